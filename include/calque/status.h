@@ -1,0 +1,46 @@
+/* How calls fail. Whatever can fail returns a cq_status; the details of the last
+ * failure of this thread are in cq_last_error(). */
+#ifndef CALQUE_STATUS_H
+#define CALQUE_STATUS_H
+
+#include <calque/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Values are pinned and never reused. */
+typedef enum cq_status {
+    CQ_OK            = 0,
+    CQ_E_NO_MEMORY   = 1,
+    CQ_E_ARGUMENT    = 2, /* the caller asked for something that makes no sense */
+    CQ_E_IO          = 3, /* the system refused to read or write */
+    CQ_E_FORMAT      = 4, /* bytes are not what they claim to be */
+    CQ_E_SYNTAX      = 5, /* source text does not parse */
+    CQ_E_TYPE        = 6, /* types or shapes do not fit together */
+    CQ_E_UNSUPPORTED = 7, /* meaningful, but calque cannot do it */
+    CQ_E_INVALID     = 8, /* a model breaks the rules of ONNX */
+    CQ_E_NOT_FOUND   = 9,
+    CQ_E_INTERNAL    = 10 /* a bug in calque */
+} cq_status;
+
+/* The last failure of this thread. The strings belong to the record and change
+ * with the next failure. Any of them but message may be empty, none is NULL. */
+typedef struct cq_error {
+    cq_status   status;
+    const char *message; /* why */
+    const char *where;   /* file, entry, module path or source line */
+    const char *hint;    /* what to do about it */
+    const char *excerpt; /* source line and carets */
+} cq_error;
+
+CQ_API const cq_error *cq_last_error(void);
+
+/* The name of a status, "unsupported". */
+CQ_API const char *cq_status_name(cq_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

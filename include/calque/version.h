@@ -1,0 +1,33 @@
+/* The version of calque: three numbers, one comparable number, and the version
+ * of the library that is really loaded. */
+#ifndef CALQUE_VERSION_H
+#define CALQUE_VERSION_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CQ_API __attribute__((visibility("default")))
+#else
+#define CQ_API
+#endif
+
+#define CQ_VERSION_MAJOR 0
+#define CQ_VERSION_MINOR 1
+#define CQ_VERSION_PATCH 0
+#define CQ_VERSION (CQ_VERSION_MAJOR * 1000000 + CQ_VERSION_MINOR * 1000 + CQ_VERSION_PATCH)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* CQ_VERSION of the loaded library. */
+CQ_API int32_t cq_version(void);
+
+/* The same as text, "0.1.0". */
+CQ_API const char *cq_version_string(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* Reporting failure inside the library. The lowest function that knows why calls
+ * cq_fail; those above it pass the status on with CQ_TRY. */
+#ifndef CQ_BASE_ERROR_H
+#define CQ_BASE_ERROR_H
+
+#include <calque/status.h>
+
+#include <stdarg.h>
+
+/* Records a failure and returns status. where and hint may be NULL. */
+cq_status cq_fail(cq_status status, const char *where, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+cq_status cq_fail_v(cq_status status, const char *where, const char *hint, const char *format,
+                    va_list args);
+
+/* Adds what only a caller knows to the record of the failure that is on its way
+ * up: the place if there is none yet, a source excerpt. Both return status. */
+cq_status cq_error_add_where(cq_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+cq_status cq_no_memory(void);
+
+/* "net.pt!data/3", in a buffer of this thread that the next call overwrites. */
+const char *cq_in_file(const char *path, const char *entry);
+
+/* Moves the record from one thread to another. */
+typedef struct cq_error_record cq_error_record;
+void cq_error_save(cq_error_record *out);
+void cq_error_restore(const cq_error_record *record);
+
+#define CQ_ERROR_MESSAGE_SIZE 2048
+#define CQ_ERROR_PLACE_SIZE 512
+#define CQ_ERROR_HINT_SIZE 512
+#define CQ_ERROR_EXCERPT_SIZE 512
+
+struct cq_error_record {
+    cq_status status;
+    char      message[CQ_ERROR_MESSAGE_SIZE];
+    char      where[CQ_ERROR_PLACE_SIZE];
+    char      hint[CQ_ERROR_HINT_SIZE];
+    char      excerpt[CQ_ERROR_EXCERPT_SIZE];
+};
+
+#define CQ_TRY(call)                                                                               \
+    do {                                                                                           \
+        cq_status try_status_ = (call);                                                            \
+        if (try_status_ != CQ_OK)                                                                  \
+            return try_status_;                                                                    \
+    } while (0)
+
+/* As CQ_TRY, in functions with one place to clean up: needs a local `status`. */
+#define CQ_TRY_OR_DONE(call)                                                                       \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != CQ_OK)                                                                       \
+            goto done;                                                                             \
+    } while (0)
+
+#endif

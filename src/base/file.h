@@ -1,0 +1,43 @@
+/* Files: mapped for reading, streamed for writing.
+ *
+ * A mapping is refcounted, because tensors keep views of it. An output is written
+ * to a temporary name beside its target and renamed into place by cq_out_commit;
+ * until then the target is untouched, and cq_out_abandon leaves nothing behind. */
+#ifndef CQ_BASE_FILE_H
+#define CQ_BASE_FILE_H
+
+#include "base/alloc.h"
+
+typedef struct cq_mapping cq_mapping;
+
+cq_status   cq_mapping_open(cq_mapping **out, const char *path);
+cq_mapping *cq_mapping_retain(cq_mapping *m);
+void        cq_mapping_release(cq_mapping *m);
+const void *cq_mapping_data(const cq_mapping *m);
+size_t      cq_mapping_size(const cq_mapping *m);
+const char *cq_mapping_path(const cq_mapping *m);
+
+/* The whole file on the heap, terminated by a 0 that *size does not count. */
+cq_status cq_file_read(char **out, size_t *size, const char *path);
+
+/* Writes bytes to path, through a temporary name. */
+cq_status cq_file_write(const char *path, const void *data, size_t size);
+
+/* Creates a directory and its parents; an existing one is fine. */
+cq_status cq_dir_make(const char *path);
+
+/* An output keeps its first error and lets later writes fall through; commit
+ * returns it. Data of cq_out_write is copied or written before it returns. */
+typedef struct cq_out cq_out;
+
+cq_status cq_out_open(cq_out **out, const char *path);    /* a file */
+cq_status cq_out_open_memory(cq_out **out);               /* a growing buffer */
+void      cq_out_write(cq_out *o, const void *data, size_t size);
+uint64_t  cq_out_offset(const cq_out *o); /* bytes written so far */
+cq_status cq_out_commit(cq_out *o);       /* frees o; file outputs only */
+void      cq_out_abandon(cq_out *o);      /* frees o; NULL is fine */
+
+/* Frees o and hands its buffer over; memory outputs only. */
+cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size);
+
+#endif

@@ -1,0 +1,175 @@
+/* Open addressing with linear probing, at most three quarters full. Hashes are
+ * seeded by nothing: keys come from files, so the hash mixes well enough that long
+ * chains need an effort (a wyhash-like multiply and fold), and tables are bounded
+ * by the number of names in a file. */
+#include "base/map.h"
+
+#include <string.h>
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    __uint128_t r = (__uint128_t)a * b;
+
+    return (uint64_t)r ^ (uint64_t)(r >> 64);
+}
+
+uint64_t cq_hash_bytes(const void *data, size_t size)
+{
+    const unsigned char *p = data;
+    uint64_t             h = 0x9e3779b97f4a7c15u ^ size;
+
+    while (size >= 8) {
+        uint64_t w;
+
+        memcpy(&w, p, 8);
+        h = mix(h ^ w, 0xa0761d6478bd642fu);
+        p += 8;
+        size -= 8;
+    }
+    if (size) {
+        uint64_t w = 0;
+
+        memcpy(&w, p, size);
+        h = mix(h ^ w, 0xe7037ed1a0b428dbu);
+    }
+    return mix(h, 0x8ebc6af09c88c6e3u);
+}
+
+static cq_map_slot *find(const cq_map *map, const char *key, size_t len, uint64_t hash)
+{
+    for (size_t i = hash & (map->cap - 1);; i = (i + 1) & (map->cap - 1)) {
+        cq_map_slot *s = &map->slots[i];
+
+        if (!s->key ||
+            (s->hash == hash && strncmp(s->key, key, len) == 0 && s->key[len] == '\0'))
+            return s;
+    }
+}
+
+static cq_status grow(cq_map *map)
+{
+    cq_map bigger = { .cap = map->cap ? map->cap * 2 : 16 };
+
+    bigger.slots = cq_zalloc(bigger.cap * sizeof *bigger.slots);
+    if (!bigger.slots)
+        return CQ_E_NO_MEMORY;
+    bigger.n = map->n;
+    for (size_t i = 0; i < map->cap; i++) {
+        cq_map_slot *s = &map->slots[i];
+
+        if (s->key)
+            *find(&bigger, s->key, strlen(s->key), s->hash) = *s;
+    }
+    cq_free(map->slots);
+    *map = bigger;
+    return CQ_OK;
+}
+
+void *cq_map_get_n(const cq_map *map, const char *key, size_t len)
+{
+    return map->cap ? find(map, key, len, cq_hash_bytes(key, len))->value : NULL;
+}
+
+void *cq_map_get(const cq_map *map, const char *key)
+{
+    return cq_map_get_n(map, key, strlen(key));
+}
+
+bool cq_map_has(const cq_map *map, const char *key)
+{
+    size_t len = strlen(key);
+
+    return map->cap && find(map, key, len, cq_hash_bytes(key, len))->key;
+}
+
+cq_status cq_map_set(cq_map *map, const char *key, void *value)
+{
+    size_t       len  = strlen(key);
+    uint64_t     hash = cq_hash_bytes(key, len);
+    cq_map_slot *s;
+
+    if (map->n + 1 > map->cap / 4 * 3)
+        CQ_TRY(grow(map));
+    s = find(map, key, len, hash);
+    if (!s->key) {
+        s->key = cq_strndup(key, len);
+        if (!s->key)
+            return CQ_E_NO_MEMORY;
+        s->hash = hash;
+        map->n++;
+    }
+    s->value = value;
+    return CQ_OK;
+}
+
+void cq_map_clear(cq_map *map)
+{
+    for (size_t i = 0; i < map->cap; i++)
+        cq_free(map->slots[i].key);
+    cq_free(map->slots);
+    *map = (cq_map){ 0 };
+}
+
+static size_t ptr_index(const cq_ptr_map *map, const void *key)
+{
+    size_t i = mix((uintptr_t)key, 0xa0761d6478bd642fu) & (map->cap - 1);
+
+    while (map->slots[i].key && map->slots[i].key != key)
+        i = (i + 1) & (map->cap - 1);
+    return i;
+}
+
+void *cq_ptr_map_get(const cq_ptr_map *map, const void *key)
+{
+    return map->cap ? map->slots[ptr_index(map, key)].value : NULL;
+}
+
+cq_status cq_ptr_map_set(cq_ptr_map *map, const void *key, void *value)
+{
+    size_t i;
+
+    if (map->n + 1 > map->cap / 4 * 3) {
+        cq_ptr_map bigger = { .cap = map->cap ? map->cap * 2 : 16 };
+
+        bigger.slots = cq_zalloc(bigger.cap * sizeof *bigger.slots);
+        if (!bigger.slots)
+            return CQ_E_NO_MEMORY;
+        for (i = 0; i < map->cap; i++)
+            if (map->slots[i].key)
+                bigger.slots[ptr_index(&bigger, map->slots[i].key)] = map->slots[i];
+        bigger.n = map->n;
+        cq_free(map->slots);
+        *map = bigger;
+    }
+    i = ptr_index(map, key);
+    map->n += map->slots[i].key == NULL;
+    map->slots[i].key   = key;
+    map->slots[i].value = value;
+    return CQ_OK;
+}
+
+void cq_ptr_map_clear(cq_ptr_map *map)
+{
+    cq_free(map->slots);
+    *map = (cq_ptr_map){ 0 };
+}
+
+const char *cq_intern_text(cq_intern *table, const char *text)
+{
+    const char  *known = cq_map_get(&table->map, text);
+    size_t       len   = strlen(text);
+    cq_map_slot *s;
+
+    if (known)
+        return known;
+    if (cq_map_set(&table->map, text, NULL) != CQ_OK)
+        return NULL;
+    s        = find(&table->map, text, len, cq_hash_bytes(text, len));
+    s->value = s->key; /* the table's own copy is the interned text */
+    return s->key;
+}
+
+void cq_intern_clear(cq_intern *table)
+{
+    cq_map_clear(&table->map);
+}

@@ -1,0 +1,49 @@
+/* Hash maps. cq_map goes from strings, cq_ptr_map from addresses, to pointers.
+ * Neither owns its values; cq_map copies its keys, so they may go away. */
+#ifndef CQ_BASE_MAP_H
+#define CQ_BASE_MAP_H
+
+#include "base/alloc.h"
+
+#include <stdbool.h>
+
+typedef struct cq_map_slot {
+    char    *key;
+    void    *value;
+    uint64_t hash;
+} cq_map_slot;
+
+typedef struct cq_map {
+    cq_map_slot *slots;
+    size_t       n, cap;
+} cq_map;
+
+void     *cq_map_get(const cq_map *map, const char *key); /* NULL: not there */
+void     *cq_map_get_n(const cq_map *map, const char *key, size_t len);
+bool      cq_map_has(const cq_map *map, const char *key);
+cq_status cq_map_set(cq_map *map, const char *key, void *value); /* replaces */
+void      cq_map_clear(cq_map *map);
+
+typedef struct cq_ptr_map {
+    struct {
+        const void *key;
+        void       *value;
+    }     *slots;
+    size_t n, cap;
+} cq_ptr_map;
+
+void     *cq_ptr_map_get(const cq_ptr_map *map, const void *key);
+cq_status cq_ptr_map_set(cq_ptr_map *map, const void *key, void *value); /* key is not NULL */
+void      cq_ptr_map_clear(cq_ptr_map *map);
+
+uint64_t cq_hash_bytes(const void *data, size_t size);
+
+/* Interned strings: equal text, equal address, for as long as the table lives. */
+typedef struct cq_intern {
+    cq_map map;
+} cq_intern;
+
+const char *cq_intern_text(cq_intern *table, const char *text); /* NULL: out of memory */
+void        cq_intern_clear(cq_intern *table);
+
+#endif

@@ -1,0 +1,2 @@
+/* Copies between tensors of any strides and dtypes. */
+#include "tensor/tensor.h"

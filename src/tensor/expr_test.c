@@ -1,0 +1,96 @@
+#include "tensor/expr.h"
+
+#include "test.h"
+
+static cq_arena  *arena;
+static cq_symbols st;
+
+static const char *text(cq_int a)
+{
+    static char buffer[24];
+
+    return cq_int_text(a, buffer);
+}
+
+static cq_int symbol(const char *name, int64_t example)
+{
+    return cq_symbol(&st, name, example, NULL, 0);
+}
+
+TEST(expr, sums_and_products_have_one_form)
+{
+    cq_int n = symbol("n", 2), h = symbol("h", 8);
+    cq_int a = cq_int_mul(&st, cq_int_add(&st, n, cq_i(1)), h);
+    cq_int b = cq_int_add(&st, h, cq_int_mul(&st, h, n));
+
+    CHECK(cq_int_same(a, b));
+    CHECK_INT(24, a.value);
+    CHECK_STR("h+h*n", text(a));
+}
+
+TEST(expr, what_cancels_is_a_plain_number)
+{
+    cq_int n = symbol("n", 2);
+    cq_int d = cq_int_sub(&st, cq_int_add(&st, n, cq_i(3)), n);
+
+    CHECK(cq_int_is(d, 3));
+}
+
+TEST(expr, exact_quotients_simplify_and_others_stay)
+{
+    cq_int n = symbol("n", 5);
+    cq_int n12 = cq_int_mul(&st, n, cq_i(12));
+
+    CHECK_STR("3*n", text(cq_int_floordiv(&st, n12, cq_i(4))));
+    CHECK_STR("12", text(cq_int_floordiv(&st, n12, n)));
+    CHECK_STR("(n+1)//(2)", text(cq_int_floordiv(&st, cq_int_add(&st, n, cq_i(1)), cq_i(2))));
+    CHECK(cq_int_is(cq_int_mod(&st, n12, cq_i(6)), 0));
+}
+
+TEST(expr, division_rounds_down)
+{
+    CHECK_INT(-2, cq_int_floordiv(NULL, cq_i(-3), cq_i(2)).value);
+    CHECK_INT(1, cq_int_mod(NULL, cq_i(-3), cq_i(2)).value);
+    CHECK_INT(0, cq_int_floordiv(NULL, cq_i(1), cq_i(0)).value);
+}
+
+TEST(expr, extremes_of_comparable_sizes_are_decided)
+{
+    cq_int n = symbol("n", 5);
+    cq_int m = cq_int_add(&st, n, cq_i(2));
+
+    CHECK(cq_int_same(m, cq_int_max(&st, n, m)));
+    CHECK(cq_int_same(n, cq_int_min(&st, m, n)));
+    CHECK(cq_int_same(n, cq_int_max(&st, n, cq_i(0))));
+    CHECK_STR("min(n,7)", text(cq_int_min(&st, n, cq_i(7))));
+}
+
+TEST(expr, a_product_past_the_limit_stays_whole)
+{
+    cq_int n = symbol("n", 1), p = n;
+
+    for (int i = 0; i < 2 * CQ_EXPR_MAX_DEGREE; i++)
+        p = cq_int_mul(&st, p, cq_int_add(&st, n, cq_i(i)));
+    CHECK(p.expr != NULL);
+    CHECK(!st.failed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OF(expr, sums_and_products_have_one_form),
+        TEST_OF(expr, what_cancels_is_a_plain_number),
+        TEST_OF(expr, exact_quotients_simplify_and_others_stay),
+        TEST_OF(expr, division_rounds_down),
+        TEST_OF(expr, extremes_of_comparable_sizes_are_decided),
+        TEST_OF(expr, a_product_past_the_limit_stays_whole),
+    };
+    int failed;
+
+    arena = cq_arena_new();
+    cq_symbols_init(&st, arena);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cq_symbols_clear(&st);
+    cq_arena_free(arena);
+    return failed;
+}

@@ -1,0 +1,370 @@
+/* Tensor handles: creation, views, plain queries. Copies and conversions are in copy.c,
+ * files in npy.c. */
+#include "tensor/tensor.h"
+
+#include <stdio.h>
+
+/* ---- storage ---- */
+
+static cq_status storage_handle(cq_storage **out, void *data, size_t size)
+{
+    cq_storage *s = *out = cq_zalloc(sizeof *s);
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&s->refs, 1);
+    s->data = data;
+    s->size = size;
+    return CQ_OK;
+}
+
+cq_status cq_storage_new(cq_storage **out, size_t size)
+{
+    void     *data = cq_alloc_aligned(size);
+    cq_status status;
+
+    *out = NULL;
+    if (!data)
+        return CQ_E_NO_MEMORY;
+    status = storage_handle(out, data, size);
+    if (status != CQ_OK) {
+        cq_free_aligned(data);
+        return status;
+    }
+    (*out)->release = cq_free_aligned;
+    (*out)->user    = data;
+    return CQ_OK;
+}
+
+cq_status cq_storage_wrap(cq_storage **out, void *data, size_t size, bool read_only,
+                          void (*release)(void *user), void *user)
+{
+    CQ_TRY(storage_handle(out, data, size));
+    (*out)->read_only = read_only;
+    (*out)->release   = release;
+    (*out)->user      = user;
+    return CQ_OK;
+}
+
+static void release_mapping(void *user)
+{
+    cq_mapping_release(user);
+}
+
+cq_status cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size)
+{
+    *out = NULL;
+    if (offset > cq_mapping_size(mapping) || size > cq_mapping_size(mapping) - offset)
+        return cq_fail(CQ_E_FORMAT, cq_mapping_path(mapping),
+                       "the file is cut short; copy or download it again",
+                       "a tensor needs %zu bytes at %zu but the file has %zu", size, offset,
+                       cq_mapping_size(mapping));
+    CQ_TRY(cq_storage_wrap(out, (char *)cq_mapping_data(mapping) + offset, size, true,
+                           release_mapping, mapping));
+    cq_mapping_retain(mapping);
+    return CQ_OK;
+}
+
+cq_storage *cq_storage_retain(cq_storage *s)
+{
+    if (s)
+        atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}
+
+void cq_storage_release(cq_storage *s)
+{
+    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (s->release)
+        s->release(s->user);
+    cq_free(s);
+}
+
+/* ---- handles ---- */
+
+static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank)
+{
+    cq_tensor *t;
+
+    *out = NULL;
+    if (rank > CQ_MAX_RANK)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a tensor has at most %d dimensions, not %zu",
+                       CQ_MAX_RANK, rank);
+    if (dtype <= CQ_DTYPE_NONE || dtype >= CQ_DTYPE_COUNT)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%d is not a dtype", (int)dtype);
+    t = cq_zalloc(sizeof *t + rank * (sizeof(cq_int) + sizeof(int64_t)));
+    if (!t)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&t->refs, 1);
+    t->dtype   = dtype;
+    t->rank    = (uint32_t)rank;
+    t->sizes   = (cq_int *)(t + 1);
+    t->strides = (int64_t *)(t->sizes + rank);
+    *out       = t;
+    return CQ_OK;
+}
+
+void cq_contiguous_strides(int64_t *strides, size_t rank, const cq_int *sizes)
+{
+    int64_t stride = 1;
+
+    for (size_t i = rank; i-- > 0;) {
+        strides[i] = stride;
+        stride *= sizes[i].value > 1 ? sizes[i].value : 1;
+    }
+}
+
+cq_status cq_tensor_new_fake(cq_tensor **out, cq_dtype dtype, size_t rank, const cq_int *sizes)
+{
+    CQ_TRY(new_handle(out, dtype, rank));
+    if (rank)
+        memcpy((*out)->sizes, sizes, rank * sizeof *sizes);
+    cq_contiguous_strides((*out)->strides, rank, sizes);
+    return CQ_OK;
+}
+
+/* The bytes of a contiguous tensor; refuses negative sizes and overflow. */
+static cq_status data_size(size_t *bytes, cq_dtype dtype, size_t rank, const int64_t *sizes)
+{
+    int64_t n = 1;
+    bool    empty = false, overflow = false;
+
+    for (size_t i = 0; i < rank; i++) {
+        if (sizes[i] < 0)
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "size %lld of dimension %zu is negative",
+                           (long long)sizes[i], i);
+        if (sizes[i] == 0)
+            empty = true;
+        else
+            overflow |= __builtin_mul_overflow(n, sizes[i], &n);
+    }
+    overflow |= __builtin_mul_overflow(n, (int64_t)cq_dtype_size(dtype), &n);
+    if (overflow && !empty)
+        return cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "a tensor of this size does not fit in memory");
+    *bytes = empty ? 0 : (size_t)n;
+    return CQ_OK;
+}
+
+static cq_status new_on_storage(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
+                                cq_storage *storage)
+{
+    CQ_TRY(new_handle(out, dtype, rank));
+    for (size_t i = 0; i < rank; i++)
+        (*out)->sizes[i] = cq_i(sizes[i]);
+    cq_contiguous_strides((*out)->strides, rank, (*out)->sizes);
+    (*out)->storage = cq_storage_retain(storage);
+    return CQ_OK;
+}
+
+cq_status cq_tensor_new_uninit(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes)
+{
+    cq_storage *storage;
+    cq_status   status;
+    size_t      bytes;
+
+    *out = NULL;
+    CQ_TRY(data_size(&bytes, dtype, rank, sizes));
+    CQ_TRY(cq_storage_new(&storage, bytes));
+    status = new_on_storage(out, dtype, rank, sizes, storage);
+    cq_storage_release(storage);
+    return status;
+}
+
+CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
+                               const void *data)
+{
+    size_t bytes;
+
+    CQ_TRY(cq_tensor_new_uninit(out, dtype, rank, sizes));
+    CQ_TRY(data_size(&bytes, dtype, rank, sizes));
+    if (data && bytes)
+        memcpy((*out)->storage->data, data, bytes);
+    else
+        memset((*out)->storage->data, 0, bytes);
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
+                                void *data, void (*release)(void *user), void *user)
+{
+    cq_storage *storage;
+    cq_status   status;
+    size_t      bytes;
+
+    *out = NULL;
+    CQ_TRY(data_size(&bytes, dtype, rank, sizes));
+    CQ_TRY(cq_storage_wrap(&storage, data, bytes, false, release, user));
+    status = new_on_storage(out, dtype, rank, sizes, storage);
+    if (status != CQ_OK)
+        storage->release = NULL; /* the caller still owns its memory */
+    cq_storage_release(storage);
+    return status;
+}
+
+/* Lowest and highest element that sizes and strides reach, from offset. */
+static cq_status check_bounds(cq_dtype dtype, size_t rank, const cq_int *sizes,
+                              const int64_t *strides, int64_t offset, size_t storage_size)
+{
+    int64_t low = offset, high = offset, reach, bytes;
+    bool    bad = false;
+
+    for (size_t i = 0; i < rank; i++) {
+        if (sizes[i].value < 0)
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "size %lld of dimension %zu is negative",
+                           (long long)sizes[i].value, i);
+        if (sizes[i].value == 0)
+            return CQ_OK;
+    }
+    for (size_t i = 0; i < rank; i++) {
+        bad |= __builtin_mul_overflow(sizes[i].value - 1, strides[i], &reach);
+        bad |= __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high);
+    }
+    bad |= __builtin_add_overflow(high, 1, &high);
+    bad |= __builtin_mul_overflow(high, (int64_t)cq_dtype_size(dtype), &bytes);
+    if (bad || low < 0 || (uint64_t)bytes > storage_size)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL,
+                       "a tensor reaches outside of its storage of %zu bytes", storage_size);
+    return CQ_OK;
+}
+
+static cq_status new_view(cq_tensor **out, cq_storage *storage, cq_dtype dtype, size_t rank,
+                          const cq_int *sizes, const int64_t *strides, int64_t offset)
+{
+    *out = NULL;
+    if (storage)
+        CQ_TRY(check_bounds(dtype, rank, sizes, strides, offset, storage->size));
+    CQ_TRY(new_handle(out, dtype, rank));
+    if (rank) {
+        memcpy((*out)->sizes, sizes, rank * sizeof *sizes);
+        memcpy((*out)->strides, strides, rank * sizeof *strides);
+    }
+    (*out)->offset  = offset;
+    (*out)->storage = cq_storage_retain(storage);
+    return CQ_OK;
+}
+
+cq_status cq_tensor_new_view(cq_tensor **out, const cq_tensor *t, cq_dtype dtype, size_t rank,
+                             const cq_int *sizes, const int64_t *strides, int64_t offset)
+{
+    return new_view(out, t->storage, dtype, rank, sizes, strides, offset);
+}
+
+cq_status cq_tensor_new_on(cq_tensor **out, cq_storage *storage, cq_dtype dtype, size_t rank,
+                           const int64_t *sizes, const int64_t *strides, int64_t offset)
+{
+    cq_int plain[CQ_MAX_RANK];
+
+    *out = NULL;
+    for (size_t i = 0; i < rank && i < CQ_MAX_RANK; i++)
+        plain[i] = cq_i(sizes[i]);
+    return rank > CQ_MAX_RANK ? new_handle(out, dtype, rank)
+                              : new_view(out, storage, dtype, rank, plain, strides, offset);
+}
+
+CQ_API cq_tensor *cq_tensor_retain(cq_tensor *t)
+{
+    if (t)
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+CQ_API void cq_tensor_release(cq_tensor *t)
+{
+    if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    cq_storage_release(t->storage);
+    cq_free(t->known);
+    cq_free(t);
+}
+
+/* ---- queries ---- */
+
+CQ_API cq_dtype cq_tensor_dtype(const cq_tensor *t)
+{
+    return t->dtype;
+}
+
+CQ_API size_t cq_tensor_rank(const cq_tensor *t)
+{
+    return t->rank;
+}
+
+CQ_API int64_t cq_tensor_size(const cq_tensor *t, size_t axis)
+{
+    return axis < t->rank ? t->sizes[axis].value : 0;
+}
+
+CQ_API int64_t cq_tensor_stride(const cq_tensor *t, size_t axis)
+{
+    return axis < t->rank ? t->strides[axis] : 0;
+}
+
+CQ_API int64_t cq_tensor_numel(const cq_tensor *t)
+{
+    int64_t n = 1;
+
+    for (size_t i = 0; i < t->rank; i++)
+        n *= t->sizes[i].value;
+    return n;
+}
+
+cq_int cq_tensor_numel_int(cq_symbols *table, const cq_tensor *t)
+{
+    cq_int n = cq_i(1);
+
+    for (size_t i = 0; i < t->rank; i++)
+        n = cq_int_mul(table, n, t->sizes[i]);
+    return n;
+}
+
+CQ_API bool cq_tensor_is_contiguous(const cq_tensor *t)
+{
+    int64_t stride = 1;
+
+    if (cq_tensor_numel(t) == 0)
+        return true;
+    for (size_t i = t->rank; i-- > 0;) {
+        if (t->sizes[i].value != 1 && t->strides[i] != stride)
+            return false;
+        stride *= t->sizes[i].value;
+    }
+    return true;
+}
+
+CQ_API bool cq_tensor_has_data(const cq_tensor *t)
+{
+    return t->storage != NULL;
+}
+
+bool cq_tensor_is_fake(const cq_tensor *t)
+{
+    return t->storage == NULL;
+}
+
+bool cq_tensor_has_symbols(const cq_tensor *t)
+{
+    for (size_t i = 0; i < t->rank; i++)
+        if (t->sizes[i].expr)
+            return true;
+    return false;
+}
+
+CQ_API void *cq_tensor_data(const cq_tensor *t)
+{
+    return t->storage ? cq_tensor_bytes(t) : NULL;
+}
+
+const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size)
+{
+    char   number[24];
+    size_t at = 0;
+
+    at += (size_t)snprintf(buffer, size, "%s[", cq_dtype_name(t->dtype));
+    for (size_t i = 0; i < t->rank && at < size; i++)
+        at += (size_t)snprintf(buffer + at, size - at, i ? ", %s" : "%s",
+                               cq_int_text(t->sizes[i], number));
+    if (at < size)
+        snprintf(buffer + at, size - at, "]");
+    return buffer;
+}

@@ -1,0 +1,90 @@
+/* The inside of a tensor. Public calls are in <calque/tensor.h>. */
+#ifndef CQ_TENSOR_TENSOR_H
+#define CQ_TENSOR_TENSOR_H
+
+#include "base/file.h"
+#include "tensor/dtype.h"
+#include "tensor/expr.h"
+
+#include <stdatomic.h>
+
+/* Bytes that tensors share. release(user) runs when the last one lets go. */
+typedef struct cq_storage {
+    atomic_int refs;
+    void      *data;
+    size_t     size;
+    bool       read_only; /* a mapped file: in-place operators must copy first */
+    void (*release)(void *user);
+    void *user;
+} cq_storage;
+
+cq_status   cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-byte aligned */
+cq_status   cq_storage_wrap(cq_storage **out, void *data, size_t size, bool read_only,
+                            void (*release)(void *user), void *user);
+cq_status   cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
+cq_storage *cq_storage_retain(cq_storage *s);
+void        cq_storage_release(cq_storage *s);
+
+struct cq_tensor {
+    atomic_int  refs;
+    cq_dtype    dtype;
+    uint32_t    rank;
+    cq_storage *storage; /* NULL: fake */
+    int64_t     offset;  /* of the first element, in elements */
+    bool        requires_grad;
+
+    /* What a capture knows of this tensor; meaningless to everyone else. While
+     * capture is not NULL, value is the graph value that holds the tensor's contents
+     * as of version; base and the view that was taken are functionalize's. */
+    void      *capture;
+    void      *value;
+    void      *view;    /* how it was taken from its base, NULL if it is no view */
+    uint32_t   version; /* of the base's contents that value reflects */
+
+    /* Elements of a small integer tensor whose contents are known as symbols though
+     * the tensor may be fake (shape arithmetic); NULL or numel of them. */
+    cq_int *known;
+
+    int64_t *strides; /* in elements; of a fake tensor, what they are on the example */
+    cq_int  *sizes;   /* behind the struct, like strides */
+};
+
+/* A tensor without storage and with contiguous strides. */
+cq_status cq_tensor_new_fake(cq_tensor **out, cq_dtype dtype, size_t rank, const cq_int *sizes);
+
+/* A tensor with fresh, uninitialised storage. Sizes' example values count. */
+cq_status cq_tensor_new_uninit(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes);
+
+/* Other sizes, strides and offset on the storage of t (or on none, if t is fake). Checks
+ * that all elements lie inside the storage. */
+cq_status cq_tensor_new_view(cq_tensor **out, const cq_tensor *t, cq_dtype dtype, size_t rank,
+                             const cq_int *sizes, const int64_t *strides, int64_t offset);
+
+/* A view of a part of storage; checks bounds. */
+cq_status cq_tensor_new_on(cq_tensor **out, cq_storage *storage, cq_dtype dtype, size_t rank,
+                           const int64_t *sizes, const int64_t *strides, int64_t offset);
+
+/* Strides of a contiguous tensor of these sizes. */
+void cq_contiguous_strides(int64_t *strides, size_t rank, const cq_int *sizes);
+
+/* Copies elements, converting dtypes; shapes must be equal. Both have data. */
+cq_status cq_tensor_copy_into(cq_tensor *dst, const cq_tensor *src);
+
+/* A contiguous copy with its own storage, in another dtype if not NONE. */
+cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype);
+
+cq_int cq_tensor_numel_int(cq_symbols *table, const cq_tensor *t);
+bool   cq_tensor_is_fake(const cq_tensor *t);
+bool   cq_tensor_has_symbols(const cq_tensor *t); /* some size is symbolic */
+
+/* "float32[2, 3]" into buffer, for messages; returns buffer. */
+const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size);
+#define CQ_DESCRIBE_SIZE 256
+
+static inline char *cq_tensor_bytes(const cq_tensor *t)
+{
+    return (char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);
+}
+
+
+#endif

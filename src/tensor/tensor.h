@@ -33,13 +33,11 @@ struct cq_tensor {
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
 
-    /* What a capture knows of this tensor; meaningless to everyone else. While
-     * capture is not NULL, value is the graph value that holds the tensor's contents
-     * as of version; base and the view that was taken are functionalize's. */
-    void      *capture;
-    void      *value;
-    void      *view;    /* how it was taken from its base, NULL if it is no view */
-    uint32_t   version; /* of the base's contents that value reflects */
+    /* What a capture knows of this tensor (capture/track.h); NULL outside of one. Only
+     * tensors made during a capture have it: those that came from outside are found by
+     * their address, so that several captures can read the same parameters at once. */
+    void *capture;
+    void *track;
 
     /* Elements of a small integer tensor whose contents are known as symbols though
      * the tensor may be fake (shape arithmetic); NULL or numel of them. */

@@ -1,0 +1,196 @@
+#include "tensor/value.h"
+#include "base/vec.h"
+
+/* The counter of whatever v points to, NULL for plain numbers. */
+static atomic_int *counter(cq_val v)
+{
+    switch (v.kind) {
+    case CQ_VAL_TENSOR: return &v.u.tensor->refs;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: return &v.u.text->refs;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: return &v.u.list->refs;
+    case CQ_VAL_DICT: return &v.u.dict->refs;
+    case CQ_VAL_OBJECT: return &v.u.box->refs;
+    default: return NULL;
+    }
+}
+
+cq_val cq_val_retain(cq_val v)
+{
+    atomic_int *refs = counter(v);
+
+    if (refs)
+        atomic_fetch_add_explicit(refs, 1, memory_order_relaxed);
+    return v;
+}
+
+static void list_free(cq_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        cq_val_release(list->items[i]);
+    cq_free(list->items);
+    cq_free(list);
+}
+
+static void dict_free(cq_dict *dict)
+{
+    for (size_t i = 0; i < dict->n; i++) {
+        cq_val_release(dict->entries[i].key);
+        cq_val_release(dict->entries[i].value);
+    }
+    cq_free(dict->entries);
+    cq_free(dict);
+}
+
+void cq_val_release(cq_val v)
+{
+    atomic_int *refs = counter(v);
+
+    if (v.kind == CQ_VAL_TENSOR) {
+        cq_tensor_release(v.u.tensor);
+        return;
+    }
+    if (!refs || atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) != 1)
+        return;
+    switch (v.kind) {
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: cq_free(v.u.text); break;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: list_free(v.u.list); break;
+    case CQ_VAL_DICT: dict_free(v.u.dict); break;
+    case CQ_VAL_OBJECT: v.u.box->free(v.u.box); break;
+    default: break;
+    }
+}
+
+cq_status cq_text_new(cq_text **out, const char *text, size_t len)
+{
+    cq_text *t = *out = cq_alloc(sizeof *t + len + 1);
+
+    if (!t)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&t->refs, 1);
+    t->len = len;
+    if (len)
+        memcpy(t->text, text, len);
+    t->text[len] = '\0';
+    return CQ_OK;
+}
+
+cq_status cq_list_new(cq_list **out, size_t n)
+{
+    cq_list *list = *out = cq_zalloc(sizeof *list);
+
+    if (!list)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&list->refs, 1);
+    if (cq_vec_reserve(list, n) != CQ_OK) {
+        cq_free(list);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    for (; list->n < n; list->n++)
+        list->items[list->n] = CQ_NONE;
+    return CQ_OK;
+}
+
+cq_status cq_list_push(cq_list *list, cq_val v)
+{
+    CQ_TRY(cq_vec_push(list, v));
+    cq_val_retain(v);
+    return CQ_OK;
+}
+
+cq_status cq_dict_new(cq_dict **out)
+{
+    cq_dict *dict = *out = cq_zalloc(sizeof *dict);
+
+    if (!dict)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&dict->refs, 1);
+    return CQ_OK;
+}
+
+static bool same_key(cq_val a, cq_val b)
+{
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE:
+        return a.u.text->len == b.u.text->len &&
+               memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
+    case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
+    case CQ_VAL_FLOAT: return a.u.f.value == b.u.f.value && a.u.f.origin == b.u.f.origin;
+    case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
+    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
+    case CQ_VAL_OBJECT: return a.u.box == b.u.box;
+    default: return false;
+    }
+}
+
+/* Dicts in models are small (a few outputs, a few options), so a scan will do. */
+cq_val *cq_dict_get(const cq_dict *dict, cq_val key)
+{
+    for (size_t i = 0; i < dict->n; i++)
+        if (same_key(dict->entries[i].key, key))
+            return &dict->entries[i].value;
+    return NULL;
+}
+
+cq_val *cq_dict_get_text(const cq_dict *dict, const char *key)
+{
+    for (size_t i = 0; i < dict->n; i++) {
+        cq_val k = dict->entries[i].key;
+
+        if (k.kind == CQ_VAL_STR && strcmp(k.u.text->text, key) == 0)
+            return &dict->entries[i].value;
+    }
+    return NULL;
+}
+
+cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value)
+{
+    cq_val *slot = cq_dict_get(dict, key);
+
+    cq_val_retain(value);
+    if (slot) {
+        cq_val_release(*slot);
+        *slot = value;
+        return CQ_OK;
+    }
+    if (cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + 1, sizeof *dict->entries) !=
+        CQ_OK) {
+        cq_val_release(value);
+        return CQ_E_NO_MEMORY;
+    }
+    dict->entries[dict->n++] = (struct cq_dict_entry){ cq_val_retain(key), value };
+    return CQ_OK;
+}
+
+bool cq_dict_remove(cq_dict *dict, cq_val key)
+{
+    cq_val *slot = cq_dict_get(dict, key);
+    size_t  at;
+
+    if (!slot)
+        return false;
+    at = (size_t)((struct cq_dict_entry *)((char *)slot -
+                                           offsetof(struct cq_dict_entry, value)) -
+                  dict->entries);
+    cq_val_release(dict->entries[at].key);
+    cq_val_release(dict->entries[at].value);
+    memmove(&dict->entries[at], &dict->entries[at + 1],
+            (dict->n - at - 1) * sizeof *dict->entries);
+    dict->n--;
+    return true;
+}
+
+const char *cq_val_kind_name(cq_val_kind kind)
+{
+    static const char *const names[] = { "None", "Tensor", "int",  "float", "bool",   "complex",
+                                         "str",  "list",   "tuple", "Dict", "Device", "object" };
+
+    return names[kind];
+}

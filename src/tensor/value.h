@@ -1,0 +1,133 @@
+/* Values of any kind: what operators take and return, what an archive holds, what the
+ * evaluator computes with.
+ *
+ * A cq_val is small and copied freely; what it points to is refcounted. Functions borrow
+ * the values they are given, and whoever keeps one calls cq_val_retain. Lists and texts
+ * may also lie on a caller's stack during a call (refs 0: nobody may keep them). */
+#ifndef CQ_TENSOR_VALUE_H
+#define CQ_TENSOR_VALUE_H
+
+#include "tensor/tensor.h"
+
+typedef enum cq_val_kind {
+    CQ_VAL_NONE,
+    CQ_VAL_TENSOR,
+    CQ_VAL_INT,
+    CQ_VAL_FLOAT,
+    CQ_VAL_BOOL,
+    CQ_VAL_COMPLEX,
+    CQ_VAL_STR,
+    CQ_VAL_LIST,
+    CQ_VAL_TUPLE, /* a list that does not change */
+    CQ_VAL_DICT,
+    CQ_VAL_DEVICE, /* its text: "cpu" */
+    CQ_VAL_OBJECT  /* an instance of a class, a module, a function, an enum member: box */
+} cq_val_kind;
+
+typedef struct cq_list cq_list;
+typedef struct cq_dict cq_dict;
+typedef struct cq_text cq_text;
+typedef struct cq_box  cq_box;
+
+typedef struct cq_val {
+    cq_val_kind kind;
+    union {
+        cq_tensor *tensor;
+        cq_int     i;
+        struct { /* like cq_int: a number, and the graph value it came from if it is not fixed */
+            double value;
+            void  *origin;
+        } f;
+        struct {
+            bool  value;
+            void *origin;
+        } b;
+        struct {
+            double re, im;
+        } c;
+        cq_text *text;
+        cq_list *list; /* LIST and TUPLE */
+        cq_dict *dict;
+        cq_box  *box;
+    } u;
+} cq_val;
+
+struct cq_text {
+    atomic_int refs;
+    size_t     len;
+    char       text[]; /* terminated; may hold any bytes */
+};
+
+struct cq_list {
+    atomic_int refs;
+    size_t     n, cap;
+    cq_val    *items;
+};
+
+/* In insertion order, as Python's. Keys are strings, ints, floats or bools. */
+struct cq_dict {
+    atomic_int refs;
+    size_t     n, cap;
+    struct cq_dict_entry {
+        cq_val key, value;
+    } *entries;
+};
+
+/* Anything else that is shared; the owner of the kind knows what is behind the header. */
+struct cq_box {
+    atomic_int refs;
+    void (*free)(cq_box *box);
+};
+
+cq_val cq_val_retain(cq_val v); /* returns v */
+void   cq_val_release(cq_val v);
+
+cq_status cq_text_new(cq_text **out, const char *text, size_t len);
+cq_status cq_list_new(cq_list **out, size_t n); /* n times None */
+cq_status cq_list_push(cq_list *list, cq_val v); /* retains v */
+cq_status cq_dict_new(cq_dict **out);
+cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value); /* retains both */
+cq_val   *cq_dict_get(const cq_dict *dict, cq_val key); /* NULL: not there */
+cq_val   *cq_dict_get_text(const cq_dict *dict, const char *key);
+bool      cq_dict_remove(cq_dict *dict, cq_val key);
+
+const char *cq_val_kind_name(cq_val_kind kind); /* "Tensor", "int", … as in schemas */
+
+#define CQ_NONE ((cq_val){ .kind = CQ_VAL_NONE })
+
+static inline cq_val cq_val_of_tensor(const cq_tensor *t)
+{
+    return t ? (cq_val){ .kind = CQ_VAL_TENSOR, .u.tensor = (cq_tensor *)t } : CQ_NONE;
+}
+
+static inline cq_val cq_val_of_int(cq_int i)
+{
+    return (cq_val){ .kind = CQ_VAL_INT, .u.i = i };
+}
+
+static inline cq_val cq_val_of_i64(int64_t i)
+{
+    return cq_val_of_int((cq_int){ i, NULL });
+}
+
+static inline cq_val cq_val_of_f64(double f)
+{
+    return (cq_val){ .kind = CQ_VAL_FLOAT, .u.f.value = f };
+}
+
+static inline cq_val cq_val_of_bool(bool b)
+{
+    return (cq_val){ .kind = CQ_VAL_BOOL, .u.b.value = b };
+}
+
+static inline cq_val cq_val_of_list(cq_list *list)
+{
+    return list ? (cq_val){ .kind = CQ_VAL_LIST, .u.list = list } : CQ_NONE;
+}
+
+static inline cq_val cq_val_of_text(cq_text *text)
+{
+    return text ? (cq_val){ .kind = CQ_VAL_STR, .u.text = text } : CQ_NONE;
+}
+
+#endif

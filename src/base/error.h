@@ -11,7 +11,7 @@
 cq_status cq_fail(cq_status status, const char *where, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 cq_status cq_fail_v(cq_status status, const char *where, const char *hint, const char *format,
-                    va_list args);
+                    va_list args) __attribute__((format(printf, 4, 0)));
 
 /* Adds what only a caller knows to the record of the failure that is on its way
  * up: the place if there is none yet, a source excerpt. Both return status. */

@@ -17,7 +17,8 @@ void cq_str_add(cq_str *s, const char *text);
 void cq_str_add_n(cq_str *s, const char *text, size_t len);
 void cq_str_add_char(cq_str *s, char c);
 void cq_str_printf(cq_str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void cq_str_vprintf(cq_str *s, const char *format, va_list args);
+void cq_str_vprintf(cq_str *s, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 void cq_str_clear(cq_str *s);
 
 /* The text, "" if nothing was added. */

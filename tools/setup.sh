@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Installs what building and testing calque need, and only what is missing.
+#
+#     tools/setup.sh build          compiler, CMake, the libraries calque links
+#     tools/setup.sh build test     and what the tests need: cmocka, clang, python
+#     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
+#
+# For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
+# when nothing is missing it takes a fraction of a second and needs no network.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly ORT_VERSION=1.30.0
+readonly CACHE=${CALQUE_CACHE:-$PWD/.cache}
+
+packages_build=(gcc libc6-dev cmake ninja-build pkg-config libjansson-dev libminizip-dev zlib1g-dev)
+packages_test=(g++ clang clang-format binutils libcmocka-dev python3)
+packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
+
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "packages are missing and installing them needs root or sudo: $*"
+    fi
+}
+
+is_installed() {
+    dpkg -s "$1" 2>/dev/null | grep -q '^Status: .* installed$'
+}
+
+apt_install() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+
+# The package lists of a fresh machine or container are empty or old, those of a machine
+# in use are fine: so they are fetched only after the first attempt has failed.
+need_packages() {
+    local missing=() name
+
+    for name in "$@"; do
+        is_installed "$name" || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "this is no Debian; install by hand what corresponds to: ${missing[*]}"
+    echo "setup: installing ${missing[*]}"
+    apt_install "${missing[@]}" >/dev/null 2>&1 && return 0
+    as_root apt-get update -q || fail "apt-get update failed"
+    apt_install "${missing[@]}" || fail "apt-get could not install: ${missing[*]}"
+}
+
+# ONNX Runtime has no Debian package; npm's holds the shared library and needs no script
+# of its own to be run.
+need_onnxruntime() {
+    local dir=$CACHE/ort
+    local package=$dir/node_modules/onnxruntime-node/package.json
+
+    grep -qs "\"version\": \"$ORT_VERSION\"" "$package" && return 0
+    command -v npm >/dev/null || need_packages nodejs npm
+    echo "setup: installing onnxruntime-node $ORT_VERSION into $dir"
+    mkdir -p "$dir"
+    npm install --prefix "$dir" --ignore-scripts --no-audit --no-fund --no-save --loglevel=error \
+        "onnxruntime-node@$ORT_VERSION" || fail "npm could not install onnxruntime-node"
+    grep -qs "\"version\": \"$ORT_VERSION\"" "$package" || fail "npm left no $package"
+}
+
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers…"
+for what in "$@"; do
+    case $what in
+    build) need_packages "${packages_build[@]}" ;;
+    test) need_packages "${packages_test[@]}" ;;
+    peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
+    *) fail "unknown part '$what'; there are build, test and peers" ;;
+    esac
+done

@@ -1,0 +1,205 @@
+/* The pool. There is one job at a time, and workers come to it through a door: an atomic
+ * count of those inside with a bit that says closed. The caller opens the door, works on
+ * the job itself, closes the door when no block is left and waits only for those inside.
+ * So a worker that is parked or not scheduled never holds a job up, and a process that
+ * forks keeps a pool that works, if alone.
+ *
+ * Waking a parked worker costs 30 to 50 µs, joining from a spin 0.2 µs: between the layers
+ * of a model a worker spins, and it parks when nothing came for SPIN_ROUNDS. */
+#include "base/thread.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum {
+    SPIN_ROUNDS       = 4000, /* 50 to 100 µs */
+    ROUNDS_TO_YIELD   = 1000,
+    WORKER_STACK_SIZE = 1 << 20
+};
+static const unsigned CLOSED = 1u << 31;
+
+static struct {
+    pthread_mutex_t caller; /* held by the thread whose job it is */
+    pthread_mutex_t mutex;  /* guards parking, and the error of a job */
+    pthread_cond_t  wake;
+    atomic_uint     door;
+    atomic_int      n_parked;
+    int             n_workers; /* started so far; the caller lock's */
+
+    cq_block_fn     fn;
+    void           *user;
+    int64_t         n_blocks;
+    unsigned        n_wanted; /* workers that may come in */
+    atomic_llong    next;
+    atomic_bool     failed;
+    int64_t         failed_block;
+    cq_error_record error;
+} pool = { .caller = PTHREAD_MUTEX_INITIALIZER,
+           .mutex  = PTHREAD_MUTEX_INITIALIZER,
+           .wake   = PTHREAD_COND_INITIALIZER,
+           .door   = 1u << 31 };
+
+static atomic_int         wanted_threads;
+static _Thread_local bool inside_block;
+
+void cq_set_threads(int n)
+{
+    atomic_store(&wanted_threads, n < 0 ? 0 : n > CQ_MAX_THREADS ? CQ_MAX_THREADS : n);
+}
+
+int cq_threads(void)
+{
+    int n = atomic_load(&wanted_threads);
+
+    if (n == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+        n = cores < 1 ? 1 : cores > CQ_MAX_THREADS ? CQ_MAX_THREADS : (int)cores;
+        atomic_store(&wanted_threads, n);
+    }
+    return n;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void keep_error(int64_t block)
+{
+    pthread_mutex_lock(&pool.mutex);
+    if (!atomic_load(&pool.failed) || block < pool.failed_block) {
+        cq_error_save(&pool.error);
+        pool.failed_block = block;
+        atomic_store(&pool.failed, true);
+    }
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+static void work(void)
+{
+    int64_t block;
+
+    inside_block = true;
+    while (!atomic_load_explicit(&pool.failed, memory_order_relaxed) &&
+           (block = atomic_fetch_add(&pool.next, 1)) < pool.n_blocks)
+        if (pool.fn(pool.user, block) != CQ_OK)
+            keep_error(block);
+    inside_block = false;
+}
+
+/* The fields of a job may be read only inside, so n_wanted is looked at after coming in. */
+static bool join_job(void)
+{
+    unsigned door = atomic_load(&pool.door);
+
+    if (door & CLOSED)
+        return false;
+    if (!atomic_compare_exchange_strong(&pool.door, &door, door + 1))
+        return false;
+    if (door < pool.n_wanted)
+        work();
+    atomic_fetch_sub(&pool.door, 1);
+    return true;
+}
+
+static void park(void)
+{
+    pthread_mutex_lock(&pool.mutex);
+    atomic_fetch_add(&pool.n_parked, 1);
+    while (atomic_load(&pool.door) & CLOSED) /* checked after n_parked: see open_door */
+        pthread_cond_wait(&pool.wake, &pool.mutex);
+    atomic_fetch_sub(&pool.n_parked, 1);
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+static void *worker_main(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        for (int i = 0; i < SPIN_ROUNDS; i++) {
+            if (join_job()) /* what is left of this job others are at */
+                while (!(atomic_load(&pool.door) & CLOSED) && i++ < SPIN_ROUNDS)
+                    relax();
+            relax();
+        }
+        park();
+    }
+    return NULL;
+}
+
+static void open_door(void)
+{
+    atomic_store(&pool.door, 0);
+    if (atomic_load(&pool.n_parked) == 0)
+        return;
+    pthread_mutex_lock(&pool.mutex);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+static void close_door(void)
+{
+    int rounds = 0;
+
+    atomic_fetch_or(&pool.door, CLOSED);
+    while (atomic_load(&pool.door) != CLOSED) {
+        if (++rounds % ROUNDS_TO_YIELD == 0)
+            sched_yield();
+        relax();
+    }
+}
+
+/* A thread that does not start is no failure: the others do its work. */
+static void start_workers(int n)
+{
+    pthread_attr_t attr;
+    pthread_t      thread;
+
+    if (pool.n_workers >= n || pthread_attr_init(&attr) != 0)
+        return;
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attr, WORKER_STACK_SIZE);
+    while (pool.n_workers < n && pthread_create(&thread, &attr, worker_main, NULL) == 0)
+        pool.n_workers++;
+    pthread_attr_destroy(&attr);
+}
+
+static cq_status run_alone(int64_t n_blocks, cq_block_fn fn, void *user)
+{
+    for (int64_t i = 0; i < n_blocks; i++)
+        CQ_TRY(fn(user, i));
+    return CQ_OK;
+}
+
+cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user)
+{
+    int       n      = cq_threads();
+    cq_status status = CQ_OK;
+
+    if (n == 1 || n_blocks <= 1 || inside_block || pthread_mutex_trylock(&pool.caller) != 0)
+        return run_alone(n_blocks, fn, user);
+    start_workers(n - 1);
+    pool.fn       = fn;
+    pool.user     = user;
+    pool.n_blocks = n_blocks;
+    pool.n_wanted = n_blocks < n ? (unsigned)n_blocks - 1 : (unsigned)n - 1;
+    atomic_store(&pool.next, 0);
+    atomic_store(&pool.failed, false);
+    open_door();
+    work();
+    close_door();
+    if (atomic_load(&pool.failed)) {
+        cq_error_restore(&pool.error);
+        status = pool.error.status;
+    }
+    pthread_mutex_unlock(&pool.caller);
+    return status;
+}

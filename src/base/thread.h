@@ -1,0 +1,27 @@
+/* Work on all cores: one pool for the whole process, fork and join.
+ *
+ * A job is cut into blocks by the size of its problem alone, and every block writes its
+ * own part of the result; so the numbers do not depend on how many threads there are.
+ * No thread is started before a job first has more than one block. */
+#ifndef CQ_BASE_THREAD_H
+#define CQ_BASE_THREAD_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+enum { CQ_MAX_THREADS = 64 };
+
+/* Threads that work on a job, the caller's included; 1 to CQ_MAX_THREADS. 0 means one for
+ * each core, and is the default. Counts from the next job on. */
+CQ_API void cq_set_threads(int n);
+CQ_API int  cq_threads(void);
+
+typedef cq_status (*cq_block_fn)(void *user, int64_t block);
+
+/* Calls fn(user, 0) to fn(user, n_blocks - 1), in any order, and returns when all are done.
+ * After a failure blocks that have not begun are left out, and the error becomes the
+ * caller's. Inside a block, and while another thread has the pool, it is a plain loop. */
+cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user);
+
+#endif

@@ -1,0 +1,43 @@
+/* What differs between element types in gemm: a row each. Private to the gemm sources. */
+#ifndef CQ_KERNEL_GEMM_TYPES_H
+#define CQ_KERNEL_GEMM_TYPES_H
+
+#include "kernel/gemm.h"
+
+enum { GEMM_MR = 6, GEMM_MAX_NR = 16 };
+
+/* What happens to a tile of A * B on its way into C. */
+typedef struct gemm_store {
+    double      alpha, beta; /* beta 0: C is not read */
+    const void *row_bias, *col_bias; /* of this tile; may be NULL */
+    int         rows, cols; /* of the tile that exist, at most MR and NR */
+} gemm_store;
+
+typedef struct gemm_type {
+    size_t size; /* bytes of an element */
+    int    nr;   /* columns of a tile; rows are GEMM_MR */
+    void (*pack_a)(void *dst, const void *a, int64_t row, int64_t col, int64_t rows, int64_t kc);
+    void (*pack_b)(void *dst, const void *b, int64_t row, int64_t col, int64_t kc, int64_t nc,
+                   int nr);
+    /* One tile of C from a panel of each, kc long. */
+    void (*tile)(const void *a, const void *b, int64_t kc, void *c, int64_t ldc,
+                 const gemm_store *store);
+    /* y[i] = sum over k of x[k] * row i of w, for n rows. */
+    void (*dots)(void *y, const void *x, const void *w, int64_t ldw, int64_t n, int64_t k);
+    /* y[i] += sum over k of x[k] * w[k][i], for n columns. */
+    void (*sums)(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw, int64_t n,
+                 int64_t k);
+    /* Stores n elements y of a product that is one row or one column. */
+    void (*finish)(void *c, int64_t c_step, const void *y, int64_t n, const gemm_store *store);
+} gemm_type;
+
+/* In avx2/gemm.c; for CPUs that have AVX2 and FMA. */
+void cq_avx2_tile_f32(const void *a, const void *b, int64_t kc, void *c, int64_t ldc,
+                      const gemm_store *store);
+void cq_avx2_tile_f64(const void *a, const void *b, int64_t kc, void *c, int64_t ldc,
+                      const gemm_store *store);
+void cq_avx2_dots_f32(void *y, const void *x, const void *w, int64_t ldw, int64_t n, int64_t k);
+void cq_avx2_sums_f32(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw,
+                      int64_t n, int64_t k);
+
+#endif

@@ -39,6 +39,12 @@ CQ_API const cq_error *cq_last_error(void);
 /* The name of a status, "unsupported". */
 CQ_API const char *cq_status_name(cq_status status);
 
+/* Warnings go to a handler; NULL is the default one, which prints to standard error. The
+ * handler is this thread's. where may be empty. */
+typedef void (*cq_warning_handler)(void *user, const char *message, const char *where);
+
+CQ_API void cq_set_warning_handler(cq_warning_handler handler, void *user);
+
 #ifdef __cplusplus
 }
 #endif

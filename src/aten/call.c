@@ -1,0 +1,251 @@
+/* Calling an operator: arguments are checked against the schema, results are made by the
+ * row, the listener hears of it. Real and fake tensors take the same path. */
+#include "aten/ctx.h"
+
+#include <stdio.h>
+
+/* ---- arguments ---- */
+
+static bool number_kind(cq_val_kind kind)
+{
+    return kind == CQ_VAL_INT || kind == CQ_VAL_FLOAT || kind == CQ_VAL_BOOL ||
+           kind == CQ_VAL_COMPLEX;
+}
+
+/* v as a value of the wanted type; false if it is none. Converts what PyTorch converts
+ * silently: numbers among each other where nothing is lost, a number for a list of
+ * numbers, a 0-d list element. */
+static bool convert(cq_val *v, const cq_schema_type *want)
+{
+    if (v->kind == CQ_VAL_NONE)
+        return want->optional || want->base == CQ_SCHEMA_GENERATOR ||
+               want->base == CQ_SCHEMA_ANY || want->base == CQ_SCHEMA_NONE ||
+               (want->base == CQ_SCHEMA_DEVICE);
+    if (want->list_depth) {
+        if (v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE)
+            return true;
+        return want->base != CQ_SCHEMA_TENSOR && number_kind(v->kind); /* 3 for int[2] */
+    }
+    switch (want->base) {
+    case CQ_SCHEMA_TENSOR: return v->kind == CQ_VAL_TENSOR;
+    case CQ_SCHEMA_INT: return v->kind == CQ_VAL_INT;
+    case CQ_SCHEMA_FLOAT:
+        if (v->kind == CQ_VAL_INT)
+            *v = cq_val_of_f64((double)v->u.i.value);
+        return v->kind == CQ_VAL_FLOAT;
+    case CQ_SCHEMA_BOOL:
+        if (v->kind == CQ_VAL_INT)
+            *v = cq_val_of_bool(v->u.i.value != 0);
+        return v->kind == CQ_VAL_BOOL;
+    case CQ_SCHEMA_COMPLEX: return number_kind(v->kind);
+    case CQ_SCHEMA_SCALAR: return number_kind(v->kind);
+    case CQ_SCHEMA_STR: return v->kind == CQ_VAL_STR;
+    case CQ_SCHEMA_DEVICE: return v->kind == CQ_VAL_DEVICE || v->kind == CQ_VAL_STR;
+    default: return true;
+    }
+}
+
+static cq_status fill_args(cq_ctx *cx, const cq_op *op, cq_val *out, const cq_val *args,
+                           size_t n_args)
+{
+    const cq_schema *s = op->schema;
+
+    if (n_args > s->n_args)
+        return cq_fail(CQ_E_ARGUMENT, s->full, NULL, "takes %zu arguments but got %zu", s->n_args,
+                       n_args);
+    for (size_t i = 0; i < s->n_args; i++) {
+        const cq_schema_arg *a = &s->args[i];
+
+        if (i < n_args) {
+            out[i] = args[i];
+        } else if (a->has_default) {
+            out[i] = a->default_value;
+        } else if (a->type.optional) {
+            out[i] = CQ_NONE;
+        } else {
+            return cq_fail(CQ_E_ARGUMENT, s->full, NULL, "argument \"%s\" is missing", a->name);
+        }
+        if (!convert(&out[i], &a->type))
+            return cq_fail(CQ_E_TYPE, s->full, NULL, "argument \"%s\" wants %s but got %s",
+                           a->name, a->type.name, cq_val_kind_name(out[i].kind));
+    }
+    (void)cx;
+    return CQ_OK;
+}
+
+/* ---- tensors among the arguments ---- */
+
+typedef cq_status (*tensor_visitor)(cq_ctx *cx, cq_tensor *t, void *user);
+
+static cq_status each_tensor(cq_ctx *cx, const cq_val *args, size_t n, tensor_visitor visit,
+                             void *user)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (args[i].kind == CQ_VAL_TENSOR)
+            CQ_TRY(visit(cx, args[i].u.tensor, user));
+        else if (args[i].kind == CQ_VAL_LIST || args[i].kind == CQ_VAL_TUPLE)
+            CQ_TRY(each_tensor(cx, args[i].u.list->items, args[i].u.list->n, visit, user));
+    }
+    return CQ_OK;
+}
+
+static cq_status note_fake(cq_ctx *cx, cq_tensor *t, void *user)
+{
+    (void)cx;
+    *(bool *)user |= cq_tensor_is_fake(t);
+    return CQ_OK;
+}
+
+static cq_status refresh(cq_ctx *cx, cq_tensor *t, void *user)
+{
+    (void)user;
+    return cx->listener->refresh(cx->listener_self, cx, t);
+}
+
+/* ---- making the results ---- */
+
+/* Composed operators run their parts under the same context. A listener that takes the
+ * whole does not hear of the parts. */
+static cq_status run_composed(cq_call *c, bool heard)
+{
+    cq_ctx            *cx       = c->cx;
+    const cq_listener *listener = cx->listener;
+    cq_status          status;
+
+    if (cx->depth == CQ_MAX_CALL_DEPTH)
+        return cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL,
+                       "operators are nested more than %d deep", CQ_MAX_CALL_DEPTH);
+    if (heard)
+        cx->listener = NULL;
+    cx->depth++;
+    status = c->op->def->compose(c);
+    cx->depth--;
+    cx->listener = listener;
+    return status == CQ_OK ? cx->status : status;
+}
+
+static cq_status make_results(cq_call *c, bool heard)
+{
+    const cq_op_def *def = c->op->def;
+
+    if (def->view)
+        return def->view(c);
+    if (def->compose && !(def->shape && !c->real))
+        return run_composed(c, heard);
+    if (!c->real || !(def->flags & CQ_OP_DYNAMIC)) {
+        if (!def->shape)
+            return cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL, "the row has no shape rule");
+        CQ_TRY(def->shape(c));
+    }
+    if (!c->real || c->cx->status != CQ_OK)
+        return c->cx->status;
+    return def->run ? def->run(c) : CQ_OK;
+}
+
+/* self.op_(…): computes the plain operator and puts the result into self. */
+static cq_status run_in_place(cq_call *c)
+{
+    cq_ctx    *cx   = c->cx;
+    cq_tensor *self = c->args[0].u.tensor;
+    cq_val     result = CQ_NONE;
+    cq_tensor *changed;
+
+    CQ_TRY(cq_op_call(cx, c->op->inplace_of, c->args, c->op->schema->n_args, &result, 1));
+    if (result.kind != CQ_VAL_TENSOR)
+        return cx->status;
+    changed = result.u.tensor;
+    if (changed->rank != self->rank)
+        return cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
+                       "an in-place operator cannot change the shape of its tensor");
+    for (size_t i = 0; i < self->rank; i++)
+        if (self->sizes[i].value != changed->sizes[i].value)
+            return cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
+                           "an in-place operator cannot change the shape of its tensor");
+    if (changed->dtype != self->dtype)
+        changed = CQ_OP(cx, "aten::to.dtype", T(changed), DTYPE(self->dtype));
+    if (cx->status != CQ_OK)
+        return cx->status;
+    if (cx->listener) {
+        CQ_TRY(cx->listener->changed(cx->listener_self, cx, self, changed));
+    } else if (self->storage && changed->storage) {
+        if (self->storage->read_only)
+            return cq_fail(CQ_E_ARGUMENT, c->op->schema->full, "clone it first",
+                           "the tensor lies in a file and cannot be changed");
+        CQ_TRY(cq_tensor_copy_into(self, changed));
+    }
+    c->results[0] = c->args[0];
+    c->n_results  = 1;
+    return CQ_OK;
+}
+
+cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_args,
+                     cq_val *results, size_t max_results)
+{
+    cq_val    filled[64];
+    cq_call   c    = { .cx = cx, .op = op, .args = filled };
+    bool      fake = cx->fake, heard;
+    cq_status status;
+
+    for (size_t i = 0; i < max_results; i++)
+        results[i] = CQ_NONE;
+    if (cx->status != CQ_OK)
+        return cx->status;
+    status = fill_args(cx, op, filled, args, n_args);
+    if (status == CQ_OK && cx->listener)
+        status = each_tensor(cx, filled, op->schema->n_args, refresh, NULL);
+    if (status != CQ_OK)
+        return cq_ctx_fail(cx, status);
+    if (!fake)
+        each_tensor(cx, filled, op->schema->n_args, note_fake, &fake);
+    c.real = !fake;
+    if (op->inplace_of) {
+        status = run_in_place(&c);
+    } else {
+        c.n_results = op->schema->n_results;
+        heard       = cx->listener &&
+                (!op->def->compose || cx->listener->wants_whole(cx->listener_self, op));
+        status      = make_results(&c, heard);
+        if (status == CQ_OK)
+            status = cx->status;
+        if (status == CQ_OK && heard)
+            status = cx->listener->called(cx->listener_self, &c);
+    }
+    if (status != CQ_OK) {
+        cq_error_add_where(status, "%s", op->schema->full);
+        return cq_ctx_fail(cx, status);
+    }
+    for (size_t i = 0; i < max_results && i < c.n_results; i++)
+        results[i] = c.results[i];
+    return CQ_OK;
+}
+
+static const cq_op *find_or_fail(cq_ctx *cx, const char *full_name)
+{
+    const cq_op *op = cx->status == CQ_OK ? cq_op_find(full_name) : NULL;
+
+    if (!op && cx->status == CQ_OK)
+        cq_ctx_fail(cx, cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", full_name));
+    return op;
+}
+
+cq_tensor *cq_op_tensor(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args)
+{
+    cq_tensor *result = NULL;
+
+    cq_op_tensors(cx, full_name, args, n_args, &result, 1);
+    return result;
+}
+
+void cq_op_tensors(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args,
+                   cq_tensor **results, size_t n_results)
+{
+    const cq_op *op = find_or_fail(cx, full_name);
+    cq_val       vals[CQ_MAX_RESULTS];
+
+    for (size_t i = 0; i < n_results; i++)
+        results[i] = NULL;
+    if (!op || cq_op_call(cx, op, args, n_args, vals, n_results) != CQ_OK)
+        return;
+    for (size_t i = 0; i < n_results; i++)
+        results[i] = vals[i].kind == CQ_VAL_TENSOR ? vals[i].u.tensor : NULL;
+}

@@ -1,0 +1,163 @@
+/* The operator table. An ATen operator is one row: PyTorch's schema string, a shape rule,
+ * a kernel, a gradient; or a composition of other operators, from which it inherits them.
+ * The same rows serve C calls, TorchScript, constant folding and shape propagation.
+ *
+ * A row gives its results in one of four ways:
+ *   shape + run   shape says dtype and sizes of the results (sizes may be symbolic); run
+ *                 fills them when the arguments have data.
+ *   run alone     with CQ_OP_DYNAMIC: the sizes depend on the data. shape then makes up
+ *                 symbols for them and is only asked when there is no data.
+ *   view          the results share the memory of the first argument: one function for
+ *                 real and fake tensors. unview writes a changed view back into its base.
+ *   compose       calls other operators.
+ * In-place variants (`relu_`) need no rows: they are derived from the plain ones. */
+#ifndef CQ_ATEN_OP_H
+#define CQ_ATEN_OP_H
+
+#include "aten/schema.h"
+
+typedef struct cq_ctx    cq_ctx;
+typedef struct cq_op     cq_op;
+typedef struct cq_op_def cq_op_def;
+typedef struct cq_call   cq_call;
+
+enum {
+    CQ_OP_DYNAMIC = 1 << 0, /* result sizes depend on data */
+    CQ_OP_RANDOM  = 1 << 1, /* other numbers every time: never folded or merged */
+    CQ_OP_HOST    = 1 << 2, /* a result is a number, read off metadata (size, dim, …) */
+    CQ_OP_PARTS   = 1 << 3  /* composed of views: a graph always shows its parts, because a
+                             * change of the result must reach the argument */
+};
+
+struct cq_op_def {
+    const char *schema;
+    const char *about; /* a few words for `calque ops` */
+    cq_status (*shape)(cq_call *c);
+    cq_status (*run)(cq_call *c);
+    cq_status (*view)(cq_call *c);
+    cq_status (*compose)(cq_call *c);
+
+    /* base with the elements that the result of view call c (its index-th one) shows
+     * replaced by changed; base is c's first argument as it is now. */
+    cq_tensor *(*unview)(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index);
+
+    uint32_t flags;
+};
+
+/* A row with its schema parsed. */
+struct cq_op {
+    const cq_op_def *def;
+    const cq_schema *schema;
+    const cq_op     *inplace_of; /* for `relu_`: relu; its def is relu's */
+    const cq_op     *next;       /* the next overload of the same name, in table order */
+};
+
+/* By full name, "aten::add.Tensor"; NULL if there is none. */
+const cq_op *cq_op_find(const char *full_name);
+
+/* All overloads of "aten::add", linked by next. */
+const cq_op *cq_op_overloads(const char *name);
+
+/* Walks the whole table in order: cq_op_at(0), … until NULL. */
+const cq_op *cq_op_at(size_t index);
+
+/* The families, one array each, ended by an empty row (registry.c lists them). */
+extern const cq_op_def cq_ops_pointwise[];
+
+/* ---- one call of an operator ---- */
+
+enum { CQ_MAX_RESULTS = 8 };
+
+struct cq_call {
+    cq_ctx      *cx;
+    const cq_op *op;
+    cq_val      *args; /* one per schema argument, defaults filled in */
+    bool         real;   /* results get data; else they are fake */
+    bool         copied; /* set by a view function that had to copy: the result is no view */
+    size_t       n_results;
+    cq_val       results[CQ_MAX_RESULTS]; /* owned by the context */
+};
+
+/* Arguments by name. A wrong kind is an error in the context (the caller of the operator
+ * was checked against the schema, so it can only be a bug), and gives zeroes. */
+cq_tensor *cq_arg_tensor(const cq_call *c, const char *name); /* NULL for None */
+bool       cq_arg_is_none(const cq_call *c, const char *name);
+cq_int     cq_arg_int(const cq_call *c, const char *name);
+int64_t    cq_arg_i64(const cq_call *c, const char *name); /* a number; a symbol is baked in */
+double     cq_arg_f64(const cq_call *c, const char *name);
+bool       cq_arg_bool(const cq_call *c, const char *name);
+const char *cq_arg_str(const cq_call *c, const char *name, const char *otherwise);
+cq_dtype   cq_arg_dtype(const cq_call *c, const char *name, cq_dtype otherwise);
+cq_val     cq_arg_val(const cq_call *c, const char *name);
+
+/* A list of ints into out (at most max; more is an error); its length. A single int counts
+ * as a list. */
+size_t cq_arg_ints(const cq_call *c, const char *name, cq_int *out, size_t max);
+size_t cq_arg_i64s(const cq_call *c, const char *name, int64_t *out, size_t max);
+size_t cq_arg_f64s(const cq_call *c, const char *name, double *out, size_t max);
+
+/* As cq_arg_i64s for an int[n] such as a kernel size: one number stands for n of them, and
+ * none at all (an empty stride) for otherwise's. */
+void cq_arg_i64_n(const cq_call *c, const char *name, int64_t *out, size_t n,
+                  const int64_t *otherwise);
+
+/* A list of tensors; items may be NULL for Tensor?[]. */
+size_t cq_arg_tensors(const cq_call *c, const char *name, cq_tensor **out, size_t max);
+enum { CQ_MAX_TENSORS = 4096 };
+size_t            cq_arg_n_tensors(const cq_call *c, const char *name);
+cq_tensor        *cq_arg_tensor_at(const cq_call *c, const char *name, size_t i);
+
+/* A dim argument, wrapped into 0 … rank-1. A 0-d tensor counts as rank 1. */
+int cq_arg_dim(const cq_call *c, const char *name, size_t rank);
+
+/* A list of dims as a bit mask; empty or None means all of them. */
+uint64_t cq_arg_dims(const cq_call *c, const char *name, size_t rank);
+
+/* Results. cq_result makes the index-th one, with data if the call is real; it returns the
+ * tensor, or NULL after a failure (which is in the context). */
+cq_tensor *cq_result(cq_call *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
+cq_tensor *cq_result_like(cq_call *c, size_t index, const cq_tensor *like, cq_dtype dtype);
+cq_tensor *cq_result_tensor(const cq_call *c, size_t index); /* what was made */
+void       cq_result_set(cq_call *c, size_t index, cq_val v); /* v is the context's, or plain */
+void       cq_result_set_tensor(cq_call *c, size_t index, cq_tensor *t);
+/* A list of n tensors as one result (Tensor[]). The items are the context's. */
+void       cq_result_set_tensors(cq_call *c, size_t index, cq_tensor **items, size_t n);
+
+/* A result that shares t's memory. */
+cq_tensor *cq_result_view(cq_call *c, size_t index, const cq_tensor *t, size_t rank,
+                          const cq_int *sizes, const int64_t *strides, int64_t offset);
+
+/* ---- helpers of shape rules ---- */
+
+/* Integer arithmetic on sizes, symbolic where it must be. */
+cq_int cq_add(const cq_call *c, cq_int a, cq_int b);
+cq_int cq_sub(const cq_call *c, cq_int a, cq_int b);
+cq_int cq_mul(const cq_call *c, cq_int a, cq_int b);
+cq_int cq_floordiv(const cq_call *c, cq_int a, cq_int b);
+
+/* A size that only the data can tell, in a shape rule of a CQ_OP_DYNAMIC row; example is a
+ * guess. It becomes the size of the result it is used in. */
+cq_int cq_unknown_size(const cq_call *c, int64_t example);
+
+/* Sizes of a and b broadcast together into out; the rank, or an error. */
+cq_status cq_broadcast(cq_call *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
+                       size_t rank_b, const cq_int *b);
+
+/* The dtype of an operation on these arguments as torch.result_type says: tensors with
+ * dimensions count first, then 0-d tensors, then plain numbers. */
+cq_dtype cq_result_type(const cq_val *vals, size_t n);
+cq_dtype cq_result_type_of(const cq_call *c, const char *a, const char *b);
+
+/* Integers and bool become the default float type. */
+cq_dtype cq_float_of(cq_dtype d);
+
+/* Shape rules that many rows share. */
+cq_status cq_shape_of_self(cq_call *c);
+cq_status cq_shape_of_self_in_float(cq_call *c);
+cq_status cq_shape_of_self_in_bool(cq_call *c);
+
+/* The failure of a call: adds the operator's name as the place. Returns the status. */
+cq_status cq_call_fail(const cq_call *c, cq_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,135 @@
+/* All operators by name. The families are listed here and nowhere else; schemas are parsed
+ * once, on first use. */
+#include "aten/op.h"
+#include "base/map.h"
+#include "base/str.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const cq_op_def *const families[] = {
+    cq_ops_pointwise,
+};
+
+static struct {
+    pthread_once_t once;
+    cq_arena      *arena;
+    cq_map         by_full, by_name; /* by_name: the first overload */
+    cq_op         *ops;
+    size_t         n;
+} table = { .once = PTHREAD_ONCE_INIT };
+
+static pthread_mutex_t derived_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cq_status add(cq_op *op, const cq_op_def *def)
+{
+    cq_schema *schema;
+    cq_op     *first;
+
+    CQ_TRY(cq_schema_parse(&schema, table.arena, def->schema));
+    op->def    = def;
+    op->schema = schema;
+    CQ_TRY(cq_map_set(&table.by_full, schema->full, op));
+    first = cq_map_get(&table.by_name, schema->name);
+    if (!first)
+        return cq_map_set(&table.by_name, schema->name, op);
+    while (first->next)
+        first = (cq_op *)first->next;
+    first->next = op;
+    return CQ_OK;
+}
+
+/* A table that cannot be built is a bug in a row or a machine without memory: nothing
+ * else can work then, so it ends here with the reason. */
+static void build(void)
+{
+    cq_status status = CQ_OK;
+    size_t    n      = 0;
+
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (const cq_op_def *def = families[f]; def->schema; def++)
+            n++;
+    table.arena = cq_arena_new();
+    table.ops   = table.arena ? cq_arena_array(table.arena, n, sizeof *table.ops) : NULL;
+    if (!table.ops)
+        status = CQ_E_NO_MEMORY;
+    for (size_t f = 0; f < sizeof families / sizeof *families && status == CQ_OK; f++)
+        for (const cq_op_def *def = families[f]; def->schema && status == CQ_OK; def++)
+            status = add(&table.ops[table.n++], def);
+    if (status != CQ_OK) {
+        fprintf(stderr, "calque: the operator table is broken: %s (%s)\n",
+                cq_last_error()->message, cq_last_error()->where);
+        abort();
+    }
+}
+
+/* "aten::relu_" and "aten::add_.Tensor" without the underscore; false if there is none. */
+static bool plain_name(char *out, size_t size, const char *full_name)
+{
+    const char *dot  = strchr(full_name, '.');
+    size_t      base = dot ? (size_t)(dot - full_name) : strlen(full_name);
+
+    if (base < 2 || full_name[base - 1] != '_' || full_name[base - 2] == '_' ||
+        strlen(full_name) >= size)
+        return false;
+    snprintf(out, size, "%.*s%s", (int)base - 1, full_name, dot ? dot : "");
+    return true;
+}
+
+/* The in-place twin of an operator: the same row, the name with an underscore. */
+static const cq_op *derive(const char *full_name)
+{
+    char         plain[256];
+    const cq_op *of;
+    cq_op       *op = NULL;
+    cq_schema   *schema;
+
+    if (!plain_name(plain, sizeof plain, full_name))
+        return NULL;
+    of = cq_map_get(&table.by_full, plain);
+    if (!of || !of->schema->n_args || of->schema->args[0].type.base != CQ_SCHEMA_TENSOR ||
+        of->schema->args[0].type.list_depth || of->schema->n_results != 1)
+        return NULL;
+    pthread_mutex_lock(&derived_lock);
+    op = cq_map_get(&table.by_full, full_name);
+    if (!op) {
+        op     = cq_arena_zalloc(table.arena, sizeof *op);
+        schema = cq_arena_copy(table.arena, of->schema, sizeof *schema);
+        if (op && schema) {
+            schema->full   = cq_arena_strdup(table.arena, full_name);
+            schema->name   = cq_arena_printf(table.arena, "%s_", of->schema->name);
+            op->def        = of->def;
+            op->schema     = schema;
+            op->inplace_of = of;
+            if (!schema->full || !schema->name ||
+                cq_map_set(&table.by_full, full_name, op) != CQ_OK)
+                op = NULL;
+        }
+    }
+    pthread_mutex_unlock(&derived_lock);
+    return op;
+}
+
+const cq_op *cq_op_find(const char *full_name)
+{
+    const cq_op *op;
+
+    pthread_once(&table.once, build);
+    pthread_mutex_lock(&derived_lock);
+    op = cq_map_get(&table.by_full, full_name);
+    pthread_mutex_unlock(&derived_lock);
+    return op ? op : derive(full_name);
+}
+
+const cq_op *cq_op_overloads(const char *name)
+{
+    pthread_once(&table.once, build);
+    return cq_map_get(&table.by_name, name);
+}
+
+const cq_op *cq_op_at(size_t index)
+{
+    pthread_once(&table.once, build);
+    return index < table.n ? &table.ops[index] : NULL;
+}

@@ -1,0 +1,143 @@
+/* Rules that many operators share: broadcasting, type promotion, results like self. */
+#include "aten/ctx.h"
+
+cq_int cq_add(const cq_call *c, cq_int a, cq_int b)
+{
+    return cq_int_add(c->cx->symbols, a, b);
+}
+
+cq_int cq_sub(const cq_call *c, cq_int a, cq_int b)
+{
+    return cq_int_sub(c->cx->symbols, a, b);
+}
+
+cq_int cq_mul(const cq_call *c, cq_int a, cq_int b)
+{
+    return cq_int_mul(c->cx->symbols, a, b);
+}
+
+cq_int cq_floordiv(const cq_call *c, cq_int a, cq_int b)
+{
+    return cq_int_floordiv(c->cx->symbols, a, b);
+}
+
+cq_int cq_unknown_size(const cq_call *c, int64_t example)
+{
+    return c->cx->symbols ? cq_symbol_fresh(c->cx->symbols, "n", example, NULL, 0) : cq_i(example);
+}
+
+/* Two sizes that meet. A symbolic size is taken not to be 1 by chance: on the example it
+ * is compared by its value, and when two symbols meet they must mean the same. */
+static bool meet(cq_int *out, cq_int a, cq_int b)
+{
+    if (cq_int_is(a, 1)) {
+        *out = b;
+    } else if (cq_int_is(b, 1)) {
+        *out = a;
+    } else if (a.value == b.value) {
+        *out = a.expr && !b.expr ? b : a; /* the number is the stronger statement */
+    } else if (a.expr && a.value == 1) {
+        *out = b;
+    } else if (b.expr && b.value == 1) {
+        *out = a;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+cq_status cq_broadcast(cq_call *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
+                       size_t rank_b, const cq_int *b)
+{
+    size_t n = rank_a > rank_b ? rank_a : rank_b;
+
+    for (size_t i = 0; i < n; i++) {
+        cq_int x = i < n - rank_a ? cq_i(1) : a[i - (n - rank_a)];
+        cq_int y = i < n - rank_b ? cq_i(1) : b[i - (n - rank_b)];
+
+        if (!meet(&out[i], x, y))
+            return cq_call_fail(c, CQ_E_TYPE,
+                                "sizes %lld and %lld of dimension %zu do not broadcast",
+                                (long long)x.value, (long long)y.value, i);
+    }
+    *rank = n;
+    return CQ_OK;
+}
+
+cq_dtype cq_float_of(cq_dtype d)
+{
+    return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? d : CQ_DTYPE_F32;
+}
+
+/* Categories order what a lower class of operand can change. */
+static int category(cq_dtype d)
+{
+    return d == CQ_DTYPE_NONE          ? -1
+           : d == CQ_DTYPE_BOOL        ? 0
+           : cq_dtype_is_integer(d)    ? 1
+           : cq_dtype_is_float(d)      ? 2
+                                       : 3;
+}
+
+static cq_dtype combine(cq_dtype higher, cq_dtype lower)
+{
+    if (category(higher) >= category(lower))
+        return higher;
+    /* A complex number beside real tensors keeps their precision. */
+    if (category(lower) == 3 && category(higher) == 2)
+        return higher == CQ_DTYPE_F64 ? CQ_DTYPE_C128 : CQ_DTYPE_C64;
+    return cq_dtype_promote(higher, lower);
+}
+
+cq_dtype cq_result_type(const cq_val *vals, size_t n)
+{
+    cq_dtype dims = CQ_DTYPE_NONE, zero = CQ_DTYPE_NONE, number = CQ_DTYPE_NONE;
+
+    for (size_t i = 0; i < n; i++) {
+        cq_dtype *of = &number;
+        cq_dtype  d  = CQ_DTYPE_NONE;
+
+        switch (vals[i].kind) {
+        case CQ_VAL_TENSOR:
+            d  = vals[i].u.tensor->dtype;
+            of = vals[i].u.tensor->rank ? &dims : &zero;
+            break;
+        case CQ_VAL_INT: d = CQ_DTYPE_I64; break;
+        case CQ_VAL_FLOAT: d = CQ_DTYPE_F32; break; /* the default float type */
+        case CQ_VAL_BOOL: d = CQ_DTYPE_BOOL; break;
+        case CQ_VAL_COMPLEX: d = CQ_DTYPE_C64; break;
+        default: continue;
+        }
+        *of = cq_dtype_promote(*of, d);
+    }
+    return combine(combine(dims, zero), number);
+}
+
+cq_dtype cq_result_type_of(const cq_call *c, const char *a, const char *b)
+{
+    cq_val vals[2] = { cq_arg_val(c, a), b ? cq_arg_val(c, b) : CQ_NONE };
+
+    return cq_result_type(vals, 2);
+}
+
+cq_status cq_shape_of_self(cq_call *c)
+{
+    cq_tensor *self = c->args[0].u.tensor;
+
+    cq_result_like(c, 0, self, self->dtype);
+    return c->cx->status;
+}
+
+cq_status cq_shape_of_self_in_float(cq_call *c)
+{
+    cq_tensor *self = c->args[0].u.tensor;
+
+    cq_result_like(c, 0, self, cq_float_of(self->dtype));
+    return c->cx->status;
+}
+
+cq_status cq_shape_of_self_in_bool(cq_call *c)
+{
+    cq_result_like(c, 0, c->args[0].u.tensor, CQ_DTYPE_BOOL);
+    return c->cx->status;
+}

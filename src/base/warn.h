@@ -1,0 +1,10 @@
+/* Warnings: what a user should know though the work goes on. They go to the handler of the
+ * library's user, by default to standard error. */
+#ifndef CQ_BASE_WARN_H
+#define CQ_BASE_WARN_H
+
+#include "base/error.h"
+
+void cq_warn(const char *where, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

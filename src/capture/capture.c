@@ -1,0 +1,380 @@
+/* Calls become nodes. Every tensor that a call makes gets a graph value; tensors from
+ * outside become constants of the graph when they are first used. */
+#include "capture/capture.h"
+#include "base/str.h"
+#include "base/warn.h"
+
+#include <stdio.h>
+
+/* ---- operands ---- */
+
+static cq_operand operand_of(cq_capture *cap, cq_ctx *cx, cq_val v);
+
+static cq_operand list_operand(cq_capture *cap, cq_ctx *cx, const cq_list *list)
+{
+    cq_operand o = { .kind = CQ_OPERAND_LIST, .u.list.n = list->n };
+
+    o.u.list.items = cq_arena_array(cap->graph->arena, list->n, sizeof *o.u.list.items);
+    if (!o.u.list.items) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return (cq_operand){ 0 };
+    }
+    for (size_t i = 0; i < list->n; i++)
+        o.u.list.items[i] = operand_of(cap, cx, list->items[i]);
+    return o;
+}
+
+static cq_operand operand_of(cq_capture *cap, cq_ctx *cx, cq_val v)
+{
+    cq_track *track;
+
+    switch (v.kind) {
+    case CQ_VAL_NONE: return (cq_operand){ 0 };
+    case CQ_VAL_TENSOR:
+        track = cq_track_of(cap, cx, v.u.tensor);
+        return track ? CQ_OPERAND_OF(track->value) : (cq_operand){ 0 };
+    case CQ_VAL_INT: return (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = v.u.i };
+    case CQ_VAL_FLOAT:
+        if (v.u.f.origin)
+            return CQ_OPERAND_OF(v.u.f.origin);
+        return (cq_operand){ .kind = CQ_OPERAND_FLOAT, .u.f = v.u.f.value };
+    case CQ_VAL_BOOL:
+        if (v.u.b.origin)
+            return CQ_OPERAND_OF(v.u.b.origin);
+        return (cq_operand){ .kind = CQ_OPERAND_BOOL, .u.b = v.u.b.value };
+    case CQ_VAL_COMPLEX:
+        return (cq_operand){ .kind = CQ_OPERAND_COMPLEX, .u.c = { v.u.c.re, v.u.c.im } };
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: return (cq_operand){ .kind = CQ_OPERAND_STR, .u.s = v.u.text->text };
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: return list_operand(cap, cx, v.u.list);
+    default:
+        cq_ctx_fail(cx, cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                                "a graph cannot hold an argument of type %s",
+                                cq_val_kind_name(v.kind)));
+        return (cq_operand){ 0 };
+    }
+}
+
+/* ---- scopes ---- */
+
+/* The graph's own copy of the context's scopes, made once per frame. */
+static const cq_origin *origin_of(cq_capture *cap, const cq_scope *s)
+{
+    cq_graph  *g = cap->graph;
+    cq_origin *o;
+
+    if (!s)
+        return NULL;
+    if (s->seen)
+        return s->seen;
+    o = cq_arena_zalloc(g->arena, sizeof *o);
+    if (!o)
+        return NULL;
+    o->parent     = origin_of(cap, s->parent);
+    o->path       = cq_ir_text(g, s->path);
+    o->name       = cq_ir_text(g, s->name);
+    o->class_name = cq_ir_text(g, s->class_name);
+    o->call       = s->call;
+
+    ((cq_scope *)s)->seen = o;
+    return o;
+}
+
+/* ---- the listener ---- */
+
+static bool wants_whole(void *self, const cq_op *op)
+{
+    (void)self;
+    return !(op->def->flags & CQ_OP_PARTS);
+}
+
+static bool is_tracked(const cq_capture *cap, const cq_tensor *t)
+{
+    return t->capture == cap || cq_ptr_map_get(&cap->outside, t);
+}
+
+/* Gives a size that only the run can tell (cq_unknown_size) its place in the graph. */
+static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
+{
+    for (size_t i = 0; i < t->rank; i++) {
+        cq_atom *atom = (cq_atom *)cq_int_symbol(t->sizes[i]);
+
+        if (atom && !atom->origin) {
+            atom->origin = v;
+            atom->axis   = (int)i;
+        }
+    }
+}
+
+static cq_status bind(cq_capture *cap, cq_call *c, cq_tensor *t, cq_value *v, size_t result)
+{
+    cq_track *track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
+
+    if (!track)
+        return CQ_E_NO_MEMORY;
+    v->type      = cq_ir_type_of(cap->graph, t);
+    track->value = v;
+    t->capture   = cap;
+    t->track     = track;
+    settle_unknown_sizes(t, v);
+    return c->op->def->view && !c->copied ? cq_track_view(cap, c, t, result) : CQ_OK;
+}
+
+static cq_status bind_number(cq_call *c, size_t i, cq_value *v)
+{
+    static const cq_type_kind kinds[] = { [CQ_VAL_INT]   = CQ_TYPE_INT,
+                                          [CQ_VAL_FLOAT] = CQ_TYPE_FLOAT,
+                                          [CQ_VAL_BOOL]  = CQ_TYPE_BOOL };
+    cq_val *r = &c->results[i];
+
+    if (r->kind != CQ_VAL_INT && r->kind != CQ_VAL_FLOAT && r->kind != CQ_VAL_BOOL)
+        return CQ_OK;
+    v->type = (cq_type){ .kind = kinds[r->kind] };
+    return CQ_OK;
+}
+
+static cq_status called(void *self, cq_call *c)
+{
+    cq_capture *cap     = self;
+    cq_val     *results = c->results;
+    size_t      n       = c->n_results;
+    cq_operand  inputs[64];
+    cq_node    *node;
+    bool        news = false;
+
+    if (c->op->def->flags & CQ_OP_HOST)
+        return CQ_OK; /* the number itself carries what a graph needs */
+    if (n == 1 && results[0].kind == CQ_VAL_LIST) {
+        n       = results[0].u.list->n;
+        results = results[0].u.list->items;
+    }
+    for (size_t i = 0; i < n; i++)
+        news |= results[i].kind != CQ_VAL_TENSOR || !is_tracked(cap, results[i].u.tensor);
+    if (!news && n)
+        return CQ_OK; /* it returned what it was given */
+    for (size_t i = 0; i < c->op->schema->n_args; i++)
+        inputs[i] = operand_of(cap, c->cx, c->args[i]);
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    node = cq_ir_node_new(cap->block, NULL, c->op->schema->full, inputs, c->op->schema->n_args, n);
+    if (!node)
+        return cap->graph->status;
+    node->def         = c->op;
+    node->origin      = origin_of(cap, c->cx->scope);
+    node->source      = cq_ir_text(cap->graph, c->cx->source);
+    node->list_result = results != c->results;
+    for (size_t i = 0; i < n; i++) {
+        if (results[i].kind != CQ_VAL_TENSOR)
+            CQ_TRY(bind_number(c, i, node->outputs[i]));
+        else if (!is_tracked(cap, results[i].u.tensor))
+            CQ_TRY(bind(cap, c, results[i].u.tensor, node->outputs[i], i));
+    }
+    return cap->graph->status;
+}
+
+static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
+{
+    cq_capture *cap   = self;
+    const char *where = cx->scope && cx->scope->path[0] ? cx->scope->path : "";
+    char        key[512];
+
+    snprintf(key, sizeof key, "%s|%s|%s", where, cx->source ? cx->source : "", what);
+    if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK)
+        return;
+    cq_warn(where, "%s is read as the plain number %lld and baked into the graph; it will not follow "
+                   "other inputs",
+            what, (long long)value.value);
+}
+
+static const cq_listener listener = {
+    .wants_whole = wants_whole,
+    .called      = called,
+    .changed     = cq_track_changed,
+    .refresh     = cq_track_refresh,
+    .baked       = baked,
+    .materialize = cq_capture_materialize,
+};
+
+/* ---- the capture itself ---- */
+
+cq_status cq_capture_new(cq_capture **out)
+{
+    cq_capture *cap = *out = cq_zalloc(sizeof *cap);
+
+    if (!cap)
+        return CQ_E_NO_MEMORY;
+    if (cq_graph_new(&cap->graph) != CQ_OK) {
+        cq_free(cap);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    cap->block = cap->graph->top;
+    return CQ_OK;
+}
+
+void cq_capture_free(cq_capture *cap)
+{
+    if (!cap)
+        return;
+    for (size_t i = 0; i < cap->retained.n; i++)
+        cq_val_release(cap->retained.items[i]);
+    for (size_t i = 0; i < cap->computed.n; i++)
+        cq_tensor_release(cap->computed.items[i]);
+    cq_vec_clear(&cap->retained);
+    cq_vec_clear(&cap->computed);
+    cq_ptr_map_clear(&cap->outside);
+    cq_map_clear(&cap->weights);
+    cq_map_clear(&cap->warned);
+    cq_graph_free(cap->graph);
+    cq_free(cap);
+}
+
+cq_graph *cq_capture_take(cq_capture *cap)
+{
+    cq_graph *g = cap->graph;
+
+    cap->graph = NULL;
+    return g;
+}
+
+void cq_capture_start(cq_capture *cap, cq_ctx *cx)
+{
+    cx->listener      = &listener;
+    cx->listener_self = cap;
+    cx->symbols       = &cap->graph->symbols;
+    cx->fake          = true;
+    cx->exporting     = true;
+}
+
+void cq_capture_stop(cq_capture *cap, cq_ctx *cx)
+{
+    (void)cap;
+    cx->listener      = NULL;
+    cx->listener_self = NULL;
+    cx->symbols       = NULL;
+    cx->fake          = false;
+    cx->exporting     = false;
+}
+
+/* Two handles with the same key show the same numbers in the same way. */
+static void identity(cq_str *key, const cq_tensor *t)
+{
+    cq_str_printf(key, "%p %d", (void *)cq_tensor_bytes(t), (int)t->dtype);
+    for (size_t i = 0; i < t->rank; i++)
+        cq_str_printf(key, " %lld:%lld", (long long)t->sizes[i].value, (long long)t->strides[i]);
+}
+
+/* The value of a tensor with data, by its memory. */
+static cq_value *constant_of(cq_capture *cap, cq_tensor *t, const char *name)
+{
+    cq_str    key = { 0 };
+    cq_value *v   = NULL;
+    bool      empty = cq_tensor_numel(t) == 0; /* no memory that could tell them apart */
+
+    identity(&key, t);
+    if (key.status == CQ_OK && !empty)
+        v = cq_map_get(&cap->weights, key.text);
+    if (!v) {
+        v = cq_ir_constant_new(cap->graph, t, name != NULL);
+        if (v && name)
+            v->name = cq_ir_text(cap->graph, name);
+        if (v && key.status == CQ_OK && !empty && cq_map_set(&cap->weights, key.text, v) != CQ_OK)
+            v = NULL;
+    }
+    cq_str_clear(&key);
+    return v;
+}
+
+cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name)
+{
+    return constant_of(cap, t, name) ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+cq_track *cq_track_of(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
+{
+    cq_track *track;
+
+    if (t->capture == cap)
+        return t->track;
+    track = cq_ptr_map_get(&cap->outside, t);
+    if (track)
+        return track;
+    if (!t->storage) {
+        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                                "a tensor without data was used that is not of this capture"));
+        return NULL;
+    }
+    track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
+    if (track)
+        track->value = constant_of(cap, t, NULL);
+    /* The handle is the key, so it must stay alive. */
+    if (!track || !track->value || cq_ptr_map_set(&cap->outside, t, track) != CQ_OK ||
+        cq_vec_push(&cap->retained, cq_val_of_tensor(t)) != CQ_OK) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    cq_tensor_retain(t);
+    return track;
+}
+
+cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v)
+{
+    cq_tensor *t     = NULL;
+    cq_track  *track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
+    cq_status  status;
+
+    if (cx->status != CQ_OK)
+        return NULL;
+    status = track ? cq_tensor_new_fake(&t, v->type.dtype, (size_t)v->type.rank, v->type.sizes)
+                   : CQ_E_NO_MEMORY;
+    if (status != CQ_OK) {
+        cq_ctx_fail(cx, status);
+        return NULL;
+    }
+    track->value = v;
+    t->capture   = cap;
+    t->track     = track;
+    return cq_ctx_own_tensor(cx, t);
+}
+
+cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
+                            const char *const *axis_names)
+{
+    cq_graph *g = cap->graph;
+    cq_int    sizes[CQ_MAX_RANK];
+    cq_value *v = cq_ir_param_new(g->top, (cq_type){ 0 });
+
+    if (!v) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    for (size_t i = 0; i < example->rank; i++) {
+        sizes[i] = cq_i(example->sizes[i].value);
+        if (axis_names && axis_names[i])
+            sizes[i] = cq_symbol(&g->symbols, axis_names[i], sizes[i].value, v, (int)i);
+    }
+    v->type = cq_ir_tensor_type(g, example->dtype, example->rank, sizes);
+    v->name = cq_ir_text(g, name);
+    if (example->storage && cq_ir_keep_tensor(g, example) == CQ_OK)
+        v->example = example;
+    return cq_capture_tensor(cap, cx, v);
+}
+
+cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
+{
+    cq_track *track;
+
+    if (cx->status != CQ_OK || !t || cq_track_refresh(cap, cx, t) != CQ_OK)
+        return NULL;
+    track = cq_track_of(cap, cx, t);
+    return track ? track->value : NULL;
+}
+
+void cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
+{
+    cq_value *v = cq_capture_value(cap, cx, t);
+
+    if (v && cq_vec_push(&cap->graph->top->returns, CQ_OPERAND_OF(v)) != CQ_OK)
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+}

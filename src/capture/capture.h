@@ -1,0 +1,79 @@
+/* Writing down what operators do: a capture listens to a context and makes a graph.
+ *
+ *     cq_capture_new(&cap);
+ *     cq_capture_weight(cap, weight, "fc.weight");   // names, before the run
+ *     cq_capture_start(cap, cx);
+ *     x = cq_capture_input(cap, cx, example, "x", axis_names);
+ *     y = model(cx, x);                              // fake: no data is computed
+ *     cq_capture_output(cap, cx, y);
+ *     cq_capture_stop(cap, cx);
+ *     graph = cq_capture_take(cap);
+ *
+ * Graphs are functional: an in-place operator makes a new value, which is written back
+ * through the views that its tensor was taken by (track.c). */
+#ifndef CQ_CAPTURE_CAPTURE_H
+#define CQ_CAPTURE_CAPTURE_H
+
+#include "aten/ctx.h"
+#include "ir/graph.h"
+
+typedef struct cq_capture cq_capture;
+typedef struct cq_track   cq_track;
+
+/* What the capture knows of one tensor handle. */
+struct cq_track {
+    cq_value *value; /* holds its contents as of version */
+    uint32_t  version;
+
+    /* A view: the call that made it from base, and which of its results it is. */
+    cq_track    *base;
+    const cq_op *op;
+    cq_val      *args; /* retained by the capture; args[0] is the base's tensor */
+    size_t       result;
+
+    uint32_t current; /* of the root of a chain of views: the version of its memory */
+};
+
+struct cq_capture {
+    cq_graph  *graph;
+    cq_block  *block;   /* where nodes go now */
+    cq_ptr_map outside; /* tensors that were there before: handle -> track */
+    cq_map     weights; /* identity of the memory -> value */
+    cq_map     warned;
+    CQ_VEC(cq_val) retained;
+    CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
+};
+
+cq_status cq_capture_new(cq_capture **out);
+void      cq_capture_free(cq_capture *cap);
+cq_graph *cq_capture_take(cq_capture *cap); /* the caller frees the graph */
+
+void cq_capture_start(cq_capture *cap, cq_ctx *cx);
+void cq_capture_stop(cq_capture *cap, cq_ctx *cx);
+
+/* A parameter or buffer under its name. Memory that already has a name keeps it (tied
+ * weights are one value). */
+cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name);
+
+/* A graph input of the dtype and sizes of example, whose data serves when a number must be
+ * read. axis_names: NULL, or one name per axis with NULL where the size is fixed. */
+cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
+                            const char *const *axis_names);
+void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
+
+/* The graph value of a tensor as it is now; NULL after a failure, which is the context's. */
+cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
+
+/* A fake tensor for a value of the graph. */
+cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
+
+/* track.c */
+cq_track *cq_track_of(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
+cq_status cq_track_view(cq_capture *cap, cq_call *c, cq_tensor *view, size_t result);
+cq_status cq_track_changed(void *cap, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);
+cq_status cq_track_refresh(void *cap, cq_ctx *cx, cq_tensor *t);
+
+/* materialize.c */
+cq_status cq_capture_materialize(void *cap, cq_ctx *cx, cq_tensor **out, cq_tensor *t);
+
+#endif

@@ -1,0 +1,105 @@
+/* The numbers of a captured tensor, when a model asks for them in the middle of a capture.
+ * Nothing was computed so far: the nodes that lead to the value are run now, on the
+ * examples, and what they give is kept for the next question. */
+#include "capture/capture.h"
+
+static cq_tensor *data_of(const cq_capture *cap, const cq_value *v)
+{
+    if (v->data)
+        return v->data;
+    if (v->example)
+        return v->example;
+    return v->id < cap->computed.n ? cap->computed.items[v->id] : NULL;
+}
+
+static cq_val val_of(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
+{
+    switch (o->kind) {
+    case CQ_OPERAND_VALUE: return cq_val_of_tensor(data_of(cap, o->u.value));
+    case CQ_OPERAND_INT: return cq_val_of_i64(o->u.i.value);
+    case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
+    case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
+    case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
+    case CQ_OPERAND_LIST: {
+        cq_list *list;
+
+        if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
+            cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+            return CQ_NONE;
+        }
+        for (size_t i = 0; i < o->u.list.n; i++)
+            list->items[i] = cq_val_retain(val_of(cap, cx, &o->u.list.items[i]));
+        return cq_ctx_own(cx, cq_val_of_list(list));
+    }
+    default: return CQ_NONE;
+    }
+}
+
+static void mark(cq_value *v, void *user)
+{
+    const cq_capture *cap = user;
+
+    if (v->node && !data_of(cap, v))
+        v->node->mark = true;
+}
+
+static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
+{
+    cq_val  args[64], results[CQ_MAX_RESULTS];
+    cq_val *items = results;
+
+    if (!n->def || n->n_blocks)
+        return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a number that depends on control flow was "
+                                                      "asked for while the model is captured");
+    for (size_t i = 0; i < n->n_inputs; i++)
+        args[i] = val_of(cap, cx, &n->inputs[i]);
+    CQ_TRY(cq_op_call(cx, n->def, args, n->n_inputs, results, CQ_MAX_RESULTS));
+    if (n->list_result)
+        items = results[0].u.list->items;
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        uint32_t id = n->outputs[i]->id;
+
+        if (items[i].kind != CQ_VAL_TENSOR)
+            continue;
+        CQ_TRY(cq_vec_reserve(&cap->computed, (size_t)id + 1));
+        while (cap->computed.n <= id)
+            cap->computed.items[cap->computed.n++] = NULL;
+        cq_tensor_release(cap->computed.items[id]);
+        cap->computed.items[id] = cq_tensor_retain(items[i].u.tensor);
+    }
+    return CQ_OK;
+}
+
+cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_tensor *t)
+{
+    cq_capture *cap   = self;
+    cq_value   *v     = cq_capture_value(cap, cx, t);
+    cq_ctx     *plain = NULL;
+    cq_status   status;
+
+    *out = NULL;
+    if (!v)
+        return cx->status;
+    if (!data_of(cap, v)) {
+        CQ_TRY(cq_ctx_new(&plain));
+        status = CQ_OK;
+        mark(v, cap);
+        for (cq_node *n = cap->block->last; n; n = n->prev)
+            if (n->mark)
+                for (size_t i = 0; i < n->n_inputs; i++)
+                    cq_ir_each_use(&n->inputs[i], mark, cap);
+        for (cq_node *n = cap->block->first; n; n = n->next)
+            if (n->mark) {
+                n->mark = false;
+                if (status == CQ_OK)
+                    status = run_node(cap, plain, n);
+                cq_ctx_pop(plain, 0, NULL, 0);
+            }
+        cq_ctx_free(plain);
+        CQ_TRY(status);
+    }
+    *out = cq_keep(cx, data_of(cap, v));
+    return *out ? CQ_OK
+                : cq_fail(CQ_E_ARGUMENT, NULL, "give an example with data",
+                          "the number depends on an input that has no example");
+}

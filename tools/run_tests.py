@@ -220,10 +220,11 @@ def run_scripts(options, paths, env):
         jobs = [pool.submit(one, path) for path in paths]
         for job in concurrent.futures.as_completed(jobs):
             script = job.result()
-            said = "\n".join(script.lines)
-            if said:
-                say(indent(said))
             part = script.count()
+            said = script.lines[:-1] if script.lines and SUMMARY.match(script.lines[-1]) \
+                else script.lines
+            if said:
+                say(indent("\n".join(said)))
             count.add(part)
             say(f"  {'FAIL' if part.failed else 'ok  '} {script.name}: {part} "
                 f"({time.monotonic() - script.started:.1f} s)")

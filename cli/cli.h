@@ -1,0 +1,98 @@
+/* What the verbs of the command line share. A verb is one file, cmd_NAME.c, that defines one
+ * cli_verb; the table of them is in main.c. The parser (options.c) does all the checking that
+ * needs no knowledge of the verb, say.c does all the talking.
+ *
+ * The command line uses public headers only, and no heap: arguments stay where they are. */
+#ifndef CALQUE_CLI_H
+#define CALQUE_CLI_H
+
+#include <calque/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes. */
+enum {
+    CLI_DONE   = 0,
+    CLI_FAILED = 1, /* the work failed: bad model, unsupported operator, mismatch */
+    CLI_MISUSE = 2  /* wrong use of the command line */
+};
+
+/* An option is a row. Tables end with a row without a name; give one that may be repeated the
+ * help text that says so. A row without help is accepted but not listed. */
+typedef struct cli_option {
+    const char *name;   /* "opset" for --opset */
+    const char *value;  /* what its value is called, "N"; NULL: a flag, takes none */
+    const char *help;
+    char        letter; /* 'o' for -o; 0: none */
+} cli_option;
+
+typedef struct cli_args cli_args;
+
+typedef struct cli_verb {
+    const char       *name;
+    const char       *operands; /* "MODEL [OUTDIR]", as in the usage line; "" for none */
+    const char       *summary;  /* half a line for the list of verbs */
+    const char       *about;    /* what the help of the verb begins with, ready-broken lines */
+    const cli_option *options;  /* NULL: none */
+    size_t            min_operands, max_operands;
+    int (*run)(const cli_args *args); /* an exit code */
+} cli_verb;
+
+#define CLI_ANY_NUMBER SIZE_MAX
+
+/* As many options as one command may have; more than that is a mistake of a script. */
+#define CLI_MAX_OPTIONS 1024
+
+typedef struct cli_given {
+    const cli_option *option;
+    const char       *value; /* NULL for a flag */
+} cli_given;
+
+struct cli_args {
+    const cli_verb *verb;
+    char          **operands;
+    size_t          n_operands;
+    cli_given       given[CLI_MAX_OPTIONS]; /* in the order they came */
+    size_t          n_given;
+    bool            wants_help;
+};
+
+/* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has said why. */
+int cli_parse(cli_args *args, int argc, char **argv);
+
+/* Whether an option was given; its value, the last one if there are many, or NULL. Both assert
+ * that the verb has the option. */
+bool        cli_has(const cli_args *args, const char *name);
+const char *cli_value(const cli_args *args, const char *name);
+
+/* The values of a repeatable option, in order: start with *at = 0; NULL after the last. */
+const char *cli_next_value(const cli_args *args, const char *name, size_t *at);
+
+/* A whole number within bounds; *out keeps its value when the option is not given. */
+int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
+
+/* The nearest to a wrong name, or NULL if none is near. name_at(table, i) is the i-th that there
+ * is, and NULL after the last. */
+const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *table, size_t i),
+                        const void *table);
+
+/* Prints the last failure of the library: message, place, excerpt, hint. Returns CLI_FAILED. */
+int cli_fail(void);
+
+/* Says what is wrong with the command line and where help is. Returns CLI_MISUSE. */
+int cli_misuse(const cli_verb *verb, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* To standard error: things that are worth knowing, and things that may be wrong. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same as exit codes: CLI_DONE for CQ_OK, else what cli_fail says. */
+int cli_result(cq_status status);
+
+/* Help pages, on standard output. */
+void cli_print_verb_help(const cli_verb *verb);
+
+#endif

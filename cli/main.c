@@ -1,0 +1,103 @@
+/* calque, the command line: finds the verb, parses its options, runs it. The verbs are in
+ * cmd_*.c, one file each, and are listed here. */
+#include "cli.h"
+
+#include <calque/version.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* In the order of the help page: making models, looking at them, running them. */
+static const cli_verb *const verbs[] = {
+    NULL
+};
+
+static const char *verb_name_at(const void *table, size_t i)
+{
+    const cli_verb *verb = ((const cli_verb *const *)table)[i];
+
+    return verb ? verb->name : NULL;
+}
+
+static const cli_verb *find_verb(const char *name)
+{
+    for (const cli_verb *const *v = verbs; *v; v++)
+        if (strcmp((*v)->name, name) == 0)
+            return *v;
+    return NULL;
+}
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: calque VERB [options] …\n\n"
+                 "Carries PyTorch models over to ONNX, and checks, prints and runs ONNX models.\n\n"
+                 "verbs:\n");
+    for (const cli_verb *const *v = verbs; *v; v++)
+        fprintf(out, "  %-9s  %s\n", (*v)->name, (*v)->summary);
+    fprintf(out, "\ncalque VERB --help says more; calque --version names the version.\n"
+                 "Exit codes: 0 done, 1 the work failed, 2 wrong use of the command line.\n");
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *near = cli_suggest(name, verb_name_at, verbs);
+
+    if (near)
+        return cli_misuse(NULL, "there is no verb '%s'; did you mean %s?", name, near);
+    return cli_misuse(NULL, "there is no verb '%s'", name);
+}
+
+static int run_verb(const cli_verb *verb, int argc, char **argv)
+{
+    static cli_args args; /* too large for a stack frame */
+    int             code;
+
+    args.verb = verb;
+    code      = cli_parse(&args, argc, argv);
+    if (code != CLI_DONE)
+        return code;
+    if (args.wants_help) {
+        cli_print_verb_help(verb);
+        return CLI_DONE;
+    }
+    return verb->run(&args);
+}
+
+static bool is_one_of(const char *text, const char *a, const char *b)
+{
+    return strcmp(text, a) == 0 || strcmp(text, b) == 0;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const cli_verb *verb;
+
+    if (argc < 2) {
+        print_help(stderr);
+        return CLI_MISUSE;
+    }
+    if (is_one_of(argv[1], "--help", "-h")) {
+        print_help(stdout);
+        return CLI_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("calque %s\n", cq_version_string());
+        return CLI_DONE;
+    }
+    if (argv[1][0] == '-')
+        return cli_misuse(NULL, "a verb comes first, not '%s'", argv[1]);
+    verb = find_verb(argv[1]);
+    return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int code = dispatch(argc, argv);
+
+    /* A full disk shows itself only when the buffer is written. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {
+        perror("error: cannot write to standard output");
+        code = CLI_FAILED;
+    }
+    return code;
+}

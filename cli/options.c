@@ -1,0 +1,262 @@
+/* The option parser of all verbs: --name VALUE, --name=VALUE, -o VALUE, -oVALUE, flags, and
+ * `--` before operands that begin with a dash. Operands and options may be mixed. Operands are
+ * moved to the front of argv, so nothing is copied. What a value means is the verb's business. */
+#include "cli.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUGGEST_MAX_LEN 64
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, swap of neighbours) between two short words. */
+static size_t distance(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    size_t rows[3][SUGGEST_MAX_LEN + 1]; /* the row before the last, the last, the new one */
+
+    for (size_t j = 0; j <= n_b; j++)
+        rows[1][j] = j;
+    for (size_t i = 1; i <= n_a; i++) {
+        rows[2][0] = i;
+        for (size_t j = 1; j <= n_b; j++) {
+            size_t best = rows[1][j - 1] + (a[i - 1] != b[j - 1]);
+
+            best = smaller(best, smaller(rows[1][j], rows[2][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = smaller(best, rows[0][j - 2] + 1);
+            rows[2][j] = best;
+        }
+        memcpy(rows[0], rows[1], sizeof rows[0]);
+        memcpy(rows[1], rows[2], sizeof rows[1]);
+    }
+    return rows[1][n_b];
+}
+
+const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *table, size_t i),
+                        const void *table)
+{
+    const char *nearest = NULL;
+    const char *name;
+    size_t      len  = strlen(wrong);
+    size_t      best = len / 3 + 2; /* farther than this is a guess, not a slip */
+
+    if (len == 0 || len > SUGGEST_MAX_LEN)
+        return NULL;
+    for (size_t i = 0; (name = name_at(table, i)); i++) {
+        size_t name_len = strlen(name);
+        size_t edits;
+
+        if (name_len > SUGGEST_MAX_LEN)
+            continue;
+        edits = distance(wrong, len, name, name_len);
+        /* "operators" means "ops" no less than "opst" does */
+        if (edits > 1 && len > 2 && strncmp(wrong, name, smaller(len, name_len)) == 0)
+            edits = 1;
+        if (edits < best) {
+            best    = edits;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+static const cli_option no_options[] = { { 0 } };
+
+static const cli_option *options_of(const cli_verb *verb)
+{
+    return verb->options ? verb->options : no_options;
+}
+
+static const char *option_name_at(const void *table, size_t i)
+{
+    return ((const cli_option *)table)[i].name;
+}
+
+static const cli_option *find_long(const cli_verb *verb, const char *name, size_t len)
+{
+    for (const cli_option *o = options_of(verb); o->name; o++)
+        if (strlen(o->name) == len && memcmp(o->name, name, len) == 0)
+            return o;
+    return NULL;
+}
+
+static const cli_option *find_letter(const cli_verb *verb, char letter)
+{
+    for (const cli_option *o = options_of(verb); o->name; o++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static int unknown_option(const cli_verb *verb, const char *name, size_t len)
+{
+    char        word[SUGGEST_MAX_LEN + 1] = { 0 };
+    const char *near;
+
+    memcpy(word, name, smaller(len, SUGGEST_MAX_LEN));
+    near = cli_suggest(word, option_name_at, options_of(verb));
+    if (near)
+        return cli_misuse(verb, "there is no option --%.*s; did you mean --%s?", (int)len, name,
+                          near);
+    return cli_misuse(verb, "there is no option --%.*s", (int)len, name);
+}
+
+/* What is left to read, and where it goes. */
+typedef struct cli_reader {
+    cli_args *args;
+    char    **argv;
+    int       argc, at;
+} cli_reader;
+
+/* Records an option; value is what came attached to it, or NULL. */
+static int give(cli_reader *r, const cli_option *option, const char *value)
+{
+    cli_args *args = r->args;
+
+    if (!option->value && value)
+        return cli_misuse(args->verb, "--%s takes no value, but got '%s'", option->name, value);
+    if (option->value && !value) {
+        if (r->at == r->argc)
+            return cli_misuse(args->verb, "--%s needs a value: %s", option->name, option->value);
+        value = r->argv[r->at++];
+    }
+    if (args->n_given == CLI_MAX_OPTIONS)
+        return cli_misuse(args->verb, "more than %d options", CLI_MAX_OPTIONS);
+    args->given[args->n_given++] = (cli_given){ option, value };
+    return CLI_DONE;
+}
+
+static int read_long(cli_reader *r, const char *text)
+{
+    const char       *equals = strchr(text, '=');
+    size_t            len    = equals ? (size_t)(equals - text) : strlen(text);
+    const cli_option *option = find_long(r->args->verb, text, len);
+
+    if (!option && strcmp(text, "help") == 0) {
+        r->args->wants_help = true;
+        return CLI_DONE;
+    }
+    if (!option)
+        return unknown_option(r->args->verb, text, len);
+    return give(r, option, equals ? equals + 1 : NULL);
+}
+
+/* -o VALUE, -oVALUE, and flags in a row, -abc. */
+static int read_letters(cli_reader *r, const char *text)
+{
+    for (; *text; text++) {
+        const cli_option *option = find_letter(r->args->verb, *text);
+        int               code;
+
+        if (!option && *text == 'h') {
+            r->args->wants_help = true;
+            continue;
+        }
+        if (!option)
+            return cli_misuse(r->args->verb, "there is no option -%c", *text);
+        if (option->value)
+            return give(r, option, text[1] ? text + 1 : NULL);
+        code = give(r, option, NULL);
+        if (code != CLI_DONE)
+            return code;
+    }
+    return CLI_DONE;
+}
+
+static int check_operands(const cli_args *args)
+{
+    const cli_verb *verb = args->verb;
+
+    if (args->n_operands < verb->min_operands)
+        return cli_misuse(verb, "something is missing; the command is: calque %s %s", verb->name,
+                          verb->operands);
+    if (args->n_operands > verb->max_operands)
+        return cli_misuse(verb, "'%s' is one too many", args->operands[verb->max_operands]);
+    return CLI_DONE;
+}
+
+int cli_parse(cli_args *args, int argc, char **argv)
+{
+    cli_reader r       = { .args = args, .argv = argv, .argc = argc };
+    bool       options = true;
+
+    args->operands = argv;
+    while (r.at < argc) {
+        char *text = argv[r.at++];
+        int   code = CLI_DONE;
+
+        if (!options || text[0] != '-' || text[1] == '\0')
+            argv[args->n_operands++] = text;
+        else if (strcmp(text, "--") == 0)
+            options = false;
+        else if (text[1] == '-')
+            code = read_long(&r, text + 2);
+        else
+            code = read_letters(&r, text + 1);
+        if (code != CLI_DONE)
+            return code;
+    }
+    return args->wants_help ? CLI_DONE : check_operands(args);
+}
+
+static bool is_given(const cli_args *args, size_t i, const char *name)
+{
+    return strcmp(args->given[i].option->name, name) == 0;
+}
+
+const char *cli_next_value(const cli_args *args, const char *name, size_t *at)
+{
+    assert(find_long(args->verb, name, strlen(name)));
+    while (*at < args->n_given) {
+        size_t i = (*at)++;
+
+        if (is_given(args, i, name))
+            return args->given[i].value;
+    }
+    return NULL;
+}
+
+bool cli_has(const cli_args *args, const char *name)
+{
+    assert(find_long(args->verb, name, strlen(name)));
+    for (size_t i = 0; i < args->n_given; i++)
+        if (is_given(args, i, name))
+            return true;
+    return false;
+}
+
+const char *cli_value(const cli_args *args, const char *name)
+{
+    const char *last = NULL;
+    const char *value;
+    size_t      at = 0;
+
+    while ((value = cli_next_value(args, name, &at)))
+        last = value;
+    return last;
+}
+
+int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out)
+{
+    const char *text = cli_value(args, name);
+    char       *end;
+    long long   number;
+
+    if (!text)
+        return CLI_DONE;
+    errno  = 0;
+    number = strtoll(text, &end, 10);
+    if (end == text || *end || errno)
+        return cli_misuse(args->verb, "--%s wants a whole number, not '%s'", name, text);
+    if (number < min || number > max)
+        return cli_misuse(args->verb, "--%s is %s, but must be from %lld to %lld", name, text,
+                          (long long)min, (long long)max);
+    *out = number;
+    return CLI_DONE;
+}

@@ -1,0 +1,135 @@
+/* All that the command line says about itself: failures, misuse, notes, help. Results go to
+ * standard output; the rest goes to standard error, in colour on a terminal only. */
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RED "31"
+#define YELLOW "33"
+#define BLUE "34"
+
+static bool has_colour(void)
+{
+    const char *term = getenv("TERM");
+    const char *off  = getenv("NO_COLOR");
+
+    return isatty(STDERR_FILENO) && !(off && *off) && term && strcmp(term, "dumb") != 0;
+}
+
+static void say_label(const char *colour, const char *label)
+{
+    if (has_colour())
+        fprintf(stderr, "\033[1;%sm%s\033[0m ", colour, label);
+    else
+        fprintf(stderr, "%s ", label);
+}
+
+/* A part of an error record on lines of its own, indented. */
+static void say_lines(const char *lead, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+
+        fprintf(stderr, "  %s%.*s\n", lead, (int)len, text);
+        text += len + (text[len] == '\n');
+    }
+}
+
+int cli_fail(void)
+{
+    const cq_error *error = cq_last_error();
+
+    fflush(stdout);
+    say_label(RED, "error:");
+    fprintf(stderr, "%s\n", error->message);
+    say_lines("in ", error->where);
+    say_lines("", error->excerpt);
+    if (*error->hint) {
+        fputs("  ", stderr);
+        say_label(BLUE, "hint:");
+        fprintf(stderr, "%s\n", error->hint);
+    }
+    return CLI_FAILED;
+}
+
+int cli_result(cq_status status)
+{
+    return status == CQ_OK ? CLI_DONE : cli_fail();
+}
+
+static void say_v(const char *colour, const char *label, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void say_v(const char *colour, const char *label, const char *format, va_list args)
+{
+    fflush(stdout);
+    say_label(colour, label);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int cli_misuse(const cli_verb *verb, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_v(RED, "error:", format, args);
+    va_end(args);
+    fprintf(stderr, "  see: calque %s%s--help\n", verb ? verb->name : "", verb ? " " : "");
+    return CLI_MISUSE;
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_v(BLUE, "note:", format, args);
+    va_end(args);
+}
+
+void cli_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_v(YELLOW, "warning:", format, args);
+    va_end(args);
+}
+
+/* "-o, --output FILE" */
+static int option_head(char *out, size_t size, const cli_option *o)
+{
+    char letter[8] = "";
+
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    return snprintf(out, size, "%s--%s%s%s", letter, o->name, o->value ? " " : "",
+                    o->value ? o->value : "");
+}
+
+void cli_print_verb_help(const cli_verb *verb)
+{
+    char head[160];
+    int  width = 0;
+
+    printf("usage: calque %s%s%s%s\n\n%s\n", verb->name, verb->options ? " [options]" : "",
+           *verb->operands ? " " : "", verb->operands, verb->about);
+    if (!verb->options)
+        return;
+    for (const cli_option *o = verb->options; o->name; o++) {
+        int len = o->help ? option_head(head, sizeof head, o) : 0;
+
+        width = len > width ? len : width;
+    }
+    printf("\noptions:\n");
+    for (const cli_option *o = verb->options; o->name; o++) {
+        if (!o->help)
+            continue;
+        option_head(head, sizeof head, o);
+        printf("  %-*s  %s\n", width, head, o->help);
+    }
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""Replays transcripts of the command line, tests/golden/*.txt, and compares every word.
+
+    run.py [--bless] [NAME…]
+
+A transcript is commands and what they did:
+
+    $ calque frob             the command; arguments may be quoted as in a shell
+    a line of standard output
+    ! a line of standard error
+    = 2                       the exit code, when it is not 0
+
+Commands run in an empty folder, where @/ stands for tests/golden/; what one writes the next can
+read. Lines before the first command and lines after a blank line that begin with # are comments.
+--bless rewrites the transcripts with what happened; read the difference before you commit it.
+"""
+import pathlib
+import shlex
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "peer"))
+from peers import Report, calque  # noqa: E402
+
+
+def parse(text):
+    """A list of (comment lines before it, command line, lines that follow)."""
+    entries, comment, before = [], [], ""
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            entries.append((comment, line[2:], []))
+            comment = []
+        elif not entries or comment or not before and line.startswith("#"):
+            comment.append(line)
+        else:
+            entries[-1][2].append(line)
+        before = line
+    for _, _, lines in entries:
+        while lines and not lines[-1]:
+            lines.pop()
+    return entries, comment
+
+
+def replay(command, folder):
+    """What the command did, as transcript lines."""
+    words = shlex.split(command)
+    assert words[0] == "calque", f"only calque can be run, not {words[0]}"
+    args = [word.replace("@/", f"{HERE}/") for word in words[1:]]
+    code, out, err = calque(*args, cwd=folder)
+    lines = out.splitlines() + [f"! {line}" for line in err.splitlines()]
+    lines = [line.replace(f"{HERE}/", "@/").rstrip() for line in lines]
+    return lines + ([f"= {code}"] if code else [])
+
+
+def show_difference(want, got):
+    same = 0
+    while same < min(len(want), len(got)) and want[same] == got[same]:
+        same += 1
+    pick = [lines[same] if same < len(lines) else "(nothing)" for lines in (got, want)]
+    return f"line {same + 1} is\n    {pick[0]}\n  but should be\n    {pick[1]}"
+
+
+def run_transcript(report, path, bless):
+    entries, rest = parse(path.read_text())
+    blessed = []
+    with tempfile.TemporaryDirectory() as folder:
+        for comment, command, want in entries:
+            with report.case(f"{path.name}: {command}"):
+                got = replay(command, folder)
+                blessed += [*comment, f"$ {command}", *got, ""]
+                assert bless or got == want, show_difference(want, got)
+    if bless:
+        path.write_text("\n".join(blessed + rest).rstrip("\n") + "\n")
+
+
+def main():
+    report = Report(__file__)
+    names = [arg for arg in sys.argv[1:] if arg != "--bless"]
+    for path in sorted(HERE.glob("*.txt")):
+        if not names or path.stem in names:
+            run_transcript(report, path, "--bless" in sys.argv)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

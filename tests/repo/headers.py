@@ -1,0 +1,22 @@
+#!/usr/bin/python3
+"""Every public header compiles by itself, as C11 and as C++17, without a warning."""
+import sys
+
+from repo import Report, ROOT, files, run
+
+LANGUAGES = {"C11": ["gcc", "-std=c11", "-x", "c"], "C++17": ["g++", "-std=c++17", "-x", "c++"]}
+
+
+def main():
+    report = Report(__file__)
+    for name in files("include/calque/*.h"):
+        text = f"#include <{name.removeprefix('include/')}>\n"
+        for language, command in LANGUAGES.items():
+            code, _, err = run([*command, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                                "-fsyntax-only", f"-I{ROOT / 'include'}", "-"], input=text)
+            report.check(f"{name} as {language}", code == 0, err)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

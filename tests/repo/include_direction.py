@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Includes point down only.
+
+Two halves, what PyTorch means and what ONNX means, stand on base, tensor and kernel, and meet
+in export alone. USES says on what a part stands directly; what those stand on is allowed too.
+"""
+import re
+import sys
+
+from repo import ROOT, Report, files
+
+USES = {
+    "base": [],
+    "tensor": ["base"],
+    "kernel": ["tensor"],
+    "aten": ["kernel"],
+    "autograd": ["aten"],
+    "nn": ["autograd"],
+    "ir": ["tensor"],
+    "pass": ["ir", "aten"],
+    "archive": ["tensor"],
+    "capture": ["aten", "ir"],
+    "script": ["aten", "ir", "archive", "capture"],
+    "onnx": ["tensor"],
+    "runtime": ["onnx", "kernel"],
+    "export": ["nn", "pass", "script", "runtime"],
+    "testcase": ["onnx"],
+    "zoo": [],
+    "cli": [],
+}
+# Which public headers a part may see; a part that is not listed may see all.
+PUBLIC = {
+    "base": {"version", "status"},
+    "tensor": {"version", "status", "tensor"},
+    "kernel": {"version", "status", "tensor"},
+    "onnx": {"version", "status", "tensor", "onnx"},
+    "runtime": {"version", "status", "tensor", "onnx", "session"},
+}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
+
+
+def below(part):
+    """All that a part may include: itself, and whatever lies under it."""
+    found = {part}
+    for other in USES[part]:
+        found |= below(other)
+    return found
+
+
+def complaint(name, part, quote, target):
+    """What is wrong with one include, or None."""
+    if quote == "<":
+        public = re.fullmatch(r"calque/(\w+)\.h", target)
+        if public and part in PUBLIC and public[1] not in PUBLIC[part]:
+            return f"{part} does not see <{target}>"
+        return None
+    if part == "cli":
+        return None if (ROOT / "cli" / target).exists() else f'"{target}" is not in cli/'
+    if target == "test.h" and name.endswith("_test.c"):
+        return None
+    if not (ROOT / "src" / target).exists():
+        return f'"{target}" is not a path under src/'
+    other = target.split("/")[0]
+    return None if other in below(part) else f'{part} does not stand on {other} ("{target}")'
+
+
+def complaints(part):
+    folder = "cli" if part == "cli" else f"src/{part}"
+    for name in files(f"{folder}/*.c", f"{folder}/*.h"):
+        for quote, target in INCLUDE.findall((ROOT / name).read_text()):
+            if why := complaint(name, part, quote, target):
+                yield f"{name}: {why}"
+
+
+def main():
+    report = Report(__file__)
+    parts = {name.split("/")[1] for name in files("src/*.c", "src/*.h")}
+    for part in sorted(parts - set(USES)):
+        report.failed(f"src/{part}", "a part that the table of tests/repo/include_direction.py lacks")
+    for part in sorted(parts & set(USES)) + ["cli"]:
+        found = list(complaints(part))
+        report.check(f"includes of {part}", not found, "\n    ".join(found))
+    for name in files("include/calque/*.h"):
+        bad = [target for quote, target in INCLUDE.findall((ROOT / name).read_text())
+               if quote == '"']
+        report.check(name, not bad, f"a public header includes with quotes: {', '.join(bad)}")
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

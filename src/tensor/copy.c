@@ -33,8 +33,9 @@ static void move_run(char *to, int64_t to_step, const char *from, int64_t from_s
 static void move_squares(cq_walk *w, int64_t size, uint32_t dense)
 {
     enum { SIDE = 32 };
-    int64_t  rows = w->sizes[dense], to_down = w->strides[0][dense], from_down = w->strides[1][dense];
-    uint32_t last = w->rank - 1;
+    int64_t rows = w->sizes[dense], to_down = w->strides[0][dense],
+            from_down = w->strides[1][dense];
+    uint32_t last     = w->rank - 1;
 
     w->sizes[dense] = 1; /* the walk goes over all other dimensions */
     do {
@@ -68,7 +69,8 @@ static void move_all(cq_walk *w, int64_t size)
 static void convert_row(const cq_walk *w, cq_dtype to, cq_dtype from)
 {
     cq_dtype to_part = cq_dtype_part(to), from_part = cq_dtype_part(from);
-    int64_t  to_size = (int64_t)cq_dtype_size(to_part), from_size = (int64_t)cq_dtype_size(from_part);
+    int64_t  to_size  = (int64_t)cq_dtype_size(to_part),
+            from_size = (int64_t)cq_dtype_size(from_part);
 
     cq_convert_run(w->at[0], to_part, w->step[0], w->at[1], from_part, w->step[1], w->n);
     if (to != to_part && from != from_part)
@@ -96,10 +98,9 @@ cq_status cq_tensor_copy_into(cq_tensor *dst, const cq_tensor *src)
                        (unsigned)src->rank, (unsigned)dst->rank);
     for (uint32_t i = 0; i < dst->rank; i++)
         if (dst->sizes[i].value != src->sizes[i].value)
-            return cq_fail(CQ_E_TYPE, NULL, NULL,
-                           "cannot copy size %lld to size %lld of dimension %u",
-                           (long long)src->sizes[i].value, (long long)dst->sizes[i].value,
-                           (unsigned)i);
+            return cq_fail(
+                CQ_E_TYPE, NULL, NULL, "cannot copy size %lld to size %lld of dimension %u",
+                (long long)src->sizes[i].value, (long long)dst->sizes[i].value, (unsigned)i);
     cq_walk_init(&w, dst->rank, dst->sizes);
     CQ_TRY(cq_walk_add(&w, dst));
     CQ_TRY(cq_walk_add(&w, src));

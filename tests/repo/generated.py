@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Pages that the binary prints are up to date, and the man page knows every verb."""
+"""Pages that the binary prints are up to date; the man page and the README know every verb."""
 import re
 import sys
 
@@ -22,18 +22,18 @@ def check_operators():
     assert page.read_text() == out, "stale; write it with: calque ops --markdown >docs/operators.md"
 
 
-def check_man_page():
-    page = (ROOT / "docs/calque.1").read_text()
-    described = set(re.findall(r'^\.SS "?(\w+)', page, re.M))
-    assert described == verbs(), f"the man page has {sorted(described)}, --help {sorted(verbs())}"
+def check_verbs(page, pattern):
+    described = set(re.findall(pattern, (ROOT / page).read_text(), re.M))
+    assert described == verbs(), f"it has {sorted(described)}, --help has {sorted(verbs())}"
 
 
 def main():
     report = Report(__file__)
     with report.case("docs/operators.md is what calque ops --markdown prints"):
         check_operators()
-    with report.case("docs/calque.1 has the verbs of calque --help"):
-        check_man_page()
+    for page, pattern in [("docs/calque.1", r'^\.SS "?(\w+)'), ("README.md", r"^\| `calque (\w+)")]:
+        with report.case(f"{page} has the verbs of calque --help"):
+            check_verbs(page, pattern)
     return report.finish()
 
 

@@ -1,0 +1,11 @@
+/* All of calque in one include. */
+#ifndef CALQUE_CALQUE_H
+#define CALQUE_CALQUE_H
+
+#include <calque/nn.h>
+#include <calque/onnx.h>
+#include <calque/status.h>
+#include <calque/tensor.h>
+#include <calque/version.h>
+
+#endif

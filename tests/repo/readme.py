@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""The program in the README compiles against an installed calque and prints what the README
+says: so the install rules and the pkg-config file are tested as well."""
+import re
+import sys
+import tempfile
+
+from repo import BUILD, ROOT, Report, run
+
+PROGRAM = re.compile(r"<!-- tests/repo/readme\.py [^>]*-->\n```c\n(.*?)```\n```\n(.*?)```\n", re.S)
+
+
+def install(prefix):
+    code, _, err = run(["cmake", "--install", BUILD, "--prefix", prefix])
+    assert code == 0, err
+    code, out, err = run(["cmake", "-L", "-N", BUILD])
+    libdir = re.search(r"CMAKE_INSTALL_LIBDIR:\w+=(.*)", out)
+    return f"{prefix}/{libdir[1] if libdir else 'lib'}"
+
+
+def pkg_config(libdir, prefix, *flags):
+    # the file names the prefix of the build, not where this test has put it
+    code, out, err = run(["pkg-config", f"--define-variable=prefix={prefix}", *flags, "calque"],
+                         env={"PKG_CONFIG_PATH": f"{libdir}/pkgconfig", "PATH": "/usr/bin:/bin"})
+    assert code == 0, err
+    return out.split()
+
+
+def build_and_run(program, folder, flags, env):
+    source, binary = f"{folder}/start.c", f"{folder}/start"
+    with open(source, "w") as file:
+        file.write(program)
+    code, _, err = run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", binary,
+                        *flags])
+    assert code == 0, err
+    code, out, err = run([binary], env=env, cwd=folder)
+    assert code == 0, f"exit {code}: {err}"
+    return out
+
+
+def main():
+    report = Report(__file__)
+    found = PROGRAM.search((ROOT / "README.md").read_text())
+    if not report.check("the README has its program", found is not None):
+        return report.finish()
+    with tempfile.TemporaryDirectory() as folder:
+        libdir = None
+        with report.case("calque installs"):
+            libdir = install(folder)
+        for kind, options in [("shared", []), ("static", ["--static"])]:
+            with report.case(f"the program of the README, {kind}"):
+                flags = pkg_config(libdir, folder, "--cflags", "--libs", *options)
+                if kind == "static":
+                    flags = [f"{libdir}/libcalque.a" if flag == "-lcalque" else flag
+                             for flag in flags]
+                out = build_and_run(found[1], folder, flags, {"LD_LIBRARY_PATH": libdir})
+                assert out == found[2], f"it prints:\n{out}"
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

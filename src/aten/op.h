@@ -63,6 +63,10 @@ const cq_op *cq_op_at(size_t index);
 
 /* The families, one array each, ended by an empty row (registry.c lists them). */
 extern const cq_op_def cq_ops_pointwise[];
+extern const cq_op_def cq_ops_linalg[];
+extern const cq_op_def cq_ops_conv[];
+extern const cq_op_def cq_ops_pool[];
+extern const cq_op_def cq_ops_norm[];
 
 /* ---- one call of an operator ---- */
 

@@ -10,6 +10,10 @@
 
 static const cq_op_def *const families[] = {
     cq_ops_pointwise,
+    cq_ops_linalg,
+    cq_ops_conv,
+    cq_ops_pool,
+    cq_ops_norm,
 };
 
 static struct {

@@ -1,0 +1,81 @@
+/* Exporting to ONNX: the options, and everything around torch.onnx.export's arguments. */
+#ifndef CALQUE_EXPORT_H
+#define CALQUE_EXPORT_H
+
+#include <calque/nn.h>
+#include <calque/onnx.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CQ_OPSET_OLDEST 7
+#define CQ_OPSET_NEWEST 17
+#define CQ_OPSET_DEFAULT 17
+
+typedef enum cq_training {
+    CQ_TRAINING_EVAL     = 0, /* as in inference */
+    CQ_TRAINING_TRAIN    = 1,
+    CQ_TRAINING_PRESERVE = 2 /* whatever mode each module is in */
+} cq_training;
+
+typedef enum cq_operator_export_type {
+    CQ_OPERATORS_ONNX             = 0, /* all operators must become ONNX */
+    CQ_OPERATORS_ONNX_ATEN        = 1, /* ATen operators stay, as nodes of domain org.pytorch.aten */
+    CQ_OPERATORS_ATEN_FALLBACK    = 2, /* those stay that have no other form */
+    CQ_OPERATORS_ONNX_FALLTHROUGH = 3  /* the same, under their own names */
+} cq_operator_export_type;
+
+/* An axis whose size is not fixed. */
+typedef struct cq_dynamic_axis {
+    const char *value; /* the name of an input or output */
+    int32_t     axis;  /* negative: from the end */
+    const char *name;  /* NULL: a name is made up, `<value>_dynamic_axes_<n>` */
+} cq_dynamic_axis;
+
+typedef struct cq_custom_opset {
+    const char *domain;
+    int64_t     version;
+} cq_custom_opset;
+
+enum {
+    CQ_EXPORT_NO_PARAMS                  = 1 << 0, /* weights become inputs */
+    CQ_EXPORT_NO_CONSTANT_FOLDING        = 1 << 1,
+    CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS = 1 << 2,
+    CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS  = 1 << 3, /* neither: by IR version */
+    CQ_EXPORT_VERBOSE                    = 1 << 4, /* print the graph to standard output */
+    CQ_EXPORT_EXTERNAL_DATA              = 1 << 5, /* weights into a file beside the model */
+    CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS   = 1 << 6,
+    CQ_EXPORT_NO_AUTOGRAD_INLINING       = 1 << 7
+};
+
+/* Set the defaults with cq_export_options_init, then change what you need. All pointers are
+ * borrowed during the call. */
+typedef struct cq_export_options {
+    size_t                  struct_size; /* set by cq_export_options_init, never by hand */
+    int32_t                 opset;       /* default CQ_OPSET_DEFAULT */
+    uint32_t                flags;       /* CQ_EXPORT_*; default 0 */
+    cq_training             training;
+    cq_operator_export_type operators;
+    const char *const      *input_names; /* of the inputs, then of the parameters, in order */
+    size_t                  n_input_names;
+    const char *const      *output_names;
+    size_t                  n_output_names;
+    const cq_dynamic_axis  *dynamic_axes;
+    size_t                  n_dynamic_axes;
+    const cq_custom_opset  *custom_opsets;
+    size_t                  n_custom_opsets;
+    const char *const      *function_classes; /* modules of these classes become functions */
+    size_t                  n_function_classes;
+    const char             *symbolics;  /* text of operator rules, read after the built-in ones */
+    const char             *producer;   /* NULL: "calque" */
+    const char             *graph_name; /* NULL: "main_graph" */
+} cq_export_options;
+
+CQ_API void cq_export_options_init(cq_export_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,329 @@
+/* Convolutions and their transposes of one to three axes, under all the names they have in
+ * PyTorch; and the unfolding of images into columns. One reader of arguments, one shape rule
+ * and one kernel call serve all the rows: they differ in which arguments their schemas have. */
+#include "aten/image.h"
+#include "kernel/conv.h"
+
+typedef struct conv {
+    cq_tensor *x, *w, *bias;
+    size_t     n; /* spatial axes */
+    cq_window  window;
+    int64_t    after[CQ_MAX_SPATIAL]; /* padding behind the image */
+    int64_t    output_padding[CQ_MAX_SPATIAL];
+    int64_t    groups;
+    bool       transposed;
+} conv;
+
+static bool has_arg(const cq_call *c, const char *name)
+{
+    return cq_schema_find(c->op->schema, name) >= 0;
+}
+
+/* "same" puts half of what a window needs on either side, the odd one behind. */
+static cq_status read_padding_word(const cq_call *c, conv *v)
+{
+    const char *word = cq_arg_str(c, "padding", "valid");
+
+    if (strcmp(word, "valid") == 0)
+        return CQ_OK;
+    if (strcmp(word, "same") != 0)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "padding should be \"same\" or \"valid\", not \"%s\"",
+                            word);
+    for (size_t i = 0; i < v->n; i++) {
+        int64_t total = v->window.dilation[i] * (v->w->sizes[i + 2].value - 1);
+
+        if (v->window.stride[i] != 1)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "padding \"same\" needs a stride of 1, not %lld",
+                                (long long)v->window.stride[i]);
+        v->window.padding[i] = total / 2;
+        v->after[i]          = total - total / 2;
+    }
+    return CQ_OK;
+}
+
+static cq_status read_padding(const cq_call *c, conv *v)
+{
+    if (cq_arg_val(c, "padding").kind == CQ_VAL_STR)
+        return read_padding_word(c, v);
+    cq_arg_window(c, "padding", v->window.padding, v->n, 0, NULL);
+    memcpy(v->after, v->window.padding, sizeof v->after);
+    return CQ_OK;
+}
+
+static cq_status check_channels(const cq_call *c, const conv *v)
+{
+    int64_t in = v->x->sizes[v->x->rank - v->n - 1].value, per_group = v->w->sizes[1].value;
+    int64_t first = v->w->sizes[0].value;
+    int64_t out   = v->transposed ? per_group * v->groups : first;
+
+    if (v->groups < 1 || first % v->groups)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld groups do not divide a weight of %lld channels",
+                            (long long)v->groups, (long long)first);
+    if (in != (v->transposed ? first : per_group * v->groups))
+        return cq_call_fail(c, CQ_E_TYPE, "the weight is for %lld channels but the input has %lld",
+                            (long long)(v->transposed ? first : per_group * v->groups),
+                            (long long)in);
+    if (v->bias && (v->bias->rank != 1 || v->bias->sizes[0].value != out))
+        return cq_call_fail(c, CQ_E_TYPE, "the bias should have %lld elements", (long long)out);
+    if (v->x->dtype != v->w->dtype || (v->bias && v->bias->dtype != v->x->dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "input and weight should have one dtype, not %s and %s",
+                            cq_dtype_name(v->x->dtype), cq_dtype_name(v->w->dtype));
+    return CQ_OK;
+}
+
+static cq_status read_conv(const cq_call *c, conv *v)
+{
+    *v = (conv){ .x      = cq_arg_tensor(c, "input"),
+                 .w      = cq_arg_tensor(c, "weight"),
+                 .bias   = cq_arg_tensor(c, "bias"),
+                 .groups = cq_arg_i64(c, "groups") };
+    if (v->w->rank < 3 || v->w->rank > 2 + CQ_MAX_SPATIAL)
+        return cq_call_fail(c, CQ_E_TYPE, "the weight should have 3 to %d dimensions but has %u",
+                            2 + CQ_MAX_SPATIAL, v->w->rank);
+    v->n          = v->w->rank - 2;
+    v->transposed = has_arg(c, "transposed") ? cq_arg_bool(c, "transposed")
+                                             : has_arg(c, "output_padding");
+    CQ_TRY(cq_need_image(c, v->x, v->n));
+    cq_arg_window(c, "stride", v->window.stride, v->n, 1, NULL);
+    cq_arg_window(c, "dilation", v->window.dilation, v->n, 1, NULL);
+    if (v->transposed)
+        cq_arg_window(c, "output_padding", v->output_padding, v->n, 0, NULL);
+    CQ_TRY(read_padding(c, v));
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    return check_channels(c, v);
+}
+
+/* (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1 */
+static cq_int transposed_size(cq_call *c, const conv *v, size_t i, cq_int in)
+{
+    const cq_window *w = &v->window;
+    cq_int           size;
+
+    size = cq_mul(c, cq_sub(c, in, cq_i(1)), cq_i(w->stride[i]));
+    size = cq_add(c, size,
+                  cq_mul(c, cq_sub(c, v->w->sizes[i + 2], cq_i(1)), cq_i(w->dilation[i])));
+    size = cq_add(c, size, cq_i(v->output_padding[i] - w->padding[i] - v->after[i] + 1));
+    if (size.value < 1)
+        cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE, "the result would have size %lld",
+                                        (long long)size.value));
+    return size;
+}
+
+static cq_status conv_shape(cq_call *c)
+{
+    conv   v;
+    cq_int sizes[CQ_MAX_RANK];
+    size_t lead;
+
+    CQ_TRY(read_conv(c, &v));
+    lead                = v.x->rank - v.n;
+    sizes[0]            = v.x->sizes[0];
+    sizes[lead - 1]     = v.w->sizes[0];
+    if (v.transposed)
+        sizes[lead - 1] = cq_mul(c, v.w->sizes[1], cq_i(v.groups));
+    for (size_t i = 0; i < v.n; i++) {
+        cq_int in = v.x->sizes[lead + i];
+
+        sizes[lead + i] = v.transposed
+                              ? transposed_size(c, &v, i, in)
+                              : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
+                                          v.window.padding[i], v.after[i], v.window.dilation[i],
+                                          false);
+    }
+    cq_result(c, 0, v.x->dtype, v.x->rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status conv_run(cq_call *c)
+{
+    conv       v;
+    cq_tensor *x, *out;
+
+    CQ_TRY(read_conv(c, &v));
+    x   = cq_with_batch(c, v.x, v.n);
+    out = cq_with_batch(c, cq_result_tensor(c, 0), v.n);
+    if (!x || !out)
+        return c->cx->status;
+    return (v.transposed ? cq_kernel_conv_transpose : cq_kernel_conv)(out, x, v.w, v.bias,
+                                                                       &v.window, v.groups);
+}
+
+/* Time, batch, channel: a conv1d with its axes in another order. */
+static cq_status conv_tbc(cq_call *c)
+{
+    cq_ctx    *cx     = c->cx;
+    cq_val     to_bct = cq_i64s(cx, (int64_t[]){ 1, 2, 0 }, 3);
+    cq_val     to_tbc = cq_i64s(cx, (int64_t[]){ 2, 0, 1 }, 3);
+    cq_val     to_oik = cq_i64s(cx, (int64_t[]){ 2, 1, 0 }, 3);
+    cq_tensor *x      = CQ_OP(cx, "aten::permute", c->args[0], to_bct);
+    cq_tensor *w      = CQ_OP(cx, "aten::permute", c->args[1], to_oik);
+
+    x = CQ_OP(cx, "aten::conv1d", T(x), T(w), c->args[2], I(1), cq_arg_val(c, "pad"));
+    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::permute", T(x), to_tbc));
+    return cx->status;
+}
+
+/* ---- unfolding ---- */
+
+static void read_window(const cq_call *c, cq_window *w)
+{
+    memset(w, 0, sizeof *w);
+    cq_arg_window(c, "kernel_size", w->kernel, 2, 1, NULL);
+    cq_arg_window(c, "dilation", w->dilation, 2, 1, NULL);
+    cq_arg_window(c, "padding", w->padding, 2, 0, NULL);
+    cq_arg_window(c, "stride", w->stride, 2, 1, NULL);
+}
+
+/* The places of the window on an image of these two sizes. */
+static void window_places(cq_call *c, const cq_window *w, const cq_int *image, cq_int *places)
+{
+    for (size_t i = 0; i < 2; i++)
+        places[i] = cq_places(c, image[i], cq_i(w->kernel[i]), w->stride[i], w->padding[i],
+                              w->padding[i], w->dilation[i], false);
+}
+
+static cq_status im2col_shape(cq_call *c)
+{
+    cq_tensor *x = cq_arg_tensor(c, "self");
+    cq_window  w;
+    cq_int     places[2], sizes[3];
+    size_t     lead;
+
+    CQ_TRY(cq_need_image(c, x, 2));
+    read_window(c, &w);
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    lead = x->rank - 2;
+    window_places(c, &w, x->sizes + lead, places);
+    sizes[0]        = x->sizes[0];
+    sizes[lead - 1] = cq_mul(c, x->sizes[lead - 1], cq_i(w.kernel[0] * w.kernel[1]));
+    sizes[lead]     = cq_mul(c, places[0], places[1]);
+    cq_result(c, 0, x->dtype, lead + 1, sizes);
+    return c->cx->status;
+}
+
+static cq_status im2col_run(cq_call *c)
+{
+    cq_tensor *x = cq_with_batch(c, cq_arg_tensor(c, "self"), 2);
+    cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 1);
+    cq_window  w;
+    cq_int     places[2];
+
+    read_window(c, &w);
+    if (!x || !out)
+        return c->cx->status;
+    window_places(c, &w, x->sizes + 2, places);
+    return cq_kernel_im2col(out, x, &w, (int64_t[]){ places[0].value, places[1].value });
+}
+
+static cq_status col2im_shape(cq_call *c)
+{
+    cq_tensor *x = cq_arg_tensor(c, "self");
+    cq_window  w;
+    cq_int     image[2], places[2], sizes[4];
+    size_t     lead;
+    int64_t    taps;
+
+    CQ_TRY(cq_need_image(c, x, 1));
+    read_window(c, &w);
+    if (cq_arg_ints(c, "output_size", image, 2) != 2)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" should have two numbers");
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    lead = x->rank - 1;
+    taps = w.kernel[0] * w.kernel[1];
+    window_places(c, &w, image, places);
+    if (x->sizes[lead - 1].value % taps)
+        return cq_call_fail(c, CQ_E_TYPE, "%lld channels are no multiple of a window of %lld",
+                            (long long)x->sizes[lead - 1].value, (long long)taps);
+    if (x->sizes[lead].value != places[0].value * places[1].value)
+        return cq_call_fail(c, CQ_E_TYPE, "the window has %lld places but the input %lld columns",
+                            (long long)(places[0].value * places[1].value),
+                            (long long)x->sizes[lead].value);
+    sizes[0]        = x->sizes[0];
+    sizes[lead - 1] = cq_floordiv(c, x->sizes[lead - 1], cq_i(taps));
+    sizes[lead]     = image[0];
+    sizes[lead + 1] = image[1];
+    cq_result(c, 0, x->dtype, lead + 2, sizes);
+    return c->cx->status;
+}
+
+static cq_status col2im_run(cq_call *c)
+{
+    cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), 1);
+    cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 2);
+    cq_window  w;
+    cq_int     places[2];
+
+    read_window(c, &w);
+    if (!x || !out)
+        return c->cx->status;
+    window_places(c, &w, out->sizes + 2, places);
+    return cq_kernel_col2im(out, x, &w, (int64_t[]){ places[0].value, places[1].value });
+}
+
+#define CONV(schema_text, about_text)                                                              \
+    { .schema = schema_text, .about = about_text, .shape = conv_shape, .run = conv_run }
+
+#define CONVOLUTION_ARGS                                                                           \
+    "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "    \
+    "bool transposed, int[] output_padding, int groups"
+
+const cq_op_def cq_ops_conv[] = {
+    CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], "
+         "int[1] padding=[0], int[1] dilation=[1], int groups=1) -> Tensor",
+         "convolution along one axis"),
+    CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+         "int[1] stride=[1], str padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
+         "convolution along one axis, padding by word"),
+    CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
+         "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+         "convolution along two axes"),
+    CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+         "int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
+         "convolution along two axes, padding by word"),
+    CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, "
+         "int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+         "convolution along three axes"),
+    CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+         "int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor",
+         "convolution along three axes, padding by word"),
+    CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, "
+         "int[1] stride=[1], int[1] padding=[0], int[1] output_padding=[0], int groups=1, "
+         "int[1] dilation=[1]) -> Tensor",
+         "transposed convolution along one axis"),
+    CONV("aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, "
+         "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, "
+         "int[2] dilation=1) -> Tensor",
+         "transposed convolution along two axes"),
+    CONV("aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, "
+         "int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, "
+         "int[3] dilation=1) -> Tensor",
+         "transposed convolution along three axes"),
+    CONV("aten::convolution" CONVOLUTION_ARGS ") -> Tensor",
+         "any convolution or transposed convolution"),
+    CONV("aten::_convolution.deprecated" CONVOLUTION_ARGS
+         ", bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
+         "any convolution, as older traces call it"),
+    CONV("aten::_convolution" CONVOLUTION_ARGS
+         ", bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+         "any convolution, as traces call it"),
+    CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+         "str padding, int[] dilation, int groups) -> Tensor",
+         "any convolution, padding by word"),
+    { .schema  = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+      .about   = "convolution of a time, batch, channel tensor",
+      .compose = conv_tbc },
+    { .schema = "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
+                "int[2] stride) -> Tensor",
+      .about  = "the windows of an image as columns",
+      .shape  = im2col_shape,
+      .run    = im2col_run },
+    { .schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
+                "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+      .about  = "an image of the sums of its windows",
+      .shape  = col2im_shape,
+      .run    = col2im_run },
+    { 0 }
+};

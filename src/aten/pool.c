@@ -1,0 +1,144 @@
+/* Pools: the largest or the mean of the windows of an image. Output sizes are exactly
+ * PyTorch's, ceil mode included (cq_places); images may come without a batch axis. */
+#include "aten/image.h"
+
+/* Spatial axes of the operator: the digit in its name. */
+static size_t axes_of(const cq_call *c)
+{
+    const char *d = strpbrk(c->op->schema->name, "123");
+
+    return d ? (size_t)(*d - '0') : 2;
+}
+
+typedef struct pool {
+    cq_tensor *x;
+    size_t     n;
+    cq_window  window;
+    bool       ceil_mode;
+} pool;
+
+static cq_status read_pool(const cq_call *c, pool *p)
+{
+    static const int64_t ones[CQ_MAX_SPATIAL] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    cq_window           *w                    = &p->window;
+
+    *p = (pool){ .x         = cq_arg_tensor(c, "self"),
+                 .n         = axes_of(c),
+                 .ceil_mode = cq_arg_bool(c, "ceil_mode") };
+    CQ_TRY(cq_need_image(c, p->x, p->n));
+    cq_arg_window(c, "kernel_size", w->kernel, p->n, 1, NULL);
+    cq_arg_window(c, "stride", w->stride, p->n, 1, w->kernel);
+    cq_arg_window(c, "padding", w->padding, p->n, 0, NULL);
+    memcpy(w->dilation, ones, sizeof ones);
+    if (cq_schema_find(c->op->schema, "dilation") >= 0)
+        cq_arg_window(c, "dilation", w->dilation, p->n, 1, NULL);
+    for (size_t i = 0; i < p->n && c->cx->status == CQ_OK; i++)
+        if (w->padding[i] > w->kernel[i] / 2)
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "padding %lld is more than half of the window of %lld",
+                                (long long)w->padding[i], (long long)w->kernel[i]);
+    return c->cx->status;
+}
+
+static cq_status pool_shape(cq_call *c)
+{
+    pool   p;
+    cq_int sizes[CQ_MAX_RANK];
+    size_t lead;
+
+    CQ_TRY(read_pool(c, &p));
+    lead = p.x->rank - p.n;
+    memcpy(sizes, p.x->sizes, lead * sizeof *sizes);
+    for (size_t i = 0; i < p.n; i++)
+        sizes[lead + i] =
+            cq_places(c, p.x->sizes[lead + i], cq_i(p.window.kernel[i]), p.window.stride[i],
+                      p.window.padding[i], p.window.padding[i], p.window.dilation[i], p.ceil_mode);
+    cq_result(c, 0, p.x->dtype, p.x->rank, sizes);
+    if (c->n_results > 1)
+        cq_result(c, 1, CQ_DTYPE_I64, p.x->rank, sizes);
+    return c->cx->status;
+}
+
+/* ---- adaptive pools: the sizes of the result are given ---- */
+
+static cq_status adaptive_shape(cq_call *c)
+{
+    cq_tensor *x = cq_arg_tensor(c, "self");
+    size_t     n = axes_of(c), given;
+    cq_int     sizes[CQ_MAX_RANK], out[3];
+
+    CQ_TRY(cq_need_image(c, x, n));
+    given = cq_arg_ints(c, "output_size", out, 3);
+    if (given != n && given != 1)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" wants %zu numbers but got %zu", n,
+                            given);
+    memcpy(sizes, x->sizes, (x->rank - n) * sizeof *sizes);
+    for (size_t i = 0; i < n; i++) {
+        sizes[x->rank - n + i] = out[given == 1 ? 0 : i];
+        if (x->sizes[x->rank - n + i].value < 1)
+            return cq_call_fail(c, CQ_E_TYPE, "the image is empty");
+        if (sizes[x->rank - n + i].value < 0)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" should not be negative");
+    }
+    cq_result(c, 0, x->dtype, x->rank, sizes);
+    if (c->n_results > 1)
+        cq_result(c, 1, CQ_DTYPE_I64, x->rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status no_kernel_yet(cq_call *c)
+{
+    return cq_call_fail(c, CQ_E_UNSUPPORTED, "there is no kernel for this yet, only its shape");
+}
+
+#define WINDOW_1D "int[1] kernel_size, int[1] stride=[], int[1] padding=[0]"
+#define WINDOW_2D "int[2] kernel_size, int[2] stride=[], int[2] padding=0"
+#define WINDOW_3D "int[3] kernel_size, int[3] stride=[], int[3] padding=0"
+#define MEAN_ARGS ", bool ceil_mode=False, bool count_include_pad=True"
+
+#define POOL(schema_text, about_text, shape_fn, run_fn)                                            \
+    { .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn }
+
+const cq_op_def cq_ops_pool[] = {
+    POOL("max_pool1d(Tensor self, " WINDOW_1D ", int[1] dilation=[1], bool ceil_mode=False) "
+         "-> Tensor",
+         "the greatest of each window along one axis", pool_shape, no_kernel_yet),
+    POOL("max_pool2d(Tensor self, " WINDOW_2D ", int[2] dilation=1, bool ceil_mode=False) "
+         "-> Tensor",
+         "the greatest of each window along two axes", pool_shape, no_kernel_yet),
+    POOL("max_pool3d(Tensor self, " WINDOW_3D ", int[3] dilation=1, bool ceil_mode=False) "
+         "-> Tensor",
+         "the greatest of each window along three axes", pool_shape, no_kernel_yet),
+    POOL("max_pool1d_with_indices(Tensor self, " WINDOW_1D ", int[1] dilation=[1], "
+         "bool ceil_mode=False) -> (Tensor, Tensor)",
+         "max_pool1d and where the greatest are", pool_shape, no_kernel_yet),
+    POOL("max_pool2d_with_indices(Tensor self, " WINDOW_2D ", int[2] dilation=1, "
+         "bool ceil_mode=False) -> (Tensor, Tensor)",
+         "max_pool2d and where the greatest are", pool_shape, no_kernel_yet),
+    POOL("max_pool3d_with_indices(Tensor self, " WINDOW_3D ", int[3] dilation=1, "
+         "bool ceil_mode=False) -> (Tensor, Tensor)",
+         "max_pool3d and where the greatest are", pool_shape, no_kernel_yet),
+    POOL("avg_pool1d(Tensor self, " WINDOW_1D MEAN_ARGS ") -> Tensor",
+         "the mean of each window along one axis", pool_shape, no_kernel_yet),
+    POOL("avg_pool2d(Tensor self, " WINDOW_2D MEAN_ARGS ", int? divisor_override=None) -> Tensor",
+         "the mean of each window along two axes", pool_shape, no_kernel_yet),
+    POOL("avg_pool3d(Tensor self, " WINDOW_3D MEAN_ARGS ", int? divisor_override=None) -> Tensor",
+         "the mean of each window along three axes", pool_shape, no_kernel_yet),
+    POOL("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
+         "means of as many parts as asked for", adaptive_shape, no_kernel_yet),
+    POOL("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+         "means of as many parts as asked for", adaptive_shape, no_kernel_yet),
+    POOL("adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+         "means of as many parts as asked for", adaptive_shape, no_kernel_yet),
+    POOL("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+         "adaptive_avg_pool2d under its inner name", adaptive_shape, no_kernel_yet),
+    POOL("_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+         "adaptive_avg_pool3d under its inner name", adaptive_shape, no_kernel_yet),
+    POOL("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+         "the greatest of as many parts as asked for", adaptive_shape, no_kernel_yet),
+    POOL("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+         "the greatest of as many parts as asked for", adaptive_shape, no_kernel_yet),
+    POOL("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+         "the greatest of as many parts as asked for", adaptive_shape, no_kernel_yet),
+    { 0 }
+};

@@ -1,0 +1,74 @@
+/* The inside of an export: an aten graph on its way to an onnx graph and a model. The steps
+ * are in export.c; each has its file. */
+#ifndef CQ_EXPORT_EXPORTER_H
+#define CQ_EXPORT_EXPORTER_H
+
+#include "capture/capture.h"
+#include "export/symbolic.h"
+#include "onnx/model.h"
+
+#include <calque/export.h>
+
+/* An operator that could not be exported, and where it was met. */
+typedef struct cq_missing {
+    const char *op;
+    size_t      count;
+    const char *path, *class_name, *source; /* of the first one */
+    const char *reason;                     /* NULL: no row at all */
+    int         first_opset;                /* 0: none */
+} cq_missing;
+
+typedef struct cq_exporter {
+    cq_export_options options;
+    cq_graph         *source; /* aten, borrowed */
+    cq_graph         *graph;  /* onnx */
+    cq_map            sizes;  /* "block expr" -> 0-d value, so that a size is computed once */
+    cq_ptr_map        origins; /* source origin -> origin in graph */
+    CQ_VEC(cq_missing) missing;
+    cq_map            missing_by_name; /* index + 1 */
+    const cq_symbolic *user_rows;
+    size_t            n_user_rows;
+} cq_exporter;
+
+struct cq_sym {
+    cq_exporter   *ex;
+    cq_block      *block; /* where nodes go */
+    const cq_node *node;  /* the aten node, whose outputs' scratch will point to the results */
+    const cq_op   *op;    /* its row; NULL for operators that the table does not know */
+    cq_status      status;
+    bool           declined; /* cq_sym_no was called: the reason is in the error record */
+    int            declined_opset;
+    size_t         n_done;
+    cq_value     **done; /* arena; n_done of them */
+};
+
+/* rows.c: the newest row for the operator at opset, NULL if there is none. later: the first
+ * opset above it that has a row, 0 if none. */
+const cq_symbolic *cq_symbolic_find(const cq_exporter *ex, const char *full_name, int opset,
+                                    int *later);
+
+/* text.c: the expression of an .as row. */
+cq_value *cq_sym_text(cq_sym *s, const char *text);
+
+/* convert.c: aten nodes to onnx nodes. */
+cq_status cq_export_convert(cq_exporter *ex);
+
+/* The onnx value of an aten value or operand. */
+cq_value *cq_sym_value(cq_sym *s, const cq_value *v);
+
+/* report.c */
+cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,
+                                 int first_opset);
+cq_status cq_export_report_missing(const cq_exporter *ex);
+
+/* fold.c, peephole.c: passes on the onnx graph. */
+cq_status cq_export_fold(cq_exporter *ex);
+cq_status cq_export_peephole(cq_exporter *ex);
+
+/* names.c: names for all nodes and values. */
+cq_status cq_export_name(cq_exporter *ex);
+
+/* lower.c: the onnx graph as a model. */
+cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
+
+#endif

@@ -1,0 +1,33 @@
+/* Schemas: comparisons, truth values and bits. Written by tools/onnx_schemas.py. */
+#include "onnx/ops/rows.h"
+
+const char *const cq_onnx_rows_logic[] = {
+    "And 1 | A:T B:T | C:T1 | axis:i broadcast:i=0 | T=bool T1=bool",
+    "And 7 | A:T B:T | C:T1 |  | T=bool T1=bool",
+    "BitShift 11 | X:T Y:T | Z:T | direction!:s | T=u8,u16,u32,u64",
+    "Equal 1 | A:T B:T | C:T1 | axis:i broadcast:i=0 | T=bool,i32,i64 T1=bool",
+    "Equal 7 | A:T B:T | C:T1 |  | T=bool,i32,i64 T1=bool",
+    "Equal 11 | A:T B:T | C:T1 |  | T=num,bool T1=bool",
+    "Equal 13 | A:T B:T | C:T1 |  | T=num,bool,bf16 T1=bool",
+    "Greater 1 | A:T B:T | C:T1 | axis:i broadcast:i=0 | T=ieee T1=bool",
+    "Greater 7 | A:T B:T | C:T1 |  | T=ieee T1=bool",
+    "Greater 9 | A:T B:T | C:T1 |  | T=num T1=bool",
+    "Greater 13 | A:T B:T | C:T1 |  | T=num,bf16 T1=bool",
+    "GreaterOrEqual 12 function | A:T B:T | C:T1 |  | T=num T1=bool",
+    "GreaterOrEqual 16 function | A:T B:T | C:T1 |  | T=num,bf16 T1=bool",
+    "IsInf 10 | X:T1 | Y:T2 | detect_negative:i=1 detect_positive:i=1 | T1=f32,f64 T2=bool",
+    "IsNaN 9 | X:T1 | Y:T2 |  | T1=ieee T2=bool",
+    "IsNaN 13 | X:T1 | Y:T2 |  | T1=ieee,bf16 T2=bool",
+    "Less 1 | A:T B:T | C:T1 | axis:i broadcast:i=0 | T=ieee T1=bool",
+    "Less 7 | A:T B:T | C:T1 |  | T=ieee T1=bool",
+    "Less 9 | A:T B:T | C:T1 |  | T=num T1=bool",
+    "Less 13 | A:T B:T | C:T1 |  | T=num,bf16 T1=bool",
+    "LessOrEqual 12 function | A:T B:T | C:T1 |  | T=num T1=bool",
+    "LessOrEqual 16 function | A:T B:T | C:T1 |  | T=num,bf16 T1=bool",
+    "Not 1 | X:T | Y:T |  | T=bool",
+    "Or 1 | A:T B:T | C:T1 | axis:i broadcast:i=0 | T=bool T1=bool",
+    "Or 7 | A:T B:T | C:T1 |  | T=bool T1=bool",
+    "Xor 1 | A:T B:T | C:T1 | axis:i broadcast:i=0 | T=bool T1=bool",
+    "Xor 7 | A:T B:T | C:T1 |  | T=bool T1=bool",
+    NULL,
+};

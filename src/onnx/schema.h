@@ -1,0 +1,106 @@
+/* Operator schemas of ONNX: what inputs, outputs and attributes an operator has at each
+ * opset version. They are rows of text in ops/, parsed when they are first asked for:
+ *
+ *     Conv 11 | X:T W:T B?:T | Y:T | auto_pad:s=NOTSET group:i=1 pads:is | T=ieee
+ *
+ * name, since version, `deprecated` and `function` | inputs | outputs | attributes | types.
+ * After a parameter's name: `?` optional, `*` any number of one type, `~` any number of any
+ * types, with the least number behind it if it is not 1; then a type or the name of one of
+ * the sets at the end. `!` marks a required attribute, `=` its default. In a type, `seq.`
+ * and `opt.` wrap what follows them, and `any`, `num`, … stand for many (schema.c).
+ *
+ * Shape rules are in infer/. Checking a node against its schema is cq_onnx_schema_check. */
+#ifndef CQ_ONNX_SCHEMA_H
+#define CQ_ONNX_SCHEMA_H
+
+#include "base/str.h"
+#include "onnx/model.h"
+
+/* The newest opset of ONNX's own domain that the rows describe. */
+#define CQ_ONNX_OPSET_NEWEST 23
+
+/* What a type wraps around its element type. */
+typedef enum cq_onnx_wrap {
+    CQ_ONNX_WRAP_TENSOR,
+    CQ_ONNX_WRAP_SEQUENCE, /* of tensors */
+    CQ_ONNX_WRAP_OPTIONAL,
+    CQ_ONNX_WRAP_OPTIONAL_SEQUENCE,
+    CQ_ONNX_WRAP_MAP, /* bits are of the table of maps in schema.c */
+    CQ_ONNX_WRAP_SEQUENCE_OF_MAPS,
+    CQ_ONNX_WRAP_COUNT
+} cq_onnx_wrap;
+
+/* Types that are allowed: a bit for each cq_onnx_data_type. */
+typedef struct cq_onnx_types {
+    uint32_t of[CQ_ONNX_WRAP_COUNT];
+} cq_onnx_types;
+
+typedef enum cq_onnx_arity {
+    CQ_ONNX_SINGLE,
+    CQ_ONNX_OPTIONAL,
+    CQ_ONNX_VARIADIC,
+    CQ_ONNX_VARIADIC_MIXED /* each may have another type */
+} cq_onnx_arity;
+
+typedef struct cq_onnx_parameter {
+    const char   *name;
+    const char   *type; /* as in the row: "T", "i64" */
+    cq_onnx_arity arity;
+    int           min;        /* of a variadic one */
+    int           constraint; /* index into constraints; -1: a type of its own */
+    cq_onnx_types types;
+} cq_onnx_parameter;
+
+typedef struct cq_onnx_schema_attribute {
+    const char            *name;
+    cq_onnx_attribute_type type;
+    bool                   is_required;
+    const char            *fallback; /* the default, as in the row; NULL: none */
+} cq_onnx_schema_attribute;
+
+typedef struct cq_onnx_constraint {
+    const char   *name, *text;
+    cq_onnx_types types;
+} cq_onnx_constraint;
+
+typedef struct cq_onnx_schema {
+    const char               *domain, *name;
+    int                       since;
+    bool                      is_deprecated, is_function;
+    size_t                    n_inputs, n_outputs, n_attributes, n_constraints;
+    cq_onnx_parameter        *inputs, *outputs;
+    cq_onnx_schema_attribute *attributes;
+    cq_onnx_constraint       *constraints;
+    size_t min_inputs, max_inputs, min_outputs, max_outputs; /* SIZE_MAX: no limit */
+} cq_onnx_schema;
+
+/* The newest schema of an operator that is not newer than version; *out is NULL if there is
+ * none. domain NULL, "" and "ai.onnx" are ONNX's own. */
+cq_status cq_onnx_schema_find(const cq_onnx_schema **out, const char *domain, const char *name,
+                              int64_t version);
+
+/* Whether all operators of the domain are described here. */
+bool cq_onnx_domain_is_known(const char *domain);
+
+/* All schemas, in the order of the rows, until CQ_E_NOT_FOUND (which is not recorded). */
+cq_status cq_onnx_schema_at(const cq_onnx_schema **out, size_t index);
+
+const cq_onnx_schema_attribute *cq_onnx_schema_attr(const cq_onnx_schema *s, const char *name);
+
+/* The parameter that the i-th input or output belongs to; the last variadic one repeats. */
+const cq_onnx_parameter *cq_onnx_parameter_at(const cq_onnx_parameter *list, size_t n, size_t i);
+
+/* "tensor(float), tensor(double)" and the like, for messages and dumps. */
+void cq_onnx_types_print(cq_str *s, const cq_onnx_types *types);
+
+/* "float": the name of a data type inside tensor(…); NULL when there is none. */
+const char *cq_onnx_element_name(int32_t data_type);
+
+/* The version of domain that a model or function imports; -1: none. */
+int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);
+
+/* The rules of the ONNX checker that need the schema: known operator, not deprecated,
+ * numbers of inputs and outputs, attributes. version is of node's domain. */
+cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version);
+
+#endif

@@ -1,0 +1,113 @@
+/* What a node must satisfy by its schema, in the order and with the verdicts of the ONNX
+ * checker. Rules that need no schema (names, SSA, tensors) are in check.c; types and shapes
+ * are checked by inference. */
+#include "onnx/schema.h"
+
+#include <string.h>
+
+/* Operators of early exporters that were never in a release. The checker lets them pass. */
+static const char *const experimental[] = {
+    "ATen",    "Affine",          "ConstantFill", "Crop",
+    "GRUUnit", "DynamicSlice",    "ImageScaler",  "ParametricSoftplus",
+    "Scale",   "GivenTensorFill", "ScaledTanh",
+};
+
+static bool is_experimental(const cq_onnx_node *node)
+{
+    if (node->domain && *node->domain)
+        return false;
+    for (size_t i = 0; i < sizeof experimental / sizeof *experimental; i++)
+        if (!strcmp(experimental[i], node->op_type))
+            return true;
+    return false;
+}
+
+static cq_status check_count(const char *op, const char *what, size_t n, size_t min, size_t max)
+{
+    if (n < min)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %zu %s but needs at least %zu", op, n,
+                       what, min);
+    if (n > max)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %zu %s but takes at most %zu", op, n, what,
+                       max);
+    return CQ_OK;
+}
+
+static cq_status check_present(const char *op, const char *what, const cq_onnx_names *names,
+                               const cq_onnx_parameter *list, size_t n)
+{
+    for (uint32_t i = 0; i < names->n && i < n; i++)
+        if (!*names->items[i] && list[i].arity == CQ_ONNX_SINGLE)
+            return cq_fail(CQ_E_INVALID, NULL, NULL,
+                           "%s is left out, but %s %u of %s is not optional", list[i].name, what, i,
+                           op);
+    return CQ_OK;
+}
+
+/* Whether the field that the attribute's type names has a value. */
+static bool has_value(const cq_onnx_attribute *a)
+{
+    switch ((cq_onnx_attribute_type)a->type) {
+    case CQ_ONNX_ATTR_FLOAT: return cq_onnx_has(a, CQ_ONNX_ATTRIBUTE_F);
+    case CQ_ONNX_ATTR_INT: return cq_onnx_has(a, CQ_ONNX_ATTRIBUTE_I);
+    case CQ_ONNX_ATTR_STRING: return a->s.data != NULL;
+    case CQ_ONNX_ATTR_TENSOR: return a->t != NULL;
+    case CQ_ONNX_ATTR_GRAPH: return a->g != NULL;
+    case CQ_ONNX_ATTR_SPARSE_TENSOR: return a->sparse_tensor != NULL;
+    case CQ_ONNX_ATTR_TYPE_PROTO: return a->tp != NULL;
+    default: return true; /* lists may be empty */
+    }
+}
+
+static cq_status check_attribute(const cq_onnx_schema *s, const cq_onnx_attribute *a)
+{
+    const char                     *name = a->name ? a->name : "";
+    const cq_onnx_schema_attribute *want = cq_onnx_schema_attr(s, name);
+
+    if (!want && !strncmp(name, "__", 2))
+        return CQ_OK; /* names of this form are private to whoever set them */
+    if (!want)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has no attribute %s at version %d", s->name,
+                       name, s->since);
+    if (a->type != (int32_t)want->type)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "attribute %s of %s has type %d instead of %d",
+                       name, s->name, (int)a->type, (int)want->type);
+    if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(a))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "attribute %s of %s has no value of its type %d",
+                       name, s->name, (int)a->type);
+    return CQ_OK;
+}
+
+static cq_status check_attributes(const cq_onnx_schema *s, const cq_onnx_node *node)
+{
+    for (uint32_t i = 0; i < node->attribute.n; i++)
+        CQ_TRY(check_attribute(s, node->attribute.items[i]));
+    for (size_t i = 0; i < s->n_attributes; i++)
+        if (s->attributes[i].is_required && !cq_onnx_node_attr(node, s->attributes[i].name))
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "%s lacks its required attribute %s", s->name,
+                           s->attributes[i].name);
+    return CQ_OK;
+}
+
+cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version)
+{
+    const cq_onnx_schema *s;
+    const char           *op = node->op_type ? node->op_type : "";
+
+    if (is_experimental(node))
+        return CQ_OK;
+    CQ_TRY(cq_onnx_schema_find(&s, node->domain, op, version));
+    if (!s && !cq_onnx_domain_is_known(node->domain))
+        return CQ_OK; /* a custom operator: nothing is known about it */
+    if (!s)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "there is no operator %s at version %lld of %s",
+                       op, (long long)version,
+                       node->domain && *node->domain ? node->domain : "ai.onnx");
+    if (s->is_deprecated)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s is deprecated since version %d", op, s->since);
+    CQ_TRY(check_count(op, "inputs", node->input.n, s->min_inputs, s->max_inputs));
+    CQ_TRY(check_count(op, "outputs", node->output.n, s->min_outputs, s->max_outputs));
+    CQ_TRY(check_present(op, "input", &node->input, s->inputs, s->n_inputs));
+    CQ_TRY(check_present(op, "output", &node->output, s->outputs, s->n_outputs));
+    return check_attributes(s, node);
+}

@@ -1,0 +1,59 @@
+/* Reductions over any dimensions, and what runs along one: extremes with their places,
+ * running sums, softmax.
+ *
+ * Outputs are allocated by the caller. Of the reduced dimensions the output keeps either
+ * all, with size 1, or none; both are understood. Floats are summed in double. */
+#ifndef CQ_KERNEL_REDUCE_H
+#define CQ_KERNEL_REDUCE_H
+
+#include "kernel/elementwise.h"
+
+typedef enum cq_reduce_op {
+    CQ_REDUCE_SUM,
+    CQ_REDUCE_PROD,
+    CQ_REDUCE_MEAN,
+    CQ_REDUCE_AMAX, /* NaN wins */
+    CQ_REDUCE_AMIN,
+    CQ_REDUCE_ANY,
+    CQ_REDUCE_ALL,
+    CQ_REDUCE_COUNT_NONZERO,
+    CQ_REDUCE_VAR, /* param a: correction */
+    CQ_REDUCE_STD,
+    CQ_REDUCE_LOGSUMEXP,
+    CQ_REDUCE_LOG_SUM,
+    CQ_REDUCE_SUM_SQUARE,
+    CQ_REDUCE_NORM, /* param a: the order; 0 counts, infinities take extremes */
+    CQ_REDUCE_COUNT
+} cq_reduce_op;
+
+#define CQ_ALL_DIMS UINT64_MAX
+
+/* dims has bit i set when dimension i goes; with none set every element stands for itself.
+ * Integers are added and multiplied in 64 bits unless out is of floats. */
+cq_status cq_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params, const cq_tensor *x,
+                    uint64_t dims);
+
+/* The greatest (or least) element along dim, and its place; either output may be NULL.
+ * The first one counts, or the last if asked; the first NaN wins. dim < 0: of the whole
+ * tensor in row-major order, and outputs have one element. */
+typedef struct cq_extreme {
+    bool least, last;
+} cq_extreme;
+cq_status cq_extreme_of(cq_tensor *values, cq_tensor *places, const cq_extreme *which,
+                        const cq_tensor *x, int64_t dim);
+
+/* Running sum or product along dim. exclusive leaves out the element itself; reverse runs
+ * from the end. flags may be 0. */
+enum { CQ_SCAN_EXCLUSIVE = 1, CQ_SCAN_REVERSE = 2 };
+cq_status cq_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
+cq_status cq_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
+
+/* Running extremes and where they are; of equal ones the latest. */
+cq_status cq_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
+cq_status cq_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
+
+/* Along dim; out is of floats and may be x. */
+cq_status cq_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);
+cq_status cq_log_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);
+
+#endif

@@ -7,6 +7,7 @@ Groups, in the order they run:
 
     build    Release, sanitized and clang builds, warnings as errors; a build counts as one test
     unit     every cmocka test function, under ASan and UBSan
+    ops      every case of every operator (tests/ops), and that every row has one
     fuzz     every file of the fuzz corpora, under ASan and UBSan
     repo     tests/repo/*.py     rules about the repository itself
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
@@ -252,6 +253,7 @@ Group = collections.namedtuple("Group", "name quick run")
 GROUPS = [
     Group("build", True, run_builds),
     Group("unit", True, lambda options: run_ctest(options, "unit")),
+    Group("ops", True, lambda options: run_ctest(options, "ops")),
     Group("fuzz", True, lambda options: run_ctest(options, "fuzz")),
     Group("repo", True, script_group(scripts_of("tests/repo"), "build")),
     Group("golden", True, script_group(scripts_of("tests/golden"), "build/asan")),
@@ -262,7 +264,7 @@ GROUPS = [
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of calque and counts them.")
     parser.add_argument("--quick", action="store_true", help="no clang, no peers")
-    parser.add_argument("--only", default="", help="groups to run: build,unit,fuzz,repo,golden,peer")
+    parser.add_argument("--only", default="", help="groups to run: build,unit,ops,fuzz,repo,golden,peer")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     only = set(filter(None, options.only.split(",")))

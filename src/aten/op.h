@@ -42,6 +42,7 @@ struct cq_op_def {
     cq_tensor *(*unview)(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
     uint32_t flags;
+    int      variant; /* tells rows that share their functions apart */
 };
 
 /* A row with its schema parsed. */

@@ -22,14 +22,12 @@ fail() {
     exit 1
 }
 
+is_root() {
+    [ "$(id -u)" -eq 0 ]
+}
+
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo "$@"
-    else
-        fail "packages are missing and installing them needs root or sudo: $*"
-    fi
+    if is_root; then "$@"; else sudo "$@"; fi
 }
 
 is_installed() {
@@ -51,6 +49,8 @@ need_packages() {
     [ ${#missing[@]} -gt 0 ] || return 0
     command -v apt-get >/dev/null ||
         fail "this is no Debian; install by hand what corresponds to: ${missing[*]}"
+    is_root || command -v sudo >/dev/null ||
+        fail "installing needs root or sudo; missing are: ${missing[*]}"
     echo "setup: installing ${missing[*]}"
     apt_install "${missing[@]}" >/dev/null 2>&1 && return 0
     as_root apt-get update -q || fail "apt-get update failed"

@@ -12,8 +12,78 @@ extern "C" {
 
 typedef struct cq_onnx_model cq_onnx_model;
 
+/* Reads a file. Weights stay in it until they are used, and external data is only
+ * looked at then; both files must not change while the model lives. */
+CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path);
+
+/* Reads a copy of size bytes. External data of such a model cannot be found. */
+CQ_API cq_status cq_onnx_model_decode(cq_onnx_model **out, const void *data, size_t size);
+
 /* NULL is fine. Tensors that were made from the model stay valid. */
 CQ_API void cq_onnx_model_free(cq_onnx_model *model);
+
+typedef enum cq_onnx_save_flags {
+    CQ_ONNX_SAVE_EXTERNAL = 1, /* large initializers go to PATH.data */
+    CQ_ONNX_SAVE_AS_IS    = 2  /* references to external data stay, wherever they lead */
+} cq_onnx_save_flags;
+
+typedef struct cq_onnx_save_options {
+    size_t   struct_size; /* set by cq_onnx_save_options_init, never by hand */
+    uint32_t flags;       /* CQ_ONNX_SAVE_*; default 0 */
+    uint64_t threshold;   /* smallest external tensor in bytes; default 1024 */
+} cq_onnx_save_options;
+
+CQ_API void cq_onnx_save_options_init(cq_onnx_save_options *opts);
+
+/* Writes a file, through a temporary name. Whatever is in external files of the model is
+ * written too: into the file, or with CQ_ONNX_SAVE_EXTERNAL, and always when the file
+ * would be larger than 2 GB, into one file beside it. opts may be NULL. */
+CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *model, const char *path,
+                                    const cq_onnx_save_options *opts);
+
+/* The bytes of a file, as CQ_ONNX_SAVE_AS_IS; free *data with cq_buffer_free. */
+CQ_API cq_status cq_onnx_model_encode(void **data, size_t *size, const cq_onnx_model *model);
+
+/* The listing that onnx.helper.printable_graph gives; free *text with cq_buffer_free. */
+CQ_API cq_status cq_onnx_model_print(char **text, const cq_onnx_model *model);
+
+/* ---- What a model takes and gives ---- */
+
+CQ_API int64_t cq_onnx_model_ir_version(const cq_onnx_model *model);
+CQ_API int64_t cq_onnx_model_opset(const cq_onnx_model *model, const char *domain); /* 0: none */
+CQ_API const char *cq_onnx_model_producer(const cq_onnx_model *model);   /* "" when not set */
+CQ_API const char *cq_onnx_model_graph_name(const cq_onnx_model *model); /* "" when not set */
+
+typedef enum cq_onnx_side { CQ_ONNX_INPUTS = 0, CQ_ONNX_OUTPUTS = 1 } cq_onnx_side;
+
+CQ_API size_t      cq_onnx_model_n_values(const cq_onnx_model *model, cq_onnx_side side);
+CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *model, cq_onnx_side side,
+                                            size_t index);
+
+/* NONE when it is no tensor, or one of a type that calque has no dtype for. */
+CQ_API cq_dtype cq_onnx_model_value_dtype(const cq_onnx_model *model, cq_onnx_side side,
+                                          size_t index);
+
+/* -1 when it is not known. */
+CQ_API int32_t cq_onnx_model_value_rank(const cq_onnx_model *model, cq_onnx_side side,
+                                        size_t index);
+CQ_API int64_t cq_onnx_model_value_size(const cq_onnx_model *model, cq_onnx_side side, size_t index,
+                                        size_t axis);
+
+/* The name of a dynamic axis, "" if it has none. */
+CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *model, cq_onnx_side side,
+                                            size_t index, size_t axis);
+
+CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *model);
+CQ_API size_t cq_onnx_model_n_initializers(const cq_onnx_model *model);
+
+/* Whether an input need not be given because an initializer has its name. */
+CQ_API bool cq_onnx_model_has_initializer(const cq_onnx_model *model, const char *name);
+
+/* An initializer by index, as a tensor: a view of the file where its layout allows. name
+ * may be NULL; it is borrowed from the model. */
+CQ_API cq_status cq_onnx_model_initializer(cq_tensor **out, const char **name,
+                                           const cq_onnx_model *model, size_t index);
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,9 @@ typedef void (*cq_warning_handler)(void *user, const char *message, const char *
 
 CQ_API void cq_set_warning_handler(cq_warning_handler handler, void *user);
 
+/* Frees text or bytes that a call handed over; NULL is fine. */
+CQ_API void cq_buffer_free(void *buffer);
+
 #ifdef __cplusplus
 }
 #endif

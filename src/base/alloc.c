@@ -73,6 +73,11 @@ void cq_free(void *p)
     free(p);
 }
 
+CQ_API void cq_buffer_free(void *buffer)
+{
+    cq_free(buffer);
+}
+
 void *cq_alloc_aligned(size_t size)
 {
     void *p = NULL;

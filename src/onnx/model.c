@@ -2,6 +2,8 @@
  * allocate is NULL, and NULL is carried on quietly: the reason is in m->status. */
 #include "onnx/model.h"
 
+#include "onnx/external.h"
+
 #include <string.h>
 
 /* What every CQ_ONNX_LIST looks like. Lists are copied in and out of this, because
@@ -80,6 +82,7 @@ void cq_onnx_model_free(cq_onnx_model *m)
     for (size_t i = 0; i < m->tensors.n; i++)
         cq_tensor_release(m->tensors.items[i]);
     cq_vec_clear(&m->tensors);
+    cq_onnx_files_free(m->files);
     cq_storage_release(m->source);
     cq_arena_free(m->arena);
     cq_free(m);

@@ -358,9 +358,8 @@ struct cq_onnx_model { /* ModelProto, and what owns all of the above */
     cq_arena   *arena;
     cq_status   status;          /* the first failure while building */
     cq_storage *source;          /* what bytes point into; NULL when built */
-    char       *folder;          /* where external data is looked for; NULL: nowhere */
     CQ_VEC(cq_tensor *) tensors; /* references held for cq_onnx_tensor.tensor */
-    struct cq_onnx_files *files; /* external files that are open */
+    struct cq_onnx_files *files; /* external data; NULL when not read from a file */
 };
 
 /* ---- Building ---- */

@@ -1,0 +1,20 @@
+/* Values the way Python's repr writes them, for listings that must equal Python's. */
+#ifndef CQ_BASE_PYTEXT_H
+#define CQ_BASE_PYTEXT_H
+
+#include "base/str.h"
+
+/* 0.1, 1e-05, 3.0, inf: the shortest digits that give the same number back. */
+void cq_str_add_py_float(cq_str *s, double value);
+
+/* 'text' of UTF-8, in double quotes if that saves escapes. Bytes that are no UTF-8 are
+ * left out. From most characters on, only their number is told: ...<+len=9>. */
+void cq_str_add_py_text(cq_str *s, const char *text, size_t len, size_t most);
+
+/* b'bytes' */
+void cq_str_add_py_bytes(cq_str *s, const void *data, size_t size);
+
+/* The character at the front of UTF-8 text, and its bytes; 0 if it is none. */
+size_t cq_utf8_next(const char *text, size_t len, uint32_t *out);
+
+#endif

@@ -1,0 +1,167 @@
+/* Finding the bytes of external tensors. A location comes from a file, so it may only
+ * lead to a regular file inside the model's own folder: it is relative, has no "..", and
+ * what it leads to, links resolved, lies in the folder, links resolved. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "onnx/external.h"
+
+#include "base/map.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cq_onnx_files {
+    pthread_mutex_t lock;
+    cq_map          open;     /* location to cq_mapping */
+    char            folder[]; /* "" or ending in / */
+};
+
+cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path)
+{
+    const char    *slash = strrchr(path, '/');
+    size_t         len   = slash ? (size_t)(slash - path) + 1 : 0;
+    cq_onnx_files *files = *out = cq_zalloc(sizeof *files + len + 1);
+
+    if (!files)
+        return CQ_E_NO_MEMORY;
+    pthread_mutex_init(&files->lock, NULL);
+    memcpy(files->folder, path, len);
+    return CQ_OK;
+}
+
+void cq_onnx_files_free(cq_onnx_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->open.cap; i++)
+        if (files->open.slots[i].key)
+            cq_mapping_release(files->open.slots[i].value);
+    cq_map_clear(&files->open);
+    pthread_mutex_destroy(&files->lock);
+    cq_free(files);
+}
+
+bool cq_onnx_is_external(const cq_onnx_tensor *tensor)
+{
+    return tensor->data_location == CQ_ONNX_LOCATION_EXTERNAL;
+}
+
+const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key)
+{
+    for (uint32_t i = 0; i < entries->n; i++)
+        if (entries->items[i]->key && strcmp(entries->items[i]->key, key) == 0)
+            return entries->items[i]->value;
+    return NULL;
+}
+
+const char *cq_onnx_location_fault(const char *location)
+{
+    if (!location || !*location)
+        return "has no location";
+    if (*location == '/')
+        return "has an absolute location";
+    for (const char *p = location; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || !p[2]))
+            return "has a location that leads out of the model's folder";
+    }
+    return NULL;
+}
+
+static cq_status check_inside(const char *folder, const char *path)
+{
+    char   inside[PATH_MAX], target[PATH_MAX];
+    size_t len;
+
+    if (!realpath(*folder ? folder : ".", inside) || !realpath(path, target))
+        return cq_fail(errno == ENOENT ? CQ_E_NOT_FOUND : CQ_E_IO, path,
+                       "external data belongs beside the model file",
+                       "cannot find the file with external data: %s", strerror(errno));
+    len = strlen(inside);
+    if (strncmp(inside, target, len) == 0 && (target[len] == '/' || inside[len - 1] == '/'))
+        return CQ_OK;
+    return cq_fail(CQ_E_FORMAT, path, "put a copy of the file itself beside the model",
+                   "the file with external data is a link that leads out of the model's folder");
+}
+
+static cq_status open_file(cq_mapping **out, cq_onnx_files *files, const char *location)
+{
+    size_t    size = strlen(files->folder) + strlen(location) + 1;
+    char     *path = cq_alloc(size);
+    cq_status status;
+
+    if (!path)
+        return CQ_E_NO_MEMORY;
+    snprintf(path, size, "%s%s", files->folder, location);
+    CQ_TRY_OR_DONE(check_inside(files->folder, path));
+    CQ_TRY_OR_DONE(cq_mapping_open(out, path));
+    status = cq_map_set(&files->open, location, *out);
+    if (status != CQ_OK)
+        cq_mapping_release(*out);
+done:
+    cq_free(path);
+    return status;
+}
+
+static cq_status get_file(cq_mapping **out, cq_onnx_files *files, const char *location)
+{
+    cq_status status = CQ_OK;
+
+    pthread_mutex_lock(&files->lock);
+    *out = cq_map_get(&files->open, location);
+    if (!*out)
+        status = open_file(out, files, location);
+    pthread_mutex_unlock(&files->lock);
+    return status;
+}
+
+/* A decimal number of an entry; absent is fallback. */
+static cq_status entry_number(size_t *out, const cq_onnx_tensor *tensor, const char *key,
+                              size_t fallback)
+{
+    const char *text = cq_onnx_entry_get(&tensor->external_data, key);
+    uint64_t    n    = 0;
+    bool        bad  = text && !*text;
+
+    *out = fallback;
+    if (!text)
+        return CQ_OK;
+    for (const char *p = text; *p; p++) {
+        bad |= *p < '0' || *p > '9';
+        bad |= __builtin_mul_overflow(n, (uint64_t)10, &n);
+        bad |= __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n);
+    }
+    if (bad || n > SIZE_MAX)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
+                       "%s of external data is \"%s\", which is no number of bytes", key, text);
+    *out = (size_t)n;
+    return CQ_OK;
+}
+
+cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
+                                   const cq_onnx_tensor *tensor, size_t want)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+    const char *fault    = cq_onnx_location_fault(location);
+    size_t      offset, length;
+    cq_mapping *file;
+
+    *out = NULL;
+    if (fault)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL, "external data %s", fault);
+    if (!m->files)
+        return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "load the model from its file",
+                       "external data in \"%s\" cannot be found from a model in memory", location);
+    CQ_TRY(entry_number(&offset, tensor, "offset", 0));
+    CQ_TRY(entry_number(&length, tensor, "length", want));
+    if (length != want)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
+                       "external data has %zu bytes, its dtype and dimensions need %zu", length,
+                       want);
+    CQ_TRY(get_file(&file, m->files, location));
+    return cq_storage_map(out, file, offset, want);
+}

@@ -1,0 +1,26 @@
+/* External data: weights that lie in files beside the model's. Files are opened when a
+ * tensor in them is first asked for, and stay open with the model. */
+#ifndef CQ_ONNX_EXTERNAL_H
+#define CQ_ONNX_EXTERNAL_H
+
+#include "onnx/model.h"
+
+typedef struct cq_onnx_files cq_onnx_files;
+
+/* Files are looked for in the folder of the model file at path. */
+cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path);
+void      cq_onnx_files_free(cq_onnx_files *files); /* NULL is fine */
+
+bool cq_onnx_is_external(const cq_onnx_tensor *tensor);
+
+/* The value of an entry, or NULL. */
+const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key);
+
+/* Why a location may not be used: absolute, or leading out of the folder; NULL if it is fine. */
+const char *cq_onnx_location_fault(const char *location);
+
+/* The bytes of a tensor that is external, want of them. Threads may share a model. */
+cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
+                                   const cq_onnx_tensor *tensor, size_t want);
+
+#endif

@@ -1,0 +1,199 @@
+/* Reading models from files and memory, and what <calque/onnx.h> tells about one. */
+#include "onnx/external.h"
+#include "onnx/tensor.h"
+#include "onnx/wire.h"
+
+#include <string.h>
+
+/* Takes over source. */
+static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *where)
+{
+    cq_onnx_model *m;
+    cq_status      status = cq_onnx_model_new(&m, NULL);
+
+    if (status != CQ_OK) {
+        cq_storage_release(source);
+        return status;
+    }
+    m->source = source;
+    status    = cq_onnx_decode(m, &cq_onnx_model_message, m, source->data, source->size, where);
+    if (status != CQ_OK) {
+        cq_onnx_model_free(m);
+        return status;
+    }
+    *out = m;
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)
+{
+    cq_mapping *file;
+    cq_storage *source;
+    cq_status   status;
+
+    *out = NULL;
+    CQ_TRY(cq_mapping_open(&file, path));
+    status = cq_storage_map(&source, file, 0, cq_mapping_size(file));
+    cq_mapping_release(file);
+    CQ_TRY(status);
+    CQ_TRY(decode(out, source, path));
+    status = cq_onnx_files_new(&(*out)->files, path);
+    if (status != CQ_OK) {
+        cq_onnx_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+CQ_API cq_status cq_onnx_model_decode(cq_onnx_model **out, const void *data, size_t size)
+{
+    cq_storage *source;
+
+    *out = NULL;
+    CQ_TRY(cq_storage_new(&source, size));
+    if (size)
+        memcpy(source->data, data, size);
+    return decode(out, source, NULL);
+}
+
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+CQ_API int64_t cq_onnx_model_ir_version(const cq_onnx_model *m)
+{
+    return m->ir_version;
+}
+
+static bool is_same_domain(const char *a, const char *b)
+{
+    a = text_or_empty(a);
+    b = text_or_empty(b);
+    return strcmp(strcmp(a, "ai.onnx") ? a : "", strcmp(b, "ai.onnx") ? b : "") == 0;
+}
+
+CQ_API int64_t cq_onnx_model_opset(const cq_onnx_model *m, const char *domain)
+{
+    for (uint32_t i = 0; i < m->opset_import.n; i++)
+        if (is_same_domain(m->opset_import.items[i]->domain, domain))
+            return m->opset_import.items[i]->version;
+    return 0;
+}
+
+CQ_API const char *cq_onnx_model_producer(const cq_onnx_model *m)
+{
+    return text_or_empty(m->producer_name);
+}
+
+CQ_API const char *cq_onnx_model_graph_name(const cq_onnx_model *m)
+{
+    return text_or_empty(m->graph ? m->graph->name : NULL);
+}
+
+static const cq_onnx_value_infos *values_of(const cq_onnx_model *m, cq_onnx_side side)
+{
+    static const cq_onnx_value_infos none = { 0 };
+
+    if (!m->graph)
+        return &none;
+    return side == CQ_ONNX_OUTPUTS ? &m->graph->output : &m->graph->input;
+}
+
+CQ_API size_t cq_onnx_model_n_values(const cq_onnx_model *m, cq_onnx_side side)
+{
+    return values_of(m, side)->n;
+}
+
+static const cq_onnx_value_info *value_at(const cq_onnx_model *m, cq_onnx_side side, size_t index)
+{
+    const cq_onnx_value_infos *values = values_of(m, side);
+
+    return index < values->n ? values->items[index] : NULL;
+}
+
+CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *m, cq_onnx_side side, size_t index)
+{
+    const cq_onnx_value_info *value = value_at(m, side, index);
+
+    return text_or_empty(value ? value->name : NULL);
+}
+
+/* The tensor type of a value, NULL if it is no tensor. */
+static const cq_onnx_tensor_type *type_at(const cq_onnx_model *m, cq_onnx_side side, size_t index)
+{
+    const cq_onnx_value_info *value = value_at(m, side, index);
+
+    return value && value->type ? value->type->tensor_type : NULL;
+}
+
+CQ_API cq_dtype cq_onnx_model_value_dtype(const cq_onnx_model *m, cq_onnx_side side, size_t index)
+{
+    const cq_onnx_tensor_type *type = type_at(m, side, index);
+
+    return type ? cq_dtype_from_onnx(type->elem_type) : CQ_DTYPE_NONE;
+}
+
+CQ_API int32_t cq_onnx_model_value_rank(const cq_onnx_model *m, cq_onnx_side side, size_t index)
+{
+    const cq_onnx_tensor_type *type = type_at(m, side, index);
+
+    return type && type->shape ? (int32_t)type->shape->dim.n : -1;
+}
+
+static const cq_onnx_dim *dim_at(const cq_onnx_model *m, cq_onnx_side side, size_t index,
+                                 size_t axis)
+{
+    const cq_onnx_tensor_type *type = type_at(m, side, index);
+
+    return type && type->shape && axis < type->shape->dim.n ? type->shape->dim.items[axis] : NULL;
+}
+
+CQ_API int64_t cq_onnx_model_value_size(const cq_onnx_model *m, cq_onnx_side side, size_t index,
+                                        size_t axis)
+{
+    const cq_onnx_dim *dim = dim_at(m, side, index, axis);
+
+    return dim && cq_onnx_has(dim, CQ_ONNX_DIM_VALUE) ? dim->dim_value : -1;
+}
+
+CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *m, cq_onnx_side side, size_t index,
+                                            size_t axis)
+{
+    const cq_onnx_dim *dim = dim_at(m, side, index, axis);
+
+    return text_or_empty(dim ? dim->dim_param : NULL);
+}
+
+CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *m)
+{
+    return m->graph ? m->graph->node.n : 0;
+}
+
+CQ_API size_t cq_onnx_model_n_initializers(const cq_onnx_model *m)
+{
+    return m->graph ? m->graph->initializer.n : 0;
+}
+
+CQ_API bool cq_onnx_model_has_initializer(const cq_onnx_model *m, const char *name)
+{
+    for (size_t i = 0; i < cq_onnx_model_n_initializers(m); i++)
+        if (strcmp(text_or_empty(m->graph->initializer.items[i]->name), name) == 0)
+            return true;
+    return false;
+}
+
+CQ_API cq_status cq_onnx_model_initializer(cq_tensor **out, const char **name,
+                                           const cq_onnx_model *m, size_t index)
+{
+    const cq_onnx_tensor *tensor;
+
+    *out = NULL;
+    if (index >= cq_onnx_model_n_initializers(m))
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "initializer %zu is asked for but there are %zu",
+                       index, cq_onnx_model_n_initializers(m));
+    tensor = m->graph->initializer.items[index];
+    if (name)
+        *name = text_or_empty(tensor->name);
+    return cq_onnx_tensor_to_tensor(out, m, tensor);
+}

@@ -1,0 +1,90 @@
+/* The ONNX side of the library as a program, for tests/peer/onnx_files.py. It reads one
+ * command a line on standard input, so that a thousand files need no thousand processes:
+ *
+ *     print FILE OUT        roundtrip IN OUT        external IN OUT
+ *     check FILE OUT        tensor IN OUT
+ *
+ * and answers each by a line, "ok" or the error. File names hold no spaces. */
+#include <calque/onnx.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static cq_status write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    int   bad  = !file || fputs(text, file) < 0;
+
+    if (file && fclose(file) != 0)
+        bad = 1;
+    return bad ? CQ_E_IO : CQ_OK;
+}
+
+static cq_status print(const cq_onnx_model *model, const char *out)
+{
+    char     *text;
+    cq_status status = cq_onnx_model_print(&text, model);
+
+    if (status == CQ_OK)
+        status = write_text(out, text);
+    cq_buffer_free(text);
+    return status;
+}
+
+static cq_status save(const cq_onnx_model *model, const char *out, uint32_t flags)
+{
+    cq_onnx_save_options opts;
+
+    cq_onnx_save_options_init(&opts);
+    opts.flags     = flags;
+    opts.threshold = 1;
+    return cq_onnx_model_save(model, out, &opts);
+}
+
+static cq_status on_model(const char *command, const char *in, const char *out)
+{
+    cq_onnx_model *model;
+    cq_status      status = cq_onnx_model_load(&model, in);
+
+    if (status != CQ_OK)
+        return status;
+    if (strcmp(command, "print") == 0)
+        status = print(model, out);
+    else
+        status =
+            save(model, out,
+                 strcmp(command, "external") == 0 ? CQ_ONNX_SAVE_EXTERNAL : CQ_ONNX_SAVE_AS_IS);
+    cq_onnx_model_free(model);
+    return status;
+}
+
+static cq_status on_tensor(const char *in, const char *out)
+{
+    cq_tensor *t;
+    cq_status  status = cq_tensor_load_pb(&t, in);
+
+    if (status == CQ_OK)
+        status = cq_tensor_save_pb(t, out, NULL);
+    cq_tensor_release(t);
+    return status;
+}
+
+int main(void)
+{
+    char line[4096], command[16], in[2048], out[2048];
+
+    while (fgets(line, sizeof line, stdin)) {
+        cq_status status;
+
+        if (sscanf(line, "%15s %2047s %2047s", command, in, out) != 3)
+            return 2;
+        status = strcmp(command, "tensor") == 0 ? on_tensor(in, out) : on_model(command, in, out);
+        if (status == CQ_OK)
+            puts("ok");
+        else
+            printf("%s: %s (%s)\n", cq_status_name(status), cq_last_error()->message,
+                   cq_last_error()->where);
+        fflush(stdout);
+    }
+    return 0;
+}

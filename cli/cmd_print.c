@@ -23,11 +23,11 @@ static int print_model(const char *path)
     return cli_result(status);
 }
 
-static int print_tensor(const char *path, cq_status (*load)(cq_tensor **out, const char *path))
+static int print_tensor(const char *path)
 {
     cq_tensor *tensor = NULL;
 
-    if (load(&tensor, path) != CQ_OK)
+    if (cq_tensor_load_pb(&tensor, path) != CQ_OK)
         return cli_fail();
     cli_show_tensor(tensor);
     cq_tensor_release(tensor);
@@ -45,11 +45,7 @@ static int run(const cli_args *args)
 {
     const char *path = args->operands[0];
 
-    if (ends_with(path, ".pb"))
-        return print_tensor(path, cq_tensor_load_pb);
-    if (ends_with(path, ".npy"))
-        return print_tensor(path, cq_tensor_load_npy);
-    return print_model(path);
+    return ends_with(path, ".pb") ? print_tensor(path) : print_model(path);
 }
 
 const cli_verb cli_verb_print = {
@@ -57,7 +53,7 @@ const cli_verb cli_verb_print = {
     .operands     = "FILE",
     .summary      = "what is in a file: the listing of an ONNX model, or a tensor",
     .about        = "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph;\n"
-                    "for a tensor (.pb, .npy) its type, its shape and its values.",
+                    "for a tensor (.pb) its type, its shape and its values.",
     .min_operands = 1,
     .max_operands = 1,
     .run          = run,

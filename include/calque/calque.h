@@ -2,6 +2,7 @@
 #ifndef CALQUE_CALQUE_H
 #define CALQUE_CALQUE_H
 
+#include <calque/export.h>
 #include <calque/nn.h>
 #include <calque/onnx.h>
 #include <calque/status.h>

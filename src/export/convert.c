@@ -1,0 +1,326 @@
+/* From aten nodes to onnx nodes, by the rows. An operator without a row is taken apart if it
+ * is composed of others; what still has none is noted, and all of them are reported at once. */
+#include "export/exporter.h"
+
+#include <stdio.h>
+
+static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to);
+
+/* ---- values ---- */
+
+cq_value *cq_sym_value(cq_sym *s, const cq_value *source)
+{
+    cq_value *v = (cq_value *)source;
+
+    if (s->status != CQ_OK)
+        return NULL;
+    if (!v->scratch && v->data) {
+        cq_value *c = cq_ir_constant_new(s->ex->graph, v->data, v->is_weight);
+
+        if (c) {
+            c->name    = cq_ir_text(s->ex->graph, v->name);
+            v->scratch = c;
+        }
+    }
+    if (!v->scratch)
+        cq_sym_fail(s, cq_fail(CQ_E_INTERNAL, s->node ? s->node->op : NULL, NULL,
+                               "value %u is used before it is made", v->id));
+    return v->scratch;
+}
+
+/* ---- operators that stay what they are ---- */
+
+static cq_value *operand_value(cq_sym *s, const cq_operand *o)
+{
+    cq_int ints[256];
+
+    switch (o->kind) {
+    case CQ_OPERAND_VALUE: return cq_sym_value(s, o->u.value);
+    case CQ_OPERAND_INT: return cq_sym_of_int(s, o->u.i);
+    case CQ_OPERAND_FLOAT: return cq_sym_const_f64(s, CQ_DTYPE_F64, o->u.f);
+    case CQ_OPERAND_BOOL: return cq_sym_const_f64(s, CQ_DTYPE_BOOL, o->u.b);
+    case CQ_OPERAND_LIST:
+        if (o->u.list.n > 256)
+            return NULL;
+        for (size_t i = 0; i < o->u.list.n; i++) {
+            if (o->u.list.items[i].kind != CQ_OPERAND_INT)
+                return NULL;
+            ints[i] = o->u.list.items[i].u.i;
+        }
+        return cq_sym_of_ints(s, ints, o->u.list.n);
+    default: return NULL;
+    }
+}
+
+/* Tensors of a list are inputs of their own; everything else is one input each. */
+static size_t plain_inputs(cq_sym *s, cq_value **in, size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->node->n_inputs; i++) {
+        const cq_operand *o = &s->node->inputs[i];
+        bool tensors = o->kind == CQ_OPERAND_LIST && o->u.list.n &&
+                       o->u.list.items[0].kind == CQ_OPERAND_VALUE;
+
+        for (size_t k = 0; k < (tensors ? o->u.list.n : 1) && n < max; k++)
+            in[n++] = operand_value(s, tensors ? &o->u.list.items[k] : o);
+    }
+    return n;
+}
+
+/* A node of PyTorch's own domain: under its name, or as ATen with the name as an attribute. */
+static cq_status keep_operator(cq_sym *s, bool as_aten)
+{
+    const char *full = s->node->op, *name = strstr(full, "::"), *dot;
+    cq_value   *in[256], *out[64];
+    char        op[256];
+    size_t      n_in = plain_inputs(s, in, 256), n_out = s->node->n_outputs;
+
+    name = name ? name + 2 : full;
+    dot  = strchr(name, '.');
+    if (n_out > 64)
+        return cq_sym_no(s, 0, "it has too many results");
+    snprintf(op, sizeof op, "%.*s", (int)(dot ? dot - name : (long)strlen(name)), name);
+    if (as_aten) {
+        cq_sym_op_n(s, "org.pytorch.aten::ATen", in, n_in,
+                    CQ_ATTR(cq_attr_s("operator", op),
+                            cq_attr_s("overload_name", dot ? dot + 1 : "")),
+                    out, n_out);
+    } else {
+        char qualified[320];
+        bool aten = strncmp(full, "aten::", 6) == 0;
+
+        snprintf(qualified, sizeof qualified, "%.*s::%s",
+                 aten ? 16 : (int)(strstr(full, "::") - full), aten ? "org.pytorch.aten" : full, op);
+        cq_sym_op_n(s, qualified, in, n_in, CQ_NO_ATTR, out, n_out);
+    }
+    return cq_sym_done_n(s, out, n_out);
+}
+
+/* ---- taking apart ---- */
+
+static cq_val val_of(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
+{
+    switch (o->kind) {
+    case CQ_OPERAND_VALUE: return cq_val_of_tensor(cq_capture_tensor(cap, cx, o->u.value));
+    case CQ_OPERAND_INT: return cq_val_of_int(o->u.i);
+    case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
+    case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
+    case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
+    case CQ_OPERAND_LIST: {
+        cq_list *list;
+
+        if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
+            cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+            return CQ_NONE;
+        }
+        for (size_t i = 0; i < o->u.list.n; i++)
+            list->items[i] = cq_val_retain(val_of(cap, cx, &o->u.list.items[i]));
+        return cq_ctx_own(cx, cq_val_of_list(list));
+    }
+    default: return CQ_NONE;
+    }
+}
+
+/* Runs the composition with a capture that writes its parts into `parts`. */
+static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
+{
+    cq_capture cap = { .graph = ex->source, .block = parts };
+    cq_val     args[64];
+    cq_call    c = { .op = n->def, .args = args, .n_results = n->n_outputs };
+    cq_val    *results = c.results;
+    cq_status  status;
+
+    CQ_TRY(cq_ctx_new(&c.cx));
+    cq_capture_start(&cap, c.cx);
+    for (size_t i = 0; i < n->n_inputs; i++)
+        args[i] = val_of(&cap, c.cx, &n->inputs[i]);
+    status = cq_ctx_status(c.cx);
+    if (status == CQ_OK)
+        status = c.op->def->compose(&c);
+    if (status == CQ_OK)
+        status = cq_ctx_status(c.cx);
+    if (status == CQ_OK && n->list_result)
+        results = c.results[0].u.list->items;
+    for (size_t i = 0; i < n->n_outputs && status == CQ_OK; i++) {
+        cq_value *v = results[i].kind == CQ_VAL_TENSOR
+                          ? cq_capture_value(&cap, c.cx, results[i].u.tensor)
+                          : NULL;
+
+        status = v ? cq_vec_push(&parts->returns, CQ_OPERAND_OF(v)) : CQ_OK;
+    }
+    cq_ctx_free(c.cx);
+    cap.graph = NULL;
+    for (size_t i = 0; i < cap.retained.n; i++)
+        cq_val_release(cap.retained.items[i]);
+    cq_vec_clear(&cap.retained);
+    cq_vec_clear(&cap.computed);
+    cq_ptr_map_clear(&cap.outside);
+    cq_map_clear(&cap.weights);
+    cq_map_clear(&cap.warned);
+    return status;
+}
+
+static void count_use(cq_value *v, void *user)
+{
+    (void)user;
+    v->n_uses++;
+}
+
+static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
+{
+    cq_block *parts = cq_ir_block_new(ex->source, NULL);
+
+    if (!parts)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(record_parts(ex, n, parts));
+    for (cq_node *p = parts->first; p; p = p->next) {
+        p->origin  = n->origin;
+        p->source  = n->source;
+        p->notes   = n->notes;
+        p->n_notes = n->n_notes;
+        for (size_t i = 0; i < p->n_inputs; i++)
+            cq_ir_each_use(&p->inputs[i], count_use, NULL);
+    }
+    for (size_t i = 0; i < parts->returns.n; i++)
+        parts->returns.items[i].u.value->n_uses++;
+    CQ_TRY(convert_block(ex, parts, to));
+    for (size_t i = 0; i < parts->returns.n && i < n->n_outputs; i++) {
+        cq_sym s = { .ex = ex, .block = to, .node = n };
+
+        n->outputs[i]->scratch = ex->missing.n ? NULL : cq_sym_value(&s, parts->returns.items[i].u.value);
+        CQ_TRY(s.status);
+    }
+    return CQ_OK;
+}
+
+/* ---- one node ---- */
+
+static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
+{
+    cq_value *in[256];
+    size_t    n = 0;
+
+    if (row->no)
+        return cq_sym_no(s, 0, "%s", row->no);
+    if (row->user_fn)
+        return row->user_fn(s, row->user);
+    if (row->fn)
+        return row->fn(s);
+    if (row->as)
+        return cq_sym_done(s, cq_sym_text(s, row->as));
+    for (size_t i = 0; i < s->node->n_inputs && n < 256; i++)
+        if (s->node->inputs[i].kind == CQ_OPERAND_VALUE)
+            in[n++] = cq_sym_value(s, s->node->inputs[i].u.value);
+    return cq_sym_done(s, cq_sym_op(s, row->op, in, n, CQ_NO_ATTR));
+}
+
+/* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
+static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
+{
+    cq_sym             s     = { .ex = ex, .block = to, .node = n, .op = n->def };
+    int                later = 0;
+    const cq_symbolic *row   = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
+    cq_operator_export_type mode = ex->options.operators;
+    bool can_take_apart = s.op && s.op->def->compose;
+    char reason[CQ_ERROR_MESSAGE_SIZE] = "";
+    cq_status status;
+
+    if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0) {
+        status = keep_operator(&s, true);
+    } else if (row) {
+        status = apply_row(&s, row);
+        if (status != CQ_OK && s.declined) {
+            snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
+            if (s.declined_opset)
+                later = s.declined_opset;
+        }
+    } else {
+        status = CQ_E_UNSUPPORTED;
+    }
+    if (status != CQ_OK && row && !s.declined)
+        return cq_error_add_where(status, "%s", n->op);
+    if (status != CQ_OK && can_take_apart)
+        return take_apart(ex, n, to);
+    if (status != CQ_OK && mode != CQ_OPERATORS_ONNX) {
+        s      = (cq_sym){ .ex = ex, .block = to, .node = n, .op = n->def };
+        status = keep_operator(&s, mode != CQ_OPERATORS_ONNX_FALLTHROUGH);
+    }
+    if (status != CQ_OK) {
+        CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, later));
+        return CQ_OK; /* go on, to find all of them */
+    }
+    for (size_t i = 0; i < n->n_outputs && i < s.n_done; i++)
+        n->outputs[i]->scratch = s.done[i];
+    return CQ_OK;
+}
+
+/* After a missing operator its results are placeholders, so that the rest of the graph can
+ * still be looked at. */
+static cq_status placeholders(cq_exporter *ex, cq_node *n)
+{
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (!n->outputs[i]->scratch) {
+            n->outputs[i]->scratch = cq_ir_value_new(ex->graph, n->outputs[i]->type);
+            if (!n->outputs[i]->scratch)
+                return CQ_E_NO_MEMORY;
+        }
+    return CQ_OK;
+}
+
+static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
+{
+    for (cq_node *n = from->first; n; n = n->next) {
+        bool used = n->n_outputs == 0;
+
+        for (size_t i = 0; i < n->n_outputs; i++)
+            used |= n->outputs[i]->n_uses > 0;
+        if (!used)
+            continue;
+        CQ_TRY(convert_node(ex, n, to));
+        if (ex->missing.n)
+            CQ_TRY(placeholders(ex, n));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_export_convert(cq_exporter *ex)
+{
+    cq_graph *from = ex->source, *to = ex->graph;
+    cq_sym    s = { .ex = ex, .block = to->top };
+
+    cq_ir_count_uses(from);
+    for (size_t i = 0; i < from->top->params.n; i++) {
+        cq_value *p = from->top->params.items[i];
+        cq_value *v = cq_ir_param_new(to->top, p->type);
+
+        if (!v)
+            return CQ_E_NO_MEMORY;
+        v->name    = cq_ir_text(to, p->name);
+        v->example = p->example; /* the source graph retains it */
+        p->scratch = v;
+    }
+    for (size_t i = 0; i < from->constants.n; i++)
+        if (from->constants.items[i]->n_uses && from->constants.items[i]->is_weight)
+            cq_sym_value(&s, from->constants.items[i]);
+    CQ_TRY(s.status);
+    CQ_TRY(convert_block(ex, from->top, to->top));
+    if (ex->missing.n)
+        return cq_export_report_missing(ex);
+    for (size_t i = 0; i < from->top->returns.n; i++) {
+        cq_value *v = cq_sym_value(&s, from->top->returns.items[i].u.value);
+
+        CQ_TRY(s.status);
+        /* An input or a weight that is returned needs a node that makes it an output. */
+        if (!v->node) {
+            cq_type type = v->type;
+
+            v = cq_sym_op(&s, "Identity", CQ_IN(v), CQ_NO_ATTR);
+            if (v)
+                v->type = type;
+            CQ_TRY(s.status);
+        }
+        CQ_TRY(cq_vec_push(&to->top->returns, CQ_OPERAND_OF(v)));
+    }
+    return to->status;
+}

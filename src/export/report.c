@@ -1,0 +1,66 @@
+/* What could not be exported: all of it at once, with places and remedies. */
+#include "export/exporter.h"
+#include "base/str.h"
+
+static const char *text_or(cq_graph *g, const char *text)
+{
+    return text ? cq_ir_text(g, text) : NULL;
+}
+
+cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,
+                                 int first_opset)
+{
+    size_t      at = (size_t)(uintptr_t)cq_map_get(&ex->missing_by_name, n->op);
+    cq_missing *m;
+
+    if (!at) {
+        cq_missing fresh = { .op          = cq_ir_text(ex->graph, n->op),
+                             .path        = n->origin ? n->origin->path : NULL,
+                             .class_name  = n->origin ? n->origin->class_name : NULL,
+                             .source      = text_or(ex->graph, n->source),
+                             .reason      = text_or(ex->graph, reason),
+                             .first_opset = first_opset };
+
+        CQ_TRY(cq_vec_push(&ex->missing, fresh));
+        at = ex->missing.n;
+        CQ_TRY(cq_map_set(&ex->missing_by_name, n->op, (void *)(uintptr_t)at));
+    }
+    m = &ex->missing.items[at - 1];
+    m->count++;
+    return CQ_OK;
+}
+
+static void describe(cq_str *s, const cq_missing *m)
+{
+    cq_str_printf(s, "\n  %s (%zu time%s)", m->op, m->count, m->count == 1 ? "" : "s");
+    if (m->path && m->path[0])
+        cq_str_printf(s, ", first in %s (%s)", m->path, m->class_name);
+    if (m->source && m->source[0])
+        cq_str_printf(s, ", %s", m->source);
+    if (m->reason)
+        cq_str_printf(s, ": %s", m->reason);
+    if (m->first_opset)
+        cq_str_printf(s, "; opset %d can", m->first_opset);
+}
+
+cq_status cq_export_report_missing(const cq_exporter *ex)
+{
+    cq_str    s      = { 0 };
+    int       newest = 0;
+    cq_status status;
+
+    for (size_t i = 0; i < ex->missing.n; i++) {
+        describe(&s, &ex->missing.items[i]);
+        if (ex->missing.items[i].first_opset > newest)
+            newest = ex->missing.items[i].first_opset;
+    }
+    status = cq_fail(CQ_E_UNSUPPORTED, NULL,
+                     newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
+                              "with --operator-export-type onnx_aten_fallback"
+                            : "write a rule for them (--symbolics), or keep them with "
+                              "--operator-export-type onnx_aten_fallback",
+                     "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
+                     ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
+    cq_str_clear(&s);
+    return status;
+}

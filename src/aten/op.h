@@ -68,6 +68,8 @@ extern const cq_op_def cq_ops_linalg[];
 extern const cq_op_def cq_ops_conv[];
 extern const cq_op_def cq_ops_pool[];
 extern const cq_op_def cq_ops_norm[];
+extern const cq_op_def cq_ops_reduce[];
+extern const cq_op_def cq_ops_softmax[];
 
 /* ---- one call of an operator ---- */
 

@@ -14,6 +14,8 @@ static const cq_op_def *const families[] = {
     cq_ops_conv,
     cq_ops_pool,
     cq_ops_norm,
+    cq_ops_reduce,
+    cq_ops_softmax,
 };
 
 static struct {

@@ -1,0 +1,74 @@
+/* Softmax and its logarithm along one dimension. */
+#include "aten/ctx.h"
+#include "kernel/reduce.h"
+
+/* With a dtype, the input is converted to it first. */
+static cq_status softmax_shape(cq_call *c)
+{
+    cq_tensor *x = c->args[0].u.tensor;
+    cq_dtype   d = cq_arg_dtype(c, "dtype", x->dtype);
+
+    cq_arg_dim(c, "dim", x->rank);
+    if (!cq_dtype_is_float(d))
+        return cq_call_fail(c, CQ_E_TYPE, "works on floats only, not on %s", cq_dtype_name(d));
+    cq_result_like(c, 0, x, d);
+    return c->cx->status;
+}
+
+typedef cq_status kernel_fn(cq_tensor *out, const cq_tensor *x, uint32_t dim);
+
+static cq_status run(cq_call *c, kernel_fn *kernel)
+{
+    cq_tensor *x = c->args[0].u.tensor, *out = cq_result_tensor(c, 0);
+
+    if (!x->rank) /* one element: its share is all */
+        return kernel == cq_softmax ? cq_fill_f64(out, 1) : cq_fill_f64(out, 0);
+    return kernel(out, x, (uint32_t)cq_arg_dim(c, "dim", x->rank));
+}
+
+static cq_status softmax_run(cq_call *c)
+{
+    return run(c, cq_softmax);
+}
+
+static cq_status log_softmax_run(cq_call *c)
+{
+    return run(c, cq_log_softmax);
+}
+
+/* The inner names, with half_to_float: float16 in, float32 out. */
+static cq_status inner(cq_call *c, const char *op)
+{
+    cq_val dtype = cq_arg_bool(c, "half_to_float") ? DTYPE(CQ_DTYPE_F32) : CQ_NONE;
+
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, op, c->args[0], c->args[1], dtype));
+    return c->cx->status;
+}
+
+static cq_status inner_softmax(cq_call *c)
+{
+    return inner(c, "aten::softmax.int");
+}
+
+static cq_status inner_log_softmax(cq_call *c)
+{
+    return inner(c, "aten::log_softmax.int");
+}
+
+const cq_op_def cq_ops_softmax[] = {
+    { .schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+      .about  = "exponentials along a dimension, divided by their sum",
+      .shape  = softmax_shape,
+      .run    = softmax_run },
+    { .schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+      .about  = "logarithm of softmax",
+      .shape  = softmax_shape,
+      .run    = log_softmax_run },
+    { .schema  = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+      .about   = "softmax under its inner name",
+      .compose = inner_softmax },
+    { .schema  = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+      .about   = "log_softmax under its inner name",
+      .compose = inner_log_softmax },
+    { 0 }
+};

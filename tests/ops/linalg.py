@@ -1,0 +1,71 @@
+"""Products of matrices and vectors."""
+from cases import *
+
+for of in (f32, f64, f16, bf16, i64, i32, u8):
+    case("aten::mm", of(3, 4), of(4, 2), tol=(2e-2, 2e-2) if of is bf16 else None)
+case("aten::mm", f32(4, 3).t(), f32(5, 4).t())
+case("aten::mm", f32(0, 4), f32(4, 2))
+case("aten::mm", f32(3, 0), f32(0, 2))
+fails("aten::mm", f32(3, 4), f32(3, 4))
+fails("aten::mm", f32(3), f32(3, 4))
+fails("aten::mm", f32(3, 4), f64(4, 2))
+
+case("aten::bmm", f32(2, 3, 4), f32(2, 4, 5))
+case("aten::bmm", f32(3, 2, 4).transpose(0, 1), f32(2, 5, 4).transpose(1, 2))
+case("aten::bmm", i64(2, 3, 2), i64(2, 2, 1))
+fails("aten::bmm", f32(2, 3, 4), f32(1, 4, 5))
+
+case("aten::mv", f32(3, 4), f32(4))
+case("aten::mv", f64(4, 3).t(), f64(8)[::2])
+fails("aten::mv", f32(3, 4), f32(3))
+case("aten::dot", f32(5), f32(5))
+case("aten::dot", i64(5), i64(5))
+case("aten::dot", f32(0), f32(0))
+fails("aten::dot", f32(2, 2), f32(2))
+case("aten::vdot", f32(5), f32(5))
+
+for a, b in [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)),
+             ((3,), (5, 3, 2)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 2)), ((2, 1, 2, 3), (3, 3, 2)),
+             ((2, 1, 3), (1, 3, 2)), ((0, 2, 3), (3, 2))]:
+    case("aten::matmul", f32(*a), f32(*b))
+case("aten::matmul", i32(2, 3), i32(3, 2))
+case("aten::matmul", f16(2, 3, 2), f16(2, 2), tol=(2e-3, 2e-3))
+fails("aten::matmul", f32(), f32(3))
+fails("aten::matmul", f32(2, 3), f32(2, 3))
+case("aten::linalg_matmul", f32(2, 3), f32(3, 4))
+
+case("aten::addmm", f32(3), f32(2, 4), f32(4, 3))
+case("aten::addmm", f32(2, 3), f32(2, 4), f32(4, 3), beta=0.5, alpha=2)
+case("aten::addmm", f32(2, 1), f32(4, 2).t(), f32(4, 3), alpha=-1)
+case("aten::addmm", t([[nan, 1.0]]), f32(2, 4), f32(4, 2), beta=0)
+case("aten::addmm", i64(3), i64(2, 4), i64(4, 3), beta=2, alpha=3)
+fails("aten::addmm", f32(4), f32(2, 4), f32(4, 3))
+case("aten::baddbmm", f32(2, 3, 5), f32(2, 3, 4), f32(2, 4, 5), beta=0.25, alpha=3)
+case("aten::baddbmm", f32(5), f32(2, 3, 4), f32(2, 4, 5))
+case("aten::baddbmm", t([nan]), f32(2, 3, 4), f32(2, 4, 5), beta=0, alpha=0.5)
+case("aten::addbmm", f32(3, 5), f32(2, 3, 4), f32(2, 4, 5), beta=0.5, alpha=2)
+case("aten::addbmm", f32(3, 5), f32(2, 3, 4), f32(2, 4, 5))
+case("aten::addmv", f32(3), f32(3, 4), f32(4), beta=0.5, alpha=2)
+case("aten::addmv", f32(3), f32(3, 4), f32(4))
+case("aten::addr", f32(3, 4), f32(3), f32(4), beta=0.5, alpha=2)
+case("aten::addr", t([[nan]]), f32(3), f32(4), beta=0)
+case("aten::addr", i64(3, 4), i64(3), i64(4))
+
+case("aten::linear", f32(2, 3), f32(4, 3), f32(4))
+case("aten::linear", f32(2, 3), f32(4, 3))
+case("aten::linear", f32(3), f32(4, 3), f32(4))
+case("aten::linear", f32(2, 2, 3), f32(4, 3), f32(4))
+case("aten::linear", f32(2, 3, 2).transpose(1, 2), f32(3, 4).t(), None)
+case("aten::linear", f64(2, 1, 2, 3), f64(4, 3), f64(4))
+case("aten::linear", bf16(2, 3), bf16(4, 3), bf16(4), tol=(1e-2, 4e-2))
+case("aten::linear", f32(0, 3), f32(4, 3), f32(4))
+fails("aten::linear", f32(2, 2), f32(4, 3), f32(4))
+fails("aten::linear", f32(2, 3), f64(4, 3))
+
+case("aten::outer", f32(3), f32(2))
+case("aten::outer", i64(3), f32(2))
+case("aten::ger", f32(3), f32(2))
+fails("aten::outer", f32(3, 1), f32(2))
+case("aten::chain_matmul", [f32(2, 3), f32(3, 4), f32(4, 2)])
+case("aten::linalg_multi_dot", [f32(3), f32(3, 4), f32(4, 2)])
+case("aten::linalg_multi_dot", [f32(2, 3), f32(3, 4), f32(4)])

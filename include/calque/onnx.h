@@ -47,6 +47,27 @@ CQ_API cq_status cq_onnx_model_encode(void **data, size_t *size, const cq_onnx_m
 /* The listing that onnx.helper.printable_graph gives; free *text with cq_buffer_free. */
 CQ_API cq_status cq_onnx_model_print(char **text, const cq_onnx_model *model);
 
+/* ---- Checking ---- */
+
+/* What is wrong with a model: all of it, in the order of the model. Texts belong to the
+ * list. */
+typedef struct cq_onnx_finding {
+    const char *code;  /* stable: "graph-name-missing" */
+    const char *where; /* "graph main > node /conv/Conv (Conv) > attribute pads" */
+    const char *what;  /* "the graph has no name" */
+    const char *hint;  /* what to do about it */
+} cq_onnx_finding;
+
+typedef struct cq_onnx_findings cq_onnx_findings;
+
+/* Fails only when it cannot look; a bad model is CQ_OK with findings. Free *out with
+ * cq_onnx_findings_free. */
+CQ_API cq_status cq_onnx_model_check(cq_onnx_findings **out, const cq_onnx_model *model);
+
+CQ_API size_t                 cq_onnx_findings_count(const cq_onnx_findings *findings);
+CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findings, size_t index);
+CQ_API void                   cq_onnx_findings_free(cq_onnx_findings *findings);
+
 /* ---- What a model takes and gives ---- */
 
 CQ_API int64_t cq_onnx_model_ir_version(const cq_onnx_model *model);

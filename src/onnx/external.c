@@ -165,3 +165,11 @@ cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
     CQ_TRY(get_file(&file, m->files, location));
     return cq_storage_map(out, file, offset, want);
 }
+
+cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tensor *tensor)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+    cq_mapping *file;
+
+    return m->files ? get_file(&file, m->files, location) : CQ_OK;
+}

@@ -23,4 +23,7 @@ const char *cq_onnx_location_fault(const char *location);
 cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor, size_t want);
 
+/* Whether its file is there and may be read; fine for a model in memory. */
+cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tensor *tensor);
+
 #endif

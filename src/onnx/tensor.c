@@ -52,6 +52,22 @@ const char *cq_onnx_data_type_name(int32_t data_type)
     return data_type >= 0 && data_type < CQ_ONNX_DATA_TYPE_COUNT ? rows[data_type].name : NULL;
 }
 
+const char *cq_onnx_data_field_name(int32_t data_type)
+{
+    for (uint32_t i = 1; i < cq_onnx_tensor_message.n_fields; i++) {
+        const cq_onnx_field *field = &cq_onnx_tensor_message.fields[i];
+
+        if (cq_onnx_data_type_name(data_type) && field->offset == rows[data_type].offset)
+            return field->name;
+    }
+    return NULL;
+}
+
+unsigned cq_onnx_numbers_per_element(int32_t data_type)
+{
+    return cq_onnx_data_type_name(data_type) ? rows[data_type].per_element : 0;
+}
+
 cq_status cq_onnx_tensor_numel(int64_t *out, const cq_onnx_tensor *tensor)
 {
     int64_t n        = 16; /* the largest element, so that bytes do not overflow either */

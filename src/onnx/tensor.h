@@ -18,4 +18,8 @@ cq_status cq_onnx_tensor_raw_size(size_t *out, const cq_onnx_tensor *tensor);
 /* The name of a data type in onnx.proto, "FLOAT"; NULL when there is none. */
 const char *cq_onnx_data_type_name(int32_t data_type);
 
+/* Where elements of a type are when not in raw_data, and numbers there to an element. */
+const char *cq_onnx_data_field_name(int32_t data_type);
+unsigned    cq_onnx_numbers_per_element(int32_t data_type);
+
 #endif

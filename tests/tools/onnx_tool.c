@@ -31,6 +31,23 @@ static cq_status print(const cq_onnx_model *model, const char *out)
     return status;
 }
 
+/* A finding a line: CODE: where: what. */
+static cq_status check(const cq_onnx_model *model, const char *out)
+{
+    FILE             *file = fopen(out, "wb");
+    cq_onnx_findings *findings;
+    cq_status         status = cq_onnx_model_check(&findings, model);
+
+    for (size_t i = 0; file && status == CQ_OK && i < cq_onnx_findings_count(findings); i++) {
+        const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
+
+        fprintf(file, "%s: %s: %s\n", f->code, f->where, f->what);
+    }
+    if (status == CQ_OK)
+        cq_onnx_findings_free(findings);
+    return file && fclose(file) == 0 ? status : CQ_E_IO;
+}
+
 static cq_status save(const cq_onnx_model *model, const char *out, uint32_t flags)
 {
     cq_onnx_save_options opts;
@@ -50,6 +67,8 @@ static cq_status on_model(const char *command, const char *in, const char *out)
         return status;
     if (strcmp(command, "print") == 0)
         status = print(model, out);
+    else if (strcmp(command, "check") == 0)
+        status = check(model, out);
     else
         status =
             save(model, out,

@@ -1,6 +1,7 @@
 /* Pools: the largest or the mean of the windows of an image. Output sizes are exactly
  * PyTorch's, ceil mode included (cq_places); images may come without a batch axis. */
 #include "aten/image.h"
+#include "kernel/pool.h"
 
 /* Spatial axes of the operator: the digit in its name. */
 static size_t axes_of(const cq_call *c)
@@ -8,6 +9,12 @@ static size_t axes_of(const cq_call *c)
     const char *d = strpbrk(c->op->schema->name, "123");
 
     return d ? (size_t)(*d - '0') : 2;
+}
+
+static bool has_divisor(const cq_call *c)
+{
+    return cq_schema_find(c->op->schema, "divisor_override") >= 0 &&
+           !cq_arg_is_none(c, "divisor_override");
 }
 
 typedef struct pool {
@@ -59,6 +66,53 @@ static cq_status pool_shape(cq_call *c)
     return c->cx->status;
 }
 
+/* What kernels take: the input and result as batches, by index; NULL after a failure. */
+static cq_tensor *batch_of(cq_call *c, size_t n, int result)
+{
+    if (result < 0)
+        return cq_with_batch(c, c->args[0].u.tensor, n);
+    if ((size_t)result >= c->n_results)
+        return NULL;
+    return cq_with_batch(c, cq_result_tensor(c, (size_t)result), n);
+}
+
+static cq_status max_pool_run(cq_call *c)
+{
+    pool       p;
+    cq_tensor *x, *out, *indices;
+
+    CQ_TRY(read_pool(c, &p));
+    x       = batch_of(c, p.n, -1);
+    out     = batch_of(c, p.n, 0);
+    indices = batch_of(c, p.n, 1);
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    return cq_kernel_max_pool(out, indices, x, &p.window);
+}
+
+static cq_status avg_pool_run(cq_call *c)
+{
+    cq_avg_pool options = { .count_include_pad = cq_arg_bool(c, "count_include_pad") };
+    pool        p;
+    cq_tensor  *x, *out;
+
+    CQ_TRY(read_pool(c, &p));
+    if (has_divisor(c))
+        options.divisor = cq_arg_i64(c, "divisor_override");
+    x   = batch_of(c, p.n, -1);
+    out = batch_of(c, p.n, 0);
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    return cq_kernel_avg_pool(out, x, &p.window, &options);
+}
+
+static cq_status avg_pool_shape(cq_call *c)
+{
+    if (has_divisor(c) && cq_arg_i64(c, "divisor_override") == 0)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "the divisor should not be 0");
+    return pool_shape(c);
+}
+
 /* ---- adaptive pools: the sizes of the result are given ---- */
 
 static cq_status adaptive_shape(cq_call *c)
@@ -86,9 +140,53 @@ static cq_status adaptive_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status no_kernel_yet(cq_call *c)
+static cq_status adaptive_avg_run(cq_call *c)
 {
-    return cq_call_fail(c, CQ_E_UNSUPPORTED, "there is no kernel for this yet, only its shape");
+    size_t     n = axes_of(c);
+    cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0);
+
+    return c->cx->status != CQ_OK ? c->cx->status : cq_kernel_adaptive_avg_pool(out, x);
+}
+
+static cq_status adaptive_max_run(cq_call *c)
+{
+    size_t     n = axes_of(c);
+    cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0), *indices = batch_of(c, n, 1);
+
+    return c->cx->status != CQ_OK ? c->cx->status : cq_kernel_adaptive_max_pool(out, indices, x);
+}
+
+/* ---- unpooling ---- */
+
+static cq_status unpool_shape(cq_call *c)
+{
+    cq_tensor *x = c->args[0].u.tensor, *indices = cq_arg_tensor(c, "indices");
+    size_t     n = axes_of(c);
+    cq_int     sizes[CQ_MAX_RANK];
+
+    CQ_TRY(cq_need_image(c, x, n));
+    if (indices->dtype != CQ_DTYPE_I64)
+        return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should be int64, not %s",
+                            cq_dtype_name(indices->dtype));
+    if (indices->rank != x->rank)
+        return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should have the shape of the input");
+    for (size_t i = 0; i < x->rank; i++)
+        if (indices->sizes[i].value != x->sizes[i].value)
+            return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should have the shape of the input");
+    memcpy(sizes, x->sizes, (x->rank - n) * sizeof *sizes);
+    if (cq_arg_ints(c, "output_size", sizes + x->rank - n, n) != n)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" wants %zu numbers", n);
+    cq_result(c, 0, x->dtype, x->rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status unpool_run(cq_call *c)
+{
+    size_t     n = axes_of(c);
+    cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0);
+    cq_tensor *indices = cq_with_batch(c, cq_arg_tensor(c, "indices"), n);
+
+    return c->cx->status != CQ_OK ? c->cx->status : cq_kernel_max_unpool(out, x, indices);
 }
 
 #define WINDOW_1D "int[1] kernel_size, int[1] stride=[], int[1] padding=[0]"
@@ -102,43 +200,48 @@ static cq_status no_kernel_yet(cq_call *c)
 const cq_op_def cq_ops_pool[] = {
     POOL("max_pool1d(Tensor self, " WINDOW_1D ", int[1] dilation=[1], bool ceil_mode=False) "
          "-> Tensor",
-         "the greatest of each window along one axis", pool_shape, no_kernel_yet),
+         "the greatest of each window along one axis", pool_shape, max_pool_run),
     POOL("max_pool2d(Tensor self, " WINDOW_2D ", int[2] dilation=1, bool ceil_mode=False) "
          "-> Tensor",
-         "the greatest of each window along two axes", pool_shape, no_kernel_yet),
+         "the greatest of each window along two axes", pool_shape, max_pool_run),
     POOL("max_pool3d(Tensor self, " WINDOW_3D ", int[3] dilation=1, bool ceil_mode=False) "
          "-> Tensor",
-         "the greatest of each window along three axes", pool_shape, no_kernel_yet),
+         "the greatest of each window along three axes", pool_shape, max_pool_run),
     POOL("max_pool1d_with_indices(Tensor self, " WINDOW_1D ", int[1] dilation=[1], "
          "bool ceil_mode=False) -> (Tensor, Tensor)",
-         "max_pool1d and where the greatest are", pool_shape, no_kernel_yet),
+         "max_pool1d and where the greatest are", pool_shape, max_pool_run),
     POOL("max_pool2d_with_indices(Tensor self, " WINDOW_2D ", int[2] dilation=1, "
          "bool ceil_mode=False) -> (Tensor, Tensor)",
-         "max_pool2d and where the greatest are", pool_shape, no_kernel_yet),
+         "max_pool2d and where the greatest are", pool_shape, max_pool_run),
     POOL("max_pool3d_with_indices(Tensor self, " WINDOW_3D ", int[3] dilation=1, "
          "bool ceil_mode=False) -> (Tensor, Tensor)",
-         "max_pool3d and where the greatest are", pool_shape, no_kernel_yet),
+         "max_pool3d and where the greatest are", pool_shape, max_pool_run),
     POOL("avg_pool1d(Tensor self, " WINDOW_1D MEAN_ARGS ") -> Tensor",
-         "the mean of each window along one axis", pool_shape, no_kernel_yet),
+         "the mean of each window along one axis", avg_pool_shape, avg_pool_run),
     POOL("avg_pool2d(Tensor self, " WINDOW_2D MEAN_ARGS ", int? divisor_override=None) -> Tensor",
-         "the mean of each window along two axes", pool_shape, no_kernel_yet),
+         "the mean of each window along two axes", avg_pool_shape, avg_pool_run),
     POOL("avg_pool3d(Tensor self, " WINDOW_3D MEAN_ARGS ", int? divisor_override=None) -> Tensor",
-         "the mean of each window along three axes", pool_shape, no_kernel_yet),
+         "the mean of each window along three axes", avg_pool_shape, avg_pool_run),
     POOL("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
-         "means of as many parts as asked for", adaptive_shape, no_kernel_yet),
+         "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
     POOL("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-         "means of as many parts as asked for", adaptive_shape, no_kernel_yet),
+         "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
     POOL("adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-         "means of as many parts as asked for", adaptive_shape, no_kernel_yet),
+         "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
     POOL("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-         "adaptive_avg_pool2d under its inner name", adaptive_shape, no_kernel_yet),
+         "adaptive_avg_pool2d under its inner name", adaptive_shape, adaptive_avg_run),
     POOL("_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-         "adaptive_avg_pool3d under its inner name", adaptive_shape, no_kernel_yet),
+         "adaptive_avg_pool3d under its inner name", adaptive_shape, adaptive_avg_run),
     POOL("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
-         "the greatest of as many parts as asked for", adaptive_shape, no_kernel_yet),
+         "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
     POOL("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-         "the greatest of as many parts as asked for", adaptive_shape, no_kernel_yet),
+         "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
     POOL("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
-         "the greatest of as many parts as asked for", adaptive_shape, no_kernel_yet),
+         "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+    POOL("max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
+         "puts what max_pool2d took back in its place", unpool_shape, unpool_run),
+    POOL("max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, "
+         "int[3] padding) -> Tensor",
+         "puts what max_pool3d took back in its place", unpool_shape, unpool_run),
     { 0 }
 };

@@ -255,6 +255,18 @@ uint64_t cq_arg_dims(const cq_call *c, const char *name, size_t rank)
     return mask;
 }
 
+cq_status cq_call_data(cq_call *c, cq_tensor **out, cq_tensor *t)
+{
+    cq_ctx *cx = c->cx;
+
+    *out = t;
+    if (!cq_tensor_is_fake(t))
+        return CQ_OK;
+    if (!cx->listener)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "the tensor has no data to read a number from");
+    return cx->listener->materialize(cx->listener_self, cx, out, t);
+}
+
 /* ---- results ---- */
 
 static cq_tensor *put(cq_call *c, size_t index, cq_status status, cq_tensor *t)

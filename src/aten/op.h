@@ -70,6 +70,9 @@ extern const cq_op_def cq_ops_pool[];
 extern const cq_op_def cq_ops_norm[];
 extern const cq_op_def cq_ops_reduce[];
 extern const cq_op_def cq_ops_softmax[];
+extern const cq_op_def cq_ops_view[];
+extern const cq_op_def cq_ops_slice[];
+extern const cq_op_def cq_ops_meta[];
 
 /* ---- one call of an operator ---- */
 
@@ -119,6 +122,10 @@ int cq_arg_dim(const cq_call *c, const char *name, size_t rank);
 
 /* A list of dims as a bit mask; empty or None means all of them. */
 uint64_t cq_arg_dims(const cq_call *c, const char *name, size_t rank);
+
+/* t itself, or, when it has no data, what it is on the examples. Whoever fixes a number of
+ * it from there on tells the listener. */
+cq_status cq_call_data(cq_call *c, cq_tensor **out, cq_tensor *t);
 
 /* Results. cq_result makes the index-th one, with data if the call is real; it returns the
  * tensor, or NULL after a failure (which is in the context). */

@@ -1,0 +1,580 @@
+/* Views of a whole tensor: its elements in another order of dimensions or in other sizes,
+ * or repeated without being copied. Views of a part are in slice.c. */
+#include "aten/geometry.h"
+
+/* A change of a view that shows all elements is written back by showing them in the base's
+ * sizes again. */
+static cq_tensor *unview_by_reshape(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    (void)index;
+    return CQ_OP(c->cx, "aten::reshape", T(changed), cq_sizes_of(c->cx, base));
+}
+
+/* ---- the order of dimensions ---- */
+
+static void swap_dims(cq_geometry *g, size_t a, size_t b)
+{
+    cq_int  size   = g->sizes[a];
+    int64_t stride = g->strides[a];
+
+    g->sizes[a]   = g->sizes[b];
+    g->strides[a] = g->strides[b];
+    g->sizes[b]   = size;
+    g->strides[b] = stride;
+}
+
+static cq_status transpose_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+    size_t      a    = (size_t)cq_arg_dim(c, "dim0", self->rank);
+    size_t      b    = (size_t)cq_arg_dim(c, "dim1", self->rank);
+
+    if (self->rank)
+        swap_dims(&g, a, b);
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+static cq_tensor *transpose_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    (void)base, (void)index;
+    return CQ_OP(c->cx, "aten::transpose.int", T(changed), cq_arg_val(c, "dim0"),
+                 cq_arg_val(c, "dim1"));
+}
+
+static cq_status t_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+
+    if (self->rank > 2)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at most 2 dimensions but got %u",
+                            (unsigned)self->rank);
+    if (self->rank == 2)
+        swap_dims(&g, 0, 1);
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+static cq_tensor *t_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    (void)base, (void)index;
+    return CQ_OP(c->cx, "aten::t", T(changed));
+}
+
+static cq_status swap_compose(cq_call *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::transpose.int", c->args[0], c->args[1],
+                                     c->args[2]));
+    return c->cx->status;
+}
+
+static cq_status last_two_compose(cq_call *c)
+{
+    cq_tensor *self = cq_arg_tensor(c, "self");
+
+    if (self->rank < 2)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least 2 dimensions but got %u",
+                            (unsigned)self->rank);
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::transpose.int", T(self), I(-2), I(-1)));
+    return c->cx->status;
+}
+
+static cq_status reversed_compose(cq_call *c)
+{
+    cq_tensor *self = cq_arg_tensor(c, "self");
+    int64_t    dims[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < self->rank; i++)
+        dims[i] = (int64_t)(self->rank - 1 - i);
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
+    return c->cx->status;
+}
+
+/* The dims of a permutation, wrapped and checked to name each dimension once. */
+static cq_status permutation(const cq_call *c, int64_t *dims, size_t rank)
+{
+    size_t   n    = cq_arg_i64s(c, "dims", dims, CQ_MAX_RANK);
+    uint64_t seen = 0;
+
+    if (n != rank)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "got %zu dims for a tensor of %zu dimensions", n,
+                            rank);
+    for (size_t i = 0; i < n; i++) {
+        if (dims[i] < 0)
+            dims[i] += (int64_t)rank;
+        if (dims[i] < 0 || dims[i] >= (int64_t)rank || (seen >> dims[i] & 1))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "dims must name each of the %zu dimensions once",
+                                rank);
+        seen |= (uint64_t)1 << dims[i];
+    }
+    return c->cx->status;
+}
+
+static cq_status permute_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+    int64_t     dims[CQ_MAX_RANK];
+
+    CQ_TRY(permutation(c, dims, self->rank));
+    for (size_t i = 0; i < self->rank; i++) {
+        g.sizes[i]   = self->sizes[dims[i]];
+        g.strides[i] = self->strides[dims[i]];
+    }
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+static cq_tensor *permute_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    int64_t dims[CQ_MAX_RANK], back[CQ_MAX_RANK] = { 0 };
+
+    (void)index;
+    if (permutation(c, dims, base->rank) != CQ_OK)
+        return NULL;
+    for (size_t i = 0; i < base->rank; i++)
+        back[dims[i]] = (int64_t)i;
+    return CQ_OP(c->cx, "aten::permute", T(changed), cq_i64s(c->cx, back, base->rank));
+}
+
+/* Dimensions source go to the places destination, the others keep their order. */
+static cq_status movedim_compose(cq_call *c)
+{
+    cq_tensor *self = cq_arg_tensor(c, "self");
+    int64_t    from[CQ_MAX_RANK], to[CQ_MAX_RANK], dims[CQ_MAX_RANK], rank = self->rank;
+    size_t     n     = cq_arg_i64s(c, "source", from, CQ_MAX_RANK);
+    uint64_t   taken = 0, moved = 0;
+
+    if (n != cq_arg_i64s(c, "destination", to, CQ_MAX_RANK))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "source and destination differ in length");
+    for (size_t i = 0; i < n; i++) {
+        from[i] += from[i] < 0 ? rank : 0;
+        to[i] += to[i] < 0 ? rank : 0;
+        if (from[i] < 0 || from[i] >= rank || to[i] < 0 || to[i] >= rank ||
+            (moved >> from[i] & 1) || (taken >> to[i] & 1))
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "source and destination must be different dimensions of %lld",
+                                (long long)rank);
+        moved |= (uint64_t)1 << from[i];
+        taken |= (uint64_t)1 << to[i];
+        dims[to[i]] = from[i];
+    }
+    for (int64_t place = 0, dim = 0; place < rank; place++) {
+        if (taken >> place & 1)
+            continue;
+        while (moved >> dim & 1)
+            dim++;
+        dims[place] = dim++;
+    }
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
+    return c->cx->status;
+}
+
+/* ---- other sizes ---- */
+
+/* A copy of self in row-major order, in other sizes. */
+static cq_status copy_in_sizes(cq_call *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
+{
+    cq_tensor *out = cq_result(c, 0, self->dtype, rank, sizes), *seen = NULL;
+    int64_t    strides[CQ_MAX_RANK];
+    cq_status  status;
+
+    c->copied = true;
+    if (!out || !c->real)
+        return c->cx->status;
+    cq_contiguous_strides(strides, self->rank, self->sizes);
+    CQ_TRY(cq_tensor_new_view(&seen, out, self->dtype, self->rank, self->sizes, strides, 0));
+    status = cq_tensor_copy_into(seen, self);
+    cq_tensor_release(seen);
+    return status;
+}
+
+static cq_status view_or_copy(cq_call *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
+{
+    cq_geometry g;
+
+    if (!cq_geometry_reshape(&g, self, rank, sizes))
+        return copy_in_sizes(c, self, rank, sizes);
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+static cq_status reshape_view(cq_call *c)
+{
+    cq_tensor *self = cq_arg_tensor(c, "self");
+    cq_int     sizes[CQ_MAX_RANK];
+    size_t     rank;
+
+    CQ_TRY(cq_arg_shape(c, "shape", self, &rank, sizes));
+    return view_or_copy(c, self, rank, sizes);
+}
+
+static cq_status view_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_int      sizes[CQ_MAX_RANK];
+    size_t      rank;
+    cq_geometry g;
+
+    CQ_TRY(cq_arg_shape(c, "size", self, &rank, sizes));
+    if (!cq_geometry_reshape(&g, self, rank, sizes))
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "the elements do not lie so that a view of these sizes could show "
+                            "them; reshape copies them");
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+/* The same bytes as elements of another dtype. When its size differs, the last dimension
+ * grows or shrinks. */
+static cq_status view_dtype_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self"), *out = NULL;
+    cq_dtype    to   = cq_arg_dtype(c, "dtype", self->dtype);
+    cq_geometry g    = cq_geometry_of(self);
+    int64_t     from_size = (int64_t)cq_dtype_size(self->dtype), to_size;
+    size_t      last      = g.rank - 1;
+
+    if (c->cx->status != CQ_OK)
+        return c->cx->status;
+    to_size = (int64_t)cq_dtype_size(to);
+    if (from_size != to_size) {
+        if (!g.rank || g.strides[last] != 1)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "wants a dense last dimension to change the size "
+                                                  "of elements");
+        g.sizes[last] =
+            cq_floordiv(c, cq_mul(c, g.sizes[last], cq_i(from_size)), cq_i(to_size));
+        if (g.sizes[last].value * to_size != self->sizes[last].value * from_size)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "%lld elements of %lld bytes are no whole number "
+                                                  "of elements of %lld",
+                                (long long)self->sizes[last].value, (long long)from_size,
+                                (long long)to_size);
+        for (size_t i = 0; i <= g.rank; i++) {
+            int64_t *stride = i < g.rank ? &g.strides[i] : &g.offset;
+
+            if (i == last)
+                continue;
+            if (*stride * from_size % to_size)
+                return cq_call_fail(c, CQ_E_ARGUMENT, "elements of %lld bytes would not be aligned",
+                                    (long long)to_size);
+            *stride = *stride * from_size / to_size;
+        }
+    }
+    CQ_TRY(cq_tensor_new_view(&out, self, to, g.rank, g.sizes, g.strides, g.offset));
+    cq_result_set(c, 0, cq_ctx_own(c->cx, cq_val_of_tensor(out)));
+    return c->cx->status;
+}
+
+static cq_tensor *view_dtype_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    (void)index;
+    return CQ_OP(c->cx, "aten::view.dtype", T(changed), DTYPE(base->dtype));
+}
+
+static cq_status flatten_view(cq_call *c)
+{
+    cq_tensor *self  = cq_arg_tensor(c, "self");
+    size_t     start = (size_t)cq_arg_dim(c, "start_dim", self->rank);
+    size_t     end   = (size_t)cq_arg_dim(c, "end_dim", self->rank);
+    cq_int     sizes[CQ_MAX_RANK];
+    size_t     n = 0;
+
+    if (start > end)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "start_dim %zu lies behind end_dim %zu", start, end);
+    if (self->rank && start == end) {
+        cq_result_set_tensor(c, 0, cq_keep(c->cx, self));
+        return c->cx->status;
+    }
+    for (size_t i = 0; i < self->rank; i++) {
+        if (i > start && i <= end)
+            sizes[n - 1] = cq_mul(c, sizes[n - 1], self->sizes[i]);
+        else
+            sizes[n++] = self->sizes[i];
+    }
+    if (self->rank == 0)
+        sizes[n++] = cq_i(1);
+    return view_or_copy(c, self, n, sizes);
+}
+
+/* One dimension becomes several; one of their sizes may be -1. */
+static cq_status unflatten_compose(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
+    cq_int      parts[CQ_MAX_RANK], all[2 * CQ_MAX_RANK], known = cq_i(1);
+    size_t      n = cq_arg_ints(c, "sizes", parts, CQ_MAX_RANK), at = 0, open = n;
+
+    if (!self->rank)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions cannot be unflattened");
+    if (n == 0)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "sizes must not be empty");
+    for (size_t i = 0; i < n; i++) {
+        if (cq_int_is(parts[i], -1))
+            open = i;
+        else
+            known = cq_mul(c, known, parts[i]);
+    }
+    if (open < n)
+        parts[open] = cq_floordiv(c, self->sizes[dim], known);
+    if (known.value * (open < n ? parts[open].value : 1) != self->sizes[dim].value)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "sizes that make %lld do not fill dimension %zu of "
+                                              "size %lld",
+                            (long long)known.value, dim, (long long)self->sizes[dim].value);
+    for (size_t i = 0; i < self->rank; i++)
+        if (i != dim)
+            all[at++] = self->sizes[i];
+        else
+            for (size_t k = 0; k < n; k++)
+                all[at++] = parts[k];
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::view", T(self), cq_ints(c->cx, all, at)));
+    return c->cx->status;
+}
+
+static cq_status view_as_compose(cq_call *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::view", c->args[0],
+                                     cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
+    return c->cx->status;
+}
+
+static cq_status reshape_as_compose(cq_call *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::reshape", c->args[0],
+                                     cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
+    return c->cx->status;
+}
+
+static cq_status ravel_compose(cq_call *c)
+{
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::reshape", c->args[0], cq_i64s(c->cx, (int64_t[]){ -1 }, 1)));
+    return c->cx->status;
+}
+
+/* ---- dimensions of size 1 ---- */
+
+/* A symbolic size that is 1 on the example is taken to be 1, which is worth a warning. */
+static bool is_one(const cq_call *c, cq_int size)
+{
+    const cq_ctx *cx = c->cx;
+
+    if (size.value == 1 && size.expr && cx->listener)
+        cx->listener->baked(cx->listener_self, c->cx, "a size that squeeze removes", size);
+    return size.value == 1;
+}
+
+static cq_status squeeze_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+
+    for (size_t i = self->rank; i-- > 0;)
+        if (is_one(c, self->sizes[i]))
+            cq_geometry_drop(&g, i);
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+static cq_status squeeze_dim_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+    size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
+
+    if (self->rank && is_one(c, self->sizes[dim]))
+        cq_geometry_drop(&g, dim);
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+static cq_status unsqueeze_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+    size_t      dim  = (size_t)cq_arg_dim(c, "dim", (size_t)self->rank + 1);
+    int64_t     stride =
+        dim < self->rank ? self->sizes[dim].value * self->strides[dim] : 1;
+
+    cq_geometry_insert(&g, dim, cq_i(1), stride);
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+/* ---- repeated without a copy ---- */
+
+static cq_status expand_view(cq_call *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = { .offset = self->offset };
+    cq_int      sizes[CQ_MAX_RANK];
+    size_t      n = cq_arg_ints(c, "size", sizes, CQ_MAX_RANK), lead = n - self->rank;
+
+    if (n < self->rank)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "got %zu sizes for a tensor of %u dimensions", n,
+                            (unsigned)self->rank);
+    g.rank = n;
+    for (size_t i = 0; i < n; i++) {
+        bool   is_new = i < lead;
+        cq_int have   = is_new ? cq_i(1) : self->sizes[i - lead];
+        bool   keep   = cq_int_is(sizes[i], -1);
+
+        if (sizes[i].value < (is_new ? 0 : -1))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu makes no sense here",
+                                (long long)sizes[i].value, i);
+        if (!keep && have.value != 1 && have.value != sizes[i].value)
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "size %lld of dimension %zu cannot be expanded to %lld",
+                                (long long)have.value, i, (long long)sizes[i].value);
+        if (keep || (have.value == sizes[i].value && (have.expr == NULL || sizes[i].expr)))
+            g.sizes[i] = have;
+        else
+            g.sizes[i] = sizes[i];
+        g.strides[i] = is_new || have.value != g.sizes[i].value ? 0 : self->strides[i - lead];
+    }
+    cq_geometry_result(c, self, &g);
+    return c->cx->status;
+}
+
+/* Elements that a view shows more than once cannot be written one by one. */
+static cq_tensor *expand_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    if (cq_tensor_numel(base) == cq_tensor_numel(changed))
+        return unview_by_reshape(c, base, changed, index);
+    cq_ctx_fail(c->cx, cq_fail(CQ_E_ARGUMENT, c->op->schema->full, "clone it first",
+                               "a tensor that shows the same element more than once is changed"));
+    return NULL;
+}
+
+static cq_status expand_as_compose(cq_call *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::expand", c->args[0],
+                                     cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
+    return c->cx->status;
+}
+
+static cq_status broadcast_to_compose(cq_call *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::expand", c->args[0], c->args[1]));
+    return c->cx->status;
+}
+
+/* ---- rows ---- */
+
+const cq_op_def cq_ops_view[] = {
+    { .schema = "aten::t(Tensor(a) self) -> Tensor(a)",
+      .about  = "a matrix with rows and columns swapped",
+      .view   = t_view,
+      .unview = t_unview },
+    { .schema  = "aten::numpy_T(Tensor(a) self) -> Tensor(a)",
+      .about   = "all dimensions in reverse order",
+      .compose = reversed_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::mT(Tensor(a) self) -> Tensor(a)",
+      .about   = "the last two dimensions swapped",
+      .compose = last_two_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+      .about  = "two dimensions swapped",
+      .view   = transpose_view,
+      .unview = transpose_unview },
+    { .schema  = "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+      .about   = "two dimensions swapped",
+      .compose = swap_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+      .about   = "two dimensions swapped",
+      .compose = swap_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+      .about  = "dimensions in another order",
+      .view   = permute_view,
+      .unview = permute_unview },
+    { .schema  = "aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+                 "Tensor(a)",
+      .about   = "some dimensions moved to other places",
+      .compose = movedim_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+      .about   = "a dimension moved to another place",
+      .compose = movedim_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+                 "Tensor(a)",
+      .about   = "some dimensions moved to other places",
+      .compose = movedim_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+      .about   = "a dimension moved to another place",
+      .compose = movedim_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+      .about  = "the same elements in other sizes",
+      .view   = view_view,
+      .unview = unview_by_reshape },
+    { .schema = "aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+      .about  = "the same bytes as another dtype",
+      .view   = view_dtype_view,
+      .unview = view_dtype_unview },
+    { .schema = "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
+      .about  = "the same elements in other sizes, copied if they must be",
+      .view   = reshape_view,
+      .unview = unview_by_reshape },
+    { .schema = "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+      .about  = "view, by PyTorch itself",
+      .view   = view_view,
+      .unview = unview_by_reshape },
+    { .schema = "aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+      .about  = "view, by PyTorch itself",
+      .view   = view_view,
+      .unview = unview_by_reshape },
+    { .schema  = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+      .about   = "the same elements in another tensor's sizes",
+      .compose = view_as_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+      .about   = "the same elements in another tensor's sizes, copied if they must be",
+      .compose = reshape_as_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
+                "Tensor(a)",
+      .about  = "a range of dimensions made one",
+      .view   = flatten_view,
+      .unview = unview_by_reshape },
+    { .schema  = "aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+      .about   = "a dimension made several",
+      .compose = unflatten_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::ravel(Tensor(a) self) -> Tensor(a)",
+      .about   = "all elements in one dimension",
+      .compose = ravel_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::squeeze(Tensor(a) self) -> Tensor(a)",
+      .about  = "without the dimensions of size 1",
+      .view   = squeeze_view,
+      .unview = unview_by_reshape },
+    { .schema = "aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+      .about  = "without a dimension if its size is 1",
+      .view   = squeeze_dim_view,
+      .unview = unview_by_reshape },
+    { .schema = "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+      .about  = "with a new dimension of size 1",
+      .view   = unsqueeze_view,
+      .unview = unview_by_reshape },
+    { .schema = "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+      .about  = "repeated along dimensions of size 1, without a copy",
+      .view   = expand_view,
+      .unview = expand_unview },
+    { .schema  = "aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+      .about   = "expanded to another tensor's sizes",
+      .compose = expand_as_compose,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
+      .about   = "expanded to sizes",
+      .compose = broadcast_to_compose,
+      .flags   = CQ_OP_PARTS },
+    { 0 }
+};

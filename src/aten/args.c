@@ -306,10 +306,12 @@ cq_tensor *cq_result_view(cq_call *c, size_t index, const cq_tensor *t, size_t r
                           const cq_int *sizes, const int64_t *strides, int64_t offset)
 {
     cq_tensor *view = NULL;
+    cq_status  status;
 
     if (c->cx->status != CQ_OK)
         return NULL;
-    return put(c, index, cq_tensor_new_view(&view, t, t->dtype, rank, sizes, strides, offset), view);
+    status = cq_tensor_new_view(&view, t, t->dtype, rank, sizes, strides, offset);
+    return put(c, index, status, view);
 }
 
 cq_tensor *cq_result_tensor(const cq_call *c, size_t index)

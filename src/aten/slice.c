@@ -408,19 +408,32 @@ static cq_status tensor_split_by_tensor_compose(cq_call *c)
                     by->rank ? list : I(cq_tensor_get_i64(by, 0)));
 }
 
+/* These, unlike tensor_split, want equal sections. */
+static cq_status split_along(cq_call *c, size_t dim)
+{
+    const cq_tensor *self = cq_arg_tensor(c, "self");
+    const cq_val    *by   = &c->args[1];
+
+    if (by->kind == CQ_VAL_INT && dim < self->rank && by->u.i.value > 0 &&
+        self->sizes[dim].value % by->u.i.value)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld does not make %lld equal sections",
+                            (long long)self->sizes[dim].value, (long long)by->u.i.value);
+    return split_by(c, (int64_t)dim, *by);
+}
+
 static cq_status hsplit_compose(cq_call *c)
 {
-    return split_by(c, cq_arg_tensor(c, "self")->rank > 1, c->args[1]);
+    return split_along(c, cq_arg_tensor(c, "self")->rank > 1);
 }
 
 static cq_status vsplit_compose(cq_call *c)
 {
-    return split_by(c, 0, c->args[1]);
+    return split_along(c, 0);
 }
 
 static cq_status dsplit_compose(cq_call *c)
 {
-    return split_by(c, 2, c->args[1]);
+    return split_along(c, 2);
 }
 
 /* ---- diagonal ---- */

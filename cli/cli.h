@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit codes. */
 enum {
@@ -84,6 +85,10 @@ int cli_fail(void);
 /* Says what is wrong with the command line and where help is. Returns CLI_MISUSE. */
 int cli_misuse(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Text that may come from a file: control characters, which a terminal would obey or which would
+ * end a line, are written as \x1b. */
+void cli_put_text(FILE *out, const char *text);
 
 /* To standard error: things that are worth knowing, and things that may be wrong. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

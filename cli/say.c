@@ -28,13 +28,32 @@ static void say_label(const char *colour, const char *label)
         fprintf(stderr, "%s ", label);
 }
 
-/* A part of an error record on lines of its own, indented. */
+static void put_text_n(FILE *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c < 0x20 || c == 0x7f)
+            fprintf(out, "\\x%02x", c);
+        else
+            fputc(c, out);
+    }
+}
+
+void cli_put_text(FILE *out, const char *text)
+{
+    put_text_n(out, text, strlen(text));
+}
+
+/* Part of an error record: each of its lines on one of its own, after lead. */
 static void say_lines(const char *lead, const char *text)
 {
     while (*text) {
         size_t len = strcspn(text, "\n");
 
-        fprintf(stderr, "  %s%.*s\n", lead, (int)len, text);
+        fputs(lead, stderr);
+        put_text_n(stderr, text, len);
+        fputc('\n', stderr);
         text += len + (text[len] == '\n');
     }
 }
@@ -45,13 +64,13 @@ int cli_fail(void)
 
     fflush(stdout);
     say_label(RED, "error:");
-    fprintf(stderr, "%s\n", error->message);
-    say_lines("in ", error->where);
-    say_lines("", error->excerpt);
+    say_lines("", error->message);
+    say_lines("  in ", error->where);
+    say_lines("  ", error->excerpt);
     if (*error->hint) {
         fputs("  ", stderr);
         say_label(BLUE, "hint:");
-        fprintf(stderr, "%s\n", error->hint);
+        say_lines("", error->hint);
     }
     return CLI_FAILED;
 }

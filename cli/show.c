@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_IN_FULL 1000 /* elements; beyond it rows and columns are cut to their edges */
@@ -32,7 +33,7 @@ static void show_type(const cq_tensor *t)
     printf("]");
 }
 
-/* Enough digits to tell two neighbours apart. */
+/* The digits that are enough to tell any two neighbours apart. */
 static int digits_of(cq_dtype dtype)
 {
     switch (dtype) {
@@ -41,6 +42,23 @@ static int digits_of(cq_dtype dtype)
     case CQ_DTYPE_F64: return 17;
     default: return 9;
     }
+}
+
+/* The shortest text that reads back as the same number: 0.1, not 0.100000001. */
+static void show_real(cq_dtype dtype, double value)
+{
+    int  most = digits_of(dtype);
+    char text[64];
+
+    for (int digits = most < 6 ? most : 6; digits <= most; digits++) {
+        double back;
+
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        back = strtod(text, NULL);
+        if (dtype == CQ_DTYPE_F64 ? back == value : (float)back == (float)value)
+            break;
+    }
+    fputs(text, stdout);
 }
 
 static void show_value(const cq_tensor *t, int64_t index)
@@ -54,7 +72,7 @@ static void show_value(const cq_tensor *t, int64_t index)
     else if (is_whole(dtype))
         printf("%" PRId64, cq_tensor_get_i64(t, index));
     else
-        printf("%.*g", digits_of(dtype), cq_tensor_get_f64(t, index));
+        show_real(dtype, cq_tensor_get_f64(t, index));
 }
 
 /* Prints the part of t below axis that begins at index, in row-major order. */

@@ -12,7 +12,7 @@ show() {
 }
 
 show "$calque" export alexnet -o "$out/alexnet.onnx"
-show "$calque" check --full "$out/alexnet.onnx"
+show "$calque" check "$out/alexnet.onnx"
 show "$calque" print "$out/alexnet.onnx"
 show "$calque" run "$out/alexnet.onnx"
 printf '\nExported AlexNet to %s (%s bytes), found it valid, listed it and ran it.\n' \

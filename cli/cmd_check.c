@@ -1,0 +1,106 @@
+/* calque check: everything that is wrong with ONNX models, one finding a line. */
+#include "cli.h"
+#include "json.h"
+
+#include <calque/onnx.h>
+
+#include <stdio.h>
+
+/* How findings are written. */
+typedef struct cli_report {
+    bool   json;
+    size_t n; /* so far, over all files */
+} cli_report;
+
+static void write_field(const char *name, const char *text)
+{
+    printf(", \"%s\": ", name);
+    cli_json_string(stdout, text);
+}
+
+static void write_finding(cli_report *report, const char *path, const cq_onnx_finding *f)
+{
+    if (report->json) {
+        printf("%s\n  {\"file\": ", report->n ? "," : "");
+        cli_json_string(stdout, path);
+        write_field("code", f->code);
+        write_field("where", f->where);
+        write_field("what", f->what);
+        write_field("hint", f->hint);
+        putchar('}');
+    } else {
+        const char *const fields[] = { path, f->code, f->where, f->what };
+
+        for (size_t i = 0; i < 4; i++) {
+            fputs(i ? ": " : "", stdout);
+            cli_put_text(stdout, fields[i]);
+        }
+        putchar('\n');
+    }
+    report->n++;
+}
+
+/* A file that cannot be read is an error, but the others still get their turn; readers of
+ * JSON find it in the list. */
+static void report_unreadable(cli_report *report, const char *path)
+{
+    const cq_error       *error = cq_last_error();
+    const cq_onnx_finding f     = { "unreadable", error->where, error->message, error->hint };
+
+    if (report->json)
+        write_finding(report, path, &f);
+    else
+        cli_fail();
+}
+
+/* Whether the file is a valid model. */
+static bool check_file(cli_report *report, const char *path)
+{
+    cq_onnx_model    *model    = NULL;
+    cq_onnx_findings *findings = NULL;
+    size_t            n        = 1;
+
+    if (cq_onnx_model_load(&model, path) == CQ_OK &&
+        cq_onnx_model_check(&findings, model) == CQ_OK) {
+        n = cq_onnx_findings_count(findings);
+        for (size_t i = 0; i < n; i++)
+            write_finding(report, path, cq_onnx_findings_at(findings, i));
+    } else {
+        report_unreadable(report, path);
+    }
+    cq_onnx_findings_free(findings);
+    cq_onnx_model_free(model);
+    return n == 0;
+}
+
+static int run(const cli_args *args)
+{
+    cli_report report = { .json = cli_has(args, "json") };
+    int        code   = CLI_DONE;
+
+    if (report.json)
+        putchar('[');
+    for (size_t i = 0; i < args->n_operands; i++)
+        if (!check_file(&report, args->operands[i]))
+            code = CLI_FAILED;
+    if (report.json)
+        puts(report.n ? "\n]" : "]");
+    return code;
+}
+
+static const cli_option options[] = {
+    { "json", NULL, "a JSON list of objects: file, code, where, what, hint", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_check = {
+    .name         = "check",
+    .operands     = "FILE…",
+    .summary      = "everything that is wrong with ONNX models",
+    .about        = "Prints every violation of the rules of ONNX, one a line, FILE: CODE: where: what.\n"
+                    "Silent when all models are valid; the exit code is 1 when one is not.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .run          = run,
+};

@@ -284,11 +284,30 @@ static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
     return CQ_OK;
 }
 
+static cq_status forget_node(cq_node *n, void *user)
+{
+    (void)user;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        n->outputs[i]->scratch = NULL;
+    return CQ_OK;
+}
+
+/* A graph may be exported more than once. */
+static void forget_earlier_export(cq_graph *g)
+{
+    for (size_t i = 0; i < g->top->params.n; i++)
+        g->top->params.items[i]->scratch = NULL;
+    for (size_t i = 0; i < g->constants.n; i++)
+        g->constants.items[i]->scratch = NULL;
+    cq_ir_each_node(g->top, forget_node, NULL);
+}
+
 cq_status cq_export_convert(cq_exporter *ex)
 {
     cq_graph *from = ex->source, *to = ex->graph;
     cq_sym    s = { .ex = ex, .block = to->top };
 
+    forget_earlier_export(from);
     cq_ir_count_uses(from);
     for (size_t i = 0; i < from->top->params.n; i++) {
         cq_value *p = from->top->params.items[i];

@@ -64,11 +64,17 @@ cq_status cq_export_report_missing(const cq_exporter *ex);
 /* fold.c, peephole.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
+cq_status cq_export_remove_dead(cq_exporter *ex);
 
-/* names.c: names for all nodes and values. */
+/* names.c: names for inputs, weights and outputs; then for everything else. */
+cq_status cq_export_name_ends(cq_exporter *ex);
 cq_status cq_export_name(cq_exporter *ex);
 
 /* lower.c: the onnx graph as a model. */
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
+
+/* export.c: all steps. source must outlive the model's encoding only as far as its tensors
+ * do, which the model retains; the graph itself may be freed at once. */
+cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
 
 #endif

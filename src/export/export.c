@@ -1,0 +1,79 @@
+/* The pipeline: an aten graph in, an ONNX model out. Each step has its file; this one is the
+ * order they come in, and the checks of the options. */
+#include "export/exporter.h"
+
+#include <stdio.h>
+
+CQ_API void cq_export_options_init(cq_export_options *options)
+{
+    *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
+}
+
+static cq_status check_options(const cq_export_options *o)
+{
+    if (o->opset < CQ_OPSET_OLDEST || o->opset > CQ_OPSET_NEWEST)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "opset %d is not supported, only %d to %d are",
+                       o->opset, CQ_OPSET_OLDEST, CQ_OPSET_NEWEST);
+    if ((o->n_function_classes || (o->flags & CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS)) && o->opset < 15)
+        return cq_fail(CQ_E_ARGUMENT, NULL, "use opset 15 or newer",
+                       "modules as functions need opset 15, not %d", o->opset);
+    for (size_t i = 0; i < o->n_custom_opsets; i++)
+        if (strcmp(o->custom_opsets[i].domain, "") == 0 ||
+            strcmp(o->custom_opsets[i].domain, "ai.onnx") == 0)
+            return cq_fail(CQ_E_ARGUMENT, NULL, "set the opset instead",
+                           "a custom opset cannot be ONNX's own domain");
+    return CQ_OK;
+}
+
+static cq_status print_verbose(const cq_exporter *ex)
+{
+    char *text;
+
+    if (!(ex->options.flags & CQ_EXPORT_VERBOSE))
+        return CQ_OK;
+    CQ_TRY(cq_ir_print(&text, ex->graph));
+    fputs(text, stdout);
+    cq_free(text);
+    return CQ_OK;
+}
+
+static cq_status run(cq_exporter *ex, cq_onnx_model **out)
+{
+    bool fold = !(ex->options.flags & CQ_EXPORT_NO_CONSTANT_FOLDING) && ex->options.opset >= 9;
+
+    CQ_TRY(cq_export_convert(ex));
+    CQ_TRY(cq_export_remove_dead(ex));
+    if (fold) {
+        CQ_TRY(cq_export_fold(ex));
+        CQ_TRY(cq_export_remove_dead(ex));
+        if (ex->options.training == CQ_TRAINING_EVAL) {
+            CQ_TRY(cq_export_peephole(ex));
+            CQ_TRY(cq_export_remove_dead(ex));
+        }
+    }
+    CQ_TRY(cq_export_name_ends(ex));
+    CQ_TRY(print_verbose(ex));
+    CQ_TRY(cq_export_name(ex));
+    return cq_export_lower(ex, out);
+}
+
+cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options)
+{
+    cq_exporter ex = { .source = source };
+    cq_status   status;
+
+    *out = NULL;
+    cq_export_options_init(&ex.options);
+    if (options)
+        memcpy(&ex.options, options,
+               options->struct_size < sizeof ex.options ? options->struct_size : sizeof ex.options);
+    CQ_TRY(check_options(&ex.options));
+    CQ_TRY(cq_graph_new(&ex.graph));
+    status = run(&ex, out);
+    cq_map_clear(&ex.sizes);
+    cq_map_clear(&ex.missing_by_name);
+    cq_ptr_map_clear(&ex.origins);
+    cq_vec_clear(&ex.missing);
+    cq_graph_free(ex.graph);
+    return status;
+}

@@ -1,0 +1,346 @@
+/* Constant folding: nodes whose inputs are all weights or constants are computed now, with
+ * the operators of the ATen table. What only moves elements (a transposed weight) stays a
+ * view of the original memory, so folding a large weight copies nothing.
+ *
+ * A folded weight keeps the name of the weight it was made from. */
+#include "export/exporter.h"
+
+enum { SMALL = 64 /* elements: stays a Constant node, larger ones become initializers */ };
+
+typedef struct folder {
+    cq_exporter *ex;
+    cq_ctx      *cx;
+} folder;
+
+/* ---- what is known how to compute ---- */
+
+typedef struct fold_call {
+    cq_ctx        *cx;
+    const cq_node *n;
+    cq_tensor     *in[16];
+} fold_call;
+
+static int64_t attr_i(const fold_call *f, const char *name, int64_t otherwise)
+{
+    const cq_operand *o = cq_ir_attr(f->n, name);
+
+    return o && o->kind == CQ_OPERAND_INT ? o->u.i.value : otherwise;
+}
+
+static size_t attr_is(const fold_call *f, const char *name, int64_t *out, size_t max)
+{
+    const cq_operand *o = cq_ir_attr(f->n, name);
+    size_t            n = o && o->kind == CQ_OPERAND_LIST ? o->u.list.n : 0;
+
+    if (n > max)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        out[i] = o->u.list.items[i].u.i.value;
+    return n;
+}
+
+static size_t tensor_is(const cq_tensor *t, int64_t *out, size_t max)
+{
+    int64_t n = t ? cq_tensor_numel(t) : 0;
+
+    if (n > (int64_t)max)
+        return 0;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = cq_tensor_get_i64(t, i);
+    return (size_t)n;
+}
+
+/* An operand that was an attribute once and is an input now. */
+static size_t either_is(const fold_call *f, const char *attr, size_t input, int64_t *out, size_t max)
+{
+    return input < f->n->n_inputs && f->in[input] ? tensor_is(f->in[input], out, max)
+                                                  : attr_is(f, attr, out, max);
+}
+
+static cq_tensor *fold_transpose(fold_call *f)
+{
+    int64_t perm[CQ_MAX_RANK];
+    size_t  n = attr_is(f, "perm", perm, CQ_MAX_RANK);
+
+    for (; n < f->in[0]->rank; n++)
+        perm[n] = (int64_t)f->in[0]->rank - 1 - (int64_t)n;
+    return CQ_OP(f->cx, "aten::permute", T(f->in[0]), cq_i64s(f->cx, perm, n));
+}
+
+static cq_tensor *fold_reshape(fold_call *f)
+{
+    int64_t shape[CQ_MAX_RANK];
+    size_t  n = tensor_is(f->in[1], shape, CQ_MAX_RANK);
+
+    for (size_t i = 0; i < n; i++)
+        if (shape[i] == 0 && i < f->in[0]->rank && !attr_i(f, "allowzero", 0))
+            shape[i] = f->in[0]->sizes[i].value;
+    return CQ_OP(f->cx, "aten::reshape", T(f->in[0]), cq_i64s(f->cx, shape, n));
+}
+
+static cq_tensor *fold_unsqueeze(fold_call *f)
+{
+    int64_t    axes[CQ_MAX_RANK];
+    size_t     n = either_is(f, "axes", 1, axes, CQ_MAX_RANK), rank = f->in[0]->rank + n;
+    cq_tensor *t = f->in[0];
+
+    for (size_t i = 0; i < n; i++)
+        if (axes[i] < 0)
+            axes[i] += (int64_t)rank;
+    for (size_t d = 0; d < rank; d++) /* in ascending order */
+        for (size_t i = 0; i < n; i++)
+            if (axes[i] == (int64_t)d)
+                t = CQ_OP(f->cx, "aten::unsqueeze", T(t), I((int64_t)d));
+    return t;
+}
+
+static cq_tensor *fold_squeeze(fold_call *f)
+{
+    int64_t    axes[CQ_MAX_RANK];
+    size_t     n = either_is(f, "axes", 1, axes, CQ_MAX_RANK), rank = f->in[0]->rank;
+    cq_tensor *t = f->in[0];
+
+    if (n == 0)
+        return CQ_OP(f->cx, "aten::squeeze", T(t));
+    for (size_t d = rank; d-- > 0;)
+        for (size_t i = 0; i < n; i++)
+            if ((axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i]) == (int64_t)d)
+                t = CQ_OP(f->cx, "aten::squeeze.dim", T(t), I((int64_t)d));
+    return t;
+}
+
+static cq_tensor *fold_slice(fold_call *f)
+{
+    int64_t    starts[CQ_MAX_RANK], ends[CQ_MAX_RANK], axes[CQ_MAX_RANK], steps[CQ_MAX_RANK];
+    size_t     n       = either_is(f, "starts", 1, starts, CQ_MAX_RANK);
+    size_t     n_axes, n_steps;
+    cq_tensor *t = f->in[0];
+
+    either_is(f, "ends", 2, ends, CQ_MAX_RANK);
+    n_axes  = either_is(f, "axes", 3, axes, CQ_MAX_RANK);
+    n_steps = f->n->n_inputs > 4 && f->in[4] ? tensor_is(f->in[4], steps, CQ_MAX_RANK) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (n_steps && steps[i] <= 0)
+            return NULL;
+        t = CQ_OP(f->cx, "aten::slice.Tensor", T(t), I(n_axes ? axes[i] : (int64_t)i), I(starts[i]),
+                  I(ends[i]), I(n_steps ? steps[i] : 1));
+    }
+    return t;
+}
+
+static cq_tensor *fold_concat(fold_call *f)
+{
+    return CQ_OP(f->cx, "aten::cat", cq_tensors(f->cx, f->in, f->n->n_inputs),
+                 I(attr_i(f, "axis", 0)));
+}
+
+static cq_tensor *fold_cast(fold_call *f)
+{
+    cq_dtype to = cq_dtype_from_onnx(attr_i(f, "to", 0));
+
+    return to == CQ_DTYPE_NONE ? NULL : CQ_OP(f->cx, "aten::to.dtype", T(f->in[0]), DTYPE(to));
+}
+
+/* A scalar index takes one slice out, a list of them several. */
+static cq_tensor *fold_gather(fold_call *f)
+{
+    cq_tensor *index = f->in[1];
+    int64_t    axis  = attr_i(f, "axis", 0);
+
+    if (index->rank == 0)
+        return CQ_OP(f->cx, "aten::select.int", T(f->in[0]), I(axis),
+                     I(cq_tensor_get_i64(index, 0)));
+    if (index->rank == 1 && index->dtype == CQ_DTYPE_I64)
+        return CQ_OP(f->cx, "aten::index_select", T(f->in[0]), I(axis), T(index));
+    return NULL;
+}
+
+static cq_tensor *fold_unary(fold_call *f)
+{
+    static const struct {
+        const char *onnx, *aten;
+    } names[] = { { "Sqrt", "aten::sqrt" }, { "Neg", "aten::neg" },     { "Exp", "aten::exp" },
+                  { "Abs", "aten::abs" },   { "Reciprocal", "aten::reciprocal" },
+                  { "Identity", "aten::alias" } };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(f->n->op + 6, names[i].onnx) == 0)
+            return CQ_OP(f->cx, names[i].aten, T(f->in[0]));
+    return NULL;
+}
+
+static cq_tensor *fold_binary(fold_call *f)
+{
+    const char *op = f->n->op + 6;
+
+    if (f->in[0]->dtype != f->in[1]->dtype)
+        return NULL;
+    if (strcmp(op, "Div") == 0)
+        return cq_dtype_is_float(f->in[0]->dtype)
+                   ? CQ_OP(f->cx, "aten::div.Tensor", T(f->in[0]), T(f->in[1]))
+                   : CQ_OP(f->cx, "aten::div.Tensor_mode", T(f->in[0]), T(f->in[1]),
+                           cq_str_val(f->cx, "trunc"));
+    return cq_op_tensor(f->cx,
+                        strcmp(op, "Add") == 0   ? "aten::add.Tensor"
+                        : strcmp(op, "Sub") == 0 ? "aten::sub.Tensor"
+                                                 : "aten::mul.Tensor",
+                        (cq_val[]){ T(f->in[0]), T(f->in[1]) }, 2);
+}
+
+static const struct fold_rule {
+    const char *op;
+    cq_tensor *(*fold)(fold_call *f);
+    size_t needs; /* inputs that must be there */
+} rules[] = {
+    { "Transpose", fold_transpose, 1 }, { "Reshape", fold_reshape, 2 },
+    { "Unsqueeze", fold_unsqueeze, 1 }, { "Squeeze", fold_squeeze, 1 },
+    { "Slice", fold_slice, 1 },         { "Concat", fold_concat, 1 },
+    { "Cast", fold_cast, 1 },           { "Gather", fold_gather, 2 },
+    { "Sqrt", fold_unary, 1 },          { "Neg", fold_unary, 1 },
+    { "Exp", fold_unary, 1 },           { "Abs", fold_unary, 1 },
+    { "Reciprocal", fold_unary, 1 },    { "Identity", fold_unary, 1 },
+    { "Add", fold_binary, 2 },          { "Sub", fold_binary, 2 },
+    { "Mul", fold_binary, 2 },          { "Div", fold_binary, 2 },
+};
+
+static const struct fold_rule *rule_of(const cq_node *n)
+{
+    if (strncmp(n->op, "onnx::", 6) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(n->op + 6, rules[i].op) == 0)
+            return &rules[i];
+    return NULL;
+}
+
+/* ---- replacing nodes ---- */
+
+static void follow(cq_operand *o)
+{
+    if (o->kind == CQ_OPERAND_VALUE)
+        while (o->u.value->scratch)
+            o->u.value = o->u.value->scratch;
+}
+
+/* The weight that lends its name, NULL if none of the inputs is one. */
+static const cq_value *weight_among(const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i].kind == CQ_OPERAND_VALUE && n->inputs[i].u.value->is_weight)
+            return n->inputs[i].u.value;
+    return NULL;
+}
+
+static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
+{
+    cq_graph       *g      = f->ex->graph;
+    const cq_value *weight = weight_among(n);
+    cq_value       *v;
+
+    if (!weight && cq_tensor_numel(t) <= SMALL) { /* becomes a Constant node */
+        n->op       = cq_ir_text(g, "onnx::Constant");
+        n->n_inputs = 0;
+        n->n_attrs  = 0;
+        CQ_TRY(cq_ir_attr_set(n, "value",
+                              (cq_operand){ .kind = CQ_OPERAND_TENSOR, .u.tensor = t }));
+        n->outputs[0]->type = cq_ir_type_of(g, t);
+        return g->status;
+    }
+    v = cq_ir_constant_new(g, t, weight != NULL);
+    if (!v)
+        return g->status;
+    if (weight && weight->name)
+        v->name = weight->n_uses <= 1 ? weight->name
+                                      : cq_ir_text(g, cq_arena_printf(g->arena, "%s.%s", weight->name,
+                                                                      n->op + 6));
+    n->outputs[0]->scratch = v;
+    v->n_uses              = n->outputs[0]->n_uses;
+    return CQ_OK;
+}
+
+/* Shape of a value whose sizes are all plain. */
+static cq_status fold_shape(folder *f, cq_node *n)
+{
+    cq_type    t = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value->type : (cq_type){ 0 };
+    int64_t    sizes[CQ_MAX_RANK], rank;
+    cq_tensor *shape;
+    cq_status  status;
+
+    if (t.kind != CQ_TYPE_TENSOR || t.rank < 0 || n->n_attrs)
+        return CQ_OK;
+    for (int i = 0; i < t.rank; i++) {
+        if (t.sizes[i].expr)
+            return CQ_OK;
+        sizes[i] = t.sizes[i].value;
+    }
+    rank = t.rank;
+    CQ_TRY(cq_tensor_new(&shape, CQ_DTYPE_I64, 1, &rank, sizes));
+    n->n_inputs = 0;
+    status      = replace(f, n, shape);
+    cq_tensor_release(shape);
+    return status;
+}
+
+static cq_status fold_node(cq_node *n, void *user)
+{
+    folder                 *f    = user;
+    const struct fold_rule *rule = rule_of(n);
+    fold_call               c    = { .cx = f->cx, .n = n };
+    cq_tensor              *t;
+    cq_status               status = CQ_OK;
+
+    for (size_t i = 0; i < n->n_inputs; i++)
+        follow(&n->inputs[i]);
+    for (size_t i = 0; i < n->n_blocks; i++)
+        for (size_t k = 0; k < n->blocks[i]->returns.n; k++)
+            follow(&n->blocks[i]->returns.items[k]);
+    if (strcmp(n->op, "onnx::Shape") == 0)
+        return fold_shape(f, n);
+    if (!rule || n->n_outputs != 1 || n->n_inputs < rule->needs || n->n_inputs > 16)
+        return CQ_OK;
+    for (size_t i = 0; i < n->n_inputs; i++) {
+        if (n->inputs[i].kind == CQ_OPERAND_NONE)
+            continue;
+        c.in[i] = cq_sym_data(n->inputs[i].u.value);
+        if (!c.in[i])
+            return CQ_OK;
+    }
+    t = rule->fold(&c);
+    /* A rule that cannot compute leaves the node to the runtime. */
+    if (f->cx->status == CQ_E_NO_MEMORY)
+        status = CQ_E_NO_MEMORY;
+    else if (t && f->cx->status == CQ_OK)
+        status = replace(f, n, t);
+    f->cx->status = CQ_OK;
+    cq_ctx_pop(f->cx, 0, NULL, 0);
+    return status;
+}
+
+cq_status cq_export_fold(cq_exporter *ex)
+{
+    folder    f = { .ex = ex };
+    cq_status status;
+
+    CQ_TRY(cq_ctx_new(&f.cx));
+    cq_ir_count_uses(ex->graph);
+    status = cq_ir_each_node(ex->graph->top, fold_node, &f);
+    for (size_t i = 0; i < ex->graph->top->returns.n && status == CQ_OK; i++) {
+        cq_value *made = ex->graph->top->returns.items[i].u.value;
+
+        /* An output must be made by a node: a folded one is handed through. */
+        if (made->scratch) {
+            cq_value *v      = made->scratch;
+            cq_node  *handed = cq_ir_node_new(ex->graph->top, NULL, "onnx::Identity",
+                                              &CQ_OPERAND_OF(v), 1, 1);
+
+            if (!handed) {
+                status = ex->graph->status;
+                break;
+            }
+            handed->outputs[0]->type = made->type;
+            ex->graph->top->returns.items[i].u.value = handed->outputs[0];
+        }
+    }
+    cq_ctx_free(f.cx);
+    return status;
+}

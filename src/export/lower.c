@@ -1,0 +1,257 @@
+/* The onnx graph as a model: nodes, types, weights (as views), opsets. */
+#include "export/exporter.h"
+#include "base/warn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct lowering {
+    cq_exporter   *ex;
+    cq_onnx_model *model;
+    cq_map         domains;
+} lowering;
+
+static int64_t ir_version(int opset)
+{
+    return opset < 9 ? 3 : opset == 9 ? 4 : opset == 10 ? 5 : opset == 11 ? 6 : opset < 15 ? 7 : 8;
+}
+
+static cq_onnx_type *type_of(lowering *l, cq_type t)
+{
+    cq_onnx_axis axes[CQ_MAX_RANK];
+    cq_dtype     dtype = t.dtype;
+
+    switch (t.kind) {
+    case CQ_TYPE_INT: dtype = CQ_DTYPE_I64; break;
+    case CQ_TYPE_FLOAT: dtype = CQ_DTYPE_F32; break;
+    case CQ_TYPE_BOOL: dtype = CQ_DTYPE_BOOL; break;
+    case CQ_TYPE_TENSOR: break;
+    case CQ_TYPE_LIST:
+    case CQ_TYPE_OPTIONAL: {
+        cq_type       of      = { .kind = CQ_TYPE_TENSOR, .dtype = t.dtype, .rank = t.rank, .sizes = t.sizes };
+        cq_onnx_type *element = type_of(l, of);
+
+        return t.kind == CQ_TYPE_LIST ? cq_onnx_type_new_sequence(l->model, element)
+                                      : cq_onnx_type_new_optional(l->model, element);
+    }
+    default: return NULL;
+    }
+    if (t.kind != CQ_TYPE_TENSOR)
+        return cq_onnx_type_new_tensor(l->model, cq_dtype_to_onnx(dtype), 0, axes);
+    for (int i = 0; i < t.rank; i++)
+        axes[i] = (cq_onnx_axis){ t.sizes[i].expr ? t.sizes[i].expr->text : NULL, t.sizes[i].value };
+    return cq_onnx_type_new_tensor(l->model, cq_dtype_to_onnx(dtype), t.rank < 0 ? 0 : (size_t)t.rank,
+                                   t.rank < 0 ? NULL : axes);
+}
+
+/* A list attribute is of the type of its items; an empty one is a list of ints. */
+static void list_attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
+{
+    const cq_operand *items = a->value.u.list.items;
+    size_t            n     = a->value.u.list.n;
+    cq_operand_kind   kind  = n ? items[0].kind : CQ_OPERAND_INT;
+    int64_t    *ints    = cq_onnx_alloc(l->model, n * sizeof *ints);
+    float      *floats  = cq_onnx_alloc(l->model, n * sizeof *floats);
+    const char **strings = cq_onnx_alloc(l->model, n * sizeof *strings);
+
+    if (!ints || !floats || !strings)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        ints[i]    = kind == CQ_OPERAND_INT ? items[i].u.i.value : 0;
+        floats[i]  = kind == CQ_OPERAND_FLOAT ? (float)items[i].u.f : 0;
+        strings[i] = kind == CQ_OPERAND_STR ? items[i].u.s : NULL;
+    }
+    if (kind == CQ_OPERAND_FLOAT)
+        cq_onnx_attr_floats(l->model, node, a->name, floats, n);
+    else if (kind == CQ_OPERAND_STR)
+        cq_onnx_attr_strings(l->model, node, a->name, strings, n);
+    else
+        cq_onnx_attr_ints(l->model, node, a->name, ints, n);
+}
+
+static void attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
+{
+    switch (a->value.kind) {
+    case CQ_OPERAND_INT: cq_onnx_attr_int(l->model, node, a->name, a->value.u.i.value); break;
+    case CQ_OPERAND_BOOL: cq_onnx_attr_int(l->model, node, a->name, a->value.u.b); break;
+    case CQ_OPERAND_FLOAT: cq_onnx_attr_float(l->model, node, a->name, (float)a->value.u.f); break;
+    case CQ_OPERAND_STR: cq_onnx_attr_string(l->model, node, a->name, a->value.u.s); break;
+    case CQ_OPERAND_TENSOR: cq_onnx_attr_tensor(l->model, node, a->name, a->value.u.tensor); break;
+    case CQ_OPERAND_LIST: list_attribute(l, node, a); break;
+    default: break;
+    }
+}
+
+static const char *value_name(const cq_operand *o)
+{
+    return o->kind == CQ_OPERAND_VALUE ? o->u.value->name : "";
+}
+
+static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph);
+
+static void subgraph(lowering *l, cq_onnx_node *node, const cq_node *n, size_t i)
+{
+    bool           is_if = strcmp(n->op, "onnx::If") == 0;
+    const char    *name  = is_if ? i ? "else_branch" : "then_branch" : "body";
+    const cq_block *b    = n->blocks[i];
+    char           graph_name[512];
+    cq_onnx_graph *graph;
+
+    snprintf(graph_name, sizeof graph_name, "%.400s_%s", n->name, name);
+    graph = cq_onnx_graph_new(l->model, graph_name);
+    if (!graph)
+        return;
+    for (size_t k = 0; k < b->params.n; k++)
+        cq_onnx_add_value(l->model, &graph->input, b->params.items[k]->name,
+                          type_of(l, b->params.items[k]->type));
+    lower_block(l, b, graph);
+    for (size_t k = 0; k < b->returns.n; k++)
+        cq_onnx_add_value(l->model, &graph->output, b->returns.items[k].u.value->name,
+                          type_of(l, b->returns.items[k].u.value->type));
+    cq_onnx_attr_graph(l->model, node, name, graph);
+}
+
+/* Where the node comes from, for whoever debugs the model later. */
+static void metadata(lowering *l, cq_onnx_node *node, const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_notes; i++)
+        attribute(l, node, &n->notes[i]);
+}
+
+static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
+{
+    const char   *colons = strstr(n->op, "::");
+    char          domain[256];
+    cq_onnx_node *node;
+
+    snprintf(domain, sizeof domain, "%.*s", colons ? (int)(colons - n->op) : 0, n->op);
+    if (strcmp(domain, "onnx") == 0)
+        domain[0] = '\0';
+    else if (cq_map_set(&l->domains, domain, NULL) != CQ_OK)
+        l->model->status = CQ_E_NO_MEMORY;
+    node = cq_onnx_graph_add_node(l->model, graph, colons ? colons + 2 : n->op,
+                                  domain[0] ? domain : NULL, n->name);
+    for (size_t i = 0; i < n->n_inputs; i++)
+        cq_onnx_node_add_input(l->model, node, value_name(&n->inputs[i]));
+    for (size_t i = 0; i < n->n_outputs; i++)
+        cq_onnx_node_add_output(l->model, node, n->outputs[i]->name);
+    for (size_t i = 0; i < n->n_attrs; i++)
+        attribute(l, node, &n->attrs[i]);
+    for (size_t i = 0; i < n->n_blocks; i++)
+        subgraph(l, node, n, i);
+    metadata(l, node, n);
+}
+
+static bool is_return(const cq_block *b, const cq_value *v)
+{
+    for (size_t i = 0; i < b->returns.n; i++)
+        if (b->returns.items[i].u.value == v)
+            return true;
+    return false;
+}
+
+static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
+{
+    for (const cq_node *n = b->first; n; n = n->next) {
+        lower_node(l, n, graph);
+        for (size_t i = 0; i < n->n_outputs; i++)
+            if (n->outputs[i]->type.kind != CQ_TYPE_UNKNOWN && !is_return(b, n->outputs[i]) &&
+                n->outputs[i]->n_uses)
+                cq_onnx_add_value(l->model, &graph->value_info, n->outputs[i]->name,
+                                  type_of(l, n->outputs[i]->type));
+    }
+}
+
+static bool initializers_are_inputs(const cq_export_options *o)
+{
+    if (o->opset < 9) {
+        if (o->flags & CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS)
+            cq_warn(NULL, "before opset 9 initializers must be inputs too; they are kept as inputs");
+        return true;
+    }
+    if (o->flags & (CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS | CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS))
+        return (o->flags & CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS) != 0;
+    return o->operators != CQ_OPERATORS_ONNX;
+}
+
+static void weights(lowering *l)
+{
+    const cq_export_options *o       = &l->ex->options;
+    cq_graph                *g       = l->ex->graph;
+    bool                     as_input = initializers_are_inputs(o);
+
+    for (size_t i = 0; i < g->constants.n; i++) {
+        cq_value *v     = g->constants.items[i];
+        bool      given = v->is_weight && (o->flags & CQ_EXPORT_NO_PARAMS);
+
+        if (!v->n_uses)
+            continue;
+        if (as_input || given)
+            cq_onnx_add_value(l->model, &l->model->graph->input, v->name, type_of(l, v->type));
+        if (!given)
+            cq_onnx_graph_add_initializer(l->model, NULL, v->name, v->data);
+    }
+}
+
+static int64_t domain_version(const cq_export_options *o, const char *domain)
+{
+    for (size_t i = 0; i < o->n_custom_opsets; i++)
+        if (strcmp(o->custom_opsets[i].domain, domain) == 0)
+            return o->custom_opsets[i].version;
+    return 1;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void opsets(lowering *l)
+{
+    const cq_export_options *o = &l->ex->options;
+    const char              *names[64];
+    size_t                   n = 0;
+
+    cq_onnx_model_add_opset(l->model, "", o->opset);
+    for (size_t i = 0; i < l->domains.cap && n < 64; i++)
+        if (l->domains.slots[i].key)
+            names[n++] = l->domains.slots[i].key;
+    qsort(names, n, sizeof *names, by_text);
+    for (size_t i = 0; i < n; i++)
+        cq_onnx_model_add_opset(l->model, names[i], domain_version(o, names[i]));
+    for (size_t i = 0; i < o->n_custom_opsets; i++)
+        if (!cq_map_has(&l->domains, o->custom_opsets[i].domain))
+            cq_warn(NULL, "the custom opset domain \"%s\" is not used in the model and was left out",
+                    o->custom_opsets[i].domain);
+}
+
+cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
+{
+    const cq_export_options *o = &ex->options;
+    lowering                 l = { .ex = ex };
+    cq_block                *top = ex->graph->top;
+    cq_status                status;
+
+    *out = NULL;
+    CQ_TRY(cq_onnx_model_new(&l.model, o->graph_name ? o->graph_name : "main_graph"));
+    cq_ir_count_uses(ex->graph);
+    cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
+    cq_onnx_model_set_producer(l.model, o->producer ? o->producer : "calque", cq_version_string());
+    for (size_t i = 0; i < top->params.n; i++)
+        cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
+                          type_of(&l, top->params.items[i]->type));
+    weights(&l);
+    lower_block(&l, top, l.model->graph);
+    for (size_t i = 0; i < top->returns.n; i++)
+        cq_onnx_add_value(l.model, &l.model->graph->output, top->returns.items[i].u.value->name,
+                          type_of(&l, top->returns.items[i].u.value->type));
+    opsets(&l);
+    cq_map_clear(&l.domains);
+    status = l.model->status;
+    if (status != CQ_OK) {
+        cq_onnx_model_free(l.model);
+        return status;
+    }
+    *out = l.model;
+    return CQ_OK;
+}

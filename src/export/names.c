@@ -1,0 +1,196 @@
+/* Names. A node is called after the module that made it and its operator, its outputs after
+ * the node: `/features/0/Conv`, `/features/0/Conv_output_0`. Inputs, weights and outputs have
+ * the names of the model or the user. All are unique, and the same graph gets the same names. */
+#include "export/exporter.h"
+
+#include <stdio.h>
+
+typedef struct namer {
+    cq_exporter *ex;
+    cq_map       used; /* every name -> how many were derived from it */
+} namer;
+
+static cq_status claim(namer *n, const char *name, const char *what)
+{
+    if (cq_map_has(&n->used, name))
+        return cq_fail(CQ_E_ARGUMENT, NULL, "give every input, output and parameter its own name",
+                       "the name \"%s\" of %s is already taken", name, what);
+    return cq_map_set(&n->used, name, NULL);
+}
+
+/* base, or base_1, base_2, … */
+static const char *unique(namer *n, const char *base)
+{
+    char   name[512];
+    size_t k = (size_t)(uintptr_t)cq_map_get(&n->used, base);
+
+    snprintf(name, sizeof name, "%s", base);
+    while (cq_map_has(&n->used, name))
+        snprintf(name, sizeof name, "%.480s_%zu", base, ++k);
+    if (cq_map_set(&n->used, base, (void *)(uintptr_t)k) != CQ_OK ||
+        (strcmp(name, base) && cq_map_set(&n->used, name, NULL) != CQ_OK))
+        return NULL;
+    return cq_ir_text(n->ex->graph, name);
+}
+
+static cq_status name_inputs(namer *n)
+{
+    const cq_export_options *o = &n->ex->options;
+    cq_graph                *g = n->ex->graph;
+    size_t                   next = 0;
+    char                     name[64];
+
+    for (size_t i = 0; i < g->top->params.n; i++) {
+        cq_value *v = g->top->params.items[i];
+
+        if (next < o->n_input_names)
+            v->name = cq_ir_text(g, o->input_names[next++]);
+        if (!v->name) {
+            snprintf(name, sizeof name, "input_%zu", i);
+            v->name = cq_ir_text(g, name);
+        }
+        CQ_TRY(claim(n, v->name, "an input"));
+    }
+    for (size_t i = 0; i < g->constants.n; i++) {
+        cq_value *v = g->constants.items[i];
+
+        if (!v->n_uses || !v->is_weight)
+            continue;
+        if (next < o->n_input_names)
+            v->name = cq_ir_text(g, o->input_names[next++]);
+        if (v->name)
+            CQ_TRY(claim(n, v->name, "a parameter"));
+    }
+    if (next < o->n_input_names)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "%zu input names were given, but there are %zu inputs and parameters",
+                       o->n_input_names, next);
+    return CQ_OK;
+}
+
+static cq_status name_outputs(namer *n)
+{
+    const cq_export_options *o = &n->ex->options;
+    cq_graph                *g = n->ex->graph;
+    size_t                   n_outputs = g->top->returns.n;
+
+    if (o->n_output_names > n_outputs)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "%zu output names were given, but there are %zu outputs",
+                       o->n_output_names, n_outputs);
+    for (size_t i = 0; i < n_outputs; i++) {
+        cq_value *v = g->top->returns.items[i].u.value;
+        char      name[64];
+
+        snprintf(name, sizeof name, "output_%zu", i);
+        v->name = cq_ir_text(g, i < o->n_output_names ? o->output_names[i] : name);
+        CQ_TRY(claim(n, v->name, "an output"));
+    }
+    return CQ_OK;
+}
+
+/* The same value returned twice, or an input returned as it is, needs a name of its own. */
+static cq_status separate_outputs(cq_graph *g)
+{
+    for (size_t i = 0; i < g->top->returns.n; i++) {
+        cq_operand *o     = &g->top->returns.items[i];
+        bool        again = o->u.value->node == NULL;
+        cq_node    *node;
+
+        for (size_t k = 0; k < i; k++)
+            again |= g->top->returns.items[k].u.value == o->u.value;
+        if (!again)
+            continue;
+        node = cq_ir_node_new(g->top, NULL, "onnx::Identity", o, 1, 1);
+        if (!node)
+            return g->status;
+        node->outputs[0]->type = o->u.value->type;
+        o->u.value             = node->outputs[0];
+    }
+    return CQ_OK;
+}
+
+static cq_status name_node(cq_node *node, void *user)
+{
+    namer      *n    = user;
+    const char *op   = strstr(node->op, "::");
+    const char *path = node->origin ? node->origin->path : "";
+    char        base[512];
+    size_t      at = 0;
+
+    base[at++] = '/';
+    for (; *path && at < 400; path++)
+        base[at++] = *path == '.' ? '/' : *path;
+    if (at > 1)
+        base[at++] = '/';
+    snprintf(base + at, sizeof base - at, "%s", op ? op + 2 : node->op);
+    if (!node->name)
+        node->name = unique(n, base);
+    if (!node->name)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        if (node->outputs[i]->name)
+            continue;
+        snprintf(base, sizeof base, "%.480s_output_%zu", node->name, i);
+        node->outputs[i]->name = unique(n, base);
+        if (!node->outputs[i]->name)
+            return CQ_E_NO_MEMORY;
+    }
+    for (size_t i = 0; i < node->n_blocks; i++)
+        for (size_t k = 0; k < node->blocks[i]->params.n; k++) {
+            cq_value *v = node->blocks[i]->params.items[k];
+
+            snprintf(base, sizeof base, "%.470s_input_%zu", node->name, k);
+            if (!v->name)
+                v->name = unique(n, base);
+            if (!v->name)
+                return CQ_E_NO_MEMORY;
+        }
+    return CQ_OK;
+}
+
+cq_status cq_export_name_ends(cq_exporter *ex)
+{
+    namer     n = { .ex = ex };
+    cq_status status;
+
+    CQ_TRY(separate_outputs(ex->graph));
+    cq_ir_count_uses(ex->graph);
+    status = name_inputs(&n);
+    if (status == CQ_OK)
+        status = name_outputs(&n);
+    cq_map_clear(&n.used);
+    return status;
+}
+
+static cq_status reserve_names(namer *n)
+{
+    cq_graph *g = n->ex->graph;
+
+    for (size_t i = 0; i < g->top->params.n; i++)
+        CQ_TRY(cq_map_set(&n->used, g->top->params.items[i]->name, NULL));
+    for (size_t i = 0; i < g->constants.n; i++)
+        if (g->constants.items[i]->name)
+            CQ_TRY(cq_map_set(&n->used, g->constants.items[i]->name, NULL));
+    for (size_t i = 0; i < g->top->returns.n; i++)
+        CQ_TRY(cq_map_set(&n->used, g->top->returns.items[i].u.value->name, NULL));
+    return CQ_OK;
+}
+
+cq_status cq_export_name(cq_exporter *ex)
+{
+    namer     n = { .ex = ex };
+    cq_status status;
+
+    status = reserve_names(&n);
+    for (size_t i = 0; i < ex->graph->constants.n && status == CQ_OK; i++) {
+        cq_value *v = ex->graph->constants.items[i];
+
+        if (!v->name && !(v->name = unique(&n, "constant")))
+            status = CQ_E_NO_MEMORY;
+    }
+    if (status == CQ_OK)
+        status = cq_ir_each_node(ex->graph->top, name_node, &n);
+    cq_map_clear(&n.used);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* Small improvements of the onnx graph that look at two nodes at a time, and the removal of
+ * what nobody uses. */
+#include "export/exporter.h"
+
+/* ---- nodes without use ---- */
+
+static bool is_dead(const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i]->n_uses)
+            return false;
+    return n->n_outputs > 0;
+}
+
+static void unuse(cq_value *v, void *user)
+{
+    (void)user;
+    v->n_uses--;
+}
+
+static void remove_dead(cq_block *b);
+
+static void release_block(cq_block *b)
+{
+    for (size_t i = 0; i < b->returns.n; i++)
+        cq_ir_each_use(&b->returns.items[i], unuse, NULL);
+    b->returns.n = 0;
+    remove_dead(b);
+}
+
+/* Backwards, so that a chain of dead nodes goes in one walk. */
+static void remove_dead(cq_block *b)
+{
+    for (cq_node *n = b->last, *prev; n; n = prev) {
+        prev = n->prev;
+        if (!is_dead(n)) {
+            for (size_t i = 0; i < n->n_blocks; i++)
+                remove_dead(n->blocks[i]);
+            continue;
+        }
+        for (size_t i = 0; i < n->n_inputs; i++)
+            cq_ir_each_use(&n->inputs[i], unuse, NULL);
+        for (size_t i = 0; i < n->n_blocks; i++)
+            release_block(n->blocks[i]);
+        cq_ir_unlink(n);
+    }
+}
+
+cq_status cq_export_remove_dead(cq_exporter *ex)
+{
+    cq_ir_count_uses(ex->graph);
+    remove_dead(ex->graph->top);
+    return CQ_OK;
+}
+
+/* ---- Conv followed by BatchNormalization, in inference ---- */
+
+static cq_tensor *constant_input(const cq_node *n, size_t i)
+{
+    return i < n->n_inputs && n->inputs[i].kind == CQ_OPERAND_VALUE
+               ? cq_sym_data(n->inputs[i].u.value)
+               : NULL;
+}
+
+static bool attr_is_zero(const cq_node *n, const char *name)
+{
+    const cq_operand *o = cq_ir_attr(n, name);
+
+    return !o || o->u.i.value == 0;
+}
+
+/* w * scale along the axis of output channels. */
+static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, bool transposed,
+                                int64_t groups)
+{
+    int64_t shape[CQ_MAX_RANK];
+    size_t  rank = w->rank;
+
+    for (size_t i = 0; i < rank; i++)
+        shape[i] = 1;
+    if (!transposed) {
+        shape[0] = cq_tensor_numel(scale);
+        return CQ_OP(cx, "aten::mul.Tensor", T(w),
+                     T(CQ_OP(cx, "aten::reshape", T(scale), cq_i64s(cx, shape, rank))));
+    }
+    if (groups != 1)
+        return NULL;
+    shape[1] = cq_tensor_numel(scale);
+    return CQ_OP(cx, "aten::mul.Tensor", T(w),
+                 T(CQ_OP(cx, "aten::reshape", T(scale), cq_i64s(cx, shape, rank))));
+}
+
+static cq_operand new_weight(cq_exporter *ex, cq_tensor *t, const char *name)
+{
+    cq_value *v = cq_ir_constant_new(ex->graph, t, true);
+
+    if (v) {
+        v->name   = name;
+        v->n_uses = 1;
+    }
+    return CQ_OPERAND_OF(v);
+}
+
+static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
+{
+    cq_graph         *g     = ex->graph;
+    const cq_operand *eps_o = cq_ir_attr(bn, "epsilon"), *group_o = cq_ir_attr(conv, "group");
+    double            eps   = eps_o ? eps_o->u.f : 1e-5;
+    cq_tensor *w = constant_input(conv, 1), *b = constant_input(conv, 2);
+    cq_tensor *gamma = constant_input(bn, 1), *beta = constant_input(bn, 2);
+    cq_tensor *mean = constant_input(bn, 3), *var = constant_input(bn, 4);
+    bool       transposed = strcmp(conv->op, "onnx::ConvTranspose") == 0;
+    const char *bias_name;
+    cq_tensor  *scale, *new_w, *new_b;
+    cq_operand  inputs[3];
+
+    scale = CQ_OP(cx, "aten::mul.Tensor", T(gamma),
+                  T(CQ_OP(cx, "aten::rsqrt", T(CQ_OP(cx, "aten::add.Scalar", T(var), F(eps))))));
+    new_w = scaled_weight(cx, w, scale, transposed, group_o ? group_o->u.i.value : 1);
+    if (!new_w)
+        return CQ_OK;
+    new_b = b ? CQ_OP(cx, "aten::sub.Tensor", T(b), T(mean)) : CQ_OP(cx, "aten::neg", T(mean));
+    new_b = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(new_b), T(scale))),
+                  T(beta));
+    CQ_TRY(cq_ctx_status(cx));
+    bias_name = b ? conv->inputs[2].u.value->name : bn->inputs[2].u.value->name;
+    inputs[0] = conv->inputs[0];
+    inputs[1] = new_weight(ex, new_w, conv->inputs[1].u.value->name);
+    inputs[2] = new_weight(ex, new_b, bias_name);
+    conv->inputs = cq_arena_copy(g->arena, inputs, sizeof inputs);
+    if (!conv->inputs || g->status != CQ_OK)
+        return CQ_E_NO_MEMORY;
+    conv->n_inputs           = 3;
+    conv->outputs[0]->type   = bn->outputs[0]->type;
+    bn->outputs[0]->scratch  = conv->outputs[0];
+    conv->outputs[0]->n_uses = bn->outputs[0]->n_uses;
+    bn->outputs[0]->n_uses   = 0;
+    return CQ_OK;
+}
+
+typedef struct merger {
+    cq_exporter *ex;
+    cq_ctx      *cx;
+} merger;
+
+static bool used_once(const cq_node *n, size_t input)
+{
+    return n->inputs[input].u.value->n_uses == 1;
+}
+
+static cq_status merge_batch_norm(cq_node *n, void *user)
+{
+    merger   *m = user;
+    cq_node  *conv;
+    cq_status status;
+
+    for (size_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i].kind == CQ_OPERAND_VALUE && n->inputs[i].u.value->scratch)
+            n->inputs[i].u.value = n->inputs[i].u.value->scratch;
+    for (size_t i = 0; i < n->n_blocks; i++)
+        for (size_t k = 0; k < n->blocks[i]->returns.n; k++) {
+            cq_operand *o = &n->blocks[i]->returns.items[k];
+
+            if (o->u.value->scratch)
+                o->u.value = o->u.value->scratch;
+        }
+    if (strcmp(n->op, "onnx::BatchNormalization") != 0 || !attr_is_zero(n, "training_mode"))
+        return CQ_OK;
+    conv = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value->node : NULL;
+    if (!conv || (strcmp(conv->op, "onnx::Conv") != 0 && strcmp(conv->op, "onnx::ConvTranspose") != 0))
+        return CQ_OK;
+    for (size_t i = 1; i < 5; i++)
+        if (!constant_input(n, i))
+            return CQ_OK;
+    if (conv->outputs[0]->n_uses != 1 || !constant_input(conv, 1) ||
+        (conv->n_inputs > 2 && !constant_input(conv, 2)) || !used_once(conv, 1))
+        return CQ_OK;
+    status = merge(m->ex, m->cx, conv, n);
+    cq_ctx_pop(m->cx, 0, NULL, 0);
+    return status;
+}
+
+static void forget_scratch(cq_graph *g)
+{
+    for (size_t i = 0; i < g->top->returns.n; i++) {
+        cq_operand *o = &g->top->returns.items[i];
+
+        if (o->u.value->scratch)
+            o->u.value = o->u.value->scratch;
+    }
+}
+
+cq_status cq_export_peephole(cq_exporter *ex)
+{
+    merger    m = { .ex = ex };
+    cq_status status;
+
+    CQ_TRY(cq_ctx_new(&m.cx));
+    cq_ir_count_uses(ex->graph);
+    status = cq_ir_each_node(ex->graph->top, merge_batch_norm, &m);
+    forget_scratch(ex->graph);
+    cq_ctx_free(m.cx);
+    return status;
+}

@@ -5,7 +5,7 @@
 
 static const cq_val none = { .kind = CQ_VAL_NONE };
 
-static const cq_val *find(const cq_call *c, const char *name)
+static const cq_val *find(const cq_opcall *c, const char *name)
 {
     int at = cq_schema_find(c->op->schema, name);
 
@@ -16,7 +16,7 @@ static const cq_val *find(const cq_call *c, const char *name)
     return &none;
 }
 
-static void wrong(const cq_call *c, const char *name, const char *want, cq_val_kind got)
+static void wrong(const cq_opcall *c, const char *name, const char *want, cq_val_kind got)
 {
     cq_ctx_fail(c->cx, cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
                                "argument \"%s\" should be %s, not %s", name, want,
@@ -24,7 +24,7 @@ static void wrong(const cq_call *c, const char *name, const char *want, cq_val_k
 }
 
 /* A number where only a number will do: says so when it was a symbol. */
-static int64_t bake(const cq_call *c, cq_int i, const char *what)
+static int64_t bake(const cq_opcall *c, cq_int i, const char *what)
 {
     cq_ctx *cx = c->cx;
 
@@ -33,17 +33,17 @@ static int64_t bake(const cq_call *c, cq_int i, const char *what)
     return i.value;
 }
 
-cq_val cq_arg_val(const cq_call *c, const char *name)
+cq_val cq_arg_val(const cq_opcall *c, const char *name)
 {
     return *find(c, name);
 }
 
-bool cq_arg_is_none(const cq_call *c, const char *name)
+bool cq_arg_is_none(const cq_opcall *c, const char *name)
 {
     return find(c, name)->kind == CQ_VAL_NONE;
 }
 
-cq_tensor *cq_arg_tensor(const cq_call *c, const char *name)
+cq_tensor *cq_arg_tensor(const cq_opcall *c, const char *name)
 {
     const cq_val *v = find(c, name);
 
@@ -54,7 +54,7 @@ cq_tensor *cq_arg_tensor(const cq_call *c, const char *name)
     return NULL;
 }
 
-cq_int cq_arg_int(const cq_call *c, const char *name)
+cq_int cq_arg_int(const cq_opcall *c, const char *name)
 {
     const cq_val *v = find(c, name);
 
@@ -66,12 +66,12 @@ cq_int cq_arg_int(const cq_call *c, const char *name)
     }
 }
 
-int64_t cq_arg_i64(const cq_call *c, const char *name)
+int64_t cq_arg_i64(const cq_opcall *c, const char *name)
 {
     return bake(c, cq_arg_int(c, name), name);
 }
 
-double cq_arg_f64(const cq_call *c, const char *name)
+double cq_arg_f64(const cq_opcall *c, const char *name)
 {
     const cq_val *v = find(c, name);
 
@@ -84,7 +84,7 @@ double cq_arg_f64(const cq_call *c, const char *name)
     }
 }
 
-bool cq_arg_bool(const cq_call *c, const char *name)
+bool cq_arg_bool(const cq_opcall *c, const char *name)
 {
     const cq_val *v = find(c, name);
 
@@ -97,7 +97,7 @@ bool cq_arg_bool(const cq_call *c, const char *name)
     return false;
 }
 
-const char *cq_arg_str(const cq_call *c, const char *name, const char *otherwise)
+const char *cq_arg_str(const cq_opcall *c, const char *name, const char *otherwise)
 {
     const cq_val *v = find(c, name);
 
@@ -108,7 +108,7 @@ const char *cq_arg_str(const cq_call *c, const char *name, const char *otherwise
     return otherwise;
 }
 
-cq_dtype cq_arg_dtype(const cq_call *c, const char *name, cq_dtype otherwise)
+cq_dtype cq_arg_dtype(const cq_opcall *c, const char *name, cq_dtype otherwise)
 {
     const cq_val *v = find(c, name);
     cq_dtype      d;
@@ -123,7 +123,7 @@ cq_dtype cq_arg_dtype(const cq_call *c, const char *name, cq_dtype otherwise)
 }
 
 /* The items of a list argument; a plain number is a list of one, None of none. */
-static const cq_val *items_of(const cq_call *c, const char *name, size_t *n, size_t max)
+static const cq_val *items_of(const cq_opcall *c, const char *name, size_t *n, size_t max)
 {
     const cq_val *v = find(c, name), *items = v;
 
@@ -143,7 +143,7 @@ static const cq_val *items_of(const cq_call *c, const char *name, size_t *n, siz
     return items;
 }
 
-size_t cq_arg_ints(const cq_call *c, const char *name, cq_int *out, size_t max)
+size_t cq_arg_ints(const cq_opcall *c, const char *name, cq_int *out, size_t max)
 {
     size_t        n;
     const cq_val *items = items_of(c, name, &n, max);
@@ -159,7 +159,7 @@ size_t cq_arg_ints(const cq_call *c, const char *name, cq_int *out, size_t max)
     return n;
 }
 
-size_t cq_arg_i64s(const cq_call *c, const char *name, int64_t *out, size_t max)
+size_t cq_arg_i64s(const cq_opcall *c, const char *name, int64_t *out, size_t max)
 {
     size_t        n;
     const cq_val *items = items_of(c, name, &n, max);
@@ -172,7 +172,7 @@ size_t cq_arg_i64s(const cq_call *c, const char *name, int64_t *out, size_t max)
     return n;
 }
 
-void cq_arg_i64_n(const cq_call *c, const char *name, int64_t *out, size_t n,
+void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
                   const int64_t *otherwise)
 {
     int64_t given[CQ_MAX_RANK];
@@ -186,7 +186,7 @@ void cq_arg_i64_n(const cq_call *c, const char *name, int64_t *out, size_t n,
         out[i] = n_given == n ? given[i] : n_given ? given[0] : otherwise ? otherwise[i] : 0;
 }
 
-size_t cq_arg_f64s(const cq_call *c, const char *name, double *out, size_t max)
+size_t cq_arg_f64s(const cq_opcall *c, const char *name, double *out, size_t max)
 {
     size_t        n;
     const cq_val *items = items_of(c, name, &n, max);
@@ -198,7 +198,7 @@ size_t cq_arg_f64s(const cq_call *c, const char *name, double *out, size_t max)
     return n;
 }
 
-size_t cq_arg_n_tensors(const cq_call *c, const char *name)
+size_t cq_arg_n_tensors(const cq_opcall *c, const char *name)
 {
     size_t n;
 
@@ -206,7 +206,7 @@ size_t cq_arg_n_tensors(const cq_call *c, const char *name)
     return n;
 }
 
-cq_tensor *cq_arg_tensor_at(const cq_call *c, const char *name, size_t i)
+cq_tensor *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i)
 {
     size_t        n;
     const cq_val *items = items_of(c, name, &n, CQ_MAX_TENSORS);
@@ -214,7 +214,7 @@ cq_tensor *cq_arg_tensor_at(const cq_call *c, const char *name, size_t i)
     return i < n && items[i].kind == CQ_VAL_TENSOR ? items[i].u.tensor : NULL;
 }
 
-size_t cq_arg_tensors(const cq_call *c, const char *name, cq_tensor **out, size_t max)
+size_t cq_arg_tensors(const cq_opcall *c, const char *name, cq_tensor **out, size_t max)
 {
     size_t        n;
     const cq_val *items = items_of(c, name, &n, max);
@@ -224,7 +224,7 @@ size_t cq_arg_tensors(const cq_call *c, const char *name, cq_tensor **out, size_
     return n;
 }
 
-static int wrap_dim(const cq_call *c, const char *name, int64_t dim, size_t rank)
+static int wrap_dim(const cq_opcall *c, const char *name, int64_t dim, size_t rank)
 {
     int64_t n = rank ? (int64_t)rank : 1;
 
@@ -237,12 +237,12 @@ static int wrap_dim(const cq_call *c, const char *name, int64_t dim, size_t rank
     return (int)(dim < 0 ? dim + n : dim);
 }
 
-int cq_arg_dim(const cq_call *c, const char *name, size_t rank)
+int cq_arg_dim(const cq_opcall *c, const char *name, size_t rank)
 {
     return wrap_dim(c, name, cq_arg_i64(c, name), rank);
 }
 
-uint64_t cq_arg_dims(const cq_call *c, const char *name, size_t rank)
+uint64_t cq_arg_dims(const cq_opcall *c, const char *name, size_t rank)
 {
     int64_t  dims[CQ_MAX_RANK];
     size_t   n    = cq_arg_i64s(c, name, dims, CQ_MAX_RANK);
@@ -255,7 +255,7 @@ uint64_t cq_arg_dims(const cq_call *c, const char *name, size_t rank)
     return mask;
 }
 
-cq_status cq_call_data(cq_call *c, cq_tensor **out, cq_tensor *t)
+cq_status cq_call_data(cq_opcall *c, cq_tensor **out, cq_tensor *t)
 {
     cq_ctx *cx = c->cx;
 
@@ -269,7 +269,7 @@ cq_status cq_call_data(cq_call *c, cq_tensor **out, cq_tensor *t)
 
 /* ---- results ---- */
 
-static cq_tensor *put(cq_call *c, size_t index, cq_status status, cq_tensor *t)
+static cq_tensor *put(cq_opcall *c, size_t index, cq_status status, cq_tensor *t)
 {
     if (status != CQ_OK) {
         cq_ctx_fail(c->cx, status);
@@ -279,7 +279,7 @@ static cq_tensor *put(cq_call *c, size_t index, cq_status status, cq_tensor *t)
     return c->results[index].kind == CQ_VAL_TENSOR ? t : NULL;
 }
 
-cq_tensor *cq_result(cq_call *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes)
+cq_tensor *cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
     int64_t    plain[CQ_MAX_RANK];
     cq_tensor *t = NULL;
@@ -297,12 +297,12 @@ cq_tensor *cq_result(cq_call *c, size_t index, cq_dtype dtype, size_t rank, cons
     return put(c, index, status, t);
 }
 
-cq_tensor *cq_result_like(cq_call *c, size_t index, const cq_tensor *like, cq_dtype dtype)
+cq_tensor *cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype)
 {
     return cq_result(c, index, dtype, like->rank, like->sizes);
 }
 
-cq_tensor *cq_result_view(cq_call *c, size_t index, const cq_tensor *t, size_t rank,
+cq_tensor *cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,
                           const cq_int *sizes, const int64_t *strides, int64_t offset)
 {
     cq_tensor *view = NULL;
@@ -314,27 +314,27 @@ cq_tensor *cq_result_view(cq_call *c, size_t index, const cq_tensor *t, size_t r
     return put(c, index, status, view);
 }
 
-cq_tensor *cq_result_tensor(const cq_call *c, size_t index)
+cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index)
 {
     return c->results[index].kind == CQ_VAL_TENSOR ? c->results[index].u.tensor : NULL;
 }
 
-void cq_result_set(cq_call *c, size_t index, cq_val v)
+void cq_result_set(cq_opcall *c, size_t index, cq_val v)
 {
     c->results[index] = v;
 }
 
-void cq_result_set_tensor(cq_call *c, size_t index, cq_tensor *t)
+void cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t)
 {
     c->results[index] = cq_val_of_tensor(t);
 }
 
-void cq_result_set_tensors(cq_call *c, size_t index, cq_tensor **items, size_t n)
+void cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n)
 {
     c->results[index] = cq_tensors(c->cx, items, n);
 }
 
-cq_status cq_call_fail(const cq_call *c, cq_status status, const char *format, ...)
+cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)
 {
     va_list args;
 

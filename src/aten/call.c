@@ -106,7 +106,7 @@ static cq_status refresh(cq_ctx *cx, cq_tensor *t, void *user)
 
 /* Composed operators run their parts under the same context. A listener that takes the
  * whole does not hear of the parts. */
-static cq_status run_composed(cq_call *c, bool heard)
+static cq_status run_composed(cq_opcall *c, bool heard)
 {
     cq_ctx            *cx       = c->cx;
     const cq_listener *listener = cx->listener;
@@ -124,7 +124,7 @@ static cq_status run_composed(cq_call *c, bool heard)
     return status == CQ_OK ? cx->status : status;
 }
 
-static cq_status make_results(cq_call *c, bool heard)
+static cq_status make_results(cq_opcall *c, bool heard)
 {
     const cq_op_def *def = c->op->def;
 
@@ -143,7 +143,7 @@ static cq_status make_results(cq_call *c, bool heard)
 }
 
 /* self.op_(…): computes the plain operator and puts the result into self. */
-static cq_status run_in_place(cq_call *c)
+static cq_status run_in_place(cq_opcall *c)
 {
     cq_ctx    *cx   = c->cx;
     cq_tensor *self = c->args[0].u.tensor;
@@ -182,7 +182,7 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
                      cq_val *results, size_t max_results)
 {
     cq_val    filled[64];
-    cq_call   c    = { .cx = cx, .op = op, .args = filled };
+    cq_opcall   c    = { .cx = cx, .op = op, .args = filled };
     bool      fake = cx->fake, heard;
     cq_status status;
 

@@ -14,13 +14,13 @@ typedef struct conv {
     bool       transposed;
 } conv;
 
-static bool has_arg(const cq_call *c, const char *name)
+static bool has_arg(const cq_opcall *c, const char *name)
 {
     return cq_schema_find(c->op->schema, name) >= 0;
 }
 
 /* "same" puts half of what a window needs on either side, the odd one behind. */
-static cq_status read_padding_word(const cq_call *c, conv *v)
+static cq_status read_padding_word(const cq_opcall *c, conv *v)
 {
     const char *word = cq_arg_str(c, "padding", "valid");
 
@@ -41,7 +41,7 @@ static cq_status read_padding_word(const cq_call *c, conv *v)
     return CQ_OK;
 }
 
-static cq_status read_padding(const cq_call *c, conv *v)
+static cq_status read_padding(const cq_opcall *c, conv *v)
 {
     if (cq_arg_val(c, "padding").kind == CQ_VAL_STR)
         return read_padding_word(c, v);
@@ -50,7 +50,7 @@ static cq_status read_padding(const cq_call *c, conv *v)
     return CQ_OK;
 }
 
-static cq_status check_channels(const cq_call *c, const conv *v)
+static cq_status check_channels(const cq_opcall *c, const conv *v)
 {
     int64_t in = v->x->sizes[v->x->rank - v->n - 1].value, per_group = v->w->sizes[1].value;
     int64_t first = v->w->sizes[0].value;
@@ -71,7 +71,7 @@ static cq_status check_channels(const cq_call *c, const conv *v)
     return CQ_OK;
 }
 
-static cq_status read_conv(const cq_call *c, conv *v)
+static cq_status read_conv(const cq_opcall *c, conv *v)
 {
     *v = (conv){ .x      = cq_arg_tensor(c, "input"),
                  .w      = cq_arg_tensor(c, "weight"),
@@ -95,7 +95,7 @@ static cq_status read_conv(const cq_call *c, conv *v)
 }
 
 /* (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1 */
-static cq_int transposed_size(cq_call *c, const conv *v, size_t i, cq_int in)
+static cq_int transposed_size(cq_opcall *c, const conv *v, size_t i, cq_int in)
 {
     const cq_window *w = &v->window;
     cq_int           size;
@@ -110,7 +110,7 @@ static cq_int transposed_size(cq_call *c, const conv *v, size_t i, cq_int in)
     return size;
 }
 
-static cq_status conv_shape(cq_call *c)
+static cq_status conv_shape(cq_opcall *c)
 {
     conv   v;
     cq_int sizes[CQ_MAX_RANK];
@@ -135,7 +135,7 @@ static cq_status conv_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status conv_run(cq_call *c)
+static cq_status conv_run(cq_opcall *c)
 {
     conv       v;
     cq_tensor *x, *out;
@@ -150,7 +150,7 @@ static cq_status conv_run(cq_call *c)
 }
 
 /* Time, batch, channel: a conv1d with its axes in another order. */
-static cq_status conv_tbc(cq_call *c)
+static cq_status conv_tbc(cq_opcall *c)
 {
     cq_ctx    *cx     = c->cx;
     cq_val     to_bct = cq_i64s(cx, (int64_t[]){ 1, 2, 0 }, 3);
@@ -166,7 +166,7 @@ static cq_status conv_tbc(cq_call *c)
 
 /* ---- unfolding ---- */
 
-static void read_window(const cq_call *c, cq_window *w)
+static void read_window(const cq_opcall *c, cq_window *w)
 {
     memset(w, 0, sizeof *w);
     cq_arg_window(c, "kernel_size", w->kernel, 2, 1, NULL);
@@ -176,14 +176,14 @@ static void read_window(const cq_call *c, cq_window *w)
 }
 
 /* The places of the window on an image of these two sizes. */
-static void window_places(cq_call *c, const cq_window *w, const cq_int *image, cq_int *places)
+static void window_places(cq_opcall *c, const cq_window *w, const cq_int *image, cq_int *places)
 {
     for (size_t i = 0; i < 2; i++)
         places[i] = cq_places(c, image[i], cq_i(w->kernel[i]), w->stride[i], w->padding[i],
                               w->padding[i], w->dilation[i], false);
 }
 
-static cq_status im2col_shape(cq_call *c)
+static cq_status im2col_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "self");
     cq_window  w;
@@ -203,7 +203,7 @@ static cq_status im2col_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status im2col_run(cq_call *c)
+static cq_status im2col_run(cq_opcall *c)
 {
     cq_tensor *x = cq_with_batch(c, cq_arg_tensor(c, "self"), 2);
     cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 1);
@@ -217,7 +217,7 @@ static cq_status im2col_run(cq_call *c)
     return cq_kernel_im2col(out, x, &w, (int64_t[]){ places[0].value, places[1].value });
 }
 
-static cq_status col2im_shape(cq_call *c)
+static cq_status col2im_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "self");
     cq_window  w;
@@ -249,7 +249,7 @@ static cq_status col2im_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status col2im_run(cq_call *c)
+static cq_status col2im_run(cq_opcall *c)
 {
     cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), 1);
     cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 2);

@@ -26,7 +26,7 @@ typedef struct cq_listener {
     bool (*wants_whole)(void *self, const cq_op *op);
 
     /* A call was made and has its results. */
-    cq_status (*called)(void *self, cq_call *c);
+    cq_status (*called)(void *self, cq_opcall *c);
 
     /* t (an argument of an in-place operator) now has the contents of changed. */
     cq_status (*changed)(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);
@@ -46,6 +46,8 @@ struct cq_ctx {
     cq_error_record    error;
     CQ_VEC(cq_val)     owned;
     const cq_scope    *scope;
+    struct cq_module  *module;      /* that is being called; nn's */
+    struct cq_module  *root_module; /* the outermost one */
     const char        *source; /* "model.py:12", of what is running; NULL if unknown */
     const cq_listener *listener;
     void              *listener_self;

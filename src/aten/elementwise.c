@@ -1,12 +1,12 @@
 /* Shape rules and the kernel call of element-by-element operators. */
 #include "aten/elementwise.h"
 
-static size_t n_operands(const cq_call *c)
+static size_t n_operands(const cq_opcall *c)
 {
     return (size_t)cq_ew_operands((cq_ew_op)c->op->def->variant);
 }
 
-cq_status cq_broadcast_vals(cq_call *c, size_t *rank, cq_int *sizes, const cq_val *vals, size_t n)
+cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_val *vals, size_t n)
 {
     *rank = 0;
     for (size_t i = 0; i < n; i++)
@@ -17,7 +17,7 @@ cq_status cq_broadcast_vals(cq_call *c, size_t *rank, cq_int *sizes, const cq_va
 }
 
 /* A float parameter beside integers would be cut; PyTorch refuses it. */
-static cq_status check_params(const cq_call *c, cq_dtype dtype)
+static cq_status check_params(const cq_opcall *c, cq_dtype dtype)
 {
     for (size_t i = n_operands(c); i < c->op->schema->n_args; i++)
         if (c->args[i].kind == CQ_VAL_FLOAT && !cq_dtype_is_float(dtype))
@@ -26,7 +26,7 @@ static cq_status check_params(const cq_call *c, cq_dtype dtype)
     return CQ_OK;
 }
 
-static cq_status shape(cq_call *c, cq_dtype dtype)
+static cq_status shape(cq_opcall *c, cq_dtype dtype)
 {
     cq_int sizes[CQ_MAX_RANK];
     size_t rank;
@@ -36,7 +36,7 @@ static cq_status shape(cq_call *c, cq_dtype dtype)
     return c->cx->status;
 }
 
-cq_status cq_shape_of_operands(cq_call *c)
+cq_status cq_shape_of_operands(cq_opcall *c)
 {
     cq_dtype dtype = cq_result_type(c->args, n_operands(c));
 
@@ -44,17 +44,17 @@ cq_status cq_shape_of_operands(cq_call *c)
     return shape(c, dtype);
 }
 
-cq_status cq_shape_of_operands_in_float(cq_call *c)
+cq_status cq_shape_of_operands_in_float(cq_opcall *c)
 {
     return shape(c, cq_float_of(cq_result_type(c->args, n_operands(c))));
 }
 
-cq_status cq_shape_of_operands_in_bool(cq_call *c)
+cq_status cq_shape_of_operands_in_bool(cq_opcall *c)
 {
     return shape(c, CQ_DTYPE_BOOL);
 }
 
-cq_tensor *cq_operand_tensor(cq_call *c, cq_val v, cq_dtype dtype)
+cq_tensor *cq_operand_tensor(cq_opcall *c, cq_val v, cq_dtype dtype)
 {
     cq_tensor *t = NULL;
     cq_status  status;
@@ -76,7 +76,7 @@ cq_tensor *cq_operand_tensor(cq_call *c, cq_val v, cq_dtype dtype)
 }
 
 /* The numbers after the operands. */
-static void read_params(const cq_call *c, cq_params *p)
+static void read_params(const cq_opcall *c, cq_params *p)
 {
     double *reals[] = { &p->a, &p->b, &p->c };
     size_t  k       = 0;
@@ -94,7 +94,7 @@ static void read_params(const cq_call *c, cq_params *p)
     }
 }
 
-cq_status cq_run_elementwise(cq_call *c)
+cq_status cq_run_elementwise(cq_opcall *c)
 {
     cq_ew_op   op  = (cq_ew_op)c->op->def->variant;
     size_t     n   = n_operands(c);

@@ -13,18 +13,18 @@
 #include "kernel/elementwise.h"
 
 /* The operands' sizes broadcast together; in their promoted dtype, that as a float, bool. */
-cq_status cq_shape_of_operands(cq_call *c);
-cq_status cq_shape_of_operands_in_float(cq_call *c);
-cq_status cq_shape_of_operands_in_bool(cq_call *c);
+cq_status cq_shape_of_operands(cq_opcall *c);
+cq_status cq_shape_of_operands_in_float(cq_opcall *c);
+cq_status cq_shape_of_operands_in_bool(cq_opcall *c);
 
-cq_status cq_run_elementwise(cq_call *c);
+cq_status cq_run_elementwise(cq_opcall *c);
 
 /* The same in steps, for rows that are a little different. */
-cq_status cq_broadcast_vals(cq_call *c, size_t *rank, cq_int *sizes, const cq_val *vals, size_t n);
+cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_val *vals, size_t n);
 
 /* A tensor for an operand: itself, or a number as a 0-d tensor that the context owns. NULL
  * after a failure. */
-cq_tensor *cq_operand_tensor(cq_call *c, cq_val v, cq_dtype dtype);
+cq_tensor *cq_operand_tensor(cq_opcall *c, cq_val v, cq_dtype dtype);
 
 /* Rows, in short. */
 #define CQ_EW_ROW1(name, id, shape_rule, text)                                                     \

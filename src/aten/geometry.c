@@ -38,7 +38,7 @@ void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride)
     g->rank++;
 }
 
-cq_tensor *cq_geometry_result(cq_call *c, const cq_tensor *t, const cq_geometry *g)
+cq_tensor *cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g)
 {
     return cq_result_view(c, 0, t, g->rank, g->sizes, g->strides, g->offset);
 }
@@ -75,7 +75,7 @@ bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const 
 
 /* What an index into a dimension means: from the end when negative, at most its size. A
  * symbolic one has the sign that it has on the example. */
-static cq_int clamp_index(const cq_call *c, cq_int index, cq_int size)
+static cq_int clamp_index(const cq_opcall *c, cq_int index, cq_int size)
 {
     if (index.value < 0)
         index = cq_add(c, index, size);
@@ -84,7 +84,7 @@ static cq_int clamp_index(const cq_call *c, cq_int index, cq_int size)
     return cq_int_min(c->cx->symbols, index, size);
 }
 
-cq_int cq_slice_size(const cq_call *c, cq_int size, cq_int *start, cq_int *end, cq_int step)
+cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end, cq_int step)
 {
     cq_int n;
 
@@ -100,7 +100,7 @@ cq_int cq_slice_size(const cq_call *c, cq_int size, cq_int *start, cq_int *end, 
     return cq_floordiv(c, cq_add(c, n, cq_sub(c, step, cq_i(1))), step);
 }
 
-cq_status cq_arg_shape(cq_call *c, const char *name, const cq_tensor *t, size_t *rank,
+cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_t *rank,
                        cq_int *sizes)
 {
     size_t  n    = cq_arg_ints(c, name, sizes, CQ_MAX_RANK), open = n;

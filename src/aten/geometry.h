@@ -20,7 +20,7 @@ void cq_geometry_drop(cq_geometry *g, size_t at);
 void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride);
 
 /* t looked at through g, as result 0 of the call; the tensor, or NULL after a failure. */
-cq_tensor *cq_geometry_result(cq_call *c, const cq_tensor *t, const cq_geometry *g);
+cq_tensor *cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
 
 /* Strides that show t in other sizes without moving an element; false if there are none.
  * Sizes count by their example values and have t's number of elements. */
@@ -28,11 +28,11 @@ bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const 
 
 /* The size of t along dim after slice's rules: start and end count from the end when they
  * are negative, and are clamped. Both come back as places in 0 … size. */
-cq_int cq_slice_size(const cq_call *c, cq_int size, cq_int *start, cq_int *end, cq_int step);
+cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end, cq_int step);
 
 /* A list argument of sizes for t's elements in which one may be -1: all of them, checked
  * against the number of elements. */
-cq_status cq_arg_shape(cq_call *c, const char *name, const cq_tensor *t, size_t *rank,
+cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_t *rank,
                        cq_int *sizes);
 
 /* A list with the sizes of t, to call other operators with. */

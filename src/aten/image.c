@@ -1,7 +1,7 @@
 /* Windows on images, and images with and without a batch axis. */
 #include "aten/image.h"
 
-cq_int cq_places(cq_call *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
+cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
                  int64_t after, int64_t dilation, bool ceil_mode)
 {
     cq_symbols *symbols = c->cx->symbols;
@@ -26,7 +26,7 @@ cq_int cq_places(cq_call *c, cq_int in, cq_int kernel, int64_t stride, int64_t b
     return places;
 }
 
-cq_status cq_need_image(const cq_call *c, const cq_tensor *x, size_t n)
+cq_status cq_need_image(const cq_opcall *c, const cq_tensor *x, size_t n)
 {
     if (x->rank == n + 2 || x->rank == n + 1)
         return CQ_OK;
@@ -35,7 +35,7 @@ cq_status cq_need_image(const cq_call *c, const cq_tensor *x, size_t n)
                         n + 1, n + 2, x->rank);
 }
 
-cq_tensor *cq_with_batch(cq_call *c, cq_tensor *x, size_t n)
+cq_tensor *cq_with_batch(cq_opcall *c, cq_tensor *x, size_t n)
 {
     cq_int     sizes[CQ_MAX_RANK];
     int64_t    strides[CQ_MAX_RANK];
@@ -56,7 +56,7 @@ cq_tensor *cq_with_batch(cq_call *c, cq_tensor *x, size_t n)
     return cq_ctx_own_tensor(c->cx, view);
 }
 
-void cq_arg_window(const cq_call *c, const char *name, int64_t *out, size_t n, int64_t least,
+void cq_arg_window(const cq_opcall *c, const char *name, int64_t *out, size_t n, int64_t least,
                    const int64_t *otherwise)
 {
     cq_arg_i64_n(c, name, out, n, otherwise);

@@ -5,7 +5,7 @@
 
 /* ---- checks ---- */
 
-static cq_status need_rank(const cq_call *c, const char *name, size_t rank)
+static cq_status need_rank(const cq_opcall *c, const char *name, size_t rank)
 {
     const cq_tensor *t = cq_arg_tensor(c, name);
 
@@ -15,7 +15,7 @@ static cq_status need_rank(const cq_call *c, const char *name, size_t rank)
                         t->rank);
 }
 
-static cq_status need_same_dtype(const cq_call *c, const cq_tensor *a, const cq_tensor *b)
+static cq_status need_same_dtype(const cq_opcall *c, const cq_tensor *a, const cq_tensor *b)
 {
     if (!a || !b || a->dtype == b->dtype)
         return CQ_OK;
@@ -23,7 +23,7 @@ static cq_status need_same_dtype(const cq_call *c, const cq_tensor *a, const cq_
                         cq_dtype_name(a->dtype), cq_dtype_name(b->dtype));
 }
 
-static cq_status need_equal(const cq_call *c, cq_int a, cq_int b)
+static cq_status need_equal(const cq_opcall *c, cq_int a, cq_int b)
 {
     if (a.value == b.value)
         return CQ_OK;
@@ -34,7 +34,7 @@ static cq_status need_equal(const cq_call *c, cq_int a, cq_int b)
 /* ---- matmul and its special cases ---- */
 
 /* The sizes of a @ b by the rules of torch.matmul. */
-static cq_status product_sizes(cq_call *c, const cq_tensor *a, const cq_tensor *b, size_t *rank,
+static cq_status product_sizes(cq_opcall *c, const cq_tensor *a, const cq_tensor *b, size_t *rank,
                                cq_int *sizes)
 {
     size_t a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0;
@@ -51,7 +51,7 @@ static cq_status product_sizes(cq_call *c, const cq_tensor *a, const cq_tensor *
     return CQ_OK;
 }
 
-static cq_status product_shape(cq_call *c)
+static cq_status product_shape(cq_opcall *c)
 {
     cq_tensor *a = c->args[0].u.tensor, *b = c->args[1].u.tensor;
     cq_int     sizes[CQ_MAX_RANK];
@@ -62,19 +62,19 @@ static cq_status product_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status product_run(cq_call *c)
+static cq_status product_run(cq_opcall *c)
 {
     return cq_kernel_matmul(cq_result_tensor(c, 0), c->args[0].u.tensor, c->args[1].u.tensor);
 }
 
-static cq_status mm_shape(cq_call *c)
+static cq_status mm_shape(cq_opcall *c)
 {
     CQ_TRY(need_rank(c, "self", 2));
     CQ_TRY(need_rank(c, "mat2", 2));
     return product_shape(c);
 }
 
-static cq_status bmm_shape(cq_call *c)
+static cq_status bmm_shape(cq_opcall *c)
 {
     CQ_TRY(need_rank(c, "self", 3));
     CQ_TRY(need_rank(c, "mat2", 3));
@@ -82,14 +82,14 @@ static cq_status bmm_shape(cq_call *c)
     return product_shape(c);
 }
 
-static cq_status mv_shape(cq_call *c)
+static cq_status mv_shape(cq_opcall *c)
 {
     CQ_TRY(need_rank(c, "self", 2));
     CQ_TRY(need_rank(c, "vec", 1));
     return product_shape(c);
 }
 
-static cq_status dot_shape(cq_call *c)
+static cq_status dot_shape(cq_opcall *c)
 {
     if (c->args[0].u.tensor->rank != 1 || c->args[1].u.tensor->rank != 1)
         return cq_call_fail(c, CQ_E_TYPE, "both factors should have one dimension");
@@ -99,7 +99,7 @@ static cq_status dot_shape(cq_call *c)
 /* ---- sums with a product ---- */
 
 /* self broadcasts to the product, which is the result. */
-static cq_status add_product_shape(cq_call *c, const char *left, const char *right, size_t rank)
+static cq_status add_product_shape(cq_opcall *c, const char *left, const char *right, size_t rank)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     cq_int     sizes[CQ_MAX_RANK], together[CQ_MAX_RANK];
@@ -117,24 +117,24 @@ static cq_status add_product_shape(cq_call *c, const char *left, const char *rig
     return c->cx->status;
 }
 
-static cq_status addmm_shape(cq_call *c)
+static cq_status addmm_shape(cq_opcall *c)
 {
     return add_product_shape(c, "mat1", "mat2", 2);
 }
 
-static cq_status baddbmm_shape(cq_call *c)
+static cq_status baddbmm_shape(cq_opcall *c)
 {
     return add_product_shape(c, "batch1", "batch2", 3);
 }
 
-static cq_status add_product_run(cq_call *c)
+static cq_status add_product_run(cq_opcall *c)
 {
     return cq_kernel_addmm(cq_result_tensor(c, 0), c->args[0].u.tensor, c->args[1].u.tensor,
                            c->args[2].u.tensor, cq_arg_f64(c, "beta"), cq_arg_f64(c, "alpha"));
 }
 
 /* beta * self + alpha * product. With beta 0 self is not looked at: its NaNs do not count. */
-static cq_status add_scaled(cq_call *c, cq_tensor *product)
+static cq_status add_scaled(cq_opcall *c, cq_tensor *product)
 {
     cq_ctx *cx   = c->cx;
     cq_val  beta = cq_arg_val(c, "beta"), alpha = cq_arg_val(c, "alpha");
@@ -154,18 +154,18 @@ static cq_status add_scaled(cq_call *c, cq_tensor *product)
     return cx->status;
 }
 
-static cq_status addmv(cq_call *c)
+static cq_status addmv(cq_opcall *c)
 {
     return add_scaled(c, CQ_OP(c->cx, "aten::mv", cq_arg_val(c, "mat"), cq_arg_val(c, "vec")));
 }
 
-static cq_status addr(cq_call *c)
+static cq_status addr(cq_opcall *c)
 {
     return add_scaled(c,
                       CQ_OP(c->cx, "aten::outer", cq_arg_val(c, "vec1"), cq_arg_val(c, "vec2")));
 }
 
-static cq_status addbmm(cq_call *c)
+static cq_status addbmm(cq_opcall *c)
 {
     cq_tensor *t =
         CQ_OP(c->cx, "aten::bmm", cq_arg_val(c, "batch1"), cq_arg_val(c, "batch2"));
@@ -175,7 +175,7 @@ static cq_status addbmm(cq_call *c)
 
 /* ---- linear layers ---- */
 
-static cq_status linear_shape(cq_call *c)
+static cq_status linear_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "input"), *w = cq_arg_tensor(c, "weight");
     cq_tensor *bias = cq_arg_tensor(c, "bias");
@@ -196,7 +196,7 @@ static cq_status linear_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status linear_run(cq_call *c)
+static cq_status linear_run(cq_opcall *c)
 {
     return cq_kernel_linear(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"),
                             cq_arg_tensor(c, "weight"), cq_arg_tensor(c, "bias"));
@@ -204,7 +204,7 @@ static cq_status linear_run(cq_call *c)
 
 /* ---- made of others ---- */
 
-static cq_status outer(cq_call *c)
+static cq_status outer(cq_opcall *c)
 {
     cq_ctx *cx = c->cx;
 
@@ -216,20 +216,20 @@ static cq_status outer(cq_call *c)
     return cx->status;
 }
 
-static cq_status as_matmul(cq_call *c)
+static cq_status as_matmul(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::matmul", c->args[0], c->args[1]));
     return c->cx->status;
 }
 
-static cq_status as_dot(cq_call *c)
+static cq_status as_dot(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::dot", c->args[0], c->args[1]));
     return c->cx->status;
 }
 
 /* Multiplies from left to right. PyTorch picks the cheapest order; the product is the same. */
-static cq_status matmul_all(cq_call *c)
+static cq_status matmul_all(cq_opcall *c)
 {
     const char *name = c->op->schema->args[0].name;
     size_t      n    = cq_arg_n_tensors(c, name);

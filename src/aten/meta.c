@@ -8,13 +8,13 @@
 
 /* ---- sizes ---- */
 
-static cq_status size_all(cq_call *c)
+static cq_status size_all(cq_opcall *c)
 {
     cq_result_set(c, 0, cq_sizes_of(c->cx, cq_arg_tensor(c, "self")));
     return c->cx->status;
 }
 
-static cq_status size_int(cq_call *c)
+static cq_status size_int(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     int        dim  = cq_arg_dim(c, "dim", self->rank);
@@ -25,19 +25,19 @@ static cq_status size_int(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status numel(cq_call *c)
+static cq_status numel(cq_opcall *c)
 {
     cq_result_set(c, 0, N(cq_tensor_numel_int(c->cx->symbols, cq_arg_tensor(c, "self"))));
     return c->cx->status;
 }
 
-static cq_status dim(cq_call *c)
+static cq_status dim(cq_opcall *c)
 {
     cq_result_set(c, 0, I(cq_arg_tensor(c, "self")->rank));
     return c->cx->status;
 }
 
-static cq_status len(cq_call *c)
+static cq_status len(cq_opcall *c)
 {
     cq_tensor *t = cq_arg_tensor(c, "t");
 
@@ -48,7 +48,7 @@ static cq_status len(cq_call *c)
 }
 
 /* A tensor of the sizes, whose elements are known even where it has no data. */
-static cq_status shape_as_tensor(cq_call *c)
+static cq_status shape_as_tensor(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     cq_tensor *out  = cq_result(c, 0, CQ_DTYPE_I64, 1, (cq_int[]){ cq_i(self->rank) });
@@ -63,7 +63,7 @@ static cq_status shape_as_tensor(cq_call *c)
     return CQ_OK;
 }
 
-static cq_status shape_as_tensor_run(cq_call *c)
+static cq_status shape_as_tensor_run(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     int64_t   *out  = cq_tensor_data(cq_result_tensor(c, 0));
@@ -75,7 +75,7 @@ static cq_status shape_as_tensor_run(cq_call *c)
 
 /* ---- memory ---- */
 
-static cq_status stride_all(cq_call *c)
+static cq_status stride_all(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
 
@@ -83,7 +83,7 @@ static cq_status stride_all(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status stride_int(cq_call *c)
+static cq_status stride_int(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     int        at   = cq_arg_dim(c, "dim", self->rank);
@@ -94,13 +94,13 @@ static cq_status stride_int(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status storage_offset(cq_call *c)
+static cq_status storage_offset(cq_opcall *c)
 {
     cq_result_set(c, 0, I(cq_arg_tensor(c, "self")->offset));
     return c->cx->status;
 }
 
-static cq_status is_contiguous(cq_call *c)
+static cq_status is_contiguous(cq_opcall *c)
 {
     cq_result_set(c, 0, B(cq_tensor_is_contiguous(cq_arg_tensor(c, "self"))));
     return c->cx->status;
@@ -108,19 +108,19 @@ static cq_status is_contiguous(cq_call *c)
 
 /* ---- dtypes ---- */
 
-static cq_status is_floating_point(cq_call *c)
+static cq_status is_floating_point(cq_opcall *c)
 {
     cq_result_set(c, 0, B(cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype)));
     return c->cx->status;
 }
 
-static cq_status is_complex(cq_call *c)
+static cq_status is_complex(cq_opcall *c)
 {
     cq_result_set(c, 0, B(cq_dtype_is_complex(cq_arg_tensor(c, "self")->dtype)));
     return c->cx->status;
 }
 
-static cq_status is_signed(cq_call *c)
+static cq_status is_signed(cq_opcall *c)
 {
     cq_dtype d = cq_arg_tensor(c, "self")->dtype;
 
@@ -128,13 +128,13 @@ static cq_status is_signed(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status element_size(cq_call *c)
+static cq_status element_size(cq_opcall *c)
 {
     cq_result_set(c, 0, I((int64_t)cq_dtype_size(cq_arg_tensor(c, "self")->dtype)));
     return c->cx->status;
 }
 
-static cq_status is_same_size(cq_call *c)
+static cq_status is_same_size(cq_opcall *c)
 {
     cq_tensor *a = cq_arg_tensor(c, "self"), *b = cq_arg_tensor(c, "other");
     bool       same = a->rank == b->rank;
@@ -148,7 +148,7 @@ static cq_status is_same_size(cq_call *c)
 /* ---- elements ---- */
 
 /* The only element of t as a number of its own kind. */
-static cq_status element(cq_call *c, cq_val *out, cq_tensor *t)
+static cq_status element(cq_opcall *c, cq_val *out, cq_tensor *t)
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *data;
@@ -172,12 +172,12 @@ static cq_status element(cq_call *c, cq_val *out, cq_tensor *t)
     return CQ_OK;
 }
 
-static cq_status item(cq_call *c)
+static cq_status item(cq_opcall *c)
 {
     return element(c, &c->results[0], c->args[0].u.tensor);
 }
 
-static cq_status item_bool(cq_call *c)
+static cq_status item_bool(cq_opcall *c)
 {
     cq_val v;
 
@@ -188,7 +188,7 @@ static cq_status item_bool(cq_call *c)
     return CQ_OK;
 }
 
-static cq_status item_int(cq_call *c)
+static cq_status item_int(cq_opcall *c)
 {
     cq_val v;
 
@@ -199,7 +199,7 @@ static cq_status item_int(cq_call *c)
     return CQ_OK;
 }
 
-static cq_status item_float(cq_call *c)
+static cq_status item_float(cq_opcall *c)
 {
     cq_val v;
 
@@ -227,7 +227,7 @@ static bool close_to(double a, double b, const closeness *limit)
 }
 
 /* Whether all elements are close; sizes are equal. limit NULL: equal. */
-static cq_status compare(cq_call *c, const closeness *limit)
+static cq_status compare(cq_opcall *c, const closeness *limit)
 {
     static const closeness exact = { 0 };
     cq_tensor             *a, *b;
@@ -248,7 +248,7 @@ static cq_status compare(cq_call *c, const closeness *limit)
     return CQ_OK;
 }
 
-static cq_status same_dtype(cq_call *c)
+static cq_status same_dtype(cq_opcall *c)
 {
     cq_dtype a = cq_arg_tensor(c, "self")->dtype, b = cq_arg_tensor(c, "other")->dtype;
 
@@ -258,14 +258,14 @@ static cq_status same_dtype(cq_call *c)
                         cq_dtype_name(a), cq_dtype_name(b));
 }
 
-static cq_status equal(cq_call *c)
+static cq_status equal(cq_opcall *c)
 {
     CQ_TRY(same_dtype(c));
     CQ_TRY(is_same_size(c));
     return c->results[0].u.b.value ? compare(c, NULL) : CQ_OK;
 }
 
-static cq_status allclose(cq_call *c)
+static cq_status allclose(cq_opcall *c)
 {
     closeness  limit = { cq_arg_f64(c, "rtol"), cq_arg_f64(c, "atol"),
                          cq_arg_bool(c, "equal_nan") };
@@ -273,7 +273,7 @@ static cq_status allclose(cq_call *c)
     cq_tensor *a, *b;
     cq_int     sizes[CQ_MAX_RANK];
     cq_val     expanded[2];
-    cq_call    inner = *c;
+    cq_opcall    inner = *c;
     size_t     rank;
 
     CQ_TRY(same_dtype(c));

@@ -3,7 +3,7 @@
  * and instance norm the running ones. */
 #include "aten/ctx.h"
 
-static cq_status check_rows(const cq_call *c, const char *name, int64_t want)
+static cq_status check_rows(const cq_opcall *c, const char *name, int64_t want)
 {
     const cq_tensor *t = cq_arg_tensor(c, name);
 
@@ -15,7 +15,7 @@ static cq_status check_rows(const cq_call *c, const char *name, int64_t want)
 
 /* ---- batch and instance norm ---- */
 
-static cq_status check_channels(const cq_call *c, const char *training_arg)
+static cq_status check_channels(const cq_opcall *c, const char *training_arg)
 {
     static const char *const rows[] = { "weight", "bias", "running_mean", "running_var" };
     const cq_tensor         *x      = cq_arg_tensor(c, "input");
@@ -31,13 +31,13 @@ static cq_status check_channels(const cq_call *c, const char *training_arg)
     return CQ_OK;
 }
 
-static cq_status batch_norm_shape(cq_call *c)
+static cq_status batch_norm_shape(cq_opcall *c)
 {
     CQ_TRY(check_channels(c, "training"));
     return cq_shape_of_self(c);
 }
 
-static cq_status no_kernel_yet(cq_call *c)
+static cq_status no_kernel_yet(cq_opcall *c)
 {
     return cq_call_fail(c, CQ_E_UNSUPPORTED, "there is no kernel for this yet, only its shape");
 }

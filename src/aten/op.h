@@ -19,7 +19,7 @@
 typedef struct cq_ctx    cq_ctx;
 typedef struct cq_op     cq_op;
 typedef struct cq_op_def cq_op_def;
-typedef struct cq_call   cq_call;
+typedef struct cq_opcall   cq_opcall;
 
 enum {
     CQ_OP_DYNAMIC = 1 << 0, /* result sizes depend on data */
@@ -32,14 +32,14 @@ enum {
 struct cq_op_def {
     const char *schema;
     const char *about; /* a few words for `calque ops` */
-    cq_status (*shape)(cq_call *c);
-    cq_status (*run)(cq_call *c);
-    cq_status (*view)(cq_call *c);
-    cq_status (*compose)(cq_call *c);
+    cq_status (*shape)(cq_opcall *c);
+    cq_status (*run)(cq_opcall *c);
+    cq_status (*view)(cq_opcall *c);
+    cq_status (*compose)(cq_opcall *c);
 
     /* base with the elements that the result of view call c (its index-th one) shows
      * replaced by changed; base is c's first argument as it is now. */
-    cq_tensor *(*unview)(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index);
+    cq_tensor *(*unview)(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
     uint32_t flags;
     int      variant; /* tells rows that share their functions apart */
@@ -78,7 +78,7 @@ extern const cq_op_def cq_ops_meta[];
 
 enum { CQ_MAX_RESULTS = 8 };
 
-struct cq_call {
+struct cq_opcall {
     cq_ctx      *cx;
     const cq_op *op;
     cq_val      *args; /* one per schema argument, defaults filled in */
@@ -90,88 +90,88 @@ struct cq_call {
 
 /* Arguments by name. A wrong kind is an error in the context (the caller of the operator
  * was checked against the schema, so it can only be a bug), and gives zeroes. */
-cq_tensor *cq_arg_tensor(const cq_call *c, const char *name); /* NULL for None */
-bool       cq_arg_is_none(const cq_call *c, const char *name);
-cq_int     cq_arg_int(const cq_call *c, const char *name);
-int64_t    cq_arg_i64(const cq_call *c, const char *name); /* a number; a symbol is baked in */
-double     cq_arg_f64(const cq_call *c, const char *name);
-bool       cq_arg_bool(const cq_call *c, const char *name);
-const char *cq_arg_str(const cq_call *c, const char *name, const char *otherwise);
-cq_dtype   cq_arg_dtype(const cq_call *c, const char *name, cq_dtype otherwise);
-cq_val     cq_arg_val(const cq_call *c, const char *name);
+cq_tensor *cq_arg_tensor(const cq_opcall *c, const char *name); /* NULL for None */
+bool       cq_arg_is_none(const cq_opcall *c, const char *name);
+cq_int     cq_arg_int(const cq_opcall *c, const char *name);
+int64_t    cq_arg_i64(const cq_opcall *c, const char *name); /* a number; a symbol is baked in */
+double     cq_arg_f64(const cq_opcall *c, const char *name);
+bool       cq_arg_bool(const cq_opcall *c, const char *name);
+const char *cq_arg_str(const cq_opcall *c, const char *name, const char *otherwise);
+cq_dtype   cq_arg_dtype(const cq_opcall *c, const char *name, cq_dtype otherwise);
+cq_val     cq_arg_val(const cq_opcall *c, const char *name);
 
 /* A list of ints into out (at most max; more is an error); its length. A single int counts
  * as a list. */
-size_t cq_arg_ints(const cq_call *c, const char *name, cq_int *out, size_t max);
-size_t cq_arg_i64s(const cq_call *c, const char *name, int64_t *out, size_t max);
-size_t cq_arg_f64s(const cq_call *c, const char *name, double *out, size_t max);
+size_t cq_arg_ints(const cq_opcall *c, const char *name, cq_int *out, size_t max);
+size_t cq_arg_i64s(const cq_opcall *c, const char *name, int64_t *out, size_t max);
+size_t cq_arg_f64s(const cq_opcall *c, const char *name, double *out, size_t max);
 
 /* As cq_arg_i64s for an int[n] such as a kernel size: one number stands for n of them, and
  * none at all (an empty stride) for otherwise's. */
-void cq_arg_i64_n(const cq_call *c, const char *name, int64_t *out, size_t n,
+void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
                   const int64_t *otherwise);
 
 /* A list of tensors; items may be NULL for Tensor?[]. */
-size_t cq_arg_tensors(const cq_call *c, const char *name, cq_tensor **out, size_t max);
+size_t cq_arg_tensors(const cq_opcall *c, const char *name, cq_tensor **out, size_t max);
 enum { CQ_MAX_TENSORS = 4096 };
-size_t            cq_arg_n_tensors(const cq_call *c, const char *name);
-cq_tensor        *cq_arg_tensor_at(const cq_call *c, const char *name, size_t i);
+size_t            cq_arg_n_tensors(const cq_opcall *c, const char *name);
+cq_tensor        *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i);
 
 /* A dim argument, wrapped into 0 … rank-1. A 0-d tensor counts as rank 1. */
-int cq_arg_dim(const cq_call *c, const char *name, size_t rank);
+int cq_arg_dim(const cq_opcall *c, const char *name, size_t rank);
 
 /* A list of dims as a bit mask; empty or None means all of them. */
-uint64_t cq_arg_dims(const cq_call *c, const char *name, size_t rank);
+uint64_t cq_arg_dims(const cq_opcall *c, const char *name, size_t rank);
 
 /* t itself, or, when it has no data, what it is on the examples. Whoever fixes a number of
  * it from there on tells the listener. */
-cq_status cq_call_data(cq_call *c, cq_tensor **out, cq_tensor *t);
+cq_status cq_call_data(cq_opcall *c, cq_tensor **out, cq_tensor *t);
 
 /* Results. cq_result makes the index-th one, with data if the call is real; it returns the
  * tensor, or NULL after a failure (which is in the context). */
-cq_tensor *cq_result(cq_call *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
-cq_tensor *cq_result_like(cq_call *c, size_t index, const cq_tensor *like, cq_dtype dtype);
-cq_tensor *cq_result_tensor(const cq_call *c, size_t index); /* what was made */
-void       cq_result_set(cq_call *c, size_t index, cq_val v); /* v is the context's, or plain */
-void       cq_result_set_tensor(cq_call *c, size_t index, cq_tensor *t);
+cq_tensor *cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
+cq_tensor *cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype);
+cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index); /* what was made */
+void       cq_result_set(cq_opcall *c, size_t index, cq_val v); /* v is the context's, or plain */
+void       cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t);
 /* A list of n tensors as one result (Tensor[]). The items are the context's. */
-void       cq_result_set_tensors(cq_call *c, size_t index, cq_tensor **items, size_t n);
+void       cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n);
 
 /* A result that shares t's memory. */
-cq_tensor *cq_result_view(cq_call *c, size_t index, const cq_tensor *t, size_t rank,
+cq_tensor *cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,
                           const cq_int *sizes, const int64_t *strides, int64_t offset);
 
 /* ---- helpers of shape rules ---- */
 
 /* Integer arithmetic on sizes, symbolic where it must be. */
-cq_int cq_add(const cq_call *c, cq_int a, cq_int b);
-cq_int cq_sub(const cq_call *c, cq_int a, cq_int b);
-cq_int cq_mul(const cq_call *c, cq_int a, cq_int b);
-cq_int cq_floordiv(const cq_call *c, cq_int a, cq_int b);
+cq_int cq_add(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_sub(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_mul(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_floordiv(const cq_opcall *c, cq_int a, cq_int b);
 
 /* A size that only the data can tell, in a shape rule of a CQ_OP_DYNAMIC row; example is a
  * guess. It becomes the size of the result it is used in. */
-cq_int cq_unknown_size(const cq_call *c, int64_t example);
+cq_int cq_unknown_size(const cq_opcall *c, int64_t example);
 
 /* Sizes of a and b broadcast together into out; the rank, or an error. */
-cq_status cq_broadcast(cq_call *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
+cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
                        size_t rank_b, const cq_int *b);
 
 /* The dtype of an operation on these arguments as torch.result_type says: tensors with
  * dimensions count first, then 0-d tensors, then plain numbers. */
 cq_dtype cq_result_type(const cq_val *vals, size_t n);
-cq_dtype cq_result_type_of(const cq_call *c, const char *a, const char *b);
+cq_dtype cq_result_type_of(const cq_opcall *c, const char *a, const char *b);
 
 /* Integers and bool become the default float type. */
 cq_dtype cq_float_of(cq_dtype d);
 
 /* Shape rules that many rows share. */
-cq_status cq_shape_of_self(cq_call *c);
-cq_status cq_shape_of_self_in_float(cq_call *c);
-cq_status cq_shape_of_self_in_bool(cq_call *c);
+cq_status cq_shape_of_self(cq_opcall *c);
+cq_status cq_shape_of_self_in_float(cq_opcall *c);
+cq_status cq_shape_of_self_in_bool(cq_opcall *c);
 
 /* The failure of a call: adds the operator's name as the place. Returns the status. */
-cq_status cq_call_fail(const cq_call *c, cq_status status, const char *format, ...)
+cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

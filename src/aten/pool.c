@@ -4,14 +4,14 @@
 #include "kernel/pool.h"
 
 /* Spatial axes of the operator: the digit in its name. */
-static size_t axes_of(const cq_call *c)
+static size_t axes_of(const cq_opcall *c)
 {
     const char *d = strpbrk(c->op->schema->name, "123");
 
     return d ? (size_t)(*d - '0') : 2;
 }
 
-static bool has_divisor(const cq_call *c)
+static bool has_divisor(const cq_opcall *c)
 {
     return cq_schema_find(c->op->schema, "divisor_override") >= 0 &&
            !cq_arg_is_none(c, "divisor_override");
@@ -24,7 +24,7 @@ typedef struct pool {
     bool       ceil_mode;
 } pool;
 
-static cq_status read_pool(const cq_call *c, pool *p)
+static cq_status read_pool(const cq_opcall *c, pool *p)
 {
     static const int64_t ones[CQ_MAX_SPATIAL] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     cq_window           *w                    = &p->window;
@@ -47,7 +47,7 @@ static cq_status read_pool(const cq_call *c, pool *p)
     return c->cx->status;
 }
 
-static cq_status pool_shape(cq_call *c)
+static cq_status pool_shape(cq_opcall *c)
 {
     pool   p;
     cq_int sizes[CQ_MAX_RANK];
@@ -67,7 +67,7 @@ static cq_status pool_shape(cq_call *c)
 }
 
 /* What kernels take: the input and result as batches, by index; NULL after a failure. */
-static cq_tensor *batch_of(cq_call *c, size_t n, int result)
+static cq_tensor *batch_of(cq_opcall *c, size_t n, int result)
 {
     if (result < 0)
         return cq_with_batch(c, c->args[0].u.tensor, n);
@@ -76,7 +76,7 @@ static cq_tensor *batch_of(cq_call *c, size_t n, int result)
     return cq_with_batch(c, cq_result_tensor(c, (size_t)result), n);
 }
 
-static cq_status max_pool_run(cq_call *c)
+static cq_status max_pool_run(cq_opcall *c)
 {
     pool       p;
     cq_tensor *x, *out, *indices;
@@ -90,7 +90,7 @@ static cq_status max_pool_run(cq_call *c)
     return cq_kernel_max_pool(out, indices, x, &p.window);
 }
 
-static cq_status avg_pool_run(cq_call *c)
+static cq_status avg_pool_run(cq_opcall *c)
 {
     cq_avg_pool options = { .count_include_pad = cq_arg_bool(c, "count_include_pad") };
     pool        p;
@@ -106,7 +106,7 @@ static cq_status avg_pool_run(cq_call *c)
     return cq_kernel_avg_pool(out, x, &p.window, &options);
 }
 
-static cq_status avg_pool_shape(cq_call *c)
+static cq_status avg_pool_shape(cq_opcall *c)
 {
     if (has_divisor(c) && cq_arg_i64(c, "divisor_override") == 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "the divisor should not be 0");
@@ -115,7 +115,7 @@ static cq_status avg_pool_shape(cq_call *c)
 
 /* ---- adaptive pools: the sizes of the result are given ---- */
 
-static cq_status adaptive_shape(cq_call *c)
+static cq_status adaptive_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "self");
     size_t     n = axes_of(c), given;
@@ -140,7 +140,7 @@ static cq_status adaptive_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status adaptive_avg_run(cq_call *c)
+static cq_status adaptive_avg_run(cq_opcall *c)
 {
     size_t     n = axes_of(c);
     cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0);
@@ -148,7 +148,7 @@ static cq_status adaptive_avg_run(cq_call *c)
     return c->cx->status != CQ_OK ? c->cx->status : cq_kernel_adaptive_avg_pool(out, x);
 }
 
-static cq_status adaptive_max_run(cq_call *c)
+static cq_status adaptive_max_run(cq_opcall *c)
 {
     size_t     n = axes_of(c);
     cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0), *indices = batch_of(c, n, 1);
@@ -158,7 +158,7 @@ static cq_status adaptive_max_run(cq_call *c)
 
 /* ---- unpooling ---- */
 
-static cq_status unpool_shape(cq_call *c)
+static cq_status unpool_shape(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor, *indices = cq_arg_tensor(c, "indices");
     size_t     n = axes_of(c);
@@ -180,7 +180,7 @@ static cq_status unpool_shape(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status unpool_run(cq_call *c)
+static cq_status unpool_run(cq_opcall *c)
 {
     size_t     n = axes_of(c);
     cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0);

@@ -13,13 +13,13 @@ typedef struct reduction {
     bool       keep;
 } reduction;
 
-static bool has_arg(const cq_call *c, const char *name)
+static bool has_arg(const cq_opcall *c, const char *name)
 {
     return cq_schema_find(c->op->schema, name) >= 0;
 }
 
 /* The operator's "dim" may be missing, None, a number or a list. */
-static reduction read_reduction(const cq_call *c)
+static reduction read_reduction(const cq_opcall *c)
 {
     reduction r   = { .x = c->args[0].u.tensor };
     uint64_t  all = r.x->rank ? ~(uint64_t)0 >> (64 - r.x->rank) : 0;
@@ -29,7 +29,7 @@ static reduction read_reduction(const cq_call *c)
     return r;
 }
 
-static cq_status make_reduced(cq_call *c, size_t index, cq_dtype dtype)
+static cq_status make_reduced(cq_opcall *c, size_t index, cq_dtype dtype)
 {
     reduction r = read_reduction(c);
     cq_int    sizes[CQ_MAX_RANK];
@@ -45,20 +45,20 @@ static cq_status make_reduced(cq_call *c, size_t index, cq_dtype dtype)
     return c->cx->status;
 }
 
-static cq_status run_reduce(cq_call *c, size_t index, cq_reduce_op op, double param)
+static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double param)
 {
     reduction r = read_reduction(c);
 
     return cq_reduce(cq_result_tensor(c, index), op, &(cq_params){ .a = param }, r.x, r.dims);
 }
 
-static cq_dtype self_dtype(const cq_call *c)
+static cq_dtype self_dtype(const cq_opcall *c)
 {
     return c->args[0].u.tensor->dtype;
 }
 
 /* Extremes of nothing do not exist. */
-static cq_status need_elements(const cq_call *c)
+static cq_status need_elements(const cq_opcall *c)
 {
     reduction r = read_reduction(c);
 
@@ -71,7 +71,7 @@ static cq_status need_elements(const cq_call *c)
 /* ---- sums, products, means ---- */
 
 /* Integers and bools are added up as int64. */
-static cq_status sum_shape(cq_call *c)
+static cq_status sum_shape(cq_opcall *c)
 {
     cq_dtype d = self_dtype(c);
 
@@ -81,7 +81,7 @@ static cq_status sum_shape(cq_call *c)
 }
 
 /* With a dtype, elements are converted first: it shows when a float becomes an integer. */
-static cq_status run_converted(cq_call *c, cq_reduce_op op)
+static cq_status run_converted(cq_opcall *c, cq_reduce_op op)
 {
     reduction  r   = read_reduction(c);
     cq_tensor *out = cq_result_tensor(c, 0), *x = r.x, *converted = NULL;
@@ -97,17 +97,17 @@ static cq_status run_converted(cq_call *c, cq_reduce_op op)
     return status;
 }
 
-static cq_status sum_run(cq_call *c)
+static cq_status sum_run(cq_opcall *c)
 {
     return run_converted(c, CQ_REDUCE_SUM);
 }
 
-static cq_status prod_run(cq_call *c)
+static cq_status prod_run(cq_opcall *c)
 {
     return run_converted(c, CQ_REDUCE_PROD);
 }
 
-static cq_status mean_shape(cq_call *c)
+static cq_status mean_shape(cq_opcall *c)
 {
     cq_dtype d = cq_arg_dtype(c, "dtype", self_dtype(c));
 
@@ -116,48 +116,48 @@ static cq_status mean_shape(cq_call *c)
     return make_reduced(c, 0, d);
 }
 
-static cq_status mean_run(cq_call *c)
+static cq_status mean_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_MEAN, 0);
 }
 
-static cq_status count_shape(cq_call *c)
+static cq_status count_shape(cq_opcall *c)
 {
     return make_reduced(c, 0, CQ_DTYPE_I64);
 }
 
-static cq_status count_run(cq_call *c)
+static cq_status count_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_COUNT_NONZERO, 0);
 }
 
 /* bool, except that bytes stay bytes. */
-static cq_status truth_shape(cq_call *c)
+static cq_status truth_shape(cq_opcall *c)
 {
     return make_reduced(c, 0, self_dtype(c) == CQ_DTYPE_U8 ? CQ_DTYPE_U8 : CQ_DTYPE_BOOL);
 }
 
-static cq_status all_run(cq_call *c)
+static cq_status all_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_ALL, 0);
 }
 
-static cq_status any_run(cq_call *c)
+static cq_status any_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_ANY, 0);
 }
 
-static cq_status logsumexp_shape(cq_call *c)
+static cq_status logsumexp_shape(cq_opcall *c)
 {
     return make_reduced(c, 0, cq_float_of(self_dtype(c)));
 }
 
-static cq_status logsumexp_run(cq_call *c)
+static cq_status logsumexp_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_LOGSUMEXP, 0);
 }
 
-static cq_tensor *without_nan(cq_call *c)
+static cq_tensor *without_nan(cq_opcall *c)
 {
     cq_ctx    *cx  = c->cx;
     cq_tensor *nan = CQ_OP(cx, "aten::isnan", c->args[0]);
@@ -165,7 +165,7 @@ static cq_tensor *without_nan(cq_call *c)
     return CQ_OP(cx, "aten::masked_fill.Scalar", c->args[0], T(nan), I(0));
 }
 
-static cq_status nansum(cq_call *c)
+static cq_status nansum(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor;
 
@@ -177,7 +177,7 @@ static cq_status nansum(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status nanmean(cq_call *c)
+static cq_status nanmean(cq_opcall *c)
 {
     cq_ctx    *cx  = c->cx;
     cq_tensor *sum = CQ_OP(cx, "aten::nansum", c->args[0], c->args[1], c->args[2], c->args[3]);
@@ -191,14 +191,14 @@ static cq_status nanmean(cq_call *c)
 /* ---- variances ---- */
 
 /* What is subtracted from the number of elements: "unbiased" is Bessel's 1. */
-static double correction_of(const cq_call *c)
+static double correction_of(const cq_opcall *c)
 {
     if (has_arg(c, "unbiased"))
         return cq_arg_bool(c, "unbiased") ? 1 : 0;
     return cq_arg_is_none(c, "correction") ? 1 : cq_arg_f64(c, "correction");
 }
 
-static cq_status var_shape(cq_call *c)
+static cq_status var_shape(cq_opcall *c)
 {
     if (!cq_dtype_is_float(self_dtype(c)))
         return cq_call_fail(c, CQ_E_TYPE, "works on floats only, not on %s",
@@ -208,23 +208,23 @@ static cq_status var_shape(cq_call *c)
     return CQ_OK;
 }
 
-static cq_status var_run(cq_call *c)
+static cq_status var_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_VAR, correction_of(c));
 }
 
-static cq_status std_run(cq_call *c)
+static cq_status std_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_STD, correction_of(c));
 }
 
-static cq_status var_mean_run(cq_call *c)
+static cq_status var_mean_run(cq_opcall *c)
 {
     CQ_TRY(run_reduce(c, 0, CQ_REDUCE_VAR, correction_of(c)));
     return run_reduce(c, 1, CQ_REDUCE_MEAN, 0);
 }
 
-static cq_status std_mean_run(cq_call *c)
+static cq_status std_mean_run(cq_opcall *c)
 {
     CQ_TRY(run_reduce(c, 0, CQ_REDUCE_STD, correction_of(c)));
     return run_reduce(c, 1, CQ_REDUCE_MEAN, 0);
@@ -232,48 +232,48 @@ static cq_status std_mean_run(cq_call *c)
 
 /* ---- extremes ---- */
 
-static cq_status extreme_shape(cq_call *c)
+static cq_status extreme_shape(cq_opcall *c)
 {
     CQ_TRY(need_elements(c));
     return make_reduced(c, 0, self_dtype(c));
 }
 
-static cq_status amax_run(cq_call *c)
+static cq_status amax_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_AMAX, 0);
 }
 
-static cq_status amin_run(cq_call *c)
+static cq_status amin_run(cq_opcall *c)
 {
     return run_reduce(c, 0, CQ_REDUCE_AMIN, 0);
 }
 
-static cq_status aminmax_shape(cq_call *c)
+static cq_status aminmax_shape(cq_opcall *c)
 {
     CQ_TRY(extreme_shape(c));
     return make_reduced(c, 1, self_dtype(c));
 }
 
-static cq_status aminmax_run(cq_call *c)
+static cq_status aminmax_run(cq_opcall *c)
 {
     CQ_TRY(run_reduce(c, 0, CQ_REDUCE_AMIN, 0));
     return run_reduce(c, 1, CQ_REDUCE_AMAX, 0);
 }
 
-static cq_status with_place_shape(cq_call *c)
+static cq_status with_place_shape(cq_opcall *c)
 {
     CQ_TRY(extreme_shape(c));
     return make_reduced(c, 1, CQ_DTYPE_I64);
 }
 
-static cq_status place_shape(cq_call *c)
+static cq_status place_shape(cq_opcall *c)
 {
     CQ_TRY(need_elements(c));
     return make_reduced(c, 0, CQ_DTYPE_I64);
 }
 
 /* values and places are the results that have them, by index; -1: none. */
-static cq_status run_extreme(cq_call *c, bool least, int values, int places)
+static cq_status run_extreme(cq_opcall *c, bool least, int values, int places)
 {
     cq_tensor *x   = c->args[0].u.tensor;
     int64_t    dim = cq_arg_is_none(c, "dim") ? -1 : cq_arg_dim(c, "dim", x->rank);
@@ -285,34 +285,34 @@ static cq_status run_extreme(cq_call *c, bool least, int values, int places)
                          &(cq_extreme){ .least = least }, x, dim);
 }
 
-static cq_status max_dim_run(cq_call *c)
+static cq_status max_dim_run(cq_opcall *c)
 {
     return run_extreme(c, false, 0, 1);
 }
 
-static cq_status min_dim_run(cq_call *c)
+static cq_status min_dim_run(cq_opcall *c)
 {
     return run_extreme(c, true, 0, 1);
 }
 
-static cq_status argmax_run(cq_call *c)
+static cq_status argmax_run(cq_opcall *c)
 {
     return run_extreme(c, false, -1, 0);
 }
 
-static cq_status argmin_run(cq_call *c)
+static cq_status argmin_run(cq_opcall *c)
 {
     return run_extreme(c, true, -1, 0);
 }
 
 /* ---- norms of vectors ---- */
 
-static const char *order_arg(const cq_call *c)
+static const char *order_arg(const cq_opcall *c)
 {
     return has_arg(c, "ord") ? "ord" : "p";
 }
 
-static cq_status norm_shape(cq_call *c)
+static cq_status norm_shape(cq_opcall *c)
 {
     cq_dtype d     = has_arg(c, "dtype") ? cq_arg_dtype(c, "dtype", self_dtype(c)) : self_dtype(c);
     double   order = cq_arg_is_none(c, order_arg(c)) ? 2 : cq_arg_f64(c, order_arg(c));
@@ -324,7 +324,7 @@ static cq_status norm_shape(cq_call *c)
     return make_reduced(c, 0, d);
 }
 
-static cq_status norm_run(cq_call *c)
+static cq_status norm_run(cq_opcall *c)
 {
     double order = cq_arg_is_none(c, order_arg(c)) ? 2 : cq_arg_f64(c, order_arg(c));
 

@@ -1,27 +1,27 @@
 /* Rules that many operators share: broadcasting, type promotion, results like self. */
 #include "aten/ctx.h"
 
-cq_int cq_add(const cq_call *c, cq_int a, cq_int b)
+cq_int cq_add(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_add(c->cx->symbols, a, b);
 }
 
-cq_int cq_sub(const cq_call *c, cq_int a, cq_int b)
+cq_int cq_sub(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_sub(c->cx->symbols, a, b);
 }
 
-cq_int cq_mul(const cq_call *c, cq_int a, cq_int b)
+cq_int cq_mul(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_mul(c->cx->symbols, a, b);
 }
 
-cq_int cq_floordiv(const cq_call *c, cq_int a, cq_int b)
+cq_int cq_floordiv(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_floordiv(c->cx->symbols, a, b);
 }
 
-cq_int cq_unknown_size(const cq_call *c, int64_t example)
+cq_int cq_unknown_size(const cq_opcall *c, int64_t example)
 {
     return c->cx->symbols ? cq_symbol_fresh(c->cx->symbols, "n", example, NULL, 0) : cq_i(example);
 }
@@ -46,7 +46,7 @@ static bool meet(cq_int *out, cq_int a, cq_int b)
     return true;
 }
 
-cq_status cq_broadcast(cq_call *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
+cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
                        size_t rank_b, const cq_int *b)
 {
     size_t n = rank_a > rank_b ? rank_a : rank_b;
@@ -113,14 +113,14 @@ cq_dtype cq_result_type(const cq_val *vals, size_t n)
     return combine(combine(dims, zero), number);
 }
 
-cq_dtype cq_result_type_of(const cq_call *c, const char *a, const char *b)
+cq_dtype cq_result_type_of(const cq_opcall *c, const char *a, const char *b)
 {
     cq_val vals[2] = { cq_arg_val(c, a), b ? cq_arg_val(c, b) : CQ_NONE };
 
     return cq_result_type(vals, 2);
 }
 
-cq_status cq_shape_of_self(cq_call *c)
+cq_status cq_shape_of_self(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;
 
@@ -128,7 +128,7 @@ cq_status cq_shape_of_self(cq_call *c)
     return c->cx->status;
 }
 
-cq_status cq_shape_of_self_in_float(cq_call *c)
+cq_status cq_shape_of_self_in_float(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;
 
@@ -136,7 +136,7 @@ cq_status cq_shape_of_self_in_float(cq_call *c)
     return c->cx->status;
 }
 
-cq_status cq_shape_of_self_in_bool(cq_call *c)
+cq_status cq_shape_of_self_in_bool(cq_opcall *c)
 {
     cq_result_like(c, 0, c->args[0].u.tensor, CQ_DTYPE_BOOL);
     return c->cx->status;

@@ -3,9 +3,9 @@
  * function; its view shows a tensor through it and its scatter writes through it. */
 #include "aten/geometry.h"
 
-typedef cq_status geometry_fn(cq_call *c, const cq_tensor *self, cq_geometry *g);
+typedef cq_status geometry_fn(cq_opcall *c, const cq_tensor *self, cq_geometry *g);
 
-static cq_status part_view(cq_call *c, geometry_fn *geometry)
+static cq_status part_view(cq_opcall *c, geometry_fn *geometry)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g;
@@ -15,7 +15,7 @@ static cq_status part_view(cq_call *c, geometry_fn *geometry)
     return c->cx->status;
 }
 
-static cq_status scatter_shape(cq_call *c, geometry_fn *geometry)
+static cq_status scatter_shape(cq_opcall *c, geometry_fn *geometry)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self"), *src = cq_arg_tensor(c, "src");
     cq_geometry g;
@@ -42,7 +42,7 @@ static cq_status write_through(cq_tensor *out, const cq_geometry *g, const cq_te
     return status;
 }
 
-static cq_status scatter_run(cq_call *c, geometry_fn *geometry)
+static cq_status scatter_run(cq_opcall *c, geometry_fn *geometry)
 {
     cq_tensor  *out = cq_result_tensor(c, 0);
     cq_geometry g;
@@ -54,22 +54,22 @@ static cq_status scatter_run(cq_call *c, geometry_fn *geometry)
 
 /* The functions of the rows of a part. */
 #define PART(name)                                                                                 \
-    static cq_status name##_view(cq_call *c)                                                       \
+    static cq_status name##_view(cq_opcall *c)                                                       \
     {                                                                                              \
         return part_view(c, name##_geometry);                                                      \
     }                                                                                              \
-    static cq_status name##_scatter_shape(cq_call *c)                                              \
+    static cq_status name##_scatter_shape(cq_opcall *c)                                              \
     {                                                                                              \
         return scatter_shape(c, name##_geometry);                                                  \
     }                                                                                              \
-    static cq_status name##_scatter_run(cq_call *c)                                                \
+    static cq_status name##_scatter_run(cq_opcall *c)                                                \
     {                                                                                              \
         return scatter_run(c, name##_geometry);                                                    \
     }
 
 /* ---- slice ---- */
 
-static cq_status slice_geometry(cq_call *c, const cq_tensor *self, cq_geometry *g)
+static cq_status slice_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
     size_t dim   = (size_t)cq_arg_dim(c, "dim", self->rank);
     cq_int start = cq_arg_is_none(c, "start") ? cq_i(0) : cq_arg_int(c, "start");
@@ -90,7 +90,7 @@ static cq_status slice_geometry(cq_call *c, const cq_tensor *self, cq_geometry *
 
 PART(slice)
 
-static cq_tensor *slice_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *slice_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
     return CQ_OP(c->cx, "aten::slice_scatter", T(base), T(changed), cq_arg_val(c, "dim"),
@@ -102,7 +102,7 @@ static cq_tensor *slice(cq_ctx *cx, cq_tensor *t, int64_t dim, cq_int start, cq_
     return CQ_OP(cx, "aten::slice.Tensor", T(t), I(dim), N(start), N(end), I(1));
 }
 
-static cq_status narrow_from(cq_call *c, cq_int start)
+static cq_status narrow_from(cq_opcall *c, cq_int start)
 {
     cq_tensor *self   = cq_arg_tensor(c, "self");
     int        dim    = cq_arg_dim(c, "dim", self->rank);
@@ -122,13 +122,13 @@ static cq_status narrow_from(cq_call *c, cq_int start)
     return c->cx->status;
 }
 
-static cq_status narrow_compose(cq_call *c)
+static cq_status narrow_compose(cq_opcall *c)
 {
     return narrow_from(c, cq_arg_int(c, "start"));
 }
 
 /* The start is a number in a tensor. */
-static cq_status narrow_tensor_compose(cq_call *c)
+static cq_status narrow_tensor_compose(cq_opcall *c)
 {
     cq_val start[1];
 
@@ -139,7 +139,7 @@ static cq_status narrow_tensor_compose(cq_call *c)
 
 /* ---- select ---- */
 
-static cq_status select_geometry(cq_call *c, const cq_tensor *self, cq_geometry *g)
+static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
     size_t dim   = (size_t)cq_arg_dim(c, "dim", self->rank);
     cq_int index = cq_arg_int(c, "index");
@@ -160,14 +160,14 @@ static cq_status select_geometry(cq_call *c, const cq_tensor *self, cq_geometry 
 
 PART(select)
 
-static cq_tensor *select_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *select_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
     return CQ_OP(c->cx, "aten::select_scatter", T(base), T(changed), cq_arg_val(c, "dim"),
                  cq_arg_val(c, "index"));
 }
 
-static cq_status unbind_view(cq_call *c)
+static cq_status unbind_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank), n;
@@ -194,7 +194,7 @@ static cq_status unbind_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_tensor *unbind_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *unbind_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     return CQ_OP(c->cx, "aten::select_scatter", T(base), T(changed), cq_arg_val(c, "dim"),
                  I((int64_t)index));
@@ -204,7 +204,7 @@ static cq_tensor *unbind_unview(cq_call *c, cq_tensor *base, cq_tensor *changed,
 
 /* The sizes of the parts: a list of them, or one for all but the last. Freed by the
  * caller. */
-static cq_status sizes_of_parts(cq_call *c, const cq_tensor *self, size_t dim, cq_int **sizes,
+static cq_status sizes_of_parts(cq_opcall *c, const cq_tensor *self, size_t dim, cq_int **sizes,
                                 size_t *n)
 {
     const cq_val *given = &c->args[1];
@@ -241,7 +241,7 @@ static cq_status sizes_of_parts(cq_call *c, const cq_tensor *self, size_t dim, c
     return CQ_OK;
 }
 
-static cq_status split_view(cq_call *c)
+static cq_status split_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank), n;
@@ -267,7 +267,7 @@ static cq_status split_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_tensor *split_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     size_t  dim = (size_t)cq_arg_dim(c, "dim", base->rank), n;
     cq_int *sizes, start = cq_i(0), end;
@@ -282,12 +282,12 @@ static cq_tensor *split_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, 
                  N(end), I(1));
 }
 
-static cq_status call_list(cq_call *c, const char *name, cq_val a, cq_val b, cq_val d)
+static cq_status call_list(cq_opcall *c, const char *name, cq_val a, cq_val b, cq_val d)
 {
     return cq_op_call(c->cx, cq_op_find(name), (cq_val[]){ a, b, d }, 3, c->results, 1);
 }
 
-static cq_status unsafe_split_compose(cq_call *c)
+static cq_status unsafe_split_compose(cq_opcall *c)
 {
     return call_list(c, c->args[1].kind == CQ_VAL_LIST ? "aten::split_with_sizes"
                                                        : "aten::split.Tensor",
@@ -295,7 +295,7 @@ static cq_status unsafe_split_compose(cq_call *c)
 }
 
 /* At most chunks parts of equal size, the last one smaller. */
-static cq_status chunk_compose(cq_call *c)
+static cq_status chunk_compose(cq_opcall *c)
 {
     cq_tensor *self   = cq_arg_tensor(c, "self");
     size_t     dim    = (size_t)cq_arg_dim(c, "dim", self->rank);
@@ -318,7 +318,7 @@ static cq_status chunk_compose(cq_call *c)
 
 /* ---- tensor_split ---- */
 
-static cq_status split_at(cq_call *c, cq_tensor *self, int64_t dim, const cq_int *at, size_t n)
+static cq_status split_at(cq_opcall *c, cq_tensor *self, int64_t dim, const cq_int *at, size_t n)
 {
     cq_tensor **items = cq_alloc_array(n + 1, sizeof *items);
     cq_int      start = cq_i(0);
@@ -338,7 +338,7 @@ static cq_status split_at(cq_call *c, cq_tensor *self, int64_t dim, const cq_int
 }
 
 /* Sections whose sizes differ by one at most, the larger ones first. */
-static cq_status split_evenly(cq_call *c, cq_tensor *self, int64_t dim, int64_t sections)
+static cq_status split_evenly(cq_opcall *c, cq_tensor *self, int64_t dim, int64_t sections)
 {
     cq_symbols *table = c->cx->symbols;
     cq_int      size = self->sizes[dim], n = cq_i(sections), *at;
@@ -358,7 +358,7 @@ static cq_status split_evenly(cq_call *c, cq_tensor *self, int64_t dim, int64_t 
     return status;
 }
 
-static cq_status split_by_list(cq_call *c, cq_tensor *self, int64_t dim, const cq_list *indices)
+static cq_status split_by_list(cq_opcall *c, cq_tensor *self, int64_t dim, const cq_list *indices)
 {
     cq_int   *at = cq_alloc_array(indices->n, sizeof *at);
     cq_status status;
@@ -373,7 +373,7 @@ static cq_status split_by_list(cq_call *c, cq_tensor *self, int64_t dim, const c
 }
 
 /* Both forms of an argument: the number of sections, or the places to split at. */
-static cq_status split_by(cq_call *c, int64_t dim, cq_val by)
+static cq_status split_by(cq_opcall *c, int64_t dim, cq_val by)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
 
@@ -385,12 +385,12 @@ static cq_status split_by(cq_call *c, int64_t dim, cq_val by)
     return split_evenly(c, self, dim, by.u.i.value);
 }
 
-static cq_status tensor_split_compose(cq_call *c)
+static cq_status tensor_split_compose(cq_opcall *c)
 {
     return split_by(c, cq_arg_dim(c, "dim", cq_arg_tensor(c, "self")->rank), c->args[1]);
 }
 
-static cq_status tensor_split_by_tensor_compose(cq_call *c)
+static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
 {
     cq_tensor *by;
     int64_t    n;
@@ -409,7 +409,7 @@ static cq_status tensor_split_by_tensor_compose(cq_call *c)
 }
 
 /* These, unlike tensor_split, want equal sections. */
-static cq_status split_along(cq_call *c, size_t dim)
+static cq_status split_along(cq_opcall *c, size_t dim)
 {
     const cq_tensor *self = cq_arg_tensor(c, "self");
     const cq_val    *by   = &c->args[1];
@@ -421,24 +421,24 @@ static cq_status split_along(cq_call *c, size_t dim)
     return split_by(c, (int64_t)dim, *by);
 }
 
-static cq_status hsplit_compose(cq_call *c)
+static cq_status hsplit_compose(cq_opcall *c)
 {
     return split_along(c, cq_arg_tensor(c, "self")->rank > 1);
 }
 
-static cq_status vsplit_compose(cq_call *c)
+static cq_status vsplit_compose(cq_opcall *c)
 {
     return split_along(c, 0);
 }
 
-static cq_status dsplit_compose(cq_call *c)
+static cq_status dsplit_compose(cq_opcall *c)
 {
     return split_along(c, 2);
 }
 
 /* ---- diagonal ---- */
 
-static cq_status diagonal_geometry(cq_call *c, const cq_tensor *self, cq_geometry *g)
+static cq_status diagonal_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
     size_t      a = (size_t)cq_arg_dim(c, "dim1", self->rank);
     size_t      b = (size_t)cq_arg_dim(c, "dim2", self->rank);
@@ -469,7 +469,7 @@ static cq_status diagonal_geometry(cq_call *c, const cq_tensor *self, cq_geometr
 
 PART(diagonal)
 
-static cq_tensor *diagonal_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *diagonal_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
     return CQ_OP(c->cx, "aten::diagonal_scatter", T(base), T(changed), cq_arg_val(c, "offset"),
@@ -478,7 +478,7 @@ static cq_tensor *diagonal_unview(cq_call *c, cq_tensor *base, cq_tensor *change
 
 /* ---- unfold: windows along a dimension ---- */
 
-static cq_status unfold_view(cq_call *c)
+static cq_status unfold_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     size_t      dim  = (size_t)cq_arg_dim(c, "dimension", self->rank);
@@ -501,7 +501,7 @@ static cq_status unfold_view(cq_call *c)
 }
 
 /* Windows that do not overlap: the k-th elements of all windows are one slice. */
-static cq_tensor *unfold_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     int64_t dim  = cq_arg_dim(c, "dimension", base->rank);
     int64_t size = cq_arg_i64(c, "size"), step = cq_arg_i64(c, "step");
@@ -528,7 +528,7 @@ static cq_tensor *unfold_unview(cq_call *c, cq_tensor *base, cq_tensor *changed,
 
 /* ---- as_strided: any look at the memory ---- */
 
-static cq_status as_strided_geometry(cq_call *c, const cq_tensor *self, cq_geometry *g)
+static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
     g->rank   = cq_arg_ints(c, "size", g->sizes, CQ_MAX_RANK);
     g->offset = cq_arg_is_none(c, "storage_offset") ? self->offset : cq_arg_i64(c, "storage_offset");
@@ -540,12 +540,12 @@ static cq_status as_strided_geometry(cq_call *c, const cq_tensor *self, cq_geome
     return c->cx->status;
 }
 
-static cq_status as_strided_view(cq_call *c)
+static cq_status as_strided_view(cq_opcall *c)
 {
     return part_view(c, as_strided_geometry);
 }
 
-static cq_status as_strided_scatter_shape(cq_call *c)
+static cq_status as_strided_scatter_shape(cq_opcall *c)
 {
     if (!cq_tensor_is_contiguous(cq_arg_tensor(c, "self")))
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "wants a contiguous tensor to write into");
@@ -553,7 +553,7 @@ static cq_status as_strided_scatter_shape(cq_call *c)
 }
 
 /* The offset is one in self's memory; the result has memory of its own. */
-static cq_status as_strided_scatter_run(cq_call *c)
+static cq_status as_strided_scatter_run(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self"), *out = cq_result_tensor(c, 0);
     cq_geometry g;
@@ -564,7 +564,7 @@ static cq_status as_strided_scatter_run(cq_call *c)
     return write_through(out, &g, cq_arg_tensor(c, "src"));
 }
 
-static cq_tensor *as_strided_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
     return CQ_OP(c->cx, "aten::as_strided_scatter", T(base), T(changed), cq_arg_val(c, "size"),

@@ -3,7 +3,7 @@
 #include "kernel/reduce.h"
 
 /* With a dtype, the input is converted to it first. */
-static cq_status softmax_shape(cq_call *c)
+static cq_status softmax_shape(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor;
     cq_dtype   d = cq_arg_dtype(c, "dtype", x->dtype);
@@ -17,7 +17,7 @@ static cq_status softmax_shape(cq_call *c)
 
 typedef cq_status kernel_fn(cq_tensor *out, const cq_tensor *x, uint32_t dim);
 
-static cq_status run(cq_call *c, kernel_fn *kernel)
+static cq_status run(cq_opcall *c, kernel_fn *kernel)
 {
     cq_tensor *x = c->args[0].u.tensor, *out = cq_result_tensor(c, 0);
 
@@ -26,18 +26,18 @@ static cq_status run(cq_call *c, kernel_fn *kernel)
     return kernel(out, x, (uint32_t)cq_arg_dim(c, "dim", x->rank));
 }
 
-static cq_status softmax_run(cq_call *c)
+static cq_status softmax_run(cq_opcall *c)
 {
     return run(c, cq_softmax);
 }
 
-static cq_status log_softmax_run(cq_call *c)
+static cq_status log_softmax_run(cq_opcall *c)
 {
     return run(c, cq_log_softmax);
 }
 
 /* The inner names, with half_to_float: float16 in, float32 out. */
-static cq_status inner(cq_call *c, const char *op)
+static cq_status inner(cq_opcall *c, const char *op)
 {
     cq_val dtype = cq_arg_bool(c, "half_to_float") ? DTYPE(CQ_DTYPE_F32) : CQ_NONE;
 
@@ -45,12 +45,12 @@ static cq_status inner(cq_call *c, const char *op)
     return c->cx->status;
 }
 
-static cq_status inner_softmax(cq_call *c)
+static cq_status inner_softmax(cq_opcall *c)
 {
     return inner(c, "aten::softmax.int");
 }
 
-static cq_status inner_log_softmax(cq_call *c)
+static cq_status inner_log_softmax(cq_opcall *c)
 {
     return inner(c, "aten::log_softmax.int");
 }

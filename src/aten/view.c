@@ -4,7 +4,7 @@
 
 /* A change of a view that shows all elements is written back by showing them in the base's
  * sizes again. */
-static cq_tensor *unview_by_reshape(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *unview_by_reshape(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
     return CQ_OP(c->cx, "aten::reshape", T(changed), cq_sizes_of(c->cx, base));
@@ -23,7 +23,7 @@ static void swap_dims(cq_geometry *g, size_t a, size_t b)
     g->strides[b] = stride;
 }
 
-static cq_status transpose_view(cq_call *c)
+static cq_status transpose_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
@@ -36,14 +36,14 @@ static cq_status transpose_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_tensor *transpose_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *transpose_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)base, (void)index;
     return CQ_OP(c->cx, "aten::transpose.int", T(changed), cq_arg_val(c, "dim0"),
                  cq_arg_val(c, "dim1"));
 }
 
-static cq_status t_view(cq_call *c)
+static cq_status t_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
@@ -57,20 +57,20 @@ static cq_status t_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_tensor *t_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *t_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)base, (void)index;
     return CQ_OP(c->cx, "aten::t", T(changed));
 }
 
-static cq_status swap_compose(cq_call *c)
+static cq_status swap_compose(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::transpose.int", c->args[0], c->args[1],
                                      c->args[2]));
     return c->cx->status;
 }
 
-static cq_status last_two_compose(cq_call *c)
+static cq_status last_two_compose(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
 
@@ -81,7 +81,7 @@ static cq_status last_two_compose(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status reversed_compose(cq_call *c)
+static cq_status reversed_compose(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     int64_t    dims[CQ_MAX_RANK];
@@ -94,7 +94,7 @@ static cq_status reversed_compose(cq_call *c)
 }
 
 /* The dims of a permutation, wrapped and checked to name each dimension once. */
-static cq_status permutation(const cq_call *c, int64_t *dims, size_t rank)
+static cq_status permutation(const cq_opcall *c, int64_t *dims, size_t rank)
 {
     size_t   n    = cq_arg_i64s(c, "dims", dims, CQ_MAX_RANK);
     uint64_t seen = 0;
@@ -113,7 +113,7 @@ static cq_status permutation(const cq_call *c, int64_t *dims, size_t rank)
     return c->cx->status;
 }
 
-static cq_status permute_view(cq_call *c)
+static cq_status permute_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
@@ -128,7 +128,7 @@ static cq_status permute_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_tensor *permute_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *permute_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     int64_t dims[CQ_MAX_RANK], back[CQ_MAX_RANK] = { 0 };
 
@@ -141,7 +141,7 @@ static cq_tensor *permute_unview(cq_call *c, cq_tensor *base, cq_tensor *changed
 }
 
 /* Dimensions source go to the places destination, the others keep their order. */
-static cq_status movedim_compose(cq_call *c)
+static cq_status movedim_compose(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     int64_t    from[CQ_MAX_RANK], to[CQ_MAX_RANK], dims[CQ_MAX_RANK], rank = self->rank;
@@ -177,7 +177,7 @@ static cq_status movedim_compose(cq_call *c)
 /* ---- other sizes ---- */
 
 /* A copy of self in row-major order, in other sizes. */
-static cq_status copy_in_sizes(cq_call *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
+static cq_status copy_in_sizes(cq_opcall *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
 {
     cq_tensor *out = cq_result(c, 0, self->dtype, rank, sizes), *seen = NULL;
     int64_t    strides[CQ_MAX_RANK];
@@ -193,7 +193,7 @@ static cq_status copy_in_sizes(cq_call *c, const cq_tensor *self, size_t rank, c
     return status;
 }
 
-static cq_status view_or_copy(cq_call *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
+static cq_status view_or_copy(cq_opcall *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
 {
     cq_geometry g;
 
@@ -203,7 +203,7 @@ static cq_status view_or_copy(cq_call *c, const cq_tensor *self, size_t rank, co
     return c->cx->status;
 }
 
-static cq_status reshape_view(cq_call *c)
+static cq_status reshape_view(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     cq_int     sizes[CQ_MAX_RANK];
@@ -213,7 +213,7 @@ static cq_status reshape_view(cq_call *c)
     return view_or_copy(c, self, rank, sizes);
 }
 
-static cq_status view_view(cq_call *c)
+static cq_status view_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_int      sizes[CQ_MAX_RANK];
@@ -231,7 +231,7 @@ static cq_status view_view(cq_call *c)
 
 /* The same bytes as elements of another dtype. When its size differs, the last dimension
  * grows or shrinks. */
-static cq_status view_dtype_view(cq_call *c)
+static cq_status view_dtype_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self"), *out = NULL;
     cq_dtype    to   = cq_arg_dtype(c, "dtype", self->dtype);
@@ -269,13 +269,13 @@ static cq_status view_dtype_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_tensor *view_dtype_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *view_dtype_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
     return CQ_OP(c->cx, "aten::view.dtype", T(changed), DTYPE(base->dtype));
 }
 
-static cq_status flatten_view(cq_call *c)
+static cq_status flatten_view(cq_opcall *c)
 {
     cq_tensor *self  = cq_arg_tensor(c, "self");
     size_t     start = (size_t)cq_arg_dim(c, "start_dim", self->rank);
@@ -301,7 +301,7 @@ static cq_status flatten_view(cq_call *c)
 }
 
 /* One dimension becomes several; one of their sizes may be -1. */
-static cq_status unflatten_compose(cq_call *c)
+static cq_status unflatten_compose(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
@@ -334,21 +334,21 @@ static cq_status unflatten_compose(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status view_as_compose(cq_call *c)
+static cq_status view_as_compose(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::view", c->args[0],
                                      cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
     return c->cx->status;
 }
 
-static cq_status reshape_as_compose(cq_call *c)
+static cq_status reshape_as_compose(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::reshape", c->args[0],
                                      cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
     return c->cx->status;
 }
 
-static cq_status ravel_compose(cq_call *c)
+static cq_status ravel_compose(cq_opcall *c)
 {
     cq_result_set_tensor(
         c, 0, CQ_OP(c->cx, "aten::reshape", c->args[0], cq_i64s(c->cx, (int64_t[]){ -1 }, 1)));
@@ -358,7 +358,7 @@ static cq_status ravel_compose(cq_call *c)
 /* ---- dimensions of size 1 ---- */
 
 /* A symbolic size that is 1 on the example is taken to be 1, which is worth a warning. */
-static bool is_one(const cq_call *c, cq_int size)
+static bool is_one(const cq_opcall *c, cq_int size)
 {
     const cq_ctx *cx = c->cx;
 
@@ -367,7 +367,7 @@ static bool is_one(const cq_call *c, cq_int size)
     return size.value == 1;
 }
 
-static cq_status squeeze_view(cq_call *c)
+static cq_status squeeze_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
@@ -379,7 +379,7 @@ static cq_status squeeze_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status squeeze_dim_view(cq_call *c)
+static cq_status squeeze_dim_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
@@ -391,7 +391,7 @@ static cq_status squeeze_dim_view(cq_call *c)
     return c->cx->status;
 }
 
-static cq_status unsqueeze_view(cq_call *c)
+static cq_status unsqueeze_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
@@ -406,7 +406,7 @@ static cq_status unsqueeze_view(cq_call *c)
 
 /* ---- repeated without a copy ---- */
 
-static cq_status expand_view(cq_call *c)
+static cq_status expand_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = { .offset = self->offset };
@@ -440,7 +440,7 @@ static cq_status expand_view(cq_call *c)
 }
 
 /* Elements that a view shows more than once cannot be written one by one. */
-static cq_tensor *expand_unview(cq_call *c, cq_tensor *base, cq_tensor *changed, size_t index)
+static cq_tensor *expand_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     if (cq_tensor_numel(base) == cq_tensor_numel(changed))
         return unview_by_reshape(c, base, changed, index);
@@ -449,14 +449,14 @@ static cq_tensor *expand_unview(cq_call *c, cq_tensor *base, cq_tensor *changed,
     return NULL;
 }
 
-static cq_status expand_as_compose(cq_call *c)
+static cq_status expand_as_compose(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::expand", c->args[0],
                                      cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
     return c->cx->status;
 }
 
-static cq_status broadcast_to_compose(cq_call *c)
+static cq_status broadcast_to_compose(cq_opcall *c)
 {
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::expand", c->args[0], c->args[1]));
     return c->cx->status;

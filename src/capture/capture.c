@@ -107,7 +107,7 @@ static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
     }
 }
 
-static cq_status bind(cq_capture *cap, cq_call *c, cq_tensor *t, cq_value *v, size_t result)
+static cq_status bind(cq_capture *cap, cq_opcall *c, cq_tensor *t, cq_value *v, size_t result)
 {
     cq_track *track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
 
@@ -121,7 +121,7 @@ static cq_status bind(cq_capture *cap, cq_call *c, cq_tensor *t, cq_value *v, si
     return c->op->def->view && !c->copied ? cq_track_view(cap, c, t, result) : CQ_OK;
 }
 
-static cq_status bind_number(cq_call *c, size_t i, cq_value *v)
+static cq_status bind_number(cq_opcall *c, size_t i, cq_value *v)
 {
     static const cq_type_kind kinds[] = { [CQ_VAL_INT]   = CQ_TYPE_INT,
                                           [CQ_VAL_FLOAT] = CQ_TYPE_FLOAT,
@@ -134,7 +134,7 @@ static cq_status bind_number(cq_call *c, size_t i, cq_value *v)
     return CQ_OK;
 }
 
-static cq_status called(void *self, cq_call *c)
+static cq_status called(void *self, cq_opcall *c)
 {
     cq_capture *cap     = self;
     cq_val     *results = c->results;

@@ -69,7 +69,7 @@ cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 
 /* track.c */
 cq_track *cq_track_of(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
-cq_status cq_track_view(cq_capture *cap, cq_call *c, cq_tensor *view, size_t result);
+cq_status cq_track_view(cq_capture *cap, cq_opcall *c, cq_tensor *view, size_t result);
 cq_status cq_track_changed(void *cap, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);
 cq_status cq_track_refresh(void *cap, cq_ctx *cx, cq_tensor *t);
 

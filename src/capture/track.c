@@ -11,7 +11,7 @@ static cq_track *root_of(cq_track *t)
     return t;
 }
 
-cq_status cq_track_view(cq_capture *cap, cq_call *c, cq_tensor *view, size_t result)
+cq_status cq_track_view(cq_capture *cap, cq_opcall *c, cq_tensor *view, size_t result)
 {
     size_t    n     = c->op->schema->n_args;
     cq_track *track = view->track;
@@ -75,7 +75,7 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
     track->value = news->value;
     for (cq_track *view = track; view->base; view = view->base) {
         cq_tensor *base = view->args[0].u.tensor;
-        cq_call    c    = { .cx = cx, .op = view->op, .args = view->args };
+        cq_opcall    c    = { .cx = cx, .op = view->op, .args = view->args };
 
         if (!view->op->def->unview)
             return cq_fail(CQ_E_UNSUPPORTED, view->op->schema->full, NULL,

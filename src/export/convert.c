@@ -127,7 +127,7 @@ static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
 {
     cq_capture cap = { .graph = ex->source, .block = parts };
     cq_val     args[64];
-    cq_call    c = { .op = n->def, .args = args, .n_results = n->n_outputs };
+    cq_opcall    c = { .op = n->def, .args = args, .n_results = n->n_outputs };
     cq_val    *results = c.results;
     cq_status  status;
 

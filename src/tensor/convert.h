@@ -31,6 +31,10 @@ cq_store_fn *cq_store_of(cq_dtype d, cq_wide w);
 void cq_convert_run(char *to, cq_dtype to_dtype, int64_t to_step, const char *from,
                     cq_dtype from_dtype, int64_t from_step, int64_t n);
 
+/* n elements of size bytes, whatever they are. */
+void cq_move_run(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,
+                 int64_t n);
+
 /* Single numbers. */
 int64_t cq_f64_to_i64(double x);
 

@@ -11,8 +11,8 @@
             memcpy(to, from, bytes);                                                               \
     } while (0)
 
-static void move_run(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,
-                     int64_t n)
+void cq_move_run(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,
+                 int64_t n)
 {
     if (to_step == size && from_step == size) {
         memcpy(to, from, (size_t)(n * size));
@@ -42,9 +42,9 @@ static void move_squares(cq_walk *w, int64_t size, uint32_t dense)
         for (int64_t i = 0; i < rows; i += SIDE)
             for (int64_t j = 0; j < w->n; j += SIDE)
                 for (int64_t k = i; k < rows && k < i + SIDE; k++)
-                    move_run(w->at[0] + k * to_down + j * w->step[0], w->step[0],
-                             w->at[1] + k * from_down + j * w->step[1], w->step[1], size,
-                             w->sizes[last] - j < SIDE ? w->sizes[last] - j : SIDE);
+                    cq_move_run(w->at[0] + k * to_down + j * w->step[0], w->step[0],
+                                w->at[1] + k * from_down + j * w->step[1], w->step[1], size,
+                                w->sizes[last] - j < SIDE ? w->sizes[last] - j : SIDE);
     } while (cq_walk_next(w));
 }
 
@@ -57,7 +57,7 @@ static void move_all(cq_walk *w, int64_t size)
                 return;
             }
     do
-        move_run(w->at[0], w->step[0], w->at[1], w->step[1], size, w->n);
+        cq_move_run(w->at[0], w->step[0], w->at[1], w->step[1], size, w->n);
     while (cq_walk_next(w));
 }
 

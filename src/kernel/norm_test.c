@@ -11,7 +11,7 @@ TEST(norm, batch_norm_by_given_statistics)
 {
     cq_tensor *x = pattern(CQ_DTYPE_F32, SIZES(2, 3, 2), 0), *w = params(1), *b = params(2);
     cq_tensor *m   = params(3);
-    cq_tensor *v   = tensor_of(CQ_DTYPE_F32, SIZES(3), (float[]){ 0.75, 1.5, 0.75 });
+    cq_tensor *v   = tensor_of(CQ_DTYPE_F32, SIZES(3), (float[]){ 0.75, 1.75, 1 });
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(2, 3, 2), NULL);
 
     CHECK_OK(cq_kernel_batch_norm(out, x, w, b, m, v, 1e-3));

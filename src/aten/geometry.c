@@ -43,6 +43,17 @@ cq_tensor *cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometr
     return cq_result_view(c, 0, t, g->rank, g->sizes, g->strides, g->offset);
 }
 
+cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tensor *src)
+{
+    cq_tensor *part = NULL;
+    cq_status  status;
+
+    CQ_TRY(cq_tensor_new_view(&part, out, out->dtype, g->rank, g->sizes, g->strides, g->offset));
+    status = cq_tensor_copy_into(part, src);
+    cq_tensor_release(part);
+    return status;
+}
+
 /* Old dimensions are taken in runs that lie end to end in memory. The new ones must fill
  * each run exactly; inside of it their strides follow from the run's innermost stride. */
 bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const cq_int *sizes)

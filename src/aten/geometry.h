@@ -22,6 +22,9 @@ void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride);
 /* t looked at through g, as result 0 of the call; the tensor, or NULL after a failure. */
 cq_tensor *cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
 
+/* Copies src to where g looks in out. */
+cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tensor *src);
+
 /* Strides that show t in other sizes without moving an element; false if there are none.
  * Sizes count by their example values and have t's number of elements. */
 bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const cq_int *sizes);

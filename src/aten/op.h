@@ -73,6 +73,8 @@ extern const cq_op_def cq_ops_softmax[];
 extern const cq_op_def cq_ops_view[];
 extern const cq_op_def cq_ops_slice[];
 extern const cq_op_def cq_ops_meta[];
+extern const cq_op_def cq_ops_join[];
+extern const cq_op_def cq_ops_shuffle[];
 
 /* ---- one call of an operator ---- */
 

@@ -19,6 +19,8 @@ static const cq_op_def *const families[] = {
     cq_ops_view,
     cq_ops_slice,
     cq_ops_meta,
+    cq_ops_join,
+    cq_ops_shuffle,
 };
 
 static struct {

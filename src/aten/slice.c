@@ -31,17 +31,6 @@ static cq_status scatter_shape(cq_opcall *c, geometry_fn *geometry)
     return c->cx->status;
 }
 
-static cq_status write_through(cq_tensor *out, const cq_geometry *g, const cq_tensor *src)
-{
-    cq_tensor *part = NULL;
-    cq_status  status;
-
-    CQ_TRY(cq_tensor_new_view(&part, out, out->dtype, g->rank, g->sizes, g->strides, g->offset));
-    status = cq_tensor_copy_into(part, src);
-    cq_tensor_release(part);
-    return status;
-}
-
 static cq_status scatter_run(cq_opcall *c, geometry_fn *geometry)
 {
     cq_tensor  *out = cq_result_tensor(c, 0);
@@ -49,7 +38,7 @@ static cq_status scatter_run(cq_opcall *c, geometry_fn *geometry)
 
     CQ_TRY(cq_tensor_copy_into(out, cq_arg_tensor(c, "self")));
     CQ_TRY(geometry(c, out, &g));
-    return write_through(out, &g, cq_arg_tensor(c, "src"));
+    return cq_geometry_write(out, &g, cq_arg_tensor(c, "src"));
 }
 
 /* The functions of the rows of a part. */
@@ -561,7 +550,7 @@ static cq_status as_strided_scatter_run(cq_opcall *c)
     CQ_TRY(as_strided_geometry(c, self, &g));
     g.offset -= self->offset;
     CQ_TRY(cq_tensor_copy_into(out, self));
-    return write_through(out, &g, cq_arg_tensor(c, "src"));
+    return cq_geometry_write(out, &g, cq_arg_tensor(c, "src"));
 }
 
 static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)

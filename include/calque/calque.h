@@ -7,6 +7,7 @@
 #include <calque/onnx.h>
 #include <calque/status.h>
 #include <calque/tensor.h>
+#include <calque/threads.h>
 #include <calque/version.h>
 
 #endif

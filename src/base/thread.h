@@ -8,14 +8,11 @@
 
 #include "base/error.h"
 
+#include <calque/threads.h>
+
 #include <stdint.h>
 
-enum { CQ_MAX_THREADS = 64 };
-
-/* Threads that work on a job, the caller's included; 1 to CQ_MAX_THREADS. 0 means one for
- * each core, and is the default. Counts from the next job on. */
-CQ_API void cq_set_threads(int n);
-CQ_API int  cq_threads(void);
+enum { CQ_MAX_THREADS = 64 }; /* as <calque/threads.h> has it */
 
 typedef cq_status (*cq_block_fn)(void *user, int64_t block);
 

@@ -1,0 +1,99 @@
+#include "base/pytext.h"
+
+#include "test.h"
+
+#include <float.h>
+#include <math.h>
+
+static void check_float(const char *want, double value)
+{
+    cq_str s = { 0 };
+
+    cq_str_add_py_float(&s, value);
+    CHECK_STR(want, cq_str_text(&s));
+    cq_str_clear(&s);
+}
+
+static void check_text(const char *want, const char *text, size_t most)
+{
+    cq_str s = { 0 };
+
+    cq_str_add_py_text(&s, text, strlen(text), most);
+    CHECK_STR(want, cq_str_text(&s));
+    cq_str_clear(&s);
+}
+
+TEST(pytext, floats_have_the_fewest_digits_that_give_them_back)
+{
+    check_float("0.1", 0.1);
+    check_float("0.10000000149011612", (double)0.1f);
+    check_float("0.30000000000000004", 0.1 + 0.2);
+    check_float("-0.0", -0.0);
+    check_float("5e-324", 5e-324);
+    check_float("1.7976931348623157e+308", DBL_MAX);
+}
+
+TEST(pytext, floats_change_notation_where_python_does)
+{
+    check_float("0.0001", 1e-4);
+    check_float("1e-05", 1e-5);
+    check_float("1.5e-05", 1.5e-5);
+    check_float("1000000000000000.0", 1e15);
+    check_float("1e+16", 1e16);
+    check_float("123456789.25", 123456789.25);
+    check_float("100.0", 100);
+    check_float("1e+100", 1e100);
+    check_float("inf", INFINITY);
+    check_float("-inf", -INFINITY);
+    check_float("nan", -NAN);
+}
+
+TEST(pytext, texts_are_quoted_and_escaped_as_python_does)
+{
+    check_text("''", "", 64);
+    check_text("\"it's\"", "it's", 64);
+    check_text("'\"'", "\"", 64);
+    check_text("'\\'\"'", "'\"", 64);
+    check_text("'\\t\\n\\r\\\\\\x01\\x7f'", "\t\n\r\\\x01\x7f", 64);
+    check_text("'\xc3\xa9'", "\xc3\xa9", 64);                 /* e with an accent stays */
+    check_text("'\\xa0\\u200b'", "\xc2\xa0\xe2\x80\x8b", 64); /* invisible ones do not */
+    check_text("'\\U000e0001'", "\xf3\xa0\x80\x81", 64);
+}
+
+TEST(pytext, what_is_no_utf_8_is_left_out)
+{
+    check_text("'ab'",
+               "a\xff\xc0\x80"
+               "b",
+               64);
+    check_text("'ab'",
+               "a\xed\xa0\x80"
+               "b",
+               64);                         /* half a surrogate pair */
+    check_text("'a'", "a\xf0\x9f\x98", 64); /* cut off */
+    check_text("'a('", "a\xe2\x82(", 64);
+}
+
+TEST(pytext, long_texts_are_cut_at_characters)
+{
+    check_text("'abc'", "abc", 4);
+    check_text("'abcd...<+len=0>'", "abcd", 4);
+    check_text("'\xc3\xa9\xc3\xa9...<+len=3>'", "\xc3\xa9\xc3\xa9\xc3\xa9xy", 2);
+    check_text("'ab...<+len=1>'", "ab'", 2); /* what is cut off needs no quoting */
+}
+
+TEST(pytext, bytes_are_shown_as_bytes)
+{
+    cq_str s = { 0 };
+
+    cq_str_add_py_bytes(&s, "a'\0\xff\n", 5);
+    CHECK_STR("b\"a'\\x00\\xff\\n\"", cq_str_text(&s));
+    cq_str_clear(&s);
+}
+
+RUN_TESTS(TEST_OF(pytext, floats_have_the_fewest_digits_that_give_them_back),
+          TEST_OF(pytext, floats_change_notation_where_python_does),
+          TEST_OF(pytext, texts_are_quoted_and_escaped_as_python_does),
+          TEST_OF(pytext, what_is_no_utf_8_is_left_out),
+          TEST_OF(pytext, long_texts_are_cut_at_characters),
+          TEST_OF(pytext, bytes_are_shown_as_bytes))

@@ -100,10 +100,10 @@ static cq_int transposed_size(cq_opcall *c, const conv *v, size_t i, cq_int in)
     const cq_window *w = &v->window;
     cq_int           size;
 
-    size = cq_mul(c, cq_sub(c, in, cq_i(1)), cq_i(w->stride[i]));
-    size = cq_add(c, size,
-                  cq_mul(c, cq_sub(c, v->w->sizes[i + 2], cq_i(1)), cq_i(w->dilation[i])));
-    size = cq_add(c, size, cq_i(v->output_padding[i] - w->padding[i] - v->after[i] + 1));
+    size = cq_size_mul(c, cq_size_sub(c, in, cq_i(1)), cq_i(w->stride[i]));
+    size = cq_size_add(c, size,
+                  cq_size_mul(c, cq_size_sub(c, v->w->sizes[i + 2], cq_i(1)), cq_i(w->dilation[i])));
+    size = cq_size_add(c, size, cq_i(v->output_padding[i] - w->padding[i] - v->after[i] + 1));
     if (size.value < 1)
         cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE, "the result would have size %lld",
                                         (long long)size.value));
@@ -121,7 +121,7 @@ static cq_status conv_shape(cq_opcall *c)
     sizes[0]            = v.x->sizes[0];
     sizes[lead - 1]     = v.w->sizes[0];
     if (v.transposed)
-        sizes[lead - 1] = cq_mul(c, v.w->sizes[1], cq_i(v.groups));
+        sizes[lead - 1] = cq_size_mul(c, v.w->sizes[1], cq_i(v.groups));
     for (size_t i = 0; i < v.n; i++) {
         cq_int in = v.x->sizes[lead + i];
 
@@ -197,8 +197,8 @@ static cq_status im2col_shape(cq_opcall *c)
     lead = x->rank - 2;
     window_places(c, &w, x->sizes + lead, places);
     sizes[0]        = x->sizes[0];
-    sizes[lead - 1] = cq_mul(c, x->sizes[lead - 1], cq_i(w.kernel[0] * w.kernel[1]));
-    sizes[lead]     = cq_mul(c, places[0], places[1]);
+    sizes[lead - 1] = cq_size_mul(c, x->sizes[lead - 1], cq_i(w.kernel[0] * w.kernel[1]));
+    sizes[lead]     = cq_size_mul(c, places[0], places[1]);
     cq_result(c, 0, x->dtype, lead + 1, sizes);
     return c->cx->status;
 }
@@ -242,7 +242,7 @@ static cq_status col2im_shape(cq_opcall *c)
                             (long long)(places[0].value * places[1].value),
                             (long long)x->sizes[lead].value);
     sizes[0]        = x->sizes[0];
-    sizes[lead - 1] = cq_floordiv(c, x->sizes[lead - 1], cq_i(taps));
+    sizes[lead - 1] = cq_size_floordiv(c, x->sizes[lead - 1], cq_i(taps));
     sizes[lead]     = image[0];
     sizes[lead + 1] = image[1];
     cq_result(c, 0, x->dtype, lead + 2, sizes);

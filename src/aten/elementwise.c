@@ -67,9 +67,9 @@ cq_tensor *cq_operand_tensor(cq_opcall *c, cq_val v, cq_dtype dtype)
     if (status == CQ_OK) {
         t = cq_ctx_own_tensor(c->cx, t);
         if (t && v.kind == CQ_VAL_FLOAT)
-            status = cq_fill_f64(t, v.u.f.value);
+            status = cq_kernel_fill_f64(t, v.u.f.value);
         else if (t)
-            status = cq_fill_i64(t, v.kind == CQ_VAL_BOOL ? v.u.b.value : v.u.i.value);
+            status = cq_kernel_fill_i64(t, v.kind == CQ_VAL_BOOL ? v.u.b.value : v.u.i.value);
     }
     cq_ctx_fail(c->cx, status);
     return c->cx->status == CQ_OK ? t : NULL;

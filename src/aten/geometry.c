@@ -89,7 +89,7 @@ bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const 
 static cq_int clamp_index(const cq_opcall *c, cq_int index, cq_int size)
 {
     if (index.value < 0)
-        index = cq_add(c, index, size);
+        index = cq_size_add(c, index, size);
     if (index.value < 0)
         return cq_i(0);
     return cq_int_min(c->cx->symbols, index, size);
@@ -101,14 +101,14 @@ cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end
 
     *start = clamp_index(c, *start, size);
     *end   = cq_int_is(*end, INT64_MAX) ? size : clamp_index(c, *end, size);
-    n      = cq_sub(c, *end, *start);
+    n      = cq_size_sub(c, *end, *start);
     if (n.value < 0) {
         *end = *start;
         return n.expr ? cq_int_max(c->cx->symbols, n, cq_i(0)) : cq_i(0);
     }
     if (cq_int_is(step, 1))
         return n;
-    return cq_floordiv(c, cq_add(c, n, cq_sub(c, step, cq_i(1))), step);
+    return cq_size_floordiv(c, cq_size_add(c, n, cq_size_sub(c, step, cq_i(1))), step);
 }
 
 cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_t *rank,
@@ -128,7 +128,7 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
         if (sizes[i].value < 0)
             return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu makes no sense here",
                                 (long long)sizes[i].value, i);
-        known = cq_mul(c, known, sizes[i]);
+        known = cq_size_mul(c, known, sizes[i]);
     }
     if (open < n && known.value == 0)
         return cq_call_fail(c, CQ_E_ARGUMENT,
@@ -139,7 +139,7 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
                             cq_tensor_describe(t, text, sizeof text), (long long)have,
                             (long long)known.value);
     if (open < n)
-        sizes[open] = cq_floordiv(c, cq_tensor_numel_int(c->cx->symbols, t), known);
+        sizes[open] = cq_size_floordiv(c, cq_tensor_numel_int(c->cx->symbols, t), known);
     return c->cx->status;
 }
 

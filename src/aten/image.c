@@ -5,18 +5,18 @@ cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t
                  int64_t after, int64_t dilation, bool ceil_mode)
 {
     cq_symbols *symbols = c->cx->symbols;
-    cq_int      reach   = cq_add(c, cq_mul(c, cq_i(dilation), cq_sub(c, kernel, cq_i(1))), cq_i(1));
-    cq_int      room    = cq_sub(c, cq_add(c, in, cq_i(before + after)), reach);
+    cq_int      reach   = cq_size_add(c, cq_size_mul(c, cq_i(dilation), cq_size_sub(c, kernel, cq_i(1))), cq_i(1));
+    cq_int      room    = cq_size_sub(c, cq_size_add(c, in, cq_i(before + after)), reach);
     cq_int      places;
 
     if (ceil_mode)
-        room = cq_add(c, room, cq_i(stride - 1));
-    places = cq_add(c, cq_floordiv(c, room, cq_i(stride)), cq_i(1));
+        room = cq_size_add(c, room, cq_i(stride - 1));
+    places = cq_size_add(c, cq_size_floordiv(c, room, cq_i(stride)), cq_i(1));
     if (ceil_mode) {
         /* The last place p * stride must lie before in + before. */
-        cq_int last = cq_floordiv(c, cq_add(c, in, cq_i(before - 1)), cq_i(stride));
+        cq_int last = cq_size_floordiv(c, cq_size_add(c, in, cq_i(before - 1)), cq_i(stride));
 
-        places = cq_int_min(symbols, places, cq_add(c, last, cq_i(1)));
+        places = cq_int_min(symbols, places, cq_size_add(c, last, cq_i(1)));
     }
     if (places.value < 1)
         cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE,

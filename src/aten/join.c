@@ -37,7 +37,7 @@ static cq_status cat_sizes(cq_opcall *c, const cq_tensor *first, size_t dim, siz
                                     (long long)t->sizes[i].value, i, (long long)sizes[i].value);
             sizes[i] = stronger(sizes[i], t->sizes[i]);
         }
-        sizes[dim] = cq_add(c, sizes[dim], t->sizes[dim]);
+        sizes[dim] = cq_size_add(c, sizes[dim], t->sizes[dim]);
     }
     return CQ_OK;
 }
@@ -230,15 +230,15 @@ static cq_status block_diag_compose(cq_opcall *c)
         if (rows[k] && rows[k]->rank != 2)
             cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_ARGUMENT, "tensor %zu is no matrix", k));
         else if (rows[k])
-            all = cq_add(c, all, rows[k]->sizes[1]);
+            all = cq_size_add(c, all, rows[k]->sizes[1]);
     }
     for (size_t k = 0; k < n && c->cx->status == CQ_OK; k++) {
         cq_int columns = rows[k]->sizes[1];
-        cq_int pads[2] = { before, cq_sub(c, cq_sub(c, all, before), columns) };
+        cq_int pads[2] = { before, cq_size_sub(c, cq_size_sub(c, all, before), columns) };
 
         rows[k] = CQ_OP(c->cx, "aten::to.dtype", T(rows[k]), DTYPE(dtype));
         rows[k] = CQ_OP(c->cx, "aten::constant_pad_nd", T(rows[k]), cq_ints(c->cx, pads, 2));
-        before  = cq_add(c, before, columns);
+        before  = cq_size_add(c, before, columns);
     }
     if (c->cx->status == CQ_OK)
         cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::cat", cq_tensors(c->cx, rows, n), I(0)));
@@ -262,7 +262,7 @@ static cq_status repeat_shape(cq_opcall *c)
             return cq_call_fail(c, CQ_E_ARGUMENT, "cannot repeat %lld times",
                                 (long long)sizes[i].value);
         if (i >= n - self->rank)
-            sizes[i] = cq_mul(c, sizes[i], self->sizes[i - (n - self->rank)]);
+            sizes[i] = cq_size_mul(c, sizes[i], self->sizes[i - (n - self->rank)]);
     }
     cq_result(c, 0, self->dtype, n, sizes);
     return c->cx->status;

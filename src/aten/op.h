@@ -146,10 +146,10 @@ cq_tensor *cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t
 /* ---- helpers of shape rules ---- */
 
 /* Integer arithmetic on sizes, symbolic where it must be. */
-cq_int cq_add(const cq_opcall *c, cq_int a, cq_int b);
-cq_int cq_sub(const cq_opcall *c, cq_int a, cq_int b);
-cq_int cq_mul(const cq_opcall *c, cq_int a, cq_int b);
-cq_int cq_floordiv(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_size_add(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_size_sub(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_size_mul(const cq_opcall *c, cq_int a, cq_int b);
+cq_int cq_size_floordiv(const cq_opcall *c, cq_int a, cq_int b);
 
 /* A size that only the data can tell, in a shape rule of a CQ_OP_DYNAMIC row; example is a
  * guess. It becomes the size of the result it is used in. */

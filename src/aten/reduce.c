@@ -49,7 +49,7 @@ static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double 
 {
     reduction r = read_reduction(c);
 
-    return cq_reduce(cq_result_tensor(c, index), op, &(cq_params){ .a = param }, r.x, r.dims);
+    return cq_kernel_reduce(cq_result_tensor(c, index), op, &(cq_params){ .a = param }, r.x, r.dims);
 }
 
 static cq_dtype self_dtype(const cq_opcall *c)
@@ -92,7 +92,7 @@ static cq_status run_converted(cq_opcall *c, cq_reduce_op op)
         CQ_TRY(cq_tensor_clone(&converted, x, out->dtype));
         x = converted;
     }
-    status = cq_reduce(out, op, NULL, x, r.dims);
+    status = cq_kernel_reduce(out, op, NULL, x, r.dims);
     cq_tensor_release(converted);
     return status;
 }

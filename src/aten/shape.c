@@ -1,22 +1,22 @@
 /* Rules that many operators share: broadcasting, type promotion, results like self. */
 #include "aten/ctx.h"
 
-cq_int cq_add(const cq_opcall *c, cq_int a, cq_int b)
+cq_int cq_size_add(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_add(c->cx->symbols, a, b);
 }
 
-cq_int cq_sub(const cq_opcall *c, cq_int a, cq_int b)
+cq_int cq_size_sub(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_sub(c->cx->symbols, a, b);
 }
 
-cq_int cq_mul(const cq_opcall *c, cq_int a, cq_int b)
+cq_int cq_size_mul(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_mul(c->cx->symbols, a, b);
 }
 
-cq_int cq_floordiv(const cq_opcall *c, cq_int a, cq_int b)
+cq_int cq_size_floordiv(const cq_opcall *c, cq_int a, cq_int b)
 {
     return cq_int_floordiv(c->cx->symbols, a, b);
 }

@@ -16,11 +16,11 @@ static cq_tensor *roll_dim(cq_opcall *c, cq_tensor *t, int64_t dim, int64_t shif
     if (size.value == 0)
         return t;
     if (shift > 0 && shift < size.value)
-        start = cq_sub(c, size, cq_i(shift));
+        start = cq_size_sub(c, size, cq_i(shift));
     else if (shift <= 0 && -shift < size.value)
         start = cq_i(-shift);
     else
-        start = cq_int_mod(c->cx->symbols, cq_sub(c, size, cq_i(shift)), size);
+        start = cq_int_mod(c->cx->symbols, cq_size_sub(c, size, cq_i(shift)), size);
     parts[0] = CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(dim), N(start), CQ_NONE, I(1));
     parts[1] = CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(dim), I(0), N(start), I(1));
     if (c->cx->status != CQ_OK)
@@ -171,14 +171,14 @@ static cq_status pixel_shuffle_compose(cq_opcall *c)
     if (s[0].value % (r * r))
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld channels are no multiple of %lld squared",
                             (long long)s[0].value, (long long)r);
-    channels = cq_floordiv(c, s[0], cq_i(r * r));
+    channels = cq_size_floordiv(c, s[0], cq_i(r * r));
     for (size_t i = 0; i < lead; i++) {
         split[i] = joined[i] = self->sizes[i];
         order[i]             = (int64_t)i;
     }
     memcpy(split + lead, (cq_int[]){ channels, cq_i(r), cq_i(r), s[1], s[2] }, 5 * sizeof *split);
     memcpy(joined + lead,
-           (cq_int[]){ channels, cq_mul(c, s[1], cq_i(r)), cq_mul(c, s[2], cq_i(r)) },
+           (cq_int[]){ channels, cq_size_mul(c, s[1], cq_i(r)), cq_size_mul(c, s[2], cq_i(r)) },
            3 * sizeof *joined);
     for (size_t i = 0; i < 5; i++)
         order[lead + i] = (int64_t)lead + moved[i];
@@ -199,14 +199,14 @@ static cq_status pixel_unshuffle_compose(cq_opcall *c)
     if (s[1].value % r || s[2].value % r)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld by %lld is no multiple of %lld",
                             (long long)s[1].value, (long long)s[2].value, (long long)r);
-    h = cq_floordiv(c, s[1], cq_i(r));
-    w = cq_floordiv(c, s[2], cq_i(r));
+    h = cq_size_floordiv(c, s[1], cq_i(r));
+    w = cq_size_floordiv(c, s[2], cq_i(r));
     for (size_t i = 0; i < lead; i++) {
         split[i] = joined[i] = self->sizes[i];
         order[i]             = (int64_t)i;
     }
     memcpy(split + lead, (cq_int[]){ s[0], h, cq_i(r), w, cq_i(r) }, 5 * sizeof *split);
-    memcpy(joined + lead, (cq_int[]){ cq_mul(c, s[0], cq_i(r * r)), h, w }, 3 * sizeof *joined);
+    memcpy(joined + lead, (cq_int[]){ cq_size_mul(c, s[0], cq_i(r * r)), h, w }, 3 * sizeof *joined);
     for (size_t i = 0; i < 5; i++)
         order[lead + i] = (int64_t)lead + moved[i];
     return regroup(c, self, split, lead + 5, order, joined, lead + 3);
@@ -227,7 +227,7 @@ static cq_status channel_shuffle_compose(cq_opcall *c)
                             (long long)self->sizes[1].value, (long long)groups);
     split[0] = self->sizes[0];
     split[1] = cq_i(groups);
-    split[2] = cq_floordiv(c, self->sizes[1], cq_i(groups));
+    split[2] = cq_size_floordiv(c, self->sizes[1], cq_i(groups));
     for (size_t i = 2; i < self->rank; i++)
         split[i + 1] = self->sizes[i];
     for (size_t i = 0; i <= self->rank; i++)

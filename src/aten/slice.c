@@ -101,13 +101,13 @@ static cq_status narrow_from(cq_opcall *c, cq_int start)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions cannot be narrowed");
     size = self->sizes[dim];
     if (start.value < 0)
-        start = cq_add(c, start, size);
+        start = cq_size_add(c, start, size);
     if (length.value < 0 || start.value < 0 || start.value > size.value ||
         length.value > size.value - start.value)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld elements from %lld are not within size %lld",
                             (long long)length.value, (long long)start.value,
                             (long long)size.value);
-    cq_result_set_tensor(c, 0, slice(c->cx, self, dim, start, cq_add(c, start, length)));
+    cq_result_set_tensor(c, 0, slice(c->cx, self, dim, start, cq_size_add(c, start, length)));
     return c->cx->status;
 }
 
@@ -206,7 +206,7 @@ static cq_status sizes_of_parts(cq_opcall *c, const cq_tensor *self, size_t dim,
             return CQ_E_NO_MEMORY;
         for (size_t i = 0; i < *n; i++) {
             (*sizes)[i] = given->u.list->items[i].u.i;
-            sum         = cq_add(c, sum, (*sizes)[i]);
+            sum         = cq_size_add(c, sum, (*sizes)[i]);
             if ((*sizes)[i].value < 0)
                 sum.value = -1;
         }
@@ -226,7 +226,7 @@ static cq_status sizes_of_parts(cq_opcall *c, const cq_tensor *self, size_t dim,
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i + 1 < *n; i++)
         (*sizes)[i] = each;
-    (*sizes)[*n - 1] = cq_sub(c, whole, cq_mul(c, each, cq_i((int64_t)*n - 1)));
+    (*sizes)[*n - 1] = cq_size_sub(c, whole, cq_size_mul(c, each, cq_i((int64_t)*n - 1)));
     return CQ_OK;
 }
 
@@ -264,8 +264,8 @@ static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed
     if (sizes_of_parts(c, base, dim, &sizes, &n) != CQ_OK)
         return NULL;
     for (size_t i = 0; i < index; i++)
-        start = cq_add(c, start, sizes[i]);
-    end = cq_add(c, start, sizes[index]);
+        start = cq_size_add(c, start, sizes[i]);
+    end = cq_size_add(c, start, sizes[index]);
     cq_free(sizes);
     return CQ_OP(c->cx, "aten::slice_scatter", T(base), T(changed), I((int64_t)dim), N(start),
                  N(end), I(1));
@@ -293,7 +293,7 @@ static cq_status chunk_compose(cq_opcall *c)
     if (!self->rank || chunks.value <= 0)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "wants a tensor with dimensions and a positive number of chunks");
-    each = cq_floordiv(c, cq_add(c, self->sizes[dim], cq_sub(c, chunks, cq_i(1))), chunks);
+    each = cq_size_floordiv(c, cq_size_add(c, self->sizes[dim], cq_size_sub(c, chunks, cq_i(1))), chunks);
     if (self->sizes[dim].value == 0) { /* all of them, empty */
         cq_val  none  = cq_i64s(c->cx, NULL, 0);
         cq_val *sizes = none.kind == CQ_VAL_LIST ? &none : NULL;
@@ -340,7 +340,7 @@ static cq_status split_evenly(cq_opcall *c, cq_tensor *self, int64_t dim, int64_
     if (!at)
         return CQ_E_NO_MEMORY;
     for (int64_t i = 1; i < sections; i++)
-        at[i - 1] = cq_add(c, cq_mul(c, cq_i(i), cq_floordiv(c, size, n)),
+        at[i - 1] = cq_size_add(c, cq_size_mul(c, cq_i(i), cq_size_floordiv(c, size, n)),
                            cq_int_min(table, cq_i(i), cq_int_mod(table, size, n)));
     status = split_at(c, self, dim, at, (size_t)sections - 1);
     cq_free(at);
@@ -441,9 +441,9 @@ static cq_status diagonal_geometry(cq_opcall *c, const cq_tensor *self, cq_geome
     rows    = self->sizes[a];
     columns = self->sizes[b];
     if (offset >= 0)
-        columns = cq_sub(c, columns, cq_i(offset));
+        columns = cq_size_sub(c, columns, cq_i(offset));
     else
-        rows = cq_add(c, rows, cq_i(offset));
+        rows = cq_size_add(c, rows, cq_i(offset));
     n = cq_int_min(table, rows, columns);
     if (n.value <= 0)
         n = cq_int_max(table, n, cq_i(0));
@@ -481,7 +481,7 @@ static cq_status unfold_view(cq_opcall *c)
                             (long long)size, (long long)step, (long long)whole.value);
     if (self->rank) {
         g.sizes[dim] =
-            cq_add(c, cq_floordiv(c, cq_sub(c, whole, cq_i(size)), cq_i(step)), cq_i(1));
+            cq_size_add(c, cq_size_floordiv(c, cq_size_sub(c, whole, cq_i(size)), cq_i(step)), cq_i(1));
         g.strides[dim] = stride * step;
     }
     cq_geometry_insert(&g, g.rank, cq_i(size), stride);
@@ -505,12 +505,12 @@ static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
     }
     if (!base->rank)
         return CQ_OP(c->cx, "aten::select.int", T(changed), I(0), I(0));
-    reach = cq_add(c, cq_mul(c, cq_sub(c, changed->sizes[dim], cq_i(1)), cq_i(step)), cq_i(1));
+    reach = cq_size_add(c, cq_size_mul(c, cq_size_sub(c, changed->sizes[dim], cq_i(1)), cq_i(step)), cq_i(1));
     for (int64_t k = 0; k < size; k++) {
         cq_tensor *kth = CQ_OP(c->cx, "aten::select.int", T(changed), I(-1), I(k));
 
         base = CQ_OP(c->cx, "aten::slice_scatter", T(base), T(kth), I(dim), I(k),
-                     N(cq_add(c, reach, cq_i(k))), I(step));
+                     N(cq_size_add(c, reach, cq_i(k))), I(step));
     }
     return base;
 }

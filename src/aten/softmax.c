@@ -22,18 +22,18 @@ static cq_status run(cq_opcall *c, kernel_fn *kernel)
     cq_tensor *x = c->args[0].u.tensor, *out = cq_result_tensor(c, 0);
 
     if (!x->rank) /* one element: its share is all */
-        return kernel == cq_softmax ? cq_fill_f64(out, 1) : cq_fill_f64(out, 0);
+        return kernel == cq_kernel_softmax ? cq_kernel_fill_f64(out, 1) : cq_kernel_fill_f64(out, 0);
     return kernel(out, x, (uint32_t)cq_arg_dim(c, "dim", x->rank));
 }
 
 static cq_status softmax_run(cq_opcall *c)
 {
-    return run(c, cq_softmax);
+    return run(c, cq_kernel_softmax);
 }
 
 static cq_status log_softmax_run(cq_opcall *c)
 {
-    return run(c, cq_log_softmax);
+    return run(c, cq_kernel_log_softmax);
 }
 
 /* The inner names, with half_to_float: float16 in, float32 out. */

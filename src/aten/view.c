@@ -247,7 +247,7 @@ static cq_status view_dtype_view(cq_opcall *c)
             return cq_call_fail(c, CQ_E_ARGUMENT, "wants a dense last dimension to change the size "
                                                   "of elements");
         g.sizes[last] =
-            cq_floordiv(c, cq_mul(c, g.sizes[last], cq_i(from_size)), cq_i(to_size));
+            cq_size_floordiv(c, cq_size_mul(c, g.sizes[last], cq_i(from_size)), cq_i(to_size));
         if (g.sizes[last].value * to_size != self->sizes[last].value * from_size)
             return cq_call_fail(c, CQ_E_ARGUMENT, "%lld elements of %lld bytes are no whole number "
                                                   "of elements of %lld",
@@ -291,7 +291,7 @@ static cq_status flatten_view(cq_opcall *c)
     }
     for (size_t i = 0; i < self->rank; i++) {
         if (i > start && i <= end)
-            sizes[n - 1] = cq_mul(c, sizes[n - 1], self->sizes[i]);
+            sizes[n - 1] = cq_size_mul(c, sizes[n - 1], self->sizes[i]);
         else
             sizes[n++] = self->sizes[i];
     }
@@ -316,10 +316,10 @@ static cq_status unflatten_compose(cq_opcall *c)
         if (cq_int_is(parts[i], -1))
             open = i;
         else
-            known = cq_mul(c, known, parts[i]);
+            known = cq_size_mul(c, known, parts[i]);
     }
     if (open < n)
-        parts[open] = cq_floordiv(c, self->sizes[dim], known);
+        parts[open] = cq_size_floordiv(c, self->sizes[dim], known);
     if (known.value * (open < n ? parts[open].value : 1) != self->sizes[dim].value)
         return cq_call_fail(c, CQ_E_ARGUMENT, "sizes that make %lld do not fill dimension %zu of "
                                               "size %lld",

@@ -231,12 +231,12 @@ static cq_status fill(cq_tensor *out, cq_dtype dtype, const void *value)
     return CQ_OK;
 }
 
-cq_status cq_fill_f64(cq_tensor *out, double value)
+cq_status cq_kernel_fill_f64(cq_tensor *out, double value)
 {
     return fill(out, CQ_DTYPE_F64, &value);
 }
 
-cq_status cq_fill_i64(cq_tensor *out, int64_t value)
+cq_status cq_kernel_fill_i64(cq_tensor *out, int64_t value)
 {
     return fill(out, CQ_DTYPE_I64, &value);
 }
@@ -258,7 +258,7 @@ static void put_f64(cq_tensor *out, int64_t i, double x)
     cq_store_of(out->dtype, CQ_WIDE_F64)(cq_tensor_bytes(out) + i * step, step, &x, 1);
 }
 
-cq_status cq_arange_f64(cq_tensor *out, double start, double step)
+cq_status cq_kernel_arange_f64(cq_tensor *out, double start, double step)
 {
     CQ_TRY(check_row(out));
     for (int64_t i = 0; i < out->sizes[0].value; i++)
@@ -266,7 +266,7 @@ cq_status cq_arange_f64(cq_tensor *out, double start, double step)
     return CQ_OK;
 }
 
-cq_status cq_arange_i64(cq_tensor *out, int64_t start, int64_t step)
+cq_status cq_kernel_arange_i64(cq_tensor *out, int64_t start, int64_t step)
 {
     int64_t stride;
 
@@ -282,7 +282,7 @@ cq_status cq_arange_i64(cq_tensor *out, int64_t start, int64_t step)
 
 /* From both ends to the middle, as PyTorch does it, so that the last number is exact. The
  * ends of a range of integers are integers. */
-cq_status cq_linspace(cq_tensor *out, double start, double end)
+cq_status cq_kernel_linspace(cq_tensor *out, double start, double end)
 {
     int64_t n;
     double  step;
@@ -334,17 +334,17 @@ static cq_status triangle(cq_tensor *out, const cq_tensor *x, int64_t k, bool lo
     return CQ_OK;
 }
 
-cq_status cq_tril(cq_tensor *out, const cq_tensor *x, int64_t k)
+cq_status cq_kernel_tril(cq_tensor *out, const cq_tensor *x, int64_t k)
 {
     return triangle(out, x, k, true);
 }
 
-cq_status cq_triu(cq_tensor *out, const cq_tensor *x, int64_t k)
+cq_status cq_kernel_triu(cq_tensor *out, const cq_tensor *x, int64_t k)
 {
     return triangle(out, x, k, false);
 }
 
-cq_status cq_eye(cq_tensor *out)
+cq_status cq_kernel_eye(cq_tensor *out)
 {
     cq_tensor *diagonal;
     cq_status  status;
@@ -353,11 +353,11 @@ cq_status cq_eye(cq_tensor *out)
     if (out->rank != 2)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "an identity matrix has 2 dimensions, not %u",
                        (unsigned)out->rank);
-    CQ_TRY(cq_fill_i64(out, 0));
+    CQ_TRY(cq_kernel_fill_i64(out, 0));
     n = cq_i(out->sizes[0].value < out->sizes[1].value ? out->sizes[0].value : out->sizes[1].value);
     CQ_TRY(cq_tensor_new_view(&diagonal, out, out->dtype, 1, &n,
                               (int64_t[]){ out->strides[0] + out->strides[1] }, out->offset));
-    status = cq_fill_i64(diagonal, 1);
+    status = cq_kernel_fill_i64(diagonal, 1);
     cq_tensor_release(diagonal);
     return status;
 }

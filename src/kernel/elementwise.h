@@ -146,19 +146,19 @@ cq_ew_op    cq_ew_find(const char *name); /* CQ_EW_COUNT: there is none */
 int         cq_ew_operands(cq_ew_op op);
 
 /* The value in every element of out, converted to its dtype. */
-cq_status cq_fill_f64(cq_tensor *out, double value);
-cq_status cq_fill_i64(cq_tensor *out, int64_t value);
+cq_status cq_kernel_fill_f64(cq_tensor *out, double value);
+cq_status cq_kernel_fill_i64(cq_tensor *out, int64_t value);
 
 /* out = start, start + step, ...; out has rank 1. In integers where out has integers. */
-cq_status cq_arange_f64(cq_tensor *out, double start, double step);
-cq_status cq_arange_i64(cq_tensor *out, int64_t start, int64_t step);
+cq_status cq_kernel_arange_f64(cq_tensor *out, double start, double step);
+cq_status cq_kernel_arange_i64(cq_tensor *out, int64_t start, int64_t step);
 /* numel(out) numbers from start to end, both included. */
-cq_status cq_linspace(cq_tensor *out, double start, double end);
+cq_status cq_kernel_linspace(cq_tensor *out, double start, double end);
 
 /* The matrices of the last two dimensions with zeros above (tril) or below (triu) the
  * k-th diagonal; out may be x. eye: ones on the diagonal of a matrix, zeros elsewhere. */
-cq_status cq_tril(cq_tensor *out, const cq_tensor *x, int64_t k);
-cq_status cq_triu(cq_tensor *out, const cq_tensor *x, int64_t k);
-cq_status cq_eye(cq_tensor *out);
+cq_status cq_kernel_tril(cq_tensor *out, const cq_tensor *x, int64_t k);
+cq_status cq_kernel_triu(cq_tensor *out, const cq_tensor *x, int64_t k);
+cq_status cq_kernel_eye(cq_tensor *out);
 
 #endif

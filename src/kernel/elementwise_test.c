@@ -177,8 +177,8 @@ TEST(elementwise, integers_wrap_and_round_like_their_dtype)
         CHECK_OK(cq_tensor_new(&z, rows[r].dtype, 0, NULL, NULL));
         CHECK_OK(cq_tensor_new(&x, rows[r].dtype, 0, NULL, NULL));
         CHECK_OK(cq_tensor_new(&y, rows[r].dtype, 0, NULL, NULL));
-        CHECK_OK(cq_fill_i64(x, rows[r].x));
-        CHECK_OK(cq_fill_i64(y, rows[r].y));
+        CHECK_OK(cq_kernel_fill_i64(x, rows[r].x));
+        CHECK_OK(cq_kernel_fill_i64(y, rows[r].y));
         CHECK_OK(cq_apply2(z, rows[r].op, NULL, CQ_DTYPE_NONE, x, y));
         if (cq_tensor_get_i64(z, 0) != rows[r].want)
             print_error("row %d, %s\n", (int)r, cq_ew_name(rows[r].op));
@@ -245,16 +245,16 @@ TEST(elementwise, ranges_and_triangles)
 {
     cq_tensor *r = numbers(CQ_DTYPE_F32, 5, (double[5]){ 0 }), *m;
 
-    CHECK_OK(cq_linspace(r, 0, 1));
+    CHECK_OK(cq_kernel_linspace(r, 0, 1));
     check("linspace", r, (double[]){ 0, 0.25, 0.5, 0.75, 1 }, 0);
-    CHECK_OK(cq_arange_f64(r, 1, -0.5));
+    CHECK_OK(cq_kernel_arange_f64(r, 1, -0.5));
     check("arange", r, (double[]){ 1, 0.5, 0, -0.5, -1 }, 0);
     CHECK_OK(cq_tensor_new(&m, CQ_DTYPE_U8, 2, (int64_t[]){ 2, 3 }, "\1\2\3\4\5\6"));
-    CHECK_OK(cq_triu(m, m, 1));
+    CHECK_OK(cq_kernel_triu(m, m, 1));
     check("triu", m, (double[]){ 0, 2, 3, 0, 0, 6 }, 0);
-    CHECK_OK(cq_tril(m, m, INT64_MIN));
+    CHECK_OK(cq_kernel_tril(m, m, INT64_MIN));
     check("tril", m, (double[]){ 0, 0, 0, 0, 0, 0 }, 0);
-    CHECK_OK(cq_eye(m));
+    CHECK_OK(cq_kernel_eye(m));
     check("eye", m, (double[]){ 1, 0, 0, 0, 1, 0 }, 0);
     cq_tensor_release(r);
     cq_tensor_release(m);

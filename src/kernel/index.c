@@ -62,7 +62,7 @@ done:
     return status;
 }
 
-cq_status cq_gather(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index)
+cq_status cq_kernel_gather(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index)
 {
     cq_tensor *o = NULL, *y = NULL, *i = NULL;
     cq_status  status;
@@ -104,7 +104,7 @@ static cq_status clear_targets(cq_tensor *out, uint32_t dim, const cq_tensor *in
     if (how == CQ_COMBINE_MIN || how == CQ_COMBINE_MAX || how == CQ_COMBINE_SET)
         return scatter(out, dim, index, offsets, src, CQ_COMBINE_SET);
     CQ_TRY(cq_tensor_new(&neutral, out->dtype, 0, NULL, NULL));
-    CQ_TRY_OR_DONE(cq_fill_i64(neutral, how == CQ_COMBINE_MUL));
+    CQ_TRY_OR_DONE(cq_kernel_fill_i64(neutral, how == CQ_COMBINE_MUL));
     CQ_TRY_OR_DONE(scatter(out, dim, index, offsets, neutral, CQ_COMBINE_SET));
 done:
     cq_tensor_release(neutral);
@@ -122,7 +122,7 @@ static cq_status divide_by_counts(cq_tensor *out, uint32_t dim, const cq_tensor 
     CQ_TRY_OR_DONE(cq_tensor_new(&one, CQ_DTYPE_I64, 0, NULL, (int64_t[]){ 1 }));
     CQ_TRY_OR_DONE(cq_offsets_along(&offsets, index, counts, dim));
     if (with_self)
-        CQ_TRY_OR_DONE(cq_fill_i64(counts, 1));
+        CQ_TRY_OR_DONE(cq_kernel_fill_i64(counts, 1));
     CQ_TRY_OR_DONE(scatter(counts, dim, index, offsets, one, CQ_COMBINE_ADD));
     CQ_TRY_OR_DONE(cq_apply2(counts, CQ_EW_MAXIMUM, NULL, CQ_DTYPE_I64, counts, one));
     CQ_TRY_OR_DONE(cq_apply2(out, cq_dtype_is_float(out->dtype) ? CQ_EW_DIV : CQ_EW_DIV_FLOOR, NULL,
@@ -134,7 +134,7 @@ done:
     return status;
 }
 
-cq_status cq_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
+cq_status cq_kernel_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
                      cq_combine how, bool with_self)
 {
     cq_tensor *o = NULL, *i = NULL, *offsets = NULL;
@@ -213,7 +213,7 @@ done:
     return status;
 }
 
-cq_status cq_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index)
+cq_status cq_kernel_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index)
 {
     cq_tensor *y = NULL, *o = NULL;
     cq_status  status;
@@ -229,7 +229,7 @@ done:
     return status;
 }
 
-cq_status cq_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
+cq_status cq_kernel_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
                          cq_combine how)
 {
     cq_tensor *offsets = NULL, *o = NULL, *i = NULL;
@@ -254,7 +254,7 @@ done:
     return status;
 }
 
-cq_status cq_take(cq_tensor *out, const cq_tensor *x, const cq_tensor *index)
+cq_status cq_kernel_take(cq_tensor *out, const cq_tensor *x, const cq_tensor *index)
 {
     cq_tensor *dense = NULL, *row = NULL;
     cq_status  status;
@@ -263,7 +263,7 @@ cq_status cq_take(cq_tensor *out, const cq_tensor *x, const cq_tensor *index)
     CQ_TRY_OR_DONE(cq_tensor_contiguous(&dense, x));
     CQ_TRY_OR_DONE(
         cq_tensor_new_view(&row, dense, x->dtype, 1, &n, (int64_t[]){ 1 }, dense->offset));
-    CQ_TRY_OR_DONE(cq_index_select(out, row, 0, index));
+    CQ_TRY_OR_DONE(cq_kernel_index_select(out, row, 0, index));
 done:
     cq_tensor_release(dense);
     cq_tensor_release(row);

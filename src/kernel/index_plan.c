@@ -36,7 +36,7 @@ static cq_status list_add_mask(index_list *list, const cq_tensor *x, const cq_te
                            "dimension %u",
                            (long long)mask->sizes[i].value, (unsigned)i,
                            (long long)x->sizes[list->n + i].value, (unsigned)(list->n + i));
-    CQ_TRY(cq_nonzero(&places, mask));
+    CQ_TRY(cq_kernel_nonzero(&places, mask));
     for (uint32_t i = 0; i < mask->rank && status == CQ_OK; i++) {
         status = cq_tensor_new_view(&list->at[list->n], places, CQ_DTYPE_I64, 1, places->sizes,
                                     places->strides, i);
@@ -186,7 +186,7 @@ static cq_status plan_walk(cq_walk *w, const cq_tensor *values, const cq_tensor 
     return CQ_OK;
 }
 
-cq_status cq_index_get(cq_tensor *out, const cq_tensor *x, const cq_index_plan *plan)
+cq_status cq_kernel_index_get(cq_tensor *out, const cq_tensor *x, const cq_index_plan *plan)
 {
     cq_walk w;
 
@@ -197,7 +197,7 @@ cq_status cq_index_get(cq_tensor *out, const cq_tensor *x, const cq_index_plan *
     return CQ_OK;
 }
 
-cq_status cq_index_put(cq_tensor *x, const cq_index_plan *plan, const cq_tensor *values,
+cq_status cq_kernel_index_put(cq_tensor *x, const cq_index_plan *plan, const cq_tensor *values,
                        cq_combine how)
 {
     cq_walk w;
@@ -281,7 +281,7 @@ static cq_status nd_walk(cq_walk *w, cq_tensor **offsets, const cq_tensor *value
     return CQ_OK;
 }
 
-cq_status cq_gather_nd(cq_tensor *out, const cq_tensor *x, const cq_tensor *index,
+cq_status cq_kernel_gather_nd(cq_tensor *out, const cq_tensor *x, const cq_tensor *index,
                        uint32_t batch_dims)
 {
     cq_tensor *offsets = NULL;
@@ -296,7 +296,7 @@ done:
     return status;
 }
 
-cq_status cq_scatter_nd(cq_tensor *out, const cq_tensor *index, const cq_tensor *src,
+cq_status cq_kernel_scatter_nd(cq_tensor *out, const cq_tensor *index, const cq_tensor *src,
                         cq_combine how)
 {
     cq_tensor *offsets = NULL;

@@ -38,13 +38,13 @@ TEST(index, gather_and_scatter_along_either_dimension)
     cq_tensor *index = ints(2, (int64_t[]){ 2, 2 }, (int64_t[]){ 1, 0, 0, 1 });
     cq_tensor *out   = ints(2, (int64_t[]){ 2, 2 }, NULL);
 
-    CHECK_OK(cq_gather(out, x, 0, index));
+    CHECK_OK(cq_kernel_gather(out, x, 0, index));
     check(out, 4, (int64_t[]){ 3, 1, 0, 4 });
-    CHECK_OK(cq_gather(out, x, 1, index));
+    CHECK_OK(cq_kernel_gather(out, x, 1, index));
     check(out, 4, (int64_t[]){ 1, 0, 3, 4 });
-    CHECK_OK(cq_scatter(x, 1, index, out, CQ_COMBINE_ADD, true));
+    CHECK_OK(cq_kernel_scatter(x, 1, index, out, CQ_COMBINE_ADD, true));
     check(x, 6, (int64_t[]){ 0, 2, 2, 6, 8, 5 });
-    CHECK_OK(cq_scatter(x, 1, index, out, CQ_COMBINE_MUL, false));
+    CHECK_OK(cq_kernel_scatter(x, 1, index, out, CQ_COMBINE_MUL, false));
     check(x, 6, (int64_t[]){ 0, 1, 2, 3, 4, 5 });
     cq_tensor_release(x);
     cq_tensor_release(index);
@@ -56,9 +56,9 @@ TEST(index, a_mean_counts_its_elements)
     cq_tensor *x = row(3, (int64_t[]){ 10, 20, 30 });
     cq_tensor *i = row(3, (int64_t[]){ 0, 0, 2 }), *s = row(3, (int64_t[]){ 1, 4, 6 });
 
-    CHECK_OK(cq_scatter(x, 0, i, s, CQ_COMBINE_MEAN, true));
+    CHECK_OK(cq_kernel_scatter(x, 0, i, s, CQ_COMBINE_MEAN, true));
     check(x, 3, (int64_t[]){ 5, 20, 18 });
-    CHECK_OK(cq_scatter(x, 0, i, s, CQ_COMBINE_MEAN, false));
+    CHECK_OK(cq_kernel_scatter(x, 0, i, s, CQ_COMBINE_MEAN, false));
     check(x, 3, (int64_t[]){ 2, 20, 6 });
     cq_tensor_release(x);
     cq_tensor_release(i);
@@ -70,13 +70,13 @@ TEST(index, what_is_out_of_bounds_is_named)
     cq_tensor *x = counting(2, (int64_t[]){ 2, 3 }), *index = row(1, (int64_t[]){ 3 });
     cq_tensor *out = ints(2, (int64_t[]){ 2, 1 }, NULL);
 
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_index_select(out, x, 1, index));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_index_select(out, x, 1, index));
     CHECK_STR("index 3 is out of bounds for dimension 1 with size 3", cq_last_error()->message);
     ((int64_t *)cq_tensor_data(index))[0] = INT64_MIN;
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_index_select(out, x, 1, index));
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_index_select(out, x, 2, index));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_index_select(out, x, 1, index));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_index_select(out, x, 2, index));
     ((int64_t *)cq_tensor_data(index))[0] = -3;
-    CHECK_OK(cq_index_select(out, x, 1, index));
+    CHECK_OK(cq_kernel_index_select(out, x, 1, index));
     check(out, 2, (int64_t[]){ 0, 3 });
     cq_tensor_release(x);
     cq_tensor_release(index);
@@ -89,9 +89,9 @@ TEST(index, slices_are_written_and_filled)
     cq_tensor *src  = ints(2, (int64_t[]){ 2, 2 }, (int64_t[]){ 10, 20, 30, 40 });
     cq_tensor *nine = ints(0, NULL, (int64_t[]){ 9 });
 
-    CHECK_OK(cq_index_write(x, 0, index, src, CQ_COMBINE_ADD));
+    CHECK_OK(cq_kernel_index_write(x, 0, index, src, CQ_COMBINE_ADD));
     check(x, 6, (int64_t[]){ 30, 41, 2, 3, 14, 25 });
-    CHECK_OK(cq_index_write(x, 0, index, nine, CQ_COMBINE_SET));
+    CHECK_OK(cq_kernel_index_write(x, 0, index, nine, CQ_COMBINE_SET));
     check(x, 6, (int64_t[]){ 9, 9, 2, 3, 9, 9 });
     cq_tensor_release(x);
     cq_tensor_release(index);
@@ -109,7 +109,7 @@ static void check_index(const cq_tensor *x, const cq_tensor *const *indices, siz
     CHECK_INT(rank, plan.rank);
     for (size_t i = 0; i < rank; i++)
         CHECK_INT(sizes[i], plan.sizes[i].value);
-    CHECK_OK(cq_index_get(out, x, &plan));
+    CHECK_OK(cq_kernel_index_get(out, x, &plan));
     check(out, cq_tensor_numel(out), want);
     cq_index_plan_clear(&plan);
     cq_tensor_release(out);
@@ -144,9 +144,9 @@ TEST(index, equal_places_add_up_when_accumulated)
     cq_index_plan plan;
 
     CHECK_OK(cq_index_plan_init(&plan, x, (const cq_tensor *const[]){ i }, 1));
-    CHECK_OK(cq_index_put(x, &plan, v, CQ_COMBINE_ADD));
+    CHECK_OK(cq_kernel_index_put(x, &plan, v, CQ_COMBINE_ADD));
     check(x, 3, (int64_t[]){ 0, 11, 7 });
-    CHECK_OK(cq_index_put(x, &plan, v, CQ_COMBINE_SET));
+    CHECK_OK(cq_kernel_index_put(x, &plan, v, CQ_COMBINE_SET));
     check(x, 3, (int64_t[]){ 0, 5, 5 });
     cq_index_plan_clear(&plan);
     CHECK_STATUS(CQ_E_ARGUMENT,
@@ -162,11 +162,11 @@ TEST(index, tuples_name_elements_and_rows)
     cq_tensor *index = ints(2, (int64_t[]){ 2, 2 }, (int64_t[]){ 0, 1, 1, 0 });
     cq_tensor *out = ints(2, (int64_t[]){ 2, 2 }, NULL), *each = row(2, NULL);
 
-    CHECK_OK(cq_gather_nd(out, x, index, 0));
+    CHECK_OK(cq_kernel_gather_nd(out, x, index, 0));
     check(out, 4, (int64_t[]){ 2, 3, 4, 5 });
-    CHECK_OK(cq_gather_nd(each, x, index, 1)); /* x[0][0][1], x[1][1][0] */
+    CHECK_OK(cq_kernel_gather_nd(each, x, index, 1)); /* x[0][0][1], x[1][1][0] */
     check(each, 2, (int64_t[]){ 1, 6 });
-    CHECK_OK(cq_scatter_nd(x, index, out, CQ_COMBINE_ADD));
+    CHECK_OK(cq_kernel_scatter_nd(x, index, out, CQ_COMBINE_ADD));
     check(x, 8, (int64_t[]){ 0, 1, 4, 6, 8, 10, 6, 7 });
     cq_tensor_release(x);
     cq_tensor_release(index);
@@ -180,26 +180,26 @@ TEST(index, selection_by_value)
     cq_tensor *mask, *out, *hot = ints(2, (int64_t[]){ 3, 3 }, NULL);
     cq_tensor *r = row(3, (int64_t[]){ 2, 0, 1 });
 
-    CHECK_OK(cq_nonzero(&out, x));
+    CHECK_OK(cq_kernel_nonzero(&out, x));
     check(out, 4, (int64_t[]){ 0, 1, 1, 0 });
     cq_tensor_release(out);
     CHECK_OK(cq_tensor_new(&mask, CQ_DTYPE_BOOL, 1, (int64_t[]){ 2 }, (bool[]){ false, true }));
-    CHECK_OK(cq_masked_select(&out, x, mask));
+    CHECK_OK(cq_kernel_masked_select(&out, x, mask));
     check(out, 2, (int64_t[]){ 7, 0 });
-    CHECK_OK(cq_masked_scatter(x, mask, r));
+    CHECK_OK(cq_kernel_masked_scatter(x, mask, r));
     check(x, 4, (int64_t[]){ 0, 2, 8, 0 });
     cq_tensor_release(out);
-    CHECK_OK(cq_one_hot(hot, r));
+    CHECK_OK(cq_kernel_one_hot(hot, r));
     check(hot, 9, (int64_t[]){ 0, 0, 1, 1, 0, 0, 0, 1, 0 });
-    CHECK_OK(cq_repeat_index(&out, r));
+    CHECK_OK(cq_kernel_repeat_index(&out, r));
     check(out, 3, (int64_t[]){ 0, 0, 2 });
     cq_tensor_release(out);
-    CHECK_OK(cq_bincount(&out, r, NULL, 5));
+    CHECK_OK(cq_kernel_bincount(&out, r, NULL, 5));
     check(out, 5, (int64_t[]){ 1, 1, 1, 0, 0 });
     cq_tensor_release(out);
     ((int64_t *)cq_tensor_data(r))[0] = -1;
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_repeat_index(&out, r));
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_bincount(&out, r, NULL, 0));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_repeat_index(&out, r));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_bincount(&out, r, NULL, 0));
     cq_tensor_release(x);
     cq_tensor_release(mask);
     cq_tensor_release(hot);

@@ -30,7 +30,7 @@ typedef enum cq_reduce_op {
 
 /* dims has bit i set when dimension i goes; with none set every element stands for itself.
  * Integers are added and multiplied in 64 bits unless out is of floats. */
-cq_status cq_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params, const cq_tensor *x,
+cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params, const cq_tensor *x,
                     uint64_t dims);
 
 /* The greatest (or least) element along dim, and its place; either output may be NULL.
@@ -45,15 +45,15 @@ cq_status cq_extreme_of(cq_tensor *values, cq_tensor *places, const cq_extreme *
 /* Running sum or product along dim. exclusive leaves out the element itself; reverse runs
  * from the end. flags may be 0. */
 enum { CQ_SCAN_EXCLUSIVE = 1, CQ_SCAN_REVERSE = 2 };
-cq_status cq_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
-cq_status cq_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
+cq_status cq_kernel_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
+cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
 
 /* Running extremes and where they are; of equal ones the latest. */
-cq_status cq_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
-cq_status cq_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
+cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
+cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
 
 /* Along dim; out is of floats and may be x. */
-cq_status cq_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);
-cq_status cq_log_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);
+cq_status cq_kernel_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);
+cq_status cq_kernel_log_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);
 
 #endif

@@ -76,11 +76,11 @@ TEST(reduce, rows_and_columns)
 
             CHECK_OK(cq_tensor_new(&row, dtypes[d], 1, (int64_t[]){ 2 }, NULL));
             CHECK_OK(cq_tensor_new(&column, dtypes[d], 2, (int64_t[]){ 1, 3 }, NULL));
-            CHECK_OK(cq_reduce(row, rows[r].op, &p, t, 2));
-            CHECK_OK(cq_reduce(column, rows[r].op, &p, t, 1));
+            CHECK_OK(cq_kernel_reduce(row, rows[r].op, &p, t, 2));
+            CHECK_OK(cq_kernel_reduce(column, rows[r].op, &p, t, 1));
             check(row, rows[r].by_row, d ? 2e-7 : 1e-14);
             check(column, rows[r].by_column, d ? 2e-7 : 1e-14);
-            CHECK_STATUS(CQ_E_TYPE, cq_reduce(row, rows[r].op, &p, t, 1));
+            CHECK_STATUS(CQ_E_TYPE, cq_kernel_reduce(row, rows[r].op, &p, t, 1));
             cq_tensor_release(t);
             cq_tensor_release(row);
             cq_tensor_release(column);
@@ -94,10 +94,10 @@ TEST(reduce, integers_are_exact_and_wrap)
 
     CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_I64, 2, (int64_t[]){ 2, 2 }, values));
     CHECK_OK(cq_tensor_new(&out, CQ_DTYPE_I64, 1, (int64_t[]){ 2 }, NULL));
-    CHECK_OK(cq_reduce(out, CQ_REDUCE_SUM, NULL, x, 2));
+    CHECK_OK(cq_kernel_reduce(out, CQ_REDUCE_SUM, NULL, x, 2));
     CHECK_INT(INT64_MIN, cq_tensor_get_i64(out, 0));
     CHECK_INT((INT64_C(1) << 53) + 4, cq_tensor_get_i64(out, 1));
-    CHECK_OK(cq_reduce(out, CQ_REDUCE_AMAX, NULL, x, 2));
+    CHECK_OK(cq_kernel_reduce(out, CQ_REDUCE_AMAX, NULL, x, 2));
     CHECK_INT((INT64_C(1) << 53) + 1, cq_tensor_get_i64(out, 1));
     cq_tensor_release(x);
     cq_tensor_release(out);
@@ -108,11 +108,11 @@ TEST(reduce, nothing_has_a_sum_but_no_maximum)
     cq_tensor *x = make(CQ_DTYPE_F32, 2, (int64_t[]){ 0, 2 }, NULL), *out;
 
     CHECK_OK(cq_tensor_new(&out, CQ_DTYPE_F32, 1, (int64_t[]){ 2 }, (float[]){ 9, 9 }));
-    CHECK_OK(cq_reduce(out, CQ_REDUCE_SUM, NULL, x, 1));
+    CHECK_OK(cq_kernel_reduce(out, CQ_REDUCE_SUM, NULL, x, 1));
     check(out, (double[]){ 0, 0 }, 0);
-    CHECK_OK(cq_reduce(out, CQ_REDUCE_MEAN, NULL, x, 1));
+    CHECK_OK(cq_kernel_reduce(out, CQ_REDUCE_MEAN, NULL, x, 1));
     check(out, (double[]){ NAN, NAN }, 0);
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_reduce(out, CQ_REDUCE_AMAX, NULL, x, 1));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_reduce(out, CQ_REDUCE_AMAX, NULL, x, 1));
     CHECK_STATUS(CQ_E_ARGUMENT, cq_extreme_of(out, NULL, &(cq_extreme){ 0 }, x, 0));
     cq_tensor_release(x);
     cq_tensor_release(out);
@@ -129,8 +129,8 @@ TEST(reduce, long_runs_in_both_directions)
         ((float *)cq_tensor_data(x))[i] = (float)(i % 1100 + i / 1100);
     CHECK_OK(cq_tensor_new(&a, CQ_DTYPE_F64, 1, &sizes[0], NULL));
     CHECK_OK(cq_tensor_new(&b, CQ_DTYPE_F64, 1, &sizes[1], NULL));
-    CHECK_OK(cq_reduce(a, CQ_REDUCE_SUM, NULL, x, 2));
-    CHECK_OK(cq_reduce(b, CQ_REDUCE_SUM, NULL, x, 1));
+    CHECK_OK(cq_kernel_reduce(a, CQ_REDUCE_SUM, NULL, x, 2));
+    CHECK_OK(cq_kernel_reduce(b, CQ_REDUCE_SUM, NULL, x, 1));
     for (int64_t i = 0; i < 1300; i++)
         CHECK(cq_tensor_get_f64(a, i) == (double)(1100 * 1099 / 2 + 1100 * i));
     for (int64_t i = 0; i < 1100; i++)
@@ -168,13 +168,13 @@ TEST(reduce, running_sums_and_extremes)
 
     CHECK_OK(cq_tensor_new(&v, CQ_DTYPE_I64, 1, (int64_t[]){ 4 }, NULL));
     CHECK_OK(cq_tensor_new(&p, CQ_DTYPE_I64, 1, (int64_t[]){ 4 }, NULL));
-    CHECK_OK(cq_cumsum(v, x, 0, 0));
+    CHECK_OK(cq_kernel_cumsum(v, x, 0, 0));
     check(v, (double[]){ 2, 3, 5, 8 }, 0);
-    CHECK_OK(cq_cumsum(v, x, 0, CQ_SCAN_EXCLUSIVE | CQ_SCAN_REVERSE));
+    CHECK_OK(cq_kernel_cumsum(v, x, 0, CQ_SCAN_EXCLUSIVE | CQ_SCAN_REVERSE));
     check(v, (double[]){ 6, 5, 3, 0 }, 0);
-    CHECK_OK(cq_cumprod(v, x, 0, 0));
+    CHECK_OK(cq_kernel_cumprod(v, x, 0, 0));
     check(v, (double[]){ 2, 2, 4, 12 }, 0);
-    CHECK_OK(cq_cummax(v, p, x, 0));
+    CHECK_OK(cq_kernel_cummax(v, p, x, 0));
     check(v, (double[]){ 2, 2, 2, 3 }, 0);
     check(p, (double[]){ 0, 0, 2, 3 }, 0);
     cq_tensor_release(x);
@@ -188,13 +188,13 @@ TEST(reduce, softmax_along_either_dimension)
     cq_tensor          *x        = make(CQ_DTYPE_F32, 2, (int64_t[]){ 2, 3 }, values), *y;
 
     CHECK_OK(cq_tensor_new(&y, CQ_DTYPE_F32, 2, (int64_t[]){ 2, 3 }, NULL));
-    CHECK_OK(cq_softmax(y, x, 1));
+    CHECK_OK(cq_kernel_softmax(y, x, 1));
     check(y,
           (double[]){ 0.090030573308467865, 0.2447284609079361, 0.66524094343185425, 0.5, 0.5, 0 },
           2e-7);
-    CHECK_OK(cq_log_softmax(y, x, 0));
+    CHECK_OK(cq_kernel_log_softmax(y, x, 0));
     check(y, (double[]){ -999, -998, 0, 0, 0, -INFINITY }, 2e-7);
-    CHECK_OK(cq_softmax(x, x, 0));
+    CHECK_OK(cq_kernel_softmax(x, x, 0));
     check(x, (double[]){ 0, 0, 1, 1, 1, 0 }, 0);
     cq_tensor_release(x);
     cq_tensor_release(y);

@@ -218,12 +218,12 @@ static cq_status scan(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flag
     return CQ_OK;
 }
 
-cq_status cq_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags)
+cq_status cq_kernel_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags)
 {
     return scan(out, x, dim, flags, false);
 }
 
-cq_status cq_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags)
+cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags)
 {
     return scan(out, x, dim, flags, true);
 }
@@ -265,12 +265,12 @@ static cq_status running_extreme(cq_tensor *values, cq_tensor *places, const cq_
     return CQ_OK;
 }
 
-cq_status cq_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim)
+cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim)
 {
     return running_extreme(values, places, x, dim, false);
 }
 
-cq_status cq_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim)
+cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim)
 {
     return running_extreme(values, places, x, dim, true);
 }
@@ -338,12 +338,12 @@ static cq_status softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim, bool 
     return CQ_OK;
 }
 
-cq_status cq_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim)
+cq_status cq_kernel_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim)
 {
     return softmax(out, x, dim, false);
 }
 
-cq_status cq_log_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim)
+cq_status cq_kernel_log_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim)
 {
     return softmax(out, x, dim, true);
 }

@@ -33,7 +33,7 @@ static cq_status count_true(int64_t *n, uint32_t rank, const cq_int *sizes, cons
     return CQ_OK;
 }
 
-cq_status cq_nonzero(cq_tensor **out, const cq_tensor *x)
+cq_status cq_kernel_nonzero(cq_tensor **out, const cq_tensor *x)
 {
     int64_t  n, place[CQ_MAX_RANK] = { 0 }, *to;
     cq_int   sizes[CQ_MAX_RANK];
@@ -78,7 +78,7 @@ static void broadcast(cq_int *sizes, uint32_t *rank, const cq_tensor *a, const c
     }
 }
 
-cq_status cq_masked_select(cq_tensor **out, const cq_tensor *x, const cq_tensor *mask)
+cq_status cq_kernel_masked_select(cq_tensor **out, const cq_tensor *x, const cq_tensor *mask)
 {
     cq_int   sizes[CQ_MAX_RANK];
     uint32_t rank;
@@ -103,7 +103,7 @@ cq_status cq_masked_select(cq_tensor **out, const cq_tensor *x, const cq_tensor 
     return CQ_OK;
 }
 
-cq_status cq_masked_scatter(cq_tensor *out, const cq_tensor *mask, const cq_tensor *src)
+cq_status cq_kernel_masked_scatter(cq_tensor *out, const cq_tensor *mask, const cq_tensor *src)
 {
     int64_t    n, size = (int64_t)cq_dtype_size(out->dtype);
     cq_tensor *dense;
@@ -133,7 +133,7 @@ cq_status cq_masked_scatter(cq_tensor *out, const cq_tensor *mask, const cq_tens
 
 /* ---- counting ---- */
 
-cq_status cq_one_hot(cq_tensor *out, const cq_tensor *index)
+cq_status cq_kernel_one_hot(cq_tensor *out, const cq_tensor *index)
 {
     cq_tensor *offsets = NULL, *one = NULL;
     cq_status  status;
@@ -148,8 +148,8 @@ cq_status cq_one_hot(cq_tensor *out, const cq_tensor *index)
     CQ_TRY_OR_DONE(
         cq_add_offsets(offsets, index, last, out->sizes[last].value, out->strides[last]));
     CQ_TRY_OR_DONE(cq_tensor_new(&one, out->dtype, 0, NULL, NULL));
-    CQ_TRY_OR_DONE(cq_fill_i64(out, 0));
-    CQ_TRY_OR_DONE(cq_fill_i64(one, 1));
+    CQ_TRY_OR_DONE(cq_kernel_fill_i64(out, 0));
+    CQ_TRY_OR_DONE(cq_kernel_fill_i64(one, 1));
     for (uint32_t i = 0; i < last; i++)
         of_out[i] = out->strides[i] * (int64_t)cq_dtype_size(out->dtype);
     cq_walk_init(&w, index->rank, index->sizes);
@@ -170,7 +170,7 @@ static cq_status check_counts(const char *what, const cq_tensor *t)
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s are integers in one dimension", what);
 }
 
-cq_status cq_repeat_index(cq_tensor **out, const cq_tensor *repeats)
+cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats)
 {
     int64_t n = cq_tensor_numel(repeats), total = 0, *to;
 
@@ -191,7 +191,7 @@ cq_status cq_repeat_index(cq_tensor **out, const cq_tensor *repeats)
     return CQ_OK;
 }
 
-cq_status cq_bincount(cq_tensor **out, const cq_tensor *x, const cq_tensor *weights,
+cq_status cq_kernel_bincount(cq_tensor **out, const cq_tensor *x, const cq_tensor *weights,
                       int64_t min_length)
 {
     int64_t  n = cq_tensor_numel(x), bins = min_length;

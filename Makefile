@@ -3,8 +3,9 @@
 #     make demo    install what is missing, build, export the built-in AlexNet and run it
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it: no peers, no clang
+#     make docs    rewrite what is printed from the code
 #     make         build/calque
-.PHONY: all build demo test check format clean
+.PHONY: all build demo test check docs format clean
 
 CMAKE_FLAGS ?=
 
@@ -12,8 +13,7 @@ all: build
 
 build:
 	@tools/setup.sh build
-	@cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCALQUE_SANITIZE=OFF $(CMAKE_FLAGS) \
-	    --log-level=WARNING
+	@cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCALQUE_SANITIZE=OFF $(CMAKE_FLAGS) >/dev/null
 	@ninja -C build --quiet
 
 demo: build
@@ -28,6 +28,12 @@ test:
 check:
 	@tools/setup.sh build test
 	@/usr/bin/python3 tools/run_tests.py --quick
+
+# What is printed from the code: the page of operators and the list of exported symbols.
+docs: build
+	@build/calque ops --markdown >docs/operators.md
+	@/usr/bin/python3 tests/repo/abi.py --bless
+	@echo "docs/operators.md and tools/abi.txt are rewritten"
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

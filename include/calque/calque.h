@@ -3,8 +3,10 @@
 #define CALQUE_CALQUE_H
 
 #include <calque/export.h>
+#include <calque/module.h>
 #include <calque/nn.h>
 #include <calque/onnx.h>
+#include <calque/ops.h>
 #include <calque/status.h>
 #include <calque/tensor.h>
 #include <calque/threads.h>

@@ -1,0 +1,89 @@
+/* calque ops: PyTorch's operators that calque knows. */
+#include "cli.h"
+
+#include <calque/ops.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* How an operator gets to ONNX, in a word or two: "7", "in parts", "no: …". */
+static void put_opset(const cq_op_info *op)
+{
+    if (op->first_opset)
+        printf("%d", (int)op->first_opset);
+    else if (op->composed)
+        printf("in parts");
+    else if (*op->obstacle)
+        printf("no: %s", op->obstacle);
+    else
+        printf("no");
+}
+
+static void put_line(const cq_op_info *op)
+{
+    printf("%s  # opset: ", op->schema);
+    put_opset(op);
+    printf("%s%s\n", *op->about ? "; " : "", op->about);
+}
+
+static void put_row(const cq_op_info *op)
+{
+    printf("| `%s` | ", op->schema);
+    put_opset(op);
+    printf(" | ");
+    for (const char *c = op->about; *c; c++)
+        printf(*c == '|' ? "\\%c" : "%c", *c);
+    printf(" |\n");
+}
+
+static void put_heading(void)
+{
+    size_t     n = 0, n_forms = 0, n_composed = 0;
+    cq_op_info op;
+
+    for (; cq_op_info_at(n, &op); n++) {
+        n_forms += op.first_opset != 0;
+        n_composed += !op.first_opset && op.composed;
+    }
+    printf("# Operators\n\n"
+           "<!-- Printed by `calque ops --markdown`; a test fails when this page is stale. -->\n\n"
+           "calque knows %zu operators of PyTorch. %zu of them have a form in ONNX, *opset* is the first\n"
+           "that has it; %zu more are written *in parts*, as the operators that they are made of. In-place\n"
+           "twins (`relu_`) are known wherever the plain operator is.\n\n"
+           "| operator | opset | |\n|---|---|---|\n",
+           n, n_forms, n_composed);
+}
+
+static int run(const cli_args *args)
+{
+    bool       markdown = cli_has(args, "markdown");
+    cq_op_info op;
+
+    if (markdown)
+        put_heading();
+    for (size_t i = 0; cq_op_info_at(i, &op); i++) {
+        if (args->n_operands && !strstr(op.schema, args->operands[0]))
+            continue;
+        if (markdown)
+            put_row(&op);
+        else
+            put_line(&op);
+    }
+    return CLI_DONE;
+}
+
+static const cli_option options[] = {
+    { "markdown", NULL, "a page with a table, as docs/operators.md", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_ops = {
+    .name         = "ops",
+    .operands     = "[TEXT]",
+    .summary      = "the operators of PyTorch that calque knows",
+    .about        = "Lists the operator table, a line each: PyTorch's schema, then the first ONNX opset\n"
+                    "that has a form for it. With TEXT only those whose schema has it in it.",
+    .options      = options,
+    .max_operands = 1,
+    .run          = run,
+};

@@ -1,0 +1,30 @@
+/* What users may know of the operator table. It is here because the opsets are: only export
+ * sees both the rows of aten and those of the symbolics. */
+#include "export/exporter.h"
+
+#include <calque/ops.h>
+
+bool cq_op_info_at(size_t index, cq_op_info *out)
+{
+    static const cq_exporter nobody = { 0 }; /* without rows of a user */
+    const cq_op             *op     = cq_op_at(index);
+    const cq_symbolic       *row    = NULL;
+    int                      later;
+
+    if (!op)
+        return false;
+    *out = (cq_op_info){
+        .schema   = op->def->schema,
+        .about    = op->def->about ? op->def->about : "",
+        .composed = op->def->compose != NULL,
+        .obstacle = "",
+    };
+    for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST && !out->first_opset; opset++) {
+        row = cq_symbolic_find(&nobody, op->schema->full, opset, &later);
+        if (row && !row->no)
+            out->first_opset = opset;
+    }
+    if (row && row->no)
+        out->obstacle = row->no;
+    return true;
+}

@@ -31,7 +31,7 @@ as_root() {
 }
 
 is_installed() {
-    dpkg -s "$1" 2>/dev/null | grep -q '^Status: .* installed$'
+    [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == *" installed" ]]
 }
 
 apt_install() {

@@ -75,6 +75,7 @@ extern const cq_op_def cq_ops_slice[];
 extern const cq_op_def cq_ops_meta[];
 extern const cq_op_def cq_ops_join[];
 extern const cq_op_def cq_ops_shuffle[];
+extern const cq_op_def cq_ops_index[];
 
 /* ---- one call of an operator ---- */
 

@@ -142,6 +142,26 @@ static cq_status make_results(cq_opcall *c, bool heard)
     return def->run ? def->run(c) : CQ_OK;
 }
 
+cq_status cq_call_same_as(cq_opcall *c)
+{
+    const cq_op *op = cq_op_find(c->op->def->same_as);
+
+    if (!op)
+        return cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL, "there is no operator %s",
+                       c->op->def->same_as);
+    return cq_op_call(c->cx, op, c->args, op->schema->n_args, c->results, c->n_results);
+}
+
+/* What PyTorch converts silently in place: not a fraction to an integer, not numbers to bool. */
+static bool can_cast(cq_dtype from, cq_dtype to)
+{
+    if (cq_dtype_is_complex(from) && !cq_dtype_is_complex(to))
+        return false;
+    if (cq_dtype_is_float(from) && !cq_dtype_is_float(to) && !cq_dtype_is_complex(to))
+        return false;
+    return to != CQ_DTYPE_BOOL || from == CQ_DTYPE_BOOL;
+}
+
 /* self.op_(…): computes the plain operator and puts the result into self. */
 static cq_status run_in_place(cq_opcall *c)
 {
@@ -161,6 +181,10 @@ static cq_status run_in_place(cq_opcall *c)
         if (self->sizes[i].value != changed->sizes[i].value)
             return cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
                            "an in-place operator cannot change the shape of its tensor");
+    if (!can_cast(changed->dtype, self->dtype))
+        return cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
+                       "the result is of %s, which the %s tensor cannot hold",
+                       cq_dtype_name(changed->dtype), cq_dtype_name(self->dtype));
     if (changed->dtype != self->dtype)
         changed = CQ_OP(cx, "aten::to.dtype", T(changed), DTYPE(self->dtype));
     if (cx->status != CQ_OK)

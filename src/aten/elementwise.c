@@ -1,6 +1,8 @@
 /* Shape rules and the kernel call of element-by-element operators. */
 #include "aten/elementwise.h"
 
+#include "tensor/convert.h"
+
 static size_t n_operands(const cq_opcall *c)
 {
     return (size_t)cq_ew_operands((cq_ew_op)c->op->def->variant);
@@ -8,22 +10,28 @@ static size_t n_operands(const cq_opcall *c)
 
 cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_val *vals, size_t n)
 {
+    cq_int so_far[CQ_MAX_RANK];
+
     *rank = 0;
-    for (size_t i = 0; i < n; i++)
-        if (vals[i].kind == CQ_VAL_TENSOR)
-            CQ_TRY(cq_broadcast(c, rank, sizes, *rank, sizes, vals[i].u.tensor->rank,
-                                vals[i].u.tensor->sizes));
+    for (size_t i = 0; i < n; i++) {
+        if (vals[i].kind != CQ_VAL_TENSOR)
+            continue;
+        memcpy(so_far, sizes, *rank * sizeof *sizes);
+        CQ_TRY(cq_broadcast(c, rank, sizes, *rank, so_far, vals[i].u.tensor->rank,
+                            vals[i].u.tensor->sizes));
+    }
     return CQ_OK;
 }
 
-/* A float parameter beside integers would be cut; PyTorch refuses it. */
-static cq_status check_params(const cq_opcall *c, cq_dtype dtype)
+/* A fraction of an integer cannot be added; PyTorch refuses it. */
+static cq_status check_alpha(const cq_opcall *c, cq_dtype dtype)
 {
-    for (size_t i = n_operands(c); i < c->op->schema->n_args; i++)
-        if (c->args[i].kind == CQ_VAL_FLOAT && !cq_dtype_is_float(dtype))
-            return cq_call_fail(c, CQ_E_TYPE, "argument \"%s\" must not be a float for %s tensors",
-                                c->op->schema->args[i].name, cq_dtype_name(dtype));
-    return CQ_OK;
+    int at = cq_schema_find(c->op->schema, "alpha");
+
+    if (at < 0 || c->args[at].kind != CQ_VAL_FLOAT || cq_dtype_is_float(dtype))
+        return CQ_OK;
+    return cq_call_fail(c, CQ_E_TYPE, "alpha must not be a float for %s tensors",
+                        cq_dtype_name(dtype));
 }
 
 static cq_status shape(cq_opcall *c, cq_dtype dtype)
@@ -40,7 +48,7 @@ cq_status cq_shape_of_operands(cq_opcall *c)
 {
     cq_dtype dtype = cq_result_type(c->args, n_operands(c));
 
-    CQ_TRY(check_params(c, dtype));
+    CQ_TRY(check_alpha(c, dtype));
     return shape(c, dtype);
 }
 
@@ -87,7 +95,9 @@ static void read_params(const cq_opcall *c, cq_params *p)
 
         if (v->kind != CQ_VAL_INT && v->kind != CQ_VAL_FLOAT && v->kind != CQ_VAL_BOOL)
             break;
-        whole = v->kind == CQ_VAL_INT ? v->u.i.value : v->kind == CQ_VAL_BOOL ? v->u.b.value : 0;
+        whole     = v->kind == CQ_VAL_INT    ? v->u.i.value
+                    : v->kind == CQ_VAL_BOOL ? v->u.b.value
+                                             : cq_f64_to_i64(v->u.f.value);
         *reals[k] = v->kind == CQ_VAL_FLOAT ? v->u.f.value : (double)whole;
         if (k < 2)
             *(k ? &p->ib : &p->ia) = whole;

@@ -41,8 +41,9 @@ struct cq_op_def {
      * replaced by changed; base is c's first argument as it is now. */
     cq_tensor *(*unview)(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
-    uint32_t flags;
-    int      variant; /* tells rows that share their functions apart */
+    uint32_t    flags;
+    int         variant; /* tells rows that share their functions apart */
+    const char *same_as; /* with cq_call_same_as: the operator that this is another name of */
 };
 
 /* A row with its schema parsed. */
@@ -64,6 +65,11 @@ const cq_op *cq_op_at(size_t index);
 
 /* The families, one array each, ended by an empty row (registry.c lists them). */
 extern const cq_op_def cq_ops_pointwise[];
+extern const cq_op_def cq_ops_functions[];
+extern const cq_op_def cq_ops_compare[];
+extern const cq_op_def cq_ops_activation[];
+extern const cq_op_def cq_ops_creation[];
+extern const cq_op_def cq_ops_cast[];
 extern const cq_op_def cq_ops_linalg[];
 extern const cq_op_def cq_ops_conv[];
 extern const cq_op_def cq_ops_pool[];
@@ -172,6 +178,14 @@ cq_dtype cq_float_of(cq_dtype d);
 cq_status cq_shape_of_self(cq_opcall *c);
 cq_status cq_shape_of_self_in_float(cq_opcall *c);
 cq_status cq_shape_of_self_in_bool(cq_opcall *c);
+
+/* The compose of a row that is only another name: calls same_as with its own arguments. */
+cq_status cq_call_same_as(cq_opcall *c);
+#define CQ_SAME_AS(schema_text, other)                                                             \
+    {                                                                                              \
+        .schema = schema_text, .about = "the same as " other, .compose = cq_call_same_as,          \
+        .flags = CQ_OP_PARTS, .same_as = other                                                     \
+    }
 
 /* The failure of a call: adds the operator's name as the place. Returns the status. */
 cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)

@@ -2,16 +2,511 @@
  * compare.c, activations in activation.c; what the rows share is in elementwise.h. */
 #include "aten/elementwise.h"
 
+#include <float.h>
+#include <math.h>
+
 #define SAME cq_shape_of_operands
 #define FLOAT cq_shape_of_operands_in_float
 
+static cq_status sub_shape(cq_opcall *c)
+{
+    if (cq_result_type(c->args, 2) == CQ_DTYPE_BOOL)
+        return cq_call_fail(c, CQ_E_TYPE, "bool tensors cannot be subtracted; use logical_xor or "
+                                          "logical_not");
+    return cq_shape_of_operands(c);
+}
+
+/* other - alpha * self */
+static cq_status rsub_run(cq_opcall *c)
+{
+    cq_tensor *out   = cq_result_tensor(c, 0);
+    cq_tensor *other = cq_operand_tensor(c, c->args[1], out->dtype);
+    cq_params  p     = { .a = cq_arg_f64(c, "alpha") };
+
+    p.ia = cq_dtype_is_float(out->dtype) ? 0 : cq_arg_i64(c, "alpha");
+    CQ_TRY(c->cx->status);
+    return cq_apply2(out, CQ_EW_SUB, &p, out->dtype, other, c->args[0].u.tensor);
+}
+
+/* ---- division with a rounding mode ---- */
+
+/* DIV for None, DIV_TRUNC, DIV_FLOOR; COUNT for what PyTorch does not know. */
+static cq_ew_op rounding(const cq_opcall *c)
+{
+    const char *mode = cq_arg_str(c, "rounding_mode", "");
+
+    return mode[0] == '\0'              ? CQ_EW_DIV
+           : strcmp(mode, "trunc") == 0 ? CQ_EW_DIV_TRUNC
+           : strcmp(mode, "floor") == 0 ? CQ_EW_DIV_FLOOR
+                                        : CQ_EW_COUNT;
+}
+
+static cq_status div_mode_shape(cq_opcall *c)
+{
+    cq_ew_op op = rounding(c);
+    cq_int   sizes[CQ_MAX_RANK];
+    cq_dtype dtype = cq_result_type(c->args, 2);
+    size_t   rank;
+
+    if (op == CQ_EW_COUNT)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "rounding_mode is \"%s\", not None, trunc or floor",
+                            cq_arg_str(c, "rounding_mode", ""));
+    CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 2));
+    cq_result(c, 0, op == CQ_EW_DIV ? cq_float_of(dtype) : dtype, rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status div_mode_run(cq_opcall *c)
+{
+    cq_tensor *out   = cq_result_tensor(c, 0);
+    cq_tensor *other = cq_operand_tensor(c, c->args[1], out->dtype);
+
+    CQ_TRY(c->cx->status);
+    return cq_apply2(out, rounding(c), NULL, out->dtype, c->args[0].u.tensor, other);
+}
+
+/* ---- powers ---- */
+
+static cq_status pow_scalar_shape(cq_opcall *c)
+{
+    cq_dtype dtype = cq_result_type(c->args, 2);
+
+    if (!cq_dtype_is_float(dtype) && cq_arg_i64(c, "exponent") < 0)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "integers have no power of %lld that is an integer",
+                            (long long)cq_arg_i64(c, "exponent"));
+    return cq_shape_of_operands(c);
+}
+
+/* The exponents that have a function of their own mean that function, down to what the root
+ * of -inf is. */
+static cq_status pow_scalar_run(cq_opcall *c)
+{
+    static const struct {
+        double   exponent;
+        cq_ew_op op;
+    } simple[] = { { 2, CQ_EW_SQUARE }, { 0.5, CQ_EW_SQRT }, { -0.5, CQ_EW_RSQRT },
+                   { -1, CQ_EW_RECIPROCAL } };
+    cq_tensor *out = cq_result_tensor(c, 0);
+
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
+        if (cq_arg_f64(c, "exponent") == simple[i].exponent && cq_dtype_is_float(out->dtype))
+            return cq_apply1(out, simple[i].op, NULL, out->dtype, c->args[0].u.tensor);
+    return cq_run_elementwise(c);
+}
+
+static cq_status square(cq_opcall *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::pow.Tensor_Scalar", c->args[0], I(2)));
+    return c->cx->status;
+}
+
+/* In double precision, whatever the arguments are. */
+static cq_status float_power(cq_opcall *c)
+{
+    static const char *const names[] = { "aten::pow.Scalar", "aten::pow.Tensor_Scalar",
+                                         "aten::pow.Tensor_Tensor" };
+    cq_val wide[2];
+    int    tensors = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        bool tensor = c->args[i].kind == CQ_VAL_TENSOR;
+
+        wide[i] = tensor ? T(CQ_OP(c->cx, "aten::to.dtype", c->args[i], DTYPE(CQ_DTYPE_F64)))
+                         : F(cq_arg_f64(c, c->op->schema->args[i].name));
+        tensors += tensor ? 2 - (int)i : 0;
+    }
+    cq_result_set_tensor(c, 0, cq_op_tensor(c->cx, names[tensors - 1], wide, 2));
+    return c->cx->status;
+}
+
+/* ---- rounding ---- */
+
+static cq_status round_decimals(cq_opcall *c)
+{
+    int64_t    decimals = cq_arg_i64(c, "decimals");
+    double     ten      = pow(10, fabs((double)decimals));
+    cq_tensor *x        = c->args[0].u.tensor;
+
+    if (decimals && !cq_dtype_is_float(x->dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "%s has no decimals", cq_dtype_name(x->dtype));
+    if (decimals)
+        x = CQ_OP(c->cx, decimals > 0 ? "aten::mul.Scalar" : "aten::div.Scalar", T(x), F(ten));
+    x = CQ_OP(c->cx, "aten::round", T(x));
+    if (decimals)
+        x = CQ_OP(c->cx, decimals > 0 ? "aten::div.Scalar" : "aten::mul.Scalar", T(x), F(ten));
+    cq_result_set_tensor(c, 0, x);
+    return c->cx->status;
+}
+
+/* ---- bounds ---- */
+
+static cq_status check_bounds(const cq_opcall *c)
+{
+    if (cq_arg_is_none(c, "min") && cq_arg_is_none(c, "max"))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "neither min nor max is given");
+    return CQ_OK;
+}
+
+static cq_status clamp_shape(cq_opcall *c)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    size_t rank;
+
+    CQ_TRY(check_bounds(c));
+    CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 3));
+    cq_result(c, 0, cq_result_type(c->args, 3), rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status clamp_run(cq_opcall *c)
+{
+    cq_tensor *out  = cq_result_tensor(c, 0);
+    bool       real = cq_dtype_is_float(out->dtype);
+    cq_params  p    = { .a = -INFINITY, .b = INFINITY, .ia = INT64_MIN, .ib = INT64_MAX };
+
+    if (!cq_arg_is_none(c, "min")) {
+        p.a  = cq_arg_f64(c, "min");
+        p.ia = real ? 0 : cq_arg_i64(c, "min");
+    }
+    if (!cq_arg_is_none(c, "max")) {
+        p.b  = cq_arg_f64(c, "max");
+        p.ib = real ? 0 : cq_arg_i64(c, "max");
+    }
+    return cq_apply1(out, CQ_EW_CLAMP, &p, out->dtype, c->args[0].u.tensor);
+}
+
+static cq_status clamp_tensor_run(cq_opcall *c)
+{
+    cq_tensor *out = cq_result_tensor(c, 0), *x = c->args[0].u.tensor;
+    cq_tensor *low = cq_arg_tensor(c, "min"), *high = cq_arg_tensor(c, "max");
+
+    if (low && high)
+        return cq_apply3(out, CQ_EW_CLAMP_BETWEEN, NULL, out->dtype, x, low, high);
+    return cq_apply2(out, low ? CQ_EW_MAXIMUM : CQ_EW_MINIMUM, NULL, out->dtype, x,
+                     low ? low : high);
+}
+
+static cq_status clamp_min(cq_opcall *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::clamp", c->args[0], c->args[1]));
+    return c->cx->status;
+}
+
+static cq_status clamp_max(cq_opcall *c)
+{
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::clamp", c->args[0], CQ_NONE, c->args[1]));
+    return c->cx->status;
+}
+
+/* ---- the rest ---- */
+
+static cq_status addcdiv_shape(cq_opcall *c)
+{
+    if (!cq_dtype_is_float(cq_result_type(c->args, 3)))
+        return cq_call_fail(c, CQ_E_TYPE, "integers are not divided here; use true_divide or "
+                                          "floor_divide");
+    return cq_shape_of_operands(c);
+}
+
+static cq_status lerp_shape(cq_opcall *c)
+{
+    for (size_t i = 1; i < 3; i++)
+        if (c->args[i].kind == CQ_VAL_TENSOR &&
+            c->args[i].u.tensor->dtype != c->args[0].u.tensor->dtype)
+            return cq_call_fail(c, CQ_E_TYPE, "all tensors must be of %s, but one is of %s",
+                                cq_dtype_name(c->args[0].u.tensor->dtype),
+                                cq_dtype_name(c->args[i].u.tensor->dtype));
+    return cq_shape_of_operands(c);
+}
+
+static cq_status nan_to_num_run(cq_opcall *c)
+{
+    static const double highest[CQ_DTYPE_COUNT] = { [CQ_DTYPE_F16]  = 65504,
+                                                    [CQ_DTYPE_BF16] = 3.3895313892515355e38,
+                                                    [CQ_DTYPE_F32]  = FLT_MAX,
+                                                    [CQ_DTYPE_F64]  = DBL_MAX };
+    cq_tensor *out = cq_result_tensor(c, 0);
+    cq_params  p   = { .b = highest[out->dtype], .c = -highest[out->dtype] };
+
+    if (!cq_arg_is_none(c, "nan"))
+        p.a = cq_arg_f64(c, "nan");
+    if (!cq_arg_is_none(c, "posinf"))
+        p.b = cq_arg_f64(c, "posinf");
+    if (!cq_arg_is_none(c, "neginf"))
+        p.c = cq_arg_f64(c, "neginf");
+    return cq_apply1(out, CQ_EW_NAN_TO_NUM, &p, out->dtype, c->args[0].u.tensor);
+}
+
+static cq_status logit_run(cq_opcall *c)
+{
+    cq_tensor *out = cq_result_tensor(c, 0);
+    cq_params  p   = { .a = cq_arg_is_none(c, "eps") ? -1 : cq_arg_f64(c, "eps") };
+
+    return cq_apply1(out, CQ_EW_LOGIT, &p, out->dtype, c->args[0].u.tensor);
+}
+
+static cq_status logaddexp2(cq_opcall *c)
+{
+    const double ln2 = 0.69314718055994530942;
+    cq_val       dtype = DTYPE(cq_result_type(c->args, 2));
+    cq_tensor   *x     = CQ_OP(c->cx, "aten::to.dtype", c->args[0], dtype);
+    cq_tensor   *y     = CQ_OP(c->cx, "aten::to.dtype", c->args[1], dtype);
+
+    x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(ln2));
+    y = CQ_OP(c->cx, "aten::mul.Scalar", T(y), F(ln2));
+    x = CQ_OP(c->cx, "aten::logaddexp", T(x), T(y));
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(1 / ln2)));
+    return c->cx->status;
+}
+
+/* 0 below zero, 1 above it, and values at it. */
+static cq_status heaviside(cq_opcall *c)
+{
+    cq_tensor *x = c->args[0].u.tensor, *y = c->args[1].u.tensor;
+    cq_tensor *step, *at_zero;
+
+    if (x->dtype != y->dtype)
+        return cq_call_fail(c, CQ_E_TYPE, "self is of %s but values of %s", cq_dtype_name(x->dtype),
+                            cq_dtype_name(y->dtype));
+    at_zero = CQ_OP(c->cx, "aten::eq.Scalar", T(x), I(0));
+    step    = CQ_OP(c->cx, "aten::gt.Scalar", T(x), I(0));
+    step    = CQ_OP(c->cx, "aten::to.dtype", T(step), DTYPE(x->dtype));
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::where.self", T(at_zero), T(y), T(step)));
+    return c->cx->status;
+}
+
+static cq_status degrees(cq_opcall *c)
+{
+    const double pi = 3.14159265358979323846;
+    double       factor = c->op->def->variant ? pi / 180 : 180 / pi;
+
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::mul.Scalar", c->args[0], F(factor)));
+    return c->cx->status;
+}
+
+#define ROW CQ_EW_ROW
+#define ROW1 CQ_EW_ROW1
+
 const cq_op_def cq_ops_pointwise[] = {
-    CQ_EW_ROW1("neg", NEG, SAME, "the negative"),
-    CQ_EW_ROW1("abs", ABS, SAME, "the absolute value"),
-    CQ_EW_ROW1("exp", EXP, FLOAT, "e to the power of x"),
-    CQ_EW_ROW("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", ADD, SAME,
-              "self + alpha * other"),
-    CQ_EW_ROW("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", ADD, SAME,
-              "self + alpha * other"),
+    ROW("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", ADD, SAME,
+        "self + alpha * other"),
+    ROW("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", ADD, SAME,
+        "self + alpha * other"),
+    ROW("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", SUB, sub_shape,
+        "self - alpha * other"),
+    ROW("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", SUB, sub_shape,
+        "self - alpha * other"),
+    { .schema  = "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+      .about   = "other - alpha * self",
+      .shape   = sub_shape,
+      .run     = rsub_run,
+      .variant = CQ_EW_SUB },
+    { .schema  = "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+      .about   = "other - alpha * self",
+      .shape   = sub_shape,
+      .run     = rsub_run,
+      .variant = CQ_EW_SUB },
+    ROW("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", MUL, SAME, "the product"),
+    ROW("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", MUL, SAME, "the product"),
+    ROW("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", DIV, FLOAT, "the quotient"),
+    ROW("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", DIV, FLOAT, "the quotient"),
+    { .schema = "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+      .about  = "the quotient, rounded",
+      .shape  = div_mode_shape,
+      .run    = div_mode_run },
+    { .schema = "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+      .about  = "the quotient, rounded",
+      .shape  = div_mode_shape,
+      .run    = div_mode_run },
+    ROW("aten::floor_divide(Tensor self, Tensor other) -> Tensor", DIV_FLOOR, SAME,
+        "the quotient, rounded down"),
+    ROW("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", DIV_FLOOR, SAME,
+        "the quotient, rounded down"),
+    ROW("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", REMAINDER, SAME,
+        "what division leaves, with the sign of other"),
+    ROW("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", REMAINDER, SAME,
+        "what division leaves, with the sign of other"),
+    ROW("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", REMAINDER, SAME,
+        "what division leaves, with the sign of other"),
+    ROW("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", FMOD, SAME,
+        "what division leaves, with the sign of self"),
+    ROW("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", FMOD, SAME,
+        "what division leaves, with the sign of self"),
+    CQ_SAME_AS("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+               "aten::sub.Tensor"),
+    CQ_SAME_AS("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+               "aten::sub.Scalar"),
+    CQ_SAME_AS("aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor", "aten::mul.Tensor"),
+    CQ_SAME_AS("aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor", "aten::mul.Scalar"),
+    CQ_SAME_AS("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor", "aten::div.Tensor"),
+    CQ_SAME_AS("aten::divide.Scalar(Tensor self, Scalar other) -> Tensor", "aten::div.Scalar"),
+    CQ_SAME_AS(
+        "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+        "aten::div.Tensor_mode"),
+    CQ_SAME_AS(
+        "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+        "aten::div.Scalar_mode"),
+    CQ_SAME_AS("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor", "aten::div.Tensor"),
+    CQ_SAME_AS("aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor", "aten::div.Scalar"),
+
+    ROW("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", POW, SAME, "the power"),
+    { .schema  = "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+      .about   = "the power",
+      .shape   = pow_scalar_shape,
+      .run     = pow_scalar_run,
+      .variant = CQ_EW_POW },
+    ROW("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", POW, SAME, "the power"),
+    { .schema  = "aten::square(Tensor self) -> Tensor",
+      .about   = "the second power",
+      .compose = square,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+      .about   = "the power in double precision",
+      .compose = float_power,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+      .about   = "the power in double precision",
+      .compose = float_power,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+      .about   = "the power in double precision",
+      .compose = float_power,
+      .flags   = CQ_OP_PARTS },
+
+    ROW("aten::atan2(Tensor self, Tensor other) -> Tensor", ATAN2, FLOAT, "the angle of (other, self)"),
+    ROW("aten::hypot(Tensor self, Tensor other) -> Tensor", HYPOT, SAME, "the length of (self, other)"),
+    ROW("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", COPYSIGN, FLOAT,
+        "self with the sign of other"),
+    ROW("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", COPYSIGN, FLOAT,
+        "self with the sign of other"),
+    ROW("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", XLOGY, FLOAT,
+        "self * log(other), 0 where self is"),
+    ROW("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", XLOGY, FLOAT,
+        "self * log(other), 0 where self is"),
+    ROW("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", XLOGY, FLOAT,
+        "self * log(other), 0 where self is"),
+    ROW("aten::logaddexp(Tensor self, Tensor other) -> Tensor", LOGADDEXP, SAME,
+        "log(exp(self) + exp(other))"),
+    { .schema  = "aten::logaddexp2(Tensor self, Tensor other) -> Tensor",
+      .about   = "log2(2 ** self + 2 ** other)",
+      .compose = logaddexp2 },
+    { .schema  = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+      .about   = "0 below zero, 1 above it, values at it",
+      .compose = heaviside },
+    ROW("aten::minimum(Tensor self, Tensor other) -> Tensor", MINIMUM, SAME, "the smaller one"),
+    ROW("aten::maximum(Tensor self, Tensor other) -> Tensor", MAXIMUM, SAME, "the larger one"),
+    ROW("aten::fmin(Tensor self, Tensor other) -> Tensor", FMIN, SAME, "the smaller one, not NaN"),
+    ROW("aten::fmax(Tensor self, Tensor other) -> Tensor", FMAX, SAME, "the larger one, not NaN"),
+    CQ_SAME_AS("aten::min.other(Tensor self, Tensor other) -> Tensor", "aten::minimum"),
+    CQ_SAME_AS("aten::max.other(Tensor self, Tensor other) -> Tensor", "aten::maximum"),
+    CQ_SAME_AS("aten::arctan2(Tensor self, Tensor other) -> Tensor", "aten::atan2"),
+
+    { .schema = "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+      .about  = "no less than min, no more than max",
+      .shape  = clamp_shape,
+      .run    = clamp_run },
+    { .schema = "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+      .about  = "no less than min, no more than max",
+      .shape  = clamp_shape,
+      .run    = clamp_tensor_run },
+    { .schema  = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+      .about   = "no less than min",
+      .compose = clamp_min,
+      .flags   = CQ_OP_PARTS },
+    CQ_SAME_AS("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", "aten::maximum"),
+    { .schema  = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+      .about   = "no more than max",
+      .compose = clamp_max,
+      .flags   = CQ_OP_PARTS },
+    CQ_SAME_AS("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "aten::minimum"),
+    CQ_SAME_AS("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+               "aten::clamp"),
+    CQ_SAME_AS("aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+               "aten::clamp.Tensor"),
+
+    ROW("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+        ADDCMUL, SAME, "self + value * tensor1 * tensor2"),
+    ROW("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+        ADDCDIV, addcdiv_shape, "self + value * tensor1 / tensor2"),
+    ROW("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", LERP, lerp_shape,
+        "self + weight * (end - self)"),
+    ROW("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", LERP, lerp_shape,
+        "self + weight * (end - self)"),
+    { .schema = "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
+                "neginf=None) -> Tensor",
+      .about  = "numbers for NaN and infinities",
+      .shape  = cq_shape_of_self,
+      .run    = nan_to_num_run },
+    { .schema = "aten::logit(Tensor self, float? eps=None) -> Tensor",
+      .about  = "log(x / (1 - x))",
+      .shape  = cq_shape_of_self_in_float,
+      .run    = logit_run },
+    { .schema  = "aten::deg2rad(Tensor self) -> Tensor",
+      .about   = "degrees to radians",
+      .compose = degrees,
+      .variant = 1,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::rad2deg(Tensor self) -> Tensor",
+      .about   = "radians to degrees",
+      .compose = degrees,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
+      .about   = "the nearest multiple of a power of ten",
+      .compose = round_decimals,
+      .flags   = CQ_OP_PARTS },
+    { 0 }
+};
+
+#define NAME1(alias, name) CQ_SAME_AS("aten::" alias "(Tensor self) -> Tensor", "aten::" name)
+
+const cq_op_def cq_ops_functions[] = {
+    ROW1("neg", NEG, SAME, "the negative"),
+    ROW1("abs", ABS, SAME, "the absolute value"),
+    ROW1("sqrt", SQRT, FLOAT, "the square root"),
+    ROW1("rsqrt", RSQRT, FLOAT, "one over the square root"),
+    ROW1("exp", EXP, FLOAT, "e to the power of x"),
+    ROW1("exp2", EXP2, FLOAT, "2 to the power of x"),
+    ROW1("expm1", EXPM1, FLOAT, "exp(x) - 1, exact near 0"),
+    ROW1("log", LOG, FLOAT, "the natural logarithm"),
+    ROW1("log2", LOG2, FLOAT, "the logarithm to base 2"),
+    ROW1("log10", LOG10, FLOAT, "the logarithm to base 10"),
+    ROW1("log1p", LOG1P, FLOAT, "log(1 + x), exact near 0"),
+    ROW1("sin", SIN, FLOAT, "the sine"),
+    ROW1("cos", COS, FLOAT, "the cosine"),
+    ROW1("tan", TAN, FLOAT, "the tangent"),
+    ROW1("asin", ASIN, FLOAT, "the inverse sine"),
+    ROW1("acos", ACOS, FLOAT, "the inverse cosine"),
+    ROW1("atan", ATAN, FLOAT, "the inverse tangent"),
+    ROW1("sinh", SINH, FLOAT, "the hyperbolic sine"),
+    ROW1("cosh", COSH, FLOAT, "the hyperbolic cosine"),
+    ROW1("tanh", TANH, FLOAT, "the hyperbolic tangent"),
+    ROW1("asinh", ASINH, FLOAT, "the inverse hyperbolic sine"),
+    ROW1("acosh", ACOSH, FLOAT, "the inverse hyperbolic cosine"),
+    ROW1("atanh", ATANH, FLOAT, "the inverse hyperbolic tangent"),
+    ROW1("sigmoid", SIGMOID, FLOAT, "1 / (1 + exp(-x))"),
+    ROW1("erf", ERF, FLOAT, "the error function"),
+    ROW1("erfc", ERFC, FLOAT, "1 - erf(x)"),
+    ROW1("erfinv", ERFINV, FLOAT, "the inverse of the error function"),
+    ROW1("lgamma", LGAMMA, FLOAT, "the logarithm of |gamma(x)|"),
+    ROW1("digamma", DIGAMMA, FLOAT, "the derivative of lgamma"),
+    ROW1("floor", FLOOR, SAME, "the next integer below"),
+    ROW1("ceil", CEIL, SAME, "the next integer above"),
+    ROW1("round", ROUND, SAME, "the nearest integer, halves to even"),
+    ROW1("trunc", TRUNC, SAME, "the integer part"),
+    ROW1("frac", FRAC, SAME, "the fraction"),
+    ROW1("sign", SIGN, SAME, "-1, 0 or 1"),
+    ROW1("signbit", SIGNBIT, cq_shape_of_self_in_bool, "whether the sign bit is set"),
+    ROW1("reciprocal", RECIPROCAL, FLOAT, "1 / x"),
+    NAME1("negative", "neg"),
+    NAME1("absolute", "abs"),
+    NAME1("arcsin", "asin"),
+    NAME1("arccos", "acos"),
+    NAME1("arctan", "atan"),
+    NAME1("arcsinh", "asinh"),
+    NAME1("arccosh", "acosh"),
+    NAME1("arctanh", "atanh"),
+    NAME1("special_expit", "sigmoid"),
+    NAME1("fix", "trunc"),
+    NAME1("sgn", "sign"),
     { 0 }
 };

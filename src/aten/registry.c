@@ -10,6 +10,11 @@
 
 static const cq_op_def *const families[] = {
     cq_ops_pointwise,
+    cq_ops_functions,
+    cq_ops_compare,
+    cq_ops_activation,
+    cq_ops_creation,
+    cq_ops_cast,
     cq_ops_linalg,
     cq_ops_conv,
     cq_ops_pool,
@@ -76,6 +81,22 @@ static void build(void)
     }
 }
 
+/* In-place operators whose plain twin goes by another name. */
+static const struct {
+    const char *in_place, *plain;
+} irregular[] = {
+    { "aten::floor_divide_.Tensor", "aten::floor_divide" },
+    { "aten::pow_.Tensor", "aten::pow.Tensor_Tensor" },
+    { "aten::pow_.Scalar", "aten::pow.Tensor_Scalar" },
+    { "aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor" },
+    { "aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar" },
+    { "aten::normal_", "aten::normal_functional" },
+    { "aten::bernoulli_.float", "aten::bernoulli.p" },
+    { "aten::copy_.Tensor", "aten::copy" },
+    { "aten::copy_.int", "aten::fill.Scalar" },
+    { "aten::copy_.float", "aten::fill.Scalar" },
+};
+
 /* "aten::relu_" and "aten::add_.Tensor" without the underscore; false if there is none. */
 static bool plain_name(char *out, size_t size, const char *full_name)
 {
@@ -85,6 +106,11 @@ static bool plain_name(char *out, size_t size, const char *full_name)
     if (base < 2 || full_name[base - 1] != '_' || full_name[base - 2] == '_' ||
         strlen(full_name) >= size)
         return false;
+    for (size_t i = 0; i < sizeof irregular / sizeof *irregular; i++)
+        if (strcmp(irregular[i].in_place, full_name) == 0) {
+            snprintf(out, size, "%s", irregular[i].plain);
+            return true;
+        }
     snprintf(out, size, "%.*s%s", (int)base - 1, full_name, dot ? dot : "");
     return true;
 }

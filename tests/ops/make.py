@@ -99,6 +99,9 @@ def arguments(schema, args, kwargs):
             out.append(left.pop(arg.name))
         else:
             out.append(arg.default_value if arg.has_default_value() else None)
+    # torch.ops hands a bool over as an integer where a schema wants any number.
+    out = [int(value) if isinstance(value, bool) and "number" in str(arg.type).lower() else value
+           for value, arg in zip(out, schema.arguments)]
     if left:
         raise TypeError(f"{schema.name} has no argument {', '.join(left)}")
     return out
@@ -137,12 +140,14 @@ def call(op, args, named):
     try:
         return op(*args, **named)
     except RuntimeError as error:
-        if "not implemented for 'Half'" not in str(error) or op._schema.is_mutable:
+        half = {name: dtype for name, dtype in (("Half", torch.float16), ("BFloat16", torch.bfloat16))
+                if f"not implemented for '{name}'" in str(error)}
+        if not half or op._schema.is_mutable:
             raise
-    widened = [each_tensor(arg, lambda x: x.float() if x.dtype == torch.float16 else x)
-               for arg in args]
-    result = op(*widened, **named)
-    return each_tensor(result, lambda x: x.half() if x.dtype == torch.float32 else x)
+    half = list(half.values())[0]
+    widened = [each_tensor(arg, lambda x: x.float() if x.dtype == half else x) for arg in args]
+    return each_tensor(op(*widened, **named),
+                       lambda x: x.to(half) if x.dtype == torch.float32 else x)
 
 
 def run(one):

@@ -1,0 +1,179 @@
+/* The same numbers in another dtype, another place, another handle. A tensor that already
+ * is what is asked for is returned itself, as in PyTorch. */
+#include "aten/ctx.h"
+
+/* The result is self itself. */
+static bool is_already(const cq_opcall *c, const cq_tensor *self)
+{
+    return cq_arg_dtype(c, "dtype", self->dtype) == self->dtype && !cq_arg_bool(c, "copy");
+}
+
+static cq_status to_shape(cq_opcall *c)
+{
+    cq_tensor *self = c->args[0].u.tensor;
+
+    if (is_already(c, self))
+        cq_result_set_tensor(c, 0, self);
+    else
+        cq_result_like(c, 0, self, cq_arg_dtype(c, "dtype", self->dtype));
+    return c->cx->status;
+}
+
+static cq_status to_run(cq_opcall *c)
+{
+    cq_tensor *self = c->args[0].u.tensor;
+
+    return is_already(c, self) ? CQ_OK : cq_tensor_copy_into(cq_result_tensor(c, 0), self);
+}
+
+/* The many ways to say to.dtype: dtype as an argument, of other, or named by the row. */
+static cq_status to_by_other_words(cq_opcall *c)
+{
+    const cq_schema *s    = c->op->schema;
+    cq_tensor       *self = c->args[0].u.tensor;
+    cq_dtype         dtype = c->op->def->variant ? (cq_dtype)c->op->def->variant : self->dtype;
+    bool             copy = cq_schema_find(s, "copy") >= 0 && cq_arg_bool(c, "copy");
+
+    if (cq_schema_find(s, "dtype") >= 0)
+        dtype = cq_arg_dtype(c, "dtype", dtype);
+    else if (cq_schema_find(s, "other") >= 0)
+        dtype = cq_arg_tensor(c, "other")->dtype;
+    CQ_TRY(c->cx->status);
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(self), DTYPE(dtype), B(false),
+                                     B(copy || strcmp(s->name, "aten::_to_copy") == 0)));
+    return c->cx->status;
+}
+
+/* ---- copies ---- */
+
+static cq_status clone_run(cq_opcall *c)
+{
+    return cq_tensor_copy_into(cq_result_tensor(c, 0), c->args[0].u.tensor);
+}
+
+enum { CONTIGUOUS_FORMAT, PRESERVE_FORMAT };
+
+/* Channels-last is an order in memory, not of dimensions: it makes a copy here, and what
+ * follows does not see the difference. */
+static bool needs_copy(const cq_opcall *c)
+{
+    return cq_arg_i64(c, "memory_format") > PRESERVE_FORMAT ||
+           !cq_tensor_is_contiguous(c->args[0].u.tensor);
+}
+
+static cq_status contiguous_shape(cq_opcall *c)
+{
+    if (!needs_copy(c)) {
+        cq_result_set(c, 0, c->args[0]);
+        return CQ_OK;
+    }
+    return cq_shape_of_self(c);
+}
+
+static cq_status contiguous_run(cq_opcall *c)
+{
+    return needs_copy(c) ? clone_run(c) : CQ_OK;
+}
+
+/* ---- the same memory ---- */
+
+static cq_status same_view(cq_opcall *c)
+{
+    cq_tensor *self = c->args[0].u.tensor;
+
+    cq_result_view(c, 0, self, self->rank, self->sizes, self->strides, self->offset);
+    return c->cx->status;
+}
+
+static cq_tensor *same_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
+{
+    (void)c;
+    (void)base;
+    (void)index;
+    return changed;
+}
+
+static cq_status return_self(cq_opcall *c)
+{
+    cq_result_set(c, 0, c->args[0]);
+    return CQ_OK;
+}
+
+#define TO(text_of_schema)                                                                         \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema, .about = "in another dtype",                            \
+        .compose = to_by_other_words, .flags = CQ_OP_PARTS                                         \
+    }
+#define CAST(name, dtype)                                                                          \
+    {                                                                                              \
+        .schema = "aten::_cast_" name "(Tensor self, bool non_blocking=False) -> Tensor",          \
+        .about = "in another dtype", .compose = to_by_other_words, .variant = CQ_DTYPE_##dtype,    \
+        .flags = CQ_OP_PARTS                                                                       \
+    }
+#define VIEW(text_of_schema, text)                                                                 \
+    { .schema = "aten::" text_of_schema, .about = text, .view = same_view, .unview = same_unview }
+#define SELF(text_of_schema, text)                                                                 \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema, .about = text, .compose = return_self,                  \
+        .flags = CQ_OP_PARTS                                                                       \
+    }
+
+const cq_op_def cq_ops_cast[] = {
+    TO("to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
+       "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"),
+    { .schema = "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
+                "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+      .about  = "in another dtype",
+      .shape  = to_shape,
+      .run    = to_run },
+    TO("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
+       "MemoryFormat? memory_format=None) -> Tensor(a)"),
+    TO("to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+       "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
+       "memory_format=None) -> Tensor(a)"),
+    TO("to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, "
+       "bool copy=False) -> Tensor(b|a)"),
+    TO("to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) -> "
+       "Tensor(b|a)"),
+    TO("to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)"),
+    TO("_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+       "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"),
+    TO("type_as(Tensor self, Tensor other) -> Tensor"),
+    CAST("Byte", U8),
+    CAST("Char", I8),
+    CAST("Double", F64),
+    CAST("Float", F32),
+    CAST("Int", I32),
+    CAST("Long", I64),
+    CAST("Short", I16),
+    CAST("Half", F16),
+
+    { .schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+      .about  = "a copy",
+      .shape  = cq_shape_of_self,
+      .run    = clone_run },
+    { .schema = "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
+      .about  = "in one piece of memory",
+      .shape  = contiguous_shape,
+      .run    = contiguous_run },
+    { .schema = "aten::detach_copy(Tensor self) -> Tensor",
+      .about  = "a copy without history",
+      .shape  = cq_shape_of_self,
+      .run    = clone_run },
+    VIEW("detach(Tensor(a) self) -> Tensor(a)", "the same memory without history"),
+    VIEW("alias(Tensor(a) self) -> Tensor(a)", "the same memory"),
+    VIEW("lift_fresh(Tensor(a) self) -> Tensor(a)", "itself"),
+    VIEW("data(Tensor self) -> Tensor", "the same memory without history"),
+    SELF("lift(Tensor self) -> Tensor", "itself"),
+    SELF("positive(Tensor(a) self) -> Tensor(a)", "itself"),
+    SELF("cpu(Tensor(a) self) -> Tensor(b|a)", "itself"),
+    SELF("cuda(Tensor(a) self) -> Tensor(b|a)", "itself: there is no other device here"),
+    SELF("resolve_conj(Tensor(a) self) -> Tensor(a)", "itself"),
+    SELF("resolve_neg(Tensor(a) self) -> Tensor(a)", "itself"),
+    { .schema  = "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
+                 "Tensor(b|a)",
+      .about   = "itself, or in another dtype",
+      .compose = to_by_other_words,
+      .flags   = CQ_OP_PARTS },
+    { 0 }
+};

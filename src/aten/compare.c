@@ -1,0 +1,212 @@
+/* Comparisons, logic, bits, and choices between tensors by a condition. */
+#include "aten/elementwise.h"
+
+#define SAME cq_shape_of_operands
+#define BOOL cq_shape_of_operands_in_bool
+
+/* Bits of a float have no meaning here. */
+static cq_status bits_shape(cq_opcall *c)
+{
+    size_t   n     = (size_t)cq_ew_operands((cq_ew_op)c->op->def->variant);
+    cq_dtype dtype = cq_result_type(c->args, n);
+
+    if (!cq_dtype_is_integer(dtype) && dtype != CQ_DTYPE_BOOL)
+        return cq_call_fail(c, CQ_E_TYPE, "works on integers and bool, not on %s",
+                            cq_dtype_name(dtype));
+    return cq_shape_of_operands(c);
+}
+
+/* ---- choices ---- */
+
+static cq_status check_condition(cq_opcall *c, const char *name)
+{
+    cq_tensor *t = cq_arg_tensor(c, name);
+
+    if (t->dtype != CQ_DTYPE_BOOL && t->dtype != CQ_DTYPE_U8)
+        return cq_call_fail(c, CQ_E_TYPE, "%s must be of bool, not %s", name,
+                            cq_dtype_name(t->dtype));
+    return CQ_OK;
+}
+
+static cq_status where_shape(cq_opcall *c)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    size_t rank;
+
+    CQ_TRY(check_condition(c, "condition"));
+    CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 3));
+    cq_result(c, 0, cq_result_type(c->args + 1, 2), rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status where_run(cq_opcall *c)
+{
+    cq_tensor *out = cq_result_tensor(c, 0);
+    cq_tensor *x   = cq_operand_tensor(c, c->args[1], out->dtype);
+    cq_tensor *y   = cq_operand_tensor(c, c->args[2], out->dtype);
+
+    CQ_TRY(c->cx->status);
+    return cq_apply3(out, CQ_EW_WHERE, NULL, out->dtype, c->args[0].u.tensor, x, y);
+}
+
+/* Where it is true: one tensor of indices per dimension. */
+static cq_status where_true(cq_opcall *c)
+{
+    static const char *const unbind = "aten::unbind.int";
+    cq_tensor *at = CQ_OP(c->cx, "aten::nonzero", c->args[0]);
+
+    CQ_TRY(c->cx->status);
+    if (!cq_op_find(unbind))
+        return cq_call_fail(c, CQ_E_UNSUPPORTED, "there is no operator %s", unbind);
+    return cq_op_call(c->cx, cq_op_find(unbind), (cq_val[]){ T(at), I(1) }, 2, c->results, 1);
+}
+
+static cq_status masked_fill_shape(cq_opcall *c)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    size_t rank;
+
+    CQ_TRY(check_condition(c, "mask"));
+    if (c->args[2].kind == CQ_VAL_TENSOR && c->args[2].u.tensor->rank)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "value must have 0 dimensions, not %u",
+                            (unsigned)c->args[2].u.tensor->rank);
+    CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 2));
+    cq_result(c, 0, c->args[0].u.tensor->dtype, rank, sizes);
+    return c->cx->status;
+}
+
+static cq_status masked_fill_run(cq_opcall *c)
+{
+    cq_tensor *out   = cq_result_tensor(c, 0);
+    cq_tensor *value = cq_operand_tensor(c, c->args[2], out->dtype);
+
+    CQ_TRY(c->cx->status);
+    return cq_apply3(out, CQ_EW_WHERE, NULL, out->dtype, c->args[1].u.tensor, value,
+                     c->args[0].u.tensor);
+}
+
+/* x == y, or |x - y| <= atol + rtol * |y| with both finite. */
+static cq_status isclose(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x = c->args[0].u.tensor, *y = c->args[1].u.tensor, *same, *near, *allowed;
+
+    if (x->dtype != y->dtype)
+        return cq_call_fail(c, CQ_E_TYPE, "%s cannot be compared with %s", cq_dtype_name(x->dtype),
+                            cq_dtype_name(y->dtype));
+    same = CQ_OP(cx, "aten::eq.Tensor", T(x), T(y));
+    if (cq_arg_bool(c, "equal_nan")) {
+        near = CQ_OP(cx, "aten::logical_and", T(CQ_OP(cx, "aten::isnan", T(x))),
+                     T(CQ_OP(cx, "aten::isnan", T(y))));
+        same = CQ_OP(cx, "aten::logical_or", T(same), T(near));
+    }
+    allowed = CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::mul.Scalar", T(y), F(cq_arg_f64(c, "rtol")))));
+    allowed = CQ_OP(cx, "aten::add.Scalar", T(allowed), F(cq_arg_f64(c, "atol")));
+    near    = CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::sub.Tensor", T(x), T(y))));
+    x       = CQ_OP(cx, "aten::isfinite", T(near));
+    near    = CQ_OP(cx, "aten::le.Tensor", T(near), T(allowed));
+    near    = CQ_OP(cx, "aten::logical_and", T(x), T(near));
+    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::logical_or", T(same), T(near)));
+    return cx->status;
+}
+
+#define ROW CQ_EW_ROW
+#define ROW1 CQ_EW_ROW1
+#define COMPARISON(name, id, text)                                                                 \
+    ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, BOOL, text),             \
+        ROW("aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", id, BOOL, text)
+#define NAMES(alias, name)                                                                         \
+    CQ_SAME_AS("aten::" alias ".Tensor(Tensor self, Tensor other) -> Tensor",                      \
+               "aten::" name ".Tensor"),                                                           \
+        CQ_SAME_AS("aten::" alias ".Scalar(Tensor self, Scalar other) -> Tensor",                  \
+                   "aten::" name ".Scalar")
+#define BITS(name, id, text)                                                                       \
+    ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, bits_shape, text),       \
+        ROW("aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", id, bits_shape, text),   \
+        ROW("aten::" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", id, bits_shape,   \
+            text)
+#define SHIFT(name, id, text)                                                                      \
+    ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, bits_shape, text),       \
+        ROW("aten::" name ".Tensor_Scalar(Tensor self, Scalar other) -> Tensor", id, bits_shape,   \
+            text),                                                                                 \
+        ROW("aten::" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", id, bits_shape,   \
+            text)
+#define SHIFT_SIGN(sign, name)                                                                     \
+    CQ_SAME_AS("aten::" sign ".Tensor(Tensor self, Tensor other) -> Tensor",                       \
+               "aten::" name ".Tensor"),                                                           \
+        CQ_SAME_AS("aten::" sign ".Scalar(Tensor self, Scalar other) -> Tensor",                   \
+                   "aten::" name ".Tensor_Scalar")
+
+const cq_op_def cq_ops_compare[] = {
+    COMPARISON("eq", EQ, "whether they are equal"),
+    COMPARISON("ne", NE, "whether they are not equal"),
+    COMPARISON("gt", GT, "whether self is more"),
+    COMPARISON("lt", LT, "whether self is less"),
+    COMPARISON("ge", GE, "whether self is not less"),
+    COMPARISON("le", LE, "whether self is not more"),
+    NAMES("not_equal", "ne"),
+    NAMES("greater", "gt"),
+    NAMES("less", "lt"),
+    NAMES("greater_equal", "ge"),
+    NAMES("less_equal", "le"),
+
+    ROW("aten::logical_and(Tensor self, Tensor other) -> Tensor", LOGICAL_AND, BOOL, "both"),
+    ROW("aten::logical_or(Tensor self, Tensor other) -> Tensor", LOGICAL_OR, BOOL, "one or both"),
+    ROW("aten::logical_xor(Tensor self, Tensor other) -> Tensor", LOGICAL_XOR, BOOL, "one of them"),
+    ROW1("logical_not", LOGICAL_NOT, BOOL, "not"),
+    ROW1("isnan", ISNAN, BOOL, "whether it is not a number"),
+    ROW1("isinf", ISINF, BOOL, "whether it is infinite"),
+    ROW1("isfinite", ISFINITE, BOOL, "whether it is neither infinite nor NaN"),
+    ROW1("isposinf", ISPOSINF, BOOL, "whether it is infinity"),
+    ROW1("isneginf", ISNEGINF, BOOL, "whether it is minus infinity"),
+    { .schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
+                "atol=1e-08, bool equal_nan=False) -> Tensor",
+      .about   = "whether they are nearly equal",
+      .compose = isclose,
+      .flags   = CQ_OP_PARTS },
+
+    BITS("bitwise_and", BITWISE_AND, "the bits that both have"),
+    BITS("bitwise_or", BITWISE_OR, "the bits that one or both have"),
+    BITS("bitwise_xor", BITWISE_XOR, "the bits that differ"),
+    ROW1("bitwise_not", BITWISE_NOT, bits_shape, "every bit turned around"),
+    CQ_SAME_AS("aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor",
+               "aten::bitwise_and.Scalar"),
+    CQ_SAME_AS("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor",
+               "aten::bitwise_and.Tensor"),
+    NAMES("__or__", "bitwise_or"),
+    NAMES("__xor__", "bitwise_xor"),
+    SHIFT("bitwise_left_shift", SHIFT_LEFT, "bits moved up"),
+    SHIFT("bitwise_right_shift", SHIFT_RIGHT, "bits moved down"),
+    SHIFT_SIGN("__lshift__", "bitwise_left_shift"),
+    SHIFT_SIGN("__rshift__", "bitwise_right_shift"),
+
+    { .schema = "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+      .about  = "self where condition holds, other elsewhere",
+      .shape  = where_shape,
+      .run    = where_run },
+    { .schema = "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+      .about  = "self where condition holds, other elsewhere",
+      .shape  = where_shape,
+      .run    = where_run },
+    { .schema = "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+      .about  = "self where condition holds, other elsewhere",
+      .shape  = where_shape,
+      .run    = where_run },
+    { .schema  = "aten::where(Tensor condition) -> Tensor[]",
+      .about   = "the indices where condition holds",
+      .compose = where_true,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+      .about  = "self where condition holds, other elsewhere",
+      .shape  = where_shape,
+      .run    = where_run },
+    { .schema = "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+      .about  = "value where mask holds, self elsewhere",
+      .shape  = masked_fill_shape,
+      .run    = masked_fill_run },
+    { .schema = "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+      .about  = "value where mask holds, self elsewhere",
+      .shape  = masked_fill_shape,
+      .run    = masked_fill_run },
+    { 0 }
+};

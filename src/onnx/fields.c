@@ -269,9 +269,40 @@ static const cq_onnx_field model_fields[] = {
 };
 const cq_onnx_message cq_onnx_model_message = MESSAGE("ModelProto", cq_onnx_model, model_fields);
 
-static const struct {
-    uint8_t wire, size;
-} kinds[] = {
+static const cq_onnx_field map_value_fields[] = {
+    [1] = ONE(cq_onnx_map_value, name, TEXT),
+    [2] = ONE(cq_onnx_map_value, key_type, I32),
+    [3] = MANY(cq_onnx_map_value, keys, I64),
+    [4] = MANY(cq_onnx_map_value, string_keys, BYTES),
+    [5] = ONE_OF(cq_onnx_map_value, values, cq_onnx_sequence_message),
+};
+static const cq_onnx_message map_value = MESSAGE("MapProto", cq_onnx_map_value, map_value_fields);
+
+static const cq_onnx_field sequence_fields[] = {
+    [1] = ONE(cq_onnx_sequence, name, TEXT),
+    [2] = ONE(cq_onnx_sequence, elem_type, I32),
+    [3] = MANY_OF(cq_onnx_sequence, tensor_values, cq_onnx_tensor_message),
+    [4] = MANY_OF(cq_onnx_sequence, sparse_tensor_values, sparse),
+    [5] = MANY_OF(cq_onnx_sequence, sequence_values, cq_onnx_sequence_message),
+    [6] = MANY_OF(cq_onnx_sequence, map_values, map_value),
+    [7] = MANY_OF(cq_onnx_sequence, optional_values, cq_onnx_optional_message),
+};
+const cq_onnx_message cq_onnx_sequence_message =
+    MESSAGE("SequenceProto", cq_onnx_sequence, sequence_fields);
+
+static const cq_onnx_field optional_fields[] = {
+    [1] = ONE(cq_onnx_optional, name, TEXT),
+    [2] = ONE(cq_onnx_optional, elem_type, I32),
+    [3] = ONE_OF(cq_onnx_optional, tensor_value, cq_onnx_tensor_message),
+    [4] = ONE_OF(cq_onnx_optional, sparse_tensor_value, sparse),
+    [5] = ONE_OF(cq_onnx_optional, sequence_value, cq_onnx_sequence_message),
+    [6] = ONE_OF(cq_onnx_optional, map_value, map_value),
+    [7] = ONE_OF(cq_onnx_optional, optional_value, cq_onnx_optional_message),
+};
+const cq_onnx_message cq_onnx_optional_message =
+    MESSAGE("OptionalProto", cq_onnx_optional, optional_fields);
+
+const struct cq_onnx_kind_row cq_onnx_kinds[] = {
     [CQ_ONNX_KIND_I64]     = { CQ_ONNX_WIRE_VARINT, sizeof(int64_t) },
     [CQ_ONNX_KIND_I32]     = { CQ_ONNX_WIRE_VARINT, sizeof(int32_t) },
     [CQ_ONNX_KIND_U64]     = { CQ_ONNX_WIRE_VARINT, sizeof(uint64_t) },
@@ -282,13 +313,3 @@ static const struct {
     [CQ_ONNX_KIND_RAW]     = { CQ_ONNX_WIRE_BYTES, sizeof(cq_onnx_bytes) },
     [CQ_ONNX_KIND_MESSAGE] = { CQ_ONNX_WIRE_BYTES, sizeof(void *) },
 };
-
-int cq_onnx_kind_wire(int kind)
-{
-    return kinds[kind].wire;
-}
-
-size_t cq_onnx_kind_size(int kind)
-{
-    return kinds[kind].size;
-}

@@ -39,7 +39,7 @@ struct cq_onnx_message {
 };
 
 extern const cq_onnx_message cq_onnx_model_message, cq_onnx_tensor_message, cq_onnx_graph_message,
-    cq_onnx_type_message;
+    cq_onnx_type_message, cq_onnx_sequence_message, cq_onnx_optional_message;
 
 /* What every message begins with, and what every CQ_ONNX_LIST looks like. */
 typedef struct cq_onnx_any {
@@ -62,7 +62,18 @@ enum {
 };
 
 /* Wire type of one value of a kind, and its size in a struct or list. */
-int    cq_onnx_kind_wire(int kind);
-size_t cq_onnx_kind_size(int kind);
+extern const struct cq_onnx_kind_row {
+    uint8_t wire, size;
+} cq_onnx_kinds[];
+
+static inline int cq_onnx_kind_wire(int kind)
+{
+    return cq_onnx_kinds[kind].wire;
+}
+
+static inline size_t cq_onnx_kind_size(int kind)
+{
+    return cq_onnx_kinds[kind].size;
+}
 
 #endif

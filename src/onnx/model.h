@@ -64,6 +64,9 @@ enum {
     CQ_ONNX_TENSOR_TYPE_ELEM_TYPE      = 1,
     CQ_ONNX_MAP_TYPE_KEY_TYPE          = 1,
     CQ_ONNX_OPSET_VERSION              = 2,
+    CQ_ONNX_SEQUENCE_ELEM_TYPE         = 2,
+    CQ_ONNX_OPTIONAL_ELEM_TYPE         = 2,
+    CQ_ONNX_MAP_VALUE_KEY_TYPE         = 2,
     CQ_ONNX_DEVICE_NUM_DEVICES         = 2,
     CQ_ONNX_NODE_DEVICE_PIPELINE_STAGE = 3,
     CQ_ONNX_INT_INTS_KEY               = 1,
@@ -336,6 +339,51 @@ typedef struct cq_onnx_function {
     cq_onnx_value_infos value_info;
     cq_onnx_entries     metadata_props;
 } cq_onnx_function;
+
+/* Values that are no tensors, in files of their own: test data (onnx-data.proto). */
+typedef struct cq_onnx_sequence cq_onnx_sequence;
+typedef struct cq_onnx_optional cq_onnx_optional;
+
+typedef struct cq_onnx_map_value { /* MapProto */
+    CQ_ONNX_MESSAGE;
+    const char        *name;
+    int32_t            key_type;
+    cq_onnx_ints       keys;
+    cq_onnx_bytes_list string_keys;
+    cq_onnx_sequence  *values;
+} cq_onnx_map_value;
+
+/* What elem_type says, of a sequence and of an optional. */
+enum {
+    CQ_ONNX_ELEM_UNDEFINED     = 0,
+    CQ_ONNX_ELEM_TENSOR        = 1,
+    CQ_ONNX_ELEM_SPARSE_TENSOR = 2,
+    CQ_ONNX_ELEM_SEQUENCE      = 3,
+    CQ_ONNX_ELEM_MAP           = 4,
+    CQ_ONNX_ELEM_OPTIONAL      = 5
+};
+
+struct cq_onnx_sequence {
+    CQ_ONNX_MESSAGE;
+    const char *name;
+    int32_t     elem_type;
+    CQ_ONNX_LIST(cq_onnx_tensor *) tensor_values;
+    CQ_ONNX_LIST(cq_onnx_sparse_tensor *) sparse_tensor_values;
+    CQ_ONNX_LIST(cq_onnx_sequence *) sequence_values;
+    CQ_ONNX_LIST(cq_onnx_map_value *) map_values;
+    CQ_ONNX_LIST(cq_onnx_optional *) optional_values;
+};
+
+struct cq_onnx_optional { /* no value: none */
+    CQ_ONNX_MESSAGE;
+    const char            *name;
+    int32_t                elem_type;
+    cq_onnx_tensor        *tensor_value;
+    cq_onnx_sparse_tensor *sparse_tensor_value;
+    cq_onnx_sequence      *sequence_value;
+    cq_onnx_map_value     *map_value;
+    cq_onnx_optional      *optional_value;
+};
 
 typedef struct cq_onnx_training_info {
     CQ_ONNX_MESSAGE;

@@ -187,6 +187,30 @@ TEST(model, external_data_moves_out_and_in_again)
     CHECK_INT(0, rmdir(folder)); /* and nothing else was left there */
 }
 
+TEST(model, more_than_2_gb_is_refused_where_external_data_cannot_help)
+{
+    cq_onnx_save_options opts;
+    cq_onnx_model       *m;
+    cq_tensor           *one, *many;
+    void                *data;
+    size_t               size;
+
+    CHECK_OK(cq_onnx_model_new(&m, "g"));
+    CHECK_OK(cq_tensor_new(&one, CQ_DTYPE_U8, 0, NULL, NULL));
+    CHECK_OK(cq_tensor_new_view(&many, one, CQ_DTYPE_U8, 1, (cq_int[]){ cq_i(INT32_MAX) },
+                                (int64_t[]){ 0 }, 0));
+    cq_onnx_graph_add_initializer(m, NULL, "w", many);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_model_encode(&data, &size, m));
+    CHECK_STR("the model takes 2147483679 bytes but protobuf stops at 2147483647",
+              cq_last_error()->message);
+    cq_onnx_save_options_init(&opts);
+    opts.flags = CQ_ONNX_SAVE_AS_IS;
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_model_save(m, "/nowhere/x.onnx", &opts));
+    cq_tensor_release(one);
+    cq_tensor_release(many);
+    cq_onnx_model_free(m);
+}
+
 TEST(model, a_fake_tensor_fails_when_it_is_saved)
 {
     cq_onnx_model *m;
@@ -234,5 +258,6 @@ TEST(model, every_failing_allocation_while_building_is_kept)
 
 RUN_TESTS(TEST_OF(model, what_is_built_reads_back_the_same),
           TEST_OF(model, external_data_moves_out_and_in_again),
+          TEST_OF(model, more_than_2_gb_is_refused_where_external_data_cannot_help),
           TEST_OF(model, a_fake_tensor_fails_when_it_is_saved),
           TEST_OF(model, every_failing_allocation_while_building_is_kept))

@@ -82,7 +82,8 @@ def made_models():
     numbers = [0.1, 1e-5, 1e20, 3.0, 1e16, 123456789.0, -0.0, 5e-324, 1e15, float("inf"),
                float("-inf"), float("nan"), 2.5, 1e-4, 1e22]
     texts = ["", "it's", '"', "'\"", "\t\n\r\\\x00\x1f\x7f", "\u00e9\u00ad\u3000\U0001f600",
-             "x" * 63, "x" * 64, "\u00e9" * 70, b"bad\xff\xe2\x82utf8\xf0\x9f", "'" + "y" * 64 + '"']
+             "x" * 63, "x" * 64, "\u00e9" * 70, b"bad\xff\xe2\x82utf8\xf0\x9f",
+             "'" + "y" * 64 + '"']
     attributes = {f"f{i}": float(x) for i, x in enumerate(numbers) if abs(x) < 1e38 or x != x}
     attributes.update({f"s{i}": text for i, text in enumerate(texts)})
     attributes.update(i=-5, fs=[1.0, 0.1, float("nan")], ns=[1, -2], ss=texts, g=inner,
@@ -185,6 +186,45 @@ def same_tensor(tool, path, folder):
     assert one.tobytes() == np.ascontiguousarray(other).tobytes(), "elements differ"
 
 
+def same_value(tool, kind, path, folder):
+    """A sequence or optional: the same arrays in the same nesting."""
+    import onnx
+    tool(kind, path, folder / "out.pb")
+    messages = []
+    for file in path, folder / "out.pb":
+        messages.append(onnx.SequenceProto() if kind == "sequence" else onnx.OptionalProto())
+        messages[-1].ParseFromString(file.read_bytes())
+    want, got = map(plain, messages)
+    assert repr(got) == repr(want), f"{got}, want {want}"
+
+
+def plain(message):
+    """A message as lists of (dtype, shape, bytes)."""
+    if message.DESCRIPTOR.name == "SequenceProto":
+        return [plain(one) for one in [*message.tensor_values, *message.sequence_values]]
+    if message.DESCRIPTOR.name == "OptionalProto":
+        fields = [field.name for field, _ in message.ListFields() if field.name.endswith("_value")]
+        return plain(getattr(message, fields[0])) if fields else None
+    array = to_array(message)
+    return str(array.dtype), array.shape, array.tobytes()
+
+
+def values_of(path):
+    """The sequences and optionals that belong to a model: (kind, file)."""
+    import onnx
+    graph = onnx.load(str(path), load_external_data=False).graph
+    for side, infos in ("input", graph.input), ("output", graph.output):
+        for i, info in enumerate(infos):
+            kind = info.type.WhichOneof("value")
+            element = getattr(info.type, kind).elem_type if kind != "tensor_type" else None
+            while element is not None and element.WhichOneof("value") != "tensor_type":
+                element = getattr(element, element.WhichOneof("value")).elem_type
+            if element is None or element.tensor_type.elem_type == 8:
+                continue
+            for file in sorted(path.parent.glob(f"test_data_set_*/{side}_{i}.pb")):
+                yield kind.split("_")[0], file
+
+
 def is_tensor(path):
     """Not a sequence or optional, which parse as a tensor with nonsense in it, nor strings."""
     import onnx
@@ -238,6 +278,10 @@ def main():
                 same_model(tool, path, folder)
             with report.case(f"external data of {title}"):
                 same_with_external_data(tool, path, folder)
+            if path.is_relative_to(ONNX_TEST_DATA):
+                for kind, file in values_of(path):
+                    with report.case(f"{kind} {file.relative_to(ONNX_TEST_DATA)}"):
+                        same_value(tool, kind, file, folder)
         for path in tensors + list(typed_tensors(folder)):
             with report.case(f"tensor {path.parent.parent.name}/{path.name}"):
                 same_tensor(tool, path, folder)

@@ -2,9 +2,11 @@
  * command a line on standard input, so that a thousand files need no thousand processes:
  *
  *     print FILE OUT        roundtrip IN OUT        external IN OUT
- *     check FILE OUT        tensor IN OUT
+ *     check FILE OUT        tensor IN OUT           sequence IN OUT      optional IN OUT
  *
  * and answers each by a line, "ok" or the error. File names hold no spaces. */
+#include "onnx/value_file.h"
+
 #include <calque/onnx.h>
 
 #include <stdio.h>
@@ -88,6 +90,33 @@ static cq_status on_tensor(const char *in, const char *out)
     return status;
 }
 
+static cq_status on_value(const char *command, const char *in, const char *out)
+{
+    cq_onnx_element_type element = { 0 };
+    cq_onnx_type         type    = { 0 };
+    cq_status            status;
+    cq_val               v;
+
+    if (strcmp(command, "sequence") == 0)
+        type.sequence_type = &element;
+    else
+        type.optional_type = &element;
+    status = cq_onnx_value_load(&v, in, &type);
+    if (status == CQ_OK)
+        status = cq_onnx_value_save(v, out, NULL, &type);
+    cq_val_release(v);
+    return status;
+}
+
+static cq_status obey(const char *command, const char *in, const char *out)
+{
+    if (strcmp(command, "tensor") == 0)
+        return on_tensor(in, out);
+    if (strcmp(command, "sequence") == 0 || strcmp(command, "optional") == 0)
+        return on_value(command, in, out);
+    return on_model(command, in, out);
+}
+
 int main(void)
 {
     char line[4096], command[16], in[2048], out[2048];
@@ -97,7 +126,7 @@ int main(void)
 
         if (sscanf(line, "%15s %2047s %2047s", command, in, out) != 3)
             return 2;
-        status = strcmp(command, "tensor") == 0 ? on_tensor(in, out) : on_model(command, in, out);
+        status = obey(command, in, out);
         if (status == CQ_OK)
             puts("ok");
         else

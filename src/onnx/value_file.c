@@ -1,0 +1,201 @@
+/* TensorProto, SequenceProto and OptionalProto files. Maps and sparse tensors are read by no
+ * operator that calque runs, and refused. */
+#include "onnx/value_file.h"
+
+#include "onnx/tensor.h"
+#include "onnx/wire.h"
+
+/* ---- reading; depth is bounded by the decoder ---- */
+
+static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
+                                   const cq_onnx_sequence *sequence);
+
+static cq_status tensor_to_value(cq_val *out, const cq_onnx_model *m, const cq_onnx_tensor *tensor)
+{
+    cq_tensor *t;
+
+    CQ_TRY(cq_onnx_tensor_to_tensor(&t, m, tensor));
+    *out = cq_val_of_tensor(t);
+    return CQ_OK;
+}
+
+static cq_status unsupported(const char *what)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the value holds %s", what);
+}
+
+static cq_status optional_to_value(cq_val *out, const cq_onnx_model *m,
+                                   const cq_onnx_optional *optional)
+{
+    *out = CQ_NONE;
+    if (optional->sparse_tensor_value || optional->map_value)
+        return unsupported(optional->map_value ? "a map" : "a sparse tensor");
+    if (optional->tensor_value)
+        return tensor_to_value(out, m, optional->tensor_value);
+    if (optional->sequence_value)
+        return sequence_to_value(out, m, optional->sequence_value);
+    return optional->optional_value ? optional_to_value(out, m, optional->optional_value) : CQ_OK;
+}
+
+static cq_status push(cq_list *list, cq_status status, cq_val item)
+{
+    if (status == CQ_OK)
+        status = cq_list_push(list, item);
+    cq_val_release(item);
+    return status;
+}
+
+static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
+                                   const cq_onnx_sequence *sequence)
+{
+    cq_status status = CQ_OK;
+    cq_list  *list;
+
+    *out = CQ_NONE;
+    if (sequence->sparse_tensor_values.n || sequence->map_values.n)
+        return unsupported(sequence->map_values.n ? "maps" : "sparse tensors");
+    CQ_TRY(cq_list_new(&list, 0));
+    for (uint32_t i = 0; i < sequence->tensor_values.n && status == CQ_OK; i++) {
+        cq_val item = CQ_NONE;
+
+        status = tensor_to_value(&item, m, sequence->tensor_values.items[i]);
+        status = push(list, status, item);
+    }
+    for (uint32_t i = 0; i < sequence->sequence_values.n && status == CQ_OK; i++) {
+        cq_val item = CQ_NONE;
+
+        status = sequence_to_value(&item, m, sequence->sequence_values.items[i]);
+        status = push(list, status, item);
+    }
+    for (uint32_t i = 0; i < sequence->optional_values.n && status == CQ_OK; i++) {
+        cq_val item = CQ_NONE;
+
+        status = optional_to_value(&item, m, sequence->optional_values.items[i]);
+        status = push(list, status, item);
+    }
+    *out = cq_val_of_list(list);
+    if (status != CQ_OK) {
+        cq_val_release(*out);
+        *out = CQ_NONE;
+    }
+    return status;
+}
+
+cq_status cq_onnx_value_load(cq_val *out, const char *path, const cq_onnx_type *type)
+{
+    cq_onnx_model *m    = NULL;
+    cq_mapping    *file = NULL;
+    cq_status      status;
+    union {
+        cq_onnx_tensor   tensor;
+        cq_onnx_sequence sequence;
+        cq_onnx_optional optional;
+    } message                   = { 0 };
+    const cq_onnx_message *kind = type && type->sequence_type   ? &cq_onnx_sequence_message
+                                  : type && type->optional_type ? &cq_onnx_optional_message
+                                                                : &cq_onnx_tensor_message;
+
+    *out = CQ_NONE;
+    CQ_TRY_OR_DONE(cq_mapping_open(&file, path));
+    CQ_TRY_OR_DONE(cq_onnx_model_new(&m, NULL));
+    CQ_TRY_OR_DONE(cq_storage_map(&m->source, file, 0, cq_mapping_size(file)));
+    CQ_TRY_OR_DONE(
+        cq_onnx_decode(m, kind, &message, cq_mapping_data(file), cq_mapping_size(file), path));
+    if (kind == &cq_onnx_sequence_message)
+        status = sequence_to_value(out, m, &message.sequence);
+    else if (kind == &cq_onnx_optional_message)
+        status = optional_to_value(out, m, &message.optional);
+    else
+        status = tensor_to_value(out, m, &message.tensor);
+done:
+    cq_onnx_model_free(m);
+    cq_mapping_release(file);
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", path);
+}
+
+/* ---- writing ---- */
+
+/* Refuses what ONNX has no message for; the model keeps the first failure. */
+static void refuse(cq_onnx_model *m, cq_val v)
+{
+    if (m->status == CQ_OK)
+        m->status = cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a value of type %s cannot be stored",
+                            cq_val_kind_name(v.kind));
+}
+
+static cq_onnx_sequence *sequence_new(cq_onnx_model *m, const char *name, const cq_list *list)
+{
+    cq_onnx_sequence *sequence = cq_onnx_alloc(m, sizeof *sequence);
+
+    if (!sequence)
+        return NULL;
+    sequence->name      = cq_onnx_text(m, name);
+    sequence->elem_type = CQ_ONNX_ELEM_TENSOR;
+    for (size_t i = 0; i < list->n; i++) {
+        cq_val item = list->items[i];
+
+        if (item.kind == CQ_VAL_TENSOR) {
+            cq_onnx_list_push(m, &sequence->tensor_values,
+                              cq_onnx_tensor_new(m, NULL, item.u.tensor));
+        } else if (item.kind == CQ_VAL_LIST) {
+            cq_onnx_list_push(m, &sequence->sequence_values, sequence_new(m, NULL, item.u.list));
+            sequence->elem_type = CQ_ONNX_ELEM_SEQUENCE;
+        } else {
+            refuse(m, item);
+        }
+    }
+    cq_onnx_set_has(sequence, CQ_ONNX_SEQUENCE_ELEM_TYPE);
+    return sequence;
+}
+
+static cq_onnx_optional *optional_new(cq_onnx_model *m, const char *name, cq_val v,
+                                      const cq_onnx_type *element)
+{
+    cq_onnx_optional *optional = cq_onnx_alloc(m, sizeof *optional);
+
+    if (!optional)
+        return NULL;
+    optional->name = cq_onnx_text(m, name);
+    optional->elem_type =
+        element && element->sequence_type ? CQ_ONNX_ELEM_SEQUENCE : CQ_ONNX_ELEM_TENSOR;
+    cq_onnx_set_has(optional, CQ_ONNX_OPTIONAL_ELEM_TYPE);
+    if (v.kind == CQ_VAL_TENSOR)
+        optional->tensor_value = cq_onnx_tensor_new(m, NULL, v.u.tensor);
+    else if (v.kind == CQ_VAL_LIST)
+        optional->sequence_value = sequence_new(m, NULL, v.u.list);
+    else if (v.kind != CQ_VAL_NONE)
+        refuse(m, v);
+    return optional;
+}
+
+cq_status cq_onnx_value_save(cq_val v, const char *path, const char *name, const cq_onnx_type *type)
+{
+    const cq_onnx_message *kind    = &cq_onnx_tensor_message;
+    cq_onnx_encoding      *e       = NULL;
+    cq_onnx_model         *m       = NULL;
+    void                  *message = NULL;
+    cq_out                *out;
+    cq_status              status;
+
+    CQ_TRY_OR_DONE(cq_onnx_model_new(&m, NULL));
+    if (type && type->optional_type) {
+        kind    = &cq_onnx_optional_message;
+        message = optional_new(m, name, v, type->optional_type->elem_type);
+    } else if (v.kind == CQ_VAL_LIST) {
+        kind    = &cq_onnx_sequence_message;
+        message = sequence_new(m, name, v.u.list);
+    } else if (v.kind == CQ_VAL_TENSOR) {
+        message = cq_onnx_tensor_new(m, name, v.u.tensor);
+    } else {
+        refuse(m, v);
+    }
+    CQ_TRY_OR_DONE(m->status);
+    CQ_TRY_OR_DONE(cq_onnx_encoding_new(&e, kind, message, NULL));
+    CQ_TRY_OR_DONE(cq_out_open(&out, path));
+    cq_onnx_encoding_write(e, out);
+    status = cq_out_commit(out);
+done:
+    cq_onnx_encoding_free(e);
+    cq_onnx_model_free(m);
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", path);
+}

@@ -1,0 +1,131 @@
+#include "onnx/value_file.h"
+
+#include "base/file.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/calque_value_XXXXXX";
+
+static cq_onnx_type         tensor_type   = { 0 };
+static cq_onnx_element_type of_tensor     = { .elem_type = &tensor_type };
+static cq_onnx_type         sequence_type = { .sequence_type = &of_tensor };
+static cq_onnx_element_type of_sequence   = { .elem_type = &sequence_type };
+static cq_onnx_type         nested_type   = { .sequence_type = &of_sequence };
+static cq_onnx_type         optional_type = { .optional_type = &of_sequence };
+
+/* [1, 2, ..., n] as a list of scalars. */
+static cq_val list_of(int n)
+{
+    cq_list *list;
+
+    CHECK_OK(cq_list_new(&list, 0));
+    for (int i = 1; i <= n; i++) {
+        float      f = (float)i;
+        cq_tensor *t;
+
+        CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_F32, 0, NULL, &f));
+        CHECK_OK(cq_list_push(list, cq_val_of_tensor(t)));
+        cq_tensor_release(t);
+    }
+    return cq_val_of_list(list);
+}
+
+static void check_list(int n, cq_val v)
+{
+    CHECK_INT(CQ_VAL_LIST, v.kind);
+    CHECK_INT(n, v.u.list->n);
+    for (int i = 0; i < n; i++)
+        CHECK(cq_tensor_get_f64(v.u.list->items[i].u.tensor, 0) == i + 1);
+}
+
+TEST(value_file, sequences_of_sequences_are_read_back)
+{
+    cq_list *outer;
+    cq_val   v, back;
+
+    CHECK_OK(cq_list_new(&outer, 2));
+    outer->items[0] = list_of(2);
+    outer->items[1] = list_of(1);
+    v               = cq_val_of_list(outer);
+    CHECK_OK(cq_onnx_value_save(v, path, "s", &nested_type));
+    CHECK_OK(cq_onnx_value_load(&back, path, &nested_type));
+    CHECK_INT(2, back.u.list->n);
+    check_list(2, back.u.list->items[0]);
+    check_list(1, back.u.list->items[1]);
+    cq_val_release(v);
+    cq_val_release(back);
+}
+
+TEST(value_file, optionals_hold_something_or_none)
+{
+    cq_val v = list_of(3), back;
+
+    CHECK_OK(cq_onnx_value_save(v, path, "o", &optional_type));
+    CHECK_OK(cq_onnx_value_load(&back, path, &optional_type));
+    check_list(3, back);
+    cq_val_release(back);
+    CHECK_OK(cq_onnx_value_save(CQ_NONE, path, "o", &optional_type));
+    CHECK_OK(cq_onnx_value_load(&back, path, &optional_type));
+    CHECK_INT(CQ_VAL_NONE, back.kind);
+    cq_val_release(v);
+}
+
+TEST(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file)
+{
+    unlink(path);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_value_save(cq_val_of_i64(1), path, NULL, NULL));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_value_save(CQ_NONE, path, NULL, &sequence_type));
+    CHECK(access(path, F_OK) != 0);
+}
+
+TEST(value_file, maps_are_refused)
+{
+    cq_val v;
+
+    CHECK_OK(cq_file_write(path, "\x10\x04\x32\x00", 4)); /* elem_type MAP, an empty map */
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_value_load(&v, path, &sequence_type));
+    CHECK_STR(path, cq_last_error()->where);
+}
+
+TEST(value_file, every_failing_allocation_is_reported)
+{
+    cq_val    v = list_of(2), back = CQ_NONE;
+    cq_status status;
+    long      n = 0;
+
+    do {
+        cq_alloc_fail_at(++n);
+        status = cq_onnx_value_save(v, path, "s", &sequence_type);
+        if (status == CQ_OK)
+            status = cq_onnx_value_load(&back, path, &sequence_type);
+        cq_alloc_fail_at(0);
+        CHECK(status == CQ_OK || status == CQ_E_NO_MEMORY);
+    } while (status != CQ_OK);
+    check_list(2, back);
+    cq_val_release(back);
+    cq_val_release(v);
+    unlink(path);
+}
+
+static int setup(void **state)
+{
+    int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 || close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OF(value_file, sequences_of_sequences_are_read_back),
+        TEST_OF(value_file, optionals_hold_something_or_none),
+        TEST_OF(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file),
+        TEST_OF(value_file, maps_are_refused),
+        TEST_OF(value_file, every_failing_allocation_is_reported),
+    };
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -3,6 +3,7 @@
  * kernel/index.h. */
 #include "aten/elementwise.h"
 #include "aten/geometry.h"
+#include "aten/select.h"
 #include "kernel/index.h"
 
 /* ---- x[a, :, mask] ---- */
@@ -10,21 +11,6 @@
 static bool is_mask(const cq_tensor *t)
 {
     return t->dtype == CQ_DTYPE_BOOL || t->dtype == CQ_DTYPE_U8;
-}
-
-/* How many elements of a mask are true: a number if it has data, else a size to be seen at
- * run time, with the example's number if that can be had. */
-static cq_int count_true(cq_opcall *c, cq_tensor *mask)
-{
-    int64_t    numel = cq_tensor_numel(mask), n = 0;
-    cq_tensor *data  = mask;
-    bool       fake  = cq_tensor_is_fake(mask);
-
-    if (fake && (!c->cx->listener || cq_call_data(c, &data, mask) != CQ_OK))
-        return cq_unknown_size(c, (numel + 1) / 2);
-    for (int64_t i = 0; i < numel; i++)
-        n += cq_tensor_get_i64(data, i) != 0;
-    return fake ? cq_unknown_size(c, n) : cq_i(n);
 }
 
 typedef struct joint {
@@ -62,7 +48,7 @@ static cq_status join_indices(cq_opcall *c, joint *j, const cq_tensor *self)
                                         "a mask has size %lld where the tensor has %lld",
                                         (long long)t->sizes[i].value,
                                         (long long)self->sizes[dim + i].value);
-            count = count_true(c, t);
+            count = cq_count_true(c, t, 1);
             CQ_TRY(join_index(c, j, 1, &count));
         } else if (t && t->dtype != CQ_DTYPE_I64) {
             return cq_call_fail(c, CQ_E_ARGUMENT, "an index should be int64, bool or uint8, not %s",

@@ -82,6 +82,7 @@ extern const cq_op_def cq_ops_meta[];
 extern const cq_op_def cq_ops_join[];
 extern const cq_op_def cq_ops_shuffle[];
 extern const cq_op_def cq_ops_index[];
+extern const cq_op_def cq_ops_select[];
 
 /* ---- one call of an operator ---- */
 

@@ -1,0 +1,11 @@
+/* Results whose sizes depend on data: what their shape rules share. */
+#ifndef CQ_ATEN_SELECT_H
+#define CQ_ATEN_SELECT_H
+
+#include "aten/ctx.h"
+
+/* How many elements of t are not zero, times: a number if t has data, else a size that the
+ * run will tell, whose example is the example's number if that can be had. */
+cq_int cq_count_true(cq_opcall *c, cq_tensor *t, int64_t times);
+
+#endif

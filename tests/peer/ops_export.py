@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""Every case of every operator (tests/ops), exported as a model of that one operator at several
+opsets, with fixed and with dynamic sizes; checked by onnx, run by ONNX Runtime, compared with
+what PyTorch gave.
+
+    ops_export.py [-v] [FAMILY …] [OPERATOR …] [opset=N]
+"""
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+import peers
+from peers import BUILD, JOBS, ROOT, Report, expect_close
+
+DATA = ROOT / "tests" / "ops" / "data"
+OPSETS = [7, 8, 9, 11, 13, 17]
+DTYPES = {"bool": "bool", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "i4",
+          "int64": "i8", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8",
+          "complex128": "c16"}
+
+# The message when an operator is refused with a reason, or a newer opset can do it. Such a model
+# is skipped and counted as that; an operator that nobody has written a row for is a failure.
+REFUSED = re.compile(r"times?\)(, first in [^:;]*)?(: |; opset \d+ can)")
+
+
+# ---- cases ----------------------------------------------------------------------------
+
+
+def number(x):
+    return float(x) if isinstance(x, str) else x
+
+
+def array(one):
+    """A tensor of a case as a contiguous array."""
+    import numpy as np
+    import ort
+    values = [number(x) for x in one["v"]]
+    if one["t"] == "bfloat16":
+        flat = ort.to_bf16(np.array(values, "f4"))
+    elif one["t"].startswith("complex"):
+        parts = np.array(values, "f8").reshape(-1, 2)
+        flat = (parts[:, 0] + 1j * parts[:, 1]).astype(DTYPES[one["t"]])
+    else:
+        flat = np.array(values, DTYPES[one["t"]])
+    if "st" not in one:
+        return flat.reshape(one["s"])
+    item = flat.itemsize
+    view = np.lib.stride_tricks.as_strided(flat[one["o"]:], one["s"],
+                                           [step * item for step in one["st"]])
+    return np.ascontiguousarray(view).reshape(one["s"])
+
+
+def tensors(values):
+    """The tensors among values, in order, those of lists too."""
+    for value in values:
+        if isinstance(value, dict) and "t" in value:
+            yield array(value)
+        elif isinstance(value, list):
+            yield from tensors(value)
+
+
+def describe(value):
+    if isinstance(value, dict) and "t" in value:
+        return f"{value['t']}{value['s']}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(describe, value)) + "]"
+    return json.dumps(value)
+
+
+def name_of(one, opset, dynamic):
+    args = ", ".join(map(describe, one["args"]))
+    return f"{one['op']}({args}) opset {opset}{' dynamic' if dynamic else ''}"
+
+
+# ---- one model ------------------------------------------------------------------------
+
+
+def check(model):
+    import onnx
+    import onnx.checker
+    onnx.checker.check_model(onnx.load_model_from_string(model), full_check=True)
+
+
+def compare(one, model):
+    import numpy as np
+    import onnx
+    inputs = list(tensors(one["args"]))
+    used = {i.name for i in onnx.load_model_from_string(model).graph.input}
+    feeds = {f"x{i}": x for i, x in enumerate(inputs) if f"x{i}" in used}
+    got, want = peers.run_ort(model, feeds), list(tensors(one["results"]))
+    assert len(got) == len(want), f"{len(got)} outputs, want {len(want)}"
+    tol = one.get("tol", [None, None])
+    for i, (a, b) in enumerate(zip(got, want)):
+        if one.get("values", True):
+            expect_close(a, b, *tol, name=f"output {i}")
+        else:
+            assert np.shape(a) == np.shape(b), f"shape {np.shape(a)}, want {np.shape(b)}"
+
+
+def models_of(family, opsets):
+    """(case, opset, dynamic, bytes of the model, message) for all cases of a family."""
+    done = subprocess.run([BUILD / "tests" / "op_export", DATA / f"{family}.json", *map(str, opsets)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    out, at = done.stdout, 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        case, opset, dynamic, size, message = out[at:end].decode(errors="replace").split(" ", 4)
+        at = end + 1 + int(size)
+        yield int(case), int(opset), dynamic == "1", out[end + 1:at], message
+    if done.returncode:
+        yield None, 0, False, b"", f"op_export died ({done.returncode}): {done.stderr[-500:]}"
+
+
+def run_family(family, operators, opsets):
+    """(name, error or None, skipped) for every model; in a process of its own."""
+    cases = json.loads((DATA / f"{family}.json").read_text())
+    results, seen = [], {}
+    for case, opset, dynamic, model, message in models_of(family, opsets):
+        if case is None:
+            results.append((family, message, False))
+            continue
+        one = cases[case]
+        if operators and one["op"] not in operators and one["op"].split(".")[0] not in operators:
+            continue
+        name = name_of(one, opset, dynamic)
+        if not model:
+            results.append((name, message, bool(REFUSED.search(message))))
+            continue
+        try:
+            key = (case, model)
+            if key not in seen:
+                seen[key] = True
+                check(model)
+                compare(one, model)
+            results.append((name, None, False))
+        except Exception as error:  # the model is at fault, whatever it is
+            text = str(error).strip().split("\n")
+            results.append((name, " ".join(text)[:300], False))
+    return results
+
+
+def main():
+    report = Report(__file__)
+    words = [word for word in sys.argv[1:] if word != "-v"]
+    operators = {word for word in words if word.startswith("aten::")}
+    opsets = [int(word[6:]) for word in words if word.startswith("opset=")] or OPSETS
+    families = [word for word in words if word.isidentifier()] or \
+        sorted(path.stem for path in DATA.glob("*.json"))
+    if report.needs("onnx", "ort"):
+        refused = {}
+        with concurrent.futures.ProcessPoolExecutor(JOBS) as pool:
+            jobs = [pool.submit(run_family, family, operators, opsets) for family in families]
+            for job in jobs:
+                for name, error, skipped in job.result():
+                    if skipped:
+                        report.n_skipped += 1
+                        refused.setdefault((name.split("(")[0], error), []).append(name)
+                    elif error:
+                        report.failed(name, error)
+                    else:
+                        report.passed(name)
+        for (op, why), names in sorted(refused.items()):
+            if "-v" in sys.argv:
+                print(f"skip {op} ({len(names)} models): {why}")
+    return report.finish()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.exit(main())

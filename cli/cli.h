@@ -90,6 +90,8 @@ int cli_misuse(const cli_verb *verb, const char *format, ...)
  * end a line, are written as \x1b. */
 void cli_put_text(FILE *out, const char *text);
 
+bool cli_ends_with(const char *text, const char *suffix);
+
 /* To standard error: things that are worth knowing, and things that may be wrong. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

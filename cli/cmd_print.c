@@ -5,7 +5,6 @@
 #include <calque/onnx.h>
 
 #include <stdio.h>
-#include <string.h>
 
 static int print_model(const char *path)
 {
@@ -34,18 +33,11 @@ static int print_tensor(const char *path)
     return CLI_DONE;
 }
 
-static bool ends_with(const char *text, const char *suffix)
-{
-    size_t len = strlen(text), n = strlen(suffix);
-
-    return n <= len && strcmp(text + len - n, suffix) == 0;
-}
-
 static int run(const cli_args *args)
 {
     const char *path = args->operands[0];
 
-    return ends_with(path, ".pb") ? print_tensor(path) : print_model(path);
+    return cli_ends_with(path, ".pb") ? print_tensor(path) : print_model(path);
 }
 
 const cli_verb cli_verb_print = {

@@ -40,6 +40,13 @@ static void put_text_n(FILE *out, const char *text, size_t len)
     }
 }
 
+bool cli_ends_with(const char *text, const char *suffix)
+{
+    size_t len = strlen(text), n = strlen(suffix);
+
+    return n <= len && strcmp(text + len - n, suffix) == 0;
+}
+
 void cli_put_text(FILE *out, const char *text)
 {
     put_text_n(out, text, strlen(text));

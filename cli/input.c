@@ -1,0 +1,180 @@
+/* Inputs as the command line writes them. Random ones are from 0 to 1, whole ones from 0 to 9:
+ * small enough to be an index into anything. */
+#include "input.h"
+#include "cli.h"
+
+#include <calque/nn.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *read_axis(cli_axis *axis, const char *text, size_t len)
+{
+    char *end;
+
+    *axis = (cli_axis){ 0 };
+    if (len == 0)
+        return "a size is missing";
+    if (len >= sizeof axis->name)
+        return "a size is too long";
+    memcpy(axis->name, text, len);
+    if (isdigit((unsigned char)axis->name[0])) {
+        errno      = 0;
+        axis->size = strtoll(axis->name, &end, 10);
+        if (*end || errno)
+            return "a size is neither a number nor a name";
+        memset(axis->name, 0, sizeof axis->name);
+        return NULL;
+    }
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum((unsigned char)axis->name[i]) && axis->name[i] != '_')
+            return "a size is neither a number nor a name";
+    axis->size = CLI_DYNAMIC_EXAMPLE;
+    return NULL;
+}
+
+/* Sizes from text to end, apart by separator. */
+static const char *read_axes(cli_input *out, const char *text, const char *end, char separator)
+{
+    for (;;) {
+        const char *stop = memchr(text, separator, (size_t)(end - text));
+        const char *why;
+
+        if (!stop)
+            stop = end;
+        if (out->rank == CQ_MAX_RANK)
+            return "it has too many dimensions";
+        why = read_axis(&out->axes[out->rank], text, (size_t)(stop - text));
+        if (why)
+            return why;
+        out->rank++;
+        if (stop == end)
+            return NULL;
+        text = stop + 1;
+    }
+}
+
+static const char *read_fill(cli_fill *out, const char *text)
+{
+    static const char *const names[] = {
+        [CLI_RANDOM] = "random", [CLI_ZEROS] = "zeros", [CLI_ONES] = "ones", [CLI_RANGE] = "range"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], text) == 0) {
+            *out = (cli_fill)i;
+            return NULL;
+        }
+    return "after = comes zeros, ones, random or range";
+}
+
+/* DTYPE[SIZE,…], where bracket is the opening one. */
+static const char *read_bracketed(cli_input *out, const char *spec, const char *bracket,
+                                  const char *end)
+{
+    char   name[32] = "";
+    size_t len      = (size_t)(bracket - spec);
+
+    if (end[-1] != ']')
+        return "a ] is missing";
+    if (len < sizeof name)
+        memcpy(name, spec, len);
+    out->dtype = cq_dtype_from_name(name);
+    if (out->dtype == CQ_DTYPE_NONE)
+        return "there is no such dtype";
+    return bracket + 1 == end - 1 ? NULL : read_axes(out, bracket + 1, end - 1, ',');
+}
+
+const char *cli_input_parse(cli_input *out, const char *spec)
+{
+    const char *end = spec + strcspn(spec, "=");
+    const char *bracket;
+    const char *why = NULL;
+
+    *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
+    if (cli_ends_with(spec, ".pb")) {
+        out->path = spec;
+        return NULL;
+    }
+    if (*end)
+        why = read_fill(&out->fill, end + 1);
+    if (why)
+        return why;
+    bracket = memchr(spec, '[', (size_t)(end - spec));
+    return bracket ? read_bracketed(out, spec, bracket, end) : read_axes(out, spec, end, 'x');
+}
+
+/* SplitMix64: small, and good enough for numbers to look at. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static double value_at(cli_fill fill, int64_t index, bool whole, uint64_t *state)
+{
+    switch (fill) {
+    case CLI_ZEROS: return 0;
+    case CLI_ONES: return 1;
+    case CLI_RANGE: return (double)index;
+    default: break;
+    }
+    return whole ? (double)(next_random(state) % 10)
+                 : (double)(next_random(state) >> 40) / (double)(1 << 24);
+}
+
+static bool is_float(cq_dtype dtype)
+{
+    return dtype == CQ_DTYPE_F16 || dtype == CQ_DTYPE_BF16 || dtype == CQ_DTYPE_F32 ||
+           dtype == CQ_DTYPE_F64 || dtype == CQ_DTYPE_C64 || dtype == CQ_DTYPE_C128;
+}
+
+/* The numbers are made as float64, which holds all of them, and then converted. */
+static cq_status convert(cq_tensor **out, cq_tensor *from, cq_dtype dtype)
+{
+    cq_ctx   *cx = NULL;
+    cq_status status;
+
+    if (dtype == cq_tensor_dtype(from)) {
+        *out = cq_tensor_retain(from);
+        return CQ_OK;
+    }
+    status = cq_ctx_new(&cx);
+    if (status != CQ_OK)
+        return status;
+    *out   = cq_tensor_retain(cq_to(cx, from, dtype));
+    status = cq_ctx_status(cx);
+    cq_ctx_free(cx);
+    return status;
+}
+
+static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
+{
+    int64_t    sizes[CQ_MAX_RANK];
+    cq_tensor *wide = NULL;
+    double    *data;
+    cq_status  status;
+
+    for (size_t i = 0; i < input->rank; i++)
+        sizes[i] = input->axes[i].size;
+    status = cq_tensor_new(&wide, CQ_DTYPE_F64, input->rank, sizes, NULL);
+    if (status != CQ_OK)
+        return status;
+    data = cq_tensor_data(wide);
+    for (int64_t i = 0; i < cq_tensor_numel(wide); i++)
+        data[i] = value_at(input->fill, i, !is_float(input->dtype), &seed);
+    status = convert(out, wide, input->dtype);
+    cq_tensor_release(wide);
+    return status;
+}
+
+cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed)
+{
+    *out = NULL;
+    return input->path ? cq_tensor_load_pb(out, input->path) : make(out, input, seed);
+}

@@ -1,0 +1,118 @@
+#include "input.h"
+
+#include "test.h"
+
+static cli_input in;
+
+TEST(input, sizes_apart_by_x_are_float32)
+{
+    CHECK(cli_input_parse(&in, "1x3x224x16") == NULL);
+    CHECK_INT(CQ_DTYPE_F32, in.dtype);
+    CHECK_INT(CLI_RANDOM, in.fill);
+    CHECK_INT(4, in.rank);
+    CHECK_INT(224, in.axes[2].size);
+    CHECK_STR("", in.axes[2].name);
+}
+
+TEST(input, brackets_name_the_dtype_and_may_be_empty)
+{
+    CHECK(cli_input_parse(&in, "int64[2,3]") == NULL);
+    CHECK_INT(CQ_DTYPE_I64, in.dtype);
+    CHECK_INT(2, in.rank);
+    CHECK(cli_input_parse(&in, "f16[1,8]=zeros") == NULL);
+    CHECK_INT(CQ_DTYPE_F16, in.dtype);
+    CHECK_INT(CLI_ZEROS, in.fill);
+    CHECK(cli_input_parse(&in, "bool[]=ones") == NULL);
+    CHECK_INT(0, in.rank);
+}
+
+TEST(input, names_make_axes_dynamic)
+{
+    CHECK(cli_input_parse(&in, "batchx3xhx8") == NULL);
+    CHECK_STR("batch", in.axes[0].name);
+    CHECK_INT(CLI_DYNAMIC_EXAMPLE, in.axes[0].size);
+    CHECK_STR("h", in.axes[2].name);
+    CHECK(cli_input_parse(&in, "float32[max_len,3]") == NULL);
+    CHECK_STR("max_len", in.axes[0].name);
+}
+
+TEST(input, a_file_is_told_by_its_name)
+{
+    CHECK(cli_input_parse(&in, "some/x=1.pb") == NULL);
+    CHECK_STR("some/x=1.pb", in.path);
+    CHECK(cli_input_parse(&in, "2x3") == NULL);
+    CHECK(in.path == NULL);
+}
+
+TEST(input, nonsense_is_refused)
+{
+    static const char *const bad[] = {
+        "",          "1x",        "x",       "1xx2",    "-1x2",        "3.5x2",
+        "int64[2",   "int64[2,]", "what[2]", "1x2=two", "f32[2]x3",    "1x3x99999999999999999999",
+        "f32[2,-1]", "[2]",       "1x2=",    "3a",      "float32[a b]"
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (!cli_input_parse(&in, bad[i]))
+            fail_msg("%s was accepted", bad[i]);
+}
+
+TEST(input, tensors_have_the_numbers_that_were_asked_for)
+{
+    static const struct {
+        const char *spec;
+        cq_dtype    dtype;
+        double      last;
+    } rows[] = {
+        { "2x3=range", CQ_DTYPE_F32, 5 },      { "i8[2,3]=ones", CQ_DTYPE_I8, 1 },
+        { "f16[2,3]=range", CQ_DTYPE_F16, 5 }, { "bool[2,3]=ones", CQ_DTYPE_BOOL, 1 },
+        { "f64[2,3]=zeros", CQ_DTYPE_F64, 0 }, { "bf16[2,3]=range", CQ_DTYPE_BF16, 5 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cq_tensor *t;
+
+        CHECK(cli_input_parse(&in, rows[i].spec) == NULL);
+        CHECK_OK(cli_input_tensor(&t, &in, 0));
+        CHECK_INT(rows[i].dtype, cq_tensor_dtype(t));
+        CHECK_INT(6, cq_tensor_numel(t));
+        CHECK(cq_tensor_get_f64(t, 5) == rows[i].last);
+        cq_tensor_release(t);
+    }
+}
+
+TEST(input, random_numbers_depend_on_the_seed_alone)
+{
+    cq_tensor *a, *b, *c;
+
+    CHECK(cli_input_parse(&in, "100") == NULL);
+    CHECK_OK(cli_input_tensor(&a, &in, 1));
+    CHECK_OK(cli_input_tensor(&b, &in, 1));
+    CHECK_OK(cli_input_tensor(&c, &in, 2));
+    CHECK(memcmp(cq_tensor_data(a), cq_tensor_data(b), 400) == 0);
+    CHECK(memcmp(cq_tensor_data(a), cq_tensor_data(c), 400) != 0);
+    for (int i = 0; i < 100; i++)
+        CHECK(cq_tensor_get_f64(a, i) >= 0 && cq_tensor_get_f64(a, i) < 1);
+    cq_tensor_release(a);
+    cq_tensor_release(b);
+    cq_tensor_release(c);
+}
+
+TEST(input, too_many_dimensions_are_refused)
+{
+    char spec[2 * (CQ_MAX_RANK + 1) + 1] = "";
+
+    for (int i = 0; i < CQ_MAX_RANK; i++)
+        strcat(spec, i ? "x1" : "1");
+    CHECK(cli_input_parse(&in, spec) == NULL);
+    strcat(spec, "x1");
+    CHECK(cli_input_parse(&in, spec) != NULL);
+}
+
+RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
+          TEST_OF(input, brackets_name_the_dtype_and_may_be_empty),
+          TEST_OF(input, names_make_axes_dynamic), TEST_OF(input, a_file_is_told_by_its_name),
+          TEST_OF(input, nonsense_is_refused),
+          TEST_OF(input, tensors_have_the_numbers_that_were_asked_for),
+          TEST_OF(input, random_numbers_depend_on_the_seed_alone),
+          TEST_OF(input, too_many_dimensions_are_refused))

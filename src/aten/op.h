@@ -76,6 +76,8 @@ extern const cq_op_def cq_ops_pool[];
 extern const cq_op_def cq_ops_norm[];
 extern const cq_op_def cq_ops_reduce[];
 extern const cq_op_def cq_ops_softmax[];
+extern const cq_op_def cq_ops_contract[];
+extern const cq_op_def cq_ops_distance[];
 extern const cq_op_def cq_ops_view[];
 extern const cq_op_def cq_ops_slice[];
 extern const cq_op_def cq_ops_meta[];

@@ -21,6 +21,8 @@ static const cq_op_def *const families[] = {
     cq_ops_norm,
     cq_ops_reduce,
     cq_ops_softmax,
+    cq_ops_contract,
+    cq_ops_distance,
     cq_ops_view,
     cq_ops_slice,
     cq_ops_meta,

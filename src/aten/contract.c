@@ -16,7 +16,7 @@ typedef struct axes {
 static void add_axis(cq_opcall *c, axes *a, size_t axis, cq_int size)
 {
     a->at[a->n++] = (int64_t)axis;
-    a->size       = cq_mul(c, a->size, size);
+    a->size       = cq_size_mul(c, a->size, size);
 }
 
 static void append(int64_t *perm, size_t *n, const axes *a)
@@ -422,7 +422,7 @@ static cq_status kron(cq_opcall *c)
         in_a[2 * i] = x;
         in_b[2 * i + 1] = y;
         in_a[2 * i + 1] = in_b[2 * i] = cq_i(1);
-        sizes[i] = cq_mul(c, x, y);
+        sizes[i] = cq_size_mul(c, x, y);
     }
     a = reshape(cx, a, in_a, 2 * rank);
     b = reshape(cx, b, in_b, 2 * rank);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define TWO_PI 6.283185307179586
+
 enum { REDUCE_NONE = 0, REDUCE_MEAN = 1, REDUCE_SUM = 2 };
 
 /* Operators by what they mean here; all take and give tensors of the context. */
@@ -183,7 +185,7 @@ static cq_status poisson_nll_loss(cq_opcall *c)
         loss = sub(cx, x, mul(cx, target, op1(cx, "aten::log", shift(cx, x, cq_arg_f64(c, "eps")))));
     if (cq_arg_bool(c, "full")) { /* Stirling's approximation of log(target!) */
         full = sub(cx, mul(cx, target, op1(cx, "aten::log", target)), target);
-        full = add(cx, full, scale(cx, op1(cx, "aten::log", scale(cx, target, 2 * M_PI)), 0.5));
+        full = add(cx, full, scale(cx, op1(cx, "aten::log", scale(cx, target, TWO_PI)), 0.5));
         full = zero_where(cx, full, CQ_OP(cx, "aten::le.Scalar", T(target), I(1)));
         loss = add(cx, loss, full);
     }

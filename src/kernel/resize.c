@@ -226,7 +226,7 @@ static cq_status fill_cubic(cq_resize_axis *a, const struct axis_spec *s)
 {
     CQ_TRY(cq_resize_axis_init(a, s->out, 4, false));
     for (int64_t i = 0; i < s->out; i++) {
-        double  at    = s->in == s->out ? (double)i : position(s, i);
+        double  at    = position(s, i);
         int64_t first = (int64_t)floor(at);
         double  rest  = narrow(s, at - (double)first);
 

@@ -3,6 +3,7 @@
 #define CALQUE_CALQUE_H
 
 #include <calque/export.h>
+#include <calque/layers.h>
 #include <calque/module.h>
 #include <calque/nn.h>
 #include <calque/onnx.h>

@@ -2,7 +2,7 @@
 #ifndef CALQUE_EXPORT_H
 #define CALQUE_EXPORT_H
 
-#include <calque/nn.h>
+#include <calque/module.h>
 #include <calque/onnx.h>
 
 #ifdef __cplusplus
@@ -73,6 +73,21 @@ typedef struct cq_export_options {
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);
+
+/* Exports a module by running it once on example inputs (their data is only read if the model
+ * asks for numbers). Free *out with cq_onnx_model_free; it is NULL on failure. options may be
+ * NULL. The module's parameters are read, not copied: they must live as long as *out. */
+CQ_API cq_status cq_module_export(cq_onnx_model **out, cq_module *module, cq_tensor *const *inputs,
+                                  size_t n_inputs, const cq_export_options *options);
+
+/* The same, straight into a file. On failure no file is left behind. */
+CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
+                                       cq_tensor *const *inputs, size_t n_inputs,
+                                       const cq_export_options *options);
+
+/* Runs a module on tensors with data. The outputs are the caller's to release. */
+CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
+                               cq_tensor **outputs, size_t n_outputs);
 
 #ifdef __cplusplus
 }

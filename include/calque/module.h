@@ -18,7 +18,7 @@
  *     cq_module  *net = cq_module_new(&net_class);
  *     struct net *m   = cq_module_self(net);
  *
- *     m->conv = cq_module_add(net, "conv", cq_conv2d_new(&(cq_conv2d_spec){ .in = 3, .out = 8,
+ *     m->conv = cq_module_add(net, "conv", cq_conv2d_new(&(cq_conv_spec){ .in = 3, .out = 8,
  *                                                                           .kernel = { 3, 3 } }));
  *     m->fc   = cq_module_add(net, "fc", cq_linear_new(8 * 30 * 30, 10, true));
  *

@@ -9,7 +9,7 @@ CQ_API void cq_export_options_init(cq_export_options *options)
     *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
 }
 
-static cq_status check_options(const cq_export_options *o)
+cq_status cq_export_check_options(const cq_export_options *o)
 {
     if (o->opset < CQ_OPSET_OLDEST || o->opset > CQ_OPSET_NEWEST)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "opset %d is not supported, only %d to %d are",
@@ -67,7 +67,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     if (options)
         memcpy(&ex.options, options,
                options->struct_size < sizeof ex.options ? options->struct_size : sizeof ex.options);
-    CQ_TRY(check_options(&ex.options));
+    CQ_TRY(cq_export_check_options(&ex.options));
     CQ_TRY(cq_graph_new(&ex.graph));
     status = run(&ex, out);
     cq_map_clear(&ex.sizes);

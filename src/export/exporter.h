@@ -8,6 +8,7 @@
 #include "onnx/model.h"
 
 #include <calque/export.h>
+#include <calque/module.h>
 
 /* An operator that could not be exported, and where it was met. */
 typedef struct cq_missing {
@@ -73,8 +74,15 @@ cq_status cq_export_name(cq_exporter *ex);
 /* lower.c: the onnx graph as a model. */
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
 
+/* export.c: whether the options make sense. */
+cq_status cq_export_check_options(const cq_export_options *o);
+
 /* export.c: all steps. source must outlive the model's encoding only as far as its tensors
  * do, which the model retains; the graph itself may be freed at once. */
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
+
+/* module.c: one run of a module as an aten graph; the caller frees it. */
+cq_status cq_module_capture(cq_graph **out, cq_module *module, cq_tensor *const *inputs,
+                            size_t n_inputs, const cq_export_options *options);
 
 #endif

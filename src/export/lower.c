@@ -193,6 +193,54 @@ static void weights(lowering *l)
     }
 }
 
+/* An output has the names for its dynamic axes that the user gave it. */
+static cq_status output(lowering *l, const cq_value *v)
+{
+    const cq_export_options *o    = &l->ex->options;
+    cq_onnx_type            *type = type_of(l, v->type);
+
+    for (size_t i = 0; i < o->n_dynamic_axes && type; i++) {
+        const cq_dynamic_axis *d    = &o->dynamic_axes[i];
+        int                    axis = d->axis < 0 ? d->axis + v->type.rank : d->axis;
+
+        if (strcmp(d->value, v->name) != 0 || v->type.kind != CQ_TYPE_TENSOR || v->type.rank < 0)
+            continue;
+        if (axis < 0 || axis >= v->type.rank)
+            return cq_fail(CQ_E_ARGUMENT, v->name, NULL,
+                           "dynamic axis %d is out of range: the output has %d dimensions", d->axis,
+                           v->type.rank);
+        if (!v->type.sizes[axis].expr)
+            cq_warn(v->name, "axis %d was asked to be dynamic, but the model makes it %lld always",
+                    axis, (long long)v->type.sizes[axis].value);
+        else if (d->name)
+            type->tensor_type->shape->dim.items[axis]->dim_param = cq_onnx_text(l->model, d->name);
+    }
+    cq_onnx_add_value(l->model, &l->model->graph->output, v->name, type);
+    return CQ_OK;
+}
+
+/* Every dynamic axis must name an input or an output. */
+static cq_status check_axis_names(const cq_exporter *ex)
+{
+    const cq_block *top = ex->graph->top;
+
+    for (size_t i = 0; i < ex->options.n_dynamic_axes; i++) {
+        const char *name  = ex->options.dynamic_axes[i].value;
+        bool        known = false;
+
+        for (size_t k = 0; k < top->params.n; k++)
+            known |= strcmp(top->params.items[k]->name, name) == 0;
+        for (size_t k = 0; k < top->returns.n; k++)
+            known |= strcmp(top->returns.items[k].u.value->name, name) == 0;
+        if (!known)
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                           "a dynamic axis is given for \"%s\", which is neither an input nor an "
+                           "output",
+                           name);
+    }
+    return CQ_OK;
+}
+
 static int64_t domain_version(const cq_export_options *o, const char *domain)
 {
     for (size_t i = 0; i < o->n_custom_opsets; i++)
@@ -233,6 +281,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     cq_status                status;
 
     *out = NULL;
+    CQ_TRY(check_axis_names(ex));
     CQ_TRY(cq_onnx_model_new(&l.model, o->graph_name ? o->graph_name : "main_graph"));
     cq_ir_count_uses(ex->graph);
     cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
@@ -242,12 +291,13 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
                           type_of(&l, top->params.items[i]->type));
     weights(&l);
     lower_block(&l, top, l.model->graph);
-    for (size_t i = 0; i < top->returns.n; i++)
-        cq_onnx_add_value(l.model, &l.model->graph->output, top->returns.items[i].u.value->name,
-                          type_of(&l, top->returns.items[i].u.value->type));
+    status = CQ_OK;
+    for (size_t i = 0; i < top->returns.n && status == CQ_OK; i++)
+        status = output(&l, top->returns.items[i].u.value);
     opsets(&l);
     cq_map_clear(&l.domains);
-    status = l.model->status;
+    if (status == CQ_OK)
+        status = l.model->status;
     if (status != CQ_OK) {
         cq_onnx_model_free(l.model);
         return status;

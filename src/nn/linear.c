@@ -1,0 +1,105 @@
+/* Linear, Bilinear, Embedding. */
+#include "nn/init.h"
+
+#include <calque/layers.h>
+
+typedef struct linear {
+    cq_tensor *weight, *bias;
+} linear;
+
+static cq_tensor *linear_forward(cq_ctx *cx, void *self, cq_tensor *x)
+{
+    linear *m = self;
+
+    return cq_linear(cx, x, m->weight, m->bias);
+}
+
+CQ_API cq_module *cq_linear_new(int64_t in, int64_t out, bool bias)
+{
+    static const cq_class cls = { .name      = "Linear",
+                                  .self_size = sizeof(linear),
+                                  .forward   = linear_forward };
+    cq_module *m     = cq_module_new(&cls);
+    linear    *self  = cq_module_self(m);
+    double     bound = cq_init_bound(in);
+
+    if (!m)
+        return NULL;
+    self->weight = cq_module_add_parameter(
+        m, "weight", cq_init_uniform(2, (int64_t[]){ out, in }, bound));
+    self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, &out, bound) : NULL);
+    if (!self->weight || (bias && !self->bias)) {
+        cq_module_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+static void bilinear_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
+                             cq_tensor **out, size_t n_out)
+{
+    linear *m = self;
+
+    if (n_in == 2 && n_out)
+        out[0] = CQ_OP(cx, "aten::bilinear", T(in[0]), T(in[1]), T(m->weight), T(m->bias));
+}
+
+CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bias)
+{
+    static const cq_class cls = { .name      = "Bilinear",
+                                  .self_size = sizeof(linear),
+                                  .forward_n = bilinear_forward };
+    cq_module *m     = cq_module_new(&cls);
+    linear    *self  = cq_module_self(m);
+    double     bound = cq_init_bound(in1);
+
+    if (!m)
+        return NULL;
+    self->weight = cq_module_add_parameter(
+        m, "weight", cq_init_uniform(3, (int64_t[]){ out, in1, in2 }, bound));
+    self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, &out, bound) : NULL);
+    if (!self->weight || (bias && !self->bias)) {
+        cq_module_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+typedef struct embedding {
+    cq_tensor *weight;
+    int64_t    padding_idx;
+} embedding;
+
+static cq_tensor *embedding_forward(cq_ctx *cx, void *self, cq_tensor *x)
+{
+    embedding *m = self;
+
+    return CQ_OP(cx, "aten::embedding", T(m->weight), T(x), I(m->padding_idx));
+}
+
+CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t padding_idx)
+{
+    static const cq_class cls = { .name      = "Embedding",
+                                  .self_size = sizeof(embedding),
+                                  .forward   = embedding_forward };
+    cq_module *m    = cq_module_new(&cls);
+    embedding *self = cq_module_self(m);
+
+    if (!m)
+        return NULL;
+    self->padding_idx = padding_idx;
+    self->weight      = cq_module_add_parameter(
+        m, "weight", cq_init_normal(2, (int64_t[]){ count, size }, 0, 1));
+    if (!self->weight) {
+        cq_module_free(m);
+        return NULL;
+    }
+    if (padding_idx >= 0 && padding_idx < count)
+        memset(cq_tensor_bytes(self->weight) + padding_idx * size * 4, 0, (size_t)size * 4);
+    return m;
+}
+
+CQ_API cq_module *cq_embedding_new(int64_t count, int64_t size)
+{
+    return cq_embedding_new_padded(count, size, -1);
+}

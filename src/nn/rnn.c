@@ -1,0 +1,126 @@
+/* RNN, LSTM, GRU. */
+#include "nn/init.h"
+
+#include <calque/layers.h>
+
+#include <stdio.h>
+
+typedef struct rnn {
+    cq_rnn_spec spec;
+    bool        is_lstm;
+    const char *op;
+    CQ_VEC(cq_tensor *) params; /* in the order the operators want */
+} rnn;
+
+static void rnn_destroy(void *self)
+{
+    cq_vec_clear(&((rnn *)self)->params);
+}
+
+/* Zeros of (layers * directions, batch, size), for any batch. */
+static cq_tensor *zero_state(cq_ctx *cx, const rnn *m, cq_tensor *x, int64_t size)
+{
+    cq_int sizes[3] = { cq_i(m->spec.layers * (m->spec.bidirectional ? 2 : 1)) };
+    size_t rank     = 1;
+
+    if (x->rank == 3)
+        sizes[rank++] = cq_size(cx, x, m->spec.batch_first ? 0 : 1);
+    sizes[rank++] = cq_i(size);
+    return cq_zeros(cx, x->dtype, rank, sizes);
+}
+
+static void rnn_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in, cq_tensor **out,
+                        size_t n_out)
+{
+    rnn       *m      = self;
+    size_t     n_hx   = m->is_lstm ? 2 : 1, n_results = n_hx + 1;
+    int64_t    size   = m->spec.projection ? m->spec.projection : m->spec.hidden;
+    cq_tensor *hx[2], *results[3], *x = n_in ? in[0] : NULL;
+
+    if (!x)
+        return;
+    for (size_t i = 0; i < n_hx; i++)
+        hx[i] = n_in > 1 + i && in[1 + i] ? in[1 + i]
+                                          : zero_state(cx, m, x, i ? m->spec.hidden : size);
+    cq_op_tensors(cx, m->op,
+                  (cq_val[]){ T(x), m->is_lstm ? cq_tensors(cx, hx, 2) : T(hx[0]),
+                              cq_tensors(cx, m->params.items, m->params.n), B(!m->spec.no_bias),
+                              I(m->spec.layers), F(m->spec.dropout), B(cq_is_training(cx)),
+                              B(m->spec.bidirectional), B(m->spec.batch_first) },
+                  9, results, n_results);
+    for (size_t i = 0; i < n_out && i < n_results; i++)
+        out[i] = results[i];
+}
+
+static bool add_param(cq_module *m, const char *kind, int64_t layer, bool reverse, int64_t rows,
+                      int64_t columns)
+{
+    rnn       *self = cq_module_self(m);
+    char       name[64];
+    cq_tensor *t;
+
+    snprintf(name, sizeof name, "%s_l%lld%s", kind, (long long)layer, reverse ? "_reverse" : "");
+    t = cq_module_add_parameter(m, name,
+                                cq_init_uniform(columns ? 2 : 1, (int64_t[]){ rows, columns },
+                                                cq_init_bound(self->spec.hidden)));
+    return t && cq_vec_push(&self->params, t) == CQ_OK;
+}
+
+static bool add_layer(cq_module *m, int gates, int64_t layer, bool reverse)
+{
+    const cq_rnn_spec *s       = &((rnn *)cq_module_self(m))->spec;
+    int64_t            out     = s->projection ? s->projection : s->hidden;
+    int64_t            columns = layer ? out * (s->bidirectional ? 2 : 1) : s->input;
+    int64_t            rows    = gates * s->hidden;
+
+    return add_param(m, "weight_ih", layer, reverse, rows, columns) &&
+           add_param(m, "weight_hh", layer, reverse, rows, out) &&
+           (s->no_bias || (add_param(m, "bias_ih", layer, reverse, rows, 0) &&
+                           add_param(m, "bias_hh", layer, reverse, rows, 0))) &&
+           (!s->projection ||
+            add_param(m, "weight_hr", layer, reverse, s->projection, s->hidden));
+}
+
+static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gates, const char *op)
+{
+    cq_module *m    = cq_module_new(cls);
+    rnn       *self = cq_module_self(m);
+    bool       fine = true;
+
+    if (!m)
+        return NULL;
+    self->spec    = *spec;
+    self->op      = op;
+    self->is_lstm = gates == 4;
+    if (!self->spec.layers)
+        self->spec.layers = 1;
+    for (int64_t layer = 0; layer < self->spec.layers && fine; layer++)
+        for (int direction = 0; direction <= spec->bidirectional && fine; direction++)
+            fine = add_layer(m, gates, layer, direction);
+    if (!fine) {
+        cq_module_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)
+{
+    static const cq_class cls = { "RNN", sizeof(rnn), NULL, rnn_forward, rnn_destroy, 2 };
+
+    return rnn_new(&cls, spec, 1, spec->relu ? "aten::rnn_relu.input" : "aten::rnn_tanh.input");
+}
+
+CQ_API cq_module *cq_lstm_new(const cq_rnn_spec *spec)
+{
+    static const cq_class cls = { "LSTM", sizeof(rnn), NULL, rnn_forward, rnn_destroy, 3 };
+
+    return rnn_new(&cls, spec, 4, "aten::lstm.input");
+}
+
+CQ_API cq_module *cq_gru_new(const cq_rnn_spec *spec)
+{
+    static const cq_class cls = { "GRU", sizeof(rnn), NULL, rnn_forward, rnn_destroy, 2 };
+
+    return rnn_new(&cls, spec, 3, "aten::gru.input");
+}

@@ -1,16 +1,58 @@
-/* The rules of the ONNX spec that need no knowledge of operators, as onnx.checker has them,
- * but all violations in one pass. Stricter than onnx 1.12, as its successors are: sizes of
- * tensor data, graph outputs that nothing makes, functions that are there twice or call
- * themselves. Rules about operators hook in at node_rules. */
+/* The rules of the ONNX spec as onnx.checker has them, but all violations in one pass. Stricter
+ * than onnx 1.12, as its successors are: sizes of tensor data, graph outputs that nothing makes,
+ * functions that are there twice or call themselves. What depends on the operator is in
+ * schema_check.c, and hooks in at node_rules. */
 #include "onnx/check.h"
 
 #include "base/str.h"
+#include "onnx/schema.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+/* The first thing that an operator's schema has against a node. */
+static void check_schema(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
+{
+    cq_status status = cq_onnx_schema_check(node, version);
+
+    if (status == CQ_E_NO_MEMORY)
+        c->status = status;
+    else if (status != CQ_OK)
+        cq_onnx_report(c, CQ_ONNX_RULE_NODE_SCHEMA, "%s", cq_last_error()->message);
+}
+
+/* What the model imports of a domain, or else the first of its functions that does; -1: none. */
+static int64_t imported_by_any(const cq_onnx_model *m, const char *domain)
+{
+    int64_t version = cq_onnx_imported(&m->opset_import, domain);
+
+    for (uint32_t i = 0; version < 0 && i < m->functions.n; i++)
+        version = cq_onnx_imported(&m->functions.items[i]->opset_import, domain);
+    return version;
+}
+
+/* In a function an operator must mean what it means in the model. */
+static void check_function_opset(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
+{
+    const cq_onnx_schema *here, *there;
+    int64_t               other;
+
+    if (!c->in_function || c->n_graphs)
+        return;
+    other = imported_by_any(c->m, node->domain);
+    if (other < 0 || other == version)
+        return;
+    c->status = cq_onnx_schema_find(&here, node->domain, node->op_type, version);
+    if (c->status == CQ_OK)
+        c->status = cq_onnx_schema_find(&there, node->domain, node->op_type, other);
+    if (c->status == CQ_OK && here != there)
+        cq_onnx_report(c, CQ_ONNX_RULE_FUNCTION_OPSET,
+                       "%s differs between opset %" PRId64 " here and %" PRId64 " of the model",
+                       node->op_type, version, other);
+}
+
 static const cq_onnx_node_rule node_rules[] = {
-    NULL /* the end */
+    check_schema, check_function_opset, NULL /* the end */
 };
 
 static void check_graph(cq_onnx_check *c, const cq_onnx_graph *graph, const cq_onnx_scope *around);
@@ -185,11 +227,13 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
         cq_onnx_report(c, CQ_ONNX_RULE_NODE_EMPTY, "the node has no input and no output");
     if (is_experimental(text_of(node->op_type)))
         return;
-    if (!is_imported(c, node->domain))
+    check_attributes(c, node, scope);
+    if (!is_imported(c, node->domain)) {
         cq_onnx_report(c, CQ_ONNX_RULE_DOMAIN_NOT_IMPORTED, "domain \"%s\" is not imported",
                        text_of(node->domain));
-    check_attributes(c, node, scope);
-    for (const cq_onnx_node_rule *rule = node_rules; *rule; rule++)
+        return; /* no version, no schema */
+    }
+    for (const cq_onnx_node_rule *rule = node_rules; *rule && *text_of(node->op_type); rule++)
         (*rule)(c, node, cq_onnx_check_opset(c, node->domain));
 }
 

@@ -30,6 +30,7 @@
     X(OP_TYPE_MISSING, "op-type-missing", "name the operator")                                     \
     X(NODE_EMPTY, "node-empty", "remove the node")                                                 \
     X(DOMAIN_NOT_IMPORTED, "domain-not-imported", "add it to opset_import")                        \
+    X(NODE_SCHEMA, "node-schema", "see the operator's specification for its opset")                \
     X(ATTRIBUTE_NAME_MISSING, "attribute-name-missing", "name the attribute")                      \
     X(ATTRIBUTE_DUPLICATE, "attribute-duplicate", "keep one of them")                              \
     X(ATTRIBUTE_TYPE_MISSING, "attribute-type-missing", "set its type")                            \
@@ -53,6 +54,7 @@
     X(FUNCTION_DOMAIN_MISSING, "function-domain-missing", "set its domain")                        \
     X(FUNCTION_DUPLICATE, "function-duplicate", "tell them apart by name or overload")             \
     X(FUNCTION_NAMES_DUPLICATE, "function-names-duplicate", "rename one of them")                  \
+    X(FUNCTION_OPSET, "function-opset", "import the opset of the model")                           \
     X(FUNCTION_RECURSIVE, "function-recursive", "functions must not call themselves")              \
     X(TOO_MANY, "too-many-findings", "mend the first ones")
 

@@ -188,6 +188,29 @@ TEST(check, functions_must_not_call_themselves)
     check_only("function-duplicate", "function F");
 }
 
+TEST(check, operators_of_functions_mean_what_they_mean_in_the_model)
+{
+    cq_onnx_function *f    = cq_onnx_model_add_function(m, "d", "F");
+    cq_onnx_node     *node = cq_onnx_function_add_node(m, f, "Relu", NULL, NULL);
+
+    cq_onnx_function_add_opset(m, f, "", 14);
+    cq_onnx_add_name(m, &f->input, "x");
+    cq_onnx_node_add_input(m, node, "x");
+    cq_onnx_node_add_output(m, node, "y");
+    check_only(NULL, NULL); /* Relu has not changed from 14 to 16 */
+    f->opset_import.items[0]->version = 13;
+    check_only("function-opset", "function F > node #0 (Relu)");
+}
+
+TEST(check, nodes_keep_to_the_schema_of_their_operator)
+{
+    cq_onnx_node_add_input(m, relu(), "x");
+    check_only("node-schema", "graph g > node relu (Relu)");
+    relu()->input.n = 1;
+    cq_onnx_attr_int(m, relu(), "axis", 1);
+    check_only("node-schema", "graph g > node relu (Relu)");
+}
+
 TEST(check, everything_is_found_in_one_pass_up_to_a_limit)
 {
     cq_onnx_findings *findings;
@@ -216,4 +239,6 @@ RUN_TESTS(CASE(a_valid_model_has_no_findings), CASE(versions_are_checked), CASE(
           CASE(tensors_keep_their_elements_in_one_right_field),
           CASE(inner_graphs_see_outer_names_and_must_not_repeat_them),
           CASE(functions_must_not_call_themselves),
+          CASE(operators_of_functions_mean_what_they_mean_in_the_model),
+          CASE(nodes_keep_to_the_schema_of_their_operator),
           CASE(everything_is_found_in_one_pass_up_to_a_limit))

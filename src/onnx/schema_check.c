@@ -17,7 +17,7 @@ static bool is_experimental(const cq_onnx_node *node)
     if (node->domain && *node->domain)
         return false;
     for (size_t i = 0; i < sizeof experimental / sizeof *experimental; i++)
-        if (!strcmp(experimental[i], node->op_type))
+        if (node->op_type && !strcmp(experimental[i], node->op_type))
             return true;
     return false;
 }
@@ -48,14 +48,17 @@ static cq_status check_present(const char *op, const char *what, const cq_onnx_n
 static bool has_value(const cq_onnx_attribute *a)
 {
     switch ((cq_onnx_attribute_type)a->type) {
-    case CQ_ONNX_ATTR_FLOAT: return cq_onnx_has(a, CQ_ONNX_ATTRIBUTE_F);
-    case CQ_ONNX_ATTR_INT: return cq_onnx_has(a, CQ_ONNX_ATTRIBUTE_I);
-    case CQ_ONNX_ATTR_STRING: return a->s.data != NULL;
     case CQ_ONNX_ATTR_TENSOR: return a->t != NULL;
     case CQ_ONNX_ATTR_GRAPH: return a->g != NULL;
     case CQ_ONNX_ATTR_SPARSE_TENSOR: return a->sparse_tensor != NULL;
     case CQ_ONNX_ATTR_TYPE_PROTO: return a->tp != NULL;
-    default: return true; /* lists may be empty */
+    case CQ_ONNX_ATTR_FLOATS: return a->floats.n != 0;
+    case CQ_ONNX_ATTR_INTS: return a->ints.n != 0;
+    case CQ_ONNX_ATTR_STRINGS: return a->strings.n != 0;
+    case CQ_ONNX_ATTR_TENSORS: return a->tensors.n != 0;
+    case CQ_ONNX_ATTR_GRAPHS: return a->graphs.n != 0;
+    case CQ_ONNX_ATTR_TYPE_PROTOS: return a->type_protos.n != 0;
+    default: return true; /* a number or text that is not written is its default */
     }
 }
 

@@ -2,8 +2,8 @@
 """The checker against onnx.checker of the real onnx package, on every model of the ONNX test
 data and on mutants of them: fields removed, emptied, doubled, swapped, numbers changed.
 
-Where onnx finds fault without looking at an operator's schema, calque must find something;
-where onnx finds none, calque may only find what newer versions of onnx do.
+Where onnx finds fault, calque must find something; where onnx finds none, calque may only find
+what newer versions of onnx do.
 
     onnx_check.py [TOOL]        TOOL: tests/onnx_tool of a build folder
 """
@@ -19,18 +19,15 @@ from peers import ONNX_TEST_DATA, Report
 SEED = 20221115
 N_MUTANTS = 3000
 
-# What onnx 1.12 says when a rule of an operator's schema is broken.
-SCHEMA_WORDS = ["No Op registered", "is deprecated", "Unrecognized attribute", "has input size",
-                "has output size", "Required attribute", "Mismatched attribute type",
-                "is marked single but has an empty string", "Attribute '", "expected to have type",
-                "not compatible with the version imported"]
-
 # Rules that onnx 1.12 does not have, or has only for operators with a schema. An IR version
 # above 8 is too new for it, and not for calque.
 STRICTER = {"output-undefined", "tensor-data-size", "tensor-dims-invalid", "function-duplicate",
             "function-recursive", "attribute-duplicate", "attribute-ref-with-value",
             "tensor-type-unknown"}
 LAXER = ["ir_version is higher"]
+
+# onnx 1.12 lets any operator pass in this domain, though it has schemas for all of them.
+UNWATCHED = "ai.onnx.preview.training"
 
 
 def verdict(message):
@@ -102,8 +99,9 @@ def compare(tool, message, folder):
     codes = {line.split(":")[0] for line in found}
     want = verdict(message)
     if not want:
+        codes = {line.split(":")[0] for line in found if not line.endswith(UNWATCHED)}
         assert codes <= STRICTER, f"onnx finds nothing, calque {found[:3]}"
-    elif not any(word in want for word in SCHEMA_WORDS + LAXER):
+    elif not any(word in want for word in LAXER):
         assert codes, f"calque finds nothing, onnx: {want}"
     return codes
 

@@ -1,7 +1,7 @@
 /* Convolutions as matrix multiplications. The weight is the left matrix, packed once for
  * the whole batch; the right one is the unfolded image, which exists only as the pieces that
  * gemm packs. Depthwise convolutions, where such a matrix would have a single row, go
- * directly over the image. The transposed convolution multiplies first and folds the result,
+ * directly over the padded image. The transposed convolution multiplies first and folds the result,
  * a bounded number of output channels at a time. */
 #include "kernel/conv.h"
 
@@ -16,8 +16,7 @@
 
 enum {
     FOLD_ELEMENTS = 1 << 19, /* of the unfolded result a transposed convolution holds at once */
-    PLANE_WORK    = 1 << 15, /* multiplications in a block of a depthwise convolution */
-    MAX_TAPS      = 1024     /* of a kernel that goes the depthwise way */
+    PLANE_WORK    = 1 << 16  /* multiplications in a block of a depthwise convolution */
 };
 static const double INNER_WORK = 4e6; /* multiplications that are worth all threads */
 
@@ -177,83 +176,82 @@ static cq_status run_by_matrices(struct conv *c)
 
 /* --- depthwise ---------------------------------------------------------------------- */
 
-/* The taps of one output row that fall inside the image along all axes but the last. */
-struct taps {
-    int64_t n;
-    int64_t at[MAX_TAPS];    /* of place 0, which may be before the image's row */
-    int64_t shift[MAX_TAPS]; /* the kernel's offset along the last axis */
-    char    w[MAX_TAPS * sizeof(double complex)];
+/* A plane with its padding around it, as much as the window will touch, and where the taps
+ * are from there. With zeros at hand no place is at an edge any more. */
+struct padded {
+    char    *plane;
+    int64_t  sizes[CQ_MAX_SPATIAL], step[CQ_MAX_SPATIAL];
+    int64_t  n; /* elements */
+    int64_t *at; /* of the taps */
 };
 
-static void taps_of_row(struct taps *t, const struct conv *c, const char *w, const int64_t *at)
+static cq_status padded_init(struct padded *p, const struct conv *c)
+{
+    const cq_slide *s                 = &c->slide;
+    int64_t         k[CQ_MAX_SPATIAL] = { 0 };
+
+    p->n = 1;
+    for (int i = s->n_dims; i-- > 0;) {
+        p->step[i]  = p->n;
+        p->sizes[i] = (s->out[i] - 1) * s->stride[i] + (s->kernel[i] - 1) * s->dilation[i] + 1;
+        if (__builtin_mul_overflow(p->n, p->sizes[i], &p->n))
+            return cq_no_memory();
+    }
+    p->plane = cq_alloc_aligned((size_t)(p->n + CONV_OVERREAD) * (size_t)c->size);
+    p->at    = cq_alloc_array((size_t)s->taps, sizeof *p->at);
+    if (!p->plane || !p->at)
+        return CQ_E_NO_MEMORY;
+    memset(p->plane, 0, (size_t)(p->n + CONV_OVERREAD) * (size_t)c->size);
+    for (int64_t tap = 0; tap < s->taps; tap++, cq_grid_next(k, s->n_dims, s->kernel)) {
+        p->at[tap] = 0;
+        for (int i = 0; i < s->n_dims; i++)
+            p->at[tap] += k[i] * s->dilation[i] * p->step[i];
+    }
+    return CQ_OK;
+}
+
+/* Copies a plane of the image to its place between the zeros. */
+static void padded_fill(const struct padded *p, const struct conv *c, const char *x)
 {
     const cq_slide *s    = &c->slide;
     int             last = s->n_dims - 1;
-    int64_t         k[CQ_MAX_SPATIAL] = { 0 };
+    int64_t         pad = s->padding[last], at[CQ_MAX_SPATIAL] = { 0 };
+    int64_t         from = pad < 0 ? -pad : 0, to = p->sizes[last] - pad;
 
-    t->n = 0;
-    for (int64_t tap = 0; tap < s->taps; tap++, cq_grid_next(k, s->n_dims, s->kernel)) {
-        int64_t start = 0;
+    to = to < s->in[last] ? to : s->in[last];
+    for (int64_t row = 0; row < s->in_plane / s->in[last] && to > from; row++) {
+        int64_t start  = from + pad;
         bool    inside = true;
 
         for (int i = 0; i < last && inside; i++) {
-            int64_t y = at[i] * s->stride[i] - s->padding[i] + k[i] * s->dilation[i];
+            int64_t y = at[i] + s->padding[i];
 
-            inside = y >= 0 && y < s->in[i];
-            start += y * s->in_step[i];
+            inside = y >= 0 && y < p->sizes[i];
+            start += y * p->step[i];
         }
-        if (!inside)
-            continue;
-        t->shift[t->n] = k[last] * s->dilation[last];
-        t->at[t->n]    = start + t->shift[t->n] - s->padding[last];
-        memcpy(t->w + t->n * c->size, w + tap * c->size, (size_t)c->size);
-        t->n++;
+        if (inside)
+            memcpy(p->plane + start * c->size, x + (row * s->in[last] + from) * c->size,
+                   (size_t)((to - from) * c->size));
+        cq_grid_next(at, last, s->in);
     }
 }
 
-/* One place at the edge, where only some taps are inside the row. */
-static void run_edge(const struct conv *c, const struct taps *t, struct taps *some, char *out,
-                     const char *x, int64_t place, const char *bias)
+static void run_plane(const struct conv *c, const struct padded *p, int64_t image, int64_t channel)
 {
-    const cq_slide *s    = &c->slide;
-    int             last = s->n_dims - 1;
-    int64_t         pos  = place * s->stride[last] - s->padding[last];
-
-    some->n = 0;
-    for (int64_t i = 0; i < t->n; i++) {
-        if (pos + t->shift[i] < 0 || pos + t->shift[i] >= s->in[last])
-            continue;
-        some->at[some->n] = t->at[i] + place * s->stride[last];
-        memcpy(some->w + some->n * c->size, t->w + i * c->size, (size_t)c->size);
-        some->n++;
-    }
-    c->type->taps(out + place * c->size, 1, x, 0, some->w, some->at, some->n, bias);
-}
-
-static void run_plane(const struct conv *c, struct taps *t, int64_t image, int64_t channel)
-{
-    const cq_slide *s    = &c->slide;
-    int             last = s->n_dims - 1;
-    int64_t         in   = channel / c->out_channels, at[CQ_MAX_SPATIAL] = { 0 };
-    const char     *x = c->x + (image * c->groups + in) * s->in_plane * c->size;
-    const char     *bias = bias_at(c, channel);
+    const cq_slide *s     = &c->slide;
+    int             last  = s->n_dims - 1;
+    int64_t         width = s->out[last], at[CQ_MAX_SPATIAL] = { 0 };
+    const char     *w     = c->w + channel * s->taps * c->size;
     char           *out =
         c->out + (image * c->groups * c->out_channels + channel) * s->out_plane * c->size;
-    int64_t width = s->out[last], lo, hi, hi_0;
 
-    cq_slide_inside(s, last, 0, &lo, &hi_0);
-    cq_slide_inside(s, last, (s->kernel[last] - 1) * s->dilation[last], &hi_0, &hi);
-    if (hi < lo)
-        hi = lo;
     for (int64_t row = 0; row < s->out_plane / width; row++, out += width * c->size) {
-        taps_of_row(t, c, c->w + channel * s->taps * c->size, at);
-        for (int64_t i = 0; i < lo; i++)
-            run_edge(c, t, t + 1, out, x, i, bias);
-        if (hi > lo)
-            c->type->taps(out + lo * c->size, hi - lo, x + lo * s->stride[last] * c->size,
-                          s->stride[last], t->w, t->at, t->n, bias);
-        for (int64_t i = hi; i < width; i++)
-            run_edge(c, t, t + 1, out, x, i, bias);
+        int64_t start = 0;
+
+        for (int i = 0; i < last; i++)
+            start += at[i] * s->stride[i] * p->step[i];
+        c->type->taps(out, width, p->plane + start * c->size, s->stride[last], w, p->at, s->taps,
+                      bias_at(c, channel));
         cq_grid_next(at, last, s->out);
     }
 }
@@ -262,16 +260,22 @@ static cq_status depthwise_block(void *user, int64_t block)
 {
     const struct conv *c        = user;
     int64_t            channels = c->groups * c->out_channels, end = (block + 1) * c->step;
-    struct taps       *taps     = cq_alloc_array(2, sizeof *taps);
+    int64_t            filled   = -1; /* the input plane that is in p */
+    struct padded      p        = { 0 };
+    cq_status          status   = padded_init(&p, c);
 
-    if (!taps)
-        return CQ_E_NO_MEMORY;
     if (end > c->batch * channels)
         end = c->batch * channels;
-    for (int64_t i = block * c->step; i < end; i++)
-        run_plane(c, taps, i / channels, i % channels);
-    cq_free(taps);
-    return CQ_OK;
+    for (int64_t i = block * c->step; i < end && status == CQ_OK; i++) {
+        if (i / c->out_channels != filled) {
+            filled = i / c->out_channels;
+            padded_fill(&p, c, c->x + filled * c->slide.in_plane * c->size);
+        }
+        run_plane(c, &p, i / channels, i % channels);
+    }
+    cq_free_aligned(p.plane);
+    cq_free(p.at);
+    return status;
 }
 
 static cq_status run_depthwise(struct conv *c)
@@ -301,7 +305,7 @@ cq_status cq_kernel_conv(cq_tensor *out, const cq_tensor *x, const cq_tensor *w,
     if (s.status == CQ_OK) {
         if (is_linear(&c))
             s.status = run_linear(&c);
-        else if (c.in_channels == 1 && groups > 1 && c.slide.taps <= MAX_TAPS)
+        else if (c.in_channels == 1 && groups > 1 && c.slide.taps > 0)
             s.status = run_depthwise(&c);
         else
             s.status = run_by_matrices(&c);

@@ -4,6 +4,8 @@
 
 #include "tensor/tensor.h"
 
+enum { CONV_OVERREAD = 16 }; /* elements behind its image that taps may look at */
+
 typedef struct conv_type {
     /* out[i] = bias + the sum over t of w[t] * x[at[t] + i * step], for n places; bias may
      * be NULL. */

@@ -62,6 +62,13 @@ void cq_avx2_taps_f32(void *out, int64_t n, const void *x, int64_t step, const v
     if (step <= 2)
         for (; i + 8 <= n; i += 8)
             run_of_8(po + i, px + i * step, step, pw, at, n_taps, vb);
+    if (step <= 2 && i < n) { /* reads on behind the row, and keeps what belongs to it */
+        float some[8];
+
+        run_of_8(some, px + i * step, step, pw, at, n_taps, vb);
+        memcpy(po + i, some, (size_t)(n - i) * sizeof(float));
+        return;
+    }
     for (; i < n; i++) {
         float sum = b;
 

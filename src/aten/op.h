@@ -90,6 +90,7 @@ extern const cq_op_def cq_ops_join[];
 extern const cq_op_def cq_ops_shuffle[];
 extern const cq_op_def cq_ops_index[];
 extern const cq_op_def cq_ops_select[];
+extern const cq_op_def cq_ops_pad[];
 
 /* ---- one call of an operator ---- */
 

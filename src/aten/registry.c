@@ -35,6 +35,7 @@ static const cq_op_def *const families[] = {
     cq_ops_join,
     cq_ops_shuffle,
     cq_ops_index,
+    cq_ops_pad,
 };
 
 static struct {

@@ -1,6 +1,7 @@
 /* Copies with the same elements in other places: rolled, flipped, turned, moved between
  * channels and space. */
 #include "aten/geometry.h"
+#include "kernel/pad.h"
 
 #include <stdlib.h>
 
@@ -64,26 +65,14 @@ static cq_status flip_shape(cq_opcall *c)
     return cq_shape_of_self(c);
 }
 
-/* A copy from a view that runs backwards. */
 static cq_status flip_run(cq_opcall *c)
 {
-    cq_tensor  *self = cq_arg_tensor(c, "self"), *back = NULL;
-    uint64_t    mask = cq_arg_dims(c, "dims", self->rank);
-    cq_geometry g    = cq_geometry_of(self);
-    int64_t     dims[CQ_MAX_RANK];
-    cq_status   status;
+    cq_tensor *self = cq_arg_tensor(c, "self");
+    int64_t    dims[CQ_MAX_RANK];
+    bool       none = cq_arg_i64s(c, "dims", dims, CQ_MAX_RANK) == 0;
 
-    if (!cq_arg_i64s(c, "dims", dims, CQ_MAX_RANK) || cq_tensor_numel(self) == 0)
-        mask = 0;
-    for (size_t i = 0; i < self->rank; i++)
-        if (mask >> i & 1) {
-            g.offset += (g.sizes[i].value - 1) * g.strides[i];
-            g.strides[i] = -g.strides[i];
-        }
-    CQ_TRY(cq_tensor_new_view(&back, self, self->dtype, g.rank, g.sizes, g.strides, g.offset));
-    status = cq_tensor_copy_into(cq_result_tensor(c, 0), back);
-    cq_tensor_release(back);
-    return status;
+    return cq_kernel_flip(cq_result_tensor(c, 0), self,
+                          none ? 0 : cq_arg_dims(c, "dims", self->rank));
 }
 
 static cq_tensor *flip(cq_opcall *c, cq_tensor *t, const int64_t *dims, size_t n)

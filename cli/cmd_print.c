@@ -1,5 +1,6 @@
 /* calque print: what is in a file, as text. */
 #include "cli.h"
+#include "input.h"
 #include "show.h"
 
 #include <calque/onnx.h>
@@ -26,7 +27,7 @@ static int print_tensor(const char *path)
 {
     cq_tensor *tensor = NULL;
 
-    if (cq_tensor_load_pb(&tensor, path) != CQ_OK)
+    if (cli_load_tensor(&tensor, path) != CQ_OK)
         return cli_fail();
     cli_show_tensor(tensor);
     cq_tensor_release(tensor);
@@ -37,7 +38,7 @@ static int run(const cli_args *args)
 {
     const char *path = args->operands[0];
 
-    return cli_ends_with(path, ".pb") ? print_tensor(path) : print_model(path);
+    return cli_is_tensor_file(path) ? print_tensor(path) : print_model(path);
 }
 
 const cli_verb cli_verb_print = {
@@ -45,7 +46,7 @@ const cli_verb cli_verb_print = {
     .operands     = "FILE",
     .summary      = "what is in a file: the listing of an ONNX model, or a tensor",
     .about        = "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph;\n"
-                    "for a tensor (.pb) its type, its shape and its values.",
+                    "for a tensor (.pb, .npy) its type, its shape and its values.",
     .min_operands = 1,
     .max_operands = 1,
     .run          = run,

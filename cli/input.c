@@ -10,6 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool cli_is_tensor_file(const char *path)
+{
+    return cli_ends_with(path, ".npy") || cli_ends_with(path, ".pb");
+}
+
+cq_status cli_load_tensor(cq_tensor **out, const char *path)
+{
+    return cli_ends_with(path, ".npy") ? cq_tensor_load_npy(out, path)
+                                       : cq_tensor_load_pb(out, path);
+}
+
 static const char *read_axis(cli_axis *axis, const char *text, size_t len)
 {
     char *end;
@@ -94,7 +105,7 @@ const char *cli_input_parse(cli_input *out, const char *spec)
     const char *why = NULL;
 
     *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
-    if (cli_ends_with(spec, ".pb")) {
+    if (cli_is_tensor_file(spec)) {
         out->path = spec;
         return NULL;
     }
@@ -176,5 +187,5 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed)
 {
     *out = NULL;
-    return input->path ? cq_tensor_load_pb(out, input->path) : make(out, input, seed);
+    return input->path ? cli_load_tensor(out, input->path) : make(out, input, seed);
 }

@@ -5,7 +5,7 @@
  *     f16[1,8]=zeros         zeros, ones, random or range
  *     batchx3x224x224        an axis with a name is dynamic (names with an x in them need the
  *     float32[max_len,3]     brackets)
- *     x.pb                   a file
+ *     x.npy  x.pb            a file
  */
 #ifndef CALQUE_CLI_INPUT_H
 #define CALQUE_CLI_INPUT_H
@@ -34,6 +34,10 @@ typedef struct cli_input {
 
 /* Takes a SPEC apart. Returns NULL, or what is wrong with it, in a few words. */
 const char *cli_input_parse(cli_input *out, const char *spec);
+
+/* Whether a name is that of a tensor file, and the tensor in it. */
+bool      cli_is_tensor_file(const char *path);
+cq_status cli_load_tensor(cq_tensor **out, const char *path);
 
 /* The tensor: read from its file, or made. The numbers depend on seed and on nothing else. */
 cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed);

@@ -38,8 +38,8 @@ TEST(input, names_make_axes_dynamic)
 
 TEST(input, a_file_is_told_by_its_name)
 {
-    CHECK(cli_input_parse(&in, "some/x=1.pb") == NULL);
-    CHECK_STR("some/x=1.pb", in.path);
+    CHECK(cli_input_parse(&in, "some/x=1.npy") == NULL);
+    CHECK_STR("some/x=1.npy", in.path);
     CHECK(cli_input_parse(&in, "2x3") == NULL);
     CHECK(in.path == NULL);
 }

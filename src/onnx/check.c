@@ -10,6 +10,40 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* ---- operator sets, and the rules that need them ---- */
+
+/* "ai.onnx" is another name of the default domain. */
+static const char *domain_of(const char *domain)
+{
+    return domain && strcmp(domain, "ai.onnx") != 0 ? domain : "";
+}
+
+static int64_t version_in(const cq_onnx_check *c, const cq_map *opsets, const char *domain)
+{
+    const cq_onnx_opset *opset = cq_map_get(opsets, domain_of(domain));
+
+    if (opset)
+        return opset->version;
+    /* Before IR version 3 there was one opset, and it was not named. */
+    return c->m->ir_version < 3 && !*domain_of(domain) ? 1 : -1;
+}
+
+int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain)
+{
+    return version_in(c, c->opsets, domain);
+}
+
+/* Domain to opset. Of several the last counts, or, with keep, what was there before. */
+static void add_opsets(cq_onnx_check *c, cq_map *map, const cq_onnx_opsets *opsets, bool keep)
+{
+    for (uint32_t i = 0; i < opsets->n && c->status == CQ_OK; i++) {
+        const char *domain = domain_of(opsets->items[i]->domain);
+
+        if (!keep || !cq_map_has(map, domain))
+            c->status = cq_map_set(map, domain, opsets->items[i]);
+    }
+}
+
 /* The first thing that an operator's schema has against a node. */
 static void check_schema(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
 {
@@ -21,25 +55,15 @@ static void check_schema(cq_onnx_check *c, const cq_onnx_node *node, int64_t ver
         cq_onnx_report(c, CQ_ONNX_RULE_NODE_SCHEMA, "%s", cq_last_error()->message);
 }
 
-/* What the model imports of a domain, or else the first of its functions that does; -1: none. */
-static int64_t imported_by_any(const cq_onnx_model *m, const char *domain)
-{
-    int64_t version = cq_onnx_imported(&m->opset_import, domain);
-
-    for (uint32_t i = 0; version < 0 && i < m->functions.n; i++)
-        version = cq_onnx_imported(&m->functions.items[i]->opset_import, domain);
-    return version;
-}
-
 /* In a function an operator must mean what it means in the model. */
 static void check_function_opset(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
 {
     const cq_onnx_schema *here, *there;
     int64_t               other;
 
-    if (!c->in_function || c->n_graphs)
+    if (!c->in_function || c->n_graphs || c->status != CQ_OK)
         return;
-    other = imported_by_any(c->m, node->domain);
+    other = version_in(c, &c->all_opsets, node->domain);
     if (other < 0 || other == version)
         return;
     c->status = cq_onnx_schema_find(&here, node->domain, node->op_type, version);
@@ -80,29 +104,6 @@ static bool add_name(cq_onnx_check *c, cq_map *names, const char *name)
     if (c->status == CQ_OK)
         c->status = cq_map_set(names, name, NULL);
     return true;
-}
-
-/* "ai.onnx" is another name of the default domain. */
-static const char *domain_of(const char *domain)
-{
-    return domain && strcmp(domain, "ai.onnx") != 0 ? domain : "";
-}
-
-int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain)
-{
-    for (uint32_t i = c->opsets->n; i-- > 0;) /* the last one counts */
-        if (strcmp(domain_of(c->opsets->items[i]->domain), domain_of(domain)) == 0)
-            return c->opsets->items[i]->version;
-    /* Before IR version 3 there was one opset, and it was not named. */
-    return c->m->ir_version < 3 && !*domain_of(domain) ? 1 : 0;
-}
-
-static bool is_imported(const cq_onnx_check *c, const char *domain)
-{
-    for (uint32_t i = 0; i < c->opsets->n; i++)
-        if (strcmp(domain_of(c->opsets->items[i]->domain), domain_of(domain)) == 0)
-            return true;
-    return c->m->ir_version < 3 && !*domain_of(domain);
 }
 
 /* ---- attributes ---- */
@@ -221,6 +222,8 @@ static void check_attributes(cq_onnx_check *c, const cq_onnx_node *node, const c
 
 static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx_scope *scope)
 {
+    int64_t version;
+
     if (!*text_of(node->op_type))
         cq_onnx_report(c, CQ_ONNX_RULE_OP_TYPE_MISSING, "the node has no op_type");
     if (!node->input.n && !node->output.n)
@@ -228,13 +231,14 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
     if (is_experimental(text_of(node->op_type)))
         return;
     check_attributes(c, node, scope);
-    if (!is_imported(c, node->domain)) {
+    version = cq_onnx_check_opset(c, node->domain);
+    if (version < 0) {
         cq_onnx_report(c, CQ_ONNX_RULE_DOMAIN_NOT_IMPORTED, "domain \"%s\" is not imported",
                        text_of(node->domain));
         return; /* no version, no schema */
     }
     for (const cq_onnx_node_rule *rule = node_rules; *rule && *text_of(node->op_type); rule++)
-        (*rule)(c, node, cq_onnx_check_opset(c, node->domain));
+        (*rule)(c, node, version);
 }
 
 /* Nodes in order: what one takes is there already, what it makes is not. Function bodies
@@ -399,7 +403,9 @@ static void check_unique(cq_onnx_check *c, const cq_onnx_names *names, const cha
 
 static void check_function(cq_onnx_check *c, const cq_onnx_function *function)
 {
-    cq_onnx_scope scope = { 0 };
+    const cq_map *outside = c->opsets;
+    cq_map        opsets  = { 0 };
+    cq_onnx_scope scope   = { 0 };
 
     if (!*text_of(function->name))
         cq_onnx_report(c, CQ_ONNX_RULE_FUNCTION_NAME_MISSING, "the function has no name");
@@ -408,13 +414,15 @@ static void check_function(cq_onnx_check *c, const cq_onnx_function *function)
     check_unique(c, &function->input, "inputs");
     check_unique(c, &function->output, "outputs");
     check_unique(c, &function->attribute, "attributes");
-    c->opsets      = &function->opset_import;
+    add_opsets(c, &opsets, &function->opset_import, false);
+    c->opsets      = &opsets;
     c->in_function = true;
     for (uint32_t i = 0; i < function->input.n; i++)
         add_name(c, &scope.names, function->input.items[i]);
     check_nodes(c, function->node.items, function->node.n, &scope);
     c->in_function = false;
-    c->opsets      = &c->m->opset_import;
+    c->opsets      = outside;
+    cq_map_clear(&opsets);
     cq_map_clear(&scope.names);
 }
 
@@ -539,10 +547,18 @@ static void check_model(cq_onnx_check *c)
 
 CQ_API cq_status cq_onnx_model_check(cq_onnx_findings **out, const cq_onnx_model *m)
 {
-    cq_onnx_check c = { .m = m, .opsets = &m->opset_import };
+    cq_map        opsets = { 0 };
+    cq_onnx_check c      = { .m = m, .opsets = &opsets };
 
+    *out = NULL;
     CQ_TRY(cq_onnx_findings_new(&c.findings));
+    add_opsets(&c, &opsets, &m->opset_import, false);
+    add_opsets(&c, &c.all_opsets, &m->opset_import, false);
+    for (uint32_t i = 0; i < m->functions.n; i++)
+        add_opsets(&c, &c.all_opsets, &m->functions.items[i]->opset_import, true);
     check_model(&c);
+    cq_map_clear(&opsets);
+    cq_map_clear(&c.all_opsets);
     if (c.status != CQ_OK) {
         cq_onnx_findings_free(c.findings);
         c.findings = NULL;

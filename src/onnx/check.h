@@ -83,13 +83,14 @@ struct cq_onnx_scope {
 };
 
 typedef struct cq_onnx_check {
-    const cq_onnx_model  *m;
-    const cq_onnx_opsets *opsets;   /* the model's or the function's */
-    const cq_onnx_place  *place;    /* where the rules are now */
-    int                   n_graphs; /* graphs around this one; 0: the main graph */
-    bool                  in_function;
-    cq_onnx_findings     *findings;
-    cq_status             status; /* of the checker itself: out of memory */
+    const cq_onnx_model *m;
+    const cq_map        *opsets;     /* domain to cq_onnx_opset: imports of model or function */
+    cq_map               all_opsets; /* of the model, and of functions where it has none */
+    const cq_onnx_place *place;      /* where the rules are now */
+    int                  n_graphs;   /* graphs around this one; 0: the main graph */
+    bool                 in_function;
+    cq_onnx_findings    *findings;
+    cq_status            status; /* of the checker itself: out of memory */
 } cq_onnx_check;
 
 /* Notes a finding at the present place. */
@@ -101,7 +102,7 @@ void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, con
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
 
-/* The version of a domain that counts here, 0 if it is not imported. */
+/* The version of a domain that counts here, -1 if it is not imported. */
 int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain);
 
 /* Rules about a node that need to know its operator run after those of its structure.

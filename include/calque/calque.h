@@ -12,5 +12,6 @@
 #include <calque/tensor.h>
 #include <calque/threads.h>
 #include <calque/version.h>
+#include <calque/zoo.h>
 
 #endif

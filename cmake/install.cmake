@@ -1,5 +1,7 @@
-# What `cmake --install` puts where: library, headers, binary, pkg-config file, man page.
+# What `cmake --install` puts where: library, headers, binary, man page, and what pkg-config and
+# find_package(calque) read.
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 
 configure_file(cmake/calque.pc.in calque.pc @ONLY)
 install(TARGETS calque_shared calque_static
@@ -7,6 +9,14 @@ install(TARGETS calque_shared calque_static
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/calque DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/calque.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/calque)
+configure_package_config_file(cmake/calqueConfig.cmake.in ${CMAKE_BINARY_DIR}/calqueConfig.cmake
+  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
+  NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/calqueConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/calqueConfig.cmake ${CMAKE_BINARY_DIR}/calqueConfigVersion.cmake
+  DESTINATION ${package_dir})
 if(TARGET calque_cli)
   install(TARGETS calque_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES docs/calque.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

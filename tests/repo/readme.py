@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The program in the README compiles against an installed calque and prints what the README
-says: so the install rules and the pkg-config file are tested as well."""
+says, by way of pkg-config and of CMake: so the install rules are tested as well."""
+import pathlib
 import re
 import sys
 import tempfile
@@ -38,6 +39,28 @@ def build_and_run(program, folder, flags, env):
     return out
 
 
+CMAKE_PROJECT = """cmake_minimum_required(VERSION 3.18)
+project(start LANGUAGES C)
+find_package(calque 0.1 REQUIRED)
+add_executable(start start.c)
+target_link_libraries(start PRIVATE calque::calque)
+"""
+
+
+def build_with_cmake(program, folder, prefix):
+    folder = pathlib.Path(folder)
+    folder.mkdir()
+    (folder / "start.c").write_text(program)
+    (folder / "CMakeLists.txt").write_text(CMAKE_PROJECT)
+    for step in (["cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja",
+                  f"-DCMAKE_PREFIX_PATH={prefix}"], ["ninja", "-C", folder / "build"]):
+        code, out, err = run(step)
+        assert code == 0, out + err
+    code, out, err = run([folder / "build/start"], cwd=folder)
+    assert code == 0, f"exit {code}: {err}"
+    return out
+
+
 def main():
     report = Report(__file__)
     found = PROGRAM.search((ROOT / "README.md").read_text())
@@ -55,6 +78,9 @@ def main():
                              for flag in flags]
                 out = build_and_run(found[1], folder, flags, {"LD_LIBRARY_PATH": libdir})
                 assert out == found[2], f"it prints:\n{out}"
+        with report.case("the program of the README, with find_package"):
+            out = build_with_cmake(found[1], f"{folder}/project", folder)
+            assert out == found[2], f"it prints:\n{out}"
     return report.finish()
 
 

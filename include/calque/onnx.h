@@ -68,6 +68,16 @@ CQ_API size_t                 cq_onnx_findings_count(const cq_onnx_findings *fin
 CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findings, size_t index);
 CQ_API void                   cq_onnx_findings_free(cq_onnx_findings *findings);
 
+typedef enum cq_onnx_infer_flags {
+    CQ_ONNX_INFER_STRICT      = 1, /* what contradicts itself or a declaration is an error */
+    CQ_ONNX_INFER_CHECK_TYPES = 2  /* and so are types that an operator does not take */
+} cq_onnx_infer_flags;
+
+/* Works out the type and shape of every value, in subgraphs too, and fills in what the model
+ * leaves open. Sizes may be names or expressions of them, `2*batch+1`; one that depends on
+ * data is called `unk__0`. flags are CQ_ONNX_INFER_*; with 0 it fails only without memory. */
+CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *model, uint32_t flags);
+
 /* ---- What a model takes and gives ---- */
 
 CQ_API int64_t cq_onnx_model_ir_version(const cq_onnx_model *model);

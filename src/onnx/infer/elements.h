@@ -1,0 +1,49 @@
+/* Computing with the elements of small tensors: what a graph does to shapes. Float32 results
+ * are rounded as a float32 kernel rounds them, so a floor falls on the same number. */
+#ifndef CQ_ONNX_INFER_ELEMENTS_H
+#define CQ_ONNX_INFER_ELEMENTS_H
+
+#include "onnx/infer/rule.h"
+
+/* r says which symbols and, by the type of output 0, which arithmetic to use. */
+typedef cq_ielem (*cq_ielem_fn1)(const cq_rule *r, cq_ielem a);
+typedef cq_ielem (*cq_ielem_fn2)(const cq_rule *r, cq_ielem a, cq_ielem b);
+
+/* Data rules: one function for each element of input 0, or folded over all inputs. */
+cq_status cq_rule_map1(cq_rule *r, cq_ielem_fn1 fn);
+cq_status cq_rule_fold(cq_rule *r, cq_ielem_fn2 fn);
+cq_status cq_rule_where_data(cq_rule *r);
+
+cq_ielem cq_ielem_int(cq_int value);
+cq_ielem cq_ielem_cast(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_neg(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_abs(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_floor(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_ceil(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_round(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_sqrt(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_not(const cq_rule *r, cq_ielem a);
+cq_ielem cq_ielem_add(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_sub(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_mul(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_div(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_mod(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_min(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_max(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_equal(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_less(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_less_equal(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_greater(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_greater_equal(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_and(const cq_rule *r, cq_ielem a, cq_ielem b);
+cq_ielem cq_ielem_or(const cq_rule *r, cq_ielem a, cq_ielem b);
+
+/* Sizes as elements and back. */
+cq_ielem cq_ielem_of_dim(cq_dim d);
+cq_dim   cq_dim_of_ielem(cq_ielem e);
+
+/* Shape rules that others use as well. */
+cq_status cq_rule_same(cq_rule *r);      /* the shape of input 0 */
+cq_status cq_rule_broadcast(cq_rule *r); /* of all inputs */
+
+#endif

@@ -1,0 +1,64 @@
+/* What the files of the inference engine share among themselves; rules see only rule.h. */
+#ifndef CQ_ONNX_INFER_INTERNAL_H
+#define CQ_ONNX_INFER_INTERNAL_H
+
+#include "onnx/infer/rule.h"
+
+/* A call of a model's function: where attribute references of its body lead. */
+typedef struct cq_frame cq_frame;
+struct cq_frame {
+    const cq_onnx_function *function;
+    const cq_onnx_node     *call;
+    const cq_frame         *caller;
+};
+
+/* The values of a graph or function body. It stays until the end of the inference, because
+ * the types of a subgraph are written only when they are final. */
+struct cq_scope {
+    cq_scope             *outer; /* whose values can be seen; NULL in functions */
+    cq_onnx_graph        *graph; /* NULL in functions */
+    const cq_onnx_opsets *opsets;
+    const cq_frame       *frame;
+    unsigned              depth;    /* of graphs and calls */
+    cq_map                values;   /* name to cq_ivalue */
+    cq_map                declared; /* name to cq_onnx_value_info */
+    CQ_VEC(cq_scope *) kept;        /* scopes of subgraphs whose types are final */
+};
+
+struct cq_infer {
+    cq_onnx_model *model;
+    unsigned       flags;
+    cq_arena      *arena;
+    cq_symbols     symbols;
+    unsigned       n_fresh;
+    cq_map         functions; /* "domain:name:overload" to cq_onnx_function */
+    cq_ptr_map     visited;   /* subgraphs */
+    uint32_t       revisits;
+    CQ_VEC(cq_scope *) scopes; /* all, to be cleared */
+};
+
+/* dim_text.c: `2*batch+1` becomes an expression again if it prints the same, else it is the
+ * name of a symbol. */
+cq_int cq_dim_parse(cq_symbols *symbols, const char *text);
+
+/* type.c */
+cq_status     cq_itype_from_onnx(cq_itype *out, cq_infer *in, const cq_onnx_type *type);
+cq_onnx_type *cq_itype_to_onnx(cq_infer *in, const cq_itype *type, const cq_onnx_type *like);
+
+/* into is what was declared and stays; from fills what it leaves open. Fails when they
+ * contradict each other; into is unchanged then. */
+cq_status cq_itype_merge(cq_itype *into, cq_infer *in, const cq_itype *from);
+
+/* Gives a symbol of its own to every size that is unknown. */
+cq_status cq_itype_name_unknown(cq_itype *type, cq_infer *in);
+
+/* Whether there is enough of it to be written. */
+bool cq_itype_is_whole(const cq_itype *type);
+
+/* data.c: the elements of a tensor message, NULL if there are too many. */
+cq_status cq_idata_read(const cq_idata **out, cq_infer *in, const cq_onnx_tensor *tensor);
+
+/* check_types.c: inputs and outputs against the sets of the schema. */
+cq_status cq_rule_check_types(const cq_rule *r);
+
+#endif

@@ -111,6 +111,8 @@ cq_status cq_kernel_attention(cq_tensor *out, const cq_tensor *q, const cq_tenso
     a.width     = cq_size_of(q, q->rank - 1);
     a.n_keys    = cq_size_of(k, k->rank - 2);
     a.n         = cq_size_of(v, v->rank - 1);
+    if (cq_size_of(k, k->rank - 1) != a.width || cq_size_of(v, v->rank - 2) != a.n_keys)
+        return cq_operands_misfit("attention", k, cq_size_of(k, k->rank - 1) != a.width ? q : v);
     a.scale     = options->scale ? options->scale : 1 / sqrt((double)a.width);
     a.blocks    = (a.n_queries + QUERIES - 1) / QUERIES;
     a.q         = open_operand(&s, q, r);

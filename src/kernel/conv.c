@@ -69,6 +69,21 @@ struct conv {
     int64_t          step;   /* channels in a block */
 };
 
+/* small has the channels of a group, w [large * groups, small, ...]. */
+static cq_status check_channels(const char *name, const cq_tensor *small, const cq_tensor *w,
+                                const cq_tensor *large, int64_t groups)
+{
+    if (groups < 1)
+        return cq_fail(CQ_E_ARGUMENT, name, NULL, "groups is %lld, and must be positive",
+                       (long long)groups);
+    if (cq_size_of(small, 0) != cq_size_of(large, 0))
+        return cq_operands_misfit(name, small, large);
+    if (cq_size_of(w, 0) % groups != 0 || cq_size_of(w, 1) != cq_size_of(small, 1) / groups ||
+        cq_size_of(small, 1) % groups != 0)
+        return cq_operands_misfit(name, small, w);
+    return cq_size_of(large, 1) == cq_size_of(w, 0) ? CQ_OK : cq_operands_misfit(name, large, w);
+}
+
 static const char *bias_at(const struct conv *c, int64_t channel)
 {
     return c->bias ? c->bias + channel * c->size : NULL;
@@ -294,6 +309,9 @@ cq_status cq_kernel_conv(cq_tensor *out, const cq_tensor *x, const cq_tensor *w,
                       .size = (int64_t)cq_dtype_size(s.compute), .batch = cq_size_of(x, 0) };
 
     CQ_TRY(cq_slide_init(&c.slide, window, x, out, w));
+    CQ_TRY(check_channels("conv", x, w, out, groups));
+    if (!cq_operands_has(bias, cq_size_of(out, 1)))
+        return cq_operands_misfit("conv", bias, out);
     if (cq_tensor_numel(out) == 0)
         return CQ_OK;
     c.in_channels  = cq_size_of(w, 1);
@@ -389,6 +407,9 @@ cq_status cq_kernel_conv_transpose(cq_tensor *out, const cq_tensor *x, const cq_
     int64_t     each;
 
     CQ_TRY(cq_slide_init(&c.slide, window, out, x, w));
+    CQ_TRY(check_channels("conv_transpose", out, w, x, groups));
+    if (!cq_operands_has(bias, cq_size_of(out, 1)))
+        return cq_operands_misfit("conv_transpose", bias, out);
     if (cq_tensor_numel(out) == 0)
         return CQ_OK;
     c.in_channels  = cq_size_of(w, 0) / groups;
@@ -442,6 +463,7 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
                       .size = (int64_t)cq_dtype_size(s.compute), .batch = cq_size_of(x, 0) };
 
     CQ_TRY(cq_slide_init(&c.slide, window, x, grad_out, grad_w));
+    CQ_TRY(check_channels("conv_grad_weight", x, grad_w, grad_out, groups));
     c.in_channels  = cq_size_of(grad_w, 1);
     c.out_channels = cq_size_of(grad_w, 0) / groups;
     c.x            = cq_operands_in(&s, x);
@@ -483,6 +505,9 @@ cq_status cq_kernel_im2col(cq_tensor *out, const cq_tensor *x, const cq_window *
     struct conv c = { .size = (int64_t)cq_dtype_size(out->dtype) };
 
     CQ_TRY(slide_over(&c.slide, window, x, places));
+    if (!cq_operands_has(out, cq_size_of(x, 0) * cq_size_of(x, 1) * c.slide.taps *
+                                  c.slide.out_plane))
+        return cq_operands_misfit("im2col", x, out);
     c.x   = cq_operands_in(&s, x);
     c.out = cq_operands_out(&s, out);
     if (s.status == CQ_OK && cq_tensor_numel(out) > 0)
@@ -510,6 +535,9 @@ cq_status cq_kernel_col2im(cq_tensor *out, const cq_tensor *x, const cq_window *
     struct conv c = { .size = (int64_t)cq_dtype_size(s.compute), .type = type_of(s.compute) };
 
     CQ_TRY(slide_over(&c.slide, window, out, places));
+    if (!cq_operands_has(x, cq_size_of(out, 0) * cq_size_of(out, 1) * c.slide.taps *
+                                c.slide.out_plane))
+        return cq_operands_misfit("col2im", x, out);
     c.x   = cq_operands_in(&s, x);
     c.out = cq_operands_out(&s, out);
     if (s.status == CQ_OK && cq_tensor_numel(out) > 0)

@@ -65,6 +65,9 @@ cq_status cq_kernel_grid_sample(cq_tensor *out, const cq_tensor *x, const cq_ten
     g.channels  = cq_size_of(x, 1);
     g.in_plane  = cq_sizes_product(x, 2, x->rank);
     g.out_plane = cq_sizes_product(out, 2, out->rank);
+    if (!cq_operands_has(grid, g.batch * g.out_plane * g.n_dims) ||
+        !cq_operands_has(out, g.batch * g.channels * g.out_plane))
+        return cq_operands_misfit("grid_sample", x, grid);
     for (int i = 0; i < g.n_dims; i++)
         g.in[i] = cq_size_of(x, (size_t)i + 2);
     g.x    = cq_operands_in(&s, x);
@@ -98,6 +101,9 @@ cq_status cq_kernel_affine_grid(cq_tensor *out, const cq_tensor *theta, bool ali
     CQ_TRY(check_axes(out->rank - 2, "affine_grid"));
     g.batch     = cq_size_of(out, 0);
     g.out_plane = cq_sizes_product(out, 1, out->rank - 1);
+    if (!cq_operands_has(theta, g.batch * g.n_dims * (g.n_dims + 1)) ||
+        !cq_operands_has(out, g.batch * g.out_plane * g.n_dims))
+        return cq_operands_misfit("affine_grid", theta, out);
     for (int i = 0; i < g.n_dims; i++) {
         g.in[i] = cq_size_of(out, (size_t)i + 1);
         total += g.in[i];

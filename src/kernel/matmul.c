@@ -100,6 +100,9 @@ static cq_status multiply(cq_gemm g, char *c, const cq_tensor *out, const cq_ten
     p.gemm.k = cq_size_of(a, a->rank - 1);
     p.gemm.n = b->rank > 1 ? cq_size_of(b, b->rank - 1) : 1;
     p.gemm.ldc = p.gemm.n;
+    if (cq_size_of(b, b->rank > 1 ? b->rank - 2 : 0) != p.gemm.k ||
+        !cq_operands_has(out, n_batch * p.gemm.m * p.gemm.n))
+        return cq_operands_misfit("matmul", a, b);
     if (n_batch > 1)
         fold_rows(&p, &n_batch);
     return cq_parallel_for(n_batch, multiply_one, &p);
@@ -109,9 +112,13 @@ static cq_status product(cq_tensor *out, const cq_tensor *a, const cq_tensor *b,
 {
     cq_operands s  = { .compute = g.dtype };
     cq_tensor  *ca = NULL, *cb = NULL;
-    char       *c      = cq_operands_out(&s, out);
-    cq_status   status = s.status;
+    char       *c;
+    cq_status   status;
 
+    if (a->rank == 0 || b->rank == 0)
+        return cq_operands_misfit("matmul", a, b);
+    c      = cq_operands_out(&s, out);
+    status = s.status;
     if (status == CQ_OK)
         status = convert(&ca, a, g.dtype);
     if (status == CQ_OK)

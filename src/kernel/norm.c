@@ -43,9 +43,16 @@ struct norm_type {
 #include "kernel/norm_type.inc"
 
 static cq_status begin(struct norm *p, cq_operands *s, cq_tensor *out, const cq_tensor *x,
-                       const cq_tensor *weight, const cq_tensor *bias, const char *name)
+                       const cq_tensor *weight, const cq_tensor *bias, int64_t n_params,
+                       const char *name)
 {
     CQ_TRY(cq_operands_need_float(x, name));
+    if (!cq_operands_has(out, cq_tensor_numel(x)))
+        return cq_operands_misfit(name, x, out);
+    if (!cq_operands_has(weight, n_params))
+        return cq_operands_misfit(name, x, weight);
+    if (!cq_operands_has(bias, n_params))
+        return cq_operands_misfit(name, x, bias);
     s->compute = cq_compute_dtype(x->dtype);
     p->type    = s->compute == CQ_DTYPE_F64 ? &type_f64 : &type_f32;
     p->x       = cq_operands_in(s, x);
@@ -107,8 +114,10 @@ cq_status cq_kernel_batch_norm(cq_tensor *out, const cq_tensor *x, const cq_tens
     struct norm p = { .eps = eps };
     cq_operands s = { 0 };
 
-    CQ_TRY(begin(&p, &s, out, x, weight, bias, "batch_norm"));
+    CQ_TRY(begin(&p, &s, out, x, weight, bias, cq_size_of(x, 1), "batch_norm"));
     channels_of(&p, x);
+    if (!cq_operands_has(mean, p.channels) || !cq_operands_has(var, p.channels))
+        s.status = cq_operands_misfit("batch_norm", x, mean);
     p.mean = cq_operands_in(&s, mean);
     p.var  = cq_operands_in(&s, var);
     if (s.status == CQ_OK)
@@ -167,8 +176,12 @@ cq_status cq_kernel_batch_norm_train(cq_tensor *out, cq_tensor *save_mean, cq_te
     struct norm p = { .eps = eps, .momentum = momentum };
     cq_operands s = { 0 };
 
-    CQ_TRY(begin(&p, &s, out, x, weight, bias, "batch_norm"));
+    CQ_TRY(begin(&p, &s, out, x, weight, bias, cq_size_of(x, 1), "batch_norm"));
     channels_of(&p, x);
+    if (!cq_operands_has(save_mean, p.channels) || !cq_operands_has(save_invstd, p.channels))
+        s.status = cq_operands_misfit("batch_norm", x, save_mean);
+    if (!cq_operands_has(running_mean, p.channels) || !cq_operands_has(running_var, p.channels))
+        s.status = cq_operands_misfit("batch_norm", x, running_mean);
     p.save_mean    = cq_operands_out(&s, save_mean);
     p.save_rstd    = cq_operands_out(&s, save_invstd);
     p.running_mean = running(&s, running_mean);
@@ -210,9 +223,11 @@ cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
     struct norm p = { .eps = eps };
     cq_operands s = { 0 };
 
-    CQ_TRY(begin(&p, &s, out, x, weight, bias, "layer_norm"));
-    p.outer     = cq_sizes_product(x, 0, x->rank - n_axes);
-    p.inner     = cq_sizes_product(x, x->rank - n_axes, x->rank);
+    p.outer = cq_sizes_product(x, 0, x->rank - n_axes);
+    p.inner = cq_sizes_product(x, x->rank - n_axes, x->rank);
+    CQ_TRY(begin(&p, &s, out, x, weight, bias, p.inner, "layer_norm"));
+    if (!cq_operands_has(mean, p.outer) || !cq_operands_has(rstd, p.outer))
+        s.status = cq_operands_misfit("layer_norm", x, mean);
     p.save_mean = cq_operands_out(&s, mean);
     p.save_rstd = cq_operands_out(&s, rstd);
     if (s.status == CQ_OK)
@@ -226,9 +241,9 @@ cq_status cq_kernel_rms_norm(cq_tensor *out, const cq_tensor *x, const cq_tensor
     struct norm p = { .eps = eps, .is_rms = true };
     cq_operands s = { 0 };
 
-    CQ_TRY(begin(&p, &s, out, x, weight, NULL, "rms_norm"));
     p.outer = cq_sizes_product(x, 0, x->rank - n_axes);
     p.inner = cq_sizes_product(x, x->rank - n_axes, x->rank);
+    CQ_TRY(begin(&p, &s, out, x, weight, NULL, p.inner, "rms_norm"));
     if (s.status == CQ_OK)
         s.status = run(&p, p.outer, p.inner, layer_block);
     return cq_operands_close(&s);
@@ -263,8 +278,10 @@ cq_status cq_kernel_group_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
     struct norm p = { .eps = eps, .groups = groups };
     cq_operands s = { 0 };
 
-    CQ_TRY(begin(&p, &s, out, x, weight, bias, "group_norm"));
+    CQ_TRY(begin(&p, &s, out, x, weight, bias, cq_size_of(x, 1), "group_norm"));
     channels_of(&p, x);
+    if (!cq_operands_has(mean, p.outer * groups) || !cq_operands_has(rstd, p.outer * groups))
+        s.status = cq_operands_misfit("group_norm", x, mean);
     p.save_mean = cq_operands_out(&s, mean);
     p.save_rstd = cq_operands_out(&s, rstd);
     if (s.status == CQ_OK && groups > 0)
@@ -292,7 +309,7 @@ cq_status cq_kernel_local_response_norm(cq_tensor *out, const cq_tensor *x, int6
     struct norm p = { .size = size, .before = before, .alpha = alpha, .beta = beta, .k = k };
     cq_operands s = { 0 };
 
-    CQ_TRY(begin(&p, &s, out, x, NULL, NULL, "local_response_norm"));
+    CQ_TRY(begin(&p, &s, out, x, NULL, NULL, 0, "local_response_norm"));
     channels_of(&p, x);
     if (s.status == CQ_OK)
         s.status = run(&p, p.outer * p.channels, p.inner * size, response_block);

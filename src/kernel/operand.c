@@ -79,6 +79,20 @@ cq_status cq_operands_need_float(const cq_tensor *t, const char *kernel)
                    cq_dtype_name(t->dtype));
 }
 
+cq_status cq_operands_misfit(const char *kernel, const cq_tensor *a, const cq_tensor *b)
+{
+    char first[CQ_DESCRIBE_SIZE], second[CQ_DESCRIBE_SIZE];
+
+    return cq_fail(CQ_E_TYPE, kernel, NULL, "the shapes %s and %s do not fit",
+                   cq_tensor_describe(a, first, sizeof first),
+                   b ? cq_tensor_describe(b, second, sizeof second) : "of another argument");
+}
+
+bool cq_operands_has(const cq_tensor *t, int64_t n)
+{
+    return !t || cq_tensor_numel(t) == n;
+}
+
 int64_t cq_sizes_product(const cq_tensor *t, size_t from, size_t to)
 {
     int64_t n = 1;

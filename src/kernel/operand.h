@@ -37,6 +37,13 @@ cq_status   cq_operands_close(cq_operands *s);
 /* Refuses a dtype that kernel cannot compute: "max_pool does not work on bool". */
 cq_status cq_operands_need_float(const cq_tensor *t, const char *kernel);
 
+/* Refuses sizes that do not fit together (b may be NULL), so that no kernel reads outside of a tensor even if
+ * its caller forgot to check: "conv: the shapes float32[1, 3] and float32[2] do not fit". */
+cq_status cq_operands_misfit(const char *kernel, const cq_tensor *a, const cq_tensor *b);
+
+/* True for NULL, else whether t has n elements. */
+bool cq_operands_has(const cq_tensor *t, int64_t n);
+
 /* The product of sizes from up to to, not including to. */
 int64_t cq_sizes_product(const cq_tensor *t, size_t from, size_t to);
 

@@ -40,6 +40,21 @@ TEST(operand, an_output_that_does_not_fit_is_copied_back)
     cq_tensor_release(column);
 }
 
+TEST(operand, shapes_that_do_not_fit_are_refused)
+{
+    cq_tensor *x = pattern(CQ_DTYPE_F32, SIZES(1, 2, 4, 4), 0);
+    cq_tensor *w = pattern(CQ_DTYPE_F32, SIZES(2, 3, 3, 3), 1);
+    cq_tensor *y = tensor_of(CQ_DTYPE_F32, SIZES(1, 2, 4, 4), NULL);
+
+    CHECK_STATUS(CQ_E_TYPE, cq_kernel_conv(y, x, w, NULL, &(cq_window){ 0 }, 1));
+    CHECK_STR("the shapes float32[1, 2, 4, 4] and float32[2, 3, 3, 3] do not fit",
+              cq_last_error()->message);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_conv(y, x, w, NULL, &(cq_window){ 0 }, 0));
+    CHECK_STATUS(CQ_E_TYPE, cq_kernel_matmul(y, x, w));
+    CHECK_STATUS(CQ_E_TYPE, cq_kernel_layer_norm(y, NULL, NULL, x, w, NULL, 1, 0));
+    release_all(x, w, y, NULL);
+}
+
 static cq_tensor *in[6], *out[2];
 
 static cq_status run_conv(void)
@@ -124,4 +139,5 @@ TEST(operand, kernels_survive_any_allocation_that_fails)
 
 RUN_TESTS(TEST_OF(operand, data_that_fits_is_used_in_place),
           TEST_OF(operand, an_output_that_does_not_fit_is_copied_back),
+          TEST_OF(operand, shapes_that_do_not_fit_are_refused),
           TEST_OF(operand, kernels_survive_any_allocation_that_fails))

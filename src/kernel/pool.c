@@ -188,6 +188,9 @@ static cq_status run(struct pool *p, cq_tensor *out, cq_tensor *indices, const c
     if (cq_dtype_is_complex(x->dtype))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "pooling does not work on %s",
                        cq_dtype_name(x->dtype));
+    if (cq_size_of(out, 0) != cq_size_of(x, 0) || cq_size_of(out, 1) != cq_size_of(x, 1) ||
+        !cq_operands_has(indices, cq_tensor_numel(out)))
+        return cq_operands_misfit("pool", x, out);
     if (cq_tensor_numel(out) == 0)
         return CQ_OK;
     p->type   = type_of(s.compute);
@@ -314,6 +317,9 @@ static cq_status unpool(cq_tensor *out, const cq_tensor *x, const cq_tensor *ind
 
     CQ_TRY(cq_slide_init(&p.slide, &(cq_window){ 0 }, out, x, NULL));
     p.planes = cq_size_of(out, 0) * cq_size_of(out, 1);
+    if (!cq_operands_has(x, p.planes * p.slide.out_plane) ||
+        !cq_operands_has(indices, p.planes * p.slide.out_plane))
+        return cq_operands_misfit("max_unpool", x, out);
     p.x      = cq_operands_in(&s, x);
     p.index  = (int64_t *)cq_operands_in_as(&s, indices, CQ_DTYPE_I64); /* only read */
     p.out    = cq_operands_out(&s, out);
@@ -388,6 +394,8 @@ static cq_status spread(struct pool *p, cq_tensor *grad_x, const cq_tensor *grad
 
     p->type   = type_of(s.compute);
     p->planes = cq_size_of(grad_x, 0) * cq_size_of(grad_x, 1);
+    if (!cq_operands_has(grad_out, p->planes * slide->out_plane))
+        return cq_operands_misfit("pool", grad_x, grad_out);
     p->x      = cq_operands_in(&s, grad_out);
     p->out    = cq_operands_out(&s, grad_x);
     size      = (int64_t)p->type->size;

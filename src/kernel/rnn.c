@@ -97,6 +97,25 @@ static cq_status check_cell(const cq_rnn *cell, const cq_tensor *x)
     return cq_operands_need_float(x, "rnn");
 }
 
+static cq_status check_states(const struct rnn *r, const cq_tensor *out, const cq_tensor *h_n,
+                              const cq_tensor *h0, const cq_tensor *c_n, const cq_tensor *c0)
+{
+    const cq_rnn *cell = r->cell;
+    int64_t       h = r->batch * r->width, c = r->batch * r->hidden, g = r->n_gates * r->hidden;
+
+    if (!cq_operands_has(out, r->steps * h) || !cq_operands_has(h_n, h) ||
+        !cq_operands_has(h0, h) || !cq_operands_has(c_n, c) || !cq_operands_has(c0, c))
+        return cq_fail(CQ_E_TYPE, "rnn", NULL, "the states or results of a recurrent layer do not "
+                       "have %lld sequences of width %lld", (long long)r->batch,
+                       (long long)r->width);
+    if (!cq_operands_has(cell->b_ih, g) || !cq_operands_has(cell->b_hh, g) ||
+        !cq_operands_has(cell->w_hr, r->width * r->hidden) ||
+        !cq_operands_has(cell->peephole, 3 * r->hidden))
+        return cq_fail(CQ_E_TYPE, "rnn", NULL, "the parameters of a recurrent layer are not for "
+                       "%lld hidden units", (long long)r->hidden);
+    return CQ_OK;
+}
+
 /* --- work space -------------------------------------------------------------------------- */
 
 static cq_status make_space(struct rnn *r)
@@ -260,6 +279,8 @@ cq_status cq_kernel_rnn(cq_tensor *out, cq_tensor *h_n, cq_tensor *c_n, const cq
     r.out      = cq_operands_out(&s, out);
     end_h      = cq_operands_out(&s, h_n);
     end_c      = cq_operands_out(&s, c_n);
+    if (s.status == CQ_OK)
+        s.status = check_states(&r, out, h_n, h0, c_n, c0);
     if (s.status == CQ_OK)
         s.status = make_space(&r);
     if (s.status == CQ_OK) {

@@ -3,6 +3,7 @@
 #define CALQUE_CALQUE_H
 
 #include <calque/export.h>
+#include <calque/function.h>
 #include <calque/layers.h>
 #include <calque/module.h>
 #include <calque/nn.h>
@@ -10,6 +11,7 @@
 #include <calque/ops.h>
 #include <calque/status.h>
 #include <calque/tensor.h>
+#include <calque/symbolic.h>
 #include <calque/threads.h>
 #include <calque/version.h>
 #include <calque/zoo.h>

@@ -496,6 +496,38 @@ cq_value *cq_sym_op(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
     return s->status == CQ_OK ? out : NULL;
 }
 
+static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
+{
+    switch (a->kind) {
+    case CQ_SYM_ATTR_INT: return cq_attr_i(a->name, a->i);
+    case CQ_SYM_ATTR_FLOAT: return cq_attr_f(a->name, a->f);
+    case CQ_SYM_ATTR_STRING: return cq_attr_s(a->name, a->s);
+    case CQ_SYM_ATTR_TENSOR: return cq_attr_t(a->name, a->t);
+    case CQ_SYM_ATTR_INTS: return cq_attr_is(s, a->name, a->ints, a->n);
+    case CQ_SYM_ATTR_FLOATS: return cq_attr_fs(s, a->name, a->floats, a->n);
+    case CQ_SYM_ATTR_STRINGS: return cq_attr_ss(s, a->name, a->strings, a->n);
+    }
+    cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is no kind of attribute", (int)a->kind));
+    return (cq_attr){ 0 };
+}
+
+void cq_sym_emit(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
+                 const cq_sym_attr *attrs, size_t n_out, cq_value **out)
+{
+    cq_sym_op_n(s, op, in, n_in, NULL, 0, out, n_out);
+    for (size_t i = 0; i < n_attrs && s->status == CQ_OK; i++)
+        cq_sym_fail(s, cq_ir_attr_set(out[0]->node, attrs[i].name, public_attr(s, &attrs[i]).value));
+}
+
+cq_value *cq_sym_emit1(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
+                       const cq_sym_attr *attrs)
+{
+    cq_value *out = NULL;
+
+    cq_sym_emit(s, op, n_in, in, n_attrs, attrs, 1, &out);
+    return s->status == CQ_OK ? out : NULL;
+}
+
 cq_block *cq_sym_push_block(cq_sym *s, cq_node *node)
 {
     cq_block *b = s->status == CQ_OK && node ? cq_ir_node_block(node) : NULL;

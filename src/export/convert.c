@@ -1,5 +1,6 @@
 /* From aten nodes to onnx nodes, by the rows. An operator without a row is taken apart if it
  * is composed of others; what still has none is noted, and all of them are reported at once. */
+#include "aten/custom.h"
 #include "export/exporter.h"
 
 #include <stdio.h>
@@ -222,10 +223,18 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     int                later = 0;
     const cq_symbolic *row   = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
     cq_operator_export_type mode = ex->options.operators;
-    bool can_take_apart = s.op && s.op->def->compose;
+    const cq_function *function = cq_op_function(s.op);
+    bool can_take_apart = s.op && s.op->def->compose &&
+                          !(function && (ex->options.flags & CQ_EXPORT_NO_AUTOGRAD_INLINING));
+    cq_symbolic own = { .name = n->op };
     char reason[CQ_ERROR_MESSAGE_SIZE] = "";
     cq_status status;
 
+    if (!row && function && function->symbolic) {
+        own.user_fn = function->symbolic;
+        own.user    = function->user;
+        row         = &own;
+    }
     if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0) {
         status = keep_operator(&s, true);
     } else if (row) {

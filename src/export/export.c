@@ -69,11 +69,14 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
                options->struct_size < sizeof ex.options ? options->struct_size : sizeof ex.options);
     CQ_TRY(cq_export_check_options(&ex.options));
     CQ_TRY(cq_graph_new(&ex.graph));
-    status = run(&ex, out);
+    status = cq_symbolics_collect(&ex);
+    if (status == CQ_OK)
+        status = run(&ex, out);
     cq_map_clear(&ex.sizes);
     cq_map_clear(&ex.missing_by_name);
     cq_ptr_map_clear(&ex.origins);
     cq_vec_clear(&ex.missing);
+    cq_vec_clear(&ex.user_rows);
     cq_graph_free(ex.graph);
     return status;
 }

@@ -27,8 +27,7 @@ typedef struct cq_exporter {
     cq_ptr_map        origins; /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;
     cq_map            missing_by_name; /* index + 1 */
-    const cq_symbolic *user_rows;
-    size_t            n_user_rows;
+    CQ_VEC(cq_symbolic) user_rows; /* the first that fits counts */
 } cq_exporter;
 
 struct cq_sym {
@@ -47,6 +46,9 @@ struct cq_sym {
  * opset above it that has a row, 0 if none. */
 const cq_symbolic *cq_symbolic_find(const cq_exporter *ex, const char *full_name, int opset,
                                     int *later);
+
+/* user_rows.c: what users registered, and the rules in the options' text, into user_rows. */
+cq_status cq_symbolics_collect(cq_exporter *ex);
 
 /* text.c: the expression of an .as row. */
 cq_value *cq_sym_text(cq_sym *s, const char *text);

@@ -64,9 +64,9 @@ static const cq_symbolic *find_named(const cq_exporter *ex, const char *name, in
 {
     const cq_symbolic *best = NULL;
 
-    for (size_t i = 0; i < ex->n_user_rows; i++)
-        if (strcmp(ex->user_rows[i].name, name) == 0)
-            consider(&ex->user_rows[i], opset, &best, later);
+    for (size_t i = 0; i < ex->user_rows.n; i++)
+        if (strcmp(ex->user_rows.items[i].name, name) == 0)
+            consider(&ex->user_rows.items[i], opset, &best, later);
     if (best)
         return best;
     for (const entry *e = cq_map_get(&table.by_name, name); e; e = e->next)

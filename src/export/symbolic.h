@@ -23,7 +23,8 @@
 #include "aten/op.h"
 #include "ir/graph.h"
 
-typedef struct cq_sym      cq_sym;
+#include <calque/symbolic.h> /* what users may call too: arguments, constants, the ending */
+
 typedef struct cq_symbolic cq_symbolic;
 
 struct cq_symbolic {
@@ -35,8 +36,8 @@ struct cq_symbolic {
     const char *no;
 
     /* A row that a user registered: fn is NULL then. */
-    cq_status (*user_fn)(cq_sym *s, void *user);
-    void *user;
+    cq_symbolic_fn user_fn;
+    void          *user;
 };
 
 /* The families, ended by an empty row (rows.c lists them). */
@@ -44,43 +45,23 @@ extern const cq_symbolic cq_symbolics_basic[];
 
 /* ---- what is asked for ---- */
 
-int cq_sym_opset(const cq_sym *s);
 bool cq_sym_is_training(const cq_sym *s); /* training mode was asked for */
 
 /* Arguments, by their name in the operator's schema. */
-bool        cq_sym_is_none(cq_sym *s, const char *arg);
-bool        cq_sym_is_tensor(cq_sym *s, const char *arg); /* not a plain number */
-cq_value   *cq_sym_in(cq_sym *s, const char *arg);  /* a tensor, or a number as a 0-d constant
-                                                       (int64, float32, bool); NULL for None */
-cq_value   *cq_sym_in_as(cq_sym *s, const char *arg, cq_dtype dtype); /* cast, if need be */
 cq_int      cq_sym_int(cq_sym *s, const char *arg);
-int64_t     cq_sym_i64(cq_sym *s, const char *arg);  /* fails if it is not a plain number */
-double      cq_sym_f64(cq_sym *s, const char *arg);
-bool        cq_sym_bool(cq_sym *s, const char *arg);
-const char *cq_sym_str(cq_sym *s, const char *arg, const char *otherwise);
 cq_dtype    cq_sym_dtype_arg(cq_sym *s, const char *arg, cq_dtype otherwise);
 int         cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
 size_t      cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
-size_t      cq_sym_i64s(cq_sym *s, const char *arg, int64_t *out, size_t max);
-size_t      cq_sym_f64s(cq_sym *s, const char *arg, double *out, size_t max);
 /* As cq_arg_i64_n: one number for all n; none gives otherwise's (or 0 if that is NULL). */
 void        cq_sym_i64_n(cq_sym *s, const char *arg, int64_t *out, size_t n,
                          const int64_t *otherwise);
-size_t      cq_sym_n_list(cq_sym *s, const char *arg);
-cq_value   *cq_sym_in_at(cq_sym *s, const char *arg, size_t i); /* of a list; NULL for None */
 
 /* The results that the operator should give. */
-size_t   cq_sym_n_results(const cq_sym *s);
 cq_type  cq_sym_result_type(const cq_sym *s, size_t i);
 bool     cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
 
 /* Types of values. Those of arguments and results are always known; those of values in
  * between only if the helper that made them says so. */
-int      cq_sym_rank(cq_sym *s, const cq_value *v); /* fails if it is unknown */
-cq_dtype cq_sym_dtype(cq_sym *s, const cq_value *v);
-cq_int   cq_sym_size(cq_sym *s, const cq_value *v, int axis);
-/* The data of a weight or constant, NULL if v is neither. Borrowed. */
-cq_tensor *cq_sym_data(const cq_value *v);
 void     cq_sym_set_type(cq_sym *s, cq_value *v, cq_dtype dtype, size_t rank, const cq_int *sizes);
 void     cq_sym_set_type_of(cq_value *v, const cq_value *like); /* v has the type of like */
 void     cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
@@ -116,10 +97,6 @@ cq_block *cq_sym_push_block(cq_sym *s, cq_node *node);          /* attribute ord
 void      cq_sym_pop_block(cq_sym *s, cq_value *const *returns, size_t n);
 
 /* Constants. */
-cq_value *cq_sym_const(cq_sym *s, cq_tensor *t); /* retains t */
-cq_value *cq_sym_const_i64(cq_sym *s, int64_t value);                     /* 0-d */
-cq_value *cq_sym_const_i64s(cq_sym *s, const int64_t *values, size_t n);  /* 1-d */
-cq_value *cq_sym_const_f64(cq_sym *s, cq_dtype dtype, double value);      /* 0-d, any dtype */
 cq_value *cq_sym_const_f32s(cq_sym *s, const float *values, size_t n);    /* 1-d */
 
 /* Sizes that may be symbolic, as int64 values: 0-d, 1-d of one, 1-d of all. */
@@ -129,7 +106,6 @@ cq_value *cq_sym_of_ints(cq_sym *s, const cq_int *items, size_t n);
 
 /* Operators whose form depends on the opset. They know the types of their outputs if they
  * know those of their inputs. Axes are in 0 … rank-1 unless said otherwise. */
-cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype); /* x itself if it is that */
 cq_value *cq_sym_unsqueeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_squeeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_reduce(cq_sym *s, const char *op, cq_value *x, const int64_t *axes, size_t n,
@@ -150,16 +126,7 @@ cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /*
 cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pads, size_t n,
                      cq_value *value); /* ONNX order: begins, then ends; value 0-d or NULL */
 
-/* The ending of a symbolic. The results get the types that the operator's results have, cast
- * if their dtype is known to be another. */
-cq_status cq_sym_done(cq_sym *s, cq_value *result);
-cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n);
-
-/* It cannot be done: with the reason, for the report of all unsupported operators. If the
- * operator is composed of others, it is taken apart instead. first_opset 0: no opset can. */
-cq_status cq_sym_no(cq_sym *s, int first_opset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-cq_status cq_sym_fail(cq_sym *s, cq_status status); /* any other failure */
-cq_status cq_sym_status(const cq_sym *s);
+/* A failure that is not the operator's (no memory, a bug). Returns the first one. */
+cq_status cq_sym_fail(cq_sym *s, cq_status status);
 
 #endif

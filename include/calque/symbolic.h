@@ -1,0 +1,116 @@
+/* Teaching calque an operator: how it becomes ONNX.
+ *
+ * A symbolic is a function that is given the operator's arguments and builds ONNX nodes:
+ *
+ *     static cq_status my_silu(cq_sym *s, void *user)
+ *     {
+ *         cq_value *x = cq_sym_in(s, "self");
+ *
+ *         return cq_sym_done(s, cq_sym_emit1(s, "Mul", 2, (cq_value *[]){
+ *             x, cq_sym_emit1(s, "Sigmoid", 1, &x, 0, NULL) }, 0, NULL));
+ *     }
+ *
+ *     cq_symbolic_register("aten::silu", 9, my_silu, NULL);
+ *
+ * The first failure stays in the cq_sym and later calls fall through with NULL, so a symbolic
+ * is a straight line. Values belong to the export that is running. */
+#ifndef CALQUE_SYMBOLIC_H
+#define CALQUE_SYMBOLIC_H
+
+#include <calque/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cq_sym   cq_sym;   /* one operator that is being exported */
+typedef struct cq_value cq_value; /* a value of the ONNX graph */
+
+typedef cq_status (*cq_symbolic_fn)(cq_sym *s, void *user);
+
+/* From this opset on (until a newer registration), name is exported by fn. name is
+ * "aten::silu", "aten::add.Tensor" for one overload, or "mydomain::my_op"; "::silu" is
+ * short for aten. Registered rules go before calque's own; the last one counts. */
+CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn, void *user);
+CQ_API void      cq_symbolic_unregister(const char *name, int32_t opset);
+
+/* ---- the operator: its arguments by name, as in its schema (cq_op_info_at lists them) ---- */
+
+CQ_API int         cq_sym_opset(const cq_sym *s);
+CQ_API bool        cq_sym_is_none(cq_sym *s, const char *arg);
+CQ_API bool        cq_sym_is_tensor(cq_sym *s, const char *arg); /* not a plain number */
+CQ_API cq_value   *cq_sym_in(cq_sym *s, const char *arg);        /* a tensor, or a number as one */
+CQ_API cq_value   *cq_sym_in_as(cq_sym *s, const char *arg, cq_dtype dtype); /* cast to dtype */
+CQ_API int64_t     cq_sym_i64(cq_sym *s, const char *arg);
+CQ_API double      cq_sym_f64(cq_sym *s, const char *arg);
+CQ_API bool        cq_sym_bool(cq_sym *s, const char *arg);
+CQ_API const char *cq_sym_str(cq_sym *s, const char *arg, const char *otherwise);
+CQ_API size_t      cq_sym_i64s(cq_sym *s, const char *arg, int64_t *out, size_t max);
+CQ_API size_t      cq_sym_f64s(cq_sym *s, const char *arg, double *out, size_t max);
+CQ_API size_t      cq_sym_n_list(cq_sym *s, const char *arg);
+CQ_API cq_value   *cq_sym_in_at(cq_sym *s, const char *arg, size_t i); /* of a list of tensors */
+CQ_API size_t      cq_sym_n_results(const cq_sym *s);
+
+/* ---- types and constant values ---- */
+
+CQ_API int        cq_sym_rank(cq_sym *s, const cq_value *v); /* fails if it is unknown */
+CQ_API cq_dtype   cq_sym_dtype(cq_sym *s, const cq_value *v);
+CQ_API cq_int     cq_sym_size(cq_sym *s, const cq_value *v, int axis);
+CQ_API cq_tensor *cq_sym_data(const cq_value *v); /* of a constant, borrowed; NULL: it is none */
+
+/* ---- building ---- */
+
+typedef enum cq_sym_attr_kind {
+    CQ_SYM_ATTR_INT     = 0,
+    CQ_SYM_ATTR_FLOAT   = 1,
+    CQ_SYM_ATTR_STRING  = 2,
+    CQ_SYM_ATTR_TENSOR  = 3,
+    CQ_SYM_ATTR_INTS    = 4,
+    CQ_SYM_ATTR_FLOATS  = 5,
+    CQ_SYM_ATTR_STRINGS = 6
+} cq_sym_attr_kind;
+
+/* An attribute; the fields of its kind count. */
+typedef struct cq_sym_attr {
+    const char        *name;
+    cq_sym_attr_kind   kind;
+    int64_t            i;
+    double             f;
+    const char        *s;
+    cq_tensor         *t;
+    size_t             n; /* of the lists */
+    const int64_t     *ints;
+    const double      *floats;
+    const char *const *strings;
+} cq_sym_attr;
+
+/* A node. op is an operator of ONNX, or "domain::Op" of another domain. A NULL input is an
+ * optional one left out. */
+CQ_API void cq_sym_emit(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
+                        const cq_sym_attr *attrs, size_t n_out, cq_value **out);
+CQ_API cq_value *cq_sym_emit1(cq_sym *s, const char *op, size_t n_in, cq_value *const *in,
+                              size_t n_attrs, const cq_sym_attr *attrs);
+
+CQ_API cq_value *cq_sym_const(cq_sym *s, cq_tensor *t);
+CQ_API cq_value *cq_sym_const_i64(cq_sym *s, int64_t value);
+CQ_API cq_value *cq_sym_const_i64s(cq_sym *s, const int64_t *values, size_t n);
+CQ_API cq_value *cq_sym_const_f64(cq_sym *s, cq_dtype dtype, double value);
+CQ_API cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype);
+
+/* The ending: the results, in order. */
+CQ_API cq_status cq_sym_done(cq_sym *s, cq_value *result);
+CQ_API cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n);
+
+/* The other ending: it cannot be done, because … (first_opset: the first that can, or 0). */
+CQ_API cq_status cq_sym_no(cq_sym *s, int first_opset, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+CQ_API cq_status cq_sym_status(const cq_sym *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

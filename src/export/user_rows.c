@@ -1,0 +1,184 @@
+/* Rows that users add: functions that they registered, and rules as text:
+ *
+ *     # from opset 7 on
+ *     aten::silu 7: Mul(self, Sigmoid(self))
+ *     my::scale  9: com.example::Scale<factor = factor>(x)
+ *
+ * A rule may go on over several lines if those after the first are indented. */
+#include "export/exporter.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { MAX_NAME = 200 };
+
+/* ---- registered functions ---- */
+
+typedef struct registration {
+    char          *name;
+    int            since;
+    cq_symbolic_fn fn;
+    void          *user;
+} registration;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CQ_VEC(registration) registered;
+
+/* "::silu" is aten's. The domain onnx is not for rules: its operators are the results. */
+static char *full_name(const char *name)
+{
+    cq_str s = { 0 };
+
+    if (cq_starts_with(name, "::"))
+        cq_str_add(&s, "aten");
+    cq_str_add(&s, name);
+    return cq_str_take(&s);
+}
+
+static cq_status check_name(const char *name)
+{
+    const char *colons = strstr(name, "::");
+
+    if (!colons || !colons[2] || strlen(name) > MAX_NAME || cq_starts_with(name, "onnx::"))
+        return cq_fail(CQ_E_ARGUMENT, name, NULL,
+                       "a rule wants the name of an operator with its domain, as in aten::silu");
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn, void *user)
+{
+    char     *full;
+    cq_status status;
+
+    CQ_TRY(check_name(name));
+    full = full_name(name);
+    if (!full)
+        return CQ_E_NO_MEMORY;
+    pthread_mutex_lock(&lock);
+    status = cq_vec_push(&registered, (registration){ full, opset, fn, user });
+    pthread_mutex_unlock(&lock);
+    if (status != CQ_OK)
+        cq_free(full);
+    return status;
+}
+
+CQ_API void cq_symbolic_unregister(const char *name, int32_t opset)
+{
+    size_t kept = 0;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < registered.n; i++) {
+        registration *r    = &registered.items[i];
+        bool          gone = r->since == opset &&
+                    strcmp(cq_starts_with(name, "::") ? r->name + 4 : r->name, name) == 0;
+
+        if (gone)
+            cq_free(r->name);
+        else
+            registered.items[kept++] = *r;
+    }
+    registered.n = kept;
+    if (!kept)
+        cq_vec_clear(&registered);
+    pthread_mutex_unlock(&lock);
+}
+
+static cq_status collect_registered(cq_exporter *ex)
+{
+    cq_status status = CQ_OK;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < registered.n && status == CQ_OK; i++) {
+        const registration *r = &registered.items[i];
+
+        status = cq_vec_push(&ex->user_rows,
+                             (cq_symbolic){ .name    = cq_ir_text(ex->graph, r->name),
+                                            .since   = r->since,
+                                            .user_fn = r->fn,
+                                            .user    = r->user });
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- rules as text ---- */
+
+static cq_status bad_rule(int line, const char *wanted)
+{
+    cq_status status = cq_fail(CQ_E_SYNTAX, NULL, "a rule reads: aten::silu 7: Mul(self, Sigmoid(self))",
+                               "a rule for operators wants %s", wanted);
+
+    return cq_error_add_where(status, "line %d of the rules", line);
+}
+
+/* One rule, without comments, continuation lines joined. */
+static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int line)
+{
+    char       *copy = cq_arena_strndup(ex->graph->arena, text, len), *at = copy, *end, *name;
+    cq_symbolic row  = { 0 };
+
+    if (!copy)
+        return CQ_E_NO_MEMORY;
+    while (isspace((unsigned char)*at))
+        at++;
+    name = at;
+    while (*at && !isspace((unsigned char)*at))
+        at++;
+    if (*at)
+        *at++ = '\0';
+    CQ_TRY(check_name(name));
+    row.since = (int)strtol(at, &end, 10);
+    if (end == at || row.since < 1)
+        return bad_rule(line, "an opset after the name");
+    at = end;
+    while (isspace((unsigned char)*at))
+        at++;
+    if (*at != ':')
+        return bad_rule(line, "a colon after the opset");
+    row.name = cq_ir_text(ex->graph, name);
+    row.as   = at + 1;
+    return cq_vec_push(&ex->user_rows, row);
+}
+
+static cq_status collect_text(cq_exporter *ex, const char *text)
+{
+    cq_str    rule   = { 0 };
+    int       line   = 0, first = 0;
+    cq_status status = CQ_OK;
+
+    while (*text && status == CQ_OK) {
+        size_t len     = strcspn(text, "\n"), used = strcspn(text, "#\n");
+        bool   goes_on = text[0] == ' ' || text[0] == '\t';
+
+        line++;
+        if (rule.len && !goes_on && used) {
+            status   = read_rule(ex, rule.text, rule.len, first);
+            rule.len = 0;
+        }
+        while (used && isspace((unsigned char)text[used - 1]))
+            used--;
+        if (used) {
+            if (!rule.len)
+                first = line;
+            cq_str_add_n(&rule, text, used);
+            cq_str_add_char(&rule, ' ');
+        }
+        text += len + (text[len] == '\n');
+    }
+    if (status == CQ_OK && rule.len)
+        status = read_rule(ex, rule.text, rule.len, first);
+    if (status == CQ_OK)
+        status = rule.status;
+    cq_str_clear(&rule);
+    return status;
+}
+
+cq_status cq_symbolics_collect(cq_exporter *ex)
+{
+    if (ex->options.symbolics)
+        CQ_TRY(collect_text(ex, ex->options.symbolics));
+    CQ_TRY(collect_registered(ex));
+    return ex->graph->status;
+}

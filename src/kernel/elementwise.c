@@ -4,6 +4,7 @@
  * used where it lies. The operations themselves are in elementwise_*.def. */
 #include "kernel/elementwise_ops.h"
 
+#include "kernel/cpu.h"
 #include "tensor/convert.h"
 #include "tensor/walk.h"
 
@@ -77,6 +78,10 @@ static const cq_ew_row *table_of(cq_dtype compute)
         [CQ_WIDE_F32] = cq_ew_f32, [CQ_WIDE_F64] = cq_ew_f64, [CQ_WIDE_I64] = cq_ew_i64
     };
 
+#if defined(__x86_64__)
+    if (cq_wide_of(compute) == CQ_WIDE_F32 && cq_cpu_has_avx2())
+        return cq_ew_f32_avx2;
+#endif
     return compute == CQ_DTYPE_U64 ? cq_ew_u64 : tables[cq_wide_of(compute)];
 }
 

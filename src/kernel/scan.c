@@ -3,11 +3,10 @@
 #include "kernel/reduce.h"
 
 #include "kernel/lane.h"
+#include "kernel/vmath.h"
 #include "tensor/convert.h"
 
-#include <math.h>
-
-enum { CHUNK = 512 };
+enum { CHUNK = 512, STRANDS = 8 };
 
 static cq_status check_real(const char *what, const cq_tensor *t)
 {
@@ -278,33 +277,71 @@ cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor
 /* ---- softmax ---- */
 
 /* In place on a dense lane. The greatest element is taken off first, so that no power
- * overflows. */
-#define SOFTMAX(T, EXP, LOG)                                                                       \
-    static void softmax_##T(T *x, int64_t n, bool as_log)                                          \
+ * overflows. Sums and extremes run in eight strands, which fill a vector. */
+#define SOFTMAX(T, EXP)                                                                            \
+    static T greatest_##T(const T *x, int64_t n)                                                   \
     {                                                                                              \
-        T      top = -(T)INFINITY, scale;                                                          \
-        double sum = 0;                                                                            \
+        T       strand[STRANDS], top = -(T)INFINITY;                                               \
+        int64_t i = 0;                                                                             \
+                                                                                                   \
+        for (int k = 0; k < STRANDS; k++)                                                          \
+            strand[k] = top;                                                                       \
+        for (; i + STRANDS <= n; i += STRANDS)                                                     \
+            for (int k = 0; k < STRANDS; k++)                                                      \
+                strand[k] = strand[k] > x[i + k] || strand[k] != strand[k] ? strand[k] : x[i + k]; \
+        for (; i < n; i++)                                                                         \
+            top = top > x[i] || top != top ? top : x[i];                                           \
+        for (int k = 0; k < STRANDS; k++)                                                          \
+            top = top > strand[k] || top != top ? top : strand[k];                                 \
+        return top;                                                                                \
+    }                                                                                              \
+                                                                                                   \
+    static double sum_##T(const T *x, int64_t n)                                                   \
+    {                                                                                              \
+        double  strand[STRANDS] = { 0 }, sum = 0;                                                  \
+        int64_t i = 0;                                                                             \
+                                                                                                   \
+        for (; i + STRANDS <= n; i += STRANDS)                                                     \
+            for (int k = 0; k < STRANDS; k++)                                                      \
+                strand[k] += (double)x[i + k];                                                     \
+        for (; i < n; i++)                                                                         \
+            sum += (double)x[i];                                                                   \
+        for (int k = 0; k < STRANDS; k++)                                                          \
+            sum += strand[k];                                                                      \
+        return sum;                                                                                \
+    }                                                                                              \
+                                                                                                   \
+    static void softmax_##T(T *x, int64_t n)                                                       \
+    {                                                                                              \
+        const T top = greatest_##T(x, n);                                                          \
+        T       scale;                                                                             \
                                                                                                    \
         for (int64_t i = 0; i < n; i++)                                                            \
-            top = x[i] > top || x[i] != x[i] ? x[i] : top;                                         \
-        if (as_log) {                                                                              \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                sum += (double)EXP(x[i] - top);                                                    \
-            scale = (T)LOG(sum);                                                                   \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                x[i] = x[i] - top - scale;                                                         \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
             x[i] = EXP(x[i] - top);                                                                \
-            sum += (double)x[i];                                                                   \
-        }                                                                                          \
-        scale = (T)(1 / sum);                                                                      \
+        scale = (T)(1 / sum_##T(x, n));                                                            \
         for (int64_t i = 0; i < n; i++)                                                            \
             x[i] *= scale;                                                                         \
+    }                                                                                              \
+                                                                                                   \
+    static void log_softmax_##T(T *x, int64_t n)                                                   \
+    {                                                                                              \
+        const T top = greatest_##T(x, n);                                                          \
+        double  sum = 0;                                                                           \
+        T       power[CHUNK], scale;                                                               \
+                                                                                                   \
+        for (int64_t i = 0; i < n; i += CHUNK) {                                                   \
+            const int64_t m = n - i < CHUNK ? n - i : CHUNK;                                       \
+                                                                                                   \
+            for (int64_t k = 0; k < m; k++)                                                        \
+                power[k] = EXP(x[i + k] - top);                                                    \
+            sum += sum_##T(power, m);                                                              \
+        }                                                                                          \
+        scale = (T)log(sum);                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            x[i] = x[i] - top - scale;                                                             \
     }
-SOFTMAX(float, expf, log)
-SOFTMAX(double, exp, log)
+SOFTMAX(float, cq_expf)
+SOFTMAX(double, exp)
 
 static cq_status softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim, bool as_log)
 {
@@ -328,9 +365,9 @@ static cq_status softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim, bool 
 
         cq_load_of(x->dtype, wide)(lane, l.at[1], l.step[1], l.n[1]);
         if (wide == CQ_WIDE_F32)
-            softmax_float(lane, l.n[1], as_log);
+            (as_log ? log_softmax_float : softmax_float)(lane, l.n[1]);
         else
-            softmax_double(lane, l.n[1], as_log);
+            (as_log ? log_softmax_double : softmax_double)(lane, l.n[1]);
         if (lane == scratch)
             cq_store_of(out->dtype, wide)(l.at[0], l.step[0], lane, l.n[0]);
     }

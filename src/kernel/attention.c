@@ -16,7 +16,7 @@ struct operand {
 
 struct attention {
     cq_dtype         dtype;
-    const cq_tensor *shape; /* out, for its leading sizes */
+    const cq_tensor *shape;                                     /* out, for its leading sizes */
     int64_t          size, n_queries, n_keys, width, n, blocks; /* blocks: of queries */
     double           scale;
     bool             causal, mask_is_bool;
@@ -25,13 +25,13 @@ struct attention {
     char            *out;
 };
 
-#define T float
-#define EXP expf
+#define T        float
+#define EXP      expf
 #define FN(name) name##_f32
 #include "kernel/attention_type.inc"
 
-#define T double
-#define EXP exp
+#define T        double
+#define EXP      exp
 #define FN(name) name##_f64
 #include "kernel/attention_type.inc"
 
@@ -62,12 +62,17 @@ static cq_status attend(void *user, int64_t block)
 {
     const struct attention *a     = user;
     int64_t                 batch = block / a->blocks, first = block % a->blocks * QUERIES;
-    int64_t     rows = a->n_queries - first < QUERIES ? a->n_queries - first : QUERIES;
-    const char *mask = entry(a, &a->mask, batch);
-    char       *scores = cq_alloc_aligned((size_t)(rows * a->n_keys * a->size) + 1);
-    cq_gemm     g      = { .dtype = a->dtype, .m = rows, .n = a->n_keys, .k = a->width,
-                           .alpha = a->scale, .c = scores, .ldc = a->n_keys };
-    cq_status   status;
+    int64_t                 rows = a->n_queries - first < QUERIES ? a->n_queries - first : QUERIES;
+    const char             *mask = entry(a, &a->mask, batch);
+    char                   *scores = cq_alloc_aligned((size_t)(rows * a->n_keys * a->size) + 1);
+    cq_gemm                 g      = { .dtype = a->dtype,
+                                       .m     = rows,
+                                       .n     = a->n_keys,
+                                       .k     = a->width,
+                                       .alpha = a->scale,
+                                       .c     = scores,
+                                       .ldc   = a->n_keys };
+    cq_status               status;
 
     if (!scores)
         return CQ_E_NO_MEMORY;
@@ -75,11 +80,17 @@ static cq_status attend(void *user, int64_t block)
     g.b = (cq_matrix){ entry(a, &a->k, batch), 1, a->width };
     CQ_TRY_OR_DONE(cq_gemm_run(&g));
     for (int64_t i = 0; i < rows; i++)
-        (a->dtype == CQ_DTYPE_F64 ? soften_f64 : soften_f32)(
-            a, scores + i * a->n_keys * a->size, mask, first + i);
-    g = (cq_gemm){ .dtype = a->dtype, .m = rows, .n = a->n, .k = a->n_keys, .alpha = 1,
-                   .a = { scores, a->n_keys, 1 }, .b = { entry(a, &a->v, batch), a->n, 1 },
-                   .c = a->out + (batch * a->n_queries + first) * a->n * a->size, .ldc = a->n };
+        (a->dtype == CQ_DTYPE_F64 ? soften_f64 : soften_f32)(a, scores + i * a->n_keys * a->size,
+                                                             mask, first + i);
+    g = (cq_gemm){ .dtype = a->dtype,
+                   .m     = rows,
+                   .n     = a->n,
+                   .k     = a->n_keys,
+                   .alpha = 1,
+                   .a     = { scores, a->n_keys, 1 },
+                   .b     = { entry(a, &a->v, batch), a->n, 1 },
+                   .c     = a->out + (batch * a->n_queries + first) * a->n * a->size,
+                   .ldc   = a->n };
     CQ_TRY_OR_DONE(cq_gemm_run(&g));
 done:
     cq_free_aligned(scores);
@@ -113,11 +124,11 @@ cq_status cq_kernel_attention(cq_tensor *out, const cq_tensor *q, const cq_tenso
     a.n         = cq_size_of(v, v->rank - 1);
     if (cq_size_of(k, k->rank - 1) != a.width || cq_size_of(v, v->rank - 2) != a.n_keys)
         return cq_operands_misfit("attention", k, cq_size_of(k, k->rank - 1) != a.width ? q : v);
-    a.scale     = options->scale ? options->scale : 1 / sqrt((double)a.width);
-    a.blocks    = (a.n_queries + QUERIES - 1) / QUERIES;
-    a.q         = open_operand(&s, q, r);
-    a.k         = open_operand(&s, k, r);
-    a.v         = open_operand(&s, v, r);
+    a.scale  = options->scale ? options->scale : 1 / sqrt((double)a.width);
+    a.blocks = (a.n_queries + QUERIES - 1) / QUERIES;
+    a.q      = open_operand(&s, q, r);
+    a.k      = open_operand(&s, k, r);
+    a.v      = open_operand(&s, v, r);
     open_mask(&a, &s, options->mask, r);
     a.out = cq_operands_out(&s, out);
     if (s.status == CQ_OK && cq_tensor_numel(out) > 0)

@@ -6,10 +6,10 @@
 #include "tensor/tensor.h"
 
 typedef struct cq_attention {
-    const cq_tensor *mask;   /* bool (true takes part) or float (is added), broadcasts to
-                              * [..., queries, keys]; NULL: none */
-    bool             causal; /* query i sees keys up to i */
-    double           scale;  /* 0: 1 / sqrt(width) */
+    const cq_tensor *mask; /* bool (true takes part) or float (is added), broadcasts to
+                            * [..., queries, keys]; NULL: none */
+    bool   causal;         /* query i sees keys up to i */
+    double scale;          /* 0: 1 / sqrt(width) */
 } cq_attention;
 
 /* q [..., queries, width], k [..., keys, width], v [..., keys, n], out [..., queries, n].

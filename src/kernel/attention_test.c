@@ -5,7 +5,8 @@
 
 static void check(const cq_attention *options, const double *want)
 {
-    cq_tensor *q   = pattern(CQ_DTYPE_F32, SIZES(3, 2), 0), *k = pattern(CQ_DTYPE_F32, SIZES(3, 2), 3);
+    cq_tensor *q   = pattern(CQ_DTYPE_F32, SIZES(3, 2), 0),
+              *k   = pattern(CQ_DTYPE_F32, SIZES(3, 2), 3);
     cq_tensor *v   = pattern(CQ_DTYPE_F32, SIZES(3, 2), 5);
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(3, 2), NULL);
 

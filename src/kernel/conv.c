@@ -20,19 +20,19 @@ enum {
 };
 static const double INNER_WORK = 4e6; /* multiplications that are worth all threads */
 
-#define T float
+#define T        float
 #define FN(name) name##_f32
 #include "kernel/conv_type.inc"
 
-#define T double
+#define T        double
 #define FN(name) name##_f64
 #include "kernel/conv_type.inc"
 
-#define T uint64_t /* wraps around where a signed type must not */
+#define T        uint64_t /* wraps around where a signed type must not */
 #define FN(name) name##_i64
 #include "kernel/conv_type.inc"
 
-#define T double complex
+#define T        double complex
 #define FN(name) name##_c128
 #include "kernel/conv_type.inc"
 
@@ -105,8 +105,7 @@ static bool is_linear(const struct conv *c)
     const cq_slide *s = &c->slide;
 
     for (int i = 0; i < s->n_dims; i++)
-        if (s->out[i] != 1 || s->kernel[i] != s->in[i] || s->padding[i] != 0 ||
-            s->dilation[i] != 1)
+        if (s->out[i] != 1 || s->kernel[i] != s->in[i] || s->padding[i] != 0 || s->dilation[i] != 1)
             return false;
     return c->groups == 1;
 }
@@ -114,8 +113,15 @@ static bool is_linear(const struct conv *c)
 static cq_status run_linear(const struct conv *c)
 {
     int64_t k = c->in_channels * c->slide.taps, n = c->out_channels;
-    cq_gemm g = { .dtype = c->dtype, .m = c->batch, .n = n, .k = k, .alpha = 1,
-                  .a = { c->x, k, 1 }, .b = { c->w, 1, k }, .c = c->out, .ldc = n,
+    cq_gemm g = { .dtype    = c->dtype,
+                  .m        = c->batch,
+                  .n        = n,
+                  .k        = k,
+                  .alpha    = 1,
+                  .a        = { c->x, k, 1 },
+                  .b        = { c->w, 1, k },
+                  .c        = c->out,
+                  .ldc      = n,
                   .col_bias = c->bias };
 
     return cq_gemm_run(&g);
@@ -173,8 +179,8 @@ static cq_status group_block(void *user, int64_t group)
 
 static cq_status run_by_matrices(struct conv *c)
 {
-    double    work = (double)c->out_channels * (double)(c->in_channels * c->slide.taps) *
-                     (double)c->slide.out_plane;
+    double work = (double)c->out_channels * (double)(c->in_channels * c->slide.taps) *
+                  (double)c->slide.out_plane;
     cq_status status;
 
     if (c->groups > 1)
@@ -196,7 +202,7 @@ static cq_status run_by_matrices(struct conv *c)
 struct padded {
     char    *plane;
     int64_t  sizes[CQ_MAX_SPATIAL], step[CQ_MAX_SPATIAL];
-    int64_t  n; /* elements */
+    int64_t  n;  /* elements */
     int64_t *at; /* of the taps */
 };
 
@@ -256,9 +262,8 @@ static void run_plane(const struct conv *c, const struct padded *p, int64_t imag
     const cq_slide *s     = &c->slide;
     int             last  = s->n_dims - 1;
     int64_t         width = s->out[last], at[CQ_MAX_SPATIAL] = { 0 };
-    const char     *w     = c->w + channel * s->taps * c->size;
-    char           *out =
-        c->out + (image * c->groups * c->out_channels + channel) * s->out_plane * c->size;
+    const char     *w = c->w + channel * s->taps * c->size;
+    char *out = c->out + (image * c->groups * c->out_channels + channel) * s->out_plane * c->size;
 
     for (int64_t row = 0; row < s->out_plane / width; row++, out += width * c->size) {
         int64_t start = 0;
@@ -275,9 +280,9 @@ static cq_status depthwise_block(void *user, int64_t block)
 {
     const struct conv *c        = user;
     int64_t            channels = c->groups * c->out_channels, end = (block + 1) * c->step;
-    int64_t            filled   = -1; /* the input plane that is in p */
-    struct padded      p        = { 0 };
-    cq_status          status   = padded_init(&p, c);
+    int64_t            filled = -1; /* the input plane that is in p */
+    struct padded      p      = { 0 };
+    cq_status          status = padded_init(&p, c);
 
     if (end > c->batch * channels)
         end = c->batch * channels;
@@ -305,8 +310,11 @@ cq_status cq_kernel_conv(cq_tensor *out, const cq_tensor *x, const cq_tensor *w,
                          const cq_tensor *bias, const cq_window *window, int64_t groups)
 {
     cq_operands s = { .compute = cq_compute_dtype(out->dtype) };
-    struct conv c = { .dtype = s.compute, .type = type_of(s.compute), .groups = groups,
-                      .size = (int64_t)cq_dtype_size(s.compute), .batch = cq_size_of(x, 0) };
+    struct conv c = { .dtype  = s.compute,
+                      .type   = type_of(s.compute),
+                      .groups = groups,
+                      .size   = (int64_t)cq_dtype_size(s.compute),
+                      .batch  = cq_size_of(x, 0) };
 
     CQ_TRY(cq_slide_init(&c.slide, window, x, out, w));
     CQ_TRY(check_channels("conv", x, w, out, groups));
@@ -338,7 +346,7 @@ cq_status cq_kernel_conv(cq_tensor *out, const cq_tensor *x, const cq_tensor *w,
 static void fold_plane(char *out, const char *rows, const cq_slide *s, const conv_type *type,
                        int64_t size)
 {
-    int     last               = s->n_dims - 1;
+    int     last              = s->n_dims - 1;
     int64_t k[CQ_MAX_SPATIAL] = { 0 }, width = s->out[last], lo, hi;
 
     for (int64_t tap = 0; tap < s->taps; tap++, cq_grid_next(k, s->n_dims, s->kernel)) {
@@ -369,12 +377,16 @@ static cq_status transpose_block(void *user, int64_t block)
     const cq_slide    *s      = &c->slide;
     int64_t            chunks = (c->out_channels + c->step - 1) / c->step;
     int64_t            first = block % chunks * c->step, plane = block / chunks; /* image, group */
-    int64_t n = c->out_channels - first < c->step ? c->out_channels - first : c->step;
-    int64_t group = plane % c->groups, ldw = c->out_channels * s->taps;
-    char   *rows = NULL;
-    cq_gemm g    = { .dtype = c->dtype, .alpha = 1, .m = n * s->taps, .n = s->out_plane,
-                     .k = c->in_channels, .ldc = s->out_plane };
-    cq_status status;
+    int64_t            n = c->out_channels - first < c->step ? c->out_channels - first : c->step;
+    int64_t            group = plane % c->groups, ldw = c->out_channels * s->taps;
+    char              *rows = NULL;
+    cq_gemm            g    = { .dtype = c->dtype,
+                                .alpha = 1,
+                                .m     = n * s->taps,
+                                .n     = s->out_plane,
+                                .k     = c->in_channels,
+                                .ldc   = s->out_plane };
+    cq_status          status;
 
     rows = cq_alloc_aligned((size_t)(g.m * g.n * c->size) + 1);
     if (!rows)
@@ -402,8 +414,11 @@ cq_status cq_kernel_conv_transpose(cq_tensor *out, const cq_tensor *x, const cq_
                                    const cq_tensor *bias, const cq_window *window, int64_t groups)
 {
     cq_operands s = { .compute = cq_compute_dtype(out->dtype) };
-    struct conv c = { .dtype = s.compute, .type = type_of(s.compute), .groups = groups,
-                      .size = (int64_t)cq_dtype_size(s.compute), .batch = cq_size_of(x, 0) };
+    struct conv c = { .dtype  = s.compute,
+                      .type   = type_of(s.compute),
+                      .groups = groups,
+                      .size   = (int64_t)cq_dtype_size(s.compute),
+                      .batch  = cq_size_of(x, 0) };
     int64_t     each;
 
     CQ_TRY(cq_slide_init(&c.slide, window, out, x, w));
@@ -423,8 +438,8 @@ cq_status cq_kernel_conv_transpose(cq_tensor *out, const cq_tensor *x, const cq_
     if (c.step > c.out_channels)
         c.step = c.out_channels;
     if (s.status == CQ_OK)
-        s.status = cq_parallel_for(
-            c.batch * groups * ((c.out_channels + c.step - 1) / c.step), transpose_block, &c);
+        s.status = cq_parallel_for(c.batch * groups * ((c.out_channels + c.step - 1) / c.step),
+                                   transpose_block, &c);
     return cq_operands_close(&s);
 }
 
@@ -435,19 +450,23 @@ static cq_status grad_weight_block(void *user, int64_t group)
     const struct conv *c = user;
     const cq_slide    *s = &c->slide;
     int64_t            n = c->in_channels * s->taps;
-    cq_gemm g = { .dtype = c->dtype, .alpha = 1, .m = c->out_channels, .n = n, .k = s->out_plane,
-                  .c = c->out + group * c->out_channels * n * c->size, .ldc = n,
-                  .pack_b = cq_unfold_pack_transposed };
+    cq_gemm            g = { .dtype  = c->dtype,
+                             .alpha  = 1,
+                             .m      = c->out_channels,
+                             .n      = n,
+                             .k      = s->out_plane,
+                             .c      = c->out + group * c->out_channels * n * c->size,
+                             .ldc    = n,
+                             .pack_b = cq_unfold_pack_transposed };
 
     c->type->fill(g.c, NULL, g.m * g.n);
     g.beta = 1;
     for (int64_t i = 0; i < c->batch && g.k > 0; i++) {
         int64_t   plane = i * c->groups + group;
-        cq_unfold u = { s, c->x + plane * c->in_channels * s->in_plane * c->size,
-                        (size_t)c->size };
+        cq_unfold u = { s, c->x + plane * c->in_channels * s->in_plane * c->size, (size_t)c->size };
 
-        g.a = (cq_matrix){ c->w + plane * c->out_channels * s->out_plane * c->size, s->out_plane,
-                           1 };
+        g.a =
+            (cq_matrix){ c->w + plane * c->out_channels * s->out_plane * c->size, s->out_plane, 1 };
         g.pack_b_user = &u;
         CQ_TRY(cq_gemm_run(&g));
     }
@@ -459,8 +478,11 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
                                      int64_t groups)
 {
     cq_operands s = { .compute = cq_compute_dtype(grad_w->dtype) };
-    struct conv c = { .dtype = s.compute, .type = type_of(s.compute), .groups = groups,
-                      .size = (int64_t)cq_dtype_size(s.compute), .batch = cq_size_of(x, 0) };
+    struct conv c = { .dtype  = s.compute,
+                      .type   = type_of(s.compute),
+                      .groups = groups,
+                      .size   = (int64_t)cq_dtype_size(s.compute),
+                      .batch  = cq_size_of(x, 0) };
 
     CQ_TRY(cq_slide_init(&c.slide, window, x, grad_out, grad_w));
     CQ_TRY(check_channels("conv_grad_weight", x, grad_w, grad_out, groups));
@@ -505,14 +527,14 @@ cq_status cq_kernel_im2col(cq_tensor *out, const cq_tensor *x, const cq_window *
     struct conv c = { .size = (int64_t)cq_dtype_size(out->dtype) };
 
     CQ_TRY(slide_over(&c.slide, window, x, places));
-    if (!cq_operands_has(out, cq_size_of(x, 0) * cq_size_of(x, 1) * c.slide.taps *
-                                  c.slide.out_plane))
+    if (!cq_operands_has(out,
+                         cq_size_of(x, 0) * cq_size_of(x, 1) * c.slide.taps * c.slide.out_plane))
         return cq_operands_misfit("im2col", x, out);
     c.x   = cq_operands_in(&s, x);
     c.out = cq_operands_out(&s, out);
     if (s.status == CQ_OK && cq_tensor_numel(out) > 0)
-        s.status = cq_parallel_for(cq_size_of(x, 0) * cq_size_of(x, 1) * c.slide.taps,
-                                   im2col_block, &c);
+        s.status =
+            cq_parallel_for(cq_size_of(x, 0) * cq_size_of(x, 1) * c.slide.taps, im2col_block, &c);
     return cq_operands_close(&s);
 }
 

@@ -17,9 +17,10 @@ TEST(conv, strides_padding_and_dilation_differ_by_axis)
         cq_tensor *out = tensor_of(dtypes[i], SIZES(1, 3, 2, 3), NULL);
 
         CHECK_OK(cq_kernel_conv(out, x, w, b, &window, 1));
-        check_close(out, (double[]){ 0.6875,  -1.75,  -0.75,  -2.4375, -0.5625, -0.0625,
-                                     -1.9375, 4.3125, 2.3125, 2.3125,  -1,      3.9375,
-                                     1.625,   -1.3125, -1.5,  -0.5,    1.3125,  -1.6875 },
+        check_close(out,
+                    (double[]){ 0.6875, -1.75, -0.75, -2.4375, -0.5625, -0.0625, -1.9375, 4.3125,
+                                2.3125, 2.3125, -1, 3.9375, 1.625, -1.3125, -1.5, -0.5, 1.3125,
+                                -1.6875 },
                     1e-6);
         release_all(x, w, b, NULL);
     }
@@ -32,9 +33,9 @@ TEST(conv, groups_see_their_own_channels)
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(2, 2, 5), NULL);
 
     CHECK_OK(cq_kernel_conv(out, x, w, NULL, &(cq_window){ .padding = { 1 } }, 2));
-    check_close(out, (double[]){ -2.1875, 2.6875,  -1.3125, 0.875,  1.1875, 0.625, -2,
-                                 3.1875,  -1.9375, 0.9375,  2.125,  -1.6875, -2.25, 2.6875,
-                                 -1.625,  -1.8125, 2.75,    -1.6875, -2,    3.0625 },
+    check_close(out, (double[]){ -2.1875, 2.6875,  -1.3125, 0.875,   1.1875,  0.625, -2,
+                                 3.1875,  -1.9375, 0.9375,  2.125,   -1.6875, -2.25, 2.6875,
+                                 -1.625,  -1.8125, 2.75,    -1.6875, -2,      3.0625 },
                 1e-6);
     release_all(x, w, NULL);
 }
@@ -47,10 +48,10 @@ TEST(conv, depthwise_is_clipped_at_every_edge)
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(1, 2, 4, 4), NULL);
 
     CHECK_OK(cq_kernel_conv(out, x, w, b, &(cq_window){ .padding = { 1, 1 } }, 2));
-    check_close(out, (double[]){ -1.875,  -0.625, -0.375, -0.375, -3.125, 0.8125, -0.625, -0.625,
-                                 -1.375,  -1.5,   1.1875, -3.625, -1.5625, -0.5,  -0.375, -3.125,
-                                 0.0625,  2.0625, 2,      -0.75,  -1,     3.25,   1,      -0.9375,
-                                 0.1875,  1.8125, 1.625,  1.6875, 0.125,  3.875,  -1.125, -1 },
+    check_close(out, (double[]){ -1.875, -0.625, -0.375, -0.375, -3.125,  0.8125, -0.625, -0.625,
+                                 -1.375, -1.5,   1.1875, -3.625, -1.5625, -0.5,   -0.375, -3.125,
+                                 0.0625, 2.0625, 2,      -0.75,  -1,      3.25,   1,      -0.9375,
+                                 0.1875, 1.8125, 1.625,  1.6875, 0.125,   3.875,  -1.125, -1 },
                 1e-6);
     release_all(x, w, b, NULL);
 }
@@ -69,31 +70,31 @@ TEST(conv, three_axes_work_as_two)
 /* F.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1) */
 TEST(conv, the_transpose_takes_its_output_padding_from_the_size)
 {
-    cq_tensor *x   = pattern(CQ_DTYPE_F32, SIZES(1, 2, 2, 2), 0);
-    cq_tensor *w   = pattern(CQ_DTYPE_F32, SIZES(2, 1, 3, 3), 3);
-    cq_tensor *b   = pattern(CQ_DTYPE_F32, SIZES(1), 1);
-    cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 4, 4), NULL);
+    cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(1, 2, 2, 2), 0);
+    cq_tensor *w      = pattern(CQ_DTYPE_F32, SIZES(2, 1, 3, 3), 3);
+    cq_tensor *b      = pattern(CQ_DTYPE_F32, SIZES(1), 1);
+    cq_tensor *out    = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 4, 4), NULL);
     cq_window  window = { .stride = { 2, 2 }, .padding = { 1, 1 } };
 
     CHECK_OK(cq_kernel_conv_transpose(out, x, w, b, &window, 1));
-    check_close(out, (double[]){ -2.1875, -2.5, -0.6875, -0.4375, -2.0625, -3.4375, 0.9375,
-                                 -0.0625, -1.25, -2.6875, 0.25, -1, -1.375, -3.125, -0.0625,
-                                 -1.3125 },
+    check_close(out,
+                (double[]){ -2.1875, -2.5, -0.6875, -0.4375, -2.0625, -3.4375, 0.9375, -0.0625,
+                            -1.25, -2.6875, 0.25, -1, -1.375, -3.125, -0.0625, -1.3125 },
                 1e-6);
     release_all(x, w, b, NULL);
 }
 
 TEST(conv, unfold_and_fold)
 {
-    cq_tensor *x   = pattern(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), 0);
-    cq_tensor *c   = pattern(CQ_DTYPE_F32, SIZES(1, 4, 4), 0);
-    cq_tensor *col = tensor_of(CQ_DTYPE_F32, SIZES(1, 4, 4), NULL);
-    cq_tensor *im  = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), NULL);
+    cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), 0);
+    cq_tensor *c      = pattern(CQ_DTYPE_F32, SIZES(1, 4, 4), 0);
+    cq_tensor *col    = tensor_of(CQ_DTYPE_F32, SIZES(1, 4, 4), NULL);
+    cq_tensor *im     = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), NULL);
     cq_window  window = { .kernel = { 2, 2 }, .stride = { 2, 1 }, .padding = { 1, 0 } };
 
     CHECK_OK(cq_kernel_im2col(col, x, &window, (int64_t[]){ 2, 2 }));
-    check_values(col, (double[]){ 0, 0, 1.25, 0.25, 0, 0, 0.25, -0.75, -1.25, 0.5, 1, 0, 0.5, -0.5,
-                                  0, -1 });
+    check_values(
+        col, (double[]){ 0, 0, 1.25, 0.25, 0, 0, 0.25, -0.75, -1.25, 0.5, 1, 0, 0.5, -0.5, 0, -1 });
     CHECK_OK(cq_kernel_col2im(im, c, &(cq_window){ .kernel = { 2, 2 } }, (int64_t[]){ 2, 2 }));
     check_values(im, (double[]){ -1.25, 0.75, -0.75, -1.5, 3.5, -0.5, -0.25, 0, 0.25 });
     release_all(x, c, NULL);
@@ -115,7 +116,7 @@ static void check_paths(int64_t channels, int64_t out_channels, int64_t groups, 
                         int64_t kernel, int64_t stride)
 {
     int64_t    places = cq_window_places(size, kernel, stride, 1, 1, 1, false);
-    cq_tensor *x = pattern(CQ_DTYPE_F32, SIZES(2, channels, size, size), 0), *out[4];
+    cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(2, channels, size, size), 0), *out[4];
     cq_tensor *w = pattern(CQ_DTYPE_F32, SIZES(out_channels, channels / groups, kernel, kernel), 3);
     cq_window  window = { .stride = { stride, stride }, .padding = { 1, 1 } };
     int64_t    n;

@@ -21,38 +21,39 @@ enum {
     M_BLOCK  = 120, /* rows of A that stay in the L2 cache beside the block of B */
     M_TILES  = 8,   /* tiles along m when n alone gives less than N_TILES */
     N_TILES  = 4,
-    M_TILE   = 48,            /* not less than this */
-    SERIAL   = 64 * 64 * 64,  /* a multiplication below this is not worth a second thread */
-    DOT_WORK = 1 << 16,       /* elements of the matrix in a block of a vector's product */
+    M_TILE   = 48,           /* not less than this */
+    SERIAL   = 64 * 64 * 64, /* a multiplication below this is not worth a second thread */
+    DOT_WORK = 1 << 16,      /* elements of the matrix in a block of a vector's product */
 };
 
-#define T float
-#define SCALAR float
-#define NR 16
+#define T        float
+#define SCALAR   float
+#define NR       16
 #define FN(name) name##_f32
 #include "kernel/gemm_type.inc"
 
-#define T double
-#define SCALAR double
-#define NR 8
+#define T        double
+#define SCALAR   double
+#define NR       8
 #define FN(name) name##_f64
 #include "kernel/gemm_type.inc"
 
-#define T uint64_t /* wraps around where a signed type must not */
-#define SCALAR int64_t
-#define NR 8
+#define T        uint64_t /* wraps around where a signed type must not */
+#define SCALAR   int64_t
+#define NR       8
 #define FN(name) name##_i64
 #include "kernel/gemm_type.inc"
 
-#define T double complex
-#define SCALAR double
-#define NR 4
+#define T        double complex
+#define SCALAR   double
+#define NR       4
 #define FN(name) name##_c128
 #include "kernel/gemm_type.inc"
 
 #if defined(__x86_64__)
-static const gemm_type avx2_f32 = { 4,        16,       pack_a_f32, pack_b_f32, cq_avx2_tile_f32,
-                                    cq_avx2_dots_f32, cq_avx2_sums_f32, finish_f32 };
+static const gemm_type avx2_f32 = {
+    4, 16, pack_a_f32, pack_b_f32, cq_avx2_tile_f32, cq_avx2_dots_f32, cq_avx2_sums_f32, finish_f32
+};
 static const gemm_type avx2_f64 = { 8,        8,        pack_a_f64, pack_b_f64, cq_avx2_tile_f64,
                                     dots_f64, sums_f64, finish_f64 };
 #endif
@@ -107,9 +108,9 @@ struct pack_a {
 /* Block b of k, all rows: KC columns of A, which begin at b * KC * (m rounded up). */
 static cq_status pack_a_block(void *user, int64_t block)
 {
-    const struct pack_a *p    = user;
-    const gemm_type     *t    = p->type;
-    int64_t              k0   = block * KC, kc = smaller(KC, p->k - k0);
+    const struct pack_a *p  = user;
+    const gemm_type     *t  = p->type;
+    int64_t              k0 = block * KC, kc = smaller(KC, p->k - k0);
     const char          *from = (const char *)p->a.data + k0 * p->a.col * (int64_t)t->size;
 
     t->pack_a(p->out + k0 * round_up(p->m, GEMM_MR) * (int64_t)t->size, from, p->a.row, p->a.col,
@@ -135,10 +136,10 @@ cq_status cq_gemm_pack_a(void **out, cq_dtype dtype, int64_t m, int64_t k, cq_ma
 struct plan {
     const cq_gemm   *g;
     const gemm_type *type;
-    const char      *a;       /* packed, all of it */
-    char            *b;       /* packed, of this chunk of k; NULL: tiles pack their own */
+    const char      *a; /* packed, all of it */
+    char            *b; /* packed, of this chunk of k; NULL: tiles pack their own */
     int64_t          m_tile, n_tile, m_tiles, n_tiles;
-    int64_t          k0, k1;  /* this chunk */
+    int64_t          k0, k1; /* this chunk */
 };
 
 static void choose_tiles(struct plan *p)
@@ -165,8 +166,7 @@ static void pack_b_into(const struct plan *p, char *dst, int64_t k0, int64_t kc,
     if (g->pack_b)
         g->pack_b(dst, g->pack_b_user, k0, kc, n0, nc, t->nr);
     else
-        t->pack_b(dst,
-                  (const char *)g->b.data + (k0 * g->b.row + n0 * g->b.col) * (int64_t)t->size,
+        t->pack_b(dst, (const char *)g->b.data + (k0 * g->b.row + n0 * g->b.col) * (int64_t)t->size,
                   g->b.row, g->b.col, kc, nc, t->nr);
 }
 
@@ -220,8 +220,8 @@ static cq_status multiply_tile(void *user, int64_t block)
     char              *own = NULL;
 
     if (!p->b)
-        CQ_TRY(alloc_elements(&own, smaller(KC, p->g->k), round_up(nc, p->type->nr),
-                              p->type->size));
+        CQ_TRY(
+            alloc_elements(&own, smaller(KC, p->g->k), round_up(nc, p->type->nr), p->type->size));
     for (int64_t k0 = p->k0; k0 < p->k1; k0 += KC) {
         int64_t kc = smaller(KC, p->k1 - k0);
 
@@ -260,8 +260,7 @@ static cq_status multiply(struct plan *p)
     for (p->k0 = 0; p->k0 < g->k; p->k0 = p->k1) {
         p->k1 = smaller(g->k, p->k0 + chunk);
         if (p->b)
-            CQ_TRY_OR_DONE(run_blocks(p, (p->k1 - p->k0 + KC - 1) / KC * p->n_tiles,
-                                      pack_b_block));
+            CQ_TRY_OR_DONE(run_blocks(p, (p->k1 - p->k0 + KC - 1) / KC * p->n_tiles, pack_b_block));
         CQ_TRY_OR_DONE(run_blocks(p, p->m_tiles * p->n_tiles, multiply_tile));
     }
 done:
@@ -281,8 +280,8 @@ struct vector_product {
 
 static cq_status vector_block(void *user, int64_t block)
 {
-    const struct vector_product *v    = user;
-    int64_t                      i    = block * v->step, n = smaller(v->step, v->n - i);
+    const struct vector_product *v = user;
+    int64_t                      i = block * v->step, n = smaller(v->step, v->n - i);
     int64_t                      size = (int64_t)v->type->size;
 
     if (v->is_dots)
@@ -296,14 +295,17 @@ static cq_status vector_block(void *user, int64_t block)
  * when neither stride of the matrix is 1 and it must go the long way. */
 static cq_status multiply_vector(const cq_gemm *g, const gemm_type *t, bool *done)
 {
-    bool      is_row = g->m == 1;
-    cq_matrix x = is_row ? g->a : g->b, w = is_row ? g->b : g->a;
-    int64_t   along_k = is_row ? w.row : w.col, along_n = is_row ? w.col : w.row;
-    struct vector_product v = { .type = t, .w = w.data, .k = g->k, .n = is_row ? g->n : g->m };
-    gemm_store s = { .alpha = g->alpha, .beta = g->beta, .row_bias = g->row_bias,
-                     .col_bias = g->col_bias, .rows = is_row };
-    char      *xs = NULL;
-    cq_status  status = CQ_OK;
+    bool                  is_row = g->m == 1;
+    cq_matrix             x = is_row ? g->a : g->b, w = is_row ? g->b : g->a;
+    int64_t               along_k = is_row ? w.row : w.col, along_n = is_row ? w.col : w.row;
+    struct vector_product v      = { .type = t, .w = w.data, .k = g->k, .n = is_row ? g->n : g->m };
+    gemm_store            s      = { .alpha    = g->alpha,
+                                     .beta     = g->beta,
+                                     .row_bias = g->row_bias,
+                                     .col_bias = g->col_bias,
+                                     .rows     = is_row };
+    char                 *xs     = NULL;
+    cq_status             status = CQ_OK;
 
     v.is_dots = along_k == 1 && g->k > 1;
     *done     = v.is_dots || along_n == 1;
@@ -347,10 +349,10 @@ cq_status cq_gemm_run(const cq_gemm *g)
     if (g->k == 0) { /* no term at all: one that is zero */
         static const double complex zero[GEMM_MR];
 
-        empty   = *g;
-        empty.k = 1;
-        empty.a = (cq_matrix){ zero, 0, 0 };
-        empty.b = (cq_matrix){ zero, 0, 0 };
+        empty          = *g;
+        empty.k        = 1;
+        empty.a        = (cq_matrix){ zero, 0, 0 };
+        empty.b        = (cq_matrix){ zero, 0, 0 };
         empty.pack_b   = NULL;
         empty.packed_a = NULL;
         return cq_gemm_run(&empty);

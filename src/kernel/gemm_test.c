@@ -32,8 +32,14 @@ struct problem {
 
 static void multiply(float *c, const struct problem *p, const float *a, const float *b)
 {
-    cq_gemm g = { .dtype = CQ_DTYPE_F32, .m = p->m, .n = p->n, .k = p->k, .c = c, .ldc = p->n,
-                  .alpha = p->alpha, .beta = p->beta };
+    cq_gemm g = { .dtype = CQ_DTYPE_F32,
+                  .m     = p->m,
+                  .n     = p->n,
+                  .k     = p->k,
+                  .c     = c,
+                  .ldc   = p->n,
+                  .alpha = p->alpha,
+                  .beta  = p->beta };
 
     g.a = p->a_t ? (cq_matrix){ a, 1, p->m } : (cq_matrix){ a, p->k, 1 };
     g.b = p->b_t ? (cq_matrix){ b, 1, p->k } : (cq_matrix){ b, p->n, 1 };
@@ -92,8 +98,8 @@ TEST(gemm, all_paths_agree_on_odd_sizes)
     const size_t         n       = sizeof sizes / sizeof *sizes;
 
     for (size_t i = 0; i < n * n * n; i++) {
-        struct problem p = { sizes[i % n], sizes[i / n % n], sizes[i / n / n], i & 1, i & 2,
-                             i % 3 ? 1 : -2.5f, i % 5 ? 0 : 0.5f };
+        struct problem p = { sizes[i % n], sizes[i / n % n],  sizes[i / n / n], i & 1,
+                             i & 2,        i % 3 ? 1 : -2.5f, i % 5 ? 0 : 0.5f };
 
         check(&p);
     }
@@ -113,8 +119,15 @@ TEST(gemm, all_paths_agree_across_blocks)
 TEST(gemm, c_is_not_read_when_beta_is_0)
 {
     float   a[] = { 1, 2, 3, 4 }, b[] = { 5, 6, 7, 8 }, c[4], bias[] = { 10, 20 };
-    cq_gemm g = { .dtype = CQ_DTYPE_F32, .m = 2, .n = 2, .k = 2, .a = { a, 2, 1 },
-                  .b = { b, 2, 1 }, .c = c, .ldc = 2, .alpha = 1 };
+    cq_gemm g = { .dtype = CQ_DTYPE_F32,
+                  .m     = 2,
+                  .n     = 2,
+                  .k     = 2,
+                  .a     = { a, 2, 1 },
+                  .b     = { b, 2, 1 },
+                  .c     = c,
+                  .ldc   = 2,
+                  .alpha = 1 };
 
     for (int i = 0; i < 4; i++)
         c[i] = NAN;
@@ -128,8 +141,8 @@ TEST(gemm, c_is_not_read_when_beta_is_0)
     g.n = 1; /* a column: its one bias goes to every row */
     CHECK_OK(cq_gemm_run(&g));
     CHECK(c[0] == 29 && c[2] == 53);
-    g.n = 2;
-    g.m = 1;
+    g.n        = 2;
+    g.m        = 1;
     g.row_bias = bias;
     g.col_bias = NULL;
     CHECK_OK(cq_gemm_run(&g));
@@ -139,8 +152,15 @@ TEST(gemm, c_is_not_read_when_beta_is_0)
 TEST(gemm, integers_wrap_around)
 {
     int64_t a[] = { INT64_MAX, 2 }, b[] = { 3, 1 }, c[1];
-    cq_gemm g = { .dtype = CQ_DTYPE_I64, .m = 1, .n = 1, .k = 2, .a = { a, 2, 1 },
-                  .b = { b, 1, 1 }, .c = c, .ldc = 1, .alpha = 1 };
+    cq_gemm g = { .dtype = CQ_DTYPE_I64,
+                  .m     = 1,
+                  .n     = 1,
+                  .k     = 2,
+                  .a     = { a, 2, 1 },
+                  .b     = { b, 1, 1 },
+                  .c     = c,
+                  .ldc   = 1,
+                  .alpha = 1 };
 
     CHECK_OK(cq_gemm_run(&g));
     CHECK(c[0] == INT64_MAX - 2 + 2); /* 3 * (2^63 - 1) + 2 = 2^64 + (2^63 - 1) */
@@ -151,9 +171,15 @@ TEST(gemm, packed_once_serves_many)
     struct problem p = { 20, 40, 300, false, false, 1, 0 };
     float         *a = random_floats(p.m * p.k), *b = random_floats(p.k * p.n);
     float          plain[800], packed[800];
-    cq_gemm g = { .dtype = CQ_DTYPE_F32, .m = p.m, .n = p.n, .k = p.k, .b = { b, p.n, 1 },
-                  .c = packed, .ldc = p.n, .alpha = 1 };
-    void   *pa;
+    cq_gemm        g = { .dtype = CQ_DTYPE_F32,
+                         .m     = p.m,
+                         .n     = p.n,
+                         .k     = p.k,
+                         .b     = { b, p.n, 1 },
+                         .c     = packed,
+                         .ldc   = p.n,
+                         .alpha = 1 };
+    void          *pa;
 
     multiply(plain, &p, a, b);
     CHECK_OK(cq_gemm_pack_a(&pa, CQ_DTYPE_F32, p.m, p.k, (cq_matrix){ a, p.k, 1 }));
@@ -165,6 +191,6 @@ TEST(gemm, packed_once_serves_many)
     cq_free(b);
 }
 
-RUN_TESTS(TEST_OF(gemm, all_paths_agree_on_odd_sizes),
-          TEST_OF(gemm, all_paths_agree_across_blocks), TEST_OF(gemm, c_is_not_read_when_beta_is_0),
-          TEST_OF(gemm, integers_wrap_around), TEST_OF(gemm, packed_once_serves_many))
+RUN_TESTS(TEST_OF(gemm, all_paths_agree_on_odd_sizes), TEST_OF(gemm, all_paths_agree_across_blocks),
+          TEST_OF(gemm, c_is_not_read_when_beta_is_0), TEST_OF(gemm, integers_wrap_around),
+          TEST_OF(gemm, packed_once_serves_many))

@@ -8,9 +8,9 @@ enum { GEMM_MR = 6, GEMM_MAX_NR = 16 };
 
 /* What happens to a tile of A * B on its way into C. */
 typedef struct gemm_store {
-    double      alpha, beta; /* beta 0: C is not read */
+    double      alpha, beta;         /* beta 0: C is not read */
     const void *row_bias, *col_bias; /* of this tile; may be NULL */
-    int         rows, cols; /* of the tile that exist, at most MR and NR */
+    int         rows, cols;          /* of the tile that exist, at most MR and NR */
 } gemm_store;
 
 typedef struct gemm_type {
@@ -37,7 +37,7 @@ void cq_avx2_tile_f32(const void *a, const void *b, int64_t kc, void *c, int64_t
 void cq_avx2_tile_f64(const void *a, const void *b, int64_t kc, void *c, int64_t ldc,
                       const gemm_store *store);
 void cq_avx2_dots_f32(void *y, const void *x, const void *w, int64_t ldw, int64_t n, int64_t k);
-void cq_avx2_sums_f32(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw,
-                      int64_t n, int64_t k);
+void cq_avx2_sums_f32(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw, int64_t n,
+                      int64_t k);
 
 #endif

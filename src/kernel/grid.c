@@ -26,19 +26,19 @@ struct grid {
     double         *steps[MAX_AXES]; /* of an affine grid: positions along each axis */
 };
 
-#define T float
-#define FABS fabsf
-#define FMOD fmodf
-#define FLOOR floorf
-#define NEARBY nearbyintf
+#define T        float
+#define FABS     fabsf
+#define FMOD     fmodf
+#define FLOOR    floorf
+#define NEARBY   nearbyintf
 #define FN(name) name##_f32
 #include "kernel/grid_type.inc"
 
-#define T double
-#define FABS fabs
-#define FMOD fmod
-#define FLOOR floor
-#define NEARBY nearbyint
+#define T        double
+#define FABS     fabs
+#define FMOD     fmod
+#define FLOOR    floor
+#define NEARBY   nearbyint
 #define FN(name) name##_f64
 #include "kernel/grid_type.inc"
 
@@ -55,8 +55,11 @@ cq_status cq_kernel_grid_sample(cq_tensor *out, const cq_tensor *x, const cq_ten
 {
     static const int n_taps[] = { 2, 1, 4 };
     cq_operands      s        = { .compute = cq_compute_dtype(x->dtype) };
-    struct grid      g = { .mode = mode, .padding = padding, .align_corners = align_corners,
-                           .n_dims = (int)x->rank - 2, .n_taps = n_taps[mode] };
+    struct grid      g        = { .mode          = mode,
+                                  .padding       = padding,
+                                  .align_corners = align_corners,
+                                  .n_dims        = (int)x->rank - 2,
+                                  .n_taps        = n_taps[mode] };
     int64_t          blocks;
 
     CQ_TRY(cq_operands_need_float(x, "grid_sample"));
@@ -92,8 +95,8 @@ static void fill_steps(double *steps, int64_t n, bool align_corners)
 
 cq_status cq_kernel_affine_grid(cq_tensor *out, const cq_tensor *theta, bool align_corners)
 {
-    cq_operands s = { .compute = cq_compute_dtype(out->dtype) };
-    struct grid g = { .n_dims = (int)out->rank - 2 };
+    cq_operands s     = { .compute = cq_compute_dtype(out->dtype) };
+    struct grid g     = { .n_dims = (int)out->rank - 2 };
     int64_t     total = 0, at = 0;
     double     *steps;
 

@@ -16,9 +16,9 @@ static void check_sample(cq_grid_mode mode, cq_grid_padding padding, bool align_
 
 TEST(grid, modes_with_zeros_around)
 {
-    check_sample(CQ_GRID_LINEAR, CQ_GRID_ZEROS, false,
-                 (double[]){ -0.1171875, -0.0703125, 0.765625, 0, 0.1328125, 0.09375, 0.109375,
-                             -0.375 });
+    check_sample(
+        CQ_GRID_LINEAR, CQ_GRID_ZEROS, false,
+        (double[]){ -0.1171875, -0.0703125, 0.765625, 0, 0.1328125, 0.09375, 0.109375, -0.375 });
     check_sample(CQ_GRID_NEAREST, CQ_GRID_ZEROS, false,
                  (double[]){ 0, 0, 1.25, 0, 0, 0, 0.5, -0.75 });
     check_sample(CQ_GRID_CUBIC, CQ_GRID_ZEROS, false,

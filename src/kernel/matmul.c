@@ -22,10 +22,10 @@ struct operand {
 };
 
 struct batch {
-    cq_gemm         gemm; /* without data */
-    struct operand  a, b;
-    char           *c;
-    size_t          rank; /* of the batch */
+    cq_gemm          gemm; /* without data */
+    struct operand   a, b;
+    char            *c;
+    size_t           rank;  /* of the batch */
     const cq_tensor *shape; /* whose leading sizes are the batch's */
 };
 
@@ -90,15 +90,15 @@ static bool fold_rows(struct batch *p, int64_t *n_batch)
 static cq_status multiply(cq_gemm g, char *c, const cq_tensor *out, const cq_tensor *a,
                           const cq_tensor *b)
 {
-    size_t       rank = out->rank - (a->rank > 1) - (b->rank > 1);
-    struct batch p    = { .gemm = g, .c = c, .rank = rank, .shape = out };
+    size_t       rank    = out->rank - (a->rank > 1) - (b->rank > 1);
+    struct batch p       = { .gemm = g, .c = c, .rank = rank, .shape = out };
     int64_t      n_batch = cq_sizes_product(out, 0, rank);
 
-    p.a      = describe(a, true, rank);
-    p.b      = describe(b, false, rank);
-    p.gemm.m = a->rank > 1 ? cq_size_of(a, a->rank - 2) : 1;
-    p.gemm.k = cq_size_of(a, a->rank - 1);
-    p.gemm.n = b->rank > 1 ? cq_size_of(b, b->rank - 1) : 1;
+    p.a        = describe(a, true, rank);
+    p.b        = describe(b, false, rank);
+    p.gemm.m   = a->rank > 1 ? cq_size_of(a, a->rank - 2) : 1;
+    p.gemm.k   = cq_size_of(a, a->rank - 1);
+    p.gemm.n   = b->rank > 1 ? cq_size_of(b, b->rank - 1) : 1;
     p.gemm.ldc = p.gemm.n;
     if (cq_size_of(b, b->rank > 1 ? b->rank - 2 : 0) != p.gemm.k ||
         !cq_operands_has(out, n_batch * p.gemm.m * p.gemm.n))
@@ -139,9 +139,9 @@ cq_status cq_kernel_matmul(cq_tensor *out, const cq_tensor *a, const cq_tensor *
 cq_status cq_kernel_linear(cq_tensor *out, const cq_tensor *x, const cq_tensor *w,
                            const cq_tensor *bias)
 {
-    cq_operands s   = { .compute = cq_compute_dtype(out->dtype) };
-    cq_gemm     g   = { .dtype = s.compute, .alpha = 1 };
-    cq_tensor  *w_t = NULL;
+    cq_operands s          = { .compute = cq_compute_dtype(out->dtype) };
+    cq_gemm     g          = { .dtype = s.compute, .alpha = 1 };
+    cq_tensor  *w_t        = NULL;
     cq_int      sizes[2]   = { w->sizes[1], w->sizes[0] };
     int64_t     strides[2] = { w->strides[1], w->strides[0] };
 

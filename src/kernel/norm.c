@@ -34,11 +34,11 @@ struct norm_type {
     void (*response)(const struct norm *p, void *out, const void *x, int64_t channel);
 };
 
-#define T float
+#define T        float
 #define FN(name) name##_f32
 #include "kernel/norm_type.inc"
 
-#define T double
+#define T        double
 #define FN(name) name##_f64
 #include "kernel/norm_type.inc"
 
@@ -216,9 +216,9 @@ static cq_status layer_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
-                               const cq_tensor *x, const cq_tensor *weight, const cq_tensor *bias,
-                               size_t n_axes, double eps)
+cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd, const cq_tensor *x,
+                               const cq_tensor *weight, const cq_tensor *bias, size_t n_axes,
+                               double eps)
 {
     struct norm p = { .eps = eps };
     cq_operands s = { 0 };
@@ -271,9 +271,9 @@ static cq_status group_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-cq_status cq_kernel_group_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
-                               const cq_tensor *x, const cq_tensor *weight, const cq_tensor *bias,
-                               int64_t groups, double eps)
+cq_status cq_kernel_group_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd, const cq_tensor *x,
+                               const cq_tensor *weight, const cq_tensor *bias, int64_t groups,
+                               double eps)
 {
     struct norm p = { .eps = eps, .groups = groups };
     cq_operands s = { 0 };

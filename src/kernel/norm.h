@@ -20,15 +20,15 @@ cq_status cq_kernel_batch_norm_train(cq_tensor *out, cq_tensor *save_mean, cq_te
 
 /* Over the last n_axes axes; weight and bias have their shape. mean and rstd get one
  * element for each normalised part. */
-cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
-                               const cq_tensor *x, const cq_tensor *weight, const cq_tensor *bias,
-                               size_t n_axes, double eps);
+cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd, const cq_tensor *x,
+                               const cq_tensor *weight, const cq_tensor *bias, size_t n_axes,
+                               double eps);
 
 /* x [n, c, ...] over groups of channels; weight and bias are by channel. With as many groups
  * as channels it is instance norm. mean and rstd: [n, groups]. */
-cq_status cq_kernel_group_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
-                               const cq_tensor *x, const cq_tensor *weight, const cq_tensor *bias,
-                               int64_t groups, double eps);
+cq_status cq_kernel_group_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd, const cq_tensor *x,
+                               const cq_tensor *weight, const cq_tensor *bias, int64_t groups,
+                               double eps);
 
 /* x / sqrt(mean(x^2) + eps) * weight over the last n_axes axes. */
 cq_status cq_kernel_rms_norm(cq_tensor *out, const cq_tensor *x, const cq_tensor *weight,

@@ -15,9 +15,9 @@ TEST(norm, batch_norm_by_given_statistics)
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(2, 3, 2), NULL);
 
     CHECK_OK(cq_kernel_batch_norm(out, x, w, b, m, v, 1e-3));
-    check_close(out, (double[]){ 0.11544863, -1.90393151, 0.00812661027, 1, 0, 0.249875094,
-                                 -2.48089726, -1.32696575, -0.275265787, 0.716607603, 0.124937547,
-                                 0.374812641 },
+    check_close(out,
+                (double[]){ 0.11544863, -1.90393151, 0.00812661027, 1, 0, 0.249875094, -2.48089726,
+                            -1.32696575, -0.275265787, 0.716607603, 0.124937547, 0.374812641 },
                 2e-6);
     release_all(x, w, b, m, v, NULL);
 }
@@ -32,9 +32,10 @@ TEST(norm, batch_norm_in_training_moves_the_running_statistics)
     cq_tensor *out  = tensor_of(CQ_DTYPE_F32, SIZES(2, 3, 2), NULL);
 
     CHECK_OK(cq_kernel_batch_norm_train(out, mean, rstd, rm, rv, x, w, b, 0.25, 1e-3));
-    check_close(out, (double[]){ 0.818492492, -1.27283083, 0.485208609, 1.9266245, -0.334874825,
-                                 0.111624942, -1.87035178, -0.675309881, 0.0733754959, 1.51479139,
-                                 -0.111624942, 0.334874825 },
+    check_close(out,
+                (double[]){ 0.818492492, -1.27283083, 0.485208609, 1.9266245, -0.334874825,
+                            0.111624942, -1.87035178, -0.675309881, 0.0733754959, 1.51479139,
+                            -0.111624942, 0.334874825 },
                 2e-6);
     check_close(mean, (double[]){ 0.0625, 0.125, -0.5 }, 1e-6);
     check_close(rstd, (double[]){ 1.1950419, 1.09822163, 1.78599907 }, 1e-6);
@@ -46,14 +47,15 @@ TEST(norm, batch_norm_in_training_moves_the_running_statistics)
 TEST(norm, layer_norm_over_the_last_axis)
 {
     cq_tensor *x = pattern(CQ_DTYPE_F32, SIZES(2, 5), 0), *w = pattern(CQ_DTYPE_F32, SIZES(5), 1);
-    cq_tensor *b = pattern(CQ_DTYPE_F32, SIZES(5), 2);
+    cq_tensor *b    = pattern(CQ_DTYPE_F32, SIZES(5), 2);
     cq_tensor *mean = tensor_of(CQ_DTYPE_F32, SIZES(2, 1), NULL);
     cq_tensor *rstd = tensor_of(CQ_DTYPE_F32, SIZES(2, 1), NULL);
     cq_tensor *out  = tensor_of(CQ_DTYPE_F32, SIZES(2, 5), NULL);
 
     CHECK_OK(cq_kernel_layer_norm(out, mean, rstd, x, w, b, 1, 1e-3));
-    check_close(out, (double[]){ 0.765320313, 1.39340047, 0.160274264, -2.74844652, 0.866563101,
-                                 0.197925261, 1.94792526, 0, 0.579875435, 1.22396263 },
+    check_close(out,
+                (double[]){ 0.765320313, 1.39340047, 0.160274264, -2.74844652, 0.866563101,
+                            0.197925261, 1.94792526, 0, 0.579875435, 1.22396263 },
                 2e-6);
     check_close(mean, (double[]){ 0.05, 0 }, 1e-6);
     check_close(rstd, (double[]){ 1.16563101, 1.26390035 }, 1e-6);
@@ -67,9 +69,10 @@ TEST(norm, group_norm_has_parameters_by_channel)
     cq_tensor *out = tensor_of(CQ_DTYPE_F64, SIZES(1, 4, 3), NULL);
 
     CHECK_OK(cq_kernel_group_norm(out, NULL, NULL, x, w, b, 2, 1e-3));
-    check_close(out, (double[]){ 0.64206006, -1.44603003, -0.252835693, 2.19319434, 1.29829858,
-                                 0.403402831, -0.340243212, -0.0378048013, 0.264633609,
-                                 -2.32316804, -0.810975994, 0.701216058 },
+    check_close(out,
+                (double[]){ 0.64206006, -1.44603003, -0.252835693, 2.19319434, 1.29829858,
+                            0.403402831, -0.340243212, -0.0378048013, 0.264633609, -2.32316804,
+                            -0.810975994, 0.701216058 },
                 1e-8);
     release_all(x, w, b, NULL);
 }
@@ -96,8 +99,9 @@ TEST(norm, local_response_norm)
                             -0.386944519, 0.669222507, 0 },
                 1e-6);
     CHECK_OK(cq_kernel_local_response_norm(out, x, 2, 1, 2, 0.75, 1));
-    check_close(out, (double[]){ -0.617180374, 0.422948505, -0.230224006, 0.575560014, 0.203875728,
-                                 -0.319097754, 0.581037994, 0 },
+    check_close(out,
+                (double[]){ -0.617180374, 0.422948505, -0.230224006, 0.575560014, 0.203875728,
+                            -0.319097754, 0.581037994, 0 },
                 1e-6);
     cq_tensor_release(x);
 }
@@ -113,5 +117,6 @@ TEST(norm, integers_are_refused)
 RUN_TESTS(TEST_OF(norm, batch_norm_by_given_statistics),
           TEST_OF(norm, batch_norm_in_training_moves_the_running_statistics),
           TEST_OF(norm, layer_norm_over_the_last_axis),
-          TEST_OF(norm, group_norm_has_parameters_by_channel), TEST_OF(norm, rms_norm_keeps_the_mean),
-          TEST_OF(norm, local_response_norm), TEST_OF(norm, integers_are_refused))
+          TEST_OF(norm, group_norm_has_parameters_by_channel),
+          TEST_OF(norm, rms_norm_keeps_the_mean), TEST_OF(norm, local_response_norm),
+          TEST_OF(norm, integers_are_refused))

@@ -30,8 +30,8 @@ const void *cq_operands_in_as(cq_operands *s, const cq_tensor *t, cq_dtype dtype
 
     if (!t || s->status != CQ_OK)
         return NULL;
-    s->status = t->dtype == dtype ? cq_tensor_contiguous(&work, t)
-                                  : cq_tensor_clone(&work, t, dtype);
+    s->status =
+        t->dtype == dtype ? cq_tensor_contiguous(&work, t) : cq_tensor_clone(&work, t, dtype);
     return s->status == CQ_OK ? keep(s, work, NULL) : NULL;
 }
 

@@ -20,7 +20,7 @@ typedef struct cq_operands {
     cq_status status; /* the first failure; later calls fall through and give NULL */
     int       n;
     struct {
-        cq_tensor *work; /* owned */
+        cq_tensor *work;    /* owned */
         cq_tensor *copy_to; /* borrowed; NULL if work is an input or the output itself */
     } items[CQ_MAX_OPERANDS];
 } cq_operands;
@@ -37,8 +37,9 @@ cq_status   cq_operands_close(cq_operands *s);
 /* Refuses a dtype that kernel cannot compute: "max_pool does not work on bool". */
 cq_status cq_operands_need_float(const cq_tensor *t, const char *kernel);
 
-/* Refuses sizes that do not fit together (b may be NULL), so that no kernel reads outside of a tensor even if
- * its caller forgot to check: "conv: the shapes float32[1, 3] and float32[2] do not fit". */
+/* Refuses sizes that do not fit together (b may be NULL), so that no kernel reads outside of a
+ * tensor even if its caller forgot to check: "conv: the shapes float32[1, 3] and float32[2] do not
+ * fit". */
 cq_status cq_operands_misfit(const char *kernel, const cq_tensor *a, const cq_tensor *b);
 
 /* True for NULL, else whether t has n elements. */

@@ -16,10 +16,10 @@ struct pool {
     cq_slide                slide;
     const struct pool_type *type;
     bool                    is_max, is_box;
-    double                  power;   /* of an Lp pool, else 0 */
-    int64_t                 divisor; /* fixed, or 0 */
+    double                  power;                  /* of an Lp pool, else 0 */
+    int64_t                 divisor;                /* fixed, or 0 */
     int64_t                *counts[CQ_MAX_SPATIAL]; /* by axis and place; average pools only */
-    int64_t                 planes, step; /* step: planes in a block */
+    int64_t                 planes, step;           /* step: planes in a block */
     const char             *x;
     char                   *out;
     int64_t                *index;
@@ -41,28 +41,28 @@ struct pool_type {
     void (*spread)(void *out, const void *grad, int64_t i, int64_t divisor, int64_t n);
 };
 
-#define T float
-#define WIDE double
-#define LOWEST (-INFINITY)
+#define T         float
+#define WIDE      double
+#define LOWEST    (-INFINITY)
 #define IS_NAN(v) isnan(v)
 #define ADD(a, b) ((a) + (b))
-#define FN(name) name##_f32
+#define FN(name)  name##_f32
 #include "kernel/pool_type.inc"
 
-#define T double
-#define WIDE double
-#define LOWEST ((double)-INFINITY)
+#define T         double
+#define WIDE      double
+#define LOWEST    ((double)-INFINITY)
 #define IS_NAN(v) isnan(v)
 #define ADD(a, b) ((a) + (b))
-#define FN(name) name##_f64
+#define FN(name)  name##_f64
 #include "kernel/pool_type.inc"
 
-#define T int64_t
-#define WIDE int64_t
-#define LOWEST INT64_MIN
+#define T         int64_t
+#define WIDE      int64_t
+#define LOWEST    INT64_MIN
 #define IS_NAN(v) false
 #define ADD(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
-#define FN(name) name##_i64
+#define FN(name)  name##_i64
 #include "kernel/pool_type.inc"
 
 static const struct pool_type *type_of(cq_dtype compute)
@@ -155,7 +155,7 @@ static void box_of(const cq_slide *s, const int64_t *at, int64_t *lo, int64_t *h
 
 static void box_plane(const struct pool *p, char *out, int64_t *index, const char *x)
 {
-    const cq_slide *s = &p->slide;
+    const cq_slide *s                  = &p->slide;
     int64_t         at[CQ_MAX_SPATIAL] = { 0 }, lo[CQ_MAX_SPATIAL], hi[CQ_MAX_SPATIAL];
 
     for (int64_t i = 0; i < s->out_plane; i++, cq_grid_next(at, s->n_dims, s->out)) {
@@ -181,9 +181,8 @@ static cq_status pool_block(void *user, int64_t block)
 
 static cq_status run(struct pool *p, cq_tensor *out, cq_tensor *indices, const cq_tensor *x)
 {
-    cq_operands s = { .compute = cq_compute_dtype(x->dtype) };
-    int64_t     work =
-        p->is_box ? p->slide.in_plane : p->slide.out_plane * p->slide.taps;
+    cq_operands s    = { .compute = cq_compute_dtype(x->dtype) };
+    int64_t     work = p->is_box ? p->slide.in_plane : p->slide.out_plane * p->slide.taps;
 
     if (cq_dtype_is_complex(x->dtype))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "pooling does not work on %s",
@@ -320,9 +319,9 @@ static cq_status unpool(cq_tensor *out, const cq_tensor *x, const cq_tensor *ind
     if (!cq_operands_has(x, p.planes * p.slide.out_plane) ||
         !cq_operands_has(indices, p.planes * p.slide.out_plane))
         return cq_operands_misfit("max_unpool", x, out);
-    p.x      = cq_operands_in(&s, x);
-    p.index  = (int64_t *)cq_operands_in_as(&s, indices, CQ_DTYPE_I64); /* only read */
-    p.out    = cq_operands_out(&s, out);
+    p.x     = cq_operands_in(&s, x);
+    p.index = (int64_t *)cq_operands_in_as(&s, indices, CQ_DTYPE_I64); /* only read */
+    p.out   = cq_operands_out(&s, out);
     if (s.status == CQ_OK) {
         memset(p.out, 0, (size_t)cq_tensor_numel(out) * p.type->size);
         s.status = scatter(&p, x, add);
@@ -344,8 +343,8 @@ cq_status cq_kernel_max_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out,
 /* Every place gives each element of its window the same share. */
 static void spread_window(const struct pool *p, char *out, const char *grad)
 {
-    const cq_slide *s    = &p->slide;
-    int             last = s->n_dims - 1;
+    const cq_slide *s                  = &p->slide;
+    int             last               = s->n_dims - 1;
     int64_t         at[CQ_MAX_SPATIAL] = { 0 }, size = (int64_t)p->type->size;
 
     for (int64_t i = 0; i < s->out_plane; i++, cq_grid_next(at, s->n_dims, s->out)) {
@@ -362,9 +361,9 @@ static void spread_window(const struct pool *p, char *out, const char *grad)
 
 static void spread_box(const struct pool *p, char *out, const char *grad)
 {
-    const cq_slide *s    = &p->slide;
-    int             last = s->n_dims - 1;
-    int64_t at[CQ_MAX_SPATIAL] = { 0 }, lo[CQ_MAX_SPATIAL], hi[CQ_MAX_SPATIAL];
+    const cq_slide *s                  = &p->slide;
+    int             last               = s->n_dims - 1;
+    int64_t         at[CQ_MAX_SPATIAL] = { 0 }, lo[CQ_MAX_SPATIAL], hi[CQ_MAX_SPATIAL];
 
     for (int64_t i = 0; i < s->out_plane; i++, cq_grid_next(at, s->n_dims, s->out)) {
         int64_t in[CQ_MAX_SPATIAL] = { 0 }, sizes[CQ_MAX_SPATIAL], count = 1;
@@ -380,8 +379,7 @@ static void spread_box(const struct pool *p, char *out, const char *grad)
             for (int d = 0; d < last; d++)
                 start += (lo[d] + in[d]) * s->in_step[d];
             if (count)
-                p->type->spread(out + start * (int64_t)p->type->size, grad, i, count,
-                                sizes[last]);
+                p->type->spread(out + start * (int64_t)p->type->size, grad, i, count, sizes[last]);
         } while (cq_grid_next(in, last, sizes));
     }
 }
@@ -396,9 +394,9 @@ static cq_status spread(struct pool *p, cq_tensor *grad_x, const cq_tensor *grad
     p->planes = cq_size_of(grad_x, 0) * cq_size_of(grad_x, 1);
     if (!cq_operands_has(grad_out, p->planes * slide->out_plane))
         return cq_operands_misfit("pool", grad_x, grad_out);
-    p->x      = cq_operands_in(&s, grad_out);
-    p->out    = cq_operands_out(&s, grad_x);
-    size      = (int64_t)p->type->size;
+    p->x   = cq_operands_in(&s, grad_out);
+    p->out = cq_operands_out(&s, grad_x);
+    size   = (int64_t)p->type->size;
     if (s.status == CQ_OK)
         memset(p->out, 0, (size_t)(cq_tensor_numel(grad_x) * size));
     for (int64_t i = 0; i < p->planes && s.status == CQ_OK; i++)

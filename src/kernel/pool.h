@@ -12,9 +12,9 @@ cq_status cq_kernel_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor
                              const cq_window *window);
 
 typedef struct cq_avg_pool {
-    const int64_t *padding_after;    /* NULL: as much as before the image */
+    const int64_t *padding_after;     /* NULL: as much as before the image */
     bool           count_include_pad; /* divide by what lies in the padding as well */
-    int64_t        divisor; /* instead of a count, if not 0 */
+    int64_t        divisor;           /* instead of a count, if not 0 */
 } cq_avg_pool;
 
 cq_status cq_kernel_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,

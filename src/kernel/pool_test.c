@@ -29,7 +29,7 @@ TEST(pool, maximum_over_three_axes_of_integers)
 
 TEST(pool, nan_wins_and_the_first_of_equals_too)
 {
-    cq_tensor *x   = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 6), (float[]){ 1, 1, 0, NAN, 5, -INFINITY });
+    cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 6), (float[]){ 1, 1, 0, NAN, 5, -INFINITY });
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 3), NULL);
     cq_tensor *at  = tensor_of(CQ_DTYPE_I64, SIZES(1, 1, 3), NULL);
 
@@ -126,7 +126,7 @@ TEST(pool, gradient_of_the_average)
 RUN_TESTS(TEST_OF(pool, maximum_with_dilation_and_indices),
           TEST_OF(pool, maximum_over_three_axes_of_integers),
           TEST_OF(pool, nan_wins_and_the_first_of_equals_too),
-          TEST_OF(pool, average_counts_as_pytorch_does), TEST_OF(pool, average_with_a_fixed_divisor),
-          TEST_OF(pool, adaptive_windows_overlap), TEST_OF(pool, lp_is_a_norm),
-          TEST_OF(pool, unpool_puts_values_back_and_checks_where),
+          TEST_OF(pool, average_counts_as_pytorch_does),
+          TEST_OF(pool, average_with_a_fixed_divisor), TEST_OF(pool, adaptive_windows_overlap),
+          TEST_OF(pool, lp_is_a_norm), TEST_OF(pool, unpool_puts_values_back_and_checks_where),
           TEST_OF(pool, gradient_of_the_average))

@@ -8,11 +8,11 @@
 
 #include <math.h>
 
-#define T float
+#define T        float
 #define FN(name) name##_f32
 #include "kernel/resize_type.inc"
 
-#define T double
+#define T        double
 #define FN(name) name##_f64
 #include "kernel/resize_type.inc"
 
@@ -52,7 +52,7 @@ struct resize_pass {
 
 static cq_status pass_block(void *user, int64_t o)
 {
-    const struct resize_pass *p = user;
+    const struct resize_pass *p     = user;
     int64_t                   bytes = p->inner * p->size;
 
     if (p->weigh)
@@ -73,8 +73,10 @@ static cq_status check_axes(const cq_tensor *out, const cq_tensor *x, const cq_r
         int64_t               n = a->n_taps ? a->n_out : cq_size_of(x, i);
 
         if (n != cq_size_of(out, i))
-            return cq_fail(CQ_E_TYPE, "resize", NULL, "axis %zu of the result has %lld elements, "
-                           "not %lld", i, (long long)cq_size_of(out, i), (long long)n);
+            return cq_fail(CQ_E_TYPE, "resize", NULL,
+                           "axis %zu of the result has %lld elements, "
+                           "not %lld",
+                           i, (long long)cq_size_of(out, i), (long long)n);
         for (int64_t j = 0; j < a->n_out * a->n_taps; j++)
             if (a->index[j] < 0 || a->index[j] >= cq_size_of(x, i))
                 return cq_fail(CQ_E_ARGUMENT, "resize", NULL,
@@ -89,7 +91,10 @@ static cq_status check_axes(const cq_tensor *out, const cq_tensor *x, const cq_r
 static cq_status run_axis(char *out, const char *x, const cq_tensor *old, const cq_tensor *shape,
                           const cq_resize_axis *a, size_t axis, cq_dtype dtype)
 {
-    struct resize_pass p = { .axis = a, .x = x, .out = out, .n = cq_size_of(old, axis),
+    struct resize_pass p = { .axis  = a,
+                             .x     = x,
+                             .out   = out,
+                             .n     = cq_size_of(old, axis),
                              .inner = cq_sizes_product(shape, axis + 1, shape->rank),
                              .size  = (int64_t)cq_dtype_size(dtype) };
 
@@ -104,7 +109,7 @@ static cq_status run_axis(char *out, const char *x, const cq_tensor *old, const 
 static cq_status run_axes(char *out, const char *x, const cq_tensor *old, const cq_tensor *shape,
                           const cq_resize_axis *axes, cq_dtype dtype)
 {
-    size_t    size   = cq_dtype_size(dtype), left = 0;
+    size_t    size = cq_dtype_size(dtype), left = 0;
     char     *buffer = NULL;
     cq_status status = CQ_OK;
 
@@ -118,7 +123,7 @@ static cq_status run_axes(char *out, const char *x, const cq_tensor *old, const 
 
         if (axes[i].n_taps == 0)
             continue;
-        to = --left == 0 ? out : cq_alloc_aligned((size_t)n * size);
+        to     = --left == 0 ? out : cq_alloc_aligned((size_t)n * size);
         status = to ? run_axis(to, x, old, shape, &axes[i], i, dtype) : CQ_E_NO_MEMORY;
         cq_free_aligned(buffer);
         buffer = left ? to : NULL;
@@ -251,8 +256,8 @@ static cq_status fill_antialias(cq_resize_axis *a, const struct axis_spec *s)
     CQ_TRY(cq_resize_axis_init(a, s->out, taps, false));
     for (int64_t i = 0; i < s->out; i++) {
         double  center = step * ((double)i + 0.5), sum = 0;
-        int64_t from   = (int64_t)fmax(center - reach + 0.5, 0);
-        int64_t to     = (int64_t)fmin(center + reach + 0.5, (double)s->in);
+        int64_t from = (int64_t)fmax(center - reach + 0.5, 0);
+        int64_t to   = (int64_t)fmin(center + reach + 0.5, (double)s->in);
 
         for (int64_t t = 0; t < taps; t++) {
             double x = ((double)(from + t) - center + 0.5) / wide, *w = &a->weight[i * taps + t];
@@ -280,10 +285,13 @@ cq_status cq_kernel_upsample(cq_tensor *out, const cq_tensor *x, cq_resize_mode 
     if (cq_tensor_numel(out) == 0)
         return CQ_OK;
     for (size_t i = 2; i < x->rank && status == CQ_OK; i++) {
-        struct axis_spec s = { cq_size_of(x, i), cq_size_of(out, i), mode,
+        struct axis_spec s = { cq_size_of(x, i),
+                               cq_size_of(out, i),
+                               mode,
                                align_corners && mode != CQ_RESIZE_NEAREST &&
                                    mode != CQ_RESIZE_NEAREST_EXACT,
-                               x->dtype == CQ_DTYPE_F64, scales ? scales[i - 2] : 0 };
+                               x->dtype == CQ_DTYPE_F64,
+                               scales ? scales[i - 2] : 0 };
 
         if (s.in == 0)
             status = cq_fail(CQ_E_ARGUMENT, "upsample", NULL, "axis %zu of the image is empty", i);

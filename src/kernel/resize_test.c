@@ -87,7 +87,8 @@ TEST(resize, a_table_that_points_outside_is_refused)
     release_all(x, out, NULL);
 }
 
-RUN_TESTS(TEST_OF(resize, nearest_and_nearest_exact_differ), TEST_OF(resize, nearest_keeps_any_dtype),
+RUN_TESTS(TEST_OF(resize, nearest_and_nearest_exact_differ),
+          TEST_OF(resize, nearest_keeps_any_dtype),
           TEST_OF(resize, a_given_scale_counts_more_than_the_sizes),
           TEST_OF(resize, bilinear_with_and_without_aligned_corners), TEST_OF(resize, bicubic),
           TEST_OF(resize, antialias_sees_every_pixel),

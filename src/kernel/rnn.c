@@ -13,17 +13,17 @@ enum { MAX_GATES = 4 };
 struct rnn_type;
 
 struct rnn {
-    const cq_rnn           *cell;
-    const struct rnn_type  *type;
-    cq_dtype                dtype;
-    int64_t                 size; /* bytes of an element */
-    int64_t                 steps, batch, input, hidden, width; /* width: of h and out */
-    int                     n_gates, gates[MAX_GATES];
-    int                     n_summed; /* gates that take the state's part as it is */
-    cq_rnn_activation       act[3];
-    const char             *x, *w_ih, *w_hh, *b_ih, *b_hh, *w_hr, *peephole;
-    void                   *packed; /* w_hh */
-    char                   *out;
+    const cq_rnn          *cell;
+    const struct rnn_type *type;
+    cq_dtype               dtype;
+    int64_t                size;                               /* bytes of an element */
+    int64_t                steps, batch, input, hidden, width; /* width: of h and out */
+    int                    n_gates, gates[MAX_GATES];
+    int                    n_summed; /* gates that take the state's part as it is */
+    cq_rnn_activation      act[3];
+    const char            *x, *w_ih, *w_hh, *b_ih, *b_hh, *w_hr, *peephole;
+    void                  *packed; /* w_hh */
+    char                  *out;
 
     /* Work space, one allocation. h and c are the state, new_h and new_c what a step makes
      * of it, before projection. */
@@ -39,21 +39,21 @@ struct rnn_type {
     void (*gru)(const struct rnn *r, const void *hw);
 };
 
-#define T float
-#define EXP expf
-#define EXPM1 expm1f
-#define LOG1P log1pf
-#define TANH tanhf
-#define ABS fabsf
+#define T        float
+#define EXP      expf
+#define EXPM1    expm1f
+#define LOG1P    log1pf
+#define TANH     tanhf
+#define ABS      fabsf
 #define FN(name) name##_f32
 #include "kernel/rnn_type.inc"
 
-#define T double
-#define EXP exp
-#define EXPM1 expm1
-#define LOG1P log1p
-#define TANH tanh
-#define ABS fabs
+#define T        double
+#define EXP      exp
+#define EXPM1    expm1
+#define LOG1P    log1p
+#define TANH     tanh
+#define ABS      fabs
 #define FN(name) name##_f64
 #include "kernel/rnn_type.inc"
 
@@ -63,7 +63,7 @@ static void set_cell(struct rnn *r, const cq_rnn *cell)
     static const cq_rnn_fn fns[][3] = { { CQ_RNN_FN_TANH, CQ_RNN_FN_TANH, CQ_RNN_FN_TANH },
                                         { CQ_RNN_FN_SIGMOID, CQ_RNN_FN_TANH, CQ_RNN_FN_TANH },
                                         { CQ_RNN_FN_SIGMOID, CQ_RNN_FN_TANH, CQ_RNN_FN_TANH } };
-    int any = 0;
+    int                    any      = 0;
 
     r->cell     = cell;
     r->n_gates  = counts[cell->kind];
@@ -82,17 +82,18 @@ static void set_cell(struct rnn *r, const cq_rnn *cell)
 static cq_status check_cell(const cq_rnn *cell, const cq_tensor *x)
 {
     int64_t n_gates = cell->kind == CQ_RNN_LSTM ? 4 : cell->kind == CQ_RNN_GRU ? 3 : 1;
-    bool    bad = x->rank != 3 || cell->w_ih->rank != 2 || cell->w_hh->rank != 2;
+    bool    bad     = x->rank != 3 || cell->w_ih->rank != 2 || cell->w_hh->rank != 2;
 
     bad = bad || cq_size_of(cell->w_ih, 1) != cq_size_of(x, 2) ||
           cq_size_of(cell->w_ih, 0) % n_gates != 0 ||
           cq_size_of(cell->w_ih, 0) != cq_size_of(cell->w_hh, 0) ||
-          cq_size_of(cell->w_hh, 1) != (cell->w_hr ? cq_size_of(cell->w_hr, 0)
-                                                   : cq_size_of(cell->w_ih, 0) / n_gates);
+          cq_size_of(cell->w_hh, 1) !=
+              (cell->w_hr ? cq_size_of(cell->w_hr, 0) : cq_size_of(cell->w_ih, 0) / n_gates);
     for (int i = 0; i < n_gates; i++)
         bad = bad || cell->gates[i] < 0 || cell->gates[i] >= n_gates;
     if (bad)
-        return cq_fail(CQ_E_TYPE, "rnn", NULL, "the weights of a recurrent layer do not fit its "
+        return cq_fail(CQ_E_TYPE, "rnn", NULL,
+                       "the weights of a recurrent layer do not fit its "
                        "input and one another");
     return cq_operands_need_float(x, "rnn");
 }
@@ -105,14 +106,17 @@ static cq_status check_states(const struct rnn *r, const cq_tensor *out, const c
 
     if (!cq_operands_has(out, r->steps * h) || !cq_operands_has(h_n, h) ||
         !cq_operands_has(h0, h) || !cq_operands_has(c_n, c) || !cq_operands_has(c0, c))
-        return cq_fail(CQ_E_TYPE, "rnn", NULL, "the states or results of a recurrent layer do not "
-                       "have %lld sequences of width %lld", (long long)r->batch,
-                       (long long)r->width);
+        return cq_fail(CQ_E_TYPE, "rnn", NULL,
+                       "the states or results of a recurrent layer do not "
+                       "have %lld sequences of width %lld",
+                       (long long)r->batch, (long long)r->width);
     if (!cq_operands_has(cell->b_ih, g) || !cq_operands_has(cell->b_hh, g) ||
         !cq_operands_has(cell->w_hr, r->width * r->hidden) ||
         !cq_operands_has(cell->peephole, 3 * r->hidden))
-        return cq_fail(CQ_E_TYPE, "rnn", NULL, "the parameters of a recurrent layer are not for "
-                       "%lld hidden units", (long long)r->hidden);
+        return cq_fail(CQ_E_TYPE, "rnn", NULL,
+                       "the parameters of a recurrent layer are not for "
+                       "%lld hidden units",
+                       (long long)r->hidden);
     return CQ_OK;
 }
 
@@ -120,7 +124,7 @@ static cq_status check_states(const struct rnn *r, const cq_tensor *out, const c
 
 static cq_status make_space(struct rnn *r)
 {
-    int64_t n    = r->batch * r->hidden, gates = r->n_gates;
+    int64_t n = r->batch * r->hidden, gates = r->n_gates;
     int64_t w    = r->width > r->hidden ? r->width : r->hidden;
     int64_t rows = r->steps * r->batch, total;
     char   *p;
@@ -151,9 +155,16 @@ static cq_status make_space(struct rnn *r)
 static cq_status multiply_input(const struct rnn *r)
 {
     int64_t width = r->n_gates * r->hidden;
-    cq_gemm g = { .dtype = r->dtype, .alpha = 1, .m = r->steps * r->batch, .n = width,
-                  .k = r->input, .a = { r->x, r->input, 1 }, .b = { r->w_ih, 1, r->input },
-                  .c = r->from_x, .ldc = width, .col_bias = r->b_ih };
+    cq_gemm g     = { .dtype    = r->dtype,
+                      .alpha    = 1,
+                      .m        = r->steps * r->batch,
+                      .n        = width,
+                      .k        = r->input,
+                      .a        = { r->x, r->input, 1 },
+                      .b        = { r->w_ih, 1, r->input },
+                      .c        = r->from_x,
+                      .ldc      = width,
+                      .col_bias = r->b_ih };
 
     return cq_gemm_run(&g);
 }
@@ -162,9 +173,16 @@ static cq_status multiply_input(const struct rnn *r)
 static cq_status multiply_state(const struct rnn *r, const char *state, char *out, int64_t first,
                                 int64_t rows, const void *packed)
 {
-    cq_gemm g = { .dtype = r->dtype, .alpha = 1, .m = rows, .n = r->batch, .k = r->width,
-                  .a = { r->w_hh + first * r->width * r->size, r->width, 1 },
-                  .b = { state, 1, r->width }, .c = out, .ldc = r->batch, .packed_a = packed };
+    cq_gemm g = { .dtype    = r->dtype,
+                  .alpha    = 1,
+                  .m        = rows,
+                  .n        = r->batch,
+                  .k        = r->width,
+                  .a        = { r->w_hh + first * r->width * r->size, r->width, 1 },
+                  .b        = { state, 1, r->width },
+                  .c        = out,
+                  .ldc      = r->batch,
+                  .packed_a = packed };
 
     g.row_bias = r->b_hh ? r->b_hh + first * r->size : NULL;
     return cq_gemm_run(&g);
@@ -172,9 +190,15 @@ static cq_status multiply_state(const struct rnn *r, const char *state, char *ou
 
 static cq_status project(const struct rnn *r)
 {
-    cq_gemm g = { .dtype = r->dtype, .alpha = 1, .m = r->batch, .n = r->width, .k = r->hidden,
-                  .a = { r->new_h, r->hidden, 1 }, .b = { r->w_hr, 1, r->hidden },
-                  .c = r->projected, .ldc = r->width };
+    cq_gemm g = { .dtype = r->dtype,
+                  .alpha = 1,
+                  .m     = r->batch,
+                  .n     = r->width,
+                  .k     = r->hidden,
+                  .a     = { r->new_h, r->hidden, 1 },
+                  .b     = { r->w_hr, 1, r->hidden },
+                  .c     = r->projected,
+                  .ldc   = r->width };
 
     return cq_gemm_run(&g);
 }

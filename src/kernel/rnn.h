@@ -44,11 +44,11 @@ typedef struct cq_rnn {
     bool   input_forget; /* LSTM: f is 1 - i */
     double clip;         /* limits what goes into activations to +-clip; 0: no limit */
 
-    const cq_tensor *w_ih, *w_hh;  /* [gates * hidden, input], [gates * hidden, hidden or proj] */
-    const cq_tensor *b_ih, *b_hh;  /* [gates * hidden] or NULL */
-    const cq_tensor *w_hr;         /* LSTM: [proj, hidden], projects the output; or NULL */
-    const cq_tensor *peephole;     /* LSTM: [3 * hidden], i o f; or NULL */
-    const int64_t   *lengths;      /* steps of each sequence of the batch, or NULL */
+    const cq_tensor *w_ih, *w_hh; /* [gates * hidden, input], [gates * hidden, hidden or proj] */
+    const cq_tensor *b_ih, *b_hh; /* [gates * hidden] or NULL */
+    const cq_tensor *w_hr;        /* LSTM: [proj, hidden], projects the output; or NULL */
+    const cq_tensor *peephole;    /* LSTM: [3 * hidden], i o f; or NULL */
+    const int64_t   *lengths;     /* steps of each sequence of the batch, or NULL */
 } cq_rnn;
 
 /* x [steps, batch, input]; out [steps, batch, hidden or proj], zero past a sequence's end;

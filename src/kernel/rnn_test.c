@@ -47,7 +47,7 @@ TEST(rnn, plain)
     release(&s);
 }
 
-static const double gru_out[] = { -0.877247774, -0.662128438, 0.899076508, -0.809419795,
+static const double gru_out[] = { -0.877247774, -0.662128438, 0.899076508,  -0.809419795,
                                   -0.916820065, 0.929569273,  -0.537841247, 0.31599391,
                                   0.182721883,  -0.27217187,  -0.148862701, 0.580493717 };
 
@@ -112,8 +112,8 @@ TEST(rnn, gates_may_come_in_another_order)
     struct setup s = make(CQ_RNN_GRU, 3, 3);
 
     for (int i = 0; i < 4; i++) {
-        float *p    = cq_tensor_data(s.w[i]);
-        int64_t n   = cq_tensor_numel(s.w[i]) / 3;
+        float  *p = cq_tensor_data(s.w[i]);
+        int64_t n = cq_tensor_numel(s.w[i]) / 3;
 
         for (int64_t j = 0; j < n; j++) {
             float r = p[j];

@@ -32,10 +32,10 @@ cq_status cq_slide_init(cq_slide *s, const cq_window *w, const cq_tensor *in, co
         s->out_plane *= s->out[i];
         s->taps *= s->kernel[i];
         if (s->stride[i] < 1 || s->dilation[i] < 1 || s->kernel[i] < 0)
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                           "kernel %lld, stride %lld and dilation %lld of a window must be positive",
-                           (long long)s->kernel[i], (long long)s->stride[i],
-                           (long long)s->dilation[i]);
+            return cq_fail(
+                CQ_E_ARGUMENT, NULL, NULL,
+                "kernel %lld, stride %lld and dilation %lld of a window must be positive",
+                (long long)s->kernel[i], (long long)s->stride[i], (long long)s->dilation[i]);
     }
     s->in_plane = step;
     return CQ_OK;

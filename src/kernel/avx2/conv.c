@@ -14,8 +14,8 @@ static __m256 load_even(const float *p)
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(e), _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
-static void run_of_32(float *out, const float *x, const float *w, const int64_t *at,
-                      int64_t n_taps, __m256 bias)
+static void run_of_32(float *out, const float *x, const float *w, const int64_t *at, int64_t n_taps,
+                      __m256 bias)
 {
     __m256 s0 = bias, s1 = bias, s2 = bias, s3 = bias;
 

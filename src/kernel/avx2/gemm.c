@@ -8,20 +8,20 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define T float
-#define V __m256
-#define LANES 8
-#define OP(name) _mm256_##name##_ps
+#define T            float
+#define V            __m256
+#define LANES        8
+#define OP(name)     _mm256_##name##_ps
 #define BROADCAST(p) _mm256_broadcast_ss(p)
-#define NAME cq_avx2_tile_f32
+#define NAME         cq_avx2_tile_f32
 #include "kernel/avx2/gemm_tile.inc"
 
-#define T double
-#define V __m256d
-#define LANES 4
-#define OP(name) _mm256_##name##_pd
+#define T            double
+#define V            __m256d
+#define LANES        4
+#define OP(name)     _mm256_##name##_pd
 #define BROADCAST(p) _mm256_broadcast_sd(p)
-#define NAME cq_avx2_tile_f64
+#define NAME         cq_avx2_tile_f64
 #include "kernel/avx2/gemm_tile.inc"
 
 static float sum_of(__m256 v)
@@ -38,7 +38,7 @@ static void dots4(float *y, const float *x, const float *w, int64_t ldw, int64_t
     const float *w0 = w, *w1 = w + ldw, *w2 = w + 2 * ldw, *w3 = w + 3 * ldw;
     __m256       s0 = _mm256_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;
     __m256       t0 = s0, t1 = s0, t2 = s0, t3 = s0;
-    int64_t      i  = 0;
+    int64_t      i = 0;
 
     for (; i + 16 <= k; i += 16) {
         __m256 x0 = _mm256_loadu_ps(x + i), x1 = _mm256_loadu_ps(x + i + 8);
@@ -98,8 +98,8 @@ void cq_avx2_dots_f32(void *y, const void *x, const void *w, int64_t ldw, int64_
         py[i] = dot1(x, pw + i * ldw, k);
 }
 
-void cq_avx2_sums_f32(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw,
-                      int64_t n, int64_t k)
+void cq_avx2_sums_f32(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw, int64_t n,
+                      int64_t k)
 {
     const float *px = x, *pw = w;
     float       *py = y;

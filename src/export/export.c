@@ -53,8 +53,10 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     }
     CQ_TRY(cq_export_name_ends(ex));
     CQ_TRY(print_verbose(ex));
+    CQ_TRY(cq_export_functions(ex));
     CQ_TRY(cq_export_name(ex));
-    return cq_export_lower(ex, out);
+    CQ_TRY(cq_export_lower(ex, out));
+    return cq_onnx_model_infer(*out, 0); /* types of what symbolics made in between */
 }
 
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options)
@@ -77,6 +79,9 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_ptr_map_clear(&ex.origins);
     cq_vec_clear(&ex.missing);
     cq_vec_clear(&ex.user_rows);
+    cq_vec_clear(&ex.functions);
+    cq_map_clear(&ex.function_bodies);
+    cq_map_clear(&ex.function_names);
     cq_graph_free(ex.graph);
     return status;
 }

@@ -19,6 +19,15 @@ typedef struct cq_missing {
     int         first_opset;                /* 0: none */
 } cq_missing;
 
+/* A module that became a function: its body, and the values that go in and come out. */
+typedef struct cq_export_function {
+    const char *name;
+    const char *path; /* of the first module that has it, for the names of its weights */
+    cq_value  **inputs, **outputs;
+    size_t      n_inputs, n_outputs;
+    cq_block   *body;
+} cq_export_function;
+
 typedef struct cq_exporter {
     cq_export_options options;
     cq_graph         *source; /* aten, borrowed */
@@ -28,6 +37,8 @@ typedef struct cq_exporter {
     CQ_VEC(cq_missing) missing;
     cq_map            missing_by_name; /* index + 1 */
     CQ_VEC(cq_symbolic) user_rows; /* the first that fits counts */
+    CQ_VEC(cq_export_function *) functions; /* inner ones first */
+    cq_map function_bodies, function_names;
 } cq_exporter;
 
 struct cq_sym {
@@ -68,6 +79,9 @@ cq_status cq_export_report_missing(const cq_exporter *ex);
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_remove_dead(cq_exporter *ex);
+
+/* functions.c: modules as functions. */
+cq_status cq_export_functions(cq_exporter *ex);
 
 /* names.c: names for inputs, weights and outputs; then for everything else. */
 cq_status cq_export_name_ends(cq_exporter *ex);

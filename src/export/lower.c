@@ -9,6 +9,8 @@ typedef struct lowering {
     cq_exporter   *ex;
     cq_onnx_model *model;
     cq_map         domains;
+    cq_ptr_map     local; /* in a function: value -> its name there */
+    cq_onnx_function *function; /* that is being lowered, NULL for the graph */
 } lowering;
 
 static int64_t ir_version(int opset)
@@ -82,9 +84,16 @@ static void attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
     }
 }
 
-static const char *value_name(const cq_operand *o)
+static const char *value_name(const lowering *l, const cq_value *v)
 {
-    return o->kind == CQ_OPERAND_VALUE ? o->u.value->name : "";
+    const char *local = cq_ptr_map_get(&l->local, v);
+
+    return local ? local : v->name;
+}
+
+static const char *operand_name(const lowering *l, const cq_operand *o)
+{
+    return o->kind == CQ_OPERAND_VALUE ? value_name(l, o->u.value) : "";
 }
 
 static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph);
@@ -129,12 +138,14 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
         domain[0] = '\0';
     else if (cq_map_set(&l->domains, domain, NULL) != CQ_OK)
         l->model->status = CQ_E_NO_MEMORY;
-    node = cq_onnx_graph_add_node(l->model, graph, colons ? colons + 2 : n->op,
-                                  domain[0] ? domain : NULL, n->name);
+    node = l->function ? cq_onnx_function_add_node(l->model, l->function, colons ? colons + 2 : n->op,
+                                                   domain[0] ? domain : NULL, n->name)
+                       : cq_onnx_graph_add_node(l->model, graph, colons ? colons + 2 : n->op,
+                                                domain[0] ? domain : NULL, n->name);
     for (size_t i = 0; i < n->n_inputs; i++)
-        cq_onnx_node_add_input(l->model, node, value_name(&n->inputs[i]));
+        cq_onnx_node_add_input(l->model, node, operand_name(l, &n->inputs[i]));
     for (size_t i = 0; i < n->n_outputs; i++)
-        cq_onnx_node_add_output(l->model, node, n->outputs[i]->name);
+        cq_onnx_node_add_output(l->model, node, value_name(l, n->outputs[i]));
     for (size_t i = 0; i < n->n_attrs; i++)
         attribute(l, node, &n->attrs[i]);
     for (size_t i = 0; i < n->n_blocks; i++)
@@ -160,6 +171,53 @@ static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
                 cq_onnx_add_value(l->model, &graph->value_info, n->outputs[i]->name,
                                   type_of(l, n->outputs[i]->type));
     }
+}
+
+/* ---- functions ---- */
+
+/* A weight is called as in its module ("weight"), anything else by its number. */
+static cq_status local_name(lowering *l, const cq_export_function *f, const cq_value *v, size_t i,
+                            const char *kind)
+{
+    size_t      prefix = strlen(f->path);
+    const char *name   = v->is_weight && v->name && strncmp(v->name, f->path, prefix) == 0 &&
+                               v->name[prefix] == '.'
+                             ? v->name + prefix + 1
+                             : NULL;
+    char        buffer[64];
+
+    snprintf(buffer, sizeof buffer, "%s_%zu", kind, i);
+    name = cq_onnx_text(l->model, name ? name : buffer);
+    return name ? cq_ptr_map_set(&l->local, v, (void *)name) : CQ_E_NO_MEMORY;
+}
+
+static cq_status lower_function(lowering *l, const cq_export_function *f)
+{
+    const cq_export_options *o = &l->ex->options;
+    size_t                   count = 0;
+    cq_status                status = CQ_OK;
+
+    l->function = cq_onnx_model_add_function(l->model, "calque.modules", f->name);
+    if (!l->function)
+        return l->model->status;
+    for (size_t i = 0; i < f->n_inputs && status == CQ_OK; i++)
+        status = local_name(l, f, f->inputs[i], i, "input");
+    for (const cq_node *n = f->body->first; n && status == CQ_OK; n = n->next)
+        for (size_t i = 0; i < n->n_outputs && status == CQ_OK; i++)
+            status = local_name(l, f, n->outputs[i], count++, "value");
+    if (status == CQ_OK) {
+        for (size_t i = 0; i < f->n_inputs; i++)
+            cq_onnx_add_name(l->model, &l->function->input, value_name(l, f->inputs[i]));
+        for (size_t i = 0; i < f->n_outputs; i++)
+            cq_onnx_add_name(l->model, &l->function->output, value_name(l, f->outputs[i]));
+        for (const cq_node *n = f->body->first; n; n = n->next)
+            lower_node(l, n, NULL);
+        cq_onnx_function_add_opset(l->model, l->function, "", o->opset);
+        cq_onnx_function_add_opset(l->model, l->function, "calque.modules", 1);
+    }
+    l->function = NULL;
+    cq_ptr_map_clear(&l->local);
+    return status;
 }
 
 static bool initializers_are_inputs(const cq_export_options *o)
@@ -292,6 +350,8 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     weights(&l);
     lower_block(&l, top, l.model->graph);
     status = CQ_OK;
+    for (size_t i = 0; i < ex->functions.n && status == CQ_OK; i++)
+        status = lower_function(&l, ex->functions.items[i]);
     for (size_t i = 0; i < top->returns.n && status == CQ_OK; i++)
         status = output(&l, top->returns.items[i].u.value);
     opsets(&l);

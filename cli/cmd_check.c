@@ -8,7 +8,7 @@
 
 /* How findings are written. */
 typedef struct cli_report {
-    bool   json;
+    bool   json, full;
     size_t n; /* so far, over all files */
 } cli_report;
 
@@ -40,42 +40,58 @@ static void write_finding(cli_report *report, const char *path, const cq_onnx_fi
     report->n++;
 }
 
-/* A file that cannot be read is an error, but the others still get their turn; readers of
- * JSON find it in the list. */
-static void report_unreadable(cli_report *report, const char *path)
+/* The last failure of the library as a finding. */
+static void write_failure(cli_report *report, const char *path, const char *code)
 {
     const cq_error       *error = cq_last_error();
-    const cq_onnx_finding f     = { "unreadable", error->where, error->message, error->hint };
+    const cq_onnx_finding f     = { code, error->where, error->message, error->hint };
 
-    if (report->json)
-        write_finding(report, path, &f);
-    else
-        cli_fail();
+    write_finding(report, path, &f);
 }
 
-/* Whether the file is a valid model. */
-static bool check_file(cli_report *report, const char *path)
+/* The rules of structure; then, with --full, whether all types and shapes fit together. That is
+ * asked only of a model whose structure is sound. */
+static bool check_model(cli_report *report, const char *path, cq_onnx_model *model)
 {
-    cq_onnx_model    *model    = NULL;
     cq_onnx_findings *findings = NULL;
     size_t            n        = 1;
 
-    if (cq_onnx_model_load(&model, path) == CQ_OK &&
-        cq_onnx_model_check(&findings, model) == CQ_OK) {
-        n = cq_onnx_findings_count(findings);
-        for (size_t i = 0; i < n; i++)
-            write_finding(report, path, cq_onnx_findings_at(findings, i));
-    } else {
-        report_unreadable(report, path);
+    if (cq_onnx_model_check(&findings, model) != CQ_OK) {
+        cli_fail();
+        return false;
     }
+    n = cq_onnx_findings_count(findings);
+    for (size_t i = 0; i < n; i++)
+        write_finding(report, path, cq_onnx_findings_at(findings, i));
     cq_onnx_findings_free(findings);
-    cq_onnx_model_free(model);
+    if (n == 0 && report->full &&
+        cq_onnx_model_infer(model, CQ_ONNX_INFER_STRICT | CQ_ONNX_INFER_CHECK_TYPES) != CQ_OK) {
+        write_failure(report, path, "inference");
+        n = 1;
+    }
     return n == 0;
+}
+
+/* Whether the file is a valid model. One that cannot be read is an error, but the others still
+ * get their turn; readers of JSON find it in the list. */
+static bool check_file(cli_report *report, const char *path)
+{
+    cq_onnx_model *model = NULL;
+    bool           ok    = false;
+
+    if (cq_onnx_model_load(&model, path) == CQ_OK)
+        ok = check_model(report, path, model);
+    else if (report->json)
+        write_failure(report, path, "unreadable");
+    else
+        cli_fail();
+    cq_onnx_model_free(model);
+    return ok;
 }
 
 static int run(const cli_args *args)
 {
-    cli_report report = { .json = cli_has(args, "json") };
+    cli_report report = { .json = cli_has(args, "json"), .full = cli_has(args, "full") };
     int        code   = CLI_DONE;
 
     if (report.json)
@@ -89,6 +105,7 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
+    { "full", NULL, "also whether all types and shapes fit together", 0 },
     { "json", NULL, "a JSON list of objects: file, code, where, what, hint", 0 },
     { 0 },
 };

@@ -1,0 +1,39 @@
+/* calque infer: an ONNX model with the types and shapes of all its values. */
+#include "cli.h"
+
+#include <calque/onnx.h>
+
+static int run(const cli_args *args)
+{
+    const char    *to    = cli_value(args, "output");
+    cq_onnx_model *model = NULL;
+    cq_status      status;
+
+    if (!to)
+        return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
+    status = cq_onnx_model_load(&model, args->operands[0]);
+    if (status == CQ_OK)
+        status = cq_onnx_model_infer(model, cli_has(args, "strict") ? CQ_ONNX_INFER_STRICT : 0);
+    if (status == CQ_OK)
+        status = cq_onnx_model_save(model, to, NULL);
+    cq_onnx_model_free(model);
+    return cli_result(status);
+}
+
+static const cli_option options[] = {
+    { "output", "OUT", "the file to write", 'o' },
+    { "strict", NULL, "fail when shapes contradict each other or what the model declares", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_infer = {
+    .name         = "infer",
+    .operands     = "FILE -o OUT",
+    .summary      = "work out the types and shapes of all values of an ONNX model",
+    .about        = "Writes the ONNX model FILE to OUT with the type and shape of every value, as far as\n"
+                    "they can be worked out. Sizes may be names or expressions of them, 2*batch+1.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run          = run,
+};

@@ -81,6 +81,8 @@ SETS = {
     "float8": "f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz".split(),
     "int4": "u4 i4".split(),
 }
+# What onnx.defs does not tell, found by asking the checker.
+FLAGS = {"BatchNormalization": "one-or-all", "LayerNormalization": "open"}
 ATTRIBUTE_TYPES = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "fs", 7: "is", 8: "ss", 9: "ts",
                    10: "gs", 11: "sp", 12: "sps", 13: "tp", 14: "tps"}
 
@@ -183,7 +185,8 @@ def parameter(p, minimum):
 
 def row_of_schema(s):
     flags = (["deprecated"] if s.deprecated else []) + \
-        (["function"] if s.has_function or s.has_context_dependent_function else [])
+        (["function"] if s.has_function or s.has_context_dependent_function else []) + \
+        ([FLAGS[s.name]] if s.name in FLAGS else [])
     inputs = [parameter(p, s.min_input - len(s.inputs) + 1) for p in s.inputs]
     outputs = [parameter(p, s.min_output - len(s.outputs) + 1) for p in s.outputs]
     attributes = [f"{name}{'!' if a.required else ''}:{ATTRIBUTE_TYPES[int(a.type)]}"
@@ -227,7 +230,7 @@ def apply_change(row, change):
 def newer_rows(rows):
     """Adds the rows of onnx_newer.txt, which are whole rows or changes to an older one."""
     for line in NEWER.read_text().splitlines():
-        line = line.split("#")[0].strip()
+        line = line.split("# ")[0].strip()
         if not line:
             continue
         if match := re.fullmatch(r"(\w+) (\d+) like (\d+)(?: (.*))?", line):

@@ -358,6 +358,8 @@ static cq_status parse_row(entry *e)
     while ((word = next_word(&p))) {
         s->is_deprecated |= !strcmp(word, "deprecated");
         s->is_function |= !strcmp(word, "function");
+        s->is_open |= !strcmp(word, "open");
+        s->gives_one_or_all |= !strcmp(word, "one-or-all");
     }
     parse_parameters(&p, &s->inputs, &s->n_inputs, &s->min_inputs, &s->max_inputs);
     parse_parameters(&p, &s->outputs, &s->n_outputs, &s->min_outputs, &s->max_outputs);

@@ -67,7 +67,7 @@ static cq_status check_attribute(const cq_onnx_schema *s, const cq_onnx_attribut
     const char                     *name = a->name ? a->name : "";
     const cq_onnx_schema_attribute *want = cq_onnx_schema_attr(s, name);
 
-    if (!want && !strncmp(name, "__", 2))
+    if (!want && (s->is_open || !strncmp(name, "__", 2)))
         return CQ_OK; /* names of this form are private to whoever set them */
     if (!want)
         return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has no attribute %s at version %d", s->name,
@@ -110,6 +110,9 @@ cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version)
         return cq_fail(CQ_E_INVALID, NULL, NULL, "%s is deprecated since version %d", op, s->since);
     CQ_TRY(check_count(op, "inputs", node->input.n, s->min_inputs, s->max_inputs));
     CQ_TRY(check_count(op, "outputs", node->output.n, s->min_outputs, s->max_outputs));
+    if (s->gives_one_or_all && node->output.n > 1 && node->output.n < s->max_outputs)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %u outputs instead of 1 or %zu", op,
+                       node->output.n, s->max_outputs);
     CQ_TRY(check_present(op, "input", &node->input, s->inputs, s->n_inputs));
     CQ_TRY(check_present(op, "output", &node->output, s->outputs, s->n_outputs));
     return check_attributes(s, node);

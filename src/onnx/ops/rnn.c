@@ -14,6 +14,9 @@ const char *const cq_onnx_rows_rnn[] = {
     "GRU 14 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h?:T | "
     "activation_alpha:fs activation_beta:fs activations:ss clip:f direction:s=forward "
     "hidden_size:i layout:i=0 linear_before_reset:i=0 | T=ieee T1=i32",
+    "GRU 22 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h?:T | "
+    "activation_alpha:fs activation_beta:fs activations:ss clip:f direction:s=forward "
+    "hidden_size:i layout:i=0 linear_before_reset:i=0 | T=ieee,bf16 T1=i32",
     "LSTM 1 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T | Y?:T Y_h?:T "
     "Y_c?:T | activation_alpha:fs activation_beta:fs activations:ss clip:f "
     "direction:s=forward hidden_size:i input_forget:i=0 output_sequence:i=0 | T=ieee T1=i32",
@@ -23,6 +26,9 @@ const char *const cq_onnx_rows_rnn[] = {
     "LSTM 14 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T | Y?:T "
     "Y_h?:T Y_c?:T | activation_alpha:fs activation_beta:fs activations:ss clip:f "
     "direction:s=forward hidden_size:i input_forget:i=0 layout:i=0 | T=ieee T1=i32",
+    "LSTM 22 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T | Y?:T "
+    "Y_h?:T Y_c?:T | activation_alpha:fs activation_beta:fs activations:ss clip:f "
+    "direction:s=forward hidden_size:i input_forget:i=0 layout:i=0 | T=ieee,bf16 T1=i32",
     "RNN 1 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h?:T | "
     "activation_alpha:fs activation_beta:fs activations:ss=Tanh,Tanh clip:f "
     "direction:s=forward hidden_size:i output_sequence:i=0 | T=ieee T1=i32",
@@ -32,5 +38,8 @@ const char *const cq_onnx_rows_rnn[] = {
     "RNN 14 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h?:T | "
     "activation_alpha:fs activation_beta:fs activations:ss=Tanh,Tanh clip:f "
     "direction:s=forward hidden_size:i layout:i=0 | T=ieee T1=i32",
+    "RNN 22 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h?:T | "
+    "activation_alpha:fs activation_beta:fs activations:ss=Tanh,Tanh clip:f "
+    "direction:s=forward hidden_size:i layout:i=0 | T=ieee,bf16 T1=i32",
     NULL,
 };

@@ -6,7 +6,10 @@ const char *const cq_onnx_rows_sequence[] = {
     "S=seq.any T=any",
     "Optional 15 | input?:V | output:O | type:tp | V=any,seq.any O=opt.any,opt.seq.any",
     "OptionalGetElement 15 | input:O | output:V |  | O=opt.any,opt.seq.any V=any,seq.any",
+    "OptionalGetElement 18 | input:O | output:V |  | O=any,opt.any,seq.any,opt.seq.any "
+    "V=any,seq.any",
     "OptionalHasElement 15 | input:O | output:B |  | O=opt.any,opt.seq.any B=bool",
+    "OptionalHasElement 18 | input?:O | output:B |  | O=any,opt.any,seq.any,opt.seq.any B=bool",
     "SequenceAt 11 | input_sequence:S position:I | tensor:T |  | S=seq.any T=any I=i32,i64",
     "SequenceConstruct 11 | inputs*:T | output_sequence:S |  | T=any S=seq.any",
     "SequenceEmpty 11 |  | output:S | dtype:i | S=seq.any",

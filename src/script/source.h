@@ -1,0 +1,36 @@
+/* Source text, and places in it. A place is a range of bytes; line and column are counted
+ * when somebody asks, which is when something failed. */
+#ifndef CQ_SCRIPT_SOURCE_H
+#define CQ_SCRIPT_SOURCE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Enough for the largest programs (models of 100,000 nodes are 10 MB of text), and offsets
+ * fit in 32 bits. */
+#define CQ_SCRIPT_MAX_TEXT (256u << 20)
+
+typedef struct cq_span {
+    uint32_t start, end; /* bytes of the text; end is the first one behind it */
+} cq_span;
+
+typedef struct cq_source {
+    const char *file; /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
+    const char *text;
+    size_t      len;
+} cq_source;
+
+/* Both from 1 on; column counts characters, not bytes. */
+void cq_source_place(const cq_source *source, uint32_t offset, uint32_t *line, uint32_t *column);
+
+/* Fails at a place: `where` is file:line:column, `excerpt` the line with carets below. */
+cq_status cq_source_fail(const cq_source *source, cq_span at, cq_status status, const char *hint,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Adds the place to a failure from below that has none: an operator's, called at a node. */
+cq_status cq_source_blame(const cq_source *source, cq_span at, cq_status status);
+
+#endif

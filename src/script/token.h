@@ -1,0 +1,134 @@
+/* Tokens: the words of the source text, as the lexer hands them to the parser.
+ *
+ * A token is a kind and a range of bytes; its text is never copied. Comments are no tokens.
+ * Type comments (`# type: int`) are kept in a list of their own, ordered by place: the
+ * parser asks for the one between two tokens where the language gives it a meaning. */
+#ifndef CQ_SCRIPT_TOKEN_H
+#define CQ_SCRIPT_TOKEN_H
+
+#include "base/vec.h"
+#include "script/source.h"
+
+/* kind, text. Words are keywords, all else is punctuation; longest match wins, so of two
+ * that begin alike the longer one comes first. */
+#define CQ_TOKENS_WORDS(X)                                                                         \
+    X(AND, "and")                                                                                  \
+    X(AS, "as")                                                                                    \
+    X(ASSERT, "assert")                                                                            \
+    X(ASYNC, "async")                                                                              \
+    X(AWAIT, "await")                                                                              \
+    X(BREAK, "break")                                                                              \
+    X(CLASS, "class")                                                                              \
+    X(CONTINUE, "continue")                                                                        \
+    X(DEF, "def")                                                                                  \
+    X(DEL, "del")                                                                                  \
+    X(ELIF, "elif")                                                                                \
+    X(ELSE, "else")                                                                                \
+    X(EXCEPT, "except")                                                                            \
+    X(FALSE, "False")                                                                              \
+    X(FINALLY, "finally")                                                                          \
+    X(FOR, "for")                                                                                  \
+    X(FROM, "from")                                                                                \
+    X(GLOBAL, "global")                                                                            \
+    X(IF, "if")                                                                                    \
+    X(IMPORT, "import")                                                                            \
+    X(IN, "in")                                                                                    \
+    X(IS, "is")                                                                                    \
+    X(LAMBDA, "lambda")                                                                            \
+    X(NONE, "None")                                                                                \
+    X(NONLOCAL, "nonlocal")                                                                        \
+    X(NOT, "not")                                                                                  \
+    X(OR, "or")                                                                                    \
+    X(PASS, "pass")                                                                                \
+    X(RAISE, "raise")                                                                              \
+    X(RETURN, "return")                                                                            \
+    X(TRUE, "True")                                                                                \
+    X(TRY, "try")                                                                                  \
+    X(WHILE, "while")                                                                              \
+    X(WITH, "with")                                                                                \
+    X(YIELD, "yield")
+
+#define CQ_TOKENS_SIGNS(X)                                                                         \
+    X(ELLIPSIS, "...")                                                                             \
+    X(POW_ASSIGN, "**=")                                                                           \
+    X(FLOOR_DIV_ASSIGN, "//=")                                                                     \
+    X(SHIFT_LEFT_ASSIGN, "<<=")                                                                    \
+    X(SHIFT_RIGHT_ASSIGN, ">>=")                                                                   \
+    X(POW, "**")                                                                                   \
+    X(FLOOR_DIV, "//")                                                                             \
+    X(SHIFT_LEFT, "<<")                                                                            \
+    X(SHIFT_RIGHT, ">>")                                                                           \
+    X(EQ, "==")                                                                                    \
+    X(NE, "!=")                                                                                    \
+    X(LE, "<=")                                                                                    \
+    X(GE, ">=")                                                                                    \
+    X(ARROW, "->")                                                                                 \
+    X(WALRUS, ":=")                                                                                \
+    X(ADD_ASSIGN, "+=")                                                                            \
+    X(SUB_ASSIGN, "-=")                                                                            \
+    X(MUL_ASSIGN, "*=")                                                                            \
+    X(DIV_ASSIGN, "/=")                                                                            \
+    X(MOD_ASSIGN, "%=")                                                                            \
+    X(MATMUL_ASSIGN, "@=")                                                                         \
+    X(BIT_AND_ASSIGN, "&=")                                                                        \
+    X(BIT_OR_ASSIGN, "|=")                                                                         \
+    X(BIT_XOR_ASSIGN, "^=")                                                                        \
+    X(ADD, "+")                                                                                    \
+    X(SUB, "-")                                                                                    \
+    X(MUL, "*")                                                                                    \
+    X(DIV, "/")                                                                                    \
+    X(MOD, "%")                                                                                    \
+    X(AT, "@")                                                                                     \
+    X(BIT_AND, "&")                                                                                \
+    X(BIT_OR, "|")                                                                                 \
+    X(BIT_XOR, "^")                                                                                \
+    X(BIT_NOT, "~")                                                                                \
+    X(LT, "<")                                                                                     \
+    X(GT, ">")                                                                                     \
+    X(ASSIGN, "=")                                                                                 \
+    X(LPAREN, "(")                                                                                 \
+    X(RPAREN, ")")                                                                                 \
+    X(LBRACKET, "[")                                                                               \
+    X(RBRACKET, "]")                                                                               \
+    X(LBRACE, "{")                                                                                 \
+    X(RBRACE, "}")                                                                                 \
+    X(COMMA, ",")                                                                                  \
+    X(COLON, ":")                                                                                  \
+    X(DOT, ".")                                                                                    \
+    X(SEMICOLON, ";")
+
+#define CQ_TOKENS_OTHERS(X)                                                                        \
+    X(END, "the end of the text")                                                                  \
+    X(NEWLINE, "the end of the line")                                                              \
+    X(INDENT, "an indented line")                                                                  \
+    X(DEDENT, "a line that is indented less")                                                      \
+    X(NAME, "a name")                                                                              \
+    X(NUMBER, "a number")                                                                          \
+    X(STRING, "a string") /* with its prefix and quotes */
+
+typedef enum cq_token_kind {
+#define X(name, text) CQ_TOKEN_##name,
+    CQ_TOKENS_OTHERS(X) CQ_TOKENS_WORDS(X) CQ_TOKENS_SIGNS(X)
+#undef X
+        CQ_TOKEN_COUNT
+} cq_token_kind;
+
+typedef struct cq_token {
+    cq_token_kind kind;
+    cq_span       at;
+} cq_token;
+
+typedef struct cq_tokens {
+    CQ_VEC(cq_token) list;    /* the last one is END */
+    CQ_VEC(cq_span) comments; /* what follows `# type:`, in order of place */
+} cq_tokens;
+
+/* Cuts a range of the text into tokens. Inside of brackets (bracketed), and in the
+ * expressions of f-strings, lines and indentation mean nothing. */
+cq_status cq_lex(cq_tokens *out, const cq_source *source, cq_span range, bool bracketed);
+void      cq_tokens_clear(cq_tokens *t);
+
+/* How messages call a kind: a sign or a word in quotes, else "a name". */
+const char *cq_token_text(cq_token_kind kind);
+
+#endif

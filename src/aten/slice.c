@@ -529,8 +529,14 @@ static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geo
     return c->cx->status;
 }
 
+/* A graph has the elements of a tensor but not the memory around them. */
 static cq_status as_strided_view(cq_opcall *c)
 {
+    const cq_tensor *self = cq_arg_tensor(c, "self");
+
+    if (cq_tensor_is_fake(self) && (self->offset || !cq_tensor_is_contiguous(self)))
+        return cq_call_fail(c, CQ_E_UNSUPPORTED,
+                            "as_strided of a part of a tensor cannot be captured");
     return part_view(c, as_strided_geometry);
 }
 

@@ -550,10 +550,18 @@ void cq_sym_pop_block(cq_sym *s, cq_value *const *returns, size_t n)
 
 /* ---- constants ---- */
 
+/* A Constant is of floats until opset 8; initializers always had all types. */
 cq_value *cq_sym_const(cq_sym *s, cq_tensor *t)
 {
-    cq_value *v = cq_sym_op(s, "Constant", CQ_NO_IN, CQ_ATTR(cq_attr_t("value", t)));
+    cq_value *v;
 
+    if (s->status == CQ_OK && cq_sym_opset(s) < 9 && !cq_dtype_is_float(t->dtype)) {
+        v = cq_ir_constant_new(s->ex->graph, t, false);
+        if (!v)
+            cq_sym_fail(s, s->ex->graph->status);
+        return v;
+    }
+    v = cq_sym_op(s, "Constant", CQ_NO_IN, CQ_ATTR(cq_attr_t("value", t)));
     if (v)
         v->type = cq_ir_type_of(s->ex->graph, t);
     return v;

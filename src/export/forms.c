@@ -132,6 +132,31 @@ cq_value *cq_sym_reshape_i64(cq_sym *s, cq_value *x, const int64_t *shape, size_
     return v;
 }
 
+/* A tensor without elements, for which Reshape has no way to say its sizes before opset 14. */
+static cq_value *empty_of(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
+{
+    cq_dtype   dtype = cq_sym_dtype(s, x);
+    int64_t    plain[CQ_MAX_RANK];
+    bool       fixed = true;
+    cq_tensor *t     = NULL;
+    cq_value  *v     = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        plain[i] = sizes[i].value;
+        fixed &= !sizes[i].expr;
+    }
+    if (!fixed && cq_sym_opset(s) < 9)
+        cq_sym_no(s, 9, "a tensor without elements whose sizes are not fixed needs opset 9");
+    else if (!fixed)
+        v = cq_sym_cast(s, cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, sizes, n)),
+                                     CQ_NO_ATTR),
+                        dtype);
+    else if (cq_sym_fail(s, cq_tensor_new(&t, dtype, n, plain, NULL)) == CQ_OK)
+        v = cq_sym_const(s, t);
+    cq_tensor_release(t);
+    return v;
+}
+
 /* One size that is not known can be -1, and one that the input has at the same place can be
  * 0, so most reshapes need no arithmetic on shapes. */
 cq_value *cq_sym_reshape(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
@@ -168,9 +193,10 @@ cq_value *cq_sym_reshape(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
             return with_type(s, v, x, n, sizes);
         }
     }
+    if (zero && cq_sym_opset(s) < 14)
+        return with_type(s, empty_of(s, x, sizes, n), x, n, sizes);
     v = cq_sym_op(s, "Reshape", CQ_IN(x, cq_sym_of_ints(s, sizes, n)),
-                  CQ_ATTR(zero && cq_sym_opset(s) >= 14 ? cq_attr_i("allowzero", 1)
-                                                        : (cq_attr){ 0 }));
+                  CQ_ATTR(zero ? cq_attr_i("allowzero", 1) : (cq_attr){ 0 }));
     return with_type(s, v, x, n, sizes);
 }
 

@@ -7,6 +7,8 @@
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_basic,
+    cq_symbolics_view,
+    cq_symbolics_slice,
 };
 
 typedef struct entry entry;

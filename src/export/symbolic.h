@@ -42,6 +42,8 @@ struct cq_symbolic {
 
 /* The families, ended by an empty row (rows.c lists them). */
 extern const cq_symbolic cq_symbolics_basic[];
+extern const cq_symbolic cq_symbolics_view[];
+extern const cq_symbolic cq_symbolics_slice[];
 
 /* ---- what is asked for ---- */
 

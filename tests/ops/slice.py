@@ -29,7 +29,7 @@ for x, dim, index in [(f32(4, 5), 0, 2), (f32(4, 5), 1, -1), (f32(2, 3, 4).trans
 fails("aten::select.int", f32(3), 0, 3)
 fails("aten::select.int", f32(), 0, 0)
 
-for x, dim in [(f32(2, 3), 0), (f32(2, 3), -1), (f32(3), 0), (f32(0, 2), 0), (f32(2, 3, 2).transpose(0, 1), 0)]:
+for x, dim in [(f32(2, 3), 0), (f32(2, 3), -1), (f32(3), 0), (f32(0, 2), 1), (f32(2, 3, 2).transpose(0, 1), 0)]:
     case("aten::unbind.int", x, dim)
 for op in ["split.Tensor", "unsafe_split.Tensor"]:
     for x, size, dim in [(f32(5, 2), 2, 0), (f32(2, 6), 3, 1), (f32(2, 3), 7, -1), (f32(0, 2), 3, 0), (f32(0, 2), 0, 0)]:

@@ -1,0 +1,244 @@
+/* Runs of numbers and parts of tensors, in the forms of all opsets. */
+#include "export/symbolic/places.h"
+
+bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n)
+{
+    if (!v || v->type.kind != CQ_TYPE_TENSOR || v->type.rank != (int)n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!cq_int_same(v->type.sizes[i], sizes[i]))
+            return false;
+    return true;
+}
+
+cq_value *cq_sym_ints_op(cq_sym *s, const char *op, cq_value *a, cq_value *b)
+{
+    cq_value *v = cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR);
+
+    cq_sym_set_dtype(s, v, CQ_DTYPE_I64);
+    return v;
+}
+
+static cq_value *row(cq_sym *s, cq_value *v, cq_int n)
+{
+    cq_sym_set_type(s, v, CQ_DTYPE_I64, 1, &n);
+    return v;
+}
+
+static cq_value *plain_places(cq_sym *s, int64_t start, int64_t n, int64_t step)
+{
+    cq_tensor *t = NULL;
+    cq_value  *v;
+
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new_uninit(&t, CQ_DTYPE_I64, 1, &n)) != CQ_OK)
+        return NULL;
+    for (int64_t i = 0; i < n; i++)
+        ((int64_t *)cq_tensor_data(t))[i] = start + i * step;
+    v = cq_sym_const(s, t);
+    cq_tensor_release(t);
+    return v;
+}
+
+/* Before Range there is NonZero, which counts the elements of a tensor of ones. */
+cq_value *cq_sym_iota(cq_sym *s, cq_int n)
+{
+    int64_t    one = 1, zero = 0, axis = 0;
+    cq_tensor *value = NULL;
+    cq_value  *v;
+
+    if (!n.expr)
+        return plain_places(s, 0, n.value, 1);
+    if (cq_sym_opset(s) >= 11)
+        return row(s, cq_sym_op(s, "Range",
+                                CQ_IN(cq_sym_const_i64(s, zero), cq_sym_of_int(s, n),
+                                      cq_sym_const_i64(s, one)),
+                                CQ_NO_ATTR),
+                   n);
+    if (cq_sym_opset(s) < 9) {
+        cq_sym_no(s, 9, "places along a dimension whose size is not fixed need opset 9");
+        return NULL;
+    }
+    if (cq_sym_fail(s, cq_tensor_new(&value, CQ_DTYPE_I64, 1, &one, &one)) != CQ_OK)
+        return NULL;
+    v = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_int_1d(s, n)),
+                  CQ_ATTR(cq_attr_t("value", value)));
+    v = cq_sym_op(s, "NonZero", CQ_IN(v), CQ_NO_ATTR);
+    cq_tensor_release(value);
+    return row(s, cq_sym_squeeze(s, v, &axis, 1), n);
+}
+
+cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step)
+{
+    cq_value *v;
+
+    if (!n.expr && !start.expr)
+        return plain_places(s, start.value, n.value, step);
+    v = cq_sym_iota(s, n);
+    if (step != 1)
+        v = cq_sym_ints_op(s, "Mul", v, cq_sym_const_i64(s, step));
+    if (!cq_int_is(start, 0))
+        v = cq_sym_ints_op(s, "Add", v, cq_sym_of_int(s, start));
+    return row(s, v, n);
+}
+
+/* ---- indices ---- */
+
+static cq_value *constant_from_begin(cq_sym *s, const cq_tensor *t, int64_t size)
+{
+    cq_tensor *to = NULL;
+    cq_value  *v;
+    int64_t    n = cq_tensor_numel(t);
+
+    if (cq_sym_fail(s, cq_tensor_clone(&to, t, CQ_DTYPE_I64)) != CQ_OK)
+        return NULL;
+    for (int64_t i = 0; i < n; i++)
+        if (((int64_t *)cq_tensor_data(to))[i] < 0)
+            ((int64_t *)cq_tensor_data(to))[i] += size;
+    v = cq_sym_const(s, to);
+    cq_tensor_release(to);
+    return v;
+}
+
+static bool has_negative(const cq_tensor *t)
+{
+    for (int64_t i = 0; i < cq_tensor_numel(t); i++)
+        if (cq_tensor_get_i64(t, i) < 0)
+            return true;
+    return false;
+}
+
+cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_11_as_is)
+{
+    cq_tensor *data = cq_sym_data(index);
+    cq_value  *less, *v;
+
+    if (s->status != CQ_OK || (since_11_as_is && cq_sym_opset(s) >= 11))
+        return index;
+    if (data && !has_negative(data))
+        return cq_sym_cast(s, index, CQ_DTYPE_I64);
+    if (data && !size.expr)
+        return constant_from_begin(s, data, size.value);
+    index = cq_sym_cast(s, index, CQ_DTYPE_I64);
+    if (cq_sym_opset(s) < 9) {
+        cq_sym_no(s, 9, "indices that may be negative need opset 9");
+        return NULL;
+    }
+    less = cq_sym_op(s, "Less", CQ_IN(index, cq_sym_const_i64(s, 0)), CQ_NO_ATTR);
+    v    = cq_sym_op(s, "Where",
+                     CQ_IN(less, cq_sym_ints_op(s, "Add", index, cq_sym_of_int(s, size)), index),
+                     CQ_NO_ATTR);
+    if (v && index)
+        v->type = index->type;
+    return v;
+}
+
+/* ---- parts ---- */
+
+/* Before Expand there is Tile, if one knows what to repeat. */
+cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
+{
+    int     rank = cq_sym_rank(s, x);
+    cq_int  shape[CQ_MAX_RANK], times[CQ_MAX_RANK];
+    size_t  lead = n - (size_t)rank;
+
+    if (s->status != CQ_OK || cq_sym_same_sizes(x, sizes, n))
+        return x;
+    if (cq_sym_opset(s) >= 8)
+        return cq_sym_expand(s, x, sizes, n);
+    for (size_t i = 0; i < n; i++) {
+        shape[i] = i < lead ? cq_i(1) : x->type.sizes[i - lead];
+        times[i] = cq_int_is(shape[i], 1) ? sizes[i] : cq_i(1);
+    }
+    if (lead)
+        x = cq_sym_reshape(s, x, shape, n);
+    x = cq_sym_op(s, "Tile", CQ_IN(x, cq_sym_of_ints(s, times, n)), CQ_NO_ATTR);
+    return x;
+}
+
+cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src,
+                         const char *reduction)
+{
+    cq_value *v;
+
+    if (reduction && cq_sym_opset(s) < 16) {
+        cq_sym_no(s, 16, "a reduction while elements are set needs opset 16");
+        return NULL;
+    }
+    if (cq_sym_opset(s) < 9) {
+        cq_sym_no(s, 9, "Scatter came with opset 9");
+        return NULL;
+    }
+    v = cq_sym_op(s, cq_sym_opset(s) < 11 ? "Scatter" : "ScatterElements",
+                  CQ_IN(x, cq_sym_from_begin(s, index, cq_sym_size(s, x, axis), true), src),
+                  CQ_ATTR(cq_attr_i("axis", axis),
+                          reduction ? cq_attr_s("reduction", reduction) : (cq_attr){ 0 }));
+    cq_sym_set_type_of(v, x);
+    return v;
+}
+
+cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src)
+{
+    int64_t   others[CQ_MAX_RANK], one = 1;
+    cq_int    sizes[CQ_MAX_RANK];
+    cq_value *v;
+    int       rank = cq_sym_rank(s, x);
+    size_t    n    = 0;
+
+    if (s->status != CQ_OK)
+        return NULL;
+    if (axis == 0 && cq_sym_opset(s) >= 11) {
+        v = cq_sym_op(s, "ScatterND", CQ_IN(x, cq_sym_unsqueeze(s, index, &one, 1), src),
+                      CQ_NO_ATTR);
+        cq_sym_set_type_of(v, x);
+        return v;
+    }
+    for (int i = 0; i < rank; i++) {
+        sizes[i] = i == axis ? cq_sym_size(s, index, 0) : x->type.sizes[i];
+        if (i != axis)
+            others[n++] = i;
+    }
+    index = n ? cq_sym_unsqueeze(s, index, others, n) : index;
+    return cq_sym_scatter(s, x, axis, cq_sym_expand_any(s, index, sizes, (size_t)rank), src, NULL);
+}
+
+static bool front_order(int64_t *perm, size_t rank, const int64_t *axes, size_t n)
+{
+    size_t at = n;
+    bool   same = true;
+
+    for (size_t i = 0; i < n; i++) {
+        perm[i] = axes[i];
+        same &= axes[i] == (int64_t)i;
+    }
+    for (size_t i = 0; i < rank; i++) {
+        bool among = false;
+
+        for (size_t k = 0; k < n; k++)
+            among |= axes[k] == (int64_t)i;
+        if (!among)
+            perm[at++] = (int64_t)i;
+    }
+    return !same;
+}
+
+cq_value *cq_sym_to_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n)
+{
+    int64_t perm[CQ_MAX_RANK];
+    size_t  rank = (size_t)cq_sym_rank(s, x);
+
+    if (s->status != CQ_OK || !front_order(perm, rank, axes, n))
+        return x;
+    return cq_sym_transpose(s, x, perm, rank);
+}
+
+cq_value *cq_sym_from_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n)
+{
+    int64_t perm[CQ_MAX_RANK], back[CQ_MAX_RANK] = { 0 };
+    size_t  rank = (size_t)cq_sym_rank(s, x);
+
+    if (s->status != CQ_OK || !front_order(perm, rank, axes, n))
+        return x;
+    for (size_t i = 0; i < rank; i++)
+        back[perm[i]] = (int64_t)i;
+    return cq_sym_transpose(s, x, back, rank);
+}

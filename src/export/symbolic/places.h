@@ -1,0 +1,42 @@
+/* Places in tensors as ONNX values: runs of numbers, indices made positive, parts written at
+ * indices. Shared by the symbolics of views, joins and indexing. */
+#ifndef CQ_EXPORT_SYMBOLIC_PLACES_H
+#define CQ_EXPORT_SYMBOLIC_PLACES_H
+
+#include "export/exporter.h"
+
+/* Where sizes are computed. */
+#define CQ_SYMBOLS(s) (&(s)->ex->source->symbols)
+
+/* 0, 1, … n-1 as int64. Needs opset 9 when n is symbolic. */
+cq_value *cq_sym_iota(cq_sym *s, cq_int n);
+
+/* start + step * (0, 1, … n-1). */
+cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step);
+
+/* op(a, b) on int64 values; the type is left open. */
+cq_value *cq_sym_ints_op(cq_sym *s, const char *op, cq_value *a, cq_value *b);
+
+/* Indices along a dimension of this size, counted from its beginning. Operators take
+ * negative ones since opset 11, so a caller to whom that is enough says so. */
+cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_11_as_is);
+
+/* x expanded to sizes, at any opset; x itself if it has them. */
+cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n);
+
+/* A copy of x with the slices along axis that index (1-d) names replaced by those of src. */
+cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src);
+
+/* A copy of x with elements along axis set: index and src have the same shape. reduction:
+ * NULL, "add", "mul" (opset 16). */
+cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src,
+                         const char *reduction);
+
+/* The axes moved to the front, in order, or back from there. */
+cq_value *cq_sym_to_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
+cq_value *cq_sym_from_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
+
+/* The same sizes, surely. */
+bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n);
+
+#endif

@@ -1,0 +1,361 @@
+/* Parts of tensors, and tensors with a part replaced. */
+#include "export/symbolic/places.h"
+
+static cq_value *self(cq_sym *s)
+{
+    return cq_sym_in(s, "self");
+}
+
+/* ---- slice ---- */
+
+typedef struct range {
+    int     axis;
+    cq_int  start, n; /* the first place, counted from the beginning, and how many */
+    int64_t step;
+} range;
+
+/* The first place of a slice as slice.Tensor's shape rule has it. */
+static cq_int first_place(cq_sym *s, cq_int start, cq_int size)
+{
+    if (start.value < 0)
+        start = cq_int_add(CQ_SYMBOLS(s), start, size);
+    return start.value < 0 ? cq_i(0) : cq_int_min(CQ_SYMBOLS(s), start, size);
+}
+
+static cq_int bound(cq_sym *s, const char *arg, int64_t otherwise)
+{
+    return cq_sym_is_none(s, arg) ? cq_i(otherwise) : cq_sym_int(s, arg);
+}
+
+static range range_of_args(cq_sym *s, const cq_value *x, cq_int n)
+{
+    range r = { .axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x)), .n = n };
+
+    r.start = first_place(s, bound(s, "start", 0), cq_sym_size(s, x, r.axis));
+    r.step  = cq_sym_i64(s, "step");
+    return r;
+}
+
+/* Slice has no steps before opset 10, and its bounds are fixed; Gather can do both. */
+static cq_status slice(cq_sym *s)
+{
+    cq_value *x    = self(s);
+    cq_type   type = cq_sym_result_type(s, 0);
+    int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+    cq_int    start = bound(s, "start", 0), end = bound(s, "end", INT64_MAX);
+    int64_t   step = cq_sym_i64(s, "step");
+
+    if (s->status == CQ_OK && cq_sym_same_sizes(x, type.sizes, (size_t)type.rank) && step == 1)
+        return cq_sym_done(s, x);
+    if (cq_sym_opset(s) >= 10 || (step == 1 && !start.expr && !end.expr))
+        return cq_sym_done(s, cq_sym_slice(s, x, axis, start, end, step));
+    if (s->status == CQ_OK) {
+        range r = range_of_args(s, x, type.sizes[axis]);
+
+        x = cq_sym_gather(s, x, cq_sym_places(s, r.start, r.n, r.step), r.axis);
+    }
+    return cq_sym_done(s, x);
+}
+
+/* x with src in the place of a part: what lies before it, src, what lies after it. */
+static cq_value *replaced(cq_sym *s, cq_value *x, cq_value *src, const range *r)
+{
+    cq_value *parts[3];
+    cq_int    size = cq_sym_size(s, x, r->axis), end = cq_int_add(CQ_SYMBOLS(s), r->start, r->n);
+    size_t    n = 0;
+
+    if (r->step != 1)
+        return cq_sym_write_slices(s, x, r->axis, cq_sym_places(s, r->start, r->n, r->step), src);
+    if (!cq_int_is(r->start, 0))
+        parts[n++] = cq_sym_slice(s, x, r->axis, cq_i(0), r->start, 1);
+    parts[n++] = src;
+    if (!cq_int_same(end, size))
+        parts[n++] = cq_sym_slice(s, x, r->axis, end, cq_i(INT64_MAX), 1);
+    if (s->status != CQ_OK)
+        return NULL;
+    return n == 1 ? src : cq_sym_concat(s, parts, n, r->axis);
+}
+
+static cq_status slice_scatter(cq_sym *s)
+{
+    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
+    range     r = range_of_args(s, x, cq_i(0));
+
+    r.n = cq_sym_size(s, src, r.axis);
+    return cq_sym_done(s, replaced(s, x, src, &r));
+}
+
+/* ---- select ---- */
+
+/* Gather counts from the end since opset 11; before, a slice of one does. */
+static cq_value *selected(cq_sym *s, cq_value *x, int axis, cq_int index)
+{
+    cq_int  size   = cq_sym_size(s, x, axis);
+    int64_t axis64 = axis;
+
+    if (cq_sym_opset(s) < 11 && index.value < 0 && !index.expr && size.expr)
+        return cq_sym_squeeze(
+            s, cq_sym_slice(s, x, axis, index, cq_i(index.value == -1 ? INT64_MAX : index.value + 1), 1),
+            &axis64, 1);
+    if (cq_sym_opset(s) < 11 && index.value < 0)
+        index = cq_int_add(CQ_SYMBOLS(s), index, size);
+    return cq_sym_gather(s, x, cq_sym_of_int(s, index), axis);
+}
+
+static cq_status select_int(cq_sym *s)
+{
+    cq_value *x = self(s);
+
+    return cq_sym_done(s, selected(s, x, cq_sym_dim(s, "dim", cq_sym_rank(s, x)),
+                                   cq_sym_int(s, "index")));
+}
+
+static cq_status select_scatter(cq_sym *s)
+{
+    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
+    int64_t   axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+    cq_int    index = cq_sym_int(s, "index");
+    range     r     = { .axis = (int)axis, .n = cq_i(1), .step = 1 };
+
+    r.start = first_place(s, index, cq_sym_size(s, x, (int)axis));
+    return cq_sym_done(s, replaced(s, x, cq_sym_unsqueeze(s, src, &axis, 1), &r));
+}
+
+/* ---- lists of parts ---- */
+
+/* Split where all sizes are fixed (or may be an input), slices otherwise. */
+static cq_status split_into(cq_sym *s, cq_value *x, int axis, const cq_int *sizes, cq_value **out,
+                            size_t n)
+{
+    int64_t *plain = cq_arena_array(s->ex->graph->arena, n, sizeof *plain);
+    cq_int   start = cq_i(0);
+    bool     fixed = true;
+
+    if (!plain)
+        return cq_sym_fail(s, CQ_E_NO_MEMORY);
+    for (size_t i = 0; i < n; i++) {
+        plain[i] = sizes[i].value;
+        fixed &= !sizes[i].expr;
+    }
+    if (n == 1) {
+        out[0] = x;
+    } else if (fixed && n > 1) {
+        cq_sym_split(s, x, axis, plain, n, out);
+    } else if (cq_sym_opset(s) >= 13 && n <= CQ_MAX_RANK) {
+        cq_sym_op_n(s, "Split", CQ_IN(x, cq_sym_of_ints(s, sizes, n)),
+                    CQ_ATTR(cq_attr_i("axis", axis)), out, n);
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            cq_int end = cq_int_add(CQ_SYMBOLS(s), start, sizes[i]);
+
+            out[i] = cq_sym_opset(s) >= 10
+                         ? cq_sym_slice(s, x, axis, start, end, 1)
+                         : cq_sym_gather(s, x, cq_sym_places(s, start, sizes[i], 1), axis);
+            start  = end;
+        }
+    }
+    return s->status;
+}
+
+static cq_status split(cq_sym *s)
+{
+    cq_value  *x    = self(s);
+    int        axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+    size_t     n    = cq_sym_n_results(s);
+    cq_value **out  = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
+    cq_int    *sizes = cq_arena_array(s->ex->graph->arena, n, sizeof *sizes);
+
+    if (s->status != CQ_OK || !out || !sizes)
+        return cq_sym_fail(s, CQ_E_NO_MEMORY);
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = cq_sym_result_type(s, i).sizes[axis];
+    CQ_TRY(split_into(s, x, axis, sizes, out, n));
+    return cq_sym_done_n(s, out, n);
+}
+
+static cq_status unbind(cq_sym *s)
+{
+    cq_value  *x    = self(s);
+    int64_t    axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+    size_t     n    = cq_sym_n_results(s);
+    cq_value **out  = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
+
+    if (s->status != CQ_OK || !out)
+        return cq_sym_fail(s, CQ_E_NO_MEMORY);
+    for (size_t i = 0; i < n; i++)
+        out[i] = n == 1 ? cq_sym_squeeze(s, x, &axis, 1)
+                        : selected(s, x, (int)axis, cq_i((int64_t)i));
+    return cq_sym_done_n(s, out, n);
+}
+
+/* ---- diagonal: both dimensions at the end and joined, places a row and a step apart ---- */
+
+typedef struct diagonal {
+    cq_value *joined; /* x with its two dimensions as one, the last */
+    cq_value *places;
+    int64_t   perm[CQ_MAX_RANK];
+    cq_int    moved[CQ_MAX_RANK]; /* sizes before they were joined */
+    int       rank;
+} diagonal;
+
+static diagonal diagonal_of(cq_sym *s, cq_value *x, cq_int n)
+{
+    diagonal d    = { .rank = cq_sym_rank(s, x) };
+    int      a    = cq_sym_dim(s, "dim1", d.rank), b = cq_sym_dim(s, "dim2", d.rank), at = 0;
+    int64_t  offset = cq_sym_i64(s, "offset");
+    cq_int   columns, start;
+
+    if (s->status != CQ_OK)
+        return d;
+    for (int i = 0; i < d.rank; i++)
+        if (i != a && i != b)
+            d.perm[at++] = i;
+    d.perm[at++] = a;
+    d.perm[at]   = b;
+    for (int i = 0; i < d.rank; i++)
+        d.moved[i] = cq_sym_size(s, x, (int)d.perm[i]);
+    columns  = d.moved[d.rank - 1];
+    start    = offset >= 0 ? cq_i(offset) : cq_int_mul(CQ_SYMBOLS(s), cq_i(-offset), columns);
+    d.joined = cq_sym_transpose(s, x, d.perm, (size_t)d.rank);
+    if (d.joined) {
+        cq_int sizes[CQ_MAX_RANK];
+
+        memcpy(sizes, d.moved, sizeof sizes);
+        sizes[d.rank - 2] = cq_int_mul(CQ_SYMBOLS(s), d.moved[d.rank - 2], columns);
+        d.joined          = cq_sym_reshape(s, d.joined, sizes, (size_t)d.rank - 1);
+    }
+    if (columns.expr) {
+        d.places = cq_sym_ints_op(s, "Mul", cq_sym_iota(s, n),
+                                  cq_sym_of_int(s, cq_int_add(CQ_SYMBOLS(s), columns, cq_i(1))));
+        d.places = cq_sym_ints_op(s, "Add", d.places, cq_sym_of_int(s, start));
+        cq_sym_set_type(s, d.places, CQ_DTYPE_I64, 1, &n);
+    } else {
+        d.places = cq_sym_places(s, start, n, columns.value + 1);
+    }
+    return d;
+}
+
+static cq_status diagonal_view(cq_sym *s)
+{
+    cq_value *x    = self(s);
+    cq_type   type = cq_sym_result_type(s, 0);
+    diagonal  d    = diagonal_of(s, x, type.sizes[type.rank - 1]);
+
+    return cq_sym_done(s, cq_sym_gather(s, d.joined, d.places, d.rank - 2));
+}
+
+static cq_status diagonal_scatter(cq_sym *s)
+{
+    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
+    diagonal  d = diagonal_of(s, x, cq_sym_size(s, src, -1));
+    int64_t   back[CQ_MAX_RANK];
+
+    x = cq_sym_write_slices(s, d.joined, d.rank - 2, d.places, src);
+    x = cq_sym_reshape(s, x, d.moved, (size_t)d.rank);
+    for (int i = 0; i < d.rank; i++)
+        back[d.perm[i]] = i;
+    return cq_sym_done(s, cq_sym_transpose(s, x, back, (size_t)d.rank));
+}
+
+/* ---- windows: Gather with a table of places; its second dimension goes last ---- */
+
+static cq_status unfold(cq_sym *s)
+{
+    cq_value *x = self(s), *places;
+    cq_type   type = cq_sym_result_type(s, 0);
+    int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dimension", rank);
+    int64_t   size = cq_sym_i64(s, "size"), step = cq_sym_i64(s, "step"), perm[CQ_MAX_RANK];
+    int64_t   one = 1;
+    cq_int    table[2];
+
+    if (s->status != CQ_OK)
+        return s->status;
+    if (rank == 0) { /* a window of one element, or of none */
+        table[0] = cq_i(1);
+        x        = cq_sym_reshape(s, x, table, 1);
+        return cq_sym_done(s, size ? x : cq_sym_slice(s, x, 0, cq_i(0), cq_i(0), 1));
+    }
+    table[0] = type.sizes[axis];
+    table[1] = cq_i(size);
+    places   = cq_sym_unsqueeze(s, cq_sym_places(s, cq_i(0), table[0], step), &one, 1);
+    places   = cq_sym_ints_op(s, "Add", places, cq_sym_places(s, cq_i(0), table[1], 1));
+    cq_sym_set_type(s, places, CQ_DTYPE_I64, 2, table);
+    x = cq_sym_gather(s, x, places, axis);
+    for (int i = 0; i <= rank; i++)
+        perm[i] = i <= axis ? i : i == rank ? axis + 1 : i + 1;
+    return cq_sym_done(s, axis + 1 == rank ? x : cq_sym_transpose(s, x, perm, (size_t)rank + 1));
+}
+
+/* ---- as_strided: places in the memory of a contiguous tensor ---- */
+
+static cq_value *strided_places(cq_sym *s)
+{
+    cq_int     sizes[CQ_MAX_RANK];
+    int64_t    strides[CQ_MAX_RANK], plain[CQ_MAX_RANK], numel = 1;
+    int64_t    offset = cq_sym_is_none(s, "storage_offset") ? 0 : cq_sym_i64(s, "storage_offset");
+    size_t     n = cq_sym_ints(s, "size", sizes, CQ_MAX_RANK);
+    cq_tensor *t = NULL;
+    cq_value  *v;
+
+    if (cq_sym_i64s(s, "stride", strides, CQ_MAX_RANK) != n || s->status != CQ_OK)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (sizes[i].expr) {
+            cq_sym_no(s, 0, "as_strided to sizes that are not fixed");
+            return NULL;
+        }
+        plain[i] = sizes[i].value;
+        numel *= plain[i];
+    }
+    if (cq_sym_fail(s, cq_tensor_new_uninit(&t, CQ_DTYPE_I64, n, plain)) != CQ_OK)
+        return NULL;
+    for (int64_t k = 0; k < numel; k++) {
+        int64_t place = offset, rest = k;
+
+        for (size_t i = n; i-- > 0; rest /= plain[i])
+            place += rest % plain[i] * strides[i];
+        ((int64_t *)cq_tensor_data(t))[k] = place;
+    }
+    v = cq_sym_const(s, t);
+    cq_tensor_release(t);
+    return v;
+}
+
+static cq_value *flat(cq_sym *s, cq_value *x)
+{
+    cq_int n = cq_i(1);
+
+    for (int i = 0; i < cq_sym_rank(s, x); i++)
+        n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
+    return cq_sym_reshape(s, x, &n, 1);
+}
+
+static cq_status as_strided(cq_sym *s)
+{
+    return cq_sym_done(s, cq_sym_gather(s, flat(s, self(s)), strided_places(s), 0));
+}
+
+static cq_status as_strided_scatter(cq_sym *s)
+{
+    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x)), *v;
+    cq_type   type = cq_sym_result_type(s, 0);
+
+    v = cq_sym_write_slices(s, flat(s, x), 0, flat(s, strided_places(s)), flat(s, src));
+    return cq_sym_done(s, cq_sym_reshape(s, v, type.sizes, (size_t)type.rank));
+}
+
+const cq_symbolic cq_symbolics_slice[] = {
+    { "aten::slice.Tensor", 7, .fn = slice },
+    { "aten::slice_scatter", 7, .fn = slice_scatter },
+    { "aten::select.int", 7, .fn = select_int },
+    { "aten::select_scatter", 7, .fn = select_scatter },
+    { "aten::split", 7, .fn = split },
+    { "aten::split_with_sizes", 7, .fn = split },
+    { "aten::unbind.int", 7, .fn = unbind },
+    { "aten::diagonal", 7, .fn = diagonal_view },
+    { "aten::diagonal_scatter", 7, .fn = diagonal_scatter },
+    { "aten::unfold", 7, .fn = unfold },
+    { "aten::as_strided", 7, .fn = as_strided },
+    { "aten::as_strided_scatter", 7, .fn = as_strided_scatter },
+    { 0 },
+};

@@ -1,0 +1,122 @@
+/* Views of whole tensors. ONNX has no views: what PyTorch shows without a copy is a tensor
+ * of its own there. The sizes of the result are known, so whatever asked for them (view,
+ * flatten, unsqueeze of a symbolic size) is one Reshape. */
+#include "export/symbolic/places.h"
+
+static cq_value *self(cq_sym *s)
+{
+    return cq_sym_in(s, "self");
+}
+
+/* ---- the order of dimensions ---- */
+
+static cq_status transpose(cq_sym *s)
+{
+    cq_value *x    = self(s);
+    int       rank = cq_sym_rank(s, x);
+
+    return cq_sym_done(s, cq_sym_swap_dims(s, x, cq_sym_dim(s, "dim0", rank),
+                                           cq_sym_dim(s, "dim1", rank)));
+}
+
+static cq_status t(cq_sym *s)
+{
+    cq_value *x = self(s);
+
+    return cq_sym_done(s, cq_sym_rank(s, x) == 2 ? cq_sym_swap_dims(s, x, 0, 1) : x);
+}
+
+static cq_status permute(cq_sym *s)
+{
+    cq_value *x = self(s);
+    int64_t   perm[CQ_MAX_RANK];
+    size_t    n    = cq_sym_i64s(s, "dims", perm, CQ_MAX_RANK);
+    bool      same = true;
+
+    for (size_t i = 0; i < n; i++) {
+        perm[i] += perm[i] < 0 ? (int64_t)n : 0;
+        same &= perm[i] == (int64_t)i;
+    }
+    return cq_sym_done(s, same ? x : cq_sym_transpose(s, x, perm, n));
+}
+
+/* ---- other sizes ---- */
+
+static cq_value *in_result_sizes(cq_sym *s, cq_value *x)
+{
+    cq_type type = cq_sym_result_type(s, 0);
+
+    if (cq_sym_same_sizes(x, type.sizes, (size_t)type.rank))
+        return x;
+    return cq_sym_reshape(s, x, type.sizes, (size_t)type.rank);
+}
+
+static cq_status reshape(cq_sym *s)
+{
+    return cq_sym_done(s, in_result_sizes(s, self(s)));
+}
+
+/* Flatten makes two dimensions of all; the usual case is all but the batch. */
+static cq_status flatten(cq_sym *s)
+{
+    cq_value *x     = self(s);
+    int       rank  = cq_sym_rank(s, x);
+    int       start = cq_sym_dim(s, "start_dim", rank), end = cq_sym_dim(s, "end_dim", rank);
+    bool      typed = cq_sym_opset(s) >= 9 || cq_dtype_is_float(cq_sym_dtype(s, x));
+
+    if (start != 1 || end != rank - 1 || rank < 3 || !typed)
+        return reshape(s);
+    return cq_sym_done(s, cq_sym_op(s, "Flatten", CQ_IN(x), CQ_ATTR(cq_attr_i("axis", 1))));
+}
+
+static cq_status squeeze(cq_sym *s)
+{
+    cq_value *x    = self(s);
+    int       rank = cq_sym_rank(s, x), only = -1;
+    int64_t   axes[CQ_MAX_RANK];
+    size_t    n = 0;
+
+    if (s->op->schema->n_args > 1)
+        only = cq_sym_dim(s, "dim", rank);
+    for (int i = 0; i < rank; i++)
+        if ((only < 0 || only == i) && cq_sym_size(s, x, i).value == 1)
+            axes[n++] = i;
+    return cq_sym_done(s, n ? cq_sym_squeeze(s, x, axes, n) : x);
+}
+
+static cq_status unsqueeze(cq_sym *s)
+{
+    cq_value *x   = self(s);
+    int64_t   dim = cq_sym_dim(s, "dim", cq_sym_rank(s, x) + 1);
+
+    return cq_sym_done(s, cq_sym_unsqueeze(s, x, &dim, 1));
+}
+
+static cq_status expand(cq_sym *s)
+{
+    cq_type type = cq_sym_result_type(s, 0);
+
+    return cq_sym_done(s, cq_sym_expand_any(s, self(s), type.sizes, (size_t)type.rank));
+}
+
+static cq_status shape_as_tensor(cq_sym *s)
+{
+    return cq_sym_done(s, cq_sym_shape(s, self(s)));
+}
+
+const cq_symbolic cq_symbolics_view[] = {
+    { "aten::t", 7, .fn = t },
+    { "aten::transpose.int", 7, .fn = transpose },
+    { "aten::permute", 7, .fn = permute },
+    { "aten::view.dtype", 7, .no = "ONNX cannot read the bytes of a tensor as another type" },
+    { "aten::view", 7, .fn = reshape },
+    { "aten::reshape", 7, .fn = reshape },
+    { "aten::_unsafe_view", 7, .fn = reshape },
+    { "aten::_reshape_alias", 7, .fn = reshape },
+    { "aten::flatten", 7, .fn = flatten },
+    { "aten::squeeze", 7, .fn = squeeze },
+    { "aten::unsqueeze", 7, .fn = unsqueeze },
+    { "aten::expand", 7, .fn = expand },
+    { "aten::_shape_as_tensor", 7, .fn = shape_as_tensor },
+    { 0 },
+};

@@ -7,6 +7,14 @@
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_basic,
+    cq_symbolics_linalg,
+    cq_symbolics_reduce,
+    cq_symbolics_softmax,
+    cq_symbolics_norm,
+    cq_symbolics_conv,
+    cq_symbolics_pool,
+    cq_symbolics_rnn,
+    cq_symbolics_resize,
     cq_symbolics_view,
     cq_symbolics_slice,
 };

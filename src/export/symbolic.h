@@ -42,6 +42,14 @@ struct cq_symbolic {
 
 /* The families, ended by an empty row (rows.c lists them). */
 extern const cq_symbolic cq_symbolics_basic[];
+extern const cq_symbolic cq_symbolics_linalg[];
+extern const cq_symbolic cq_symbolics_reduce[];
+extern const cq_symbolic cq_symbolics_softmax[];
+extern const cq_symbolic cq_symbolics_norm[];
+extern const cq_symbolic cq_symbolics_conv[];
+extern const cq_symbolic cq_symbolics_pool[];
+extern const cq_symbolic cq_symbolics_rnn[];
+extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
 

@@ -1,0 +1,34 @@
+/* Small things that the symbolics of several families share. */
+#ifndef CQ_EXPORT_SYMBOLIC_COMMON_H
+#define CQ_EXPORT_SYMBOLIC_COMMON_H
+
+#include "export/exporter.h"
+
+/* One or two inputs, no attributes. The result has the dtype of the first one, and its shape
+ * where that is sure: both are the same, or the other has no dimensions. */
+cq_value *cq_sym_unary(cq_sym *s, const char *op, cq_value *x);
+cq_value *cq_sym_binary(cq_sym *s, const char *op, cq_value *a, cq_value *b);
+
+/* x and a number, in x's dtype; x itself if the number changes nothing. */
+cq_value *cq_sym_times(cq_sym *s, cq_value *x, double factor);
+cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number);
+
+/* A row of n equal numbers; n may be symbolic. */
+cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
+
+/* Half precision as float32, as PyTorch computes inside of an operator. */
+cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
+
+/* What integers are computed in where ONNX, or ONNX Runtime, has no small ones. Floats stay;
+ * ints is the opset that brought integers to the operator, doubles stand in for them before. */
+cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints);
+
+/* Arithmetic on sizes. */
+cq_int cq_sym_int_add(cq_sym *s, cq_int a, cq_int b);
+cq_int cq_sym_int_mul(cq_sym *s, cq_int a, cq_int b);
+cq_int cq_sym_int_floordiv(cq_sym *s, cq_int a, cq_int b);
+
+/* Whether the operator has such an argument at all. */
+bool cq_sym_has_arg(const cq_sym *s, const char *arg);
+
+#endif

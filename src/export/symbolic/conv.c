@@ -1,0 +1,224 @@
+/* Convolutions, and images as columns. */
+#include "export/symbolic/common.h"
+#include "kernel/window.h"
+
+typedef struct conv {
+    cq_value *x, *w, *bias;
+    size_t    n; /* spatial axes */
+    int64_t   stride[CQ_MAX_SPATIAL], dilation[CQ_MAX_SPATIAL], output_padding[CQ_MAX_SPATIAL];
+    int64_t   pads[2 * CQ_MAX_SPATIAL]; /* before, then behind */
+    int64_t   kernel[CQ_MAX_SPATIAL];
+    bool      kernel_known, transposed;
+} conv;
+
+/* As many as "same" needs, the odd one behind; none for "valid". */
+static void read_padding(cq_sym *s, conv *v)
+{
+    const char *word = cq_sym_str(s, "padding", NULL);
+
+    if (!word)
+        cq_sym_i64_n(s, "padding", v->pads, v->n, NULL);
+    for (size_t i = 0; i < v->n; i++) {
+        int64_t total = v->dilation[i] * (v->kernel[i] - 1);
+
+        if (word)
+            v->pads[i] = strcmp(word, "same") == 0 ? total / 2 : 0;
+        v->pads[v->n + i] = word && strcmp(word, "same") == 0 ? total - total / 2 : v->pads[i];
+    }
+}
+
+static conv read_conv(cq_sym *s)
+{
+    conv v = { .x            = cq_sym_in(s, "input"),
+               .w            = cq_sym_in(s, "weight"),
+               .bias         = cq_sym_in(s, "bias"),
+               .kernel_known = true };
+
+    v.n = (size_t)cq_sym_rank(s, v.w) - 2;
+    if (s->status != CQ_OK || v.n > CQ_MAX_SPATIAL)
+        return v;
+    v.transposed = cq_sym_has_arg(s, "transposed") ? cq_sym_bool(s, "transposed")
+                                                   : cq_sym_has_arg(s, "output_padding");
+    cq_sym_i64_n(s, "stride", v.stride, v.n, NULL);
+    cq_sym_i64_n(s, "dilation", v.dilation, v.n, NULL);
+    if (v.transposed)
+        cq_sym_i64_n(s, "output_padding", v.output_padding, v.n, NULL);
+    for (size_t i = 0; i < v.n; i++) {
+        v.kernel[i] = v.w->type.sizes[i + 2].value;
+        v.kernel_known &= cq_int_is_plain(v.w->type.sizes[i + 2]);
+    }
+    read_padding(s, &v);
+    return v;
+}
+
+static cq_status conv_any(cq_sym *s)
+{
+    conv      v       = read_conv(s);
+    bool      no_batch = cq_sym_rank(s, v.x) == (int)v.n + 1;
+    int64_t   zero = 0;
+    cq_value *x    = no_batch ? cq_sym_unsqueeze(s, v.x, &zero, 1) : v.x;
+
+    x = cq_sym_op(s, v.transposed ? "ConvTranspose" : "Conv", CQ_IN(x, v.w, v.bias),
+                  CQ_ATTR(cq_attr_is(s, "dilations", v.dilation, v.n),
+                          cq_attr_i("group", cq_sym_i64(s, "groups")),
+                          v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n)
+                                         : (cq_attr){ 0 },
+                          v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n)
+                                       : (cq_attr){ 0 },
+                          cq_attr_is(s, "pads", v.pads, 2 * v.n),
+                          cq_attr_is(s, "strides", v.stride, v.n)));
+    return cq_sym_done(s, no_batch ? cq_sym_squeeze(s, x, &zero, 1) : x);
+}
+
+/* ---- columns ---- */
+
+typedef struct window {
+    int64_t kernel[2], dilation[2], padding[2], stride[2];
+} window;
+
+static window read_window(cq_sym *s)
+{
+    window w;
+
+    cq_sym_i64_n(s, "kernel_size", w.kernel, 2, NULL);
+    cq_sym_i64_n(s, "dilation", w.dilation, 2, NULL);
+    cq_sym_i64_n(s, "padding", w.padding, 2, NULL);
+    cq_sym_i64_n(s, "stride", w.stride, 2, NULL);
+    return w;
+}
+
+/* How many places the window has along axis i of an image of this size. */
+static cq_int places_of(cq_sym *s, const window *w, int i, cq_int size)
+{
+    int64_t room = 2 * w->padding[i] - w->dilation[i] * (w->kernel[i] - 1) - 1;
+
+    size = cq_sym_int_floordiv(s, cq_sym_int_add(s, size, cq_i(room)), cq_i(w->stride[i]));
+    return cq_sym_int_add(s, size, cq_i(1));
+}
+
+/* Indices [kernel, places] of the padded axis: k * dilation + place * stride. */
+static cq_value *indices_of(cq_sym *s, const window *w, int i, cq_int places)
+{
+    int64_t   taps[256], zero = 0, one = 1;
+    cq_value *at, *v;
+
+    if (w->kernel[i] > 256) {
+        cq_sym_no(s, 0, "a window of %lld is too large", (long long)w->kernel[i]);
+        return NULL;
+    }
+    if (places.expr && cq_sym_opset(s) < 11) {
+        cq_sym_no(s, 11, "sizes that are not fixed need Range, of opset 11");
+        return NULL;
+    }
+    for (int64_t k = 0; k < w->kernel[i]; k++)
+        taps[k] = k * w->dilation[i];
+    if (!places.expr && places.value <= 4096) {
+        int64_t starts[4096];
+
+        for (int64_t k = 0; k < places.value; k++)
+            starts[k] = k * w->stride[i];
+        at = cq_sym_const_i64s(s, starts, (size_t)places.value);
+    } else {
+        at = cq_sym_op(s, "Range",
+                       CQ_IN(cq_sym_const_i64(s, 0),
+                             cq_sym_of_int(s, cq_sym_int_mul(s, places, cq_i(w->stride[i]))),
+                             cq_sym_const_i64(s, w->stride[i])),
+                       CQ_NO_ATTR);
+        cq_sym_set_type(s, at, CQ_DTYPE_I64, 1, &places);
+    }
+    v = cq_sym_unsqueeze(s, cq_sym_const_i64s(s, taps, (size_t)w->kernel[i]), &one, 1);
+    v = cq_sym_binary(s, "Add", v, cq_sym_unsqueeze(s, at, &zero, 1));
+    cq_sym_set_type(s, v, CQ_DTYPE_I64, 2, (cq_int[]){ cq_i(w->kernel[i]), places });
+    return v;
+}
+
+/* Rows, then columns are picked by index: [n, c, kh, places, kw, places]. */
+static cq_status im2col(cq_sym *s)
+{
+    window    w        = read_window(s);
+    cq_value *x        = cq_sym_in(s, "self");
+    bool      no_batch = cq_sym_rank(s, x) == 3;
+    int64_t   zero = 0, pads[8] = { 0, 0, w.padding[0], w.padding[1], 0, 0, w.padding[0], w.padding[1] };
+    cq_int    high, wide;
+    cq_type   result = cq_sym_result_type(s, 0);
+
+    if (no_batch)
+        x = cq_sym_unsqueeze(s, x, &zero, 1);
+    high = places_of(s, &w, 0, cq_sym_size(s, x, 2));
+    wide = places_of(s, &w, 1, cq_sym_size(s, x, 3));
+    if (w.padding[0] || w.padding[1])
+        x = cq_sym_pad(s, x, "constant", pads, 8, NULL);
+    x = cq_sym_gather(s, x, indices_of(s, &w, 0, high), 2);
+    x = cq_sym_gather(s, x, indices_of(s, &w, 1, wide), 4);
+    x = cq_sym_transpose(s, x, (int64_t[]){ 0, 1, 2, 4, 3, 5 }, 6);
+    return cq_sym_done(s, cq_sym_reshape(s, x, result.sizes, (size_t)result.rank));
+}
+
+/* A kernel for each place of the window, 1 there and 0 elsewhere. */
+static cq_value *unit_kernels(cq_sym *s, const window *w)
+{
+    int64_t    taps  = w->kernel[0] * w->kernel[1];
+    int64_t    sizes[4] = { taps, 1, w->kernel[0], w->kernel[1] };
+    cq_tensor *t        = NULL;
+    cq_value  *v;
+
+    if (taps > 4096) {
+        cq_sym_no(s, 0, "a window of %lld is too large", (long long)taps);
+        return NULL;
+    }
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 4, sizes, NULL)) != CQ_OK)
+        return NULL;
+    for (int64_t k = 0; k < taps; k++)
+        ((float *)cq_tensor_data(t))[k * taps + k] = 1;
+    v = cq_sym_const(s, t);
+    cq_tensor_release(t);
+    return v;
+}
+
+/* Adding up windows is what a transposed convolution with unit kernels does: each row of the
+ * columns goes to its own place of the window. */
+static cq_status col2im(cq_sym *s)
+{
+    window    w    = read_window(s);
+    cq_value *x    = cq_sym_cast(s, cq_sym_in(s, "self"), CQ_DTYPE_F32);
+    cq_type   out  = cq_sym_result_type(s, 0);
+    cq_int    image[2], planes = cq_i(1), sizes[4];
+    int64_t   pads[4] = { w.padding[0], w.padding[1], w.padding[0], w.padding[1] }, extra[2];
+
+    if (cq_sym_ints(s, "output_size", image, 2) != 2 || image[0].expr || image[1].expr)
+        return cq_sym_no(s, 0, "its \"output_size\" must be known when the model is exported");
+    for (int i = 0; i + 2 < out.rank; i++)
+        planes = cq_sym_int_mul(s, planes, out.sizes[i]);
+    sizes[0] = planes;
+    sizes[1] = cq_i(w.kernel[0] * w.kernel[1]);
+    for (int i = 0; i < 2; i++) {
+        int64_t places = places_of(s, &w, i, image[i]).value;
+
+        sizes[2 + i] = cq_i(places);
+        extra[i]     = image[i].value + 2 * w.padding[i] -
+                   ((places - 1) * w.stride[i] + w.dilation[i] * (w.kernel[i] - 1) + 1);
+    }
+    x = cq_sym_reshape(s, x, sizes, 4);
+    x = cq_sym_op(s, "ConvTranspose", CQ_IN(x, unit_kernels(s, &w)),
+                  CQ_ATTR(cq_attr_is(s, "dilations", w.dilation, 2),
+                          cq_attr_is(s, "kernel_shape", w.kernel, 2),
+                          cq_attr_is(s, "output_padding", extra, 2),
+                          cq_attr_is(s, "pads", pads, 4), cq_attr_is(s, "strides", w.stride, 2)));
+    cq_sym_set_dtype(s, x, CQ_DTYPE_F32);
+    return cq_sym_done(s, cq_sym_reshape(s, x, out.sizes, (size_t)out.rank));
+}
+
+const cq_symbolic cq_symbolics_conv[] = {
+    { "aten::conv1d", 7, .fn = conv_any },
+    { "aten::conv2d", 7, .fn = conv_any },
+    { "aten::conv3d", 7, .fn = conv_any },
+    { "aten::conv_transpose1d", 7, .fn = conv_any },
+    { "aten::conv_transpose2d", 7, .fn = conv_any },
+    { "aten::conv_transpose3d", 7, .fn = conv_any },
+    { "aten::convolution", 7, .fn = conv_any },
+    { "aten::_convolution", 7, .fn = conv_any },
+    { "aten::_convolution_mode", 7, .fn = conv_any },
+    { "aten::im2col", 7, .fn = im2col },
+    { "aten::col2im", 7, .fn = col2im },
+    { 0 },
+};

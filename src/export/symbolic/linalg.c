@@ -1,0 +1,103 @@
+/* Products of matrices. Gemm where a layer is one: two matrices of floats and a bias; MatMul
+ * otherwise, which has PyTorch's rules for vectors and batches. */
+#include "export/symbolic/common.h"
+
+enum { MATMUL_INTS = 9 }; /* the opset that gave MatMul integers */
+
+static cq_value *matmul(cq_sym *s, cq_value *a, cq_value *b)
+{
+    return cq_sym_binary(s, "MatMul", a, b);
+}
+
+/* A plain product of the first two arguments. */
+static cq_status product(cq_sym *s)
+{
+    const cq_schema *schema = s->op->schema;
+    cq_value        *a = cq_sym_computable(s, cq_sym_in(s, schema->args[0].name), MATMUL_INTS);
+    cq_value        *b = cq_sym_computable(s, cq_sym_in(s, schema->args[1].name), MATMUL_INTS);
+    cq_value        *v = cq_sym_op(s, "MatMul", CQ_IN(a, b), CQ_NO_ATTR);
+
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, a));
+    return cq_sym_done(s, v);
+}
+
+/* beta * self + alpha * a @ b by parts: batches, integers, or no self. */
+static cq_status add_product_by_parts(cq_sym *s, const char *left, const char *right)
+{
+    double    beta = cq_sym_f64(s, "beta"), alpha = cq_sym_f64(s, "alpha");
+    cq_value *a    = cq_sym_computable(s, cq_sym_in(s, left), MATMUL_INTS);
+    cq_value *b    = cq_sym_computable(s, cq_sym_in(s, right), MATMUL_INTS);
+    cq_value *v    = cq_sym_op(s, "MatMul", CQ_IN(a, b), CQ_NO_ATTR);
+    cq_value *self = cq_sym_cast(s, cq_sym_in(s, "self"), cq_sym_dtype(s, a));
+
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, a));
+    v = cq_sym_times(s, v, alpha);
+    if (beta != 0)
+        v = cq_sym_binary(s, "Add", v, cq_sym_times(s, self, beta));
+    return cq_sym_done(s, v);
+}
+
+static cq_status addmm(cq_sym *s)
+{
+    cq_value *a = cq_sym_in(s, "mat1");
+    double    beta = cq_sym_f64(s, "beta");
+
+    if (!cq_dtype_is_float(cq_sym_dtype(s, a)) || beta == 0)
+        return add_product_by_parts(s, "mat1", "mat2");
+    return cq_sym_done(s, cq_sym_op(s, "Gemm",
+                                    CQ_IN(a, cq_sym_in(s, "mat2"), cq_sym_in(s, "self")),
+                                    CQ_ATTR(cq_attr_f("alpha", cq_sym_f64(s, "alpha")),
+                                            cq_attr_f("beta", beta))));
+}
+
+static cq_status baddbmm(cq_sym *s)
+{
+    return add_product_by_parts(s, "batch1", "batch2");
+}
+
+static cq_status linear(cq_sym *s)
+{
+    cq_value *x = cq_sym_in(s, "input"), *w = cq_sym_in(s, "weight"), *bias = cq_sym_in(s, "bias");
+    cq_value *v;
+
+    if (bias && cq_sym_rank(s, x) == 2 && cq_dtype_is_float(cq_sym_dtype(s, x)))
+        return cq_sym_done(s, cq_sym_op(s, "Gemm", CQ_IN(x, w, bias),
+                                        CQ_ATTR(cq_attr_i("transB", 1))));
+    x = cq_sym_computable(s, x, MATMUL_INTS);
+    w = cq_sym_computable(s, w, MATMUL_INTS);
+    v = matmul(s, x, cq_sym_swap_dims(s, w, 0, 1));
+    if (bias)
+        v = cq_sym_binary(s, "Add", v, cq_sym_cast(s, bias, cq_sym_dtype(s, x)));
+    return cq_sym_done(s, v);
+}
+
+/* ONNX spells equations as PyTorch does. ONNX Runtime has no small integers for it. */
+static cq_status einsum(cq_sym *s)
+{
+    cq_value *in[64];
+    size_t    n = cq_sym_n_list(s, "tensors");
+    cq_value *v;
+
+    if (n > 64)
+        return cq_sym_no(s, 0, "it has %zu tensors", n);
+    for (size_t i = 0; i < n; i++)
+        in[i] = cq_sym_computable(s, cq_sym_in_at(s, "tensors", i), 7);
+    v = cq_sym_op(s, "Einsum", in, n,
+                  CQ_ATTR(cq_attr_s("equation", cq_sym_str(s, "equation", ""))));
+    if (n)
+        cq_sym_set_dtype(s, v, cq_sym_dtype(s, in[0]));
+    return cq_sym_done(s, v);
+}
+
+const cq_symbolic cq_symbolics_linalg[] = {
+    { "aten::mm", 7, .fn = product },
+    { "aten::bmm", 7, .fn = product },
+    { "aten::mv", 7, .fn = product },
+    { "aten::dot", 7, .fn = product },
+    { "aten::matmul", 7, .fn = product },
+    { "aten::addmm", 7, .fn = addmm },
+    { "aten::baddbmm", 7, .fn = baddbmm },
+    { "aten::linear", 7, .fn = linear },
+    { "aten::einsum", 12, .fn = einsum }, /* before, it is taken apart */
+    { 0 },
+};

@@ -90,10 +90,19 @@ cq_value *cq_sym_widen(cq_sym *s, cq_value *x)
     return d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? cq_sym_cast(s, x, CQ_DTYPE_F32) : x;
 }
 
+cq_value *cq_sym_in_float(cq_sym *s, const char *arg)
+{
+    cq_value *x = cq_sym_in(s, arg);
+
+    return x && cq_sym_dtype(s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(s, x, CQ_DTYPE_F32) : x;
+}
+
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints)
 {
     cq_dtype d = cq_sym_dtype(s, x);
 
+    if (d == CQ_DTYPE_BF16)
+        return cq_sym_cast(s, x, CQ_DTYPE_F32);
     if (cq_dtype_is_float(d) || cq_dtype_is_complex(d))
         return x;
     if (cq_sym_opset(s) < ints)

@@ -19,7 +19,11 @@ cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 /* Half precision as float32, as PyTorch computes inside of an operator. */
 cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
 
-/* What integers are computed in where ONNX, or ONNX Runtime, has no small ones. Floats stay;
+/* A tensor argument; bfloat16, which few operators and no kernels of ONNX Runtime take, as
+ * float32. */
+cq_value *cq_sym_in_float(cq_sym *s, const char *arg);
+
+/* What x is computed in where ONNX, or ONNX Runtime, has no small integers and no bfloat16.
  * ints is the opset that brought integers to the operator, doubles stand in for them before. */
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints);
 

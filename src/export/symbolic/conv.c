@@ -29,9 +29,9 @@ static void read_padding(cq_sym *s, conv *v)
 
 static conv read_conv(cq_sym *s)
 {
-    conv v = { .x            = cq_sym_in(s, "input"),
-               .w            = cq_sym_in(s, "weight"),
-               .bias         = cq_sym_in(s, "bias"),
+    conv v = { .x            = cq_sym_in_float(s, "input"),
+               .w            = cq_sym_in_float(s, "weight"),
+               .bias         = cq_sym_in_float(s, "bias"),
                .kernel_known = true };
 
     v.n = (size_t)cq_sym_rank(s, v.w) - 2;
@@ -67,6 +67,7 @@ static cq_status conv_any(cq_sym *s)
                                        : (cq_attr){ 0 },
                           cq_attr_is(s, "pads", v.pads, 2 * v.n),
                           cq_attr_is(s, "strides", v.stride, v.n)));
+    cq_sym_set_dtype(s, x, cq_sym_dtype(s, v.x));
     return cq_sym_done(s, no_batch ? cq_sym_squeeze(s, x, &zero, 1) : x);
 }
 

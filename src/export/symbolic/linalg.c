@@ -39,15 +39,15 @@ static cq_status add_product_by_parts(cq_sym *s, const char *left, const char *r
 
 static cq_status addmm(cq_sym *s)
 {
-    cq_value *a = cq_sym_in(s, "mat1");
+    cq_value *a = cq_sym_in_float(s, "mat1"), *v;
     double    beta = cq_sym_f64(s, "beta");
 
     if (!cq_dtype_is_float(cq_sym_dtype(s, a)) || beta == 0)
         return add_product_by_parts(s, "mat1", "mat2");
-    return cq_sym_done(s, cq_sym_op(s, "Gemm",
-                                    CQ_IN(a, cq_sym_in(s, "mat2"), cq_sym_in(s, "self")),
-                                    CQ_ATTR(cq_attr_f("alpha", cq_sym_f64(s, "alpha")),
-                                            cq_attr_f("beta", beta))));
+    v = cq_sym_op(s, "Gemm", CQ_IN(a, cq_sym_in_float(s, "mat2"), cq_sym_in_float(s, "self")),
+                  CQ_ATTR(cq_attr_f("alpha", cq_sym_f64(s, "alpha")), cq_attr_f("beta", beta)));
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, a));
+    return cq_sym_done(s, v);
 }
 
 static cq_status baddbmm(cq_sym *s)
@@ -57,12 +57,14 @@ static cq_status baddbmm(cq_sym *s)
 
 static cq_status linear(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "input"), *w = cq_sym_in(s, "weight"), *bias = cq_sym_in(s, "bias");
-    cq_value *v;
+    cq_value *x = cq_sym_in_float(s, "input"), *w = cq_sym_in_float(s, "weight"), *v;
+    cq_value *bias = cq_sym_in_float(s, "bias");
 
-    if (bias && cq_sym_rank(s, x) == 2 && cq_dtype_is_float(cq_sym_dtype(s, x)))
-        return cq_sym_done(s, cq_sym_op(s, "Gemm", CQ_IN(x, w, bias),
-                                        CQ_ATTR(cq_attr_i("transB", 1))));
+    if (bias && cq_sym_rank(s, x) == 2 && cq_dtype_is_float(cq_sym_dtype(s, x))) {
+        v = cq_sym_op(s, "Gemm", CQ_IN(x, w, bias), CQ_ATTR(cq_attr_i("transB", 1)));
+        cq_sym_set_dtype(s, v, cq_sym_dtype(s, x));
+        return cq_sym_done(s, v);
+    }
     x = cq_sym_computable(s, x, MATMUL_INTS);
     w = cq_sym_computable(s, w, MATMUL_INTS);
     v = matmul(s, x, cq_sym_swap_dims(s, w, 0, 1));

@@ -61,7 +61,7 @@ static pool read_pool(cq_sym *s)
     pool p     = { .n = axes_of(s) };
     bool fixed = true;
 
-    p.x = with_batch(s, cq_sym_in(s, "self"), p.n);
+    p.x = with_batch(s, cq_sym_in_float(s, "self"), p.n);
     cq_sym_i64_n(s, "kernel_size", p.kernel, p.n, NULL);
     cq_sym_i64_n(s, "stride", p.stride, p.n, p.kernel);
     cq_sym_i64_n(s, "padding", p.padding, p.n, NULL);
@@ -154,6 +154,7 @@ static cq_status max_pool(cq_sym *s)
                 out, indices ? 2 : 1);
     if (indices)
         out[1] = without_batch(s, places_in_planes(s, &p, out[1]), p.n);
+    cq_sym_set_dtype(s, out[0], cq_sym_dtype(s, p.x));
     out[0] = without_batch(s, out[0], p.n);
     return cq_sym_done_n(s, out, indices ? 2 : 1);
 }
@@ -229,7 +230,7 @@ static adaptive read_adaptive(cq_sym *s)
     cq_int   given[3];
     size_t   n = cq_sym_ints(s, "output_size", given, 3);
 
-    a.x = with_batch(s, cq_sym_in(s, "self"), a.n);
+    a.x = with_batch(s, cq_sym_in_float(s, "self"), a.n);
     for (size_t i = 0; i < a.n && n; i++) {
         a.in[i]  = cq_sym_size(s, a.x, (int)i + 2);
         a.out[i] = given[n == 1 ? 0 : i];
@@ -306,6 +307,7 @@ static cq_status adaptive_avg_pool(cq_sym *s)
         pool_evenly(s, &a, "AveragePool", &v, 1);
     else
         v = pool_by_parts(s, &a, "ReduceMean");
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, a.x));
     return cq_sym_done(s, without_batch(s, v, a.n));
 }
 
@@ -340,6 +342,7 @@ static cq_status adaptive_max_pool(cq_sym *s)
     } else {
         out[0] = pool_by_parts(s, &a, "ReduceMax");
     }
+    cq_sym_set_dtype(s, out[0], cq_sym_dtype(s, a.x));
     out[0] = without_batch(s, out[0], a.n);
     out[1] = indices ? without_batch(s, out[1], a.n) : NULL;
     return cq_sym_done_n(s, out, indices ? 2 : 1);

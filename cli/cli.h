@@ -82,6 +82,9 @@ const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *ta
 /* Prints the last failure of the library: message, place, excerpt, hint. Returns CLI_FAILED. */
 int cli_fail(void);
 
+/* The same for a failure that only the command line knows of. */
+int cli_fail_with(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Says what is wrong with the command line and where help is. Returns CLI_MISUSE. */
 int cli_misuse(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

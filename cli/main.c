@@ -8,6 +8,7 @@
 #include <string.h>
 
 extern const cli_verb cli_verb_check;
+extern const cli_verb cli_verb_export;
 extern const cli_verb cli_verb_infer;
 extern const cli_verb cli_verb_ops;
 extern const cli_verb cli_verb_print;
@@ -15,6 +16,7 @@ extern const cli_verb cli_verb_zoo;
 
 /* In the order of the help page: making models, looking at them, running them. */
 static const cli_verb *const verbs[] = {
+    &cli_verb_export,
     &cli_verb_print,
     &cli_verb_check,
     &cli_verb_infer,

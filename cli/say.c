@@ -65,6 +65,15 @@ static void say_lines(const char *lead, const char *text)
     }
 }
 
+static void say_hint(const char *hint)
+{
+    if (!*hint)
+        return;
+    fputs("  ", stderr);
+    say_label(BLUE, "hint:");
+    say_lines("", hint);
+}
+
 int cli_fail(void)
 {
     const cq_error *error = cq_last_error();
@@ -74,11 +83,7 @@ int cli_fail(void)
     say_lines("", error->message);
     say_lines("  in ", error->where);
     say_lines("  ", error->excerpt);
-    if (*error->hint) {
-        fputs("  ", stderr);
-        say_label(BLUE, "hint:");
-        say_lines("", error->hint);
-    }
+    say_hint(error->hint);
     return CLI_FAILED;
 }
 
@@ -106,6 +111,17 @@ int cli_misuse(const cli_verb *verb, const char *format, ...)
     va_end(args);
     fprintf(stderr, "  see: calque %s%s--help\n", verb ? verb->name : "", verb ? " " : "");
     return CLI_MISUSE;
+}
+
+int cli_fail_with(const char *hint, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_v(RED, "error:", format, args);
+    va_end(args);
+    say_hint(hint);
+    return CLI_FAILED;
 }
 
 void cli_note(const char *format, ...)

@@ -20,6 +20,10 @@ cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
 
     if (s->status != CQ_OK || !x || cq_sym_dtype(s, x) == dtype)
         return x;
+    if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) && cq_sym_opset(s) < 13) {
+        cq_sym_no(s, 13, "bfloat16 needs opset 13");
+        return NULL;
+    }
     v = cq_sym_op(s, "Cast", CQ_IN(x), CQ_ATTR(cq_attr_i("to", cq_dtype_to_onnx(dtype))));
     if (v) {
         v->type = x->type;

@@ -79,7 +79,8 @@ static cq_status batch_norm(cq_sym *s)
     for (size_t i = 1; i < cq_sym_n_results(s); i++)
         if (cq_sym_result_used(s, i) && training)
             return cq_sym_no(s, 0, "the statistics that it used are needed");
-    if (training && cq_sym_opset(s) < 14)
+    /* Without running statistics there is nothing that training could move along. */
+    if (training && (cq_sym_opset(s) < 14 || cq_sym_is_none(s, "running_mean")))
         return cq_sym_done(s, batch_norm_by_parts(s, x));
     cq_sym_op_n(s, "BatchNormalization",
                 CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0),

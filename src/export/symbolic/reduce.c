@@ -79,9 +79,17 @@ static cq_status prod(cq_sym *s)
     return sum_like(s, "ReduceProd");
 }
 
+/* The mean of nothing is no number; ONNX Runtime says 0. */
 static cq_status mean(cq_sym *s)
 {
-    return sum_like(s, "ReduceMean");
+    reduction r = read_reduction(s);
+    cq_value *x;
+
+    if (!cq_int_is(count_of(s, &r), 0))
+        return sum_like(s, "ReduceMean");
+    x = cq_sym_widen(s, cq_sym_cast(s, r.x, cq_sym_result_type(s, 0).dtype));
+    x = reduce(s, &r, "ReduceSum", x, r.keep);
+    return cq_sym_done(s, cq_sym_binary(s, "Div", x, cq_sym_const_f64(s, cq_sym_dtype(s, x), 0)));
 }
 
 /* How many elements are true, as int64. */

@@ -245,17 +245,20 @@ static cq_status logit_run(cq_opcall *c)
     return cq_apply1(out, CQ_EW_LOGIT, &p, out->dtype, c->args[0].u.tensor);
 }
 
+/* In float32 at least: rounding to half precision three times would be seen. */
 static cq_status logaddexp2(cq_opcall *c)
 {
-    const double ln2 = 0.69314718055994530942;
-    cq_val       dtype = DTYPE(cq_result_type(c->args, 2));
+    const double ln2   = 0.69314718055994530942;
+    cq_dtype     d     = cq_result_type(c->args, 2);
+    cq_val       dtype = DTYPE(d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : d);
     cq_tensor   *x     = CQ_OP(c->cx, "aten::to.dtype", c->args[0], dtype);
     cq_tensor   *y     = CQ_OP(c->cx, "aten::to.dtype", c->args[1], dtype);
 
     x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(ln2));
     y = CQ_OP(c->cx, "aten::mul.Scalar", T(y), F(ln2));
     x = CQ_OP(c->cx, "aten::logaddexp", T(x), T(y));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(1 / ln2)));
+    x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(1 / ln2));
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(d)));
     return c->cx->status;
 }
 

@@ -555,7 +555,9 @@ cq_value *cq_sym_const(cq_sym *s, cq_tensor *t)
 {
     cq_value *v;
 
-    if (s->status == CQ_OK && cq_sym_opset(s) < 9 && !cq_dtype_is_float(t->dtype)) {
+    if (s->status != CQ_OK)
+        return NULL;
+    if (cq_sym_opset(s) < 9 && !cq_dtype_is_float(t->dtype)) {
         v = cq_ir_constant_new(s->ex->graph, t, false);
         if (!v)
             cq_sym_fail(s, s->ex->graph->status);

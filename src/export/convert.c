@@ -1,6 +1,7 @@
 /* From aten nodes to onnx nodes, by the rows. An operator without a row is taken apart if it
  * is composed of others; what still has none is noted, and all of them are reported at once. */
 #include "aten/custom.h"
+#include "export/arith.h"
 #include "export/exporter.h"
 
 #include <stdio.h>
@@ -210,10 +211,26 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
         return row->fn(s);
     if (row->as)
         return cq_sym_done(s, cq_sym_text(s, row->as));
+    if (s->op && cq_sym_arity(row->op))
+        return cq_sym_elementwise(s, row->op);
     for (size_t i = 0; i < s->node->n_inputs && n < 256; i++)
         if (s->node->inputs[i].kind == CQ_OPERAND_VALUE)
             in[n++] = cq_sym_value(s, s->node->inputs[i].u.value);
     return cq_sym_done(s, cq_sym_op(s, row->op, in, n, CQ_NO_ATTR));
+}
+
+static bool is_bf16(const cq_value *v)
+{
+    return v->type.kind == CQ_TYPE_TENSOR && v->type.dtype == CQ_DTYPE_BF16;
+}
+
+static bool makes_bf16(const cq_node *n)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < n->n_outputs; i++)
+        found |= is_bf16(n->outputs[i]);
+    return found;
 }
 
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
@@ -238,7 +255,9 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0) {
         status = keep_operator(&s, true);
     } else if (row) {
-        status = apply_row(&s, row);
+        status = ex->options.opset < 13 && makes_bf16(n)
+                     ? cq_sym_no(&s, 13, "bfloat16 came with opset 13")
+                     : apply_row(&s, row);
         if (status != CQ_OK && s.declined) {
             snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
             if (s.declined_opset)
@@ -324,6 +343,10 @@ cq_status cq_export_convert(cq_exporter *ex)
 
         if (!v)
             return CQ_E_NO_MEMORY;
+        if (is_bf16(p) && ex->options.opset < 13)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
+                           "input %s is of bfloat16, which came with opset 13",
+                           p->name ? p->name : "");
         v->name    = cq_ir_text(to, p->name);
         v->example = p->example; /* the source graph retains it */
         p->scratch = v;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 static const cq_symbolic *const families[] = {
-    cq_symbolics_basic,
     cq_symbolics_linalg,
     cq_symbolics_reduce,
     cq_symbolics_softmax,
@@ -17,6 +16,12 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_resize,
     cq_symbolics_view,
     cq_symbolics_slice,
+    cq_symbolics_pointwise,
+    cq_symbolics_functions,
+    cq_symbolics_compare,
+    cq_symbolics_activation,
+    cq_symbolics_creation,
+    cq_symbolics_cast,
 };
 
 typedef struct entry entry;

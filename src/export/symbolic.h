@@ -7,8 +7,9 @@
  *     { "aten::lgamma",      7, .no = "ONNX has no such function" }  and why it cannot be
  *
  * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
- * it. .op passes on the tensors among the arguments, in order. An operator without a row is
- * taken apart if it is composed of others.
+ * it. .op passes on the tensors among the arguments, in order; the operands of element-wise
+ * operators are cast to what they take (arith.h). An operator without a row is taken apart if
+ * it is composed of others.
  *
  * Text of .as: OPERATOR<attribute = value, …>(input, …). Inputs are names of the schema's
  * arguments, other expressions, numbers (in the dtype of the first tensor argument), or
@@ -41,7 +42,6 @@ struct cq_symbolic {
 };
 
 /* The families, ended by an empty row (rows.c lists them). */
-extern const cq_symbolic cq_symbolics_basic[];
 extern const cq_symbolic cq_symbolics_linalg[];
 extern const cq_symbolic cq_symbolics_reduce[];
 extern const cq_symbolic cq_symbolics_softmax[];
@@ -52,6 +52,12 @@ extern const cq_symbolic cq_symbolics_rnn[];
 extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
+extern const cq_symbolic cq_symbolics_pointwise[];
+extern const cq_symbolic cq_symbolics_functions[];
+extern const cq_symbolic cq_symbolics_compare[];
+extern const cq_symbolic cq_symbolics_activation[];
+extern const cq_symbolic cq_symbolics_creation[];
+extern const cq_symbolic cq_symbolics_cast[];
 
 /* ---- what is asked for ---- */
 

@@ -6,6 +6,7 @@ what PyTorch gave.
     ops_export.py [-v] [FAMILY …] [OPERATOR …] [opset=N]
 """
 import concurrent.futures
+import itertools
 import json
 import os
 import re
@@ -23,7 +24,7 @@ DTYPES = {"bool": "bool", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "
 
 # The message when an operator is refused with a reason, or a newer opset can do it. Such a model
 # is skipped and counted as that; an operator that nobody has written a row for is a failure.
-REFUSED = re.compile(r"times?\)(, first in [^:;]*)?(: |; opset \d+ can)")
+REFUSED = re.compile(r"times?\)(, first in [^:;]*)?(: |; opset \d+ can)|came with opset")
 
 # ONNX Runtime has many operators, Conv among them, in float32 alone. A model in float64 is right
 # without them: casting it down would make its numbers wrong.
@@ -146,6 +147,20 @@ def run_family(family, operators, opsets):
     return results
 
 
+def shape_of(error):
+    """An error without its numbers, so that the same one at many opsets is shown once."""
+    return re.sub(r"[\d.]+(e[-+]\d+)?|nan|inf", "#", error)[:120]
+
+
+def show(report, kinds, word):
+    for i, ((op, _), found) in enumerate(sorted(kinds.items())):
+        if i == peers.SHOWN_FAILURES:
+            print(f"and {len(kinds) - i} more kinds", flush=True)
+            break
+        name, error = found[0]
+        print(f"{word} {name}{f' and {len(found) - 1} more' if found[1:] else ''}: {error}", flush=True)
+
+
 def main():
     report = Report(__file__)
     words = [word for word in sys.argv[1:] if word != "-v"]
@@ -154,21 +169,19 @@ def main():
     families = [word for word in words if word.isidentifier()] or \
         sorted(path.stem for path in DATA.glob("*.json"))
     if report.needs("onnx", "ort"):
-        refused = {}
+        refused, broken = {}, {}
         with concurrent.futures.ProcessPoolExecutor(JOBS) as pool:
             jobs = [pool.submit(run_family, family, operators, opsets) for family in families]
-            for job in jobs:
-                for name, error, skipped in job.result():
-                    if skipped:
-                        report.n_skipped += 1
-                        refused.setdefault((name.split("(")[0], error), []).append(name)
-                    elif error:
-                        report.failed(name, error)
-                    else:
-                        report.passed(name)
-        for (op, why), names in sorted(refused.items()):
-            if "-v" in sys.argv:
-                print(f"skip {op} ({len(names)} models): {why}")
+            for name, error, skipped in itertools.chain(*(job.result() for job in jobs)):
+                if error:
+                    kinds = refused if skipped else broken
+                    kinds.setdefault((name.split("(")[0], shape_of(error)), []).append((name, error))
+                else:
+                    report.passed(name)
+        show(report, refused if "-v" in sys.argv else {}, "skip")
+        show(report, broken, "FAIL")
+        report.n_skipped = sum(map(len, refused.values()))
+        report.n_failed = sum(map(len, broken.values()))
     return report.finish()
 
 

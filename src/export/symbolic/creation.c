@@ -1,0 +1,354 @@
+/* Tensors from nothing. What is fixed when the model is exported becomes a constant, made by
+ * the operator itself; the rest follows the sizes of the running model. */
+#include "export/arith.h"
+#include "export/exporter.h"
+
+enum { MAX_CONSTANT = 1024 }; /* elements; a larger tensor of one number is made by a node */
+
+static bool is_plain(cq_type t)
+{
+    for (int i = 0; i < t.rank; i++)
+        if (t.sizes[i].expr)
+            return false;
+    return true;
+}
+
+static int64_t numel(cq_type t)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < t.rank; i++)
+        n *= t.sizes[i].value;
+    return n;
+}
+
+/* ---- by running the operator ---- */
+
+static bool operand_val(cq_ctx *cx, const cq_operand *o, cq_val *v)
+{
+    cq_int ints[CQ_MAX_RANK];
+
+    *v = CQ_NONE;
+    switch (o->kind) {
+    case CQ_OPERAND_NONE: return true;
+    case CQ_OPERAND_INT: *v = cq_val_of_int(o->u.i); return !o->u.i.expr;
+    case CQ_OPERAND_FLOAT: *v = cq_val_of_f64(o->u.f); return true;
+    case CQ_OPERAND_BOOL: *v = cq_val_of_bool(o->u.b); return true;
+    case CQ_OPERAND_STR: *v = cq_str_val(cx, o->u.s); return true;
+    case CQ_OPERAND_LIST:
+        for (size_t i = 0; i < o->u.list.n; i++) {
+            if (i == CQ_MAX_RANK || o->u.list.items[i].kind != CQ_OPERAND_INT ||
+                o->u.list.items[i].u.i.expr)
+                return false;
+            ints[i] = o->u.list.items[i].u.i;
+        }
+        *v = cq_ints(cx, ints, o->u.list.n);
+        return true;
+    default: return false;
+    }
+}
+
+/* The result as a constant, if nothing about it depends on the running model; else NULL. */
+static cq_value *constant(cq_sym *s)
+{
+    cq_val    args[16], result = CQ_NONE;
+    cq_ctx   *cx;
+    cq_value *v  = NULL;
+    bool      ok = s->node->n_inputs <= 16;
+
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_ctx_new(&cx)))
+        return NULL;
+    for (size_t i = 0; i < s->node->n_inputs && ok; i++)
+        ok = operand_val(cx, &s->node->inputs[i], &args[i]);
+    if (ok && cq_op_call(cx, s->op, args, s->node->n_inputs, &result, 1) != CQ_OK)
+        cq_sym_fail(s, cq_ctx_status(cx));
+    if (result.kind == CQ_VAL_TENSOR)
+        v = cq_sym_const(s, result.u.tensor);
+    cq_ctx_free(cx);
+    return v;
+}
+
+/* ---- filled ---- */
+
+/* A tensor of these sizes, all of it value (0-d). */
+static cq_value *filled(cq_sym *s, cq_type type, cq_value *value)
+{
+    cq_tensor *data = cq_sym_data(value), *one = NULL, *all = NULL;
+    cq_value  *out;
+    int64_t    sizes[CQ_MAX_RANK], single = 1;
+
+    if (s->status != CQ_OK)
+        return NULL;
+    for (int i = 0; i < type.rank; i++)
+        sizes[i] = type.sizes[i].value;
+    if (data && is_plain(type) && (numel(type) <= MAX_CONSTANT || cq_sym_opset(s) < 8)) {
+        cq_ctx *cx;
+
+        if (cq_sym_fail(s, cq_ctx_new(&cx)) != CQ_OK)
+            return NULL;
+        if (cq_sym_fail(s, cq_tensor_new(&all, type.dtype, (size_t)type.rank, sizes, NULL)) == CQ_OK) {
+            cq_tensor *full = CQ_OP(cx, "aten::copy", T(all), T(data));
+
+            cq_sym_fail(s, cq_ctx_status(cx));
+            out = cq_sym_const(s, full);
+        } else {
+            out = NULL;
+        }
+        cq_tensor_release(all);
+        cq_ctx_free(cx);
+        return out;
+    }
+    if (!data || cq_sym_opset(s) < 9)
+        return type.rank ? cq_sym_expand(s, value, type.sizes, (size_t)type.rank) : value;
+    if (cq_sym_fail(s, cq_tensor_new(&one, type.dtype, 1, &single, cq_tensor_data(data))) != CQ_OK)
+        return NULL;
+    out = cq_sym_op(s, "ConstantOfShape",
+                    CQ_IN(cq_sym_of_ints(s, type.sizes, (size_t)type.rank)),
+                    CQ_ATTR(cq_attr_t("value", one)));
+    cq_tensor_release(one);
+    cq_sym_set_dtype(s, out, type.dtype);
+    return out;
+}
+
+static cq_status fill_number(cq_sym *s, double value)
+{
+    cq_type type = cq_sym_result_type(s, 0);
+
+    return cq_sym_done(s, filled(s, type, cq_sym_const_f64(s, type.dtype, value)));
+}
+
+static cq_status zeros(cq_sym *s)
+{
+    return fill_number(s, 0);
+}
+
+static cq_status ones(cq_sym *s)
+{
+    return fill_number(s, 1);
+}
+
+static cq_status full(cq_sym *s)
+{
+    return cq_sym_done(s, filled(s, cq_sym_result_type(s, 0), cq_sym_operand(s, "fill_value")));
+}
+
+static cq_status fill(cq_sym *s)
+{
+    return cq_sym_done(s, filled(s, cq_sym_result_type(s, 0), cq_sym_operand(s, "value")));
+}
+
+/* src in the place of self. */
+static cq_status copy(cq_sym *s)
+{
+    cq_type   want = cq_sym_result_type(s, 0);
+    cq_value *x    = cq_sym_operand(s, "src");
+    bool      same = cq_sym_rank(s, x) == want.rank;
+
+    for (int i = 0; i < want.rank && same; i++)
+        same = cq_int_same(cq_sym_size(s, x, i), want.sizes[i]);
+    return cq_sym_done(s, same ? x : cq_sym_expand(s, x, want.sizes, (size_t)want.rank));
+}
+
+/* ---- counted ---- */
+
+/* 0, 1, … n-1 as int64. Range came with opset 11; before it, the places of a row of ones. */
+static cq_value *count(cq_sym *s, cq_int n)
+{
+    int64_t   one = 1, axis = 0;
+    cq_tensor *t = NULL;
+    cq_value  *out;
+
+    if (cq_sym_opset(s) >= 11) {
+        out = cq_sym_op(s, "Range",
+                        CQ_IN(cq_sym_const_i64(s, 0), cq_sym_of_int(s, n), cq_sym_const_i64(s, 1)),
+                        CQ_NO_ATTR);
+        cq_sym_set_type(s, out, CQ_DTYPE_I64, 1, &n);
+        return out;
+    }
+    if (cq_sym_opset(s) < 9) {
+        cq_sym_no(s, 9, "a range whose end is not fixed needs opset 9");
+        return NULL;
+    }
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, 1, &one, &one)))
+        return NULL;
+    out = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_int_1d(s, n)),
+                    CQ_ATTR(cq_attr_t("value", t)));
+    cq_tensor_release(t);
+    out = cq_sym_op(s, "NonZero", CQ_IN(out), CQ_NO_ATTR);
+    cq_sym_set_type(s, out, CQ_DTYPE_I64, 2, (cq_int[]){ cq_i(1), n });
+    return cq_sym_squeeze(s, out, &axis, 1);
+}
+
+static cq_status arange(cq_sym *s)
+{
+    cq_type          want   = cq_sym_result_type(s, 0);
+    const cq_schema *schema = s->op->schema;
+    cq_value        *x      = constant(s);
+
+    if (x || cq_sym_status(s) != CQ_OK)
+        return cq_sym_done(s, x);
+    x = cq_sym_cast(s, count(s, want.sizes[0]), want.dtype);
+    if (cq_schema_find(schema, "step") >= 0 && !cq_int_is(cq_sym_int(s, "step"), 1))
+        x = CQ_2("Mul", x, cq_sym_operand(s, "step"));
+    if (cq_schema_find(schema, "start") >= 0 && !cq_int_is(cq_sym_int(s, "start"), 0))
+        x = CQ_2("Add", x, cq_sym_operand(s, "start"));
+    return cq_sym_done(s, x);
+}
+
+/* start + i * (end - start) / (steps - 1) */
+static cq_status linspace(cq_sym *s)
+{
+    cq_type   want = cq_sym_result_type(s, 0);
+    cq_value *x    = constant(s), *start, *step;
+
+    if (x || cq_sym_status(s) != CQ_OK)
+        return cq_sym_done(s, x);
+    x     = cq_sym_cast(s, count(s, want.sizes[0]), CQ_DTYPE_F64);
+    start = cq_sym_in_as(s, "start", CQ_DTYPE_F64);
+    step  = cq_sym_cast(s, cq_sym_of_int(s, want.sizes[0]), CQ_DTYPE_F64);
+    step  = CQ_2("Sub", step, cq_sym_num(s, x, 1));
+    step  = CQ_2("Div", CQ_2("Sub", cq_sym_in_as(s, "end", CQ_DTYPE_F64), start), step);
+    return cq_sym_done(s, CQ_2("Add", CQ_2("Mul", x, step), start));
+}
+
+static cq_status fixed(cq_sym *s)
+{
+    cq_value *x = constant(s);
+
+    if (!x && cq_sym_status(s) == CQ_OK)
+        return cq_sym_no(s, 0, "its arguments must be known when the model is exported");
+    return cq_sym_done(s, x);
+}
+
+/* ---- matrices ---- */
+
+static cq_status eye(cq_sym *s)
+{
+    cq_type   want = cq_sym_result_type(s, 0), zero = want;
+    cq_value *x    = numel(want) <= MAX_CONSTANT || cq_sym_opset(s) < 9 ? constant(s) : NULL;
+
+    if (x || cq_sym_status(s) != CQ_OK)
+        return cq_sym_done(s, x);
+    if (cq_sym_opset(s) < 9)
+        return cq_sym_no(s, 9, "an identity matrix whose size is not fixed needs opset 9");
+    zero.dtype = cq_dtype_is_float(want.dtype) ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
+    x = filled(s, (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = zero.dtype, .rank = 2, .sizes = want.sizes },
+               cq_sym_const_f64(s, zero.dtype, 0));
+    x = cq_sym_op(s, "EyeLike", CQ_IN(x), CQ_NO_ATTR);
+    cq_sym_set_dtype(s, x, zero.dtype);
+    return cq_sym_done(s, x);
+}
+
+/* Where column - row does not pass the diagonal. */
+static cq_value *triangle_mask(cq_sym *s, cq_type type, bool upper, int64_t k)
+{
+    int64_t   axis = 1;
+    cq_value *row  = cq_sym_unsqueeze(s, count(s, type.sizes[type.rank - 2]), &axis, 1);
+    cq_value *past = CQ_2("Sub", count(s, type.sizes[type.rank - 1]), row);
+
+    return upper ? CQ_2("Greater", past, cq_sym_const_i64(s, k - 1))
+                 : CQ_2("Less", past, cq_sym_const_i64(s, k + 1));
+}
+
+static cq_value *fixed_mask(cq_sym *s, cq_type type, bool upper, int64_t k)
+{
+    int64_t    sizes[2] = { type.sizes[type.rank - 2].value, type.sizes[type.rank - 1].value };
+    cq_ctx    *cx;
+    cq_tensor *t;
+    cq_value  *v = NULL;
+
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_ctx_new(&cx)) != CQ_OK)
+        return NULL;
+    t = CQ_OP(cx, "aten::ones", cq_i64s(cx, sizes, 2), DTYPE(CQ_DTYPE_BOOL));
+    t = CQ_OP(cx, upper ? "aten::triu" : "aten::tril", T(t), I(k));
+    if (cq_sym_fail(s, cq_ctx_status(cx)) == CQ_OK)
+        v = cq_sym_const(s, t);
+    cq_ctx_free(cx);
+    return v;
+}
+
+static cq_status triangle(cq_sym *s, bool upper)
+{
+    cq_value *x    = cq_sym_operand(s, "self"), *mask;
+    cq_type   type = cq_sym_result_type(s, 0);
+    int64_t   k    = cq_sym_i64(s, "diagonal");
+    cq_dtype  used = cq_sym_fit(s, "Trilu", type.dtype);
+
+    if (cq_sym_opset(s) >= 14)
+        return cq_sym_done(s, cq_sym_op(s, "Trilu",
+                                        CQ_IN(cq_sym_cast(s, x, used), cq_sym_const_i64(s, k)),
+                                        CQ_ATTR(cq_attr_i("upper", upper))));
+    mask = type.sizes[type.rank - 1].expr || type.sizes[type.rank - 2].expr
+               ? triangle_mask(s, type, upper, k)
+               : fixed_mask(s, type, upper, k);
+    return cq_sym_done(s, cq_sym_where(s, mask, x, cq_sym_num(s, x, 0)));
+}
+
+static cq_status tril(cq_sym *s)
+{
+    return triangle(s, false);
+}
+
+static cq_status triu(cq_sym *s)
+{
+    return triangle(s, true);
+}
+
+/* ---- from numbers ---- */
+
+static cq_status number(cq_sym *s)
+{
+    return cq_sym_done(s, cq_sym_operand(s, s->op->schema->args[0].name));
+}
+
+/* Without a number of classes, it is one more than the highest. */
+static cq_status one_hot(cq_sym *s)
+{
+    cq_value *x = cq_sym_in(s, "self"), *n, *values;
+    cq_int    classes = cq_sym_int(s, "num_classes");
+    int64_t   zero_one[2] = { 0, 1 }, axis = 0;
+
+    if (cq_sym_opset(s) < 9 || cq_sym_rank(s, x) == 0)
+        return cq_sym_no(s, 9, "OneHot came with opset 9, and not for single numbers");
+    if (classes.value < 0 && !classes.expr) {
+        n = cq_sym_reduce(s, "ReduceMax", x, NULL, 0, false);
+        n = cq_sym_unsqueeze(s, CQ_2("Add", n, cq_sym_const_i64(s, 1)), &axis, 1);
+    } else {
+        n = cq_sym_of_int_1d(s, classes);
+    }
+    values = cq_sym_const_i64s(s, zero_one, 2);
+    return cq_sym_done(s, cq_sym_op(s, "OneHot", CQ_IN(x, n, values), CQ_ATTR(cq_attr_i("axis", -1))));
+}
+
+const cq_symbolic cq_symbolics_creation[] = {
+    { "aten::zeros", 7, .fn = zeros },
+    { "aten::ones", 7, .fn = ones },
+    { "aten::full", 7, .fn = full },
+    { "aten::empty", 7, .fn = zeros },
+    { "aten::zeros_like", 7, .fn = zeros },
+    { "aten::ones_like", 7, .fn = ones },
+    { "aten::full_like", 7, .fn = full },
+    { "aten::empty_like", 7, .fn = zeros },
+    { "aten::new_zeros", 7, .fn = zeros },
+    { "aten::new_ones", 7, .fn = ones },
+    { "aten::new_full", 7, .fn = full },
+    { "aten::new_empty", 7, .fn = zeros },
+    { "aten::fill", 7, .fn = fill },
+    { "aten::zero", 7, .fn = zeros },
+    { "aten::copy", 7, .fn = copy },
+    { "aten::arange", 7, .fn = arange },
+    { "aten::range", 7, .fn = fixed },
+    { "aten::linspace", 7, .fn = linspace },
+    { "aten::eye", 7, .fn = eye },
+    { "aten::tril", 7, .fn = tril },
+    { "aten::triu", 7, .fn = triu },
+    { "aten::scalar_tensor", 7, .fn = number },
+    { "aten::tensor.float", 7, .fn = number },
+    { "aten::tensor.int", 7, .fn = number },
+    { "aten::tensor.bool", 7, .fn = number },
+    { "aten::as_tensor.float", 7, .fn = number },
+    { "aten::as_tensor.int", 7, .fn = number },
+    { "aten::as_tensor.bool", 7, .fn = number },
+    { "aten::one_hot", 7, .fn = one_hot },
+    { 0 },
+};

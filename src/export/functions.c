@@ -92,7 +92,7 @@ static cq_status find_interface(group *g)
     for (cq_node *n = g->first; n != g->last->next; n = n->next)
         for (size_t i = 0; i < n->n_outputs; i++) {
             cq_value *v    = n->outputs[i];
-            size_t    uses = (size_t)((char *)cq_ptr_map_get(&inner, v) - (char *)NULL);
+            size_t    uses = (size_t)(uintptr_t)cq_ptr_map_get(&inner, v);
 
             if (v->n_uses > uses && cq_vec_push(&g->outputs, v) != CQ_OK)
                 g->status = CQ_E_NO_MEMORY;

@@ -83,7 +83,7 @@ static cq_status find_interface(group *g)
             if (!v)
                 continue;
             note_input(v, g);
-            if (cq_ptr_map_set(&inner, v, (char *)cq_ptr_map_get(&inner, v) + 1) != CQ_OK)
+            if (cq_ptr_map_set(&inner, v, (void *)((uintptr_t)cq_ptr_map_get(&inner, v) + 1)))
                 g->status = CQ_E_NO_MEMORY;
         }
         for (size_t i = 0; i < n->n_outputs; i++)

@@ -16,12 +16,11 @@ static cq_tensor *roll_dim(cq_opcall *c, cq_tensor *t, int64_t dim, int64_t shif
 
     if (size.value == 0)
         return t;
-    if (shift > 0 && shift < size.value)
-        start = cq_size_sub(c, size, cq_i(shift));
-    else if (shift <= 0 && -shift < size.value)
-        start = cq_i(-shift);
-    else
-        start = cq_int_mod(c->cx->symbols, cq_size_sub(c, size, cq_i(shift)), size);
+    start = cq_i(shift < 0 ? -shift : shift);
+    if (start.value >= size.value)
+        start = cq_int_mod(c->cx->symbols, start, size);
+    if (shift > 0)
+        start = cq_size_sub(c, size, start);
     parts[0] = CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(dim), N(start), CQ_NONE, I(1));
     parts[1] = CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(dim), I(0), N(start), I(1));
     if (c->cx->status != CQ_OK)

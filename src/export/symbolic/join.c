@@ -1,0 +1,146 @@
+/* Tensors put together, repeated or with their elements in other places. Most operators of
+ * these families are composed of cat, views and flip, and are taken apart. */
+#include "export/symbolic/places.h"
+
+static cq_value *self(cq_sym *s)
+{
+    return cq_sym_in(s, "self");
+}
+
+/* Tensors of shape [0] do not count, as in PyTorch. */
+static cq_status cat(cq_sym *s)
+{
+    cq_type    type = cq_sym_result_type(s, 0);
+    size_t     n = cq_sym_n_list(s, "tensors"), used = 0;
+    cq_value **in = cq_arena_array(s->ex->graph->arena, n, sizeof *in), *first = NULL;
+
+    if (!in)
+        return cq_sym_fail(s, CQ_E_NO_MEMORY);
+    for (size_t i = 0; i < n && s->status == CQ_OK; i++) {
+        cq_value *x = cq_sym_in_at(s, "tensors", i);
+
+        first = first ? first : x;
+        if (cq_sym_rank(s, x) != 1 || !cq_int_is(cq_sym_size(s, x, 0), 0))
+            in[used++] = cq_sym_cast(s, x, type.dtype);
+    }
+    if (used == 0)
+        return cq_sym_done(s, cq_sym_cast(s, first, type.dtype));
+    return cq_sym_done(s, used == 1 ? in[0]
+                                    : cq_sym_concat(s, in, used,
+                                                    cq_sym_dim(s, "dim", type.rank)));
+}
+
+/* ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves. */
+static cq_dtype tileable(cq_dtype d)
+{
+    return d == CQ_DTYPE_I16 ? CQ_DTYPE_I32 : d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : d;
+}
+
+static cq_status repeat(cq_sym *s)
+{
+    cq_value *x = self(s);
+    int       rank = cq_sym_rank(s, x);
+    cq_int    times[CQ_MAX_RANK], sizes[CQ_MAX_RANK];
+    size_t    n = cq_sym_ints(s, "repeats", times, CQ_MAX_RANK), lead = n - (size_t)rank;
+    bool      once = true;
+
+    if (s->status != CQ_OK)
+        return s->status;
+    for (size_t i = 0; i < n; i++) {
+        sizes[i] = i < lead ? cq_i(1) : cq_sym_size(s, x, (int)(i - lead));
+        once &= cq_int_is(times[i], 1);
+    }
+    if (lead)
+        x = cq_sym_reshape(s, x, sizes, n);
+    if (once)
+        return cq_sym_done(s, x);
+    x = cq_sym_cast(s, x, tileable(cq_sym_dtype(s, x)));
+    {
+        cq_dtype  with = cq_sym_dtype(s, x);
+        cq_value *v    = cq_sym_op(s, "Tile", CQ_IN(x, cq_sym_of_ints(s, times, n)), CQ_NO_ATTR);
+
+        cq_sym_set_dtype(s, v, with);
+        return cq_sym_done(s, v);
+    }
+}
+
+/* A slice that runs backwards; before opset 10 there is none, and Gather does it. */
+static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
+{
+    cq_int  size = cq_sym_size(s, x, axis);
+    int64_t axis64 = axis, start = -1, end = INT64_MIN + 1, step = -1;
+    cq_value *v;
+
+    if (cq_int_is(size, 0))
+        return x;
+    if (cq_sym_opset(s) < 10)
+        return cq_sym_gather(s, x,
+                             cq_sym_places(s, cq_int_sub(CQ_SYMBOLS(s), size, cq_i(1)), size, -1),
+                             axis);
+    v = cq_sym_op(s, "Slice",
+                  CQ_IN(x, cq_sym_const_i64s(s, &start, 1), cq_sym_const_i64s(s, &end, 1),
+                        cq_sym_const_i64s(s, &axis64, 1), cq_sym_const_i64s(s, &step, 1)),
+                  CQ_NO_ATTR);
+    cq_sym_set_type_of(v, x);
+    return v;
+}
+
+static cq_status flip(cq_sym *s)
+{
+    cq_value *x    = self(s);
+    int       rank = cq_sym_rank(s, x);
+    int64_t   dims[CQ_MAX_RANK];
+    size_t    n = cq_sym_i64s(s, "dims", dims, CQ_MAX_RANK);
+
+    for (size_t i = 0; i < n && s->status == CQ_OK; i++)
+        x = reversed(s, x, (int)(dims[i] < 0 ? dims[i] + rank : dims[i]));
+    return cq_sym_done(s, x);
+}
+
+/* DepthToSpace has PyTorch's order of channels since opset 11. */
+static cq_status pixel_shuffle(cq_sym *s)
+{
+    cq_value *x = self(s);
+
+    if (cq_sym_rank(s, x) != 4 || (cq_sym_dtype(s, x) != CQ_DTYPE_F32 &&
+                                   cq_sym_dtype(s, x) != CQ_DTYPE_F64))
+        return cq_sym_no(s, 0, "DepthToSpace takes images of floats");
+    return cq_sym_done(s, cq_sym_op(s, "DepthToSpace", CQ_IN(x),
+                                    CQ_ATTR(cq_attr_i("blocksize", cq_sym_i64(s, "upscale_factor")),
+                                            cq_attr_s("mode", "CRD"))));
+}
+
+/* Nothing but numbers goes in: the result is a constant. */
+static cq_status computed(cq_sym *s)
+{
+    cq_val     args[16], result[1];
+    cq_ctx    *cx = NULL;
+    cq_status  status;
+    size_t     n = s->node->n_inputs;
+
+    if (n > 16)
+        return cq_sym_no(s, 0, "it has too many arguments");
+    for (size_t i = 0; i < n; i++) {
+        const cq_operand *o = &s->node->inputs[i];
+
+        args[i] = o->kind == CQ_OPERAND_INT    ? cq_val_of_i64(o->u.i.value)
+                  : o->kind == CQ_OPERAND_BOOL ? cq_val_of_bool(o->u.b)
+                                               : CQ_NONE;
+    }
+    CQ_TRY(cq_ctx_new(&cx));
+    status = cq_op_call(cx, s->op, args, n, result, 1);
+    if (status == CQ_OK)
+        status = cq_sym_done(s, cq_sym_const(s, result[0].u.tensor));
+    cq_ctx_free(cx);
+    return cq_sym_fail(s, status);
+}
+
+const cq_symbolic cq_symbolics_join[] = {
+    { "aten::cat", 7, .fn = cat },
+    { "aten::repeat", 7, .fn = repeat },
+    { "aten::flip", 7, .fn = flip },
+    { "aten::pixel_shuffle", 11, .fn = pixel_shuffle },
+    { "aten::tril_indices", 7, .fn = computed },
+    { "aten::triu_indices", 7, .fn = computed },
+    { 0 },
+};

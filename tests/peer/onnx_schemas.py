@@ -313,6 +313,7 @@ def check_with_ort(s):
                                      rf"\(i\d+\) of operator \({s.name}\)", error))
             assert refused == (t not in element(first.types)), \
                 f"{t} for {first.name}: {error or 'accepted'}"
+    assert "deprecated" not in ort_says(s, *node_with(s, chosen)), "deprecated"
     for a in s.attributes:
         node, types = node_with(s, chosen, sample_attribute(a.name, a.type))
         error = ort_says(s, node, types)

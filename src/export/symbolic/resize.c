@@ -1,6 +1,379 @@
-/* Resizing. */
+/* Resizing and sampling of images.
+ *
+ * Resize can say where PyTorch takes its pixels from since opset 11. Two other forms are
+ * exact where it cannot be used and sizes are fixed: picking rows by constant indices for
+ * nearest modes, whose indices a runtime may round differently unless the factor is whole;
+ * and a product with a constant matrix of weights for each axis for the smooth ones. Both
+ * come from the very kernel that runs the operator. */
 #include "export/symbolic/common.h"
+#include "kernel/resize.h"
+#include "kernel/window.h"
+
+#include <math.h>
+
+typedef struct resize {
+    cq_value      *x;
+    size_t         n; /* spatial axes */
+    cq_resize_mode mode;
+    bool           align, fixed; /* fixed: all sizes are known */
+    double         scales[3];    /* given, 0: not */
+    bool           sizes_given;
+    cq_int         in[3], out[3];
+} resize;
+
+static cq_resize_mode mode_of(const char *name)
+{
+    bool antialias = strstr(name, "_aa") != NULL;
+
+    if (strstr(name, "nearest_exact"))
+        return CQ_RESIZE_NEAREST_EXACT;
+    if (strstr(name, "nearest"))
+        return CQ_RESIZE_NEAREST;
+    if (strstr(name, "cubic"))
+        return antialias ? CQ_RESIZE_CUBIC_ANTIALIAS : CQ_RESIZE_CUBIC;
+    return antialias ? CQ_RESIZE_LINEAR_ANTIALIAS : CQ_RESIZE_LINEAR;
+}
+
+static void read_scales(cq_sym *s, resize *r)
+{
+    static const char *const names[4][3] = {
+        { NULL }, { "scales" }, { "scales_h", "scales_w" }, { "scales_d", "scales_h", "scales_w" }
+    };
+
+    if (cq_sym_has_arg(s, "scale_factors")) {
+        if (!cq_sym_is_none(s, "scale_factors"))
+            cq_sym_f64s(s, "scale_factors", r->scales, 3);
+        return;
+    }
+    for (size_t i = 0; i < r->n; i++)
+        if (!cq_sym_is_none(s, names[r->n][i]))
+            r->scales[i] = cq_sym_f64(s, names[r->n][i]);
+}
+
+static resize read_resize(cq_sym *s)
+{
+    const char *name = s->op->schema->name, *digit = strpbrk(name, "123");
+    resize      r    = { .n           = digit ? (size_t)(*digit - '0') : 2,
+                         .mode        = mode_of(name),
+                         .fixed       = true,
+                         .sizes_given = !cq_sym_is_none(s, "output_size") };
+    cq_type     out  = cq_sym_result_type(s, 0);
+
+    r.x     = cq_sym_in_float(s, s->op->schema->args[0].name);
+    r.align = cq_sym_has_arg(s, "align_corners") && cq_sym_bool(s, "align_corners");
+    read_scales(s, &r);
+    for (size_t i = 0; i < r.n; i++) {
+        r.in[i]  = cq_sym_size(s, r.x, (int)i + 2);
+        r.out[i] = out.sizes[2 + i];
+        r.fixed &= !r.in[i].expr && !r.out[i].expr;
+    }
+    return r;
+}
+
+/* ---- by tables ---- */
+
+/* What the kernel makes of t [1, channels, n] along axis i; NULL after a failure. */
+static cq_tensor *kernel_on(cq_sym *s, const resize *r, size_t i, const cq_tensor *t)
+{
+    int64_t    sizes[3] = { 1, t->sizes[1].value, r->out[i].value };
+    cq_tensor *out      = NULL;
+
+    if (cq_sym_fail(s, cq_tensor_new(&out, t->dtype, 3, sizes, NULL)) != CQ_OK)
+        return NULL;
+    cq_sym_fail(s, cq_kernel_upsample(out, t, r->mode, r->align, &r->scales[i]));
+    return out;
+}
+
+/* A constant that holds t under another shape of as many elements. */
+static cq_value *const_as(cq_sym *s, cq_tensor *t, size_t rank, const int64_t *sizes)
+{
+    cq_tensor *shaped = NULL;
+    cq_value  *v      = NULL;
+
+    if (t && s->status == CQ_OK &&
+        cq_sym_fail(s, cq_tensor_new(&shaped, t->dtype, rank, sizes, cq_tensor_data(t))) == CQ_OK)
+        v = cq_sym_const(s, shaped);
+    cq_tensor_release(shaped);
+    cq_tensor_release(t);
+    return v;
+}
+
+/* The old places of the new ones along an axis. */
+static cq_value *indices_of(cq_sym *s, const resize *r, size_t i)
+{
+    int64_t    sizes[3] = { 1, 1, r->in[i].value };
+    cq_tensor *t        = NULL, *picked = NULL;
+
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, 3, sizes, NULL)) != CQ_OK)
+        return NULL;
+    for (int64_t k = 0; k < sizes[2]; k++)
+        ((int64_t *)cq_tensor_data(t))[k] = k;
+    picked = kernel_on(s, r, i, t);
+    cq_tensor_release(t);
+    return const_as(s, picked, 1, &r->out[i].value);
+}
+
+/* The weights [old, new] of an axis. */
+static cq_value *matrix_of(cq_sym *s, const resize *r, size_t i, cq_dtype dtype)
+{
+    int64_t    n = r->in[i].value, sizes[3] = { 1, n, n }, matrix[2] = { n, r->out[i].value };
+    cq_tensor *t = NULL, *weights = NULL;
+
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 3, sizes, NULL)) != CQ_OK)
+        return NULL;
+    for (int64_t k = 0; k < n; k++)
+        ((float *)cq_tensor_data(t))[k * n + k] = 1;
+    weights = kernel_on(s, r, i, t);
+    cq_tensor_release(t);
+    return cq_sym_cast(s, const_as(s, weights, 2, matrix), dtype);
+}
+
+static bool same_size(const resize *r, size_t i)
+{
+    return r->in[i].value == r->out[i].value && r->scales[i] == 0;
+}
+
+static cq_status by_indices(cq_sym *s, const resize *r)
+{
+    cq_value *x = r->x;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (!same_size(r, i))
+            x = cq_sym_gather(s, x, indices_of(s, r, i), (int)i + 2);
+    return cq_sym_done(s, x);
+}
+
+static cq_status by_matrices(cq_sym *s, const resize *r)
+{
+    int       last = (int)r->n + 1;
+    cq_value *x    = r->x;
+
+    for (size_t i = 0; i < r->n; i++) {
+        cq_int sizes[5];
+
+        if (same_size(r, i))
+            continue;
+        x = cq_sym_swap_dims(s, x, (int)i + 2, last);
+        memcpy(sizes, s->status == CQ_OK ? x->type.sizes : sizes, (r->n + 2) * sizeof *sizes);
+        x = cq_sym_binary(s, "MatMul", x, matrix_of(s, r, i, cq_sym_dtype(s, r->x)));
+        sizes[last] = r->out[i];
+        cq_sym_set_type(s, x, cq_sym_dtype(s, r->x), r->n + 2, sizes);
+        x = cq_sym_swap_dims(s, x, (int)i + 2, last);
+    }
+    return cq_sym_done(s, x);
+}
+
+/* ---- by Resize ---- */
+
+/* The factors for all axes. */
+static cq_value *scales_input(cq_sym *s, const resize *r)
+{
+    float scales[5] = { 1, 1 };
+
+    for (size_t i = 0; i < r->n; i++)
+        scales[2 + i] = (float)r->scales[i];
+    return cq_sym_const_f32s(s, scales, r->n + 2);
+}
+
+static const char *onnx_mode(const resize *r)
+{
+    switch (r->mode) {
+    case CQ_RESIZE_NEAREST:
+    case CQ_RESIZE_NEAREST_EXACT: return "nearest";
+    case CQ_RESIZE_CUBIC:
+    case CQ_RESIZE_CUBIC_ANTIALIAS: return "cubic";
+    default: return "linear";
+    }
+}
+
+/* Until opset 10 there are only factors, and pixels are counted from the corner. */
+static cq_status by_old_resize(cq_sym *s, const resize *r)
+{
+    double   scales[5] = { 1, 1 };
+    int      opset     = cq_sym_opset(s);
+    cq_attr  mode      = cq_attr_s("mode", onnx_mode(r));
+
+    memcpy(scales + 2, r->scales, r->n * sizeof *scales);
+    if (opset < 9)
+        return cq_sym_done(s, cq_sym_op(s, "Upsample", CQ_IN(r->x),
+                                        CQ_ATTR(mode, cq_attr_fs(s, "scales", scales, r->n + 2))));
+    return cq_sym_done(s, cq_sym_op(s, opset < 10 ? "Upsample" : "Resize",
+                                    CQ_IN(r->x, scales_input(s, r)), CQ_ATTR(mode)));
+}
+
+static cq_status by_resize(cq_sym *s, const resize *r, bool use_scales)
+{
+    cq_type     out     = cq_sym_result_type(s, 0);
+    bool        nearest = r->mode == CQ_RESIZE_NEAREST || r->mode == CQ_RESIZE_NEAREST_EXACT;
+    const char *where   = r->align                        ? "align_corners"
+                          : r->mode == CQ_RESIZE_NEAREST ? "asymmetric"
+                                                         : "half_pixel";
+    /* Opset 11 has no optional inputs here: what is not used is an empty row. */
+    cq_value *nothing = cq_sym_opset(s) < 13 ? cq_sym_const_f32s(s, NULL, 0) : NULL;
+    cq_value *v       = cq_sym_op(
+        s, "Resize",
+        CQ_IN(r->x, nothing, use_scales ? scales_input(s, r) : nothing,
+                    use_scales ? NULL : cq_sym_of_ints(s, out.sizes, (size_t)out.rank)),
+        CQ_ATTR(cq_attr_s("coordinate_transformation_mode", where),
+                      r->mode == CQ_RESIZE_CUBIC ? cq_attr_f("cubic_coeff_a", -0.75) : (cq_attr){ 0 },
+                      cq_attr_s("mode", onnx_mode(r)),
+                      !nearest                             ? (cq_attr){ 0 }
+                      : r->mode == CQ_RESIZE_NEAREST ? cq_attr_s("nearest_mode", "floor")
+                                                           : cq_attr_s("nearest_mode", "round_prefer_ceil")));
+
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, r->x));
+    return cq_sym_done(s, v);
+}
+
+/* ---- which form ---- */
+
+/* Fills in factors that follow from fixed sizes; whether every axis has a whole one. */
+static bool whole_factors(resize *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->scales[i] == 0 && !r->in[i].expr && !r->out[i].expr &&
+            r->out[i].value % r->in[i].value == 0)
+            r->scales[i] = (double)(r->out[i].value / r->in[i].value);
+        if (r->scales[i] < 1 || r->scales[i] != floor(r->scales[i]))
+            return false;
+        if (!r->in[i].expr && !r->out[i].expr &&
+            (double)r->in[i].value * r->scales[i] != (double)r->out[i].value)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the factors that were given are what the sizes say. Where both are, and disagree,
+ * PyTorch takes one for the size and the other for the places. */
+static bool factors_agree(const resize *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->scales[i] != 0 && r->sizes_given && !r->align &&
+            (!r->fixed || (double)r->out[i].value != (double)r->in[i].value * r->scales[i]))
+            return false;
+    return true;
+}
+
+static cq_status nearest(cq_sym *s)
+{
+    resize r = read_resize(s), whole = r;
+
+    if (whole_factors(&whole) && (whole.fixed || !r.sizes_given))
+        return cq_sym_opset(s) < 11 ? by_old_resize(s, &whole) : by_resize(s, &whole, true);
+    if (r.fixed)
+        return by_indices(s, &r);
+    if (!factors_agree(&r))
+        return cq_sym_no(s, 0, "sizes and factors that disagree need fixed sizes");
+    if (cq_sym_opset(s) < 11)
+        return cq_sym_no(s, 11, "sizes that are not fixed, without a whole factor, need opset 11");
+    return by_resize(s, &r, !r.sizes_given);
+}
+
+static cq_status smooth(cq_sym *s)
+{
+    resize r         = read_resize(s);
+    bool   antialias = r.mode == CQ_RESIZE_LINEAR_ANTIALIAS || r.mode == CQ_RESIZE_CUBIC_ANTIALIAS;
+    bool   plain     = !antialias && factors_agree(&r);
+
+    if (plain && cq_sym_opset(s) >= 11)
+        return by_resize(s, &r, !r.sizes_given && r.scales[0] != 0);
+    if (r.fixed)
+        return by_matrices(s, &r);
+    return cq_sym_no(s, antialias ? 18 : plain ? 11 : 0,
+                     antialias ? "averaging when it shrinks needs opset 18, or fixed sizes"
+                     : plain   ? "where it takes its pixels from needs opset 11, or fixed sizes"
+                               : "sizes and factors that disagree need fixed sizes");
+}
+
+/* ---- grids ---- */
+
+static cq_status grid_sampler(cq_sym *s)
+{
+    static const char *const modes[]    = { "bilinear", "nearest", "bicubic" };
+    static const char *const paddings[] = { "zeros", "border", "reflection" };
+    cq_value                *x          = cq_sym_in_float(s, "input"), *v;
+    int64_t mode = cq_sym_i64(s, "interpolation_mode"), padding = cq_sym_i64(s, "padding_mode");
+
+    if (cq_sym_rank(s, x) != 4)
+        return cq_sym_no(s, 20, "GridSample of three axes came with opset 20");
+    if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
+        return cq_sym_no(s, 0, "there is no such mode");
+    v = cq_sym_op(s, "GridSample", CQ_IN(x, cq_sym_in_float(s, "grid")),
+                  CQ_ATTR(cq_attr_i("align_corners", cq_sym_bool(s, "align_corners")),
+                          cq_attr_s("mode", modes[mode]),
+                          cq_attr_s("padding_mode", paddings[padding])));
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, x));
+    return cq_sym_done(s, v);
+}
+
+/* Coordinates of all places as rows (x, y[, z], 1). */
+static cq_value *base_grid(cq_sym *s, const int64_t *sizes, size_t n, bool align)
+{
+    int64_t    numel = 1, shape[2];
+    cq_tensor *t     = NULL;
+    cq_value  *v;
+    double    *at;
+
+    for (size_t i = 0; i < n; i++)
+        numel *= sizes[i];
+    shape[0] = numel;
+    shape[1] = (int64_t)n + 1;
+    if (cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F64, 2, shape, NULL)) != CQ_OK)
+        return NULL;
+    at = cq_tensor_data(t);
+    for (int64_t k = 0; k < numel; k++, at += n + 1) {
+        int64_t rest = k;
+
+        at[n] = 1;
+        for (size_t i = n; i-- > 0; rest /= sizes[i]) {
+            double place = (double)(rest % sizes[i]), size = (double)sizes[i];
+
+            at[n - 1 - i] = align ? (size > 1 ? 2 * place / (size - 1) - 1 : 0)
+                                  : (2 * place + 1) / size - 1;
+        }
+    }
+    v = cq_sym_const(s, t);
+    cq_tensor_release(t);
+    return v;
+}
+
+/* base [places, axes + 1] times theta.T [n, axes + 1, axes] */
+static cq_status affine_grid(cq_sym *s)
+{
+    cq_value *theta = cq_sym_in_float(s, "theta"), *grid;
+    cq_type   out   = cq_sym_result_type(s, 0);
+    size_t    n     = (size_t)out.rank - 2;
+    int64_t   sizes[3];
+
+    for (size_t i = 0; i < n; i++) {
+        if (out.sizes[1 + i].expr)
+            return cq_sym_no(s, 20, "a grid whose size is not fixed needs opset 20");
+        sizes[i] = out.sizes[1 + i].value;
+    }
+    grid = base_grid(s, sizes, n, cq_sym_bool(s, "align_corners"));
+    grid = cq_sym_binary(s, "MatMul", cq_sym_cast(s, grid, cq_sym_dtype(s, theta)),
+                         cq_sym_swap_dims(s, theta, 1, 2));
+    return cq_sym_done(s, cq_sym_reshape(s, grid, out.sizes, (size_t)out.rank));
+}
 
 const cq_symbolic cq_symbolics_resize[] = {
+    { "aten::upsample_nearest1d", 7, .fn = nearest },
+    { "aten::upsample_nearest2d", 7, .fn = nearest },
+    { "aten::upsample_nearest3d", 7, .fn = nearest },
+    { "aten::_upsample_nearest_exact1d", 7, .fn = nearest },
+    { "aten::_upsample_nearest_exact2d", 7, .fn = nearest },
+    { "aten::_upsample_nearest_exact3d", 7, .fn = nearest },
+    { "aten::upsample_linear1d", 7, .fn = smooth },
+    { "aten::upsample_bilinear2d", 7, .fn = smooth },
+    { "aten::upsample_trilinear3d", 7, .fn = smooth },
+    { "aten::upsample_bicubic2d", 7, .fn = smooth },
+    { "aten::_upsample_bilinear2d_aa", 7, .fn = smooth },
+    { "aten::_upsample_bicubic2d_aa", 7, .fn = smooth },
+    { "aten::grid_sampler", 7, .no = "ONNX has GridSample since opset 16" },
+    { "aten::grid_sampler", 16, .fn = grid_sampler },
+    { "aten::grid_sampler_2d", 7, .no = "ONNX has GridSample since opset 16" },
+    { "aten::grid_sampler_2d", 16, .fn = grid_sampler },
+    { "aten::grid_sampler_3d", 7, .no = "ONNX has GridSample of three axes since opset 20" },
+    { "aten::affine_grid_generator", 7, .fn = affine_grid },
     { 0 },
 };

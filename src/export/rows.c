@@ -24,6 +24,8 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_cast,
     cq_symbolics_join,
     cq_symbolics_pad,
+    cq_symbolics_index,
+    cq_symbolics_scatter,
 };
 
 typedef struct entry entry;

@@ -60,6 +60,8 @@ extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_cast[];
 extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_pad[];
+extern const cq_symbolic cq_symbolics_index[];
+extern const cq_symbolic cq_symbolics_scatter[];
 
 /* ---- what is asked for ---- */
 

@@ -111,6 +111,7 @@ cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_
 {
     cq_tensor *data = cq_sym_data(index);
     cq_value  *less, *v;
+    bool       early = cq_sym_opset(s) < 9; /* no Where, and Less is of floats */
 
     if (s->status != CQ_OK || (since_11_as_is && cq_sym_opset(s) >= 11))
         return index;
@@ -119,14 +120,19 @@ cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_
     if (data && !size.expr)
         return constant_from_begin(s, data, size.value);
     index = cq_sym_cast(s, index, CQ_DTYPE_I64);
-    if (cq_sym_opset(s) < 9) {
-        cq_sym_no(s, 9, "indices that may be negative need opset 9");
-        return NULL;
-    }
-    less = cq_sym_op(s, "Less", CQ_IN(index, cq_sym_const_i64(s, 0)), CQ_NO_ATTR);
-    v    = cq_sym_op(s, "Where",
-                     CQ_IN(less, cq_sym_ints_op(s, "Add", index, cq_sym_of_int(s, size)), index),
-                     CQ_NO_ATTR);
+    less  = cq_sym_op(s, "Less",
+                      CQ_IN(early ? cq_sym_cast(s, index, CQ_DTYPE_F32) : index,
+                            cq_sym_const_f64(s, early ? CQ_DTYPE_F32 : CQ_DTYPE_I64, 0)),
+                      CQ_NO_ATTR);
+    cq_sym_set_dtype(s, less, CQ_DTYPE_BOOL);
+    if (early)
+        v = cq_sym_ints_op(s, "Add", index,
+                           cq_sym_ints_op(s, "Mul", cq_sym_cast(s, less, CQ_DTYPE_I64),
+                                          cq_sym_of_int(s, size)));
+    else
+        v = cq_sym_op(s, "Where",
+                      CQ_IN(less, cq_sym_ints_op(s, "Add", index, cq_sym_of_int(s, size)), index),
+                      CQ_NO_ATTR);
     if (v && index)
         v->type = index->type;
     return v;

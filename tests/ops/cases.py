@@ -16,14 +16,16 @@ CASES = []
 _made = 0  # tensors so far in this case
 
 
-def case(op, *args, tol=None, values=True, alias=True, fake=True, note=None, **kwargs):
+def case(op, *args, tol=None, values=True, alias=True, fake=True, note=None, ort=True,
+         **kwargs):
     """A call. values: results are compared, not only their dtype and sizes; alias: a result
     must share the memory of an argument if it does in PyTorch; fake: the dtype and sizes can
-    be told without data. note goes into the name of the case."""
+    be told without data; ort: False where ONNX Runtime is known to compute something else than
+    ONNX or PyTorch say, with the reason beside it. note goes into the name of the case."""
     global _made
     _made = 0
     CASES.append(dict(op=op, args=args, kwargs=kwargs, tol=tol, values=values, alias=alias,
-                      fake=fake, note=note, fails=False))
+                      fake=fake, note=note, ort=ort, fails=False))
 
 
 def fails(op, *args, **kwargs):

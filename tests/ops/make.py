@@ -174,7 +174,7 @@ def run(one):
         out["after"] = after
     if one["alias"] and max(aliases(results, args), default=-1) >= 0:
         out["alias"] = aliases(results, args)
-    for flag in ("values", "fake"):
+    for flag in ("values", "fake", "ort"):
         if not one[flag]:
             out[flag] = False
     if one["tol"]:

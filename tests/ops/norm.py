@@ -44,3 +44,9 @@ for x in (f32(2, 4), f32(2, 4, 3), f32(1, 4, 2, 3), f32(1, 4, 2, 2, 2)):
 case("aten::group_norm", f32(3, 2, 4).transpose(1, 2), 2, f32(4))
 fails("aten::group_norm", f32(2, 4, 3), 3)
 case("aten::native_group_norm", f32(2, 4, 3), f32(4), f32(4), 2, 4, 3, 2, 1e-5)
+
+for dim in (0, 1, -1):
+    case("aten::norm_except_dim", f32(2, 3, 2), 2, dim)
+case("aten::norm_except_dim", f32(3), 2, 0)
+case("aten::_weight_norm", f32(3, 2, 2), f32(3, 1, 1))
+case("aten::_weight_norm", f32(3, 2, 2), f32(1, 2, 1), 1)

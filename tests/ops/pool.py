@@ -31,7 +31,9 @@ for out in ([1, 1], [3, 4]):
     case("aten::_adaptive_avg_pool2d", f32(1, 2, 5, 6), out)
 case("aten::_adaptive_avg_pool3d", f32(1, 1, 3, 4, 4), [2, 2, 3])
 
-case("aten::max_pool2d", t([[[[nan, 1.0], [-inf, 2.0]], [[-inf, -inf], [-inf, -inf]]]]), [2, 2])
+# A NaN wins in PyTorch; ONNX Runtime's pools and reductions pass over it.
+case("aten::max_pool2d", t([[[[nan, 1.0], [-inf, 2.0]], [[-inf, -inf], [-inf, -inf]]]]), [2, 2],
+     ort=False)
 case("aten::max_pool2d", f64(1, 2, 3, 4).transpose(2, 3), [2, 2], [1, 2])
 case("aten::max_pool2d", bf16(1, 1, 4, 4), [2, 2])
 case("aten::max_pool2d", f32(0, 2, 4, 4), [2, 2])

@@ -73,19 +73,43 @@ static cq_status linear(cq_sym *s)
     return cq_sym_done(s, v);
 }
 
+/* Whether "..." stands for as many axes in each tensor, as ONNX wants it: equation up to the
+ * arrow has a term for each. */
+static bool ellipses_agree(cq_sym *s, const char *equation, cq_value *const *in, size_t n)
+{
+    int axes = -1;
+
+    for (size_t i = 0; i < n; i++) {
+        int  letters = 0;
+        bool ellipsis = false;
+
+        for (; *equation && *equation != ',' && *equation != '-'; equation++) {
+            letters += *equation != ' ' && *equation != '.';
+            ellipsis |= *equation == '.';
+        }
+        equation += *equation == ',';
+        if (ellipsis && axes >= 0 && axes != cq_sym_rank(s, in[i]) - letters)
+            return false;
+        if (ellipsis)
+            axes = cq_sym_rank(s, in[i]) - letters;
+    }
+    return true;
+}
+
 /* ONNX spells equations as PyTorch does. ONNX Runtime has no small integers for it. */
 static cq_status einsum(cq_sym *s)
 {
-    cq_value *in[64];
-    size_t    n = cq_sym_n_list(s, "tensors");
-    cq_value *v;
+    cq_value   *in[64], *v;
+    const char *equation = cq_sym_str(s, "equation", "");
+    size_t      n        = cq_sym_n_list(s, "tensors");
 
     if (n > 64)
         return cq_sym_no(s, 0, "it has %zu tensors", n);
     for (size_t i = 0; i < n; i++)
         in[i] = cq_sym_computable(s, cq_sym_in_at(s, "tensors", i), 7);
-    v = cq_sym_op(s, "Einsum", in, n,
-                  CQ_ATTR(cq_attr_s("equation", cq_sym_str(s, "equation", ""))));
+    if (!ellipses_agree(s, equation, in, n))
+        return cq_sym_no(s, 0, "\"...\" stands for different numbers of axes");
+    v = cq_sym_op(s, "Einsum", in, n, CQ_ATTR(cq_attr_s("equation", equation)));
     if (n)
         cq_sym_set_dtype(s, v, cq_sym_dtype(s, in[0]));
     return cq_sym_done(s, v);

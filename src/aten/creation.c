@@ -20,17 +20,13 @@ static cq_dtype dtype_of_number(cq_val v)
 
 enum { ZEROS, ONES, FULL };
 
-/* Sizes are the argument "size" or those of self; so is the dtype. */
-static cq_status fill_shape(cq_opcall *c)
+cq_status cq_shape_of_size(cq_opcall *c, cq_dtype otherwise)
 {
     cq_tensor *self  = c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;
-    cq_dtype   dtype = self ? self->dtype : CQ_DTYPE_F32;
+    cq_dtype   dtype = cq_arg_dtype(c, "dtype", self ? self->dtype : otherwise);
     cq_int     sizes[CQ_MAX_RANK];
     size_t     rank;
 
-    if (!self && c->op->def->variant == FULL)
-        dtype = dtype_of_number(cq_arg_val(c, "fill_value"));
-    dtype = cq_arg_dtype(c, "dtype", dtype);
     CQ_TRY(c->cx->status);
     if (!has_arg(c, "size")) {
         cq_result_like(c, 0, self, dtype);
@@ -43,6 +39,13 @@ static cq_status fill_shape(cq_opcall *c)
                                 (long long)sizes[i].value, i);
     cq_result(c, 0, dtype, rank, sizes);
     return c->cx->status;
+}
+
+static cq_status fill_shape(cq_opcall *c)
+{
+    return cq_shape_of_size(c, c->op->def->variant == FULL
+                                   ? dtype_of_number(cq_arg_val(c, "fill_value"))
+                                   : CQ_DTYPE_F32);
 }
 
 static cq_status fill_with(cq_tensor *out, cq_val v)
@@ -284,6 +287,9 @@ static cq_status one_hot(cq_opcall *c)
     if (n.value < 0 && !n.expr) {
         most = CQ_OP(c->cx, "aten::max", T(x));
         CQ_TRY(c->cx->status);
+        if (!cq_tensor_has_data(most)) /* only an export to an old opset takes it apart */
+            return cq_call_fail(c, CQ_E_UNSUPPORTED, "a number of classes that depends on data needs "
+                                                     "OneHot, which came with opset 9");
         n = cq_i(cq_tensor_get_i64(most, 0) + 1);
     }
     for (int64_t i = 0; c->real && i < cq_tensor_numel(x); i++)

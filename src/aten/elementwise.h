@@ -26,6 +26,10 @@ cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_
  * after a failure. */
 cq_tensor *cq_operand_tensor(cq_opcall *c, cq_val v, cq_dtype dtype);
 
+/* A result of the sizes of the argument "size", or of self; in the dtype of the argument
+ * "dtype", or of self, or otherwise. (creation.c) */
+cq_status cq_shape_of_size(cq_opcall *c, cq_dtype otherwise);
+
 /* Rows, in short. */
 #define CQ_EW_ROW1(name, id, shape_rule, text)                                                     \
     {                                                                                              \

@@ -70,6 +70,7 @@ extern const cq_op_def cq_ops_compare[];
 extern const cq_op_def cq_ops_activation[];
 extern const cq_op_def cq_ops_creation[];
 extern const cq_op_def cq_ops_cast[];
+extern const cq_op_def cq_ops_random[];
 extern const cq_op_def cq_ops_linalg[];
 extern const cq_op_def cq_ops_conv[];
 extern const cq_op_def cq_ops_pool[];

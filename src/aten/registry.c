@@ -15,6 +15,7 @@ static const cq_op_def *const families[] = {
     cq_ops_activation,
     cq_ops_creation,
     cq_ops_cast,
+    cq_ops_random,
     cq_ops_linalg,
     cq_ops_conv,
     cq_ops_pool,

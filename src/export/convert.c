@@ -219,20 +219,6 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
     return cq_sym_done(s, cq_sym_op(s, row->op, in, n, CQ_NO_ATTR));
 }
 
-static bool is_bf16(const cq_value *v)
-{
-    return v->type.kind == CQ_TYPE_TENSOR && v->type.dtype == CQ_DTYPE_BF16;
-}
-
-static bool makes_bf16(const cq_node *n)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < n->n_outputs; i++)
-        found |= is_bf16(n->outputs[i]);
-    return found;
-}
-
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
@@ -255,9 +241,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0) {
         status = keep_operator(&s, true);
     } else if (row) {
-        status = ex->options.opset < 13 && makes_bf16(n)
-                     ? cq_sym_no(&s, 13, "bfloat16 came with opset 13")
-                     : apply_row(&s, row);
+        status = apply_row(&s, row);
         if (status != CQ_OK && s.declined) {
             snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
             if (s.declined_opset)
@@ -343,7 +327,7 @@ cq_status cq_export_convert(cq_exporter *ex)
 
         if (!v)
             return CQ_E_NO_MEMORY;
-        if (is_bf16(p) && ex->options.opset < 13)
+        if (p->type.dtype == CQ_DTYPE_BF16 && ex->options.opset < 13)
             return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
                            "input %s is of bfloat16, which came with opset 13",
                            p->name ? p->name : "");

@@ -22,6 +22,7 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_activation,
     cq_symbolics_creation,
     cq_symbolics_cast,
+    cq_symbolics_random,
     cq_symbolics_join,
     cq_symbolics_pad,
     cq_symbolics_index,

@@ -58,6 +58,7 @@ extern const cq_symbolic cq_symbolics_compare[];
 extern const cq_symbolic cq_symbolics_activation[];
 extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_cast[];
+extern const cq_symbolic cq_symbolics_random[];
 extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_pad[];
 extern const cq_symbolic cq_symbolics_index[];

@@ -110,8 +110,7 @@ def models_of(family, opsets):
     done = subprocess.run([BUILD / "tests" / "op_export", DATA / f"{family}.json", *map(str, opsets)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     out, at = done.stdout, 0
-    while at < len(out):
-        end = out.index(b"\n", at)
+    while (end := out.find(b"\n", at)) >= 0:
         case, opset, dynamic, size, message = out[at:end].decode(errors="replace").split(" ", 4)
         at = end + 1 + int(size)
         yield int(case), int(opset), dynamic == "1", out[end + 1:at], message

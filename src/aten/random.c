@@ -1,0 +1,347 @@
+/* Random numbers. Four operators draw them from the context's generator; the others are
+ * made of those. They are the same on every machine for the same seed, and not PyTorch's. */
+#include "aten/elementwise.h"
+#include "tensor/random.h"
+
+#include <math.h>
+
+/* The context's generator, made when first needed; NULL after a failure. */
+static cq_random *generator(cq_opcall *c)
+{
+    if (!c->cx->random) {
+        c->cx->random = cq_zalloc(sizeof *c->cx->random);
+        if (!c->cx->random)
+            cq_ctx_fail(c->cx, CQ_E_NO_MEMORY);
+        else
+            cq_random_seed(c->cx->random, c->cx->seed);
+    }
+    return c->cx->random;
+}
+
+static cq_status return_tensor(cq_opcall *c, cq_tensor *t)
+{
+    cq_result_set_tensor(c, 0, t);
+    return c->cx->status;
+}
+
+/* ---- drawn ---- */
+
+static cq_status real_shape(cq_opcall *c)
+{
+    cq_dtype dtype = cq_arg_dtype(c, "dtype", CQ_DTYPE_F32);
+
+    if (!cq_dtype_is_float(dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "draws floats, not %s", cq_dtype_name(dtype));
+    return cq_shape_of_size(c, CQ_DTYPE_F32);
+}
+
+static cq_status rand_run(cq_opcall *c)
+{
+    cq_random *r = generator(c);
+
+    return r ? cq_random_fill_uniform(r, cq_result_tensor(c, 0), 0, 1) : c->cx->status;
+}
+
+static cq_status randn_run(cq_opcall *c)
+{
+    cq_random *r = generator(c);
+
+    return r ? cq_random_fill_normal(r, cq_result_tensor(c, 0), 0, 1) : c->cx->status;
+}
+
+static int64_t lowest(const cq_opcall *c)
+{
+    return cq_schema_find(c->op->schema, "low") >= 0 ? cq_arg_i64(c, "low") : 0;
+}
+
+static cq_status randint_shape(cq_opcall *c)
+{
+    if (lowest(c) >= cq_arg_i64(c, "high"))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "there is no integer from %lld up to below %lld",
+                            (long long)lowest(c), (long long)cq_arg_i64(c, "high"));
+    return cq_shape_of_size(c, CQ_DTYPE_I64);
+}
+
+static cq_status randint_run(cq_opcall *c)
+{
+    cq_random *r = generator(c);
+
+    if (!r)
+        return c->cx->status;
+    return cq_random_fill_integers(r, cq_result_tensor(c, 0), lowest(c), cq_arg_i64(c, "high"));
+}
+
+static cq_status randperm_shape(cq_opcall *c)
+{
+    cq_int n = cq_arg_int(c, "n");
+
+    if (n.value < 0)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "n is %lld, which is below 0", (long long)n.value);
+    cq_result(c, 0, cq_arg_dtype(c, "dtype", CQ_DTYPE_I64), 1, &n);
+    return c->cx->status;
+}
+
+static cq_status randperm_run(cq_opcall *c)
+{
+    cq_random *r   = generator(c);
+    cq_tensor *out = cq_result_tensor(c, 0), *whole;
+    cq_status  status;
+
+    if (!r)
+        return c->cx->status;
+    CQ_TRY(cq_tensor_new_uninit(&whole, CQ_DTYPE_I64, 1, &out->sizes[0].value));
+    cq_random_permutation(r, cq_tensor_data(whole), out->sizes[0].value);
+    status = cq_tensor_copy_into(out, whole);
+    cq_tensor_release(whole);
+    return status;
+}
+
+/* ---- drawn by weight ---- */
+
+static cq_status multinomial_shape(cq_opcall *c)
+{
+    cq_tensor *p = c->args[0].u.tensor;
+    cq_int     sizes[2], n = cq_arg_int(c, "num_samples");
+
+    if (p->rank < 1 || p->rank > 2 || !cq_dtype_is_float(p->dtype))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "weights are floats of 1 or 2 dimensions");
+    if (n.value <= 0 || (!cq_arg_bool(c, "replacement") && n.value > p->sizes[p->rank - 1].value))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld of %lld cannot be drawn", (long long)n.value,
+                            (long long)p->sizes[p->rank - 1].value);
+    sizes[0]           = p->sizes[0];
+    sizes[p->rank - 1] = n;
+    cq_result(c, 0, CQ_DTYPE_I64, p->rank, sizes);
+    return c->cx->status;
+}
+
+static int64_t draw_weighted(cq_random *r, const double *weights, int64_t n)
+{
+    double  total = 0, left;
+    int64_t last  = -1;
+
+    for (int64_t i = 0; i < n; i++)
+        total += weights[i];
+    left = cq_random_f64(r) * total;
+    for (int64_t i = 0; i < n; i++) {
+        if (weights[i] <= 0)
+            continue;
+        last = i;
+        if (left < weights[i])
+            break;
+        left -= weights[i];
+    }
+    return last;
+}
+
+static cq_status draw_row(cq_opcall *c, double *weights, int64_t n, int64_t *out, int64_t n_draws)
+{
+    bool again = cq_arg_bool(c, "replacement");
+
+    for (int64_t i = 0; i < n; i++)
+        if (!(weights[i] >= 0) || isinf(weights[i]))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "weight %g is not 0 or more", weights[i]);
+    for (int64_t k = 0; k < n_draws; k++) {
+        out[k] = draw_weighted(c->cx->random, weights, n);
+        if (out[k] < 0)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "too few weights are above 0");
+        if (!again)
+            weights[out[k]] = 0;
+    }
+    return CQ_OK;
+}
+
+static cq_status multinomial_run(cq_opcall *c)
+{
+    cq_tensor *out = cq_result_tensor(c, 0), *p;
+    int64_t    n = out->rank ? cq_tensor_size(c->args[0].u.tensor, out->rank - 1) : 0;
+    int64_t    n_draws = cq_arg_i64(c, "num_samples");
+    int64_t    rows    = out->rank == 2 ? cq_tensor_size(out, 0) : 1;
+    cq_status  status  = CQ_OK;
+
+    if (!generator(c))
+        return c->cx->status;
+    CQ_TRY(cq_tensor_clone(&p, c->args[0].u.tensor, CQ_DTYPE_F64));
+    for (int64_t i = 0; i < rows && status == CQ_OK; i++)
+        status = draw_row(c, (double *)cq_tensor_data(p) + i * n, n,
+                          (int64_t *)cq_tensor_data(out) + i * n_draws, n_draws);
+    cq_tensor_release(p);
+    return status;
+}
+
+/* ---- made of those ---- */
+
+/* rand, randn and randint in the sizes and, unless told otherwise, the dtype of self. */
+static cq_status like(cq_opcall *c)
+{
+    cq_tensor *self  = c->args[0].u.tensor;
+    cq_val     sizes = cq_ints(c->cx, self->sizes, self->rank);
+    cq_val     dtype = DTYPE(cq_arg_dtype(c, "dtype", self->dtype));
+
+    if (cq_schema_find(c->op->schema, "high") >= 0)
+        return return_tensor(c, CQ_OP(c->cx, "aten::randint.low", I(lowest(c)),
+                                      cq_arg_val(c, "high"), sizes, dtype));
+    return return_tensor(
+        c, CQ_OP(c->cx, c->op->def->variant ? "aten::randn" : "aten::rand", sizes, dtype));
+}
+
+/* a + b * x for x drawn like self. */
+static cq_tensor *drawn(cq_opcall *c, const char *op, double a, double b)
+{
+    cq_tensor *x = CQ_OP(c->cx, op, c->args[0]);
+
+    if (b != 1)
+        x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(b));
+    return a == 0 ? x : CQ_OP(c->cx, "aten::add.Scalar", T(x), F(a));
+}
+
+static cq_status uniform(cq_opcall *c)
+{
+    double from = cq_arg_f64(c, "from"), to = cq_arg_f64(c, "to");
+
+    if (!(from <= to))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "from is %g, which is above %g", from, to);
+    return return_tensor(c, drawn(c, "aten::rand_like", from, to - from));
+}
+
+static cq_status check_std(const cq_opcall *c, double std)
+{
+    return std >= 0 ? CQ_OK : cq_call_fail(c, CQ_E_ARGUMENT, "std is %g, which is below 0", std);
+}
+
+static cq_status normal_like(cq_opcall *c)
+{
+    CQ_TRY(check_std(c, cq_arg_f64(c, "std")));
+    return return_tensor(c, drawn(c, "aten::randn_like", cq_arg_f64(c, "mean"), cq_arg_f64(c, "std")));
+}
+
+static cq_status normal_of_size(cq_opcall *c)
+{
+    double     mean = cq_arg_f64(c, "mean"), std = cq_arg_f64(c, "std");
+    cq_tensor *x;
+
+    CQ_TRY(check_std(c, std));
+    x = CQ_OP(c->cx, "aten::randn", cq_arg_val(c, "size"), cq_arg_val(c, "dtype"));
+    x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(std));
+    return return_tensor(c, CQ_OP(c->cx, "aten::add.Scalar", T(x), F(mean)));
+}
+
+/* mean + std * x, where one or both are tensors. */
+static cq_status normal_of_tensors(cq_opcall *c)
+{
+    cq_val     mean = c->args[0], std = c->args[1];
+    bool       tensors = mean.kind == CQ_VAL_TENSOR && std.kind == CQ_VAL_TENSOR;
+    cq_tensor *x;
+
+    if (std.kind == CQ_VAL_FLOAT)
+        CQ_TRY(check_std(c, std.u.f.value));
+    /* The sum has the sizes that both broadcast to. */
+    x = tensors ? CQ_OP(c->cx, "aten::add.Tensor", mean, std)
+                : mean.kind == CQ_VAL_TENSOR ? mean.u.tensor : std.u.tensor;
+    x = CQ_OP(c->cx, "aten::randn_like", T(x));
+    x = CQ_OP(c->cx, std.kind == CQ_VAL_TENSOR ? "aten::mul.Tensor" : "aten::mul.Scalar", T(x), std);
+    x = CQ_OP(c->cx, mean.kind == CQ_VAL_TENSOR ? "aten::add.Tensor" : "aten::add.Scalar", T(x), mean);
+    return return_tensor(c, x);
+}
+
+/* 1 where a uniform number is below p: self, a number or a tensor. */
+static cq_status bernoulli(cq_opcall *c)
+{
+    cq_tensor *self = c->args[0].u.tensor, *x;
+    bool       has_p = cq_schema_find(c->op->schema, "p") >= 0;
+    cq_val     p     = has_p ? cq_arg_val(c, "p") : c->args[0];
+
+    if (p.kind == CQ_VAL_FLOAT && !(p.u.f.value >= 0 && p.u.f.value <= 1))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "p is %g, not between 0 and 1", p.u.f.value);
+    x = CQ_OP(c->cx, "aten::rand_like", T(self), DTYPE(CQ_DTYPE_F32));
+    x = CQ_OP(c->cx, p.kind == CQ_VAL_TENSOR ? "aten::lt.Tensor" : "aten::lt.Scalar", T(x), p);
+    return return_tensor(c, CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(self->dtype)));
+}
+
+/* -log(1 - x) / lambd */
+static cq_status exponential(cq_opcall *c)
+{
+    double     lambd = cq_arg_f64(c, "lambd");
+    cq_tensor *x;
+
+    if (!(lambd >= 0))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "lambd is %g, which is below 0", lambd);
+    x = CQ_OP(c->cx, "aten::log", T(drawn(c, "aten::rand_like", 1, -1)));
+    return return_tensor(c, CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(-1 / lambd)));
+}
+
+/* Integers up to to; without it, up to what the dtype holds exactly. */
+static cq_status random_integers(cq_opcall *c)
+{
+    static const int64_t highest[CQ_DTYPE_COUNT] = {
+        [CQ_DTYPE_BOOL] = 1,         [CQ_DTYPE_U8] = UINT8_MAX,   [CQ_DTYPE_I8] = INT8_MAX,
+        [CQ_DTYPE_I16] = INT16_MAX,  [CQ_DTYPE_I32] = INT32_MAX,  [CQ_DTYPE_I64] = INT64_MAX - 1,
+        [CQ_DTYPE_F16] = 1 << 11,    [CQ_DTYPE_BF16] = 1 << 8,    [CQ_DTYPE_F32] = 1 << 24,
+        [CQ_DTYPE_F64] = 1LL << 53,
+    };
+    cq_tensor *self = c->args[0].u.tensor;
+    bool       from = cq_schema_find(c->op->schema, "from") >= 0;
+    bool       to   = cq_schema_find(c->op->schema, "to") >= 0 && !cq_arg_is_none(c, "to");
+
+    return return_tensor(c, CQ_OP(c->cx, "aten::randint_like.low_dtype", T(self),
+                                  I(from ? cq_arg_i64(c, "from") : 0),
+                                  I(to ? cq_arg_i64(c, "to") : highest[self->dtype] + 1)));
+}
+
+#define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+#define OPTIONS_INT "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+#define FORMAT ", MemoryFormat? memory_format=None"
+#define DRAWN(text_of_schema, shape_rule, kernel, text)                                            \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema ") -> Tensor", .about = text, .shape = shape_rule,       \
+        .run = kernel, .flags = CQ_OP_RANDOM                                                       \
+    }
+/* Composed ones show their parts: those know how to be exported. */
+#define MADE(text_of_schema, composition, kind, text)                                              \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema ") -> Tensor", .about = text, .compose = composition,    \
+        .variant = kind, .flags = CQ_OP_RANDOM | CQ_OP_PARTS                                       \
+    }
+
+const cq_op_def cq_ops_random[] = {
+    DRAWN("rand(int[] size, *, " OPTIONS, real_shape, rand_run, "uniform numbers from 0 to 1"),
+    DRAWN("randn(int[] size, *, " OPTIONS, real_shape, randn_run, "normal numbers"),
+    DRAWN("randint(int high, int[] size, *, " OPTIONS_INT, randint_shape, randint_run,
+          "integers below high"),
+    DRAWN("randint.low(int low, int high, int[] size, *, " OPTIONS_INT, randint_shape, randint_run,
+          "integers from low to below high"),
+    DRAWN("randperm(int n, *, " OPTIONS_INT, randperm_shape, randperm_run, "0 … n - 1, shuffled"),
+    DRAWN("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? "
+          "generator=None",
+          multinomial_shape, multinomial_run, "positions, as likely as their weights"),
+    MADE("rand_like(Tensor self, *, " OPTIONS FORMAT, like, 0, "uniform numbers from 0 to 1"),
+    MADE("randn_like(Tensor self, *, " OPTIONS FORMAT, like, 1, "normal numbers"),
+    MADE("randint_like(Tensor self, int high, *, " OPTIONS FORMAT, like, 0, "integers below high"),
+    MADE("randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS FORMAT, like, 0,
+         "integers from low to below high"),
+    MADE("uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None", uniform, 0,
+         "uniform numbers"),
+    MADE("normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None",
+         normal_like, 0, "normal numbers"),
+    MADE("normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None",
+         normal_of_tensors, 0, "normal numbers"),
+    MADE("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None",
+         normal_of_tensors, 0, "normal numbers"),
+    MADE("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None",
+         normal_of_tensors, 0, "normal numbers"),
+    MADE("normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, " OPTIONS,
+         normal_of_size, 0, "normal numbers"),
+    MADE("bernoulli(Tensor self, *, Generator? generator=None", bernoulli, 0,
+         "1 as often as self says"),
+    MADE("bernoulli.p(Tensor self, float p, *, Generator? generator=None", bernoulli, 0,
+         "1 as often as p says"),
+    MADE("bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None", bernoulli, 0,
+         "1 as often as p says"),
+    MADE("exponential(Tensor self, float lambd=1., *, Generator? generator=None", exponential, 0,
+         "numbers of the exponential distribution"),
+    MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None", random_integers,
+         0, "integers"),
+    MADE("random.to(Tensor self, int to, *, Generator? generator=None", random_integers, 0,
+         "integers"),
+    MADE("random(Tensor self, *, Generator? generator=None", random_integers, 0, "integers"),
+    { 0 }
+};

@@ -41,7 +41,7 @@ static void attend(cq_opcall *c, double factor, bool causal, cq_tensor **out, cq
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *q = cq_arg_tensor(c, "query"), *k = cq_arg_tensor(c, "key");
-    cq_tensor *mask = cq_arg_tensor(c, "attn_mask"), *scores;
+    cq_tensor *mask    = cq_arg_tensor(c, "attn_mask"), *scores;
     double     dropout = cq_arg_f64(c, "dropout_p");
 
     q      = CQ_OP(cx, "aten::mul.Scalar", T(q), F(sqrt(factor)));
@@ -112,7 +112,8 @@ static cq_tensor *head_of(cq_opcall *c, cq_tensor *x, int64_t i, const char *hea
 {
     cq_ctx    *cx    = c->cx;
     cq_int     heads = cq_arg_int(c, heads_arg), sizes[4];
-    cq_tensor *t = CQ_OP(cx, "aten::linear", T(x), third(c, "qkv_weight", i), third(c, "qkv_bias", i));
+    cq_tensor *t =
+        CQ_OP(cx, "aten::linear", T(x), third(c, "qkv_weight", i), third(c, "qkv_bias", i));
 
     if (!t)
         return NULL;
@@ -152,10 +153,10 @@ static cq_tensor *multi_head(cq_opcall *c, cq_tensor *query, cq_tensor *key, cq_
 
     if (!q || !k || !v)
         return NULL;
-    q = CQ_OP(cx, "aten::mul.Scalar", T(q), F(1 / sqrt((double)q->sizes[3].value)));
-    t = CQ_OP(cx, "aten::matmul", T(q), T(transpose(cx, k, -2, -1)));
+    q        = CQ_OP(cx, "aten::mul.Scalar", T(q), F(1 / sqrt((double)q->sizes[3].value)));
+    t        = CQ_OP(cx, "aten::matmul", T(q), T(transpose(cx, k, -2, -1)));
     *weights = CQ_OP(cx, "aten::softmax.int", T(hide_masked(c, t)), I(-1));
-    t = transpose(cx, CQ_OP(cx, "aten::matmul", T(*weights), T(v)), 1, 2);
+    t        = transpose(cx, CQ_OP(cx, "aten::matmul", T(*weights), T(v)), 1, 2);
     if (!t)
         return NULL;
     sizes[0] = t->sizes[0];
@@ -242,8 +243,8 @@ const cq_op_def cq_ops_attention[] = {
                  "bool is_causal=False) -> (Tensor, Tensor)",
       .about   = "softmax(q @ k.T / sqrt(d)) @ v",
       .compose = sdpa_pair },
-    { .schema  = "aten::_scaled_dot_product_attention_math" SDPA_ARGS
-                 "bool need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
+    { .schema = "aten::_scaled_dot_product_attention_math" SDPA_ARGS
+                "bool need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
       .about   = "softmax(q @ k.T / sqrt(d)) @ v",
       .compose = sdpa_pair },
     { .schema  = "aten::scaled_dot_product_attention" SDPA_ARGS "bool is_causal=False, *, "

@@ -50,7 +50,7 @@ static cq_tensor *sum_kept(cq_ctx *cx, cq_tensor *t, size_t axis)
  * only, right only, and summed in both; what is summed in one alone is summed before. */
 static cq_tensor *multiply(cq_opcall *c, cq_tensor *left, cq_tensor *right, uint64_t summed)
 {
-    cq_ctx *cx = c->cx;
+    cq_ctx *cx    = c->cx;
     axes    batch = { .size = cq_i(1) }, lonly = batch, ronly = batch, both = batch;
     cq_int  sizes[CQ_MAX_RANK];
     int64_t back[CQ_MAX_RANK], order[CQ_MAX_RANK];
@@ -90,7 +90,7 @@ static cq_tensor *multiply(cq_opcall *c, cq_tensor *left, cq_tensor *right, uint
         size_t axis = (size_t)order[i];
 
         back[axis] = (int64_t)i;
-        sizes[i]   = summed >> axis & 1                    ? cq_i(1)
+        sizes[i]   = summed >> axis & 1                ? cq_i(1)
                      : cq_int_is(left->sizes[axis], 1) ? right->sizes[axis]
                                                        : left->sizes[axis];
     }
@@ -115,9 +115,9 @@ typedef struct einsum {
     size_t n_operands;
     term   operands[MAX_OPERANDS];
     term   out;
-    size_t n_ellipsis;          /* axes of the longest "..." */
-    int    place[MAX_LABELS];   /* of each label in the common order, -1: not used */
-    size_t rank;                /* of the common order: out's labels, then the summed ones */
+    size_t n_ellipsis;           /* axes of the longest "..." */
+    int    place[MAX_LABELS];    /* of each label in the common order, -1: not used */
+    size_t rank;                 /* of the common order: out's labels, then the summed ones */
     int    last_use[MAX_LABELS]; /* the last operand with the label */
 } einsum;
 
@@ -149,8 +149,8 @@ static cq_status read_term(const cq_opcall *c, term *out, const char *at, const 
             continue;
         }
         if (label < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "the equation has a '%c' where a letter should be",
-                                *at);
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "the equation has a '%c' where a letter should be", *at);
         if (out->n == CQ_MAX_RANK)
             return cq_call_fail(c, CQ_E_ARGUMENT, "a term of the equation is too long");
         out->labels[out->n++] = label;
@@ -274,7 +274,7 @@ static cq_tensor *align(cq_opcall *c, const einsum *e, size_t i)
     cq_tensor *t  = cq_arg_tensor_at(c, "tensors", i);
     term       in = e->operands[i];
     int64_t    perm[CQ_MAX_RANK];
-    size_t     n  = 0;
+    size_t     n = 0;
     int        axis_at[CQ_MAX_RANK];
 
     for (size_t a = 0; a < in.n; a++)
@@ -419,15 +419,14 @@ static cq_status kron(cq_opcall *c)
         cq_int x = i < rank - a->rank ? cq_i(1) : a->sizes[i - (rank - a->rank)];
         cq_int y = i < rank - b->rank ? cq_i(1) : b->sizes[i - (rank - b->rank)];
 
-        in_a[2 * i] = x;
+        in_a[2 * i]     = x;
         in_b[2 * i + 1] = y;
         in_a[2 * i + 1] = in_b[2 * i] = cq_i(1);
-        sizes[i] = cq_size_mul(c, x, y);
+        sizes[i]                      = cq_size_mul(c, x, y);
     }
     a = reshape(cx, a, in_a, 2 * rank);
     b = reshape(cx, b, in_b, 2 * rank);
-    cq_result_set_tensor(c, 0,
-                         reshape(cx, CQ_OP(cx, "aten::mul.Tensor", T(a), T(b)), sizes, rank));
+    cq_result_set_tensor(c, 0, reshape(cx, CQ_OP(cx, "aten::mul.Tensor", T(a), T(b)), sizes, rank));
     return cx->status;
 }
 

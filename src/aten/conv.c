@@ -80,9 +80,9 @@ static cq_status read_conv(const cq_opcall *c, conv *v)
     if (v->w->rank < 3 || v->w->rank > 2 + CQ_MAX_SPATIAL)
         return cq_call_fail(c, CQ_E_TYPE, "the weight should have 3 to %d dimensions but has %u",
                             2 + CQ_MAX_SPATIAL, v->w->rank);
-    v->n          = v->w->rank - 2;
-    v->transposed = has_arg(c, "transposed") ? cq_arg_bool(c, "transposed")
-                                             : has_arg(c, "output_padding");
+    v->n = v->w->rank - 2;
+    v->transposed =
+        has_arg(c, "transposed") ? cq_arg_bool(c, "transposed") : has_arg(c, "output_padding");
     CQ_TRY(cq_need_image(c, v->x, v->n));
     cq_arg_window(c, "stride", v->window.stride, v->n, 1, NULL);
     cq_arg_window(c, "dilation", v->window.dilation, v->n, 1, NULL);
@@ -101,8 +101,8 @@ static cq_int transposed_size(cq_opcall *c, const conv *v, size_t i, cq_int in)
     cq_int           size;
 
     size = cq_size_mul(c, cq_size_sub(c, in, cq_i(1)), cq_i(w->stride[i]));
-    size = cq_size_add(c, size,
-                  cq_size_mul(c, cq_size_sub(c, v->w->sizes[i + 2], cq_i(1)), cq_i(w->dilation[i])));
+    size = cq_size_add(
+        c, size, cq_size_mul(c, cq_size_sub(c, v->w->sizes[i + 2], cq_i(1)), cq_i(w->dilation[i])));
     size = cq_size_add(c, size, cq_i(v->output_padding[i] - w->padding[i] - v->after[i] + 1));
     if (size.value < 1)
         cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE, "the result would have size %lld",
@@ -117,19 +117,18 @@ static cq_status conv_shape(cq_opcall *c)
     size_t lead;
 
     CQ_TRY(read_conv(c, &v));
-    lead                = v.x->rank - v.n;
-    sizes[0]            = v.x->sizes[0];
-    sizes[lead - 1]     = v.w->sizes[0];
+    lead            = v.x->rank - v.n;
+    sizes[0]        = v.x->sizes[0];
+    sizes[lead - 1] = v.w->sizes[0];
     if (v.transposed)
         sizes[lead - 1] = cq_size_mul(c, v.w->sizes[1], cq_i(v.groups));
     for (size_t i = 0; i < v.n; i++) {
         cq_int in = v.x->sizes[lead + i];
 
-        sizes[lead + i] = v.transposed
-                              ? transposed_size(c, &v, i, in)
-                              : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
-                                          v.window.padding[i], v.after[i], v.window.dilation[i],
-                                          false);
+        sizes[lead + i] =
+            v.transposed ? transposed_size(c, &v, i, in)
+                         : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
+                                     v.window.padding[i], v.after[i], v.window.dilation[i], false);
     }
     cq_result(c, 0, v.x->dtype, v.x->rank, sizes);
     return c->cx->status;
@@ -146,7 +145,7 @@ static cq_status conv_run(cq_opcall *c)
     if (!x || !out)
         return c->cx->status;
     return (v.transposed ? cq_kernel_conv_transpose : cq_kernel_conv)(out, x, v.w, v.bias,
-                                                                       &v.window, v.groups);
+                                                                      &v.window, v.groups);
 }
 
 /* Time, batch, channel: a conv1d with its axes in another order. */
@@ -205,7 +204,7 @@ static cq_status im2col_shape(cq_opcall *c)
 
 static cq_status im2col_run(cq_opcall *c)
 {
-    cq_tensor *x = cq_with_batch(c, cq_arg_tensor(c, "self"), 2);
+    cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), 2);
     cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 1);
     cq_window  w;
     cq_int     places[2];
@@ -264,7 +263,9 @@ static cq_status col2im_run(cq_opcall *c)
 }
 
 #define CONV(schema_text, about_text)                                                              \
-    { .schema = schema_text, .about = about_text, .shape = conv_shape, .run = conv_run }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .shape = conv_shape, .run = conv_run           \
+    }
 
 #define CONVOLUTION_ARGS                                                                           \
     "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "    \

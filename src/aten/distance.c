@@ -39,7 +39,7 @@ static cq_status pairwise_distance(cq_opcall *c)
 static cq_status cdist(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *a  = c->args[0].u.tensor, *b = c->args[1].u.tensor;
+    cq_tensor *a = c->args[0].u.tensor, *b = c->args[1].u.tensor;
 
     if (a->rank < 2 || b->rank < 2)
         return cq_call_fail(c, CQ_E_TYPE, "both tensors need at least 2 dimensions");
@@ -74,13 +74,13 @@ static cq_status cosine_similarity(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "works on floats only, not on %s", cq_dtype_name(d));
     CQ_TRY(cq_broadcast(c, &rank, sizes, x1->rank, x1->sizes, x2->rank, x2->sizes));
     shape = cq_ints(cx, sizes, rank);
-    x1 = CQ_OP(cx, "aten::expand", T(CQ_OP(cx, "aten::to.dtype", T(x1), DTYPE(d))), shape);
-    x2 = CQ_OP(cx, "aten::expand", T(CQ_OP(cx, "aten::to.dtype", T(x2), DTYPE(d))), shape);
-    n1 = CQ_OP(cx, "aten::clamp_min", T(norm_along(cx, x1, I(2), dim, true)), eps);
-    n2 = CQ_OP(cx, "aten::clamp_min", T(norm_along(cx, x2, I(2), dim, true)), eps);
-    x1 = CQ_OP(cx, "aten::div.Tensor", T(x1), T(n1));
-    x2 = CQ_OP(cx, "aten::div.Tensor", T(x2), T(n2));
-    x1 = CQ_OP(cx, "aten::mul.Tensor", T(x1), T(x2));
+    x1    = CQ_OP(cx, "aten::expand", T(CQ_OP(cx, "aten::to.dtype", T(x1), DTYPE(d))), shape);
+    x2    = CQ_OP(cx, "aten::expand", T(CQ_OP(cx, "aten::to.dtype", T(x2), DTYPE(d))), shape);
+    n1    = CQ_OP(cx, "aten::clamp_min", T(norm_along(cx, x1, I(2), dim, true)), eps);
+    n2    = CQ_OP(cx, "aten::clamp_min", T(norm_along(cx, x2, I(2), dim, true)), eps);
+    x1    = CQ_OP(cx, "aten::div.Tensor", T(x1), T(n1));
+    x2    = CQ_OP(cx, "aten::div.Tensor", T(x2), T(n2));
+    x1    = CQ_OP(cx, "aten::mul.Tensor", T(x1), T(x2));
     return done(c, CQ_OP(cx, "aten::sum.dim_IntList", T(x1), dim));
 }
 
@@ -159,12 +159,12 @@ static cq_status linalg_norm(cq_opcall *c)
 {
     cq_tensor *t = c->args[0].u.tensor;
     int64_t    dims[CQ_MAX_RANK];
-    size_t     n = cq_arg_is_none(c, "dim") ? t->rank : cq_arg_i64s(c, "dim", dims, CQ_MAX_RANK);
+    size_t     n   = cq_arg_is_none(c, "dim") ? t->rank : cq_arg_i64s(c, "dim", dims, CQ_MAX_RANK);
     cq_val     ord = cq_arg_val(c, "ord");
 
     if (ord.kind != CQ_VAL_NONE && n == 2) {
-        cq_val dim = cq_arg_is_none(c, "dim") ? cq_i64s(c->cx, (int64_t[]){ 0, 1 }, 2)
-                                              : cq_arg_val(c, "dim");
+        cq_val      dim  = cq_arg_is_none(c, "dim") ? cq_i64s(c->cx, (int64_t[]){ 0, 1 }, 2)
+                                                    : cq_arg_val(c, "dim");
         const char *name = ord.kind == CQ_VAL_STR ? "aten::linalg_matrix_norm.str_ord"
                                                   : "aten::linalg_matrix_norm";
 
@@ -179,7 +179,9 @@ static cq_status linalg_norm(cq_opcall *c)
 }
 
 #define ROW(schema_text, about_text, fn)                                                           \
-    { .schema = "aten::" schema_text, .about = about_text, .compose = fn }
+    {                                                                                              \
+        .schema = "aten::" schema_text, .about = about_text, .compose = fn                         \
+    }
 
 const cq_op_def cq_ops_distance[] = {
     ROW("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "p-norm of the difference", dist),

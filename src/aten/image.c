@@ -5,9 +5,10 @@ cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t
                  int64_t after, int64_t dilation, bool ceil_mode)
 {
     cq_symbols *symbols = c->cx->symbols;
-    cq_int      reach   = cq_size_add(c, cq_size_mul(c, cq_i(dilation), cq_size_sub(c, kernel, cq_i(1))), cq_i(1));
-    cq_int      room    = cq_size_sub(c, cq_size_add(c, in, cq_i(before + after)), reach);
-    cq_int      places;
+    cq_int      reach =
+        cq_size_add(c, cq_size_mul(c, cq_i(dilation), cq_size_sub(c, kernel, cq_i(1))), cq_i(1));
+    cq_int room = cq_size_sub(c, cq_size_add(c, in, cq_i(before + after)), reach);
+    cq_int places;
 
     if (ceil_mode)
         room = cq_size_add(c, room, cq_i(stride - 1));
@@ -62,7 +63,7 @@ void cq_arg_window(const cq_opcall *c, const char *name, int64_t *out, size_t n,
     cq_arg_i64_n(c, name, out, n, otherwise);
     for (size_t i = 0; i < n; i++)
         if (out[i] < least)
-            cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_ARGUMENT,
-                                            "\"%s\" should be at least %lld but is %lld", name,
-                                            (long long)least, (long long)out[i]));
+            cq_ctx_fail(c->cx,
+                        cq_call_fail(c, CQ_E_ARGUMENT, "\"%s\" should be at least %lld but is %lld",
+                                     name, (long long)least, (long long)out[i]));
 }

@@ -27,8 +27,8 @@ static cq_status need_equal(const cq_opcall *c, cq_int a, cq_int b)
 {
     if (a.value == b.value)
         return CQ_OK;
-    return cq_call_fail(c, CQ_E_TYPE, "inner sizes %lld and %lld do not fit",
-                        (long long)a.value, (long long)b.value);
+    return cq_call_fail(c, CQ_E_TYPE, "inner sizes %lld and %lld do not fit", (long long)a.value,
+                        (long long)b.value);
 }
 
 /* ---- matmul and its special cases ---- */
@@ -161,14 +161,12 @@ static cq_status addmv(cq_opcall *c)
 
 static cq_status addr(cq_opcall *c)
 {
-    return add_scaled(c,
-                      CQ_OP(c->cx, "aten::outer", cq_arg_val(c, "vec1"), cq_arg_val(c, "vec2")));
+    return add_scaled(c, CQ_OP(c->cx, "aten::outer", cq_arg_val(c, "vec1"), cq_arg_val(c, "vec2")));
 }
 
 static cq_status addbmm(cq_opcall *c)
 {
-    cq_tensor *t =
-        CQ_OP(c->cx, "aten::bmm", cq_arg_val(c, "batch1"), cq_arg_val(c, "batch2"));
+    cq_tensor *t = CQ_OP(c->cx, "aten::bmm", cq_arg_val(c, "batch1"), cq_arg_val(c, "batch2"));
 
     return add_scaled(c, CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), I(0)));
 }
@@ -260,8 +258,8 @@ const cq_op_def cq_ops_linalg[] = {
       .about  = "inner product of two vectors",
       .shape  = dot_shape,
       .run    = product_run },
-    { .schema = "aten::vdot(Tensor self, Tensor other) -> Tensor",
-      .about  = "inner product of two real vectors",
+    { .schema  = "aten::vdot(Tensor self, Tensor other) -> Tensor",
+      .about   = "inner product of two real vectors",
       .compose = as_dot },
     { .schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
       .about  = "product of vectors, matrices or broadcast batches of matrices",

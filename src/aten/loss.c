@@ -142,8 +142,8 @@ static cq_status binary_cross_entropy(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *x = c->args[0].u.tensor, *target = c->args[1].u.tensor;
-    cq_tensor *yes = at_least(cx, op1(cx, "aten::log", x), -100);
-    cq_tensor *no  = at_least(cx, op1(cx, "aten::log", rest_of(cx, x)), -100);
+    cq_tensor *yes  = at_least(cx, op1(cx, "aten::log", x), -100);
+    cq_tensor *no   = at_least(cx, op1(cx, "aten::log", rest_of(cx, x)), -100);
     cq_tensor *loss = add(cx, mul(cx, target, yes), mul(cx, rest_of(cx, target), no));
 
     return reduced(c, weighted(c, op1(cx, "aten::neg", loss)));
@@ -159,8 +159,7 @@ static cq_status bce_with_logits(cq_opcall *c)
 
     log_part = op1(cx, "aten::neg", op1(cx, "aten::log_sigmoid", x));
     if (pos_weight)
-        log_part = mul(cx, log_part,
-                       shift(cx, mul(cx, shift(cx, pos_weight, -1), target), 1));
+        log_part = mul(cx, log_part, shift(cx, mul(cx, shift(cx, pos_weight, -1), target), 1));
     return reduced(c, weighted(c, add(cx, mul(cx, rest_of(cx, target), x), log_part)));
 }
 
@@ -182,7 +181,8 @@ static cq_status poisson_nll_loss(cq_opcall *c)
     if (cq_arg_bool(c, "log_input"))
         loss = sub(cx, op1(cx, "aten::exp", x), mul(cx, target, x));
     else
-        loss = sub(cx, x, mul(cx, target, op1(cx, "aten::log", shift(cx, x, cq_arg_f64(c, "eps")))));
+        loss =
+            sub(cx, x, mul(cx, target, op1(cx, "aten::log", shift(cx, x, cq_arg_f64(c, "eps")))));
     if (cq_arg_bool(c, "full")) { /* Stirling's approximation of log(target!) */
         full = sub(cx, mul(cx, target, op1(cx, "aten::log", target)), target);
         full = add(cx, full, scale(cx, op1(cx, "aten::log", scale(cx, target, TWO_PI)), 0.5));
@@ -226,9 +226,8 @@ static cq_status nll_loss(cq_opcall *c)
     cq_val     dim = I(class_dim(x));
 
     if (!x->rank || target->rank + 1 != x->rank)
-        return cq_call_fail(c, CQ_E_TYPE,
-                            "a target of %u dimensions does not fit an input of %u", target->rank,
-                            x->rank);
+        return cq_call_fail(c, CQ_E_TYPE, "a target of %u dimensions does not fit an input of %u",
+                            target->rank, x->rank);
     ignored = CQ_OP(cx, "aten::eq.Scalar", T(target), cq_arg_val(c, "ignore_index"));
     safe    = zero_where(cx, target, ignored);
     loss    = CQ_OP(cx, "aten::gather", T(x), dim, T(CQ_OP(cx, "aten::unsqueeze", T(safe), dim)));
@@ -278,16 +277,16 @@ static cq_status add_smoothing(cq_opcall *c, cq_tensor *log_p, cq_tensor *nll)
     cq_ctx    *cx        = c->cx;
     cq_tensor *target    = c->args[1].u.tensor, *even, *ignored, *n;
     double     smoothing = cq_arg_f64(c, "label_smoothing");
-    int64_t    dim       = class_dim(log_p), how = cq_arg_i64(c, "reduction");
-    double     classes   = (double)log_p->sizes[dim].value;
+    int64_t    dim = class_dim(log_p), how = cq_arg_i64(c, "reduction");
+    double     classes = (double)log_p->sizes[dim].value;
 
     ignored = CQ_OP(cx, "aten::eq.Scalar", T(target), cq_arg_val(c, "ignore_index"));
     even    = zero_where(cx, sum_classes(c, log_p, dim), ignored);
     if (how != REDUCE_NONE)
         even = op1(cx, "aten::sum", even);
     if (how == REDUCE_MEAN) {
-        n    = class_weights(cx, cq_arg_tensor(c, "weight"), zero_where(cx, target, ignored),
-                             ignored, log_p->dtype);
+        n = class_weights(cx, cq_arg_tensor(c, "weight"), zero_where(cx, target, ignored), ignored,
+                          log_p->dtype);
         even = op2(cx, "aten::div.Tensor", even, op1(cx, "aten::sum", n));
     }
     nll = add(cx, scale(cx, nll, 1 - smoothing), scale(cx, even, smoothing / classes));
@@ -341,8 +340,8 @@ static cq_status hinge_embedding_loss(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *x  = c->args[0].u.tensor;
-    cq_tensor *margin = at_least(cx, CQ_OP(cx, "aten::rsub.Scalar", T(x), cq_arg_val(c, "margin")),
-                                 0);
+    cq_tensor *margin =
+        at_least(cx, CQ_OP(cx, "aten::rsub.Scalar", T(x), cq_arg_val(c, "margin")), 0);
 
     margin = zero_where(cx, margin, CQ_OP(cx, "aten::eq.Scalar", cq_arg_val(c, "target"), I(1)));
     x      = zero_where(cx, x, CQ_OP(cx, "aten::eq.Scalar", cq_arg_val(c, "target"), I(-1)));
@@ -352,15 +351,14 @@ static cq_status hinge_embedding_loss(cq_opcall *c)
 static cq_status cosine_embedding_loss(cq_opcall *c)
 {
     const double epsilon = 1e-12;
-    cq_ctx      *cx = c->cx;
+    cq_ctx      *cx      = c->cx;
     cq_tensor   *a = c->args[0].u.tensor, *b = c->args[1].u.tensor, *size_a, *size_b, *cosine, *far;
     cq_val       dim = I(a->rank > b->rank ? (int64_t)a->rank - 1 : (int64_t)b->rank - 1);
 
     size_a = shift(cx, CQ_OP(cx, "aten::sum.dim_IntList", T(mul(cx, a, a)), dim), epsilon);
     size_b = shift(cx, CQ_OP(cx, "aten::sum.dim_IntList", T(mul(cx, b, b)), dim), epsilon);
     cosine = CQ_OP(cx, "aten::sum.dim_IntList", T(mul(cx, a, b)), dim);
-    cosine = op2(cx, "aten::div.Tensor", cosine,
-                 op1(cx, "aten::sqrt", mul(cx, size_a, size_b)));
+    cosine = op2(cx, "aten::div.Tensor", cosine, op1(cx, "aten::sqrt", mul(cx, size_a, size_b)));
     far    = at_least(cx, shift(cx, cosine, -cq_arg_f64(c, "margin")), 0);
     return reduced(c, add(cx, zero_where(cx, rest_of(cx, cosine), target_is_not(c, 1)),
                           zero_where(cx, far, target_is_not(c, -1))));
@@ -384,7 +382,9 @@ static cq_status triplet_margin_loss(cq_opcall *c)
 }
 
 #define ROW(schema_text, about_text, fn)                                                           \
-    { .schema = "aten::" schema_text " -> Tensor", .about = about_text, .compose = fn }
+    {                                                                                              \
+        .schema = "aten::" schema_text " -> Tensor", .about = about_text, .compose = fn            \
+    }
 #define NLL_ARGS                                                                                   \
     "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"
 

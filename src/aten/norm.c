@@ -113,7 +113,7 @@ static void move_running(cq_opcall *c, const char *name, cq_tensor *of_images)
 static cq_status instance_norm(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = cq_arg_tensor(c, "input"), *y;
+    cq_tensor *x  = cq_arg_tensor(c, "input"), *y;
     int64_t    axes[CQ_MAX_RANK];
     cq_val     spatial;
 
@@ -122,8 +122,7 @@ static cq_status instance_norm(cq_opcall *c)
         y = CQ_OP(cx, "aten::batch_norm", c->args[0], c->args[1], c->args[2], c->args[3],
                   c->args[4], B(false), c->args[6], c->args[7], c->args[8]);
     } else {
-        y = CQ_OP(cx, "aten::group_norm", T(x), N(x->sizes[1]), c->args[1], c->args[2],
-                  c->args[7]);
+        y = CQ_OP(cx, "aten::group_norm", T(x), N(x->sizes[1]), c->args[1], c->args[2], c->args[7]);
         for (size_t i = 2; i < x->rank; i++)
             axes[i - 2] = (int64_t)i;
         spatial = cq_i64s(cx, axes, x->rank - 2);

@@ -63,11 +63,11 @@ static cq_status copy_steps(const cq_packed *p, const cq_tensor *data, const cq_
         cq_tensor *a = NULL, *b = NULL;
 
         sizes[0] = cq_i(p->batch_sizes[t]);
-        status = cq_tensor_new_view(&a, data, data->dtype, data->rank, sizes, data->strides, at);
+        status   = cq_tensor_new_view(&a, data, data->dtype, data->rank, sizes, data->strides, at);
         if (status == CQ_OK)
-            status = cq_tensor_new_view(&b, spread, spread->dtype, data->rank, sizes,
-                                        spread->strides + 1,
-                                        spread->offset + t * spread->strides[0]);
+            status =
+                cq_tensor_new_view(&b, spread, spread->dtype, data->rank, sizes,
+                                   spread->strides + 1, spread->offset + t * spread->strides[0]);
         if (status == CQ_OK)
             status = to_spread ? cq_tensor_copy_into(b, a) : cq_tensor_copy_into(a, b);
         cq_tensor_release(a);
@@ -77,8 +77,8 @@ static cq_status copy_steps(const cq_packed *p, const cq_tensor *data, const cq_
     return status;
 }
 
-cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out,
-                           const cq_tensor *data, double padding)
+cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out, const cq_tensor *data,
+                           double padding)
 {
     int64_t sizes[CQ_MAX_RANK];
 
@@ -222,7 +222,7 @@ static cq_status pad_shape(cq_opcall *c)
 {
     cq_tensor *data = cq_arg_tensor(c, "data"), *sizes = cq_arg_tensor(c, "batch_sizes"), *known;
     int64_t    total_length = cq_arg_i64(c, "total_length"), batch = 1;
-    cq_int     steps        = sizes->sizes[0];
+    cq_int     steps = sizes->sizes[0];
 
     if (c->cx->listener) {
         CQ_TRY(cq_call_data(c, &known, sizes));
@@ -245,8 +245,8 @@ static cq_status pad_run(cq_opcall *c)
         status = cq_call_fail(c, CQ_E_ARGUMENT, "total_length %lld is less than %lld steps",
                               (long long)total_length, (long long)p.steps);
     if (status == CQ_OK)
-        status = pad_results(c, data, cq_i(total_length > 0 ? total_length : p.steps),
-                             cq_i(p.batch));
+        status =
+            pad_results(c, data, cq_i(total_length > 0 ? total_length : p.steps), cq_i(p.batch));
     if (status == CQ_OK)
         status = cq_kernel_fill_f64(cq_result_tensor(c, 0), cq_arg_f64(c, "padding_value"));
     if (status == CQ_OK)

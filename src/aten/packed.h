@@ -18,8 +18,8 @@ cq_status cq_packed_read(const cq_opcall *c, cq_packed *out, const cq_tensor *ba
 void      cq_packed_clear(cq_packed *p);
 
 /* data as [steps, batch, …] with padding; the context owns it. */
-cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out,
-                           const cq_tensor *data, double padding);
+cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out, const cq_tensor *data,
+                           double padding);
 
 /* The other way. */
 cq_status cq_packed_gather(const cq_packed *p, cq_tensor *data, const cq_tensor *spread);

@@ -195,7 +195,9 @@ static cq_status unpool_run(cq_opcall *c)
 #define MEAN_ARGS ", bool ceil_mode=False, bool count_include_pad=True"
 
 #define POOL(schema_text, about_text, shape_fn, run_fn)                                            \
-    { .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn }
+    {                                                                                              \
+        .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn      \
+    }
 
 const cq_op_def cq_ops_pool[] = {
     POOL("max_pool1d(Tensor self, " WINDOW_1D ", int[1] dilation=[1], bool ceil_mode=False) "

@@ -49,7 +49,8 @@ static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double 
 {
     reduction r = read_reduction(c);
 
-    return cq_kernel_reduce(cq_result_tensor(c, index), op, &(cq_params){ .a = param }, r.x, r.dims);
+    return cq_kernel_reduce(cq_result_tensor(c, index), op, &(cq_params){ .a = param }, r.x,
+                            r.dims);
 }
 
 static cq_dtype self_dtype(const cq_opcall *c)
@@ -171,9 +172,8 @@ static cq_status nansum(cq_opcall *c)
 
     if (cq_dtype_is_float(x->dtype))
         x = without_nan(c);
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::sum.dim_IntList", T(x), c->args[1], c->args[2],
-                               c->args[3]));
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::sum.dim_IntList", T(x), c->args[1], c->args[2], c->args[3]));
     return c->cx->status;
 }
 
@@ -332,7 +332,9 @@ static cq_status norm_run(cq_opcall *c)
 }
 
 #define ROW(schema_text, about_text, shape_fn, run_fn)                                             \
-    { .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn }
+    {                                                                                              \
+        .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn      \
+    }
 
 const cq_op_def cq_ops_reduce[] = {
     ROW("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
@@ -364,16 +366,16 @@ const cq_op_def cq_ops_reduce[] = {
     ROW("std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) "
         "-> Tensor",
         "standard deviations along dimensions", var_shape, std_run),
-    ROW("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "var and mean",
-        var_shape, var_mean_run),
+    ROW("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "var and mean", var_shape,
+        var_mean_run),
     ROW("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         "-> (Tensor, Tensor)",
         "var and mean along dimensions", var_shape, var_mean_run),
     ROW("var_mean.correction(Tensor self, int[1]? dim, *, int? correction, "
         "bool keepdim=False) -> (Tensor, Tensor)",
         "var and mean along dimensions", var_shape, var_mean_run),
-    ROW("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "std and mean",
-        var_shape, std_mean_run),
+    ROW("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "std and mean", var_shape,
+        std_mean_run),
     ROW("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         "-> (Tensor, Tensor)",
         "std and mean along dimensions", var_shape, std_mean_run),
@@ -392,10 +394,10 @@ const cq_op_def cq_ops_reduce[] = {
         "the least along dimensions", extreme_shape, amin_run),
     ROW("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
         "the least and the greatest", aminmax_shape, aminmax_run),
-    ROW("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-        "where the greatest is", place_shape, argmax_run),
-    ROW("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-        "where the least is", place_shape, argmin_run),
+    ROW("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the greatest is",
+        place_shape, argmax_run),
+    ROW("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the least is",
+        place_shape, argmin_run),
     ROW("all(Tensor self) -> Tensor", "whether all elements are true", truth_shape, all_run),
     ROW("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
         "whether all elements along a dimension are true", truth_shape, all_run),

@@ -22,8 +22,10 @@ static cq_resize_mode mode_of(const cq_opcall *c)
         const char    *part;
         cq_resize_mode mode;
     } modes[] = {
-        { "nearest_exact", CQ_RESIZE_NEAREST_EXACT }, { "nearest", CQ_RESIZE_NEAREST },
-        { "cubic2d_aa", CQ_RESIZE_CUBIC_ANTIALIAS },  { "linear2d_aa", CQ_RESIZE_LINEAR_ANTIALIAS },
+        { "nearest_exact", CQ_RESIZE_NEAREST_EXACT },
+        { "nearest", CQ_RESIZE_NEAREST },
+        { "cubic2d_aa", CQ_RESIZE_CUBIC_ANTIALIAS },
+        { "linear2d_aa", CQ_RESIZE_LINEAR_ANTIALIAS },
         { "cubic", CQ_RESIZE_CUBIC },
     };
 
@@ -81,9 +83,8 @@ static cq_int scaled(cq_opcall *c, cq_int size, double factor)
 static cq_status new_sizes(cq_opcall *c, const cq_tensor *x, size_t n, cq_int *out)
 {
     double scales[CQ_MAX_SPATIAL];
-    size_t given = cq_arg_is_none(c, "output_size")
-                       ? 0
-                       : cq_arg_ints(c, "output_size", out, CQ_MAX_SPATIAL);
+    size_t given =
+        cq_arg_is_none(c, "output_size") ? 0 : cq_arg_ints(c, "output_size", out, CQ_MAX_SPATIAL);
 
     if (given == 1 && n > 1)
         for (size_t i = 1; i < n; i++)
@@ -158,11 +159,10 @@ static cq_status grid_sampler_shape(cq_opcall *c)
 
 static cq_status grid_sampler_run(cq_opcall *c)
 {
-    return cq_kernel_grid_sample(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"),
-                                 cq_arg_tensor(c, "grid"),
-                                 (cq_grid_mode)cq_arg_i64(c, "interpolation_mode"),
-                                 (cq_grid_padding)cq_arg_i64(c, "padding_mode"),
-                                 cq_arg_bool(c, "align_corners"));
+    return cq_kernel_grid_sample(
+        cq_result_tensor(c, 0), cq_arg_tensor(c, "input"), cq_arg_tensor(c, "grid"),
+        (cq_grid_mode)cq_arg_i64(c, "interpolation_mode"),
+        (cq_grid_padding)cq_arg_i64(c, "padding_mode"), cq_arg_bool(c, "align_corners"));
 }
 
 static cq_status affine_grid_shape(cq_opcall *c)
@@ -192,11 +192,11 @@ static cq_status affine_grid_run(cq_opcall *c)
 }
 
 #define UPSAMPLE(name_and_args, about_text)                                                        \
-    { .schema = "aten::" name_and_args ") -> Tensor",                                              \
-      .about  = about_text,                                                                        \
-      .shape  = upsample_shape,                                                                    \
-      .run    = upsample_run }
-#define VEC ".vec(Tensor input, SymInt[]? output_size, "
+    {                                                                                              \
+        .schema = "aten::" name_and_args ") -> Tensor", .about = about_text,                       \
+        .shape = upsample_shape, .run = upsample_run                                               \
+    }
+#define VEC       ".vec(Tensor input, SymInt[]? output_size, "
 #define SCALES_1D "float? scales=None"
 #define SCALES_2D "float? scales_h=None, float? scales_w=None"
 #define SCALES_3D "float? scales_d=None, float? scales_h=None, float? scales_w=None"
@@ -209,11 +209,12 @@ static cq_status affine_grid_run(cq_opcall *c)
         UPSAMPLE(name "(Tensor self, SymInt[" n "] output_size, bool align_corners, " scales,      \
                  about_text)
 #define GRID_SAMPLER(name)                                                                         \
-    { .schema = "aten::" name "(Tensor input, Tensor grid, int interpolation_mode, "               \
-                "int padding_mode, bool align_corners) -> Tensor",                                 \
-      .about  = "an image sampled at given positions",                                             \
-      .shape  = grid_sampler_shape,                                                                \
-      .run    = grid_sampler_run }
+    {                                                                                              \
+        .schema = "aten::" name "(Tensor input, Tensor grid, int interpolation_mode, "             \
+                  "int padding_mode, bool align_corners) -> Tensor",                               \
+        .about = "an image sampled at given positions", .shape = grid_sampler_shape,               \
+        .run = grid_sampler_run                                                                    \
+    }
 
 const cq_op_def cq_ops_resize[] = {
     NEAREST("upsample_nearest1d", "1", SCALES_1D),

@@ -71,9 +71,8 @@ static cq_status check_params(const cq_opcall *c, const rnn *r)
     for (size_t i = 0; i < want; i += r->per_layer) {
         const cq_tensor *w_ih = cq_arg_tensor_at(c, "params", i);
         const cq_tensor *w_hh = cq_arg_tensor_at(c, "params", i + 1);
-        int64_t          in   = (int64_t)(i / r->per_layer) < r->directions
-                                    ? r->x->sizes[r->x->rank - 1].value
-                                    : r->directions * r->out_size;
+        int64_t in = (int64_t)(i / r->per_layer) < r->directions ? r->x->sizes[r->x->rank - 1].value
+                                                                 : r->directions * r->out_size;
 
         if (!w_ih || !w_hh || w_ih->rank != 2 || w_hh->rank != 2 || w_ih->sizes[0].value != rows ||
             w_ih->sizes[1].value != in || w_hh->sizes[0].value != rows ||
@@ -87,11 +86,11 @@ static cq_status check_params(const cq_opcall *c, const rnn *r)
 
 static cq_status read_rnn(const cq_opcall *c, rnn *r)
 {
-    *r = (rnn){ .cell   = cell_of(c),
-                .packed = strcmp(c->op->schema->overload, "data") == 0,
-                .biases = cq_arg_bool(c, "has_biases"),
-                .both   = cq_arg_bool(c, "bidirectional"),
-                .layers = cq_arg_i64(c, "num_layers") };
+    *r             = (rnn){ .cell   = cell_of(c),
+                            .packed = strcmp(c->op->schema->overload, "data") == 0,
+                            .biases = cq_arg_bool(c, "has_biases"),
+                            .both   = cq_arg_bool(c, "bidirectional"),
+                            .layers = cq_arg_i64(c, "num_layers") };
     r->x           = cq_arg_tensor(c, r->packed ? "data" : "input");
     r->batch_first = !r->packed && cq_arg_bool(c, "batch_first");
     r->directions  = r->both ? 2 : 1;
@@ -168,7 +167,7 @@ static cq_tensor *swapped(cq_opcall *c, const cq_tensor *t)
     cq_tensor *view       = NULL;
     cq_int     sizes[3]   = { t->sizes[1], t->sizes[0], t->sizes[2] };
     int64_t    strides[3] = { t->strides[1], t->strides[0], t->strides[2] };
-    cq_status  status = cq_tensor_new_view(&view, t, t->dtype, 3, sizes, strides, t->offset);
+    cq_status  status     = cq_tensor_new_view(&view, t, t->dtype, 3, sizes, strides, t->offset);
 
     return own(c, status, view);
 }
@@ -211,9 +210,9 @@ static cq_status run_layer(cq_opcall *c, const rnn *r, int64_t layer, cq_tensor 
 static cq_status run_stack(cq_opcall *c, const rnn *r, cq_tensor *out, cq_tensor *x,
                            const int64_t *lengths)
 {
-    cq_ctx  *cx    = c->cx;
-    double   p     = cq_arg_bool(c, "train") ? cq_arg_f64(c, "dropout") : 0;
-    int64_t  sizes[3] = { x->sizes[0].value, x->sizes[1].value, r->directions * r->out_size };
+    cq_ctx *cx       = c->cx;
+    double  p        = cq_arg_bool(c, "train") ? cq_arg_f64(c, "dropout") : 0;
+    int64_t sizes[3] = { x->sizes[0].value, x->sizes[1].value, r->directions * r->out_size };
 
     for (int64_t layer = 0; layer < r->layers; layer++) {
         cq_tensor *y = out;
@@ -299,13 +298,14 @@ static cq_tensor *part(cq_opcall *c, cq_tensor *t, int64_t i, int64_t n)
         return NULL;
     size = cq_size_floordiv(c, t->sizes[t->rank - 1], cq_i(n));
     from = cq_size_mul(c, size, cq_i(i));
-    return CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(-1), N(from), N(cq_size_add(c, from, size)), I(1));
+    return CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(-1), N(from), N(cq_size_add(c, from, size)),
+                 I(1));
 }
 
 static cq_status lstm_cell(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *h  = cq_arg_tensor_at(c, "hx", 0), *cell = cq_arg_tensor_at(c, "hx", 1);
+    cq_tensor *h = cq_arg_tensor_at(c, "hx", 0), *cell = cq_arg_tensor_at(c, "hx", 1);
     cq_tensor *g, *i, *f, *n, *o;
 
     if (!h || !cell)
@@ -375,9 +375,13 @@ static cq_status relu_cell(cq_opcall *c)
     "Tensor? b_hh=None) -> "
 
 #define RNN(schema_text, about_text)                                                               \
-    { .schema = "aten::" schema_text, .about = about_text, .shape = rnn_shape, .run = rnn_run }
+    {                                                                                              \
+        .schema = "aten::" schema_text, .about = about_text, .shape = rnn_shape, .run = rnn_run    \
+    }
 #define CELL(schema_text, about_text, fn)                                                          \
-    { .schema = "aten::" schema_text, .about = about_text, .compose = fn }
+    {                                                                                              \
+        .schema = "aten::" schema_text, .about = about_text, .compose = fn                         \
+    }
 
 const cq_op_def cq_ops_rnn[] = {
     RNN("lstm" INPUT_ARGS("Tensor[]") "(Tensor, Tensor, Tensor)", "long short-term memory"),

@@ -22,7 +22,8 @@ static cq_status run(cq_opcall *c, kernel_fn *kernel)
     cq_tensor *x = c->args[0].u.tensor, *out = cq_result_tensor(c, 0);
 
     if (!x->rank) /* one element: its share is all */
-        return kernel == cq_kernel_softmax ? cq_kernel_fill_f64(out, 1) : cq_kernel_fill_f64(out, 0);
+        return kernel == cq_kernel_softmax ? cq_kernel_fill_f64(out, 1)
+                                           : cq_kernel_fill_f64(out, 0);
     return kernel(out, x, (uint32_t)cq_arg_dim(c, "dim", x->rank));
 }
 

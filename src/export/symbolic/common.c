@@ -57,8 +57,8 @@ cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number)
 
 cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value)
 {
-    cq_tensor *t = NULL;
-    cq_value  *v = cq_sym_const_f64(s, dtype, value);
+    cq_tensor *t    = NULL;
+    cq_value  *v    = cq_sym_const_f64(s, dtype, value);
     int64_t    size = n.value;
     cq_status  status;
 

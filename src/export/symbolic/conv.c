@@ -53,20 +53,19 @@ static conv read_conv(cq_sym *s)
 
 static cq_status conv_any(cq_sym *s)
 {
-    conv      v       = read_conv(s);
+    conv      v        = read_conv(s);
     bool      no_batch = cq_sym_rank(s, v.x) == (int)v.n + 1;
-    int64_t   zero = 0;
-    cq_value *x    = no_batch ? cq_sym_unsqueeze(s, v.x, &zero, 1) : v.x;
+    int64_t   zero     = 0;
+    cq_value *x        = no_batch ? cq_sym_unsqueeze(s, v.x, &zero, 1) : v.x;
 
-    x = cq_sym_op(s, v.transposed ? "ConvTranspose" : "Conv", CQ_IN(x, v.w, v.bias),
-                  CQ_ATTR(cq_attr_is(s, "dilations", v.dilation, v.n),
-                          cq_attr_i("group", cq_sym_i64(s, "groups")),
-                          v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n)
-                                         : (cq_attr){ 0 },
-                          v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n)
-                                       : (cq_attr){ 0 },
-                          cq_attr_is(s, "pads", v.pads, 2 * v.n),
-                          cq_attr_is(s, "strides", v.stride, v.n)));
+    x = cq_sym_op(
+        s, v.transposed ? "ConvTranspose" : "Conv", CQ_IN(x, v.w, v.bias),
+        CQ_ATTR(cq_attr_is(s, "dilations", v.dilation, v.n),
+                cq_attr_i("group", cq_sym_i64(s, "groups")),
+                v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n) : (cq_attr){ 0 },
+                v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n)
+                             : (cq_attr){ 0 },
+                cq_attr_is(s, "pads", v.pads, 2 * v.n), cq_attr_is(s, "strides", v.stride, v.n)));
     cq_sym_set_dtype(s, x, cq_sym_dtype(s, v.x));
     return cq_sym_done(s, no_batch ? cq_sym_squeeze(s, x, &zero, 1) : x);
 }
@@ -139,9 +138,10 @@ static cq_status im2col(cq_sym *s)
     window    w        = read_window(s);
     cq_value *x        = cq_sym_in(s, "self");
     bool      no_batch = cq_sym_rank(s, x) == 3;
-    int64_t   zero = 0, pads[8] = { 0, 0, w.padding[0], w.padding[1], 0, 0, w.padding[0], w.padding[1] };
-    cq_int    high, wide;
-    cq_type   result = cq_sym_result_type(s, 0);
+    int64_t   zero     = 0,
+            pads[8]    = { 0, 0, w.padding[0], w.padding[1], 0, 0, w.padding[0], w.padding[1] };
+    cq_int  high, wide;
+    cq_type result = cq_sym_result_type(s, 0);
 
     if (no_batch)
         x = cq_sym_unsqueeze(s, x, &zero, 1);
@@ -158,7 +158,7 @@ static cq_status im2col(cq_sym *s)
 /* A kernel for each place of the window, 1 there and 0 elsewhere. */
 static cq_value *unit_kernels(cq_sym *s, const window *w)
 {
-    int64_t    taps  = w->kernel[0] * w->kernel[1];
+    int64_t    taps     = w->kernel[0] * w->kernel[1];
     int64_t    sizes[4] = { taps, 1, w->kernel[0], w->kernel[1] };
     cq_tensor *t        = NULL;
     cq_value  *v;
@@ -167,7 +167,8 @@ static cq_value *unit_kernels(cq_sym *s, const window *w)
         cq_sym_no(s, 0, "a window of %lld is too large", (long long)taps);
         return NULL;
     }
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 4, sizes, NULL)) != CQ_OK)
+    if (s->status != CQ_OK ||
+        cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 4, sizes, NULL)) != CQ_OK)
         return NULL;
     for (int64_t k = 0; k < taps; k++)
         ((float *)cq_tensor_data(t))[k * taps + k] = 1;
@@ -180,9 +181,9 @@ static cq_value *unit_kernels(cq_sym *s, const window *w)
  * columns goes to its own place of the window. */
 static cq_status col2im(cq_sym *s)
 {
-    window    w    = read_window(s);
-    cq_value *x    = cq_sym_cast(s, cq_sym_in(s, "self"), CQ_DTYPE_F32);
-    cq_type   out  = cq_sym_result_type(s, 0);
+    window    w   = read_window(s);
+    cq_value *x   = cq_sym_cast(s, cq_sym_in(s, "self"), CQ_DTYPE_F32);
+    cq_type   out = cq_sym_result_type(s, 0);
     cq_int    image[2], planes = cq_i(1), sizes[4];
     int64_t   pads[4] = { w.padding[0], w.padding[1], w.padding[0], w.padding[1] }, extra[2];
 
@@ -203,8 +204,8 @@ static cq_status col2im(cq_sym *s)
     x = cq_sym_op(s, "ConvTranspose", CQ_IN(x, unit_kernels(s, &w)),
                   CQ_ATTR(cq_attr_is(s, "dilations", w.dilation, 2),
                           cq_attr_is(s, "kernel_shape", w.kernel, 2),
-                          cq_attr_is(s, "output_padding", extra, 2),
-                          cq_attr_is(s, "pads", pads, 4), cq_attr_is(s, "strides", w.stride, 2)));
+                          cq_attr_is(s, "output_padding", extra, 2), cq_attr_is(s, "pads", pads, 4),
+                          cq_attr_is(s, "strides", w.stride, 2)));
     cq_sym_set_dtype(s, x, CQ_DTYPE_F32);
     return cq_sym_done(s, cq_sym_reshape(s, x, out.sizes, (size_t)out.rank));
 }

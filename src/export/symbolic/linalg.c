@@ -13,9 +13,9 @@ static cq_value *matmul(cq_sym *s, cq_value *a, cq_value *b)
 static cq_status product(cq_sym *s)
 {
     const cq_schema *schema = s->op->schema;
-    cq_value        *a = cq_sym_computable(s, cq_sym_in(s, schema->args[0].name), MATMUL_INTS);
-    cq_value        *b = cq_sym_computable(s, cq_sym_in(s, schema->args[1].name), MATMUL_INTS);
-    cq_value        *v = cq_sym_op(s, "MatMul", CQ_IN(a, b), CQ_NO_ATTR);
+    cq_value        *a      = cq_sym_computable(s, cq_sym_in(s, schema->args[0].name), MATMUL_INTS);
+    cq_value        *b      = cq_sym_computable(s, cq_sym_in(s, schema->args[1].name), MATMUL_INTS);
+    cq_value        *v      = cq_sym_op(s, "MatMul", CQ_IN(a, b), CQ_NO_ATTR);
 
     cq_sym_set_dtype(s, v, cq_sym_dtype(s, a));
     return cq_sym_done(s, v);
@@ -39,7 +39,7 @@ static cq_status add_product_by_parts(cq_sym *s, const char *left, const char *r
 
 static cq_status addmm(cq_sym *s)
 {
-    cq_value *a = cq_sym_in_float(s, "mat1"), *v;
+    cq_value *a    = cq_sym_in_float(s, "mat1"), *v;
     double    beta = cq_sym_f64(s, "beta");
 
     if (!cq_dtype_is_float(cq_sym_dtype(s, a)) || beta == 0)
@@ -80,7 +80,7 @@ static bool ellipses_agree(cq_sym *s, const char *equation, cq_value *const *in,
     int axes = -1;
 
     for (size_t i = 0; i < n; i++) {
-        int  letters = 0;
+        int  letters  = 0;
         bool ellipsis = false;
 
         for (; *equation && *equation != ',' && *equation != '-'; equation++) {

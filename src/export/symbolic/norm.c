@@ -82,14 +82,13 @@ static cq_status batch_norm(cq_sym *s)
     /* Without running statistics there is nothing that training could move along. */
     if (training && (cq_sym_opset(s) < 14 || cq_sym_is_none(s, "running_mean")))
         return cq_sym_done(s, batch_norm_by_parts(s, x));
-    cq_sym_op_n(s, "BatchNormalization",
-                CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0),
-                      row(s, "running_mean", d, channels, 0),
-                      row(s, "running_var", d, channels, 1)),
-                CQ_ATTR(cq_attr_f("epsilon", cq_sym_f64(s, "eps")),
-                        cq_attr_f("momentum", 1 - momentum),
-                        training ? cq_attr_i("training_mode", 1) : (cq_attr){ 0 }),
-                out, training ? 3 : 1);
+    cq_sym_op_n(
+        s, "BatchNormalization",
+        CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0),
+              row(s, "running_mean", d, channels, 0), row(s, "running_var", d, channels, 1)),
+        CQ_ATTR(cq_attr_f("epsilon", cq_sym_f64(s, "eps")), cq_attr_f("momentum", 1 - momentum),
+                training ? cq_attr_i("training_mode", 1) : (cq_attr){ 0 }),
+        out, training ? 3 : 1);
     cq_sym_set_dtype(s, out[0], d);
     /* Outside of training native_batch_norm saves empty rows. */
     if (cq_sym_n_results(s) == 3)
@@ -152,14 +151,14 @@ static cq_status layer_norm(cq_sym *s)
     cq_value *out[3], *bias = cq_sym_in(s, "bias");
     size_t    n = cq_sym_n_results(s);
 
-    cq_sym_op_n(s, "LayerNormalization",
-                CQ_IN(l.x,
-                      cq_sym_is_none(s, "weight") ? ones_for(s, &l)
-                                                  : cq_sym_cast(s, cq_sym_in(s, "weight"), d),
-                      bias ? cq_sym_cast(s, bias, d) : NULL),
-                CQ_ATTR(cq_attr_i("axis", -(int64_t)l.n),
-                        cq_attr_f("epsilon", cq_sym_f64(s, "eps"))),
-                out, n);
+    cq_sym_op_n(
+        s, "LayerNormalization",
+        CQ_IN(l.x,
+              cq_sym_is_none(s, "weight") ? ones_for(s, &l)
+                                          : cq_sym_cast(s, cq_sym_in(s, "weight"), d),
+              bias ? cq_sym_cast(s, bias, d) : NULL),
+        CQ_ATTR(cq_attr_i("axis", -(int64_t)l.n), cq_attr_f("epsilon", cq_sym_f64(s, "eps"))), out,
+        n);
     if (n == 3) { /* they are always float32 */
         cq_sym_set_dtype(s, out[1], CQ_DTYPE_F32);
         cq_sym_set_dtype(s, out[2], CQ_DTYPE_F32);
@@ -176,9 +175,9 @@ static cq_status group_norm(cq_sym *s)
     bool      native = cq_sym_n_results(s) == 3;
     cq_value *in = cq_sym_in(s, "input"), *x = cq_sym_widen(s, in), *out[3] = { NULL };
     int64_t   groups = cq_sym_i64(s, native ? "group" : "num_groups"), last = 2;
-    double    eps    = cq_sym_f64(s, "eps");
-    cq_dtype  d      = cq_sym_dtype(s, x);
-    int       rank   = cq_sym_rank(s, in);
+    double    eps  = cq_sym_f64(s, "eps");
+    cq_dtype  d    = cq_sym_dtype(s, x);
+    int       rank = cq_sym_rank(s, in);
     cq_int    sizes[3];
     bool      stats = native && (cq_sym_result_used(s, 1) || cq_sym_result_used(s, 2));
 
@@ -192,10 +191,10 @@ static cq_status group_norm(cq_sym *s)
         sizes[2] = cq_sym_int_mul(s, sizes[2], in->type.sizes[i]);
     cq_sym_set_type(s, x, d, 3, sizes);
     if (d == CQ_DTYPE_F32 && !stats)
-        x = cq_sym_op(s, "InstanceNormalization",
-                      CQ_IN(x, cq_sym_filled(s, d, cq_i(groups), 1),
-                            cq_sym_filled(s, d, cq_i(groups), 0)),
-                      CQ_ATTR(cq_attr_f("epsilon", eps)));
+        x = cq_sym_op(
+            s, "InstanceNormalization",
+            CQ_IN(x, cq_sym_filled(s, d, cq_i(groups), 1), cq_sym_filled(s, d, cq_i(groups), 0)),
+            CQ_ATTR(cq_attr_f("epsilon", eps)));
     else
         x = standardize(s, x, &last, 1, eps, &out[1], &out[2]);
     x      = cq_sym_reshape(s, x, in->type.sizes, (size_t)rank);
@@ -215,10 +214,10 @@ static cq_status instance_norm(cq_sym *s)
 
     if (!cq_sym_bool(s, "use_input_stats") || d != CQ_DTYPE_F32 || cq_sym_rank(s, x) < 3)
         return cq_sym_no(s, 0, "it is another operator");
-    return cq_sym_done(s, cq_sym_op(s, "InstanceNormalization",
-                                    CQ_IN(x, row(s, "weight", d, channels, 1),
-                                          row(s, "bias", d, channels, 0)),
-                                    CQ_ATTR(cq_attr_f("epsilon", cq_sym_f64(s, "eps")))));
+    return cq_sym_done(
+        s, cq_sym_op(s, "InstanceNormalization",
+                     CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0)),
+                     CQ_ATTR(cq_attr_f("epsilon", cq_sym_f64(s, "eps")))));
 }
 
 const cq_symbolic cq_symbolics_norm[] = {

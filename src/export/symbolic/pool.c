@@ -49,8 +49,8 @@ static void settle_axis(cq_sym *s, pool *p, size_t i)
     cq_type result = cq_sym_result_type(s, 0);
     int64_t in     = cq_sym_size(s, p->x, (int)i + 2).value;
     int64_t out    = result.sizes[(size_t)result.rank - p->n + i].value;
-    int64_t need   = (out - 1) * p->stride[i] + p->dilation[i] * (p->kernel[i] - 1) + 1 - in -
-                   p->padding[i];
+    int64_t need =
+        (out - 1) * p->stride[i] + p->dilation[i] * (p->kernel[i] - 1) + 1 - in - p->padding[i];
 
     p->extends |= need > p->padding[i];
     p->pads[p->n + i] = need > 0 ? need : 0;
@@ -85,12 +85,13 @@ static pool read_pool(cq_sym *s)
 }
 
 /* Pads x itself by before and behind the spatial axes, and forgets the padding of the pool. */
-static void pad_image(cq_sym *s, pool *p, const int64_t *before, const int64_t *behind, double value)
+static void pad_image(cq_sym *s, pool *p, const int64_t *before, const int64_t *behind,
+                      double value)
 {
     int64_t  pads[2 * (CQ_MAX_SPATIAL + 2)] = { 0 };
-    size_t   rank = p->n + 2;
-    bool     any  = false;
-    cq_dtype d    = cq_sym_dtype(s, p->x);
+    size_t   rank                           = p->n + 2;
+    bool     any                            = false;
+    cq_dtype d                              = cq_sym_dtype(s, p->x);
 
     for (size_t i = 0; i < p->n; i++) {
         pads[2 + i]        = before[i];
@@ -133,7 +134,7 @@ static cq_status max_pool(cq_sym *s)
 {
     pool      p       = read_pool(s);
     bool      indices = cq_sym_result_used(s, 1);
-    cq_value *out[2] = { NULL, NULL };
+    cq_value *out[2]  = { NULL, NULL };
 
     if (p.dilated && cq_sym_opset(s) < 10)
         return cq_sym_no(s, 10, "windows with gaps (dilation) need opset 10");
@@ -163,12 +164,13 @@ static cq_status max_pool(cq_sym *s)
 
 static cq_value *average(cq_sym *s, const pool *p, bool include_pad)
 {
-    cq_value *v = cq_sym_op(s, "AveragePool", CQ_IN(p->x),
-                            CQ_ATTR(p->ceil_mode ? cq_attr_i("ceil_mode", 1) : (cq_attr){ 0 },
-                                    include_pad ? cq_attr_i("count_include_pad", 1) : (cq_attr){ 0 },
-                                    cq_attr_is(s, "kernel_shape", p->kernel, p->n),
-                                    cq_attr_is(s, "pads", p->pads, 2 * p->n),
-                                    cq_attr_is(s, "strides", p->stride, p->n)));
+    cq_value *v =
+        cq_sym_op(s, "AveragePool", CQ_IN(p->x),
+                  CQ_ATTR(p->ceil_mode ? cq_attr_i("ceil_mode", 1) : (cq_attr){ 0 },
+                          include_pad ? cq_attr_i("count_include_pad", 1) : (cq_attr){ 0 },
+                          cq_attr_is(s, "kernel_shape", p->kernel, p->n),
+                          cq_attr_is(s, "pads", p->pads, 2 * p->n),
+                          cq_attr_is(s, "strides", p->stride, p->n)));
 
     cq_sym_set_dtype(s, v, cq_sym_dtype(s, p->x));
     return v;
@@ -207,7 +209,7 @@ static cq_status avg_pool(cq_sym *s)
     if (include && (p.extends || p.ceil_mode)) {
         pad_image(s, &p, p.padding, p.padding, 0);
         for (size_t i = 0; i < p.n; i++) {
-            p.pads[i] = 0;
+            p.pads[i]       = 0;
             p.pads[p.n + i] = p.pads[p.n + i] > p.padding[i] ? p.pads[p.n + i] - p.padding[i] : 0;
         }
         include = false;
@@ -278,7 +280,9 @@ static cq_value *pool_by_parts(cq_sym *s, const adaptive *a, const char *reduce)
     for (size_t i = 0; i < a->n; i++) {
         x = reduce_parts(s, x, (int)i + 2, a->in[i], a->out[i], reduce);
         for (size_t k = 0; k < a->n + 2; k++)
-            sizes[k] = k < 2 ? cq_sym_size(s, a->x, (int)k) : k - 2 <= i ? a->out[k - 2] : a->in[k - 2];
+            sizes[k] = k < 2        ? cq_sym_size(s, a->x, (int)k)
+                       : k - 2 <= i ? a->out[k - 2]
+                                    : a->in[k - 2];
         cq_sym_set_type(s, x, cq_sym_dtype(s, a->x), a->n + 2, sizes);
     }
     return x;
@@ -314,7 +318,7 @@ static cq_status adaptive_avg_pool(cq_sym *s)
 /* Where the greatest of a whole plane is. */
 static cq_value *place_in_plane(cq_sym *s, const adaptive *a)
 {
-    cq_value *v = cq_sym_reshape_i64(s, a->x, (int64_t[]){ 0, 0, -1 }, 3);
+    cq_value *v       = cq_sym_reshape_i64(s, a->x, (int64_t[]){ 0, 0, -1 }, 3);
     int64_t   axes[3] = { 3, 4, 5 };
 
     v = cq_sym_op(s, "ArgMax", CQ_IN(v), CQ_ATTR(cq_attr_i("axis", 2), cq_attr_i("keepdims", 1)));
@@ -327,8 +331,8 @@ static cq_status adaptive_max_pool(cq_sym *s)
 {
     adaptive  a       = read_adaptive(s);
     bool      indices = cq_sym_result_used(s, 1);
-    cq_value *out[2] = { NULL, NULL };
-    pool      p      = { .x = a.x, .n = a.n };
+    cq_value *out[2]  = { NULL, NULL };
+    pool      p       = { .x = a.x, .n = a.n };
 
     if (a.global) {
         out[0] = cq_sym_op(s, "GlobalMaxPool", CQ_IN(a.x), CQ_NO_ATTR);
@@ -353,8 +357,8 @@ static cq_status adaptive_max_pool(cq_sym *s)
 /* Planes as rows: zeros, with the elements put where indices says. */
 static cq_status max_unpool(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "self"), *zeros;
-    size_t    n = axes_of(s);
+    cq_value *x    = cq_sym_in(s, "self"), *zeros;
+    size_t    n    = axes_of(s);
     int       rank = cq_sym_rank(s, x), lead = rank - (int)n;
     cq_type   result = cq_sym_result_type(s, 0);
     cq_int    planes = cq_i(1), small = cq_i(1), large = cq_i(1), sizes[2];
@@ -368,12 +372,12 @@ static cq_status max_unpool(cq_sym *s)
     }
     sizes[0] = planes;
     sizes[1] = large;
-    zeros = cq_sym_expand(s, cq_sym_const_f64(s, cq_sym_dtype(s, x), 0), sizes, 2);
+    zeros    = cq_sym_expand(s, cq_sym_const_f64(s, cq_sym_dtype(s, x), 0), sizes, 2);
     sizes[1] = small;
-    zeros = cq_sym_op(s, cq_sym_opset(s) < 11 ? "Scatter" : "ScatterElements",
-                      CQ_IN(zeros, cq_sym_reshape(s, cq_sym_in(s, "indices"), sizes, 2),
-                            cq_sym_reshape(s, x, sizes, 2)),
-                      CQ_ATTR(cq_attr_i("axis", 1)));
+    zeros    = cq_sym_op(s, cq_sym_opset(s) < 11 ? "Scatter" : "ScatterElements",
+                         CQ_IN(zeros, cq_sym_reshape(s, cq_sym_in(s, "indices"), sizes, 2),
+                               cq_sym_reshape(s, x, sizes, 2)),
+                         CQ_ATTR(cq_attr_i("axis", 1)));
     cq_sym_set_dtype(s, zeros, cq_sym_dtype(s, x));
     return cq_sym_done(s, cq_sym_reshape(s, zeros, result.sizes, (size_t)rank));
 }

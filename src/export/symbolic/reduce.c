@@ -19,7 +19,7 @@ static reduction read_reduction(cq_sym *s)
     reduction r    = { .x = cq_sym_in(s, s->op->schema->args[0].name) };
     int       rank = cq_sym_rank(s, r.x);
     int64_t   given[CQ_MAX_RANK];
-    size_t    n = 0;
+    size_t    n                 = 0;
     bool      goes[CQ_MAX_RANK] = { false };
 
     if (cq_sym_has_arg(s, "dim") && !cq_sym_is_none(s, "dim"))
@@ -123,7 +123,7 @@ static cq_status any(cq_sym *s)
 
 static cq_status all(cq_sym *s)
 {
-    reduction r     = read_reduction(s);
+    reduction r      = read_reduction(s);
     cq_value *false_ = cq_sym_unary(s, "Not", cq_sym_cast(s, r.x, CQ_DTYPE_BOOL));
 
     return cq_sym_done(s, is_zero(s, count_true(s, &r, false_)));
@@ -240,8 +240,9 @@ static cq_status aminmax(cq_sym *s)
     reduction r = read_reduction(s);
     cq_value *x = comparable(s, r.x);
 
-    return cq_sym_done_n(s, (cq_value *[]){ reduce(s, &r, "ReduceMin", x, r.keep),
-                                            reduce(s, &r, "ReduceMax", x, r.keep) },
+    return cq_sym_done_n(s,
+                         (cq_value *[]){ reduce(s, &r, "ReduceMin", x, r.keep),
+                                         reduce(s, &r, "ReduceMax", x, r.keep) },
                          2);
 }
 
@@ -250,8 +251,7 @@ static cq_value *place(cq_sym *s, const char *op, cq_value *x, int axis, bool ke
 {
     if (cq_sym_dtype(s, x) == CQ_DTYPE_I64)
         x = cq_sym_cast(s, x, CQ_DTYPE_F64);
-    x = cq_sym_op(s, op, CQ_IN(x),
-                  CQ_ATTR(cq_attr_i("axis", axis), cq_attr_i("keepdims", keep)));
+    x = cq_sym_op(s, op, CQ_IN(x), CQ_ATTR(cq_attr_i("axis", axis), cq_attr_i("keepdims", keep)));
     cq_sym_set_dtype(s, x, CQ_DTYPE_I64);
     return x;
 }
@@ -266,9 +266,7 @@ static cq_status with_place(cq_sym *s, const char *op, const char *arg_op)
         results[1] = cq_sym_const_i64(s, 0);
     } else {
         results[0] = cq_sym_result_used(s, 0) ? reduce(s, &r, op, x, r.keep) : NULL;
-        results[1] = cq_sym_result_used(s, 1)
-                         ? place(s, arg_op, x, (int)r.axes[0], r.keep)
-                         : NULL;
+        results[1] = cq_sym_result_used(s, 1) ? place(s, arg_op, x, (int)r.axes[0], r.keep) : NULL;
     }
     return cq_sym_done_n(s, results, 2);
 }
@@ -329,8 +327,7 @@ static cq_status norm(cq_sym *s)
     cq_value   *x    = cq_sym_widen(s, cq_sym_cast(s, r.x, cq_sym_result_type(s, 0).dtype)), *v;
 
     if (p == 0)
-        v = cq_sym_cast(s, count_true(s, &r, cq_sym_cast(s, x, CQ_DTYPE_BOOL)),
-                        cq_sym_dtype(s, x));
+        v = cq_sym_cast(s, count_true(s, &r, cq_sym_cast(s, x, CQ_DTYPE_BOOL)), cq_sym_dtype(s, x));
     else if (cq_sym_rank(s, x) == 0)
         v = cq_sym_unary(s, "Abs", x);
     else if (isinf(p))

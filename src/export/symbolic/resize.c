@@ -53,11 +53,11 @@ static void read_scales(cq_sym *s, resize *r)
 static resize read_resize(cq_sym *s)
 {
     const char *name = s->op->schema->name, *digit = strpbrk(name, "123");
-    resize      r    = { .n           = digit ? (size_t)(*digit - '0') : 2,
-                         .mode        = mode_of(name),
-                         .fixed       = true,
-                         .sizes_given = !cq_sym_is_none(s, "output_size") };
-    cq_type     out  = cq_sym_result_type(s, 0);
+    resize      r   = { .n           = digit ? (size_t)(*digit - '0') : 2,
+                        .mode        = mode_of(name),
+                        .fixed       = true,
+                        .sizes_given = !cq_sym_is_none(s, "output_size") };
+    cq_type     out = cq_sym_result_type(s, 0);
 
     r.x     = cq_sym_in_float(s, s->op->schema->args[0].name);
     r.align = cq_sym_has_arg(s, "align_corners") && cq_sym_bool(s, "align_corners");
@@ -102,9 +102,10 @@ static cq_value *const_as(cq_sym *s, cq_tensor *t, size_t rank, const int64_t *s
 static cq_value *indices_of(cq_sym *s, const resize *r, size_t i)
 {
     int64_t    sizes[3] = { 1, 1, r->in[i].value };
-    cq_tensor *t        = NULL, *picked = NULL;
+    cq_tensor *t = NULL, *picked = NULL;
 
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, 3, sizes, NULL)) != CQ_OK)
+    if (s->status != CQ_OK ||
+        cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, 3, sizes, NULL)) != CQ_OK)
         return NULL;
     for (int64_t k = 0; k < sizes[2]; k++)
         ((int64_t *)cq_tensor_data(t))[k] = k;
@@ -119,7 +120,8 @@ static cq_value *matrix_of(cq_sym *s, const resize *r, size_t i, cq_dtype dtype)
     int64_t    n = r->in[i].value, sizes[3] = { 1, n, n }, matrix[2] = { n, r->out[i].value };
     cq_tensor *t = NULL, *weights = NULL;
 
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 3, sizes, NULL)) != CQ_OK)
+    if (s->status != CQ_OK ||
+        cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 3, sizes, NULL)) != CQ_OK)
         return NULL;
     for (int64_t k = 0; k < n; k++)
         ((float *)cq_tensor_data(t))[k * n + k] = 1;
@@ -155,7 +157,7 @@ static cq_status by_matrices(cq_sym *s, const resize *r)
             continue;
         x = cq_sym_swap_dims(s, x, (int)i + 2, last);
         memcpy(sizes, s->status == CQ_OK ? x->type.sizes : sizes, (r->n + 2) * sizeof *sizes);
-        x = cq_sym_binary(s, "MatMul", x, matrix_of(s, r, i, cq_sym_dtype(s, r->x)));
+        x           = cq_sym_binary(s, "MatMul", x, matrix_of(s, r, i, cq_sym_dtype(s, r->x)));
         sizes[last] = r->out[i];
         cq_sym_set_type(s, x, cq_sym_dtype(s, r->x), r->n + 2, sizes);
         x = cq_sym_swap_dims(s, x, (int)i + 2, last);
@@ -189,9 +191,9 @@ static const char *onnx_mode(const resize *r)
 /* Until opset 10 there are only factors, and pixels are counted from the corner. */
 static cq_status by_old_resize(cq_sym *s, const resize *r)
 {
-    double   scales[5] = { 1, 1 };
-    int      opset     = cq_sym_opset(s);
-    cq_attr  mode      = cq_attr_s("mode", onnx_mode(r));
+    double  scales[5] = { 1, 1 };
+    int     opset     = cq_sym_opset(s);
+    cq_attr mode      = cq_attr_s("mode", onnx_mode(r));
 
     memcpy(scales + 2, r->scales, r->n * sizeof *scales);
     if (opset < 9)
@@ -205,21 +207,21 @@ static cq_status by_resize(cq_sym *s, const resize *r, bool use_scales)
 {
     cq_type     out     = cq_sym_result_type(s, 0);
     bool        nearest = r->mode == CQ_RESIZE_NEAREST || r->mode == CQ_RESIZE_NEAREST_EXACT;
-    const char *where   = r->align                        ? "align_corners"
+    const char *where   = r->align                       ? "align_corners"
                           : r->mode == CQ_RESIZE_NEAREST ? "asymmetric"
                                                          : "half_pixel";
     /* Opset 11 has no optional inputs here: what is not used is an empty row. */
     cq_value *nothing = cq_sym_opset(s) < 13 ? cq_sym_const_f32s(s, NULL, 0) : NULL;
     cq_value *v       = cq_sym_op(
-        s, "Resize",
-        CQ_IN(r->x, nothing, use_scales ? scales_input(s, r) : nothing,
-                    use_scales ? NULL : cq_sym_of_ints(s, out.sizes, (size_t)out.rank)),
-        CQ_ATTR(cq_attr_s("coordinate_transformation_mode", where),
-                      r->mode == CQ_RESIZE_CUBIC ? cq_attr_f("cubic_coeff_a", -0.75) : (cq_attr){ 0 },
+              s, "Resize",
+              CQ_IN(r->x, nothing, use_scales ? scales_input(s, r) : nothing,
+              use_scales ? NULL : cq_sym_of_ints(s, out.sizes, (size_t)out.rank)),
+              CQ_ATTR(cq_attr_s("coordinate_transformation_mode", where),
+                r->mode == CQ_RESIZE_CUBIC ? cq_attr_f("cubic_coeff_a", -0.75) : (cq_attr){ 0 },
                       cq_attr_s("mode", onnx_mode(r)),
-                      !nearest                             ? (cq_attr){ 0 }
+                !nearest                       ? (cq_attr){ 0 }
                       : r->mode == CQ_RESIZE_NEAREST ? cq_attr_s("nearest_mode", "floor")
-                                                           : cq_attr_s("nearest_mode", "round_prefer_ceil")));
+                                                     : cq_attr_s("nearest_mode", "round_prefer_ceil")));
 
     cq_sym_set_dtype(s, v, cq_sym_dtype(s, r->x));
     return cq_sym_done(s, v);
@@ -279,7 +281,10 @@ static cq_status smooth(cq_sym *s)
         return by_resize(s, &r, !r.sizes_given && r.scales[0] != 0);
     if (r.fixed)
         return by_matrices(s, &r);
-    return cq_sym_no(s, antialias ? 18 : plain ? 11 : 0,
+    return cq_sym_no(s,
+                     antialias ? 18
+                     : plain   ? 11
+                               : 0,
                      antialias ? "averaging when it shrinks needs opset 18, or fixed sizes"
                      : plain   ? "where it takes its pixels from needs opset 11, or fixed sizes"
                                : "sizes and factors that disagree need fixed sizes");
@@ -328,8 +333,8 @@ static cq_value *base_grid(cq_sym *s, const int64_t *sizes, size_t n, bool align
         for (size_t i = n; i-- > 0; rest /= sizes[i]) {
             double place = (double)(rest % sizes[i]), size = (double)sizes[i];
 
-            at[n - 1 - i] = align ? (size > 1 ? 2 * place / (size - 1) - 1 : 0)
-                                  : (2 * place + 1) / size - 1;
+            at[n - 1 - i] =
+                align ? (size > 1 ? 2 * place / (size - 1) - 1 : 0) : (2 * place + 1) / size - 1;
         }
     }
     v = cq_sym_const(s, t);

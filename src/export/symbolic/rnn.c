@@ -111,17 +111,17 @@ static cq_value *layer_of(cq_sym *s, const rnn *r, int64_t layer, cq_value *x, c
     if (r->biases)
         bias = cq_sym_concat(s, (cq_value *[]){ weight(s, r, layer, 2), weight(s, r, layer, 3) }, 2,
                              1);
-    cq_sym_op_n(s, r->cell->op,
-                CQ_IN(x, weight(s, r, layer, 0), weight(s, r, layer, 1), bias, r->lengths,
-                      state_of_layer(s, r, r->h0, layer), state_of_layer(s, r, r->c0, layer)),
-                CQ_ATTR(r->cell->activation
-                            ? cq_attr_ss(s, "activations", names, (size_t)r->directions)
-                            : (cq_attr){ 0 },
-                        r->directions > 1 ? cq_attr_s("direction", "bidirectional") : (cq_attr){ 0 },
-                        cq_attr_i("hidden_size", r->hidden),
-                        strcmp(r->cell->op, "GRU") == 0 ? cq_attr_i("linear_before_reset", 1)
-                                                        : (cq_attr){ 0 }),
-                out, n_out);
+    cq_sym_op_n(
+        s, r->cell->op,
+        CQ_IN(x, weight(s, r, layer, 0), weight(s, r, layer, 1), bias, r->lengths,
+              state_of_layer(s, r, r->h0, layer), state_of_layer(s, r, r->c0, layer)),
+        CQ_ATTR(r->cell->activation ? cq_attr_ss(s, "activations", names, (size_t)r->directions)
+                                    : (cq_attr){ 0 },
+                r->directions > 1 ? cq_attr_s("direction", "bidirectional") : (cq_attr){ 0 },
+                cq_attr_i("hidden_size", r->hidden),
+                strcmp(r->cell->op, "GRU") == 0 ? cq_attr_i("linear_before_reset", 1)
+                                                : (cq_attr){ 0 }),
+        out, n_out);
     *h = out[1];
     *c = r->lstm ? out[2] : NULL;
     return join_directions(s, r, out[0]);
@@ -135,9 +135,10 @@ static cq_value *drop(cq_sym *s, cq_value *x, double p)
         cq_sym_no(s, 12, "dropout between layers in training needs opset 12");
         return NULL;
     }
-    v = cq_sym_op(s, "Dropout",
-                  CQ_IN(x, cq_sym_const_f64(s, CQ_DTYPE_F32, p), cq_sym_const_f64(s, CQ_DTYPE_BOOL, 1)),
-                  CQ_NO_ATTR);
+    v = cq_sym_op(
+        s, "Dropout",
+        CQ_IN(x, cq_sym_const_f64(s, CQ_DTYPE_F32, p), cq_sym_const_f64(s, CQ_DTYPE_BOOL, 1)),
+        CQ_NO_ATTR);
     cq_sym_set_type_of(v, x);
     return v;
 }
@@ -189,36 +190,32 @@ static bool stays_among_rnns(const cq_sym *s, const cq_value *v)
     return true;
 }
 
-/* The end of a symbolic whose first result is packed: it keeps the type it really has. */
-static cq_status done_packed(cq_sym *s, cq_value **results, size_t n)
+/* The end of a symbolic whose first n_packed results are of packed sequences: they keep the
+ * types that they really have. */
+static cq_status done_packed(cq_sym *s, cq_value **results, size_t n, size_t n_packed)
 {
-    cq_type   type   = results[0] ? results[0]->type : (cq_type){ 0 };
-    cq_status status = cq_sym_done_n(s, results, n);
+    cq_type types[2] = { { 0 } };
 
-    if (status == CQ_OK && s->done[0])
-        s->done[0]->type = type;
-    return status;
+    CQ_TRY(s->status);
+    for (size_t i = 0; i < n_packed; i++)
+        types[i] = results[i]->type;
+    CQ_TRY(cq_sym_done_n(s, results, n));
+    for (size_t i = 0; i < n_packed; i++)
+        s->done[i]->type = types[i];
+    return CQ_OK;
 }
 
 static cq_status pack(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "input"), *lengths = cq_sym_in(s, "lengths"), *results[2];
-    cq_type   lengths_type;
-    cq_status status;
+    cq_value *x = cq_sym_in(s, "input"), *lengths = cq_sym_in(s, "lengths");
 
     if (!stays_among_rnns(s, s->node->outputs[0]) || !stays_among_rnns(s, s->node->outputs[1]))
         return cq_sym_no(s, 0, "packed sequences can only go through recurrent layers");
     if (cq_sym_rank(s, x) != DATA_ONLY_PADDED)
         return cq_sym_no(s, 0, "steps should be rows of numbers");
-    results[0] = cq_sym_bool(s, "batch_first") ? cq_sym_swap_dims(s, x, 0, 1)
-                                               : cq_sym_unary(s, "Identity", x);
-    results[1] = cq_sym_unary(s, "Identity", lengths);
-    CQ_TRY(s->status);
-    lengths_type = results[1]->type;
-    status       = done_packed(s, results, 2);
-    if (status == CQ_OK)
-        s->done[1]->type = lengths_type;
-    return status;
+    if (cq_sym_bool(s, "batch_first"))
+        x = cq_sym_swap_dims(s, x, 0, 1);
+    return done_packed(s, (cq_value *[]){ x, lengths }, 2, 2);
 }
 
 /* Results are zero past the end of a sequence, so only steps that no sequence has go. */
@@ -236,10 +233,10 @@ static cq_status unpack(cq_sym *s)
         return cq_sym_no(s, 10, "a slice whose bounds are not fixed needs opset 10");
     if (total <= 0) {
         longest = cq_sym_reduce(s, "ReduceMax", lengths, &zero, 1, true);
-        x       = cq_sym_op(s, "Slice",
-                            CQ_IN(x, cq_sym_const_i64s(s, &zero, 1), longest,
-                                  cq_sym_const_i64s(s, &zero, 1)),
-                            CQ_NO_ATTR);
+        x       = cq_sym_op(
+                  s, "Slice",
+                  CQ_IN(x, cq_sym_const_i64s(s, &zero, 1), longest, cq_sym_const_i64s(s, &zero, 1)),
+                  CQ_NO_ATTR);
         cq_sym_set_dtype(s, x, cq_sym_dtype(s, cq_sym_in(s, "data")));
     }
     if (cq_sym_bool(s, "batch_first"))
@@ -264,10 +261,10 @@ static cq_status read_states(cq_sym *s, rnn *r)
 
 static cq_status read_rnn(cq_sym *s, rnn *r)
 {
-    *r = (rnn){ .cell   = cell_of(s),
-                .packed = cq_sym_has_arg(s, "batch_sizes"),
-                .biases = cq_sym_bool(s, "has_biases"),
-                .layers = cq_sym_i64(s, "num_layers") };
+    *r            = (rnn){ .cell   = cell_of(s),
+                           .packed = cq_sym_has_arg(s, "batch_sizes"),
+                           .biases = cq_sym_bool(s, "has_biases"),
+                           .layers = cq_sym_i64(s, "num_layers") };
     r->lstm       = r->cell->n_gates == 4;
     r->directions = cq_sym_bool(s, "bidirectional") ? 2 : 1;
     r->per_layer  = r->biases ? 4 : 2;
@@ -275,8 +272,9 @@ static cq_status read_rnn(cq_sym *s, rnn *r)
     CQ_TRY(read_states(s, r));
     if (r->packed) {
         if (cq_sym_rank(s, r->x) != DATA_ONLY_PADDED || !stays_among_rnns(s, s->node->outputs[0]))
-            return cq_sym_no(s, 0, "only what _pack_padded_sequence packed can go through it, and "
-                                   "then only through recurrent layers");
+            return cq_sym_no(s, 0,
+                             "only what _pack_padded_sequence packed can go through it, and "
+                             "then only through recurrent layers");
         r->lengths = cq_sym_cast(s, cq_sym_in(s, "batch_sizes"), CQ_DTYPE_I32);
     } else if (cq_sym_bool(s, "batch_first")) {
         r->x = cq_sym_swap_dims(s, r->x, 0, 1);
@@ -306,7 +304,7 @@ static cq_status recurrent(cq_sym *s)
     if (!r.packed && cq_sym_bool(s, "batch_first"))
         y = cq_sym_swap_dims(s, y, 0, 1);
     results[0] = y;
-    return r.packed ? done_packed(s, results, r.lstm ? 3 : 2)
+    return r.packed ? done_packed(s, results, r.lstm ? 3 : 2, 1)
                     : cq_sym_done_n(s, results, r.lstm ? 3 : 2);
 }
 

@@ -6,8 +6,7 @@
 static cq_status along(cq_sym *s, const char *op)
 {
     cq_dtype  want = cq_sym_result_type(s, 0).dtype;
-    cq_value *x    = cq_sym_cast(s, cq_sym_in(s, "self"),
-                                 want == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : want);
+    cq_value *x = cq_sym_cast(s, cq_sym_in(s, "self"), want == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : want);
     int       rank = cq_sym_rank(s, x), dim = cq_sym_dim(s, "dim", rank);
     bool      move = cq_sym_opset(s) < 13 && rank > 0;
     int64_t   zero = 0;

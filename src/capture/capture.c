@@ -213,10 +213,8 @@ cq_status cq_capture_new(cq_capture **out)
     return CQ_OK;
 }
 
-void cq_capture_free(cq_capture *cap)
+void cq_capture_clear(cq_capture *cap)
 {
-    if (!cap)
-        return;
     for (size_t i = 0; i < cap->retained.n; i++)
         cq_val_release(cap->retained.items[i]);
     for (size_t i = 0; i < cap->computed.n; i++)
@@ -226,6 +224,13 @@ void cq_capture_free(cq_capture *cap)
     cq_ptr_map_clear(&cap->outside);
     cq_map_clear(&cap->weights);
     cq_map_clear(&cap->warned);
+}
+
+void cq_capture_free(cq_capture *cap)
+{
+    if (!cap)
+        return;
+    cq_capture_clear(cap);
     cq_graph_free(cap->graph);
     cq_free(cap);
 }

@@ -46,6 +46,7 @@ struct cq_capture {
 
 cq_status cq_capture_new(cq_capture **out);
 void      cq_capture_free(cq_capture *cap);
+void      cq_capture_clear(cq_capture *cap); /* what it holds besides the graph */
 cq_graph *cq_capture_take(cq_capture *cap); /* the caller frees the graph */
 
 void cq_capture_start(cq_capture *cap, cq_ctx *cx);

@@ -152,14 +152,7 @@ static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
         status = v ? cq_vec_push(&parts->returns, CQ_OPERAND_OF(v)) : CQ_OK;
     }
     cq_ctx_free(c.cx);
-    cap.graph = NULL;
-    for (size_t i = 0; i < cap.retained.n; i++)
-        cq_val_release(cap.retained.items[i]);
-    cq_vec_clear(&cap.retained);
-    cq_vec_clear(&cap.computed);
-    cq_ptr_map_clear(&cap.outside);
-    cq_map_clear(&cap.weights);
-    cq_map_clear(&cap.warned);
+    cq_capture_clear(&cap);
     return status;
 }
 

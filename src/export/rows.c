@@ -27,6 +27,8 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_pad,
     cq_symbolics_index,
     cq_symbolics_scatter,
+    cq_symbolics_select,
+    cq_symbolics_sort,
 };
 
 typedef struct entry entry;

@@ -63,6 +63,8 @@ extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_pad[];
 extern const cq_symbolic cq_symbolics_index[];
 extern const cq_symbolic cq_symbolics_scatter[];
+extern const cq_symbolic cq_symbolics_select[];
+extern const cq_symbolic cq_symbolics_sort[];
 
 /* ---- what is asked for ---- */
 

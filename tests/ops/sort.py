@@ -1,17 +1,17 @@
 """Order along a dimension, running sums, searching."""
 from cases import *
 
-TIES = t([[3.0, 1.0, 3.0, 1.0], [nan, 2.0, -inf, 2.0]])
+NANS = t([[3.0, 1.0, 3.0, 1.0], [nan, 2.0, -inf, 2.0]])  # ONNX says nothing of their order
 for x, args in [(f32(3, 4), ()), (f32(3, 4), (0,)), (f32(3, 4), (-1, True)), (f32(), ()), (i64(2, 5), (1,)), (f32(0, 3), (0,)),
                 (f32(4, 3).t(), (1,)), (u8(5), (0, True)), (boolean(4), ()), (f16(4), ()), (f64(2, 3), (0,))]:
     case("aten::sort", x, *args)
     case("aten::argsort", x, *args)
     case("aten::msort", x) if x.dim() else None
-for x in [TIES, i64(2, 5, low=0, high=2)]:
+for x in [NANS, t([[3.0, 1.0, 3.0, 1.0], [inf, 2.0, -inf, 2.0]]), i64(2, 5, low=0, high=2)]:
     for descending in [False, True]:
-        case("aten::sort.stable", x, stable=True, dim=1, descending=descending)
-        case("aten::sort.stable", x, stable=False, dim=0, descending=descending)
-        case("aten::argsort.stable", x, stable=True, dim=1, descending=descending)
+        case("aten::sort.stable", x, stable=True, dim=1, descending=descending, ort=x is not NANS)
+        case("aten::sort.stable", x, stable=False, dim=0, descending=descending, ort=x is not NANS)
+        case("aten::argsort.stable", x, stable=True, dim=1, descending=descending, ort=x is not NANS)
 fails("aten::sort", f32(3), 1)
 for x, args in [(f32(3, 5), (2,)), (f32(3, 5), (2, 0)), (f32(3, 5), (3, 1, False)), (f32(5), (5,)), (f32(5), (0,)), (f32(), (1,)), (f32(4, 3).t(), (2, 1)),
                 (f16(5), (2,)), (f64(2, 4), (1, 1, False, False))]:
@@ -41,8 +41,9 @@ for op in ["cumsum", "cumprod"]:
 for x, dim in [(f32(2, 3), 0), (f32(4), -1), (f32(), 0), (t([-inf, -inf, 1.0, inf, 2.0]), 0), (f64(3, 2).t(), 1)]:
     case("aten::logcumsumexp", x, dim)
 for op in ["cummax", "cummin"]:
-    for x, dim in [(f32(2, 4), 1), (f32(4, 2), 0), (f32(), 0), (t([1.0, 1.0, nan, 2.0, nan]), 0), (t([2, 2, 1, 1, 2], torch.int64), 0), (f32(0, 2), 1)]:
+    for x, dim in [(f32(2, 4), 1), (f32(4, 2), 0), (f32(), 0), (t([2, 2, 1, 1, 2], torch.int64), 0), (f32(0, 2), 1)]:
         case(f"aten::{op}", x, dim)
+    case(f"aten::{op}", t([1.0, 1.0, nan, 2.0, nan]), 0, ort=False)
 
 B = t([1.0, 3.0, 3.0, 7.0])
 X = t([[0.0, 1.0, 3.0], [4.0, 7.0, 8.0]])

@@ -1,0 +1,106 @@
+/* --dynamic-axes: the dict of torch.onnx.export as JSON. For each value it has an object from axes
+ * to names, {"0": "batch"}, or a list of axes whose names are made up, [0, 2]. */
+#include "export_options.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+static int bad(const cli_args *args, const char *value, const char *why)
+{
+    return cli_misuse(args->verb, "--dynamic-axes: \"%s\" %s", value, why);
+}
+
+/* name may be NULL: it is made up. */
+static int add(cli_export *e, const cli_args *args, const char *value, json_int_t axis,
+               const char *name)
+{
+    char *kept_value = cli_export_keep(e, value);
+    char *kept_name  = name ? cli_export_keep(e, name) : NULL;
+
+    if (axis < -CQ_MAX_RANK || axis >= CQ_MAX_RANK)
+        return bad(args, value, "has an axis that is out of range");
+    if (!kept_value || (name && !kept_name) || e->options.n_dynamic_axes == CLI_MAX_AXES)
+        return bad(args, value, "has too many axes");
+    e->axes[e->options.n_dynamic_axes++] = (cq_dynamic_axis){ kept_value, (int32_t)axis, kept_name };
+    return CLI_DONE;
+}
+
+static int read_list(cli_export *e, const cli_args *args, const char *value, json_t *list)
+{
+    json_t *axis;
+    size_t  i;
+
+    json_array_foreach(list, i, axis) {
+        int code;
+
+        if (!json_is_integer(axis))
+            return bad(args, value, "has an axis that is no whole number");
+        code = add(e, args, value, json_integer_value(axis), NULL);
+        if (code != CLI_DONE)
+            return code;
+    }
+    return CLI_DONE;
+}
+
+static int read_object(cli_export *e, const cli_args *args, const char *value, json_t *names)
+{
+    const char *key;
+    json_t     *name;
+
+    json_object_foreach(names, key, name) {
+        char     *end;
+        long long axis;
+        int       code;
+
+        errno = 0;
+        axis  = strtoll(key, &end, 10);
+        if (end == key || *end || errno)
+            return bad(args, value, "has an axis that is no whole number");
+        if (!json_is_string(name) || !*json_string_value(name))
+            return bad(args, value, "has an axis whose name is no text");
+        code = add(e, args, value, axis, json_string_value(name));
+        if (code != CLI_DONE)
+            return code;
+    }
+    return CLI_DONE;
+}
+
+static int read_all(cli_export *e, const cli_args *args, json_t *root)
+{
+    const char *value;
+    json_t     *axes;
+
+    if (!json_is_object(root))
+        return cli_misuse(args->verb, "--dynamic-axes wants an object, {\"x\": {\"0\": \"batch\"}}");
+    json_object_foreach(root, value, axes) {
+        int code = json_is_array(axes)    ? read_list(e, args, value, axes)
+                   : json_is_object(axes) ? read_object(e, args, value, axes)
+                                          : bad(args, value, "wants an object or a list of axes");
+
+        if (code != CLI_DONE)
+            return code;
+    }
+    return CLI_DONE;
+}
+
+int cli_export_read_axes(cli_export *e, const cli_args *args)
+{
+    const char  *text = cli_value(args, "dynamic-axes");
+    json_error_t error;
+    json_t      *root;
+    int          code;
+
+    if (!text)
+        return CLI_DONE;
+    root = *text == '@' ? json_load_file(text + 1, JSON_REJECT_DUPLICATES, &error)
+                        : json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!root && error.line < 1)
+        return cli_misuse(args->verb, "--dynamic-axes: %s", error.text);
+    if (!root)
+        return cli_misuse(args->verb, "--dynamic-axes is no JSON at line %d, column %d: %s",
+                          error.line, error.column, error.text);
+    code = read_all(e, args, root);
+    json_decref(root);
+    return code;
+}

@@ -1,0 +1,207 @@
+/* Reading the options of an export. Whether they fit the model, the library knows. */
+#include "export_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *cli_export_keep(cli_export *e, const char *text)
+{
+    size_t len  = strlen(text) + 1;
+    char  *copy = e->text + e->text_len;
+
+    if (len > sizeof e->text - e->text_len)
+        return NULL;
+    memcpy(copy, text, len);
+    e->text_len += len;
+    return copy;
+}
+
+/* Cuts "a,b,c" into names. Those of the model, in place before, stand for what is left out. */
+static int read_names(cli_export *e, const cli_args *args, const char *option, const char **names,
+                      size_t *n)
+{
+    const char *list = cli_value(args, option);
+    char       *at   = list ? cli_export_keep(e, list) : NULL;
+    size_t      i    = 0;
+
+    if (!list)
+        return CLI_DONE;
+    while (at && i < CLI_MAX_NAMES) {
+        size_t len  = strcspn(at, ",");
+        char  *next = at[len] ? at + len + 1 : NULL;
+
+        if (len == 0)
+            return cli_misuse(args->verb, "--%s has an empty name", option);
+        at[len]    = '\0';
+        names[i++] = at;
+        at         = next;
+    }
+    if (at || i == 0)
+        return cli_misuse(args->verb, "--%s has too many names", option);
+    *n = i > *n ? i : *n;
+    return CLI_DONE;
+}
+
+/* The index of an option's value in a list of words; 0 when it is not given. */
+static int read_word(const cli_args *args, const char *option, const char *const *words, int *out)
+{
+    const char *text = cli_value(args, option);
+
+    *out = 0;
+    if (!text)
+        return CLI_DONE;
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0) {
+            *out = i;
+            return CLI_DONE;
+        }
+    return cli_misuse(args->verb, "--%s has no '%s'; see its words in the help", option, text);
+}
+
+/* DOMAIN=VERSION */
+static int read_custom_opsets(cli_export *e, const cli_args *args)
+{
+    const char *text;
+    size_t      at = 0;
+
+    while ((text = cli_next_value(args, "custom-opset", &at))) {
+        char      *domain = cli_export_keep(e, text);
+        char      *equals = domain ? strrchr(domain, '=') : NULL;
+        char      *end    = NULL;
+        long long  version = 0;
+
+        errno = 0;
+        if (equals)
+            version = strtoll(equals + 1, &end, 10);
+        if (!equals || equals == domain || !equals[1] || *end || errno || version < 1)
+            return cli_misuse(args->verb, "--custom-opset wants DOMAIN=VERSION, not '%s'", text);
+        if (e->options.n_custom_opsets == CLI_MAX_CUSTOM_OPSETS)
+            return cli_misuse(args->verb, "more than %d custom opsets", CLI_MAX_CUSTOM_OPSETS);
+        *equals = '\0';
+        e->custom_opsets[e->options.n_custom_opsets++] = (cq_custom_opset){ domain, version };
+    }
+    return CLI_DONE;
+}
+
+static int read_functions(cli_export *e, const cli_args *args)
+{
+    const char *which = cli_value(args, "modules-as-functions");
+
+    if (which && strcmp(which, "all") == 0) {
+        e->options.flags |= CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS;
+        return CLI_DONE;
+    }
+    return read_names(e, args, "modules-as-functions", e->classes, &e->options.n_function_classes);
+}
+
+/* The text of a file of rules, behind the names. */
+static int read_symbolics(cli_export *e, const cli_args *args)
+{
+    const char *path = cli_value(args, "symbolics");
+    char       *text = e->text + e->text_len;
+    size_t      room = sizeof e->text - e->text_len, n;
+    FILE       *file;
+    bool        failed;
+
+    if (!path)
+        return CLI_DONE;
+    file = fopen(path, "rb");
+    if (!file)
+        return cli_fail_with("", "cannot open '%s': %s", path, strerror(errno));
+    n      = fread(text, 1, room, file);
+    failed = ferror(file);
+    fclose(file);
+    if (failed)
+        return cli_fail_with("", "cannot read '%s': %s", path, strerror(errno));
+    if (n == room || memchr(text, '\0', n))
+        return cli_fail_with("", "'%s' is too large or no text", path);
+    text[n] = '\0';
+    e->text_len += n + 1;
+    e->options.symbolics = text;
+    return CLI_DONE;
+}
+
+static const struct {
+    const char *option;
+    uint32_t    flag;
+} flags[] = {
+    { "no-params", CQ_EXPORT_NO_PARAMS },
+    { "no-constant-folding", CQ_EXPORT_NO_CONSTANT_FOLDING },
+    { "keep-initializers-as-inputs", CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS },
+    { "verbose", CQ_EXPORT_VERBOSE },
+};
+
+static int read_choices(cli_export *e, const cli_args *args)
+{
+    static const char *const modes[] = { "eval", "train", "preserve", NULL };
+    static const char *const types[] = { "onnx", "onnx_aten", "onnx_aten_fallback",
+                                         "onnx_fallthrough", NULL };
+    int64_t                  opset   = e->options.opset;
+    int                      mode, type, code;
+
+    if ((code = cli_number(args, "opset", CQ_OPSET_OLDEST, CQ_OPSET_NEWEST, &opset)) ||
+        (code = read_word(args, "training", modes, &mode)) ||
+        (code = read_word(args, "operator-export-type", types, &type)))
+        return code;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        e->options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
+    e->options.opset     = (int32_t)opset;
+    e->options.training  = (cq_training)mode;
+    e->options.operators = (cq_operator_export_type)type;
+    return CLI_DONE;
+}
+
+static void take_names_of_model(cli_export *e, const cli_model *model)
+{
+    e->options.n_input_names  = model->n_inputs;
+    e->options.n_output_names = model->n_outputs;
+    for (size_t i = 0; i < model->n_inputs; i++)
+        e->input_names[i] = model->examples[i].name;
+    for (size_t i = 0; i < model->n_outputs; i++)
+        e->output_names[i] = model->output_names[i];
+}
+
+/* Sizes with names are dynamic axes. */
+static int take_named_sizes(cli_export *e, const cli_args *args, const cli_example *example)
+{
+    for (size_t i = 0; i < example->n; i++)
+        for (size_t k = 0; k < example->inputs[i].rank; k++) {
+            const char *name = example->inputs[i].axes[k].name;
+
+            if (!*name)
+                continue;
+            if (e->options.n_dynamic_axes == CLI_MAX_AXES)
+                return cli_misuse(args->verb, "more than %d dynamic axes", CLI_MAX_AXES);
+            e->axes[e->options.n_dynamic_axes++] =
+                (cq_dynamic_axis){ e->input_names[i], (int32_t)k, name };
+        }
+    return CLI_DONE;
+}
+
+int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
+                    const cli_example *example)
+{
+    cq_export_options *o = &e->options;
+    int                code;
+
+    e->text_len = 0;
+    cq_export_options_init(o);
+    take_names_of_model(e, model);
+    if ((code = read_choices(e, args)) ||
+        (code = read_names(e, args, "input-names", e->input_names, &o->n_input_names)) ||
+        (code = read_names(e, args, "output-names", e->output_names, &o->n_output_names)) ||
+        (code = read_custom_opsets(e, args)) || (code = read_functions(e, args)) ||
+        (code = read_symbolics(e, args)) || (code = take_named_sizes(e, args, example)) ||
+        (code = cli_export_read_axes(e, args)))
+        return code;
+    if (cli_has(args, "script"))
+        return cli_misuse(args->verb, "--script is for TorchScript, but %s is C code", model->name);
+    o->input_names      = e->input_names;
+    o->output_names     = e->output_names;
+    o->dynamic_axes     = e->axes;
+    o->custom_opsets    = e->custom_opsets;
+    o->function_classes = e->classes;
+    return CLI_DONE;
+}

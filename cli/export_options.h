@@ -1,0 +1,58 @@
+/* The options of an export as the command line gives them, made into cq_export_options. */
+#ifndef CALQUE_CLI_EXPORT_OPTIONS_H
+#define CALQUE_CLI_EXPORT_OPTIONS_H
+
+#include "cli.h"
+#include "example.h"
+#include "model.h"
+
+#include <calque/export.h>
+
+#define CLI_MAX_NAMES 4096 /* a name for every weight of a large model */
+#define CLI_MAX_AXES 1024
+#define CLI_MAX_CUSTOM_OPSETS 32
+#define CLI_TEXT_SIZE (1 << 20) /* of all names, and of the file of rules */
+
+/* Rows for the table of a verb that exports. Those of the last two are for TorchScript. */
+#define CLI_EXPORT_OPTIONS                                                                         \
+    { "opset", "N", "ONNX opset, 7 to 17 (17)", 0 },                                               \
+    { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },             \
+    { "output-names", "Y,Z", "names of the outputs, in order", 0 },                                \
+    { "dynamic-axes", "JSON",                                                                      \
+      "sizes that are not fixed, or @FILE: {\"x\": {\"0\": \"batch\"}, \"y\": [0, 2]}", 0 },       \
+    { "training", "MODE", "eval, train or preserve (eval)", 0 },                                   \
+    { "no-constant-folding", NULL, "keep what could be computed now", 0 },                         \
+    { "no-params", NULL, "weights become inputs", 0 },                                             \
+    { "keep-initializers-as-inputs", NULL, "weights are inputs as well", 0 },                      \
+    { "operator-export-type", "TYPE",                                                              \
+      "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                       \
+    { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },          \
+    { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 },     \
+    { "symbolics", "FILE", "rules for operators, a line each: aten::silu 7: Mul(self, …)", 0 },    \
+    { "verbose", NULL, "print the graph", 0 },                                                     \
+    { "trace", NULL, NULL, 0 },                                                                    \
+    { "script", NULL, NULL, 0 }
+
+/* All that options refers to. Large: there is one, and it is static. */
+typedef struct cli_export {
+    cq_export_options options;
+    const char       *input_names[CLI_MAX_NAMES], *output_names[CLI_MAX_NAMES];
+    const char       *classes[CLI_MAX_NAMES];
+    cq_dynamic_axis   axes[CLI_MAX_AXES];
+    cq_custom_opset   custom_opsets[CLI_MAX_CUSTOM_OPSETS];
+    char              text[CLI_TEXT_SIZE];
+    size_t            text_len;
+} cli_export;
+
+/* The exit code, after saying what is wrong. Sizes of the example that have names become dynamic
+ * axes; the model has the names for what the command line leaves out. */
+int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
+                    const cli_example *example);
+
+/* A copy of text that lives in e; NULL when there is no room. */
+char *cli_export_keep(cli_export *e, const char *text);
+
+/* axes.c: --dynamic-axes, added to e. */
+int cli_export_read_axes(cli_export *e, const cli_args *args);
+
+#endif

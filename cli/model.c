@@ -1,0 +1,122 @@
+/* Which kind of model an operand is. Files are told by their first bytes, never by their names. */
+#include "model.h"
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- built-in models ---- */
+
+static cq_status zoo_open(cli_model *model, const char *operand)
+{
+    const cq_zoo_model *zoo    = cq_zoo_find(operand);
+    cq_module          *module = zoo->make();
+
+    model->name         = zoo->name;
+    model->handle       = module;
+    model->n_inputs     = zoo->n_inputs;
+    model->n_outputs    = zoo->n_outputs;
+    model->examples     = zoo->inputs;
+    model->output_names = zoo->output_names;
+    return module ? cq_module_status(module) : CQ_E_NO_MEMORY;
+}
+
+static cq_status zoo_export(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
+                            size_t n_inputs, const cq_export_options *options)
+{
+    return cq_module_export(out, model->handle, inputs, n_inputs, options);
+}
+
+static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
+                         cq_tensor **outputs)
+{
+    cq_module_train(model->handle, false);
+    return cq_module_run(model->handle, inputs, n_inputs, outputs, model->n_outputs);
+}
+
+static void zoo_close(cli_model *model)
+{
+    cq_module_free(model->handle);
+}
+
+static const cli_front_end zoo_front_end = { zoo_open, zoo_export, zoo_run, zoo_close };
+
+/* ---- files ---- */
+
+/* What a file can be, by its first bytes. A front end of its own would take the place of what is
+ * said about it. */
+static const struct kind {
+    const char *magic;
+    const char *is, *hint;
+} kinds[] = {
+    { "PK\003\004", "a TorchScript archive, which is not read yet",
+      "calque zoo lists the models that can be exported" },
+    { "\x80", "a pickle of Python objects",
+      "save the model with torch.jit.save; torch.save keeps no program" },
+    { "\x08", "an ONNX model already", "calque check, print and infer take it" },
+    { "\x7f" "ELF", "a program", NULL },
+    { "", "TorchScript source, which is not read yet",
+      "calque zoo lists the models that can be exported" },
+};
+
+static int refuse_file(const char *path, FILE *file)
+{
+    char   head[8] = "";
+    size_t n       = fread(head, 1, sizeof head - 1, file);
+
+    if (ferror(file))
+        return cli_fail_with("", "'%s' cannot be read", path);
+    if (n == 0)
+        return cli_fail_with("", "'%s' is empty", path);
+    for (const struct kind *k = kinds;; k++)
+        if (strncmp(k->magic, head, strlen(k->magic)) == 0)
+            return cli_fail_with(k->hint ? k->hint : "", "'%s' is %s", path, k->is);
+}
+
+static const char *model_name_at(const void *table, size_t i)
+{
+    const cq_zoo_model *model = cq_zoo_at(i);
+
+    (void)table;
+    return model ? model->name : NULL;
+}
+
+static int no_such_model(const char *name)
+{
+    const char *near      = cli_suggest(name, model_name_at, NULL);
+    char        hint[128] = "calque zoo lists the built-in models";
+
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean %s? calque zoo lists the built-in models", near);
+    return cli_fail_with(hint, "'%s' is neither a file nor a built-in model", name);
+}
+
+bool cli_model_is_built_in(const char *operand)
+{
+    return cq_zoo_find(operand) != NULL;
+}
+
+int cli_model_open(cli_model *model, const char *operand)
+{
+    FILE *file;
+    int   code;
+
+    *model = (cli_model){ 0 };
+    if (cli_model_is_built_in(operand)) {
+        model->front_end = &zoo_front_end;
+        return cli_result(model->front_end->open(model, operand));
+    }
+    file = fopen(operand, "rb");
+    if (!file)
+        return no_such_model(operand);
+    code = refuse_file(operand, file);
+    fclose(file);
+    return code;
+}
+
+void cli_model_close(cli_model *model)
+{
+    if (model->front_end)
+        model->front_end->close(model);
+    *model = (cli_model){ 0 };
+}

@@ -1,0 +1,39 @@
+/* The models that verbs take, whatever they are made of. A kind of model is a front end: how it is
+ * opened, exported and run; model.c tells which one an operand wants, by its name or its first
+ * bytes. Built-in models are the only kind so far. */
+#ifndef CALQUE_CLI_MODEL_H
+#define CALQUE_CLI_MODEL_H
+
+#include <calque/export.h>
+#include <calque/zoo.h>
+
+typedef struct cli_model cli_model;
+
+typedef struct cli_front_end {
+    cq_status (*open)(cli_model *model, const char *operand);
+    cq_status (*export_to)(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
+                           size_t n_inputs, const cq_export_options *options);
+    cq_status (*run)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
+                     cq_tensor **outputs);
+    void (*close)(cli_model *model);
+} cli_front_end;
+
+struct cli_model {
+    const cli_front_end *front_end;
+    const char          *name;   /* "alexnet", for messages and for files named after it */
+    void                *handle; /* the front end's */
+
+    /* What it takes and gives. examples may be NULL: then they must be given. */
+    size_t              n_inputs, n_outputs;
+    const cq_zoo_input *examples;
+    const char *const  *output_names;
+};
+
+/* The exit code, after saying what is wrong. Close the model in any case. */
+int  cli_model_open(cli_model *model, const char *operand);
+void cli_model_close(cli_model *model);
+
+/* Whether an operand is a built-in model. */
+bool cli_model_is_built_in(const char *operand);
+
+#endif

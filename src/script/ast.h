@@ -84,26 +84,26 @@ typedef enum cq_ast_expr_kind {
     CQ_X_NONE,
     CQ_X_TRUE,
     CQ_X_FALSE,
-    CQ_X_ELLIPSIS, /* ... */
-    CQ_X_INT,      /* u.i; a minus sign in front of a number is part of it */
-    CQ_X_FLOAT,    /* u.f */
-    CQ_X_COMPLEX,  /* u.f: the imaginary part, 2.j */
-    CQ_X_STR,      /* u.str, escapes decoded */
-    CQ_X_FSTR,     /* u.items: STR is literal text, all else is formatted as by str() */
-    CQ_X_NAME,     /* u.name; also inf, nan and infj, which are names in printed code */
-    CQ_X_ATTR,     /* u.attr: object.name */
-    CQ_X_CALL,     /* u.call */
-    CQ_X_INDEX,    /* u.index: object[index]; index may be a SLICE or a TUPLE with some */
-    CQ_X_SLICE,    /* u.slice: start:stop:step, each may be NULL; only in an INDEX */
-    CQ_X_UNARY,    /* u.unary: NEG POS BIT_NOT NOT */
-    CQ_X_BINARY,   /* u.binary: ADD … BIT_XOR */
-    CQ_X_AND,      /* u.binary without op */
-    CQ_X_OR,       /* u.binary without op */
-    CQ_X_COMPARE,  /* u.compare: a < b is c; n ops between n + 1 items, each evaluated once */
-    CQ_X_IF_ELSE,  /* u.choice: then if test else other */
-    CQ_X_LIST,     /* u.items */
-    CQ_X_TUPLE,    /* u.items */
-    CQ_X_DICT,     /* u.dict */
+    CQ_X_ELLIPSIS,  /* ... */
+    CQ_X_INT,       /* u.i; a minus sign in front of a number is part of it */
+    CQ_X_FLOAT,     /* u.f */
+    CQ_X_COMPLEX,   /* u.f: the imaginary part, 2.j */
+    CQ_X_STR,       /* u.str, escapes decoded */
+    CQ_X_FSTR,      /* u.items: STR is literal text, all else is formatted as by str() */
+    CQ_X_NAME,      /* u.name; also inf, nan and infj, which are names in printed code */
+    CQ_X_ATTR,      /* u.attr: object.name */
+    CQ_X_CALL,      /* u.call */
+    CQ_X_INDEX,     /* u.index: object[index]; index may be a SLICE or a TUPLE with some */
+    CQ_X_SLICE,     /* u.slice: start:stop:step, each may be NULL; only in an INDEX */
+    CQ_X_UNARY,     /* u.unary: NEG POS BIT_NOT NOT */
+    CQ_X_BINARY,    /* u.binary: ADD … BIT_XOR */
+    CQ_X_AND,       /* u.binary without op */
+    CQ_X_OR,        /* u.binary without op */
+    CQ_X_COMPARE,   /* u.compare: a < b is c; n ops between n + 1 items, each evaluated once */
+    CQ_X_IF_ELSE,   /* u.choice: then if test else other */
+    CQ_X_LIST,      /* u.items */
+    CQ_X_TUPLE,     /* u.items */
+    CQ_X_DICT,      /* u.dict */
     CQ_X_LIST_COMP, /* u.comp */
     CQ_X_DICT_COMP, /* u.comp, with key */
     CQ_X_STARRED    /* u.starred: *x, in calls, list and tuple displays, targets */
@@ -111,7 +111,7 @@ typedef enum cq_ast_expr_kind {
 
 /* f(value), f(name=value), f(*value), f(**value) */
 typedef struct cq_ast_arg {
-    const char  *name;  /* NULL: positional */
+    const char  *name; /* NULL: positional */
     cq_ast_expr *value;
     uint8_t      stars; /* 0, 1 or 2 */
 } cq_ast_arg;
@@ -183,18 +183,18 @@ struct cq_ast_expr {
 /* ---- statements -------------------------------------------------------------------- */
 
 typedef enum cq_ast_stmt_kind {
-    CQ_S_EXPR,     /* u.value */
-    CQ_S_ASSIGN,   /* u.assign */
-    CQ_S_AUGMENT,  /* u.augment: target += value */
-    CQ_S_IF,       /* u.branch */
-    CQ_S_WHILE,    /* u.loop, target NULL */
-    CQ_S_FOR,      /* u.loop */
-    CQ_S_WITH,     /* u.with */
-    CQ_S_RETURN,   /* u.value, NULL: None */
-    CQ_S_RAISE,    /* u.raise */
-    CQ_S_ASSERT,   /* u.assertion */
-    CQ_S_DEL,      /* u.targets */
-    CQ_S_DEF,      /* u.def: a function inside of another */
+    CQ_S_EXPR,    /* u.value */
+    CQ_S_ASSIGN,  /* u.assign */
+    CQ_S_AUGMENT, /* u.augment: target += value */
+    CQ_S_IF,      /* u.branch */
+    CQ_S_WHILE,   /* u.loop, target NULL */
+    CQ_S_FOR,     /* u.loop */
+    CQ_S_WITH,    /* u.with */
+    CQ_S_RETURN,  /* u.value, NULL: None */
+    CQ_S_RAISE,   /* u.raise */
+    CQ_S_ASSERT,  /* u.assertion */
+    CQ_S_DEL,     /* u.targets */
+    CQ_S_DEF,     /* u.def: a function inside of another */
     CQ_S_PASS,
     CQ_S_BREAK,
     CQ_S_CONTINUE
@@ -262,8 +262,8 @@ struct cq_ast_def {
     size_t        n_params;
     cq_ast_expr  *result; /* its type; NULL: not annotated */
     cq_ast_exprs  decorators;
-    cq_ast_block  body;   /* a docstring is its first statement */
-    cq_span       at;     /* the name */
+    cq_ast_block  body; /* a docstring is its first statement */
+    cq_span       at;   /* the name */
 };
 
 typedef enum cq_ast_class_kind {
@@ -313,18 +313,19 @@ typedef struct cq_ast_import {
 /* ---- units ----------------------------------------------------------------------------- */
 
 typedef struct cq_unit {
-    cq_arena       *arena;
-    cq_intern      *names;  /* borrowed; lives longer than the unit */
-    cq_source       source; /* file and text are copies in the arena */
-    cq_ast_class  **classes;
-    size_t          n_classes;
-    cq_ast_def    **defs;
-    size_t          n_defs;
-    cq_ast_import  *imports;
-    size_t          n_imports;
-    int64_t         op_version_set; /* of a file of version 1; -1: not said */
-    cq_ast_block    body; /* CQ_PARSE_FILE: other statements at the top; CQ_PARSE_BLOCK: all */
-    cq_ast_expr    *expr; /* CQ_PARSE_EXPR */
+    cq_arena      *arena;
+    cq_intern     *names;  /* borrowed; lives longer than the unit */
+    cq_source      source; /* file and text are copies in the arena */
+    cq_ast_class **classes;
+    size_t         n_classes;
+    cq_ast_def   **defs;
+    size_t         n_defs;
+    cq_ast_import *imports;
+    size_t         n_imports;
+    int64_t        op_version_set; /* of a file of version 1; -1: not said */
+    cq_ast_block   body; /* CQ_PARSE_FILE: other statements at the top; CQ_PARSE_BLOCK: all */
+    cq_ast_expr   *expr; /* CQ_PARSE_EXPR */
+    cq_map         classes_by_name, defs_by_name;
 } cq_unit;
 
 typedef enum cq_parse_what {

@@ -9,9 +9,12 @@
 #include "base/vec.h"
 #include "script/source.h"
 
-/* kind, text. Words are keywords, all else is punctuation; longest match wins, so of two
- * that begin alike the longer one comes first. */
+/* kind, text. Keywords are in the order of strcmp, for a binary search. Of two signs that
+ * begin alike the longer one comes first, so that the longest match wins. */
 #define CQ_TOKENS_WORDS(X)                                                                         \
+    X(FALSE, "False")                                                                              \
+    X(NONE, "None")                                                                                \
+    X(TRUE, "True")                                                                                \
     X(AND, "and")                                                                                  \
     X(AS, "as")                                                                                    \
     X(ASSERT, "assert")                                                                            \
@@ -25,7 +28,6 @@
     X(ELIF, "elif")                                                                                \
     X(ELSE, "else")                                                                                \
     X(EXCEPT, "except")                                                                            \
-    X(FALSE, "False")                                                                              \
     X(FINALLY, "finally")                                                                          \
     X(FOR, "for")                                                                                  \
     X(FROM, "from")                                                                                \
@@ -35,14 +37,12 @@
     X(IN, "in")                                                                                    \
     X(IS, "is")                                                                                    \
     X(LAMBDA, "lambda")                                                                            \
-    X(NONE, "None")                                                                                \
     X(NONLOCAL, "nonlocal")                                                                        \
     X(NOT, "not")                                                                                  \
     X(OR, "or")                                                                                    \
     X(PASS, "pass")                                                                                \
     X(RAISE, "raise")                                                                              \
     X(RETURN, "return")                                                                            \
-    X(TRUE, "True")                                                                                \
     X(TRY, "try")                                                                                  \
     X(WHILE, "while")                                                                              \
     X(WITH, "with")                                                                                \

@@ -1,0 +1,331 @@
+/* The parser's ground: tokens, failures, memory, and whole units. Statements are in
+ * parse_stmt.c, classes and files in parse_class.c, expressions in parse_expr.c. It checks form
+ * only; what a name means is the evaluator's business. */
+#include "script/parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- failing ------------------------------------------------------------------------------ */
+
+void *cq_parser_fail(cq_parser *p, cq_span at, const char *format, ...)
+{
+    char    message[512];
+    va_list args;
+
+    if (p->status != CQ_OK)
+        return NULL;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    p->status = cq_source_fail(&p->unit->source, at, CQ_E_SYNTAX, NULL, "%s", message);
+    return NULL;
+}
+
+/* Words of Python that PyTorch's frontends refuse as well. */
+static bool is_foreign(cq_token_kind kind)
+{
+    static const cq_token_kind kinds[] = {
+        CQ_TOKEN_LAMBDA, CQ_TOKEN_YIELD,    CQ_TOKEN_AWAIT,  CQ_TOKEN_ASYNC,   CQ_TOKEN_TRY,
+        CQ_TOKEN_GLOBAL, CQ_TOKEN_NONLOCAL, CQ_TOKEN_WALRUS, CQ_TOKEN_FINALLY, CQ_TOKEN_EXCEPT,
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kind == kinds[i])
+            return true;
+    return false;
+}
+
+/* "'x'" for tokens with text of their own, else their kind. */
+static void describe(const cq_parser *p, const cq_token *t, char *out, size_t size)
+{
+    const int len = t->at.end - t->at.start < 40 ? (int)(t->at.end - t->at.start) : 40;
+
+    if (t->kind == CQ_TOKEN_NAME || t->kind == CQ_TOKEN_NUMBER)
+        snprintf(out, size, "'%.*s'", len, p->unit->source.text + t->at.start);
+    else
+        snprintf(out, size, "%s", cq_token_text(t->kind));
+}
+
+void *cq_parser_refuse(cq_parser *p)
+{
+    const cq_token *t = cq_parser_peek(p, 0);
+    char            found[64];
+
+    if (is_foreign(t->kind))
+        return cq_parser_fail(p, t->at, "%s is not part of TorchScript", cq_token_text(t->kind));
+    describe(p, t, found, sizeof found);
+    return cq_parser_fail(p, t->at, "%s is not expected here", found);
+}
+
+/* ---- looking and taking --------------------------------------------------------------------- */
+
+const cq_token *cq_parser_peek(const cq_parser *p, size_t ahead)
+{
+    const size_t last = p->tokens->list.n - 1;
+
+    return &p->tokens->list.items[p->next + ahead < last ? p->next + ahead : last];
+}
+
+bool cq_parser_at(const cq_parser *p, cq_token_kind kind)
+{
+    return cq_parser_peek(p, 0)->kind == kind;
+}
+
+bool cq_parser_accept(cq_parser *p, cq_token_kind kind)
+{
+    if (p->status != CQ_OK || !cq_parser_at(p, kind))
+        return false;
+    p->next++;
+    return true;
+}
+
+bool cq_parser_expect(cq_parser *p, cq_token_kind kind)
+{
+    char found[64];
+
+    if (cq_parser_accept(p, kind))
+        return true;
+    if (is_foreign(cq_parser_peek(p, 0)->kind))
+        return cq_parser_refuse(p) != NULL;
+    describe(p, cq_parser_peek(p, 0), found, sizeof found);
+    cq_parser_fail(p, cq_parser_peek(p, 0)->at, "expected %s but found %s", cq_token_text(kind),
+                   found);
+    return false;
+}
+
+uint32_t cq_parser_end(const cq_parser *p)
+{
+    return p->next ? p->tokens->list.items[p->next - 1].at.end : 0;
+}
+
+static const char *intern_token(cq_parser *p)
+{
+    const cq_span at = cq_parser_peek(p, 0)->at;
+
+    p->next++;
+    return cq_parser_intern(p, p->unit->source.text + at.start, at.end - at.start);
+}
+
+const char *cq_parser_name(cq_parser *p)
+{
+    if (cq_parser_at(p, CQ_TOKEN_NAME))
+        return intern_token(p);
+    cq_parser_expect(p, CQ_TOKEN_NAME);
+    return NULL;
+}
+
+/* PyTorch prints attributes that are named like a keyword as they are. */
+static bool at_word(const cq_parser *p)
+{
+    const cq_token_kind kind = cq_parser_peek(p, 0)->kind;
+
+    return kind == CQ_TOKEN_NAME || (kind >= CQ_TOKEN_FALSE && kind <= CQ_TOKEN_YIELD);
+}
+
+const char *cq_parser_attr_name(cq_parser *p)
+{
+    return at_word(p) ? intern_token(p) : cq_parser_name(p);
+}
+
+bool cq_parser_enter(cq_parser *p)
+{
+    if (p->nesting == CQ_SCRIPT_MAX_NESTING)
+        cq_parser_fail(p, cq_parser_peek(p, 0)->at,
+                       "brackets and blocks are nested more than %d times", CQ_SCRIPT_MAX_NESTING);
+    if (p->status != CQ_OK)
+        return false;
+    p->nesting++;
+    return true;
+}
+
+void cq_parser_leave(cq_parser *p)
+{
+    p->nesting--;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+void *cq_parser_new(cq_parser *p, size_t size)
+{
+    void *block = p->status == CQ_OK ? cq_arena_zalloc(p->unit->arena, size) : NULL;
+
+    if (!block && p->status == CQ_OK)
+        p->status = CQ_E_NO_MEMORY;
+    return block;
+}
+
+const char *cq_parser_intern(cq_parser *p, const char *text, size_t len)
+{
+    const char *name = cq_map_get_n(&p->unit->names->map, text, len);
+    char       *copy;
+
+    if (name || p->status != CQ_OK)
+        return p->status == CQ_OK ? name : NULL;
+    copy = cq_arena_strndup(p->unit->arena, text, len);
+    name = copy ? cq_intern_text(p->unit->names, copy) : NULL;
+    if (!name)
+        p->status = CQ_E_NO_MEMORY;
+    return name;
+}
+
+size_t cq_parser_mark(const cq_parser *p)
+{
+    return p->stack.n;
+}
+
+bool cq_parser_push_bytes(cq_parser *p, const void *item, size_t size)
+{
+    if (p->status == CQ_OK)
+        p->status = cq_vec_reserve(&p->stack, p->stack.n + size);
+    if (p->status != CQ_OK)
+        return false;
+    memcpy(p->stack.items + p->stack.n, item, size);
+    p->stack.n += size;
+    return true;
+}
+
+bool cq_parser_take(cq_parser *p, size_t mark, size_t size, void **items, size_t *n)
+{
+    const size_t bytes = p->stack.n - mark;
+
+    *n     = bytes / size;
+    *items = cq_parser_new(p, bytes + !bytes);
+    if (!*items)
+        return false;
+    if (bytes)
+        memcpy(*items, p->stack.items + mark, bytes);
+    p->stack.n = mark;
+    return true;
+}
+
+bool cq_parser_take_exprs(cq_parser *p, size_t mark, cq_ast_exprs *out)
+{
+    void *items;
+
+    if (!cq_parser_take(p, mark, sizeof *out->items, &items, &out->n))
+        return false;
+    out->items = items;
+    return true;
+}
+
+cq_ast_expr *cq_parser_expr(cq_parser *p, cq_ast_expr_kind kind, uint32_t start)
+{
+    cq_ast_expr *x = cq_parser_new(p, sizeof *x);
+
+    if (!x)
+        return NULL;
+    x->kind   = kind;
+    x->height = 1;
+    x->at     = (cq_span){ start, cq_parser_end(p) };
+    return x;
+}
+
+cq_ast_expr *cq_parser_over(cq_parser *p, cq_ast_expr *x, const cq_ast_expr *child)
+{
+    if (!x || x->height > child->height)
+        return x;
+    x->height = child->height + 1;
+    if (x->height > CQ_SCRIPT_MAX_HEIGHT)
+        return cq_parser_fail(p, x->at, "the expression has more than %d levels",
+                              CQ_SCRIPT_MAX_HEIGHT);
+    return x;
+}
+
+void *cq_parse_range(cq_parser *p, cq_span range, void *(*parse)(cq_parser *p, void *user),
+                     void *user)
+{
+    const cq_tokens *tokens = p->tokens;
+    const size_t     next   = p->next;
+    cq_tokens        inner;
+    void            *out;
+
+    if (!cq_parser_enter(p))
+        return NULL;
+    p->status = cq_lex(&inner, &p->unit->source, range, true);
+    if (p->status != CQ_OK)
+        return NULL;
+    p->tokens = &inner;
+    p->next   = 0;
+    out       = parse(p, user);
+    p->tokens = tokens;
+    p->next   = next;
+    cq_tokens_clear(&inner);
+    cq_parser_leave(p);
+    return out;
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+static void parse_whole_expr(cq_parser *p)
+{
+    p->unit->expr = cq_parse_tests(p);
+    if (p->status == CQ_OK && !cq_parser_at(p, CQ_TOKEN_END))
+        cq_parser_refuse(p);
+}
+
+static cq_status parse_unit(cq_unit *unit, cq_parse_what what)
+{
+    static void (*const parse[])(cq_parser *) = { cq_parse_file, cq_parse_block, parse_whole_expr };
+    cq_parser p                               = { .unit = unit };
+    cq_tokens tokens;
+
+    CQ_TRY(cq_lex(&tokens, &unit->source, (cq_span){ 0, (uint32_t)unit->source.len },
+                  what == CQ_PARSE_EXPR));
+    p.tokens = &tokens;
+    parse[what](&p);
+    cq_vec_clear(&p.stack);
+    cq_tokens_clear(&tokens);
+    return p.status;
+}
+
+/* Names are found by hash; of two of the same name the first counts, as in PyTorch. */
+static cq_status index_unit(cq_unit *unit)
+{
+    for (size_t i = unit->n_classes; i-- > 0;)
+        CQ_TRY(cq_map_set(&unit->classes_by_name, unit->classes[i]->name, unit->classes[i]));
+    for (size_t i = unit->n_defs; i-- > 0;)
+        CQ_TRY(cq_map_set(&unit->defs_by_name, unit->defs[i]->name, unit->defs[i]));
+    return CQ_OK;
+}
+
+cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char *text, size_t len,
+                   cq_parse_what what)
+{
+    cq_arena *arena;
+    cq_unit  *unit;
+    cq_status status = CQ_E_NO_MEMORY;
+
+    *out = NULL;
+    if (len > CQ_SCRIPT_MAX_TEXT)
+        return cq_fail(CQ_E_SYNTAX, file, NULL, "the text has %zu bytes, more than %u", len,
+                       CQ_SCRIPT_MAX_TEXT);
+    arena = cq_arena_new();
+    unit  = arena ? cq_arena_zalloc(arena, sizeof *unit) : NULL;
+    if (!unit) {
+        cq_arena_free(arena);
+        return CQ_E_NO_MEMORY;
+    }
+    *unit             = (cq_unit){ .arena = arena, .names = names, .op_version_set = -1 };
+    unit->source.file = cq_arena_strdup(arena, file);
+    unit->source.text = cq_arena_strndup(arena, text, len);
+    unit->source.len  = len;
+    if (unit->source.file && unit->source.text)
+        status = parse_unit(unit, what);
+    if (status == CQ_OK)
+        status = index_unit(unit);
+    if (status == CQ_OK)
+        *out = unit;
+    else
+        cq_unit_free(unit);
+    return status;
+}
+
+void cq_unit_free(cq_unit *unit)
+{
+    if (!unit)
+        return;
+    cq_map_clear(&unit->classes_by_name);
+    cq_map_clear(&unit->defs_by_name);
+    cq_arena_free(unit->arena);
+}

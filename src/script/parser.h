@@ -1,0 +1,87 @@
+/* The inside of the parser: what its files share. parser.c is their common ground; parse_class.c
+ * has classes and files, parse_stmt.c statements and functions, parse_expr.c expressions,
+ * literal.c numbers and strings.
+ *
+ * A function that returns a node returns NULL when it failed; the status then is in the
+ * parser and nothing needs to be cleaned up, for nodes lie in the arena and lists under
+ * construction on one stack. */
+#ifndef CQ_SCRIPT_PARSER_H
+#define CQ_SCRIPT_PARSER_H
+
+#include "script/ast.h"
+#include "script/token.h"
+
+typedef struct cq_parser {
+    cq_unit         *unit;
+    const cq_tokens *tokens;
+    size_t           next;                 /* the token that is looked at */
+    uint32_t         nesting;              /* of brackets and blocks */
+    uint32_t         n_functions, n_loops; /* around here, for return and break */
+    cq_status        status;
+    CQ_VEC(char) stack; /* items of the lists that are not finished */
+} cq_parser;
+
+/* Fails at a place, once: the first failure stays. Returns NULL. */
+void *cq_parser_fail(cq_parser *p, cq_span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void *cq_parser_refuse(cq_parser *p); /* the token that is looked at does not belong here */
+
+/* Looking, taking, insisting. */
+const cq_token *cq_parser_peek(const cq_parser *p, size_t ahead);
+bool            cq_parser_at(const cq_parser *p, cq_token_kind kind);
+bool            cq_parser_accept(cq_parser *p, cq_token_kind kind);
+bool            cq_parser_expect(cq_parser *p, cq_token_kind kind);
+const char     *cq_parser_name(cq_parser *p);      /* a name, interned */
+const char     *cq_parser_attr_name(cq_parser *p); /* … or a keyword, behind a dot */
+
+/* Deeper by one level; fails at CQ_SCRIPT_MAX_NESTING. */
+bool cq_parser_enter(cq_parser *p);
+void cq_parser_leave(cq_parser *p);
+
+/* Memory of the unit, zeroed. */
+void       *cq_parser_new(cq_parser *p, size_t size);
+const char *cq_parser_intern(cq_parser *p, const char *text, size_t len);
+
+/* Lists: push items on the stack above a mark, then move them to the arena. */
+#define cq_parser_push(p, item) cq_parser_push_bytes((p), &(item), sizeof(item))
+size_t cq_parser_mark(const cq_parser *p);
+bool   cq_parser_push_bytes(cq_parser *p, const void *item, size_t size);
+bool   cq_parser_take(cq_parser *p, size_t mark, size_t size, void **items, size_t *n);
+bool   cq_parser_take_exprs(cq_parser *p, size_t mark, cq_ast_exprs *out);
+
+/* Nodes. The end of the range is the end of the last token taken. */
+cq_ast_expr *cq_parser_expr(cq_parser *p, cq_ast_expr_kind kind, uint32_t start);
+cq_ast_expr *cq_parser_over(cq_parser *p, cq_ast_expr *x, const cq_ast_expr *child);
+uint32_t     cq_parser_end(const cq_parser *p); /* of the last token taken */
+
+/* parse_expr.c */
+cq_ast_expr *cq_parse_test(cq_parser *p);    /* one expression */
+cq_ast_expr *cq_parse_tests(cq_parser *p);   /* or a tuple without parentheses */
+cq_ast_expr *cq_parse_targets(cq_parser *p); /* of a for: `in` ends it */
+bool         cq_parse_check_target(cq_parser *p, const cq_ast_expr *x);
+
+/* parse_stmt.c. A line of statements is pushed on the stack; cq_parser_take_block takes all
+ * above the mark. */
+bool        cq_parse_statements(cq_parser *p);
+bool        cq_parser_take_block(cq_parser *p, size_t mark, cq_ast_block *out);
+bool        cq_parse_indented(cq_parser *p, bool (*line)(cq_parser *p, void *user), void *user);
+bool        cq_parse_decorators(cq_parser *p, cq_ast_exprs *out);
+cq_ast_def *cq_parse_def(cq_parser *p, cq_ast_exprs decorators); /* behind `def` */
+void        cq_parse_block(cq_parser *p);                        /* CQ_PARSE_BLOCK */
+
+/* Gives a parameter, variable or field without an annotation the type of the comment that lies
+ * between two places. */
+bool cq_parse_type_comment(cq_parser *p, cq_ast_expr **type, uint32_t from, uint32_t to);
+
+/* parse_class.c */
+void cq_parse_file(cq_parser *p); /* CQ_PARSE_FILE */
+
+/* literal.c */
+cq_ast_expr *cq_parse_number(cq_parser *p, bool negative);
+cq_ast_expr *cq_parse_strings(cq_parser *p); /* all adjacent ones */
+
+/* Parses a range of the unit's text with another function, for f-strings and comments. */
+void *cq_parse_range(cq_parser *p, cq_span range, void *(*parse)(cq_parser *p, void *user),
+                     void *user);
+
+#endif

@@ -1,0 +1,66 @@
+/* Prints TorchScript source back: reads lines `IN<tab>OUT` from standard input, parses the file
+ * IN and writes what the syntax tree says to OUT. Driven by tests/peer/script_parse.py, which
+ * compares both with Python's own parser. */
+#include "base/file.h"
+#include "script/ast.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static cq_status print_again(cq_intern *names, const char *file, const char *text, size_t len,
+                             char **out)
+{
+    cq_unit  *unit;
+    cq_status status;
+
+    *out = NULL;
+    CQ_TRY(cq_parse(&unit, names, file, text, len, CQ_PARSE_FILE));
+    status = cq_unit_print(out, unit);
+    cq_unit_free(unit);
+    return status;
+}
+
+/* What is printed must parse to a tree that prints the same. */
+static cq_status handle(cq_intern *names, const char *in, const char *out)
+{
+    char     *text = NULL, *once = NULL, *twice = NULL;
+    size_t    len;
+    cq_status status;
+
+    CQ_TRY_OR_DONE(cq_file_read(&text, &len, in));
+    CQ_TRY_OR_DONE(print_again(names, in, text, len, &once));
+    CQ_TRY_OR_DONE(print_again(names, "<printed>", once, strlen(once), &twice));
+    if (strcmp(once, twice) != 0)
+        status = cq_fail(CQ_E_INTERNAL, in, NULL, "what was printed reads differently");
+    else
+        status = cq_file_write(out, once, strlen(once));
+done:
+    cq_free(text);
+    cq_free(once);
+    cq_free(twice);
+    return status;
+}
+
+int main(void)
+{
+    cq_intern names = { 0 };
+    char      line[8192];
+    int       n_bad = 0;
+
+    while (fgets(line, sizeof line, stdin)) {
+        char *tab = strchr(line, '\t');
+
+        line[strcspn(line, "\n")] = '\0';
+        if (!tab)
+            continue;
+        *tab = '\0';
+        if (handle(&names, line, tab + 1) != CQ_OK) {
+            const cq_error *e = cq_last_error();
+
+            printf("not ok - %s: %s\n  at %s\n%s\n", line, e->message, e->where, e->excerpt);
+            n_bad++;
+        }
+    }
+    cq_intern_clear(&names);
+    return n_bad != 0;
+}

@@ -147,6 +147,10 @@ cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t 
     cq_int  shape[CQ_MAX_RANK], times[CQ_MAX_RANK];
     size_t  lead = n - (size_t)rank;
 
+    /* Optimizers of ONNX Runtime take an Expand to no elements for one that does nothing. */
+    for (int i = 0; i < rank && s->status == CQ_OK; i++)
+        if (cq_int_is(sizes[lead + (size_t)i], 0) && !cq_int_is(x->type.sizes[i], 0))
+            x = cq_sym_slice(s, x, i, cq_i(0), cq_i(0), 1);
     if (s->status != CQ_OK || cq_sym_same_sizes(x, sizes, n))
         return x;
     if (cq_sym_opset(s) >= 8)

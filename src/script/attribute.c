@@ -1,0 +1,368 @@
+/* object.name: what namespaces, modules, classes, tensors and plain values have. */
+#include "script/eval.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* POSIX has no names for these in strict C11. */
+#define CQ_PI 3.14159265358979323846
+#define CQ_E 2.71828182845904523536
+
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
+
+static cq_status named_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out)
+{
+    cq_thing *t;
+
+    CQ_TRY(cq_thing_new(&t, kind));
+    t->text = cq_name(ev->program, text);
+    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    return ev->cx->status;
+}
+
+/* ---- namespaces ---- */
+
+/* dtypes, layouts and memory formats are the numbers they have in archives. */
+static const struct {
+    const char *name;
+    int64_t     value;
+} torch_numbers[] = {
+    { "uint8", 0 },    { "int8", 1 },     { "int16", 2 },     { "short", 2 },   { "int32", 3 },
+    { "int", 3 },      { "int64", 4 },    { "long", 4 },      { "float16", 5 }, { "half", 5 },
+    { "float32", 6 },  { "float", 6 },    { "float64", 7 },   { "double", 7 },  { "complex32", 8 },
+    { "complex64", 9 },{ "cfloat", 9 },   { "complex128", 10 }, { "cdouble", 10 }, { "bool", 11 },
+    { "qint8", 12 },   { "quint8", 13 },  { "qint32", 14 },   { "bfloat16", 15 },
+    { "strided", 0 },  { "contiguous_format", 0 }, { "preserve_format", 1 },
+    { "channels_last", 2 }, { "channels_last_3d", 3 }, { "per_tensor_affine", 0 },
+    { "per_channel_affine", 1 },
+};
+
+static const char *const torch_namespaces[] = { "nn",       "jit",    "ops",   "_C",     "linalg",
+                                                "fft",      "special", "autograd", "utils", "cuda",
+                                                "backends", "classes", "sparse", "overrides",
+                                                "random",   "distributions", "onnx", "testing" };
+
+static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
+{
+    char full[256];
+
+    for (size_t i = 0; i < sizeof torch_numbers / sizeof *torch_numbers; i++)
+        if (strcmp(name, torch_numbers[i].name) == 0) {
+            *out = cq_val_of_i64(torch_numbers[i].value);
+            return CQ_OK;
+        }
+    if (strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0 || strcmp(name, "pi") == 0) {
+        *out = cq_val_of_f64(name[0] == 'i' ? INFINITY : name[0] == 'n' ? (double)NAN : CQ_PI);
+        return CQ_OK;
+    }
+    for (size_t i = 0; i < sizeof torch_namespaces / sizeof *torch_namespaces; i++)
+        if (strcmp(name, torch_namespaces[i]) == 0) {
+            snprintf(full, sizeof full, "torch.%s", name);
+            return named_thing(ev, CQ_THING_NAMESPACE, full, out);
+        }
+    snprintf(full, sizeof full, "aten::%s", name);
+    return named_thing(ev, CQ_THING_BUILTIN, full, out);
+}
+
+static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
+{
+    static const struct {
+        const char *name;
+        double      value;
+    } constants[] = { { "pi", CQ_PI }, { "e", CQ_E }, { "inf", INFINITY }, { "tau", 2 * CQ_PI } };
+    char full[256];
+
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (strcmp(name, constants[i].name) == 0) {
+            *out = cq_val_of_f64(constants[i].value);
+            return CQ_OK;
+        }
+    if (strcmp(name, "nan") == 0) {
+        *out = cq_val_of_f64((double)NAN);
+        return CQ_OK;
+    }
+    snprintf(full, sizeof full, "aten::%s", name);
+    return named_thing(ev, CQ_THING_BUILTIN, full, out);
+}
+
+static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
+{
+    char  *end;
+    size_t k = name[0] == 'c' ? strtoul(name + 1, &end, 10) : SIZE_MAX;
+    cq_val all = ev->program->constants;
+
+    if (k == SIZE_MAX || *end || (all.kind != CQ_VAL_TUPLE && all.kind != CQ_VAL_LIST) ||
+        k >= all.u.list->n)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "the archive has no constant %s", name);
+    *out = all.u.list->items[k];
+    return CQ_OK;
+}
+
+static cq_status namespace_member(cq_eval *ev, const cq_thing *t, const char *name, cq_val *out)
+{
+    const char *path = t->text;
+    char        full[512];
+
+    if (strcmp(path, "torch") == 0)
+        return torch_member(ev, name, out);
+    if (strcmp(path, "math") == 0)
+        return math_member(ev, name, out);
+    if (strcmp(path, "CONSTANTS") == 0)
+        return constant(ev, name, out);
+    if (cq_starts_with(path, "__torch__")) {
+        if (cq_starts_with(path, "__torch__.torch.classes"))
+            snprintf(full, sizeof full, "%s.%s", path, name);
+        else
+            snprintf(full, sizeof full, "%s.%s", path, name);
+        CQ_TRY(cq_program_find(ev->program, full, out));
+        cq_ctx_own(ev->cx, *out);
+        return ev->cx->status;
+    }
+    if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0) {
+        snprintf(full, sizeof full, "ops.%s", name);
+        return named_thing(ev, CQ_THING_NAMESPACE, full, out);
+    }
+    if (cq_starts_with(path, "ops.")) { /* ops.prim.device is prim::device */
+        snprintf(full, sizeof full, "%s::%s", path + 4, name);
+        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+    }
+    /* Functions of torch.nn.functional, torch.linalg, … are operators, some with a prefix. */
+    if (strcmp(path, "torch.nn.functional") == 0 || strcmp(path, "F") == 0 ||
+        strcmp(path, "torch._C._nn") == 0 || strcmp(path, "torch.jit") == 0 ||
+        strcmp(path, "torch.autograd") == 0 || strcmp(path, "torch.nn.init") == 0) {
+        snprintf(full, sizeof full, "aten::%s", name);
+        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+    }
+    if (strcmp(path, "torch.linalg") == 0 || strcmp(path, "torch.fft") == 0 ||
+        strcmp(path, "torch.special") == 0) {
+        bool prefixed = strcmp(path, "torch.fft") != 0;
+
+        snprintf(full, sizeof full, prefixed ? "aten::%s_%s" : "aten::fft_%s",
+                 prefixed ? path + 6 : name, name);
+        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+    }
+    snprintf(full, sizeof full, "%s.%s", path, name);
+    return named_thing(ev, CQ_THING_NAMESPACE, full, out);
+}
+
+/* ---- objects and classes ---- */
+
+static cq_status bound_method(cq_eval *ev, cq_thing *of, cq_ast_def *def, cq_val self, cq_val *out)
+{
+    cq_thing *m;
+
+    CQ_TRY(cq_thing_new(&m, CQ_THING_FUNCTION));
+    m->unit = of->unit;
+    m->def  = def;
+    m->self = cq_val_retain(self);
+    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(m));
+    return ev->cx->status;
+}
+
+/* A module that is reached by an attribute gets the path by which it was. */
+static void name_child(cq_eval *ev, const cq_thing *parent, const char *name, cq_val child)
+{
+    cq_thing *t = cq_thing_as(child, CQ_THING_OBJECT);
+    char      path[512];
+
+    if (!t || t->text || !t->cls || t->cls->kind != CQ_CLASS_MODULE)
+        return;
+    snprintf(path, sizeof path, parent->text && parent->text[0] ? "%s.%s" : "%s%s",
+             parent->text ? parent->text : "", name);
+    t->text = cq_name(ev->program, path);
+}
+
+static cq_status object_member(cq_eval *ev, cq_val object, cq_thing *t, const char *name, cq_val *out)
+{
+    const char   *interned = cq_name(ev->program, name);
+    cq_val       *v        = cq_thing_attribute(t, interned);
+    cq_ast_def   *def;
+    cq_ast_field *field;
+
+    if (v) {
+        name_child(ev, t, name, *v);
+        *out = *v;
+        return CQ_OK;
+    }
+    def = t->cls ? cq_ast_class_method(t->cls, interned) : NULL;
+    if (def)
+        return bound_method(ev, t, def, object, out);
+    field = t->cls ? cq_ast_class_field(t->cls, interned) : NULL;
+    if (field && field->value)
+        return cq_eval_expr(ev, field->value, out);
+    if (strcmp(name, "training") == 0) {
+        *out = cq_val_of_bool(false);
+        return CQ_OK;
+    }
+    return cq_fail(CQ_E_NOT_FOUND, t->text, NULL, "%s has no attribute %s",
+                   t->cls ? t->cls->name : "the object", name);
+}
+
+static cq_status enum_member(cq_eval *ev, cq_thing *cls, const cq_ast_field *field, cq_val *out)
+{
+    cq_thing *t;
+    cq_val    value;
+
+    CQ_TRY(cq_eval_expr(ev, field->value, &value));
+    CQ_TRY(cq_thing_new(&t, CQ_THING_ENUM));
+    t->text = field->name;
+    t->cls  = cls->cls;
+    t->self = cq_val_retain(value);
+    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    return ev->cx->status;
+}
+
+static cq_status class_member(cq_eval *ev, cq_thing *t, const char *name, cq_val *out)
+{
+    const char   *interned = cq_name(ev->program, name);
+    cq_ast_field *field    = cq_ast_class_field(t->cls, interned);
+    cq_ast_def   *def      = cq_ast_class_method(t->cls, interned);
+
+    if (field && field->value)
+        return t->cls->kind == CQ_CLASS_ENUM ? enum_member(ev, t, field, out)
+                                             : cq_eval_expr(ev, field->value, out);
+    if (def)
+        return bound_method(ev, t, def, CQ_NONE, out);
+    if (strcmp(name, "__new__") == 0)
+        return named_thing(ev, CQ_THING_BUILTIN, "__new__", out);
+    return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the class has no %s", name);
+}
+
+static cq_status named_member(cq_eval *ev, cq_thing *t, const char *name, cq_val *out)
+{
+    (void)ev;
+    for (size_t i = 0; i < t->cls->n_fields; i++)
+        if (strcmp(t->cls->fields[i].name, name) == 0) {
+            *out = t->self.u.list->items[i];
+            return CQ_OK;
+        }
+    return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the tuple has no %s", name);
+}
+
+/* ---- plain values ---- */
+
+/* Attributes of tensors that are not methods: the operator that gives them. */
+static const struct {
+    const char *name, *builtin;
+} tensor_attributes[] = {
+    { "shape", "aten::size" },       { "dtype", "prim::dtype" },
+    { "device", "prim::device" },    { "ndim", "aten::dim" },
+    { "T", "aten::numpy_T" },        { "mT", "aten::mT" },
+    { "H", "aten::matrix_H" },       { "mH", "aten::mH" },
+    { "layout", "prim::layout" },    { "is_cuda", "prim::is_cuda" },
+    { "is_sparse", "prim::is_sparse" }, { "is_quantized", "prim::is_quantized" },
+    { "is_mkldnn", "prim::is_mkldnn" }, { "is_nested", "prim::is_nested" },
+    { "requires_grad", "prim::requires_grad" }, { "is_leaf", "prim::is_leaf" },
+    { "data", "prim::data" },        { "grad", "prim::grad" },
+    { "real", "aten::real" },        { "imag", "aten::imag" },
+    { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+};
+
+static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
+{
+    char      full[256];
+    cq_thing *t;
+
+    snprintf(full, sizeof full, "aten::%s", name);
+    CQ_TRY(named_thing(ev, CQ_THING_METHOD, full, out));
+    t       = cq_thing_of(*out);
+    t->self = cq_val_retain(v);
+    return CQ_OK;
+}
+
+static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
+{
+    for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
+        if (strcmp(name, tensor_attributes[i].name) == 0) {
+            bool found;
+
+            CQ_TRY(cq_eval_builtin(ev, tensor_attributes[i].builtin, &v, 1, NULL, NULL, 0, out,
+                                   &found));
+            return found ? CQ_OK
+                         : cq_eval_operator(ev, tensor_attributes[i].builtin, &v, 1, NULL, NULL, 0,
+                                            out);
+        }
+    return method_of(ev, v, name, out);
+}
+
+cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out)
+{
+    cq_thing *t = cq_thing_of(object);
+
+    if (object.kind == CQ_VAL_TENSOR)
+        return tensor_member(ev, object, name, out);
+    if (object.kind == CQ_VAL_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)) {
+        *out = cq_val_of_f64(name[0] == 'r' ? object.u.c.re : object.u.c.im);
+        return CQ_OK;
+    }
+    if (object.kind == CQ_VAL_DEVICE && strcmp(name, "type") == 0) {
+        cq_text *text;
+
+        CQ_TRY(cq_text_new(&text, object.u.text->text, strcspn(object.u.text->text, ":")));
+        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
+        return ev->cx->status;
+    }
+    if (object.kind == CQ_VAL_DEVICE && strcmp(name, "index") == 0) {
+        const char *colon = strchr(object.u.text->text, ':');
+
+        *out = colon ? cq_val_of_i64(strtol(colon + 1, NULL, 10)) : CQ_NONE;
+        return CQ_OK;
+    }
+    if (!t) {
+        if (object.kind == CQ_VAL_NONE)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "None has no attribute %s", name);
+        return method_of(ev, object, name, out);
+    }
+    switch (t->kind) {
+    case CQ_THING_NAMESPACE: return namespace_member(ev, t, name, out);
+    case CQ_THING_OBJECT: return object_member(ev, object, t, name, out);
+    case CQ_THING_CLASS: return class_member(ev, t, name, out);
+    case CQ_THING_NAMED: return named_member(ev, t, name, out);
+    case CQ_THING_ENUM:
+        if (strcmp(name, "value") == 0) {
+            *out = t->self;
+            return CQ_OK;
+        }
+        if (strcmp(name, "name") == 0) {
+            cq_text *text;
+
+            CQ_TRY(cq_text_new(&text, t->text, strlen(t->text)));
+            *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
+            return ev->cx->status;
+        }
+        break;
+    case CQ_THING_BUILTIN: { /* torch.ops.aten.add.Tensor: the overload of a builtin */
+        char full[256];
+
+        snprintf(full, sizeof full, "%s.%s", t->text, name);
+        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+    }
+    case CQ_THING_SEQUENCE: return method_of(ev, object, name, out);
+    default: break;
+    }
+    return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "%s has no attribute %s", cq_eval_type_name(object),
+                   name);
+}
+
+cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v)
+{
+    cq_thing   *t        = cq_thing_as(object, CQ_THING_OBJECT);
+    const char *interned = cq_name(ev->program, name);
+    size_t      at;
+
+    if (!t)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "attributes of %s cannot be set",
+                       cq_eval_type_name(object));
+    for (at = 0; at < t->attributes.n; at++)
+        if (t->attributes.items[at].name == interned)
+            break;
+    if (at == t->attributes.n)
+        CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ interned, CQ_NONE }));
+    CQ_TRY(cq_eval_note_attribute(ev, t, at));
+    cq_val_retain(v);
+    cq_val_release(t->attributes.items[at].value);
+    t->attributes.items[at].value = v;
+    return CQ_OK;
+}

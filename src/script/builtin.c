@@ -1,0 +1,327 @@
+/* Looking builtins up, and what they share. */
+#include "script/builtin.h"
+#include "base/str.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const cq_builtin *const families[] = { cq_builtins_number, cq_builtins_list,
+                                              cq_builtins_text, cq_builtins_tensor,
+                                              cq_builtins_python };
+enum { N_FAMILIES = sizeof families / sizeof *families };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static cq_map         tables[N_FAMILIES]; /* a name may be in several; the first that does not
+                                             decline counts */
+
+static void build(void)
+{
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        for (const cq_builtin *b = families[f]; b->name; b++)
+            if (cq_map_set(&tables[f], b->name, (void *)b) != CQ_OK)
+                abort();
+}
+
+cq_val cq_builtin_arg(const cq_builtin_call *c, size_t i, const char *name)
+{
+    if (i < c->n)
+        return c->args[i];
+    for (size_t k = 0; k < c->n_kw; k++)
+        if (strcmp(c->kw_names[k], name) == 0)
+            return c->kw[k];
+    return CQ_NONE;
+}
+
+cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out)
+{
+    cq_text *t;
+
+    if (len > CQ_EVAL_MAX_TEXT)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a text is longer than %d bytes",
+                       CQ_EVAL_MAX_TEXT);
+    CQ_TRY(cq_text_new(&t, text, len));
+    *out = cq_ctx_own(c->ev->cx, cq_val_of_text(t));
+    return c->ev->cx->status;
+}
+
+cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
+                          const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
+                          cq_val *out, bool *found)
+{
+    const char *key = name;
+
+    pthread_once(&once, build);
+    *found = false;
+    if (cq_starts_with(name, "aten::") || cq_starts_with(name, "prim::"))
+        key = name + 6;
+    for (size_t f = 0; f < N_FAMILIES; f++) {
+        const cq_builtin *b = cq_map_get(&tables[f], key);
+        cq_builtin_call   c = { ev, name, args, kw_args, kw_names, n_args, n_kw, false };
+        cq_val            result = CQ_NONE;
+
+        if (!b || n_args + n_kw < b->min_args)
+            continue;
+        CQ_TRY(b->fn(&c, &result));
+        if (c.declined)
+            continue;
+        *out   = result;
+        *found = true;
+        return CQ_OK;
+    }
+    return CQ_OK;
+}
+
+/* ---- equality ---- */
+
+static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bool *known, bool *equal)
+{
+    *equal = a->n == b->n;
+    for (size_t i = 0; i < a->n && *equal && *known; i++)
+        CQ_TRY(cq_builtin_equal(ev, a->items[i], b->items[i], known, equal));
+    return CQ_OK;
+}
+
+cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
+{
+    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+
+    *known = true;
+    *equal = false;
+    if (ta && ta->kind == CQ_THING_NAMED)
+        a = ta->self;
+    if (tb && tb->kind == CQ_THING_NAMED)
+        b = tb->self;
+    if (ta && tb && ta->kind == CQ_THING_ENUM && tb->kind == CQ_THING_ENUM) {
+        *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
+        return CQ_OK;
+    }
+    if (cq_val_is_number(a) && cq_val_is_number(b)) {
+        double x = a.kind == CQ_VAL_INT    ? (double)a.u.i.value
+                   : a.kind == CQ_VAL_BOOL ? a.u.b.value
+                                           : a.u.f.value;
+        double y = b.kind == CQ_VAL_INT    ? (double)b.u.i.value
+                   : b.kind == CQ_VAL_BOOL ? b.u.b.value
+                                           : b.u.f.value;
+
+        if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
+            *equal = cq_int_same(a.u.i, b.u.i);
+            *known = *equal || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
+            return CQ_OK;
+        }
+        *equal = x == y && (a.kind != CQ_VAL_COMPLEX || a.u.c.im == b.u.c.im);
+        return CQ_OK;
+    }
+    if (cq_val_is_list(a) && cq_val_is_list(b))
+        return equal_items(ev, a.u.list, b.u.list, known, equal);
+    if (a.kind != b.kind)
+        return CQ_OK;
+    switch (a.kind) {
+    case CQ_VAL_NONE: *equal = true; break;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE:
+        *equal = a.u.text->len == b.u.text->len &&
+                 memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
+        break;
+    case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
+    case CQ_VAL_DICT:
+        *equal = a.u.dict->n == b.u.dict->n;
+        for (size_t i = 0; i < a.u.dict->n && *equal && *known; i++) {
+            cq_val *other = cq_dict_get(b.u.dict, a.u.dict->entries[i].key);
+
+            if (!other)
+                *equal = false;
+            else
+                CQ_TRY(cq_builtin_equal(ev, a.u.dict->entries[i].value, *other, known, equal));
+        }
+        break;
+    case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
+    default: break;
+    }
+    return CQ_OK;
+}
+
+/* ---- what a for statement goes through ---- */
+
+static bool is_index_name(const char *name)
+{
+    for (; *name; name++)
+        if (*name < '0' || *name > '9')
+            return false;
+    return true;
+}
+
+/* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
+static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
+{
+    cq_list *items;
+
+    CQ_TRY(cq_list_new(&items, 0));
+    *list = cq_ctx_own(ev->cx, cq_val_of_list(items));
+    CQ_TRY(ev->cx->status);
+    for (size_t i = 0; i < t->attributes.n; i++) {
+        cq_val v;
+
+        if (!cq_thing_as(t->attributes.items[i].value, CQ_THING_OBJECT))
+            continue;
+        CQ_TRY(cq_eval_attribute(ev, object, t->attributes.items[i].name, &v));
+        CQ_TRY(cq_list_push(items, v));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
+{
+    cq_thing *t = cq_thing_of(iterable);
+    cq_list  *items;
+
+    *known = true;
+    *list  = iterable;
+    if (cq_val_is_list(iterable))
+        return CQ_OK;
+    if (t && t->kind == CQ_THING_NAMED) {
+        *list = t->self;
+        return CQ_OK;
+    }
+    if (t && t->kind == CQ_THING_SEQUENCE) {
+        *known = false;
+        return CQ_OK;
+    }
+    if (t && t->kind == CQ_THING_OBJECT)
+        return children(ev, t, iterable, list);
+    CQ_TRY(cq_list_new(&items, 0));
+    *list = cq_ctx_own(ev->cx, cq_val_of_list(items));
+    CQ_TRY(ev->cx->status);
+    if (t && t->kind == CQ_THING_RANGE) {
+        if (t->start.expr || t->stop.expr || t->step.expr) {
+            *known = false;
+            return CQ_OK;
+        }
+        for (int64_t i = t->start.value; t->step.value > 0 ? i < t->stop.value : i > t->stop.value;
+             i += t->step.value) {
+            if (items->n >= CQ_EVAL_MAX_ITEMS)
+                return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a range has more than %d items",
+                               CQ_EVAL_MAX_ITEMS);
+            CQ_TRY(cq_list_push(items, cq_val_of_i64(i)));
+        }
+        return CQ_OK;
+    }
+    if (iterable.kind == CQ_VAL_DICT) {
+        for (size_t i = 0; i < iterable.u.dict->n; i++)
+            CQ_TRY(cq_list_push(items, iterable.u.dict->entries[i].key));
+        return CQ_OK;
+    }
+    if (iterable.kind == CQ_VAL_STR) {
+        cq_builtin_call c = { .ev = ev, .name = "str" };
+
+        for (size_t i = 0; i < iterable.u.text->len; i++) {
+            cq_val one;
+
+            CQ_TRY(cq_builtin_text(&c, iterable.u.text->text + i, 1, &one));
+            CQ_TRY(cq_list_push(items, one));
+        }
+        return CQ_OK;
+    }
+    if (iterable.kind == CQ_VAL_TENSOR && iterable.u.tensor->rank) {
+        cq_int n = iterable.u.tensor->sizes[0];
+
+        if (n.expr && !ev->tracing) {
+            *known = false;
+            return CQ_OK;
+        }
+        return cq_eval_operator(ev, "aten::unbind", &iterable, 1, NULL, NULL, 0, list);
+    }
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over", cq_eval_type_name(iterable));
+}
+
+cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
+{
+    bool   found;
+    cq_val number = v;
+
+    if (v.kind == CQ_VAL_TENSOR)
+        CQ_TRY(cq_eval_builtin(ev, "aten::Int", &v, 1, NULL, NULL, 0, &number, &found));
+    if (number.kind == CQ_VAL_BOOL)
+        number = cq_val_of_i64(number.u.b.value);
+    if (number.kind != CQ_VAL_INT)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s", cq_eval_type_name(v));
+    if (number.u.i.expr && ev->cx->listener)
+        ev->cx->listener->baked(ev->cx->listener_self, ev->cx, number.u.i.expr->text, number.u.i);
+    *out = number.u.i.value;
+    (void)is_index_name;
+    return CQ_OK;
+}
+
+/* ---- str() ---- */
+
+static void format_float(cq_str *s, double f)
+{
+    char text[40];
+
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, f);
+        if (strtod(text, NULL) == f)
+            break;
+    }
+    cq_str_add(s, text);
+    if (!strpbrk(text, ".eni"))
+        cq_str_add(s, ".0");
+}
+
+cq_status cq_eval_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
+{
+    char      buffer[CQ_DESCRIBE_SIZE];
+    cq_thing *t;
+
+    switch (v.kind) {
+    case CQ_VAL_NONE: cq_str_add(s, "None"); break;
+    case CQ_VAL_BOOL: cq_str_add(s, v.u.b.value ? "True" : "False"); break;
+    case CQ_VAL_INT: cq_str_add(s, cq_int_text(v.u.i, buffer)); break;
+    case CQ_VAL_FLOAT: format_float(s, v.u.f.value); break;
+    case CQ_VAL_COMPLEX:
+        cq_str_add_char(s, '(');
+        format_float(s, v.u.c.re);
+        cq_str_add_char(s, '+');
+        format_float(s, v.u.c.im);
+        cq_str_add(s, "j)");
+        break;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE:
+        if (quoted)
+            cq_str_add_char(s, '\'');
+        cq_str_add_n(s, v.u.text->text, v.u.text->len);
+        if (quoted)
+            cq_str_add_char(s, '\'');
+        break;
+    case CQ_VAL_TENSOR: cq_str_add(s, cq_tensor_describe(v.u.tensor, buffer, sizeof buffer)); break;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        cq_str_add_char(s, v.kind == CQ_VAL_LIST ? '[' : '(');
+        for (size_t i = 0; i < v.u.list->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
+            cq_str_add(s, i ? ", " : "");
+            CQ_TRY(cq_eval_format(ev, s, v.u.list->items[i], true));
+        }
+        if (v.kind == CQ_VAL_TUPLE && v.u.list->n == 1)
+            cq_str_add_char(s, ',');
+        cq_str_add_char(s, v.kind == CQ_VAL_LIST ? ']' : ')');
+        break;
+    case CQ_VAL_DICT:
+        cq_str_add_char(s, '{');
+        for (size_t i = 0; i < v.u.dict->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
+            cq_str_add(s, i ? ", " : "");
+            CQ_TRY(cq_eval_format(ev, s, v.u.dict->entries[i].key, true));
+            cq_str_add(s, ": ");
+            CQ_TRY(cq_eval_format(ev, s, v.u.dict->entries[i].value, true));
+        }
+        cq_str_add_char(s, '}');
+        break;
+    case CQ_VAL_OBJECT:
+        t = cq_thing_of(v);
+        if (t && t->kind == CQ_THING_ENUM)
+            cq_str_printf(s, "%s.%s", t->cls->name, t->text);
+        else
+            cq_str_printf(s, "<%s>", cq_eval_type_name(v));
+        break;
+    }
+    return s->status;
+}

@@ -1,0 +1,57 @@
+/* Builtin functions: those of Python and TorchScript that are no tensor operators, or that mean
+ * something else on numbers, lists, dicts and texts. Each file has a table of them. */
+#ifndef CQ_SCRIPT_BUILTIN_H
+#define CQ_SCRIPT_BUILTIN_H
+
+#include "script/eval.h"
+
+typedef struct cq_builtin_call {
+    cq_eval           *ev;
+    const char        *name;
+    const cq_val      *args, *kw;
+    const char *const *kw_names;
+    size_t             n, n_kw;
+    bool               declined; /* set by a function that leaves the call to the operators */
+} cq_builtin_call;
+
+typedef struct cq_builtin {
+    const char *name; /* without "aten::" or "prim::", as Python has it */
+    cq_status (*fn)(cq_builtin_call *c, cq_val *out);
+    size_t min_args;
+} cq_builtin;
+
+extern const cq_builtin cq_builtins_number[];
+extern const cq_builtin cq_builtins_list[];
+extern const cq_builtin cq_builtins_text[];
+extern const cq_builtin cq_builtins_tensor[];
+extern const cq_builtin cq_builtins_python[];
+
+/* The i-th argument, or the one of that name; None if neither is there. */
+cq_val cq_builtin_arg(const cq_builtin_call *c, size_t i, const char *name);
+
+static inline cq_status cq_builtin_decline(cq_builtin_call *c)
+{
+    c->declined = true;
+    return CQ_OK;
+}
+
+cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out);
+
+static inline bool cq_val_is_number(cq_val v)
+{
+    return v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL ||
+           v.kind == CQ_VAL_COMPLEX;
+}
+
+static inline bool cq_val_is_list(cq_val v)
+{
+    return v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE;
+}
+
+/* Whether a and b are equal; *known is false if a symbol decides. */
+cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
+
+/* A number of the graph: the tensor's element, as int, float or bool. */
+cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out);
+
+#endif

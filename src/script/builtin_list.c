@@ -1,0 +1,632 @@
+/* Methods and operators of lists, tuples and dicts. */
+#include "script/builtin.h"
+
+static bool is_list(const cq_builtin_call *c)
+{
+    return c->n && c->args[0].kind == CQ_VAL_LIST;
+}
+
+static cq_status too_long(const cq_builtin_call *c)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a list has more than %d items",
+                   CQ_EVAL_MAX_ITEMS);
+}
+
+/* ---- lists that change ---- */
+
+static cq_status list_append(cq_builtin_call *c, cq_val *out)
+{
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    (void)out;
+    if (c->args[0].u.list->n >= CQ_EVAL_MAX_ITEMS)
+        return too_long(c);
+    CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    return cq_list_push(c->args[0].u.list, c->args[1]);
+}
+
+static cq_status list_extend(cq_builtin_call *c, cq_val *out)
+{
+    cq_val items;
+    bool   known;
+
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
+    if (!known)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the length of a list is not known here");
+    CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    for (size_t i = 0, n = items.u.list->n; i < n; i++) {
+        if (c->args[0].u.list->n >= CQ_EVAL_MAX_ITEMS)
+            return too_long(c);
+        CQ_TRY(cq_list_push(c->args[0].u.list, items.u.list->items[i]));
+    }
+    *out = c->args[0];
+    return CQ_OK;
+}
+
+static size_t clamp_position(int64_t i, size_t n)
+{
+    if (i < 0)
+        i += (int64_t)n;
+    return i < 0 ? 0 : i > (int64_t)n ? n : (size_t)i;
+}
+
+static cq_status list_insert(cq_builtin_call *c, cq_val *out)
+{
+    cq_list *list;
+    int64_t  i;
+    size_t   at;
+
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    (void)out;
+    list = c->args[0].u.list;
+    CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
+    CQ_TRY(cq_eval_will_change_list(c->ev, list));
+    at = clamp_position(i, list->n);
+    CQ_TRY(cq_list_push(list, c->args[2]));
+    memmove(&list->items[at + 1], &list->items[at], (list->n - 1 - at) * sizeof *list->items);
+    list->items[at] = c->args[2];
+    return CQ_OK;
+}
+
+static cq_status remove_at(cq_builtin_call *c, cq_list *list, int64_t i, cq_val *out)
+{
+    if (i < 0)
+        i += (int64_t)list->n;
+    if (i < 0 || i >= (int64_t)list->n)
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "index %lld is out of range for %zu items",
+                       (long long)i, list->n);
+    CQ_TRY(cq_eval_will_change_list(c->ev, list));
+    *out = cq_ctx_own(c->ev->cx, list->items[i]); /* the list's reference moves to the context */
+    memmove(&list->items[i], &list->items[i + 1], (list->n - (size_t)i - 1) * sizeof *list->items);
+    list->n--;
+    return c->ev->cx->status;
+}
+
+static cq_status any_pop(cq_builtin_call *c, cq_val *out)
+{
+    int64_t i = -1;
+
+    if (c->args[0].kind == CQ_VAL_DICT) {
+        cq_dict *dict = c->args[0].u.dict;
+        cq_val  *v    = cq_dict_get(dict, c->args[1]);
+
+        if (!v && c->n > 2) {
+            *out = c->args[2];
+            return CQ_OK;
+        }
+        if (!v)
+            return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the dict has no such key");
+        CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
+        *out = cq_ctx_own(c->ev->cx, cq_val_retain(*v));
+        cq_dict_remove(dict, c->args[1]);
+        return c->ev->cx->status;
+    }
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    if (c->n > 1)
+        CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
+    return remove_at(c, c->args[0].u.list, i, out);
+}
+
+static cq_status any_delete(cq_builtin_call *c, cq_val *out)
+{
+    CQ_TRY(any_pop(c, out));
+    *out = CQ_NONE;
+    return CQ_OK;
+}
+
+static cq_status find_item(cq_builtin_call *c, cq_val item, size_t *at)
+{
+    const cq_list *list = c->args[0].u.list;
+
+    for (*at = 0; *at < list->n; ++*at) {
+        bool known, equal;
+
+        CQ_TRY(cq_builtin_equal(c->ev, list->items[*at], item, &known, &equal));
+        if (equal)
+            break;
+    }
+    return CQ_OK;
+}
+
+static cq_status list_remove(cq_builtin_call *c, cq_val *out)
+{
+    size_t at;
+
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    CQ_TRY(find_item(c, c->args[1], &at));
+    CQ_TRY(remove_at(c, c->args[0].u.list, (int64_t)at, out));
+    *out = CQ_NONE;
+    return CQ_OK;
+}
+
+static cq_status list_index(cq_builtin_call *c, cq_val *out)
+{
+    size_t at;
+
+    if (!c->n || !cq_val_is_list(c->args[0]))
+        return cq_builtin_decline(c);
+    CQ_TRY(find_item(c, c->args[1], &at));
+    if (at == c->args[0].u.list->n)
+        return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the list has no such item");
+    *out = cq_val_of_i64((int64_t)at);
+    return CQ_OK;
+}
+
+static cq_status list_count(cq_builtin_call *c, cq_val *out)
+{
+    int64_t n = 0;
+
+    if (!c->n || !cq_val_is_list(c->args[0]))
+        return cq_builtin_decline(c);
+    for (size_t i = 0; i < c->args[0].u.list->n; i++) {
+        bool known, equal;
+
+        CQ_TRY(cq_builtin_equal(c->ev, c->args[0].u.list->items[i], c->args[1], &known, &equal));
+        n += equal;
+    }
+    *out = cq_val_of_i64(n);
+    return CQ_OK;
+}
+
+static cq_status any_clear(cq_builtin_call *c, cq_val *out)
+{
+    (void)out;
+    if (c->args[0].kind == CQ_VAL_DICT) {
+        CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+        while (c->args[0].u.dict->n)
+            cq_dict_remove(c->args[0].u.dict, c->args[0].u.dict->entries[0].key);
+        return CQ_OK;
+    }
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    while (c->args[0].u.list->n)
+        cq_val_release(c->args[0].u.list->items[--c->args[0].u.list->n]);
+    return CQ_OK;
+}
+
+static cq_status list_reverse(cq_builtin_call *c, cq_val *out)
+{
+    cq_list *list;
+
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    (void)out;
+    list = c->args[0].u.list;
+    CQ_TRY(cq_eval_will_change_list(c->ev, list));
+    for (size_t i = 0; i < list->n / 2; i++) {
+        cq_val swap                  = list->items[i];
+        list->items[i]               = list->items[list->n - 1 - i];
+        list->items[list->n - 1 - i] = swap;
+    }
+    return CQ_OK;
+}
+
+/* Insertion sort: stable, and lists of models are short. */
+static cq_status sort_items(cq_builtin_call *c, cq_list *list, bool reverse)
+{
+    for (size_t i = 1; i < list->n; i++)
+        for (size_t k = i; k > 0; k--) {
+            cq_val a = list->items[k - 1], b = list->items[k];
+            bool   less;
+
+            if (a.kind == CQ_VAL_STR && b.kind == CQ_VAL_STR) {
+                int order = strcmp(b.u.text->text, a.u.text->text);
+
+                less = reverse ? order > 0 : order < 0;
+            } else {
+                cq_val args[2] = { reverse ? a : b, reverse ? b : a }, truth;
+                bool   found;
+
+                CQ_TRY(cq_eval_builtin(c->ev, "aten::lt", args, 2, NULL, NULL, 0, &truth, &found));
+                if (!found || truth.kind != CQ_VAL_BOOL || truth.u.b.origin)
+                    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the items cannot be ordered");
+                less = truth.u.b.value;
+            }
+            if (!less)
+                break;
+            list->items[k - 1] = b;
+            list->items[k]     = a;
+        }
+    return CQ_OK;
+}
+
+static cq_status list_sort(cq_builtin_call *c, cq_val *out)
+{
+    cq_val reverse = cq_builtin_arg(c, 1, "reverse");
+
+    if (!is_list(c))
+        return cq_builtin_decline(c);
+    (void)out;
+    CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    return sort_items(c, c->args[0].u.list, reverse.kind == CQ_VAL_BOOL && reverse.u.b.value);
+}
+
+static cq_status any_sorted(cq_builtin_call *c, cq_val *out)
+{
+    cq_val items;
+    bool   known;
+
+    CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
+    if (!known)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the length of a list is not known here");
+    CQ_TRY(cq_eval_list(c->ev, items.u.list->items, items.u.list->n, CQ_VAL_LIST, out));
+    return sort_items(c, out->u.list, false);
+}
+
+static cq_status any_copy(cq_builtin_call *c, cq_val *out)
+{
+    if (c->args[0].kind == CQ_VAL_DICT) {
+        cq_dict *copy;
+
+        CQ_TRY(cq_dict_new(&copy));
+        *out = cq_ctx_own(c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy });
+        CQ_TRY(c->ev->cx->status);
+        for (size_t i = 0; i < c->args[0].u.dict->n; i++)
+            CQ_TRY(cq_dict_set(copy, c->args[0].u.dict->entries[i].key,
+                               c->args[0].u.dict->entries[i].value));
+        return CQ_OK;
+    }
+    if (!cq_val_is_list(c->args[0]))
+        return cq_builtin_decline(c);
+    return cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, CQ_VAL_LIST, out);
+}
+
+/* ---- lists as values ---- */
+
+static cq_status list_add(cq_builtin_call *c, cq_val *out)
+{
+    if (c->n != 2 || !cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]))
+        return cq_builtin_decline(c);
+    CQ_TRY(cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, c->args[0].kind, out));
+    if (out->u.list->n + c->args[1].u.list->n > CQ_EVAL_MAX_ITEMS)
+        return too_long(c);
+    for (size_t i = 0; i < c->args[1].u.list->n; i++)
+        CQ_TRY(cq_list_push(out->u.list, c->args[1].u.list->items[i]));
+    return CQ_OK;
+}
+
+static cq_status list_mul(cq_builtin_call *c, cq_val *out)
+{
+    size_t  which = c->n == 2 && cq_val_is_list(c->args[1]) ? 1 : 0;
+    int64_t times;
+
+    if (c->n != 2 || !cq_val_is_list(c->args[which]))
+        return cq_builtin_decline(c);
+    CQ_TRY(cq_eval_plain(c->ev, c->args[1 - which], &times));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, c->args[which].kind, out));
+    for (int64_t t = 0; t < times; t++)
+        for (size_t i = 0, n = c->args[which].u.list->n; i < n; i++) {
+            if (out->u.list->n >= CQ_EVAL_MAX_ITEMS)
+                return too_long(c);
+            CQ_TRY(cq_list_push(out->u.list, c->args[which].u.list->items[i]));
+        }
+    return CQ_OK;
+}
+
+static cq_status any_len(cq_builtin_call *c, cq_val *out)
+{
+    cq_val    v = c->args[0], items;
+    cq_thing *t = cq_thing_of(v);
+    bool      known;
+
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: *out = cq_val_of_i64((int64_t)v.u.list->n); return CQ_OK;
+    case CQ_VAL_DICT: *out = cq_val_of_i64((int64_t)v.u.dict->n); return CQ_OK;
+    case CQ_VAL_STR: *out = cq_val_of_i64((int64_t)v.u.text->len); return CQ_OK;
+    case CQ_VAL_TENSOR:
+        if (!v.u.tensor->rank)
+            return cq_fail(CQ_E_TYPE, "len", NULL, "a 0-d tensor has no length");
+        *out = cq_val_of_int(v.u.tensor->sizes[0]);
+        return CQ_OK;
+    default: break;
+    }
+    if (t && t->kind == CQ_THING_SEQUENCE)
+        return cq_eval_builtin(c->ev, "sequence::len", &v, 1, NULL, NULL, 0, out, &known);
+    if (t && t->kind == CQ_THING_OBJECT && t->cls &&
+        cq_ast_class_method(t->cls, cq_name(c->ev->program, "__len__"))) {
+        cq_val method;
+
+        CQ_TRY(cq_eval_attribute(c->ev, v, cq_name(c->ev->program, "__len__"), &method));
+        return cq_eval_call(c->ev, method, NULL, 0, NULL, NULL, 0, out);
+    }
+    CQ_TRY(cq_eval_items(c->ev, v, &items, &known));
+    if (!known)
+        return cq_fail(CQ_E_UNSUPPORTED, "len", NULL, "the length is not known here");
+    *out = cq_val_of_i64((int64_t)items.u.list->n);
+    return CQ_OK;
+}
+
+static cq_status any_get_item(cq_builtin_call *c, cq_val *out)
+{
+    if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR)
+        return cq_builtin_decline(c);
+    return cq_eval_get_item(c->ev, c->args[0], c->args[1], out);
+}
+
+static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
+{
+    int64_t i;
+
+    (void)out;
+    if (c->args[0].kind == CQ_VAL_DICT) {
+        CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+        return cq_dict_set(c->args[0].u.dict, c->args[1], c->args[2]);
+    }
+    if (c->args[0].kind != CQ_VAL_LIST) {
+        cq_thing *t = cq_thing_as(c->args[0], CQ_THING_OBJECT);
+        cq_val    method;
+
+        if (!t)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "items of %s cannot be set",
+                           cq_eval_type_name(c->args[0]));
+        CQ_TRY(cq_eval_attribute(c->ev, c->args[0], cq_name(c->ev->program, "__setitem__"), &method));
+        return cq_eval_call(c->ev, method, c->args + 1, 2, NULL, NULL, 0, out);
+    }
+    CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
+    if (i < 0)
+        i += (int64_t)c->args[0].u.list->n;
+    if (i < 0 || i >= (int64_t)c->args[0].u.list->n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "index %lld is out of range for %zu items",
+                       (long long)i, c->args[0].u.list->n);
+    CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    cq_val_retain(c->args[2]);
+    cq_val_release(c->args[0].u.list->items[i]);
+    c->args[0].u.list->items[i] = c->args[2];
+    return CQ_OK;
+}
+
+static cq_status any_contains(cq_builtin_call *c, cq_val *out)
+{
+    cq_val items;
+    bool   known, equal = false;
+
+    if (c->args[0].kind == CQ_VAL_DICT) {
+        *out = cq_val_of_bool(cq_dict_get(c->args[0].u.dict, c->args[1]) != NULL);
+        return CQ_OK;
+    }
+    if (c->args[0].kind == CQ_VAL_STR && c->args[1].kind == CQ_VAL_STR) {
+        *out = cq_val_of_bool(strstr(c->args[0].u.text->text, c->args[1].u.text->text) != NULL);
+        return CQ_OK;
+    }
+    if (cq_thing_as(c->args[0], CQ_THING_OBJECT) && c->args[1].kind == CQ_VAL_STR) {
+        *out = cq_val_of_bool(cq_thing_attribute(cq_thing_of(c->args[0]),
+                                                 cq_name(c->ev->program, c->args[1].u.text->text)));
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
+    if (!known)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the length of a list is not known here");
+    for (size_t i = 0; i < items.u.list->n && !equal; i++)
+        CQ_TRY(cq_builtin_equal(c->ev, items.u.list->items[i], c->args[1], &known, &equal));
+    *out = cq_val_of_bool(equal);
+    return CQ_OK;
+}
+
+/* torch.slice(list, start, stop, step), as printed code has it. */
+static cq_status list_slice(cq_builtin_call *c, cq_val *out)
+{
+    int64_t v[3] = { 0, INT64_MAX, 1 }, n;
+    cq_val  of;
+
+    if (!c->n || (!cq_val_is_list(c->args[0]) && c->args[0].kind != CQ_VAL_STR))
+        return cq_builtin_decline(c);
+    of = c->args[0];
+    n  = of.kind == CQ_VAL_STR ? (int64_t)of.u.text->len : (int64_t)of.u.list->n;
+    for (size_t i = 1; i < c->n && i < 4; i++)
+        if (c->args[i].kind != CQ_VAL_NONE)
+            CQ_TRY(cq_eval_plain(c->ev, c->args[i], &v[i - 1]));
+    for (int i = 0; i < 2; i++) {
+        if (v[i] < 0)
+            v[i] += n;
+        v[i] = v[i] < 0 ? 0 : v[i] > n ? n : v[i];
+    }
+    if (v[2] <= 0)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a step must be positive");
+    if (of.kind == CQ_VAL_STR)
+        return cq_builtin_text(c, of.u.text->text + v[0], v[1] > v[0] ? (size_t)(v[1] - v[0]) : 0, out);
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, of.kind, out));
+    for (int64_t i = v[0]; i < v[1]; i += v[2])
+        CQ_TRY(cq_list_push(out->u.list, of.u.list->items[i]));
+    return CQ_OK;
+}
+
+/* ---- dicts ---- */
+
+static cq_status dict_parts(cq_builtin_call *c, bool keys, bool values, cq_val *out)
+{
+    cq_dict *dict;
+
+    if (cq_thing_as(c->args[0], CQ_THING_OBJECT)) { /* a ModuleDict */
+        cq_thing *t = cq_thing_of(c->args[0]);
+
+        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+        for (size_t i = 0; i < t->attributes.n; i++) {
+            cq_val pair[2], item;
+
+            if (!cq_thing_as(t->attributes.items[i].value, CQ_THING_OBJECT))
+                continue;
+            CQ_TRY(cq_builtin_text(c, t->attributes.items[i].name,
+                                   strlen(t->attributes.items[i].name), &pair[0]));
+            CQ_TRY(cq_eval_attribute(c->ev, c->args[0], t->attributes.items[i].name, &pair[1]));
+            item = keys ? pair[0] : pair[1];
+            if (keys && values)
+                CQ_TRY(cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, &item));
+            CQ_TRY(cq_list_push(out->u.list, item));
+        }
+        return CQ_OK;
+    }
+    if (c->args[0].kind != CQ_VAL_DICT)
+        return cq_builtin_decline(c);
+    dict = c->args[0].u.dict;
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    for (size_t i = 0; i < dict->n; i++) {
+        cq_val item = keys ? dict->entries[i].key : dict->entries[i].value;
+
+        if (keys && values)
+            CQ_TRY(cq_eval_list(c->ev, (cq_val[]){ dict->entries[i].key, dict->entries[i].value }, 2,
+                                CQ_VAL_TUPLE, &item));
+        CQ_TRY(cq_list_push(out->u.list, item));
+    }
+    return CQ_OK;
+}
+
+static cq_status dict_keys(cq_builtin_call *c, cq_val *out)
+{
+    return dict_parts(c, true, false, out);
+}
+
+static cq_status dict_values(cq_builtin_call *c, cq_val *out)
+{
+    return dict_parts(c, false, true, out);
+}
+
+static cq_status dict_items(cq_builtin_call *c, cq_val *out)
+{
+    return dict_parts(c, true, true, out);
+}
+
+static cq_status dict_get(cq_builtin_call *c, cq_val *out)
+{
+    cq_val *v;
+
+    if (c->args[0].kind != CQ_VAL_DICT)
+        return cq_builtin_decline(c);
+    v    = cq_dict_get(c->args[0].u.dict, c->args[1]);
+    *out = v ? *v : cq_builtin_arg(c, 2, "default_value");
+    return CQ_OK;
+}
+
+static cq_status dict_setdefault(cq_builtin_call *c, cq_val *out)
+{
+    cq_val *v;
+
+    if (c->args[0].kind != CQ_VAL_DICT)
+        return cq_builtin_decline(c);
+    v = cq_dict_get(c->args[0].u.dict, c->args[1]);
+    if (!v) {
+        CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+        CQ_TRY(cq_dict_set(c->args[0].u.dict, c->args[1], c->args[2]));
+        v = cq_dict_get(c->args[0].u.dict, c->args[1]);
+    }
+    *out = *v;
+    return CQ_OK;
+}
+
+static cq_status dict_update(cq_builtin_call *c, cq_val *out)
+{
+    (void)out;
+    if (c->args[0].kind != CQ_VAL_DICT || c->args[1].kind != CQ_VAL_DICT)
+        return cq_builtin_decline(c);
+    CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+    for (size_t i = 0; i < c->args[1].u.dict->n; i++)
+        CQ_TRY(cq_dict_set(c->args[0].u.dict, c->args[1].u.dict->entries[i].key,
+                           c->args[1].u.dict->entries[i].value));
+    return CQ_OK;
+}
+
+static cq_status dict_popitem(cq_builtin_call *c, cq_val *out)
+{
+    cq_dict *dict;
+
+    if (c->args[0].kind != CQ_VAL_DICT || !c->args[0].u.dict->n)
+        return cq_builtin_decline(c);
+    dict = c->args[0].u.dict;
+    CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
+    CQ_TRY(cq_eval_list(c->ev,
+                        (cq_val[]){ dict->entries[dict->n - 1].key, dict->entries[dict->n - 1].value },
+                        2, CQ_VAL_TUPLE, out));
+    cq_dict_remove(dict, out->u.list->items[0]);
+    return CQ_OK;
+}
+
+static cq_status new_dict(cq_builtin_call *c, cq_val *out)
+{
+    cq_dict *dict;
+    cq_val   items = CQ_NONE;
+    bool     known;
+
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_ctx_own(c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    CQ_TRY(c->ev->cx->status);
+    if (c->n && c->args[0].kind == CQ_VAL_DICT) {
+        for (size_t i = 0; i < c->args[0].u.dict->n; i++)
+            CQ_TRY(cq_dict_set(dict, c->args[0].u.dict->entries[i].key,
+                               c->args[0].u.dict->entries[i].value));
+    } else if (c->n) {
+        CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
+        for (size_t i = 0; known && i < items.u.list->n; i++) {
+            cq_val pair = items.u.list->items[i];
+
+            if (!cq_val_is_list(pair) || pair.u.list->n != 2)
+                return cq_fail(CQ_E_TYPE, "dict", NULL, "wants pairs of keys and values");
+            CQ_TRY(cq_dict_set(dict, pair.u.list->items[0], pair.u.list->items[1]));
+        }
+    }
+    for (size_t i = 0; i < c->n_kw; i++) {
+        cq_val key;
+
+        CQ_TRY(cq_builtin_text(c, c->kw_names[i], strlen(c->kw_names[i]), &key));
+        CQ_TRY(cq_dict_set(dict, key, c->kw[i]));
+    }
+    return CQ_OK;
+}
+
+static cq_status new_list(cq_builtin_call *c, cq_val *out)
+{
+    cq_val items;
+    bool   known = true;
+
+    if (!c->n)
+        return cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out);
+    CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
+    if (!known) {
+        *out = c->args[0];
+        return CQ_OK;
+    }
+    return cq_eval_list(c->ev, items.u.list->items, items.u.list->n,
+                        strcmp(c->name, "tuple") == 0 ? CQ_VAL_TUPLE : CQ_VAL_LIST, out);
+}
+
+const cq_builtin cq_builtins_list[] = {
+    { "append", list_append, 2 },
+    { "extend", list_extend, 2 },
+    { "add_", list_extend, 2 },
+    { "insert", list_insert, 3 },
+    { "pop", any_pop, 1 },
+    { "Delete", any_delete, 2 },
+    { "remove", list_remove, 2 },
+    { "index", list_index, 2 },
+    { "count", list_count, 2 },
+    { "clear", any_clear, 1 },
+    { "reverse", list_reverse, 1 },
+    { "sort", list_sort, 1 },
+    { "sorted", any_sorted, 1 },
+    { "copy", any_copy, 1 },
+    { "add", list_add, 2 },
+    { "mul", list_mul, 2 },
+    { "len", any_len, 1 },
+    { "__len__", any_len, 1 },
+    { "__getitem__", any_get_item, 2 },
+    { "_set_item", any_set_item, 3 },
+    { "__setitem__", any_set_item, 3 },
+    { "__contains__", any_contains, 2 },
+    { "slice", list_slice, 1 },
+    { "keys", dict_keys, 1 },
+    { "values", dict_values, 1 },
+    { "items", dict_items, 1 },
+    { "get", dict_get, 2 },
+    { "setdefault", dict_setdefault, 3 },
+    { "update", dict_update, 2 },
+    { "popitem", dict_popitem, 1 },
+    { "dict", new_dict, 0 },
+    { "list", new_list, 0 },
+    { "tuple", new_list, 0 },
+    { 0 },
+};

@@ -1,0 +1,326 @@
+/* Functions of Python that TorchScript has, and primitives of printed code. */
+#include "script/builtin.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+static cq_status any_range(cq_builtin_call *c, cq_val *out)
+{
+    cq_int    v[3] = { { 0, NULL }, { 0, NULL }, { 1, NULL } };
+    cq_thing *t;
+
+    for (size_t i = 0; i < c->n && i < 3; i++) {
+        cq_val n = c->args[i];
+        bool   found;
+
+        if (n.kind == CQ_VAL_TENSOR || n.kind == CQ_VAL_BOOL || n.kind == CQ_VAL_FLOAT)
+            CQ_TRY(cq_eval_builtin(c->ev, "aten::Int", &c->args[i], 1, NULL, NULL, 0, &n, &found));
+        if (n.kind != CQ_VAL_INT)
+            return cq_fail(CQ_E_TYPE, "range", NULL, "wants ints, not %s",
+                           cq_eval_type_name(c->args[i]));
+        v[c->n == 1 ? 1 : i] = n.u.i;
+    }
+    if (cq_int_is(v[2], 0))
+        return cq_fail(CQ_E_ARGUMENT, "range", NULL, "the step cannot be 0");
+    CQ_TRY(cq_thing_new(&t, CQ_THING_RANGE));
+    t->start = v[0];
+    t->stop  = v[1];
+    t->step  = v[2];
+    *out     = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    return c->ev->cx->status;
+}
+
+static cq_status range_length(cq_builtin_call *c, cq_val *out)
+{
+    cq_symbols *st = c->ev->cx->symbols;
+    cq_int      a, b, s;
+
+    if (c->n != 3 || c->args[0].kind != CQ_VAL_INT || c->args[1].kind != CQ_VAL_INT ||
+        c->args[2].kind != CQ_VAL_INT)
+        return cq_builtin_decline(c);
+    a = c->args[0].u.i;
+    b = c->args[1].u.i;
+    s = c->args[2].u.i;
+    if (s.expr || s.value == 0)
+        return cq_fail(CQ_E_UNSUPPORTED, "range", NULL, "the step must be known and not 0");
+    if (s.value > 0)
+        a = cq_int_floordiv(st, cq_int_add(st, cq_int_sub(st, b, a), cq_i(s.value - 1)), s);
+    else
+        a = cq_int_floordiv(st, cq_int_add(st, cq_int_sub(st, a, b), cq_i(-s.value - 1)),
+                            cq_i(-s.value));
+    *out = cq_val_of_int(cq_int_max(st, a, cq_i(0)));
+    return CQ_OK;
+}
+
+static cq_status derive_index(cq_builtin_call *c, cq_val *out)
+{
+    cq_symbols *st = c->ev->cx->symbols;
+
+    *out = cq_val_of_int(cq_int_add(st, c->args[1].u.i,
+                                    cq_int_mul(st, c->args[0].u.i, c->args[2].u.i)));
+    return CQ_OK;
+}
+
+static cq_status any_zip(cq_builtin_call *c, cq_val *out)
+{
+    cq_val lists[16];
+    size_t shortest = SIZE_MAX;
+    bool   known;
+
+    if (c->n > 16)
+        return cq_fail(CQ_E_UNSUPPORTED, "zip", NULL, "takes at most 16 lists");
+    for (size_t i = 0; i < c->n; i++) {
+        CQ_TRY(cq_eval_items(c->ev, c->args[i], &lists[i], &known));
+        if (!known)
+            return cq_fail(CQ_E_UNSUPPORTED, "zip", NULL, "the length of a list is not known here");
+        if (lists[i].u.list->n < shortest)
+            shortest = lists[i].u.list->n;
+    }
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    for (size_t k = 0; c->n && k < shortest; k++) {
+        cq_val row[16], tuple;
+
+        for (size_t i = 0; i < c->n; i++)
+            row[i] = lists[i].u.list->items[k];
+        CQ_TRY(cq_eval_list(c->ev, row, c->n, CQ_VAL_TUPLE, &tuple));
+        CQ_TRY(cq_list_push(out->u.list, tuple));
+    }
+    return CQ_OK;
+}
+
+static cq_status any_enumerate(cq_builtin_call *c, cq_val *out)
+{
+    cq_val  items, first = cq_builtin_arg(c, 1, "start");
+    int64_t start = first.kind == CQ_VAL_INT ? first.u.i.value : 0;
+    bool    known;
+
+    CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
+    if (!known)
+        return cq_fail(CQ_E_UNSUPPORTED, "enumerate", NULL, "the length of a list is not known here");
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    for (size_t i = 0; i < items.u.list->n; i++) {
+        cq_val tuple;
+
+        CQ_TRY(cq_eval_list(c->ev,
+                            (cq_val[]){ cq_val_of_i64(start + (int64_t)i), items.u.list->items[i] },
+                            2, CQ_VAL_TUPLE, &tuple));
+        CQ_TRY(cq_list_push(out->u.list, tuple));
+    }
+    return CQ_OK;
+}
+
+static cq_status any_reversed(cq_builtin_call *c, cq_val *out)
+{
+    cq_val items;
+    bool   known;
+
+    CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
+    if (!known)
+        return cq_fail(CQ_E_UNSUPPORTED, "reversed", NULL, "the length of a list is not known here");
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    for (size_t i = items.u.list->n; i-- > 0;)
+        CQ_TRY(cq_list_push(out->u.list, items.u.list->items[i]));
+    return CQ_OK;
+}
+
+/* min and max of a list, or of several numbers; sum, any, all of a list. */
+static cq_status fold_numbers(cq_builtin_call *c, const char *op, cq_val start, cq_val *out)
+{
+    const cq_val *items = c->args;
+    size_t        n     = c->n;
+
+    if (n == 1 && cq_val_is_list(c->args[0])) {
+        items = c->args[0].u.list->items;
+        n     = c->args[0].u.list->n;
+    } else if (n < 2 || strcmp(op, "aten::add") == 0) {
+        return cq_builtin_decline(c);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!cq_val_is_number(items[i]))
+            return cq_builtin_decline(c);
+    *out = start;
+    if (start.kind == CQ_VAL_NONE) {
+        if (!n)
+            return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "the list is empty");
+        *out = items[0];
+    }
+    for (size_t i = start.kind == CQ_VAL_NONE; i < n; i++) {
+        cq_val pair[2] = { *out, items[i] };
+        bool   found;
+
+        CQ_TRY(cq_eval_builtin(c->ev, op, pair, 2, NULL, NULL, 0, out, &found));
+    }
+    return CQ_OK;
+}
+
+static cq_status list_min(cq_builtin_call *c, cq_val *out)
+{
+    return c->n == 2 ? cq_builtin_decline(c) : fold_numbers(c, "aten::min", CQ_NONE, out);
+}
+
+static cq_status list_max(cq_builtin_call *c, cq_val *out)
+{
+    return c->n == 2 ? cq_builtin_decline(c) : fold_numbers(c, "aten::max", CQ_NONE, out);
+}
+
+static cq_status list_sum(cq_builtin_call *c, cq_val *out)
+{
+    return fold_numbers(c, "aten::add", cq_val_of_i64(0), out);
+}
+
+static cq_status list_any(cq_builtin_call *c, cq_val *out)
+{
+    if (c->n != 1 || !cq_val_is_list(c->args[0]))
+        return cq_builtin_decline(c);
+    return fold_numbers(c, "aten::__or__", cq_val_of_bool(false), out);
+}
+
+static cq_status list_all(cq_builtin_call *c, cq_val *out)
+{
+    if (c->n != 1 || !cq_val_is_list(c->args[0]))
+        return cq_builtin_decline(c);
+    return fold_numbers(c, "aten::__and__", cq_val_of_bool(true), out);
+}
+
+/* ---- identity ---- */
+
+static bool same(cq_val a, cq_val b)
+{
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case CQ_VAL_NONE: return true;
+    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
+    case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
+    case CQ_VAL_OBJECT: {
+        cq_thing *x = cq_thing_of(a), *y = cq_thing_of(b);
+
+        if (x && y && x->kind == CQ_THING_ENUM && y->kind == CQ_THING_ENUM)
+            return x->cls == y->cls && strcmp(x->text, y->text) == 0;
+        return a.u.box == b.u.box;
+    }
+    case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
+    case CQ_VAL_FLOAT: return a.u.f.value == b.u.f.value;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: return strcmp(a.u.text->text, b.u.text->text) == 0;
+    default: return a.u.list == b.u.list;
+    }
+}
+
+static cq_status any_is(cq_builtin_call *c, cq_val *out)
+{
+    *out = cq_val_of_bool(same(c->args[0], c->args[1]));
+    return CQ_OK;
+}
+
+static cq_status any_is_not(cq_builtin_call *c, cq_val *out)
+{
+    *out = cq_val_of_bool(!same(c->args[0], c->args[1]));
+    return CQ_OK;
+}
+
+static cq_status any_hasattr(cq_builtin_call *c, cq_val *out)
+{
+    cq_val v;
+    bool   has = false;
+
+    if (c->args[1].kind != CQ_VAL_STR)
+        return cq_builtin_decline(c);
+    if (cq_thing_as(c->args[0], CQ_THING_OBJECT))
+        has = cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &v) == CQ_OK;
+    *out = cq_val_of_bool(has);
+    return CQ_OK;
+}
+
+static cq_status any_getattr(cq_builtin_call *c, cq_val *out)
+{
+    if (c->args[1].kind != CQ_VAL_STR)
+        return cq_builtin_decline(c);
+    if (c->n > 2 && cq_thing_as(c->args[0], CQ_THING_OBJECT) &&
+        cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, out) != CQ_OK) {
+        *out = c->args[2];
+        return CQ_OK;
+    }
+    return cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, out);
+}
+
+static cq_status new_object(cq_builtin_call *c, cq_val *out)
+{
+    cq_thing *cls = c->n ? cq_thing_as(c->args[0], CQ_THING_CLASS) : NULL, *t;
+
+    if (!cls)
+        return cq_fail(CQ_E_TYPE, "__new__", NULL, "wants a class");
+    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
+    t->cls       = cls->cls;
+    t->unit      = cls->unit;
+    t->qualified = cls->qualified;
+    *out         = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    return c->ev->cx->status;
+}
+
+/* ---- output and failure ---- */
+
+static cq_status print_values(cq_builtin_call *c, cq_val *out)
+{
+    cq_str    s      = { 0 };
+    cq_status status = CQ_OK;
+
+    (void)out;
+    for (size_t i = 0; i < c->n && status == CQ_OK; i++) {
+        cq_str_add(&s, i ? " " : "");
+        status = cq_eval_format(c->ev, &s, c->args[i], false);
+    }
+    if (status == CQ_OK && !c->ev->capture)
+        fprintf(stderr, "%s\n", cq_str_text(&s));
+    cq_str_clear(&s);
+    return status;
+}
+
+static cq_status raise_exception(cq_builtin_call *c, cq_val *out)
+{
+    (void)out;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the model raises an exception: %s",
+                   c->n && c->args[0].kind == CQ_VAL_STR ? c->args[0].u.text->text : "");
+}
+
+/* ValueError("…"): what a raise statement gets is the text. */
+static cq_status exception(cq_builtin_call *c, cq_val *out)
+{
+    if (c->n && c->args[0].kind == CQ_VAL_STR) {
+        *out = c->args[0];
+        return CQ_OK;
+    }
+    return cq_builtin_text(c, c->name, strlen(c->name), out);
+}
+
+const cq_builtin cq_builtins_python[] = {
+    { "range", any_range, 1 },
+    { "rangelist", any_range, 1 },
+    { "__range_length", range_length, 3 },
+    { "__derive_index", derive_index, 3 },
+    { "zip", any_zip, 1 },
+    { "enumerate", any_enumerate, 1 },
+    { "reversed", any_reversed, 1 },
+    { "min", list_min, 1 },
+    { "max", list_max, 1 },
+    { "sum", list_sum, 1 },
+    { "any", list_any, 1 },
+    { "all", list_all, 1 },
+    { "__is__", any_is, 2 },
+    { "__isnot__", any_is_not, 2 },
+    { "hasattr", any_hasattr, 2 },
+    { "getattr", any_getattr, 2 },
+    { "__new__", new_object, 1 },
+    { "print", print_values, 0 },
+    { "Print", print_values, 0 },
+    { "RaiseException", raise_exception, 0 },
+    { "Exception", exception, 0 },
+    { "ValueError", exception, 0 },
+    { "RuntimeError", exception, 0 },
+    { "AssertionError", exception, 0 },
+    { "NotImplementedError", exception, 0 },
+    { "IndexError", exception, 0 },
+    { "KeyError", exception, 0 },
+    { "TypeError", exception, 0 },
+    { 0 },
+};

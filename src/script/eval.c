@@ -1,0 +1,1107 @@
+/* Statements, expressions and calls. Values in flight belong to the context; what a variable
+ * or a container holds is retained by it. After every statement the context lets go of what
+ * nobody kept. */
+#include "script/eval.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+
+cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)
+{
+    char    message[CQ_ERROR_MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return cq_source_fail(&ev->frame->unit->source, at, status, NULL, "%s", message);
+}
+
+cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out)
+{
+    cq_list  *list;
+    cq_status status = CQ_OK;
+
+    CQ_TRY(cq_list_new(&list, 0));
+    for (size_t i = 0; i < n && status == CQ_OK; i++)
+        status = cq_list_push(list, items[i]);
+    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = kind, .u.list = list });
+    return status == CQ_OK ? ev->cx->status : status;
+}
+
+static cq_status new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out)
+{
+    cq_thing *t;
+
+    CQ_TRY(cq_thing_new(&t, kind));
+    t->text = text;
+    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    return ev->cx->status;
+}
+
+/* ---- names ---- */
+
+/* Names that every program knows. Namespaces lead to functions (attribute.c). */
+static const char *const namespaces[] = { "torch", "ops", "math", "__torch__", "CONSTANTS", "F",
+                                          "nn",    "np",  "typing", "warnings" };
+static const char *const functions[]  = {
+    "int",       "float",    "bool",   "str",       "complex",   "len",       "range",
+    "print",     "sorted",   "min",    "max",       "abs",       "round",     "sum",
+    "any",       "all",      "zip",    "enumerate", "list",      "tuple",     "dict",
+    "annotate",  "unchecked_cast", "uninitialized", "isinstance", "getattr",  "hasattr",
+    "fork",      "ord",      "chr",    "hex",       "oct",       "bin",       "divmod",
+    "reversed",  "pow",      "type",   "super",     "Exception", "ValueError", "RuntimeError",
+    "AssertionError", "NotImplementedError", "IndexError", "KeyError", "TypeError", "id", "hash",
+};
+
+static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
+                                bool *found)
+{
+    for (size_t i = 0; i < unit->n_imports; i++) {
+        const cq_ast_import *m     = &unit->imports[i];
+        const char          *bound = m->alias ? m->alias : m->name ? m->name : m->module;
+        char                 path[512];
+
+        if (strcmp(bound, name) != 0 &&
+            !(!m->alias && !m->name && cq_starts_with(m->module, name) &&
+              m->module[strlen(name)] == '.'))
+            continue;
+        *found = true;
+        if (!m->alias && !m->name)
+            return new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, name), out);
+        snprintf(path, sizeof path, m->name ? "%s.%s" : "%s", m->module, m->name);
+        return new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, path), out);
+    }
+    return CQ_OK;
+}
+
+static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    const char *name  = x->u.name;
+    cq_val     *v     = cq_frame_find(ev->frame, name);
+    bool        found = false;
+    cq_thing   *undefined;
+
+    if (v) {
+        undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
+        if (undefined)
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE,
+                                "%s has no value on some way to this place", name);
+        *out = *v;
+        return CQ_OK;
+    }
+    if (ev->program->main) {
+        cq_ast_def   *def = cq_unit_def(ev->program->main, name);
+        cq_ast_class *cls = cq_unit_class(ev->program->main, name);
+
+        if (def || cls) {
+            CQ_TRY(cq_program_find(ev->program, name, out));
+            cq_ctx_own(ev->cx, *out);
+            return ev->cx->status;
+        }
+        CQ_TRY(look_up_import(ev, ev->program->main, name, out, &found));
+        if (found)
+            return CQ_OK;
+    }
+    if (strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) {
+        *out = cq_val_of_f64(name[0] == 'i' ? INFINITY : (double)NAN);
+        return CQ_OK;
+    }
+    if (strcmp(name, "infj") == 0 || strcmp(name, "nanj") == 0) {
+        *out = (cq_val){ .kind = CQ_VAL_COMPLEX,
+                         .u.c  = { 0, name[0] == 'i' ? INFINITY : (double)NAN } };
+        return CQ_OK;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(name, functions[i]) == 0)
+            return new_thing(ev, CQ_THING_BUILTIN, functions[i], out);
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        if (strcmp(name, namespaces[i]) == 0)
+            return new_thing(ev, CQ_THING_NAMESPACE, namespaces[i], out);
+    return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
+}
+
+/* ---- truth ---- */
+
+cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_value **symbol)
+{
+    cq_val as_bool;
+
+    *known  = true;
+    *symbol = NULL;
+    switch (v.kind) {
+    case CQ_VAL_NONE: *truth = false; return CQ_OK;
+    case CQ_VAL_BOOL:
+        *truth  = v.u.b.value;
+        *symbol = v.u.b.origin;
+        *known  = !v.u.b.origin;
+        return CQ_OK;
+    case CQ_VAL_INT:
+        if (!v.u.i.expr) {
+            *truth = v.u.i.value != 0;
+            return CQ_OK;
+        }
+        break;
+    case CQ_VAL_FLOAT:
+        if (!v.u.f.origin) {
+            *truth = v.u.f.value != 0;
+            return CQ_OK;
+        }
+        break;
+    case CQ_VAL_STR: *truth = v.u.text->len > 0; return CQ_OK;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: *truth = v.u.list->n > 0; return CQ_OK;
+    case CQ_VAL_DICT: *truth = v.u.dict->n > 0; return CQ_OK;
+    case CQ_VAL_TENSOR: break;
+    default: *truth = true; return CQ_OK;
+    }
+    {
+        bool found;
+
+        CQ_TRY(cq_eval_builtin(ev, "aten::Bool", &v, 1, NULL, NULL, 0, &as_bool, &found));
+    }
+    *truth  = as_bool.u.b.value;
+    *symbol = as_bool.u.b.origin;
+    *known  = !as_bool.u.b.origin;
+    return CQ_OK;
+}
+
+/* ---- expressions ---- */
+
+static cq_status eval_items(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind kind, cq_val *out)
+{
+    cq_list  *list;
+    cq_status status = CQ_OK;
+
+    CQ_TRY(cq_list_new(&list, 0));
+    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = kind, .u.list = list });
+    CQ_TRY(ev->cx->status);
+    for (size_t i = 0; i < exprs->n && status == CQ_OK; i++) {
+        const cq_ast_expr *x = exprs->items[i];
+        cq_val             v, items;
+        bool               known;
+
+        if (x->kind != CQ_X_STARRED) {
+            status = cq_eval_expr(ev, x, &v);
+            if (status == CQ_OK)
+                status = cq_list_push(list, v);
+            continue;
+        }
+        CQ_TRY(cq_eval_expr(ev, x->u.starred, &v));
+        CQ_TRY(cq_eval_items(ev, v, &items, &known));
+        if (!known)
+            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
+                                "the length of a list that is unpacked must be known");
+        for (size_t k = 0; k < items.u.list->n && status == CQ_OK; k++)
+            status = cq_list_push(list, items.u.list->items[k]);
+    }
+    return status;
+}
+
+static cq_status eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    CQ_TRY(ev->cx->status);
+    for (size_t i = 0; i < x->u.dict.n; i++) {
+        cq_val key, value;
+
+        if (x->u.dict.keys[i]) {
+            CQ_TRY(cq_eval_expr(ev, x->u.dict.keys[i], &key));
+            CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
+            CQ_TRY(cq_dict_set(dict, key, value));
+            continue;
+        }
+        CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
+        if (value.kind != CQ_VAL_DICT)
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** wants a dict, not %s",
+                                cq_eval_type_name(value));
+        for (size_t k = 0; k < value.u.dict->n; k++)
+            CQ_TRY(cq_dict_set(dict, value.u.dict->entries[k].key, value.u.dict->entries[k].value));
+    }
+    return CQ_OK;
+}
+
+static cq_status eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_str    s      = { 0 };
+    cq_status status = CQ_OK;
+    cq_text  *text   = NULL;
+
+    for (size_t i = 0; i < x->u.items.n && status == CQ_OK; i++) {
+        const cq_ast_expr *part = x->u.items.items[i];
+        cq_val             v;
+
+        if (part->kind == CQ_X_STR) {
+            cq_str_add_n(&s, part->u.str.text, part->u.str.len);
+            continue;
+        }
+        status = cq_eval_expr(ev, part, &v);
+        if (status == CQ_OK)
+            status = cq_eval_format(ev, &s, v, false);
+    }
+    if (status == CQ_OK)
+        status = s.status;
+    if (status == CQ_OK)
+        status = cq_text_new(&text, cq_str_text(&s), s.len);
+    cq_str_clear(&s);
+    *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
+    return status == CQ_OK ? ev->cx->status : status;
+}
+
+static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val result)
+{
+    const cq_ast_for *f;
+    cq_val            iterable, items;
+    bool              known, truth = true;
+    cq_value         *symbol;
+
+    if (loop == x->u.comp.n) {
+        cq_val key, value;
+
+        CQ_TRY(cq_eval_expr(ev, x->u.comp.value, &value));
+        if (!x->u.comp.key)
+            return cq_list_push(result.u.list, value);
+        CQ_TRY(cq_eval_expr(ev, x->u.comp.key, &key));
+        return cq_dict_set(result.u.dict, key, value);
+    }
+    f = &x->u.comp.loops[loop];
+    CQ_TRY(cq_eval_expr(ev, f->iter, &iterable));
+    CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
+    if (!known)
+        return cq_eval_fail(ev, f->iter->at, CQ_E_UNSUPPORTED,
+                            "the length of what a comprehension goes through must be known");
+    for (size_t i = 0; i < items.u.list->n; i++) {
+        CQ_TRY(cq_eval_assign(ev, f->target, items.u.list->items[i]));
+        truth = true;
+        for (size_t k = 0; k < f->tests.n && truth; k++) {
+            cq_val v;
+
+            CQ_TRY(cq_eval_expr(ev, f->tests.items[k], &v));
+            CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
+            if (!known)
+                return cq_eval_fail(ev, f->tests.items[k]->at, CQ_E_UNSUPPORTED,
+                                    "a condition in a comprehension must be known");
+        }
+        if (truth)
+            CQ_TRY(eval_comp_loop(ev, x, loop + 1, result));
+    }
+    return CQ_OK;
+}
+
+static cq_status eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_list *list;
+
+    if (!x->u.comp.key) {
+        CQ_TRY(cq_list_new(&list, 0));
+        *out = cq_ctx_own(ev->cx, cq_val_of_list(list));
+    } else {
+        cq_dict *dict;
+
+        CQ_TRY(cq_dict_new(&dict));
+        *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    }
+    CQ_TRY(ev->cx->status);
+    return eval_comp_loop(ev, x, 0, *out);
+}
+
+static cq_status negate(cq_eval *ev, cq_val *v)
+{
+    bool found;
+
+    return cq_eval_builtin(ev, "aten::__not__", v, 1, NULL, NULL, 0, v, &found);
+}
+
+static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out)
+{
+    cq_val args[2] = { a, b };
+    bool   swapped = op == CQ_AST_IN || op == CQ_AST_NOT_IN, found;
+
+    if (swapped) {
+        args[0] = b;
+        args[1] = a;
+    }
+    CQ_TRY(cq_eval_builtin(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out, &found));
+    if (!found)
+        CQ_TRY(cq_eval_operator(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out));
+    return op == CQ_AST_NOT_IN ? negate(ev, out) : CQ_OK;
+}
+
+static cq_status combine_bools(cq_eval *ev, const char *op, cq_val a, cq_val b, cq_val *out)
+{
+    cq_val args[2] = { a, b };
+    bool   found;
+
+    return cq_eval_builtin(ev, op, args, 2, NULL, NULL, 0, out, &found);
+}
+
+/* and, or: the second operand is only evaluated if the first one is not enough. When the first
+ * is a symbol, both are, and their combination is a value of the graph: operands of a
+ * condition have no effects in TorchScript's own lowering either. */
+static cq_status eval_and_or(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    bool      known, truth, is_and = x->kind == CQ_X_AND;
+    cq_value *symbol;
+    cq_val    a, b;
+
+    CQ_TRY(cq_eval_expr(ev, x->u.binary.left, &a));
+    CQ_TRY(cq_eval_truth(ev, a, &known, &truth, &symbol));
+    if (known) {
+        if (truth != is_and) {
+            *out = a.kind == CQ_VAL_BOOL ? a : cq_val_of_bool(truth);
+            return CQ_OK;
+        }
+        return cq_eval_expr(ev, x->u.binary.right, out);
+    }
+    CQ_TRY(cq_eval_expr(ev, x->u.binary.right, &b));
+    return combine_bools(ev, is_and ? "aten::__and__" : "aten::__or__",
+                         (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { truth, symbol } }, b, out);
+}
+
+static cq_status eval_compare(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_val left, right, part;
+
+    CQ_TRY(cq_eval_expr(ev, x->u.compare.items[0], &left));
+    for (size_t i = 0; i < x->u.compare.n; i++) {
+        CQ_TRY(cq_eval_expr(ev, x->u.compare.items[i + 1], &right));
+        CQ_TRY(eval_binary_op(ev, x->u.compare.ops[i], left, right, &part));
+        if (i == 0)
+            *out = part;
+        else
+            CQ_TRY(combine_bools(ev, "aten::__and__", *out, part, out));
+        left = right;
+    }
+    return CQ_OK;
+}
+
+static cq_status eval_choice(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    bool      known, truth;
+    cq_value *symbol;
+    cq_val    test;
+
+    CQ_TRY(cq_eval_expr(ev, x->u.choice.test, &test));
+    CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
+    if (!known)
+        return cq_eval_if_else(ev, x, symbol, out);
+    return cq_eval_expr(ev, truth ? x->u.choice.then : x->u.choice.other, out);
+}
+
+static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    bool found;
+
+    CQ_TRY(cq_eval_expr(ev, x->u.unary.operand, out));
+    if (x->u.unary.op == CQ_AST_POS)
+        return CQ_OK;
+    {
+        cq_val v = *out;
+
+        CQ_TRY(cq_eval_builtin(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out, &found));
+        if (!found)
+            CQ_TRY(cq_eval_operator(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out));
+    }
+    return CQ_OK;
+}
+
+/* ---- calls ---- */
+
+enum { MAX_ARGS = 256 };
+
+typedef struct arguments {
+    cq_val      args[MAX_ARGS], kw[MAX_ARGS];
+    const char *names[MAX_ARGS];
+    size_t      n, n_kw;
+} arguments;
+
+static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
+{
+    a->n = a->n_kw = 0;
+    for (size_t i = 0; i < x->u.call.n; i++) {
+        const cq_ast_arg *arg = &x->u.call.args[i];
+        cq_val            v, items;
+        bool              known;
+
+        CQ_TRY(cq_eval_expr(ev, arg->value, &v));
+        if (a->n + 1 >= MAX_ARGS || a->n_kw + 1 >= MAX_ARGS)
+            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "a call has more than %d arguments",
+                                MAX_ARGS);
+        if (arg->stars == 0 && arg->name) {
+            a->names[a->n_kw] = arg->name;
+            a->kw[a->n_kw++]  = v;
+        } else if (arg->stars == 0) {
+            a->args[a->n++] = v;
+        } else if (arg->stars == 1) {
+            CQ_TRY(cq_eval_items(ev, v, &items, &known));
+            if (!known || items.u.list->n + a->n >= MAX_ARGS)
+                return cq_eval_fail(ev, arg->value->at, CQ_E_UNSUPPORTED,
+                                    "the length of an argument list must be known and small");
+            for (size_t k = 0; k < items.u.list->n; k++)
+                a->args[a->n++] = items.u.list->items[k];
+        } else {
+            if (v.kind != CQ_VAL_DICT || v.u.dict->n + a->n_kw >= MAX_ARGS)
+                return cq_eval_fail(ev, arg->value->at, CQ_E_TYPE, "** wants a dict");
+            for (size_t k = 0; k < v.u.dict->n; k++) {
+                a->names[a->n_kw] = cq_name(ev->program, v.u.dict->entries[k].key.u.text->text);
+                a->kw[a->n_kw++]  = v.u.dict->entries[k].value;
+            }
+        }
+    }
+    return CQ_OK;
+}
+
+/* Binds arguments to the parameters of def in a new frame. */
+static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_val *args,
+                      size_t n_args, const char *const *names, const cq_val *kw, size_t n_kw)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < def->n_params; i++) {
+        const cq_ast_param *p = &def->params[i];
+        const cq_val       *given = NULL;
+        cq_val              v;
+
+        if (p->stars == 1) {
+            CQ_TRY(cq_eval_list(ev, args + next, n_args - next, CQ_VAL_TUPLE, &v));
+            next  = n_args;
+            given = &v;
+        } else if (!p->kw_only && next < n_args) {
+            given = &args[next++];
+        } else {
+            for (size_t k = 0; k < n_kw && !given; k++)
+                if (strcmp(names[k], p->name) == 0)
+                    given = &kw[k];
+        }
+        if (!given && p->value) {
+            cq_frame *outer = ev->frame;
+            cq_status status;
+
+            ev->frame = f; /* a default sees the names of its unit */
+            status    = cq_eval_expr(ev, p->value, &v);
+            ev->frame = outer;
+            CQ_TRY(status);
+            given = &v;
+        }
+        if (!given)
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
+        CQ_TRY(cq_frame_set(ev, f, p->name, *given));
+    }
+    if (next < n_args)
+        return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu arguments but got %zu",
+                       def->n_params, n_args);
+    for (size_t k = 0; k < n_kw; k++) {
+        bool known = false;
+
+        for (size_t i = 0; i < def->n_params; i++)
+            known |= strcmp(def->params[i].name, names[k]) == 0;
+        if (!known)
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "has no argument \"%s\"", names[k]);
+    }
+    return CQ_OK;
+}
+
+static void frame_clear(cq_frame *f)
+{
+    for (size_t i = 0; i < f->values.n; i++)
+        cq_val_release(f->values.items[i]);
+    cq_vec_clear(&f->values);
+    cq_ptr_map_clear(&f->slots);
+}
+
+/* The scope of a method of a module: its path is the attribute path it was reached by. */
+static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, size_t n_args,
+                               const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+{
+    cq_frame *outer = ev->frame, f = { .unit = fn->unit, .def = fn->def, .outer = fn->closure };
+    cq_val    with_self[MAX_ARGS + 1];
+    size_t    mark = cq_ctx_mark(ev->cx);
+    cq_flow   flow = CQ_FLOW_NEXT;
+    cq_status status;
+    cq_scope  scope = { .parent = ev->cx->scope };
+    cq_thing *self  = cq_thing_as(fn->self, CQ_THING_OBJECT);
+    bool      scoped = self && self->text && strcmp(fn->def->name, "forward") == 0;
+
+    if (++ev->depth > CQ_EVAL_MAX_DEPTH) {
+        ev->depth--;
+        return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
+                       "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
+    }
+    if (fn->self.kind != CQ_VAL_NONE) {
+        if (n_args >= MAX_ARGS)
+            return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL, "too many arguments");
+        with_self[0] = fn->self;
+        if (n_args)
+            memcpy(with_self + 1, args, n_args * sizeof *args);
+        args = with_self;
+        n_args++;
+    }
+    if (scoped) {
+        const char *dot = strrchr(self->text, '.');
+
+        scope.path       = self->text;
+        scope.name       = dot ? dot + 1 : self->text;
+        scope.class_name = self->cls ? self->cls->name : "";
+        ev->cx->scope    = &scope;
+    }
+    ev->result = CQ_NONE;
+    status     = bind(ev, &f, fn->def, args, n_args, names, kw, n_kw);
+    if (status == CQ_OK) {
+        ev->frame = &f;
+        status    = cq_eval_block(ev, &fn->def->body, 0, &flow);
+        ev->frame = outer;
+    }
+    *out       = status == CQ_OK ? ev->result : CQ_NONE;
+    ev->result = CQ_NONE;
+    /* Changes that are written down refer to this frame; then it must stay until they are
+     * settled. The values themselves are retained by the records. */
+    if (ev->journaling) {
+        for (size_t i = 0; i < ev->journal.n; i++)
+            if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == &f)
+                ev->journal.items[i].where = NULL; /* a variable that is gone */
+    }
+    cq_ctx_pop(ev->cx, mark, out, 1);
+    frame_clear(&f);
+    ev->cx->scope = scope.parent;
+    ev->depth--;
+    return status;
+}
+
+/* Cls(…): an object with its __init__ run, a named tuple, an enum member of a value. */
+static cq_status instantiate(cq_eval *ev, cq_thing *cls, const cq_val *args, size_t n_args,
+                             const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+{
+    cq_ast_def *init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
+    cq_thing   *t, bound = { .kind = CQ_THING_FUNCTION };
+    cq_val      ignored;
+
+    if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE) {
+        CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
+        *out   = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+        t->cls = cls->cls;
+        CQ_TRY(cq_list_new(&t->self.u.list, cls->cls->n_fields));
+        t->self.kind = CQ_VAL_TUPLE;
+        for (size_t i = 0; i < cls->cls->n_fields; i++) {
+            cq_val v = i < n_args ? args[i] : CQ_NONE;
+
+            for (size_t k = 0; k < n_kw; k++)
+                if (strcmp(names[k], cls->cls->fields[i].name) == 0)
+                    v = kw[k];
+            if (i >= n_args && v.kind == CQ_VAL_NONE && cls->cls->fields[i].value)
+                CQ_TRY(cq_eval_expr(ev, cls->cls->fields[i].value, &v));
+            t->self.u.list->items[i] = cq_val_retain(v);
+        }
+        return ev->cx->status;
+    }
+    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
+    *out         = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    t->cls       = cls->cls;
+    t->unit      = cls->unit;
+    t->qualified = cls->qualified;
+    CQ_TRY(ev->cx->status);
+    if (!init)
+        return CQ_OK;
+    bound.unit = cls->unit;
+    bound.def  = init;
+    bound.self = *out;
+    return call_function(ev, &bound, args, n_args, names, kw, n_kw, &ignored);
+}
+
+cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
+                       const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+{
+    cq_thing *t = cq_thing_of(function);
+    bool      found;
+
+    if (++ev->steps > CQ_EVAL_MAX_STEPS)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the program takes more than %u steps",
+                       CQ_EVAL_MAX_STEPS);
+    if (!t)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
+    switch (t->kind) {
+    case CQ_THING_FUNCTION: return call_function(ev, t, args, n_args, names, kw, n_kw, out);
+    case CQ_THING_CLASS: return instantiate(ev, t, args, n_args, names, kw, n_kw, out);
+    case CQ_THING_BUILTIN:
+        CQ_TRY(cq_eval_builtin(ev, t->text, args, n_args, names, kw, n_kw, out, &found));
+        return found ? CQ_OK : cq_eval_operator(ev, t->text, args, n_args, names, kw, n_kw, out);
+    case CQ_THING_METHOD: {
+        cq_val with_self[MAX_ARGS + 1];
+
+        if (n_args >= MAX_ARGS)
+            return cq_fail(CQ_E_UNSUPPORTED, t->text, NULL, "too many arguments");
+        with_self[0] = t->self;
+        if (n_args)
+            memcpy(with_self + 1, args, n_args * sizeof *args);
+        CQ_TRY(cq_eval_builtin(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out, &found));
+        return found ? CQ_OK
+                     : cq_eval_operator(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out);
+    }
+    case CQ_THING_OBJECT: { /* a module that is called like a function; or __call__ */
+        cq_val method;
+
+        CQ_TRY(cq_eval_attribute(
+            ev, function,
+            cq_name(ev->program, t->cls && cq_ast_class_method(t->cls, cq_name(ev->program, "__call__"))
+                                     ? "__call__"
+                                     : "forward"),
+            &method));
+        return cq_eval_call(ev, method, args, n_args, names, kw, n_kw, out);
+    }
+    default: return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
+    }
+}
+
+static bool is_builtin(cq_val f, const char *name)
+{
+    cq_thing *t = cq_thing_as(f, CQ_THING_BUILTIN);
+
+    return t && strcmp(t->text, name) == 0;
+}
+
+static bool is_syntax(const cq_ast_expr *f, const char *name)
+{
+    return f->kind == CQ_X_NAME && strcmp(f->u.name, name) == 0;
+}
+
+cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
+cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
+
+/* Calls whose arguments are types rather than values. */
+static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, bool *done)
+{
+    const cq_ast_expr *f = x->u.call.function;
+    const cq_ast_arg  *a = x->u.call.args;
+    cq_val             v;
+    bool               truth;
+
+    *done = true;
+    if (x->u.call.n == 2 && (is_syntax(f, "annotate") || is_syntax(f, "unchecked_cast") ||
+                             (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "annotate") == 0))) {
+        CQ_TRY(cq_eval_expr(ev, a[1].value, &v));
+        return cq_eval_annotate(ev, a[0].value, v, out);
+    }
+    if (x->u.call.n == 1 && is_syntax(f, "uninitialized"))
+        return new_thing(ev, CQ_THING_UNDEFINED, "uninitialized", out);
+    if (x->u.call.n == 2 && (is_syntax(f, "isinstance") ||
+                             (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "isinstance") == 0))) {
+        CQ_TRY(cq_eval_expr(ev, a[0].value, &v));
+        CQ_TRY(cq_eval_is_instance(ev, v, a[1].value, &truth));
+        *out = cq_val_of_bool(truth);
+        return CQ_OK;
+    }
+    *done = false;
+    return CQ_OK;
+}
+
+static cq_status eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    arguments *a;
+    cq_val     f;
+    bool       done;
+    cq_status  status;
+
+    CQ_TRY(eval_type_call(ev, x, out, &done));
+    if (done)
+        return CQ_OK;
+    CQ_TRY(cq_eval_expr(ev, x->u.call.function, &f));
+    a = cq_alloc(sizeof *a);
+    if (!a)
+        return CQ_E_NO_MEMORY;
+    status = eval_arguments(ev, x, a);
+    if (status == CQ_OK && is_builtin(f, "fork") && a->n) /* runs in line */
+        status = cq_eval_call(ev, a->args[0], a->args + 1, a->n - 1, a->names, a->kw, a->n_kw, out);
+    else if (status == CQ_OK)
+        status = cq_eval_call(ev, f, a->args, a->n, a->names, a->kw, a->n_kw, out);
+    cq_free(a);
+    return status;
+}
+
+static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_text *text;
+    cq_val   v;
+
+    *out = CQ_NONE;
+    switch (x->kind) {
+    case CQ_X_NONE: return CQ_OK;
+    case CQ_X_TRUE: *out = cq_val_of_bool(true); return CQ_OK;
+    case CQ_X_FALSE: *out = cq_val_of_bool(false); return CQ_OK;
+    case CQ_X_INT: *out = cq_val_of_i64(x->u.i); return CQ_OK;
+    case CQ_X_FLOAT: *out = cq_val_of_f64(x->u.f); return CQ_OK;
+    case CQ_X_COMPLEX:
+        *out = (cq_val){ .kind = CQ_VAL_COMPLEX, .u.c = { 0, x->u.f } };
+        return CQ_OK;
+    case CQ_X_STR:
+        CQ_TRY(cq_text_new(&text, x->u.str.text, x->u.str.len));
+        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
+        return ev->cx->status;
+    case CQ_X_FSTR: return eval_fstring(ev, x, out);
+    case CQ_X_NAME: return look_up(ev, x, out);
+    case CQ_X_ATTR:
+        CQ_TRY(cq_eval_expr(ev, x->u.attr.object, &v));
+        return cq_eval_attribute(ev, v, x->u.attr.name, out);
+    case CQ_X_CALL: return eval_call_expr(ev, x, out);
+    case CQ_X_INDEX:
+        CQ_TRY(cq_eval_expr(ev, x->u.index.object, &v));
+        return cq_eval_index(ev, v, x->u.index.index, out);
+    case CQ_X_UNARY: return eval_unary(ev, x, out);
+    case CQ_X_BINARY: {
+        cq_val a, b;
+
+        CQ_TRY(cq_eval_expr(ev, x->u.binary.left, &a));
+        CQ_TRY(cq_eval_expr(ev, x->u.binary.right, &b));
+        return eval_binary_op(ev, x->u.binary.op, a, b, out);
+    }
+    case CQ_X_AND:
+    case CQ_X_OR: return eval_and_or(ev, x, out);
+    case CQ_X_COMPARE: return eval_compare(ev, x, out);
+    case CQ_X_IF_ELSE: return eval_choice(ev, x, out);
+    case CQ_X_LIST: return eval_items(ev, &x->u.items, CQ_VAL_LIST, out);
+    case CQ_X_TUPLE: return eval_items(ev, &x->u.items, CQ_VAL_TUPLE, out);
+    case CQ_X_DICT: return eval_dict(ev, x, out);
+    case CQ_X_LIST_COMP:
+    case CQ_X_DICT_COMP: return eval_comp(ev, x, out);
+    case CQ_X_ELLIPSIS:
+    case CQ_X_SLICE:
+    case CQ_X_STARRED: break;
+    }
+    return cq_eval_fail(ev, x->at, CQ_E_SYNTAX, "this has no value here");
+}
+
+cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_status status = eval_expr(ev, x, out);
+
+    return status == CQ_OK ? CQ_OK : cq_source_blame(&ev->frame->unit->source, x->at, status);
+}
+
+/* ---- statements ---- */
+
+static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
+{
+    const cq_ast_exprs *to = &target->u.items;
+    cq_val              items;
+    bool                known;
+    size_t              star = to->n, n;
+
+    CQ_TRY(cq_eval_items(ev, v, &items, &known));
+    if (!known)
+        return cq_eval_fail(ev, target->at, CQ_E_UNSUPPORTED,
+                            "the length of what is unpacked must be known");
+    n = items.u.list->n;
+    for (size_t i = 0; i < to->n; i++)
+        if (to->items[i]->kind == CQ_X_STARRED)
+            star = i;
+    if (star == to->n ? n != to->n : n + 1 < to->n)
+        return cq_eval_fail(ev, target->at, CQ_E_TYPE, "%zu values cannot be unpacked into %zu", n,
+                            to->n);
+    for (size_t i = 0; i < to->n; i++) {
+        size_t from = i > star ? n - (to->n - i) : i;
+
+        if (i != star) {
+            CQ_TRY(cq_eval_assign(ev, to->items[i], items.u.list->items[from]));
+        } else {
+            cq_val rest;
+
+            CQ_TRY(cq_eval_list(ev, items.u.list->items + i, n + 1 - to->n, CQ_VAL_LIST, &rest));
+            CQ_TRY(cq_eval_assign(ev, to->items[i]->u.starred, rest));
+        }
+    }
+    return CQ_OK;
+}
+
+cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v)
+{
+    cq_val object;
+
+    switch (target->kind) {
+    case CQ_X_NAME: return cq_frame_set(ev, ev->frame, target->u.name, v);
+    case CQ_X_ATTR:
+        CQ_TRY(cq_eval_expr(ev, target->u.attr.object, &object));
+        return cq_eval_set_attribute(ev, object, target->u.attr.name, v);
+    case CQ_X_INDEX:
+        CQ_TRY(cq_eval_expr(ev, target->u.index.object, &object));
+        return cq_eval_set_index(ev, object, target->u.index.index, v);
+    case CQ_X_TUPLE:
+    case CQ_X_LIST: return unpack(ev, target, v);
+    default: return cq_eval_fail(ev, target->at, CQ_E_SYNTAX, "nothing can be assigned to this");
+    }
+}
+
+static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_ast_expr *target = s->u.augment.target;
+    cq_val             old, value, result;
+    char               in_place[64];
+
+    CQ_TRY(cq_eval_expr(ev, target, &old));
+    CQ_TRY(cq_eval_expr(ev, s->u.augment.value, &value));
+    /* Tensors and lists change in place; for everything else x += y is x = x + y. */
+    if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
+        cq_val      args[2] = { old, value };
+        const char *aten    = cq_ast_op_aten(s->u.augment.op);
+        bool        found   = false;
+
+        snprintf(in_place, sizeof in_place, "%s_",
+                 s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide" : aten);
+        CQ_TRY(cq_eval_builtin(ev, in_place, args, 2, NULL, NULL, 0, &result, &found));
+        if (!found && old.kind == CQ_VAL_TENSOR)
+            CQ_TRY(cq_eval_operator(ev, in_place, args, 2, NULL, NULL, 0, &result));
+        return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
+    }
+    CQ_TRY(eval_binary_op(ev, s->u.augment.op, old, value, &result));
+    return cq_eval_assign(ev, target, result);
+}
+
+/* One round of a loop. Sets *out to true when the loop is over. */
+static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow, bool *out)
+{
+    CQ_TRY(cq_eval_block(ev, &s->u.loop.body, 0, flow));
+    *out = *flow == CQ_FLOW_BREAK || *flow == CQ_FLOW_RETURN;
+    if (*flow != CQ_FLOW_RETURN)
+        *flow = CQ_FLOW_NEXT;
+    return CQ_OK;
+}
+
+static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+{
+    bool     over = false;
+    uint64_t rounds = 0;
+
+    while (!over) {
+        bool      known, truth;
+        cq_value *symbol;
+        cq_val    test;
+
+        CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
+        CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
+        if (!known || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
+            return cq_eval_loop(ev, s, CQ_NONE, flow);
+        if (!truth)
+            break;
+        CQ_TRY(loop_round(ev, s, flow, &over));
+        if (++rounds + ev->steps > CQ_EVAL_MAX_STEPS)
+            return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the loop does not end");
+    }
+    return CQ_OK;
+}
+
+static cq_status eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+{
+    cq_val    iterable, items;
+    cq_thing *range;
+    bool      known, over = false;
+
+    CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
+    range = cq_thing_as(iterable, CQ_THING_RANGE);
+    if (range) {
+        int64_t n = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
+                                          : range->start.value - range->stop.value - range->step.value - 1;
+        int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
+
+        n = step && n > 0 ? n / step : 0;
+        if (range->start.expr || range->stop.expr || range->step.expr ||
+            (ev->capture && n > CQ_EVAL_MAX_UNROLL))
+            return cq_eval_loop(ev, s, iterable, flow);
+        cq_val_retain(iterable);
+        for (int64_t i = 0; i < n && !over; i++) {
+            cq_status status = cq_eval_assign(
+                ev, s->u.loop.target, cq_val_of_i64(range->start.value + i * range->step.value));
+
+            if (status == CQ_OK)
+                status = loop_round(ev, s, flow, &over);
+            if (status == CQ_OK && ++ev->steps > CQ_EVAL_MAX_STEPS)
+                status = cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the loop does not end");
+            if (status != CQ_OK) {
+                cq_val_release(iterable);
+                return status;
+            }
+        }
+        cq_val_release(iterable);
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
+    if (!known)
+        return cq_eval_loop(ev, s, iterable, flow);
+    cq_val_retain(items);
+    for (size_t i = 0; i < items.u.list->n && !over; i++) {
+        cq_status status = cq_eval_assign(ev, s->u.loop.target, items.u.list->items[i]);
+
+        if (status == CQ_OK)
+            status = loop_round(ev, s, flow, &over);
+        if (status != CQ_OK) {
+            cq_val_release(items);
+            return status;
+        }
+    }
+    cq_val_release(items);
+    return CQ_OK;
+}
+
+static cq_status eval_raise(cq_eval *ev, const cq_ast_stmt *s)
+{
+    cq_str    text = { 0 };
+    cq_status status;
+    cq_val    v;
+
+    if (!s->u.raise.value)
+        return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the model raises an exception");
+    CQ_TRY(cq_eval_expr(ev, s->u.raise.value, &v));
+    status = cq_eval_format(ev, &text, v, false);
+    if (status == CQ_OK)
+        status = cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the model raises an exception: %s",
+                              cq_str_text(&text));
+    cq_str_clear(&text);
+    return status;
+}
+
+/* An assertion on data cannot be checked in a graph: it is taken to hold. */
+static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
+{
+    bool      known, truth;
+    cq_value *symbol;
+    cq_val    test, message = CQ_NONE;
+
+    CQ_TRY(cq_eval_expr(ev, s->u.assertion.test, &test));
+    CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
+    if (!known || truth)
+        return CQ_OK;
+    if (s->u.assertion.message)
+        CQ_TRY(cq_eval_expr(ev, s->u.assertion.message, &message));
+    return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the model's assertion fails%s%s",
+                        message.kind == CQ_VAL_STR ? ": " : "",
+                        message.kind == CQ_VAL_STR ? message.u.text->text : "");
+}
+
+/* with torch.no_grad(): the context managers of models do nothing to inference; those that are
+ * classes of the program have their __enter__ and __exit__ called. */
+static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+{
+    cq_val    contexts[16];
+    size_t    n = s->u.with.n < 16 ? s->u.with.n : 16;
+    cq_status status;
+
+    for (size_t i = 0; i < n; i++) {
+        cq_val entered = CQ_NONE, method;
+
+        CQ_TRY(cq_eval_expr(ev, s->u.with.items[i].context, &contexts[i]));
+        cq_val_retain(contexts[i]);
+        cq_ctx_own(ev->cx, contexts[i]);
+        if (cq_thing_as(contexts[i], CQ_THING_OBJECT)) {
+            CQ_TRY(cq_eval_attribute(ev, contexts[i], cq_name(ev->program, "__enter__"), &method));
+            CQ_TRY(cq_eval_call(ev, method, NULL, 0, NULL, NULL, 0, &entered));
+        }
+        if (s->u.with.items[i].target)
+            CQ_TRY(cq_eval_assign(ev, s->u.with.items[i].target, entered));
+    }
+    status = cq_eval_block(ev, &s->u.with.body, 0, flow);
+    for (size_t i = n; i-- > 0 && status == CQ_OK;) {
+        cq_val nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE }, method, ignored;
+
+        if (!cq_thing_as(contexts[i], CQ_THING_OBJECT))
+            continue;
+        CQ_TRY(cq_eval_attribute(ev, contexts[i], cq_name(ev->program, "__exit__"), &method));
+        CQ_TRY(cq_eval_call(ev, method, nones, 3, NULL, NULL, 0, &ignored));
+    }
+    return status;
+}
+
+static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
+{
+    cq_thing *t;
+    cq_val    v;
+
+    CQ_TRY(cq_thing_new(&t, CQ_THING_FUNCTION));
+    t->unit    = ev->frame->unit;
+    t->def     = s->u.def;
+    t->closure = ev->frame;
+    v          = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    CQ_TRY(ev->cx->status);
+    return cq_frame_set(ev, ev->frame, s->u.def->name, v);
+}
+
+static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *block, size_t at,
+                           cq_flow *flow, bool *rest_done)
+{
+    cq_value *symbol;
+    bool      known, truth;
+    cq_val    v;
+
+    switch (s->kind) {
+    case CQ_S_EXPR: return cq_eval_expr(ev, s->u.value, &v);
+    case CQ_S_ASSIGN:
+        if (!s->u.assign.value)
+            return CQ_OK;
+        CQ_TRY(cq_eval_expr(ev, s->u.assign.value, &v));
+        if (s->u.assign.type)
+            CQ_TRY(cq_eval_annotate(ev, s->u.assign.type, v, &v));
+        for (size_t i = 0; i < s->u.assign.targets.n; i++)
+            CQ_TRY(cq_eval_assign(ev, s->u.assign.targets.items[i], v));
+        return CQ_OK;
+    case CQ_S_AUGMENT: return eval_augment(ev, s);
+    case CQ_S_IF:
+        CQ_TRY(cq_eval_expr(ev, s->u.branch.test, &v));
+        CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
+        if (known)
+            return cq_eval_block(ev, truth ? &s->u.branch.then : &s->u.branch.other, 0, flow);
+        *rest_done = true; /* it says so again if it left the rest to us */
+        CQ_TRY(cq_eval_if(ev, s, block, at + 1, symbol, flow));
+        *rest_done = *flow != CQ_FLOW_NEXT;
+        return CQ_OK;
+    case CQ_S_WHILE: return eval_while(ev, s, flow);
+    case CQ_S_FOR: return eval_for(ev, s, flow);
+    case CQ_S_WITH: return eval_with(ev, s, flow);
+    case CQ_S_RETURN:
+        v = CQ_NONE;
+        if (s->u.value)
+            CQ_TRY(cq_eval_expr(ev, s->u.value, &v));
+        ev->result = v;
+        *flow      = CQ_FLOW_RETURN;
+        return CQ_OK;
+    case CQ_S_RAISE: return eval_raise(ev, s);
+    case CQ_S_ASSERT: return eval_assert(ev, s);
+    case CQ_S_DEL: /* x, or x[i] of a list or dict */
+        for (size_t i = 0; i < s->u.targets.n; i++) {
+            const cq_ast_expr *x = s->u.targets.items[i];
+            cq_val             args[2];
+            bool               found;
+
+            if (x->kind != CQ_X_INDEX)
+                continue;
+            CQ_TRY(cq_eval_expr(ev, x->u.index.object, &args[0]));
+            CQ_TRY(cq_eval_expr(ev, x->u.index.index, &args[1]));
+            CQ_TRY(cq_eval_builtin(ev, "aten::Delete", args, 2, NULL, NULL, 0, &v, &found));
+        }
+        return CQ_OK;
+    case CQ_S_DEF: return eval_def(ev, s);
+    case CQ_S_PASS: return CQ_OK;
+    case CQ_S_BREAK: *flow = CQ_FLOW_BREAK; return CQ_OK;
+    case CQ_S_CONTINUE: *flow = CQ_FLOW_CONTINUE; return CQ_OK;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)
+{
+    *flow = CQ_FLOW_NEXT;
+    for (size_t i = first; i < b->n && *flow == CQ_FLOW_NEXT; i++) {
+        size_t    mark      = cq_ctx_mark(ev->cx);
+        bool      rest_done = false;
+        cq_status status;
+
+        if (++ev->steps > CQ_EVAL_MAX_STEPS)
+            return cq_eval_fail(ev, b->items[i]->at, CQ_E_UNSUPPORTED,
+                                "the program takes more than %u steps", CQ_EVAL_MAX_STEPS);
+        status = eval_stmt(ev, b->items[i], b, i, flow, &rest_done);
+        if (status != CQ_OK)
+            return cq_source_blame(&ev->frame->unit->source, b->items[i]->at, status);
+        cq_ctx_pop(ev->cx, mark, &ev->result, *flow == CQ_FLOW_RETURN);
+        if (rest_done)
+            break;
+    }
+    return CQ_OK;
+}

@@ -1,0 +1,213 @@
+/* The evaluator of TorchScript: it runs what is known and writes down the rest.
+ *
+ * Every value is known (a number, a text, a list, an object, a tensor with data), or shaped (a
+ * fake tensor of a capture), or a symbol (a size, or a number that carries the graph value it
+ * comes from). A branch on a known condition is taken; on a symbolic one both sides are
+ * evaluated into the blocks of an If (branch.c), and a loop of unknown length becomes a Loop
+ * (loop.c). Lists, dicts, classes, None, closures vanish because they have been run.
+ *
+ * With a plain context the same code simply runs the program.
+ *
+ * Types are those of the values: TorchScript is statically typed so that it can be compiled,
+ * but a program that is run once, with its values at hand, needs no inference. */
+#ifndef CQ_SCRIPT_EVAL_H
+#define CQ_SCRIPT_EVAL_H
+
+#include "aten/ctx.h"
+#include "base/vec.h"
+#include "capture/capture.h"
+#include "script/ast.h"
+#include "tensor/value.h"
+
+/* Limits: a file can make the evaluator work, but not without end. */
+enum {
+    CQ_EVAL_MAX_DEPTH  = 200,      /* calls of functions inside of each other */
+    CQ_EVAL_MAX_UNROLL = 1024,     /* iterations of a loop that are written one by one */
+    CQ_EVAL_MAX_ITEMS  = 1 << 20,  /* of a list that a program makes */
+    CQ_EVAL_MAX_TEXT   = 1 << 20   /* bytes of a text that a program makes */
+};
+#define CQ_EVAL_MAX_STEPS 100000000u /* statements and calls in all */
+
+typedef struct cq_eval    cq_eval;
+typedef struct cq_thing   cq_thing;
+typedef struct cq_program cq_program;
+typedef struct cq_frame   cq_frame;
+
+/* ---- things: what a name can mean besides plain values ---- */
+
+typedef enum cq_thing_kind {
+    CQ_THING_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
+    CQ_THING_BUILTIN,   /* a function known by name: "aten::add", "len" */
+    CQ_THING_FUNCTION,  /* of the program, maybe bound to self */
+    CQ_THING_METHOD,    /* of a plain value: x.relu, items.append */
+    CQ_THING_CLASS,
+    CQ_THING_OBJECT,    /* an instance: a module, a class of the user's */
+    CQ_THING_ENUM,      /* a member */
+    CQ_THING_NAMED,     /* a NamedTuple */
+    CQ_THING_RANGE,
+    CQ_THING_SEQUENCE,  /* a list of tensors whose length is not known: a value of the graph */
+    CQ_THING_UNDEFINED  /* no value on some path; using it is the error `text` */
+} cq_thing_kind;
+
+typedef struct cq_attribute {
+    const char *name; /* interned by the program */
+    cq_val      value;
+} cq_attribute;
+
+struct cq_thing {
+    cq_box        box; /* first */
+    cq_thing_kind kind;
+    const char   *text; /* name of a namespace, builtin, method, enum member; interned */
+    cq_unit      *unit; /* of functions and classes, borrowed from the program */
+    cq_ast_def   *def;
+    cq_ast_class *cls; /* of CLASS, OBJECT, ENUM, NAMED */
+    const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
+    cq_val        self; /* bound object of FUNCTION, value of METHOD and ENUM, list of NAMED */
+    cq_frame     *closure; /* of a nested function; borrowed from the frame below */
+    CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
+    cq_int        start, stop, step; /* of a RANGE */
+    cq_value     *value; /* of a SEQUENCE */
+    cq_type       element; /* of a SEQUENCE */
+};
+
+cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind);
+cq_thing *cq_thing_of(cq_val v); /* NULL if it is no thing */
+cq_thing *cq_thing_as(cq_val v, cq_thing_kind kind); /* NULL if it is not of that kind */
+
+static inline cq_val cq_val_of_thing(cq_thing *t)
+{
+    return t ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &t->box } : CQ_NONE;
+}
+
+cq_val *cq_thing_attribute(cq_thing *object, const char *interned); /* NULL: none */
+
+/* "Tensor", "List[int]", "Net": how messages call the type of a value. */
+const char *cq_eval_type_name(cq_val v);
+
+/* ---- the program: where names lead ---- */
+
+struct cq_program {
+    cq_intern names;
+    cq_arena *arena;
+    cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
+    CQ_VEC(cq_unit *) all_units;
+    cq_map    classes; /* qualified name -> cq_thing (CLASS), one each */
+    cq_unit  *main;    /* of source text; NULL for archives */
+    void     *archive; /* of an archive; asked for code by qualifier */
+    cq_status (*load_code)(cq_program *p, const char *qualifier, const char **text, size_t *len,
+                           const char **file);
+    cq_val constants; /* the tuple CONSTANTS refers to */
+    int    version;   /* of the archive, which decides about old operators; newest otherwise */
+};
+
+cq_status cq_program_new(cq_program **out);
+void      cq_program_free(cq_program *p);
+cq_status cq_program_add_source(cq_program *p, const char *file, const char *text, size_t len);
+
+/* What a dotted name of an archive means: a class, a function or a namespace. */
+cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
+cq_status cq_program_class(cq_program *p, const char *qualified, cq_thing **out); /* borrowed */
+
+const char *cq_name(cq_program *p, const char *text); /* interned; "" without memory */
+
+/* ---- frames: the variables of one call ---- */
+
+struct cq_frame {
+    cq_frame   *outer; /* of a nested function: where it was defined */
+    cq_unit    *unit;
+    cq_ast_def *def;
+    cq_ptr_map  slots; /* name -> index + 1 */
+    CQ_VEC(cq_val) values;
+};
+
+cq_val   *cq_frame_find(cq_frame *f, const char *name); /* in outer ones too; NULL: none */
+cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v); /* retains v */
+
+/* ---- the evaluator ---- */
+
+/* A change that can be taken back: what was there before. */
+typedef struct cq_change {
+    enum { CQ_CHANGE_SLOT, CQ_CHANGE_LIST, CQ_CHANGE_DICT, CQ_CHANGE_ATTRIBUTE, CQ_CHANGE_TRACK } kind;
+    void     *where; /* frame, list, dict, object, track */
+    size_t    index; /* of a slot or an attribute */
+    cq_val    old;   /* of a slot or an attribute; a copy of a list or dict */
+    cq_value *old_value; /* of a track */
+    uint32_t  old_version, old_current;
+} cq_change;
+
+typedef enum cq_flow { CQ_FLOW_NEXT, CQ_FLOW_RETURN, CQ_FLOW_BREAK, CQ_FLOW_CONTINUE } cq_flow;
+
+struct cq_eval {
+    cq_ctx     *cx;
+    cq_program *program;
+    cq_capture *capture;  /* NULL: just run */
+    bool        tracing;  /* the example decides every branch */
+    cq_frame   *frame;
+    cq_val      result;   /* of the return that is under way */
+    unsigned    depth, journaling; /* > 0: changes are written down */
+    uint64_t    steps;
+    CQ_VEC(cq_change) journal;
+};
+
+/* Calls a function, method or class of the program, or a builtin. Results are the context's. */
+cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
+                       const char *const *kw_names, const cq_val *kw_args, size_t n_kw, cq_val *out);
+
+cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
+cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow);
+cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
+
+/* The value as a condition. *known: it is the plain truth; else *symbol is the graph value. */
+cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_value **symbol);
+
+/* A plain integer, for lengths and indices: a symbol is decided by the example (with a
+ * warning), or refused when only data could tell. */
+cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
+
+/* branch.c, loop.c */
+cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,
+                     cq_value *condition, cq_flow *flow);
+cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, cq_val *out);
+cq_status cq_eval_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val count, cq_flow *flow);
+
+/* builtin.c: functions by name, "aten::len", "prim::RaiseException", "annotate". Sets *found. */
+cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
+                          const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
+                          cq_val *out, bool *found);
+
+/* resolve.c: the overload of an operator of the table that takes these arguments, and its call. */
+cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
+                           const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
+                           cq_val *out);
+
+/* index.c: x[index] on tensors, lists, tuples, dicts, texts; and its assignment. */
+cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
+cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v);
+cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out);
+
+/* attribute.c */
+cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);
+cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v);
+
+/* Changes of shared things, written down while a branch or loop is explored. */
+cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list);
+cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict);
+
+/* The items that a for statement goes through, if their number is known. */
+cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);
+
+/* str(v), as Python prints it. Appends to s. */
+struct cq_str;
+cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
+
+/* A failure at a node of the current function. */
+cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* A new list or tuple of the context's, of items that it retains. */
+cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out);
+
+/* A number as a 0-d tensor of the graph (prim::NumToTensor). */
+cq_status cq_eval_as_tensor(cq_eval *ev, cq_val number, cq_tensor **out);
+
+#endif

@@ -1,0 +1,382 @@
+/* x[index]. On tensors, what Python's indexing means becomes select, slice, unsqueeze and
+ * index; an assignment writes through the same views. */
+#include "script/eval.h"
+
+enum { MAX_PARTS = 64 };
+
+/* ---- tensors ---- */
+
+static cq_status call_op(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_val *out)
+{
+    const cq_op *op = cq_op_find(name);
+
+    if (!op)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", name);
+    return cq_op_call(ev->cx, op, args, n, out, 1);
+}
+
+static cq_status bound(cq_eval *ev, const cq_ast_expr *x, cq_val otherwise, cq_val *out)
+{
+    bool found;
+
+    if (!x) {
+        *out = otherwise;
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_expr(ev, x, out));
+    if (out->kind == CQ_VAL_TENSOR)
+        return cq_eval_builtin(ev, "aten::Int", &(cq_val){ .kind = CQ_VAL_TENSOR, .u = out->u }, 1,
+                               NULL, NULL, 0, out, &found);
+    if (out->kind == CQ_VAL_NONE)
+        *out = otherwise;
+    return CQ_OK;
+}
+
+/* How many dimensions of x the index uses up by itself. */
+static size_t dims_used(cq_val v)
+{
+    if (v.kind == CQ_VAL_TENSOR &&
+        (v.u.tensor->dtype == CQ_DTYPE_BOOL || v.u.tensor->dtype == CQ_DTYPE_U8) &&
+        v.u.tensor->rank)
+        return v.u.tensor->rank;
+    return 1;
+}
+
+typedef struct parts {
+    const cq_ast_expr *x[MAX_PARTS];
+    cq_val             values[MAX_PARTS]; /* of those that are neither slice nor ... */
+    size_t             n;
+} parts;
+
+static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
+{
+    p->n = 0;
+    if (index->kind == CQ_X_TUPLE) {
+        if (index->u.items.n > MAX_PARTS)
+            return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED, "too many indices");
+        for (size_t i = 0; i < index->u.items.n; i++)
+            p->x[p->n++] = index->u.items.items[i];
+    } else {
+        p->x[p->n++] = index;
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        p->values[i] = CQ_NONE;
+        if (p->x[i]->kind != CQ_X_SLICE && p->x[i]->kind != CQ_X_ELLIPSIS)
+            CQ_TRY(cq_eval_expr(ev, p->x[i], &p->values[i]));
+    }
+    /* x[t] where t is a tuple value of indices */
+    if (p->n == 1 && p->values[0].kind == CQ_VAL_TUPLE && p->values[0].u.list->n <= MAX_PARTS) {
+        cq_list *list = p->values[0].u.list;
+
+        for (size_t i = 0; i < list->n; i++) {
+            p->x[i]      = p->x[0];
+            p->values[i] = list->items[i];
+        }
+        p->n = list->n;
+    }
+    return CQ_OK;
+}
+
+/* A list of numbers in an index is a tensor of them. */
+static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
+{
+    cq_val args[1] = { *v };
+    bool   found;
+
+    if (v->kind != CQ_VAL_LIST)
+        return CQ_OK;
+    return cq_eval_builtin(ev, "aten::tensor", args, 1, NULL, NULL, 0, v, &found);
+}
+
+/* Applies everything but index tensors as views; those are collected per dimension of the
+ * view, None where a dimension is taken whole. */
+static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_val *indices,
+                            size_t *n_indices)
+{
+    size_t used = 0, dim = 0;
+
+    *n_indices = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        bool is_none = p->x[i]->kind == CQ_X_NONE ||
+                       (p->x[i]->kind != CQ_X_SLICE && p->x[i]->kind != CQ_X_ELLIPSIS &&
+                        p->values[i].kind == CQ_VAL_NONE);
+
+        CQ_TRY(list_to_tensor(ev, &p->values[i]));
+        if (p->x[i]->kind != CQ_X_ELLIPSIS && !is_none && p->values[i].kind != CQ_VAL_BOOL)
+            used += p->x[i]->kind == CQ_X_SLICE ? 1 : dims_used(p->values[i]);
+    }
+    if (used > x.u.tensor->rank)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%zu indices for a tensor of %u dimensions", used,
+                       x.u.tensor->rank);
+    *view = x;
+    for (size_t i = 0; i < p->n; i++) {
+        const cq_ast_expr *part = p->x[i];
+        cq_val             v    = p->values[i];
+
+        if (part->kind == CQ_X_ELLIPSIS) {
+            for (size_t k = used; k < x.u.tensor->rank; k++, dim++)
+                indices[(*n_indices)++] = CQ_NONE;
+        } else if (part->kind == CQ_X_SLICE) {
+            cq_val args[5] = { *view, cq_val_of_i64((int64_t)dim) };
+
+            CQ_TRY(bound(ev, part->u.slice.start, CQ_NONE, &args[2]));
+            CQ_TRY(bound(ev, part->u.slice.stop, CQ_NONE, &args[3]));
+            CQ_TRY(bound(ev, part->u.slice.step, cq_val_of_i64(1), &args[4]));
+            if (part->u.slice.start || part->u.slice.stop || part->u.slice.step)
+                CQ_TRY(call_op(ev, "aten::slice.Tensor", args, 5, view));
+            indices[(*n_indices)++] = CQ_NONE;
+            dim++;
+        } else if (v.kind == CQ_VAL_NONE) {
+            CQ_TRY(call_op(ev, "aten::unsqueeze", (cq_val[]){ *view, cq_val_of_i64((int64_t)dim) }, 2,
+                           view));
+            indices[(*n_indices)++] = CQ_NONE;
+            dim++;
+        } else if (v.kind == CQ_VAL_INT) {
+            CQ_TRY(call_op(ev, "aten::select.int",
+                           (cq_val[]){ *view, cq_val_of_i64((int64_t)dim), v }, 3, view));
+        } else if (v.kind == CQ_VAL_TENSOR) {
+            indices[(*n_indices)++] = v;
+            dim += dims_used(v);
+        } else {
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "a tensor cannot be indexed by %s",
+                           cq_eval_type_name(v));
+        }
+    }
+    while (*n_indices && indices[*n_indices - 1].kind == CQ_VAL_NONE)
+        (*n_indices)--;
+    return CQ_OK;
+}
+
+static cq_status index_tensor(cq_eval *ev, cq_val x, const cq_ast_expr *index, cq_val *out)
+{
+    parts  p;
+    cq_val indices[2 * MAX_PARTS], list;
+    size_t n;
+
+    CQ_TRY(read_parts(ev, index, &p));
+    CQ_TRY(take_views(ev, x, &p, out, indices, &n));
+    if (!n)
+        return CQ_OK;
+    CQ_TRY(cq_eval_list(ev, indices, n, CQ_VAL_LIST, &list));
+    return call_op(ev, "aten::index.Tensor", (cq_val[]){ *out, list }, 2, out);
+}
+
+static cq_status set_tensor(cq_eval *ev, cq_val x, const cq_ast_expr *index, cq_val v)
+{
+    parts  p;
+    cq_val indices[2 * MAX_PARTS], list, view, ignored;
+    size_t n;
+
+    CQ_TRY(read_parts(ev, index, &p));
+    CQ_TRY(take_views(ev, x, &p, &view, indices, &n));
+    if (!n)
+        return v.kind == CQ_VAL_TENSOR
+                   ? cq_eval_operator(ev, "aten::copy_", (cq_val[]){ view, v }, 2, NULL, NULL, 0,
+                                      &ignored)
+                   : cq_eval_operator(ev, "aten::fill_", (cq_val[]){ view, v }, 2, NULL, NULL, 0,
+                                      &ignored);
+    if (v.kind != CQ_VAL_TENSOR) {
+        cq_tensor *t;
+
+        CQ_TRY(cq_eval_as_tensor(ev, v, &t));
+        CQ_TRY(call_op(ev, "aten::to.dtype",
+                       (cq_val[]){ cq_val_of_tensor(t), DTYPE(x.u.tensor->dtype) }, 2, &v));
+    }
+    CQ_TRY(cq_eval_list(ev, indices, n, CQ_VAL_LIST, &list));
+    return call_op(ev, "aten::index_put_", (cq_val[]){ view, list, v }, 3, &ignored);
+}
+
+/* ---- lists, tuples, texts, dicts ---- */
+
+static cq_status position(cq_eval *ev, cq_val index, size_t n, size_t *out)
+{
+    int64_t i;
+
+    CQ_TRY(cq_eval_plain(ev, index, &i));
+    if (i < 0)
+        i += (int64_t)n;
+    if (i < 0 || i >= (int64_t)n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "index %lld is out of range for %zu items",
+                       (long long)i, n);
+    *out = (size_t)i;
+    return CQ_OK;
+}
+
+cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
+{
+    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED), *t = cq_thing_as(object, CQ_THING_OBJECT);
+    cq_text  *text;
+    cq_val   *found;
+    size_t    at;
+    bool      known;
+
+    if (named)
+        object = named->self;
+    switch (object.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        CQ_TRY(position(ev, index, object.u.list->n, &at));
+        *out = object.u.list->items[at];
+        return CQ_OK;
+    case CQ_VAL_STR:
+        CQ_TRY(position(ev, index, object.u.text->len, &at));
+        CQ_TRY(cq_text_new(&text, object.u.text->text + at, 1));
+        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
+        return ev->cx->status;
+    case CQ_VAL_DICT:
+        found = cq_dict_get(object.u.dict, index);
+        if (!found)
+            return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
+                           index.kind == CQ_VAL_STR ? ": " : "",
+                           index.kind == CQ_VAL_STR ? index.u.text->text : "");
+        *out = *found;
+        return CQ_OK;
+    case CQ_VAL_TENSOR:
+        if (index.kind == CQ_VAL_TENSOR) {
+            cq_val list;
+
+            CQ_TRY(cq_eval_list(ev, &index, 1, CQ_VAL_LIST, &list));
+            return call_op(ev, "aten::index.Tensor", (cq_val[]){ object, list }, 2, out);
+        }
+        return call_op(ev, "aten::select.int", (cq_val[]){ object, cq_val_of_i64(0), index }, 3, out);
+    default: break;
+    }
+    if (cq_thing_as(object, CQ_THING_SEQUENCE))
+        return cq_eval_builtin(ev, "sequence::at", (cq_val[]){ object, index }, 2, NULL, NULL, 0, out,
+                               &known);
+    if (t && t->cls) { /* a ModuleList or ModuleDict, or a class with __getitem__ */
+        cq_val items;
+
+        if (cq_ast_class_method(t->cls, cq_name(ev->program, "__getitem__"))) {
+            cq_val method;
+
+            CQ_TRY(cq_eval_attribute(ev, object, cq_name(ev->program, "__getitem__"), &method));
+            return cq_eval_call(ev, method, &index, 1, NULL, NULL, 0, out);
+        }
+        if (index.kind == CQ_VAL_STR)
+            return cq_eval_attribute(ev, object, index.u.text->text, out);
+        CQ_TRY(cq_eval_items(ev, object, &items, &known));
+        if (known)
+            return cq_eval_get_item(ev, items, index, out);
+    }
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be indexed", cq_eval_type_name(object));
+}
+
+/* start:stop:step of a list, tuple or text of n items, as Python counts. */
+static cq_status plain_slice(cq_eval *ev, const cq_ast_expr *s, size_t n, int64_t *start,
+                             int64_t *stop, int64_t *step)
+{
+    cq_val  v;
+    int64_t len = (int64_t)n;
+
+    *step = 1;
+    if (s->u.slice.step) {
+        CQ_TRY(bound(ev, s->u.slice.step, cq_val_of_i64(1), &v));
+        CQ_TRY(cq_eval_plain(ev, v, step));
+        if (*step == 0)
+            return cq_eval_fail(ev, s->at, CQ_E_ARGUMENT, "a slice cannot have step 0");
+    }
+    CQ_TRY(bound(ev, s->u.slice.start, cq_val_of_i64(*step > 0 ? 0 : INT64_MAX), &v));
+    CQ_TRY(cq_eval_plain(ev, v, start));
+    if (s->u.slice.start && *start < 0)
+        *start += len;
+    *start = *start < 0 ? (*step > 0 ? 0 : -1) : *start >= len ? (*step > 0 ? len : len - 1) : *start;
+    CQ_TRY(bound(ev, s->u.slice.stop, CQ_NONE, &v));
+    if (v.kind == CQ_VAL_NONE) {
+        *stop = *step > 0 ? len : -1;
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_plain(ev, v, stop));
+    if (*stop < 0)
+        *stop += len;
+    *stop = *stop < 0 ? (*step > 0 ? 0 : -1) : *stop > len ? len : *stop;
+    return CQ_OK;
+}
+
+static cq_status slice_plain(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val *out)
+{
+    int64_t  start, stop, step;
+    cq_list *list;
+    bool     is_text = object.kind == CQ_VAL_STR;
+
+    CQ_TRY(plain_slice(ev, s, is_text ? object.u.text->len : object.u.list->n, &start, &stop, &step));
+    if (is_text) {
+        cq_text *text;
+        char     small[256];
+        size_t   n = 0;
+
+        for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
+            if (n < sizeof small)
+                small[n++] = object.u.text->text[i];
+        if (step == 1)
+            CQ_TRY(cq_text_new(&text, object.u.text->text + start,
+                               stop > start ? (size_t)(stop - start) : 0));
+        else
+            CQ_TRY(cq_text_new(&text, small, n));
+        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
+        return ev->cx->status;
+    }
+    CQ_TRY(cq_list_new(&list, 0));
+    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = object.kind, .u.list = list });
+    CQ_TRY(ev->cx->status);
+    for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
+        CQ_TRY(cq_list_push(list, object.u.list->items[i]));
+    return CQ_OK;
+}
+
+cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out)
+{
+    cq_val    v;
+    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED), *t = cq_thing_as(object, CQ_THING_OBJECT);
+
+    if (object.kind == CQ_VAL_TENSOR)
+        return index_tensor(ev, object, index, out);
+    if (named)
+        object = named->self;
+    if (index->kind == CQ_X_SLICE) {
+        if (t) {
+            bool known;
+
+            CQ_TRY(cq_eval_items(ev, object, &object, &known));
+        }
+        if (object.kind == CQ_VAL_LIST || object.kind == CQ_VAL_TUPLE || object.kind == CQ_VAL_STR)
+            return slice_plain(ev, object, index, out);
+        return cq_eval_fail(ev, index->at, CQ_E_TYPE, "%s cannot be sliced",
+                            cq_eval_type_name(object));
+    }
+    CQ_TRY(cq_eval_expr(ev, index, &v));
+    return cq_eval_get_item(ev, object, v, out);
+}
+
+cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v)
+{
+    cq_val at, args[3], ignored;
+    bool   found;
+
+    if (object.kind == CQ_VAL_TENSOR)
+        return set_tensor(ev, object, index, v);
+    if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST) {
+        cq_val  items, rest;
+        int64_t start, stop, step;
+
+        CQ_TRY(plain_slice(ev, index, object.u.list->n, &start, &stop, &step));
+        CQ_TRY(cq_eval_items(ev, v, &items, &found));
+        if (!found || step != 1)
+            return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
+                                "only a list of known length can be assigned to a plain slice");
+        CQ_TRY(cq_eval_will_change_list(ev, object.u.list));
+        CQ_TRY(cq_eval_list(ev, object.u.list->items, object.u.list->n, CQ_VAL_LIST, &rest));
+        while (object.u.list->n > (size_t)start)
+            cq_val_release(object.u.list->items[--object.u.list->n]);
+        for (size_t i = 0; i < items.u.list->n; i++)
+            CQ_TRY(cq_list_push(object.u.list, items.u.list->items[i]));
+        for (size_t i = (size_t)(stop > start ? stop : start); i < rest.u.list->n; i++)
+            CQ_TRY(cq_list_push(object.u.list, rest.u.list->items[i]));
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_expr(ev, index, &at));
+    args[0] = object;
+    args[1] = at;
+    args[2] = v;
+    return cq_eval_builtin(ev, "aten::_set_item", args, 3, NULL, NULL, 0, &ignored, &found);
+}

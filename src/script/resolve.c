@@ -1,0 +1,326 @@
+/* Finding the overload of an operator for the arguments of a call, as PyTorch does: overloads
+ * in the order of its registry, first without and then with implicit conversions. */
+#include "script/eval.h"
+
+#include <stdio.h>
+
+enum { MAX_SCHEMA_ARGS = 64 };
+
+/* ---- does a value fit an argument ---- */
+
+static bool fits(const cq_val *v, const cq_schema_type *want, bool convert);
+
+static bool items_fit(const cq_val *v, const cq_schema_type *want, bool convert)
+{
+    cq_schema_type element = *want;
+
+    element.list_depth--;
+    element.list_size = 0;
+    element.optional  = want->element_optional;
+    for (size_t i = 0; i < v->u.list->n; i++)
+        if (!fits(&v->u.list->items[i], &element, convert))
+            return false;
+    return true;
+}
+
+static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
+{
+    if (v->kind == CQ_VAL_NONE)
+        return want->optional || want->base == CQ_SCHEMA_ANY || want->base == CQ_SCHEMA_NONE;
+    if (want->list_depth) {
+        if (v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE)
+            return items_fit(v, want, convert);
+        if (cq_thing_as(*v, CQ_THING_SEQUENCE))
+            return want->base == CQ_SCHEMA_TENSOR;
+        /* One number for a list of fixed size. */
+        return want->list_size > 0 && ((want->base == CQ_SCHEMA_INT && v->kind == CQ_VAL_INT) ||
+                                       (want->base == CQ_SCHEMA_FLOAT && v->kind == CQ_VAL_FLOAT));
+    }
+    switch (want->base) {
+    case CQ_SCHEMA_TENSOR: return v->kind == CQ_VAL_TENSOR;
+    case CQ_SCHEMA_INT:
+        return v->kind == CQ_VAL_INT ||
+               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_BOOL));
+    case CQ_SCHEMA_FLOAT:
+        return v->kind == CQ_VAL_FLOAT ||
+               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_INT));
+    case CQ_SCHEMA_BOOL: return v->kind == CQ_VAL_BOOL || (convert && v->kind == CQ_VAL_INT);
+    case CQ_SCHEMA_COMPLEX: return v->kind == CQ_VAL_COMPLEX;
+    case CQ_SCHEMA_SCALAR:
+        return v->kind == CQ_VAL_INT || v->kind == CQ_VAL_FLOAT || v->kind == CQ_VAL_COMPLEX ||
+               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_BOOL));
+    case CQ_SCHEMA_STR: return v->kind == CQ_VAL_STR;
+    case CQ_SCHEMA_DEVICE: return v->kind == CQ_VAL_DEVICE || (convert && v->kind == CQ_VAL_STR);
+    case CQ_SCHEMA_GENERATOR: return false;
+    case CQ_SCHEMA_DICT: return v->kind == CQ_VAL_DICT;
+    default: return true;
+    }
+}
+
+/* ---- matching a whole call ---- */
+
+typedef struct call_args {
+    const cq_val      *args, *kw;
+    const char *const *names;
+    size_t             n, n_kw;
+} call_args;
+
+/* torch.zeros(2, 3): trailing ints stand for a list of them. */
+static bool takes_rest(const cq_schema_arg *a, const call_args *c, size_t from)
+{
+    if (a->type.base != CQ_SCHEMA_INT || a->type.list_depth != 1 || a->keyword_only)
+        return false;
+    for (size_t i = from; i < c->n; i++)
+        if (c->args[i].kind != CQ_VAL_INT)
+            return false;
+    return c->n > from;
+}
+
+static const cq_val *by_name(const call_args *c, const char *name, size_t *used)
+{
+    for (size_t i = 0; i < c->n_kw; i++)
+        if (strcmp(c->names[i], name) == 0 ||
+            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0)) {
+            (*used)++;
+            return &c->kw[i];
+        }
+    return NULL;
+}
+
+static bool match(cq_eval *ev, const cq_schema *s, const call_args *c, bool convert, cq_val *out)
+{
+    size_t next = 0, used = 0;
+
+    for (size_t i = 0; i < s->n_args; i++) {
+        const cq_schema_arg *a     = &s->args[i];
+        const cq_val        *given = NULL;
+
+        if (!a->keyword_only && next < c->n) {
+            given = &c->args[next];
+            if (convert && !fits(given, &a->type, convert) && takes_rest(a, c, next)) {
+                if (cq_eval_list(ev, c->args + next, c->n - next, CQ_VAL_LIST, &out[i]) != CQ_OK)
+                    return false;
+                next = c->n;
+                continue;
+            }
+            next++;
+        } else {
+            given = by_name(c, a->name, &used);
+        }
+        if (given) {
+            if (!fits(given, &a->type, convert))
+                return false;
+            out[i] = *given;
+        } else if (a->has_default) {
+            out[i] = a->default_value;
+        } else {
+            return false;
+        }
+    }
+    return next == c->n && used == c->n_kw;
+}
+
+/* Implicit conversions, once the overload is chosen. */
+static cq_status convert_args(cq_eval *ev, const cq_schema *s, cq_val *args)
+{
+    for (size_t i = 0; i < s->n_args; i++) {
+        const cq_schema_type *t = &s->args[i].type;
+        bool                  found;
+
+        if (args[i].kind == CQ_VAL_TENSOR && !t->list_depth && t->base != CQ_SCHEMA_TENSOR &&
+            t->base != CQ_SCHEMA_ANY) {
+            cq_val v = args[i];
+
+            CQ_TRY(cq_eval_builtin(ev,
+                                   t->base == CQ_SCHEMA_INT     ? "aten::Int"
+                                   : t->base == CQ_SCHEMA_FLOAT ? "aten::Float"
+                                                                : "aten::item",
+                                   &v, 1, NULL, NULL, 0, &args[i], &found));
+        } else if (args[i].kind == CQ_VAL_INT && t->base == CQ_SCHEMA_FLOAT && !t->list_depth) {
+            args[i] = cq_val_of_f64((double)args[i].u.i.value);
+        } else if (args[i].kind == CQ_VAL_BOOL && t->base == CQ_SCHEMA_INT && !t->list_depth) {
+            args[i] = cq_val_of_i64(args[i].u.b.value);
+        }
+    }
+    return CQ_OK;
+}
+
+/* ---- integers that shape tensors hold ---- */
+
+static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
+{
+    if (v.kind == CQ_VAL_INT) {
+        *out = v.u.i;
+        return true;
+    }
+    if (v.kind != CQ_VAL_TENSOR || cq_tensor_numel(v.u.tensor) != 1 ||
+        cq_dtype_is_float(v.u.tensor->dtype))
+        return false;
+    if (v.u.tensor->known) {
+        *out = v.u.tensor->known[0];
+        return true;
+    }
+    (void)ev;
+    if (!v.u.tensor->storage)
+        return false;
+    *out = cq_i(cq_tensor_get_i64(v.u.tensor, 0));
+    return true;
+}
+
+static void set_known(cq_val v, cq_int i)
+{
+    if (v.kind == CQ_VAL_TENSOR && !v.u.tensor->known && !v.u.tensor->storage)
+        v.u.tensor->known = cq_alloc(sizeof i);
+    if (v.kind == CQ_VAL_TENSOR && v.u.tensor->known)
+        v.u.tensor->known[0] = i;
+}
+
+/* Traced programs compute with sizes in tensors: the arithmetic is repeated on the integers
+ * that they stand for, so that a size is still a size when it comes out again. */
+static void follow_sizes(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_val result)
+{
+    cq_symbols *st = ev->cx->symbols;
+    cq_int      a, b = cq_i(0), r;
+
+    if (!st || result.kind != CQ_VAL_TENSOR || result.u.tensor->rank ||
+        cq_dtype_is_float(result.u.tensor->dtype) || !n || !known_of(ev, args[0], &a))
+        return;
+    if (strcmp(name, "aten::to") == 0 || strcmp(name, "aten::clone") == 0 ||
+        strcmp(name, "aten::detach") == 0 || strcmp(name, "prim::NumToTensor") == 0 ||
+        strcmp(name, "aten::contiguous") == 0) {
+        set_known(result, a);
+        return;
+    }
+    if (n < 2 || !known_of(ev, args[1], &b))
+        return;
+    if (n > 2 && args[2].kind == CQ_VAL_INT && !cq_int_is(args[2].u.i, 1))
+        return; /* add with another alpha */
+    if (strcmp(name, "aten::add") == 0)
+        r = cq_int_add(st, a, b);
+    else if (strcmp(name, "aten::sub") == 0)
+        r = cq_int_sub(st, a, b);
+    else if (strcmp(name, "aten::mul") == 0)
+        r = cq_int_mul(st, a, b);
+    else if (strcmp(name, "aten::floor_divide") == 0 || strcmp(name, "aten::div") == 0)
+        r = cq_int_floordiv(st, a, b);
+    else if (strcmp(name, "aten::remainder") == 0)
+        r = cq_int_mod(st, a, b);
+    else
+        return;
+    set_known(result, r);
+}
+
+/* ---- the call ---- */
+
+static cq_status describe_call(const call_args *c, const char *name)
+{
+    char   text[512];
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < c->n + c->n_kw && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
+                               i < c->n ? "" : c->names[i - c->n], i < c->n ? "" : "=",
+                               cq_eval_type_name(i < c->n ? c->args[i] : c->kw[i - c->n]));
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "no overload of %s takes (%s)", name, text);
+}
+
+static cq_status call_overload(cq_eval *ev, const cq_op *op, const char *name, cq_val *args,
+                               cq_val *out)
+{
+    cq_val results[CQ_MAX_RESULTS];
+    size_t n = op->schema->n_results;
+
+    CQ_TRY(convert_args(ev, op->schema, args));
+    CQ_TRY(cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS));
+    if (n == 1)
+        *out = results[0];
+    else if (n == 0)
+        *out = CQ_NONE;
+    else
+        CQ_TRY(cq_eval_list(ev, results, n, CQ_VAL_TUPLE, out));
+    follow_sizes(ev, name, args, op->schema->n_args, *out);
+    return CQ_OK;
+}
+
+/* Scalar-first arithmetic: 1 - x is not an operator of the table. */
+static cq_status scalar_first(cq_eval *ev, const char *name, const cq_val *args, cq_val *out,
+                              bool *done)
+{
+    static const struct {
+        const char *name, *swapped;
+    } rows[] = {
+        { "aten::add", "aten::add" }, { "aten::mul", "aten::mul" }, { "aten::eq", "aten::eq" },
+        { "aten::ne", "aten::ne" },   { "aten::lt", "aten::gt" },   { "aten::le", "aten::ge" },
+        { "aten::gt", "aten::lt" },   { "aten::ge", "aten::le" },   { "aten::sub", "aten::rsub" },
+    };
+    cq_val swapped[2] = { args[1], args[0] };
+
+    *done = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name, rows[i].name) == 0)
+            return cq_eval_operator(ev, rows[i].swapped, swapped, 2, NULL, NULL, 0, out);
+    if (strcmp(name, "aten::div") == 0) {
+        CQ_TRY(cq_eval_operator(ev, "aten::reciprocal", &args[1], 1, NULL, NULL, 0, &swapped[0]));
+        return cq_eval_operator(ev, "aten::mul", swapped, 2, NULL, NULL, 0, out);
+    }
+    *done = false;
+    return CQ_OK;
+}
+
+cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
+                           const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+{
+    call_args    c = { args, kw, names, n_args, n_kw };
+    cq_val       filled[MAX_SCHEMA_ARGS];
+    char         plain[256], full[512];
+    const char  *overload = strchr(name, '.');
+    const cq_op *first;
+    size_t       len = overload ? (size_t)(overload - name) : strlen(name);
+    bool         in_place, done;
+
+    *out = CQ_NONE;
+    if (overload && cq_op_find(name)) { /* an overload named outright */
+        const cq_op *op = cq_op_find(name);
+
+        if (match(ev, op->schema, &c, true, filled))
+            return call_overload(ev, op, name, filled, out);
+        return describe_call(&c, name);
+    }
+    if (len >= sizeof plain)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", name);
+    snprintf(plain, sizeof plain, "%.*s", (int)len, name);
+    first    = cq_op_overloads(plain);
+    in_place = !first && len > 2 && plain[len - 1] == '_';
+    if (in_place) {
+        plain[len - 1] = '\0';
+        first          = cq_op_overloads(plain);
+    }
+    if (!first)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL,
+                       "calque has no rule for this operator yet; rewrite the model without it",
+                       "the operator %s is not known", name);
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1 && !in_place && n_args == 2 && !n_kw && args[0].kind != CQ_VAL_TENSOR &&
+            args[1].kind == CQ_VAL_TENSOR) {
+            CQ_TRY(scalar_first(ev, plain, args, out, &done));
+            if (done)
+                return CQ_OK;
+        }
+        for (const cq_op *op = first; op; op = op->next) {
+            const cq_op *target = op;
+
+            if (!match(ev, op->schema, &c, pass == 1, filled))
+                continue;
+            if (in_place) {
+                snprintf(full, sizeof full, op->schema->overload[0] ? "%s_.%s" : "%s_", plain,
+                         op->schema->overload);
+                target = cq_op_find(full);
+                if (!target)
+                    continue;
+            }
+            return call_overload(ev, target, plain, filled, out);
+        }
+    }
+    return describe_call(&c, name);
+}

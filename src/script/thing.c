@@ -1,0 +1,313 @@
+/* Things, frames, and the program's table of names. */
+#include "script/eval.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+/* ---- things ---- */
+
+static void thing_free(cq_box *box)
+{
+    cq_thing *t = (cq_thing *)box;
+
+    cq_val_release(t->self);
+    for (size_t i = 0; i < t->attributes.n; i++)
+        cq_val_release(t->attributes.items[i].value);
+    cq_vec_clear(&t->attributes);
+    cq_free(t);
+}
+
+cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind)
+{
+    cq_thing *t = *out = cq_zalloc(sizeof *t);
+
+    if (!t)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&t->box.refs, 1);
+    t->box.free = thing_free;
+    t->kind     = kind;
+    return CQ_OK;
+}
+
+cq_thing *cq_thing_of(cq_val v)
+{
+    return v.kind == CQ_VAL_OBJECT && v.u.box->free == thing_free ? (cq_thing *)v.u.box : NULL;
+}
+
+cq_thing *cq_thing_as(cq_val v, cq_thing_kind kind)
+{
+    cq_thing *t = cq_thing_of(v);
+
+    return t && t->kind == kind ? t : NULL;
+}
+
+cq_val *cq_thing_attribute(cq_thing *object, const char *interned)
+{
+    for (size_t i = 0; i < object->attributes.n; i++)
+        if (object->attributes.items[i].name == interned)
+            return &object->attributes.items[i].value;
+    return NULL;
+}
+
+const char *cq_eval_type_name(cq_val v)
+{
+    static const char *const things[] = { "module", "function", "function", "method",
+                                          "class",  "object",   "enum",     "NamedTuple",
+                                          "range",  "List[Tensor]", "undefined" };
+    cq_thing *t = cq_thing_of(v);
+
+    if (!t)
+        return cq_val_kind_name(v.kind);
+    return t->cls ? t->cls->name : things[t->kind];
+}
+
+/* ---- frames ---- */
+
+cq_val *cq_frame_find(cq_frame *f, const char *name)
+{
+    for (; f; f = f->outer) {
+        size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
+
+        if (at)
+            return &f->values.items[at - 1];
+    }
+    return NULL;
+}
+
+static cq_status note(cq_eval *ev, cq_change change)
+{
+    if (!ev->journaling)
+        return CQ_OK;
+    CQ_TRY(cq_vec_push(&ev->journal, change));
+    cq_val_retain(change.old);
+    return CQ_OK;
+}
+
+cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
+{
+    size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
+
+    if (!at) {
+        cq_thing *undefined = NULL;
+
+        /* A variable that is new here has no value on the way around this branch. */
+        if (ev->journaling) {
+            CQ_TRY(cq_thing_new(&undefined, CQ_THING_UNDEFINED));
+            undefined->text = name;
+        }
+        if (cq_vec_push(&f->values, undefined ? cq_val_of_thing(undefined) : CQ_NONE) != CQ_OK) {
+            cq_val_release(cq_val_of_thing(undefined));
+            return CQ_E_NO_MEMORY;
+        }
+        at = f->values.n;
+        CQ_TRY(cq_ptr_map_set(&f->slots, name, (void *)(uintptr_t)at));
+    }
+    CQ_TRY(note(ev, (cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = at - 1,
+                                 .old = f->values.items[at - 1] }));
+    cq_val_retain(v);
+    cq_val_release(f->values.items[at - 1]);
+    f->values.items[at - 1] = v;
+    return CQ_OK;
+}
+
+cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
+{
+    cq_list  *copy;
+    cq_status status = CQ_OK;
+
+    if (!ev->journaling)
+        return CQ_OK;
+    CQ_TRY(cq_list_new(&copy, 0));
+    for (size_t i = 0; i < list->n && status == CQ_OK; i++)
+        status = cq_list_push(copy, list->items[i]);
+    if (status == CQ_OK)
+        status = note(ev, (cq_change){ .kind = CQ_CHANGE_LIST, .where = list,
+                                       .old = cq_val_of_list(copy) });
+    if (status == CQ_OK)
+        cq_val_retain(cq_val_of_list(list)); /* undone with the record */
+    cq_val_release(cq_val_of_list(copy));
+    return status;
+}
+
+cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
+{
+    cq_dict  *copy;
+    cq_val    v;
+    cq_status status = CQ_OK;
+
+    if (!ev->journaling)
+        return CQ_OK;
+    CQ_TRY(cq_dict_new(&copy));
+    v = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy };
+    for (size_t i = 0; i < dict->n && status == CQ_OK; i++)
+        status = cq_dict_set(copy, dict->entries[i].key, dict->entries[i].value);
+    if (status == CQ_OK)
+        status = note(ev, (cq_change){ .kind = CQ_CHANGE_DICT, .where = dict, .old = v });
+    if (status == CQ_OK)
+        cq_val_retain((cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    cq_val_release(v);
+    return status;
+}
+
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
+
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index)
+{
+    if (ev->journaling)
+        cq_val_retain(cq_val_of_thing(object));
+    return note(ev, (cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = object, .index = index,
+                                 .old = object->attributes.items[index].value });
+}
+
+/* ---- the program ---- */
+
+cq_status cq_program_new(cq_program **out)
+{
+    cq_program *p = *out = cq_zalloc(sizeof *p);
+
+    if (!p)
+        return CQ_E_NO_MEMORY;
+    p->version = 10;
+    p->arena   = cq_arena_new();
+    if (!p->arena) {
+        cq_free(p);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    return CQ_OK;
+}
+
+void cq_program_free(cq_program *p)
+{
+    if (!p)
+        return;
+    cq_val_release(p->constants);
+    for (size_t i = 0; i < p->classes.cap; i++)
+        if (p->classes.slots[i].key)
+            cq_val_release(cq_val_of_thing(p->classes.slots[i].value));
+    for (size_t i = 0; i < p->all_units.n; i++)
+        cq_unit_free(p->all_units.items[i]);
+    cq_vec_clear(&p->all_units);
+    cq_map_clear(&p->units);
+    cq_map_clear(&p->classes);
+    cq_intern_clear(&p->names);
+    cq_arena_free(p->arena);
+    cq_free(p);
+}
+
+const char *cq_name(cq_program *p, const char *text)
+{
+    const char *name = cq_intern_text(&p->names, text);
+
+    return name ? name : "";
+}
+
+static cq_status add_unit(cq_program *p, const char *qualifier, const char *file, const char *text,
+                          size_t len, cq_unit **out)
+{
+    CQ_TRY(cq_parse(out, &p->names, file, text, len, CQ_PARSE_FILE));
+    if (cq_vec_push(&p->all_units, *out) != CQ_OK) {
+        cq_unit_free(*out);
+        return CQ_E_NO_MEMORY;
+    }
+    return cq_map_set(&p->units, qualifier, *out);
+}
+
+cq_status cq_program_add_source(cq_program *p, const char *file, const char *text, size_t len)
+{
+    return add_unit(p, "", file, text, len, &p->main);
+}
+
+/* The unit of a qualifier; *out is NULL if there is no such code. */
+static cq_status unit_of(cq_program *p, const char *qualifier, cq_unit **out)
+{
+    const char *text, *file;
+    size_t      len;
+    cq_status   status;
+
+    *out = cq_map_get(&p->units, qualifier);
+    if (*out || cq_map_has(&p->units, qualifier) || !p->load_code)
+        return CQ_OK;
+    status = p->load_code(p, qualifier, &text, &len, &file);
+    if (status == CQ_E_NOT_FOUND)
+        return cq_map_set(&p->units, qualifier, NULL);
+    CQ_TRY(status);
+    return add_unit(p, qualifier, file, text, len, out);
+}
+
+static cq_status class_thing(cq_program *p, const char *qualified, cq_unit *unit, cq_ast_class *cls,
+                             cq_thing **out)
+{
+    cq_thing *t = cq_map_get(&p->classes, qualified);
+
+    if (!t) {
+        CQ_TRY(cq_thing_new(&t, CQ_THING_CLASS));
+        t->unit      = unit;
+        t->cls       = cls;
+        t->qualified = cq_name(p, qualified);
+        if (cq_map_set(&p->classes, qualified, t) != CQ_OK) {
+            cq_val_release(cq_val_of_thing(t));
+            return CQ_E_NO_MEMORY;
+        }
+    }
+    *out = t;
+    return CQ_OK;
+}
+
+/* Splits "a.b.C" into unit a.b and name C. */
+static cq_status look_up(cq_program *p, const char *qualified, cq_unit **unit, cq_ast_class **cls,
+                         cq_ast_def **def)
+{
+    const char *dot = strrchr(qualified, '.');
+    char       *qualifier;
+    const char *name;
+    cq_status   status;
+
+    *cls = NULL;
+    *def = NULL;
+    qualifier = cq_strndup(qualified, dot ? (size_t)(dot - qualified) : 0);
+    if (!qualifier)
+        return CQ_E_NO_MEMORY;
+    status = unit_of(p, qualifier, unit);
+    cq_free(qualifier);
+    CQ_TRY(status);
+    if (!*unit)
+        return CQ_OK;
+    name = cq_name(p, dot ? dot + 1 : qualified);
+    *cls = cq_unit_class(*unit, name);
+    *def = *cls ? NULL : cq_unit_def(*unit, name);
+    return CQ_OK;
+}
+
+cq_status cq_program_class(cq_program *p, const char *qualified, cq_thing **out)
+{
+    cq_unit      *unit;
+    cq_ast_class *cls;
+    cq_ast_def   *def;
+
+    *out = NULL;
+    CQ_TRY(look_up(p, qualified, &unit, &cls, &def));
+    return cls ? class_thing(p, qualified, unit, cls, out) : CQ_OK;
+}
+
+/* The caller gives *out to its context. */
+cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out)
+{
+    cq_unit      *unit;
+    cq_ast_class *cls;
+    cq_ast_def   *def;
+    cq_thing     *t;
+
+    CQ_TRY(look_up(p, qualified, &unit, &cls, &def));
+    if (cls) {
+        CQ_TRY(class_thing(p, qualified, unit, cls, &t));
+        *out = cq_val_retain(cq_val_of_thing(t));
+        return CQ_OK;
+    }
+    CQ_TRY(cq_thing_new(&t, def ? CQ_THING_FUNCTION : CQ_THING_NAMESPACE));
+    t->unit = unit;
+    t->def  = def;
+    t->text = cq_name(p, qualified);
+    *out    = cq_val_of_thing(t);
+    return CQ_OK;
+}

@@ -98,6 +98,7 @@ bool cli_ends_with(const char *text, const char *suffix);
 /* To standard error: things that are worth knowing, and things that may be wrong. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
 
 /* The same as exit codes: CLI_DONE for CQ_OK, else what cli_fail says. */
 int cli_result(cq_status status);

@@ -4,6 +4,7 @@
 #include "example.h"
 #include "export_options.h"
 #include "model.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,22 @@ static cq_status save(const cli_args *args, const cq_onnx_model *onnx, const cha
     return cq_onnx_model_save(onnx, path, &options);
 }
 
+/* Export and save; what came of it goes into the report, if one is wanted. */
+static cq_status export_model(const cli_args *args, cli_model *model, const cli_example *example,
+                              cli_export *job, const char *path)
+{
+    cq_onnx_model *onnx   = NULL;
+    cq_status      status = model->front_end->export_to(&onnx, model, example->tensors, example->n,
+                                                        &job->options);
+
+    cli_report_phase(CLI_PHASE_EXPORT);
+    if (status == CQ_OK)
+        status = save(args, onnx, path);
+    cli_report_phase(CLI_PHASE_SAVE);
+    cq_onnx_model_free(onnx);
+    return status;
+}
+
 /* What makes no sense for this model, a name too many for example, is wrong use of the command
  * line; all other failures are failures of the work. */
 static int result_of(cq_status status)
@@ -39,27 +56,41 @@ static int result_of(cq_status status)
     return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
 }
 
+static int export_and_report(const cli_args *args, cli_model *model, const cli_example *example,
+                             cli_export *job)
+{
+    const char *report = cli_value(args, "report");
+    const char *path   = output_path(args, model);
+    cq_status   status;
+    int         code, report_code = CLI_DONE;
+
+    if (report && cq_export_report_new(&job->options.report) != CQ_OK)
+        return cli_fail();
+    status = export_model(args, model, example, job, path);
+    code   = result_of(status);
+    if (report)
+        report_code = cli_report_write(
+            &(cli_report){ model->name, path, &job->options, status }, report);
+    cq_export_report_free(job->options.report);
+    return code ? code : report_code;
+}
+
 static int run(const cli_args *args)
 {
     static cli_example example; /* too large for a stack frame, both */
     static cli_export  job;
-    cq_onnx_model     *onnx = NULL;
     cli_model          model;
-    cq_status          status;
     int                code;
 
+    cli_report_begin();
     code = cli_model_open(&model, args->operands[0]);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model);
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
-    if (code == CLI_DONE) {
-        status = model.front_end->export_to(&onnx, &model, example.tensors, example.n, &job.options);
-        if (status == CQ_OK)
-            status = save(args, onnx, output_path(args, &model));
-        code = result_of(status);
-    }
-    cq_onnx_model_free(onnx);
+    cli_report_phase(CLI_PHASE_LOAD);
+    if (code == CLI_DONE)
+        code = export_and_report(args, &model, &example, &job);
     cli_example_clear(&example);
     cli_model_close(&model);
     return code;
@@ -70,6 +101,7 @@ static const cli_option options[] = {
     CLI_EXAMPLE_OPTIONS,
     CLI_EXPORT_OPTIONS,
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
+    { "report", "FILE", "what came of it, as JSON: operators, what is missing, warnings, times", 0 },
     { 0 },
 };
 

@@ -142,6 +142,14 @@ void cli_warn(const char *format, ...)
     va_end(args);
 }
 
+void cli_warn_at(const char *where, const char *message)
+{
+    fflush(stdout);
+    say_label(YELLOW, "warning:");
+    say_lines("", message);
+    say_lines("  in ", where);
+}
+
 /* "-o, --output FILE" */
 static int option_head(char *out, size_t size, const cli_option *o)
 {

@@ -49,6 +49,32 @@ enum {
     CQ_EXPORT_NO_AUTOGRAD_INLINING       = 1 << 7
 };
 
+/* What came of an export: what is in the model, and what a user should know about it. It is filled
+ * whether the export succeeds or not. Texts belong to the report. */
+typedef struct cq_export_report cq_export_report;
+
+typedef enum cq_report_kind {
+    CQ_REPORT_OPERATORS = 0, /* of the model: "Conv", or "mydomain::Op" */
+    CQ_REPORT_MISSING   = 1, /* operators that could not be exported: "aten::foo" */
+    CQ_REPORT_BAKED     = 2  /* sizes and numbers that were read, and do not follow other inputs */
+} cq_report_kind;
+
+typedef struct cq_report_entry {
+    const char *name;  /* of the operator; what was read */
+    int64_t     count; /* how often; the number that was read */
+    const char *where; /* path of the module, or place in the source, of the first; may be "" */
+    const char *why;   /* why it could not be exported; may be "" */
+    int32_t     opset; /* the first that can; 0: none */
+} cq_report_entry;
+
+CQ_API cq_status cq_export_report_new(cq_export_report **out);
+CQ_API void      cq_export_report_free(cq_export_report *report); /* NULL is fine */
+
+/* Entries are in the order they were met. */
+CQ_API size_t                 cq_export_report_count(const cq_export_report *report, cq_report_kind kind);
+CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *report, cq_report_kind kind,
+                                                  size_t index);
+
 /* Set the defaults with cq_export_options_init, then change what you need. All pointers are
  * borrowed during the call. */
 typedef struct cq_export_options {
@@ -70,6 +96,7 @@ typedef struct cq_export_options {
     const char             *symbolics;  /* text of operator rules, read after the built-in ones */
     const char             *producer;   /* NULL: "calque" */
     const char             *graph_name; /* NULL: "main_graph" */
+    cq_export_report       *report;     /* filled; NULL: none is wanted */
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

@@ -180,7 +180,10 @@ static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
     char        key[512];
 
     snprintf(key, sizeof key, "%s|%s|%s", where, cx->source ? cx->source : "", what);
-    if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK)
+    if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK ||
+        cq_vec_push(&cap->graph->baked, (cq_baked){ cq_ir_text(cap->graph, what),
+                                                    cq_ir_text(cap->graph, where),
+                                                    value.value }) != CQ_OK)
         return;
     cq_warn(where, "%s is read as the plain number %lld and baked into the graph; it will not follow "
                    "other inputs",

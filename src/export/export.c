@@ -59,6 +59,23 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     return cq_onnx_model_infer(*out, 0); /* types of what symbolics made in between */
 }
 
+/* A failure to report must not hide why the export failed. */
+static cq_status record(cq_exporter *ex, cq_status status, cq_onnx_model **out)
+{
+    cq_error_record why;
+    cq_status       recorded;
+
+    cq_error_save(&why);
+    recorded = cq_export_record(ex);
+    if (status != CQ_OK || recorded == CQ_OK) {
+        cq_error_restore(&why);
+        return status;
+    }
+    cq_onnx_model_free(*out);
+    *out = NULL;
+    return recorded;
+}
+
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options)
 {
     cq_exporter ex = { .source = source };
@@ -74,6 +91,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     status = cq_symbolics_collect(&ex);
     if (status == CQ_OK)
         status = run(&ex, out);
+    status = record(&ex, status, out);
     cq_map_clear(&ex.sizes);
     cq_map_clear(&ex.missing_by_name);
     cq_ptr_map_clear(&ex.origins);

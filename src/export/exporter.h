@@ -75,6 +75,9 @@ cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *
                                  int first_opset);
 cq_status cq_export_report_missing(const cq_exporter *ex);
 
+/* record.c: into the report of the options, if there is one. */
+cq_status cq_export_record(cq_exporter *ex);
+
 /* fold.c, peephole.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);

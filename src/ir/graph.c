@@ -41,6 +41,7 @@ void cq_graph_free(cq_graph *g)
     cq_vec_clear(&g->blocks);
     cq_vec_clear(&g->tensors);
     cq_vec_clear(&g->constants);
+    cq_vec_clear(&g->baked);
     cq_symbols_clear(&g->symbols);
     cq_intern_clear(&g->names);
     cq_arena_free(g->arena);

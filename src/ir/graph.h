@@ -134,6 +134,13 @@ struct cq_block {
     CQ_VEC(cq_operand) returns;
 };
 
+/* A number that was read while the graph was made: it is fixed in it, though other inputs would
+ * give another. */
+typedef struct cq_baked {
+    const char *what, *where;
+    int64_t     value;
+} cq_baked;
+
 struct cq_graph {
     cq_arena  *arena;
     cq_intern  names;
@@ -142,6 +149,7 @@ struct cq_graph {
     CQ_VEC(cq_value *) constants; /* weights and other values with data, in order of use */
     CQ_VEC(cq_tensor *) tensors;  /* all that the graph retains */
     CQ_VEC(cq_block *) blocks;    /* all, so that their vectors can be freed */
+    CQ_VEC(cq_baked) baked;
     uint32_t   n_values;
     cq_status  status; /* the first failure of a builder call */
 };

@@ -19,6 +19,10 @@ enum { CQ_ONNX_INFER_MAX_DEPTH = 64 };
  * change. What is left then stays unknown. */
 enum { CQ_ONNX_INFER_MAX_REVISITS = 200000 };
 
+/* Letters of an expression that is computed with; longer ones are unknown, or a short file
+ * could make one that doubles with every node. */
+enum { CQ_ONNX_INFER_MAX_TEXT = 256 };
+
 /* Elements of a tensor whose numbers are followed. */
 enum { CQ_ONNX_INFER_MAX_ELEMENTS = 1024 };
 

@@ -139,7 +139,8 @@ cq_int cq_dim_parse(cq_symbols *symbols, const char *text)
     reader p = { symbols, text, 0, true };
     cq_int value;
 
-    if (strpbrk(text, "+-*/%(")) {
+    if (strnlen(text, CQ_ONNX_INFER_MAX_TEXT + 1) <= CQ_ONNX_INFER_MAX_TEXT &&
+        strpbrk(text, "+-*/%(")) {
         value = read_sum(&p);
         if (p.ok && !*p.at && value.expr && !strcmp(value.expr->text, text))
             return value;

@@ -6,9 +6,39 @@
 
 typedef cq_int (*int_op)(cq_symbols *, cq_int, cq_int);
 
+bool cq_int_is_long(cq_int a)
+{
+    return a.expr && strnlen(a.expr->text, CQ_ONNX_INFER_MAX_TEXT + 1) > CQ_ONNX_INFER_MAX_TEXT;
+}
+
+static bool atom_is_size(const cq_atom *atom)
+{
+    if (atom->kind == CQ_ATOM_SYMBOL)
+        return true;
+    if (atom->kind == CQ_ATOM_MAX && (cq_int_is_size(atom->a) || cq_int_is_size(atom->b)))
+        return true;
+    return cq_int_is_size(atom->a) && cq_int_is_size(atom->b);
+}
+
+bool cq_int_is_size(cq_int a)
+{
+    if (!a.expr)
+        return a.value >= 0;
+    if (cq_int_is_long(a)) /* which also limits how deep this goes */
+        return false;
+    for (size_t i = 0; i < a.expr->n_terms; i++) {
+        if (a.expr->terms[i].factor < 0)
+            return false;
+        for (int k = 0; k < a.expr->terms[i].n_atoms; k++)
+            if (!atom_is_size(a.expr->terms[i].atoms[k]))
+                return false;
+    }
+    return true;
+}
+
 static cq_dim combine(const cq_rule *r, int_op op, cq_dim a, cq_dim b)
 {
-    if (!a.known || !b.known)
+    if (!a.known || !b.known || cq_int_is_long(a.size) || cq_int_is_long(b.size))
         return cq_dim_unknown();
     return (cq_dim){ true, op(r->symbols, a.size, b.size) };
 }
@@ -21,6 +51,16 @@ cq_dim cq_dim_add(const cq_rule *r, cq_dim a, cq_dim b)
 cq_dim cq_dim_sub(const cq_rule *r, cq_dim a, cq_dim b)
 {
     return combine(r, cq_int_sub, a, b);
+}
+
+cq_dim cq_dim_min(const cq_rule *r, cq_dim a, cq_dim b)
+{
+    return combine(r, cq_int_min, a, b);
+}
+
+cq_dim cq_dim_max(const cq_rule *r, cq_dim a, cq_dim b)
+{
+    return combine(r, cq_int_max, a, b);
 }
 
 cq_dim cq_dim_mul(const cq_rule *r, cq_dim a, cq_dim b)

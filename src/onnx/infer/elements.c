@@ -51,9 +51,14 @@ static double number(cq_ielem a)
     return a.kind == CQ_INUM_INT ? (double)a.i.value : a.r;
 }
 
+static bool is_int(cq_ielem a)
+{
+    return a.kind == CQ_INUM_INT && !cq_int_is_long(a.i);
+}
+
 static bool both_ints(cq_ielem a, cq_ielem b)
 {
-    return a.kind == CQ_INUM_INT && b.kind == CQ_INUM_INT;
+    return is_int(a) && is_int(b);
 }
 
 /* Reals need plain numbers on both sides. */
@@ -86,7 +91,7 @@ cq_ielem cq_ielem_cast(const cq_rule *r, cq_ielem a)
 
 cq_ielem cq_ielem_neg(const cq_rule *r, cq_ielem a)
 {
-    if (a.kind == CQ_INUM_INT)
+    if (is_int(a))
         return cq_ielem_int(cq_int_mul(r->symbols, a.i, cq_i(-1)));
     return a.kind == CQ_INUM_REAL ? real(r, -a.r) : unknown;
 }
@@ -240,8 +245,8 @@ cq_ielem cq_ielem_equal(const cq_rule *r, cq_ielem a, cq_ielem b)
 
     if (compare(r, a, b, &sign))
         return cq_ielem_int(cq_i(sign == 0));
-    if (both_ints(a, b) && ((cq_int_symbol(a.i) && !b.i.expr && b.i.value < 0) ||
-                            (cq_int_symbol(b.i) && !a.i.expr && a.i.value < 0)))
+    if (both_ints(a, b) && ((cq_int_is_size(a.i) && !b.i.expr && b.i.value < 0) ||
+                            (cq_int_is_size(b.i) && !a.i.expr && a.i.value < 0)))
         return cq_ielem_int(cq_i(0));
     return unknown;
 }

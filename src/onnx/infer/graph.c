@@ -162,7 +162,9 @@ static void types_from_schema(cq_rule *r)
         for (size_t i = 0; out->constraint >= 0 && !elem && i < r->n_inputs; i++) {
             const cq_onnx_parameter *p = cq_onnx_parameter_at(s->inputs, s->n_inputs, i);
 
-            if (p && p->constraint == out->constraint)
+            if (!p)
+                break;
+            if (p->constraint == out->constraint)
                 elem = cq_rule_elem(r, i);
         }
         bits = out->types.of[CQ_ONNX_WRAP_TENSOR];

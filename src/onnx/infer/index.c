@@ -124,8 +124,9 @@ static int64_t plain_length(int64_t size, int64_t start, int64_t end, int64_t st
 }
 
 /* Where a bound lies on an axis of symbolic size, if it can be told. One element is taken to
- * be there: x[1:] has size-1 elements. Other numbers are compared at run time. */
-static cq_dim bound(const cq_rule *r, cq_dim size, cq_ielem e)
+ * be there: x[1:] has size-1 elements. Other numbers are compared at run time; a start beyond
+ * the end needs no care here, for a length below 0 is 0. */
+static cq_dim bound(const cq_rule *r, cq_dim size, cq_ielem e, bool is_end)
 {
     cq_dim at;
 
@@ -133,23 +134,16 @@ static cq_dim bound(const cq_rule *r, cq_dim size, cq_ielem e)
         return size;
     if (is_before(e))
         return cq_dim_of(0);
-    if (e.kind != CQ_INUM_INT)
-        return cq_dim_unknown();
+    if (e.kind != CQ_INUM_INT || (e.i.expr && !cq_int_is_size(e.i)))
+        return cq_dim_unknown(); /* it might count from the end */
     at = (cq_dim){ true, e.i };
-    if (e.i.expr) { /* a size itself; negative ones are not told apart */
-        if (cq_dim_same(at, size))
-            return at;
-        return (cq_dim){ true, cq_int_min(r->symbols, at.size, size.size) };
-    }
-    if (e.i.value < 0) {
+    if (!e.i.expr && e.i.value < 0) {
         at = cq_dim_add(r, size, at);
-        if (e.i.value < -1)
-            at.size = cq_int_max(r->symbols, cq_i(0), at.size);
-        return at;
+        return e.i.value < -1 ? cq_dim_max(r, cq_dim_of(0), at) : at;
     }
-    if (e.i.value > 1)
-        at.size = cq_int_min(r->symbols, at.size, size.size);
-    return at;
+    if (!is_end || cq_dim_same(at, size) || cq_dim_is(at, 0) || cq_dim_is(at, 1))
+        return at;
+    return cq_dim_min(r, at, size);
 }
 
 static cq_dim slice_length(const cq_rule *r, cq_dim size, const slice *s)
@@ -168,16 +162,16 @@ static cq_dim slice_length(const cq_rule *r, cq_dim size, const slice *s)
 
         return whole ? cq_dim_ceildiv(r, size, -s->step) : cq_dim_unknown();
     }
-    start = bound(r, size, s->start);
-    end   = bound(r, size, s->end);
+    start = bound(r, size, s->start, false);
+    end   = bound(r, size, s->end, true);
     n     = cq_dim_sub(r, end, start);
+    if (cq_dim_same(end, size) && !s->start.i.expr && s->start.i.value < -1 && !is_before(s->start))
+        n = cq_dim_min(r, cq_dim_of(-s->start.i.value), size); /* the last few */
     if (!n.known)
         return n;
     /* Where the difference might be negative the slice is empty. */
-    if (n.size.expr && !cq_dim_is(start, 0) && !cq_dim_is(start, 1))
-        n.size = cq_int_max(r->symbols, cq_i(0), n.size);
-    else if (!n.size.expr && n.size.value < 0)
-        n = cq_dim_of(0);
+    if (!cq_int_is_size(n.size) && !cq_dim_is(start, 0) && !cq_dim_is(start, 1))
+        n = cq_dim_max(r, cq_dim_of(0), n);
     return s->step < INT32_MAX ? cq_dim_ceildiv(r, n, s->step) : cq_dim_unknown();
 }
 

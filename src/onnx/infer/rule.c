@@ -289,10 +289,14 @@ void cq_rule_give_type(cq_rule *r, size_t i, const cq_itype *type)
 
 cq_status cq_rule_give_element(cq_rule *r, size_t i, cq_ikind kind, const cq_itype *element)
 {
-    const cq_itype *copy = element ? cq_itype_copy(r->arena, element) : NULL;
+    const cq_itype *copy    = element ? cq_itype_copy(r->arena, element) : NULL;
+    unsigned        nesting = 0;
 
     if (element && !copy)
         return CQ_E_NO_MEMORY;
+    for (; element; element = element->element)
+        if (++nesting > CQ_ONNX_INFER_MAX_DEPTH)
+            return cq_rule_fail(r, "types are nested more than %d deep", CQ_ONNX_INFER_MAX_DEPTH);
     if (cq_rule_wants(r, i))
         r->outputs[i] = (cq_itype){ .kind = kind, .element = copy };
     return CQ_OK;

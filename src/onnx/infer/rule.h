@@ -218,7 +218,15 @@ cq_dim cq_dim_sub(const cq_rule *r, cq_dim a, cq_dim b);
 cq_dim cq_dim_mul(const cq_rule *r, cq_dim a, cq_dim b);
 cq_dim cq_dim_floordiv(const cq_rule *r, cq_dim a, cq_dim b);
 cq_dim cq_dim_ceildiv(const cq_rule *r, cq_dim a, int64_t b);
+cq_dim cq_dim_min(const cq_rule *r, cq_dim a, cq_dim b);
+cq_dim cq_dim_max(const cq_rule *r, cq_dim a, cq_dim b);
 cq_dim cq_dims_product(const cq_rule *r, const cq_dim *dims, size_t n);
+
+/* Whether its text is too long to compute with. */
+bool cq_int_is_long(cq_int a);
+
+/* Whether it is surely not negative: made of symbols and positive numbers alone. */
+bool cq_int_is_size(cq_int a);
 
 /* Two sizes that must be equal: what is known of either. */
 cq_status cq_dim_unify(cq_dim *out, const cq_rule *r, cq_dim a, cq_dim b);

@@ -215,12 +215,12 @@ static cq_dim range_length(const cq_rule *r, cq_ielem start, cq_ielem limit, cq_
     if (delta.kind == CQ_INUM_INT && (delta.i.expr || delta.i.value == 0))
         return cq_dim_unknown();
     if (ints && (start.i.expr || limit.i.expr)) {
-        cq_dim span = { true, cq_int_sub(r->symbols, limit.i, start.i) };
+        cq_dim span = cq_dim_sub(r, cq_dim_of_ielem(limit), cq_dim_of_ielem(start));
 
-        if (delta.i.value < 0 || (!cq_int_is(start.i, 0) && span.size.expr))
-            return cq_dim_unknown(); /* it might be empty */
-        if (!span.size.expr && span.size.value < 0)
-            return cq_dim_of(0);
+        if (delta.i.value < 0)
+            return cq_dim_unknown();
+        if (span.known && !cq_int_is_size(span.size)) /* it might be empty */
+            span = cq_dim_max(r, cq_dim_of(0), span);
         return cq_dim_ceildiv(r, span, delta.i.value);
     }
     n = ceil((number(limit) - number(start)) / number(delta));
@@ -250,7 +250,7 @@ static cq_status range_data(cq_rule *r)
     out = cq_rule_new_data(r, 0, y->dims[0].size.value);
     for (size_t i = 0; out && i < out->n; i++) {
         out->items[i] = at;
-        at.i          = cq_int_add(r->symbols, at.i, delta.i);
+        at            = cq_ielem_add(r, at, delta);
     }
     return CQ_OK;
 }

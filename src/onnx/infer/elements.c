@@ -268,7 +268,7 @@ cq_ielem cq_ielem_or(const cq_rule *r, cq_ielem a, cq_ielem b)
 cq_status cq_rule_map1(cq_rule *r, cq_ielem_fn1 fn)
 {
     const cq_idata *x = cq_rule_data(r, 0);
-    cq_idata       *y = x && r->n_outputs ? cq_rule_new_data(r, 0, (int64_t)x->n) : NULL;
+    cq_idata       *y = x ? cq_rule_new_data(r, 0, (int64_t)x->n) : NULL;
 
     for (size_t i = 0; y && i < x->n; i++)
         y->items[i] = fn(r, x->items[i]);
@@ -307,9 +307,9 @@ static bool is_usable(cq_rule *r, size_t i)
 /* The output's elements, if every input has some. */
 static cq_idata *begin(cq_rule *r)
 {
-    const cq_itype *out = r->n_outputs ? &r->outputs[0] : NULL;
+    const cq_itype *out = &r->outputs[0];
 
-    if (!out || !r->n_inputs || !out->has_rank || cq_dims_numel(out->dims, out->rank) < 0)
+    if (!r->n_inputs || !out->has_rank || cq_dims_numel(out->dims, out->rank) < 0)
         return NULL;
     for (size_t i = 0; i < r->n_inputs; i++)
         if (!is_usable(r, i))

@@ -75,8 +75,7 @@ static cq_status identity(cq_rule *r)
 
 static cq_status identity_data(cq_rule *r)
 {
-    if (r->n_outputs)
-        r->out_data[0] = cq_rule_data(r, 0);
+    r->out_data[0] = cq_rule_data(r, 0);
     return CQ_OK;
 }
 

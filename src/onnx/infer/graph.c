@@ -182,6 +182,8 @@ static cq_status apply_rule(cq_rule *r)
 {
     const cq_rule_row *row;
 
+    if (r->n_outputs == 0)
+        return CQ_OK; /* so rules may count on the first */
     CQ_TRY(cq_rule_find(&row, r->schema, r->version));
     if (row && row->shape)
         CQ_TRY(row->shape(r));

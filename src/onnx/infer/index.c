@@ -37,7 +37,7 @@ static cq_status gather_data(cq_rule *r)
     size_t          n;
     cq_idata       *out;
 
-    if (!x || x->rank != 1 || !data || !r->n_outputs ||
+    if (!x || x->rank != 1 || !data ||
         !cq_rule_plain_ints(r, 1, indices, &n, CQ_ONNX_INFER_MAX_ELEMENTS))
         return CQ_OK;
     out = cq_rule_new_data(r, 0, (int64_t)n);

@@ -72,7 +72,6 @@ typedef struct einsum {
     cq_dim   of[128];
     unsigned count[128]; /* in the inputs */
     cq_shape dots;
-    bool     has_dots;
 } einsum;
 
 static bool einsum_read(const cq_rule *r, einsum *e)
@@ -116,9 +115,10 @@ static cq_status einsum_input(cq_rule *r, einsum *e, const cq_itype *x, const ch
         unsigned char c = (unsigned char)term[i];
 
         if (c == '.') {
+            if (axis + x->rank - letters > x->rank)
+                return cq_rule_fail(r, "a term has dots twice");
             CQ_TRY(cq_shape_broadcast(r, &e->dots, x->dims + axis, x->rank - letters));
             axis += x->rank - letters;
-            e->has_dots = true;
             while (i + 1 < len && term[i + 1] == '.')
                 i++;
         } else if (isalpha(c) && axis < x->rank) {
@@ -161,7 +161,7 @@ static cq_status einsum_output(cq_rule *r, const einsum *e, const char *arrow)
 
 static cq_status einsum_rule(cq_rule *r)
 {
-    einsum      e = { .has_dots = false };
+    einsum      e = { .dots.rank = 0 };
     const char *arrow, *term;
 
     if (!einsum_read(r, &e))

@@ -38,7 +38,7 @@ static cq_status reduce_data(cq_rule *r, cq_ielem_fn2 fn)
 {
     const cq_itype *x    = cq_rule_shaped(r, 0);
     const cq_idata *data = cq_rule_data(r, 0);
-    const cq_itype *y    = r->n_outputs ? &r->outputs[0] : NULL;
+    const cq_itype *y    = &r->outputs[0];
     cq_idata       *out;
 
     if (!x || !data || data->n == 0 || !y->has_rank || cq_dims_numel(y->dims, y->rank) != 1)

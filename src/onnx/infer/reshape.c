@@ -6,8 +6,7 @@
 /* Elements that stay in their order. */
 static cq_status same_data(cq_rule *r)
 {
-    if (r->n_outputs)
-        r->out_data[0] = cq_rule_data(r, 0);
+    r->out_data[0] = cq_rule_data(r, 0);
     return CQ_OK;
 }
 
@@ -230,7 +229,7 @@ static cq_status expand(cq_rule *r)
 static cq_status expand_data(cq_rule *r)
 {
     const cq_idata *x = cq_rule_data(r, 0);
-    const cq_itype *y = r->n_outputs ? &r->outputs[0] : NULL;
+    const cq_itype *y = &r->outputs[0];
     cq_idata       *data;
 
     if (!x || x->n != 1 || !y->has_rank)
@@ -291,7 +290,7 @@ static cq_status concat(cq_rule *r)
 /* Elements of vectors; of those without numbers, unknown ones if their count is known. */
 static cq_status concat_data(cq_rule *r)
 {
-    const cq_itype *y  = r->n_outputs ? &r->outputs[0] : NULL;
+    const cq_itype *y  = &r->outputs[0];
     size_t          at = 0;
     cq_idata       *out;
     bool            any = false;

@@ -16,7 +16,8 @@
  *
  * A rule gives the shapes it knows and returns CQ_OK, or fails when the inputs contradict each
  * other. Element types follow from the schema, so a rule sets one only where the schema leaves
- * it open. Inputs may be missing, untyped or without a shape; nothing may be assumed. */
+ * it open. Inputs may be missing, untyped or without a shape: only the first output is surely
+ * there. */
 #ifndef CQ_ONNX_INFER_RULE_H
 #define CQ_ONNX_INFER_RULE_H
 

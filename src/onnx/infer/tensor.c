@@ -69,8 +69,6 @@ static cq_status constant_data(cq_rule *r)
     const cq_onnx_attribute *a = cq_rule_attr(r, "value");
     cq_idata                *out;
 
-    if (!r->n_outputs)
-        return CQ_OK;
     if (a && a->t)
         return cq_idata_read(&r->out_data[0], r->infer, a->t) == CQ_E_NO_MEMORY ? CQ_E_NO_MEMORY
                                                                                 : CQ_OK;
@@ -116,11 +114,11 @@ static cq_status constant_of_shape(cq_rule *r)
 static cq_status constant_of_shape_data(cq_rule *r)
 {
     const cq_onnx_attribute *a     = cq_rule_attr(r, "value");
-    const cq_itype          *y     = r->n_outputs ? &r->outputs[0] : NULL;
+    const cq_itype          *y     = &r->outputs[0];
     const cq_idata          *value = NULL;
     cq_idata                *out;
 
-    if (!y || !y->has_rank)
+    if (!y->has_rank)
         return CQ_OK;
     if (a && a->t && cq_idata_read(&value, r->infer, a->t) == CQ_E_NO_MEMORY)
         return CQ_E_NO_MEMORY;
@@ -240,11 +238,11 @@ static cq_status range(cq_rule *r)
 
 static cq_status range_data(cq_rule *r)
 {
-    const cq_itype *y = r->n_outputs ? &r->outputs[0] : NULL;
+    const cq_itype *y = &r->outputs[0];
     cq_ielem        at, delta;
     cq_idata       *out;
 
-    if (!y || !y->has_rank || !cq_dim_is_plain(y->dims[0]) || !cq_rule_scalar(r, 0, &at) ||
+    if (!y->has_rank || !cq_dim_is_plain(y->dims[0]) || !cq_rule_scalar(r, 0, &at) ||
         !cq_rule_scalar(r, 2, &delta) || at.kind != CQ_INUM_INT || delta.kind != CQ_INUM_INT)
         return CQ_OK;
     out = cq_rule_new_data(r, 0, y->dims[0].size.value);

@@ -9,6 +9,7 @@
 #include <calque/nn.h>
 #include <calque/onnx.h>
 #include <calque/ops.h>
+#include <calque/script.h>
 #include <calque/status.h>
 #include <calque/tensor.h>
 #include <calque/symbolic.h>

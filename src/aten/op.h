@@ -64,6 +64,7 @@ const cq_op *cq_op_overloads(const char *name);
 const cq_op *cq_op_at(size_t index);
 
 /* The families, one array each, ended by an empty row (registry.c lists them). */
+extern const cq_op_def cq_ops_number[];
 extern const cq_op_def cq_ops_pointwise[];
 extern const cq_op_def cq_ops_functions[];
 extern const cq_op_def cq_ops_compare[];

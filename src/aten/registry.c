@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 static const cq_op_def *const families[] = {
+    cq_ops_number,
     cq_ops_pointwise,
     cq_ops_functions,
     cq_ops_compare,

@@ -100,6 +100,12 @@ cq_status cq_export_check_options(const cq_export_options *o);
  * do, which the model retains; the graph itself may be freed at once. */
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
 
+/* module.c: the name of the i-th input, and the names of its dynamic axes into axes (NULL where
+ * the size is fixed). */
+const char *cq_export_input_name(const cq_export_options *o, size_t i, char *buffer, size_t size);
+cq_status   cq_export_input_axes(cq_graph *g, const cq_export_options *o, const char *name,
+                                 const cq_tensor *t, const char **axes);
+
 /* module.c: one run of a module as an aten graph; the caller frees it. */
 cq_status cq_module_capture(cq_graph **out, cq_module *module, cq_tensor *const *inputs,
                             size_t n_inputs, const cq_export_options *options);

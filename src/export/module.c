@@ -7,7 +7,7 @@
 
 /* ---- dynamic axes ---- */
 
-static const char *input_name(const cq_export_options *o, size_t i, char *buffer, size_t size)
+const char *cq_export_input_name(const cq_export_options *o, size_t i, char *buffer, size_t size)
 {
     if (i < o->n_input_names && o->input_names[i])
         return o->input_names[i];
@@ -17,7 +17,7 @@ static const char *input_name(const cq_export_options *o, size_t i, char *buffer
 
 /* The names of the dynamic axes of one input, into axes (NULL where the size is fixed). Made-up
  * names live in the graph. */
-static cq_status axes_of(cq_graph *g, const cq_export_options *o, const char *name,
+cq_status cq_export_input_axes(cq_graph *g, const cq_export_options *o, const char *name,
                          const cq_tensor *t, const char **axes)
 {
     size_t made_up = 0;
@@ -62,10 +62,10 @@ static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, cq_tenso
     CQ_TRY(cq_module_each_state(module, name_weight, cap));
     cq_capture_start(cap, cx);
     for (size_t i = 0; i < n_inputs; i++) {
-        const char *name = input_name(o, i, buffer, sizeof buffer);
+        const char *name = cq_export_input_name(o, i, buffer, sizeof buffer);
         const char *axes[CQ_MAX_RANK];
 
-        CQ_TRY(axes_of(cap->graph, o, name, inputs[i], axes));
+        CQ_TRY(cq_export_input_axes(cap->graph, o, name, inputs[i], axes));
         in[i] = cq_capture_input(cap, cx, inputs[i], name, axes);
     }
     cq_call_n(cx, module, in, n_inputs, out, n_out);

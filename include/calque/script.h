@@ -1,0 +1,57 @@
+/* TorchScript: programs in archives (saved by torch.jit.save) and in source text. They are run
+ * and exported without PyTorch. */
+#ifndef CALQUE_SCRIPT_H
+#define CALQUE_SCRIPT_H
+
+#include <calque/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cq_script cq_script;
+
+/* An archive or a source file, told by its content. */
+CQ_API cq_status cq_script_load(cq_script **out, const char *path);
+
+/* Source text: functions and classes. name is for messages. */
+CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name);
+CQ_API void      cq_script_free(cq_script *script);
+
+/* Arguments of a call: a tree of tensors, numbers, texts, lists, tuples, dicts and None. The
+ * tensors and numbers in it, in order, are the inputs of an exported graph. */
+typedef struct cq_args cq_args;
+
+CQ_API cq_status cq_args_new(cq_args **out);
+CQ_API void      cq_args_free(cq_args *args);
+CQ_API cq_status cq_args_add_tensor(cq_args *args, cq_tensor *t); /* retains it */
+CQ_API cq_status cq_args_add_i64(cq_args *args, int64_t value);
+CQ_API cq_status cq_args_add_f64(cq_args *args, double value);
+
+/* {"args": […], "kwargs": {…}} with {"tensor": i}, {"scalar": i}, {"str": "…"}, {"tuple": […]},
+ * {"list": […]}, {"dict": [[key, value], …]} and null; i counts tensors. */
+CQ_API cq_status cq_args_from_json(cq_args **out, const char *json, cq_tensor *const *tensors,
+                                   size_t n_tensors);
+
+/* How many inputs an exported graph has for these arguments. */
+CQ_API size_t cq_args_n_inputs(const cq_args *args);
+
+enum {
+    CQ_SCRIPT_TRACE = 1 << 0 /* the example decides every branch and loop */
+};
+
+/* Calls a function, or a method of the archive's module; NULL is `forward`, or the only
+ * function there is. Results are flattened: tuples, lists and dicts in order, None left out. */
+CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
+                               cq_tensor **outputs, size_t max_outputs, size_t *n_outputs);
+
+/* Captures the call and exports it. flags are CQ_SCRIPT_*. */
+CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
+                                  const cq_args *args, uint32_t flags,
+                                  const cq_export_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

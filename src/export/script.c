@@ -1,0 +1,35 @@
+/* Exporting a TorchScript program: capture one call of it, then export the graph. */
+#include "export/exporter.h"
+#include "script/script.h"
+
+static const char *name_of(void *user, size_t i, char *buffer, size_t size)
+{
+    return cq_export_input_name(user, i, buffer, size);
+}
+
+static cq_status axes_of(void *user, cq_graph *g, const char *name, const cq_tensor *t,
+                         const char **axes)
+{
+    return cq_export_input_axes(g, user, name, t, axes);
+}
+
+CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
+                                  const cq_args *args, uint32_t flags,
+                                  const cq_export_options *options)
+{
+    cq_export_options o;
+    cq_script_inputs  inputs = { name_of, axes_of, &o };
+    cq_graph         *graph;
+    cq_status         status;
+
+    *out = NULL;
+    cq_export_options_init(&o);
+    if (options)
+        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    o.struct_size = sizeof o;
+    CQ_TRY(cq_export_check_options(&o));
+    CQ_TRY(cq_script_capture(&graph, script, method, args, flags, &inputs));
+    status = cq_export_graph(out, graph, &o);
+    cq_graph_free(graph);
+    return status;
+}

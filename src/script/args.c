@@ -1,0 +1,251 @@
+/* The arguments of a call from outside, as a tree of values. */
+#include "script/script.h"
+#include "base/json.h"
+
+enum { MAX_DEPTH = 32 };
+
+CQ_API cq_status cq_args_new(cq_args **out)
+{
+    cq_args *a = *out = cq_zalloc(sizeof *a);
+
+    if (!a)
+        return CQ_E_NO_MEMORY;
+    if (cq_list_new(&a->positional, 0) != CQ_OK || cq_dict_new(&a->keywords) != CQ_OK) {
+        cq_args_free(a);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    return CQ_OK;
+}
+
+CQ_API void cq_args_free(cq_args *a)
+{
+    if (!a)
+        return;
+    if (a->positional)
+        cq_val_release(cq_val_of_list(a->positional));
+    if (a->keywords)
+        cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = a->keywords });
+    cq_free(a);
+}
+
+CQ_API cq_status cq_args_add_tensor(cq_args *a, cq_tensor *t)
+{
+    return cq_list_push(a->positional, cq_val_of_tensor(t));
+}
+
+CQ_API cq_status cq_args_add_i64(cq_args *a, int64_t value)
+{
+    return cq_list_push(a->positional, cq_val_of_i64(value));
+}
+
+CQ_API cq_status cq_args_add_f64(cq_args *a, double value)
+{
+    return cq_list_push(a->positional, cq_val_of_f64(value));
+}
+
+static size_t count(cq_val v)
+{
+    size_t n = 0;
+
+    switch (v.kind) {
+    case CQ_VAL_TENSOR:
+    case CQ_VAL_INT:
+    case CQ_VAL_FLOAT:
+    case CQ_VAL_BOOL: return 1;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        for (size_t i = 0; i < v.u.list->n; i++)
+            n += count(v.u.list->items[i]);
+        return n;
+    case CQ_VAL_DICT:
+        for (size_t i = 0; i < v.u.dict->n; i++)
+            n += count(v.u.dict->entries[i].value);
+        return n;
+    default: return 0;
+    }
+}
+
+CQ_API size_t cq_args_n_inputs(const cq_args *a)
+{
+    return count(cq_val_of_list(a->positional)) +
+           count((cq_val){ .kind = CQ_VAL_DICT, .u.dict = a->keywords });
+}
+
+/* ---- from JSON ---- */
+
+typedef struct reader {
+    cq_tensor *const *tensors;
+    size_t            n;
+} reader;
+
+static cq_status bad(const char *what)
+{
+    return cq_fail(CQ_E_FORMAT, "args.json", NULL, "%s", what);
+}
+
+static cq_status tensor_at(const reader *r, const json_t *index, cq_tensor **out)
+{
+    json_int_t i = json_integer_value(index);
+
+    if (!json_is_integer(index) || i < 0 || (size_t)i >= r->n)
+        return bad("an index of a tensor is out of range");
+    *out = r->tensors[i];
+    return CQ_OK;
+}
+
+static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val *out);
+
+/* The caller owns *out after each of these. */
+static cq_status read_list(const reader *r, const json_t *j, cq_val_kind kind, int depth, cq_val *out)
+{
+    cq_list  *list;
+    cq_status status = CQ_OK;
+
+    if (!json_is_array(j))
+        return bad("a list is wanted");
+    CQ_TRY(cq_list_new(&list, 0));
+    *out = (cq_val){ .kind = kind, .u.list = list };
+    for (size_t i = 0; i < json_array_size(j) && status == CQ_OK; i++) {
+        cq_val v = CQ_NONE;
+
+        status = read_value(r, json_array_get(j, i), depth + 1, &v);
+        if (status == CQ_OK)
+            status = cq_list_push(list, v);
+        cq_val_release(v);
+    }
+    if (status != CQ_OK) {
+        cq_val_release(*out);
+        *out = CQ_NONE;
+    }
+    return status;
+}
+
+static cq_status read_dict(const reader *r, const json_t *j, int depth, cq_val *out)
+{
+    cq_dict  *dict;
+    cq_status status = CQ_OK;
+
+    if (!json_is_array(j))
+        return bad("a dict is a list of pairs");
+    CQ_TRY(cq_dict_new(&dict));
+    *out = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
+    for (size_t i = 0; i < json_array_size(j) && status == CQ_OK; i++) {
+        const json_t *pair = json_array_get(j, i), *name = json_array_get(pair, 0);
+        cq_val        key  = CQ_NONE, v = CQ_NONE;
+        cq_text      *text;
+
+        if (json_is_string(name)) {
+            status = cq_text_new(&text, json_string_value(name), json_string_length(name));
+            key    = cq_val_of_text(status == CQ_OK ? text : NULL);
+        } else {
+            key = cq_val_of_i64(json_integer_value(name));
+        }
+        if (status == CQ_OK)
+            status = read_value(r, json_array_get(pair, 1), depth + 1, &v);
+        if (status == CQ_OK)
+            status = cq_dict_set(dict, key, v);
+        cq_val_release(key);
+        cq_val_release(v);
+    }
+    if (status != CQ_OK) {
+        cq_val_release(*out);
+        *out = CQ_NONE;
+    }
+    return status;
+}
+
+static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val *out)
+{
+    cq_tensor    *t;
+    const json_t *part;
+
+    *out = CQ_NONE;
+    if (depth > MAX_DEPTH)
+        return bad("the arguments are nested too deep");
+    if (!j || json_is_null(j))
+        return CQ_OK;
+    if ((part = json_object_get(j, "tensor"))) {
+        CQ_TRY(tensor_at(r, part, &t));
+        *out = cq_val_retain(cq_val_of_tensor(t));
+        return CQ_OK;
+    }
+    if ((part = json_object_get(j, "scalar"))) {
+        CQ_TRY(tensor_at(r, part, &t));
+        *out = cq_dtype_is_float(t->dtype)   ? cq_val_of_f64(cq_tensor_get_f64(t, 0))
+               : t->dtype == CQ_DTYPE_BOOL ? cq_val_of_bool(cq_tensor_get_i64(t, 0))
+                                           : cq_val_of_i64(cq_tensor_get_i64(t, 0));
+        return CQ_OK;
+    }
+    if ((part = json_object_get(j, "str"))) {
+        cq_text *text;
+
+        CQ_TRY(cq_text_new(&text, json_string_value(part), json_string_length(part)));
+        *out = cq_val_of_text(text);
+        return CQ_OK;
+    }
+    if ((part = json_object_get(j, "tuple")))
+        return read_list(r, part, CQ_VAL_TUPLE, depth, out);
+    if ((part = json_object_get(j, "list")))
+        return read_list(r, part, CQ_VAL_LIST, depth, out);
+    if ((part = json_object_get(j, "dict")))
+        return read_dict(r, part, depth, out);
+    return bad("an argument is neither tensor, scalar, str, tuple, list, dict nor null");
+}
+
+static cq_status read_all(const reader *r, const json_t *root, cq_args *a)
+{
+    const json_t *args = json_object_get(root, "args"), *kwargs = json_object_get(root, "kwargs");
+    const char   *name;
+    json_t       *value;
+    cq_status     status = CQ_OK;
+
+    for (size_t i = 0; i < json_array_size(args) && status == CQ_OK; i++) {
+        cq_val v;
+
+        status = read_value(r, json_array_get(args, i), 0, &v);
+        if (status == CQ_OK)
+            status = cq_list_push(a->positional, v);
+        cq_val_release(v);
+    }
+    json_object_foreach((json_t *)kwargs, name, value)
+    {
+        cq_val   v = CQ_NONE, key = CQ_NONE;
+        cq_text *text;
+
+        if (status == CQ_OK)
+            status = cq_text_new(&text, name, strlen(name));
+        if (status != CQ_OK)
+            break;
+        key    = cq_val_of_text(text);
+        status = read_value(r, value, 0, &v);
+        if (status == CQ_OK)
+            status = cq_dict_set(a->keywords, key, v);
+        cq_val_release(key);
+        cq_val_release(v);
+    }
+    return status;
+}
+
+CQ_API cq_status cq_args_from_json(cq_args **out, const char *text, cq_tensor *const *tensors,
+                                   size_t n_tensors)
+{
+    reader       r = { tensors, n_tensors };
+    json_error_t error;
+    json_t      *root;
+    cq_status    status;
+
+    *out = NULL;
+    root = json_loads(text, 0, &error);
+    if (!root)
+        return cq_fail(CQ_E_FORMAT, "args.json", NULL, "line %d: %s", error.line, error.text);
+    status = cq_args_new(out);
+    if (status == CQ_OK)
+        status = read_all(&r, root, *out);
+    json_decref(root);
+    if (status != CQ_OK) {
+        cq_args_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

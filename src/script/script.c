@@ -1,0 +1,307 @@
+/* Calling programs: for real, or into a graph. */
+#include "script/script.h"
+#include "script/builtin.h"
+
+#include <stdio.h>
+
+CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name)
+{
+    cq_script *s = *out = cq_zalloc(sizeof *s);
+    cq_status  status;
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    status = cq_program_new(&s->program);
+    if (status == CQ_OK)
+        status = cq_program_add_source(s->program, name ? name : "<source>", source, strlen(source));
+    if (status != CQ_OK) {
+        cq_script_free(s);
+        *out = NULL;
+    }
+    return status;
+}
+
+CQ_API void cq_script_free(cq_script *s)
+{
+    if (!s)
+        return;
+    cq_val_release(s->root);
+    cq_program_free(s->program);
+    if (s->close)
+        s->close(s->archive);
+    cq_free(s);
+}
+
+/* ---- what is called ---- */
+
+static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_val *out)
+{
+    cq_unit *main = s->program->main;
+
+    if (s->root.kind != CQ_VAL_NONE) {
+        cq_thing *root = cq_thing_of(s->root);
+
+        /* A scripted nn.LSTM has forward__0 and no forward. */
+        if (!method)
+            method = root->cls && !cq_ast_class_method(root->cls, cq_name(s->program, "forward")) &&
+                             cq_ast_class_method(root->cls, cq_name(s->program, "forward__0"))
+                         ? "forward__0"
+                         : "forward";
+        return cq_eval_attribute(ev, s->root, cq_name(s->program, method), out);
+    }
+    if (!method)
+        method = cq_unit_def(main, cq_name(s->program, "forward")) ? "forward"
+                 : main->n_defs == 1                              ? main->defs[0]->name
+                                                                  : NULL;
+    if (!method || !cq_unit_def(main, cq_name(s->program, method)))
+        return cq_fail(CQ_E_NOT_FOUND, main->source.file, "name the function with --entry",
+                       method ? "there is no function %s" : "there is no function forward", method);
+    CQ_TRY(cq_program_find(s->program, method, out));
+    cq_ctx_own(ev->cx, *out);
+    return ev->cx->status;
+}
+
+static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_val *args, size_t n,
+                      const cq_dict *keywords, cq_val *out)
+{
+    const char *names[64];
+    cq_val      kw[64], fn;
+    size_t      n_kw = keywords ? keywords->n : 0;
+
+    if (n_kw > 64)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "too many keyword arguments");
+    for (size_t i = 0; i < n_kw; i++) {
+        names[i] = cq_name(s->program, keywords->entries[i].key.u.text->text);
+        kw[i]    = keywords->entries[i].value;
+    }
+    CQ_TRY(find_method(ev, s, method, &fn));
+    return cq_eval_call(ev, fn, args, n, names, kw, n_kw, out);
+}
+
+/* ---- results ---- */
+
+typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
+
+static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+{
+    cq_thing  *named = cq_thing_as(v, CQ_THING_NAMED);
+    cq_tensor *t;
+
+    if (named)
+        v = named->self;
+    switch (v.kind) {
+    case CQ_VAL_NONE: return CQ_OK;
+    case CQ_VAL_TENSOR: return fn(ev, v.u.tensor, user);
+    case CQ_VAL_INT:
+    case CQ_VAL_FLOAT:
+    case CQ_VAL_BOOL:
+        CQ_TRY(cq_eval_as_tensor(ev, v, &t));
+        return fn(ev, t, user);
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        for (size_t i = 0; i < v.u.list->n; i++)
+            CQ_TRY(each_leaf(ev, v.u.list->items[i], fn, user));
+        return CQ_OK;
+    case CQ_VAL_DICT:
+        for (size_t i = 0; i < v.u.dict->n; i++)
+            CQ_TRY(each_leaf(ev, v.u.dict->entries[i].value, fn, user));
+        return CQ_OK;
+    default:
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
+                       cq_eval_type_name(v));
+    }
+}
+
+static void eval_clear(cq_eval *ev)
+{
+    for (size_t i = 0; i < ev->journal.n; i++)
+        cq_val_release(ev->journal.items[i].old);
+    cq_vec_clear(&ev->journal);
+}
+
+/* ---- running ---- */
+
+typedef struct outputs {
+    cq_tensor **items;
+    size_t      n, max;
+} outputs;
+
+static cq_status keep_output(cq_eval *ev, cq_tensor *t, void *user)
+{
+    outputs *o = user;
+
+    (void)ev;
+    if (o->n < o->max)
+        o->items[o->n] = cq_tensor_retain(t);
+    o->n++;
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_script_run(cq_script *s, const char *method, const cq_args *args,
+                               cq_tensor **tensors, size_t max, size_t *n_outputs)
+{
+    cq_eval   ev = { .program = s->program };
+    outputs   o  = { tensors, 0, max };
+    cq_val    result;
+    cq_status status;
+
+    *n_outputs = 0;
+    for (size_t i = 0; i < max; i++)
+        tensors[i] = NULL;
+    CQ_TRY(cq_ctx_new(&ev.cx));
+    status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
+                  &result);
+    if (status == CQ_OK)
+        status = each_leaf(&ev, result, keep_output, &o);
+    if (status == CQ_OK)
+        *n_outputs = o.n;
+    for (size_t i = 0; status != CQ_OK && i < max; i++) {
+        cq_tensor_release(tensors[i]);
+        tensors[i] = NULL;
+    }
+    eval_clear(&ev);
+    cq_ctx_free(ev.cx);
+    return status;
+}
+
+/* ---- capturing ---- */
+
+typedef struct capturing {
+    cq_eval                *ev;
+    const cq_script_inputs *inputs;
+    size_t                  next;
+} capturing;
+
+/* The same tree, with a graph input for every tensor and number. */
+static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
+{
+    cq_eval    *ev = c->ev;
+    cq_graph   *g  = ev->capture->graph;
+    char        buffer[64];
+    const char *name, *axes[CQ_MAX_RANK];
+    cq_tensor  *example = NULL, *t;
+
+    switch (v.kind) {
+    case CQ_VAL_TENSOR: example = cq_tensor_retain(v.u.tensor); break;
+    case CQ_VAL_INT:
+        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_I64, 0, NULL, &v.u.i.value));
+        break;
+    case CQ_VAL_FLOAT:
+        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_F64, 0, NULL, &v.u.f.value));
+        break;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));
+        for (size_t i = 0; i < v.u.list->n; i++) {
+            cq_val item;
+
+            CQ_TRY(as_inputs(c, v.u.list->items[i], &item));
+            CQ_TRY(cq_list_push(out->u.list, item));
+        }
+        return CQ_OK;
+    case CQ_VAL_DICT: {
+        cq_dict *dict;
+
+        CQ_TRY(cq_dict_new(&dict));
+        *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+        for (size_t i = 0; i < v.u.dict->n; i++) {
+            cq_val item;
+
+            CQ_TRY(as_inputs(c, v.u.dict->entries[i].value, &item));
+            CQ_TRY(cq_dict_set(dict, v.u.dict->entries[i].key, item));
+        }
+        return CQ_OK;
+    }
+    default: *out = v; return CQ_OK; /* bools, texts and None steer the program */
+    }
+    name = c->inputs->name(c->inputs->user, c->next++, buffer, sizeof buffer);
+    {
+        cq_status status = c->inputs->axes(c->inputs->user, g, name, example, axes);
+
+        if (status != CQ_OK) {
+            cq_tensor_release(example);
+            return status;
+        }
+    }
+    t = cq_capture_input(ev->capture, ev->cx, example, name, axes);
+    cq_tensor_release(example);
+    if (!t)
+        return ev->cx->status;
+    *out = cq_val_of_tensor(t);
+    if (v.kind == CQ_VAL_TENSOR)
+        return CQ_OK;
+    if (v.kind == CQ_VAL_INT) {
+        cq_value *value = ((cq_track *)t->track)->value;
+
+        *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, value, -1));
+        return CQ_OK;
+    }
+    return cq_builtin_number_of(ev, t, CQ_VAL_FLOAT, out);
+}
+
+static cq_status keep_graph_output(cq_eval *ev, cq_tensor *t, void *user)
+{
+    (void)user;
+    cq_capture_output(ev->capture, ev->cx, t);
+    return ev->cx->status;
+}
+
+/* Parameters and buffers of the archive's modules, by their paths. */
+static cq_status name_weights(cq_eval *ev, cq_thing *module, const char *prefix, int depth)
+{
+    if (depth > 64)
+        return cq_fail(CQ_E_UNSUPPORTED, prefix, NULL, "modules are nested too deep");
+    for (size_t i = 0; i < module->attributes.n; i++) {
+        cq_attribute *a = &module->attributes.items[i];
+        cq_thing     *child = cq_thing_as(a->value, CQ_THING_OBJECT);
+        char          path[512];
+
+        snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
+        if (a->value.kind == CQ_VAL_TENSOR && a->value.u.tensor->storage)
+            CQ_TRY(cq_capture_weight(ev->capture, a->value.u.tensor, path));
+        else if (child && child != module)
+            CQ_TRY(name_weights(ev, child, path, depth + 1));
+    }
+    return CQ_OK;
+}
+
+static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
+                         const cq_script_inputs *inputs)
+{
+    capturing c = { ev, inputs, 0 };
+    cq_val    positional, keywords, result;
+
+    if (cq_thing_of(s->root))
+        CQ_TRY(name_weights(ev, cq_thing_of(s->root), "", 0));
+    CQ_TRY(as_inputs(&c, cq_val_of_list(args->positional), &positional));
+    CQ_TRY(as_inputs(&c, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords }, &keywords));
+    CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,
+                &result));
+    CQ_TRY(each_leaf(ev, result, keep_graph_output, NULL));
+    if (!ev->capture->graph->top->returns.n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the model returns no tensor");
+    return CQ_OK;
+}
+
+cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, const cq_args *args,
+                            uint32_t flags, const cq_script_inputs *inputs)
+{
+    cq_eval   ev = { .program = s->program, .tracing = (flags & CQ_SCRIPT_TRACE) != 0 };
+    cq_status status;
+
+    *out = NULL;
+    CQ_TRY_OR_DONE(cq_capture_new(&ev.capture));
+    CQ_TRY_OR_DONE(cq_ctx_new(&ev.cx));
+    cq_capture_start(ev.capture, ev.cx);
+    status = capture(&ev, s, method, args, inputs);
+    if (status == CQ_OK)
+        status = cq_ctx_status(ev.cx);
+    cq_capture_stop(ev.capture, ev.cx);
+    if (status == CQ_OK)
+        *out = cq_capture_take(ev.capture);
+done:
+    eval_clear(&ev);
+    cq_ctx_free(ev.cx);
+    cq_capture_free(ev.capture);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* A program that can be called: its code, and the object its methods belong to. */
+#ifndef CQ_SCRIPT_SCRIPT_H
+#define CQ_SCRIPT_SCRIPT_H
+
+#include "script/eval.h"
+
+#include <calque/script.h>
+
+struct cq_args {
+    cq_list *positional;
+    cq_dict *keywords;
+};
+
+struct cq_script {
+    cq_program *program;
+    cq_val      root;    /* the module of an archive; None for source text */
+    void       *archive; /* keeps the file open */
+    void (*close)(void *archive);
+};
+
+/* Captures a call as an aten graph (for the exporter). names are those of the inputs; axes of
+ * input i are dynamic where axis_names(user, i, name, t, axes) says so. */
+typedef struct cq_script_inputs {
+    const char *(*name)(void *user, size_t i, char *buffer, size_t size);
+    cq_status (*axes)(void *user, cq_graph *g, const char *name, const cq_tensor *t,
+                      const char **axes);
+    void *user;
+} cq_script_inputs;
+
+cq_status cq_script_capture(cq_graph **out, cq_script *script, const char *method,
+                            const cq_args *args, uint32_t flags, const cq_script_inputs *inputs);
+
+#endif

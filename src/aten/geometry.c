@@ -71,8 +71,7 @@ bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const 
     for (size_t from = t->rank; from-- > 0;) {
         int64_t inner = t->strides[from], run = t->sizes[from].value, filled = 1;
 
-        while (from > 0 &&
-               (t->sizes[from - 1].value == 1 || t->strides[from - 1] == run * inner))
+        while (from > 0 && (t->sizes[from - 1].value == 1 || t->strides[from - 1] == run * inner))
             run *= t->sizes[--from].value;
         while (to > 0 && (filled < run || sizes[to - 1].value == 1)) {
             g->strides[--to] = filled * inner;
@@ -114,8 +113,8 @@ cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end
 cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_t *rank,
                        cq_int *sizes)
 {
-    size_t  n    = cq_arg_ints(c, name, sizes, CQ_MAX_RANK), open = n;
-    int64_t have = cq_tensor_numel(t);
+    size_t  n = cq_arg_ints(c, name, sizes, CQ_MAX_RANK), open = n;
+    int64_t have  = cq_tensor_numel(t);
     cq_int  known = cq_i(1);
     char    text[CQ_DESCRIBE_SIZE];
 
@@ -131,11 +130,11 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
         known = cq_size_mul(c, known, sizes[i]);
     }
     if (open < n && known.value == 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "a size of -1 could be anything beside a size of 0");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "a size of -1 could be anything beside a size of 0");
     if (open < n ? have % known.value != 0 : have != known.value)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%s has %lld elements, which do not fill sizes that "
-                                              "make %lld",
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "%s has %lld elements, which do not fill sizes that "
+                            "make %lld",
                             cq_tensor_describe(t, text, sizeof text), (long long)have,
                             (long long)known.value);
     if (open < n)

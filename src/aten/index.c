@@ -44,10 +44,9 @@ static cq_status join_indices(cq_opcall *c, joint *j, const cq_tensor *self)
         if (t && is_mask(t)) {
             for (size_t i = 0; i < dims; i++)
                 if (t->sizes[i].value != self->sizes[dim + i].value)
-                    return cq_call_fail(c, CQ_E_ARGUMENT,
-                                        "a mask has size %lld where the tensor has %lld",
-                                        (long long)t->sizes[i].value,
-                                        (long long)self->sizes[dim + i].value);
+                    return cq_call_fail(
+                        c, CQ_E_ARGUMENT, "a mask has size %lld where the tensor has %lld",
+                        (long long)t->sizes[i].value, (long long)self->sizes[dim + i].value);
             count = cq_count_true(c, t, 1);
             CQ_TRY(join_index(c, j, 1, &count));
         } else if (t && t->dtype != CQ_DTYPE_I64) {
@@ -119,7 +118,7 @@ static cq_status index_run(cq_opcall *c)
 static cq_status index_put_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *values = cq_arg_tensor(c, "values");
-    joint      j    = { 0 };
+    joint      j = { 0 };
 
     if (self->dtype != values->dtype)
         return cq_call_fail(c, CQ_E_TYPE, "cannot put %s values into a %s tensor",
@@ -149,18 +148,6 @@ static size_t dim_of(cq_opcall *c)
     return (size_t)cq_arg_dim(c, "dim", cq_arg_tensor(c, "self")->rank);
 }
 
-/* Other than x[index], these operators do not count from the end. */
-static cq_status not_negative(cq_opcall *c, const cq_tensor *index)
-{
-    int64_t n = cq_tensor_numel(index);
-
-    for (int64_t i = 0; i < n; i++)
-        if (cq_tensor_get_i64(index, i) < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "index %lld is out of range",
-                                (long long)cq_tensor_get_i64(index, i));
-    return CQ_OK;
-}
-
 static cq_status check_index(const cq_opcall *c, const cq_tensor *index, size_t max_rank)
 {
     if (index->dtype != CQ_DTYPE_I64 && index->dtype != CQ_DTYPE_I32)
@@ -175,7 +162,7 @@ static cq_status check_index(const cq_opcall *c, const cq_tensor *index, size_t 
 static cq_status index_select_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *index = cq_arg_tensor(c, "index");
-    size_t     dim  = dim_of(c);
+    size_t     dim = dim_of(c);
     cq_int     sizes[CQ_MAX_RANK];
 
     CQ_TRY(check_index(c, index, 1));
@@ -191,7 +178,7 @@ static cq_status index_select_shape(cq_opcall *c)
 /* t looked at with n dimensions, where one of the two has none and the other's are 1. */
 static cq_status with_rank(cq_tensor **out, cq_tensor *t, size_t n)
 {
-    cq_int  one = cq_i(1);
+    cq_int  one    = cq_i(1);
     int64_t stride = 1;
 
     if (t->rank == n) {
@@ -204,10 +191,10 @@ static cq_status with_rank(cq_tensor **out, cq_tensor *t, size_t n)
 static cq_status index_select_run(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *index = cq_arg_tensor(c, "index");
-    cq_tensor *out  = cq_result_tensor(c, 0), *row = NULL;
+    cq_tensor *out = cq_result_tensor(c, 0), *row = NULL;
     cq_status  status;
 
-    CQ_TRY(not_negative(c, index));
+    CQ_TRY(cq_check_not_negative(c, index));
     if (!self->rank)
         return cq_tensor_copy_into(out, self);
     CQ_TRY(with_rank(&row, index, 1));
@@ -259,7 +246,7 @@ static cq_status index_source_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *source = cq_arg_tensor(c, "source");
     cq_tensor *index = cq_arg_tensor(c, "index");
-    size_t     dim  = dim_of(c);
+    size_t     dim   = dim_of(c);
     cq_int     n     = source->rank ? source->sizes[source->rank == self->rank ? dim : 0] : cq_i(1);
 
     CQ_TRY(check_index(c, index, 1));
@@ -271,9 +258,9 @@ static cq_status index_source_shape(cq_opcall *c)
                             (long long)cq_tensor_numel(index), (long long)n.value);
     for (size_t i = 0; i < self->rank && source->rank == self->rank; i++)
         if (i != dim && self->sizes[i].value != source->sizes[i].value)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "source has size %lld in dimension %zu, want %lld",
-                                (long long)source->sizes[i].value, i,
-                                (long long)self->sizes[i].value);
+            return cq_call_fail(
+                c, CQ_E_ARGUMENT, "source has size %lld in dimension %zu, want %lld",
+                (long long)source->sizes[i].value, i, (long long)self->sizes[i].value);
     return cq_shape_of_self(c);
 }
 
@@ -282,7 +269,7 @@ static cq_status index_add_run(cq_opcall *c)
     cq_tensor *source = cq_arg_tensor(c, "source"), *scaled = NULL, *alpha;
     cq_status  status;
 
-    CQ_TRY(not_negative(c, cq_arg_tensor(c, "index")));
+    CQ_TRY(cq_check_not_negative(c, cq_arg_tensor(c, "index")));
     if (cq_arg_f64(c, "alpha") == 1)
         return write_slices(c, source, CQ_COMBINE_ADD);
     alpha = cq_operand_tensor(c, cq_arg_val(c, "alpha"), source->dtype);
@@ -298,7 +285,7 @@ static cq_status index_add_run(cq_opcall *c)
 
 static cq_status index_copy_run(cq_opcall *c)
 {
-    CQ_TRY(not_negative(c, cq_arg_tensor(c, "index")));
+    CQ_TRY(cq_check_not_negative(c, cq_arg_tensor(c, "index")));
     return write_slices(c, cq_arg_tensor(c, "source"), CQ_COMBINE_SET);
 }
 
@@ -318,10 +305,9 @@ static cq_status check_corner(const cq_opcall *c, const cq_tensor *index, const 
                             (unsigned)index->rank, name, (unsigned)t->rank);
     for (size_t i = 0; i < index->rank && i < t->rank; i++)
         if ((int64_t)i != but && index->sizes[i].value > t->sizes[i].value)
-            return cq_call_fail(c, CQ_E_ARGUMENT,
-                                "index has size %lld in dimension %zu but %s has only %lld",
-                                (long long)index->sizes[i].value, i, name,
-                                (long long)t->sizes[i].value);
+            return cq_call_fail(
+                c, CQ_E_ARGUMENT, "index has size %lld in dimension %zu but %s has only %lld",
+                (long long)index->sizes[i].value, i, name, (long long)t->sizes[i].value);
     return CQ_OK;
 }
 
@@ -342,7 +328,7 @@ static cq_status gather_run(cq_opcall *c)
     cq_tensor *self = cq_arg_tensor(c, "self"), *index = cq_arg_tensor(c, "index");
     cq_tensor *out = cq_result_tensor(c, 0);
 
-    CQ_TRY(not_negative(c, index));
+    CQ_TRY(cq_check_not_negative(c, index));
     if (cq_tensor_numel(index) == 0)
         return CQ_OK;
     return cq_kernel_gather(out, self, (uint32_t)dim_of(c), index);
@@ -375,11 +361,12 @@ static cq_status scatter_into(cq_opcall *c, cq_combine how, bool with_self)
     CQ_TRY(cq_tensor_copy_into(out, cq_arg_tensor(c, "self")));
     if (cq_tensor_numel(index) == 0)
         return CQ_OK;
-    CQ_TRY(not_negative(c, index));
+    CQ_TRY(cq_check_not_negative(c, index));
     src = cq_schema_find(c->op->schema, "src") >= 0
               ? cq_arg_tensor(c, "src")
               : cq_operand_tensor(c, cq_arg_val(c, "value"), out->dtype);
-    return src ? cq_kernel_scatter(out, (uint32_t)dim_of(c), index, src, how, with_self) : c->cx->status;
+    return src ? cq_kernel_scatter(out, (uint32_t)dim_of(c), index, src, how, with_self)
+               : c->cx->status;
 }
 
 static cq_status scatter_run(cq_opcall *c)
@@ -397,10 +384,10 @@ static cq_status combine_of(cq_opcall *c, cq_combine *how)
     static const struct {
         const char *name;
         cq_combine  how;
-    } names[] = { { "add", CQ_COMBINE_ADD },   { "multiply", CQ_COMBINE_MUL },
-                  { "sum", CQ_COMBINE_ADD },   { "prod", CQ_COMBINE_MUL },
-                  { "mean", CQ_COMBINE_MEAN }, { "amax", CQ_COMBINE_MAX },
-                  { "amin", CQ_COMBINE_MIN } };
+    } names[]          = { { "add", CQ_COMBINE_ADD },   { "multiply", CQ_COMBINE_MUL },
+                           { "sum", CQ_COMBINE_ADD },   { "prod", CQ_COMBINE_MUL },
+                           { "mean", CQ_COMBINE_MEAN }, { "amax", CQ_COMBINE_MAX },
+                           { "amin", CQ_COMBINE_MIN } };
     const char *reduce = cq_arg_str(c, "reduce", "");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -444,7 +431,8 @@ static cq_status take_shape(cq_opcall *c)
 
 static cq_status take_run(cq_opcall *c)
 {
-    return cq_kernel_take(cq_result_tensor(c, 0), cq_arg_tensor(c, "self"), cq_arg_tensor(c, "index"));
+    return cq_kernel_take(cq_result_tensor(c, 0), cq_arg_tensor(c, "self"),
+                          cq_arg_tensor(c, "index"));
 }
 
 static cq_tensor *flat(cq_opcall *c, cq_tensor *t)
@@ -493,7 +481,9 @@ static cq_status take_along_dim_compose(cq_opcall *c)
 /* ---- rows ---- */
 
 #define ROW(schema_text, about_text, shape_function, run_function)                                 \
-    { .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function   \
+    }
 
 const cq_op_def cq_ops_index[] = {
     ROW("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",

@@ -16,7 +16,8 @@ static cq_int stronger(cq_int a, cq_int b)
     return a.expr && !b.expr ? b : a;
 }
 
-static cq_status cat_sizes(cq_opcall *c, const cq_tensor *first, size_t dim, size_t n, cq_int *sizes)
+static cq_status cat_sizes(cq_opcall *c, const cq_tensor *first, size_t dim, size_t n,
+                           cq_int *sizes)
 {
     memcpy(sizes, first->sizes, first->rank * sizeof *sizes);
     sizes[dim] = cq_i(0);
@@ -75,7 +76,7 @@ static cq_status cat_run(cq_opcall *c)
 {
     cq_tensor  *out = cq_result_tensor(c, 0);
     size_t      dim = (size_t)cq_arg_dim(c, "dim", out->rank), n = cq_arg_n_tensors(c, "tensors");
-    cq_geometry g   = cq_geometry_of(out);
+    cq_geometry g = cq_geometry_of(out);
 
     for (size_t k = 0; k < n; k++) {
         const cq_tensor *t = cq_arg_tensor_at(c, "tensors", k);
@@ -134,9 +135,9 @@ static cq_tensor *at_least(cq_opcall *c, cq_tensor *t, int64_t rank)
 static cq_tensor *as_column(cq_opcall *c, cq_tensor *t, int64_t rank)
 {
     (void)rank;
-    return t && t->rank <= 1 ? CQ_OP(c->cx, "aten::reshape", T(t),
-                                     cq_i64s(c->cx, (int64_t[]){ -1, 1 }, 2))
-                             : t;
+    return t && t->rank <= 1
+               ? CQ_OP(c->cx, "aten::reshape", T(t), cq_i64s(c->cx, (int64_t[]){ -1, 1 }, 2))
+               : t;
 }
 
 static cq_status stack_compose(cq_opcall *c)
@@ -218,8 +219,8 @@ static cq_status at_least_each_compose(cq_opcall *c)
 /* Matrices along the diagonal of one that is otherwise 0. */
 static cq_status block_diag_compose(cq_opcall *c)
 {
-    size_t      n     = cq_arg_n_tensors(c, "tensors");
-    cq_dtype    dtype = n ? cq_result_type(c->args[0].u.list->items, n) : CQ_DTYPE_F32;
+    size_t      n      = cq_arg_n_tensors(c, "tensors");
+    cq_dtype    dtype  = n ? cq_result_type(c->args[0].u.list->items, n) : CQ_DTYPE_F32;
     cq_int      before = cq_i(0), all = cq_i(0);
     cq_tensor **rows = cq_alloc_array(n, sizeof *rows);
 
@@ -281,14 +282,14 @@ static cq_status repeat_run(cq_opcall *c)
     for (size_t i = 0; i < out->rank; i++) {
         cq_int own = i < lead ? cq_i(1) : self->sizes[i - lead];
 
-        g.sizes[2 * i]         = cq_i(own.value ? out->sizes[i].value / own.value : 0);
-        g.sizes[2 * i + 1]     = own;
-        g.strides[2 * i]       = 0;
-        g.strides[2 * i + 1]   = i < lead ? 0 : self->strides[i - lead];
-        to.sizes[2 * i]        = g.sizes[2 * i];
-        to.sizes[2 * i + 1]    = own;
-        to.strides[2 * i]      = own.value * out->strides[i];
-        to.strides[2 * i + 1]  = out->strides[i];
+        g.sizes[2 * i]        = cq_i(own.value ? out->sizes[i].value / own.value : 0);
+        g.sizes[2 * i + 1]    = own;
+        g.strides[2 * i]      = 0;
+        g.strides[2 * i + 1]  = i < lead ? 0 : self->strides[i - lead];
+        to.sizes[2 * i]       = g.sizes[2 * i];
+        to.sizes[2 * i + 1]   = own;
+        to.strides[2 * i]     = own.value * out->strides[i];
+        to.strides[2 * i + 1] = out->strides[i];
     }
     CQ_TRY(cq_tensor_new_view(&from, self, self->dtype, g.rank, g.sizes, g.strides, self->offset));
     status = cq_geometry_write(out, &to, from);
@@ -305,22 +306,20 @@ static cq_status tile_compose(cq_opcall *c)
 
     for (size_t i = 0; i < rank; i++)
         all[i] = i < rank - n ? cq_i(1) : given[i - (rank - n)];
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::repeat", T(self), cq_ints(c->cx, all, rank)));
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::repeat", T(self), cq_ints(c->cx, all, rank)));
     return c->cx->status;
 }
 
 /* Each element several times in a row: a new dimension that is expanded and joined. */
 static cq_status repeat_interleave_compose(cq_opcall *c)
 {
-    cq_tensor *self = cq_arg_tensor(c, "self");
+    cq_tensor *self    = cq_arg_tensor(c, "self");
     cq_int     repeats = cq_arg_int(c, "repeats"), sizes[CQ_MAX_RANK + 1];
     int        dim;
     size_t     rank;
 
     if (repeats.value < 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "cannot repeat %lld times",
-                            (long long)repeats.value);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "cannot repeat %lld times", (long long)repeats.value);
     if (cq_arg_is_none(c, "dim") || !self->rank)
         self = CQ_OP(c->cx, "aten::reshape", T(self), cq_i64s(c->cx, (int64_t[]){ -1 }, 1));
     if (!self)
@@ -328,13 +327,14 @@ static cq_status repeat_interleave_compose(cq_opcall *c)
     dim  = cq_arg_is_none(c, "dim") ? 0 : cq_arg_dim(c, "dim", self->rank);
     rank = self->rank;
     for (size_t i = 0; i <= rank; i++)
-        sizes[i] = i <= (size_t)dim ? self->sizes[i] : i == (size_t)dim + 1 ? repeats
-                                                                           : self->sizes[i - 1];
+        sizes[i] = i <= (size_t)dim       ? self->sizes[i]
+                   : i == (size_t)dim + 1 ? repeats
+                                          : self->sizes[i - 1];
     self = CQ_OP(c->cx, "aten::unsqueeze", T(self), I(dim + 1));
     self = CQ_OP(c->cx, "aten::expand", T(self), cq_ints(c->cx, sizes, rank + 1));
     self = CQ_OP(c->cx, "aten::clone", T(self), I(0));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::flatten.using_ints", T(self), I(dim),
-                                     I(dim + 1)));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::flatten.using_ints", T(self), I(dim), I(dim + 1)));
     return c->cx->status;
 }
 
@@ -344,7 +344,7 @@ static cq_status broadcast_tensors_compose(cq_opcall *c)
 {
     size_t      n = cq_arg_n_tensors(c, "tensors"), rank = 0;
     cq_int      sizes[CQ_MAX_RANK];
-    cq_tensor **items = cq_alloc_array(n, sizeof *items);
+    cq_tensor **items  = cq_alloc_array(n, sizeof *items);
     cq_status   status = items ? CQ_OK : CQ_E_NO_MEMORY;
 
     for (size_t k = 0; k < n && status == CQ_OK; k++) {
@@ -366,9 +366,9 @@ static cq_status broadcast_tensors_compose(cq_opcall *c)
 /* The k-th of n vectors spread along dimension k of a grid. */
 static cq_status meshgrid_of(cq_opcall *c, bool swapped)
 {
-    size_t      n = cq_arg_n_tensors(c, "tensors");
-    cq_int      sizes[CQ_MAX_RANK], own[CQ_MAX_RANK];
-    cq_tensor  *items[CQ_MAX_RANK];
+    size_t     n = cq_arg_n_tensors(c, "tensors");
+    cq_int     sizes[CQ_MAX_RANK], own[CQ_MAX_RANK];
+    cq_tensor *items[CQ_MAX_RANK];
 
     if (n == 0 || n > CQ_MAX_RANK)
         return cq_call_fail(c, CQ_E_ARGUMENT, "wants 1 to %d tensors but got %zu", CQ_MAX_RANK, n);
@@ -426,8 +426,7 @@ static cq_status cartesian_prod_compose(cq_opcall *c)
     CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::meshgrid"), c->args, 1, grid, 1));
     for (size_t k = 0; k < n; k++)
         columns[k] = CQ_OP(c->cx, "aten::flatten.using_ints", grid[0].u.list->items[k]);
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, columns, n), I(1)));
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, columns, n), I(1)));
     return c->cx->status;
 }
 
@@ -439,14 +438,15 @@ static bool in_triangle(bool lower, int64_t row, int64_t column, int64_t offset)
 
 static cq_status triangle_of(cq_opcall *c, int64_t *columns)
 {
-    bool     lower = strcmp(c->op->schema->name, "aten::tril_indices") == 0;
-    int64_t  rows = cq_arg_i64(c, "row"), cols = cq_arg_i64(c, "col"), at = 0;
-    int64_t  offset = cq_arg_i64(c, "offset");
-    cq_tensor *out = columns ? cq_result_tensor(c, 0) : NULL;
-    cq_dtype dtype = cq_arg_dtype(c, "dtype", CQ_DTYPE_I64);
+    bool       lower = strcmp(c->op->schema->name, "aten::tril_indices") == 0;
+    int64_t    rows = cq_arg_i64(c, "row"), cols = cq_arg_i64(c, "col"), at = 0;
+    int64_t    offset = cq_arg_i64(c, "offset");
+    cq_tensor *out    = columns ? cq_result_tensor(c, 0) : NULL;
+    cq_dtype   dtype  = cq_arg_dtype(c, "dtype", CQ_DTYPE_I64);
 
     if (rows < 0 || cols < 0 || (dtype != CQ_DTYPE_I64 && dtype != CQ_DTYPE_I32))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants sizes that are not negative, in int32 or int64");
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "wants sizes that are not negative, in int32 or int64");
     for (int64_t r = 0; r < rows; r++)
         for (int64_t k = 0; k < cols; k++)
             if (in_triangle(lower, r, k, offset)) {
@@ -479,9 +479,13 @@ static cq_status triangle_run(cq_opcall *c)
 /* ---- rows ---- */
 
 #define COMPOSED(schema_text, about_text, function)                                                \
-    { .schema = schema_text, .about = about_text, .compose = function }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .compose = function                            \
+    }
 #define PARTS(schema_text, about_text, function)                                                   \
-    { .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS      \
+    }
 
 const cq_op_def cq_ops_join[] = {
     { .schema = "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
@@ -501,8 +505,7 @@ const cq_op_def cq_ops_join[] = {
              dstack_compose),
     COMPOSED("aten::column_stack(Tensor[] tensors) -> Tensor", "vectors as columns side by side",
              column_stack_compose),
-    PARTS("aten::atleast_1d(Tensor self) -> Tensor", "with at least 1 dimension",
-          at_least_compose),
+    PARTS("aten::atleast_1d(Tensor self) -> Tensor", "with at least 1 dimension", at_least_compose),
     PARTS("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "with at least 1 dimension",
           at_least_each_compose),
     PARTS("aten::atleast_2d(Tensor self) -> Tensor", "with at least 2 dimensions",
@@ -532,15 +535,17 @@ const cq_op_def cq_ops_join[] = {
           "vectors spread out to grids", meshgrid_indexing_compose),
     COMPOSED("aten::cartesian_prod(Tensor[] tensors) -> Tensor",
              "every combination of elements, as rows", cartesian_prod_compose),
-    { .schema = "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
-                "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-      .about  = "places of the lower triangle of a matrix",
-      .shape  = triangle_shape,
-      .run    = triangle_run },
-    { .schema = "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
-                "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-      .about  = "places of the upper triangle of a matrix",
-      .shape  = triangle_shape,
-      .run    = triangle_run },
+    { .schema =
+          "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+      .about = "places of the lower triangle of a matrix",
+      .shape = triangle_shape,
+      .run   = triangle_run },
+    { .schema =
+          "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+      .about = "places of the upper triangle of a matrix",
+      .shape = triangle_shape,
+      .run   = triangle_run },
     { 0 }
 };

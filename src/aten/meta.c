@@ -163,9 +163,9 @@ static cq_status element(cq_opcall *c, cq_val *out, cq_tensor *t)
         return CQ_OK;
     }
     CQ_TRY(cq_call_data(c, &data, t));
-    *out = cq_dtype_is_float(t->dtype)   ? F(cq_tensor_get_f64(data, 0))
-           : t->dtype == CQ_DTYPE_BOOL   ? B(cq_tensor_get_i64(data, 0) != 0)
-                                         : I(cq_tensor_get_i64(data, 0));
+    *out = cq_dtype_is_float(t->dtype) ? F(cq_tensor_get_f64(data, 0))
+           : t->dtype == CQ_DTYPE_BOOL ? B(cq_tensor_get_i64(data, 0) != 0)
+                                       : I(cq_tensor_get_i64(data, 0));
     if (data != t)
         cx->listener->baked(cx->listener_self, cx, "an element of a tensor",
                             cq_i(cq_tensor_get_i64(data, 0)));
@@ -182,9 +182,10 @@ static cq_status item_bool(cq_opcall *c)
     cq_val v;
 
     CQ_TRY(element(c, &v, c->args[0].u.tensor));
-    cq_result_set(c, 0, B(v.kind == CQ_VAL_FLOAT  ? v.u.f.value != 0
-                          : v.kind == CQ_VAL_BOOL ? v.u.b.value
-                                                  : v.u.i.value != 0));
+    cq_result_set(c, 0,
+                  B(v.kind == CQ_VAL_FLOAT  ? v.u.f.value != 0
+                    : v.kind == CQ_VAL_BOOL ? v.u.b.value
+                                            : v.u.i.value != 0));
     return CQ_OK;
 }
 
@@ -193,9 +194,10 @@ static cq_status item_int(cq_opcall *c)
     cq_val v;
 
     CQ_TRY(element(c, &v, c->args[0].u.tensor));
-    cq_result_set(c, 0, v.kind == CQ_VAL_FLOAT  ? I((int64_t)v.u.f.value)
-                        : v.kind == CQ_VAL_BOOL ? I(v.u.b.value)
-                                                : v);
+    cq_result_set(c, 0,
+                  v.kind == CQ_VAL_FLOAT  ? I((int64_t)v.u.f.value)
+                  : v.kind == CQ_VAL_BOOL ? I(v.u.b.value)
+                                          : v);
     return CQ_OK;
 }
 
@@ -204,9 +206,10 @@ static cq_status item_float(cq_opcall *c)
     cq_val v;
 
     CQ_TRY(element(c, &v, c->args[0].u.tensor));
-    cq_result_set(c, 0, v.kind == CQ_VAL_FLOAT  ? v
-                        : v.kind == CQ_VAL_BOOL ? F(v.u.b.value)
-                                                : F((double)v.u.i.value));
+    cq_result_set(c, 0,
+                  v.kind == CQ_VAL_FLOAT  ? v
+                  : v.kind == CQ_VAL_BOOL ? F(v.u.b.value)
+                                          : F((double)v.u.i.value));
     return CQ_OK;
 }
 
@@ -231,19 +234,19 @@ static cq_status compare(cq_opcall *c, const closeness *limit)
 {
     static const closeness exact = { 0 };
     cq_tensor             *a, *b;
-    bool                   same  = true;
+    bool                   same = true;
     int64_t                n;
 
     CQ_TRY(cq_call_data(c, &a, cq_arg_tensor(c, "self")));
     CQ_TRY(cq_call_data(c, &b, cq_arg_tensor(c, "other")));
     n = cq_tensor_numel(a);
     for (int64_t i = 0; same && i < n; i++)
-        same = cq_dtype_is_float(a->dtype)
-                   ? close_to(cq_tensor_get_f64(a, i), cq_tensor_get_f64(b, i),
-                              limit ? limit : &exact)
-               : limit ? close_to((double)cq_tensor_get_i64(a, i), (double)cq_tensor_get_i64(b, i),
-                                  limit)
-                       : cq_tensor_get_i64(a, i) == cq_tensor_get_i64(b, i);
+        same =
+            cq_dtype_is_float(a->dtype)
+                ? close_to(cq_tensor_get_f64(a, i), cq_tensor_get_f64(b, i), limit ? limit : &exact)
+            : limit
+                ? close_to((double)cq_tensor_get_i64(a, i), (double)cq_tensor_get_i64(b, i), limit)
+                : cq_tensor_get_i64(a, i) == cq_tensor_get_i64(b, i);
     cq_result_set(c, 0, B(same));
     return CQ_OK;
 }
@@ -267,13 +270,12 @@ static cq_status equal(cq_opcall *c)
 
 static cq_status allclose(cq_opcall *c)
 {
-    closeness  limit = { cq_arg_f64(c, "rtol"), cq_arg_f64(c, "atol"),
-                         cq_arg_bool(c, "equal_nan") };
+    closeness limit = { cq_arg_f64(c, "rtol"), cq_arg_f64(c, "atol"), cq_arg_bool(c, "equal_nan") };
     cq_tensor *self = cq_arg_tensor(c, "self"), *other = cq_arg_tensor(c, "other");
     cq_tensor *a, *b;
     cq_int     sizes[CQ_MAX_RANK];
     cq_val     expanded[2];
-    cq_opcall    inner = *c;
+    cq_opcall  inner = *c;
     size_t     rank;
 
     CQ_TRY(same_dtype(c));
@@ -293,7 +295,9 @@ static cq_status allclose(cq_opcall *c)
 /* ---- rows ---- */
 
 #define NUMBER(schema_text, about_text, function)                                                  \
-    { .schema = schema_text, .about = about_text, .shape = function, .flags = CQ_OP_HOST }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .shape = function, .flags = CQ_OP_HOST         \
+    }
 
 const cq_op_def cq_ops_meta[] = {
     NUMBER("aten::size.int(Tensor self, int dim) -> int", "one size", size_int),

@@ -64,8 +64,7 @@ static cq_status constant_shape(cq_opcall *c)
 
 static cq_status constant_run(cq_opcall *c)
 {
-    cq_tensor *value =
-        cq_operand_tensor(c, cq_arg_val(c, "value"), cq_result_tensor(c, 0)->dtype);
+    cq_tensor *value = cq_operand_tensor(c, cq_arg_val(c, "value"), cq_result_tensor(c, 0)->dtype);
 
     return value ? run_pad(c, "pad", CQ_PAD_CONSTANT, value) : c->cx->status;
 }
@@ -84,8 +83,9 @@ static cq_status check_reach(cq_opcall *c, const cq_tensor *self, const pads *p)
 
         if ((before || after) && mode == CQ_PAD_REPLICATE ? size == 0
                                                           : (before > most || after > most))
-            return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %zu of size %lld cannot give %lld and "
-                                                  "%lld elements for its padding",
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "dimension %zu of size %lld cannot give %lld and "
+                                "%lld elements for its padding",
                                 i, (long long)size, (long long)before, (long long)after);
     }
     return CQ_OK;
@@ -155,10 +155,9 @@ static cq_status pad_in_mode(cq_opcall *c, cq_pad_mode mode)
     const char *name;
 
     if (mode == CQ_PAD_CONSTANT) {
-        cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::constant_pad_nd", c->args[0],
-                                         cq_arg_val(c, "pad"),
-                                         cq_arg_is_none(c, "value") ? I(0)
-                                                                    : cq_arg_val(c, "value")));
+        cq_result_set_tensor(c, 0,
+                             CQ_OP(c->cx, "aten::constant_pad_nd", c->args[0], cq_arg_val(c, "pad"),
+                                   cq_arg_is_none(c, "value") ? I(0) : cq_arg_val(c, "value")));
         return c->cx->status;
     }
     if (!cq_arg_is_none(c, "value") && cq_arg_f64(c, "value") != 0)
@@ -166,8 +165,8 @@ static cq_status pad_in_mode(cq_opcall *c, cq_pad_mode mode)
     if (mode != CQ_PAD_CIRCULAR && (dims < 1 || dims > 3))
         return cq_call_fail(c, CQ_E_UNSUPPORTED,
                             "PyTorch pads one to three dimensions in this mode, not %zu", dims);
-    name = mode == CQ_PAD_CIRCULAR ? "aten::_pad_circular"
-                                   : own[mode == CQ_PAD_REPLICATE][dims - 1];
+    name =
+        mode == CQ_PAD_CIRCULAR ? "aten::_pad_circular" : own[mode == CQ_PAD_REPLICATE][dims - 1];
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, name, c->args[0], cq_arg_val(c, "pad")));
     return c->cx->status;
 }

@@ -6,14 +6,25 @@
 cq_int cq_count_true(cq_opcall *c, cq_tensor *t, int64_t times)
 {
     int64_t    numel = cq_tensor_numel(t), n = 0;
-    cq_tensor *data  = t;
-    bool       fake  = cq_tensor_is_fake(t);
+    cq_tensor *data = t;
+    bool       fake = cq_tensor_is_fake(t);
 
     if (fake && (!c->cx->listener || cq_call_data(c, &data, t) != CQ_OK))
         return cq_unknown_size(c, (numel + 1) / 2 * times);
     for (int64_t i = 0; i < numel; i++)
         n += cq_tensor_get_f64(data, i) != 0;
     return fake ? cq_unknown_size(c, n * times) : cq_i(n * times);
+}
+
+cq_status cq_check_not_negative(cq_opcall *c, const cq_tensor *index)
+{
+    int64_t n = cq_tensor_numel(index);
+
+    for (int64_t i = 0; i < n; i++)
+        if (cq_tensor_get_i64(index, i) < 0)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "index %lld is out of range",
+                                (long long)cq_tensor_get_i64(index, i));
+    return CQ_OK;
 }
 
 /* Makes a new tensor of a kernel result 0. */
@@ -30,8 +41,7 @@ static cq_status nonzero_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
 
-    cq_result(c, 0, CQ_DTYPE_I64, 2,
-              (cq_int[]){ cq_count_true(c, self, 1), cq_i(self->rank) });
+    cq_result(c, 0, CQ_DTYPE_I64, 2, (cq_int[]){ cq_count_true(c, self, 1), cq_i(self->rank) });
     return c->cx->status;
 }
 
@@ -94,8 +104,8 @@ static cq_status masked_select_run(cq_opcall *c)
     size_t     rank;
 
     CQ_TRY(mask_sizes(c, &rank, sizes));
-    return done(c, cq_kernel_masked_select(&out, cq_arg_tensor(c, "self"), cq_arg_tensor(c, "mask")),
-                &out);
+    return done(
+        c, cq_kernel_masked_select(&out, cq_arg_tensor(c, "self"), cq_arg_tensor(c, "mask")), &out);
 }
 
 static cq_status masked_scatter_shape(cq_opcall *c)
@@ -142,7 +152,7 @@ static cq_status masked_scatter_run(cq_opcall *c)
 static cq_status bincount_shape(cq_opcall *c)
 {
     cq_tensor *weights = cq_arg_tensor(c, "weights");
-    cq_dtype   dtype   = !weights                          ? CQ_DTYPE_I64
+    cq_dtype   dtype   = !weights                         ? CQ_DTYPE_I64
                          : weights->dtype == CQ_DTYPE_F32 ? CQ_DTYPE_F32
                                                           : CQ_DTYPE_F64;
     int64_t    least   = cq_arg_i64(c, "minlength");
@@ -160,9 +170,9 @@ static cq_status bincount_run(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT, "wants integers in one dimension");
     if (cq_arg_i64(c, "minlength") < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "minlength must not be negative");
-    return done(c, cq_kernel_bincount(&out, self, cq_arg_tensor(c, "weights"),
-                                      cq_arg_i64(c, "minlength")),
-                &out);
+    return done(
+        c, cq_kernel_bincount(&out, self, cq_arg_tensor(c, "weights"), cq_arg_i64(c, "minlength")),
+        &out);
 }
 
 /* ---- elements repeated as often as a tensor says ---- */
@@ -170,7 +180,7 @@ static cq_status bincount_run(cq_opcall *c)
 static cq_status repeat_index_shape(cq_opcall *c)
 {
     cq_tensor *repeats = cq_arg_tensor(c, "repeats"), *data = repeats;
-    int64_t    n       = 0;
+    int64_t    n = 0;
     cq_int     size;
 
     if (!cq_arg_is_none(c, "output_size")) {
@@ -212,16 +222,17 @@ static cq_status repeat_interleave_compose(cq_opcall *c)
         return c->cx->status;
     dim = cq_arg_is_none(c, "dim") ? 0 : cq_arg_dim(c, "dim", self->rank);
     if (cq_tensor_numel(repeats) == 1)
-        repeats = CQ_OP(c->cx, "aten::expand",
-                        T(CQ_OP(c->cx, "aten::reshape", T(repeats),
-                                cq_i64s(c->cx, (int64_t[]){ 1 }, 1))),
-                        cq_ints(c->cx, &self->sizes[dim], 1));
+        repeats =
+            CQ_OP(c->cx, "aten::expand",
+                  T(CQ_OP(c->cx, "aten::reshape", T(repeats), cq_i64s(c->cx, (int64_t[]){ 1 }, 1))),
+                  cq_ints(c->cx, &self->sizes[dim], 1));
     if (!repeats)
         return c->cx->status;
     if (repeats->rank != 1 || repeats->sizes[0].value != self->sizes[dim].value)
         return cq_call_fail(c, CQ_E_ARGUMENT, "repeats should have %lld elements, or one",
                             (long long)self->sizes[dim].value);
-    index = CQ_OP(c->cx, "aten::repeat_interleave.Tensor", T(repeats), cq_arg_val(c, "output_size"));
+    index =
+        CQ_OP(c->cx, "aten::repeat_interleave.Tensor", T(repeats), cq_arg_val(c, "output_size"));
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::index_select", T(self), I(dim), T(index)));
     return c->cx->status;
 }
@@ -248,12 +259,8 @@ static cq_status embedding_shape(cq_opcall *c)
 static cq_status embedding_run(cq_opcall *c)
 {
     cq_tensor *weight = cq_arg_tensor(c, "weight"), *indices = cq_arg_tensor(c, "indices");
-    int64_t    n = cq_tensor_numel(indices);
 
-    for (int64_t i = 0; i < n; i++)
-        if (cq_tensor_get_i64(indices, i) < 0)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "index %lld is out of range",
-                                (long long)cq_tensor_get_i64(indices, i));
+    CQ_TRY(cq_check_not_negative(c, indices));
     return cq_kernel_index_select(cq_result_tensor(c, 0), weight, 0, indices);
 }
 
@@ -286,13 +293,15 @@ const cq_op_def cq_ops_select[] = {
       .shape  = bincount_shape,
       .run    = bincount_run,
       .flags  = CQ_OP_DYNAMIC },
-    { .schema = "aten::repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-      .about  = "each place as often as its element says",
-      .shape  = repeat_index_shape,
-      .run    = repeat_index_run,
-      .flags  = CQ_OP_DYNAMIC },
-    { .schema  = "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
-                 "int? output_size=None) -> Tensor",
+    { .schema =
+          "aten::repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+      .about = "each place as often as its element says",
+      .shape = repeat_index_shape,
+      .run   = repeat_index_run,
+      .flags = CQ_OP_DYNAMIC },
+    { .schema =
+          "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
+          "int? output_size=None) -> Tensor",
       .about   = "each element as often as repeats says",
       .compose = repeat_interleave_compose },
     { .schema = "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "

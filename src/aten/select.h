@@ -8,4 +8,7 @@
  * run will tell, whose example is the example's number if that can be had. */
 cq_int cq_count_true(cq_opcall *c, cq_tensor *t, int64_t times);
 
+/* Refuses negative indices: other than x[index], most operators do not count from the end. */
+cq_status cq_check_not_negative(cq_opcall *c, const cq_tensor *index);
+
 #endif

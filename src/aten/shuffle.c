@@ -32,7 +32,7 @@ static cq_status roll_compose(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *t = self;
     int64_t    shifts[CQ_MAX_RANK], dims[CQ_MAX_RANK];
-    size_t     n = cq_arg_i64s(c, "shifts", shifts, CQ_MAX_RANK);
+    size_t     n      = cq_arg_i64s(c, "shifts", shifts, CQ_MAX_RANK);
     size_t     n_dims = cq_arg_i64s(c, "dims", dims, CQ_MAX_RANK);
 
     if (n == 0 || (n_dims != n && !(n == 1 && n_dims == 0)))
@@ -148,11 +148,11 @@ static cq_status check_image(const cq_opcall *c, const cq_tensor *t, int64_t fac
 /* [..., c * r * r, h, w] to [..., c, h * r, w * r]. */
 static cq_status pixel_shuffle_compose(cq_opcall *c)
 {
-    cq_tensor    *self = cq_arg_tensor(c, "self");
-    int64_t       r = cq_arg_i64(c, "upscale_factor"), order[CQ_MAX_RANK];
-    size_t        lead = self->rank - 3;
-    const cq_int *s = self->sizes + lead;
-    cq_int        split[CQ_MAX_RANK], joined[CQ_MAX_RANK], channels;
+    cq_tensor           *self = cq_arg_tensor(c, "self");
+    int64_t              r    = cq_arg_i64(c, "upscale_factor"), order[CQ_MAX_RANK];
+    size_t               lead = self->rank - 3;
+    const cq_int        *s    = self->sizes + lead;
+    cq_int               split[CQ_MAX_RANK], joined[CQ_MAX_RANK], channels;
     static const int64_t moved[] = { 0, 3, 1, 4, 2 };
 
     CQ_TRY(check_image(c, self, r));
@@ -176,11 +176,11 @@ static cq_status pixel_shuffle_compose(cq_opcall *c)
 /* [..., c, h * r, w * r] to [..., c * r * r, h, w]. */
 static cq_status pixel_unshuffle_compose(cq_opcall *c)
 {
-    cq_tensor    *self = cq_arg_tensor(c, "self");
-    int64_t       r = cq_arg_i64(c, "downscale_factor"), order[CQ_MAX_RANK];
-    size_t        lead = self->rank - 3;
-    const cq_int *s = self->sizes + lead;
-    cq_int        split[CQ_MAX_RANK], joined[CQ_MAX_RANK], h, w;
+    cq_tensor           *self = cq_arg_tensor(c, "self");
+    int64_t              r    = cq_arg_i64(c, "downscale_factor"), order[CQ_MAX_RANK];
+    size_t               lead = self->rank - 3;
+    const cq_int        *s    = self->sizes + lead;
+    cq_int               split[CQ_MAX_RANK], joined[CQ_MAX_RANK], h, w;
     static const int64_t moved[] = { 0, 2, 4, 1, 3 };
 
     CQ_TRY(check_image(c, self, r));
@@ -194,7 +194,8 @@ static cq_status pixel_unshuffle_compose(cq_opcall *c)
         order[i]             = (int64_t)i;
     }
     memcpy(split + lead, (cq_int[]){ s[0], h, cq_i(r), w, cq_i(r) }, 5 * sizeof *split);
-    memcpy(joined + lead, (cq_int[]){ cq_size_mul(c, s[0], cq_i(r * r)), h, w }, 3 * sizeof *joined);
+    memcpy(joined + lead, (cq_int[]){ cq_size_mul(c, s[0], cq_i(r * r)), h, w },
+           3 * sizeof *joined);
     for (size_t i = 0; i < 5; i++)
         order[lead + i] = (int64_t)lead + moved[i];
     return regroup(c, self, split, lead + 5, order, joined, lead + 3);
@@ -224,7 +225,9 @@ static cq_status channel_shuffle_compose(cq_opcall *c)
 }
 
 #define COMPOSED(schema_text, about_text, function)                                                \
-    { .schema = schema_text, .about = about_text, .compose = function }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .compose = function                            \
+    }
 
 const cq_op_def cq_ops_shuffle[] = {
     COMPOSED("aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",

@@ -43,15 +43,15 @@ static cq_status scatter_run(cq_opcall *c, geometry_fn *geometry)
 
 /* The functions of the rows of a part. */
 #define PART(name)                                                                                 \
-    static cq_status name##_view(cq_opcall *c)                                                       \
+    static cq_status name##_view(cq_opcall *c)                                                     \
     {                                                                                              \
         return part_view(c, name##_geometry);                                                      \
     }                                                                                              \
-    static cq_status name##_scatter_shape(cq_opcall *c)                                              \
+    static cq_status name##_scatter_shape(cq_opcall *c)                                            \
     {                                                                                              \
         return scatter_shape(c, name##_geometry);                                                  \
     }                                                                                              \
-    static cq_status name##_scatter_run(cq_opcall *c)                                                \
+    static cq_status name##_scatter_run(cq_opcall *c)                                              \
     {                                                                                              \
         return scatter_run(c, name##_geometry);                                                    \
     }
@@ -105,8 +105,7 @@ static cq_status narrow_from(cq_opcall *c, cq_int start)
     if (length.value < 0 || start.value < 0 || start.value > size.value ||
         length.value > size.value - start.value)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld elements from %lld are not within size %lld",
-                            (long long)length.value, (long long)start.value,
-                            (long long)size.value);
+                            (long long)length.value, (long long)start.value, (long long)size.value);
     cq_result_set_tensor(c, 0, slice(c->cx, self, dim, start, cq_size_add(c, start, length)));
     return c->cx->status;
 }
@@ -121,8 +120,8 @@ static cq_status narrow_tensor_compose(cq_opcall *c)
 {
     cq_val start[1];
 
-    CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::Int.Tensor"),
-                      (cq_val[]){ cq_arg_val(c, "start") }, 1, start, 1));
+    CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::Int.Tensor"), (cq_val[]){ cq_arg_val(c, "start") },
+                      1, start, 1));
     return narrow_from(c, start[0].u.i);
 }
 
@@ -278,9 +277,9 @@ static cq_status call_list(cq_opcall *c, const char *name, cq_val a, cq_val b, c
 
 static cq_status unsafe_split_compose(cq_opcall *c)
 {
-    return call_list(c, c->args[1].kind == CQ_VAL_LIST ? "aten::split_with_sizes"
-                                                       : "aten::split.Tensor",
-                     c->args[0], c->args[1], c->args[2]);
+    return call_list(
+        c, c->args[1].kind == CQ_VAL_LIST ? "aten::split_with_sizes" : "aten::split.Tensor",
+        c->args[0], c->args[1], c->args[2]);
 }
 
 /* At most chunks parts of equal size, the last one smaller. */
@@ -293,7 +292,8 @@ static cq_status chunk_compose(cq_opcall *c)
     if (!self->rank || chunks.value <= 0)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "wants a tensor with dimensions and a positive number of chunks");
-    each = cq_size_floordiv(c, cq_size_add(c, self->sizes[dim], cq_size_sub(c, chunks, cq_i(1))), chunks);
+    each = cq_size_floordiv(c, cq_size_add(c, self->sizes[dim], cq_size_sub(c, chunks, cq_i(1))),
+                            chunks);
     if (self->sizes[dim].value == 0) { /* all of them, empty */
         cq_val  none  = cq_i64s(c->cx, NULL, 0);
         cq_val *sizes = none.kind == CQ_VAL_LIST ? &none : NULL;
@@ -341,7 +341,7 @@ static cq_status split_evenly(cq_opcall *c, cq_tensor *self, int64_t dim, int64_
         return CQ_E_NO_MEMORY;
     for (int64_t i = 1; i < sections; i++)
         at[i - 1] = cq_size_add(c, cq_size_mul(c, cq_i(i), cq_size_floordiv(c, size, n)),
-                           cq_int_min(table, cq_i(i), cq_int_mod(table, size, n)));
+                                cq_int_min(table, cq_i(i), cq_int_mod(table, size, n)));
     status = split_at(c, self, dim, at, (size_t)sections - 1);
     cq_free(at);
     return status;
@@ -388,8 +388,9 @@ static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
     CQ_TRY(cq_call_data(c, &by, cq_arg_tensor(c, "tensor_indices_or_sections")));
     n = cq_tensor_numel(by);
     if (by->rank > 1 || by->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants an int64 tensor of at most one dimension to "
-                                              "split by");
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "wants an int64 tensor of at most one dimension to "
+                            "split by");
     list = cq_i64s(c->cx, NULL, 0);
     for (int64_t i = 0; list.kind == CQ_VAL_LIST && i < n; i++)
         CQ_TRY(cq_list_push(list.u.list, I(cq_tensor_get_i64(by, i))));
@@ -429,8 +430,8 @@ static cq_status dsplit_compose(cq_opcall *c)
 
 static cq_status diagonal_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
-    size_t      a = (size_t)cq_arg_dim(c, "dim1", self->rank);
-    size_t      b = (size_t)cq_arg_dim(c, "dim2", self->rank);
+    size_t      a      = (size_t)cq_arg_dim(c, "dim1", self->rank);
+    size_t      b      = (size_t)cq_arg_dim(c, "dim2", self->rank);
     int64_t     offset = cq_arg_i64(c, "offset"), stride;
     cq_symbols *table  = c->cx->symbols;
     cq_int      rows, columns, n;
@@ -480,8 +481,8 @@ static cq_status unfold_view(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT, "windows of %lld every %lld do not fit in size %lld",
                             (long long)size, (long long)step, (long long)whole.value);
     if (self->rank) {
-        g.sizes[dim] =
-            cq_size_add(c, cq_size_floordiv(c, cq_size_sub(c, whole, cq_i(size)), cq_i(step)), cq_i(1));
+        g.sizes[dim] = cq_size_add(
+            c, cq_size_floordiv(c, cq_size_sub(c, whole, cq_i(size)), cq_i(step)), cq_i(1));
         g.strides[dim] = stride * step;
     }
     cq_geometry_insert(&g, g.rank, cq_i(size), stride);
@@ -505,7 +506,8 @@ static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
     }
     if (!base->rank)
         return CQ_OP(c->cx, "aten::select.int", T(changed), I(0), I(0));
-    reach = cq_size_add(c, cq_size_mul(c, cq_size_sub(c, changed->sizes[dim], cq_i(1)), cq_i(step)), cq_i(1));
+    reach = cq_size_add(c, cq_size_mul(c, cq_size_sub(c, changed->sizes[dim], cq_i(1)), cq_i(step)),
+                        cq_i(1));
     for (int64_t k = 0; k < size; k++) {
         cq_tensor *kth = CQ_OP(c->cx, "aten::select.int", T(changed), I(-1), I(k));
 
@@ -519,8 +521,9 @@ static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
 
 static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
-    g->rank   = cq_arg_ints(c, "size", g->sizes, CQ_MAX_RANK);
-    g->offset = cq_arg_is_none(c, "storage_offset") ? self->offset : cq_arg_i64(c, "storage_offset");
+    g->rank = cq_arg_ints(c, "size", g->sizes, CQ_MAX_RANK);
+    g->offset =
+        cq_arg_is_none(c, "storage_offset") ? self->offset : cq_arg_i64(c, "storage_offset");
     if (cq_arg_i64s(c, "stride", g->strides, CQ_MAX_RANK) != g->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "size and stride differ in length");
     for (size_t i = 0; i < g->rank; i++)
@@ -569,9 +572,13 @@ static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *ch
 /* ---- rows ---- */
 
 #define COMPOSED(schema_text, about_text, function)                                                \
-    { .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS      \
+    }
 #define SPLIT(schema_text, about_text)                                                             \
-    { .schema = schema_text, .about = about_text, .view = split_view, .unview = split_unview }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .view = split_view, .unview = split_unview     \
+    }
 
 const cq_op_def cq_ops_slice[] = {
     { .schema = "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? "

@@ -37,9 +37,10 @@ static cq_status argsort_compose(cq_opcall *c)
 {
     cq_tensor *both[2];
 
-    cq_op_tensors(c->cx, "aten::sort.stable",
-                  (cq_val[]){ c->args[0], B(true), cq_arg_val(c, "dim"), cq_arg_val(c, "descending") },
-                  4, both, 2);
+    cq_op_tensors(
+        c->cx, "aten::sort.stable",
+        (cq_val[]){ c->args[0], B(true), cq_arg_val(c, "dim"), cq_arg_val(c, "descending") }, 4,
+        both, 2);
     cq_result_set_tensor(c, 0, both[1]);
     return c->cx->status;
 }
@@ -57,7 +58,7 @@ static cq_status topk_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     size_t     dim  = dim_of(c);
-    cq_int     k = cq_arg_int(c, "k"), sizes[CQ_MAX_RANK];
+    cq_int     k    = cq_arg_int(c, "k"), sizes[CQ_MAX_RANK];
 
     if (k.value < 0 || k.value > (self->rank ? self->sizes[dim].value : 1))
         return cq_call_fail(c, CQ_E_ARGUMENT, "k is %lld for a dimension of size %lld",
@@ -103,9 +104,9 @@ static cq_status one_of_lane_shape(cq_opcall *c)
 /* A result with dim in its place, as the kernels want it. */
 static cq_status with_dim(cq_tensor **out, const cq_opcall *c, size_t index)
 {
-    const cq_tensor *t    = cq_result_tensor(c, index), *self = cq_arg_tensor(c, "self");
-    size_t           dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
-    cq_geometry      g    = cq_geometry_of(t);
+    const cq_tensor *t = cq_result_tensor(c, index), *self = cq_arg_tensor(c, "self");
+    size_t           dim = (size_t)cq_arg_dim(c, "dim", self->rank);
+    cq_geometry      g   = cq_geometry_of(t);
 
     if (t->rank < self->rank)
         cq_geometry_insert(&g, dim, cq_i(1), 1);
@@ -137,7 +138,7 @@ static cq_status kth_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
 static cq_status kthvalue_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
-    int64_t    n    = self->rank ? self->sizes[dim_of(c)].value : 1, k = cq_arg_i64(c, "k");
+    int64_t    n = self->rank ? self->sizes[dim_of(c)].value : 1, k = cq_arg_i64(c, "k");
 
     if (k < 1 || k > n)
         return cq_call_fail(c, CQ_E_ARGUMENT, "k is %lld for a dimension of size %lld",
@@ -196,8 +197,8 @@ static cq_status median_run(cq_opcall *c)
 static cq_status mode_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *sorted = NULL, *from = NULL;
-    uint32_t   dim  = (uint32_t)dim_of(c);
-    int64_t    size = (int64_t)cq_dtype_size(self->dtype);
+    uint32_t   dim    = (uint32_t)dim_of(c);
+    int64_t    size   = (int64_t)cq_dtype_size(self->dtype);
     cq_status  status = cq_tensor_clone(&sorted, self, CQ_DTYPE_NONE);
     cq_lanes   l;
 
@@ -252,7 +253,7 @@ static cq_status scan_shape(cq_opcall *c)
 static cq_status scan_run(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *out = cq_result_tensor(c, 0);
-    uint32_t   dim  = (uint32_t)dim_of(c);
+    uint32_t   dim = (uint32_t)dim_of(c);
 
     CQ_TRY(cq_tensor_copy_into(out, self));
     return c->op->def->variant ? cq_kernel_cumprod(out, out, dim, 0)
@@ -305,16 +306,16 @@ static cq_status logcumsumexp_run(cq_opcall *c)
 /* .variant: 0 for the greatest so far, 1 for the least. */
 static cq_status cumextreme_run(cq_opcall *c)
 {
-    return (c->op->def->variant ? cq_kernel_cummin : cq_kernel_cummax)(
-        cq_result_tensor(c, 0), cq_result_tensor(c, 1), cq_arg_tensor(c, "self"),
-        (uint32_t)dim_of(c));
+    return (c->op->def->variant ? cq_kernel_cummin
+                                : cq_kernel_cummax)(cq_result_tensor(c, 0), cq_result_tensor(c, 1),
+                                                    cq_arg_tensor(c, "self"), (uint32_t)dim_of(c));
 }
 
 /* ---- searching ---- */
 
 static cq_status searchsorted_shape(cq_opcall *c)
 {
-    cq_val      what = cq_arg_val(c, "self");
+    cq_val      what   = cq_arg_val(c, "self");
     cq_tensor  *sorted = cq_arg_tensor(c, "sorted_sequence");
     const char *side   = cq_arg_str(c, "side", NULL);
     cq_dtype    dtype  = cq_arg_bool(c, "out_int32") ? CQ_DTYPE_I32 : CQ_DTYPE_I64;
@@ -351,37 +352,42 @@ static cq_status searchsorted_run(cq_opcall *c)
         status = cq_kernel_gather(ordered, sorted, sorted->rank - 1, sorter);
     }
     if (status == CQ_OK)
-        status = cq_kernel_searchsorted(cq_result_tensor(c, 0), ordered ? ordered : sorted, what,
-                                        right);
+        status =
+            cq_kernel_searchsorted(cq_result_tensor(c, 0), ordered ? ordered : sorted, what, right);
     cq_tensor_release(ordered);
     return status;
 }
 
 static cq_status bucketize_compose(cq_opcall *c)
 {
-    const char *name = c->args[0].kind == CQ_VAL_TENSOR ? "aten::searchsorted.Tensor"
-                                                        : "aten::searchsorted.Scalar";
+    const char *name       = c->args[0].kind == CQ_VAL_TENSOR ? "aten::searchsorted.Tensor"
+                                                              : "aten::searchsorted.Scalar";
     cq_tensor  *boundaries = cq_arg_tensor(c, "boundaries");
 
     if (boundaries->rank != 1)
         return cq_call_fail(c, CQ_E_ARGUMENT, "boundaries should have one dimension, not %u",
                             (unsigned)boundaries->rank);
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, name, T(boundaries), c->args[0],
-                                     cq_arg_val(c, "out_int32"), cq_arg_val(c, "right")));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, name, T(boundaries), c->args[0], cq_arg_val(c, "out_int32"),
+                               cq_arg_val(c, "right")));
     return c->cx->status;
 }
 
 /* ---- rows; those of unique are in unique.c ---- */
 
 #define ROW(schema_text, about_text, shape_function, run_function)                                 \
-    { .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function   \
+    }
 #define ROW_V(schema_text, about_text, shape_function, run_function, which)                        \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function,  \
         .variant = which                                                                           \
     }
 #define COMPOSED(schema_text, about_text, function)                                                \
-    { .schema = schema_text, .about = about_text, .compose = function }
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .compose = function                            \
+    }
 
 const cq_op_def cq_ops_sort[] = {
     ROW("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor "

@@ -45,7 +45,7 @@ static cq_status unique_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
     request    r    = read_request(c);
-    cq_int     n    = count_different(c, &r, self), none = cq_i(0), sizes[CQ_MAX_RANK];
+    cq_int     n = count_different(c, &r, self), none = cq_i(0), sizes[CQ_MAX_RANK];
     size_t     rank = r.dim < 0 ? 1 : self->rank;
 
     for (size_t i = 0; i < rank; i++)

@@ -65,8 +65,8 @@ static cq_tensor *t_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, si
 
 static cq_status swap_compose(cq_opcall *c)
 {
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::transpose.int", c->args[0], c->args[1],
-                                     c->args[2]));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::transpose.int", c->args[0], c->args[1], c->args[2]));
     return c->cx->status;
 }
 
@@ -88,8 +88,8 @@ static cq_status reversed_compose(cq_opcall *c)
 
     for (size_t i = 0; i < self->rank; i++)
         dims[i] = (int64_t)(self->rank - 1 - i);
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
     return c->cx->status;
 }
 
@@ -169,15 +169,16 @@ static cq_status movedim_compose(cq_opcall *c)
             dim++;
         dims[place] = dim++;
     }
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
     return c->cx->status;
 }
 
 /* ---- other sizes ---- */
 
 /* A copy of self in row-major order, in other sizes. */
-static cq_status copy_in_sizes(cq_opcall *c, const cq_tensor *self, size_t rank, const cq_int *sizes)
+static cq_status copy_in_sizes(cq_opcall *c, const cq_tensor *self, size_t rank,
+                               const cq_int *sizes)
 {
     cq_tensor *out = cq_result(c, 0, self->dtype, rank, sizes), *seen = NULL;
     int64_t    strides[CQ_MAX_RANK];
@@ -234,8 +235,8 @@ static cq_status view_view(cq_opcall *c)
 static cq_status view_dtype_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self"), *out = NULL;
-    cq_dtype    to   = cq_arg_dtype(c, "dtype", self->dtype);
-    cq_geometry g    = cq_geometry_of(self);
+    cq_dtype    to        = cq_arg_dtype(c, "dtype", self->dtype);
+    cq_geometry g         = cq_geometry_of(self);
     int64_t     from_size = (int64_t)cq_dtype_size(self->dtype), to_size;
     size_t      last      = g.rank - 1;
 
@@ -244,13 +245,15 @@ static cq_status view_dtype_view(cq_opcall *c)
     to_size = (int64_t)cq_dtype_size(to);
     if (from_size != to_size) {
         if (!g.rank || g.strides[last] != 1)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "wants a dense last dimension to change the size "
-                                                  "of elements");
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "wants a dense last dimension to change the size "
+                                "of elements");
         g.sizes[last] =
             cq_size_floordiv(c, cq_size_mul(c, g.sizes[last], cq_i(from_size)), cq_i(to_size));
         if (g.sizes[last].value * to_size != self->sizes[last].value * from_size)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "%lld elements of %lld bytes are no whole number "
-                                                  "of elements of %lld",
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "%lld elements of %lld bytes are no whole number "
+                                "of elements of %lld",
                                 (long long)self->sizes[last].value, (long long)from_size,
                                 (long long)to_size);
         for (size_t i = 0; i <= g.rank; i++) {
@@ -303,10 +306,10 @@ static cq_status flatten_view(cq_opcall *c)
 /* One dimension becomes several; one of their sizes may be -1. */
 static cq_status unflatten_compose(cq_opcall *c)
 {
-    cq_tensor  *self = cq_arg_tensor(c, "self");
-    size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
-    cq_int      parts[CQ_MAX_RANK], all[2 * CQ_MAX_RANK], known = cq_i(1);
-    size_t      n = cq_arg_ints(c, "sizes", parts, CQ_MAX_RANK), at = 0, open = n;
+    cq_tensor *self = cq_arg_tensor(c, "self");
+    size_t     dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
+    cq_int     parts[CQ_MAX_RANK], all[2 * CQ_MAX_RANK], known = cq_i(1);
+    size_t     n = cq_arg_ints(c, "sizes", parts, CQ_MAX_RANK), at = 0, open = n;
 
     if (!self->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions cannot be unflattened");
@@ -321,8 +324,9 @@ static cq_status unflatten_compose(cq_opcall *c)
     if (open < n)
         parts[open] = cq_size_floordiv(c, self->sizes[dim], known);
     if (known.value * (open < n ? parts[open].value : 1) != self->sizes[dim].value)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "sizes that make %lld do not fill dimension %zu of "
-                                              "size %lld",
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "sizes that make %lld do not fill dimension %zu of "
+                            "size %lld",
                             (long long)known.value, dim, (long long)self->sizes[dim].value);
     for (size_t i = 0; i < self->rank; i++)
         if (i != dim)
@@ -336,15 +340,17 @@ static cq_status unflatten_compose(cq_opcall *c)
 
 static cq_status view_as_compose(cq_opcall *c)
 {
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::view", c->args[0],
-                                     cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
+    cq_result_set_tensor(
+        c, 0,
+        CQ_OP(c->cx, "aten::view", c->args[0], cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
     return c->cx->status;
 }
 
 static cq_status reshape_as_compose(cq_opcall *c)
 {
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::reshape", c->args[0],
-                                     cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
+    cq_result_set_tensor(
+        c, 0,
+        CQ_OP(c->cx, "aten::reshape", c->args[0], cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
     return c->cx->status;
 }
 
@@ -393,11 +399,10 @@ static cq_status squeeze_dim_view(cq_opcall *c)
 
 static cq_status unsqueeze_view(cq_opcall *c)
 {
-    cq_tensor  *self = cq_arg_tensor(c, "self");
-    cq_geometry g    = cq_geometry_of(self);
-    size_t      dim  = (size_t)cq_arg_dim(c, "dim", (size_t)self->rank + 1);
-    int64_t     stride =
-        dim < self->rank ? self->sizes[dim].value * self->strides[dim] : 1;
+    cq_tensor  *self   = cq_arg_tensor(c, "self");
+    cq_geometry g      = cq_geometry_of(self);
+    size_t      dim    = (size_t)cq_arg_dim(c, "dim", (size_t)self->rank + 1);
+    int64_t     stride = dim < self->rank ? self->sizes[dim].value * self->strides[dim] : 1;
 
     cq_geometry_insert(&g, dim, cq_i(1), stride);
     cq_geometry_result(c, self, &g);
@@ -451,8 +456,9 @@ static cq_tensor *expand_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
 
 static cq_status expand_as_compose(cq_opcall *c)
 {
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::expand", c->args[0],
-                                     cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
+    cq_result_set_tensor(
+        c, 0,
+        CQ_OP(c->cx, "aten::expand", c->args[0], cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
     return c->cx->status;
 }
 

@@ -36,7 +36,8 @@ static cq_status value_of(machine *m, cq_val *out, const json_t *j)
         return cq_fixture_val(m->cx, out, j);
     CQ_TRY(cq_list_new(&list, json_array_size(j)));
     *out = cq_ctx_own(m->cx, cq_val_of_list(list));
-    json_array_foreach(j, i, each) {
+    json_array_foreach(j, i, each)
+    {
         CQ_TRY(value_of(m, &list->items[i], each));
         cq_val_retain(list->items[i]);
     }
@@ -48,7 +49,8 @@ static cq_status run_calls(machine *m, const json_t *calls)
     const json_t *call;
     size_t        i;
 
-    json_array_foreach(calls, i, call) {
+    json_array_foreach(calls, i, call)
+    {
         const json_t *given = json_object_get(call, "args");
         const char   *name  = json_string_value(json_object_get(call, "op"));
         const cq_op  *op    = cq_op_find(name);
@@ -87,8 +89,7 @@ static cq_status compare(machine *m, cq_val got, cq_val want, size_t number)
         if (cq_tensor_get_f64(t, i) != cq_tensor_get_f64(w, i))
             return cq_fail(CQ_E_TYPE, NULL, NULL, "element %lld of register %zu is %g, want %g",
                            (long long)i, number, cq_tensor_get_f64(t, i), cq_tensor_get_f64(w, i));
-    return same ? CQ_OK
-                : cq_fail(CQ_E_TYPE, NULL, NULL, "register %zu has other sizes", number);
+    return same ? CQ_OK : cq_fail(CQ_E_TYPE, NULL, NULL, "register %zu has other sizes", number);
 }
 
 static cq_status compare_all(machine *m, const json_t *want)
@@ -145,24 +146,24 @@ static cq_status captured(const json_t *one, bool dynamic)
 int main(int argc, char **argv)
 {
     static const char *const how[] = { "with data", "captured", "captured with dynamic sizes" };
-    json_t *programs, *one;
-    size_t  i;
-    int     n = 0, failed = 0;
+    json_t                  *programs, *one;
+    size_t                   i;
+    int                      n = 0, failed = 0;
 
     if (argc != 2 || cq_fixture_load(&programs, argv[1]) != CQ_OK) {
         fprintf(stderr, "usage: mutation_test DATA.json\n");
         return 1;
     }
-    json_array_foreach(programs, i, one)
-        for (int k = 0; k < 3; k++) {
-            cq_status status = k == 0 ? run(one, NULL, false) : captured(one, k == 2);
+    json_array_foreach(programs, i, one) for (int k = 0; k < 3; k++)
+    {
+        cq_status status = k == 0 ? run(one, NULL, false) : captured(one, k == 2);
 
-            printf("%sok %d - %s, %s\n", status == CQ_OK ? "" : "not ", ++n,
-                   json_string_value(json_object_get(one, "name")), how[k]);
-            failed += status != CQ_OK;
-            if (status != CQ_OK)
-                printf("# %s (%s)\n", cq_last_error()->message, cq_last_error()->where);
-        }
+        printf("%sok %d - %s, %s\n", status == CQ_OK ? "" : "not ", ++n,
+               json_string_value(json_object_get(one, "name")), how[k]);
+        failed += status != CQ_OK;
+        if (status != CQ_OK)
+            printf("# %s (%s)\n", cq_last_error()->message, cq_last_error()->where);
+    }
     json_decref(programs);
     printf("1..%d\n", n);
     return failed != 0;

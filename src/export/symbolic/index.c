@@ -6,28 +6,18 @@
  * indexed dimensions are joined and the places are single numbers, for Gather and Scatter. */
 #include "export/symbolic/places.h"
 
-static cq_value *self(cq_sym *s)
-{
-    return cq_sym_in(s, "self");
-}
-
 static bool is_mask(cq_sym *s, const cq_value *v)
 {
     return cq_sym_dtype(s, v) == CQ_DTYPE_BOOL || cq_sym_dtype(s, v) == CQ_DTYPE_U8;
 }
 
-static cq_value *ints(cq_sym *s, const char *op, cq_value *a, cq_value *b)
-{
-    return cq_sym_ints_op(s, op, a, b);
-}
-
 /* ---- what x[…] names ---- */
 
 typedef struct named {
-    size_t    n;                /* indexed dimensions */
+    size_t    n;                 /* indexed dimensions */
     int64_t   dims[CQ_MAX_RANK]; /* of x, ascending */
-    cq_value *at[CQ_MAX_RANK];  /* an index for each */
-    size_t    rank;             /* of the indices, broadcast together */
+    cq_value *at[CQ_MAX_RANK];   /* an index for each */
+    size_t    rank;              /* of the indices, broadcast together */
     cq_int    sizes[CQ_MAX_RANK];
     bool      counted; /* a mask is among them: its size is seen at run time only */
     size_t    place;   /* where the indices' dimensions go in the result */
@@ -79,7 +69,7 @@ static void add_index(cq_sym *s, named *m, cq_value *index, size_t dim)
 
 static named named_by_args(cq_sym *s)
 {
-    named  m = { .x = self(s) };
+    named  m = { .x = cq_sym_in(s, "self") };
     size_t n = cq_sym_n_list(s, "indices"), dim = 0, n_given = 0;
     bool   together = true;
 
@@ -116,7 +106,7 @@ static void broadcast(cq_sym *s, named *m)
         return; /* all of one mask: the same shape already */
     sum = m->at[0];
     for (size_t i = 1; i < m->n; i++)
-        sum = ints(s, "Add", sum, m->at[i]);
+        sum = cq_sym_ints_op(s, "Add", sum, m->at[i]);
     shape = cq_sym_shape(s, sum);
     for (size_t i = 0; i < m->n; i++)
         m->at[i] = cq_sym_op(s, "Expand", CQ_IN(m->at[i], shape), CQ_NO_ATTR);
@@ -146,7 +136,8 @@ static cq_value *joined_places(cq_sym *s, const named *m)
         cq_int    size = cq_sym_size(s, m->x, (int)m->dims[i]);
         cq_value *at   = cq_sym_from_begin(s, m->at[i], size, false);
 
-        v = i ? ints(s, "Add", ints(s, "Mul", v, cq_sym_of_int(s, size)), at) : at;
+        v = i ? cq_sym_ints_op(s, "Add", cq_sym_ints_op(s, "Mul", v, cq_sym_of_int(s, size)), at)
+              : at;
     }
     return v;
 }
@@ -179,9 +170,7 @@ static cq_value *settle(cq_sym *s, cq_value *v, const named *m, bool back)
     if (s->status != CQ_OK || m->place == 0 || rank > CQ_MAX_RANK)
         return v;
     for (size_t i = 0; i < rank; i++)
-        perm[i] = (int64_t)(i < m->place             ? m->rank + i
-                            : i < m->place + m->rank ? i - m->place
-                                                     : i);
+        perm[i] = (int64_t)(i < m->place ? m->rank + i : i < m->place + m->rank ? i - m->place : i);
     for (size_t i = 0; i < rank; i++)
         to[perm[i]] = (int64_t)i;
     return cq_sym_transpose(s, v, back ? to : perm, rank);
@@ -192,9 +181,9 @@ static cq_value *settle(cq_sym *s, cq_value *v, const named *m, bool back)
 /* One mask: the dimensions that it covers, joined, without what it leaves out. */
 static cq_status compress(cq_sym *s, const named *m)
 {
-    int    rank = cq_sym_rank(s, m->x), covered = cq_sym_rank(s, m->mask);
-    cq_int sizes[CQ_MAX_RANK], all = cq_i(1);
-    size_t n = 0;
+    int       rank = cq_sym_rank(s, m->x), covered = cq_sym_rank(s, m->mask);
+    cq_int    sizes[CQ_MAX_RANK], all              = cq_i(1);
+    size_t    n = 0;
     cq_value *x = m->x, *mask = cq_sym_cast(s, m->mask, CQ_DTYPE_BOOL);
 
     for (int i = 0; i < rank; i++) {
@@ -210,8 +199,8 @@ static cq_status compress(cq_sym *s, const named *m)
         x    = cq_sym_reshape(s, x, sizes, n);
         mask = cq_sym_reshape(s, mask, &all, 1);
     }
-    return cq_sym_done(s, cq_sym_op(s, "Compress", CQ_IN(x, mask),
-                                    CQ_ATTR(cq_attr_i("axis", (int64_t)m->place))));
+    return cq_sym_done(
+        s, cq_sym_op(s, "Compress", CQ_IN(x, mask), CQ_ATTR(cq_attr_i("axis", (int64_t)m->place))));
 }
 
 static cq_status index_tensor(cq_sym *s)
@@ -225,12 +214,12 @@ static cq_status index_tensor(cq_sym *s)
         return compress(s, &m);
     if (m.n == 1)
         return cq_sym_done(
-            s, cq_sym_gather(s, m.x,
-                             cq_sym_from_begin(s, m.at[0], cq_sym_size(s, m.x, (int)m.dims[0]), true),
-                             (int)m.dims[0]));
+            s, cq_sym_gather(
+                   s, m.x, cq_sym_from_begin(s, m.at[0], cq_sym_size(s, m.x, (int)m.dims[0]), true),
+                   (int)m.dims[0]));
     if (cq_sym_opset(s) >= 11)
-        v = cq_sym_op(s, "GatherND",
-                      CQ_IN(cq_sym_to_front(s, m.x, m.dims, m.n), tuples(s, &m)), CQ_NO_ATTR);
+        v = cq_sym_op(s, "GatherND", CQ_IN(cq_sym_to_front(s, m.x, m.dims, m.n), tuples(s, &m)),
+                      CQ_NO_ATTR);
     else
         v = cq_sym_op(s, "Gather", CQ_IN(joined(s, &m), joined_places(s, &m)),
                       CQ_ATTR(cq_attr_i("axis", 0)));
@@ -279,9 +268,9 @@ static cq_value *values_in_shape(cq_sym *s, named *m, cq_value *values)
 /* Where a mask is true, the same value everywhere. */
 static cq_value *where_mask(cq_sym *s, const named *m, cq_value *value)
 {
-    int    rank = cq_sym_rank(s, m->x), covered = cq_sym_rank(s, m->mask);
-    cq_int sizes[CQ_MAX_RANK];
-    size_t n = 0;
+    int       rank = cq_sym_rank(s, m->x), covered = cq_sym_rank(s, m->mask);
+    cq_int    sizes[CQ_MAX_RANK];
+    size_t    n    = 0;
     cq_value *mask = cq_sym_cast(s, m->mask, CQ_DTYPE_BOOL), *v;
 
     for (int i = (int)m->place; i < rank; i++)
@@ -315,9 +304,9 @@ static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value
     }
     sizes[0] = n;
     sizes[1] = rest;
-    table    = cq_sym_op(s, "Equal", CQ_IN(cq_sym_unsqueeze(s, places, &axis, 1), cq_sym_iota(s, n)),
-                         CQ_NO_ATTR);
-    table    = cq_sym_op(s, "Transpose", CQ_IN(table), CQ_ATTR(cq_attr_is(s, "perm", perm, 2)));
+    table = cq_sym_op(s, "Equal", CQ_IN(cq_sym_unsqueeze(s, places, &axis, 1), cq_sym_iota(s, n)),
+                      CQ_NO_ATTR);
+    table = cq_sym_op(s, "Transpose", CQ_IN(table), CQ_ATTR(cq_attr_is(s, "perm", perm, 2)));
     cq_sym_set_dtype(s, table, CQ_DTYPE_BOOL);
     sum = cq_sym_op(s, "MatMul", CQ_IN(cq_sym_cast(s, table, dtype), values), CQ_NO_ATTR);
     cq_sym_set_type(s, sum, dtype, 2, sizes);
@@ -329,8 +318,8 @@ static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value
 /* The joined form of x, and values as [places, rest]. */
 static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
 {
-    cq_value *x = joined(s, m), *places, *v;
-    int       rank = cq_sym_rank(s, x);
+    cq_value *x     = joined(s, m), *places, *v;
+    int       rank  = cq_sym_rank(s, x);
     int64_t   row[] = { -1 }, table[2] = { -1, 1 }, one = 1;
     cq_int    rest = cq_i(1), sizes[2];
 
@@ -339,7 +328,8 @@ static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
     for (int i = 1; i < rank; i++)
         rest = cq_int_mul(CQ_SYMBOLS(s), rest, cq_sym_size(s, x, i));
     if (s->status == CQ_OK && rest.expr) {
-        values = cq_sym_op(s, "Reshape", CQ_IN(values, cq_sym_of_ints(s, (cq_int[]){ cq_i(-1), rest }, 2)),
+        values = cq_sym_op(s, "Reshape",
+                           CQ_IN(values, cq_sym_of_ints(s, (cq_int[]){ cq_i(-1), rest }, 2)),
                            CQ_NO_ATTR);
     } else {
         table[1] = rest.value;
@@ -351,18 +341,18 @@ static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
     sizes[1] = rest;
     if (s->status != CQ_OK)
         return NULL;
-    v      = cq_sym_reshape(s, x, sizes, 2);
-    places = cq_sym_op(s, "Expand",
-                       CQ_IN(cq_sym_unsqueeze(s, places, &one, 1), cq_sym_shape(s, values)),
-                       CQ_NO_ATTR);
-    v      = cq_sym_scatter(s, v, 0, places, values, NULL);
+    v = cq_sym_reshape(s, x, sizes, 2);
+    places =
+        cq_sym_op(s, "Expand", CQ_IN(cq_sym_unsqueeze(s, places, &one, 1), cq_sym_shape(s, values)),
+                  CQ_NO_ATTR);
+    v = cq_sym_scatter(s, v, 0, places, values, NULL);
     return cq_sym_reshape(s, v, x->type.sizes, (size_t)rank);
 }
 
 static cq_status index_put(cq_sym *s)
 {
-    named     m   = named_by_args(s);
-    bool      add = cq_sym_bool(s, "accumulate");
+    named     m      = named_by_args(s);
+    bool      add    = cq_sym_bool(s, "accumulate");
     cq_value *values = cq_sym_in(s, "values"), *v, *front;
 
     if (s->status != CQ_OK)
@@ -399,7 +389,7 @@ static cq_value *as_row(cq_sym *s, cq_value *index)
 
 static cq_status index_select(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
 
     if (cq_sym_rank(s, x) == 0)
         return cq_sym_done(s, x);
@@ -409,18 +399,18 @@ static cq_status index_select(cq_sym *s)
 
 static cq_status index_copy(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x    = cq_sym_in(s, "self");
     int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
 
-    return cq_sym_done(s, cq_sym_write_slices(s, x, axis,
-                                              cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")),
-                                                          CQ_DTYPE_I64),
-                                              cq_sym_in(s, "source")));
+    return cq_sym_done(
+        s, cq_sym_write_slices(s, x, axis,
+                               cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64),
+                               cq_sym_in(s, "source")));
 }
 
 static cq_status index_fill(cq_sym *s)
 {
-    cq_value *x = self(s), *index = as_row(s, cq_sym_in_as(s, "index", CQ_DTYPE_I64));
+    cq_value *x = cq_sym_in(s, "self"), *index = as_row(s, cq_sym_in_as(s, "index", CQ_DTYPE_I64));
     int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
     cq_int    sizes[CQ_MAX_RANK];
     cq_value *value = cq_sym_in_as(s, "value", cq_sym_dtype(s, x));
@@ -433,7 +423,7 @@ static cq_status index_fill(cq_sym *s)
 
 static cq_status index_add(cq_sym *s)
 {
-    cq_value *x = self(s), *source = cq_sym_in(s, "source"), *v;
+    cq_value *x = cq_sym_in(s, "self"), *source = cq_sym_in(s, "source"), *v;
     int       rank = cq_sym_rank(s, x);
     int64_t   axis = cq_sym_dim(s, "dim", rank), one = 1, table[2] = { -1, 1 };
     cq_value *index = cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64);
@@ -457,8 +447,9 @@ static cq_status index_add(cq_sym *s)
         for (int i = 1; i < rank; i++)
             rest = cq_int_mul(CQ_SYMBOLS(s), rest, cq_sym_size(s, x, i));
         table[1] = rest.value;
-        source   = rest.expr ? cq_sym_reshape(s, source, (cq_int[]){ cq_sym_size(s, index, 0), rest }, 2)
-                             : cq_sym_reshape_i64(s, source, table, 2);
+        source   = rest.expr
+                       ? cq_sym_reshape(s, source, (cq_int[]){ cq_sym_size(s, index, 0), rest }, 2)
+                       : cq_sym_reshape_i64(s, source, table, 2);
         v        = add_by_table(s, x, index, source);
     }
     return cq_sym_done(s, cq_sym_from_front(s, v, &axis, 1));
@@ -466,7 +457,7 @@ static cq_status index_add(cq_sym *s)
 
 static cq_status take(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
     cq_int    n = cq_i(1);
 
     for (int i = 0; i < cq_sym_rank(s, x); i++)

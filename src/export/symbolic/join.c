@@ -2,11 +2,6 @@
  * these families are composed of cat, views and flip, and are taken apart. */
 #include "export/symbolic/places.h"
 
-static cq_value *self(cq_sym *s)
-{
-    return cq_sym_in(s, "self");
-}
-
 /* Tensors of shape [0] do not count, as in PyTorch. */
 static cq_status cat(cq_sym *s)
 {
@@ -26,19 +21,20 @@ static cq_status cat(cq_sym *s)
     if (used == 0)
         return cq_sym_done(s, cq_sym_cast(s, first, type.dtype));
     return cq_sym_done(s, used == 1 ? in[0]
-                                    : cq_sym_concat(s, in, used,
-                                                    cq_sym_dim(s, "dim", type.rank)));
+                                    : cq_sym_concat(s, in, used, cq_sym_dim(s, "dim", type.rank)));
 }
 
 /* ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves. */
 static cq_dtype tileable(cq_dtype d)
 {
-    return d == CQ_DTYPE_I16 ? CQ_DTYPE_I32 : d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : d;
+    return d == CQ_DTYPE_I16                         ? CQ_DTYPE_I32
+           : d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32
+                                                     : d;
 }
 
 static cq_status repeat(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x    = cq_sym_in(s, "self");
     int       rank = cq_sym_rank(s, x);
     cq_int    times[CQ_MAX_RANK], sizes[CQ_MAX_RANK];
     size_t    n = cq_sym_ints(s, "repeats", times, CQ_MAX_RANK), lead = n - (size_t)rank;
@@ -67,16 +63,15 @@ static cq_status repeat(cq_sym *s)
 /* A slice that runs backwards; before opset 10 there is none, and Gather does it. */
 static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
 {
-    cq_int  size = cq_sym_size(s, x, axis);
-    int64_t axis64 = axis, start = -1, end = INT64_MIN + 1, step = -1;
+    cq_int    size   = cq_sym_size(s, x, axis);
+    int64_t   axis64 = axis, start = -1, end = INT64_MIN + 1, step = -1;
     cq_value *v;
 
     if (cq_int_is(size, 0))
         return x;
     if (cq_sym_opset(s) < 10)
-        return cq_sym_gather(s, x,
-                             cq_sym_places(s, cq_int_sub(CQ_SYMBOLS(s), size, cq_i(1)), size, -1),
-                             axis);
+        return cq_sym_gather(
+            s, x, cq_sym_places(s, cq_int_sub(CQ_SYMBOLS(s), size, cq_i(1)), size, -1), axis);
     v = cq_sym_op(s, "Slice",
                   CQ_IN(x, cq_sym_const_i64s(s, &start, 1), cq_sym_const_i64s(s, &end, 1),
                         cq_sym_const_i64s(s, &axis64, 1), cq_sym_const_i64s(s, &step, 1)),
@@ -87,7 +82,7 @@ static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
 
 static cq_status flip(cq_sym *s)
 {
-    cq_value *x    = self(s);
+    cq_value *x    = cq_sym_in(s, "self");
     int       rank = cq_sym_rank(s, x);
     int64_t   dims[CQ_MAX_RANK];
     size_t    n = cq_sym_i64s(s, "dims", dims, CQ_MAX_RANK);
@@ -100,10 +95,10 @@ static cq_status flip(cq_sym *s)
 /* DepthToSpace has PyTorch's order of channels since opset 11. */
 static cq_status pixel_shuffle(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
 
-    if (cq_sym_rank(s, x) != 4 || (cq_sym_dtype(s, x) != CQ_DTYPE_F32 &&
-                                   cq_sym_dtype(s, x) != CQ_DTYPE_F64))
+    if (cq_sym_rank(s, x) != 4 ||
+        (cq_sym_dtype(s, x) != CQ_DTYPE_F32 && cq_sym_dtype(s, x) != CQ_DTYPE_F64))
         return cq_sym_no(s, 0, "DepthToSpace takes images of floats");
     return cq_sym_done(s, cq_sym_op(s, "DepthToSpace", CQ_IN(x),
                                     CQ_ATTR(cq_attr_i("blocksize", cq_sym_i64(s, "upscale_factor")),
@@ -113,10 +108,10 @@ static cq_status pixel_shuffle(cq_sym *s)
 /* Nothing but numbers goes in: the result is a constant. */
 static cq_status computed(cq_sym *s)
 {
-    cq_val     args[16], result[1];
-    cq_ctx    *cx = NULL;
-    cq_status  status;
-    size_t     n = s->node->n_inputs;
+    cq_val    args[16], result[1];
+    cq_ctx   *cx = NULL;
+    cq_status status;
+    size_t    n = s->node->n_inputs;
 
     if (n > 16)
         return cq_sym_no(s, 0, "it has too many arguments");

@@ -11,6 +11,48 @@ bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n)
     return true;
 }
 
+cq_value *cq_sym_op1(cq_sym *s, const char *op, cq_value *x)
+{
+    return cq_sym_op(s, op, CQ_IN(x), CQ_NO_ATTR);
+}
+
+cq_value *cq_sym_op2(cq_sym *s, const char *op, cq_value *a, cq_value *b)
+{
+    return cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR);
+}
+
+cq_int cq_sym_numel(cq_sym *s, const cq_value *x)
+{
+    cq_int n = cq_i(1);
+
+    for (int i = 0; i < cq_sym_rank(s, x); i++)
+        n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
+    return n;
+}
+
+cq_value *cq_sym_with_dims(cq_sym *s, cq_value *x)
+{
+    int64_t zero = 0;
+
+    return x && cq_sym_rank(s, x) == 0 ? cq_sym_unsqueeze(s, x, &zero, 1) : x;
+}
+
+cq_value *cq_sym_flat(cq_sym *s, cq_value *x)
+{
+    cq_int n = cq_sym_numel(s, x);
+
+    return cq_sym_rank(s, x) == 1 ? x : cq_sym_reshape(s, x, &n, 1);
+}
+
+cq_value *cq_sym_in_sizes_of(cq_sym *s, cq_value *x, size_t result)
+{
+    cq_type type = cq_sym_result_type(s, result);
+
+    return cq_sym_same_sizes(x, type.sizes, (size_t)type.rank)
+               ? x
+               : cq_sym_reshape(s, x, type.sizes, (size_t)type.rank);
+}
+
 cq_value *cq_sym_ints_op(cq_sym *s, const char *op, cq_value *a, cq_value *b)
 {
     cq_value *v = cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR);
@@ -30,7 +72,8 @@ static cq_value *plain_places(cq_sym *s, int64_t start, int64_t n, int64_t step)
     cq_tensor *t = NULL;
     cq_value  *v;
 
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new_uninit(&t, CQ_DTYPE_I64, 1, &n)) != CQ_OK)
+    if (s->status != CQ_OK ||
+        cq_sym_fail(s, cq_tensor_new_uninit(&t, CQ_DTYPE_I64, 1, &n)) != CQ_OK)
         return NULL;
     for (int64_t i = 0; i < n; i++)
         ((int64_t *)cq_tensor_data(t))[i] = start + i * step;
@@ -49,10 +92,11 @@ cq_value *cq_sym_iota(cq_sym *s, cq_int n)
     if (!n.expr)
         return plain_places(s, 0, n.value, 1);
     if (cq_sym_opset(s) >= 11)
-        return row(s, cq_sym_op(s, "Range",
-                                CQ_IN(cq_sym_const_i64(s, zero), cq_sym_of_int(s, n),
-                                      cq_sym_const_i64(s, one)),
-                                CQ_NO_ATTR),
+        return row(s,
+                   cq_sym_op(s, "Range",
+                             CQ_IN(cq_sym_const_i64(s, zero), cq_sym_of_int(s, n),
+                                   cq_sym_const_i64(s, one)),
+                             CQ_NO_ATTR),
                    n);
     if (cq_sym_opset(s) < 9) {
         cq_sym_no(s, 9, "places along a dimension whose size is not fixed need opset 9");
@@ -126,9 +170,9 @@ cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_
                       CQ_NO_ATTR);
     cq_sym_set_dtype(s, less, CQ_DTYPE_BOOL);
     if (early)
-        v = cq_sym_ints_op(s, "Add", index,
-                           cq_sym_ints_op(s, "Mul", cq_sym_cast(s, less, CQ_DTYPE_I64),
-                                          cq_sym_of_int(s, size)));
+        v = cq_sym_ints_op(
+            s, "Add", index,
+            cq_sym_ints_op(s, "Mul", cq_sym_cast(s, less, CQ_DTYPE_I64), cq_sym_of_int(s, size)));
     else
         v = cq_sym_op(s, "Where",
                       CQ_IN(less, cq_sym_ints_op(s, "Add", index, cq_sym_of_int(s, size)), index),
@@ -143,9 +187,9 @@ cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_
 /* Before Expand there is Tile, if one knows what to repeat. */
 cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
-    int     rank = cq_sym_rank(s, x);
-    cq_int  shape[CQ_MAX_RANK], times[CQ_MAX_RANK];
-    size_t  lead = n - (size_t)rank;
+    int    rank = cq_sym_rank(s, x);
+    cq_int shape[CQ_MAX_RANK], times[CQ_MAX_RANK];
+    size_t lead = n - (size_t)rank;
 
     /* Optimizers of ONNX Runtime take an Expand to no elements for one that does nothing. */
     for (int i = 0; i < rank && s->status == CQ_OK; i++)
@@ -213,7 +257,7 @@ cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index,
 
 static bool front_order(int64_t *perm, size_t rank, const int64_t *axes, size_t n)
 {
-    size_t at = n;
+    size_t at   = n;
     bool   same = true;
 
     for (size_t i = 0; i < n; i++) {

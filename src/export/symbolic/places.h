@@ -36,6 +36,17 @@ cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_v
 cq_value *cq_sym_to_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_from_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 
+/* One or two inputs, no attributes, and nothing said of the type. */
+cq_value *cq_sym_op1(cq_sym *s, const char *op, cq_value *x);
+cq_value *cq_sym_op2(cq_sym *s, const char *op, cq_value *a, cq_value *b);
+
+/* A tensor without dimensions as one of one element; all elements in one dimension; the
+ * sizes of a result of the operator. x itself if there is nothing to do. */
+cq_value *cq_sym_with_dims(cq_sym *s, cq_value *x);
+cq_value *cq_sym_flat(cq_sym *s, cq_value *x);
+cq_value *cq_sym_in_sizes_of(cq_sym *s, cq_value *x, size_t result);
+cq_int    cq_sym_numel(cq_sym *s, const cq_value *x);
+
 /* The same sizes, surely. */
 bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n);
 

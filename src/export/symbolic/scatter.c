@@ -5,36 +5,14 @@
  * and 18; before, a table says which source goes to which place, and is reduced. */
 #include "export/symbolic/places.h"
 
-static cq_value *op2(cq_sym *s, const char *op, cq_value *a, cq_value *b)
-{
-    return cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR);
-}
-
-/* A tensor without dimensions as one of one element. */
-static cq_value *with_dims(cq_sym *s, cq_value *v)
-{
-    int64_t zero = 0;
-
-    return v && cq_sym_rank(s, v) == 0 ? cq_sym_unsqueeze(s, v, &zero, 1) : v;
-}
-
-static cq_value *in_result_sizes(cq_sym *s, cq_value *v)
-{
-    cq_type type = cq_sym_result_type(s, 0);
-
-    return cq_sym_same_sizes(v, type.sizes, (size_t)type.rank)
-               ? v
-               : cq_sym_reshape(s, v, type.sizes, (size_t)type.rank);
-}
-
 /* ---- gather ---- */
 
 /* The flat place of element [i…, index, k…]: each dimension's place times its stride. */
 static cq_value *flat_places(cq_sym *s, cq_value *x, cq_value *index, int axis)
 {
-    int       rank = cq_sym_rank(s, x);
+    int       rank   = cq_sym_rank(s, x);
     cq_int    stride = cq_i(1);
-    cq_value *sum = NULL;
+    cq_value *sum    = NULL;
 
     for (int i = rank - 1; i >= 0 && s->status == CQ_OK; i--) {
         cq_value *at = index;
@@ -58,7 +36,8 @@ static cq_value *flat_places(cq_sym *s, cq_value *x, cq_value *index, int axis)
 
 static cq_status gather(cq_sym *s)
 {
-    cq_value *x = with_dims(s, cq_sym_in(s, "self")), *index = with_dims(s, cq_sym_in(s, "index"));
+    cq_value *x     = cq_sym_with_dims(s, cq_sym_in(s, "self")),
+             *index = cq_sym_with_dims(s, cq_sym_in(s, "index"));
     int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
     cq_int    n = cq_i(1);
     cq_value *v;
@@ -68,11 +47,11 @@ static cq_status gather(cq_sym *s)
     } else {
         for (int i = 0; i < rank; i++)
             n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
-        v = op2(s, "Gather", cq_sym_reshape(s, x, &n, 1), flat_places(s, x, index, axis));
+        v = cq_sym_op2(s, "Gather", cq_sym_reshape(s, x, &n, 1), flat_places(s, x, index, axis));
     }
     if (v && index)
         cq_sym_set_type(s, v, cq_sym_dtype(s, x), (size_t)index->type.rank, index->type.sizes);
-    return cq_sym_done(s, in_result_sizes(s, v));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, v, 0));
 }
 
 /* ---- scatter ---- */
@@ -101,16 +80,16 @@ static cq_value *corner(cq_sym *s, cq_value *src, const cq_value *index)
 
 static scatter read_scatter(cq_sym *s)
 {
-    scatter  c = { .x = with_dims(s, cq_sym_in(s, "self")), .covers = true };
+    scatter  c     = { .x = cq_sym_with_dims(s, cq_sym_in(s, "self")), .covers = true };
     cq_dtype dtype = cq_sym_dtype(s, c.x);
 
-    c.index = with_dims(s, cq_sym_in(s, "index"));
+    c.index = cq_sym_with_dims(s, cq_sym_in(s, "index"));
     c.rank  = cq_sym_rank(s, c.x);
     c.axis  = cq_sym_dim(s, "dim", c.rank);
     if (s->status != CQ_OK)
         return c;
     if (cq_schema_find(s->op->schema, "src") >= 0)
-        c.src = corner(s, with_dims(s, cq_sym_in_as(s, "src", dtype)), c.index);
+        c.src = corner(s, cq_sym_with_dims(s, cq_sym_in_as(s, "src", dtype)), c.index);
     else
         c.src = cq_sym_expand_any(s, cq_sym_in_as(s, "value", dtype), c.index->type.sizes,
                                   (size_t)c.index->type.rank);
@@ -123,7 +102,8 @@ static cq_status scatter_set(cq_sym *s)
 {
     scatter c = read_scatter(s);
 
-    return cq_sym_done(s, in_result_sizes(s, cq_sym_scatter(s, c.x, c.axis, c.index, c.src, NULL)));
+    return cq_sym_done(
+        s, cq_sym_in_sizes_of(s, cq_sym_scatter(s, c.x, c.axis, c.index, c.src, NULL), 0));
 }
 
 /* ---- scatter with a reduction ---- */
@@ -149,8 +129,8 @@ static const reduction reductions[] = {
 static cq_value *neutral_of(cq_sym *s, cq_dtype dtype, double x)
 {
     int64_t    bits = (int64_t)cq_dtype_size(dtype) * 8, value;
-    cq_tensor *t = NULL;
-    cq_value  *v = NULL;
+    cq_tensor *t    = NULL;
+    cq_value  *v    = NULL;
 
     if (cq_dtype_is_float(dtype) || (x == 0 || x == 1))
         return cq_sym_const_f64(s, dtype, x);
@@ -167,11 +147,11 @@ static cq_value *neutral_of(cq_sym *s, cq_dtype dtype, double x)
 /* [lanes…, sources, places]: whether a source goes to a place. axis is last in the lanes. */
 static cq_value *table_of(cq_sym *s, const scatter *c)
 {
-    int64_t   last = c->rank;
+    int64_t   last  = c->rank;
     cq_value *index = cq_sym_swap_dims(s, c->index, c->axis, c->rank - 1), *v;
 
-    v = op2(s, "Equal", cq_sym_unsqueeze(s, index, &last, 1),
-            cq_sym_iota(s, cq_sym_size(s, c->x, c->axis)));
+    v = cq_sym_op2(s, "Equal", cq_sym_unsqueeze(s, index, &last, 1),
+                   cq_sym_iota(s, cq_sym_size(s, c->x, c->axis)));
     cq_sym_set_dtype(s, v, CQ_DTYPE_BOOL);
     return v;
 }
@@ -195,7 +175,8 @@ static cq_value *reduce_table(cq_sym *s, const scatter *c, cq_value *table, cq_v
 static cq_value *count_of(cq_sym *s, const scatter *c, cq_value *table)
 {
     int64_t   over = c->rank - 1;
-    cq_value *v = cq_sym_reduce(s, "ReduceSum", cq_sym_cast(s, table, CQ_DTYPE_F32), &over, 1, false);
+    cq_value *v =
+        cq_sym_reduce(s, "ReduceSum", cq_sym_cast(s, table, CQ_DTYPE_F32), &over, 1, false);
 
     cq_sym_set_dtype(s, v, CQ_DTYPE_F32);
     return v;
@@ -210,10 +191,10 @@ static cq_value *combined(cq_sym *s, const reduction *r, cq_value *a, cq_value *
 
     if (extreme && cq_sym_opset(s) < 12 && !cq_dtype_is_float(dtype))
         v = cq_sym_op(s, "Where",
-                      CQ_IN(op2(s, r->combine[1] == 'a' ? "Greater" : "Less", a, b), a, b),
+                      CQ_IN(cq_sym_op2(s, r->combine[1] == 'a' ? "Greater" : "Less", a, b), a, b),
                       CQ_NO_ATTR);
     else
-        v = op2(s, r->combine, a, b);
+        v = cq_sym_op2(s, r->combine, a, b);
     cq_sym_set_dtype(s, v, dtype);
     return v;
 }
@@ -235,22 +216,24 @@ static cq_status by_table(cq_sym *s, const scatter *c, const reduction *r, bool 
         v = combined(s, r, x, v);
     count = mean || !with_self ? count_of(s, c, table) : NULL;
     if (mean) {
-        cq_value *by = with_self ? op2(s, "Add", count, cq_sym_const_f64(s, CQ_DTYPE_F32, 1)) : count;
+        cq_value *by =
+            with_self ? cq_sym_op2(s, "Add", count, cq_sym_const_f64(s, CQ_DTYPE_F32, 1)) : count;
 
         cq_sym_set_dtype(s, by, CQ_DTYPE_F32);
-        v = op2(s, "Div", v, cq_sym_cast(s, by, dtype));
+        v = cq_sym_op2(s, "Div", v, cq_sym_cast(s, by, dtype));
     }
     if (!with_self) {
-        v = cq_sym_op(s, "Where",
-                      CQ_IN(op2(s, "Greater", count, cq_sym_const_f64(s, CQ_DTYPE_F32, 0)), v, x),
-                      CQ_NO_ATTR);
+        v = cq_sym_op(
+            s, "Where",
+            CQ_IN(cq_sym_op2(s, "Greater", count, cq_sym_const_f64(s, CQ_DTYPE_F32, 0)), v, x),
+            CQ_NO_ATTR);
     }
     cq_sym_set_type_of(v, x);
     for (int i = 0; i < c->rank; i++)
         perm[i] = i == c->axis ? c->rank - 1 : i == c->rank - 1 ? c->axis : i;
     if (c->axis != c->rank - 1)
         v = cq_sym_transpose(s, v, perm, (size_t)c->rank);
-    return cq_sym_done(s, in_result_sizes(s, v));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, v, 0));
 }
 
 static cq_status reduce_by(cq_sym *s, const char *name, bool with_self)
@@ -272,7 +255,7 @@ static cq_status reduce_by(cq_sym *s, const char *name, bool with_self)
         x       = cq_sym_scatter(s, x, c.axis, c.index, neutral, NULL);
     }
     return cq_sym_done(
-        s, in_result_sizes(s, cq_sym_scatter(s, x, c.axis, c.index, c.src, r->scatter)));
+        s, cq_sym_in_sizes_of(s, cq_sym_scatter(s, x, c.axis, c.index, c.src, r->scatter), 0));
 }
 
 static cq_status scatter_add(cq_sym *s)

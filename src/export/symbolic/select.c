@@ -2,57 +2,27 @@
  * so what is needed of them is read off values at run time. */
 #include "export/symbolic/places.h"
 
-static cq_value *self(cq_sym *s)
-{
-    return cq_sym_in(s, "self");
-}
-
-static cq_value *op1(cq_sym *s, const char *op, cq_value *x)
-{
-    return cq_sym_op(s, op, CQ_IN(x), CQ_NO_ATTR);
-}
-
-static cq_value *op2(cq_sym *s, const char *op, cq_value *a, cq_value *b)
-{
-    return cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR);
-}
-
 static cq_value *typed(cq_sym *s, cq_value *v, cq_dtype dtype)
 {
     cq_sym_set_dtype(s, v, dtype);
     return v;
 }
 
-static cq_int numel(cq_sym *s, const cq_value *x)
-{
-    cq_int n = cq_i(1);
-
-    for (int i = 0; i < cq_sym_rank(s, x); i++)
-        n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
-    return n;
-}
-
-static cq_value *flat(cq_sym *s, cq_value *x)
-{
-    cq_int n = numel(s, x);
-
-    return cq_sym_rank(s, x) == 1 ? x : cq_sym_reshape(s, x, &n, 1);
-}
-
 /* ---- not zero ---- */
 
 static cq_value *nonzero_rows(cq_sym *s, cq_value *x)
 {
-    return typed(s, op1(s, "NonZero", cq_sym_cast(s, x, CQ_DTYPE_BOOL)), CQ_DTYPE_I64);
+    return typed(s, cq_sym_op1(s, "NonZero", cq_sym_cast(s, x, CQ_DTYPE_BOOL)), CQ_DTYPE_I64);
 }
 
 static cq_status nonzero(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x       = cq_sym_in(s, "self");
     int64_t   perm[2] = { 1, 0 }, zero = 0;
     bool      scalar = cq_sym_rank(s, x) == 0;
 
-    x = cq_sym_transpose(s, nonzero_rows(s, scalar ? cq_sym_unsqueeze(s, x, &zero, 1) : x), perm, 2);
+    x = cq_sym_transpose(s, nonzero_rows(s, scalar ? cq_sym_unsqueeze(s, x, &zero, 1) : x), perm,
+                         2);
     if (scalar)
         x = cq_sym_slice(s, x, 1, cq_i(0), cq_i(0), 1);
     return cq_sym_done(s, x);
@@ -70,7 +40,10 @@ static void spread(cq_sym *s, cq_value **x, cq_value **mask)
         cq_int u = i < n - a ? cq_i(1) : cq_sym_size(s, *x, i - (n - a));
         cq_int v = i < n - b ? cq_i(1) : cq_sym_size(s, *mask, i - (n - b));
 
-        sizes[i] = cq_int_is(u, 1) || (u.value == 1 && v.value != 1) || (u.expr && !v.expr && v.value != 1) ? v : u;
+        sizes[i] =
+            cq_int_is(u, 1) || (u.value == 1 && v.value != 1) || (u.expr && !v.expr && v.value != 1)
+                ? v
+                : u;
     }
     if (s->status != CQ_OK)
         return;
@@ -84,32 +57,34 @@ static void spread(cq_sym *s, cq_value **x, cq_value **mask)
 
 static cq_status masked_select(cq_sym *s)
 {
-    cq_value *x = self(s), *mask = cq_sym_in(s, "mask");
+    cq_value *x = cq_sym_in(s, "self"), *mask = cq_sym_in(s, "mask");
 
     spread(s, &x, &mask);
-    return cq_sym_done(s, cq_sym_op(s, "Compress", CQ_IN(flat(s, x), flat(s, mask)),
+    return cq_sym_done(s, cq_sym_op(s, "Compress", CQ_IN(cq_sym_flat(s, x), cq_sym_flat(s, mask)),
                                     CQ_ATTR(cq_attr_i("axis", 0))));
 }
 
 /* The k-th true element of the mask gets the k-th of source. */
 static cq_status masked_scatter(cq_sym *s)
 {
-    cq_value *x = self(s), *mask = cq_sym_in(s, "mask"), *at, *many, *v;
+    cq_value *x = cq_sym_in(s, "self"), *mask = cq_sym_in(s, "mask"), *at, *many, *v;
     cq_value *source = cq_sym_in(s, "source");
-    cq_type   type = cq_sym_result_type(s, 0);
-    int64_t   row[] = { -1 };
+    cq_type   type   = cq_sym_result_type(s, 0);
+    int64_t   row[]  = { -1 };
     cq_int    n;
 
     if (cq_sym_opset(s) < 11)
         return cq_sym_no(s, 11, "it needs Range, of opset 11");
     spread(s, &x, &mask);
-    n    = numel(s, x);
-    at   = typed(s, cq_sym_reshape_i64(s, nonzero_rows(s, flat(s, mask)), row, 1), CQ_DTYPE_I64);
-    many = op2(s, "Gather", cq_sym_shape(s, at), cq_sym_const_i64(s, 0));
+    n    = cq_sym_numel(s, x);
+    at   = typed(s, cq_sym_reshape_i64(s, nonzero_rows(s, cq_sym_flat(s, mask)), row, 1),
+                 CQ_DTYPE_I64);
+    many = cq_sym_op2(s, "Gather", cq_sym_shape(s, at), cq_sym_const_i64(s, 0));
     many = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), many, cq_sym_const_i64(s, 1)),
                      CQ_NO_ATTR);
-    v    = cq_sym_scatter(s, cq_sym_reshape(s, x, &n, 1), 0, at,
-                          op2(s, "Gather", flat(s, source), typed(s, many, CQ_DTYPE_I64)), NULL);
+    v    = cq_sym_scatter(
+           s, cq_sym_reshape(s, x, &n, 1), 0, at,
+           cq_sym_op2(s, "Gather", cq_sym_flat(s, source), typed(s, many, CQ_DTYPE_I64)), NULL);
     return cq_sym_done(s, cq_sym_reshape(s, v, type.sizes, (size_t)type.rank));
 }
 
@@ -118,8 +93,9 @@ static cq_status masked_scatter(cq_sym *s)
 /* A table of which number each element is, added up. */
 static cq_status bincount(cq_sym *s)
 {
-    cq_value *x = cq_sym_cast(s, self(s), CQ_DTYPE_I64), *weights = cq_sym_in(s, "weights");
-    cq_dtype  dtype = cq_sym_result_type(s, 0).dtype;
+    cq_value *x       = cq_sym_cast(s, cq_sym_in(s, "self"), CQ_DTYPE_I64),
+             *weights = cq_sym_in(s, "weights");
+    cq_dtype  dtype   = cq_sym_result_type(s, 0).dtype;
     int64_t   least = cq_sym_i64(s, "minlength") - 1, zero = 0, one = 1;
     cq_value *depth, *table, *range;
 
@@ -129,13 +105,15 @@ static cq_status bincount(cq_sym *s)
     depth = cq_sym_op(s, "Concat", CQ_IN(x, cq_sym_const_i64s(s, &least, 1)),
                       CQ_ATTR(cq_attr_i("axis", 0)));
     depth = cq_sym_reduce(s, "ReduceMax", typed(s, depth, CQ_DTYPE_I64), &zero, 1, false);
-    depth = op2(s, "Add", depth, cq_sym_const_i64(s, 1));
+    depth = cq_sym_op2(s, "Add", depth, cq_sym_const_i64(s, 1));
     range = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), depth, cq_sym_const_i64(s, 1)),
                       CQ_NO_ATTR);
-    table = typed(s, op2(s, "Equal", cq_sym_unsqueeze(s, x, &one, 1), range), CQ_DTYPE_BOOL);
+    table = typed(s, cq_sym_op2(s, "Equal", cq_sym_unsqueeze(s, x, &one, 1), range), CQ_DTYPE_BOOL);
     table = cq_sym_cast(s, table, dtype);
     if (weights)
-        table = typed(s, op2(s, "Mul", table, cq_sym_unsqueeze(s, cq_sym_cast(s, weights, dtype), &one, 1)),
+        table = typed(s,
+                      cq_sym_op2(s, "Mul", table,
+                                 cq_sym_unsqueeze(s, cq_sym_cast(s, weights, dtype), &one, 1)),
                       dtype);
     return cq_sym_done(s, typed(s, cq_sym_reduce(s, "ReduceSum", table, &zero, 1, false), dtype));
 }
@@ -148,15 +126,17 @@ static cq_status repeat_index(cq_sym *s)
 
     if (cq_sym_opset(s) < 11)
         return cq_sym_no(s, 11, "it needs Range, of opset 11");
-    sums  = op2(s, "CumSum", repeats, cq_sym_const_i64(s, 0));
+    sums  = cq_sym_op2(s, "CumSum", repeats, cq_sym_const_i64(s, 0));
     total = cq_sym_reduce(s, "ReduceSum", repeats, &zero, 1, false);
     total = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), total, cq_sym_const_i64(s, 1)),
                       CQ_NO_ATTR);
-    table = op2(s, "Less", cq_sym_unsqueeze(s, typed(s, total, CQ_DTYPE_I64), &one, 1), sums);
-    table = typed(s, op1(s, "Not", table), CQ_DTYPE_BOOL);
-    return cq_sym_done(s, typed(s, cq_sym_reduce(s, "ReduceSum", cq_sym_cast(s, table, CQ_DTYPE_I64),
-                                                 &one, 1, false),
-                                CQ_DTYPE_I64));
+    table =
+        cq_sym_op2(s, "Less", cq_sym_unsqueeze(s, typed(s, total, CQ_DTYPE_I64), &one, 1), sums);
+    table = typed(s, cq_sym_op1(s, "Not", table), CQ_DTYPE_BOOL);
+    return cq_sym_done(
+        s,
+        typed(s, cq_sym_reduce(s, "ReduceSum", cq_sym_cast(s, table, CQ_DTYPE_I64), &one, 1, false),
+              CQ_DTYPE_I64));
 }
 
 /* ---- searching: how many of the sorted are not greater (or not as great) ---- */
@@ -164,11 +144,11 @@ static cq_status repeat_index(cq_sym *s)
 static cq_status searchsorted(cq_sym *s)
 {
     cq_value   *sorted = cq_sym_in(s, "sorted_sequence"), *sorter = cq_sym_in(s, "sorter");
-    cq_dtype    dtype  = cq_sym_dtype(s, sorted), with = dtype;
-    cq_value   *x      = cq_sym_in_as(s, "self", dtype), *table;
-    const char *side   = cq_sym_str(s, "side", "left");
-    bool        right  = cq_sym_bool(s, "right") || side[0] == 'r';
-    int         rank   = cq_sym_rank(s, x), of = cq_sym_rank(s, sorted);
+    cq_dtype    dtype = cq_sym_dtype(s, sorted), with = dtype;
+    cq_value   *x     = cq_sym_in_as(s, "self", dtype), *table;
+    const char *side  = cq_sym_str(s, "side", "left");
+    bool        right = cq_sym_bool(s, "right") || side[0] == 'r';
+    int         rank = cq_sym_rank(s, x), of = cq_sym_rank(s, sorted);
     int64_t     last = rank, before = of - 1, over = rank;
 
     if (sorter && cq_sym_opset(s) < 11)
@@ -191,15 +171,15 @@ static cq_status searchsorted(cq_sym *s)
     if (of > 1)
         sorted = cq_sym_unsqueeze(s, sorted, &before, 1);
     /* NaN is behind everything: it counts all, so greater is asked and denied. */
-    table = op2(s, "Greater", sorted, x);
+    table = cq_sym_op2(s, "Greater", sorted, x);
     if (!right) {
         cq_value *same = cq_sym_opset(s) < 11 && cq_dtype_is_float(with)
-                             ? op1(s, "Not", op2(s, "Less", sorted, x))
-                             : op2(s, "Equal", sorted, x);
+                             ? cq_sym_op1(s, "Not", cq_sym_op2(s, "Less", sorted, x))
+                             : cq_sym_op2(s, "Equal", sorted, x);
 
-        table = op2(s, "Or", table, same);
+        table = cq_sym_op2(s, "Or", table, same);
     }
-    table = typed(s, op1(s, "Not", table), CQ_DTYPE_BOOL);
+    table = typed(s, cq_sym_op1(s, "Not", table), CQ_DTYPE_BOOL);
     table = cq_sym_cast(s, table, cq_sym_opset(s) < 9 ? CQ_DTYPE_F32 : CQ_DTYPE_I64);
     return cq_sym_done(s, typed(s, cq_sym_reduce(s, "ReduceSum", table, &over, 1, false),
                                 cq_sym_opset(s) < 9 ? CQ_DTYPE_F32 : CQ_DTYPE_I64));
@@ -214,24 +194,24 @@ static cq_value *none(cq_sym *s)
 
 static cq_dtype unique_takes(cq_dtype d)
 {
-    return d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32
+    return d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16  ? CQ_DTYPE_F32
            : d == CQ_DTYPE_F32 || d == CQ_DTYPE_F64 ? d
                                                     : CQ_DTYPE_I64;
 }
 
 static cq_status unique(cq_sym *s)
 {
-    cq_value *x = self(s), *out[4];
+    cq_value *x   = cq_sym_in(s, "self"), *out[4];
     cq_dtype  own = cq_sym_dtype(s, x), with = unique_takes(own);
-    bool      along = cq_schema_find(s->op->schema, "dim") >= 0;
-    size_t    n = cq_sym_n_results(s);
-    int       axis = along ? cq_sym_dim(s, "dim", cq_sym_rank(s, x)) : 0;
+    bool      along   = cq_schema_find(s->op->schema, "dim") >= 0;
+    size_t    n       = cq_sym_n_results(s);
+    int       axis    = along ? cq_sym_dim(s, "dim", cq_sym_rank(s, x)) : 0;
     bool      inverse = along || cq_sym_bool(s, "return_inverse");
-    bool      counts = along || (n > 2 && cq_sym_bool(s, "return_counts"));
+    bool      counts  = along || (n > 2 && cq_sym_bool(s, "return_counts"));
 
     cq_sym_op_n(s, "Unique", CQ_IN(cq_sym_cast(s, x, with)),
-                CQ_ATTR(along ? cq_attr_i("axis", axis) : (cq_attr){ 0 }, cq_attr_i("sorted", 1)), out,
-                4);
+                CQ_ATTR(along ? cq_attr_i("axis", axis) : (cq_attr){ 0 }, cq_attr_i("sorted", 1)),
+                out, 4);
     out[0] = cq_sym_cast(s, typed(s, out[0], with), own);
     out[1] = inverse ? typed(s, out[2], CQ_DTYPE_I64) : none(s);
     if (inverse && !along && cq_sym_rank(s, x) != 1)
@@ -243,11 +223,11 @@ static cq_status unique(cq_sym *s)
 /* A new one begins where an element differs from the one before it. */
 static cq_status unique_consecutive(cq_sym *s)
 {
-    cq_value *x = flat(s, self(s)), *begins, *key, *out[3], *at, *ends;
-    cq_int    n = numel(s, x);
+    cq_value *x     = cq_sym_flat(s, cq_sym_in(s, "self")), *begins, *key, *out[3], *at, *ends;
+    cq_int    n     = cq_sym_numel(s, x);
     int64_t   row[] = { -1 };
-    cq_value *yes = cq_sym_cast(s, cq_sym_const_i64s(s, (int64_t[]){ 1 }, 1), CQ_DTYPE_BOOL);
-    cq_type   type = self(s)->type;
+    cq_value *yes   = cq_sym_cast(s, cq_sym_const_i64s(s, (int64_t[]){ 1 }, 1), CQ_DTYPE_BOOL);
+    cq_type   type  = cq_sym_in(s, "self")->type;
 
     if (cq_sym_opset(s) < 11)
         return cq_sym_no(s, 11, "it needs CumSum, of opset 11");
@@ -255,28 +235,33 @@ static cq_status unique_consecutive(cq_sym *s)
         return cq_sym_no(s, 0, "slices are not compared as wholes");
     if (cq_int_is(n, 0)) {
         out[0] = x;
-        out[1] = cq_sym_bool(s, "return_inverse") ? cq_sym_cast(s, self(s), CQ_DTYPE_I64) : none(s);
+        out[1] = cq_sym_bool(s, "return_inverse")
+                     ? cq_sym_cast(s, cq_sym_in(s, "self"), CQ_DTYPE_I64)
+                     : none(s);
         out[2] = none(s);
         return cq_sym_done_n(s, out, 3);
     }
     key    = cq_sym_cast(s, x, unique_takes(cq_sym_dtype(s, x)));
-    begins = op2(s, "Equal", cq_sym_slice(s, key, 0, cq_i(1), cq_i(INT64_MAX), 1),
-                 cq_sym_slice(s, key, 0, cq_i(0), cq_i(-1), 1));
-    begins = cq_sym_op(s, "Concat", CQ_IN(yes, op1(s, "Not", begins)), CQ_ATTR(cq_attr_i("axis", 0)));
+    begins = cq_sym_op2(s, "Equal", cq_sym_slice(s, key, 0, cq_i(1), cq_i(INT64_MAX), 1),
+                        cq_sym_slice(s, key, 0, cq_i(0), cq_i(-1), 1));
+    begins = cq_sym_op(s, "Concat", CQ_IN(yes, cq_sym_op1(s, "Not", begins)),
+                       CQ_ATTR(cq_attr_i("axis", 0)));
     typed(s, begins, CQ_DTYPE_BOOL);
     out[0] = cq_sym_op(s, "Compress", CQ_IN(x, begins), CQ_ATTR(cq_attr_i("axis", 0)));
     out[1] = out[2] = NULL;
     if (cq_sym_bool(s, "return_inverse")) {
-        out[1] = op2(s, "CumSum", cq_sym_cast(s, begins, CQ_DTYPE_I64), cq_sym_const_i64(s, 0));
-        out[1] = typed(s, op2(s, "Sub", out[1], cq_sym_const_i64(s, 1)), CQ_DTYPE_I64);
+        out[1] =
+            cq_sym_op2(s, "CumSum", cq_sym_cast(s, begins, CQ_DTYPE_I64), cq_sym_const_i64(s, 0));
+        out[1] = typed(s, cq_sym_op2(s, "Sub", out[1], cq_sym_const_i64(s, 1)), CQ_DTYPE_I64);
         out[1] = cq_sym_reshape(s, out[1], type.sizes, (size_t)type.rank);
     }
     if (cq_sym_bool(s, "return_counts")) {
         at   = typed(s, cq_sym_reshape_i64(s, nonzero_rows(s, begins), row, 1), CQ_DTYPE_I64);
-        ends = cq_sym_op(s, "Concat",
-                         CQ_IN(cq_sym_slice(s, at, 0, cq_i(1), cq_i(INT64_MAX), 1), cq_sym_of_int_1d(s, n)),
-                         CQ_ATTR(cq_attr_i("axis", 0)));
-        out[2] = typed(s, op2(s, "Sub", ends, at), CQ_DTYPE_I64);
+        ends = cq_sym_op(
+            s, "Concat",
+            CQ_IN(cq_sym_slice(s, at, 0, cq_i(1), cq_i(INT64_MAX), 1), cq_sym_of_int_1d(s, n)),
+            CQ_ATTR(cq_attr_i("axis", 0)));
+        out[2] = typed(s, cq_sym_op2(s, "Sub", ends, at), CQ_DTYPE_I64);
     }
     out[1] = out[1] ? out[1] : none(s);
     out[2] = out[2] ? out[2] : none(s);

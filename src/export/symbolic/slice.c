@@ -1,11 +1,6 @@
 /* Parts of tensors, and tensors with a part replaced. */
 #include "export/symbolic/places.h"
 
-static cq_value *self(cq_sym *s)
-{
-    return cq_sym_in(s, "self");
-}
-
 /* ---- slice ---- */
 
 typedef struct range {
@@ -39,9 +34,9 @@ static range range_of_args(cq_sym *s, const cq_value *x, cq_int n)
 /* Slice has no steps before opset 10, and its bounds are fixed; Gather can do both. */
 static cq_status slice(cq_sym *s)
 {
-    cq_value *x    = self(s);
-    cq_type   type = cq_sym_result_type(s, 0);
-    int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+    cq_value *x     = cq_sym_in(s, "self");
+    cq_type   type  = cq_sym_result_type(s, 0);
+    int       axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
     cq_int    start = bound(s, "start", 0), end = bound(s, "end", INT64_MAX);
     int64_t   step = cq_sym_i64(s, "step");
 
@@ -78,7 +73,7 @@ static cq_value *replaced(cq_sym *s, cq_value *x, cq_value *src, const range *r)
 
 static cq_status slice_scatter(cq_sym *s)
 {
-    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
+    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
     range     r = range_of_args(s, x, cq_i(0));
 
     r.n = cq_sym_size(s, src, r.axis);
@@ -94,9 +89,11 @@ static cq_value *selected(cq_sym *s, cq_value *x, int axis, cq_int index)
     int64_t axis64 = axis;
 
     if (cq_sym_opset(s) < 11 && index.value < 0 && !index.expr && size.expr)
-        return cq_sym_squeeze(
-            s, cq_sym_slice(s, x, axis, index, cq_i(index.value == -1 ? INT64_MAX : index.value + 1), 1),
-            &axis64, 1);
+        return cq_sym_squeeze(s,
+                              cq_sym_slice(s, x, axis, index,
+                                           cq_i(index.value == -1 ? INT64_MAX : index.value + 1),
+                                           1),
+                              &axis64, 1);
     if (cq_sym_opset(s) < 11 && index.value < 0)
         index = cq_int_add(CQ_SYMBOLS(s), index, size);
     return cq_sym_gather(s, x, cq_sym_of_int(s, index), axis);
@@ -104,15 +101,15 @@ static cq_value *selected(cq_sym *s, cq_value *x, int axis, cq_int index)
 
 static cq_status select_int(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
 
-    return cq_sym_done(s, selected(s, x, cq_sym_dim(s, "dim", cq_sym_rank(s, x)),
-                                   cq_sym_int(s, "index")));
+    return cq_sym_done(
+        s, selected(s, x, cq_sym_dim(s, "dim", cq_sym_rank(s, x)), cq_sym_int(s, "index")));
 }
 
 static cq_status select_scatter(cq_sym *s)
 {
-    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
+    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
     int64_t   axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
     cq_int    index = cq_sym_int(s, "index");
     range     r     = { .axis = (int)axis, .n = cq_i(1), .step = 1 };
@@ -159,10 +156,10 @@ static cq_status split_into(cq_sym *s, cq_value *x, int axis, const cq_int *size
 
 static cq_status split(cq_sym *s)
 {
-    cq_value  *x    = self(s);
-    int        axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
-    size_t     n    = cq_sym_n_results(s);
-    cq_value **out  = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
+    cq_value  *x     = cq_sym_in(s, "self");
+    int        axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+    size_t     n     = cq_sym_n_results(s);
+    cq_value **out   = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
     cq_int    *sizes = cq_arena_array(s->ex->graph->arena, n, sizeof *sizes);
 
     if (s->status != CQ_OK || !out || !sizes)
@@ -175,7 +172,7 @@ static cq_status split(cq_sym *s)
 
 static cq_status unbind(cq_sym *s)
 {
-    cq_value  *x    = self(s);
+    cq_value  *x    = cq_sym_in(s, "self");
     int64_t    axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
     size_t     n    = cq_sym_n_results(s);
     cq_value **out  = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
@@ -183,8 +180,8 @@ static cq_status unbind(cq_sym *s)
     if (s->status != CQ_OK || !out)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);
     for (size_t i = 0; i < n; i++)
-        out[i] = n == 1 ? cq_sym_squeeze(s, x, &axis, 1)
-                        : selected(s, x, (int)axis, cq_i((int64_t)i));
+        out[i] =
+            n == 1 ? cq_sym_squeeze(s, x, &axis, 1) : selected(s, x, (int)axis, cq_i((int64_t)i));
     return cq_sym_done_n(s, out, n);
 }
 
@@ -200,8 +197,8 @@ typedef struct diagonal {
 
 static diagonal diagonal_of(cq_sym *s, cq_value *x, cq_int n)
 {
-    diagonal d    = { .rank = cq_sym_rank(s, x) };
-    int      a    = cq_sym_dim(s, "dim1", d.rank), b = cq_sym_dim(s, "dim2", d.rank), at = 0;
+    diagonal d = { .rank = cq_sym_rank(s, x) };
+    int      a = cq_sym_dim(s, "dim1", d.rank), b = cq_sym_dim(s, "dim2", d.rank), at = 0;
     int64_t  offset = cq_sym_i64(s, "offset");
     cq_int   columns, start;
 
@@ -237,7 +234,7 @@ static diagonal diagonal_of(cq_sym *s, cq_value *x, cq_int n)
 
 static cq_status diagonal_view(cq_sym *s)
 {
-    cq_value *x    = self(s);
+    cq_value *x    = cq_sym_in(s, "self");
     cq_type   type = cq_sym_result_type(s, 0);
     diagonal  d    = diagonal_of(s, x, type.sizes[type.rank - 1]);
 
@@ -246,7 +243,7 @@ static cq_status diagonal_view(cq_sym *s)
 
 static cq_status diagonal_scatter(cq_sym *s)
 {
-    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
+    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
     diagonal  d = diagonal_of(s, x, cq_sym_size(s, src, -1));
     int64_t   back[CQ_MAX_RANK];
 
@@ -261,7 +258,7 @@ static cq_status diagonal_scatter(cq_sym *s)
 
 static cq_status unfold(cq_sym *s)
 {
-    cq_value *x = self(s), *places;
+    cq_value *x    = cq_sym_in(s, "self"), *places;
     cq_type   type = cq_sym_result_type(s, 0);
     int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dimension", rank);
     int64_t   size = cq_sym_i64(s, "size"), step = cq_sym_i64(s, "step"), perm[CQ_MAX_RANK];
@@ -293,8 +290,8 @@ static cq_value *strided_places(cq_sym *s)
     cq_int     sizes[CQ_MAX_RANK];
     int64_t    strides[CQ_MAX_RANK], plain[CQ_MAX_RANK], numel = 1;
     int64_t    offset = cq_sym_is_none(s, "storage_offset") ? 0 : cq_sym_i64(s, "storage_offset");
-    size_t     n = cq_sym_ints(s, "size", sizes, CQ_MAX_RANK);
-    cq_tensor *t = NULL;
+    size_t     n      = cq_sym_ints(s, "size", sizes, CQ_MAX_RANK);
+    cq_tensor *t      = NULL;
     cq_value  *v;
 
     if (cq_sym_i64s(s, "stride", strides, CQ_MAX_RANK) != n || s->status != CQ_OK)
@@ -321,26 +318,19 @@ static cq_value *strided_places(cq_sym *s)
     return v;
 }
 
-static cq_value *flat(cq_sym *s, cq_value *x)
-{
-    cq_int n = cq_i(1);
-
-    for (int i = 0; i < cq_sym_rank(s, x); i++)
-        n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
-    return cq_sym_reshape(s, x, &n, 1);
-}
-
 static cq_status as_strided(cq_sym *s)
 {
-    return cq_sym_done(s, cq_sym_gather(s, flat(s, self(s)), strided_places(s), 0));
+    return cq_sym_done(
+        s, cq_sym_gather(s, cq_sym_flat(s, cq_sym_in(s, "self")), strided_places(s), 0));
 }
 
 static cq_status as_strided_scatter(cq_sym *s)
 {
-    cq_value *x = self(s), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x)), *v;
+    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x)), *v;
     cq_type   type = cq_sym_result_type(s, 0);
 
-    v = cq_sym_write_slices(s, flat(s, x), 0, flat(s, strided_places(s)), flat(s, src));
+    v = cq_sym_write_slices(s, cq_sym_flat(s, x), 0, cq_sym_flat(s, strided_places(s)),
+                            cq_sym_flat(s, src));
     return cq_sym_done(s, cq_sym_reshape(s, v, type.sizes, (size_t)type.rank));
 }
 

@@ -6,32 +6,6 @@
  * (all but CumSum) reduce a table whose row i has the elements up to i. */
 #include "export/symbolic/places.h"
 
-static cq_value *self(cq_sym *s)
-{
-    return cq_sym_in(s, "self");
-}
-
-static cq_value *op2(cq_sym *s, const char *op, cq_value *a, cq_value *b)
-{
-    return cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR);
-}
-
-static cq_value *with_dims(cq_sym *s, cq_value *v)
-{
-    int64_t zero = 0;
-
-    return v && cq_sym_rank(s, v) == 0 ? cq_sym_unsqueeze(s, v, &zero, 1) : v;
-}
-
-static cq_value *in_sizes_of(cq_sym *s, cq_value *v, size_t result)
-{
-    cq_type type = cq_sym_result_type(s, result);
-
-    return cq_sym_same_sizes(v, type.sizes, (size_t)type.rank)
-               ? v
-               : cq_sym_reshape(s, v, type.sizes, (size_t)type.rank);
-}
-
 /* ---- TopK ---- */
 
 /* The dtype that TopK is given for elements of d; NONE if order would suffer. */
@@ -94,12 +68,13 @@ static sorted topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest)
 
 static cq_status done_both(cq_sym *s, sorted r)
 {
-    return cq_sym_done_n(s, CQ_IN(in_sizes_of(s, r.values, 0), in_sizes_of(s, r.places, 1)));
+    return cq_sym_done_n(
+        s, CQ_IN(cq_sym_in_sizes_of(s, r.values, 0), cq_sym_in_sizes_of(s, r.places, 1)));
 }
 
 static cq_status sort(cq_sym *s)
 {
-    cq_value *x    = with_dims(s, self(s));
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self"));
     int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
 
     return done_both(s, topk(s, x, cq_sym_size(s, x, axis), axis, cq_sym_bool(s, "descending")));
@@ -107,7 +82,7 @@ static cq_status sort(cq_sym *s)
 
 static cq_status top(cq_sym *s)
 {
-    cq_value *x    = with_dims(s, self(s));
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self"));
     int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
 
     return done_both(s, topk(s, x, cq_sym_int(s, "k"), axis, cq_sym_bool(s, "largest")));
@@ -128,7 +103,7 @@ static sorted kth(cq_sym *s, cq_value *x, int axis, cq_int k)
 
 static cq_status kthvalue(cq_sym *s)
 {
-    cq_value *x = with_dims(s, self(s));
+    cq_value *x = cq_sym_with_dims(s, cq_sym_in(s, "self"));
 
     return done_both(s, kth(s, x, cq_sym_dim(s, "dim", cq_sym_rank(s, x)), cq_sym_int(s, "k")));
 }
@@ -136,22 +111,23 @@ static cq_status kthvalue(cq_sym *s)
 /* The lower median, or NaN if there is one. */
 static sorted median_along(cq_sym *s, cq_value *x, int axis)
 {
-    cq_int   n = cq_sym_size(s, x, axis);
-    cq_dtype dtype = cq_sym_dtype(s, x);
+    cq_int   n      = cq_sym_size(s, x, axis);
+    cq_dtype dtype  = cq_sym_dtype(s, x);
     int64_t  axis64 = axis;
-    sorted   r = kth(s, x, axis, cq_int_floordiv(CQ_SYMBOLS(s), cq_int_add(CQ_SYMBOLS(s), n, cq_i(1)),
-                                                 cq_i(2)));
+    sorted   r      = kth(s, x, axis,
+                          cq_int_floordiv(CQ_SYMBOLS(s), cq_int_add(CQ_SYMBOLS(s), n, cq_i(1)), cq_i(2)));
 
     if (cq_dtype_is_float(dtype) && cq_sym_opset(s) >= 9) {
         cq_value *nan = cq_sym_op(s, "IsNaN", CQ_IN(cq_sym_cast(s, x, CQ_DTYPE_F32)), CQ_NO_ATTR);
 
         cq_sym_set_type_of(nan, x);
         cq_sym_set_dtype(s, nan, CQ_DTYPE_BOOL);
-        nan      = cq_sym_reduce(s, "ReduceMax", cq_sym_cast(s, nan, CQ_DTYPE_F32), &axis64, 1, true);
-        nan      = cq_sym_op(s, "Cast", CQ_IN(nan), CQ_ATTR(cq_attr_i("to", cq_dtype_to_onnx(CQ_DTYPE_BOOL))));
-        nan      = cq_sym_op(s, "Where",
-                             CQ_IN(nan, cq_sym_const_f64(s, dtype, __builtin_nan("")), r.values),
-                             CQ_NO_ATTR);
+        nan = cq_sym_reduce(s, "ReduceMax", cq_sym_cast(s, nan, CQ_DTYPE_F32), &axis64, 1, true);
+        nan = cq_sym_op(s, "Cast", CQ_IN(nan),
+                        CQ_ATTR(cq_attr_i("to", cq_dtype_to_onnx(CQ_DTYPE_BOOL))));
+        nan = cq_sym_op(s, "Where",
+                        CQ_IN(nan, cq_sym_const_f64(s, dtype, __builtin_nan("")), r.values),
+                        CQ_NO_ATTR);
         cq_sym_set_type_of(nan, r.values);
         r.values = nan;
     }
@@ -160,21 +136,22 @@ static sorted median_along(cq_sym *s, cq_value *x, int axis)
 
 static cq_status median_dim(cq_sym *s)
 {
-    cq_value *x = with_dims(s, self(s));
+    cq_value *x = cq_sym_with_dims(s, cq_sym_in(s, "self"));
 
     return done_both(s, median_along(s, x, cq_sym_dim(s, "dim", cq_sym_rank(s, x))));
 }
 
 static cq_status median(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
     cq_int    n = cq_i(1);
 
     for (int i = 0; i < cq_sym_rank(s, x); i++)
         n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
     if (cq_int_is(n, 0))
         return cq_sym_done(s, cq_sym_const_f64(s, cq_sym_dtype(s, x), __builtin_nan("")));
-    return cq_sym_done(s, in_sizes_of(s, median_along(s, cq_sym_reshape(s, x, &n, 1), 0).values, 0));
+    return cq_sym_done(
+        s, cq_sym_in_sizes_of(s, median_along(s, cq_sym_reshape(s, x, &n, 1), 0).values, 0));
 }
 
 /* ---- running ---- */
@@ -188,7 +165,7 @@ static cq_value *up_to(cq_sym *s, cq_int n)
     if (cq_sym_opset(s) < 9) { /* Greater is of floats */
         i = cq_sym_cast(s, i, CQ_DTYPE_F32);
     }
-    after = op2(s, "Greater", i, cq_sym_unsqueeze(s, i, &one, 1));
+    after = cq_sym_op2(s, "Greater", i, cq_sym_unsqueeze(s, i, &one, 1));
     cq_sym_set_type(s, after, CQ_DTYPE_BOOL, 2, (cq_int[]){ n, n });
     return cq_sym_op(s, "Not", CQ_IN(after), CQ_NO_ATTR);
 }
@@ -204,8 +181,8 @@ static cq_dtype summable(cq_dtype d)
 /* Before CumSum: a product with the table of what comes before. */
 static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
 {
-    int       last = cq_sym_rank(s, x) - 1;
-    cq_dtype  dtype = cq_sym_dtype(s, x);
+    int       last    = cq_sym_rank(s, x) - 1;
+    cq_dtype  dtype   = cq_sym_dtype(s, x);
     int64_t   perm[2] = { 1, 0 };
     cq_value *table, *v;
 
@@ -215,7 +192,7 @@ static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
     }
     x     = cq_sym_swap_dims(s, x, axis, last);
     table = cq_sym_transpose(s, up_to(s, cq_sym_size(s, x, last)), perm, 2);
-    v     = op2(s, "MatMul", x, cq_sym_cast(s, table, dtype));
+    v     = cq_sym_op2(s, "MatMul", x, cq_sym_cast(s, table, dtype));
     cq_sym_set_type_of(v, x);
     return cq_sym_swap_dims(s, v, axis, last);
 }
@@ -223,7 +200,7 @@ static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
 static cq_status cumsum(cq_sym *s)
 {
     cq_type   type = cq_sym_result_type(s, 0);
-    cq_value *x    = with_dims(s, cq_sym_cast(s, self(s), type.dtype)), *v;
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_cast(s, cq_sym_in(s, "self"), type.dtype)), *v;
     int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
     cq_dtype  with = summable(type.dtype);
 
@@ -231,10 +208,10 @@ static cq_status cumsum(cq_sym *s)
     if (cq_sym_opset(s) < 11) {
         v = cumsum_by_product(s, x, axis);
     } else {
-        v = op2(s, "CumSum", x, cq_sym_const_i64(s, axis));
+        v = cq_sym_op2(s, "CumSum", x, cq_sym_const_i64(s, axis));
         cq_sym_set_type_of(v, x);
     }
-    return cq_sym_done(s, in_sizes_of(s, v, 0));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, v, 0));
 }
 
 /* [lanes…, i, j]: element j of the lane where it is not after i, else neutral. axis is last
@@ -242,10 +219,10 @@ static cq_status cumsum(cq_sym *s)
 static cq_value *running_table(cq_sym *s, cq_value *x, cq_value *neutral)
 {
     int64_t   before_last = cq_sym_rank(s, x) - 1;
-    cq_value *v = cq_sym_op(s, "Where",
-                            CQ_IN(up_to(s, cq_sym_size(s, x, -1)),
-                                  cq_sym_unsqueeze(s, x, &before_last, 1), neutral),
-                            CQ_NO_ATTR);
+    cq_value *v           = cq_sym_op(
+                  s, "Where",
+                  CQ_IN(up_to(s, cq_sym_size(s, x, -1)), cq_sym_unsqueeze(s, x, &before_last, 1), neutral),
+                  CQ_NO_ATTR);
 
     cq_sym_set_dtype(s, v, cq_sym_dtype(s, x));
     return v;
@@ -254,7 +231,7 @@ static cq_value *running_table(cq_sym *s, cq_value *x, cq_value *neutral)
 static cq_status reduce_running(cq_sym *s, const char *reduce, double neutral)
 {
     cq_type   type = cq_sym_result_type(s, 0);
-    cq_value *x    = with_dims(s, cq_sym_cast(s, self(s), type.dtype)), *v;
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_cast(s, cq_sym_in(s, "self"), type.dtype)), *v;
     int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
     cq_dtype  with = summable(type.dtype);
     int64_t   over = rank;
@@ -265,7 +242,7 @@ static cq_status reduce_running(cq_sym *s, const char *reduce, double neutral)
     v = running_table(s, x, cq_sym_const_f64(s, with, neutral));
     v = cq_sym_reduce(s, reduce, v, &over, 1, false);
     cq_sym_set_type_of(v, x);
-    return cq_sym_done(s, in_sizes_of(s, cq_sym_swap_dims(s, v, axis, rank - 1), 0));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, cq_sym_swap_dims(s, v, axis, rank - 1), 0));
 }
 
 static cq_status cumprod(cq_sym *s)
@@ -281,19 +258,18 @@ static cq_status logcumsumexp(cq_sym *s)
 /* Of equal extremes the last one counts. */
 static cq_status cumextreme(cq_sym *s, bool least)
 {
-    cq_value *x    = with_dims(s, self(s)), *table, *out[2];
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self")), *table, *out[2];
     int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
     cq_dtype  own = cq_sym_dtype(s, x), with = summable(own);
-    int64_t   over = rank;
+    int64_t   over  = rank;
     double    worst = least ? __builtin_inf() : -__builtin_inf();
 
     if (cq_sym_opset(s) < 12)
         return cq_sym_no(s, 12, "the last of equal elements can be found since opset 12");
     if (!cq_dtype_is_float(with))
-        worst = with == CQ_DTYPE_I32 ? (least ? INT32_MAX : INT32_MIN)
-                                     : (least ? 9.2e18 : -9.2e18);
-    x     = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, rank - 1);
-    table = running_table(s, x, cq_sym_const_f64(s, with, worst));
+        worst = with == CQ_DTYPE_I32 ? (least ? INT32_MAX : INT32_MIN) : (least ? 9.2e18 : -9.2e18);
+    x      = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, rank - 1);
+    table  = running_table(s, x, cq_sym_const_f64(s, with, worst));
     out[0] = cq_sym_reduce(s, least ? "ReduceMin" : "ReduceMax", table, &over, 1, false);
     cq_sym_set_type_of(out[0], x);
     out[1] = cq_sym_op(s, least ? "ArgMin" : "ArgMax", CQ_IN(table),
@@ -302,7 +278,7 @@ static cq_status cumextreme(cq_sym *s, bool least)
     cq_sym_set_type_of(out[1], x);
     cq_sym_set_dtype(s, out[1], CQ_DTYPE_I64);
     for (int i = 0; i < 2; i++)
-        out[i] = in_sizes_of(s, cq_sym_swap_dims(s, out[i], axis, rank - 1), (size_t)i);
+        out[i] = cq_sym_in_sizes_of(s, cq_sym_swap_dims(s, out[i], axis, rank - 1), (size_t)i);
     return cq_sym_done_n(s, out, 2);
 }
 

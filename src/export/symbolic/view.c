@@ -3,32 +3,27 @@
  * flatten, unsqueeze of a symbolic size) is one Reshape. */
 #include "export/symbolic/places.h"
 
-static cq_value *self(cq_sym *s)
-{
-    return cq_sym_in(s, "self");
-}
-
 /* ---- the order of dimensions ---- */
 
 static cq_status transpose(cq_sym *s)
 {
-    cq_value *x    = self(s);
+    cq_value *x    = cq_sym_in(s, "self");
     int       rank = cq_sym_rank(s, x);
 
-    return cq_sym_done(s, cq_sym_swap_dims(s, x, cq_sym_dim(s, "dim0", rank),
-                                           cq_sym_dim(s, "dim1", rank)));
+    return cq_sym_done(
+        s, cq_sym_swap_dims(s, x, cq_sym_dim(s, "dim0", rank), cq_sym_dim(s, "dim1", rank)));
 }
 
 static cq_status t(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
 
     return cq_sym_done(s, cq_sym_rank(s, x) == 2 ? cq_sym_swap_dims(s, x, 0, 1) : x);
 }
 
 static cq_status permute(cq_sym *s)
 {
-    cq_value *x = self(s);
+    cq_value *x = cq_sym_in(s, "self");
     int64_t   perm[CQ_MAX_RANK];
     size_t    n    = cq_sym_i64s(s, "dims", perm, CQ_MAX_RANK);
     bool      same = true;
@@ -42,24 +37,15 @@ static cq_status permute(cq_sym *s)
 
 /* ---- other sizes ---- */
 
-static cq_value *in_result_sizes(cq_sym *s, cq_value *x)
-{
-    cq_type type = cq_sym_result_type(s, 0);
-
-    if (cq_sym_same_sizes(x, type.sizes, (size_t)type.rank))
-        return x;
-    return cq_sym_reshape(s, x, type.sizes, (size_t)type.rank);
-}
-
 static cq_status reshape(cq_sym *s)
 {
-    return cq_sym_done(s, in_result_sizes(s, self(s)));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, cq_sym_in(s, "self"), 0));
 }
 
 /* Flatten makes two dimensions of all; the usual case is all but the batch. */
 static cq_status flatten(cq_sym *s)
 {
-    cq_value *x     = self(s);
+    cq_value *x     = cq_sym_in(s, "self");
     int       rank  = cq_sym_rank(s, x);
     int       start = cq_sym_dim(s, "start_dim", rank), end = cq_sym_dim(s, "end_dim", rank);
     bool      typed = cq_sym_opset(s) >= 9 || cq_dtype_is_float(cq_sym_dtype(s, x));
@@ -71,7 +57,7 @@ static cq_status flatten(cq_sym *s)
 
 static cq_status squeeze(cq_sym *s)
 {
-    cq_value *x    = self(s);
+    cq_value *x    = cq_sym_in(s, "self");
     int       rank = cq_sym_rank(s, x), only = -1;
     int64_t   axes[CQ_MAX_RANK];
     size_t    n = 0;
@@ -86,7 +72,7 @@ static cq_status squeeze(cq_sym *s)
 
 static cq_status unsqueeze(cq_sym *s)
 {
-    cq_value *x   = self(s);
+    cq_value *x   = cq_sym_in(s, "self");
     int64_t   dim = cq_sym_dim(s, "dim", cq_sym_rank(s, x) + 1);
 
     return cq_sym_done(s, cq_sym_unsqueeze(s, x, &dim, 1));
@@ -96,12 +82,13 @@ static cq_status expand(cq_sym *s)
 {
     cq_type type = cq_sym_result_type(s, 0);
 
-    return cq_sym_done(s, cq_sym_expand_any(s, self(s), type.sizes, (size_t)type.rank));
+    return cq_sym_done(s,
+                       cq_sym_expand_any(s, cq_sym_in(s, "self"), type.sizes, (size_t)type.rank));
 }
 
 static cq_status shape_as_tensor(cq_sym *s)
 {
-    return cq_sym_done(s, cq_sym_shape(s, self(s)));
+    return cq_sym_done(s, cq_sym_shape(s, cq_sym_in(s, "self")));
 }
 
 const cq_symbolic cq_symbolics_view[] = {

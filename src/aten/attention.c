@@ -15,6 +15,18 @@ static cq_tensor *add(cq_ctx *cx, cq_tensor *a, cq_tensor *b)
     return CQ_OP(cx, "aten::add.Tensor", T(a), T(b));
 }
 
+/* t by a power of size, which may be a symbol. */
+static cq_tensor *divide_by_power(cq_ctx *cx, cq_tensor *t, cq_int size, double power)
+{
+    cq_tensor *n;
+
+    if (!t || cq_int_is_plain(size))
+        return CQ_OP(cx, "aten::mul.Scalar", T(t), F(pow((double)size.value, -power)));
+    n = CQ_OP(cx, "aten::scalar_tensor", N(size), DTYPE(t->dtype));
+    n = CQ_OP(cx, "aten::pow.Tensor_Scalar", T(n), F(power));
+    return CQ_OP(cx, "aten::div.Tensor", T(t), T(n));
+}
+
 /* ---- scaled dot product ---- */
 
 /* Scores where a position must not be looked at. */
@@ -35,17 +47,24 @@ static cq_tensor *hide_future(cq_ctx *cx, cq_tensor *scores)
     return hide(cx, scores, CQ_OP(cx, "aten::logical_not", T(seen)));
 }
 
-/* softmax(q @ k.T * factor + mask) @ v. Both factors get the root, so that neither overflows
- * in half precision. */
-static void attend(cq_opcall *c, double factor, bool causal, cq_tensor **out, cq_tensor **weights)
+/* softmax(q @ k.T * scale + mask) @ v. Without a scale both factors are divided by the fourth
+ * root of their size, so that neither overflows in half precision. */
+static void attend(cq_opcall *c, const double *scale, bool causal, cq_tensor **out,
+                   cq_tensor **weights)
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *q = cq_arg_tensor(c, "query"), *k = cq_arg_tensor(c, "key");
     cq_tensor *mask    = cq_arg_tensor(c, "attn_mask"), *scores;
     double     dropout = cq_arg_f64(c, "dropout_p");
+    cq_int     size    = q->sizes[q->rank - 1];
 
-    q      = CQ_OP(cx, "aten::mul.Scalar", T(q), F(sqrt(factor)));
-    k      = CQ_OP(cx, "aten::mul.Scalar", T(transpose(cx, k, -2, -1)), F(sqrt(factor)));
+    k = transpose(cx, k, -2, -1);
+    if (scale) {
+        q = CQ_OP(cx, "aten::mul.Scalar", T(q), F(*scale));
+    } else {
+        q = divide_by_power(cx, q, size, 0.25);
+        k = divide_by_power(cx, k, size, 0.25);
+    }
     scores = CQ_OP(cx, "aten::matmul", T(q), T(k));
     if (causal)
         scores = hide_future(cx, scores);
@@ -59,7 +78,7 @@ static void attend(cq_opcall *c, double factor, bool causal, cq_tensor **out, cq
     *out = CQ_OP(cx, "aten::matmul", T(*weights), cq_arg_val(c, "value"));
 }
 
-static cq_status check_attention(const cq_opcall *c, double *factor)
+static cq_status check_attention(const cq_opcall *c)
 {
     const cq_tensor *q = cq_arg_tensor(c, "query");
 
@@ -67,17 +86,15 @@ static cq_status check_attention(const cq_opcall *c, double *factor)
         return cq_call_fail(c, CQ_E_TYPE, "query, key and value need at least 2 dimensions");
     if (cq_arg_bool(c, "is_causal") && !cq_arg_is_none(c, "attn_mask"))
         return cq_call_fail(c, CQ_E_ARGUMENT, "a mask and is_causal exclude each other");
-    *factor = 1 / sqrt((double)q->sizes[q->rank - 1].value);
     return CQ_OK;
 }
 
 static cq_status sdpa_pair(cq_opcall *c)
 {
     cq_tensor *out, *weights;
-    double     factor;
 
-    CQ_TRY(check_attention(c, &factor));
-    attend(c, factor, cq_arg_bool(c, "is_causal"), &out, &weights);
+    CQ_TRY(check_attention(c));
+    attend(c, NULL, cq_arg_bool(c, "is_causal"), &out, &weights);
     cq_result_set_tensor(c, 0, out);
     cq_result_set_tensor(c, 1, cq_arg_bool(c, "need_attn_weights") ? weights : NULL);
     return c->cx->status;
@@ -86,12 +103,11 @@ static cq_status sdpa_pair(cq_opcall *c)
 static cq_status sdpa(cq_opcall *c)
 {
     cq_tensor *out, *weights;
-    double     factor;
+    bool       scaled = !cq_arg_is_none(c, "scale");
+    double     scale  = scaled ? cq_arg_f64(c, "scale") : 0;
 
-    CQ_TRY(check_attention(c, &factor));
-    if (!cq_arg_is_none(c, "scale"))
-        factor = cq_arg_f64(c, "scale");
-    attend(c, factor, cq_arg_bool(c, "is_causal"), &out, &weights);
+    CQ_TRY(check_attention(c));
+    attend(c, scaled ? &scale : NULL, cq_arg_bool(c, "is_causal"), &out, &weights);
     cq_result_set_tensor(c, 0, out);
     return c->cx->status;
 }
@@ -153,7 +169,7 @@ static cq_tensor *multi_head(cq_opcall *c, cq_tensor *query, cq_tensor *key, cq_
 
     if (!q || !k || !v)
         return NULL;
-    q        = CQ_OP(cx, "aten::mul.Scalar", T(q), F(1 / sqrt((double)q->sizes[3].value)));
+    q        = divide_by_power(cx, q, q->sizes[3], 0.5);
     t        = CQ_OP(cx, "aten::matmul", T(q), T(transpose(cx, k, -2, -1)));
     *weights = CQ_OP(cx, "aten::softmax.int", T(hide_masked(c, t)), I(-1));
     t        = transpose(cx, CQ_OP(cx, "aten::matmul", T(*weights), T(v)), 1, 2);

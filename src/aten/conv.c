@@ -12,6 +12,7 @@ typedef struct conv {
     int64_t    output_padding[CQ_MAX_SPATIAL];
     int64_t    groups;
     bool       transposed;
+    bool       same; /* the result has the size of the image, whatever the kernel's */
 } conv;
 
 static bool has_arg(const cq_opcall *c, const char *name)
@@ -29,6 +30,7 @@ static cq_status read_padding_word(const cq_opcall *c, conv *v)
     if (strcmp(word, "same") != 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "padding should be \"same\" or \"valid\", not \"%s\"",
                             word);
+    v->same = true;
     for (size_t i = 0; i < v->n; i++) {
         int64_t total = v->window.dilation[i] * (v->w->sizes[i + 2].value - 1);
 
@@ -125,10 +127,11 @@ static cq_status conv_shape(cq_opcall *c)
     for (size_t i = 0; i < v.n; i++) {
         cq_int in = v.x->sizes[lead + i];
 
-        sizes[lead + i] =
-            v.transposed ? transposed_size(c, &v, i, in)
-                         : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
-                                     v.window.padding[i], v.after[i], v.window.dilation[i], false);
+        sizes[lead + i] = v.same         ? in
+                          : v.transposed ? transposed_size(c, &v, i, in)
+                                         : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
+                                                     v.window.padding[i], v.after[i],
+                                                     v.window.dilation[i], false);
     }
     cq_result(c, 0, v.x->dtype, v.x->rank, sizes);
     return c->cx->status;

@@ -242,6 +242,14 @@ static cq_status nll_loss(cq_opcall *c)
     return cx->status;
 }
 
+/* part / classes in the dtype of t, where the number of classes may be a symbol. */
+static cq_tensor *share(cq_ctx *cx, double part, cq_int classes, const cq_tensor *t)
+{
+    cq_tensor *n = CQ_OP(cx, "aten::scalar_tensor", N(classes), DTYPE(t->dtype));
+
+    return scale(cx, op1(cx, "aten::reciprocal", n), part);
+}
+
 /* Minus the sum over all classes, each by its weight. */
 static cq_tensor *sum_classes(cq_opcall *c, cq_tensor *t, int64_t dim)
 {
@@ -264,10 +272,10 @@ static cq_status cross_entropy_of_probabilities(cq_opcall *c, cq_tensor *log_p)
     cq_tensor *target    = c->args[1].u.tensor;
     double     smoothing = cq_arg_f64(c, "label_smoothing");
     int64_t    dim       = class_dim(log_p);
-    double     classes   = (double)log_p->sizes[dim].value;
 
     if (smoothing > 0)
-        target = shift(cx, scale(cx, target, 1 - smoothing), smoothing / classes);
+        target = add(cx, scale(cx, target, 1 - smoothing),
+                     share(cx, smoothing, log_p->sizes[dim], log_p));
     return reduced(c, sum_classes(c, mul(cx, log_p, target), dim));
 }
 
@@ -278,8 +286,6 @@ static cq_status add_smoothing(cq_opcall *c, cq_tensor *log_p, cq_tensor *nll)
     cq_tensor *target    = c->args[1].u.tensor, *even, *ignored, *n;
     double     smoothing = cq_arg_f64(c, "label_smoothing");
     int64_t    dim = class_dim(log_p), how = cq_arg_i64(c, "reduction");
-    double     classes = (double)log_p->sizes[dim].value;
-
     ignored = CQ_OP(cx, "aten::eq.Scalar", T(target), cq_arg_val(c, "ignore_index"));
     even    = zero_where(cx, sum_classes(c, log_p, dim), ignored);
     if (how != REDUCE_NONE)
@@ -289,7 +295,8 @@ static cq_status add_smoothing(cq_opcall *c, cq_tensor *log_p, cq_tensor *nll)
                           log_p->dtype);
         even = op2(cx, "aten::div.Tensor", even, op1(cx, "aten::sum", n));
     }
-    nll = add(cx, scale(cx, nll, 1 - smoothing), scale(cx, even, smoothing / classes));
+    even = mul(cx, even, share(cx, smoothing, log_p->sizes[dim], log_p));
+    nll  = add(cx, scale(cx, nll, 1 - smoothing), even);
     cq_result_set_tensor(c, 0, nll);
     return cx->status;
 }

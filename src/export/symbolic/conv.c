@@ -8,7 +8,7 @@ typedef struct conv {
     int64_t   stride[CQ_MAX_SPATIAL], dilation[CQ_MAX_SPATIAL], output_padding[CQ_MAX_SPATIAL];
     int64_t   pads[2 * CQ_MAX_SPATIAL]; /* before, then behind */
     int64_t   kernel[CQ_MAX_SPATIAL];
-    bool      kernel_known, transposed;
+    bool      kernel_known, transposed, same;
 } conv;
 
 /* As many as "same" needs, the odd one behind; none for "valid". */
@@ -18,12 +18,13 @@ static void read_padding(cq_sym *s, conv *v)
 
     if (!word)
         cq_sym_i64_n(s, "padding", v->pads, v->n, NULL);
+    v->same = word && strcmp(word, "same") == 0;
     for (size_t i = 0; i < v->n; i++) {
         int64_t total = v->dilation[i] * (v->kernel[i] - 1);
 
         if (word)
-            v->pads[i] = strcmp(word, "same") == 0 ? total / 2 : 0;
-        v->pads[v->n + i] = word && strcmp(word, "same") == 0 ? total - total / 2 : v->pads[i];
+            v->pads[i] = v->same ? total / 2 : 0;
+        v->pads[v->n + i] = v->same ? total - total / 2 : v->pads[i];
     }
 }
 
@@ -55,17 +56,24 @@ static cq_status conv_any(cq_sym *s)
 {
     conv      v        = read_conv(s);
     bool      no_batch = cq_sym_rank(s, v.x) == (int)v.n + 1;
+    bool      by_word  = v.same && !v.kernel_known; /* it means the same, for any kernel */
+    bool      gaps     = false;
     int64_t   zero     = 0;
     cq_value *x        = no_batch ? cq_sym_unsqueeze(s, v.x, &zero, 1) : v.x;
 
+    for (size_t i = 0; i < v.n; i++)
+        gaps |= v.dilation[i] != 1;
+    if (by_word && gaps)
+        return cq_sym_no(s, 0, "padding \"same\" of a kernel with gaps needs its size");
     x = cq_sym_op(
         s, v.transposed ? "ConvTranspose" : "Conv", CQ_IN(x, v.w, v.bias),
-        CQ_ATTR(cq_attr_is(s, "dilations", v.dilation, v.n),
-                cq_attr_i("group", cq_sym_i64(s, "groups")),
-                v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n) : (cq_attr){ 0 },
-                v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n)
-                             : (cq_attr){ 0 },
-                cq_attr_is(s, "pads", v.pads, 2 * v.n), cq_attr_is(s, "strides", v.stride, v.n)));
+        CQ_ATTR(
+            cq_attr_is(s, "dilations", v.dilation, v.n),
+            cq_attr_i("group", cq_sym_i64(s, "groups")),
+            v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n) : (cq_attr){ 0 },
+            v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n) : (cq_attr){ 0 },
+            by_word ? cq_attr_s("auto_pad", "SAME_UPPER") : cq_attr_is(s, "pads", v.pads, 2 * v.n),
+            cq_attr_is(s, "strides", v.stride, v.n)));
     cq_sym_set_dtype(s, x, cq_sym_dtype(s, v.x));
     return cq_sym_done(s, no_batch ? cq_sym_squeeze(s, x, &zero, 1) : x);
 }

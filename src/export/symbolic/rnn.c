@@ -243,7 +243,7 @@ static cq_status unpack(cq_sym *s)
         x = cq_sym_op(s, "Transpose", CQ_IN(x),
                       CQ_ATTR(cq_attr_is(s, "perm", (int64_t[]){ 1, 0, 2 }, 3)));
     results[0] = x;
-    results[1] = cq_sym_unary(s, "Identity", lengths);
+    results[1] = lengths;
     return cq_sym_done_n(s, results, 2);
 }
 

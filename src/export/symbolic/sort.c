@@ -41,7 +41,7 @@ static sorted topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest)
     else if (s->status == CQ_OK && cq_sym_opset(s) < 10 && k.expr)
         cq_sym_no(s, 10, "a number of elements that is not fixed needs opset 10");
     if (s->status != CQ_OK)
-        return (sorted){ NULL };
+        return (sorted){ NULL, NULL };
     if (cq_int_is(k, 0)) {
         x = cq_sym_slice(s, x, axis, k, k, 1);
         return (sorted){ x, cq_sym_cast(s, x, CQ_DTYPE_I64) };

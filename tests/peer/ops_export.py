@@ -127,6 +127,8 @@ def run_family(family, operators, opsets):
             results.append((family, message, False))
             continue
         one = cases[case]
+        if not list(tensors(one["results"])):
+            continue  # a question whose answer is a number: there is nothing to export
         if operators and one["op"] not in operators and one["op"].split(".")[0] not in operators:
             continue
         name = name_of(one, opset, dynamic)

@@ -29,8 +29,9 @@ static cq_status relu6(cq_opcall *c)
 /* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
 static cq_status selu(cq_opcall *c)
 {
-    return return_tensor(c, CQ_OP(c->cx, "aten::elu", c->args[0], F(1.6732632423543772848170429916717),
-                                  F(1.0507009873554804934193349852946)));
+    return return_tensor(c,
+                         CQ_OP(c->cx, "aten::elu", c->args[0], F(1.6732632423543772848170429916717),
+                               F(1.0507009873554804934193349852946)));
 }
 
 static cq_status celu(cq_opcall *c)
@@ -158,9 +159,9 @@ enum { FEATURES = 1, ALPHA = 2 };
 static cq_status dropout(cq_opcall *c)
 {
     const double lowest = -1.7580993408473766; /* -scale * alpha of SELU */
-    double       p = cq_arg_f64(c, "p"), a;
-    cq_tensor   *x = c->args[0].u.tensor, *mask;
-    int          kind = c->op->def->variant;
+    double       p      = cq_arg_f64(c, "p"), a;
+    cq_tensor   *x      = c->args[0].u.tensor, *mask;
+    int          kind   = c->op->def->variant;
 
     CQ_TRY(check_p(c, p));
     if (p == 0 || !cq_arg_bool(c, "train") || cq_tensor_numel(x) == 0)
@@ -183,7 +184,7 @@ static cq_status dropout(cq_opcall *c)
     return return_tensor(c, CQ_OP(c->cx, "aten::add.Scalar", T(x), F(-lowest * p * a)));
 }
 
-#define ROW CQ_EW_ROW
+#define ROW  CQ_EW_ROW
 #define ROW1 CQ_EW_ROW1
 #define DROPOUT(name, kind, text)                                                                  \
     {                                                                                              \
@@ -203,8 +204,8 @@ const cq_op_def cq_ops_activation[] = {
       .about  = "x, times a learned slope below 0",
       .shape  = prelu_shape,
       .run    = prelu_run },
-    ROW("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", ELU,
-        real_shape, "x, bent to -alpha below 0"),
+    ROW("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+        ELU, real_shape, "x, bent to -alpha below 0"),
     { .schema  = "aten::selu(Tensor self) -> Tensor",
       .about   = "elu with the constants that keep mean and variance",
       .compose = selu },
@@ -233,8 +234,9 @@ const cq_op_def cq_ops_activation[] = {
         "x, nearer to 0 by lambd"),
     ROW("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", HARDSHRINK, real_shape,
         "0 within lambd of it"),
-    { .schema = "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
-                "training=False, Generator? generator=None) -> Tensor",
+    { .schema =
+          "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
+          "training=False, Generator? generator=None) -> Tensor",
       .about   = "x, times a random slope below 0",
       .compose = rrelu,
       .flags   = CQ_OP_RANDOM },

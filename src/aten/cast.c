@@ -29,18 +29,19 @@ static cq_status to_run(cq_opcall *c)
 /* The many ways to say to.dtype: dtype as an argument, of other, or named by the row. */
 static cq_status to_by_other_words(cq_opcall *c)
 {
-    const cq_schema *s    = c->op->schema;
-    cq_tensor       *self = c->args[0].u.tensor;
+    const cq_schema *s     = c->op->schema;
+    cq_tensor       *self  = c->args[0].u.tensor;
     cq_dtype         dtype = c->op->def->variant ? (cq_dtype)c->op->def->variant : self->dtype;
-    bool             copy = cq_schema_find(s, "copy") >= 0 && cq_arg_bool(c, "copy");
+    bool             copy  = cq_schema_find(s, "copy") >= 0 && cq_arg_bool(c, "copy");
 
     if (cq_schema_find(s, "dtype") >= 0)
         dtype = cq_arg_dtype(c, "dtype", dtype);
     else if (cq_schema_find(s, "other") >= 0)
         dtype = cq_arg_tensor(c, "other")->dtype;
     CQ_TRY(c->cx->status);
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(self), DTYPE(dtype), B(false),
-                                     B(copy || strcmp(s->name, "aten::_to_copy") == 0)));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::to.dtype", T(self), DTYPE(dtype), B(false),
+                               B(copy || strcmp(s->name, "aten::_to_copy") == 0)));
     return c->cx->status;
 }
 
@@ -111,7 +112,9 @@ static cq_status return_self(cq_opcall *c)
         .flags = CQ_OP_PARTS                                                                       \
     }
 #define VIEW(text_of_schema, text)                                                                 \
-    { .schema = "aten::" text_of_schema, .about = text, .view = same_view, .unview = same_unview }
+    {                                                                                              \
+        .schema = "aten::" text_of_schema, .about = text, .view = same_view, .unview = same_unview \
+    }
 #define SELF(text_of_schema, text)                                                                 \
     {                                                                                              \
         .schema = "aten::" text_of_schema, .about = text, .compose = return_self,                  \
@@ -129,15 +132,18 @@ const cq_op_def cq_ops_cast[] = {
     TO("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
        "MemoryFormat? memory_format=None) -> Tensor(a)"),
     TO("to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-       "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
+       "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
+       "MemoryFormat? "
        "memory_format=None) -> Tensor(a)"),
     TO("to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, "
        "bool copy=False) -> Tensor(b|a)"),
-    TO("to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) -> "
+    TO("to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) "
+       "-> "
        "Tensor(b|a)"),
     TO("to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)"),
     TO("_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-       "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"),
+       "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> "
+       "Tensor"),
     TO("type_as(Tensor self, Tensor other) -> Tensor"),
     CAST("Byte", U8),
     CAST("Char", I8),
@@ -170,8 +176,9 @@ const cq_op_def cq_ops_cast[] = {
     SELF("cuda(Tensor(a) self) -> Tensor(b|a)", "itself: there is no other device here"),
     SELF("resolve_conj(Tensor(a) self) -> Tensor(a)", "itself"),
     SELF("resolve_neg(Tensor(a) self) -> Tensor(a)", "itself"),
-    { .schema  = "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
-                 "Tensor(b|a)",
+    { .schema =
+          "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
+          "Tensor(b|a)",
       .about   = "itself, or in another dtype",
       .compose = to_by_other_words,
       .flags   = CQ_OP_PARTS },

@@ -53,7 +53,7 @@ static cq_status where_run(cq_opcall *c)
 static cq_status where_true(cq_opcall *c)
 {
     static const char *const unbind = "aten::unbind.int";
-    cq_tensor *at = CQ_OP(c->cx, "aten::nonzero", c->args[0]);
+    cq_tensor               *at     = CQ_OP(c->cx, "aten::nonzero", c->args[0]);
 
     CQ_TRY(c->cx->status);
     if (!cq_op_find(unbind))
@@ -100,7 +100,8 @@ static cq_status isclose(cq_opcall *c)
                      T(CQ_OP(cx, "aten::isnan", T(y))));
         same = CQ_OP(cx, "aten::logical_or", T(same), T(near));
     }
-    allowed = CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::mul.Scalar", T(y), F(cq_arg_f64(c, "rtol")))));
+    allowed =
+        CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::mul.Scalar", T(y), F(cq_arg_f64(c, "rtol")))));
     allowed = CQ_OP(cx, "aten::add.Scalar", T(allowed), F(cq_arg_f64(c, "atol")));
     near    = CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::sub.Tensor", T(x), T(y))));
     x       = CQ_OP(cx, "aten::isfinite", T(near));
@@ -110,7 +111,7 @@ static cq_status isclose(cq_opcall *c)
     return cx->status;
 }
 
-#define ROW CQ_EW_ROW
+#define ROW  CQ_EW_ROW
 #define ROW1 CQ_EW_ROW1
 #define COMPARISON(name, id, text)                                                                 \
     ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, BOOL, text),             \
@@ -161,7 +162,7 @@ const cq_op_def cq_ops_compare[] = {
     ROW1("isneginf", ISNEGINF, BOOL, "whether it is minus infinity"),
     { .schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
                 "atol=1e-08, bool equal_nan=False) -> Tensor",
-      .about   = "whether they are nearly equal",
+      .about  = "whether they are nearly equal",
       .compose = isclose,
       .flags   = CQ_OP_PARTS },
 

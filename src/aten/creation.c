@@ -13,7 +13,9 @@ static bool has_arg(const cq_opcall *c, const char *name)
 /* The dtype that a plain number has as a tensor. */
 static cq_dtype dtype_of_number(cq_val v)
 {
-    return v.kind == CQ_VAL_BOOL ? CQ_DTYPE_BOOL : v.kind == CQ_VAL_INT ? CQ_DTYPE_I64 : CQ_DTYPE_F32;
+    return v.kind == CQ_VAL_BOOL  ? CQ_DTYPE_BOOL
+           : v.kind == CQ_VAL_INT ? CQ_DTYPE_I64
+                                  : CQ_DTYPE_F32;
 }
 
 /* ---- filled ---- */
@@ -133,8 +135,8 @@ static range range_of(const cq_opcall *c, cq_dtype *dtype)
     range r = { .start = has_arg(c, "start") ? cq_arg_val(c, "start") : I(0),
                 .end   = cq_arg_val(c, "end"),
                 .step  = has_arg(c, "step") ? cq_arg_val(c, "step") : I(1) };
-    bool  whole = r.start.kind != CQ_VAL_FLOAT && r.end.kind != CQ_VAL_FLOAT &&
-                 r.step.kind != CQ_VAL_FLOAT;
+    bool  whole =
+        r.start.kind != CQ_VAL_FLOAT && r.end.kind != CQ_VAL_FLOAT && r.step.kind != CQ_VAL_FLOAT;
 
     *dtype  = cq_arg_dtype(c, "dtype", whole ? CQ_DTYPE_I64 : CQ_DTYPE_F32);
     r.whole = whole || *dtype == CQ_DTYPE_I64;
@@ -265,8 +267,8 @@ static cq_status number_shape(cq_opcall *c)
     cq_val v = c->args[0];
 
     /* scalar_tensor alone makes floats of integers. */
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", has_arg(c, "s") ? CQ_DTYPE_F32 : dtype_of_number(v)), 0,
-              NULL);
+    cq_result(c, 0, cq_arg_dtype(c, "dtype", has_arg(c, "s") ? CQ_DTYPE_F32 : dtype_of_number(v)),
+              0, NULL);
     return c->cx->status;
 }
 
@@ -288,8 +290,9 @@ static cq_status one_hot(cq_opcall *c)
         most = CQ_OP(c->cx, "aten::max", T(x));
         CQ_TRY(c->cx->status);
         if (!cq_tensor_has_data(most)) /* only an export to an old opset takes it apart */
-            return cq_call_fail(c, CQ_E_UNSUPPORTED, "a number of classes that depends on data needs "
-                                                     "OneHot, which came with opset 9");
+            return cq_call_fail(c, CQ_E_UNSUPPORTED,
+                                "a number of classes that depends on data needs "
+                                "OneHot, which came with opset 9");
         n = cq_i(cq_tensor_get_i64(most, 0) + 1);
     }
     for (int64_t i = 0; c->real && i < cq_tensor_numel(x); i++)
@@ -315,7 +318,8 @@ static cq_status one_hot_shape(cq_opcall *c)
     return c->cx->status;
 }
 
-#define OPTIONS "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+#define OPTIONS                                                                                    \
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 #define FORMAT ", MemoryFormat? memory_format=None"
 #define FILLED(text_of_schema, kind, text)                                                         \
     {                                                                                              \
@@ -338,10 +342,12 @@ const cq_op_def cq_ops_creation[] = {
     FILLED("zeros(SymInt[] size, " OPTIONS, ZEROS, "zeros"),
     FILLED("ones(SymInt[] size, " OPTIONS, ONES, "ones"),
     FILLED("full(SymInt[] size, Scalar fill_value, " OPTIONS, FULL, "one number everywhere"),
-    FILLED("empty.memory_format(SymInt[] size, " OPTIONS FORMAT, ZEROS, "zeros: nothing is left undefined"),
+    FILLED("empty.memory_format(SymInt[] size, " OPTIONS FORMAT, ZEROS,
+           "zeros: nothing is left undefined"),
     FILLED("zeros_like(Tensor self, " OPTIONS FORMAT, ZEROS, "zeros"),
     FILLED("ones_like(Tensor self, " OPTIONS FORMAT, ONES, "ones"),
-    FILLED("full_like(Tensor self, Scalar fill_value, " OPTIONS FORMAT, FULL, "one number everywhere"),
+    FILLED("full_like(Tensor self, Scalar fill_value, " OPTIONS FORMAT, FULL,
+           "one number everywhere"),
     FILLED("empty_like(Tensor self, " OPTIONS FORMAT, ZEROS, "zeros"),
     FILLED("new_zeros(Tensor self, SymInt[] size, " OPTIONS, ZEROS, "zeros"),
     FILLED("new_ones(Tensor self, SymInt[] size, " OPTIONS, ONES, "ones"),

@@ -20,7 +20,8 @@ cq_status cq_shape_of_operands_in_bool(cq_opcall *c);
 cq_status cq_run_elementwise(cq_opcall *c);
 
 /* The same in steps, for rows that are a little different. */
-cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_val *vals, size_t n);
+cq_status cq_broadcast_vals(cq_opcall *c, size_t *rank, cq_int *sizes, const cq_val *vals,
+                            size_t n);
 
 /* A tensor for an operand: itself, or a number as a 0-d tensor that the context owns. NULL
  * after a failure. */

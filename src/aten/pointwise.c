@@ -5,14 +5,15 @@
 #include <float.h>
 #include <math.h>
 
-#define SAME cq_shape_of_operands
+#define SAME  cq_shape_of_operands
 #define FLOAT cq_shape_of_operands_in_float
 
 static cq_status sub_shape(cq_opcall *c)
 {
     if (cq_result_type(c->args, 2) == CQ_DTYPE_BOOL)
-        return cq_call_fail(c, CQ_E_TYPE, "bool tensors cannot be subtracted; use logical_xor or "
-                                          "logical_not");
+        return cq_call_fail(c, CQ_E_TYPE,
+                            "bool tensors cannot be subtracted; use logical_xor or "
+                            "logical_not");
     return cq_shape_of_operands(c);
 }
 
@@ -84,8 +85,9 @@ static cq_status pow_scalar_run(cq_opcall *c)
     static const struct {
         double   exponent;
         cq_ew_op op;
-    } simple[] = { { 2, CQ_EW_SQUARE }, { 0.5, CQ_EW_SQRT }, { -0.5, CQ_EW_RSQRT },
-                   { -1, CQ_EW_RECIPROCAL } };
+    } simple[] = {
+        { 2, CQ_EW_SQUARE }, { 0.5, CQ_EW_SQRT }, { -0.5, CQ_EW_RSQRT }, { -1, CQ_EW_RECIPROCAL }
+    };
     cq_tensor *out = cq_result_tensor(c, 0);
 
     for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
@@ -105,8 +107,8 @@ static cq_status float_power(cq_opcall *c)
 {
     static const char *const names[] = { "aten::pow.Scalar", "aten::pow.Tensor_Scalar",
                                          "aten::pow.Tensor_Tensor" };
-    cq_val wide[2];
-    int    tensors = 0;
+    cq_val                   wide[2];
+    int                      tensors = 0;
 
     for (size_t i = 0; i < 2; i++) {
         bool tensor = c->args[i].kind == CQ_VAL_TENSOR;
@@ -203,8 +205,9 @@ static cq_status clamp_max(cq_opcall *c)
 static cq_status addcdiv_shape(cq_opcall *c)
 {
     if (!cq_dtype_is_float(cq_result_type(c->args, 3)))
-        return cq_call_fail(c, CQ_E_TYPE, "integers are not divided here; use true_divide or "
-                                          "floor_divide");
+        return cq_call_fail(c, CQ_E_TYPE,
+                            "integers are not divided here; use true_divide or "
+                            "floor_divide");
     return cq_shape_of_operands(c);
 }
 
@@ -225,8 +228,8 @@ static cq_status nan_to_num_run(cq_opcall *c)
                                                     [CQ_DTYPE_BF16] = 3.3895313892515355e38,
                                                     [CQ_DTYPE_F32]  = FLT_MAX,
                                                     [CQ_DTYPE_F64]  = DBL_MAX };
-    cq_tensor *out = cq_result_tensor(c, 0);
-    cq_params  p   = { .b = highest[out->dtype], .c = -highest[out->dtype] };
+    cq_tensor          *out                     = cq_result_tensor(c, 0);
+    cq_params           p = { .b = highest[out->dtype], .c = -highest[out->dtype] };
 
     if (!cq_arg_is_none(c, "nan"))
         p.a = cq_arg_f64(c, "nan");
@@ -280,14 +283,14 @@ static cq_status heaviside(cq_opcall *c)
 
 static cq_status degrees(cq_opcall *c)
 {
-    const double pi = 3.14159265358979323846;
+    const double pi     = 3.14159265358979323846;
     double       factor = c->op->def->variant ? pi / 180 : 180 / pi;
 
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::mul.Scalar", c->args[0], F(factor)));
     return c->cx->status;
 }
 
-#define ROW CQ_EW_ROW
+#define ROW  CQ_EW_ROW
 #define ROW1 CQ_EW_ROW1
 
 const cq_op_def cq_ops_pointwise[] = {
@@ -376,8 +379,10 @@ const cq_op_def cq_ops_pointwise[] = {
       .compose = float_power,
       .flags   = CQ_OP_PARTS },
 
-    ROW("aten::atan2(Tensor self, Tensor other) -> Tensor", ATAN2, FLOAT, "the angle of (other, self)"),
-    ROW("aten::hypot(Tensor self, Tensor other) -> Tensor", HYPOT, SAME, "the length of (self, other)"),
+    ROW("aten::atan2(Tensor self, Tensor other) -> Tensor", ATAN2, FLOAT,
+        "the angle of (other, self)"),
+    ROW("aten::hypot(Tensor self, Tensor other) -> Tensor", HYPOT, SAME,
+        "the length of (self, other)"),
     ROW("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", COPYSIGN, FLOAT,
         "self with the sign of other"),
     ROW("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", COPYSIGN, FLOAT,

@@ -152,8 +152,8 @@ static cq_status draw_row(cq_opcall *c, double *weights, int64_t n, int64_t *out
 
 static cq_status multinomial_run(cq_opcall *c)
 {
-    cq_tensor *out = cq_result_tensor(c, 0), *p;
-    int64_t    n = out->rank ? cq_tensor_size(c->args[0].u.tensor, out->rank - 1) : 0;
+    cq_tensor *out     = cq_result_tensor(c, 0), *p;
+    int64_t    n       = out->rank ? cq_tensor_size(c->args[0].u.tensor, out->rank - 1) : 0;
     int64_t    n_draws = cq_arg_i64(c, "num_samples");
     int64_t    rows    = out->rank == 2 ? cq_tensor_size(out, 0) : 1;
     cq_status  status  = CQ_OK;
@@ -211,7 +211,8 @@ static cq_status check_std(const cq_opcall *c, double std)
 static cq_status normal_like(cq_opcall *c)
 {
     CQ_TRY(check_std(c, cq_arg_f64(c, "std")));
-    return return_tensor(c, drawn(c, "aten::randn_like", cq_arg_f64(c, "mean"), cq_arg_f64(c, "std")));
+    return return_tensor(c,
+                         drawn(c, "aten::randn_like", cq_arg_f64(c, "mean"), cq_arg_f64(c, "std")));
 }
 
 static cq_status normal_of_size(cq_opcall *c)
@@ -235,18 +236,21 @@ static cq_status normal_of_tensors(cq_opcall *c)
     if (std.kind == CQ_VAL_FLOAT)
         CQ_TRY(check_std(c, std.u.f.value));
     /* The sum has the sizes that both broadcast to. */
-    x = tensors ? CQ_OP(c->cx, "aten::add.Tensor", mean, std)
-                : mean.kind == CQ_VAL_TENSOR ? mean.u.tensor : std.u.tensor;
+    x = tensors                      ? CQ_OP(c->cx, "aten::add.Tensor", mean, std)
+        : mean.kind == CQ_VAL_TENSOR ? mean.u.tensor
+                                     : std.u.tensor;
     x = CQ_OP(c->cx, "aten::randn_like", T(x));
-    x = CQ_OP(c->cx, std.kind == CQ_VAL_TENSOR ? "aten::mul.Tensor" : "aten::mul.Scalar", T(x), std);
-    x = CQ_OP(c->cx, mean.kind == CQ_VAL_TENSOR ? "aten::add.Tensor" : "aten::add.Scalar", T(x), mean);
+    x = CQ_OP(c->cx, std.kind == CQ_VAL_TENSOR ? "aten::mul.Tensor" : "aten::mul.Scalar", T(x),
+              std);
+    x = CQ_OP(c->cx, mean.kind == CQ_VAL_TENSOR ? "aten::add.Tensor" : "aten::add.Scalar", T(x),
+              mean);
     return return_tensor(c, x);
 }
 
 /* 1 where a uniform number is below p: self, a number or a tensor. */
 static cq_status bernoulli(cq_opcall *c)
 {
-    cq_tensor *self = c->args[0].u.tensor, *x;
+    cq_tensor *self  = c->args[0].u.tensor, *x;
     bool       has_p = cq_schema_find(c->op->schema, "p") >= 0;
     cq_val     p     = has_p ? cq_arg_val(c, "p") : c->args[0];
 
@@ -273,9 +277,9 @@ static cq_status exponential(cq_opcall *c)
 static cq_status random_integers(cq_opcall *c)
 {
     static const int64_t highest[CQ_DTYPE_COUNT] = {
-        [CQ_DTYPE_BOOL] = 1,         [CQ_DTYPE_U8] = UINT8_MAX,   [CQ_DTYPE_I8] = INT8_MAX,
-        [CQ_DTYPE_I16] = INT16_MAX,  [CQ_DTYPE_I32] = INT32_MAX,  [CQ_DTYPE_I64] = INT64_MAX - 1,
-        [CQ_DTYPE_F16] = 1 << 11,    [CQ_DTYPE_BF16] = 1 << 8,    [CQ_DTYPE_F32] = 1 << 24,
+        [CQ_DTYPE_BOOL] = 1,        [CQ_DTYPE_U8] = UINT8_MAX,  [CQ_DTYPE_I8] = INT8_MAX,
+        [CQ_DTYPE_I16] = INT16_MAX, [CQ_DTYPE_I32] = INT32_MAX, [CQ_DTYPE_I64] = INT64_MAX - 1,
+        [CQ_DTYPE_F16] = 1 << 11,   [CQ_DTYPE_BF16] = 1 << 8,   [CQ_DTYPE_F32] = 1 << 24,
         [CQ_DTYPE_F64] = 1LL << 53,
     };
     cq_tensor *self = c->args[0].u.tensor;
@@ -287,8 +291,10 @@ static cq_status random_integers(cq_opcall *c)
                                   I(to ? cq_arg_i64(c, "to") : highest[self->dtype] + 1)));
 }
 
-#define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
-#define OPTIONS_INT "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+#define OPTIONS                                                                                    \
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+#define OPTIONS_INT                                                                                \
+    "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 #define FORMAT ", MemoryFormat? memory_format=None"
 #define DRAWN(text_of_schema, shape_rule, kernel, text)                                            \
     {                                                                                              \
@@ -318,8 +324,8 @@ const cq_op_def cq_ops_random[] = {
     MADE("randint_like(Tensor self, int high, *, " OPTIONS FORMAT, like, 0, "integers below high"),
     MADE("randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS FORMAT, like, 0,
          "integers from low to below high"),
-    MADE("uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None", uniform, 0,
-         "uniform numbers"),
+    MADE("uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None", uniform,
+         0, "uniform numbers"),
     MADE("normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None",
          normal_like, 0, "normal numbers"),
     MADE("normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None",
@@ -328,7 +334,8 @@ const cq_op_def cq_ops_random[] = {
          normal_of_tensors, 0, "normal numbers"),
     MADE("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None",
          normal_of_tensors, 0, "normal numbers"),
-    MADE("normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, " OPTIONS,
+    MADE("normal.float_float(float mean, float std, int[] size, *, Generator? "
+         "generator=None, " OPTIONS,
          normal_of_size, 0, "normal numbers"),
     MADE("bernoulli(Tensor self, *, Generator? generator=None", bernoulli, 0,
          "1 as often as self says"),
@@ -338,8 +345,8 @@ const cq_op_def cq_ops_random[] = {
          "1 as often as p says"),
     MADE("exponential(Tensor self, float lambd=1., *, Generator? generator=None", exponential, 0,
          "numbers of the exponential distribution"),
-    MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None", random_integers,
-         0, "integers"),
+    MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None",
+         random_integers, 0, "integers"),
     MADE("random.to(Tensor self, int to, *, Generator? generator=None", random_integers, 0,
          "integers"),
     MADE("random(Tensor self, *, Generator? generator=None", random_integers, 0, "integers"),

@@ -77,7 +77,7 @@ TEST(random, normal_numbers_have_their_mean_and_deviation)
 
 TEST(random, integers_are_all_met_and_no_others)
 {
-    cq_tensor *t = CQ_OP(cx, "aten::randint.low", I(-2), I(3), many());
+    cq_tensor *t        = CQ_OP(cx, "aten::randint.low", I(-2), I(3), many());
     int        count[5] = { 0 };
 
     CHECK_OK(cq_ctx_status(cx));
@@ -93,9 +93,9 @@ TEST(random, integers_are_all_met_and_no_others)
 
 TEST(random, a_permutation_has_every_number_once)
 {
-    cq_tensor *t        = CQ_OP(cx, "aten::randperm", I(100));
+    cq_tensor *t         = CQ_OP(cx, "aten::randperm", I(100));
     bool       seen[100] = { false };
-    int        in_place = 0;
+    int        in_place  = 0;
 
     CHECK_OK(cq_ctx_status(cx));
     for (int64_t i = 0; i < 100; i++) {

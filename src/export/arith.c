@@ -4,13 +4,13 @@
 
 #include <math.h>
 
-#define BIT(d) (1u << CQ_DTYPE_##d)
-#define BOOL BIT(BOOL)
-#define SINGLE BIT(F32)
-#define REAL (BIT(F16) | BIT(F32) | BIT(F64)) /* not bfloat16, see computed */
+#define BIT(d)    (1u << CQ_DTYPE_##d)
+#define BOOL      BIT(BOOL)
+#define SINGLE    BIT(F32)
+#define REAL      (BIT(F16) | BIT(F32) | BIT(F64)) /* not bfloat16, see computed */
 #define HALF_REAL (BIT(F16) | BIT(F32))
-#define INTS (BIT(U8) | BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
-#define WIDE (BIT(I32) | BIT(I64))
+#define INTS      (BIT(U8) | BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
+#define WIDE      (BIT(I32) | BIT(I64))
 
 /* What both the ONNX standard and the CPU kernels of ONNX Runtime take, from an opset on. The
  * kernels were asked one by one. truth: the result is bool. */
@@ -145,10 +145,49 @@ cq_dtype cq_sym_fit(const cq_sym *s, const char *op, cq_dtype d)
     return t->dtypes == BOOL ? CQ_DTYPE_BOOL : d;
 }
 
+/* What two sizes broadcast to; false if that cannot be told. */
+static bool meet(cq_int *out, cq_int a, cq_int b)
+{
+    if (cq_int_is(a, 1))
+        *out = b;
+    else if (cq_int_is(b, 1) || cq_int_same(a, b) || (!a.expr && b.expr && a.value == b.value))
+        *out = a;
+    else if (a.expr && !b.expr && a.value == b.value)
+        *out = b;
+    else
+        return false;
+    return true;
+}
+
+/* Gives out the dtype and, as far as those of its operands are known, the sizes. */
+static void set_type(cq_sym *s, cq_value *out, cq_dtype dtype, cq_value *const *in, size_t n)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    int    rank  = 0;
+    bool   known = out != NULL;
+
+    for (size_t k = 0; k < n && known; k++) {
+        known = in[k] && in[k]->type.kind == CQ_TYPE_TENSOR && in[k]->type.rank >= 0;
+        rank  = known && in[k]->type.rank > rank ? in[k]->type.rank : rank;
+    }
+    for (int i = 0; i < rank; i++)
+        sizes[i] = cq_i(1);
+    for (size_t k = 0; k < n && known; k++)
+        for (int i = 0; i < in[k]->type.rank && known; i++) {
+            cq_int *size = &sizes[rank - in[k]->type.rank + i];
+
+            known = meet(size, *size, in[k]->type.sizes[i]);
+        }
+    if (known)
+        cq_sym_set_type(s, out, dtype, (size_t)rank, sizes);
+    else
+        cq_sym_set_dtype(s, out, dtype);
+}
+
 cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
                        const cq_attr *attrs, size_t n_attrs)
 {
-    const struct takes *t = find(op, cq_sym_opset(s));
+    const struct takes *t       = find(op, cq_sym_opset(s));
     cq_value           *cast[2] = { NULL, NULL }, *out;
     cq_dtype            given, used;
 
@@ -163,7 +202,7 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
     for (size_t i = 0; i < n_in && i < 2; i++)
         cast[i] = cq_sym_cast(s, in[i], used);
     out = cq_sym_op(s, op, cast, n_in, attrs, n_attrs);
-    cq_sym_set_dtype(s, out, t && t->truth ? CQ_DTYPE_BOOL : used);
+    set_type(s, out, t && t->truth ? CQ_DTYPE_BOOL : used, cast, n_in);
     return t && t->truth ? out : cq_sym_cast(s, out, given);
 }
 
@@ -270,13 +309,15 @@ static int64_t size_at(const cq_value *v, int axis, int rank)
 }
 
 /* Where in the flattened v each element of a result of these sizes comes from. */
-static cq_value *sources(cq_sym *s, const cq_value *v, int rank, const int64_t *sizes, int64_t first)
+static cq_value *sources(cq_sym *s, const cq_value *v, int rank, const int64_t *sizes,
+                         int64_t first)
 {
     cq_tensor *t = NULL;
     cq_value  *out;
     int64_t    n, *at;
 
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, (size_t)rank, sizes, NULL)))
+    if (s->status != CQ_OK ||
+        cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, (size_t)rank, sizes, NULL)))
         return NULL;
     n  = cq_tensor_numel(t);
     at = cq_tensor_data(t);
@@ -313,7 +354,7 @@ enum { MAX_SOURCES = 1 << 20 };
 static cq_value *where_by_index(cq_sym *s, cq_value *condition, cq_value *x, cq_value *y)
 {
     int64_t   sizes[CQ_MAX_RANK], n = 1;
-    int       rank = 0;
+    int       rank  = 0;
     cq_value *of[3] = { condition, x, y }, *from_x, *from_y, *at;
 
     for (int k = 0; k < 3; k++) {
@@ -347,28 +388,33 @@ static cq_value *where_by_index(cq_sym *s, cq_value *condition, cq_value *x, cq_
 cq_value *cq_sym_where(cq_sym *s, cq_value *condition, cq_value *x, cq_value *y)
 {
     cq_dtype  dtype = cq_sym_dtype(s, x), used;
-    cq_value *out;
+    cq_value *out, *in[3];
 
     if (s->status != CQ_OK)
         return NULL;
     condition = cq_sym_cast(s, condition, CQ_DTYPE_BOOL);
     if (cq_sym_opset(s) < 9) {
-        out = where_by_index(s, condition, x, y);
-        cq_sym_set_dtype(s, out, dtype);
+        in[0] = condition;
+        in[1] = x;
+        in[2] = y;
+        out   = where_by_index(s, condition, x, y);
+        set_type(s, out, dtype, in, 3);
         return out;
     }
-    used = cq_sym_fit(s, "Where", dtype);
-    out  = cq_sym_op(s, "Where",
-                     CQ_IN(condition, cq_sym_cast(s, x, used), cq_sym_cast(s, y, used)), CQ_NO_ATTR);
-    cq_sym_set_dtype(s, out, used);
+    used  = cq_sym_fit(s, "Where", dtype);
+    in[0] = condition;
+    in[1] = cq_sym_cast(s, x, used);
+    in[2] = cq_sym_cast(s, y, used);
+    out   = cq_sym_op(s, "Where", in, 3, CQ_NO_ATTR);
+    set_type(s, out, used, in, 3);
     return cq_sym_cast(s, out, dtype);
 }
 
 /* Max and Min broadcast since opset 8; before it, what is smaller is spread by adding zeros. */
 cq_value *cq_sym_larger(cq_sym *s, cq_value *x, cq_value *y, bool smaller)
 {
-    const char *op = smaller ? "Min" : "Max";
-    cq_type     want = cq_sym_result_type(s, 0);
+    const char *op    = smaller ? "Min" : "Max";
+    cq_type     want  = cq_sym_result_type(s, 0);
     cq_tensor  *zeros = NULL;
     int64_t     sizes[CQ_MAX_RANK];
     cq_value   *zero;
@@ -535,8 +581,7 @@ cq_value *cq_sym_fmod(cq_sym *s, cq_value *x, cq_value *y)
     if (!is_real(s, x) || cq_sym_data(y))
         return rest;
     /* 0 * inf is NaN, yet nothing is taken from x. */
-    return cq_sym_where(s, cq_sym_equal(s, CQ_1("Abs", y), cq_sym_num(s, y, INFINITY)),
-                        x, rest);
+    return cq_sym_where(s, cq_sym_equal(s, CQ_1("Abs", y), cq_sym_num(s, y, INFINITY)), x, rest);
 }
 
 cq_value *cq_sym_remainder(cq_sym *s, cq_value *x, cq_value *y)
@@ -564,8 +609,7 @@ static cq_value *floor_divide_real(cq_sym *s, cq_value *x, cq_value *y)
     rest     = cq_sym_fmod(s, x, y);
     quotient = CQ_2("Div", CQ_2("Sub", x, rest), y);
     quotient = CQ_1("Floor", CQ_2("Add", quotient, cq_sym_num(s, x, 0.5)));
-    quotient = CQ_2("Sub", quotient,
-                    cq_sym_cast(s, other_sign(s, rest, y), cq_sym_dtype(s, x)));
+    quotient = CQ_2("Sub", quotient, cq_sym_cast(s, other_sign(s, rest, y), cq_sym_dtype(s, x)));
     if (is_positive_constant(y))
         return quotient;
     return cq_sym_where(s, cq_sym_equal(s, y, cq_sym_num(s, y, 0)), plain, quotient);

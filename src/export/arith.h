@@ -22,7 +22,7 @@ bool cq_sym_fits(const cq_sym *s, const char *op, cq_dtype d);
 /* The node, with casts around it where they are needed. Operands must be of one dtype. */
 cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
                        const cq_attr *attrs, size_t n_attrs);
-#define CQ_1(op, x) cq_sym_apply(s, op, CQ_IN(x), CQ_NO_ATTR)
+#define CQ_1(op, x)    cq_sym_apply(s, op, CQ_IN(x), CQ_NO_ATTR)
 #define CQ_2(op, x, y) cq_sym_apply(s, op, CQ_IN(x, y), CQ_NO_ATTR)
 
 /* The whole of a symbolic that is one such node: its operands are the first arguments. */
@@ -47,8 +47,8 @@ cq_value *cq_sym_sign(cq_sym *s, cq_value *x);
 cq_value *cq_sym_trunc(cq_sym *s, cq_value *x);
 cq_value *cq_sym_round(cq_sym *s, cq_value *x); /* halves to even */
 cq_value *cq_sym_floor_divide(cq_sym *s, cq_value *x, cq_value *y);
-cq_value *cq_sym_remainder(cq_sym *s, cq_value *x, cq_value *y); /* the sign of y */
-cq_value *cq_sym_fmod(cq_sym *s, cq_value *x, cq_value *y);      /* the sign of x */
+cq_value *cq_sym_remainder(cq_sym *s, cq_value *x, cq_value *y);                 /* the sign of y */
+cq_value *cq_sym_fmod(cq_sym *s, cq_value *x, cq_value *y);                      /* the sign of x */
 cq_value *cq_sym_bounded(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* NULL: none */
 cq_value *cq_sym_larger(cq_sym *s, cq_value *x, cq_value *y, bool smaller);
 

@@ -116,7 +116,7 @@ static cq_status read_object(cq_ctx *cx, cq_val *out, const json_t *j)
     } else if ((v = json_object_get(j, "f"))) {
         *out = F(number_of(v));
     } else if ((v = json_object_get(j, "c"))) {
-        *out = (cq_val){ .kind = CQ_VAL_COMPLEX };
+        *out        = (cq_val){ .kind = CQ_VAL_COMPLEX };
         out->u.c.re = json_number_value(json_array_get(v, 0));
         out->u.c.im = json_number_value(json_array_get(v, 1));
     } else {

@@ -25,9 +25,9 @@ static const struct {
 static const struct {
     double rtol, atol;
 } tolerances[CQ_DTYPE_COUNT] = {
-    [CQ_DTYPE_F16] = { 1e-3, 1e-3 },  [CQ_DTYPE_BF16] = { 8e-3, 8e-3 },
-    [CQ_DTYPE_F32] = { 1e-5, 1e-6 },  [CQ_DTYPE_F64] = { 1e-10, 1e-12 },
-    [CQ_DTYPE_C64] = { 1e-5, 1e-6 },  [CQ_DTYPE_C128] = { 1e-10, 1e-12 },
+    [CQ_DTYPE_F16] = { 1e-3, 1e-3 }, [CQ_DTYPE_BF16] = { 8e-3, 8e-3 },
+    [CQ_DTYPE_F32] = { 1e-5, 1e-6 }, [CQ_DTYPE_F64] = { 1e-10, 1e-12 },
+    [CQ_DTYPE_C64] = { 1e-5, 1e-6 }, [CQ_DTYPE_C128] = { 1e-10, 1e-12 },
 };
 
 static int n_tests, n_failed;
@@ -94,10 +94,10 @@ static cq_status as_parts(cq_tensor **out, const cq_tensor *t)
 
 static void compare_values(check *k, const char *run, const cq_tensor *got, const cq_tensor *want)
 {
-    const json_t *own  = json_object_get(k->one, "tol");
-    double        rtol = own ? json_number_value(json_array_get(own, 0)) : tolerances[want->dtype].rtol;
-    double        atol = own ? json_number_value(json_array_get(own, 1)) : tolerances[want->dtype].atol;
-    cq_tensor    *a = NULL, *b = NULL;
+    const json_t *own = json_object_get(k->one, "tol");
+    double rtol  = own ? json_number_value(json_array_get(own, 0)) : tolerances[want->dtype].rtol;
+    double atol  = own ? json_number_value(json_array_get(own, 1)) : tolerances[want->dtype].atol;
+    cq_tensor *a = NULL, *b = NULL;
 
     if (as_parts(&a, got) != CQ_OK || as_parts(&b, want) != CQ_OK)
         complain(k, run, "%s", cq_last_error()->message);
@@ -200,9 +200,9 @@ static void run_real(check *k, cq_ctx *cx, const cq_op *op, cq_val *args, size_t
         compare(k, "real", got[i], value, true);
         compare_alias(k, i, &got[i], args);
     }
-    json_object_foreach(json_object_get((json_t *)k->one, "after"), index, j)
-        if (cq_fixture_val(cx, &value, j) == CQ_OK)
-            compare(k, "changed argument", args[atoi(index)], value, true);
+    json_object_foreach(json_object_get((json_t *)k->one, "after"), index,
+                        j) if (cq_fixture_val(cx, &value, j) == CQ_OK)
+        compare(k, "changed argument", args[atoi(index)], value, true);
 }
 
 /* A tensor of the same dtype, sizes and strides without data. With symbols every size but 0
@@ -332,7 +332,7 @@ static void check_coverage(cq_map *seen)
         const char *full = op->schema->full, *why = reason_for(full);
         bool        has = cq_map_has(seen, full);
 
-        report(full, has && why ? "it has a case, yet is listed as exempt"
+        report(full, has && why   ? "it has a case, yet is listed as exempt"
                      : has || why ? NULL
                                   : "the row has no case in tests/ops");
     }
@@ -350,7 +350,8 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s (%s)\n", cq_last_error()->message, cq_last_error()->where);
             return 1;
         }
-        json_array_foreach(cases, i, one) {
+        json_array_foreach(cases, i, one)
+        {
             if (coverage)
                 note_seen(&seen, json_string_value(json_object_get(one, "op")));
             else

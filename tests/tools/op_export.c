@@ -98,8 +98,8 @@ done:
 
 static void run(size_t index, const job *j)
 {
-    void       *data = NULL;
-    size_t      size = 0;
+    void       *data    = NULL;
+    size_t      size    = 0;
     cq_status   status  = export(&data, &size, j);
     const char *message = status == CQ_OK ? "" : cq_last_error()->message;
 
@@ -121,10 +121,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: op_export DATA.json OPSET…\n");
         return 1;
     }
-    json_array_foreach(cases, i, one)
-        for (int a = 2; a < argc && !json_object_get(one, "fails"); a++)
-            for (int dynamic = 0; dynamic < 2; dynamic++)
-                run(i, &(job){ .one = one, .opset = atoi(argv[a]), .dynamic = dynamic });
+    json_array_foreach(cases, i, one) for (int a = 2; a < argc && !json_object_get(one, "fails");
+                                           a++) for (int dynamic = 0; dynamic < 2; dynamic++)
+        run(i, &(job){ .one = one, .opset = atoi(argv[a]), .dynamic = dynamic });
     json_decref(cases);
     return 0;
 }

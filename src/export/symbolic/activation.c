@@ -46,7 +46,8 @@ static cq_status relu(cq_sym *s)
 
 static cq_status hardtanh(cq_sym *s)
 {
-    return cq_sym_done(s, between(s, self_of(s), cq_sym_f64(s, "min_val"), cq_sym_f64(s, "max_val")));
+    return cq_sym_done(s,
+                       between(s, self_of(s), cq_sym_f64(s, "min_val"), cq_sym_f64(s, "max_val")));
 }
 
 static cq_status leaky_relu(cq_sym *s)
@@ -56,8 +57,8 @@ static cq_status leaky_relu(cq_sym *s)
 
     if (!is_double(s, "LeakyRelu", x) || cq_sym_opset(s) < 9)
         return cq_sym_done(s, with_alpha(s, "LeakyRelu", x, slope));
-    return cq_sym_done(s, cq_sym_where(s, CQ_2("Greater", x, cq_sym_num(s, x, 0)), x,
-                                       times(s, x, slope)));
+    return cq_sym_done(
+        s, cq_sym_where(s, CQ_2("Greater", x, cq_sym_num(s, x, 0)), x, times(s, x, slope)));
 }
 
 /* One slope, or one per channel, which is axis 1; PRelu lines them up from the right. */
@@ -77,8 +78,8 @@ static cq_status prelu(cq_sym *s)
     }
     if (!is_double(s, "PRelu", x) || cq_sym_opset(s) < 9)
         return cq_sym_done(s, CQ_2("PRelu", x, w));
-    return cq_sym_done(s, cq_sym_where(s, CQ_2("Greater", x, cq_sym_num(s, x, 0)), x,
-                                       CQ_2("Mul", x, w)));
+    return cq_sym_done(
+        s, cq_sym_where(s, CQ_2("Greater", x, cq_sym_num(s, x, 0)), x, CQ_2("Mul", x, w)));
 }
 
 /* scale * (max(x, 0) + alpha * (exp(input_scale * min(x, 0)) - 1)) */
@@ -200,7 +201,8 @@ static cq_status threshold(cq_sym *s)
 {
     cq_value *x = self_of(s), *limit = cq_sym_operand(s, "threshold");
 
-    return cq_sym_done(s, cq_sym_where(s, cq_sym_at_most(s, x, limit), cq_sym_operand(s, "value"), x));
+    return cq_sym_done(s,
+                       cq_sym_where(s, cq_sym_at_most(s, x, limit), cq_sym_operand(s, "value"), x));
 }
 
 /* max(x - lambd, 0) - max(-x - lambd, 0) */
@@ -210,10 +212,11 @@ static cq_status softshrink(cq_sym *s)
     double    lambd = cq_sym_f64(s, "lambd");
 
     if (cq_sym_opset(s) >= 9)
-        return cq_sym_done(s, cq_sym_apply(s, "Shrink", CQ_IN(x),
-                                           CQ_ATTR(cq_attr_f("lambd", lambd),
-                                                   cq_attr_f("bias", lambd))));
-    y = CQ_2("Sub", CQ_1("Relu", plus(s, x, -lambd)), CQ_1("Relu", plus(s, CQ_1("Neg", x), -lambd)));
+        return cq_sym_done(
+            s, cq_sym_apply(s, "Shrink", CQ_IN(x),
+                            CQ_ATTR(cq_attr_f("lambd", lambd), cq_attr_f("bias", lambd))));
+    y = CQ_2("Sub", CQ_1("Relu", plus(s, x, -lambd)),
+             CQ_1("Relu", plus(s, CQ_1("Neg", x), -lambd)));
     /* NaN becomes 0. */
     return cq_sym_done(s, cq_sym_where(s, cq_sym_is_nan(s, x), cq_sym_num(s, x, 0), y));
 }
@@ -222,8 +225,8 @@ static cq_status hardshrink(cq_sym *s)
 {
     cq_value *x = self_of(s), *limit = cq_sym_operand(s, "lambd");
 
-    return cq_sym_done(s, cq_sym_where(s, cq_sym_at_most(s, CQ_1("Abs", x), limit),
-                                       cq_sym_num(s, x, 0), x));
+    return cq_sym_done(
+        s, cq_sym_where(s, cq_sym_at_most(s, CQ_1("Abs", x), limit), cq_sym_num(s, x, 0), x));
 }
 
 /* In training. Until opset 11 ONNX has no other than the one for inference, which is the
@@ -242,7 +245,8 @@ static cq_status dropout(cq_sym *s)
     if (cq_sym_opset(s) < 12)
         return cq_sym_done(s, cq_sym_op(s, "Dropout", CQ_IN(x), CQ_ATTR(cq_attr_f("ratio", p))));
     ratio = cq_sym_const_f64(s, CQ_DTYPE_F32, p);
-    return cq_sym_done(s, cq_sym_op(s, "Dropout", CQ_IN(x, ratio, cq_sym_const_f64(s, CQ_DTYPE_BOOL, 1)),
+    return cq_sym_done(s, cq_sym_op(s, "Dropout",
+                                    CQ_IN(x, ratio, cq_sym_const_f64(s, CQ_DTYPE_BOOL, 1)),
                                     CQ_NO_ATTR));
 }
 

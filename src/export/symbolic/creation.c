@@ -86,7 +86,8 @@ static cq_value *filled(cq_sym *s, cq_type type, cq_value *value)
 
         if (cq_sym_fail(s, cq_ctx_new(&cx)) != CQ_OK)
             return NULL;
-        if (cq_sym_fail(s, cq_tensor_new(&all, type.dtype, (size_t)type.rank, sizes, NULL)) == CQ_OK) {
+        if (cq_sym_fail(s, cq_tensor_new(&all, type.dtype, (size_t)type.rank, sizes, NULL)) ==
+            CQ_OK) {
             cq_tensor *full = CQ_OP(cx, "aten::copy", T(all), T(data));
 
             cq_sym_fail(s, cq_ctx_status(cx));
@@ -102,8 +103,7 @@ static cq_value *filled(cq_sym *s, cq_type type, cq_value *value)
         return type.rank ? cq_sym_expand(s, value, type.sizes, (size_t)type.rank) : value;
     if (cq_sym_fail(s, cq_tensor_new(&one, type.dtype, 1, &single, cq_tensor_data(data))) != CQ_OK)
         return NULL;
-    out = cq_sym_op(s, "ConstantOfShape",
-                    CQ_IN(cq_sym_of_ints(s, type.sizes, (size_t)type.rank)),
+    out = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, type.sizes, (size_t)type.rank)),
                     CQ_ATTR(cq_attr_t("value", one)));
     cq_tensor_release(one);
     cq_sym_set_dtype(s, out, type.dtype);
@@ -154,7 +154,7 @@ static cq_status copy(cq_sym *s)
 /* 0, 1, … n-1 as int64. Range came with opset 11; before it, the places of a row of ones. */
 static cq_value *count(cq_sym *s, cq_int n)
 {
-    int64_t   one = 1, axis = 0;
+    int64_t    one = 1, axis = 0;
     cq_tensor *t = NULL;
     cq_value  *out;
 
@@ -225,15 +225,16 @@ static cq_status fixed(cq_sym *s)
 static cq_status eye(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0), zero = want;
-    cq_value *x    = numel(want) <= MAX_CONSTANT || cq_sym_opset(s) < 9 ? constant(s) : NULL;
+    cq_value *x = numel(want) <= MAX_CONSTANT || cq_sym_opset(s) < 9 ? constant(s) : NULL;
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
     if (cq_sym_opset(s) < 9)
         return cq_sym_no(s, 9, "an identity matrix whose size is not fixed needs opset 9");
     zero.dtype = cq_dtype_is_float(want.dtype) ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
-    x = filled(s, (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = zero.dtype, .rank = 2, .sizes = want.sizes },
-               cq_sym_const_f64(s, zero.dtype, 0));
+    x          = filled(
+                 s, (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = zero.dtype, .rank = 2, .sizes = want.sizes },
+                 cq_sym_const_f64(s, zero.dtype, 0));
     x = cq_sym_op(s, "EyeLike", CQ_IN(x), CQ_NO_ATTR);
     cq_sym_set_dtype(s, x, zero.dtype);
     return cq_sym_done(s, x);
@@ -304,8 +305,8 @@ static cq_status number(cq_sym *s)
 /* Without a number of classes, it is one more than the highest. */
 static cq_status one_hot(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "self"), *n, *values;
-    cq_int    classes = cq_sym_int(s, "num_classes");
+    cq_value *x           = cq_sym_in(s, "self"), *n, *values;
+    cq_int    classes     = cq_sym_int(s, "num_classes");
     int64_t   zero_one[2] = { 0, 1 }, axis = 0;
 
     if (cq_sym_opset(s) < 9 || cq_sym_rank(s, x) == 0)
@@ -317,7 +318,8 @@ static cq_status one_hot(cq_sym *s)
         n = cq_sym_of_int_1d(s, classes);
     }
     values = cq_sym_const_i64s(s, zero_one, 2);
-    return cq_sym_done(s, cq_sym_op(s, "OneHot", CQ_IN(x, n, values), CQ_ATTR(cq_attr_i("axis", -1))));
+    return cq_sym_done(s,
+                       cq_sym_op(s, "OneHot", CQ_IN(x, n, values), CQ_ATTR(cq_attr_i("axis", -1))));
 }
 
 const cq_symbolic cq_symbolics_creation[] = {

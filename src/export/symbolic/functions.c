@@ -107,8 +107,9 @@ static cq_status acosh_of(cq_sym *s)
     if (has(s, "Acosh", x))
         return cq_sym_done(s, CQ_1("Acosh", x));
     /* sqrt(x - 1) * sqrt(x + 1) is NaN below 1, as it should be. */
-    return cq_sym_done(s, CQ_1("Log", CQ_2("Add", x, CQ_2("Mul", CQ_1("Sqrt", plus(s, x, -1)),
-                                                          CQ_1("Sqrt", plus(s, x, 1))))));
+    return cq_sym_done(s, CQ_1("Log", CQ_2("Add", x,
+                                           CQ_2("Mul", CQ_1("Sqrt", plus(s, x, -1)),
+                                                CQ_1("Sqrt", plus(s, x, 1))))));
 }
 
 static cq_status atanh_of(cq_sym *s)
@@ -117,9 +118,9 @@ static cq_status atanh_of(cq_sym *s)
 
     if (has(s, "Atanh", x))
         return cq_sym_done(s, CQ_1("Atanh", x));
-    return cq_sym_done(s, times(s, CQ_1("Log", CQ_2("Div", plus(s, x, 1),
-                                                    CQ_2("Sub", cq_sym_num(s, x, 1), x))),
-                                0.5));
+    return cq_sym_done(
+        s, times(s, CQ_1("Log", CQ_2("Div", plus(s, x, 1), CQ_2("Sub", cq_sym_num(s, x, 1), x))),
+                 0.5));
 }
 
 static cq_status erfc_of(cq_sym *s)
@@ -185,8 +186,10 @@ static cq_status signbit_of(cq_sym *s)
 
 static double highest(cq_dtype d)
 {
-    return d == CQ_DTYPE_F16 ? 65504 : d == CQ_DTYPE_F64 ? DBL_MAX : d == CQ_DTYPE_F32 ? FLT_MAX
-                                                                    : 3.3895313892515355e38;
+    return d == CQ_DTYPE_F16   ? 65504
+           : d == CQ_DTYPE_F64 ? DBL_MAX
+           : d == CQ_DTYPE_F32 ? FLT_MAX
+                               : 3.3895313892515355e38;
 }
 
 static cq_value *is_above(cq_sym *s, cq_value *x, double most, bool negative)

@@ -161,8 +161,7 @@ static cq_status lerp(cq_sym *s)
     cq_value *x = cq_sym_operand(s, "self"), *y = cq_sym_operand(s, "end");
     cq_value *w = cq_sym_operand(s, "weight"), *way = CQ_2("Sub", y, x);
     cq_value *from_x = CQ_2("Add", x, CQ_2("Mul", w, way));
-    cq_value *from_y =
-        CQ_2("Sub", y, CQ_2("Mul", way, CQ_2("Sub", cq_sym_num(s, w, 1), w)));
+    cq_value *from_y = CQ_2("Sub", y, CQ_2("Mul", way, CQ_2("Sub", cq_sym_num(s, w, 1), w)));
 
     if (!cq_sym_is_tensor(s, "weight"))
         return done(s, fabs(cq_sym_f64(s, "weight")) < 0.5 ? from_x : from_y);

@@ -58,10 +58,11 @@ static cq_status randn_of(cq_sym *s)
 static cq_status randint(cq_sym *s)
 {
     cq_type type = cq_sym_result_type(s, 0), wide = type;
-    int64_t low  = cq_schema_find(s->op->schema, "low") >= 0 ? cq_sym_i64(s, "low") : 0;
+    int64_t low = cq_schema_find(s->op->schema, "low") >= 0 ? cq_sym_i64(s, "low") : 0;
 
     wide.dtype = CQ_DTYPE_F64;
-    return cq_sym_done(s, CQ_1("Floor", uniform(s, wide, (double)low, (double)cq_sym_i64(s, "high"))));
+    return cq_sym_done(s,
+                       CQ_1("Floor", uniform(s, wide, (double)low, (double)cq_sym_i64(s, "high"))));
 }
 
 /* The positions of the n largest along the last axis. */

@@ -25,6 +25,9 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
 #define CQ_1(op, x)    cq_sym_apply(s, op, CQ_IN(x), CQ_NO_ATTR)
 #define CQ_2(op, x, y) cq_sym_apply(s, op, CQ_IN(x, y), CQ_NO_ATTR)
 
+/* Gives out the dtype and, as far as those of its operands are known, the sizes. */
+void cq_sym_set_broadcast(cq_sym *s, cq_value *out, cq_dtype dtype, cq_value *const *in, size_t n);
+
 /* The whole of a symbolic that is one such node: its operands are the first arguments. */
 cq_status cq_sym_elementwise(cq_sym *s, const char *op);
 

@@ -2,6 +2,7 @@
  * pinning and memory format say where a tensor would lie, and change nothing here. Random
  * ones are in random.c. */
 #include "aten/elementwise.h"
+#include "tensor/convert.h"
 
 #include <math.h>
 
@@ -277,6 +278,76 @@ static cq_status number_run(cq_opcall *c)
     return fill_with(cq_result_tensor(c, 0), c->args[0]);
 }
 
+/* A list of lists of numbers: its sizes, and the dtype that holds all of them. */
+static cq_status measure(cq_opcall *c, const cq_val *v, size_t depth, size_t *rank, cq_int *sizes,
+                         cq_dtype *dtype)
+{
+    if (v->kind != CQ_VAL_LIST && v->kind != CQ_VAL_TUPLE) {
+        if (v->kind != CQ_VAL_INT && v->kind != CQ_VAL_FLOAT && v->kind != CQ_VAL_BOOL)
+            return cq_call_fail(c, CQ_E_TYPE, "a tensor is made of numbers, not of %s",
+                                cq_val_kind_name(v->kind));
+        if (*rank != SIZE_MAX && *rank != depth)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "the lists are not all equally deep");
+        *rank  = depth;
+        *dtype = cq_dtype_promote(*dtype, dtype_of_number(*v));
+        return CQ_OK;
+    }
+    if (depth == CQ_MAX_RANK)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "lists are nested more than %d deep", CQ_MAX_RANK);
+    if (sizes[depth].value >= 0 && sizes[depth].value != (int64_t)v->u.list->n)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "lists of %lld and %zu items side by side",
+                            (long long)sizes[depth].value, v->u.list->n);
+    sizes[depth] = cq_i((int64_t)v->u.list->n);
+    if (v->u.list->n == 0) /* nothing inside tells how deep it goes */
+        *rank = depth + 1;
+    for (size_t i = 0; i < v->u.list->n; i++)
+        CQ_TRY(measure(c, &v->u.list->items[i], depth + 1, rank, sizes, dtype));
+    return CQ_OK;
+}
+
+static cq_status list_shape(cq_opcall *c)
+{
+    cq_int   sizes[CQ_MAX_RANK];
+    size_t   rank  = SIZE_MAX;
+    cq_dtype dtype = CQ_DTYPE_NONE;
+
+    for (size_t i = 0; i < CQ_MAX_RANK; i++)
+        sizes[i] = cq_i(-1);
+    CQ_TRY(measure(c, &c->args[0], 0, &rank, sizes, &dtype));
+    cq_result(c, 0, cq_arg_dtype(c, "dtype", dtype == CQ_DTYPE_NONE ? CQ_DTYPE_F32 : dtype), rank,
+              sizes);
+    return c->cx->status;
+}
+
+static void put_numbers(const cq_tensor *out, const cq_val *v, int64_t *at)
+{
+    int64_t size = (int64_t)cq_dtype_size(out->dtype);
+    char   *to   = cq_tensor_bytes(out) + *at * size;
+    int64_t whole;
+    double  real;
+
+    if (v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE) {
+        for (size_t i = 0; i < v->u.list->n; i++)
+            put_numbers(out, &v->u.list->items[i], at);
+        return;
+    }
+    (*at)++;
+    real  = real_of(*v);
+    whole = whole_of(*v).value;
+    if (v->kind == CQ_VAL_FLOAT)
+        cq_store_of(out->dtype, CQ_WIDE_F64)(to, size, &real, 1);
+    else
+        cq_store_of(out->dtype, CQ_WIDE_I64)(to, size, &whole, 1);
+}
+
+static cq_status list_run(cq_opcall *c)
+{
+    int64_t at = 0;
+
+    put_numbers(cq_result_tensor(c, 0), &c->args[0], &at);
+    return CQ_OK;
+}
+
 /* The class numbers 0 … n-1 compared with each element. */
 static cq_status one_hot(cq_opcall *c)
 {
@@ -416,9 +487,19 @@ const cq_op_def cq_ops_creation[] = {
            "requires_grad=False"),
     NUMBER("tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None, bool "
            "requires_grad=False"),
+    { .schema = "aten::tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool "
+                "requires_grad=False) -> Tensor",
+      .about  = "numbers as a tensor",
+      .shape  = list_shape,
+      .run    = list_run },
     NUMBER("as_tensor.float(float t, *, ScalarType? dtype=None, Device? device=None"),
     NUMBER("as_tensor.int(int t, *, ScalarType? dtype=None, Device? device=None"),
     NUMBER("as_tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None"),
+    { .schema = "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> "
+                "Tensor",
+      .about  = "numbers as a tensor",
+      .shape  = list_shape,
+      .run    = list_run },
     { .schema  = "aten::one_hot(Tensor self, int num_classes=-1) -> Tensor",
       .about   = "a row of zeros with a 1 at the class",
       .shape   = one_hot_shape,

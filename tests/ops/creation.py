@@ -96,6 +96,13 @@ for op in ["tensor", "as_tensor"]:
     case(f"aten::{op}.bool", True)
     case(f"aten::{op}.int", 3, dtype=torch.float32)
     case(f"aten::{op}.float", 2.5, dtype=torch.float64)
+for op in ["tensor", "as_tensor.list"]:
+    for data in [[1, 2, 3], [[1.5, 2.0], [3.0, 4.0]], [True, False], [], [[1], [2]], [0.5, inf]]:
+        case(f"aten::{op}", data)
+    case(f"aten::{op}", [1, 2], dtype=torch.float16)
+    case(f"aten::{op}", [1.5, -2.5], dtype=torch.int32)
+    fails(f"aten::{op}", [[1, 2], [3]])
+    fails(f"aten::{op}", [[1, 2], 3])
 case("aten::one_hot", t([0, 2, 1], torch.int64), 4)
 case("aten::one_hot", t([[0, 2], [1, 1]], torch.int64), 3)
 case("aten::one_hot", t([0, 2, 1], torch.int64), fake=False)

@@ -26,7 +26,7 @@ static int64_t numel(cq_type t)
 
 static bool operand_val(cq_ctx *cx, const cq_operand *o, cq_val *v)
 {
-    cq_int ints[CQ_MAX_RANK];
+    cq_list *list;
 
     *v = CQ_NONE;
     switch (o->kind) {
@@ -36,13 +36,14 @@ static bool operand_val(cq_ctx *cx, const cq_operand *o, cq_val *v)
     case CQ_OPERAND_BOOL: *v = cq_val_of_bool(o->u.b); return true;
     case CQ_OPERAND_STR: *v = cq_str_val(cx, o->u.s); return true;
     case CQ_OPERAND_LIST:
+        if (cq_list_new(&list, o->u.list.n) != CQ_OK)
+            return false;
+        *v = cq_ctx_own(cx, cq_val_of_list(list));
         for (size_t i = 0; i < o->u.list.n; i++) {
-            if (i == CQ_MAX_RANK || o->u.list.items[i].kind != CQ_OPERAND_INT ||
-                o->u.list.items[i].u.i.expr)
+            if (!operand_val(cx, &o->u.list.items[i], &list->items[i]))
                 return false;
-            ints[i] = o->u.list.items[i].u.i;
+            cq_val_retain(list->items[i]);
         }
-        *v = cq_ints(cx, ints, o->u.list.n);
         return true;
     default: return false;
     }
@@ -302,6 +303,55 @@ static cq_status number(cq_sym *s)
     return cq_sym_done(s, cq_sym_operand(s, s->op->schema->args[0].name));
 }
 
+static void each_number(const cq_operand *o, void (*fn)(const cq_operand *o, void *user),
+                        void             *user)
+{
+    if (o->kind != CQ_OPERAND_LIST) {
+        fn(o, user);
+        return;
+    }
+    for (size_t i = 0; i < o->u.list.n; i++)
+        each_number(&o->u.list.items[i], fn, user);
+}
+
+typedef struct parts {
+    cq_sym   *s;
+    cq_dtype  dtype;
+    size_t    n;
+    cq_value *items[256];
+} parts;
+
+static void add_part(const cq_operand *o, void *user)
+{
+    parts    *p    = user;
+    cq_sym   *s    = p->s;
+    int64_t   axis = 0;
+    cq_value *v    = o->kind == CQ_OPERAND_VALUE   ? cq_sym_value(s, o->u.value)
+                     : o->kind == CQ_OPERAND_FLOAT ? cq_sym_const_f64(s, p->dtype, o->u.f)
+                     : o->kind == CQ_OPERAND_BOOL  ? cq_sym_const_f64(s, p->dtype, o->u.b)
+                                                   : cq_sym_of_int(s, o->u.i);
+
+    if (p->n == 256) {
+        cq_sym_no(s, 0, "it is made of more than 256 numbers that are not fixed");
+        return;
+    }
+    p->items[p->n++] = cq_sym_unsqueeze(s, cq_sym_cast(s, v, p->dtype), &axis, 1);
+}
+
+/* A list of numbers, some of which are only known when the model runs. */
+static cq_status list(cq_sym *s)
+{
+    cq_type   want = cq_sym_result_type(s, 0);
+    parts     p    = { .s = s, .dtype = want.dtype };
+    cq_value *x    = constant(s);
+
+    if (x || cq_sym_status(s) != CQ_OK)
+        return cq_sym_done(s, x);
+    each_number(&s->node->inputs[0], add_part, &p);
+    x = cq_sym_concat(s, p.items, p.n, 0);
+    return cq_sym_done(s, want.rank == 1 ? x : cq_sym_reshape(s, x, want.sizes, (size_t)want.rank));
+}
+
 /* Without a number of classes, it is one more than the highest. */
 static cq_status one_hot(cq_sym *s)
 {
@@ -348,6 +398,8 @@ const cq_symbolic cq_symbolics_creation[] = {
     { "aten::tensor.float", 7, .fn = number },
     { "aten::tensor.int", 7, .fn = number },
     { "aten::tensor.bool", 7, .fn = number },
+    { "aten::tensor", 7, .fn = list },
+    { "aten::as_tensor.list", 7, .fn = list },
     { "aten::as_tensor.float", 7, .fn = number },
     { "aten::as_tensor.int", 7, .fn = number },
     { "aten::as_tensor.bool", 7, .fn = number },

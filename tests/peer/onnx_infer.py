@@ -213,6 +213,46 @@ def symbolic(tool, folder, report):
                 holds(infer(model), known, numbers)
 
 
+def spoiled(model):
+    """The model as it is, and with an output that is declared wrongly."""
+    import onnx
+
+    def changed(how):
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)
+        how(copy.graph.output[0].type.tensor_type)
+        return copy
+
+    yield "as it is", model
+    output = model.graph.output[0].type
+    if output.WhichOneof("value") != "tensor_type":
+        return
+    yield "another type", changed(lambda t: setattr(t, "elem_type", 1 if t.elem_type != 1 else 7))
+    yield "another rank", changed(lambda t: t.shape.dim.add(dim_value=3))
+    if output.tensor_type.shape.dim:
+        yield "another size", changed(lambda t: setattr(t.shape.dim[0], "dim_value", 1234))
+
+
+def strict(tool, folder, report):
+    """In strict mode, what onnx refuses is refused, and what onnx accepts as it is is accepted."""
+    import onnx
+    source, target = folder / "in.onnx", folder / "out.onnx"
+    for path in sorted(peers.ONNX_TEST_DATA.glob("*/*/model.onnx")):
+        original = onnx.load(str(path), load_external_data=False)
+        with report.case(f"{path.parent.name} in strict mode"):
+            for what, model in spoiled(original):
+                source.write_bytes(model.SerializeToString())
+                answer = tool("strict", source, target)
+                try:
+                    onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True,
+                                                      data_prop=True)
+                    error = None
+                except Exception as found:
+                    error = str(found)[:120]
+                assert answer == "ok" if not error and what == "as it is" else \
+                    answer != "ok" or not error, f"{what}: {answer}, onnx: {error}"
+
+
 def exported(tool, folder, report):
     """Models of torchvision, with a free batch axis, at several opsets."""
     import io
@@ -255,6 +295,7 @@ def main():
             official(tool, folder, report)
             constants(tool, folder, report)
             symbolic(tool, folder, report)
+            strict(tool, folder, report)
         if "--quick" not in sys.argv and report.needs("onnx", "torch", "torchvision"):
             exported(tool, folder, report)
     return report.finish()

@@ -338,6 +338,8 @@ def main():
         return report.finish()
     schemas = ours()
     if report.needs("onnx"):
+        code, out, err = peers.run([sys.executable, peers.ROOT / "tools/onnx_schemas.py", "--check"])
+        report.check("src/onnx/ops is what tools/onnx_schemas.py prints", code == 0, out + err)
         compare_rows(schemas, report)
         compare_verdicts(schemas, report)
     if report.needs("onnx", "ort"):

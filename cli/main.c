@@ -13,6 +13,7 @@ extern const cli_verb cli_verb_infer;
 extern const cli_verb cli_verb_ops;
 extern const cli_verb cli_verb_print;
 extern const cli_verb cli_verb_run;
+extern const cli_verb cli_verb_verify;
 extern const cli_verb cli_verb_zoo;
 
 /* In the order of the help page: making models, looking at them, running them. */
@@ -22,6 +23,7 @@ static const cli_verb *const verbs[] = {
     &cli_verb_check,
     &cli_verb_infer,
     &cli_verb_run,
+    &cli_verb_verify,
     &cli_verb_ops,
     &cli_verb_zoo,
     NULL

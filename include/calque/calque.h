@@ -10,6 +10,7 @@
 #include <calque/onnx.h>
 #include <calque/ops.h>
 #include <calque/script.h>
+#include <calque/session.h>
 #include <calque/status.h>
 #include <calque/tensor.h>
 #include <calque/symbolic.h>

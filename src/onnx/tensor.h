@@ -4,11 +4,19 @@
 #define CQ_ONNX_TENSOR_H
 
 #include "onnx/model.h"
+#include "tensor/text.h"
 
 /* A tensor with the elements of a message of m. It is a view of the file where they are
  * aligned in it, and stays valid when m is freed. A view is read only. */
 cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor);
+
+/* The same for tensors of strings as well, and for sparse ones, which become dense. Release
+ * *out, which is NONE on failure. */
+cq_status cq_onnx_tensor_to_value(cq_val *out, const cq_onnx_model *m,
+                                  const cq_onnx_tensor *tensor);
+cq_status cq_onnx_sparse_to_value(cq_val *out, const cq_onnx_model *m,
+                                  const cq_onnx_sparse_tensor *sparse);
 
 /* Elements that dims make, and the bytes they take in raw_data or an external file.
  * Negative sizes, overflow, and types that are no plain bytes are refused. */

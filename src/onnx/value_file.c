@@ -10,15 +10,6 @@
 static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
                                    const cq_onnx_sequence *sequence);
 
-static cq_status tensor_to_value(cq_val *out, const cq_onnx_model *m, const cq_onnx_tensor *tensor)
-{
-    cq_tensor *t;
-
-    CQ_TRY(cq_onnx_tensor_to_tensor(&t, m, tensor));
-    *out = cq_val_of_tensor(t);
-    return CQ_OK;
-}
-
 static cq_status unsupported(const char *what)
 {
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the value holds %s", what);
@@ -31,7 +22,7 @@ static cq_status optional_to_value(cq_val *out, const cq_onnx_model *m,
     if (optional->sparse_tensor_value || optional->map_value)
         return unsupported(optional->map_value ? "a map" : "a sparse tensor");
     if (optional->tensor_value)
-        return tensor_to_value(out, m, optional->tensor_value);
+        return cq_onnx_tensor_to_value(out, m, optional->tensor_value);
     if (optional->sequence_value)
         return sequence_to_value(out, m, optional->sequence_value);
     return optional->optional_value ? optional_to_value(out, m, optional->optional_value) : CQ_OK;
@@ -58,7 +49,7 @@ static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
     for (uint32_t i = 0; i < sequence->tensor_values.n && status == CQ_OK; i++) {
         cq_val item = CQ_NONE;
 
-        status = tensor_to_value(&item, m, sequence->tensor_values.items[i]);
+        status = cq_onnx_tensor_to_value(&item, m, sequence->tensor_values.items[i]);
         status = push(list, status, item);
     }
     for (uint32_t i = 0; i < sequence->sequence_values.n && status == CQ_OK; i++) {
@@ -106,7 +97,7 @@ cq_status cq_onnx_value_load(cq_val *out, const char *path, const cq_onnx_type *
     else if (kind == &cq_onnx_optional_message)
         status = optional_to_value(out, m, &message.optional);
     else
-        status = tensor_to_value(out, m, &message.tensor);
+        status = cq_onnx_tensor_to_value(out, m, &message.tensor);
 done:
     cq_onnx_model_free(m);
     cq_mapping_release(file);

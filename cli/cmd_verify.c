@@ -1,0 +1,97 @@
+/* calque verify: folders of test data, replayed. */
+#include "cli.h"
+
+#include <calque/session.h>
+#include <calque/threads.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A tolerance: a number that is not negative. *out keeps its value when it is not given. */
+static int read_tolerance(double *out, const cli_args *args, const char *name)
+{
+    const char *text = cli_value(args, name);
+    char       *end;
+    double      value;
+
+    if (!text)
+        return CLI_DONE;
+    value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0))
+        return cli_misuse(args->verb, "--%s wants a number, not '%s'", name, text);
+    *out = value;
+    return CLI_DONE;
+}
+
+/* On one line, whatever the message is made of. */
+static void put_failure(const char *folder)
+{
+    const cq_error *error = cq_last_error();
+
+    fputs("FAIL ", stdout);
+    cli_put_text(stdout, folder);
+    fputs(": ", stdout);
+    cli_put_text(stdout, error->message);
+    if (*error->where) {
+        fputs(" (", stdout);
+        cli_put_text(stdout, error->where);
+        putchar(')');
+    }
+    putchar('\n');
+}
+
+static void put_ok(const char *folder)
+{
+    fputs("ok ", stdout);
+    cli_put_text(stdout, folder);
+    putchar('\n');
+}
+
+static int run(const cli_args *args)
+{
+    double  rtol = 1e-3, atol = 1e-7;
+    size_t  n_failed = 0;
+    int64_t threads  = 0;
+    int     code     = read_tolerance(&rtol, args, "rtol");
+
+    if (code == CLI_DONE)
+        code = read_tolerance(&atol, args, "atol");
+    if (code == CLI_DONE)
+        code = cli_number(args, "threads", 1, 64, &threads);
+    if (code != CLI_DONE)
+        return code;
+    cq_set_threads((int)threads);
+    for (size_t i = 0; i < args->n_operands; i++) {
+        const char *folder = args->operands[i];
+
+        if (cq_onnx_verify(folder, cli_value(args, "model"), rtol, atol, NULL) == CQ_OK) {
+            put_ok(folder);
+        } else {
+            put_failure(folder);
+            n_failed++;
+        }
+    }
+    printf("%zu passed, %zu failed\n", args->n_operands - n_failed, n_failed);
+    return n_failed ? CLI_FAILED : CLI_DONE;
+}
+
+static const cli_option options[] = {
+    { "model", "FILE", "the model to run, instead of DIR/model.onnx", 0 },
+    { "rtol", "X", "relative tolerance (1e-3)", 0 },
+    { "atol", "X", "absolute tolerance (1e-7)", 0 },
+    { "threads", "N", "how many threads compute (one for each core)", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_verify = {
+    .name     = "verify",
+    .operands = "DIR…",
+    .summary  = "run models on test data and compare",
+    .about = "Runs DIR/model.onnx on the inputs of each DIR/test_data_set_N and compares with the\n"
+             "outputs there. Prints `ok DIR` or `FAIL DIR: why` a line, then `N passed, M failed`.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .run          = run,
+};

@@ -1,0 +1,305 @@
+/* Arguments of kernels. Views are in view.c; who calls kernels is run.c. */
+#include "runtime/call.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- inputs ---- */
+
+const cq_tensor *cq_rt_in(const cq_rt *rt, size_t i)
+{
+    return i < rt->n_in && rt->in[i].kind == CQ_VAL_TENSOR ? rt->in[i].u.tensor : NULL;
+}
+
+bool cq_rt_has_in(const cq_rt *rt, size_t i)
+{
+    return i < rt->n_in && rt->in[i].kind != CQ_VAL_NONE;
+}
+
+static const char *input_name(const cq_rt *rt, size_t i)
+{
+    const cq_onnx_parameter *p =
+        cq_onnx_parameter_at(rt->step->schema->inputs, rt->step->schema->n_inputs, i);
+
+    return p ? p->name : "an input";
+}
+
+static cq_status need_one(const cq_rt *rt, size_t i, const cq_tensor *t)
+{
+    if (cq_tensor_numel(t) == 1)
+        return CQ_OK;
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has %" PRId64 " elements, wanted one",
+                   input_name(rt, i), cq_tensor_numel(t));
+}
+
+cq_status cq_rt_in_i64(int64_t *out, const cq_rt *rt, size_t i, int64_t fallback)
+{
+    const cq_tensor *t = cq_rt_in(rt, i);
+
+    *out = fallback;
+    if (!t)
+        return CQ_OK;
+    CQ_TRY(need_one(rt, i, t));
+    *out = cq_tensor_get_i64(t, 0);
+    return CQ_OK;
+}
+
+cq_status cq_rt_in_f64(double *out, const cq_rt *rt, size_t i, double fallback)
+{
+    const cq_tensor *t = cq_rt_in(rt, i);
+
+    *out = fallback;
+    if (!t)
+        return CQ_OK;
+    CQ_TRY(need_one(rt, i, t));
+    *out = cq_tensor_get_f64(t, 0);
+    return CQ_OK;
+}
+
+static cq_status too_many(const char *name, int64_t n)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s has %" PRId64 " numbers, at most %d work",
+                   name, n, 2 * CQ_MAX_RANK);
+}
+
+cq_status cq_rt_in_ints(cq_rt_ints *out, const cq_rt *rt, size_t i)
+{
+    const cq_tensor *t = cq_rt_in(rt, i);
+
+    out->given = t != NULL;
+    out->n     = 0;
+    if (!t)
+        return CQ_OK;
+    if (cq_tensor_numel(t) > 2 * CQ_MAX_RANK)
+        return too_many(input_name(rt, i), cq_tensor_numel(t));
+    out->n = (size_t)cq_tensor_numel(t);
+    for (size_t k = 0; k < out->n; k++)
+        out->at[k] = cq_tensor_get_i64(t, (int64_t)k);
+    return CQ_OK;
+}
+
+/* ---- attributes ---- */
+
+static const cq_rt_attr *attr(const cq_rt *rt, const char *name)
+{
+    const cq_onnx_schema *s = rt->step->schema;
+
+    for (size_t i = 0; i < s->n_attributes; i++)
+        if (!strcmp(s->attributes[i].name, name))
+            return &rt->step->attrs[i];
+    return NULL;
+}
+
+const cq_onnx_attribute *cq_rt_attr_given(const cq_rt *rt, const char *name)
+{
+    const cq_rt_attr *a = attr(rt, name);
+
+    return a ? a->given : NULL;
+}
+
+int64_t cq_rt_int(const cq_rt *rt, const char *name)
+{
+    const cq_rt_attr *a = attr(rt, name);
+
+    return a ? a->i : 0;
+}
+
+double cq_rt_float(const cq_rt *rt, const char *name)
+{
+    const cq_rt_attr *a = attr(rt, name);
+
+    return a ? a->f : 0;
+}
+
+const char *cq_rt_string(const cq_rt *rt, const char *name)
+{
+    const cq_rt_attr *a = attr(rt, name);
+
+    return a && a->s ? a->s : "";
+}
+
+bool cq_rt_is(const cq_rt *rt, const char *name, const char *value)
+{
+    return !strcmp(cq_rt_string(rt, name), value);
+}
+
+const cq_rt_plan *cq_rt_graph(const cq_rt *rt, const char *name)
+{
+    const cq_rt_attr *a = attr(rt, name);
+
+    return a ? a->plan : NULL;
+}
+
+cq_status cq_rt_attr_ints(cq_rt_ints *out, const cq_rt *rt, const char *name)
+{
+    const cq_onnx_attribute *a = cq_rt_attr_given(rt, name);
+
+    out->given = a != NULL;
+    out->n     = 0;
+    if (!a)
+        return CQ_OK;
+    if (a->ints.n > 2 * CQ_MAX_RANK)
+        return too_many(name, a->ints.n);
+    out->n = a->ints.n;
+    for (size_t k = 0; k < out->n; k++)
+        out->at[k] = a->ints.items[k];
+    return CQ_OK;
+}
+
+cq_status cq_rt_ints_of(cq_rt_ints *out, const cq_rt *rt, const char *name, size_t i)
+{
+    return attr(rt, name) ? cq_rt_attr_ints(out, rt, name) : cq_rt_in_ints(out, rt, i);
+}
+
+cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type)
+{
+    *out = cq_dtype_from_onnx(data_type);
+    if (*out != CQ_DTYPE_NONE)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "elements of type %" PRId64 " are not known here",
+                   data_type);
+}
+
+/* ---- shapes ---- */
+
+void cq_rt_sizes_of(cq_rt_sizes *out, const cq_tensor *t)
+{
+    out->rank = t->rank;
+    for (uint32_t i = 0; i < t->rank; i++)
+        out->at[i] = cq_size_of(t, i);
+}
+
+cq_status cq_rt_axis(uint32_t *out, int64_t axis, uint32_t rank)
+{
+    if (axis < -(int64_t)rank || axis >= (int64_t)rank)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "axis %" PRId64 " is not one of %" PRIu32, axis,
+                       rank);
+    *out = (uint32_t)(axis < 0 ? axis + rank : axis);
+    return CQ_OK;
+}
+
+cq_status cq_rt_axes(uint64_t *out, const cq_rt_ints *axes, uint32_t rank)
+{
+    *out = 0;
+    if (!axes->n) {
+        *out = rank == 64 ? UINT64_MAX : ((uint64_t)1 << rank) - 1;
+        return CQ_OK;
+    }
+    for (size_t i = 0; i < axes->n; i++) {
+        uint32_t axis;
+
+        CQ_TRY(cq_rt_axis(&axis, axes->at[i], rank));
+        if (*out >> axis & 1)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "axis %" PRIu32 " is given twice", axis);
+        *out |= (uint64_t)1 << axis;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_rt_misfit(const cq_tensor *a, const cq_tensor *b)
+{
+    char one[CQ_DESCRIBE_SIZE], other[CQ_DESCRIBE_SIZE];
+
+    cq_tensor_describe(a, one, sizeof one);
+    if (!b)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "the shape %s does not fit", one);
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "the shapes %s and %s do not fit", one,
+                   cq_tensor_describe(b, other, sizeof other));
+}
+
+cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t)
+{
+    uint32_t missing = t->rank > io->rank ? t->rank - io->rank : 0, first;
+    char     text[CQ_DESCRIBE_SIZE];
+
+    for (uint32_t d = io->rank; missing && d-- > 0;)
+        io->at[d + missing] = io->at[d];
+    for (uint32_t d = 0; d < missing; d++)
+        io->at[d] = 1;
+    io->rank += missing;
+    first = io->rank - t->rank;
+    for (uint32_t d = 0; d < t->rank; d++) {
+        int64_t *size = &io->at[first + d], other = cq_size_of(t, d);
+
+        if (*size == 1)
+            *size = other;
+        else if (other != 1 && other != *size)
+            return cq_fail(CQ_E_TYPE, NULL, NULL,
+                           "the shape %s does not broadcast: %" PRId64 " meets %" PRId64,
+                           cq_tensor_describe(t, text, sizeof text), other, *size);
+    }
+    return CQ_OK;
+}
+
+cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, size_t n)
+{
+    out->rank = 0;
+    for (size_t i = 0; i < n; i++)
+        if (tensors[i])
+            CQ_TRY(cq_rt_broadcast_with(out, tensors[i]));
+    return CQ_OK;
+}
+
+cq_status cq_rt_need_rank(const cq_tensor *t, const char *name, uint32_t rank)
+{
+    char text[CQ_DESCRIBE_SIZE];
+
+    if (t->rank == rank)
+        return CQ_OK;
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has shape %s, wanted rank %" PRIu32, name,
+                   cq_tensor_describe(t, text, sizeof text), rank);
+}
+
+/* ---- outputs ---- */
+
+bool cq_rt_wants(const cq_rt *rt, size_t i)
+{
+    return i < rt->n_out && rt->step->out[i] >= 0;
+}
+
+cq_status cq_rt_temp(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes)
+{
+    return cq_rt_workspace_tensor(out, rt->run->workspace, dtype, rank, sizes);
+}
+
+cq_status cq_rt_out(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype, size_t rank,
+                    const int64_t *sizes)
+{
+    CQ_TRY(cq_rt_temp(out, rt, dtype, rank, sizes));
+    return cq_rt_set_tensor(rt, i, *out);
+}
+
+cq_status cq_rt_out_sized(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype,
+                          const cq_rt_sizes *sizes)
+{
+    return cq_rt_out(out, rt, i, dtype, sizes->rank, sizes->at);
+}
+
+cq_status cq_rt_out_like(cq_tensor **out, cq_rt *rt, size_t i, const cq_tensor *like)
+{
+    cq_rt_sizes sizes;
+
+    cq_rt_sizes_of(&sizes, like);
+    return cq_rt_out_sized(out, rt, i, like->dtype, &sizes);
+}
+
+cq_status cq_rt_set(cq_rt *rt, size_t i, cq_val value)
+{
+    if (i >= rt->n_out) {
+        cq_val_release(value);
+        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "there is no output %zu", i);
+    }
+    cq_val_release(rt->out[i]);
+    rt->out[i] = value;
+    return CQ_OK;
+}
+
+cq_status cq_rt_set_tensor(cq_rt *rt, size_t i, cq_tensor *t)
+{
+    return cq_rt_set(rt, i, cq_val_of_tensor(t));
+}
+
+cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t)
+{
+    return cq_rt_set_tensor(rt, i, cq_tensor_retain((cq_tensor *)t));
+}

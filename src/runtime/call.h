@@ -1,0 +1,153 @@
+/* What a kernel row sees: one node's inputs, outputs and attributes.
+ *
+ *     static cq_status softmax(cq_rt *rt)
+ *     {
+ *         const cq_tensor *x = cq_rt_in(rt, 0);
+ *         uint32_t         axis;
+ *         cq_tensor       *y;
+ *
+ *         CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
+ *         CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+ *         return cq_kernel_softmax(y, x, axis);
+ *     }
+ *
+ * Before a kernel is called, numbers of inputs and outputs, attributes and types have been
+ * checked against the schema: inputs that are not optional are there, are tensors where the
+ * schema has tensors, and those of one type variable have one dtype. Shapes are the kernel's
+ * to check. Outputs that were made are released by the caller when a kernel fails; the caller
+ * adds the node to the error. */
+#ifndef CQ_RUNTIME_CALL_H
+#define CQ_RUNTIME_CALL_H
+
+#include "kernel/elementwise.h"
+#include "kernel/operand.h"
+#include "runtime/memory.h"
+#include "runtime/plan.h"
+
+/* One run of a model: what all its frames share. */
+typedef struct cq_rt_run {
+    cq_rt_workspace *workspace;
+    uint64_t         steps_left; /* UINT64_MAX: no limit */
+    uint64_t         random;     /* numbers of this run, for operators without a seed */
+    uint64_t         n_draws;    /* random operators run so far */
+    bool             traps_nan;
+    void (*hook)(void *user, const char *node, const char *op_type, int64_t begin, int64_t end);
+    void *hook_user;
+} cq_rt_run;
+
+struct cq_rt {
+    const cq_rt_step *step;
+    cq_rt_run        *run;
+    const cq_val     *frame; /* of the graph that the node is in, for captures */
+    size_t            n_in, n_out;
+    const cq_val     *in;  /* borrowed */
+    cq_val           *out; /* NONE until the kernel sets them; then the frame's */
+};
+
+/* ---- inputs ---- */
+
+/* A tensor; NULL when it is left out, or no tensor. */
+const cq_tensor *cq_rt_in(const cq_rt *rt, size_t i);
+bool             cq_rt_has_in(const cq_rt *rt, size_t i);
+
+/* One number; a tensor of more or less elements is refused. fallback is for one left out. */
+cq_status cq_rt_in_i64(int64_t *out, const cq_rt *rt, size_t i, int64_t fallback);
+cq_status cq_rt_in_f64(double *out, const cq_rt *rt, size_t i, double fallback);
+
+/* A few integers: of axes, sizes or pads. */
+typedef struct cq_rt_ints {
+    bool    given;
+    size_t  n;
+    int64_t at[2 * CQ_MAX_RANK];
+} cq_rt_ints;
+
+/* From an input; not given when it is left out. */
+cq_status cq_rt_in_ints(cq_rt_ints *out, const cq_rt *rt, size_t i);
+
+/* From the attribute if the operator has one of that name at this version, else from input
+ * i: many lists were attributes once and are inputs now. */
+cq_status cq_rt_ints_of(cq_rt_ints *out, const cq_rt *rt, const char *name, size_t i);
+
+/* ---- attributes, with the schema's defaults; 0 or "" where it has none ---- */
+
+const cq_onnx_attribute *cq_rt_attr_given(const cq_rt *rt, const char *name); /* NULL: is not */
+int64_t                  cq_rt_int(const cq_rt *rt, const char *name);
+double                   cq_rt_float(const cq_rt *rt, const char *name);
+const char              *cq_rt_string(const cq_rt *rt, const char *name);
+bool                     cq_rt_is(const cq_rt *rt, const char *name, const char *value);
+cq_status                cq_rt_attr_ints(cq_rt_ints *out, const cq_rt *rt, const char *name);
+const cq_rt_plan        *cq_rt_graph(const cq_rt *rt, const char *name);
+
+/* A dtype by its number in onnx.proto; refuses those that calque does not have. */
+cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type);
+
+/* ---- shapes ---- */
+
+typedef struct cq_rt_sizes {
+    uint32_t rank;
+    int64_t  at[CQ_MAX_RANK];
+} cq_rt_sizes;
+
+void cq_rt_sizes_of(cq_rt_sizes *out, const cq_tensor *t);
+
+/* -1 is the last of rank axes. */
+cq_status cq_rt_axis(uint32_t *out, int64_t axis, uint32_t rank);
+
+/* Bits of axes; twice the same is refused. None given: all, or none of rank 0. */
+cq_status cq_rt_axes(uint64_t *out, const cq_rt_ints *axes, uint32_t rank);
+
+/* The shape that n tensors broadcast to; those that are NULL do not count. One more: _with. */
+cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t);
+cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, size_t n);
+
+/* ---- outputs ---- */
+
+/* Whether somebody reads output i: a kernel need not make those that nobody does. */
+bool cq_rt_wants(const cq_rt *rt, size_t i);
+
+/* A new output with elements that are not set. It belongs to the call. */
+cq_status cq_rt_out(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype, size_t rank,
+                    const int64_t *sizes);
+cq_status cq_rt_out_like(cq_tensor **out, cq_rt *rt, size_t i, const cq_tensor *like);
+cq_status cq_rt_out_sized(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype,
+                          const cq_rt_sizes *sizes);
+
+/* A value as output i, handed over. */
+cq_status cq_rt_set(cq_rt *rt, size_t i, cq_val value);
+cq_status cq_rt_set_tensor(cq_rt *rt, size_t i, cq_tensor *t);
+
+/* An input as it is, retained. */
+cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t);
+
+/* A tensor that is no output; release it. */
+cq_status cq_rt_temp(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes);
+
+/* Refuses what has another rank: "X has shape float32[3], wanted rank 4". */
+cq_status cq_rt_need_rank(const cq_tensor *t, const char *name, uint32_t rank);
+
+/* "the shapes float32[1, 3] and float32[2] do not fit"; b may be NULL. */
+cq_status cq_rt_misfit(const cq_tensor *a, const cq_tensor *b);
+
+/* ---- views, as new tensors ---- */
+
+/* Other sizes for the same elements in the same order: a view where strides allow, else a
+ * copy. The number of elements must be the same. */
+cq_status cq_rt_reshape(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_rt_sizes *sizes);
+
+/* Dimension i of the result is axes[i] of t. */
+cq_status cq_rt_permute(cq_tensor **out, const cq_tensor *t, const uint32_t *axes);
+
+/* Elements start, start + step, … of an axis, n of them; all must be inside. */
+cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t start,
+                      int64_t step, int64_t n);
+
+/* Sizes of 1, and missing leading ones, repeated. */
+cq_status cq_rt_expand(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *sizes);
+
+/* ---- graphs inside nodes ---- */
+
+/* Runs a graph of the node's: inputs are borrowed, outputs the caller's to release. */
+cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *inputs, size_t n_inputs,
+                          cq_val *outputs, size_t n_outputs);
+
+#endif

@@ -1,0 +1,436 @@
+/* Operators that work element by element: arithmetic, comparison, logic, activations. The
+ * loops are kernel/elementwise.h's; here is what ONNX calls them. */
+#include "runtime/kernels/families.h"
+#include "runtime/kernels/map.h"
+
+#include <math.h>
+
+/* ---- one operand ---- */
+
+static cq_status unary(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_apply1(y, (cq_ew_op)rt->step->row->arg, NULL, CQ_DTYPE_NONE, x);
+}
+
+/* Operators of real numbers that schemas allow for integers too. */
+static cq_status unary_real(cq_rt *rt)
+{
+    const cq_tensor *x       = cq_rt_in(rt, 0);
+    cq_dtype         compute = cq_dtype_is_float(x->dtype) ? CQ_DTYPE_NONE : CQ_DTYPE_F64;
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_apply1(y, (cq_ew_op)rt->step->row->arg, NULL, compute, x);
+}
+
+static cq_status with_params(cq_rt *rt, cq_ew_op op, const cq_params *params)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_apply1(y, op, params, CQ_DTYPE_NONE, x);
+}
+
+static cq_status leaky_relu(cq_rt *rt)
+{
+    return with_params(rt, CQ_EW_LEAKY_RELU, &(cq_params){ .a = cq_rt_float(rt, "alpha") });
+}
+
+static cq_status elu(cq_rt *rt)
+{
+    return with_params(rt, CQ_EW_ELU,
+                       &(cq_params){ .a = cq_rt_float(rt, "alpha"), .b = 1, .c = 1 });
+}
+
+static cq_status selu(cq_rt *rt)
+{
+    return with_params(
+        rt, CQ_EW_ELU,
+        &(cq_params){ .a = cq_rt_float(rt, "alpha"), .b = cq_rt_float(rt, "gamma"), .c = 1 });
+}
+
+static cq_status celu(cq_rt *rt)
+{
+    double alpha = cq_rt_float(rt, "alpha");
+
+    return with_params(rt, CQ_EW_ELU, &(cq_params){ .a = alpha, .b = 1, .c = 1 / alpha });
+}
+
+static cq_status hard_sigmoid(cq_rt *rt)
+{
+    return with_params(rt, CQ_EW_HARDSIGMOID_AFFINE,
+                       &(cq_params){ .a = cq_rt_float(rt, "alpha"), .b = cq_rt_float(rt, "beta") });
+}
+
+static cq_status softplus(cq_rt *rt)
+{
+    return with_params(rt, CQ_EW_SOFTPLUS, &(cq_params){ .a = 1, .b = 40 });
+}
+
+static cq_status thresholded_relu(cq_rt *rt)
+{
+    return with_params(rt, CQ_EW_THRESHOLD, &(cq_params){ .a = cq_rt_float(rt, "alpha") });
+}
+
+static cq_status gelu(cq_rt *rt)
+{
+    return with_params(rt, cq_rt_is(rt, "approximate", "tanh") ? CQ_EW_GELU_TANH : CQ_EW_GELU,
+                       NULL);
+}
+
+static double shrink_one(double x, const double *p)
+{
+    return x < -p[0] ? x + p[1] : x > p[0] ? x - p[1] : 0;
+}
+
+static cq_status shrink(cq_rt *rt)
+{
+    const cq_tensor *x   = cq_rt_in(rt, 0);
+    const double     p[] = { cq_rt_float(rt, "lambd"), cq_rt_float(rt, "bias") };
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_rt_map(y, x, shrink_one, p);
+}
+
+static cq_status yes_or_no(cq_rt *rt, cq_ew_op op)
+{
+    cq_rt_sizes sizes;
+    cq_tensor  *y;
+
+    cq_rt_sizes_of(&sizes, cq_rt_in(rt, 0));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_BOOL, &sizes));
+    return cq_apply1(y, op, NULL, CQ_DTYPE_NONE, cq_rt_in(rt, 0));
+}
+
+static cq_status is_nan(cq_rt *rt)
+{
+    return yes_or_no(rt, CQ_EW_ISNAN);
+}
+
+static cq_status is_inf(cq_rt *rt)
+{
+    bool negative = cq_rt_int(rt, "detect_negative"), positive = cq_rt_int(rt, "detect_positive");
+    cq_tensor *y;
+
+    if (negative && positive)
+        return yes_or_no(rt, CQ_EW_ISINF);
+    if (negative || positive)
+        return yes_or_no(rt, negative ? CQ_EW_ISNEGINF : CQ_EW_ISPOSINF);
+    CQ_TRY(yes_or_no(rt, CQ_EW_ISINF));
+    y = rt->out[0].u.tensor;
+    return cq_kernel_fill_i64(y, 0);
+}
+
+/* ---- clip ---- */
+
+static cq_status clip_by_attributes(cq_rt *rt)
+{
+    bool has_min = cq_rt_attr_given(rt, "min"), has_max = cq_rt_attr_given(rt, "max");
+
+    /* Version 6 has the limits of float32 as defaults, which say the same as none. */
+    return with_params(rt, CQ_EW_CLAMP,
+                       &(cq_params){ .a = has_min ? cq_rt_float(rt, "min") : -INFINITY,
+                                     .b = has_max ? cq_rt_float(rt, "max") : INFINITY });
+}
+
+static cq_status clip(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *low = cq_rt_in(rt, 1), *high = cq_rt_in(rt, 2);
+    cq_tensor       *y;
+
+    if ((low && cq_tensor_numel(low) != 1) || (high && cq_tensor_numel(high) != 1))
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "a bound of Clip is not a single number");
+    if (!low && !high)
+        return cq_rt_pass(rt, 0, x);
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    if (low)
+        CQ_TRY(cq_apply2(y, CQ_EW_MAXIMUM, NULL, x->dtype, x, low));
+    return high ? cq_apply2(y, CQ_EW_MINIMUM, NULL, x->dtype, low ? y : x, high) : CQ_OK;
+}
+
+/* ---- two operands ---- */
+
+static cq_status apply_binary(cq_rt *rt, cq_ew_op op, cq_dtype compute, cq_dtype dtype)
+{
+    const cq_tensor *const in[] = { cq_rt_in(rt, 0), cq_rt_in(rt, 1) };
+    cq_rt_sizes            sizes;
+    cq_tensor             *y;
+
+    CQ_TRY(cq_rt_broadcast(&sizes, in, 2));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
+    return cq_apply2(y, op, NULL, compute, in[0], in[1]);
+}
+
+static cq_status binary(cq_rt *rt)
+{
+    return apply_binary(rt, (cq_ew_op)rt->step->row->arg, CQ_DTYPE_NONE, cq_rt_in(rt, 0)->dtype);
+}
+
+static cq_status comparison(cq_rt *rt)
+{
+    return apply_binary(rt, (cq_ew_op)rt->step->row->arg, CQ_DTYPE_NONE, CQ_DTYPE_BOOL);
+}
+
+/* Before version 7 shapes were equal, or B was broadcast along A from an axis on: that is
+ * today's broadcasting once B has the missing axes at its end. */
+static cq_status legacy_with(cq_rt *rt, cq_status (*fn)(cq_rt *rt))
+{
+    const cq_tensor *a = cq_rt_in(rt, 0), *b = cq_rt_in(rt, 1);
+    cq_val           in[2] = { rt->in[0], rt->in[1] };
+    const cq_val    *given = rt->in;
+    cq_rt_sizes      sizes;
+    cq_tensor       *view;
+    uint32_t         axis;
+    cq_status        status;
+
+    if (cq_rt_attr_given(rt, "axis") && cq_rt_int(rt, "broadcast") && b->rank) {
+        CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), a->rank));
+        cq_rt_sizes_of(&sizes, b);
+        while (sizes.rank < a->rank - axis)
+            sizes.at[sizes.rank++] = 1;
+        CQ_TRY(cq_rt_reshape(&view, rt, b, &sizes));
+    } else {
+        view = cq_tensor_retain((cq_tensor *)b);
+    }
+    in[1]  = cq_val_of_tensor(view);
+    rt->in = in;
+    status = fn(rt);
+    rt->in = given;
+    cq_tensor_release(view);
+    return status;
+}
+
+static cq_status legacy(cq_rt *rt)
+{
+    return legacy_with(rt, binary);
+}
+
+static cq_status legacy_comparison(cq_rt *rt)
+{
+    return legacy_with(rt, comparison);
+}
+
+/* The base decides the type; numbers of different types meet in float64. */
+static cq_status power(cq_rt *rt)
+{
+    cq_dtype x = cq_rt_in(rt, 0)->dtype, y = cq_rt_in(rt, 1)->dtype;
+    bool     mixed = cq_dtype_is_float(x) != cq_dtype_is_float(y);
+
+    return apply_binary(rt, CQ_EW_POW, mixed && x != CQ_DTYPE_F32 ? CQ_DTYPE_F64 : CQ_DTYPE_NONE,
+                        x);
+}
+
+static cq_status modulo(cq_rt *rt)
+{
+    return apply_binary(rt, cq_rt_int(rt, "fmod") ? CQ_EW_FMOD : CQ_EW_REMAINDER, CQ_DTYPE_NONE,
+                        cq_rt_in(rt, 0)->dtype);
+}
+
+static cq_status bit_shift(cq_rt *rt)
+{
+    bool left = cq_rt_is(rt, "direction", "LEFT");
+
+    if (!left && !cq_rt_is(rt, "direction", "RIGHT"))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "direction is '%s', wanted LEFT or RIGHT",
+                       cq_rt_string(rt, "direction"));
+    return apply_binary(rt, left ? CQ_EW_SHIFT_LEFT : CQ_EW_SHIFT_RIGHT, CQ_DTYPE_NONE,
+                        cq_rt_in(rt, 0)->dtype);
+}
+
+/* slope is broadcast to x, never the other way round. */
+static cq_status prelu(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *slope = cq_rt_in(rt, 1);
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_apply2(y, CQ_EW_PRELU, NULL, CQ_DTYPE_NONE, x, slope);
+}
+
+/* Before version 7 a slope of rank 1 was one for each channel. */
+static cq_status legacy_prelu(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *slope = cq_rt_in(rt, 1);
+    cq_rt_sizes      sizes = { .rank = x->rank ? x->rank - 1 : 0 };
+    cq_tensor       *y, *view;
+    cq_status        status;
+
+    if (slope->rank != 1 || x->rank < 2)
+        return prelu(rt);
+    for (uint32_t i = 0; i < sizes.rank; i++)
+        sizes.at[i] = i == 0 ? cq_size_of(slope, 0) : 1;
+    CQ_TRY(cq_rt_reshape(&view, rt, slope, &sizes));
+    status = cq_rt_out_like(&y, rt, 0, x);
+    if (status == CQ_OK)
+        status = cq_apply2(y, CQ_EW_PRELU, NULL, CQ_DTYPE_NONE, x, view);
+    cq_tensor_release(view);
+    return status;
+}
+
+/* ---- any number of operands ---- */
+
+static cq_status variadic(cq_rt *rt)
+{
+    cq_ew_op         op = (cq_ew_op)rt->step->row->arg;
+    const cq_tensor *x  = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes;
+    cq_tensor       *y, *wide;
+    cq_status        status;
+
+    if (rt->n_in == 1)
+        return cq_rt_pass(rt, 0, x);
+    cq_rt_sizes_of(&sizes, x);
+    for (size_t i = 1; i < rt->n_in; i++)
+        CQ_TRY(cq_rt_broadcast_with(&sizes, cq_rt_in(rt, i)));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    if (rt->n_in == 2)
+        return cq_apply2(y, op, NULL, x->dtype, x, cq_rt_in(rt, 1));
+    CQ_TRY(cq_rt_expand(&wide, x, &sizes));
+    status = cq_tensor_copy_into(y, wide);
+    cq_tensor_release(wide);
+    for (size_t i = 1; i < rt->n_in && status == CQ_OK; i++)
+        status = cq_apply2(y, op, NULL, x->dtype, y, cq_rt_in(rt, i));
+    return status;
+}
+
+static double divide(double x, const double *by)
+{
+    return x / *by;
+}
+
+static cq_status mean(cq_rt *rt)
+{
+    double     n = (double)rt->n_in;
+    cq_tensor *y;
+
+    if (rt->n_in == 1)
+        return cq_rt_pass(rt, 0, cq_rt_in(rt, 0));
+    CQ_TRY(variadic(rt));
+    y = rt->out[0].u.tensor;
+    return cq_rt_map(y, y, divide, &n);
+}
+
+static cq_status where(cq_rt *rt)
+{
+    const cq_tensor *const in[] = { cq_rt_in(rt, 0), cq_rt_in(rt, 1), cq_rt_in(rt, 2) };
+    cq_rt_sizes            sizes;
+    cq_tensor             *y;
+
+    CQ_TRY(cq_rt_broadcast(&sizes, in, 3));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, in[1]->dtype, &sizes));
+    return cq_apply3(y, CQ_EW_WHERE, NULL, y->dtype, in[0], in[1], in[2]);
+}
+
+#define UNARY(name, since, id)                                                                     \
+    {                                                                                              \
+        name, since, unary, 0, CQ_EW_##id                                                          \
+    }
+#define BINARY(name, since, id)                                                                    \
+    {                                                                                              \
+        name, since, binary, 0, CQ_EW_##id                                                         \
+    }
+#define LEGACY(name, id)                                                                           \
+    {                                                                                              \
+        name, 1, legacy, 0, CQ_EW_##id                                                             \
+    }
+#define COMPARISON(name, since, id)                                                                \
+    {                                                                                              \
+        name, since, comparison, 0, CQ_EW_##id                                                     \
+    }
+#define LEGACY_COMPARISON(name, id)                                                                \
+    {                                                                                              \
+        name, 1, legacy_comparison, 0, CQ_EW_##id                                                  \
+    }
+
+const cq_rt_row cq_rt_rows_elementwise[] = {
+    UNARY("Abs", 1, ABS),
+    UNARY("Acos", 7, ACOS),
+    UNARY("Acosh", 9, ACOSH),
+    UNARY("Asin", 7, ASIN),
+    UNARY("Asinh", 9, ASINH),
+    UNARY("Atan", 7, ATAN),
+    UNARY("Atanh", 9, ATANH),
+    UNARY("BitwiseNot", 18, BITWISE_NOT),
+    UNARY("Ceil", 1, CEIL),
+    UNARY("Cos", 7, COS),
+    UNARY("Cosh", 9, COSH),
+    UNARY("Exp", 1, EXP),
+    UNARY("Floor", 1, FLOOR),
+    UNARY("HardSwish", 14, HARDSWISH),
+    UNARY("Log", 1, LOG),
+    UNARY("Mish", 18, MISH),
+    UNARY("Neg", 1, NEG),
+    UNARY("Not", 1, LOGICAL_NOT),
+    UNARY("Reciprocal", 1, RECIPROCAL),
+    UNARY("Relu", 1, RELU),
+    UNARY("Round", 11, ROUND),
+    UNARY("Sigmoid", 1, SIGMOID),
+    UNARY("Sign", 9, SIGN),
+    UNARY("Sin", 7, SIN),
+    UNARY("Sinh", 9, SINH),
+    UNARY("Softsign", 1, SOFTSIGN),
+    UNARY("Sqrt", 1, SQRT),
+    UNARY("Tan", 7, TAN),
+    UNARY("Tanh", 1, TANH),
+    { "Erf", 9, unary_real, 0, CQ_EW_ERF },
+    { "LeakyRelu", 1, leaky_relu, 0, 0 },
+    { "Elu", 1, elu, 0, 0 },
+    { "Selu", 1, selu, 0, 0 },
+    { "Celu", 12, celu, 0, 0 },
+    { "Gelu", 20, gelu, 0, 0 },
+    { "HardSigmoid", 1, hard_sigmoid, 0, 0 },
+    { "Softplus", 1, softplus, 0, 0 },
+    { "ThresholdedRelu", 10, thresholded_relu, 0, 0 },
+    { "Shrink", 9, shrink, 0, 0 },
+    { "IsNaN", 9, is_nan, 0, 0 },
+    { "IsInf", 10, is_inf, 0, 0 },
+    { "Clip", 1, clip_by_attributes, 0, 0 },
+    { "Clip", 11, clip, 0, 0 },
+
+    LEGACY("Add", ADD),
+    BINARY("Add", 7, ADD),
+    LEGACY("Sub", SUB),
+    BINARY("Sub", 7, SUB),
+    LEGACY("Mul", MUL),
+    BINARY("Mul", 7, MUL),
+    LEGACY("Div", DIV),
+    BINARY("Div", 7, DIV),
+    LEGACY("Pow", POW),
+    { "Pow", 7, power, 0, 0 },
+    { "Mod", 10, modulo, 0, 0 },
+    { "BitShift", 11, bit_shift, 0, 0 },
+    BINARY("BitwiseAnd", 18, BITWISE_AND),
+    BINARY("BitwiseOr", 18, BITWISE_OR),
+    BINARY("BitwiseXor", 18, BITWISE_XOR),
+    { "PRelu", 1, legacy_prelu, 0, 0 },
+    { "PRelu", 7, prelu, 0, 0 },
+
+    LEGACY_COMPARISON("And", LOGICAL_AND),
+    COMPARISON("And", 7, LOGICAL_AND),
+    LEGACY_COMPARISON("Or", LOGICAL_OR),
+    COMPARISON("Or", 7, LOGICAL_OR),
+    LEGACY_COMPARISON("Xor", LOGICAL_XOR),
+    COMPARISON("Xor", 7, LOGICAL_XOR),
+    LEGACY_COMPARISON("Equal", EQ),
+    COMPARISON("Equal", 7, EQ),
+    { "Equal", 19, comparison, CQ_RT_TEXT_IN, CQ_EW_EQ },
+    LEGACY_COMPARISON("Greater", GT),
+    COMPARISON("Greater", 7, GT),
+    LEGACY_COMPARISON("Less", LT),
+    COMPARISON("Less", 7, LT),
+    COMPARISON("GreaterOrEqual", 12, GE),
+    COMPARISON("LessOrEqual", 12, LE),
+
+    { "Max", 1, variadic, 0, CQ_EW_MAXIMUM },
+    { "Min", 1, variadic, 0, CQ_EW_MINIMUM },
+    { "Sum", 1, variadic, 0, CQ_EW_ADD },
+    { "Mean", 1, mean, 0, CQ_EW_ADD },
+    { "Where", 9, where, CQ_RT_TEXT_OUT, 0 },
+    { 0 },
+};

@@ -1,0 +1,11 @@
+/* The families of kernel rows; each ends with a row without a name. */
+#ifndef CQ_RUNTIME_KERNELS_FAMILIES_H
+#define CQ_RUNTIME_KERNELS_FAMILIES_H
+
+#include "runtime/call.h"
+
+extern const cq_rt_row cq_rt_rows_elementwise[], cq_rt_rows_shape[], cq_rt_rows_create[],
+    cq_rt_rows_math[], cq_rt_rows_index[], cq_rt_rows_reduce[], cq_rt_rows_window[],
+    cq_rt_rows_norm[];
+
+#endif

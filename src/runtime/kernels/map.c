@@ -1,0 +1,31 @@
+#include "runtime/kernels/map.h"
+
+#include "tensor/convert.h"
+#include "tensor/walk.h"
+
+enum { CHUNK = 256 };
+
+cq_status cq_rt_map(cq_tensor *out, const cq_tensor *x, double (*fn)(double x, const double *p),
+                    const double *p)
+{
+    cq_load_fn  *load  = cq_load_of(x->dtype, CQ_WIDE_F64);
+    cq_store_fn *store = cq_store_of(out->dtype, CQ_WIDE_F64);
+    double       wide[CHUNK];
+    cq_walk      w;
+
+    if (!load || !store)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "there is no such function of complex numbers");
+    cq_walk_init(&w, out->rank, out->sizes);
+    CQ_TRY(cq_walk_add(&w, out));
+    CQ_TRY(cq_walk_add(&w, x));
+    for (bool more = cq_walk_start(&w, CQ_ANY_ORDER); more; more = cq_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i += CHUNK) {
+            int64_t n = w.n - i < CHUNK ? w.n - i : CHUNK;
+
+            load(wide, w.at[1] + i * w.step[1], w.step[1], n);
+            for (int64_t k = 0; k < n; k++)
+                wide[k] = fn(wide[k], p);
+            store(w.at[0] + i * w.step[0], w.step[0], wide, n);
+        }
+    return CQ_OK;
+}

@@ -1,0 +1,12 @@
+/* A function of one number on every element, for operators too rare to have a loop of their
+ * own: everything goes through double. */
+#ifndef CQ_RUNTIME_KERNELS_MAP_H
+#define CQ_RUNTIME_KERNELS_MAP_H
+
+#include "tensor/tensor.h"
+
+/* out may be x, and has its shape. */
+cq_status cq_rt_map(cq_tensor *out, const cq_tensor *x, double (*fn)(double x, const double *p),
+                    const double *p);
+
+#endif

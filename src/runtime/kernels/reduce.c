@@ -1,0 +1,123 @@
+/* Reductions, and places of extremes. */
+#include "runtime/kernels/families.h"
+
+#include "kernel/reduce.h"
+
+#include <math.h>
+
+typedef enum kind { L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MEAN, MIN, PROD, SUM, SUM_SQUARE } kind;
+
+static const struct {
+    cq_reduce_op op;
+    double       order;   /* of norms */
+    bool         is_real; /* integers are computed as real numbers */
+} kinds[] = {
+    [L1] = { CQ_REDUCE_NORM, 1, true },         [L2] = { CQ_REDUCE_NORM, 2, true },
+    [LOG_SUM] = { CQ_REDUCE_LOG_SUM, 0, true }, [LOG_SUM_EXP] = { CQ_REDUCE_LOGSUMEXP, 0, true },
+    [MAX] = { CQ_REDUCE_AMAX, 0, false },       [MEAN] = { CQ_REDUCE_MEAN, 0, true },
+    [MIN] = { CQ_REDUCE_AMIN, 0, false },       [PROD] = { CQ_REDUCE_PROD, 0, false },
+    [SUM] = { CQ_REDUCE_SUM, 0, false },        [SUM_SQUARE] = { CQ_REDUCE_SUM_SQUARE, 0, false },
+};
+
+/* What is left of sizes when the axes in bits go, or become 1. */
+static void reduced_sizes(cq_rt_sizes *out, const cq_tensor *x, uint64_t bits, bool keep)
+{
+    out->rank = 0;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        bool goes = bits >> i & 1;
+
+        if (!goes || keep)
+            out->at[out->rank++] = goes ? 1 : cq_size_of(x, i);
+    }
+}
+
+/* Extremes of nothing: the least and greatest numbers there are. */
+static cq_status fill_extreme(cq_tensor *y, bool greatest)
+{
+    uint64_t ones = UINT64_MAX;
+    size_t   bits = 8 * cq_dtype_size(y->dtype);
+
+    if (cq_dtype_is_float(y->dtype))
+        return cq_kernel_fill_f64(y, greatest ? INFINITY : -INFINITY);
+    if (y->dtype == CQ_DTYPE_BOOL)
+        return cq_kernel_fill_i64(y, greatest);
+    if (!cq_dtype_is_signed(y->dtype))
+        return cq_kernel_fill_i64(y, greatest ? (int64_t)(ones >> (64 - bits)) : 0);
+    return cq_kernel_fill_i64(y, greatest ? (int64_t)(ones >> (65 - bits))
+                                          : -(int64_t)(ones >> (65 - bits)) - 1);
+}
+
+static cq_status reduce_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint64_t bits)
+{
+    kind            which  = (kind)rt->step->row->arg;
+    const cq_params params = { .a = kinds[which].order };
+    cq_rt_sizes     sizes;
+    cq_tensor      *real;
+    cq_status       status;
+
+    if (!cq_tensor_numel(x) && cq_tensor_numel(y) && (which == MAX || which == MIN))
+        return fill_extreme(y, which == MIN);
+    if (!kinds[which].is_real || cq_dtype_is_float(x->dtype))
+        return cq_kernel_reduce(y, kinds[which].op, &params, x, bits);
+    cq_rt_sizes_of(&sizes, y);
+    CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    status = cq_kernel_reduce(real, kinds[which].op, &params, x, bits);
+    if (status == CQ_OK)
+        status = cq_tensor_copy_into(y, real);
+    cq_tensor_release(real);
+    return status;
+}
+
+static cq_status reduce(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes;
+    cq_rt_ints       axes;
+    uint64_t         bits;
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_ints_of(&axes, rt, "axes", 1));
+    if (!axes.n && cq_rt_int(rt, "noop_with_empty_axes"))
+        bits = 0;
+    else
+        CQ_TRY(cq_rt_axes(&bits, &axes, x->rank));
+    reduced_sizes(&sizes, x, bits, cq_rt_int(rt, "keepdims"));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    if (!bits &&
+        (rt->step->row->arg == MAX || rt->step->row->arg == MIN || rt->step->row->arg == SUM ||
+         rt->step->row->arg == MEAN || rt->step->row->arg == PROD))
+        return cq_tensor_copy_into(y, x);
+    return reduce_into(rt, y, x, bits);
+}
+
+static cq_status arg_extreme(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_extreme  which = { .least = rt->step->row->arg, .last = cq_rt_int(rt, "select_last_index") };
+    cq_rt_sizes sizes;
+    uint32_t    axis;
+    cq_tensor  *y;
+
+    CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
+    if (cq_size_of(x, axis) == 0)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "there is no extreme along an axis of size 0");
+    reduced_sizes(&sizes, x, (uint64_t)1 << axis, cq_rt_int(rt, "keepdims"));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I64, &sizes));
+    return cq_extreme_of(NULL, y, &which, x, axis);
+}
+
+const cq_rt_row cq_rt_rows_reduce[] = {
+    { "ReduceL1", 1, reduce, 0, L1 },
+    { "ReduceL2", 1, reduce, 0, L2 },
+    { "ReduceLogSum", 1, reduce, 0, LOG_SUM },
+    { "ReduceLogSumExp", 1, reduce, 0, LOG_SUM_EXP },
+    { "ReduceMax", 1, reduce, 0, MAX },
+    { "ReduceMean", 1, reduce, 0, MEAN },
+    { "ReduceMin", 1, reduce, 0, MIN },
+    { "ReduceProd", 1, reduce, 0, PROD },
+    { "ReduceSum", 1, reduce, 0, SUM },
+    { "ReduceSumSquare", 1, reduce, 0, SUM_SQUARE },
+    { "ArgMax", 1, arg_extreme, 0, 0 },
+    { "ArgMin", 1, arg_extreme, 0, 1 },
+    { 0 },
+};

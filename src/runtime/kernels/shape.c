@@ -1,0 +1,551 @@
+/* Operators that only move elements: most of them are views, and copy nothing. */
+#include "runtime/kernels/families.h"
+
+#include "kernel/pad.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+/* A view as output 0. */
+static cq_status set_reshaped(cq_rt *rt, const cq_tensor *x, const cq_rt_sizes *sizes)
+{
+    cq_tensor *y;
+
+    CQ_TRY(cq_rt_reshape(&y, rt, x, sizes));
+    return cq_rt_set_tensor(rt, 0, y);
+}
+
+static cq_status identity(cq_rt *rt)
+{
+    return cq_rt_set(rt, 0, cq_val_retain(rt->in[0]));
+}
+
+/* ---- other shapes ---- */
+
+static cq_status too_many_dims(size_t n)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a shape has %zu dimensions, at most %d work", n,
+                   CQ_MAX_RANK);
+}
+
+static cq_status reshape(cq_rt *rt)
+{
+    const cq_tensor *x         = cq_rt_in(rt, 0);
+    bool             keep_zero = cq_rt_int(rt, "allowzero");
+    int64_t          known = 1, numel = cq_tensor_numel(x);
+    int              unknown = -1;
+    cq_rt_ints       shape;
+    cq_rt_sizes      sizes;
+
+    CQ_TRY(cq_rt_ints_of(&shape, rt, "shape", 1));
+    if (shape.n > CQ_MAX_RANK)
+        return too_many_dims(shape.n);
+    sizes.rank = (uint32_t)shape.n;
+    for (size_t i = 0; i < shape.n; i++) {
+        sizes.at[i] = shape.at[i];
+        if (sizes.at[i] == 0 && !keep_zero) {
+            if (i >= x->rank)
+                return cq_fail(CQ_E_TYPE, NULL, NULL,
+                               "dimension %zu is copied from the input, which has %u", i, x->rank);
+            sizes.at[i] = cq_size_of(x, i);
+        }
+        if (sizes.at[i] == -1) {
+            if (unknown >= 0)
+                return cq_fail(CQ_E_TYPE, NULL, NULL, "the new shape has more than one -1");
+            unknown = (int)i;
+        } else if (__builtin_mul_overflow(known, sizes.at[i], &known)) {
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "the new shape is too large");
+        }
+    }
+    if (unknown >= 0 && (known <= 0 || numel % known))
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "%" PRId64 " elements cannot be divided into parts of %" PRId64, numel,
+                       known);
+    if (unknown >= 0)
+        sizes.at[unknown] = numel / known;
+    return set_reshaped(rt, x, &sizes);
+}
+
+static cq_status flatten(cq_rt *rt)
+{
+    const cq_tensor *x     = cq_rt_in(rt, 0);
+    int64_t          axis  = cq_rt_int(rt, "axis");
+    cq_rt_sizes      sizes = { .rank = 2 };
+
+    if (axis < -(int64_t)x->rank || axis > (int64_t)x->rank)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "axis %" PRId64 " is not one of %u", axis, x->rank);
+    axis        = axis < 0 ? axis + x->rank : axis;
+    sizes.at[0] = cq_sizes_product(x, 0, (size_t)axis);
+    sizes.at[1] = cq_sizes_product(x, (size_t)axis, x->rank);
+    return set_reshaped(rt, x, &sizes);
+}
+
+static cq_status squeeze(cq_rt *rt)
+{
+    const cq_tensor *x     = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes = { 0 };
+    cq_rt_ints       axes;
+    uint64_t         bits = 0;
+
+    CQ_TRY(cq_rt_ints_of(&axes, rt, "axes", 1));
+    if (axes.n)
+        CQ_TRY(cq_rt_axes(&bits, &axes, x->rank));
+    for (uint32_t i = 0; i < x->rank; i++) {
+        bool is_one = cq_size_of(x, i) == 1;
+
+        if ((bits >> i & 1) && !is_one)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "dimension %u has size %" PRId64 ", not 1", i,
+                           cq_size_of(x, i));
+        if (!(axes.given ? bits >> i & 1 : is_one))
+            sizes.at[sizes.rank++] = cq_size_of(x, i);
+    }
+    return set_reshaped(rt, x, &sizes);
+}
+
+static cq_status unsqueeze(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes;
+    cq_rt_ints       axes;
+    uint64_t         bits = 0;
+
+    CQ_TRY(cq_rt_ints_of(&axes, rt, "axes", 1));
+    if (x->rank + axes.n > CQ_MAX_RANK)
+        return too_many_dims(x->rank + axes.n);
+    sizes.rank = x->rank + (uint32_t)axes.n;
+    if (axes.n)
+        CQ_TRY(cq_rt_axes(&bits, &axes, sizes.rank));
+    for (uint32_t i = 0, from = 0; i < sizes.rank; i++)
+        sizes.at[i] = bits >> i & 1 ? 1 : cq_size_of(x, from++);
+    return set_reshaped(rt, x, &sizes);
+}
+
+static cq_status transpose(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    uint32_t         axes[CQ_MAX_RANK];
+    cq_rt_ints       perm;
+    uint64_t         bits;
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_attr_ints(&perm, rt, "perm"));
+    for (uint32_t i = 0; i < x->rank; i++)
+        axes[i] = x->rank - 1 - i;
+    if (perm.given) {
+        if (perm.n != x->rank)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "perm has %zu axes, the tensor %u", perm.n,
+                           x->rank);
+        CQ_TRY(cq_rt_axes(&bits, &perm, x->rank));
+        for (uint32_t i = 0; i < x->rank; i++)
+            CQ_TRY(cq_rt_axis(&axes[i], perm.at[i], x->rank));
+    }
+    CQ_TRY(cq_rt_permute(&y, x, axes));
+    return cq_rt_set_tensor(rt, 0, y);
+}
+
+static cq_status expand(cq_rt *rt)
+{
+    const cq_tensor *x     = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes = { 0 };
+    cq_rt_ints       shape;
+    cq_tensor       *view, *y;
+    cq_status        status;
+
+    CQ_TRY(cq_rt_in_ints(&shape, rt, 1));
+    if (shape.n > CQ_MAX_RANK)
+        return too_many_dims(shape.n);
+    /* Both ways: a 1 in shape leaves what x has. */
+    sizes.rank = (uint32_t)shape.n;
+    for (size_t i = 0; i < shape.n; i++)
+        sizes.at[i] = shape.at[i];
+    CQ_TRY(cq_rt_broadcast_with(&sizes, x));
+    /* Not left as a view: operators after this one would read a few elements over and over
+     * where a plain tensor is faster, and its size is subject to the run's limit. */
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    CQ_TRY(cq_rt_expand(&view, x, &sizes));
+    status = cq_tensor_copy_into(y, view);
+    cq_tensor_release(view);
+    return status;
+}
+
+/* ---- parts ---- */
+
+/* Where a slice of an axis begins and how long it is, as in Python. */
+static int64_t slice_range(int64_t *start, int64_t end, int64_t step, int64_t size)
+{
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+    int64_t begin = *start < 0 ? *start + size : *start;
+
+    end    = end < 0 ? end + size : end;
+    begin  = begin < low ? low : begin > high ? high : begin;
+    end    = end < low ? low : end > high ? high : end;
+    *start = begin;
+    if (step > 0)
+        return end > begin ? (end - begin - 1) / step + 1 : 0;
+    return begin > end ? (begin - end - 1) / -step + 1 : 0;
+}
+
+static cq_status slice(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_rt_ints       starts, ends, axes, steps;
+    cq_tensor       *y = cq_tensor_retain((cq_tensor *)x);
+    cq_status        status;
+    uint64_t         seen;
+
+    CQ_TRY_OR_DONE(cq_rt_ints_of(&starts, rt, "starts", 1));
+    CQ_TRY_OR_DONE(cq_rt_ints_of(&ends, rt, "ends", 2));
+    CQ_TRY_OR_DONE(cq_rt_ints_of(&axes, rt, "axes", 3));
+    CQ_TRY_OR_DONE(cq_rt_in_ints(&steps, rt, 4));
+    if (ends.n != starts.n || (axes.given && axes.n != starts.n) ||
+        (steps.given && steps.n != starts.n) || starts.n > x->rank)
+        CQ_TRY_OR_DONE(cq_fail(CQ_E_TYPE, NULL, NULL,
+                               "%zu starts, %zu ends, %zu axes and %zu steps for %u dimensions",
+                               starts.n, ends.n, axes.n, steps.n, x->rank));
+    if (axes.n)
+        CQ_TRY_OR_DONE(cq_rt_axes(&seen, &axes, x->rank));
+    for (size_t i = 0; i < starts.n; i++) {
+        int64_t    step = steps.given ? steps.at[i] : 1, start = starts.at[i], n;
+        uint32_t   axis;
+        cq_tensor *part;
+
+        CQ_TRY_OR_DONE(cq_rt_axis(&axis, axes.given ? axes.at[i] : (int64_t)i, x->rank));
+        if (step == 0 || step == INT64_MIN)
+            CQ_TRY_OR_DONE(cq_fail(CQ_E_TYPE, NULL, NULL, "a step of a slice is %" PRId64, step));
+        n = slice_range(&start, ends.at[i], step, cq_size_of(x, axis));
+        CQ_TRY_OR_DONE(cq_rt_slice(&part, y, axis, start, step, n));
+        cq_tensor_release(y);
+        y = part;
+    }
+    return cq_rt_set_tensor(rt, 0, y);
+done:
+    cq_tensor_release(y);
+    return status;
+}
+
+/* How long each of n parts of an axis is: what the node says, or as equal as can be with the
+ * last one shorter. */
+static cq_status split_lengths(cq_rt_ints *lengths, cq_rt *rt, int64_t size, size_t n)
+{
+    int64_t each = n ? (size + (int64_t)n - 1) / (int64_t)n : 0, sum = 0;
+
+    if (!lengths->given)
+        lengths->n = 0;
+    if (!lengths->given && cq_rt_attr_given(rt, "num_outputs") &&
+        cq_rt_int(rt, "num_outputs") != (int64_t)n)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "num_outputs is %" PRId64 ", the node has %zu",
+                       cq_rt_int(rt, "num_outputs"), n);
+    if (!lengths->given && n > 2 * CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a split into %zu parts, at most %d work", n,
+                       2 * CQ_MAX_RANK);
+    for (size_t i = 0; !lengths->given && i < n; i++, lengths->n++)
+        lengths->at[i] = each * (int64_t)(i + 1) <= size ? each : size - each * (int64_t)i;
+    if (lengths->n != n)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "there are %zu lengths for %zu parts", lengths->n, n);
+    for (size_t i = 0; i < n; i++)
+        if (lengths->at[i] < 0 || lengths->at[i] > size || (sum += lengths->at[i]) > size)
+            return cq_fail(CQ_E_TYPE, NULL, NULL,
+                           "part %zu of length %" PRId64 " is not in %" PRId64, i, lengths->at[i],
+                           size);
+    return sum == size ? CQ_OK
+                       : cq_fail(CQ_E_TYPE, NULL, NULL,
+                                 "the parts make %" PRId64 " together, wanted %" PRId64, sum, size);
+}
+
+static cq_status split(cq_rt *rt)
+{
+    const cq_tensor *x     = cq_rt_in(rt, 0);
+    int64_t          start = 0;
+    cq_rt_ints       lengths;
+    uint32_t         axis;
+
+    CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
+    CQ_TRY(cq_rt_ints_of(&lengths, rt, "split", 1));
+    CQ_TRY(split_lengths(&lengths, rt, cq_size_of(x, axis), rt->step->node->output.n));
+    for (size_t i = 0; i < rt->n_out; start += lengths.at[i++]) {
+        cq_tensor *part;
+
+        CQ_TRY(cq_rt_slice(&part, x, axis, start, 1, lengths.at[i]));
+        CQ_TRY(cq_rt_set_tensor(rt, i, part));
+    }
+    return CQ_OK;
+}
+
+/* ---- putting together ---- */
+
+static cq_status concat(cq_rt *rt)
+{
+    const cq_tensor *first = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes;
+    int64_t          start = 0;
+    uint32_t         axis;
+    cq_tensor       *y;
+
+    /* Version 1 need not say which. */
+    CQ_TRY(
+        cq_rt_axis(&axis, cq_rt_attr_given(rt, "axis") ? cq_rt_int(rt, "axis") : 1, first->rank));
+    cq_rt_sizes_of(&sizes, first);
+    for (size_t i = 1; i < rt->n_in; i++) {
+        const cq_tensor *t = cq_rt_in(rt, i);
+
+        for (uint32_t d = 0; t->rank == first->rank && d < t->rank; d++)
+            if (d != axis && cq_size_of(t, d) != sizes.at[d])
+                return cq_rt_misfit(first, t);
+        if (t->rank != first->rank ||
+            __builtin_add_overflow(sizes.at[axis], cq_size_of(t, axis), &sizes.at[axis]))
+            return cq_rt_misfit(first, t);
+    }
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, first->dtype, &sizes));
+    for (size_t i = 0; i < rt->n_in; i++) {
+        const cq_tensor *t = cq_rt_in(rt, i);
+        cq_tensor       *part;
+        cq_status        status;
+
+        CQ_TRY(cq_rt_slice(&part, y, axis, start, 1, cq_size_of(t, axis)));
+        status = cq_tensor_copy_into(part, t);
+        cq_tensor_release(part);
+        CQ_TRY(status);
+        start += cq_size_of(t, axis);
+    }
+    return CQ_OK;
+}
+
+/* x repeated: as [1, d0, 1, d1, …] expanded to [r0, d0, r1, d1, …]. */
+static cq_status tile_by(cq_rt *rt, const cq_tensor *x, const int64_t *repeats)
+{
+    cq_rt_sizes sizes, pairs = { .rank = 2 * x->rank };
+    cq_tensor  *y, *thin = NULL, *wide = NULL, *target = NULL;
+    cq_status   status;
+
+    if (pairs.rank > CQ_MAX_RANK)
+        return too_many_dims(pairs.rank);
+    cq_rt_sizes_of(&sizes, x);
+    for (uint32_t i = 0; i < x->rank; i++) {
+        pairs.at[2 * i]     = 1;
+        pairs.at[2 * i + 1] = sizes.at[i];
+        if (repeats[i] < 0 || __builtin_mul_overflow(sizes.at[i], repeats[i], &sizes.at[i]))
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "dimension %u is repeated %" PRId64 " times", i,
+                           repeats[i]);
+    }
+    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    if (!cq_tensor_numel(y))
+        goto done;
+    CQ_TRY_OR_DONE(cq_rt_reshape(&thin, rt, x, &pairs));
+    for (uint32_t i = 0; i < x->rank; i++)
+        pairs.at[2 * i] = repeats[i];
+    CQ_TRY_OR_DONE(cq_rt_expand(&wide, thin, &pairs));
+    CQ_TRY_OR_DONE(cq_rt_reshape(&target, rt, y, &pairs));
+    status = cq_tensor_copy_into(target, wide);
+done:
+    cq_tensor_release(thin);
+    cq_tensor_release(wide);
+    cq_tensor_release(target);
+    return status;
+}
+
+static cq_status tile(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_rt_ints       repeats;
+
+    CQ_TRY(cq_rt_in_ints(&repeats, rt, 1));
+    if (repeats.n != x->rank)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "there are %zu repeats for %u dimensions", repeats.n,
+                       x->rank);
+    return tile_by(rt, x, repeats.at);
+}
+
+/* Version 1 repeats one axis. */
+static cq_status tile_axis(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    int64_t          repeats[CQ_MAX_RANK], times, which;
+    uint32_t         axis;
+
+    CQ_TRY(cq_rt_in_i64(&times, rt, 1, 1));
+    CQ_TRY(cq_rt_in_i64(&which, rt, 2, 0));
+    CQ_TRY(cq_rt_axis(&axis, which, x->rank));
+    for (uint32_t i = 0; i < x->rank; i++)
+        repeats[i] = i == axis ? times : 1;
+    return tile_by(rt, x, repeats);
+}
+
+/* ---- padding ---- */
+
+static const struct {
+    const char *name;
+    cq_pad_mode mode;
+} pad_modes[] = {
+    { "constant", CQ_PAD_CONSTANT },
+    { "reflect", CQ_PAD_REFLECT },
+    { "edge", CQ_PAD_REPLICATE },
+    { "wrap", CQ_PAD_CIRCULAR },
+};
+
+static cq_status pad_mode(cq_pad_mode *out, const cq_rt *rt)
+{
+    for (size_t i = 0; i < sizeof pad_modes / sizeof *pad_modes; i++)
+        if (cq_rt_is(rt, "mode", pad_modes[i].name)) {
+            *out = pad_modes[i].mode;
+            return CQ_OK;
+        }
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "mode is '%s', which is none",
+                   cq_rt_string(rt, "mode"));
+}
+
+/* The numbers before and after each axis; axes may name only some of them. */
+static cq_status read_pads(int64_t *before, int64_t *after, cq_rt *rt, uint32_t rank)
+{
+    cq_rt_ints pads, axes;
+    uint64_t   seen;
+    size_t     n;
+
+    CQ_TRY(cq_rt_ints_of(&pads, rt, rt->step->schema->since == 1 ? "paddings" : "pads", 1));
+    CQ_TRY(cq_rt_in_ints(&axes, rt, 3));
+    n = axes.given ? axes.n : rank;
+    if (pads.n != 2 * n)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "pads has %zu numbers, wanted %zu", pads.n, 2 * n);
+    if (axes.n)
+        CQ_TRY(cq_rt_axes(&seen, &axes, rank));
+    memset(before, 0, rank * sizeof *before);
+    memset(after, 0, rank * sizeof *after);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t axis;
+
+        CQ_TRY(cq_rt_axis(&axis, axes.given ? axes.at[i] : (int64_t)i, rank));
+        before[axis] = pads.at[i];
+        after[axis]  = pads.at[n + i];
+    }
+    return CQ_OK;
+}
+
+static cq_status pad_with(cq_rt *rt, const cq_tensor *value)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    int64_t          before[CQ_MAX_RANK], after[CQ_MAX_RANK];
+    cq_rt_sizes      sizes;
+    cq_pad_mode      mode;
+    cq_tensor       *y;
+
+    CQ_TRY(pad_mode(&mode, rt));
+    CQ_TRY(read_pads(before, after, rt, x->rank));
+    cq_rt_sizes_of(&sizes, x);
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (__builtin_add_overflow(sizes.at[i], before[i], &sizes.at[i]) ||
+            __builtin_add_overflow(sizes.at[i], after[i], &sizes.at[i]))
+            return cq_fail(CQ_E_TYPE, NULL, NULL,
+                           "pads of %" PRId64 " and %" PRId64 " are too large", before[i],
+                           after[i]);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    return cq_kernel_pad(y, x, before, mode, value);
+}
+
+static cq_status pad_by_attributes(cq_rt *rt)
+{
+    double     number = cq_rt_float(rt, "value");
+    cq_tensor *value;
+    cq_status  status;
+
+    CQ_TRY(cq_tensor_new(&value, CQ_DTYPE_F64, 0, NULL, &number));
+    status = pad_with(rt, value);
+    cq_tensor_release(value);
+    return status;
+}
+
+static cq_status pad(cq_rt *rt)
+{
+    const cq_tensor *value = cq_rt_in(rt, 2);
+
+    if (value && cq_tensor_numel(value) != 1)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "constant_value has %" PRId64 " elements, wanted one",
+                       cq_tensor_numel(value));
+    return pad_with(rt, value);
+}
+
+/* ---- pixels and channels ---- */
+
+/* Splits x into dims, permutes them by order, and joins them to sizes. */
+static cq_status regroup(cq_rt *rt, const cq_rt_sizes *dims, const uint32_t *order,
+                         const cq_rt_sizes *sizes)
+{
+    cq_tensor *split_up = NULL, *moved = NULL;
+    cq_status  status;
+
+    CQ_TRY_OR_DONE(cq_rt_reshape(&split_up, rt, cq_rt_in(rt, 0), dims));
+    CQ_TRY_OR_DONE(cq_rt_permute(&moved, split_up, order));
+    status = set_reshaped(rt, moved, sizes);
+done:
+    cq_tensor_release(split_up);
+    cq_tensor_release(moved);
+    return status;
+}
+
+static cq_status block_size(int64_t *out, cq_rt *rt)
+{
+    *out = cq_rt_int(rt, "blocksize");
+    CQ_TRY(cq_rt_need_rank(cq_rt_in(rt, 0), "input", 4));
+    if (*out < 1 || *out > INT32_MAX)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "blocksize %" PRId64 " makes no sense", *out);
+    return CQ_OK;
+}
+
+static cq_status depth_to_space(cq_rt *rt)
+{
+    static const uint32_t dcr[] = { 0, 3, 4, 1, 5, 2 }, crd[] = { 0, 1, 4, 2, 5, 3 };
+    const cq_tensor      *x = cq_rt_in(rt, 0);
+    int64_t               b, c;
+    bool                  is_crd = cq_rt_is(rt, "mode", "CRD");
+
+    CQ_TRY(block_size(&b, rt));
+    c = cq_size_of(x, 1);
+    if (c % (b * b))
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%" PRId64 " channels cannot be divided by %" PRId64,
+                       c, b * b);
+    c /= b * b;
+    return regroup(
+        rt,
+        &(cq_rt_sizes){ 6,
+                        { cq_size_of(x, 0), is_crd ? c : b, b, is_crd ? b : c, cq_size_of(x, 2),
+                          cq_size_of(x, 3) } },
+        is_crd ? crd : dcr,
+        &(cq_rt_sizes){ 4, { cq_size_of(x, 0), c, cq_size_of(x, 2) * b, cq_size_of(x, 3) * b } });
+}
+
+static cq_status space_to_depth(cq_rt *rt)
+{
+    static const uint32_t order[] = { 0, 3, 5, 1, 2, 4 };
+    const cq_tensor      *x       = cq_rt_in(rt, 0);
+    int64_t               b, h, w;
+
+    CQ_TRY(block_size(&b, rt));
+    h = cq_size_of(x, 2);
+    w = cq_size_of(x, 3);
+    if (h % b || w % b)
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "%" PRId64 " by %" PRId64 " cannot be divided into blocks of %" PRId64, h, w,
+                       b);
+    return regroup(
+        rt, &(cq_rt_sizes){ 6, { cq_size_of(x, 0), cq_size_of(x, 1), h / b, b, w / b, b } }, order,
+        &(cq_rt_sizes){ 4, { cq_size_of(x, 0), cq_size_of(x, 1) * b * b, h / b, w / b } });
+}
+
+const cq_rt_row cq_rt_rows_shape[] = {
+    { "Identity", 1, identity, CQ_RT_TEXT_OWN, 0 },
+    { "Reshape", 1, reshape, CQ_RT_TEXT_OUT, 0 },
+    { "Flatten", 1, flatten, CQ_RT_TEXT_OUT, 0 },
+    { "Squeeze", 1, squeeze, CQ_RT_TEXT_OUT, 0 },
+    { "Unsqueeze", 1, unsqueeze, CQ_RT_TEXT_OUT, 0 },
+    { "Transpose", 1, transpose, CQ_RT_TEXT_OUT, 0 },
+    { "Expand", 8, expand, CQ_RT_TEXT_OUT, 0 },
+    { "Slice", 1, slice, CQ_RT_TEXT_OUT, 0 },
+    { "Split", 1, split, 0xff, 0 },
+    { "Concat", 1, concat, CQ_RT_TEXT_OUT, 0 },
+    { "Tile", 1, tile_axis, 0, 0 },
+    { "Tile", 6, tile, CQ_RT_TEXT_OUT, 0 },
+    { "Pad", 1, pad_by_attributes, 0, 0 },
+    { "Pad", 11, pad, CQ_RT_TEXT_OUT, 0 },
+    { "DepthToSpace", 1, depth_to_space, CQ_RT_TEXT_OUT, 0 },
+    { "SpaceToDepth", 1, space_to_depth, CQ_RT_TEXT_OUT, 0 },
+    { 0 },
+};

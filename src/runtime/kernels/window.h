@@ -1,0 +1,27 @@
+/* Windows as ONNX writes them: kernel_shape, strides, pads, dilations and auto_pad. */
+#ifndef CQ_RUNTIME_KERNELS_WINDOW_H
+#define CQ_RUNTIME_KERNELS_WINDOW_H
+
+#include "kernel/window.h"
+#include "runtime/call.h"
+
+typedef struct cq_rt_window {
+    cq_window w;
+    int       n;                     /* spatial axes */
+    int64_t   after[CQ_MAX_SPATIAL]; /* padding behind the image */
+    bool      is_ceil;
+} cq_rt_window;
+
+/* Of image x [n, c, in...]; w is the weight whose last sizes are the kernel's, or NULL: then
+ * kernel_shape is. auto_pad is resolved for x's sizes. */
+cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, const cq_tensor *w);
+
+/* How many places the window has on each axis of x; none is negative. */
+cq_status cq_rt_window_places(int64_t *out, const cq_rt_window *w, const cq_tensor *x);
+
+/* The shared part of Conv, ConvInteger and QLinearConv: the output's sizes, with all shapes
+ * checked. */
+cq_status cq_rt_conv_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const cq_tensor *x,
+                           const cq_tensor *weight, const cq_tensor *bias);
+
+#endif

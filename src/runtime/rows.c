@@ -1,0 +1,76 @@
+/* The index of kernel rows, built when it is first asked for. */
+#include "runtime/rows.h"
+
+#include "base/map.h"
+#include "runtime/kernels/families.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char      *domain;
+    const cq_rt_row *rows;
+} families[] = {
+    { "", cq_rt_rows_elementwise }, { "", cq_rt_rows_shape }, { "", cq_rt_rows_create },
+    { "", cq_rt_rows_math },        { "", cq_rt_rows_index }, { "", cq_rt_rows_reduce },
+    { "", cq_rt_rows_window },      { "", cq_rt_rows_norm },
+};
+
+#define N_FAMILIES (sizeof families / sizeof *families)
+
+static const char *own_domain(const char *domain)
+{
+    return !domain || !strcmp(domain, "ai.onnx") ? "" : domain;
+}
+
+/* "domain:op" to the first row of an operator; rows of one operator are neighbours, oldest
+ * first. */
+static struct {
+    pthread_once_t once;
+    cq_map         first;
+} table = { .once = PTHREAD_ONCE_INIT };
+
+static void make_key(char *key, size_t size, const char *domain, const char *op)
+{
+    snprintf(key, size, "%s:%s", domain, op);
+}
+
+enum { KEY_SIZE = 256 };
+
+static void build(void)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        for (const cq_rt_row *row = families[i].rows; row->op; row++) {
+            char key[KEY_SIZE];
+
+            make_key(key, sizeof key, families[i].domain, row->op);
+            if (!cq_map_has(&table.first, key))
+                (void)cq_map_set(&table.first, key, (void *)row); /* else it is missing */
+        }
+}
+
+const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t version)
+{
+    const cq_rt_row *best = NULL, *row;
+    char             key[KEY_SIZE];
+
+    pthread_once(&table.once, build);
+    make_key(key, sizeof key, own_domain(domain), op);
+    row = cq_map_get(&table.first, key);
+    for (; row && row->op && !strcmp(row->op, op); row++)
+        if (row->since <= version)
+            best = row;
+    return best;
+}
+
+const cq_rt_row *cq_rt_row_at(size_t index, const char **domain)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        for (const cq_rt_row *row = families[i].rows; row->op; row++)
+            if (index-- == 0) {
+                *domain = families[i].domain;
+                return row;
+            }
+    return NULL;
+}

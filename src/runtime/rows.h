@@ -1,0 +1,40 @@
+/* The operators that can be run: rows of name, version and function, by family in kernels/.
+ * Of an operator's rows the newest that is not above the version of the model counts. What
+ * inputs, attributes and types a version has is not here but in its schema (onnx/schema.h):
+ * a row is needed only where the meaning changes. */
+#ifndef CQ_RUNTIME_ROWS_H
+#define CQ_RUNTIME_ROWS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cq_rt cq_rt; /* one call: runtime/call.h */
+
+/* What a row does with tensors of strings. The lowest bits are outputs that are of strings
+ * when inputs are; a row without any of this refuses them. */
+enum {
+    CQ_RT_TEXT_OUT   = 1 << 0,  /* output 0; 1 << n is output n */
+    CQ_RT_TEXT_IN    = 1 << 8,  /* takes them, gives none back */
+    CQ_RT_TEXT_OWN   = 1 << 9,  /* knows cq_texts itself, does not get numbers in their place */
+    CQ_RT_RANDOM     = 1 << 10, /* not the same every time */
+    CQ_RT_NO_FOLDING = 1 << 11  /* may take long: never run before the first run */
+};
+
+typedef struct cq_rt_row {
+    const char *op;
+    int         since;
+    cq_status (*fn)(cq_rt *rt);
+    uint32_t flags;
+    int      arg; /* for rows that share a function */
+} cq_rt_row;
+
+/* NULL: there is none. domain NULL, "" and "ai.onnx" are ONNX's own. */
+const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t version);
+
+/* All rows in order; NULL after the last. */
+const cq_rt_row *cq_rt_row_at(size_t index, const char **domain);
+
+#endif

@@ -1,0 +1,489 @@
+/* Sessions: the public face of the runtime. Plans are made in plan.c and run in run.c. */
+#include "runtime/value.h"
+
+#include "onnx/wire.h"
+#include "runtime/run.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+struct cq_session {
+    const cq_onnx_model *model;
+    cq_onnx_model       *owned; /* the same, if the session read it; else NULL */
+    cq_session_options   options;
+    cq_arena            *arena;
+    cq_rt_plan          *plan, *plans;
+    cq_map               inputs; /* name to index + 1 */
+    const char         **output_names;
+    atomic_uint_fast64_t n_runs;
+
+    /* Workspaces of earlier runs, with their memory. */
+    pthread_mutex_t lock;
+    CQ_VEC(cq_rt_workspace *) idle;
+};
+
+/* As many runs at once as keep their memory for the next. */
+enum { MAX_IDLE = 16 };
+
+CQ_API void cq_session_options_init(cq_session_options *options)
+{
+    *options = (cq_session_options){ .struct_size = sizeof *options, .device = "CPU" };
+}
+
+CQ_API bool cq_session_supports_device(const char *device)
+{
+    return device && (!strcmp(device, "CPU") || !strcmp(device, "CPU:0"));
+}
+
+/* ---- preparing ---- */
+
+/* An older caller's struct is shorter; what it lacks stays at its default. */
+static cq_status read_options(cq_session_options *to, const cq_session_options *from)
+{
+    cq_session_options_init(to);
+    if (from) {
+        if (from->struct_size < offsetof(cq_session_options, device) ||
+            from->struct_size > sizeof *to)
+            return cq_fail(CQ_E_ARGUMENT, NULL, "call cq_session_options_init first",
+                           "the options have size %zu, wanted %zu", from->struct_size, sizeof *to);
+        memcpy(to, from, from->struct_size);
+    }
+    if (!cq_session_supports_device(to->device))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "the device is CPU", "there is no device %s",
+                       to->device ? to->device : "without a name");
+    return CQ_OK;
+}
+
+static cq_status name_inputs(cq_session *s)
+{
+    const cq_onnx_graph *g = s->model->graph;
+
+    for (uint32_t i = 0; i < g->input.n; i++)
+        CQ_TRY(cq_map_set(&s->inputs, g->input.items[i]->name, (void *)(uintptr_t)(i + 1)));
+    return CQ_OK;
+}
+
+static cq_status name_outputs(cq_session *s)
+{
+    const cq_onnx_graph *g = s->model->graph;
+
+    s->output_names = cq_arena_array(s->arena, s->plan->n_outputs, sizeof *s->output_names);
+    if (!s->output_names)
+        return CQ_E_NO_MEMORY;
+    for (uint32_t i = 0; i < s->plan->n_outputs; i++) {
+        const char *name =
+            i < g->output.n ? g->output.items[i]->name : s->options.fetch[i - g->output.n];
+
+        s->output_names[i] = cq_arena_strdup(s->arena, name);
+        if (!s->output_names[i])
+            return CQ_E_NO_MEMORY;
+    }
+    return CQ_OK;
+}
+
+static cq_status prepare(cq_session *s)
+{
+    cq_rt_plan_options options = { .fetch   = s->options.fetch,
+                                   .n_fetch = s->options.n_fetch,
+                                   .fold    = !(s->options.flags & CQ_SESSION_NO_FOLDING) };
+
+    s->arena = cq_arena_new();
+    if (!s->arena)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_rt_plan_new(&s->plan, &s->plans, s->arena, s->model, &options));
+    CQ_TRY(name_inputs(s));
+    return name_outputs(s);
+}
+
+/* owned is taken over, also on failure. */
+static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_onnx_model *owned,
+                             const cq_session_options *options)
+{
+    cq_session *s = *out = cq_zalloc(sizeof *s);
+    cq_status   status   = s ? CQ_OK : CQ_E_NO_MEMORY;
+
+    if (!s) {
+        cq_onnx_model_free(owned);
+        return status;
+    }
+    s->model = model;
+    s->owned = owned;
+    pthread_mutex_init(&s->lock, NULL);
+    status = read_options(&s->options, options);
+    if (status == CQ_OK)
+        status = prepare(s);
+    s->options.fetch = NULL; /* it was the caller's */
+    if (status != CQ_OK) {
+        cq_session_free(s);
+        *out = NULL;
+    }
+    return status;
+}
+
+CQ_API cq_status cq_session_prepare(cq_session **out, const cq_onnx_model *model,
+                                    const cq_session_options *options)
+{
+    return session_new(out, model, NULL, options);
+}
+
+CQ_API cq_status cq_session_prepare_file(cq_session **out, const char *path,
+                                         const cq_session_options *options)
+{
+    cq_onnx_model *model;
+    cq_status      status;
+
+    *out = NULL;
+    CQ_TRY(cq_onnx_model_load(&model, path));
+    status = session_new(out, model, model, options);
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", path);
+}
+
+CQ_API cq_status cq_session_prepare_bytes(cq_session **out, const void *data, size_t size,
+                                          const cq_session_options *options)
+{
+    cq_onnx_model *model;
+
+    *out = NULL;
+    CQ_TRY(cq_onnx_model_decode(&model, data, size));
+    return session_new(out, model, model, options);
+}
+
+CQ_API void cq_session_free(cq_session *s)
+{
+    if (!s)
+        return;
+    cq_rt_plans_clear(s->plans);
+    for (size_t i = 0; i < s->idle.n; i++)
+        cq_rt_workspace_release(s->idle.items[i]);
+    cq_vec_clear(&s->idle);
+    pthread_mutex_destroy(&s->lock);
+    cq_map_clear(&s->inputs);
+    cq_arena_free(s->arena);
+    cq_onnx_model_free(s->owned);
+    cq_free(s);
+}
+
+/* ---- looking at it ---- */
+
+CQ_API const cq_onnx_model *cq_session_model(const cq_session *s)
+{
+    return s->model;
+}
+
+CQ_API size_t cq_session_n_inputs(const cq_session *s)
+{
+    return s->plan->n_inputs;
+}
+
+CQ_API size_t cq_session_n_outputs(const cq_session *s)
+{
+    return s->plan->n_outputs;
+}
+
+CQ_API const char *cq_session_input_name(const cq_session *s, size_t index)
+{
+    return cq_onnx_model_value_name(s->model, CQ_ONNX_INPUTS, index);
+}
+
+CQ_API const char *cq_session_output_name(const cq_session *s, size_t index)
+{
+    return index < s->plan->n_outputs ? s->output_names[index] : "";
+}
+
+CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
+{
+    const cq_onnx_graph *g = s->model->graph;
+
+    return index < g->input.n &&
+           (s->plan->defaults[index].kind != CQ_VAL_NONE ||
+            (g->input.items[index]->type && g->input.items[index]->type->optional_type));
+}
+
+/* ---- inputs of a run ---- */
+
+static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
+{
+    const cq_onnx_type        *type = info->type;
+    const cq_onnx_tensor_type *want = type ? type->tensor_type : NULL;
+    char                       text[CQ_DESCRIBE_SIZE];
+    const cq_tensor           *t;
+
+    if (!want || v.kind == CQ_VAL_OBJECT) {
+        if (want && want->elem_type != CQ_ONNX_STRING)
+            return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s gets strings, wanted %s",
+                           info->name, cq_onnx_element_name(want->elem_type));
+        return CQ_OK;
+    }
+    if (v.kind != CQ_VAL_TENSOR)
+        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s wants a tensor", info->name);
+    t = v.u.tensor;
+    if (want->elem_type && cq_dtype_to_onnx(t->dtype) != want->elem_type)
+        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, wanted elements of type %s",
+                       info->name, cq_tensor_describe(t, text, sizeof text),
+                       cq_onnx_element_name(want->elem_type) ? cq_onnx_element_name(want->elem_type)
+                                                             : "unknown");
+    if (want->shape && want->shape->dim.n != t->rank)
+        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, wanted %u dimensions",
+                       info->name, cq_tensor_describe(t, text, sizeof text), want->shape->dim.n);
+    for (uint32_t i = 0; want->shape && i < t->rank; i++) {
+        const cq_onnx_dim *dim = want->shape->dim.items[i];
+
+        if (cq_onnx_has(dim, CQ_ONNX_DIM_VALUE) && dim->dim_value > 0 &&
+            dim->dim_value != cq_size_of(t, i))
+            return cq_fail(CQ_E_TYPE, info->name, NULL,
+                           "input %s is %s, wanted size %" PRId64 " in dimension %u", info->name,
+                           cq_tensor_describe(t, text, sizeof text), dim->dim_value, i);
+    }
+    return CQ_OK;
+}
+
+static cq_status place_input(cq_val *to, const cq_session *s, const char *const *names, size_t i,
+                             cq_val v)
+{
+    size_t index = i;
+
+    if (names)
+        index = (uintptr_t)cq_map_get(&s->inputs, names[i]) - 1;
+    if (index >= s->plan->n_inputs && names)
+        return cq_fail(CQ_E_NOT_FOUND, NULL, "calque print lists the inputs of a model",
+                       "the model has no input %s", names[i]);
+    if (index >= s->plan->n_inputs)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "there are more inputs than the model's %u",
+                       s->plan->n_inputs);
+    if (v.kind != CQ_VAL_NONE)
+        CQ_TRY(check_input(s->model->graph->input.items[index], v));
+    to[index] = v;
+    return CQ_OK;
+}
+
+static cq_status check_all_given(const cq_session *s, const cq_val *inputs)
+{
+    for (uint32_t i = 0; i < s->plan->n_inputs; i++)
+        if (inputs[i].kind == CQ_VAL_NONE && !cq_session_input_is_optional(s, i))
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "input %s is not given",
+                           cq_session_input_name(s, i));
+    return CQ_OK;
+}
+
+/* ---- running ---- */
+
+static cq_status take_workspace(cq_rt_workspace **out, cq_session *s)
+{
+    *out = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (s->idle.n)
+        *out = s->idle.items[--s->idle.n];
+    pthread_mutex_unlock(&s->lock);
+    return *out ? CQ_OK : cq_rt_workspace_new(out, s->options.max_memory);
+}
+
+static void return_workspace(cq_session *s, cq_rt_workspace *w)
+{
+    bool kept;
+
+    pthread_mutex_lock(&s->lock);
+    kept = w && s->idle.n < MAX_IDLE && cq_vec_push(&s->idle, w) == CQ_OK;
+    pthread_mutex_unlock(&s->lock);
+    if (!kept)
+        cq_rt_workspace_release(w);
+}
+
+/* What leaves the session is contiguous, whatever views it was. */
+static cq_status tidy(cq_val *v)
+{
+    cq_tensor *t;
+
+    if (v->kind == CQ_VAL_LIST) {
+        cq_list *list;
+
+        CQ_TRY(cq_list_new(&list, 0));
+        for (size_t i = 0; i < v->u.list->n; i++) {
+            cq_val    item   = cq_val_retain(v->u.list->items[i]);
+            cq_status status = item.kind == CQ_VAL_LIST ? CQ_OK : tidy(&item);
+
+            if (status == CQ_OK)
+                status = cq_list_push(list, item);
+            cq_val_release(item);
+            if (status != CQ_OK) {
+                cq_val_release(cq_val_of_list(list));
+                return status;
+            }
+        }
+        cq_val_release(*v);
+        *v = cq_val_of_list(list);
+        return CQ_OK;
+    }
+    if (v->kind != CQ_VAL_TENSOR || cq_tensor_is_contiguous(v->u.tensor))
+        return CQ_OK;
+    CQ_TRY(cq_tensor_contiguous(&t, v->u.tensor));
+    cq_val_release(*v);
+    *v = cq_val_of_tensor(t);
+    return CQ_OK;
+}
+
+/* inputs has a value for each of the plan's. */
+static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
+{
+    cq_session *s   = (cq_session *)shared; /* its lock and counter are made for this */
+    cq_rt_run   run = { .steps_left = s->options.max_steps ? s->options.max_steps : UINT64_MAX,
+                        .traps_nan  = s->options.flags & CQ_SESSION_TRAP_NAN,
+                        .hook       = s->options.hook,
+                        .hook_user  = s->options.hook_user };
+    cq_status   status;
+
+    run.random = atomic_fetch_add(&s->n_runs, 1);
+    for (uint32_t i = 0; i < s->plan->n_outputs; i++)
+        outputs[i] = CQ_NONE;
+    CQ_TRY(check_all_given(s, inputs));
+    CQ_TRY(take_workspace(&run.workspace, s));
+    status = cq_rt_plan_run(&run, s->plan, NULL, inputs, outputs);
+    for (uint32_t i = 0; i < s->plan->n_outputs && status == CQ_OK; i++)
+        status = tidy(&outputs[i]);
+    return_workspace(s, run.workspace);
+    return status;
+}
+
+static void release_all(cq_val *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        cq_val_release(values[i]);
+}
+
+/* Room for all inputs and outputs of a run, all NONE. */
+static cq_status new_arguments(cq_val **out, const cq_session *s)
+{
+    size_t n = (size_t)s->plan->n_inputs + s->plan->n_outputs + 1;
+
+    *out = cq_alloc_array(n, sizeof **out);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    memset(*out, 0, n * sizeof **out);
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_session_run(const cq_session *s, const char *const *names,
+                                cq_onnx_value *const *inputs, size_t n_inputs,
+                                cq_onnx_value **outputs)
+{
+    size_t    n = s->plan->n_outputs;
+    cq_val   *in, *out;
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < n; i++)
+        outputs[i] = NULL;
+    CQ_TRY(new_arguments(&in, s));
+    out = in + s->plan->n_inputs;
+    for (size_t i = 0; i < n_inputs && status == CQ_OK; i++)
+        status = place_input(in, s, names, i, inputs[i] ? inputs[i]->v : CQ_NONE);
+    if (status == CQ_OK)
+        status = run_plan(s, in, out);
+    for (size_t i = 0; i < n && status == CQ_OK; i++) {
+        status = cq_onnx_value_new(&outputs[i], out[i]); /* takes it over */
+        out[i] = CQ_NONE;
+    }
+    release_all(out, n);
+    cq_free(in);
+    for (size_t i = 0; i < n && status != CQ_OK; i++) {
+        cq_onnx_value_release(outputs[i]);
+        outputs[i] = NULL;
+    }
+    return status;
+}
+
+CQ_API cq_status cq_session_run_tensors(const cq_session *s, cq_tensor *const *inputs,
+                                        size_t n_inputs, cq_tensor **outputs, size_t n_outputs)
+{
+    size_t    n = s->plan->n_outputs;
+    cq_val   *in, *out;
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < n_outputs; i++)
+        outputs[i] = NULL;
+    if (n_outputs > n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%zu outputs are asked for, the model has %zu",
+                       n_outputs, n);
+    CQ_TRY(new_arguments(&in, s));
+    out = in + s->plan->n_inputs;
+    for (size_t i = 0; i < n_inputs && status == CQ_OK; i++)
+        status = place_input(in, s, NULL, i, cq_val_of_tensor(inputs[i]));
+    if (status == CQ_OK)
+        status = run_plan(s, in, out);
+    for (size_t i = 0; i < n_outputs && status == CQ_OK; i++)
+        if (out[i].kind != CQ_VAL_TENSOR)
+            status = cq_fail(CQ_E_TYPE, NULL, "use cq_session_run", "output %s is no tensor",
+                             cq_session_output_name(s, i));
+    for (size_t i = 0; i < n_outputs && status == CQ_OK; i++)
+        outputs[i] = cq_tensor_retain(out[i].u.tensor);
+    release_all(out, n);
+    cq_free(in);
+    return status;
+}
+
+/* ---- at once ---- */
+
+CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value *const *inputs,
+                                      size_t n_inputs, cq_onnx_value **outputs, size_t n_outputs,
+                                      const char *device)
+{
+    cq_session_options options;
+    cq_session        *s;
+    cq_status          status;
+
+    cq_session_options_init(&options);
+    options.device = device ? device : "CPU";
+    for (size_t i = 0; i < n_outputs; i++)
+        outputs[i] = NULL;
+    CQ_TRY(cq_session_prepare(&s, model, &options));
+    if (n_outputs != cq_session_n_outputs(s))
+        status = cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%zu outputs are asked for, the model has %zu",
+                         n_outputs, cq_session_n_outputs(s));
+    else
+        status = cq_session_run(s, NULL, inputs, n_inputs, outputs);
+    cq_session_free(s);
+    return status;
+}
+
+/* A model of that node alone. Its inputs have no types, so any are taken. */
+static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t size, int64_t version,
+                               size_t n_outputs)
+{
+    cq_onnx_model *m;
+    cq_onnx_node  *node;
+    uint32_t       wanted = 0;
+
+    CQ_TRY(cq_onnx_model_new(&m, "node"));
+    *out = m;
+    /* A graph with the node as its only field is the node's bytes behind a tag: field 1. */
+    node = cq_onnx_alloc(m, sizeof *node);
+    if (!node)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_onnx_decode(m, cq_onnx_graph_message.fields[1].message, node, bytes, size, "node"));
+    cq_onnx_list_push(m, &m->graph->node, node);
+    cq_onnx_model_add_opset(m, node->domain ? node->domain : "", version);
+    if (node->domain && *node->domain)
+        cq_onnx_model_add_opset(m, "", CQ_ONNX_OPSET_NEWEST);
+    for (uint32_t i = 0; i < node->input.n; i++)
+        if (*node->input.items[i])
+            cq_onnx_add_value(m, &m->graph->input, node->input.items[i], NULL);
+    for (uint32_t i = 0; i < node->output.n; i++)
+        if (*node->output.items[i] && wanted++ < n_outputs)
+            cq_onnx_add_value(m, &m->graph->output, node->output.items[i], NULL);
+    return m->status;
+}
+
+CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t version,
+                                     cq_onnx_value *const *inputs, size_t n_inputs,
+                                     cq_onnx_value **outputs, size_t n_outputs, const char *device)
+{
+    cq_onnx_model *m = NULL;
+    cq_status      status;
+
+    for (size_t i = 0; i < n_outputs; i++)
+        outputs[i] = NULL;
+    status = model_of_node(&m, node, node_size, version, n_outputs);
+    if (status == CQ_OK)
+        status = cq_session_run_model(m, inputs, n_inputs, outputs, n_outputs, device);
+    cq_onnx_model_free(m);
+    return status;
+}

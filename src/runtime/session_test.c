@@ -1,0 +1,268 @@
+/* Sessions on small models built by hand. Operators are tested by ONNX's own data
+ * (tests/peer/onnx_testdata.py). */
+#include "onnx/model.h"
+#include "onnx/schema.h"
+#include "runtime/value.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <math.h>
+
+/* y = Relu(x + c), with c = [1, -2], of opset 17. */
+static cq_onnx_model *small_model(void)
+{
+    const float    c[] = { 1, -2 };
+    cq_onnx_model *m;
+    cq_onnx_node  *node;
+    cq_tensor     *t;
+
+    CHECK_OK(cq_onnx_model_new(&m, "small"));
+    cq_onnx_model_add_opset(m, "", 17);
+    CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_F32, 1, (int64_t[]){ 2 }, c));
+    cq_onnx_graph_add_initializer(m, NULL, "c", t);
+    cq_tensor_release(t);
+    cq_onnx_add_value(
+        m, &m->graph->input, "x",
+        cq_onnx_type_new_tensor(m, CQ_ONNX_FLOAT, 1, (cq_onnx_axis[]){ { NULL, 2 } }));
+    node = cq_onnx_graph_add_node(m, NULL, "Add", NULL, "sum");
+    cq_onnx_node_add_input(m, node, "x");
+    cq_onnx_node_add_input(m, node, "c");
+    cq_onnx_node_add_output(m, node, "s");
+    node = cq_onnx_graph_add_node(m, NULL, "Relu", NULL, "positive");
+    cq_onnx_node_add_input(m, node, "s");
+    cq_onnx_node_add_output(m, node, "y");
+    cq_onnx_add_value(m, &m->graph->output, "y", NULL);
+    CHECK_OK(m->status);
+    return m;
+}
+
+static cq_tensor *vector(float a, float b)
+{
+    cq_tensor *t;
+
+    CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_F32, 1, (int64_t[]){ 2 }, (float[]){ a, b }));
+    return t;
+}
+
+static void check_run(const cq_session *s, float a, float b, double want_a, double want_b)
+{
+    cq_tensor *x = vector(a, b), *y;
+
+    CHECK_OK(cq_session_run_tensors(s, &x, 1, &y, 1));
+    CHECK(cq_tensor_get_f64(y, 0) == want_a && cq_tensor_get_f64(y, 1) == want_b);
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+}
+
+TEST(session, runs_a_model)
+{
+    cq_onnx_model *m = small_model();
+    cq_session    *s;
+
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    CHECK_INT(1, cq_session_n_inputs(s));
+    CHECK_STR("y", cq_session_output_name(s, 0));
+    check_run(s, 1, 1, 2, 0);
+    check_run(s, -3, 5, 0, 3);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+TEST(session, fetches_inner_values)
+{
+    cq_onnx_model     *m    = small_model();
+    const char        *name = "s";
+    cq_session_options options;
+    cq_session        *s;
+    cq_tensor         *x = vector(1, 1), *out[2];
+
+    cq_session_options_init(&options);
+    options.fetch   = &name;
+    options.n_fetch = 1;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    CHECK_OK(cq_session_run_tensors(s, &x, 1, out, 2));
+    CHECK(cq_tensor_get_f64(out[1], 1) == -1);
+    cq_tensor_release(x);
+    cq_tensor_release(out[0]);
+    cq_tensor_release(out[1]);
+    cq_session_free(s);
+    name = "nowhere";
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_session_prepare(&s, m, &options));
+    cq_onnx_model_free(m);
+}
+
+TEST(session, wrong_inputs_are_named_and_leave_it_usable)
+{
+    cq_onnx_model *m = small_model();
+    cq_session    *s;
+    cq_tensor     *x, *y;
+    cq_onnx_value *v, *out;
+    const char    *name = "z";
+
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 1, (int64_t[]){ 3 }, NULL));
+    CHECK_STATUS(CQ_E_TYPE, cq_session_run_tensors(s, &x, 1, &y, 1));
+    CHECK_STR("input x is float32[3], wanted size 2 in dimension 0", cq_last_error()->message);
+    cq_tensor_release(x);
+    CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_I64, 1, (int64_t[]){ 2 }, NULL));
+    CHECK_STATUS(CQ_E_TYPE, cq_session_run_tensors(s, &x, 1, &y, 1));
+    CHECK_OK(cq_onnx_value_new_tensor(&v, x));
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_session_run(s, &name, &v, 1, &out));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_session_run(s, NULL, NULL, 0, &out));
+    CHECK_STR("input x is not given", cq_last_error()->message);
+    cq_onnx_value_release(v);
+    cq_tensor_release(x);
+    check_run(s, 1, 1, 2, 0);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+TEST(session, a_missing_operator_is_named)
+{
+    cq_onnx_model *m = small_model();
+    cq_onnx_node  *node;
+    cq_session    *s;
+
+    cq_onnx_model_add_opset(m, "my.domain", 1);
+    node = cq_onnx_graph_add_node(m, NULL, "Frobnicate", "my.domain", NULL);
+    cq_onnx_node_add_input(m, node, "y");
+    cq_onnx_node_add_output(m, node, "z");
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_prepare(&s, m, NULL));
+    CHECK(strstr(cq_last_error()->message, "my.domain.Frobnicate") != NULL);
+    cq_onnx_model_free(m);
+}
+
+/* A function that calls itself must not be taken apart for ever. */
+TEST(session, recursive_functions_are_refused)
+{
+    cq_onnx_model    *m = small_model();
+    cq_onnx_function *f;
+    cq_onnx_node     *node;
+    cq_session       *s;
+
+    cq_onnx_model_add_opset(m, "f", 1);
+    f = cq_onnx_model_add_function(m, "f", "Again");
+    cq_onnx_function_add_opset(m, f, "f", 1);
+    cq_onnx_add_name(m, &f->input, "a");
+    cq_onnx_add_name(m, &f->output, "b");
+    node = cq_onnx_function_add_node(m, f, "Again", "f", NULL);
+    cq_onnx_node_add_input(m, node, "a");
+    cq_onnx_node_add_output(m, node, "b");
+    node = cq_onnx_graph_add_node(m, NULL, "Again", "f", NULL);
+    cq_onnx_node_add_input(m, node, "y");
+    cq_onnx_node_add_output(m, node, "z");
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_prepare(&s, m, NULL));
+    cq_onnx_model_free(m);
+}
+
+TEST(session, the_memory_of_a_run_has_a_limit)
+{
+    cq_onnx_model     *m = small_model();
+    cq_session_options options;
+    cq_session        *s;
+    cq_tensor         *x = vector(1, 1), *y;
+
+    cq_session_options_init(&options);
+    options.max_memory = 4;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    CHECK_STATUS(CQ_E_NO_MEMORY, cq_session_run_tensors(s, &x, 1, &y, 1));
+    CHECK_STR("node sum (Add)", cq_last_error()->where);
+    cq_tensor_release(x);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+TEST(session, a_nan_is_traced_to_its_node)
+{
+    cq_onnx_model     *m = small_model();
+    cq_session_options options;
+    cq_session        *s;
+    cq_tensor         *x = vector(3e38f, 1), *y;
+
+    cq_session_options_init(&options);
+    options.flags = CQ_SESSION_TRAP_NAN;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    CHECK_OK(cq_session_run_tensors(s, &x, 1, &y, 1));
+    cq_tensor_release(y);
+    cq_session_free(s);
+    cq_tensor_release(x);
+    m->graph->node.items[0]->op_type = "Pow"; /* 3e38 squared is too large */
+    ((float *)cq_tensor_data(m->graph->initializer.items[0]->tensor))[0] = 2;
+    x                                                                    = vector(3e38f, 1);
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    CHECK_STATUS(CQ_E_TYPE, cq_session_run_tensors(s, &x, 1, &y, 1));
+    CHECK_STR("node sum (Pow)", cq_last_error()->where);
+    cq_tensor_release(x);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+static void *run_often(void *session)
+{
+    for (int i = 0; i < 100; i++)
+        check_run(session, (float)i, 3, i + 1, 1);
+    return NULL;
+}
+
+TEST(session, threads_share_it)
+{
+    cq_onnx_model *m = small_model();
+    cq_session    *s;
+    pthread_t      threads[4];
+
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(0, pthread_create(&threads[i], NULL, run_often, s));
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+TEST(session, survives_every_failed_allocation)
+{
+    cq_onnx_model        *m      = small_model();
+    cq_tensor            *x      = vector(1, 1);
+    cq_status             status = CQ_E_NO_MEMORY;
+    const cq_onnx_schema *warm;
+
+    CHECK_OK(cq_onnx_schema_find(&warm, "", "Add", 17)); /* tables are made once */
+    CHECK_OK(cq_onnx_schema_find(&warm, "", "Relu", 17));
+    for (long n = 1; status == CQ_E_NO_MEMORY; n++) {
+        cq_session *s = NULL;
+        cq_tensor  *y = NULL;
+
+        cq_alloc_fail_at(n);
+        status = cq_session_prepare(&s, m, NULL);
+        if (status == CQ_OK)
+            status = cq_session_run_tensors(s, &x, 1, &y, 1);
+        cq_alloc_fail_at(0);
+        CHECK(status == CQ_OK || status == CQ_E_NO_MEMORY);
+        cq_tensor_release(y);
+        cq_session_free(s);
+    }
+    CHECK_OK(status);
+    cq_tensor_release(x);
+    cq_onnx_model_free(m);
+}
+
+TEST(session, knows_its_devices)
+{
+    cq_session_options options;
+    cq_onnx_model     *m = small_model();
+    cq_session        *s;
+
+    CHECK(cq_session_supports_device("CPU") && !cq_session_supports_device("CUDA"));
+    cq_session_options_init(&options);
+    options.device = "CUDA";
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_prepare(&s, m, &options));
+    cq_onnx_model_free(m);
+}
+
+RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values),
+          TEST_OF(session, wrong_inputs_are_named_and_leave_it_usable),
+          TEST_OF(session, a_missing_operator_is_named),
+          TEST_OF(session, recursive_functions_are_refused),
+          TEST_OF(session, the_memory_of_a_run_has_a_limit),
+          TEST_OF(session, a_nan_is_traced_to_its_node), TEST_OF(session, threads_share_it),
+          TEST_OF(session, survives_every_failed_allocation), TEST_OF(session, knows_its_devices))

@@ -1,0 +1,139 @@
+/* Strings for kernels that know numbers only. All strings of a call are sorted, and stand as
+ * their ranks in the kernel's inputs: moving, comparing and sorting ranks is moving, comparing
+ * and sorting strings. Rank 0 is the empty string, so that zeros a kernel fills in mean it. */
+#include "runtime/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pool {
+    const cq_text **texts; /* sorted, all different; texts[0] is NULL for "" */
+    size_t          n;
+} pool;
+
+static size_t text_len(const cq_text *t)
+{
+    return t ? t->len : 0;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    const cq_text *x = *(const cq_text *const *)a, *y = *(const cq_text *const *)b;
+    size_t         least = text_len(x) < text_len(y) ? text_len(x) : text_len(y);
+    int            order = least ? memcmp(x->text, y->text, least) : 0;
+
+    return order ? order : (text_len(x) > text_len(y)) - (text_len(x) < text_len(y));
+}
+
+static cq_status pool_init(pool *p, const cq_rt *rt)
+{
+    size_t n = 1, kept = 1;
+
+    for (size_t i = 0; i < rt->n_in; i++)
+        if (cq_val_texts(rt->in[i]))
+            n += cq_val_texts(rt->in[i])->n;
+    p->texts = cq_alloc_array(n, sizeof *p->texts);
+    if (!p->texts)
+        return CQ_E_NO_MEMORY;
+    p->texts[0] = NULL;
+    n           = 1;
+    for (size_t i = 0; i < rt->n_in; i++) {
+        const cq_texts *t = cq_val_texts(rt->in[i]);
+
+        for (size_t k = 0; t && k < t->n; k++)
+            p->texts[n++] = t->items[k];
+    }
+    qsort(p->texts, n, sizeof *p->texts, compare_texts);
+    for (size_t i = 1; i < n; i++)
+        if (compare_texts(&p->texts[i], &p->texts[kept - 1]) != 0)
+            p->texts[kept++] = p->texts[i];
+    p->n = kept;
+    return CQ_OK;
+}
+
+static cq_status to_ranks(cq_val *out, cq_rt *rt, const pool *p, const cq_texts *t)
+{
+    cq_tensor *ranks;
+    int64_t   *at;
+
+    CQ_TRY(cq_rt_temp(&ranks, rt, CQ_DTYPE_I64, t->rank, t->sizes));
+    at = cq_tensor_data(ranks);
+    for (size_t i = 0; i < t->n; i++) {
+        const cq_text *text = t->items[i];
+        /* It was put in when the pool was made. */
+        const cq_text **found = bsearch(&text, p->texts, p->n, sizeof *p->texts, compare_texts);
+
+        at[i] = found ? found - p->texts : 0;
+    }
+    *out = cq_val_of_tensor(ranks);
+    return CQ_OK;
+}
+
+static cq_status from_ranks(cq_val *out, const pool *p, const cq_tensor *ranks)
+{
+    int64_t   sizes[CQ_MAX_RANK];
+    cq_texts *t;
+
+    for (uint32_t i = 0; i < ranks->rank; i++)
+        sizes[i] = cq_size_of(ranks, i);
+    CQ_TRY(cq_texts_new(&t, ranks->rank, sizes));
+    *out = cq_val_of_texts(t);
+    for (size_t i = 0; i < t->n; i++) {
+        int64_t        rank = cq_tensor_get_i64(ranks, (int64_t)i);
+        const cq_text *text = rank >= 0 && (uint64_t)rank < p->n ? p->texts[rank] : NULL;
+
+        if (text)
+            t->items[i] = cq_val_retain(cq_val_of_text((cq_text *)text)).u.text;
+    }
+    return CQ_OK;
+}
+
+/* The outputs that row says are strings, in place of their ranks. */
+static cq_status outputs_from_ranks(cq_rt *rt, const pool *p)
+{
+    for (size_t i = 0; i < rt->n_out && i < 8; i++) {
+        cq_val texts;
+
+        if (!(rt->step->row->flags >> i & 1) || rt->out[i].kind != CQ_VAL_TENSOR)
+            continue;
+        CQ_TRY(from_ranks(&texts, p, rt->out[i].u.tensor));
+        cq_val_release(rt->out[i]);
+        rt->out[i] = texts;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_rt_call_with_texts(cq_rt *rt)
+{
+    const uint32_t takes = CQ_RT_TEXT_IN | 0xff;
+    const cq_val  *given = rt->in;
+    pool           p     = { 0 };
+    cq_val        *in    = NULL;
+    cq_status      status;
+
+    if (!(rt->step->row->flags & takes))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s does not work on strings",
+                       rt->step->node->op_type);
+    in = cq_alloc_array(rt->n_in, sizeof *in);
+    if (!in)
+        return CQ_E_NO_MEMORY;
+    memset(in, 0, rt->n_in * sizeof *in);
+    CQ_TRY_OR_DONE(pool_init(&p, rt));
+    for (size_t i = 0; i < rt->n_in; i++) {
+        if (cq_val_texts(given[i]))
+            CQ_TRY_OR_DONE(to_ranks(&in[i], rt, &p, cq_val_texts(given[i])));
+        else
+            in[i] = cq_val_retain(given[i]);
+    }
+    rt->in = in;
+    CQ_TRY_OR_DONE(rt->step->row->fn(rt));
+    status = outputs_from_ranks(rt, &p);
+done:
+    rt->in = given;
+    for (size_t i = 0; i < rt->n_in; i++)
+        cq_val_release(in[i]);
+    cq_free(in);
+    cq_free(p.texts);
+    return status;
+}

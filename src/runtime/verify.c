@@ -1,0 +1,173 @@
+/* Replaying a folder of ONNX's test data: model.onnx, and test_data_set_N with input_i.pb and
+ * output_i.pb. */
+#include "runtime/value.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef CQ_VEC(cq_onnx_value *) values;
+
+static void clear(values *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        cq_onnx_value_release(list->items[i]);
+    cq_vec_clear(list);
+}
+
+/* The data was made with numpy, which has no bfloat16: its bits are stored as uint16. The model
+ * knows better. */
+static cq_status as_bfloat16(cq_onnx_value **io, cq_dtype wanted)
+{
+    cq_tensor *t = cq_onnx_value_tensor(*io), *bits;
+
+    if (wanted != CQ_DTYPE_BF16 || !t || t->dtype != CQ_DTYPE_U16)
+        return CQ_OK;
+    CQ_TRY(cq_tensor_new_view(&bits, t, CQ_DTYPE_BF16, t->rank, t->sizes, t->strides, t->offset));
+    cq_onnx_value_release(*io);
+    return cq_onnx_value_new(io, cq_val_of_tensor(bits));
+}
+
+/* SET/input_0.pb, SET/input_1.pb, … until there is none. */
+static cq_status load_all(values *out, const char *set, const cq_onnx_model *m, cq_onnx_side side)
+{
+    const char *what = side == CQ_ONNX_INPUTS ? "input" : "output";
+    size_t      n    = cq_onnx_model_n_values(m, side);
+
+    for (size_t i = 0; i < n; i++) {
+        cq_str         path = { 0 };
+        cq_onnx_value *v    = NULL;
+        bool           last = false;
+        cq_status      status;
+
+        cq_str_printf(&path, "%s/%s_%zu.pb", set, what, i);
+        status = path.status;
+        if (status == CQ_OK && access(cq_str_text(&path), F_OK) != 0)
+            last = true;
+        else if (status == CQ_OK)
+            status = cq_onnx_value_load_for(&v, cq_str_text(&path), m, side, i);
+        cq_str_clear(&path);
+        if (status == CQ_OK && !last)
+            status = as_bfloat16(&v, cq_onnx_model_value_dtype(m, side, i));
+        if (status == CQ_OK && !last)
+            status = cq_vec_push(out, v);
+        if (status != CQ_OK)
+            cq_onnx_value_release(v);
+        CQ_TRY(status);
+        if (last)
+            break;
+    }
+    return CQ_OK;
+}
+
+static cq_status compare_all(const cq_session *s, cq_onnx_value *const *got, const values *want,
+                             double rtol, double atol)
+{
+    for (size_t i = 0; i < want->n; i++) {
+        cq_status status = cq_onnx_value_compare(got[i], want->items[i], rtol, atol);
+
+        if (status != CQ_OK)
+            return cq_error_add_where(status, "output %s", cq_session_output_name(s, i));
+    }
+    return CQ_OK;
+}
+
+static cq_status verify_set(const cq_session *s, const char *set, double rtol, double atol)
+{
+    const cq_onnx_model *m      = cq_session_model(s);
+    size_t               n_out  = cq_session_n_outputs(s);
+    values               inputs = { 0 }, want = { 0 };
+    cq_onnx_value      **got = NULL;
+    cq_status            status;
+
+    CQ_TRY_OR_DONE(load_all(&inputs, set, m, CQ_ONNX_INPUTS));
+    CQ_TRY_OR_DONE(load_all(&want, set, m, CQ_ONNX_OUTPUTS));
+    if (!want.n)
+        CQ_TRY_OR_DONE(cq_fail(CQ_E_NOT_FOUND, set, NULL, "there is no output_0.pb"));
+    got = cq_zalloc(n_out * sizeof *got);
+    CQ_TRY_OR_DONE(got ? CQ_OK : CQ_E_NO_MEMORY);
+    CQ_TRY_OR_DONE(cq_session_run(s, NULL, inputs.items, inputs.n, got));
+    status = compare_all(s, got, &want, rtol, atol);
+done:
+    for (size_t i = 0; got && i < n_out; i++)
+        cq_onnx_value_release(got[i]);
+    cq_free(got);
+    clear(&inputs);
+    clear(&want);
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", set);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    long x = *(const long *)a, y = *(const long *)b;
+
+    return (x > y) - (x < y);
+}
+
+static const char set_prefix[] = "test_data_set_";
+
+/* The numbers of the data sets in folder, in order. */
+static cq_status list_sets(long **out, size_t *n, const char *folder)
+{
+    CQ_VEC(long) found    = { 0 };
+    DIR           *dir    = opendir(folder);
+    cq_status      status = CQ_OK;
+    struct dirent *entry;
+
+    *out = NULL;
+    *n   = 0;
+    if (!dir)
+        return cq_fail(CQ_E_IO, folder, NULL, "cannot read the folder");
+    while (status == CQ_OK && (entry = readdir(dir))) {
+        char *end;
+        long  number;
+
+        if (!cq_starts_with(entry->d_name, set_prefix))
+            continue;
+        number = strtol(entry->d_name + strlen(set_prefix), &end, 10);
+        if (*end == '\0' && end != entry->d_name + strlen(set_prefix))
+            status = cq_vec_push(&found, number);
+    }
+    closedir(dir);
+    if (status == CQ_OK && !found.n)
+        status = cq_fail(CQ_E_NOT_FOUND, folder, NULL, "there is no test_data_set_0");
+    if (status != CQ_OK) {
+        cq_vec_clear(&found);
+        return status;
+    }
+    qsort(found.items, found.n, sizeof *found.items, by_number);
+    *out = found.items;
+    *n   = found.n;
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_onnx_verify(const char *folder, const char *model, double rtol, double atol,
+                                const cq_session_options *options)
+{
+    cq_session *s    = NULL;
+    cq_str      path = { 0 };
+    long       *sets = NULL;
+    size_t      n;
+    cq_status   status;
+
+    cq_str_printf(&path, "%s/model.onnx", folder);
+    CQ_TRY_OR_DONE(path.status);
+    CQ_TRY_OR_DONE(list_sets(&sets, &n, folder));
+    CQ_TRY_OR_DONE(cq_session_prepare_file(&s, model ? model : cq_str_text(&path), options));
+    for (size_t i = 0; i < n && status == CQ_OK; i++) {
+        cq_str_clear(&path);
+        cq_str_printf(&path, "%s/%s%ld", folder, set_prefix, sets[i]);
+        CQ_TRY_OR_DONE(path.status);
+        status = verify_set(s, cq_str_text(&path), rtol, atol);
+    }
+done:
+    cq_session_free(s);
+    cq_free(sets);
+    cq_str_clear(&path);
+    return status;
+}

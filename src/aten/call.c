@@ -192,9 +192,6 @@ static cq_status run_in_place(cq_opcall *c)
     if (cx->listener) {
         CQ_TRY(cx->listener->changed(cx->listener_self, cx, self, changed));
     } else if (self->storage && changed->storage) {
-        if (self->storage->read_only)
-            return cq_fail(CQ_E_ARGUMENT, c->op->schema->full, "clone it first",
-                           "the tensor lies in a file and cannot be changed");
         CQ_TRY(cq_tensor_copy_into(self, changed));
     }
     c->results[0] = c->args[0];

@@ -70,15 +70,6 @@ static cq_status native_batch_norm_shape(cq_opcall *c)
     return c->cx->status;
 }
 
-/* Running statistics that lie in a mapped file stay as they are: the result does not depend
- * on their new values, and the file is not ours to write. */
-static cq_tensor *writable(const cq_opcall *c, const char *name)
-{
-    cq_tensor *t = cq_arg_tensor(c, name);
-
-    return t && !t->storage->read_only ? t : NULL;
-}
-
 static cq_status batch_norm_run(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "input"), *out = cq_result_tensor(c, 0);
@@ -90,7 +81,7 @@ static cq_status batch_norm_run(cq_opcall *c)
                                     cq_arg_tensor(c, "running_var"), eps);
     return cq_kernel_batch_norm_train(out, c->n_results > 1 ? cq_result_tensor(c, 1) : NULL,
                                       c->n_results > 1 ? cq_result_tensor(c, 2) : NULL,
-                                      writable(c, "running_mean"), writable(c, "running_var"), x,
+                                      cq_arg_tensor(c, "running_mean"), cq_arg_tensor(c, "running_var"), x,
                                       weight, bias, cq_arg_f64(c, "momentum"), eps);
 }
 
@@ -106,7 +97,7 @@ static void move_running(cq_opcall *c, const char *name, cq_tensor *of_images)
     cq_ctx    *cx   = c->cx;
     cq_tensor *goal = CQ_OP(cx, "aten::mean.dim", T(of_images), I(0));
 
-    if (c->real && writable(c, name))
+    if (c->real && cq_arg_tensor(c, name))
         CQ_OP(cx, "aten::lerp_.Scalar", cq_arg_val(c, name), T(goal), cq_arg_val(c, "momentum"));
 }
 

@@ -51,7 +51,7 @@ cq_status cq_mapping_open(cq_mapping **out, const char *path)
     *out = NULL;
     CQ_TRY(open_regular(&fd, &size, path));
     if (size) {
-        data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
         if (data == MAP_FAILED) {
             cq_status status = io_error(path, "map the file");
 

@@ -1,5 +1,8 @@
 /* Files: mapped for reading, streamed for writing.
  *
+ * Maps are private: a program that changes a tensor in place changes its own copy of the
+ * page, never the file.
+ *
  * A mapping is refcounted, because tensors keep views of it. An output is written
  * to a temporary name beside its target and renamed into place by cq_out_commit;
  * until then the target is untouched, and cq_out_abandon leaves nothing behind. */

@@ -42,6 +42,10 @@ struct cq_capture {
     cq_map     warned;
     CQ_VEC(cq_val) retained;
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
+
+    /* Whoever explores a branch hears of every track before it changes, to take it back. */
+    cq_status (*will_change)(void *user, cq_track *track);
+    void *will_change_user;
 };
 
 cq_status cq_capture_new(cq_capture **out);

@@ -30,6 +30,11 @@ cq_status cq_track_view(cq_capture *cap, cq_opcall *c, cq_tensor *view, size_t r
     return CQ_OK;
 }
 
+static cq_status will_change(cq_capture *cap, cq_track *t)
+{
+    return cap->will_change ? cap->will_change(cap->will_change_user, t) : CQ_OK;
+}
+
 /* The call that took a view, made once more on its base as it is now. */
 static cq_status take_again(cq_ctx *cx, cq_track *t, cq_tensor **out)
 {
@@ -56,6 +61,7 @@ cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
     root = root_of(track);
     if (track->version == root->current)
         return CQ_OK;
+    CQ_TRY(will_change(cap, track));
     track->version = root->current; /* before the call, which refreshes its arguments */
     CQ_TRY(take_again(cx, track, &again));
     track->value = ((cq_track *)again->track)->value;
@@ -71,7 +77,9 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
 
     if (!track || !news)
         return cx->status;
-    root         = root_of(track);
+    root = root_of(track);
+    for (cq_track *t_ = track; t_; t_ = t_->base)
+        CQ_TRY(will_change(cap, t_));
     track->value = news->value;
     for (cq_track *view = track; view->base; view = view->base) {
         cq_tensor *base = view->args[0].u.tensor;

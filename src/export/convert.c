@@ -260,6 +260,74 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     return CQ_OK;
 }
 
+/* ---- control flow ---- */
+
+/* A result of a block must be made in it. */
+static cq_status return_value(cq_exporter *ex, const cq_node *n, cq_block *to, const cq_operand *o,
+                              const cq_type *type)
+{
+    cq_sym    s = { .ex = ex, .block = to, .node = n };
+    cq_value *v = cq_sym_value(&s, o->u.value);
+
+    if (v && type->kind == CQ_TYPE_TENSOR && cq_sym_dtype(&s, v) != type->dtype)
+        v = cq_sym_cast(&s, v, type->dtype);
+    if (v && (!v->node || v->node->block != to)) {
+        cq_type same = v->type;
+
+        v = cq_sym_op(&s, "Identity", CQ_IN(v), CQ_NO_ATTR);
+        if (v)
+            v->type = same;
+    }
+    CQ_TRY(s.status);
+    return cq_vec_push(&to->returns, CQ_OPERAND_OF(v));
+}
+
+static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_node *node)
+{
+    cq_block *from = n->blocks[index], *to = cq_ir_node_block(node);
+    bool      is_loop = strcmp(n->op, "prim::Loop") == 0;
+
+    if (!to)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < from->params.n; i++) {
+        from->params.items[i]->scratch = cq_ir_param_new(to, from->params.items[i]->type);
+        if (!from->params.items[i]->scratch)
+            return CQ_E_NO_MEMORY;
+    }
+    CQ_TRY(convert_block(ex, from, to));
+    for (size_t i = 0; i < from->returns.n && !ex->missing.n; i++) {
+        /* The first result of a loop's body is its condition. */
+        cq_type type = is_loop ? i ? n->outputs[i - 1]->type : (cq_type){ .kind = CQ_TYPE_UNKNOWN }
+                               : n->outputs[i]->type;
+
+        CQ_TRY(return_value(ex, n, to, &from->returns.items[i], &type));
+    }
+    return CQ_OK;
+}
+
+/* prim::If and prim::Loop have ONNX's own form: condition; trip count, condition, carried. */
+static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
+{
+    cq_sym    s = { .ex = ex, .block = to, .node = n };
+    cq_value *in[256];
+    cq_node  *node;
+
+    if (n->n_inputs > 256)
+        return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a loop carries too many values");
+    for (size_t i = 0; i < n->n_inputs; i++)
+        in[i] = operand_value(&s, &n->inputs[i]);
+    node = cq_sym_node(&s, strcmp(n->op, "prim::If") == 0 ? "If" : "Loop", in, n->n_inputs,
+                       n->n_outputs);
+    CQ_TRY(s.status);
+    for (size_t i = 0; i < n->n_blocks; i++)
+        CQ_TRY(convert_inner(ex, n, i, node));
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        node->outputs[i]->type = n->outputs[i]->type;
+        n->outputs[i]->scratch = node->outputs[i];
+    }
+    return CQ_OK;
+}
+
 /* After a missing operator its results are placeholders, so that the rest of the graph can
  * still be looked at. */
 static cq_status placeholders(cq_exporter *ex, cq_node *n)
@@ -282,7 +350,7 @@ static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
             used |= n->outputs[i]->n_uses > 0;
         if (!used)
             continue;
-        CQ_TRY(convert_node(ex, n, to));
+        CQ_TRY(n->n_blocks ? convert_control(ex, n, to) : convert_node(ex, n, to));
         if (ex->missing.n)
             CQ_TRY(placeholders(ex, n));
     }

@@ -127,7 +127,13 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v); /*
 
 /* A change that can be taken back: what was there before. */
 typedef struct cq_change {
-    enum { CQ_CHANGE_SLOT, CQ_CHANGE_LIST, CQ_CHANGE_DICT, CQ_CHANGE_ATTRIBUTE, CQ_CHANGE_TRACK } kind;
+    enum {
+        CQ_CHANGE_SLOT,
+        CQ_CHANGE_LIST,
+        CQ_CHANGE_DICT,
+        CQ_CHANGE_ATTRIBUTE,
+        CQ_CHANGE_TRACK
+    } kind;
     void     *where; /* frame, list, dict, object, track */
     size_t    index; /* of a slot or an attribute */
     cq_val    old;   /* of a slot or an attribute; a copy of a list or dict */
@@ -163,6 +169,29 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
 /* A plain integer, for lengths and indices: a symbol is decided by the example (with a
  * warning), or refused when only data could tell. */
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
+
+/* Whether an operator's tensor argument etc. may be used here is the graph's business; these
+ * are about what a path through the program changed (explore.c). */
+typedef struct cq_path {
+    CQ_VEC(cq_change) changes; /* one per place; old is what the place holds at the end */
+    cq_flow flow;
+    cq_val  result; /* of a return; retained */
+} cq_path;
+
+/* Runs statements of b from first on (and then, if rest is not NULL, those of rest from rest_at
+ * on) into block, writes down what changed, and takes all changes back. */
+cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
+                          const cq_ast_block *rest, size_t rest_at, cq_path *path);
+void      cq_path_clear(cq_path *path);
+
+/* The value that a place holds now, or held at the end of a path. */
+cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
+cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
+cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
+bool      cq_place_same(const cq_change *a, const cq_change *b);
+
+/* Whether a size can be computed in block (its symbols come from there or further out). */
+bool cq_int_is_visible(cq_int i, const cq_block *block);
 
 /* branch.c, loop.c */
 cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,

@@ -36,11 +36,11 @@ cq_status cq_storage_new(cq_storage **out, size_t size)
     return CQ_OK;
 }
 
-cq_status cq_storage_wrap(cq_storage **out, void *data, size_t size, bool read_only,
+cq_status cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped,
                           void (*release)(void *user), void *user)
 {
     CQ_TRY(storage_handle(out, data, size));
-    (*out)->read_only = read_only;
+    (*out)->mapped  = mapped;
     (*out)->release   = release;
     (*out)->user      = user;
     return CQ_OK;

@@ -13,13 +13,13 @@ typedef struct cq_storage {
     atomic_int refs;
     void      *data;
     size_t     size;
-    bool       read_only; /* a mapped file: in-place operators must copy first */
+    bool       mapped; /* lies in a file; changes stay in memory */
     void (*release)(void *user);
     void *user;
 } cq_storage;
 
 cq_status   cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-byte aligned */
-cq_status   cq_storage_wrap(cq_storage **out, void *data, size_t size, bool read_only,
+cq_status   cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped,
                             void (*release)(void *user), void *user);
 cq_status   cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
 cq_storage *cq_storage_retain(cq_storage *s);

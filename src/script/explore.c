@@ -1,0 +1,269 @@
+/* Trying out a path through the program. While a path is explored, every change of a variable,
+ * list, dict, attribute or tensor is written down with what was there before; afterwards the
+ * changes are collected, one per place, and taken back. */
+#include "script/eval.h"
+
+/* ---- places ---- */
+
+bool cq_place_same(const cq_change *a, const cq_change *b)
+{
+    return a->kind == b->kind && a->where == b->where && a->index == b->index;
+}
+
+cq_val cq_place_value(const cq_change *p)
+{
+    switch (p->kind) {
+    case CQ_CHANGE_SLOT: return ((cq_frame *)p->where)->values.items[p->index];
+    case CQ_CHANGE_LIST: return cq_val_of_list(p->where);
+    case CQ_CHANGE_DICT: return (cq_val){ .kind = CQ_VAL_DICT, .u.dict = p->where };
+    case CQ_CHANGE_ATTRIBUTE: return ((cq_thing *)p->where)->attributes.items[p->index].value;
+    case CQ_CHANGE_TRACK: break;
+    }
+    return CQ_NONE;
+}
+
+/* Puts items into a list, in place. */
+static cq_status refill_list(cq_list *list, const cq_list *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        cq_val_retain(from->items[i]);
+    while (list->n)
+        cq_val_release(list->items[--list->n]);
+    CQ_TRY(cq_vec_reserve(list, from->n));
+    for (size_t i = 0; i < from->n; i++)
+        list->items[list->n++] = from->items[i];
+    return CQ_OK;
+}
+
+static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
+{
+    while (dict->n)
+        cq_dict_remove(dict, dict->entries[0].key);
+    for (size_t i = 0; i < from->n; i++)
+        CQ_TRY(cq_dict_set(dict, from->entries[i].key, from->entries[i].value));
+    return CQ_OK;
+}
+
+static void put(cq_val *slot, cq_val v)
+{
+    cq_val_retain(v);
+    cq_val_release(*slot);
+    *slot = v;
+}
+
+/* Puts a value back without writing it down. */
+static cq_status restore(const cq_change *p)
+{
+    cq_track *t;
+
+    switch (p->kind) {
+    case CQ_CHANGE_SLOT: put(&((cq_frame *)p->where)->values.items[p->index], p->old); return CQ_OK;
+    case CQ_CHANGE_ATTRIBUTE:
+        put(&((cq_thing *)p->where)->attributes.items[p->index].value, p->old);
+        return CQ_OK;
+    case CQ_CHANGE_LIST: return refill_list(p->where, p->old.u.list);
+    case CQ_CHANGE_DICT: return refill_dict(p->where, p->old.u.dict);
+    case CQ_CHANGE_TRACK:
+        t          = p->where;
+        t->value   = p->old_value;
+        t->version = p->old_version;
+        t->current = p->old_current;
+        return CQ_OK;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
+
+cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
+{
+    cq_change now = *p;
+    cq_frame *f;
+
+    switch (p->kind) {
+    case CQ_CHANGE_SLOT:
+        f = p->where;
+        if (ev->journaling) {
+            now.old = f->values.items[p->index];
+            CQ_TRY(cq_vec_push(&ev->journal, now));
+            cq_val_retain(now.old);
+        }
+        break;
+    case CQ_CHANGE_LIST: CQ_TRY(cq_eval_will_change_list(ev, p->where)); break;
+    case CQ_CHANGE_DICT: CQ_TRY(cq_eval_will_change_dict(ev, p->where)); break;
+    case CQ_CHANGE_ATTRIBUTE: CQ_TRY(cq_eval_note_attribute(ev, p->where, p->index)); break;
+    case CQ_CHANGE_TRACK: return CQ_OK;
+    }
+    now.old = v;
+    return restore(&now);
+}
+
+/* ---- the journal ---- */
+
+static void release_change(const cq_change *c)
+{
+    cq_val_release(c->old);
+    if (c->kind == CQ_CHANGE_LIST)
+        cq_val_release(cq_val_of_list(c->where));
+    else if (c->kind == CQ_CHANGE_DICT)
+        cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = c->where });
+    else if (c->kind == CQ_CHANGE_ATTRIBUTE)
+        cq_val_release(cq_val_of_thing(c->where));
+}
+
+static cq_status note_track(void *user, cq_track *t)
+{
+    cq_eval *ev = user;
+
+    return cq_vec_push(&ev->journal, (cq_change){ .kind        = CQ_CHANGE_TRACK,
+                                                  .where       = t,
+                                                  .old_value   = t->value,
+                                                  .old_version = t->version,
+                                                  .old_current = t->current });
+}
+
+/* A copy of what the place holds now, so that it survives being taken back. */
+static cq_status snapshot(const cq_change *p, cq_change *out)
+{
+    cq_val    v      = cq_place_value(p);
+    cq_track *t      = p->where;
+    cq_status status = CQ_OK;
+
+    *out = *p;
+    switch (p->kind) {
+    case CQ_CHANGE_TRACK:
+        out->old         = CQ_NONE;
+        out->old_value   = t->value;
+        out->old_version = t->version;
+        out->old_current = t->current;
+        return CQ_OK;
+    case CQ_CHANGE_LIST: {
+        cq_list *copy;
+
+        CQ_TRY(cq_list_new(&copy, 0));
+        status   = refill_list(copy, v.u.list);
+        out->old = cq_val_of_list(copy);
+        cq_val_retain(v); /* the place itself, released with the change */
+        return status;
+    }
+    case CQ_CHANGE_DICT: {
+        cq_dict *copy;
+
+        CQ_TRY(cq_dict_new(&copy));
+        status   = refill_dict(copy, v.u.dict);
+        out->old = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy };
+        cq_val_retain(v);
+        return status;
+    }
+    default: out->old = cq_val_retain(v); break;
+    }
+    if (p->kind == CQ_CHANGE_ATTRIBUTE)
+        cq_val_retain(cq_val_of_thing(p->where));
+    return CQ_OK;
+}
+
+static bool known_place(const cq_path *path, const cq_change *p)
+{
+    for (size_t i = 0; i < path->changes.n; i++)
+        if (cq_place_same(&path->changes.items[i], p))
+            return true;
+    return false;
+}
+
+static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
+{
+    for (size_t i = mark; i < ev->journal.n; i++) {
+        cq_change *p = &ev->journal.items[i], now;
+
+        if (!p->where || known_place(path, p))
+            continue;
+        CQ_TRY(snapshot(p, &now));
+        CQ_TRY(cq_vec_push(&path->changes, now));
+    }
+    return CQ_OK;
+}
+
+static cq_status take_back(cq_eval *ev, size_t mark)
+{
+    cq_status status = CQ_OK;
+
+    while (ev->journal.n > mark) {
+        cq_change *p = &ev->journal.items[ev->journal.n - 1];
+
+        if (p->where && status == CQ_OK)
+            status = restore(p);
+        release_change(p);
+        ev->journal.n--;
+    }
+    return status;
+}
+
+cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
+                          const cq_ast_block *rest, size_t rest_at, cq_path *path)
+{
+    cq_capture *cap   = ev->capture;
+    cq_block   *outer = cap->block;
+    size_t      mark  = ev->journal.n;
+    cq_status   status, back;
+
+    cap->block            = block;
+    cap->will_change      = note_track;
+    cap->will_change_user = ev;
+    ev->journaling++;
+    path->flow = CQ_FLOW_NEXT;
+    status     = cq_eval_block(ev, b, 0, &path->flow);
+    if (status == CQ_OK && rest && path->flow == CQ_FLOW_NEXT)
+        status = cq_eval_block(ev, rest, rest_at, &path->flow);
+    path->result = path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result) : CQ_NONE;
+    if (status == CQ_OK)
+        status = collect(ev, mark, path);
+    ev->journaling--;
+    back       = take_back(ev, mark);
+    cap->block = outer;
+    if (!ev->journaling)
+        cap->will_change = NULL;
+    return status == CQ_OK ? back : status;
+}
+
+void cq_path_clear(cq_path *path)
+{
+    for (size_t i = 0; i < path->changes.n; i++)
+        release_change(&path->changes.items[i]);
+    cq_vec_clear(&path->changes);
+    cq_val_release(path->result);
+    path->result = CQ_NONE;
+}
+
+cq_val cq_path_value(const cq_path *path, const cq_change *place)
+{
+    for (size_t i = 0; i < path->changes.n; i++)
+        if (cq_place_same(&path->changes.items[i], place))
+            return path->changes.items[i].old;
+    return cq_place_value(place);
+}
+
+/* ---- sizes ---- */
+
+static bool is_around(const cq_block *outer, const cq_block *inner)
+{
+    for (; inner; inner = inner->owner ? inner->owner->block : NULL)
+        if (inner == outer)
+            return true;
+    return false;
+}
+
+bool cq_int_is_visible(cq_int i, const cq_block *block)
+{
+    if (!i.expr)
+        return true;
+    for (size_t t = 0; t < i.expr->n_terms; t++)
+        for (int k = 0; k < i.expr->terms[t].n_atoms; k++) {
+            const cq_atom *a = i.expr->terms[t].atoms[k];
+
+            if (a->kind == CQ_ATOM_SYMBOL
+                    ? a->origin && !is_around(((cq_value *)a->origin)->block, block)
+                    : !cq_int_is_visible(a->a, block) || !cq_int_is_visible(a->b, block))
+                return false;
+        }
+    return true;
+}

@@ -38,10 +38,25 @@ cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
     return ev->cx->status;
 }
 
+/* What a number of the graph is on the example, so that sizes made of it are plausible; 1 where
+ * that cannot be told, as inside of a branch. */
+static double example_of(cq_eval *ev, cq_tensor *t)
+{
+    cq_tensor *data = NULL;
+    double     f;
+
+    if (ev->journaling ||
+        ev->cx->listener->materialize(ev->cx->listener_self, ev->cx, &data, t) != CQ_OK)
+        return 1;
+    f = cq_tensor_get_f64(data, 0);
+    return f > -0x1p62 && f < 0x1p62 ? f : 1;
+}
+
 cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out)
 {
     cq_tensor *data = t;
     cq_value  *value;
+    double     example;
 
     if (cq_tensor_numel(t) != 1)
         return cq_fail(CQ_E_TYPE, NULL, NULL,
@@ -57,12 +72,14 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
         value = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
         if (!value)
             return ev->cx->status;
+        example = example_of(ev, t);
         if (kind == CQ_VAL_INT)
-            *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", 1, value, -1));
+            *out = cq_val_of_int(
+                cq_symbol_fresh(ev->cx->symbols, "i", (int64_t)example, value, -1));
         else if (kind == CQ_VAL_FLOAT)
-            *out = (cq_val){ .kind = kind, .u.f = { 1, value } };
+            *out = (cq_val){ .kind = kind, .u.f = { example, value } };
         else
-            *out = (cq_val){ .kind = kind, .u.b = { true, value } };
+            *out = (cq_val){ .kind = kind, .u.b = { example != 0, value } };
         return CQ_OK;
     }
     if (!t->storage) {

@@ -7,9 +7,12 @@
 
 static _Thread_local long fail_in;
 
-void cq_alloc_fail_at(long n)
+long cq_alloc_fail_at(long n)
 {
+    long left = fail_in;
+
     fail_in = n;
+    return left;
 }
 
 static int must_fail(void)

@@ -20,7 +20,8 @@ void  cq_free(void *p);
 void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
-/* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. */
-void cq_alloc_fail_at(long n);
+/* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns how
+ * many were left until then; 0 if it has come to that. */
+long cq_alloc_fail_at(long n);
 
 #endif

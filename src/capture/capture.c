@@ -176,9 +176,12 @@ static cq_status called(void *self, cq_opcall *c)
 static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
 {
     cq_capture *cap   = self;
-    const char *where = cx->scope && cx->scope->path[0] ? cx->scope->path : "";
-    char        key[512];
+    char        where[640], key[1280];
 
+    where[0] = '\0';
+    if (cx->scope)
+        snprintf(where, sizeof where, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
+                 cx->scope->path, cx->scope->class_name);
     snprintf(key, sizeof key, "%s|%s|%s", where, cx->source ? cx->source : "", what);
     if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK ||
         cq_vec_push(&cap->graph->baked, (cq_baked){ cq_ir_text(cap->graph, what),
@@ -265,14 +268,6 @@ void cq_capture_stop(cq_capture *cap, cq_ctx *cx)
     cx->exporting     = false;
 }
 
-/* Two handles with the same key show the same numbers in the same way. */
-static void identity(cq_str *key, const cq_tensor *t)
-{
-    cq_str_printf(key, "%p %d", (void *)cq_tensor_bytes(t), (int)t->dtype);
-    for (size_t i = 0; i < t->rank; i++)
-        cq_str_printf(key, " %lld:%lld", (long long)t->sizes[i].value, (long long)t->strides[i]);
-}
-
 /* The value of a tensor with data, by its memory. */
 static cq_value *constant_of(cq_capture *cap, cq_tensor *t, const char *name)
 {
@@ -280,14 +275,14 @@ static cq_value *constant_of(cq_capture *cap, cq_tensor *t, const char *name)
     cq_value *v   = NULL;
     bool      empty = cq_tensor_numel(t) == 0; /* no memory that could tell them apart */
 
-    identity(&key, t);
+    cq_tensor_identity(&key, t);
     if (key.status == CQ_OK && !empty)
         v = cq_map_get(&cap->weights, key.text);
-    if (!v) {
+    if (!v && key.status == CQ_OK) {
         v = cq_ir_constant_new(cap->graph, t, name != NULL);
         if (v && name)
             v->name = cq_ir_text(cap->graph, name);
-        if (v && key.status == CQ_OK && !empty && cq_map_set(&cap->weights, key.text, v) != CQ_OK)
+        if (v && !empty && cq_map_set(&cap->weights, key.text, v) != CQ_OK)
             v = NULL;
     }
     cq_str_clear(&key);

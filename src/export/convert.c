@@ -19,10 +19,12 @@ cq_value *cq_sym_value(cq_sym *s, const cq_value *source)
     if (!v->scratch && v->data) {
         cq_value *c = cq_ir_constant_new(s->ex->graph, v->data, v->is_weight);
 
-        if (c) {
-            c->name    = cq_ir_text(s->ex->graph, v->name);
-            v->scratch = c;
+        if (!c) {
+            cq_sym_fail(s, s->ex->graph->status);
+            return NULL;
         }
+        c->name    = cq_ir_text(s->ex->graph, v->name);
+        v->scratch = c;
     }
     if (!v->scratch)
         cq_sym_fail(s, cq_fail(CQ_E_INTERNAL, s->node ? s->node->op : NULL, NULL,

@@ -43,6 +43,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
 
     CQ_TRY(cq_export_convert(ex));
     CQ_TRY(cq_export_remove_dead(ex));
+    CQ_TRY(cq_export_name_inputs(ex));
     if (fold) {
         CQ_TRY(cq_export_fold(ex));
         CQ_TRY(cq_export_remove_dead(ex));
@@ -51,16 +52,17 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
             CQ_TRY(cq_export_remove_dead(ex));
         }
     }
-    CQ_TRY(cq_export_name_ends(ex));
+    CQ_TRY(cq_export_name_outputs(ex));
     CQ_TRY(print_verbose(ex));
     CQ_TRY(cq_export_functions(ex));
     CQ_TRY(cq_export_name(ex));
+    CQ_TRY(ex->graph->status);
     CQ_TRY(cq_export_lower(ex, out));
     return cq_onnx_model_infer(*out, 0); /* types of what symbolics made in between */
 }
 
 /* A failure to report must not hide why the export failed. */
-static cq_status record(cq_exporter *ex, cq_status status, cq_onnx_model **out)
+static cq_status record(cq_exporter *ex, cq_status status)
 {
     cq_error_record why;
     cq_status       recorded;
@@ -71,8 +73,6 @@ static cq_status record(cq_exporter *ex, cq_status status, cq_onnx_model **out)
         cq_error_restore(&why);
         return status;
     }
-    cq_onnx_model_free(*out);
-    *out = NULL;
     return recorded;
 }
 
@@ -91,7 +91,11 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     status = cq_symbolics_collect(&ex);
     if (status == CQ_OK)
         status = run(&ex, out);
-    status = record(&ex, status, out);
+    status = record(&ex, status);
+    if (status != CQ_OK) {
+        cq_onnx_model_free(*out);
+        *out = NULL;
+    }
     cq_map_clear(&ex.sizes);
     cq_map_clear(&ex.missing_by_name);
     cq_ptr_map_clear(&ex.origins);

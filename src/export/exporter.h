@@ -86,8 +86,10 @@ cq_status cq_export_remove_dead(cq_exporter *ex);
 /* functions.c: modules as functions. */
 cq_status cq_export_functions(cq_exporter *ex);
 
-/* names.c: names for inputs, weights and outputs; then for everything else. */
-cq_status cq_export_name_ends(cq_exporter *ex);
+/* names.c: names for inputs and weights, before any are folded; for outputs; then for
+ * everything else. */
+cq_status cq_export_name_inputs(cq_exporter *ex);
+cq_status cq_export_name_outputs(cq_exporter *ex);
 cq_status cq_export_name(cq_exporter *ex);
 
 /* lower.c: the onnx graph as a model. */

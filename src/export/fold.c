@@ -4,12 +4,14 @@
  *
  * A folded weight keeps the name of the weight it was made from. */
 #include "export/exporter.h"
+#include "base/str.h"
 
 enum { SMALL = 64 /* elements: stays a Constant node, larger ones become initializers */ };
 
 typedef struct folder {
     cq_exporter *ex;
     cq_ctx      *cx;
+    cq_map       made; /* identity of the memory -> the constant made of it */
 } folder;
 
 /* ---- what is known how to compute ---- */
@@ -231,6 +233,30 @@ static const cq_value *weight_among(const cq_node *n)
     return NULL;
 }
 
+/* A weight that is transposed in two places is one constant still, and one that is only handed
+ * on is itself: such views show the same memory. What was computed lies in memory of its own. */
+static cq_value *constant_of(folder *f, cq_tensor *t, const cq_value *weight, const char *op)
+{
+    cq_graph *g   = f->ex->graph;
+    cq_str    key = { 0 };
+    cq_value *v   = NULL;
+
+    cq_tensor_identity(&key, t);
+    if (key.status == CQ_OK)
+        v = cq_map_get(&f->made, key.text);
+    if (!v && key.status == CQ_OK && (v = cq_ir_constant_new(g, t, weight != NULL))) {
+        if (weight && weight->name)
+            v->name = weight->n_uses <= 1 ? weight->name
+                                          : cq_arena_printf(g->arena, "%s.%s", weight->name, op);
+        if (weight)
+            v->place = weight->place;
+        if (cq_map_set(&f->made, key.text, v) != CQ_OK)
+            v = NULL;
+    }
+    cq_str_clear(&key);
+    return v;
+}
+
 static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
 {
     cq_graph       *g      = f->ex->graph;
@@ -246,15 +272,11 @@ static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
         n->outputs[0]->type = cq_ir_type_of(g, t);
         return g->status;
     }
-    v = cq_ir_constant_new(g, t, weight != NULL);
+    v = constant_of(f, t, weight, n->op + 6);
     if (!v)
-        return g->status;
-    if (weight && weight->name)
-        v->name = weight->n_uses <= 1 ? weight->name
-                                      : cq_ir_text(g, cq_arena_printf(g->arena, "%s.%s", weight->name,
-                                                                      n->op + 6));
+        return g->status != CQ_OK ? g->status : CQ_E_NO_MEMORY;
     n->outputs[0]->scratch = v;
-    v->n_uses              = n->outputs[0]->n_uses;
+    v->n_uses += n->outputs[0]->n_uses;
     return CQ_OK;
 }
 
@@ -316,6 +338,22 @@ static cq_status fold_node(cq_node *n, void *user)
     return status;
 }
 
+static cq_status note_constants(folder *f)
+{
+    const cq_graph *g      = f->ex->graph;
+    cq_str          key    = { 0 };
+    cq_status       status = CQ_OK;
+
+    for (size_t i = 0; i < g->constants.n && status == CQ_OK; i++) {
+        key.len = 0;
+        cq_tensor_identity(&key, g->constants.items[i]->data);
+        status = key.status == CQ_OK ? cq_map_set(&f->made, key.text, g->constants.items[i])
+                                     : key.status;
+    }
+    cq_str_clear(&key);
+    return status;
+}
+
 cq_status cq_export_fold(cq_exporter *ex)
 {
     folder    f = { .ex = ex };
@@ -323,7 +361,9 @@ cq_status cq_export_fold(cq_exporter *ex)
 
     CQ_TRY(cq_ctx_new(&f.cx));
     cq_ir_count_uses(ex->graph);
-    status = cq_ir_each_node(ex->graph->top, fold_node, &f);
+    status = note_constants(&f);
+    if (status == CQ_OK)
+        status = cq_ir_each_node(ex->graph->top, fold_node, &f);
     for (size_t i = 0; i < ex->graph->top->returns.n && status == CQ_OK; i++) {
         cq_value *made = ex->graph->top->returns.items[i].u.value;
 
@@ -341,6 +381,7 @@ cq_status cq_export_fold(cq_exporter *ex)
             ex->graph->top->returns.items[i].u.value = handed->outputs[0];
         }
     }
+    cq_map_clear(&f.made);
     cq_ctx_free(f.cx);
     return status;
 }

@@ -73,7 +73,10 @@ static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, cq_tenso
         if (out[i])
             cq_capture_output(cap, cx, out[i]);
     cq_capture_stop(cap, cx);
-    return cq_ctx_status(cx);
+    CQ_TRY(cq_ctx_status(cx));
+    if (cap->graph->symbols.failed)
+        return CQ_E_NO_MEMORY;
+    return cap->graph->status;
 }
 
 cq_status cq_module_capture(cq_graph **out, cq_module *module, cq_tensor *const *inputs,

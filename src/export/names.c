@@ -4,6 +4,7 @@
 #include "export/exporter.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct namer {
     cq_exporter *ex;
@@ -149,14 +150,54 @@ static cq_status name_node(cq_node *node, void *user)
     return CQ_OK;
 }
 
-cq_status cq_export_name_ends(cq_exporter *ex)
+cq_status cq_export_name_inputs(cq_exporter *ex)
 {
     namer     n = { .ex = ex };
     cq_status status;
 
-    CQ_TRY(separate_outputs(ex->graph));
     cq_ir_count_uses(ex->graph);
     status = name_inputs(&n);
+    cq_map_clear(&n.used);
+    return status;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const cq_value *v = *(cq_value *const *)a, *w = *(cq_value *const *)b;
+
+    if (v->place != w->place)
+        return v->place < w->place ? -1 : 1;
+    return v->id < w->id ? -1 : v->id > w->id;
+}
+
+/* Names that were given are different; of those derived from one weight, the later ones get a
+ * number. */
+static cq_status claim_inputs(namer *n)
+{
+    cq_graph *g = n->ex->graph;
+
+    for (size_t i = 0; i < g->top->params.n; i++)
+        CQ_TRY(claim(n, g->top->params.items[i]->name, "an input"));
+    for (size_t i = 0; i < g->constants.n; i++) {
+        cq_value *v = g->constants.items[i];
+
+        if (v->n_uses && v->name && !(v->name = unique(n, v->name)))
+            return CQ_E_NO_MEMORY;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_export_name_outputs(cq_exporter *ex)
+{
+    cq_graph *g = ex->graph;
+    namer     n = { .ex = ex };
+    cq_status status;
+
+    CQ_TRY(separate_outputs(g));
+    cq_ir_count_uses(g);
+    if (g->constants.n)
+        qsort(g->constants.items, g->constants.n, sizeof *g->constants.items, by_place);
+    status = claim_inputs(&n);
     if (status == CQ_OK)
         status = name_outputs(&n);
     cq_map_clear(&n.used);

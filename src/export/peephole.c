@@ -90,12 +90,14 @@ static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, bool
                  T(CQ_OP(cx, "aten::reshape", T(scale), cq_i64s(cx, shape, rank))));
 }
 
-static cq_operand new_weight(cq_exporter *ex, cq_tensor *t, const char *name)
+/* A weight in the place of another. */
+static cq_operand new_weight(cq_exporter *ex, cq_tensor *t, const cq_value *old)
 {
     cq_value *v = cq_ir_constant_new(ex->graph, t, true);
 
     if (v) {
-        v->name   = name;
+        v->name   = old->name;
+        v->place  = old->place;
         v->n_uses = 1;
     }
     return CQ_OPERAND_OF(v);
@@ -110,23 +112,23 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
     cq_tensor *gamma = constant_input(bn, 1), *beta = constant_input(bn, 2);
     cq_tensor *mean = constant_input(bn, 3), *var = constant_input(bn, 4);
     bool       transposed = strcmp(conv->op, "onnx::ConvTranspose") == 0;
-    const char *bias_name;
     cq_tensor  *scale, *new_w, *new_b;
     cq_operand  inputs[3];
 
     scale = CQ_OP(cx, "aten::mul.Tensor", T(gamma),
                   T(CQ_OP(cx, "aten::rsqrt", T(CQ_OP(cx, "aten::add.Scalar", T(var), F(eps))))));
+    CQ_TRY(cq_ctx_status(cx));
     new_w = scaled_weight(cx, w, scale, transposed, group_o ? group_o->u.i.value : 1);
+    CQ_TRY(cq_ctx_status(cx));
     if (!new_w)
         return CQ_OK;
     new_b = b ? CQ_OP(cx, "aten::sub.Tensor", T(b), T(mean)) : CQ_OP(cx, "aten::neg", T(mean));
     new_b = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(new_b), T(scale))),
                   T(beta));
     CQ_TRY(cq_ctx_status(cx));
-    bias_name = b ? conv->inputs[2].u.value->name : bn->inputs[2].u.value->name;
     inputs[0] = conv->inputs[0];
-    inputs[1] = new_weight(ex, new_w, conv->inputs[1].u.value->name);
-    inputs[2] = new_weight(ex, new_b, bias_name);
+    inputs[1] = new_weight(ex, new_w, conv->inputs[1].u.value);
+    inputs[2] = new_weight(ex, new_b, b ? conv->inputs[2].u.value : bn->inputs[2].u.value);
     conv->inputs = cq_arena_copy(g->arena, inputs, sizeof inputs);
     if (!conv->inputs || g->status != CQ_OK)
         return CQ_E_NO_MEMORY;

@@ -63,6 +63,7 @@ struct cq_value {
     /* A weight or other constant: its data, retained by the graph. */
     cq_tensor *data;
     bool       is_weight; /* a parameter or buffer of the model, kept by name */
+    uint32_t   place;     /* among the constants: what is made of one takes its place */
 
     cq_tensor *example; /* of a graph input: the data it was captured with */
     void      *scratch; /* of the pass that is running */

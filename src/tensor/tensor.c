@@ -368,3 +368,10 @@ const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size)
         snprintf(buffer + at, size - at, "]");
     return buffer;
 }
+
+void cq_tensor_identity(cq_str *key, const cq_tensor *t)
+{
+    cq_str_printf(key, "%p %d", (void *)cq_tensor_bytes(t), (int)t->dtype);
+    for (size_t i = 0; i < t->rank; i++)
+        cq_str_printf(key, " %lld:%lld", (long long)t->sizes[i].value, (long long)t->strides[i]);
+}

@@ -3,6 +3,7 @@
 #define CQ_TENSOR_TENSOR_H
 
 #include "base/file.h"
+#include "base/str.h"
 #include "tensor/dtype.h"
 #include "tensor/expr.h"
 
@@ -77,6 +78,9 @@ bool   cq_tensor_has_symbols(const cq_tensor *t); /* some size is symbolic */
 
 /* "float32[2, 3]" into buffer, for messages; returns buffer. */
 const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size);
+
+/* Adds a key to a string: two handles that show the same memory in the same way have the same. */
+void cq_tensor_identity(cq_str *key, const cq_tensor *t);
 #define CQ_DESCRIBE_SIZE 256
 
 static inline char *cq_tensor_bytes(const cq_tensor *t)

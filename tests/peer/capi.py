@@ -90,23 +90,6 @@ class CustomOpset(ctypes.Structure):
     _fields_ = [("domain", ctypes.c_char_p), ("version", ctypes.c_int64)]
 
 
-TEXTS = ctypes.POINTER(ctypes.c_char_p)
-
-
-class ExportOptions(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("opset", ctypes.c_int32),
-                ("flags", ctypes.c_uint32), ("training", ctypes.c_int),
-                ("operators", ctypes.c_int),
-                ("input_names", TEXTS), ("n_input_names", ctypes.c_size_t),
-                ("output_names", TEXTS), ("n_output_names", ctypes.c_size_t),
-                ("dynamic_axes", ctypes.POINTER(DynamicAxis)), ("n_dynamic_axes", ctypes.c_size_t),
-                ("custom_opsets", ctypes.POINTER(CustomOpset)),
-                ("n_custom_opsets", ctypes.c_size_t),
-                ("function_classes", TEXTS), ("n_function_classes", ctypes.c_size_t),
-                ("symbolics", ctypes.c_char_p), ("producer", ctypes.c_char_p),
-                ("graph_name", ctypes.c_char_p)]
-
-
 class ZooInput(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_size_t),
                 ("sizes", ctypes.c_int64 * 6), ("below", ctypes.c_int64),
@@ -160,6 +143,17 @@ def lib():
     library.cq_last_error.restype = ctypes.POINTER(LastError)
     library.cq_zoo_at.restype = library.cq_zoo_find.restype = ctypes.POINTER(ZooModel)
     return library
+
+
+@functools.lru_cache(maxsize=None)
+def export_options_type():
+    """The struct as it is in the header: an option that is added there is there here."""
+    text = re.sub(r"/\*.*?\*/", "", (INCLUDE / "export.h").read_text(), flags=re.S)
+    body = re.search(r"struct cq_export_options \{(.*?)\}", text, re.S)[1]
+    enums = {"cq_training": ctypes.c_int, "cq_operator_export_type": ctypes.c_int}
+    fields = [(line.split()[-1].lstrip("*"), enums.get(line.split()[0]) or type_of(line))
+              for line in filter(str.strip, body.split(";"))]
+    return type("ExportOptions", (ctypes.Structure,), {"_fields_": fields})
 
 
 def check(status):
@@ -310,30 +304,32 @@ class Module:
 
 
 def export_options(**options):
-    opts, keep = ExportOptions(), []
+    """cq_export_options, and what must live as long as it is used."""
+    opts, keep = export_options_type()(), []
     lib().cq_export_options_init(ctypes.byref(opts))
-
-    def texts(values):
-        keep.append((ctypes.c_char_p * max(len(values), 1))(*[v.encode() for v in values]))
-        return keep[-1]
-
     for name, value in options.items():
         if name in FLAGS:
             opts.flags |= FLAGS[name] if value else 0
-        elif name in ("input_names", "output_names", "function_classes"):
-            setattr(opts, name, texts(value))
+        elif isinstance(value, (list, tuple)):
+            keep.append(ITEMS.get(name, texts)(value))
+            setattr(opts, name, ctypes.addressof(keep[-1]))
             setattr(opts, f"n_{name}", len(value))
-        elif name == "dynamic_axes":
-            keep.append((DynamicAxis * len(value))(*[
-                DynamicAxis(v.encode(), axis, label and label.encode())
-                for v, axis, label in value]))
-            opts.dynamic_axes, opts.n_dynamic_axes = keep[-1], len(value)
-        elif name == "custom_opsets":
-            keep.append((CustomOpset * len(value))(*[(d.encode(), v) for d, v in value]))
-            opts.custom_opsets, opts.n_custom_opsets = keep[-1], len(value)
         else:
             setattr(opts, name, value.encode() if isinstance(value, str) else value)
     return opts, keep
+
+
+def texts(values):
+    return (ctypes.c_char_p * max(len(values), 1))(*[v.encode() for v in values])
+
+
+ITEMS = {  # lists of more than texts
+    "dynamic_axes": lambda values: (DynamicAxis * max(len(values), 1))(
+        *[DynamicAxis(value.encode(), axis, label and label.encode())
+          for value, axis, label in values]),
+    "custom_opsets": lambda values: (CustomOpset * max(len(values), 1))(
+        *[CustomOpset(domain.encode(), version) for domain, version in values]),
+}
 
 
 def layer(name, *args):

@@ -485,6 +485,8 @@ CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)
         return CQ_E_NO_MEMORY;
     cq_symbols_init(&in.symbols, in.arena);
     status = infer_model(&in);
+    if (status == CQ_OK && in.symbols.failed)
+        status = CQ_E_NO_MEMORY;
     for (size_t i = 0; i < in.scopes.n; i++) {
         cq_map_clear(&in.scopes.items[i]->values);
         cq_map_clear(&in.scopes.items[i]->declared);

@@ -37,8 +37,8 @@ static cq_onnx_type *tensor(int32_t elem, const char *sizes)
 
     snprintf(copy, sizeof copy, "%s", sizes);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "), n++) {
-        axes[n].name  = *word == '?' || (*word >= '0' && *word <= '9' && !strchr(word, '*')) ? NULL
-                                                                                            : word;
+        axes[n].name =
+            *word == '?' || (*word >= '0' && *word <= '9' && !strchr(word, '*')) ? NULL : word;
         axes[n].value = *word == '?' ? -1 : strtoll(word, NULL, 10);
     }
     return cq_onnx_type_new_tensor(m, elem, n, axes);
@@ -110,7 +110,8 @@ static const char *show_type(const cq_onnx_type *type)
         if (d->dim_param)
             len += (size_t)snprintf(shown + len, sizeof shown - len, "%s", d->dim_param);
         else
-            len += (size_t)snprintf(shown + len, sizeof shown - len, "%lld", (long long)d->dim_value);
+            len +=
+                (size_t)snprintf(shown + len, sizeof shown - len, "%lld", (long long)d->dim_value);
     }
     if (t->shape)
         snprintf(shown + len, sizeof shown - len, t->shape->dim.n ? "]" : "[]");
@@ -470,10 +471,9 @@ RUN_TESTS(RUN(symbols_flow_and_are_computed_with),
           RUN(sizes_that_depend_on_data_get_names_of_their_own),
           RUN(slices_of_symbolic_axes_are_exact_or_open),
           RUN(declared_sizes_stay_and_open_ones_are_filled),
-          RUN(contradictions_are_errors_in_strict_mode_only),
-          RUN(inputs_that_do_not_fit_are_named), RUN(types_are_checked_against_the_schema),
-          RUN(unknown_operators_leave_what_is_declared), RUN(branches_agree_where_they_can),
-          RUN(loops_keep_what_every_turn_keeps),
+          RUN(contradictions_are_errors_in_strict_mode_only), RUN(inputs_that_do_not_fit_are_named),
+          RUN(types_are_checked_against_the_schema), RUN(unknown_operators_leave_what_is_declared),
+          RUN(branches_agree_where_they_can), RUN(loops_keep_what_every_turn_keeps),
           RUN(functions_are_followed_with_the_attributes_of_the_call),
           RUN(a_function_that_calls_itself_ends), RUN(graphs_are_nested_to_the_limit),
           RUN(graphs_past_the_limit_stay_unknown), RUN(expressions_do_not_grow_without_end),

@@ -253,6 +253,119 @@ def strict(tool, folder, report):
                     answer != "ok" or not error, f"{what}: {answer}, onnx: {error}"
 
 
+def newer_cases():
+    """Operators that onnx does not know yet: (name, opset, node, inputs). Inputs after the first
+    are constants of the model."""
+    import numpy as np
+    from onnx.helper import make_node as node
+    f32, i64 = np.float32, np.int64
+    rng = np.random.default_rng(0)
+    x = rng.random((2, 3, 4, 5), f32)
+    ints, q = np.arange(6, dtype=np.int32).reshape(2, 3), rng.random((1, 6, 4, 8), f32)
+    yield "BitwiseAnd", 18, node("BitwiseAnd", ["x", "a"], ["y"]), [ints, ints[:1]]
+    yield "BitwiseNot", 18, node("BitwiseNot", ["x"], ["y"]), [ints]
+    yield "CenterCropPad", 18, node("CenterCropPad", ["x", "a"], ["y"], axes=[-1, 2]), \
+        [x, np.array([3, 9], i64)]
+    yield "Col2Im", 18, node("Col2Im", ["x", "a", "b"], ["y"]), \
+        [rng.random((1, 5, 5), f32), np.array([5, 5], i64), np.array([1, 5], i64)]
+    yield "Mish", 18, node("Mish", ["x"], ["y"]), [x]
+    yield "Pad of axes", 18, node("Pad", ["x", "a", "", "b"], ["y"]), \
+        [x, np.array([1, 2, 3, 4], i64), np.array([-1, 0], i64)]
+    yield "ReduceMean of axes", 18, node("ReduceMean", ["x", "a"], ["y"], keepdims=0), \
+        [x, np.array([1, -1], i64)]
+    yield "ReduceL2 of none", 18, node("ReduceL2", ["x"], ["y"], noop_with_empty_axes=1), [x]
+    yield "ReduceMax of booleans", 20, node("ReduceMax", ["x", "a"], ["y"]), \
+        [x > 0.5, np.array([0], i64)]
+    yield "Resize of axes", 18, node("Resize", ["x", "", "a"], ["y"], axes=[3, 2]), \
+        [x, np.array([0.7, 2.3], f32)]
+    for policy in ("not_larger", "not_smaller", "stretch"):
+        yield f"Resize {policy}", 18, \
+            node("Resize", ["x", "", "", "a"], ["y"], axes=[2, 3], mode="linear",
+                 keep_aspect_ratio_policy=policy), [x, np.array([7, 6], i64)]
+    yield "Split unevenly", 18, node("Split", ["x"], ["y", "z", "w"], axis=3, num_outputs=3), [x]
+    yield "ScatterND", 18, node("ScatterND", ["x", "a", "b"], ["y"], reduction="max"), \
+        [x, np.array([[0, 1]], i64), x[0, 1][None]]
+    yield "AveragePool of dilations", 19, \
+        node("AveragePool", ["x"], ["y"], kernel_shape=[2, 2], dilations=[2, 3], ceil_mode=1), [x]
+    yield "DeformConv", 19, node("DeformConv", ["x", "a", "b"], ["y"]), \
+        [x, rng.random((7, 3, 2, 2), f32), np.zeros((2, 8, 3, 4), f32)]
+    yield "Equal of strings", 19, node("Equal", ["x", "a"], ["y"]), \
+        [np.array(["a", "b"], object), np.array(["a"], object)]
+    yield "AffineGrid", 20, node("AffineGrid", ["x", "a"], ["y"]), \
+        [rng.random((2, 2, 3), f32), np.array([2, 3, 5, 6], i64)]
+    yield "AffineGrid of volumes", 20, node("AffineGrid", ["x", "a"], ["y"]), \
+        [rng.random((2, 3, 4), f32), np.array([2, 3, 4, 5, 6], i64)]
+    yield "DFT of an axis", 20, node("DFT", ["x", "", "a"], ["y"], onesided=1), \
+        [rng.random((2, 9, 6, 1), f32), np.array(1, i64)]
+    yield "DFT of a length", 20, node("DFT", ["x", "a"], ["y"]), \
+        [rng.random((2, 9, 6, 1), f32), np.array(5, i64)]
+    yield "Gelu", 20, node("Gelu", ["x"], ["y"]), [x]
+    yield "GridSample of volumes", 20, node("GridSample", ["x", "a"], ["y"]), \
+        [rng.random((1, 2, 3, 4, 5), f32), rng.random((1, 6, 7, 8, 3), f32)]
+    yield "StringConcat", 20, node("StringConcat", ["x", "a"], ["y"]), \
+        [np.array([["a", "b"]], object), np.array([["c"], ["d"]], object)]
+    yield "StringSplit", 20, node("StringSplit", ["x"], ["y", "z"]), \
+        [np.array(["a b", "c"], object)]
+    yield "RegexFullMatch", 20, node("RegexFullMatch", ["x"], ["y"], pattern="a+"), \
+        [np.array(["a b", "c"], object)]
+    yield "GroupNormalization", 21, \
+        node("GroupNormalization", ["x", "a", "b"], ["y"], num_groups=3), \
+        [x, np.ones(3, f32), np.ones(3, f32)]
+    yield "QuantizeLinear to int16", 21, \
+        node("QuantizeLinear", ["x", "a"], ["y"], output_dtype=5), [x, np.array(0.1, f32)]
+    yield "Attention", 23, node("Attention", ["x", "a", "b"], ["y"]), \
+        [q, rng.random((1, 6, 9, 8), f32), rng.random((1, 6, 9, 5), f32)]
+    yield "Attention of three axes", 23, \
+        node("Attention", ["x", "a", "b"], ["y"], q_num_heads=6, kv_num_heads=3), \
+        [rng.random((1, 4, 48), f32), rng.random((1, 9, 24), f32), rng.random((1, 9, 15), f32)]
+    yield "Attention with a past", 23, \
+        node("Attention", ["x", "a", "b", "", "c", "d"], ["y", "k", "v"]), \
+        [q, q, q[..., :5], q[:, :, :2], q[:, :, :2, :5]]
+    yield "RMSNormalization", 23, node("RMSNormalization", ["x", "a"], ["y"]), [x, np.ones(5, f32)]
+    yield "RotaryEmbedding", 23, node("RotaryEmbedding", ["x", "a", "b"], ["y"]), \
+        [q, rng.random((1, 4, 4), f32), rng.random((1, 4, 4), f32)]
+
+
+def newer(tool, folder, report):
+    """Operators of opsets 18 to 23: what is inferred is what ONNX Runtime computes."""
+    import onnx
+    import ort
+    from onnx import helper, numpy_helper
+
+    def elem(array):
+        known = helper.mapping.NP_TYPE_TO_TENSOR_TYPE
+        return 8 if array.dtype == object else known[array.dtype]
+
+    for name, opset, node, arrays in newer_cases():
+        names = [i for i in node.input if i]
+        with report.case(f"{name} at {opset}"):
+            graph = helper.make_graph(
+                [node], "g", [helper.make_tensor_value_info(names[0], elem(arrays[0]),
+                                                            arrays[0].shape)],
+                [helper.ValueInfoProto(name=o) for o in node.output],
+                [numpy_helper.from_array(a, n) for n, a in zip(names[1:], arrays[1:])])
+            model = helper.make_model(graph, ir_version=10,
+                                      opset_imports=[helper.make_opsetid("", opset)])
+            data = model.SerializeToString()
+            (folder / "in.onnx").write_bytes(data)
+            answer = tool("strict", folder / "in.onnx", folder / "out.onnx")
+            assert answer == "ok", answer
+            inferred = onnx.load(str(folder / "out.onnx")).graph.output
+            try:
+                results = ort.Session(data).run({names[0]: arrays[0]})
+            except ort.OrtError as error:
+                raise peers.Skip(f"ONNX Runtime: {error}") from error
+            for value, result in zip(inferred, results):
+                got = value.type.tensor_type
+                assert got.elem_type == elem(result), f"element type {got.elem_type}"
+                sizes = dims_of(got)
+                assert len(sizes) == result.ndim, f"{value.name}: {sizes}, is {result.shape}"
+                # Only the number of pieces of a string is data.
+                assert all(a == b or a is None and name == "StringSplit"
+                           for a, b in zip(sizes, result.shape)), \
+                    f"{value.name}: {sizes}, is {result.shape}"
+
+
 def exported(tool, folder, report):
     """Models of torchvision, with a free batch axis, at several opsets."""
     import io
@@ -296,6 +409,8 @@ def main():
             constants(tool, folder, report)
             symbolic(tool, folder, report)
             strict(tool, folder, report)
+        if report.needs("onnx", "ort"):
+            newer(tool, folder, report)
         if "--quick" not in sys.argv and report.needs("onnx", "torch", "torchvision"):
             exported(tool, folder, report)
     return report.finish()

@@ -49,7 +49,8 @@ def ours():
                     Parameter(name, arity, constraint, types_of(types)))
             elif kind == "attribute":
                 name, number, required, default = rest
-                schemas[-1].attributes.append(Attribute(name, int(number), required == "1", default))
+                schemas[-1].attributes.append(
+                    Attribute(name, int(number), required == "1", default))
             else:
                 schemas[-1].constraints[rest[0]] = types_of(rest[1])
     return schemas
@@ -140,8 +141,8 @@ def sample_attribute(name, kind):
     tensor = helper.make_tensor("t", 1, [1], [1.0])
     graph = helper.make_graph([], "g", [], [])
     kind = onnx.AttributeProto.AttributeType.Name(kind)
-    values = {"FLOAT": ("f", 1.0), "INT": ("i", 1), "STRING": ("s", b"x"), "FLOATS": ("floats", [1.0]),
-              "INTS": ("ints", [1]), "STRINGS": ("strings", [b"x"])}
+    values = {"FLOAT": ("f", 1.0), "INT": ("i", 1), "STRING": ("s", b"x"),
+              "FLOATS": ("floats", [1.0]), "INTS": ("ints", [1]), "STRINGS": ("strings", [b"x"])}
     if kind in values:
         field, value = values[kind]
         if isinstance(value, list):
@@ -203,7 +204,7 @@ def variants(s):
             yield f"with {a.name}", changed(
                 lambda n, a=a: n.attribute.append(sample_attribute(a.name, a.type)))
             yield f"{a.name} of another type", changed(
-                lambda n, a=a: n.attribute.append(sample_attribute(a.name, 2 if a.type != 2 else 1)))
+                lambda n, a=a: n.attribute.append(sample_attribute(a.name, 1 + (a.type != 2))))
             yield f"{a.name} without a value", changed(
                 lambda n, a=a: n.attribute.append(onnx.AttributeProto(name=a.name, type=a.type)))
 
@@ -265,7 +266,8 @@ def ort_says(s, node, types):
     inputs = [helper.make_tensor_value_info(name, NUMBERS[t], None) for name, t in types.items()]
     outputs = [helper.ValueInfoProto(name=name) for name in node.output]
     graph = helper.make_graph([node], "g", inputs, outputs)
-    model = helper.make_model(graph, ir_version=11, opset_imports=[helper.make_opsetid("", s.since)])
+    model = helper.make_model(graph, ir_version=11,
+                              opset_imports=[helper.make_opsetid("", s.since)])
     try:
         ort.Session(model.SerializeToString())
     except ort.OrtError as error:
@@ -338,7 +340,8 @@ def main():
         return report.finish()
     schemas = ours()
     if report.needs("onnx"):
-        code, out, err = peers.run([sys.executable, peers.ROOT / "tools/onnx_schemas.py", "--check"])
+        script = peers.ROOT / "tools/onnx_schemas.py"
+        code, out, err = peers.run([sys.executable, script, "--check"])
         report.check("src/onnx/ops is what tools/onnx_schemas.py prints", code == 0, out + err)
         compare_rows(schemas, report)
         compare_verdicts(schemas, report)

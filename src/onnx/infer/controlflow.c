@@ -64,6 +64,31 @@ static cq_status loop_new(loop *l, cq_rule *r, size_t n_in, size_t n_out)
     return CQ_OK;
 }
 
+static void forget_rank(cq_itype *t)
+{
+    t->has_rank = false;
+    t->rank     = 0;
+}
+
+/* Joins the state before and after a turn; whether nothing has changed. */
+static cq_status join_state(loop *l, cq_rule *r, bool *settled)
+{
+    *settled = true;
+    for (size_t i = 0; i < l->n_state; i++) {
+        cq_itype *before = &l->in[l->state_in + i].type, *after = &l->out[l->state_out + i];
+        cq_itype  both;
+
+        if (before->kind == CQ_IKIND_UNKNOWN || after->kind == CQ_IKIND_UNKNOWN)
+            continue;
+        if (before->elem != after->elem)
+            return cq_rule_fail(r, "value %zu that the loop carries changes its type", i);
+        CQ_TRY(cq_itype_union(&both, r->arena, before, after));
+        *settled &= cq_itype_same(before, &both);
+        *before = both;
+    }
+    return CQ_OK;
+}
+
 /* Turns until the state has the type it began with. The first turns widen what differs; the
  * last one knows only element types, with which every body agrees. */
 static cq_status loop_run(loop *l, cq_rule *r)
@@ -73,23 +98,10 @@ static cq_status loop_run(loop *l, cq_rule *r)
     bool      settled = false;
 
     for (int turn = 0; turn < TURNS && !settled; turn++) {
-        if (turn == TURNS - 1)
-            for (size_t i = 0; i < l->n_state; i++)
-                l->in[l->state_in + i].type.has_rank = false, l->in[l->state_in + i].type.rank = 0;
+        for (size_t i = 0; turn == TURNS - 1 && i < l->n_state; i++)
+            forget_rank(&l->in[l->state_in + i].type);
         CQ_TRY(cq_rule_graph(r, &scope, l->body, l->n_in, l->in, l->n_out, l->out, NULL));
-        settled = true;
-        for (size_t i = 0; i < l->n_state; i++) {
-            cq_itype *before = &l->in[l->state_in + i].type, *after = &l->out[l->state_out + i];
-            cq_itype  both;
-
-            if (before->kind == CQ_IKIND_UNKNOWN || after->kind == CQ_IKIND_UNKNOWN)
-                continue;
-            CQ_TRY(cq_itype_union(&both, r->arena, before, after));
-            if (before->elem != after->elem)
-                return cq_rule_fail(r, "value %zu that the loop carries changes its type", i);
-            settled &= cq_itype_same(before, &both);
-            *before = both;
-        }
+        CQ_TRY(join_state(l, r, &settled));
     }
     return cq_rule_keep_graph(r, scope);
 }
@@ -173,61 +185,73 @@ static int64_t listed(const cq_rule *r, const char *attr, size_t i, int64_t othe
 }
 
 /* Opset 8 had a batch axis before all others, and an input with the lengths before all else. */
+typedef struct scanner {
+    loop   l;
+    bool   is_batched;
+    size_t first; /* input of the state */
+    cq_dim length, batch;
+} scanner;
+
+/* Input i of the body: the state, or a slice of what is scanned. */
+static cq_status scan_input(scanner *s, cq_rule *r, size_t i)
+{
+    const cq_itype *x = cq_rule_has(r, s->first + i) ? &r->inputs[s->first + i]->type : NULL;
+    cq_itype        t;
+    size_t          axis;
+
+    if (!x)
+        return CQ_OK;
+    t = *x;
+    if (s->is_batched && t.has_rank && t.rank) {
+        CQ_TRY(cq_dim_unify(&s->batch, r, s->batch, t.dims[0]));
+        CQ_TRY(drop_axis(&t, r, x, 0));
+    }
+    if (i >= s->l.n_state && t.has_rank) {
+        const cq_itype whole = t;
+
+        CQ_TRY(cq_rule_axis(&axis, r, listed(r, "scan_input_axes", i - s->l.n_state, 0), t.rank));
+        CQ_TRY(cq_dim_unify(&s->length, r, s->length, t.dims[axis]));
+        CQ_TRY(drop_axis(&t, r, &whole, axis));
+    }
+    s->l.in[i].type = t;
+    return CQ_OK;
+}
+
+/* Output i: the last state, or what is stacked up along an axis. */
+static cq_status scan_output(const scanner *s, cq_rule *r, size_t i)
+{
+    cq_itype t = i < s->l.n_state ? *loop_state(&s->l, i) : s->l.out[i];
+    int64_t  axis;
+
+    if (i < s->l.n_state || !t.has_rank) {
+        cq_rule_give_type(r, i, &t);
+    } else {
+        axis = listed(r, "scan_output_axes", i - s->l.n_state, 0);
+        axis += axis < 0 ? (int64_t)t.rank + 1 : 0;
+        CQ_TRY(give_stacked(r, i, &t, (size_t)axis, s->length));
+        t = r->outputs[i];
+    }
+    return s->is_batched && t.has_rank ? give_stacked(r, i, &t, 0, s->batch) : CQ_OK;
+}
+
 static cq_status scan(cq_rule *r)
 {
-    bool    batched = r->version < 9;
-    size_t  first   = batched ? 1 : 0;
-    int64_t n_scan  = cq_rule_int(r, "num_scan_inputs", 0);
-    size_t  n       = r->n_inputs > first ? r->n_inputs - first : 0, n_state;
-    cq_dim  length = cq_dim_unknown(), batch = cq_dim_unknown();
-    loop    l = { .state_in = 0 };
+    int64_t n_scan = cq_rule_int(r, "num_scan_inputs", 0);
+    scanner s      = { .is_batched = r->version < 9, .first = r->version < 9 ? 1 : 0 };
+    size_t  n      = r->n_inputs > s.first ? r->n_inputs - s.first : 0;
 
     if (n_scan < 1 || (uint64_t)n_scan > n || r->n_outputs < n - (size_t)n_scan)
         return cq_rule_fail(r, "num_scan_inputs is %lld of %zu inputs and %zu outputs",
                             (long long)n_scan, n, r->n_outputs);
-    n_state = l.n_state = n - (size_t)n_scan;
-    CQ_TRY(loop_new(&l, r, n, r->n_outputs));
-    if (!l.body)
+    s.l.n_state = n - (size_t)n_scan;
+    CQ_TRY(loop_new(&s.l, r, n, r->n_outputs));
+    if (!s.l.body)
         return CQ_OK;
-    for (size_t i = 0; i < n; i++) {
-        const cq_itype *x = cq_rule_has(r, first + i) ? &r->inputs[first + i]->type : NULL;
-        cq_itype        t;
-        size_t          axis = 0;
-
-        if (!x)
-            continue;
-        t = *x;
-        if (batched) {
-            if (x->has_rank && x->rank)
-                CQ_TRY(cq_dim_unify(&batch, r, batch, x->dims[0]));
-            CQ_TRY(drop_axis(&t, r, x, 0));
-        }
-        if (i >= n_state && t.has_rank) {
-            CQ_TRY(cq_rule_axis(&axis, r, listed(r, "scan_input_axes", i - n_state, 0), t.rank));
-            CQ_TRY(cq_dim_unify(&length, r, length, t.dims[axis]));
-            x = cq_itype_copy(r->arena, &t);
-            if (!x)
-                return CQ_E_NO_MEMORY;
-            CQ_TRY(drop_axis(&t, r, x, axis));
-        }
-        l.in[i].type = t;
-    }
-    CQ_TRY(loop_run(&l, r));
-    for (size_t i = 0; i < r->n_outputs; i++) {
-        cq_itype t = i < n_state ? *loop_state(&l, i) : l.out[i];
-        int64_t  axis;
-
-        if (i >= n_state && t.has_rank) {
-            axis = listed(r, "scan_output_axes", i - n_state, 0);
-            axis += axis < 0 ? (int64_t)t.rank + 1 : 0;
-            CQ_TRY(give_stacked(r, i, &t, (size_t)axis, length));
-            t = r->outputs[i];
-        } else {
-            cq_rule_give_type(r, i, &t);
-        }
-        if (batched && t.has_rank)
-            CQ_TRY(give_stacked(r, i, &t, 0, batch));
-    }
+    for (size_t i = 0; i < n; i++)
+        CQ_TRY(scan_input(&s, r, i));
+    CQ_TRY(loop_run(&s.l, r));
+    for (size_t i = 0; i < r->n_outputs; i++)
+        CQ_TRY(scan_output(&s, r, i));
     return CQ_OK;
 }
 

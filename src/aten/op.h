@@ -92,6 +92,7 @@ extern const cq_op_def cq_ops_join[];
 extern const cq_op_def cq_ops_shuffle[];
 extern const cq_op_def cq_ops_index[];
 extern const cq_op_def cq_ops_select[];
+extern const cq_op_def cq_ops_embedding[];
 extern const cq_op_def cq_ops_pad[];
 extern const cq_op_def cq_ops_sort[];
 extern const cq_op_def cq_ops_unique[];

@@ -37,6 +37,7 @@ static const cq_op_def *const families[] = {
     cq_ops_join,
     cq_ops_shuffle,
     cq_ops_index,
+    cq_ops_embedding,
     cq_ops_pad,
     cq_ops_sort,
     cq_ops_unique,

@@ -100,6 +100,12 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
 
+/* From now on, work of the library that takes more than a second shows how far it is, on a terminal.
+ * cli_progress_bar makes the text of the bar, which is width columns wide. */
+void cli_show_progress(void);
+void cli_progress_bar(char *out, size_t size, int width, const char *what, uint64_t done,
+                      uint64_t total);
+
 /* The same as exit codes: CLI_DONE for CQ_OK, else what cli_fail says. */
 int cli_result(cq_status status);
 

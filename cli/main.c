@@ -109,7 +109,10 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int code = dispatch(argc, argv);
+    int code;
+
+    cli_show_progress();
+    code = dispatch(argc, argv);
 
     /* A full disk shows itself only when the buffer is written. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {

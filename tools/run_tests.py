@@ -6,9 +6,8 @@
 Groups, in the order they run:
 
     build    Release, sanitized and clang builds, warnings as errors; a build counts as one test
-    unit     every cmocka test function, under ASan and UBSan
-    ops      every case of every operator (tests/ops), and that every row has one
-    fuzz     every file of the fuzz corpora, under ASan and UBSan
+    ctest    under ASan and UBSan: every cmocka test function; every case of every operator
+             (tests/ops), and that every row has one; every file of the fuzz corpora
     repo     tests/repo/*.py     rules about the repository itself
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
     peer     tests/peer/*.py     PyTorch, onnx and ONNX Runtime, with the Release binary
@@ -267,7 +266,7 @@ GROUPS = [
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of calque and counts them.")
     parser.add_argument("--quick", action="store_true", help="no clang, no peers")
-    parser.add_argument("--only", default="", help="groups to run: build,unit,ops,fuzz,repo,golden,peer")
+    parser.add_argument("--only", default="", help="groups to run: build,ctest,repo,golden,peer")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     only = set(filter(None, options.only.split(",")))

@@ -45,6 +45,13 @@ typedef void (*cq_warning_handler)(void *user, const char *message, const char *
 
 CQ_API void cq_set_warning_handler(cq_warning_handler handler, void *user);
 
+/* Work that may take long, such as writing large weights, tells a handler how far it is, in bytes.
+ * what says what is being done, and is NULL when it is over, well or not. The handler is this
+ * thread's; NULL, the default, is none. */
+typedef void (*cq_progress_handler)(void *user, const char *what, uint64_t done, uint64_t total);
+
+CQ_API void cq_set_progress_handler(cq_progress_handler handler, void *user);
+
 /* Frees text or bytes that a call handed over; NULL is fine. */
 CQ_API void cq_buffer_free(void *buffer);
 

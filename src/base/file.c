@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* copy of large ranges by plain write; nothing exotic */
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -150,7 +151,8 @@ cq_status cq_dir_make(const char *path)
     return status;
 }
 
-enum { OUT_BUFFER = 1 << 16 };
+/* A piece is what is written at once: large, but small enough to show progress in between. */
+enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23 };
 
 struct cq_out {
     int       fd; /* -1: memory */
@@ -209,7 +211,7 @@ cq_status cq_out_open(cq_out **out, const char *path)
 static void write_all(cq_out *o, const char *data, size_t size)
 {
     while (size && o->status == CQ_OK) {
-        size_t  piece = size < (1u << 30) ? size : (1u << 30);
+        size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
         ssize_t done  = write(o->fd, data, piece);
 
         if (done < 0 && errno == EINTR)
@@ -220,6 +222,7 @@ static void write_all(cq_out *o, const char *data, size_t size)
         }
         data += done;
         size -= (size_t)done;
+        cq_progress_step((uint64_t)done);
     }
 }
 

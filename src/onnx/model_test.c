@@ -256,8 +256,69 @@ TEST(model, every_failing_allocation_while_building_is_kept)
     CHECK(n > 20);
 }
 
+/* What a handler was told: the last amounts, and how often it was over. */
+typedef struct told {
+    uint64_t done, total;
+    int      n_over;
+    bool     went_back;
+} told;
+
+static void hear(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    told *t = user;
+
+    t->n_over += what == NULL;
+    t->went_back |= done < t->done || done > total;
+    t->done  = done;
+    t->total = total;
+}
+
+TEST(model, saving_says_how_far_it_is_and_when_it_is_over)
+{
+    char           folder[] = "/tmp/calque-test-XXXXXX", path[64];
+    told           t        = { 0 };
+    cq_onnx_model *m        = build();
+    struct stat    st;
+
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    cq_set_progress_handler(hear, &t);
+    CHECK_OK(cq_onnx_model_save(m, path, NULL));
+    CHECK_INT(0, stat(path, &st));
+    CHECK_INT(st.st_size, t.total);
+    CHECK_INT(st.st_size, t.done);
+    CHECK_INT(1, t.n_over);
+    CHECK(!t.went_back);
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_onnx_model_save(m, "/nowhere/x.onnx", NULL));
+    CHECK_INT(2, t.n_over);
+    cq_set_progress_handler(NULL, NULL);
+    CHECK_INT(0, unlink(path));
+    CHECK_INT(0, rmdir(folder));
+    cq_onnx_model_free(m);
+}
+
+TEST(model, data_is_not_left_behind_when_the_model_cannot_be_put_in_place)
+{
+    char                 folder[] = "/tmp/calque-test-XXXXXX", path[64];
+    cq_onnx_model       *m        = build();
+    cq_onnx_save_options opts;
+
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    CHECK_INT(0, mkdir(path, 0777)); /* a folder is in its place */
+    cq_onnx_save_options_init(&opts);
+    opts.flags     = CQ_ONNX_SAVE_EXTERNAL;
+    opts.threshold = 1;
+    CHECK_STATUS(CQ_E_IO, cq_onnx_model_save(m, path, &opts));
+    CHECK_INT(0, rmdir(path));
+    CHECK_INT(0, rmdir(folder)); /* which holds nothing */
+    cq_onnx_model_free(m);
+}
+
 RUN_TESTS(TEST_OF(model, what_is_built_reads_back_the_same),
           TEST_OF(model, external_data_moves_out_and_in_again),
           TEST_OF(model, more_than_2_gb_is_refused_where_external_data_cannot_help),
+          TEST_OF(model, saving_says_how_far_it_is_and_when_it_is_over),
+          TEST_OF(model, data_is_not_left_behind_when_the_model_cannot_be_put_in_place),
           TEST_OF(model, a_fake_tensor_fails_when_it_is_saved),
           TEST_OF(model, every_failing_allocation_while_building_is_kept))

@@ -1,6 +1,7 @@
 /* Writing models. What is in external files of the model that was read comes along: a plan
  * names, for every tensor that will be written otherwise than it is in memory, a stand-in,
  * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
+#include "base/progress.h"
 #include "onnx/external.h"
 #include "onnx/tensor.h"
 #include "onnx/wire.h"
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* In the data file a tensor begins at a multiple of its alignment, so that it can be
  * mapped and used in place: cache lines, and pages for those that are worth their own. */
@@ -176,6 +178,7 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     cq_out   *out = NULL, *data = NULL;
     cq_status status;
 
+    cq_progress_begin("writing", cq_onnx_encoding_size(e) + p->offset);
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     if (p->pieces.n) {
         CQ_TRY_OR_DONE(cq_out_open(&data, data_path));
@@ -190,7 +193,10 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     }
     status = cq_out_commit(out);
     out    = NULL;
+    if (status != CQ_OK && p->pieces.n)
+        unlink(data_path);
 done:
+    cq_progress_end();
     cq_out_abandon(data);
     cq_out_abandon(out);
     return status;

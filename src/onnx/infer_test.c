@@ -51,7 +51,7 @@ static void input(const char *name, const char *sizes)
 
 static void add_names(cq_onnx_node *node, bool outputs, const char *names)
 {
-    char copy[128];
+    char copy[256];
 
     snprintf(copy, sizeof copy, "%s", names);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))

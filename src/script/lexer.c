@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF" /* means nothing, at the beginning of a text alone */
+
 typedef struct indent {
     uint32_t column;      /* with tab stops of 8 */
     uint32_t alternative; /* with tab stops of 1: both must agree on what is deeper */
@@ -358,7 +360,7 @@ static cq_status lex_token(lexer *l)
 
     if (prefix >= 0)
         return lex_string(l, (uint32_t)prefix);
-    if (starts_name(peek(l, 0)))
+    if (starts_name(peek(l, 0)) && !follows(l, l->at, BYTE_ORDER_MARK))
         return lex_name(l);
     if (is_digit(peek(l, 0)) || (peek(l, 0) == '.' && is_digit(peek(l, 1))))
         return lex_number(l);
@@ -390,7 +392,7 @@ static cq_status lex_line(lexer *l)
 static cq_status lex_lines(lexer *l)
 {
     CQ_TRY(cq_vec_push(&l->indents, (indent){ 0, 0 }));
-    if (l->at == 0 && follows(l, 0, "\xEF\xBB\xBF"))
+    if (l->at == 0 && follows(l, 0, BYTE_ORDER_MARK))
         l->at = 3;
     while (l->at < l->end)
         CQ_TRY(lex_line(l));

@@ -1,0 +1,217 @@
+/* Opening what PyTorch writes, and saying what a file is that is something else. */
+#include "archive/archive.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+/* ---- what it is not ------------------------------------------------------------------------ */
+
+static const struct signature {
+    size_t      offset;
+    const char *bytes;
+    size_t      size;
+    const char *what, *hint;
+} signatures[] = {
+    { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format", "save it anew" },
+    { 0, "\x80\x02\x8a\x0alF", 6, "this was written by torch.save before PyTorch 1.6",
+      "load and save it with a newer PyTorch; a model by torch.jit.save" },
+    { 0, "\x80", 1, "this is a pickle, not an archive",
+      "save a model by torch.jit.save, weights by torch.save(model.state_dict(), ...)" },
+    { 4, "PTMF", 4, "this is a mobile model in the flatbuffer format",
+      "save the model by torch.jit.save" },
+    { 4, "TFL3", 4, "this is a model of TensorFlow Lite", NULL },
+    { 0, "\x89HDF", 4, "this is an HDF5 file", NULL },
+    { 0, "\x1f\x8b", 2, "this is a gzip file", "unpack it first" },
+    { 257, "ustar", 5, "this is a tar file", "unpack it first" },
+};
+
+static cq_status check_signature(const cq_storage *bytes, const char *path)
+{
+    if (!bytes->size)
+        return cq_fail(CQ_E_FORMAT, path, NULL, "the file is empty");
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
+        const struct signature *s = &signatures[i];
+
+        if (bytes->size >= s->offset + s->size &&
+            memcmp((const char *)bytes->data + s->offset, s->bytes, s->size) == 0)
+            return cq_fail(CQ_E_UNSUPPORTED, path, s->hint, "%s", s->what);
+    }
+    return CQ_OK;
+}
+
+/* Zip files of other kinds, by an entry that only they have. */
+static const struct {
+    const char *entry, *what, *hint;
+} others[] = {
+    { "model.json", "this is a TorchScript archive of PyTorch 1.0 to 1.2 (model.json)",
+      "load and save it with PyTorch 1.3 to 1.12" },
+    { "archive_format", "this is an archive of torch.export (.pt2)",
+      "save the model by torch.jit.save" },
+    { "serialized_exported_program.json", "this is an archive of torch.export (.pt2)",
+      "save the model by torch.jit.save" },
+    { ".data/extern_modules", "this is a package of torch.package",
+      "load the model from it and save it by torch.jit.save" },
+    { "MANIFEST.json", "this is an archive of another program (MAR)", NULL },
+    { "META-INF/MANIFEST.MF", "this is an archive of another program (JAR)", NULL },
+};
+
+static cq_status check_kind(const cq_archive *a)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cq_archive_find(a, others[i].entry) || cq_zip_find(a->zip, others[i].entry))
+            return cq_fail(CQ_E_UNSUPPORTED, a->path, others[i].hint, "%s", others[i].what);
+    if (cq_archive_find(a, "data.pkl"))
+        return CQ_OK;
+    return cq_fail(CQ_E_FORMAT, a->path, NULL,
+                   "this is a zip archive, but none of PyTorch's: it has no data.pkl");
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static cq_status read_byte_order(cq_archive *a)
+{
+    cq_storage *s;
+
+    if (!cq_archive_find(a, "byteorder"))
+        return CQ_OK;
+    CQ_TRY(cq_archive_read(&s, a, "byteorder"));
+    a->is_big_endian = s->size >= 3 && memcmp(s->data, "big", 3) == 0;
+    cq_storage_release(s);
+    return CQ_OK;
+}
+
+cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *path)
+{
+    cq_status status;
+
+    *out = (cq_archive){ 0 };
+    CQ_TRY(check_signature(bytes, path));
+    out->path = cq_strdup(path);
+    if (!out->path)
+        return CQ_E_NO_MEMORY;
+    status = cq_zip_open(&out->zip, bytes, path);
+    if (status == CQ_OK)
+        status = check_kind(out);
+    if (status == CQ_OK)
+        status = read_byte_order(out);
+    if (status != CQ_OK)
+        cq_archive_close(out);
+    return status;
+}
+
+cq_status cq_archive_open(cq_archive *out, const char *path)
+{
+    cq_mapping *mapping;
+    cq_storage *bytes;
+    cq_status   status;
+
+    *out = (cq_archive){ 0 };
+    CQ_TRY(cq_mapping_open(&mapping, path));
+    status = cq_storage_map(&bytes, mapping, 0, cq_mapping_size(mapping));
+    cq_mapping_release(mapping);
+    if (status != CQ_OK)
+        return status;
+    status = cq_archive_open_bytes(out, bytes, path);
+    cq_storage_release(bytes);
+    return status;
+}
+
+void cq_archive_close(cq_archive *a)
+{
+    cq_zip_free(a->zip);
+    cq_free(a->path);
+    *a = (cq_archive){ 0 };
+}
+
+/* ---- entries ----------------------------------------------------------------------------------- */
+
+const cq_zip_entry *cq_archive_find(const cq_archive *a, const char *name)
+{
+    const cq_zip_entry *e    = NULL;
+    cq_str              full = { 0 };
+
+    cq_str_add(&full, cq_zip_root(a->zip));
+    cq_str_add(&full, name);
+    if (full.status == CQ_OK)
+        e = cq_zip_find(a->zip, full.text);
+    cq_str_clear(&full);
+    return e;
+}
+
+static cq_status not_there(const cq_archive *a, const char *name)
+{
+    return cq_fail(CQ_E_NOT_FOUND, a->path, NULL, "the archive has no entry %s%s",
+                   cq_zip_root(a->zip), name);
+}
+
+cq_status cq_archive_read(cq_storage **out, const cq_archive *a, const char *name)
+{
+    const cq_zip_entry *e = cq_archive_find(a, name);
+    cq_status           status;
+
+    *out = NULL;
+    if (!e)
+        return not_there(a, name);
+    CQ_TRY(cq_zip_read(out, a->zip, e));
+    status = e->is_stored ? cq_zip_check(a->zip, e, *out) : CQ_OK;
+    if (status != CQ_OK) {
+        cq_storage_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+typedef struct storages {
+    const cq_archive *a;
+    const char       *folder;
+} storages;
+
+/* Weights: their sums are not checked, which would read all of them. */
+static cq_status load_storage(void *user, const char *key, cq_storage **out)
+{
+    const storages     *s    = user;
+    cq_str              name = { 0 };
+    const cq_zip_entry *e;
+    cq_status           status;
+
+    *out = NULL;
+    cq_str_printf(&name, "%s/%s", s->folder, key);
+    status = name.status;
+    if (status == CQ_OK) {
+        e      = cq_archive_find(s->a, name.text);
+        status = e ? cq_zip_read(out, s->a->zip, e) : not_there(s->a, name.text);
+    }
+    cq_str_clear(&name);
+    return status;
+}
+
+cq_status cq_archive_unpickle(cq_val *out, const cq_archive *a, const char *name,
+                              bool may_lack_data)
+{
+    storages         s      = { a, name };
+    cq_pickle_source source = { .storage       = load_storage,
+                                .user          = &s,
+                                .is_big_endian = a->is_big_endian,
+                                .may_lack_data = may_lack_data };
+    cq_str           file = { 0 }, where = { 0 };
+    cq_storage      *bytes = NULL;
+    cq_status        status;
+
+    *out = CQ_NONE;
+    cq_str_printf(&file, "%s.pkl", name);
+    cq_str_printf(&where, "%s!%s%s.pkl", a->path, cq_zip_root(a->zip), name);
+    status = file.status != CQ_OK ? file.status : where.status;
+    if (status == CQ_OK)
+        status = cq_archive_read(&bytes, a, file.text);
+    if (status == CQ_OK) {
+        source.data  = bytes->data;
+        source.size  = bytes->size;
+        source.where = where.text;
+        status       = cq_unpickle(out, &source);
+    }
+    cq_storage_release(bytes);
+    cq_str_clear(&file);
+    cq_str_clear(&where);
+    return status;
+}

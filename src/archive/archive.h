@@ -1,0 +1,30 @@
+/* What TorchScript archives and files of torch.save have in common: a zip with one root folder,
+ * pickles, and storages beside them. Also: what a file is, if it is neither. */
+#ifndef CQ_ARCHIVE_ARCHIVE_H
+#define CQ_ARCHIVE_ARCHIVE_H
+
+#include "archive/pickle.h"
+#include "archive/zip.h"
+
+typedef struct cq_archive {
+    cq_zip *zip;
+    char   *path;
+    bool    is_big_endian;
+} cq_archive;
+
+/* Opens a file, or bytes that are one; tells apart by content what is no zip of PyTorch's. */
+cq_status cq_archive_open(cq_archive *out, const char *path);
+cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *path);
+void      cq_archive_close(cq_archive *a);
+
+/* An entry by its name in the root folder, "data.pkl"; NULL: none. */
+const cq_zip_entry *cq_archive_find(const cq_archive *a, const char *name);
+
+/* The bytes of an entry, its sum checked. CQ_E_NOT_FOUND if there is none. */
+cq_status cq_archive_read(cq_storage **out, const cq_archive *a, const char *name);
+
+/* The value of `NAME.pkl`; its storages are `NAME/KEY`. */
+cq_status cq_archive_unpickle(cq_val *out, const cq_archive *a, const char *name,
+                              bool may_lack_data);
+
+#endif

@@ -1,0 +1,63 @@
+/* What an archive holds besides numbers, texts, lists and tensors: script objects, members of
+ * enums, quantized and sparse tensors. Each is a box in a cq_val of kind CQ_VAL_OBJECT; the
+ * cq_…_of functions tell which, and give NULL for all others. */
+#ifndef CQ_ARCHIVE_OBJECT_H
+#define CQ_ARCHIVE_OBJECT_H
+
+#include "tensor/value.h"
+
+/* An instance of a class: a module, a script class, a TorchBind object. */
+typedef struct cq_object {
+    cq_box   box;
+    char    *class_name; /* "__torch__.torch.nn.modules.linear.Linear" */
+    cq_dict *attrs;      /* in their order; never NULL */
+    cq_val   state;      /* what was pickled: for a class with __setstate__, which is to be run;
+                            else the dict that attrs is. NONE: nothing was */
+} cq_object;
+
+cq_status  cq_object_new(cq_object **out, const char *class_name);
+cq_object *cq_object_of(cq_val v);
+cq_val     cq_val_of_object(cq_object *o);
+cq_val    *cq_object_attr(const cq_object *o, const char *name); /* NULL: none */
+
+/* A member of an enum; its value tells which one. */
+typedef struct cq_enum_member {
+    cq_box box;
+    char  *class_name;
+    cq_val value;
+} cq_enum_member;
+
+cq_status       cq_enum_member_new(cq_enum_member **out, const char *class_name, cq_val value);
+cq_enum_member *cq_enum_member_of(cq_val v);
+cq_val          cq_val_of_enum_member(cq_enum_member *m);
+
+/* A tensor of small integers and what they stand for: (value - zero point) * scale. */
+typedef struct cq_quantized {
+    cq_box     box;
+    cq_tensor *values; /* int8, uint8 or int32 */
+    int        torch_dtype; /* 12 qint8, 13 quint8, 14 qint32 */
+    double     scale;  /* per tensor */
+    int64_t    zero_point;
+    cq_tensor *scales, *zero_points; /* per channel, else NULL */
+    int64_t    axis;
+    bool       float_zero_points; /* per_channel_affine_float_qparams */
+} cq_quantized;
+
+cq_status     cq_quantized_new(cq_quantized **out, cq_tensor *values, int torch_dtype);
+cq_quantized *cq_quantized_of(cq_val v);
+cq_val        cq_val_of_quantized(cq_quantized *q);
+
+/* A sparse tensor by coordinates (indices, values) or by rows (row starts, columns, values). */
+typedef struct cq_sparse {
+    cq_box     box;
+    bool       by_rows;
+    cq_list   *sizes; /* of ints */
+    cq_tensor *indices, *columns, *values; /* columns is NULL unless by_rows */
+} cq_sparse;
+
+cq_status  cq_sparse_new(cq_sparse **out, bool by_rows, cq_list *sizes, cq_tensor *indices,
+                         cq_tensor *columns, cq_tensor *values); /* retains all */
+cq_sparse *cq_sparse_of(cq_val v);
+cq_val     cq_val_of_sparse(cq_sparse *s);
+
+#endif

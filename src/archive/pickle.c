@@ -1,0 +1,811 @@
+/* The unpickling machine: a stack, marks and a memo, and one function per opcode.
+ *
+ * Values may refer to each other through the memo, also to themselves. So that this never
+ * leaks and never runs for ever, every container that is made is kept in a list: when
+ * reading fails all of them are emptied, one by one and without recursion; when it succeeds
+ * the result is walked once, which refuses cycles and bounds the depth. */
+#include "archive/unpickler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef cq_status (*opcode)(cq_unpickler *u);
+
+cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
+                            const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    cq_fail_v(status, u->source->where, hint, format, args);
+    va_end(args);
+    return status;
+}
+
+static cq_status damaged(const cq_unpickler *u, const char *what)
+{
+    return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged, or is no pickle of PyTorch's",
+                             "%s at byte %zu", what, u->at);
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static cq_status take(cq_unpickler *u, size_t n, const unsigned char **out)
+{
+    if (n > u->size - u->at)
+        return damaged(u, "the pickle is cut short");
+    *out = u->data + u->at;
+    u->at += n;
+    return CQ_OK;
+}
+
+/* A little-endian number of n bytes. */
+static cq_status take_number(cq_unpickler *u, size_t n, uint64_t *out)
+{
+    const unsigned char *bytes;
+
+    CQ_TRY(take(u, n, &bytes));
+    *out = 0;
+    for (size_t i = n; i-- > 0;)
+        *out = *out << 8 | bytes[i];
+    return CQ_OK;
+}
+
+/* Text up to the end of the line, copied into a buffer. */
+static cq_status take_line(cq_unpickler *u, char *out, size_t size)
+{
+    const unsigned char *start = u->data + u->at;
+    const unsigned char *end   = memchr(start, '\n', u->size - u->at);
+
+    if (!end || (size_t)(end - start) >= size || memchr(start, '\0', (size_t)(end - start)))
+        return damaged(u, "a name has no end");
+    memcpy(out, start, (size_t)(end - start));
+    out[end - start] = '\0';
+    u->at += (size_t)(end - start) + 1;
+    return CQ_OK;
+}
+
+/* ---- the stack -------------------------------------------------------------------------------- */
+
+/* Takes v over, also when it fails. */
+static cq_status push(cq_unpickler *u, cq_val v)
+{
+    cq_status status = cq_vec_push(&u->stack, v);
+
+    if (status != CQ_OK)
+        cq_val_release(v);
+    return status;
+}
+
+/* Below the last mark nothing is taken. */
+static size_t bottom(const cq_unpickler *u)
+{
+    return u->marks.n ? u->marks.items[u->marks.n - 1] : 0;
+}
+
+static cq_status need(cq_unpickler *u, size_t n)
+{
+    return u->stack.n - bottom(u) >= n ? CQ_OK : damaged(u, "a value is missing");
+}
+
+static cq_val *top(cq_unpickler *u)
+{
+    return &u->stack.items[u->stack.n - 1];
+}
+
+static cq_status pop(cq_unpickler *u, cq_val *out)
+{
+    CQ_TRY(need(u, 1));
+    *out = u->stack.items[--u->stack.n];
+    return CQ_OK;
+}
+
+static void drop(cq_unpickler *u, size_t n)
+{
+    while (n--)
+        cq_val_release(u->stack.items[--u->stack.n]);
+}
+
+static cq_status pop_mark(cq_unpickler *u, size_t *n)
+{
+    if (!u->marks.n)
+        return damaged(u, "a mark is missing");
+    *n = u->stack.n - u->marks.items[--u->marks.n];
+    return CQ_OK;
+}
+
+cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container)
+{
+    CQ_TRY(cq_vec_push(&u->containers, container));
+    cq_val_retain(container);
+    return CQ_OK;
+}
+
+/* Pushes a new container, which the list of all containers keeps as well. */
+static cq_status push_container(cq_unpickler *u, cq_val v)
+{
+    cq_status status = cq_unpickler_keep(u, v);
+
+    if (status != CQ_OK) {
+        cq_val_release(v);
+        return status;
+    }
+    return push(u, v);
+}
+
+/* ---- numbers and texts -------------------------------------------------------------------------- */
+
+static cq_status op_none(cq_unpickler *u)
+{
+    return push(u, CQ_NONE);
+}
+
+static cq_status op_true(cq_unpickler *u)
+{
+    return push(u, cq_val_of_bool(true));
+}
+
+static cq_status op_false(cq_unpickler *u)
+{
+    return push(u, cq_val_of_bool(false));
+}
+
+static cq_status push_int(cq_unpickler *u, size_t n)
+{
+    uint64_t value;
+
+    CQ_TRY(take_number(u, n, &value));
+    return push(u, cq_val_of_i64(n == 4 ? (int32_t)value : (int64_t)value));
+}
+
+static cq_status op_binint(cq_unpickler *u)
+{
+    return push_int(u, 4);
+}
+
+static cq_status op_binint1(cq_unpickler *u)
+{
+    return push_int(u, 1);
+}
+
+static cq_status op_binint2(cq_unpickler *u)
+{
+    return push_int(u, 2);
+}
+
+/* n bytes in two's complement; what is beyond 64 bits may only repeat the sign. */
+static cq_status op_long1(cq_unpickler *u)
+{
+    const unsigned char *bytes;
+    uint64_t             n, value = 0;
+    unsigned char        sign;
+
+    CQ_TRY(take_number(u, 1, &n));
+    CQ_TRY(take(u, n, &bytes));
+    sign = n && bytes[n - 1] & 0x80 ? 0xFF : 0;
+    for (size_t i = 8; i < n; i++)
+        if (bytes[i] != sign)
+            return damaged(u, "an integer does not fit in 64 bits");
+    for (size_t i = 8; i-- > 0;)
+        value = value << 8 | (i < n ? bytes[i] : sign);
+    if (n > 8 && (value >> 63 != (sign != 0)))
+        return damaged(u, "an integer does not fit in 64 bits");
+    return push(u, cq_val_of_i64((int64_t)value));
+}
+
+static cq_status op_binfloat(cq_unpickler *u)
+{
+    const unsigned char *bytes;
+    uint64_t             bits = 0;
+    double               value;
+
+    CQ_TRY(take(u, 8, &bytes));
+    for (size_t i = 0; i < 8; i++)
+        bits = bits << 8 | bytes[i];
+    memcpy(&value, &bits, sizeof value);
+    return push(u, cq_val_of_f64(value));
+}
+
+static cq_status push_text(cq_unpickler *u, size_t length_size)
+{
+    const unsigned char *bytes;
+    cq_text             *text;
+    uint64_t             n;
+
+    CQ_TRY(take_number(u, length_size, &n));
+    CQ_TRY(take(u, n, &bytes));
+    CQ_TRY(cq_text_new(&text, (const char *)bytes, n));
+    return push(u, cq_val_of_text(text));
+}
+
+static cq_status op_text1(cq_unpickler *u)
+{
+    return push_text(u, 1);
+}
+
+static cq_status op_text4(cq_unpickler *u)
+{
+    return push_text(u, 4);
+}
+
+static cq_status op_text8(cq_unpickler *u)
+{
+    return push_text(u, 8);
+}
+
+/* ---- containers ------------------------------------------------------------------------------------ */
+
+static cq_val as_tuple(cq_list *list)
+{
+    return (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list };
+}
+
+static cq_val as_dict(cq_dict *dict)
+{
+    return (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
+}
+
+/* The n values on top become a list or tuple in their place. */
+static cq_status collect(cq_unpickler *u, size_t n, cq_val_kind kind)
+{
+    cq_list *list;
+
+    CQ_TRY(need(u, n));
+    CQ_TRY(cq_list_new(&list, n));
+    u->stack.n -= n;
+    if (n)
+        memcpy(list->items, u->stack.items + u->stack.n, n * sizeof *list->items);
+    return push_container(u, kind == CQ_VAL_TUPLE ? as_tuple(list) : cq_val_of_list(list));
+}
+
+static cq_status op_empty_list(cq_unpickler *u)
+{
+    return collect(u, 0, CQ_VAL_LIST);
+}
+
+static cq_status op_empty_tuple(cq_unpickler *u)
+{
+    return collect(u, 0, CQ_VAL_TUPLE);
+}
+
+static cq_status op_tuple1(cq_unpickler *u)
+{
+    return collect(u, 1, CQ_VAL_TUPLE);
+}
+
+static cq_status op_tuple2(cq_unpickler *u)
+{
+    return collect(u, 2, CQ_VAL_TUPLE);
+}
+
+static cq_status op_tuple3(cq_unpickler *u)
+{
+    return collect(u, 3, CQ_VAL_TUPLE);
+}
+
+static cq_status op_tuple(cq_unpickler *u)
+{
+    size_t n;
+
+    CQ_TRY(pop_mark(u, &n));
+    return collect(u, n, CQ_VAL_TUPLE);
+}
+
+static cq_status op_list(cq_unpickler *u)
+{
+    size_t n;
+
+    CQ_TRY(pop_mark(u, &n));
+    return collect(u, n, CQ_VAL_LIST);
+}
+
+static cq_status op_empty_dict(cq_unpickler *u)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    return push_container(u, as_dict(dict));
+}
+
+/* The n values on top go to the end of the list below them. */
+static cq_status append(cq_unpickler *u, size_t n)
+{
+    cq_list *list;
+
+    CQ_TRY(need(u, n + 1));
+    if (u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_LIST)
+        return damaged(u, "values are added to what is no list");
+    list = u->stack.items[u->stack.n - n - 1].u.list;
+    CQ_TRY(cq_vec_grow((void **)&list->items, &list->cap, list->n + n, sizeof *list->items));
+    u->stack.n -= n;
+    if (n)
+        memcpy(list->items + list->n, u->stack.items + u->stack.n, n * sizeof *list->items);
+    list->n += n;
+    return CQ_OK;
+}
+
+/* The n values on top are keys and values of the dict below them. That no key comes twice is
+ * checked at the end, for all at once. */
+static cq_status set_items(cq_unpickler *u, size_t n)
+{
+    cq_dict      *dict;
+    const cq_val *from;
+
+    CQ_TRY(need(u, n + 1));
+    if (n % 2 || u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_DICT)
+        return damaged(u, "keys are set in what is no dict");
+    dict = u->stack.items[u->stack.n - n - 1].u.dict;
+    CQ_TRY(cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + n / 2,
+                       sizeof *dict->entries));
+    u->stack.n -= n;
+    from = u->stack.items + u->stack.n;
+    for (size_t i = 0; i < n; i += 2)
+        dict->entries[dict->n++] = (struct cq_dict_entry){ from[i], from[i + 1] };
+    return CQ_OK;
+}
+
+static cq_status op_append(cq_unpickler *u)
+{
+    return append(u, 1);
+}
+
+static cq_status op_appends(cq_unpickler *u)
+{
+    size_t n;
+
+    CQ_TRY(pop_mark(u, &n));
+    return append(u, n);
+}
+
+static cq_status op_setitem(cq_unpickler *u)
+{
+    return set_items(u, 2);
+}
+
+static cq_status op_setitems(cq_unpickler *u)
+{
+    size_t n;
+
+    CQ_TRY(pop_mark(u, &n));
+    return set_items(u, n);
+}
+
+static cq_status op_dict(cq_unpickler *u)
+{
+    cq_dict *dict;
+    size_t   n;
+    cq_val   v;
+
+    CQ_TRY(pop_mark(u, &n));
+    CQ_TRY(need(u, n));
+    CQ_TRY(cq_dict_new(&dict));
+    CQ_TRY(push_container(u, as_dict(dict)));
+    v = *top(u); /* goes below its items */
+    memmove(u->stack.items + u->stack.n - n, u->stack.items + u->stack.n - n - 1,
+            n * sizeof *u->stack.items);
+    u->stack.items[u->stack.n - n - 1] = v;
+    return set_items(u, n);
+}
+
+/* ---- the memo ------------------------------------------------------------------------------------- */
+
+/* Ids count up from 0, so a larger one than the next is a lie about how much memory it takes. */
+static cq_status put(cq_unpickler *u, uint64_t id)
+{
+    CQ_TRY(need(u, 1));
+    if (id > u->memo.n)
+        return damaged(u, "a value is remembered under a number that is not the next");
+    if (id == u->memo.n)
+        CQ_TRY(cq_vec_push(&u->memo, CQ_NONE));
+    cq_val_release(u->memo.items[id]);
+    u->memo.items[id] = cq_val_retain(*top(u));
+    return CQ_OK;
+}
+
+static cq_status get(cq_unpickler *u, size_t id_size)
+{
+    uint64_t id;
+
+    CQ_TRY(take_number(u, id_size, &id));
+    if (id >= u->memo.n)
+        return damaged(u, "a value is recalled that was not remembered");
+    return push(u, cq_val_retain(u->memo.items[id]));
+}
+
+static cq_status op_binput(cq_unpickler *u)
+{
+    uint64_t id;
+
+    CQ_TRY(take_number(u, 1, &id));
+    return put(u, id);
+}
+
+static cq_status op_long_binput(cq_unpickler *u)
+{
+    uint64_t id;
+
+    CQ_TRY(take_number(u, 4, &id));
+    return put(u, id);
+}
+
+static cq_status op_memoize(cq_unpickler *u)
+{
+    return put(u, u->memo.n);
+}
+
+static cq_status op_binget(cq_unpickler *u)
+{
+    return get(u, 1);
+}
+
+static cq_status op_long_binget(cq_unpickler *u)
+{
+    return get(u, 4);
+}
+
+/* ---- globals and objects ---------------------------------------------------------------------------- */
+
+static cq_status op_global(cq_unpickler *u)
+{
+    char   module[1024], name[1024];
+    cq_val v;
+
+    CQ_TRY(take_line(u, module, sizeof module));
+    CQ_TRY(take_line(u, name, sizeof name));
+    CQ_TRY(cq_global_find(u, module, name, &v));
+    return push(u, v);
+}
+
+static cq_status op_stack_global(cq_unpickler *u)
+{
+    const cq_val *names;
+    cq_val        v;
+
+    CQ_TRY(need(u, 2));
+    names = top(u) - 1;
+    if (names[0].kind != CQ_VAL_STR || names[1].kind != CQ_VAL_STR)
+        return damaged(u, "the name of a global is no text");
+    CQ_TRY(cq_global_find(u, names[0].u.text->text, names[1].u.text->text, &v));
+    drop(u, 2);
+    return push(u, v);
+}
+
+/* Calls what is below with what is on top: only rows of the table can be called. */
+static cq_status op_reduce(cq_unpickler *u)
+{
+    const cq_global *g;
+    cq_val           out = CQ_NONE;
+
+    CQ_TRY(need(u, 2));
+    g = cq_global_of(*(top(u) - 1));
+    if (!g)
+        return damaged(u, "something is called that is no function");
+    CQ_TRY(cq_global_call(u, g, *top(u), &out));
+    drop(u, 2);
+    return push(u, out);
+}
+
+static cq_status op_newobj(cq_unpickler *u)
+{
+    const cq_global *g;
+    cq_object       *o;
+
+    CQ_TRY(need(u, 2));
+    g = cq_global_of(*(top(u) - 1));
+    if (!g || g->row || top(u)->kind != CQ_VAL_TUPLE || top(u)->u.list->n)
+        return damaged(u, "an object is made of what is no class of the archive");
+    CQ_TRY(cq_object_new(&o, g->name));
+    drop(u, 2);
+    return push_container(u, cq_val_of_object(o));
+}
+
+static bool has_text_keys(const cq_dict *dict)
+{
+    for (size_t i = 0; i < dict->n; i++)
+        if (dict->entries[i].key.kind != CQ_VAL_STR)
+            return false;
+    return true;
+}
+
+/* Gives an object its state. An OrderedDict of Python's has some, too, which nobody needs. */
+static cq_status op_build(cq_unpickler *u)
+{
+    cq_object *o;
+    cq_val     state;
+
+    CQ_TRY(need(u, 2));
+    o = cq_object_of(*(top(u) - 1));
+    if (!o && (top(u) - 1)->kind != CQ_VAL_DICT)
+        return damaged(u, "a state is given to what is no object");
+    CQ_TRY(pop(u, &state));
+    if (!o) {
+        cq_val_release(state);
+        return CQ_OK;
+    }
+    cq_val_release(o->state);
+    o->state = state;
+    if (state.kind == CQ_VAL_DICT && has_text_keys(state.u.dict)) {
+        cq_val_release(as_dict(o->attrs));
+        o->attrs = cq_val_retain(state).u.dict;
+    }
+    return CQ_OK;
+}
+
+static cq_status op_persistent(cq_unpickler *u)
+{
+    cq_val out;
+
+    CQ_TRY(need(u, 1));
+    CQ_TRY(cq_stored_load(u, *top(u), &out));
+    drop(u, 1);
+    return push(u, out);
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------- */
+
+static cq_status op_mark(cq_unpickler *u)
+{
+    return cq_vec_push(&u->marks, u->stack.n);
+}
+
+static cq_status op_pop(cq_unpickler *u)
+{
+    CQ_TRY(need(u, 1));
+    drop(u, 1);
+    return CQ_OK;
+}
+
+static cq_status op_pop_mark(cq_unpickler *u)
+{
+    size_t n;
+
+    CQ_TRY(pop_mark(u, &n));
+    drop(u, n);
+    return CQ_OK;
+}
+
+static cq_status op_frame(cq_unpickler *u)
+{
+    uint64_t size; /* only a hint for readers of streams */
+
+    return take_number(u, 8, &size);
+}
+
+static cq_status op_proto(cq_unpickler *u)
+{
+    uint64_t version;
+
+    CQ_TRY(take_number(u, 1, &version));
+    return version >= 2 && version <= 5 ? CQ_OK : damaged(u, "an unknown version of pickle");
+}
+
+enum { STOP = '.' };
+
+static const opcode opcodes[256] = {
+    ['('] = op_mark,         [')'] = op_empty_tuple, 
+    ['0'] = op_pop,          ['1'] = op_pop_mark,    
+    ['G'] = op_binfloat,     ['J'] = op_binint,      ['K'] = op_binint1,
+    ['M'] = op_binint2,      ['N'] = op_none,        ['Q'] = op_persistent,
+    ['R'] = op_reduce,       ['X'] = op_text4,       [']'] = op_empty_list,
+    ['a'] = op_append,       ['b'] = op_build,       ['c'] = op_global,
+    ['d'] = op_dict,         ['e'] = op_appends,     ['h'] = op_binget,
+    ['j'] = op_long_binget,  ['l'] = op_list,        ['q'] = op_binput,
+    ['r'] = op_long_binput,  ['s'] = op_setitem,     ['t'] = op_tuple,
+    ['u'] = op_setitems,     ['}'] = op_empty_dict,  [0x80] = op_proto,
+    [0x81] = op_newobj,      [0x85] = op_tuple1,     [0x86] = op_tuple2,
+    [0x87] = op_tuple3,      [0x88] = op_true,       [0x89] = op_false,
+    [0x8a] = op_long1,       [0x8c] = op_text1,      [0x8d] = op_text8,
+    [0x93] = op_stack_global, [0x94] = op_memoize,   [0x95] = op_frame,
+};
+
+static cq_status run(cq_unpickler *u)
+{
+    for (;;) {
+        const unsigned char *code;
+
+        CQ_TRY(take(u, 1, &code));
+        if (*code == STOP)
+            break;
+        if (!opcodes[*code])
+            return cq_unpickler_fail(u, CQ_E_FORMAT, "PyTorch does not write such pickles",
+                                     "unknown opcode 0x%02x at byte %zu", *code, u->at - 1);
+        CQ_TRY(opcodes[*code](u));
+    }
+    return u->stack.n == 1 && !u->marks.n ? CQ_OK : damaged(u, "the pickle is not one value");
+}
+
+/* ---- looking at the result ------------------------------------------------------------------------------- */
+
+/* The walk remembers of every container how many levels it has; OPEN while it is inside. */
+enum { OPEN = 1, DONE = 2 /* plus the levels */ };
+
+static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels);
+
+static cq_status check_below(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    int below = 0;
+
+    CQ_TRY(check(u, v, depth, &below));
+    if (*levels < below + 1)
+        *levels = below + 1;
+    return CQ_OK;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const cq_val *x = *(const cq_val *const *)a, *y = *(const cq_val *const *)b;
+    size_t        n;
+    int           order;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    switch (x->kind) {
+    case CQ_VAL_STR:
+        n     = x->u.text->len < y->u.text->len ? x->u.text->len : y->u.text->len;
+        order = memcmp(x->u.text->text, y->u.text->text, n);
+        return order ? order : (x->u.text->len > n) - (y->u.text->len > n);
+    case CQ_VAL_INT: return (x->u.i.value > y->u.i.value) - (x->u.i.value < y->u.i.value);
+    case CQ_VAL_FLOAT: return (x->u.f.value > y->u.f.value) - (x->u.f.value < y->u.f.value);
+    case CQ_VAL_BOOL: return x->u.b.value - y->u.b.value;
+    default: return (x->u.box > y->u.box) - (x->u.box < y->u.box);
+    }
+}
+
+static cq_status check_keys(cq_unpickler *u, const cq_dict *dict)
+{
+    const cq_val **keys   = cq_alloc_array(dict->n, sizeof *keys);
+    cq_status      status = CQ_OK;
+
+    if (!keys)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < dict->n; i++) {
+        const cq_val_kind kind = dict->entries[i].key.kind;
+
+        keys[i] = &dict->entries[i].key;
+        if (kind != CQ_VAL_STR && kind != CQ_VAL_INT && kind != CQ_VAL_FLOAT &&
+            kind != CQ_VAL_BOOL && kind != CQ_VAL_TENSOR && kind != CQ_VAL_OBJECT)
+            status = cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a dict has a key of type %s",
+                                       cq_val_kind_name(kind));
+    }
+    qsort(keys, dict->n, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < dict->n && status == CQ_OK; i++)
+        if (compare_keys(&keys[i - 1], &keys[i]) == 0)
+            status = keys[i]->kind == CQ_VAL_STR
+                         ? cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a dict has the key %s twice",
+                                             keys[i]->u.text->text)
+                         : cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a dict has a key twice");
+    cq_free(keys);
+    return status;
+}
+
+static cq_status check_object(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    const cq_object      *o = cq_object_of(v);
+    const cq_enum_member *m = cq_enum_member_of(v);
+
+    if (cq_global_of(v))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "%s stands where a value should",
+                                 cq_global_of(v)->name);
+    if (cq_stored_of(v))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
+                                 "a storage stands where a value should");
+    if (o) {
+        CQ_TRY(check_below(u, as_dict(o->attrs), depth, levels));
+        return check_below(u, o->state, depth, levels);
+    }
+    return m ? check_below(u, m->value, depth, levels) : CQ_OK;
+}
+
+static cq_status check_inside(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        for (size_t i = 0; i < v.u.list->n; i++)
+            CQ_TRY(check_below(u, v.u.list->items[i], depth, levels));
+        return CQ_OK;
+    case CQ_VAL_DICT:
+        for (size_t i = 0; i < v.u.dict->n; i++) {
+            CQ_TRY(check_below(u, v.u.dict->entries[i].key, depth, levels));
+            CQ_TRY(check_below(u, v.u.dict->entries[i].value, depth, levels));
+        }
+        return check_keys(u, v.u.dict);
+    default: return check_object(u, v, depth, levels);
+    }
+}
+
+/* Refuses what contains itself, is too deep, or is no value; *levels says how deep v is. */
+static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    uintptr_t state;
+
+    if (v.kind != CQ_VAL_LIST && v.kind != CQ_VAL_TUPLE && v.kind != CQ_VAL_DICT &&
+        v.kind != CQ_VAL_OBJECT)
+        return CQ_OK;
+    state = (uintptr_t)cq_ptr_map_get(&u->seen, v.u.box);
+    if (state == OPEN)
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a value contains itself");
+    if (state)
+        *levels = (int)(state - DONE);
+    if (depth + *levels >= CQ_PICKLE_MAX_DEPTH)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "values are nested more than %d times",
+                                 CQ_PICKLE_MAX_DEPTH);
+    if (state)
+        return CQ_OK;
+    CQ_TRY(cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)OPEN));
+    CQ_TRY(check_inside(u, v, depth + 1, levels));
+    return cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)(DONE + *levels));
+}
+
+/* ---- cleaning up --------------------------------------------------------------------------------------------- */
+
+static void empty_container(cq_val v)
+{
+    cq_object      *o;
+    cq_enum_member *m;
+
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        while (v.u.list->n)
+            cq_val_release(v.u.list->items[--v.u.list->n]);
+        break;
+    case CQ_VAL_DICT:
+        while (v.u.dict->n) {
+            v.u.dict->n--;
+            cq_val_release(v.u.dict->entries[v.u.dict->n].key);
+            cq_val_release(v.u.dict->entries[v.u.dict->n].value);
+        }
+        break;
+    default:
+        o = cq_object_of(v);
+        if (o) {
+            cq_val_release(o->state);
+            o->state = CQ_NONE;
+        }
+        m = cq_enum_member_of(v);
+        if (m) {
+            cq_val_release(m->value);
+            m->value = CQ_NONE;
+        }
+        break;
+    }
+}
+
+/* What the result does not hold is emptied first: it was never checked, and may be a ring. */
+static void release_all(cq_unpickler *u, bool failed)
+{
+    for (size_t i = 0; i < u->containers.n; i++)
+        if (failed || !cq_ptr_map_get(&u->seen, u->containers.items[i].u.box))
+            empty_container(u->containers.items[i]);
+    drop(u, u->stack.n);
+    for (size_t i = 0; i < u->memo.n; i++)
+        cq_val_release(u->memo.items[i]);
+    for (size_t i = 0; i < u->containers.n; i++)
+        cq_val_release(u->containers.items[i]);
+    cq_vec_clear(&u->stack);
+    cq_vec_clear(&u->marks);
+    cq_vec_clear(&u->memo);
+    cq_vec_clear(&u->containers);
+    cq_map_clear(&u->storages);
+    cq_ptr_map_clear(&u->seen);
+}
+
+cq_status cq_unpickle(cq_val *out, const cq_pickle_source *source)
+{
+    cq_unpickler u = { .source = source, .data = source->data, .size = source->size };
+    cq_status    status;
+    int          levels = 0;
+
+    *out = CQ_NONE;
+    if (source->size > CQ_PICKLE_MAX_SIZE)
+        return cq_fail(CQ_E_FORMAT, source->where, NULL, "the pickle has %zu bytes, more than %u",
+                       source->size, CQ_PICKLE_MAX_SIZE);
+    status = run(&u);
+    if (status == CQ_OK)
+        status = check(&u, u.stack.items[0], 0, &levels);
+    if (status == CQ_OK)
+        *out = cq_val_retain(u.stack.items[0]);
+    release_all(&u, status != CQ_OK);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* Pickles: the byte programs in which PyTorch writes values.
+ *
+ * They are read as data. The reader knows a fixed list of globals (pickle_globals.c), builds
+ * values and calls nothing; any other global is refused by its name. It knows the opcodes that
+ * PyTorch's own pickler writes, and those of Python's torch.save up to protocol 4.
+ *
+ * What comes out is made of values that end: nothing contains itself, and nesting is limited. */
+#ifndef CQ_ARCHIVE_PICKLE_H
+#define CQ_ARCHIVE_PICKLE_H
+
+#include "archive/object.h"
+
+/* Values in values; a module in a module takes two. Bounds every walk over the result. */
+#define CQ_PICKLE_MAX_DEPTH 400
+
+/* Values are 20 to 100 times larger than their opcodes, so the size is what limits memory. */
+#define CQ_PICKLE_MAX_SIZE (256u << 20)
+
+typedef struct cq_pickle_source {
+    const void *data;
+    size_t      size;
+    const char *where; /* for messages: "net.pt!data.pkl" */
+
+    /* The bytes of the storage with this key; *out is for the caller. */
+    cq_status (*storage)(void *user, const char *key, cq_storage **out);
+    void *user;
+
+    bool is_big_endian;  /* so are the bytes of storages */
+    bool may_lack_data;  /* an empty storage makes a tensor without data: traced_inputs.pkl */
+} cq_pickle_source;
+
+/* Reads the one value of a pickle; release *out with cq_val_release. */
+cq_status cq_unpickle(cq_val *out, const cq_pickle_source *source);
+
+#endif

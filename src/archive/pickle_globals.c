@@ -1,0 +1,571 @@
+/* The globals that a pickle may name, and what calling them builds: tensors, storages, typed
+ * lists, devices, members of enums. A name that is not here is refused. */
+#include "archive/unpickler.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- arguments ----------------------------------------------------------------------------- */
+
+/* Kinds of arguments: t tensor, s storage, i int, f float, b bool, T tuple or list, x anything,
+ * S text. A capital or small letter each; behind a bar they may be missing. */
+static bool is_of_kind(cq_val v, char kind)
+{
+    switch (kind) {
+    case 't': return v.kind == CQ_VAL_TENSOR;
+    case 's': return cq_stored_of(v) != NULL;
+    case 'i': return v.kind == CQ_VAL_INT;
+    case 'f': return v.kind == CQ_VAL_FLOAT;
+    case 'b': return v.kind == CQ_VAL_BOOL;
+    case 'S': return v.kind == CQ_VAL_STR;
+    case 'T': return v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST;
+    default: return true;
+    }
+}
+
+/* Checks arguments against kinds; *args points to the first, *n is how many there are. */
+static cq_status open_args(const cq_unpickler *u, const char *name, cq_val tuple, const char *kinds,
+                           const cq_val **args, size_t *n)
+{
+    const size_t least = strcspn(kinds, "|");
+    size_t       most  = least;
+    bool         fits;
+
+    if (kinds[least])
+        most += strlen(kinds + least + 1);
+    fits  = tuple.kind == CQ_VAL_TUPLE && tuple.u.list->n >= least && tuple.u.list->n <= most;
+    *n    = fits ? tuple.u.list->n : 0;
+    *args = fits ? tuple.u.list->items : NULL;
+    for (size_t i = 0; i < *n; i++)
+        fits &= is_of_kind((*args)[i], kinds[i < least ? i : i + 1]);
+    if (fits)
+        return CQ_OK;
+    return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged",
+                             "%s is given arguments that it does not take", name);
+}
+
+/* ---- storages ------------------------------------------------------------------------------- */
+
+static void stored_free(cq_box *box)
+{
+    cq_stored *s = (cq_stored *)box;
+
+    cq_storage_release(s->bytes);
+    cq_free(s);
+}
+
+cq_stored *cq_stored_of(cq_val v)
+{
+    return v.kind == CQ_VAL_OBJECT && v.u.box->free == stored_free ? (cq_stored *)v.u.box : NULL;
+}
+
+/* How elements are kept: those of quantized tensors as integers. */
+static cq_dtype dtype_of_elements(int torch_dtype)
+{
+    switch (torch_dtype) {
+    case 12: return CQ_DTYPE_I8;
+    case 13: return CQ_DTYPE_U8;
+    case 14: return CQ_DTYPE_I32;
+    default: return cq_dtype_from_torch(torch_dtype);
+    }
+}
+
+static cq_status swap_bytes(cq_storage **s, size_t item)
+{
+    cq_storage *copy;
+
+    CQ_TRY(cq_storage_new(&copy, (*s)->size));
+    for (size_t i = 0; i + item <= copy->size; i += item)
+        for (size_t k = 0; k < item; k++)
+            ((char *)copy->data)[i + k] = ((const char *)(*s)->data)[i + item - 1 - k];
+    cq_storage_release(*s);
+    *s = copy;
+    return CQ_OK;
+}
+
+/* Fetches the bytes, if there should be any, and checks that they are enough. */
+static cq_status load_bytes(cq_unpickler *u, cq_stored *s, const char *key)
+{
+    const cq_dtype dtype = dtype_of_elements(s->torch_dtype);
+    const size_t   item  = s->torch_dtype < 0 ? 1 : cq_dtype_size(dtype);
+
+    if (s->torch_dtype >= 0 && dtype == CQ_DTYPE_NONE)
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
+                                 "the tensors of storage %s have the unknown dtype %d of PyTorch's",
+                                 key, s->torch_dtype);
+    CQ_TRY(u->source->storage(u->source->user, key, &s->bytes));
+    if (s->bytes->size == 0 && u->source->may_lack_data) {
+        cq_storage_release(s->bytes);
+        s->bytes = NULL;
+        return CQ_OK;
+    }
+    if (s->bytes->size / item < s->numel)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged",
+                                 "storage %s should have %" PRIu64 " elements of %zu bytes, but has "
+                                 "%zu bytes",
+                                 key, s->numel, item, s->bytes->size);
+    if (u->source->is_big_endian && item > 1)
+        return swap_bytes(&s->bytes, cq_dtype_is_complex(dtype) ? item / 2 : item);
+    return CQ_OK;
+}
+
+static cq_status new_stored(cq_unpickler *u, cq_stored **out, const char *key, int torch_dtype,
+                            int64_t numel, bool is_meta)
+{
+    cq_stored *s = *out = cq_zalloc(sizeof *s);
+    cq_status  status   = CQ_OK;
+    cq_val     v;
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    v = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &s->box };
+    atomic_init(&s->box.refs, 1);
+    s->box.free    = stored_free;
+    s->torch_dtype = torch_dtype;
+    s->numel       = (uint64_t)numel;
+    if (!numel)
+        status = cq_storage_new(&s->bytes, 0); /* its record need not be read */
+    else if (!is_meta)
+        status = load_bytes(u, s, key);
+    if (status == CQ_OK)
+        status = cq_unpickler_keep(u, v);
+    if (status == CQ_OK)
+        status = cq_map_set(&u->storages, key, s);
+    if (status == CQ_OK)
+        return CQ_OK;
+    cq_val_release(v);
+    *out = NULL;
+    return status;
+}
+
+/* ("storage", torch.FloatStorage, key, location, numel). A key stands for the same bytes
+ * whenever it comes. */
+cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
+{
+    const cq_val    *args;
+    const cq_global *type;
+    cq_stored       *s;
+    size_t           n;
+
+    *out = CQ_NONE;
+    CQ_TRY(open_args(u, "a persistent id", id, "SxSSi", &args, &n));
+    type = cq_global_of(args[1]);
+    if (strcmp(args[0].u.text->text, "storage") != 0 || !type || !type->row ||
+        type->row->reduce || args[4].u.i.value < 0)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a persistent id is none of a storage");
+    s = cq_map_get(&u->storages, args[2].u.text->text);
+    if (s && (s->torch_dtype != type->row->number || s->numel != (uint64_t)args[4].u.i.value))
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "storage %s is described in two ways",
+                                 args[2].u.text->text);
+    if (s) {
+        *out = cq_val_retain((cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &s->box });
+        return CQ_OK;
+    }
+    CQ_TRY(new_stored(u, &s, args[2].u.text->text, type->row->number, args[4].u.i.value,
+                      strcmp(args[3].u.text->text, "meta") == 0));
+    *out = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &s->box };
+    return CQ_OK;
+}
+
+/* ---- tensors ----------------------------------------------------------------------------------- */
+
+static cq_status take_ints(const cq_unpickler *u, cq_val v, int64_t out[CQ_MAX_RANK], size_t *n)
+{
+    *n = v.u.list->n;
+    if (*n > CQ_MAX_RANK)
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a tensor has %zu dimensions, more than %d",
+                                 *n, CQ_MAX_RANK);
+    for (size_t i = 0; i < *n; i++) {
+        if (v.u.list->items[i].kind != CQ_VAL_INT || v.u.list->items[i].u.i.value < 0)
+            return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a size or stride of a tensor is negative "
+                                                           "or no integer");
+        out[i] = v.u.list->items[i].u.i.value;
+    }
+    return CQ_OK;
+}
+
+/* args: storage, offset, sizes, strides */
+static cq_status make_tensor(cq_unpickler *u, const cq_val *args, int torch_dtype, cq_tensor **out)
+{
+    const cq_stored *s     = cq_stored_of(args[0]);
+    const cq_dtype   dtype = dtype_of_elements(torch_dtype);
+    int64_t          sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK];
+    cq_int           plain[CQ_MAX_RANK];
+    size_t           rank, n_strides;
+    cq_status        status;
+
+    *out = NULL;
+    CQ_TRY(take_ints(u, args[2], sizes, &rank));
+    CQ_TRY(take_ints(u, args[3], strides, &n_strides));
+    if (rank != n_strides || args[1].u.i.value < 0 || dtype == CQ_DTYPE_NONE)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a tensor has %zu sizes, %zu strides, the "
+                                 "offset %" PRIi64 " and dtype %d",
+                                 rank, n_strides, args[1].u.i.value, torch_dtype);
+    if (s->bytes) {
+        status = cq_tensor_new_on(out, s->bytes, dtype, rank, sizes, strides, args[1].u.i.value);
+    } else {
+        for (size_t i = 0; i < rank; i++)
+            plain[i] = cq_i(sizes[i]);
+        status = cq_tensor_new_fake(out, dtype, rank, plain);
+        if (status == CQ_OK)
+            memcpy((*out)->strides, strides, rank * sizeof *strides);
+    }
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", u->source->where);
+}
+
+/* {"conj": True}: a view that is only read differently, which calque's tensors cannot say. */
+static cq_status check_metadata(const cq_unpickler *u, cq_val v)
+{
+    for (size_t i = 0; v.kind == CQ_VAL_DICT && i < v.u.dict->n; i++)
+        if (v.u.dict->entries[i].value.kind == CQ_VAL_BOOL &&
+            v.u.dict->entries[i].value.u.b.value)
+            return cq_unpickler_fail(u, CQ_E_UNSUPPORTED,
+                                     "save the tensor after .resolve_conj().resolve_neg()",
+                                     "a tensor is a conjugated or negated view of another");
+    return CQ_OK;
+}
+
+static cq_status rebuild_tensor(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    cq_tensor    *t;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "siTTbx|x", &args, &n));
+    if (n == 7)
+        CQ_TRY(check_metadata(u, args[6]));
+    if (cq_stored_of(args[0])->torch_dtype >= 12 && cq_stored_of(args[0])->torch_dtype <= 14)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a quantized tensor lacks its scale");
+    CQ_TRY(make_tensor(u, args, cq_stored_of(args[0])->torch_dtype, &t));
+    t->requires_grad = args[4].u.b.value;
+    *out             = cq_val_of_tensor(t);
+    return CQ_OK;
+}
+
+/* (storage, offset, sizes, strides, requires_grad, hooks, dtype[, metadata]) */
+static cq_status rebuild_tensor_v3(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    cq_tensor    *t;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "siTTbxi|x", &args, &n));
+    if (n == 8)
+        CQ_TRY(check_metadata(u, args[7]));
+    CQ_TRY(make_tensor(u, args, (int)args[6].u.i.value, &t));
+    t->requires_grad = args[4].u.b.value;
+    *out             = cq_val_of_tensor(t);
+    return CQ_OK;
+}
+
+/* (per_tensor_affine, scale, zero point) or (per_channel_affine, scales, zero points, axis) */
+static cq_status take_qparams(const cq_unpickler *u, cq_quantized *q, cq_val tuple)
+{
+    const cq_global *scheme = tuple.u.list->n ? cq_global_of(tuple.u.list->items[0]) : NULL;
+    const cq_val    *args;
+    size_t           n;
+
+    if (scheme && strcmp(scheme->name, "torch per_tensor_affine") == 0) {
+        CQ_TRY(open_args(u, scheme->name, tuple, "xfi", &args, &n));
+        q->scale      = args[1].u.f.value;
+        q->zero_point = args[2].u.i.value;
+        return CQ_OK;
+    }
+    if (!scheme || !cq_starts_with(scheme->name, "torch per_channel_affine"))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a tensor is quantized in an unknown way");
+    CQ_TRY(open_args(u, scheme->name, tuple, "xtti", &args, &n));
+    q->scales            = cq_tensor_retain(args[1].u.tensor);
+    q->zero_points       = cq_tensor_retain(args[2].u.tensor);
+    q->axis              = args[3].u.i.value;
+    q->float_zero_points = cq_ends_with(scheme->name, "float_qparams");
+    return CQ_OK;
+}
+
+static cq_status rebuild_quantized(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    cq_quantized *q;
+    cq_tensor    *t;
+    cq_status     status;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "siTTTbx", &args, &n));
+    CQ_TRY(make_tensor(u, args, cq_stored_of(args[0])->torch_dtype, &t));
+    status = cq_quantized_new(&q, t, cq_stored_of(args[0])->torch_dtype);
+    cq_tensor_release(t);
+    if (status != CQ_OK)
+        return status;
+    status = take_qparams(u, q, args[4]);
+    if (status == CQ_OK)
+        *out = cq_val_of_quantized(q);
+    else
+        cq_val_release(cq_val_of_quantized(q));
+    return status;
+}
+
+/* (1, sizes, requires_grad, indices, values, hooks): by coordinates;
+ * (2, sizes, requires_grad, row starts, columns, values, hooks): by rows. */
+static cq_status rebuild_sparse(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const bool    by_rows = tuple.kind == CQ_VAL_TUPLE && tuple.u.list->n == 7;
+    const cq_val *args;
+    int64_t       sizes[CQ_MAX_RANK];
+    cq_sparse    *s;
+    size_t        n, rank;
+
+    CQ_TRY(open_args(u, g->name, tuple, by_rows ? "iTbtttx" : "iTbttx", &args, &n));
+    if (args[0].u.i.value != (by_rows ? 2 : 1))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
+                                 "a sparse tensor has the unknown layout %" PRIi64,
+                                 args[0].u.i.value);
+    CQ_TRY(take_ints(u, args[1], sizes, &rank));
+    CQ_TRY(cq_sparse_new(&s, by_rows, args[1].u.list, args[3].u.tensor,
+                         by_rows ? args[4].u.tensor : NULL, args[by_rows ? 5 : 4].u.tensor));
+    *out = cq_val_of_sparse(s);
+    return CQ_OK;
+}
+
+/* (tensor, requires_grad, hooks[, state]) */
+static cq_status rebuild_parameter(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "tbx|x", &args, &n));
+    args[0].u.tensor->requires_grad = args[1].u.b.value;
+    *out                            = cq_val_retain(args[0]);
+    return CQ_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
+
+/* What only wraps its first argument: typed lists, type tags. */
+static cq_status first_of_one(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "T", &args, &n));
+    *out = cq_val_retain(args[0]);
+    return CQ_OK;
+}
+
+static cq_status restore_type_tag(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "xS", &args, &n));
+    *out = cq_val_retain(args[0]);
+    return CQ_OK;
+}
+
+/* An empty one; what is in it comes as items. Python may also give a list of pairs. */
+static cq_status ordered_dict(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    cq_dict      *dict;
+    cq_status     status;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "|T", &args, &n));
+    CQ_TRY(cq_dict_new(&dict));
+    *out   = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
+    status = cq_unpickler_keep(u, *out);
+    for (size_t i = 0; n && status == CQ_OK && i < args[0].u.list->n; i++) {
+        const cq_val pair = args[0].u.list->items[i];
+
+        if (!is_of_kind(pair, 'T') || pair.u.list->n != 2)
+            status = cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "an OrderedDict is made of no pairs");
+        else
+            status = cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + 1,
+                                 sizeof *dict->entries);
+        if (status == CQ_OK)
+            dict->entries[dict->n++] = (struct cq_dict_entry){
+                cq_val_retain(pair.u.list->items[0]), cq_val_retain(pair.u.list->items[1])
+            };
+    }
+    if (status != CQ_OK) {
+        cq_val_release(*out);
+        *out = CQ_NONE;
+    }
+    return status;
+}
+
+static cq_status make_device(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    cq_text      *text;
+    char          number[24] = "";
+    size_t        n;
+    cq_str        s = { 0 };
+    cq_status     status;
+
+    CQ_TRY(open_args(u, g->name, tuple, "S|i", &args, &n));
+    if (n == 2)
+        snprintf(number, sizeof number, ":%" PRIi64, args[1].u.i.value);
+    cq_str_add_n(&s, args[0].u.text->text, args[0].u.text->len);
+    cq_str_add(&s, number);
+    status = s.status == CQ_OK ? cq_text_new(&text, cq_str_text(&s), s.len) : s.status;
+    cq_str_clear(&s);
+    if (status == CQ_OK)
+        *out = (cq_val){ .kind = CQ_VAL_DEVICE, .u.text = text };
+    return status;
+}
+
+static cq_status make_complex(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+{
+    const cq_val *args;
+    size_t        n;
+
+    CQ_TRY(open_args(u, g->name, tuple, "ff", &args, &n));
+    *out = (cq_val){ .kind = CQ_VAL_COMPLEX, .u.c = { args[0].u.f.value, args[1].u.f.value } };
+    return CQ_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+static const cq_global_row rows[] = {
+    { "torch._utils _rebuild_tensor_v2", rebuild_tensor, 0 },
+    { "torch._utils _rebuild_tensor_v3", rebuild_tensor_v3, 0 },
+    { "torch._utils _rebuild_parameter", rebuild_parameter, 0 },
+    { "torch._utils _rebuild_parameter_with_state", rebuild_parameter, 0 },
+    { "torch._utils _rebuild_qtensor", rebuild_quantized, 0 },
+    { "torch._utils _rebuild_sparse_tensor", rebuild_sparse, 0 },
+    { "collections OrderedDict", ordered_dict, 0 },
+    { "torch.jit._pickle build_intlist", first_of_one, 0 },
+    { "torch.jit._pickle build_doublelist", first_of_one, 0 },
+    { "torch.jit._pickle build_boollist", first_of_one, 0 },
+    { "torch.jit._pickle build_tensorlist", first_of_one, 0 },
+    { "torch.jit._pickle restore_type_tag", restore_type_tag, 0 },
+    { "torch Size", first_of_one, 0 },
+    { "torch device", make_device, 0 },
+    { "builtins complex", make_complex, 0 },
+    { "__builtin__ complex", make_complex, 0 },
+    { "torch per_tensor_affine", NULL, 0 },
+    { "torch per_channel_affine", NULL, 0 },
+    { "torch per_channel_affine_float_qparams", NULL, 0 },
+    { "torch ByteStorage", NULL, 0 },
+    { "torch CharStorage", NULL, 1 },
+    { "torch ShortStorage", NULL, 2 },
+    { "torch IntStorage", NULL, 3 },
+    { "torch LongStorage", NULL, 4 },
+    { "torch HalfStorage", NULL, 5 },
+    { "torch FloatStorage", NULL, 6 },
+    { "torch DoubleStorage", NULL, 7 },
+    { "torch ComplexHalfStorage", NULL, 8 },
+    { "torch ComplexFloatStorage", NULL, 9 },
+    { "torch ComplexDoubleStorage", NULL, 10 },
+    { "torch BoolStorage", NULL, 11 },
+    { "torch QInt8Storage", NULL, 12 },
+    { "torch QUInt8Storage", NULL, 13 },
+    { "torch QInt32Storage", NULL, 14 },
+    { "torch BFloat16Storage", NULL, 15 },
+    { "torch QUInt4x2Storage", NULL, 16 },
+    { "torch QUInt2x4Storage", NULL, 17 },
+    { "torch Float8_e5m2Storage", NULL, 23 },
+    { "torch Float8_e4m3fnStorage", NULL, 24 },
+    { "torch UInt16Storage", NULL, 27 },
+    { "torch UInt32Storage", NULL, 28 },
+    { "torch UInt64Storage", NULL, 29 },
+    { "torch.storage UntypedStorage", NULL, -1 },
+};
+
+/* dtypes are plain numbers in TorchScript; Python's pickles name them. */
+static const struct dtype_name {
+    const char *name;
+    int         number;
+} dtype_names[] = {
+    { "uint8", 0 },      { "int8", 1 },       { "int16", 2 },     { "int32", 3 },
+    { "int64", 4 },      { "float16", 5 },    { "float32", 6 },   { "float64", 7 },
+    { "complex32", 8 },  { "complex64", 9 },  { "complex128", 10 }, { "bool", 11 },
+    { "qint8", 12 },     { "quint8", 13 },    { "qint32", 14 },   { "bfloat16", 15 },
+    { "uint16", 27 },    { "uint32", 28 },    { "uint64", 29 },
+};
+
+static void global_free(cq_box *box)
+{
+    cq_free(box);
+}
+
+cq_global *cq_global_of(cq_val v)
+{
+    return v.kind == CQ_VAL_OBJECT && v.u.box->free == global_free ? (cq_global *)v.u.box : NULL;
+}
+
+/* A class of the archive is called "module.name", a row "module name". */
+static cq_status new_global(cq_val *out, const char *module, const char *name,
+                            const cq_global_row *row)
+{
+    const size_t size = strlen(module) + strlen(name) + 2;
+    cq_global   *g    = cq_zalloc(sizeof *g + size);
+
+    if (!g)
+        return CQ_E_NO_MEMORY;
+    atomic_init(&g->box.refs, 1);
+    g->box.free = global_free;
+    g->row      = row;
+    snprintf(g->name, size, row ? "%s %s" : "%s.%s", module, name);
+    *out = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &g->box };
+    return CQ_OK;
+}
+
+static bool is_row(const cq_global_row *row, const char *module, const char *name)
+{
+    const size_t len = strlen(module);
+
+    return strncmp(row->name, module, len) == 0 && row->name[len] == ' ' &&
+           strcmp(row->name + len + 1, name) == 0;
+}
+
+static bool is_delegated(const char *module, const char *name)
+{
+    return cq_starts_with(module, "__torch__.torch.classes.__backends__") ||
+           (strcmp(module, "torch.jit") == 0 && cq_ends_with(name, "LoweredModule"));
+}
+
+cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, cq_val *out)
+{
+    if (is_delegated(module, name))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, "export the model before it was lowered",
+                                 "the model was handed to a backend (%s.%s), which has its code",
+                                 module, name);
+    if (strcmp(module, "__torch__") == 0 || cq_starts_with(module, "__torch__."))
+        return new_global(out, module, name, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_row(&rows[i], module, name))
+            return new_global(out, module, name, &rows[i]);
+    for (size_t i = 0; strcmp(module, "torch") == 0 && i < sizeof dtype_names / sizeof *dtype_names;
+         i++) {
+        if (strcmp(name, dtype_names[i].name) == 0) {
+            *out = cq_val_of_i64(dtype_names[i].number);
+            return CQ_OK;
+        }
+    }
+    return cq_unpickler_fail(u, CQ_E_UNSUPPORTED,
+                             "only tensors, numbers, texts, lists, dicts and script objects are read; "
+                             "save a state_dict, or a model by torch.jit.save",
+                             "the pickle names %s.%s, which is nothing that calque knows; it was not "
+                             "run",
+                             module, name);
+}
+
+cq_status cq_global_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out)
+{
+    cq_enum_member *m;
+
+    if (g->row && g->row->reduce)
+        return g->row->reduce(u, g, args, out);
+    if (g->row)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "%s is called, but is no function", g->name);
+    CQ_TRY(cq_enum_member_new(&m, g->name, args)); /* a class of the archive: the bare value */
+    *out = cq_val_of_enum_member(m);
+    if (cq_unpickler_keep(u, *out) == CQ_OK)
+        return CQ_OK;
+    cq_val_release(*out);
+    *out = CQ_NONE;
+    return CQ_E_NO_MEMORY;
+}

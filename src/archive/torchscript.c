@@ -1,0 +1,326 @@
+/* TorchScript archives. */
+#include "archive/torchscript.h"
+
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A file of code, and its notes of where the code came from once somebody asked. */
+typedef struct code_file {
+    cq_code     code; /* the first, so that a cq_code is a code_file */
+    char       *entry;     /* "code/__torch__/net.py" */
+    char       *qualifier; /* "__torch__.net" */
+    char       *where;
+    cq_storage *bytes;
+    cq_val      notes;
+    bool        asked; /* for notes */
+} code_file;
+
+struct cq_torchscript {
+    cq_archive archive;
+    int        version;
+    cq_val     root, constants, traced_inputs;
+    CQ_VEC(code_file *) files;
+    cq_map by_qualifier;
+};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* `.data/version` counts before `version`, which only files of a version below 6 have. */
+static cq_status read_version(cq_torchscript *t)
+{
+    const char *entry = cq_archive_find(&t->archive, ".data/version") ? ".data/version" : "version";
+    cq_storage *s;
+    int         version = 0;
+
+    CQ_TRY(cq_archive_read(&s, &t->archive, entry));
+    for (size_t i = 0; i < s->size && i < 4; i++) {
+        const char c = ((const char *)s->data)[i];
+
+        if (c < '0' || c > '9')
+            break;
+        version = version * 10 + (c - '0');
+    }
+    cq_storage_release(s);
+    if (version < CQ_TORCHSCRIPT_MIN_VERSION || version > CQ_TORCHSCRIPT_MAX_VERSION)
+        return cq_fail(CQ_E_UNSUPPORTED, cq_in_file(t->archive.path, entry), NULL,
+                       "the archive has version %d; known are %d to %d", version,
+                       CQ_TORCHSCRIPT_MIN_VERSION, CQ_TORCHSCRIPT_MAX_VERSION);
+    t->version = version;
+    return CQ_OK;
+}
+
+static cq_status read_values(cq_torchscript *t)
+{
+    if (!cq_archive_find(&t->archive, "constants.pkl"))
+        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path,
+                       "save the model itself, by torch.jit.save",
+                       "this was written by torch.save: it holds values, but no code");
+    CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
+    if (!cq_object_of(t->root))
+        return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "data.pkl"), NULL,
+                       "expected a module but found a value of type %s",
+                       cq_val_kind_name(t->root.kind));
+    CQ_TRY(cq_archive_unpickle(&t->constants, &t->archive, "constants", false));
+    if (t->constants.kind != CQ_VAL_TUPLE && t->constants.kind != CQ_VAL_LIST)
+        return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "constants.pkl"), NULL,
+                       "expected a tuple of constants but found a value of type %s",
+                       cq_val_kind_name(t->constants.kind));
+    if (cq_archive_find(&t->archive, "traced_inputs.pkl"))
+        return cq_archive_unpickle(&t->traced_inputs, &t->archive, "traced_inputs", true);
+    return CQ_OK;
+}
+
+static void file_free(code_file *f)
+{
+    if (!f)
+        return;
+    cq_free(f->entry);
+    cq_free(f->qualifier);
+    cq_free(f->where);
+    cq_storage_release(f->bytes);
+    cq_val_release(f->notes);
+    cq_free(f);
+}
+
+/* code/a/b.py is a.b */
+static cq_status add_file(cq_torchscript *t, const char *entry, size_t len)
+{
+    static const char folder[] = "code/";
+    const size_t      n        = sizeof folder - 1;
+    code_file        *f        = cq_zalloc(sizeof *f);
+    cq_str            where    = { 0 };
+    cq_status         status   = CQ_E_NO_MEMORY;
+
+    if (!f)
+        return CQ_E_NO_MEMORY;
+    cq_str_printf(&where, "%s!%s%s", t->archive.path, cq_zip_root(t->archive.zip), entry);
+    f->entry     = cq_strdup(entry);
+    f->qualifier = cq_strndup(entry + n, len - n - strlen(".py"));
+    f->where     = cq_str_take(&where);
+    if (f->entry && f->qualifier && f->where) {
+        for (char *c = f->qualifier; *c; c++)
+            *c = *c == '/' ? '.' : *c;
+        status = cq_map_set(&t->by_qualifier, f->qualifier, f);
+    }
+    if (status == CQ_OK)
+        status = cq_vec_push(&t->files, f);
+    if (status != CQ_OK)
+        file_free(f);
+    return status;
+}
+
+static cq_status list_files(cq_torchscript *t)
+{
+    const char  *root = cq_zip_root(t->archive.zip);
+    const size_t n    = strlen(root);
+
+    for (size_t i = 0; i < cq_zip_count(t->archive.zip); i++) {
+        const char *name = cq_zip_at(t->archive.zip, i)->name;
+
+        if (strncmp(name, root, n) == 0 && cq_starts_with(name + n, "code/") &&
+            cq_ends_with(name, ".py") && strlen(name + n) > strlen("code/.py"))
+            CQ_TRY(add_file(t, name + n, strlen(name + n)));
+    }
+    return CQ_OK;
+}
+
+static cq_status finish_open(cq_torchscript **out, cq_torchscript *t, cq_status status)
+{
+    if (status == CQ_OK)
+        status = read_values(t);
+    if (status == CQ_OK)
+        status = read_version(t);
+    if (status == CQ_OK)
+        status = list_files(t);
+    if (status == CQ_OK)
+        *out = t;
+    else
+        cq_torchscript_free(t);
+    return status;
+}
+
+cq_status cq_torchscript_open(cq_torchscript **out, const char *path)
+{
+    cq_torchscript *t = cq_zalloc(sizeof *t);
+
+    *out = NULL;
+    return t ? finish_open(out, t, cq_archive_open(&t->archive, path)) : CQ_E_NO_MEMORY;
+}
+
+cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path)
+{
+    cq_torchscript *t = cq_zalloc(sizeof *t);
+
+    *out = NULL;
+    return t ? finish_open(out, t, cq_archive_open_bytes(&t->archive, bytes, path))
+             : CQ_E_NO_MEMORY;
+}
+
+void cq_torchscript_free(cq_torchscript *t)
+{
+    if (!t)
+        return;
+    cq_val_release(t->root);
+    cq_val_release(t->constants);
+    cq_val_release(t->traced_inputs);
+    for (size_t i = 0; i < t->files.n; i++)
+        file_free(t->files.items[i]);
+    cq_vec_clear(&t->files);
+    cq_map_clear(&t->by_qualifier);
+    cq_archive_close(&t->archive);
+    cq_free(t);
+}
+
+const char *cq_torchscript_path(const cq_torchscript *t)
+{
+    return t->archive.path;
+}
+
+int cq_torchscript_version(const cq_torchscript *t)
+{
+    return t->version;
+}
+
+cq_object *cq_torchscript_root(const cq_torchscript *t)
+{
+    return cq_object_of(t->root);
+}
+
+const cq_list *cq_torchscript_constants(const cq_torchscript *t)
+{
+    return t->constants.u.list;
+}
+
+cq_val cq_torchscript_traced_inputs(const cq_torchscript *t)
+{
+    return t->traced_inputs;
+}
+
+/* ---- code --------------------------------------------------------------------------------------- */
+
+const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index)
+{
+    return index < t->files.n ? t->files.items[index]->qualifier : NULL;
+}
+
+cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char *qualified_name)
+{
+    const char *dot = strrchr(qualified_name, '.');
+    code_file  *f =
+        dot ? cq_map_get_n(&t->by_qualifier, qualified_name, (size_t)(dot - qualified_name)) : NULL;
+
+    *out = NULL;
+    if (!f)
+        return cq_fail(CQ_E_NOT_FOUND, t->archive.path, NULL, "the archive has no code of %s",
+                       qualified_name);
+    if (!f->bytes) {
+        CQ_TRY(cq_archive_read(&f->bytes, &t->archive, f->entry));
+        f->code = (cq_code){ f->where, f->bytes->data, f->bytes->size };
+    }
+    *out = &f->code;
+    return CQ_OK;
+}
+
+/* ---- origins ------------------------------------------------------------------------------------- */
+
+static cq_status no_storage(void *user, const char *key, cq_storage **out)
+{
+    (void)user;
+    *out = NULL;
+    return cq_fail(CQ_E_FORMAT, NULL, NULL, "notes of origins have a storage %s", key);
+}
+
+/* Notes are a tuple ("FORMAT_WITH_STRING_TABLE", strings, entries); each entry is
+ * (offset, ((numbers of strings that are the text, of the file, first line), start, end), tag).
+ * Older ones without a table of strings are left alone. */
+static void read_notes(cq_torchscript *t, code_file *f)
+{
+    cq_pickle_source source = { .where = f->where, .storage = no_storage };
+    cq_error_record  before;
+    cq_storage      *bytes;
+    cq_str           entry = { 0 };
+
+    f->asked = true;
+    cq_error_save(&before);
+    cq_str_printf(&entry, "%s.debug_pkl", f->entry);
+    if (entry.status == CQ_OK && cq_archive_read(&bytes, &t->archive, entry.text) == CQ_OK) {
+        source.data = bytes->data;
+        source.size = bytes->size;
+        if (cq_unpickle(&f->notes, &source) != CQ_OK)
+            f->notes = CQ_NONE;
+        cq_storage_release(bytes);
+    }
+    cq_str_clear(&entry);
+    cq_error_restore(&before); /* asking for a place must not hide why somebody asks */
+}
+
+/* Item i of a tuple or list; NONE if there is none. */
+static cq_val item(cq_val v, size_t i)
+{
+    return (v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST) && i < v.u.list->n
+               ? v.u.list->items[i]
+               : CQ_NONE;
+}
+
+static int64_t int_of(cq_val v)
+{
+    return v.kind == CQ_VAL_INT ? v.u.i.value : -1;
+}
+
+static const cq_text *text_at(cq_val strings, cq_val number)
+{
+    const cq_val text = int_of(number) >= 0 ? item(strings, (size_t)int_of(number)) : CQ_NONE;
+
+    return text.kind == CQ_VAL_STR ? text.u.text : NULL;
+}
+
+/* Line ends in the first n bytes of the text that some strings make up. */
+static int64_t count_lines(cq_val strings, cq_val numbers, int64_t n)
+{
+    int64_t lines = 0;
+
+    for (size_t i = 0; n > 0 && item(numbers, i).kind == CQ_VAL_INT; i++) {
+        const cq_text *text = text_at(strings, item(numbers, i));
+
+        for (size_t k = 0; text && k < text->len && n > 0; k++, n--)
+            lines += text->text[k] == '\n';
+    }
+    return lines;
+}
+
+cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset)
+{
+    code_file     *f = (code_file *)code;
+    cq_val         strings, entries, range, source;
+    const cq_text *file, *format;
+    size_t         low = 0, high;
+
+    if (!f->asked)
+        read_notes(t, f);
+    format  = item(f->notes, 0).kind == CQ_VAL_STR ? item(f->notes, 0).u.text : NULL;
+    strings = item(f->notes, 1);
+    entries = item(f->notes, 2);
+    if (!format || strcmp(format->text, "FORMAT_WITH_STRING_TABLE") != 0 ||
+        entries.kind != CQ_VAL_TUPLE)
+        return (cq_python_place){ NULL, 0 };
+    high = entries.u.list->n;
+    while (low < high) { /* the last entry that begins at or before offset */
+        const size_t middle = low + (high - low) / 2;
+
+        if (int_of(item(entries.u.list->items[middle], 0)) <= (int64_t)offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    range  = low ? item(entries.u.list->items[low - 1], 1) : CQ_NONE;
+    source = item(range, 0);
+    file   = text_at(strings, item(source, 1));
+    if (!file || !file->len)
+        return (cq_python_place){ NULL, 0 };
+    return (cq_python_place){ file->text, int_of(item(source, 2)) + count_lines(strings, item(source, 0),
+                                                                         int_of(item(range, 1))) };
+}

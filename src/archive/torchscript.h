@@ -1,0 +1,55 @@
+/* TorchScript archives, as torch.jit.save writes them: the root object, constants, code. Code is
+ * only found here; script/ reads and runs it. */
+#ifndef CQ_ARCHIVE_TORCHSCRIPT_H
+#define CQ_ARCHIVE_TORCHSCRIPT_H
+
+#include "archive/archive.h"
+
+#define CQ_TORCHSCRIPT_MIN_VERSION 1
+#define CQ_TORCHSCRIPT_MAX_VERSION 10
+
+typedef struct cq_torchscript cq_torchscript;
+
+cq_status cq_torchscript_open(cq_torchscript **out, const char *path);
+cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path);
+void      cq_torchscript_free(cq_torchscript *t);
+
+const char *cq_torchscript_path(const cq_torchscript *t);
+int         cq_torchscript_version(const cq_torchscript *t); /* 1 to 10: what operators mean */
+
+/* The module that was saved; borrowed. */
+cq_object *cq_torchscript_root(const cq_torchscript *t);
+
+/* CONSTANTS.cK is item K; borrowed. */
+const cq_list *cq_torchscript_constants(const cq_torchscript *t);
+
+/* Example inputs of a traced model by method: a dict of lists whose tensors lack data. NONE in
+ * files of PyTorch before 2.1, and of scripted models; borrowed. */
+cq_val cq_torchscript_traced_inputs(const cq_torchscript *t);
+
+/* A file of code. */
+typedef struct cq_code {
+    const char *file; /* "net.pt!net/code/__torch__.py", for messages and cq_parse */
+    const char *text; /* not terminated */
+    size_t      len;
+} cq_code;
+
+/* The file that defines a class or function, "__torch__.torch.nn.modules.linear.Linear"; it is
+ * borrowed from t. CQ_E_NOT_FOUND if there is none. */
+cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char *qualified_name);
+
+/* All files of code, in the order of the archive, as qualified names of what is in them without
+ * the last part: "__torch__.torch.nn.modules.linear". NULL past the end. */
+const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index);
+
+/* Where the user's own Python was, from the archive's notes. */
+typedef struct cq_python_place {
+    const char *file; /* borrowed from t; NULL: not noted */
+    int64_t     line;
+} cq_python_place;
+
+/* The origin of what is at an offset of a file of code. Nothing fails: without notes, or with
+ * damaged ones, there is no origin. */
+cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset);
+
+#endif

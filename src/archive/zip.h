@@ -1,0 +1,50 @@
+/* Zip archives: the directory, and the bytes of entries.
+ *
+ * A stored entry is used where it lies, in the mapped file; a deflated one is unpacked to the
+ * heap. Nothing the file says is believed: sizes and places are checked before use, and what
+ * unpacking may take is limited. minizip reads the directory and is known here alone. */
+#ifndef CQ_ARCHIVE_ZIP_H
+#define CQ_ARCHIVE_ZIP_H
+
+#include "tensor/tensor.h"
+
+#define CQ_ZIP_MAX_ENTRIES (1u << 20)
+#define CQ_ZIP_MAX_NAME 4096u
+
+/* All that deflated entries of one archive may unpack to. PyTorch deflates only text; an
+ * archive packed anew by other tools has its weights deflated, too. */
+#define CQ_ZIP_MAX_INFLATED (UINT64_C(4) << 30)
+
+typedef struct cq_zip cq_zip;
+
+typedef struct cq_zip_entry {
+    char    *name; /* "net/data/3" */
+    uint64_t size; /* unpacked */
+    uint64_t packed;
+    uint32_t crc;
+    bool     is_stored;
+    uint64_t place[2]; /* minizip's: in the directory, and its number */
+} cq_zip_entry;
+
+/* Retains bytes: the whole file. path is for messages. A file that is no zip archive is
+ * CQ_E_FORMAT. */
+cq_status cq_zip_open(cq_zip **out, cq_storage *bytes, const char *path);
+void      cq_zip_free(cq_zip *zip);
+
+const char         *cq_zip_path(const cq_zip *zip);
+size_t              cq_zip_count(const cq_zip *zip);
+const cq_zip_entry *cq_zip_at(const cq_zip *zip, size_t index); /* in the directory's order */
+const cq_zip_entry *cq_zip_find(const cq_zip *zip, const char *name); /* NULL: none */
+
+/* The folder that all entries of a PyTorch archive are in, with its slash: "net/"; "" if the
+ * first entry is in none. */
+const char *cq_zip_root(const cq_zip *zip);
+
+/* The bytes of an entry. Those of a deflated one are checked against its sum. */
+cq_status cq_zip_read(cq_storage **out, cq_zip *zip, const cq_zip_entry *entry);
+
+/* Checks the sum of an entry's bytes; cq_zip_read does so for deflated ones alone, because
+ * reading all weights just to add them up takes longer than using them. */
+cq_status cq_zip_check(const cq_zip *zip, const cq_zip_entry *entry, const cq_storage *bytes);
+
+#endif

@@ -1,0 +1,295 @@
+#!/usr/bin/python3
+"""Archives of the real PyTorch: every value that calque reads from them, against what PyTorch
+loads; and what is no archive, or a bad one, with the reasons calque gives.
+
+    archive.py [TOOL]        TOOL: tests/archive_dump of a build folder
+"""
+import enum
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import typing
+import warnings
+import zipfile
+
+from peers import BUILD, Report
+
+TOOL = sys.argv[1] if len(sys.argv) > 1 else str(BUILD / "tests/archive_dump")
+
+
+class Tool:
+    """A running archive_dump; gives its listing as a dict."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([TOOL], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+
+    def __call__(self, request):
+        self.process.stdin.write(f"{request}\n")
+        self.process.stdin.flush()
+        found = {}
+        for line in self.process.stdout:
+            if line == "end\n":
+                return found
+            name, _, value = line.rstrip("\n").partition("\t")
+            found[name] = value
+        raise AssertionError("the tool died")
+
+
+# ---- what PyTorch says ------------------------------------------------------------------
+
+
+def describe_tensor(t):
+    dims = "".join(f" {size}:{stride}" for size, stride in zip(t.shape, t.stride()))
+    total = 0.0
+    if not t.is_complex():
+        flat = t.detach().contiguous().double().flatten()
+        weights = torch.arange(flat.numel()) % 7 + 1
+        total = float((flat * weights).sum())
+    return f"tensor {str(t.dtype)[6:]} ({dims} )", total
+
+
+def expect_tensor(found, name, t):
+    text, total = describe_tensor(t)
+    got, _, rest = found[name].partition(" ) ")
+    assert got + " )" == text, f"{name}: {got} ) instead of {text}"
+    value = float(rest.split()[0])
+    assert abs(value - total) <= 1e-6 * (1 + abs(total)), f"{name}: {value} instead of {total}"
+
+
+def expect(found, name, value):
+    if isinstance(value, torch.Tensor):
+        expect_tensor(found, name, value)
+    elif isinstance(value, bool):
+        assert found[name] == f"bool {int(value)}", found[name]
+    elif isinstance(value, int):
+        assert found[name] == f"int {value}", found[name]
+    elif isinstance(value, float):
+        assert float(found[name].split()[1]) == value, found[name]
+    elif isinstance(value, complex):
+        assert found[name] == f"complex {value.real:.17g} {value.imag:.17g}", found[name]
+    elif isinstance(value, str):
+        assert found[name] == f"str {len(value.encode())}", found[name]
+    elif isinstance(value, torch.device):
+        assert found[name] == f"device {value}", found[name]
+    elif isinstance(value, (list, tuple)):
+        assert found[name] == f"{'list' if isinstance(value, list) else 'tuple'} {len(value)}"
+        for i, item in enumerate(value):
+            expect(found, f"{name}.{i}", item)
+    elif isinstance(value, dict):
+        assert found[name] == f"dict {len(value)}", found[name]
+        for i, (key, item) in enumerate(value.items()):
+            expect(found, f"{name}.{key if isinstance(key, str) else i}", item)
+    else:
+        assert value is None and found[name] == "None", (value, found[name])
+
+
+def expect_module(found, module, prefix="root"):
+    for name, value in module.state_dict().items():
+        expect_tensor(found, f"{prefix}.{name}", value)
+
+
+# ---- models -----------------------------------------------------------------------------
+
+
+def make_classes():
+    class Color(enum.Enum):
+        RED = 1
+        BLUE = 2
+
+    class Everything(torch.nn.Module):
+        names: typing.Dict[str, int]
+        empty: typing.List[str]
+
+        def __init__(self):
+            super().__init__()
+            base = torch.arange(24.0)
+            self.register_buffer("base", base)
+            self.register_buffer("view", base.view(2, 3, 4).transpose(0, 2))
+            self.register_buffer("tail", base[5:9])
+            self.register_buffer("wide", torch.ones(1, 3).expand(4, 3))
+            self.register_buffer("last", torch.randn(2, 3, 4, 5).contiguous(
+                memory_format=torch.channels_last))
+            self.register_buffer("nothing", None)
+            self.register_buffer("empty_tensor", torch.zeros(0, 3))
+            self.register_buffer("scalar", torch.tensor(7))
+            for dtype in ("float16", "bfloat16", "float64", "int8", "int16", "int32", "uint8",
+                          "bool", "complex64", "complex128"):
+                self.register_buffer("of_" + dtype, torch.ones(3).to(getattr(torch, dtype)))
+            self.count, self.rate, self.flag, self.text = 3, 0.25, True, "gr\u00fc\u00dfe"
+            self.big, self.negative, self.z = 1 << 40, -70000, 1 + 2j
+            self.ints, self.floats, self.bools = [1, 2, 3], [0.5, float("inf")], [True, False]
+            self.texts, self.pair = ["a", "b"], (1, "x", 2.0, None)
+            self.names, self.empty = {"one": 1, "two": 2}, []
+            self.tensors = [torch.ones(2), base]
+            self.device = torch.device("cpu")
+            self.dtype = torch.float16
+            self.inner = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+            self.tied = torch.nn.Linear(2, 3)
+            self.tied.weight = self.inner[0].weight
+
+        def forward(self, x):
+            return self.tied(self.inner(x)) + len(self.ints) + len(self.texts) + self.count
+
+    return Everything
+
+
+def save(folder, name, model):
+    path = folder / f"{name}.pt"
+    torch.jit.save(model, str(path))
+    return path
+
+
+def test_everything(report, tool, folder):
+    model = make_classes()().eval()
+    path = save(folder, "everything", torch.jit.script(model))
+    with report.case("every kind of attribute"):
+        found = tool(path)
+        expect_module(found, model)
+        for name in ("count", "rate", "flag", "text", "big", "negative", "z", "ints", "floats",
+                     "bools", "texts", "pair", "names", "empty", "tensors", "device"):
+            if f"root.{name}" in found or name in ("ints", "texts", "count"):
+                expect(found, f"root.{name}", getattr(model, name))
+        assert found["version"] == "3", found["version"]
+        assert found["origin"].split(":")[0].endswith("archive.py"), found["origin"]
+    with report.case("packed anew with deflate, under another name and order"):
+        again = folder / "again.pt"
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as new:
+            for entry in reversed(old.namelist()):
+                new.writestr("other/" + entry.split("/", 1)[1], old.read(entry))
+        assert {k: v for k, v in tool(again).items() if k != "code"} == \
+               {k: v for k, v in tool(path).items() if k != "code"}
+    return path
+
+
+def test_models(report, tool, folder):
+    import torchvision.models as tv
+    for name in ("resnet18", "googlenet", "mobilenet_v3_small", "swin_t"):
+        model = getattr(tv, name)(weights=None).eval()
+        with report.case(f"torchvision {name}"):
+            expect_module(tool(save(folder, name, torch.jit.script(model))), model)
+            (folder / f"{name}.pt").unlink()
+
+
+def test_quantized(report, tool, folder):
+    with report.case("quantized tensors"):
+        model = torch.nn.Sequential(torch.nn.Linear(4, 5)).eval()
+        model = torch.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
+        found = tool(save(folder, "quantized", torch.jit.script(model)))
+        assert any(value.startswith("quantized 12 ") for value in found.values()), found
+    with report.case("a lite archive"):
+        model = torch.nn.Linear(4, 5).eval()
+        path = folder / "lite.ptl"
+        torch.jit.script(model)._save_for_lite_interpreter(str(path))
+        expect_module(tool(path), model)
+
+
+# ---- state dicts --------------------------------------------------------------------------
+
+
+def test_state_dicts(report, tool, folder):
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4))
+    state = model.state_dict()
+    path = folder / "state.pt"
+    for what, saved in (("a state dict", state), ("a checkpoint", {"epoch": 3, "model": state}),
+                        ("parameters", dict(model.named_parameters())),
+                        ("the only dict", {"weights": dict(state), "lr": 0.1})):
+        for protocol in (2, 4):
+            with report.case(f"{what}, protocol {protocol}"):
+                torch.save(saved, str(path), pickle_protocol=protocol)
+                found = tool(f"state {path}")
+                want = dict(model.named_parameters()) if what == "parameters" else state
+                assert list(found) == list(want), found
+                for name, t in want.items():
+                    expect_tensor(found, name, t)
+    with report.case("two dicts, none of them usual"):
+        torch.save({"a": dict(state), "b": dict(state)}, str(path))
+        assert "it is unclear where the weights are; the file has: a, b" in tool(
+            f"state {path}")["error"]
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("this must never be printed",))
+
+
+def refused(folder, good):
+    """Name, how to ask, and a piece of the reason."""
+    def file(name, data):
+        (folder / name).write_bytes(data)
+        return folder / name
+
+    def torch_save(name, value, **options):
+        torch.save(value, str(folder / name), **options)
+        return folder / name
+
+    def rewritten(name, change):
+        with zipfile.ZipFile(good) as old, zipfile.ZipFile(folder / name, "w") as new:
+            for entry in old.namelist():
+                data = change(entry.split("/", 1)[1], old.read(entry))
+                if data is not None:
+                    new.writestr(entry, data)
+        return folder / name
+
+    data = good.read_bytes()
+    yield "an empty file", file("empty.pt", b""), "the file is empty"
+    yield "text", file("text.pt", b"hello, world" * 100), "this is no zip archive"
+    yield "a cut file", file("cut.pt", data[:len(data) // 2]), "this is no zip archive"
+    yield "an old torch.save", torch_save("old.pt", {"a": torch.ones(2)},
+          _use_new_zipfile_serialization=False), "before PyTorch 1.6"
+    yield "a plain pickle", file("plain.pt", pickle.dumps([1, 2])), "this is a pickle"
+    yield "a state dict", torch_save("dict.pt", {"a": torch.ones(2)}), "holds values, but no code"
+    yield "a model as a state dict", f"state {good}", "is a TorchScript model"
+    yield "a foreign global", f"state {torch_save('evil.pt', {'a': Evil()})}", "print"
+    yield "a whole model", f"state {torch_save('whole.pt', torch.nn.Linear(2, 2))}", \
+          "torch.nn.modules.linear.Linear"
+    yield "a flatbuffer", file("flat.ff", b"\0\0\0\0PTMF" + bytes(100)), "flatbuffer"
+    yield "no version", rewritten("nov.pt", lambda n, d: None if n == "version" else d), \
+          "has no entry everything/version"
+    yield "version 11", rewritten("v11.pt", lambda n, d: b"11\n" if n == "version" else d), \
+          "version 11; known are 1 to 10"
+    yield "a missing storage", rewritten("nostore.pt", lambda n, d: None if n == "data/0" else d), \
+          "has no entry everything/data/0"
+    yield "a short storage", rewritten("short.pt", lambda n, d: d[:8] if n == "data/0" else d), \
+          "should have 24 elements of 4 bytes, but has 8 bytes"
+
+
+def test_refused(report, tool, folder, good):
+    for name, request, reason in refused(folder, good):
+        with report.case(f"refused: {name}"):
+            error = tool(request).get("error", "nothing was refused")
+            assert reason in error, error
+    for entry, reason in (("model.json", "PyTorch 1.0 to 1.2"), ("archive_format", ".pt2"),
+                          (".data/extern_modules", "torch.package")):
+        with report.case(f"refused: {entry}"):
+            path = folder / "other.pt"
+            with zipfile.ZipFile(path, "w") as z:
+                z.writestr(f"net/{entry}", "x")
+            assert reason in tool(path)["error"]
+
+
+def main():
+    report = Report(__file__)
+    if not report.needs("torch"):
+        return report.finish()
+    warnings.simplefilter("ignore")
+    globals()["torch"] = __import__("torch")
+    tool = Tool()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        good = test_everything(report, tool, folder)
+        test_quantized(report, tool, folder)
+        test_state_dicts(report, tool, folder)
+        test_refused(report, tool, folder, good)
+        if report.needs("torchvision"):
+            test_models(report, tool, folder)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

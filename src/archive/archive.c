@@ -14,7 +14,7 @@ static const struct signature {
     const char *what, *hint;
 } signatures[] = {
     { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format", "save it anew" },
-    { 0, "\x80\x02\x8a\x0alF", 6, "this was written by torch.save before PyTorch 1.6",
+    { 0, "\x80\x02\x8a\x0al\xfc", 6, "this was written by torch.save before PyTorch 1.6",
       "load and save it with a newer PyTorch; a model by torch.jit.save" },
     { 0, "\x80", 1, "this is a pickle, not an archive",
       "save a model by torch.jit.save, weights by torch.save(model.state_dict(), ...)" },

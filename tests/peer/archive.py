@@ -29,12 +29,15 @@ class Tool:
     def __call__(self, request):
         self.process.stdin.write(f"{request}\n")
         self.process.stdin.flush()
-        found = {}
+        found = {"origins": set()}
         for line in self.process.stdout:
             if line == "end\n":
                 return found
             name, _, value = line.rstrip("\n").partition("\t")
-            found[name] = value
+            if name == "origin":
+                found["origins"].add(value.rpartition(":")[0].rpartition("/")[2])
+            else:
+                found[name] = value
         raise AssertionError("the tool died")
 
 
@@ -153,7 +156,7 @@ def test_everything(report, tool, folder):
             if f"root.{name}" in found or name in ("ints", "texts", "count"):
                 expect(found, f"root.{name}", getattr(model, name))
         assert found["version"] == "3", found["version"]
-        assert found["origin"].split(":")[0].endswith("archive.py"), found["origin"]
+        assert found["origins"] >= {"archive.py", "linear.py"}, found["origins"]
     with report.case("packed anew with deflate, under another name and order"):
         again = folder / "again.pt"
         with zipfile.ZipFile(path) as old, zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as new:
@@ -178,7 +181,7 @@ def test_quantized(report, tool, folder):
         model = torch.nn.Sequential(torch.nn.Linear(4, 5)).eval()
         model = torch.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
         found = tool(save(folder, "quantized", torch.jit.script(model)))
-        assert any(value.startswith("quantized 12 ") for value in found.values()), found
+        assert any(str(value).startswith("quantized 12 ") for value in found.values()), found
     with report.case("a lite archive"):
         model = torch.nn.Linear(4, 5).eval()
         path = folder / "lite.ptl"
@@ -201,7 +204,7 @@ def test_state_dicts(report, tool, folder):
                 torch.save(saved, str(path), pickle_protocol=protocol)
                 found = tool(f"state {path}")
                 want = dict(model.named_parameters()) if what == "parameters" else state
-                assert list(found) == list(want), found
+                assert list(found)[1:] == list(want), found
                 for name, t in want.items():
                     expect_tensor(found, name, t)
     with report.case("two dicts, none of them usual"):

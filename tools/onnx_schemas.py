@@ -35,21 +35,24 @@ FAMILIES = {
     "ml": "classical machine learning (ai.onnx.ml)",
 }
 MEMBERS = {
-    "activation": """Celu Clip Elu Gelu HardSigmoid HardSwish Hardmax LeakyRelu LogSoftmax Mish PRelu
-        Relu Selu Shrink Sigmoid Softmax Softplus Softsign Swish Tanh ThresholdedRelu""",
-    "math": """Abs Acos Acosh Add Asin Asinh Atan Atanh BlackmanWindow Ceil Cos Cosh CumSum DFT Det
-        Div Einsum Erf Exp Floor Gemm HammingWindow HannWindow Log MatMul Max Mean MelWeightMatrix
-        Min Mod Mul Neg Pow Reciprocal Round STFT Sign Sin Sinh Sqrt Sub Sum Tan""",
-    "tensor": """Cast CastLike Compress Concat Constant ConstantOfShape DepthToSpace Expand EyeLike
-        Flatten Gather GatherElements GatherND Identity NonZero OneHot Pad Range Reshape
-        ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice SpaceToDepth Split Squeeze
-        Tile TopK Transpose Trilu Unique Unsqueeze Where TensorScatter""",
-    "reduce": """ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean
-        ReduceMin ReduceProd ReduceSum ReduceSumSquare""",
-    "nn": """Attention AveragePool BatchNormalization Col2Im Conv ConvTranspose DeformConv Dropout
-        GlobalAveragePool GlobalLpPool GlobalMaxPool GroupNormalization InstanceNormalization LRN
-        LayerNormalization LpNormalization LpPool MaxPool MaxUnpool MeanVarianceNormalization
-        NegativeLogLikelihoodLoss RMSNormalization RotaryEmbedding SoftmaxCrossEntropyLoss""",
+    "activation": """Celu Clip Elu Gelu HardSigmoid HardSwish Hardmax LeakyRelu LogSoftmax Mish
+        PRelu Relu Selu Shrink Sigmoid Softmax Softplus Softsign Swish Tanh ThresholdedRelu""",
+    "math": """Abs Acos Acosh Add Asin Asinh Atan Atanh BlackmanWindow Ceil Cos Cosh CumSum DFT
+        Det Div Einsum Erf Exp Floor Gemm HammingWindow HannWindow Log MatMul Max Mean
+        MelWeightMatrix Min Mod Mul Neg Pow Reciprocal Round STFT Sign Sin Sinh Sqrt Sub
+        Sum Tan""",
+    "tensor": """Cast CastLike Compress Concat Constant ConstantOfShape DepthToSpace Expand
+        EyeLike Flatten Gather GatherElements GatherND Identity NonZero OneHot Pad Range
+        Reshape ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice
+        SpaceToDepth Split Squeeze Tile TopK Transpose Trilu Unique Unsqueeze Where
+        TensorScatter""",
+    "reduce": """ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax
+        ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare""",
+    "nn": """Attention AveragePool BatchNormalization Col2Im Conv ConvTranspose DeformConv
+        Dropout GlobalAveragePool GlobalLpPool GlobalMaxPool GroupNormalization
+        InstanceNormalization LRN LayerNormalization LpNormalization LpPool MaxPool
+        MaxUnpool MeanVarianceNormalization NegativeLogLikelihoodLoss RMSNormalization
+        RotaryEmbedding SoftmaxCrossEntropyLoss""",
     "rnn": "GRU LSTM RNN",
     "controlflow": "If Loop Scan SequenceMap",
     "sequence": """ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt
@@ -57,12 +60,12 @@ MEMBERS = {
         SplitToSequence""",
     "quantize": """ConvInteger DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearConv
         QLinearMatMul QuantizeLinear""",
-    "logic": """And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Equal Greater GreaterOrEqual
-        IsInf IsNaN Less LessOrEqual Not Or Xor""",
+    "logic": """And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Equal Greater
+        GreaterOrEqual IsInf IsNaN Less LessOrEqual Not Or Xor""",
     "random": """Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform
         RandomUniformLike""",
-    "image": """AffineGrid CenterCropPad GridSample ImageDecoder MaxRoiPool NonMaxSuppression Resize
-        RoiAlign Upsample""",
+    "image": """AffineGrid CenterCropPad GridSample ImageDecoder MaxRoiPool NonMaxSuppression
+        Resize RoiAlign Upsample""",
     "text": "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
 }
 FAMILY_OF = {name: family for family, names in MEMBERS.items() for name in names.split()}
@@ -151,8 +154,11 @@ class Row:
 
 def float_text(value):
     """The shortest decimal that is this float32."""
-    return next(text for digits in range(1, 10)
-                if struct.pack("f", float(text := f"{value:.{digits}g}")) == struct.pack("f", value))
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        if struct.pack("f", float(text)) == struct.pack("f", value):
+            break
+    return text
 
 
 def default_text(value):
@@ -205,6 +211,11 @@ def installed_rows():
     return rows
 
 
+def name_of(word):
+    """`kernel_shape` of `kernel_shape!:is`."""
+    return re.split(r"[!?*~:]", word)[0]
+
+
 def apply_change(row, change):
     """`T+=float8`, `T=num`, `in+=axes?:i64`, `attr+=antialias:i=0`, `attr-=axes`, …"""
     target, sign, value = re.fullmatch(r"(\w+)(\+=|-=|=)(.*)", change).groups()
@@ -212,14 +223,14 @@ def apply_change(row, change):
     if target == "flag":
         row.flags = [value] if sign == "=" else row.flags + [value]
     elif target in lists:
-        same = [x for x in lists[target] if re.split(r"[!?*~:]", x)[0] == re.split(r"[!?*~:]", value)[0]]
+        same = [x for x in lists[target] if name_of(x) == name_of(value)]
         for x in same:
             lists[target].remove(x)
         assert sign == "+=" or same, (row.name, change)
         if sign == "+=":
             lists[target].append(value)
         if target == "attr":
-            lists[target].sort(key=lambda x: re.split(r"[!:]", x)[0])
+            lists[target].sort(key=name_of)
     elif value == "" and sign == "=":
         del row.types[target]
     else:
@@ -245,7 +256,7 @@ def newer_rows(rows):
             head = parts[0]
             types = dict((t.split("=")[0], parse_types(t.split("=")[1])) for t in parts[4])
             row = Row(head[0], int(head[1]), head[2:], parts[1], parts[2],
-                      sorted(parts[3], key=lambda x: re.split(r"[!:]", x)[0]), types)
+                      sorted(parts[3], key=name_of), types)
             family = FAMILY_OF[row.name]
         rows.setdefault(family, []).append(row)
 

@@ -1,0 +1,264 @@
+/* A TorchScript archive as a program: its objects become things with their classes, its code is
+ * parsed when a name leads to it. */
+#include "archive/object.h"
+#include "archive/torchscript.h"
+#include "base/str.h"
+#include "script/script.h"
+
+#include <stdio.h>
+
+enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
+
+typedef struct loading {
+    cq_script *script;
+    cq_eval   *ev;   /* for __setstate__ */
+    cq_ptr_map made; /* cq_object -> cq_thing, so that what is shared stays shared */
+} loading;
+
+/* The archive finds a file by a class or function in it, so any last name will do. */
+static cq_status load_code(cq_program *p, const char *qualifier, const char **text, size_t *len,
+                           const char **file)
+{
+    const cq_code *code;
+    char           name[1024];
+    cq_status      status;
+
+    snprintf(name, sizeof name, "%.1000s.x", qualifier);
+    status = cq_torchscript_code(&code, p->archive, name);
+    if (status != CQ_OK)
+        return status;
+    *text = code->text;
+    *len  = code->len;
+    *file = code->file;
+    return CQ_OK;
+}
+
+static cq_status convert(loading *l, cq_val v, int depth, cq_val *out);
+
+static cq_status set_attribute(loading *l, cq_thing *t, const char *name, cq_val value, int depth)
+{
+    cq_val    v;
+    cq_status status;
+
+    CQ_TRY(convert(l, value, depth + 1, &v));
+    status = cq_vec_push(&t->attributes, (cq_attribute){ cq_name(l->script->program, name), v });
+    if (status != CQ_OK)
+        cq_val_release(v);
+    return status;
+}
+
+static cq_status run_setstate(loading *l, cq_thing *t, cq_val state, int depth)
+{
+    cq_val    method, v, ignored;
+    cq_status status;
+
+    CQ_TRY(cq_eval_attribute(l->ev, cq_val_of_thing(t), cq_name(l->script->program, "__setstate__"),
+                             &method));
+    CQ_TRY(convert(l, state, depth + 1, &v));
+    status = cq_eval_call(l->ev, method, &v, 1, NULL, NULL, 0, &ignored);
+    cq_val_release(v);
+    return status;
+}
+
+/* The caller owns *out. */
+static cq_status convert_object(loading *l, cq_object *o, int depth, cq_val *out)
+{
+    cq_thing *t = cq_ptr_map_get(&l->made, o), *cls;
+
+    if (t) {
+        *out = cq_val_retain(cq_val_of_thing(t));
+        return CQ_OK;
+    }
+    CQ_TRY(cq_program_class(l->script->program, o->class_name, &cls));
+    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
+    *out         = cq_val_of_thing(t);
+    t->qualified = cq_name(l->script->program, o->class_name);
+    if (cls) {
+        t->cls  = cls->cls;
+        t->unit = cls->unit;
+    }
+    CQ_TRY(cq_ptr_map_set(&l->made, o, t));
+    for (size_t i = 0; i < o->attrs->n; i++) {
+        cq_val key = o->attrs->entries[i].key;
+
+        if (key.kind == CQ_VAL_STR)
+            CQ_TRY(set_attribute(l, t, key.u.text->text, o->attrs->entries[i].value, depth));
+    }
+    if (cls && cq_ast_class_method(cls->cls, cq_name(l->script->program, "__setstate__")))
+        return run_setstate(l, t, o->state, depth);
+    return CQ_OK;
+}
+
+static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
+{
+    cq_thing *cls, *t;
+
+    CQ_TRY(cq_program_class(l->script->program, m->class_name, &cls));
+    CQ_TRY(cq_thing_new(&t, CQ_THING_ENUM));
+    *out    = cq_val_of_thing(t);
+    t->text = "";
+    t->self = cq_val_retain(m->value);
+    if (!cls)
+        return cq_fail(CQ_E_FORMAT, m->class_name, NULL, "the archive lacks the code of an enum");
+    t->cls = cls->cls;
+    for (size_t i = 0; i < cls->cls->n_fields; i++) {
+        const cq_ast_expr *x = cls->cls->fields[i].value;
+        bool               is_it;
+
+        if (!x)
+            continue;
+        is_it = x->kind == CQ_X_INT     ? m->value.kind == CQ_VAL_INT && m->value.u.i.value == x->u.i
+                : x->kind == CQ_X_FLOAT ? m->value.kind == CQ_VAL_FLOAT && m->value.u.f.value == x->u.f
+                : x->kind == CQ_X_STR   ? m->value.kind == CQ_VAL_STR &&
+                                            strcmp(m->value.u.text->text, x->u.str.text) == 0
+                                      : false;
+        if (is_it)
+            t->text = cls->cls->fields[i].name;
+    }
+    return CQ_OK;
+}
+
+static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
+{
+    cq_status status = CQ_OK;
+
+    *out = CQ_NONE;
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "the archive's objects are nested more than %d deep",
+                       MAX_DEPTH);
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: {
+        cq_list *list;
+
+        CQ_TRY(cq_list_new(&list, 0));
+        *out = (cq_val){ .kind = v.kind, .u.list = list };
+        for (size_t i = 0; i < v.u.list->n && status == CQ_OK; i++) {
+            cq_val item = CQ_NONE;
+
+            status = convert(l, v.u.list->items[i], depth + 1, &item);
+            if (status == CQ_OK)
+                status = cq_list_push(list, item);
+            cq_val_release(item);
+        }
+        break;
+    }
+    case CQ_VAL_DICT: {
+        cq_dict *dict;
+
+        CQ_TRY(cq_dict_new(&dict));
+        *out = (cq_val){ .kind = v.kind, .u.dict = dict };
+        for (size_t i = 0; i < v.u.dict->n && status == CQ_OK; i++) {
+            cq_val item = CQ_NONE;
+
+            status = convert(l, v.u.dict->entries[i].value, depth + 1, &item);
+            if (status == CQ_OK)
+                status = cq_dict_set(dict, v.u.dict->entries[i].key, item);
+            cq_val_release(item);
+        }
+        break;
+    }
+    case CQ_VAL_OBJECT:
+        if (cq_object_of(v))
+            status = convert_object(l, cq_object_of(v), depth, out);
+        else if (cq_enum_member_of(v))
+            status = convert_enum(l, cq_enum_member_of(v), out);
+        else
+            *out = cq_val_retain(v); /* a quantized or sparse tensor: for whoever understands it */
+        break;
+    default: *out = cq_val_retain(v); break;
+    }
+    if (status != CQ_OK) {
+        cq_val_release(*out);
+        *out = CQ_NONE;
+    }
+    return status;
+}
+
+static void close_archive(void *archive)
+{
+    cq_torchscript_free(archive);
+}
+
+static cq_status convert_all(loading *l, cq_torchscript *t)
+{
+    const cq_list *constants = cq_torchscript_constants(t);
+    cq_thing      *root;
+
+    CQ_TRY(convert(l, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)constants }, 0,
+                   &l->script->program->constants));
+    CQ_TRY(convert_object(l, cq_torchscript_root(t), 0, &l->script->root));
+    root = cq_thing_of(l->script->root);
+    if (!root->cls)
+        return cq_fail(CQ_E_FORMAT, root->qualified, NULL, "the archive lacks the code of its model");
+    root->text = ""; /* the path of the root */
+    return CQ_OK;
+}
+
+static cq_status load_archive(cq_script *s, const char *path)
+{
+    cq_eval         ev = { 0 };
+    loading         l  = { .script = s, .ev = &ev };
+    cq_torchscript *t;
+    cq_frame        frame = { 0 };
+    cq_unit         unit  = { .source = { .file = path, .text = "", .len = 0 } };
+    cq_status       status;
+
+    CQ_TRY(cq_program_new(&s->program));
+    CQ_TRY(cq_torchscript_open(&t, path));
+    s->archive            = t;
+    s->close              = close_archive;
+    s->program->archive   = t;
+    s->program->load_code = load_code;
+    s->program->version   = cq_torchscript_version(t);
+    frame.unit            = &unit;
+    ev.program            = s->program;
+    ev.frame              = &frame;
+    CQ_TRY(cq_ctx_new(&ev.cx));
+    status = convert_all(&l, t);
+    cq_ctx_free(ev.cx);
+    cq_ptr_map_clear(&l.made);
+    return status;
+}
+
+/* Text that could be a program: no control characters in its beginning. */
+static bool looks_like_text(const char *path)
+{
+    cq_mapping          *m;
+    const unsigned char *p;
+    size_t               n;
+    bool                 text = true;
+
+    if (cq_mapping_open(&m, path) != CQ_OK)
+        return false;
+    p = cq_mapping_data(m);
+    n = cq_mapping_size(m) < 512 ? cq_mapping_size(m) : 512;
+    for (size_t i = 0; i < n; i++)
+        text &= p[i] >= ' ' || p[i] == '\n' || p[i] == '\t' || p[i] == '\r';
+    text &= n > 0 && !(n > 1 && p[0] == 'P' && p[1] == 'K') && cq_ends_with(path, ".py");
+    cq_mapping_release(m);
+    return text;
+}
+
+CQ_API cq_status cq_script_load(cq_script **out, const char *path)
+{
+    cq_status status;
+    char     *text;
+
+    *out = NULL;
+    if (looks_like_text(path)) {
+        CQ_TRY(cq_file_read(&text, NULL, path));
+        status = cq_script_compile(out, text, path);
+        cq_free(text);
+        return status;
+    }
+    *out = cq_zalloc(sizeof **out);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    status = load_archive(*out, path);
+    if (status != CQ_OK) {
+        cq_script_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -89,6 +89,11 @@ CQ_API cq_status cq_module_set(cq_module *m, const char *name, const cq_tensor *
 /* Loads `NAME.npy` from folder for every entry of the state; all must be there. */
 CQ_API cq_status cq_module_load_npy(cq_module *m, const char *folder);
 
+/* Loads a file of torch.save(model.state_dict(), path), or a checkpoint that holds one. Names and
+ * shapes must be the module's; all that are not are told at once, and nothing is changed. dtypes
+ * are converted. Files of PyTorch before 1.6 are refused. */
+CQ_API cq_status cq_module_load_state_dict(cq_module *m, const char *path);
+
 /* Training or evaluation, for the whole tree. New modules are in training mode. */
 CQ_API void cq_module_train(cq_module *m, bool training);
 CQ_API bool cq_module_is_training(const cq_module *m);

@@ -15,7 +15,7 @@ USES = {
     "kernel": ["tensor"],
     "aten": ["kernel"],
     "autograd": ["aten"],
-    "nn": ["autograd"],
+    "nn": ["autograd", "archive"],  # archive: weights from files of torch.save
     "ir": ["tensor"],
     "pass": ["ir", "aten"],
     "archive": ["tensor"],

@@ -245,8 +245,11 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     } else {
         status = CQ_E_UNSUPPORTED;
     }
-    if (status != CQ_OK && row && !s.declined)
+    if (status != CQ_OK && row && !s.declined) {
+        if (row->line)
+            cq_error_add_where(status, "line %d of the rules", row->line);
         return cq_error_add_where(status, "%s", n->op);
+    }
     if (status != CQ_OK && can_take_apart)
         return take_apart(ex, n, to);
     if (status != CQ_OK && mode != CQ_OPERATORS_ONNX) {

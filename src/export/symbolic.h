@@ -39,6 +39,7 @@ struct cq_symbolic {
     /* A row that a user registered: fn is NULL then. */
     cq_symbolic_fn user_fn;
     void          *user;
+    int            line; /* of a rule in text that a user gave; 0: none */
 };
 
 /* The families, ended by an empty row (rows.c lists them). */

@@ -16,8 +16,10 @@ typedef struct reader {
 
 static void fail(reader *r, const char *wanted)
 {
-    cq_sym_fail(r->s, cq_fail(CQ_E_SYNTAX, r->text, NULL, "a symbolic wants %s at \"%.20s\"", wanted,
-                              r->at));
+    if (r->s->status != CQ_OK)
+        return;
+    cq_sym_fail(r->s, cq_fail(CQ_E_SYNTAX, NULL, NULL, "a rule wants %s at \"%.20s\"", wanted, r->at));
+    cq_error_add_excerpt(CQ_E_SYNTAX, "%s", r->text);
 }
 
 static bool accept(reader *r, char c)
@@ -165,6 +167,16 @@ static cq_value *call(reader *r, const char *op)
     return cq_sym_op(r->s, op, in, n_in, attrs, n_attrs);
 }
 
+static cq_value *argument(reader *r, const char *name)
+{
+    if (r->s->op && cq_schema_find(r->s->op->schema, name) < 0) {
+        cq_sym_fail(r->s, cq_fail(CQ_E_SYNTAX, NULL, NULL, "the operator has no argument \"%s\"", name));
+        cq_error_add_excerpt(CQ_E_SYNTAX, "%s", r->text);
+        return NULL;
+    }
+    return cq_sym_in(r->s, name);
+}
+
 static cq_value *expression(reader *r)
 {
     char      name[128];
@@ -191,7 +203,7 @@ static cq_value *expression(reader *r)
     } else if (word(r, name, sizeof name)) {
         while (*r->at == ' ')
             r->at++;
-        v = *r->at == '(' || *r->at == '<' ? call(r, name) : cq_sym_in(r->s, name);
+        v = *r->at == '(' || *r->at == '<' ? call(r, name) : argument(r, name);
     } else if (number(r, &f, &is_float)) {
         v = cq_sym_const_f64(r->s, r->dtype, f);
     } else {

@@ -42,8 +42,10 @@ static cq_status check_name(const char *name)
     const char *colons = strstr(name, "::");
 
     if (!colons || !colons[2] || strlen(name) > MAX_NAME || cq_starts_with(name, "onnx::"))
-        return cq_fail(CQ_E_ARGUMENT, name, NULL,
-                       "a rule wants the name of an operator with its domain, as in aten::silu");
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "a rule wants the name of an operator with its domain, as in aten::silu, "
+                       "not \"%.100s\"",
+                       name);
     return CQ_OK;
 }
 
@@ -117,7 +119,8 @@ static cq_status bad_rule(int line, const char *wanted)
 static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int line)
 {
     char       *copy = cq_arena_strndup(ex->graph->arena, text, len), *at = copy, *end, *name;
-    cq_symbolic row  = { 0 };
+    cq_symbolic row  = { .line = line };
+    cq_status   status;
 
     if (!copy)
         return CQ_E_NO_MEMORY;
@@ -128,7 +131,9 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
         at++;
     if (*at)
         *at++ = '\0';
-    CQ_TRY(check_name(name));
+    status = check_name(name);
+    if (status != CQ_OK)
+        return cq_error_add_where(status, "line %d of the rules", line);
     row.since = (int)strtol(at, &end, 10);
     if (end == at || row.since < 1)
         return bad_rule(line, "an opset after the name");

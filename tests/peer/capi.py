@@ -122,7 +122,7 @@ def type_of(text):
     if "..." in text or "(*" in text:
         return ctypes.c_void_p
     if "*" in text or "[" in text:
-        return ctypes.c_char_p if re.match(r"const char \*\s*\w*$", text) else ctypes.c_void_p
+        return ctypes.c_char_p if re.match(r"const char\s*\*\s*\w*$", text) else ctypes.c_void_p
     words = [word for word in text.split() if word != "const"]
     return PLAIN.get(words[0], ctypes.c_void_p)
 

@@ -1,0 +1,246 @@
+/* Rules and functions of users: registered, as text, and custom functions with and without a
+ * form of their own. */
+#include "models.h"
+
+#include <calque/function.h>
+#include <calque/symbolic.h>
+
+/* ---- custom functions ---- */
+
+static void halve_forward(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor **out)
+{
+    (void)user;
+    out[0] = cq_mul_scalar(cx, in[0], 0.5);
+    out[1] = cq_neg(cx, in[0]);
+}
+
+static cq_status halve_symbolic(cq_sym *s, void *user)
+{
+    cq_value   *x = cq_sym_in(s, "x0"), *out[2];
+    cq_sym_attr factor = { .name = "factor", .kind = CQ_SYM_ATTR_FLOAT, .f = *(double *)user };
+
+    cq_sym_emit(s, "com.example::Halve", 1, &x, 1, &factor, 2, out);
+    return cq_sym_done_n(s, out, 2);
+}
+
+static double half = 0.5;
+
+static const cq_function with_symbolic = { .name     = "example::halve",
+                                           .n_in     = 1,
+                                           .n_out    = 2,
+                                           .forward  = halve_forward,
+                                           .symbolic = halve_symbolic,
+                                           .user     = &half };
+static const cq_function without       = { .name    = "example::halve_plainly",
+                                           .n_in    = 1,
+                                           .n_out   = 2,
+                                           .forward = halve_forward };
+
+static cq_tensor *with_forward(cq_ctx *cx, void *self, cq_tensor *x)
+{
+    cq_tensor *out[2] = { 0 };
+
+    (void)self;
+    cq_apply(cx, &with_symbolic, &x, out);
+    return cq_add(cx, out[0], out[1]);
+}
+
+static cq_tensor *without_forward(cq_ctx *cx, void *self, cq_tensor *x)
+{
+    cq_tensor *out[2] = { 0 };
+
+    (void)self;
+    cq_apply(cx, &without, &x, out);
+    return cq_add(cx, out[0], out[1]);
+}
+
+static const cq_class with_class    = { .name = "With", .forward = with_forward };
+static const cq_class without_class = { .name = "Without", .forward = without_forward };
+
+TEST(function, with_a_symbolic_becomes_what_that_says)
+{
+    const cq_custom_opset opsets[] = { { "com.example", 4 } };
+    cq_export_options     o        = options_of(13);
+    cq_module            *net      = bare_net_new(&with_class);
+    cq_onnx_model        *m        = NULL;
+    const cq_onnx_node   *node;
+
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_OPS("Halve Add", m);
+    node = m->graph->node.items[0];
+    CHECK_STR("com.example", node->domain);
+    CHECK_INT(2, node->output.n);
+    CHECK_STR("factor", node->attribute.items[0]->name);
+    CHECK(node->attribute.items[0]->f == 0.5f);
+    CHECK_INT(1, cq_onnx_model_opset(m, "com.example"));
+    cq_onnx_model_free(m);
+    o.custom_opsets   = opsets;
+    o.n_custom_opsets = 1;
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_INT(4, cq_onnx_model_opset(m, "com.example"));
+    cq_onnx_model_free(m);
+    cq_module_free(net);
+}
+
+TEST(function, without_a_symbolic_is_what_its_forward_does)
+{
+    cq_export_options o   = options_of(13);
+    cq_module        *net = bare_net_new(&without_class);
+    cq_onnx_model    *m   = NULL;
+
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_OPS("Constant Mul Neg Add", m);
+    cq_onnx_model_free(m);
+    o.flags = CQ_EXPORT_NO_AUTOGRAD_INLINING;
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_net(&m, net, &o));
+    CHECK(strstr(cq_last_error()->message, "example::halve_plainly (1 time)"));
+    o.operators = CQ_OPERATORS_ONNX_FALLTHROUGH;
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_OPS("halve_plainly Add", m);
+    CHECK_STR("example", m->graph->node.items[0]->domain);
+    cq_onnx_model_free(m);
+    cq_module_free(net);
+}
+
+/* ---- registered rules ---- */
+
+static cq_tensor *relu_forward(cq_ctx *cx, void *self, cq_tensor *x)
+{
+    (void)self;
+    return cq_relu(cx, x);
+}
+
+static const cq_class relu_class = { .name = "Relu", .forward = relu_forward };
+
+static cq_status by_name(cq_sym *s, void *user)
+{
+    cq_value *x = cq_sym_in(s, "self");
+
+    return cq_sym_done(s, cq_sym_emit1(s, user, 1, &x, 0, NULL));
+}
+
+static cq_status declining(cq_sym *s, void *user)
+{
+    (void)user;
+    return cq_sym_no(s, 16, "it is a %s", "Sunday");
+}
+
+static void check_ops(const char *want, int opset, const char *rules)
+{
+    cq_module        *net = bare_net_new(&relu_class);
+    cq_export_options o   = options_of(opset);
+    cq_onnx_model    *m   = NULL;
+
+    o.symbolics = rules;
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_OPS(want, m);
+    cq_onnx_model_free(m);
+    cq_module_free(net);
+}
+
+TEST(symbolic, registered_ones_hold_from_their_opset_on_and_the_last_counts)
+{
+    CHECK_OK(cq_symbolic_register("aten::relu", 11, by_name, "Tanh"));
+    check_ops("Relu", 10, NULL);
+    check_ops("Tanh", 11, NULL);
+    CHECK_OK(cq_symbolic_register("::relu", 13, by_name, "Sigmoid"));
+    check_ops("Tanh", 12, NULL);
+    check_ops("Sigmoid", 17, NULL);
+    CHECK_OK(cq_symbolic_register("aten::relu", 13, by_name, "Abs"));
+    check_ops("Abs", 17, NULL);
+    cq_symbolic_unregister("aten::relu", 13);
+    check_ops("Tanh", 17, NULL);
+    cq_symbolic_unregister("::relu", 11);
+    check_ops("Relu", 17, NULL);
+}
+
+TEST(symbolic, names_without_a_domain_and_onnx_itself_are_refused)
+{
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_symbolic_register("relu", 9, by_name, "Tanh"));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_symbolic_register("aten::", 9, by_name, "Tanh"));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_symbolic_register("onnx::Relu", 9, by_name, "Tanh"));
+}
+
+TEST(symbolic, that_declines_says_why_and_which_opset_can)
+{
+    cq_module     *net = bare_net_new(&relu_class);
+    cq_onnx_model *m   = NULL;
+
+    CHECK_OK(cq_symbolic_register("aten::relu", 9, declining, NULL));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_net(&m, net, &(cq_export_options){
+                                       .struct_size = sizeof(cq_export_options), .opset = 11 }));
+    CHECK(strstr(cq_last_error()->message, "aten::relu (1 time)"));
+    CHECK(strstr(cq_last_error()->message, ": it is a Sunday; opset 16 can"));
+    cq_symbolic_unregister("aten::relu", 9);
+    cq_module_free(net);
+}
+
+/* ---- rules as text ---- */
+
+TEST(rules, newest_that_is_not_above_the_opset_counts)
+{
+    const char *rules = "# two of them\n"
+                        "aten::relu 9: Tanh(self)\n"
+                        "\n"
+                        "aten::relu 13: Sigmoid(Neg(\n"
+                        "    self))   # goes on here\n";
+
+    check_ops("Relu", 8, rules);
+    check_ops("Tanh", 12, rules);
+    check_ops("Neg Sigmoid", 13, rules);
+}
+
+static void check_rule(const char *rules, cq_status status, const char *message, const char *where)
+{
+    cq_module        *net = bare_net_new(&relu_class);
+    cq_export_options o   = options_of(17);
+    cq_onnx_model    *m   = NULL;
+
+    o.symbolics = rules;
+    CHECK_STATUS(status, export_net(&m, net, &o));
+    CHECK(m == NULL);
+    CHECK_STR(message, cq_last_error()->message);
+    CHECK_STR(where, cq_last_error()->where);
+    cq_module_free(net);
+}
+
+TEST(rules, mistakes_are_named_with_their_line)
+{
+    check_rule("\naten::relu", CQ_E_SYNTAX, "a rule for operators wants an opset after the name",
+               "line 2 of the rules");
+    check_rule("aten::relu 9 Tanh(self)", CQ_E_SYNTAX,
+               "a rule for operators wants a colon after the opset", "line 1 of the rules");
+    check_rule("# no\n\nrelu 9: Tanh(self)", CQ_E_ARGUMENT,
+               "a rule wants the name of an operator with its domain, as in aten::silu, not \"relu\"",
+               "line 3 of the rules");
+    check_rule("aten::relu 9: Tanh(x)", CQ_E_SYNTAX, "the operator has no argument \"x\"",
+               "line 1 of the rules");
+    check_rule("aten::relu 9: Tanh(self", CQ_E_SYNTAX, "a rule wants ) at \"\"",
+               "line 1 of the rules");
+    check_rule("aten::relu 9: Tanh(self) Abs", CQ_E_SYNTAX, "a rule wants the end at \"Abs \"",
+               "line 1 of the rules");
+    check_rule("aten::relu 9:\n", CQ_E_SYNTAX, "a rule wants an expression at \"\"",
+               "line 1 of the rules");
+}
+
+TEST(rules, nested_too_deeply_are_refused)
+{
+    char deep[512] = "aten::relu 9: ";
+
+    for (int i = 0; i < 32; i++)
+        strcat(deep, "Neg(");
+    strcat(deep, "self");
+    for (int i = 0; i < 32; i++)
+        strcat(deep, ")");
+    check_rule(deep, CQ_E_SYNTAX, "a rule wants less nesting at \"self))))))))))))))))\"",
+               "line 1 of the rules");
+}
+
+RUN_TESTS(TEST_OF(function, with_a_symbolic_becomes_what_that_says),
+          TEST_OF(function, without_a_symbolic_is_what_its_forward_does),
+          TEST_OF(symbolic, registered_ones_hold_from_their_opset_on_and_the_last_counts),
+          TEST_OF(symbolic, names_without_a_domain_and_onnx_itself_are_refused),
+          TEST_OF(symbolic, that_declines_says_why_and_which_opset_can),
+          TEST_OF(rules, newest_that_is_not_above_the_opset_counts),
+          TEST_OF(rules, mistakes_are_named_with_their_line),
+          TEST_OF(rules, nested_too_deeply_are_refused))

@@ -2,6 +2,7 @@
 #include "runtime/kernels/families.h"
 
 #include "kernel/pad.h"
+#include "runtime/kernels/join.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -276,39 +277,12 @@ static cq_status split(cq_rt *rt)
 
 static cq_status concat(cq_rt *rt)
 {
-    const cq_tensor *first = cq_rt_in(rt, 0);
-    cq_rt_sizes      sizes;
-    int64_t          start = 0;
-    uint32_t         axis;
-    cq_tensor       *y;
+    /* Version 1 need not say which axis. */
+    int64_t    axis = cq_rt_attr_given(rt, "axis") ? cq_rt_int(rt, "axis") : 1;
+    cq_tensor *y;
 
-    /* Version 1 need not say which. */
-    CQ_TRY(
-        cq_rt_axis(&axis, cq_rt_attr_given(rt, "axis") ? cq_rt_int(rt, "axis") : 1, first->rank));
-    cq_rt_sizes_of(&sizes, first);
-    for (size_t i = 1; i < rt->n_in; i++) {
-        const cq_tensor *t = cq_rt_in(rt, i);
-
-        for (uint32_t d = 0; t->rank == first->rank && d < t->rank; d++)
-            if (d != axis && cq_size_of(t, d) != sizes.at[d])
-                return cq_rt_misfit(first, t);
-        if (t->rank != first->rank ||
-            __builtin_add_overflow(sizes.at[axis], cq_size_of(t, axis), &sizes.at[axis]))
-            return cq_rt_misfit(first, t);
-    }
-    CQ_TRY(cq_rt_out_sized(&y, rt, 0, first->dtype, &sizes));
-    for (size_t i = 0; i < rt->n_in; i++) {
-        const cq_tensor *t = cq_rt_in(rt, i);
-        cq_tensor       *part;
-        cq_status        status;
-
-        CQ_TRY(cq_rt_slice(&part, y, axis, start, 1, cq_size_of(t, axis)));
-        status = cq_tensor_copy_into(part, t);
-        cq_tensor_release(part);
-        CQ_TRY(status);
-        start += cq_size_of(t, axis);
-    }
-    return CQ_OK;
+    CQ_TRY(cq_rt_join(&y, rt, rt->in, rt->n_in, axis, false));
+    return cq_rt_set_tensor(rt, 0, y);
 }
 
 /* x repeated: as [1, d0, 1, d1, …] expanded to [r0, d0, r1, d1, …]. */

@@ -1,0 +1,352 @@
+/* Quantized numbers: q = round(x / scale) + zero_point, kept to the range of its type. Sums are
+ * exact, in integers; scales are applied in float32, and halves are rounded to even. */
+#include "runtime/kernels/families.h"
+
+#include "kernel/conv.h"
+#include "kernel/matmul.h"
+#include "runtime/kernels/window.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- scales and zero points that lie along an axis ---- */
+
+/* t, of one element or with as many as axis has, so that it broadcasts to rank dimensions. With
+ * blocks, t has rank already, and each element stands for a block along axis. Release it. */
+static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *x,
+                       int64_t which, int64_t block)
+{
+    cq_rt_sizes sizes = { .rank = x->rank };
+    uint32_t    axis  = 0;
+    cq_tensor  *split, *wide;
+    cq_status   status;
+
+    *out = NULL;
+    if (cq_tensor_numel(t) == 1 && t->rank <= 1)
+        return cq_rt_reshape(out, rt, t, &(cq_rt_sizes){ 0, { 0 } });
+    CQ_TRY(cq_rt_axis(&axis, which, x->rank));
+    if (t->rank == 1) {
+        for (uint32_t i = 0; i < sizes.rank; i++)
+            sizes.at[i] = i == axis ? cq_size_of(t, 0) : 1;
+        if (sizes.at[axis] != cq_size_of(x, axis))
+            return cq_rt_misfit(x, t);
+        return cq_rt_reshape(out, rt, t, &sizes);
+    }
+    if (block < 1 || t->rank != x->rank || x->rank + 1 > CQ_MAX_RANK ||
+        cq_size_of(t, axis) != (cq_size_of(x, axis) + block - 1) / block)
+        return cq_rt_misfit(x, t);
+    /* [.., n, ..] to [.., n, block, ..] to [.., n * block, ..], cut to x's size. */
+    sizes.rank = 0;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        sizes.at[sizes.rank++] = cq_size_of(t, i);
+        if (i == axis)
+            sizes.at[sizes.rank++] = 1;
+    }
+    CQ_TRY(cq_rt_reshape(&split, rt, t, &sizes));
+    sizes.at[axis + 1] = block;
+    status             = cq_rt_expand(&wide, split, &sizes);
+    cq_tensor_release(split);
+    CQ_TRY(status);
+    cq_rt_sizes_of(&sizes, t);
+    sizes.at[axis] *= block;
+    status = cq_rt_reshape(&split, rt, wide, &sizes);
+    cq_tensor_release(wide);
+    CQ_TRY(status);
+    status = cq_rt_slice(out, split, axis, 0, 1, cq_size_of(x, axis));
+    cq_tensor_release(split);
+    return status;
+}
+
+/* The range of a quantized type. */
+static void range_of(double *low, double *high, cq_dtype dtype)
+{
+    int bits = 8 * (int)cq_dtype_size(dtype);
+
+    *low  = cq_dtype_is_signed(dtype) ? -ldexp(1, bits - 1) : 0;
+    *high = cq_dtype_is_signed(dtype) ? ldexp(1, bits - 1) - 1 : ldexp(1, bits) - 1;
+}
+
+/* y = round(x / scale) + zero, kept in range; zero may be NULL. All broadcast to y. */
+static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *scale,
+                               const cq_tensor *zero)
+{
+    cq_rt_sizes sizes;
+    cq_params   range = { 0 };
+    cq_tensor  *real;
+    cq_status   status;
+
+    range_of(&range.a, &range.b, y->dtype);
+    cq_rt_sizes_of(&sizes, y);
+    CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+    status = cq_apply2(real, CQ_EW_DIV, NULL, CQ_DTYPE_F32, x, scale);
+    if (status == CQ_OK)
+        status = cq_apply1(real, CQ_EW_ROUND, NULL, CQ_DTYPE_F32, real);
+    if (status == CQ_OK && zero)
+        status = cq_apply2(real, CQ_EW_ADD, NULL, CQ_DTYPE_F32, real, zero);
+    if (status == CQ_OK)
+        status = cq_apply1(y, CQ_EW_CLAMP, &range, CQ_DTYPE_F32, real);
+    cq_tensor_release(real);
+    return status;
+}
+
+static cq_status quantize(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *zero = cq_rt_in(rt, 2);
+    int64_t          axis   = rt->step->schema->since < 13 ? 0 : cq_rt_int(rt, "axis");
+    int64_t          block  = cq_rt_int(rt, "block_size");
+    cq_dtype         dtype  = zero ? zero->dtype : CQ_DTYPE_U8;
+    cq_tensor       *scales = NULL, *zeros = NULL, *y;
+    cq_rt_sizes      sizes;
+    cq_status        status;
+
+    if (!zero && cq_rt_int(rt, "output_dtype"))
+        CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
+    cq_rt_sizes_of(&sizes, x);
+    CQ_TRY_OR_DONE(along(&scales, rt, cq_rt_in(rt, 1), x, axis, block));
+    if (zero)
+        CQ_TRY_OR_DONE(along(&zeros, rt, zero, x, axis, block));
+    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
+    status = quantize_into(rt, y, x, scales, zeros);
+done:
+    cq_tensor_release(scales);
+    cq_tensor_release(zeros);
+    return status;
+}
+
+static cq_status dequantize(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *scale = cq_rt_in(rt, 1), *zero = cq_rt_in(rt, 2);
+    int64_t          axis   = rt->step->schema->since < 13 ? 0 : cq_rt_int(rt, "axis");
+    int64_t          block  = cq_rt_int(rt, "block_size");
+    cq_tensor       *scales = NULL, *zeros = NULL, *exact = NULL, *y;
+    cq_rt_sizes      sizes;
+    cq_status        status;
+
+    cq_rt_sizes_of(&sizes, x);
+    CQ_TRY_OR_DONE(along(&scales, rt, scale, x, axis, block));
+    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, scale->dtype, &sizes));
+    if (zero) {
+        CQ_TRY_OR_DONE(along(&zeros, rt, zero, x, axis, block));
+        CQ_TRY_OR_DONE(cq_rt_temp(&exact, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+        CQ_TRY_OR_DONE(cq_apply2(exact, CQ_EW_SUB, NULL, CQ_DTYPE_I64, x, zeros));
+    }
+    status = cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_F32, exact ? exact : x, scales);
+done:
+    cq_tensor_release(scales);
+    cq_tensor_release(zeros);
+    cq_tensor_release(exact);
+    return status;
+}
+
+/* The scale and zero point that make uint8 cover all of x, and 0 exactly. */
+static cq_status dynamic_quantize(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_tensor       *y, *scale, *zero;
+    float            low = 0, high = 0, step, point;
+    cq_rt_sizes      sizes;
+
+    cq_rt_sizes_of(&sizes, x);
+    for (int64_t i = 0; i < cq_tensor_numel(x); i++) {
+        float at = (float)cq_tensor_get_f64(x, i);
+
+        low  = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    step  = (high - low) / 255;
+    point = step > 0 ? nearbyintf(fminf(255, fmaxf(0, -low / step))) : 0;
+    step  = step > 0 ? step : 1;
+    if (rt->n_out < 3)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the node has %zu outputs, wanted 3", rt->n_out);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_U8, &sizes));
+    CQ_TRY(cq_rt_out(&scale, rt, 1, CQ_DTYPE_F32, 0, NULL));
+    CQ_TRY(cq_rt_out(&zero, rt, 2, CQ_DTYPE_U8, 0, NULL));
+    *(float *)cq_tensor_data(scale)  = step;
+    *(uint8_t *)cq_tensor_data(zero) = (uint8_t)point;
+    return quantize_into(rt, y, x, scale, zero);
+}
+
+/* ---- products ---- */
+
+/* t minus its zero point, in int32, which products of it are exact in. zero has one element, or
+ * one for each of axis. Release it. */
+static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *zero,
+                         int64_t axis)
+{
+    cq_tensor  *zeros = NULL;
+    cq_rt_sizes sizes;
+    cq_status   status;
+
+    *out = NULL;
+    cq_rt_sizes_of(&sizes, t);
+    CQ_TRY(cq_rt_temp(out, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+    status = CQ_OK;
+    if (!zero)
+        status = cq_tensor_copy_into(*out, t);
+    else if (zero->rank <= 1)
+        status = along(&zeros, rt, zero, t, axis, 0);
+    if (status == CQ_OK && zero)
+        status = cq_apply2(*out, CQ_EW_SUB, NULL, CQ_DTYPE_I64, t, zeros ? zeros : zero);
+    cq_tensor_release(zeros);
+    if (status != CQ_OK) {
+        cq_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* Sizes of a @ b for tensors of matrices and vectors. */
+static cq_status matmul_sizes(cq_rt_sizes *out, const cq_tensor *a, const cq_tensor *b)
+{
+    cq_int    plain[CQ_MAX_RANK];
+    cq_tensor batch = { .sizes = plain };
+
+    if (!a->rank || !b->rank ||
+        cq_size_of(a, a->rank - 1) != cq_size_of(b, b->rank > 1 ? b->rank - 2 : 0))
+        return cq_rt_misfit(a, b);
+    out->rank = 0;
+    for (uint32_t i = 0; i + 2 < a->rank; i++)
+        out->at[out->rank++] = cq_size_of(a, i);
+    for (uint32_t i = 0; i + 2 < b->rank; i++)
+        plain[batch.rank++] = cq_i(cq_size_of(b, i));
+    CQ_TRY(cq_rt_broadcast_with(out, &batch));
+    if (a->rank > 1)
+        out->at[out->rank++] = cq_size_of(a, a->rank - 2);
+    if (b->rank > 1)
+        out->at[out->rank++] = cq_size_of(b, b->rank - 1);
+    return CQ_OK;
+}
+
+/* a @ b in int32. The zero point of a goes by rows, that of b by columns. */
+static cq_status integer_matmul(cq_tensor *y, cq_rt *rt, const cq_tensor *a, const cq_tensor *b,
+                                const cq_tensor *a_zero, const cq_tensor *b_zero)
+{
+    cq_tensor *left = NULL, *right = NULL;
+    cq_status  status;
+
+    CQ_TRY_OR_DONE(centred(&left, rt, a, a_zero, a->rank > 1 ? -2 : -1));
+    CQ_TRY_OR_DONE(centred(&right, rt, b, b_zero, -1));
+    status = cq_kernel_matmul(y, left, right);
+done:
+    cq_tensor_release(left);
+    cq_tensor_release(right);
+    return status;
+}
+
+static cq_status matmul_integer(cq_rt *rt)
+{
+    const cq_tensor *a = cq_rt_in(rt, 0), *b = cq_rt_in(rt, 1);
+    cq_rt_sizes      sizes;
+    cq_tensor       *y;
+
+    CQ_TRY(matmul_sizes(&sizes, a, b));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I32, &sizes));
+    return integer_matmul(y, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 3));
+}
+
+/* y = sums * (x_scale * w_scale / y_scale) + zero: as quantizing by one scale that has w's
+ * shape. */
+static cq_status requantize(cq_rt *rt, cq_tensor *y, const cq_tensor *sums,
+                            const cq_tensor *x_scale, const cq_tensor *w_scale,
+                            const cq_tensor *y_scale, const cq_tensor *zero, int64_t axis)
+{
+    const cq_tensor *const scales[] = { x_scale, w_scale, y_scale };
+    cq_tensor             *by = NULL, *wide[3] = { NULL };
+    cq_rt_sizes            sizes;
+    cq_status              status;
+
+    for (int i = 0; i < 3; i++)
+        CQ_TRY_OR_DONE(along(&wide[i], rt, scales[i], y, i == 1 ? axis : -2, 0));
+    CQ_TRY_OR_DONE(cq_rt_broadcast(&sizes, (const cq_tensor *const *)wide, 3));
+    CQ_TRY_OR_DONE(cq_rt_temp(&by, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+    CQ_TRY_OR_DONE(cq_apply2(by, CQ_EW_MUL, NULL, CQ_DTYPE_F32, wide[0], wide[1]));
+    CQ_TRY_OR_DONE(cq_apply2(by, CQ_EW_DIV, NULL, CQ_DTYPE_F32, wide[2], by));
+    status = quantize_into(rt, y, sums, by, zero);
+done:
+    for (int i = 0; i < 3; i++)
+        cq_tensor_release(wide[i]);
+    cq_tensor_release(by);
+    return status;
+}
+
+/* Inputs: a, its scale and zero point, b and its, y's scale and zero point. */
+static cq_status qlinear_matmul(cq_rt *rt)
+{
+    const cq_tensor *a = cq_rt_in(rt, 0), *b = cq_rt_in(rt, 3), *zero = cq_rt_in(rt, 7);
+    cq_tensor       *y, *sums;
+    cq_rt_sizes      sizes;
+    cq_status        status;
+
+    CQ_TRY(matmul_sizes(&sizes, a, b));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, zero->dtype, &sizes));
+    CQ_TRY(cq_rt_temp(&sums, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+    status = integer_matmul(sums, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 5));
+    if (status == CQ_OK)
+        status =
+            requantize(rt, y, sums, cq_rt_in(rt, 1), cq_rt_in(rt, 4), cq_rt_in(rt, 6), zero, -1);
+    cq_tensor_release(sums);
+    return status;
+}
+
+/* ---- convolutions ---- */
+
+static cq_status integer_conv(cq_tensor *y, cq_rt *rt, const cq_tensor *x, const cq_tensor *w,
+                              const cq_tensor *x_zero, const cq_tensor *w_zero,
+                              const cq_tensor *bias, const cq_window *window)
+{
+    cq_tensor *image = NULL, *weight = NULL;
+    cq_status  status;
+
+    /* Padding is then zero, as it should be: it stands for the zero point. */
+    CQ_TRY_OR_DONE(centred(&image, rt, x, x_zero, 1));
+    CQ_TRY_OR_DONE(centred(&weight, rt, w, w_zero, 0));
+    status = cq_kernel_conv(y, image, weight, bias, window, cq_rt_int(rt, "group"));
+done:
+    cq_tensor_release(image);
+    cq_tensor_release(weight);
+    return status;
+}
+
+static cq_status conv_integer(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *w = cq_rt_in(rt, 1);
+    cq_rt_window     window;
+    cq_rt_sizes      sizes;
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_conv_sizes(&sizes, &window, rt, x, w, NULL));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I32, &sizes));
+    return integer_conv(y, rt, x, w, cq_rt_in(rt, 2), cq_rt_in(rt, 3), NULL, &window.w);
+}
+
+/* Inputs: x, its scale and zero point, w and its, y's scale and zero point, bias. */
+static cq_status qlinear_conv(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *w = cq_rt_in(rt, 3), *zero = cq_rt_in(rt, 7);
+    const cq_tensor *bias = cq_rt_in(rt, 8);
+    cq_tensor       *y, *sums;
+    cq_rt_window     window;
+    cq_rt_sizes      sizes;
+    cq_status        status;
+
+    CQ_TRY(cq_rt_conv_sizes(&sizes, &window, rt, x, w, bias));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, zero->dtype, &sizes));
+    CQ_TRY(cq_rt_temp(&sums, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+    status = integer_conv(sums, rt, x, w, cq_rt_in(rt, 2), cq_rt_in(rt, 5), bias, &window.w);
+    if (status == CQ_OK)
+        status =
+            requantize(rt, y, sums, cq_rt_in(rt, 1), cq_rt_in(rt, 4), cq_rt_in(rt, 6), zero, 1);
+    cq_tensor_release(sums);
+    return status;
+}
+
+const cq_rt_row cq_rt_rows_quantize[] = {
+    { "QuantizeLinear", 10, quantize, 0, 0 },
+    { "DequantizeLinear", 10, dequantize, 0, 0 },
+    { "DynamicQuantizeLinear", 11, dynamic_quantize, 0, 0 },
+    { "MatMulInteger", 10, matmul_integer, 0, 0 },
+    { "QLinearMatMul", 10, qlinear_matmul, 0, 0 },
+    { "ConvInteger", 10, conv_integer, 0, 0 },
+    { "QLinearConv", 10, qlinear_conv, 0, 0 },
+    { 0 },
+};

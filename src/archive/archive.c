@@ -124,7 +124,8 @@ void cq_archive_close(cq_archive *a)
     *a = (cq_archive){ 0 };
 }
 
-/* ---- entries ----------------------------------------------------------------------------------- */
+/* ---- entries -----------------------------------------------------------------------------------
+ */
 
 const cq_zip_entry *cq_archive_find(const cq_archive *a, const char *name)
 {

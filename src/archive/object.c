@@ -136,7 +136,8 @@ cq_val cq_val_of_quantized(cq_quantized *q)
     return val_of(q ? &q->box : NULL);
 }
 
-/* ---- sparse tensors ---------------------------------------------------------------------------- */
+/* ---- sparse tensors ----------------------------------------------------------------------------
+ */
 
 static void sparse_free(cq_box *box)
 {

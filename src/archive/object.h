@@ -34,9 +34,9 @@ cq_val          cq_val_of_enum_member(cq_enum_member *m);
 /* A tensor of small integers and what they stand for: (value - zero point) * scale. */
 typedef struct cq_quantized {
     cq_box     box;
-    cq_tensor *values; /* int8, uint8 or int32 */
+    cq_tensor *values;      /* int8, uint8 or int32 */
     int        torch_dtype; /* 12 qint8, 13 quint8, 14 qint32 */
-    double     scale;  /* per tensor */
+    double     scale;       /* per tensor */
     int64_t    zero_point;
     cq_tensor *scales, *zero_points; /* per channel, else NULL */
     int64_t    axis;
@@ -51,7 +51,7 @@ cq_val        cq_val_of_quantized(cq_quantized *q);
 typedef struct cq_sparse {
     cq_box     box;
     bool       by_rows;
-    cq_list   *sizes; /* of ints */
+    cq_list   *sizes;                      /* of ints */
     cq_tensor *indices, *columns, *values; /* columns is NULL unless by_rows */
 } cq_sparse;
 

@@ -65,7 +65,8 @@ static cq_status take_line(cq_unpickler *u, char *out, size_t size)
     return CQ_OK;
 }
 
-/* ---- the stack -------------------------------------------------------------------------------- */
+/* ---- the stack --------------------------------------------------------------------------------
+ */
 
 /* Takes v over, also when it fails. */
 static cq_status push(cq_unpickler *u, cq_val v)
@@ -133,7 +134,8 @@ static cq_status push_container(cq_unpickler *u, cq_val v)
     return push(u, v);
 }
 
-/* ---- numbers and texts -------------------------------------------------------------------------- */
+/* ---- numbers and texts --------------------------------------------------------------------------
+ */
 
 static cq_status op_none(cq_unpickler *u)
 {
@@ -233,7 +235,8 @@ static cq_status op_text8(cq_unpickler *u)
     return push_text(u, 8);
 }
 
-/* ---- containers ------------------------------------------------------------------------------------ */
+/* ---- containers
+ * ------------------------------------------------------------------------------------ */
 
 static cq_val as_tuple(cq_list *list)
 {
@@ -335,8 +338,8 @@ static cq_status set_items(cq_unpickler *u, size_t n)
     if (n % 2 || u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_DICT)
         return damaged(u, "keys are set in what is no dict");
     dict = u->stack.items[u->stack.n - n - 1].u.dict;
-    CQ_TRY(cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + n / 2,
-                       sizeof *dict->entries));
+    CQ_TRY(
+        cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + n / 2, sizeof *dict->entries));
     u->stack.n -= n;
     from = u->stack.items + u->stack.n;
     for (size_t i = 0; i < n; i += 2)
@@ -387,7 +390,8 @@ static cq_status op_dict(cq_unpickler *u)
     return set_items(u, n);
 }
 
-/* ---- the memo ------------------------------------------------------------------------------------- */
+/* ---- the memo
+ * ------------------------------------------------------------------------------------- */
 
 /* Ids count up from 0, so a larger one than the next is a lie about how much memory it takes. */
 static cq_status put(cq_unpickler *u, uint64_t id)
@@ -443,7 +447,8 @@ static cq_status op_long_binget(cq_unpickler *u)
     return get(u, 4);
 }
 
-/* ---- globals and objects ---------------------------------------------------------------------------- */
+/* ---- globals and objects
+ * ---------------------------------------------------------------------------- */
 
 static cq_status op_global(cq_unpickler *u)
 {
@@ -541,7 +546,8 @@ static cq_status op_persistent(cq_unpickler *u)
     return push(u, out);
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------- */
+/* ---- the machine
+ * --------------------------------------------------------------------------------------- */
 
 static cq_status op_mark(cq_unpickler *u)
 {
@@ -582,20 +588,16 @@ static cq_status op_proto(cq_unpickler *u)
 enum { STOP = '.' };
 
 static const opcode opcodes[256] = {
-    ['('] = op_mark,         [')'] = op_empty_tuple, 
-    ['0'] = op_pop,          ['1'] = op_pop_mark,    
-    ['G'] = op_binfloat,     ['J'] = op_binint,      ['K'] = op_binint1,
-    ['M'] = op_binint2,      ['N'] = op_none,        ['Q'] = op_persistent,
-    ['R'] = op_reduce,       ['X'] = op_text4,       [']'] = op_empty_list,
-    ['a'] = op_append,       ['b'] = op_build,       ['c'] = op_global,
-    ['d'] = op_dict,         ['e'] = op_appends,     ['h'] = op_binget,
-    ['j'] = op_long_binget,  ['l'] = op_list,        ['q'] = op_binput,
-    ['r'] = op_long_binput,  ['s'] = op_setitem,     ['t'] = op_tuple,
-    ['u'] = op_setitems,     ['}'] = op_empty_dict,  [0x80] = op_proto,
-    [0x81] = op_newobj,      [0x85] = op_tuple1,     [0x86] = op_tuple2,
-    [0x87] = op_tuple3,      [0x88] = op_true,       [0x89] = op_false,
-    [0x8a] = op_long1,       [0x8c] = op_text1,      [0x8d] = op_text8,
-    [0x93] = op_stack_global, [0x94] = op_memoize,   [0x95] = op_frame,
+    ['('] = op_mark,       [')'] = op_empty_tuple,   ['0'] = op_pop,         ['1'] = op_pop_mark,
+    ['G'] = op_binfloat,   ['J'] = op_binint,        ['K'] = op_binint1,     ['M'] = op_binint2,
+    ['N'] = op_none,       ['Q'] = op_persistent,    ['R'] = op_reduce,      ['X'] = op_text4,
+    [']'] = op_empty_list, ['a'] = op_append,        ['b'] = op_build,       ['c'] = op_global,
+    ['d'] = op_dict,       ['e'] = op_appends,       ['h'] = op_binget,      ['j'] = op_long_binget,
+    ['l'] = op_list,       ['q'] = op_binput,        ['r'] = op_long_binput, ['s'] = op_setitem,
+    ['t'] = op_tuple,      ['u'] = op_setitems,      ['}'] = op_empty_dict,  [0x80] = op_proto,
+    [0x81] = op_newobj,    [0x85] = op_tuple1,       [0x86] = op_tuple2,     [0x87] = op_tuple3,
+    [0x88] = op_true,      [0x89] = op_false,        [0x8a] = op_long1,      [0x8c] = op_text1,
+    [0x8d] = op_text8,     [0x93] = op_stack_global, [0x94] = op_memoize,    [0x95] = op_frame,
 };
 
 static cq_status run(cq_unpickler *u)
@@ -614,7 +616,8 @@ static cq_status run(cq_unpickler *u)
     return u->stack.n == 1 && !u->marks.n ? CQ_OK : damaged(u, "the pickle is not one value");
 }
 
-/* ---- looking at the result ------------------------------------------------------------------------------- */
+/* ---- looking at the result
+ * ------------------------------------------------------------------------------- */
 
 /* The walk remembers of every container how many levels it has; OPEN while it is inside. */
 enum { OPEN = 1, DONE = 2 /* plus the levels */ };
@@ -737,7 +740,8 @@ static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels)
     return cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)(DONE + *levels));
 }
 
-/* ---- cleaning up --------------------------------------------------------------------------------------------- */
+/* ---- cleaning up
+ * --------------------------------------------------------------------------------------------- */
 
 static void empty_container(cq_val v)
 {

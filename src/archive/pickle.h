@@ -25,8 +25,8 @@ typedef struct cq_pickle_source {
     cq_status (*storage)(void *user, const char *key, cq_storage **out);
     void *user;
 
-    bool is_big_endian;  /* so are the bytes of storages */
-    bool may_lack_data;  /* an empty storage makes a tensor without data: traced_inputs.pkl */
+    bool is_big_endian; /* so are the bytes of storages */
+    bool may_lack_data; /* an empty storage makes a tensor without data: traced_inputs.pkl */
 } cq_pickle_source;
 
 /* Reads the one value of a pickle; release *out with cq_val_release. */

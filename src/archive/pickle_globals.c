@@ -104,7 +104,8 @@ static cq_status load_bytes(cq_unpickler *u, cq_stored *s, const char *key)
     }
     if (s->bytes->size / item < s->numel)
         return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged",
-                                 "storage %s should have %" PRIu64 " elements of %zu bytes, but has "
+                                 "storage %s should have %" PRIu64
+                                 " elements of %zu bytes, but has "
                                  "%zu bytes",
                                  key, s->numel, item, s->bytes->size);
     if (u->source->is_big_endian && item > 1)
@@ -153,8 +154,8 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     *out = CQ_NONE;
     CQ_TRY(open_args(u, "a persistent id", id, "SxSSi", &args, &n));
     type = cq_global_of(args[1]);
-    if (strcmp(args[0].u.text->text, "storage") != 0 || !type || !type->row ||
-        type->row->reduce || args[4].u.i.value < 0)
+    if (strcmp(args[0].u.text->text, "storage") != 0 || !type || !type->row || type->row->reduce ||
+        args[4].u.i.value < 0)
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a persistent id is none of a storage");
     s = cq_map_get(&u->storages, args[2].u.text->text);
     if (s && (s->torch_dtype != type->row->number || s->numel != (uint64_t)args[4].u.i.value))
@@ -170,18 +171,20 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     return CQ_OK;
 }
 
-/* ---- tensors ----------------------------------------------------------------------------------- */
+/* ---- tensors -----------------------------------------------------------------------------------
+ */
 
 static cq_status take_ints(const cq_unpickler *u, cq_val v, int64_t out[CQ_MAX_RANK], size_t *n)
 {
     *n = v.u.list->n;
     if (*n > CQ_MAX_RANK)
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a tensor has %zu dimensions, more than %d",
-                                 *n, CQ_MAX_RANK);
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
+                                 "a tensor has %zu dimensions, more than %d", *n, CQ_MAX_RANK);
     for (size_t i = 0; i < *n; i++) {
         if (v.u.list->items[i].kind != CQ_VAL_INT || v.u.list->items[i].u.i.value < 0)
-            return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a size or stride of a tensor is negative "
-                                                           "or no integer");
+            return cq_unpickler_fail(u, CQ_E_FORMAT, NULL,
+                                     "a size or stride of a tensor is negative "
+                                     "or no integer");
         out[i] = v.u.list->items[i].u.i.value;
     }
     return CQ_OK;
@@ -201,7 +204,8 @@ static cq_status make_tensor(cq_unpickler *u, const cq_val *args, int torch_dtyp
     CQ_TRY(take_ints(u, args[2], sizes, &rank));
     CQ_TRY(take_ints(u, args[3], strides, &n_strides));
     if (rank != n_strides || args[1].u.i.value < 0 || dtype == CQ_DTYPE_NONE)
-        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a tensor has %zu sizes, %zu strides, the "
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL,
+                                 "a tensor has %zu sizes, %zu strides, the "
                                  "offset %" PRIi64 " and dtype %d",
                                  rank, n_strides, args[1].u.i.value, torch_dtype);
     if (s->bytes) {
@@ -220,8 +224,7 @@ static cq_status make_tensor(cq_unpickler *u, const cq_val *args, int torch_dtyp
 static cq_status check_metadata(const cq_unpickler *u, cq_val v)
 {
     for (size_t i = 0; v.kind == CQ_VAL_DICT && i < v.u.dict->n; i++)
-        if (v.u.dict->entries[i].value.kind == CQ_VAL_BOOL &&
-            v.u.dict->entries[i].value.u.b.value)
+        if (v.u.dict->entries[i].value.kind == CQ_VAL_BOOL && v.u.dict->entries[i].value.u.b.value)
             return cq_unpickler_fail(u, CQ_E_UNSUPPORTED,
                                      "save the tensor after .resolve_conj().resolve_neg()",
                                      "a tensor is a conjugated or negated view of another");
@@ -275,7 +278,8 @@ static cq_status take_qparams(const cq_unpickler *u, cq_quantized *q, cq_val tup
         return CQ_OK;
     }
     if (!scheme || !cq_starts_with(scheme->name, "torch per_channel_affine"))
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a tensor is quantized in an unknown way");
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
+                                 "a tensor is quantized in an unknown way");
     CQ_TRY(open_args(u, scheme->name, tuple, "xtti", &args, &n));
     q->scales            = cq_tensor_retain(args[1].u.tensor);
     q->zero_points       = cq_tensor_retain(args[2].u.tensor);
@@ -340,7 +344,8 @@ static cq_status rebuild_parameter(cq_unpickler *u, const cq_global *g, cq_val t
     return CQ_OK;
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------
+ */
 
 /* What only wraps its first argument: typed lists, type tags. */
 static cq_status first_of_one(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
@@ -384,9 +389,9 @@ static cq_status ordered_dict(cq_unpickler *u, const cq_global *g, cq_val tuple,
             status = cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + 1,
                                  sizeof *dict->entries);
         if (status == CQ_OK)
-            dict->entries[dict->n++] = (struct cq_dict_entry){
-                cq_val_retain(pair.u.list->items[0]), cq_val_retain(pair.u.list->items[1])
-            };
+            dict->entries[dict->n++] =
+                (struct cq_dict_entry){ cq_val_retain(pair.u.list->items[0]),
+                                        cq_val_retain(pair.u.list->items[1]) };
     }
     if (status != CQ_OK) {
         cq_val_release(*out);
@@ -426,7 +431,8 @@ static cq_status make_complex(cq_unpickler *u, const cq_global *g, cq_val tuple,
     return CQ_OK;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------ */
+/* ---- the table
+ * ------------------------------------------------------------------------------------ */
 
 static const cq_global_row rows[] = {
     { "torch._utils _rebuild_tensor_v2", rebuild_tensor, 0 },
@@ -479,11 +485,11 @@ static const struct dtype_name {
     const char *name;
     int         number;
 } dtype_names[] = {
-    { "uint8", 0 },      { "int8", 1 },       { "int16", 2 },     { "int32", 3 },
-    { "int64", 4 },      { "float16", 5 },    { "float32", 6 },   { "float64", 7 },
-    { "complex32", 8 },  { "complex64", 9 },  { "complex128", 10 }, { "bool", 11 },
-    { "qint8", 12 },     { "quint8", 13 },    { "qint32", 14 },   { "bfloat16", 15 },
-    { "uint16", 27 },    { "uint32", 28 },    { "uint64", 29 },
+    { "uint8", 0 },     { "int8", 1 },      { "int16", 2 },       { "int32", 3 },
+    { "int64", 4 },     { "float16", 5 },   { "float32", 6 },     { "float64", 7 },
+    { "complex32", 8 }, { "complex64", 9 }, { "complex128", 10 }, { "bool", 11 },
+    { "qint8", 12 },    { "quint8", 13 },   { "qint32", 14 },     { "bfloat16", 15 },
+    { "uint16", 27 },   { "uint32", 28 },   { "uint64", 29 },
 };
 
 static void global_free(cq_box *box)
@@ -545,12 +551,13 @@ cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, 
             return CQ_OK;
         }
     }
-    return cq_unpickler_fail(u, CQ_E_UNSUPPORTED,
-                             "only tensors, numbers, texts, lists, dicts and script objects are read; "
-                             "save a state_dict, or a model by torch.jit.save",
-                             "the pickle names %s.%s, which is nothing that calque knows; it was not "
-                             "run",
-                             module, name);
+    return cq_unpickler_fail(
+        u, CQ_E_UNSUPPORTED,
+        "only tensors, numbers, texts, lists, dicts and script objects are read; "
+        "save a state_dict, or a model by torch.jit.save",
+        "the pickle names %s.%s, which is nothing that calque knows; it was not "
+        "run",
+        module, name);
 }
 
 cq_status cq_global_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out)

@@ -62,7 +62,8 @@ static cq_status find_section(const cq_dict **out, const cq_dict *root, const ch
         found = found && found->kind == CQ_VAL_DICT ? found : NULL;
     }
     for (size_t i = 0; !found && i < root->n; i++)
-        n += root->entries[i].value.kind == CQ_VAL_DICT && has_tensors(root->entries[i].value.u.dict);
+        n += root->entries[i].value.kind == CQ_VAL_DICT &&
+             has_tensors(root->entries[i].value.u.dict);
     for (size_t i = 0; !found && n == 1 && i < root->n; i++)
         if (root->entries[i].value.kind == CQ_VAL_DICT &&
             has_tensors(root->entries[i].value.u.dict))
@@ -94,7 +95,8 @@ static cq_status read_archive(cq_state_dict *d, const cq_archive *a, const char 
     const cq_dict *dict;
 
     if (cq_archive_find(a, "constants.pkl"))
-        return cq_fail(CQ_E_UNSUPPORTED, a->path, "save weights by torch.save(model.state_dict(), ...)",
+        return cq_fail(CQ_E_UNSUPPORTED, a->path,
+                       "save weights by torch.save(model.state_dict(), ...)",
                        "this is a TorchScript model, not a state dict");
     CQ_TRY(cq_archive_unpickle(&d->root, a, "data", false));
     if (d->root.kind != CQ_VAL_DICT)

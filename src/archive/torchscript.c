@@ -10,7 +10,7 @@
 
 /* A file of code, and its notes of where the code came from once somebody asked. */
 typedef struct code_file {
-    cq_code     code; /* the first, so that a cq_code is a code_file */
+    cq_code     code;      /* the first, so that a cq_code is a code_file */
     char       *entry;     /* "code/__torch__/net.py" */
     char       *qualifier; /* "__torch__.net" */
     char       *where;
@@ -200,7 +200,8 @@ cq_val cq_torchscript_traced_inputs(const cq_torchscript *t)
     return t->traced_inputs;
 }
 
-/* ---- code --------------------------------------------------------------------------------------- */
+/* ---- code ---------------------------------------------------------------------------------------
+ */
 
 const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index)
 {
@@ -225,7 +226,8 @@ cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char
     return CQ_OK;
 }
 
-/* ---- origins ------------------------------------------------------------------------------------- */
+/* ---- origins
+ * ------------------------------------------------------------------------------------- */
 
 static cq_status no_storage(void *user, const char *key, cq_storage **out)
 {
@@ -261,9 +263,8 @@ static void read_notes(cq_torchscript *t, code_file *f)
 /* Item i of a tuple or list; NONE if there is none. */
 static cq_val item(cq_val v, size_t i)
 {
-    return (v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST) && i < v.u.list->n
-               ? v.u.list->items[i]
-               : CQ_NONE;
+    return (v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST) && i < v.u.list->n ? v.u.list->items[i]
+                                                                                : CQ_NONE;
 }
 
 static int64_t int_of(cq_val v)
@@ -321,6 +322,7 @@ cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, ui
     file   = text_at(strings, item(source, 1));
     if (!file || !file->len)
         return (cq_python_place){ NULL, 0 };
-    return (cq_python_place){ file->text, int_of(item(source, 2)) + count_lines(strings, item(source, 0),
-                                                                         int_of(item(range, 1))) };
+    return (cq_python_place){ file->text,
+                              int_of(item(source, 2)) +
+                                  count_lines(strings, item(source, 0), int_of(item(range, 1))) };
 }

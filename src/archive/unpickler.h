@@ -19,7 +19,7 @@ struct cq_unpickler {
     CQ_VEC(cq_val) memo;
     CQ_VEC(cq_val) containers; /* every list, tuple, dict and box that was made */
     cq_ptr_map seen;           /* those that the result holds, once it was checked */
-    cq_map storages;           /* key to cq_stored, borrowed from the containers */
+    cq_map     storages;       /* key to cq_stored, borrowed from the containers */
 };
 
 /* A global as a value on the stack: a row of the table, or a class of the archive (row NULL). */
@@ -46,9 +46,9 @@ typedef struct cq_stored {
     uint64_t    numel; /* of torch_dtype; bytes if that is -1 (an untyped storage) */
 } cq_stored;
 
-cq_status  cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
-                             const char *format, ...) __attribute__((format(printf, 4, 5)));
-cq_status  cq_unpickler_keep(cq_unpickler *u, cq_val container); /* retains it for the clean-up */
+cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container); /* retains it for the clean-up */
 
 cq_status  cq_global_find(cq_unpickler *u, const char *module, const char *name, cq_val *out);
 cq_global *cq_global_of(cq_val v);

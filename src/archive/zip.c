@@ -14,7 +14,8 @@ struct cq_zip {
     cq_storage *bytes;
     char       *path;
     char       *root;
-    uint64_t    at; /* where minizip reads next */
+    uint64_t    at;        /* where minizip reads next */
+    bool        was_short; /* its last read ran into the end */
     unzFile     file;
     uint64_t    inflated; /* so far, against CQ_ZIP_MAX_INFLATED */
     CQ_VEC(cq_zip_entry) entries;
@@ -38,6 +39,7 @@ static uLong ZCALLBACK mem_read(voidpf opaque, voidpf stream, void *buffer, uLon
     uint64_t left = z->at < z->bytes->size ? z->bytes->size - z->at : 0;
 
     (void)stream;
+    z->was_short = size > left;
     if (size > left)
         size = (uLong)left;
     if (size)
@@ -73,18 +75,18 @@ static int ZCALLBACK mem_close(voidpf opaque, voidpf stream)
     return 0;
 }
 
+/* The end of the file is an error: minizip takes a byte that it cannot read for a zero else. */
 static int ZCALLBACK mem_error(voidpf opaque, voidpf stream)
 {
-    (void)opaque;
     (void)stream;
-    return 0;
+    return ((cq_zip *)opaque)->was_short;
 }
 
 /* ---- the directory ------------------------------------------------------------------------- */
 
 static cq_status read_entry(cq_zip *z)
 {
-    cq_zip_entry   e = { 0 };
+    cq_zip_entry    e = { 0 };
     unz_file_info64 info;
     unz64_file_pos  place;
     char            name[CQ_ZIP_MAX_NAME + 1];
@@ -95,7 +97,8 @@ static cq_status read_entry(cq_zip *z)
         unzGetFilePos64(z->file, &place) != UNZ_OK)
         return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT, "the directory of the archive is damaged");
     if (info.size_filename > CQ_ZIP_MAX_NAME)
-        return cq_fail(CQ_E_FORMAT, z->path, NULL, "the name of an entry has %lu bytes, more than %u",
+        return cq_fail(CQ_E_FORMAT, z->path, NULL,
+                       "the name of an entry has %lu bytes, more than %u",
                        (unsigned long)info.size_filename, CQ_ZIP_MAX_NAME);
     name[info.size_filename] = '\0';
     if (memchr(name, '\0', info.size_filename))
@@ -111,7 +114,8 @@ static cq_status read_entry(cq_zip *z)
     e.place[1]  = place.num_of_file;
     if ((info.compression_method != 0 && info.compression_method != Z_DEFLATED) || (info.flag & 1))
         return cq_fail(CQ_E_UNSUPPORTED, cq_in_file(z->path, name), NULL,
-                       info.flag & 1 ? "the entry is encrypted" : "the entry is packed by method %lu",
+                       info.flag & 1 ? "the entry is encrypted"
+                                     : "the entry is packed by method %lu",
                        (unsigned long)info.compression_method);
     e.name = cq_strdup(name);
     if (!e.name)
@@ -177,7 +181,8 @@ static cq_status open_archive(cq_zip *z)
 
     z->file = unzOpen2_64(z->path, &memory);
     if (!z->file)
-        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT, "this is no zip archive, or its end is missing");
+        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
+                       "this is no zip archive, or its end is missing");
     CQ_TRY(read_directory(z));
     return find_root(z);
 }
@@ -243,7 +248,8 @@ const cq_zip_entry *cq_zip_find(const cq_zip *z, const char *name)
     return number ? &z->entries.items[number - 1] : NULL;
 }
 
-/* ---- entries ---------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------
+ */
 
 /* Where the bytes of an entry begin in the file, after a look at its local header. */
 static cq_status find_bytes(cq_zip *z, const cq_zip_entry *e, uint64_t *offset)
@@ -286,7 +292,7 @@ static cq_status read_stored(cq_storage **out, const cq_zip *z, const cq_zip_ent
 static cq_status inflate_all(const cq_zip *z, const cq_zip_entry *e, const unsigned char *from,
                              unsigned char *to)
 {
-    z_stream s = { 0 };
+    z_stream s       = { 0 };
     uint64_t left_in = e->packed, left_out = e->size;
     int      result;
 

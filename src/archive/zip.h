@@ -9,7 +9,7 @@
 #include "tensor/tensor.h"
 
 #define CQ_ZIP_MAX_ENTRIES (1u << 20)
-#define CQ_ZIP_MAX_NAME 4096u
+#define CQ_ZIP_MAX_NAME    4096u
 
 /* All that deflated entries of one archive may unpack to. PyTorch deflates only text; an
  * archive packed anew by other tools has its weights deflated, too. */
@@ -33,7 +33,7 @@ void      cq_zip_free(cq_zip *zip);
 
 const char         *cq_zip_path(const cq_zip *zip);
 size_t              cq_zip_count(const cq_zip *zip);
-const cq_zip_entry *cq_zip_at(const cq_zip *zip, size_t index); /* in the directory's order */
+const cq_zip_entry *cq_zip_at(const cq_zip *zip, size_t index);       /* in the directory's order */
 const cq_zip_entry *cq_zip_find(const cq_zip *zip, const char *name); /* NULL: none */
 
 /* The folder that all entries of a PyTorch archive are in, with its slash: "net/"; "" if the

@@ -50,7 +50,8 @@ static void show_object(const char *name, cq_val v)
         if (o->state.kind != CQ_VAL_DICT)
             show_in(name, "<state>", o->state);
     } else if (q) {
-        printf("%s\tquantized %d %.9g %" PRIi64 "\n", name, q->torch_dtype, q->scale, q->zero_point);
+        printf("%s\tquantized %d %.9g %" PRIi64 "\n", name, q->torch_dtype, q->scale,
+               q->zero_point);
         show_in(name, "<values>", cq_val_of_tensor(q->values));
     } else if (m) {
         printf("%s\tenum %s\n", name, m->class_name);
@@ -118,14 +119,14 @@ static cq_status dump_torchscript(const char *path)
     CQ_TRY(cq_torchscript_open(&t, path));
     printf("version\t%d\n", cq_torchscript_version(t));
     show("root", cq_val_of_object(cq_torchscript_root(t)));
-    show("constants", (cq_val){ .kind   = CQ_VAL_TUPLE,
-                                .u.list = (cq_list *)cq_torchscript_constants(t) });
+    show("constants",
+         (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)cq_torchscript_constants(t) });
     show("traced_inputs", cq_torchscript_traced_inputs(t));
     for (size_t i = 0; status == CQ_OK && cq_torchscript_code_at(t, i); i++) {
-        const cq_code *code;
-        cq_python_place      origin;
-        char           name[4096];
-        uint32_t       at = 0;
+        const cq_code  *code;
+        cq_python_place origin;
+        char            name[4096];
+        uint32_t        at = 0;
 
         snprintf(name, sizeof name, "%s.X", cq_torchscript_code_at(t, i));
         status = cq_torchscript_code(&code, t, name);

@@ -86,6 +86,7 @@ static int run(const cli_args *args)
     code = cli_model_open(&model, args->operands[0]);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model);
+    model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
     cli_report_phase(CLI_PHASE_LOAD);
@@ -109,9 +110,10 @@ const cli_verb cli_verb_export = {
     .name         = "export",
     .operands     = "MODEL [-o OUT]",
     .summary      = "carry a model over to ONNX",
-    .about        = "Exports MODEL, the name of a built-in model (calque zoo lists them), to ONNX. A size\n"
-                    "of --input may be a name: then that axis is dynamic, and as large as in the model's\n"
-                    "own example, or 2. On failure no file is written, and an existing one is kept.",
+    .about        = "Exports MODEL to ONNX: a TorchScript archive, TorchScript source, or the name of a built-in\n"
+                    "model (calque zoo lists them). A size of --input may be a name: then that axis is\n"
+                    "dynamic, and as large as in the model's own example, or 2. On failure no file is written,\n"
+                    "and an existing one is kept.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

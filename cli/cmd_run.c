@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_OUTPUTS 64
 #define PATH_SIZE 4096
 
 static int make_folder(const char *folder)
@@ -21,37 +20,47 @@ static int make_folder(const char *folder)
     return cli_fail_with("", "cannot create the folder '%s': %s", folder, strerror(errno));
 }
 
-static int write_outputs(const char *folder, const cli_model *model, cq_tensor *const *outputs)
+/* The names of a program's outputs are not known: they are numbered. */
+static const char *output_name(const cli_model *model, size_t i, char *buffer, size_t size)
 {
-    char path[PATH_SIZE];
+    if (i < model->n_outputs)
+        return model->output_names[i];
+    snprintf(buffer, size, "output_%zu", i);
+    return buffer;
+}
 
-    for (size_t i = 0; i < model->n_outputs; i++) {
+static int give_outputs(const char *folder, const cli_model *model, cq_tensor *const *outputs,
+                        size_t n)
+{
+    char path[PATH_SIZE], buffer[32];
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = output_name(model, i, buffer, sizeof buffer);
+
+        if (!folder) {
+            cli_show_summary(name, outputs[i]);
+            continue;
+        }
         snprintf(path, sizeof path, "%s/output_%zu.pb", folder, i);
-        if (cq_tensor_save_pb(outputs[i], path, model->output_names[i]) != CQ_OK)
+        if (cq_tensor_save_pb(outputs[i], path, name) != CQ_OK)
             return cli_fail();
     }
     return CLI_DONE;
 }
 
-static int show_outputs(const cli_model *model, cq_tensor *const *outputs)
-{
-    for (size_t i = 0; i < model->n_outputs; i++)
-        cli_show_summary(model->output_names[i], outputs[i]);
-    return CLI_DONE;
-}
-
 static int run_model(const cli_args *args, cli_model *model, const cli_example *example)
 {
-    cq_tensor  *outputs[MAX_OUTPUTS] = { NULL };
-    const char *folder               = cli_value(args, "output");
+    cq_tensor  *outputs[CLI_MAX_OUTPUTS] = { NULL };
+    const char *folder                   = cli_value(args, "output");
+    size_t      n                        = 0;
     int         code;
 
     code = folder ? make_folder(folder) : CLI_DONE;
     if (code == CLI_DONE)
-        code = cli_result(model->front_end->run(model, example->tensors, example->n, outputs));
+        code = cli_result(model->front_end->run(model, example->tensors, example->n, outputs, &n));
     if (code == CLI_DONE)
-        code = folder ? write_outputs(folder, model, outputs) : show_outputs(model, outputs);
-    for (size_t i = 0; i < model->n_outputs; i++)
+        code = give_outputs(folder, model, outputs, n);
+    for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
         cq_tensor_release(outputs[i]);
     return code;
 }
@@ -70,6 +79,7 @@ static int run(const cli_args *args)
     code = cli_model_open(&model, args->operands[0]);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model);
+    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
     if (code == CLI_DONE)
         code = run_model(args, &model, &example);
     cli_example_clear(&example);
@@ -88,9 +98,9 @@ const cli_verb cli_verb_run = {
     .name         = "run",
     .operands     = "MODEL",
     .summary      = "run a model and look at its outputs",
-    .about        = "Runs MODEL, the name of a built-in model (calque zoo lists them), and prints a summary\n"
-                    "of each output: type, range, first values. Without inputs it takes the model's own\n"
-                    "example. Weights of built-in models are random, the same each time.",
+    .about        = "Runs MODEL, TorchScript or the name of a built-in model (calque zoo lists them), and prints\n"
+                    "a summary of each output: type, range, first values. Without inputs it takes the\n"
+                    "built-in model's own example. Weights of built-in models are random, the same each time.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define PATH_SIZE 4096
+#define STRUCTURE_SIZE (1 << 20)
 
 static int read_specs(cli_example *e, const cli_args *args)
 {
@@ -22,20 +23,43 @@ static int read_specs(cli_example *e, const cli_args *args)
     return CLI_DONE;
 }
 
+/* DIR/args.json, if it is there. */
+static int read_structure(cli_example *e, const char *path, const cli_model *model)
+{
+    static char text[STRUCTURE_SIZE];
+    FILE       *file = fopen(path, "rb");
+    size_t      n;
+
+    if (!file)
+        return CLI_DONE;
+    n = fread(text, 1, sizeof text, file);
+    fclose(file);
+    if (model->examples)
+        return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
+                             "%s says how arguments nest, but a built-in model takes plain tensors",
+                             path);
+    if (n == sizeof text)
+        return cli_fail_with("", "'%s' is too large", path);
+    text[n]      = '\0';
+    e->structure = text;
+    return CLI_DONE;
+}
+
 /* DIR/input_0.pb or .npy, DIR/input_1.pb, … until there is none. */
-static int read_folder(cli_example *e, const cli_args *args, const char *folder)
+static int read_folder(cli_example *e, const cli_args *args, const char *folder,
+                       const cli_model *model)
 {
     static const char *const endings[] = { "pb", "npy" };
     static char              paths[CLI_MAX_INPUTS][PATH_SIZE]; /* the example refers to them */
     bool                     found = true;
+    int                      code;
 
     if (strlen(folder) > PATH_SIZE - 32)
         return cli_misuse(args->verb, "--example: the path is too long");
     snprintf(paths[0], PATH_SIZE, "%s/args.json", folder);
-    if (access(paths[0], F_OK) == 0)
-        return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
-                             "%s says how arguments nest, but a built-in model takes plain tensors",
-                             paths[0]);
+    code = read_structure(e, paths[0], model);
+    if (code != CLI_DONE)
+        return code;
     while (found && e->n < CLI_MAX_INPUTS) {
         char *path = paths[e->n];
 
@@ -47,7 +71,7 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder)
         if (found)
             e->inputs[e->n++] = (cli_input){ .path = path };
     }
-    if (e->n == 0)
+    if (e->n == 0 && !e->structure)
         return cli_fail_with("", "'%s' has neither input_0.pb nor input_0.npy", folder);
     return CLI_DONE;
 }
@@ -84,10 +108,10 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_model *mode
     *e = (cli_example){ 0 };
     if (folder && cli_has(args, "input"))
         return cli_misuse(args->verb, "--input and --example cannot be given together");
-    code = folder ? read_folder(e, args, folder) : read_specs(e, args);
+    code = folder ? read_folder(e, args, folder, model) : read_specs(e, args);
     if (code != CLI_DONE)
         return code;
-    if (e->n && e->n != model->n_inputs)
+    if (e->n && model->examples && e->n != model->n_inputs)
         return cli_misuse(args->verb, "%s takes %zu input%s, but %zu %s given", model->name,
                           model->n_inputs, model->n_inputs == 1 ? "" : "s", e->n,
                           e->n == 1 ? "is" : "are");

@@ -163,6 +163,21 @@ static void take_names_of_model(cli_export *e, const cli_model *model)
         e->output_names[i] = model->output_names[i];
 }
 
+/* The name of an input; where neither the command line nor the model has one, the library's own. */
+static const char *input_name(cli_export *e, size_t i)
+{
+    char name[32];
+
+    for (size_t k = e->options.n_input_names; k <= i; k++) {
+        snprintf(name, sizeof name, "input_%zu", k);
+        e->input_names[k] = cli_export_keep(e, name);
+        if (!e->input_names[k])
+            return NULL;
+        e->options.n_input_names = k + 1;
+    }
+    return e->input_names[i];
+}
+
 /* Sizes with names are dynamic axes. */
 static int take_named_sizes(cli_export *e, const cli_args *args, const cli_example *example)
 {
@@ -172,6 +187,8 @@ static int take_named_sizes(cli_export *e, const cli_args *args, const cli_examp
 
             if (!*name)
                 continue;
+            if (!input_name(e, i))
+                return cli_misuse(args->verb, "there is no room for more names");
             if (e->options.n_dynamic_axes == CLI_MAX_AXES)
                 return cli_misuse(args->verb, "more than %d dynamic axes", CLI_MAX_AXES);
             e->axes[e->options.n_dynamic_axes++] =
@@ -196,8 +213,10 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
         (code = read_symbolics(e, args)) || (code = take_named_sizes(e, args, example)) ||
         (code = cli_export_read_axes(e, args)))
         return code;
-    if (cli_has(args, "script"))
+    if (cli_has(args, "script") && model->front_end != &cli_script_front_end)
         return cli_misuse(args->verb, "--script is for TorchScript, but %s is C code", model->name);
+    if (cli_has(args, "script") && cli_has(args, "trace"))
+        return cli_misuse(args->verb, "--trace and --script cannot be given together");
     o->input_names      = e->input_names;
     o->output_names     = e->output_names;
     o->dynamic_axes     = e->axes;

@@ -13,7 +13,7 @@
 #define CLI_MAX_CUSTOM_OPSETS 32
 #define CLI_TEXT_SIZE (1 << 20) /* of all names, and of the file of rules */
 
-/* Rows for the table of a verb that exports. Those of the last two are for TorchScript. */
+/* Rows for the table of a verb that exports. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
     { "opset", "N", "ONNX opset, 7 to 17 (17)", 0 },                                               \
     { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },             \
@@ -30,8 +30,8 @@
     { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 },     \
     { "symbolics", "FILE", "rules for operators, a line each: aten::silu 7: Mul(self, …)", 0 },    \
     { "verbose", NULL, "print the graph", 0 },                                                     \
-    { "trace", NULL, NULL, 0 },                                                                    \
-    { "script", NULL, NULL, 0 }
+    { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },              \
+    { "script", NULL, "keep the branches and loops that depend on data (the default)", 0 }
 
 /* All that options refers to. Large: there is one, and it is static. */
 typedef struct cli_export {

@@ -28,8 +28,9 @@ static cq_status zoo_export(cq_onnx_model **out, cli_model *model, cq_tensor *co
 }
 
 static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                         cq_tensor **outputs)
+                         cq_tensor **outputs, size_t *n_outputs)
 {
+    *n_outputs = model->n_outputs;
     cq_module_train(model->handle, false);
     return cq_module_run(model->handle, inputs, n_inputs, outputs, model->n_outputs);
 }
@@ -43,23 +44,19 @@ static const cli_front_end zoo_front_end = { zoo_open, zoo_export, zoo_run, zoo_
 
 /* ---- files ---- */
 
-/* What a file can be, by its first bytes. A front end of its own would take the place of what is
- * said about it. */
+/* What a file is, by its first bytes, when it is no TorchScript. */
 static const struct kind {
     const char *magic;
     const char *is, *hint;
 } kinds[] = {
-    { "PK\003\004", "a TorchScript archive, which is not read yet",
-      "calque zoo lists the models that can be exported" },
     { "\x80", "a pickle of Python objects",
       "save the model with torch.jit.save; torch.save keeps no program" },
     { "\x08", "an ONNX model already", "calque check, print and infer take it" },
     { "\x7f" "ELF", "a program", NULL },
-    { "", "TorchScript source, which is not read yet",
-      "calque zoo lists the models that can be exported" },
 };
 
-static int refuse_file(const char *path, FILE *file)
+/* Whether a file may be TorchScript, an archive or text; else says what it is. */
+static int look_at_file(const char *path, FILE *file)
 {
     char   head[8] = "";
     size_t n       = fread(head, 1, sizeof head - 1, file);
@@ -68,9 +65,13 @@ static int refuse_file(const char *path, FILE *file)
         return cli_fail_with("", "'%s' cannot be read", path);
     if (n == 0)
         return cli_fail_with("", "'%s' is empty", path);
-    for (const struct kind *k = kinds;; k++)
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const struct kind *k = &kinds[i];
+
         if (strncmp(k->magic, head, strlen(k->magic)) == 0)
             return cli_fail_with(k->hint ? k->hint : "", "'%s' is %s", path, k->is);
+    }
+    return CLI_DONE;
 }
 
 static const char *model_name_at(const void *table, size_t i)
@@ -109,9 +110,12 @@ int cli_model_open(cli_model *model, const char *operand)
     file = fopen(operand, "rb");
     if (!file)
         return no_such_model(operand);
-    code = refuse_file(operand, file);
+    code = look_at_file(operand, file);
     fclose(file);
-    return code;
+    if (code != CLI_DONE)
+        return code;
+    model->front_end = &cli_script_front_end;
+    return cli_result(model->front_end->open(model, operand));
 }
 
 void cli_model_close(cli_model *model)

@@ -1,6 +1,6 @@
 /* The models that verbs take, whatever they are made of. A kind of model is a front end: how it is
  * opened, exported and run; model.c tells which one an operand wants, by its name or its first
- * bytes. Built-in models are the only kind so far. */
+ * bytes. There are built-in models (model.c) and TorchScript (script_model.c). */
 #ifndef CALQUE_CLI_MODEL_H
 #define CALQUE_CLI_MODEL_H
 
@@ -9,21 +9,34 @@
 
 typedef struct cli_model cli_model;
 
+#define CLI_MAX_OUTPUTS 64
+
 typedef struct cli_front_end {
     cq_status (*open)(cli_model *model, const char *operand);
     cq_status (*export_to)(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options);
+
+    /* outputs has room for CLI_MAX_OUTPUTS; those it sets are the caller's. */
     cq_status (*run)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                     cq_tensor **outputs);
+                     cq_tensor **outputs, size_t *n_outputs);
     void (*close)(cli_model *model);
 } cli_front_end;
+
+/* How a TorchScript program is called. */
+typedef struct cli_call {
+    const char *entry;     /* a function or method; NULL: forward, or the only one there is */
+    const char *structure; /* the text of args.json; NULL: the tensors are the arguments */
+    bool        trace;     /* the example decides every branch and loop */
+} cli_call;
 
 struct cli_model {
     const cli_front_end *front_end;
     const char          *name;   /* "alexnet", for messages and for files named after it */
     void                *handle; /* the front end's */
+    cli_call             call;
 
-    /* What it takes and gives. examples may be NULL: then they must be given. */
+    /* What it takes and gives. For TorchScript nothing of it is known: examples is NULL, and they
+     * must be given. */
     size_t              n_inputs, n_outputs;
     const cq_zoo_input *examples;
     const char *const  *output_names;
@@ -35,5 +48,7 @@ void cli_model_close(cli_model *model);
 
 /* Whether an operand is a built-in model. */
 bool cli_model_is_built_in(const char *operand);
+
+extern const cli_front_end cli_script_front_end;
 
 #endif

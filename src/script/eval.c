@@ -455,6 +455,26 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
     return CQ_OK;
 }
 
+/* A call from outside lacks an example; a call inside the program is wrong by itself. */
+static cq_status missing_argument(const cq_eval *ev, const cq_ast_def *def, const char *name)
+{
+    char   hint[512];
+    size_t n = (size_t)snprintf(hint, sizeof hint, "%.64s(", def->name);
+
+    for (size_t i = 0; i < def->n_params && n < sizeof hint / 2; i++) {
+        const cq_ast_param *p = &def->params[i];
+
+        if (strcmp(p->name, "self") == 0)
+            continue;
+        n += (size_t)snprintf(hint + n, sizeof hint - n, "%s%.64s%s", hint[n - 1] == '(' ? "" : ", ",
+                              p->name, p->value ? "=…" : "");
+    }
+    snprintf(hint + n, sizeof hint - n,
+             ") wants an example of its arguments, such as --input 1x3x224x224");
+    return cq_fail(CQ_E_ARGUMENT, def->name, ev->frame ? NULL : hint, "argument \"%s\" is missing",
+                   name);
+}
+
 /* Binds arguments to the parameters of def in a new frame. */
 static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_val *args,
                       size_t n_args, const char *const *names, const cq_val *kw, size_t n_kw)
@@ -488,7 +508,7 @@ static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_
             given = &v;
         }
         if (!given)
-            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
+            return missing_argument(ev, def, p->name);
         CQ_TRY(cq_frame_set(ev, f, p->name, *given));
     }
     if (next < n_args)

@@ -1,0 +1,85 @@
+/* TorchScript as a model of the command line: archives, and source text with --entry. The library
+ * tells them apart, by content. What the arguments look like is in the example: plain tensors in
+ * order, or whatever tree its args.json makes of them. */
+#include "cli.h"
+#include "model.h"
+
+#include <calque/script.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* model.onnx for path/to/model.pt. */
+static const char *name_of(const char *path)
+{
+    static char name[256];
+    const char *slash = strrchr(path, '/');
+    const char *base  = slash ? slash + 1 : path;
+    const char *dot   = strrchr(base, '.');
+    int         len   = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
+
+    snprintf(name, sizeof name, "%.*s", len, base);
+    return name;
+}
+
+static cq_status script_open(cli_model *model, const char *operand)
+{
+    cq_script *script = NULL;
+    cq_status  status = cq_script_load(&script, operand);
+
+    model->name   = name_of(operand);
+    model->handle = script;
+    return status;
+}
+
+static cq_status make_arguments(cq_args **out, const cli_call *call, cq_tensor *const *inputs,
+                                size_t n_inputs)
+{
+    cq_status status;
+
+    if (call->structure)
+        return cq_args_from_json(out, call->structure, inputs, n_inputs);
+    status = cq_args_new(out);
+    for (size_t i = 0; i < n_inputs && status == CQ_OK; i++)
+        status = cq_args_add_tensor(*out, inputs[i]);
+    return status;
+}
+
+static cq_status script_export(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
+                               size_t n_inputs, const cq_export_options *options)
+{
+    const cli_call *call   = &model->call;
+    cq_args        *args   = NULL;
+    cq_status       status = make_arguments(&args, call, inputs, n_inputs);
+
+    if (status == CQ_OK)
+        status = cq_script_export(out, model->handle, call->entry, args,
+                                  call->trace ? CQ_SCRIPT_TRACE : 0, options);
+    cq_args_free(args);
+    return status;
+}
+
+static cq_status script_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
+                            cq_tensor **outputs, size_t *n_outputs)
+{
+    cq_args  *args   = NULL;
+    cq_status status = make_arguments(&args, &model->call, inputs, n_inputs);
+
+    if (status == CQ_OK)
+        status = cq_script_run(model->handle, model->call.entry, args, outputs, CLI_MAX_OUTPUTS,
+                               n_outputs);
+    if (*n_outputs > CLI_MAX_OUTPUTS) {
+        cli_warn("only %d of %zu outputs are shown", CLI_MAX_OUTPUTS, *n_outputs);
+        *n_outputs = CLI_MAX_OUTPUTS;
+    }
+    cq_args_free(args);
+    return status;
+}
+
+static void script_close(cli_model *model)
+{
+    cq_script_free(model->handle);
+}
+
+const cli_front_end cli_script_front_end = { script_open, script_export, script_run,
+                                             script_close };

@@ -221,15 +221,15 @@ static cq_status pad_results(cq_opcall *c, const cq_tensor *data, cq_int steps, 
 static cq_status pad_shape(cq_opcall *c)
 {
     cq_tensor *data = cq_arg_tensor(c, "data"), *sizes = cq_arg_tensor(c, "batch_sizes"), *known;
-    int64_t    total_length = cq_arg_i64(c, "total_length"), batch = 1;
-    cq_int     steps = sizes->sizes[0];
+    cq_int     total_length = cq_arg_int(c, "total_length"), steps = sizes->sizes[0];
+    int64_t    batch        = 1;
 
     if (c->cx->listener) {
         CQ_TRY(cq_call_data(c, &known, sizes));
         batch = cq_tensor_get_i64(known, 0);
     }
-    if (total_length > 0)
-        steps = cq_i(total_length);
+    if (total_length.value > 0)
+        steps = total_length;
     return pad_results(c, data, steps, cq_unknown_size(c, batch));
 }
 

@@ -218,11 +218,25 @@ static cq_status pack(cq_sym *s)
     return done_packed(s, (cq_value *[]){ x, lengths }, 2, 2);
 }
 
+/* How many steps there should be; 0: as many as the longest sequence has. A trace asks for the
+ * size of batch_sizes, which is just that. */
+static int64_t total_steps(cq_sym *s)
+{
+    enum { BATCH_SIZES = 1 };
+    const cq_operand *sizes = &s->node->inputs[BATCH_SIZES];
+    cq_int            total = cq_sym_int(s, "total_length");
+
+    if (total.expr && sizes->kind == CQ_OPERAND_VALUE &&
+        cq_int_same(total, sizes->u.value->type.sizes[0]))
+        return 0;
+    return cq_sym_i64(s, "total_length");
+}
+
 /* Results are zero past the end of a sequence, so only steps that no sequence has go. */
 static cq_status unpack(cq_sym *s)
 {
     cq_value *x = cq_sym_in(s, "data"), *lengths = cq_sym_in(s, "batch_sizes"), *results[2];
-    int64_t   total = cq_sym_i64(s, "total_length"), zero = 0;
+    int64_t   total = total_steps(s), zero = 0;
     cq_value *longest;
 
     if (cq_sym_rank(s, x) != DATA_ONLY_PADDED || cq_sym_f64(s, "padding_value") != 0)

@@ -267,7 +267,16 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 
 /* ---- control flow ---- */
 
-/* A result of a block must be made in it. */
+static bool is_returned(const cq_block *block, const cq_value *v)
+{
+    for (size_t i = 0; i < block->returns.n; i++)
+        if (block->returns.items[i].u.value == v)
+            return true;
+    return false;
+}
+
+/* A result of a block must be made in it, and be a result only once: ONNX Runtime leaves the second
+ * of two that are the same without a value. */
 static cq_status return_value(cq_exporter *ex, const cq_node *n, cq_block *to, const cq_operand *o,
                               const cq_type *type)
 {
@@ -276,7 +285,7 @@ static cq_status return_value(cq_exporter *ex, const cq_node *n, cq_block *to, c
 
     if (v && type->kind == CQ_TYPE_TENSOR && cq_sym_dtype(&s, v) != type->dtype)
         v = cq_sym_cast(&s, v, type->dtype);
-    if (v && (!v->node || v->node->block != to)) {
+    if (v && (!v->node || v->node->block != to || is_returned(to, v))) {
         cq_type same = v->type;
 
         v = cq_sym_op(&s, "Identity", CQ_IN(v), CQ_NO_ATTR);
@@ -287,10 +296,20 @@ static cq_status return_value(cq_exporter *ex, const cq_node *n, cq_block *to, c
     return cq_vec_push(&to->returns, CQ_OPERAND_OF(v));
 }
 
+static bool is_if(const cq_node *n)
+{
+    return strcmp(n->op, "prim::If") == 0;
+}
+
+/* Of an If, results that nobody reads are left out; those of a Loop may be carried. */
+static bool keeps_output(const cq_node *n, size_t i)
+{
+    return !is_if(n) || n->outputs[i]->n_uses > 0;
+}
+
 static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_node *node)
 {
     cq_block *from = n->blocks[index], *to = cq_ir_node_block(node);
-    bool      is_loop = strcmp(n->op, "prim::Loop") == 0;
 
     if (!to)
         return CQ_E_NO_MEMORY;
@@ -302,9 +321,12 @@ static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_nod
     CQ_TRY(convert_block(ex, from, to));
     for (size_t i = 0; i < from->returns.n && !ex->missing.n; i++) {
         /* The first result of a loop's body is its condition. */
-        cq_type type = is_loop ? i ? n->outputs[i - 1]->type : (cq_type){ .kind = CQ_TYPE_UNKNOWN }
-                               : n->outputs[i]->type;
+        cq_type type = is_if(n) ? n->outputs[i]->type
+                       : i      ? n->outputs[i - 1]->type
+                                : (cq_type){ .kind = CQ_TYPE_UNKNOWN };
 
+        if (is_if(n) && !keeps_output(n, i))
+            continue;
         CQ_TRY(return_value(ex, n, to, &from->returns.items[i], &type));
     }
     return CQ_OK;
@@ -316,20 +338,23 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
     cq_sym    s = { .ex = ex, .block = to, .node = n };
     cq_value *in[256];
     cq_node  *node;
+    size_t    n_kept = 0;
 
     if (n->n_inputs > 256)
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a loop carries too many values");
     for (size_t i = 0; i < n->n_inputs; i++)
         in[i] = operand_value(&s, &n->inputs[i]);
-    node = cq_sym_node(&s, strcmp(n->op, "prim::If") == 0 ? "If" : "Loop", in, n->n_inputs,
-                       n->n_outputs);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        n_kept += keeps_output(n, i);
+    node = cq_sym_node(&s, is_if(n) ? "If" : "Loop", in, n->n_inputs, n_kept);
     CQ_TRY(s.status);
     for (size_t i = 0; i < n->n_blocks; i++)
         CQ_TRY(convert_inner(ex, n, i, node));
-    for (size_t i = 0; i < n->n_outputs; i++) {
-        node->outputs[i]->type = n->outputs[i]->type;
-        n->outputs[i]->scratch = node->outputs[i];
-    }
+    for (size_t i = 0, k = 0; i < n->n_outputs; i++)
+        if (keeps_output(n, i)) {
+            node->outputs[k]->type = n->outputs[i]->type;
+            n->outputs[i]->scratch = node->outputs[k++];
+        }
     return CQ_OK;
 }
 

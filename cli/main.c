@@ -13,6 +13,8 @@ extern const cli_verb cli_verb_infer;
 extern const cli_verb cli_verb_ops;
 extern const cli_verb cli_verb_print;
 extern const cli_verb cli_verb_run;
+extern const cli_verb cli_verb_strip;
+extern const cli_verb cli_verb_unstrip;
 extern const cli_verb cli_verb_verify;
 extern const cli_verb cli_verb_zoo;
 
@@ -22,6 +24,8 @@ static const cli_verb *const verbs[] = {
     &cli_verb_print,
     &cli_verb_check,
     &cli_verb_infer,
+    &cli_verb_strip,
+    &cli_verb_unstrip,
     &cli_verb_run,
     &cli_verb_verify,
     &cli_verb_ops,

@@ -14,6 +14,7 @@
 #include <calque/status.h>
 #include <calque/tensor.h>
 #include <calque/symbolic.h>
+#include <calque/testcase.h>
 #include <calque/threads.h>
 #include <calque/version.h>
 #include <calque/zoo.h>

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a location begins with when it is no file at all (testcase/strip.c). */
+#define STRIPPED "{\"type\": \"stripped\""
+
 struct cq_onnx_files {
     pthread_mutex_t lock;
     cq_map          open;     /* location to cq_mapping */
@@ -153,6 +156,9 @@ cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
     *out = NULL;
     if (fault)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL, "external data %s", fault);
+    if (strncmp(location, STRIPPED, sizeof STRIPPED - 1) == 0)
+        return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "calque unstrip fills it with random numbers",
+                       "the data of a tensor was stripped");
     if (!m->files)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "load the model from its file",
                        "external data in \"%s\" cannot be found from a model in memory", location);

@@ -1,0 +1,46 @@
+/* calque strip: a model or tensor without its data. calque unstrip, the way back, is beside it. */
+#include "cli.h"
+
+#include <calque/testcase.h>
+
+static int run(const cli_args *args)
+{
+    const char      *out = cli_value(args, "output");
+    cq_strip_options options;
+    int              code;
+
+    cq_strip_options_init(&options);
+    out  = out ? out : cli_value(args, "out_onnx_path");
+    code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
+    if (code == CLI_DONE)
+        code = cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_has(args, "runnable"))
+        options.flags |= CQ_STRIP_RUNNABLE;
+    return cli_result(cq_strip_file(args->operands[0], out, &options));
+}
+
+static const cli_option options[] = {
+    { "output", "OUT", "the file to write (FILE itself)", 'o' },
+    { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 },
+    { "runnable", NULL, "nodes take the place of weights, so that the model still runs", 0 },
+    { "out_onnx_path", "OUT", NULL, 0 },
+    { "large_tensor_threshold", "N", NULL, 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_strip = {
+    .name     = "strip",
+    .operands = "FILE [-o OUT]",
+    .summary  = "take the data out of large tensors",
+    .about =
+        "Takes the data out of the large initializers of an ONNX model, or out of a tensor (.pb),\n"
+        "and keeps their mean and variance, in the format of pytorch-pfn-extras. With --runnable\n"
+        "nodes that compute a tensor of that type, shape, mean and variance take the place of\n"
+        "float weights; that needs opset 9 or newer. External data is left alone.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run          = run,
+};

@@ -1,0 +1,37 @@
+/* calque unstrip: random numbers where calque strip, or pytorch-pfn-extras, took the data out. */
+#include "cli.h"
+
+#include <calque/testcase.h>
+
+static int run(const cli_args *args)
+{
+    const char *out  = cli_value(args, "output");
+    int64_t     seed = 0;
+    int         code = cli_number(args, "seed", 0, INT64_MAX, &seed);
+
+    if (code != CLI_DONE)
+        return code;
+    out = out ? out : cli_value(args, "out_path");
+    return cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
+}
+
+static const cli_option options[] = {
+    { "output", "OUT", "the file or folder to write (FILE or DIR itself)", 'o' },
+    { "seed", "N", "of the random numbers (0)", 0 },
+    { "out_path", "OUT", NULL, 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_unstrip = {
+    .name     = "unstrip",
+    .operands = "FILE|DIR [-o OUT]",
+    .summary  = "fill stripped tensors with random numbers",
+    .about =
+        "Fills tensors that were stripped, here or by pytorch-pfn-extras, with random numbers of\n"
+        "the mean and variance that they had: in an ONNX model, in a tensor (.pb), or in all\n"
+        "files of a test-case DIR, whose meta.json says so afterwards.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run          = run,
+};

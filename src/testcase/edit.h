@@ -1,0 +1,30 @@
+/* Changing the initializers of models and tensor files: what strip and unstrip share. */
+#ifndef CQ_TESTCASE_EDIT_H
+#define CQ_TESTCASE_EDIT_H
+
+#include "onnx/model.h"
+
+typedef struct cq_edit cq_edit;
+
+struct cq_edit {
+    /* Changes a graph, but not the graphs inside it. */
+    cq_status (*graph)(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *graph);
+    uint32_t save_flags; /* CQ_ONNX_SAVE_*, for models */
+    bool     changed;    /* set by graph when it does anything */
+};
+
+/* The main graph and those in attributes of its nodes, inner ones first. Graphs in lists and in
+ * functions are left alone, as pytorch-pfn-extras does. */
+cq_status cq_edit_model(cq_edit *edit, cq_onnx_model *m);
+
+/* The model or, if path ends in .pb, the tensor in a file, written to out (which may be path). A
+ * tensor looks to the edit like the only initializer of a graph. What is not changed is copied. */
+cq_status cq_edit_file(cq_edit *edit, const char *path, const char *out);
+
+/* One tensor message into a file. */
+cq_status cq_write_tensor_message(const char *path, const cq_onnx_tensor *tensor);
+
+/* Takes the elements out of a message, wherever they are. */
+void cq_clear_elements(cq_onnx_tensor *tensor);
+
+#endif

@@ -1,0 +1,134 @@
+/* The keys, their order and the layout are those of pytorch-pfn-extras, even the name of the
+ * exporter, which its tools look for. */
+#include "testcase/meta.h"
+
+#include "base/json.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int add_text(const char *text, size_t size, void *to)
+{
+    cq_str_add_n(to, text, size);
+    return 0;
+}
+
+static cq_status write_json(const json_t *json, const char *path)
+{
+    cq_str text   = { 0 };
+    bool   failed = json_dump_callback(json, add_text, &text, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    cq_status status = failed ? cq_no_memory() : text.status;
+
+    if (status == CQ_OK)
+        status = cq_file_write(path, text.text, text.len);
+    cq_str_clear(&text);
+    return status;
+}
+
+/* 2022-03-04T05:06:07.123456, local time, as datetime.isoformat has it. */
+static json_t *now(void)
+{
+    char            text[40];
+    struct timespec t;
+    struct tm       local;
+    size_t          n;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    if (!localtime_r(&t.tv_sec, &local))
+        return NULL;
+    n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
+    snprintf(text + n, sizeof text - n, ".%06ld", t.tv_nsec / 1000);
+    return json_string(text);
+}
+
+/* The first line that a command prints; "" if it fails. The commands are constants. */
+static const char *first_line(char *line, size_t size, const char *command)
+{
+    FILE *pipe = popen(command, "r");
+
+    *line = '\0';
+    if (!pipe)
+        return line;
+    if (!fgets(line, (int)size, pipe))
+        *line = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    pclose(pipe);
+    return line;
+}
+
+/* The state of the working folder, NULL if it is not under git. */
+static json_t *git_state(void)
+{
+    static const char *const commands[][2] = {
+        { "branch", "git rev-parse --abbrev-ref HEAD 2>/dev/null" },
+        { "commit", "git rev-parse HEAD 2>/dev/null" },
+        { "remote", "git ls-remote --get-url origin 2>/dev/null" },
+        { "commit_date", "git show -s --format=%ci HEAD 2>/dev/null" },
+    };
+    char    line[1024];
+    json_t *git;
+
+    if (strcmp(first_line(line, sizeof line, "git rev-parse --is-inside-work-tree 2>/dev/null"),
+               "true") != 0)
+        return NULL;
+    git = json_object();
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        json_object_set_new(git, commands[i][0],
+                            json_string(first_line(line, sizeof line, commands[i][1])));
+    return git;
+}
+
+static cq_status read_user_meta(json_t **out, const char *text)
+{
+    json_error_t error;
+
+    *out = json_loads(text, 0, &error);
+    if (json_is_object(*out))
+        return CQ_OK;
+    json_decref(*out);
+    *out = NULL;
+    return cq_fail(CQ_E_ARGUMENT, NULL, "it is for example {\"author\": \"me\"}",
+                   "the user's meta data is no JSON object: %s",
+                   *error.text ? error.text : "it is another value");
+}
+
+cq_status cq_meta_write(const cq_meta *meta, const char *path)
+{
+    json_t   *user = NULL, *git, *json;
+    cq_status status;
+
+    if (meta->user_meta)
+        CQ_TRY(read_user_meta(&user, meta->user_meta));
+    git  = git_state();
+    json = json_object();
+    json_object_set_new(json, "generated_at", now());
+    json_object_set_new(json, "output_directory", json_string(meta->output_directory));
+    json_object_set_new(json, "exporter", json_string("torch-onnx-utils"));
+    json_object_set_new(json, "strip_large_tensor_data", json_boolean(meta->is_stripped));
+    if (json_object_size(user))
+        json_object_set(json, "user_meta", user);
+    if (git)
+        json_object_set(json, "git", git);
+    status = write_json(json, path);
+    json_decref(user);
+    json_decref(git);
+    json_decref(json);
+    return status;
+}
+
+cq_status cq_meta_set_unstripped(const char *path, const char *out)
+{
+    json_error_t error;
+    json_t      *json = json_load_file(path, 0, &error);
+    cq_status    status;
+
+    if (!json)
+        return cq_fail(CQ_E_FORMAT, path, NULL, "line %d is no JSON: %s", error.line, error.text);
+    if (json_object_get(json, "strip_large_tensor_data"))
+        json_object_set_new(json, "strip_large_tensor_data", json_false());
+    status = write_json(json, out);
+    json_decref(json);
+    return status;
+}

@@ -76,6 +76,9 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
     return CQ_OK;
 }
 
+/* What archives put where a value is never used. It may be handed on, as any value. */
+#define UNINITIALIZED "uninitialized"
+
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const char *name  = x->u.name;
@@ -85,7 +88,7 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
     if (v) {
         undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
-        if (undefined)
+        if (undefined && (!undefined->text || strcmp(undefined->text, UNINITIALIZED) != 0))
             return cq_eval_fail(ev, x->at, CQ_E_TYPE,
                                 "%s has no value on some way to this place", name);
         *out = *v;
@@ -705,7 +708,7 @@ static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
         return cq_eval_annotate(ev, a[0].value, v, out);
     }
     if (x->u.call.n == 1 && is_syntax(f, "uninitialized"))
-        return new_thing(ev, CQ_THING_UNDEFINED, "uninitialized", out);
+        return new_thing(ev, CQ_THING_UNDEFINED, UNINITIALIZED, out);
     if (x->u.call.n == 2 && (is_syntax(f, "isinstance") ||
                              (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "isinstance") == 0))) {
         CQ_TRY(cq_eval_expr(ev, a[0].value, &v));

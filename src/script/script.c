@@ -187,7 +187,11 @@ static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
         CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_I64, 0, NULL, &v.u.i.value));
         break;
     case CQ_VAL_FLOAT:
-        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_F64, 0, NULL, &v.u.f.value));
+        /* PyTorch's own export makes them float32, as it does with any number of Python's. */
+        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_F32, 0, NULL, &(float){ (float)v.u.f.value }));
+        break;
+    case CQ_VAL_BOOL:
+        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_BOOL, 0, NULL, &(uint8_t){ v.u.b.value }));
         break;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
@@ -212,7 +216,7 @@ static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
         }
         return CQ_OK;
     }
-    default: *out = v; return CQ_OK; /* bools, texts and None steer the program */
+    default: *out = v; return CQ_OK; /* texts and None steer the program */
     }
     name = c->inputs->name(c->inputs->user, c->next++, buffer, sizeof buffer);
     {
@@ -236,7 +240,7 @@ static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
         *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, value, -1));
         return CQ_OK;
     }
-    return cq_builtin_number_of(ev, t, CQ_VAL_FLOAT, out);
+    return cq_builtin_number_of(ev, t, v.kind, out);
 }
 
 static cq_status keep_graph_output(cq_eval *ev, cq_tensor *t, void *user)

@@ -144,6 +144,12 @@ static range range_of(const cq_opcall *c, cq_dtype *dtype)
     return r;
 }
 
+/* A float of the graph. Integers are symbols, which sizes follow; floats are just known there. */
+static bool is_of_data(cq_val v)
+{
+    return v.kind == CQ_VAL_FLOAT && v.u.f.origin;
+}
+
 static cq_status arange_shape(cq_opcall *c)
 {
     cq_dtype dtype;
@@ -168,6 +174,8 @@ static cq_status arange_shape(cq_opcall *c)
         n = cq_size_floordiv(c, cq_size_add(c, n, cq_size_sub(c, by, cq_i(1))), by);
     } else {
         n = cq_i((int64_t)ceil(span / step));
+        if (is_of_data(r.start) || is_of_data(r.end) || is_of_data(r.step))
+            n = cq_unknown_size(c, n.value);
     }
     cq_result(c, 0, dtype, 1, &n);
     return c->cx->status;

@@ -180,18 +180,53 @@ static cq_value *count(cq_sym *s, cq_int n)
     return cq_sym_squeeze(s, out, &axis, 1);
 }
 
+/* Whether an operator has an argument, and it is not just this number. 1.5 is not 1. */
+static bool is_other(const cq_sym *s, const char *arg, int64_t number)
+{
+    int               at = cq_schema_find(s->op->schema, arg);
+    const cq_operand *o  = at < 0 ? NULL : &s->node->inputs[at];
+
+    if (!o)
+        return false;
+    return o->kind == CQ_OPERAND_INT     ? !cq_int_is(o->u.i, number)
+           : o->kind == CQ_OPERAND_FLOAT ? o->u.f != (double)number
+                                         : true;
+}
+
+/* Whether an argument is a number that only the data has: then so is how many numbers there are. */
+static bool is_of_data(const cq_sym *s, const char *arg)
+{
+    int at = cq_schema_find(s->op->schema, arg);
+
+    return at >= 0 && s->node->inputs[at].kind == CQ_OPERAND_VALUE;
+}
+
+static cq_status arange_of_data(cq_sym *s, cq_dtype dtype)
+{
+    cq_value *start = is_other(s, "start", 0) ? cq_sym_in_as(s, "start", dtype) : NULL;
+    cq_value *end   = cq_sym_in_as(s, "end", dtype);
+    cq_value *step  = is_other(s, "step", 1) ? cq_sym_in_as(s, "step", dtype) : NULL;
+
+    if (cq_sym_opset(s) < 11)
+        return cq_sym_no(s, 11, "a range of numbers that are not fixed needs opset 11");
+    start = start ? start : cq_sym_num(s, end, 0);
+    step  = step ? step : cq_sym_num(s, end, 1);
+    return cq_sym_done(s, cq_sym_op(s, "Range", CQ_IN(start, end, step), CQ_NO_ATTR));
+}
+
 static cq_status arange(cq_sym *s)
 {
-    cq_type          want   = cq_sym_result_type(s, 0);
-    const cq_schema *schema = s->op->schema;
-    cq_value        *x      = constant(s);
+    cq_type   want = cq_sym_result_type(s, 0);
+    cq_value *x    = constant(s);
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
+    if (is_of_data(s, "start") || is_of_data(s, "end") || is_of_data(s, "step"))
+        return arange_of_data(s, want.dtype);
     x = cq_sym_cast(s, count(s, want.sizes[0]), want.dtype);
-    if (cq_schema_find(schema, "step") >= 0 && !cq_int_is(cq_sym_int(s, "step"), 1))
+    if (is_other(s, "step", 1))
         x = CQ_2("Mul", x, cq_sym_operand(s, "step"));
-    if (cq_schema_find(schema, "start") >= 0 && !cq_int_is(cq_sym_int(s, "start"), 0))
+    if (is_other(s, "start", 0))
         x = CQ_2("Add", x, cq_sym_operand(s, "start"));
     return cq_sym_done(s, x);
 }

@@ -400,11 +400,3 @@ cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition
     ev->result       = CQ_NONE;
     return status;
 }
-
-cq_status cq_eval_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val count, cq_flow *flow)
-{
-    (void)count;
-    (void)flow;
-    return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED,
-                        "how often this loop runs depends on the data, which cannot be exported yet");
-}

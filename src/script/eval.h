@@ -184,13 +184,23 @@ cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
                           const cq_ast_block *rest, size_t rest_at, cq_path *path);
 void      cq_path_clear(cq_path *path);
 
+/* The same in two steps, for what a loop does around its body. end takes all changes back. */
+typedef struct cq_exploration {
+    cq_block *outer;
+    size_t    mark;
+} cq_exploration;
+
+void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
+cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
+
 /* The value that a place holds now, or held at the end of a path. */
 cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
 cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
 cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
 bool      cq_place_same(const cq_change *a, const cq_change *b);
 
-/* Whether a size can be computed in block (its symbols come from there or further out). */
+/* Whether a value can be used in block, and whether a size can be computed in block (its symbols come from there or further out). */
+bool cq_value_is_visible(const cq_value *v, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
 
 /* branch.c, loop.c */

@@ -198,31 +198,46 @@ static cq_status take_back(cq_eval *ev, size_t mark)
     return status;
 }
 
-cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
-                          const cq_ast_block *rest, size_t rest_at, cq_path *path)
+void cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x)
 {
-    cq_capture *cap   = ev->capture;
-    cq_block   *outer = cap->block;
-    size_t      mark  = ev->journal.n;
-    cq_status   status, back;
+    cq_capture *cap = ev->capture;
 
+    x->outer              = cap->block;
+    x->mark               = ev->journal.n;
     cap->block            = block;
     cap->will_change      = note_track;
     cap->will_change_user = ev;
     ev->journaling++;
+}
+
+cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path)
+{
+    cq_capture *cap = ev->capture;
+    cq_status   back;
+
+    if (status == CQ_OK)
+        status = collect(ev, x->mark, path);
+    ev->journaling--;
+    back       = take_back(ev, x->mark);
+    cap->block = x->outer;
+    if (!ev->journaling)
+        cap->will_change = NULL;
+    return status == CQ_OK ? back : status;
+}
+
+cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
+                          const cq_ast_block *rest, size_t rest_at, cq_path *path)
+{
+    cq_exploration x;
+    cq_status      status;
+
+    cq_explore_begin(ev, block, &x);
     path->flow = CQ_FLOW_NEXT;
     status     = cq_eval_block(ev, b, 0, &path->flow);
     if (status == CQ_OK && rest && path->flow == CQ_FLOW_NEXT)
         status = cq_eval_block(ev, rest, rest_at, &path->flow);
     path->result = path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result) : CQ_NONE;
-    if (status == CQ_OK)
-        status = collect(ev, mark, path);
-    ev->journaling--;
-    back       = take_back(ev, mark);
-    cap->block = outer;
-    if (!ev->journaling)
-        cap->will_change = NULL;
-    return status == CQ_OK ? back : status;
+    return cq_explore_end(ev, &x, status, path);
 }
 
 void cq_path_clear(cq_path *path)
@@ -252,6 +267,11 @@ static bool is_around(const cq_block *outer, const cq_block *inner)
     return false;
 }
 
+bool cq_value_is_visible(const cq_value *v, const cq_block *block)
+{
+    return is_around(v->block, block);
+}
+
 bool cq_int_is_visible(cq_int i, const cq_block *block)
 {
     if (!i.expr)
@@ -261,7 +281,7 @@ bool cq_int_is_visible(cq_int i, const cq_block *block)
             const cq_atom *a = i.expr->terms[t].atoms[k];
 
             if (a->kind == CQ_ATOM_SYMBOL
-                    ? a->origin && !is_around(((cq_value *)a->origin)->block, block)
+                    ? a->origin && !cq_value_is_visible(a->origin, block)
                     : !cq_int_is_visible(a->a, block) || !cq_int_is_visible(a->b, block))
                 return false;
         }

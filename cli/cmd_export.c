@@ -4,6 +4,7 @@
 #include "example.h"
 #include "export_options.h"
 #include "model.h"
+#include "prove.h"
 #include "report.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static cq_status save(const cli_args *args, const cq_onnx_model *onnx, const cha
 }
 
 /* Export and save; what came of it goes into the report, if one is wanted. */
-static cq_status export_model(const cli_args *args, cli_model *model, const cli_example *example,
+static cq_status export_model(const cli_args *args, cli_model *model, cli_example *example,
                               cli_export *job, const char *path)
 {
     cq_onnx_model *onnx   = NULL;
@@ -40,6 +41,9 @@ static cq_status export_model(const cli_args *args, cli_model *model, const cli_
                                                         &job->options);
 
     cli_report_phase(CLI_PHASE_EXPORT);
+    if (status == CQ_OK && cli_has(args, "verify"))
+        status = cli_prove(model, onnx, example, &job->options);
+    cli_report_phase(CLI_PHASE_VERIFY);
     if (status == CQ_OK)
         status = save(args, onnx, path);
     cli_report_phase(CLI_PHASE_SAVE);
@@ -56,7 +60,7 @@ static int result_of(cq_status status)
     return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
 }
 
-static int export_and_report(const cli_args *args, cli_model *model, const cli_example *example,
+static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
                              cli_export *job)
 {
     const char *report = cli_value(args, "report");
@@ -64,6 +68,9 @@ static int export_and_report(const cli_args *args, cli_model *model, const cli_e
     cq_status   status;
     int         code, report_code = CLI_DONE;
 
+    if (cli_has(args, "verify") &&
+        (job->options.training != CQ_TRAINING_EVAL || (job->options.flags & CQ_EXPORT_NO_PARAMS)))
+        return cli_misuse(args->verb, "--verify needs a model in eval mode, with its weights");
     if (report && cq_export_report_new(&job->options.report) != CQ_OK)
         return cli_fail();
     status = export_model(args, model, example, job, path);
@@ -77,15 +84,17 @@ static int export_and_report(const cli_args *args, cli_model *model, const cli_e
 
 static int run(const cli_args *args)
 {
-    static cli_example example; /* too large for a stack frame, both */
+    static cli_model   model; /* too large for a stack frame, all three */
+    static cli_example example;
     static cli_export  job;
-    cli_model          model;
     int                code;
 
     cli_report_begin();
     code = cli_model_open(&model, args->operands[0]);
     if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model);
+        code = cli_example_read(&example, args, &model.takes);
+    if (code == CLI_DONE)
+        code = cli_example_load(&example);
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
@@ -102,6 +111,7 @@ static const cli_option options[] = {
     CLI_EXAMPLE_OPTIONS,
     CLI_EXPORT_OPTIONS,
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
+    { "verify", NULL, "run the model and its export, and compare; on other dynamic sizes too", 0 },
     { "report", "FILE", "what came of it, as JSON: operators, what is missing, warnings, times", 0 },
     { 0 },
 };

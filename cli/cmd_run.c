@@ -1,7 +1,9 @@
-/* calque run: a model's numbers. */
+/* calque run: a model's numbers. ONNX models are run by a session (run_onnx.c), all others by their
+ * front end. */
 #include "cli.h"
 #include "example.h"
 #include "model.h"
+#include "run_onnx.h"
 #include "show.h"
 
 #include <calque/threads.h>
@@ -23,7 +25,7 @@ static int make_folder(const char *folder)
 /* The names of a program's outputs are not known: they are numbered. */
 static const char *output_name(const cli_model *model, size_t i, char *buffer, size_t size)
 {
-    if (i < model->n_outputs)
+    if (i < model->n_output_names)
         return model->output_names[i];
     snprintf(buffer, size, "output_%zu", i);
     return buffer;
@@ -48,16 +50,13 @@ static int give_outputs(const char *folder, const cli_model *model, cq_tensor *c
     return CLI_DONE;
 }
 
-static int run_model(const cli_args *args, cli_model *model, const cli_example *example)
+static int run_model(const char *folder, cli_model *model, const cli_example *example)
 {
-    cq_tensor  *outputs[CLI_MAX_OUTPUTS] = { NULL };
-    const char *folder                   = cli_value(args, "output");
-    size_t      n                        = 0;
-    int         code;
+    cq_tensor *outputs[CLI_MAX_OUTPUTS] = { NULL };
+    size_t     n                        = 0;
+    int        code;
 
-    code = folder ? make_folder(folder) : CLI_DONE;
-    if (code == CLI_DONE)
-        code = cli_result(model->front_end->run(model, example->tensors, example->n, outputs, &n));
+    code = cli_result(model->front_end->run(model, example->tensors, example->n, outputs, &n));
     if (code == CLI_DONE)
         code = give_outputs(folder, model, outputs, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
@@ -65,32 +64,47 @@ static int run_model(const cli_args *args, cli_model *model, const cli_example *
     return code;
 }
 
-static int run(const cli_args *args)
+static int run_eagerly(const cli_args *args, const char *folder)
 {
-    static cli_example example; /* too large for a stack frame */
-    cli_model          model;
-    int64_t            threads = 0;
-    int                code;
+    static cli_model   model; /* too large for a stack frame, both */
+    static cli_example example;
+    int                code = cli_model_open(&model, args->operands[0]);
 
-    code = cli_number(args, "threads", 1, 64, &threads);
-    if (code != CLI_DONE)
-        return code;
-    cq_set_threads((int)threads);
-    code = cli_model_open(&model, args->operands[0]);
+    if (code == CLI_DONE && (cli_has(args, "dump") || cli_has(args, "profile")))
+        code = cli_misuse(args->verb, "--dump and --profile are for ONNX models");
     if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model);
+        code = cli_example_read(&example, args, &model.takes);
+    if (code == CLI_DONE)
+        code = cli_example_load(&example);
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
     if (code == CLI_DONE)
-        code = run_model(args, &model, &example);
+        code = run_model(folder, &model, &example);
     cli_example_clear(&example);
     cli_model_close(&model);
     return code;
 }
 
+static int run(const cli_args *args)
+{
+    const char *folder  = cli_value(args, "output");
+    int64_t     threads = 0;
+    int         code    = cli_number(args, "threads", 1, 64, &threads);
+
+    if (code == CLI_DONE && folder)
+        code = make_folder(folder);
+    if (code != CLI_DONE)
+        return code;
+    cq_set_threads((int)threads);
+    return cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
+                                                : run_eagerly(args, folder);
+}
+
 static const cli_option options[] = {
     { "output", "DIR", "write output_0.pb, output_1.pb, … to DIR instead", 'o' },
     CLI_EXAMPLE_OPTIONS,
+    { "dump", "NAME", "a value inside of an ONNX model as well, repeatable", 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
+    { "profile", "FILE", "when each node of an ONNX model ran, as a trace for chrome://tracing", 0 },
     { 0 },
 };
 
@@ -98,9 +112,11 @@ const cli_verb cli_verb_run = {
     .name         = "run",
     .operands     = "MODEL",
     .summary      = "run a model and look at its outputs",
-    .about        = "Runs MODEL, TorchScript or the name of a built-in model (calque zoo lists them), and prints\n"
-                    "a summary of each output: type, range, first values. Without inputs it takes the\n"
-                    "built-in model's own example. Weights of built-in models are random, the same each time.",
+    .about        = "Runs MODEL, an ONNX model, TorchScript, or the name of a built-in model (calque zoo lists\n"
+                    "them), and prints a summary of each output: type, range, first values. Without inputs it\n"
+                    "takes the built-in model's own example, or random numbers of the types that the ONNX model\n"
+                    "declares, where free sizes are 1. Weights of built-in models are random, the same each\n"
+                    "time.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

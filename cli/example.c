@@ -24,7 +24,7 @@ static int read_specs(cli_example *e, const cli_args *args)
 }
 
 /* DIR/args.json, if it is there. */
-static int read_structure(cli_example *e, const char *path, const cli_model *model)
+static int read_structure(cli_example *e, const char *path, const cli_signature *s)
 {
     static char text[STRUCTURE_SIZE];
     FILE       *file = fopen(path, "rb");
@@ -34,10 +34,9 @@ static int read_structure(cli_example *e, const char *path, const cli_model *mod
         return CLI_DONE;
     n = fread(text, 1, sizeof text, file);
     fclose(file);
-    if (model->examples)
+    if (s->n != CLI_ANY_NUMBER)
         return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
-                             "%s says how arguments nest, but a built-in model takes plain tensors",
-                             path);
+                             "%s says how arguments nest, but this model takes plain tensors", path);
     if (n == sizeof text)
         return cli_fail_with("", "'%s' is too large", path);
     text[n]      = '\0';
@@ -47,7 +46,7 @@ static int read_structure(cli_example *e, const char *path, const cli_model *mod
 
 /* DIR/input_0.pb or .npy, DIR/input_1.pb, … until there is none. */
 static int read_folder(cli_example *e, const cli_args *args, const char *folder,
-                       const cli_model *model)
+                       const cli_signature *s)
 {
     static const char *const endings[] = { "pb", "npy" };
     static char              paths[CLI_MAX_INPUTS][PATH_SIZE]; /* the example refers to them */
@@ -57,7 +56,7 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
     if (strlen(folder) > PATH_SIZE - 32)
         return cli_misuse(args->verb, "--example: the path is too long");
     snprintf(paths[0], PATH_SIZE, "%s/args.json", folder);
-    code = read_structure(e, paths[0], model);
+    code = read_structure(e, paths[0], s);
     if (code != CLI_DONE)
         return code;
     while (found && e->n < CLI_MAX_INPUTS) {
@@ -76,47 +75,49 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
     return CLI_DONE;
 }
 
-static void take_own(cli_example *e, const cli_model *model)
+static void size_named_axes(cli_example *e, const cli_signature *s)
 {
-    for (; e->n < model->n_inputs; e->n++) {
-        const cq_zoo_input *from = &model->examples[e->n];
-        cli_input          *to   = &e->inputs[e->n];
-
-        *to = (cli_input){ .dtype = from->dtype, .rank = from->rank };
-        for (size_t i = 0; i < from->rank; i++)
-            to->axes[i].size = from->sizes[i];
-    }
-}
-
-static void size_named_axes(cli_example *e, const cli_model *model)
-{
-    for (size_t i = 0; i < e->n && model->examples; i++) {
-        const cq_zoo_input *own = &model->examples[i];
-        cli_input          *in  = &e->inputs[i];
+    for (size_t i = 0; i < e->n; i++) {
+        const cli_input *own = &s->own[i];
+        cli_input       *in  = &e->inputs[i];
 
         for (size_t k = 0; k < in->rank && in->rank == own->rank; k++)
-            if (*in->axes[k].name && own->sizes[k] > 1)
-                in->axes[k].size = own->sizes[k];
+            if (*in->axes[k].name && own->axes[k].size > 1)
+                in->axes[k].size = own->axes[k].size;
     }
 }
 
-int cli_example_read(cli_example *e, const cli_args *args, const cli_model *model)
+static int wrong_number(const cli_example *e, const cli_args *args, const cli_signature *s)
+{
+    return cli_misuse(args->verb, "%s takes %s%zu input%s, but %zu %s given", s->model,
+                      s->n_needed < s->n ? "up to " : "", s->n, s->n == 1 ? "" : "s", e->n,
+                      e->n == 1 ? "is" : "are");
+}
+
+int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)
 {
     const char *folder = cli_value(args, "example");
     int         code;
 
-    *e = (cli_example){ 0 };
+    e->n         = 0;
+    e->structure = NULL;
     if (folder && cli_has(args, "input"))
         return cli_misuse(args->verb, "--input and --example cannot be given together");
-    code = folder ? read_folder(e, args, folder, model) : read_specs(e, args);
+    code = folder ? read_folder(e, args, folder, s) : read_specs(e, args);
     if (code != CLI_DONE)
         return code;
-    if (e->n && model->examples && e->n != model->n_inputs)
-        return cli_misuse(args->verb, "%s takes %zu input%s, but %zu %s given", model->name,
-                          model->n_inputs, model->n_inputs == 1 ? "" : "s", e->n,
-                          e->n == 1 ? "is" : "are");
-    take_own(e, model);
-    size_named_axes(e, model);
+    if (e->n && (e->n < s->n_needed || e->n > s->n))
+        return wrong_number(e, args, s);
+    size_named_axes(e, s);
+    for (; e->n < s->n_needed; e->n++)
+        e->inputs[e->n] = s->own[e->n];
+    return CLI_DONE;
+}
+
+int cli_example_load(cli_example *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        e->tensors[i] = NULL;
     for (size_t i = 0; i < e->n; i++)
         if (cli_input_tensor(&e->tensors[i], &e->inputs[i], i) != CQ_OK)
             return cli_fail();
@@ -125,7 +126,8 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_model *mode
 
 void cli_example_clear(cli_example *e)
 {
-    for (size_t i = 0; i < e->n; i++)
+    for (size_t i = 0; i < e->n; i++) {
         cq_tensor_release(e->tensors[i]);
-    e->n = 0;
+        e->tensors[i] = NULL;
+    }
 }

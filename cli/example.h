@@ -4,9 +4,17 @@
 
 #include "cli.h"
 #include "input.h"
-#include "model.h"
 
 #define CLI_MAX_INPUTS 256
+
+/* What a model takes. Large, as an example is: there is one at a time, and it is static. */
+typedef struct cli_signature {
+    const char *model; /* what it is called in messages */
+    size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
+                                CLI_ANY_NUMBER: nothing is known, and arguments may nest */
+    const char *names[CLI_MAX_INPUTS];
+    cli_input   own[CLI_MAX_INPUTS]; /* its own example */
+} cli_signature;
 
 typedef struct cli_example {
     cli_input   inputs[CLI_MAX_INPUTS]; /* of a file only its path is set */
@@ -22,10 +30,13 @@ typedef struct cli_example {
     { "example", "DIR", "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 }, \
     { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 }
 
-/* Reads the options and makes the tensors. The exit code, after saying what is wrong; clear the
- * example in any case. A size with a name is as large as in the model's own example; where that has
- * none, or 1, it is 2: a size of 1 broadcasts, and hides what does not follow it. */
-int  cli_example_read(cli_example *example, const cli_args *args, const cli_model *model);
+/* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as in
+ * the model's own example; where that has none, or 1, it is 2: a size of 1 broadcasts, and hides
+ * what does not follow it. */
+int cli_example_read(cli_example *example, const cli_args *args, const cli_signature *signature);
+
+/* Makes the tensors; clear them in any case. */
+int  cli_example_load(cli_example *example);
 void cli_example_clear(cli_example *example);
 
 #endif

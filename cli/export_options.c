@@ -155,11 +155,11 @@ static int read_choices(cli_export *e, const cli_args *args)
 
 static void take_names_of_model(cli_export *e, const cli_model *model)
 {
-    e->options.n_input_names  = model->n_inputs;
-    e->options.n_output_names = model->n_outputs;
-    for (size_t i = 0; i < model->n_inputs; i++)
-        e->input_names[i] = model->examples[i].name;
-    for (size_t i = 0; i < model->n_outputs; i++)
+    e->options.n_input_names  = model->takes.n == CLI_ANY_NUMBER ? 0 : model->takes.n;
+    e->options.n_output_names = model->n_output_names;
+    for (size_t i = 0; i < e->options.n_input_names; i++)
+        e->input_names[i] = model->takes.names[i];
+    for (size_t i = 0; i < model->n_output_names; i++)
         e->output_names[i] = model->output_names[i];
 }
 

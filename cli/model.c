@@ -7,18 +7,33 @@
 
 /* ---- built-in models ---- */
 
+static void zoo_describe(cli_model *model, const cq_zoo_model *zoo)
+{
+    cli_signature *takes = &model->takes;
+
+    model->name  = zoo->name;
+    takes->model = zoo->name;
+    takes->n = takes->n_needed = zoo->n_inputs;
+    for (size_t i = 0; i < zoo->n_inputs; i++) {
+        const cq_zoo_input *from = &zoo->inputs[i];
+
+        takes->names[i] = from->name;
+        takes->own[i]   = (cli_input){ .dtype = from->dtype, .rank = from->rank };
+        for (size_t k = 0; k < from->rank; k++)
+            takes->own[i].axes[k].size = from->sizes[k];
+    }
+    model->n_output_names = zoo->n_outputs;
+    for (size_t i = 0; i < zoo->n_outputs; i++)
+        model->output_names[i] = zoo->output_names[i];
+}
+
 static cq_status zoo_open(cli_model *model, const char *operand)
 {
-    const cq_zoo_model *zoo    = cq_zoo_find(operand);
-    cq_module          *module = zoo->make();
+    const cq_zoo_model *zoo = cq_zoo_find(operand);
 
-    model->name         = zoo->name;
-    model->handle       = module;
-    model->n_inputs     = zoo->n_inputs;
-    model->n_outputs    = zoo->n_outputs;
-    model->examples     = zoo->inputs;
-    model->output_names = zoo->output_names;
-    return module ? cq_module_status(module) : CQ_E_NO_MEMORY;
+    zoo_describe(model, zoo);
+    model->handle = zoo->make();
+    return model->handle ? cq_module_status(model->handle) : CQ_E_NO_MEMORY;
 }
 
 static cq_status zoo_export(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
@@ -30,9 +45,9 @@ static cq_status zoo_export(cq_onnx_model **out, cli_model *model, cq_tensor *co
 static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                          cq_tensor **outputs, size_t *n_outputs)
 {
-    *n_outputs = model->n_outputs;
+    *n_outputs = model->n_output_names;
     cq_module_train(model->handle, false);
-    return cq_module_run(model->handle, inputs, n_inputs, outputs, model->n_outputs);
+    return cq_module_run(model->handle, inputs, n_inputs, outputs, *n_outputs);
 }
 
 static void zoo_close(cli_model *model)
@@ -51,7 +66,7 @@ static const struct kind {
 } kinds[] = {
     { "\x80", "a pickle of Python objects",
       "save the model with torch.jit.save; torch.save keeps no program" },
-    { "\x08", "an ONNX model already", "calque check, print and infer take it" },
+    { "\x08", "an ONNX model already", "calque check, print, infer and run take it" },
     { "\x7f" "ELF", "a program", NULL },
 };
 
@@ -97,12 +112,25 @@ bool cli_model_is_built_in(const char *operand)
     return cq_zoo_find(operand) != NULL;
 }
 
+/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
+bool cli_model_is_onnx(const char *operand)
+{
+    FILE *file  = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
+    int   first = file ? getc(file) : EOF;
+
+    if (file)
+        fclose(file);
+    return first == 0x08 || (first != EOF && cli_ends_with(operand, ".onnx"));
+}
+
 int cli_model_open(cli_model *model, const char *operand)
 {
     FILE *file;
     int   code;
 
-    *model = (cli_model){ 0 };
+    model->front_end      = NULL;
+    model->takes.n        = 0;
+    model->n_output_names = 0;
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;
         return cli_result(model->front_end->open(model, operand));
@@ -122,5 +150,5 @@ void cli_model_close(cli_model *model)
 {
     if (model->front_end)
         model->front_end->close(model);
-    *model = (cli_model){ 0 };
+    model->front_end = NULL;
 }

@@ -4,6 +4,8 @@
 #ifndef CALQUE_CLI_MODEL_H
 #define CALQUE_CLI_MODEL_H
 
+#include "example.h"
+
 #include <calque/export.h>
 #include <calque/zoo.h>
 
@@ -29,25 +31,24 @@ typedef struct cli_call {
     bool        trace;     /* the example decides every branch and loop */
 } cli_call;
 
+/* Large: there is one at a time, and it is static. */
 struct cli_model {
     const cli_front_end *front_end;
     const char          *name;   /* "alexnet", for messages and for files named after it */
     void                *handle; /* the front end's */
     cli_call             call;
-
-    /* What it takes and gives. For TorchScript nothing of it is known: examples is NULL, and they
-     * must be given. */
-    size_t              n_inputs, n_outputs;
-    const cq_zoo_input *examples;
-    const char *const  *output_names;
+    cli_signature        takes;
+    size_t               n_output_names;
+    const char          *output_names[CLI_MAX_OUTPUTS];
 };
 
 /* The exit code, after saying what is wrong. Close the model in any case. */
 int  cli_model_open(cli_model *model, const char *operand);
 void cli_model_close(cli_model *model);
 
-/* Whether an operand is a built-in model. */
+/* Whether an operand is a built-in model, or a file with an ONNX model. */
 bool cli_model_is_built_in(const char *operand);
+bool cli_model_is_onnx(const char *operand);
 
 extern const cli_front_end cli_script_front_end;
 

@@ -131,7 +131,7 @@ static void put_error(FILE *out, cq_status status)
 
 static void put_all(FILE *out, const cli_report *r)
 {
-    static const char *const phases[] = { "load", "export", "save" };
+    static const char *const phases[] = { "load", "export", "verify", "save" };
 
     fputs("{\n  ", out);
     put_text(out, "model", r->model);

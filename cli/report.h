@@ -5,7 +5,13 @@
 
 #include <calque/export.h>
 
-typedef enum cli_phase { CLI_PHASE_LOAD, CLI_PHASE_EXPORT, CLI_PHASE_SAVE, CLI_N_PHASES } cli_phase;
+typedef enum cli_phase {
+    CLI_PHASE_LOAD,
+    CLI_PHASE_EXPORT,
+    CLI_PHASE_VERIFY,
+    CLI_PHASE_SAVE,
+    CLI_N_PHASES
+} cli_phase;
 
 /* From now on phases are timed, and warnings of the library are kept for the report (they go to
  * standard error all the same). */

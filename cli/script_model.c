@@ -27,8 +27,10 @@ static cq_status script_open(cli_model *model, const char *operand)
     cq_script *script = NULL;
     cq_status  status = cq_script_load(&script, operand);
 
-    model->name   = name_of(operand);
-    model->handle = script;
+    model->name        = name_of(operand);
+    model->takes.model = model->name;
+    model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
+    model->handle      = script;
     return status;
 }
 

@@ -29,7 +29,7 @@ def main():
             assert counts == {"Conv": 4, "Relu": 3, "DepthToSpace": 1}, counts
             assert got["unsupported"] == [] and got["baked"] == []
             assert ["mine" in entry["message"] for entry in got["warnings"]] == [True]
-            assert set(got["seconds"]) == {"load", "export", "save"}
+            assert set(got["seconds"]) == {"load", "export", "verify", "save"}
             assert 0 < sum(got["seconds"].values()) < 100
         with report.case("a model that is not"):
             code, got = export(folder, "--symbolics", f"{HERE}/data/bad.rules", "-o", "never.onnx")

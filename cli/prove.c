@@ -1,0 +1,98 @@
+/* Whether an export does what its source does. The source runs eagerly, the export in calque's own
+ * runtime; they share kernels but neither graphs nor operators. */
+#include "prove.h"
+
+#include <calque/session.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rounding errors of a whole model add up; an operator that is wrong is off by far more. */
+#define RTOL 1e-3
+#define ATOL 1e-5
+
+typedef struct pair {
+    cq_tensor *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
+    size_t     n;
+} pair;
+
+static cq_status compare(const cq_session *session, const pair *p)
+{
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < p->n && status == CQ_OK; i++) {
+        cq_onnx_value *got = NULL, *wanted = NULL;
+
+        status = cq_onnx_value_new_tensor(&got, p->got[i]);
+        if (status == CQ_OK)
+            status = cq_onnx_value_new_tensor(&wanted, p->wanted[i]);
+        if (status == CQ_OK)
+            status = cq_onnx_value_compare(got, wanted, RTOL, ATOL);
+        if (status == CQ_E_TYPE)
+            cli_note("output %s of the export differs from the source",
+                     cq_session_output_name(session, i));
+        cq_onnx_value_release(got);
+        cq_onnx_value_release(wanted);
+    }
+    return status;
+}
+
+static cq_status run_both(cli_model *model, const cq_session *session, const cli_example *e)
+{
+    static pair p; /* one at a time */
+    cq_status   status;
+
+    p      = (pair){ .n = 0 };
+    status = model->front_end->run(model, e->tensors, e->n, p.wanted, &p.n);
+    if (status == CQ_OK)
+        status = cq_session_run_tensors(session, e->tensors, e->n, p.got, p.n);
+    if (status == CQ_OK)
+        status = compare(session, &p);
+    for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++) {
+        cq_tensor_release(p.wanted[i]);
+        cq_tensor_release(p.got[i]);
+    }
+    return status;
+}
+
+/* Makes each dynamic axis one larger. Axes of one name are as large as each other, and remain so.
+ * False when there is none, or its input is a file, whose numbers are what they are. */
+static bool grow(cli_example *e, const cq_export_options *o)
+{
+    bool grown = false;
+
+    for (size_t i = 0; i < o->n_dynamic_axes; i++) {
+        const cq_dynamic_axis *d = &o->dynamic_axes[i];
+
+        for (size_t k = 0; k < e->n && k < o->n_input_names; k++) {
+            cli_input *in   = &e->inputs[k];
+            int64_t    axis = d->axis < 0 ? d->axis + (int64_t)in->rank : d->axis;
+
+            if (in->path || strcmp(o->input_names[k], d->value) != 0)
+                continue;
+            in->axes[axis].size++; /* the export has checked the range */
+            grown = true;
+        }
+    }
+    return grown;
+}
+
+cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
+                    const cq_export_options *options)
+{
+    cq_session *session = NULL;
+    cq_status   status  = cq_session_prepare(&session, onnx, NULL);
+
+    if (status == CQ_OK)
+        status = run_both(model, session, e);
+    if (status == CQ_OK && grow(e, options)) {
+        cli_example_clear(e);
+        status = CQ_OK;
+        for (size_t i = 0; i < e->n && status == CQ_OK; i++)
+            status = cli_input_tensor(&e->tensors[i], &e->inputs[i], i);
+        if (status == CQ_OK)
+            status = run_both(model, session, e);
+    }
+    cq_session_free(session);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* `export --verify`: the source and its export, run side by side. */
+#ifndef CALQUE_CLI_PROVE_H
+#define CALQUE_CLI_PROVE_H
+
+#include "example.h"
+#include "export_options.h"
+#include "model.h"
+
+/* Runs both on the example, and, if the model has dynamic axes, on an example where each of them is
+ * one larger. CQ_OK when all outputs agree; the tolerances are those of whole models. */
+cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *example,
+                    const cq_export_options *options);
+
+#endif

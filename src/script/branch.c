@@ -50,6 +50,7 @@ static bool leaves(const cq_ast_block *b, bool in_loop)
 typedef struct join {
     cq_eval  *ev;
     cq_node  *node;      /* the If */
+    cq_path  *paths[2];  /* what its sides did */
     CQ_VEC(cq_value *) outputs;
 } join;
 
@@ -63,7 +64,6 @@ static cq_status undefined(join *j, const char *why, cq_val *out)
     return j->ev->cx->status;
 }
 
-/* Runs fn with nodes going into the i-th branch. */
 static cq_tensor *tensor_in(join *j, size_t i, cq_val v, cq_status *status)
 {
     cq_capture *cap   = j->ev->capture;
@@ -76,6 +76,26 @@ static cq_tensor *tensor_in(join *j, size_t i, cq_val v, cq_status *status)
     return t;
 }
 
+/* Exchanges what tensors hold now and what they held at the end of a side. */
+static void swap_tracks(cq_path *path)
+{
+    for (size_t i = 0; i < path->changes.n; i++) {
+        cq_change *c = &path->changes.items[i];
+        cq_track  *t = c->where, was;
+
+        if (c->kind != CQ_CHANGE_TRACK)
+            continue;
+        was            = *t;
+        t->value       = c->old_value;
+        t->version     = c->old_version;
+        t->current     = c->old_current;
+        c->old_value   = was.value;
+        c->old_version = was.version;
+        c->old_current = was.current;
+    }
+}
+
+/* What a tensor holds at the end of the i-th side, which may have written to it. */
 static cq_value *value_in(join *j, size_t i, cq_tensor *t)
 {
     cq_capture *cap   = j->ev->capture;
@@ -83,7 +103,9 @@ static cq_value *value_in(join *j, size_t i, cq_tensor *t)
     cq_value   *v;
 
     cap->block = j->node->blocks[i];
-    v          = cq_capture_value(cap, j->ev->cx, t);
+    swap_tracks(j->paths[i]);
+    v = cq_capture_value(cap, j->ev->cx, t);
+    swap_tracks(j->paths[i]);
     cap->block = outer;
     return v;
 }
@@ -206,12 +228,6 @@ static bool plainly_equal(cq_val a, cq_val b)
     }
 }
 
-/* A tensor that neither side made is the same on both, unless one changed it. */
-static bool same_tensor(join *j, cq_tensor *a, cq_tensor *b)
-{
-    return a == b && value_in(j, 0, a) == value_in(j, 1, b);
-}
-
 static cq_status join_values(join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_status  status;
@@ -237,9 +253,8 @@ static cq_status join_values(join *j, cq_val a, cq_val b, cq_val *out)
     }
     if (plainly_equal(a, b))
         return CQ_OK;
-    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR)
-        return same_tensor(j, a.u.tensor, b.u.tensor) ? CQ_OK
-                                                      : join_tensors(j, a.u.tensor, b.u.tensor, out);
+    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* of one, the contents are joined */
+        return a.u.tensor == b.u.tensor ? CQ_OK : join_tensors(j, a.u.tensor, b.u.tensor, out);
     if (cq_val_is_number(a) && cq_val_is_number(b)) {
         cq_val_kind kind = a.kind == b.kind ? a.kind : CQ_VAL_FLOAT;
 
@@ -352,7 +367,7 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest
 {
     bool      leaving = leaves(&s->u.branch.then, false) || leaves(&s->u.branch.other, false);
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };
-    join      j = { 0 };
+    join      j = { .paths = { &then, &other } };
     cq_status status;
 
     if (raises(&s->u.branch.then))

@@ -12,11 +12,16 @@ static const struct {
     const char      *domain;
     const cq_rt_row *rows;
 } families[] = {
-    { "", cq_rt_rows_elementwise }, { "", cq_rt_rows_shape },  { "", cq_rt_rows_create },
-    { "", cq_rt_rows_math },        { "", cq_rt_rows_index },  { "", cq_rt_rows_reduce },
-    { "", cq_rt_rows_window },      { "", cq_rt_rows_norm },   { "", cq_rt_rows_control },
-    { "", cq_rt_rows_sequence },    { "", cq_rt_rows_random }, { "", cq_rt_rows_quantize },
-    { "", cq_rt_rows_rnn },         { "", cq_rt_rows_loss },
+    { "", cq_rt_rows_elementwise }, { "", cq_rt_rows_shape },
+    { "", cq_rt_rows_create },      { "", cq_rt_rows_math },
+    { "", cq_rt_rows_einsum },      { "", cq_rt_rows_index },
+    { "", cq_rt_rows_reduce },      { "", cq_rt_rows_window },
+    { "", cq_rt_rows_norm },        { "", cq_rt_rows_control },
+    { "", cq_rt_rows_sequence },    { "", cq_rt_rows_random },
+    { "", cq_rt_rows_quantize },    { "", cq_rt_rows_rnn },
+    { "", cq_rt_rows_loss },        { "", cq_rt_rows_resize },
+    { "", cq_rt_rows_image },       { "", cq_rt_rows_signal },
+    { "", cq_rt_rows_text },        { "ai.onnx.preview.training", cq_rt_rows_training },
 };
 
 #define N_FAMILIES (sizeof families / sizeof *families)

@@ -1,0 +1,362 @@
+/* Operators on strings. */
+#include "runtime/kernels/families.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static cq_status set_texts(cq_texts **out, cq_rt *rt, size_t i, size_t rank, const int64_t *sizes)
+{
+    CQ_TRY(cq_texts_new(out, rank, sizes));
+    return cq_rt_set(rt, i, cq_val_of_texts(*out));
+}
+
+/* ---- StringNormalizer ---- */
+
+/* Letters of ASCII, and of Latin-1 in UTF-8 (0xc3 and a second byte); others stay. */
+static char changed_case(char c, char before, bool upper)
+{
+    unsigned char u     = (unsigned char)c;
+    bool          latin = (unsigned char)before == 0xc3;
+
+    if (upper && ((c >= 'a' && c <= 'z') || (latin && u >= 0xa0 && u <= 0xbe && u != 0xb7)))
+        return (char)(u - 0x20);
+    if (!upper && ((c >= 'A' && c <= 'Z') || (latin && u >= 0x80 && u <= 0x9e && u != 0x97)))
+        return (char)(u + 0x20);
+    return c;
+}
+
+static void change_case(char *text, size_t len, bool upper)
+{
+    char before = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+
+        text[i] = changed_case(c, before, upper);
+        before  = c;
+    }
+}
+
+static bool same_text(const char *a, size_t a_len, const cq_onnx_bytes *b, bool case_matters)
+{
+    char a_before = 0, b_before = 0;
+
+    if (a_len != b->size)
+        return false;
+    for (size_t i = 0; i < a_len; i++) {
+        char x = a[i], y = ((const char *)b->data)[i];
+
+        if (case_matters ? x != y
+                         : changed_case(x, a_before, false) != changed_case(y, b_before, false))
+            return false;
+        a_before = x;
+        b_before = y;
+    }
+    return true;
+}
+
+static bool is_stopword(const cq_onnx_attribute *words, const cq_texts *x, size_t i,
+                        bool case_matters)
+{
+    for (uint32_t k = 0; words && k < words->strings.n; k++)
+        if (same_text(cq_texts_at(x, i), cq_texts_len(x, i), &words->strings.items[k],
+                      case_matters))
+            return true;
+    return false;
+}
+
+static cq_status string_normalizer(cq_rt *rt)
+{
+    const cq_texts          *x            = cq_val_texts(rt->in[0]);
+    const cq_onnx_attribute *words        = cq_rt_attr_given(rt, "stopwords");
+    bool                     case_matters = cq_rt_int(rt, "is_case_sensitive");
+    bool                     upper        = cq_rt_is(rt, "case_change_action", "UPPER");
+    bool                     lower        = cq_rt_is(rt, "case_change_action", "LOWER");
+    int64_t                  sizes[2] = { 1, 1 }, n = 0;
+    cq_texts                *y;
+
+    if (x->rank < 1 || x->rank > 2 || (x->rank == 2 && x->sizes[0] != 1))
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %u, wanted [C] or [1, C]", x->rank);
+    for (size_t i = 0; i < x->n; i++)
+        n += !is_stopword(words, x, i, case_matters);
+    sizes[x->rank - 1] = n ? n : 1; /* one empty string stands for none at all */
+    CQ_TRY(set_texts(&y, rt, 0, x->rank, sizes));
+    for (size_t i = 0, to = 0; i < x->n; i++) {
+        if (is_stopword(words, x, i, case_matters))
+            continue;
+        CQ_TRY(cq_texts_set(y, to, cq_texts_at(x, i), cq_texts_len(x, i)));
+        if (upper || lower)
+            change_case(y->items[to]->text, y->items[to]->len, upper);
+        to++;
+    }
+    return CQ_OK;
+}
+
+/* ---- TfIdfVectorizer ---- */
+
+typedef struct vectorizer {
+    const cq_onnx_attribute *counts, *indexes, *ints, *strings, *weights;
+    const cq_texts          *texts; /* one of the two */
+    const cq_tensor         *numbers;
+    int64_t                  shortest, longest, max_skip, n_out;
+} vectorizer;
+
+static bool same_item(const vectorizer *v, int64_t at, uint32_t in_pool)
+{
+    if (v->texts)
+        return same_text(cq_texts_at(v->texts, (size_t)at), cq_texts_len(v->texts, (size_t)at),
+                         &v->strings->strings.items[in_pool], true);
+    return cq_tensor_get_i64(v->numbers, at) == v->ints->ints.items[in_pool];
+}
+
+/* The output that n items from at on, step apart, belong to; -1: none. Grams of n items lie in
+ * the pool from first to last. */
+static int64_t find_gram(const vectorizer *v, int64_t at, int64_t step, int64_t n, uint32_t first,
+                         uint32_t last, uint32_t gram)
+{
+    for (uint32_t i = first; i + n <= last; i += (uint32_t)n, gram++) {
+        int64_t k = 0;
+
+        while (k < n && same_item(v, at + k * step, i + (uint32_t)k))
+            k++;
+        if (k == n && gram < v->indexes->ints.n)
+            return v->indexes->ints.items[gram];
+    }
+    return -1;
+}
+
+static uint32_t pool_size(const vectorizer *v)
+{
+    return v->texts ? v->strings->strings.n : v->ints->ints.n;
+}
+
+static void count_grams(const vectorizer *v, float *to, int64_t row, int64_t length)
+{
+    uint32_t gram = 0; /* of the first in the pool with n items */
+
+    for (uint32_t c = 0; c < v->counts->ints.n; c++) {
+        int64_t  n     = (int64_t)c + 1;
+        uint32_t first = (uint32_t)v->counts->ints.items[c], last = pool_size(v);
+
+        if (c + 1 < v->counts->ints.n)
+            last = (uint32_t)v->counts->ints.items[c + 1];
+        /* Single items have no gaps. */
+        for (int64_t skip = 0;
+             n >= v->shortest && n <= v->longest && skip <= (n == 1 ? 0 : v->max_skip); skip++)
+            for (int64_t at = 0; at + (n - 1) * (skip + 1) < length; at++) {
+                int64_t found = find_gram(v, row * length + at, skip + 1, n, first, last, gram);
+
+                if (found >= 0)
+                    to[found]++;
+            }
+        gram += (last - first) / (uint32_t)n;
+    }
+}
+
+static cq_status vectorizer_init(vectorizer *v, cq_rt *rt)
+{
+    *v = (vectorizer){ .counts   = cq_rt_attr_given(rt, "ngram_counts"),
+                       .indexes  = cq_rt_attr_given(rt, "ngram_indexes"),
+                       .ints     = cq_rt_attr_given(rt, "pool_int64s"),
+                       .strings  = cq_rt_attr_given(rt, "pool_strings"),
+                       .weights  = cq_rt_attr_given(rt, "weights"),
+                       .texts    = cq_val_texts(rt->in[0]),
+                       .numbers  = cq_rt_in(rt, 0),
+                       .shortest = cq_rt_int(rt, "min_gram_length"),
+                       .longest  = cq_rt_int(rt, "max_gram_length"),
+                       .max_skip = cq_rt_int(rt, "max_skip_count") };
+    if (!v->counts || !v->indexes || !(v->texts ? v->strings : v->ints))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "there is no pool of n-grams for the input");
+    for (uint32_t i = 0; i < v->counts->ints.n; i++)
+        if (v->counts->ints.items[i] < (i ? v->counts->ints.items[i - 1] : 0) ||
+            v->counts->ints.items[i] > pool_size(v))
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "ngram_counts has %" PRId64 ", the pool %u",
+                           v->counts->ints.items[i], pool_size(v));
+    for (uint32_t i = 0; i < v->indexes->ints.n; i++) {
+        int64_t index = v->indexes->ints.items[i];
+
+        if (index < 0 || index > INT32_MAX)
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "ngram_indexes has %" PRId64, index);
+        v->n_out = index >= v->n_out ? index + 1 : v->n_out;
+    }
+    return CQ_OK;
+}
+
+/* The weight of an output is that of the gram that leads to it. */
+static void weigh(const vectorizer *v, float *row, bool counts_matter)
+{
+    for (int64_t i = 0; !counts_matter && i < v->n_out; i++)
+        row[i] = row[i] > 0;
+    for (uint32_t i = 0; v->weights && i < v->indexes->ints.n && i < v->weights->floats.n; i++)
+        row[v->indexes->ints.items[i]] *= v->weights->floats.items[i];
+}
+
+static cq_status tfidf_vectorizer(cq_rt *rt)
+{
+    vectorizer v;
+    int64_t    sizes[2], rank, rows = 1, length;
+    float     *to;
+    cq_tensor *y;
+
+    CQ_TRY(vectorizer_init(&v, rt));
+    rank = v.texts ? v.texts->rank : v.numbers->rank;
+    if (rank < 1 || rank > 2)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %" PRId64 ", wanted 1 or 2", rank);
+    for (int64_t i = 0; i < rank; i++)
+        sizes[i] = v.texts ? v.texts->sizes[i] : cq_size_of(v.numbers, (size_t)i);
+    rows            = rank == 2 ? sizes[0] : 1;
+    length          = sizes[rank - 1];
+    sizes[rank - 1] = v.n_out;
+    CQ_TRY(cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, (size_t)rank, sizes));
+    CQ_TRY(cq_kernel_fill_i64(y, 0));
+    to = cq_tensor_data(y);
+    for (int64_t i = 0; i < rows; i++, to += v.n_out) {
+        count_grams(&v, to, i, length);
+        if (!cq_rt_is(rt, "mode", "TF"))
+            weigh(&v, to, cq_rt_is(rt, "mode", "TFIDF"));
+    }
+    return CQ_OK;
+}
+
+/* ---- joining and splitting ---- */
+
+/* Element i of sizes, in t, which broadcasts to them. */
+static size_t broadcast_place(const cq_texts *t, const cq_rt_sizes *sizes, size_t i)
+{
+    size_t place = 0, step = 1;
+
+    for (uint32_t d = 0; d < sizes->rank; d++) { /* from the last */
+        size_t  size = (size_t)sizes->at[sizes->rank - 1 - d], at = i % size;
+        int64_t own = d < t->rank ? t->sizes[t->rank - 1 - d] : 1;
+
+        i /= size;
+        if (own != 1)
+            place += at * step;
+        step *= (size_t)own;
+    }
+    return place;
+}
+
+static cq_status string_concat(cq_rt *rt)
+{
+    const cq_texts *a = cq_val_texts(rt->in[0]), *b = cq_val_texts(rt->in[1]), *both[] = { a, b };
+    cq_int          plain[CQ_MAX_RANK];
+    cq_rt_sizes     sizes = { 0 };
+    cq_texts       *y;
+
+    for (int k = 0; k < 2; k++) {
+        cq_tensor shape = { .rank = both[k]->rank, .sizes = plain };
+
+        for (uint32_t i = 0; i < shape.rank; i++)
+            plain[i] = cq_i(both[k]->sizes[i]);
+        CQ_TRY(cq_rt_broadcast_with(&sizes, &shape));
+    }
+    CQ_TRY(set_texts(&y, rt, 0, sizes.rank, sizes.at));
+    for (size_t i = 0; i < y->n; i++) {
+        cq_str    text = { 0 };
+        cq_status status;
+
+        for (int k = 0; k < 2; k++) {
+            size_t at = broadcast_place(both[k], &sizes, i);
+
+            cq_str_add_n(&text, cq_texts_at(both[k], at), cq_texts_len(both[k], at));
+        }
+        status = text.status;
+        if (status == CQ_OK)
+            status = cq_texts_set(y, i, cq_str_text(&text), text.len);
+        cq_str_clear(&text);
+        CQ_TRY(status);
+    }
+    return CQ_OK;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The next piece of text: *from moves behind it, and *end is where it ends. False: no more. An
+ * empty delimiter stands for any white space. rest takes all that is left. */
+static bool next_piece(const char *text, size_t len, const char *delimiter, bool rest, size_t *from,
+                       size_t *begin, size_t *end)
+{
+    size_t width = strlen(delimiter);
+
+    if (!width) {
+        while (*from < len && is_space(text[*from]))
+            ++*from;
+        if (*from == len)
+            return false;
+        *begin = *end = *from;
+        while (*end < len && (rest || !is_space(text[*end])))
+            ++*end;
+        while (rest && *end > *begin && is_space(text[*end - 1]))
+            --*end;
+        *from = rest ? len : *end;
+        return true;
+    }
+    if (*from > len)
+        return false;
+    *begin = *end = *from;
+    while (*end < len && (rest || len - *end < width || memcmp(text + *end, delimiter, width) != 0))
+        ++*end;
+    *from = *end == len ? len + 1 : *end + width;
+    return true;
+}
+
+/* Pieces of element i, which are put into y from at on if it is not NULL. */
+static cq_status split_one(int64_t *n, cq_texts *y, size_t at, const cq_texts *x, size_t i,
+                           const char *delimiter, int64_t limit)
+{
+    size_t from = 0, begin, end;
+
+    *n = 0;
+    if (!cq_texts_len(x, i))
+        return CQ_OK;
+    while (next_piece(cq_texts_at(x, i), cq_texts_len(x, i), delimiter, limit >= 0 && *n == limit,
+                      &from, &begin, &end)) {
+        if (y)
+            CQ_TRY(cq_texts_set(y, at + (size_t)*n, cq_texts_at(x, i) + begin, end - begin));
+        ++*n;
+    }
+    return CQ_OK;
+}
+
+static cq_status string_split(cq_rt *rt)
+{
+    const cq_texts *x         = cq_val_texts(rt->in[0]);
+    const char     *delimiter = cq_rt_string(rt, "delimiter");
+    int64_t         limit     = cq_rt_attr_given(rt, "maxsplit") ? cq_rt_int(rt, "maxsplit") : -1;
+    int64_t         sizes[CQ_MAX_RANK], most = 0, n;
+    cq_tensor      *counts;
+    cq_texts       *y;
+
+    if (x->rank == CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "X has rank %u", x->rank);
+    CQ_TRY(cq_rt_temp(&counts, rt, CQ_DTYPE_I64, x->rank, x->sizes));
+    for (size_t i = 0; i < x->n; i++) {
+        (void)split_one(&n, NULL, 0, x, i, delimiter, limit);
+        ((int64_t *)cq_tensor_data(counts))[i] = n;
+        most                                   = n > most ? n : most;
+    }
+    if (cq_rt_wants(rt, 1))
+        CQ_TRY(cq_rt_set_tensor(rt, 1, counts));
+    else
+        cq_tensor_release(counts);
+    memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
+    sizes[x->rank] = most;
+    CQ_TRY(set_texts(&y, rt, 0, x->rank + 1, sizes));
+    for (size_t i = 0; i < x->n; i++)
+        CQ_TRY(split_one(&n, y, i * (size_t)most, x, i, delimiter, limit));
+    return CQ_OK;
+}
+
+const cq_rt_row cq_rt_rows_text[] = {
+    { "StringNormalizer", 10, string_normalizer, CQ_RT_TEXT_OWN, 0 },
+    { "TfIdfVectorizer", 9, tfidf_vectorizer, CQ_RT_TEXT_OWN, 0 },
+    { "StringConcat", 20, string_concat, CQ_RT_TEXT_OWN, 0 },
+    { "StringSplit", 20, string_split, CQ_RT_TEXT_OWN, 0 },
+    { 0 },
+};

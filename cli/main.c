@@ -14,6 +14,7 @@ extern const cli_verb cli_verb_ops;
 extern const cli_verb cli_verb_print;
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_strip;
+extern const cli_verb cli_verb_testcase;
 extern const cli_verb cli_verb_unstrip;
 extern const cli_verb cli_verb_verify;
 extern const cli_verb cli_verb_zoo;
@@ -21,6 +22,7 @@ extern const cli_verb cli_verb_zoo;
 /* In the order of the help page: making models, looking at them, running them. */
 static const cli_verb *const verbs[] = {
     &cli_verb_export,
+    &cli_verb_testcase,
     &cli_verb_print,
     &cli_verb_check,
     &cli_verb_infer,

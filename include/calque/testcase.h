@@ -42,6 +42,56 @@ CQ_API cq_status cq_strip_file(const char *path, const char *out, const cq_strip
  * tensor (.pb), or a folder with a test-case. out NULL: in place. */
 CQ_API cq_status cq_unstrip(const char *path, const char *out, uint64_t seed);
 
+/* ---- Writing test-cases ---- */
+
+enum {
+    CQ_TESTCASE_NO_METADATA = 1 << 0, /* no meta.json */
+    CQ_TESTCASE_KEEP_MODEL  = 1 << 1, /* a model.onnx that is there stays, and the data goes to the
+                                       * next test_data_set_N that is not there yet */
+    CQ_TESTCASE_STRIP    = 1 << 2,    /* strip the model and the data */
+    CQ_TESTCASE_NO_TRACE = 1 << 3     /* no export_trace.json.gz */
+};
+
+/* Set the defaults with cq_testcase_options_init. All pointers are borrowed during the call. */
+typedef struct cq_testcase_options {
+    size_t                   struct_size;    /* set by cq_testcase_options_init, never by hand */
+    uint32_t                 flags;          /* CQ_TESTCASE_*; default 0 */
+    int64_t                  threshold;      /* of CQ_TESTCASE_STRIP; default CQ_STRIP_THRESHOLD */
+    const char              *user_meta;      /* a JSON object for meta.json; NULL: none */
+    const cq_export_options *export_options; /* NULL: the defaults */
+} cq_testcase_options;
+
+CQ_API void cq_testcase_options_init(cq_testcase_options *options);
+
+#define CQ_TESTCASE_MAX_OUTPUTS 64
+
+/* Where a test-case comes from: what can be exported, and be run on the same inputs. */
+typedef struct cq_testcase_source {
+    void *user;
+    cq_status (*export_to)(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
+                           size_t n_inputs, const cq_export_options *options);
+
+    /* outputs has room for CQ_TESTCASE_MAX_OUTPUTS; those it sets are released by the caller,
+     * whether it succeeds or not. */
+    cq_status (*run)(void *user, cq_tensor *const *inputs, size_t n_inputs, cq_tensor **outputs,
+                     size_t *n_outputs);
+} cq_testcase_source;
+
+/* Writes model.onnx, meta.json, export_trace.json.gz and test_data_set_N/input_i.pb, output_i.pb
+ * into folder, which is made if need be. N is 0 when the model was written; *.pb files in that
+ * set are deleted first. Inputs without a name in the options are called input_0, input_1, …; those
+ * that the model does not use are left out, of the model and of the data. Nothing is written if
+ * the export or the run fails. */
+CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
+                                   cq_tensor *const *inputs, size_t n_inputs,
+                                   const cq_testcase_options *options);
+
+/* The same for a module, run in the mode that the options of the export say. outputs may be NULL;
+ * else it gets n_outputs tensors, which are the caller's to release. options may be NULL. */
+CQ_API cq_status cq_module_testcase(cq_tensor **outputs, const char *folder, cq_module *module,
+                                    cq_tensor *const *inputs, size_t n_inputs, size_t n_outputs,
+                                    const cq_testcase_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,101 @@
+/* calque testcase: a model, what it was given and what it gave. */
+#include "cli.h"
+#include "example.h"
+#include "export_options.h"
+#include "model.h"
+
+#include <calque/testcase.h>
+
+static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
+                           size_t n_inputs, const cq_export_options *options)
+{
+    cli_model *model = user;
+
+    return model->front_end->export_to(out, model, inputs, n_inputs, options);
+}
+
+static cq_status run_model(void *user, cq_tensor *const *inputs, size_t n_inputs,
+                           cq_tensor **outputs, size_t *n_outputs)
+{
+    cli_model *model = user;
+
+    return model->front_end->run(model, inputs, n_inputs, outputs, n_outputs);
+}
+
+static const struct {
+    const char *option;
+    uint32_t    flag;
+} flags[] = {
+    { "no-metadata", CQ_TESTCASE_NO_METADATA },
+    { "keep-model", CQ_TESTCASE_KEEP_MODEL },
+    { "strip-large-tensor-data", CQ_TESTCASE_STRIP },
+    { "no-trace", CQ_TESTCASE_NO_TRACE },
+};
+
+static int write_testcase(const cli_args *args, cli_model *model, const cli_example *example,
+                          const cli_export *job)
+{
+    const cq_testcase_source source = { model, export_to, run_model };
+    cq_testcase_options      options;
+    cq_status                status;
+    int                      code;
+
+    if (job->options.training != CQ_TRAINING_EVAL)
+        return cli_misuse(args->verb,
+                          "outputs are those of evaluation; --training is not for them");
+    cq_testcase_options_init(&options);
+    options.export_options = &job->options;
+    options.user_meta      = cli_value(args, "user-meta");
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
+    code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
+    if (code != CLI_DONE)
+        return code;
+    status = cq_testcase_write(args->operands[1], &source, example->tensors, example->n, &options);
+    code   = cli_result(status);
+    return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
+}
+
+static int run(const cli_args *args)
+{
+    static cli_example example; /* too large for a stack frame, both */
+    static cli_export  job;
+    cli_model          model;
+    int                code = cli_model_open(&model, args->operands[0]);
+
+    if (code == CLI_DONE)
+        code = cli_example_read(&example, args, &model);
+    if (code == CLI_DONE)
+        code = cli_export_read(&job, args, &model, &example);
+    if (code == CLI_DONE)
+        code = write_testcase(args, &model, &example, &job);
+    cli_example_clear(&example);
+    cli_model_close(&model);
+    return code;
+}
+
+static const cli_option options[] = {
+    { "keep-model", NULL, "keep a model.onnx that is there, add the next test_data_set_N", 0 },
+    { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 },
+    { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 },
+    { "no-metadata", NULL, "no meta.json", 0 },
+    { "user-meta", "JSON", "an object that is put into meta.json", 0 },
+    { "no-trace", NULL, "no export_trace.json.gz", 0 },
+    CLI_EXAMPLE_OPTIONS,
+    CLI_EXPORT_OPTIONS,
+    { 0 },
+};
+
+const cli_verb cli_verb_testcase = {
+    .name     = "testcase",
+    .operands = "MODEL OUTDIR",
+    .summary  = "export a model with inputs and outputs",
+    .about =
+        "Writes OUTDIR/model.onnx, meta.json, export_trace.json.gz, and test_data_set_N with the\n"
+        "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …).\n"
+        "calque verify OUTDIR replays it. MODEL and its options are as for calque export.",
+    .options      = options,
+    .min_operands = 2,
+    .max_operands = 2,
+    .run          = run,
+};

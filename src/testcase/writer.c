@@ -1,0 +1,322 @@
+/* Writes test-cases. Everything is computed before the first file is touched. */
+#include "base/str.h"
+#include "base/warn.h"
+#include "testcase/folder.h"
+#include "testcase/meta.h"
+#include "testcase/strip.h"
+#include "testcase/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct writer {
+    const char                *folder;
+    const cq_testcase_options *options;
+    cq_export_options          export_options; /* with a name for every input */
+    char (*names)[32];                         /* those that are made up */
+    const char      **input_names;
+    cq_tensor *const *inputs;
+    size_t            n_inputs;
+    cq_onnx_model    *model;
+    cq_tensor        *outputs[CQ_TESTCASE_MAX_OUTPUTS];
+    size_t            n_outputs;
+    cq_trace          trace;
+} writer;
+
+CQ_API void cq_testcase_options_init(cq_testcase_options *options)
+{
+    *options =
+        (cq_testcase_options){ .struct_size = sizeof *options, .threshold = CQ_STRIP_THRESHOLD };
+}
+
+static bool wants(const writer *w, uint32_t flag)
+{
+    return w->options->flags & flag;
+}
+
+static void writer_clear(writer *w)
+{
+    for (size_t i = 0; i < w->n_outputs; i++)
+        cq_tensor_release(w->outputs[i]);
+    cq_onnx_model_free(w->model);
+    cq_trace_clear(&w->trace);
+    cq_free(w->input_names);
+    cq_free(w->names);
+}
+
+/* By its name an input is found again in the model, where unused ones are missing. */
+static cq_status name_inputs(writer *w)
+{
+    cq_export_options *o = &w->export_options;
+    size_t             n = o->n_input_names > w->n_inputs ? o->n_input_names : w->n_inputs;
+
+    w->names       = cq_alloc_array(w->n_inputs + 1, sizeof *w->names);
+    w->input_names = cq_alloc_array(n + 1, sizeof *w->input_names);
+    if (!w->names || !w->input_names)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        if (i < w->n_inputs)
+            snprintf(w->names[i], sizeof w->names[i], "input_%zu", i);
+        w->input_names[i] = i < o->n_input_names ? o->input_names[i] : w->names[i];
+    }
+    o->input_names   = w->input_names;
+    o->n_input_names = n;
+    return CQ_OK;
+}
+
+/* ---- files ---- */
+
+/* FOLDER/NAME in s, which is cleared first. NULL when there is no memory. */
+static const char *in_folder(cq_str *s, const char *folder, const char *name)
+{
+    cq_str_clear(s);
+    cq_str_printf(s, "%s/%s", folder, name);
+    return s->status == CQ_OK ? s->text : NULL;
+}
+
+static cq_status write_tensor(const writer *w, const char *set, const char *kind, size_t index,
+                              const char *name, cq_tensor *t)
+{
+    cq_str          path = { 0 };
+    cq_onnx_model  *m    = NULL;
+    cq_onnx_tensor *tensor;
+    cq_status       status;
+    bool            stripped;
+
+    cq_str_printf(&path, "%s/%s_%zu.pb", set, kind, index);
+    CQ_TRY_OR_DONE(path.status);
+    CQ_TRY_OR_DONE(cq_onnx_model_new(&m, NULL));
+    tensor = cq_onnx_tensor_new(m, name, t);
+    CQ_TRY_OR_DONE(m->status);
+    if (wants(w, CQ_TESTCASE_STRIP))
+        CQ_TRY_OR_DONE(cq_strip_tensor(&stripped, m, tensor, w->options->threshold));
+    status = cq_write_tensor_message(path.text, tensor);
+done:
+    cq_onnx_model_free(m);
+    cq_str_clear(&path);
+    return status;
+}
+
+static cq_tensor *find_input(const writer *w, const char *name)
+{
+    for (size_t i = 0; i < w->n_inputs; i++)
+        if (strcmp(w->input_names[i], name) == 0)
+            return w->inputs[i];
+    return NULL;
+}
+
+/* What the model takes, in its order. Weights that are inputs as well need no data. */
+static cq_status write_inputs(const writer *w, const char *set)
+{
+    size_t n = cq_onnx_model_n_values(w->model, CQ_ONNX_INPUTS), index = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = cq_onnx_model_value_name(w->model, CQ_ONNX_INPUTS, i);
+        cq_tensor  *t    = find_input(w, name);
+
+        if (t)
+            CQ_TRY(write_tensor(w, set, "input", index++, name, t));
+        else if (!cq_onnx_model_has_initializer(w->model, name))
+            cq_warn(name, "an input of the model is none of the example, and gets no file");
+    }
+    return CQ_OK;
+}
+
+static cq_status write_outputs(const writer *w, const char *set)
+{
+    const cq_export_options *o = &w->export_options;
+
+    for (size_t i = 0; i < w->n_outputs; i++)
+        CQ_TRY(write_tensor(w, set, "output", i, i < o->n_output_names ? o->output_names[i] : NULL,
+                            w->outputs[i]));
+    return CQ_OK;
+}
+
+static cq_status delete_tensors(const char *set)
+{
+    cq_names  names  = { 0 };
+    cq_str    path   = { 0 };
+    cq_status status = cq_list_folder(&names, set);
+
+    for (size_t i = 0; i < names.n && status == CQ_OK; i++)
+        if (cq_ends_with(names.items[i], ".pb")) {
+            if (!in_folder(&path, set, names.items[i]))
+                status = CQ_E_NO_MEMORY;
+            else if (unlink(path.text) != 0)
+                status = cq_fail(CQ_E_IO, path.text, NULL, "cannot delete the file");
+        }
+    cq_str_clear(&path);
+    cq_names_clear(&names);
+    return status;
+}
+
+/* The first set that is not there, or with a new model the first of all. */
+static const char *choose_set(const writer *w, cq_str *path, bool is_new_model)
+{
+    for (size_t n = 0;; n++) {
+        char name[40];
+
+        snprintf(name, sizeof name, "test_data_set_%zu", n);
+        if (!in_folder(path, w->folder, name) || is_new_model || access(path->text, F_OK) != 0)
+            return path->status == CQ_OK ? path->text : NULL;
+    }
+}
+
+static cq_status write_set(const writer *w, bool is_new_model)
+{
+    cq_str      path = { 0 };
+    const char *set  = choose_set(w, &path, is_new_model);
+    cq_status   status;
+
+    if (!set)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY_OR_DONE(cq_dir_make(set));
+    CQ_TRY_OR_DONE(delete_tensors(set));
+    CQ_TRY_OR_DONE(write_inputs(w, set));
+    status = write_outputs(w, set);
+done:
+    cq_str_clear(&path);
+    return status;
+}
+
+/* Stripped weights are external data that is nowhere, so the model is saved as it is. */
+static cq_status write_model(writer *w, const char *path)
+{
+    bool                 strip = wants(w, CQ_TESTCASE_STRIP);
+    cq_strip_options     strip_options;
+    cq_onnx_save_options save;
+
+    cq_strip_options_init(&strip_options);
+    cq_onnx_save_options_init(&save);
+    strip_options.threshold = w->options->threshold;
+    if (strip)
+        save.flags = CQ_ONNX_SAVE_AS_IS;
+    else if (w->export_options.flags & CQ_EXPORT_EXTERNAL_DATA)
+        save.flags = CQ_ONNX_SAVE_EXTERNAL;
+    if (strip)
+        CQ_TRY(cq_onnx_model_strip(w->model, &strip_options));
+    return cq_onnx_model_save(w->model, path, &save);
+}
+
+static cq_status write_meta(const writer *w, const char *path)
+{
+    cq_meta meta = { w->folder, wants(w, CQ_TESTCASE_STRIP), w->options->user_meta };
+
+    if (!wants(w, CQ_TESTCASE_NO_METADATA))
+        return cq_meta_write(&meta, path);
+    if (meta.user_meta)
+        cq_warn(NULL, "the user's meta data is not written, since metadata is off");
+    if (meta.is_stripped)
+        cq_warn(NULL, "nothing says that the test-case is stripped, since metadata is off");
+    return CQ_OK;
+}
+
+static cq_status write_files(writer *w)
+{
+    cq_str    path = { 0 };
+    cq_status status;
+    bool      is_new_model;
+
+    CQ_TRY(cq_dir_make(w->folder));
+    if (!in_folder(&path, w->folder, "meta.json"))
+        return CQ_E_NO_MEMORY;
+    CQ_TRY_OR_DONE(write_meta(w, path.text));
+    CQ_TRY_OR_DONE(in_folder(&path, w->folder, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY);
+    is_new_model = !wants(w, CQ_TESTCASE_KEEP_MODEL) || access(path.text, F_OK) != 0;
+    CQ_TRY_OR_DONE(write_set(w, is_new_model));
+    if (is_new_model)
+        CQ_TRY_OR_DONE(write_model(w, path.text));
+    cq_trace_step(&w->trace, "write");
+    if (!wants(w, CQ_TESTCASE_NO_TRACE))
+        status = in_folder(&path, w->folder, "export_trace.json.gz")
+                     ? cq_trace_write(&w->trace, path.text)
+                     : CQ_E_NO_MEMORY;
+done:
+    cq_str_clear(&path);
+    return status;
+}
+
+CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
+                                   cq_tensor *const *inputs, size_t n_inputs,
+                                   const cq_testcase_options *options)
+{
+    writer              w = { .folder = folder, .inputs = inputs, .n_inputs = n_inputs };
+    cq_testcase_options defaults;
+    cq_status           status;
+
+    cq_testcase_options_init(&defaults);
+    w.options = options ? options : &defaults;
+    cq_export_options_init(&w.export_options);
+    if (w.options->export_options)
+        w.export_options = *w.options->export_options;
+    cq_trace_begin(&w.trace);
+    CQ_TRY_OR_DONE(name_inputs(&w));
+    CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));
+    cq_trace_step(&w.trace, "export");
+    CQ_TRY_OR_DONE(source->run(source->user, inputs, n_inputs, w.outputs, &w.n_outputs));
+    cq_trace_step(&w.trace, "run");
+    status = write_files(&w);
+done:
+    writer_clear(&w);
+    return status;
+}
+
+/* ---- modules ---- */
+
+typedef struct module_source {
+    cq_module  *module;
+    cq_training training;
+    cq_tensor **outputs; /* wanted by the caller; may be NULL */
+    size_t      n_outputs;
+} module_source;
+
+static cq_status module_export(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
+                               size_t n_inputs, const cq_export_options *options)
+{
+    module_source *s = user;
+
+    return cq_module_export(out, s->module, inputs, n_inputs, options);
+}
+
+static cq_status module_run(void *user, cq_tensor *const *inputs, size_t n_inputs,
+                            cq_tensor **outputs, size_t *n_outputs)
+{
+    module_source     *s     = user;
+    cq_training_modes *modes = NULL;
+    cq_status          status;
+
+    if (s->training != CQ_TRAINING_PRESERVE)
+        CQ_TRY(cq_module_set_training(s->module, s->training == CQ_TRAINING_TRAIN, &modes));
+    status = cq_module_run(s->module, inputs, n_inputs, outputs, s->n_outputs);
+    if (s->training != CQ_TRAINING_PRESERVE)
+        cq_module_restore_training(s->module, modes);
+    CQ_TRY(status);
+    *n_outputs = s->n_outputs;
+    for (size_t i = 0; i < s->n_outputs && s->outputs; i++)
+        s->outputs[i] = cq_tensor_retain(outputs[i]);
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_module_testcase(cq_tensor **outputs, const char *folder, cq_module *module,
+                                    cq_tensor *const *inputs, size_t n_inputs, size_t n_outputs,
+                                    const cq_testcase_options *options)
+{
+    const cq_export_options *o = options ? options->export_options : NULL;
+    module_source            s = { module, o ? o->training : CQ_TRAINING_EVAL, outputs, n_outputs };
+    cq_testcase_source       source = { &s, module_export, module_run };
+    cq_status                status;
+
+    if (n_outputs > CQ_TESTCASE_MAX_OUTPUTS)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a test-case has %zu outputs but %d is the most", n_outputs,
+                       CQ_TESTCASE_MAX_OUTPUTS);
+    for (size_t i = 0; i < n_outputs && outputs; i++)
+        outputs[i] = NULL;
+    status = cq_testcase_write(folder, &source, inputs, n_inputs, options);
+    for (size_t i = 0; i < n_outputs && outputs && status != CQ_OK; i++) {
+        cq_tensor_release(outputs[i]);
+        outputs[i] = NULL;
+    }
+    return status;
+}

@@ -58,13 +58,16 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
 
 static int run(const cli_args *args)
 {
-    static cli_example example; /* too large for a stack frame, both */
+    static cli_model   model; /* too large for a stack frame, all three */
+    static cli_example example;
     static cli_export  job;
-    cli_model          model;
     int                code = cli_model_open(&model, args->operands[0]);
 
     if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model);
+        code = cli_example_read(&example, args, &model.takes);
+    if (code == CLI_DONE)
+        code = cli_example_load(&example);
+    model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
     if (code == CLI_DONE)

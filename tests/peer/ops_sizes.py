@@ -35,6 +35,9 @@ NOT_HERE = {
     "aten::tensor_split": "the number of parts is fixed",
     "aten::native_channel_shuffle": "PyTorch does not check that groups divide the channels",
     "aten::_reshape_alias": "PyTorch does not check it",
+    "aten::embedding_bag": "PyTorch does not check made-up bags, and writes past its memory",
+    "aten::_embedding_bag": "PyTorch does not check made-up bags, and writes past its memory",
+    "aten::_embedding_bag_forward_only": "PyTorch does not check made-up bags, and writes past its memory",
     "aten::baddbmm": "PyTorch lets NaN through where beta is 0, at random",
 }
 RECURRENT = "rnn"  # sizes of weights hang together: 4 * hidden

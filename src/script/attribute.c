@@ -10,18 +10,6 @@
 #define CQ_PI 3.14159265358979323846
 #define CQ_E 2.71828182845904523536
 
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
-
-static cq_status named_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out)
-{
-    cq_thing *t;
-
-    CQ_TRY(cq_thing_new(&t, kind));
-    t->text = cq_name(ev->program, text);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
-    return ev->cx->status;
-}
-
 /* ---- namespaces ---- */
 
 /* dtypes, layouts and memory formats are the numbers they have in archives. */
@@ -60,10 +48,10 @@ static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
     for (size_t i = 0; i < sizeof torch_namespaces / sizeof *torch_namespaces; i++)
         if (strcmp(name, torch_namespaces[i]) == 0) {
             snprintf(full, sizeof full, "torch.%s", name);
-            return named_thing(ev, CQ_THING_NAMESPACE, full, out);
+            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, full, out);
         }
     snprintf(full, sizeof full, "aten::%s", name);
-    return named_thing(ev, CQ_THING_BUILTIN, full, out);
+    return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
 }
 
 static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
@@ -84,7 +72,7 @@ static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
         return CQ_OK;
     }
     snprintf(full, sizeof full, "aten::%s", name);
-    return named_thing(ev, CQ_THING_BUILTIN, full, out);
+    return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
 }
 
 static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
@@ -122,18 +110,18 @@ static cq_status namespace_member(cq_eval *ev, const cq_thing *t, const char *na
     }
     if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0) {
         snprintf(full, sizeof full, "ops.%s", name);
-        return named_thing(ev, CQ_THING_NAMESPACE, full, out);
+        return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, full, out);
     }
     if (cq_starts_with(path, "ops.")) { /* ops.prim.device is prim::device */
         snprintf(full, sizeof full, "%s::%s", path + 4, name);
-        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
     }
     /* Functions of torch.nn.functional, torch.linalg, … are operators, some with a prefix. */
     if (strcmp(path, "torch.nn.functional") == 0 || strcmp(path, "F") == 0 ||
         strcmp(path, "torch._C._nn") == 0 || strcmp(path, "torch.jit") == 0 ||
         strcmp(path, "torch.autograd") == 0 || strcmp(path, "torch.nn.init") == 0) {
         snprintf(full, sizeof full, "aten::%s", name);
-        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
     }
     if (strcmp(path, "torch.linalg") == 0 || strcmp(path, "torch.fft") == 0 ||
         strcmp(path, "torch.special") == 0) {
@@ -141,10 +129,10 @@ static cq_status namespace_member(cq_eval *ev, const cq_thing *t, const char *na
 
         snprintf(full, sizeof full, prefixed ? "aten::%s_%s" : "aten::fft_%s",
                  prefixed ? path + 6 : name, name);
-        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
     }
     snprintf(full, sizeof full, "%s.%s", path, name);
-    return named_thing(ev, CQ_THING_NAMESPACE, full, out);
+    return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, full, out);
 }
 
 /* ---- objects and classes ---- */
@@ -226,7 +214,7 @@ static cq_status class_member(cq_eval *ev, cq_thing *t, const char *name, cq_val
     if (def)
         return bound_method(ev, t, def, CQ_NONE, out);
     if (strcmp(name, "__new__") == 0)
-        return named_thing(ev, CQ_THING_BUILTIN, "__new__", out);
+        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, "__new__", out);
     return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the class has no %s", name);
 }
 
@@ -266,7 +254,7 @@ static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
     cq_thing *t;
 
     snprintf(full, sizeof full, "aten::%s", name);
-    CQ_TRY(named_thing(ev, CQ_THING_METHOD, full, out));
+    CQ_TRY(cq_eval_new_thing(ev, CQ_THING_METHOD, full, out));
     t       = cq_thing_of(*out);
     t->self = cq_val_retain(v);
     return CQ_OK;
@@ -337,7 +325,7 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
         char full[256];
 
         snprintf(full, sizeof full, "%s.%s", t->text, name);
-        return named_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
     }
     case CQ_THING_SEQUENCE: return method_of(ev, object, name, out);
     default: break;

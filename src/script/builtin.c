@@ -143,14 +143,6 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
 
 /* ---- what a for statement goes through ---- */
 
-static bool is_index_name(const char *name)
-{
-    for (; *name; name++)
-        if (*name < '0' || *name > '9')
-            return false;
-    return true;
-}
-
 /* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
 static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
 {
@@ -248,7 +240,6 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
     if (number.u.i.expr && ev->cx->listener)
         ev->cx->listener->baked(ev->cx->listener_self, ev->cx, number.u.i.expr->text, number.u.i);
     *out = number.u.i.value;
-    (void)is_index_name;
     return CQ_OK;
 }
 

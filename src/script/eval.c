@@ -30,16 +30,6 @@ cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind k
     return status == CQ_OK ? ev->cx->status : status;
 }
 
-static cq_status new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out)
-{
-    cq_thing *t;
-
-    CQ_TRY(cq_thing_new(&t, kind));
-    t->text = text;
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
-    return ev->cx->status;
-}
-
 /* ---- names ---- */
 
 /* Names that every program knows. Namespaces lead to functions (attribute.c). */
@@ -69,15 +59,12 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
             continue;
         *found = true;
         if (!m->alias && !m->name)
-            return new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, name), out);
+            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, name), out);
         snprintf(path, sizeof path, m->name ? "%s.%s" : "%s", m->module, m->name);
-        return new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, path), out);
+        return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, path), out);
     }
     return CQ_OK;
 }
-
-/* What archives put where a value is never used. It may be handed on, as any value. */
-#define UNINITIALIZED "uninitialized"
 
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
@@ -88,7 +75,7 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
     if (v) {
         undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
-        if (undefined && (!undefined->text || strcmp(undefined->text, UNINITIALIZED) != 0))
+        if (undefined && (!undefined->text || strcmp(undefined->text, CQ_UNINITIALIZED) != 0))
             return cq_eval_fail(ev, x->at, CQ_E_TYPE,
                                 "%s has no value on some way to this place", name);
         *out = *v;
@@ -118,10 +105,10 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(name, functions[i]) == 0)
-            return new_thing(ev, CQ_THING_BUILTIN, functions[i], out);
+            return cq_eval_new_thing(ev, CQ_THING_BUILTIN, functions[i], out);
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         if (strcmp(name, namespaces[i]) == 0)
-            return new_thing(ev, CQ_THING_NAMESPACE, namespaces[i], out);
+            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, namespaces[i], out);
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
 }
 
@@ -412,337 +399,6 @@ static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     return CQ_OK;
 }
 
-/* ---- calls ---- */
-
-enum { MAX_ARGS = 256 };
-
-typedef struct arguments {
-    cq_val      args[MAX_ARGS], kw[MAX_ARGS];
-    const char *names[MAX_ARGS];
-    size_t      n, n_kw;
-} arguments;
-
-static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
-{
-    a->n = a->n_kw = 0;
-    for (size_t i = 0; i < x->u.call.n; i++) {
-        const cq_ast_arg *arg = &x->u.call.args[i];
-        cq_val            v, items;
-        bool              known;
-
-        CQ_TRY(cq_eval_expr(ev, arg->value, &v));
-        if (a->n + 1 >= MAX_ARGS || a->n_kw + 1 >= MAX_ARGS)
-            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "a call has more than %d arguments",
-                                MAX_ARGS);
-        if (arg->stars == 0 && arg->name) {
-            a->names[a->n_kw] = arg->name;
-            a->kw[a->n_kw++]  = v;
-        } else if (arg->stars == 0) {
-            a->args[a->n++] = v;
-        } else if (arg->stars == 1) {
-            CQ_TRY(cq_eval_items(ev, v, &items, &known));
-            if (!known || items.u.list->n + a->n >= MAX_ARGS)
-                return cq_eval_fail(ev, arg->value->at, CQ_E_UNSUPPORTED,
-                                    "the length of an argument list must be known and small");
-            for (size_t k = 0; k < items.u.list->n; k++)
-                a->args[a->n++] = items.u.list->items[k];
-        } else {
-            if (v.kind != CQ_VAL_DICT || v.u.dict->n + a->n_kw >= MAX_ARGS)
-                return cq_eval_fail(ev, arg->value->at, CQ_E_TYPE, "** wants a dict");
-            for (size_t k = 0; k < v.u.dict->n; k++) {
-                a->names[a->n_kw] = cq_name(ev->program, v.u.dict->entries[k].key.u.text->text);
-                a->kw[a->n_kw++]  = v.u.dict->entries[k].value;
-            }
-        }
-    }
-    return CQ_OK;
-}
-
-/* A call from outside lacks an example; a call inside the program is wrong by itself. */
-static cq_status missing_argument(const cq_eval *ev, const cq_ast_def *def, const char *name)
-{
-    char   hint[512];
-    size_t n = (size_t)snprintf(hint, sizeof hint, "%.64s(", def->name);
-
-    for (size_t i = 0; i < def->n_params && n < sizeof hint / 2; i++) {
-        const cq_ast_param *p = &def->params[i];
-
-        if (strcmp(p->name, "self") == 0)
-            continue;
-        n += (size_t)snprintf(hint + n, sizeof hint - n, "%s%.64s%s", hint[n - 1] == '(' ? "" : ", ",
-                              p->name, p->value ? "=…" : "");
-    }
-    snprintf(hint + n, sizeof hint - n,
-             ") wants an example of its arguments, such as --input 1x3x224x224");
-    return cq_fail(CQ_E_ARGUMENT, def->name, ev->frame ? NULL : hint, "argument \"%s\" is missing",
-                   name);
-}
-
-/* Binds arguments to the parameters of def in a new frame. */
-static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_val *args,
-                      size_t n_args, const char *const *names, const cq_val *kw, size_t n_kw)
-{
-    size_t next = 0;
-
-    for (size_t i = 0; i < def->n_params; i++) {
-        const cq_ast_param *p = &def->params[i];
-        const cq_val       *given = NULL;
-        cq_val              v;
-
-        if (p->stars == 1) {
-            CQ_TRY(cq_eval_list(ev, args + next, n_args - next, CQ_VAL_TUPLE, &v));
-            next  = n_args;
-            given = &v;
-        } else if (!p->kw_only && next < n_args) {
-            given = &args[next++];
-        } else {
-            for (size_t k = 0; k < n_kw && !given; k++)
-                if (strcmp(names[k], p->name) == 0)
-                    given = &kw[k];
-        }
-        if (!given && p->value) {
-            cq_frame *outer = ev->frame;
-            cq_status status;
-
-            ev->frame = f; /* a default sees the names of its unit */
-            status    = cq_eval_expr(ev, p->value, &v);
-            ev->frame = outer;
-            CQ_TRY(status);
-            given = &v;
-        }
-        if (!given)
-            return missing_argument(ev, def, p->name);
-        CQ_TRY(cq_frame_set(ev, f, p->name, *given));
-    }
-    if (next < n_args)
-        return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu arguments but got %zu",
-                       def->n_params, n_args);
-    for (size_t k = 0; k < n_kw; k++) {
-        bool known = false;
-
-        for (size_t i = 0; i < def->n_params; i++)
-            known |= strcmp(def->params[i].name, names[k]) == 0;
-        if (!known)
-            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "has no argument \"%s\"", names[k]);
-    }
-    return CQ_OK;
-}
-
-static void frame_clear(cq_frame *f)
-{
-    for (size_t i = 0; i < f->values.n; i++)
-        cq_val_release(f->values.items[i]);
-    cq_vec_clear(&f->values);
-    cq_ptr_map_clear(&f->slots);
-}
-
-/* The scope of a method of a module: its path is the attribute path it was reached by. */
-static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, size_t n_args,
-                               const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
-{
-    cq_frame *outer = ev->frame, f = { .unit = fn->unit, .def = fn->def, .outer = fn->closure };
-    cq_val    with_self[MAX_ARGS + 1];
-    size_t    mark = cq_ctx_mark(ev->cx);
-    cq_flow   flow = CQ_FLOW_NEXT;
-    cq_status status;
-    cq_scope  scope = { .parent = ev->cx->scope };
-    cq_thing *self  = cq_thing_as(fn->self, CQ_THING_OBJECT);
-    bool      scoped = self && self->text && strcmp(fn->def->name, "forward") == 0;
-
-    if (++ev->depth > CQ_EVAL_MAX_DEPTH) {
-        ev->depth--;
-        return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
-                       "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
-    }
-    if (fn->self.kind != CQ_VAL_NONE) {
-        if (n_args >= MAX_ARGS)
-            return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL, "too many arguments");
-        with_self[0] = fn->self;
-        if (n_args)
-            memcpy(with_self + 1, args, n_args * sizeof *args);
-        args = with_self;
-        n_args++;
-    }
-    if (scoped) {
-        const char *dot = strrchr(self->text, '.');
-
-        scope.path       = self->text;
-        scope.name       = dot ? dot + 1 : self->text;
-        scope.class_name = self->cls ? self->cls->name : "";
-        ev->cx->scope    = &scope;
-    }
-    ev->result = CQ_NONE;
-    status     = bind(ev, &f, fn->def, args, n_args, names, kw, n_kw);
-    if (status == CQ_OK) {
-        ev->frame = &f;
-        status    = cq_eval_block(ev, &fn->def->body, 0, &flow);
-        ev->frame = outer;
-    }
-    *out       = status == CQ_OK ? ev->result : CQ_NONE;
-    ev->result = CQ_NONE;
-    /* Changes that are written down refer to this frame; then it must stay until they are
-     * settled. The values themselves are retained by the records. */
-    if (ev->journaling) {
-        for (size_t i = 0; i < ev->journal.n; i++)
-            if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == &f)
-                ev->journal.items[i].where = NULL; /* a variable that is gone */
-    }
-    cq_ctx_pop(ev->cx, mark, out, 1);
-    frame_clear(&f);
-    ev->cx->scope = scope.parent;
-    ev->depth--;
-    return status;
-}
-
-/* Cls(…): an object with its __init__ run, a named tuple, an enum member of a value. */
-static cq_status instantiate(cq_eval *ev, cq_thing *cls, const cq_val *args, size_t n_args,
-                             const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
-{
-    cq_ast_def *init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
-    cq_thing   *t, bound = { .kind = CQ_THING_FUNCTION };
-    cq_val      ignored;
-
-    if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE) {
-        CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
-        *out   = cq_ctx_own(ev->cx, cq_val_of_thing(t));
-        t->cls = cls->cls;
-        CQ_TRY(cq_list_new(&t->self.u.list, cls->cls->n_fields));
-        t->self.kind = CQ_VAL_TUPLE;
-        for (size_t i = 0; i < cls->cls->n_fields; i++) {
-            cq_val v = i < n_args ? args[i] : CQ_NONE;
-
-            for (size_t k = 0; k < n_kw; k++)
-                if (strcmp(names[k], cls->cls->fields[i].name) == 0)
-                    v = kw[k];
-            if (i >= n_args && v.kind == CQ_VAL_NONE && cls->cls->fields[i].value)
-                CQ_TRY(cq_eval_expr(ev, cls->cls->fields[i].value, &v));
-            t->self.u.list->items[i] = cq_val_retain(v);
-        }
-        return ev->cx->status;
-    }
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
-    *out         = cq_ctx_own(ev->cx, cq_val_of_thing(t));
-    t->cls       = cls->cls;
-    t->unit      = cls->unit;
-    t->qualified = cls->qualified;
-    CQ_TRY(ev->cx->status);
-    if (!init)
-        return CQ_OK;
-    bound.unit = cls->unit;
-    bound.def  = init;
-    bound.self = *out;
-    return call_function(ev, &bound, args, n_args, names, kw, n_kw, &ignored);
-}
-
-cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
-                       const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
-{
-    cq_thing *t = cq_thing_of(function);
-    bool      found;
-
-    if (++ev->steps > CQ_EVAL_MAX_STEPS)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the program takes more than %u steps",
-                       CQ_EVAL_MAX_STEPS);
-    if (!t)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
-    switch (t->kind) {
-    case CQ_THING_FUNCTION: return call_function(ev, t, args, n_args, names, kw, n_kw, out);
-    case CQ_THING_CLASS: return instantiate(ev, t, args, n_args, names, kw, n_kw, out);
-    case CQ_THING_BUILTIN:
-        CQ_TRY(cq_eval_builtin(ev, t->text, args, n_args, names, kw, n_kw, out, &found));
-        return found ? CQ_OK : cq_eval_operator(ev, t->text, args, n_args, names, kw, n_kw, out);
-    case CQ_THING_METHOD: {
-        cq_val with_self[MAX_ARGS + 1];
-
-        if (n_args >= MAX_ARGS)
-            return cq_fail(CQ_E_UNSUPPORTED, t->text, NULL, "too many arguments");
-        with_self[0] = t->self;
-        if (n_args)
-            memcpy(with_self + 1, args, n_args * sizeof *args);
-        CQ_TRY(cq_eval_builtin(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out, &found));
-        return found ? CQ_OK
-                     : cq_eval_operator(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out);
-    }
-    case CQ_THING_OBJECT: { /* a module that is called like a function; or __call__ */
-        cq_val method;
-
-        CQ_TRY(cq_eval_attribute(
-            ev, function,
-            cq_name(ev->program, t->cls && cq_ast_class_method(t->cls, cq_name(ev->program, "__call__"))
-                                     ? "__call__"
-                                     : "forward"),
-            &method));
-        return cq_eval_call(ev, method, args, n_args, names, kw, n_kw, out);
-    }
-    default: return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
-    }
-}
-
-static bool is_builtin(cq_val f, const char *name)
-{
-    cq_thing *t = cq_thing_as(f, CQ_THING_BUILTIN);
-
-    return t && strcmp(t->text, name) == 0;
-}
-
-static bool is_syntax(const cq_ast_expr *f, const char *name)
-{
-    return f->kind == CQ_X_NAME && strcmp(f->u.name, name) == 0;
-}
-
-cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
-cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
-
-/* Calls whose arguments are types rather than values. */
-static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, bool *done)
-{
-    const cq_ast_expr *f = x->u.call.function;
-    const cq_ast_arg  *a = x->u.call.args;
-    cq_val             v;
-    bool               truth;
-
-    *done = true;
-    if (x->u.call.n == 2 && (is_syntax(f, "annotate") || is_syntax(f, "unchecked_cast") ||
-                             (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "annotate") == 0))) {
-        CQ_TRY(cq_eval_expr(ev, a[1].value, &v));
-        return cq_eval_annotate(ev, a[0].value, v, out);
-    }
-    if (x->u.call.n == 1 && is_syntax(f, "uninitialized"))
-        return new_thing(ev, CQ_THING_UNDEFINED, UNINITIALIZED, out);
-    if (x->u.call.n == 2 && (is_syntax(f, "isinstance") ||
-                             (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "isinstance") == 0))) {
-        CQ_TRY(cq_eval_expr(ev, a[0].value, &v));
-        CQ_TRY(cq_eval_is_instance(ev, v, a[1].value, &truth));
-        *out = cq_val_of_bool(truth);
-        return CQ_OK;
-    }
-    *done = false;
-    return CQ_OK;
-}
-
-static cq_status eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
-{
-    arguments *a;
-    cq_val     f;
-    bool       done;
-    cq_status  status;
-
-    CQ_TRY(eval_type_call(ev, x, out, &done));
-    if (done)
-        return CQ_OK;
-    CQ_TRY(cq_eval_expr(ev, x->u.call.function, &f));
-    a = cq_alloc(sizeof *a);
-    if (!a)
-        return CQ_E_NO_MEMORY;
-    status = eval_arguments(ev, x, a);
-    if (status == CQ_OK && is_builtin(f, "fork") && a->n) /* runs in line */
-        status = cq_eval_call(ev, a->args[0], a->args + 1, a->n - 1, a->names, a->kw, a->n_kw, out);
-    else if (status == CQ_OK)
-        status = cq_eval_call(ev, f, a->args, a->n, a->names, a->kw, a->n_kw, out);
-    cq_free(a);
-    return status;
-}
-
 static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_text *text;
@@ -767,7 +423,7 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     case CQ_X_ATTR:
         CQ_TRY(cq_eval_expr(ev, x->u.attr.object, &v));
         return cq_eval_attribute(ev, v, x->u.attr.name, out);
-    case CQ_X_CALL: return eval_call_expr(ev, x, out);
+    case CQ_X_CALL: return cq_eval_call_expr(ev, x, out);
     case CQ_X_INDEX:
         CQ_TRY(cq_eval_expr(ev, x->u.index.object, &v));
         return cq_eval_index(ev, v, x->u.index.index, out);

@@ -49,6 +49,10 @@ typedef enum cq_thing_kind {
     CQ_THING_UNDEFINED  /* no value on some path; using it is the error `text` */
 } cq_thing_kind;
 
+/* The text of an UNDEFINED thing that archives put where a value is never used. It may be handed
+ * on, as any value. */
+#define CQ_UNINITIALIZED "uninitialized"
+
 typedef struct cq_attribute {
     const char *name; /* interned by the program */
     cq_val      value;
@@ -159,6 +163,8 @@ struct cq_eval {
 cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
                        const char *const *kw_names, const cq_val *kw_args, size_t n_kw, cq_val *out);
 
+cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* call.c */
+
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow);
 cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
@@ -228,9 +234,17 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v);
 
+/* types.c: isinstance, and what an annotation converts. */
+cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
+cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
+
+/* A thing of the context's that a name leads to. */
+cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out);
+
 /* Changes of shared things, written down while a branch or loop is explored. */
 cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list);
 cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict);
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
 
 /* The items that a for statement goes through, if their number is known. */
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);

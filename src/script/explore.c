@@ -73,8 +73,6 @@ static cq_status restore(const cq_change *p)
     return CQ_OK;
 }
 
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
-
 cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
 {
     cq_change now = *p;

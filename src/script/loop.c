@@ -137,6 +137,14 @@ static cq_status find_carried(loop *l)
     return CQ_OK;
 }
 
+static bool is_carried(const loop *l, const cq_change *place)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].place == place)
+            return true;
+    return false;
+}
+
 /* ---- the body ---- */
 
 static cq_status bind_leaf(loop *l, const cq_change *place, cq_val v, size_t *next, cq_val *out)
@@ -188,11 +196,8 @@ static cq_status bind_all(loop *l, cq_block *body)
         const cq_change *p = &l->found.changes.items[i];
         size_t           next = 0;
         cq_val           v;
-        bool             is_carried = false;
 
-        for (size_t k = 0; k < l->n; k++)
-            is_carried |= l->items[k].place == p;
-        if (!is_carried)
+        if (!is_carried(l, p))
             continue;
         CQ_TRY(map_leaves(l, p, cq_place_value(p), &next, bind_leaf, &v));
         CQ_TRY(cq_place_set(l->ev, p, v));
@@ -254,11 +259,8 @@ static cq_status read_ends(loop *l)
         const cq_change *p = &l->found.changes.items[i];
         size_t           next = 0;
         cq_val           ignored;
-        bool             is_carried = false;
 
-        for (size_t k = 0; k < l->n; k++)
-            is_carried |= l->items[k].place == p;
-        if (is_carried)
+        if (is_carried(l, p))
             CQ_TRY(map_leaves(l, p, cq_place_value(p), &next, end_leaf, &ignored));
     }
     for (size_t i = 0; i < l->n; i++)
@@ -377,11 +379,8 @@ static cq_status make_outputs(loop *l)
         const cq_change *p = &l->found.changes.items[i];
         size_t           next = 0;
         cq_val           v;
-        bool             is_carried = false;
 
-        for (size_t k = 0; k < l->n; k++)
-            is_carried |= l->items[k].place == p;
-        if (!is_carried)
+        if (!is_carried(l, p))
             continue;
         CQ_TRY(map_leaves(l, p, cq_place_value(p), &next, result_leaf, &v));
         CQ_TRY(cq_place_set(l->ev, p, v));

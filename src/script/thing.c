@@ -29,6 +29,16 @@ cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind)
     return CQ_OK;
 }
 
+cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out)
+{
+    cq_thing *t;
+
+    CQ_TRY(cq_thing_new(&t, kind));
+    t->text = cq_name(ev->program, text);
+    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    return ev->cx->status;
+}
+
 cq_thing *cq_thing_of(cq_val v)
 {
     return v.kind == CQ_VAL_OBJECT && v.u.box->free == thing_free ? (cq_thing *)v.u.box : NULL;
@@ -148,8 +158,6 @@ cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
     cq_val_release(v);
     return status;
 }
-
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
 
 cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index)
 {

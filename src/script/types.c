@@ -2,9 +2,6 @@
  * annotations that convert (an int where a float is declared, a tensor where a number is). */
 #include "script/builtin.h"
 
-cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
-cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
-
 /* The last name of a type: Tensor of torch.Tensor, List of List[int]. */
 static const char *name_of(const cq_ast_expr *type)
 {

@@ -6,6 +6,7 @@
 #include <calque/function.h>
 #include <calque/layers.h>
 #include <calque/module.h>
+#include <calque/nest.h>
 #include <calque/nn.h>
 #include <calque/onnx.h>
 #include <calque/ops.h>

@@ -97,6 +97,16 @@ typedef struct cq_export_options {
     const char             *producer;   /* NULL: "calque" */
     const char             *graph_name; /* NULL: "main_graph" */
     cq_export_report       *report;     /* filled; NULL: none is wanted */
+
+    /* The results of the model for the example, flattened, as a run of it gives them in the mode
+     * that is exported; those beyond n_outputs are left out, those that are not there are NULL.
+     * They are the caller's to release. NULL: the model is not run. */
+    cq_tensor **outputs;
+    size_t      n_outputs;
+
+    /* Accepted for the sake of older callers; results are known without them. */
+    cq_tensor *const *example_outputs;
+    size_t            n_example_outputs;
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);
@@ -107,7 +117,12 @@ CQ_API void cq_export_options_init(cq_export_options *options);
 CQ_API cq_status cq_module_export(cq_onnx_model **out, cq_module *module, cq_tensor *const *inputs,
                                   size_t n_inputs, const cq_export_options *options);
 
-/* The same, straight into a file. On failure no file is left behind. */
+/* The same with nested arguments: args is the tuple of them. Their tensors, in order, are the
+ * inputs of the graph, and those of the result are its outputs. */
+CQ_API cq_status cq_module_export_nested(cq_onnx_model **out, cq_module *module,
+                                         const cq_nest *args, const cq_export_options *options);
+
+/* As cq_module_export, straight into a file. On failure no file is left behind. */
 CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
                                        cq_tensor *const *inputs, size_t n_inputs,
                                        const cq_export_options *options);

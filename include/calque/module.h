@@ -27,7 +27,7 @@
 #ifndef CALQUE_MODULE_H
 #define CALQUE_MODULE_H
 
-#include <calque/nn.h>
+#include <calque/nest.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +48,10 @@ typedef struct cq_class {
 
     void (*destroy)(void *self); /* frees what self holds besides modules and parameters */
     size_t n_out;                /* of forward_n, for exporting; 0 means 1 */
+
+    /* Or tuples, lists and dicts of tensors: args is the tuple of the arguments, and what is
+     * returned is made by cq_nest_tuple and its sisters (or a single tensor). */
+    cq_nest (*forward_nested)(cq_ctx *cx, void *self, const cq_nest *args);
 } cq_class;
 
 /* cls is borrowed for the module's life; self lives as long as the module. */
@@ -108,6 +112,11 @@ CQ_API void      cq_module_restore_training(cq_module *m, cq_training_modes *sav
 CQ_API cq_tensor *cq_call(cq_ctx *cx, cq_module *m, cq_tensor *x);
 CQ_API void       cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
                             cq_tensor **out, size_t n_out);
+
+/* The same with nests; args is a tuple. A module without forward_nested gets the tensors of args
+ * in order, and one with it gets those of cq_call_n as a tuple: each kind of call fits each kind
+ * of module. The result lives as long as the context. */
+CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args);
 
 /* For forward functions: the mode of the module that is being called, and whether the model
  * is being exported. */

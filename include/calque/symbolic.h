@@ -67,7 +67,8 @@ typedef enum cq_sym_attr_kind {
     CQ_SYM_ATTR_TENSOR  = 3,
     CQ_SYM_ATTR_INTS    = 4,
     CQ_SYM_ATTR_FLOATS  = 5,
-    CQ_SYM_ATTR_STRINGS = 6
+    CQ_SYM_ATTR_STRINGS = 6,
+    CQ_SYM_ATTR_TENSORS = 7
 } cq_sym_attr_kind;
 
 /* An attribute; the fields of its kind count. */
@@ -82,6 +83,7 @@ typedef struct cq_sym_attr {
     const int64_t     *ints;
     const double      *floats;
     const char *const *strings;
+    cq_tensor *const  *tensors;
 } cq_sym_attr;
 
 /* A node. op is an operator of ONNX, or "domain::Op" of another domain. A NULL input is an
@@ -90,6 +92,18 @@ CQ_API void cq_sym_emit(cq_sym *s, const char *op, size_t n_in, cq_value *const 
                         const cq_sym_attr *attrs, size_t n_out, cq_value **out);
 CQ_API cq_value *cq_sym_emit1(cq_sym *s, const char *op, size_t n_in, cq_value *const *in,
                               size_t n_attrs, const cq_sym_attr *attrs);
+
+/* A graph as an attribute. Between begin and end, nodes go into the graph that is attribute `name`
+ * of the node that gave `result`; they may use values from outside. A name ending in "[]" adds to
+ * a list of graphs.
+ *
+ *     y = cq_sym_emit1(s, "If", 1, &condition, 0, NULL);
+ *     cq_sym_graph_begin(s, y, "then_branch");
+ *     then = cq_sym_emit1(s, "Neg", 1, &x, 0, NULL);
+ *     cq_sym_graph_end(s, 1, &then); */
+CQ_API void      cq_sym_graph_begin(cq_sym *s, cq_value *result, const char *name);
+CQ_API cq_value *cq_sym_graph_input(cq_sym *s, cq_dtype dtype, int rank); /* rank -1: unknown */
+CQ_API void      cq_sym_graph_end(cq_sym *s, size_t n_results, cq_value *const *results);
 
 CQ_API cq_value *cq_sym_const(cq_sym *s, cq_tensor *t);
 CQ_API cq_value *cq_sym_const_i64(cq_sym *s, int64_t value);

@@ -1,5 +1,6 @@
 /* Contexts: ownership of results and the first error. */
 #include "aten/ctx.h"
+#include "base/arena.h"
 
 CQ_API cq_status cq_ctx_new(cq_ctx **out)
 {
@@ -15,6 +16,7 @@ CQ_API void cq_ctx_free(cq_ctx *cx)
     cq_ctx_pop(cx, 0, NULL, 0);
     cq_vec_clear(&cx->owned);
     cq_free(cx->random);
+    cq_arena_free(cx->nests);
     cq_free(cx);
 }
 

@@ -57,6 +57,7 @@ struct cq_ctx {
     unsigned           depth;   /* of composed operators */
     uint64_t           seed;
     struct cq_random  *random;  /* made by the random operators when first needed */
+    struct cq_arena   *nests;   /* of nested arguments and results; made when first needed */
 };
 
 enum { CQ_MAX_CALL_DEPTH = 64 };

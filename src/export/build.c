@@ -1,5 +1,5 @@
-/* The building half of symbolic.h: arguments, nodes, constants. Operators whose form depends
- * on the opset are in forms.c, sizes in sizes.c. */
+/* What a symbolic is given and gives back: arguments, types, constants, the ending. Nodes are in
+ * emit.c, operators whose form depends on the opset in forms.c, sizes in sizes.c. */
 #include "export/exporter.h"
 
 #include <stdio.h>
@@ -351,203 +351,6 @@ void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype)
     v->type.dtype = dtype;
 }
 
-/* ---- attributes ---- */
-
-cq_attr cq_attr_i(const char *name, int64_t value)
-{
-    return (cq_attr){ name, { .kind = CQ_OPERAND_INT, .u.i = { value, NULL } } };
-}
-
-cq_attr cq_attr_f(const char *name, double value)
-{
-    return (cq_attr){ name, { .kind = CQ_OPERAND_FLOAT, .u.f = value } };
-}
-
-cq_attr cq_attr_s(const char *name, const char *value)
-{
-    return (cq_attr){ name, { .kind = CQ_OPERAND_STR, .u.s = value } };
-}
-
-cq_attr cq_attr_t(const char *name, cq_tensor *value)
-{
-    return (cq_attr){ name, { .kind = CQ_OPERAND_TENSOR, .u.tensor = value } };
-}
-
-static cq_operand *list_attr(cq_sym *s, cq_attr *a, const char *name, size_t n)
-{
-    a->name            = name;
-    a->value.kind      = CQ_OPERAND_LIST;
-    a->value.u.list.n  = n;
-    a->value.u.list.items =
-        cq_arena_array(s->ex->graph->arena, n, sizeof *a->value.u.list.items);
-    if (!a->value.u.list.items) {
-        a->value.u.list.n = 0;
-        cq_sym_fail(s, CQ_E_NO_MEMORY);
-    }
-    return a->value.u.list.items;
-}
-
-cq_attr cq_attr_is(cq_sym *s, const char *name, const int64_t *values, size_t n)
-{
-    cq_attr     a;
-    cq_operand *items = list_attr(s, &a, name, n);
-
-    for (size_t i = 0; items && i < n; i++)
-        items[i] = (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = { values[i], NULL } };
-    return a;
-}
-
-cq_attr cq_attr_fs(cq_sym *s, const char *name, const double *values, size_t n)
-{
-    cq_attr     a;
-    cq_operand *items = list_attr(s, &a, name, n);
-
-    for (size_t i = 0; items && i < n; i++)
-        items[i] = (cq_operand){ .kind = CQ_OPERAND_FLOAT, .u.f = values[i] };
-    return a;
-}
-
-cq_attr cq_attr_ss(cq_sym *s, const char *name, const char *const *values, size_t n)
-{
-    cq_attr     a;
-    cq_operand *items = list_attr(s, &a, name, n);
-
-    for (size_t i = 0; items && i < n; i++)
-        items[i] = (cq_operand){ .kind = CQ_OPERAND_STR, .u.s = values[i] };
-    return a;
-}
-
-/* ---- nodes ---- */
-
-cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out)
-{
-    cq_operand  small[16], *inputs = small;
-    char        name[160];
-    cq_node    *node;
-    cq_origin  *origin;
-
-    if (s->status != CQ_OK)
-        return NULL;
-    while (n_in && !in[n_in - 1])
-        n_in--; /* optional inputs at the end are just not there */
-    if (n_in > 16)
-        inputs = cq_arena_array(s->ex->graph->arena, n_in, sizeof *inputs);
-    if (!inputs) {
-        cq_sym_fail(s, CQ_E_NO_MEMORY);
-        return NULL;
-    }
-    for (size_t i = 0; i < n_in; i++)
-        inputs[i] = in[i] ? CQ_OPERAND_OF(in[i]) : (cq_operand){ 0 };
-    snprintf(name, sizeof name, strstr(op, "::") ? "%s" : "onnx::%s", op);
-    node = cq_ir_node_new(s->block, NULL, name, inputs, n_in, n_out);
-    if (!node) {
-        cq_sym_fail(s, s->ex->graph->status);
-        return NULL;
-    }
-    origin       = s->node ? (cq_origin *)s->node->origin : NULL;
-    node->origin = origin;
-    node->source = s->node ? cq_ir_text(s->ex->graph, s->node->source) : NULL;
-    if (s->node) {
-        node->notes   = s->node->notes;
-        node->n_notes = s->node->n_notes;
-    }
-    return node;
-}
-
-static bool same_type_as_input(const char *op)
-{
-    static const char *const names[] = {
-        "Abs",   "Acos", "Acosh",   "Asin",    "Asinh",    "Atan",     "Atanh",     "Ceil",
-        "Clip",  "Cos",  "Cosh",    "Celu",    "Elu",      "Erf",      "Exp",       "Floor",
-        "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log", "LogSoftmax", "Neg", "Not",
-        "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax",
-        "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "CumSum", "Dropout", "ThresholdedRelu",
-        "BitwiseNot", "Trilu", "LpNormalization", "LayerNormalization", "InstanceNormalization",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op, names[i]) == 0)
-            return true;
-    return false;
-}
-
-void cq_sym_op_n(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, const cq_attr *attrs,
-                 size_t n_attrs, cq_value **out, size_t n_out)
-{
-    cq_node *node = cq_sym_node(s, op, in, n_in, n_out);
-
-    for (size_t i = 0; i < n_out; i++)
-        out[i] = node ? node->outputs[i] : NULL;
-    if (!node)
-        return;
-    for (size_t i = 0; i < n_attrs; i++)
-        if (attrs[i].name)
-            cq_sym_fail(s, cq_ir_attr_set(node, attrs[i].name, attrs[i].value));
-    if (n_in && in[0] && same_type_as_input(op))
-        out[0]->type = in[0]->type;
-}
-
-cq_value *cq_sym_op(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
-                    const cq_attr *attrs, size_t n_attrs)
-{
-    cq_value *out;
-
-    cq_sym_op_n(s, op, in, n_in, attrs, n_attrs, &out, 1);
-    return s->status == CQ_OK ? out : NULL;
-}
-
-static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
-{
-    switch (a->kind) {
-    case CQ_SYM_ATTR_INT: return cq_attr_i(a->name, a->i);
-    case CQ_SYM_ATTR_FLOAT: return cq_attr_f(a->name, a->f);
-    case CQ_SYM_ATTR_STRING: return cq_attr_s(a->name, a->s);
-    case CQ_SYM_ATTR_TENSOR: return cq_attr_t(a->name, a->t);
-    case CQ_SYM_ATTR_INTS: return cq_attr_is(s, a->name, a->ints, a->n);
-    case CQ_SYM_ATTR_FLOATS: return cq_attr_fs(s, a->name, a->floats, a->n);
-    case CQ_SYM_ATTR_STRINGS: return cq_attr_ss(s, a->name, a->strings, a->n);
-    }
-    cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is no kind of attribute", (int)a->kind));
-    return (cq_attr){ 0 };
-}
-
-void cq_sym_emit(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
-                 const cq_sym_attr *attrs, size_t n_out, cq_value **out)
-{
-    cq_sym_op_n(s, op, in, n_in, NULL, 0, out, n_out);
-    for (size_t i = 0; i < n_attrs && s->status == CQ_OK; i++)
-        cq_sym_fail(s, cq_ir_attr_set(out[0]->node, attrs[i].name, public_attr(s, &attrs[i]).value));
-}
-
-cq_value *cq_sym_emit1(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
-                       const cq_sym_attr *attrs)
-{
-    cq_value *out = NULL;
-
-    cq_sym_emit(s, op, n_in, in, n_attrs, attrs, 1, &out);
-    return s->status == CQ_OK ? out : NULL;
-}
-
-cq_block *cq_sym_push_block(cq_sym *s, cq_node *node)
-{
-    cq_block *b = s->status == CQ_OK && node ? cq_ir_node_block(node) : NULL;
-
-    if (b)
-        s->block = b;
-    else
-        cq_sym_fail(s, CQ_E_NO_MEMORY);
-    return b;
-}
-
-void cq_sym_pop_block(cq_sym *s, cq_value *const *returns, size_t n)
-{
-    if (s->status != CQ_OK)
-        return;
-    for (size_t i = 0; i < n; i++)
-        cq_sym_fail(s, cq_vec_push(&s->block->returns, CQ_OPERAND_OF(returns[i])));
-    s->block = s->block->owner->block;
-}
-
 /* ---- constants ---- */
 
 /* A Constant is of floats until opset 8; initializers always had all types. */
@@ -616,6 +419,9 @@ cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n)
 {
     if (s->status != CQ_OK)
         return s->status;
+    if (s->n_open)
+        return cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, s->node->op, "call cq_sym_graph_end for each",
+                                      "%zu graphs were begun and not ended", s->n_open));
     s->done = cq_arena_array(s->ex->graph->arena, n, sizeof *s->done);
     if (!s->done)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);

@@ -9,6 +9,14 @@ CQ_API void cq_export_options_init(cq_export_options *options)
     *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
 }
 
+void cq_export_options_take(cq_export_options *out, const cq_export_options *given)
+{
+    cq_export_options_init(out);
+    if (given)
+        memcpy(out, given, given->struct_size < sizeof *out ? given->struct_size : sizeof *out);
+    out->struct_size = sizeof *out;
+}
+
 cq_status cq_export_check_options(const cq_export_options *o)
 {
     if (o->opset < CQ_OPSET_OLDEST || o->opset > CQ_OPSET_NEWEST)
@@ -82,10 +90,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_status   status;
 
     *out = NULL;
-    cq_export_options_init(&ex.options);
-    if (options)
-        memcpy(&ex.options, options,
-               options->struct_size < sizeof ex.options ? options->struct_size : sizeof ex.options);
+    cq_export_options_take(&ex.options, options);
     CQ_TRY(cq_export_check_options(&ex.options));
     CQ_TRY(cq_graph_new(&ex.graph));
     status = cq_symbolics_collect(&ex);

@@ -47,6 +47,7 @@ struct cq_sym {
     const cq_node *node;  /* the aten node, whose outputs' scratch will point to the results */
     const cq_op   *op;    /* its row; NULL for operators that the table does not know */
     cq_status      status;
+    size_t         n_open;   /* graphs begun and not ended */
     bool           declined; /* cq_sym_no was called: the reason is in the error record */
     int            declined_opset;
     size_t         n_done;
@@ -108,8 +109,7 @@ const char *cq_export_input_name(const cq_export_options *o, size_t i, char *buf
 cq_status   cq_export_input_axes(cq_graph *g, const cq_export_options *o, const char *name,
                                  const cq_tensor *t, const char **axes);
 
-/* module.c: one run of a module as an aten graph; the caller frees it. */
-cq_status cq_module_capture(cq_graph **out, cq_module *module, cq_tensor *const *inputs,
-                            size_t n_inputs, const cq_export_options *options);
+/* What a user gave over the defaults (NULL: only those); a caller of an older library gives less. */
+void cq_export_options_take(cq_export_options *out, const cq_export_options *given);
 
 #endif

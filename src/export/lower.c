@@ -55,18 +55,22 @@ static void list_attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
     int64_t    *ints    = cq_onnx_alloc(l->model, n * sizeof *ints);
     float      *floats  = cq_onnx_alloc(l->model, n * sizeof *floats);
     const char **strings = cq_onnx_alloc(l->model, n * sizeof *strings);
+    cq_tensor  **tensors = cq_onnx_alloc(l->model, n * sizeof *tensors);
 
-    if (!ints || !floats || !strings)
+    if (!ints || !floats || !strings || !tensors)
         return;
     for (size_t i = 0; i < n; i++) {
         ints[i]    = kind == CQ_OPERAND_INT ? items[i].u.i.value : 0;
         floats[i]  = kind == CQ_OPERAND_FLOAT ? (float)items[i].u.f : 0;
         strings[i] = kind == CQ_OPERAND_STR ? items[i].u.s : NULL;
+        tensors[i] = kind == CQ_OPERAND_TENSOR ? items[i].u.tensor : NULL;
     }
     if (kind == CQ_OPERAND_FLOAT)
         cq_onnx_attr_floats(l->model, node, a->name, floats, n);
     else if (kind == CQ_OPERAND_STR)
         cq_onnx_attr_strings(l->model, node, a->name, strings, n);
+    else if (kind == CQ_OPERAND_TENSOR)
+        cq_onnx_attr_tensors(l->model, node, a->name, tensors, n);
     else
         cq_onnx_attr_ints(l->model, node, a->name, ints, n);
 }
@@ -98,18 +102,26 @@ static const char *operand_name(const lowering *l, const cq_operand *o)
 
 static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph);
 
-static void subgraph(lowering *l, cq_onnx_node *node, const cq_node *n, size_t i)
+/* The attribute that holds a node's i-th block. */
+static const char *block_attr(const cq_node *n, size_t i)
 {
-    bool           is_if = strcmp(n->op, "onnx::If") == 0;
-    const char    *name  = is_if ? i ? "else_branch" : "then_branch" : "body";
-    const cq_block *b    = n->blocks[i];
-    char           graph_name[512];
-    cq_onnx_graph *graph;
+    if (n->blocks[i]->attr)
+        return n->blocks[i]->attr;
+    if (strcmp(n->op, "onnx::If") == 0)
+        return i ? "else_branch" : "then_branch";
+    return "body";
+}
 
-    snprintf(graph_name, sizeof graph_name, "%.400s_%s", n->name, name);
+static cq_onnx_graph *lower_subgraph(lowering *l, const cq_node *n, size_t i)
+{
+    const cq_block *b = n->blocks[i];
+    char            graph_name[512];
+    cq_onnx_graph  *graph;
+
+    snprintf(graph_name, sizeof graph_name, "%.400s_%.64s", n->name, block_attr(n, i));
     graph = cq_onnx_graph_new(l->model, graph_name);
     if (!graph)
-        return;
+        return NULL;
     for (size_t k = 0; k < b->params.n; k++)
         cq_onnx_add_value(l->model, &graph->input, b->params.items[k]->name,
                           type_of(l, b->params.items[k]->type));
@@ -117,7 +129,29 @@ static void subgraph(lowering *l, cq_onnx_node *node, const cq_node *n, size_t i
     for (size_t k = 0; k < b->returns.n; k++)
         cq_onnx_add_value(l->model, &graph->output, b->returns.items[k].u.value->name,
                           type_of(l, b->returns.items[k].u.value->type));
-    cq_onnx_attr_graph(l->model, node, name, graph);
+    return graph;
+}
+
+/* The blocks from the i-th on that are one attribute; returns the place of the next. */
+static size_t subgraphs(lowering *l, cq_onnx_node *node, const cq_node *n, size_t i)
+{
+    const char     *name   = block_attr(n, i);
+    size_t          len    = strlen(name), n_graphs = 0;
+    bool            listed = len > 2 && strcmp(name + len - 2, "[]") == 0;
+    cq_onnx_graph **graphs = cq_onnx_alloc(l->model, (n->n_blocks - i) * sizeof *graphs);
+    char            plain[256];
+
+    if (!graphs)
+        return n->n_blocks;
+    do
+        graphs[n_graphs++] = lower_subgraph(l, n, i++);
+    while (listed && i < n->n_blocks && strcmp(block_attr(n, i), name) == 0);
+    snprintf(plain, sizeof plain, "%.*s", (int)(listed ? len - 2 : len), name);
+    if (listed)
+        cq_onnx_attr_graphs(l->model, node, plain, graphs, n_graphs);
+    else
+        cq_onnx_attr_graph(l->model, node, plain, graphs[0]);
+    return i;
 }
 
 /* Where the node comes from, for whoever debugs the model later. */
@@ -148,8 +182,8 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
         cq_onnx_node_add_output(l->model, node, value_name(l, n->outputs[i]));
     for (size_t i = 0; i < n->n_attrs; i++)
         attribute(l, node, &n->attrs[i]);
-    for (size_t i = 0; i < n->n_blocks; i++)
-        subgraph(l, node, n, i);
+    for (size_t i = 0; i < n->n_blocks;)
+        i = subgraphs(l, node, n, i);
     metadata(l, node, n);
 }
 

@@ -1,6 +1,7 @@
 /* Exporting a module: capture one run of it, then export the graph. */
 #include "export/exporter.h"
 #include "nn/module.h"
+#include "nn/nest.h"
 
 #include <calque/export.h>
 #include <stdio.h>
@@ -49,82 +50,148 @@ static cq_status name_weight(void *user, const char *name, cq_module_state *stat
     return cq_capture_weight(user, state->tensor, name);
 }
 
-static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, cq_tensor *const *inputs,
-                        size_t n_inputs, const cq_export_options *o)
-{
-    cq_tensor *in[64], *out[64];
-    size_t     n_out = module->cls->n_out ? module->cls->n_out : 1;
-    char       buffer[32];
+typedef struct recording {
+    cq_capture              *cap;
+    cq_ctx                  *cx;
+    const cq_export_options *options;
+    size_t                   n_inputs; /* so far */
+    cq_status                status;
+} recording;
 
-    if (n_inputs > 64 || n_out > 64)
-        return cq_fail(CQ_E_ARGUMENT, module->cls->name, NULL,
-                       "a model can have 64 inputs and 64 outputs at most");
+static cq_tensor *record_input(void *user, cq_tensor *example)
+{
+    recording  *r = user;
+    const char *axes[CQ_MAX_RANK], *name;
+    char        buffer[32];
+
+    name = cq_export_input_name(r->options, r->n_inputs++, buffer, sizeof buffer);
+    if (r->status == CQ_OK)
+        r->status = cq_export_input_axes(r->cap->graph, r->options, name, example, axes);
+    return r->status == CQ_OK ? cq_capture_input(r->cap, r->cx, example, name, axes) : NULL;
+}
+
+static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, const cq_nest *args,
+                        const cq_export_options *o)
+{
+    recording   r = { cap, cx, o, 0, CQ_OK };
+    cq_nest     in, result;
+    cq_tensor **out;
+    size_t      n_out;
+
     CQ_TRY(cq_module_each_state(module, name_weight, cap));
     cq_capture_start(cap, cx);
-    for (size_t i = 0; i < n_inputs; i++) {
-        const char *name = cq_export_input_name(o, i, buffer, sizeof buffer);
-        const char *axes[CQ_MAX_RANK];
-
-        CQ_TRY(cq_export_input_axes(cap->graph, o, name, inputs[i], axes));
-        in[i] = cq_capture_input(cap, cx, inputs[i], name, axes);
-    }
-    cq_call_n(cx, module, in, n_inputs, out, n_out);
-    for (size_t i = 0; i < n_out; i++)
-        if (out[i])
-            cq_capture_output(cap, cx, out[i]);
+    in = cq_nest_map(cx, args, record_input, &r);
+    CQ_TRY(r.status);
+    result = cq_call_nested(cx, module, &in);
+    out    = cq_nest_tensors(cx, &result, &n_out);
+    for (size_t i = 0; out && i < n_out; i++)
+        cq_capture_output(cap, cx, out[i]);
     cq_capture_stop(cap, cx);
     CQ_TRY(cq_ctx_status(cx));
     if (cap->graph->symbols.failed)
         return CQ_E_NO_MEMORY;
-    return cap->graph->status;
+    CQ_TRY(cap->graph->status);
+    if (n_out == 0)
+        return cq_fail(CQ_E_ARGUMENT, module->cls->name, NULL, "the model returns no tensor");
+    return CQ_OK;
 }
 
-cq_status cq_module_capture(cq_graph **out, cq_module *module, cq_tensor *const *inputs,
-                            size_t n_inputs, const cq_export_options *options)
+/* One run of the module, as an aten graph. */
+static cq_status capture(cq_graph **out, cq_module *module, const cq_nest *args,
+                         const cq_export_options *options)
+{
+    cq_capture *cap = NULL;
+    cq_ctx     *cx  = NULL;
+    cq_status   status;
+
+    CQ_TRY_OR_DONE(cq_capture_new(&cap));
+    CQ_TRY_OR_DONE(cq_ctx_new(&cx));
+    CQ_TRY_OR_DONE(record(cap, cx, module, args, options));
+    *out = cq_capture_take(cap);
+done:
+    cq_ctx_free(cx);
+    cq_capture_free(cap);
+    return status;
+}
+
+static cq_tensor *copy_of(void *user, cq_tensor *t)
+{
+    return cq_clone(user, t);
+}
+
+/* The results for the example itself, of which a model that works in place gets a copy. */
+static cq_status run_example(cq_module *module, const cq_nest *args, cq_tensor **outputs,
+                             size_t n_outputs)
+{
+    cq_ctx   *cx;
+    cq_nest   in, result;
+    cq_status status;
+
+    for (size_t i = 0; i < n_outputs; i++)
+        outputs[i] = NULL;
+    CQ_TRY(cq_ctx_new(&cx));
+    in     = cq_nest_map(cx, args, copy_of, cx);
+    result = cq_call_nested(cx, module, &in);
+    cq_nest_flatten(&result, outputs, n_outputs);
+    status = cq_ctx_status(cx);
+    for (size_t i = 0; i < n_outputs; i++)
+        outputs[i] = status == CQ_OK ? cq_tensor_retain(outputs[i]) : NULL;
+    cq_ctx_free(cx);
+    return status;
+}
+
+static cq_status export_as_it_is(cq_onnx_model **out, cq_module *module, const cq_nest *args,
+                                 const cq_export_options *o)
+{
+    cq_graph *graph;
+    cq_status status;
+
+    CQ_TRY(capture(&graph, module, args, o));
+    status = cq_export_graph(out, graph, o);
+    cq_graph_free(graph);
+    if (status == CQ_OK && o->outputs)
+        status = run_example(module, args, o->outputs, o->n_outputs);
+    return status;
+}
+
+CQ_API cq_status cq_module_export_nested(cq_onnx_model **out, cq_module *module,
+                                         const cq_nest *args, const cq_export_options *options)
 {
     cq_training_modes *modes = NULL;
-    cq_capture        *cap   = NULL;
-    cq_ctx            *cx    = NULL;
+    cq_export_options  o;
     cq_status          status;
 
     *out = NULL;
+    cq_export_options_take(&o, options);
+    CQ_TRY(cq_export_check_options(&o));
     CQ_TRY(cq_module_status(module));
-    CQ_TRY_OR_DONE(cq_capture_new(&cap));
-    CQ_TRY_OR_DONE(cq_ctx_new(&cx));
-    if (options->training != CQ_TRAINING_PRESERVE)
-        CQ_TRY_OR_DONE(
-            cq_module_set_training(module, options->training == CQ_TRAINING_TRAIN, &modes));
-    CQ_TRY_OR_DONE(record(cap, cx, module, inputs, n_inputs, options));
-    if (cap->graph->top->returns.n == 0)
-        status = cq_fail(CQ_E_ARGUMENT, module->cls->name, NULL, "the model returns no tensor");
-    else
-        *out = cq_capture_take(cap);
-done:
+    if (!o.graph_name)
+        o.graph_name = module->cls->name;
+    if (o.training != CQ_TRAINING_PRESERVE)
+        CQ_TRY(cq_module_set_training(module, o.training == CQ_TRAINING_TRAIN, &modes));
+    status = export_as_it_is(out, module, args, &o);
     cq_module_restore_training(module, modes);
-    cq_ctx_free(cx);
-    cq_capture_free(cap);
+    if (status != CQ_OK) {
+        cq_onnx_model_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
 CQ_API cq_status cq_module_export(cq_onnx_model **out, cq_module *module, cq_tensor *const *inputs,
                                   size_t n_inputs, const cq_export_options *options)
 {
-    cq_export_options defaults;
-    cq_graph         *graph;
-    cq_status         status;
+    cq_nest  *items = cq_alloc_array(n_inputs ? n_inputs : 1, sizeof *items);
+    cq_nest   args  = { CQ_NEST_TUPLE, NULL, n_inputs, items, NULL };
+    cq_status status;
 
     *out = NULL;
-    cq_export_options_init(&defaults);
-    if (options)
-        memcpy(&defaults, options,
-               options->struct_size < sizeof defaults ? options->struct_size : sizeof defaults);
-    defaults.struct_size = sizeof defaults;
-    CQ_TRY(cq_export_check_options(&defaults));
-    CQ_TRY(cq_module_capture(&graph, module, inputs, n_inputs, &defaults));
-    if (!defaults.graph_name)
-        defaults.graph_name = module->cls->name;
-    status = cq_export_graph(out, graph, &defaults);
-    cq_graph_free(graph);
+    if (!items)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < n_inputs; i++)
+        items[i] = cq_nest_tensor(inputs[i]);
+    status = cq_module_export_nested(out, module, &args, options);
+    cq_free(items);
     return status;
 }
 

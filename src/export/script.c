@@ -23,13 +23,21 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
     cq_status         status;
 
     *out = NULL;
-    cq_export_options_init(&o);
-    if (options)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
-    o.struct_size = sizeof o;
+    cq_export_options_take(&o, options);
     CQ_TRY(cq_export_check_options(&o));
     CQ_TRY(cq_script_capture(&graph, script, method, args, flags, &inputs));
     status = cq_export_graph(out, graph, &o);
     cq_graph_free(graph);
+    if (status == CQ_OK && o.outputs) {
+        size_t n;
+
+        for (size_t i = 0; i < o.n_outputs; i++)
+            o.outputs[i] = NULL;
+        status = cq_script_run(script, method, args, o.outputs, o.n_outputs, &n);
+    }
+    if (status != CQ_OK) {
+        cq_onnx_model_free(*out);
+        *out = NULL;
+    }
     return status;
 }

@@ -104,6 +104,7 @@ cq_attr cq_attr_s(const char *name, const char *value);
 cq_attr cq_attr_t(const char *name, cq_tensor *value);
 cq_attr cq_attr_is(cq_sym *s, const char *name, const int64_t *values, size_t n);
 cq_attr cq_attr_fs(cq_sym *s, const char *name, const double *values, size_t n);
+cq_attr cq_attr_ts(cq_sym *s, const char *name, cq_tensor *const *values, size_t n);
 cq_attr cq_attr_ss(cq_sym *s, const char *name, const char *const *values, size_t n);
 
 /* A node with one output: cq_sym_op(s, "Softmax", CQ_IN(x), CQ_ATTR(cq_attr_i("axis", 1))).

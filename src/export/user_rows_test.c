@@ -3,7 +3,9 @@
 #include "models.h"
 
 #include <calque/function.h>
+#include <calque/session.h>
 #include <calque/symbolic.h>
+#include <math.h>
 
 /* ---- custom functions ---- */
 
@@ -175,6 +177,124 @@ TEST(symbolic, that_declines_says_why_and_which_opset_can)
     cq_module_free(net);
 }
 
+/* relu as an If on its sum: the tanh of x, or minus x. */
+static cq_status with_graphs(cq_sym *s, void *user)
+{
+    cq_value   *x    = cq_sym_in(s, "self"), *then, *otherwise, *y;
+    cq_value   *sum  = cq_sym_emit1(s, "ReduceSum", 1, &x, 1,
+                                    &(cq_sym_attr){ .name = "keepdims", .kind = CQ_SYM_ATTR_INT });
+    cq_value   *zero = cq_sym_const_f64(s, CQ_DTYPE_F32, 0);
+    cq_value   *is   = cq_sym_emit1(s, "Greater", 2, (cq_value *[]){ sum, zero }, 0, NULL);
+
+    (void)user;
+    y = cq_sym_emit1(s, "If", 1, &is, 0, NULL);
+    cq_sym_graph_begin(s, y, "then_branch");
+    then = cq_sym_emit1(s, "Tanh", 1, &x, 0, NULL);
+    cq_sym_graph_end(s, 1, &then);
+    cq_sym_graph_begin(s, y, "else_branch");
+    otherwise = cq_sym_emit1(s, "Neg", 1, &x, 0, NULL);
+    cq_sym_graph_end(s, 1, &otherwise);
+    return cq_sym_done(s, y);
+}
+
+TEST(symbolic, may_make_graphs_that_run)
+{
+    cq_export_options o   = options_of(17);
+    cq_module        *net = bare_net_new(&relu_class);
+    cq_tensor        *x = small_net_input(), *y = NULL;
+    cq_onnx_model    *m = NULL;
+    cq_session       *session;
+
+    CHECK_OK(cq_symbolic_register("aten::relu", 9, with_graphs, NULL));
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_OK(cq_session_prepare(&session, m, NULL));
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        float *numbers = cq_tensor_data(x);
+
+        for (int i = 0; i < 64; i++)
+            numbers[i] = (float)(sign * (i + 1)) / 64;
+        CHECK_OK(cq_session_run_tensors(session, &x, 1, &y, 1));
+        CHECK(fabs(((float *)cq_tensor_data(y))[63] - (sign > 0 ? tanh(1) : 1)) < 1e-6);
+        cq_tensor_release(y);
+    }
+    cq_symbolic_unregister("aten::relu", 9);
+    cq_session_free(session);
+    cq_onnx_model_free(m);
+    cq_tensor_release(x);
+    cq_module_free(net);
+}
+
+/* An operator with two graphs in a list, the second with an input, and two tensors in another. */
+static cq_status with_lists(cq_sym *s, void *user)
+{
+    cq_tensor  *t = user;
+    cq_sym_attr tables = { .name = "tables", .kind = CQ_SYM_ATTR_TENSORS, .n = 2,
+                           .tensors = (cq_tensor *[]){ t, t } };
+    cq_value   *x = cq_sym_in(s, "self"), *y, *in_it;
+
+    y = cq_sym_emit1(s, "com.example::Choose", 1, &x, 1, &tables);
+    for (int i = 0; i < 2; i++) {
+        cq_sym_graph_begin(s, y, "choices[]");
+        in_it = i ? cq_sym_graph_input(s, CQ_DTYPE_F32, 1) : x;
+        in_it = cq_sym_emit1(s, i ? "Abs" : "Neg", 1, &in_it, 0, NULL);
+        cq_sym_graph_end(s, 1, &in_it);
+    }
+    return cq_sym_done(s, y);
+}
+
+TEST(symbolic, attributes_can_be_lists_of_graphs_and_of_tensors)
+{
+    cq_export_options        o   = options_of(17);
+    cq_module               *net = bare_net_new(&relu_class);
+    cq_tensor               *t   = small_net_input();
+    cq_onnx_model           *m   = NULL;
+    const cq_onnx_attribute *tables, *choices;
+
+    CHECK_OK(cq_symbolic_register("aten::relu", 9, with_lists, t));
+    CHECK_OK(export_net(&m, net, &o));
+    CHECK_OPS("Choose", m);
+    tables  = m->graph->node.items[0]->attribute.items[0];
+    choices = m->graph->node.items[0]->attribute.items[1];
+    CHECK_STR("tables", tables->name);
+    CHECK_INT(2, tables->tensors.n);
+    CHECK_STR("choices", choices->name);
+    CHECK_INT(CQ_ONNX_ATTR_GRAPHS, choices->type);
+    CHECK_INT(2, choices->graphs.n);
+    CHECK_INT(0, choices->graphs.items[0]->input.n);
+    CHECK_INT(1, choices->graphs.items[1]->input.n);
+    CHECK_STR("Abs", choices->graphs.items[1]->node.items[0]->op_type);
+    CHECK_STR(choices->graphs.items[1]->input.items[0]->name,
+              choices->graphs.items[1]->node.items[0]->input.items[0]);
+    cq_symbolic_unregister("aten::relu", 9);
+    cq_onnx_model_free(m);
+    cq_tensor_release(t);
+    cq_module_free(net);
+}
+
+static cq_status left_open(cq_sym *s, void *user)
+{
+    cq_value *x = cq_sym_in(s, "self"), *y = cq_sym_emit1(s, "Neg", 1, &x, 0, NULL);
+
+    cq_sym_graph_begin(s, user ? y : x, "body");
+    return cq_sym_done(s, y);
+}
+
+TEST(symbolic, graphs_that_are_not_ended_or_have_no_node_are_refused)
+{
+    cq_export_options o   = options_of(17);
+    cq_module        *net = bare_net_new(&relu_class);
+    cq_onnx_model    *m   = NULL;
+
+    CHECK_OK(cq_symbolic_register("aten::relu", 9, left_open, net));
+    CHECK_STATUS(CQ_E_ARGUMENT, export_net(&m, net, &o));
+    CHECK_STR("1 graphs were begun and not ended", cq_last_error()->message);
+    CHECK_OK(cq_symbolic_register("aten::relu", 9, left_open, NULL));
+    CHECK_STATUS(CQ_E_ARGUMENT, export_net(&m, net, &o));
+    CHECK(strstr(cq_last_error()->message, "this value is made by none"));
+    cq_symbolic_unregister("aten::relu", 9);
+    cq_module_free(net);
+}
+
 /* ---- rules as text ---- */
 
 TEST(rules, newest_that_is_not_above_the_opset_counts)
@@ -241,6 +361,9 @@ RUN_TESTS(TEST_OF(function, with_a_symbolic_becomes_what_that_says),
           TEST_OF(symbolic, registered_ones_hold_from_their_opset_on_and_the_last_counts),
           TEST_OF(symbolic, names_without_a_domain_and_onnx_itself_are_refused),
           TEST_OF(symbolic, that_declines_says_why_and_which_opset_can),
+          TEST_OF(symbolic, may_make_graphs_that_run),
+          TEST_OF(symbolic, attributes_can_be_lists_of_graphs_and_of_tensors),
+          TEST_OF(symbolic, graphs_that_are_not_ended_or_have_no_node_are_refused),
           TEST_OF(rules, newest_that_is_not_above_the_opset_counts),
           TEST_OF(rules, mistakes_are_named_with_their_line),
           TEST_OF(rules, nested_too_deeply_are_refused))

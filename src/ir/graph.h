@@ -130,6 +130,8 @@ struct cq_node {
 struct cq_block {
     cq_graph *graph;
     cq_node  *owner; /* NULL: the graph's own block */
+    const char *attr; /* the owner's attribute that holds it, "body"; "bodies[]" is one of a list.
+                         NULL: the one that ONNX's If, Loop and Scan have */
     cq_node  *first, *last;
     CQ_VEC(cq_value *) params;
     CQ_VEC(cq_operand) returns;

@@ -37,12 +37,12 @@ static cq_tensor *conv_transpose_forward(cq_ctx *cx, void *self, cq_tensor *x)
 }
 
 static const cq_class classes[2][3] = {
-    { { "Conv1d", sizeof(conv), conv_forward, NULL, NULL, 0 },
-      { "Conv2d", sizeof(conv), conv_forward, NULL, NULL, 0 },
-      { "Conv3d", sizeof(conv), conv_forward, NULL, NULL, 0 } },
-    { { "ConvTranspose1d", sizeof(conv), conv_transpose_forward, NULL, NULL, 0 },
-      { "ConvTranspose2d", sizeof(conv), conv_transpose_forward, NULL, NULL, 0 },
-      { "ConvTranspose3d", sizeof(conv), conv_transpose_forward, NULL, NULL, 0 } },
+    { { .name = "Conv1d", .self_size = sizeof(conv), .forward = conv_forward },
+      { .name = "Conv2d", .self_size = sizeof(conv), .forward = conv_forward },
+      { .name = "Conv3d", .self_size = sizeof(conv), .forward = conv_forward } },
+    { { .name = "ConvTranspose1d", .self_size = sizeof(conv), .forward = conv_transpose_forward },
+      { .name = "ConvTranspose2d", .self_size = sizeof(conv), .forward = conv_transpose_forward },
+      { .name = "ConvTranspose3d", .self_size = sizeof(conv), .forward = conv_transpose_forward } },
 };
 
 static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *spec)

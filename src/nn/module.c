@@ -1,6 +1,7 @@
 /* Modules: the tree, its state, and calls. */
 #include "nn/module.h"
 #include "base/str.h"
+#include "nn/nest.h"
 
 #include <stdio.h>
 
@@ -372,43 +373,100 @@ static void write_path(char *out, size_t size, const cq_module *m, const cq_modu
         at += (size_t)snprintf(out + at, size - at, at ? ".%s" : "%s", cq_module_name(chain[n]));
 }
 
-CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in, cq_tensor **out,
-                      size_t n_out)
-{
-    cq_scope  scope  = { .parent = cx->scope, .class_name = m ? m->cls->name : "" };
-    cq_module *outer = cx->module, *outer_root = cx->root_module;
-    size_t    mark   = cq_ctx_mark(cx);
-    char      path[512];
-    cq_val    keep[64];
+/* A call that is under way: what the context was before it. */
+typedef struct call {
+    cq_scope   scope;
+    cq_module *outer, *outer_root;
+    size_t     mark;
+    char       path[512];
+} call;
 
-    for (size_t i = 0; i < n_out; i++)
-        out[i] = NULL;
+static bool enter(call *c, cq_ctx *cx, cq_module *m)
+{
+    if (cx->status == CQ_OK && !m)
+        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the module is NULL"));
     if (cx->status != CQ_OK)
-        return;
-    if (!m || n_out > 64) {
-        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                                m ? "a call can have 64 results at most" : "the module is NULL"));
-        return;
-    }
-    if (!outer)
+        return false;
+    *c = (call){ .scope      = { .parent = cx->scope, .class_name = m->cls->name },
+                 .outer      = cx->module,
+                 .outer_root = cx->root_module,
+                 .mark       = cq_ctx_mark(cx) };
+    if (!c->outer)
         cx->root_module = m;
-    write_path(path, sizeof path, m, cx->root_module);
-    scope.path = path;
-    scope.name = cq_module_name(m);
-    cx->scope  = &scope;
-    cx->module = m;
+    write_path(c->path, sizeof c->path, m, cx->root_module);
+    c->scope.path = c->path;
+    c->scope.name = cq_module_name(m);
+    cx->scope     = &c->scope;
+    cx->module    = m;
+    return true;
+}
+
+/* Only the results outlive the call. */
+static void leave(call *c, cq_ctx *cx, cq_tensor *const *results, size_t n)
+{
+    cx->scope       = c->scope.parent;
+    cx->module      = c->outer;
+    cx->root_module = c->outer_root;
+    for (size_t i = 0; i < n; i++)
+        cq_tensor_retain(results[i]);
+    cq_ctx_pop(cx, c->mark, NULL, 0);
+    for (size_t i = 0; i < n; i++)
+        cq_ctx_own_tensor(cx, results[i]);
+}
+
+static void forward(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in, cq_tensor **out,
+                    size_t n_out)
+{
     if (m->cls->forward_n)
         m->cls->forward_n(cx, m->self, in, n_in, out, n_out);
     else if (m->cls->forward && n_in >= 1 && n_out >= 1)
         out[0] = m->cls->forward(cx, m->self, in[0]);
     else
         cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, m->cls->name, NULL, "the module has no forward"));
-    cx->scope       = scope.parent;
-    cx->module      = outer;
-    cx->root_module = outer_root;
+}
+
+CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
+{
+    cq_nest     result = { 0 };
+    size_t      n_in, n_out;
+    cq_tensor **in, **out;
+    call        c;
+
+    if (!enter(&c, cx, m))
+        return result;
+    if (m->cls->forward_nested) {
+        result = m->cls->forward_nested(cx, m->self, args);
+        out    = cq_nest_tensors(cx, &result, &n_out);
+    } else {
+        n_out = m->cls->n_out ? m->cls->n_out : 1;
+        in    = cq_nest_tensors(cx, args, &n_in);
+        out   = cq_nest_array(cx, n_out);
+        if (in && out)
+            forward(cx, m, in, n_in, out, n_out);
+        result = out ? cq_nest_of_tensors(cx, out, n_out) : result;
+    }
+    leave(&c, cx, out, out ? n_out : 0);
+    return cx->status == CQ_OK ? result : (cq_nest){ 0 };
+}
+
+CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in, cq_tensor **out,
+                      size_t n_out)
+{
+    call c;
+
     for (size_t i = 0; i < n_out; i++)
-        keep[i] = cq_val_of_tensor(out[i]);
-    cq_ctx_pop(cx, mark, keep, n_out);
+        out[i] = NULL;
+    if (m && m->cls->forward_nested) {
+        cq_nest args = cq_nest_of_tensors(cx, in, n_in), result;
+
+        if (n_in == 1)
+            args = cq_nest_tuple(cx, 1, &args);
+        result = cq_call_nested(cx, m, &args);
+        cq_nest_flatten(&result, out, n_out);
+    } else if (enter(&c, cx, m)) {
+        forward(cx, m, in, n_in, out, n_out);
+        leave(&c, cx, out, n_out);
+    }
 }
 
 CQ_API cq_tensor *cq_call(cq_ctx *cx, cq_module *m, cq_tensor *x)

@@ -70,9 +70,9 @@ CQ_API cq_module *cq_batch_norm_new_with(int dims, int64_t features, double eps,
                                          bool affine, bool track_running_stats)
 {
     static const cq_class classes[3] = {
-        { "BatchNorm1d", sizeof(norm), batch_norm_forward, NULL, NULL, 0 },
-        { "BatchNorm2d", sizeof(norm), batch_norm_forward, NULL, NULL, 0 },
-        { "BatchNorm3d", sizeof(norm), batch_norm_forward, NULL, NULL, 0 },
+        { .name = "BatchNorm1d", .self_size = sizeof(norm), .forward = batch_norm_forward },
+        { .name = "BatchNorm2d", .self_size = sizeof(norm), .forward = batch_norm_forward },
+        { .name = "BatchNorm3d", .self_size = sizeof(norm), .forward = batch_norm_forward },
     };
     cq_module *m;
     norm      *self;

@@ -104,23 +104,28 @@ static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gate
     return m;
 }
 
+/* n_out: the sequence, and the states at its end. */
+#define RNN_CLASS(class_name, outputs)                                                             \
+    { .name = class_name, .self_size = sizeof(rnn), .forward_n = rnn_forward,                      \
+      .destroy = rnn_destroy, .n_out = outputs }
+
 CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)
 {
-    static const cq_class cls = { "RNN", sizeof(rnn), NULL, rnn_forward, rnn_destroy, 2 };
+    static const cq_class cls = RNN_CLASS("RNN", 2);
 
     return rnn_new(&cls, spec, 1, spec->relu ? "aten::rnn_relu.input" : "aten::rnn_tanh.input");
 }
 
 CQ_API cq_module *cq_lstm_new(const cq_rnn_spec *spec)
 {
-    static const cq_class cls = { "LSTM", sizeof(rnn), NULL, rnn_forward, rnn_destroy, 3 };
+    static const cq_class cls = RNN_CLASS("LSTM", 3);
 
     return rnn_new(&cls, spec, 4, "aten::lstm.input");
 }
 
 CQ_API cq_module *cq_gru_new(const cq_rnn_spec *spec)
 {
-    static const cq_class cls = { "GRU", sizeof(rnn), NULL, rnn_forward, rnn_destroy, 2 };
+    static const cq_class cls = RNN_CLASS("GRU", 2);
 
     return rnn_new(&cls, spec, 3, "aten::gru.input");
 }

@@ -45,8 +45,10 @@ static cq_module *word_rnn_new(const cq_class *cls, cq_module *rnn)
     return net;
 }
 
-static const cq_class one_state  = { "RNNModel", sizeof(word_rnn), NULL, word_rnn_forward, NULL, 2 };
-static const cq_class two_states = { "RNNModel", sizeof(word_rnn), NULL, word_rnn_forward, NULL, 3 };
+static const cq_class one_state  = { .name = "RNNModel", .self_size = sizeof(word_rnn),
+                                     .forward_n = word_rnn_forward, .n_out = 2 };
+static const cq_class two_states = { .name = "RNNModel", .self_size = sizeof(word_rnn),
+                                     .forward_n = word_rnn_forward, .n_out = 3 };
 static const cq_rnn_spec spec    = { .input = SIZE, .hidden = HIDDEN, .layers = LAYERS, .dropout = 0.5 };
 
 cq_module *cq_zoo_word_rnn(void)

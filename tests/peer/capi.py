@@ -57,7 +57,8 @@ FORWARD_N = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p,
 
 class Class(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("self_size", ctypes.c_size_t), ("forward", FORWARD),
-                ("forward_n", FORWARD_N), ("destroy", ctypes.c_void_p), ("n_out", ctypes.c_size_t)]
+                ("forward_n", FORWARD_N), ("destroy", ctypes.c_void_p), ("n_out", ctypes.c_size_t),
+                ("forward_nested", ctypes.c_void_p)]
 
 
 class ConvSpec(ctypes.Structure):

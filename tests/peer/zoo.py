@@ -17,11 +17,6 @@ import peers
 from peers import JOBS, Report, check_onnx, expect_close
 
 OPSETS = [9, 11, 13, 17]
-# One of each kind is exported to all opsets; the others, which differ in their number of layers,
-# only to the newest.
-ALL_OPSETS = ["alexnet", "vgg11_bn", "resnet18", "densenet121", "inception_v3", "dcgan_generator",
-              "dcgan_discriminator", "super_resolution", "word_rnn", "word_lstm", "word_gru",
-              "word_transformer"]
 # Those whose results are compared with PyTorch's own.
 WITH_WEIGHTS = ["alexnet", "resnet18", "densenet121", "inception_v3", "dcgan_generator",
                 "dcgan_discriminator", "super_resolution", "word_rnn", "word_lstm", "word_gru",
@@ -222,14 +217,14 @@ def test_weights(report, name, net, model):
         expect_close(got, want, **AGAINST_TORCH)
 
 
-def test_export(report, name, net, model, opsets):
+def test_export(report, name, net, model):
     """Files are valid, and do what the module does, for the example and for another batch."""
     names = {"input_names": [i.name.decode() for i in model.inputs[:model.n_inputs]],
              "output_names": [text.decode() for text in model.output_names[:model.n_outputs]]}
     batches = {batch: inputs_of(model, batch) for batch in (None, OTHER_BATCH)}
     want = {batch: net.run(*inputs, n_outputs=model.n_outputs)
             for batch, inputs in batches.items()}
-    for opset in opsets:
+    for opset in OPSETS:
         with report.case(f"{name}: opset {opset}"), tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/model.onnx"
             net.export(batches[None], path, opset=opset, dynamic_axes=dynamic_axes(model),
@@ -257,7 +252,7 @@ def run_model(name):
         test_state(report, name, net)
         if name in WITH_WEIGHTS:
             test_weights(report, name, net, model)
-        test_export(report, name, net, model, OPSETS if name in ALL_OPSETS else OPSETS[-1:])
+        test_export(report, name, net, model)
     print(f"{name:20} {time.monotonic() - started:5.1f} s", file=said)
     return said.getvalue(), report.n_passed, report.n_failed
 

@@ -2,7 +2,7 @@
 #
 #     make demo    install what is missing, build, export the built-in AlexNet and run it
 #     make test    install what is missing, build with sanitizers, run every test
-#     make check   the quick part of it: no peers, no clang
+#     make check   the quick part of it, in a minute: one plain build, no peers
 #     make docs    rewrite what is printed from the code
 #     make         build/calque
 .PHONY: all build demo test check docs format clean

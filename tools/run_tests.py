@@ -12,7 +12,8 @@ Groups, in the order they run:
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
     peer     tests/peer/*.py     PyTorch, onnx and ONNX Runtime, with the Release binary
 
---quick leaves out clang and the peers. A script is a test when it begins with `#!`; it prints
+--quick makes one build instead, not optimised and without sanitizers, which a minute is enough
+for, runs everything on it, and leaves out the peers. A script is a test when it begins with `#!`; it prints
 what it likes, ends with a line `N passed, M failed` (and `, K skipped` if any are), and fails
 by a non-zero exit. One that dies without that line counts as one failure. The last line
 printed here is the sum of all.
@@ -40,13 +41,17 @@ TAP = re.compile(r"^(not )?ok \d+(?: -)? ?(.*)$")
 
 # build/ keeps the compiler that it was first configured with: to name another makes CMake drop all
 # its settings, CALQUE_TESTS included.
-Build = collections.namedtuple("Build", "name folder quick options")
+Build = collections.namedtuple("Build", "name folder options")
 BUILDS = [
-    Build("Release", "build", True, ["-DCMAKE_BUILD_TYPE=Release", "-DCALQUE_SANITIZE=OFF"]),
-    Build("gcc, ASan and UBSan", "build/asan", True,
+    Build("Release", "build", ["-DCMAKE_BUILD_TYPE=Release", "-DCALQUE_SANITIZE=OFF"]),
+    Build("gcc, ASan and UBSan", "build/asan",
           ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_COMPILER=gcc", "-DCALQUE_SANITIZE=ON"]),
-    Build("clang, Release", "build/clang", False,
+    Build("clang, Release", "build/clang",
           ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang", "-DCALQUE_SANITIZE=OFF"]),
+]
+QUICK_BUILDS = [
+    Build("not optimised", "build/quick",
+          ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCALQUE_SANITIZE=OFF"]),
 ]
 
 
@@ -95,14 +100,12 @@ def configure_and_build(build, jobs):
 
 def run_builds(options):
     count = Count()
-    for build in BUILDS:
-        if options.quick and not build.quick:
-            continue
+    for build in QUICK_BUILDS if options.quick else BUILDS:
         started = time.monotonic()
         ok = configure_and_build(build, options.jobs)
         count.add(Count(passed=1) if ok else Count(failed=1))
         say(f"  {'ok  ' if ok else 'FAIL'} {build.name} ({time.monotonic() - started:.1f} s)")
-        if not ok and build.quick:
+        if not ok:
             say("  the tests below run on what an earlier build left, if anything")
     return count
 
@@ -135,8 +138,13 @@ def count_tap(name, output, exit_ok):
     return count
 
 
+def folder_of(options, folder):
+    return ROOT / (QUICK_BUILDS[0].folder if options.quick else folder)
+
+
 def run_ctest(options):
-    folder, report = ROOT / "build/asan", ROOT / "build/asan/ctest.xml"
+    folder = folder_of(options, "build/asan")
+    report = folder / "ctest.xml"
     report.unlink(missing_ok=True)
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP")
     command = ["ctest", "--test-dir", folder, "-j", str(options.jobs), "--timeout",
@@ -243,9 +251,9 @@ def scripts_of(folder):
 
 def script_group(find, build):
     def run(options):
-        env = dict(os.environ, CALQUE=str(ROOT / build / "calque"),
-                   CALQUE_BUILD=str(ROOT / build), CALQUE_JOBS=str(options.jobs),
-                   PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")
+        folder = folder_of(options, build)
+        env = dict(os.environ, CALQUE=str(folder / "calque"), CALQUE_BUILD=str(folder),
+                   CALQUE_JOBS=str(options.jobs), PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")
         return run_scripts(options, find(), env)
 
     return run
@@ -265,7 +273,7 @@ GROUPS = [
 
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of calque and counts them.")
-    parser.add_argument("--quick", action="store_true", help="no clang, no peers")
+    parser.add_argument("--quick", action="store_true", help="one quick build, no peers")
     parser.add_argument("--only", default="", help="groups to run: build,ctest,repo,golden,peer")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()

@@ -175,11 +175,16 @@ TEST(export, dynamic_axes_have_the_names_they_are_given)
 TEST(export, dynamic_axes_without_a_name_get_one)
 {
     const cq_dynamic_axis axes[] = { { "input_0", 0, NULL } };
+    const cq_dynamic_axis both[] = { { "input_0", 0, NULL }, { "output_0", 0, NULL } };
     cq_onnx_model        *m      = NULL;
 
     CHECK_OK(export_axes(&m, axes, 1));
     CHECK_STR("input_0_dynamic_axes_1", cq_onnx_model_value_axis(m, CQ_ONNX_INPUTS, 0, 0));
     CHECK_STR("input_0_dynamic_axes_1", cq_onnx_model_value_axis(m, CQ_ONNX_OUTPUTS, 0, 0));
+    cq_onnx_model_free(m);
+    CHECK_OK(export_axes(&m, both, 2));
+    CHECK_STR("input_0_dynamic_axes_1", cq_onnx_model_value_axis(m, CQ_ONNX_INPUTS, 0, 0));
+    CHECK_STR("output_0_dynamic_axes_1", cq_onnx_model_value_axis(m, CQ_ONNX_OUTPUTS, 0, 0));
     cq_onnx_model_free(m);
 }
 

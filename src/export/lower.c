@@ -285,11 +285,13 @@ static void weights(lowering *l)
     }
 }
 
-/* An output has the names for its dynamic axes that the user gave it. */
+/* An output has the names for its dynamic axes that the user gave it, or ones made up as for an
+ * input: whoever asked for an axis by number finds it under the same kind of name everywhere. */
 static cq_status output(lowering *l, const cq_value *v)
 {
     const cq_export_options *o    = &l->ex->options;
     cq_onnx_type            *type = type_of(l, v->type);
+    size_t                   nth  = 0; /* of this output's dynamic axes */
 
     for (size_t i = 0; i < o->n_dynamic_axes && type; i++) {
         const cq_dynamic_axis *d    = &o->dynamic_axes[i];
@@ -301,11 +303,14 @@ static cq_status output(lowering *l, const cq_value *v)
             return cq_fail(CQ_E_ARGUMENT, v->name, NULL,
                            "dynamic axis %d is out of range: the output has %d dimensions", d->axis,
                            v->type.rank);
+        nth++;
         if (!v->type.sizes[axis].expr)
             cq_warn(v->name, "axis %d was asked to be dynamic, but the model makes it %lld always",
                     axis, (long long)v->type.sizes[axis].value);
-        else if (d->name)
-            type->tensor_type->shape->dim.items[axis]->dim_param = cq_onnx_text(l->model, d->name);
+        else
+            type->tensor_type->shape->dim.items[axis]->dim_param =
+                d->name ? cq_onnx_text(l->model, d->name)
+                        : cq_arena_printf(l->model->arena, "%s_dynamic_axes_%zu", v->name, nth);
     }
     cq_onnx_add_value(l->model, &l->model->graph->output, v->name, type);
     return CQ_OK;

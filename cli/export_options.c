@@ -138,18 +138,21 @@ static int read_choices(cli_export *e, const cli_args *args)
     static const char *const modes[] = { "eval", "train", "preserve", NULL };
     static const char *const types[] = { "onnx", "onnx_aten", "onnx_aten_fallback",
                                          "onnx_fallthrough", NULL };
+    static const char *const homes[] = { "attribute", "metadata", NULL };
     int64_t                  opset   = e->options.opset;
-    int                      mode, type, code;
+    int                      mode, type, home, code;
 
     if ((code = cli_number(args, "opset", CQ_OPSET_OLDEST, CQ_OPSET_NEWEST, &opset)) ||
         (code = read_word(args, "training", modes, &mode)) ||
-        (code = read_word(args, "operator-export-type", types, &type)))
+        (code = read_word(args, "operator-export-type", types, &type)) ||
+        (code = read_word(args, "annotations", homes, &home)))
         return code;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         e->options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
     e->options.opset     = (int32_t)opset;
     e->options.training  = (cq_training)mode;
     e->options.operators = (cq_operator_export_type)type;
+    e->options.annotations = (cq_annotations)home;
     return CLI_DONE;
 }
 
@@ -211,7 +214,7 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
         (code = read_names(e, args, "output-names", e->output_names, &o->n_output_names)) ||
         (code = read_custom_opsets(e, args)) || (code = read_functions(e, args)) ||
         (code = read_symbolics(e, args)) || (code = take_named_sizes(e, args, example)) ||
-        (code = cli_export_read_axes(e, args)))
+        (code = cli_export_read_axes(e, args)) || (code = cli_export_read_marks(e, args)))
         return code;
     if (cli_has(args, "script") && model->front_end != &cli_script_front_end)
         return cli_misuse(args->verb, "--script is for TorchScript, but %s is C code", model->name);

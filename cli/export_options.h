@@ -11,6 +11,8 @@
 #define CLI_MAX_NAMES 4096 /* a name for every weight of a large model */
 #define CLI_MAX_AXES 1024
 #define CLI_MAX_CUSTOM_OPSETS 32
+#define CLI_MAX_MARKS 1024 /* modules that are annotated, and attributes in all */
+#define CLI_MAX_ITEMS 4096 /* of lists of annotations */
 #define CLI_TEXT_SIZE (1 << 20) /* of all names, and of the file of rules */
 
 /* Rows for the table of a verb that exports. The last two are for TorchScript. */
@@ -29,6 +31,11 @@
     { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },          \
     { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 },     \
     { "symbolics", "FILE", "rules for operators, a line each: aten::silu 7: Mul(self, …)", 0 },    \
+    { "annotate", "PATH:NAME=VALUE", "mark the first node of a module, repeatable", 0 },           \
+    { "annotate-all", NULL, "mark all nodes of these modules", 0 },                                \
+    { "anchor", "PATH[:NAME=VALUE]", "Identity nodes around a module, repeatable", 0 },            \
+    { "annotations", "WHERE", "attribute or metadata; only metadata is valid ONNX (attribute)", 0 }, \
+    { "as-output", "NAME=PATH[:I]", "make what a module returns an output, repeatable", 0 },       \
     { "verbose", NULL, "print the graph", 0 },                                                     \
     { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },              \
     { "script", NULL, "keep the branches and loops that depend on data (the default)", 0 }
@@ -40,6 +47,13 @@ typedef struct cli_export {
     const char       *classes[CLI_MAX_NAMES];
     cq_dynamic_axis   axes[CLI_MAX_AXES];
     cq_custom_opset   custom_opsets[CLI_MAX_CUSTOM_OPSETS];
+    cq_module_mark    marks[CLI_MAX_MARKS];
+    cq_sym_attr       attrs[CLI_MAX_MARKS]; /* of the marks, those of one next to each other */
+    size_t            n_attrs;
+    int64_t           item_ints[CLI_MAX_ITEMS]; /* of the lists among them */
+    double            item_floats[CLI_MAX_ITEMS];
+    const char       *item_texts[CLI_MAX_ITEMS];
+    size_t            n_items;
     char              text[CLI_TEXT_SIZE];
     size_t            text_len;
 } cli_export;
@@ -54,5 +68,8 @@ char *cli_export_keep(cli_export *e, const char *text);
 
 /* axes.c: --dynamic-axes, added to e. */
 int cli_export_read_axes(cli_export *e, const cli_args *args);
+
+/* marks.c: --annotate, --anchor and --as-output, into e. */
+int cli_export_read_marks(cli_export *e, const cli_args *args);
 
 #endif

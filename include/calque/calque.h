@@ -2,6 +2,7 @@
 #ifndef CALQUE_CALQUE_H
 #define CALQUE_CALQUE_H
 
+#include <calque/annotate.h>
 #include <calque/export.h>
 #include <calque/function.h>
 #include <calque/layers.h>

@@ -2,6 +2,7 @@
 #ifndef CALQUE_EXPORT_H
 #define CALQUE_EXPORT_H
 
+#include <calque/annotate.h>
 #include <calque/module.h>
 #include <calque/onnx.h>
 
@@ -37,6 +38,13 @@ typedef struct cq_custom_opset {
     const char *domain;
     int64_t     version;
 } cq_custom_opset;
+
+/* Where annotations go. */
+typedef enum cq_annotations {
+    CQ_ANNOTATIONS_ATTRIBUTE = 0, /* attributes, as in pytorch-pfn-extras: not valid ONNX */
+    CQ_ANNOTATIONS_METADATA  = 1  /* metadata_props of the nodes, which is valid; and of the model, as
+                                   * "NODE:NAME", for readers older than IR version 10 */
+} cq_annotations;
 
 enum {
     CQ_EXPORT_NO_PARAMS                  = 1 << 0, /* weights become inputs */
@@ -107,6 +115,10 @@ typedef struct cq_export_options {
     /* Accepted for the sake of older callers; results are known without them. */
     cq_tensor *const *example_outputs;
     size_t            n_example_outputs;
+
+    cq_annotations          annotations;
+    const cq_module_mark   *marks; /* annotations, anchors and outputs by path */
+    size_t                  n_marks;
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

@@ -18,6 +18,7 @@ struct cq_scope {
     const char     *class_name; /* "Conv2d" */
     unsigned        call;  /* how often this module was called before in this computation */
     void           *seen;  /* the listener's own copy */
+    const void     *outer_marks; /* the observer's, of the caller */
 };
 
 /* Someone who writes down the calls of operators: a capture, a gradient tape. */
@@ -51,6 +52,9 @@ struct cq_ctx {
     const char        *source; /* "model.py:12", of what is running; NULL if unknown */
     const cq_listener *listener;
     void              *listener_self;
+    const struct cq_observer *observer; /* of calls of modules (observe.h); NULL: none */
+    void              *observer_self;
+    struct cq_marking *marking; /* marks by path; NULL: none */
     cq_symbols        *symbols; /* the listener's, NULL when sizes are all plain */
     bool               fake;    /* operators compute no data */
     bool               exporting;

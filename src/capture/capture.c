@@ -163,6 +163,7 @@ static cq_status called(void *self, cq_opcall *c)
     node->def         = c->op;
     node->origin      = origin_of(cap, c->cx->scope);
     node->source      = cq_ir_text(cap->graph, c->cx->source);
+    node->marks       = cq_capture_marks(cap, cap->marks);
     node->list_result = results != c->results;
     for (size_t i = 0; i < n; i++) {
         if (results[i].kind != CQ_VAL_TENSOR)
@@ -227,6 +228,8 @@ void cq_capture_clear(cq_capture *cap)
         cq_tensor_release(cap->computed.items[i]);
     cq_vec_clear(&cap->retained);
     cq_vec_clear(&cap->computed);
+    cq_vec_clear(&cap->spans);
+    cq_vec_clear(&cap->outputs);
     cq_ptr_map_clear(&cap->outside);
     cq_map_clear(&cap->weights);
     cq_map_clear(&cap->warned);
@@ -253,6 +256,8 @@ void cq_capture_start(cq_capture *cap, cq_ctx *cx)
 {
     cx->listener      = &listener;
     cx->listener_self = cap;
+    cx->observer      = &cq_capture_observer;
+    cx->observer_self = cap;
     cx->symbols       = &cap->graph->symbols;
     cx->fake          = true;
     cx->exporting     = true;
@@ -263,6 +268,8 @@ void cq_capture_stop(cq_capture *cap, cq_ctx *cx)
     (void)cap;
     cx->listener      = NULL;
     cx->listener_self = NULL;
+    cx->observer      = NULL;
+    cx->observer_self = NULL;
     cx->symbols       = NULL;
     cx->fake          = false;
     cx->exporting     = false;

@@ -14,7 +14,7 @@
 #ifndef CQ_CAPTURE_CAPTURE_H
 #define CQ_CAPTURE_CAPTURE_H
 
-#include "aten/ctx.h"
+#include "aten/observe.h"
 #include "ir/graph.h"
 
 typedef struct cq_capture cq_capture;
@@ -34,12 +34,35 @@ struct cq_track {
     uint32_t current; /* of the root of a chain of views: the version of its memory */
 };
 
+/* An annotation or anchor in model code that has begun and not ended. */
+typedef struct cq_annotation {
+    cq_mark_kind    kind;
+    bool            per_operator;
+    cq_mark         mark; /* a copy for every module that is called, or every operator */
+    const cq_attr  *notes;
+    size_t          n_notes;
+    const cq_scope *home;   /* the call that it is in: modules that this one calls are meant */
+    const cq_marks *outer;  /* the marks before it */
+    size_t          number; /* of the anchors' names */
+    bool            started;
+    cq_node        *end; /* of an anchor: behind the last module so far */
+} cq_annotation;
+
+typedef struct cq_output {
+    const char *name;
+    cq_value   *value;
+} cq_output;
+
 struct cq_capture {
     cq_graph  *graph;
     cq_block  *block;   /* where nodes go now */
     cq_ptr_map outside; /* tensors that were there before: handle -> track */
     cq_map     weights; /* identity of the memory -> value */
     cq_map     warned;
+    const cq_marks *marks; /* of the nodes that are made now */
+    CQ_VEC(cq_annotation) spans; /* innermost last */
+    size_t n_spans;        /* all that ever began */
+    CQ_VEC(cq_output) outputs; /* that have names of their own */
     CQ_VEC(cq_val) retained;
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
 
@@ -71,6 +94,12 @@ cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
 /* A fake tensor for a value of the graph. */
 cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
+
+/* annotate.c: appends the outputs that model code has named to those of the graph. */
+cq_status cq_capture_add_outputs(cq_capture *cap);
+
+const cq_marks *cq_capture_marks(cq_capture *cap, const cq_marks *marks); /* for one operator */
+extern const cq_observer cq_capture_observer;
 
 /* track.c */
 cq_track *cq_track_of(cq_capture *cap, cq_ctx *cx, cq_tensor *t);

@@ -174,8 +174,7 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
     for (cq_node *p = parts->first; p; p = p->next) {
         p->origin  = n->origin;
         p->source  = n->source;
-        p->notes   = n->notes;
-        p->n_notes = n->n_notes;
+        p->marks   = n->marks;
         for (size_t i = 0; i < p->n_inputs; i++)
             cq_ir_each_use(&p->inputs[i], count_use, NULL);
     }
@@ -358,6 +357,20 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
     return CQ_OK;
 }
 
+/* An Identity that stays where it is. */
+static cq_status convert_anchor(cq_exporter *ex, cq_node *n, cq_block *to)
+{
+    cq_sym    s = { .ex = ex, .block = to, .node = n };
+    cq_value *v = cq_sym_op(&s, "Identity", CQ_IN(cq_sym_value(&s, n->inputs[0].u.value)), CQ_NO_ATTR);
+
+    CQ_TRY(s.status);
+    v->type                = n->outputs[0]->type;
+    v->node->name          = cq_ir_text(ex->graph, n->name);
+    v->node->is_anchor     = true;
+    n->outputs[0]->scratch = v;
+    return CQ_OK;
+}
+
 /* After a missing operator its results are placeholders, so that the rest of the graph can
  * still be looked at. */
 static cq_status placeholders(cq_exporter *ex, cq_node *n)
@@ -374,13 +387,15 @@ static cq_status placeholders(cq_exporter *ex, cq_node *n)
 static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
 {
     for (cq_node *n = from->first; n; n = n->next) {
-        bool used = n->n_outputs == 0;
+        bool used = n->n_outputs == 0 || n->is_anchor;
 
         for (size_t i = 0; i < n->n_outputs; i++)
             used |= n->outputs[i]->n_uses > 0;
         if (!used)
             continue;
-        CQ_TRY(n->n_blocks ? convert_control(ex, n, to) : convert_node(ex, n, to));
+        CQ_TRY(n->is_anchor  ? convert_anchor(ex, n, to)
+               : n->n_blocks ? convert_control(ex, n, to)
+                             : convert_node(ex, n, to));
         if (ex->missing.n)
             CQ_TRY(placeholders(ex, n));
     }

@@ -112,6 +112,7 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
     if (s->node) {
         node->notes   = s->node->notes;
         node->n_notes = s->node->n_notes;
+        node->marks   = s->node->marks;
     }
     return node;
 }

@@ -51,6 +51,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
 
     CQ_TRY(cq_export_convert(ex));
     CQ_TRY(cq_export_remove_dead(ex));
+    CQ_TRY(cq_export_annotate(ex));
     CQ_TRY(cq_export_name_inputs(ex));
     if (fold) {
         CQ_TRY(cq_export_fold(ex));

@@ -79,6 +79,12 @@ cq_status cq_export_report_missing(const cq_exporter *ex);
 /* record.c: into the report of the options, if there is one. */
 cq_status cq_export_record(cq_exporter *ex);
 
+/* annotate.c: which nodes get the annotations that were asked for. */
+cq_status cq_export_annotate(cq_exporter *ex);
+
+/* annotate.c: a note as text. A string is itself, everything else is JSON. */
+void cq_export_note_text(struct cq_str *s, const cq_operand *note);
+
 /* fold.c, peephole.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);

@@ -267,6 +267,7 @@ static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
         n->op       = cq_ir_text(g, "onnx::Constant");
         n->n_inputs = 0;
         n->n_attrs  = 0;
+        n->n_notes  = 0;
         CQ_TRY(cq_ir_attr_set(n, "value",
                               (cq_operand){ .kind = CQ_OPERAND_TENSOR, .u.tensor = t }));
         n->outputs[0]->type = cq_ir_type_of(g, t);
@@ -318,7 +319,7 @@ static cq_status fold_node(cq_node *n, void *user)
             follow(&n->blocks[i]->returns.items[k]);
     if (strcmp(n->op, "onnx::Shape") == 0)
         return fold_shape(f, n);
-    if (!rule || n->n_outputs != 1 || n->n_inputs < rule->needs || n->n_inputs > 16)
+    if (!rule || n->is_anchor || n->n_outputs != 1 || n->n_inputs < rule->needs || n->n_inputs > 16)
         return CQ_OK;
     for (size_t i = 0; i < n->n_inputs; i++) {
         if (n->inputs[i].kind == CQ_OPERAND_NONE)

@@ -152,6 +152,10 @@ static char *describe(group *g, const char *class_name)
             else
                 describe_operand(&s, g, &n->attrs[i].value);
         }
+        for (size_t i = 0; i < n->n_notes; i++) {
+            cq_str_printf(&s, " note %s=", n->notes[i].name);
+            describe_operand(&s, g, &n->notes[i].value);
+        }
     }
     return cq_str_take(&s);
 }

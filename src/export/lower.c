@@ -1,5 +1,6 @@
 /* The onnx graph as a model: nodes, types, weights (as views), opsets. */
 #include "export/exporter.h"
+#include "base/str.h"
 #include "base/warn.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@ typedef struct lowering {
     cq_map         domains;
     cq_ptr_map     local; /* in a function: value -> its name there */
     cq_onnx_function *function; /* that is being lowered, NULL for the graph */
+    bool           has_foreign_attributes;
 } lowering;
 
 static int64_t ir_version(int opset)
@@ -154,11 +156,31 @@ static size_t subgraphs(lowering *l, cq_onnx_node *node, const cq_node *n, size_
     return i;
 }
 
-/* Where the node comes from, for whoever debugs the model later. */
-static void metadata(lowering *l, cq_onnx_node *node, const cq_node *n)
+static void note_as_metadata(lowering *l, cq_onnx_node *node, const cq_attr *note)
 {
-    for (size_t i = 0; i < n->n_notes; i++)
-        attribute(l, node, &n->notes[i]);
+    cq_str value = { 0 }, key = { 0 };
+
+    cq_export_note_text(&value, &note->value);
+    cq_str_printf(&key, "%s:%s", node->name, note->name);
+    if (value.status != CQ_OK || key.status != CQ_OK)
+        l->model->status = CQ_E_NO_MEMORY;
+    cq_onnx_add_entry(l->model, &node->metadata_props, note->name, cq_str_text(&value));
+    cq_onnx_add_entry(l->model, &l->model->metadata_props, cq_str_text(&key), cq_str_text(&value));
+    cq_str_clear(&value);
+    cq_str_clear(&key);
+}
+
+/* What the user has annotated. As an attribute it is none that ONNX knows. */
+static void annotations(lowering *l, cq_onnx_node *node, const cq_node *n)
+{
+    bool as_metadata = l->ex->options.annotations == CQ_ANNOTATIONS_METADATA;
+
+    for (size_t i = 0; i < n->n_notes && node; i++)
+        if (as_metadata)
+            note_as_metadata(l, node, &n->notes[i]);
+        else
+            attribute(l, node, &n->notes[i]);
+    l->has_foreign_attributes |= n->n_notes && !as_metadata;
 }
 
 static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
@@ -184,7 +206,7 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
         attribute(l, node, &n->attrs[i]);
     for (size_t i = 0; i < n->n_blocks;)
         i = subgraphs(l, node, n, i);
-    metadata(l, node, n);
+    annotations(l, node, n);
 }
 
 static bool is_return(const cq_block *b, const cq_value *v)
@@ -394,6 +416,9 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     for (size_t i = 0; i < top->returns.n && status == CQ_OK; i++)
         status = output(&l, top->returns.items[i].u.value);
     opsets(&l);
+    if (l.has_foreign_attributes)
+        cq_warn(NULL, "annotations are attributes that ONNX does not know: checkers and runtimes "
+                      "refuse the model; metadata (--annotations metadata) is valid");
     cq_map_clear(&l.domains);
     if (status == CQ_OK)
         status = l.model->status;

@@ -88,6 +88,7 @@ static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, const cq
         cq_capture_output(cap, cx, out[i]);
     cq_capture_stop(cap, cx);
     CQ_TRY(cq_ctx_status(cx));
+    CQ_TRY(cq_capture_add_outputs(cap));
     if (cap->graph->symbols.failed)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cap->graph->status);
@@ -100,17 +101,22 @@ static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, const cq
 static cq_status capture(cq_graph **out, cq_module *module, const cq_nest *args,
                          const cq_export_options *options)
 {
-    cq_capture *cap = NULL;
-    cq_ctx     *cx  = NULL;
+    cq_capture *cap     = NULL;
+    cq_ctx     *cx      = NULL;
+    cq_marking  marking = { 0 };
     cq_status   status;
 
+    CQ_TRY_OR_DONE(cq_marking_init(&marking, options->marks, options->n_marks));
     CQ_TRY_OR_DONE(cq_capture_new(&cap));
     CQ_TRY_OR_DONE(cq_ctx_new(&cx));
+    cx->marking = options->n_marks ? &marking : NULL;
     CQ_TRY_OR_DONE(record(cap, cx, module, args, options));
+    CQ_TRY_OR_DONE(cq_marking_check(&marking));
     *out = cq_capture_take(cap);
 done:
     cq_ctx_free(cx);
     cq_capture_free(cap);
+    cq_marking_clear(&marking);
     return status;
 }
 

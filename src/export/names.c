@@ -73,7 +73,9 @@ static cq_status name_outputs(namer *n)
 {
     const cq_export_options *o = &n->ex->options;
     cq_graph                *g = n->ex->graph;
-    size_t                   n_outputs = g->top->returns.n;
+    const cq_graph          *source    = n->ex->source;
+    size_t                   n_named   = source->named_outputs.n;
+    size_t                   n_outputs = g->top->returns.n - n_named;
 
     if (o->n_output_names > n_outputs)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
@@ -85,6 +87,12 @@ static cq_status name_outputs(namer *n)
 
         snprintf(name, sizeof name, "output_%zu", i);
         v->name = cq_ir_text(g, i < o->n_output_names ? o->output_names[i] : name);
+        CQ_TRY(claim(n, v->name, "an output"));
+    }
+    for (size_t i = 0; i < n_named; i++) {
+        cq_value *v = g->top->returns.items[n_outputs + i].u.value;
+
+        v->name = cq_ir_text(g, source->named_outputs.items[i]);
         CQ_TRY(claim(n, v->name, "an output"));
     }
     return CQ_OK;
@@ -125,8 +133,7 @@ static cq_status name_node(cq_node *node, void *user)
     if (at > 1)
         base[at++] = '/';
     snprintf(base + at, sizeof base - at, "%s", op ? op + 2 : node->op);
-    if (!node->name)
-        node->name = unique(n, base);
+    node->name = unique(n, node->name ? node->name : base);
     if (!node->name)
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < node->n_outputs; i++) {

@@ -9,7 +9,7 @@ static bool is_dead(const cq_node *n)
     for (size_t i = 0; i < n->n_outputs; i++)
         if (n->outputs[i]->n_uses)
             return false;
-    return n->n_outputs > 0;
+    return n->n_outputs > 0 && !n->is_anchor;
 }
 
 static void unuse(cq_value *v, void *user)
@@ -137,7 +137,7 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
     bn->outputs[0]->scratch  = conv->outputs[0];
     conv->outputs[0]->n_uses = bn->outputs[0]->n_uses;
     bn->outputs[0]->n_uses   = 0;
-    return CQ_OK;
+    return cq_ir_add_notes(conv, bn->notes, bn->n_notes, false);
 }
 
 typedef struct merger {

@@ -18,13 +18,15 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
                                   const cq_export_options *options)
 {
     cq_export_options o;
-    cq_script_inputs  inputs = { name_of, axes_of, &o };
+    cq_script_inputs  inputs = { .name = name_of, .axes = axes_of, .user = &o };
     cq_graph         *graph;
     cq_status         status;
 
     *out = NULL;
     cq_export_options_take(&o, options);
     CQ_TRY(cq_export_check_options(&o));
+    inputs.marks   = o.marks;
+    inputs.n_marks = o.n_marks;
     CQ_TRY(cq_script_capture(&graph, script, method, args, flags, &inputs));
     status = cq_export_graph(out, graph, &o);
     cq_graph_free(graph);

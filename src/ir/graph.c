@@ -42,6 +42,7 @@ void cq_graph_free(cq_graph *g)
     cq_vec_clear(&g->tensors);
     cq_vec_clear(&g->constants);
     cq_vec_clear(&g->baked);
+    cq_vec_clear(&g->named_outputs);
     cq_symbols_clear(&g->symbols);
     cq_intern_clear(&g->names);
     cq_arena_free(g->arena);
@@ -220,6 +221,32 @@ cq_status cq_ir_attr_set(cq_node *n, const char *name, cq_operand value)
     n->attrs          = grown;
     n->n_attrs++;
     return g->status;
+}
+
+cq_status cq_ir_add_notes(cq_node *n, const cq_attr *notes, size_t n_notes, bool replace)
+{
+    cq_graph *g     = n->block->graph;
+    cq_attr  *grown = cq_arena_array(g->arena, n->n_notes + n_notes, sizeof *grown);
+    size_t    total = n->n_notes;
+
+    if (!grown) {
+        failed(g);
+        return g->status;
+    }
+    if (n->n_notes)
+        memcpy(grown, n->notes, n->n_notes * sizeof *grown);
+    for (size_t i = 0; i < n_notes; i++) {
+        size_t at = 0;
+
+        while (at < total && strcmp(grown[at].name, notes[i].name) != 0)
+            at++;
+        if (at == total || replace)
+            grown[at] = notes[i];
+        total += at == total;
+    }
+    n->notes   = grown;
+    n->n_notes = total;
+    return CQ_OK;
 }
 
 cq_block *cq_ir_node_block(cq_node *n)

@@ -108,6 +108,23 @@ typedef struct cq_attr {
     cq_operand  value;
 } cq_attr;
 
+/* An annotation that was asked for while the graph was made, of a module or an operator: the first
+ * node of those that carry the mark gets the notes, or all of them do. */
+typedef struct cq_mark {
+    const cq_attr *notes;
+    size_t         n_notes;
+    bool           all;
+    bool           per_operator; /* every operator has a mark of its own */
+    bool           done;         /* of the pass that gives out notes */
+} cq_mark;
+
+/* The marks that a node carries, innermost first. */
+typedef struct cq_marks cq_marks;
+struct cq_marks {
+    const cq_marks *outer;
+    cq_mark        *mark;
+};
+
 struct cq_node {
     cq_node         *prev, *next;
     cq_block        *block;
@@ -123,6 +140,8 @@ struct cq_node {
     cq_block       **blocks;
     cq_attr         *notes; /* annotations: not part of the operator's meaning */
     size_t           n_notes;
+    const cq_marks  *marks;       /* NULL: none */
+    bool             is_anchor;   /* stays, even if nobody uses it or it could be computed */
     bool             list_result; /* the outputs are the items of one list */
     bool             mark;        /* of the pass that is running; false between passes */
 };
@@ -153,6 +172,7 @@ struct cq_graph {
     CQ_VEC(cq_tensor *) tensors;  /* all that the graph retains */
     CQ_VEC(cq_block *) blocks;    /* all, so that their vectors can be freed */
     CQ_VEC(cq_baked) baked;
+    CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     uint32_t   n_values;
     cq_status  status; /* the first failure of a builder call */
 };
@@ -178,6 +198,10 @@ cq_node *cq_ir_node_new(cq_block *b, cq_node *before, const char *op, const cq_o
                         size_t n_inputs, size_t n_outputs);
 cq_status cq_ir_attr_set(cq_node *n, const char *name, cq_operand value); /* keeps the order */
 const cq_operand *cq_ir_attr(const cq_node *n, const char *name);          /* NULL: not there */
+
+/* The notes of n and then those of others that it has not; of equal names its own count, or with
+ * replace the others'. */
+cq_status cq_ir_add_notes(cq_node *n, const cq_attr *notes, size_t n_notes, bool replace);
 cq_block *cq_ir_node_block(cq_node *n); /* adds a block to it */
 void      cq_ir_unlink(cq_node *n);
 void      cq_ir_move_before(cq_node *n, cq_block *b, cq_node *before); /* NULL: to the end */

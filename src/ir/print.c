@@ -145,7 +145,7 @@ static void print_attrs(printer *p, const cq_node *n)
     const cq_attr *sorted[64];
     size_t         count = n->n_attrs < 64 ? n->n_attrs : 64;
 
-    if (!count)
+    if (!count && !n->n_notes)
         return;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &n->attrs[i];
@@ -156,7 +156,7 @@ static void print_attrs(printer *p, const cq_node *n)
         print_operand(p, &sorted[i]->value);
     }
     for (size_t i = 0; i < n->n_notes; i++) {
-        cq_str_printf(&p->out, ", %s=", n->notes[i].name);
+        cq_str_printf(&p->out, count + i ? ", %s=" : "%s=", n->notes[i].name);
         print_operand(p, &n->notes[i].value);
     }
     cq_str_add_char(&p->out, ']');

@@ -1,11 +1,15 @@
 /* Modules: the tree, its state, and calls. */
 #include "nn/module.h"
+#include "aten/observe.h"
 #include "base/str.h"
 #include "nn/nest.h"
 
 #include <stdio.h>
 
-enum { MAX_DEPTH = 64 /* of nested modules */ };
+enum {
+    MAX_DEPTH = 64, /* of nested modules */
+    TOLD      = 64  /* arguments and results of a call that observers hear of */
+};
 
 CQ_API cq_module *cq_module_new(const cq_class *cls)
 {
@@ -379,15 +383,35 @@ typedef struct call {
     cq_module *outer, *outer_root;
     size_t     mark;
     char       path[512];
+    cq_tensor *first, *anchor; /* that takes the place of the first argument, then result */
 } call;
 
-static bool enter(call *c, cq_ctx *cx, cq_module *m)
+/* The tensors that are there, the first TOLD of them. */
+static size_t present(cq_tensor **out, cq_tensor *const *tensors, size_t n)
+{
+    size_t n_out = 0;
+
+    for (size_t i = 0; i < n && n_out < TOLD; i++)
+        if (tensors[i])
+            out[n_out++] = tensors[i];
+    return n_out;
+}
+
+static cq_tensor *put_anchor(void *user, cq_tensor *t)
+{
+    const call *c = user;
+
+    return t == c->first && c->anchor ? c->anchor : t;
+}
+
+static bool enter(call *c, cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in)
 {
     if (cx->status == CQ_OK && !m)
         cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the module is NULL"));
     if (cx->status != CQ_OK)
         return false;
-    *c = (call){ .scope      = { .parent = cx->scope, .class_name = m->cls->name },
+    *c = (call){ .scope      = { .class_name = m->cls->name },
+                 .first      = n_in ? in[0] : NULL,
                  .outer      = cx->module,
                  .outer_root = cx->root_module,
                  .mark       = cq_ctx_mark(cx) };
@@ -396,17 +420,23 @@ static bool enter(call *c, cq_ctx *cx, cq_module *m)
     write_path(c->path, sizeof c->path, m, cx->root_module);
     c->scope.path = c->path;
     c->scope.name = cq_module_name(m);
-    cx->scope     = &c->scope;
+    c->anchor     = cq_scope_enter(cx, &c->scope, in, n_in);
     cx->module    = m;
     return true;
 }
 
 /* Only the results outlive the call. */
-static void leave(call *c, cq_ctx *cx, cq_tensor *const *results, size_t n)
+static void leave(call *c, cq_ctx *cx, cq_tensor **results, size_t n)
 {
-    cx->scope       = c->scope.parent;
+    cq_tensor *out[TOLD];
+    size_t     n_out = present(out, results, n);
+
+    c->first        = n_out ? out[0] : NULL;
+    c->anchor       = cq_scope_leave(cx, &c->scope, out, n_out);
     cx->module      = c->outer;
     cx->root_module = c->outer_root;
+    for (size_t i = 0; i < n; i++)
+        results[i] = put_anchor(c, results[i]);
     for (size_t i = 0; i < n; i++)
         cq_tensor_retain(results[i]);
     cq_ctx_pop(cx, c->mark, NULL, 0);
@@ -427,13 +457,17 @@ static void forward(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
 
 CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
 {
-    cq_nest     result = { 0 };
-    size_t      n_in, n_out;
-    cq_tensor **in, **out;
+    cq_nest     result = { 0 }, anchored;
+    cq_tensor  *told[TOLD], **in, **out;
+    size_t      n_in = cq_nest_flatten(args, told, TOLD), n_out;
     call        c;
 
-    if (!enter(&c, cx, m))
+    if (!enter(&c, cx, m, told, n_in < TOLD ? n_in : TOLD))
         return result;
+    if (c.anchor) {
+        anchored = cq_nest_map(cx, args, put_anchor, &c);
+        args     = &anchored;
+    }
     if (m->cls->forward_nested) {
         result = m->cls->forward_nested(cx, m->self, args);
         out    = cq_nest_tensors(cx, &result, &n_out);
@@ -446,13 +480,16 @@ CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
         result = out ? cq_nest_of_tensors(cx, out, n_out) : result;
     }
     leave(&c, cx, out, out ? n_out : 0);
+    if (c.anchor)
+        result = cq_nest_map(cx, &result, put_anchor, &c);
     return cx->status == CQ_OK ? result : (cq_nest){ 0 };
 }
 
 CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in, cq_tensor **out,
                       size_t n_out)
 {
-    call c;
+    cq_tensor *told[TOLD], **anchored;
+    call       c;
 
     for (size_t i = 0; i < n_out; i++)
         out[i] = NULL;
@@ -463,7 +500,11 @@ CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_i
             args = cq_nest_tuple(cx, 1, &args);
         result = cq_call_nested(cx, m, &args);
         cq_nest_flatten(&result, out, n_out);
-    } else if (enter(&c, cx, m)) {
+    } else if (enter(&c, cx, m, told, present(told, in, n_in))) {
+        anchored = c.anchor ? cq_nest_array(cx, n_in) : NULL;
+        for (size_t i = 0; anchored && i < n_in; i++)
+            anchored[i] = put_anchor(&c, in[i]);
+        in = anchored ? anchored : in;
         forward(cx, m, in, n_in, out, n_out);
         leave(&c, cx, out, n_out);
     }

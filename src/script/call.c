@@ -127,6 +127,12 @@ static void frame_clear(cq_frame *f)
     cq_ptr_map_clear(&f->slots);
 }
 
+/* forward, or the forward1, forward2, … that a trace has for further calls of a module. */
+static bool is_forward(const char *name)
+{
+    return strncmp(name, "forward", 7) == 0 && strspn(name + 7, "0123456789") == strlen(name + 7);
+}
+
 /* The scope of a method of a module: its path is the attribute path it was reached by. */
 static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, size_t n_args,
                                const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
@@ -135,10 +141,10 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     cq_val    with_self[MAX_ARGS + 1];
     size_t    mark = cq_ctx_mark(ev->cx);
     cq_flow   flow = CQ_FLOW_NEXT;
-    cq_status status;
-    cq_scope  scope = { .parent = ev->cx->scope };
+    cq_status status = CQ_OK;
+    cq_scope  scope = { 0 };
     cq_thing *self  = cq_thing_as(fn->self, CQ_THING_OBJECT);
-    bool      scoped = self && self->text && strcmp(fn->def->name, "forward") == 0;
+    bool      scoped = self && self->text && is_forward(fn->def->name);
 
     if (++ev->depth > CQ_EVAL_MAX_DEPTH) {
         ev->depth--;
@@ -154,16 +160,11 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
         args = with_self;
         n_args++;
     }
-    if (scoped) {
-        const char *dot = strrchr(self->text, '.');
-
-        scope.path       = self->text;
-        scope.name       = dot ? dot + 1 : self->text;
-        scope.class_name = self->cls ? self->cls->name : "";
-        ev->cx->scope    = &scope;
-    }
+    if (scoped)
+        status = cq_eval_enter(ev, &scope, self, with_self + 1, n_args - 1);
     ev->result = CQ_NONE;
-    status     = bind(ev, &f, fn->def, args, n_args, names, kw, n_kw);
+    if (status == CQ_OK)
+        status = bind(ev, &f, fn->def, args, n_args, names, kw, n_kw);
     if (status == CQ_OK) {
         ev->frame = &f;
         status    = cq_eval_block(ev, &fn->def->body, 0, &flow);
@@ -171,6 +172,11 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     }
     *out       = status == CQ_OK ? ev->result : CQ_NONE;
     ev->result = CQ_NONE;
+    if (scoped) {
+        cq_status left = cq_eval_leave(ev, &scope, out);
+
+        status = status == CQ_OK ? left : status;
+    }
     /* Changes that are written down refer to this frame; then it must stay until they are
      * settled. The values themselves are retained by the records. */
     if (ev->journaling) {
@@ -180,7 +186,6 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     }
     cq_ctx_pop(ev->cx, mark, out, 1);
     frame_clear(&f);
-    ev->cx->scope = scope.parent;
     ev->depth--;
     return status;
 }

@@ -258,6 +258,10 @@ cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *fo
     __attribute__((format(printf, 4, 5)));
 
 /* A new list or tuple of the context's, of items that it retains. */
+/* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
+cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args, size_t n);
+cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
+
 cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out);
 
 /* A number as a 0-d tensor of the graph (prim::NumToTensor). */

@@ -282,6 +282,7 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
     CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,
                 &result));
     CQ_TRY(each_leaf(ev, result, keep_graph_output, NULL));
+    CQ_TRY(cq_capture_add_outputs(ev->capture));
     if (!ev->capture->graph->top->returns.n)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the model returns no tensor");
     return CQ_OK;
@@ -290,16 +291,21 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
 cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, const cq_args *args,
                             uint32_t flags, const cq_script_inputs *inputs)
 {
-    cq_eval   ev = { .program = s->program, .tracing = (flags & CQ_SCRIPT_TRACE) != 0 };
-    cq_status status;
+    cq_eval    ev = { .program = s->program, .tracing = (flags & CQ_SCRIPT_TRACE) != 0 };
+    cq_marking marking = { 0 };
+    cq_status  status;
 
     *out = NULL;
+    CQ_TRY_OR_DONE(cq_marking_init(&marking, inputs->marks, inputs->n_marks));
     CQ_TRY_OR_DONE(cq_capture_new(&ev.capture));
     CQ_TRY_OR_DONE(cq_ctx_new(&ev.cx));
     cq_capture_start(ev.capture, ev.cx);
-    status = capture(&ev, s, method, args, inputs);
+    ev.cx->marking = inputs->n_marks ? &marking : NULL;
+    status         = capture(&ev, s, method, args, inputs);
     if (status == CQ_OK)
         status = cq_ctx_status(ev.cx);
+    if (status == CQ_OK)
+        status = cq_marking_check(&marking);
     cq_capture_stop(ev.capture, ev.cx);
     if (status == CQ_OK)
         *out = cq_capture_take(ev.capture);
@@ -307,5 +313,6 @@ done:
     eval_clear(&ev);
     cq_ctx_free(ev.cx);
     cq_capture_free(ev.capture);
+    cq_marking_clear(&marking);
     return status;
 }

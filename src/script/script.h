@@ -25,6 +25,8 @@ typedef struct cq_script_inputs {
     cq_status (*axes)(void *user, cq_graph *g, const char *name, const cq_tensor *t,
                       const char **axes);
     void *user;
+    const cq_module_mark *marks; /* annotations, anchors and outputs by path */
+    size_t                n_marks;
 } cq_script_inputs;
 
 cq_status cq_script_capture(cq_graph **out, cq_script *script, const char *method,

@@ -3,6 +3,7 @@
 #define CALQUE_CALQUE_H
 
 #include <calque/annotate.h>
+#include <calque/autograd.h>
 #include <calque/export.h>
 #include <calque/function.h>
 #include <calque/layers.h>

@@ -73,6 +73,22 @@ static cq_status fill_args(cq_ctx *cx, const cq_op *op, cq_val *out, const cq_va
     return CQ_OK;
 }
 
+bool cq_op_accepts(const cq_op *op, const cq_val *args, size_t n_args)
+{
+    const cq_schema *s = op->schema;
+
+    if (n_args > s->n_args)
+        return false;
+    for (size_t i = 0; i < s->n_args; i++) {
+        cq_val v = i < n_args ? args[i] : CQ_NONE;
+
+        if (i < n_args ? !convert(&v, &s->args[i].type)
+                       : !s->args[i].has_default && !s->args[i].type.optional)
+            return false;
+    }
+    return true;
+}
+
 /* ---- tensors among the arguments ---- */
 
 typedef cq_status (*tensor_visitor)(cq_ctx *cx, cq_tensor *t, void *user);
@@ -106,7 +122,7 @@ static cq_status refresh(cq_ctx *cx, cq_tensor *t, void *user)
 
 /* Composed operators run their parts under the same context. A listener that takes the
  * whole does not hear of the parts. */
-static cq_status run_composed(cq_opcall *c, bool heard)
+static cq_status run_composed(cq_opcall *c, cq_status (*compose)(cq_opcall *c), bool heard)
 {
     cq_ctx            *cx       = c->cx;
     const cq_listener *listener = cx->listener;
@@ -118,7 +134,7 @@ static cq_status run_composed(cq_opcall *c, bool heard)
     if (heard)
         cx->listener = NULL;
     cx->depth++;
-    status = c->op->def->compose(c);
+    status = compose(c);
     cx->depth--;
     cx->listener = listener;
     return status == CQ_OK ? cx->status : status;
@@ -131,7 +147,7 @@ static cq_status make_results(cq_opcall *c, bool heard)
     if (def->view)
         return def->view(c);
     if (def->compose && !(def->shape && !c->real))
-        return run_composed(c, heard);
+        return run_composed(c, def->compose, heard);
     if (!c->real || !(def->flags & CQ_OP_DYNAMIC)) {
         if (!def->shape)
             return cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL, "the row has no shape rule");
@@ -222,10 +238,15 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
     if (op->inplace_of) {
         status = run_in_place(&c);
     } else {
+        cq_status (*parts)(cq_opcall *c) =
+            cx->listener && cx->listener->parts_of
+                ? cx->listener->parts_of(cx->listener_self, op)
+                : NULL;
+
         c.n_results = op->schema->n_results;
-        heard       = cx->listener &&
+        heard       = cx->listener && !parts &&
                 (!op->def->compose || cx->listener->wants_whole(cx->listener_self, op));
-        status      = make_results(&c, heard);
+        status = parts ? run_composed(&c, parts, false) : make_results(&c, heard);
         if (status == CQ_OK)
             status = cx->status;
         if (status == CQ_OK && heard)

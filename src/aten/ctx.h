@@ -26,6 +26,10 @@ typedef struct cq_listener {
     /* Whether a composed operator is one call to this listener; else it hears its parts. */
     bool (*wants_whole)(void *self, const cq_op *op);
 
+    /* A composition that this listener would rather hear than the operator; NULL, or a function
+     * that answers NULL: none. */
+    cq_status (*(*parts_of)(void *self, const cq_op *op))(cq_opcall *c);
+
     /* A call was made and has its results. */
     cq_status (*called)(void *self, cq_opcall *c);
 
@@ -58,6 +62,7 @@ struct cq_ctx {
     cq_symbols        *symbols; /* the listener's, NULL when sizes are all plain */
     bool               fake;    /* operators compute no data */
     bool               exporting;
+    bool               no_grad; /* a tape notes nothing */
     unsigned           depth;   /* of composed operators */
     uint64_t           seed;
     struct cq_random  *random;  /* made by the random operators when first needed */
@@ -81,6 +86,9 @@ void   cq_ctx_pop(cq_ctx *cx, size_t mark, const cq_val *keep, size_t n_keep);
  * their defaults. The results are the context's; on failure they are None. */
 cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_args,
                      cq_val *results, size_t max_results);
+
+/* Whether these arguments are of the types that the operator takes. */
+bool cq_op_accepts(const cq_op *op, const cq_val *args, size_t n_args);
 
 /* The same by name, for one tensor: NULL after a failure. */
 cq_tensor *cq_op_tensor(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args);

@@ -6,6 +6,14 @@
 
 #include <stdio.h>
 
+/* The node that made a tensor of the capture. */
+static cq_node *node_of(const cq_tensor *t)
+{
+    const cq_track *track = t->track;
+
+    return ((cq_value *)track->value)->node;
+}
+
 /* ---- notes ---- */
 
 static cq_operand note_item(cq_graph *g, const cq_sym_attr *a, size_t i)
@@ -109,7 +117,7 @@ static cq_tensor *put_anchor(cq_capture *cap, cq_ctx *cx, cq_tensor *x, const ch
     cap->marks = marks;
     if (!behind)
         return NULL;
-    node            = ((cq_track *)behind->track)->value->node;
+    node            = node_of(behind);
     node->is_anchor = true;
     node->name      = cq_ir_text(cap->graph, name);
     node->notes     = (cq_attr *)notes;
@@ -227,7 +235,7 @@ static cq_tensor *left(void *self, cq_ctx *cx, cq_scope *scope, cq_tensor *const
             continue;
         remove_anchor(span->end);
         first = behind = scoped_anchor(cap, cx, span, first, "end");
-        span->end      = behind ? ((cq_track *)behind->track)->value->node : NULL;
+        span->end      = behind ? node_of(behind) : NULL;
     }
     return behind;
 }

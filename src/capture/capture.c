@@ -31,7 +31,7 @@ static cq_operand operand_of(cq_capture *cap, cq_ctx *cx, cq_val v)
     switch (v.kind) {
     case CQ_VAL_NONE: return (cq_operand){ 0 };
     case CQ_VAL_TENSOR:
-        track = cq_track_of(cap, cx, v.u.tensor);
+        track = cq_track_of(&cap->tracks, cx, v.u.tensor);
         return track ? CQ_OPERAND_OF(track->value) : (cq_operand){ 0 };
     case CQ_VAL_INT: return (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = v.u.i };
     case CQ_VAL_FLOAT:
@@ -89,11 +89,6 @@ static bool wants_whole(void *self, const cq_op *op)
     return !(op->def->flags & CQ_OP_PARTS);
 }
 
-static bool is_tracked(const cq_capture *cap, const cq_tensor *t)
-{
-    return t->capture == cap || cq_ptr_map_get(&cap->outside, t);
-}
-
 /* Gives a size that only the run can tell (cq_unknown_size) its place in the graph. */
 static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
 {
@@ -109,16 +104,11 @@ static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
 
 static cq_status bind(cq_capture *cap, cq_opcall *c, cq_tensor *t, cq_value *v, size_t result)
 {
-    cq_track *track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
-
-    if (!track)
+    if (!cq_track_new(&cap->tracks, t, v))
         return CQ_E_NO_MEMORY;
-    v->type      = cq_ir_type_of(cap->graph, t);
-    track->value = v;
-    t->capture   = cap;
-    t->track     = track;
+    v->type = cq_ir_type_of(cap->graph, t);
     settle_unknown_sizes(t, v);
-    return c->op->def->view && !c->copied ? cq_track_view(cap, c, t, result) : CQ_OK;
+    return c->op->def->view && !c->copied ? cq_track_view(&cap->tracks, c, t, result) : CQ_OK;
 }
 
 static cq_status bind_number(cq_opcall *c, size_t i, cq_value *v)
@@ -150,7 +140,7 @@ static cq_status called(void *self, cq_opcall *c)
         results = results[0].u.list->items;
     }
     for (size_t i = 0; i < n; i++)
-        news |= results[i].kind != CQ_VAL_TENSOR || !is_tracked(cap, results[i].u.tensor);
+        news |= results[i].kind != CQ_VAL_TENSOR || !cq_is_tracked(&cap->tracks, results[i].u.tensor);
     if (!news && n)
         return CQ_OK; /* it returned what it was given */
     for (size_t i = 0; i < c->op->schema->n_args; i++)
@@ -168,7 +158,7 @@ static cq_status called(void *self, cq_opcall *c)
     for (size_t i = 0; i < n; i++) {
         if (results[i].kind != CQ_VAL_TENSOR)
             CQ_TRY(bind_number(c, i, node->outputs[i]));
-        else if (!is_tracked(cap, results[i].u.tensor))
+        else if (!cq_is_tracked(&cap->tracks, results[i].u.tensor))
             CQ_TRY(bind(cap, c, results[i].u.tensor, node->outputs[i], i));
     }
     return cap->graph->status;
@@ -205,32 +195,14 @@ static const cq_listener listener = {
 
 /* ---- the capture itself ---- */
 
-cq_status cq_capture_new(cq_capture **out)
-{
-    cq_capture *cap = *out = cq_zalloc(sizeof *cap);
-
-    if (!cap)
-        return CQ_E_NO_MEMORY;
-    if (cq_graph_new(&cap->graph) != CQ_OK) {
-        cq_free(cap);
-        *out = NULL;
-        return CQ_E_NO_MEMORY;
-    }
-    cap->block = cap->graph->top;
-    return CQ_OK;
-}
-
 void cq_capture_clear(cq_capture *cap)
 {
-    for (size_t i = 0; i < cap->retained.n; i++)
-        cq_val_release(cap->retained.items[i]);
     for (size_t i = 0; i < cap->computed.n; i++)
         cq_tensor_release(cap->computed.items[i]);
-    cq_vec_clear(&cap->retained);
     cq_vec_clear(&cap->computed);
     cq_vec_clear(&cap->spans);
     cq_vec_clear(&cap->outputs);
-    cq_ptr_map_clear(&cap->outside);
+    cq_tracks_clear(&cap->tracks);
     cq_map_clear(&cap->weights);
     cq_map_clear(&cap->warned);
 }
@@ -301,50 +273,59 @@ cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name)
     return constant_of(cap, t, name) ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-cq_track *cq_track_of(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
+static void *value_of_outsider(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
 {
-    cq_track *track;
+    cq_value *v;
 
-    if (t->capture == cap)
-        return t->track;
-    track = cq_ptr_map_get(&cap->outside, t);
-    if (track)
-        return track;
     if (!t->storage) {
         cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
                                 "a tensor without data was used that is not of this capture"));
         return NULL;
     }
-    track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
-    if (track)
-        track->value = constant_of(cap, t, NULL);
-    /* The handle is the key, so it must stay alive. */
-    if (!track || !track->value || cq_ptr_map_set(&cap->outside, t, track) != CQ_OK ||
-        cq_vec_push(&cap->retained, cq_val_of_tensor(t)) != CQ_OK) {
+    v = constant_of((cq_capture *)tracks, t, NULL);
+    if (!v)
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
-        return NULL;
+    return v;
+}
+
+void cq_capture_init(cq_capture *cap, cq_graph *graph, cq_block *block)
+{
+    *cap = (cq_capture){ .graph = graph, .block = block };
+    cq_tracks_init(&cap->tracks, graph->arena, value_of_outsider);
+}
+
+cq_status cq_capture_new(cq_capture **out)
+{
+    cq_capture *cap = *out = cq_zalloc(sizeof *cap);
+    cq_graph   *graph;
+
+    if (!cap)
+        return CQ_E_NO_MEMORY;
+    if (cq_graph_new(&graph) != CQ_OK) {
+        cq_free(cap);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
     }
-    cq_tensor_retain(t);
-    return track;
+    cq_capture_init(cap, graph, graph->top);
+    return CQ_OK;
 }
 
 cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v)
 {
-    cq_tensor *t     = NULL;
-    cq_track  *track = cq_arena_zalloc(cap->graph->arena, sizeof *track);
+    cq_tensor *t;
     cq_status  status;
 
     if (cx->status != CQ_OK)
         return NULL;
-    status = track ? cq_tensor_new_fake(&t, v->type.dtype, (size_t)v->type.rank, v->type.sizes)
-                   : CQ_E_NO_MEMORY;
+    status = cq_tensor_new_fake(&t, v->type.dtype, (size_t)v->type.rank, v->type.sizes);
+    if (status == CQ_OK && !cq_track_new(&cap->tracks, t, v)) {
+        cq_tensor_release(t);
+        status = CQ_E_NO_MEMORY;
+    }
     if (status != CQ_OK) {
         cq_ctx_fail(cx, status);
         return NULL;
     }
-    track->value = v;
-    t->capture   = cap;
-    t->track     = track;
     return cq_ctx_own_tensor(cx, t);
 }
 
@@ -375,9 +356,9 @@ cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
 {
     cq_track *track;
 
-    if (cx->status != CQ_OK || !t || cq_track_refresh(cap, cx, t) != CQ_OK)
+    if (cx->status != CQ_OK || !t || cq_track_refresh(&cap->tracks, cx, t) != CQ_OK)
         return NULL;
-    track = cq_track_of(cap, cx, t);
+    track = cq_track_of(&cap->tracks, cx, t);
     return track ? track->value : NULL;
 }
 

@@ -10,29 +10,15 @@
  *     graph = cq_capture_take(cap);
  *
  * Graphs are functional: an in-place operator makes a new value, which is written back
- * through the views that its tensor was taken by (track.c). */
+ * through the views that its tensor was taken by (aten/track.h). */
 #ifndef CQ_CAPTURE_CAPTURE_H
 #define CQ_CAPTURE_CAPTURE_H
 
 #include "aten/observe.h"
+#include "aten/track.h"
 #include "ir/graph.h"
 
 typedef struct cq_capture cq_capture;
-typedef struct cq_track   cq_track;
-
-/* What the capture knows of one tensor handle. */
-struct cq_track {
-    cq_value *value; /* holds its contents as of version */
-    uint32_t  version;
-
-    /* A view: the call that made it from base, and which of its results it is. */
-    cq_track    *base;
-    const cq_op *op;
-    cq_val      *args; /* retained by the capture; args[0] is the base's tensor */
-    size_t       result;
-
-    uint32_t current; /* of the root of a chain of views: the version of its memory */
-};
 
 /* An annotation or anchor in model code that has begun and not ended. */
 typedef struct cq_annotation {
@@ -54,25 +40,23 @@ typedef struct cq_output {
 } cq_output;
 
 struct cq_capture {
-    cq_graph  *graph;
-    cq_block  *block;   /* where nodes go now */
-    cq_ptr_map outside; /* tensors that were there before: handle -> track */
-    cq_map     weights; /* identity of the memory -> value */
-    cq_map     warned;
+    cq_tracks tracks; /* of tensors; their values are cq_value */
+    cq_graph *graph;
+    cq_block *block;   /* where nodes go now */
+    cq_map    weights; /* identity of the memory -> value */
+    cq_map    warned;
     const cq_marks *marks; /* of the nodes that are made now */
     CQ_VEC(cq_annotation) spans; /* innermost last */
     size_t n_spans;        /* all that ever began */
     CQ_VEC(cq_output) outputs; /* that have names of their own */
-    CQ_VEC(cq_val) retained;
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
-
-    /* Whoever explores a branch hears of every track before it changes, to take it back. */
-    cq_status (*will_change)(void *user, cq_track *track);
-    void *will_change_user;
 };
 
 cq_status cq_capture_new(cq_capture **out);
 void      cq_capture_free(cq_capture *cap);
+
+/* A capture on the caller's stack, which writes into a block of a graph that is there; clear it. */
+void      cq_capture_init(cq_capture *cap, cq_graph *graph, cq_block *block);
 void      cq_capture_clear(cq_capture *cap); /* what it holds besides the graph */
 cq_graph *cq_capture_take(cq_capture *cap); /* the caller frees the graph */
 
@@ -100,12 +84,6 @@ cq_status cq_capture_add_outputs(cq_capture *cap);
 
 const cq_marks *cq_capture_marks(cq_capture *cap, const cq_marks *marks); /* for one operator */
 extern const cq_observer cq_capture_observer;
-
-/* track.c */
-cq_track *cq_track_of(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
-cq_status cq_track_view(cq_capture *cap, cq_opcall *c, cq_tensor *view, size_t result);
-cq_status cq_track_changed(void *cap, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);
-cq_status cq_track_refresh(void *cap, cq_ctx *cx, cq_tensor *t);
 
 /* materialize.c */
 cq_status cq_capture_materialize(void *cap, cq_ctx *cx, cq_tensor **out, cq_tensor *t);

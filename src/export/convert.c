@@ -129,13 +129,14 @@ static cq_val val_of(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
 /* Runs the composition with a capture that writes its parts into `parts`. */
 static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
 {
-    cq_capture cap = { .graph = ex->source, .block = parts };
+    cq_capture cap;
     cq_val     args[64];
     cq_opcall    c = { .op = n->def, .args = args, .n_results = n->n_outputs };
     cq_val    *results = c.results;
     cq_status  status;
 
     CQ_TRY(cq_ctx_new(&c.cx));
+    cq_capture_init(&cap, ex->source, parts);
     cq_capture_start(&cap, c.cx);
     for (size_t i = 0; i < n->n_inputs; i++)
         args[i] = val_of(&cap, c.cx, &n->inputs[i]);

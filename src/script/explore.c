@@ -203,8 +203,8 @@ void cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x)
     x->outer              = cap->block;
     x->mark               = ev->journal.n;
     cap->block            = block;
-    cap->will_change      = note_track;
-    cap->will_change_user = ev;
+    cap->tracks.will_change      = note_track;
+    cap->tracks.will_change_user = ev;
     ev->journaling++;
 }
 
@@ -219,7 +219,7 @@ cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status,
     back       = take_back(ev, x->mark);
     cap->block = x->outer;
     if (!ev->journaling)
-        cap->will_change = NULL;
+        cap->tracks.will_change = NULL;
     return status == CQ_OK ? back : status;
 }
 

@@ -117,7 +117,7 @@ static cq_status find_carried(loop *l)
             if (l->n == MAX_CARRIED)
                 return too_many(l);
             l->items[l->n] = (carried){ .track = t, .kind = CQ_VAL_TENSOR, .start = t->value };
-            set_type(&l->items[l->n], t->value->type);
+            set_type(&l->items[l->n], ((cq_value *)t->value)->type);
             l->n++;
             continue;
         }
@@ -187,7 +187,7 @@ static cq_status bind_all(loop *l, cq_block *body)
                            : c->sizes[k];
         c->param->type = cq_ir_tensor_type(g, c->type.dtype, (size_t)c->type.rank, sizes);
         if (c->track) {
-            CQ_TRY(l->ev->capture->will_change(l->ev->capture->will_change_user, c->track));
+            CQ_TRY(cq_track_will_change(&l->ev->capture->tracks, c->track));
             c->track->value = c->param;
             c->track->current++;
         }
@@ -369,8 +369,8 @@ static cq_status make_outputs(loop *l)
         CQ_TRY(cq_vec_push(&n->blocks[0]->returns, CQ_OPERAND_OF(c->end)));
         c->end = v;
         if (c->track) {
-            if (l->ev->capture->will_change)
-                CQ_TRY(l->ev->capture->will_change(l->ev->capture->will_change_user, c->track));
+            if (l->ev->capture->tracks.will_change)
+                CQ_TRY(cq_track_will_change(&l->ev->capture->tracks, c->track));
             c->track->value = v;
             c->track->current++;
         }

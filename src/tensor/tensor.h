@@ -34,10 +34,10 @@ struct cq_tensor {
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
 
-    /* What a capture knows of this tensor (capture/track.h); NULL outside of one. Only
-     * tensors made during a capture have it: those that came from outside are found by
+    /* What a listener, a capture or a tape, knows of this tensor (aten/track.h); NULL outside of
+     * one. Only tensors made while it listens have it: those that came from outside are found by
      * their address, so that several captures can read the same parameters at once. */
-    void *capture;
+    void *capture; /* the listener's mark */
     void *track;
 
     /* Elements of a small integer tensor whose contents are known as symbols though

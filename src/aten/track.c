@@ -1,0 +1,165 @@
+/* Mutation, made functional. A view remembers its base and the call that took it. When a
+ * tensor is changed, the change is written back through the chain of views to its root
+ * (each view operator has an unview), and the root's version moves on. Other views of the
+ * same memory notice when they are next used, and are taken again. */
+#include "aten/track.h"
+
+#include <stdatomic.h>
+
+/* An address would not do as a mark: tensors may outlive their listener, and another one may get
+ * its memory. */
+void cq_tracks_init(cq_tracks *tracks, cq_arena *arena,
+                    void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t))
+{
+    static atomic_uintptr_t last;
+
+    *tracks = (cq_tracks){ .id       = (void *)(atomic_fetch_add(&last, 1) + 1),
+                           .arena    = arena,
+                           .value_of = value_of };
+}
+
+void cq_tracks_clear(cq_tracks *tracks)
+{
+    for (size_t i = 0; i < tracks->retained.n; i++)
+        cq_val_release(tracks->retained.items[i]);
+    cq_vec_clear(&tracks->retained);
+    cq_ptr_map_clear(&tracks->outside);
+}
+
+bool cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t)
+{
+    return t->capture == tracks->id || cq_ptr_map_get(&tracks->outside, t);
+}
+
+cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value)
+{
+    cq_track *track = cq_arena_zalloc(tracks->arena, sizeof *track);
+
+    if (!track)
+        return NULL;
+    track->value = value;
+    t->capture   = tracks->id;
+    t->track     = track;
+    return track;
+}
+
+cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
+{
+    cq_track *track;
+    void     *value;
+
+    if (t->capture == tracks->id)
+        return t->track;
+    track = cq_ptr_map_get(&tracks->outside, t);
+    if (track)
+        return track;
+    value = tracks->value_of(tracks, cx, t);
+    if (!value)
+        return NULL;
+    track = cq_arena_zalloc(tracks->arena, sizeof *track);
+    if (track)
+        track->value = value;
+    /* The handle is the key, so it must stay alive. */
+    if (!track || cq_ptr_map_set(&tracks->outside, t, track) != CQ_OK ||
+        cq_vec_push(&tracks->retained, cq_val_of_tensor(t)) != CQ_OK) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    cq_tensor_retain(t);
+    return track;
+}
+
+static cq_track *root_of(cq_track *t)
+{
+    while (t->base)
+        t = t->base;
+    return t;
+}
+
+cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t result)
+{
+    size_t    n     = c->op->schema->n_args;
+    cq_track *track = view->track;
+
+    track->base    = cq_track_of(tracks, c->cx, c->args[0].u.tensor);
+    track->op      = c->op;
+    track->result  = result;
+    track->args    = cq_arena_copy(tracks->arena, c->args, n * sizeof *c->args);
+    if (!track->base || !track->args)
+        return c->cx->status != CQ_OK ? c->cx->status : CQ_E_NO_MEMORY;
+    track->version = root_of(track)->current;
+    for (size_t i = 0; i < n; i++) {
+        CQ_TRY(cq_vec_push(&tracks->retained, c->args[i]));
+        cq_val_retain(c->args[i]);
+    }
+    return CQ_OK;
+}
+
+cq_status cq_track_will_change(cq_tracks *tracks, cq_track *t)
+{
+    return tracks->will_change ? tracks->will_change(tracks->will_change_user, t) : CQ_OK;
+}
+
+/* The call that took a view, made once more on its base as it is now. */
+static cq_status take_again(cq_ctx *cx, cq_track *t, cq_tensor **out)
+{
+    cq_val result;
+
+    CQ_TRY(cq_op_call(cx, t->op, t->args, t->op->schema->n_args, &result, 1));
+    if (result.kind == CQ_VAL_LIST && t->result < result.u.list->n)
+        result = result.u.list->items[t->result];
+    if (result.kind != CQ_VAL_TENSOR)
+        return cq_fail(CQ_E_INTERNAL, t->op->schema->full, NULL, "a view made no tensor");
+    *out = result.u.tensor;
+    return CQ_OK;
+}
+
+cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
+{
+    cq_tracks *tracks = self;
+    cq_track  *track  = t->capture == tracks->id ? t->track : NULL;
+    cq_track  *root;
+    cq_tensor *again  = NULL;
+
+    if (!track || !track->base)
+        return CQ_OK;
+    root = root_of(track);
+    if (track->version == root->current)
+        return CQ_OK;
+    CQ_TRY(cq_track_will_change(tracks, track));
+    track->version = root->current; /* before the call, which refreshes its arguments */
+    CQ_TRY(take_again(cx, track, &again));
+    track->value = ((cq_track *)again->track)->value;
+    return CQ_OK;
+}
+
+cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *changed)
+{
+    cq_tracks *tracks = self;
+    cq_track  *track  = cq_track_of(tracks, cx, t);
+    cq_track  *news   = cq_track_of(tracks, cx, changed);
+    cq_track  *root;
+
+    if (!track || !news)
+        return cx->status;
+    root = root_of(track);
+    for (cq_track *t_ = track; t_; t_ = t_->base)
+        CQ_TRY(cq_track_will_change(tracks, t_));
+    track->value = news->value;
+    for (cq_track *view = track; view->base; view = view->base) {
+        cq_tensor *base = view->args[0].u.tensor;
+        cq_opcall    c    = { .cx = cx, .op = view->op, .args = view->args };
+
+        if (!view->op->def->unview)
+            return cq_fail(CQ_E_UNSUPPORTED, view->op->schema->full, NULL,
+                           "a change of this view cannot be written back to its tensor");
+        changed = view->op->def->unview(&c, base, changed, view->result);
+        if (!changed)
+            return cx->status;
+        view->base->value = cq_track_of(tracks, cx, changed)->value;
+    }
+    root->current++;
+    for (cq_track *view = track; view; view = view->base)
+        view->version = root->current;
+    return CQ_OK;
+}

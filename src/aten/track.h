@@ -1,0 +1,65 @@
+/* What a listener knows of tensors: which of its values a handle holds now, and how views hang
+ * together. A capture's values are those of a graph, a gradient tape's are its own.
+ *
+ * Listeners are functional: an in-place operator makes a new value, which is written back through
+ * the views that its tensor was taken by. */
+#ifndef CQ_ATEN_TRACK_H
+#define CQ_ATEN_TRACK_H
+
+#include "aten/ctx.h"
+
+typedef struct cq_track  cq_track;
+typedef struct cq_tracks cq_tracks;
+
+/* One tensor handle. */
+struct cq_track {
+    void    *value; /* the listener's; holds the contents as of version */
+    uint32_t version;
+
+    /* A view: the call that made it from base, and which of its results it is. */
+    cq_track    *base;
+    const cq_op *op;
+    cq_val      *args; /* retained by the tracks; args[0] is the base's tensor */
+    size_t       result;
+
+    uint32_t current; /* of the root of a chain of views: the version of its memory */
+};
+
+/* The first member of a listener's own struct. */
+struct cq_tracks {
+    void      *id;      /* what marks a handle as one of these; never used again by others */
+    cq_arena  *arena;   /* borrowed */
+    cq_ptr_map outside; /* tensors that were there before: handle -> track */
+    CQ_VEC(cq_val) retained;
+
+    /* The value of a tensor that is seen for the first time; NULL after a failure, which is the
+     * context's. */
+    void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
+
+    /* Whoever explores a branch hears of every track before it changes, to take it back. */
+    cq_status (*will_change)(void *user, cq_track *track);
+    void *will_change_user;
+};
+
+void cq_tracks_init(cq_tracks *tracks, cq_arena *arena,
+                    void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t));
+void cq_tracks_clear(cq_tracks *tracks);
+
+/* The track of any tensor; NULL after a failure, which is the context's. */
+cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
+bool      cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t);
+
+/* A track for a tensor that was just made; NULL: no memory. */
+cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value);
+
+/* view, already bound, is a result of c, a call of a view operator. */
+cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t result);
+
+/* Before anyone changes a track. */
+cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
+
+/* For the listener's own functions of these names; self is the tracks. */
+cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);
+cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t);
+
+#endif

@@ -1,0 +1,104 @@
+/* The gradients of operators: rows, like the operators themselves and their forms in ONNX.
+ *
+ *     { "aten::sin",  .as = "self: grad * cos(self)" },    a formula for each argument
+ *     { "aten::relu", .as = "self: where(result > 0, grad, 0)" },
+ *     { "aten::conv2d", .fn = conv },                      what needs thought
+ *     { "aten::lstm.input", .like = lstm },                as this composition, which runs instead
+ *     { "aten::floor", .kind = CQ_GRADIENT_ZERO },         it has one, and it is zero
+ *     { "aten::zeros_like", .kind = CQ_GRADIENT_NONE },    the results are constants
+ *
+ * A row needs none if it is composed of others (unless its own is cheaper) or a view (unview puts
+ * the gradient where the view was). Gradients are computed by other operators of the table.
+ *
+ * Formulas are separated by semicolons; one is computed only if its argument wants it. They know
+ * the arguments by their names, results as result, result1, …, their gradients as grad, grad1, …,
+ * numbers, + - * / and comparisons, and call operators, by the overload that fits. */
+#ifndef CQ_AUTOGRAD_GRADIENT_H
+#define CQ_AUTOGRAD_GRADIENT_H
+
+#include "aten/ctx.h"
+#include "aten/geometry.h"
+
+typedef struct cq_grad     cq_grad;
+typedef struct cq_gradient cq_gradient;
+
+enum {
+    CQ_GRADIENT_ZERO = 1, /* zeros for every argument */
+    CQ_GRADIENT_MOVE = 3, /* the result is elements of the arguments, and zeros (move.c) */
+    CQ_GRADIENT_NONE = 2  /* results do not depend on arguments smoothly: they are constants */
+};
+
+struct cq_gradient {
+    const char *op;
+    const char *as;
+    cq_status (*fn)(cq_grad *g);
+    cq_status (*like)(cq_opcall *c);
+    int kind;
+    int variant; /* tells rows that share their function apart */
+};
+
+/* One step back: a call as it was made, and the gradients of its results. */
+struct cq_grad {
+    cq_ctx            *cx;   /* the same as the call's */
+    cq_opcall          call; /* with arguments and results as they were then */
+    const cq_gradient *row;
+    cq_tensor        **of_results; /* NULL: no output depends on it. Lists are flat */
+    size_t             n_results;
+    struct cq_grad_slot { /* one per tensor among the arguments; lists are flat */
+        size_t     arg;
+        cq_tensor *tensor;
+        bool       wanted;
+        cq_tensor *gradient;
+    } *slots;
+    size_t n_slots;
+};
+
+/* The row for an operator; NULL: it has none of its own. */
+const cq_gradient *cq_gradient_find(const cq_op *op);
+
+/* Walks the rows: cq_gradient_at(0), … until NULL. */
+const cq_gradient *cq_gradient_at(size_t index);
+
+/* The families, one array each, ended by an empty row (rows.c lists them). */
+extern const cq_gradient cq_gradients_pointwise[];
+extern const cq_gradient cq_gradients_functions[];
+extern const cq_gradient cq_gradients_activation[];
+extern const cq_gradient cq_gradients_compare[];
+extern const cq_gradient cq_gradients_cast[];
+extern const cq_gradient cq_gradients_creation[];
+extern const cq_gradient cq_gradients_linalg[];
+extern const cq_gradient cq_gradients_softmax[];
+extern const cq_gradient cq_gradients_reduce[];
+extern const cq_gradient cq_gradients_view[];
+extern const cq_gradient cq_gradients_index[];
+extern const cq_gradient cq_gradients_sort[];
+
+/* ---- for the functions of rows ---- */
+
+/* A tensor argument (NULL for None), a result, and the gradient of a result: zeros when no output
+ * depends on it. */
+cq_tensor *cq_grad_arg(const cq_grad *g, const char *name);
+cq_tensor *cq_grad_result(const cq_grad *g, size_t index);
+cq_tensor *cq_grad_of(cq_grad *g, size_t index);
+
+/* Whether the argument has a gradient that someone waits for. */
+bool cq_grad_wants(const cq_grad *g, const char *name);
+bool cq_grad_wants_item(const cq_grad *g, const char *name, size_t index);
+
+/* Says it. What was broadcast is summed, and brought to the argument's dtype. Twice adds up. */
+cq_status cq_grad_set(cq_grad *g, const char *name, cq_tensor *gradient);
+cq_status cq_grad_set_item(cq_grad *g, const char *name, size_t index, cq_tensor *gradient);
+
+/* Zeros for every argument that has a gradient. */
+cq_status cq_grad_zeros(cq_grad *g);
+
+/* t summed to the sizes of like, which it was broadcast from. */
+cq_tensor *cq_sum_to(cq_ctx *cx, cq_tensor *t, const cq_tensor *like);
+
+/* move.c: the gradient of a tensor among the arguments whose elements the call only moves. */
+cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg);
+
+/* formula.c: sets the gradients that text says. */
+cq_status cq_grad_formula(cq_grad *g, const char *text);
+
+#endif

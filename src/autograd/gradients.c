@@ -1,0 +1,143 @@
+/* One run of a model and back: who gets a gradient, by which name, and from which outputs. */
+#include "autograd/gradients.h"
+
+cq_status cq_gradients_new(cq_gradients **out)
+{
+    cq_gradients *g = *out = cq_zalloc(sizeof *g);
+
+    if (!g)
+        return CQ_E_NO_MEMORY;
+    if (cq_ctx_new(&g->cx) != CQ_OK || cq_tape_new(&g->tape) != CQ_OK) {
+        cq_gradients_free(g);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    cq_tape_start(g->tape, g->cx);
+    return CQ_OK;
+}
+
+CQ_API void cq_gradients_free(cq_gradients *g)
+{
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->parameters.n; i++) {
+        cq_free(g->parameters.items[i].name);
+        cq_tensor_release(g->parameters.items[i].tensor);
+    }
+    for (size_t i = 0; i < g->inputs.n; i++)
+        cq_tensor_release(g->inputs.items[i]);
+    for (size_t i = 0; i < g->outputs.n; i++)
+        cq_tensor_release(g->outputs.items[i]);
+    for (size_t i = 0; i < g->seeds.n; i++)
+        cq_tensor_release(g->seeds.items[i]);
+    cq_vec_clear(&g->parameters);
+    cq_vec_clear(&g->inputs);
+    cq_vec_clear(&g->outputs);
+    cq_vec_clear(&g->seeds);
+    cq_ctx_free(g->cx);
+    cq_tape_free(g->tape);
+    cq_free(g);
+}
+
+/* The same parameter under a second name counts once. */
+static bool is_known(const cq_gradients *g, const cq_tensor *t)
+{
+    for (size_t i = 0; i < g->parameters.n; i++) {
+        const cq_tensor *other = g->parameters.items[i].tensor;
+
+        if (other == t || (cq_tensor_data(other) == cq_tensor_data(t) && cq_tensor_numel(t) &&
+                           other->rank == t->rank && other->dtype == t->dtype &&
+                           cq_tensor_numel(other) == cq_tensor_numel(t)))
+            return true;
+    }
+    return false;
+}
+
+cq_status cq_gradients_add_parameter(cq_gradients *g, const char *name, cq_tensor *t)
+{
+    char *copy;
+
+    if (is_known(g, t))
+        return CQ_OK;
+    copy = cq_strdup(name);
+    if (!copy || cq_vec_push(&g->parameters, (struct cq_gradients_parameter){ copy, t }) != CQ_OK) {
+        cq_free(copy);
+        return CQ_E_NO_MEMORY;
+    }
+    cq_tensor_retain(t);
+    return CQ_OK;
+}
+
+cq_status cq_gradients_add_input(cq_gradients *g, cq_tensor *t)
+{
+    CQ_TRY(cq_vec_push(&g->inputs, t));
+    cq_tensor_retain(t);
+    return t->storage && cq_dtype_is_float(t->dtype) ? cq_tape_watch(g->tape, t) : CQ_OK;
+}
+
+/* The seeds as they were used: ones where none was given, in the type of the output. */
+static cq_status note_seed(cq_gradients *g, cq_tensor *output, cq_tensor *seed)
+{
+    seed = seed ? CQ_OP(g->cx, "aten::to.dtype", T(seed), DTYPE(output->dtype))
+                : CQ_OP(g->cx, "aten::ones_like", T(output));
+    if (!seed)
+        return g->cx->status;
+    CQ_TRY(cq_vec_push(&g->seeds, seed));
+    cq_tensor_retain(seed);
+    return CQ_OK;
+}
+
+cq_status cq_gradients_go_back(cq_gradients *g, cq_tensor *const *outputs, size_t n,
+                               cq_tensor *const *seeds, size_t n_seeds)
+{
+    if (n_seeds > n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "%zu gradients are given for the outputs but there are %zu outputs", n_seeds,
+                       n);
+    CQ_TRY(cq_ctx_status(g->cx));
+    for (size_t i = 0; i < n; i++) {
+        CQ_TRY(cq_vec_push(&g->outputs, outputs[i]));
+        cq_tensor_retain(outputs[i]);
+    }
+    cq_tape_stop(g->tape, g->cx);
+    for (size_t i = 0; i < n; i++)
+        CQ_TRY(note_seed(g, outputs[i], i < n_seeds && seeds ? seeds[i] : NULL));
+    cq_tape_start(g->tape, g->cx);
+    return cq_tape_backward(g->tape, g->cx, g->outputs.items, g->seeds.items, n);
+}
+
+/* ---- queries ---- */
+
+CQ_API cq_tensor *cq_gradients_output(const cq_gradients *g, size_t index)
+{
+    return index < g->outputs.n ? g->outputs.items[index] : NULL;
+}
+
+CQ_API cq_tensor *cq_gradients_seed(const cq_gradients *g, size_t index)
+{
+    return index < g->seeds.n ? g->seeds.items[index] : NULL;
+}
+
+CQ_API const char *cq_gradients_name(const cq_gradients *g, size_t index)
+{
+    return index < g->parameters.n ? g->parameters.items[index].name : NULL;
+}
+
+CQ_API cq_tensor *cq_gradients_parameter(const cq_gradients *g, size_t index)
+{
+    return index < g->parameters.n ? cq_tape_gradient(g->tape, g->parameters.items[index].tensor)
+                                   : NULL;
+}
+
+CQ_API cq_tensor *cq_gradients_find(const cq_gradients *g, const char *name)
+{
+    for (size_t i = 0; i < g->parameters.n; i++)
+        if (strcmp(g->parameters.items[i].name, name) == 0)
+            return cq_gradients_parameter(g, i);
+    return NULL;
+}
+
+CQ_API cq_tensor *cq_gradients_input(const cq_gradients *g, size_t index)
+{
+    return index < g->inputs.n ? cq_tape_gradient(g->tape, g->inputs.items[index]) : NULL;
+}

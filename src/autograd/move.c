@@ -1,0 +1,63 @@
+/* Gradients of operators whose results are elements of an argument at other places, and perhaps
+ * zeros: pads, repetitions, scatters, windows. The operator is run on the numbers of the places;
+ * what it gives says where each gradient belongs. */
+#include "autograd/gradient.h"
+
+/* 1, 2, 3 … in the sizes and strides of t, in float64, which every such operator takes and which
+ * is exact. Strides matter to as_strided. Zero is no place. */
+static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
+{
+    int64_t    n = cq_tensor_numel(t), extent = 1;
+    cq_tensor *numbers, *place;
+
+    numbers = CQ_OP(cx, "aten::arange.start", I(1), I(n + 1), DTYPE(CQ_DTYPE_F64));
+    numbers = CQ_OP(cx, "aten::reshape", T(numbers), cq_sizes_of(cx, t));
+    if (cx->status != CQ_OK || cq_tensor_is_contiguous(t))
+        return numbers;
+    for (size_t i = 0; i < t->rank; i++)
+        extent += (t->sizes[i].value - 1) * t->strides[i];
+    place = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &extent, 1), DTYPE(CQ_DTYPE_F64));
+    place = CQ_OP(cx, "aten::as_strided", T(place), cq_sizes_of(cx, t),
+                  cq_i64s(cx, t->strides, t->rank), I(0));
+    CQ_OP(cx, "aten::copy_", T(place), T(numbers));
+    return place;
+}
+
+/* The argument as it is for the run: numbers for the tensor in question, zeros for other tensors
+ * of floats and for what is filled in. */
+static cq_val argument(cq_grad *g, size_t i, const cq_tensor *moved)
+{
+    cq_val v = g->call.args[i];
+
+    if (v.kind == CQ_VAL_TENSOR && v.u.tensor == moved)
+        return T(numbered(g->cx, moved));
+    if (v.kind == CQ_VAL_TENSOR && cq_dtype_is_float(v.u.tensor->dtype))
+        return T(CQ_OP(g->cx, "aten::zeros_like", T(v.u.tensor), DTYPE(CQ_DTYPE_F64)));
+    if (strcmp(g->call.op->schema->args[i].name, "value") == 0)
+        return I(0);
+    return v;
+}
+
+static cq_tensor *flat(cq_ctx *cx, cq_tensor *t)
+{
+    return t ? CQ_OP(cx, "aten::reshape", T(t), cq_i64s(cx, &(int64_t){ -1 }, 1)) : NULL;
+}
+
+cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg)
+{
+    cq_ctx      *cx = g->cx;
+    const cq_op *op = g->call.op;
+    cq_val       args[64], result = CQ_NONE;
+    cq_tensor   *grad = cq_grad_of(g, 0), *sums, *to;
+    int64_t      n    = cq_tensor_numel(arg) + 1;
+
+    for (size_t i = 0; i < op->schema->n_args && cx->status == CQ_OK; i++)
+        args[i] = argument(g, i, arg);
+    if (cx->status != CQ_OK || cq_op_call(cx, op, args, op->schema->n_args, &result, 1) != CQ_OK)
+        return NULL;
+    to   = CQ_OP(cx, "aten::to.dtype", T(flat(cx, result.u.tensor)), DTYPE(CQ_DTYPE_I64));
+    sums = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &n, 1), DTYPE(grad->dtype));
+    sums = CQ_OP(cx, "aten::index_add", T(sums), I(0), T(to), T(flat(cx, grad)));
+    sums = CQ_OP(cx, "aten::slice.Tensor", T(sums), I(0), I(1));
+    return CQ_OP(cx, "aten::reshape", T(sums), cq_sizes_of(cx, arg));
+}

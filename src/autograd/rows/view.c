@@ -1,0 +1,91 @@
+/* Shapes: views whose own way back (unview) does not do or is slow, copies in other shapes, pads.
+ * Other views need no rows. */
+#include "autograd/gradient.h"
+
+/* The gradients of all results, joined as they were taken apart. */
+static cq_status joined(cq_grad *g, const char *how)
+{
+    cq_ctx  *cx = g->cx;
+    cq_list *list;
+    cq_val   all;
+
+    CQ_TRY(cq_list_new(&list, g->n_results));
+    all = cq_ctx_own(cx, cq_val_of_list(list));
+    for (size_t i = 0; i < g->n_results && cx->status == CQ_OK; i++)
+        list->items[i] = cq_val_retain(T(cq_grad_of(g, i)));
+    return cq_grad_set(g, "self", CQ_OP(cx, how, all, cq_arg_val(&g->call, "dim")));
+}
+
+static cq_status unbind(cq_grad *g)
+{
+    return joined(g, "aten::stack");
+}
+
+static cq_status split(cq_grad *g)
+{
+    return joined(g, "aten::cat");
+}
+
+/* Each tensor gets its part. Old models join with empty tensors of one dimension. */
+static cq_status cat(cq_grad *g)
+{
+    cq_ctx *cx    = g->cx;
+    int64_t start = 0;
+    int     dim   = cq_arg_dim(&g->call, "dim", cq_grad_of(g, 0)->rank);
+
+    for (size_t i = 0; i < g->n_slots && cx->status == CQ_OK; i++) {
+        const cq_tensor *t   = g->slots[i].tensor;
+        bool             old = t->rank == 1 && t->sizes[0].value == 0;
+        int64_t          end = start + (old ? 0 : t->sizes[dim].value);
+        cq_tensor       *part = old ? CQ_OP(cx, "aten::zeros_like", T(t))
+                                    : CQ_OP(cx, "aten::slice.Tensor", T(cq_grad_of(g, 0)), I(dim),
+                                            I(start), I(end));
+
+        CQ_TRY(cq_grad_set_item(g, "tensors", i, part));
+        start = end;
+    }
+    return cx->status;
+}
+
+static cq_status constant_pad(cq_grad *g)
+{
+    int64_t pads[2 * CQ_MAX_RANK];
+    size_t  n = cq_arg_i64s(&g->call, "pad", pads, 2 * CQ_MAX_RANK);
+
+    for (size_t i = 0; i < n; i++)
+        pads[i] = -pads[i];
+    return cq_grad_set(g, "self", CQ_OP(g->cx, "aten::constant_pad_nd", T(cq_grad_of(g, 0)),
+                                        cq_i64s(g->cx, pads, n)));
+}
+
+const cq_gradient cq_gradients_view[] = {
+    { "aten::expand", .as = "self: grad" },
+    { "aten::unfold", .kind = CQ_GRADIENT_MOVE },
+    { "aten::as_strided", .kind = CQ_GRADIENT_MOVE },
+    { "aten::unbind.int", .fn = unbind },
+    { "aten::split.Tensor", .fn = split },
+    { "aten::split.sizes", .fn = split },
+    { "aten::split", .fn = split },
+    { "aten::split_with_sizes", .fn = split },
+    { "aten::slice_scatter",
+      .as = "self: slice_scatter(grad, zeros_like(src), dim, start, end, step);"
+            "src: slice(grad, dim, start, end, step)" },
+    { "aten::select_scatter", .as = "self: select_scatter(grad, zeros_like(src), dim, index);"
+                                    "src: select(grad, dim, index)" },
+    { "aten::diagonal_scatter",
+      .as = "self: diagonal_scatter(grad, zeros_like(src), offset, dim1, dim2);"
+            "src: diagonal(grad, offset, dim1, dim2)" },
+    { "aten::as_strided_scatter", .kind = CQ_GRADIENT_MOVE },
+    { "aten::cat", .fn = cat },
+    { "aten::repeat", .kind = CQ_GRADIENT_MOVE },
+    { "aten::flip", .as = "self: flip(grad, dims)" },
+    { "aten::constant_pad_nd", .fn = constant_pad },
+    { "aten::reflection_pad1d", .kind = CQ_GRADIENT_MOVE },
+    { "aten::reflection_pad2d", .kind = CQ_GRADIENT_MOVE },
+    { "aten::reflection_pad3d", .kind = CQ_GRADIENT_MOVE },
+    { "aten::replication_pad1d", .kind = CQ_GRADIENT_MOVE },
+    { "aten::replication_pad2d", .kind = CQ_GRADIENT_MOVE },
+    { "aten::replication_pad3d", .kind = CQ_GRADIENT_MOVE },
+    { "aten::_pad_circular", .kind = CQ_GRADIENT_MOVE },
+    { 0 },
+};

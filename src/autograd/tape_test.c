@@ -1,0 +1,203 @@
+/* The tape: changes in place, views, what is left out, and what goes wrong. The gradients of
+ * operators are compared with PyTorch's by tests/ops/gradients_test.c. */
+#include "test.h"
+
+#include "autograd/tape.h"
+
+#include <calque/function.h>
+
+typedef struct run {
+    cq_ctx    *cx;
+    cq_tape   *tape;
+    cq_tensor *x; /* 1, 2, 3, 4 */
+} run;
+
+static run begin(void)
+{
+    run          r;
+    const double values[] = { 1, 2, 3, 4 };
+
+    CHECK_OK(cq_ctx_new(&r.cx));
+    CHECK_OK(cq_tape_new(&r.tape));
+    CHECK_OK(cq_tensor_new(&r.x, CQ_DTYPE_F64, 1, (int64_t[]){ 4 }, values));
+    CHECK_OK(cq_tape_watch(r.tape, r.x));
+    cq_tape_start(r.tape, r.cx);
+    return r;
+}
+
+static void end(run *r)
+{
+    cq_ctx_free(r->cx);
+    cq_tape_free(r->tape);
+    cq_tensor_release(r->x);
+}
+
+/* Goes back from y with ones and compares the gradient of x. */
+static void check_gradient(run *r, cq_tensor *y, const double *want)
+{
+    cq_tensor *g;
+
+    CHECK_OK(cq_tape_backward(r->tape, r->cx, &y, NULL, 1));
+    g = cq_tape_gradient(r->tape, r->x);
+    CHECK(g != NULL);
+    for (int64_t i = 0; i < 4; i++)
+        CHECK(cq_tensor_get_f64(g, i) == want[i]);
+}
+
+static cq_tensor *squared(run *r, cq_tensor *t)
+{
+    return CQ_OP(r->cx, "aten::mul.Tensor", T(t), T(t));
+}
+
+TEST(tape, uses_add_up)
+{
+    run        r = begin();
+    cq_tensor *y = CQ_OP(r.cx, "aten::add.Tensor", T(squared(&r, r.x)), T(r.x));
+
+    check_gradient(&r, y, (double[]){ 3, 5, 7, 9 });
+    end(&r);
+}
+
+TEST(tape, what_a_change_in_place_writes_over_is_kept)
+{
+    run        r = begin();
+    cq_tensor *a = CQ_OP(r.cx, "aten::mul.Scalar", T(r.x), I(2)), *y = squared(&r, a);
+
+    CQ_OP(r.cx, "aten::zero_", T(a)); /* y's gradient needs a as it was: 8 x */
+    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", T(y), T(a)), (double[]){ 8, 16, 24, 32 });
+    end(&r);
+}
+
+TEST(tape, a_change_of_a_view_reaches_its_tensor_and_other_views)
+{
+    run        r     = begin();
+    cq_tensor *a     = CQ_OP(r.cx, "aten::mul.Scalar", T(r.x), I(1));
+    cq_tensor *front = CQ_OP(r.cx, "aten::slice.Tensor", T(a), I(0), I(0), I(2));
+    cq_tensor *last  = CQ_OP(r.cx, "aten::slice.Tensor", T(a), I(0), I(1), I(4));
+
+    CQ_OP(r.cx, "aten::mul_.Scalar", T(front), I(10)); /* a = 10 x0, 10 x1, x2, x3 */
+    CHECK(cq_tensor_get_f64(last, 0) == 20);
+    check_gradient(&r, CQ_OP(r.cx, "aten::sum", T(squared(&r, last))),
+                   (double[]){ 0, 400, 6, 8 });
+    end(&r);
+}
+
+TEST(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on)
+{
+    run        r   = begin();
+    cq_tensor *buf = CQ_OP(r.cx, "aten::zeros", cq_i64s(r.cx, (int64_t[]){ 2, 4 }, 2),
+                           DTYPE(CQ_DTYPE_F64));
+    cq_tensor *row = CQ_OP(r.cx, "aten::select.int", T(buf), I(0), I(1));
+
+    CQ_OP(r.cx, "aten::copy_", T(row), T(r.x));
+    check_gradient(&r, CQ_OP(r.cx, "aten::sum", T(squared(&r, buf))), (double[]){ 2, 4, 6, 8 });
+    end(&r);
+}
+
+TEST(tape, detach_and_no_grad_cut)
+{
+    run        r = begin();
+    cq_tensor *a = CQ_OP(r.cx, "aten::detach", T(squared(&r, r.x))), *b;
+    bool       was = cq_set_grad_enabled(r.cx, false);
+
+    b = squared(&r, r.x);
+    CHECK(was);
+    CHECK(!cq_set_grad_enabled(r.cx, true));
+    a = CQ_OP(r.cx, "aten::add.Tensor", T(a), T(b));
+    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", T(a), T(r.x)), (double[]){ 1, 1, 1, 1 });
+    end(&r);
+}
+
+TEST(tape, the_gradients_of_outputs_can_be_given)
+{
+    run          r     = begin();
+    const double g[]   = { 1, 0, -1, 0.5 };
+    cq_tensor   *seed  = NULL, *y = squared(&r, r.x), *got;
+    const double want[] = { 2, 0, -6, 4 };
+
+    CHECK_OK(cq_tensor_new(&seed, CQ_DTYPE_F64, 1, (int64_t[]){ 4 }, g));
+    CHECK_OK(cq_tape_backward(r.tape, r.cx, &y, &seed, 1));
+    got = cq_tape_gradient(r.tape, r.x);
+    for (int64_t i = 0; i < 4; i++)
+        CHECK(cq_tensor_get_f64(got, i) == want[i]);
+    cq_tensor_release(seed);
+    end(&r);
+}
+
+TEST(tape, operators_without_a_gradient_are_all_named)
+{
+    run        r = begin();
+    cq_tensor *y = CQ_OP(r.cx, "aten::digamma", T(r.x));
+
+    y = CQ_OP(r.cx, "aten::digamma", T(CQ_OP(r.cx, "aten::exp", T(y))));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
+    CHECK_STR("no gradient is known for aten::digamma; aten::digamma", cq_last_error()->message);
+    CHECK(cq_tape_gradient(r.tape, r.x) == NULL);
+    end(&r);
+}
+
+TEST(tape, what_no_output_depends_on_has_no_gradient_and_needs_none)
+{
+    run        r = begin();
+    cq_tensor *y = CQ_OP(r.cx, "aten::ones", cq_i64s(r.cx, (int64_t[]){ 4 }, 1));
+
+    CQ_OP(r.cx, "aten::digamma", T(r.x));
+    CHECK_OK(cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
+    CHECK(cq_tape_gradient(r.tape, r.x) == NULL);
+    end(&r);
+}
+
+TEST(tape, it_is_gone_back_along_once)
+{
+    run        r = begin();
+    cq_tensor *y = squared(&r, r.x);
+
+    CHECK_OK(cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
+    end(&r);
+}
+
+/* ---- custom functions ---- */
+
+static void twice(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor **out)
+{
+    (void)user;
+    out[0] = CQ_OP(cx, "aten::mul.Scalar", T(in[0]), I(2));
+}
+
+/* Not what twice would give, to be seen. */
+static void a_hundred(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor *const *out,
+                      cq_tensor *const *grad_out, cq_tensor **grad_in)
+{
+    (void)user;
+    (void)in;
+    (void)out;
+    grad_in[0] = CQ_OP(cx, "aten::mul.Scalar", T(grad_out[0]), I(100));
+}
+
+TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
+{
+    static const cq_function own   = { .name     = "test::own",
+                                       .n_in     = 1,
+                                       .n_out    = 1,
+                                       .forward  = twice,
+                                       .backward = a_hundred };
+    static const cq_function parts = { .name = "test::parts", .n_in = 1, .n_out = 1, .forward = twice };
+    run                      r     = begin();
+    cq_tensor               *y, *z;
+
+    cq_apply(r.cx, &own, &r.x, &y);
+    cq_apply(r.cx, &parts, &r.x, &z);
+    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", T(y), T(z)),
+                   (double[]){ 102, 102, 102, 102 });
+    end(&r);
+}
+
+RUN_TESTS(TEST_OF(tape, uses_add_up), TEST_OF(tape, what_a_change_in_place_writes_over_is_kept),
+          TEST_OF(tape, a_change_of_a_view_reaches_its_tensor_and_other_views),
+          TEST_OF(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on),
+          TEST_OF(tape, detach_and_no_grad_cut), TEST_OF(tape, the_gradients_of_outputs_can_be_given),
+          TEST_OF(tape, operators_without_a_gradient_are_all_named),
+          TEST_OF(tape, what_no_output_depends_on_has_no_gradient_and_needs_none),
+          TEST_OF(tape, it_is_gone_back_along_once),
+          TEST_OF(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts))

@@ -1,0 +1,127 @@
+"""Writes gradients/FAMILY.json: the gradients that the real PyTorch 1.13 gives for the cases of
+FAMILY.py.
+
+    /usr/bin/python3 tests/ops/gradients.py [FAMILY …]
+
+The files are checked in; gradients_test.c replays them. The gradient that comes in for element i
+of result r is seed(r, i), which the test knows too.
+"""
+import json
+import runpy
+import sys
+import warnings
+
+import torch
+
+import cases
+import make
+
+OUT = make.HERE / "gradients"
+# Those that PyTorch 1.13 has no gradient for, or a wrong one (memory that nobody wrote to); what
+# calque says is compared with differences alone.
+ALONE = ("aten::remainder.Scalar_Tensor", "aten::aminmax", "aten::norm.ScalarOpt_dtype",
+         "aten::as_strided_scatter")
+SMOOTH = (torch.float32, torch.float64)
+
+
+def seed(index, like):
+    """Numbers that come back as the same bits, and do not add up to nothing."""
+    i = torch.arange(like.numel(), dtype=torch.int64)
+    return (((i * 7 + index * 3) % 11 - 5).double() / 4).reshape(like.shape).to(like.dtype)
+
+
+def tensors(value):
+    """All tensors of a value, lists one by one."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [t for item in value for t in tensors(item)]
+    return []
+
+
+def with_leaves(args, in_place):
+    """args with leaves in place of tensors of floats, and those leaves (None for the others)."""
+    leaves = []
+
+    def leaf(tensor):
+        is_float = tensor.dtype in SMOOTH
+        leaves.append(tensor.detach().requires_grad_() if is_float else None)
+        used = leaves[-1] if is_float else tensor
+        return used.clone() if in_place else used
+    return [make.each_tensor(arg, leaf) for arg in args], leaves
+
+
+def repeats(op, args):
+    """Whether it may write to a place twice: the last one wins, yet PyTorch gives the gradient to
+    all of them, which no difference of results confirms."""
+    return any(word in op for word in ("put", "scatter", "copy", "fill")) and any(
+        t.dtype == torch.int64 and len(t.unique()) < t.numel() for t in tensors(args))
+
+
+def gradients(one):
+    """The case with its gradients; None when it has none."""
+    op = make.overload_of(one["op"])
+    args = make.arguments(op._schema, one["args"], one["kwargs"])
+    if one["fails"] or not one["values"] or one["op"] in make.BY_NAME:
+        return None
+    # Over no dimensions the variance is that of all, but its gradient divides by zero.
+    if one["op"].startswith(("aten::var", "aten::std")) and [] in args:
+        return None
+    encoded = [make.encode(arg) for arg in args]
+    if one["op"] in ALONE:
+        return {"op": one["op"], "args": encoded, "grads": None} if tensors(args) else None
+    if any(t.dtype in (torch.float16, torch.bfloat16) or t.is_complex() for t in tensors(args)):
+        return None
+    used, leaves = with_leaves(args, op._schema.is_mutable)
+    names = [arg.name for arg in op._schema.arguments]
+    named = dict(zip(names[len(one["args"]):], used[len(one["args"]):]))
+    try:
+        result = op(*used[:len(one["args"])], **named)
+    except RuntimeError:
+        return None  # the case itself runs: it is the gradient that PyTorch has not
+    results = [(i, t) for i, t in enumerate(tensors(result)) if t.requires_grad]
+    wanted = [leaf for leaf in leaves if leaf is not None]
+    if not results or not wanted:
+        return None
+    try:
+        found = torch.autograd.grad([t for _, t in results], wanted,
+                                    [seed(i, t) for i, t in results], allow_unused=True)
+    except RuntimeError:
+        return None  # as above, or it fails over one that is nowhere (torch.dist with p=0)
+    found = iter(found)
+    grads = [next(found) if leaf is not None else None for leaf in leaves]
+    return {"op": one["op"], "args": encoded,
+            "grads": [None if grad is None else make.elements(grad) for grad in grads],
+            **({"tol": list(one["tol"])} if one["tol"] else {}),
+            **({"repeats": True} if repeats(one["op"], args) else {})}
+
+
+def write(family):
+    cases.CASES.clear()
+    runpy.run_path(str(make.HERE / f"{family}.py"))
+    lines = []
+    for one in cases.CASES:
+        torch.manual_seed(0)
+        try:
+            found = gradients(one)
+        except Exception as error:
+            raise SystemExit(f"{family}: {one['op']}{one['args']}{one['kwargs']}: {error}")
+        if found:
+            lines.append(json.dumps(found, separators=(",", ":"), allow_nan=False))
+    path = OUT / f"{family}.json"
+    if lines:
+        path.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+        print(f"{family}: {len(lines)} gradients, {path.stat().st_size // 1024} KB")
+
+
+def main():
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    OUT.mkdir(exist_ok=True)
+    for family in sys.argv[1:] or sorted(path.stem for path in make.HERE.glob("*.py")
+                                         if path.stem not in ("make", "cases", "gradients")):
+        write(family)
+
+
+if __name__ == "__main__":
+    main()

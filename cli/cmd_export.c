@@ -7,6 +7,8 @@
 #include "prove.h"
 #include "report.h"
 
+#include <calque/testcase.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -22,19 +24,28 @@ static const char *output_path(const cli_args *args, const cli_model *model)
     return given ? given : path;
 }
 
-static cq_status save(const cli_args *args, const cq_onnx_model *onnx, const char *path)
+/* What was stripped is external data that is nowhere: saved as it is. */
+static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *path, int64_t threshold)
 {
     cq_onnx_save_options options;
+    cq_strip_options     strip;
+    cq_status            status = CQ_OK;
 
     cq_onnx_save_options_init(&options);
-    if (cli_has(args, "external-data"))
+    cq_strip_options_init(&strip);
+    strip.threshold = threshold;
+    if (cli_has(args, "strip-large-tensor-data")) {
+        options.flags |= CQ_ONNX_SAVE_AS_IS;
+        status = cq_onnx_model_strip(onnx, &strip);
+    } else if (cli_has(args, "external-data")) {
         options.flags |= CQ_ONNX_SAVE_EXTERNAL;
-    return cq_onnx_model_save(onnx, path, &options);
+    }
+    return status == CQ_OK ? cq_onnx_model_save(onnx, path, &options) : status;
 }
 
 /* Export and save; what came of it goes into the report, if one is wanted. */
 static cq_status export_model(const cli_args *args, cli_model *model, cli_example *example,
-                              cli_export *job, const char *path)
+                              cli_export *job, const char *path, int64_t threshold)
 {
     cq_onnx_model *onnx   = NULL;
     cq_status      status = model->front_end->export_to(&onnx, model, example->tensors, example->n,
@@ -45,7 +56,7 @@ static cq_status export_model(const cli_args *args, cli_model *model, cli_exampl
         status = cli_prove(model, onnx, example, &job->options);
     cli_report_phase(CLI_PHASE_VERIFY);
     if (status == CQ_OK)
-        status = save(args, onnx, path);
+        status = save(args, onnx, path, threshold);
     cli_report_phase(CLI_PHASE_SAVE);
     cq_onnx_model_free(onnx);
     return status;
@@ -65,15 +76,20 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
 {
     const char *report = cli_value(args, "report");
     const char *path   = output_path(args, model);
+    int64_t     threshold = CQ_STRIP_THRESHOLD;
     cq_status   status;
     int         code, report_code = CLI_DONE;
 
     if (cli_has(args, "verify") &&
         (job->options.training != CQ_TRAINING_EVAL || (job->options.flags & CQ_EXPORT_NO_PARAMS)))
         return cli_misuse(args->verb, "--verify needs a model in eval mode, with its weights");
+    if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &threshold)))
+        return code;
+    if (cli_has(args, "strip-large-tensor-data") && cli_has(args, "external-data"))
+        return cli_misuse(args->verb, "what is stripped has no external data");
     if (report && cq_export_report_new(&job->options.report) != CQ_OK)
         return cli_fail();
-    status = export_model(args, model, example, job, path);
+    status = export_model(args, model, example, job, path, threshold);
     code   = result_of(status);
     if (report)
         report_code = cli_report_write(
@@ -111,6 +127,7 @@ static const cli_option options[] = {
     CLI_EXAMPLE_OPTIONS,
     CLI_EXPORT_OPTIONS,
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
+    CLI_STRIP_OPTIONS,
     { "verify", NULL, "run the model and its export, and compare; on other dynamic sizes too", 0 },
     { "report", "FILE", "what came of it, as JSON: operators, what is missing, warnings, times", 0 },
     { 0 },

@@ -56,7 +56,7 @@ static int run_model(const char *folder, cli_model *model, const cli_example *ex
     size_t     n                        = 0;
     int        code;
 
-    code = cli_result(model->front_end->run(model, example->tensors, example->n, outputs, &n));
+    code = cli_result(model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
         code = give_outputs(folder, model, outputs, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)

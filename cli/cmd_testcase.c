@@ -6,20 +6,46 @@
 
 #include <calque/testcase.h>
 
+/* The model and its example; what a test-case has of it is flat, and not what the model is called
+ * with. */
+typedef struct source {
+    cli_model         *model;
+    const cli_example *example;
+    cq_tensor         *flat[CLI_MAX_INPUTS];
+    size_t             n_flat;
+} source;
+
 static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options)
 {
-    cli_model *model = user;
+    const source *s = user;
 
-    return model->front_end->export_to(out, model, inputs, n_inputs, options);
+    (void)inputs, (void)n_inputs;
+    return s->model->front_end->export_to(out, s->model, s->example->tensors, s->example->n,
+                                          options);
 }
 
 static cq_status run_model(void *user, cq_tensor *const *inputs, size_t n_inputs,
-                           cq_tensor **outputs, size_t *n_outputs)
+                           const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
-    cli_model *model = user;
+    const source *s = user;
 
-    return model->front_end->run(model, inputs, n_inputs, outputs, n_outputs);
+    (void)inputs, (void)n_inputs;
+    return s->model->front_end->run(s->model, s->example->tensors, s->example->n, options, outputs,
+                                    n_outputs);
+}
+
+static cq_status write_flat(source *s, const char *folder, const cq_testcase_options *options)
+{
+    const cq_testcase_source from   = { s, export_to, run_model };
+    cq_status                status = s->model->front_end->flatten(
+        s->model, s->example->tensors, s->example->n, s->flat, &s->n_flat);
+
+    if (status == CQ_OK)
+        status = cq_testcase_write(folder, &from, s->flat, s->n_flat, options);
+    for (size_t i = 0; i < s->n_flat; i++)
+        cq_tensor_release(s->flat[i]);
+    return status;
 }
 
 static const struct {
@@ -35,10 +61,10 @@ static const struct {
 static int write_testcase(const cli_args *args, cli_model *model, const cli_example *example,
                           const cli_export *job)
 {
-    const cq_testcase_source source = { model, export_to, run_model };
-    cq_testcase_options      options;
-    cq_status                status;
-    int                      code;
+    static source       from; /* too large for a stack frame */
+    cq_testcase_options options;
+    cq_status           status;
+    int                 code;
 
     if (job->options.training != CQ_TRAINING_EVAL)
         return cli_misuse(args->verb,
@@ -46,12 +72,20 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
     cq_testcase_options_init(&options);
     options.export_options = &job->options;
     options.user_meta      = cli_value(args, "user-meta");
+    if (cli_has(args, "export-torch-script"))
+        options.torch_script = args->operands[0];
+    if (cli_has(args, "export-torch-trace"))
+        options.torch_trace = args->operands[0];
+    if ((options.torch_script || options.torch_trace) && !cli_model_is_archive(args->operands[0]))
+        return cli_misuse(args->verb, "'%s' is no TorchScript archive that could be put beside the model",
+                          args->operands[0]);
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
     code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
     if (code != CLI_DONE)
         return code;
-    status = cq_testcase_write(args->operands[1], &source, example->tensors, example->n, &options);
+    from   = (source){ .model = model, .example = example };
+    status = write_flat(&from, args->operands[1], &options);
     code   = cli_result(status);
     return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
 }
@@ -79,10 +113,11 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     { "keep-model", NULL, "keep a model.onnx that is there, add the next test_data_set_N", 0 },
-    { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 },
-    { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 },
+    CLI_STRIP_OPTIONS,
     { "no-metadata", NULL, "no meta.json", 0 },
     { "user-meta", "JSON", "an object that is put into meta.json", 0 },
+    { "export-torch-script", NULL, "the archive beside it, as model_script.pt", 0 },
+    { "export-torch-trace", NULL, "the archive beside it, as model_trace.pt", 0 },
     { "no-trace", NULL, "no export_trace.json.gz", 0 },
     CLI_EXAMPLE_OPTIONS,
     CLI_EXPORT_OPTIONS,

@@ -40,6 +40,11 @@
     { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },              \
     { "script", NULL, "keep the branches and loops that depend on data (the default)", 0 }
 
+/* For verbs that strip what they write. */
+#define CLI_STRIP_OPTIONS                                                                          \
+    { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 }, \
+    { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 }
+
 /* All that options refers to. Large: there is one, and it is static. */
 typedef struct cli_export {
     cq_export_options options;

@@ -43,11 +43,20 @@ static cq_status zoo_export(cq_onnx_model **out, cli_model *model, cq_tensor *co
 }
 
 static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                         cq_tensor **outputs, size_t *n_outputs)
+                         const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
-    *n_outputs = model->n_output_names;
-    cq_module_train(model->handle, false);
-    return cq_module_run(model->handle, inputs, n_inputs, outputs, *n_outputs);
+    return cq_module_run_as(model->handle, inputs, n_inputs, options, outputs, CLI_MAX_OUTPUTS,
+                            n_outputs);
+}
+
+static cq_status zoo_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
+                             cq_tensor **flat, size_t *n_flat)
+{
+    (void)model;
+    *n_flat = n_inputs;
+    for (size_t i = 0; i < n_inputs; i++)
+        flat[i] = cq_tensor_retain(inputs[i]);
+    return CQ_OK;
 }
 
 static void zoo_close(cli_model *model)
@@ -55,7 +64,7 @@ static void zoo_close(cli_model *model)
     cq_module_free(model->handle);
 }
 
-static const cli_front_end zoo_front_end = { zoo_open, zoo_export, zoo_run, zoo_close };
+static const cli_front_end zoo_front_end = { zoo_open, zoo_export, zoo_run, zoo_flatten, zoo_close };
 
 /* ---- files ---- */
 
@@ -121,6 +130,17 @@ bool cli_model_is_onnx(const char *operand)
     if (file)
         fclose(file);
     return first == 0x08 || (first != EOF && cli_ends_with(operand, ".onnx"));
+}
+
+bool cli_model_is_archive(const char *operand)
+{
+    FILE *file    = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
+    char  head[2] = "";
+    bool  is_zip  = file && fread(head, 1, 2, file) == 2 && head[0] == 'P' && head[1] == 'K';
+
+    if (file)
+        fclose(file);
+    return is_zip;
 }
 
 int cli_model_open(cli_model *model, const char *operand)

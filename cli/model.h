@@ -18,9 +18,15 @@ typedef struct cli_front_end {
     cq_status (*export_to)(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options);
 
-    /* outputs has room for CLI_MAX_OUTPUTS; those it sets are the caller's. */
+    /* Runs what options export; NULL: the defaults. outputs has room for CLI_MAX_OUTPUTS; those it
+     * sets are the caller's. */
     cq_status (*run)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                     cq_tensor **outputs, size_t *n_outputs);
+                     const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs);
+
+    /* What the exported model takes for these inputs, in its order. flat has room for
+     * CLI_MAX_INPUTS; those it sets are the caller's. */
+    cq_status (*flatten)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
+                         cq_tensor **flat, size_t *n_flat);
     void (*close)(cli_model *model);
 } cli_front_end;
 
@@ -49,6 +55,9 @@ void cli_model_close(cli_model *model);
 /* Whether an operand is a built-in model, or a file with an ONNX model. */
 bool cli_model_is_built_in(const char *operand);
 bool cli_model_is_onnx(const char *operand);
+
+/* Whether it is a file with a zip archive, as TorchScript is saved. */
+bool cli_model_is_archive(const char *operand);
 
 extern const cli_front_end cli_script_front_end;
 

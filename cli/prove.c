@@ -14,6 +14,8 @@
 typedef struct pair {
     cq_tensor *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
     size_t     n;
+    cq_tensor *inputs[CLI_MAX_INPUTS];
+    size_t     n_inputs;
 } pair;
 
 static cq_status compare(const cq_session *session, const pair *p)
@@ -37,15 +39,20 @@ static cq_status compare(const cq_session *session, const pair *p)
     return status;
 }
 
-static cq_status run_both(cli_model *model, const cq_session *session, const cli_example *e)
+static cq_status run_both(cli_model *model, const cq_session *session, const cli_example *e,
+                          const cq_export_options *options)
 {
     static pair p; /* one at a time */
     cq_status   status;
 
     p      = (pair){ .n = 0 };
-    status = model->front_end->run(model, e->tensors, e->n, p.wanted, &p.n);
+    status = model->front_end->run(model, e->tensors, e->n, options, p.wanted, &p.n);
     if (status == CQ_OK)
-        status = cq_session_run_tensors(session, e->tensors, e->n, p.got, p.n);
+        status = model->front_end->flatten(model, e->tensors, e->n, p.inputs, &p.n_inputs);
+    if (status == CQ_OK)
+        status = cq_session_run_tensors(session, p.inputs, p.n_inputs, p.got, p.n);
+    for (size_t i = 0; i < p.n_inputs; i++)
+        cq_tensor_release(p.inputs[i]);
     if (status == CQ_OK)
         status = compare(session, &p);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++) {
@@ -84,14 +91,14 @@ cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
     cq_status   status  = cq_session_prepare(&session, onnx, NULL);
 
     if (status == CQ_OK)
-        status = run_both(model, session, e);
+        status = run_both(model, session, e, options);
     if (status == CQ_OK && grow(e, options)) {
         cli_example_clear(e);
         status = CQ_OK;
         for (size_t i = 0; i < e->n && status == CQ_OK; i++)
             status = cli_input_tensor(&e->tensors[i], &e->inputs[i], i);
         if (status == CQ_OK)
-            status = run_both(model, session, e);
+            status = run_both(model, session, e, options);
     }
     cq_session_free(session);
     return status;

@@ -62,18 +62,34 @@ static cq_status script_export(cq_onnx_model **out, cli_model *model, cq_tensor 
 }
 
 static cq_status script_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                            cq_tensor **outputs, size_t *n_outputs)
+                            const cq_export_options *options, cq_tensor **outputs,
+                            size_t *n_outputs)
 {
     cq_args  *args   = NULL;
     cq_status status = make_arguments(&args, &model->call, inputs, n_inputs);
 
     if (status == CQ_OK)
-        status = cq_script_run(model->handle, model->call.entry, args, outputs, CLI_MAX_OUTPUTS,
-                               n_outputs);
+        status = cq_script_run_as(model->handle, model->call.entry, args, options, outputs,
+                                  CLI_MAX_OUTPUTS, n_outputs);
     if (*n_outputs > CLI_MAX_OUTPUTS) {
         cli_warn("only %d of %zu outputs are shown", CLI_MAX_OUTPUTS, *n_outputs);
         *n_outputs = CLI_MAX_OUTPUTS;
     }
+    cq_args_free(args);
+    return status;
+}
+
+static cq_status script_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
+                                cq_tensor **flat, size_t *n_flat)
+{
+    cq_args  *args   = NULL;
+    cq_status status = make_arguments(&args, &model->call, inputs, n_inputs);
+
+    if (status == CQ_OK)
+        status = cq_args_inputs(args, flat, CLI_MAX_INPUTS);
+    *n_flat = status == CQ_OK ? cq_args_n_inputs(args) : 0;
+    if (*n_flat > CLI_MAX_INPUTS)
+        *n_flat = CLI_MAX_INPUTS;
     cq_args_free(args);
     return status;
 }
@@ -84,4 +100,4 @@ static void script_close(cli_model *model)
 }
 
 const cli_front_end cli_script_front_end = { script_open, script_export, script_run,
-                                             script_close };
+                                             script_flatten, script_close };

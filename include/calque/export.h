@@ -54,7 +54,8 @@ enum {
     CQ_EXPORT_VERBOSE                    = 1 << 4, /* print the graph to standard output */
     CQ_EXPORT_EXTERNAL_DATA              = 1 << 5, /* weights into a file beside the model */
     CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS   = 1 << 6,
-    CQ_EXPORT_NO_AUTOGRAD_INLINING       = 1 << 7
+    CQ_EXPORT_NO_AUTOGRAD_INLINING       = 1 << 7,
+    CQ_EXPORT_DROP_UNUSED_INPUTS         = 1 << 8 /* as PyTorch does; else they stay inputs */
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled
@@ -107,8 +108,9 @@ typedef struct cq_export_options {
     cq_export_report       *report;     /* filled; NULL: none is wanted */
 
     /* The results of the model for the example, flattened, as a run of it gives them in the mode
-     * that is exported; those beyond n_outputs are left out, those that are not there are NULL.
-     * They are the caller's to release. NULL: the model is not run. */
+     * that is exported, and then the outputs that were named (cq_as_output); those beyond n_outputs
+     * are left out, those that are not there are NULL. They are the caller's to release. NULL: the
+     * model is not run. */
     cq_tensor **outputs;
     size_t      n_outputs;
 
@@ -142,6 +144,12 @@ CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
 /* Runs a module on tensors with data. The outputs are the caller's to release. */
 CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
                                cq_tensor **outputs, size_t n_outputs);
+
+/* The same as the model that options export would: in its mode, with the outputs that were named
+ * after the others. *n_outputs is how many there are; those beyond max are left out. */
+CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
+                                  const cq_export_options *options, cq_tensor **outputs, size_t max,
+                                  size_t *n_outputs);
 
 #ifdef __cplusplus
 }

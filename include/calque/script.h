@@ -36,6 +36,10 @@ CQ_API cq_status cq_args_from_json(cq_args **out, const char *json, cq_tensor *c
 /* How many inputs an exported graph has for these arguments. */
 CQ_API size_t cq_args_n_inputs(const cq_args *args);
 
+/* These inputs in order, the first max of them: the tensors, and the numbers as tensors. They are the
+ * caller's to release. */
+CQ_API cq_status cq_args_inputs(const cq_args *args, cq_tensor **tensors, size_t max);
+
 enum {
     CQ_SCRIPT_TRACE = 1 << 0 /* the example decides every branch and loop */
 };
@@ -44,6 +48,11 @@ enum {
  * function there is. Results are flattened: tuples, lists and dicts in order, None left out. */
 CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
                                cq_tensor **outputs, size_t max_outputs, size_t *n_outputs);
+
+/* The same with the outputs that marks of the options name (<calque/annotate.h>) after the others. */
+CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const cq_args *args,
+                                  const cq_export_options *options, cq_tensor **outputs,
+                                  size_t max_outputs, size_t *n_outputs);
 
 /* Captures the call and exports it. flags are CQ_SCRIPT_*. */
 CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,

@@ -59,6 +59,8 @@ typedef struct cq_testcase_options {
     int64_t                  threshold;      /* of CQ_TESTCASE_STRIP; default CQ_STRIP_THRESHOLD */
     const char              *user_meta;      /* a JSON object for meta.json; NULL: none */
     const cq_export_options *export_options; /* NULL: the defaults */
+    const char *torch_script; /* a TorchScript archive to copy to model_script.pt; NULL: none */
+    const char *torch_trace;  /* the same for model_trace.pt */
 } cq_testcase_options;
 
 CQ_API void cq_testcase_options_init(cq_testcase_options *options);
@@ -71,17 +73,17 @@ typedef struct cq_testcase_source {
     cq_status (*export_to)(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options);
 
-    /* outputs has room for CQ_TESTCASE_MAX_OUTPUTS; those it sets are released by the caller,
-     * whether it succeeds or not. */
-    cq_status (*run)(void *user, cq_tensor *const *inputs, size_t n_inputs, cq_tensor **outputs,
-                     size_t *n_outputs);
+    /* Runs what options export, as cq_module_run_as. outputs has room for CQ_TESTCASE_MAX_OUTPUTS;
+     * those it sets are released by the caller, whether it succeeds or not. */
+    cq_status (*run)(void *user, cq_tensor *const *inputs, size_t n_inputs,
+                     const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs);
 } cq_testcase_source;
 
 /* Writes model.onnx, meta.json, export_trace.json.gz and test_data_set_N/input_i.pb, output_i.pb
  * into folder, which is made if need be. N is 0 when the model was written; *.pb files in that
  * set are deleted first. Inputs without a name in the options are called input_0, input_1, …; those
- * that the model does not use are left out, of the model and of the data. Nothing is written if
- * the export or the run fails. */
+ * that the model does not use are left out, of the model and of the data. Outputs without a name of
+ * their own have none in the data. Nothing is written if the export or the run fails. */
 CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
                                    cq_tensor *const *inputs, size_t n_inputs,
                                    const cq_testcase_options *options);

@@ -282,6 +282,16 @@ void cq_named_outputs_listen(cq_named_outputs *o, cq_ctx *cx)
     cx->observer_self = o;
 }
 
+size_t cq_named_outputs_take(cq_named_outputs *o, cq_tensor **tensors, size_t n, size_t max)
+{
+    for (size_t i = 0; i < o->items.n; i++, n++)
+        if (n < max) {
+            tensors[n]                = o->items.items[i].tensor;
+            o->items.items[i].tensor = NULL;
+        }
+    return n;
+}
+
 void cq_named_outputs_clear(cq_named_outputs *o)
 {
     for (size_t i = 0; i < o->items.n; i++) {

@@ -55,6 +55,9 @@ typedef struct cq_named_outputs {
 } cq_named_outputs;
 
 void cq_named_outputs_listen(cq_named_outputs *o, cq_ctx *cx);
+
+/* Moves them behind the first n of tensors, as far as there is room for max; how many there are. */
+size_t cq_named_outputs_take(cq_named_outputs *o, cq_tensor **tensors, size_t n, size_t max);
 void cq_named_outputs_clear(cq_named_outputs *o);
 
 #endif

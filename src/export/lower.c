@@ -406,7 +406,8 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
     cq_onnx_model_set_producer(l.model, o->producer ? o->producer : "calque", cq_version_string());
     for (size_t i = 0; i < top->params.n; i++)
-        cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
+        if (top->params.items[i]->n_uses || !(o->flags & CQ_EXPORT_DROP_UNUSED_INPUTS))
+            cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
                           type_of(&l, top->params.items[i]->type));
     weights(&l);
     lower_block(&l, top, l.model->graph);

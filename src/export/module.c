@@ -126,22 +126,33 @@ static cq_tensor *copy_of(void *user, cq_tensor *t)
 }
 
 /* The results for the example itself, of which a model that works in place gets a copy. */
-static cq_status run_example(cq_module *module, const cq_nest *args, cq_tensor **outputs,
-                             size_t n_outputs)
+static cq_status run_example(cq_module *module, const cq_nest *args, const cq_export_options *o,
+                             cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
-    cq_ctx   *cx;
-    cq_nest   in, result;
-    cq_status status;
+    cq_marking       marking = { 0 };
+    cq_named_outputs named;
+    cq_ctx          *cx;
+    cq_nest          in, result;
+    cq_status        status;
+    size_t           n;
 
-    for (size_t i = 0; i < n_outputs; i++)
+    for (size_t i = 0; i < max; i++)
         outputs[i] = NULL;
     CQ_TRY(cq_ctx_new(&cx));
-    in     = cq_nest_map(cx, args, copy_of, cx);
-    result = cq_call_nested(cx, module, &in);
-    cq_nest_flatten(&result, outputs, n_outputs);
-    status = cq_ctx_status(cx);
-    for (size_t i = 0; i < n_outputs; i++)
+    cq_named_outputs_listen(&named, cx);
+    CQ_TRY_OR_DONE(cq_marking_init(&marking, o->marks, o->n_marks));
+    cx->marking = o->n_marks ? &marking : NULL;
+    in          = cq_nest_map(cx, args, copy_of, cx);
+    result      = cq_call_nested(cx, module, &in);
+    n           = cq_nest_flatten(&result, outputs, max);
+    status      = cq_ctx_status(cx);
+    for (size_t i = 0; i < max; i++)
         outputs[i] = status == CQ_OK ? cq_tensor_retain(outputs[i]) : NULL;
+    if (status == CQ_OK)
+        *n_outputs = cq_named_outputs_take(&named, outputs, n, max);
+done:
+    cq_named_outputs_clear(&named);
+    cq_marking_clear(&marking);
     cq_ctx_free(cx);
     return status;
 }
@@ -156,7 +167,7 @@ static cq_status export_as_it_is(cq_onnx_model **out, cq_module *module, const c
     status = cq_export_graph(out, graph, o);
     cq_graph_free(graph);
     if (status == CQ_OK && o->outputs)
-        status = run_example(module, args, o->outputs, o->n_outputs);
+        status = run_example(module, args, o, o->outputs, o->n_outputs, &(size_t){ 0 });
     return status;
 }
 
@@ -184,20 +195,49 @@ CQ_API cq_status cq_module_export_nested(cq_onnx_model **out, cq_module *module,
     return status;
 }
 
+/* The tensors as a tuple, whose items the caller frees; NULL items: no memory. */
+static cq_nest tuple_of(cq_tensor *const *tensors, size_t n)
+{
+    cq_nest *items = cq_alloc_array(n ? n : 1, sizeof *items);
+
+    for (size_t i = 0; items && i < n; i++)
+        items[i] = cq_nest_tensor(tensors[i]);
+    return (cq_nest){ CQ_NEST_TUPLE, NULL, n, items, NULL };
+}
+
 CQ_API cq_status cq_module_export(cq_onnx_model **out, cq_module *module, cq_tensor *const *inputs,
                                   size_t n_inputs, const cq_export_options *options)
 {
-    cq_nest  *items = cq_alloc_array(n_inputs ? n_inputs : 1, sizeof *items);
-    cq_nest   args  = { CQ_NEST_TUPLE, NULL, n_inputs, items, NULL };
+    cq_nest   args = tuple_of(inputs, n_inputs);
     cq_status status;
 
     *out = NULL;
-    if (!items)
+    if (!args.items)
         return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i < n_inputs; i++)
-        items[i] = cq_nest_tensor(inputs[i]);
     status = cq_module_export_nested(out, module, &args, options);
-    cq_free(items);
+    cq_free((void *)args.items);
+    return status;
+}
+
+CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
+                                  const cq_export_options *options, cq_tensor **outputs, size_t max,
+                                  size_t *n_outputs)
+{
+    cq_nest            args  = tuple_of(inputs, n_inputs);
+    cq_training_modes *modes = NULL;
+    cq_export_options  o;
+    cq_status          status = CQ_OK;
+
+    *n_outputs = 0;
+    if (!args.items)
+        return CQ_E_NO_MEMORY;
+    cq_export_options_take(&o, options);
+    if (o.training != CQ_TRAINING_PRESERVE)
+        status = cq_module_set_training(module, o.training == CQ_TRAINING_TRAIN, &modes);
+    if (status == CQ_OK)
+        status = run_example(module, &args, &o, outputs, max, n_outputs);
+    cq_module_restore_training(module, modes);
+    cq_free((void *)args.items);
     return status;
 }
 

@@ -13,6 +13,17 @@ static cq_status axes_of(void *user, cq_graph *g, const char *name, const cq_ten
     return cq_export_input_axes(g, user, name, t, axes);
 }
 
+CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const cq_args *args,
+                                  const cq_export_options *options, cq_tensor **outputs,
+                                  size_t max_outputs, size_t *n_outputs)
+{
+    cq_export_options o;
+
+    cq_export_options_take(&o, options);
+    return cq_script_run_marked(script, method, args, o.marks, o.n_marks, outputs, max_outputs,
+                                n_outputs);
+}
+
 CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
                                   const cq_args *args, uint32_t flags,
                                   const cq_export_options *options)
@@ -33,9 +44,8 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
     if (status == CQ_OK && o.outputs) {
         size_t n;
 
-        for (size_t i = 0; i < o.n_outputs; i++)
-            o.outputs[i] = NULL;
-        status = cq_script_run(script, method, args, o.outputs, o.n_outputs, &n);
+        status = cq_script_run_marked(script, method, args, o.marks, o.n_marks, o.outputs,
+                                      o.n_outputs, &n);
     }
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);

@@ -44,32 +44,77 @@ CQ_API cq_status cq_args_add_f64(cq_args *a, double value)
     return cq_list_push(a->positional, cq_val_of_f64(value));
 }
 
-static size_t count(cq_val v)
-{
-    size_t n = 0;
+/* ---- the inputs of a graph ---- */
 
+cq_status cq_args_tensor_of(cq_tensor **out, cq_val v)
+{
+    switch (v.kind) {
+    case CQ_VAL_TENSOR: *out = cq_tensor_retain(v.u.tensor); return CQ_OK;
+    case CQ_VAL_INT: return cq_tensor_new(out, CQ_DTYPE_I64, 0, NULL, &v.u.i.value);
+    case CQ_VAL_FLOAT:
+        /* PyTorch's own export makes them float32, as it does with any number of Python's. */
+        return cq_tensor_new(out, CQ_DTYPE_F32, 0, NULL, &(float){ (float)v.u.f.value });
+    case CQ_VAL_BOOL: return cq_tensor_new(out, CQ_DTYPE_BOOL, 0, NULL, &(uint8_t){ v.u.b.value });
+    default: *out = NULL; return CQ_OK;
+    }
+}
+
+typedef struct flat {
+    cq_tensor **items; /* NULL: they are only counted */
+    size_t      n, max;
+} flat;
+
+static cq_status flatten(flat *f, cq_val v)
+{
     switch (v.kind) {
     case CQ_VAL_TENSOR:
     case CQ_VAL_INT:
     case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL: return 1;
+    case CQ_VAL_BOOL:
+        if (f->items && f->n < f->max)
+            CQ_TRY(cq_args_tensor_of(&f->items[f->n], v));
+        f->n++;
+        return CQ_OK;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
         for (size_t i = 0; i < v.u.list->n; i++)
-            n += count(v.u.list->items[i]);
-        return n;
+            CQ_TRY(flatten(f, v.u.list->items[i]));
+        return CQ_OK;
     case CQ_VAL_DICT:
         for (size_t i = 0; i < v.u.dict->n; i++)
-            n += count(v.u.dict->entries[i].value);
-        return n;
-    default: return 0;
+            CQ_TRY(flatten(f, v.u.dict->entries[i].value));
+        return CQ_OK;
+    default: return CQ_OK;
     }
+}
+
+static cq_status flatten_all(flat *f, const cq_args *a)
+{
+    CQ_TRY(flatten(f, cq_val_of_list(a->positional)));
+    return flatten(f, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = a->keywords });
 }
 
 CQ_API size_t cq_args_n_inputs(const cq_args *a)
 {
-    return count(cq_val_of_list(a->positional)) +
-           count((cq_val){ .kind = CQ_VAL_DICT, .u.dict = a->keywords });
+    flat f = { .items = NULL };
+
+    flatten_all(&f, a);
+    return f.n;
+}
+
+CQ_API cq_status cq_args_inputs(const cq_args *a, cq_tensor **tensors, size_t max)
+{
+    flat      f = { .items = tensors, .max = max };
+    cq_status status;
+
+    for (size_t i = 0; i < max; i++)
+        tensors[i] = NULL;
+    status = flatten_all(&f, a);
+    for (size_t i = 0; i < max && status != CQ_OK; i++) {
+        cq_tensor_release(tensors[i]);
+        tensors[i] = NULL;
+    }
+    return status;
 }
 
 /* ---- from JSON ---- */

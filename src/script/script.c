@@ -137,24 +137,33 @@ static cq_status keep_output(cq_eval *ev, cq_tensor *t, void *user)
     return CQ_OK;
 }
 
-CQ_API cq_status cq_script_run(cq_script *s, const char *method, const cq_args *args,
-                               cq_tensor **tensors, size_t max, size_t *n_outputs)
+cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *args,
+                               const cq_module_mark *marks, size_t n_marks, cq_tensor **tensors,
+                               size_t max, size_t *n_outputs)
 {
-    cq_eval   ev = { .program = s->program };
-    outputs   o  = { tensors, 0, max };
-    cq_val    result;
-    cq_status status;
+    cq_eval          ev      = { .program = s->program };
+    outputs          o       = { tensors, 0, max };
+    cq_marking       marking = { 0 };
+    cq_named_outputs named;
+    cq_val           result;
+    cq_status        status;
 
     *n_outputs = 0;
     for (size_t i = 0; i < max; i++)
         tensors[i] = NULL;
     CQ_TRY(cq_ctx_new(&ev.cx));
-    status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
-                  &result);
+    cq_named_outputs_listen(&named, ev.cx);
+    status         = cq_marking_init(&marking, marks, n_marks);
+    ev.cx->marking = n_marks ? &marking : NULL;
+    if (status == CQ_OK)
+        status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
+                      &result);
     if (status == CQ_OK)
         status = each_leaf(&ev, result, keep_output, &o);
     if (status == CQ_OK)
-        *n_outputs = o.n;
+        *n_outputs = cq_named_outputs_take(&named, tensors, o.n, max);
+    cq_named_outputs_clear(&named);
+    cq_marking_clear(&marking);
     for (size_t i = 0; status != CQ_OK && i < max; i++) {
         cq_tensor_release(tensors[i]);
         tensors[i] = NULL;
@@ -162,6 +171,12 @@ CQ_API cq_status cq_script_run(cq_script *s, const char *method, const cq_args *
     eval_clear(&ev);
     cq_ctx_free(ev.cx);
     return status;
+}
+
+CQ_API cq_status cq_script_run(cq_script *s, const char *method, const cq_args *args,
+                               cq_tensor **tensors, size_t max, size_t *n_outputs)
+{
+    return cq_script_run_marked(s, method, args, NULL, 0, tensors, max, n_outputs);
 }
 
 /* ---- capturing ---- */
@@ -182,17 +197,10 @@ static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
     cq_tensor  *example = NULL, *t;
 
     switch (v.kind) {
-    case CQ_VAL_TENSOR: example = cq_tensor_retain(v.u.tensor); break;
+    case CQ_VAL_TENSOR:
     case CQ_VAL_INT:
-        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_I64, 0, NULL, &v.u.i.value));
-        break;
     case CQ_VAL_FLOAT:
-        /* PyTorch's own export makes them float32, as it does with any number of Python's. */
-        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_F32, 0, NULL, &(float){ (float)v.u.f.value }));
-        break;
-    case CQ_VAL_BOOL:
-        CQ_TRY(cq_tensor_new(&example, CQ_DTYPE_BOOL, 0, NULL, &(uint8_t){ v.u.b.value }));
-        break;
+    case CQ_VAL_BOOL: CQ_TRY(cq_args_tensor_of(&example, v)); break;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
         CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));

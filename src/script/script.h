@@ -18,6 +18,10 @@ struct cq_script {
     void (*close)(void *archive);
 };
 
+/* What a tensor or number among the arguments is as an input of a graph, the caller's to release;
+ * NULL for everything else. */
+cq_status cq_args_tensor_of(cq_tensor **out, cq_val v);
+
 /* Captures a call as an aten graph (for the exporter). names are those of the inputs; axes of
  * input i are dynamic where axis_names(user, i, name, t, axes) says so. */
 typedef struct cq_script_inputs {
@@ -28,6 +32,11 @@ typedef struct cq_script_inputs {
     const cq_module_mark *marks; /* annotations, anchors and outputs by path */
     size_t                n_marks;
 } cq_script_inputs;
+
+/* Runs a call; the outputs that marks name come after the others. */
+cq_status cq_script_run_marked(cq_script *script, const char *method, const cq_args *args,
+                               const cq_module_mark *marks, size_t n_marks, cq_tensor **outputs,
+                               size_t max, size_t *n_outputs);
 
 cq_status cq_script_capture(cq_graph **out, cq_script *script, const char *method,
                             const cq_args *args, uint32_t flags, const cq_script_inputs *inputs);

@@ -123,13 +123,25 @@ static cq_status write_inputs(const writer *w, const char *set)
     return CQ_OK;
 }
 
-static cq_status write_outputs(const writer *w, const char *set)
+/* The name that somebody gave to an output, NULL when the export made it up. */
+static const char *output_name(const writer *w, size_t i)
 {
     const cq_export_options *o = &w->export_options;
+    const char              *name = "";
+    char                     made_up[32];
 
+    if (i < o->n_output_names)
+        return o->output_names[i];
+    if (i < cq_onnx_model_n_values(w->model, CQ_ONNX_OUTPUTS))
+        name = cq_onnx_model_value_name(w->model, CQ_ONNX_OUTPUTS, i);
+    snprintf(made_up, sizeof made_up, "output_%zu", i);
+    return *name && strcmp(name, made_up) != 0 ? name : NULL;
+}
+
+static cq_status write_outputs(const writer *w, const char *set)
+{
     for (size_t i = 0; i < w->n_outputs; i++)
-        CQ_TRY(write_tensor(w, set, "output", i, i < o->n_output_names ? o->output_names[i] : NULL,
-                            w->outputs[i]));
+        CQ_TRY(write_tensor(w, set, "output", i, output_name(w, i), w->outputs[i]));
     return CQ_OK;
 }
 
@@ -199,6 +211,23 @@ static cq_status write_model(writer *w, const char *path)
     return cq_onnx_model_save(w->model, path, &save);
 }
 
+/* The TorchScript program, beside what became of it. */
+static cq_status write_program(const writer *w)
+{
+    const char *const programs[][2] = { { w->options->torch_script, "model_script.pt" },
+                                        { w->options->torch_trace, "model_trace.pt" } };
+    cq_str            path          = { 0 };
+    cq_status         status        = CQ_OK;
+
+    for (size_t i = 0; i < 2 && status == CQ_OK; i++)
+        if (programs[i][0])
+            status = in_folder(&path, w->folder, programs[i][1])
+                         ? cq_copy_file(programs[i][0], path.text)
+                         : CQ_E_NO_MEMORY;
+    cq_str_clear(&path);
+    return status;
+}
+
 static cq_status write_meta(const writer *w, const char *path)
 {
     cq_meta meta = { w->folder, wants(w, CQ_TESTCASE_STRIP), w->options->user_meta };
@@ -225,8 +254,10 @@ static cq_status write_files(writer *w)
     CQ_TRY_OR_DONE(in_folder(&path, w->folder, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY);
     is_new_model = !wants(w, CQ_TESTCASE_KEEP_MODEL) || access(path.text, F_OK) != 0;
     CQ_TRY_OR_DONE(write_set(w, is_new_model));
-    if (is_new_model)
+    if (is_new_model) {
         CQ_TRY_OR_DONE(write_model(w, path.text));
+        CQ_TRY_OR_DONE(write_program(w));
+    }
     cq_trace_step(&w->trace, "write");
     if (!wants(w, CQ_TESTCASE_NO_TRACE))
         status = in_folder(&path, w->folder, "export_trace.json.gz")
@@ -246,15 +277,27 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     cq_status           status;
 
     cq_testcase_options_init(&defaults);
-    w.options = options ? options : &defaults;
+    if (options)
+        memcpy(&defaults, options,
+               options->struct_size < sizeof defaults ? options->struct_size : sizeof defaults);
+    w.options = &defaults;
     cq_export_options_init(&w.export_options);
     if (w.options->export_options)
         w.export_options = *w.options->export_options;
+    w.export_options.flags |= CQ_EXPORT_DROP_UNUSED_INPUTS;
     cq_trace_begin(&w.trace);
     CQ_TRY_OR_DONE(name_inputs(&w));
     CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));
     cq_trace_step(&w.trace, "export");
-    CQ_TRY_OR_DONE(source->run(source->user, inputs, n_inputs, w.outputs, &w.n_outputs));
+    CQ_TRY_OR_DONE(source->run(source->user, inputs, n_inputs, &w.export_options, w.outputs,
+                               &w.n_outputs));
+    if (w.n_outputs > CQ_TESTCASE_MAX_OUTPUTS) {
+        status = cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                         "a test-case has %zu outputs but %d is the most", w.n_outputs,
+                         CQ_TESTCASE_MAX_OUTPUTS);
+        w.n_outputs = CQ_TESTCASE_MAX_OUTPUTS;
+        goto done;
+    }
     cq_trace_step(&w.trace, "run");
     status = write_files(&w);
 done:
@@ -266,7 +309,6 @@ done:
 
 typedef struct module_source {
     cq_module  *module;
-    cq_training training;
     cq_tensor **outputs; /* wanted by the caller; may be NULL */
     size_t      n_outputs;
 } module_source;
@@ -280,19 +322,13 @@ static cq_status module_export(cq_onnx_model **out, void *user, cq_tensor *const
 }
 
 static cq_status module_run(void *user, cq_tensor *const *inputs, size_t n_inputs,
-                            cq_tensor **outputs, size_t *n_outputs)
+                            const cq_export_options *options, cq_tensor **outputs,
+                            size_t *n_outputs)
 {
-    module_source     *s     = user;
-    cq_training_modes *modes = NULL;
-    cq_status          status;
+    module_source *s = user;
 
-    if (s->training != CQ_TRAINING_PRESERVE)
-        CQ_TRY(cq_module_set_training(s->module, s->training == CQ_TRAINING_TRAIN, &modes));
-    status = cq_module_run(s->module, inputs, n_inputs, outputs, s->n_outputs);
-    if (s->training != CQ_TRAINING_PRESERVE)
-        cq_module_restore_training(s->module, modes);
-    CQ_TRY(status);
-    *n_outputs = s->n_outputs;
+    CQ_TRY(cq_module_run_as(s->module, inputs, n_inputs, options, outputs, CQ_TESTCASE_MAX_OUTPUTS,
+                            n_outputs));
     for (size_t i = 0; i < s->n_outputs && s->outputs; i++)
         s->outputs[i] = cq_tensor_retain(outputs[i]);
     return CQ_OK;
@@ -302,10 +338,9 @@ CQ_API cq_status cq_module_testcase(cq_tensor **outputs, const char *folder, cq_
                                     cq_tensor *const *inputs, size_t n_inputs, size_t n_outputs,
                                     const cq_testcase_options *options)
 {
-    const cq_export_options *o = options ? options->export_options : NULL;
-    module_source            s = { module, o ? o->training : CQ_TRAINING_EVAL, outputs, n_outputs };
-    cq_testcase_source       source = { &s, module_export, module_run };
-    cq_status                status;
+    module_source      s      = { module, outputs, n_outputs };
+    cq_testcase_source source = { &s, module_export, module_run };
+    cq_status          status;
 
     if (n_outputs > CQ_TESTCASE_MAX_OUTPUTS)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,

@@ -27,10 +27,10 @@ static cq_status export_bc(cq_onnx_model **out, void *user, cq_tensor *const *in
     return (*out)->status;
 }
 
-static cq_status run_bc(void *user, cq_tensor *const *inputs, size_t n_inputs, cq_tensor **outputs,
-                        size_t *n_outputs)
+static cq_status run_bc(void *user, cq_tensor *const *inputs, size_t n_inputs,
+                        const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
-    (void)n_inputs;
+    (void)n_inputs, (void)options;
     if (user)
         return *(cq_status *)user;
     outputs[0] = cq_tensor_retain(inputs[1]);

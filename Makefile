@@ -4,8 +4,9 @@
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it, in a minute: one plain build, no peers
 #     make docs    rewrite what is printed from the code
+#     make bench-run  calque against ONNX Runtime, latency of whole models
 #     make         build/calque
-.PHONY: all build demo test check docs format clean
+.PHONY: all build demo test check docs bench-run format clean
 
 CMAKE_FLAGS ?=
 
@@ -34,6 +35,11 @@ docs: build
 	@build/calque ops --markdown >docs/operators.md
 	@/usr/bin/python3 tests/repo/abi.py --bless
 	@echo "docs/operators.md and tools/abi.txt are rewritten"
+
+# Interleaved in one process, on 1 and 2 threads; a while for all models. BENCH="resnet50 vgg16" picks some.
+bench-run: build
+	@tools/setup.sh peers
+	@/usr/bin/python3 bench/run.py $(BENCH)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

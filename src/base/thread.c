@@ -203,3 +203,27 @@ cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user)
     pthread_mutex_unlock(&pool.caller);
     return status;
 }
+
+struct lanes {
+    cq_lane_fn   fn;
+    void        *user;
+    int64_t      n_blocks;
+    atomic_llong next;
+};
+
+static cq_status run_lane(void *user, int64_t lane)
+{
+    struct lanes *l = user;
+    int64_t       block;
+
+    while ((block = atomic_fetch_add(&l->next, 1)) < l->n_blocks)
+        CQ_TRY(l->fn(l->user, block, (int)lane));
+    return CQ_OK;
+}
+
+cq_status cq_parallel_lanes(int64_t n_blocks, int n_lanes, cq_lane_fn fn, void *user)
+{
+    struct lanes l = { .fn = fn, .user = user, .n_blocks = n_blocks };
+
+    return cq_parallel_for(n_lanes < n_blocks ? n_lanes : n_blocks, run_lane, &l);
+}

@@ -5,22 +5,43 @@
 #include "base/map.h"
 #include "runtime/run.h"
 
+/* An image whose number of channels is known, and perhaps its size. */
+typedef struct cq_rt_shape {
+    int64_t channels; /* 0: not known to be an image of float32 that can be blocked */
+    int64_t size[2];  /* 0: not known */
+} cq_rt_shape;
+
+typedef struct cq_rt_fused      cq_rt_fused;
+typedef struct cq_rt_node_step  cq_rt_node_step;
+typedef struct cq_rt_node_value cq_rt_node_value;
+
 /* A value of a graph while it is being read. */
-typedef struct cq_rt_node_value {
+struct cq_rt_node_value {
     const char *name;
     cq_val      constant; /* owned: of a constant, or the default of an input */
     bool        is_constant, is_input, is_capture, is_live;
     int32_t     slot, last; /* last: the live step that reads it last; -1: none */
-} cq_rt_node_value;
+
+    /* For optimize.c and what it calls. */
+    const cq_onnx_type *type;    /* of an input, if the model says it */
+    cq_rt_node_value   *same;    /* the value that it is another name of */
+    uint32_t            n_uses;  /* by steps, inner graphs and outputs */
+    cq_rt_node_step    *maker;   /* NULL: none here */
+    cq_rt_shape         shape;   /* as far as it is known */
+    cq_rt_node_value   *blocked; /* the same image in blocks, once it is there */
+    bool                is_gone; /* there is only the blocked one */
+    cq_rt_fused        *fused;   /* the convolution that makes it */
+};
 
 typedef struct cq_rt_builder cq_rt_builder;
 
-typedef struct cq_rt_node_step {
+struct cq_rt_node_step {
     cq_rt_step         step;
     cq_rt_node_value **in, **out; /* NULL: left out */
     cq_rt_builder     *inner;     /* of the graphs in its attributes */
     bool               is_live;
-} cq_rt_node_step;
+    cq_rt_fused       *fused; /* the convolution that it has become a part of */
+};
 
 /* What all graphs of a model share. */
 typedef struct cq_rt_building {
@@ -31,7 +52,7 @@ typedef struct cq_rt_building {
     cq_map               missing;
     cq_str               missing_text;
     uint32_t             n_steps;
-    bool                 fold;
+    bool                 fold, optimize;
 } cq_rt_building;
 
 /* One graph. */
@@ -74,5 +95,21 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step);
 cq_status cq_rt_finish(cq_rt_plan **out, cq_rt_builder *b);
 
 void cq_rt_builder_clear(cq_rt_builder *b); /* finish.c */
+
+/* ---- optimize.c: faster steps for a graph that has been read ---- */
+
+cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan);
+
+/* images.c: images stay in blocks between the steps that can work on them so. */
+cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
+
+/* Counts who reads what. */
+void cq_rt_count_uses(cq_rt_builder *b);
+
+/* Something that is freed with the plan; on failure at once. */
+cq_status cq_rt_own(cq_rt_builder *b, cq_rt_plan *plan, void *what, void (*release)(void *what));
+
+/* plan.c */
+cq_rt_node_value *cq_rt_value_new(cq_rt_builder *b, const char *name);
 
 #endif

@@ -198,12 +198,15 @@ static cq_status finish_step(cq_rt_plan *plan, cq_rt_builder *b, cq_rt_node_step
 cq_status cq_rt_finish(cq_rt_plan **out, cq_rt_builder *b)
 {
     cq_rt_plan *plan = *out = cq_arena_zalloc(b->all->arena, sizeof *plan);
-    uint32_t    n           = mark_live(b);
+    uint32_t    n;
 
     if (!plan)
         return CQ_E_NO_MEMORY;
     plan->next     = *b->all->plans;
     *b->all->plans = plan;
+    if (b->all->optimize && !b->all->missing.n)
+        CQ_TRY(cq_rt_optimize(b, plan));
+    n = mark_live(b);
     CQ_TRY(give_slots(plan, b));
     plan->steps = cq_arena_array(b->all->arena, n, sizeof *plan->steps);
     if (!plan->steps)
@@ -235,6 +238,8 @@ void cq_rt_plans_clear(cq_rt_plan *all)
             cq_val_release(p->constants[i]);
         for (uint32_t i = 0; p->defaults && i < p->n_inputs; i++)
             cq_val_release(p->defaults[i]);
+        for (cq_rt_owned *o = p->owned; o; o = o->next)
+            o->free(o->what);
     }
 }
 
@@ -248,4 +253,9 @@ const char *cq_rt_step_name(const cq_rt_step *step)
         if (*node->output.items[i])
             return node->output.items[i];
     return "without a name";
+}
+
+const char *cq_rt_step_op(const cq_rt_step *step)
+{
+    return step->label ? step->label : step->node->op_type;
 }

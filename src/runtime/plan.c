@@ -14,7 +14,7 @@ static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uin
 
 /* ---- values and names ---- */
 
-static cq_rt_node_value *new_value(cq_rt_builder *b, const char *name)
+cq_rt_node_value *cq_rt_value_new(cq_rt_builder *b, const char *name)
 {
     cq_rt_node_value *v = cq_arena_zalloc(b->all->arena, sizeof *v);
 
@@ -27,7 +27,7 @@ static cq_rt_node_value *new_value(cq_rt_builder *b, const char *name)
 
 static cq_rt_node_value *define(cq_rt_scope *scope, const char *name)
 {
-    cq_rt_node_value *v = new_value(scope->builder, name);
+    cq_rt_node_value *v = cq_rt_value_new(scope->builder, name);
 
     return v && cq_map_set(&scope->names, name, v) == CQ_OK ? v : NULL;
 }
@@ -290,7 +290,7 @@ static cq_status build_call(cq_rt_scope *scope, const cq_onnx_node *node, const 
         if (*name)
             CQ_TRY_OR_DONE(need(&v, scope, name, "node", node->name ? node->name : f->name));
         else
-            CQ_TRY_OR_DONE((v = new_value(scope->builder, f->input.items[i])) ? CQ_OK
+            CQ_TRY_OR_DONE((v = cq_rt_value_new(scope->builder, f->input.items[i])) ? CQ_OK
                                                                               : CQ_E_NO_MEMORY);
         if (!*name)
             v->is_constant = true; /* the value NONE */
@@ -405,6 +405,7 @@ static cq_status add_inputs(cq_rt_scope *scope, const cq_onnx_graph *g)
         if (!v)
             return CQ_E_NO_MEMORY;
         v->is_input = true;
+        v->type     = g->input.items[i]->type;
         CQ_TRY(cq_vec_push(&scope->builder->inputs, v));
     }
     return CQ_OK;
@@ -485,7 +486,11 @@ static cq_status fail_missing(const cq_rt_building *all)
 cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
                          const cq_onnx_model *m, const cq_rt_plan_options *options)
 {
-    cq_rt_building all   = { .model = m, .arena = arena, .plans = plans, .fold = options->fold };
+    cq_rt_building all   = { .model    = m,
+                             .arena    = arena,
+                             .plans    = plans,
+                             .fold     = options->fold,
+                             .optimize = options->optimize };
     cq_rt_builder  b     = { .all = &all };
     cq_rt_scope    scope = { .builder = &b, .opsets = &m->opset_import };
     cq_status      status;

@@ -42,7 +42,17 @@ typedef struct cq_rt_step {
     uint32_t              n_in, n_out, n_dead;
     int32_t              *in, *out; /* slots; -1: left out */
     int32_t              *dead;     /* slots that nobody reads after this step */
+    const void           *prepared; /* of a row of our own; the plan's */
+    const char           *label;    /* what runs, in place of op_type: "Conv+Relu"; or NULL */
 } cq_rt_step;
+
+/* Something to be freed with the plan. */
+typedef struct cq_rt_owned cq_rt_owned;
+struct cq_rt_owned {
+    void *what;
+    void (*free)(void *what);
+    cq_rt_owned *next;
+};
 
 struct cq_rt_plan {
     uint32_t     n_constants, n_captures, n_inputs, n_outputs, n_slots, n_steps;
@@ -55,12 +65,14 @@ struct cq_rt_plan {
     const char **names;    /* of slots */
     cq_val      *defaults; /* of inputs, owned; NULL: they have none */
     cq_rt_plan  *next;     /* all plans of a session, for freeing */
+    cq_rt_owned *owned;    /* what its steps were prepared with */
 };
 
 typedef struct cq_rt_plan_options {
     const char *const *fetch; /* more outputs */
     size_t             n_fetch;
     bool               fold;
+    bool               optimize; /* replace steps by faster ones */
 } cq_rt_plan_options;
 
 /* Everything lies in arena but constants and defaults. *all gets every plan that was made,
@@ -71,5 +83,8 @@ void      cq_rt_plans_clear(cq_rt_plan *all);
 
 /* Its name, or that of its first output. */
 const char *cq_rt_step_name(const cq_rt_step *step);
+
+/* Its label, or the operator. */
+const char *cq_rt_step_op(const cq_rt_step *step);
 
 #endif

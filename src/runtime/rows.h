@@ -20,7 +20,8 @@ enum {
     CQ_RT_TEXT_IN    = 1 << 8,  /* takes them, gives none back */
     CQ_RT_TEXT_OWN   = 1 << 9,  /* knows cq_texts itself, does not get numbers in their place */
     CQ_RT_RANDOM     = 1 << 10, /* not the same every time */
-    CQ_RT_NO_FOLDING = 1 << 11  /* may take long: never run before the first run */
+    CQ_RT_NO_FOLDING = 1 << 11, /* may take long: never run before the first run */
+    CQ_RT_OWN        = 1 << 12  /* no operator of ONNX: inputs are not as its schema has them */
 };
 
 typedef struct cq_rt_row {

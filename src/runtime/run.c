@@ -63,7 +63,8 @@ static cq_status call(cq_rt *rt)
 {
     const cq_rt_row *row = rt->step->row;
 
-    CQ_TRY(cq_rt_check_types(rt));
+    if (!(row->flags & CQ_RT_OWN))
+        CQ_TRY(cq_rt_check_types(rt));
     if (has_texts(rt) && !(row->flags & CQ_RT_TEXT_OWN))
         CQ_TRY(cq_rt_call_with_texts(rt));
     else
@@ -93,14 +94,14 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
         run->steps_left--;
     if (status == CQ_OK) {
         if (run->hook)
-            run->hook(run->hook_user, cq_rt_step_name(step), step->node->op_type, begin, now());
+            run->hook(run->hook_user, cq_rt_step_name(step), cq_rt_step_op(step), begin, now());
         return CQ_OK;
     }
     for (size_t i = 0; i < rt.n_out; i++) {
         cq_val_release(out[i]);
         out[i] = CQ_NONE;
     }
-    return cq_error_add_where(status, "node %s (%s)", cq_rt_step_name(step), step->node->op_type);
+    return cq_error_add_where(status, "node %s (%s)", cq_rt_step_name(step), cq_rt_step_op(step));
 }
 
 static cq_status run_step(cq_rt_run *run, const cq_rt_plan *plan, const cq_rt_step *step,

@@ -84,9 +84,12 @@ static cq_status name_outputs(cq_session *s)
 
 static cq_status prepare(cq_session *s)
 {
-    cq_rt_plan_options options = { .fetch   = s->options.fetch,
-                                   .n_fetch = s->options.n_fetch,
-                                   .fold    = !(s->options.flags & CQ_SESSION_NO_FOLDING) };
+    bool               fold    = !(s->options.flags & CQ_SESSION_NO_FOLDING);
+    bool               trap    = s->options.flags & CQ_SESSION_TRAP_NAN; /* of single nodes */
+    cq_rt_plan_options options = { .fetch    = s->options.fetch,
+                                   .n_fetch  = s->options.n_fetch,
+                                   .fold     = fold,
+                                   .optimize = fold && !trap };
 
     s->arena = cq_arena_new();
     if (!s->arena)

@@ -146,15 +146,24 @@ def lib():
     return library
 
 
-@functools.lru_cache(maxsize=None)
-def export_options_type():
-    """The struct as it is in the header: an option that is added there is there here."""
-    text = re.sub(r"/\*.*?\*/", "", (INCLUDE / "export.h").read_text(), flags=re.S)
-    body = re.search(r"struct cq_export_options \{(.*?)\}", text, re.S)[1]
+def options_type(header, name):
+    """A struct of options as it is in the header: one that is added there is there here."""
+    text = re.sub(r"/\*.*?\*/", "", (INCLUDE / header).read_text(), flags=re.S)
+    body = re.search(rf"struct {name} \{{(.*?)\}}", text, re.S)[1]
     enums = {"cq_training": ctypes.c_int, "cq_operator_export_type": ctypes.c_int}
     fields = [(line.split()[-1].lstrip("*"), enums.get(line.split()[0]) or type_of(line))
               for line in filter(str.strip, body.split(";"))]
-    return type("ExportOptions", (ctypes.Structure,), {"_fields_": fields})
+    return type(name, (ctypes.Structure,), {"_fields_": fields})
+
+
+@functools.lru_cache(maxsize=None)
+def export_options_type():
+    return options_type("export.h", "cq_export_options")
+
+
+@functools.lru_cache(maxsize=None)
+def session_options_type():
+    return options_type("session.h", "cq_session_options")
 
 
 def check(status):

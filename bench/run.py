@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+"""calque against ONNX Runtime: latency of whole models, batch 1, in one process, by turns.
+
+    bench/run.py [MODEL …] [--threads 1,2] [--rounds N] [--json FILE]
+
+Models of the zoo are exported by calque; those of torchvision by the real torch.onnx.export.
+Every row ends with calque's time over ONNX Runtime's: below 1, calque is faster.
+
+On one thread the time is that of the processor, which other processes do not add to; on more
+it is that of the clock. The two take turns, and sleep between, so that a pool that still spins
+for work does not slow the other down. OMP_PROC_BIND must not be set: ONNX Runtime's pool would
+inherit the mask.
+"""
+import argparse
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "peer"))
+import capi  # noqa: E402
+import ort  # noqa: E402
+import peers  # noqa: E402
+
+ZOO = ["alexnet", "vgg16", "resnet18", "resnet50", "densenet121", "inception_v3",
+       "dcgan_generator", "dcgan_discriminator", "super_resolution", "word_rnn", "word_lstm",
+       "word_gru", "word_transformer"]
+TORCHVISION = ["mobilenet_v2", "squeezenet1_1", "shufflenet_v2_x1_0", "googlenet", "mnasnet1_0",
+               "mobilenet_v3_small", "efficientnet_b0"]
+FOLDER = ort.CACHE / "bench"
+BUDGET = 1.2   # seconds for the runs of one side and one number of threads
+PAUSE = 0.004  # until the other's pool has gone to sleep
+
+
+# ---- models ---------------------------------------------------------------------------
+
+
+def export_torchvision(name, path):
+    import torch
+    import torchvision
+    torch.manual_seed(0)
+    options = {"init_weights": True} if name == "googlenet" else {}
+    net = getattr(torchvision.models, name)(**options).eval()
+    with torch.no_grad():
+        torch.onnx.export(net, torch.randn(1, 3, 224, 224), str(path), opset_version=13,
+                          input_names=["input"])
+
+
+def model_file(name):
+    """The path of a model, exported when it is not there yet."""
+    path = FOLDER / f"{name}.onnx"
+    if path.exists():
+        return path
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part.onnx")
+    if name in ZOO:
+        code, _, error = peers.calque("export", name, "-o", part)
+        if code:
+            raise RuntimeError(error)
+    else:
+        export_torchvision(name, part)
+    part.rename(path)
+    return path
+
+
+def feeds_of(path):
+    """Inputs for a model: free dimensions are 1."""
+    import onnx
+    random, feeds = np.random.default_rng(0), {}
+    graph = onnx.load(str(path), load_external_data=False).graph
+    weights = {tensor.name for tensor in graph.initializer}
+    for value in graph.input:
+        if value.name in weights:
+            continue
+        kind = value.type.tensor_type
+        shape = [dim.dim_value or 1 for dim in kind.shape.dim]
+        dtype = ort.DTYPES[kind.elem_type]
+        if dtype.kind == "f":
+            feeds[value.name] = random.standard_normal(shape).astype(dtype)
+        else:
+            feeds[value.name] = random.integers(0, 100, shape).astype(dtype)
+    return feeds
+
+
+# ---- the two sides --------------------------------------------------------------------
+
+
+class Calque:
+    def __init__(self, path, feeds):
+        self.session = ctypes.c_void_p()
+        begin = time.perf_counter()
+        capi.check(capi.lib().cq_session_prepare_file(ctypes.byref(self.session),
+                                                      str(path).encode(), None))
+        self.prepared = time.perf_counter() - begin
+        names = [capi.lib().cq_session_input_name(self.session, i).decode()
+                 for i in range(capi.lib().cq_session_n_inputs(self.session))]
+        self.tensors = [capi.Tensor(feeds[name]) for name in names]
+        self.inputs = capi.handles([t.handle for t in self.tensors])
+        self.n_out = capi.lib().cq_session_n_outputs(self.session)
+        self.out = capi.handles([None] * self.n_out)
+
+    def run(self):
+        capi.check(capi.lib().cq_session_run_tensors(self.session, self.inputs, len(self.tensors),
+                                                     self.out, self.n_out))
+
+    def done(self):
+        for handle in self.out:
+            capi.lib().cq_tensor_release(handle)
+
+    def results(self):
+        self.run()
+        found = [capi.array_of(handle) for handle in self.out]
+        self.done()
+        return found
+
+    def close(self):
+        capi.lib().cq_session_free(self.session)
+
+
+class Ort:
+    def __init__(self, path, feeds, threads):
+        begin = time.perf_counter()
+        self.session = ort.Session(str(path), optimize="all", threads=threads)
+        self.prepared = time.perf_counter() - begin
+        self.owned = contextlib.ExitStack()
+        values = [ort.to_value(feeds[name], self.owned) for name in self.session.inputs]
+        names, wanted = self.session.inputs, self.session.outputs
+        self.out = (ctypes.c_void_p * len(wanted))()
+        self.arguments = (
+            self.session.session, None,
+            (ctypes.c_char_p * len(names))(*[name.encode() for name in names]),
+            (ctypes.c_void_p * len(values))(*values), ctypes.c_size_t(len(values)),
+            (ctypes.c_char_p * len(wanted))(*[name.encode() for name in wanted]),
+            ctypes.c_size_t(len(wanted)), self.out)
+
+    def run(self):
+        ort.api().call("Run", *self.arguments)
+
+    def done(self):
+        for i, value in enumerate(self.out):
+            ort.api().call("ReleaseValue", ctypes.c_void_p(value))
+            self.out[i] = None
+
+    def results(self):
+        self.run()
+        found = [ort.from_value(ctypes.c_void_p(value)) for value in self.out]
+        self.done()
+        return found
+
+    def close(self):
+        self.owned.close()
+
+
+# ---- measuring ------------------------------------------------------------------------
+
+
+def measure(sides, clock, rounds):
+    """Times in ms of each side; a turn is a few runs, of which the first warms up."""
+    times = [[] for _ in sides]
+    begin = time.perf_counter()
+    for done in range(1000):
+        for side, found in zip(sides, times):
+            time.sleep(PAUSE)
+            for turn in range(3):
+                start = clock()
+                side.run()
+                spent = clock() - start
+                side.done()
+                if turn:
+                    found.append(1e3 * spent)
+        if done + 1 >= rounds and (time.perf_counter() - begin > 2 * BUDGET or done > 100):
+            break
+    return times
+
+
+def difference(got, want):
+    """The largest difference, in parts of the largest value."""
+    worst = 0.0
+    for one, other in zip(got, want):
+        if other.size and other.dtype.kind == "f":
+            worst = max(worst, float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-30)))
+    return worst
+
+
+def bench(name, counts, rounds):
+    path = model_file(name)
+    feeds = feeds_of(path)
+    rows = []
+    for threads in counts:
+        capi.lib().cq_set_threads(threads)
+        one, other = Calque(path, feeds), Ort(path, feeds, threads)
+        apart = difference(one.results(), other.results())
+        clock = time.thread_time if threads == 1 else time.perf_counter
+        mine, theirs = measure([one, other], clock, rounds)
+        rows.append({"model": name, "threads": threads, "calque_min": min(mine),
+                     "ort_min": min(theirs), "calque_median": statistics.median(mine),
+                     "ort_median": statistics.median(theirs),
+                     "ratio_min": min(mine) / min(theirs),
+                     "ratio_median": statistics.median(mine) / statistics.median(theirs),
+                     "difference": apart, "prepare": one.prepared, "ort_prepare": other.prepared})
+        one.close()
+        other.close()
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*", default=ZOO + TORCHVISION)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", help="write the figures to this file too")
+    args = parser.parse_args()
+    if "OMP_PROC_BIND" in os.environ:
+        parser.error("OMP_PROC_BIND is set; ONNX Runtime would run on one core")
+    print(f"{'model':22} {'thr':>3} {'calque ms':>18} {'onnxruntime ms':>18} {'ratio':>13} "
+          f"{'apart':>8} {'prepare s':>11}")
+    print(f"{'':22} {'':>3} {'min    median':>18} {'min    median':>18} {'min   median':>13}")
+    rows = []
+    for name in args.models:
+        for row in bench(name, [int(n) for n in args.threads.split(",")], args.rounds):
+            rows.append(row)
+            print(f"{name:22} {row['threads']:3} {row['calque_min']:9.3f}{row['calque_median']:9.3f}"
+                  f" {row['ort_min']:9.3f}{row['ort_median']:9.3f} {row['ratio_min']:6.2f}"
+                  f"{row['ratio_median']:7.2f} {row['difference']:8.1e} {row['prepare']:5.2f} "
+                  f"{row['ort_prepare']:5.2f}", flush=True)
+    if args.json:
+        pathlib.Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

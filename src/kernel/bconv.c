@@ -1,0 +1,493 @@
+/* Preparing blocked convolutions, and two of the ways: products and channel by channel. The
+ * third is in winograd.c.
+ *
+ * Products: six pixels at a time by 16 output channels. With its padding around it (a copy, if
+ * it has any) every window of an image lies at the same offsets from its first pixel, so that
+ * an inner loop needs six pointers and one list. An image of few channels is copied with
+ * channels innermost; a row of the window is then one piece. */
+#include "kernel/bconv.h"
+
+#include "base/thread.h"
+#include "kernel/bconv_types.h"
+#include "kernel/operand.h"
+
+#include <string.h>
+
+enum {
+    K_BLOCK    = 256, /* numbers of k at a time: a panel of weights stays in the L1 cache */
+    PIXELS     = 120, /* of a block, at most */
+    MIN_BLOCKS = 8,   /* below this the output channels are cut too */
+    MAX_STEPS  = 1 << 20
+};
+
+cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
+{
+    int64_t n;
+
+    *out = NULL;
+    if (__builtin_mul_overflow(a, b, &n) || __builtin_mul_overflow(n, c, &n) ||
+        __builtin_mul_overflow(n, (int64_t)sizeof **out, &n))
+        return cq_no_memory();
+    *out = cq_alloc_aligned((size_t)n);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    memset(*out, 0, (size_t)n);
+    return CQ_OK;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool multiply(int64_t *io, int64_t by)
+{
+    return !__builtin_mul_overflow(*io, by, io);
+}
+
+/* ---- the image with its padding ---- */
+
+struct padded {
+    const cq_bconv      *c;
+    const cq_bconv_call *call;
+    int64_t              size[2]; /* as much as windows touch */
+    int64_t              pixel;   /* floats of a pixel */
+    int64_t              planes;  /* blocks of all images; images if the input is plain */
+    bool                 is_copy;
+};
+
+static void padded_init(struct padded *p, const cq_bconv *c, const cq_bconv_call *call)
+{
+    *p = (struct padded){ .c = c, .call = call, .pixel = c->plain_input ? c->in_channels : 8 };
+    p->is_copy = c->plain_input;
+    p->planes  = call->batch * (c->plain_input ? 1 : cq_blocks(c->in_channels));
+    for (int i = 0; i < 2; i++) {
+        p->size[i] =
+            (call->out_size[i] - 1) * c->stride[i] + (c->kernel[i] - 1) * c->dilation[i] + 1;
+        p->is_copy |= call->padding[i] != 0 || p->size[i] > call->in[i];
+    }
+    for (int i = 0; i < 2 && !p->is_copy; i++)
+        p->size[i] = call->in[i];
+}
+
+static cq_status padded_floats(int64_t *out, const struct padded *p)
+{
+    *out = p->is_copy ? p->planes : 0;
+    if (multiply(out, p->size[0]) && multiply(out, p->size[1]) && multiply(out, p->pixel))
+        return CQ_OK;
+    return cq_no_memory();
+}
+
+/* One row of the copy. */
+static void copy_row(const struct padded *p, int64_t plane, int64_t y)
+{
+    const cq_bconv_call *call = p->call;
+    int64_t              from = y - call->padding[0], left = call->padding[1];
+    int64_t              begin = left > 0 ? left : 0, end = smaller(p->size[1], left + call->in[1]);
+    int64_t              pixel = p->pixel, in_plane = call->in[0] * call->in[1];
+    float               *to = call->scratch + (plane * p->size[0] + y) * p->size[1] * pixel;
+
+    if (from < 0 || from >= call->in[0] || end <= begin) {
+        memset(to, 0, sizeof *to * (size_t)(p->size[1] * pixel));
+        return;
+    }
+    memset(to, 0, sizeof *to * (size_t)(begin * pixel));
+    memset(to + end * pixel, 0, sizeof *to * (size_t)((p->size[1] - end) * pixel));
+    if (!p->c->plain_input) {
+        memcpy(to + begin * pixel,
+               call->x + (plane * in_plane + from * call->in[1] + begin - left) * pixel,
+               sizeof *to * (size_t)((end - begin) * pixel));
+        return;
+    }
+    for (int64_t k = 0; k < pixel; k++) {
+        const float *x = call->x + (plane * pixel + k) * in_plane + from * call->in[1] - left;
+
+        for (int64_t i = begin; i < end; i++)
+            to[i * pixel + k] = x[i];
+    }
+}
+
+enum { COPY_ROWS = 16 };
+
+static cq_status copy_block(void *user, int64_t block)
+{
+    const struct padded *p   = user;
+    int64_t              end = smaller((block + 1) * COPY_ROWS, p->planes * p->size[0]);
+
+    for (int64_t row = block * COPY_ROWS; row < end; row++)
+        copy_row(p, row / p->size[0], row % p->size[0]);
+    return CQ_OK;
+}
+
+static cq_status padded_fill(const struct padded *p)
+{
+    if (!p->is_copy)
+        return CQ_OK;
+    return cq_parallel_for((p->planes * p->size[0] + COPY_ROWS - 1) / COPY_ROWS, copy_block,
+                           (void *)p);
+}
+
+/* ---- products ---- */
+
+/* [group][pair of blocks][step][kc][16]; the last pair may be one block. */
+static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
+{
+    int64_t      taps = c->kernel[0] * c->kernel[1], in = c->in_channels / c->groups;
+    int64_t      out  = c->out_channels / c->groups, k_all, panel;
+    const float *w    = cq_tensor_data(spec->w);
+    bool         rows = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
+
+    c->kc      = c->plain_input ? (rows ? c->kernel[1] * in : in) : CQ_BLOCK;
+    c->n_steps = c->plain_input ? (rows ? c->kernel[0] : taps) : c->in_group * taps;
+    k_all      = c->n_steps * c->kc;
+    panel      = k_all * CQ_BLOCK;
+    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, k_all, CQ_BLOCK));
+    for (int64_t g = 0; g < c->groups; g++)
+        for (int64_t o = 0; o < out; o++)
+            for (int64_t i = 0; i < in; i++)
+                for (int64_t tap = 0; tap < taps; tap++) {
+                    int64_t block = o / CQ_BLOCK, pair = block / 2;
+                    int64_t width = pair * 2 + 1 < c->out_group ? 16 : 8;
+                    int64_t k = c->plain_input ? tap * in + i : (i / 8 * taps + tap) * 8 + i % 8;
+
+                    c->w[(g * c->out_group + pair * 2) * panel + k * width + o % width] =
+                        w[((g * out + o) * in + i) * taps + tap];
+                }
+    return CQ_OK;
+}
+
+struct product {
+    const cq_bconv      *c;
+    const cq_bconv_call *call;
+    struct padded        image;
+    const float         *x;
+    int64_t             *offsets;
+    int64_t              pixels, n_pixel_blocks, pixel_block; /* of one image */
+    int64_t              n_chunks, chunk;                     /* of pairs of output blocks */
+};
+
+static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_call *call)
+{
+    int64_t pairs = (c->out_group + 1) / 2, six, blocks;
+
+    *p = (struct product){ .c = c, .call = call };
+    padded_init(&p->image, c, call);
+    p->pixels         = call->out_size[0] * call->out_size[1];
+    six               = (p->pixels + CQ_TILE_ROWS - 1) / CQ_TILE_ROWS;
+    p->n_pixel_blocks = (p->pixels + PIXELS - 1) / PIXELS;
+    p->pixel_block    = (six + p->n_pixel_blocks - 1) / p->n_pixel_blocks * CQ_TILE_ROWS;
+    p->n_pixel_blocks = (p->pixels + p->pixel_block - 1) / p->pixel_block;
+    blocks            = p->n_pixel_blocks * call->batch * c->groups;
+    p->n_chunks       = blocks < MIN_BLOCKS ? (MIN_BLOCKS + blocks - 1) / blocks : 1;
+    p->n_chunks       = smaller(p->n_chunks, pairs);
+    p->chunk          = (pairs + p->n_chunks - 1) / p->n_chunks;
+    p->n_chunks       = (pairs + p->chunk - 1) / p->chunk;
+}
+
+/* Behind the padded image there are the offsets of steps. */
+static cq_status product_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
+{
+    struct padded p;
+
+    padded_init(&p, c, call);
+    CQ_TRY(padded_floats(out, &p));
+    if (__builtin_add_overflow(*out, 2 * c->n_steps + 16, out))
+        return cq_no_memory();
+    return CQ_OK;
+}
+
+static void fill_offsets(const struct product *p)
+{
+    const cq_bconv *c     = p->c;
+    int64_t         plane = p->image.size[0] * p->image.size[1] * p->image.pixel, n = 0;
+    bool            rows = c->plain_input && c->dilation[1] == 1;
+
+    for (int64_t block = 0; block < (c->plain_input ? 1 : c->in_group); block++)
+        for (int64_t y = 0; y < c->kernel[0]; y++)
+            for (int64_t x = 0; x < (rows ? 1 : c->kernel[1]); x++)
+                p->offsets[n++] =
+                    block * plane +
+                    (y * c->dilation[0] * p->image.size[1] + x * c->dilation[1]) * p->image.pixel;
+}
+
+static cq_status product_block(void *user, int64_t block)
+{
+    const struct product *p = user;
+    const cq_bconv       *c = p->c;
+    const float          *px[PIXELS + CQ_TILE_ROWS];
+    int64_t               chunk = block % p->n_chunks, rest = block / p->n_chunks;
+    int64_t               p0 = rest % p->n_pixel_blocks * p->pixel_block;
+    int64_t n     = smaller(p->pixel_block, p->pixels - p0), group, image, n_k, steps, out_at;
+    int64_t plane = p->image.size[0] * p->image.size[1] * p->image.pixel;
+    int64_t panel = c->n_steps * c->kc * CQ_BLOCK;
+
+    rest /= p->n_pixel_blocks;
+    group = rest % c->groups;
+    image = rest / c->groups;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t y = (p0 + i) / p->call->out_size[1], x = (p0 + i) % p->call->out_size[1];
+
+        px[i] = p->x + (image * c->groups + group) * (c->plain_input ? 1 : c->in_group) * plane +
+                (y * c->stride[0] * p->image.size[1] + x * c->stride[1]) * p->image.pixel;
+    }
+    out_at = (image * c->groups + group) * c->out_group * p->pixels * 8 + p0 * 8;
+    n_k    = (c->n_steps * c->kc + K_BLOCK / 2) / K_BLOCK;
+    steps  = (c->n_steps + (n_k ? n_k : 1) - 1) / (n_k ? n_k : 1);
+    for (int64_t k = 0; k < c->n_steps; k += steps)
+        for (int64_t pair = chunk * p->chunk;
+             pair < smaller((chunk + 1) * p->chunk, (c->out_group + 1) / 2); pair++) {
+            int64_t      b = group * c->out_group + 2 * pair, at = out_at + 16 * pair * p->pixels;
+            int          vectors = 2 * pair + 1 < c->out_group ? 2 : 1;
+            cq_core_tile t       = { .w          = c->w + b * panel + k * c->kc * 8 * vectors,
+                                     .offsets    = p->offsets + k,
+                                     .n_steps    = smaller(steps, c->n_steps - k),
+                                     .kc         = c->kc,
+                                     .out        = p->call->out + at,
+                                     .out_row    = 8,
+                                     .out_vector = p->pixels * 8,
+                                     .continues  = k > 0,
+                                     .is_last    = k + steps >= c->n_steps,
+                                     .finish     = cq_bconv_finish(c, p->call) };
+
+            t.finish.bias = c->bias + b * 8;
+            t.finish.add  = p->call->add ? p->call->add + at : NULL;
+            c->core->tiles(&t, n, vectors, px);
+        }
+    return CQ_OK;
+}
+
+static cq_status product_run(const cq_bconv *c, const cq_bconv_call *call)
+{
+    struct product p;
+    int64_t        floats;
+
+    product_init(&p, c, call);
+    CQ_TRY(padded_floats(&floats, &p.image));
+    p.x       = p.image.is_copy ? call->scratch : call->x;
+    p.offsets = (int64_t *)(call->scratch + (floats + 15) / 16 * 16);
+    fill_offsets(&p);
+    CQ_TRY(padded_fill(&p.image));
+    return cq_parallel_for(call->batch * c->groups * p.n_pixel_blocks * p.n_chunks, product_block,
+                           &p);
+}
+
+static const cq_bconv_way by_products = { product_prepare, product_scratch, product_run };
+
+/* ---- channel by channel ---- */
+
+enum { MAX_TAPS = 1024, ROW_WORK = 1 << 14 };
+
+/* [block][tap][8] */
+static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
+{
+    int64_t      taps = c->kernel[0] * c->kernel[1];
+    const float *w    = cq_tensor_data(spec->w);
+
+    CQ_TRY(cq_bconv_alloc(&c->w, cq_blocks(c->groups), taps, 8));
+    for (int64_t i = 0; i < c->groups; i++)
+        for (int64_t tap = 0; tap < taps; tap++)
+            c->w[(i / 8 * taps + tap) * 8 + i % 8] = w[i * taps + tap];
+    return CQ_OK;
+}
+
+static cq_status depthwise_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
+{
+    (void)c;
+    (void)call;
+    *out = 0;
+    return CQ_OK;
+}
+
+struct depthwise {
+    const cq_bconv      *c;
+    const cq_bconv_call *call;
+    int64_t              blocks, rows; /* of channels; of the output in a block of work */
+    int64_t              inner[2];     /* pixels of a row whose windows are inside */
+};
+
+/* Pixels [from, to) of a row, whose windows' columns [kx0, kx1) and rows [ky0, ky1) are
+ * inside the image. */
+static void depthwise_part(const struct depthwise *d, int64_t plane, int64_t y, int64_t from,
+                           int64_t to, const int64_t *ky, const int64_t *kx)
+{
+    const cq_bconv      *c     = d->c;
+    const cq_bconv_call *call  = d->call;
+    int64_t              block = plane % d->blocks, offsets[MAX_TAPS], n = 0;
+    float                w[8 * MAX_TAPS];
+    int64_t              at  = ((plane * call->out_size[0] + y) * call->out_size[1] + from) * 8;
+    const float         *all = c->w + block * c->kernel[0] * c->kernel[1] * 8;
+    bool         whole = ky[0] == 0 && ky[1] == c->kernel[0] && kx[0] == 0 && kx[1] == c->kernel[1];
+    cq_core_taps t     = { .step   = c->stride[1] * 8,
+                           .n      = to - from,
+                           .out    = call->out + at,
+                           .w      = whole ? all : w,
+                           .finish = cq_bconv_finish(c, call) };
+
+    for (int64_t i = ky[0]; i < ky[1]; i++)
+        for (int64_t k = kx[0]; k < kx[1]; k++, n++) {
+            offsets[n] =
+                ((i - ky[0]) * c->dilation[0] * call->in[1] + (k - kx[0]) * c->dilation[1]) * 8;
+            if (!whole)
+                memcpy(w + 8 * n, all + (i * c->kernel[1] + k) * 8, 8 * sizeof *w);
+        }
+    t.x = call->x;
+    if (n) /* with no tap inside, x is not looked at */
+        t.x += (plane * call->in[0] * call->in[1] +
+                (y * c->stride[0] - call->padding[0] + ky[0] * c->dilation[0]) * call->in[1] +
+                from * c->stride[1] - call->padding[1] + kx[0] * c->dilation[1]) *
+               8;
+    t.offsets     = offsets;
+    t.n_taps      = n;
+    t.finish.bias = c->bias + block * 8;
+    t.finish.add  = call->add ? call->add + at : NULL;
+    c->core->depthwise(&t);
+}
+
+/* Which positions of the kernel are inside the image when the window begins at start. */
+static void inside(int64_t *out, int64_t start, int64_t kernel, int64_t dilation, int64_t size)
+{
+    out[0] = start < 0 ? (-start + dilation - 1) / dilation : 0;
+    out[1] = start >= size ? 0 : (size - start + dilation - 1) / dilation;
+    out[1] = out[1] < kernel ? out[1] : kernel;
+    if (out[0] >= out[1])
+        out[0] = out[1] = 0;
+}
+
+static void depthwise_row(const struct depthwise *d, int64_t plane, int64_t y)
+{
+    const cq_bconv      *c        = d->c;
+    const cq_bconv_call *call     = d->call;
+    int64_t              whole[2] = { 0, c->kernel[1] }, ky[2], kx[2], width = call->out_size[1];
+
+    inside(ky, y * c->stride[0] - call->padding[0], c->kernel[0], c->dilation[0], call->in[0]);
+    for (int64_t x = 0; x < width; x++) {
+        if (x == d->inner[0] && d->inner[1] > x) {
+            depthwise_part(d, plane, y, x, d->inner[1], ky, whole);
+            x = d->inner[1] - 1;
+            continue;
+        }
+        inside(kx, x * c->stride[1] - call->padding[1], c->kernel[1], c->dilation[1], call->in[1]);
+        depthwise_part(d, plane, y, x, x + 1, ky, kx);
+    }
+}
+
+static cq_status depthwise_block(void *user, int64_t block)
+{
+    const struct depthwise *d    = user;
+    int64_t                 rows = d->call->batch * d->blocks * d->call->out_size[0];
+
+    for (int64_t i = block * d->rows; i < smaller(rows, (block + 1) * d->rows); i++)
+        depthwise_row(d, i / d->call->out_size[0], i % d->call->out_size[0]);
+    return CQ_OK;
+}
+
+static cq_status depthwise_run(const cq_bconv *c, const cq_bconv_call *call)
+{
+    struct depthwise d    = { .c = c, .call = call, .blocks = cq_blocks(c->groups) };
+    int64_t          rows = call->batch * d.blocks * call->out_size[0];
+    int64_t last = call->in[1] + call->padding[1] - (c->kernel[1] - 1) * c->dilation[1] - 1;
+    int64_t pad  = call->padding[1] > 0 ? call->padding[1] : 0;
+
+    d.rows     = ROW_WORK / (call->out_size[1] * c->kernel[0] * c->kernel[1] + 1) + 1;
+    d.inner[0] = (pad + c->stride[1] - 1) / c->stride[1];
+    d.inner[1] = last < 0 ? 0 : smaller(last / c->stride[1] + 1, call->out_size[1]);
+    return cq_parallel_for((rows + d.rows - 1) / d.rows, depthwise_block, &d);
+}
+
+static const cq_bconv_way by_channels = { depthwise_prepare, depthwise_scratch, depthwise_run };
+
+/* ---- all ways ---- */
+
+static bool is_depthwise(const cq_bconv_spec *s)
+{
+    return s->groups > 1 && cq_size_of(s->w, 1) == 1 && cq_size_of(s->w, 0) == s->groups;
+}
+
+bool cq_bconv_supports(const cq_bconv_spec *s)
+{
+    int64_t taps;
+
+    if (s->w->dtype != CQ_DTYPE_F32 || s->w->rank != 4 || !cq_tensor_is_contiguous(s->w) ||
+        s->groups < 1 || cq_size_of(s->w, 0) % s->groups || !cq_tensor_numel(s->w))
+        return false;
+    taps = cq_size_of(s->w, 2) * cq_size_of(s->w, 3);
+    if (s->plain_input)
+        return s->groups == 1 && cq_size_of(s->w, 1) < CQ_BLOCK;
+    if (is_depthwise(s))
+        return taps <= MAX_TAPS;
+    return taps * cq_blocks(cq_size_of(s->w, 1)) <= MAX_STEPS &&
+           (s->groups == 1 || (cq_size_of(s->w, 1) % CQ_BLOCK == 0 &&
+                               cq_size_of(s->w, 0) / s->groups % CQ_BLOCK == 0));
+}
+
+static bool wants_winograd(const cq_bconv_spec *s)
+{
+    for (int i = 0; i < 2; i++)
+        if (cq_size_of(s->w, 2 + (size_t)i) != 3 || s->stride[i] != 1 || s->dilation[i] != 1)
+            return false;
+    return s->groups == 1 && !s->plain_input && cq_size_of(s->w, 1) >= CQ_BLOCK &&
+           cq_size_of(s->w, 0) >= CQ_BLOCK;
+}
+
+static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
+{
+    int64_t out = cq_size_of(s->w, 0);
+
+    c->core         = cq_core_get();
+    c->groups       = s->groups;
+    c->in_channels  = cq_size_of(s->w, 1) * s->groups;
+    c->out_channels = out;
+    c->in_group     = cq_blocks(cq_size_of(s->w, 1));
+    c->out_group    = cq_blocks(out / s->groups);
+    c->plain_input  = s->plain_input;
+    c->finish       = (cq_core_finish){ .clamps = s->clamps, .lo = s->lo, .hi = s->hi };
+    for (int i = 0; i < 2; i++) {
+        c->kernel[i]   = cq_size_of(s->w, 2 + (size_t)i);
+        c->stride[i]   = s->stride[i];
+        c->dilation[i] = s->dilation[i];
+    }
+    c->way = is_depthwise(s) ? &by_channels : wants_winograd(s) ? &cq_bconv_winograd : &by_products;
+    CQ_TRY(cq_bconv_alloc(&c->bias, cq_blocks(out), CQ_BLOCK, 1));
+    if (s->bias)
+        memcpy(c->bias, s->bias, sizeof *c->bias * (size_t)out);
+    return c->way->prepare(c, s);
+}
+
+cq_status cq_bconv_new(cq_bconv **out, const cq_bconv_spec *spec)
+{
+    cq_status status;
+
+    *out = cq_zalloc(sizeof **out);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    status = prepare(*out, spec);
+    if (status != CQ_OK) {
+        cq_bconv_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void cq_bconv_free(cq_bconv *c)
+{
+    if (!c)
+        return;
+    cq_free_aligned(c->w);
+    cq_free_aligned(c->bias);
+    cq_free(c);
+}
+
+int64_t cq_bconv_channels(const cq_bconv *c, bool out)
+{
+    return out ? c->out_channels : c->in_channels;
+}
+
+cq_status cq_bconv_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
+{
+    return c->way->scratch(out, c, call);
+}
+
+cq_status cq_bconv_run(const cq_bconv *c, const cq_bconv_call *call)
+{
+    return c->way->run(c, call);
+}

@@ -1,0 +1,265 @@
+#include "kernel/blocked.h"
+
+#include "base/thread.h"
+#include "kernel/blocked_core.h"
+#include "kernel/operand.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK_WORK = 1 << 13 }; /* pixels of 8 channels in a block of work */
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What the loops below share: planes of 8 channels. */
+struct job {
+    const cq_core *core;
+    const float   *x;
+    float         *out;
+    int64_t        planes, blocks;     /* of all images; of one */
+    int64_t        in[2], out_size[2]; /* of a plane */
+    int64_t        channels;           /* of a plain image */
+    int64_t        step;               /* planes, or rows, in a block of work */
+
+    const cq_window         *window;
+    const int64_t           *behind;
+    bool                     is_max, count_padding;
+    const cq_blocked_affine *affine;
+};
+
+static struct job job_of(cq_tensor *out, const cq_tensor *x, const cq_tensor *blocked)
+{
+    struct job j = { .core   = cq_core_get(),
+                     .x      = cq_tensor_data(x),
+                     .out    = cq_tensor_data(out),
+                     .blocks = cq_size_of(blocked, 1),
+                     .planes = cq_size_of(blocked, 0) * cq_size_of(blocked, 1) };
+
+    for (size_t i = 0; i < 2; i++) {
+        j.in[i]       = cq_size_of(x, i + 2);
+        j.out_size[i] = cq_size_of(out, i + 2);
+    }
+    return j;
+}
+
+/* fn on all of n things of `each` pixels. */
+static cq_status run_job(struct job *j, int64_t n, int64_t each, cq_block_fn fn)
+{
+    j->step = BLOCK_WORK / (each + 1) + 1;
+    return cq_parallel_for((n + j->step - 1) / j->step, fn, j);
+}
+
+/* ---- layout ---- */
+
+static cq_status pack_block(void *user, int64_t block)
+{
+    const struct job *j     = user;
+    int64_t           plane = j->in[0] * j->in[1];
+
+    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++) {
+        int64_t first = i % j->blocks * 8, image = i / j->blocks;
+
+        j->core->pack(j->out + i * plane * 8, j->x + (image * j->channels + first) * plane, plane,
+                      (int)smaller(8, j->channels - first), plane);
+    }
+    return CQ_OK;
+}
+
+static cq_status unpack_block(void *user, int64_t block)
+{
+    const struct job *j     = user;
+    int64_t           plane = j->in[0] * j->in[1];
+
+    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++) {
+        int64_t first = i % j->blocks * 8, image = i / j->blocks;
+
+        j->core->unpack(j->out + (image * j->channels + first) * plane, plane,
+                        (int)smaller(8, j->channels - first), j->x + i * plane * 8, plane);
+    }
+    return CQ_OK;
+}
+
+cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain)
+{
+    struct job j = job_of(out, plain, out);
+
+    j.channels = cq_size_of(plain, 1);
+    return run_job(&j, j.planes, j.in[0] * j.in[1], pack_block);
+}
+
+cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x)
+{
+    struct job j = job_of(plain, x, x);
+
+    j.channels = cq_size_of(plain, 1);
+    return run_job(&j, j.planes, j.in[0] * j.in[1], unpack_block);
+}
+
+/* ---- pools ---- */
+
+/* The positions of a window along an axis that are inside the image: first, and behind the
+ * last. */
+static void inside(int64_t *out, int64_t start, int64_t kernel, int64_t dilation, int64_t size)
+{
+    out[0] = start < 0 ? (-start + dilation - 1) / dilation : 0;
+    out[1] = start >= size ? 0 : smaller(kernel, (size - start + dilation - 1) / dilation);
+}
+
+/* How much of a window is inside the image and its padding. */
+static int64_t padded_count(const struct job *j, int axis, int64_t start)
+{
+    const cq_window *w   = j->window;
+    int64_t          end = start + (w->kernel[axis] - 1) * w->dilation[axis] + 1;
+    int64_t          to  = j->in[axis] + j->behind[axis];
+
+    return end <= to ? w->kernel[axis] : (to - start + w->dilation[axis] - 1) / w->dilation[axis];
+}
+
+/* n pixels of row y of a plane, from x, whose windows have the same part kx inside. */
+static void pool_part(const struct job *j, int64_t plane, int64_t y, int64_t x, int64_t n,
+                      const int64_t *kx)
+{
+    const cq_window *w  = j->window;
+    int64_t          sy = y * w->stride[0] - w->padding[0], sx = x * w->stride[1] - w->padding[1];
+    int64_t          ky[2], offsets[CQ_BLOCKED_POOL_TAPS], count = 0, divisor;
+    float            one[8], weights[8 * CQ_BLOCKED_POOL_TAPS];
+    cq_core_taps     t = { .step    = w->stride[1] * 8,
+                           .n       = n,
+                           .offsets = offsets,
+                           .w       = weights,
+                           .out = j->out + ((plane * j->out_size[0] + y) * j->out_size[1] + x) * 8 };
+
+    inside(ky, sy, w->kernel[0], w->dilation[0], j->in[0]);
+    for (int64_t i = ky[0]; i < ky[1]; i++)
+        for (int64_t k = kx[0]; k < kx[1]; k++)
+            offsets[count++] = (i * w->dilation[0] * j->in[1] + k * w->dilation[1]) * 8;
+    t.n_taps = count;
+    t.x      = j->x + (plane * j->in[0] * j->in[1] + sy * j->in[1] + sx) * 8;
+    if (j->is_max && count) {
+        j->core->max_taps(&t);
+        return;
+    }
+    divisor = j->count_padding ? padded_count(j, 0, sy) * padded_count(j, 1, sx) : count;
+    for (int i = 0; i < 8; i++)
+        one[i] = j->is_max ? -INFINITY : count ? 1.0f / (float)divisor : NAN;
+    if (!count) {
+        for (int64_t i = 0; i < n; i++)
+            memcpy(t.out + 8 * i, one, sizeof one);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        memcpy(weights + 8 * i, one, sizeof one);
+    j->core->depthwise(&t);
+}
+
+static bool same_count(const struct job *j, int64_t x, int64_t first)
+{
+    const cq_window *w = j->window;
+
+    return !j->count_padding || padded_count(j, 1, x * w->stride[1] - w->padding[1]) ==
+                                    padded_count(j, 1, first * w->stride[1] - w->padding[1]);
+}
+
+static void pool_row(const struct job *j, int64_t plane, int64_t y)
+{
+    const cq_window *w = j->window;
+    int64_t          kx[2], next[2];
+
+    for (int64_t x = 0, n; x < j->out_size[1]; x += n) {
+        inside(kx, x * w->stride[1] - w->padding[1], w->kernel[1], w->dilation[1], j->in[1]);
+        for (n = 1; x + n < j->out_size[1]; n++) {
+            inside(next, (x + n) * w->stride[1] - w->padding[1], w->kernel[1], w->dilation[1],
+                   j->in[1]);
+            if (next[0] != kx[0] || next[1] != kx[1] || !same_count(j, x + n, x))
+                break;
+        }
+        pool_part(j, plane, y, x, n, kx);
+    }
+}
+
+static cq_status pool_block(void *user, int64_t block)
+{
+    const struct job *j    = user;
+    int64_t           rows = j->planes * j->out_size[0];
+
+    for (int64_t i = block * j->step; i < smaller(rows, (block + 1) * j->step); i++)
+        pool_row(j, i / j->out_size[0], i % j->out_size[0]);
+    return CQ_OK;
+}
+
+static cq_status pool(struct job *j, const cq_window *window)
+{
+    cq_window w = *window;
+
+    for (int i = 0; i < 2; i++) {
+        w.stride[i]   = w.stride[i] ? w.stride[i] : 1;
+        w.dilation[i] = w.dilation[i] ? w.dilation[i] : 1;
+    }
+    if (w.kernel[0] > CQ_BLOCKED_POOL_TAPS || w.kernel[1] > CQ_BLOCKED_POOL_TAPS ||
+        w.kernel[0] * w.kernel[1] > CQ_BLOCKED_POOL_TAPS)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a blocked pool has too large a window");
+    j->window = &w;
+    return run_job(j, j->planes * j->out_size[0], j->out_size[1] * w.kernel[0] * w.kernel[1],
+                   pool_block);
+}
+
+cq_status cq_blocked_max_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window)
+{
+    struct job j = job_of(out, x, x);
+
+    j.is_max = true;
+    return pool(&j, window);
+}
+
+cq_status cq_blocked_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,
+                              const int64_t *behind, bool count_padding)
+{
+    struct job j = job_of(out, x, x);
+
+    j.count_padding = count_padding;
+    j.behind        = behind;
+    return pool(&j, window);
+}
+
+static cq_status mean_block(void *user, int64_t block)
+{
+    const struct job *j = user;
+    int64_t           n = j->in[0] * j->in[1];
+
+    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
+        j->core->mean(j->out + 8 * i, j->x + 8 * n * i, n);
+    return CQ_OK;
+}
+
+cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x)
+{
+    struct job j = job_of(out, x, x);
+
+    return run_job(&j, j.planes, j.in[0] * j.in[1], mean_block);
+}
+
+/* ---- by channel ---- */
+
+static cq_status affine_block(void *user, int64_t block)
+{
+    const struct job        *j      = user;
+    const cq_blocked_affine *a      = j->affine;
+    int64_t                  n      = j->in[0] * j->in[1];
+    const cq_core_finish     finish = { .clamps = a->clamps, .lo = a->lo, .hi = a->hi };
+
+    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
+        j->core->affine(j->out + 8 * n * i, j->x + 8 * n * i, a->scale + i % j->blocks * 8,
+                        a->shift + i % j->blocks * 8, n, &finish);
+    return CQ_OK;
+}
+
+cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blocked_affine *a)
+{
+    struct job j = job_of(out, x, x);
+
+    j.affine = a;
+    return run_job(&j, j.planes, j.in[0] * j.in[1], affine_block);
+}

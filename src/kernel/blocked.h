@@ -1,0 +1,31 @@
+/* Blocked images, [n, c / 8 rounded up, h, w, 8]: to and from plain ones, and the kernels beside
+ * convolutions (bconv.h) that a network of them needs. Float32, contiguous. What is element-wise
+ * takes blocked images as they are. */
+#ifndef CQ_KERNEL_BLOCKED_H
+#define CQ_KERNEL_BLOCKED_H
+
+#include "kernel/window.h"
+
+/* Channels behind the last are zero. */
+cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain);
+cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x);
+
+enum { CQ_BLOCKED_POOL_TAPS = 256 }; /* that a window may have */
+
+/* Pools. NaN is the greatest. Padding does not count for the greatest; of averages it does if
+ * count_padding, as far as behind goes. A window with nothing in it gives -infinity, or NaN. */
+cq_status cq_blocked_max_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window);
+cq_status cq_blocked_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,
+                              const int64_t *behind, bool count_padding);
+cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x); /* out [n, b, 1, 1, 8] */
+
+/* x * scale + shift by channel, of 8 numbers for each block, limited if clamps. */
+typedef struct cq_blocked_affine {
+    const float *scale, *shift;
+    bool         clamps;
+    float        lo, hi;
+} cq_blocked_affine;
+
+cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blocked_affine *a);
+
+#endif

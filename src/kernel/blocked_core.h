@@ -1,0 +1,87 @@
+/* The inner loops of kernels on blocked images: 8 channels side by side, one vector. They are
+ * written once, in blocked_core.inc, and compiled twice: for any CPU, and for those with AVX2
+ * and FMA. Private to the sources of blocked kernels. */
+#ifndef CQ_KERNEL_BLOCKED_CORE_H
+#define CQ_KERNEL_BLOCKED_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CQ_BLOCK = 8, CQ_TILE_ROWS = 6, CQ_TILE_VECTORS = 2 };
+
+/* What happens to sums on their way into memory: + bias, + add, then between lo and hi. NaN
+ * stays NaN. */
+typedef struct cq_core_finish {
+    const float *bias; /* a vector for each vector of the tile; NULL: none */
+    const float *add;  /* laid out as the output; NULL: nothing */
+    bool         clamps;
+    float        lo, hi;
+} cq_core_finish;
+
+/* A tile of a product: rows (pixels) by one or two vectors of output channels, over steps of
+ * kc numbers each that lie side by side. */
+typedef struct cq_core_tile {
+    const float   *w;       /* [step][kc][8 * vectors] */
+    const int64_t *offsets; /* of the steps, from where a row begins */
+    int64_t        n_steps, kc;
+    int64_t        prefetch; /* floats ahead of w that will be needed next; 0: nothing */
+    float         *out;
+    int64_t        out_row, out_vector; /* floats from row to row, from vector to vector */
+    bool           continues;           /* out has the sum of steps before these */
+    bool           is_last;             /* the sum is whole: finish it */
+    cq_core_finish finish;
+} cq_core_tile;
+
+/* Results of a row of a depthwise convolution or pool: n pixels, step floats apart in x. */
+typedef struct cq_core_taps {
+    const float   *x;
+    int64_t        step, n;
+    const int64_t *offsets; /* of the taps, from where a pixel's window begins */
+    const float   *w;       /* [tap][8] */
+    int64_t        n_taps;
+    float         *out;
+    cq_core_finish finish;
+} cq_core_taps;
+
+/* A tile of a Winograd convolution. */
+typedef struct cq_core_winograd {
+    int          m;              /* 2 or 4: results along each axis; inputs are m + 2 */
+    const float *x;              /* first pixel of the tile, may be outside of the image */
+    int64_t      x_row;          /* floats from row to row */
+    int          y0, y1, x0, x1; /* what of the (m + 2)^2 inputs is inside the image */
+    float       *v;              /* transformed: element i goes to v + i * v_step */
+    int64_t      v_step;
+} cq_core_winograd;
+
+typedef struct cq_core_unwinograd {
+    int            m;
+    const float   *v; /* element i at v + i * v_step */
+    int64_t        v_step;
+    float         *out;
+    int64_t        out_row;
+    int            ny, nx; /* results that exist, at most m */
+    cq_core_finish finish;
+} cq_core_unwinograd;
+
+typedef struct cq_core {
+    /* Any number of rows; row i begins at px[i]. */
+    void (*tiles)(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px);
+    void (*depthwise)(const cq_core_taps *t);
+    void (*max_taps)(const cq_core_taps *t);
+    void (*winograd)(const cq_core_winograd *t);
+    void (*unwinograd)(const cq_core_unwinograd *t);
+    /* out[i][8] = clamp(x[i][8] * scale[8] + shift[8]) for n pixels. */
+    void (*affine)(float *out, const float *x, const float *scale, const float *shift, int64_t n,
+                   const cq_core_finish *finish);
+    void (*mean)(float *out, const float *x, int64_t n); /* of n pixels */
+    /* n pixels of up to 8 planes that are plane floats apart, to and from blocks. */
+    void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
+    void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
+} cq_core;
+
+extern const cq_core cq_core_portable;
+extern const cq_core cq_core_avx2; /* only where the CPU has it */
+
+const cq_core *cq_core_get(void); /* the one for this CPU */
+
+#endif

@@ -1,0 +1,129 @@
+#include "kernel/blocked.h"
+
+#include "kernel/cpu.h"
+#include "kernel/norm.h"
+#include "kernel/pool.h"
+#include "tensors.h"
+
+#include <string.h>
+
+static cq_tensor *blocked(const cq_tensor *plain)
+{
+    cq_tensor *t;
+
+    CHECK_OK(
+        cq_tensor_new_uninit(&t, CQ_DTYPE_F32,
+                             SIZES(cq_tensor_size(plain, 0), (cq_tensor_size(plain, 1) + 7) / 8,
+                                   cq_tensor_size(plain, 2), cq_tensor_size(plain, 3), 8)));
+    CHECK_OK(cq_blocked_pack(t, plain));
+    return t;
+}
+
+/* The elements of a blocked image are those of a plain one. */
+static void check_same(const cq_tensor *x, const cq_tensor *want, double limit)
+{
+    cq_tensor *plain = tensor_of(CQ_DTYPE_F32, 4,
+                                 (int64_t[]){ cq_tensor_size(want, 0), cq_tensor_size(want, 1),
+                                              cq_tensor_size(want, 2), cq_tensor_size(want, 3) },
+                                 NULL);
+
+    CHECK_OK(cq_blocked_unpack(plain, x));
+    for (int64_t i = 0; i < cq_tensor_numel(want); i++) {
+        double a = cq_tensor_get_f64(plain, i), b = cq_tensor_get_f64(want, i);
+
+        if (!(fabs(a - b) <= limit) && !(isnan(a) && isnan(b)) && a != b)
+            fail_msg("element %d is %g, not %g", (int)i, a, b);
+    }
+    cq_tensor_release(plain);
+}
+
+static void check_pool(bool is_max, bool count, const int64_t *in, cq_window w, int64_t behind)
+{
+    cq_tensor  *x = pattern(CQ_DTYPE_F32, SIZES(2, 11, in[0], in[1]), 1), *want, *bx, *out;
+    int64_t     after[CQ_MAX_SPATIAL] = { behind, behind }, size[2];
+    cq_avg_pool options               = { .padding_after = after, .count_include_pad = count };
+
+    ((float *)cq_tensor_data(x))[3] = NAN;
+    for (int i = 0; i < 2; i++)
+        size[i] = cq_window_places(in[i], w.kernel[i], w.stride[i], w.padding[i], behind,
+                                   w.dilation[i] ? w.dilation[i] : 1, true);
+    want = tensor_of(CQ_DTYPE_F32, SIZES(2, 11, size[0], size[1]), NULL);
+    bx   = blocked(x);
+    out  = tensor_of(CQ_DTYPE_F32, SIZES(2, 2, size[0], size[1], 8), NULL);
+    CHECK_OK(is_max ? cq_kernel_max_pool(want, NULL, x, &w)
+                    : cq_kernel_avg_pool(want, x, &w, &options));
+    CHECK_OK(is_max ? cq_blocked_max_pool(out, bx, &w)
+                    : cq_blocked_avg_pool(out, bx, &w, after, count));
+    check_same(out, want, 1e-6);
+    release_all(x, want, bx, out, NULL);
+}
+
+static void check_pools(void)
+{
+    static const int64_t sizes[][2] = { { 7, 9 }, { 1, 4 }, { 12, 5 } };
+
+    for (int i = 0; i < 3; i++)
+        for (int kind = 0; kind < 3; kind++) {
+            check_pool(kind == 0, kind == 2, sizes[i],
+                       (cq_window){ .kernel = { 3, 2 }, .stride = { 2, 1 }, .padding = { 1, 1 } },
+                       1);
+            check_pool(kind == 0, kind == 2, sizes[i],
+                       (cq_window){ .kernel = { 2, 3 }, .stride = { 3, 2 }, .padding = { 1, 0 } },
+                       2);
+        }
+    check_pool(
+        true, false, sizes[0],
+        (cq_window){
+            .kernel = { 2, 2 }, .stride = { 1, 2 }, .padding = { 1, 1 }, .dilation = { 2, 3 } },
+        1);
+}
+
+TEST(blocked, pools_are_those_of_plain_images)
+{
+    check_pools();
+    cq_cpu_use_avx2(false);
+    check_pools();
+    cq_cpu_use_avx2(true);
+}
+
+static void check_affine(int64_t channels)
+{
+    cq_tensor *x = pattern(CQ_DTYPE_F32, SIZES(2, channels, 3, 5), 2), *bx = blocked(x);
+    cq_tensor *out       = tensor_of(CQ_DTYPE_F32, SIZES(2, (channels + 7) / 8, 3, 5, 8), NULL);
+    cq_tensor *want      = tensor_of(CQ_DTYPE_F32, SIZES(2, channels, 3, 5), NULL);
+    cq_tensor *mean      = tensor_of(CQ_DTYPE_F32, SIZES(2, (channels + 7) / 8, 1, 1, 8), NULL);
+    cq_tensor *want_mean = tensor_of(CQ_DTYPE_F32, SIZES(2, channels, 1, 1), NULL);
+    float      scale[24], shift[24];
+    const cq_blocked_affine a = {
+        .scale = scale, .shift = shift, .clamps = true, .lo = -1, .hi = 0.5f
+    };
+
+    for (int i = 0; i < 24; i++) {
+        scale[i] = (float)(i % 5) / 2 - 1;
+        shift[i] = (float)(i % 3) / 4;
+    }
+    for (int64_t i = 0; i < cq_tensor_numel(x); i++) {
+        int64_t c = i / 15 % channels;
+        float   y = ((float *)cq_tensor_data(x))[i] * scale[c] + shift[c];
+
+        ((float *)cq_tensor_data(want))[i] = y < -1 ? -1 : y > 0.5f ? 0.5f : y;
+    }
+    CHECK_OK(cq_blocked_affine_run(out, bx, &a));
+    check_same(out, want, 0);
+    CHECK_OK(cq_blocked_mean(mean, bx));
+    CHECK_OK(cq_kernel_adaptive_avg_pool(want_mean, x));
+    check_same(mean, want_mean, 1e-6);
+    release_all(x, bx, out, want, mean, want_mean, NULL);
+}
+
+TEST(blocked, normalisation_and_means)
+{
+    for (int64_t channels = 1; channels <= 17; channels += 4)
+        check_affine(channels);
+    cq_cpu_use_avx2(false);
+    check_affine(13);
+    cq_cpu_use_avx2(true);
+}
+
+RUN_TESTS(TEST_OF(blocked, pools_are_those_of_plain_images),
+          TEST_OF(blocked, normalisation_and_means))

@@ -1,0 +1,236 @@
+/* Steps on blocked images. Attributes are still those of the model's node, whose sizes are
+ * worked out as if the image were plain. */
+#include "runtime/kernels/blocked.h"
+
+#include "base/thread.h"
+#include "runtime/kernels/window.h"
+
+#include <string.h>
+
+const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_t h, int64_t w)
+{
+    image->sizes[0] = cq_i(n);
+    image->sizes[1] = cq_i(c);
+    image->sizes[2] = cq_i(h);
+    image->sizes[3] = cq_i(w);
+    image->t        = (cq_tensor){ .dtype = CQ_DTYPE_F32, .rank = 4, .sizes = image->sizes };
+    return &image->t;
+}
+
+/* A blocked image seen as a plain one of c channels. */
+static const cq_tensor *seen_plain(cq_rt_image *image, const cq_tensor *x, int64_t c)
+{
+    return cq_rt_image_of(image, cq_size_of(x, 0), c, cq_size_of(x, 2), cq_size_of(x, 3));
+}
+
+static void blocked_sizes(cq_rt_sizes *out, const cq_rt_sizes *plain)
+{
+    *out       = *plain;
+    out->rank  = 5;
+    out->at[1] = (plain->at[1] + 7) / 8;
+    out->at[4] = 8;
+}
+
+/* x, contiguous; a copy is a new tensor that *made owns. */
+static cq_status contiguous(const cq_tensor **out, cq_tensor **made, const cq_tensor *x)
+{
+    *made = NULL;
+    *out  = x;
+    if (cq_tensor_is_contiguous(x))
+        return CQ_OK;
+    CQ_TRY(cq_tensor_contiguous(made, x));
+    *out = *made;
+    return CQ_OK;
+}
+
+static cq_status need_image(const cq_tensor *x, int64_t channels)
+{
+    char text[CQ_DESCRIBE_SIZE];
+
+    if (x->dtype == CQ_DTYPE_F32 && x->rank == 4 && cq_size_of(x, 1) == channels)
+        return CQ_OK;
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "X is %s, wanted float32 with %lld channels and rank 4",
+                   cq_tensor_describe(x, text, sizeof text), (long long)channels);
+}
+
+/* ---- layout ---- */
+
+static cq_status pack(cq_rt *rt)
+{
+    const cq_rt_repack *p = rt->step->prepared;
+    const cq_tensor    *x = cq_rt_in(rt, 0), *from;
+    cq_tensor          *y, *made;
+    cq_rt_sizes         plain, sizes;
+    cq_status           status;
+
+    CQ_TRY(need_image(x, p->channels));
+    cq_rt_sizes_of(&plain, x);
+    blocked_sizes(&sizes, &plain);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    CQ_TRY(contiguous(&from, &made, x));
+    status = cq_blocked_pack(y, from);
+    cq_tensor_release(made);
+    return status;
+}
+
+static cq_status unpack(cq_rt *rt)
+{
+    const cq_rt_repack *p = rt->step->prepared;
+    const cq_tensor    *x = cq_rt_in(rt, 0);
+    cq_rt_sizes         sizes;
+    cq_tensor          *y;
+
+    cq_rt_sizes_of(&sizes, x);
+    sizes.rank  = p->is_flat ? 2 : 4;
+    sizes.at[1] = p->channels;
+    if (p->channels % 8 == 0 && sizes.at[2] == 1 && sizes.at[3] == 1) { /* the same order */
+        CQ_TRY(cq_rt_reshape(&y, rt, x, &sizes));
+        return cq_rt_set_tensor(rt, 0, y);
+    }
+    if (p->is_flat && (sizes.at[2] != 1 || sizes.at[3] != 1))
+        return cq_rt_misfit(x, NULL);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    return cq_blocked_unpack(y, x);
+}
+
+/* ---- convolution ---- */
+
+static bool same_sizes(const cq_tensor *t, const cq_rt_sizes *sizes)
+{
+    for (uint32_t i = 0; i < sizes->rank; i++)
+        if (t->rank != sizes->rank || cq_size_of(t, i) != sizes->at[i])
+            return false;
+    return true;
+}
+
+static cq_status run_conv(cq_tensor *y, cq_rt *rt, const cq_rt_window *w, const cq_tensor *x,
+                          const cq_tensor *add, bool unlimited)
+{
+    const cq_rt_bconv *p    = rt->step->prepared;
+    cq_bconv_call      call = { .batch     = cq_size_of(x, 0),
+                                .in        = { cq_size_of(x, 2), cq_size_of(x, 3) },
+                                .out_size  = { cq_size_of(y, 2), cq_size_of(y, 3) },
+                                .padding   = { w->w.padding[0], w->w.padding[1] },
+                                .x         = cq_tensor_data(x),
+                                .add       = add ? cq_tensor_data(add) : NULL,
+                                .out       = cq_tensor_data(y),
+                                .unlimited = unlimited,
+                                .lanes     = cq_threads() };
+    cq_tensor         *room;
+    int64_t            floats;
+    cq_status          status;
+
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    CQ_TRY(cq_bconv_scratch(&floats, p->conv, &call));
+    CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_F32, 1, &floats));
+    call.scratch = cq_tensor_data(room);
+    status       = cq_bconv_run(p->conv, &call);
+    cq_tensor_release(room);
+    return status;
+}
+
+/* The sum of images of unlike sizes, which broadcast, and its limits. */
+static cq_status add_broadcast(cq_rt *rt, const cq_tensor *y, const cq_tensor *add)
+{
+    const cq_rt_bconv *p       = rt->step->prepared;
+    const cq_tensor   *terms[] = { y, add };
+    const cq_params    limits  = { .a = (double)p->lo, .b = (double)p->hi };
+    cq_rt_sizes        sizes;
+    cq_tensor         *sum;
+
+    CQ_TRY(cq_rt_broadcast(&sizes, terms, 2));
+    CQ_TRY(cq_rt_out_sized(&sum, rt, 0, CQ_DTYPE_F32, &sizes));
+    CQ_TRY(cq_apply2(sum, CQ_EW_ADD, NULL, CQ_DTYPE_NONE, y, add));
+    return p->clamps ? cq_apply1(sum, CQ_EW_CLAMP, &limits, CQ_DTYPE_NONE, sum) : CQ_OK;
+}
+
+static cq_status bconv(cq_rt *rt)
+{
+    const cq_rt_bconv *p = rt->step->prepared;
+    const cq_tensor   *x = cq_rt_in(rt, 0), *add = cq_rt_in(rt, 1), *from;
+    cq_rt_image        image, weight;
+    const cq_tensor   *w4;
+    cq_rt_window       w;
+    cq_rt_sizes        plain, sizes;
+    cq_tensor         *y, *made;
+    cq_status          status;
+
+    if (p->plain_input)
+        CQ_TRY(need_image(x, p->weight[1]));
+    w4 = cq_rt_image_of(&weight, p->weight[0], p->weight[1], p->weight[2], p->weight[3]);
+    CQ_TRY(cq_rt_conv_sizes(&plain, &w, rt,
+                            seen_plain(&image, x, cq_bconv_channels(p->conv, false)), w4, NULL));
+    blocked_sizes(&sizes, &plain);
+    CQ_TRY(contiguous(&from, &made, x));
+    if (!add || same_sizes(add, &sizes)) {
+        CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+        CQ_TRY_OR_DONE(run_conv(y, rt, &w, from, add, false));
+    } else {
+        CQ_TRY_OR_DONE(cq_rt_temp(&y, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+        status = run_conv(y, rt, &w, from, NULL, true);
+        if (status == CQ_OK)
+            status = add_broadcast(rt, y, add);
+        cq_tensor_release(y);
+    }
+done:
+    cq_tensor_release(made);
+    return status;
+}
+
+/* ---- the rest ---- */
+
+static cq_status affine(cq_rt *rt)
+{
+    const cq_rt_affine *p = rt->step->prepared;
+    const cq_tensor    *x = cq_rt_in(rt, 0);
+    cq_tensor          *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_blocked_affine_run(y, x, &p->a);
+}
+
+enum { POOL_MAX, POOL_AVERAGE };
+
+static cq_status pool(cq_rt *rt)
+{
+    const cq_rt_repack *p = rt->step->prepared;
+    const cq_tensor    *x = cq_rt_in(rt, 0), *x4;
+    cq_rt_image         image;
+    cq_rt_window        w;
+    cq_rt_sizes         plain, sizes;
+    cq_tensor          *y;
+
+    x4 = seen_plain(&image, x, p->channels);
+    CQ_TRY(cq_rt_window_read(&w, rt, x4, NULL));
+    cq_rt_sizes_of(&plain, x4);
+    CQ_TRY(cq_rt_window_places(plain.at + 2, &w, x4));
+    blocked_sizes(&sizes, &plain);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    if (rt->step->row->arg == POOL_MAX)
+        return cq_blocked_max_pool(y, x, &w.w);
+    return cq_blocked_avg_pool(y, x, &w.w, w.after, cq_rt_int(rt, "count_include_pad"));
+}
+
+static cq_status mean(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes;
+    cq_tensor       *y;
+
+    cq_rt_sizes_of(&sizes, x);
+    sizes.at[2] = sizes.at[3] = 1;
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    return cq_blocked_mean(y, x);
+}
+
+const cq_rt_row cq_rt_row_bconv                = { "Conv", 1, bconv, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_pack                 = { "Reorder", 1, pack, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_unpack               = { "Reorder", 1, unpack, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_affine               = { "BatchNormalization", 1, affine, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_blocked_max_pool     = { "MaxPool", 1, pool, CQ_RT_OWN, POOL_MAX };
+const cq_rt_row cq_rt_row_blocked_average_pool = { "AveragePool", 1, pool, CQ_RT_OWN,
+                                                   POOL_AVERAGE };
+const cq_rt_row cq_rt_row_blocked_mean         = { "GlobalAveragePool", 1, mean, CQ_RT_OWN, 0 };

@@ -1,0 +1,42 @@
+/* Steps on blocked images (kernel/bconv.h), which no model has: images.c puts them in the place
+ * of a model's own. What they were prepared with is in step->prepared. */
+#ifndef CQ_RUNTIME_KERNELS_BLOCKED_H
+#define CQ_RUNTIME_KERNELS_BLOCKED_H
+
+#include "kernel/bconv.h"
+#include "kernel/blocked.h"
+#include "runtime/call.h"
+
+/* A tensor of which only the sizes count, of four dimensions. */
+typedef struct cq_rt_image {
+    cq_int    sizes[4];
+    cq_tensor t;
+} cq_rt_image;
+
+/* Returns the tensor. */
+const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_t h, int64_t w);
+
+/* Conv, with all that was fused into it. Inputs: the image, and what is added. */
+typedef struct cq_rt_bconv {
+    cq_bconv *conv;
+    int64_t   weight[4]; /* sizes */
+    bool      plain_input, clamps;
+    float     lo, hi;
+} cq_rt_bconv;
+
+/* To and from: channels that the image has. */
+typedef struct cq_rt_repack {
+    int64_t channels;
+    bool    is_flat; /* the plain one is [n, c] */
+} cq_rt_repack;
+
+/* BatchNormalization, with a limit that was fused into it. */
+typedef struct cq_rt_affine {
+    cq_blocked_affine a;
+    float             numbers[]; /* scale, then shift */
+} cq_rt_affine;
+
+extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_pack, cq_rt_row_unpack, cq_rt_row_affine,
+    cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool, cq_rt_row_blocked_mean;
+
+#endif

@@ -1,0 +1,94 @@
+/* Replacing the steps of a graph by faster ones that compute the same. What the caller wants to
+ * see stays: a value that is an output, or that an inner graph reads, is made as before. */
+#include "runtime/build.h"
+
+#include <string.h>
+
+void cq_rt_count_uses(cq_rt_builder *b)
+{
+    for (size_t i = 0; i < b->values.n; i++) {
+        b->values.items[i]->n_uses = 0;
+        b->values.items[i]->maker  = NULL;
+    }
+    for (size_t i = 0; i < b->steps.n; i++) {
+        cq_rt_node_step *step = b->steps.items[i];
+
+        for (uint32_t k = 0; k < step->step.n_in; k++)
+            if (step->in[k])
+                step->in[k]->n_uses++;
+        for (uint32_t k = 0; k < step->step.n_out; k++)
+            if (step->out[k])
+                step->out[k]->maker = step;
+        for (cq_rt_builder *g = step->inner; g; g = g->next)
+            for (size_t k = 0; k < g->plan->n_captures; k++)
+                g->around[k]->n_uses += 2; /* never the only one */
+    }
+    for (size_t i = 0; i < b->outputs.n; i++)
+        b->outputs.items[i]->n_uses += 2;
+}
+
+cq_status cq_rt_own(cq_rt_builder *b, cq_rt_plan *plan, void *what, void (*release)(void *what))
+{
+    cq_rt_owned *o = cq_arena_zalloc(b->all->arena, sizeof *o);
+
+    if (!o) {
+        release(what);
+        return CQ_E_NO_MEMORY;
+    }
+    o->what     = what;
+    o->free     = release;
+    o->next     = plan->owned;
+    plan->owned = o;
+    return CQ_OK;
+}
+
+/* ---- steps that do nothing ---- */
+
+static bool is_noop(const cq_rt_node_step *s)
+{
+    const char *op = s->step.node->op_type;
+
+    if (s->step.node->domain && *s->step.node->domain)
+        return false;
+    for (uint32_t i = 1; i < s->step.n_out; i++)
+        if (s->out[i] && s->out[i]->n_uses)
+            return false;
+    if (!strcmp(op, "Identity"))
+        return true;
+    /* The third input says that it is training; before there was one, nothing did. */
+    return !strcmp(op, "Dropout") && s->step.n_in < 3;
+}
+
+/* Readers of a step that does nothing read its input. */
+static void remove_noops(cq_rt_builder *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->steps.n; i++) {
+        cq_rt_node_step *s = b->steps.items[i];
+
+        for (uint32_t k = 0; k < s->step.n_in; k++)
+            if (s->in[k] && s->in[k]->same)
+                s->in[k] = s->in[k]->same;
+        for (cq_rt_builder *g = s->inner; g; g = g->next)
+            for (size_t k = 0; k < g->plan->n_captures; k++)
+                if (g->around[k]->same)
+                    g->around[k] = g->around[k]->same;
+        if (is_noop(s) && s->in[0] && s->out[0])
+            s->out[0]->same = s->in[0];
+        else
+            b->steps.items[n++] = s;
+    }
+    b->steps.n = n;
+    for (size_t i = 0; i < b->outputs.n; i++)
+        if (b->outputs.items[i]->same)
+            b->outputs.items[i] = b->outputs.items[i]->same;
+}
+
+cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
+{
+    cq_rt_count_uses(b);
+    remove_noops(b);
+    cq_rt_count_uses(b);
+    return cq_rt_optimize_images(b, plan);
+}

@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+"""Networks of convolutions drawn at random, as sessions rearrange them: layouts, fused steps and
+removed ones. Their results are ONNX Runtime's, the same bits on one thread and on three, and
+every value in between can be asked for.
+
+    fused.py [SEED …]
+"""
+import ctypes
+import sys
+
+import numpy as np
+
+import capi
+import peers
+from peers import Report, expect_close, run_ort
+
+N_MODELS = 60
+# Winograd's transforms and the folding of normalisations: sums in another order, of other terms.
+CLOSE = {"rtol": 1e-3, "atol": 2e-4}
+
+
+class Net:
+    """A model that grows by one layer at a time; self.at has (name, channels, size)."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.nodes, self.weights, self.n = [], [], 0
+        self.channels = int(self.random.choice([1, 3, 4, 8, 13, 16]))
+        self.size = int(self.random.choice([7, 12, 17]))
+        self.shape = [int(self.random.integers(1, 3)), self.channels, self.size, self.size]
+        self.at = [("x", self.channels, self.size)]
+
+    def pick(self, *choices):
+        return choices[self.random.integers(len(choices))]
+
+    def weight(self, *shape, scale=1.0, low=None):
+        import onnx.numpy_helper
+        if low is None:
+            data = self.random.standard_normal(shape) * scale
+        else:
+            data = self.random.uniform(low, 1.5, shape)
+        name = f"w{len(self.weights)}"
+        self.weights.append(onnx.numpy_helper.from_array(data.astype(np.float32), name))
+        return name
+
+    def add(self, op, inputs, channels, size, **attributes):
+        import onnx.helper
+        self.n += 1
+        out = f"v{self.n}"
+        self.nodes.append(onnx.helper.make_node(op, inputs, [out], **attributes))
+        self.at.append((out, channels, size))
+
+    def conv(self, x, channels, size):
+        kernel = self.pick(1, 3, 3, 3, 5)
+        stride, dilation = self.pick(1, 1, 2), self.pick(1, 1, 2) if kernel > 1 else 1
+        groups, out = 1, int(self.pick(4, 8, 16, 21, 24, 40))
+        if channels > 1 and self.pick(0, 0, 1):
+            groups = out = channels
+        elif channels % 16 == 0 and self.pick(0, 1):
+            groups, out = 2, 32
+        elif self.pick(0, 1):
+            out = channels
+        pads = [int(p) for p in self.random.integers(0, kernel, 4)]
+        if self.pick(0, 1):
+            pads, stride = [dilation * (kernel - 1) // 2] * 4, 1
+        sizes = [(size + pads[i] + pads[i + 2] - dilation * (kernel - 1) - 1) // stride + 1
+                 for i in (0, 1)]
+        if sizes[0] != sizes[1] or sizes[0] < 2:
+            return
+        each = channels // groups
+        inputs = [x, self.weight(out, each, kernel, kernel, scale=(each * kernel ** 2) ** -0.5)]
+        inputs += [self.weight(out)] if self.pick(0, 1) else []
+        self.add("Conv", inputs, out, sizes[0], pads=pads, strides=[stride] * 2, group=groups,
+                 dilations=[dilation] * 2)
+
+    def norm(self, x, channels, size):
+        names = [self.weight(channels, low=0.5) for _ in range(4)]
+        self.add("BatchNormalization", [x, *names], channels, size)
+
+    def unary(self, x, channels, size):
+        op = self.pick("Relu", "Relu", "Sigmoid", "LeakyRelu", "HardSwish", "Tanh", "Identity",
+                       "Dropout", "Softmax")
+        self.add(op, [x], channels, size, **({"axis": 1} if op == "Softmax" else {}))
+
+    def clip(self, x, channels, size):
+        import onnx.numpy_helper
+        names = []
+        for value in (-0.5, 1.0):
+            names.append(f"w{len(self.weights)}")
+            self.weights.append(onnx.numpy_helper.from_array(np.float32(value), names[-1]))
+        self.add("Clip", [x, *names[:self.pick(1, 2)]], channels, size)
+
+    def binary(self, x, channels, size):
+        others = [name for name, c, s in self.at if c == channels and s in (size, 1)]
+        other = self.pick(*others, "scalar", "channel")
+        other = {"scalar": self.weight(1), "channel": self.weight(channels, 1, 1)}.get(other, other)
+        pair = [x, other] if self.pick(0, 1) else [other, x]
+        self.add(self.pick("Add", "Add", "Add", "Mul", "Sub"), pair, channels, size)
+
+    def pool(self, x, channels, size):
+        if size < 4:
+            return
+        kernel, pad = self.pick(2, 3), self.pick(0, 1)
+        ceil = 0 if pad else self.pick(0, 1)
+        places = (size + 2 * pad - kernel + (1 if ceil else 0)) // 2 + 1
+        options = {"count_include_pad": self.pick(0, 1)}
+        op = self.pick("MaxPool", "AveragePool")
+        self.add(op, [x], channels, places, kernel_shape=[kernel] * 2, strides=[2, 2],
+                 pads=[pad] * 4, ceil_mode=ceil, **(options if op == "AveragePool" else {}))
+
+    def mean(self, x, channels, size):
+        if self.pick(0, 1):
+            self.add("GlobalAveragePool", [x], channels, 1)
+        else:
+            self.add("ReduceMean", [x], channels, 1, axes=[2, -1], keepdims=1)
+
+    def concat(self, x, channels, size):
+        others = [(name, c) for name, c, s in self.at if s == size and c + channels < 64]
+        if others:
+            other, c = self.pick(*others)
+            self.add("Concat", [other, x], channels + c, size, axis=1)
+
+    def grow(self, n):
+        for _ in range(n):
+            layer = self.pick(self.conv, self.conv, self.conv, self.norm, self.unary, self.unary,
+                              self.clip, self.binary, self.binary, self.pool, self.mean,
+                              self.concat)
+            # mostly the newest value, so that there is something to fuse
+            layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))
+
+    def model(self):
+        import onnx
+        import onnx.helper as make
+        kind = onnx.TensorProto.FLOAT
+        used = {name for node in self.nodes for name in node.input}
+        ends = [name for name, _, _ in self.at[1:] if name not in used]
+        graph = make.make_graph(
+            self.nodes, "net", [make.make_tensor_value_info("x", kind, self.shape)],
+            [make.make_tensor_value_info(name, kind, None) for name in ends], self.weights)
+        return make.make_model(graph, opset_imports=[make.make_opsetid("", 14)], ir_version=8)
+
+
+def run_calque(data, x, n_outputs, fetch=(), threads=1):
+    """Results of a session with further values fetched."""
+    lib, session = capi.lib(), ctypes.c_void_p()
+    options = capi.session_options_type()()
+    lib.cq_session_options_init(ctypes.byref(options))
+    names = capi.texts(list(fetch))
+    options.fetch, options.n_fetch = ctypes.addressof(names), len(fetch)
+    capi.check(lib.cq_session_prepare_bytes(ctypes.byref(session), data, len(data),
+                                            ctypes.byref(options)))
+    try:
+        lib.cq_set_threads(threads)
+        n, tensor = n_outputs + len(fetch), capi.Tensor(x)
+        out = capi.handles([None] * n)
+        capi.check(lib.cq_session_run_tensors(session, capi.handles([tensor.handle]), 1, out, n))
+        return [capi.array_of(t.handle) for t in [capi.Tensor(handle) for handle in out]]
+    finally:
+        lib.cq_session_free(session)
+
+
+def check(seed):
+    net = Net(seed)
+    net.grow(14)
+    if not net.nodes:
+        return
+    model = net.model()
+    x = net.random.standard_normal(net.shape).astype(np.float32)
+    data, ends = model.SerializeToString(), [value.name for value in model.graph.output]
+    got = run_calque(data, x, len(ends))
+    again = run_calque(data, x, len(ends), threads=3)
+    assert all(np.array_equal(a, b) for a, b in zip(got, again)), "other threads, other bits"
+    expect_close(got, run_ort(data, {"x": x}), name="outputs", **CLOSE)
+    inner = [name for name, _, _ in net.at[1:]]
+    wanted = model.graph.output
+    wanted.extend(type(wanted[0])(name=name, type=wanted[0].type) for name in inner
+                  if name not in ends)
+    everything = dict(zip([value.name for value in wanted],
+                          run_ort(model.SerializeToString(), {"x": x})))
+    for name in net.random.choice(inner, min(3, len(inner)), replace=False):
+        fetched = run_calque(data, x, len(ends), fetch=[str(name)])
+        expect_close(fetched[-1], everything[str(name)], name=f"fetched {name}", **CLOSE)
+
+
+def main():
+    report = Report(__file__)
+    seeds = [int(arg) for arg in sys.argv[1:]] or range(N_MODELS)
+    if report.needs("onnx", "ort"):
+        for seed in seeds:
+            with report.case(f"network {seed}"):
+                check(seed)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

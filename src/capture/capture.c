@@ -81,6 +81,19 @@ static const cq_origin *origin_of(cq_capture *cap, const cq_scope *s)
     return o;
 }
 
+cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_operand *inputs,
+                         size_t n_inputs, size_t n_outputs)
+{
+    cq_node *node = cq_ir_node_new(cap->block, NULL, op, inputs, n_inputs, n_outputs);
+
+    if (node) {
+        node->origin = origin_of(cap, cx->scope);
+        node->source = cq_ir_text(cap->graph, cx->source);
+        node->marks  = cq_capture_marks(cap, cap->marks);
+    }
+    return node;
+}
+
 /* ---- the listener ---- */
 
 static bool wants_whole(void *self, const cq_op *op)
@@ -147,13 +160,10 @@ static cq_status called(void *self, cq_opcall *c)
         inputs[i] = operand_of(cap, c->cx, c->args[i]);
     if (c->cx->status != CQ_OK)
         return c->cx->status;
-    node = cq_ir_node_new(cap->block, NULL, c->op->schema->full, inputs, c->op->schema->n_args, n);
+    node = cq_capture_node(cap, c->cx, c->op->schema->full, inputs, c->op->schema->n_args, n);
     if (!node)
         return cap->graph->status;
     node->def         = c->op;
-    node->origin      = origin_of(cap, c->cx->scope);
-    node->source      = cq_ir_text(cap->graph, c->cx->source);
-    node->marks       = cq_capture_marks(cap, cap->marks);
     node->list_result = results != c->results;
     for (size_t i = 0; i < n; i++) {
         if (results[i].kind != CQ_VAL_TENSOR)

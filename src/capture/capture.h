@@ -76,6 +76,10 @@ void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 /* The graph value of a tensor as it is now; NULL after a failure, which is the context's. */
 cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
+/* A node that no operator of the table made, where the calls of cx go now. */
+cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_operand *inputs,
+                         size_t n_inputs, size_t n_outputs);
+
 /* A fake tensor for a value of the graph. */
 cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 

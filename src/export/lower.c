@@ -20,6 +20,12 @@ static int64_t ir_version(int opset)
     return opset < 9 ? 3 : opset == 9 ? 4 : opset == 10 ? 5 : opset == 11 ? 6 : opset < 15 ? 7 : 8;
 }
 
+/* What a list or an optional holds. */
+static cq_type element_of(cq_type t)
+{
+    return (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = t.dtype, .rank = t.rank, .sizes = t.sizes };
+}
+
 static cq_onnx_type *type_of(lowering *l, cq_type t)
 {
     cq_onnx_axis axes[CQ_MAX_RANK];
@@ -32,8 +38,7 @@ static cq_onnx_type *type_of(lowering *l, cq_type t)
     case CQ_TYPE_TENSOR: break;
     case CQ_TYPE_LIST:
     case CQ_TYPE_OPTIONAL: {
-        cq_type       of      = { .kind = CQ_TYPE_TENSOR, .dtype = t.dtype, .rank = t.rank, .sizes = t.sizes };
-        cq_onnx_type *element = type_of(l, of);
+        cq_onnx_type *element = type_of(l, element_of(t));
 
         return t.kind == CQ_TYPE_LIST ? cq_onnx_type_new_sequence(l->model, element)
                                       : cq_onnx_type_new_optional(l->model, element);
@@ -204,6 +209,8 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
         cq_onnx_node_add_output(l->model, node, value_name(l, n->outputs[i]));
     for (size_t i = 0; i < n->n_attrs; i++)
         attribute(l, node, &n->attrs[i]);
+    if (strcmp(n->op, "onnx::Optional") == 0 && !n->n_inputs) /* an empty one: of what type */
+        cq_onnx_attr_type(l->model, node, "type", type_of(l, element_of(n->outputs[0]->type)));
     for (size_t i = 0; i < n->n_blocks;)
         i = subgraphs(l, node, n, i);
     annotations(l, node, n);

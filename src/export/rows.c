@@ -7,6 +7,7 @@
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_number,
+    cq_symbolics_sequence,
     cq_symbolics_linalg,
     cq_symbolics_reduce,
     cq_symbolics_softmax,

@@ -44,6 +44,7 @@ struct cq_symbolic {
 
 /* The families, ended by an empty row (rows.c lists them). */
 extern const cq_symbolic cq_symbolics_number[];
+extern const cq_symbolic cq_symbolics_sequence[];
 extern const cq_symbolic cq_symbolics_linalg[];
 extern const cq_symbolic cq_symbolics_reduce[];
 extern const cq_symbolic cq_symbolics_softmax[];

@@ -327,7 +327,7 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
         snprintf(full, sizeof full, "%s.%s", t->text, name);
         return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
     }
-    case CQ_THING_SEQUENCE: return method_of(ev, object, name, out);
+    case CQ_THING_OPTIONAL: return cq_eval_attribute(ev, t->self, name, out);
     default: break;
     }
     return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "%s has no attribute %s", cq_eval_type_name(object),

@@ -1,15 +1,17 @@
 /* Looking builtins up, and what they share. */
 #include "script/builtin.h"
+#include "script/sequence.h"
 #include "base/str.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const cq_builtin *const families[] = { cq_builtins_number, cq_builtins_list,
-                                              cq_builtins_text, cq_builtins_tensor,
+static const cq_builtin *const families[] = { cq_builtins_of_sequences, cq_builtins_sequence,
+                                              cq_builtins_number,       cq_builtins_list,
+                                              cq_builtins_text,         cq_builtins_tensor,
                                               cq_builtins_python };
-enum { N_FAMILIES = sizeof families / sizeof *families };
+enum { OF_SEQUENCES = 0, N_FAMILIES = sizeof families / sizeof *families };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cq_map         tables[N_FAMILIES]; /* a name may be in several; the first that does not
@@ -45,17 +47,52 @@ cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_v
     return c->ev->cx->status;
 }
 
+static bool has_sequence(const cq_val *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cq_sequence_of(args[i]))
+            return true;
+    return false;
+}
+
+static bool asks_for_none(const char *name)
+{
+    return strcmp(name, "__is__") == 0 || strcmp(name, "__isnot__") == 0;
+}
+
+const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n)
+{
+    cq_val list;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!cq_thing_as(args[i], CQ_THING_OPTIONAL))
+            continue;
+        if (cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list) != CQ_OK)
+            return args;
+        for (i = 0; i < n; i++)
+            if (cq_list_push(list.u.list, cq_val_unwrap(args[i])) != CQ_OK)
+                return args;
+        return list.u.list->items;
+    }
+    return args;
+}
+
 cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                           const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
                           cq_val *out, bool *found)
 {
     const char *key = name;
+    bool        open_ended;
 
     pthread_once(&once, build);
     *found = false;
     if (cq_starts_with(name, "aten::") || cq_starts_with(name, "prim::"))
         key = name + 6;
-    for (size_t f = 0; f < N_FAMILIES; f++) {
+    if (!asks_for_none(key))
+        args = cq_eval_unwrapped(ev, args, n_args);
+    open_ended = has_sequence(args, n_args) || has_sequence(kw_args, n_kw);
+    for (size_t f = open_ended ? OF_SEQUENCES : OF_SEQUENCES + 1;
+         f < (open_ended ? OF_SEQUENCES + 1 : N_FAMILIES); f++) {
         const cq_builtin *b = cq_map_get(&tables[f], key);
         cq_builtin_call   c = { ev, name, args, kw_args, kw_names, n_args, n_kw, false };
         cq_val            result = CQ_NONE;
@@ -69,6 +106,9 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
         *found = true;
         return CQ_OK;
     }
+    if (open_ended)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "%s of a list whose length only the run tells cannot be exported", key);
     return CQ_OK;
 }
 
@@ -164,18 +204,19 @@ static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
 
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
 {
-    cq_thing *t = cq_thing_of(iterable);
+    cq_thing *t;
     cq_list  *items;
 
     *known = true;
-    *list  = iterable;
+    *list  = iterable = cq_val_unwrap(iterable);
+    t      = cq_thing_of(iterable);
     if (cq_val_is_list(iterable))
         return CQ_OK;
     if (t && t->kind == CQ_THING_NAMED) {
         *list = t->self;
         return CQ_OK;
     }
-    if (t && t->kind == CQ_THING_SEQUENCE) {
+    if (cq_sequence_of(iterable)) {
         *known = false;
         return CQ_OK;
     }

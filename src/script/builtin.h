@@ -20,6 +20,8 @@ typedef struct cq_builtin {
     size_t min_args;
 } cq_builtin;
 
+extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */
+extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
 extern const cq_builtin cq_builtins_list[];
 extern const cq_builtin cq_builtins_text[];
@@ -43,9 +45,10 @@ static inline bool cq_val_is_number(cq_val v)
            v.kind == CQ_VAL_COMPLEX;
 }
 
+/* A list or tuple whose items are at hand. */
 static inline bool cq_val_is_list(cq_val v)
 {
-    return v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE;
+    return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence;
 }
 
 /* Whether a and b are equal; *known is false if a symbol decides. */

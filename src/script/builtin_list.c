@@ -1,5 +1,6 @@
 /* Methods and operators of lists, tuples and dicts. */
 #include "script/builtin.h"
+#include "script/sequence.h"
 
 static bool is_list(const cq_builtin_call *c)
 {
@@ -12,13 +13,22 @@ static cq_status too_long(const cq_builtin_call *c)
                    CQ_EVAL_MAX_ITEMS);
 }
 
+/* A change at an index that only the run tells: the list is a sequence from now on. */
+static cq_status as_sequence(cq_builtin_call *c, cq_val *out)
+{
+    bool found;
+
+    CQ_TRY(cq_sequence_convert(c->ev, c->args[0].u.list));
+    return cq_eval_builtin(c->ev, c->name, c->args, c->n, NULL, NULL, 0, out, &found);
+}
+
 /* ---- lists that change ---- */
 
 static cq_status list_append(cq_builtin_call *c, cq_val *out)
 {
     if (!is_list(c))
         return cq_builtin_decline(c);
-    (void)out;
+    *out = c->args[0]; /* printed code returns what it appends to */
     if (c->args[0].u.list->n >= CQ_EVAL_MAX_ITEMS)
         return too_long(c);
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
@@ -62,6 +72,8 @@ static cq_status list_insert(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     (void)out;
     list = c->args[0].u.list;
+    if (cq_eval_is_open_index(c->ev, c->args[1]))
+        return as_sequence(c, out);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
     CQ_TRY(cq_eval_will_change_list(c->ev, list));
     at = clamp_position(i, list->n);
@@ -106,6 +118,8 @@ static cq_status any_pop(cq_builtin_call *c, cq_val *out)
     }
     if (!is_list(c))
         return cq_builtin_decline(c);
+    if (c->n > 1 && cq_eval_is_open_index(c->ev, c->args[1]))
+        return as_sequence(c, out);
     if (c->n > 1)
         CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
     return remove_at(c, c->args[0].u.list, i, out);
@@ -291,6 +305,25 @@ static cq_status list_add(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
+/* [x] * n for an n that only the run tells. */
+static cq_status repeated(cq_builtin_call *c, cq_val list, cq_val times, cq_val *out)
+{
+    cq_item_type item  = { 0 };
+    cq_sequence  from  = { .length = cq_i(1) };
+    cq_val       empty = CQ_NONE, count = times;
+    cq_value    *value;
+    bool         found;
+
+    CQ_TRY(cq_item_type_of_list(&item, list));
+    CQ_TRY(cq_sequence_value(c->ev, list, &item, &from.value));
+    from.item = item;
+    CQ_TRY(cq_eval_builtin(c->ev, "aten::Int", &times, 1, NULL, NULL, 0, &count, &found));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &empty));
+    CQ_TRY(cq_sequence_value(c->ev, empty, &item, &value));
+    CQ_TRY(cq_sequence_gather(c->ev, value, &from, cq_i(0), cq_i(0), count.u.i, &value));
+    return cq_sequence_list(c->ev, value, &item, cq_i(-1), out);
+}
+
 static cq_status list_mul(cq_builtin_call *c, cq_val *out)
 {
     size_t  which = c->n == 2 && cq_val_is_list(c->args[1]) ? 1 : 0;
@@ -298,6 +331,8 @@ static cq_status list_mul(cq_builtin_call *c, cq_val *out)
 
     if (c->n != 2 || !cq_val_is_list(c->args[which]))
         return cq_builtin_decline(c);
+    if (cq_eval_is_open_index(c->ev, c->args[1 - which]) && c->args[which].u.list->n == 1)
+        return repeated(c, c->args[which], c->args[1 - which], out);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1 - which], &times));
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, c->args[which].kind, out));
     for (int64_t t = 0; t < times; t++)
@@ -327,8 +362,6 @@ static cq_status any_len(cq_builtin_call *c, cq_val *out)
         return CQ_OK;
     default: break;
     }
-    if (t && t->kind == CQ_THING_SEQUENCE)
-        return cq_eval_builtin(c->ev, "sequence::len", &v, 1, NULL, NULL, 0, out, &known);
     if (t && t->kind == CQ_THING_OBJECT && t->cls &&
         cq_ast_class_method(t->cls, cq_name(c->ev->program, "__len__"))) {
         cq_val method;
@@ -356,6 +389,9 @@ static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
 
     (void)out;
     if (c->args[0].kind == CQ_VAL_DICT) {
+        if (cq_eval_is_open_index(c->ev, c->args[1]))
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                           "a key of a dict that only the run tells cannot be exported");
         CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
         return cq_dict_set(c->args[0].u.dict, c->args[1], c->args[2]);
     }
@@ -369,6 +405,8 @@ static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
         CQ_TRY(cq_eval_attribute(c->ev, c->args[0], cq_name(c->ev->program, "__setitem__"), &method));
         return cq_eval_call(c->ev, method, c->args + 1, 2, NULL, NULL, 0, out);
     }
+    if (cq_eval_is_open_index(c->ev, c->args[1]))
+        return as_sequence(c, out);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
     if (i < 0)
         i += (int64_t)c->args[0].u.list->n;

@@ -207,16 +207,27 @@ static bool same(cq_val a, cq_val b)
     }
 }
 
-static cq_status any_is(cq_builtin_call *c, cq_val *out)
+static cq_status any_is_not(cq_builtin_call *c, cq_val *out)
 {
-    *out = cq_val_of_bool(same(c->args[0], c->args[1]));
+    for (int i = 0; i < 2; i++) {
+        cq_thing *t = cq_thing_as(c->args[i], CQ_THING_OPTIONAL);
+
+        if (t && c->args[1 - i].kind == CQ_VAL_NONE) {
+            *out = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
+            return CQ_OK;
+        }
+    }
+    *out = cq_val_of_bool(!same(c->args[0], c->args[1]));
     return CQ_OK;
 }
 
-static cq_status any_is_not(cq_builtin_call *c, cq_val *out)
+static cq_status any_is(cq_builtin_call *c, cq_val *out)
 {
-    *out = cq_val_of_bool(!same(c->args[0], c->args[1]));
-    return CQ_OK;
+    cq_val is_not;
+    bool   found;
+
+    CQ_TRY(any_is_not(c, &is_not));
+    return cq_eval_builtin(c->ev, "aten::__not__", &is_not, 1, NULL, NULL, 0, out, &found);
 }
 
 static cq_status any_hasattr(cq_builtin_call *c, cq_val *out)

@@ -168,6 +168,8 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     if (status == CQ_OK) {
         ev->frame = &f;
         status    = cq_eval_block(ev, &fn->def->body, 0, &flow);
+        if (status == CQ_OK && flow == CQ_FLOW_MAYBE)
+            status = cq_exit_result(ev, &ev->result);
         ev->frame = outer;
     }
     *out       = status == CQ_OK ? ev->result : CQ_NONE;

@@ -1,7 +1,7 @@
 /* Statements, expressions and calls. Values in flight belong to the context; what a variable
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
-#include "script/eval.h"
+#include "script/sequence.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -76,8 +76,9 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     if (v) {
         undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
         if (undefined && (!undefined->text || strcmp(undefined->text, CQ_UNINITIALIZED) != 0))
-            return cq_eval_fail(ev, x->at, CQ_E_TYPE,
-                                "%s has no value on some way to this place", name);
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "%s has no value on some way to this place%s%s",
+                                name, undefined->text == name ? "" : ": ",
+                                undefined->text == name ? "" : undefined->text);
         *out = *v;
         return CQ_OK;
     }
@@ -141,6 +142,12 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
         break;
     case CQ_VAL_STR: *truth = v.u.text->len > 0; return CQ_OK;
     case CQ_VAL_LIST:
+        if (cq_sequence_of(v)) {
+            cq_int n;
+
+            CQ_TRY(cq_sequence_length(ev, cq_sequence_of(v), &n));
+            return cq_eval_truth(ev, cq_val_of_int(n), known, truth, symbol);
+        } /* fall through */
     case CQ_VAL_TUPLE: *truth = v.u.list->n > 0; return CQ_OK;
     case CQ_VAL_DICT: *truth = v.u.dict->n > 0; return CQ_OK;
     case CQ_VAL_TENSOR: break;
@@ -460,6 +467,22 @@ cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 /* ---- statements ---- */
 
+/* As many items as there are names for: the program says that it is of that length. */
+static cq_status take_first(cq_eval *ev, const cq_ast_expr *target, cq_val v, cq_val *list)
+{
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+    for (size_t i = 0; i < target->u.items.n; i++) {
+        cq_val item;
+
+        if (target->u.items.items[i]->kind == CQ_X_STARRED)
+            return cq_eval_fail(ev, target->at, CQ_E_UNSUPPORTED,
+                                "the length of what is unpacked must be known");
+        CQ_TRY(cq_eval_get_item(ev, v, cq_val_of_i64((int64_t)i), &item));
+        CQ_TRY(cq_list_push(list->u.list, item));
+    }
+    return CQ_OK;
+}
+
 static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
 {
     const cq_ast_exprs *to = &target->u.items;
@@ -467,10 +490,10 @@ static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
     bool                known;
     size_t              star = to->n, n;
 
+    v = cq_val_unwrap(v);
     CQ_TRY(cq_eval_items(ev, v, &items, &known));
     if (!known)
-        return cq_eval_fail(ev, target->at, CQ_E_UNSUPPORTED,
-                            "the length of what is unpacked must be known");
+        CQ_TRY(take_first(ev, target, v, &items));
     n = items.u.list->n;
     for (size_t i = 0; i < to->n; i++)
         if (to->items[i]->kind == CQ_X_STARRED)
@@ -536,12 +559,37 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     return cq_eval_assign(ev, target, result);
 }
 
-/* One round of a loop. Sets *out to true when the loop is over. */
-static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow, bool *out)
+/* One round of a loop, with its item if it has one. Sets *over to true when the loop is over. */
+static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_flow *flow, bool *over)
 {
-    CQ_TRY(cq_eval_block(ev, &s->u.loop.body, 0, flow));
-    *out = *flow == CQ_FLOW_BREAK || *flow == CQ_FLOW_RETURN;
+    if (*flow == CQ_FLOW_MAYBE) {
+        CQ_TRY(cq_exit_round(ev, s, item, flow));
+        *flow = CQ_FLOW_MAYBE;
+    } else {
+        if (s->u.loop.target)
+            CQ_TRY(cq_eval_assign(ev, s->u.loop.target, item));
+        CQ_TRY(cq_eval_block(ev, &s->u.loop.body, 0, flow));
+    }
+    *over = *flow == CQ_FLOW_BREAK || *flow == CQ_FLOW_RETURN;
+    if (*flow == CQ_FLOW_MAYBE)
+        return cq_exit_clear(ev, CQ_EXIT_CONTINUE);
     if (*flow != CQ_FLOW_RETURN)
+        *flow = CQ_FLOW_NEXT;
+    if (++ev->steps > CQ_EVAL_MAX_STEPS)
+        return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the loop does not end");
+    return CQ_OK;
+}
+
+/* After a loop a break is forgotten, but not a return. */
+static cq_status loop_end(cq_eval *ev, cq_flow *flow)
+{
+    cq_val returned;
+
+    if (*flow != CQ_FLOW_MAYBE)
+        return CQ_OK;
+    CQ_TRY(cq_exit_clear(ev, CQ_EXIT_BREAK));
+    CQ_TRY(cq_exit_flag(ev, CQ_EXIT_RETURN, &returned));
+    if (!returned.u.b.origin && !returned.u.b.value)
         *flow = CQ_FLOW_NEXT;
     return CQ_OK;
 }
@@ -551,6 +599,7 @@ static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
     bool     over = false;
     uint64_t rounds = 0;
 
+    *flow = CQ_FLOW_NEXT;
     while (!over) {
         bool      known, truth;
         cq_value *symbol;
@@ -558,67 +607,64 @@ static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
 
         CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
         CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
-        if (!known || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
-            return cq_eval_loop(ev, s, CQ_NONE, flow);
+        if (!known || *flow == CQ_FLOW_MAYBE || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL)) {
+            CQ_TRY(cq_eval_loop(ev, s, CQ_NONE, flow));
+            return loop_end(ev, flow);
+        }
         if (!truth)
             break;
-        CQ_TRY(loop_round(ev, s, flow, &over));
-        if (++rounds + ev->steps > CQ_EVAL_MAX_STEPS)
-            return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the loop does not end");
+        rounds++;
+        CQ_TRY(loop_round(ev, s, CQ_NONE, flow, &over));
     }
-    return CQ_OK;
+    return loop_end(ev, flow);
+}
+
+/* The rounds of a for over a range of known numbers, or over a list. */
+static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_thing *range,
+                             const cq_list *list, int64_t n, cq_flow *flow)
+{
+    bool over = false;
+
+    *flow = CQ_FLOW_NEXT;
+    for (int64_t i = 0; (list ? i < (int64_t)list->n : i < n) && !over; i++)
+        CQ_TRY(loop_round(ev, s,
+                          list ? list->items[i]
+                               : cq_val_of_i64(range->start.value + i * range->step.value),
+                          flow, &over));
+    return loop_end(ev, flow);
 }
 
 static cq_status eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
 {
     cq_val    iterable, items;
     cq_thing *range;
-    bool      known, over = false;
+    cq_status status;
+    bool      known = true;
+    int64_t   n = 0;
 
     CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
-    range = cq_thing_as(iterable, CQ_THING_RANGE);
+    iterable = cq_val_unwrap(iterable);
+    items    = iterable;
+    range    = cq_thing_as(iterable, CQ_THING_RANGE);
     if (range) {
-        int64_t n = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
-                                          : range->start.value - range->stop.value - range->step.value - 1;
         int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
 
-        n = step && n > 0 ? n / step : 0;
-        if (range->start.expr || range->stop.expr || range->step.expr ||
-            (ev->capture && n > CQ_EVAL_MAX_UNROLL))
-            return cq_eval_loop(ev, s, iterable, flow);
-        cq_val_retain(iterable);
-        for (int64_t i = 0; i < n && !over; i++) {
-            cq_status status = cq_eval_assign(
-                ev, s->u.loop.target, cq_val_of_i64(range->start.value + i * range->step.value));
-
-            if (status == CQ_OK)
-                status = loop_round(ev, s, flow, &over);
-            if (status == CQ_OK && ++ev->steps > CQ_EVAL_MAX_STEPS)
-                status = cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the loop does not end");
-            if (status != CQ_OK) {
-                cq_val_release(iterable);
-                return status;
-            }
-        }
-        cq_val_release(iterable);
-        return CQ_OK;
+        n     = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
+                                      : range->start.value - range->stop.value - range->step.value - 1;
+        n     = step && n > 0 ? n / step : 0;
+        known = !range->start.expr && !range->stop.expr && !range->step.expr &&
+                !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
+    } else {
+        CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
     }
-    CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
-    if (!known)
-        return cq_eval_loop(ev, s, iterable, flow);
+    if (!known) {
+        CQ_TRY(cq_eval_loop(ev, s, iterable, flow));
+        return loop_end(ev, flow);
+    }
     cq_val_retain(items);
-    for (size_t i = 0; i < items.u.list->n && !over; i++) {
-        cq_status status = cq_eval_assign(ev, s->u.loop.target, items.u.list->items[i]);
-
-        if (status == CQ_OK)
-            status = loop_round(ev, s, flow, &over);
-        if (status != CQ_OK) {
-            cq_val_release(items);
-            return status;
-        }
-    }
+    status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n, flow);
     cq_val_release(items);
-    return CQ_OK;
+    return status;
 }
 
 static cq_status eval_raise(cq_eval *ev, const cq_ast_stmt *s)
@@ -781,6 +827,8 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flo
         cq_ctx_pop(ev->cx, mark, &ev->result, *flow == CQ_FLOW_RETURN);
         if (rest_done)
             break;
+        if (*flow == CQ_FLOW_MAYBE)
+            return cq_eval_rest(ev, b, i + 1, flow);
     }
     return CQ_OK;
 }

@@ -45,7 +45,7 @@ typedef enum cq_thing_kind {
     CQ_THING_ENUM,      /* a member */
     CQ_THING_NAMED,     /* a NamedTuple */
     CQ_THING_RANGE,
-    CQ_THING_SEQUENCE,  /* a list of tensors whose length is not known: a value of the graph */
+    CQ_THING_OPTIONAL,  /* a value or None, as only the run tells */
     CQ_THING_UNDEFINED  /* no value on some path; using it is the error `text` */
 } cq_thing_kind;
 
@@ -66,12 +66,11 @@ struct cq_thing {
     cq_ast_def   *def;
     cq_ast_class *cls; /* of CLASS, OBJECT, ENUM, NAMED */
     const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
-    cq_val        self; /* bound object of FUNCTION, value of METHOD and ENUM, list of NAMED */
+    cq_val        self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED */
     cq_frame     *closure; /* of a nested function; borrowed from the frame below */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
     cq_int        start, stop, step; /* of a RANGE */
-    cq_value     *value; /* of a SEQUENCE */
-    cq_type       element; /* of a SEQUENCE */
+    cq_value     *has; /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 
 cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind);
@@ -84,6 +83,12 @@ static inline cq_val cq_val_of_thing(cq_thing *t)
 }
 
 cq_val *cq_thing_attribute(cq_thing *object, const char *interned); /* NULL: none */
+
+/* A NamedTuple of the class of like; items is a tuple. */
+cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out);
+
+/* What an OPTIONAL holds, anything else as it is: where a program uses a value, it is not None. */
+cq_val cq_val_unwrap(cq_val v);
 
 /* "Tensor", "List[int]", "Net": how messages call the type of a value. */
 const char *cq_eval_type_name(cq_val v);
@@ -145,7 +150,13 @@ typedef struct cq_change {
     uint32_t  old_version, old_current;
 } cq_change;
 
-typedef enum cq_flow { CQ_FLOW_NEXT, CQ_FLOW_RETURN, CQ_FLOW_BREAK, CQ_FLOW_CONTINUE } cq_flow;
+typedef enum cq_flow {
+    CQ_FLOW_NEXT,
+    CQ_FLOW_RETURN,
+    CQ_FLOW_BREAK,
+    CQ_FLOW_CONTINUE,
+    CQ_FLOW_MAYBE /* one of them or NEXT, as only the run tells: flags of the frame say (exit.c) */
+} cq_flow;
 
 struct cq_eval {
     cq_ctx     *cx;
@@ -184,10 +195,11 @@ typedef struct cq_path {
     cq_val  result; /* of a return; retained */
 } cq_path;
 
-/* Runs statements of b from first on (and then, if rest is not NULL, those of rest from rest_at
- * on) into block, writes down what changed, and takes all changes back. */
+/* Runs the statements of b (and then, if rest is not NULL, those of rest from rest_at on) into
+ * block, writes down what changed, and takes all changes back. flagged: how the path ended is
+ * one of its changes. */
 cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
-                          const cq_ast_block *rest, size_t rest_at, cq_path *path);
+                          const cq_ast_block *rest, size_t rest_at, bool flagged, cq_path *path);
 void      cq_path_clear(cq_path *path);
 
 /* The same in two steps, for what a loop does around its body. end takes all changes back. */
@@ -199,6 +211,9 @@ typedef struct cq_exploration {
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
 cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
 
+/* Whether what the place is in was made on the path: nobody else knows it. */
+bool cq_path_is_only_holder(const cq_path *path, const cq_change *place);
+
 /* The value that a place holds now, or held at the end of a path. */
 cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
 cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
@@ -208,6 +223,17 @@ bool      cq_place_same(const cq_change *a, const cq_change *b);
 /* Whether a value can be used in block, and whether a size can be computed in block (its symbols come from there or further out). */
 bool cq_value_is_visible(const cq_value *v, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
+
+/* exit.c: leaving blocks in their middle, when only the run tells whether.
+ * Goes on with a block after flow, if that is NEXT or MAYBE. */
+cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow);
+cq_status cq_exit_note(cq_eval *ev, cq_flow flow); /* in the flags */
+typedef enum cq_exit_flags { CQ_EXIT_BREAK = 1, CQ_EXIT_CONTINUE = 2, CQ_EXIT_RETURN = 4 } cq_exit_flags;
+cq_status cq_exit_clear(cq_eval *ev, int flags); /* sets those of them that are there to False */
+cq_status cq_exit_flag(cq_eval *ev, int flags, cq_val *out); /* whether any of them is set */
+cq_status cq_exit_result(cq_eval *ev, cq_val *out); /* of a function that ends in MAYBE */
+/* A round of a loop that is over if a flag says so. */
+cq_status cq_exit_round(cq_eval *ev, const cq_ast_stmt *loop, cq_val item, cq_flow *flow);
 
 /* branch.c, loop.c */
 cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,
@@ -220,6 +246,9 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
                           const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
                           cq_val *out, bool *found);
 
+/* The arguments with what their OPTIONALs hold; the same ones if there is none. */
+const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n);
+
 /* resolve.c: the overload of an operator of the table that takes these arguments, and its call. */
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
@@ -229,6 +258,7 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v);
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out);
+bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* only the run tells it */
 
 /* attribute.c */
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);

@@ -29,6 +29,7 @@ static cq_status refill_list(cq_list *list, const cq_list *from)
         cq_val_retain(from->items[i]);
     while (list->n)
         cq_val_release(list->items[--list->n]);
+    list->sequence = from->sequence;
     CQ_TRY(cq_vec_reserve(list, from->n));
     for (size_t i = 0; i < from->n; i++)
         list->items[list->n++] = from->items[i];
@@ -224,7 +225,7 @@ cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status,
 }
 
 cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
-                          const cq_ast_block *rest, size_t rest_at, cq_path *path)
+                          const cq_ast_block *rest, size_t rest_at, bool flagged, cq_path *path)
 {
     cq_exploration x;
     cq_status      status;
@@ -232,9 +233,12 @@ cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
     cq_explore_begin(ev, block, &x);
     path->flow = CQ_FLOW_NEXT;
     status     = cq_eval_block(ev, b, 0, &path->flow);
-    if (status == CQ_OK && rest && path->flow == CQ_FLOW_NEXT)
-        status = cq_eval_block(ev, rest, rest_at, &path->flow);
-    path->result = path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result) : CQ_NONE;
+    if (status == CQ_OK && rest)
+        status = cq_eval_rest(ev, rest, rest_at, &path->flow);
+    path->result = status == CQ_OK && path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result)
+                                                                   : CQ_NONE;
+    if (status == CQ_OK && flagged)
+        status = cq_exit_note(ev, path->flow);
     return cq_explore_end(ev, &x, status, path);
 }
 
@@ -245,6 +249,51 @@ void cq_path_clear(cq_path *path)
     cq_vec_clear(&path->changes);
     cq_val_release(path->result);
     path->result = CQ_NONE;
+}
+
+/* How often the path refers to what is at p, which may be in a container in turn. */
+static int count_in(cq_val v, const void *p, int depth)
+{
+    int n = 0;
+
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        n = v.u.list == p;
+        for (size_t i = 0; i < v.u.list->n && depth < 8; i++)
+            n += count_in(v.u.list->items[i], p, depth + 1);
+        return n;
+    case CQ_VAL_DICT:
+        n = v.u.dict == p;
+        for (size_t i = 0; i < v.u.dict->n && depth < 8; i++)
+            n += count_in(v.u.dict->entries[i].value, p, depth + 1);
+        return n;
+    case CQ_VAL_OBJECT:
+        n = (const void *)v.u.box == p;
+        if (depth < 8 && cq_thing_as(v, CQ_THING_NAMED))
+            n += count_in(cq_thing_of(v)->self, p, depth + 1);
+        return n;
+    default: return 0;
+    }
+}
+
+bool cq_path_is_only_holder(const cq_path *path, const cq_change *place)
+{
+    int refs, held = 0;
+
+    switch (place->kind) {
+    case CQ_CHANGE_LIST: refs = atomic_load(&((cq_list *)place->where)->refs); break;
+    case CQ_CHANGE_DICT: refs = atomic_load(&((cq_dict *)place->where)->refs); break;
+    case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_thing *)place->where)->box.refs); break;
+    default: return false;
+    }
+    for (size_t i = 0; i < path->changes.n; i++) {
+        const cq_change *c = &path->changes.items[i];
+
+        held += c->kind != CQ_CHANGE_SLOT && c->kind != CQ_CHANGE_TRACK && c->where == place->where;
+        held += count_in(c->old, place->where, 0);
+    }
+    return held + count_in(path->result, place->where, 0) >= refs;
 }
 
 cq_val cq_path_value(const cq_path *path, const cq_change *place)

@@ -1,6 +1,6 @@
 /* x[index]. On tensors, what Python's indexing means becomes select, slice, unsqueeze and
  * index; an assignment writes through the same views. */
-#include "script/eval.h"
+#include "script/sequence.h"
 
 enum { MAX_PARTS = 64 };
 
@@ -202,6 +202,33 @@ static cq_status position(cq_eval *ev, cq_val index, size_t n, size_t *out)
     return CQ_OK;
 }
 
+bool cq_eval_is_open_index(const cq_eval *ev, cq_val index)
+{
+    if (!ev->capture || ev->tracing)
+        return false;
+    return index.kind == CQ_VAL_INT      ? index.u.i.expr != NULL
+           : index.kind == CQ_VAL_TENSOR ? !index.u.tensor->storage && !index.u.tensor->known
+                                         : false;
+}
+
+static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
+{
+    cq_item_type item = { 0 };
+    cq_value    *value;
+    cq_val       list = { .kind = CQ_VAL_LIST, .u.list = object.u.list };
+    bool         found;
+
+    if (!object.u.list->sequence) {
+        CQ_TRY(cq_item_type_of_list(&item, list));
+        if (item.kind == CQ_VAL_NONE)
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "an empty list has no items to choose from");
+        CQ_TRY(cq_sequence_value(ev, list, &item, &value));
+        CQ_TRY(cq_sequence_list(ev, value, &item, cq_i((int64_t)object.u.list->n), &list));
+    }
+    return cq_eval_builtin(ev, "aten::__getitem__", (cq_val[]){ list, index }, 2, NULL, NULL, 0, out,
+                           &found);
+}
+
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
 {
     cq_thing *named = cq_thing_as(object, CQ_THING_NAMED), *t = cq_thing_as(object, CQ_THING_OBJECT);
@@ -210,11 +237,14 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
     size_t    at;
     bool      known;
 
+    index = cq_val_unwrap(index);
     if (named)
         object = named->self;
     switch (object.kind) {
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
+        if (object.u.list->sequence || cq_eval_is_open_index(ev, index))
+            return choose(ev, object, index, out);
         CQ_TRY(position(ev, index, object.u.list->n, &at));
         *out = object.u.list->items[at];
         return CQ_OK;
@@ -224,6 +254,9 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
         *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
         return ev->cx->status;
     case CQ_VAL_DICT:
+        if (cq_eval_is_open_index(ev, index))
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                           "a key of a dict that only the run tells cannot be exported");
         found = cq_dict_get(object.u.dict, index);
         if (!found)
             return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
@@ -241,9 +274,6 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
         return call_op(ev, "aten::select.int", (cq_val[]){ object, cq_val_of_i64(0), index }, 3, out);
     default: break;
     }
-    if (cq_thing_as(object, CQ_THING_SEQUENCE))
-        return cq_eval_builtin(ev, "sequence::at", (cq_val[]){ object, index }, 2, NULL, NULL, 0, out,
-                               &known);
     if (t && t->cls) { /* a ModuleList or ModuleDict, or a class with __getitem__ */
         cq_val items;
 
@@ -329,10 +359,21 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     cq_val    v;
     cq_thing *named = cq_thing_as(object, CQ_THING_NAMED), *t = cq_thing_as(object, CQ_THING_OBJECT);
 
+    if (cq_thing_as(object, CQ_THING_OPTIONAL))
+        return cq_eval_index(ev, cq_val_unwrap(object), index, out);
     if (object.kind == CQ_VAL_TENSOR)
         return index_tensor(ev, object, index, out);
     if (named)
         object = named->self;
+    if (index->kind == CQ_X_SLICE && cq_sequence_of(object)) {
+        cq_val args[4] = { object };
+        bool   found;
+
+        CQ_TRY(bound(ev, index->u.slice.start, CQ_NONE, &args[1]));
+        CQ_TRY(bound(ev, index->u.slice.stop, CQ_NONE, &args[2]));
+        CQ_TRY(bound(ev, index->u.slice.step, CQ_NONE, &args[3]));
+        return cq_eval_builtin(ev, "aten::slice", args, 4, NULL, NULL, 0, out, &found);
+    }
     if (index->kind == CQ_X_SLICE) {
         if (t) {
             bool known;
@@ -353,8 +394,12 @@ cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index
     cq_val at, args[3], ignored;
     bool   found;
 
+    object = cq_val_unwrap(object);
     if (object.kind == CQ_VAL_TENSOR)
         return set_tensor(ev, object, index, v);
+    if (index->kind == CQ_X_SLICE && cq_sequence_of(object))
+        return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
+                            "a slice of a list whose length only the run tells cannot be set");
     if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST) {
         cq_val  items, rest;
         int64_t start, stop, step;

@@ -1,6 +1,6 @@
 /* Finding the overload of an operator for the arguments of a call, as PyTorch does: overloads
  * in the order of its registry, first without and then with implicit conversions. */
-#include "script/eval.h"
+#include "script/builtin.h"
 
 #include <stdio.h>
 
@@ -28,10 +28,8 @@ static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
     if (v->kind == CQ_VAL_NONE)
         return want->optional || want->base == CQ_SCHEMA_ANY || want->base == CQ_SCHEMA_NONE;
     if (want->list_depth) {
-        if (v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE)
+        if (cq_val_is_list(*v))
             return items_fit(v, want, convert);
-        if (cq_thing_as(*v, CQ_THING_SEQUENCE))
-            return want->base == CQ_SCHEMA_TENSOR;
         /* One number for a list of fixed size. */
         return want->list_size > 0 && ((want->base == CQ_SCHEMA_INT && v->kind == CQ_VAL_INT) ||
                                        (want->base == CQ_SCHEMA_FLOAT && v->kind == CQ_VAL_FLOAT));
@@ -136,10 +134,13 @@ static cq_status convert_args(cq_eval *ev, const cq_schema *s, cq_val *args)
                                    : t->base == CQ_SCHEMA_FLOAT ? "aten::Float"
                                                                 : "aten::item",
                                    &v, 1, NULL, NULL, 0, &args[i], &found));
-        } else if (args[i].kind == CQ_VAL_INT && t->base == CQ_SCHEMA_FLOAT && !t->list_depth) {
-            args[i] = cq_val_of_f64((double)args[i].u.i.value);
-        } else if (args[i].kind == CQ_VAL_BOOL && t->base == CQ_SCHEMA_INT && !t->list_depth) {
-            args[i] = cq_val_of_i64(args[i].u.b.value);
+        } else if (!t->list_depth &&
+                   ((args[i].kind == CQ_VAL_INT && t->base == CQ_SCHEMA_FLOAT) ||
+                    (args[i].kind == CQ_VAL_BOOL && t->base == CQ_SCHEMA_INT))) {
+            cq_val v = args[i];
+
+            CQ_TRY(cq_eval_builtin(ev, t->base == CQ_SCHEMA_INT ? "aten::Int" : "aten::Float", &v, 1,
+                                   NULL, NULL, 0, &args[i], &found));
         }
     }
     return CQ_OK;
@@ -271,7 +272,7 @@ static cq_status scalar_first(cq_eval *ev, const char *name, const cq_val *args,
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
 {
-    call_args    c = { args, kw, names, n_args, n_kw };
+    call_args    c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
     cq_val       filled[MAX_SCHEMA_ARGS];
     char         plain[256], full[512];
     const char  *overload = strchr(name, '.');
@@ -280,6 +281,7 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
     bool         in_place, done;
 
     *out = CQ_NONE;
+    args = c.args;
     if (overload && cq_op_find(name)) { /* an overload named outright */
         const cq_op *op = cq_op_find(name);
 

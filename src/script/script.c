@@ -1,6 +1,7 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
 #include "script/builtin.h"
+#include "script/sequence.h"
 
 #include <stdio.h>
 
@@ -82,6 +83,40 @@ static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_va
 
 typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
 
+/* An output of the graph that is no tensor: a sequence, or a tensor that may be missing. */
+static cq_status open_output(cq_eval *ev, cq_val v)
+{
+    cq_graph *g   = ev->capture->graph;
+    cq_thing *opt = cq_thing_as(v, CQ_THING_OPTIONAL);
+    cq_node  *node;
+    cq_value *value;
+    cq_tensor *t;
+
+    if (!opt)
+        return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(cq_sequence_of(v)->value));
+    if (opt->self.kind != CQ_VAL_TENSOR && !cq_val_is_number(opt->self))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a model cannot return %s that may be None, as only the run tells",
+                       cq_eval_type_name(opt->self));
+    CQ_TRY(cq_eval_as_tensor(ev, opt->self, &t));
+    value = cq_capture_value(ev->capture, ev->cx, t);
+    if (!value)
+        return ev->cx->status;
+    node = cq_capture_node(ev->capture, ev->cx, "optional::make",
+                           (cq_operand[]){ CQ_OPERAND_OF(opt->has), CQ_OPERAND_OF(value) }, 2, 1);
+    if (!node)
+        return g->status;
+    node->outputs[0]->type      = value->type;
+    node->outputs[0]->type.kind = CQ_TYPE_OPTIONAL;
+    return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(node->outputs[0]));
+}
+
+/* A list of known length has an output for each item, even if it had to become a sequence. */
+static bool is_short(cq_int length)
+{
+    return !length.expr && length.value > 0 && length.value <= CQ_EVAL_MAX_UNROLL;
+}
+
 static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
 {
     cq_thing  *named = cq_thing_as(v, CQ_THING_NAMED);
@@ -89,6 +124,17 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
 
     if (named)
         v = named->self;
+    if (cq_sequence_of(v) && is_short(cq_sequence_of(v)->length)) {
+        for (int64_t i = 0; i < cq_sequence_known_length(v).value; i++) {
+            cq_val item;
+
+            CQ_TRY(cq_sequence_at(ev, cq_sequence_of(v), cq_i(i), &item));
+            CQ_TRY(each_leaf(ev, item, fn, user));
+        }
+        return CQ_OK;
+    }
+    if (cq_sequence_of(v) || cq_thing_as(v, CQ_THING_OPTIONAL))
+        return open_output(ev, v);
     switch (v.kind) {
     case CQ_VAL_NONE: return CQ_OK;
     case CQ_VAL_TENSOR: return fn(ev, v.u.tensor, user);
@@ -277,6 +323,23 @@ static cq_status name_weights(cq_eval *ev, cq_thing *module, const char *prefix,
     return CQ_OK;
 }
 
+/* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
+ * values do not tell. */
+static cq_status empty_outputs(cq_eval *ev, cq_val v)
+{
+    cq_item_type item = { .kind = CQ_VAL_TENSOR, .dtype = CQ_DTYPE_F32 };
+    cq_value    *value;
+
+    if (!cq_val_is_list(v))
+        return CQ_OK;
+    for (size_t i = 0; i < v.u.list->n; i++)
+        CQ_TRY(empty_outputs(ev, v.u.list->items[i]));
+    if (v.kind != CQ_VAL_LIST || v.u.list->n)
+        return CQ_OK;
+    CQ_TRY(cq_sequence_value(ev, v, &item, &value));
+    return cq_vec_push(&ev->capture->graph->top->returns, CQ_OPERAND_OF(value));
+}
+
 static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
                          const cq_script_inputs *inputs)
 {
@@ -291,6 +354,8 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
                 &result));
     CQ_TRY(each_leaf(ev, result, keep_graph_output, NULL));
     CQ_TRY(cq_capture_add_outputs(ev->capture));
+    if (!ev->capture->graph->top->returns.n)
+        CQ_TRY(empty_outputs(ev, result));
     if (!ev->capture->graph->top->returns.n)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the model returns no tensor");
     return CQ_OK;

@@ -63,12 +63,30 @@ const char *cq_eval_type_name(cq_val v)
 {
     static const char *const things[] = { "module", "function", "function", "method",
                                           "class",  "object",   "enum",     "NamedTuple",
-                                          "range",  "List[Tensor]", "undefined" };
+                                          "range",  "Optional", "undefined" };
     cq_thing *t = cq_thing_of(v);
 
     if (!t)
         return cq_val_kind_name(v.kind);
     return t->cls ? t->cls->name : things[t->kind];
+}
+
+cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out)
+{
+    cq_thing *t;
+
+    CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
+    t->cls  = like->cls;
+    t->self = cq_val_retain(items);
+    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    return ev->cx->status;
+}
+
+cq_val cq_val_unwrap(cq_val v)
+{
+    cq_thing *t = cq_thing_as(v, CQ_THING_OPTIONAL);
+
+    return t ? t->self : v;
 }
 
 /* ---- frames ---- */
@@ -128,6 +146,7 @@ cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
     if (!ev->journaling)
         return CQ_OK;
     CQ_TRY(cq_list_new(&copy, 0));
+    copy->sequence = list->sequence;
     for (size_t i = 0; i < list->n && status == CQ_OK; i++)
         status = cq_list_push(copy, list->items[i]);
     if (status == CQ_OK)

@@ -73,6 +73,11 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
     bool        found;
 
     *out = v;
+    if (cq_thing_as(v, CQ_THING_OPTIONAL)) {
+        if (strcmp(name, "Optional") != 0)
+            *out = cq_val_unwrap(v);
+        return CQ_OK;
+    }
     if (type->kind == CQ_X_INDEX && strcmp(name, "Optional") == 0)
         return v.kind == CQ_VAL_NONE ? CQ_OK : cq_eval_annotate(ev, type->u.index.index, v, out);
     if (v.kind == CQ_VAL_TENSOR && strcmp(name, "int") == 0)

@@ -62,6 +62,10 @@ struct cq_list {
     atomic_int refs;
     size_t     n, cap;
     cq_val    *items;
+
+    /* A list whose length only the run of a model tells has no items, but this: what the
+     * evaluator knows of it (script/sequence.h). */
+    const struct cq_sequence *sequence;
 };
 
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */

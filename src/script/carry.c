@@ -1,0 +1,598 @@
+/* Carrying values through a loop. A place starts in the form that every round leaves it in: a
+ * sequence if its list grows, an optional if it is None at one end. The tensors and numbers of
+ * that form, in order, are the parameters and results of the Loop. */
+#include "script/carry.h"
+#include "script/builtin.h"
+#include "script/join.h"
+
+enum { MAX_CARRIED = 240 };
+
+static cq_status no(cq_carry *c, const char *why)
+{
+    return cq_eval_fail(c->ev, c->at, CQ_E_UNSUPPORTED, "%s in a loop of unknown length", why);
+}
+
+static cq_status failed(cq_carry *c)
+{
+    return c->ev->cx->status != CQ_OK ? c->ev->cx->status : CQ_E_NO_MEMORY;
+}
+
+/* ---- forms ---- */
+
+static bool same_items(const cq_list *a, const cq_list *b);
+
+/* Whether b can be put into the form of a without changing that. */
+static bool same_form(cq_val a, cq_val b)
+{
+    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+
+    if (cq_val_is_undefined(a))
+        return false;
+    if (cq_val_is_undefined(b))
+        return true;
+    if (ta && ta->kind == CQ_THING_OPTIONAL)
+        return b.kind == CQ_VAL_NONE || same_form(ta->self, cq_val_unwrap(b));
+    if (cq_sequence_of(a))
+        return b.kind == CQ_VAL_LIST;
+    if (a.kind != b.kind)
+        return false;
+    if (a.kind == CQ_VAL_TENSOR || cq_val_is_number(a))
+        return true;
+    if (a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE)
+        return !cq_sequence_of(b) && same_items(a.u.list, b.u.list);
+    if (a.kind == CQ_VAL_DICT) {
+        bool same = a.u.dict->n == b.u.dict->n;
+
+        for (size_t i = 0; i < a.u.dict->n && same; i++) {
+            cq_val *other = cq_dict_get(b.u.dict, a.u.dict->entries[i].key);
+
+            same = other && same_form(a.u.dict->entries[i].value, *other);
+        }
+        return same;
+    }
+    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls)
+        return same_items(ta->self.u.list, tb->self.u.list);
+    return cq_val_plainly_equal(a, b);
+}
+
+static bool same_items(const cq_list *a, const cq_list *b)
+{
+    bool same = a->n == b->n;
+
+    for (size_t i = 0; i < a->n && same; i++)
+        same = same_form(a->items[i], b->items[i]);
+    return same;
+}
+
+static cq_status common_form(cq_carry *c, cq_val a, cq_val b, cq_val *out);
+
+static cq_status common_items(cq_carry *c, const cq_list *a, const cq_list *b, cq_val_kind kind,
+                              cq_val *out)
+{
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, kind, out));
+    for (size_t i = 0; i < a->n; i++) {
+        cq_val v;
+
+        CQ_TRY(common_form(c, a->items[i], b->items[i], &v));
+        CQ_TRY(cq_list_push(out->u.list, v));
+    }
+    return CQ_OK;
+}
+
+static cq_status common_sequence(cq_carry *c, cq_val a, cq_val b, cq_val *out)
+{
+    cq_item_type item = { 0 };
+    cq_value    *v;
+
+    CQ_TRY(cq_item_type_of_list(&item, a));
+    CQ_TRY(cq_item_type_of_list(&item, b));
+    cq_item_type_limit(&item, c->node->block);
+    CQ_TRY(cq_sequence_value(c->ev, a, &item, &v));
+    return cq_sequence_list(c->ev, v, &item, cq_sequence_known_length(a), out);
+}
+
+static cq_status common_optional(cq_carry *c, cq_val a, cq_val b, cq_val *out)
+{
+    cq_thing  *t = cq_thing_as(a, CQ_THING_OPTIONAL);
+    cq_val     v = cq_val_unwrap(a), other = cq_val_unwrap(b);
+    cq_tensor *has = NULL;
+    cq_value  *value = t ? t->has : NULL;
+
+    if (!t) {
+        CQ_TRY(cq_eval_as_tensor(c->ev, cq_val_of_bool(a.kind != CQ_VAL_NONE), &has));
+        value = cq_capture_value(c->ev->capture, c->ev->cx, has);
+        if (!value)
+            return failed(c);
+    }
+    if (v.kind == CQ_VAL_NONE)
+        CQ_TRY(cq_eval_stand_in(c->ev, other, &v));
+    else if (other.kind != CQ_VAL_NONE)
+        CQ_TRY(common_form(c, v, other, &v));
+    return cq_eval_new_optional(c->ev, value, v, out);
+}
+
+/* a in the form that b can be put into as well. Runs outside of the body: of b, whose tensors are
+ * of the body, only the form is looked at. */
+static cq_status common_form(cq_carry *c, cq_val a, cq_val b, cq_val *out)
+{
+    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+
+    *out = a;
+    if (same_form(a, b))
+        return CQ_OK;
+    if (cq_val_is_undefined(a))
+        return cq_eval_stand_in(c->ev, b, out);
+    if (a.kind == CQ_VAL_NONE || b.kind == CQ_VAL_NONE || (ta && ta->kind == CQ_THING_OPTIONAL) ||
+        (tb && tb->kind == CQ_THING_OPTIONAL))
+        return common_optional(c, a, b, out);
+    if (a.kind == CQ_VAL_LIST && b.kind == CQ_VAL_LIST &&
+        (cq_sequence_of(b) || a.u.list->n != b.u.list->n))
+        return common_sequence(c, a, b, out);
+    if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind &&
+        a.u.list->n == b.u.list->n)
+        return common_items(c, a.u.list, b.u.list, a.kind, out);
+    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls) {
+        cq_val items;
+
+        CQ_TRY(common_items(c, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
+        return cq_eval_new_named(c->ev, ta, items, out);
+    }
+    if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
+        return no(c, "a dict changes its keys or the form of its values");
+    if (a.kind == CQ_VAL_STR && b.kind == CQ_VAL_STR)
+        return no(c, "a text changes");
+    return cq_eval_fail(c->ev, c->at, CQ_E_UNSUPPORTED,
+                        "a value changes from %s to %s in a loop of unknown length",
+                        cq_eval_type_name(a), cq_eval_type_name(b));
+}
+
+/* ---- the leaves of a form ---- */
+
+/* What is done with leaf number i: like as it started, now as it is; *out stands in its place. */
+typedef cq_status (*leaf_fn)(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out);
+
+typedef struct walk {
+    cq_carry *c;
+    leaf_fn   fn;
+    size_t    next;
+} walk;
+
+static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out);
+
+static cq_status walk_items(walk *w, const cq_list *like, const cq_list *now, cq_val_kind kind,
+                            cq_val *out)
+{
+    CQ_TRY(cq_eval_list(w->c->ev, NULL, 0, kind, out));
+    for (size_t i = 0; i < like->n; i++) {
+        cq_val v;
+
+        CQ_TRY(walk_value(w, like->items[i], now->items[i], &v));
+        CQ_TRY(cq_list_push(out->u.list, v));
+    }
+    return CQ_OK;
+}
+
+static cq_status walk_dict(walk *w, const cq_dict *like, const cq_dict *now, cq_val *out)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_ctx_own(w->c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    CQ_TRY(w->c->ev->cx->status);
+    for (size_t i = 0; i < like->n; i++) {
+        cq_val v;
+
+        CQ_TRY(walk_value(w, like->entries[i].value, *cq_dict_get(now, like->entries[i].key), &v));
+        CQ_TRY(cq_dict_set(dict, like->entries[i].key, v));
+    }
+    return CQ_OK;
+}
+
+static cq_status walk_optional(walk *w, const cq_thing *like, cq_val now, cq_val *out)
+{
+    cq_thing *t = cq_thing_as(now, CQ_THING_OPTIONAL);
+    cq_val    had = { .kind = CQ_VAL_BOOL, .u.b = { true, like->has } };
+    cq_val    has = { .kind = CQ_VAL_BOOL, .u.b = { now.kind != CQ_VAL_NONE, t ? t->has : NULL } };
+    cq_val    v   = cq_val_unwrap(now);
+
+    CQ_TRY(w->fn(w->c, w->next++, had, has, &has));
+    if (v.kind == CQ_VAL_NONE)
+        CQ_TRY(cq_eval_stand_in(w->c->ev, like->self, &v));
+    CQ_TRY(walk_value(w, like->self, v, &v));
+    return cq_eval_new_optional(w->c->ev, has.u.b.origin, v, out);
+}
+
+static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out)
+{
+    cq_thing *t = cq_thing_of(like);
+
+    *out = like;
+    if (cq_val_is_undefined(now))
+        CQ_TRY(cq_eval_stand_in(w->c->ev, like, &now));
+    if (t && t->kind == CQ_THING_OPTIONAL)
+        return walk_optional(w, t, now, out);
+    if (cq_sequence_of(like) || like.kind == CQ_VAL_TENSOR || cq_val_is_number(like))
+        return w->fn(w->c, w->next++, like, now, out);
+    if (like.kind == CQ_VAL_LIST || like.kind == CQ_VAL_TUPLE)
+        return walk_items(w, like.u.list, now.u.list, like.kind, out);
+    if (like.kind == CQ_VAL_DICT)
+        return walk_dict(w, like.u.dict, now.u.dict, out);
+    if (t && t->kind == CQ_THING_NAMED) {
+        cq_val items;
+
+        CQ_TRY(walk_items(w, t->self.u.list, cq_thing_of(now)->self.u.list, CQ_VAL_TUPLE, &items));
+        return cq_eval_new_named(w->c->ev, t, items, out);
+    }
+    return CQ_OK;
+}
+
+/* ---- types ---- */
+
+static cq_status type_of(cq_carry *c, const cq_value *v, cq_item_type *t)
+{
+    *t = (cq_item_type){ .kind = CQ_VAL_TENSOR, .dtype = v->type.dtype, .rank = v->type.rank };
+    if (t->rank > CQ_ITEM_MAX_RANK)
+        return no(c, "a tensor of more than 8 dimensions is carried");
+    for (int i = 0; i < t->rank; i++)
+        t->sizes[i] = v->type.sizes[i];
+    return CQ_OK;
+}
+
+/* The type for a value of the graph: its open sizes are symbols of its own. */
+static cq_type graph_type(cq_carry *c, const cq_carried *x, cq_value *v)
+{
+    cq_graph *g = c->ev->capture->graph;
+    cq_int    sizes[CQ_ITEM_MAX_RANK];
+
+    if (x->kind == CQ_VAL_LIST)
+        return (cq_type){ .kind = CQ_TYPE_LIST, .dtype = x->type.dtype, .rank = -1 };
+    for (int i = 0; i < x->type.rank; i++)
+        sizes[i] = cq_int_is_open(x->type.sizes[i])
+                       ? cq_symbol_fresh(&g->symbols, "d", x->start->type.sizes[i].value, v, i)
+                       : x->type.sizes[i];
+    return cq_ir_tensor_type(g, x->type.dtype, (size_t)x->type.rank, sizes);
+}
+
+/* ---- start ---- */
+
+static cq_status new_item(cq_carry *c, cq_carried **out)
+{
+    if (c->n == MAX_CARRIED)
+        return no(c, "too many values are carried");
+    if (!c->items)
+        c->items = cq_alloc_array(MAX_CARRIED, sizeof *c->items);
+    if (!c->items)
+        return CQ_E_NO_MEMORY;
+    *out  = &c->items[c->n++];
+    **out = (cq_carried){ .kind = CQ_VAL_TENSOR };
+    return CQ_OK;
+}
+
+static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
+{
+    const cq_sequence *seq = cq_sequence_of(like);
+    cq_carried        *x;
+    cq_tensor         *t;
+
+    (void)i;
+    *out = now;
+    CQ_TRY(new_item(c, &x));
+    x->kind = like.kind;
+    if (seq) {
+        x->start  = seq->value;
+        x->type   = seq->item;
+        x->length = seq->length;
+        cq_item_type_limit(&x->type, c->node->block);
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_as_tensor(c->ev, like, &t));
+    x->start = cq_capture_value(c->ev->capture, c->ev->cx, t);
+    return x->start ? type_of(c, x->start, &x->type) : failed(c);
+}
+
+static cq_status start_all(cq_carry *c)
+{
+    walk w = { c, start_leaf, 0 };
+
+    c->n = 0;
+    for (size_t i = 0; i < c->places.n; i++) {
+        cq_val ignored, start = c->places.items[i].start;
+
+        CQ_TRY(walk_value(&w, start, start, &ignored));
+    }
+    for (size_t i = 0; i < c->tracks.n; i++) {
+        cq_carried *x;
+
+        CQ_TRY(new_item(c, &x));
+        x->track = c->tracks.items[i];
+        x->start = x->track->value;
+        CQ_TRY(type_of(c, x->start, &x->type));
+    }
+    return CQ_OK;
+}
+
+/* ---- rounds ---- */
+
+/* A value of the graph, as what the carried one is. */
+static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val like, cq_val *out)
+{
+    cq_eval   *ev = c->ev;
+    cq_tensor *t;
+
+    switch (x->kind) {
+    case CQ_VAL_INT:
+        *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", like.u.i.value, v, -1));
+        return CQ_OK;
+    case CQ_VAL_FLOAT: *out = (cq_val){ .kind = x->kind, .u.f = { like.u.f.value, v } }; return CQ_OK;
+    case CQ_VAL_BOOL: *out = (cq_val){ .kind = x->kind, .u.b = { like.u.b.value, v } }; return CQ_OK;
+    case CQ_VAL_LIST: return cq_sequence_list(ev, v, &x->type, x->length, out);
+    default:
+        t    = cq_capture_tensor(ev->capture, ev->cx, v);
+        *out = cq_val_of_tensor(t);
+        return ev->cx->status;
+    }
+}
+
+static cq_status bind_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
+{
+    (void)now;
+    return as_value(c, &c->items[i], c->items[i].param, like, out);
+}
+
+/* A tensor that is changed in place holds v from now on. */
+static cq_status set_track(cq_carry *c, cq_track *t, cq_value *v)
+{
+    if (c->ev->capture->will_change)
+        CQ_TRY(c->ev->capture->will_change(c->ev->capture->will_change_user, t));
+    t->value = v;
+    t->current++;
+    return CQ_OK;
+}
+
+static cq_status put_all(cq_carry *c, leaf_fn fn)
+{
+    walk w = { c, fn, 0 };
+
+    for (size_t i = 0; i < c->places.n; i++) {
+        cq_carried_place *p = &c->places.items[i];
+        cq_val            v;
+
+        CQ_TRY(walk_value(&w, p->start, p->start, &v));
+        CQ_TRY(cq_place_set(c->ev, &p->place, v));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_carry_bind(cq_carry *c)
+{
+    cq_block *body = c->node->blocks[0];
+
+    for (size_t i = 0; i < c->n; i++) {
+        cq_carried *x = &c->items[i];
+
+        x->end   = NULL;
+        x->param = cq_ir_param_new(body, (cq_type){ 0 });
+        if (!x->param)
+            return c->ev->capture->graph->status;
+        x->param->type = graph_type(c, x, x->param);
+        if (x->track)
+            CQ_TRY(set_track(c, x->track, x->param));
+    }
+    return put_all(c, bind_leaf);
+}
+
+static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
+{
+    cq_carried  *x    = &c->items[i];
+    cq_item_type item = x->type;
+    cq_tensor   *t;
+
+    *out = like;
+    if (x->kind != CQ_VAL_LIST) {
+        CQ_TRY(cq_eval_as_tensor(c->ev, now, &t));
+        x->end = cq_capture_value(c->ev->capture, c->ev->cx, t);
+        return x->end ? CQ_OK : failed(c);
+    }
+    CQ_TRY(cq_item_type_of_list(&item, now));
+    CQ_TRY(cq_sequence_value(c->ev, now, &item, &x->end));
+    cq_item_type_limit(&item, c->node->block);
+    if (!cq_item_type_same(&item, &x->type)) {
+        x->type  = item;
+        c->again = true;
+    }
+    if (!cq_int_is_open(x->length) && !cq_int_same(x->length, cq_sequence_known_length(now))) {
+        x->length = cq_i(-1);
+        c->again  = true;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_carry_end(cq_carry *c)
+{
+    walk w = { c, end_leaf, 0 };
+
+    c->again = false;
+    for (size_t i = 0; i < c->places.n; i++)
+        if (!same_form(c->places.items[i].start, cq_place_value(&c->places.items[i].place)))
+            c->again = true;
+    if (c->again)
+        return CQ_OK; /* another form first */
+    for (size_t i = 0; i < c->places.n; i++) {
+        cq_val ignored;
+
+        CQ_TRY(walk_value(&w, c->places.items[i].start, cq_place_value(&c->places.items[i].place),
+                          &ignored));
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].track)
+            c->items[i].end = c->items[i].track->value;
+    return CQ_OK;
+}
+
+/* Opens the sizes that the body changes. */
+static cq_status widen(cq_carry *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        cq_carried  *x = &c->items[i];
+        cq_item_type end;
+
+        if (x->kind == CQ_VAL_LIST || !x->end)
+            continue;
+        CQ_TRY(type_of(c, x->end, &end));
+        if (end.rank != x->type.rank)
+            return no(c, "a tensor changes its number of dimensions");
+        for (int k = 0; k < end.rank; k++)
+            if (!cq_int_is_open(x->type.sizes[k]) && !cq_int_same(x->type.sizes[k], end.sizes[k])) {
+                x->type.sizes[k] = cq_i(-1);
+                c->again         = true;
+            }
+        if (end.dtype != x->type.dtype && x->kind == CQ_VAL_TENSOR && !x->track) {
+            cq_dtype   both = cq_dtype_promote(x->type.dtype, end.dtype);
+            cq_tensor *t    = cq_capture_tensor(c->ev->capture, c->ev->cx, x->start);
+
+            if (both == x->type.dtype)
+                continue;
+            t = t ? CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(both)) : NULL;
+            x->start = t ? cq_capture_value(c->ev->capture, c->ev->cx, t) : NULL;
+            if (!x->start)
+                return failed(c);
+            x->type.dtype = both;
+            c->again      = true;
+        }
+    }
+    return CQ_OK;
+}
+
+/* ---- places ---- */
+
+static bool is_known(const cq_carry *c, const cq_change *place)
+{
+    for (size_t i = 0; i < c->places.n; i++)
+        if (cq_place_same(&c->places.items[i].place, place))
+            return true;
+    for (size_t i = 0; i < c->tracks.n; i++)
+        if (place->kind == CQ_CHANGE_TRACK && c->tracks.items[i] == place->where)
+            return true;
+    return false;
+}
+
+static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
+{
+    cq_val_retain(start);
+    cq_val_release(p->start);
+    p->start = start;
+    return cq_place_set(c->ev, &p->place, start);
+}
+
+static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)
+{
+    cq_val    before = cq_place_value(place), start, holder = CQ_NONE;
+    cq_thing *undefined = cq_thing_as(before, CQ_THING_UNDEFINED);
+    cq_change p = *place;
+
+    if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0)
+        return CQ_OK; /* first set in the body: it has no value from the round before */
+    if (cq_path_is_only_holder(path, place) || cq_val_plainly_equal(before, place->old))
+        return CQ_OK;
+    if (undefined && cq_val_is_undefined(place->old))
+        return CQ_OK;
+    CQ_TRY(common_form(c, before, place->old, &start));
+    p.old = CQ_NONE;
+    if (p.kind == CQ_CHANGE_LIST)
+        holder = cq_val_of_list(p.where);
+    else if (p.kind == CQ_CHANGE_DICT)
+        holder = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = p.where };
+    else if (p.kind == CQ_CHANGE_ATTRIBUTE)
+        holder = cq_val_of_thing(p.where);
+    CQ_TRY(cq_vec_push(&c->holders, holder));
+    cq_val_retain(holder);
+    CQ_TRY(cq_vec_push(&c->places, (cq_carried_place){ p, CQ_NONE }));
+    *added = true;
+    return set_start(c, &c->places.items[c->places.n - 1], start);
+}
+
+static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
+{
+    cq_track *t = change->where;
+
+    if (t->base || change->old_value == t->value || !cq_value_is_visible(t->value, c->node->block))
+        return CQ_OK; /* a view, or a tensor that the body makes anew in every round */
+    *added = true;
+    return cq_vec_push(&c->tracks, t);
+}
+
+cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < c->places.n; i++) {
+        cq_carried_place *p = &c->places.items[i];
+        cq_val            end = cq_path_value(path, &p->place), start;
+
+        if (same_form(p->start, end))
+            continue;
+        CQ_TRY(common_form(c, p->start, end, &start));
+        CQ_TRY(set_start(c, p, start));
+        changed = true;
+    }
+    for (size_t i = 0; i < path->changes.n; i++) {
+        const cq_change *p = &path->changes.items[i];
+
+        if (is_known(c, p))
+            continue;
+        CQ_TRY(p->kind == CQ_CHANGE_TRACK ? add_track(c, p, &changed)
+                                          : add_place(c, path, p, &changed));
+    }
+    if (!changed)
+        return widen(c);
+    c->again = true;
+    return start_all(c);
+}
+
+/* ---- after the loop ---- */
+
+static cq_status result_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
+{
+    (void)now;
+    return as_value(c, &c->items[i], c->node->outputs[i], like, out);
+}
+
+cq_status cq_carry_outputs(cq_carry *c)
+{
+    cq_graph *g = c->ev->capture->graph;
+    cq_node  *n = c->node;
+
+    n->n_outputs = c->n;
+    n->outputs   = cq_arena_array(g->arena, c->n, sizeof *n->outputs);
+    if (!n->outputs)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < c->n; i++) {
+        cq_carried *x = &c->items[i];
+        cq_value   *v = cq_ir_value_new(g, (cq_type){ 0 });
+
+        if (!v)
+            return g->status;
+        v->node  = n;
+        v->block = n->block;
+        v->index = (uint32_t)i;
+        cq_item_type_limit(&x->type, n->block);
+        v->type       = graph_type(c, x, v);
+        n->outputs[i] = v;
+        CQ_TRY(cq_vec_push(&n->blocks[0]->returns, CQ_OPERAND_OF(x->end)));
+        if (x->track)
+            CQ_TRY(set_track(c, x->track, v));
+    }
+    return put_all(c, result_leaf);
+}
+
+void cq_carry_clear(cq_carry *c)
+{
+    for (size_t i = 0; i < c->places.n; i++)
+        cq_val_release(c->places.items[i].start);
+    for (size_t i = 0; i < c->holders.n; i++)
+        cq_val_release(c->holders.items[i]);
+    cq_vec_clear(&c->places);
+    cq_vec_clear(&c->tracks);
+    cq_vec_clear(&c->holders);
+    cq_free(c->items);
+}

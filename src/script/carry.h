@@ -1,0 +1,43 @@
+/* What a loop carries from round to round: the places that its body changes, and the tensors and
+ * numbers in them. loop.c explores the body. */
+#ifndef CQ_SCRIPT_CARRY_H
+#define CQ_SCRIPT_CARRY_H
+
+#include "script/sequence.h"
+
+/* One value of the graph that is carried: a tensor, a number, a list. */
+typedef struct cq_carried {
+    cq_track    *track; /* or: a tensor that the body changes in place */
+    cq_val_kind  kind;  /* TENSOR, INT, FLOAT, BOOL, LIST */
+    cq_value    *start; /* before the loop */
+    cq_item_type type;  /* of the tensor, or of the items of the list; open where it changes */
+    cq_int       length; /* of the list; open: it changes */
+    cq_value    *param, *end;
+} cq_carried;
+
+typedef struct cq_carried_place {
+    cq_change place; /* retained by an entry of holders */
+    cq_val    start; /* in the form that every round leaves it in; retained */
+} cq_carried_place;
+
+typedef struct cq_carry {
+    cq_eval *ev;
+    cq_node *node; /* the Loop */
+    cq_span  at;
+    bool     again; /* the form changed: the body is to be explored once more */
+
+    CQ_VEC(cq_carried_place) places;
+    CQ_VEC(cq_track *) tracks;
+    CQ_VEC(cq_val) holders; /* keep what places are in */
+
+    size_t     n, cap;
+    cq_carried *items; /* of the places in order, then of the tracks */
+} cq_carry;
+
+cq_status cq_carry_bind(cq_carry *c);   /* inside: every place holds parameters */
+cq_status cq_carry_end(cq_carry *c);    /* inside: what they hold at the end */
+cq_status cq_carry_settle(cq_carry *c, const cq_path *path); /* outside: is it of the same form? */
+cq_status cq_carry_outputs(cq_carry *c); /* outside, at last: results, and places that hold them */
+void      cq_carry_clear(cq_carry *c);
+
+#endif

@@ -1,0 +1,298 @@
+/* Joining what the two sides of a branch give to the same place. */
+#include "script/join.h"
+#include "script/builtin.h"
+#include "script/sequence.h"
+
+static cq_status undefined(cq_join *j, const char *why, cq_val *out)
+{
+    return cq_eval_new_thing(j->ev, CQ_THING_UNDEFINED, why, out);
+}
+
+/* Exchanges what tensors hold now and what they held at the end of a side. */
+static void swap_tracks(cq_path *path)
+{
+    for (size_t i = 0; i < path->changes.n; i++) {
+        cq_change *c = &path->changes.items[i];
+        cq_track  *t = c->where, was;
+
+        if (c->kind != CQ_CHANGE_TRACK)
+            continue;
+        was            = *t;
+        t->value       = c->old_value;
+        t->version     = c->old_version;
+        t->current     = c->old_current;
+        c->old_value   = was.value;
+        c->old_version = was.version;
+        c->old_current = was.current;
+    }
+}
+
+/* Back to the end of the i-th side: tensors hold what it wrote to them, nodes go to its block. */
+static cq_block *enter(cq_join *j, size_t i)
+{
+    cq_block *outer = j->ev->capture->block;
+
+    j->ev->capture->block = j->node->blocks[i];
+    swap_tracks(j->paths[i]);
+    return outer;
+}
+
+static void leave(cq_join *j, size_t i, cq_block *outer)
+{
+    swap_tracks(j->paths[i]);
+    j->ev->capture->block = outer;
+}
+
+static cq_status tensor_in(cq_join *j, size_t i, cq_val v, cq_tensor **out)
+{
+    cq_block *outer  = enter(j, i);
+    cq_status status = cq_eval_as_tensor(j->ev, v, out);
+
+    leave(j, i, outer);
+    return status;
+}
+
+static cq_value *value_in(cq_join *j, size_t i, cq_tensor *t)
+{
+    cq_block *outer = enter(j, i);
+    cq_value *v     = cq_capture_value(j->ev->capture, j->ev->cx, t);
+
+    leave(j, i, outer);
+    return v;
+}
+
+static cq_status stand_in(cq_join *j, size_t i, cq_val like, cq_val *out)
+{
+    cq_block *outer  = enter(j, i);
+    cq_status status = cq_eval_stand_in(j->ev, like, out);
+
+    leave(j, i, outer);
+    return status;
+}
+
+cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *other, cq_value **out)
+{
+    cq_graph *g = j->ev->capture->graph;
+    cq_value *v = *out = cq_ir_value_new(g, type);
+    cq_int    sizes[CQ_MAX_RANK];
+
+    if (!v)
+        return g->status;
+    v->node  = j->node;
+    v->block = j->node->block;
+    v->index = (uint32_t)j->outputs.n;
+    if (type.kind == CQ_TYPE_TENSOR) {
+        for (int i = 0; i < type.rank; i++) /* an unknown size is the output's own */
+            sizes[i] = cq_int_is_open(type.sizes[i]) ? cq_symbol_fresh(&g->symbols, "d", 1, v, i)
+                                                     : type.sizes[i];
+        v->type = cq_ir_tensor_type(g, type.dtype, (size_t)type.rank, sizes);
+    }
+    CQ_TRY(cq_vec_push(&j->outputs, v));
+    CQ_TRY(cq_vec_push(&j->node->blocks[0]->returns, CQ_OPERAND_OF(then)));
+    return cq_vec_push(&j->node->blocks[1]->returns, CQ_OPERAND_OF(other));
+}
+
+static cq_status join_tensors(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *out)
+{
+    cq_int     sizes[CQ_MAX_RANK];
+    cq_type    type = { .kind = CQ_TYPE_TENSOR, .rank = (int)a->rank, .sizes = sizes };
+    cq_value  *then = value_in(j, 0, a), *other = value_in(j, 1, b), *v;
+
+    if (!then || !other)
+        return j->ev->cx->status;
+    if (a->rank != b->rank)
+        return undefined(j, "the two sides of a branch give it different numbers of dimensions", out);
+    type.dtype = a->dtype == b->dtype ? a->dtype : cq_dtype_promote(a->dtype, b->dtype);
+    for (size_t i = 0; i < a->rank; i++)
+        sizes[i] = cq_int_same(a->sizes[i], b->sizes[i]) &&
+                           cq_int_is_visible(a->sizes[i], j->node->block)
+                       ? a->sizes[i]
+                       : cq_i(-1);
+    CQ_TRY(cq_join_output(j, type, then, other, &v));
+    *out = cq_val_of_tensor(cq_capture_tensor(j->ev->capture, j->ev->cx, v));
+    return j->ev->cx->status;
+}
+
+static cq_status join_numbers(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_val_kind kind = a.kind == b.kind ? a.kind : CQ_VAL_FLOAT;
+    cq_tensor  *ta, *tb;
+
+    CQ_TRY(tensor_in(j, 0, a, &ta));
+    CQ_TRY(tensor_in(j, 1, b, &tb));
+    CQ_TRY(join_tensors(j, ta, tb, out));
+    ta = out->u.tensor;
+    return cq_builtin_number_of(j->ev, ta, kind, out);
+}
+
+/* ---- containers ---- */
+
+/* Lists of different lengths: which one it is, and so how long, only the run tells. */
+static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_val       sides[2] = { a, b };
+    cq_value    *values[2], *v;
+    cq_item_type item = { 0 };
+    cq_int       length = cq_sequence_known_length(a);
+    cq_type      type;
+
+    CQ_TRY(cq_item_type_of_list(&item, a));
+    CQ_TRY(cq_item_type_of_list(&item, b));
+    cq_item_type_limit(&item, j->node->block);
+    for (size_t i = 0; i < 2; i++) {
+        cq_block *outer  = enter(j, i);
+        cq_status status = cq_sequence_value(j->ev, sides[i], &item, &values[i]);
+
+        leave(j, i, outer);
+        CQ_TRY(status);
+    }
+    if (!cq_int_same(length, cq_sequence_known_length(b)) ||
+        !cq_int_is_visible(length, j->node->block))
+        length = cq_i(-1);
+    type = (cq_type){ .kind = CQ_TYPE_LIST, .dtype = item.dtype, .rank = -1 };
+    CQ_TRY(cq_join_output(j, type, values[0], values[1], &v));
+    return cq_sequence_list(j->ev, v, &item, length, out);
+}
+
+static cq_status join_items(cq_join *j, const cq_list *a, const cq_list *b, cq_val_kind kind,
+                            cq_val *out)
+{
+    CQ_TRY(cq_eval_list(j->ev, NULL, 0, kind, out));
+    for (size_t i = 0; i < a->n; i++) {
+        cq_val v;
+
+        CQ_TRY(cq_join_values(j, a->items[i], b->items[i], &v));
+        CQ_TRY(cq_list_push(out->u.list, v));
+    }
+    return CQ_OK;
+}
+
+static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    if (a.u.list == b.u.list)
+        return CQ_OK; /* one list, whose contents are joined as a place of their own */
+    if (a.u.list->n == b.u.list->n && !a.u.list->sequence && !b.u.list->sequence)
+        return join_items(j, a.u.list, b.u.list, a.kind, out);
+    if (a.kind == CQ_VAL_TUPLE)
+        return undefined(j, "the two sides of a branch give it different lengths", out);
+    return join_sequences(j, a, b, out);
+}
+
+static cq_status join_dicts(cq_join *j, const cq_dict *a, const cq_dict *b, cq_val *out)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_ctx_own(j->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    CQ_TRY(j->ev->cx->status);
+    for (size_t i = 0; i < a->n || a->n != b->n; i++) {
+        cq_val *other = i < a->n ? cq_dict_get(b, a->entries[i].key) : NULL, v;
+
+        if (!other || a->n != b->n)
+            return undefined(j, "the two sides of a branch give it different keys", out);
+        CQ_TRY(cq_join_values(j, a->entries[i].value, *other, &v));
+        CQ_TRY(cq_dict_set(dict, a->entries[i].key, v));
+    }
+    return CQ_OK;
+}
+
+/* ---- None ---- */
+
+cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out)
+{
+    CQ_TRY(cq_eval_new_thing(ev, CQ_THING_OPTIONAL, "Optional", out));
+    cq_thing_of(*out)->has  = has;
+    cq_thing_of(*out)->self = cq_val_retain(v);
+    return CQ_OK;
+}
+
+/* None on one side: whether there is a value is a truth of the graph, and where there is none
+ * something stands in for it that is never used. */
+static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_val     sides[2] = { a, b }, values[2], has, v;
+    cq_tensor *there[2];
+    cq_value  *value;
+
+    for (size_t i = 0; i < 2; i++) {
+        cq_thing *t = cq_thing_as(sides[i], CQ_THING_OPTIONAL);
+        cq_val    truth = { .kind = CQ_VAL_BOOL, .u.b = { sides[i].kind != CQ_VAL_NONE, NULL } };
+
+        if (t)
+            truth.u.b.origin = t->has;
+        CQ_TRY(tensor_in(j, i, truth, &there[i]));
+        values[i] = cq_val_unwrap(sides[i]);
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (values[i].kind == CQ_VAL_NONE)
+            CQ_TRY(stand_in(j, i, values[1 - i], &values[i]));
+    CQ_TRY(join_tensors(j, there[0], there[1], &has));
+    CQ_TRY(cq_join_values(j, values[0], values[1], &v));
+    if (cq_val_is_undefined(v)) {
+        *out = v;
+        return CQ_OK;
+    }
+    value = cq_capture_value(j->ev->capture, j->ev->cx, has.u.tensor);
+    return value ? cq_eval_new_optional(j->ev, value, v, out) : j->ev->cx->status;
+}
+
+/* ---- any two values ---- */
+
+bool cq_val_plainly_equal(cq_val a, cq_val b)
+{
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case CQ_VAL_NONE: return true;
+    case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
+    case CQ_VAL_FLOAT:
+        return a.u.f.origin == b.u.f.origin && (a.u.f.origin || a.u.f.value == b.u.f.value);
+    case CQ_VAL_BOOL:
+        return a.u.b.origin == b.u.b.origin && (a.u.b.origin || a.u.b.value == b.u.b.value);
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: return strcmp(a.u.text->text, b.u.text->text) == 0;
+    case CQ_VAL_OBJECT: return a.u.box == b.u.box;
+    default: return false;
+    }
+}
+
+static bool may_be_missing(cq_val v)
+{
+    return v.kind == CQ_VAL_NONE || cq_thing_as(v, CQ_THING_OPTIONAL);
+}
+
+cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_thing *ta, *tb;
+
+    *out = a;
+    if (cq_val_is_undefined(a) && cq_val_is_undefined(b))
+        return CQ_OK;
+    /* No value on one side: whatever stands there is never used, but must be of the type. */
+    if (cq_val_is_undefined(a))
+        CQ_TRY(stand_in(j, 0, b, &a));
+    else if (cq_val_is_undefined(b))
+        CQ_TRY(stand_in(j, 1, a, &b));
+    *out = a;
+    if (cq_val_plainly_equal(a, b))
+        return CQ_OK;
+    if (may_be_missing(a) || may_be_missing(b))
+        return join_optionals(j, a, b, out);
+    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* of one, the contents are joined */
+        return a.u.tensor == b.u.tensor ? CQ_OK : join_tensors(j, a.u.tensor, b.u.tensor, out);
+    if (cq_val_is_number(a) && cq_val_is_number(b))
+        return join_numbers(j, a, b, out);
+    if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind)
+        return join_lists(j, a, b, out);
+    if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
+        return a.u.dict == b.u.dict ? CQ_OK : join_dicts(j, a.u.dict, b.u.dict, out);
+    ta = cq_thing_as(a, CQ_THING_NAMED);
+    tb = cq_thing_as(b, CQ_THING_NAMED);
+    if (ta && tb && ta->cls == tb->cls) {
+        cq_val items;
+
+        CQ_TRY(join_items(j, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
+        return cq_eval_new_named(j->ev, ta, items, out);
+    }
+    return undefined(j, "the two sides of a branch give it values that do not go together", out);
+}

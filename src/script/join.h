@@ -1,0 +1,33 @@
+/* Two sides of a branch that only the run chooses between, and what they leave behind: every
+ * value that differs becomes a result of the If. branch.c explores the sides. */
+#ifndef CQ_SCRIPT_JOIN_H
+#define CQ_SCRIPT_JOIN_H
+
+#include "script/eval.h"
+
+typedef struct cq_join {
+    cq_eval *ev;
+    cq_node *node;     /* the If */
+    cq_path *paths[2]; /* what its sides did */
+    CQ_VEC(cq_value *) outputs;
+} cq_join;
+
+/* What a or b is after the If, as its first or second side was taken. Values that do not go
+ * together are UNDEFINED: that is an error where they are used. */
+cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out);
+
+/* An output of the If from a value of each side. Sizes of -1 are its own. */
+cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *other, cq_value **out);
+
+/* The same value, as far as can be told without looking into tensors and containers. */
+bool cq_val_plainly_equal(cq_val a, cq_val b);
+
+/* A value that may be missing. */
+cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out);
+
+static inline bool cq_val_is_undefined(cq_val v)
+{
+    return cq_thing_as(v, CQ_THING_UNDEFINED) != NULL;
+}
+
+#endif

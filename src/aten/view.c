@@ -363,13 +363,15 @@ static cq_status ravel_compose(cq_opcall *c)
 
 /* ---- dimensions of size 1 ---- */
 
-/* A symbolic size that is 1 on the example is taken to be 1, which is worth a warning. */
+/* A symbolic size is taken to be 1 or not as on the example, which is worth a warning. */
 static bool is_one(const cq_opcall *c, cq_int size)
 {
     const cq_ctx *cx = c->cx;
 
-    if (size.value == 1 && size.expr && cx->listener)
-        cx->listener->baked(cx->listener_self, c->cx, "a size that squeeze removes", size);
+    if (size.expr && cx->listener)
+        cx->listener->baked(cx->listener_self, c->cx,
+                            "a size that squeeze removes if it is 1, and so the number of dimensions,",
+                            size);
     return size.value == 1;
 }
 

@@ -53,6 +53,36 @@ static cq_onnx_type *type_of(lowering *l, cq_type t)
                                    t.rank < 0 ? NULL : axes);
 }
 
+/* The type of a value, without the number of dimensions where that is no promise. */
+static cq_onnx_type *type_of_value(lowering *l, const cq_value *v)
+{
+    cq_type t = v->type;
+
+    if (v->rank_varies)
+        t.rank = -1;
+    return type_of(l, t);
+}
+
+/* What is computed from a value of uncertain rank is of uncertain rank. */
+static void spread_varying_ranks(const cq_block *b)
+{
+    for (const cq_node *n = b->first; n; n = n->next) {
+        bool varies = false;
+
+        for (size_t i = 0; i < n->n_inputs; i++)
+            varies |= n->inputs[i].kind == CQ_OPERAND_VALUE && n->inputs[i].u.value->rank_varies;
+        for (size_t i = 0; i < n->n_blocks; i++) {
+            spread_varying_ranks(n->blocks[i]);
+            for (size_t k = 0; k < n->blocks[i]->returns.n; k++)
+                varies |= n->blocks[i]->returns.items[k].u.value->rank_varies;
+        }
+        if (!varies || strcmp(n->op, "onnx::Shape") == 0 || strcmp(n->op, "onnx::Size") == 0)
+            continue;
+        for (size_t i = 0; i < n->n_outputs; i++)
+            n->outputs[i]->rank_varies = true;
+    }
+}
+
 /* A list attribute is of the type of its items; an empty one is a list of ints. */
 static void list_attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
 {
@@ -131,11 +161,11 @@ static cq_onnx_graph *lower_subgraph(lowering *l, const cq_node *n, size_t i)
         return NULL;
     for (size_t k = 0; k < b->params.n; k++)
         cq_onnx_add_value(l->model, &graph->input, b->params.items[k]->name,
-                          type_of(l, b->params.items[k]->type));
+                          type_of_value(l, b->params.items[k]));
     lower_block(l, b, graph);
     for (size_t k = 0; k < b->returns.n; k++)
         cq_onnx_add_value(l->model, &graph->output, b->returns.items[k].u.value->name,
-                          type_of(l, b->returns.items[k].u.value->type));
+                          type_of_value(l, b->returns.items[k].u.value));
     return graph;
 }
 
@@ -232,7 +262,7 @@ static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
             if (n->outputs[i]->type.kind != CQ_TYPE_UNKNOWN && !is_return(b, n->outputs[i]) &&
                 n->outputs[i]->n_uses)
                 cq_onnx_add_value(l->model, &graph->value_info, n->outputs[i]->name,
-                                  type_of(l, n->outputs[i]->type));
+                                  type_of_value(l, n->outputs[i]));
     }
 }
 
@@ -319,14 +349,15 @@ static void weights(lowering *l)
 static cq_status output(lowering *l, const cq_value *v)
 {
     const cq_export_options *o    = &l->ex->options;
-    cq_onnx_type            *type = type_of(l, v->type);
+    cq_onnx_type            *type = type_of_value(l, v);
     size_t                   nth  = 0; /* of this output's dynamic axes */
 
     for (size_t i = 0; i < o->n_dynamic_axes && type; i++) {
         const cq_dynamic_axis *d    = &o->dynamic_axes[i];
         int                    axis = d->axis < 0 ? d->axis + v->type.rank : d->axis;
 
-        if (strcmp(d->value, v->name) != 0 || v->type.kind != CQ_TYPE_TENSOR || v->type.rank < 0)
+        if (strcmp(d->value, v->name) != 0 || v->type.kind != CQ_TYPE_TENSOR || v->type.rank < 0 ||
+            v->rank_varies)
             continue;
         if (axis < 0 || axis >= v->type.rank)
             return cq_fail(CQ_E_ARGUMENT, v->name, NULL,
@@ -410,6 +441,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     CQ_TRY(check_axis_names(ex));
     CQ_TRY(cq_onnx_model_new(&l.model, o->graph_name ? o->graph_name : "main_graph"));
     cq_ir_count_uses(ex->graph);
+    spread_varying_ranks(top);
     cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
     cq_onnx_model_set_producer(l.model, o->producer ? o->producer : "calque", cq_version_string());
     for (size_t i = 0; i < top->params.n; i++)

@@ -65,6 +65,8 @@ struct cq_value {
     bool       is_weight; /* a parameter or buffer of the model, kept by name */
     uint32_t   place;     /* among the constants: what is made of one takes its place */
 
+    bool rank_varies; /* the number of dimensions is that of the example and no promise */
+
     cq_tensor *example; /* of a graph input: the data it was captured with */
     void      *scratch; /* of the pass that is running */
     uint32_t   n_uses;  /* as of the last cq_ir_count_uses */

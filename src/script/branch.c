@@ -83,7 +83,14 @@ static cq_status join_track(cq_join *j, const cq_change *c)
     return CQ_OK;
 }
 
-static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c)
+typedef struct joined {
+    const cq_change *place;
+    cq_val           value;
+} joined;
+
+typedef CQ_VEC(joined) joined_places;
+
+static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c, joined_places *all)
 {
     cq_val v;
 
@@ -92,11 +99,10 @@ static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c)
     CQ_TRY(cq_join_values(j, cq_path_value(j->paths[0], c), cq_path_value(j->paths[1], c), &v));
     if ((c->kind == CQ_CHANGE_LIST || c->kind == CQ_CHANGE_DICT) && cq_val_is_undefined(v))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s", cq_thing_of(v)->text);
-    return cq_place_set(j->ev, c, v);
+    return cq_vec_push(all, (joined){ c, v });
 }
 
-/* Values first: they may be tensors as a side left them. */
-static cq_status join_changes(cq_join *j, bool tracks)
+static cq_status join_changes(cq_join *j, bool tracks, joined_places *all)
 {
     for (int p = 0; p < 2; p++)
         for (size_t i = 0; i < j->paths[p]->changes.n; i++) {
@@ -104,9 +110,28 @@ static cq_status join_changes(cq_join *j, bool tracks)
 
             if ((c->kind == CQ_CHANGE_TRACK) != tracks || (p == 1 && is_seen(j->paths[0], c)))
                 continue;
-            CQ_TRY(tracks ? join_track(j, c) : join_place(j, j->paths[p], c));
+            CQ_TRY(tracks ? join_track(j, c) : join_place(j, j->paths[p], c, all));
         }
     return CQ_OK;
+}
+
+/* Values of places, then contents of tensors; and only then do the places change, for the values
+ * may be lists and tensors as the sides left them. */
+static cq_status join_all(cq_join *j, cq_flow flow)
+{
+    joined_places all = { 0 };
+    cq_status     status;
+
+    CQ_TRY_OR_DONE(join_changes(j, false, &all));
+    if (flow == CQ_FLOW_RETURN)
+        CQ_TRY_OR_DONE(
+            cq_join_values(j, j->paths[0]->result, j->paths[1]->result, &j->ev->result));
+    CQ_TRY_OR_DONE(join_changes(j, true, &all));
+    for (size_t i = 0; i < all.n; i++)
+        CQ_TRY_OR_DONE(cq_place_set(j->ev, all.items[i].place, all.items[i].value));
+done:
+    cq_vec_clear(&all);
+    return status;
 }
 
 static cq_status finish(cq_join *j)
@@ -153,10 +178,7 @@ static cq_status both_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_block
     } else if (*flow == CQ_FLOW_NEXT && leaving) {
         *flow = CQ_FLOW_CONTINUE; /* the rest of the block is done */
     }
-    CQ_TRY(join_changes(j, false));
-    CQ_TRY(join_changes(j, true));
-    if (*flow == CQ_FLOW_RETURN)
-        CQ_TRY(cq_join_values(j, j->paths[0]->result, j->paths[1]->result, &j->ev->result));
+    CQ_TRY(join_all(j, *flow));
     return finish(j);
 }
 

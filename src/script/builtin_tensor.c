@@ -282,6 +282,24 @@ static cq_status new_tensor(cq_builtin_call *c, cq_val *out)
     return s.symbolic ? assembled(c, v, dtype, out) : constant(c, v, &s, dtype, out);
 }
 
+/* x.copy_(y.expand(…)): copying expands by itself, to sizes that may differ from the example's,
+ * which traced programs have as plain numbers. */
+static cq_status copy_expanded(cq_builtin_call *c, cq_val *out)
+{
+    cq_val    args[2];
+    cq_track *t;
+
+    if (c->n < 2 || c->args[0].kind != CQ_VAL_TENSOR || c->args[1].kind != CQ_VAL_TENSOR ||
+        !c->ev->capture || c->args[1].u.tensor->capture != c->ev->capture)
+        return cq_builtin_decline(c);
+    t = c->args[1].u.tensor->track;
+    if (!t->base || strcmp(t->op->schema->full, "aten::expand") != 0)
+        return cq_builtin_decline(c);
+    args[0] = c->args[0];
+    args[1] = t->args[0];
+    return cq_eval_operator(c->ev, "aten::copy_", args, 2, NULL, NULL, 0, out);
+}
+
 /* ---- questions ---- */
 
 static bool is_tensor(const cq_builtin_call *c)
@@ -428,6 +446,7 @@ const cq_builtin cq_builtins_tensor[] = {
     { "NumToTensor", num_to_tensor, 1 },
     { "tensor", new_tensor, 1 },
     { "as_tensor", new_tensor, 1 },
+    { "copy_", copy_expanded, 2 },
     { "tolist", tensor_to_list, 1 },
     { "size", tensor_size, 1 },
     { "shape", tensor_size, 1 },

@@ -167,10 +167,25 @@ static cq_status join_items(cq_join *j, const cq_list *a, const cq_list *b, cq_v
     return CQ_OK;
 }
 
+/* What a list or dict holds at the end of the i-th side, which may have changed it. */
+static cq_val contents_in(const cq_join *j, size_t i, cq_val v)
+{
+    for (size_t k = 0; k < j->paths[i]->changes.n; k++) {
+        const cq_change *c = &j->paths[i]->changes.items[k];
+
+        if ((c->kind == CQ_CHANGE_LIST && v.kind == CQ_VAL_LIST && c->where == v.u.list) ||
+            (c->kind == CQ_CHANGE_DICT && v.kind == CQ_VAL_DICT && c->where == v.u.dict))
+            return c->old;
+    }
+    return v;
+}
+
 static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     if (a.u.list == b.u.list)
         return CQ_OK; /* one list, whose contents are joined as a place of their own */
+    a = contents_in(j, 0, a);
+    b = contents_in(j, 1, b);
     if (a.u.list->n == b.u.list->n && !a.u.list->sequence && !b.u.list->sequence)
         return join_items(j, a.u.list, b.u.list, a.kind, out);
     if (a.kind == CQ_VAL_TUPLE)
@@ -285,7 +300,9 @@ cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
     if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind)
         return join_lists(j, a, b, out);
     if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
-        return a.u.dict == b.u.dict ? CQ_OK : join_dicts(j, a.u.dict, b.u.dict, out);
+        return a.u.dict == b.u.dict ? CQ_OK
+                                    : join_dicts(j, contents_in(j, 0, a).u.dict,
+                                                 contents_in(j, 1, b).u.dict, out);
     ta = cq_thing_as(a, CQ_THING_NAMED);
     tb = cq_thing_as(b, CQ_THING_NAMED);
     if (ta && tb && ta->cls == tb->cls) {

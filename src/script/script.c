@@ -62,6 +62,21 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     return ev->cx->status;
 }
 
+/* Whether keywords are meant as one argument, a dict: there is one parameter left, and none has a
+ * name among them. PyTorch's exporter, too, is given dicts and named arguments alike. */
+static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
+{
+    cq_thing   *t   = cq_thing_as(fn, CQ_THING_FUNCTION);
+    cq_ast_def *def = t ? t->def : NULL;
+
+    if (!def || !keywords->n || n + (t->self.kind != CQ_VAL_NONE) + 1 != def->n_params)
+        return false;
+    for (size_t i = 0; i < def->n_params; i++)
+        if (cq_dict_get_text(keywords, def->params[i].name))
+            return false;
+    return true;
+}
+
 static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_val *args, size_t n,
                       const cq_dict *keywords, cq_val *out)
 {
@@ -69,13 +84,22 @@ static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_va
     cq_val      kw[64], fn;
     size_t      n_kw = keywords ? keywords->n : 0;
 
+    CQ_TRY(find_method(ev, s, method, &fn));
+    if (keywords && is_one_dict(fn, keywords, n)) {
+        cq_val all;
+
+        CQ_TRY(cq_eval_list(ev, args, n, CQ_VAL_LIST, &all));
+        CQ_TRY(cq_list_push(all.u.list,
+                            (cq_val){ .kind = CQ_VAL_DICT, .u.dict = (cq_dict *)keywords }));
+        return cq_eval_call(ev, fn, all.u.list->items, n + 1, NULL, NULL, 0, out);
+    }
+
     if (n_kw > 64)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "too many keyword arguments");
     for (size_t i = 0; i < n_kw; i++) {
         names[i] = cq_name(s->program, keywords->entries[i].key.u.text->text);
         kw[i]    = keywords->entries[i].value;
     }
-    CQ_TRY(find_method(ev, s, method, &fn));
     return cq_eval_call(ev, fn, args, n, names, kw, n_kw, out);
 }
 

@@ -55,26 +55,75 @@ static cq_status flatten(cq_sym *s)
     return cq_sym_done(s, cq_sym_op(s, "Flatten", CQ_IN(x), CQ_ATTR(cq_attr_i("axis", 1))));
 }
 
+/* Sizes that only the run tells may be 1 or not, so that the result has fewer dimensions or not.
+ * What follows is built for the number of dimensions that the example has. */
+static cq_value *squeeze_open(cq_sym *s, cq_value *x, int only)
+{
+    cq_type   type = cq_sym_result_type(s, 0);
+    int64_t   axis = only;
+    cq_value *v, *is_one;
+    cq_node  *node;
+
+    if (only < 0) {
+        v = cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR); /* all that are 1 */
+    } else {
+        is_one = cq_sym_op(s, "Equal",
+                           CQ_IN(cq_sym_of_int(s, cq_sym_size(s, x, only)), cq_sym_const_i64(s, 1)),
+                           CQ_NO_ATTR);
+        node   = cq_sym_node(s, "If", CQ_IN(is_one), 1);
+        cq_sym_push_block(s, node);
+        v = cq_sym_squeeze(s, x, &axis, 1);
+        if (v)
+            v->rank_varies = true;
+        cq_sym_pop_block(s, CQ_IN(v));
+        cq_sym_push_block(s, node);
+        v = cq_sym_op(s, "Identity", CQ_IN(x), CQ_NO_ATTR);
+        if (v)
+            v->rank_varies = true;
+        cq_sym_pop_block(s, CQ_IN(v));
+        v = s->status == CQ_OK ? node->outputs[0] : NULL;
+    }
+    if (v) {
+        v->type        = type;
+        v->rank_varies = true;
+    }
+    return v;
+}
+
 static cq_status squeeze(cq_sym *s)
 {
     cq_value *x    = cq_sym_in(s, "self");
     int       rank = cq_sym_rank(s, x), only = -1;
     int64_t   axes[CQ_MAX_RANK];
     size_t    n = 0;
+    bool      is_open = false;
 
     if (s->op->schema->n_args > 1)
         only = cq_sym_dim(s, "dim", rank);
-    for (int i = 0; i < rank; i++)
-        if ((only < 0 || only == i) && cq_sym_size(s, x, i).value == 1)
+    for (int i = 0; i < rank; i++) {
+        if (only >= 0 && only != i)
+            continue;
+        is_open |= cq_sym_size(s, x, i).expr != NULL;
+        if (cq_sym_size(s, x, i).value == 1)
             axes[n++] = i;
+    }
+    if (is_open)
+        return cq_sym_done(s, squeeze_open(s, x, only));
     return cq_sym_done(s, n ? cq_sym_squeeze(s, x, axes, n) : x);
 }
 
 static cq_status unsqueeze(cq_sym *s)
 {
     cq_value *x   = cq_sym_in(s, "self");
-    int64_t   dim = cq_sym_dim(s, "dim", cq_sym_rank(s, x) + 1);
+    int64_t   dim;
 
+    if (cq_sym_int(s, "dim").expr && cq_sym_opset(s) >= 13) { /* an input since then */
+        cq_value *v = cq_sym_op(s, "Unsqueeze", CQ_IN(x, cq_sym_of_int_1d(s, cq_sym_int(s, "dim"))),
+                                CQ_NO_ATTR);
+
+        return cq_sym_done(s, v);
+    }
+    dim = cq_sym_dim(s, "dim", cq_sym_rank(s, x) + 1);
     return cq_sym_done(s, cq_sym_unsqueeze(s, x, &dim, 1));
 }
 

@@ -76,8 +76,7 @@ static cq_status join_track(cq_join *j, const cq_change *c)
     for (int k = 0; k < type.rank; k++)
         sizes[k] = values[0]->type.sizes[k];
     CQ_TRY(cq_join_output(j, type, values[0], values[1], &joined));
-    if (j->ev->capture->will_change)
-        CQ_TRY(j->ev->capture->will_change(j->ev->capture->will_change_user, t));
+    CQ_TRY(cq_track_will_change(&j->ev->capture->tracks, t));
     t->value = joined;
     t->current++;
     return CQ_OK;

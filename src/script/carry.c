@@ -342,8 +342,7 @@ static cq_status bind_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_va
 /* A tensor that is changed in place holds v from now on. */
 static cq_status set_track(cq_carry *c, cq_track *t, cq_value *v)
 {
-    if (c->ev->capture->will_change)
-        CQ_TRY(c->ev->capture->will_change(c->ev->capture->will_change_user, t));
+    CQ_TRY(cq_track_will_change(&c->ev->capture->tracks, t));
     t->value = v;
     t->current++;
     return CQ_OK;

@@ -1,26 +1,84 @@
-/* calque print: what is in a file, as text. */
+/* calque print: what is in a file, as text; and text back into a file. */
 #include "cli.h"
 #include "input.h"
 #include "show.h"
 
 #include <calque/onnx.h>
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-static int print_model(const char *path)
+#define PATH_SIZE 4096
+
+static bool write_to(void *file, const char *text, size_t size)
 {
-    cq_onnx_model *model = NULL;
-    char          *text  = NULL;
-    cq_status      status;
+    return fwrite(text, 1, size, file) == size;
+}
 
-    status = cq_onnx_model_load(&model, path);
+static cq_status put_model(FILE *out, const cq_onnx_model *model, bool as_text)
+{
+    char     *text   = NULL;
+    cq_status status = CQ_OK;
+
+    if (as_text)
+        return cq_onnx_model_write_text(model, write_to, out);
+    status = cq_onnx_model_print(&text, model);
     if (status == CQ_OK)
-        status = cq_onnx_model_print(&text, model);
-    if (status == CQ_OK)
-        printf("%s\n", text);
+        fprintf(out, "%s\n", text);
     cq_buffer_free(text);
+    return status;
+}
+
+/* Through a temporary name, so that a failure leaves nothing behind and keeps what was there. */
+static int put_model_in(const char *path, const cq_onnx_model *model, bool as_text)
+{
+    char  part[PATH_SIZE];
+    FILE *file;
+    bool  ok;
+    int   code;
+
+    snprintf(part, sizeof part, "%s.part", path);
+    file = fopen(part, "wb");
+    if (!file)
+        return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
+    code = cli_result(put_model(file, model, as_text));
+    ok   = !ferror(file);
+    ok   = fclose(file) == 0 && ok;
+    if (code == CLI_DONE && (!ok || rename(part, path) != 0))
+        code = cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
+    if (code != CLI_DONE)
+        remove(part);
+    return code;
+}
+
+/* References to external data stay what they are in the text. */
+static int save_as_is(const char *path, const cq_onnx_model *model)
+{
+    cq_onnx_save_options options;
+
+    cq_onnx_save_options_init(&options);
+    options.flags = CQ_ONNX_SAVE_AS_IS;
+    return cli_result(cq_onnx_model_save(model, path, &options));
+}
+
+static int print_model(const cli_args *args)
+{
+    bool           parse = cli_has(args, "parse"), text = cli_has(args, "text");
+    const char    *from = args->operands[0], *to = cli_value(args, "output");
+    cq_onnx_model *model = NULL;
+    int            code;
+
+    code = cli_result(parse ? cq_onnx_model_load_text(&model, from)
+                            : cq_onnx_model_load(&model, from));
+    if (code == CLI_DONE && !to)
+        code = cli_result(put_model(stdout, model, text));
+    else if (code == CLI_DONE && parse && !text)
+        code = save_as_is(to, model);
+    else if (code == CLI_DONE)
+        code = put_model_in(to, model, text);
     cq_onnx_model_free(model);
-    return cli_result(status);
+    return code;
 }
 
 static int print_tensor(const char *path)
@@ -36,17 +94,32 @@ static int print_tensor(const char *path)
 
 static int run(const cli_args *args)
 {
-    const char *path = args->operands[0];
+    const char *path   = args->operands[0];
+    bool        parse  = cli_has(args, "parse");
+    bool        tensor = !parse && cli_is_tensor_file(path);
 
-    return cli_is_tensor_file(path) ? print_tensor(path) : print_model(path);
+    if (tensor && (cli_has(args, "text") || cli_value(args, "output")))
+        return cli_misuse(args->verb, "--text and -o are for models, and %s is a tensor", path);
+    return tensor ? print_tensor(path) : print_model(args);
 }
 
+static const cli_option options[] = {
+    { "text", NULL, "a model in ONNX's text syntax, all of it", 0 },
+    { "parse", NULL, "FILE is such a text; with -o OUT.onnx it becomes a model again", 0 },
+    { "output", "OUT", "the file to write, instead of standard output", 'o' },
+    { 0 },
+};
+
 const cli_verb cli_verb_print = {
-    .name         = "print",
-    .operands     = "FILE",
-    .summary      = "what is in a file: the listing of an ONNX model, or a tensor",
-    .about        = "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph;\n"
-                    "for a tensor (.pb, .npy) its type, its shape and its values.",
+    .name     = "print",
+    .operands = "FILE",
+    .summary  = "what is in a file: the listing of an ONNX model, or a tensor",
+    .about =
+        "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph, or with\n"
+        "--text ONNX's text syntax; for a tensor (.pb, .npy) its type, its shape and its values.\n"
+        "What that syntax has no words for is in comments, which --parse understands: a model\n"
+        "that is printed and parsed is the same model.",
+    .options      = options,
     .min_operands = 1,
     .max_operands = 1,
     .run          = run,

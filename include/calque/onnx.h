@@ -47,6 +47,23 @@ CQ_API cq_status cq_onnx_model_encode(void **data, size_t *size, const cq_onnx_m
 /* The listing that onnx.helper.printable_graph gives; free *text with cq_buffer_free. */
 CQ_API cq_status cq_onnx_model_print(char **text, const cq_onnx_model *model);
 
+/* ---- ONNX's text syntax ---- */
+
+/* Takes a piece of text; false stops the printer. */
+typedef bool (*cq_text_writer)(void *user, const char *text, size_t size);
+
+/* The model as text, piece by piece. All of it: what ONNX's syntax has no words for is in comments
+ * that cq_onnx_model_parse understands, and reading the text gives the same model. */
+CQ_API cq_status cq_onnx_model_write_text(const cq_onnx_model *model, cq_text_writer write,
+                                          void *user);
+
+/* Reads text, ONNX's or the above. where names it in errors and may be NULL. */
+CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size_t size,
+                                     const char *where);
+
+/* The same for a file. External data is found beside it. */
+CQ_API cq_status cq_onnx_model_load_text(cq_onnx_model **out, const char *path);
+
 /* ---- Checking ---- */
 
 /* What is wrong with a model: all of it, in the order of the model. Texts belong to the

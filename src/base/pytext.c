@@ -7,39 +7,116 @@
 #include <string.h>
 
 /* Python writes fixed notation for exponents in -4..15, else one digit before the point. */
-void cq_str_add_py_float(cq_str *s, double value)
+/* Digits of d.ddd times ten to the exponent, the way Python lays them out. */
+static void add_digits(cq_str *s, bool is_negative, const char *digits, int n, int exponent)
 {
-    char  scientific[40], digits[24];
-    char *e;
-    int   exponent, n = 0;
-
-    if (!isfinite(value)) {
-        cq_str_add(s, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-        return;
-    }
-    for (int precision = 0; precision < 17; precision++) {
-        snprintf(scientific, sizeof scientific, "%.*e", precision, value);
-        if (strtod(scientific, NULL) == value)
-            break;
-    }
-    e        = strchr(scientific, 'e');
-    exponent = atoi(e + 1);
-    for (const char *p = scientific; p < e; p++)
-        if (*p >= '0' && *p <= '9')
-            digits[n++] = *p;
-    if (signbit(value))
+    if (is_negative)
         cq_str_add_char(s, '-');
     if (exponent < -4 || exponent >= 16) {
         cq_str_printf(s, "%c%s%.*se%c%02d", digits[0], n > 1 ? "." : "", n - 1, digits + 1,
                       exponent < 0 ? '-' : '+', abs(exponent));
     } else if (exponent < 0) {
-        cq_str_printf(s, "0.%.*s%.*s", -exponent - 1, "000", n, digits);
+        cq_str_add_n(s, "0.000", (size_t)(1 - exponent));
+        cq_str_add_n(s, digits, (size_t)n);
     } else if (exponent + 1 >= n) {
-        cq_str_printf(s, "%.*s%.*s.0", n, digits, exponent + 1 - n, "000000000000000");
+        cq_str_add_n(s, digits, (size_t)n);
+        cq_str_add_n(s, "000000000000000", (size_t)(exponent + 1 - n));
+        cq_str_add_n(s, ".0", 2);
     } else {
-        cq_str_printf(s, "%.*s.%.*s", exponent + 1, digits, n - exponent - 1,
-                      digits + exponent + 1);
+        cq_str_add_n(s, digits, (size_t)(exponent + 1));
+        cq_str_add_char(s, '.');
+        cq_str_add_n(s, digits + exponent + 1, (size_t)(n - exponent - 1));
     }
+}
+
+/* By trial: the least precision that reads back as the same number. */
+static void add_shortest(cq_str *s, double value, bool is_float)
+{
+    char  scientific[40], digits[24];
+    char *e;
+    int   n = 0;
+
+    for (int precision = 0; precision < 17; precision++) {
+        snprintf(scientific, sizeof scientific, "%.*e", precision, value);
+        if (is_float ? strtof(scientific, NULL) == (float)value : strtod(scientific, NULL) == value)
+            break;
+    }
+    e = strchr(scientific, 'e');
+    for (const char *p = scientific; p < e; p++)
+        if (*p >= '0' && *p <= '9')
+            digits[n++] = *p;
+    add_digits(s, signbit(value), digits, n, atoi(e + 1));
+}
+
+static bool add_special(cq_str *s, double value)
+{
+    if (isfinite(value))
+        return false;
+    cq_str_add(s, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    return true;
+}
+
+void cq_str_add_py_float(cq_str *s, double value)
+{
+    if (!add_special(s, value))
+        add_shortest(s, value, false);
+}
+
+/* A double between two floats rounds to the nearer one; but when it lies within its own
+ * rounding error of their middle, the text that it stands for may lie on the other side. */
+static bool is_near_middle(double value)
+{
+    uint64_t bits, below;
+
+    memcpy(&bits, &value, sizeof bits);
+    below = bits & 0x1fffffff; /* what a float has no room for */
+    return below >= 0x0ffffffe && below <= 0x10000002;
+}
+
+/* Weights are many, and printf is slow. Powers of ten up to the 22nd are exact doubles, so
+ * a product or quotient with one is off by half a unit at most, far below the digits of a
+ * float: in their range the digits come from arithmetic. */
+static bool add_float_fast(cq_str *s, float value)
+{
+    static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    double              size   = fabs((double)value);
+    int                 exponent;
+
+    if (!(size >= 1e-13 && size < 1e15))
+        return false;
+    exponent = (int)floor(log10(size));
+    for (int n = 6; n <= 9; n++) {
+        int      shift  = n - 1 - exponent; /* size is about digits / 10^shift */
+        double   scaled = shift >= 0 ? size * tens[shift] : size / tens[-shift];
+        uint64_t number = (uint64_t)(scaled + 0.5);
+        double   back   = shift >= 0 ? (double)number / tens[shift] : (double)number * tens[-shift];
+        char     digits[24];
+        int      len;
+
+        if (is_near_middle(back))
+            return false;
+        if ((float)back != (float)size)
+            continue;
+        len = 0;
+        for (uint64_t rest = number; rest; rest /= 10)
+            len++;
+        for (int i = len; i > 0; i--, number /= 10)
+            digits[i - 1] = (char)('0' + number % 10);
+        exponent += len - n; /* the logarithm may be one off, and 9.99 may become 10.0 */
+        while (len > 1 && digits[len - 1] == '0')
+            len--;
+        add_digits(s, value < 0, digits, len, exponent);
+        return true;
+    }
+    return false;
+}
+
+void cq_str_add_py_float32(cq_str *s, float value)
+{
+    if (!add_special(s, (double)value) && !add_float_fast(s, value))
+        add_shortest(s, (double)value, true);
 }
 
 size_t cq_utf8_next(const char *text, size_t len, uint32_t *out)

@@ -7,6 +7,9 @@
 /* 0.1, 1e-05, 3.0, inf: the shortest digits that give the same number back. */
 void cq_str_add_py_float(cq_str *s, double value);
 
+/* The same for a float: as many digits as tell it from the floats beside it. */
+void cq_str_add_py_float32(cq_str *s, float value);
+
 /* 'text' of UTF-8, in double quotes if that saves escapes. Bytes that are no UTF-8 are
  * left out. From most characters on, only their number is told: ...<+len=9>. */
 void cq_str_add_py_text(cq_str *s, const char *text, size_t len, size_t most);

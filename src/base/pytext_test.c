@@ -4,6 +4,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static void check_float(const char *want, double value)
 {
@@ -31,6 +33,58 @@ TEST(pytext, floats_have_the_fewest_digits_that_give_them_back)
     check_float("-0.0", -0.0);
     check_float("5e-324", 5e-324);
     check_float("1.7976931348623157e+308", DBL_MAX);
+}
+
+/* The shortest digits by trial, beside which the fast way must not fall behind. */
+static size_t fewest_digits(float value)
+{
+    char text[40];
+    int  n = 0;
+
+    do
+        snprintf(text, sizeof text, "%.*e", n, (double)value);
+    while (strtof(text, NULL) != value && n++ < 9);
+    return (size_t)n + 1;
+}
+
+static size_t count_digits(const char *text)
+{
+    size_t n = 0, zeros = 0;
+
+    text += strspn(text, "-0.");
+    for (; *text && *text != 'e'; text++) {
+        n += *text != '.';
+        zeros = *text == '0' ? zeros + 1 : *text == '.' ? zeros : 0;
+    }
+    return n > zeros ? n - zeros : n;
+}
+
+TEST(pytext, floats_of_32_bits_have_fewer)
+{
+    uint32_t bits = 1;
+    cq_str   s    = { 0 };
+
+    for (int i = 0; i < 20000; i++) {
+        float value;
+
+        bits = bits * 1664525u + 1013904223u;
+        if (i % 2) /* weights are of this size */
+            bits = (bits & 0x87ffffff) | 0x38000000;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value) || value == 0)
+            continue;
+        s.len = 0;
+        cq_str_add_py_float32(&s, value);
+        CHECK(strtof(cq_str_text(&s), NULL) == value);
+        CHECK(count_digits(cq_str_text(&s)) <= fewest_digits(value));
+    }
+    s.len = 0;
+    cq_str_add_py_float32(&s, 0.1f);
+    cq_str_add_py_float32(&s, -FLT_MAX);
+    cq_str_add_py_float32(&s, 16777216.0f);
+    cq_str_add_py_float32(&s, 1e-45f);
+    CHECK_STR("0.1-3.4028235e+3816777216.01e-45", cq_str_text(&s));
+    cq_str_clear(&s);
 }
 
 TEST(pytext, floats_change_notation_where_python_does)
@@ -92,6 +146,7 @@ TEST(pytext, bytes_are_shown_as_bytes)
 }
 
 RUN_TESTS(TEST_OF(pytext, floats_have_the_fewest_digits_that_give_them_back),
+          TEST_OF(pytext, floats_of_32_bits_have_fewer),
           TEST_OF(pytext, floats_change_notation_where_python_does),
           TEST_OF(pytext, texts_are_quoted_and_escaped_as_python_does),
           TEST_OF(pytext, what_is_no_utf_8_is_left_out),

@@ -114,7 +114,7 @@ static const cq_onnx_field value_info_fields[] = {
     [3] = ONE(cq_onnx_value_info, doc_string, TEXT),
     [4] = MANY_OF(cq_onnx_value_info, metadata_props, entry),
 };
-static const cq_onnx_message value_info =
+const cq_onnx_message cq_onnx_value_info_message =
     MESSAGE("ValueInfoProto", cq_onnx_value_info, value_info_fields);
 
 static const cq_onnx_field attribute_fields[] = {
@@ -137,7 +137,7 @@ static const cq_onnx_field attribute_fields[] = {
     [22] = ONE_OF(cq_onnx_attribute, sparse_tensor, sparse),
     [23] = MANY_OF(cq_onnx_attribute, sparse_tensors, sparse),
 };
-static const cq_onnx_message attribute =
+const cq_onnx_message cq_onnx_attribute_message =
     MESSAGE("AttributeProto", cq_onnx_attribute, attribute_fields);
 
 static const cq_onnx_field int_ints_fields[] = {
@@ -192,14 +192,14 @@ static const cq_onnx_field node_fields[] = {
     [2]  = MANY(cq_onnx_node, output, TEXT),
     [3]  = ONE(cq_onnx_node, name, TEXT),
     [4]  = ONE(cq_onnx_node, op_type, TEXT),
-    [5]  = MANY_OF(cq_onnx_node, attribute, attribute),
+    [5]  = MANY_OF(cq_onnx_node, attribute, cq_onnx_attribute_message),
     [6]  = ONE(cq_onnx_node, doc_string, TEXT),
     [7]  = ONE(cq_onnx_node, domain, TEXT),
     [8]  = ONE(cq_onnx_node, overload, TEXT),
     [9]  = MANY_OF(cq_onnx_node, metadata_props, entry),
     [10] = MANY_OF(cq_onnx_node, device_configurations, node_device),
 };
-static const cq_onnx_message node = MESSAGE("NodeProto", cq_onnx_node, node_fields);
+const cq_onnx_message cq_onnx_node_message = MESSAGE("NodeProto", cq_onnx_node, node_fields);
 
 static const cq_onnx_field annotation_fields[] = {
     [1] = ONE(cq_onnx_annotation, tensor_name, TEXT),
@@ -209,13 +209,13 @@ static const cq_onnx_message annotation =
     MESSAGE("TensorAnnotation", cq_onnx_annotation, annotation_fields);
 
 static const cq_onnx_field graph_fields[] = {
-    [1]  = MANY_OF(cq_onnx_graph, node, node),
+    [1]  = MANY_OF(cq_onnx_graph, node, cq_onnx_node_message),
     [2]  = ONE(cq_onnx_graph, name, TEXT),
     [5]  = MANY_OF(cq_onnx_graph, initializer, cq_onnx_tensor_message),
     [10] = ONE(cq_onnx_graph, doc_string, TEXT),
-    [11] = MANY_OF(cq_onnx_graph, input, value_info),
-    [12] = MANY_OF(cq_onnx_graph, output, value_info),
-    [13] = MANY_OF(cq_onnx_graph, value_info, value_info),
+    [11] = MANY_OF(cq_onnx_graph, input, cq_onnx_value_info_message),
+    [12] = MANY_OF(cq_onnx_graph, output, cq_onnx_value_info_message),
+    [13] = MANY_OF(cq_onnx_graph, value_info, cq_onnx_value_info_message),
     [14] = MANY_OF(cq_onnx_graph, quantization_annotation, annotation),
     [15] = MANY_OF(cq_onnx_graph, sparse_initializer, sparse),
     [16] = MANY_OF(cq_onnx_graph, metadata_props, entry),
@@ -233,16 +233,16 @@ static const cq_onnx_field function_fields[] = {
     [4]  = MANY(cq_onnx_function, input, TEXT),
     [5]  = MANY(cq_onnx_function, output, TEXT),
     [6]  = MANY(cq_onnx_function, attribute, TEXT),
-    [7]  = MANY_OF(cq_onnx_function, node, node),
+    [7]  = MANY_OF(cq_onnx_function, node, cq_onnx_node_message),
     [8]  = ONE(cq_onnx_function, doc_string, TEXT),
     [9]  = MANY_OF(cq_onnx_function, opset_import, opset),
     [10] = ONE(cq_onnx_function, domain, TEXT),
-    [11] = MANY_OF(cq_onnx_function, attribute_proto, attribute),
-    [12] = MANY_OF(cq_onnx_function, value_info, value_info),
+    [11] = MANY_OF(cq_onnx_function, attribute_proto, cq_onnx_attribute_message),
+    [12] = MANY_OF(cq_onnx_function, value_info, cq_onnx_value_info_message),
     [13] = ONE(cq_onnx_function, overload, TEXT),
     [14] = MANY_OF(cq_onnx_function, metadata_props, entry),
 };
-static const cq_onnx_message function = MESSAGE("FunctionProto", cq_onnx_function, function_fields);
+const cq_onnx_message cq_onnx_function_message = MESSAGE("FunctionProto", cq_onnx_function, function_fields);
 
 static const cq_onnx_field training_info_fields[] = {
     [1] = ONE_OF(cq_onnx_training_info, initialization, cq_onnx_graph_message),
@@ -264,7 +264,7 @@ static const cq_onnx_field model_fields[] = {
     [8]  = MANY_OF(cq_onnx_model, opset_import, opset),
     [14] = MANY_OF(cq_onnx_model, metadata_props, entry),
     [20] = MANY_OF(cq_onnx_model, training_info, training_info),
-    [25] = MANY_OF(cq_onnx_model, functions, function),
+    [25] = MANY_OF(cq_onnx_model, functions, cq_onnx_function_message),
     [26] = MANY_OF(cq_onnx_model, configuration, device),
 };
 const cq_onnx_message cq_onnx_model_message = MESSAGE("ModelProto", cq_onnx_model, model_fields);

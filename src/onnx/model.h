@@ -37,7 +37,8 @@ typedef struct cq_onnx_bytes {
     size_t      size;
 } cq_onnx_bytes;
 
-/* Fields of newer versions of onnx.proto, as they were found, to be written back. */
+/* Fields of newer versions of onnx.proto, as they were found, to be written back: a ring, of
+ * which a message has the last one. */
 typedef struct cq_onnx_unknown cq_onnx_unknown;
 struct cq_onnx_unknown {
     cq_onnx_unknown *next;

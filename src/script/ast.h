@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "script/source.h"
+#include "base/source.h"
 
 /* Brackets and blocks inside of each other: bounds the parser's own recursion. */
 #define CQ_SCRIPT_MAX_NESTING 400

@@ -6,8 +6,12 @@
 #ifndef CQ_SCRIPT_TOKEN_H
 #define CQ_SCRIPT_TOKEN_H
 
+#include "base/source.h"
 #include "base/vec.h"
-#include "script/source.h"
+
+/* Enough for the largest programs (models of 100,000 nodes are 10 MB of text), and offsets
+ * fit in 32 bits. */
+#define CQ_SCRIPT_MAX_TEXT (256u << 20)
 
 /* kind, text. Keywords are in the order of strcmp, for a binary search. Of two signs that
  * begin alike the longer one comes first, so that the longest match wins. */

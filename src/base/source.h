@@ -1,17 +1,13 @@
 /* Source text, and places in it. A place is a range of bytes; line and column are counted
  * when somebody asks, which is when something failed. */
-#ifndef CQ_SCRIPT_SOURCE_H
-#define CQ_SCRIPT_SOURCE_H
+#ifndef CQ_BASE_SOURCE_H
+#define CQ_BASE_SOURCE_H
 
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Enough for the largest programs (models of 100,000 nodes are 10 MB of text), and offsets
- * fit in 32 bits. */
-#define CQ_SCRIPT_MAX_TEXT (256u << 20)
 
 typedef struct cq_span {
     uint32_t start, end; /* bytes of the text; end is the first one behind it */

@@ -1,5 +1,5 @@
 /* Places in source text, and failures that show them. */
-#include "script/source.h"
+#include "base/source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,8 @@ void cq_source_place(const cq_source *s, uint32_t offset, uint32_t *line, uint32
     *line   = 1;
     *column = 1;
     for (size_t i = 0; i < start; i++)
-        *line += s->text[i] == '\n' || (s->text[i] == '\r' && s->text[i + 1] != '\n');
+        *line += s->text[i] == '\n' ||
+                 (s->text[i] == '\r' && (i + 1 == s->len || s->text[i + 1] != '\n'));
     for (size_t i = start; i < offset; i++)
         *column += !continues_character(s->text[i]);
 }
@@ -61,7 +62,8 @@ static void write_excerpt(const cq_source *s, cq_span at, char *out, size_t size
         if (i < at.start || i == at.start || i < at.end)
             carets[n_carets++] = i < at.start ? ' ' : '^';
     }
-    while (n && continues_character(s->text[start + n]) && continues_character(line[n - 1]))
+    while (n && start + n < s->len && continues_character(s->text[start + n]) &&
+           continues_character(line[n - 1]))
         n--; /* not half a character at the end */
     if (start + n <= at.start)
         carets[n_carets++] = '^'; /* something is missing at the end of the line */

@@ -1,0 +1,319 @@
+/* Fields of any message, read by the tables of fields.h: notes, and { fields } in place of a value
+ * that the syntax has no form for. The other way is print_fields.c. */
+#include "onnx/text/text.h"
+
+#include "onnx/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int hex_digit(char c)
+{
+    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+/* One character behind a backslash. */
+static void take_escape(cq_text_parser *p)
+{
+    static const char names[] = "n\nt\tr\r";
+    const char       *name    = *p->at ? strchr(names, *p->at) : NULL;
+
+    if (*p->at == 'x' && p->end - p->at > 2 && hex_digit(p->at[1]) >= 0 &&
+        hex_digit(p->at[2]) >= 0) {
+        cq_str_add_char(&p->scratch, (char)(hex_digit(p->at[1]) * 16 + hex_digit(p->at[2])));
+        p->at += 3;
+        return;
+    }
+    cq_str_add_char(&p->scratch, name && (name - names) % 2 == 0 ? name[1] : *p->at);
+    p->at++;
+}
+
+/* A string with escapes; its bytes, terminated, in the model. */
+static cq_status want_bytes(cq_text_parser *p, cq_onnx_bytes *out)
+{
+    const char *from;
+    char       *copy;
+
+    CQ_TRY(cq_text_want(p, '"'));
+    from           = p->at - 1;
+    p->scratch.len = 0;
+    while (p->at < p->end && *p->at != '"') {
+        if (*p->at == '\\' && p->end - p->at > 1) {
+            p->at++;
+            take_escape(p);
+        } else {
+            cq_str_add_char(&p->scratch, *p->at++);
+        }
+    }
+    if (p->at == p->end)
+        return cq_text_fail(p, from, "the quotes that open here are not closed");
+    p->at++;
+    CQ_TRY(p->scratch.status);
+    copy = cq_onnx_alloc(p->m, p->scratch.len + 1);
+    if (!copy)
+        return p->m->status;
+    memcpy(copy, cq_str_text(&p->scratch), p->scratch.len);
+    *out = (cq_onnx_bytes){ copy, p->scratch.len };
+    return CQ_OK;
+}
+
+/* 0x7fc00001: a float by its bits. */
+static bool take_bits(cq_text_parser *p, void *out, size_t size)
+{
+    const char *at   = cq_text_next(p);
+    uint64_t    bits = 0;
+
+    if (p->end - at < (ptrdiff_t)(2 + 2 * size) || at[0] != '0' || at[1] != 'x')
+        return false;
+    for (size_t i = 0; i < 2 * size; i++) {
+        int digit = hex_digit(at[2 + i]);
+
+        if (digit < 0)
+            return false;
+        bits = bits << 4 | (unsigned)digit;
+    }
+    p->at = at + 2 + 2 * size;
+    memcpy(out, &bits, size);
+    return true;
+}
+
+static cq_status want_value(cq_text_parser *p, const cq_onnx_field *field, void *to, int depth)
+{
+    const char   *from = cq_text_next(p);
+    cq_onnx_bytes bytes;
+    int64_t       number;
+    int32_t       narrow;
+    void         *message;
+
+    switch (field->kind) {
+    case CQ_ONNX_KIND_I64: return cq_text_want_i64(p, to);
+    case CQ_ONNX_KIND_U64: return cq_text_want_u64(p, to);
+    case CQ_ONNX_KIND_F32: return take_bits(p, to, 4) ? CQ_OK : cq_text_want_f32(p, to);
+    case CQ_ONNX_KIND_F64: return take_bits(p, to, 8) ? CQ_OK : cq_text_want_f64(p, to);
+    case CQ_ONNX_KIND_I32:
+        CQ_TRY(cq_text_want_i64(p, &number));
+        narrow = (int32_t)number;
+        if (narrow != number)
+            return cq_text_fail(p, from, "this number does not fit in 32 bits");
+        memcpy(to, &narrow, sizeof narrow);
+        return CQ_OK;
+    case CQ_ONNX_KIND_TEXT:
+        CQ_TRY(want_bytes(p, &bytes));
+        if (memchr(bytes.data, '\0', bytes.size))
+            return cq_text_fail(p, from, "this text holds a zero byte");
+        memcpy(to, &bytes.data, sizeof bytes.data);
+        return CQ_OK;
+    case CQ_ONNX_KIND_MESSAGE:
+        message = cq_onnx_alloc(p->m, field->message->size);
+        if (!message)
+            return p->m->status;
+        memcpy(to, &message, sizeof message);
+        return cq_text_parse_message(p, field->message, message, depth + 1);
+    default:
+        CQ_TRY(want_bytes(p, &bytes));
+        memcpy(to, &bytes, sizeof bytes);
+        return CQ_OK;
+    }
+}
+
+static void clear_field(const cq_onnx_message *message, void *into, uint32_t number)
+{
+    const cq_onnx_field *field = &message->fields[number];
+    size_t size = field->repeated ? sizeof(cq_onnx_any_list) : cq_onnx_kind_size(field->kind);
+
+    memset((char *)into + field->offset, 0, size);
+    ((cq_onnx_any *)into)->has &= ~(1u << number);
+    if (field->kind == CQ_ONNX_KIND_RAW)
+        ((cq_onnx_tensor *)into)->tensor = NULL;
+}
+
+/* The number of the field that a name stands for. */
+static cq_status want_field(cq_text_parser *p, const cq_onnx_message *message, uint32_t *out)
+{
+    const char *name;
+    size_t      len;
+
+    CQ_TRY(cq_text_want_id(p, &name, &len));
+    for (*out = 1; *out < message->n_fields; ++*out) {
+        const char *other = message->fields[*out].name;
+
+        if (other && strlen(other) == len && memcmp(other, name, len) == 0)
+            return CQ_OK;
+    }
+    return cq_text_fail(p, name, "%s has no field of this name", message->name);
+}
+
+/* Where the value of a field goes: the end of its list, or its place in the message. */
+static void *place_of(cq_text_parser *p, const cq_onnx_message *message, void *into,
+                      uint32_t number)
+{
+    const cq_onnx_field *field = &message->fields[number];
+    char                *at    = (char *)into + field->offset;
+    size_t               size  = cq_onnx_kind_size(field->kind);
+    cq_onnx_any_list     list;
+
+    if (!field->repeated) {
+        for (uint32_t i = 1; field->oneof && i < message->n_fields; i++)
+            if (message->fields[i].oneof)
+                clear_field(message, into, i);
+        if (cq_onnx_kind_wire(field->kind) != CQ_ONNX_WIRE_BYTES)
+            ((cq_onnx_any *)into)->has |= 1u << number;
+        return at;
+    }
+    memcpy(&list, at, sizeof list);
+    if (!cq_onnx_list_reserve(p->m, at, (size_t)list.n + 1, size))
+        return NULL;
+    memcpy(&list, at, sizeof list);
+    list.n++;
+    memcpy(at, &list, sizeof list);
+    return memset((char *)list.items + (list.n - 1) * size, 0, size);
+}
+
+/* unknown: "bytes", fields of newer versions of onnx.proto, and only those. */
+static cq_status take_unknown(cq_text_parser *p, const cq_onnx_message *message, void *into)
+{
+    cq_onnx_any     *any = into, *scratch;
+    cq_onnx_unknown *last, *first;
+    const char      *from;
+    cq_onnx_bytes    bytes;
+    cq_status        status;
+
+    CQ_TRY(cq_text_want(p, ':'));
+    from = p->at;
+    CQ_TRY(want_bytes(p, &bytes));
+    scratch = cq_onnx_alloc(p->m, message->size);
+    if (!scratch)
+        return p->m->status;
+    status = cq_onnx_decode(p->m, message, scratch, bytes.data, bytes.size, p->source.file);
+    if (status == CQ_E_NO_MEMORY)
+        return status;
+    for (uint32_t i = 1; i < message->n_fields; i++)
+        if (status != CQ_OK || cq_text_has(message, scratch, i))
+            return cq_text_fail(p, from, "these bytes are no unknown fields of %s", message->name);
+    last = scratch->unknown;
+    if (last && any->unknown) { /* two rings become one */
+        first              = last->next;
+        last->next         = any->unknown->next;
+        any->unknown->next = first;
+    }
+    any->unknown = last ? last : any->unknown;
+    return CQ_OK;
+}
+
+/* One field; *seen are those that this note or message has begun to replace. */
+static cq_status take_field(cq_text_parser *p, const cq_onnx_message *message, void *into,
+                            uint32_t *seen, int depth)
+{
+    bool     gone = cq_text_take(p, '!');
+    uint32_t number;
+    void    *to;
+
+    if (!gone && cq_text_take_word(p, "unknown"))
+        return take_unknown(p, message, into);
+    CQ_TRY(want_field(p, message, &number));
+    if (gone || !(*seen >> number & 1))
+        clear_field(message, into, number);
+    *seen |= 1u << number;
+    if (gone)
+        return CQ_OK;
+    if (message->fields[number].kind != CQ_ONNX_KIND_MESSAGE)
+        CQ_TRY(cq_text_want(p, ':'));
+    to = place_of(p, message, into, number);
+    if (!to)
+        return p->m->status;
+    return want_value(p, &message->fields[number], to, depth);
+}
+
+cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *message, void *into,
+                                int depth)
+{
+    uint32_t seen = 0;
+
+    if (depth > CQ_ONNX_MAX_DEPTH)
+        return cq_text_fail(p, cq_text_next(p), "more than %d messages are inside each other",
+                            CQ_ONNX_MAX_DEPTH);
+    CQ_TRY(cq_text_want(p, '{'));
+    while (!cq_text_take(p, '}'))
+        CQ_TRY(take_field(p, message, into, &seen, depth));
+    return CQ_OK;
+}
+
+/* ---- notes ---- */
+
+/* Whether a note with this word comes; *rest is what stands behind the word. */
+static bool note_comes(const cq_text_parser *p, const char *word, const char **rest,
+                       const char **line_end)
+{
+    const char *at  = p->at;
+    size_t      len = strlen(word);
+
+    for (;;) {
+        while (at < p->end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+            at++;
+        if (at == p->end || *at != '#')
+            return false;
+        *line_end = memchr(at, '\n', (size_t)(p->end - at));
+        *line_end = *line_end ? *line_end : p->end;
+        if (*line_end - at > 2 && at[1] == '@')
+            break;
+        at = *line_end; /* a comment of somebody else */
+    }
+    *rest = at + 3 + len;
+    return *line_end >= *rest && at[2] == ' ' && memcmp(at + 3, word, len) == 0 &&
+           (*rest == *line_end || **rest == ' ' || **rest == '\r');
+}
+
+cq_status cq_text_take_note(cq_text_parser *p, cq_text_kind kind, void *into, int depth)
+{
+    const char *end    = p->end, *rest, *line_end;
+    uint32_t    seen   = 0;
+    cq_status   status = CQ_OK;
+
+    if (!note_comes(p, cq_text_kinds[kind].word, &rest, &line_end))
+        return CQ_OK;
+    p->at  = rest;
+    p->end = line_end;
+    if (kind == CQ_TEXT_TENSOR && !cq_text_take_word(p, "raw"))
+        cq_text_take_word(p, "typed");
+    while (status == CQ_OK && cq_text_peek(p))
+        status = take_field(p, cq_text_kinds[kind].message, into, &seen, depth);
+    p->end = end;
+    return status;
+}
+
+/* Whether the first word of a line is this one. */
+static bool begins_with(const char *at, const char *end, const char *word)
+{
+    size_t len = strlen(word);
+
+    while (at < end && *at == ' ')
+        at++;
+    return (size_t)(end - at) >= len && memcmp(at, word, len) == 0 &&
+           !cq_text_is_id(at, (size_t)(end - at) > len ? len + 1 : 0);
+}
+
+bool cq_text_is_raw_here(const cq_text_parser *p)
+{
+    const char *rest, *line_end;
+
+    if (!note_comes(p, cq_text_kinds[CQ_TEXT_TENSOR].word, &rest, &line_end))
+        return p->is_raw;
+    return begins_with(rest, line_end, "raw") ||
+           (p->is_raw && !begins_with(rest, line_end, "typed"));
+}
+
+void cq_text_take_first_line(cq_text_parser *p)
+{
+    const char *rest, *line_end;
+
+    p->sets_domain = true; /* as ONNX's parser does */
+    if (!note_comes(p, "exact", &rest, &line_end))
+        return;
+    p->is_exact    = true;
+    p->is_raw      = begins_with(rest, line_end, "raw");
+    p->sets_domain = begins_with(rest + (p->is_raw ? strlen(" raw") : 0), line_end, "domain");
+    p->at          = line_end;
+}

@@ -1,19 +1,8 @@
 /* Convolutions and their transposes of one to three axes, under all the names they have in
  * PyTorch; and the unfolding of images into columns. One reader of arguments, one shape rule
  * and one kernel call serve all the rows: they differ in which arguments their schemas have. */
-#include "aten/image.h"
+#include "aten/conv.h"
 #include "kernel/conv.h"
-
-typedef struct conv {
-    cq_tensor *x, *w, *bias;
-    size_t     n; /* spatial axes */
-    cq_window  window;
-    int64_t    after[CQ_MAX_SPATIAL]; /* padding behind the image */
-    int64_t    output_padding[CQ_MAX_SPATIAL];
-    int64_t    groups;
-    bool       transposed;
-    bool       same; /* the result has the size of the image, whatever the kernel's */
-} conv;
 
 static bool has_arg(const cq_opcall *c, const char *name)
 {
@@ -21,7 +10,7 @@ static bool has_arg(const cq_opcall *c, const char *name)
 }
 
 /* "same" puts half of what a window needs on either side, the odd one behind. */
-static cq_status read_padding_word(const cq_opcall *c, conv *v)
+static cq_status read_padding_word(const cq_opcall *c, cq_conv *v)
 {
     const char *word = cq_arg_str(c, "padding", "valid");
 
@@ -43,7 +32,7 @@ static cq_status read_padding_word(const cq_opcall *c, conv *v)
     return CQ_OK;
 }
 
-static cq_status read_padding(const cq_opcall *c, conv *v)
+static cq_status read_padding(const cq_opcall *c, cq_conv *v)
 {
     if (cq_arg_val(c, "padding").kind == CQ_VAL_STR)
         return read_padding_word(c, v);
@@ -52,7 +41,7 @@ static cq_status read_padding(const cq_opcall *c, conv *v)
     return CQ_OK;
 }
 
-static cq_status check_channels(const cq_opcall *c, const conv *v)
+static cq_status check_channels(const cq_opcall *c, const cq_conv *v)
 {
     int64_t in = v->x->sizes[v->x->rank - v->n - 1].value, per_group = v->w->sizes[1].value;
     int64_t first = v->w->sizes[0].value;
@@ -73,9 +62,9 @@ static cq_status check_channels(const cq_opcall *c, const conv *v)
     return CQ_OK;
 }
 
-static cq_status read_conv(const cq_opcall *c, conv *v)
+cq_status cq_conv_read(const cq_opcall *c, cq_conv *v)
 {
-    *v = (conv){ .x      = cq_arg_tensor(c, "input"),
+    *v = (cq_conv){ .x      = cq_arg_tensor(c, "input"),
                  .w      = cq_arg_tensor(c, "weight"),
                  .bias   = cq_arg_tensor(c, "bias"),
                  .groups = cq_arg_i64(c, "groups") };
@@ -97,7 +86,7 @@ static cq_status read_conv(const cq_opcall *c, conv *v)
 }
 
 /* (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1 */
-static cq_int transposed_size(cq_opcall *c, const conv *v, size_t i, cq_int in)
+static cq_int transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int in)
 {
     const cq_window *w = &v->window;
     cq_int           size;
@@ -114,11 +103,11 @@ static cq_int transposed_size(cq_opcall *c, const conv *v, size_t i, cq_int in)
 
 static cq_status conv_shape(cq_opcall *c)
 {
-    conv   v;
+    cq_conv v;
     cq_int sizes[CQ_MAX_RANK];
     size_t lead;
 
-    CQ_TRY(read_conv(c, &v));
+    CQ_TRY(cq_conv_read(c, &v));
     lead            = v.x->rank - v.n;
     sizes[0]        = v.x->sizes[0];
     sizes[lead - 1] = v.w->sizes[0];
@@ -139,10 +128,10 @@ static cq_status conv_shape(cq_opcall *c)
 
 static cq_status conv_run(cq_opcall *c)
 {
-    conv       v;
+    cq_conv    v;
     cq_tensor *x, *out;
 
-    CQ_TRY(read_conv(c, &v));
+    CQ_TRY(cq_conv_read(c, &v));
     x   = cq_with_batch(c, v.x, v.n);
     out = cq_with_batch(c, cq_result_tensor(c, 0), v.n);
     if (!x || !out)

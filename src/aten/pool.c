@@ -1,10 +1,9 @@
 /* Pools: the largest or the mean of the windows of an image. Output sizes are exactly
  * PyTorch's, ceil mode included (cq_places); images may come without a batch axis. */
-#include "aten/image.h"
-#include "kernel/pool.h"
+#include "aten/pool.h"
 
 /* Spatial axes of the operator: the digit in its name. */
-static size_t axes_of(const cq_opcall *c)
+size_t cq_pool_axes(const cq_opcall *c)
 {
     const char *d = strpbrk(c->op->schema->name, "123");
 
@@ -17,20 +16,13 @@ static bool has_divisor(const cq_opcall *c)
            !cq_arg_is_none(c, "divisor_override");
 }
 
-typedef struct pool {
-    cq_tensor *x;
-    size_t     n;
-    cq_window  window;
-    bool       ceil_mode;
-} pool;
-
-static cq_status read_pool(const cq_opcall *c, pool *p)
+cq_status cq_pool_read(const cq_opcall *c, cq_pool *p)
 {
     static const int64_t ones[CQ_MAX_SPATIAL] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     cq_window           *w                    = &p->window;
 
-    *p = (pool){ .x         = cq_arg_tensor(c, "self"),
-                 .n         = axes_of(c),
+    *p = (cq_pool){ .x         = cq_arg_tensor(c, "self"),
+                 .n         = cq_pool_axes(c),
                  .ceil_mode = cq_arg_bool(c, "ceil_mode") };
     CQ_TRY(cq_need_image(c, p->x, p->n));
     cq_arg_window(c, "kernel_size", w->kernel, p->n, 1, NULL);
@@ -49,11 +41,11 @@ static cq_status read_pool(const cq_opcall *c, pool *p)
 
 static cq_status pool_shape(cq_opcall *c)
 {
-    pool   p;
-    cq_int sizes[CQ_MAX_RANK];
-    size_t lead;
+    cq_pool p;
+    cq_int  sizes[CQ_MAX_RANK];
+    size_t  lead;
 
-    CQ_TRY(read_pool(c, &p));
+    CQ_TRY(cq_pool_read(c, &p));
     lead = p.x->rank - p.n;
     memcpy(sizes, p.x->sizes, lead * sizeof *sizes);
     for (size_t i = 0; i < p.n; i++)
@@ -78,10 +70,10 @@ static cq_tensor *batch_of(cq_opcall *c, size_t n, int result)
 
 static cq_status max_pool_run(cq_opcall *c)
 {
-    pool       p;
+    cq_pool    p;
     cq_tensor *x, *out, *indices;
 
-    CQ_TRY(read_pool(c, &p));
+    CQ_TRY(cq_pool_read(c, &p));
     x       = batch_of(c, p.n, -1);
     out     = batch_of(c, p.n, 0);
     indices = batch_of(c, p.n, 1);
@@ -90,15 +82,19 @@ static cq_status max_pool_run(cq_opcall *c)
     return cq_kernel_max_pool(out, indices, x, &p.window);
 }
 
+cq_avg_pool cq_pool_options(const cq_opcall *c)
+{
+    return (cq_avg_pool){ .count_include_pad = cq_arg_bool(c, "count_include_pad"),
+                          .divisor = has_divisor(c) ? cq_arg_i64(c, "divisor_override") : 0 };
+}
+
 static cq_status avg_pool_run(cq_opcall *c)
 {
-    cq_avg_pool options = { .count_include_pad = cq_arg_bool(c, "count_include_pad") };
-    pool        p;
+    cq_avg_pool options = cq_pool_options(c);
+    cq_pool     p;
     cq_tensor  *x, *out;
 
-    CQ_TRY(read_pool(c, &p));
-    if (has_divisor(c))
-        options.divisor = cq_arg_i64(c, "divisor_override");
+    CQ_TRY(cq_pool_read(c, &p));
     x   = batch_of(c, p.n, -1);
     out = batch_of(c, p.n, 0);
     if (c->cx->status != CQ_OK)
@@ -118,7 +114,7 @@ static cq_status avg_pool_shape(cq_opcall *c)
 static cq_status adaptive_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "self");
-    size_t     n = axes_of(c), given;
+    size_t     n = cq_pool_axes(c), given;
     cq_int     sizes[CQ_MAX_RANK], out[3];
 
     CQ_TRY(cq_need_image(c, x, n));
@@ -142,7 +138,7 @@ static cq_status adaptive_shape(cq_opcall *c)
 
 static cq_status adaptive_avg_run(cq_opcall *c)
 {
-    size_t     n = axes_of(c);
+    size_t     n = cq_pool_axes(c);
     cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0);
 
     return c->cx->status != CQ_OK ? c->cx->status : cq_kernel_adaptive_avg_pool(out, x);
@@ -150,7 +146,7 @@ static cq_status adaptive_avg_run(cq_opcall *c)
 
 static cq_status adaptive_max_run(cq_opcall *c)
 {
-    size_t     n = axes_of(c);
+    size_t     n = cq_pool_axes(c);
     cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0), *indices = batch_of(c, n, 1);
 
     return c->cx->status != CQ_OK ? c->cx->status : cq_kernel_adaptive_max_pool(out, indices, x);
@@ -161,7 +157,7 @@ static cq_status adaptive_max_run(cq_opcall *c)
 static cq_status unpool_shape(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor, *indices = cq_arg_tensor(c, "indices");
-    size_t     n = axes_of(c);
+    size_t     n = cq_pool_axes(c);
     cq_int     sizes[CQ_MAX_RANK];
 
     CQ_TRY(cq_need_image(c, x, n));
@@ -182,7 +178,7 @@ static cq_status unpool_shape(cq_opcall *c)
 
 static cq_status unpool_run(cq_opcall *c)
 {
-    size_t     n = axes_of(c);
+    size_t     n = cq_pool_axes(c);
     cq_tensor *x = batch_of(c, n, -1), *out = batch_of(c, n, 0);
     cq_tensor *indices = cq_with_batch(c, cq_arg_tensor(c, "indices"), n);
 

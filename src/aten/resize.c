@@ -1,9 +1,8 @@
 /* Resizing images, and sampling them at given positions. The .vec overloads, which
  * torch.nn.functional calls, take the new sizes or scale factors as lists; the others take
  * the sizes and, optionally, the factors that they came from. */
-#include "aten/image.h"
+#include "aten/resize.h"
 #include "kernel/grid.h"
-#include "kernel/resize.h"
 
 #include <math.h>
 
@@ -123,14 +122,20 @@ static cq_status upsample_shape(cq_opcall *c)
     return c->cx->status;
 }
 
+void cq_upsample_read(const cq_opcall *c, cq_upsample *u)
+{
+    u->mode          = mode_of(c);
+    u->align_corners = has_arg(c, "align_corners") && cq_arg_bool(c, "align_corners");
+    read_scales(c, u->scales, axes_of(c));
+}
+
 static cq_status upsample_run(cq_opcall *c)
 {
-    double scales[CQ_MAX_SPATIAL];
-    bool   align = has_arg(c, "align_corners") && cq_arg_bool(c, "align_corners");
+    cq_upsample u;
 
-    read_scales(c, scales, axes_of(c));
-    return cq_kernel_upsample(cq_result_tensor(c, 0), c->args[0].u.tensor, mode_of(c), align,
-                              scales);
+    cq_upsample_read(c, &u);
+    return cq_kernel_upsample(cq_result_tensor(c, 0), c->args[0].u.tensor, u.mode, u.align_corners,
+                              u.scales);
 }
 
 /* ---- grids ---- */

@@ -33,8 +33,9 @@ struct cq_gradient {
     const char *as;
     cq_status (*fn)(cq_grad *g);
     cq_status (*like)(cq_opcall *c);
-    int kind;
-    int variant; /* tells rows that share their function apart */
+    int  kind;
+    bool first_only; /* other results than the first have no gradient */
+    int  variant;    /* tells rows that share their function apart */
 };
 
 /* One step back: a call as it was made, and the gradients of its results. */
@@ -72,6 +73,12 @@ extern const cq_gradient cq_gradients_reduce[];
 extern const cq_gradient cq_gradients_view[];
 extern const cq_gradient cq_gradients_index[];
 extern const cq_gradient cq_gradients_sort[];
+extern const cq_gradient cq_gradients_conv[];
+extern const cq_gradient cq_gradients_pool[];
+extern const cq_gradient cq_gradients_norm[];
+extern const cq_gradient cq_gradients_rnn[];
+extern const cq_gradient cq_gradients_resize[];
+extern const cq_gradient cq_gradients_random[];
 
 /* ---- for the functions of rows ---- */
 

@@ -33,7 +33,7 @@ static cq_val argument(cq_grad *g, size_t i, const cq_tensor *moved)
         return T(numbered(g->cx, moved));
     if (v.kind == CQ_VAL_TENSOR && cq_dtype_is_float(v.u.tensor->dtype))
         return T(CQ_OP(g->cx, "aten::zeros_like", T(v.u.tensor), DTYPE(CQ_DTYPE_F64)));
-    if (strcmp(g->call.op->schema->args[i].name, "value") == 0)
+    if (strcmp(g->call.op->schema->args[i].name, "padding_value") == 0)
         return I(0);
     return v;
 }

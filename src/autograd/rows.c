@@ -18,6 +18,12 @@ static const cq_gradient *const families[] = {
     cq_gradients_view,
     cq_gradients_index,
     cq_gradients_sort,
+    cq_gradients_conv,
+    cq_gradients_pool,
+    cq_gradients_norm,
+    cq_gradients_rnn,
+    cq_gradients_resize,
+    cq_gradients_random,
 };
 
 static struct {

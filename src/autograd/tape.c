@@ -202,8 +202,9 @@ static cq_status any_needs(cq_tape *tape, cq_ctx *cx, const cq_val *vals, size_t
     return CQ_OK;
 }
 
-/* A value for each new tensor among the results; found: one of them has a gradient. */
-static cq_status bind(cq_tape *tape, cq_opcall *c, const cq_val *results, size_t n, bool needs,
+/* A value for each new tensor among the results, of which the first `needs` have gradients; found:
+ * one of them has. */
+static cq_status bind(cq_tape *tape, cq_opcall *c, const cq_val *results, size_t n, size_t needs,
                       bool *found)
 {
     for (size_t i = 0; i < n; i++) {
@@ -211,13 +212,14 @@ static cq_status bind(cq_tape *tape, cq_opcall *c, const cq_val *results, size_t
         cq_tape_value *v;
 
         if (results[i].kind == CQ_VAL_LIST)
-            CQ_TRY(bind(tape, c, results[i].u.list->items, results[i].u.list->n, needs, found));
+            CQ_TRY(bind(tape, c, results[i].u.list->items, results[i].u.list->n,
+                        i < needs ? SIZE_MAX : 0, found));
         if (results[i].kind != CQ_VAL_TENSOR || cq_is_tracked(&tape->tracks, t))
             continue; /* it returned what it was given */
         v = cq_arena_zalloc(tape->arena, sizeof *v);
         if (!v || !cq_track_new(&tape->tracks, t, v))
             return CQ_E_NO_MEMORY;
-        v->needs = needs && has_gradient(t);
+        v->needs = i < needs && has_gradient(t);
         *found |= v->needs;
         if (c->op->def->view && !c->copied)
             CQ_TRY(cq_track_view(&tape->tracks, c, t, i));
@@ -252,7 +254,8 @@ static cq_status called(void *self, cq_opcall *c)
     CQ_TRY(any_needs(tape, c->cx, c->args, c->op->schema->n_args, &needs));
     if (c->cx->no_grad || (row && row->kind == CQ_GRADIENT_NONE))
         needs = false;
-    CQ_TRY(bind(tape, c, c->results, c->n_results, needs, &found));
+    CQ_TRY(bind(tape, c, c->results, c->n_results,
+                !needs ? 0 : row && row->first_only ? 1 : SIZE_MAX, &found));
     return found ? note_call(tape, c) : CQ_OK;
 }
 

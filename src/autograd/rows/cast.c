@@ -12,6 +12,14 @@ const cq_gradient cq_gradients_cast[] = {
     { 0 },
 };
 
+/* Numbers that were drawn are constants. */
+const cq_gradient cq_gradients_random[] = {
+    { "aten::normal.Tensor_float", .kind = CQ_GRADIENT_NONE },
+    { "aten::normal.float_Tensor", .kind = CQ_GRADIENT_NONE },
+    { "aten::normal.Tensor_Tensor", .kind = CQ_GRADIENT_NONE },
+    { 0 },
+};
+
 const cq_gradient cq_gradients_creation[] = {
     { "aten::zeros_like", .kind = CQ_GRADIENT_NONE },
     { "aten::ones_like", .kind = CQ_GRADIENT_NONE },

@@ -1,6 +1,6 @@
 /* Calling an operator: arguments are checked against the schema, results are made by the
  * row, the listener hears of it. Real and fake tensors take the same path. */
-#include "aten/ctx.h"
+#include "aten/quantized.h"
 
 #include <stdio.h>
 
@@ -105,10 +105,17 @@ static cq_status each_tensor(cq_ctx *cx, const cq_val *args, size_t n, tensor_vi
     return CQ_OK;
 }
 
-static cq_status note_fake(cq_ctx *cx, cq_tensor *t, void *user)
+typedef struct seen {
+    bool fake, quantized;
+} seen;
+
+static cq_status note(cq_ctx *cx, cq_tensor *t, void *user)
 {
+    seen *s = user;
+
     (void)cx;
-    *(bool *)user |= cq_tensor_is_fake(t);
+    s->fake |= cq_tensor_is_fake(t);
+    s->quantized |= t->qparams != NULL;
     return CQ_OK;
 }
 
@@ -156,6 +163,41 @@ static cq_status make_results(cq_opcall *c, bool heard)
     if (!c->real || c->cx->status != CQ_OK)
         return c->cx->status;
     return def->run ? def->run(c) : CQ_OK;
+}
+
+/* The results, as the listener hears of them. */
+static cq_status make_and_tell(cq_opcall *c)
+{
+    cq_ctx            *cx = c->cx;
+    const cq_listener *to = cx->listener;
+    cq_status (*parts)(cq_opcall *c) =
+        to && to->parts_of ? to->parts_of(cx->listener_self, c->op) : NULL;
+    bool heard =
+        to && !parts && (!c->op->def->compose || to->wants_whole(cx->listener_self, c->op));
+
+    c->n_results = c->op->schema->n_results;
+    CQ_TRY(parts ? run_composed(c, parts, false) : make_results(c, heard));
+    CQ_TRY(cx->status);
+    return heard ? to->called(cx->listener_self, c) : CQ_OK;
+}
+
+/* The same with quantized tensors. Only the outermost operator sees to their grids: what it is
+ * composed of computes in floats. */
+static cq_status make_quantized(cq_opcall *c)
+{
+    cq_ctx      *cx = c->cx;
+    cq_grid_rule rule;
+    cq_qparams  *like;
+    cq_status    status;
+
+    cx->in_grid = true;
+    status      = cq_quantized_before(c, &rule, &like);
+    if (status == CQ_OK)
+        status = make_and_tell(c);
+    if (status == CQ_OK)
+        status = cq_quantized_after(c, rule, like);
+    cx->in_grid = false;
+    return status;
 }
 
 cq_status cq_call_same_as(cq_opcall *c)
@@ -220,7 +262,7 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
 {
     cq_val    filled[64];
     cq_opcall   c    = { .cx = cx, .op = op, .args = filled };
-    bool      fake = cx->fake, heard;
+    seen      has = { .fake = cx->fake };
     cq_status status;
 
     for (size_t i = 0; i < max_results; i++)
@@ -232,26 +274,12 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
         status = each_tensor(cx, filled, op->schema->n_args, refresh, NULL);
     if (status != CQ_OK)
         return cq_ctx_fail(cx, status);
-    if (!fake)
-        each_tensor(cx, filled, op->schema->n_args, note_fake, &fake);
-    c.real = !fake;
-    if (op->inplace_of) {
+    each_tensor(cx, filled, op->schema->n_args, note, &has);
+    c.real = !has.fake;
+    if (op->inplace_of)
         status = run_in_place(&c);
-    } else {
-        cq_status (*parts)(cq_opcall *c) =
-            cx->listener && cx->listener->parts_of
-                ? cx->listener->parts_of(cx->listener_self, op)
-                : NULL;
-
-        c.n_results = op->schema->n_results;
-        heard       = cx->listener && !parts &&
-                (!op->def->compose || cx->listener->wants_whole(cx->listener_self, op));
-        status = parts ? run_composed(&c, parts, false) : make_results(&c, heard);
-        if (status == CQ_OK)
-            status = cx->status;
-        if (status == CQ_OK && heard)
-            status = cx->listener->called(cx->listener_self, &c);
-    }
+    else
+        status = has.quantized && !cx->in_grid ? make_quantized(&c) : make_and_tell(&c);
     if (status != CQ_OK) {
         cq_error_add_where(status, "%s", op->schema->full);
         return cq_ctx_fail(cx, status);

@@ -63,6 +63,7 @@ struct cq_ctx {
     bool               fake;    /* operators compute no data */
     bool               exporting;
     bool               no_grad; /* a tape notes nothing */
+    bool               in_grid; /* inside of an operator on quantized tensors */
     unsigned           depth;   /* of composed operators */
     uint64_t           seed;
     struct cq_random  *random;  /* made by the random operators when first needed */

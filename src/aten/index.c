@@ -242,8 +242,26 @@ static cq_status index_fill_run(cq_opcall *c)
     return status;
 }
 
+static cq_status index_add_run(cq_opcall *c);
+
+/* Slices of fewer dimensions than those of self, to which they are broadcast. */
+static cq_status check_low_source(cq_opcall *c, const cq_tensor *self, const cq_tensor *source)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    size_t rank;
+
+    CQ_TRY(cq_broadcast(c, &rank, sizes, self->rank - 1, self->sizes + 1, source->rank - 1,
+                        source->sizes + 1));
+    for (size_t i = 0; i < rank; i++)
+        if (sizes[i].value != self->sizes[i + 1].value)
+            return cq_call_fail(c, CQ_E_ARGUMENT, "slices of source do not fit into those of self");
+    return cq_shape_of_self(c);
+}
+
+/* index_add alone lets slices of source be broadcast. */
 static cq_status index_source_shape(cq_opcall *c)
 {
+    bool       broadcasts = c->op->def->run == index_add_run;
     cq_tensor *self = cq_arg_tensor(c, "self"), *source = cq_arg_tensor(c, "source");
     cq_tensor *index = cq_arg_tensor(c, "index");
     size_t     dim   = dim_of(c);
@@ -256,30 +274,58 @@ static cq_status index_source_shape(cq_opcall *c)
     if (cq_tensor_numel(index) != n.value)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld indices for %lld slices of source",
                             (long long)cq_tensor_numel(index), (long long)n.value);
+    if (broadcasts && dim == 0 && source->rank > 1 && source->rank < self->rank)
+        return check_low_source(c, self, source);
     for (size_t i = 0; i < self->rank && source->rank == self->rank; i++)
-        if (i != dim && self->sizes[i].value != source->sizes[i].value)
+        if (i != dim && self->sizes[i].value != source->sizes[i].value &&
+            !(broadcasts && cq_int_is(source->sizes[i], 1)))
             return cq_call_fail(
                 c, CQ_E_ARGUMENT, "source has size %lld in dimension %zu, want %lld",
                 (long long)source->sizes[i].value, i, (long long)self->sizes[i].value);
     return cq_shape_of_self(c);
 }
 
+/* source in the sizes of self, but for dim. Release it. */
+static cq_status wide_source(cq_opcall *c, cq_tensor **out)
+{
+    cq_tensor *self = cq_arg_tensor(c, "self"), *source = cq_arg_tensor(c, "source");
+    cq_int     sizes[CQ_MAX_RANK];
+    int64_t    strides[CQ_MAX_RANK];
+
+    size_t     dim = dim_of(c), rank = source->rank > 1 ? self->rank : source->rank;
+
+    for (size_t i = 0; i < rank; i++) {
+        size_t lack  = rank - source->rank, at = i > dim && i >= lack ? i - lack : i;
+        bool   is_new = lack && i > dim && i <= dim + lack;
+        bool   wider  = i != dim && (is_new || (source->rank > 1 && source->sizes[at].value == 1));
+
+        sizes[i]   = wider ? self->sizes[i] : source->sizes[at];
+        strides[i] = wider ? 0 : source->strides[at];
+    }
+    return cq_tensor_new_view(out, source, source->dtype, rank, sizes, strides, source->offset);
+}
+
 static cq_status index_add_run(cq_opcall *c)
 {
-    cq_tensor *source = cq_arg_tensor(c, "source"), *scaled = NULL, *alpha;
+    cq_tensor *source, *scaled = NULL, *alpha;
     cq_status  status;
 
     CQ_TRY(cq_check_not_negative(c, cq_arg_tensor(c, "index")));
-    if (cq_arg_f64(c, "alpha") == 1)
-        return write_slices(c, source, CQ_COMBINE_ADD);
-    alpha = cq_operand_tensor(c, cq_arg_val(c, "alpha"), source->dtype);
+    alpha = cq_operand_tensor(c, cq_arg_val(c, "alpha"), cq_arg_tensor(c, "source")->dtype);
     if (!alpha)
         return c->cx->status;
-    CQ_TRY(cq_tensor_clone(&scaled, source, source->dtype));
-    status = cq_apply2(scaled, CQ_EW_MUL, NULL, source->dtype, source, alpha);
-    if (status == CQ_OK)
-        status = write_slices(c, scaled, CQ_COMBINE_ADD);
+    CQ_TRY(wide_source(c, &source));
+    if (cq_arg_f64(c, "alpha") == 1) {
+        status = write_slices(c, source, CQ_COMBINE_ADD);
+    } else {
+        status = cq_tensor_clone(&scaled, source, source->dtype);
+        if (status == CQ_OK)
+            status = cq_apply2(scaled, CQ_EW_MUL, NULL, source->dtype, source, alpha);
+        if (status == CQ_OK)
+            status = write_slices(c, scaled, CQ_COMBINE_ADD);
+    }
     cq_tensor_release(scaled);
+    cq_tensor_release(source);
     return status;
 }
 

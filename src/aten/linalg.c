@@ -185,7 +185,8 @@ static cq_status linear_shape(cq_opcall *c)
     if (!x->rank)
         return cq_call_fail(c, CQ_E_TYPE, "\"input\" needs at least one dimension");
     CQ_TRY(need_equal(c, x->sizes[x->rank - 1], w->sizes[1]));
-    if (bias && (bias->rank != 1 || bias->sizes[0].value != w->sizes[0].value))
+    if (bias && (bias->rank > 1 || (cq_tensor_numel(bias) != 1 &&
+                                    bias->sizes[0].value != w->sizes[0].value)))
         return cq_call_fail(c, CQ_E_TYPE, "\"bias\" should be one row of %lld numbers",
                             (long long)w->sizes[0].value);
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
@@ -194,10 +195,19 @@ static cq_status linear_shape(cq_opcall *c)
     return c->cx->status;
 }
 
+/* A bias of one number is broadcast. */
 static cq_status linear_run(cq_opcall *c)
 {
-    return cq_kernel_linear(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"),
-                            cq_arg_tensor(c, "weight"), cq_arg_tensor(c, "bias"));
+    cq_tensor *w = cq_arg_tensor(c, "weight"), *bias = cq_arg_tensor(c, "bias"), *row = bias;
+    int64_t    stride = 0;
+    cq_status  status;
+
+    if (bias && cq_tensor_numel(bias) == 1)
+        CQ_TRY(cq_tensor_new_view(&row, bias, bias->dtype, 1, w->sizes, &stride, bias->offset));
+    status = cq_kernel_linear(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"), w, row);
+    if (row != bias)
+        cq_tensor_release(row);
+    return status;
 }
 
 /* ---- made of others ---- */
@@ -211,6 +221,32 @@ static cq_status outer(cq_opcall *c)
     cq_result_set_tensor(c, 0,
                          CQ_OP(cx, "aten::mul.Tensor",
                                T(CQ_OP(cx, "aten::unsqueeze", c->args[0], I(1))), c->args[1]));
+    return cx->status;
+}
+
+/* c[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three. cross takes the first
+ * dimension of three where none is given. */
+static cq_status cross(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *a = c->args[0].u.tensor, *b = c->args[1].u.tensor, *left, *right;
+    size_t     rank = a->rank > b->rank ? a->rank : b->rank, dim = 0;
+
+    if (a->rank != b->rank)
+        return cq_call_fail(c, CQ_E_TYPE, "both should have as many dimensions, not %u and %u",
+                            a->rank, b->rank);
+    if (!cq_arg_is_none(c, "dim"))
+        dim = (size_t)cq_arg_dim(c, "dim", rank);
+    else
+        while (dim < rank && a->sizes[dim].value != 3)
+            dim++;
+    if (dim >= rank || a->sizes[dim].value != 3 || b->sizes[dim].value != 3)
+        return cq_call_fail(c, CQ_E_TYPE, "a cross product needs a dimension of size 3");
+#define ROLLED(t, by) T(CQ_OP(cx, "aten::roll", T(t), I(by), I((int64_t)dim)))
+    left  = CQ_OP(cx, "aten::mul.Tensor", ROLLED(a, -1), ROLLED(b, -2));
+    right = CQ_OP(cx, "aten::mul.Tensor", ROLLED(a, -2), ROLLED(b, -1));
+#undef ROLLED
+    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::sub.Tensor", T(left), T(right)));
     return cx->status;
 }
 
@@ -300,6 +336,12 @@ const cq_op_def cq_ops_linalg[] = {
     { .schema  = "aten::ger(Tensor self, Tensor vec2) -> Tensor",
       .about   = "outer under its older name",
       .compose = outer },
+    { .schema  = "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+      .about   = "vectors at right angles to both",
+      .compose = cross },
+    { .schema  = "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+      .about   = "vectors at right angles to both",
+      .compose = cross },
     { .schema  = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
       .about   = "product of many matrices",
       .compose = matmul_all },

@@ -96,6 +96,10 @@ extern const cq_op_def cq_ops_embedding[];
 extern const cq_op_def cq_ops_pad[];
 extern const cq_op_def cq_ops_sort[];
 extern const cq_op_def cq_ops_unique[];
+extern const cq_op_def cq_ops_window[];
+extern const cq_op_def cq_ops_quantized[];
+extern const cq_op_def cq_ops_quantized_layers[];
+extern const cq_op_def cq_ops_vision[];
 
 /* ---- one call of an operator ---- */
 

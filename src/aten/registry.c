@@ -41,6 +41,10 @@ static const cq_op_def *const families[] = {
     cq_ops_pad,
     cq_ops_sort,
     cq_ops_unique,
+    cq_ops_window,
+    cq_ops_quantized,
+    cq_ops_quantized_layers,
+    cq_ops_vision,
 };
 
 static struct {

@@ -427,11 +427,13 @@ static cq_status expand_view(cq_opcall *c)
     for (size_t i = 0; i < n; i++) {
         bool   is_new = i < lead;
         cq_int have   = is_new ? cq_i(1) : self->sizes[i - lead];
-        bool   keep   = cq_int_is(sizes[i], -1);
+        bool   keep   = sizes[i].value == -1 && !is_new;
 
         if (sizes[i].value < (is_new ? 0 : -1))
             return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu makes no sense here",
                                 (long long)sizes[i].value, i);
+        if (keep && sizes[i].expr && c->cx->listener) /* a number among the data */
+            c->cx->listener->baked(c->cx->listener_self, c->cx, "size", sizes[i]);
         if (!keep && have.value != 1 && have.value != sizes[i].value)
             return cq_call_fail(c, CQ_E_ARGUMENT,
                                 "size %lld of dimension %zu cannot be expanded to %lld",

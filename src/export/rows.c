@@ -31,6 +31,8 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_scatter,
     cq_symbolics_select,
     cq_symbolics_sort,
+    cq_symbolics_quantized,
+    cq_symbolics_vision,
 };
 
 typedef struct entry entry;

@@ -68,6 +68,8 @@ extern const cq_symbolic cq_symbolics_index[];
 extern const cq_symbolic cq_symbolics_scatter[];
 extern const cq_symbolic cq_symbolics_select[];
 extern const cq_symbolic cq_symbolics_sort[];
+extern const cq_symbolic cq_symbolics_quantized[];
+extern const cq_symbolic cq_symbolics_vision[];
 
 /* ---- what is asked for ---- */
 

@@ -356,6 +356,12 @@ static cq_status answer_false(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
+static cq_status is_quantized(cq_builtin_call *c, cq_val *out)
+{
+    *out = cq_val_of_bool(c->args[0].kind == CQ_VAL_TENSOR && c->args[0].u.tensor->qparams);
+    return CQ_OK;
+}
+
 static cq_status answer_true(cq_builtin_call *c, cq_val *out)
 {
     (void)c;
@@ -375,6 +381,19 @@ static cq_status answer_none(cq_builtin_call *c, cq_val *out)
     (void)c;
     (void)out;
     return CQ_OK;
+}
+
+/* x.set_(y): x shows y's memory from now on. */
+static cq_status set_tensor(cq_builtin_call *c, cq_val *out)
+{
+    cq_tensor *alias;
+
+    if (c->args[0].kind != CQ_VAL_TENSOR || c->args[1].kind != CQ_VAL_TENSOR || c->n != 2)
+        return cq_fail(CQ_E_UNSUPPORTED, "set_", NULL, "set_ takes another tensor, and nothing else");
+    alias = CQ_OP(c->ev->cx, "aten::detach", c->args[1]);
+    CQ_TRY(c->ev->cx->status);
+    *out = c->args[0];
+    return cq_eval_rebind(c->ev, c->args[0].u.tensor, alias);
 }
 
 static cq_status answer_first(cq_builtin_call *c, cq_val *out)
@@ -454,6 +473,7 @@ const cq_builtin cq_builtins_tensor[] = {
     { "device", new_device, 0 },
     { "layout", answer_zero, 1 },
     { "type", tensor_type, 1 },
+    { "set_", set_tensor, 2 },
     { "data", answer_first, 1 },
     { "cpu", answer_first, 1 },
     { "cuda", answer_first, 1 },
@@ -467,7 +487,7 @@ const cq_builtin cq_builtins_tensor[] = {
     { "is_cpu", answer_true, 1 },
     { "is_sparse", answer_false, 1 },
     { "is_mkldnn", answer_false, 1 },
-    { "is_quantized", answer_false, 1 },
+    { "is_quantized", is_quantized, 1 },
     { "is_nested", answer_false, 1 },
     { "is_meta", answer_false, 1 },
     { "is_xla", answer_false, 1 },

@@ -250,6 +250,9 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
 const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n);
 
 /* resolve.c: the overload of an operator of the table that takes these arguments, and its call. */
+/* The tensor t is another one from now on, whoever holds it: out=, set_. */
+cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
+
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
                            cq_val *out);

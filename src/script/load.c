@@ -2,6 +2,7 @@
  * parsed when a name leads to it. */
 #include "archive/object.h"
 #include "archive/torchscript.h"
+#include "aten/quantized.h"
 #include "base/str.h"
 #include "script/script.h"
 
@@ -60,6 +61,18 @@ static cq_status run_setstate(loading *l, cq_thing *t, cq_val state, int depth)
     return status;
 }
 
+/* Packed weights of quantized layers are objects of a class that has no code. */
+static cq_status convert_packed(loading *l, const cq_object *o, int depth, cq_val *out)
+{
+    cq_val    state;
+    cq_status status;
+
+    CQ_TRY(convert(l, o->state, depth + 1, &state));
+    status = cq_packed_weights_of(out, o->class_name, state);
+    cq_val_release(state);
+    return status;
+}
+
 /* The caller owns *out. */
 static cq_status convert_object(loading *l, cq_object *o, int depth, cq_val *out)
 {
@@ -69,6 +82,9 @@ static cq_status convert_object(loading *l, cq_object *o, int depth, cq_val *out
         *out = cq_val_retain(cq_val_of_thing(t));
         return CQ_OK;
     }
+    if (cq_starts_with(o->class_name, "__torch__.torch.classes.quantized.") &&
+        strstr(o->class_name, "PackedParams"))
+        return convert_packed(l, o, depth, out);
     CQ_TRY(cq_program_class(l->script->program, o->class_name, &cls));
     CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
     *out         = cq_val_of_thing(t);
@@ -118,6 +134,30 @@ static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
     return CQ_OK;
 }
 
+/* The integers of a quantized tensor and what they stand for, as the operators take it. */
+static cq_status convert_quantized(const cq_quantized *q, cq_val *out)
+{
+    cq_qparams *params;
+    cq_tensor  *t = q->values, *stored;
+    cq_status   status;
+
+    if (q->float_zero_points)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a tensor is quantized with zero points that are floats");
+    CQ_TRY(cq_tensor_new_view(&stored, t, t->dtype, t->rank, t->sizes, t->strides, t->offset));
+    status = q->scales ? cq_qparams_new_per_channel(&params, q->torch_dtype, q->scales,
+                                                    q->zero_points, (int)q->axis)
+                       : cq_qparams_new(&params, q->torch_dtype, q->scale, q->zero_point);
+    if (status == CQ_OK) {
+        cq_tensor_set_qparams(stored, params);
+        cq_qparams_release(params);
+        *out = cq_val_of_tensor(stored);
+    } else {
+        cq_tensor_release(stored);
+    }
+    return status;
+}
+
 static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
 {
     cq_status status = CQ_OK;
@@ -163,8 +203,10 @@ static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
             status = convert_object(l, cq_object_of(v), depth, out);
         else if (cq_enum_member_of(v))
             status = convert_enum(l, cq_enum_member_of(v), out);
+        else if (cq_quantized_of(v))
+            status = convert_quantized(cq_quantized_of(v), out);
         else
-            *out = cq_val_retain(v); /* a quantized or sparse tensor: for whoever understands it */
+            *out = cq_val_retain(v); /* a sparse tensor: for whoever understands it */
         break;
     default: *out = cq_val_retain(v); break;
     }

@@ -269,6 +269,55 @@ static cq_status scalar_first(cq_eval *ev, const char *name, const cq_val *args,
     return CQ_OK;
 }
 
+/* What out= does to its tensor: it holds the result, in its own dtype. Where the sizes are others
+ * than before, the tensor is another one from now on. */
+static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
+{
+    cq_ctx *cx   = ev->cx;
+    bool    same = to->rank == result->rank;
+
+    for (size_t i = 0; same && i < to->rank; i++)
+        same = cq_int_same(to->sizes[i], result->sizes[i]);
+    if (same) {
+        CQ_OP(cx, "aten::copy_", T(to), T(result));
+        return cx->status;
+    }
+    result = CQ_OP(cx, "aten::to.dtype", T(result), DTYPE(to->dtype));
+    CQ_TRY(cx->status);
+    return cq_eval_rebind(ev, to, result);
+}
+
+/* A call with out=: the operator without it, then the result is put there. */
+static cq_status call_with_out(cq_eval *ev, const char *name, const call_args *c, size_t at,
+                               cq_val *out)
+{
+    const char *names[MAX_SCHEMA_ARGS];
+    cq_val      kw[MAX_SCHEMA_ARGS];
+    size_t      n = 0;
+
+    for (size_t i = 0; i < c->n_kw; i++)
+        if (i != at) {
+            names[n] = c->names[i];
+            kw[n++]  = c->kw[i];
+        }
+    CQ_TRY(cq_eval_operator(ev, name, c->args, c->n, names, kw, n, out));
+    if (out->kind != CQ_VAL_TENSOR)
+        return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "out= is for operators with one tensor as result");
+    CQ_TRY(write_out(ev, c->kw[at].u.tensor, out->u.tensor));
+    *out = c->kw[at];
+    return CQ_OK;
+}
+
+cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
+{
+    const cq_ctx *cx = ev->cx;
+
+    if (cx->listener && (!t->capture || t->capture != to->capture))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
+                       "a weight of the model cannot become another tensor");
+    return cq_tensor_become(t, to);
+}
+
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
 {
@@ -282,6 +331,9 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 
     *out = CQ_NONE;
     args = c.args;
+    for (size_t i = 0; i < n_kw && n_kw < MAX_SCHEMA_ARGS; i++)
+        if (strcmp(names[i], "out") == 0 && kw[i].kind == CQ_VAL_TENSOR)
+            return call_with_out(ev, name, &c, i, out);
     if (overload && cq_op_find(name)) { /* an overload named outright */
         const cq_op *op = cq_op_find(name);
 

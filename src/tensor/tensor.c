@@ -1,6 +1,6 @@
 /* Tensor handles: creation, views, plain queries. Copies and conversions are in copy.c,
  * files in npy.c. */
-#include "tensor/tensor.h"
+#include "tensor/qparams.h"
 
 #include <stdio.h>
 
@@ -262,6 +262,29 @@ cq_status cq_tensor_new_on(cq_tensor **out, cq_storage *storage, cq_dtype dtype,
                               : new_view(out, storage, dtype, rank, plain, strides, offset);
 }
 
+cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
+{
+    cq_storage *old = t->storage;
+
+    if (like->rank > t->rank)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a tensor of %u dimensions cannot take the place of one of %u", like->rank,
+                       t->rank);
+    t->storage = cq_storage_retain(like->storage);
+    cq_storage_release(old);
+    cq_free(t->known);
+    t->known   = NULL;
+    t->dtype   = like->dtype;
+    t->rank    = like->rank;
+    t->offset  = like->offset;
+    t->capture = like->capture;
+    t->track   = like->track;
+    memcpy(t->sizes, like->sizes, like->rank * sizeof *t->sizes);
+    memcpy(t->strides, like->strides, like->rank * sizeof *t->strides);
+    cq_tensor_set_qparams(t, like->qparams);
+    return CQ_OK;
+}
+
 CQ_API cq_tensor *cq_tensor_retain(cq_tensor *t)
 {
     if (t)
@@ -274,6 +297,7 @@ CQ_API void cq_tensor_release(cq_tensor *t)
     if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1)
         return;
     cq_storage_release(t->storage);
+    cq_qparams_release(t->qparams);
     cq_free(t->known);
     cq_free(t);
 }

@@ -26,6 +26,8 @@ cq_status   cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset,
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);
 
+typedef struct cq_qparams cq_qparams; /* tensor/qparams.h */
+
 struct cq_tensor {
     atomic_int  refs;
     cq_dtype    dtype;
@@ -43,6 +45,8 @@ struct cq_tensor {
     /* Elements of a small integer tensor whose contents are known as symbols though
      * the tensor may be fake (shape arithmetic); NULL or numel of them. */
     cq_int *known;
+
+    cq_qparams *qparams; /* of a quantized tensor, else NULL */
 
     int64_t *strides; /* in elements; of a fake tensor, what they are on the example */
     cq_int  *sizes;   /* behind the struct, like strides */
@@ -75,6 +79,10 @@ cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype);
 cq_int cq_tensor_numel_int(cq_symbols *table, const cq_tensor *t);
 bool   cq_tensor_is_fake(const cq_tensor *t);
 bool   cq_tensor_has_symbols(const cq_tensor *t); /* some size is symbolic */
+
+/* The handle t shows from now on what like shows: memory, dtype, sizes, and what a capture knows of
+ * it. Fails if t has no room for like's dimensions. */
+cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like);
 
 /* "float32[2, 3]" into buffer, for messages; returns buffer. */
 const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size);

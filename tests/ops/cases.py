@@ -71,6 +71,25 @@ def t(values, dtype=torch.float32):
     return torch.tensor(values, dtype=dtype)
 
 
+def quantized(tensor, scale=0.1, zero_point=100, dtype=torch.quint8):
+    """A quantized tensor; scale and zero_point may be lists, for the slices of the first axis."""
+    if isinstance(scale, list):
+        return torch.quantize_per_channel(tensor, torch.tensor(scale), torch.tensor(zero_point), 0,
+                                          dtype)
+    return torch.quantize_per_tensor(tensor, scale, zero_point, dtype)
+
+
+class packed:
+    """An argument that is made by calling another operator: packed weights."""
+
+    def __init__(self, op, *args):
+        self.op, self.args = op, args
+
+    def make(self):
+        namespace, name = self.op.split("::")
+        return getattr(getattr(torch.ops, namespace), name)(*self.args)
+
+
 nan, inf = float("nan"), float("inf")
 
 # Every size and stride that often goes wrong, for operators on one tensor.

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "tensor/convert.h"
+#include "tensor/qparams.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +86,41 @@ static cq_status read_tensor(cq_tensor **out, const json_t *j)
     return status;
 }
 
+/* "q": the grid of a quantized tensor. */
+static cq_status read_grid(cq_ctx *cx, cq_tensor *t, const json_t *j)
+{
+    int         dtype = (int)json_integer_value(json_array_get(j, 0));
+    cq_qparams *q;
+    cq_val      v[2];
+
+    if (json_array_size(j) == 4) {
+        CQ_TRY(cq_fixture_val(cx, &v[0], json_array_get(j, 1)));
+        CQ_TRY(cq_fixture_val(cx, &v[1], json_array_get(j, 2)));
+        CQ_TRY(cq_qparams_new_per_channel(&q, dtype, v[0].u.tensor, v[1].u.tensor,
+                                          (int)json_integer_value(json_array_get(j, 3))));
+    } else {
+        CQ_TRY(cq_qparams_new(&q, dtype, json_number_value(json_array_get(j, 1)),
+                              json_integer_value(json_array_get(j, 2))));
+    }
+    cq_tensor_set_qparams(t, q);
+    cq_qparams_release(q);
+    return CQ_OK;
+}
+
 /* ---- any value ---- */
+
+/* The only result of another operator. */
+static cq_status read_call(cq_ctx *cx, cq_val *out, const json_t *j)
+{
+    const cq_op *op = cq_op_find(json_string_value(json_object_get(j, "call")));
+    cq_val       args[CQ_FIXTURE_MAX_ARGS];
+    size_t       n;
+
+    if (!op)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "a value of a case is made by an unknown operator");
+    CQ_TRY(cq_fixture_args(cx, args, &n, j));
+    return cq_op_call(cx, op, args, n, out, 1);
+}
 
 static cq_status read_list(cq_ctx *cx, cq_val *out, const json_t *j)
 {
@@ -109,6 +144,10 @@ static cq_status read_object(cq_ctx *cx, cq_val *out, const json_t *j)
     if (json_object_get(j, "t")) {
         CQ_TRY(read_tensor(&t, j));
         *out = cq_ctx_own(cx, cq_val_of_tensor(t));
+        if ((v = json_object_get(j, "q")))
+            CQ_TRY(read_grid(cx, t, v));
+    } else if (json_object_get(j, "call")) {
+        CQ_TRY(read_call(cx, out, j));
     } else if ((v = json_object_get(j, "dtype"))) {
         *out = DTYPE(cq_dtype_from_name(json_string_value(v)));
     } else if ((v = json_object_get(j, "device"))) {

@@ -121,3 +121,8 @@ case("aten::put", f32(3, 4), ix(0, 0, 2), f32(3), True)
 case("aten::take_along_dim", f32(3, 4), t([[0], [2], [1]], torch.int64), 1)
 case("aten::take_along_dim", f32(3, 4), t([[0, 2]], torch.int64), 1)
 case("aten::take_along_dim", f32(3, 4), ix(0, 11, 5))
+for sizes in [(3, 2, 1), (1, 2, 4), (1, 2, 1)]:
+    case("aten::index_add", f32(3, 5, 4), 1, ix(0, 3), f32(*sizes))
+case("aten::index_add", f32(3, 5), 0, ix(0, 2), f32(2, 1), alpha=2)
+case("aten::index_add", f32(5, 4, 3), 0, ix(0, 3), f32(2, 1))
+case("aten::index_add", f32(5, 4, 3), 0, ix(0, 3), f32(2, 3))

@@ -39,6 +39,8 @@ def elements(tensor):
     """The elements in row-major order as a flat list; complex ones as two numbers each."""
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor.resolve_conj())
+    if tensor.is_quantized:
+        tensor = tensor.dequantize()
     flat = tensor.detach().reshape(-1)
     if not flat.dtype.is_floating_point:
         return [int(x) for x in flat.tolist()]
@@ -47,8 +49,22 @@ def elements(tensor):
     return [number(x, short) for x in flat.double().tolist()]
 
 
+QUANTIZED = {torch.qint8: 12, torch.quint8: 13, torch.qint32: 14}
+
+
+def encode_grid(tensor):
+    """dtype, scale and zero point; of each channel: both as tensors, and the axis."""
+    dtype = QUANTIZED[tensor.dtype]
+    if tensor.qscheme() == torch.per_tensor_affine:
+        return [dtype, tensor.q_scale(), tensor.q_zero_point()]
+    return [dtype, encode_tensor(tensor.q_per_channel_scales().float()),
+            encode_tensor(tensor.q_per_channel_zero_points().int()), tensor.q_per_channel_axis()]
+
+
 def encode_tensor(tensor):
     """A tensor. One that is not contiguous comes with its strides, offset and whole storage."""
+    if tensor.is_quantized:
+        return {**encode_tensor(tensor.dequantize().contiguous()), "q": encode_grid(tensor)}
     out = {"t": str(tensor.dtype)[6:], "s": list(tensor.shape)}
     if tensor.is_contiguous() and not tensor.is_conj():
         return {**out, "v": elements(tensor)}
@@ -60,6 +76,10 @@ def encode_tensor(tensor):
 def encode(value):
     if isinstance(value, torch.Tensor):
         return encode_tensor(value)
+    if isinstance(value, cases.packed):
+        return {"call": value.op, "args": [encode(arg) for arg in value.args]}
+    if isinstance(value, torch.dtype) and value in QUANTIZED:
+        return QUANTIZED[value]
     if isinstance(value, torch.dtype):
         return {"dtype": str(value)[6:]}
     if isinstance(value, (torch.device,)):
@@ -165,7 +185,8 @@ def run(one):
         if one["op"] in BY_NAME:
             result = BY_NAME[one["op"]](*one["args"], **one["kwargs"])
         else:
-            result = call(op, args[:len(one["args"])], named)
+            given = [arg.make() if isinstance(arg, cases.packed) else arg for arg in args]
+            result = call(op, given[:len(one["args"])], named)
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as error:
         if not one["fails"]:
             raise

@@ -8,6 +8,8 @@
  * Prints TAP, which tools/run_tests.py counts. */
 #include "fixture.h"
 
+#include "tensor/qparams.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +114,15 @@ static void compare_values(check *k, const char *run, const cq_tensor *got, cons
     cq_tensor_release(b);
 }
 
+static bool same_grid(const cq_qparams *a, const cq_qparams *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->torch_dtype == b->torch_dtype && !a->scales == !b->scales &&
+           (a->scales ? a->axis == b->axis
+                      : a->zero_point == b->zero_point && close_to(a->scale, b->scale, 1e-6, 0));
+}
+
 static void compare_tensor(check *k, const char *run, const cq_tensor *got, const cq_tensor *want,
                            bool sizes)
 {
@@ -123,6 +134,8 @@ static void compare_tensor(check *k, const char *run, const cq_tensor *got, cons
     if (!ok)
         complain(k, run, "the result is %s, want %s", cq_tensor_describe(got, have, sizeof have),
                  cq_tensor_describe(want, need, sizeof need));
+    else if (!same_grid(got->qparams, want->qparams))
+        complain(k, run, "the result lies on another grid than that of PyTorch");
     else if (got->storage && k->values)
         compare_values(k, run, got, want);
 }
@@ -232,6 +245,7 @@ static cq_status fake_of(cq_ctx *cx, cq_val *v)
     CQ_TRY(cq_tensor_new_fake(&fake, t->dtype, t->rank, sizes));
     memcpy(fake->strides, t->strides, t->rank * sizeof *t->strides);
     fake->offset = t->offset;
+    cq_tensor_set_qparams(fake, t->qparams);
     *v           = cq_ctx_own(cx, cq_val_of_tensor(fake));
     return cx->status;
 }
@@ -324,6 +338,17 @@ static void note_seen(cq_map *seen, const char *name)
         cq_map_set(seen, op->inplace_of ? op->inplace_of->schema->full : name, seen);
 }
 
+/* The operator of a case, and those that its arguments were made by. */
+static void note_case(cq_map *seen, const json_t *one)
+{
+    const json_t *arg;
+    size_t        i;
+
+    note_seen(seen, json_string_value(json_object_get(one, "op")));
+    json_array_foreach(json_object_get(one, "args"), i, arg) if (json_object_get(arg, "call"))
+        note_seen(seen, json_string_value(json_object_get(arg, "call")));
+}
+
 static void check_coverage(cq_map *seen)
 {
     const cq_op *op;
@@ -353,7 +378,7 @@ int main(int argc, char **argv)
         json_array_foreach(cases, i, one)
         {
             if (coverage)
-                note_seen(&seen, json_string_value(json_object_get(one, "op")));
+                note_case(&seen, one);
             else
                 run_case(one);
         }

@@ -9,6 +9,7 @@
  * the SIZE bytes of the model; SIZE is 0 when it could not be exported, and MESSAGE says why. */
 #include "export/exporter.h"
 #include "fixture.h"
+#include "tensor/qparams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static void make_inputs(cq_capture *cap, cq_ctx *cx, cq_val *v, const job *j, in
     }
     snprintf(name, sizeof name, "x%d", (*count)++);
     *v = cq_val_of_tensor(cq_capture_input(cap, cx, t, name, axes));
+    if (v->kind == CQ_VAL_TENSOR)
+        cq_tensor_set_qparams(v->u.tensor, t->qparams);
 }
 
 static void add_output(cq_capture *cap, cq_ctx *cx, cq_val v)

@@ -139,6 +139,27 @@ static cq_status fill(cq_sym *s)
 }
 
 /* src in the place of self. */
+/* x without an Expand that made it. A trace of x[i] = v broadcasts v to the sizes of its example
+ * before it copies; the copy broadcasts anyway, to the sizes that there are then. */
+static cq_value *before_expand(cq_sym *s, cq_value *x, const cq_type *want)
+{
+    cq_value *from;
+    int       lead;
+
+    if (!x || !x->node || strcmp(x->node->op, "onnx::Expand") != 0)
+        return x;
+    from = x->node->inputs[0].u.value;
+    if (from->type.kind != CQ_TYPE_TENSOR || from->type.rank < 0 || from->type.rank > want->rank)
+        return x;
+    lead = want->rank - from->type.rank;
+    for (int i = 0; i < from->type.rank; i++)
+        if (!cq_int_is(from->type.sizes[i], 1) &&
+            from->type.sizes[i].value != want->sizes[lead + i].value)
+            return x;
+    (void)s;
+    return from;
+}
+
 static cq_status copy(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0);
@@ -147,7 +168,9 @@ static cq_status copy(cq_sym *s)
 
     for (int i = 0; i < want.rank && same; i++)
         same = cq_int_same(cq_sym_size(s, x, i), want.sizes[i]);
-    return cq_sym_done(s, same ? x : cq_sym_expand(s, x, want.sizes, (size_t)want.rank));
+    if (!same)
+        x = cq_sym_expand(s, before_expand(s, x, &want), want.sizes, (size_t)want.rank);
+    return cq_sym_done(s, x);
 }
 
 /* ---- counted ---- */

@@ -421,6 +421,28 @@ static cq_status index_fill(cq_sym *s)
                                               cq_sym_expand_any(s, value, sizes, (size_t)rank)));
 }
 
+/* source in the sizes of x, but along axis. */
+static cq_value *as_wide_as(cq_sym *s, cq_value *source, cq_value *x, int axis)
+{
+    int     rank = cq_sym_rank(s, x), lack = rank - cq_sym_rank(s, source);
+    bool    wider = false;
+    int64_t axes[CQ_MAX_RANK];
+    cq_int  sizes[CQ_MAX_RANK];
+
+    for (int i = 0; i < lack; i++)
+        axes[i] = axis + 1 + i;
+    if (lack > 0)
+        source = cq_sym_unsqueeze(s, source, axes, (size_t)lack);
+
+    for (int i = 0; i < rank; i++) {
+        cq_int have = cq_sym_size(s, source, i);
+
+        sizes[i] = i == axis ? have : cq_sym_size(s, x, i);
+        wider |= i != axis && cq_int_is(have, 1) && !cq_int_is(sizes[i], 1);
+    }
+    return wider ? cq_sym_expand_any(s, source, sizes, (size_t)rank) : source;
+}
+
 static cq_status index_add(cq_sym *s)
 {
     cq_value *x = cq_sym_in(s, "self"), *source = cq_sym_in(s, "source"), *v;
@@ -429,6 +451,8 @@ static cq_status index_add(cq_sym *s)
     cq_value *index = cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64);
     cq_int    rest  = cq_i(1);
 
+    if (cq_sym_rank(s, source) > 1 && rank > 1)
+        source = as_wide_as(s, source, x, (int)axis);
     if (s->status == CQ_OK && cq_sym_f64(s, "alpha") != 1) {
         v = cq_sym_op(s, "Mul", CQ_IN(source, cq_sym_in_as(s, "alpha", cq_sym_dtype(s, x))),
                       CQ_NO_ATTR);

@@ -1,0 +1,585 @@
+/* Quantized tensors: to the grid and back, and what the operators of other files do with them.
+ * Layers that exist for quantized tensors alone are in quantized_layers.c. */
+#include "aten/quantized.h"
+#include "kernel/quantize.h"
+
+/* ---- which operators know quantized tensors ---- */
+
+/* A name that ends in * stands for all that begin so. Views need no row: they keep. */
+static const struct {
+    const char  *name;
+    cq_grid_rule rule;
+} rules[] = {
+    { "aten::_make_per_*", CQ_GRID_PLAIN },
+    { "aten::_reshape_alias", CQ_GRID_KEEP },
+    { "aten::_unsafe_view", CQ_GRID_KEEP },
+    { "aten::adaptive_avg_pool*", CQ_GRID_ROUND },
+    { "aten::adaptive_max_pool*", CQ_GRID_KEEP },
+    { "aten::avg_pool*", CQ_GRID_ROUND },
+    { "aten::cat", CQ_GRID_ROUND },
+    { "aten::channel_shuffle", CQ_GRID_KEEP },
+    { "aten::chunk", CQ_GRID_KEEP },
+    { "aten::clamp*", CQ_GRID_ROUND },
+    { "aten::clone", CQ_GRID_KEEP },
+    { "aten::concat", CQ_GRID_ROUND },
+    { "aten::contiguous", CQ_GRID_KEEP },
+    { "aten::constant_pad_nd", CQ_GRID_ROUND },
+    { "aten::copy", CQ_GRID_ROUND },
+    { "aten::dequantize", CQ_GRID_PLAIN },
+    { "aten::detach", CQ_GRID_KEEP },
+    { "aten::dropout", CQ_GRID_KEEP },
+    { "aten::eq", CQ_GRID_PLAIN },
+    { "aten::expand_as", CQ_GRID_KEEP },
+    { "aten::feature_dropout", CQ_GRID_KEEP },
+    { "aten::flatten", CQ_GRID_KEEP },
+    { "aten::flip", CQ_GRID_KEEP },
+    { "aten::ge", CQ_GRID_PLAIN },
+    { "aten::gelu", CQ_GRID_ROUND },
+    { "aten::gt", CQ_GRID_PLAIN },
+    { "aten::hardsigmoid", CQ_GRID_UNIT },
+    { "aten::hardtanh", CQ_GRID_ROUND },
+    { "aten::index", CQ_GRID_KEEP },
+    { "aten::index_select", CQ_GRID_KEEP },
+    { "aten::int_repr", CQ_GRID_PLAIN },
+    { "aten::le", CQ_GRID_PLAIN },
+    { "aten::leaky_relu", CQ_GRID_ROUND },
+    { "aten::lt", CQ_GRID_PLAIN },
+    { "aten::masked_fill", CQ_GRID_ROUND },
+    { "aten::max", CQ_GRID_KEEP },
+    { "aten::max_pool*", CQ_GRID_KEEP },
+    { "aten::mean", CQ_GRID_ROUND },
+    { "aten::min", CQ_GRID_KEEP },
+    { "aten::narrow", CQ_GRID_KEEP },
+    { "aten::ne", CQ_GRID_PLAIN },
+    { "aten::pad", CQ_GRID_ROUND },
+    { "aten::pixel_shuffle", CQ_GRID_KEEP },
+    { "aten::pixel_unshuffle", CQ_GRID_KEEP },
+    { "aten::prelu", CQ_GRID_ROUND },
+    { "aten::q_*", CQ_GRID_PLAIN },
+    { "aten::quantized_max_pool*", CQ_GRID_KEEP },
+    { "aten::reflection_pad*", CQ_GRID_KEEP },
+    { "aten::relu", CQ_GRID_KEEP },
+    { "aten::relu6", CQ_GRID_ROUND },
+    { "aten::replication_pad*", CQ_GRID_KEEP },
+    { "aten::reshape*", CQ_GRID_KEEP },
+    { "aten::sigmoid", CQ_GRID_UNIT },
+    { "aten::sort", CQ_GRID_KEEP },
+    { "aten::split*", CQ_GRID_KEEP },
+    { "aten::stack", CQ_GRID_ROUND },
+    { "aten::tanh", CQ_GRID_SIGNED },
+    { "aten::threshold", CQ_GRID_ROUND },
+    { "aten::topk", CQ_GRID_KEEP },
+    { "aten::unflatten", CQ_GRID_KEEP },
+    { "aten::upsample_bilinear2d", CQ_GRID_ROUND },
+    { "aten::upsample_nearest*", CQ_GRID_KEEP },
+    { "aten::_upsample_nearest*", CQ_GRID_KEEP },
+    { "quantized::conv1d_prepack", CQ_GRID_STORED },
+    { "quantized::conv2d_prepack", CQ_GRID_STORED },
+    { "quantized::conv3d_prepack", CQ_GRID_STORED },
+    { "quantized::conv_transpose1d_prepack", CQ_GRID_STORED },
+    { "quantized::conv_transpose2d_prepack", CQ_GRID_STORED },
+    { "quantized::conv_transpose3d_prepack", CQ_GRID_STORED },
+    { "quantized::linear_prepack", CQ_GRID_STORED },
+    { "quantized::*", CQ_GRID_PLAIN },
+};
+
+static bool names(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern);
+
+    return pattern[n - 1] == '*' ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
+}
+
+static cq_grid_rule rule_of(const cq_op *op)
+{
+    if (op->def->flags & CQ_OP_HOST)
+        return CQ_GRID_PLAIN;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (names(rules[i].name, op->schema->name))
+            return rules[i].rule;
+    return op->def->view ? CQ_GRID_KEEP : CQ_GRID_NO;
+}
+
+/* ---- calls ---- */
+
+cq_tensor *cq_from_stored(cq_ctx *cx, cq_tensor *t)
+{
+    cq_qparams *q = t->qparams;
+    cq_tensor  *plain;
+
+    if (!q || cq_dtype_is_float(t->dtype))
+        return t;
+    /* The same integers without their grid, or the call would come back here. */
+    if (cq_tensor_new_view(&plain, t, t->dtype, t->rank, t->sizes, t->strides, t->offset) != CQ_OK) {
+        cq_ctx_fail(cx, cq_last_error()->status);
+        return NULL;
+    }
+    plain = cq_ctx_own_tensor(cx, plain);
+    if (!plain)
+        return NULL;
+    plain = q->scales ? CQ_OP(cx, "aten::_make_per_channel_quantized_tensor", T(plain),
+                              T(q->scales), T(q->zero_points), I(q->axis))
+                      : CQ_OP(cx, "aten::_make_per_tensor_quantized_tensor", T(plain), F(q->scale),
+                              I(q->zero_point));
+    if (plain)
+        cq_tensor_set_qparams(plain, q);
+    return plain;
+}
+
+cq_tensor *cq_to_grid(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
+{
+    cq_dtype stored;
+    int64_t  low, high;
+
+    if (!t || !q || !cq_qparams_range(q->torch_dtype, &stored, &low, &high))
+        return NULL;
+    t = q->scales ? CQ_OP(cx, "aten::fake_quantize_per_channel_affine", T(t), T(q->scales),
+                          T(q->zero_points), I(q->axis), I(low), I(high))
+                  : CQ_OP(cx, "aten::fake_quantize_per_tensor_affine", T(t), F(q->scale),
+                          I(q->zero_point), I(low), I(high));
+    if (t)
+        cq_tensor_set_qparams(t, q);
+    return t;
+}
+
+static cq_qparams *first_grid(const cq_val *args, size_t n)
+{
+    cq_qparams *q = NULL;
+
+    for (size_t i = 0; i < n && !q; i++) {
+        if (args[i].kind == CQ_VAL_TENSOR)
+            q = args[i].u.tensor->qparams;
+        else if (args[i].kind == CQ_VAL_LIST)
+            q = first_grid(args[i].u.list->items, args[i].u.list->n);
+    }
+    return q;
+}
+
+cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **like)
+{
+    size_t n = c->op->schema->n_args;
+
+    *rule = rule_of(c->op);
+    *like = first_grid(c->args, n);
+    if (*rule == CQ_GRID_NO)
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "dequantize the tensor before it",
+                       "it does not work on quantized tensors");
+    for (size_t i = 0; i < n && *rule != CQ_GRID_STORED; i++)
+        if (c->args[i].kind == CQ_VAL_TENSOR)
+            c->args[i] = T(cq_from_stored(c->cx, c->args[i].u.tensor));
+    return c->cx->status;
+}
+
+/* The grids of sigmoid and tanh: all 256 numbers between the ends. */
+static cq_status fixed_grid(cq_qparams **out, const cq_qparams *like, bool is_signed)
+{
+    bool    quint8 = like->torch_dtype == CQ_TORCH_QUINT8;
+    int64_t zero   = is_signed ? (quint8 ? 128 : 0) : (quint8 ? 0 : -128);
+
+    if (like->torch_dtype == CQ_TORCH_QINT32)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "quantized tensors of 32 bits have no such function");
+    return cq_qparams_new(out, like->torch_dtype, (is_signed ? 2.0 : 1.0) / 256, zero);
+}
+
+static void settle(cq_opcall *c, cq_val *v, cq_grid_rule rule, cq_qparams *q)
+{
+    if (v->kind == CQ_VAL_LIST)
+        for (size_t i = 0; i < v->u.list->n; i++)
+            settle(c, &v->u.list->items[i], CQ_GRID_KEEP, q);
+    if (v->kind != CQ_VAL_TENSOR || !cq_dtype_is_float(v->u.tensor->dtype))
+        return;
+    if (rule == CQ_GRID_KEEP)
+        cq_tensor_set_qparams(v->u.tensor, q);
+    else
+        *v = T(cq_to_grid(c->cx, v->u.tensor, q));
+}
+
+cq_status cq_quantized_after(cq_opcall *c, cq_grid_rule rule, cq_qparams *like)
+{
+    cq_qparams *q = NULL;
+
+    if (rule == CQ_GRID_PLAIN || rule == CQ_GRID_STORED)
+        return CQ_OK;
+    if (like->scales)
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "dequantize the tensor before it",
+                       "it does not work on tensors with a grid for each channel");
+    if (rule == CQ_GRID_UNIT || rule == CQ_GRID_SIGNED)
+        CQ_TRY(fixed_grid(&q, like, rule == CQ_GRID_SIGNED));
+    for (size_t i = 0; i < c->n_results; i++)
+        settle(c, &c->results[i], rule, q ? q : like);
+    cq_qparams_release(q);
+    return c->cx->status;
+}
+
+/* ---- numbers of a grid ---- */
+
+/* A row of one number, or the tensor that was given. */
+static cq_status params_of(cq_opcall *c, const char *name, cq_dtype dtype, cq_tensor **out)
+{
+    cq_val    v   = cq_arg_val(c, name);
+    int64_t   one = 1;
+    cq_status status;
+
+    if (v.kind == CQ_VAL_TENSOR)
+        return cq_tensor_clone(out, v.u.tensor, dtype);
+    CQ_TRY(cq_tensor_new_uninit(out, dtype, 1, &one));
+    if (dtype == CQ_DTYPE_F32)
+        *(float *)cq_tensor_bytes(*out) = (float)cq_arg_f64(c, name);
+    else
+        *(int32_t *)cq_tensor_bytes(*out) = (int32_t)cq_arg_i64(c, name);
+    status = c->cx->status;
+    if (status != CQ_OK)
+        cq_tensor_release(*out);
+    return status;
+}
+
+static int axis_of(const cq_opcall *c)
+{
+    return cq_schema_find(c->op->schema, "axis") < 0
+               ? 0
+               : cq_arg_dim(c, "axis", cq_arg_tensor(c, "self")->rank);
+}
+
+/* Both numbers as tensors, for a kernel. */
+static cq_status with_params(cq_opcall *c, cq_status (*run)(cq_opcall *c, cq_tensor *scale,
+                                                            cq_tensor *zero))
+{
+    cq_tensor *scale = NULL, *zero = NULL;
+    cq_status  status = params_of(c, "scale", CQ_DTYPE_F32, &scale);
+
+    if (status == CQ_OK)
+        status = params_of(c, "zero_point", CQ_DTYPE_I32, &zero);
+    if (status == CQ_OK)
+        status = run(c, scale, zero);
+    cq_tensor_release(scale);
+    cq_tensor_release(zero);
+    return status;
+}
+
+static cq_status check_params(const cq_opcall *c)
+{
+    cq_val     scale = cq_arg_val(c, "scale");
+    cq_tensor *self  = cq_arg_tensor(c, "self");
+    int64_t    want  = 1;
+
+    if (scale.kind != CQ_VAL_TENSOR) {
+        if (!(cq_arg_f64(c, "scale") > 0))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "the scale should be above 0, not %g",
+                                cq_arg_f64(c, "scale"));
+        return c->cx->status;
+    }
+    if (cq_schema_find(c->op->schema, "axis") >= 0)
+        want = self->rank ? self->sizes[axis_of(c)].value : 1;
+    if (cq_tensor_numel(scale.u.tensor) != want ||
+        cq_tensor_numel(cq_arg_tensor(c, "zero_point")) != want)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld scales and %lld zero points, want %lld each",
+                            (long long)cq_tensor_numel(scale.u.tensor),
+                            (long long)cq_tensor_numel(cq_arg_tensor(c, "zero_point")),
+                            (long long)want);
+    return c->cx->status;
+}
+
+/* ---- rounded to a grid, without being quantized ---- */
+
+static cq_status fake_quantize_shape(cq_opcall *c)
+{
+    int64_t low = cq_arg_i64(c, "quant_min"), high = cq_arg_i64(c, "quant_max");
+    cq_val  zero = cq_arg_val(c, "zero_point");
+
+    CQ_TRY(check_params(c));
+    if (!cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "works on floats only");
+    if (low > high)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "there is nothing from %lld to %lld", (long long)low,
+                            (long long)high);
+    if (zero.kind == CQ_VAL_INT && (zero.u.i.value < low || zero.u.i.value > high))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "zero point %lld is not in %lld … %lld",
+                            (long long)zero.u.i.value, (long long)low, (long long)high);
+    return cq_shape_of_self(c);
+}
+
+static cq_status to_grid(cq_opcall *c, cq_tensor *scale, cq_tensor *zero)
+{
+    return cq_kernel_to_grid(cq_result_tensor(c, 0), cq_arg_tensor(c, "self"), scale, zero,
+                             axis_of(c), cq_arg_i64(c, "quant_min"), cq_arg_i64(c, "quant_max"));
+}
+
+static cq_status fake_quantize_run(cq_opcall *c)
+{
+    return with_params(c, to_grid);
+}
+
+/* ---- quantized ---- */
+
+/* The only element of a tensor, which is fixed from here on. */
+static cq_status number_of(cq_opcall *c, cq_tensor *t, double *out)
+{
+    cq_tensor *known;
+
+    if (cq_tensor_numel(t) != 1)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "scale and zero point should be one number each");
+    CQ_TRY(cq_call_data(c, &known, t));
+    if (known != t && c->cx->listener)
+        c->cx->listener->baked(c->cx->listener_self, c->cx, "scale or zero point",
+                               cq_i((int64_t)cq_tensor_get_f64(known, 0)));
+    *out = cq_tensor_get_f64(known, 0);
+    return CQ_OK;
+}
+
+static cq_status result_on(cq_opcall *c, cq_qparams *q)
+{
+    cq_tensor *self = cq_arg_tensor(c, "self");
+
+    if (self->dtype == CQ_DTYPE_F32)
+        cq_result_set_tensor(c, 0, cq_to_grid(c->cx, self, q));
+    cq_qparams_release(q);
+    if (self->dtype != CQ_DTYPE_F32)
+        return cq_call_fail(c, CQ_E_TYPE, "quantizes float32, not %s", cq_dtype_name(self->dtype));
+    return c->cx->status;
+}
+
+static cq_status quantize_per_tensor(cq_opcall *c)
+{
+    cq_qparams *q;
+    double      scale, zero;
+
+    if (cq_arg_val(c, "scale").kind == CQ_VAL_TENSOR) {
+        CQ_TRY(number_of(c, cq_arg_tensor(c, "scale"), &scale));
+        CQ_TRY(number_of(c, cq_arg_tensor(c, "zero_point"), &zero));
+    } else {
+        scale = cq_arg_f64(c, "scale");
+        zero  = (double)cq_arg_i64(c, "zero_point");
+    }
+    CQ_TRY(cq_qparams_new(&q, (int)cq_arg_i64(c, "dtype"), scale, (int64_t)zero));
+    return result_on(c, q);
+}
+
+static cq_status quantize_per_channel(cq_opcall *c)
+{
+    cq_ctx     *cx = c->cx;
+    cq_tensor  *scales, *zeros;
+    cq_qparams *q;
+
+    scales = CQ_OP(cx, "aten::to.dtype", cq_arg_val(c, "scales"), DTYPE(CQ_DTYPE_F32));
+    zeros  = CQ_OP(cx, "aten::to.dtype", cq_arg_val(c, "zero_points"), DTYPE(CQ_DTYPE_I32));
+    CQ_TRY(cx->status);
+    CQ_TRY(cq_qparams_new_per_channel(&q, (int)cq_arg_i64(c, "dtype"), scales, zeros,
+                                      cq_arg_dim(c, "axis", cq_arg_tensor(c, "self")->rank)));
+    return result_on(c, q);
+}
+
+/* ---- from stored integers ---- */
+
+static int torch_dtype_of(cq_dtype stored)
+{
+    return stored == CQ_DTYPE_I8    ? CQ_TORCH_QINT8
+           : stored == CQ_DTYPE_U8  ? CQ_TORCH_QUINT8
+           : stored == CQ_DTYPE_I32 ? CQ_TORCH_QINT32
+                                    : 0;
+}
+
+static cq_status make_quantized_shape(cq_opcall *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self"), *out;
+    cq_qparams *q;
+
+    CQ_TRY(check_params(c));
+    if (!torch_dtype_of(self->dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "wants int8, uint8 or int32, not %s",
+                            cq_dtype_name(self->dtype));
+    out = cq_result_like(c, 0, self, CQ_DTYPE_F32);
+    if (!out)
+        return c->cx->status;
+    if (cq_schema_find(c->op->schema, "axis") >= 0)
+        CQ_TRY(cq_qparams_new_per_channel(&q, torch_dtype_of(self->dtype),
+                                          cq_arg_tensor(c, "scale"), cq_arg_tensor(c, "zero_point"),
+                                          axis_of(c)));
+    else
+        CQ_TRY(cq_qparams_new(&q, torch_dtype_of(self->dtype), cq_arg_f64(c, "scale"),
+                              cq_arg_i64(c, "zero_point")));
+    cq_tensor_set_qparams(out, q);
+    cq_qparams_release(q);
+    return CQ_OK;
+}
+
+static cq_status dequantize_stored(cq_opcall *c, cq_tensor *scale, cq_tensor *zero)
+{
+    return cq_kernel_dequantize(cq_result_tensor(c, 0), cq_arg_tensor(c, "self"), scale, zero,
+                                axis_of(c));
+}
+
+static cq_status make_quantized_run(cq_opcall *c)
+{
+    return with_params(c, dequantize_stored);
+}
+
+/* ---- plain again ---- */
+
+static cq_status dequantize_shape(cq_opcall *c)
+{
+    cq_result_like(c, 0, c->args[0].u.tensor, c->args[0].u.tensor->dtype);
+    return c->cx->status;
+}
+
+static cq_status dequantize_run(cq_opcall *c)
+{
+    return cq_tensor_copy_into(cq_result_tensor(c, 0), c->args[0].u.tensor);
+}
+
+static cq_status dequantize_all(cq_opcall *c)
+{
+    const char *name = c->op->schema->args[0].name;
+    size_t      n    = cq_arg_n_tensors(c, name);
+    cq_tensor  *items[CQ_MAX_TENSORS];
+
+    for (size_t i = 0; i < n && i < CQ_MAX_TENSORS; i++)
+        items[i] = CQ_OP(c->cx, "aten::dequantize.self",
+                         T(cq_from_stored(c->cx, cq_arg_tensor_at(c, name, i))));
+    CQ_TRY(c->cx->status);
+    cq_result_set_tensors(c, 0, items, n);
+    return c->cx->status;
+}
+
+/* ---- questions ---- */
+
+static cq_status grid_of(const cq_opcall *c, cq_qparams **out, bool per_channel)
+{
+    *out = cq_arg_tensor(c, "self")->qparams;
+    if (!*out)
+        return cq_call_fail(c, CQ_E_TYPE, "the tensor is not quantized");
+    if (per_channel != ((*out)->scales != NULL))
+        return cq_call_fail(c, CQ_E_TYPE, "the tensor has %s",
+                            per_channel ? "one grid for all channels" : "a grid for each channel");
+    return CQ_OK;
+}
+
+enum { SCALE, ZERO_POINT, AXIS };
+
+static cq_status q_number(cq_opcall *c)
+{
+    int         what = c->op->def->variant;
+    cq_qparams *q;
+
+    CQ_TRY(grid_of(c, &q, what == AXIS));
+    cq_result_set(c, 0, what == SCALE ? F(q->scale) : I(what == AXIS ? q->axis : q->zero_point));
+    return c->cx->status;
+}
+
+/* PyTorch keeps them as float64 and int64. */
+static cq_status q_channels(cq_opcall *c)
+{
+    bool        scales = c->op->def->variant == SCALE;
+    cq_qparams *q;
+
+    CQ_TRY(grid_of(c, &q, true));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::to.dtype", T(scales ? q->scales : q->zero_points),
+                               DTYPE(scales ? CQ_DTYPE_F64 : CQ_DTYPE_I64)));
+    return c->cx->status;
+}
+
+/* round(x / scale) + zero point: x lies on the grid, so it needs no limits. */
+static cq_status int_repr(cq_opcall *c)
+{
+    cq_ctx     *cx = c->cx;
+    cq_tensor  *t  = cq_arg_tensor(c, "self");
+    cq_qparams *q  = t->qparams;
+    cq_int      sizes[CQ_MAX_RANK];
+    cq_val      scale, zero;
+    cq_dtype    stored;
+    int64_t     low, high;
+
+    if (!q)
+        return cq_call_fail(c, CQ_E_TYPE, "the tensor is not quantized");
+    cq_qparams_range(q->torch_dtype, &stored, &low, &high);
+    if (q->scales) {
+        for (size_t i = 0; i < t->rank; i++)
+            sizes[i] = (int)i == q->axis ? q->scales->sizes[0] : cq_i(1);
+        scale = T(CQ_OP(cx, "aten::reshape", T(q->scales), cq_ints(cx, sizes, t->rank)));
+        zero  = T(CQ_OP(cx, "aten::reshape", T(q->zero_points), cq_ints(cx, sizes, t->rank)));
+        t     = CQ_OP(cx, "aten::div.Tensor", T(t), scale);
+        t     = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::round", T(t))), zero);
+    } else {
+        t = CQ_OP(cx, "aten::round", T(CQ_OP(cx, "aten::div.Scalar", T(t), F(q->scale))));
+        t = CQ_OP(cx, "aten::add.Scalar", T(t), I(q->zero_point));
+    }
+    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::to.dtype", T(t), DTYPE(stored)));
+    return cx->status;
+}
+
+#define FAKE(text_of_schema, text)                                                                 \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema ", int quant_min, int quant_max) -> Tensor",             \
+        .about = text, .shape = fake_quantize_shape, .run = fake_quantize_run                      \
+    }
+#define QUESTION(text_of_schema, text, kind)                                                       \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema, .about = text, .shape = q_number, .flags = CQ_OP_HOST,  \
+        .variant = kind                                                                            \
+    }
+
+const cq_op_def cq_ops_quantized[] = {
+    FAKE("fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point",
+         "rounded as a quantized tensor would be"),
+    FAKE("fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point",
+         "rounded as a quantized tensor would be"),
+    FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
+         "rounded with a scale for each channel"),
+    { .schema  = "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, "
+                 "ScalarType dtype) -> Tensor",
+      .about   = "as a quantized tensor",
+      .compose = quantize_per_tensor,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, "
+                 "Tensor zero_point, ScalarType dtype) -> Tensor",
+      .about   = "as a quantized tensor",
+      .compose = quantize_per_tensor,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, "
+                 "int axis, ScalarType dtype) -> Tensor",
+      .about   = "as a quantized tensor with a scale for each channel",
+      .compose = quantize_per_channel,
+      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
+                "-> Tensor",
+      .about  = "integers as a quantized tensor",
+      .shape  = make_quantized_shape,
+      .run    = make_quantized_run },
+    { .schema = "aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, "
+                "Tensor zero_point, int axis) -> Tensor",
+      .about  = "integers as a quantized tensor with a scale for each channel",
+      .shape  = make_quantized_shape,
+      .run    = make_quantized_run },
+    { .schema = "aten::dequantize.self(Tensor self) -> Tensor",
+      .about  = "a quantized tensor as floats",
+      .shape  = dequantize_shape,
+      .run    = dequantize_run },
+    CQ_SAME_AS("aten::dequantize.tensor(Tensor qtensor) -> Tensor", "aten::dequantize.self"),
+    { .schema  = "aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]",
+      .about   = "quantized tensors as floats",
+      .compose = dequantize_all,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::dequantize.list(Tensor[] qtensors) -> Tensor[]",
+      .about   = "quantized tensors as floats",
+      .compose = dequantize_all,
+      .flags   = CQ_OP_PARTS },
+    { .schema  = "aten::int_repr(Tensor self) -> Tensor",
+      .about   = "the integers of a quantized tensor",
+      .compose = int_repr,
+      .flags   = CQ_OP_PARTS },
+    QUESTION("q_scale(Tensor self) -> float", "the scale of a quantized tensor", SCALE),
+    QUESTION("q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor", ZERO_POINT),
+    QUESTION("q_per_channel_axis(Tensor self) -> int", "the axis that has a scale for each slice",
+             AXIS),
+    { .schema  = "aten::q_per_channel_scales(Tensor self) -> Tensor",
+      .about   = "the scales of a quantized tensor",
+      .compose = q_channels,
+      .flags   = CQ_OP_PARTS,
+      .variant = SCALE },
+    { .schema  = "aten::q_per_channel_zero_points(Tensor self) -> Tensor",
+      .about   = "the zero points of a quantized tensor",
+      .compose = q_channels,
+      .flags   = CQ_OP_PARTS,
+      .variant = ZERO_POINT },
+    { 0 }
+};

@@ -33,6 +33,16 @@ typedef enum cq_dtype {
     CQ_DTYPE_U16  = 13,
     CQ_DTYPE_U32  = 14,
     CQ_DTYPE_U64  = 15,
+
+    /* What ONNX has to store weights in. Each element takes a byte, also one of four bits;
+     * files have two of those in a byte. */
+    CQ_DTYPE_F8E4M3FN   = 16,
+    CQ_DTYPE_F8E4M3FNUZ = 17,
+    CQ_DTYPE_F8E5M2     = 18,
+    CQ_DTYPE_F8E5M2FNUZ = 19,
+    CQ_DTYPE_U4         = 20,
+    CQ_DTYPE_I4         = 21,
+    CQ_DTYPE_F4E2M1     = 22,
     CQ_DTYPE_COUNT
 } cq_dtype;
 

@@ -99,7 +99,7 @@ static void put_raw(cq_onnx_encoding *e, const cq_onnx_tensor *tensor)
         put_bytes(e, tensor->raw_data.data, tensor->raw_data.size);
         return;
     }
-    size = (size_t)cq_tensor_numel(tensor->tensor) * cq_dtype_size(cq_tensor_dtype(tensor->tensor));
+    size = cq_onnx_elements_size(tensor->tensor);
     put_varint(e, size);
     if (e->out)
         cq_onnx_write_elements(e->out, tensor->tensor);
@@ -241,6 +241,23 @@ void cq_onnx_encoding_free(cq_onnx_encoding *e)
     cq_free(e);
 }
 
+size_t cq_onnx_elements_size(const cq_tensor *t)
+{
+    cq_dtype dtype = cq_tensor_dtype(t);
+    size_t   numel = (size_t)cq_tensor_numel(t);
+
+    return cq_dtype_bits(dtype) == 4 ? numel / 2 + numel % 2 : numel * cq_dtype_size(dtype);
+}
+
+/* Elements of a byte each become two in a byte, the first in its low half; the number that
+ * come is even, but for the last time. */
+static size_t pack_pairs(char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i += 2)
+        bytes[i / 2] = (char)((bytes[i] & 15) | (i + 1 < n ? (bytes[i + 1] & 15) << 4 : 0));
+    return (n + 1) / 2;
+}
+
 /* Elements are gathered in a buffer; the axes count like an
  * odometer, whose last digit moves fastest. */
 void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
@@ -248,8 +265,9 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
     char    buffer[1 << 12];
     size_t  size = cq_dtype_size(cq_tensor_dtype(t)), rank = cq_tensor_rank(t), n = 0;
     int64_t index[CQ_MAX_RANK] = { 0 }, numel = cq_tensor_numel(t);
+    bool    is_packed = cq_dtype_bits(cq_tensor_dtype(t)) == 4;
 
-    if (cq_tensor_is_contiguous(t)) {
+    if (cq_tensor_is_contiguous(t) && !is_packed) {
         cq_out_write(out, cq_tensor_data(t), (size_t)numel * size);
         return;
     }
@@ -257,7 +275,7 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
         memcpy(buffer + n, p, size);
         n += size;
         if (n == sizeof buffer || numel == 1) {
-            cq_out_write(out, buffer, n);
+            cq_out_write(out, buffer, is_packed ? pack_pairs(buffer, n) : n);
             n = 0;
         }
         for (size_t axis = rank; axis-- > 0;) {

@@ -82,8 +82,7 @@ static uint64_t bytes_of(const cq_onnx_tensor *tensor)
 {
     const cq_tensor *t = tensor->tensor;
 
-    return t ? (uint64_t)cq_tensor_numel(t) * cq_dtype_size(cq_tensor_dtype(t))
-             : tensor->raw_data.size;
+    return t ? cq_onnx_elements_size(t) : tensor->raw_data.size;
 }
 
 /* A stand-in that refers to the data file, where from's bytes will be. */

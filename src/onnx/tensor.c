@@ -39,6 +39,7 @@ static const struct {
     [CQ_ONNX_FLOAT8E4M3FNUZ] = { "FLOAT8E4M3FNUZ", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2]     = { "FLOAT8E5M2", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2FNUZ] = { "FLOAT8E5M2FNUZ", 8, IN(int32_data, int32_t, 1) },
+    /* Two of four bits are one byte, and one number; see unpacked. */
     [CQ_ONNX_UINT4]          = { "UINT4", 4, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_INT4]           = { "INT4", 4, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT4E2M1]     = { "FLOAT4E2M1", 4, IN(int32_data, int32_t, 1) },
@@ -159,6 +160,35 @@ static cq_status from_typed(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dt
     return CQ_OK;
 }
 
+/* Elements of four bits lie two in a byte, the first in its low half; here each gets a byte.
+ * pairs are bytes that lie step apart. */
+static cq_status unpacked(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
+                          const char *pairs, size_t step, int64_t numel)
+{
+    uint8_t sign = dtype == CQ_DTYPE_I4 ? 8 : 0, *to;
+
+    CQ_TRY(cq_tensor_new_uninit(out, dtype, tensor->dims.n, tensor->dims.items));
+    to = cq_tensor_data(*out);
+    for (int64_t i = 0; i < numel; i++) {
+        uint8_t pair = (uint8_t)pairs[(size_t)i / 2 * step];
+
+        to[i] = (uint8_t)(((pair >> (i & 1) * 4 & 15) ^ sign) - sign);
+    }
+    return CQ_OK;
+}
+
+static cq_status from_typed_pairs(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
+                                  int64_t numel)
+{
+    if (tensor->int32_data.n != (uint64_t)(numel + 1) / 2)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
+                       "the data of type %s has %u numbers, its dimensions need %" PRIu64,
+                       rows[tensor->data_type].name, tensor->int32_data.n,
+                       (uint64_t)(numel + 1) / 2);
+    return unpacked(out, tensor, dtype, (const char *)tensor->int32_data.items, sizeof(int32_t),
+                    numel);
+}
+
 static void release_storage(void *user)
 {
     cq_storage_release(user);
@@ -241,9 +271,14 @@ cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
     CQ_TRY(cq_onnx_tensor_numel(&numel, tensor));
     if (numel)
         CQ_TRY(find_bytes(&bytes, m, tensor));
+    if (!bytes && cq_dtype_bits(dtype) == 4)
+        return from_typed_pairs(out, tensor, dtype, numel);
     if (!bytes)
         return from_typed(out, tensor, dtype, numel);
-    status = on_bytes(out, bytes, dtype, tensor);
+    if (cq_dtype_bits(dtype) == 4)
+        status = unpacked(out, tensor, dtype, bytes->data, 1, numel);
+    else
+        status = on_bytes(out, bytes, dtype, tensor);
     cq_storage_release(bytes);
     return status;
 }

@@ -56,6 +56,27 @@ static void check_in_int32(int32_t data_type, cq_dtype dtype, int32_t a, int32_t
     check_elements(&t, dtype, want);
 }
 
+TEST(tensor, four_bits_lie_two_in_a_byte)
+{
+    cq_onnx_tensor t = message(CQ_ONNX_INT4);
+
+    cq_onnx_list_push(m, &t.int32_data, 0x7f);
+    check_elements(&t, CQ_DTYPE_I4, "\xff\x07");
+    t.int32_data.n = 0;
+    t.raw_data     = (cq_onnx_bytes){ "\x8a", 1 };
+    check_elements(&t, CQ_DTYPE_I4, "\xfa\xf8");
+    t.data_type = CQ_ONNX_UINT4;
+    check_elements(&t, CQ_DTYPE_U4, "\x0a\x08");
+    t.data_type = CQ_ONNX_FLOAT4E2M1;
+    check_elements(&t, CQ_DTYPE_F4E2M1, "\x0a\x08");
+    t.raw_data = (cq_onnx_bytes){ "\x8a", 2 };
+    {
+        cq_tensor *out;
+
+        CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
+    }
+}
+
 TEST(tensor, small_types_are_read_from_int32_data)
 {
     check_in_int32(CQ_ONNX_INT32, CQ_DTYPE_I32, INT32_MIN, INT32_MAX,
@@ -254,7 +275,8 @@ TEST(tensor, external_data_is_found_and_links_do_not_escape)
 
 #define WITH_MODEL(sentence) cmocka_unit_test_setup_teardown(tensor_##sentence, setup, teardown)
 
-RUN_TESTS(WITH_MODEL(small_types_are_read_from_int32_data),
+RUN_TESTS(WITH_MODEL(four_bits_lie_two_in_a_byte),
+          WITH_MODEL(small_types_are_read_from_int32_data),
           WITH_MODEL(floats_and_complex_numbers_share_their_fields),
           WITH_MODEL(wide_integers_have_their_own_fields),
           WITH_MODEL(numbers_that_do_not_fit_their_type_are_refused),

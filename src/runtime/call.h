@@ -42,6 +42,7 @@ struct cq_rt {
     size_t            n_in, n_out;
     const cq_val     *in;  /* borrowed */
     cq_val           *out; /* NONE until the kernel sets them; then the frame's */
+    bool              has_ranks; /* strings stand as their ranks: no arithmetic on them */
 };
 
 /* ---- inputs ---- */

@@ -21,7 +21,9 @@ static const struct {
     { "", cq_rt_rows_quantize },    { "", cq_rt_rows_rnn },
     { "", cq_rt_rows_loss },        { "", cq_rt_rows_resize },
     { "", cq_rt_rows_image },       { "", cq_rt_rows_signal },
-    { "", cq_rt_rows_text },        { "ai.onnx.preview.training", cq_rt_rows_training },
+    { "", cq_rt_rows_text },        { "", cq_rt_rows_cast },
+    { "", cq_rt_rows_attention },   { "", cq_rt_rows_deform },
+    { "ai.onnx.preview.training", cq_rt_rows_training },
 };
 
 #define N_FAMILIES (sizeof families / sizeof *families)

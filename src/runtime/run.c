@@ -51,10 +51,13 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Tensors of strings, or a sequence of them. */
 static bool has_texts(const cq_rt *rt)
 {
     for (size_t i = 0; i < rt->n_in; i++)
-        if (rt->in[i].kind == CQ_VAL_OBJECT)
+        if (rt->in[i].kind == CQ_VAL_OBJECT ||
+            (rt->in[i].kind == CQ_VAL_LIST && rt->in[i].u.list->n &&
+             rt->in[i].u.list->items[0].kind == CQ_VAL_OBJECT))
             return true;
     return false;
 }

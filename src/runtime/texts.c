@@ -26,24 +26,33 @@ static int compare_texts(const void *a, const void *b)
     return order ? order : (text_len(x) > text_len(y)) - (text_len(x) < text_len(y));
 }
 
+/* The strings of a value, a list or none; into, if not NULL, gets them. */
+static size_t collect(const cq_text **into, cq_val v)
+{
+    const cq_texts *t = cq_val_texts(v);
+    size_t          n = 0;
+
+    for (size_t i = 0; v.kind == CQ_VAL_LIST && i < v.u.list->n; i++)
+        n += collect(into ? into + n : NULL, v.u.list->items[i]);
+    for (; t && n < t->n; n++)
+        if (into)
+            into[n] = t->items[n];
+    return n;
+}
+
 static cq_status pool_init(pool *p, const cq_rt *rt)
 {
     size_t n = 1, kept = 1;
 
     for (size_t i = 0; i < rt->n_in; i++)
-        if (cq_val_texts(rt->in[i]))
-            n += cq_val_texts(rt->in[i])->n;
+        n += collect(NULL, rt->in[i]);
     p->texts = cq_alloc_array(n, sizeof *p->texts);
     if (!p->texts)
         return CQ_E_NO_MEMORY;
     p->texts[0] = NULL;
     n           = 1;
-    for (size_t i = 0; i < rt->n_in; i++) {
-        const cq_texts *t = cq_val_texts(rt->in[i]);
-
-        for (size_t k = 0; t && k < t->n; k++)
-            p->texts[n++] = t->items[k];
-    }
+    for (size_t i = 0; i < rt->n_in; i++)
+        n += collect(p->texts + n, rt->in[i]);
     qsort(p->texts, n, sizeof *p->texts, compare_texts);
     for (size_t i = 1; i < n; i++)
         if (compare_texts(&p->texts[i], &p->texts[kept - 1]) != 0)
@@ -52,7 +61,7 @@ static cq_status pool_init(pool *p, const cq_rt *rt)
     return CQ_OK;
 }
 
-static cq_status to_ranks(cq_val *out, cq_rt *rt, const pool *p, const cq_texts *t)
+static cq_status texts_to_ranks(cq_val *out, cq_rt *rt, const pool *p, const cq_texts *t)
 {
     cq_tensor *ranks;
     int64_t   *at;
@@ -70,7 +79,7 @@ static cq_status to_ranks(cq_val *out, cq_rt *rt, const pool *p, const cq_texts 
     return CQ_OK;
 }
 
-static cq_status from_ranks(cq_val *out, const pool *p, const cq_tensor *ranks)
+static cq_status texts_from_ranks(cq_val *out, const pool *p, const cq_tensor *ranks)
 {
     int64_t   sizes[CQ_MAX_RANK];
     cq_texts *t;
@@ -89,17 +98,47 @@ static cq_status from_ranks(cq_val *out, const pool *p, const cq_tensor *ranks)
     return CQ_OK;
 }
 
+/* v with all tensors of strings in it as ranks, or the other way round; the caller's. */
+static cq_status exchange(cq_val *out, cq_rt *rt, const pool *p, cq_val v, bool to_ranks)
+{
+    cq_status status = CQ_OK;
+    cq_list  *list;
+
+    *out = CQ_NONE;
+    if (to_ranks && cq_val_texts(v))
+        return texts_to_ranks(out, rt, p, cq_val_texts(v));
+    if (!to_ranks && v.kind == CQ_VAL_TENSOR)
+        return texts_from_ranks(out, p, v.u.tensor);
+    if (v.kind != CQ_VAL_LIST) {
+        *out = cq_val_retain(v);
+        return CQ_OK;
+    }
+    CQ_TRY(cq_list_new(&list, 0));
+    *out = cq_val_of_list(list);
+    for (size_t i = 0; i < v.u.list->n && status == CQ_OK; i++) {
+        cq_val item;
+
+        status = exchange(&item, rt, p, v.u.list->items[i], to_ranks);
+        if (status == CQ_OK)
+            status = cq_list_push(list, item);
+        cq_val_release(item);
+    }
+    return status;
+}
+
 /* The outputs that row says are strings, in place of their ranks. */
 static cq_status outputs_from_ranks(cq_rt *rt, const pool *p)
 {
     for (size_t i = 0; i < rt->n_out && i < 8; i++) {
-        cq_val texts;
+        cq_val    texts;
+        cq_status status;
 
-        if (!(rt->step->row->flags >> i & 1) || rt->out[i].kind != CQ_VAL_TENSOR)
+        if (!(rt->step->row->flags >> i & 1))
             continue;
-        CQ_TRY(from_ranks(&texts, p, rt->out[i].u.tensor));
+        status = exchange(&texts, rt, p, rt->out[i], false);
         cq_val_release(rt->out[i]);
         rt->out[i] = texts;
+        CQ_TRY(status);
     }
     return CQ_OK;
 }
@@ -120,13 +159,10 @@ cq_status cq_rt_call_with_texts(cq_rt *rt)
         return CQ_E_NO_MEMORY;
     memset(in, 0, rt->n_in * sizeof *in);
     CQ_TRY_OR_DONE(pool_init(&p, rt));
-    for (size_t i = 0; i < rt->n_in; i++) {
-        if (cq_val_texts(given[i]))
-            CQ_TRY_OR_DONE(to_ranks(&in[i], rt, &p, cq_val_texts(given[i])));
-        else
-            in[i] = cq_val_retain(given[i]);
-    }
-    rt->in = in;
+    for (size_t i = 0; i < rt->n_in; i++)
+        CQ_TRY_OR_DONE(exchange(&in[i], rt, &p, given[i], true));
+    rt->in        = in;
+    rt->has_ranks = true;
     CQ_TRY_OR_DONE(rt->step->row->fn(rt));
     status = outputs_from_ranks(rt, &p);
 done:

@@ -3,6 +3,10 @@
  * Elements need not be aligned: tensors may be views of a file's bytes. */
 #include "tensor/convert.h"
 
+#include "tensor/minifloat.h"
+
+#include <math.h>
+
 int64_t cq_f64_to_i64(double x)
 {
     return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
@@ -32,6 +36,44 @@ static inline int32_t f32_to_i32(float x)
 {
     return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN;
 }
+
+/* Four bits: the nearest integer, ties to even, of which the low bits are kept. */
+static inline uint8_t low_u4(int64_t x)
+{
+    return (uint8_t)(x & 15);
+}
+
+static inline int8_t low_i4(int64_t x)
+{
+    return (int8_t)(((x & 15) ^ 8) - 8);
+}
+
+#define F32_LOW_U4(x) low_u4(f32_to_i64(rintf(x)))
+#define F64_LOW_U4(x) low_u4(cq_f64_to_i64(rint(x)))
+#define F32_LOW_I4(x) low_i4(f32_to_i64(rintf(x)))
+#define F64_LOW_I4(x) low_i4(cq_f64_to_i64(rint(x)))
+
+/* The small floats; what is too large for one becomes its largest number. */
+#define MINIFLOAT(D)                                                                               \
+    static inline float D##_to_f32(uint8_t x)                                                      \
+    {                                                                                              \
+        return cq_minifloat_to_f32(CQ_DTYPE_##D, x);                                               \
+    }                                                                                              \
+    static inline int64_t D##_to_i64(uint8_t x)                                                    \
+    {                                                                                              \
+        return f32_to_i64(D##_to_f32(x));                                                          \
+    }                                                                                              \
+    static inline uint8_t to_##D(double x)                                                         \
+    {                                                                                              \
+        return cq_f64_to_minifloat(CQ_DTYPE_##D, x, true);                                         \
+    }
+MINIFLOAT(F8E4M3FN)
+MINIFLOAT(F8E4M3FNUZ)
+MINIFLOAT(F8E5M2)
+MINIFLOAT(F8E5M2FNUZ)
+MINIFLOAT(F4E2M1)
+#define MINI(X, D)                                                                                 \
+    X(D, uint8_t, D##_to_f32, D##_to_f32, D##_to_i64, to_##D, to_##D, to_##D)
 
 /* A half-precision number as a type of its own, so that the lists below stay regular. */
 typedef uint16_t half;
@@ -97,7 +139,14 @@ UNALIGNED(uint64_t);
     X(F64, double, AS_F32, SAME, cq_f64_to_i64, AS_F64, SAME, AS_F64)                              \
     X(U16, uint16_t, AS_F32, AS_F64, AS_I64, F32_LOW_16, F64_LOW_16, LOW_16)                       \
     X(U32, uint32_t, AS_F32, AS_F64, AS_I64, F32_LOW_32, F64_LOW_32, LOW_32)                       \
-    X(U64, uint64_t, AS_F32, AS_F64, AS_I64, f32_to_u64, f64_to_u64, AS_U64)
+    X(U64, uint64_t, AS_F32, AS_F64, AS_I64, f32_to_u64, f64_to_u64, AS_U64)                       \
+    X(U4, uint8_t, AS_F32, AS_F64, AS_I64, F32_LOW_U4, F64_LOW_U4, low_u4)                         \
+    X(I4, int8_t, AS_F32, AS_F64, AS_I64, F32_LOW_I4, F64_LOW_I4, low_i4)                          \
+    MINI(X, F8E4M3FN)                                                                              \
+    MINI(X, F8E4M3FNUZ)                                                                            \
+    MINI(X, F8E5M2)                                                                                \
+    MINI(X, F8E5M2FNUZ)                                                                            \
+    MINI(X, F4E2M1)
 
 #define I64_TO_F16(x) cq_f32_to_f16((float)(x))
 #define I64_TO_BF16(x) cq_f32_to_bf16((float)(x))

@@ -27,7 +27,22 @@ static const struct {
     [CQ_DTYPE_U16]  = { "uint16",    "u16",     "",        "UInt16",    2, K_INT,     0, 27,  4 },
     [CQ_DTYPE_U32]  = { "uint32",    "u32",     "",        "UInt32",    4, K_INT,     0, 28, 12 },
     [CQ_DTYPE_U64]  = { "uint64",    "u64",     "",        "UInt64",    8, K_INT,     0, 29, 13 },
+    [CQ_DTYPE_F8E4M3FN]   = { "float8e4m3fn",   "f8e4m3fn",   "", "Float8_e4m3fn",   1, K_FLOAT, 1, -1, 17 },
+    [CQ_DTYPE_F8E4M3FNUZ] = { "float8e4m3fnuz", "f8e4m3fnuz", "", "Float8_e4m3fnuz", 1, K_FLOAT, 1, -1, 18 },
+    [CQ_DTYPE_F8E5M2]     = { "float8e5m2",     "f8e5m2",     "", "Float8_e5m2",     1, K_FLOAT, 1, -1, 19 },
+    [CQ_DTYPE_F8E5M2FNUZ] = { "float8e5m2fnuz", "f8e5m2fnuz", "", "Float8_e5m2fnuz", 1, K_FLOAT, 1, -1, 20 },
+    [CQ_DTYPE_U4]         = { "uint4",          "u4",         "", "UInt4",           1, K_INT,   0, -1, 21 },
+    [CQ_DTYPE_I4]         = { "int4",           "i4",         "", "Int4",            1, K_INT,   1, -1, 22 },
+    [CQ_DTYPE_F4E2M1]     = { "float4e2m1",     "f4e2m1",     "", "Float4_e2m1",     1, K_FLOAT, 1, -1, 23 },
 };
+
+unsigned cq_dtype_bits(cq_dtype d)
+{
+    bool is_half_a_byte = d == CQ_DTYPE_U4 || d == CQ_DTYPE_I4 || d == CQ_DTYPE_F4E2M1;
+
+    return is_half_a_byte ? 4 : 8 * (unsigned)cq_dtype_size(d);
+}
+
 
 static cq_dtype clean(cq_dtype d)
 {

@@ -8,10 +8,13 @@
 #include <stdint.h>
 #include <string.h>
 
-bool cq_dtype_is_float(cq_dtype d);   /* f16, bf16, f32, f64 */
+bool cq_dtype_is_float(cq_dtype d);   /* f16, bf16, f32, f64, and the smaller ones */
 bool cq_dtype_is_complex(cq_dtype d);
 bool cq_dtype_is_integer(cq_dtype d); /* bool is not */
 bool cq_dtype_is_signed(cq_dtype d);
+
+/* Bits of an element in a file: 4, or those of its bytes in memory. */
+unsigned cq_dtype_bits(cq_dtype d);
 
 /* c10::ScalarType, as in TorchScript archives; -1 or NONE when there is none. */
 int      cq_dtype_to_torch(cq_dtype d);

@@ -293,16 +293,20 @@ done:
 
 /* ---- writing ---- */
 
+static const char *descr_of(cq_dtype dtype)
+{
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
+        if (descrs[i].dtype == dtype)
+            return descrs[i].name;
+    return NULL;
+}
+
 static void add_header(cq_str *s, const cq_tensor *t)
 {
-    const char *descr = "";
-    size_t      size  = cq_dtype_size(t->dtype);
+    size_t size = cq_dtype_size(t->dtype);
 
-    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
-        if (descrs[i].dtype == t->dtype)
-            descr = descrs[i].name;
     cq_str_printf(s, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                  size == 1 ? '|' : NATIVE, descr);
+                  size == 1 ? '|' : NATIVE, descr_of(t->dtype));
     for (uint32_t i = 0; i < t->rank; i++)
         cq_str_printf(s, "%s%" PRId64 "%s", i ? " " : "", t->sizes[i].value,
                       i + 1 < t->rank || t->rank == 1 ? "," : "");
@@ -319,6 +323,9 @@ CQ_API cq_status cq_tensor_save_npy(const cq_tensor *t, const char *path)
 
     if (cq_tensor_is_fake(t))
         return cq_fail(CQ_E_ARGUMENT, path, NULL, "a tensor without data cannot be saved");
+    if (!descr_of(t->dtype))
+        return cq_fail(CQ_E_UNSUPPORTED, path, "save it as .pb", "numpy has no type %s",
+                       cq_dtype_name(t->dtype));
     CQ_TRY_OR_DONE(cq_tensor_contiguous(&dense, t));
     add_header(&text, t);
     while (text.status == CQ_OK && (text.len + sizeof start + 1) % ALIGNMENT != 0)

@@ -1,5 +1,4 @@
-/* Operators that make tensors of little or nothing: constants, shapes, ranges; and conversion
- * between types. */
+/* Operators that make tensors of little or nothing: constants, shapes, ranges. */
 #include "runtime/kernels/families.h"
 
 #include "onnx/tensor.h"
@@ -211,118 +210,6 @@ static cq_status trilu(cq_rt *rt)
     return cq_rt_int(rt, "upper") ? cq_kernel_triu(y, x, k) : cq_kernel_tril(y, x, k);
 }
 
-/* ---- casts ---- */
-
-/* As short as it can be and still be read back as the same number. */
-static void print_number(char *text, size_t size, double x, bool is_f32)
-{
-    if (isnan(x) || isinf(x)) {
-        snprintf(text, size, "%s", isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        double back;
-
-        snprintf(text, size, "%.*g", digits, x);
-        back = is_f32 ? (double)strtof(text, NULL) : strtod(text, NULL);
-        if (back == x)
-            break;
-    }
-    if (!strpbrk(text, ".e"))
-        strncat(text, ".0", size - strlen(text) - 1);
-}
-
-static cq_status cast_to_texts(cq_rt *rt, const cq_tensor *x)
-{
-    bool        is_real = cq_dtype_is_float(x->dtype);
-    cq_rt_sizes sizes;
-    cq_texts   *t;
-
-    cq_rt_sizes_of(&sizes, x);
-    CQ_TRY(cq_texts_new(&t, sizes.rank, sizes.at));
-    CQ_TRY(cq_rt_set(rt, 0, cq_val_of_texts(t)));
-    for (size_t i = 0; i < t->n; i++) {
-        char text[64];
-
-        if (is_real)
-            print_number(text, sizeof text, cq_tensor_get_f64(x, (int64_t)i),
-                         x->dtype != CQ_DTYPE_F64);
-        else if (x->dtype == CQ_DTYPE_U64)
-            snprintf(text, sizeof text, "%" PRIu64, (uint64_t)cq_tensor_get_i64(x, (int64_t)i));
-        else
-            snprintf(text, sizeof text, "%" PRId64, cq_tensor_get_i64(x, (int64_t)i));
-        CQ_TRY(cq_texts_set(t, i, text, strlen(text)));
-    }
-    return CQ_OK;
-}
-
-static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
-{
-    cq_tensor *exact, *y;
-    cq_status  status = CQ_OK;
-    bool       is_int = !cq_dtype_is_float(dtype);
-
-    CQ_TRY(cq_rt_out(&y, rt, 0, dtype, x->rank, x->sizes));
-    CQ_TRY(cq_rt_temp(&exact, rt, is_int ? CQ_DTYPE_I64 : CQ_DTYPE_F64, x->rank, x->sizes));
-    for (size_t i = 0; i < x->n && status == CQ_OK; i++) {
-        const char *text = cq_texts_at(x, i);
-        char       *end;
-
-        if (is_int)
-            ((int64_t *)cq_tensor_data(exact))[i] = strtoll(text, &end, 10);
-        else
-            ((double *)cq_tensor_data(exact))[i] = strtod(text, &end);
-        if (end == text || *end)
-            status = cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is no number", text);
-    }
-    if (status == CQ_OK)
-        status = cq_tensor_copy_into(y, exact);
-    cq_tensor_release(exact);
-    return status;
-}
-
-static cq_status cast_to(cq_rt *rt, int64_t data_type)
-{
-    const cq_texts  *texts = cq_val_texts(rt->in[0]);
-    const cq_tensor *x     = cq_rt_in(rt, 0);
-    cq_rt_sizes      sizes;
-    cq_dtype         dtype;
-    cq_tensor       *y;
-
-    if (data_type == CQ_ONNX_STRING)
-        return texts ? cq_rt_set(rt, 0, cq_val_retain(rt->in[0])) : cast_to_texts(rt, x);
-    CQ_TRY(cq_rt_dtype(&dtype, data_type));
-    if (texts)
-        return cast_from_texts(rt, texts, dtype);
-    if (x->dtype == dtype)
-        return cq_rt_pass(rt, 0, x);
-    cq_rt_sizes_of(&sizes, x);
-    CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
-    return cq_tensor_copy_into(y, x);
-}
-
-static cq_status cast(cq_rt *rt)
-{
-    return cast_to(rt, cq_rt_int(rt, "to"));
-}
-
-/* Version 1 names the type. */
-static cq_status cast_by_name(cq_rt *rt)
-{
-    const char *want = cq_rt_string(rt, "to");
-
-    for (int32_t i = 0; i < CQ_ONNX_DATA_TYPE_COUNT; i++)
-        if (cq_onnx_data_type_name(i) && !strcmp(cq_onnx_data_type_name(i), want))
-            return cast_to(rt, i);
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "there is no type '%s'", want);
-}
-
-static cq_status cast_like(cq_rt *rt)
-{
-    return cast_to(rt, cq_val_texts(rt->in[1]) ? CQ_ONNX_STRING
-                                               : cq_dtype_to_onnx(cq_rt_in(rt, 1)->dtype));
-}
-
 const cq_rt_row cq_rt_rows_create[] = {
     { "Constant", 1, constant, 0, 0 },
     { "ConstantOfShape", 9, constant_of_shape, 0, 0 },
@@ -330,9 +217,6 @@ const cq_rt_row cq_rt_rows_create[] = {
     { "Size", 1, size, CQ_RT_TEXT_IN, 0 },
     { "Range", 11, range, 0, 0 },
     { "EyeLike", 9, eye_like, 0, 0 },
-    { "Trilu", 14, trilu, 0, 0 },
-    { "Cast", 1, cast_by_name, CQ_RT_TEXT_OWN, 0 },
-    { "Cast", 6, cast, CQ_RT_TEXT_OWN, 0 },
-    { "CastLike", 15, cast_like, CQ_RT_TEXT_OWN, 0 },
+    { "Trilu", 14, trilu, CQ_RT_TEXT_OUT, 0 },
     { 0 },
 };

@@ -3,6 +3,8 @@
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/map.h"
 
+#include "tensor/convert.h"
+
 #include <math.h>
 
 /* ---- one operand ---- */
@@ -316,6 +318,41 @@ static cq_status mean(cq_rt *rt)
     return cq_rt_map(y, y, divide, &n);
 }
 
+/* A complex tensor as floats with one more axis of two, or a condition with one more of one. */
+static cq_status with_parts(cq_tensor **out, const cq_tensor *t)
+{
+    bool    is_complex = cq_dtype_is_complex(t->dtype);
+    int64_t strides[CQ_MAX_RANK], scale = is_complex ? 2 : 1;
+    cq_int  sizes[CQ_MAX_RANK];
+
+    *out = NULL;
+    if (t->rank == CQ_MAX_RANK)
+        return cq_rt_misfit(t, NULL);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        sizes[i]   = t->sizes[i];
+        strides[i] = t->strides[i] * scale;
+    }
+    sizes[t->rank]   = cq_i(scale);
+    strides[t->rank] = 1;
+    return cq_tensor_new_view(out, t, cq_dtype_part(t->dtype), t->rank + 1, sizes, strides,
+                              t->offset * scale);
+}
+
+static cq_status where_complex(cq_tensor *y, const cq_tensor *const *in)
+{
+    cq_tensor *parts[4] = { NULL };
+    cq_status  status   = with_parts(&parts[3], y);
+
+    for (int i = 0; i < 3 && status == CQ_OK; i++)
+        status = with_parts(&parts[i], in[i]);
+    if (status == CQ_OK)
+        status = cq_apply3(parts[3], CQ_EW_WHERE, NULL, parts[3]->dtype, parts[0], parts[1],
+                           parts[2]);
+    for (int i = 0; i < 4; i++)
+        cq_tensor_release(parts[i]);
+    return status;
+}
+
 static cq_status where(cq_rt *rt)
 {
     const cq_tensor *const in[] = { cq_rt_in(rt, 0), cq_rt_in(rt, 1), cq_rt_in(rt, 2) };
@@ -324,6 +361,8 @@ static cq_status where(cq_rt *rt)
 
     CQ_TRY(cq_rt_broadcast(&sizes, in, 3));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, in[1]->dtype, &sizes));
+    if (cq_dtype_is_complex(y->dtype))
+        return where_complex(y, in);
     return cq_apply3(y, CQ_EW_WHERE, NULL, y->dtype, in[0], in[1], in[2]);
 }
 

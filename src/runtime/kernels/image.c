@@ -32,6 +32,30 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Integers are sampled as real numbers. */
+static cq_status sample_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *grid,
+                             cq_grid_mode mode, cq_grid_padding padding)
+{
+    bool        align  = cq_rt_int(rt, "align_corners");
+    cq_tensor  *real_x = NULL, *real_y = NULL;
+    cq_rt_sizes in, out;
+    cq_status   status;
+
+    if (cq_dtype_is_float(x->dtype))
+        return cq_kernel_grid_sample(y, x, grid, mode, padding, align);
+    cq_rt_sizes_of(&in, x);
+    cq_rt_sizes_of(&out, y);
+    CQ_TRY_OR_DONE(cq_rt_temp(&real_x, rt, CQ_DTYPE_F64, in.rank, in.at));
+    CQ_TRY_OR_DONE(cq_rt_temp(&real_y, rt, CQ_DTYPE_F64, out.rank, out.at));
+    CQ_TRY_OR_DONE(cq_tensor_copy_into(real_x, x));
+    CQ_TRY_OR_DONE(cq_kernel_grid_sample(real_y, real_x, grid, mode, padding, align));
+    status = cq_tensor_copy_into(y, real_y);
+done:
+    cq_tensor_release(real_x);
+    cq_tensor_release(real_y);
+    return status;
+}
+
 static cq_status grid_sample(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *grid = cq_rt_in(rt, 1);
@@ -53,8 +77,7 @@ static cq_status grid_sample(cq_rt *rt)
     for (uint32_t i = 2; i < x->rank; i++)
         sizes.at[i] = cq_size_of(grid, i - 1);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    return cq_kernel_grid_sample(y, x, grid, grid_modes[m].mode, grid_paddings[p].padding,
-                                 cq_rt_int(rt, "align_corners"));
+    return sample_into(rt, y, x, grid, grid_modes[m].mode, grid_paddings[p].padding);
 }
 
 static cq_status affine_grid(cq_rt *rt)

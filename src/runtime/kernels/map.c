@@ -1,6 +1,7 @@
 #include "runtime/kernels/map.h"
 
 #include "tensor/convert.h"
+#include "tensor/minifloat.h"
 #include "tensor/walk.h"
 
 enum { CHUNK = 256 };
@@ -28,4 +29,22 @@ cq_status cq_rt_map(cq_tensor *out, const cq_tensor *x, double (*fn)(double x, c
             store(w.at[0] + i * w.step[0], w.step[0], wide, n);
         }
     return CQ_OK;
+}
+
+static double bits_of(double x, const double *p)
+{
+    return cq_f64_to_minifloat((cq_dtype)p[0], x, p[1] != 0);
+}
+
+cq_status cq_rt_map_to_minifloat(cq_tensor *out, const cq_tensor *x, bool saturates)
+{
+    const double p[] = { out->dtype, saturates };
+    cq_tensor   *bits;
+    cq_status    status;
+
+    CQ_TRY(cq_tensor_new_view(&bits, out, CQ_DTYPE_U8, out->rank, out->sizes, out->strides,
+                              out->offset));
+    status = cq_rt_map(bits, x, bits_of, p);
+    cq_tensor_release(bits);
+    return status;
 }

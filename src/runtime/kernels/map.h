@@ -9,4 +9,7 @@
 cq_status cq_rt_map(cq_tensor *out, const cq_tensor *x, double (*fn)(double x, const double *p),
                     const double *p);
 
+/* x rounded to the small floats of out; saturates: what is too large becomes the largest. */
+cq_status cq_rt_map_to_minifloat(cq_tensor *out, const cq_tensor *x, bool saturates);
+
 #endif

@@ -140,6 +140,42 @@ done:
     return status;
 }
 
+/* x / sqrt(mean(x * x) + epsilon) * scale, over the axes from axis on. */
+static cq_status rms_norm(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *scale = cq_rt_in(rt, 1);
+    cq_operands      s = { .compute = CQ_DTYPE_F64 };
+    cq_rt_sizes      sizes, inner = { 0 };
+    const double    *from, *by;
+    cq_tensor       *y, *wide;
+    int64_t          n, rows;
+    uint32_t         axis;
+    double          *to;
+
+    CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
+    cq_rt_sizes_of(&sizes, x);
+    for (uint32_t i = axis; i < sizes.rank; i++)
+        inner.at[inner.rank++] = sizes.at[i];
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, scale->dtype, &sizes));
+    CQ_TRY(cq_rt_expand(&wide, scale, &inner));
+    from = cq_operands_in(&s, x);
+    by   = cq_operands_in(&s, wide);
+    to   = cq_operands_out(&s, y);
+    n    = cq_sizes_product(x, axis, x->rank);
+    rows = n ? cq_tensor_numel(x) / n : 0;
+    for (int64_t r = 0; s.status == CQ_OK && r < rows; r++, from += n, to += n) {
+        double sum = 0, scaled;
+
+        for (int64_t i = 0; i < n; i++)
+            sum += from[i] * from[i];
+        scaled = 1 / sqrt(sum / (double)n + cq_rt_float(rt, "epsilon"));
+        for (int64_t i = 0; i < n; i++)
+            to[i] = from[i] * scaled * by[i];
+    }
+    cq_tensor_release(wide);
+    return cq_operands_close(&s);
+}
+
 static cq_status group_norm_with(cq_rt *rt, const cq_tensor *scale, const cq_tensor *bias)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
@@ -273,6 +309,7 @@ const cq_rt_row cq_rt_rows_norm[] = {
     { "BatchNormalization", 14, batch_norm_train, 0, 0 },
     { "InstanceNormalization", 1, instance_norm, 0, 0 },
     { "LayerNormalization", 17, layer_norm, 0, 0 },
+    { "RMSNormalization", 23, rms_norm, 0, 0 },
     { "GroupNormalization", 18, group_norm_by_group, 0, 0 },
     { "GroupNormalization", 21, group_norm, 0, 0 },
     { "LRN", 1, lrn, 0, 0 },

@@ -4,6 +4,7 @@
 
 #include "kernel/conv.h"
 #include "kernel/matmul.h"
+#include "runtime/kernels/map.h"
 #include "runtime/kernels/window.h"
 
 #include <inttypes.h>
@@ -60,16 +61,18 @@ static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_
 /* The range of a quantized type. */
 static void range_of(double *low, double *high, cq_dtype dtype)
 {
-    int bits = 8 * (int)cq_dtype_size(dtype);
+    int bits = (int)cq_dtype_bits(dtype);
 
     *low  = cq_dtype_is_signed(dtype) ? -ldexp(1, bits - 1) : 0;
     *high = cq_dtype_is_signed(dtype) ? ldexp(1, bits - 1) - 1 : ldexp(1, bits) - 1;
 }
 
-/* y = round(x / scale) + zero, kept in range; zero may be NULL. All broadcast to y. */
+/* y = round(x / scale) + zero, kept in range; zero may be NULL. All broadcast to y. Small floats
+ * are rounded as such, and zero is 0. */
 static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *scale,
                                const cq_tensor *zero)
 {
+    bool        is_float = cq_dtype_is_float(y->dtype);
     cq_rt_sizes sizes;
     cq_params   range = { 0 };
     cq_tensor  *real;
@@ -79,11 +82,14 @@ static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cons
     cq_rt_sizes_of(&sizes, y);
     CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
     status = cq_apply2(real, CQ_EW_DIV, NULL, CQ_DTYPE_F32, x, scale);
-    if (status == CQ_OK)
+    if (status == CQ_OK && !is_float)
         status = cq_apply1(real, CQ_EW_ROUND, NULL, CQ_DTYPE_F32, real);
     if (status == CQ_OK && zero)
         status = cq_apply2(real, CQ_EW_ADD, NULL, CQ_DTYPE_F32, real, zero);
-    if (status == CQ_OK)
+    if (status == CQ_OK && is_float)
+        status = cq_rt_map_to_minifloat(y, real, !cq_onnx_schema_attr(rt->step->schema, "saturate") ||
+                                                     cq_rt_int(rt, "saturate"));
+    else if (status == CQ_OK)
         status = cq_apply1(y, CQ_EW_CLAMP, &range, CQ_DTYPE_F32, real);
     cq_tensor_release(real);
     return status;
@@ -119,13 +125,16 @@ static cq_status dequantize(cq_rt *rt)
     int64_t          axis   = rt->step->schema->since < 13 ? 0 : cq_rt_int(rt, "axis");
     int64_t          block  = cq_rt_int(rt, "block_size");
     cq_tensor       *scales = NULL, *zeros = NULL, *exact = NULL, *y;
+    cq_dtype         dtype  = scale->dtype;
     cq_rt_sizes      sizes;
     cq_status        status;
 
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY_OR_DONE(along(&scales, rt, scale, x, axis, block));
-    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, scale->dtype, &sizes));
-    if (zero) {
+    if (cq_rt_int(rt, "output_dtype"))
+        CQ_TRY_OR_DONE(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
+    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
+    if (zero && !cq_dtype_is_float(x->dtype)) { /* that of a small float is 0 */
         CQ_TRY_OR_DONE(along(&zeros, rt, zero, x, axis, block));
         CQ_TRY_OR_DONE(cq_rt_temp(&exact, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
         CQ_TRY_OR_DONE(cq_apply2(exact, CQ_EW_SUB, NULL, CQ_DTYPE_I64, x, zeros));
@@ -168,25 +177,34 @@ static cq_status dynamic_quantize(cq_rt *rt)
 
 /* ---- products ---- */
 
-/* t minus its zero point, in int32, which products of it are exact in. zero has one element, or
- * one for each of axis. Release it. */
-static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *zero,
-                         int64_t axis)
+/* What sums of products of a and b are held in. */
+static cq_dtype sum_dtype(const cq_tensor *a, const cq_tensor *b)
 {
+    bool is_float = cq_dtype_is_float(a->dtype) || cq_dtype_is_float(b->dtype);
+
+    return is_float ? CQ_DTYPE_F32 : CQ_DTYPE_I32;
+}
+
+/* t minus its zero point, in the type of sums: int32, which products of it are exact in, or
+ * float32 for small floats. zero has one element, or one for each of axis. Release it. */
+static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *zero,
+                         int64_t axis, cq_dtype dtype)
+{
+    cq_dtype    compute = dtype == CQ_DTYPE_F32 ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
     cq_tensor  *zeros = NULL;
     cq_rt_sizes sizes;
     cq_status   status;
 
     *out = NULL;
     cq_rt_sizes_of(&sizes, t);
-    CQ_TRY(cq_rt_temp(out, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_temp(out, rt, dtype, sizes.rank, sizes.at));
     status = CQ_OK;
     if (!zero)
         status = cq_tensor_copy_into(*out, t);
     else if (zero->rank <= 1)
         status = along(&zeros, rt, zero, t, axis, 0);
     if (status == CQ_OK && zero)
-        status = cq_apply2(*out, CQ_EW_SUB, NULL, CQ_DTYPE_I64, t, zeros ? zeros : zero);
+        status = cq_apply2(*out, CQ_EW_SUB, NULL, compute, t, zeros ? zeros : zero);
     cq_tensor_release(zeros);
     if (status != CQ_OK) {
         cq_tensor_release(*out);
@@ -217,15 +235,15 @@ static cq_status matmul_sizes(cq_rt_sizes *out, const cq_tensor *a, const cq_ten
     return CQ_OK;
 }
 
-/* a @ b in int32. The zero point of a goes by rows, that of b by columns. */
+/* a @ b in y's type. The zero point of a goes by rows, that of b by columns. */
 static cq_status integer_matmul(cq_tensor *y, cq_rt *rt, const cq_tensor *a, const cq_tensor *b,
                                 const cq_tensor *a_zero, const cq_tensor *b_zero)
 {
     cq_tensor *left = NULL, *right = NULL;
     cq_status  status;
 
-    CQ_TRY_OR_DONE(centred(&left, rt, a, a_zero, a->rank > 1 ? -2 : -1));
-    CQ_TRY_OR_DONE(centred(&right, rt, b, b_zero, -1));
+    CQ_TRY_OR_DONE(centred(&left, rt, a, a_zero, a->rank > 1 ? -2 : -1, y->dtype));
+    CQ_TRY_OR_DONE(centred(&right, rt, b, b_zero, -1, y->dtype));
     status = cq_kernel_matmul(y, left, right);
 done:
     cq_tensor_release(left);
@@ -279,7 +297,7 @@ static cq_status qlinear_matmul(cq_rt *rt)
 
     CQ_TRY(matmul_sizes(&sizes, a, b));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, zero->dtype, &sizes));
-    CQ_TRY(cq_rt_temp(&sums, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_temp(&sums, rt, sum_dtype(a, b), sizes.rank, sizes.at));
     status = integer_matmul(sums, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 5));
     if (status == CQ_OK)
         status =
@@ -298,8 +316,8 @@ static cq_status integer_conv(cq_tensor *y, cq_rt *rt, const cq_tensor *x, const
     cq_status  status;
 
     /* Padding is then zero, as it should be: it stands for the zero point. */
-    CQ_TRY_OR_DONE(centred(&image, rt, x, x_zero, 1));
-    CQ_TRY_OR_DONE(centred(&weight, rt, w, w_zero, 0));
+    CQ_TRY_OR_DONE(centred(&image, rt, x, x_zero, 1, y->dtype));
+    CQ_TRY_OR_DONE(centred(&weight, rt, w, w_zero, 0, y->dtype));
     status = cq_kernel_conv(y, image, weight, bias, window, cq_rt_int(rt, "group"));
 done:
     cq_tensor_release(image);

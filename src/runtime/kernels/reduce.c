@@ -47,6 +47,52 @@ static cq_status fill_extreme(cq_tensor *y, bool greatest)
                                           : -(int64_t)(ones >> (65 - bits)) - 1);
 }
 
+/* Kernels compare signed numbers. uint64 with its highest bit turned over has their order. */
+static void turn_highest_bits(cq_tensor *contiguous)
+{
+    uint64_t *at = cq_tensor_data(contiguous);
+
+    for (int64_t i = 0, n = cq_tensor_numel(contiguous); i < n; i++)
+        at[i] ^= (uint64_t)1 << 63;
+}
+
+/* uint64 as int64 of the same order; release it. */
+static cq_status in_signed_order(cq_tensor **out, cq_rt *rt, const cq_tensor *x)
+{
+    cq_rt_sizes sizes;
+    cq_tensor  *bits;
+    cq_status   status;
+
+    *out = NULL;
+    cq_rt_sizes_of(&sizes, x);
+    CQ_TRY(cq_tensor_new_view(&bits, x, CQ_DTYPE_I64, x->rank, x->sizes, x->strides, x->offset));
+    status = cq_rt_temp(out, rt, CQ_DTYPE_I64, sizes.rank, sizes.at);
+    if (status == CQ_OK)
+        status = cq_tensor_copy_into(*out, bits);
+    cq_tensor_release(bits);
+    if (status == CQ_OK)
+        turn_highest_bits(*out);
+    return status;
+}
+
+static cq_status reduce_u64_extreme(cq_rt *rt, cq_tensor *y, cq_reduce_op op, const cq_tensor *x,
+                                    uint64_t axes)
+{
+    cq_tensor *ordered = NULL, *bits = NULL;
+    cq_status  status;
+
+    CQ_TRY_OR_DONE(in_signed_order(&ordered, rt, x));
+    CQ_TRY_OR_DONE(
+        cq_tensor_new_view(&bits, y, CQ_DTYPE_I64, y->rank, y->sizes, y->strides, y->offset));
+    CQ_TRY_OR_DONE(cq_kernel_reduce(bits, op, NULL, ordered, axes));
+    turn_highest_bits(bits); /* y is new, and so contiguous */
+    status = CQ_OK;
+done:
+    cq_tensor_release(ordered);
+    cq_tensor_release(bits);
+    return status;
+}
+
 static cq_status reduce_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint64_t bits)
 {
     kind            which  = (kind)rt->step->row->arg;
@@ -57,6 +103,8 @@ static cq_status reduce_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint64
 
     if (!cq_tensor_numel(x) && cq_tensor_numel(y) && (which == MAX || which == MIN))
         return fill_extreme(y, which == MIN);
+    if (x->dtype == CQ_DTYPE_U64 && (which == MAX || which == MIN))
+        return reduce_u64_extreme(rt, y, kinds[which].op, x, bits);
     if (!kinds[which].is_real || cq_dtype_is_float(x->dtype))
         return cq_kernel_reduce(y, kinds[which].op, &params, x, bits);
     cq_rt_sizes_of(&sizes, y);
@@ -96,14 +144,19 @@ static cq_status arg_extreme(cq_rt *rt)
     cq_extreme  which = { .least = rt->step->row->arg, .last = cq_rt_int(rt, "select_last_index") };
     cq_rt_sizes sizes;
     uint32_t    axis;
-    cq_tensor  *y;
+    cq_tensor  *y, *ordered = NULL;
+    cq_status   status;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     if (cq_size_of(x, axis) == 0)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "there is no extreme along an axis of size 0");
     reduced_sizes(&sizes, x, (uint64_t)1 << axis, cq_rt_int(rt, "keepdims"));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I64, &sizes));
-    return cq_extreme_of(NULL, y, &which, x, axis);
+    if (x->dtype == CQ_DTYPE_U64)
+        CQ_TRY(in_signed_order(&ordered, rt, x));
+    status = cq_extreme_of(NULL, y, &which, ordered ? ordered : x, axis);
+    cq_tensor_release(ordered);
+    return status;
 }
 
 const cq_rt_row cq_rt_rows_reduce[] = {

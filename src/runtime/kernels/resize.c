@@ -222,6 +222,8 @@ static cq_status read_mode(plan *p, const cq_rt *rt)
 
     CQ_TRY(find_name(&found, rt, "mode", names, sizeof names / sizeof *names));
     p->mode = found > CUBIC ? LINEAR : (mode)found;
+    if (rt->has_ranks && p->mode != NEAREST)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is nothing between strings");
     return CQ_OK;
 }
 
@@ -366,8 +368,8 @@ static cq_status resize_from_corner(cq_rt *rt)
 }
 
 const cq_rt_row cq_rt_rows_resize[] = {
-    { "Upsample", 1, resize_from_corner, 0, 0 },
-    { "Resize", 10, resize_from_corner, 0, 0 },
-    { "Resize", 11, resize, 0, 0 },
+    { "Upsample", 1, resize_from_corner, CQ_RT_TEXT_OUT, 0 },
+    { "Resize", 10, resize_from_corner, CQ_RT_TEXT_OUT, 0 },
+    { "Resize", 11, resize, CQ_RT_TEXT_OUT, 0 },
     { 0 },
 };

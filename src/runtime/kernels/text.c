@@ -1,6 +1,7 @@
 /* Operators on strings. */
 #include "runtime/kernels/families.h"
 
+#include "base/regex.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -353,10 +354,29 @@ static cq_status string_split(cq_rt *rt)
     return CQ_OK;
 }
 
+static cq_status regex_full_match(cq_rt *rt)
+{
+    const cq_texts *x       = cq_val_texts(rt->in[0]);
+    const char     *pattern = cq_rt_string(rt, "pattern");
+    cq_status       status  = CQ_OK;
+    cq_tensor      *y;
+    cq_regex       *re;
+    bool           *to;
+
+    CQ_TRY(cq_rt_out(&y, rt, 0, CQ_DTYPE_BOOL, x->rank, x->sizes));
+    to = cq_tensor_data(y);
+    CQ_TRY(cq_regex_new(&re, pattern, strlen(pattern)));
+    for (size_t i = 0; i < x->n && status == CQ_OK; i++)
+        status = cq_regex_matches(&to[i], re, cq_texts_at(x, i), cq_texts_len(x, i));
+    cq_regex_free(re);
+    return status;
+}
+
 const cq_rt_row cq_rt_rows_text[] = {
     { "StringNormalizer", 10, string_normalizer, CQ_RT_TEXT_OWN, 0 },
     { "TfIdfVectorizer", 9, tfidf_vectorizer, CQ_RT_TEXT_OWN, 0 },
     { "StringConcat", 20, string_concat, CQ_RT_TEXT_OWN, 0 },
+    { "RegexFullMatch", 20, regex_full_match, CQ_RT_TEXT_OWN, 0 },
     { "StringSplit", 20, string_split, CQ_RT_TEXT_OWN, 0 },
     { 0 },
 };

@@ -1,0 +1,30 @@
+/* Regular expressions, matched in time linear in the text: all ways to match go forward together,
+ * one character at a time, and there is no going back. The syntax is RE2's, which has no
+ * backreferences and no lookaround; of it, classes by Unicode property (\pN) are missing.
+ *
+ *     cq_regex *re;
+ *     CQ_TRY(cq_regex_new(&re, "[a-z]+\\.com", 11));
+ *     CQ_TRY(cq_regex_matches(&yes, re, text, len));
+ *     cq_regex_free(re);
+ */
+#ifndef CQ_BASE_REGEX_H
+#define CQ_BASE_REGEX_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Groups inside groups; steps of a program, into which {n,m} is multiplied out. */
+enum { CQ_REGEX_MAX_DEPTH = 100, CQ_REGEX_MAX_STEPS = 20000 };
+
+typedef struct cq_regex cq_regex;
+
+/* UTF-8. What is no expression is refused, with the place. */
+cq_status cq_regex_new(cq_regex **out, const char *pattern, size_t len);
+void      cq_regex_free(cq_regex *re);
+
+/* Whether the expression matches all of text, from its first character to its last. */
+cq_status cq_regex_matches(bool *out, const cq_regex *re, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,65 @@
+"""Floats of eight and four bits and integers of four, by looking up the nearest in a list of all
+of them: slow, and plainly right."""
+import functools
+
+import numpy as np
+
+# bits of exponent and fraction, bias, whether there are infinities, whether the zero is the only
+FORMATS = {"float8e4m3fn": (4, 3, 7, False, False), "float8e4m3fnuz": (4, 3, 8, False, True),
+           "float8e5m2": (5, 2, 15, True, False), "float8e5m2fnuz": (5, 2, 16, False, True),
+           "float4e2m1": (2, 1, 1, False, False)}
+
+
+def value_of(code, name):
+    """The number that a code without sign stands for; None: it is none."""
+    exponent_bits, fraction_bits, bias, infinite, one_zero = FORMATS[name]
+    exponent, fraction = code >> fraction_bits, code & ((1 << fraction_bits) - 1)
+    top = exponent == (1 << exponent_bits) - 1
+    if name != "float4e2m1" and not one_zero and top:
+        if infinite or fraction == (1 << fraction_bits) - 1:
+            return None
+    scale = 2.0 ** (max(exponent, 1) - bias - fraction_bits)
+    return scale * (fraction + ((1 << fraction_bits) if exponent else 0))
+
+
+@functools.lru_cache(maxsize=None)
+def table(name):
+    bits = sum(FORMATS[name][:2])
+    values = [value_of(code, name) for code in range(1 << bits)]
+    return np.array([v for v in values if v is not None])
+
+
+def code_of(x, name):
+    """The code nearest to x, ties to the even one; what is too large is the largest."""
+    if name in ("uint4", "int4"):
+        return int(np.rint(x)) & 15
+    sign = 1 << sum(FORMATS[name][:2])
+    one_zero = FORMATS[name][4]
+    if np.isnan(x):
+        return sign if one_zero else len(table(name)) - 1 if sign == 8 else sign - 1
+    away = np.abs(table(name) - min(abs(x), table(name)[-1]))
+    nearest = np.flatnonzero(away == away.min())
+    code = next((c for c in nearest if c % 2 == 0), nearest[0])
+    return int(code) | (sign if np.signbit(x) and (code or not one_zero) else 0)
+
+
+def rounded(values, name):
+    if name in ("uint4", "int4"):
+        codes = np.rint(values).astype(np.int64) & 15
+        return np.where(codes > 7, codes - 16, codes).astype(np.float32) if name == "int4" \
+            else codes.astype(np.float32)
+    out = []
+    for x in np.asarray(values).reshape(-1):
+        code, sign = code_of(x, name), 1 << sum(FORMATS[name][:2])
+        size = code & (sign - 1)
+        value = table(name)[size] if size < len(table(name)) and not np.isnan(x) else np.nan
+        out.append(-value if code & sign else value)
+    return np.array(out, np.float32).reshape(np.shape(values))
+
+
+def packed(values, name):
+    codes = [code_of(x, name) for x in np.asarray(values).reshape(-1)]
+    if "4" in (name[-1], name[5:6]) and not name.startswith("float8"):
+        codes += [0] * (len(codes) % 2)
+        codes = [low | high << 4 for low, high in zip(codes[::2], codes[1::2])]
+    return bytes(codes)

@@ -53,7 +53,8 @@ def as_type(values, name):
         return minifloats.rounded(values.astype(np.float32), name)
     if values.dtype.kind == "f" and not name.startswith(("float", "double", "complex", "bool")):
         values = np.trunc(values)
-    return values.astype(NUMPY.get(name, name))
+    with np.errstate(invalid="ignore"):
+        return values.astype(NUMPY.get(name, name))
 
 
 def to_proto(values, name, label):

@@ -16,7 +16,7 @@ LAST = 99
 
 # What needs graphs, or types that are no tensors; tests/peer/onnx_testdata.py has them.
 ELSEWHERE = {"If", "Loop", "Scan", "SequenceMap", "Optional", "OptionalGetElement",
-             "OptionalHasElement", "Gradient"}
+             "OptionalHasElement", "Gradient", "ImageDecoder"}
 
 
 class Sample:

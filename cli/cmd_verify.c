@@ -1,5 +1,6 @@
 /* calque verify: folders of test data, replayed. */
 #include "cli.h"
+#include "tolerance.h"
 
 #include <calque/session.h>
 #include <calque/threads.h>
@@ -7,22 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A tolerance: a number that is not negative. *out keeps its value when it is not given. */
-static int read_tolerance(double *out, const cli_args *args, const char *name)
-{
-    const char *text = cli_value(args, name);
-    char       *end;
-    double      value;
-
-    if (!text)
-        return CLI_DONE;
-    value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0))
-        return cli_misuse(args->verb, "--%s wants a number, not '%s'", name, text);
-    *out = value;
-    return CLI_DONE;
-}
 
 /* On one line, whatever the message is made of. */
 static void put_failure(const char *folder)
@@ -53,10 +38,10 @@ static int run(const cli_args *args)
     double  rtol = 1e-3, atol = 1e-7;
     size_t  n_failed = 0;
     int64_t threads  = 0;
-    int     code     = read_tolerance(&rtol, args, "rtol");
+    int     code     = cli_tolerance(&rtol, args, "rtol");
 
     if (code == CLI_DONE)
-        code = read_tolerance(&atol, args, "atol");
+        code = cli_tolerance(&atol, args, "atol");
     if (code == CLI_DONE)
         code = cli_number(args, "threads", 1, 64, &threads);
     if (code != CLI_DONE)

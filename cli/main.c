@@ -17,6 +17,8 @@ extern const cli_verb cli_verb_strip;
 extern const cli_verb cli_verb_testcase;
 extern const cli_verb cli_verb_unstrip;
 extern const cli_verb cli_verb_verify;
+extern const cli_verb cli_verb_diff;
+extern const cli_verb cli_verb_bench;
 extern const cli_verb cli_verb_zoo;
 
 /* In the order of the help page: making models, looking at them, running them. */
@@ -30,6 +32,8 @@ static const cli_verb *const verbs[] = {
     &cli_verb_unstrip,
     &cli_verb_run,
     &cli_verb_verify,
+    &cli_verb_diff,
+    &cli_verb_bench,
     &cli_verb_ops,
     &cli_verb_zoo,
     NULL

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MAX_VALUES 256 /* outputs and dumped values */
-#define PATH_SIZE 4096
+#define PATH_SIZE  4096
 
 static struct job {
     cq_onnx_model *model;
@@ -30,7 +30,8 @@ static struct job {
 /* ---- the trace ---- */
 
 /* One event of the Trace Event Format; times are in microseconds. */
-static void trace_node(void *user, const char *node, const char *op_type, int64_t begin, int64_t end)
+static void trace_node(void *user, const char *node, const char *op_type, int64_t begin,
+                       int64_t end)
 {
     (void)user;
     fputs(job.trace_began ? ",\n{\"name\": " : "\n{\"name\": ", job.trace);
@@ -69,7 +70,19 @@ static int trace_close(const char *path, int code)
 
 /* ---- inputs ---- */
 
-/* What the model declares, with 1 for sizes that it leaves open. */
+void cli_declared_input(cli_input *out, const cq_onnx_model *model, size_t index)
+{
+    int32_t rank = cq_onnx_model_value_rank(model, CQ_ONNX_INPUTS, index);
+
+    *out = (cli_input){ .dtype = cq_onnx_model_value_dtype(model, CQ_ONNX_INPUTS, index),
+                        .rank  = rank > 0 && rank <= CQ_MAX_RANK ? (size_t)rank : 0 };
+    for (size_t k = 0; k < out->rank; k++) {
+        int64_t size = cq_onnx_model_value_size(model, CQ_ONNX_INPUTS, index, k);
+
+        out->axes[k].size = size < 0 ? 1 : size;
+    }
+}
+
 static int describe(const cli_args *args)
 {
     cli_signature *s = &job.takes;
@@ -81,17 +94,8 @@ static int describe(const cli_args *args)
         return cli_fail_with("", "the model has %zu inputs, more than the %d that can be given",
                              s->n, CLI_MAX_INPUTS);
     for (size_t i = 0; i < s->n; i++) {
-        int32_t    rank = cq_onnx_model_value_rank(job.model, CQ_ONNX_INPUTS, i);
-        cli_input *own  = &s->own[i];
-
         s->names[i] = cq_session_input_name(job.session, i);
-        *own        = (cli_input){ .dtype = cq_onnx_model_value_dtype(job.model, CQ_ONNX_INPUTS, i),
-                                   .rank  = rank > 0 && rank <= CQ_MAX_RANK ? (size_t)rank : 0 };
-        for (size_t k = 0; k < own->rank; k++) {
-            int64_t size = cq_onnx_model_value_size(job.model, CQ_ONNX_INPUTS, i, k);
-
-            own->axes[k].size = size < 0 ? 1 : size;
-        }
+        cli_declared_input(&s->own[i], job.model, i);
         if (!cq_session_input_is_optional(job.session, i))
             s->n_needed = i + 1;
     }
@@ -222,8 +226,8 @@ int cli_run_onnx(const cli_args *args, const char *folder)
     if (code == CLI_DONE)
         code = make_inputs(args);
     if (code == CLI_DONE)
-        code = cli_result(
-            cq_session_run(job.session, NULL, job.inputs, job.example.n, job.outputs));
+        code =
+            cli_result(cq_session_run(job.session, NULL, job.inputs, job.example.n, job.outputs));
     if (code == CLI_DONE)
         code = give_outputs(folder);
     code = trace_close(cli_value(args, "profile"), code);

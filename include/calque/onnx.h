@@ -85,6 +85,11 @@ CQ_API size_t                 cq_onnx_findings_count(const cq_onnx_findings *fin
 CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findings, size_t index);
 CQ_API void                   cq_onnx_findings_free(cq_onnx_findings *findings);
 
+/* What differs between two models, names, documentation and the order of nodes and initializers
+ * aside; weights count as equal within atol + rtol * |a|. No finding: they are the same. */
+CQ_API cq_status cq_onnx_model_diff(cq_onnx_findings **out, const cq_onnx_model *a,
+                                    const cq_onnx_model *b, double rtol, double atol);
+
 typedef enum cq_onnx_infer_flags {
     CQ_ONNX_INFER_STRICT      = 1, /* what contradicts itself or a declaration is an error */
     CQ_ONNX_INFER_CHECK_TYPES = 2  /* and so are types that an operator does not take */
@@ -94,6 +99,10 @@ typedef enum cq_onnx_infer_flags {
  * leaves open. Sizes may be names or expressions of them, `2*batch+1`; one that depends on
  * data is called `unk__0`. flags are CQ_ONNX_INFER_*; with 0 it fails only without memory. */
 CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *model, uint32_t flags);
+
+/* The multiplications and additions of a model's convolutions and matrix products, by the shapes
+ * that inference finds; open sizes of its inputs become 1, for good. */
+CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *model);
 
 /* ---- What a model takes and gives ---- */
 

@@ -7,7 +7,8 @@
 #include "base/map.h"
 #include "onnx/model.h"
 
-/* Every rule: its name, its code, and what to do about it. Codes are stable. */
+/* Every rule: its name, its code, and what to do about it. Codes are stable. Those of DIFF are not of
+ * the checker but of diff/, which shares the list and the places. */
 #define CQ_ONNX_RULES(X)                                                                           \
     X(IR_VERSION_MISSING, "ir-version-missing", "set ir_version")                                  \
     X(IR_VERSION_TOO_NEW, "ir-version-too-new", "write it for an older IR version")                \
@@ -56,6 +57,15 @@
     X(FUNCTION_NAMES_DUPLICATE, "function-names-duplicate", "rename one of them")                  \
     X(FUNCTION_OPSET, "function-opset", "import the opset of the model")                           \
     X(FUNCTION_RECURSIVE, "function-recursive", "functions must not call themselves")              \
+    X(DIFF_IR_VERSION, "ir-version-differs", "write both for one IR version")                      \
+    X(DIFF_OPSET, "opset-differs", "write both for one opset")                                     \
+    X(DIFF_SIGNATURE, "signature-differs", "compare what the models take and give")                \
+    X(DIFF_NODE, "node-missing", "one of the models does something more")                          \
+    X(DIFF_OPERATOR, "operator-differs", "compare what these nodes compute")                       \
+    X(DIFF_ATTRIBUTE, "attribute-differs", "compare the settings of this node")                    \
+    X(DIFF_EDGE, "edge-differs", "compare where the values come from")                             \
+    X(DIFF_WEIGHTS, "weights-differ", "compare the weights, or allow for a tolerance")             \
+    X(DIFF_FUNCTION, "function-missing", "compare the functions of the models")                    \
     X(TOO_MANY, "too-many-findings", "mend the first ones")
 
 typedef enum cq_onnx_rule {

@@ -1,0 +1,261 @@
+/* calque bench: how long a model takes. */
+#include "cli.h"
+#include "input.h"
+#include "json.h"
+#include "run_onnx.h"
+
+#include <calque/session.h>
+#include <calque/threads.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MAX_INPUTS   = 256,
+    MAX_OUTPUTS  = 256,
+    MAX_RUNS     = 10000,
+    LEAST_RUNS   = 10, /* when nobody says how many … */
+    MOST_RUNS    = 1000,
+    MAX_OP_TYPES = 256
+};
+#define ENOUGH_SECONDS  2.0 /* … as many as this takes */
+#define WARM_UP_SECONDS 0.3
+
+typedef struct op_time {
+    char    name[64];
+    int64_t nanoseconds;
+    size_t  count;
+} op_time;
+
+static struct job {
+    cq_onnx_model *model;
+    cq_session    *session;
+    cq_onnx_value *inputs[MAX_INPUTS], *outputs[MAX_OUTPUTS];
+    double         runs[MAX_RUNS]; /* milliseconds */
+    size_t         n_runs;
+    double         flops;
+    op_time        ops[MAX_OP_TYPES];
+    size_t         n_ops;
+} job;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Of more operators than there is room for, the last row is all others. */
+static void note_node(void *user, const char *node, const char *op_type, int64_t begin, int64_t end)
+{
+    size_t i = 0;
+
+    (void)user, (void)node;
+    while (i < job.n_ops && strncmp(job.ops[i].name, op_type, sizeof job.ops[i].name - 1) != 0)
+        i++;
+    if (i == MAX_OP_TYPES)
+        i--;
+    if (i == job.n_ops) {
+        job.ops[job.n_ops++] = (op_time){ .nanoseconds = 0 };
+        snprintf(job.ops[i].name, sizeof job.ops[i].name, "%s", op_type);
+    }
+    job.ops[i].nanoseconds += end - begin;
+    job.ops[i].count++;
+}
+
+/* ---- preparing ---- */
+
+static int make_inputs(void)
+{
+    size_t n = cq_session_n_inputs(job.session);
+
+    if (n > MAX_INPUTS || cq_session_n_outputs(job.session) > MAX_OUTPUTS)
+        return cli_fail_with("", "the model has more than %d inputs or outputs", MAX_INPUTS);
+    for (size_t i = 0; i < n; i++) {
+        cq_tensor *tensor = NULL;
+        cli_input  input;
+        cq_status  status;
+
+        if (cq_session_input_is_optional(job.session, i))
+            continue;
+        cli_declared_input(&input, job.model, i);
+        if (input.dtype == CQ_DTYPE_NONE)
+            return cli_fail_with("", "input %s is no tensor of numbers, so none can be made up",
+                                 cq_session_input_name(job.session, i));
+        status = cli_input_tensor(&tensor, &input, i);
+        if (status == CQ_OK)
+            status = cq_onnx_value_new_tensor(&job.inputs[i], tensor);
+        cq_tensor_release(tensor);
+        if (status != CQ_OK)
+            return cli_fail();
+    }
+    return CLI_DONE;
+}
+
+static int prepare(const char *path, bool by_operator)
+{
+    cq_session_options options;
+    cq_onnx_model     *copy = NULL; /* counting fixes its sizes */
+
+    cq_session_options_init(&options);
+    options.hook = by_operator ? note_node : NULL;
+    if (cq_onnx_model_load(&copy, path) != CQ_OK)
+        return cli_fail();
+    if (cq_onnx_model_count_flops(&job.flops, copy) != CQ_OK)
+        job.flops = 0;
+    cq_onnx_model_free(copy);
+    if (cq_onnx_model_load(&job.model, path) != CQ_OK ||
+        cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
+        return cli_fail();
+    return make_inputs();
+}
+
+/* ---- measuring ---- */
+
+static int run_once(double *milliseconds)
+{
+    size_t    n      = cq_session_n_outputs(job.session);
+    double    begin  = now();
+    cq_status status = cq_session_run(job.session, NULL, job.inputs,
+                                      cq_session_n_inputs(job.session), job.outputs);
+
+    *milliseconds = (now() - begin) * 1e3;
+    for (size_t i = 0; status == CQ_OK && i < n; i++)
+        cq_onnx_value_release(job.outputs[i]);
+    return cli_result(status);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int measure(int64_t repeat)
+{
+    double begin = now(), time;
+    int    code;
+
+    do
+        code = run_once(&time);
+    while (code == CLI_DONE && now() - begin < WARM_UP_SECONDS);
+    job.n_ops = 0;
+    begin     = now();
+    while (code == CLI_DONE && job.n_runs < MAX_RUNS &&
+           (repeat ? job.n_runs < (size_t)repeat
+                   : job.n_runs < LEAST_RUNS ||
+                         (job.n_runs < MOST_RUNS && now() - begin < ENOUGH_SECONDS)))
+        code = run_once(&job.runs[job.n_runs++]);
+    qsort(job.runs, job.n_runs, sizeof *job.runs, compare_times);
+    return code;
+}
+
+/* The time that this part of all runs does not exceed. */
+static double percentile(double part)
+{
+    size_t i = (size_t)(part * (double)job.n_runs + 0.999999);
+
+    return job.runs[i ? i - 1 : 0];
+}
+
+/* ---- telling ---- */
+
+static int compare_ops(const void *a, const void *b)
+{
+    int64_t x = ((const op_time *)a)->nanoseconds, y = ((const op_time *)b)->nanoseconds;
+
+    return x > y ? -1 : x < y;
+}
+
+static void print_line(void)
+{
+    printf("min %.2f ms  median %.2f ms  p99 %.2f ms  GFLOP/s %.1f\n", job.runs[0], percentile(0.5),
+           percentile(0.99), job.flops / job.runs[0] / 1e6);
+}
+
+static void print_operators(void)
+{
+    int64_t all = 1;
+
+    for (size_t i = 0; i < job.n_ops; i++)
+        all += job.ops[i].nanoseconds;
+    for (size_t i = 0; i < job.n_ops; i++) {
+        const op_time *op = &job.ops[i];
+
+        printf("%8.3f ms %5.1f %% %6zu  ", (double)op->nanoseconds / 1e6 / (double)job.n_runs,
+               100.0 * (double)op->nanoseconds / (double)all, op->count / job.n_runs);
+        cli_put_text(stdout, op->name);
+        putchar('\n');
+    }
+}
+
+static void print_json(void)
+{
+    printf("{\"min_ms\": %.6g, \"median_ms\": %.6g, \"p90_ms\": %.6g, \"p99_ms\": %.6g, "
+           "\"max_ms\": %.6g, \"runs\": %zu, \"flops\": %.0f, \"gflops\": %.6g, \"operators\": [",
+           job.runs[0], percentile(0.5), percentile(0.9), percentile(0.99),
+           job.runs[job.n_runs - 1], job.n_runs, job.flops, job.flops / job.runs[0] / 1e6);
+    for (size_t i = 0; i < job.n_ops; i++) {
+        printf("%s\n  {\"op_type\": ", i ? "," : "");
+        cli_json_string(stdout, job.ops[i].name);
+        printf(", \"nodes\": %zu, \"ms\": %.6g}", job.ops[i].count / job.n_runs,
+               (double)job.ops[i].nanoseconds / 1e6 / (double)job.n_runs);
+    }
+    puts(job.n_ops ? "\n]}" : "]}");
+}
+
+static int run(const cli_args *args)
+{
+    bool    json = cli_has(args, "json"), by_operator = json || cli_has(args, "operators");
+    int64_t threads = 0, repeat = 0;
+    int     code = cli_number(args, "threads", 1, 64, &threads);
+
+    if (code == CLI_DONE)
+        code = cli_number(args, "repeat", 1, MAX_RUNS, &repeat);
+    if (code != CLI_DONE)
+        return code;
+    cq_set_threads((int)threads);
+    code = prepare(args->operands[0], by_operator);
+    if (code == CLI_DONE)
+        code = measure(repeat);
+    qsort(job.ops, job.n_ops, sizeof *job.ops, compare_ops);
+    if (code == CLI_DONE && json)
+        print_json();
+    else if (code == CLI_DONE)
+        print_line();
+    if (code == CLI_DONE && by_operator && !json)
+        print_operators();
+    for (size_t i = 0; i < MAX_INPUTS; i++)
+        cq_onnx_value_release(job.inputs[i]);
+    cq_session_free(job.session);
+    cq_onnx_model_free(job.model);
+    return code;
+}
+
+static const cli_option options[] = {
+    { "threads", "N", "how many threads compute (one for each core)", 0 },
+    { "repeat", "N", "how often it is run (for about two seconds)", 0 },
+    { "operators", NULL, "also the time that each kind of operator takes in a run", 0 },
+    { "json", NULL, "a JSON object instead, with more percentiles", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_bench = {
+    .name     = "bench",
+    .operands = "FILE.onnx",
+    .summary  = "how long an ONNX model takes to run",
+    .about    = "Runs FILE.onnx on random numbers, free sizes being 1, and prints how long a run "
+                "takes after\n"
+                "a warm-up: the least, the median, what 99 of 100 do not exceed, and how much "
+                "arithmetic of\n"
+                "convolutions and matrix products that is in a second.",
+    .options  = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run          = run,
+};

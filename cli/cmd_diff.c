@@ -1,0 +1,71 @@
+/* calque diff: what differs between two ONNX models. */
+#include "cli.h"
+#include "tolerance.h"
+
+#include <calque/onnx.h>
+
+#include <stdio.h>
+
+static int compare(const cq_onnx_model *a, const cq_onnx_model *b, double rtol, double atol)
+{
+    cq_onnx_findings *findings = NULL;
+    size_t            n;
+
+    if (cq_onnx_model_diff(&findings, a, b, rtol, atol) != CQ_OK)
+        return cli_fail();
+    n = cq_onnx_findings_count(findings);
+    for (size_t i = 0; i < n; i++) {
+        const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
+
+        cli_put_text(stdout, f->code);
+        fputs(": ", stdout);
+        cli_put_text(stdout, f->where);
+        fputs(": ", stdout);
+        cli_put_text(stdout, f->what);
+        putchar('\n');
+    }
+    cq_onnx_findings_free(findings);
+    return n ? CLI_FAILED : CLI_DONE;
+}
+
+static int run(const cli_args *args)
+{
+    cq_onnx_model *a = NULL, *b = NULL;
+    double         rtol = 0, atol = 0;
+    int            code = cli_tolerance(&rtol, args, "rtol");
+
+    if (code == CLI_DONE)
+        code = cli_tolerance(&atol, args, "atol");
+    if (code == CLI_DONE)
+        code = cli_result(cq_onnx_model_load(&a, args->operands[0]));
+    if (code == CLI_DONE)
+        code = cli_result(cq_onnx_model_load(&b, args->operands[1]));
+    if (code == CLI_DONE)
+        code = compare(a, b, rtol, atol);
+    cq_onnx_model_free(a);
+    cq_onnx_model_free(b);
+    return code;
+}
+
+static const cli_option options[] = {
+    { "rtol", "X", "relative tolerance for weights (0)", 0 },
+    { "atol", "X", "absolute tolerance for weights (0)", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_diff = {
+    .name     = "diff",
+    .operands = "A.onnx B.onnx",
+    .summary  = "what differs between two ONNX models, names aside",
+    .about =
+        "Prints what differs between two ONNX models, one difference a line, CODE: where: what, "
+        "in\n"
+        "the order of A. Names, documentation and the order of nodes and initializers do not "
+        "count,\n"
+        "weights are compared by value, wherever they are stored. Silent when the models are the\n"
+        "same; the exit code is 1 when they are not.",
+    .options      = options,
+    .min_operands = 2,
+    .max_operands = 2,
+    .run          = run,
+};

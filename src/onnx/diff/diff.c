@@ -1,0 +1,376 @@
+/* Two models, node by node. See diff.h. */
+#include "onnx/diff/diff.h"
+
+#include "base/str.h"
+#include "onnx/schema.h"
+#include "onnx/text/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_graph *b,
+                             const cq_diff_scope *around_a, const cq_diff_scope *around_b);
+
+/* Takes what cq_diff_tensors and the like have found, if anything. */
+static void report(cq_diff *d, cq_onnx_rule rule, cq_str *why)
+{
+    if (why->len)
+        cq_onnx_report(&d->c, rule, "%s", cq_str_text(why));
+    cq_str_clear(why);
+}
+
+/* ---- values ---- */
+
+/* Where a value comes from, in words. */
+static void describe(cq_str *s, const cq_diff_value *v)
+{
+    static const char *const kinds[] = { "the input", "the weight", "the result" };
+
+    if (v)
+        cq_str_printf(s, "%s %s", kinds[v->kind], v->name);
+    else
+        cq_str_add(s, "nothing");
+}
+
+static cq_status compare_weights(cq_diff *d, const cq_diff_value *a, const cq_diff_value *b)
+{
+    cq_onnx_place place;
+    cq_str        why    = { 0 };
+    cq_status     status = cq_diff_tensors(&why, d, a->tensor, b->tensor);
+
+    cq_onnx_enter(&d->c, &place, "weight", a->name, 0);
+    if (strcmp(a->name, b->name) != 0)
+        place.extra = b->name;
+    report(d, CQ_ONNX_RULE_DIFF_WEIGHTS, &why);
+    cq_onnx_leave(&d->c);
+    return status;
+}
+
+/* What a node takes, or a graph gives, in the same place of both. A weight is looked at once. */
+static cq_status compare_sources(cq_diff *d, const char *what, uint32_t index, cq_diff_value *a,
+                                 cq_diff_value *b)
+{
+    cq_str why = { 0 };
+
+    if (!a && !b)
+        return CQ_OK;
+    if (a && b && a->pair == b)
+        return CQ_OK;
+    if (a && b && a->kind == CQ_DIFF_WEIGHT && b->kind == CQ_DIFF_WEIGHT) {
+        a->pair = b;
+        return compare_weights(d, a, b);
+    }
+    cq_str_printf(&why, "%s %u is ", what, index);
+    describe(&why, a);
+    cq_str_add(&why, " in A and ");
+    describe(&why, b);
+    cq_str_add(&why, " in B");
+    report(d, CQ_ONNX_RULE_DIFF_EDGE, &why);
+    return CQ_OK;
+}
+
+/* ---- nodes ---- */
+
+static cq_status compare_attribute(cq_diff *d, const cq_onnx_attribute *a,
+                                   const cq_onnx_attribute *b, const cq_diff_scope *sa,
+                                   const cq_diff_scope *sb)
+{
+    cq_str why = { 0 };
+
+    if (a->g && b->g)
+        return diff_graphs(d, a->g, b->g, sa, sb);
+    if (a->graphs.n && a->graphs.n == b->graphs.n) {
+        for (uint32_t i = 0; i < a->graphs.n; i++)
+            CQ_TRY(diff_graphs(d, a->graphs.items[i], b->graphs.items[i], sa, sb));
+        return CQ_OK;
+    }
+    CQ_TRY(cq_diff_attributes(&why, d, a, b));
+    report(d, CQ_ONNX_RULE_DIFF_ATTRIBUTE, &why);
+    return CQ_OK;
+}
+
+static cq_status compare_attributes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_node *b,
+                                    const cq_diff_scope *sa, const cq_diff_scope *sb)
+{
+    cq_onnx_place place;
+
+    for (uint32_t i = 0; i < a->attribute.n; i++) {
+        const cq_onnx_attribute *x      = a->attribute.items[i];
+        const cq_onnx_attribute *y      = cq_onnx_node_attr(b, text_of(x->name));
+        cq_status                status = CQ_OK;
+
+        cq_onnx_enter(&d->c, &place, "attribute", x->name, i);
+        if (y)
+            status = compare_attribute(d, x, y, sa, sb);
+        else
+            cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_ATTRIBUTE, "is in A only");
+        cq_onnx_leave(&d->c);
+        CQ_TRY(status);
+    }
+    for (uint32_t i = 0; i < b->attribute.n; i++) {
+        const cq_onnx_attribute *y = b->attribute.items[i];
+
+        cq_onnx_enter(&d->c, &place, "attribute", y->name, i);
+        if (!cq_onnx_node_attr(a, text_of(y->name)))
+            cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_ATTRIBUTE, "is in B only");
+        cq_onnx_leave(&d->c);
+    }
+    return CQ_OK;
+}
+
+static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_node *b,
+                               const cq_diff_scope *sa, const cq_diff_scope *sb)
+{
+    const char *x = text_of(a->domain), *y = text_of(b->domain);
+
+    if (strcmp(text_of(a->op_type), text_of(b->op_type)) != 0 || strcmp(x, y) != 0) {
+        cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_OPERATOR, "is %s%s%s in A and %s%s%s in B", x,
+                       *x ? "." : "", text_of(a->op_type), y, *y ? "." : "", text_of(b->op_type));
+        return CQ_OK; /* nothing else would agree */
+    }
+    CQ_TRY(compare_attributes(d, a, b, sa, sb));
+    for (uint32_t i = 0; i < a->input.n || i < b->input.n; i++)
+        CQ_TRY(compare_sources(d, "input", i,
+                               i < a->input.n ? cq_diff_find(sa, a->input.items[i]) : NULL,
+                               i < b->input.n ? cq_diff_find(sb, b->input.items[i]) : NULL));
+    if (a->output.n != b->output.n)
+        cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_EDGE, "has %u outputs in A and %u in B",
+                       a->output.n, b->output.n);
+    return CQ_OK;
+}
+
+/* What only B has goes before the next node of A that has a pair behind it. */
+static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uint32_t to)
+{
+    cq_onnx_place place;
+
+    for (; *from < to; ++*from) {
+        const cq_onnx_node *node = b->nodes[*from];
+
+        if (b->pairs[*from] != CQ_DIFF_NONE)
+            continue;
+        cq_onnx_enter(&d->c, &place, "node", node->name, *from);
+        place.extra = node->op_type;
+        cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_NODE, "is in B only");
+        cq_onnx_leave(&d->c);
+    }
+}
+
+static cq_status compare_bodies(cq_diff *d, cq_diff_scope *a, cq_diff_scope *b)
+{
+    uint32_t      seen = 0; /* nodes of B up to here have been told */
+    cq_onnx_place place;
+
+    CQ_TRY(cq_diff_pair(a, b));
+    for (uint32_t i = 0; i < a->n_nodes; i++) {
+        const cq_onnx_node *node   = a->nodes[i];
+        cq_status           status = CQ_OK;
+
+        if (a->pairs[i] != CQ_DIFF_NONE)
+            report_extra(d, b, &seen, a->pairs[i]);
+        cq_onnx_enter(&d->c, &place, "node", node->name, i);
+        place.extra = node->op_type;
+        if (a->pairs[i] == CQ_DIFF_NONE)
+            cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_NODE, "is in A only");
+        else
+            status = compare_nodes(d, node, b->nodes[a->pairs[i]], a, b);
+        cq_onnx_leave(&d->c);
+        CQ_TRY(status);
+    }
+    report_extra(d, b, &seen, b->n_nodes);
+    return CQ_OK;
+}
+
+/* ---- graphs ---- */
+
+static void add_type(cq_str *s, const cq_onnx_type *type)
+{
+    if (cq_text_can_say_type(type))
+        cq_text_add_type(s, type);
+    else
+        cq_str_add(s, type ? "something else" : "of no type");
+}
+
+/* The types of inputs or outputs, in order; a graph inside of a node need not state them. */
+static void compare_types(cq_diff *d, const char *kind, const cq_onnx_value_infos *a,
+                          const cq_onnx_value_infos *b, bool is_inner)
+{
+    cq_onnx_place place;
+    cq_str        why = { 0 };
+
+    if (a->n != b->n)
+        cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_SIGNATURE, "there are %u %ss in A and %u in B",
+                       a->n, kind, b->n);
+    for (uint32_t i = 0; i < a->n && i < b->n; i++) {
+        const cq_onnx_type *x = a->items[i]->type, *y = b->items[i]->type;
+
+        if (cq_diff_same_type(x, y) || (is_inner && (!x || !y)))
+            continue;
+        cq_onnx_enter(&d->c, &place, kind, a->items[i]->name, i);
+        cq_str_add(&why, "is ");
+        add_type(&why, x);
+        cq_str_add(&why, " in A and ");
+        add_type(&why, y);
+        cq_str_add(&why, " in B");
+        report(d, CQ_ONNX_RULE_DIFF_SIGNATURE, &why);
+        cq_onnx_leave(&d->c);
+    }
+}
+
+static cq_status compare_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_graph *b,
+                                cq_diff_scope *sa, cq_diff_scope *sb)
+{
+    compare_types(d, "input", &a->input, &b->input, sa->parent != NULL);
+    compare_types(d, "output", &a->output, &b->output, sa->parent != NULL);
+    CQ_TRY(compare_bodies(d, sa, sb));
+    for (uint32_t i = 0; i < sa->n_inputs && i < sb->n_inputs; i++)
+        if (sa->inputs[i]->tensor || sb->inputs[i]->tensor)
+            CQ_TRY(compare_weights(d, sa->inputs[i], sb->inputs[i]));
+    for (uint32_t i = 0; i < a->output.n && i < b->output.n; i++)
+        CQ_TRY(compare_sources(d, "output", i, cq_diff_find(sa, a->output.items[i]->name),
+                               cq_diff_find(sb, b->output.items[i]->name)));
+    return CQ_OK;
+}
+
+static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_graph *b,
+                             const cq_diff_scope *around_a, const cq_diff_scope *around_b)
+{
+    cq_diff_scope sa = { 0 }, sb = { 0 };
+    cq_onnx_place place;
+    cq_status     status;
+
+    cq_onnx_enter(&d->c, &place, "graph", a->name, 0);
+    status = cq_diff_open_graph(&sa, d->arena, a, around_a);
+    if (status == CQ_OK)
+        status = cq_diff_open_graph(&sb, d->arena, b, around_b);
+    if (status == CQ_OK)
+        status = compare_graphs(d, a, b, &sa, &sb);
+    cq_diff_close(&sa);
+    cq_diff_close(&sb);
+    cq_onnx_leave(&d->c);
+    return status;
+}
+
+/* ---- functions ---- */
+
+static const cq_onnx_function *find_function(const cq_onnx_model *m, const cq_onnx_function *like)
+{
+    for (uint32_t i = 0; i < m->functions.n; i++) {
+        const cq_onnx_function *f = m->functions.items[i];
+
+        if (strcmp(text_of(f->name), text_of(like->name)) == 0 &&
+            strcmp(text_of(f->domain), text_of(like->domain)) == 0 &&
+            strcmp(text_of(f->overload), text_of(like->overload)) == 0)
+            return f;
+    }
+    return NULL;
+}
+
+static cq_status compare_functions(cq_diff *d, const cq_onnx_function *a, const cq_onnx_function *b)
+{
+    cq_diff_scope sa = { 0 }, sb = { 0 };
+    cq_status     status = cq_diff_open_function(&sa, d->arena, a);
+
+    if (status == CQ_OK)
+        status = cq_diff_open_function(&sb, d->arena, b);
+    if (a->input.n != b->input.n || a->output.n != b->output.n)
+        cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_SIGNATURE,
+                       "has %u inputs and %u outputs in A, %u and %u in B", a->input.n, a->output.n,
+                       b->input.n, b->output.n);
+    if (status == CQ_OK)
+        status = compare_bodies(d, &sa, &sb);
+    for (uint32_t i = 0; status == CQ_OK && i < a->output.n && i < b->output.n; i++)
+        status = compare_sources(d, "output", i, cq_diff_find(&sa, a->output.items[i]),
+                                 cq_diff_find(&sb, b->output.items[i]));
+    cq_diff_close(&sa);
+    cq_diff_close(&sb);
+    return status;
+}
+
+static cq_status diff_functions(cq_diff *d)
+{
+    cq_onnx_place place;
+
+    for (uint32_t i = 0; i < d->a->functions.n; i++) {
+        const cq_onnx_function *a = d->a->functions.items[i], *b = find_function(d->b, a);
+        cq_status               status = CQ_OK;
+
+        cq_onnx_enter(&d->c, &place, "function", a->name, i);
+        if (b)
+            status = compare_functions(d, a, b);
+        else
+            cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_FUNCTION, "is in A only");
+        cq_onnx_leave(&d->c);
+        CQ_TRY(status);
+    }
+    for (uint32_t i = 0; i < d->b->functions.n; i++) {
+        const cq_onnx_function *b = d->b->functions.items[i];
+
+        cq_onnx_enter(&d->c, &place, "function", b->name, i);
+        if (!find_function(d->a, b))
+            cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_FUNCTION, "is in B only");
+        cq_onnx_leave(&d->c);
+    }
+    return CQ_OK;
+}
+
+/* ---- models ---- */
+
+/* Versions of domains that either imports, each told once. */
+static void diff_opsets(cq_diff *d, const cq_onnx_model *from, bool is_first)
+{
+    for (uint32_t i = 0; i < from->opset_import.n; i++) {
+        const char *domain = text_of(from->opset_import.items[i]->domain);
+        int64_t     a      = cq_onnx_imported(&d->a->opset_import, domain);
+        int64_t     b      = cq_onnx_imported(&d->b->opset_import, domain);
+
+        if (a != b && (is_first || a < 0))
+            cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_OPSET,
+                           "version %" PRId64 " of %s is imported in A, %" PRId64
+                           " in B (-1: none)",
+                           a, *domain ? domain : "ai.onnx", b);
+    }
+}
+
+static cq_status diff_models(cq_diff *d)
+{
+    static const cq_onnx_graph none = { 0 };
+
+    if (d->a->ir_version != d->b->ir_version)
+        cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_IR_VERSION,
+                       "the IR version is %" PRId64 " in A and %" PRId64 " in B", d->a->ir_version,
+                       d->b->ir_version);
+    diff_opsets(d, d->a, true);
+    diff_opsets(d, d->b, false);
+    CQ_TRY(diff_graphs(d, d->a->graph ? d->a->graph : &none, d->b->graph ? d->b->graph : &none,
+                       NULL, NULL));
+    return diff_functions(d);
+}
+
+CQ_API cq_status cq_onnx_model_diff(cq_onnx_findings **out, const cq_onnx_model *a,
+                                    const cq_onnx_model *b, double rtol, double atol)
+{
+    cq_diff   d = { .c = { .m = a }, .a = a, .b = b, .tolerance = { rtol, atol } };
+    cq_status status;
+
+    *out    = NULL;
+    d.arena = cq_arena_new();
+    if (!d.arena)
+        return CQ_E_NO_MEMORY;
+    status = cq_onnx_findings_new(&d.c.findings);
+    if (status == CQ_OK)
+        status = diff_models(&d);
+    if (status == CQ_OK)
+        status = d.c.status;
+    cq_arena_free(d.arena);
+    if (status == CQ_OK)
+        *out = d.c.findings;
+    else
+        cq_onnx_findings_free(d.c.findings);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* What differs between two models, names aside. The nodes of two graphs are paired first (pair.c):
+ * those that compute the same from the same, then what is left by operator, in order. Then each
+ * pair is compared (diff.c): attributes, weights by value (value.c), and whether inputs come from
+ * nodes that are a pair too. So a change is reported where it is, and not at all that follows. */
+#ifndef CQ_ONNX_DIFF_H
+#define CQ_ONNX_DIFF_H
+
+#include "onnx/check.h"
+
+typedef struct cq_diff_value cq_diff_value;
+struct cq_diff_value {
+    enum { CQ_DIFF_INPUT, CQ_DIFF_WEIGHT, CQ_DIFF_RESULT } kind;
+    const char           *name;
+    const cq_onnx_tensor *tensor; /* of a weight, or the default of an input */
+    uint32_t              index;  /* of the input, or the result of its node */
+    uint64_t              hash;
+    cq_diff_value        *pair; /* in the other model */
+};
+
+/* A graph or the body of a function, with the names it can see. */
+typedef struct cq_diff_scope cq_diff_scope;
+struct cq_diff_scope {
+    const cq_diff_scope *parent;
+    cq_map               names; /* to cq_diff_value */
+    cq_onnx_node *const *nodes;
+    uint32_t             n_nodes;
+    uint64_t            *hashes; /* of the nodes */
+    uint32_t            *pairs;  /* of the nodes, in the other model; CQ_DIFF_NONE: none */
+    cq_diff_value      **inputs;
+    uint32_t             n_inputs;
+};
+
+#define CQ_DIFF_NONE UINT32_MAX
+
+/* Values come from c->findings' model arena: they die with it. Clear what was opened. */
+cq_status cq_diff_open_graph(cq_diff_scope *s, cq_arena *arena, const cq_onnx_graph *graph,
+                             const cq_diff_scope *parent);
+cq_status cq_diff_open_function(cq_diff_scope *s, cq_arena *arena, const cq_onnx_function *f);
+void      cq_diff_close(cq_diff_scope *s);
+
+/* The value of a name, NULL when there is none. */
+cq_diff_value *cq_diff_find(const cq_diff_scope *s, const char *name);
+
+cq_status cq_diff_pair(cq_diff_scope *a, cq_diff_scope *b);
+
+typedef struct cq_diff_tolerance {
+    double rtol, atol;
+} cq_diff_tolerance;
+
+typedef struct cq_diff {
+    cq_onnx_check        c; /* findings, and where we are */
+    const cq_onnx_model *a, *b;
+    cq_arena            *arena;
+    cq_diff_tolerance    tolerance;
+} cq_diff;
+
+/* What differs between two tensors, into why; nothing is added if they are the same. */
+cq_status cq_diff_tensors(cq_str *why, const cq_diff *d, const cq_onnx_tensor *a,
+                          const cq_onnx_tensor *b);
+
+/* The same types, names of axes aside. */
+bool cq_diff_same_type(const cq_onnx_type *a, const cq_onnx_type *b);
+
+/* The same attributes, when they are no graphs; why is set if they are not. */
+cq_status cq_diff_attributes(cq_str *why, const cq_diff *d, const cq_onnx_attribute *a,
+                             const cq_onnx_attribute *b);
+
+#endif

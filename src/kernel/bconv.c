@@ -20,6 +20,12 @@ enum {
     MAX_STEPS  = 1 << 20
 };
 
+void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n)
+{
+    if (c->activates && !call->unlimited)
+        cq_apply1_f32(x, n, c->act, &c->act_params);
+}
+
 cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
 {
     int64_t n;
@@ -79,13 +85,12 @@ static cq_status padded_floats(int64_t *out, const struct padded *p)
 }
 
 /* One row of the copy. */
-static void copy_row(const struct padded *p, int64_t plane, int64_t y)
+static void copy_row(const struct padded *p, float *to, int64_t plane, int64_t y)
 {
     const cq_bconv_call *call = p->call;
     int64_t              from = y - call->padding[0], left = call->padding[1];
     int64_t              begin = left > 0 ? left : 0, end = smaller(p->size[1], left + call->in[1]);
     int64_t              pixel = p->pixel, in_plane = call->in[0] * call->in[1];
-    float               *to = call->scratch + (plane * p->size[0] + y) * p->size[1] * pixel;
 
     if (from < 0 || from >= call->in[0] || end <= begin) {
         memset(to, 0, sizeof *to * (size_t)(p->size[1] * pixel));
@@ -115,7 +120,8 @@ static cq_status copy_block(void *user, int64_t block)
     int64_t              end = smaller((block + 1) * COPY_ROWS, p->planes * p->size[0]);
 
     for (int64_t row = block * COPY_ROWS; row < end; row++)
-        copy_row(p, row / p->size[0], row % p->size[0]);
+        copy_row(p, p->call->scratch + row * p->size[1] * p->pixel, row / p->size[0],
+                 row % p->size[0]);
     return CQ_OK;
 }
 
@@ -129,30 +135,46 @@ static cq_status padded_fill(const struct padded *p)
 
 /* ---- products ---- */
 
-/* [group][pair of blocks][step][kc][16]; the last pair may be one block. */
+/* Steps that are summed before a tile is stored. */
+static int64_t steps_at_once(const cq_bconv *c)
+{
+    int64_t n = (c->n_steps * c->kc + K_BLOCK / 2) / K_BLOCK;
+
+    return n > 1 ? (c->n_steps + n - 1) / n : c->n_steps;
+}
+
+/* In the order in which they are read: [group][steps at once][pair of blocks][step][kc][16]; the
+ * last pair may be one block. */
+static float *weights_at(const cq_bconv *c, int64_t group, int64_t step, int64_t pair)
+{
+    int64_t at_once = steps_at_once(c), first = step / at_once * at_once;
+    int64_t here = smaller(at_once, c->n_steps - first);
+
+    return c->w + (group * c->n_steps + first) * c->kc * 8 * c->out_group +
+           pair * 16 * here * c->kc;
+}
+
 static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 {
     int64_t      taps = c->kernel[0] * c->kernel[1], in = c->in_channels / c->groups;
-    int64_t      out  = c->out_channels / c->groups, k_all, panel;
+    int64_t      out  = c->out_channels / c->groups, at_once;
     const float *w    = cq_tensor_data(spec->w);
     bool         rows = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
 
     c->kc      = c->plain_input ? (rows ? c->kernel[1] * in : in) : CQ_BLOCK;
     c->n_steps = c->plain_input ? (rows ? c->kernel[0] : taps) : c->in_group * taps;
-    k_all      = c->n_steps * c->kc;
-    panel      = k_all * CQ_BLOCK;
-    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, k_all, CQ_BLOCK));
-    for (int64_t g = 0; g < c->groups; g++)
-        for (int64_t o = 0; o < out; o++)
-            for (int64_t i = 0; i < in; i++)
-                for (int64_t tap = 0; tap < taps; tap++) {
-                    int64_t block = o / CQ_BLOCK, pair = block / 2;
-                    int64_t width = pair * 2 + 1 < c->out_group ? 16 : 8;
-                    int64_t k = c->plain_input ? tap * in + i : (i / 8 * taps + tap) * 8 + i % 8;
+    at_once    = steps_at_once(c);
+    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, c->n_steps * c->kc, CQ_BLOCK));
+    for (int64_t o = 0; o < c->out_channels; o++)
+        for (int64_t i = 0; i < in; i++)
+            for (int64_t tap = 0; tap < taps; tap++) {
+                int64_t block = o % out / CQ_BLOCK, pair = block / 2;
+                int64_t width = pair * 2 + 1 < c->out_group ? 16 : 8;
+                int64_t k     = c->plain_input ? tap * in + i : (i / 8 * taps + tap) * 8 + i % 8;
+                float  *to    = weights_at(c, o / out, k / c->kc, pair);
 
-                    c->w[(g * c->out_group + pair * 2) * panel + k * width + o % width] =
-                        w[((g * out + o) * in + i) * taps + tap];
-                }
+                to[k % (at_once * c->kc) * width + o % out % width] = w[(o * in + i) * taps + tap];
+            }
     return CQ_OK;
 }
 
@@ -216,10 +238,10 @@ static cq_status product_block(void *user, int64_t block)
     const cq_bconv       *c = p->c;
     const float          *px[PIXELS + CQ_TILE_ROWS];
     int64_t               chunk = block % p->n_chunks, rest = block / p->n_chunks;
-    int64_t               p0 = rest % p->n_pixel_blocks * p->pixel_block;
-    int64_t n     = smaller(p->pixel_block, p->pixels - p0), group, image, n_k, steps, out_at;
-    int64_t plane = p->image.size[0] * p->image.size[1] * p->image.pixel;
-    int64_t panel = c->n_steps * c->kc * CQ_BLOCK;
+    int64_t               p0    = rest % p->n_pixel_blocks * p->pixel_block;
+    int64_t               n     = smaller(p->pixel_block, p->pixels - p0), group, image, out_at;
+    int64_t               plane = p->image.size[0] * p->image.size[1] * p->image.pixel;
+    int64_t               steps = steps_at_once(c);
 
     rest /= p->n_pixel_blocks;
     group = rest % c->groups;
@@ -231,14 +253,12 @@ static cq_status product_block(void *user, int64_t block)
                 (y * c->stride[0] * p->image.size[1] + x * c->stride[1]) * p->image.pixel;
     }
     out_at = (image * c->groups + group) * c->out_group * p->pixels * 8 + p0 * 8;
-    n_k    = (c->n_steps * c->kc + K_BLOCK / 2) / K_BLOCK;
-    steps  = (c->n_steps + (n_k ? n_k : 1) - 1) / (n_k ? n_k : 1);
     for (int64_t k = 0; k < c->n_steps; k += steps)
         for (int64_t pair = chunk * p->chunk;
              pair < smaller((chunk + 1) * p->chunk, (c->out_group + 1) / 2); pair++) {
-            int64_t      b = group * c->out_group + 2 * pair, at = out_at + 16 * pair * p->pixels;
+            int64_t      at      = out_at + 16 * pair * p->pixels;
             int          vectors = 2 * pair + 1 < c->out_group ? 2 : 1;
-            cq_core_tile t       = { .w          = c->w + b * panel + k * c->kc * 8 * vectors,
+            cq_core_tile t       = { .w          = weights_at(c, group, k, pair),
                                      .offsets    = p->offsets + k,
                                      .n_steps    = smaller(steps, c->n_steps - k),
                                      .kc         = c->kc,
@@ -249,9 +269,12 @@ static cq_status product_block(void *user, int64_t block)
                                      .is_last    = k + steps >= c->n_steps,
                                      .finish     = cq_bconv_finish(c, p->call) };
 
-            t.finish.bias = c->bias + b * 8;
+            t.prefetch    = t.n_steps * t.kc * 8 * vectors;
+            t.finish.bias = c->bias + (group * c->out_group + 2 * pair) * 8;
             t.finish.add  = p->call->add ? p->call->add + at : NULL;
             c->core->tiles(&t, n, vectors, px);
+            for (int i = 0; t.is_last && i < vectors; i++)
+                cq_bconv_activate(c, p->call, t.out + i * t.out_vector, n * 8);
         }
     return CQ_OK;
 }
@@ -275,7 +298,11 @@ static const cq_bconv_way by_products = { product_prepare, product_scratch, prod
 
 /* ---- channel by channel ---- */
 
-enum { MAX_TAPS = 1024, ROW_WORK = 1 << 14 };
+enum {
+    MAX_TAPS    = 1 << 14,
+    BAND_FLOATS = 1 << 14, /* of a padded band of rows */
+    BAND_WORK   = 1 << 14  /* multiplications of vectors in a block of work */
+};
 
 /* [block][tap][8] */
 static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
@@ -290,108 +317,105 @@ static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
     return CQ_OK;
 }
 
-static cq_status depthwise_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
-{
-    (void)c;
-    (void)call;
-    *out = 0;
-    return CQ_OK;
-}
-
+/* Planes are cut into bands of rows. A lane copies the rows that a band needs, with their
+ * padding, so that no place is at an edge any more. */
 struct depthwise {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    int64_t              blocks, rows; /* of channels; of the output in a block of work */
-    int64_t              inner[2];     /* pixels of a row whose windows are inside */
+    struct padded        image;
+    int64_t              planes, rows, bands; /* rows of a band, bands of a plane */
+    int64_t              in_rows, floats;     /* of a padded band */
+    int64_t              step;                /* bands in a block of work */
+    int64_t             *offsets;
 };
 
-/* Pixels [from, to) of a row, whose windows' columns [kx0, kx1) and rows [ky0, ky1) are
- * inside the image. */
-static void depthwise_part(const struct depthwise *d, int64_t plane, int64_t y, int64_t from,
-                           int64_t to, const int64_t *ky, const int64_t *kx)
+static cq_status depthwise_init(struct depthwise *d, const cq_bconv *c, const cq_bconv_call *call)
+{
+    int64_t row, reach = (c->kernel[0] - 1) * c->dilation[0] + 1;
+
+    *d = (struct depthwise){ .c = c, .call = call };
+    padded_init(&d->image, c, call);
+    row        = d->image.size[1] * 8;
+    d->planes  = call->batch * cq_blocks(c->groups);
+    d->rows    = BAND_FLOATS / row > reach ? (BAND_FLOATS / row - reach) / c->stride[0] + 1 : 1;
+    d->rows    = smaller(d->rows, call->out_size[0]);
+    d->bands   = (call->out_size[0] + d->rows - 1) / d->rows;
+    d->in_rows = (d->rows - 1) * c->stride[0] + reach;
+    d->floats  = d->image.is_copy ? d->in_rows : 0;
+    d->step    = BAND_WORK / (d->rows * call->out_size[1] * c->kernel[0] * c->kernel[1] + 1) + 1;
+    return multiply(&d->floats, row) ? CQ_OK : cq_no_memory();
+}
+
+static cq_status depthwise_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
+{
+    struct depthwise d;
+
+    CQ_TRY(depthwise_init(&d, c, call));
+    *out = d.floats;
+    if (multiply(out, call->lanes) &&
+        !__builtin_add_overflow(*out, 2 * c->kernel[0] * c->kernel[1], out))
+        return CQ_OK;
+    return cq_no_memory();
+}
+
+static void depthwise_band(const struct depthwise *d, int64_t band, float *room)
 {
     const cq_bconv      *c     = d->c;
     const cq_bconv_call *call  = d->call;
-    int64_t              block = plane % d->blocks, offsets[MAX_TAPS], n = 0;
-    float                w[8 * MAX_TAPS];
-    int64_t              at  = ((plane * call->out_size[0] + y) * call->out_size[1] + from) * 8;
-    const float         *all = c->w + block * c->kernel[0] * c->kernel[1] * 8;
-    bool         whole = ky[0] == 0 && ky[1] == c->kernel[0] && kx[0] == 0 && kx[1] == c->kernel[1];
-    cq_core_taps t     = { .step   = c->stride[1] * 8,
-                           .n      = to - from,
-                           .out    = call->out + at,
-                           .w      = whole ? all : w,
-                           .finish = cq_bconv_finish(c, call) };
+    int64_t              plane = band / d->bands, y0 = band % d->bands * d->rows;
+    int64_t              n     = smaller(d->rows, call->out_size[0] - y0);
+    int64_t              block = plane % cq_blocks(c->groups), row = d->image.size[1] * 8;
+    const float         *x = call->x + plane * call->in[0] * call->in[1] * 8;
+    cq_core_taps         t = { .step    = c->stride[1] * 8,
+                               .n       = call->out_size[1],
+                               .w       = c->w + block * c->kernel[0] * c->kernel[1] * 8,
+                               .offsets = d->offsets,
+                               .n_taps  = c->kernel[0] * c->kernel[1],
+                               .finish  = cq_bconv_finish(c, call) };
 
-    for (int64_t i = ky[0]; i < ky[1]; i++)
-        for (int64_t k = kx[0]; k < kx[1]; k++, n++) {
-            offsets[n] =
-                ((i - ky[0]) * c->dilation[0] * call->in[1] + (k - kx[0]) * c->dilation[1]) * 8;
-            if (!whole)
-                memcpy(w + 8 * n, all + (i * c->kernel[1] + k) * 8, 8 * sizeof *w);
-        }
-    t.x = call->x;
-    if (n) /* with no tap inside, x is not looked at */
-        t.x += (plane * call->in[0] * call->in[1] +
-                (y * c->stride[0] - call->padding[0] + ky[0] * c->dilation[0]) * call->in[1] +
-                from * c->stride[1] - call->padding[1] + kx[0] * c->dilation[1]) *
-               8;
-    t.offsets     = offsets;
-    t.n_taps      = n;
     t.finish.bias = c->bias + block * 8;
-    t.finish.add  = call->add ? call->add + at : NULL;
-    c->core->depthwise(&t);
-}
+    if (d->image.is_copy) {
+        int64_t end = (n - 1) * c->stride[0] + (c->kernel[0] - 1) * c->dilation[0] + 1;
 
-/* Which positions of the kernel are inside the image when the window begins at start. */
-static void inside(int64_t *out, int64_t start, int64_t kernel, int64_t dilation, int64_t size)
-{
-    out[0] = start < 0 ? (-start + dilation - 1) / dilation : 0;
-    out[1] = start >= size ? 0 : (size - start + dilation - 1) / dilation;
-    out[1] = out[1] < kernel ? out[1] : kernel;
-    if (out[0] >= out[1])
-        out[0] = out[1] = 0;
-}
+        for (int64_t i = 0; i < end; i++)
+            copy_row(&d->image, room + i * row, plane, y0 * c->stride[0] + i);
+        x = room;
+    } else {
+        x += y0 * c->stride[0] * row;
+    }
+    for (int64_t y = 0; y < n; y++) {
+        int64_t at = ((plane * call->out_size[0] + y0 + y) * call->out_size[1]) * 8;
 
-static void depthwise_row(const struct depthwise *d, int64_t plane, int64_t y)
-{
-    const cq_bconv      *c        = d->c;
-    const cq_bconv_call *call     = d->call;
-    int64_t              whole[2] = { 0, c->kernel[1] }, ky[2], kx[2], width = call->out_size[1];
-
-    inside(ky, y * c->stride[0] - call->padding[0], c->kernel[0], c->dilation[0], call->in[0]);
-    for (int64_t x = 0; x < width; x++) {
-        if (x == d->inner[0] && d->inner[1] > x) {
-            depthwise_part(d, plane, y, x, d->inner[1], ky, whole);
-            x = d->inner[1] - 1;
-            continue;
-        }
-        inside(kx, x * c->stride[1] - call->padding[1], c->kernel[1], c->dilation[1], call->in[1]);
-        depthwise_part(d, plane, y, x, x + 1, ky, kx);
+        t.x          = x + y * c->stride[0] * row;
+        t.out        = call->out + at;
+        t.finish.add = call->add ? call->add + at : NULL;
+        c->core->depthwise(&t);
+        cq_bconv_activate(c, call, t.out, t.n * 8);
     }
 }
 
-static cq_status depthwise_block(void *user, int64_t block)
+static cq_status depthwise_block(void *user, int64_t block, int lane)
 {
-    const struct depthwise *d    = user;
-    int64_t                 rows = d->call->batch * d->blocks * d->call->out_size[0];
+    const struct depthwise *d   = user;
+    int64_t                 end = smaller((block + 1) * d->step, d->planes * d->bands);
 
-    for (int64_t i = block * d->rows; i < smaller(rows, (block + 1) * d->rows); i++)
-        depthwise_row(d, i / d->call->out_size[0], i % d->call->out_size[0]);
+    for (int64_t i = block * d->step; i < end; i++)
+        depthwise_band(d, i, d->call->scratch + lane * d->floats);
     return CQ_OK;
 }
 
 static cq_status depthwise_run(const cq_bconv *c, const cq_bconv_call *call)
 {
-    struct depthwise d    = { .c = c, .call = call, .blocks = cq_blocks(c->groups) };
-    int64_t          rows = call->batch * d.blocks * call->out_size[0];
-    int64_t last = call->in[1] + call->padding[1] - (c->kernel[1] - 1) * c->dilation[1] - 1;
-    int64_t pad  = call->padding[1] > 0 ? call->padding[1] : 0;
+    struct depthwise d;
+    int64_t          n = 0;
 
-    d.rows     = ROW_WORK / (call->out_size[1] * c->kernel[0] * c->kernel[1] + 1) + 1;
-    d.inner[0] = (pad + c->stride[1] - 1) / c->stride[1];
-    d.inner[1] = last < 0 ? 0 : smaller(last / c->stride[1] + 1, call->out_size[1]);
-    return cq_parallel_for((rows + d.rows - 1) / d.rows, depthwise_block, &d);
+    CQ_TRY(depthwise_init(&d, c, call));
+    d.offsets = (int64_t *)(call->scratch + call->lanes * d.floats);
+    for (int64_t y = 0; y < c->kernel[0]; y++)
+        for (int64_t x = 0; x < c->kernel[1]; x++)
+            d.offsets[n++] = (y * c->dilation[0] * d.image.size[1] + x * c->dilation[1]) * 8;
+    return cq_parallel_lanes((d.planes * d.bands + d.step - 1) / d.step, call->lanes,
+                             depthwise_block, &d);
 }
 
 static const cq_bconv_way by_channels = { depthwise_prepare, depthwise_scratch, depthwise_run };
@@ -440,6 +464,9 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
     c->in_group     = cq_blocks(cq_size_of(s->w, 1));
     c->out_group    = cq_blocks(out / s->groups);
     c->plain_input  = s->plain_input;
+    c->activates    = s->activates;
+    c->act          = s->act;
+    c->act_params   = s->act_params;
     c->finish       = (cq_core_finish){ .clamps = s->clamps, .lo = s->lo, .hi = s->hi };
     for (int i = 0; i < 2; i++) {
         c->kernel[i]   = cq_size_of(s->w, 2 + (size_t)i);

@@ -8,7 +8,7 @@
 #ifndef CQ_KERNEL_BCONV_H
 #define CQ_KERNEL_BCONV_H
 
-#include "tensor/tensor.h"
+#include "kernel/elementwise.h"
 
 typedef struct cq_bconv cq_bconv;
 
@@ -19,6 +19,9 @@ typedef struct cq_bconv_spec {
     bool             plain_input; /* x is [n, c, h, w]; for few channels */
     bool             clamps;      /* results are limited to lo … hi */
     float            lo, hi;
+    bool             activates; /* instead: act of every result, an operation on one operand */
+    cq_ew_op         act;
+    cq_params        act_params;
     int64_t          places; /* pixels that the output is expected to have; 0: not known */
 } cq_bconv_spec;
 
@@ -35,7 +38,7 @@ int64_t cq_bconv_channels(const cq_bconv *c, bool out); /* what x must have, wha
 typedef struct cq_bconv_call {
     int64_t      batch, in[2], out_size[2], padding[2]; /* padding before the image */
     const float *x, *add;   /* add: another image of the output's shape, added; or NULL */
-    bool         unlimited; /* not limited, though the convolution clamps */
+    bool         unlimited; /* neither limited nor activated, though the convolution says so */
     float       *out;
     int          lanes; /* threads that may take part at most */
     float       *scratch;

@@ -20,6 +20,9 @@ struct cq_bconv {
     bool                plain_input;
     float              *w, *bias; /* packed; bias has whole blocks */
     cq_core_finish      finish;   /* without bias and add */
+    bool                activates;
+    cq_ew_op            act;
+    cq_params           act_params;
 
     /* Products: steps of kc numbers. Winograd: results of a tile along each axis. */
     int64_t n_steps, kc;
@@ -36,6 +39,9 @@ static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_c
     f.clamps &= !call->unlimited;
     return f;
 }
+
+/* The activation on n results, if there is one. */
+void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n);
 
 /* Blocks that n channels take. */
 static inline int64_t cq_blocks(int64_t n)

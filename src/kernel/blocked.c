@@ -28,6 +28,7 @@ struct job {
     const int64_t           *behind;
     bool                     is_max, count_padding;
     const cq_blocked_affine *affine;
+    const float             *by;
 };
 
 static struct job job_of(cq_tensor *out, const cq_tensor *x, const cq_tensor *blocked)
@@ -262,4 +263,24 @@ cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blo
 
     j.affine = a;
     return run_job(&j, j.planes, j.in[0] * j.in[1], affine_block);
+}
+
+static cq_status scale_block(void *user, int64_t block)
+{
+    static const float   zero[8];
+    const cq_core_finish none = { 0 };
+    const struct job    *j    = user;
+    int64_t              n    = j->in[0] * j->in[1];
+
+    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
+        j->core->affine(j->out + 8 * n * i, j->x + 8 * n * i, j->by + 8 * i, zero, n, &none);
+    return CQ_OK;
+}
+
+cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *by)
+{
+    struct job j = job_of(out, x, x);
+
+    j.by = cq_tensor_data(by);
+    return run_job(&j, j.planes, j.in[0] * j.in[1], scale_block);
 }

@@ -28,4 +28,7 @@ typedef struct cq_blocked_affine {
 
 cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blocked_affine *a);
 
+/* x times by, [n, b, 1, 1, 8]. */
+cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *by);
+
 #endif

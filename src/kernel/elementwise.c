@@ -85,6 +85,13 @@ static const cq_ew_row *table_of(cq_dtype compute)
     return compute == CQ_DTYPE_U64 ? cq_ew_u64 : tables[cq_wide_of(compute)];
 }
 
+void cq_apply1_f32(float *x, int64_t n, cq_ew_op op, const cq_params *params)
+{
+    const void *in = x;
+
+    table_of(CQ_DTYPE_F32)[op].fn(x, &in, n, params);
+}
+
 static cq_status prepare(job *j, cq_ew_op op, const cq_params *params, cq_dtype compute,
                          const cq_tensor *out, const cq_tensor *const *in)
 {

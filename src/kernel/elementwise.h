@@ -141,6 +141,9 @@ cq_status cq_apply2(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dty
 cq_status cq_apply3(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dtype compute,
                     const cq_tensor *x, const cq_tensor *y, const cq_tensor *z);
 
+/* An operation on one operand, in place, for kernels that have results at hand: n numbers. */
+void cq_apply1_f32(float *x, int64_t n, cq_ew_op op, const cq_params *params);
+
 const char *cq_ew_name(cq_ew_op op);
 cq_ew_op    cq_ew_find(const char *name); /* CQ_EW_COUNT: there is none */
 int         cq_ew_operands(cq_ew_op op);

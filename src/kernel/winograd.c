@@ -216,6 +216,8 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
             t.finish.bias = c->bias + (2 * pair + k) * 8;
             t.finish.add  = call->add ? call->add + at : NULL;
             c->core->unwinograd(&t);
+            for (int r = 0; r < t.ny; r++)
+                cq_bconv_activate(c, call, t.out + r * t.out_row, t.nx * 8);
         }
     }
 }

@@ -31,6 +31,87 @@ static cq_status see_unary(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
+/* Operators that a convolution can end with. Parameters are attributes. */
+static const struct {
+    const char *op;
+    cq_ew_op    act;
+    const char *a, *b;
+    double      c; /* and b, where it is no attribute */
+} activations[] = {
+    { "Sigmoid", CQ_EW_SIGMOID, NULL, NULL, 0 },
+    { "Tanh", CQ_EW_TANH, NULL, NULL, 0 },
+    { "HardSwish", CQ_EW_HARDSWISH, NULL, NULL, 0 },
+    { "LeakyRelu", CQ_EW_LEAKY_RELU, "alpha", NULL, 0 },
+    { "HardSigmoid", CQ_EW_HARDSIGMOID_AFFINE, "alpha", "beta", 0 },
+    { "Elu", CQ_EW_ELU, "alpha", NULL, 1 },
+};
+
+static void activate(cq_rt_fused *f, cq_rt_node_step *s, cq_ew_op act, cq_params params,
+                     const char *name)
+{
+    f->activates  = true;
+    f->act        = act;
+    f->act_params = params;
+    f->act_name   = name;
+    cq_img_absorb(f, s);
+}
+
+static cq_status see_activation(cq_img_pass *p, cq_rt_node_step *s)
+{
+    cq_rt_fused *f  = cq_img_open_end(s->in[0]);
+    cq_rt        rt = cq_img_attributes(s);
+
+    CQ_TRY(see_unary(p, s));
+    for (size_t i = 0; f && cq_img_is(s->out[0]) && i < sizeof activations / sizeof *activations;
+         i++) {
+        if (strcmp(activations[i].op, s->step.node->op_type) != 0)
+            continue;
+        activate(f, s, activations[i].act,
+                 (cq_params){ .a = activations[i].a ? cq_rt_float(&rt, activations[i].a) : 0,
+                              .b = activations[i].b ? cq_rt_float(&rt, activations[i].b)
+                                                    : activations[i].c,
+                              .c = activations[i].c },
+                 activations[i].op);
+        break;
+    }
+    return CQ_OK;
+}
+
+static cq_status see_binary(cq_img_pass *p, cq_rt_node_step *s);
+
+/* x * Sigmoid(x) and x * HardSigmoid(x), where nobody else reads x: SiLU and HardSwish. */
+static bool see_gated(cq_rt_node_step *s)
+{
+    for (int i = 0; i < 2; i++) {
+        cq_rt_node_value *x = s->in[i], *gate = s->in[1 - i];
+        cq_rt_node_step  *g = gate->maker;
+        cq_rt             rt;
+        bool              hard;
+
+        if (!g || g->step.n_in < 1 || g->in[0] != x || x->n_uses != 2 || gate->n_uses != 1 ||
+            !cq_img_is_open(x->fused) || g->fused)
+            continue;
+        rt   = cq_img_attributes(g);
+        hard = !strcmp(g->step.node->op_type, "HardSigmoid") &&
+               fabs(cq_rt_float(&rt, "alpha") - 1.0 / 6) < 1e-7 && cq_rt_float(&rt, "beta") == 0.5;
+        if (!hard && strcmp(g->step.node->op_type, "Sigmoid") != 0)
+            continue;
+        g->fused = x->fused;
+        activate(x->fused, s, hard ? CQ_EW_HARDSWISH : CQ_EW_SILU, (cq_params){ 0 },
+                 hard ? "HardSwish" : "Silu");
+        return true;
+    }
+    return false;
+}
+
+static cq_status see_mul(cq_img_pass *p, cq_rt_node_step *s)
+{
+    CQ_TRY(see_binary(p, s));
+    if (cq_img_is(s->out[0]))
+        (void)see_gated(s);
+    return CQ_OK;
+}
+
 /* A limit of a Clip: an attribute once, an input that must be constant now. */
 static bool limit_of(float *out, const cq_rt_node_step *s, const char *name, uint32_t input,
                      float fallback)
@@ -61,9 +142,10 @@ static cq_status see_limit(cq_img_pass *p, cq_rt_node_step *s)
         return CQ_OK;
     if (!relu && !(limit_of(&lo, s, "min", 1, -INFINITY) && limit_of(&hi, s, "max", 2, INFINITY)))
         return CQ_OK;
-    f->clamps = true;
-    f->lo     = lo;
-    f->hi     = hi;
+    f->clamps   = true;
+    f->lo       = lo;
+    f->hi       = hi;
+    f->act_name = s->step.node->op_type;
     cq_img_absorb(f, s);
     return CQ_OK;
 }
@@ -148,6 +230,14 @@ static cq_status write_binary(cq_img_pass *p, cq_rt_node_step *s)
         if (!cq_img_is(s->in[i]) && !is_scalar(s, i))
             CQ_TRY(pack_constant(p, s, i, s->out[0]->shape.channels));
     return write_same(p, s);
+}
+
+/* A factor for each channel is what squeezed and excited images are multiplied by. */
+static cq_status write_mul(cq_img_pass *p, cq_rt_node_step *s)
+{
+    CQ_TRY(write_binary(p, s));
+    p->done.items[p->done.n - 1]->step.row = &cq_rt_row_blocked_mul;
+    return CQ_OK;
 }
 
 /* Of two convolutions the later one takes the sum: the other is there by then. */
@@ -306,15 +396,15 @@ const cq_img_rule cq_img_rules[] = {
     { "Add", see_add, write_binary },
     { "Sum", see_add, write_binary },
     { "Sub", see_binary, write_binary },
-    { "Mul", see_binary, write_binary },
+    { "Mul", see_mul, write_mul },
     { "Div", see_binary, write_binary },
     { "PRelu", see_binary, write_binary },
-    { "LeakyRelu", see_unary, write_same },
-    { "Sigmoid", see_unary, write_same },
-    { "Tanh", see_unary, write_same },
-    { "HardSwish", see_unary, write_same },
-    { "HardSigmoid", see_unary, write_same },
-    { "Elu", see_unary, write_same },
+    { "LeakyRelu", see_activation, write_same },
+    { "Sigmoid", see_activation, write_same },
+    { "Tanh", see_activation, write_same },
+    { "HardSwish", see_activation, write_same },
+    { "HardSigmoid", see_activation, write_same },
+    { "Elu", see_activation, write_same },
     { "Selu", see_unary, write_same },
     { "Celu", see_unary, write_same },
     { "Softplus", see_unary, write_same },

@@ -56,9 +56,14 @@ bool cq_img_is(const cq_rt_node_value *v)
 }
 
 /* The step that v could still become part of the output of: v has one reader. */
+bool cq_img_is_open(const cq_rt_fused *f)
+{
+    return f && !f->clamps && !f->activates;
+}
+
 cq_rt_fused *cq_img_open_end(const cq_rt_node_value *v)
 {
-    return v && v->fused && v->n_uses == 1 && !v->fused->clamps ? v->fused : NULL;
+    return v && v->fused && v->n_uses == 1 && cq_img_is_open(v->fused) ? v->fused : NULL;
 }
 
 void cq_img_absorb(cq_rt_fused *f, cq_rt_node_step *s)
@@ -317,6 +322,9 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
     conv_spec(&spec, f->conv);
     keep->plain_input = spec.plain_input;
     keep->clamps = spec.clamps = f->clamps;
+    keep->activates = spec.activates = f->activates;
+    keep->act = spec.act = f->act;
+    keep->act_params = spec.act_params = f->act_params;
     keep->lo = spec.lo = f->lo;
     keep->hi = spec.hi = f->hi;
     spec.places        = y->shape.size[0] * y->shape.size[1];
@@ -370,11 +378,14 @@ static cq_status write_norm(cq_img_pass *p, const cq_rt_fused *f)
 
     if (!keep)
         return CQ_E_NO_MEMORY;
-    keep->a = (cq_blocked_affine){ .scale  = keep->numbers,
-                                   .shift  = keep->numbers + padded,
-                                   .clamps = f->clamps,
-                                   .lo     = f->lo,
-                                   .hi     = f->hi };
+    keep->a          = (cq_blocked_affine){ .scale  = keep->numbers,
+                                            .shift  = keep->numbers + padded,
+                                            .clamps = f->clamps,
+                                            .lo     = f->lo,
+                                            .hi     = f->hi };
+    keep->activates  = f->activates;
+    keep->act        = f->act;
+    keep->act_params = f->act_params;
     norm_numbers(keep->numbers, keep->numbers + padded, f->norm, n);
     CQ_TRY(cq_img_need_blocked(&x, p, x, f->norm, n));
     s = cq_img_step_new(p, f->norm, &cq_rt_row_affine, 1);

@@ -12,6 +12,10 @@ struct cq_rt_fused {
     cq_rt_node_value *add;
     bool              clamps;
     float             lo, hi;
+    bool              activates;
+    cq_ew_op          act;
+    cq_params         act_params;
+    const char       *act_name;
 };
 
 typedef struct cq_img_pass {
@@ -38,6 +42,8 @@ cq_tensor *cq_img_constant(const cq_rt_node_step *s, uint32_t i); /* input i; NU
 cq_rt      cq_img_attributes(const cq_rt_node_step *s);     /* a call that only has attributes */
 bool       cq_img_has_one_output(const cq_rt_node_step *s); /* only output 0 is of use */
 bool       cq_img_is(const cq_rt_node_value *v);            /* an image that can be blocked */
+
+bool cq_img_is_open(const cq_rt_fused *f); /* more can follow */
 
 /* The fused step that the only reader of v can become part of, or NULL. */
 cq_rt_fused *cq_img_open_end(const cq_rt_node_value *v);

@@ -82,6 +82,13 @@ class Net:
                        "Dropout", "Softmax")
         self.add(op, [x], channels, size, **({"axis": 1} if op == "Softmax" else {}))
 
+    def gated(self, x, channels, size):
+        if self.pick(0, 1):
+            self.add("Sigmoid", [x], channels, size)
+        else:
+            self.add("HardSigmoid", [x], channels, size, alpha=self.pick(1 / 6, 0.2), beta=0.5)
+        self.add("Mul", [x, self.at[-1][0]], channels, size)
+
     def clip(self, x, channels, size):
         import onnx.numpy_helper
         names = []
@@ -123,7 +130,7 @@ class Net:
     def grow(self, n):
         for _ in range(n):
             layer = self.pick(self.conv, self.conv, self.conv, self.norm, self.unary, self.unary,
-                              self.clip, self.binary, self.binary, self.pool, self.mean,
+                              self.gated, self.clip, self.binary, self.binary, self.pool, self.mean,
                               self.concat)
             # mostly the newest value, so that there is something to fuse
             layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))

@@ -142,6 +142,8 @@ static cq_status add_broadcast(cq_rt *rt, const cq_tensor *y, const cq_tensor *a
     CQ_TRY(cq_rt_broadcast(&sizes, terms, 2));
     CQ_TRY(cq_rt_out_sized(&sum, rt, 0, CQ_DTYPE_F32, &sizes));
     CQ_TRY(cq_apply2(sum, CQ_EW_ADD, NULL, CQ_DTYPE_NONE, y, add));
+    if (p->activates)
+        return cq_apply1(sum, p->act, &p->act_params, CQ_DTYPE_NONE, sum);
     return p->clamps ? cq_apply1(sum, CQ_EW_CLAMP, &limits, CQ_DTYPE_NONE, sum) : CQ_OK;
 }
 
@@ -187,7 +189,8 @@ static cq_status affine(cq_rt *rt)
     cq_tensor          *y;
 
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
-    return cq_blocked_affine_run(y, x, &p->a);
+    CQ_TRY(cq_blocked_affine_run(y, x, &p->a));
+    return p->activates ? cq_apply1(y, p->act, &p->act_params, CQ_DTYPE_NONE, y) : CQ_OK;
 }
 
 enum { POOL_MAX, POOL_AVERAGE };
@@ -226,6 +229,26 @@ static cq_status mean(cq_rt *rt)
     return cq_blocked_mean(y, x);
 }
 
+/* The product of an image and a factor for each of its channels, or of any two that broadcast. */
+static cq_status mul(cq_rt *rt)
+{
+    const cq_tensor *terms[2] = { cq_rt_in(rt, 0), cq_rt_in(rt, 1) };
+    cq_rt_sizes      sizes;
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_broadcast(&sizes, terms, 2));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    for (int i = 0; i < 2; i++) {
+        const cq_tensor *x = terms[i], *by = terms[1 - i];
+
+        if (same_sizes(x, &sizes) && by->rank == 5 && cq_size_of(by, 0) == sizes.at[0] &&
+            cq_size_of(by, 1) == sizes.at[1] && cq_size_of(by, 2) == 1 && cq_size_of(by, 3) == 1 &&
+            cq_tensor_is_contiguous(x) && cq_tensor_is_contiguous(by))
+            return cq_blocked_scale(y, x, by);
+    }
+    return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_NONE, terms[0], terms[1]);
+}
+
 const cq_rt_row cq_rt_row_bconv                = { "Conv", 1, bconv, CQ_RT_OWN, 0 };
 const cq_rt_row cq_rt_row_pack                 = { "Reorder", 1, pack, CQ_RT_OWN, 0 };
 const cq_rt_row cq_rt_row_unpack               = { "Reorder", 1, unpack, CQ_RT_OWN, 0 };
@@ -234,3 +257,4 @@ const cq_rt_row cq_rt_row_blocked_max_pool     = { "MaxPool", 1, pool, CQ_RT_OWN
 const cq_rt_row cq_rt_row_blocked_average_pool = { "AveragePool", 1, pool, CQ_RT_OWN,
                                                    POOL_AVERAGE };
 const cq_rt_row cq_rt_row_blocked_mean         = { "GlobalAveragePool", 1, mean, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_blocked_mul          = { "Mul", 1, mul, CQ_RT_OWN, 0 };

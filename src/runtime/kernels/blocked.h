@@ -20,8 +20,10 @@ const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_
 typedef struct cq_rt_bconv {
     cq_bconv *conv;
     int64_t   weight[4]; /* sizes */
-    bool      plain_input, clamps;
+    bool      plain_input, clamps, activates;
     float     lo, hi;
+    cq_ew_op  act;
+    cq_params act_params;
 } cq_rt_bconv;
 
 /* To and from: channels that the image has. */
@@ -33,10 +35,14 @@ typedef struct cq_rt_repack {
 /* BatchNormalization, with a limit that was fused into it. */
 typedef struct cq_rt_affine {
     cq_blocked_affine a;
+    bool              activates;
+    cq_ew_op          act;
+    cq_params         act_params;
     float             numbers[]; /* scale, then shift */
 } cq_rt_affine;
 
 extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_pack, cq_rt_row_unpack, cq_rt_row_affine,
-    cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool, cq_rt_row_blocked_mean;
+    cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool, cq_rt_row_blocked_mean,
+    cq_rt_row_blocked_mul;
 
 #endif

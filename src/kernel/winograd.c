@@ -13,14 +13,12 @@
 #include <string.h>
 
 enum {
-    FEW_TILES      = 64,
-    FEW_DEEP_TILES = 200, /* with DEEP channels or more */
-    DEEP           = 256,
-    SMALL_IMAGE    = 64,        /* pixels of an output that F(2, 3) is better for */
-    V_BYTES        = 640 << 10, /* of tiles in a thread's memory */
-    MIN_TILES      = 12,
-    MAX_TILES      = 48,
-    PAD            = 16 /* floats between elements: a power of two would meet in the cache */
+    FEW_TILES   = 64,
+    SMALL_IMAGE = 64,        /* pixels of an output that F(2, 3) is better for */
+    V_BYTES     = 640 << 10, /* of tiles in a thread's memory */
+    MIN_TILES   = 24,
+    MAX_TILES   = 48,
+    PAD         = 16 /* floats between elements: a power of two would meet in the cache */
 };
 
 /* ---- weights ---- */
@@ -113,7 +111,7 @@ static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call
     if (__builtin_mul_overflow(w->across, w->down, &w->n_tiles) ||
         __builtin_mul_overflow(w->n_tiles, call->batch, &w->n_tiles))
         return cq_no_memory();
-    w->is_shared = w->n_tiles <= (in >= DEEP ? FEW_DEEP_TILES : FEW_TILES);
+    w->is_shared = w->n_tiles <= FEW_TILES;
     per_tile     = w->n_elements * in * (int64_t)sizeof(float);
     w->block     = V_BYTES / per_tile / CQ_TILE_ROWS * CQ_TILE_ROWS;
     w->block     = w->block < MIN_TILES ? MIN_TILES : w->block > MAX_TILES ? MAX_TILES : w->block;
@@ -189,7 +187,7 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
                            .out        = m + e * w->m_step,
                            .out_row    = 16,
                            .out_vector = 8 };
-        const float *px[FEW_DEEP_TILES];
+        const float *px[FEW_TILES];
 
         for (int64_t i = 0; i < n; i++)
             px[i] = v + e * w->v_step + i * in;

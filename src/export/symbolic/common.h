@@ -35,4 +35,7 @@ cq_int cq_sym_int_floordiv(cq_sym *s, cq_int a, cq_int b);
 /* Whether the operator has such an argument at all. */
 bool cq_sym_has_arg(const cq_sym *s, const char *arg);
 
+/* rnn_projected.c */
+cq_status cq_sym_projected_lstm(cq_sym *s);
+
 #endif

@@ -163,14 +163,15 @@ static cq_value *before_expand(cq_sym *s, cq_value *x, const cq_type *want)
 static cq_status copy(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0);
-    cq_value *x    = cq_sym_operand(s, "src");
+    cq_value *x    = cq_sym_in(s, "src");
     bool      same = cq_sym_rank(s, x) == want.rank;
 
     for (int i = 0; i < want.rank && same; i++)
         same = cq_int_same(cq_sym_size(s, x, i), want.sizes[i]);
     if (!same)
-        x = cq_sym_expand(s, before_expand(s, x, &want), want.sizes, (size_t)want.rank);
-    return cq_sym_done(s, x);
+        x = before_expand(s, x, &want);
+    x = cq_sym_cast(s, x, want.dtype);
+    return cq_sym_done(s, same ? x : cq_sym_expand(s, x, want.sizes, (size_t)want.rank));
 }
 
 /* ---- counted ---- */

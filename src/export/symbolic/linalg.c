@@ -115,7 +115,19 @@ static cq_status einsum(cq_sym *s)
     return cq_sym_done(s, v);
 }
 
+static cq_status det(cq_sym *s)
+{
+    cq_value *x = cq_sym_in(s, "A"), *v;
+
+    if (cq_sym_opset(s) < 11)
+        return cq_sym_no(s, 11, "Det came with opset 11");
+    v = cq_sym_op(s, "Det", CQ_IN(x), CQ_NO_ATTR);
+    cq_sym_set_dtype(s, v, cq_sym_dtype(s, x));
+    return cq_sym_done(s, v);
+}
+
 const cq_symbolic cq_symbolics_linalg[] = {
+    { "aten::linalg_det", 7, .fn = det },
     { "aten::mm", 7, .fn = product },
     { "aten::bmm", 7, .fn = product },
     { "aten::mv", 7, .fn = product },

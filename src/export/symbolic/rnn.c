@@ -2,7 +2,8 @@
  * time, and results as [steps, directions, batch, size].
  *
  * Packed sequences do not exist in ONNX: a packed tensor stays padded, with the lengths in
- * place of batch_sizes, as long as only recurrent layers and unpacking read it. */
+ * place of batch_sizes, as long as only recurrent layers and unpacking read it. LSTMs with
+ * projections are in rnn_projected.c. */
 #include "export/symbolic/common.h"
 
 typedef struct cell {
@@ -268,8 +269,6 @@ static cq_status read_states(cq_sym *s, rnn *r)
     r->h0     = cq_sym_widen(s, r->lstm ? cq_sym_in_at(s, "hx", 0) : cq_sym_in(s, "hx"));
     r->c0     = r->lstm ? cq_sym_widen(s, cq_sym_in_at(s, "hx", 1)) : NULL;
     r->hidden = cq_sym_size(s, r->h0, 2).value;
-    if (r->lstm && cq_sym_size(s, r->c0, 2).value != r->hidden)
-        return cq_sym_no(s, 0, "ONNX has no LSTM with projections");
     return s->status;
 }
 
@@ -296,6 +295,15 @@ static cq_status read_rnn(cq_sym *s, rnn *r)
     return s->status;
 }
 
+/* Whether the output has another size than the cells. */
+static bool has_projections(cq_sym *s)
+{
+    if (cell_of(s)->n_gates != 4)
+        return false;
+    return cq_sym_size(s, cq_sym_in_at(s, "hx", 0), 2).value !=
+           cq_sym_size(s, cq_sym_in_at(s, "hx", 1), 2).value;
+}
+
 static cq_status recurrent(cq_sym *s)
 {
     enum { MAX_LAYERS = 256 };
@@ -303,6 +311,8 @@ static cq_status recurrent(cq_sym *s)
     double    dropout = cq_sym_bool(s, "train") ? cq_sym_f64(s, "dropout") : 0;
     rnn       r;
 
+    if (has_projections(s))
+        return cq_sym_projected_lstm(s);
     CQ_TRY(read_rnn(s, &r));
     if (r.layers > MAX_LAYERS)
         return cq_sym_no(s, 0, "it has %lld layers", (long long)r.layers);

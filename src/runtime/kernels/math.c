@@ -1,6 +1,7 @@
 /* Products of matrices, running sums, softmax, determinants. */
 #include "runtime/kernels/families.h"
 
+#include "kernel/det.h"
 #include "kernel/matmul.h"
 #include "kernel/reduce.h"
 
@@ -206,58 +207,18 @@ static cq_status cumsum(cq_rt *rt)
 
 /* ---- determinants ---- */
 
-/* By elimination with the greatest pivot; m is n by n and is used up. */
-static double determinant(double *m, int64_t n)
-{
-    double det = 1;
-
-    for (int64_t k = 0; k < n; k++) {
-        int64_t best = k;
-
-        for (int64_t i = k + 1; i < n; i++)
-            if (fabs(m[i * n + k]) > fabs(m[best * n + k]))
-                best = i;
-        if (m[best * n + k] == 0)
-            return 0;
-        for (int64_t j = k; best != k && j < n; j++) {
-            double swap = m[k * n + j];
-
-            m[k * n + j]    = m[best * n + j];
-            m[best * n + j] = swap;
-        }
-        det *= best == k ? m[k * n + k] : -m[k * n + k];
-        for (int64_t i = k + 1; i < n; i++) {
-            double factor = m[i * n + k] / m[k * n + k];
-
-            for (int64_t j = k + 1; j < n; j++)
-                m[i * n + j] -= factor * m[k * n + j];
-        }
-    }
-    return det;
-}
-
 static cq_status det(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
-    cq_operands      s = { .compute = CQ_DTYPE_F64 };
     cq_rt_sizes      sizes;
-    cq_tensor       *y, *copy;
-    double          *m, *to;
-    int64_t          n;
+    cq_tensor       *y;
 
-    if (x->rank < 2 || cq_size_of(x, x->rank - 1) != cq_size_of(x, x->rank - 2))
+    if (x->rank < 2)
         return cq_rt_misfit(x, NULL);
-    n = cq_size_of(x, x->rank - 1);
     cq_rt_sizes_of(&sizes, x);
     sizes.rank -= 2;
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    CQ_TRY(cq_tensor_clone(&copy, x, CQ_DTYPE_F64));
-    m  = cq_tensor_data(copy);
-    to = cq_operands_out(&s, y);
-    for (int64_t i = 0; s.status == CQ_OK && i < cq_tensor_numel(y); i++)
-        to[i] = determinant(m + i * n * n, n);
-    cq_tensor_release(copy);
-    return cq_operands_close(&s);
+    return cq_kernel_det(y, x);
 }
 
 const cq_rt_row cq_rt_rows_math[] = {

@@ -1,0 +1,342 @@
+/* Along one dimension: differences, areas, quantiles, spectra; and what counts elements by value. All
+ * of it is composed of other operators. */
+#include "aten/ctx.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+static cq_status done(cq_opcall *c, cq_tensor *t)
+{
+    cq_result_set_tensor(c, 0, t);
+    return c->cx->status;
+}
+
+/* ---- neighbours ---- */
+
+/* x without its first or its last element along dim. */
+static cq_tensor *without(cq_ctx *cx, cq_tensor *x, int64_t dim, bool first)
+{
+    return CQ_OP(cx, "aten::slice.Tensor", T(x), I(dim), I(first ? 1 : 0),
+                 first ? I(INT64_MAX) : I(-1));
+}
+
+static cq_tensor *neighbours(cq_ctx *cx, const char *op, cq_tensor *x, int64_t dim)
+{
+    return CQ_OP(cx, op, T(without(cx, x, dim, true)), T(without(cx, x, dim, false)));
+}
+
+static cq_status diff(cq_opcall *c)
+{
+    enum { MAX_TIMES = 64 };
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x = c->args[0].u.tensor, *parts[3];
+    int64_t    dim, n = cq_arg_i64(c, "n");
+    size_t     k = 0;
+
+    if (!x->rank)
+        return cq_call_fail(c, CQ_E_TYPE, "wants at least one dimension");
+    dim = cq_arg_dim(c, "dim", x->rank);
+    if (n < 0 || n > MAX_TIMES)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "differences %lld times", (long long)n);
+    if (!cq_arg_is_none(c, "prepend"))
+        parts[k++] = cq_arg_tensor(c, "prepend");
+    parts[k++] = x;
+    if (!cq_arg_is_none(c, "append"))
+        parts[k++] = cq_arg_tensor(c, "append");
+    if (k > 1)
+        x = CQ_OP(cx, "aten::cat", cq_tensors(cx, parts, k), I(dim));
+    if (n == 0)
+        return done(c, CQ_OP(cx, "aten::clone", T(x)));
+    for (int64_t i = 0; i < n && x; i++)
+        x = neighbours(cx, x->dtype == CQ_DTYPE_BOOL ? "aten::logical_xor" : "aten::sub.Tensor", x, dim);
+    return done(c, x);
+}
+
+/* Means of neighbours times their distance, one for each gap. */
+static cq_tensor *areas(cq_opcall *c, int64_t *dim)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *y  = cq_arg_tensor(c, "y"), *x, *t;
+    int64_t    sizes[CQ_MAX_RANK];
+
+    *dim = cq_arg_dim(c, "dim", y->rank);
+    t    = neighbours(cx, "aten::add.Tensor", y, *dim);
+    if (cq_schema_find(c->op->schema, "x") < 0)
+        return CQ_OP(cx, "aten::mul.Scalar", T(t), F(cq_arg_f64(c, "dx") / 2));
+    x = cq_arg_tensor(c, "x");
+    if (x->rank == 1 && y->rank > 1) {
+        for (size_t i = 0; i < y->rank; i++)
+            sizes[i] = (int64_t)i == *dim ? -1 : 1;
+        x = CQ_OP(cx, "aten::reshape", T(x), cq_i64s(cx, sizes, y->rank));
+    }
+    x = neighbours(cx, "aten::sub.Tensor", x, *dim);
+    return CQ_OP(cx, "aten::div.Scalar", T(CQ_OP(cx, "aten::mul.Tensor", T(t), T(x))), F(2));
+}
+
+static cq_status trapezoid(cq_opcall *c)
+{
+    int64_t    dim;
+    cq_tensor *t = areas(c, &dim);
+
+    return done(c, CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), I(dim)));
+}
+
+static cq_status cumulative_trapezoid(cq_opcall *c)
+{
+    int64_t    dim;
+    cq_tensor *t = areas(c, &dim);
+
+    return done(c, CQ_OP(c->cx, "aten::cumsum", T(t), I(dim)));
+}
+
+/* ---- quantiles ---- */
+
+/* Of the last dimension of x, at the shares q (0-d or a row): [.., n of q]. Between two elements it
+ * is in a straight line. Where there is NaN, everything is. */
+static cq_tensor *quantiles_of_last(cq_opcall *c, cq_tensor *x, cq_tensor *q)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *sorted[2], *at, *low, *high, *share, *spoilt;
+
+    cq_op_tensors(cx, "aten::sort", (cq_val[]){ T(x), I(-1), B(false) }, 3, sorted, 2);
+    at    = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::reshape", T(q), I(-1))),
+                  N(cq_size_sub(c, x->sizes[x->rank - 1], cq_i(1))));
+    low   = CQ_OP(cx, "aten::floor", T(at));
+    high  = CQ_OP(cx, "aten::ceil", T(at));
+    share = CQ_OP(cx, "aten::sub.Tensor", T(at), T(low));
+    low   = CQ_OP(cx, "aten::index_select", T(sorted[0]), I(-1),
+                  T(CQ_OP(cx, "aten::to.dtype", T(low), DTYPE(CQ_DTYPE_I64))));
+    high  = CQ_OP(cx, "aten::index_select", T(sorted[0]), I(-1),
+                  T(CQ_OP(cx, "aten::to.dtype", T(high), DTYPE(CQ_DTYPE_I64))));
+    low   = CQ_OP(cx, "aten::lerp.Tensor", T(low), T(high), T(share));
+    spoilt = CQ_OP(cx, "aten::any.dim", T(CQ_OP(cx, "aten::isnan", T(x))), I(-1), B(true));
+    return CQ_OP(cx, "aten::masked_fill.Scalar", T(low), T(spoilt), F(NAN));
+}
+
+static cq_status quantile(cq_opcall *c)
+{
+    cq_ctx    *cx   = c->cx;
+    cq_tensor *x    = c->args[0].u.tensor, *q, *t;
+    bool       flat = cq_arg_is_none(c, "dim"), keep = cq_arg_bool(c, "keepdim"), many;
+    int64_t    dim  = flat ? 0 : cq_arg_dim(c, "dim", x->rank), ones[CQ_MAX_RANK];
+    size_t     rank = x->rank;
+
+    if (strcmp(cq_arg_str(c, "interpolation", "linear"), "linear") != 0)
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "only linear interpolation is known");
+    if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
+        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name(x->dtype));
+    q    = cq_arg_val(c, "q").kind == CQ_VAL_TENSOR
+               ? cq_arg_tensor(c, "q")
+               : CQ_OP(cx, "aten::scalar_tensor", F(cq_arg_f64(c, "q")), DTYPE(x->dtype));
+    CQ_TRY(cx->status);
+    many = q->rank > 0;
+    x    = flat || !rank ? CQ_OP(cx, "aten::reshape", T(x), I(-1))
+                         : CQ_OP(cx, "aten::movedim.int", T(x), I(dim), I(-1));
+    CQ_TRY(cx->status);
+    t = quantiles_of_last(c, x, q);
+    if (flat && keep && rank) {
+        for (size_t i = 0; i < rank; i++)
+            ones[i] = 1;
+        t = CQ_OP(cx, "aten::reshape", T(t), cq_i64s(cx, (int64_t[]){ -1 }, 1));
+        for (size_t i = 0; i < rank; i++)
+            t = CQ_OP(cx, "aten::unsqueeze", T(t), I(i ? 1 : 0));
+        t = CQ_OP(cx, "aten::movedim.int", T(t), I(-1), I(0));
+        return done(c, many ? t : CQ_OP(cx, "aten::reshape", T(t), cq_i64s(cx, ones, rank)));
+    }
+    t = CQ_OP(cx, "aten::movedim.int", T(t), I(-1), I(0));
+    if (keep && rank)
+        t = CQ_OP(cx, "aten::unsqueeze", T(t), I(dim + 1));
+    return done(c, many ? t : CQ_OP(cx, "aten::squeeze.dim", T(t), I(0)));
+}
+
+/* ---- norms of slices ---- */
+
+static cq_status renorm(cq_opcall *c)
+{
+    cq_ctx    *cx  = c->cx;
+    cq_tensor *x   = c->args[0].u.tensor, *norm, *factor, *one;
+    double     max = cq_arg_f64(c, "maxnorm");
+    int64_t    dims[CQ_MAX_RANK];
+    int        dim;
+    size_t     n = 0;
+
+    if (x->rank < 2)
+        return cq_call_fail(c, CQ_E_TYPE, "wants at least 2 dimensions, not %u", x->rank);
+    dim = cq_arg_dim(c, "dim", x->rank);
+    for (size_t i = 0; i < x->rank; i++)
+        if ((int)i != dim)
+            dims[n++] = (int64_t)i;
+    norm   = CQ_OP(cx, "aten::norm.ScalarOpt_dim", T(x), cq_arg_val(c, "p"), cq_i64s(cx, dims, n), B(true));
+    one    = CQ_OP(cx, "aten::ones_like", T(norm));
+    factor = CQ_OP(cx, "aten::reciprocal", T(CQ_OP(cx, "aten::add.Scalar", T(norm), F(1e-7))));
+    factor = CQ_OP(cx, "aten::mul.Scalar", T(factor), F(max));
+    factor = CQ_OP(cx, "aten::where.self", T(CQ_OP(cx, "aten::gt.Scalar", T(norm), F(max))), T(factor),
+                   T(one));
+    return done(c, CQ_OP(cx, "aten::mul.Tensor", T(x), T(factor)));
+}
+
+static cq_status pdist(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x  = c->args[0].u.tensor, *pairs, *side[2];
+
+    if (x->rank != 2)
+        return cq_call_fail(c, CQ_E_TYPE, "wants a matrix");
+    pairs = CQ_OP(cx, "aten::triu_indices", N(x->sizes[0]), N(x->sizes[0]), I(1));
+    for (int i = 0; i < 2; i++)
+        side[i] = CQ_OP(cx, "aten::index_select", T(x), I(0),
+                        T(CQ_OP(cx, "aten::select.int", T(pairs), I(0), I(i))));
+    x = CQ_OP(cx, "aten::sub.Tensor", T(side[0]), T(side[1]));
+    return done(c, CQ_OP(cx, "aten::norm.ScalarOpt_dim", T(x), cq_arg_val(c, "p"), I(1), B(false)));
+}
+
+/* ---- elements by their value ---- */
+
+static cq_status isin(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *t;
+
+    if (c->args[0].kind != CQ_VAL_TENSOR) {
+        t = CQ_OP(cx, "aten::any", T(CQ_OP(cx, "aten::eq.Scalar", c->args[1], c->args[0])));
+    } else if (c->args[1].kind != CQ_VAL_TENSOR) {
+        t = CQ_OP(cx, "aten::eq.Scalar", c->args[0], c->args[1]);
+    } else {
+        t = CQ_OP(cx, "aten::reshape", c->args[1], I(-1));
+        t = CQ_OP(cx, "aten::eq.Tensor", T(CQ_OP(cx, "aten::unsqueeze", c->args[0], I(-1))), T(t));
+        t = CQ_OP(cx, "aten::any.dim", T(t), I(-1));
+    }
+    return done(c, cq_arg_bool(c, "invert") ? CQ_OP(cx, "aten::logical_not", T(t)) : t);
+}
+
+/* Bins of equal width; the last one includes its end. Without bounds, those of the elements. */
+static cq_status histc(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x = CQ_OP(cx, "aten::reshape", c->args[0], I(-1)), *at, *in, *low, *high, *width, *flat;
+    int64_t    bins = cq_arg_i64(c, "bins");
+    double     from = cq_arg_f64(c, "min"), to = cq_arg_f64(c, "max");
+
+    CQ_TRY(cx->status);
+    if (!cq_dtype_is_float(x->dtype) || bins < 1 || to < from)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "wants floats, bins, and a maximum above the minimum");
+    low  = from == to ? CQ_OP(cx, "aten::min", T(x)) : CQ_OP(cx, "aten::scalar_tensor", F(from), DTYPE(x->dtype));
+    high = from == to ? CQ_OP(cx, "aten::max", T(x)) : CQ_OP(cx, "aten::scalar_tensor", F(to), DTYPE(x->dtype));
+    if (from == to) { /* all elements equal: a bin around them */
+        flat = CQ_OP(cx, "aten::to.dtype", T(CQ_OP(cx, "aten::eq.Tensor", T(low), T(high))), DTYPE(x->dtype));
+        low  = CQ_OP(cx, "aten::sub.Tensor", T(low), T(flat));
+        high = CQ_OP(cx, "aten::add.Tensor", T(high), T(flat));
+    }
+    width = CQ_OP(cx, "aten::sub.Tensor", T(high), T(low));
+    at    = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::sub.Tensor", T(x), T(low))), I(bins));
+    at    = CQ_OP(cx, "aten::floor", T(CQ_OP(cx, "aten::div.Tensor", T(at), T(width))));
+    at    = CQ_OP(cx, "aten::clamp_max", T(at), I(bins - 1));
+    in    = CQ_OP(cx, "aten::logical_and", T(CQ_OP(cx, "aten::ge.Tensor", T(x), T(low))),
+                  T(CQ_OP(cx, "aten::le.Tensor", T(x), T(high))));
+    at    = CQ_OP(cx, "aten::where.ScalarOther", T(in), T(at), F(-1));
+    at    = CQ_OP(cx, "aten::eq.Tensor", T(CQ_OP(cx, "aten::unsqueeze", T(at), I(-1))),
+                  T(CQ_OP(cx, "aten::arange", I(bins), DTYPE(x->dtype))));
+    return done(c, CQ_OP(cx, "aten::sum.dim_IntList", T(at), I(0), B(false), DTYPE(x->dtype)));
+}
+
+/* ---- spectra ---- */
+
+/* cos or -sin of all frequencies at all places, [n, frequencies]: a constant. */
+static cq_tensor *waves(cq_opcall *c, int64_t n, int64_t frequencies, bool sine, cq_dtype dtype)
+{
+    cq_tensor *wide, *t = NULL;
+    int64_t    sizes[2] = { n, frequencies };
+    cq_status  status   = cq_tensor_new_uninit(&wide, CQ_DTYPE_F64, 2, sizes);
+
+    for (int64_t i = 0; status == CQ_OK && i < n * frequencies; i++) {
+        double turn = 2 * PI * (double)(i / frequencies * (i % frequencies) % n) / (double)n;
+
+        ((double *)cq_tensor_bytes(wide))[i] = sine ? -sin(turn) : cos(turn);
+    }
+    if (status == CQ_OK) {
+        status = cq_tensor_clone(&t, wide, dtype);
+        cq_tensor_release(wide);
+    }
+    if (status != CQ_OK) {
+        cq_ctx_fail(c->cx, status);
+        return NULL;
+    }
+    return cq_ctx_own_tensor(c->cx, t);
+}
+
+static int64_t number_or(const cq_opcall *c, const char *name, int64_t otherwise)
+{
+    return cq_arg_is_none(c, name) ? otherwise : cq_arg_i64(c, name);
+}
+
+/* Frames that overlap, times the window, times waves: [.., frequencies, frames, 2]. */
+static cq_status stft(cq_opcall *c)
+{
+    enum { MAX_POINTS = 1 << 16 };
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x = c->args[0].u.tensor, *window = cq_arg_tensor(c, "window"), *parts[2], *t;
+    int64_t    n = cq_arg_i64(c, "n_fft"), hop = number_or(c, "hop_length", n / 4);
+    int64_t    length = number_or(c, "win_length", n), before = (n - length) / 2;
+    bool       half = cq_arg_is_none(c, "onesided") || cq_arg_bool(c, "onesided");
+
+    CQ_TRY(cx->status);
+    if (!cq_arg_is_none(c, "return_complex") && cq_arg_bool(c, "return_complex"))
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "use return_complex=False",
+                       "ONNX has no complex numbers to return");
+    if (!cq_dtype_is_float(x->dtype) || x->rank < 1 || x->rank > 2)
+        return cq_call_fail(c, CQ_E_TYPE, "wants one or two dimensions of floats");
+    if (n < 1 || n > MAX_POINTS || n > x->sizes[x->rank - 1].value || hop < 1 || length < 1 || length > n ||
+        (window && (window->rank != 1 || window->sizes[0].value != length)))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "wants 0 < win_length <= n_fft <= the signal, a hop above 0, "
+                                              "and a window of win_length");
+    if (!window && length < n)
+        window = CQ_OP(cx, "aten::ones", I(length), DTYPE(x->dtype));
+    if (window && length < n)
+        window = CQ_OP(cx, "aten::constant_pad_nd", T(window),
+                       cq_i64s(cx, (int64_t[]){ before, n - length - before }, 2), I(0));
+    t = CQ_OP(cx, "aten::unfold", T(x), I(-1), I(n), I(hop));
+    if (window)
+        t = CQ_OP(cx, "aten::mul.Tensor", T(t), T(window));
+    if (cq_arg_bool(c, "normalized"))
+        t = CQ_OP(cx, "aten::mul.Scalar", T(t), F(1 / sqrt((double)n)));
+    for (int i = 0; i < 2; i++) {
+        parts[i] = CQ_OP(cx, "aten::matmul", T(t), T(waves(c, n, half ? n / 2 + 1 : n, i, x->dtype)));
+        parts[i] = CQ_OP(cx, "aten::transpose.int", T(parts[i]), I(-2), I(-1));
+    }
+    return done(c, CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), I(-1)));
+}
+
+#define ROW(text_of_schema, text, function)                                                        \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema, .about = text, .compose = function                      \
+    }
+#define AREA(name, number, function)                                                               \
+    ROW(name ".x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "the area under a curve", function), \
+        ROW(name ".dx(Tensor y, *, " number ", int dim=-1) -> Tensor", "the area under a curve", function)
+#define SHARE ", int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+#define IN ", *, bool assume_unique=False, bool invert=False) -> Tensor"
+
+const cq_op_def cq_ops_series[] = {
+    ROW("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+        "differences of neighbours, n times", diff),
+    AREA("trapezoid", "Scalar dx=1", trapezoid),
+    AREA("trapz", "float dx=1.", trapezoid),
+    AREA("cumulative_trapezoid", "Scalar dx=1", cumulative_trapezoid),
+    ROW("quantile(Tensor self, Tensor q" SHARE, "what a share of the elements is below", quantile),
+    ROW("quantile.scalar(Tensor self, float q" SHARE, "what a share of the elements is below", quantile),
+    ROW("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+        "slices scaled down to a norm that they exceed", renorm),
+    ROW("pdist(Tensor self, float p=2.) -> Tensor", "the distances of all pairs of rows", pdist),
+    ROW("isin.Tensor_Tensor(Tensor elements, Tensor test_elements" IN, "which elements are among others",
+        isin),
+    ROW("isin.Tensor_Scalar(Tensor elements, Scalar test_element" IN, "which elements are a number", isin),
+    ROW("isin.Scalar_Tensor(Scalar element, Tensor test_elements" IN, "whether a number is among elements",
+        isin),
+    ROW("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+        "how many elements fall into each bin", histc),
+    ROW("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
+        "bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
+        "spectra of overlapping frames, as pairs of real and imaginary part", stft),
+    { 0 }
+};

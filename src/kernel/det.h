@@ -1,0 +1,10 @@
+/* Determinants. */
+#ifndef CQ_KERNEL_DET_H
+#define CQ_KERNEL_DET_H
+
+#include "tensor/tensor.h"
+
+/* Of the matrices in x's last two dimensions, in double. */
+cq_status cq_kernel_det(cq_tensor *out, const cq_tensor *x);
+
+#endif

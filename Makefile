@@ -3,10 +3,11 @@
 #     make demo    install what is missing, build, export the built-in AlexNet and run it
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it, in a minute: one plain build, no peers
+#     make bench-export   what exporting costs, against cp and PyTorch
 #     make docs    rewrite what is printed from the code
 #     make bench-run  calque against ONNX Runtime, latency of whole models
 #     make         build/calque
-.PHONY: all build demo test check docs bench-run format clean
+.PHONY: all build demo test check docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -29,6 +30,10 @@ test:
 check:
 	@tools/setup.sh build test
 	@/usr/bin/python3 tools/run_tests.py --quick
+
+bench-export: build
+	@tools/setup.sh peers
+	@/usr/bin/python3 tools/bench_export.py build/calque
 
 # What is printed from the code: the page of operators and the list of exported symbols.
 docs: build

@@ -94,6 +94,14 @@ static int wrong_number(const cli_example *e, const cli_args *args, const cli_si
                       e->n == 1 ? "is" : "are");
 }
 
+/* A model's own example is one of its forward. */
+static bool is_of_another_entry(const cli_args *args)
+{
+    const char *entry = cli_value(args, "entry");
+
+    return entry && strcmp(entry, "forward") != 0;
+}
+
 int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)
 {
     const char *folder = cli_value(args, "example");
@@ -109,7 +117,9 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
     size_named_axes(e, s);
-    for (; e->n < s->n_needed; e->n++)
+    if (e->n || e->structure || is_of_another_entry(args))
+        return CLI_DONE;
+    for (; e->n < s->n_own; e->n++)
         e->inputs[e->n] = s->own[e->n];
     return CLI_DONE;
 }

@@ -13,7 +13,8 @@ typedef struct cli_signature {
     size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
                                 CLI_ANY_NUMBER: nothing is known, and arguments may nest */
     const char *names[CLI_MAX_INPUTS];
-    cli_input   own[CLI_MAX_INPUTS]; /* its own example */
+    size_t      n_own; /* of its own example, which counts when no other is given */
+    cli_input   own[CLI_MAX_INPUTS];
 } cli_signature;
 
 typedef struct cli_example {

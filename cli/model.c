@@ -13,7 +13,7 @@ static void zoo_describe(cli_model *model, const cq_zoo_model *zoo)
 
     model->name  = zoo->name;
     takes->model = zoo->name;
-    takes->n = takes->n_needed = zoo->n_inputs;
+    takes->n = takes->n_needed = takes->n_own = zoo->n_inputs;
     for (size_t i = 0; i < zoo->n_inputs; i++) {
         const cq_zoo_input *from = &zoo->inputs[i];
 

@@ -99,6 +99,7 @@ static int describe(const cli_args *args)
         if (!cq_session_input_is_optional(job.session, i))
             s->n_needed = i + 1;
     }
+    s->n_own = s->n_needed;
     return CLI_DONE;
 }
 

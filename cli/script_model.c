@@ -22,6 +22,25 @@ static const char *name_of(const char *path)
     return name;
 }
 
+/* Newer traces hold the sizes of the inputs that they were made with. */
+static void describe_example(cli_signature *takes, const cq_script *script)
+{
+    int64_t sizes[CQ_MAX_RANK];
+
+    takes->n_own = cq_script_n_example_inputs(script);
+    if (takes->n_own > CLI_MAX_INPUTS)
+        takes->n_own = 0;
+    for (size_t i = 0; i < takes->n_own; i++) {
+        cli_input *own = &takes->own[i];
+
+        *own = (cli_input){ 0 };
+        if (cq_script_example_input(script, i, &own->dtype, &own->rank, sizes) != CQ_OK)
+            return;
+        for (size_t k = 0; k < own->rank; k++)
+            own->axes[k].size = sizes[k];
+    }
+}
+
 static cq_status script_open(cli_model *model, const char *operand)
 {
     cq_script *script = NULL;
@@ -31,6 +50,8 @@ static cq_status script_open(cli_model *model, const char *operand)
     model->takes.model = model->name;
     model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
     model->handle      = script;
+    if (status == CQ_OK)
+        describe_example(&model->takes, script);
     return status;
 }
 

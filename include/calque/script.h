@@ -18,6 +18,18 @@ CQ_API cq_status cq_script_load(cq_script **out, const char *path);
 CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name);
 CQ_API void      cq_script_free(cq_script *script);
 
+/* How many steps (statements, calls, rounds of loops) a call may take, and how many bytes of memory
+ * it may hold, before it is refused: a file can come from anywhere. 0 is the default: 100 million
+ * steps, 16 GiB. */
+CQ_API void cq_script_set_limits(cq_script *script, uint64_t max_steps, uint64_t max_bytes);
+
+/* The example inputs that an archive holds, as traces by PyTorch 2.1 and newer do: how many tensors
+ * forward was traced with (0: the archive does not say, or they were more than plain tensors), and
+ * what input i looked like. sizes has room for CQ_MAX_RANK. */
+CQ_API size_t    cq_script_n_example_inputs(const cq_script *script);
+CQ_API cq_status cq_script_example_input(const cq_script *script, size_t i, cq_dtype *dtype,
+                                         size_t *rank, int64_t *sizes);
+
 /* Arguments of a call: a tree of tensors, numbers, texts, lists, tuples, dicts and None. The
  * tensors and numbers in it, in order, are the inputs of an exported graph. */
 typedef struct cq_args cq_args;

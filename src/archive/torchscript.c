@@ -226,8 +226,7 @@ cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char
     return CQ_OK;
 }
 
-/* ---- origins
- * ------------------------------------------------------------------------------------- */
+/* ---- origins -------------------------------------------------------------------------------- */
 
 static cq_status no_storage(void *user, const char *key, cq_storage **out)
 {
@@ -237,8 +236,9 @@ static cq_status no_storage(void *user, const char *key, cq_storage **out)
 }
 
 /* Notes are a tuple ("FORMAT_WITH_STRING_TABLE", strings, entries); each entry is
- * (offset, ((numbers of strings that are the text, of the file, first line), start, end), tag).
- * Older ones without a table of strings are left alone. */
+ * (offset, ((numbers of the strings that are the text, number of the file, lines before it),
+ * start, end), tag). In those of PyTorch before 1.10 the entries are all there is, and texts stand
+ * in them. */
 static void read_notes(cq_torchscript *t, code_file *f)
 {
     cq_pickle_source source = { .where = f->where, .storage = no_storage };
@@ -272,44 +272,65 @@ static int64_t int_of(cq_val v)
     return v.kind == CQ_VAL_INT ? v.u.i.value : -1;
 }
 
-static const cq_text *text_at(cq_val strings, cq_val number)
+static const cq_text *text_at(cq_val strings, cq_val v)
 {
-    const cq_val text = int_of(number) >= 0 ? item(strings, (size_t)int_of(number)) : CQ_NONE;
-
-    return text.kind == CQ_VAL_STR ? text.u.text : NULL;
+    if (int_of(v) >= 0)
+        v = item(strings, (size_t)int_of(v));
+    return v.kind == CQ_VAL_STR ? v.u.text : NULL;
 }
 
-/* Line ends in the first n bytes of the text that some strings make up. */
-static int64_t count_lines(cq_val strings, cq_val numbers, int64_t n)
+/* The line of the text that has the byte at an offset. A text is a string, or the numbers of the
+ * strings that make it up, a line each. */
+static void find_line(cq_python_place *p, cq_val strings, cq_val numbers, int64_t start,
+                      int64_t length)
 {
-    int64_t lines = 0;
+    const bool is_one = numbers.kind == CQ_VAL_STR;
 
-    for (size_t i = 0; n > 0 && item(numbers, i).kind == CQ_VAL_INT; i++) {
-        const cq_text *text = text_at(strings, item(numbers, i));
+    for (size_t i = 0; start >= 0; i++) {
+        const cq_text *text = is_one ? i ? NULL : numbers.u.text : text_at(strings, item(numbers, i));
+        const char    *from, *end;
 
-        for (size_t k = 0; text && k < text->len && n > 0; k++, n--)
-            lines += text->text[k] == '\n';
+        if (!text)
+            return;
+        for (from = text->text; from < text->text + text->len; from = end) {
+            end = memchr(from, '\n', (size_t)(text->text + text->len - from));
+            end = end ? end + 1 : text->text + text->len;
+            if (start < end - from) {
+                p->text   = from;
+                p->len    = (size_t)(end - from) - (end[-1] == '\n');
+                p->column = start;
+                p->start  = (size_t)start;
+                p->end    = length < (int64_t)p->len - start ? (size_t)(start + length) : p->len;
+                return;
+            }
+            start -= end - from;
+            p->line += end[-1] == '\n';
+        }
     }
-    return lines;
 }
 
-cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset)
+/* The entries; NONE if the notes have another form. */
+static cq_val entries_of(cq_val notes, cq_val *strings)
 {
-    code_file     *f = (code_file *)code;
-    cq_val         strings, entries, range, source;
-    const cq_text *file, *format;
-    size_t         low = 0, high;
+    const cq_val first = item(notes, 0);
 
-    if (!f->asked)
-        read_notes(t, f);
-    format  = item(f->notes, 0).kind == CQ_VAL_STR ? item(f->notes, 0).u.text : NULL;
-    strings = item(f->notes, 1);
-    entries = item(f->notes, 2);
-    if (!format || strcmp(format->text, "FORMAT_WITH_STRING_TABLE") != 0 ||
-        entries.kind != CQ_VAL_TUPLE)
-        return (cq_python_place){ NULL, 0 };
-    high = entries.u.list->n;
-    while (low < high) { /* the last entry that begins at or before offset */
+    *strings = CQ_NONE;
+    if (first.kind != CQ_VAL_STR)
+        return notes;
+    if (strcmp(first.u.text->text, "FORMAT_WITH_STRING_TABLE") != 0)
+        return CQ_NONE;
+    *strings = item(notes, 1);
+    return item(notes, 2);
+}
+
+/* The last entry that begins at or before offset. */
+static cq_val entry_at(cq_val entries, uint32_t offset)
+{
+    size_t low = 0, high = 0;
+
+    if (entries.kind == CQ_VAL_TUPLE || entries.kind == CQ_VAL_LIST)
+        high = entries.u.list->n;
+    while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
         if (int_of(item(entries.u.list->items[middle], 0)) <= (int64_t)offset)
@@ -317,12 +338,26 @@ cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, ui
         else
             high = middle;
     }
-    range  = low ? item(entries.u.list->items[low - 1], 1) : CQ_NONE;
+    return low ? entries.u.list->items[low - 1] : CQ_NONE;
+}
+
+cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset)
+{
+    code_file      *f     = (code_file *)code;
+    cq_python_place place = { 0 };
+    cq_val          strings, range, source;
+    const cq_text  *file;
+
+    if (!f->asked)
+        read_notes(t, f);
+    range  = item(entry_at(entries_of(f->notes, &strings), offset), 1);
     source = item(range, 0);
     file   = text_at(strings, item(source, 1));
     if (!file || !file->len)
-        return (cq_python_place){ NULL, 0 };
-    return (cq_python_place){ file->text,
-                              int_of(item(source, 2)) +
-                                  count_lines(strings, item(source, 0), int_of(item(range, 1))) };
+        return place;
+    place.file = file->text;
+    place.line = int_of(item(source, 2));
+    find_line(&place, strings, item(source, 0), int_of(item(range, 1)),
+              int_of(item(range, 2)) - int_of(item(range, 1)));
+    return place;
 }

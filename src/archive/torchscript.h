@@ -4,6 +4,7 @@
 #define CQ_ARCHIVE_TORCHSCRIPT_H
 
 #include "archive/archive.h"
+#include "base/place.h"
 
 #define CQ_TORCHSCRIPT_MIN_VERSION 1
 #define CQ_TORCHSCRIPT_MAX_VERSION 10
@@ -42,14 +43,8 @@ cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char
  * the last part: "__torch__.torch.nn.modules.linear". NULL past the end. */
 const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index);
 
-/* Where the user's own Python was, from the archive's notes. */
-typedef struct cq_python_place {
-    const char *file; /* borrowed from t; NULL: not noted */
-    int64_t     line;
-} cq_python_place;
-
-/* The origin of what is at an offset of a file of code. Nothing fails: without notes, or with
- * damaged ones, there is no origin. */
+/* The origin of what is at an offset of a file of code, borrowed from t. Nothing fails: without
+ * notes (`.debug_pkl`), or with damaged ones, there is no origin. They are read when first asked for. */
 cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset);
 
 #endif

@@ -4,6 +4,7 @@
 #define CQ_ATEN_CTX_H
 
 #include "aten/op.h"
+#include "base/place.h"
 #include "base/vec.h"
 
 #include <calque/nn.h>
@@ -53,7 +54,7 @@ struct cq_ctx {
     const cq_scope    *scope;
     struct cq_module  *module;      /* that is being called; nn's */
     struct cq_module  *root_module; /* the outermost one */
-    const char        *source; /* "model.py:12", of what is running; NULL if unknown */
+    cq_place           place; /* of the call that is running, in the text of a program */
     const cq_listener *listener;
     void              *listener_self;
     const struct cq_observer *observer; /* of calls of modules (observe.h); NULL: none */

@@ -174,10 +174,10 @@ static cq_status note_call(cq_tape *tape, cq_opcall *c)
     call->of_input   = cq_arena_array(tape->arena, count + 1, sizeof *call->of_input);
     call->path       = scope ? cq_intern_text(&tape->texts, scope->path) : "";
     call->class_name = scope ? cq_intern_text(&tape->texts, scope->class_name) : "";
-    call->source     = c->cx->source ? cq_intern_text(&tape->texts, c->cx->source) : "";
+    call->place      = c->cx->place;
     call->before     = tape->last;
     tape->last       = call;
-    if (!call->of_input || !call->path || !call->class_name || !call->source)
+    if (!call->of_input || !call->path || !call->class_name)
         return CQ_E_NO_MEMORY;
     call->n_args = c->op->schema->n_args;
     CQ_TRY(copy_vals(&n, &call->args, c->args, call->n_args, &call->inputs, &call->n_inputs));

@@ -29,7 +29,8 @@ struct cq_tape_call {
     cq_tape_value **inputs, **outputs; /* every tensor among the arguments, the results */
     size_t          n_inputs, n_outputs;
     size_t         *of_input; /* which argument it is or lies in */
-    const char     *path, *class_name, *source;
+    const char     *path, *class_name;
+    cq_place        place;
 };
 
 struct cq_tape {

@@ -1,11 +1,20 @@
-/* malloc and its relatives, wrapped once: overflow checks, an error record, and a
+/* malloc and its relatives, wrapped once: overflow checks, an error record, a budget, and a
  * switch that lets a test make any allocation fail. */
 #include "base/alloc.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local long fail_in;
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#define malloc_usable_size malloc_size
+#else
+#include <malloc.h>
+#endif
+
+static _Thread_local long            fail_in;
+static _Thread_local cq_alloc_budget budget;
 
 long cq_alloc_fail_at(long n)
 {
@@ -15,26 +24,65 @@ long cq_alloc_fail_at(long n)
     return left;
 }
 
-static int must_fail(void)
+/* ---- the budget ---- */
+
+cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget b)
 {
-    return fail_in > 0 && --fail_in == 0;
+    cq_alloc_budget before = budget;
+
+    budget = b;
+    return before;
 }
 
-static void *checked(void *p)
+static int is_too_much(size_t size)
 {
-    if (!p)
+    return budget.limit && (size > INT64_MAX || (int64_t)size > budget.limit - budget.used);
+}
+
+/* The heap's own word for the size of a block, so that none has to carry it. */
+static void take(void *p)
+{
+    if (!budget.limit || !p)
+        return;
+    budget.used += (int64_t)malloc_usable_size(p);
+    if (budget.used > budget.peak)
+        budget.peak = budget.used;
+}
+
+static void give_back(void *p)
+{
+    if (budget.limit && p)
+        budget.used -= (int64_t)malloc_usable_size(p);
+}
+
+/* ---- allocation ---- */
+
+static int must_fail(size_t size)
+{
+    return (fail_in > 0 && --fail_in == 0) || is_too_much(size);
+}
+
+/* Counts a block that size bytes were asked for, or says why there is none. */
+static void *checked(void *p, size_t size)
+{
+    if (p)
+        take(p);
+    else if (is_too_much(size))
+        cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "more than the %" PRId64 " bytes that are allowed",
+                budget.limit);
+    else
         cq_no_memory();
     return p;
 }
 
 void *cq_alloc(size_t size)
 {
-    return checked(must_fail() ? NULL : malloc(size ? size : 1));
+    return checked(must_fail(size) ? NULL : malloc(size ? size : 1), size);
 }
 
 void *cq_zalloc(size_t size)
 {
-    return checked(must_fail() ? NULL : calloc(1, size ? size : 1));
+    return checked(must_fail(size) ? NULL : calloc(1, size ? size : 1), size);
 }
 
 void *cq_alloc_array(size_t n, size_t size)
@@ -42,17 +90,22 @@ void *cq_alloc_array(size_t n, size_t size)
     size_t total;
 
     if (__builtin_mul_overflow(n, size, &total))
-        return checked(NULL);
+        return checked(NULL, 0);
     return cq_alloc(total);
 }
 
 void *cq_realloc_array(void *p, size_t n, size_t size)
 {
     size_t total;
+    void  *moved;
 
-    if (must_fail() || __builtin_mul_overflow(n, size, &total))
-        return checked(NULL);
-    return checked(realloc(p, total ? total : 1));
+    if (__builtin_mul_overflow(n, size, &total))
+        return checked(NULL, 0);
+    give_back(p);
+    moved = must_fail(total) ? NULL : realloc(p, total ? total : 1);
+    if (!moved)
+        take(p); /* is still there */
+    return checked(moved, total);
 }
 
 char *cq_strndup(const char *s, size_t len)
@@ -73,6 +126,7 @@ char *cq_strdup(const char *s)
 
 void cq_free(void *p)
 {
+    give_back(p);
     free(p);
 }
 
@@ -85,12 +139,13 @@ void *cq_alloc_aligned(size_t size)
 {
     void *p = NULL;
 
-    if (size > SIZE_MAX - 64 || must_fail() || posix_memalign(&p, 64, size ? size : 1))
-        return checked(NULL);
-    return p;
+    if (size > SIZE_MAX - 64 || must_fail(size) || posix_memalign(&p, 64, size ? size : 1))
+        return checked(NULL, size);
+    return checked(p, size);
 }
 
 void cq_free_aligned(void *p)
 {
+    give_back(p);
     free(p);
 }

@@ -20,6 +20,15 @@ void  cq_free(void *p);
 void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
+/* A limit of what this thread may take from the heap, for work on files that cannot be trusted:
+ * counted from here on, less what it gives back. 0 is no limit. Returns what was in force, to be
+ * put back in the end. */
+typedef struct cq_alloc_budget {
+    int64_t limit, used, peak;
+} cq_alloc_budget;
+
+cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget budget);
+
 /* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns how
  * many were left until then; 0 if it has come to that. */
 long cq_alloc_fail_at(long n);

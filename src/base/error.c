@@ -75,6 +75,25 @@ cq_status cq_error_add_where(cq_status status, const char *format, ...)
     return status;
 }
 
+cq_status cq_error_add_line(cq_status status, const char *format, ...)
+{
+    const size_t n = strlen(record.where), left = sizeof record.where - n;
+    va_list      args;
+    size_t       used = n ? (size_t)snprintf(record.where + n, left, ", at ") : 0;
+
+    if (used >= left)
+        return status;
+    va_start(args, format);
+    vsnprintf(record.where + n + used, left - used, format, args);
+    va_end(args);
+    return status;
+}
+
+bool cq_error_has_excerpt(void)
+{
+    return record.excerpt[0] != '\0';
+}
+
 cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
 {
     va_list args;

@@ -6,6 +6,7 @@
 #include <calque/status.h>
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* Records a failure and returns status. where and hint may be NULL. */
 cq_status cq_fail(cq_status status, const char *where, const char *hint, const char *format, ...)
@@ -19,6 +20,12 @@ cq_status cq_error_add_where(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same for a place in source text, which is said even if the record has a place already (the
+ * operator that failed there), but only once: by whoever adds the excerpt. */
+cq_status cq_error_add_line(cq_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool cq_error_has_excerpt(void);
 
 cq_status cq_no_memory(void);
 

@@ -4,6 +4,7 @@
 #define CQ_BASE_SOURCE_H
 
 #include "base/error.h"
+#include "base/place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,11 +14,21 @@ typedef struct cq_span {
     uint32_t start, end; /* bytes of the text; end is the first one behind it */
 } cq_span;
 
-typedef struct cq_source {
-    const char *file; /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
-    const char *text;
-    size_t      len;
-} cq_source;
+typedef struct cq_source cq_source;
+struct cq_source {
+    cq_place_source place; /* the first; made by cq_source_init */
+    const char     *file;  /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
+    const char     *text;
+    size_t          len;
+
+    /* Code in an archive was printed by PyTorch: where it was before is in notes. NULL: this is
+     * the text that the user wrote. */
+    cq_python_place (*origin)(void *owner, const void *notes, uint32_t offset);
+    void       *owner;
+    const void *notes;
+};
+
+void cq_source_init(cq_source *source, const char *file, const char *text, size_t len);
 
 /* Both from 1 on; column counts characters, not bytes. */
 void cq_source_place(const cq_source *source, uint32_t offset, uint32_t *line, uint32_t *column);

@@ -88,7 +88,7 @@ cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_o
 
     if (node) {
         node->origin = origin_of(cap, cx->scope);
-        node->source = cq_ir_text(cap->graph, cx->source);
+        node->place  = cx->place;
         node->marks  = cq_capture_marks(cap, cap->marks);
     }
     return node;
@@ -177,13 +177,15 @@ static cq_status called(void *self, cq_opcall *c)
 static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
 {
     cq_capture *cap   = self;
-    char        where[640], key[1280];
+    char        module[640], where[640 + CQ_PLACE_SIZE], key[1280], place[CQ_PLACE_SIZE];
 
-    where[0] = '\0';
+    module[0] = '\0';
     if (cx->scope)
-        snprintf(where, sizeof where, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
+        snprintf(module, sizeof module, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
                  cx->scope->path, cx->scope->class_name);
-    snprintf(key, sizeof key, "%s|%s|%s", where, cx->source ? cx->source : "", what);
+    cq_place_text(cx->place, place);
+    snprintf(where, sizeof where, "%s%s%s", module, module[0] && place[0] ? ", " : "", place);
+    snprintf(key, sizeof key, "%s|%s", where, what);
     if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK ||
         cq_vec_push(&cap->graph->baked, (cq_baked){ cq_ir_text(cap->graph, what),
                                                     cq_ir_text(cap->graph, where),

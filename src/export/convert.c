@@ -174,7 +174,7 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
     CQ_TRY(record_parts(ex, n, parts));
     for (cq_node *p = parts->first; p; p = p->next) {
         p->origin  = n->origin;
-        p->source  = n->source;
+        p->place   = n->place;
         p->marks   = n->marks;
         for (size_t i = 0; i < p->n_inputs; i++)
             cq_ir_each_use(&p->inputs[i], count_use, NULL);

@@ -108,7 +108,7 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
     }
     origin       = s->node ? (cq_origin *)s->node->origin : NULL;
     node->origin = origin;
-    node->source = s->node ? cq_ir_text(s->ex->graph, s->node->source) : NULL;
+    node->place  = s->node ? s->node->place : (cq_place){ 0 };
     if (s->node) {
         node->notes   = s->node->notes;
         node->n_notes = s->node->n_notes;

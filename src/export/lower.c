@@ -244,6 +244,9 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
     for (size_t i = 0; i < n->n_blocks;)
         i = subgraphs(l, node, n, i);
     annotations(l, node, n);
+    if (n->place.source && l->ex->options.flags & CQ_EXPORT_VERBOSE) /* as torch.onnx does */
+        node->doc_string =
+            cq_onnx_text(l->model, cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
 }
 
 static bool is_return(const cq_block *b, const cq_value *v)

@@ -5,14 +5,20 @@
 
 #include <stdio.h>
 
-static cq_value *remembered(cq_sym *s, const char *text)
+/* Atoms and expressions are interned: each is its address. */
+static void write_key(char key[64], const cq_block *block, const void *what)
 {
-    char key[256];
+    snprintf(key, 64, "%p %p", (const void *)block, what);
+}
+
+static cq_value *remembered(cq_sym *s, const void *what)
+{
+    char key[64];
 
     for (cq_block *b = s->block; b; b = b->owner ? b->owner->block : NULL) {
         cq_value *v;
 
-        snprintf(key, sizeof key, "%p %.200s", (void *)b, text);
+        write_key(key, b, what);
         v = cq_map_get(&s->ex->sizes, key);
         if (v)
             return v;
@@ -20,12 +26,12 @@ static cq_value *remembered(cq_sym *s, const char *text)
     return NULL;
 }
 
-static cq_value *remember(cq_sym *s, const char *text, cq_value *v)
+static cq_value *remember(cq_sym *s, const void *what, cq_value *v)
 {
-    char key[256];
+    char key[64];
 
-    snprintf(key, sizeof key, "%p %.200s", (void *)s->block, text);
-    if (v && strlen(text) <= 200)
+    write_key(key, s->block, what);
+    if (v)
         cq_sym_fail(s, cq_map_set(&s->ex->sizes, key, v));
     return v;
 }
@@ -63,12 +69,12 @@ static cq_value *binary(cq_sym *s, const char *op, cq_value *a, cq_value *b)
 /* ONNX divides integers toward zero; sizes are not negative, so that rounds down too. */
 static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
 {
-    cq_value *v = remembered(s, atom->text), *a, *b;
+    cq_value *v = remembered(s, atom), *a, *b;
 
     if (v || s->status != CQ_OK)
         return v;
     if (atom->kind == CQ_ATOM_SYMBOL)
-        return remember(s, atom->text, of_symbol(s, atom));
+        return remember(s, atom, of_symbol(s, atom));
     a = cq_sym_of_int(s, atom->a);
     b = cq_sym_of_int(s, atom->b);
     switch (atom->kind) {
@@ -104,7 +110,7 @@ static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
     case CQ_ATOM_ADD: v = binary(s, "Add", a, b); break;
     case CQ_ATOM_SYMBOL: break;
     }
-    return remember(s, atom->text, v);
+    return remember(s, atom, v);
 }
 
 static cq_value *of_term(cq_sym *s, const cq_term *t)
@@ -126,7 +132,7 @@ cq_value *cq_sym_of_int(cq_sym *s, cq_int i)
         return NULL;
     if (!i.expr)
         return cq_sym_const_i64(s, i.value);
-    v = remembered(s, i.expr->text);
+    v = remembered(s, i.expr);
     if (v)
         return v;
     for (size_t t = 0; t < i.expr->n_terms; t++) {
@@ -134,7 +140,7 @@ cq_value *cq_sym_of_int(cq_sym *s, cq_int i)
 
         v = t ? binary(s, "Add", v, term) : term;
     }
-    return remember(s, i.expr->text, v);
+    return remember(s, i.expr, v);
 }
 
 cq_value *cq_sym_of_int_1d(cq_sym *s, cq_int i)

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/place.h"
 #include "base/vec.h"
 #include "tensor/tensor.h"
 
@@ -133,7 +134,7 @@ struct cq_node {
     const char      *op; /* "aten::add.Tensor", "onnx::Conv"; interned by the graph */
     const void      *def; /* what the maker of the node knows of op; may be NULL */
     const cq_origin *origin;
-    const char      *source; /* "model.py:12", or NULL */
+    cq_place         place; /* in the text of a program */
     const char      *name;
     size_t           n_inputs, n_outputs, n_attrs, n_blocks;
     cq_operand      *inputs;

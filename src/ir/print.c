@@ -187,6 +187,8 @@ static void print_block(printer *p, const cq_block *b, int indent);
 
 static void print_node(printer *p, const cq_node *n, int indent)
 {
+    char place[CQ_PLACE_SIZE];
+
     cq_str_printf(&p->out, "%*s", indent, "");
     for (size_t i = 0; i < n->n_outputs; i++) {
         if (i)
@@ -203,8 +205,8 @@ static void print_node(printer *p, const cq_node *n, int indent)
         cq_str_add(&p->out, ", scope: ");
         print_scope(p, n->origin);
     }
-    if (n->source && n->source[0])
-        cq_str_printf(&p->out, " # %s", n->source);
+    if (n->place.source)
+        cq_str_printf(&p->out, " # %s", cq_place_text(n->place, place));
     cq_str_add_char(&p->out, '\n');
     for (size_t i = 0; i < n->n_blocks; i++) {
         const cq_block *b = n->blocks[i];

@@ -29,7 +29,7 @@ cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
         return ev->cx->status;
     }
     *out = CQ_OP(ev->cx, "prim::NumToTensor.Scalar", v);
-    if (*out && v.kind == CQ_VAL_INT && v.u.i.expr) {
+    if (*out && v.kind == CQ_VAL_INT && !(*out)->storage && !(*out)->known) {
         (*out)->known = cq_alloc(sizeof(cq_int));
         if (!(*out)->known)
             return CQ_E_NO_MEMORY;
@@ -87,7 +87,7 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
             return cq_fail(CQ_E_INTERNAL, NULL, NULL, "a fake tensor outside of a capture");
         CQ_TRY(ev->cx->listener->materialize(ev->cx->listener_self, ev->cx, &data, t));
         ev->cx->listener->baked(ev->cx->listener_self, ev->cx, "the contents of a tensor",
-                                cq_i((int64_t)cq_tensor_get_f64(data, 0)));
+                                cq_i(cq_tensor_get_i64(data, 0)));
     }
     switch (kind) {
     case CQ_VAL_INT: *out = cq_val_of_i64(cq_tensor_get_i64(data, 0)); break;

@@ -1,7 +1,8 @@
 /* Calls: arguments bound to parameters, functions and methods of the program, classes that are
  * called, and the calls whose arguments are types. Builtins are in builtin.c, operators in
  * resolve.c. */
-#include "script/eval.h"
+#include "base/str.h"
+#include "script/upgrade.h"
 
 #include <stdio.h>
 
@@ -49,24 +50,52 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
     return CQ_OK;
 }
 
-/* A call from outside lacks an example; a call inside the program is wrong by itself. */
-static cq_status missing_argument(const cq_eval *ev, const cq_ast_def *def, const char *name)
+/* "forward(x: Tensor, n: int=…)", and what would do as an example of it. */
+static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_str *s)
 {
-    char   hint[512];
-    size_t n = (size_t)snprintf(hint, sizeof hint, "%.64s(", def->name);
+    size_t      n_tensors = 0;
+    bool        others    = false;
+    const char *comma     = "";
 
-    for (size_t i = 0; i < def->n_params && n < sizeof hint / 2; i++) {
-        const cq_ast_param *p = &def->params[i];
+    cq_str_printf(s, "%.64s(", def->name);
+    for (size_t i = 0; i < def->n_params; i++) {
+        const cq_ast_param *p    = &def->params[i];
+        const char         *type = p->type ? source->text + p->type->at.start : "";
+        const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
 
-        if (strcmp(p->name, "self") == 0)
+        if (i == 0 && (strcmp(p->name, "self") == 0 || cq_starts_with(type, "__torch__.")))
             continue;
-        n += (size_t)snprintf(hint + n, sizeof hint - n, "%s%.64s%s", hint[n - 1] == '(' ? "" : ", ",
-                              p->name, p->value ? "=…" : "");
+        cq_str_printf(s, "%s%.64s", comma, p->name);
+        comma = ", ";
+        if (len)
+            cq_str_printf(s, ": %.*s", (int)(len < 64 ? len : 64), type);
+        if (p->value)
+            cq_str_add(s, "=…");
+        else if (!len || cq_starts_with(type, "Tensor"))
+            n_tensors++;
+        else
+            others = true;
     }
-    snprintf(hint + n, sizeof hint - n,
-             ") wants an example of its arguments, such as --input 1x3x224x224");
-    return cq_fail(CQ_E_ARGUMENT, def->name, ev->frame ? NULL : hint, "argument \"%s\" is missing",
-                   name);
+    cq_str_add(s, ") wants an example of its arguments, such as");
+    for (size_t i = 0; i < n_tensors || i == 0; i++)
+        cq_str_add(s, " --input 1x3x224x224");
+    if (others)
+        cq_str_add(s, "; what is no tensor goes to the args.json of --example");
+}
+
+/* A call from outside lacks an example; a call inside the program is wrong by itself. */
+static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq_ast_def *def,
+                                  const char *name)
+{
+    cq_str    hint = { 0 };
+    cq_status status;
+
+    if (!ev->frame)
+        describe_wanted(def, &f->unit->source, &hint);
+    status = cq_fail(CQ_E_ARGUMENT, def->name, hint.len ? hint.text : NULL,
+                     "argument \"%s\" is missing", name);
+    cq_str_clear(&hint);
+    return status;
 }
 
 /* Binds arguments to the parameters of def in a new frame. */
@@ -102,7 +131,7 @@ static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_
             given = &v;
         }
         if (!given)
-            return missing_argument(ev, def, p->name);
+            return missing_argument(ev, f, def, p->name);
         CQ_TRY(cq_frame_set(ev, f, p->name, *given));
     }
     if (next < n_args)
@@ -146,11 +175,9 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     cq_thing *self  = cq_thing_as(fn->self, CQ_THING_OBJECT);
     bool      scoped = self && self->text && is_forward(fn->def->name);
 
-    if (++ev->depth > CQ_EVAL_MAX_DEPTH) {
-        ev->depth--;
+    if (ev->depth >= CQ_EVAL_MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
                        "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
-    }
     if (fn->self.kind != CQ_VAL_NONE) {
         if (n_args >= MAX_ARGS)
             return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL, "too many arguments");
@@ -162,6 +189,7 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     }
     if (scoped)
         status = cq_eval_enter(ev, &scope, self, with_self + 1, n_args - 1);
+    ev->depth++;
     ev->result = CQ_NONE;
     if (status == CQ_OK)
         status = bind(ev, &f, fn->def, args, n_args, names, kw, n_kw);
@@ -238,9 +266,7 @@ cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t 
     cq_thing *t = cq_thing_of(function);
     bool      found;
 
-    if (++ev->steps > CQ_EVAL_MAX_STEPS)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the program takes more than %u steps",
-                       CQ_EVAL_MAX_STEPS);
+    CQ_TRY(cq_eval_step(ev));
     if (!t)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
     switch (t->kind) {
@@ -248,7 +274,7 @@ cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t 
     case CQ_THING_CLASS: return instantiate(ev, t, args, n_args, names, kw, n_kw, out);
     case CQ_THING_BUILTIN:
         CQ_TRY(cq_eval_builtin(ev, t->text, args, n_args, names, kw, n_kw, out, &found));
-        return found ? CQ_OK : cq_eval_operator(ev, t->text, args, n_args, names, kw, n_kw, out);
+        return found ? CQ_OK : cq_eval_versioned(ev, t->text, args, n_args, names, kw, n_kw, out);
     case CQ_THING_METHOD: {
         cq_val with_self[MAX_ARGS + 1];
 
@@ -259,7 +285,7 @@ cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t 
             memcpy(with_self + 1, args, n_args * sizeof *args);
         CQ_TRY(cq_eval_builtin(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out, &found));
         return found ? CQ_OK
-                     : cq_eval_operator(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out);
+                     : cq_eval_versioned(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out);
     }
     case CQ_THING_OBJECT: { /* a module that is called like a function; or __call__ */
         cq_val method;

@@ -2,8 +2,10 @@
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
 #include "script/sequence.h"
+#include "script/upgrade.h"
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -324,7 +326,7 @@ static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, c
     }
     CQ_TRY(cq_eval_builtin(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out, &found));
     if (!found)
-        CQ_TRY(cq_eval_operator(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out));
+        CQ_TRY(cq_eval_versioned(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out));
     return op == CQ_AST_NOT_IN ? negate(ev, out) : CQ_OK;
 }
 
@@ -460,8 +462,12 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    cq_status status = eval_expr(ev, x, out);
+    const cq_place outer = ev->cx->place;
+    cq_status      status;
 
+    ev->cx->place = (cq_place){ &ev->frame->unit->source.place, x->at.start };
+    status        = eval_expr(ev, x, out);
+    ev->cx->place = outer;
     return status == CQ_OK ? CQ_OK : cq_source_blame(&ev->frame->unit->source, x->at, status);
 }
 
@@ -552,7 +558,7 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
                  s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide" : aten);
         CQ_TRY(cq_eval_builtin(ev, in_place, args, 2, NULL, NULL, 0, &result, &found));
         if (!found && old.kind == CQ_VAL_TENSOR)
-            CQ_TRY(cq_eval_operator(ev, in_place, args, 2, NULL, NULL, 0, &result));
+            CQ_TRY(cq_eval_versioned(ev, in_place, args, 2, NULL, NULL, 0, &result));
         return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
     }
     CQ_TRY(eval_binary_op(ev, s->u.augment.op, old, value, &result));
@@ -575,9 +581,7 @@ static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_f
         return cq_exit_clear(ev, CQ_EXIT_CONTINUE);
     if (*flow != CQ_FLOW_RETURN)
         *flow = CQ_FLOW_NEXT;
-    if (++ev->steps > CQ_EVAL_MAX_STEPS)
-        return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the loop does not end");
-    return CQ_OK;
+    return cq_eval_step(ev);
 }
 
 /* After a loop a break is forgotten, but not a return. */
@@ -810,6 +814,14 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block
     return CQ_OK;
 }
 
+cq_status cq_eval_step(cq_eval *ev)
+{
+    if (++ev->steps <= ev->program->max_steps)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, "does a loop of the program never end?",
+                   "the program takes more than %" PRIu64 " steps", ev->program->max_steps);
+}
+
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)
 {
     *flow = CQ_FLOW_NEXT;
@@ -818,10 +830,10 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flo
         bool      rest_done = false;
         cq_status status;
 
-        if (++ev->steps > CQ_EVAL_MAX_STEPS)
-            return cq_eval_fail(ev, b->items[i]->at, CQ_E_UNSUPPORTED,
-                                "the program takes more than %u steps", CQ_EVAL_MAX_STEPS);
-        status = eval_stmt(ev, b->items[i], b, i, flow, &rest_done);
+        ev->cx->place = (cq_place){ &ev->frame->unit->source.place, b->items[i]->at.start };
+        status        = cq_eval_step(ev);
+        if (status == CQ_OK)
+            status = eval_stmt(ev, b->items[i], b, i, flow, &rest_done);
         if (status != CQ_OK)
             return cq_source_blame(&ev->frame->unit->source, b->items[i]->at, status);
         cq_ctx_pop(ev->cx, mark, &ev->result, *flow == CQ_FLOW_RETURN);

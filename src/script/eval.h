@@ -26,7 +26,8 @@ enum {
     CQ_EVAL_MAX_ITEMS  = 1 << 20,  /* of a list that a program makes */
     CQ_EVAL_MAX_TEXT   = 1 << 20   /* bytes of a text that a program makes */
 };
-#define CQ_EVAL_MAX_STEPS 100000000u /* statements and calls in all */
+#define CQ_EVAL_MAX_STEPS 100000000u /* statements, calls and rounds of loops in all */
+#define CQ_EVAL_MAX_BYTES ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
 
 typedef struct cq_eval    cq_eval;
 typedef struct cq_thing   cq_thing;
@@ -103,10 +104,11 @@ struct cq_program {
     cq_map    classes; /* qualified name -> cq_thing (CLASS), one each */
     cq_unit  *main;    /* of source text; NULL for archives */
     void     *archive; /* of an archive; asked for code by qualifier */
-    cq_status (*load_code)(cq_program *p, const char *qualifier, const char **text, size_t *len,
-                           const char **file);
+    cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
     cq_val constants; /* the tuple CONSTANTS refers to */
     int    version;   /* of the archive, which decides about old operators; newest otherwise */
+    uint64_t max_steps; /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
+    int64_t  max_bytes;
 };
 
 cq_status cq_program_new(cq_program **out);
@@ -285,6 +287,9 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
 /* str(v), as Python prints it. Appends to s. */
 struct cq_str;
 cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
+
+/* Counts a step; fails when there were too many. */
+cq_status cq_eval_step(cq_eval *ev);
 
 /* A failure at a node of the current function. */
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)

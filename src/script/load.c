@@ -4,6 +4,7 @@
 #include "archive/torchscript.h"
 #include "aten/quantized.h"
 #include "base/str.h"
+#include "script/builtin.h"
 #include "script/script.h"
 
 #include <stdio.h>
@@ -16,21 +17,23 @@ typedef struct loading {
     cq_ptr_map made; /* cq_object -> cq_thing, so that what is shared stays shared */
 } loading;
 
+static cq_python_place origin(void *owner, const void *notes, uint32_t offset)
+{
+    return cq_torchscript_origin(owner, notes, offset);
+}
+
 /* The archive finds a file by a class or function in it, so any last name will do. */
-static cq_status load_code(cq_program *p, const char *qualifier, const char **text, size_t *len,
-                           const char **file)
+static cq_status load_code(cq_program *p, const char *qualifier, cq_source *out)
 {
     const cq_code *code;
     char           name[1024];
-    cq_status      status;
 
     snprintf(name, sizeof name, "%.1000s.x", qualifier);
-    status = cq_torchscript_code(&code, p->archive, name);
-    if (status != CQ_OK)
-        return status;
-    *text = code->text;
-    *len  = code->len;
-    *file = code->file;
+    CQ_TRY(cq_torchscript_code(&code, p->archive, name));
+    cq_source_init(out, code->file, code->text, code->len);
+    out->origin = origin;
+    out->owner  = p->archive;
+    out->notes  = code;
     return CQ_OK;
 }
 
@@ -237,6 +240,27 @@ static cq_status convert_all(loading *l, cq_torchscript *t)
     return CQ_OK;
 }
 
+/* The inputs of forward, if they are plain tensors; anything else needs an args.json. */
+static cq_val traced_inputs(cq_torchscript *t)
+{
+    const cq_val by_method = cq_torchscript_traced_inputs(t);
+    cq_val       inputs    = CQ_NONE;
+
+    if (by_method.kind == CQ_VAL_DICT)
+        for (size_t i = 0; i < by_method.u.dict->n; i++) {
+            const struct cq_dict_entry *e = &by_method.u.dict->entries[i];
+
+            if (e->key.kind == CQ_VAL_STR && strcmp(e->key.u.text->text, "forward") == 0)
+                inputs = e->value;
+        }
+    if (!cq_val_is_list(inputs))
+        return CQ_NONE;
+    for (size_t i = 0; i < inputs.u.list->n; i++)
+        if (inputs.u.list->items[i].kind != CQ_VAL_TENSOR)
+            return CQ_NONE;
+    return cq_val_retain(inputs);
+}
+
 static cq_status load_archive(cq_script *s, const char *path)
 {
     cq_eval         ev = { 0 };
@@ -244,6 +268,7 @@ static cq_status load_archive(cq_script *s, const char *path)
     cq_torchscript *t;
     cq_frame        frame = { 0 };
     cq_unit         unit  = { .source = { .file = path, .text = "", .len = 0 } };
+    cq_alloc_budget outer;
     cq_status       status;
 
     CQ_TRY(cq_program_new(&s->program));
@@ -253,13 +278,16 @@ static cq_status load_archive(cq_script *s, const char *path)
     s->program->archive   = t;
     s->program->load_code = load_code;
     s->program->version   = cq_torchscript_version(t);
+    s->traced             = traced_inputs(t);
     frame.unit            = &unit;
     ev.program            = s->program;
     ev.frame              = &frame;
     CQ_TRY(cq_ctx_new(&ev.cx));
+    outer  = cq_alloc_set_budget((cq_alloc_budget){ .limit = CQ_EVAL_MAX_BYTES });
     status = convert_all(&l, t);
     cq_ctx_free(ev.cx);
     cq_ptr_map_clear(&l.made);
+    cq_alloc_set_budget(outer);
     return status;
 }
 

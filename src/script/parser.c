@@ -307,9 +307,8 @@ cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char
         return CQ_E_NO_MEMORY;
     }
     *unit             = (cq_unit){ .arena = arena, .names = names, .op_version_set = -1 };
-    unit->source.file = cq_arena_strdup(arena, file);
-    unit->source.text = cq_arena_strndup(arena, text, len);
-    unit->source.len  = len;
+    cq_source_init(&unit->source, cq_arena_strdup(arena, file), cq_arena_strndup(arena, text, len),
+                   len);
     if (unit->source.file && unit->source.text)
         status = parse_unit(unit, what);
     if (status == CQ_OK)

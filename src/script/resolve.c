@@ -196,6 +196,8 @@ static void follow_sizes(cq_eval *ev, const char *name, const cq_val *args, size
         return;
     if (n > 2 && args[2].kind == CQ_VAL_INT && !cq_int_is(args[2].u.i, 1))
         return; /* add with another alpha */
+    if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
+        return; /* div may round up; of sizes it does not */
     if (strcmp(name, "aten::add") == 0)
         r = cq_int_add(st, a, b);
     else if (strcmp(name, "aten::sub") == 0)

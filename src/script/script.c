@@ -27,10 +27,45 @@ CQ_API void cq_script_free(cq_script *s)
     if (!s)
         return;
     cq_val_release(s->root);
+    cq_val_release(s->traced);
     cq_program_free(s->program);
     if (s->close)
         s->close(s->archive);
     cq_free(s);
+}
+
+CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_bytes)
+{
+    s->program->max_steps = max_steps ? max_steps : CQ_EVAL_MAX_STEPS;
+    s->program->max_bytes = !max_bytes              ? CQ_EVAL_MAX_BYTES
+                            : max_bytes < INT64_MAX ? (int64_t)max_bytes
+                                                    : INT64_MAX;
+}
+
+CQ_API size_t cq_script_n_example_inputs(const cq_script *s)
+{
+    return cq_val_is_list(s->traced) ? s->traced.u.list->n : 0;
+}
+
+CQ_API cq_status cq_script_example_input(const cq_script *s, size_t i, cq_dtype *dtype,
+                                         size_t *rank, int64_t *sizes)
+{
+    const cq_tensor *t;
+
+    if (i >= cq_script_n_example_inputs(s))
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the archive holds %zu example inputs, not %zu",
+                       cq_script_n_example_inputs(s), i + 1);
+    t      = s->traced.u.list->items[i].u.tensor;
+    *dtype = t->dtype;
+    *rank  = t->rank;
+    for (size_t k = 0; k < t->rank; k++)
+        sizes[k] = t->sizes[k].value;
+    return CQ_OK;
+}
+
+static cq_alloc_budget begin(const cq_script *s)
+{
+    return cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
 }
 
 /* ---- what is called ---- */
@@ -216,12 +251,14 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
     cq_marking       marking = { 0 };
     cq_named_outputs named;
     cq_val           result;
+    cq_alloc_budget  outer;
     cq_status        status;
 
     *n_outputs = 0;
     for (size_t i = 0; i < max; i++)
         tensors[i] = NULL;
     CQ_TRY(cq_ctx_new(&ev.cx));
+    outer = begin(s);
     cq_named_outputs_listen(&named, ev.cx);
     status         = cq_marking_init(&marking, marks, n_marks);
     ev.cx->marking = n_marks ? &marking : NULL;
@@ -240,6 +277,7 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
     }
     eval_clear(&ev);
     cq_ctx_free(ev.cx);
+    cq_alloc_set_budget(outer);
     return status;
 }
 
@@ -388,9 +426,10 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
 cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, const cq_args *args,
                             uint32_t flags, const cq_script_inputs *inputs)
 {
-    cq_eval    ev = { .program = s->program, .tracing = (flags & CQ_SCRIPT_TRACE) != 0 };
-    cq_marking marking = { 0 };
-    cq_status  status;
+    cq_eval ev = { .program = s->program, .tracing = (flags & CQ_SCRIPT_TRACE) != 0 };
+    cq_alloc_budget outer   = begin(s);
+    cq_marking      marking = { 0 };
+    cq_status       status;
 
     *out = NULL;
     CQ_TRY_OR_DONE(cq_marking_init(&marking, inputs->marks, inputs->n_marks));
@@ -411,5 +450,6 @@ done:
     cq_ctx_free(ev.cx);
     cq_capture_free(ev.capture);
     cq_marking_clear(&marking);
+    cq_alloc_set_budget(outer);
     return status;
 }

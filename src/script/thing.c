@@ -194,8 +194,10 @@ cq_status cq_program_new(cq_program **out)
 
     if (!p)
         return CQ_E_NO_MEMORY;
-    p->version = 10;
-    p->arena   = cq_arena_new();
+    p->version   = 10;
+    p->max_steps = CQ_EVAL_MAX_STEPS;
+    p->max_bytes = CQ_EVAL_MAX_BYTES;
+    p->arena     = cq_arena_new();
     if (!p->arena) {
         cq_free(p);
         *out = NULL;
@@ -248,18 +250,21 @@ cq_status cq_program_add_source(cq_program *p, const char *file, const char *tex
 /* The unit of a qualifier; *out is NULL if there is no such code. */
 static cq_status unit_of(cq_program *p, const char *qualifier, cq_unit **out)
 {
-    const char *text, *file;
-    size_t      len;
-    cq_status   status;
+    cq_source code = { 0 };
+    cq_status status;
 
     *out = cq_map_get(&p->units, qualifier);
     if (*out || cq_map_has(&p->units, qualifier) || !p->load_code)
         return CQ_OK;
-    status = p->load_code(p, qualifier, &text, &len, &file);
+    status = p->load_code(p, qualifier, &code);
     if (status == CQ_E_NOT_FOUND)
         return cq_map_set(&p->units, qualifier, NULL);
     CQ_TRY(status);
-    return add_unit(p, qualifier, file, text, len, out);
+    CQ_TRY(add_unit(p, qualifier, code.file, code.text, code.len, out));
+    (*out)->source.origin = code.origin;
+    (*out)->source.owner  = code.owner;
+    (*out)->source.notes  = code.notes;
+    return CQ_OK;
 }
 
 static cq_status class_thing(cq_program *p, const char *qualified, cq_unit *unit, cq_ast_class *cls,

@@ -142,31 +142,57 @@ static void poly_add_product(poly *p, const cq_term *a, const cq_term *b)
     poly_add_term(p, &t);
 }
 
-/* p / d when every term of p is a multiple of the single term d. */
-static bool poly_divide(poly *quotient, const poly *p, const cq_term *d)
+/* t / d, if that leaves nothing over. */
+static bool divide_term(cq_term *t, const cq_term *d)
 {
+    if (!d->factor || (t->factor == INT64_MIN && d->factor == -1) || t->factor % d->factor)
+        return false;
+    t->factor /= d->factor;
+    for (int k = 0; k < d->n_atoms; k++) {
+        int at = 0;
+
+        while (at < t->n_atoms && t->atoms[at] != d->atoms[k])
+            at++;
+        if (at == t->n_atoms)
+            return false;
+        memmove(&t->atoms[at], &t->atoms[at + 1], (size_t)(t->n_atoms - at - 1) * sizeof *t->atoms);
+        t->n_atoms--;
+    }
+    return true;
+}
+
+/* The term of the highest degree, the first of those: an order that products keep, as division
+ * needs it. */
+static const cq_term *leading(const poly *p)
+{
+    const cq_term *best = &p->terms[0];
+
+    for (size_t i = 1; i < p->n; i++)
+        if (p->terms[i].n_atoms > best->n_atoms)
+            best = &p->terms[i];
+    return best;
+}
+
+/* p / d, if that leaves nothing over: `n*h*w // (h*w)` is n also where h is `k//2+1`. */
+static bool poly_divide(poly *quotient, const poly *p, const poly *d)
+{
+    poly rest = *p;
+
     quotient->n       = 0;
     quotient->too_big = false;
-    for (size_t i = 0; i < p->n; i++) {
-        cq_term t = p->terms[i];
+    while (rest.n && d->n) {
+        cq_term t = *leading(&rest);
 
-        if (d->factor == 0 || t.factor % d->factor)
+        if (!divide_term(&t, leading(d)))
             return false;
-        t.factor /= d->factor;
-        for (int k = 0; k < d->n_atoms; k++) {
-            int at = 0;
-
-            while (at < t.n_atoms && t.atoms[at] != d->atoms[k])
-                at++;
-            if (at == t.n_atoms)
-                return false;
-            memmove(&t.atoms[at], &t.atoms[at + 1],
-                    (size_t)(t.n_atoms - at - 1) * sizeof *t.atoms);
-            t.n_atoms--;
-        }
         poly_add_term(quotient, &t);
+        t.factor = wrap_mul(t.factor, -1);
+        for (size_t i = 0; i < d->n; i++)
+            poly_add_product(&rest, &d->terms[i], &t);
+        if (quotient->too_big || rest.too_big)
+            return false;
     }
-    return !quotient->too_big;
+    return d->n > 0;
 }
 
 /* ---- interning ---- */
@@ -216,15 +242,15 @@ static cq_int poly_intern(cq_symbols *table, const poly *p, int64_t value)
     return e ? (cq_int){ value, e } : give_up(table, value);
 }
 
-static cq_int atom_intern(cq_symbols *table, const cq_atom *like)
+static cq_int atom_intern(cq_symbols *table, const char *key, const cq_atom *like)
 {
-    cq_atom *atom = cq_map_get(&table->atoms, like->text);
+    cq_atom *atom = cq_map_get(&table->atoms, key);
     poly     p    = { .n = 1 };
 
     if (!atom) {
         atom = cq_arena_copy(table->arena, like, sizeof *like);
         if (!atom || !(atom->text = cq_arena_strdup(table->arena, like->text)) ||
-            cq_map_set(&table->atoms, like->text, atom) != CQ_OK)
+            cq_map_set(&table->atoms, key, atom) != CQ_OK)
             return give_up(table, like->example);
     }
     p.terms[0] = (cq_term){ .factor = 1, .n_atoms = 1, .atoms = { atom } };
@@ -233,11 +259,12 @@ static cq_int atom_intern(cq_symbols *table, const cq_atom *like)
 
 cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, void *origin, int axis)
 {
-    return atom_intern(table, &(cq_atom){ .kind    = CQ_ATOM_SYMBOL,
-                                          .text    = name,
-                                          .example = example,
-                                          .origin  = origin,
-                                          .axis    = axis });
+    return atom_intern(table, name,
+                       &(cq_atom){ .kind    = CQ_ATOM_SYMBOL,
+                                   .text    = name,
+                                   .example = example,
+                                   .origin  = origin,
+                                   .axis    = axis });
 }
 
 cq_int cq_symbol_fresh(cq_symbols *table, const char *prefix, int64_t example, void *origin,
@@ -251,6 +278,8 @@ cq_int cq_symbol_fresh(cq_symbols *table, const char *prefix, int64_t example, v
     return cq_symbol(table, name, example, origin, axis);
 }
 
+/* Operands are interned, so an operation on them is known by their addresses. Its text is in full
+ * while it is short; the text of a size after fifty layers would double with each. */
 static cq_int opaque(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
 {
     static const char *const formats[] = {
@@ -258,19 +287,30 @@ static cq_int opaque(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
         [CQ_ATOM_MIN] = "min(%s,%s)",      [CQ_ATOM_MAX] = "max(%s,%s)",
         [CQ_ATOM_MUL] = "((%s)*(%s))",     [CQ_ATOM_ADD] = "((%s)+(%s))",
     };
-    char    abuf[24], bbuf[24];
+    char    abuf[24], bbuf[24], key[96];
     int64_t value = apply(kind, a.value, b.value);
     cq_str  s     = { 0 };
     cq_int  result;
 
+    snprintf(key, sizeof key, "(%d %p %lld %p %lld", kind, (const void *)a.expr,
+             a.expr ? 0 : (long long)a.value, (const void *)b.expr,
+             b.expr ? 0 : (long long)b.value);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     cq_str_printf(&s, formats[kind], cq_int_text(a, abuf), cq_int_text(b, bbuf));
 #pragma GCC diagnostic pop
-    if (s.status != CQ_OK)
+    if (s.len > CQ_EXPR_MAX_TEXT && !cq_map_has(&table->atoms, key)) {
+        do {
+            cq_str_clear(&s);
+            cq_str_printf(&s, "size_%u", table->n_long++);
+        } while (s.status == CQ_OK && cq_map_has(&table->atoms, s.text));
+    }
+    if (s.status != CQ_OK) {
+        cq_str_clear(&s);
         return give_up(table, value);
-    result = atom_intern(
-        table, &(cq_atom){ .kind = kind, .text = s.text, .a = a, .b = b, .example = value });
+    }
+    result = atom_intern(table, key,
+                         &(cq_atom){ .kind = kind, .text = s.text, .a = a, .b = b, .example = value });
     cq_str_clear(&s);
     return result;
 }
@@ -320,10 +360,8 @@ cq_int cq_int_floordiv(cq_symbols *table, cq_int a, cq_int b)
         return cq_i(value);
     poly_of(&p, a);
     poly_of(&d, b);
-    if (d.n == 1 && poly_divide(&quotient, &p, &d.terms[0]))
+    if (poly_divide(&quotient, &p, &d))
         return poly_intern(table, &quotient, value);
-    if (cq_int_same(a, b))
-        return cq_i(1);
     return opaque(table, CQ_ATOM_FLOORDIV, a, b);
 }
 
@@ -335,7 +373,7 @@ cq_int cq_int_mod(cq_symbols *table, cq_int a, cq_int b)
         return cq_i(apply(CQ_ATOM_MOD, a.value, b.value));
     poly_of(&p, a);
     poly_of(&d, b);
-    if (d.n == 1 && poly_divide(&quotient, &p, &d.terms[0]))
+    if (poly_divide(&quotient, &p, &d))
         return cq_i(0);
     return opaque(table, CQ_ATOM_MOD, a, b);
 }

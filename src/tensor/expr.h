@@ -36,7 +36,11 @@ typedef struct cq_atom {
     int   axis;
 } cq_atom;
 
-enum { CQ_EXPR_MAX_DEGREE = 6, CQ_EXPR_MAX_TERMS = 32 };
+enum {
+    CQ_EXPR_MAX_DEGREE = 6,
+    CQ_EXPR_MAX_TERMS  = 32,
+    CQ_EXPR_MAX_TEXT   = 100 /* of an operation; a longer one is called `size_0` */
+};
 
 typedef struct cq_term {
     int64_t        factor;
@@ -53,7 +57,7 @@ struct cq_expr {
 typedef struct cq_symbols {
     cq_arena *arena; /* borrowed; lives as long as the tensors that use the symbols */
     cq_map    exprs, atoms;
-    unsigned  n_fresh;
+    unsigned  n_fresh, n_long;
     bool      failed; /* out of memory: results are plain numbers from then on */
 } cq_symbols;
 

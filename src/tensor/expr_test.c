@@ -47,6 +47,34 @@ TEST(expr, exact_quotients_simplify_and_others_stay)
     CHECK(cq_int_is(cq_int_mod(&st, n12, cq_i(6)), 0));
 }
 
+TEST(expr, sums_divide_sums)
+{
+    cq_int n = symbol("n", 5), h = symbol("h", 9), w = symbol("w", 7);
+    cq_int hh = cq_int_add(&st, cq_int_floordiv(&st, h, cq_i(2)), cq_i(1));
+    cq_int ww = cq_int_add(&st, cq_int_floordiv(&st, w, cq_i(2)), cq_i(1));
+    cq_int hw = cq_int_mul(&st, hh, ww);
+    cq_int all = cq_int_mul(&st, cq_int_mul(&st, n, cq_i(116)), hw);
+
+    CHECK_STR("116*n", text(cq_int_floordiv(&st, all, hw)));
+    CHECK(cq_int_is(cq_int_floordiv(&st, all, cq_int_mul(&st, n, hw)), 116));
+    CHECK(cq_int_is(cq_int_mod(&st, all, hw), 0));
+    CHECK(!cq_int_is_plain(cq_int_mod(&st, cq_int_add(&st, all, n), hw)));
+    CHECK(cq_int_is(cq_int_floordiv(&st, hh, hh), 1));
+}
+
+TEST(expr, a_size_after_many_layers_has_a_short_text)
+{
+    cq_int h = symbol("h", 1000), a, b;
+
+    for (int i = 0; i < 100; i++)
+        h = cq_int_add(&st, cq_int_floordiv(&st, cq_int_mul(&st, h, h), cq_i(3)), cq_i(i));
+    CHECK(strlen(text(h)) <= CQ_EXPR_MAX_TEXT + 8);
+    a = cq_int_floordiv(&st, h, cq_i(7));
+    b = cq_int_floordiv(&st, h, cq_i(7));
+    CHECK(cq_int_same(a, b));
+    CHECK(!cq_int_same(a, cq_int_floordiv(&st, h, cq_i(5))));
+}
+
 TEST(expr, division_rounds_down)
 {
     CHECK_INT(-2, cq_int_floordiv(NULL, cq_i(-3), cq_i(2)).value);
@@ -81,6 +109,8 @@ int main(void)
         TEST_OF(expr, sums_and_products_have_one_form),
         TEST_OF(expr, what_cancels_is_a_plain_number),
         TEST_OF(expr, exact_quotients_simplify_and_others_stay),
+        TEST_OF(expr, sums_divide_sums),
+        TEST_OF(expr, a_size_after_many_layers_has_a_short_text),
         TEST_OF(expr, division_rounds_down),
         TEST_OF(expr, extremes_of_comparable_sizes_are_decided),
         TEST_OF(expr, a_product_past_the_limit_stays_whole),

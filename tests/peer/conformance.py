@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """TorchScript archives of the real PyTorch, carried over by calque: small models that each show one
-side of the language (conformance_models.py), and models of torchvision. Each is exported with the
+side of the language (conformance_models.py), models that everybody exports
+(conformance_classics.py), and models of torchvision. Each is exported with the
 command line from an example, has to please the onnx checker, and has to give PyTorch's results in
 ONNX Runtime for the example and for a second set of inputs.
 
@@ -16,8 +17,10 @@ import peers
 from peers import Report, Skip, calque, check_onnx, expect_close, run_ort
 
 # Models of torchvision, and how large their images are.
-VISION = {"alexnet": 224, "resnet18": 64, "mobilenet_v2": 64, "squeezenet1_1": 64,
-          "densenet121": 64, "googlenet": 64}
+VISION = {"alexnet": 64, "vgg16": 32, "resnet18": 64, "resnet50": 64, "densenet121": 64,
+          "inception_v3": 96, "googlenet": 64, "mobilenet_v2": 64, "squeezenet1_1": 64,
+          "shufflenet_v2_x1_0": 64, "mnasnet1_0": 64, "efficientnet_b0": 64, "convnext_tiny": 64,
+          "regnet_y_400mf": 64, "mobilenet_v3_small": 64}
 OTHER_BATCH = 3
 AGAINST_TORCH = {"rtol": 1e-3, "atol": 1e-4}  # errors of a hundred layers add up
 
@@ -109,6 +112,7 @@ def check(module, sets, axes, flags=(), **tolerance):
 
 def small_case(case, kind):
     import torch
+    import conformance_classics
     import conformance_models
     torch.manual_seed(1)
     model, sets, axes = conformance_models.CASES[case]()
@@ -121,7 +125,7 @@ def vision_case(case, kind):
     import torch
     import torchvision
     torch.manual_seed(1)
-    options = {"init_weights": False} if case == "googlenet" else {}
+    options = {"init_weights": False} if case in ("googlenet", "inception_v3", "vgg16") else {}
     model = getattr(torchvision.models, case)(weights=None, **options).eval()
     size = VISION[case]
     sets = [[torch.rand(n, 3, size, size)] for n in (2, OTHER_BATCH)]
@@ -143,6 +147,7 @@ def run_case(name):
 
 
 def names():
+    import conformance_classics
     import conformance_models
     small = [f"{case}.{kind}" for case, make in conformance_models.CASES.items()
              for kind in make.kinds]

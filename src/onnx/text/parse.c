@@ -361,7 +361,7 @@ static cq_status parse_model(cq_text_parser *p)
 CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size_t size,
                                      const char *where)
 {
-    cq_text_parser p = { .source = { where ? where : "text", text, size },
+    cq_text_parser p = { .source = { .file = where ? where : "text", .text = text, .len = size },
                          .at     = text,
                          .end    = text + size };
     cq_status      status;

@@ -23,14 +23,15 @@ struct cq_rt_node_value {
     int32_t     slot, last; /* last: the live step that reads it last; -1: none */
 
     /* For optimize.c and what it calls. */
-    const cq_onnx_type *type;    /* of an input, if the model says it */
-    cq_rt_node_value   *same;    /* the value that it is another name of */
-    uint32_t            n_uses;  /* by steps, inner graphs and outputs */
-    cq_rt_node_step    *maker;   /* NULL: none here */
-    cq_rt_shape         shape;   /* as far as it is known */
-    cq_rt_node_value   *blocked; /* the same image in blocks, once it is there */
-    bool                is_gone; /* there is only the blocked one */
-    cq_rt_fused        *fused;   /* the convolution that makes it */
+    const cq_onnx_type *type;       /* of an input, if the model says it */
+    cq_rt_node_value   *same;       /* the value that it is another name of */
+    uint32_t            n_uses;     /* by steps, inner graphs and outputs */
+    cq_rt_node_step    *readers[2]; /* the first of them */
+    cq_rt_node_step    *maker;      /* NULL: none here */
+    cq_rt_shape         shape;      /* as far as it is known */
+    cq_rt_node_value   *blocked;    /* the same image in blocks, once it is there */
+    bool                is_gone;    /* there is only the blocked one */
+    cq_rt_fused        *fused;      /* the convolution that makes it */
 };
 
 typedef struct cq_rt_builder cq_rt_builder;
@@ -40,7 +41,8 @@ struct cq_rt_node_step {
     cq_rt_node_value **in, **out; /* NULL: left out */
     cq_rt_builder     *inner;     /* of the graphs in its attributes */
     bool               is_live;
-    cq_rt_fused       *fused; /* the convolution that it has become a part of */
+    cq_rt_fused       *fused;   /* the convolution that it has become a part of */
+    bool               is_gone; /* another step does its work */
 };
 
 /* What all graphs of a model share. */
@@ -102,6 +104,9 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan);
 
 /* images.c: images stay in blocks between the steps that can work on them so. */
 cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
+
+/* linears.c: products by constant matrices, with what follows them. */
+cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 
 /* Counts who reads what. */
 void cq_rt_count_uses(cq_rt_builder *b);

@@ -7,15 +7,19 @@
 void cq_rt_count_uses(cq_rt_builder *b)
 {
     for (size_t i = 0; i < b->values.n; i++) {
-        b->values.items[i]->n_uses = 0;
-        b->values.items[i]->maker  = NULL;
+        b->values.items[i]->n_uses     = 0;
+        b->values.items[i]->readers[0] = b->values.items[i]->readers[1] = NULL;
+        b->values.items[i]->maker                                       = NULL;
     }
     for (size_t i = 0; i < b->steps.n; i++) {
         cq_rt_node_step *step = b->steps.items[i];
 
-        for (uint32_t k = 0; k < step->step.n_in; k++)
+        for (uint32_t k = 0; k < step->step.n_in; k++) {
+            if (step->in[k] && step->in[k]->n_uses < 2)
+                step->in[k]->readers[step->in[k]->n_uses] = step;
             if (step->in[k])
                 step->in[k]->n_uses++;
+        }
         for (uint32_t k = 0; k < step->step.n_out; k++)
             if (step->out[k])
                 step->out[k]->maker = step;
@@ -90,5 +94,7 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
     cq_rt_count_uses(b);
     remove_noops(b);
     cq_rt_count_uses(b);
-    return cq_rt_optimize_images(b, plan);
+    CQ_TRY(cq_rt_optimize_images(b, plan));
+    cq_rt_count_uses(b);
+    return cq_rt_optimize_linears(b, plan);
 }

@@ -1,0 +1,189 @@
+/* The inner loop is that of blocked convolutions (blocked_core.h): six rows by 16 columns. The
+ * matrix lies in panels of 16 columns, K_BLOCK rows of all panels at a time, which is the order
+ * in which they are read. */
+#include "kernel/packed.h"
+
+#include "base/thread.h"
+#include "kernel/blocked_core.h"
+
+#include <string.h>
+
+enum {
+    PANEL   = 16,
+    K_BLOCK = 256,
+    ROWS    = 120,    /* of a block of work, at most */
+    WORK    = 1 << 18 /* multiplications in one */
+};
+
+struct cq_packed {
+    const cq_core *core;
+    int64_t        k, n, panels;
+    float         *w;
+};
+
+struct packing {
+    cq_packed   *p;
+    const float *b;
+    int64_t      row, col;
+};
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows [k0, k0 + kc) of a panel. */
+static float *panel_at(const cq_packed *p, int64_t k0, int64_t kc, int64_t panel)
+{
+    return p->w + (k0 * p->panels + panel * kc) * PANEL;
+}
+
+static cq_status pack_panel(void *user, int64_t panel)
+{
+    const struct packing *pk = user;
+    const cq_packed      *p  = pk->p;
+    int64_t               n  = smaller(PANEL, p->n - panel * PANEL);
+
+    for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
+        int64_t      kc = smaller(K_BLOCK, p->k - k0);
+        float       *to = panel_at(p, k0, kc, panel);
+        const float *b  = pk->b + k0 * pk->row + panel * PANEL * pk->col;
+
+        for (int64_t i = 0; i < kc; i++)
+            for (int64_t j = 0; j < PANEL; j++)
+                to[i * PANEL + j] = j < n ? b[i * pk->row + j * pk->col] : 0;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, int64_t row,
+                        int64_t col)
+{
+    cq_packed     *p = *out = cq_zalloc(sizeof *p);
+    struct packing pk       = { p, b, row, col };
+    int64_t        size;
+
+    if (!p)
+        return CQ_E_NO_MEMORY;
+    p->core   = cq_core_get();
+    p->k      = k;
+    p->n      = n;
+    p->panels = (n + PANEL - 1) / PANEL;
+    if (__builtin_mul_overflow(k, p->panels * PANEL * (int64_t)sizeof *p->w, &size))
+        (void)cq_no_memory();
+    else
+        p->w = cq_alloc_aligned((size_t)size);
+    if (!p->w) {
+        cq_packed_free(p);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    return cq_parallel_for(p->panels, pack_panel, &pk);
+}
+
+void cq_packed_free(cq_packed *p)
+{
+    if (!p)
+        return;
+    cq_free_aligned(p->w);
+    cq_free(p);
+}
+
+/* ---- running ---- */
+
+struct product {
+    const cq_packed      *p;
+    const cq_packed_call *c;
+    int64_t               rows, n_rows;    /* rows of a block, blocks of rows */
+    int64_t               chunk, n_chunks; /* of panels */
+};
+
+/* What is behind the last column of the last panel must not be stored: it goes through tile. */
+static void put_narrow(const cq_packed_call *c, const float *tile, int64_t row, int64_t n,
+                       int64_t col, int64_t width)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < width; j++) {
+            float *to = c->out + (row + i) * c->ldc + col + j;
+            float  x  = tile[i * PANEL + j];
+
+            if (c->accumulates) {
+                *to += x;
+                continue;
+            }
+            x += c->bias ? c->bias[col + j] : 0;
+            if (c->clamps) {
+                x = x < c->lo ? c->lo : x;
+                x = x > c->hi ? c->hi : x;
+            }
+            *to = x;
+        }
+}
+
+static void run_panel(const struct product *g, int64_t panel, int64_t row, int64_t n,
+                      const float *const *px)
+{
+    const cq_packed      *p   = g->p;
+    const cq_packed_call *c   = g->c;
+    int64_t               col = panel * PANEL, width = smaller(PANEL, p->n - col);
+    bool                  fits = width == PANEL;
+    int64_t               offset;
+    float                 narrow[ROWS * PANEL];
+
+    for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
+        int64_t      kc = smaller(K_BLOCK, p->k - k0);
+        cq_core_tile t  = { .w          = panel_at(p, k0, kc, panel),
+                            .offsets    = &offset,
+                            .n_steps    = 1,
+                            .kc         = kc,
+                            .prefetch   = kc * PANEL,
+                            .out        = fits ? c->out + row * c->ldc + col : narrow,
+                            .out_row    = fits ? c->ldc : PANEL,
+                            .out_vector = 8,
+                            .continues  = k0 > 0 || (fits && c->accumulates),
+                            .is_last    = fits && !c->accumulates && k0 + kc == p->k };
+
+        offset   = k0;
+        t.finish = (cq_core_finish){
+            .bias = c->bias ? c->bias + col : NULL, .clamps = c->clamps, .lo = c->lo, .hi = c->hi
+        };
+        p->core->tiles(&t, n, 2, px);
+    }
+    if (!fits)
+        put_narrow(c, narrow, row, n, col, width);
+}
+
+static cq_status product_block(void *user, int64_t block)
+{
+    const struct product *g    = user;
+    const cq_packed_call *c    = g->c;
+    int64_t               from = block / g->n_rows * g->chunk;
+    int64_t               to   = smaller(from + g->chunk, g->p->panels);
+    int64_t               row = block % g->n_rows * g->rows, n = smaller(g->rows, c->m - row);
+    const float          *px[ROWS];
+
+    for (int64_t i = 0; i < n; i++)
+        px[i] = c->a + (row + i) * c->lda;
+    for (int64_t panel = from; panel < to; panel++)
+        run_panel(g, panel, row, n, px);
+    if (c->activates)
+        for (int64_t i = 0; i < n; i++)
+            cq_apply1_f32(c->out + (row + i) * c->ldc + from * PANEL,
+                          smaller(to * PANEL, g->p->n) - from * PANEL, c->act, &c->act_params);
+    return CQ_OK;
+}
+
+cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
+{
+    struct product g = { .p = p, .c = call };
+
+    if (!call->m || !p->n)
+        return CQ_OK;
+    g.n_rows   = (call->m + ROWS - 1) / ROWS;
+    g.rows     = (call->m + g.n_rows - 1) / g.n_rows;
+    g.rows     = smaller(ROWS, (g.rows + CQ_TILE_ROWS - 1) / CQ_TILE_ROWS * CQ_TILE_ROWS);
+    g.n_rows   = (call->m + g.rows - 1) / g.rows;
+    g.chunk    = WORK / (g.rows * PANEL * (p->k + 1)) + 1;
+    g.n_chunks = (p->panels + g.chunk - 1) / g.chunk;
+    return cq_parallel_for(g.n_rows * g.n_chunks, product_block, &g);
+}

@@ -1,0 +1,80 @@
+#include "kernel/packed.h"
+
+#include "base/thread.h"
+#include "kernel/cpu.h"
+#include "tensors.h"
+
+static float at(int64_t i, int seed)
+{
+    return (float)((7 * i + seed) % 11 - 5) / 4;
+}
+
+static void check(int64_t m, int64_t k, int64_t n, bool by_columns, bool accumulates)
+{
+    float     *a    = cq_alloc_array((size_t)(m * (k + 3)), sizeof *a);
+    float     *b    = cq_alloc_array((size_t)(k * n), sizeof *b);
+    float     *out  = cq_alloc_array((size_t)(m * (n + 5)), sizeof *out);
+    float     *bias = cq_alloc_array((size_t)n, sizeof *bias);
+    cq_packed *p;
+
+    for (int64_t i = 0; i < m * (k + 3); i++)
+        a[i] = at(i, 1);
+    for (int64_t i = 0; i < k * n; i++)
+        b[i] = at(i, 2);
+    for (int64_t i = 0; i < n; i++)
+        bias[i] = at(i, 3);
+    for (int64_t i = 0; i < m * (n + 5); i++)
+        out[i] = 100;
+    CHECK_OK(cq_packed_new(&p, k, n, b, by_columns ? 1 : n, by_columns ? k : 1));
+    CHECK_OK(cq_packed_run(p, &(cq_packed_call){ .m           = m,
+                                                 .a           = a,
+                                                 .lda         = k + 3,
+                                                 .out         = out,
+                                                 .ldc         = n + 5,
+                                                 .bias        = accumulates ? NULL : bias,
+                                                 .accumulates = accumulates,
+                                                 .clamps      = !accumulates,
+                                                 .lo          = -3,
+                                                 .hi          = 4 }));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n + 5; j++) {
+            float sum = accumulates ? 100 : j < n ? bias[j] : 0;
+
+            for (int64_t l = 0; l < k && j < n; l++)
+                sum += a[i * (k + 3) + l] * b[by_columns ? j * k + l : l * n + j];
+            if (!accumulates)
+                sum = sum < -3 ? -3 : sum > 4 ? 4 : sum;
+            if (fabsf(out[i * (n + 5) + j] - (j < n ? sum : 100)) > 1e-4f)
+                fail_msg("%d x %d x %d: element %d, %d is %g, not %g", (int)m, (int)k, (int)n,
+                         (int)i, (int)j, (double)out[i * (n + 5) + j], (double)sum);
+        }
+    cq_packed_free(p);
+    cq_free(a);
+    cq_free(b);
+    cq_free(out);
+    cq_free(bias);
+}
+
+static void check_all(void)
+{
+    check(1, 1, 1, false, false);
+    check(5, 7, 16, false, false);
+    check(6, 300, 37, true, false);
+    check(13, 19, 8, false, true);
+    check(125, 33, 50, true, true);
+    check(3, 600, 100, false, true);
+    check(0, 4, 4, false, false);
+}
+
+TEST(packed, products_of_all_shapes)
+{
+    check_all();
+    cq_set_threads(3);
+    check_all();
+    cq_set_threads(0);
+    cq_cpu_use_avx2(false);
+    check_all();
+    cq_cpu_use_avx2(true);
+}
+
+RUN_TESTS(TEST_OF(packed, products_of_all_shapes))

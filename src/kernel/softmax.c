@@ -1,0 +1,128 @@
+/* Softmax along a dimension. Rows that lie dense in memory, which is what attention and the last
+ * layer of a classifier have, are shared among threads. */
+#include "kernel/reduce.h"
+
+#include "base/thread.h"
+#include "kernel/cpu.h"
+#include "kernel/lane.h"
+#include "kernel/operand.h"
+#include "kernel/softmax_rows.h"
+#include "kernel/vmath.h"
+#include "tensor/convert.h"
+
+/* The larger of each pair of elements; I is as wide as one. */
+#define CHOOSE(I, a, b)                                                                            \
+    ((__typeof__(a))((((a) > (b)) & (bits_##I)(a)) | (~((a) > (b)) & (bits_##I)(b))))
+typedef int32_t bits_int32_t __attribute__((vector_size(32)));
+typedef int64_t bits_int64_t __attribute__((vector_size(32)));
+
+#define T            float
+#define EXP          cq_expf
+#define FN(name)     name##_f32
+#define LARGER(a, b) CHOOSE(int32_t, a, b)
+#include "kernel/softmax.inc"
+#undef T
+#undef EXP
+#undef FN
+#undef LARGER
+
+#define T            double
+#define EXP          exp
+#define FN(name)     name##_f64
+#define LARGER(a, b) CHOOSE(int64_t, a, b)
+#include "kernel/softmax.inc"
+
+static cq_softmax_fn *rows_fn(bool as_log)
+{
+    static cq_softmax_fn *const portable[2] = { softmax_f32, log_softmax_f32 };
+
+#if defined(__x86_64__)
+    if (cq_cpu_has_avx2())
+        return cq_softmax_avx2[as_log];
+#endif
+    return portable[as_log];
+}
+
+/* ---- dense rows ---- */
+
+enum { ROW_WORK = 1 << 14 };
+
+struct rows {
+    cq_softmax_fn *fn;
+    float         *out;
+    const float   *x;
+    int64_t        n, count, step;
+};
+
+static cq_status rows_block(void *user, int64_t block)
+{
+    const struct rows *r   = user;
+    int64_t            end = (block + 1) * r->step < r->count ? (block + 1) * r->step : r->count;
+
+    for (int64_t i = block * r->step; i < end; i++)
+        r->fn(r->out + i * r->n, r->x + i * r->n, r->n);
+    return CQ_OK;
+}
+
+static bool is_dense(const cq_tensor *t, uint32_t dim)
+{
+    return t->dtype == CQ_DTYPE_F32 && dim + 1 == t->rank && cq_tensor_is_contiguous(t);
+}
+
+static cq_status rows_run(cq_tensor *out, const cq_tensor *x, bool as_log)
+{
+    struct rows r = { .fn  = rows_fn(as_log),
+                      .out = cq_tensor_data(out),
+                      .x   = cq_tensor_data(x),
+                      .n   = cq_size_of(x, x->rank - 1) };
+
+    r.count = r.n ? cq_tensor_numel(x) / r.n : 0;
+    r.step  = r.n ? ROW_WORK / r.n + 1 : 1;
+    return cq_parallel_for((r.count + r.step - 1) / r.step, rows_block, &r);
+}
+
+/* ---- any lanes ---- */
+
+static cq_status softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim, bool as_log)
+{
+    cq_wide  wide  = cq_wide_of(out->dtype);
+    int64_t  size  = (int64_t)cq_dtype_size(cq_wide_dtype(wide));
+    bool     exact = out->dtype == cq_wide_dtype(wide);
+    void    *scratch;
+    cq_lanes l;
+
+    if (is_dense(out, dim) && is_dense(x, dim))
+        return rows_run(out, x, as_log);
+    if (wide == CQ_WIDE_I64 || cq_dtype_is_complex(out->dtype) || cq_dtype_is_complex(x->dtype))
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "softmax of %s cannot give %s",
+                       cq_dtype_name(x->dtype), cq_dtype_name(out->dtype));
+    cq_lanes_init(&l, dim);
+    CQ_TRY(cq_lanes_add(&l, out));
+    CQ_TRY(cq_lanes_add(&l, x));
+    scratch = cq_alloc_array((size_t)l.n[1], (size_t)size);
+    if (!scratch)
+        return CQ_E_NO_MEMORY;
+    for (bool more = cq_lanes_start(&l); more; more = cq_lanes_next(&l)) {
+        void *lane = exact && l.step[0] == size ? (void *)l.at[0] : scratch;
+
+        cq_load_of(x->dtype, wide)(lane, l.at[1], l.step[1], l.n[1]);
+        if (wide == CQ_WIDE_F32)
+            rows_fn(as_log)(lane, lane, l.n[1]);
+        else
+            (as_log ? log_softmax_f64 : softmax_f64)(lane, lane, l.n[1]);
+        if (lane == scratch)
+            cq_store_of(out->dtype, wide)(l.at[0], l.step[0], lane, l.n[0]);
+    }
+    cq_free(scratch);
+    return CQ_OK;
+}
+
+cq_status cq_kernel_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim)
+{
+    return softmax(out, x, dim, false);
+}
+
+cq_status cq_kernel_log_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim)
+{
+    return softmax(out, x, dim, true);
+}

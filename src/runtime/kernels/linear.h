@@ -1,0 +1,32 @@
+/* A product by a constant matrix with its bias and activation, in the place of MatMul or Gemm and
+ * what follows it. */
+#ifndef CQ_RUNTIME_KERNELS_LINEAR_H
+#define CQ_RUNTIME_KERNELS_LINEAR_H
+
+#include "kernel/packed.h"
+#include "runtime/call.h"
+
+#include <pthread.h>
+
+typedef struct cq_rt_linear {
+    cq_tensor *b; /* retained; element (i, j) of the k x n matrix is at i * row + j * col */
+    int64_t    k, n, row, col;
+    float     *bias;      /* owned; NULL: none */
+    bool       is_matrix; /* the left side must be one too */
+    bool       clamps, activates;
+    float      lo, hi;
+    cq_ew_op   act;
+    cq_params  act_params;
+
+    /* Packed when it is first multiplied by more than one row: a row alone reads every number
+     * once, and is as fast without. */
+    pthread_mutex_t      lock;
+    _Atomic(cq_packed *) packed;
+} cq_rt_linear;
+
+cq_status cq_rt_linear_new(cq_rt_linear **out, cq_tensor *b, bool transposed);
+void      cq_rt_linear_free(void *linear);
+
+extern const cq_rt_row cq_rt_row_linear;
+
+#endif

@@ -1,0 +1,225 @@
+/* Products by constant matrices take in their bias and activation, and are prepared once. All that
+ * they read besides the left side is constant, so that one step can stand where the product
+ * stood. */
+#include "runtime/build.h"
+
+#include "runtime/kernels/linear.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static cq_tensor *constant_of(const cq_rt_node_step *s, uint32_t i)
+{
+    const cq_rt_node_value *v = i < s->step.n_in ? s->in[i] : NULL;
+
+    return v && v->is_constant && v->constant.kind == CQ_VAL_TENSOR &&
+                   v->constant.u.tensor->dtype == CQ_DTYPE_F32
+               ? v->constant.u.tensor
+               : NULL;
+}
+
+static bool is_op(const cq_rt_node_step *s, const char *op)
+{
+    const cq_onnx_node *node = s->step.node;
+
+    return !strcmp(node->op_type, op) && !s->is_gone && s->step.row &&
+           !(s->step.row->flags & CQ_RT_OWN) &&
+           (!node->domain || !*node->domain || !strcmp(node->domain, "ai.onnx"));
+}
+
+/* A scalar operand's number; false when input i is none. */
+static bool number_of(double *out, const cq_rt_node_step *s, uint32_t i)
+{
+    const cq_tensor *t = constant_of(s, i);
+
+    if (!t || cq_tensor_numel(t) != 1 || t->rank > 1)
+        return false;
+    *out = cq_tensor_get_f64(t, 0);
+    return true;
+}
+
+/* Which input of a step of two is v; -1: it is not one of two. */
+static int place_of(const cq_rt_node_step *s, const cq_rt_node_value *v)
+{
+    return s->step.n_in != 2 ? -1 : s->in[0] == v ? 0 : s->in[1] == v ? 1 : -1;
+}
+
+static cq_rt_node_value *take(cq_rt_node_step *s)
+{
+    s->is_gone = true;
+    return s->out[0];
+}
+
+/* ---- what follows a product ---- */
+
+/* y + bias, a vector of all columns. */
+static cq_status take_bias(cq_rt_node_value **y, cq_rt_linear *l)
+{
+    cq_rt_node_step *s = (*y)->n_uses == 1 ? (*y)->readers[0] : NULL;
+    const cq_tensor *t;
+    int              at;
+
+    if (l->bias || !s || !is_op(s, "Add") || (at = place_of(s, *y)) < 0)
+        return CQ_OK;
+    t = constant_of(s, (uint32_t)(1 - at));
+    if (!t || t->rank != 1 || cq_size_of(t, 0) != l->n)
+        return CQ_OK;
+    l->bias = cq_alloc_array((size_t)l->n, sizeof *l->bias);
+    if (!l->bias)
+        return CQ_E_NO_MEMORY;
+    for (int64_t i = 0; i < l->n; i++)
+        l->bias[i] = (float)cq_tensor_get_f64(t, i);
+    *y = take(s);
+    return CQ_OK;
+}
+
+/* The only reader of v, if it is that operator and a number is its other operand. */
+static cq_rt_node_step *reader_with(const cq_rt_node_value *v, const char *op, double want)
+{
+    cq_rt_node_step *s = v && v->n_uses == 1 ? v->readers[0] : NULL;
+    double           number;
+    int              at = s && is_op(s, op) ? place_of(s, v) : -1;
+
+    if (at < 0 || !number_of(&number, s, (uint32_t)(1 - at)) || fabs(number - want) > 1e-6)
+        return NULL;
+    return s;
+}
+
+/* y * (erf(y / sqrt 2) + 1) * 0.5, as exporters write it out. */
+static bool take_gelu(cq_rt_node_value **io, cq_rt_linear *l)
+{
+    cq_rt_node_value *y = *io;
+    cq_rt_node_step  *div, *erf, *one, *mul, *half;
+    double            number;
+
+    if (y->n_uses != 2 || !y->readers[1]) /* an output has uses, but no readers */
+        return false;
+    div = is_op(y->readers[0], "Div") ? y->readers[0] : y->readers[1];
+    mul = div == y->readers[0] ? y->readers[1] : y->readers[0];
+    if (!is_op(div, "Div") || !is_op(mul, "Mul") || div->in[0] != y ||
+        !number_of(&number, div, 1) || fabs(number - sqrt(2)) > 1e-5)
+        return false;
+    erf = div->out[0]->n_uses == 1 ? div->out[0]->readers[0] : NULL;
+    one = erf && is_op(erf, "Erf") ? reader_with(erf->out[0], "Add", 1) : NULL;
+    if (!one || one->out[0]->n_uses != 1 || one->out[0]->readers[0] != mul)
+        return false;
+    half = reader_with(mul->out[0], "Mul", 0.5);
+    if (!half)
+        return false;
+    l->activates = true;
+    l->act       = CQ_EW_GELU;
+    div->is_gone = erf->is_gone = one->is_gone = mul->is_gone = true;
+    *io                                                       = take(half);
+    return true;
+}
+
+static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
+{
+    static const struct {
+        const char *op;
+        cq_ew_op    act;
+    } acts[]           = { { "Sigmoid", CQ_EW_SIGMOID },
+                           { "Tanh", CQ_EW_TANH },
+                           { "HardSwish", CQ_EW_HARDSWISH } };
+    cq_rt_node_step *s = (*y)->n_uses == 1 ? (*y)->readers[0] : NULL;
+
+    if (take_gelu(y, l))
+        return "Gelu";
+    if (s && is_op(s, "Relu")) {
+        l->clamps = true;
+        l->lo     = 0;
+        l->hi     = INFINITY;
+        *y        = take(s);
+        return "Relu";
+    }
+    for (size_t i = 0; s && i < sizeof acts / sizeof *acts; i++)
+        if (is_op(s, acts[i].op)) {
+            l->activates = true;
+            l->act       = acts[i].act;
+            *y           = take(s);
+            return acts[i].op;
+        }
+    return NULL;
+}
+
+/* ---- products ---- */
+
+/* beta * C of a Gemm, when it is a vector of all columns, or one number. */
+static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double beta, bool *fits)
+{
+    const cq_tensor *c = constant_of(s, 2);
+
+    *fits = s->step.n_in < 3 || !s->in[2];
+    if (*fits || !c || c->rank > 2 ||
+        (cq_tensor_numel(c) != 1 &&
+         (cq_tensor_numel(c) != l->n || !c->rank || cq_size_of(c, c->rank - 1) != l->n)))
+        return CQ_OK;
+    l->bias = cq_alloc_array((size_t)l->n, sizeof *l->bias);
+    if (!l->bias)
+        return CQ_E_NO_MEMORY;
+    for (int64_t i = 0; i < l->n; i++)
+        l->bias[i] = (float)(beta * cq_tensor_get_f64(c, cq_tensor_numel(c) == 1 ? 0 : i));
+    *fits = true;
+    return CQ_OK;
+}
+
+/* *out is NULL when it is no product that can be prepared. */
+static cq_status linear_of(cq_rt_linear **out, const cq_rt_node_step *s)
+{
+    cq_tensor *b    = constant_of(s, 1);
+    bool       gemm = is_op(s, "Gemm"), fits = true;
+    cq_rt      rt = { .step = &s->step };
+    cq_status  status;
+
+    *out = NULL;
+    if ((!gemm && !is_op(s, "MatMul")) || !b || b->rank != 2 || !cq_tensor_numel(b) || !s->out[0])
+        return CQ_OK;
+    if (gemm && (cq_rt_int(&rt, "transA") || cq_rt_float(&rt, "alpha") != 1))
+        return CQ_OK;
+    CQ_TRY(cq_rt_linear_new(out, b, gemm && cq_rt_int(&rt, "transB")));
+    (*out)->is_matrix = gemm;
+    status            = gemm ? gemm_bias(*out, s, cq_rt_float(&rt, "beta"), &fits) : CQ_OK;
+    if (status != CQ_OK || !fits) {
+        cq_rt_linear_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static cq_status rewrite(cq_rt_builder *b, cq_rt_plan *plan, cq_rt_node_step *s)
+{
+    cq_rt_node_value *y = s->out[0];
+    cq_rt_linear     *l;
+    const char       *act;
+    char              label[64];
+
+    CQ_TRY(linear_of(&l, s));
+    if (!l)
+        return CQ_OK;
+    CQ_TRY(cq_rt_own(b, plan, l, cq_rt_linear_free));
+    CQ_TRY(take_bias(&y, l));
+    act = take_activation(&y, l);
+    snprintf(label, sizeof label, "%s%s%s%s", s->step.node->op_type,
+             l->bias && !l->is_matrix ? "+Add" : "", act ? "+" : "", act ? act : "");
+    s->out[0]        = y;
+    s->step.n_in     = 1;
+    s->step.n_out    = 1;
+    s->step.row      = &cq_rt_row_linear;
+    s->step.prepared = l;
+    s->step.label    = cq_arena_strdup(b->all->arena, label);
+    return s->step.label ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->steps.n; i++)
+        CQ_TRY(rewrite(b, plan, b->steps.items[i]));
+    for (size_t i = 0; i < b->steps.n; i++)
+        if (!b->steps.items[i]->is_gone)
+            b->steps.items[n++] = b->steps.items[i];
+    b->steps.n = n;
+    return CQ_OK;
+}

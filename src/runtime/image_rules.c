@@ -251,7 +251,7 @@ static cq_status see_add(cq_img_pass *p, cq_rt_node_step *s)
         return CQ_OK;
     for (int i = 0; i < 2; i++) {
         f[i] = cq_img_open_end(s->in[i]);
-        if (f[i] && (!f[i]->conv || f[i]->add))
+        if (f[i] && (!f[i]->conv || f[i]->is_transposed || f[i]->add))
             f[i] = NULL;
     }
     one = f[1] ? 1 : 0;
@@ -389,7 +389,8 @@ static cq_status see_concat(cq_img_pass *p, cq_rt_node_step *s)
 /* ---- all of them ---- */
 
 const cq_img_rule cq_img_rules[] = {
-    { "Conv", cq_img_see_conv, NULL }, /* these two are written when they are fused */
+    { "Conv", cq_img_see_conv, NULL }, /* these are written when they are fused */
+    { "ConvTranspose", cq_img_see_transposed, NULL },
     { "BatchNormalization", cq_img_see_norm, NULL },
     { "Relu", see_limit, write_same },
     { "Clip", see_limit, write_same },

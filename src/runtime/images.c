@@ -187,7 +187,7 @@ static cq_status write_plain(cq_img_pass *p, cq_rt_node_step *s)
 
 /* ---- convolution ---- */
 
-static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s)
+static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s, bool is_transposed)
 {
     const cq_tensor *w  = cq_img_constant(s, 1);
     cq_rt            rt = cq_img_attributes(s);
@@ -197,7 +197,8 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s)
     *out = (cq_bconv_spec){ .w = w, .groups = cq_rt_int(&rt, "group") };
     if (!w || w->rank != 4 || w->dtype != CQ_DTYPE_F32 || !s->in[0] || !cq_img_has_one_output(s))
         return false;
-    if (s->step.n_in > 2 && s->in[2] && !(out->bias = vector_of(s, 2, cq_size_of(w, 0))))
+    if (s->step.n_in > 2 && s->in[2] &&
+        !(out->bias = vector_of(s, 2, cq_size_of(w, is_transposed ? 1 : 0))))
         return false;
     if (cq_rt_window_read(&window, &rt, cq_rt_image_of(&image, 1, 1, 1, 1), w) != CQ_OK)
         return false; /* will be said when it is run */
@@ -205,6 +206,8 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s)
         out->stride[i]   = window.w.stride[i];
         out->dilation[i] = window.w.dilation[i];
     }
+    if (is_transposed)
+        return cq_btranspose_supports(out);
     if (!cq_img_is(s->in[0])) {
         out->plain_input = true;
         if (cq_bconv_supports(out))
@@ -219,7 +222,7 @@ cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s)
     cq_bconv_spec     spec;
     cq_rt_node_value *x = s->in[0], *y;
 
-    if (!conv_spec(&spec, s) ||
+    if (!conv_spec(&spec, s, false) ||
         (cq_img_is(x) && x->shape.channels != cq_size_of(spec.w, 1) * spec.groups))
         return CQ_OK;
     y                 = s->out[0];
@@ -229,6 +232,25 @@ cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s)
     if (!y->fused)
         return CQ_E_NO_MEMORY;
     y->fused->conv = s;
+    return CQ_OK;
+}
+
+cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s)
+{
+    cq_bconv_spec     spec;
+    cq_rt_node_value *x = s->in[0], *y;
+
+    if (!conv_spec(&spec, s, true) || (cq_img_is(x) && x->shape.channels != cq_size_of(spec.w, 0)))
+        return CQ_OK;
+    y                 = s->out[0];
+    y->shape.channels = cq_size_of(spec.w, 1);
+    y->fused          = fused_new(p, s);
+    if (!y->fused)
+        return CQ_E_NO_MEMORY;
+    y->fused->conv          = s;
+    y->fused->is_transposed = true;
+    for (int i = 0; i < 2; i++) /* about */
+        y->shape.size[i] = x->shape.size[i] * spec.stride[i];
     return CQ_OK;
 }
 
@@ -252,20 +274,22 @@ static void norm_numbers(float *scale, float *shift, const cq_rt_node_step *s, i
 static cq_status fold_norm(cq_tensor **w, float *bias, const cq_rt_fused *f,
                            const cq_bconv_spec *spec)
 {
-    int64_t n = cq_size_of(spec->w, 0), each = cq_tensor_numel(spec->w) / n;
+    int64_t n     = cq_size_of(spec->w, f->is_transposed ? 1 : 0);
+    int64_t each  = cq_tensor_numel(spec->w) / n; /* that lie side by side */
     float  *scale = cq_alloc_array((size_t)n, sizeof *scale), *to;
 
     *w = NULL;
     if (!scale)
         return CQ_E_NO_MEMORY;
+    if (f->is_transposed)
+        each = cq_size_of(spec->w, 2) * cq_size_of(spec->w, 3);
     norm_numbers(scale, bias, f->norm, n);
     if (cq_tensor_clone(w, spec->w, CQ_DTYPE_NONE) == CQ_OK) {
         to = cq_tensor_data(*w);
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++)
             bias[i] += spec->bias ? scale[i] * spec->bias[i] : 0;
-            for (int64_t k = 0; k < each; k++)
-                to[i * each + k] *= scale[i];
-        }
+        for (int64_t i = 0; i < cq_tensor_numel(*w); i++)
+            to[i] *= scale[i / each % n];
     }
     cq_free(scale);
     return *w ? CQ_OK : CQ_E_NO_MEMORY;
@@ -276,6 +300,11 @@ static void bconv_release(void *what)
     cq_bconv_free(what);
 }
 
+static void btranspose_release(void *what)
+{
+    cq_btranspose_free(what);
+}
+
 static cq_status prepare_conv(cq_rt_bconv *out, cq_img_pass *p, const cq_rt_fused *f,
                               cq_bconv_spec *spec)
 {
@@ -284,7 +313,7 @@ static cq_status prepare_conv(cq_rt_bconv *out, cq_img_pass *p, const cq_rt_fuse
     cq_status  status;
 
     if (f->norm) {
-        bias = cq_alloc_array((size_t)cq_size_of(spec->w, 0), sizeof *bias);
+        bias = cq_alloc_array((size_t)cq_size_of(spec->w, f->is_transposed ? 1 : 0), sizeof *bias);
         CQ_TRY_OR_DONE(bias ? CQ_OK : CQ_E_NO_MEMORY);
         CQ_TRY_OR_DONE(fold_norm(&w, bias, f, spec));
         spec->w    = w;
@@ -292,8 +321,13 @@ static cq_status prepare_conv(cq_rt_bconv *out, cq_img_pass *p, const cq_rt_fuse
     }
     for (size_t i = 0; i < 4; i++)
         out->weight[i] = cq_size_of(spec->w, i);
-    CQ_TRY_OR_DONE(cq_bconv_new(&out->conv, spec));
-    status = cq_rt_own(p->b, p->plan, out->conv, bconv_release);
+    if (f->is_transposed) {
+        CQ_TRY_OR_DONE(cq_btranspose_new(&out->transposed, spec));
+        status = cq_rt_own(p->b, p->plan, out->transposed, btranspose_release);
+    } else {
+        CQ_TRY_OR_DONE(cq_bconv_new(&out->conv, spec));
+        status = cq_rt_own(p->b, p->plan, out->conv, bconv_release);
+    }
 done:
     cq_tensor_release(w);
     cq_free(bias);
@@ -302,11 +336,11 @@ done:
 
 static const char *label_of(cq_img_pass *p, const cq_rt_fused *f)
 {
-    char text[64];
+    char text[96];
 
-    snprintf(text, sizeof text, "%s%s%s%s%s", f->conv ? "Conv" : "", f->conv && f->norm ? "+" : "",
-             f->norm ? "BatchNormalization" : "", f->add ? "+Add" : "",
-             f->clamps ? (f->hi == INFINITY ? "+Relu" : "+Clip") : "");
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", f->conv ? f->conv->step.node->op_type : "",
+             f->conv && f->norm ? "+" : "", f->norm ? "BatchNormalization" : "",
+             f->add ? "+Add" : "", f->act_name ? "+" : "", f->act_name ? f->act_name : "");
     return cq_arena_strdup(p->b->all->arena, text);
 }
 
@@ -319,7 +353,7 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
 
     if (!keep)
         return CQ_E_NO_MEMORY;
-    conv_spec(&spec, f->conv);
+    conv_spec(&spec, f->conv, f->is_transposed);
     keep->plain_input = spec.plain_input;
     keep->clamps = spec.clamps = f->clamps;
     keep->activates = spec.activates = f->activates;
@@ -332,10 +366,13 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
     if (spec.plain_input)
         CQ_TRY(cq_img_need_plain(p, x, f->conv));
     else
-        CQ_TRY(cq_img_need_blocked(&x, p, x, f->conv, cq_bconv_channels(keep->conv, false)));
+        CQ_TRY(cq_img_need_blocked(&x, p, x, f->conv,
+                                   f->is_transposed ? keep->weight[0]
+                                                    : cq_bconv_channels(keep->conv, false)));
     if (f->add)
         CQ_TRY(cq_img_need_blocked(&add, p, f->add, f->last, y->shape.channels));
-    s = cq_img_step_new(p, f->conv, &cq_rt_row_bconv, add ? 2 : 1);
+    s = cq_img_step_new(p, f->conv, f->is_transposed ? &cq_rt_row_btranspose : &cq_rt_row_bconv,
+                        add ? 2 : 1);
     if (!s)
         return CQ_E_NO_MEMORY;
     s->in[0] = x;

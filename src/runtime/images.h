@@ -9,6 +9,7 @@
 /* A convolution, or a normalisation alone, with what follows it. */
 struct cq_rt_fused {
     cq_rt_node_step  *conv, *norm, *last;
+    bool              is_transposed;
     cq_rt_node_value *add;
     bool              clamps;
     float             lo, hi;
@@ -34,6 +35,7 @@ typedef struct cq_img_rule {
 extern const cq_img_rule cq_img_rules[]; /* ends with one without a name */
 
 cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_norm(cq_img_pass *p, cq_rt_node_step *s);
 
 /* ---- looking at steps ---- */

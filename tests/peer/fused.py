@@ -73,6 +73,17 @@ class Net:
         self.add("Conv", inputs, out, sizes[0], pads=pads, strides=[stride] * 2, group=groups,
                  dilations=[dilation] * 2)
 
+    def transposed(self, x, channels, size):
+        kernel, stride = self.pick((2, 2), (3, 2), (4, 2), (5, 3), (3, 1))
+        out, pad, more = int(self.pick(3, 8, 20)), self.pick(0, 1), self.pick(0, stride - 1)
+        to = (size - 1) * stride + kernel - 2 * pad + more
+        if size > 12 or to < 2:
+            return
+        inputs = [x, self.weight(channels, out, kernel, kernel, scale=channels ** -0.5 / kernel)]
+        inputs += [self.weight(out)] if self.pick(0, 1) else []
+        self.add("ConvTranspose", inputs, out, to, pads=[pad] * 4, strides=[stride] * 2,
+                 output_padding=[more] * 2)
+
     def norm(self, x, channels, size):
         names = [self.weight(channels, low=0.5) for _ in range(4)]
         self.add("BatchNormalization", [x, *names], channels, size)
@@ -130,7 +141,7 @@ class Net:
     def grow(self, n):
         for _ in range(n):
             layer = self.pick(self.conv, self.conv, self.conv, self.norm, self.unary, self.unary,
-                              self.gated, self.clip, self.binary, self.binary, self.pool, self.mean,
+                              self.gated, self.clip, self.transposed, self.binary, self.binary, self.pool, self.mean,
                               self.concat)
             # mostly the newest value, so that there is something to fuse
             layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))

@@ -122,10 +122,11 @@ static cq_status run_conv(cq_tensor *y, cq_rt *rt, const cq_rt_window *w, const 
 
     if (!cq_tensor_numel(y))
         return CQ_OK;
-    CQ_TRY(cq_bconv_scratch(&floats, p->conv, &call));
+    CQ_TRY(p->conv ? cq_bconv_scratch(&floats, p->conv, &call)
+                   : cq_btranspose_scratch(&floats, p->transposed, &call));
     CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_F32, 1, &floats));
     call.scratch = cq_tensor_data(room);
-    status       = cq_bconv_run(p->conv, &call);
+    status       = p->conv ? cq_bconv_run(p->conv, &call) : cq_btranspose_run(p->transposed, &call);
     cq_tensor_release(room);
     return status;
 }
@@ -178,6 +179,26 @@ static cq_status bconv(cq_rt *rt)
 done:
     cq_tensor_release(made);
     return status;
+}
+
+static cq_status btranspose(cq_rt *rt)
+{
+    const cq_rt_bconv *p = rt->step->prepared;
+    const cq_tensor   *x = cq_rt_in(rt, 0), *x4, *w4;
+    cq_rt_image        image, weight;
+    cq_rt_window       w;
+    cq_rt_sizes        plain = { .rank = 4 }, sizes;
+    cq_tensor         *y;
+
+    w4 = cq_rt_image_of(&weight, p->weight[0], p->weight[1], p->weight[2], p->weight[3]);
+    x4 = seen_plain(&image, x, p->weight[0]);
+    CQ_TRY(cq_rt_window_read(&w, rt, x4, w4));
+    plain.at[0] = cq_size_of(x, 0);
+    plain.at[1] = p->weight[1];
+    CQ_TRY(cq_rt_transposed_sizes(&plain, &w, rt, x4));
+    blocked_sizes(&sizes, &plain);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    return run_conv(y, rt, &w, x, NULL, false);
 }
 
 /* ---- the rest ---- */
@@ -258,3 +279,4 @@ const cq_rt_row cq_rt_row_blocked_average_pool = { "AveragePool", 1, pool, CQ_RT
                                                    POOL_AVERAGE };
 const cq_rt_row cq_rt_row_blocked_mean         = { "GlobalAveragePool", 1, mean, CQ_RT_OWN, 0 };
 const cq_rt_row cq_rt_row_blocked_mul          = { "Mul", 1, mul, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_btranspose           = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };

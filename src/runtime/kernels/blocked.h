@@ -3,7 +3,7 @@
 #ifndef CQ_RUNTIME_KERNELS_BLOCKED_H
 #define CQ_RUNTIME_KERNELS_BLOCKED_H
 
-#include "kernel/bconv.h"
+#include "kernel/btranspose.h"
 #include "kernel/blocked.h"
 #include "runtime/call.h"
 
@@ -18,12 +18,13 @@ const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_
 
 /* Conv, with all that was fused into it. Inputs: the image, and what is added. */
 typedef struct cq_rt_bconv {
-    cq_bconv *conv;
-    int64_t   weight[4]; /* sizes */
-    bool      plain_input, clamps, activates;
-    float     lo, hi;
-    cq_ew_op  act;
-    cq_params act_params;
+    cq_bconv      *conv;
+    cq_btranspose *transposed; /* instead; then the weight is [c, o, …] */
+    int64_t        weight[4];  /* sizes */
+    bool           plain_input, clamps, activates;
+    float          lo, hi;
+    cq_ew_op       act;
+    cq_params      act_params;
 } cq_rt_bconv;
 
 /* To and from: channels that the image has. */
@@ -41,8 +42,8 @@ typedef struct cq_rt_affine {
     float             numbers[]; /* scale, then shift */
 } cq_rt_affine;
 
-extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_pack, cq_rt_row_unpack, cq_rt_row_affine,
-    cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool, cq_rt_row_blocked_mean,
-    cq_rt_row_blocked_mul;
+extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_btranspose, cq_rt_row_pack, cq_rt_row_unpack,
+    cq_rt_row_affine, cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool,
+    cq_rt_row_blocked_mean, cq_rt_row_blocked_mul;
 
 #endif

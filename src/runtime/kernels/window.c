@@ -141,9 +141,7 @@ static cq_status conv(cq_rt *rt)
     return cq_kernel_conv(y, x, weight, bias, &w.w, cq_rt_int(rt, "group"));
 }
 
-/* Sizes of a transposed convolution, and the padding that follows from a given output_shape
- * or from auto_pad. */
-static cq_status transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const cq_tensor *x)
+cq_status cq_rt_transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const cq_tensor *x)
 {
     int64_t    extra[CQ_MAX_SPATIAL], given[CQ_MAX_SPATIAL];
     cq_rt_ints shape;
@@ -193,7 +191,7 @@ static cq_status conv_transpose(cq_rt *rt)
         return cq_rt_misfit(x, weight);
     if (bias && (bias->rank != 1 || cq_size_of(bias, 0) != sizes.at[1]))
         return cq_rt_misfit(weight, bias);
-    CQ_TRY(transposed_sizes(&sizes, &w, rt, x));
+    CQ_TRY(cq_rt_transposed_sizes(&sizes, &w, rt, x));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     return cq_kernel_conv_transpose(y, x, weight, bias, &w.w, groups);
 }

@@ -24,4 +24,8 @@ cq_status cq_rt_window_places(int64_t *out, const cq_rt_window *w, const cq_tens
 cq_status cq_rt_conv_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const cq_tensor *x,
                            const cq_tensor *weight, const cq_tensor *bias);
 
+/* Spatial sizes of a transposed convolution, from out->at[2] on, and the padding that follows from
+ * a given output_shape or from auto_pad. */
+cq_status cq_rt_transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const cq_tensor *x);
+
 #endif

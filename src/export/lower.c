@@ -17,7 +17,13 @@ typedef struct lowering {
 
 static int64_t ir_version(int opset)
 {
-    return opset < 9 ? 3 : opset == 9 ? 4 : opset == 10 ? 5 : opset == 11 ? 6 : opset < 15 ? 7 : 8;
+    /* The opset up to which each version goes; the first is 3. */
+    static const int last[] = { 8, 9, 10, 11, 14, 18, 20 };
+    size_t           i      = 0;
+
+    while (i < sizeof last / sizeof *last && opset > last[i])
+        i++;
+    return 3 + (int64_t)i;
 }
 
 /* What a list or an optional holds. */

@@ -17,7 +17,7 @@ import peers
 from peers import BUILD, JOBS, ROOT, Report, expect_close
 
 DATA = ROOT / "tests" / "ops" / "data"
-OPSETS = [7, 8, 9, 11, 13, 17]
+OPSETS = [7, 8, 9, 11, 13, 17, 21]  # 21 is judged by ONNX Runtime alone
 DTYPES = {"bool": "bool", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "i4",
           "int64": "i8", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8",
           "complex128": "c16"}
@@ -83,9 +83,12 @@ def name_of(one, opset, dynamic):
 # ---- one model ------------------------------------------------------------------------
 
 
-def check(model):
+def check(model, opset):
+    """What onnx says of the model, if it is of an opset that this onnx knows."""
     import onnx
     import onnx.checker
+    if opset > onnx.defs.onnx_opset_version():
+        return
     onnx.checker.check_model(onnx.load_model_from_string(model), full_check=True)
 
 
@@ -141,7 +144,7 @@ def run_family(family, operators, opsets):
             key = (case, model)
             if key not in seen:
                 seen[key] = True
-                check(model)
+                check(model, opset)
                 if one.get("ort", True):
                     compare(one, model)
             results.append((name, None, False))

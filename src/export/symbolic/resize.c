@@ -281,11 +281,9 @@ static cq_status smooth(cq_sym *s)
         return by_resize(s, &r, !r.sizes_given && r.scales[0] != 0);
     if (r.fixed)
         return by_matrices(s, &r);
-    return cq_sym_no(s,
-                     antialias ? 18
-                     : plain   ? 11
-                               : 0,
-                     antialias ? "averaging when it shrinks needs opset 18, or fixed sizes"
+    /* The antialias of Resize, of opset 18, weighs its pixels in another way than PyTorch. */
+    return cq_sym_no(s, plain ? 11 : 0,
+                     antialias ? "averaging as PyTorch does when it shrinks needs fixed sizes"
                      : plain   ? "where it takes its pixels from needs opset 11, or fixed sizes"
                                : "sizes and factors that disagree need fixed sizes");
 }
@@ -294,18 +292,21 @@ static cq_status smooth(cq_sym *s)
 
 static cq_status grid_sampler(cq_sym *s)
 {
-    static const char *const modes[]    = { "bilinear", "nearest", "bicubic" };
-    static const char *const paddings[] = { "zeros", "border", "reflection" };
-    cq_value                *x          = cq_sym_in_float(s, "input"), *v;
+    /* Opset 20 gave the modes the names that they have for any number of axes. */
+    static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" },
+                                             { "linear", "nearest", "cubic" } };
+    static const char *const paddings[]  = { "zeros", "border", "reflection" };
+    cq_value                *x           = cq_sym_in_float(s, "input"), *v;
     int64_t mode = cq_sym_i64(s, "interpolation_mode"), padding = cq_sym_i64(s, "padding_mode");
+    bool    renamed = cq_sym_opset(s) >= 20;
 
-    if (cq_sym_rank(s, x) != 4)
+    if (cq_sym_rank(s, x) != 4 && !renamed)
         return cq_sym_no(s, 20, "GridSample of three axes came with opset 20");
     if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
         return cq_sym_no(s, 0, "there is no such mode");
     v = cq_sym_op(s, "GridSample", CQ_IN(x, cq_sym_in_float(s, "grid")),
                   CQ_ATTR(cq_attr_i("align_corners", cq_sym_bool(s, "align_corners")),
-                          cq_attr_s("mode", modes[mode]),
+                          cq_attr_s("mode", modes[renamed][mode]),
                           cq_attr_s("padding_mode", paddings[padding])));
     cq_sym_set_dtype(s, v, cq_sym_dtype(s, x));
     return cq_sym_done(s, v);
@@ -379,6 +380,7 @@ const cq_symbolic cq_symbolics_resize[] = {
     { "aten::grid_sampler_2d", 7, .no = "ONNX has GridSample since opset 16" },
     { "aten::grid_sampler_2d", 16, .fn = grid_sampler },
     { "aten::grid_sampler_3d", 7, .no = "ONNX has GridSample of three axes since opset 20" },
+    { "aten::grid_sampler_3d", 20, .fn = grid_sampler },
     { "aten::affine_grid_generator", 7, .fn = affine_grid },
     { 0 },
 };

@@ -184,8 +184,8 @@ static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
         snprintf(module, sizeof module, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
                  cx->scope->path, cx->scope->class_name);
     cq_place_text(cx->place, place);
-    snprintf(where, sizeof where, "%s%s%s", module, module[0] && place[0] ? ", " : "", place);
-    snprintf(key, sizeof key, "%s|%s", where, what);
+    snprintf(where, sizeof where, "%.600s%s%.500s", module, module[0] && place[0] ? ", " : "", place);
+    snprintf(key, sizeof key, "%.1150s|%.100s", where, what);
     if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK ||
         cq_vec_push(&cap->graph->baked, (cq_baked){ cq_ir_text(cap->graph, what),
                                                     cq_ir_text(cap->graph, where),

@@ -110,6 +110,16 @@ cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end
     return cq_size_floordiv(c, cq_size_add(c, n, cq_size_sub(c, step, cq_i(1))), step);
 }
 
+/* Whether sizes come from control flow on data, where the example tells nothing. */
+static bool is_guessed(const cq_opcall *c, const cq_tensor *t, cq_int known)
+{
+    bool symbolic = known.expr != NULL;
+
+    for (size_t i = 0; i < t->rank; i++)
+        symbolic |= t->sizes[i].expr != NULL;
+    return symbolic && c->cx->symbols && c->cx->symbols->guesses;
+}
+
 cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_t *rank,
                        cq_int *sizes)
 {
@@ -131,7 +141,7 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
     }
     if (open < n && known.value == 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a size of -1 could be anything beside a size of 0");
-    if (open < n ? have % known.value != 0 : have != known.value)
+    if (!is_guessed(c, t, known) && (open < n ? have % known.value != 0 : have != known.value))
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "%s has %lld elements, which do not fill sizes that "
                             "make %lld",

@@ -66,7 +66,26 @@ static cq_value *binary(cq_sym *s, const char *op, cq_value *a, cq_value *b)
     return typed(s, cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR));
 }
 
-/* ONNX divides integers toward zero; sizes are not negative, so that rounds down too. */
+static cq_value *remainder_of(cq_sym *s, cq_value *a, cq_value *b)
+{
+    if (cq_sym_opset(s) >= 10) /* Mod has the sign of the divisor, as Python's */
+        return binary(s, "Mod", a, b);
+    return binary(s, "Sub", a, binary(s, "Mul", binary(s, "Div", a, b), b));
+}
+
+/* ONNX divides integers toward zero. Sizes are not negative, so that this rounds down; for numbers
+ * that may be, what is left over is taken off first. */
+static cq_value *quotient(cq_sym *s, const cq_atom *atom, cq_value *a, cq_value *b)
+{
+    if (cq_int_is_natural(atom->a) && cq_int_is_natural(atom->b))
+        return binary(s, "Div", a, b);
+    if (cq_sym_opset(s) < 10) {
+        cq_sym_no(s, 10, "numbers that may be negative cannot be divided before opset 10");
+        return NULL;
+    }
+    return binary(s, "Div", binary(s, "Sub", a, remainder_of(s, a, b)), b);
+}
+
 static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
 {
     cq_value *v = remembered(s, atom), *a, *b;
@@ -78,11 +97,11 @@ static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
     a = cq_sym_of_int(s, atom->a);
     b = cq_sym_of_int(s, atom->b);
     switch (atom->kind) {
-    case CQ_ATOM_FLOORDIV: v = binary(s, "Div", a, b); break;
-    case CQ_ATOM_MOD: /* Mod exists since opset 10 */
-        v = cq_sym_opset(s) >= 10
-                ? binary(s, "Mod", a, b)
-                : binary(s, "Sub", a, binary(s, "Mul", binary(s, "Div", a, b), b));
+    case CQ_ATOM_FLOORDIV: v = quotient(s, atom, a, b); break;
+    case CQ_ATOM_MOD:
+        if (cq_sym_opset(s) < 10 && !(cq_int_is_natural(atom->a) && cq_int_is_natural(atom->b)))
+            cq_sym_no(s, 10, "numbers that may be negative cannot be divided before opset 10");
+        v = remainder_of(s, a, b);
         break;
     case CQ_ATOM_MIN:
     case CQ_ATOM_MAX: /* Min and Max take int64 since opset 12 */

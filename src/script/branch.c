@@ -182,10 +182,10 @@ static cq_status both_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_block
 }
 
 cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,
-                     cq_value *condition, cq_flow *flow)
+                     cq_value *condition, bool example, cq_flow *flow)
 {
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };
-    cq_join   j = { .ev = ev, .paths = { &then, &other } };
+    cq_join   j = { .ev = ev, .paths = { &then, &other }, .example = example };
     cq_status status;
 
     if (raises(&s->u.branch.then) || raises(&s->u.branch.other)) {
@@ -201,7 +201,8 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest
 }
 
 /* a if c else b, with a block for each. */
-cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, cq_val *out)
+cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
+                          cq_val *out)
 {
     cq_ast_stmt   returns[2] = { { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.then },
                                  { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.other } };
@@ -212,7 +213,7 @@ cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition
 
     s.u.branch.then  = (cq_ast_block){ &items[0], 1 };
     s.u.branch.other = (cq_ast_block){ &items[1], 1 };
-    status           = cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, condition, &flow);
+    status           = cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, condition, example, &flow);
     *out             = ev->result;
     ev->result       = CQ_NONE;
     return status;

@@ -216,7 +216,7 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
         *list = t->self;
         return CQ_OK;
     }
-    if (cq_sequence_of(iterable)) {
+    if (cq_sequence_of(iterable) || (t && t->kind == CQ_THING_ZIP)) {
         *known = false;
         return CQ_OK;
     }

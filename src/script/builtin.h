@@ -51,6 +51,10 @@ static inline bool cq_val_is_list(cq_val v)
     return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence;
 }
 
+/* zip and enumerate, of lists of any kind. */
+cq_status cq_builtin_zip(cq_builtin_call *c, cq_val *out);
+cq_status cq_builtin_enumerate(cq_builtin_call *c, cq_val *out);
+
 /* Whether a and b are equal; *known is false if a symbol decides. */
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
 

@@ -451,26 +451,34 @@ static cq_status any_contains(cq_builtin_call *c, cq_val *out)
 static cq_status list_slice(cq_builtin_call *c, cq_val *out)
 {
     int64_t v[3] = { 0, INT64_MAX, 1 }, n;
-    cq_val  of;
+    cq_val  of, step = cq_builtin_arg(c, 3, "step");
 
     if (!c->n || (!cq_val_is_list(c->args[0]) && c->args[0].kind != CQ_VAL_STR))
         return cq_builtin_decline(c);
     of = c->args[0];
     n  = of.kind == CQ_VAL_STR ? (int64_t)of.u.text->len : (int64_t)of.u.list->n;
-    for (size_t i = 1; i < c->n && i < 4; i++)
-        if (c->args[i].kind != CQ_VAL_NONE)
-            CQ_TRY(cq_eval_plain(c->ev, c->args[i], &v[i - 1]));
-    for (int i = 0; i < 2; i++) {
+    if (step.kind != CQ_VAL_NONE)
+        CQ_TRY(cq_eval_plain(c->ev, step, &v[2]));
+    if (v[2] == 0 || (v[2] < 0 && of.kind == CQ_VAL_STR))
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a step cannot be %lld here",
+                       (long long)v[2]);
+    if (v[2] < 0) {
+        v[0] = INT64_MAX;
+        v[1] = -n - 1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        int64_t first = v[2] < 0 ? -1 : 0, last = v[2] < 0 ? n - 1 : n;
+
+        if (i + 1 < c->n && c->args[i + 1].kind != CQ_VAL_NONE)
+            CQ_TRY(cq_eval_plain(c->ev, c->args[i + 1], &v[i]));
         if (v[i] < 0)
             v[i] += n;
-        v[i] = v[i] < 0 ? 0 : v[i] > n ? n : v[i];
+        v[i] = v[i] < first ? first : v[i] > last ? last : v[i];
     }
-    if (v[2] <= 0)
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a step must be positive");
     if (of.kind == CQ_VAL_STR)
         return cq_builtin_text(c, of.u.text->text + v[0], v[1] > v[0] ? (size_t)(v[1] - v[0]) : 0, out);
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, of.kind, out));
-    for (int64_t i = v[0]; i < v[1]; i += v[2])
+    for (int64_t i = v[0]; v[2] > 0 ? i < v[1] : i > v[1]; i += v[2])
         CQ_TRY(cq_list_push(out->u.list, of.u.list->items[i]));
     return CQ_OK;
 }

@@ -450,7 +450,10 @@ static cq_status num_abs(cq_builtin_call *c, cq_val *out)
     if (c->n != 1 || !cq_val_is_number(v))
         return cq_builtin_decline(c);
     if (v.kind == CQ_VAL_INT && v.u.i.expr)
-        *out = v; /* sizes are not negative */
+        *out = cq_int_is_natural(v.u.i)
+                   ? v
+                   : cq_val_of_int(cq_int_max(c->ev->cx->symbols, v.u.i,
+                                              cq_int_sub(c->ev->cx->symbols, cq_i(0), v.u.i)));
     else if (is_symbolic(v))
         return by_tensors(c, "aten::abs", CQ_VAL_FLOAT, out);
     else if (v.kind == CQ_VAL_INT)

@@ -61,7 +61,18 @@ static cq_status derive_index(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
-static cq_status any_zip(cq_builtin_call *c, cq_val *out)
+/* Things that are gone through side by side, one at least of unknown length. */
+static cq_status open_zip(cq_builtin_call *c, const cq_val *parts, size_t n, cq_val *out)
+{
+    cq_val tuple;
+
+    CQ_TRY(cq_eval_list(c->ev, parts, n, CQ_VAL_TUPLE, &tuple));
+    CQ_TRY(cq_eval_new_thing(c->ev, CQ_THING_ZIP, "zip", out));
+    cq_thing_of(*out)->self = cq_val_retain(tuple);
+    return CQ_OK;
+}
+
+cq_status cq_builtin_zip(cq_builtin_call *c, cq_val *out)
 {
     cq_val lists[16];
     size_t shortest = SIZE_MAX;
@@ -72,7 +83,7 @@ static cq_status any_zip(cq_builtin_call *c, cq_val *out)
     for (size_t i = 0; i < c->n; i++) {
         CQ_TRY(cq_eval_items(c->ev, c->args[i], &lists[i], &known));
         if (!known)
-            return cq_fail(CQ_E_UNSUPPORTED, "zip", NULL, "the length of a list is not known here");
+            return open_zip(c, c->args, c->n, out);
         if (lists[i].u.list->n < shortest)
             shortest = lists[i].u.list->n;
     }
@@ -88,15 +99,22 @@ static cq_status any_zip(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
-static cq_status any_enumerate(cq_builtin_call *c, cq_val *out)
+cq_status cq_builtin_enumerate(cq_builtin_call *c, cq_val *out)
 {
     cq_val  items, first = cq_builtin_arg(c, 1, "start");
     int64_t start = first.kind == CQ_VAL_INT ? first.u.i.value : 0;
     bool    known;
 
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
-    if (!known)
-        return cq_fail(CQ_E_UNSUPPORTED, "enumerate", NULL, "the length of a list is not known here");
+    if (!known) {
+        cq_val parts[2] = { CQ_NONE, c->args[0] };
+        bool   found;
+
+        CQ_TRY(cq_eval_builtin(c->ev, "range",
+                               (cq_val[]){ cq_val_of_i64(start), cq_val_of_i64(INT64_MAX) }, 2, NULL,
+                               NULL, 0, &parts[0], &found));
+        return open_zip(c, parts, 2, out);
+    }
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
     for (size_t i = 0; i < items.u.list->n; i++) {
         cq_val tuple;
@@ -309,8 +327,8 @@ const cq_builtin cq_builtins_python[] = {
     { "rangelist", any_range, 1 },
     { "__range_length", range_length, 3 },
     { "__derive_index", derive_index, 3 },
-    { "zip", any_zip, 1 },
-    { "enumerate", any_enumerate, 1 },
+    { "zip", cq_builtin_zip, 1 },
+    { "enumerate", cq_builtin_enumerate, 1 },
     { "reversed", any_reversed, 1 },
     { "min", list_min, 1 },
     { "max", list_max, 1 },

@@ -366,7 +366,7 @@ static cq_status contains(cq_builtin_call *c, cq_val *out)
 {
     const cq_sequence *seq = self_of(c);
     cq_tensor         *t;
-    cq_val             args[2];
+    cq_val             args[2], equal;
 
     if (!seq || seq->item.kind == CQ_VAL_TENSOR)
         return cq_builtin_decline(c);
@@ -374,8 +374,8 @@ static cq_status contains(cq_builtin_call *c, cq_val *out)
     args[0] = cq_val_of_tensor(t);
     CQ_TRY(cq_eval_as_tensor(c->ev, c->args[1], &t));
     args[1] = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, "aten::eq", args, 2, NULL, NULL, 0, &args[0]));
-    CQ_TRY(cq_eval_operator(c->ev, "aten::any", args, 1, NULL, NULL, 0, out));
+    CQ_TRY(cq_eval_operator(c->ev, "aten::eq", args, 2, NULL, NULL, 0, &equal));
+    CQ_TRY(cq_eval_operator(c->ev, "aten::any", &equal, 1, NULL, NULL, 0, out));
     return cq_builtin_number_of(c->ev, out->u.tensor, CQ_VAL_BOOL, out);
 }
 
@@ -435,6 +435,8 @@ const cq_builtin cq_builtins_of_sequences[] = {
     { "sum", sum, 1 },
     { "any", any, 1 },
     { "all", all, 1 },
+    { "zip", cq_builtin_zip, 1 },
+    { "enumerate", cq_builtin_enumerate, 1 },
     { "__is__", is_same, 2 },
     { "__isnot__", is_other, 2 },
     { "unchecked_unwrap_optional", first, 1 },

@@ -290,10 +290,10 @@ static cq_status copy_expanded(cq_builtin_call *c, cq_val *out)
     cq_track *t;
 
     if (c->n < 2 || c->args[0].kind != CQ_VAL_TENSOR || c->args[1].kind != CQ_VAL_TENSOR ||
-        !c->ev->capture || c->args[1].u.tensor->capture != c->ev->capture)
+        !c->ev->capture || !cq_is_tracked(&c->ev->capture->tracks, c->args[1].u.tensor))
         return cq_builtin_decline(c);
-    t = c->args[1].u.tensor->track;
-    if (!t->base || strcmp(t->op->schema->full, "aten::expand") != 0)
+    t = cq_track_of(&c->ev->capture->tracks, c->ev->cx, c->args[1].u.tensor);
+    if (!t || !t->base || strcmp(t->op->schema->full, "aten::expand") != 0)
         return cq_builtin_decline(c);
     args[0] = c->args[0];
     args[1] = t->args[0];

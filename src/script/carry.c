@@ -1,7 +1,8 @@
-/* Carrying values through a loop. A place starts in the form that every round leaves it in: a
- * sequence if its list grows, an optional if it is None at one end. The tensors and numbers of
- * that form, in order, are the parameters and results of the Loop. */
+/* Carrying values through a loop. A place starts in the form that every round leaves it in
+ * (form.h); the tensors and numbers of that form, in order, are the parameters and results of the
+ * Loop. */
 #include "script/carry.h"
+#include "script/form.h"
 #include "script/builtin.h"
 #include "script/join.h"
 
@@ -15,135 +16,6 @@ static cq_status no(cq_carry *c, const char *why)
 static cq_status failed(cq_carry *c)
 {
     return c->ev->cx->status != CQ_OK ? c->ev->cx->status : CQ_E_NO_MEMORY;
-}
-
-/* ---- forms ---- */
-
-static bool same_items(const cq_list *a, const cq_list *b);
-
-/* Whether b can be put into the form of a without changing that. */
-static bool same_form(cq_val a, cq_val b)
-{
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
-
-    if (cq_val_is_undefined(a))
-        return false;
-    if (cq_val_is_undefined(b))
-        return true;
-    if (ta && ta->kind == CQ_THING_OPTIONAL)
-        return b.kind == CQ_VAL_NONE || same_form(ta->self, cq_val_unwrap(b));
-    if (cq_sequence_of(a))
-        return b.kind == CQ_VAL_LIST;
-    if (a.kind != b.kind)
-        return false;
-    if (a.kind == CQ_VAL_TENSOR || cq_val_is_number(a))
-        return true;
-    if (a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE)
-        return !cq_sequence_of(b) && same_items(a.u.list, b.u.list);
-    if (a.kind == CQ_VAL_DICT) {
-        bool same = a.u.dict->n == b.u.dict->n;
-
-        for (size_t i = 0; i < a.u.dict->n && same; i++) {
-            cq_val *other = cq_dict_get(b.u.dict, a.u.dict->entries[i].key);
-
-            same = other && same_form(a.u.dict->entries[i].value, *other);
-        }
-        return same;
-    }
-    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls)
-        return same_items(ta->self.u.list, tb->self.u.list);
-    return cq_val_plainly_equal(a, b);
-}
-
-static bool same_items(const cq_list *a, const cq_list *b)
-{
-    bool same = a->n == b->n;
-
-    for (size_t i = 0; i < a->n && same; i++)
-        same = same_form(a->items[i], b->items[i]);
-    return same;
-}
-
-static cq_status common_form(cq_carry *c, cq_val a, cq_val b, cq_val *out);
-
-static cq_status common_items(cq_carry *c, const cq_list *a, const cq_list *b, cq_val_kind kind,
-                              cq_val *out)
-{
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, kind, out));
-    for (size_t i = 0; i < a->n; i++) {
-        cq_val v;
-
-        CQ_TRY(common_form(c, a->items[i], b->items[i], &v));
-        CQ_TRY(cq_list_push(out->u.list, v));
-    }
-    return CQ_OK;
-}
-
-static cq_status common_sequence(cq_carry *c, cq_val a, cq_val b, cq_val *out)
-{
-    cq_item_type item = { 0 };
-    cq_value    *v;
-
-    CQ_TRY(cq_item_type_of_list(&item, a));
-    CQ_TRY(cq_item_type_of_list(&item, b));
-    cq_item_type_limit(&item, c->node->block);
-    CQ_TRY(cq_sequence_value(c->ev, a, &item, &v));
-    return cq_sequence_list(c->ev, v, &item, cq_sequence_known_length(a), out);
-}
-
-static cq_status common_optional(cq_carry *c, cq_val a, cq_val b, cq_val *out)
-{
-    cq_thing  *t = cq_thing_as(a, CQ_THING_OPTIONAL);
-    cq_val     v = cq_val_unwrap(a), other = cq_val_unwrap(b);
-    cq_tensor *has = NULL;
-    cq_value  *value = t ? t->has : NULL;
-
-    if (!t) {
-        CQ_TRY(cq_eval_as_tensor(c->ev, cq_val_of_bool(a.kind != CQ_VAL_NONE), &has));
-        value = cq_capture_value(c->ev->capture, c->ev->cx, has);
-        if (!value)
-            return failed(c);
-    }
-    if (v.kind == CQ_VAL_NONE)
-        CQ_TRY(cq_eval_stand_in(c->ev, other, &v));
-    else if (other.kind != CQ_VAL_NONE)
-        CQ_TRY(common_form(c, v, other, &v));
-    return cq_eval_new_optional(c->ev, value, v, out);
-}
-
-/* a in the form that b can be put into as well. Runs outside of the body: of b, whose tensors are
- * of the body, only the form is looked at. */
-static cq_status common_form(cq_carry *c, cq_val a, cq_val b, cq_val *out)
-{
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
-
-    *out = a;
-    if (same_form(a, b))
-        return CQ_OK;
-    if (cq_val_is_undefined(a))
-        return cq_eval_stand_in(c->ev, b, out);
-    if (a.kind == CQ_VAL_NONE || b.kind == CQ_VAL_NONE || (ta && ta->kind == CQ_THING_OPTIONAL) ||
-        (tb && tb->kind == CQ_THING_OPTIONAL))
-        return common_optional(c, a, b, out);
-    if (a.kind == CQ_VAL_LIST && b.kind == CQ_VAL_LIST &&
-        (cq_sequence_of(b) || a.u.list->n != b.u.list->n))
-        return common_sequence(c, a, b, out);
-    if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind &&
-        a.u.list->n == b.u.list->n)
-        return common_items(c, a.u.list, b.u.list, a.kind, out);
-    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls) {
-        cq_val items;
-
-        CQ_TRY(common_items(c, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
-        return cq_eval_new_named(c->ev, ta, items, out);
-    }
-    if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
-        return no(c, "a dict changes its keys or the form of its values");
-    if (a.kind == CQ_VAL_STR && b.kind == CQ_VAL_STR)
-        return no(c, "a text changes");
-    return cq_eval_fail(c->ev, c->at, CQ_E_UNSUPPORTED,
-                        "a value changes from %s to %s in a loop of unknown length",
-                        cq_eval_type_name(a), cq_eval_type_name(b));
 }
 
 /* ---- the leaves of a form ---- */
@@ -246,6 +118,7 @@ static cq_type graph_type(cq_carry *c, const cq_carried *x, cq_value *v)
 
     if (x->kind == CQ_VAL_LIST)
         return (cq_type){ .kind = CQ_TYPE_LIST, .dtype = x->type.dtype, .rank = -1 };
+    g->symbols.guesses = true;
     for (int i = 0; i < x->type.rank; i++)
         sizes[i] = cq_int_is_open(x->type.sizes[i])
                        ? cq_symbol_fresh(&g->symbols, "d", x->start->type.sizes[i].value, v, i)
@@ -333,10 +206,34 @@ static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val 
     }
 }
 
+static cq_track *track_of(cq_carry *c, cq_val v)
+{
+    return cq_track_of(&c->ev->capture->tracks, c->ev->cx, v.u.tensor);
+}
+
+/* A round that changes a carried tensor in place changes whatever shares its memory. Tensors that
+ * are carried share none in the graph, so those that do in the program are refused. */
+static cq_status check_sharing(cq_carry *c, const cq_carried *x, cq_val like, cq_val now)
+{
+    cq_track *before, *after;
+
+    if (x->kind != CQ_VAL_TENSOR || !x->bound || x->bound->value == x->param)
+        return CQ_OK;
+    before = track_of(c, like);
+    after  = now.kind == CQ_VAL_TENSOR ? track_of(c, now) : NULL;
+    if ((before && before->base) || (after && after->base))
+        return no(c, "a tensor is changed in place that is a view of another");
+    return CQ_OK;
+}
+
 static cq_status bind_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
 {
+    cq_carried *x = &c->items[i];
+
     (void)now;
-    return as_value(c, &c->items[i], c->items[i].param, like, out);
+    CQ_TRY(as_value(c, x, x->param, like, out));
+    x->bound = out->kind == CQ_VAL_TENSOR ? track_of(c, *out) : NULL;
+    return CQ_OK;
 }
 
 /* A tensor that is changed in place holds v from now on. */
@@ -387,6 +284,7 @@ static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val
     cq_tensor   *t;
 
     *out = like;
+    CQ_TRY(check_sharing(c, x, like, now));
     if (x->kind != CQ_VAL_LIST) {
         CQ_TRY(cq_eval_as_tensor(c->ev, now, &t));
         x->end = cq_capture_value(c->ev->capture, c->ev->cx, t);
@@ -412,7 +310,7 @@ cq_status cq_carry_end(cq_carry *c)
 
     c->again = false;
     for (size_t i = 0; i < c->places.n; i++)
-        if (!same_form(c->places.items[i].start, cq_place_value(&c->places.items[i].place)))
+        if (!cq_form_is_same(c->places.items[i].start, cq_place_value(&c->places.items[i].place)))
             c->again = true;
     if (c->again)
         return CQ_OK; /* another form first */
@@ -483,19 +381,34 @@ static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
     return cq_place_set(c->ev, &p->place, start);
 }
 
+/* What a list or dict starts with must not change with it. */
+static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
+{
+    cq_val of = *start;
+    bool   found;
+
+    if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&
+        (start->kind != CQ_VAL_DICT || start->u.dict != place->where))
+        return CQ_OK;
+    return cq_eval_builtin(c->ev, "aten::copy", &of, 1, NULL, NULL, 0, start, &found);
+}
+
 static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)
 {
     cq_val    before = cq_place_value(place), start, holder = CQ_NONE;
     cq_thing *undefined = cq_thing_as(before, CQ_THING_UNDEFINED);
     cq_change p = *place;
 
-    if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0)
+    if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0 && undefined->text[0] != '%')
         return CQ_OK; /* first set in the body: it has no value from the round before */
     if (cq_path_is_only_holder(path, place) || cq_val_plainly_equal(before, place->old))
         return CQ_OK;
     if (undefined && cq_val_is_undefined(place->old))
         return CQ_OK;
-    CQ_TRY(common_form(c, before, place->old, &start));
+    if (undefined && strcmp(undefined->text, "%return") == 0)
+        before = cq_val_of_bool(false);
+    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before, place->old, &start));
+    CQ_TRY(own_copy(c, place, &start));
     p.old = CQ_NONE;
     if (p.kind == CQ_CHANGE_LIST)
         holder = cq_val_of_list(p.where);
@@ -528,9 +441,9 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
         cq_carried_place *p = &c->places.items[i];
         cq_val            end = cq_path_value(path, &p->place), start;
 
-        if (same_form(p->start, end))
+        if (cq_form_is_same(p->start, end))
             continue;
-        CQ_TRY(common_form(c, p->start, end, &start));
+        CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, p->start, end, &start));
         CQ_TRY(set_start(c, p, start));
         changed = true;
     }

@@ -13,6 +13,7 @@ typedef struct cq_carried {
     cq_item_type type;  /* of the tensor, or of the items of the list; open where it changes */
     cq_int       length; /* of the list; open: it changes */
     cq_value    *param, *end;
+    cq_track    *bound; /* of the tensor that is param in the body */
 } cq_carried;
 
 typedef struct cq_carried_place {

@@ -1,4 +1,5 @@
-/* Statements, expressions and calls. Values in flight belong to the context; what a variable
+/* Statements and expressions. Displays and comprehensions are in display.c, loops in loop.c, calls
+ * in call.c. Values in flight belong to the context; what a variable
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
 #include "script/sequence.h"
@@ -168,146 +169,6 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
 
 /* ---- expressions ---- */
 
-static cq_status eval_items(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind kind, cq_val *out)
-{
-    cq_list  *list;
-    cq_status status = CQ_OK;
-
-    CQ_TRY(cq_list_new(&list, 0));
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = kind, .u.list = list });
-    CQ_TRY(ev->cx->status);
-    for (size_t i = 0; i < exprs->n && status == CQ_OK; i++) {
-        const cq_ast_expr *x = exprs->items[i];
-        cq_val             v, items;
-        bool               known;
-
-        if (x->kind != CQ_X_STARRED) {
-            status = cq_eval_expr(ev, x, &v);
-            if (status == CQ_OK)
-                status = cq_list_push(list, v);
-            continue;
-        }
-        CQ_TRY(cq_eval_expr(ev, x->u.starred, &v));
-        CQ_TRY(cq_eval_items(ev, v, &items, &known));
-        if (!known)
-            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
-                                "the length of a list that is unpacked must be known");
-        for (size_t k = 0; k < items.u.list->n && status == CQ_OK; k++)
-            status = cq_list_push(list, items.u.list->items[k]);
-    }
-    return status;
-}
-
-static cq_status eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
-{
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-    CQ_TRY(ev->cx->status);
-    for (size_t i = 0; i < x->u.dict.n; i++) {
-        cq_val key, value;
-
-        if (x->u.dict.keys[i]) {
-            CQ_TRY(cq_eval_expr(ev, x->u.dict.keys[i], &key));
-            CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
-            CQ_TRY(cq_dict_set(dict, key, value));
-            continue;
-        }
-        CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
-        if (value.kind != CQ_VAL_DICT)
-            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** wants a dict, not %s",
-                                cq_eval_type_name(value));
-        for (size_t k = 0; k < value.u.dict->n; k++)
-            CQ_TRY(cq_dict_set(dict, value.u.dict->entries[k].key, value.u.dict->entries[k].value));
-    }
-    return CQ_OK;
-}
-
-static cq_status eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
-{
-    cq_str    s      = { 0 };
-    cq_status status = CQ_OK;
-    cq_text  *text   = NULL;
-
-    for (size_t i = 0; i < x->u.items.n && status == CQ_OK; i++) {
-        const cq_ast_expr *part = x->u.items.items[i];
-        cq_val             v;
-
-        if (part->kind == CQ_X_STR) {
-            cq_str_add_n(&s, part->u.str.text, part->u.str.len);
-            continue;
-        }
-        status = cq_eval_expr(ev, part, &v);
-        if (status == CQ_OK)
-            status = cq_eval_format(ev, &s, v, false);
-    }
-    if (status == CQ_OK)
-        status = s.status;
-    if (status == CQ_OK)
-        status = cq_text_new(&text, cq_str_text(&s), s.len);
-    cq_str_clear(&s);
-    *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
-    return status == CQ_OK ? ev->cx->status : status;
-}
-
-static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val result)
-{
-    const cq_ast_for *f;
-    cq_val            iterable, items;
-    bool              known, truth = true;
-    cq_value         *symbol;
-
-    if (loop == x->u.comp.n) {
-        cq_val key, value;
-
-        CQ_TRY(cq_eval_expr(ev, x->u.comp.value, &value));
-        if (!x->u.comp.key)
-            return cq_list_push(result.u.list, value);
-        CQ_TRY(cq_eval_expr(ev, x->u.comp.key, &key));
-        return cq_dict_set(result.u.dict, key, value);
-    }
-    f = &x->u.comp.loops[loop];
-    CQ_TRY(cq_eval_expr(ev, f->iter, &iterable));
-    CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
-    if (!known)
-        return cq_eval_fail(ev, f->iter->at, CQ_E_UNSUPPORTED,
-                            "the length of what a comprehension goes through must be known");
-    for (size_t i = 0; i < items.u.list->n; i++) {
-        CQ_TRY(cq_eval_assign(ev, f->target, items.u.list->items[i]));
-        truth = true;
-        for (size_t k = 0; k < f->tests.n && truth; k++) {
-            cq_val v;
-
-            CQ_TRY(cq_eval_expr(ev, f->tests.items[k], &v));
-            CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
-            if (!known)
-                return cq_eval_fail(ev, f->tests.items[k]->at, CQ_E_UNSUPPORTED,
-                                    "a condition in a comprehension must be known");
-        }
-        if (truth)
-            CQ_TRY(eval_comp_loop(ev, x, loop + 1, result));
-    }
-    return CQ_OK;
-}
-
-static cq_status eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
-{
-    cq_list *list;
-
-    if (!x->u.comp.key) {
-        CQ_TRY(cq_list_new(&list, 0));
-        *out = cq_ctx_own(ev->cx, cq_val_of_list(list));
-    } else {
-        cq_dict *dict;
-
-        CQ_TRY(cq_dict_new(&dict));
-        *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-    }
-    CQ_TRY(ev->cx->status);
-    return eval_comp_loop(ev, x, 0, *out);
-}
-
 static cq_status negate(cq_eval *ev, cq_val *v)
 {
     bool found;
@@ -387,7 +248,7 @@ static cq_status eval_choice(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     CQ_TRY(cq_eval_expr(ev, x->u.choice.test, &test));
     CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
     if (!known)
-        return cq_eval_if_else(ev, x, symbol, out);
+        return cq_eval_if_else(ev, x, symbol, truth, out);
     return cq_eval_expr(ev, truth ? x->u.choice.then : x->u.choice.other, out);
 }
 
@@ -427,7 +288,7 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(cq_text_new(&text, x->u.str.text, x->u.str.len));
         *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
         return ev->cx->status;
-    case CQ_X_FSTR: return eval_fstring(ev, x, out);
+    case CQ_X_FSTR: return cq_eval_fstring(ev, x, out);
     case CQ_X_NAME: return look_up(ev, x, out);
     case CQ_X_ATTR:
         CQ_TRY(cq_eval_expr(ev, x->u.attr.object, &v));
@@ -448,11 +309,11 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     case CQ_X_OR: return eval_and_or(ev, x, out);
     case CQ_X_COMPARE: return eval_compare(ev, x, out);
     case CQ_X_IF_ELSE: return eval_choice(ev, x, out);
-    case CQ_X_LIST: return eval_items(ev, &x->u.items, CQ_VAL_LIST, out);
-    case CQ_X_TUPLE: return eval_items(ev, &x->u.items, CQ_VAL_TUPLE, out);
-    case CQ_X_DICT: return eval_dict(ev, x, out);
+    case CQ_X_LIST: return cq_eval_items_of(ev, &x->u.items, CQ_VAL_LIST, out);
+    case CQ_X_TUPLE: return cq_eval_items_of(ev, &x->u.items, CQ_VAL_TUPLE, out);
+    case CQ_X_DICT: return cq_eval_dict(ev, x, out);
     case CQ_X_LIST_COMP:
-    case CQ_X_DICT_COMP: return eval_comp(ev, x, out);
+    case CQ_X_DICT_COMP: return cq_eval_comp(ev, x, out);
     case CQ_X_ELLIPSIS:
     case CQ_X_SLICE:
     case CQ_X_STARRED: break;
@@ -565,112 +426,6 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     return cq_eval_assign(ev, target, result);
 }
 
-/* One round of a loop, with its item if it has one. Sets *over to true when the loop is over. */
-static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_flow *flow, bool *over)
-{
-    if (*flow == CQ_FLOW_MAYBE) {
-        CQ_TRY(cq_exit_round(ev, s, item, flow));
-        *flow = CQ_FLOW_MAYBE;
-    } else {
-        if (s->u.loop.target)
-            CQ_TRY(cq_eval_assign(ev, s->u.loop.target, item));
-        CQ_TRY(cq_eval_block(ev, &s->u.loop.body, 0, flow));
-    }
-    *over = *flow == CQ_FLOW_BREAK || *flow == CQ_FLOW_RETURN;
-    if (*flow == CQ_FLOW_MAYBE)
-        return cq_exit_clear(ev, CQ_EXIT_CONTINUE);
-    if (*flow != CQ_FLOW_RETURN)
-        *flow = CQ_FLOW_NEXT;
-    return cq_eval_step(ev);
-}
-
-/* After a loop a break is forgotten, but not a return. */
-static cq_status loop_end(cq_eval *ev, cq_flow *flow)
-{
-    cq_val returned;
-
-    if (*flow != CQ_FLOW_MAYBE)
-        return CQ_OK;
-    CQ_TRY(cq_exit_clear(ev, CQ_EXIT_BREAK));
-    CQ_TRY(cq_exit_flag(ev, CQ_EXIT_RETURN, &returned));
-    if (!returned.u.b.origin && !returned.u.b.value)
-        *flow = CQ_FLOW_NEXT;
-    return CQ_OK;
-}
-
-static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
-{
-    bool     over = false;
-    uint64_t rounds = 0;
-
-    *flow = CQ_FLOW_NEXT;
-    while (!over) {
-        bool      known, truth;
-        cq_value *symbol;
-        cq_val    test;
-
-        CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
-        CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
-        if (!known || *flow == CQ_FLOW_MAYBE || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL)) {
-            CQ_TRY(cq_eval_loop(ev, s, CQ_NONE, flow));
-            return loop_end(ev, flow);
-        }
-        if (!truth)
-            break;
-        rounds++;
-        CQ_TRY(loop_round(ev, s, CQ_NONE, flow, &over));
-    }
-    return loop_end(ev, flow);
-}
-
-/* The rounds of a for over a range of known numbers, or over a list. */
-static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_thing *range,
-                             const cq_list *list, int64_t n, cq_flow *flow)
-{
-    bool over = false;
-
-    *flow = CQ_FLOW_NEXT;
-    for (int64_t i = 0; (list ? i < (int64_t)list->n : i < n) && !over; i++)
-        CQ_TRY(loop_round(ev, s,
-                          list ? list->items[i]
-                               : cq_val_of_i64(range->start.value + i * range->step.value),
-                          flow, &over));
-    return loop_end(ev, flow);
-}
-
-static cq_status eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
-{
-    cq_val    iterable, items;
-    cq_thing *range;
-    cq_status status;
-    bool      known = true;
-    int64_t   n = 0;
-
-    CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
-    iterable = cq_val_unwrap(iterable);
-    items    = iterable;
-    range    = cq_thing_as(iterable, CQ_THING_RANGE);
-    if (range) {
-        int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
-
-        n     = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
-                                      : range->start.value - range->stop.value - range->step.value - 1;
-        n     = step && n > 0 ? n / step : 0;
-        known = !range->start.expr && !range->stop.expr && !range->step.expr &&
-                !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
-    } else {
-        CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
-    }
-    if (!known) {
-        CQ_TRY(cq_eval_loop(ev, s, iterable, flow));
-        return loop_end(ev, flow);
-    }
-    cq_val_retain(items);
-    status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n, flow);
-    cq_val_release(items);
-    return status;
-}
-
 static cq_status eval_raise(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_str    text = { 0 };
@@ -778,11 +533,11 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block
         if (known)
             return cq_eval_block(ev, truth ? &s->u.branch.then : &s->u.branch.other, 0, flow);
         *rest_done = true; /* it says so again if it left the rest to us */
-        CQ_TRY(cq_eval_if(ev, s, block, at + 1, symbol, flow));
+        CQ_TRY(cq_eval_if(ev, s, block, at + 1, symbol, truth, flow));
         *rest_done = *flow != CQ_FLOW_NEXT;
         return CQ_OK;
-    case CQ_S_WHILE: return eval_while(ev, s, flow);
-    case CQ_S_FOR: return eval_for(ev, s, flow);
+    case CQ_S_WHILE: return cq_eval_while(ev, s, flow);
+    case CQ_S_FOR: return cq_eval_for(ev, s, flow);
     case CQ_S_WITH: return eval_with(ev, s, flow);
     case CQ_S_RETURN:
         v = CQ_NONE;

@@ -46,6 +46,7 @@ typedef enum cq_thing_kind {
     CQ_THING_ENUM,      /* a member */
     CQ_THING_NAMED,     /* a NamedTuple */
     CQ_THING_RANGE,
+    CQ_THING_ZIP,       /* several things side by side, one of them of unknown length */
     CQ_THING_OPTIONAL,  /* a value or None, as only the run tells */
     CQ_THING_UNDEFINED  /* no value on some path; using it is the error `text` */
 } cq_thing_kind;
@@ -67,7 +68,7 @@ struct cq_thing {
     cq_ast_def   *def;
     cq_ast_class *cls; /* of CLASS, OBJECT, ENUM, NAMED */
     const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
-    cq_val        self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED */
+    cq_val        self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts of ZIP */
     cq_frame     *closure; /* of a nested function; borrowed from the frame below */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
     cq_int        start, stop, step; /* of a RANGE */
@@ -239,9 +240,19 @@ cq_status cq_exit_round(cq_eval *ev, const cq_ast_stmt *loop, cq_val item, cq_fl
 
 /* branch.c, loop.c */
 cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,
-                     cq_value *condition, cq_flow *flow);
-cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, cq_val *out);
-cq_status cq_eval_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val count, cq_flow *flow);
+                     cq_value *condition, bool example, cq_flow *flow);
+cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
+                          cq_val *out);
+cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow);
+cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow);
+/* A for over something of unknown length, or a while (over is None). */
+cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow);
+
+/* display.c: [a, *b], {k: v}, f"{x}", comprehensions. */
+cq_status cq_eval_items_of(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind kind, cq_val *out);
+cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
+cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
+cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 
 /* builtin.c: functions by name, "aten::len", "prim::RaiseException", "annotate". Sets *found. */
 cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,

@@ -110,7 +110,8 @@ static cq_status unless(cq_eval *ev, cq_val flag, const cq_ast_block *b, cq_flow
     assign.u.assign.value   = &truth;
     s.u.branch.then         = (cq_ast_block){ &items, name ? 1 : 0 };
     s.u.branch.other        = *b;
-    return cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, flag.u.b.origin, flow);
+    return cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, flag.u.b.origin,
+                      flag.u.b.value, flow);
 }
 
 cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)

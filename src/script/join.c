@@ -74,17 +74,20 @@ cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *oth
 {
     cq_graph *g = j->ev->capture->graph;
     cq_value *v = *out = cq_ir_value_new(g, type);
+    cq_value *like = j->example ? then : other;
     cq_int    sizes[CQ_MAX_RANK];
 
     if (!v)
         return g->status;
+    g->symbols.guesses = true;
     v->node  = j->node;
     v->block = j->node->block;
     v->index = (uint32_t)j->outputs.n;
     if (type.kind == CQ_TYPE_TENSOR) {
         for (int i = 0; i < type.rank; i++) /* an unknown size is the output's own */
-            sizes[i] = cq_int_is_open(type.sizes[i]) ? cq_symbol_fresh(&g->symbols, "d", 1, v, i)
-                                                     : type.sizes[i];
+            sizes[i] = cq_int_is_open(type.sizes[i])
+                           ? cq_symbol_fresh(&g->symbols, "d", like->type.sizes[i].value, v, i)
+                           : type.sizes[i];
         v->type = cq_ir_tensor_type(g, type.dtype, (size_t)type.rank, sizes);
     }
     CQ_TRY(cq_vec_push(&j->outputs, v));

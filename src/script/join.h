@@ -9,6 +9,7 @@ typedef struct cq_join {
     cq_eval *ev;
     cq_node *node;     /* the If */
     cq_path *paths[2]; /* what its sides did */
+    bool     example;  /* the condition on the example, as far as that is known */
     CQ_VEC(cq_value *) outputs;
 } cq_join;
 

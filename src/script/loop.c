@@ -1,5 +1,6 @@
-/* A loop whose length only the run tells. Its body becomes the block of a Loop; every place that
- * the body changes is carried from round to round.
+/* Loops. One of known length is run, round by round. The body of one whose length only the run of
+ * the model tells becomes the block of a Loop; every place that the body changes is carried from
+ * round to round.
  *
  * The body is explored a first time to find those places. Then it is explored with each of them
  * holding parameters of the block, again and again until what comes out is of the form of what
@@ -55,24 +56,62 @@ static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
     return cq_eval_truth(ev, test, known, truth, symbol);
 }
 
+/* ---- what is gone through ---- */
+
+static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
+{
+    cq_thing *t = cq_thing_of(over);
+    bool      found;
+
+    if (t && t->kind == CQ_THING_RANGE)
+        return cq_eval_builtin(ev, "aten::__range_length",
+                               (cq_val[]){ cq_val_of_int(t->start), cq_val_of_int(t->stop),
+                                           cq_val_of_int(t->step) },
+                               3, NULL, NULL, 0, out, &found);
+    if (!t || t->kind != CQ_THING_ZIP)
+        return cq_eval_builtin(ev, "aten::len", &over, 1, NULL, NULL, 0, out, &found);
+    for (size_t i = 0; i < t->self.u.list->n; i++) { /* as long as the shortest */
+        cq_val n;
+
+        CQ_TRY(length_of(ev, t->self.u.list->items[i], &n));
+        *out = i ? cq_val_of_int(cq_int_min(ev->cx->symbols, out->u.i, n.u.i)) : n;
+    }
+    return CQ_OK;
+}
+
+static cq_status item_of(cq_eval *ev, cq_val over, cq_int i, cq_val *out)
+{
+    cq_thing *t = cq_thing_of(over);
+
+    if (t && t->kind == CQ_THING_RANGE) {
+        *out = cq_val_of_int(
+            cq_int_add(ev->cx->symbols, t->start, cq_int_mul(ev->cx->symbols, i, t->step)));
+        return CQ_OK;
+    }
+    if (!t || t->kind != CQ_THING_ZIP)
+        return cq_eval_get_item(ev, over, cq_val_of_int(i), out);
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_TUPLE, out));
+    for (size_t k = 0; k < t->self.u.list->n; k++) {
+        cq_val part;
+
+        CQ_TRY(item_of(ev, t->self.u.list->items[k], i, &part));
+        CQ_TRY(cq_list_push(out->u.list, part));
+    }
+    return CQ_OK;
+}
+
 /* ---- the body ---- */
 
 /* The loop variable, from the number of the round. */
 static cq_status set_target(loop *l, cq_value *round)
 {
-    cq_eval  *ev    = l->ev;
-    cq_thing *range = cq_thing_as(l->over, CQ_THING_RANGE);
-    cq_int    i     = cq_symbol_fresh(ev->cx->symbols, "i", 0, round, -1);
-    cq_val    item;
+    cq_int i = cq_symbol_fresh(l->ev->cx->symbols, "i", 0, round, -1);
+    cq_val item;
 
     if (l->over.kind == CQ_VAL_NONE)
         return CQ_OK;
-    if (range)
-        item = cq_val_of_int(cq_int_add(ev->cx->symbols, range->start,
-                                        cq_int_mul(ev->cx->symbols, i, range->step)));
-    else
-        CQ_TRY(cq_eval_get_item(ev, l->over, cq_val_of_int(i), &item));
-    return cq_eval_assign(ev, l->stmt->u.loop.target, item);
+    CQ_TRY(item_of(l->ev, l->over, i, &item));
+    return cq_eval_assign(l->ev, l->stmt->u.loop.target, item);
 }
 
 static cq_status explore_round(loop *l, cq_value *round)
@@ -130,20 +169,14 @@ static cq_status make_inputs(loop *l)
     cq_eval    *ev     = l->ev;
     size_t      n      = l->carry.n;
     cq_operand *inputs = cq_arena_array(ev->capture->graph->arena, n + 2, sizeof *inputs);
-    cq_thing   *range  = cq_thing_as(l->over, CQ_THING_RANGE);
     cq_val      count  = cq_val_of_i64(INT64_MAX);
-    bool        known, truth, found;
+    bool        known, truth;
     cq_value   *symbol;
 
     if (!inputs)
         return CQ_E_NO_MEMORY;
-    if (range)
-        CQ_TRY(cq_eval_builtin(ev, "aten::__range_length",
-                               (cq_val[]){ cq_val_of_int(range->start), cq_val_of_int(range->stop),
-                                           cq_val_of_int(range->step) },
-                               3, NULL, NULL, 0, &count, &found));
-    else if (l->over.kind != CQ_VAL_NONE)
-        CQ_TRY(cq_eval_builtin(ev, "aten::len", &l->over, 1, NULL, NULL, 0, &count, &found));
+    if (l->over.kind != CQ_VAL_NONE)
+        CQ_TRY(length_of(ev, l->over, &count));
     CQ_TRY(condition(l, &symbol, &known, &truth));
     inputs[0] = (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = count.u.i };
     inputs[1] = known ? (cq_operand){ .kind = CQ_OPERAND_BOOL, .u.b = truth } : CQ_OPERAND_OF(symbol);
@@ -174,13 +207,13 @@ static cq_status convert(loop *l)
     return cq_exit_clear(l->ev, CQ_EXIT_BREAK | CQ_EXIT_CONTINUE);
 }
 
-cq_status cq_eval_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow)
+static cq_status open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow)
 {
     loop      l = { .ev = ev, .stmt = s, .over = over };
     cq_status status;
 
-    if (!cq_thing_as(over, CQ_THING_RANGE) && over.kind != CQ_VAL_TENSOR && over.kind != CQ_VAL_NONE &&
-        over.kind != CQ_VAL_LIST)
+    if (!cq_thing_as(over, CQ_THING_RANGE) && !cq_thing_as(over, CQ_THING_ZIP) &&
+        over.kind != CQ_VAL_TENSOR && over.kind != CQ_VAL_NONE && over.kind != CQ_VAL_LIST)
         return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "%s of unknown length cannot be gone through",
                             cq_eval_type_name(over));
     l.node = cq_capture_node(ev->capture, ev->cx, "prim::Loop", NULL, 0, 0);
@@ -190,5 +223,115 @@ cq_status cq_eval_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *
     status  = convert(&l);
     cq_carry_clear(&l.carry);
     *flow = l.flow;
+    return status;
+}
+
+/* After a loop a break is forgotten, but not a return. */
+static cq_status loop_end(cq_eval *ev, cq_flow *flow)
+{
+    cq_val returned;
+
+    if (*flow != CQ_FLOW_MAYBE)
+        return CQ_OK;
+    CQ_TRY(cq_exit_clear(ev, CQ_EXIT_BREAK));
+    CQ_TRY(cq_exit_flag(ev, CQ_EXIT_RETURN, &returned));
+    if (!returned.u.b.origin && !returned.u.b.value)
+        *flow = CQ_FLOW_NEXT;
+    return CQ_OK;
+}
+
+cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow)
+{
+    CQ_TRY(open_loop(ev, s, over, flow));
+    return loop_end(ev, flow);
+}
+
+/* ---- rounds one by one ---- */
+
+/* One round of a loop, with its item if it has one. Sets *over to true when the loop is over. */
+static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_flow *flow, bool *over)
+{
+    if (*flow == CQ_FLOW_MAYBE) {
+        CQ_TRY(cq_exit_round(ev, s, item, flow));
+        *flow = CQ_FLOW_MAYBE;
+    } else {
+        if (s->u.loop.target)
+            CQ_TRY(cq_eval_assign(ev, s->u.loop.target, item));
+        CQ_TRY(cq_eval_block(ev, &s->u.loop.body, 0, flow));
+    }
+    *over = *flow == CQ_FLOW_BREAK || *flow == CQ_FLOW_RETURN;
+    if (*flow == CQ_FLOW_MAYBE)
+        return cq_exit_clear(ev, CQ_EXIT_CONTINUE);
+    if (*flow != CQ_FLOW_RETURN)
+        *flow = CQ_FLOW_NEXT;
+    return cq_eval_step(ev);
+}
+
+cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+{
+    bool     over = false;
+    uint64_t rounds = 0;
+
+    *flow = CQ_FLOW_NEXT;
+    while (!over) {
+        bool      known, truth;
+        cq_value *symbol;
+        cq_val    test;
+
+        CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
+        CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
+        if (!known || *flow == CQ_FLOW_MAYBE || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
+            return cq_eval_open_loop(ev, s, CQ_NONE, flow);
+        if (!truth)
+            break;
+        rounds++;
+        CQ_TRY(loop_round(ev, s, CQ_NONE, flow, &over));
+    }
+    return loop_end(ev, flow);
+}
+
+/* The rounds of a for over a range of known numbers, or over a list. */
+static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_thing *range,
+                             const cq_list *list, int64_t n, cq_flow *flow)
+{
+    bool over = false;
+
+    *flow = CQ_FLOW_NEXT;
+    for (int64_t i = 0; (list ? i < (int64_t)list->n : i < n) && !over; i++)
+        CQ_TRY(loop_round(ev, s,
+                          list ? list->items[i]
+                               : cq_val_of_i64(range->start.value + i * range->step.value),
+                          flow, &over));
+    return loop_end(ev, flow);
+}
+
+cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+{
+    cq_val    iterable, items;
+    cq_thing *range;
+    cq_status status;
+    bool      known = true;
+    int64_t   n = 0;
+
+    CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
+    iterable = cq_val_unwrap(iterable);
+    items    = iterable;
+    range    = cq_thing_as(iterable, CQ_THING_RANGE);
+    if (range) {
+        int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
+
+        n     = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
+                                      : range->start.value - range->stop.value - range->step.value - 1;
+        n     = step && n > 0 ? n / step : 0;
+        known = !range->start.expr && !range->stop.expr && !range->step.expr &&
+                !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
+    } else {
+        CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
+    }
+    if (!known)
+        return cq_eval_open_loop(ev, s, iterable, flow);
+    cq_val_retain(items);
+    status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n, flow);
+    cq_val_release(items);
     return status;
 }

@@ -250,6 +250,7 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
     for (int i = 0; i < item->rank; i++)
         sizes[i] = cq_int_is_open(item->sizes[i]) ? cq_symbol_fresh(&g->symbols, "d", 1, v, i)
                                                   : item->sizes[i];
+    g->symbols.guesses = true;
     v->type = cq_ir_tensor_type(g, item->dtype, (size_t)item->rank, sizes);
     t       = cq_capture_tensor(ev->capture, ev->cx, v);
     if (!t)

@@ -63,7 +63,7 @@ const char *cq_eval_type_name(cq_val v)
 {
     static const char *const things[] = { "module", "function", "function", "method",
                                           "class",  "object",   "enum",     "NamedTuple",
-                                          "range",  "Optional", "undefined" };
+                                          "range",  "zip",      "Optional", "undefined" };
     cq_thing *t = cq_thing_of(v);
 
     if (!t)

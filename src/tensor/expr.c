@@ -422,3 +422,29 @@ const char *cq_int_text(cq_int a, char *buffer)
     snprintf(buffer, 24, "%lld", (long long)a.value);
     return buffer;
 }
+
+static bool is_natural_atom(const cq_atom *a)
+{
+    switch (a->kind) {
+    case CQ_ATOM_SYMBOL: return a->axis >= 0;
+    case CQ_ATOM_MAX: return cq_int_is_natural(a->a) || cq_int_is_natural(a->b);
+    case CQ_ATOM_MOD: return cq_int_is_natural(a->b);
+    default: return cq_int_is_natural(a->a) && cq_int_is_natural(a->b);
+    }
+}
+
+bool cq_int_is_natural(cq_int a)
+{
+    if (!a.expr)
+        return a.value >= 0;
+    for (size_t i = 0; i < a.expr->n_terms; i++) {
+        const cq_term *t = &a.expr->terms[i];
+
+        if (t->factor < 0)
+            return false;
+        for (int k = 0; k < t->n_atoms; k++)
+            if (!is_natural_atom(t->atoms[k]))
+                return false;
+    }
+    return true;
+}

@@ -58,6 +58,7 @@ typedef struct cq_symbols {
     cq_arena *arena; /* borrowed; lives as long as the tensors that use the symbols */
     cq_map    exprs, atoms;
     unsigned  n_fresh, n_long;
+    bool      guesses; /* some symbols have an example that is only a guess */
     bool      failed; /* out of memory: results are plain numbers from then on */
 } cq_symbols;
 
@@ -96,6 +97,9 @@ static inline bool cq_int_same(cq_int a, cq_int b)
 
 /* The expression if it is one symbol alone, else NULL. */
 const cq_atom *cq_int_symbol(cq_int a);
+
+/* Surely not negative: made of sizes, without subtractions. */
+bool cq_int_is_natural(cq_int a);
 
 /* "3" or "2*batch+1"; buffer of at least 24 bytes is used for plain numbers. */
 const char *cq_int_text(cq_int a, char *buffer);

@@ -12,8 +12,11 @@ static cq_status done(cq_sym *s, cq_value *x)
 static cq_value *scaled(cq_sym *s, const char *arg, const char *factor)
 {
     cq_value *x = cq_sym_operand(s, arg);
-    double    a = cq_sym_f64(s, factor);
+    double    a;
 
+    if (cq_sym_is_tensor(s, factor) || cq_sym_int(s, factor).expr) /* a number of the graph */
+        return CQ_2("Mul", x, cq_sym_in_as(s, factor, cq_sym_dtype(s, x)));
+    a = cq_sym_f64(s, factor);
     if (a == 1)
         return x;
     if (!cq_sym_is_tensor(s, arg))

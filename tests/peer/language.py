@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""Programs in TorchScript (language_models.py) against the real PyTorch: as archives of scripted
+functions and as plain source. Each is exported from an example; the onnx checker has to accept the
+model, ONNX Runtime has to give PyTorch's results for arguments that take every branch and other
+numbers of rounds, and `calque run` has to give them from the program itself.
+
+    language.py [NAME …]
+"""
+import inspect
+import json
+import pathlib
+import sys
+import tempfile
+import warnings
+
+import conformance
+import peers
+from peers import Report, calque, check_onnx, expect_close, run_ort
+
+HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import Tensor\n" \
+         "from typing import Dict, List, NamedTuple, Optional, Tuple\n\n"
+
+
+def source_of(fn):
+    """The function with all functions that it calls, without their decorators."""
+    import language_models
+    names, texts, todo = set(), [], [fn]
+    while todo:
+        one = todo.pop()
+        text = inspect.getsource(one)
+        texts.append(text[text.index("def "):])
+        for name in one.__code__.co_names:
+            called = getattr(language_models, name, None)
+            if inspect.isfunction(called) and name not in names:
+                names.add(name)
+                todo.append(called)
+    return HEADER + "\n\n".join(texts)
+
+
+def write_model(folder, fn, kind, example):
+    import torch
+    if kind == "source":
+        path = folder / "model.py"
+        path.write_text(source_of(fn))
+        return path, ["--entry", fn.__name__]
+    path = folder / "model.pt"
+    module = torch.jit.script(fn) if kind == "script" else torch.jit.trace(fn, tuple(example))
+    torch.jit.save(module, str(path))
+    return path, []
+
+
+def run_program(folder, model, entry, args, i):
+    """The results of calque's evaluator."""
+    import numpy as np
+    example, out = folder / f"example{i}", folder / f"out{i}"
+    example.mkdir()
+    conformance.write_example(example, args)
+    code, _, error = calque("run", model, *entry, "--example", example, "-o", out)
+    assert code == 0, f"set {i}: run: " + " ".join(error.split())
+    files = sorted(out.iterdir(), key=lambda f: int(f.stem.split("_")[1]))
+    return [read_pb(f) for f in files]
+
+
+def read_pb(path):
+    import onnx
+    from onnx import numpy_helper
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(path.read_bytes())
+    return numpy_helper.to_array(tensor)
+
+
+def check(name, kind):
+    import copy
+    import torch
+    import language_models
+    torch.manual_seed(1)
+    fn, makers, axes, _, refused = language_models.PROGRAMS[name]
+    sets = [make() for make in makers]
+    with tempfile.TemporaryDirectory() as place, torch.no_grad():
+        folder = pathlib.Path(place)
+        model, entry = write_model(folder, fn, kind, sets[0])
+        conformance.write_example(folder, sets[0])
+        n = len(conformance.graph_inputs(sets[0]))
+        out = folder / "model.onnx"
+        command = ["export", model, *entry, "--example", folder, "-o", out, "--input-names",
+                   ",".join(f"in_{i}" for i in range(n))]
+        if axes:
+            command += ["--dynamic-axes", json.dumps(axes)]
+        code, _, error = calque(*command)
+        if refused:
+            assert code == 1 and refused in error, f"not refused: {code} " + " ".join(error.split())
+            return
+        assert code == 0, "export: " + " ".join(error.split())
+        check_onnx(out)
+        inputs = peers.session_of(str(out), (out.stat().st_mtime_ns,), "basic").inputs
+        for i, args in enumerate(sets):
+            want = [leaf.numpy() for leaf in conformance.leaves(fn(*copy.deepcopy(args)))]
+            feeds = {f"in_{k}": value for k, value in enumerate(conformance.graph_inputs(args))}
+            got = run_ort(out, {key: feeds[key] for key in inputs})
+            expect_close(got, want, name=f"set {i}")
+            expect_close(run_program(folder, model, entry, args, i), want, name=f"run, set {i}")
+
+
+def main():
+    report = Report(__file__)
+    if not report.needs("torch", "onnx", "ort"):
+        return report.finish()
+    import language_models
+    warnings.simplefilter("ignore")
+    for name, (_, _, _, kinds, _) in language_models.PROGRAMS.items():
+        for kind in kinds:
+            case = f"{name}.{kind}"
+            if not sys.argv[1:] or any(a in case for a in sys.argv[1:]):
+                with report.case(case):
+                    check(name, kind)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -27,24 +27,27 @@ static void write_finding(cli_report *report, const char *path, const cq_onnx_fi
         write_field("where", f->where);
         write_field("what", f->what);
         write_field("hint", f->hint);
+        write_field("severity", f->is_warning ? "warning" : "error");
         putchar('}');
+        report->n++;
     } else {
         const char *const fields[] = { path, f->code, f->where, f->what };
+        FILE             *out      = f->is_warning ? stderr : stdout;
 
+        fputs(f->is_warning ? "warning: " : "", out);
         for (size_t i = 0; i < 4; i++) {
-            fputs(i ? ": " : "", stdout);
-            cli_put_text(stdout, fields[i]);
+            fputs(i ? ": " : "", out);
+            cli_put_text(out, fields[i]);
         }
-        putchar('\n');
+        fputc('\n', out);
     }
-    report->n++;
 }
 
 /* The last failure of the library as a finding. */
 static void write_failure(cli_report *report, const char *path, const char *code)
 {
     const cq_error       *error = cq_last_error();
-    const cq_onnx_finding f     = { code, error->where, error->message, error->hint };
+    const cq_onnx_finding f     = { code, error->where, error->message, error->hint, false };
 
     write_finding(report, path, &f);
 }
@@ -54,22 +57,25 @@ static void write_failure(cli_report *report, const char *path, const char *code
 static bool check_model(cli_report *report, const char *path, cq_onnx_model *model)
 {
     cq_onnx_findings *findings = NULL;
-    size_t            n        = 1;
+    size_t            n_errors = 0;
 
     if (cq_onnx_model_check(&findings, model) != CQ_OK) {
         cli_fail();
         return false;
     }
-    n = cq_onnx_findings_count(findings);
-    for (size_t i = 0; i < n; i++)
-        write_finding(report, path, cq_onnx_findings_at(findings, i));
+    for (size_t i = 0; i < cq_onnx_findings_count(findings); i++) {
+        const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
+
+        write_finding(report, path, f);
+        n_errors += !f->is_warning;
+    }
     cq_onnx_findings_free(findings);
-    if (n == 0 && report->full &&
+    if (n_errors == 0 && report->full &&
         cq_onnx_model_infer(model, CQ_ONNX_INFER_STRICT | CQ_ONNX_INFER_CHECK_TYPES) != CQ_OK) {
         write_failure(report, path, "inference");
-        n = 1;
+        n_errors = 1;
     }
-    return n == 0;
+    return n_errors == 0;
 }
 
 /* Whether the file is a valid model. One that cannot be read is an error, but the others still
@@ -106,17 +112,19 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     { "full", NULL, "also whether all types and shapes fit together", 0 },
-    { "json", NULL, "a JSON list of objects: file, code, where, what, hint", 0 },
+    { "json", NULL, "a JSON list of objects: file, code, where, what, hint, severity", 0 },
     { 0 },
 };
 
 const cli_verb cli_verb_check = {
-    .name         = "check",
-    .operands     = "FILE…",
-    .summary      = "everything that is wrong with ONNX models",
-    .about        = "Prints every violation of the rules of ONNX, one a line, FILE: CODE: where: what.\n"
-                    "Silent when all models are valid; the exit code is 1 when one is not.",
-    .options      = options,
+    .name     = "check",
+    .operands = "FILE…",
+    .summary  = "everything that is wrong with ONNX models",
+    .about   = "Prints every violation of the rules of ONNX, one a line, FILE: CODE: where: what.\n"
+               "Silent when all models are valid; the exit code is 1 when one is not. What is wrong "
+               "though\n"
+               "onnx.checker 1.12 lets it pass is a warning, on standard error.",
+    .options = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
     .run          = run,

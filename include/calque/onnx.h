@@ -69,16 +69,17 @@ CQ_API cq_status cq_onnx_model_load_text(cq_onnx_model **out, const char *path);
 /* What is wrong with a model: all of it, in the order of the model. Texts belong to the
  * list. */
 typedef struct cq_onnx_finding {
-    const char *code;  /* stable: "graph-name-missing" */
-    const char *where; /* "graph main > node /conv/Conv (Conv) > attribute pads" */
-    const char *what;  /* "the graph has no name" */
-    const char *hint;  /* what to do about it */
+    const char *code;       /* stable: "graph-name-missing" */
+    const char *where;      /* "graph main > node /conv/Conv (Conv) > attribute pads" */
+    const char *what;       /* "the graph has no name" */
+    const char *hint;       /* what to do about it */
+    bool        is_warning; /* it is wrong, but onnx.checker 1.12 lets it pass */
 } cq_onnx_finding;
 
 typedef struct cq_onnx_findings cq_onnx_findings;
 
-/* Fails only when it cannot look; a bad model is CQ_OK with findings. Free *out with
- * cq_onnx_findings_free. */
+/* Fails only when it cannot look; a bad model is CQ_OK with findings. It is valid if all of them
+ * are warnings. Free *out with cq_onnx_findings_free. */
 CQ_API cq_status cq_onnx_model_check(cq_onnx_findings **out, const cq_onnx_model *model);
 
 CQ_API size_t                 cq_onnx_findings_count(const cq_onnx_findings *findings);

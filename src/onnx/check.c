@@ -1,5 +1,5 @@
-/* The rules of the ONNX spec as onnx.checker has them, but all violations in one pass. Stricter
- * than onnx 1.12, as its successors are: sizes of tensor data, graph outputs that nothing makes,
+/* The rules of the ONNX spec as onnx.checker has them, but all violations in one pass. What 1.12
+ * lets pass, and should not, is a warning: sizes of tensor data, graph outputs that nothing makes,
  * functions that are there twice or call themselves. What depends on the operator is in
  * schema_check.c, and hooks in at node_rules. */
 #include "onnx/check.h"
@@ -12,7 +12,7 @@
 
 /* ---- operator sets, and the rules that need them ---- */
 
-/* "ai.onnx" is another name of the default domain. */
+/* "ai.onnx" is another name of the default domain, for functions and for imports. */
 static const char *domain_of(const char *domain)
 {
     return domain && strcmp(domain, "ai.onnx") != 0 ? domain : "";
@@ -20,12 +20,14 @@ static const char *domain_of(const char *domain)
 
 static int64_t version_in(const cq_onnx_check *c, const cq_map *opsets, const char *domain)
 {
-    const cq_onnx_opset *opset = cq_map_get(opsets, domain_of(domain));
+    const cq_onnx_opset *opset = cq_map_get(opsets, domain ? domain : "");
 
+    if (!opset && (!domain || !*domain))
+        opset = cq_map_get(opsets, "ai.onnx");
     if (opset)
         return opset->version;
     /* Before IR version 3 there was one opset, and it was not named. */
-    return c->m->ir_version < 3 && !*domain_of(domain) ? 1 : -1;
+    return c->m->ir_version < 3 && (!domain || !*domain) ? 1 : CQ_ONNX_NOT_IMPORTED;
 }
 
 int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain)
@@ -37,22 +39,42 @@ int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain)
 static void add_opsets(cq_onnx_check *c, cq_map *map, const cq_onnx_opsets *opsets, bool keep)
 {
     for (uint32_t i = 0; i < opsets->n && c->status == CQ_OK; i++) {
-        const char *domain = domain_of(opsets->items[i]->domain);
+        const char *domain = opsets->items[i]->domain ? opsets->items[i]->domain : "";
 
         if (!keep || !cq_map_has(map, domain))
             c->status = cq_map_set(map, domain, opsets->items[i]);
     }
 }
 
-/* The first thing that an operator's schema has against a node. */
+/* onnx 1.12 has schemas of this domain, but does not look for those it has not. */
+static bool is_watched(const char *domain)
+{
+    return !domain || strcmp(domain, "ai.onnx.preview.training") != 0;
+}
+
+static bool report_fault(void *user, const char *what)
+{
+    cq_onnx_report(user, CQ_ONNX_RULE_NODE_SCHEMA, "%s", what);
+    return true;
+}
+
+static bool warn_of_fault(void *user, const char *what)
+{
+    cq_onnx_warn(user, CQ_ONNX_RULE_NODE_SCHEMA, "%s", what);
+    return true;
+}
+
+/* All that an operator's schema has against a node. */
 static void check_schema(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
 {
-    cq_status status = cq_onnx_schema_check(node, version);
+    const cq_onnx_schema *s;
+    cq_status             status = cq_onnx_schema_find(&s, node->domain, node->op_type, version);
 
-    if (status == CQ_E_NO_MEMORY)
+    if (status == CQ_OK)
+        status = cq_onnx_schema_faults(
+            node, version, s || is_watched(node->domain) ? report_fault : warn_of_fault, c);
+    if (status != CQ_OK)
         c->status = status;
-    else if (status != CQ_OK)
-        cq_onnx_report(c, CQ_ONNX_RULE_NODE_SCHEMA, "%s", cq_last_error()->message);
 }
 
 /* In a function an operator must mean what it means in the model. */
@@ -64,7 +86,7 @@ static void check_function_opset(cq_onnx_check *c, const cq_onnx_node *node, int
     if (!c->in_function || c->n_graphs || c->status != CQ_OK)
         return;
     other = version_in(c, &c->all_opsets, node->domain);
-    if (other < 0 || other == version)
+    if (other == CQ_ONNX_NOT_IMPORTED || other == version)
         return;
     c->status = cq_onnx_schema_find(&here, node->domain, node->op_type, version);
     if (c->status == CQ_OK)
@@ -203,6 +225,20 @@ static bool is_experimental(const char *op_type)
     return false;
 }
 
+/* Of an operator without a schema, onnx takes even that. */
+static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
+{
+    const cq_onnx_schema *s = NULL;
+
+    if (c->status == CQ_OK)
+        c->status = cq_onnx_schema_find(&s, node->domain, text_of(node->op_type),
+                                        cq_onnx_check_opset(c, node->domain));
+    if (s)
+        cq_onnx_report(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "the node has it twice");
+    else
+        cq_onnx_warn(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "the node has it twice");
+}
+
 static void check_attributes(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx_scope *scope)
 {
     cq_map        names = { 0 };
@@ -213,7 +249,7 @@ static void check_attributes(cq_onnx_check *c, const cq_onnx_node *node, const c
 
         cq_onnx_enter(c, &place, "attribute", a->name, i);
         if (*text_of(a->name) && !add_name(c, &names, a->name))
-            cq_onnx_report(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "the node has it twice");
+            report_twice(c, node);
         check_attribute(c, a, scope);
         cq_onnx_leave(c);
     }
@@ -232,7 +268,7 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
         return;
     check_attributes(c, node, scope);
     version = cq_onnx_check_opset(c, node->domain);
-    if (version < 0) {
+    if (version == CQ_ONNX_NOT_IMPORTED) {
         cq_onnx_report(c, CQ_ONNX_RULE_DOMAIN_NOT_IMPORTED, "domain \"%s\" is not imported",
                        text_of(node->domain));
         return; /* no version, no schema */

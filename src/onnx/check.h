@@ -7,8 +7,8 @@
 #include "base/map.h"
 #include "onnx/model.h"
 
-/* Every rule: its name, its code, and what to do about it. Codes are stable. Those of DIFF are not of
- * the checker but of diff/, which shares the list and the places. */
+/* Every rule: its name, its code, and what to do about it. Codes are stable. Those of DIFF are not
+ * of the checker but of diff/, which shares the list and the places. */
 #define CQ_ONNX_RULES(X)                                                                           \
     X(IR_VERSION_MISSING, "ir-version-missing", "set ir_version")                                  \
     X(IR_VERSION_TOO_NEW, "ir-version-too-new", "write it for an older IR version")                \
@@ -112,7 +112,12 @@ void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, con
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
 
-/* The version of a domain that counts here, -1 if it is not imported. */
+/* The same for what onnx.checker 1.12 lets pass, though it is wrong. Some rules always warn. */
+void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The version of a domain that counts here. */
+#define CQ_ONNX_NOT_IMPORTED INT64_MIN
 int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain);
 
 /* Rules about a node that need to know its operator run after those of its structure.

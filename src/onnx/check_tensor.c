@@ -170,8 +170,11 @@ static void check_indices(cq_onnx_check *c, const cq_onnx_sparse_tensor *sparse,
                        indices->dims.n, n_values, sparse->dims.n);
         return;
     }
-    if (cq_onnx_tensor_to_tensor(&t, c->m, indices) != CQ_OK)
-        return; /* reported as a tensor, or out of memory */
+    if (cq_onnx_tensor_to_tensor(&t, c->m, indices) != CQ_OK) {
+        cq_onnx_report(c, CQ_ONNX_RULE_SPARSE_INDICES, "the indices cannot be read: %s",
+                       cq_last_error()->message);
+        return;
+    }
     check_order(c, sparse, cq_tensor_data(t), n_values, by_axis);
     cq_tensor_release(t);
 }

@@ -98,8 +98,11 @@ TEST(check, types_of_the_main_graph_are_checked)
 
 TEST(check, domains_must_be_imported)
 {
-    relu()->domain = "ai.onnx"; /* the default one by its long name */
+    m->opset_import.items[0]->domain = "ai.onnx"; /* the default one by its long name */
     check_only(NULL, NULL);
+    m->opset_import.items[0]->domain = "";
+    relu()->domain                   = "ai.onnx"; /* which onnx knows in imports alone */
+    check_only("domain-not-imported", "graph g > node relu (Relu)");
     relu()->domain = "my.domain";
     check_only("domain-not-imported", "graph g > node relu (Relu)");
 }
@@ -233,6 +236,35 @@ TEST(check, everything_is_found_in_one_pass_up_to_a_limit)
 
 #define CASE(sentence) cmocka_unit_test_setup_teardown(check_##sentence, setup, teardown)
 
+TEST(check, everything_that_a_schema_has_against_a_node_is_told)
+{
+    cq_onnx_findings *findings;
+    cq_onnx_node     *node = relu();
+
+    cq_onnx_attr_int(m, node, "alpha", 1);
+    cq_onnx_attr_int(m, node, "beta", 1);
+    cq_onnx_node_add_input(m, node, "x");
+    CHECK_OK(cq_onnx_model_check(&findings, m));
+    CHECK_INT(3, cq_onnx_findings_count(findings));
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_STR("node-schema", cq_onnx_findings_at(findings, i)->code);
+        CHECK(!cq_onnx_findings_at(findings, i)->is_warning);
+    }
+    cq_onnx_findings_free(findings);
+}
+
+TEST(check, what_onnx_lets_pass_is_a_warning)
+{
+    cq_onnx_findings *findings;
+
+    m->graph->output.items[0]->name = "nobody";
+    CHECK_OK(cq_onnx_model_check(&findings, m));
+    CHECK_INT(1, cq_onnx_findings_count(findings));
+    CHECK_STR("output-undefined", cq_onnx_findings_at(findings, 0)->code);
+    CHECK(cq_onnx_findings_at(findings, 0)->is_warning);
+    cq_onnx_findings_free(findings);
+}
+
 RUN_TESTS(CASE(a_valid_model_has_no_findings), CASE(versions_are_checked), CASE(names_are_checked),
           CASE(types_of_the_main_graph_are_checked), CASE(domains_must_be_imported),
           CASE(attributes_have_one_value_of_their_type),
@@ -241,4 +273,6 @@ RUN_TESTS(CASE(a_valid_model_has_no_findings), CASE(versions_are_checked), CASE(
           CASE(functions_must_not_call_themselves),
           CASE(operators_of_functions_mean_what_they_mean_in_the_model),
           CASE(nodes_keep_to_the_schema_of_their_operator),
+          CASE(everything_that_a_schema_has_against_a_node_is_told),
+          CASE(what_onnx_lets_pass_is_a_warning),
           CASE(everything_is_found_in_one_pass_up_to_a_limit))

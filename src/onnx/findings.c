@@ -90,12 +90,27 @@ static const char *in_arena(cq_onnx_check *c, cq_str *s)
     return copy;
 }
 
-void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
+/* Rules that onnx.checker 1.12 does not have; later versions have some of them. A model that breaks
+ * no other is valid by it, so they are warnings. */
+static bool is_newer(cq_onnx_rule rule)
+{
+    switch (rule) {
+    case CQ_ONNX_RULE_OUTPUT_UNDEFINED:
+    case CQ_ONNX_RULE_TENSOR_DATA_SIZE:
+    case CQ_ONNX_RULE_TENSOR_DIMS_INVALID:
+    case CQ_ONNX_RULE_TENSOR_TYPE_UNKNOWN:
+    case CQ_ONNX_RULE_FUNCTION_DUPLICATE:
+    case CQ_ONNX_RULE_FUNCTION_RECURSIVE: return true;
+    default: return false;
+    }
+}
+
+static void add_finding(cq_onnx_check *c, cq_onnx_rule rule, bool is_warning, const char *format,
+                        va_list args)
 {
     bool            is_last = c->findings->list.n == CQ_ONNX_MAX_FINDINGS;
     cq_onnx_finding finding;
     cq_str          where = { 0 }, what = { 0 };
-    va_list         args;
 
     if (c->status != CQ_OK || c->findings->list.n > CQ_ONNX_MAX_FINDINGS)
         return;
@@ -104,16 +119,33 @@ void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...
         add_place(&where, c->place);
     else
         cq_str_add(&where, "model");
-    va_start(args, format);
     if (is_last)
         cq_str_printf(&what, "more than %d findings", CQ_ONNX_MAX_FINDINGS);
     else
         cq_str_vprintf(&what, format, args);
-    va_end(args);
-    finding = (cq_onnx_finding){ .code  = rules[rule].code,
-                                 .where = in_arena(c, &where),
-                                 .what  = in_arena(c, &what),
-                                 .hint  = rules[rule].hint };
+    finding = (cq_onnx_finding){ .code       = rules[rule].code,
+                                 .where      = in_arena(c, &where),
+                                 .what       = in_arena(c, &what),
+                                 .hint       = rules[rule].hint,
+                                 .is_warning = is_warning };
     if (c->status == CQ_OK)
         c->status = cq_vec_push(&c->findings->list, finding);
+}
+
+void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(c, rule, is_newer(rule), format, args);
+    va_end(args);
+}
+
+void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(c, rule, true, format, args);
+    va_end(args);
 }

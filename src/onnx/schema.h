@@ -105,4 +105,9 @@ int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);
  * numbers of inputs and outputs, attributes. version is of node's domain. */
 cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version);
 
+/* The same, but all that is wrong: sink is told of each fault, and returns whether to go on. */
+typedef bool (*cq_onnx_fault_sink)(void *user, const char *what);
+cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
+                                void *user);
+
 #endif

@@ -3,6 +3,8 @@
  * are checked by inference. */
 #include "onnx/schema.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Operators of early exporters that were never in a release. The checker lets them pass. */
@@ -22,26 +24,43 @@ static bool is_experimental(const cq_onnx_node *node)
     return false;
 }
 
-static cq_status check_count(const char *op, const char *what, size_t n, size_t min, size_t max)
+/* Who is told of faults, and whether that is enough. */
+typedef struct faults {
+    cq_onnx_fault_sink sink;
+    void              *user;
+    bool               is_enough;
+} faults;
+
+static void fault(faults *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void fault(faults *f, const char *format, ...)
 {
-    if (n < min)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %zu %s but needs at least %zu", op, n,
-                       what, min);
-    if (n > max)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %zu %s but takes at most %zu", op, n, what,
-                       max);
-    return CQ_OK;
+    char    what[1024];
+    va_list args;
+
+    if (f->is_enough)
+        return;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    f->is_enough = !f->sink(f->user, what);
 }
 
-static cq_status check_present(const char *op, const char *what, const cq_onnx_names *names,
-                               const cq_onnx_parameter *list, size_t n)
+static void check_count(faults *f, const char *op, const char *what, size_t n, size_t min,
+                        size_t max)
+{
+    if (n < min)
+        fault(f, "%s has %zu %s but needs at least %zu", op, n, what, min);
+    if (n > max)
+        fault(f, "%s has %zu %s but takes at most %zu", op, n, what, max);
+}
+
+static void check_present(faults *f, const char *op, const char *what, const cq_onnx_names *names,
+                          const cq_onnx_parameter *list, size_t n)
 {
     for (uint32_t i = 0; i < names->n && i < n; i++)
         if (!*names->items[i] && list[i].arity == CQ_ONNX_SINGLE)
-            return cq_fail(CQ_E_INVALID, NULL, NULL,
-                           "%s is left out, but %s %u of %s is not optional", list[i].name, what, i,
-                           op);
-    return CQ_OK;
+            fault(f, "%s is left out, but %s %u of %s is not optional", list[i].name, what, i, op);
 }
 
 /* Whether the field that the attribute's type names has a value. */
@@ -62,58 +81,74 @@ static bool has_value(const cq_onnx_attribute *a)
     }
 }
 
-static cq_status check_attribute(const cq_onnx_schema *s, const cq_onnx_attribute *a)
+static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_attribute *a)
 {
     const char                     *name = a->name ? a->name : "";
     const cq_onnx_schema_attribute *want = cq_onnx_schema_attr(s, name);
 
     if (!want && (s->is_open || !strncmp(name, "__", 2)))
-        return CQ_OK; /* names of this form are private to whoever set them */
+        return; /* names of this form are private to whoever set them */
     if (!want)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has no attribute %s at version %d", s->name,
-                       name, s->since);
-    if (a->type != (int32_t)want->type)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "attribute %s of %s has type %d instead of %d",
-                       name, s->name, (int)a->type, (int)want->type);
-    if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(a))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "attribute %s of %s has no value of its type %d",
-                       name, s->name, (int)a->type);
-    return CQ_OK;
+        fault(f, "%s has no attribute %s at version %d", s->name, name, s->since);
+    else if (a->type != (int32_t)want->type)
+        fault(f, "attribute %s of %s has type %d instead of %d", name, s->name, (int)a->type,
+              (int)want->type);
+    else if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(a))
+        fault(f, "attribute %s of %s has no value of its type %d", name, s->name, (int)a->type);
 }
 
-static cq_status check_attributes(const cq_onnx_schema *s, const cq_onnx_node *node)
+static void check_attributes(faults *f, const cq_onnx_schema *s, const cq_onnx_node *node)
 {
     for (uint32_t i = 0; i < node->attribute.n; i++)
-        CQ_TRY(check_attribute(s, node->attribute.items[i]));
+        check_attribute(f, s, node->attribute.items[i]);
     for (size_t i = 0; i < s->n_attributes; i++)
         if (s->attributes[i].is_required && !cq_onnx_node_attr(node, s->attributes[i].name))
-            return cq_fail(CQ_E_INVALID, NULL, NULL, "%s lacks its required attribute %s", s->name,
-                           s->attributes[i].name);
-    return CQ_OK;
+            fault(f, "%s lacks its required attribute %s", s->name, s->attributes[i].name);
 }
 
-cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version)
+static void check_against(faults *f, const cq_onnx_schema *s, const cq_onnx_node *node)
 {
-    const cq_onnx_schema *s;
+    if (s->is_deprecated) {
+        fault(f, "%s is deprecated since version %d", s->name, s->since);
+        return;
+    }
+    check_count(f, s->name, "inputs", node->input.n, s->min_inputs, s->max_inputs);
+    check_count(f, s->name, "outputs", node->output.n, s->min_outputs, s->max_outputs);
+    if (s->gives_one_or_all && node->output.n > 1 && node->output.n < s->max_outputs)
+        fault(f, "%s has %u outputs instead of 1 or %zu", s->name, node->output.n, s->max_outputs);
+    check_present(f, s->name, "input", &node->input, s->inputs, s->n_inputs);
+    check_present(f, s->name, "output", &node->output, s->outputs, s->n_outputs);
+    check_attributes(f, s, node);
+}
+
+cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
+                                void *user)
+{
+    faults                f  = { .sink = sink, .user = user };
     const char           *op = node->op_type ? node->op_type : "";
+    const cq_onnx_schema *s;
 
     if (is_experimental(node))
         return CQ_OK;
     CQ_TRY(cq_onnx_schema_find(&s, node->domain, op, version));
-    if (!s && !cq_onnx_domain_is_known(node->domain))
-        return CQ_OK; /* a custom operator: nothing is known about it */
-    if (!s)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "there is no operator %s at version %lld of %s",
-                       op, (long long)version,
-                       node->domain && *node->domain ? node->domain : "ai.onnx");
-    if (s->is_deprecated)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s is deprecated since version %d", op, s->since);
-    CQ_TRY(check_count(op, "inputs", node->input.n, s->min_inputs, s->max_inputs));
-    CQ_TRY(check_count(op, "outputs", node->output.n, s->min_outputs, s->max_outputs));
-    if (s->gives_one_or_all && node->output.n > 1 && node->output.n < s->max_outputs)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %u outputs instead of 1 or %zu", op,
-                       node->output.n, s->max_outputs);
-    CQ_TRY(check_present(op, "input", &node->input, s->inputs, s->n_inputs));
-    CQ_TRY(check_present(op, "output", &node->output, s->outputs, s->n_outputs));
-    return check_attributes(s, node);
+    if (s)
+        check_against(&f, s, node);
+    else if (cq_onnx_domain_is_known(node->domain)) /* else it is custom: nothing is known of it */
+        fault(&f, "there is no operator %s at version %lld of %s", op, (long long)version,
+              node->domain && *node->domain ? node->domain : "ai.onnx");
+    return CQ_OK;
+}
+
+static bool record(void *user, const char *what)
+{
+    *(cq_status *)user = cq_fail(CQ_E_INVALID, NULL, NULL, "%s", what);
+    return false;
+}
+
+cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version)
+{
+    cq_status first = CQ_OK;
+
+    CQ_TRY(cq_onnx_schema_faults(node, version, record, &first));
+    return first;
 }

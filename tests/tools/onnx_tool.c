@@ -43,7 +43,8 @@ static cq_status check(const cq_onnx_model *model, const char *out)
     for (size_t i = 0; file && status == CQ_OK && i < cq_onnx_findings_count(findings); i++) {
         const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
 
-        fprintf(file, "%s: %s: %s\n", f->code, f->where, f->what);
+        fprintf(file, "%s%s: %s: %s\n", f->is_warning ? "warning " : "", f->code, f->where,
+                f->what);
     }
     if (status == CQ_OK)
         cq_onnx_findings_free(findings);

@@ -6,6 +6,9 @@
 
 #include <calque/testcase.h>
 
+#include <stdio.h>
+#include <unistd.h>
+
 /* The model and its example; what a test-case has of it is flat, and not what the model is called
  * with. */
 typedef struct source {
@@ -56,19 +59,54 @@ static const struct {
     { "keep-model", CQ_TESTCASE_KEEP_MODEL },
     { "strip-large-tensor-data", CQ_TESTCASE_STRIP },
     { "no-trace", CQ_TESTCASE_NO_TRACE },
+    { "grad", CQ_TESTCASE_GRADIENTS },
 };
+
+/* The gradients of outputs from DIR/gradient_input_i.pb or .npy; those that have no file are
+ * ones. */
+typedef struct seeds {
+    cq_tensor *tensors[CLI_MAX_OUTPUTS];
+    size_t     n;
+} seeds;
+
+static cq_status read_seeds(seeds *s, const char *folder)
+{
+    static const struct {
+        const char *ending;
+        cq_status (*load)(cq_tensor **out, const char *path);
+    } kinds[] = { { "pb", cq_tensor_load_pb }, { "npy", cq_tensor_load_npy } };
+    char path[4096];
+
+    for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && !s->tensors[i]; k++) {
+            cq_status status;
+
+            snprintf(path, sizeof path, "%s/gradient_input_%zu.%s", folder, i, kinds[k].ending);
+            if (access(path, F_OK) != 0)
+                continue;
+            status = kinds[k].load(&s->tensors[i], path);
+            if (status != CQ_OK)
+                return status;
+            s->n = i + 1;
+        }
+    return CQ_OK;
+}
+
+static void clear_seeds(seeds *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        cq_tensor_release(s->tensors[i]);
+}
 
 static int write_testcase(const cli_args *args, cli_model *model, const cli_example *example,
                           const cli_export *job)
 {
     static source       from; /* too large for a stack frame */
     cq_testcase_options options;
+    seeds               given = { .n = 0 };
     cq_status           status;
     int                 code;
 
-    if (job->options.training != CQ_TRAINING_EVAL)
-        return cli_misuse(args->verb,
-                          "outputs are those of evaluation; --training is not for them");
     cq_testcase_options_init(&options);
     options.export_options = &job->options;
     options.user_meta      = cli_value(args, "user-meta");
@@ -84,10 +122,24 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
     code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
     if (code != CLI_DONE)
         return code;
-    from   = (source){ .model = model, .example = example };
-    status = write_flat(&from, args->operands[1], &options);
-    code   = cli_result(status);
-    return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
+    if (cli_has(args, "grad-input") && !cli_has(args, "grad"))
+        return cli_misuse(args->verb, "--grad-input is of use with --grad only");
+    if (cli_has(args, "grad-input") && (code = cli_result(read_seeds(&given, cli_value(args, "grad-input")))))
+        goto done;
+    if (cli_has(args, "grad-input") && !given.n) {
+        code = cli_fail_with("", "'%s' has no gradient_input_0.pb", cli_value(args, "grad-input"));
+        goto done;
+    }
+    options.output_gradients   = given.tensors;
+    options.n_output_gradients = given.n;
+    from                       = (source){ .model = model, .example = example };
+    status                     = write_flat(&from, args->operands[1], &options);
+    code                       = cli_result(status);
+    if (status == CQ_E_ARGUMENT)
+        code = CLI_MISUSE;
+done:
+    clear_seeds(&given);
+    return code;
 }
 
 static int run(const cli_args *args)
@@ -114,6 +166,8 @@ static int run(const cli_args *args)
 static const cli_option options[] = {
     { "keep-model", NULL, "keep a model.onnx that is there, add the next test_data_set_N", 0 },
     CLI_STRIP_OPTIONS,
+    { "grad", NULL, "gradients of the parameters too: gradient_i.pb, gradient_input_i.pb", 0 },
+    { "grad-input", "DIR", "gradients of the outputs, DIR/gradient_input_i.pb (ones)", 0 },
     { "no-metadata", NULL, "no meta.json", 0 },
     { "user-meta", "JSON", "an object that is put into meta.json", 0 },
     { "export-torch-script", NULL, "the archive beside it, as model_script.pt", 0 },
@@ -130,7 +184,9 @@ const cli_verb cli_verb_testcase = {
     .summary  = "export a model with inputs and outputs",
     .about =
         "Writes OUTDIR/model.onnx, meta.json, export_trace.json.gz, and test_data_set_N with the\n"
-        "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …).\n"
+        "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …); with --grad\n"
+        "also the gradients of its parameters (gradient_0.pb, …, by name) and those of the outputs that\n"
+        "they come from (gradient_input_0.pb, …).\n"
         "calque verify OUTDIR replays it. MODEL and its options are as for calque export.",
     .options      = options,
     .min_operands = 2,

@@ -7,12 +7,12 @@
  *     cq_tape_backward(tape, cx, &y, NULL, 1);
  *     g = cq_tape_gradient(tape, cq_module_find(model, "fc.weight"));
  *
- * Parameters of modules have gradients, and what cq_tape_watch was told of. For one run of a
- * whole model there is cq_module_gradients. */
+ * Parameters of modules have gradients, and what cq_tape_watch was told of. For one run of a whole
+ * model there is cq_gradients. */
 #ifndef CALQUE_AUTOGRAD_H
 #define CALQUE_AUTOGRAD_H
 
-#include <calque/module.h>
+#include <calque/nn.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,17 +45,24 @@ CQ_API cq_tensor *cq_tape_gradient(const cq_tape *tape, const cq_tensor *t);
 
 /* ---- One run of a model ---- */
 
+/* The gradients of a model that is run as it is exported:
+ *
+ *     cq_gradients_new(&g, NULL, 0);
+ *     options.gradients = g;
+ *     cq_module_run_as(model, &x, 1, &options, outputs, 1, &n);   // or cq_script_run_as
+ *     w = cq_gradients_find(g, "fc.weight");
+ *     cq_gradients_free(g);
+ *
+ * It serves for one run. */
 typedef struct cq_gradients cq_gradients;
 
-/* Runs module on inputs in the mode that it is in, and back from its n_outputs outputs. seeds may
- * be NULL; else it has n_outputs of them. Free *out with cq_gradients_free. */
-CQ_API cq_status cq_module_gradients(cq_gradients **out, cq_module *module,
-                                     cq_tensor *const *inputs, size_t n_inputs, size_t n_outputs,
-                                     cq_tensor *const *seeds);
+/* seeds are the gradients of the outputs, in order; where there is none, or it is NULL, it is
+ * ones. They are retained. */
+CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds);
 CQ_API void      cq_gradients_free(cq_gradients *g);
 
-/* What the run gave, and the gradients that the way back began with. NULL after the last. */
-CQ_API cq_tensor *cq_gradients_output(const cq_gradients *g, size_t index);
+/* The gradients that the way back began with, one per output. NULL after the last, and for an
+ * output that is not of floats. */
 CQ_API cq_tensor *cq_gradients_seed(const cq_gradients *g, size_t index);
 
 /* Parameters in the order of the model, a shared one once, under its first name; the name is NULL

@@ -2,6 +2,7 @@
 #ifndef CALQUE_EXPORT_H
 #define CALQUE_EXPORT_H
 
+#include <calque/autograd.h>
 #include <calque/annotate.h>
 #include <calque/module.h>
 #include <calque/onnx.h>
@@ -121,6 +122,10 @@ typedef struct cq_export_options {
     cq_annotations          annotations;
     const cq_module_mark   *marks; /* annotations, anchors and outputs by path */
     size_t                  n_marks;
+
+    /* Of cq_module_run_as and cq_script_run_as: gets the gradients of that run. NULL: none are
+     * wanted. Exports do not look at it. */
+    cq_gradients *gradients;
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

@@ -1,19 +1,21 @@
 /* One run of a model and back: who gets a gradient, by which name, and from which outputs. */
 #include "autograd/gradients.h"
 
-cq_status cq_gradients_new(cq_gradients **out)
+CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds)
 {
-    cq_gradients *g = *out = cq_zalloc(sizeof *g);
+    cq_gradients *g      = *out = cq_zalloc(sizeof *g);
+    cq_status     status = g ? CQ_OK : CQ_E_NO_MEMORY;
 
-    if (!g)
-        return CQ_E_NO_MEMORY;
-    if (cq_ctx_new(&g->cx) != CQ_OK || cq_tape_new(&g->tape) != CQ_OK) {
+    for (size_t i = 0; i < n_seeds && status == CQ_OK; i++) {
+        status = cq_vec_push(&g->seeds, seeds[i]);
+        if (status == CQ_OK)
+            cq_tensor_retain(seeds[i]);
+    }
+    if (status != CQ_OK) {
         cq_gradients_free(g);
         *out = NULL;
-        return CQ_E_NO_MEMORY;
     }
-    cq_tape_start(g->tape, g->cx);
-    return CQ_OK;
+    return status;
 }
 
 CQ_API void cq_gradients_free(cq_gradients *g)
@@ -26,17 +28,25 @@ CQ_API void cq_gradients_free(cq_gradients *g)
     }
     for (size_t i = 0; i < g->inputs.n; i++)
         cq_tensor_release(g->inputs.items[i]);
-    for (size_t i = 0; i < g->outputs.n; i++)
-        cq_tensor_release(g->outputs.items[i]);
     for (size_t i = 0; i < g->seeds.n; i++)
         cq_tensor_release(g->seeds.items[i]);
     cq_vec_clear(&g->parameters);
     cq_vec_clear(&g->inputs);
-    cq_vec_clear(&g->outputs);
     cq_vec_clear(&g->seeds);
     cq_ctx_free(g->cx);
     cq_tape_free(g->tape);
     cq_free(g);
+}
+
+cq_status cq_gradients_start(cq_gradients *g, cq_ctx **cx)
+{
+    if (g->tape)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a cq_gradients serves for one run");
+    CQ_TRY(cq_tape_new(&g->tape));
+    CQ_TRY(cq_ctx_new(&g->cx));
+    cq_tape_start(g->tape, g->cx);
+    *cx = g->cx;
+    return CQ_OK;
 }
 
 /* The same parameter under a second name counts once. */
@@ -75,43 +85,40 @@ cq_status cq_gradients_add_input(cq_gradients *g, cq_tensor *t)
     return t->storage && cq_dtype_is_float(t->dtype) ? cq_tape_watch(g->tape, t) : CQ_OK;
 }
 
-/* The seeds as they were used: ones where none was given, in the type of the output. */
-static cq_status note_seed(cq_gradients *g, cq_tensor *output, cq_tensor *seed)
+/* The i-th seed as it is used: ones where none was given, in the type of the output. */
+static cq_status settle_seed(cq_gradients *g, size_t i, cq_tensor *output)
 {
+    cq_tensor *seed = i < g->seeds.n ? g->seeds.items[i] : NULL;
+
+    if (i == g->seeds.n)
+        CQ_TRY(cq_vec_push(&g->seeds, NULL));
+    if (!cq_dtype_is_float(output->dtype) || !output->storage)
+        return CQ_OK;
     seed = seed ? CQ_OP(g->cx, "aten::to.dtype", T(seed), DTYPE(output->dtype))
                 : CQ_OP(g->cx, "aten::ones_like", T(output));
     if (!seed)
         return g->cx->status;
-    CQ_TRY(cq_vec_push(&g->seeds, seed));
     cq_tensor_retain(seed);
+    cq_tensor_release(g->seeds.items[i]);
+    g->seeds.items[i] = seed;
     return CQ_OK;
 }
 
-cq_status cq_gradients_go_back(cq_gradients *g, cq_tensor *const *outputs, size_t n,
-                               cq_tensor *const *seeds, size_t n_seeds)
+cq_status cq_gradients_go_back(cq_gradients *g, cq_tensor *const *outputs, size_t n)
 {
-    if (n_seeds > n)
+    if (g->seeds.n > n)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "%zu gradients are given for the outputs but there are %zu outputs", n_seeds,
+                       "%zu gradients of outputs are given but there are %zu outputs", g->seeds.n,
                        n);
     CQ_TRY(cq_ctx_status(g->cx));
-    for (size_t i = 0; i < n; i++) {
-        CQ_TRY(cq_vec_push(&g->outputs, outputs[i]));
-        cq_tensor_retain(outputs[i]);
-    }
     cq_tape_stop(g->tape, g->cx);
     for (size_t i = 0; i < n; i++)
-        CQ_TRY(note_seed(g, outputs[i], i < n_seeds && seeds ? seeds[i] : NULL));
+        CQ_TRY(settle_seed(g, i, outputs[i]));
     cq_tape_start(g->tape, g->cx);
-    return cq_tape_backward(g->tape, g->cx, g->outputs.items, g->seeds.items, n);
+    return cq_tape_backward(g->tape, g->cx, outputs, g->seeds.items, n);
 }
 
 /* ---- queries ---- */
-
-CQ_API cq_tensor *cq_gradients_output(const cq_gradients *g, size_t index)
-{
-    return index < g->outputs.n ? g->outputs.items[index] : NULL;
-}
 
 CQ_API cq_tensor *cq_gradients_seed(const cq_gradients *g, size_t index)
 {

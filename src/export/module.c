@@ -1,4 +1,5 @@
 /* Exporting a module: capture one run of it, then export the graph. */
+#include "autograd/gradients.h"
 #include "export/exporter.h"
 #include "nn/module.h"
 #include "nn/nest.h"
@@ -125,20 +126,41 @@ static cq_tensor *copy_of(void *user, cq_tensor *t)
     return cq_clone(user, t);
 }
 
+static cq_status add_parameter(void *user, const char *name, cq_module_state *state)
+{
+    return state->is_buffer ? CQ_OK : cq_gradients_add_parameter(user, name, state->tensor);
+}
+
+/* A context for a run, of which g, if it is not NULL, gets the gradients. */
+static cq_status begin_run(cq_gradients *g, cq_ctx **cx, cq_module *module, const cq_nest *args)
+{
+    cq_tensor **inputs;
+    size_t      n;
+
+    if (!g)
+        return cq_ctx_new(cx);
+    CQ_TRY(cq_gradients_start(g, cx));
+    CQ_TRY(cq_module_each_state(module, add_parameter, g));
+    inputs = cq_nest_tensors(*cx, args, &n);
+    for (size_t i = 0; i < n && inputs; i++)
+        CQ_TRY(cq_gradients_add_input(g, inputs[i]));
+    return cq_ctx_status(*cx);
+}
+
 /* The results for the example itself, of which a model that works in place gets a copy. */
 static cq_status run_example(cq_module *module, const cq_nest *args, const cq_export_options *o,
-                             cq_tensor **outputs, size_t max, size_t *n_outputs)
+                             cq_gradients *g, cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
     cq_marking       marking = { 0 };
-    cq_named_outputs named;
-    cq_ctx          *cx;
+    cq_named_outputs named   = { 0 };
+    cq_ctx          *cx      = NULL;
     cq_nest          in, result;
     cq_status        status;
     size_t           n;
 
     for (size_t i = 0; i < max; i++)
         outputs[i] = NULL;
-    CQ_TRY(cq_ctx_new(&cx));
+    CQ_TRY_OR_DONE(begin_run(g, &cx, module, args));
     cq_named_outputs_listen(&named, cx);
     CQ_TRY_OR_DONE(cq_marking_init(&marking, o->marks, o->n_marks));
     cx->marking = o->n_marks ? &marking : NULL;
@@ -150,10 +172,17 @@ static cq_status run_example(cq_module *module, const cq_nest *args, const cq_ex
         outputs[i] = status == CQ_OK ? cq_tensor_retain(outputs[i]) : NULL;
     if (status == CQ_OK)
         *n_outputs = cq_named_outputs_take(&named, outputs, n, max);
+    if (status == CQ_OK && g)
+        status = cq_gradients_go_back(g, outputs, *n_outputs < max ? *n_outputs : max);
+    for (size_t i = 0; i < max && status != CQ_OK; i++) {
+        cq_tensor_release(outputs[i]);
+        outputs[i] = NULL;
+    }
 done:
     cq_named_outputs_clear(&named);
     cq_marking_clear(&marking);
-    cq_ctx_free(cx);
+    if (!g) /* else it is the gradients' */
+        cq_ctx_free(cx);
     return status;
 }
 
@@ -167,7 +196,7 @@ static cq_status export_as_it_is(cq_onnx_model **out, cq_module *module, const c
     status = cq_export_graph(out, graph, o);
     cq_graph_free(graph);
     if (status == CQ_OK && o->outputs)
-        status = run_example(module, args, o, o->outputs, o->n_outputs, &(size_t){ 0 });
+        status = run_example(module, args, o, NULL, o->outputs, o->n_outputs, &(size_t){ 0 });
     return status;
 }
 
@@ -235,7 +264,7 @@ CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, s
     if (o.training != CQ_TRAINING_PRESERVE)
         status = cq_module_set_training(module, o.training == CQ_TRAINING_TRAIN, &modes);
     if (status == CQ_OK)
-        status = run_example(module, &args, &o, outputs, max, n_outputs);
+        status = run_example(module, &args, &o, o.gradients, outputs, max, n_outputs);
     cq_module_restore_training(module, modes);
     cq_free((void *)args.items);
     return status;

@@ -242,14 +242,23 @@ static cq_status keep_output(cq_eval *ev, cq_tensor *t, void *user)
     return CQ_OK;
 }
 
+/* A context for a run, of which g, if it is not NULL, gets the gradients. */
+static cq_status begin_run(cq_gradients *g, cq_ctx **cx, cq_script *s, const cq_args *args)
+{
+    if (!g)
+        return cq_ctx_new(cx);
+    CQ_TRY(cq_gradients_start(g, cx));
+    return cq_script_add_to_gradients(s, args, g);
+}
+
 cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *args,
-                               const cq_module_mark *marks, size_t n_marks, cq_tensor **tensors,
-                               size_t max, size_t *n_outputs)
+                               const cq_module_mark *marks, size_t n_marks, cq_gradients *g,
+                               cq_tensor **tensors, size_t max, size_t *n_outputs)
 {
     cq_eval          ev      = { .program = s->program };
     outputs          o       = { tensors, 0, max };
     cq_marking       marking = { 0 };
-    cq_named_outputs named;
+    cq_named_outputs named   = { 0 };
     cq_val           result;
     cq_alloc_budget  outer;
     cq_status        status;
@@ -257,7 +266,7 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
     *n_outputs = 0;
     for (size_t i = 0; i < max; i++)
         tensors[i] = NULL;
-    CQ_TRY(cq_ctx_new(&ev.cx));
+    CQ_TRY(begin_run(g, &ev.cx, s, args));
     outer = begin(s);
     cq_named_outputs_listen(&named, ev.cx);
     status         = cq_marking_init(&marking, marks, n_marks);
@@ -269,6 +278,8 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
         status = each_leaf(&ev, result, keep_output, &o);
     if (status == CQ_OK)
         *n_outputs = cq_named_outputs_take(&named, tensors, o.n, max);
+    if (status == CQ_OK && g)
+        status = cq_gradients_go_back(g, tensors, *n_outputs < max ? *n_outputs : max);
     cq_named_outputs_clear(&named);
     cq_marking_clear(&marking);
     for (size_t i = 0; status != CQ_OK && i < max; i++) {
@@ -276,7 +287,8 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
         tensors[i] = NULL;
     }
     eval_clear(&ev);
-    cq_ctx_free(ev.cx);
+    if (!g) /* else it is the gradients' */
+        cq_ctx_free(ev.cx);
     cq_alloc_set_budget(outer);
     return status;
 }
@@ -284,7 +296,7 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
 CQ_API cq_status cq_script_run(cq_script *s, const char *method, const cq_args *args,
                                cq_tensor **tensors, size_t max, size_t *n_outputs)
 {
-    return cq_script_run_marked(s, method, args, NULL, 0, tensors, max, n_outputs);
+    return cq_script_run_marked(s, method, args, NULL, 0, NULL, tensors, max, n_outputs);
 }
 
 /* ---- capturing ---- */
@@ -366,25 +378,6 @@ static cq_status keep_graph_output(cq_eval *ev, cq_tensor *t, void *user)
     return ev->cx->status;
 }
 
-/* Parameters and buffers of the archive's modules, by their paths. */
-static cq_status name_weights(cq_eval *ev, cq_thing *module, const char *prefix, int depth)
-{
-    if (depth > 64)
-        return cq_fail(CQ_E_UNSUPPORTED, prefix, NULL, "modules are nested too deep");
-    for (size_t i = 0; i < module->attributes.n; i++) {
-        cq_attribute *a = &module->attributes.items[i];
-        cq_thing     *child = cq_thing_as(a->value, CQ_THING_OBJECT);
-        char          path[512];
-
-        snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
-        if (a->value.kind == CQ_VAL_TENSOR && a->value.u.tensor->storage)
-            CQ_TRY(cq_capture_weight(ev->capture, a->value.u.tensor, path));
-        else if (child && child != module)
-            CQ_TRY(name_weights(ev, child, path, depth + 1));
-    }
-    return CQ_OK;
-}
-
 /* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
  * values do not tell. */
 static cq_status empty_outputs(cq_eval *ev, cq_val v)
@@ -402,6 +395,12 @@ static cq_status empty_outputs(cq_eval *ev, cq_val v)
     return cq_vec_push(&ev->capture->graph->top->returns, CQ_OPERAND_OF(value));
 }
 
+static cq_status name_weight(void *user, const char *path, cq_tensor *t, bool is_parameter)
+{
+    (void)is_parameter;
+    return cq_capture_weight(user, t, path);
+}
+
 static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
                          const cq_script_inputs *inputs)
 {
@@ -409,7 +408,7 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
     cq_val    positional, keywords, result;
 
     if (cq_thing_of(s->root))
-        CQ_TRY(name_weights(ev, cq_thing_of(s->root), "", 0));
+        CQ_TRY(cq_script_each_tensor(s, name_weight, ev->capture));
     CQ_TRY(as_inputs(&c, cq_val_of_list(args->positional), &positional));
     CQ_TRY(as_inputs(&c, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords }, &keywords));
     CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,

@@ -2,6 +2,7 @@
 #ifndef CQ_SCRIPT_SCRIPT_H
 #define CQ_SCRIPT_SCRIPT_H
 
+#include "autograd/gradients.h"
 #include "script/eval.h"
 
 #include <calque/script.h>
@@ -34,10 +35,26 @@ typedef struct cq_script_inputs {
     size_t                n_marks;
 } cq_script_inputs;
 
-/* Runs a call; the outputs that marks name come after the others. */
+/* Runs a call; the outputs that marks name come after the others. gradients, if it is not NULL,
+ * gets those of the run. */
 cq_status cq_script_run_marked(cq_script *script, const char *method, const cq_args *args,
-                               const cq_module_mark *marks, size_t n_marks, cq_tensor **outputs,
-                               size_t max, size_t *n_outputs);
+                               const cq_module_mark *marks, size_t n_marks,
+                               cq_gradients *gradients, cq_tensor **outputs, size_t max,
+                               size_t *n_outputs);
+
+/* modules.c: the modules of an archive. Every tensor with data that they hold, with its path; a
+ * module's own parameters come first, then its other tensors, then its children. */
+typedef cq_status (*cq_script_tensor_fn)(void *user, const char *path, cq_tensor *t,
+                                         bool is_parameter);
+cq_status cq_script_each_tensor(cq_script *script, cq_script_tensor_fn fn, void *user);
+
+/* Who has a gradient: the parameters, and the tensors among args. */
+cq_status cq_script_add_to_gradients(cq_script *script, const cq_args *args, cq_gradients *g);
+
+/* Puts all modules into a mode; cq_script_restore_modes takes it back, and frees saved. */
+typedef struct cq_script_modes cq_script_modes;
+cq_status cq_script_set_training(cq_script *script, bool training, cq_script_modes **saved);
+void      cq_script_restore_modes(cq_script_modes *saved);
 
 cq_status cq_script_capture(cq_graph **out, cq_script *script, const char *method,
                             const cq_args *args, uint32_t flags, const cq_script_inputs *inputs);

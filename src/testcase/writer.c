@@ -21,6 +21,7 @@ typedef struct writer {
     cq_onnx_model    *model;
     cq_tensor        *outputs[CQ_TESTCASE_MAX_OUTPUTS];
     size_t            n_outputs;
+    cq_gradients     *gradients; /* NULL: none are wanted */
     cq_trace          trace;
 } writer;
 
@@ -39,6 +40,7 @@ static void writer_clear(writer *w)
 {
     for (size_t i = 0; i < w->n_outputs; i++)
         cq_tensor_release(w->outputs[i]);
+    cq_gradients_free(w->gradients);
     cq_onnx_model_free(w->model);
     cq_trace_clear(&w->trace);
     cq_free(w->input_names);
@@ -145,6 +147,26 @@ static cq_status write_outputs(const writer *w, const char *set)
     return CQ_OK;
 }
 
+static cq_status write_gradients(const writer *w, const char *set)
+{
+    const cq_gradients *g = w->gradients;
+    const char         *name;
+
+    for (size_t i = 0; (name = cq_gradients_name(g, i)); i++) {
+        cq_tensor *t = cq_gradients_parameter(g, i);
+
+        if (t)
+            CQ_TRY(write_tensor(w, set, "gradient", i, name, t));
+        else
+            cq_warn(name, "the parameter has no gradient, and gets no file");
+    }
+    for (size_t i = 0; i < w->n_outputs; i++)
+        if (cq_gradients_seed(g, i))
+            CQ_TRY(write_tensor(w, set, "gradient_input", i, output_name(w, i),
+                                cq_gradients_seed(g, i)));
+    return CQ_OK;
+}
+
 static cq_status delete_tensors(const char *set)
 {
     cq_names  names  = { 0 };
@@ -186,7 +208,9 @@ static cq_status write_set(const writer *w, bool is_new_model)
     CQ_TRY_OR_DONE(cq_dir_make(set));
     CQ_TRY_OR_DONE(delete_tensors(set));
     CQ_TRY_OR_DONE(write_inputs(w, set));
-    status = write_outputs(w, set);
+    CQ_TRY_OR_DONE(write_outputs(w, set));
+    if (w->gradients)
+        status = write_gradients(w, set);
 done:
     cq_str_clear(&path);
     return status;
@@ -268,6 +292,19 @@ done:
     return status;
 }
 
+static cq_status want_gradients(writer *w)
+{
+    if (!wants(w, CQ_TESTCASE_GRADIENTS))
+        return CQ_OK;
+    if (w->export_options.training == CQ_TRAINING_EVAL)
+        cq_warn(NULL, "gradients are those of evaluation, and of the parameters as they were before "
+                      "export folded constants; training mode keeps both");
+    CQ_TRY(cq_gradients_new(&w->gradients, w->options->output_gradients,
+                            w->options->n_output_gradients));
+    w->export_options.gradients = w->gradients;
+    return CQ_OK;
+}
+
 CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
                                    cq_tensor *const *inputs, size_t n_inputs,
                                    const cq_testcase_options *options)
@@ -289,6 +326,7 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     CQ_TRY_OR_DONE(name_inputs(&w));
     CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));
     cq_trace_step(&w.trace, "export");
+    CQ_TRY_OR_DONE(want_gradients(&w));
     CQ_TRY_OR_DONE(source->run(source->user, inputs, n_inputs, &w.export_options, w.outputs,
                                &w.n_outputs));
     if (w.n_outputs > CQ_TESTCASE_MAX_OUTPUTS) {

@@ -293,6 +293,28 @@ class Module:
         results = [handle and Tensor(handle) for handle in out]
         return [result and array_of(result.handle) for result in results]
 
+    def gradients(self, inputs, **options):
+        """One run and back: name -> gradient of each parameter, None where there is none."""
+        gradients, tensors = ctypes.c_void_p(), [Tensor(x) for x in inputs]
+        check(lib().cq_gradients_new(ctypes.byref(gradients), None, 0))
+        opts, keep = export_options(gradients=gradients.value, **options)
+        out, n, found = handles([None] * 64), ctypes.c_size_t(), {}
+        try:
+            check(lib().cq_module_run_as(self.handle, handles([t.handle for t in tensors]),
+                                         len(tensors), ctypes.byref(opts), out, 64,
+                                         ctypes.byref(n)))
+            for handle in out[:n.value]:
+                lib().cq_tensor_release(handle)
+            while True:
+                name = lib().cq_gradients_name(gradients, len(found))
+                if not name:
+                    return found
+                handle = lib().cq_gradients_parameter(gradients, len(found))
+                found[name.decode()] = array_of(handle) if handle else None
+        finally:
+            lib().cq_gradients_free(gradients)
+            del keep
+
     def export(self, inputs, path=None, **options):
         """The bytes of a model, or a file at path. Options are those of cq_export_options by
         name; flags by their name in lower case, as in verbose=True."""

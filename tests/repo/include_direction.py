@@ -20,7 +20,7 @@ USES = {
     "pass": ["ir", "aten"],
     "archive": ["tensor"],
     "capture": ["aten", "ir"],
-    "script": ["aten", "ir", "archive", "capture"],
+    "script": ["autograd", "ir", "archive", "capture"],
     "onnx": ["tensor"],
     "runtime": ["onnx", "kernel"],
     "export": ["nn", "pass", "script", "runtime"],

@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+"""Gradients of whole models are those of the real PyTorch: of archives, through test-cases written
+by the command line, and of the built-in models with the same weights, through the C API."""
+import pathlib
+import sys
+import tempfile
+
+import capi
+import peers
+
+RTOL, ATOL = 1e-3, 1e-5
+# In float32 a ReLU whose argument is almost zero lets a gradient pass in one program and not in the
+# other, and a small batch that is normalised blows that up: PyTorch itself is off by a percent from
+# what it gives in float64. So archives are compared in float64, and modules, which are in float32,
+# with PyTorch's float64 but for as much as PyTorch's float32 is away from that.
+NOISE = 2
+
+
+# What the zoo drops at random when it trains.
+DROPS = ("alexnet",)
+
+
+def models():
+    """name -> (model, inputs, whether it is scripted), in float32."""
+    import torch
+    import torchvision
+
+    class Tagger(torch.nn.Module):
+        """Words to tags, by an LSTM of two layers in both directions."""
+
+        def __init__(self):
+            super().__init__()
+            self.words = torch.nn.Embedding(30, 8)
+            self.lstm = torch.nn.LSTM(8, 6, num_layers=2, bidirectional=True, batch_first=True)
+            self.unused = torch.nn.Linear(2, 2)
+            self.tags = torch.nn.Linear(12, 5)
+
+        def forward(self, x):
+            y, _ = self.lstm(self.words(x))
+            return torch.log_softmax(self.tags(y), dim=-1)
+
+    class Steps(torch.nn.Module):
+        """Branches and loops on data, writing in place and through views."""
+
+        def __init__(self):
+            super().__init__()
+            self.cell = torch.nn.GRUCell(4, 4)
+            self.scale = torch.nn.Parameter(torch.tensor([0.5, -1.0, 2.0, 1.5]))
+
+        def forward(self, x):
+            out = torch.zeros(x.size(0), x.size(1), 4, dtype=x.dtype)
+            h = torch.zeros(x.size(1), 4, dtype=x.dtype)
+            for i in range(x.size(0)):
+                h = self.cell(x[i], h)
+                if bool(h.sum() > 0):
+                    h = h * self.scale
+                else:
+                    h = h.clone().mul_(2)
+                out[i] = h
+            out[:, 0] += self.scale
+            out[-1].relu_()
+            while bool(out.abs().sum() < 100):
+                out = out * 3
+            return out, h.detach() * h
+
+    def encoder():
+        layer = torch.nn.TransformerEncoderLayer(16, 4, 32, dropout=0.0, batch_first=True)
+        return torch.nn.TransformerEncoder(layer, 2)
+
+    def without_dropout(net):
+        for module in net.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        return net
+
+    def make(maker, *inputs, scripted=False):
+        torch.manual_seed(0)
+        return maker(), inputs, scripted
+
+    image = torch.randn(2, 3, 224, 224, generator=torch.Generator().manual_seed(1))
+    small = image[:, :, :64, :64].contiguous()
+    vision = torchvision.models
+    return {
+        "alexnet": make(lambda: without_dropout(vision.alexnet()), image[:, :, :96, :96].contiguous()),
+        "resnet18": make(vision.resnet18, image[:, :, :96, :96].contiguous()),
+        "densenet121": make(vision.densenet121, small),
+        "lstm": make(Tagger, torch.arange(14).reshape(2, 7) * 5 % 30),
+        "transformer": make(encoder, small[:, 0, :5, :16].contiguous()),
+        "steps": make(Steps, small[:3, 0, :3, :4].contiguous(), scripted=True),
+    }
+
+
+def wanted(net, inputs):
+    """name -> gradient, or None; from ones at every output."""
+    import torch
+    net.zero_grad()
+    outputs = net(*inputs)
+    outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+    torch.autograd.backward(outputs, [torch.ones_like(y) for y in outputs])
+    return {name: None if p.grad is None else p.grad.numpy().copy()
+            for name, p in net.named_parameters()}
+
+
+def in_double(net, inputs):
+    import copy
+    import torch
+    return copy.deepcopy(net).double(), [x.double() if x.is_floating_point() else x for x in inputs]
+
+
+def save(net, inputs, scripted, folder):
+    """The model as an archive, with its inputs as files; what a trace changes is put back."""
+    import copy
+    import numpy
+    import torch
+    twin = copy.deepcopy(net)
+    program = torch.jit.script(twin) if scripted else \
+        torch.jit.trace(twin, tuple(inputs), check_trace=False)
+    program.load_state_dict(net.state_dict())
+    program.save(str(folder / "net.pt"))
+    for i, x in enumerate(inputs):
+        numpy.save(folder / f"input_{i}.npy", x.numpy())
+
+
+def check_archive(net, inputs, scripted, training, folder):
+    net, inputs = in_double(net.train(training), inputs)
+    save(net, inputs, scripted, folder)
+    want = wanted(net, inputs)
+    code, _, errors = peers.calque("testcase", folder / "net.pt", folder / "case", "--grad",
+                                   "--example", folder, "--training",
+                                   "train" if training else "eval")
+    assert code == 0, f"exit code {code}: {errors}"
+    data = folder / "case" / "test_data_set_0"
+    for i, (key, gradient) in enumerate(want.items()):
+        path = data / f"gradient_{i}.pb"
+        if gradient is None:
+            assert not path.exists(), f"{key} has a gradient, but PyTorch has none"
+            assert key in errors, f"no warning about {key}: {errors}"
+            continue
+        peers.expect_close(peers.load_pb(path), gradient, rtol=RTOL, atol=ATOL, name=key)
+    assert len(list(data.glob("gradient_[0-9]*.pb"))) == sum(g is not None for g in want.values())
+    assert (peers.load_pb(data / "gradient_input_0.pb") == 1).all()
+
+
+def check_module(name, net, inputs, training):
+    module, _ = capi.zoo(name)
+    module.load(net.state_dict())
+    want = wanted(*in_double(net.train(training), inputs))
+    got = module.gradients(inputs, training=int(training))
+    theirs = wanted(net, inputs)
+    assert list(got) == list(want)
+    for key, gradient in want.items():
+        noise = NOISE * abs(theirs[key] - gradient).max()
+        peers.expect_close(got[key], gradient.astype("float32"), rtol=RTOL, atol=ATOL + noise,
+                           name=key)
+
+
+def main():
+    report = peers.Report(__file__)
+    if not report.needs("torch", "torchvision", "onnx"):
+        return report.finish()
+    import torch
+    torch.set_num_threads(peers.JOBS)
+    zoo = {model.name.decode() for model in capi.zoo_models()}
+    for name, (net, inputs, scripted) in models().items():
+        for training in (False, True):
+            mode = "train" if training else "eval"
+            with report.case(f"{name} as an archive, {mode}"), \
+                    tempfile.TemporaryDirectory() as folder:
+                check_archive(net, inputs, scripted, training, pathlib.Path(folder))
+            if name in zoo and not (training and name in DROPS):
+                with report.case(f"{name} in C, {mode}"):
+                    check_module(name, net, inputs, training)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,5 +1,5 @@
-/* Preparing blocked convolutions, and two of the ways: products and channel by channel. The
- * third is in winograd.c.
+/* Preparing blocked convolutions, and the way that all of them can go: products. The others are in
+ * winograd.c and depthwise.c.
  *
  * Products: six pixels at a time by 16 output channels. With its padding around it (a copy, if
  * it has any) every window of an image lies at the same offsets from its first pixel, so that
@@ -23,7 +23,7 @@ enum {
 void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n)
 {
     if (c->activates && !call->unlimited)
-        cq_apply1_f32(x, n, c->act, &c->act_params);
+        cq_core_activate(c->core, x, n, c->act, &c->act_params);
 }
 
 cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
@@ -53,18 +53,9 @@ static bool multiply(int64_t *io, int64_t by)
 
 /* ---- the image with its padding ---- */
 
-struct padded {
-    const cq_bconv      *c;
-    const cq_bconv_call *call;
-    int64_t              size[2]; /* as much as windows touch */
-    int64_t              pixel;   /* floats of a pixel */
-    int64_t              planes;  /* blocks of all images; images if the input is plain */
-    bool                 is_copy;
-};
-
-static void padded_init(struct padded *p, const cq_bconv *c, const cq_bconv_call *call)
+void cq_padded_init(cq_padded *p, const cq_bconv *c, const cq_bconv_call *call)
 {
-    *p = (struct padded){ .c = c, .call = call, .pixel = c->plain_input ? c->in_channels : 8 };
+    *p         = (cq_padded){ .c = c, .call = call, .pixel = c->plain_input ? c->in_channels : 8 };
     p->is_copy = c->plain_input;
     p->planes  = call->batch * (c->plain_input ? 1 : cq_blocks(c->in_channels));
     for (int i = 0; i < 2; i++) {
@@ -76,7 +67,7 @@ static void padded_init(struct padded *p, const cq_bconv *c, const cq_bconv_call
         p->size[i] = call->in[i];
 }
 
-static cq_status padded_floats(int64_t *out, const struct padded *p)
+static cq_status padded_floats(int64_t *out, const cq_padded *p)
 {
     *out = p->is_copy ? p->planes : 0;
     if (multiply(out, p->size[0]) && multiply(out, p->size[1]) && multiply(out, p->pixel))
@@ -85,7 +76,7 @@ static cq_status padded_floats(int64_t *out, const struct padded *p)
 }
 
 /* One row of the copy. */
-static void copy_row(const struct padded *p, float *to, int64_t plane, int64_t y)
+void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
 {
     const cq_bconv_call *call = p->call;
     int64_t              from = y - call->padding[0], left = call->padding[1];
@@ -116,16 +107,16 @@ enum { COPY_ROWS = 16 };
 
 static cq_status copy_block(void *user, int64_t block)
 {
-    const struct padded *p   = user;
-    int64_t              end = smaller((block + 1) * COPY_ROWS, p->planes * p->size[0]);
+    const cq_padded *p   = user;
+    int64_t          end = smaller((block + 1) * COPY_ROWS, p->planes * p->size[0]);
 
     for (int64_t row = block * COPY_ROWS; row < end; row++)
-        copy_row(p, p->call->scratch + row * p->size[1] * p->pixel, row / p->size[0],
-                 row % p->size[0]);
+        cq_padded_row(p, p->call->scratch + row * p->size[1] * p->pixel, row / p->size[0],
+                      row % p->size[0]);
     return CQ_OK;
 }
 
-static cq_status padded_fill(const struct padded *p)
+static cq_status padded_fill(const cq_padded *p)
 {
     if (!p->is_copy)
         return CQ_OK;
@@ -181,7 +172,7 @@ static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 struct product {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    struct padded        image;
+    cq_padded            image;
     const float         *x;
     int64_t             *offsets;
     int64_t              pixels, n_pixel_blocks, pixel_block; /* of one image */
@@ -193,7 +184,7 @@ static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_ca
     int64_t pairs = (c->out_group + 1) / 2, six, blocks;
 
     *p = (struct product){ .c = c, .call = call };
-    padded_init(&p->image, c, call);
+    cq_padded_init(&p->image, c, call);
     p->pixels         = call->out_size[0] * call->out_size[1];
     six               = (p->pixels + CQ_TILE_ROWS - 1) / CQ_TILE_ROWS;
     p->n_pixel_blocks = (p->pixels + PIXELS - 1) / PIXELS;
@@ -209,9 +200,9 @@ static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_ca
 /* Behind the padded image there are the offsets of steps. */
 static cq_status product_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
 {
-    struct padded p;
+    cq_padded p;
 
-    padded_init(&p, c, call);
+    cq_padded_init(&p, c, call);
     CQ_TRY(padded_floats(out, &p));
     if (__builtin_add_overflow(*out, 2 * c->n_steps + 16, out))
         return cq_no_memory();
@@ -296,130 +287,6 @@ static cq_status product_run(const cq_bconv *c, const cq_bconv_call *call)
 
 static const cq_bconv_way by_products = { product_prepare, product_scratch, product_run };
 
-/* ---- channel by channel ---- */
-
-enum {
-    MAX_TAPS    = 1 << 14,
-    BAND_FLOATS = 1 << 14, /* of a padded band of rows */
-    BAND_WORK   = 1 << 14  /* multiplications of vectors in a block of work */
-};
-
-/* [block][tap][8] */
-static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
-{
-    int64_t      taps = c->kernel[0] * c->kernel[1];
-    const float *w    = cq_tensor_data(spec->w);
-
-    CQ_TRY(cq_bconv_alloc(&c->w, cq_blocks(c->groups), taps, 8));
-    for (int64_t i = 0; i < c->groups; i++)
-        for (int64_t tap = 0; tap < taps; tap++)
-            c->w[(i / 8 * taps + tap) * 8 + i % 8] = w[i * taps + tap];
-    return CQ_OK;
-}
-
-/* Planes are cut into bands of rows. A lane copies the rows that a band needs, with their
- * padding, so that no place is at an edge any more. */
-struct depthwise {
-    const cq_bconv      *c;
-    const cq_bconv_call *call;
-    struct padded        image;
-    int64_t              planes, rows, bands; /* rows of a band, bands of a plane */
-    int64_t              in_rows, floats;     /* of a padded band */
-    int64_t              step;                /* bands in a block of work */
-    int64_t             *offsets;
-};
-
-static cq_status depthwise_init(struct depthwise *d, const cq_bconv *c, const cq_bconv_call *call)
-{
-    int64_t row, reach = (c->kernel[0] - 1) * c->dilation[0] + 1;
-
-    *d = (struct depthwise){ .c = c, .call = call };
-    padded_init(&d->image, c, call);
-    row        = d->image.size[1] * 8;
-    d->planes  = call->batch * cq_blocks(c->groups);
-    d->rows    = BAND_FLOATS / row > reach ? (BAND_FLOATS / row - reach) / c->stride[0] + 1 : 1;
-    d->rows    = smaller(d->rows, call->out_size[0]);
-    d->bands   = (call->out_size[0] + d->rows - 1) / d->rows;
-    d->in_rows = (d->rows - 1) * c->stride[0] + reach;
-    d->floats  = d->image.is_copy ? d->in_rows : 0;
-    d->step    = BAND_WORK / (d->rows * call->out_size[1] * c->kernel[0] * c->kernel[1] + 1) + 1;
-    return multiply(&d->floats, row) ? CQ_OK : cq_no_memory();
-}
-
-static cq_status depthwise_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)
-{
-    struct depthwise d;
-
-    CQ_TRY(depthwise_init(&d, c, call));
-    *out = d.floats;
-    if (multiply(out, call->lanes) &&
-        !__builtin_add_overflow(*out, 2 * c->kernel[0] * c->kernel[1], out))
-        return CQ_OK;
-    return cq_no_memory();
-}
-
-static void depthwise_band(const struct depthwise *d, int64_t band, float *room)
-{
-    const cq_bconv      *c     = d->c;
-    const cq_bconv_call *call  = d->call;
-    int64_t              plane = band / d->bands, y0 = band % d->bands * d->rows;
-    int64_t              n     = smaller(d->rows, call->out_size[0] - y0);
-    int64_t              block = plane % cq_blocks(c->groups), row = d->image.size[1] * 8;
-    const float         *x = call->x + plane * call->in[0] * call->in[1] * 8;
-    cq_core_taps         t = { .step    = c->stride[1] * 8,
-                               .n       = call->out_size[1],
-                               .w       = c->w + block * c->kernel[0] * c->kernel[1] * 8,
-                               .offsets = d->offsets,
-                               .n_taps  = c->kernel[0] * c->kernel[1],
-                               .finish  = cq_bconv_finish(c, call) };
-
-    t.finish.bias = c->bias + block * 8;
-    if (d->image.is_copy) {
-        int64_t end = (n - 1) * c->stride[0] + (c->kernel[0] - 1) * c->dilation[0] + 1;
-
-        for (int64_t i = 0; i < end; i++)
-            copy_row(&d->image, room + i * row, plane, y0 * c->stride[0] + i);
-        x = room;
-    } else {
-        x += y0 * c->stride[0] * row;
-    }
-    for (int64_t y = 0; y < n; y++) {
-        int64_t at = ((plane * call->out_size[0] + y0 + y) * call->out_size[1]) * 8;
-
-        t.x          = x + y * c->stride[0] * row;
-        t.out        = call->out + at;
-        t.finish.add = call->add ? call->add + at : NULL;
-        c->core->depthwise(&t);
-        cq_bconv_activate(c, call, t.out, t.n * 8);
-    }
-}
-
-static cq_status depthwise_block(void *user, int64_t block, int lane)
-{
-    const struct depthwise *d   = user;
-    int64_t                 end = smaller((block + 1) * d->step, d->planes * d->bands);
-
-    for (int64_t i = block * d->step; i < end; i++)
-        depthwise_band(d, i, d->call->scratch + lane * d->floats);
-    return CQ_OK;
-}
-
-static cq_status depthwise_run(const cq_bconv *c, const cq_bconv_call *call)
-{
-    struct depthwise d;
-    int64_t          n = 0;
-
-    CQ_TRY(depthwise_init(&d, c, call));
-    d.offsets = (int64_t *)(call->scratch + call->lanes * d.floats);
-    for (int64_t y = 0; y < c->kernel[0]; y++)
-        for (int64_t x = 0; x < c->kernel[1]; x++)
-            d.offsets[n++] = (y * c->dilation[0] * d.image.size[1] + x * c->dilation[1]) * 8;
-    return cq_parallel_lanes((d.planes * d.bands + d.step - 1) / d.step, call->lanes,
-                             depthwise_block, &d);
-}
-
-static const cq_bconv_way by_channels = { depthwise_prepare, depthwise_scratch, depthwise_run };
-
 /* ---- all ways ---- */
 
 static bool is_depthwise(const cq_bconv_spec *s)
@@ -438,7 +305,7 @@ bool cq_bconv_supports(const cq_bconv_spec *s)
     if (s->plain_input)
         return s->groups == 1 && cq_size_of(s->w, 1) < CQ_BLOCK;
     if (is_depthwise(s))
-        return taps <= MAX_TAPS;
+        return taps <= CQ_DEPTHWISE_TAPS;
     return taps * cq_blocks(cq_size_of(s->w, 1)) <= MAX_STEPS &&
            (s->groups == 1 || (cq_size_of(s->w, 1) % CQ_BLOCK == 0 &&
                                cq_size_of(s->w, 0) / s->groups % CQ_BLOCK == 0));
@@ -473,7 +340,9 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
         c->stride[i]   = s->stride[i];
         c->dilation[i] = s->dilation[i];
     }
-    c->way = is_depthwise(s) ? &by_channels : wants_winograd(s) ? &cq_bconv_winograd : &by_products;
+    c->way = is_depthwise(s)     ? &cq_bconv_depthwise
+             : wants_winograd(s) ? &cq_bconv_winograd
+                                 : &by_products;
     CQ_TRY(cq_bconv_alloc(&c->bias, cq_blocks(out), CQ_BLOCK, 1));
     if (s->bias)
         memcpy(c->bias, s->bias, sizeof *c->bias * (size_t)out);

@@ -29,7 +29,24 @@ struct cq_bconv {
     int     m;
 };
 
-extern const cq_bconv_way cq_bconv_winograd; /* winograd.c */
+extern const cq_bconv_way cq_bconv_winograd, cq_bconv_depthwise; /* winograd.c, depthwise.c */
+
+enum { CQ_DEPTHWISE_TAPS = 1 << 14 }; /* that a depthwise window may have */
+
+/* An image with its padding, or as it is when that is enough. */
+typedef struct cq_padded {
+    const cq_bconv      *c;
+    const cq_bconv_call *call;
+    int64_t              size[2]; /* as much as windows touch */
+    int64_t              pixel;   /* floats of a pixel */
+    int64_t              planes;  /* blocks of all images; images if the input is plain */
+    bool                 is_copy;
+} cq_padded;
+
+void cq_padded_init(cq_padded *p, const cq_bconv *c, const cq_bconv_call *call);
+
+/* Row y of the padded plane. */
+void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y);
 
 /* What is done to the sums of a call, without bias and add. */
 static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_call *call)

@@ -4,6 +4,8 @@
 #ifndef CQ_KERNEL_BLOCKED_CORE_H
 #define CQ_KERNEL_BLOCKED_CORE_H
 
+#include "kernel/elementwise.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -73,6 +75,8 @@ typedef struct cq_core {
     /* out[i][8] = clamp(x[i][8] * scale[8] + shift[8]) for n pixels. */
     void (*affine)(float *out, const float *x, const float *scale, const float *shift, int64_t n,
                    const cq_core_finish *finish);
+    /* 1 / (1 + e^-x) of n numbers in place, times x if gated. */
+    void (*sigmoid)(float *x, int64_t n, bool gated);
     void (*mean)(float *out, const float *x, int64_t n); /* of n pixels */
     /* n pixels of up to 8 planes that are plane floats apart, to and from blocks. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
@@ -83,5 +87,9 @@ extern const cq_core cq_core_portable;
 extern const cq_core cq_core_avx2; /* only where the CPU has it */
 
 const cq_core *cq_core_get(void); /* the one for this CPU */
+
+/* An operation on n results in place; those with loops of their own above use them. */
+void cq_core_activate(const cq_core *core, float *x, int64_t n, cq_ew_op act,
+                      const cq_params *params);
 
 #endif

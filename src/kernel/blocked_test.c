@@ -1,5 +1,6 @@
 #include "kernel/blocked.h"
 
+#include "kernel/blocked_core.h"
 #include "kernel/cpu.h"
 #include "kernel/norm.h"
 #include "kernel/pool.h"
@@ -125,5 +126,32 @@ TEST(blocked, normalisation_and_means)
     cq_cpu_use_avx2(true);
 }
 
-RUN_TESTS(TEST_OF(blocked, pools_are_those_of_plain_images),
+static void check_sigmoid(bool gated)
+{
+    float x[4003], y[4003];
+
+    for (int i = 0; i < 4003; i++)
+        x[i] = y[i] = (float)(i - 2000) / 16;
+    x[7] = y[7] = NAN;
+    cq_core_get()->sigmoid(y, 4003, gated);
+    CHECK(isnan(y[7]));
+    for (int i = 0; i < 4003; i++) {
+        double want = (gated ? (double)x[i] : 1) / (1 + exp(-(double)x[i]));
+
+        if (i != 7 && !(fabs((double)y[i] - want) <= 4e-7 * fabs(want) + 1e-35))
+            fail_msg("sigmoid of %g is %g, not %g", (double)x[i], (double)y[i], want);
+    }
+}
+
+TEST(blocked, sigmoids_are_exact_enough)
+{
+    check_sigmoid(false);
+    check_sigmoid(true);
+    cq_cpu_use_avx2(false);
+    check_sigmoid(true);
+    cq_cpu_use_avx2(true);
+}
+
+RUN_TESTS(TEST_OF(blocked, sigmoids_are_exact_enough),
+          TEST_OF(blocked, pools_are_those_of_plain_images),
           TEST_OF(blocked, normalisation_and_means))

@@ -168,8 +168,8 @@ static cq_status product_block(void *user, int64_t block)
         run_panel(g, panel, row, n, px);
     if (c->activates)
         for (int64_t i = 0; i < n; i++)
-            cq_apply1_f32(c->out + (row + i) * c->ldc + from * PANEL,
-                          smaller(to * PANEL, g->p->n) - from * PANEL, c->act, &c->act_params);
+            cq_core_activate(g->p->core, c->out + (row + i) * c->ldc + from * PANEL,
+                             smaller(to * PANEL, g->p->n) - from * PANEL, c->act, &c->act_params);
     return CQ_OK;
 }
 

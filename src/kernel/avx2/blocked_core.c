@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <string.h>
 
 typedef __m256 V8;
 typedef float  V8U __attribute__((vector_size(32), aligned(4), may_alias));
@@ -13,8 +14,11 @@ typedef float  V8U __attribute__((vector_size(32), aligned(4), may_alias));
 #define AT_MOST(h, x)  _mm256_min_ps(h, x)
 /* NaN wins: where a is NaN, max gives b. */
 #define LARGER(a, b) _mm256_blendv_ps(_mm256_max_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q))
-#define PREFETCH(p)  _mm_prefetch((const char *)(p), _MM_HINT_T1)
-#define CORE         cq_core_avx2
+#define ADD_EXPONENT(p, t)                                                                         \
+    _mm256_castsi256_ps(                                                                           \
+        _mm256_add_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(_mm256_castps_si256(t), 23)))
+#define PREFETCH(p) _mm_prefetch((const char *)(p), _MM_HINT_T1)
+#define CORE        cq_core_avx2
 #include "kernel/blocked_core.inc"
 
 #else

@@ -106,6 +106,16 @@ const char *cq_mapping_path(const cq_mapping *m)
     return m->path;
 }
 
+void cq_mapping_read(const void *data, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)data + page - 1) / page * page;
+    uintptr_t to   = ((uintptr_t)data + size) / page * page; /* whole pages only */
+
+    if (data && from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 cq_status cq_file_read(char **out, size_t *size, const char *path)
 {
     cq_mapping *m;

@@ -20,6 +20,10 @@ const void *cq_mapping_data(const cq_mapping *m);
 size_t      cq_mapping_size(const cq_mapping *m);
 const char *cq_mapping_path(const cq_mapping *m);
 
+/* Says that a part of a mapped file that nobody changed was read for the last time: it need not stay
+ * in memory. Reading it again is right, but slow. */
+void cq_mapping_read(const void *data, size_t size);
+
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
 cq_status cq_file_read(char **out, size_t *size, const char *path);
 

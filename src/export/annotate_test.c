@@ -483,22 +483,27 @@ static cq_tensor *odd_model_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_add(cx, out[2], x); /* out[1] is not used */
 }
 
+/* A model of one module, whose forward is given. */
+static cq_onnx_model *export_around(cq_tensor *(*forward)(cq_ctx *, void *, cq_tensor *),
+                                    cq_module *inner)
+{
+    const cq_class cls   = { .name = "Model", .self_size = sizeof(cq_module *), .forward = forward };
+    cq_module     *net   = bare_net_new(&cls);
+    cq_onnx_model *model = NULL;
+
+    *(cq_module **)cq_module_self(net) = cq_module_add(net, "inner", inner);
+    CHECK_OK(export_net(&model, net, NULL));
+    cq_module_free(net);
+    return model;
+}
+
 TEST(anchor, is_at_the_first_tensor_even_if_nobody_uses_it)
 {
-    static const cq_class cls = { .name = "Model", .self_size = sizeof(cq_module *),
-                                  .forward = odd_model_forward };
-    cq_module            *net = bare_net_new(&cls);
-    cq_module           **odd = cq_module_self(net);
-    cq_onnx_model        *model;
+    cq_onnx_model *model = export_around(odd_model_forward, cq_module_new(&odd_class));
 
-    *odd = cq_module_add(net, "odd", cq_module_new(&odd_class));
-    CHECK_OK(export_net(&model, net, NULL));
-    CHECK_STR("Exp Identity(Anchor_0_start) Relu Neg Identity(Anchor_0_end) Add",
-              annotations_of(model));
     CHECK_STR(model->graph->node.items[2]->output.items[0],
               model->graph->node.items[4]->input.items[0]);
-    cq_onnx_model_free(model);
-    cq_module_free(net);
+    CHECK_ANNOTATIONS("Exp Identity(Anchor_0_start) Relu Neg Identity(Anchor_0_end) Add", model);
 }
 
 /* An in-place module behind an anchor changes the tensor that others see. */
@@ -515,20 +520,11 @@ static cq_tensor *in_place_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 TEST(anchor, does_not_hide_changes_in_place)
 {
-    static const cq_class cls = { .name = "Model", .self_size = sizeof(cq_module *),
-                                  .forward = in_place_forward };
-    cq_module            *net  = bare_net_new(&cls);
-    cq_module           **relu = cq_module_self(net);
-    cq_onnx_model        *model;
+    cq_onnx_model *model = export_around(in_place_forward, cq_relu_inplace_new());
 
-    *relu = cq_module_add(net, "relu", cq_relu_inplace_new());
-    CHECK_OK(export_net(&model, net, NULL));
-    CHECK_STR("Neg Identity(Anchor_0_start) Relu Identity(Anchor_0_end) Exp",
-              annotations_of(model));
     CHECK_STR(model->graph->node.items[2]->output.items[0],
               model->graph->node.items[4]->input.items[0]);
-    cq_onnx_model_free(model);
-    cq_module_free(net);
+    CHECK_ANNOTATIONS("Neg Identity(Anchor_0_start) Relu Identity(Anchor_0_end) Exp", model);
 }
 
 static cq_tensor *unended_forward(cq_ctx *cx, void *self, cq_tensor *x)

@@ -99,8 +99,9 @@ cq_status cq_edit_file(cq_edit *edit, const char *path, const char *out)
 {
     cq_status status;
 
-    edit->changed = false;
-    status        = cq_ends_with(path, ".pb") ? edit_tensor_file(edit, path, out)
-                                              : edit_model_file(edit, path, out);
+    edit->changed  = false;
+    edit->own_file = true;
+    status         = cq_ends_with(path, ".pb") ? edit_tensor_file(edit, path, out)
+                                               : edit_model_file(edit, path, out);
     return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", path);
 }

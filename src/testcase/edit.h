@@ -11,6 +11,7 @@ struct cq_edit {
     cq_status (*graph)(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *graph);
     uint32_t save_flags; /* CQ_ONNX_SAVE_*, for models */
     bool     changed;    /* set by graph when it does anything */
+    bool     own_file;   /* nobody else sees the bytes of the model */
 };
 
 /* The main graph and those in attributes of its nodes, inner ones first. Graphs in lists and in

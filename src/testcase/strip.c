@@ -87,10 +87,14 @@ static cq_status strip_graph(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *gra
     const cq_strip_edit *strip = (const cq_strip_edit *)edit;
 
     for (uint32_t i = 0; i < graph->initializer.n; i++) {
-        bool done;
+        cq_onnx_tensor *tensor = graph->initializer.items[i];
+        cq_onnx_bytes   bytes  = tensor->raw_data;
+        bool            done;
 
-        CQ_TRY(cq_strip_tensor(&done, m, graph->initializer.items[i], strip->threshold));
+        CQ_TRY(cq_strip_tensor(&done, m, tensor, strip->threshold));
         edit->changed |= done;
+        if (done && edit->own_file)
+            cq_mapping_read(bytes.data, bytes.size);
     }
     return CQ_OK;
 }

@@ -158,6 +158,7 @@ static void check_indices(cq_onnx_check *c, const cq_onnx_sparse_tensor *sparse,
     const cq_onnx_tensor *indices = sparse->indices;
     bool                  by_axis;
     cq_tensor            *t;
+    cq_status             status;
 
     cq_onnx_check_tensor(c, indices);
     by_axis = indices->dims.n == 2;
@@ -170,11 +171,12 @@ static void check_indices(cq_onnx_check *c, const cq_onnx_sparse_tensor *sparse,
                        indices->dims.n, n_values, sparse->dims.n);
         return;
     }
-    if (cq_onnx_tensor_to_tensor(&t, c->m, indices) != CQ_OK) {
+    status = cq_onnx_tensor_to_tensor(&t, c->m, indices);
+    if (status == CQ_E_FORMAT)
         cq_onnx_report(c, CQ_ONNX_RULE_SPARSE_INDICES, "the indices cannot be read: %s",
                        cq_last_error()->message);
+    if (status != CQ_OK)
         return;
-    }
     check_order(c, sparse, cq_tensor_data(t), n_values, by_axis);
     cq_tensor_release(t);
 }

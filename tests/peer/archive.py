@@ -7,6 +7,7 @@ loads; and what is no archive, or a bad one, with the reasons calque gives.
 import enum
 import pathlib
 import pickle
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import typing
 import warnings
 import zipfile
 
-from peers import BUILD, Report
+from peers import BUILD, Report, calque
 
 TOOL = sys.argv[1] if len(sys.argv) > 1 else str(BUILD / "tests/archive_dump")
 
@@ -240,6 +241,7 @@ def refused(folder, good):
         return folder / name
 
     data = good.read_bytes()
+    lowered = b"\x80\x02ctorch.jit\nXLoweredModule\n)\x81}b."
     yield "an empty file", file("empty.pt", b""), "the file is empty"
     yield "text", file("text.pt", b"hello, world" * 100), "this is no zip archive"
     yield "a cut file", file("cut.pt", data[:len(data) // 2]), "this is no zip archive"
@@ -258,8 +260,142 @@ def refused(folder, good):
           "version 11; known are 1 to 10"
     yield "a missing storage", rewritten("nostore.pt", lambda n, d: None if n == "data/0" else d), \
           "has no entry everything/data/0"
+    yield "a delegated backend", rewritten("lowered.pt", lambda n, d: lowered if n == "data.pkl"
+                                           else d), "was handed to a backend"
+    yield "another byte order of the version", rewritten(
+        "order.pt", lambda n, d: b"\xff\xfe1\n" if n == "version" else d), "version 0; known are 1"
     yield "a short storage", rewritten("short.pt", lambda n, d: d[:8] if n == "data/0" else d), \
           "should have 24 elements of 4 bytes, but has 8 bytes"
+
+
+def cut_anywhere(report, tool, folder, good):
+    """A file that is cut short or damaged is refused, wherever it was cut."""
+    data = good.read_bytes()
+    with report.case("refused: cut at a hundred places"):
+        for i in range(100):
+            (folder / "cut.pt").write_bytes(data[:len(data) * i // 100])
+            assert "error" in tool(folder / "cut.pt"), f"{i} % of it were enough"
+
+
+def packed(folder, good, **options):
+    """The same archive, all of it deflated; sizes in the directory are changed by options."""
+    path = folder / "packed.pt"
+    with zipfile.ZipFile(good) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.namelist():
+            new.writestr(entry, old.read(entry))
+    data = bytearray(path.read_bytes())
+    at = data.index(b"PK\x01\x02")
+    while data[at:at + 4] == b"PK\x01\x02":
+        name_size, extra, comment = struct.unpack_from("<HHH", data, at + 28)
+        name = data[at + 46:at + 46 + name_size].decode()
+        if name.endswith("/data.pkl"):
+            struct.pack_into("<I", data, at + 24, options["size"])
+            local, = struct.unpack_from("<I", data, at + 42)
+            struct.pack_into("<I", data, local + 22, options["size"])
+        at += 46 + name_size + extra + comment
+    path.write_bytes(data)
+    return path
+
+
+def test_bombs(report, tool, folder, good):
+    with zipfile.ZipFile(good) as z:
+        size = next(i.file_size for i in z.infolist() if i.filename.endswith("/data.pkl"))
+    for claimed, reason in ((size, None), (size + 1, "unpacks to"), (size - 1, "unpacks to more"),
+                            (0xFFFFFFF0, "cannot unpack to 4294967280"), (0, "unpacks to more")):
+        with report.case(f"a deflated entry that claims {claimed} bytes for {size}"):
+            error = tool(packed(folder, good, size=claimed)).get("error", "")
+            assert (reason in error) if reason else not error, error
+    for length in (4096, 4097):
+        with report.case(f"an entry with a name of {length} bytes"):
+            path = folder / "long.pt"
+            path.write_bytes(good.read_bytes())
+            with zipfile.ZipFile(path, "a") as z:
+                z.writestr("everything/extra/".ljust(length, "x"), "")
+            error = tool(path).get("error", "")
+            assert ("has 4097 bytes, more than 4096" in error) == (length > 4096), error
+
+
+def test_forms(report, tool, folder, good):
+    """Other forms of the same archive: all are read alike."""
+    want = {k: v for k, v in tool(good).items() if k not in ("code", "version")}
+
+    def written(name, change=lambda n, d: d, root="everything", **options):
+        path = folder / name
+        with zipfile.ZipFile(good) as old, zipfile.ZipFile(path, "w") as new:
+            for entry in old.namelist():
+                short = entry.split("/", 1)[1]
+                with new.open(f"{root}/{short}", "w", **options) as out:
+                    out.write(change(short, old.read(entry)))
+        return path
+
+    for version in range(1, 11):
+        with report.case(f"version {version}"):
+            found = tool(written("v.pt", lambda n, d: b"%d\n" % version if n == "version" else d))
+            assert found.pop("version") == str(version)
+            found.pop("code", None)
+            assert found == want, found.get("error")
+    for name, options in (("another root", {"root": "VADr v6.10"}),
+                          ("zip64 entries", {"force_zip64": True})):
+        with report.case(name):
+            found = tool(written("other.pt", **options))
+            assert {k: v for k, v in found.items() if k not in ("code", "version")} == want, \
+                found.get("error")
+    with report.case("unknown entries are left alone"):
+        path = written("more.pt")
+        with zipfile.ZipFile(path, "a") as z:
+            z.writestr("everything/.data/serialization_id", "123")
+            z.writestr("everything/extra/notes.txt", "hello")
+            z.writestr("__MACOSX/x", "")
+        assert "error" not in tool(path)
+
+
+def test_byte_order(report, tool, folder):
+    """An archive of a machine that writes numbers the other way round."""
+    import numpy as np
+    model = torch.nn.Linear(3, 2)
+    good, path = save(folder, "order", torch.jit.script(model)), folder / "big.pt"
+    for order in ("little", "big"):
+        with report.case(f"byteorder {order}"), zipfile.ZipFile(good) as old:
+            with zipfile.ZipFile(path, "w") as new:
+                for entry in old.namelist():
+                    data = old.read(entry)
+                    if "/data/" in entry and order == "big":
+                        data = np.frombuffer(data, "<f4").astype(">f4").tobytes()
+                    new.writestr(entry, data)
+                new.writestr("order/byteorder", order)
+            expect_module(tool(path), model)
+
+
+def test_special(report, tool, folder):
+    class Special(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            x = torch.randn(3, 4)
+            self.register_buffer("sparse", torch.eye(3).to_sparse())
+            self.register_buffer("csr", torch.eye(3).to_sparse_csr())
+            self.register_buffer("tensor", torch.quantize_per_tensor(x, 0.1, 3, torch.quint8))
+            self.register_buffer("channels", torch.quantize_per_channel(
+                x, torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 2]), 0, torch.qint8))
+            self.register_buffer("numbers", torch.randn(3, dtype=torch.complex64))
+
+        def forward(self, x):
+            return x + 1
+
+    with report.case("sparse, quantized and complex tensors"):
+        found = tool(save(folder, "special", torch.jit.script(Special())))
+        assert "error" not in found, found["error"]
+        for name, kind in (("sparse", "sparse"), ("csr", "sparse"), ("tensor", "quantized 13"),
+                           ("channels", "quantized 12"), ("numbers", "tensor complex64")):
+            assert found[f"root.{name}"].startswith(kind), (name, found[f"root.{name}"])
+    with report.case("tied weights are one"):
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 2))
+        model[2].weight = model[0].weight
+        path = save(folder, "tied", torch.jit.script(model))
+        code, _, error = calque("export", path, "--input", "2x2", "-o", folder / "tied.onnx")
+        assert code == 0, error
+        import onnx
+        names = {t.name for t in onnx.load(str(folder / "tied.onnx")).graph.initializer}
+        assert names == {"0.weight", "0.bias", "2.bias"}, names
 
 
 def test_refused(report, tool, folder, good):
@@ -289,6 +425,11 @@ def main():
         test_quantized(report, tool, folder)
         test_state_dicts(report, tool, folder)
         test_refused(report, tool, folder, good)
+        cut_anywhere(report, tool, folder, good)
+        test_bombs(report, tool, folder, good)
+        test_forms(report, tool, folder, good)
+        test_byte_order(report, tool, folder)
+        test_special(report, tool, folder)
         if report.needs("torchvision"):
             test_models(report, tool, folder)
     return report.finish()

@@ -66,6 +66,14 @@ CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const c
                                   const cq_export_options *options, cq_tensor **outputs,
                                   size_t max_outputs, size_t *n_outputs);
 
+/* The same inside of a forward: on the data of its tensors, or into the graph that is being captured,
+ * where branches and loops of the program that depend on data stay what they are. As with any call in
+ * a forward, results are the context's and so is the first failure. */
+CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *script, const char *method,
+                                 cq_tensor *const *inputs, size_t n_inputs);
+CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *script, const char *method, const cq_args *args,
+                             cq_tensor **outputs, size_t n_outputs);
+
 /* Captures the call and exports it. flags are CQ_SCRIPT_*. */
 CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
                                   const cq_args *args, uint32_t flags,

@@ -247,6 +247,11 @@ void cq_capture_start(cq_capture *cap, cq_ctx *cx)
     cx->exporting     = true;
 }
 
+cq_capture *cq_capture_of(const cq_ctx *cx)
+{
+    return cx->listener == &listener ? cx->listener_self : NULL;
+}
+
 void cq_capture_stop(cq_capture *cap, cq_ctx *cx)
 {
     (void)cap;

@@ -62,6 +62,7 @@ cq_graph *cq_capture_take(cq_capture *cap); /* the caller frees the graph */
 
 void cq_capture_start(cq_capture *cap, cq_ctx *cx);
 void cq_capture_stop(cq_capture *cap, cq_ctx *cx);
+cq_capture *cq_capture_of(const cq_ctx *cx); /* that listens to it; NULL: none does */
 
 /* A parameter or buffer under its name. Memory that already has a name keeps it (tied
  * weights are one value). */

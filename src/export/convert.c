@@ -332,6 +332,18 @@ static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_nod
     return CQ_OK;
 }
 
+/* Until opset 13 branches and loops hand on tensors only. */
+static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_outputs && ex->options.opset < 13; i++)
+        if (n->outputs[i]->type.kind == CQ_TYPE_LIST && keeps_output(n, i))
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
+                           "a list whose length only the run tells comes out of a %s, which opset %d "
+                           "cannot do",
+                           is_if(n) ? "branch" : "loop", ex->options.opset);
+    return CQ_OK;
+}
+
 /* prim::If and prim::Loop have ONNX's own form: condition; trip count, condition, carried. */
 static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 {
@@ -342,6 +354,7 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 
     if (n->n_inputs > 256)
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a loop carries too many values");
+    CQ_TRY(check_sequences(ex, n));
     for (size_t i = 0; i < n->n_inputs; i++)
         in[i] = operand_value(&s, &n->inputs[i]);
     for (size_t i = 0; i < n->n_outputs; i++)

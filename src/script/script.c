@@ -170,6 +170,8 @@ static cq_status open_output(cq_eval *ev, cq_val v)
     return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(node->outputs[0]));
 }
 
+static cq_status keep_graph_output(cq_eval *ev, cq_tensor *t, void *user);
+
 /* A list of known length has an output for each item, even if it had to become a sequence. */
 static bool is_short(cq_int length)
 {
@@ -193,7 +195,11 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
         return CQ_OK;
     }
     if (cq_sequence_of(v) || cq_thing_as(v, CQ_THING_OPTIONAL))
-        return open_output(ev, v);
+        return fn == keep_graph_output
+                   ? open_output(ev, v)
+                   : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s is no tensor for a forward to go on with",
+                             cq_sequence_of(v) ? "a list whose length only the run tells"
+                                               : "a value that may be None");
     switch (v.kind) {
     case CQ_VAL_NONE: return CQ_OK;
     case CQ_VAL_TENSOR: return fn(ev, v.u.tensor, user);
@@ -400,6 +406,78 @@ static cq_status name_weight(void *user, const char *path, cq_tensor *t, bool is
     (void)is_parameter;
     return cq_capture_weight(user, t, path);
 }
+
+/* ---- inside of a forward ---- */
+
+/* The weights of a program that is part of a model, under the path of the module that calls it. */
+static cq_status name_weight_in_scope(void *user, const char *path, cq_tensor *t, bool is_parameter)
+{
+    cq_eval    *ev    = user;
+    const char *scope = ev->cx->scope ? ev->cx->scope->path : "";
+    char        full[512];
+
+    snprintf(full, sizeof full, scope[0] ? "%.200s.%.300s" : "%s%.500s", scope, path);
+    return name_weight(ev->capture, full, t, is_parameter);
+}
+
+static cq_status lend_output(cq_eval *ev, cq_tensor *t, void *user)
+{
+    outputs *o = user;
+
+    if (o->n < o->max)
+        o->items[o->n] = cq_keep(ev->cx, t);
+    o->n++;
+    return ev->cx->status;
+}
+
+CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
+                             cq_tensor **tensors, size_t n_outputs)
+{
+    cq_eval   ev = { .program = s->program, .cx = cx, .capture = cq_capture_of(cx) };
+    outputs   o  = { tensors, 0, n_outputs };
+    cq_val    result;
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < n_outputs; i++)
+        tensors[i] = NULL;
+    if (cx->status != CQ_OK)
+        return;
+    if (ev.capture && cq_thing_of(s->root))
+        status = cq_script_each_tensor(s, name_weight_in_scope, &ev);
+    if (status == CQ_OK)
+        status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
+                      &result);
+    if (status == CQ_OK)
+        status = each_leaf(&ev, result, lend_output, &o);
+    if (status == CQ_OK && o.n != n_outputs)
+        status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, want %zu", o.n,
+                         n_outputs);
+    eval_clear(&ev);
+    if (status != CQ_OK)
+        cq_ctx_fail(cx, status);
+}
+
+CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *s, const char *method,
+                                 cq_tensor *const *inputs, size_t n_inputs)
+{
+    cq_tensor *out = NULL;
+    cq_args   *args = NULL;
+    cq_status  status;
+
+    if (cx->status != CQ_OK)
+        return NULL;
+    CQ_TRY_OR_DONE(cq_args_new(&args));
+    for (size_t i = 0; i < n_inputs; i++)
+        CQ_TRY_OR_DONE(cq_args_add_tensor(args, inputs[i]));
+    cq_script_call_n(cx, s, method, args, &out, 1);
+done:
+    if (status != CQ_OK)
+        cq_ctx_fail(cx, status);
+    cq_args_free(args);
+    return cx->status == CQ_OK ? out : NULL;
+}
+
+/* ---- into a graph of its own ---- */
 
 static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
                          const cq_script_inputs *inputs)

@@ -1,0 +1,272 @@
+/* TorchScript from C: compiled from text, called with tensors and numbers, exported, and called
+ * inside of a model that is traced. */
+#include "models.h"
+
+#include <calque/script.h>
+#include <calque/session.h>
+
+#define LOOP "def sum_of(x, y):\n"                                                                  \
+             "    for i in range(int(y)):\n"                                                        \
+             "        x = x + i\n"                                                                  \
+             "    return x\n"
+
+static cq_tensor *vector(float first, float second)
+{
+    cq_tensor *t = NULL;
+
+    CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_F32, 1, (int64_t[]){ 2 }, (float[]){ first, second }));
+    return t;
+}
+
+static cq_tensor *number(int64_t n)
+{
+    cq_tensor *t = NULL;
+
+    CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_I64, 0, NULL, &n));
+    return t;
+}
+
+static cq_script *compile(const char *text)
+{
+    cq_script *s = NULL;
+
+    CHECK_OK(cq_script_compile(&s, text, "test.py"));
+    return s;
+}
+
+/* The second element of the only output, for inputs that are released. */
+static float run_model(const cq_onnx_model *m, cq_tensor *x, cq_tensor *y)
+{
+    cq_tensor  *in[2] = { x, y }, *out = NULL;
+    cq_session *session;
+    float       second;
+
+    CHECK_OK(cq_session_prepare(&session, m, NULL));
+    CHECK_OK(cq_session_run_tensors(session, in, 2, &out, 1));
+    second = ((float *)cq_tensor_data(out))[1];
+    cq_tensor_release(out);
+    cq_session_free(session);
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+    return second;
+}
+
+static size_t count_ops(const cq_onnx_model *m, const char *op)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->graph->node.n; i++)
+        n += strcmp(m->graph->node.items[i]->op_type, op) == 0;
+    return n;
+}
+
+TEST(script, functions_run_on_tensors_and_numbers)
+{
+    cq_script *s = compile("def scaled(x, n: int, f: float = 0.5):\n    return x * n + f, n\n");
+    cq_tensor *x = vector(1, 2), *out[2];
+    cq_args   *args;
+    size_t     n;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_args_add_i64(args, 3));
+    CHECK_OK(cq_script_run(s, "scaled", args, out, 2, &n));
+    CHECK_INT(2, n);
+    CHECK(((float *)cq_tensor_data(out[0]))[1] == 6.5f);
+    CHECK_INT(3, ((int64_t *)cq_tensor_data(out[1]))[0]);
+    for (int i = 0; i < 2; i++)
+        cq_tensor_release(out[i]);
+    CHECK_OK(cq_args_add_f64(args, 4));
+    CHECK_OK(cq_script_run(s, NULL, args, out, 1, &n)); /* the only function there is */
+    CHECK(((float *)cq_tensor_data(out[0]))[0] == 7);
+    cq_tensor_release(out[0]);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_script_free(s);
+}
+
+TEST(script, a_loop_on_data_is_exported_as_a_loop)
+{
+    cq_script        *s = compile(LOOP);
+    cq_tensor        *x = vector(1, 2), *y = number(2);
+    cq_export_options o = options_of(17);
+    cq_onnx_model    *m = NULL;
+    cq_args          *args;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_args_add_tensor(args, y));
+    CHECK_OK(cq_script_export(&m, s, "sum_of", args, 0, &o));
+    CHECK_INT(1, count_ops(m, "Loop"));
+    CHECK(run_model(m, vector(0, 10), number(4)) == 16);
+    CHECK(run_model(m, vector(0, 10), number(0)) == 10);
+    cq_onnx_model_free(m);
+    CHECK_OK(cq_script_export(&m, s, "sum_of", args, CQ_SCRIPT_TRACE, &o));
+    CHECK_INT(0, count_ops(m, "Loop")); /* the example decided: two rounds */
+    CHECK(run_model(m, vector(0, 10), number(7)) == 11);
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+    cq_script_free(s);
+}
+
+/* The loop of PyTorch's documentation, in C: it is gone in the graph, round by round. */
+static void plain_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in, cq_tensor **out,
+                          size_t n_out)
+{
+    cq_tensor *x = in[0];
+    int64_t    n = cq_item_i64(cx, in[1]);
+
+    (void)self;
+    (void)n_in;
+    (void)n_out;
+    for (int64_t i = 0; i < n; i++)
+        x = cq_add_scalar(cx, x, (double)i);
+    out[0] = x;
+}
+
+struct with_script {
+    cq_script *script;
+};
+
+/* And scripted: it stays a loop, though all around it is traced. */
+static void scripted_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
+                             cq_tensor **out, size_t n_out)
+{
+    struct with_script *m = self;
+    cq_tensor          *doubled = cq_mul_scalar(cx, in[0], 2);
+
+    (void)n_out;
+    out[0] = cq_neg(cx, cq_script_call(cx, m->script, "sum_of", (cq_tensor *[]){ doubled, in[1] }, n_in));
+}
+
+static const cq_class plain_class    = { .name = "Plain", .forward_n = plain_forward, .n_out = 1 };
+static const cq_class scripted_class = { .name = "Scripted", .self_size = sizeof(struct with_script),
+                                         .forward_n = scripted_forward, .n_out = 1 };
+
+TEST(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one)
+{
+    cq_module        *plain = bare_net_new(&plain_class), *scripted = bare_net_new(&scripted_class);
+    struct with_script *self = cq_module_self(scripted);
+    cq_tensor        *in[2] = { vector(1, 2), number(3) }, *out = NULL;
+    cq_export_options o = options_of(17);
+    cq_onnx_model    *m = NULL;
+
+    self->script = compile(LOOP);
+    CHECK_OK(cq_module_export(&m, plain, in, 2, &o));
+    CHECK_INT(0, count_ops(m, "Loop"));
+    CHECK_INT(3, count_ops(m, "Add"));
+    cq_onnx_model_free(m);
+
+    CHECK_OK(cq_module_export(&m, scripted, in, 2, &o));
+    CHECK_INT(1, count_ops(m, "Loop"));
+    CHECK(run_model(m, vector(0, 5), number(4)) == -16);
+    CHECK(run_model(m, vector(0, 5), number(0)) == -10);
+    cq_onnx_model_free(m);
+
+    CHECK_OK(cq_module_run(scripted, in, 2, &out, 1)); /* the same on data */
+    CHECK(((float *)cq_tensor_data(out))[1] == -7);
+    cq_tensor_release(out);
+    cq_script_free(self->script);
+    cq_module_free(plain);
+    cq_module_free(scripted);
+    cq_tensor_release(in[0]);
+    cq_tensor_release(in[1]);
+}
+
+TEST(script, a_failure_inside_of_a_forward_is_the_contexts)
+{
+    cq_script *s = compile("def two(x):\n    return x, x\n"
+                           "def bad(x):\n    return x + nothing\n");
+    cq_tensor *x = vector(1, 2);
+    cq_ctx    *cx;
+
+    CHECK_OK(cq_ctx_new(&cx));
+    CHECK(cq_script_call(cx, s, "two", &x, 1) == NULL);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_ctx_status(cx));
+    CHECK_STR("it returns 2 tensors, want 1", cq_last_error()->message);
+    cq_ctx_free(cx);
+    CHECK_OK(cq_ctx_new(&cx));
+    CHECK(cq_script_call(cx, s, "bad", &x, 1) == NULL);
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_ctx_status(cx));
+    CHECK(cq_neg(cx, x) == NULL); /* later calls fall through */
+    cq_ctx_free(cx);
+    cq_tensor_release(x);
+    cq_script_free(s);
+}
+
+static cq_status export_text(cq_onnx_model **m, const char *text, int opset)
+{
+    cq_script        *s = compile(text);
+    cq_tensor        *x = vector(1, 2), *y = number(2);
+    cq_export_options o = options_of(opset);
+    cq_args          *args;
+    cq_status         status;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_args_add_tensor(args, y));
+    status = cq_script_export(m, s, NULL, args, 0, &o);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+    cq_script_free(s);
+    return status;
+}
+
+TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
+{
+    static const char text[] = "def f(x, n):\n"
+                               "    rows = [x]\n"
+                               "    for i in range(int(n)):\n"
+                               "        rows.append(x + i)\n"
+                               "    return rows[-1]\n";
+    cq_onnx_model *m = NULL;
+
+    CHECK_OK(export_text(&m, text, 13));
+    CHECK(run_model(m, vector(0, 10), number(6)) == 15);
+    cq_onnx_model_free(m);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 12));
+    CHECK_STR("a list whose length only the run tells comes out of a loop, which opset 12 cannot do",
+              cq_last_error()->message);
+    CHECK_STR("use opset 13 or newer", cq_last_error()->hint);
+    CHECK(m == NULL);
+}
+
+TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
+{
+    cq_onnx_model *m = NULL;
+
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, "def f(x, n):\n"
+                                                   "    name = \"a\"\n"
+                                                   "    for i in range(int(n)):\n"
+                                                   "        name = name + \"b\"\n"
+                                                   "    return x * len(name)\n",
+                                               17));
+    CHECK_STR("a text changes in a loop of unknown length", cq_last_error()->message);
+    CHECK(strstr(cq_last_error()->where, "test.py:3:5") != NULL);
+    CHECK_STATUS(CQ_E_TYPE, export_text(&m, "def f(x, n):\n"
+                                            "    if x.sum() > 0:\n"
+                                            "        y = x\n"
+                                            "    else:\n"
+                                            "        y = x[0]\n"
+                                            "    return y\n",
+                                        17));
+    CHECK(strstr(cq_last_error()->message, "different numbers of dimensions") != NULL);
+    CHECK(strstr(cq_last_error()->where, "test.py:6:12") != NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OF(script, functions_run_on_tensors_and_numbers),
+        TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
+        TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
+        TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
+        TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
+        TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

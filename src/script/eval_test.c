@@ -1,0 +1,157 @@
+/* The evaluator, run: small programs of an int, and what they give. Programs that become graphs are
+ * in src/export/script_test.c. */
+#include "script/script.h"
+
+#include "test.h"
+
+#include <stdio.h>
+
+static cq_status run_int(const char *text, int64_t n, double *out)
+{
+    cq_script *s = NULL;
+    cq_args   *args = NULL;
+    cq_tensor *result = NULL;
+    size_t     n_out;
+    cq_status  status = cq_script_compile(&s, text, "eval.py");
+
+    CHECK_STATUS(CQ_OK, cq_args_new(&args));
+    CHECK_STATUS(CQ_OK, cq_args_add_i64(args, n));
+    if (status == CQ_OK)
+        status = cq_script_run(s, "f", args, &result, 1, &n_out);
+    *out = status == CQ_OK && result ? cq_tensor_get_f64(result, 0) : -1;
+    cq_tensor_release(result);
+    cq_args_free(args);
+    cq_script_free(s);
+    return status;
+}
+
+typedef struct program {
+    const char *body; /* of f(n: int) */
+    int64_t     n;
+    double      want;
+} program;
+
+static void run_all(const program *all)
+{
+    for (const program *p = all; p->body; p++) {
+        char   text[2048];
+        double got = 0;
+
+        snprintf(text, sizeof text, "def f(n: int):\n%s", p->body);
+        CHECK_STATUS(CQ_OK, run_int(text, p->n, &got));
+        if (got != p->want)
+            fprintf(stderr, "%s\ngives %g for %lld, want %g\n", text, got, (long long)p->n, p->want);
+        CHECK(got == p->want);
+    }
+}
+
+TEST(eval, branches_and_early_returns)
+{
+    static const program all[] = {
+        { " if n > 2:\n  return 1\n return 0\n", 3, 1 },
+        { " if n > 2:\n  return 1\n return 0\n", 2, 0 },
+        { " if n == 1:\n  x = 5\n elif n == 2:\n  x = 6\n else:\n  x = 7\n return x\n", 2, 6 },
+        { " return 1 if n > 0 else 2\n", -1, 2 },
+        { " return int(0 < n < 3) + int(n == 2 and not n == 4) * 10\n", 2, 11 },
+        { " if n > 0:\n  if n > 5:\n   return 50\n  n += 1\n return n\n", 3, 4 },
+        { " assert n > 0, 'small'\n return n\n", 3, 3 },
+        { 0 },
+    };
+
+    run_all(all);
+}
+
+TEST(eval, loops_with_break_continue_and_return)
+{
+    static const program all[] = {
+        { " t = 0\n for i in range(n):\n  t += i\n return t\n", 5, 10 },
+        { " t = 0\n for i in range(n, 0, -2):\n  t = t * 10 + i\n return t\n", 5, 531 },
+        { " t = 0\n while t < n:\n  t += 3\n return t\n", 7, 9 },
+        { " t = 0\n for i in range(n):\n  if i == 3:\n   break\n  t += i\n return t\n", 9, 3 },
+        { " t = 0\n for i in range(n):\n  if i % 2 == 0:\n   continue\n  t += i\n return t\n", 6, 9 },
+        { " for i in range(n):\n  if i * i > 10:\n   return i\n return -1\n", 9, 4 },
+        { " for i in range(n):\n  if i * i > 10:\n   return i\n return -1\n", 2, -1 },
+        { " t = 0\n for i in range(n):\n  for j in range(n):\n   if j > i:\n    break\n   t += 1\n"
+          " return t\n", 4, 10 },
+        { " t = 0\n for i, (a, b) in enumerate(zip([1, 2, 3], [4, 5, 6])):\n  t += i * a * b\n"
+          " return t\n", 0, 46 },
+        { 0 },
+    };
+
+    run_all(all);
+}
+
+TEST(eval, lists_dicts_tuples_and_texts)
+{
+    static const program all[] = {
+        { " a = [1, 2]\n b = a\n b.append(n)\n return a[-1] + len(a)\n", 7, 10 },
+        { " a = [i * i for i in range(n) if i % 2 == 1]\n return sum(a)\n", 6, 35 },
+        { " a = [3, 1, 2]\n a.sort()\n a.insert(1, n)\n return a[1] * 100 + a.pop()\n", 9, 903 },
+        { " a = [0, 1, 2, 3, 4]\n return a[::-1][1] * 10 + a[1:4][-1]\n", 0, 33 },
+        { " d = {'a': 1}\n d['b'] = n\n t = 0\n for k, v in d.items():\n  t += v * len(k)\n"
+          " return t\n", 4, 5 },
+        { " d = {1: 2}\n return d.get(5, n) + int(1 in d) * 100\n", 7, 107 },
+        { " (a, b), c = (1, 2), n\n a, b = b, a\n return a * 100 + b * 10 + c\n", 5, 215 },
+        { " return len('{}-{}'.format(n, 'ab').upper().split('-')[1])\n", 5, 2 },
+        { " return int(f'{n}7') + 1\n", 4, 48 },
+        { " x = -7\n return x // 2 * 10 + x % 4\n", 0, -39 },
+        { 0 },
+    };
+
+    run_all(all);
+}
+
+TEST(eval, none_is_refined_and_classes_are_run)
+{
+    double got;
+
+    CHECK_STATUS(CQ_OK, run_int("from typing import Optional\n"
+                                "def g(n: int) -> Optional[int]:\n"
+                                "    if n > 3:\n        return n\n    return None\n"
+                                "def f(n: int):\n"
+                                "    x = g(n)\n"
+                                "    if x is None:\n        x = 100\n    return x + 1\n",
+                                2, &got));
+    CHECK(got == 101);
+    CHECK_STATUS(CQ_OK, run_int("class Counter:\n"
+                                "    def __init__(self, start: int):\n        self.n = start\n"
+                                "    def add(self, k: int):\n        self.n += k\n        return self\n"
+                                "def f(n: int):\n"
+                                "    c = Counter(n)\n    c.add(2).add(3)\n    return c.n\n",
+                                10, &got));
+    CHECK(got == 15);
+}
+
+TEST(eval, failures_show_the_line_and_where_in_it)
+{
+    double got;
+
+    CHECK_STATUS(CQ_E_NOT_FOUND, run_int("def f(n: int):\n    return n + missing\n", 1, &got));
+    CHECK_STR("missing is not defined", cq_last_error()->message);
+    CHECK(strstr(cq_last_error()->where, "eval.py:2:16") != NULL);
+    CHECK(strstr(cq_last_error()->excerpt, "    return n + missing\n") != NULL);
+    CHECK(strstr(cq_last_error()->excerpt, "               ^^^^^^^") != NULL);
+
+    CHECK_STATUS(CQ_E_UNSUPPORTED,
+                 run_int("def f(n: int):\n    if n > 1:\n        raise ValueError('no ' + str(n))\n"
+                         "    return n\n",
+                         2, &got));
+    CHECK_STR("the model raises an exception: no 2", cq_last_error()->message);
+    CHECK_STATUS(CQ_E_ARGUMENT, run_int("def f(n: int):\n    return [1, 2][n]\n", 2, &got));
+    CHECK_STR("index 2 is out of range for 2 items", cq_last_error()->message);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, run_int("def f(n: int):\n    assert n > 5, 'too small'\n", 2, &got));
+    CHECK_STR("the model's assertion fails: too small", cq_last_error()->message);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OF(eval, branches_and_early_returns),
+        TEST_OF(eval, loops_with_break_continue_and_return),
+        TEST_OF(eval, lists_dicts_tuples_and_texts),
+        TEST_OF(eval, none_is_refined_and_classes_are_run),
+        TEST_OF(eval, failures_show_the_line_and_where_in_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,9 +1,11 @@
 /* calque print: what is in a file, as text; and text back into a file. */
 #include "cli.h"
-#include "input.h"
+#include "example.h"
+#include "json.h"
+#include "model.h"
 #include "show.h"
 
-#include <calque/onnx.h>
+#include <calque/session.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,15 +83,83 @@ static int print_model(const cli_args *args)
     return code;
 }
 
+/* Elements in row-major order: strings are for people, and few. */
+static void show_strings(const cq_onnx_value *value)
+{
+    size_t n = cq_onnx_value_count(value);
+
+    fputs("string[", stdout);
+    for (size_t i = 0; i < cq_onnx_value_rank(value); i++)
+        printf("%s%lld", i ? "," : "", (long long)cq_onnx_value_size(value, i));
+    fputs("]\n[", stdout);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ", " : "", stdout);
+        cli_json_string(stdout, cq_onnx_value_string(value, i, NULL));
+    }
+    fputs("]\n", stdout);
+}
+
+/* A file does not say whether it holds a tensor; an input of a model says so. */
+static int print_value(const char *path)
+{
+    static const char text[] = "g (float[] x) => () {}";
+    cq_onnx_model    *model  = NULL;
+    cq_onnx_value    *value  = NULL;
+    cq_status         status = cq_onnx_model_parse(&model, text, sizeof text - 1, NULL);
+
+    if (status == CQ_OK)
+        status = cq_onnx_value_load_for(&value, path, model, CQ_ONNX_INPUTS, 0);
+    if (status == CQ_OK && cq_onnx_value_tensor(value))
+        cli_show_tensor(cq_onnx_value_tensor(value));
+    else if (status == CQ_OK)
+        show_strings(value);
+    cq_onnx_value_release(value);
+    cq_onnx_model_free(model);
+    return cli_result(status);
+}
+
 static int print_tensor(const char *path)
 {
     cq_tensor *tensor = NULL;
 
+    if (cli_ends_with(path, ".pb"))
+        return print_value(path);
     if (cli_load_tensor(&tensor, path) != CQ_OK)
         return cli_fail();
     cli_show_tensor(tensor);
     cq_tensor_release(tensor);
     return CLI_DONE;
+}
+
+/* The graph that a program or a built-in model is captured as, before it becomes ONNX. */
+static int print_captured(const cli_args *args)
+{
+    static cli_model   model; /* too large for a stack frame, both */
+    static cli_example example;
+    cq_export_options  options;
+    cq_onnx_model     *onnx = NULL;
+    int                code = cli_model_open(&model, args->operands[0]);
+
+    cq_export_options_init(&options);
+    options.flags |= CQ_EXPORT_PRINT_CAPTURED;
+    if (code == CLI_DONE)
+        code = cli_example_read(&example, args, &model.takes);
+    if (code == CLI_DONE)
+        code = cli_example_load(&example);
+    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
+    if (code == CLI_DONE)
+        code = cli_result(
+            model.front_end->export_to(&onnx, &model, example.tensors, example.n, &options));
+    cq_onnx_model_free(onnx);
+    cli_example_clear(&example);
+    cli_model_close(&model);
+    return code;
+}
+
+/* A script, an archive or a built-in model. */
+static bool is_program(const char *path)
+{
+    return cli_model_is_built_in(path) || cli_model_is_archive(path) || cli_ends_with(path, ".py");
 }
 
 static int run(const cli_args *args)
@@ -98,15 +168,19 @@ static int run(const cli_args *args)
     bool        parse  = cli_has(args, "parse");
     bool        tensor = !parse && cli_is_tensor_file(path);
 
-    if (tensor && (cli_has(args, "text") || cli_value(args, "output")))
-        return cli_misuse(args->verb, "--text and -o are for models, and %s is a tensor", path);
-    return tensor ? print_tensor(path) : print_model(args);
+    bool program = !parse && is_program(path);
+
+    if ((tensor || program) && (cli_has(args, "text") || cli_value(args, "output")))
+        return cli_misuse(args->verb, "--text and -o are for ONNX models, and %s is a %s", path,
+                          tensor ? "tensor" : "program");
+    return tensor ? print_tensor(path) : program ? print_captured(args) : print_model(args);
 }
 
 static const cli_option options[] = {
     { "text", NULL, "a model in ONNX's text syntax, all of it", 0 },
     { "parse", NULL, "FILE is such a text; with -o OUT.onnx it becomes a model again", 0 },
     { "output", "OUT", "the file to write, instead of standard output", 'o' },
+    CLI_EXAMPLE_OPTIONS,
     { 0 },
 };
 
@@ -118,7 +192,9 @@ const cli_verb cli_verb_print = {
         "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph, or with\n"
         "--text ONNX's text syntax; for a tensor (.pb, .npy) its type, its shape and its values.\n"
         "What that syntax has no words for is in comments, which --parse understands: a model\n"
-        "that is printed and parsed is the same model.",
+        "that is printed and parsed is the same model. For TorchScript and built-in models it is "
+        "the\n"
+        "graph that is captured with the example inputs.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

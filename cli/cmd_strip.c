@@ -11,6 +11,7 @@ static int run(const cli_args *args)
 
     cq_strip_options_init(&options);
     out  = out ? out : cli_value(args, "out_onnx_path");
+    out  = out ? out : cli_value(args, "out_path");
     code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
     if (code == CLI_DONE)
         code = cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold);
@@ -26,6 +27,7 @@ static const cli_option options[] = {
     { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 },
     { "runnable", NULL, "nodes take the place of weights, so that the model still runs", 0 },
     { "out_onnx_path", "OUT", NULL, 0 },
+    { "out_path", "OUT", NULL, 0 },
     { "large_tensor_threshold", "N", NULL, 0 },
     { 0 },
 };

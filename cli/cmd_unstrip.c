@@ -12,6 +12,7 @@ static int run(const cli_args *args)
     if (code != CLI_DONE)
         return code;
     out = out ? out : cli_value(args, "out_path");
+    out = out ? out : cli_value(args, "out_onnx_path");
     return cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
 }
 
@@ -19,6 +20,7 @@ static const cli_option options[] = {
     { "output", "OUT", "the file or folder to write (FILE or DIR itself)", 'o' },
     { "seed", "N", "of the random numbers (0)", 0 },
     { "out_path", "OUT", NULL, 0 },
+    { "out_onnx_path", "OUT", NULL, 0 },
     { 0 },
 };
 

@@ -56,7 +56,8 @@ enum {
     CQ_EXPORT_EXTERNAL_DATA              = 1 << 5, /* weights into a file beside the model */
     CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS   = 1 << 6,
     CQ_EXPORT_NO_AUTOGRAD_INLINING       = 1 << 7,
-    CQ_EXPORT_DROP_UNUSED_INPUTS         = 1 << 8 /* as PyTorch does; else they stay inputs */
+    CQ_EXPORT_DROP_UNUSED_INPUTS         = 1 << 8, /* as PyTorch does; else they stay inputs */
+    CQ_EXPORT_PRINT_CAPTURED             = 1 << 9  /* print the captured graph, and make no model */
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled

@@ -33,13 +33,11 @@ cq_status cq_export_check_options(const cq_export_options *o)
     return CQ_OK;
 }
 
-static cq_status print_verbose(const cq_exporter *ex)
+static cq_status print_graph(const cq_graph *graph)
 {
     char *text;
 
-    if (!(ex->options.flags & CQ_EXPORT_VERBOSE))
-        return CQ_OK;
-    CQ_TRY(cq_ir_print(&text, ex->graph));
+    CQ_TRY(cq_ir_print(&text, graph));
     fputs(text, stdout);
     cq_free(text);
     return CQ_OK;
@@ -49,6 +47,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
 {
     bool fold = !(ex->options.flags & CQ_EXPORT_NO_CONSTANT_FOLDING) && ex->options.opset >= 9;
 
+    if (ex->options.flags & CQ_EXPORT_PRINT_CAPTURED)
+        return print_graph(ex->source);
     CQ_TRY(cq_export_convert(ex));
     CQ_TRY(cq_export_remove_dead(ex));
     CQ_TRY(cq_export_annotate(ex));
@@ -62,7 +62,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
         }
     }
     CQ_TRY(cq_export_name_outputs(ex));
-    CQ_TRY(print_verbose(ex));
+    if (ex->options.flags & CQ_EXPORT_VERBOSE)
+        CQ_TRY(print_graph(ex->graph));
     CQ_TRY(cq_export_functions(ex));
     CQ_TRY(cq_export_name(ex));
     CQ_TRY(ex->graph->status);

@@ -9,9 +9,14 @@ CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
 
     *out   = NULL;
     status = cq_onnx_value_load(&v, path, NULL);
-    if (status == CQ_OK)
-        *out = v.u.tensor; /* its reference goes along */
-    return status;
+    if (status != CQ_OK)
+        return status;
+    if (v.kind != CQ_VAL_TENSOR) {
+        cq_val_release(v);
+        return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "this is a tensor of strings, not of numbers");
+    }
+    *out = v.u.tensor; /* its reference goes along */
+    return CQ_OK;
 }
 
 CQ_API cq_status cq_tensor_save_pb(const cq_tensor *t, const char *path, const char *name)

@@ -89,6 +89,20 @@ TEST(value_file, maps_are_refused)
     CHECK_STR(path, cq_last_error()->where);
 }
 
+TEST(value_file, strings_are_no_tensor_of_numbers)
+{
+    static const char strings[] = { 0x08, 1, 0x10, 8, 0x32, 1, 'a' };
+    cq_tensor        *t;
+    cq_val            v;
+
+    CHECK_OK(cq_file_write(path, strings, sizeof strings));
+    CHECK_OK(cq_onnx_value_load(&v, path, NULL));
+    CHECK(v.kind != CQ_VAL_TENSOR);
+    cq_val_release(v);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_tensor_load_pb(&t, path));
+    CHECK(t == NULL);
+}
+
 TEST(value_file, every_failing_allocation_is_reported)
 {
     cq_val    v = list_of(2), back = CQ_NONE;
@@ -124,6 +138,7 @@ int main(void)
         TEST_OF(value_file, optionals_hold_something_or_none),
         TEST_OF(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file),
         TEST_OF(value_file, maps_are_refused),
+        TEST_OF(value_file, strings_are_no_tensor_of_numbers),
         TEST_OF(value_file, every_failing_allocation_is_reported),
     };
 

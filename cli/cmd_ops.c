@@ -19,18 +19,23 @@ static void put_opset(const cq_op_info *op)
         printf("no");
 }
 
+static const char *gradient_of(const cq_op_info *op)
+{
+    return op->has_gradient ? "yes" : op->composed ? "in parts" : "no";
+}
+
 static void put_line(const cq_op_info *op)
 {
     printf("%s  # opset: ", op->schema);
     put_opset(op);
-    printf("%s%s\n", *op->about ? "; " : "", op->about);
+    printf(", gradient: %s%s%s\n", gradient_of(op), *op->about ? "; " : "", op->about);
 }
 
 static void put_row(const cq_op_info *op)
 {
     printf("| `%s` | ", op->schema);
     put_opset(op);
-    printf(" | ");
+    printf(" | %s | ", gradient_of(op));
     for (const char *c = op->about; *c; c++)
         printf(*c == '|' ? "\\%c" : "%c", *c);
     printf(" |\n");
@@ -49,8 +54,9 @@ static void put_heading(void)
            "<!-- Printed by `calque ops --markdown`; a test fails when this page is stale. -->\n\n"
            "calque knows %zu operators of PyTorch. %zu of them have a form in ONNX, *opset* is the first\n"
            "that has it; %zu more are written *in parts*, as the operators that they are made of. In-place\n"
-           "twins (`relu_`) are known wherever the plain operator is.\n\n"
-           "| operator | opset | |\n|---|---|---|\n",
+           "twins (`relu_`) are known wherever the plain operator is. *gradient* says whether a tape can go\n"
+           "back through it; what counts elements, compares or draws numbers has none to know.\n\n"
+           "| operator | opset | gradient | |\n|---|---|---|---|\n",
            n, n_forms, n_composed);
 }
 
@@ -82,7 +88,8 @@ const cli_verb cli_verb_ops = {
     .operands     = "[TEXT]",
     .summary      = "the operators of PyTorch that calque knows",
     .about        = "Lists the operator table, a line each: PyTorch's schema, then the first ONNX opset\n"
-                    "that has a form for it. With TEXT only those whose schema has it in it.",
+                    "that has a form for it, and whether it has a gradient. With TEXT only those whose schema\n"
+                    "has it in it.",
     .options      = options,
     .max_operands = 1,
     .run          = run,

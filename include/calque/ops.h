@@ -20,6 +20,7 @@ typedef struct cq_op_info {
     bool        composed;    /* of other operators, which it is taken apart into when no opset
                                 has a form for it */
     const char *obstacle;    /* why it cannot be exported; empty if it can, or if nobody tried */
+    bool        has_gradient; /* of its own; one that is composed has that of its parts */
 } cq_op_info;
 
 /* The operator at index, in the order of the table; false after the last. In-place twins

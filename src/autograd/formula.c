@@ -268,6 +268,8 @@ cq_status cq_grad_formula(cq_grad *g, const char *text)
     do {
         if (!word(&r, name) || !accept(&r, ":")) {
             fail(&r, "no \"argument:\"");
+        } else if (cq_schema_find(g->call.op->schema, name) < 0) {
+            fail(&r, "the name of no argument before it");
         } else if (!cq_grad_wants(g, name)) {
             r.at += strcspn(r.at, ";");
         } else {

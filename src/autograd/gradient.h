@@ -79,6 +79,7 @@ extern const cq_gradient cq_gradients_norm[];
 extern const cq_gradient cq_gradients_rnn[];
 extern const cq_gradient cq_gradients_resize[];
 extern const cq_gradient cq_gradients_random[];
+extern const cq_gradient cq_gradients_vision[];
 
 /* ---- for the functions of rows ---- */
 

@@ -24,6 +24,7 @@ static const cq_gradient *const families[] = {
     cq_gradients_rnn,
     cq_gradients_resize,
     cq_gradients_random,
+    cq_gradients_vision,
 };
 
 static struct {

@@ -1,8 +1,17 @@
 /* What users may know of the operator table. It is here because the opsets are: only export
  * sees both the rows of aten and those of the symbolics. */
+#include "autograd/gradient.h"
 #include "export/exporter.h"
 
 #include <calque/ops.h>
+
+/* A view has one if a change of it can be written back. */
+static bool has_gradient(const cq_op *op)
+{
+    const cq_gradient *row = cq_gradient_find(op);
+
+    return row ? row->kind != CQ_GRADIENT_NONE : op->def->view && op->def->unview;
+}
 
 bool cq_op_info_at(size_t index, cq_op_info *out)
 {
@@ -18,6 +27,7 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
         .about    = op->def->about ? op->def->about : "",
         .composed = op->def->compose != NULL,
         .obstacle = "",
+        .has_gradient = has_gradient(op),
     };
     for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST && !out->first_opset; opset++) {
         row = cq_symbolic_find(&nobody, op->schema->full, opset, &later);

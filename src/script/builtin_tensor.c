@@ -396,6 +396,32 @@ static cq_status set_tensor(cq_builtin_call *c, cq_val *out)
     return cq_eval_rebind(c->ev, c->args[0].u.tensor, alias);
 }
 
+/* Whether a tape notes what the program computes. */
+static cq_status grad_enabled(cq_builtin_call *c, cq_val *out)
+{
+    cq_ctx *cx = c->ev->cx;
+
+    *out = cq_val_of_bool(cx->listener && !c->ev->capture && !cx->no_grad);
+    return CQ_OK;
+}
+
+static cq_status set_grad_enabled(cq_builtin_call *c, cq_val *out)
+{
+    if (c->n && c->args[0].kind == CQ_VAL_BOOL)
+        c->ev->cx->no_grad = !c->args[0].u.b.value;
+    *out = CQ_NONE;
+    return CQ_OK;
+}
+
+/* x.data: the same numbers, and no gradient. */
+static cq_status detached(cq_builtin_call *c, cq_val *out)
+{
+    *out = c->args[0];
+    if (!c->ev->capture && out->kind == CQ_VAL_TENSOR)
+        *out = cq_val_of_tensor(CQ_OP(c->ev->cx, "aten::detach", *out));
+    return c->ev->cx->status;
+}
+
 static cq_status answer_first(cq_builtin_call *c, cq_val *out)
 {
     *out = c->args[0];
@@ -474,7 +500,7 @@ const cq_builtin cq_builtins_tensor[] = {
     { "layout", answer_zero, 1 },
     { "type", tensor_type, 1 },
     { "set_", set_tensor, 2 },
-    { "data", answer_first, 1 },
+    { "data", detached, 1 },
     { "cpu", answer_first, 1 },
     { "cuda", answer_first, 1 },
     { "pin_memory", answer_first, 1 },
@@ -494,12 +520,12 @@ const cq_builtin cq_builtins_tensor[] = {
     { "is_mps", answer_false, 1 },
     { "is_leaf", answer_true, 1 },
     { "requires_grad", answer_false, 1 },
-    { "is_grad_enabled", answer_false, 0 },
+    { "is_grad_enabled", grad_enabled, 0 },
     { "is_autocast_enabled", answer_false, 0 },
     { "is_autocast_cpu_enabled", answer_false, 0 },
     { "is_inference", answer_false, 1 },
     { "has_torch_function", answer_false, 0 },
-    { "set_grad_enabled", answer_none, 0 },
+    { "set_grad_enabled", set_grad_enabled, 0 },
     { "no_grad", answer_none, 0 },
     { "inference_mode", answer_none, 0 },
     { "manual_seed", answer_none, 0 },

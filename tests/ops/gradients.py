@@ -70,6 +70,8 @@ def gradients(one):
     # Over no dimensions the variance is that of all, but its gradient divides by zero.
     if one["op"].startswith(("aten::var", "aten::std")) and [] in args[1:]:
         return None
+    if one["op"] == "aten::quantile" and args[0].isnan().any():
+        return None  # PyTorch hands the gradient of what is not a number to what is none
     if one["op"].startswith("aten::normal."):
         return None  # what is drawn is a constant, which the mean of a distribution is not
     if one["op"] == "aten::upsample_nearest2d" and args[2:] == [1.9, 1.9]:

@@ -11,9 +11,11 @@ import peers
 RTOL, ATOL = 1e-3, 1e-5
 # In float32 a ReLU whose argument is almost zero lets a gradient pass in one program and not in the
 # other, and a small batch that is normalised blows that up: PyTorch itself is off by a percent from
-# what it gives in float64. So archives are compared in float64, and modules, which are in float32,
-# with PyTorch's float64 but for as much as PyTorch's float32 is away from that.
+# what it gives in float64. So archives are compared in float64 (but for AlexNet, which normalises
+# nothing and is large), and modules, which are in float32, with PyTorch's float64 but for as much as
+# PyTorch's float32 is away from that.
 NOISE = 2
+IN_FLOAT = ("alexnet",)
 
 
 # What the zoo drops at random when it trains.
@@ -77,12 +79,11 @@ def models():
         torch.manual_seed(0)
         return maker(), inputs, scripted
 
-    image = torch.randn(2, 3, 224, 224, generator=torch.Generator().manual_seed(1))
-    small = image[:, :, :64, :64].contiguous()
+    small = torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(1))
     vision = torchvision.models
     return {
-        "alexnet": make(lambda: without_dropout(vision.alexnet()), image[:, :, :96, :96].contiguous()),
-        "resnet18": make(vision.resnet18, image[:, :, :96, :96].contiguous()),
+        "alexnet": make(lambda: without_dropout(vision.alexnet()), small),
+        "resnet18": make(vision.resnet18, small),
         "densenet121": make(vision.densenet121, small),
         "lstm": make(Tagger, torch.arange(14).reshape(2, 7) * 5 % 30),
         "transformer": make(encoder, small[:, 0, :5, :16].contiguous()),
@@ -121,8 +122,10 @@ def save(net, inputs, scripted, folder):
         numpy.save(folder / f"input_{i}.npy", x.numpy())
 
 
-def check_archive(net, inputs, scripted, training, folder):
-    net, inputs = in_double(net.train(training), inputs)
+def check_archive(net, inputs, scripted, training, folder, double):
+    net.train(training)
+    if double:
+        net, inputs = in_double(net, inputs)
     save(net, inputs, scripted, folder)
     want = wanted(net, inputs)
     code, _, errors = peers.calque("testcase", folder / "net.pt", folder / "case", "--grad",
@@ -166,7 +169,8 @@ def main():
             mode = "train" if training else "eval"
             with report.case(f"{name} as an archive, {mode}"), \
                     tempfile.TemporaryDirectory() as folder:
-                check_archive(net, inputs, scripted, training, pathlib.Path(folder))
+                check_archive(net, inputs, scripted, training, pathlib.Path(folder),
+                              name not in IN_FLOAT)
             if name in zoo and not (training and name in DROPS):
                 with report.case(f"{name} in C, {mode}"):
                     check_module(name, net, inputs, training)

@@ -74,9 +74,12 @@ static cq_tensor *add_statistics(cq_grad *g, const norm *n, cq_tensor *t)
 static cq_status finish(cq_grad *g, norm *n)
 {
     cq_ctx    *cx    = g->cx;
-    cq_tensor *input = cq_grad_arg(g, "input"), *grad = cq_grad_of(g, 0), *d = grad, *t;
+    cq_tensor *input = cq_grad_arg(g, "input"), *grad = cq_grad_of(g, 0), *d, *t;
     cq_tensor *weight = cq_grad_arg(g, "weight");
 
+    /* What is left after the means are taken off may be little: float32 has too few digits. */
+    n->x = CQ_OP(cx, "aten::to.dtype", T(n->x), DTYPE(CQ_DTYPE_F64));
+    grad = d = CQ_OP(cx, "aten::to.dtype", T(grad), DTYPE(CQ_DTYPE_F64));
     normalise(g, n);
     CQ_TRY(cx->status);
     if (cq_grad_wants(g, "weight")) {

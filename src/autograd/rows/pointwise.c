@@ -156,6 +156,18 @@ const cq_gradient cq_gradients_functions[] = {
     { "aten::trunc", .kind = CQ_GRADIENT_ZERO },
     { "aten::frac", .as = "self: grad" },
     { "aten::sign", .kind = CQ_GRADIENT_ZERO },
+    { "aten::angle", .kind = CQ_GRADIENT_ZERO },
+    { "aten::sinc",
+      .as = "self: where(self == 0, 0, grad * ((self * 3.141592653589793 *"
+            "cos(self * 3.141592653589793) - sin(self * 3.141592653589793)) /"
+            "(self * self * 3.141592653589793)))" },
+    { "aten::special_entr", .as = "self: grad * (-log(self) - 1)" },
+    { "aten::special_xlog1py",
+      .as = "self: where(logical_and(self == 0, other <= -1), 0, special_xlog1py(grad, other));"
+            "other: grad * self / (other + 1)" },
+    { "aten::fake_quantize_per_tensor_affine",
+      .as = "self: where(logical_and(round(self / scale) + zero_point >= quant_min,"
+            "round(self / scale) + zero_point <= quant_max), grad, 0)" },
     { "aten::reciprocal", .as = "self: -grad * result * result" },
     { 0 },
 };

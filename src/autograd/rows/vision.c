@@ -1,0 +1,149 @@
+/* Regions of images, as detectors take them. A region of roi_align is weighted sums of rows, and of
+ * these of columns: what its gradient adds to the image are the same weights the other way round.
+ * Regions themselves have no gradient, as in torchvision. */
+#include "autograd/gradient.h"
+
+#include <math.h>
+
+/* One axis of a region: which pixels it takes, and the weights of each in every bin. */
+typedef struct axis {
+    int64_t from, to; /* pixels that it touches, [from, to) */
+    double *weights;  /* [bins, size of the image] */
+} axis;
+
+/* A sample between two pixels; further out than one pixel there is nothing. */
+static void add_sample(axis *a, double *row, double at, int64_t size, double weight)
+{
+    int64_t low, high;
+    double  rest;
+
+    if (at < -1 || at > (double)size)
+        return;
+    at   = at < 0 ? 0 : at;
+    low  = (int64_t)at;
+    high = low + 1;
+    if (low >= size - 1)
+        low = high = size - 1;
+    rest = low == high ? 0 : at - (double)low;
+    row[low] += (1 - rest) * weight;
+    row[high] += rest * weight;
+    a->from = low < a->from ? low : a->from;
+    a->to   = high + 1 > a->to ? high + 1 : a->to;
+}
+
+static void fill_axis(cq_grad *g, axis *a, double low, double high, int64_t bins, int64_t size)
+{
+    double  scale = cq_arg_f64(&g->call, "spatial_scale");
+    bool    aligned = cq_arg_bool(&g->call, "aligned");
+    int64_t samples = cq_arg_i64(&g->call, "sampling_ratio");
+    double  start = low * scale - (aligned ? 0.5 : 0), length = (high - low) * scale, bin;
+
+    if (!aligned && length < 1)
+        length = 1;
+    bin = length / (double)bins;
+    if (samples <= 0)
+        samples = (int64_t)ceil(bin);
+    a->from = size;
+    a->to   = 0;
+    memset(a->weights, 0, (size_t)(bins * size) * sizeof *a->weights);
+    for (int64_t i = 0; i < bins; i++)
+        for (int64_t k = 0; k < samples; k++)
+            add_sample(a, a->weights + i * size,
+                       start + (double)i * bin + ((double)k + 0.5) * bin / (double)samples, size,
+                       1 / (double)samples);
+}
+
+/* The weights of the pixels that are touched, [bins, to - from]. */
+static cq_tensor *weights_of(cq_ctx *cx, const axis *a, int64_t bins, int64_t size, cq_dtype dtype)
+{
+    cq_tensor *t = NULL;
+
+    if (cx->status != CQ_OK)
+        return NULL;
+    if (cq_tensor_new(&t, CQ_DTYPE_F64, 2, (int64_t[]){ bins, size }, a->weights) != CQ_OK) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    t = cq_ctx_own_tensor(cx, t);
+    t = CQ_OP(cx, "aten::slice.Tensor", T(t), I(1), I(a->from), I(a->to));
+    return CQ_OP(cx, "aten::to.dtype", T(t), DTYPE(dtype));
+}
+
+static void add_region(cq_grad *g, cq_tensor *sum, cq_tensor *grad, axis *y, axis *x)
+{
+    cq_ctx    *cx   = g->cx;
+    cq_tensor *rows = weights_of(cx, y, grad->sizes[1].value, sum->sizes[1].value, grad->dtype), *t;
+    cq_tensor *columns = weights_of(cx, x, grad->sizes[2].value, sum->sizes[2].value, grad->dtype);
+
+    t   = CQ_OP(cx, "aten::matmul", T(CQ_OP(cx, "aten::t", T(rows))), T(grad));
+    t   = CQ_OP(cx, "aten::matmul", T(t), T(columns));
+    sum = CQ_OP(cx, "aten::slice.Tensor", T(sum), I(1), I(y->from), I(y->to));
+    sum = CQ_OP(cx, "aten::slice.Tensor", T(sum), I(2), I(x->from), I(x->to));
+    CQ_OP(cx, "aten::add_.Tensor", T(sum), T(t));
+}
+
+static cq_status roi_align(cq_grad *g)
+{
+    cq_ctx    *cx    = g->cx;
+    cq_tensor *input = cq_grad_arg(g, "input"), *rois = cq_grad_arg(g, "rois");
+    cq_tensor *grad = cq_grad_of(g, 0), *sums = CQ_OP(cx, "aten::zeros_like", T(input));
+    int64_t    h = input->sizes[2].value, w = input->sizes[3].value;
+    int64_t    bins_y = grad->sizes[2].value, bins_x = grad->sizes[3].value;
+    axis       y = { .weights = cq_alloc_array((size_t)(bins_y * h) + 1, sizeof *y.weights) };
+    axis       x = { .weights = cq_alloc_array((size_t)(bins_x * w) + 1, sizeof *x.weights) };
+
+    if (!y.weights || !x.weights)
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+    for (int64_t k = 0; k < rois->sizes[0].value && cx->status == CQ_OK; k++) {
+        size_t mark = cq_ctx_mark(cx);
+        double box[5];
+
+        for (int64_t i = 0; i < 5; i++)
+            box[i] = cq_tensor_get_f64(rois, 5 * k + i);
+        fill_axis(g, &y, box[2], box[4], bins_y, h);
+        fill_axis(g, &x, box[1], box[3], bins_x, w);
+        if (y.from < y.to && x.from < x.to)
+            add_region(g, CQ_OP(cx, "aten::select.int", T(sums), I(0), I((int64_t)box[0])),
+                       CQ_OP(cx, "aten::select.int", T(grad), I(0), I(k)), &y, &x);
+        cq_ctx_pop(cx, mark, NULL, 0);
+    }
+    cq_free(y.weights);
+    cq_free(x.weights);
+    CQ_TRY(cx->status);
+    return cq_grad_set(g, "input", sums);
+}
+
+/* Each bin names the pixel that it took, or -1. */
+static cq_status roi_pool(cq_grad *g)
+{
+    cq_ctx    *cx    = g->cx;
+    cq_tensor *input = cq_grad_arg(g, "input"), *rois = cq_grad_arg(g, "rois"), *at, *of, *sums;
+    int64_t    channels = input->sizes[1].value, k = rois->sizes[0].value;
+    int64_t    plane = input->sizes[2].value * input->sizes[3].value, one = -1;
+    int64_t    total = cq_tensor_numel(input) + 1;
+
+    at = CQ_OP(cx, "aten::to.dtype", T(cq_grad_result(g, 1)), DTYPE(CQ_DTYPE_I64));
+    of = CQ_OP(cx, "aten::select.int", T(rois), I(1), I(0));
+    of = CQ_OP(cx, "aten::to.dtype", T(of), DTYPE(CQ_DTYPE_I64));
+    of = CQ_OP(cx, "aten::mul.Scalar", T(of), I(channels));
+    of = CQ_OP(cx, "aten::reshape", T(of), cq_i64s(cx, (int64_t[]){ k, 1, 1, 1 }, 4));
+    sums = CQ_OP(cx, "aten::arange", I(channels));
+    sums = CQ_OP(cx, "aten::reshape", T(sums), cq_i64s(cx, (int64_t[]){ channels, 1, 1 }, 3));
+    of   = CQ_OP(cx, "aten::add.Tensor", T(of), T(sums)); /* the plane, of all planes */
+    of   = CQ_OP(cx, "aten::add.Scalar", T(CQ_OP(cx, "aten::mul.Scalar", T(of), I(plane))), I(1));
+    of   = CQ_OP(cx, "aten::add.Tensor", T(of), T(at)); /* counted from 1 */
+    of   = CQ_OP(cx, "aten::where.ScalarOther", T(CQ_OP(cx, "aten::ge.Scalar", T(at), I(0))), T(of),
+                 I(0));
+    sums = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &total, 1), DTYPE(input->dtype));
+    sums = CQ_OP(cx, "aten::index_add", T(sums), I(0),
+                 T(CQ_OP(cx, "aten::reshape", T(of), cq_i64s(cx, &one, 1))),
+                 T(CQ_OP(cx, "aten::reshape", T(cq_grad_of(g, 0)), cq_i64s(cx, &one, 1))));
+    sums = CQ_OP(cx, "aten::slice.Tensor", T(sums), I(0), I(1));
+    return cq_grad_set(g, "input", CQ_OP(cx, "aten::reshape", T(sums), cq_sizes_of(cx, input)));
+}
+
+const cq_gradient cq_gradients_vision[] = {
+    { "torchvision::roi_align", .fn = roi_align },
+    { "torchvision::roi_pool", .fn = roi_pool },
+    { 0 },
+};

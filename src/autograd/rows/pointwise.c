@@ -121,6 +121,11 @@ const cq_gradient cq_gradients_pointwise[] = {
     { 0 },
 };
 
+#define PI "3.141592653589793"
+#define SINC                                                                                       \
+    "self: where(self == 0, 0, grad *"                                                             \
+    "((self * " PI " * cos(self * " PI ") - sin(self * " PI ")) / (self * self * " PI ")))"
+
 const cq_gradient cq_gradients_functions[] = {
     { "aten::neg", .as = "self: -grad" },
     { "aten::abs", .as = "self: grad * sign(self)" },
@@ -157,10 +162,8 @@ const cq_gradient cq_gradients_functions[] = {
     { "aten::frac", .as = "self: grad" },
     { "aten::sign", .kind = CQ_GRADIENT_ZERO },
     { "aten::angle", .kind = CQ_GRADIENT_ZERO },
-    { "aten::sinc",
-      .as = "self: where(self == 0, 0, grad * ((self * 3.141592653589793 *"
-            "cos(self * 3.141592653589793) - sin(self * 3.141592653589793)) /"
-            "(self * self * 3.141592653589793)))" },
+    { "aten::sinc", .as = SINC },
+    { "aten::special_sinc", .as = SINC },
     { "aten::special_entr", .as = "self: grad * (-log(self) - 1)" },
     { "aten::special_xlog1py",
       .as = "self: where(logical_and(self == 0, other <= -1), 0, special_xlog1py(grad, other));"

@@ -438,7 +438,9 @@ static cq_status expand_view(cq_opcall *c)
             return cq_call_fail(c, CQ_E_ARGUMENT,
                                 "size %lld of dimension %zu cannot be expanded to %lld",
                                 (long long)have.value, i, (long long)sizes[i].value);
-        if (keep || (have.value == sizes[i].value && (have.expr == NULL || sizes[i].expr)))
+        /* A single element may be many where the example has just one. */
+        if (keep || (have.value == sizes[i].value && !(cq_int_is(have, 1) && sizes[i].expr) &&
+                     (have.expr == NULL || sizes[i].expr)))
             g.sizes[i] = have;
         else
             g.sizes[i] = sizes[i];

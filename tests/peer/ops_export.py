@@ -171,7 +171,7 @@ def show(report, kinds, word):
 def main():
     report = Report(__file__)
     words = [word for word in sys.argv[1:] if word != "-v"]
-    operators = {word for word in words if word.startswith("aten::")}
+    operators = {word for word in words if "::" in word}
     opsets = [int(word[6:]) for word in words if word.startswith("opset=")] or OPSETS
     families = [word for word in words if word.isidentifier()] or \
         sorted(path.stem for path in DATA.glob("*.json"))

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+"""Quantized models, saved by the real PyTorch, exported, and run by ONNX Runtime.
+
+    quantized.py [-v] [CASE …]
+"""
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import peers
+from peers import Report
+
+CASES = {}
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+# ---- models: (TorchScript, input, what may differ) ----------------------------------------
+
+
+def calibrated(model, x):
+    """The model with static quantization, as PyTorch's guide does it."""
+    import torch
+    from torch.ao import quantization
+    torch.backends.quantized.engine = "onednn"
+    model.qconfig = quantization.get_default_qconfig("fbgemm")
+    prepared = quantization.prepare(model.eval())
+    for seed in range(2):
+        prepared(torch.rand(4, *x.shape[1:], generator=torch.Generator().manual_seed(seed)))
+    return quantization.convert(prepared)
+
+
+def resnet():
+    import torch
+    from torchvision.models import quantization
+    x = torch.rand(1, 3, 64, 64)
+    model = quantization.resnet18(weights=None, quantize=False).eval()
+    model.fuse_model()
+    return calibrated(model, x), x
+
+
+@case
+def quantized_resnet18_traced():
+    import torch
+    model, x = resnet()
+    return torch.jit.trace(model, x), x
+
+
+@case
+def quantized_resnet18_scripted():
+    import torch
+    model, x = resnet()
+    return torch.jit.script(model), x
+
+
+@case
+def dynamically_quantized_linear():
+    import torch
+    from torch import nn
+    torch.backends.quantized.engine = "onednn"
+    model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 8))
+    model = torch.ao.quantization.quantize_dynamic(model.eval(), {nn.Linear})
+    return torch.jit.script(model), torch.randn(3, 16)
+
+
+@case
+def packed_weights_as_an_attribute():
+    import torch
+
+    class Packed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.backends.quantized.engine = "onednn"
+            weight = torch.quantize_per_tensor(torch.randn(4, 2, 3, 3), 0.1, 0, torch.qint8)
+            self.packed = torch.ops.quantized.conv2d_prepack(weight, torch.randn(4), [1, 2], [1, 0],
+                                                             [1, 1], 1)
+
+        def forward(self, x):
+            x = torch.quantize_per_tensor(x, 0.1, 10, torch.quint8)
+            return torch.ops.quantized.conv2d(x, self.packed, 0.2, 3).dequantize()
+    x = torch.randn(1, 2, 6, 6)
+    return torch.jit.trace(Packed(), x), x
+
+
+# ---- comparing ----------------------------------------------------------------------------
+
+
+def step_of(values):
+    """The least distance of two numbers that are not the same: of a quantized result its scale."""
+    import numpy as np
+    steps = np.diff(np.unique(values))
+    steps = steps[steps > 1e-6]
+    return steps.min() if len(steps) else 0
+
+
+def check(name, folder):
+    """Quantized numbers may be one step off: a half may be rounded either way."""
+    import numpy as np
+    import onnx
+    import torch
+    torch.manual_seed(0)
+    module, x = CASES[name]()
+    source, target = folder / "model.pt", folder / "model.onnx"
+    module.save(str(source))
+    np.save(folder / "x.npy", x.numpy())
+    code, _, said = peers.calque("export", source, "--input", folder / "x.npy", "-o", target)
+    assert code == 0, said.strip()[-300:]
+    peers.check_onnx(target)
+    model = onnx.load(str(target))
+    with torch.no_grad():
+        want = module(x)
+    want = [w.numpy() for w in (want if isinstance(want, tuple) else [want])]
+    got = peers.run_ort(target.read_bytes(), {model.graph.input[0].name: x.numpy()})
+    quantized = "quantized_resnet" in name or "packed" in name
+    for g, w in zip(got, want):
+        peers.expect_close(g, w, 1e-3, 1.01 * step_of(w) if quantized else 1e-4, name="result")
+    if "resnet" in name:
+        assert target.stat().st_size < 1.05 * source.stat().st_size, "weights are not 8 bits wide"
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    report = Report(__file__)
+    names = [word for word in sys.argv[1:] if word != "-v"] or CASES
+    if report.needs("torch", "torchvision", "onnx", "ort"):
+        for name in names:
+            with report.case(name), tempfile.TemporaryDirectory() as folder:
+                check(name, Path(folder))
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

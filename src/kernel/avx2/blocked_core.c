@@ -14,6 +14,7 @@ typedef float  V8U __attribute__((vector_size(32), aligned(4), may_alias));
 #define AT_MOST(h, x)  _mm256_min_ps(h, x)
 /* NaN wins: where a is NaN, max gives b. */
 #define LARGER(a, b) _mm256_blendv_ps(_mm256_max_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q))
+#define HAS_NAN(x)   _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q))
 #define ADD_EXPONENT(p, t)                                                                         \
     _mm256_castsi256_ps(                                                                           \
         _mm256_add_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(_mm256_castps_si256(t), 23)))

@@ -43,7 +43,25 @@ def make_models(folder):
             many, (last, _) = self.odd((y, x), x)
             return many[0] * last, y
 
+    class Branches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.relu = nn.Linear(4, 4), nn.Linear(4, 4), nn.ReLU(inplace=True)
+
+        def forward(self, x):
+            y = x + 1
+            if bool(x.sum() > 0):
+                y = self.a(y)
+            else:
+                y = self.relu(self.b(y))
+            i = 0
+            while i < int(y.abs().sum()) and i < 3:
+                y = self.b(self.relu(y)) + y
+                i += 1
+            return y
+
     torch.manual_seed(0)
+    torch.jit.script(Branches().eval()).save(str(folder / "branches.pt"))
     net, twice = Net().eval(), Twice().eval()
     x, z = torch.randn(1, 6, 32, 32), torch.randn(2, 4)
     torch.jit.trace(net, x).save(str(folder / "traced.pt"))
@@ -54,7 +72,7 @@ def make_models(folder):
 
 def export(folder, name, *options, fails=0):
     import numpy as np
-    shape = "2x4" if name == "twice" else "1x6x32x32"
+    shape = "2x4" if name in ("twice", "branches") else "1x6x32x32"
     out = folder / f"{name}.onnx"
     example = folder / f"{name}.npy"
     if not example.exists():
@@ -175,6 +193,15 @@ def check_odd(report, folder, models):
         peers.expect_close(got["right"], x["input_0"])
         peers.expect_close(got["sum"], (second + torch.tensor(x["input_0"])).numpy(), rtol=1e-5,
                            atol=1e-6)
+    with report.case("in branches and loops: annotations and anchors, but no outputs"):
+        out, _ = export(folder, "branches", "--annotate", "a:k=1", "--anchor", "relu", "--anchor",
+                        "b", "--annotations", "metadata", "--verify")
+        peers.check_onnx(out)
+        want = peers.run_ort(str(export(folder, "branches")[0]), feed(folder, "branches"))
+        out, _ = export(folder, "branches", "--anchor", "relu", "--anchor", "b")
+        peers.expect_close(peers.run_ort(str(out), feed(folder, "branches")), want)
+        _, errors = export(folder, "branches", "--as-output", "h=a", fails=1)
+        assert "a value in a branch or loop cannot be an output" in errors, errors
     with report.case("a test-case has the named outputs too, and verifies"):
         case = folder / "case"
         code, _, errors = peers.calque("testcase", folder / "twice.pt", case, "--input",

@@ -138,6 +138,22 @@ static cq_status loss(cq_rule *r)
     return target ? cq_rule_give_dims(r, 0, target->rank, target->dims) : CQ_OK;
 }
 
+/* A class for each place of the scores, which have one axis more; a weight for each class. */
+static cq_status likelihood_loss(cq_rule *r)
+{
+    const cq_itype *scores = cq_rule_shaped(r, 0), *target = cq_rule_shaped(r, 1);
+    const cq_itype *weight = cq_rule_shaped(r, 2);
+
+    if (scores && scores->rank < 2)
+        return cq_rule_fail(r, "scores of rank %u have no axis of classes", (unsigned)scores->rank);
+    if (scores && target && target->rank + 1 != scores->rank)
+        return cq_rule_fail(r, "a target of rank %u does not fit scores of rank %u",
+                            (unsigned)target->rank, (unsigned)scores->rank);
+    if (weight && weight->rank != 1)
+        return cq_rule_fail(r, "weights of rank %u are no list", (unsigned)weight->rank);
+    return loss(r);
+}
+
 static cq_status softmax_loss(cq_rule *r)
 {
     const cq_itype *scores = cq_rule_shaped(r, 0);
@@ -214,7 +230,7 @@ const cq_rule_row cq_rules_nn[] = {
     { "LayerNormalization", 1, layer_norm, NULL },
     { "LpNormalization", 1, cq_rule_same, NULL },
     { "MeanVarianceNormalization", 1, cq_rule_same, NULL },
-    { "NegativeLogLikelihoodLoss", 1, loss, NULL },
+    { "NegativeLogLikelihoodLoss", 1, likelihood_loss, NULL },
     { "RMSNormalization", 1, cq_rule_same, NULL },
     { "RotaryEmbedding", 1, cq_rule_same, NULL },
     { "SoftmaxCrossEntropyLoss", 1, softmax_loss, NULL },

@@ -2,6 +2,8 @@
  * runtime; they share kernels but neither graphs nor operators. */
 #include "prove.h"
 
+#include "bisect.h"
+
 #include <calque/session.h>
 
 #include <stdio.h>
@@ -18,25 +20,51 @@ typedef struct pair {
     size_t     n_inputs;
 } pair;
 
+static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
+{
+    cq_onnx_value *values[2] = { NULL };
+    cq_status      status    = cq_onnx_value_new_tensor(&values[0], got);
+
+    if (status == CQ_OK)
+        status = cq_onnx_value_new_tensor(&values[1], wanted);
+    if (status == CQ_OK)
+        status = cq_onnx_value_compare(values[0], values[1], RTOL, ATOL);
+    cq_onnx_value_release(values[0]);
+    cq_onnx_value_release(values[1]);
+    return status;
+}
+
 static cq_status compare(const cq_session *session, const pair *p)
 {
     cq_status status = CQ_OK;
 
     for (size_t i = 0; i < p->n && status == CQ_OK; i++) {
-        cq_onnx_value *got = NULL, *wanted = NULL;
-
-        status = cq_onnx_value_new_tensor(&got, p->got[i]);
-        if (status == CQ_OK)
-            status = cq_onnx_value_new_tensor(&wanted, p->wanted[i]);
-        if (status == CQ_OK)
-            status = cq_onnx_value_compare(got, wanted, RTOL, ATOL);
+        status = compare_tensors(p->got[i], p->wanted[i]);
         if (status == CQ_E_TYPE)
             cli_note("output %s of the export differs from the source",
                      cq_session_output_name(session, i));
-        cq_onnx_value_release(got);
-        cq_onnx_value_release(wanted);
     }
     return status;
+}
+
+/* The first pair that differs, once more: it leaves the error record that says how. */
+static cq_status say_again(const pair *p)
+{
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < p->n && status == CQ_OK; i++)
+        status = compare_tensors(p->got[i], p->wanted[i]);
+    return status;
+}
+
+static void pair_clear(pair *p)
+{
+    for (size_t i = 0; i < p->n_inputs; i++)
+        cq_tensor_release(p->inputs[i]);
+    for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++) {
+        cq_tensor_release(p->wanted[i]);
+        cq_tensor_release(p->got[i]);
+    }
 }
 
 static cq_status run_both(cli_model *model, const cq_session *session, const cli_example *e,
@@ -51,14 +79,19 @@ static cq_status run_both(cli_model *model, const cq_session *session, const cli
         status = model->front_end->flatten(model, e->tensors, e->n, p.inputs, &p.n_inputs);
     if (status == CQ_OK)
         status = cq_session_run_tensors(session, p.inputs, p.n_inputs, p.got, p.n);
-    for (size_t i = 0; i < p.n_inputs; i++)
-        cq_tensor_release(p.inputs[i]);
     if (status == CQ_OK)
         status = compare(session, &p);
-    for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++) {
-        cq_tensor_release(p.wanted[i]);
-        cq_tensor_release(p.got[i]);
+    if (status == CQ_E_TYPE && p.n && p.got[0]) {
+        cli_bisect(&(cli_compared){ .model    = model,
+                                    .onnx     = cq_session_model(session),
+                                    .example  = e,
+                                    .options  = options,
+                                    .inputs   = p.inputs,
+                                    .n_inputs = p.n_inputs,
+                                    .compare  = compare_tensors });
+        status = say_again(&p);
     }
+    pair_clear(&p);
     return status;
 }
 

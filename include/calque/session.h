@@ -90,7 +90,8 @@ typedef struct cq_session_options {
     const char        *device;      /* "CPU", the default, or "CPU:0" */
     const char *const *fetch;       /* names of inner values, which become outputs after the */
     size_t             n_fetch;     /* model's own */
-    uint64_t           max_memory;  /* bytes of tensors that a run may hold; default 0: no limit */
+    uint64_t           max_memory;  /* bytes of tensors that a run may hold; nodes may need as
+                                     * much again beside them; default 0: no limit */
     uint64_t           max_steps;   /* nodes that a run may execute; default 0: no limit */
     cq_session_hook    hook;        /* NULL: none */
     void              *hook_user;

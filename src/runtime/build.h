@@ -89,6 +89,13 @@ struct cq_rt_scope {
     unsigned              depth;
 };
 
+/* gradient.c: whether a node is one; and the nodes, of opset CQ_RT_GRADIENT_OPSET, that stand for
+ * it behind the n nodes before it. They lie in arena. */
+enum { CQ_RT_GRADIENT_OPSET = 17 };
+bool      cq_rt_is_gradient(const cq_onnx_node *node);
+cq_status cq_rt_gradient_nodes(cq_onnx_node ***out, uint32_t *n_out, cq_arena *arena,
+                               const cq_onnx_node *node, cq_onnx_node *const *before, uint32_t n);
+
 /* finish.c: runs a step if all it reads is constant; its outputs are constants then. False
  * when it is to be run every time: also when it fails, for it may never be reached. */
 bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step);

@@ -36,10 +36,12 @@ enum { FOLD_STEPS = 1000 }; /* in graphs inside */
 
 bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
 {
-    cq_rt_run *run = &b->all->run;
-    cq_val    *args, *out;
-    bool       done = false;
-    size_t     n_in = step->step.n_in, n_out = step->step.n_out;
+    cq_rt_run      *run = &b->all->run;
+    cq_val         *args, *out;
+    bool            done = false;
+    size_t          n_in = step->step.n_in, n_out = step->step.n_out;
+    cq_alloc_budget before;
+    cq_status       status;
 
     if (!is_foldable(b, step) || give_dummy_slots(step, b->all->arena) != CQ_OK)
         return false;
@@ -51,7 +53,10 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     for (size_t i = 0; i < n_in; i++)
         args[i] = step->in[i] ? step->in[i]->constant : CQ_NONE;
     run->steps_left = FOLD_STEPS;
-    if (cq_rt_step_run(run, &step->step, NULL, args, out) == CQ_OK) {
+    before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 4 * (int64_t)CQ_RT_MAX_FOLDED });
+    status = cq_rt_step_run(run, &step->step, NULL, args, out);
+    cq_alloc_set_budget(before);
+    if (status == CQ_OK) {
         done = true;
         for (size_t i = 0; i < n_out; i++) {
             if (!step->out[i]) {

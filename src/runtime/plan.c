@@ -326,6 +326,23 @@ static const cq_onnx_function *find_function(cq_rt_scope *scope, const cq_onnx_n
     return NULL;
 }
 
+/* The nodes that a Gradient stands for, in the place of it. */
+static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
+                                cq_onnx_node *const *before, uint32_t n_before)
+{
+    cq_onnx_opset        own    = { .version = CQ_RT_GRADIENT_OPSET }, *list = &own;
+    const cq_onnx_opsets opsets = { .items = &list, .n = 1, .cap = 1 }, *old = scope->opsets;
+    cq_onnx_node       **nodes;
+    uint32_t             n;
+    cq_status            status;
+
+    CQ_TRY(cq_rt_gradient_nodes(&nodes, &n, scope->builder->all->arena, node, before, n_before));
+    scope->opsets = &opsets;
+    status        = build_nodes(scope, nodes, n);
+    scope->opsets = old;
+    return status;
+}
+
 static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -337,7 +354,10 @@ static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uin
         if (!node->op_type)
             return cq_fail(CQ_E_INVALID, NULL, NULL, "node %u has no op_type", i);
         f      = find_function(scope, node);
-        status = f ? build_call(scope, node, f) : build_operator(scope, node);
+        if (!f && cq_rt_is_gradient(node))
+            status = build_gradient(scope, node, nodes, i);
+        else
+            status = f ? build_call(scope, node, f) : build_operator(scope, node);
         if (status != CQ_OK)
             return cq_error_add_where(status, "node %s (%s)", cq_rt_step_name(&named),
                                       node->op_type);

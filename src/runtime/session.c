@@ -325,6 +325,16 @@ static cq_status tidy(cq_val *v)
     return CQ_OK;
 }
 
+/* What a run may allocate in all: as much again as its tensors for what kernels need beside them,
+ * and something for housekeeping. */
+static cq_alloc_budget budget_of(uint64_t max_memory)
+{
+    enum { HOUSEKEEPING = 1 << 20 };
+    bool has_limit = max_memory && max_memory < (uint64_t)INT64_MAX / 4;
+
+    return (cq_alloc_budget){ .limit = has_limit ? 2 * (int64_t)max_memory + HOUSEKEEPING : 0 };
+}
+
 /* inputs has a value for each of the plan's. */
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
@@ -333,6 +343,7 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
                         .traps_nan  = s->options.flags & CQ_SESSION_TRAP_NAN,
                         .hook       = s->options.hook,
                         .hook_user  = s->options.hook_user };
+    cq_alloc_budget before;
     cq_status   status;
 
     run.random = atomic_fetch_add(&s->n_runs, 1);
@@ -340,9 +351,11 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
     CQ_TRY(take_workspace(&run.workspace, s));
+    before = cq_alloc_set_budget(budget_of(s->options.max_memory));
     status = cq_rt_plan_run(&run, s->plan, NULL, inputs, outputs);
     for (uint32_t i = 0; i < s->plan->n_outputs && status == CQ_OK; i++)
         status = tidy(&outputs[i]);
+    cq_alloc_set_budget(before);
     return_workspace(s, run.workspace);
     return status;
 }
@@ -447,6 +460,16 @@ CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value 
     return status;
 }
 
+/* Where the i-th input of a node is used first: it may be used twice, Mul(x, x). */
+static uint32_t first_use(const cq_onnx_node *node, uint32_t i)
+{
+    uint32_t first = 0;
+
+    while (strcmp(node->input.items[first], node->input.items[i]) != 0)
+        first++;
+    return first;
+}
+
 /* A model of that node alone. Its inputs have no types, so any are taken. */
 static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t size, int64_t version,
                                size_t n_outputs)
@@ -467,7 +490,7 @@ static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t si
     if (node->domain && *node->domain)
         cq_onnx_model_add_opset(m, "", CQ_ONNX_OPSET_NEWEST);
     for (uint32_t i = 0; i < node->input.n; i++)
-        if (*node->input.items[i])
+        if (*node->input.items[i] && first_use(node, i) == i)
             cq_onnx_add_value(m, &m->graph->input, node->input.items[i], NULL);
     for (uint32_t i = 0; i < node->output.n; i++)
         if (*node->output.items[i] && wanted++ < n_outputs)
@@ -479,14 +502,29 @@ CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t
                                      cq_onnx_value *const *inputs, size_t n_inputs,
                                      cq_onnx_value **outputs, size_t n_outputs, const char *device)
 {
-    cq_onnx_model *m = NULL;
-    cq_status      status;
+    cq_onnx_value **once = cq_alloc_array(n_inputs + 1, sizeof *once);
+    cq_onnx_model  *m    = NULL;
+    size_t          n    = 0, given = 0;
+    cq_status       status;
 
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = NULL;
+    if (!once)
+        return CQ_E_NO_MEMORY;
     status = model_of_node(&m, node, node_size, version, n_outputs);
-    if (status == CQ_OK)
-        status = cq_session_run_model(m, inputs, n_inputs, outputs, n_outputs, device);
+    if (status == CQ_OK) {
+        const cq_onnx_names *names = &m->graph->node.items[0]->input;
+
+        for (uint32_t i = 0; i < names->n && given < n_inputs; i++)
+            if (*names->items[i] && first_use(m->graph->node.items[0], i) == i)
+                once[n++] = inputs[given++];
+            else
+                given += *names->items[i] != '\0';
+        while (given < n_inputs) /* more than the node has, which is refused */
+            once[n++] = inputs[given++];
+        status = cq_session_run_model(m, once, n, outputs, n_outputs, device);
+    }
+    cq_free(once);
     cq_onnx_model_free(m);
     return status;
 }

@@ -246,6 +246,39 @@ TEST(session, survives_every_failed_allocation)
     cq_onnx_model_free(m);
 }
 
+TEST(session, a_node_may_use_an_input_twice)
+{
+    /* Mul(x, x) -> y */
+    static const char node[] = "\x0a\x01x\x0a\x01x\x12\x01y\x22\x03Mul";
+    cq_tensor        *t      = vector(2, 3);
+    cq_onnx_value    *x, *twice[2], *y;
+
+    CHECK_OK(cq_onnx_value_new_tensor(&x, t));
+    twice[0] = twice[1] = x;
+    CHECK_OK(cq_session_run_node(node, sizeof node - 1, 14, twice, 2, &y, 1, "CPU"));
+    CHECK(cq_tensor_get_f64(cq_onnx_value_tensor(y), 1) == 9);
+    cq_onnx_value_release(y);
+    cq_onnx_value_release(x);
+    cq_tensor_release(t);
+}
+
+TEST(session, the_steps_of_a_run_have_a_limit)
+{
+    cq_onnx_model     *m = small_model();
+    cq_tensor         *x = vector(1, 2), *y;
+    cq_session_options options;
+    cq_session        *s;
+
+    cq_session_options_init(&options);
+    options.flags     = CQ_SESSION_NO_FOLDING;
+    options.max_steps = 1;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_run_tensors(s, &x, 1, &y, 1));
+    cq_session_free(s);
+    cq_tensor_release(x);
+    cq_onnx_model_free(m);
+}
+
 TEST(session, knows_its_devices)
 {
     cq_session_options options;
@@ -265,4 +298,5 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values)
           TEST_OF(session, recursive_functions_are_refused),
           TEST_OF(session, the_memory_of_a_run_has_a_limit),
           TEST_OF(session, a_nan_is_traced_to_its_node), TEST_OF(session, threads_share_it),
-          TEST_OF(session, survives_every_failed_allocation), TEST_OF(session, knows_its_devices))
+          TEST_OF(session, survives_every_failed_allocation), TEST_OF(session, a_node_may_use_an_input_twice),
+          TEST_OF(session, the_steps_of_a_run_have_a_limit), TEST_OF(session, knows_its_devices))

@@ -48,8 +48,8 @@ static cq_status update_tensor(cq_rt *rt, size_t i, size_t n, size_t n_kinds, up
     for (size_t k = 0; k < n_kinds; k++) {
         const cq_tensor *t = cq_rt_in(rt, 2 + k * n + i);
 
-        if (cq_tensor_numel(t) != cq_tensor_numel(cq_rt_in(rt, 2 + i)))
-            return cq_rt_misfit(cq_rt_in(rt, 2 + i), t);
+        if (s.status == CQ_OK && cq_tensor_numel(t) != cq_tensor_numel(cq_rt_in(rt, 2 + i)))
+            s.status = cq_rt_misfit(cq_rt_in(rt, 2 + i), t);
         from[k] = cq_operands_in(&s, t);
         to[k]   = NULL;
     }

@@ -1,0 +1,115 @@
+/* Gradients of small graphs, against differences. */
+#include <calque/session.h>
+
+#include "test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* y is made of a and b, and differentiated by both. */
+static cq_session *session_of(const char *nodes)
+{
+    cq_onnx_model *m;
+    cq_session    *s;
+    char           text[1024];
+    void          *bytes;
+    size_t         size;
+
+    snprintf(
+        text, sizeof text,
+        "<ir_version: 8, opset_import: [\"\": 17, \"ai.onnx.preview.training\": 1]>\n"
+        "g (double[2] a, double[2] b) => (double[2] y, double[2] da, double[2] db) {\n"
+        "  %s\n"
+        "  da, db = ai.onnx.preview.training.Gradient <xs = [\"a\", \"b\"], y = \"y\"> (a, b)\n"
+        "}\n",
+        nodes);
+    CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "test"));
+    CHECK_OK(cq_onnx_model_encode(&bytes, &size, m));
+    cq_onnx_model_free(m);
+    CHECK_OK(cq_session_prepare_bytes(&s, bytes, size, NULL));
+    cq_buffer_free(bytes);
+    return s;
+}
+
+/* y, da and db, two numbers each. */
+static void run(double *out, const cq_session *s, const double *ab)
+{
+    cq_tensor *in[2], *y[3];
+
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(cq_tensor_new(&in[i], CQ_DTYPE_F64, 1, (int64_t[]){ 2 }, ab + 2 * i));
+    CHECK_OK(cq_session_run_tensors(s, in, 2, y, 3));
+    for (int i = 0; i < 6; i++)
+        out[i] = cq_tensor_get_f64(y[i / 2], i % 2);
+    for (int i = 0; i < 3; i++)
+        cq_tensor_release(y[i]);
+    cq_tensor_release(in[0]);
+    cq_tensor_release(in[1]);
+}
+
+static void check(const char *nodes)
+{
+    const double at[] = { 0.7, 1.3, 0.4, 2.1 }, h = 1e-6;
+    cq_session  *s = session_of(nodes);
+    double       got[6], more[6], less[6];
+
+    run(got, s, at);
+    for (int i = 0; i < 4; i++) {
+        double moved[4];
+
+        memcpy(moved, at, sizeof moved);
+        moved[i] += h;
+        run(more, s, moved);
+        moved[i] -= 2 * h;
+        run(less, s, moved);
+        if (fabs((more[i % 2] - less[i % 2]) / (2 * h) - got[2 + i]) > 1e-6)
+            fprintf(stderr, "gradient %d of %s is %g\n", i, nodes, got[2 + i]);
+        CHECK(fabs((more[i % 2] - less[i % 2]) / (2 * h) - got[2 + i]) <= 1e-6);
+    }
+    cq_session_free(s);
+}
+
+TEST(gradient, of_two_operands)
+{
+    check("y = Add(a, b)");
+    check("y = Sub(a, b)");
+    check("y = Mul(a, b)");
+    check("y = Div(a, b)");
+}
+
+TEST(gradient, of_one_operand)
+{
+    static const char *const ops[] = { "Identity", "Neg",     "Abs",  "Exp", "Log", "Sqrt",
+                                       "Relu",     "Sigmoid", "Tanh", "Sin", "Cos", "Reciprocal" };
+    char                     text[64];
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        snprintf(text, sizeof text, "y = %s(a)", ops[i]); /* b does not matter, and gets zeros */
+        check(text);
+    }
+}
+
+TEST(gradient, of_values_that_are_used_twice)
+{
+    check("t = Mul(a, a)\n  u = Add(t, b)\n  y = Mul(t, u)");
+}
+
+TEST(gradient, what_has_no_rule_is_named)
+{
+    cq_onnx_model *m;
+    cq_session    *s;
+    const char    *text =
+        "<ir_version: 8, opset_import: [\"\": 17, \"ai.onnx.preview.training\": 1]>\n"
+        "g (float[2] a) => (float[2] d) {\n  y = Erf(a)\n"
+        "  d = ai.onnx.preview.training.Gradient <xs = [\"a\"], y = \"y\"> (a)\n}\n";
+
+    CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "test"));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_prepare(&s, m, NULL));
+    CHECK_STR("there is no gradient of Erf", cq_last_error()->message);
+    cq_onnx_model_free(m);
+}
+
+RUN_TESTS(TEST_OF(gradient, of_two_operands), TEST_OF(gradient, of_one_operand),
+          TEST_OF(gradient, of_values_that_are_used_twice),
+          TEST_OF(gradient, what_has_no_rule_is_named))

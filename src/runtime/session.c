@@ -330,9 +330,8 @@ static cq_status tidy(cq_val *v)
 static cq_alloc_budget budget_of(uint64_t max_memory)
 {
     enum { HOUSEKEEPING = 1 << 20 };
-    bool has_limit = max_memory && max_memory < (uint64_t)INT64_MAX / 4;
 
-    return (cq_alloc_budget){ .limit = has_limit ? 2 * (int64_t)max_memory + HOUSEKEEPING : 0 };
+    return (cq_alloc_budget){ .limit = 2 * (int64_t)max_memory + HOUSEKEEPING };
 }
 
 /* inputs has a value for each of the plan's. */
@@ -343,7 +342,8 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
                         .traps_nan  = s->options.flags & CQ_SESSION_TRAP_NAN,
                         .hook       = s->options.hook,
                         .hook_user  = s->options.hook_user };
-    cq_alloc_budget before;
+    cq_alloc_budget before = { 0 };
+    bool            has_limit = s->options.max_memory && s->options.max_memory < INT64_MAX / 4;
     cq_status   status;
 
     run.random = atomic_fetch_add(&s->n_runs, 1);
@@ -351,11 +351,13 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
     CQ_TRY(take_workspace(&run.workspace, s));
-    before = cq_alloc_set_budget(budget_of(s->options.max_memory));
+    if (has_limit)
+        before = cq_alloc_set_budget(budget_of(s->options.max_memory));
     status = cq_rt_plan_run(&run, s->plan, NULL, inputs, outputs);
     for (uint32_t i = 0; i < s->plan->n_outputs && status == CQ_OK; i++)
         status = tidy(&outputs[i]);
-    cq_alloc_set_budget(before);
+    if (has_limit)
+        cq_alloc_set_budget(before);
     return_workspace(s, run.workspace);
     return status;
 }

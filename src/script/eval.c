@@ -591,6 +591,8 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flo
             status = eval_stmt(ev, b->items[i], b, i, flow, &rest_done);
         if (status != CQ_OK)
             return cq_source_blame(&ev->frame->unit->source, b->items[i]->at, status);
+        if (*flow != CQ_FLOW_RETURN)
+            ev->result = CQ_NONE; /* of a return that may have been, and is in its flag now */
         cq_ctx_pop(ev->cx, mark, &ev->result, *flow == CQ_FLOW_RETURN);
         if (rest_done)
             break;

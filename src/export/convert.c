@@ -365,7 +365,8 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
         CQ_TRY(convert_inner(ex, n, i, node));
     for (size_t i = 0, k = 0; i < n->n_outputs; i++)
         if (keeps_output(n, i)) {
-            node->outputs[k]->type = n->outputs[i]->type;
+            node->outputs[k]->type        = n->outputs[i]->type;
+            node->outputs[k]->rank_varies = n->outputs[i]->rank_varies;
             n->outputs[i]->scratch = node->outputs[k++];
         }
     return CQ_OK;

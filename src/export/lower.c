@@ -69,6 +69,18 @@ static cq_onnx_type *type_of_value(lowering *l, const cq_value *v)
     return type_of(l, t);
 }
 
+/* The same for an output, which must have a shape to be valid: as on the example, without sizes. */
+static cq_onnx_type *example_type(lowering *l, const cq_value *v)
+{
+    cq_int  sizes[CQ_MAX_RANK];
+    cq_type t = v->type;
+
+    for (int i = 0; i < t.rank; i++)
+        sizes[i] = cq_i(-1);
+    t.sizes = sizes;
+    return type_of(l, t);
+}
+
 /* What is computed from a value of uncertain rank is of uncertain rank. */
 static void spread_varying_ranks(const cq_block *b)
 {
@@ -358,7 +370,7 @@ static void weights(lowering *l)
 static cq_status output(lowering *l, const cq_value *v)
 {
     const cq_export_options *o    = &l->ex->options;
-    cq_onnx_type            *type = type_of_value(l, v);
+    cq_onnx_type            *type = v->rank_varies ? example_type(l, v) : type_of_value(l, v);
     size_t                   nth  = 0; /* of this output's dynamic axes */
 
     for (size_t i = 0; i < o->n_dynamic_axes && type; i++) {

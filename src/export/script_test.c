@@ -250,10 +250,10 @@ TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
                                             "    if x.sum() > 0:\n"
                                             "        y = x\n"
                                             "    else:\n"
-                                            "        y = x[0]\n"
+                                            "        y = \"none\"\n"
                                             "    return y\n",
                                         17));
-    CHECK(strstr(cq_last_error()->message, "different numbers of dimensions") != NULL);
+    CHECK(strstr(cq_last_error()->message, "do not go together") != NULL);
     CHECK(strstr(cq_last_error()->where, "test.py:6:12") != NULL);
 }
 

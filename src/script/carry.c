@@ -262,6 +262,8 @@ static cq_status put_all(cq_carry *c, leaf_fn fn)
 cq_status cq_carry_bind(cq_carry *c)
 {
     cq_block *body = c->node->blocks[0];
+    size_t    mark;
+    cq_status status;
 
     for (size_t i = 0; i < c->n; i++) {
         cq_carried *x = &c->items[i];
@@ -274,7 +276,12 @@ cq_status cq_carry_bind(cq_carry *c)
         if (x->track)
             CQ_TRY(set_track(c, x->track, x->param));
     }
-    return put_all(c, bind_leaf);
+    /* From here on the places alone hold what they are bound to: a list that only they know and
+     * that the body changes is no place of its own. */
+    mark   = cq_ctx_mark(c->ev->cx);
+    status = put_all(c, bind_leaf);
+    cq_ctx_pop(c->ev->cx, mark, NULL, 0);
+    return status;
 }
 
 static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
@@ -381,6 +388,13 @@ static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
     return cq_place_set(c->ev, &p->place, start);
 }
 
+/* A variable that holds the same list as before did not change, whatever the list did. */
+static bool is_same_container(cq_val a, cq_val b)
+{
+    return a.kind == b.kind && ((a.kind == CQ_VAL_LIST && a.u.list == b.u.list) ||
+                                (a.kind == CQ_VAL_DICT && a.u.dict == b.u.dict));
+}
+
 /* What a list or dict starts with must not change with it. */
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
@@ -401,13 +415,15 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
 
     if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0 && undefined->text[0] != '%')
         return CQ_OK; /* first set in the body: it has no value from the round before */
-    if (cq_path_is_only_holder(path, place) || cq_val_plainly_equal(before, place->old))
+    if (cq_path_is_only_holder(path, place) || cq_val_plainly_equal(before, place->old) ||
+        is_same_container(before, place->old))
         return CQ_OK;
     if (undefined && cq_val_is_undefined(place->old))
         return CQ_OK;
     if (undefined && strcmp(undefined->text, "%return") == 0)
         before = cq_val_of_bool(false);
-    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before, place->old, &start));
+    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before,
+                          cq_path_contents(path, place->old), &start));
     CQ_TRY(own_copy(c, place, &start));
     p.old = CQ_NONE;
     if (p.kind == CQ_CHANGE_LIST)
@@ -439,7 +455,7 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
 
     for (size_t i = 0; i < c->places.n; i++) {
         cq_carried_place *p = &c->places.items[i];
-        cq_val            end = cq_path_value(path, &p->place), start;
+        cq_val            end = cq_path_contents(path, cq_path_value(path, &p->place)), start;
 
         if (cq_form_is_same(p->start, end))
             continue;

@@ -214,6 +214,10 @@ typedef struct cq_exploration {
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
 cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
 
+/* What a list or dict held at the end of a path that may have changed it: the thing itself holds
+ * again what it held before. */
+cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
+
 /* Whether what the place is in was made on the path: nobody else knows it. */
 bool cq_path_is_only_holder(const cq_path *path, const cq_change *place);
 

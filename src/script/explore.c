@@ -304,6 +304,18 @@ cq_val cq_path_value(const cq_path *path, const cq_change *place)
     return cq_place_value(place);
 }
 
+cq_val cq_path_contents(const cq_path *path, cq_val v)
+{
+    for (size_t i = 0; i < path->changes.n; i++) {
+        const cq_change *c = &path->changes.items[i];
+
+        if ((c->kind == CQ_CHANGE_LIST && v.kind == CQ_VAL_LIST && c->where == v.u.list) ||
+            (c->kind == CQ_CHANGE_DICT && v.kind == CQ_VAL_DICT && c->where == v.u.dict))
+            return c->old;
+    }
+    return v;
+}
+
 /* ---- sizes ---- */
 
 static bool is_around(const cq_block *outer, const cq_block *inner)

@@ -98,20 +98,26 @@ cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *oth
 static cq_status join_tensors(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *out)
 {
     cq_int     sizes[CQ_MAX_RANK];
-    cq_type    type = { .kind = CQ_TYPE_TENSOR, .rank = (int)a->rank, .sizes = sizes };
+    cq_tensor *like = j->example ? a : b;
+    cq_type    type = { .kind = CQ_TYPE_TENSOR, .rank = (int)like->rank, .sizes = sizes };
     cq_value  *then = value_in(j, 0, a), *other = value_in(j, 1, b), *v;
+    cq_ctx    *cx = j->ev->cx;
 
     if (!then || !other)
-        return j->ev->cx->status;
-    if (a->rank != b->rank)
-        return undefined(j, "the two sides of a branch give it different numbers of dimensions", out);
+        return cx->status;
     type.dtype = a->dtype == b->dtype ? a->dtype : cq_dtype_promote(a->dtype, b->dtype);
-    for (size_t i = 0; i < a->rank; i++)
-        sizes[i] = cq_int_same(a->sizes[i], b->sizes[i]) &&
+    for (size_t i = 0; i < like->rank; i++)
+        sizes[i] = a->rank == b->rank && cq_int_same(a->sizes[i], b->sizes[i]) &&
                            cq_int_is_visible(a->sizes[i], j->node->block)
                        ? a->sizes[i]
                        : cq_i(-1);
     CQ_TRY(cq_join_output(j, type, then, other, &v));
+    if (a->rank != b->rank) { /* what follows is built for as many as the example has */
+        v->rank_varies = true;
+        cx->listener->baked(cx->listener_self, cx,
+                            "the number of dimensions that a branch gives a tensor",
+                            cq_i((int64_t)like->rank));
+    }
     *out = cq_val_of_tensor(cq_capture_tensor(j->ev->capture, j->ev->cx, v));
     return j->ev->cx->status;
 }
@@ -170,25 +176,12 @@ static cq_status join_items(cq_join *j, const cq_list *a, const cq_list *b, cq_v
     return CQ_OK;
 }
 
-/* What a list or dict holds at the end of the i-th side, which may have changed it. */
-static cq_val contents_in(const cq_join *j, size_t i, cq_val v)
-{
-    for (size_t k = 0; k < j->paths[i]->changes.n; k++) {
-        const cq_change *c = &j->paths[i]->changes.items[k];
-
-        if ((c->kind == CQ_CHANGE_LIST && v.kind == CQ_VAL_LIST && c->where == v.u.list) ||
-            (c->kind == CQ_CHANGE_DICT && v.kind == CQ_VAL_DICT && c->where == v.u.dict))
-            return c->old;
-    }
-    return v;
-}
-
 static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     if (a.u.list == b.u.list)
         return CQ_OK; /* one list, whose contents are joined as a place of their own */
-    a = contents_in(j, 0, a);
-    b = contents_in(j, 1, b);
+    a = cq_path_contents(j->paths[0], a);
+    b = cq_path_contents(j->paths[1], b);
     if (a.u.list->n == b.u.list->n && !a.u.list->sequence && !b.u.list->sequence)
         return join_items(j, a.u.list, b.u.list, a.kind, out);
     if (a.kind == CQ_VAL_TUPLE)
@@ -304,8 +297,8 @@ cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
         return join_lists(j, a, b, out);
     if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
         return a.u.dict == b.u.dict ? CQ_OK
-                                    : join_dicts(j, contents_in(j, 0, a).u.dict,
-                                                 contents_in(j, 1, b).u.dict, out);
+                                    : join_dicts(j, cq_path_contents(j->paths[0], a).u.dict,
+                                                 cq_path_contents(j->paths[1], b).u.dict, out);
     ta = cq_thing_as(a, CQ_THING_NAMED);
     tb = cq_thing_as(b, CQ_THING_NAMED);
     if (ta && tb && ta->cls == tb->cls) {

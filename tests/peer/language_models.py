@@ -969,6 +969,33 @@ def branch_on_even_size(x):
     return x * x.shape[0]
 
 
+@program(up, down)
+def branch_of_ranks(x):
+    if x.sum() > 0:
+        return x.sum()
+    return x * 2
+
+
+@program(matrix(3), matrix(6), axes=ROWS)
+def extend_in_place(x):
+    state = torch.zeros(4)
+    rows: List[Tensor] = []
+    for i in range(x.size(0)):
+        state = torch.tanh(state + x[i])
+        rows += [state]
+    return torch.stack(rows, 1)
+
+
+@program(count(3), count(8))
+def list_made_anew(x, n: int):
+    rows: List[Tensor] = []
+    for i in range(n):
+        if i == 4:
+            rows = []
+        rows.append(x + i)
+    return torch.stack(rows)
+
+
 # ---- dicts, texts, functions ----------------------------------------------------------------
 
 

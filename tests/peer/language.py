@@ -51,7 +51,6 @@ def write_model(folder, fn, kind, example):
 
 def run_program(folder, model, entry, args, i):
     """The results of calque's evaluator."""
-    import numpy as np
     example, out = folder / f"example{i}", folder / f"out{i}"
     example.mkdir()
     conformance.write_example(example, args)
@@ -74,7 +73,7 @@ def check(name, kind):
     import torch
     import language_models
     torch.manual_seed(1)
-    fn, makers, axes, _, refused = language_models.PROGRAMS[name]
+    fn, makers, axes, kinds, refused = language_models.PROGRAMS[name]
     sets = [make() for make in makers]
     with tempfile.TemporaryDirectory() as place, torch.no_grad():
         folder = pathlib.Path(place)
@@ -98,7 +97,8 @@ def check(name, kind):
             feeds = {f"in_{k}": value for k, value in enumerate(conformance.graph_inputs(args))}
             got = run_ort(out, {key: feeds[key] for key in inputs})
             expect_close(got, want, name=f"set {i}")
-            expect_close(run_program(folder, model, entry, args, i), want, name=f"run, set {i}")
+            if kind == kinds[-1]:  # the evaluator is the same for both
+                expect_close(run_program(folder, model, entry, args, i), want, name=f"run, set {i}")
 
 
 def main():

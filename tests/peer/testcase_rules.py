@@ -292,12 +292,28 @@ def strip_which(case):
     assert path.read_bytes() == before
 
 
+def linear(case):
+    """An archive with a large weight and a small bias."""
+    import torch
+    archive = case.folder / "linear.pt"
+    torch.jit.trace(torch.nn.Linear(50, 9).eval(), torch.ones(3, 50)).save(str(archive))
+    case.inputs = ["--input", "3x50"]
+    return archive
+
+
+@rule("strip takes gradients too, those that it is given and those that come of it")
+def strip_gradients(case):
+    case.write("--strip-large-tensor-data", "--large-tensor-threshold", "20", "--grad",
+               model=linear(case))
+    weight, bias = [t for t in case.tensors("gradient") if t.name]
+    assert (weight.name, bias.name) == ("weight", "bias")
+    assert weight.external_data and not bias.external_data
+    assert case.tensors("gradient_input")[0].external_data
+
+
 @rule("what is stripped can still be listed")
 def listed(case):
-    import torch
-    torch.jit.trace(torch.nn.Linear(50, 9).eval(), torch.ones(3, 50)).save(str(case.folder / "l.pt"))
-    case.inputs = ["--input", "3x50"]
-    case.write("--strip-large-tensor-data", model=case.folder / "l.pt")
+    case.write("--strip-large-tensor-data", model=linear(case))
     assert "%weight[FLOAT, 9x50]" in peers.calque("print", case.out / "model.onnx")[1]
 
 

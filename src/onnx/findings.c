@@ -108,9 +108,8 @@ static bool is_newer(cq_onnx_rule rule)
 static void add_finding(cq_onnx_check *c, cq_onnx_rule rule, bool is_warning, const char *format,
                         va_list args) __attribute__((format(printf, 4, 0)));
 
-__attribute__((format(printf, 4, 0))) static void add_finding(cq_onnx_check *c, cq_onnx_rule rule,
-                                                               bool is_warning, const char *format,
-                                                               va_list args)
+static void add_finding(cq_onnx_check *c, cq_onnx_rule rule, bool is_warning, const char *format,
+                        va_list args)
 {
     bool            is_last = c->findings->list.n == CQ_ONNX_MAX_FINDINGS;
     cq_onnx_finding finding;

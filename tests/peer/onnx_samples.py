@@ -374,8 +374,9 @@ def quantized_product(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, t
 
 sample("QuantizeLinear", 4 * V(2, 3), np.array(0.5), np.array(2), prefers={"T2": "uint8"},
        without={"int32"}, until=18)
-sample("QuantizeLinear", V(2, 3), np.array(0.5), np.array(0), since=19, until=22, reference=quantized)
-sample("QuantizeLinear", V(2, 3), np.array(0.5), np.array(0), since=23, reference=quantized)
+sample("QuantizeLinear", 4 * V(2, 3), np.array(2.), np.array(0), since=19, until=22,
+       reference=quantized)
+sample("QuantizeLinear", 4 * V(2, 3), np.array(2.), np.array(0), since=23, reference=quantized)
 sample("QuantizeLinear", V(2, 3), np.array([0.5, 1, 2]), np.array([1, 2, 0]), since=13, axis=1)
 sample("QuantizeLinear", V(2, 6), np.array([[0.5, 1], [2, 4]]), np.array([[1, 2], [0, 3]]), since=21,
        axis=1, block_size=3)

@@ -66,6 +66,9 @@ static cq_value *squeeze_open(cq_sym *s, cq_value *x, int only)
 
     if (only < 0) {
         v = cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR); /* all that are 1 */
+    } else if (cq_sym_opset(s) < 11) {
+        cq_sym_no(s, 11, "the branches of an If have one number of dimensions until opset 11");
+        return NULL;
     } else {
         is_one = cq_sym_op(s, "Equal",
                            CQ_IN(cq_sym_of_int(s, cq_sym_size(s, x, only)), cq_sym_const_i64(s, 1)),

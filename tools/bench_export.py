@@ -59,9 +59,9 @@ def run(command):
     return time.perf_counter() - start, usage.ru_maxrss * 1024
 
 
-def best(*commands):
+def best(*commands, rounds=ROUNDS):
     """The shortest time of each command, taken in turns so that all meet the same machine."""
-    times = [[run(c)[0] for c in commands] for _ in range(ROUNDS)]
+    times = [[run(c)[0] for c in commands] for _ in range(rounds)]
     return [min(column) for column in zip(*times)]
 
 
@@ -114,7 +114,7 @@ def main():
         for n in CHAINS:
             chain(template, folder / "chain.pt", n)
             took, = best([CALQUE, "export", folder / "chain.pt", "--input", "2x3", "-o",
-                          folder / "chain.onnx"])
+                          folder / "chain.onnx"], rounds=3)
             print(f"{f'a chain of {n:,} operators':58} {took * 1000:8.1f} ms")
             if before:
                 figures.show("    against a tenth of it", took / before, LIMITS["tenfold"])

@@ -347,16 +347,32 @@ static cq_status num_ne(cq_builtin_call *c, cq_val *out)
 
 /* ---- bits and bools ---- */
 
+/* Two integers that are computed with right away: a size becomes a plain number, with a warning. */
+static cq_status plain_ints(cq_builtin_call *c, int64_t *a, int64_t *b)
+{
+    if (c->args[0].kind != CQ_VAL_INT || c->args[1].kind != CQ_VAL_INT) /* as in TorchScript */
+        return cq_fail(CQ_E_TYPE, c->name, NULL, "wants two ints but got %s and %s",
+                       cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
+    CQ_TRY(cq_eval_plain(c->ev, c->args[0], a));
+    return cq_eval_plain(c->ev, c->args[1], b);
+}
+
 static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
 {
-    int64_t a, b, r;
+    const bool bools = c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
+    int64_t    a, b, r;
 
     if (!two_numbers(c))
         return cq_builtin_decline(c);
+    if (!bools) {
+        CQ_TRY(plain_ints(c, &a, &b));
+        *out = cq_val_of_i64(op == '&' ? a & b : op == '|' ? a | b : a ^ b);
+        return CQ_OK;
+    }
     if (is_symbolic(c->args[0]) || is_symbolic(c->args[1])) {
         /* A known operand may decide, or drop out. */
         for (size_t i = 0; i < 2; i++)
-            if (c->args[i].kind == CQ_VAL_BOOL && !is_symbolic(c->args[i]) && op != '^') {
+            if (!is_symbolic(c->args[i]) && op != '^') {
                 bool decides = op == '&' ? !c->args[i].u.b.value : c->args[i].u.b.value;
 
                 *out = decides ? c->args[i] : c->args[1 - i];
@@ -366,11 +382,10 @@ static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
                                                                          : "aten::logical_xor",
                           CQ_VAL_BOOL, out);
     }
-    a = int_of(c->args[0]).value;
-    b = int_of(c->args[1]).value;
-    r = op == '&' ? a & b : op == '|' ? a | b : a ^ b;
-    *out = c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL ? cq_val_of_bool(r)
-                                                                            : cq_val_of_i64(r);
+    a    = c->args[0].u.b.value;
+    b    = c->args[1].u.b.value;
+    r    = op == '&' ? a & b : op == '|' ? a | b : a ^ b;
+    *out = cq_val_of_bool(r);
     return CQ_OK;
 }
 
@@ -391,18 +406,23 @@ static cq_status num_xor(cq_builtin_call *c, cq_val *out)
 
 static cq_status num_lshift(cq_builtin_call *c, cq_val *out)
 {
+    int64_t a, b;
+
     if (!two_numbers(c))
         return cq_builtin_decline(c);
-    *out = cq_val_of_i64((int64_t)((uint64_t)int_of(c->args[0]).value
-                                   << (int_of(c->args[1]).value & 63)));
+    CQ_TRY(plain_ints(c, &a, &b));
+    *out = cq_val_of_i64((int64_t)((uint64_t)a << (b & 63)));
     return CQ_OK;
 }
 
 static cq_status num_rshift(cq_builtin_call *c, cq_val *out)
 {
+    int64_t a, b;
+
     if (!two_numbers(c))
         return cq_builtin_decline(c);
-    *out = cq_val_of_i64(int_of(c->args[0]).value >> (int_of(c->args[1]).value & 63));
+    CQ_TRY(plain_ints(c, &a, &b));
+    *out = cq_val_of_i64(a >> (b & 63));
     return CQ_OK;
 }
 
@@ -587,15 +607,14 @@ static cq_status num_gcd(cq_builtin_call *c, cq_val *out)
 
     if (!two_numbers(c))
         return cq_builtin_decline(c);
-    a = int_of(c->args[0]).value;
-    b = int_of(c->args[1]).value;
+    CQ_TRY(plain_ints(c, &a, &b));
     while (b) {
         int64_t r = b == -1 ? 0 : a % b;
 
         a = b;
         b = r;
     }
-    *out = cq_val_of_i64(a < 0 ? -a : a);
+    *out = cq_val_of_i64(a < 0 ? (int64_t)(0 - (uint64_t)a) : a);
     return CQ_OK;
 }
 

@@ -145,10 +145,11 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
                                            : b.u.f.value;
 
         if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
-            *equal = cq_int_same(a.u.i, b.u.i);
-            *known = *equal || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
+            *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
+            *equal = a.u.i.value == b.u.i.value; /* on the example, if it is not known */
             return CQ_OK;
         }
+        *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
         *equal = x == y && (a.kind != CQ_VAL_COMPLEX || a.u.c.im == b.u.c.im);
         return CQ_OK;
     }

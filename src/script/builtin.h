@@ -45,6 +45,18 @@ static inline bool cq_val_is_number(cq_val v)
            v.kind == CQ_VAL_COMPLEX;
 }
 
+/* A number that only the run tells. */
+static inline bool cq_val_is_symbolic(cq_val v)
+{
+    return (v.kind == CQ_VAL_INT && v.u.i.expr) || (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
+           (v.kind == CQ_VAL_BOOL && v.u.b.origin);
+}
+
+/* Whether any (or all) of these numbers equals its partner, as a truth of the graph. step 0: all
+ * have the same partner. */
+cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
+                               bool all, cq_val *out);
+
 /* A list or tuple whose items are at hand. */
 static inline bool cq_val_is_list(cq_val v)
 {

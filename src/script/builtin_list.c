@@ -132,6 +132,15 @@ static cq_status any_delete(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
+/* Where an item is, and so what is left, cannot depend on the run. */
+static cq_status must_be_known(const cq_builtin_call *c, bool known)
+{
+    if (known || !c->ev->capture || c->ev->tracing)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
+                   "which item it is, only the run tells: that cannot be exported");
+}
+
 static cq_status find_item(cq_builtin_call *c, cq_val item, size_t *at)
 {
     const cq_list *list = c->args[0].u.list;
@@ -140,6 +149,7 @@ static cq_status find_item(cq_builtin_call *c, cq_val item, size_t *at)
         bool known, equal;
 
         CQ_TRY(cq_builtin_equal(c->ev, list->items[*at], item, &known, &equal));
+        CQ_TRY(must_be_known(c, known));
         if (equal)
             break;
     }
@@ -181,6 +191,7 @@ static cq_status list_count(cq_builtin_call *c, cq_val *out)
         bool known, equal;
 
         CQ_TRY(cq_builtin_equal(c->ev, c->args[0].u.list->items[i], c->args[1], &known, &equal));
+        CQ_TRY(must_be_known(c, known));
         n += equal;
     }
     *out = cq_val_of_i64(n);
@@ -441,8 +452,12 @@ static cq_status any_contains(cq_builtin_call *c, cq_val *out)
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
     if (!known)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the length of a list is not known here");
-    for (size_t i = 0; i < items.u.list->n && !equal; i++)
+    for (size_t i = 0; i < items.u.list->n && (!equal || !known); i++) {
         CQ_TRY(cq_builtin_equal(c->ev, items.u.list->items[i], c->args[1], &known, &equal));
+        if (!known && c->ev->capture && !c->ev->tracing)
+            return cq_builtin_any_equal(c->ev, items.u.list->items, &c->args[1], 0, items.u.list->n,
+                                        false, out);
+    }
     *out = cq_val_of_bool(equal);
     return CQ_OK;
 }

@@ -6,12 +6,6 @@
 
 /* ---- numbers of the graph ---- */
 
-static bool is_symbolic(cq_val v)
-{
-    return (v.kind == CQ_VAL_INT && v.u.i.expr) || (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
-           (v.kind == CQ_VAL_BOOL && v.u.b.origin);
-}
-
 cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
 {
     void *origin = v.kind == CQ_VAL_FLOAT  ? v.u.f.origin
@@ -166,7 +160,7 @@ static cq_status division_by_zero(void)
 /* Symbols beside integers: floats, and sizes that become floats. */
 static bool needs_tensors(const cq_builtin_call *c, bool ints_too)
 {
-    bool symbolic = is_symbolic(c->args[0]) || is_symbolic(c->args[1]);
+    bool symbolic = cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1]);
 
     return symbolic && (ints_too || !two_ints(c) || c->args[0].kind == CQ_VAL_BOOL ||
                         c->args[1].kind == CQ_VAL_BOOL);
@@ -318,6 +312,25 @@ static cq_status num_ge(cq_builtin_call *c, cq_val *out)
     return compare(c, out, 0, 1, 1);
 }
 
+cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
+                               bool all, cq_val *out)
+{
+    bool found;
+
+    *out = cq_val_of_bool(all);
+    for (size_t i = 0; i < n; i++) {
+        cq_val pair[2] = { a[i], b[i * step] }, equal;
+
+        if (!cq_val_is_number(pair[0]) || !cq_val_is_number(pair[1]))
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                           "whether these values are equal is not known before the model runs");
+        CQ_TRY(cq_eval_builtin(ev, "aten::eq", pair, 2, NULL, NULL, 0, &equal, &found));
+        CQ_TRY(cq_eval_builtin(ev, all ? "aten::__and__" : "aten::__or__",
+                               (cq_val[]){ *out, equal }, 2, NULL, NULL, 0, out, &found));
+    }
+    return CQ_OK;
+}
+
 /* eq and ne are of all values but tensors. */
 static cq_status any_eq(cq_builtin_call *c, cq_val *out, bool negated)
 {
@@ -328,9 +341,19 @@ static cq_status any_eq(cq_builtin_call *c, cq_val *out, bool negated)
     if (two_numbers(c))
         return compare(c, out, negated, !negated, negated);
     CQ_TRY(cq_builtin_equal(c->ev, c->args[0], c->args[1], &known, &equal));
-    if (!known && c->ev->capture && !c->ev->tracing)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "whether two lists of sizes are equal is not known before the model runs");
+    if (!known && c->ev->capture && !c->ev->tracing) {
+        cq_val a = c->args[0], b = c->args[1], same;
+        bool   found;
+
+        if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of the same length, or it were known */
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                           "whether these values are equal is not known before the model runs");
+        CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
+                                    &same));
+        *out = same;
+        return negated ? cq_eval_builtin(c->ev, "aten::__not__", &same, 1, NULL, NULL, 0, out, &found)
+                       : CQ_OK;
+    }
     *out = cq_val_of_bool(equal != negated);
     return CQ_OK;
 }
@@ -369,10 +392,10 @@ static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
         *out = cq_val_of_i64(op == '&' ? a & b : op == '|' ? a | b : a ^ b);
         return CQ_OK;
     }
-    if (is_symbolic(c->args[0]) || is_symbolic(c->args[1])) {
+    if (cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1])) {
         /* A known operand may decide, or drop out. */
         for (size_t i = 0; i < 2; i++)
-            if (!is_symbolic(c->args[i]) && op != '^') {
+            if (!cq_val_is_symbolic(c->args[i]) && op != '^') {
                 bool decides = op == '&' ? !c->args[i].u.b.value : c->args[i].u.b.value;
 
                 *out = decides ? c->args[i] : c->args[1 - i];
@@ -474,7 +497,7 @@ static cq_status num_abs(cq_builtin_call *c, cq_val *out)
                    ? v
                    : cq_val_of_int(cq_int_max(c->ev->cx->symbols, v.u.i,
                                               cq_int_sub(c->ev->cx->symbols, cq_i(0), v.u.i)));
-    else if (is_symbolic(v))
+    else if (cq_val_is_symbolic(v))
         return by_tensors(c, "aten::abs", CQ_VAL_FLOAT, out);
     else if (v.kind == CQ_VAL_INT)
         *out = cq_val_of_i64(v.u.i.value < 0 ? (int64_t)(0 - (uint64_t)v.u.i.value) : v.u.i.value);
@@ -495,7 +518,7 @@ static cq_status to_int(cq_builtin_call *c, double (*fn)(double), cq_val *out)
         *out = v;
         return CQ_OK;
     }
-    if (is_symbolic(v))
+    if (cq_val_is_symbolic(v))
         return by_tensors(c, c->name, CQ_VAL_INT, out);
     f = fn(real_of(v));
     if (!(fabs(f) < 0x1p63))
@@ -525,7 +548,7 @@ static cq_status num_round(cq_builtin_call *c, cq_val *out)
 
     if (!cq_val_is_number(v))
         return cq_builtin_decline(c);
-    if (is_symbolic(v))
+    if (cq_val_is_symbolic(v))
         return v.kind == CQ_VAL_INT ? (*out = v, CQ_OK) : by_tensors(c, c->name, CQ_VAL_FLOAT, out);
     if (c->n == 2) {
         double scale = pow(10, real_of(c->args[1]));
@@ -542,7 +565,7 @@ static cq_status num_round(cq_builtin_call *c, cq_val *out)
     {                                                                                              \
         if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
             return cq_builtin_decline(c);                                                          \
-        if (is_symbolic(c->args[0]))                                                               \
+        if (cq_val_is_symbolic(c->args[0]))                                                               \
             return by_tensors(c, c->name, CQ_VAL_FLOAT, out);                                      \
         *out = cq_val_of_f64(fn(real_of(c->args[0])));                                             \
         return CQ_OK;                                                                              \

@@ -1167,6 +1167,24 @@ def format_of_int(x, n: int):
     return x * n + len("n is")
 
 
+@program(count(3), count(4))
+def number_in_list(x, n: int):
+    if n in [1, 3, 5]:
+        x = x * 2
+    if n not in (4, 6):
+        x = x + 1
+    return x
+
+
+@program(matrix(3), matrix(4), axes=ROWS)
+def equal_shapes(x):
+    if list(x.shape) == [3, 4]:
+        return x * 2
+    if list(x.size()) != [5, 4]:
+        x = x + 1
+    return x
+
+
 # ---- modules of functions on dynamic sizes ----------------------------------------------------
 
 

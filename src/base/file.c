@@ -1,10 +1,11 @@
-#define _GNU_SOURCE /* copy of large ranges by plain write; nothing exotic */
+#define _GNU_SOURCE /* copy_file_range */
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +14,35 @@
 #include <unistd.h>
 
 struct cq_mapping {
-    atomic_int refs;
-    void      *data;
-    size_t     size;
-    char       path[];
+    atomic_int  refs;
+    void       *data;
+    size_t      size;
+    int         fd;
+    cq_mapping *next; /* of all that are open */
+    char        path[];
 };
+
+static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
+static cq_mapping     *mappings;
+
+static void list_mapping(cq_mapping *m)
+{
+    pthread_mutex_lock(&mappings_lock);
+    m->next  = mappings;
+    mappings = m;
+    pthread_mutex_unlock(&mappings_lock);
+}
+
+static void unlist_mapping(cq_mapping *m)
+{
+    pthread_mutex_lock(&mappings_lock);
+    for (cq_mapping **at = &mappings; *at; at = &(*at)->next)
+        if (*at == m) {
+            *at = m->next;
+            break;
+        }
+    pthread_mutex_unlock(&mappings_lock);
+}
 
 static cq_status io_error(const char *path, const char *what)
 {
@@ -60,17 +85,19 @@ cq_status cq_mapping_open(cq_mapping **out, const char *path)
             return status;
         }
     }
-    close(fd);
     m = cq_alloc(sizeof *m + strlen(path) + 1);
     if (!m) {
         if (data)
             munmap(data, size);
+        close(fd);
         return CQ_E_NO_MEMORY;
     }
     atomic_init(&m->refs, 1);
     m->data = data;
     m->size = size;
+    m->fd   = fd;
     strcpy(m->path, path);
+    list_mapping(m);
     *out = m;
     return CQ_OK;
 }
@@ -86,8 +113,10 @@ void cq_mapping_release(cq_mapping *m)
 {
     if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
         return;
+    unlist_mapping(m);
     if (m->data)
         munmap(m->data, m->size);
+    close(m->fd);
     cq_free(m);
 }
 
@@ -162,7 +191,7 @@ cq_status cq_dir_make(const char *path)
 }
 
 /* A piece is what is written at once: large, but small enough to show progress in between. */
-enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23 };
+enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23, OUT_COPY = 1 << 18 };
 
 struct cq_out {
     int       fd; /* -1: memory */
@@ -218,8 +247,82 @@ cq_status cq_out_open(cq_out **out, const char *path)
     return CQ_OK;
 }
 
+#ifdef __linux__
+/* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of which
+ * bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
+static bool is_unchanged(const void *data, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t last = ((uintptr_t)data + size - 1) / page;
+    uint64_t        entries[512];
+    bool            clean = true;
+    const int       fd    = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    for (uintptr_t at = (uintptr_t)data / page; at <= last && clean;) {
+        const size_t  n   = last - at + 1 < 512 ? (size_t)(last - at + 1) : 512;
+        const ssize_t got = pread(fd, entries, n * 8, (off_t)(at * 8));
+
+        if (got != (ssize_t)(n * 8))
+            clean = false;
+        for (size_t i = 0; i < n && clean; i++)
+            clean = !(entries[i] >> 62 & 1) && (!(entries[i] >> 63) || (entries[i] >> 61 & 1));
+        at += n;
+    }
+    close(fd);
+    return clean;
+}
+
+/* What of a mapped file goes from file to file, without a way through this process. Returns how many
+ * bytes did; the rest is for write. */
+static size_t copy_range(cq_out *o, const char *data, size_t size)
+{
+    size_t done   = 0;
+    off_t  offset = 0;
+    int    from   = -1;
+
+    pthread_mutex_lock(&mappings_lock);
+    for (const cq_mapping *m = mappings; m && from < 0; m = m->next)
+        if (m->data && data >= (char *)m->data && size <= m->size &&
+            (size_t)(data - (char *)m->data) <= m->size - size) {
+            from   = m->fd;
+            offset = (off_t)(data - (char *)m->data);
+        }
+    pthread_mutex_unlock(&mappings_lock);
+    if (from < 0 || !is_unchanged(data, size))
+        return 0;
+    while (done < size) {
+        const size_t  piece = size - done < OUT_PIECE ? size - done : OUT_PIECE;
+        const ssize_t n     = copy_file_range(from, &offset, o->fd, NULL, piece, 0);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break; /* not between these two files; write says what is wrong, if something is */
+        done += (size_t)n;
+        cq_progress_step((uint64_t)n);
+    }
+    return done;
+}
+#else
+static size_t copy_range(cq_out *o, const char *data, size_t size)
+{
+    (void)o;
+    (void)data;
+    (void)size;
+    return 0;
+}
+#endif
+
 static void write_all(cq_out *o, const char *data, size_t size)
 {
+    if (size >= OUT_COPY && o->status == CQ_OK) {
+        const size_t copied = copy_range(o, data, size);
+
+        data += copied;
+        size -= copied;
+    }
     while (size && o->status == CQ_OK) {
         size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
         ssize_t done  = write(o->fd, data, piece);

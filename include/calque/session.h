@@ -84,6 +84,10 @@ enum {
 typedef void (*cq_session_hook)(void *user, const char *node, const char *op_type, int64_t begin,
                                 int64_t end);
 
+/* So many nodes a run may execute unless its options say otherwise: a loop in a file from nowhere
+ * that never ends is told so after a minute or so. */
+#define CQ_SESSION_MAX_STEPS UINT64_C(50000000)
+
 typedef struct cq_session_options {
     size_t             struct_size; /* set by cq_session_options_init, never by hand */
     uint32_t           flags;       /* CQ_SESSION_*; default 0 */
@@ -92,7 +96,8 @@ typedef struct cq_session_options {
     size_t             n_fetch;     /* model's own */
     uint64_t           max_memory;  /* bytes of tensors that a run may hold; nodes may need as
                                      * much again beside them; default 0: no limit */
-    uint64_t           max_steps;   /* nodes that a run may execute; default 0: no limit */
+    uint64_t           max_steps;   /* nodes that a run may execute; 0: CQ_SESSION_MAX_STEPS, */
+                                    /* UINT64_MAX: no limit */
     cq_session_hook    hook;        /* NULL: none */
     void              *hook_user;
 } cq_session_options;

@@ -27,7 +27,7 @@
 /* One run of a model: what all its frames share. */
 typedef struct cq_rt_run {
     cq_rt_workspace *workspace;
-    uint64_t         steps_left; /* UINT64_MAX: no limit */
+    uint64_t         steps_left;
     uint64_t         random;     /* numbers of this run, for operators without a seed */
     uint64_t         n_draws;    /* random operators run so far */
     bool             traps_nan;

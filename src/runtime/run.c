@@ -93,7 +93,7 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
                          "the run takes more steps than its limit");
     else
         status = call(&rt);
-    if (run->steps_left != UINT64_MAX && run->steps_left)
+    if (run->steps_left)
         run->steps_left--;
     if (status == CQ_OK) {
         if (run->hook)

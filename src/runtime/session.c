@@ -338,7 +338,8 @@ static cq_alloc_budget budget_of(uint64_t max_memory)
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
     cq_session *s   = (cq_session *)shared; /* its lock and counter are made for this */
-    cq_rt_run   run = { .steps_left = s->options.max_steps ? s->options.max_steps : UINT64_MAX,
+    cq_rt_run   run = { .steps_left = s->options.max_steps ? s->options.max_steps
+                                                           : CQ_SESSION_MAX_STEPS,
                         .traps_nan  = s->options.flags & CQ_SESSION_TRAP_NAN,
                         .hook       = s->options.hook,
                         .hook_user  = s->options.hook_user };

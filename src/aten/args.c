@@ -23,8 +23,7 @@ static void wrong(const cq_opcall *c, const char *name, const char *want, cq_val
                                cq_val_kind_name(got)));
 }
 
-/* A number where only a number will do: says so when it was a symbol. */
-static int64_t bake(const cq_opcall *c, cq_int i, const char *what)
+int64_t cq_size_baked(const cq_opcall *c, cq_int i, const char *what)
 {
     cq_ctx *cx = c->cx;
 
@@ -68,7 +67,7 @@ cq_int cq_arg_int(const cq_opcall *c, const char *name)
 
 int64_t cq_arg_i64(const cq_opcall *c, const char *name)
 {
-    return bake(c, cq_arg_int(c, name), name);
+    return cq_size_baked(c, cq_arg_int(c, name), name);
 }
 
 double cq_arg_f64(const cq_opcall *c, const char *name)
@@ -167,7 +166,7 @@ size_t cq_arg_i64s(const cq_opcall *c, const char *name, int64_t *out, size_t ma
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind != CQ_VAL_INT)
             wrong(c, name, "a list of ints", items[i].kind);
-        out[i] = items[i].kind == CQ_VAL_INT ? bake(c, items[i].u.i, name) : 0;
+        out[i] = items[i].kind == CQ_VAL_INT ? cq_size_baked(c, items[i].u.i, name) : 0;
     }
     return n;
 }

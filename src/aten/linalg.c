@@ -238,7 +238,7 @@ static cq_status cross(cq_opcall *c)
     if (!cq_arg_is_none(c, "dim"))
         dim = (size_t)cq_arg_dim(c, "dim", rank);
     else
-        while (dim < rank && a->sizes[dim].value != 3)
+        while (dim < rank && cq_size_baked(c, a->sizes[dim], "a size that may be 3") != 3)
             dim++;
     if (dim >= rank || a->sizes[dim].value != 3 || b->sizes[dim].value != 3)
         return cq_call_fail(c, CQ_E_TYPE, "a cross product needs a dimension of size 3");

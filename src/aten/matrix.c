@@ -241,7 +241,7 @@ static cq_status inverse(cq_opcall *c)
     CQ_TRY(cx->status);
     if (!cq_dtype_is_float(x->dtype))
         return cq_call_fail(c, CQ_E_TYPE, "wants floats");
-    n = x->sizes[x->rank - 1].value;
+    n = cq_size_baked(c, x->sizes[x->rank - 1], "the size of a matrix");
     if (n < 1 || n > MAX_INVERSE)
         return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
                        "matrices of %lld by %lld: inverses are known up to %d by %d", (long long)n,

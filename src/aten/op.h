@@ -123,6 +123,9 @@ struct cq_opcall {
 cq_tensor *cq_arg_tensor(const cq_opcall *c, const char *name); /* NULL for None */
 bool       cq_arg_is_none(const cq_opcall *c, const char *name);
 cq_int     cq_arg_int(const cq_opcall *c, const char *name);
+/* A number where only a number will do: a symbol is baked in, and a warning says what it was. */
+int64_t    cq_size_baked(const cq_opcall *c, cq_int i, const char *what);
+
 int64_t    cq_arg_i64(const cq_opcall *c, const char *name); /* a number; a symbol is baked in */
 double     cq_arg_f64(const cq_opcall *c, const char *name);
 bool       cq_arg_bool(const cq_opcall *c, const char *name);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* copy_file_range */
+#define _GNU_SOURCE /* madvise */
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/vec.h"
@@ -191,7 +191,7 @@ cq_status cq_dir_make(const char *path)
 }
 
 /* A piece is what is written at once: large, but small enough to show progress in between. */
-enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23, OUT_COPY = 1 << 18 };
+enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23, OUT_COPY = 1 << 18, OUT_STAGE = 1 << 20 };
 
 struct cq_out {
     int       fd; /* -1: memory */
@@ -247,6 +247,24 @@ cq_status cq_out_open(cq_out **out, const char *path)
     return CQ_OK;
 }
 
+static void write_plain(cq_out *o, const char *data, size_t size)
+{
+    while (size && o->status == CQ_OK) {
+        size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
+        ssize_t done  = write(o->fd, data, piece);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            o->status = io_error(o->path, "write the file");
+            return;
+        }
+        data += done;
+        size -= (size_t)done;
+        cq_progress_step((uint64_t)done);
+    }
+}
+
 #ifdef __linux__
 /* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of which
  * bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
@@ -274,13 +292,16 @@ static bool is_unchanged(const void *data, size_t size)
     return clean;
 }
 
-/* What of a mapped file goes from file to file, without a way through this process. Returns how many
- * bytes did; the rest is for write. */
+/* What of a mapped file is read from the file again instead of through the map, in pieces that stay
+ * in the processor's cache: the pages of a map are dear to touch for the first time, and
+ * copy_file_range writes every page twice where the places in the two files differ by less than a
+ * page. Returns how many bytes went; the rest is for write_plain. */
 static size_t copy_range(cq_out *o, const char *data, size_t size)
 {
     size_t done   = 0;
     off_t  offset = 0;
     int    from   = -1;
+    char  *piece;
 
     pthread_mutex_lock(&mappings_lock);
     for (const cq_mapping *m = mappings; m && from < 0; m = m->next)
@@ -292,17 +313,19 @@ static size_t copy_range(cq_out *o, const char *data, size_t size)
     pthread_mutex_unlock(&mappings_lock);
     if (from < 0 || !is_unchanged(data, size))
         return 0;
-    while (done < size) {
-        const size_t  piece = size - done < OUT_PIECE ? size - done : OUT_PIECE;
-        const ssize_t n     = copy_file_range(from, &offset, o->fd, NULL, piece, 0);
+    piece = cq_alloc(OUT_STAGE);
+    while (piece && done < size && o->status == CQ_OK) {
+        const size_t  want = size - done < OUT_STAGE ? size - done : OUT_STAGE;
+        const ssize_t n    = pread(from, piece, want, offset + (off_t)done);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            break; /* not between these two files; write says what is wrong, if something is */
+            break;
+        write_plain(o, piece, (size_t)n);
         done += (size_t)n;
-        cq_progress_step((uint64_t)n);
     }
+    cq_free(piece);
     return done;
 }
 #else
@@ -317,26 +340,9 @@ static size_t copy_range(cq_out *o, const char *data, size_t size)
 
 static void write_all(cq_out *o, const char *data, size_t size)
 {
-    if (size >= OUT_COPY && o->status == CQ_OK) {
-        const size_t copied = copy_range(o, data, size);
+    const size_t copied = size >= OUT_COPY && o->status == CQ_OK ? copy_range(o, data, size) : 0;
 
-        data += copied;
-        size -= copied;
-    }
-    while (size && o->status == CQ_OK) {
-        size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
-        ssize_t done  = write(o->fd, data, piece);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            o->status = io_error(o->path, "write the file");
-            return;
-        }
-        data += done;
-        size -= (size_t)done;
-        cq_progress_step((uint64_t)done);
-    }
+    write_plain(o, data + copied, size - copied);
 }
 
 static void flush(cq_out *o)

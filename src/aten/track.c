@@ -69,11 +69,18 @@ cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
     return track;
 }
 
-static cq_track *root_of(cq_track *t)
+cq_track *cq_track_root(cq_track *t)
 {
     while (t->base)
         t = t->base;
     return t;
+}
+
+/* Integers that were known of the contents, before they changed. */
+static void forget_known(cq_tensor *t)
+{
+    cq_free(t->known);
+    t->known = NULL;
 }
 
 cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t result)
@@ -87,7 +94,7 @@ cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t
     track->args    = cq_arena_copy(tracks->arena, c->args, n * sizeof *c->args);
     if (!track->base || !track->args)
         return c->cx->status != CQ_OK ? c->cx->status : CQ_E_NO_MEMORY;
-    track->version = root_of(track)->current;
+    track->version = cq_track_root(track)->current;
     for (size_t i = 0; i < n; i++) {
         CQ_TRY(cq_vec_push(&tracks->retained, c->args[i]));
         cq_val_retain(c->args[i]);
@@ -123,10 +130,11 @@ cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
 
     if (!track || !track->base)
         return CQ_OK;
-    root = root_of(track);
+    root = cq_track_root(track);
     if (track->version == root->current)
         return CQ_OK;
     CQ_TRY(cq_track_will_change(tracks, track));
+    forget_known(t);
     track->version = root->current; /* before the call, which refreshes its arguments */
     CQ_TRY(take_again(cx, track, &again));
     track->value = ((cq_track *)again->track)->value;
@@ -142,10 +150,11 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
 
     if (!track || !news)
         return cx->status;
-    root = root_of(track);
+    root = cq_track_root(track);
     for (cq_track *t_ = track; t_; t_ = t_->base)
         CQ_TRY(cq_track_will_change(tracks, t_));
     track->value = news->value;
+    forget_known(t);
     for (cq_track *view = track; view->base; view = view->base) {
         cq_tensor *base = view->args[0].u.tensor;
         cq_opcall    c    = { .cx = cx, .op = view->op, .args = view->args };
@@ -156,6 +165,7 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
         changed = view->op->def->unview(&c, base, changed, view->result);
         if (!changed)
             return cx->status;
+        forget_known(base);
         view->base->value = cq_track_of(tracks, cx, changed)->value;
     }
     root->current++;

@@ -15,6 +15,7 @@ typedef struct cq_tracks cq_tracks;
 struct cq_track {
     void    *value; /* the listener's; holds the contents as of version */
     uint32_t version;
+    void    *home; /* a capture's: the block that the handle was made in; NULL: it came from outside */
 
     /* A view: the call that made it from base, and which of its results it is. */
     cq_track    *base;
@@ -51,6 +52,9 @@ bool      cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t);
 
 /* A track for a tensor that was just made; NULL: no memory. */
 cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value);
+
+/* Of the tensor whose memory a view shows, through all views in between. */
+cq_track *cq_track_root(cq_track *t);
 
 /* view, already bound, is a result of c, a call of a view operator. */
 cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t result);

@@ -115,9 +115,18 @@ static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
     }
 }
 
+static cq_track *new_track(cq_capture *cap, cq_tensor *t, cq_value *v)
+{
+    cq_track *track = cq_track_new(&cap->tracks, t, v);
+
+    if (track)
+        track->home = cap->block;
+    return track;
+}
+
 static cq_status bind(cq_capture *cap, cq_opcall *c, cq_tensor *t, cq_value *v, size_t result)
 {
-    if (!cq_track_new(&cap->tracks, t, v))
+    if (!new_track(cap, t, v))
         return CQ_E_NO_MEMORY;
     v->type = cq_ir_type_of(cap->graph, t);
     settle_unknown_sizes(t, v);
@@ -290,6 +299,23 @@ cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name)
     return constant_of(cap, t, name) ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
+cq_status cq_capture_constant(cq_capture *cap, cq_tensor *t)
+{
+    cq_value *v = constant_of(cap, t, NULL);
+
+    return v && new_track(cap, t, v) ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+bool cq_capture_has_data(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
+{
+    cq_track *track;
+
+    if (!t->storage || !cap || !cq_is_tracked(&cap->tracks, t))
+        return t->storage != NULL;
+    track = cq_track_of(&cap->tracks, cx, t);
+    return track && ((cq_value *)cq_track_root(track)->value)->data;
+}
+
 static void *value_of_outsider(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
 {
     cq_value *v;
@@ -335,7 +361,7 @@ cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v)
     if (cx->status != CQ_OK)
         return NULL;
     status = cq_tensor_new_fake(&t, v->type.dtype, (size_t)v->type.rank, v->type.sizes);
-    if (status == CQ_OK && !cq_track_new(&cap->tracks, t, v)) {
+    if (status == CQ_OK && !new_track(cap, t, v)) {
         cq_tensor_release(t);
         status = CQ_E_NO_MEMORY;
     }

@@ -68,6 +68,13 @@ cq_capture *cq_capture_of(const cq_ctx *cx); /* that listens to it; NULL: none d
  * weights are one value). */
 cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name);
 
+/* A tensor of known numbers that the model made just now: nobody outside has its handle. */
+cq_status cq_capture_constant(cq_capture *cap, cq_tensor *t);
+
+/* Whether the memory of a tensor holds its numbers: what changed in place has new ones in the graph
+ * alone. cap may be NULL. */
+bool cq_capture_has_data(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
+
 /* A graph input of the dtype and sizes of example, whose data serves when a number must be
  * read. axis_names: NULL, or one name per axis with NULL where the size is fixed. */
 cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,

@@ -70,7 +70,7 @@ static cq_status join_track(cq_join *j, const cq_change *c)
     cq_type   type = values[0]->type;
 
     /* A view will be taken again from its base; a tensor that a side made is no one else's. */
-    if (values[0] == values[1] || t->base || !cq_value_is_visible(t->value, j->node->block))
+    if (values[0] == values[1] || t->base || !cq_track_is_visible(t, j->node->block))
         return CQ_OK;
     type.sizes = sizes;
     for (int k = 0; k < type.rank; k++)

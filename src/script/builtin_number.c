@@ -51,6 +51,7 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
     cq_tensor *data = t;
     cq_value  *value;
     double     example;
+    bool       has_data;
 
     if (cq_tensor_numel(t) != 1)
         return cq_fail(CQ_E_TYPE, NULL, NULL,
@@ -60,7 +61,8 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
         *out = cq_val_of_int(t->known[0]);
         return CQ_OK;
     }
-    if (!t->storage && ev->capture && !ev->tracing) {
+    has_data = cq_capture_has_data(ev->capture, ev->cx, t);
+    if (!has_data && ev->capture && !ev->tracing) {
         if (t->rank)
             t = CQ_OP(ev->cx, "aten::reshape", T(t), cq_i64s(ev->cx, NULL, 0));
         value = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
@@ -76,7 +78,7 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
             *out = (cq_val){ .kind = kind, .u.b = { example != 0, value } };
         return CQ_OK;
     }
-    if (!t->storage) {
+    if (!has_data) {
         if (!ev->cx->listener)
             return cq_fail(CQ_E_INTERNAL, NULL, NULL, "a fake tensor outside of a capture");
         CQ_TRY(ev->cx->listener->materialize(ev->cx->listener_self, ev->cx, &data, t));

@@ -223,7 +223,8 @@ static cq_status constant(cq_builtin_call *c, cq_val v, const shape *s, cq_dtype
     cq_tensor_release(wide);
     CQ_TRY(status);
     *out = cq_ctx_own(c->ev->cx, cq_val_of_tensor(t));
-    return c->ev->cx->status;
+    CQ_TRY(c->ev->cx->status);
+    return c->ev->capture ? cq_capture_constant(c->ev->capture, t) : CQ_OK;
 }
 
 /* Some numbers are of the graph: they are put together there. */
@@ -438,7 +439,7 @@ static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
     if (t->rank == 0)
         return item(c, out);
     data = t;
-    if (!t->storage) {
+    if (!cq_capture_has_data(c->ev->capture, c->ev->cx, t)) {
         if (t->rank == 1 && !t->sizes[0].expr && c->ev->capture && !c->ev->tracing &&
             t->sizes[0].value <= CQ_EVAL_MAX_UNROLL) { /* each element by itself */
             CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));

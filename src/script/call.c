@@ -132,7 +132,12 @@ static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_
         }
         if (!given)
             return missing_argument(ev, f, def, p->name);
-        CQ_TRY(cq_frame_set(ev, f, p->name, *given));
+        if (given != &v)
+            v = *given;
+        if (p->type && !p->stars) /* no frame: the call comes from outside */
+            CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v)
+                             : cq_eval_accept(ev, p->type, v, &v));
+        CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
     if (next < n_args)
         return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu arguments but got %zu",

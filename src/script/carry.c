@@ -443,7 +443,7 @@ static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
 {
     cq_track *t = change->where;
 
-    if (t->base || change->old_value == t->value || !cq_value_is_visible(t->value, c->node->block))
+    if (t->base || change->old_value == t->value || !cq_track_is_visible(t, c->node->block))
         return CQ_OK; /* a view, or a tensor that the body makes anew in every round */
     *added = true;
     return cq_vec_push(&c->tracks, t);

@@ -227,8 +227,10 @@ cq_val    cq_place_value(const cq_change *place);                     /* borrowe
 cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
 bool      cq_place_same(const cq_change *a, const cq_change *b);
 
-/* Whether a value can be used in block, and whether a size can be computed in block (its symbols come from there or further out). */
+/* Whether a value can be used in block, whether a tensor can be known there, and whether a size can
+ * be computed there: what it is made of comes from there or further out. */
 bool cq_value_is_visible(const cq_value *v, const cq_block *block);
+bool cq_track_is_visible(const cq_track *t, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
 
 /* exit.c: leaving blocks in their middle, when only the run tells whether.
@@ -287,6 +289,8 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
 /* types.c: isinstance, and what an annotation converts. */
 cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
 cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
+/* An argument of the declared type from one that came from outside: the same in lists and dicts. */
+cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 
 /* A thing of the context's that a name leads to. */
 cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out);

@@ -331,6 +331,11 @@ bool cq_value_is_visible(const cq_value *v, const cq_block *block)
     return is_around(v->block, block);
 }
 
+bool cq_track_is_visible(const cq_track *t, const cq_block *block)
+{
+    return !t->home || is_around(t->home, block);
+}
+
 bool cq_int_is_visible(cq_int i, const cq_block *block)
 {
     if (!i.expr)

@@ -207,7 +207,7 @@ bool cq_eval_is_open_index(const cq_eval *ev, cq_val index)
     if (!ev->capture || ev->tracing)
         return false;
     return index.kind == CQ_VAL_INT      ? index.u.i.expr != NULL
-           : index.kind == CQ_VAL_TENSOR ? !index.u.tensor->storage &&
+           : index.kind == CQ_VAL_TENSOR ? !cq_capture_has_data(ev->capture, ev->cx, index.u.tensor) &&
                                                (!index.u.tensor->known || index.u.tensor->known[0].expr)
                                          : false;
 }

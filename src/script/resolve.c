@@ -161,56 +161,60 @@ static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
         *out = v.u.tensor->known[0];
         return true;
     }
-    (void)ev;
-    if (!v.u.tensor->storage)
+    if (!cq_capture_has_data(ev->capture, ev->cx, v.u.tensor))
         return false;
     *out = cq_i(cq_tensor_get_i64(v.u.tensor, 0));
     return true;
 }
 
-static void set_known(cq_val v, cq_int i)
-{
-    if (v.kind == CQ_VAL_TENSOR && !v.u.tensor->known && !v.u.tensor->storage)
-        v.u.tensor->known = cq_alloc(sizeof i);
-    if (v.kind == CQ_VAL_TENSOR && v.u.tensor->known)
-        v.u.tensor->known[0] = i;
-}
-
 /* Traced programs compute with sizes in tensors: the arithmetic is repeated on the integers
- * that they stand for, so that a size is still a size when it comes out again. */
-static void follow_sizes(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_val result)
+ * that they stand for, so that a size is still a size when it comes out again. Asked before the
+ * call, which may change its arguments in place. */
+static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_int *out)
 {
     cq_symbols *st = ev->cx->symbols;
-    cq_int      a, b = cq_i(0), r;
+    cq_int      a, b = cq_i(0);
 
-    if (!st || result.kind != CQ_VAL_TENSOR || result.u.tensor->rank ||
-        cq_dtype_is_float(result.u.tensor->dtype) || !n || !known_of(ev, args[0], &a))
-        return;
+    if (!st || !n || !known_of(ev, args[0], &a))
+        return false;
+    *out = a;
     if (strcmp(name, "aten::to") == 0 || strcmp(name, "aten::clone") == 0 ||
         strcmp(name, "aten::detach") == 0 || strcmp(name, "prim::NumToTensor") == 0 ||
-        strcmp(name, "aten::contiguous") == 0) {
-        set_known(result, a);
-        return;
-    }
+        strcmp(name, "aten::contiguous") == 0)
+        return true;
     if (n < 2 || !known_of(ev, args[1], &b))
-        return;
+        return false;
     if (n > 2 && args[2].kind == CQ_VAL_INT && !cq_int_is(args[2].u.i, 1))
-        return; /* add with another alpha */
+        return false; /* add with another alpha */
     if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
-        return; /* div may round up; of sizes it does not */
+        return false; /* div may round up; of sizes it does not */
     if (strcmp(name, "aten::add") == 0)
-        r = cq_int_add(st, a, b);
+        *out = cq_int_add(st, a, b);
     else if (strcmp(name, "aten::sub") == 0)
-        r = cq_int_sub(st, a, b);
+        *out = cq_int_sub(st, a, b);
     else if (strcmp(name, "aten::mul") == 0)
-        r = cq_int_mul(st, a, b);
+        *out = cq_int_mul(st, a, b);
     else if (strcmp(name, "aten::floor_divide") == 0 || strcmp(name, "aten::div") == 0)
-        r = cq_int_floordiv(st, a, b);
+        *out = cq_int_floordiv(st, a, b);
     else if (strcmp(name, "aten::remainder") == 0)
-        r = cq_int_mod(st, a, b);
+        *out = cq_int_mod(st, a, b);
     else
+        return false;
+    return true;
+}
+
+/* A tensor that a path changed in place holds something else when the path is taken back. */
+static void set_size(cq_eval *ev, const cq_val *args, cq_val result, cq_int i)
+{
+    cq_tensor *t = result.kind == CQ_VAL_TENSOR ? result.u.tensor : NULL;
+
+    if (!t || t->rank || cq_dtype_is_float(t->dtype) || t->storage ||
+        (ev->journaling && args[0].kind == CQ_VAL_TENSOR && args[0].u.tensor == t))
         return;
-    set_known(result, r);
+    if (!t->known)
+        t->known = cq_alloc(sizeof i);
+    if (t->known)
+        t->known[0] = i;
 }
 
 /* ---- the call ---- */
@@ -233,8 +237,11 @@ static cq_status call_overload(cq_eval *ev, const cq_op *op, const char *name, c
 {
     cq_val results[CQ_MAX_RESULTS];
     size_t n = op->schema->n_results;
+    cq_int size;
+    bool   is_size;
 
     CQ_TRY(convert_args(ev, op->schema, args));
+    is_size = size_after(ev, name, args, op->schema->n_args, &size);
     CQ_TRY(cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS));
     if (n == 1)
         *out = results[0];
@@ -242,7 +249,8 @@ static cq_status call_overload(cq_eval *ev, const cq_op *op, const char *name, c
         *out = CQ_NONE;
     else
         CQ_TRY(cq_eval_list(ev, results, n, CQ_VAL_TUPLE, out));
-    follow_sizes(ev, name, args, op->schema->n_args, *out);
+    if (is_size)
+        set_size(ev, args, *out, size);
     return CQ_OK;
 }
 
@@ -317,6 +325,10 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
     if (cx->listener && (!t->capture || t->capture != to->capture))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
                        "a weight of the model cannot become another tensor");
+    /* A handle of its own cannot be taken back: on a path, only what the path made may change. */
+    if (ev->journaling && ((cq_track *)t->track)->home != ev->capture->block)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
+                       "a tensor cannot become another one in a branch or loop that depends on data");
     return cq_tensor_become(t, to);
 }
 

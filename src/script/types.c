@@ -1,5 +1,6 @@
-/* The places where a program's types matter although its values are at hand: isinstance, and
- * annotations that convert (an int where a float is declared, a tensor where a number is). */
+/* The places where a program's types matter although its values are at hand: isinstance,
+ * annotations that convert (an int where a float is declared, a tensor where a number is), and
+ * arguments that a caller outside of the program gives as tensors. */
 #include "script/builtin.h"
 
 /* The last name of a type: Tensor of torch.Tensor, List of List[int]. */
@@ -74,7 +75,7 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
 
     *out = v;
     if (cq_thing_as(v, CQ_THING_OPTIONAL)) {
-        if (strcmp(name, "Optional") != 0)
+        if (strcmp(name, "Optional") != 0 && strcmp(name, "Union") != 0 && strcmp(name, "Any") != 0)
             *out = cq_val_unwrap(v);
         return CQ_OK;
     }
@@ -89,4 +90,56 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
     if (v.kind == CQ_VAL_TENSOR && strcmp(name, "bool") == 0)
         return cq_eval_builtin(ev, "aten::Bool", &v, 1, NULL, NULL, 0, out, &found);
     return CQ_OK;
+}
+
+/* ---- what comes from outside ---- */
+
+static cq_status accept_items(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
+{
+    CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));
+    for (size_t i = 0; i < v.u.list->n; i++) {
+        const cq_ast_expr *element = type;
+        cq_val             item;
+
+        if (v.kind == CQ_VAL_TUPLE && type->kind == CQ_X_TUPLE) {
+            if (i >= type->u.items.n)
+                return cq_fail(CQ_E_TYPE, NULL, NULL, "a tuple of %zu is wanted but got one of %zu",
+                               type->u.items.n, v.u.list->n);
+            element = type->u.items.items[i];
+        }
+        CQ_TRY(cq_eval_accept(ev, element, v.u.list->items[i], &item));
+        CQ_TRY(cq_list_push(out->u.list, item));
+    }
+    return CQ_OK;
+}
+
+static cq_status accept_dict(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    CQ_TRY(ev->cx->status);
+    for (size_t i = 0; i < v.u.dict->n; i++) {
+        cq_val item;
+
+        CQ_TRY(cq_eval_accept(ev, type, v.u.dict->entries[i].value, &item));
+        CQ_TRY(cq_dict_set(dict, v.u.dict->entries[i].key, item));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
+{
+    const cq_ast_expr *of = type->kind == CQ_X_INDEX ? type->u.index.index : NULL;
+
+    if (of && v.kind != CQ_VAL_NONE && strcmp(name_of(type), "Optional") == 0)
+        return cq_eval_accept(ev, of, v, out);
+    if (of && is_kind(v, name_of(type))) {
+        if (cq_val_is_list(v))
+            return accept_items(ev, of, v, out);
+        if (v.kind == CQ_VAL_DICT && of->kind == CQ_X_TUPLE && of->u.items.n == 2)
+            return accept_dict(ev, of->u.items.items[1], v, out);
+    }
+    return cq_eval_annotate(ev, type, v, out);
 }

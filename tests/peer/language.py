@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Programs in TorchScript (language_models.py) against the real PyTorch: as archives of scripted
+"""Programs in TorchScript (language_models.py and its topics) against the real PyTorch: as archives of scripted
 functions and as plain source. Each is exported from an example; the onnx checker has to accept the
 model, ONNX Runtime has to give PyTorch's results for arguments that take every branch and other
 numbers of rounds, and `calque run` has to give them from the program itself.
 
     language.py [NAME …]
 """
+import importlib
 import inspect
 import json
 import pathlib
@@ -17,20 +18,20 @@ import conformance
 import peers
 from peers import Report, calque, check_onnx, expect_close, run_ort
 
+TOPICS = ["lists", "loops", "branches", "values", "changes"]
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import Tensor\n" \
          "from typing import Dict, List, NamedTuple, Optional, Tuple\n\n"
 
 
 def source_of(fn):
     """The function with all functions that it calls, without their decorators."""
-    import language_models
     names, texts, todo = set(), [], [fn]
     while todo:
         one = todo.pop()
         text = inspect.getsource(one)
         texts.append(text[text.index("def "):])
         for name in one.__code__.co_names:
-            called = getattr(language_models, name, None)
+            called = one.__globals__.get(name)
             if inspect.isfunction(called) and name not in names:
                 names.add(name)
                 todo.append(called)
@@ -71,9 +72,9 @@ def read_pb(path):
 def check(name, kind):
     import copy
     import torch
-    import language_models
+    from language_models import PROGRAMS
     torch.manual_seed(1)
-    fn, makers, axes, kinds, refused = language_models.PROGRAMS[name]
+    fn, makers, axes, kinds, refused = PROGRAMS[name]
     sets = [make() for make in makers]
     with tempfile.TemporaryDirectory() as place, torch.no_grad():
         folder = pathlib.Path(place)
@@ -105,9 +106,11 @@ def main():
     report = Report(__file__)
     if not report.needs("torch", "onnx", "ort"):
         return report.finish()
-    import language_models
+    from language_models import PROGRAMS
+    for topic in TOPICS:
+        importlib.import_module(f"language_{topic}")
     warnings.simplefilter("ignore")
-    for name, (_, _, _, kinds, _) in language_models.PROGRAMS.items():
+    for name, (_, _, _, kinds, _) in PROGRAMS.items():
         for kind in kinds:
             case = f"{name}.{kind}"
             if not sys.argv[1:] or any(a in case for a in sys.argv[1:]):

@@ -87,6 +87,7 @@ extern const cq_op_def cq_ops_attention[];
 extern const cq_op_def cq_ops_loss[];
 extern const cq_op_def cq_ops_view[];
 extern const cq_op_def cq_ops_slice[];
+extern const cq_op_def cq_ops_split[];
 extern const cq_op_def cq_ops_meta[];
 extern const cq_op_def cq_ops_join[];
 extern const cq_op_def cq_ops_shuffle[];

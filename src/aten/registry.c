@@ -32,6 +32,7 @@ static const cq_op_def *const families[] = {
     cq_ops_loss,
     cq_ops_view,
     cq_ops_slice,
+    cq_ops_split,
     cq_ops_meta,
     cq_ops_select,
     cq_ops_join,

@@ -95,6 +95,10 @@ static cq_status isclose(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "%s cannot be compared with %s", cq_dtype_name(x->dtype),
                             cq_dtype_name(y->dtype));
     same = CQ_OP(cx, "aten::eq.Tensor", T(x), T(y));
+    if (x->dtype == CQ_DTYPE_BOOL) {
+        cq_result_set_tensor(c, 0, same);
+        return cx->status;
+    }
     if (cq_arg_bool(c, "equal_nan")) {
         near = CQ_OP(cx, "aten::logical_and", T(CQ_OP(cx, "aten::isnan", T(x))),
                      T(CQ_OP(cx, "aten::isnan", T(y))));

@@ -443,7 +443,7 @@ static cq_status bilinear(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "the inputs do not fit the weight");
     t = CQ_OP(cx, "aten::tensordot", T(x1), T(w), I(-1), I(1)); /* …, k, j */
     t = CQ_OP(cx, "aten::mul.Tensor", T(t), T(CQ_OP(cx, "aten::unsqueeze", T(x2), I(-2))));
-    t = CQ_OP(cx, "aten::sum.dim_IntList", T(t), I(-1));
+    t = CQ_OP(cx, "aten::sum.dim_IntList", T(t), I(-1), B(false), DTYPE(x1->dtype));
     if (bias)
         t = CQ_OP(cx, "aten::add.Tensor", T(t), T(bias));
     cq_result_set_tensor(c, 0, t);

@@ -133,20 +133,40 @@ static cq_status add_product_run(cq_opcall *c)
                            c->args[2].u.tensor, cq_arg_f64(c, "beta"), cq_arg_f64(c, "alpha"));
 }
 
+/* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. */
+static cq_val factor_in(cq_opcall *c, const char *name, cq_dtype dtype)
+{
+    double number = cq_arg_f64(c, name);
+
+    if (cq_dtype_is_float(dtype) || cq_dtype_is_complex(dtype))
+        return cq_arg_val(c, name);
+    if (dtype == CQ_DTYPE_BOOL)
+        return I(number != 0);
+    return cq_arg_val(c, name).kind == CQ_VAL_FLOAT ? I((int64_t)number) : cq_arg_val(c, name);
+}
+
+static bool is_number(cq_val v, int64_t number)
+{
+    return v.kind == CQ_VAL_INT ? v.u.i.value == number : v.u.f.value == (double)number;
+}
+
 /* beta * self + alpha * product. With beta 0 self is not looked at: its NaNs do not count. */
 static cq_status add_scaled(cq_opcall *c, cq_tensor *product)
 {
-    cq_ctx *cx   = c->cx;
-    cq_val  beta = cq_arg_val(c, "beta"), alpha = cq_arg_val(c, "alpha");
-    double  b = cq_arg_f64(c, "beta"), a = cq_arg_f64(c, "alpha");
+    cq_ctx *cx = c->cx;
+    cq_val  beta, alpha;
 
-    if (b == 0) {
-        if (a != 1)
+    CQ_TRY(cx->status);
+    beta  = factor_in(c, "beta", product->dtype);
+    alpha = factor_in(c, "alpha", product->dtype);
+
+    if (is_number(beta, 0)) {
+        if (!is_number(alpha, 1))
             product = CQ_OP(cx, "aten::mul.Scalar", T(product), alpha);
     } else {
         cq_tensor *self = cq_arg_tensor(c, "self");
 
-        if (b != 1)
+        if (!is_number(beta, 1))
             self = CQ_OP(cx, "aten::mul.Scalar", T(self), beta);
         product = CQ_OP(cx, "aten::add.Tensor", T(self), T(product), alpha);
     }
@@ -168,7 +188,8 @@ static cq_status addbmm(cq_opcall *c)
 {
     cq_tensor *t = CQ_OP(c->cx, "aten::bmm", cq_arg_val(c, "batch1"), cq_arg_val(c, "batch2"));
 
-    return add_scaled(c, CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), I(0)));
+    CQ_TRY(c->cx->status);
+    return add_scaled(c, CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), I(0), B(false), DTYPE(t->dtype)));
 }
 
 /* ---- linear layers ---- */

@@ -261,10 +261,36 @@ static cq_status inverse(cq_opcall *c)
 
 /* ---- statistics ---- */
 
-static cq_tensor *covariance(cq_opcall *c, cq_tensor *x, int64_t correction)
+/* The weight of each observation: how often it is there, times how much it counts; NULL: all
+ * the same. */
+static cq_tensor *weights_of(cq_opcall *c)
 {
-    cq_ctx *cx = c->cx;
-    cq_int  n;
+    cq_tensor *often = cq_arg_tensor(c, "fweights"), *much = cq_arg_tensor(c, "aweights");
+
+    return often && much ? CQ_OP(c->cx, "aten::mul.Tensor", T(often), T(much)) : often ? often : much;
+}
+
+/* What the products are divided by: n - correction, n being the sum of the weights; if
+ * observations count more or less, the correction is their mean weight. Never below 0. */
+static cq_tensor *divisor_of(cq_opcall *c, cq_tensor *w, int64_t correction)
+{
+    cq_ctx    *cx   = c->cx;
+    cq_tensor *much = cq_arg_tensor(c, "aweights"), *sum = CQ_OP(cx, "aten::sum", T(w)), *t;
+
+    if (!much || !correction) {
+        t = CQ_OP(cx, "aten::sub.Scalar", T(sum), I(correction));
+    } else {
+        t = CQ_OP(cx, "aten::sum", T(CQ_OP(cx, "aten::mul.Tensor", T(w), T(much))));
+        t = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::div.Tensor", T(t), T(sum))), I(correction));
+        t = CQ_OP(cx, "aten::sub.Tensor", T(sum), T(t));
+    }
+    return CQ_OP(cx, "aten::clamp_min", T(t), I(0));
+}
+
+static cq_tensor *covariance(cq_opcall *c, cq_tensor *x, int64_t correction, bool weighted)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *w = NULL, *scaled, *mean;
 
     if (x->rank < 2)
         x = CQ_OP(cx, "aten::reshape", T(x), cq_i64s(cx, (int64_t[]){ 1, -1 }, 2));
@@ -272,41 +298,58 @@ static cq_tensor *covariance(cq_opcall *c, cq_tensor *x, int64_t correction)
         x = CQ_OP(cx, "aten::to.dtype", T(x), DTYPE(CQ_DTYPE_F32));
     if (!x)
         return NULL;
-    n = cq_size_sub(c, x->sizes[1], cq_i(correction));
-    x = CQ_OP(cx, "aten::sub.Tensor", T(x), T(CQ_OP(cx, "aten::mean.dim", T(x), I(1), B(true))));
-    x = CQ_OP(cx, "aten::matmul", T(x), T(CQ_OP(cx, "aten::t", T(x))));
-    return CQ_OP(cx, "aten::div.Scalar", T(x), N(n));
+    if (weighted)
+        w = weights_of(c);
+    scaled = w ? CQ_OP(cx, "aten::mul.Tensor", T(x), T(w)) : x;
+    mean   = w ? CQ_OP(cx, "aten::div.Tensor", T(CQ_OP(cx, "aten::sum.dim_IntList", T(scaled), I(1), B(true))),
+                       T(CQ_OP(cx, "aten::sum", T(w))))
+               : CQ_OP(cx, "aten::mean.dim", T(x), I(1), B(true));
+    x      = CQ_OP(cx, "aten::sub.Tensor", T(x), T(mean));
+    scaled = CQ_OP(cx, "aten::t", T(w ? CQ_OP(cx, "aten::mul.Tensor", T(x), T(w)) : x));
+    if (!x)
+        return NULL;
+    x = CQ_OP(cx, "aten::matmul", T(x), T(scaled));
+    if (w)
+        return CQ_OP(cx, "aten::div.Tensor", T(x), T(divisor_of(c, w, correction)));
+    return CQ_OP(cx, "aten::div.Scalar", T(x),
+                 N(cq_size_sub(c, scaled ? scaled->sizes[0] : cq_i(1), cq_i(correction))));
+}
+
+/* The variance of one row is a number. */
+static cq_status done_squeezed(cq_opcall *c, cq_tensor *x)
+{
+    if (x && x->sizes[0].value == 1)
+        x = CQ_OP(c->cx, "aten::squeeze", T(x));
+    return done(c, x);
+}
+
+static cq_status need_matrix(cq_opcall *c)
+{
+    if (c->args[0].u.tensor->rank > 2)
+        return cq_call_fail(c, CQ_E_TYPE, "wants at most 2 dimensions, not %u",
+                            c->args[0].u.tensor->rank);
+    if (cq_dtype_is_complex(c->args[0].u.tensor->dtype))
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "complex numbers are not known here");
+    return CQ_OK;
 }
 
 static cq_status cov(cq_opcall *c)
 {
-    cq_tensor *x = c->args[0].u.tensor;
-
-    if (x->rank > 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants at most 2 dimensions, not %u", x->rank);
-    if (!cq_arg_is_none(c, "fweights") || !cq_arg_is_none(c, "aweights"))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "weights are not known");
-    x = covariance(c, x, cq_arg_i64(c, "correction"));
-    if (c->args[0].u.tensor->rank < 2)
-        x = CQ_OP(c->cx, "aten::squeeze", T(x));
-    return done(c, x);
+    CQ_TRY(need_matrix(c));
+    return done_squeezed(c, covariance(c, c->args[0].u.tensor, cq_arg_i64(c, "correction"), true));
 }
 
 static cq_status corrcoef(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *deviation;
+    cq_tensor *x, *deviation;
 
-    if (x->rank > 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants at most 2 dimensions, not %u", x->rank);
-    x         = covariance(c, x, 1);
+    CQ_TRY(need_matrix(c));
+    x         = covariance(c, c->args[0].u.tensor, 1, false);
     deviation = CQ_OP(cx, "aten::sqrt", T(CQ_OP(cx, "aten::diagonal", T(x))));
     x         = CQ_OP(cx, "aten::div.Tensor", T(x), T(CQ_OP(cx, "aten::unsqueeze", T(deviation), I(1))));
     x         = CQ_OP(cx, "aten::div.Tensor", T(x), T(deviation));
-    x         = CQ_OP(cx, "aten::clamp", T(x), I(-1), I(1));
-    if (c->args[0].u.tensor->rank < 2)
-        x = CQ_OP(cx, "aten::squeeze", T(x));
-    return done(c, x);
+    return done_squeezed(c, CQ_OP(cx, "aten::clamp", T(x), I(-1), I(1)));
 }
 
 /* Powers of each element: 0, 1, … N - 1. */
@@ -319,6 +362,9 @@ static cq_status vander(cq_opcall *c)
     if (x->rank < 1 || (x->rank > 1 && cq_schema_find(c->op->schema, "increasing") >= 0))
         return cq_call_fail(c, CQ_E_TYPE, "wants a vector");
     n = cq_arg_is_none(c, "N") ? x->sizes[x->rank - 1] : cq_arg_int(c, "N");
+    if (cq_dtype_is_integer(x->dtype) && cq_schema_find(c->op->schema, "increasing") < 0)
+        x = CQ_OP(cx, "aten::to.dtype", T(x), DTYPE(CQ_DTYPE_I64));
+    CQ_TRY(cx->status);
     t = CQ_OP(cx, "aten::arange", N(n), DTYPE(x->dtype));
     if (cq_schema_find(c->op->schema, "increasing") >= 0 && !cq_arg_bool(c, "increasing"))
         t = CQ_OP(cx, "aten::flip", T(t), I(0));

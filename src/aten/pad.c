@@ -81,8 +81,8 @@ static cq_status check_reach(cq_opcall *c, const cq_tensor *self, const pads *p)
         int64_t size = self->sizes[i].value, most = size - (mode == CQ_PAD_REFLECT);
         int64_t before = p->before[i].value, after = p->after[i].value;
 
-        if ((before || after) && mode == CQ_PAD_REPLICATE ? size == 0
-                                                          : (before > most || after > most))
+        if ((before || after) &&
+            (mode == CQ_PAD_REPLICATE ? size == 0 : (before > most || after > most)))
             return cq_call_fail(c, CQ_E_ARGUMENT,
                                 "dimension %zu of size %lld cannot give %lld and "
                                 "%lld elements for its padding",

@@ -4,6 +4,7 @@
 #include "aten/ctx.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- which dimensions go, and what stays ---- */
 
@@ -248,14 +249,27 @@ static cq_status amin_run(cq_opcall *c)
     return run_reduce(c, 0, CQ_REDUCE_AMIN, 0);
 }
 
+/* A number along its dimension 0, kept, is a row of one. Other reductions leave it a number. */
 static cq_status aminmax_shape(cq_opcall *c)
 {
+    if (!c->args[0].u.tensor->rank && !cq_arg_is_none(c, "dim") && cq_arg_bool(c, "keepdim")) {
+        for (size_t i = 0; i < 2; i++)
+            cq_result(c, i, self_dtype(c), 1, (cq_int[]){ cq_i(1) });
+        return c->cx->status;
+    }
     CQ_TRY(extreme_shape(c));
     return make_reduced(c, 1, self_dtype(c));
 }
 
 static cq_status aminmax_run(cq_opcall *c)
 {
+    const cq_tensor *x = c->args[0].u.tensor;
+
+    if (!x->rank) {
+        for (size_t i = 0; i < 2; i++)
+            memcpy(cq_tensor_bytes(cq_result_tensor(c, i)), cq_tensor_bytes(x), cq_dtype_size(x->dtype));
+        return CQ_OK;
+    }
     CQ_TRY(run_reduce(c, 0, CQ_REDUCE_AMIN, 0));
     return run_reduce(c, 1, CQ_REDUCE_AMAX, 0);
 }

@@ -39,6 +39,8 @@ static cq_status diff(cq_opcall *c)
     dim = cq_arg_dim(c, "dim", x->rank);
     if (n < 0 || n > MAX_TIMES)
         return cq_call_fail(c, CQ_E_ARGUMENT, "differences %lld times", (long long)n);
+    if (n == 0) /* and nothing is put before or behind it */
+        return done(c, CQ_OP(cx, "aten::clone", T(x)));
     if (!cq_arg_is_none(c, "prepend"))
         parts[k++] = cq_arg_tensor(c, "prepend");
     parts[k++] = x;
@@ -46,8 +48,6 @@ static cq_status diff(cq_opcall *c)
         parts[k++] = cq_arg_tensor(c, "append");
     if (k > 1)
         x = CQ_OP(cx, "aten::cat", cq_tensors(cx, parts, k), I(dim));
-    if (n == 0)
-        return done(c, CQ_OP(cx, "aten::clone", T(x)));
     for (int64_t i = 0; i < n && x; i++)
         x = neighbours(cx, x->dtype == CQ_DTYPE_BOOL ? "aten::logical_xor" : "aten::sub.Tensor", x, dim);
     return done(c, x);

@@ -77,6 +77,8 @@ cq_value *cq_sym_squeeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n)
             if (!is_among(i, axes, n))
                 sizes[rank++] = x->type.sizes[i];
         with_type(s, v, x, rank, sizes);
+    } else if (v && x) {
+        cq_sym_set_dtype(s, v, x->type.dtype);
     }
     return v;
 }

@@ -42,6 +42,7 @@ case("aten::isclose", special, special.flip(0))
 case("aten::isclose", f32(4), f32(4) + 1e-6)
 case("aten::isclose", special, special, equal_nan=True)
 case("aten::isclose", f32(4), f32(4), 0.1, 0.5)
+case("aten::isclose", boolean(4), t([True, True, False, False], torch.bool))
 
 for op in ["bitwise_and", "bitwise_or", "bitwise_xor"]:
     case(f"aten::{op}.Tensor", i64(2, 3), i64(3))

@@ -36,6 +36,8 @@ case("aten::conv_transpose1d", f32(1, 2, 4), f32(2, 3, 3), f32(3))
 case("aten::conv_transpose1d", f32(1, 2, 4), f32(2, 3, 3), None, [2], [1], [1], 1, [2])
 case("aten::conv_transpose1d", f32(2, 4), f32(2, 3, 3), f32(3), 2)
 case("aten::conv_transpose1d", f32(1, 4, 3), f32(4, 1, 2), f32(2), groups=2)
+# More behind than a stride: less is cut off there instead.
+case("aten::conv_transpose1d", f32(1, 2, 4), f32(2, 3, 3), f32(3), [2], [2], [3], 1, [4])
 case("aten::conv_transpose2d.input", f32(1, 2, 2, 3), f32(2, 2, 3, 2), f32(2))
 case("aten::conv_transpose2d.input", f32(1, 2, 2, 3), f32(2, 1, 3, 2), None, [2, 1], [1, 0], [1, 0])
 case("aten::conv_transpose3d.input", f32(1, 2, 2, 2, 2), f32(2, 1, 2, 1, 2), f32(1), [2, 1, 1])

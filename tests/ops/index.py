@@ -76,6 +76,8 @@ for x, dim, index in [(f32(4, 3), 0, ix(3, 0, 3)), (f32(4, 3), -1, ix(2)), (f32(
             case("aten::index_add", x, dim, index, source)
             case("aten::index_add", x, dim, index, source, alpha=2)
 case("aten::index_fill.int_Scalar", i64(3, 2), 1, ix(-1), 5)
+case("aten::index_fill.int_Scalar", f32(), 0, ix(0), 5)
+case("aten::index_copy", f32(), 0, ix(0), f32())
 case("aten::index_add_", f32(3), 0, ix(0, 0, 2), f32(3))
 case("aten::index_add", i64(3), 0, ix(0, 0, 2), i64(3), alpha=-2)
 fails("aten::index_select", f32(3), 0, ix(3))

@@ -50,6 +50,10 @@ case("aten::addmv", f32(3), f32(3, 4), f32(4))
 case("aten::addr", f32(3, 4), f32(3), f32(4), beta=0.5, alpha=2)
 case("aten::addr", t([[nan]]), f32(3), f32(4), beta=0)
 case("aten::addr", i64(3, 4), i64(3), i64(4))
+# Factors are numbers of the dtype of the sum: 0.6 is 0 among integers.
+case("aten::addmv", i64(3), i64(3, 4), i64(4), beta=2.6, alpha=0.6)
+case("aten::addbmm", i32(3, 5), i32(2, 3, 4), i32(2, 4, 5), beta=0.6, alpha=3)
+case("aten::addr", boolean(3, 4), boolean(3), boolean(4), beta=3, alpha=2)
 
 case("aten::linear", f32(2, 3), f32(4, 3), f32(4))
 case("aten::linear", f32(2, 3), f32(4, 3))

@@ -83,6 +83,7 @@ case("aten::divide.Scalar_mode", i64(4), 3, rounding_mode="trunc")
 
 pairs("aten::pow.Tensor_Tensor")
 case("aten::pow.Tensor_Tensor", i64(6), i64(6, low=-3, high=3))
+case("aten::pow.Tensor_Tensor", t([0, 0, 0, 1, -1, 2], torch.int64), t([-2, 0, 3, -1, -3, -1], torch.int64))
 case("aten::pow.Tensor_Tensor", special, t([0.5, 0.5, -1, 2, -2, nan]))
 for exponent in [0, 1, 2, 3, -1, -2, 0.5, -0.5, 1.7, 4]:
     case("aten::pow.Tensor_Scalar", f32(2, 3, low=0), exponent)

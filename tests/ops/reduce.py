@@ -88,6 +88,8 @@ case("aten::aminmax", f32(2, 3))
 case("aten::aminmax", i64(2, 3), dim=1)
 case("aten::aminmax", f32(2, 3), dim=0, keepdim=True)
 case("aten::aminmax", f32(), dim=0)
+case("aten::aminmax", f32(), dim=0, keepdim=True)
+case("aten::aminmax", i64(), keepdim=True)
 for op in ("argmax", "argmin"):
     for x in (f32(2, 3), ties, holes, f32(3, 2).t(), i64(2, 3), f16(2, 3)):
         case(f"aten::{op}", x, ort=x is not holes)

@@ -38,3 +38,4 @@ case("aten::embedding", f32(3, 4).t(), t([[0, 1], [3, 2]], torch.int64), -1, Tru
 fails("aten::embedding", f32(4, 3), t([4], torch.int64))
 fails("aten::embedding", f32(4, 3), t([-1], torch.int64))
 fails("aten::embedding", f32(4, 3), f32(2))
+case("aten::masked_select", bf16(5), t([True, False, True, True, False], torch.bool))

@@ -6,6 +6,7 @@ for x in [f32(5), f32(3, 4), f64(2, 5), i64(3, 4), boolean(5)]:
     case("aten::diff", x, 2, 0)
 case("aten::diff", f32(3, 4), 1, 1, f32(3, 1), f32(3, 2))
 case("aten::diff", f32(4), 0)
+case("aten::diff", f32(3, 4), 0, 1, f32(3, 1), f32(3, 2))
 fails("aten::diff", f32())
 for op in ["trapezoid", "trapz", "cumulative_trapezoid"]:
     case(f"aten::{op}.dx", f32(3, 4))

@@ -97,6 +97,13 @@ cq_value *cq_sym_in_float(cq_sym *s, const char *arg)
     return x && cq_sym_dtype(s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(s, x, CQ_DTYPE_F32) : x;
 }
 
+cq_value *cq_sym_only_float(cq_sym *s, cq_value *x)
+{
+    if (x && !cq_dtype_is_float(cq_sym_dtype(s, x)))
+        cq_sym_no(s, 0, "ONNX has it for floats only, and this is %s", cq_dtype_name(cq_sym_dtype(s, x)));
+    return x;
+}
+
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints)
 {
     cq_dtype d = cq_sym_dtype(s, x);

@@ -23,6 +23,9 @@ cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
  * float32. */
 cq_value *cq_sym_in_float(cq_sym *s, const char *arg);
 
+/* x itself; it is refused if its numbers are no floats. */
+cq_value *cq_sym_only_float(cq_sym *s, cq_value *x);
+
 /* What x is computed in where ONNX, or ONNX Runtime, has no small integers and no bfloat16.
  * ints is the opset that brought integers to the operator, doubles stand in for them before. */
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints);

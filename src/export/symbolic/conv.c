@@ -28,16 +28,33 @@ static void read_padding(cq_sym *s, conv *v)
     }
 }
 
+/* More behind the result is less cut off there. ONNX Runtime takes an output_padding up to the
+ * stride, and PyTorch one up to the dilation, so what is too much goes to the other side of the
+ * same sum. */
+static void move_output_padding(cq_sym *s, conv *v)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        int64_t *extra = &v->output_padding[i], *cut = &v->pads[v->n + i];
+        int64_t  moved = *extra < v->stride[i] ? 0 : *extra < *cut ? *extra : *cut;
+
+        *extra -= moved;
+        *cut -= moved;
+        if (*extra >= v->stride[i])
+            cq_sym_no(s, 0, "an output_padding of %lld beyond the padding, with a stride of %lld",
+                      (long long)*extra, (long long)v->stride[i]);
+    }
+}
+
 static conv read_conv(cq_sym *s)
 {
-    conv v = { .x            = cq_sym_in_float(s, "input"),
+    conv v = { .x            = cq_sym_only_float(s, cq_sym_in_float(s, "input")),
                .w            = cq_sym_in_float(s, "weight"),
                .bias         = cq_sym_in_float(s, "bias"),
                .kernel_known = true };
 
-    v.n = (size_t)cq_sym_rank(s, v.w) - 2;
-    if (s->status != CQ_OK || v.n > CQ_MAX_SPATIAL)
+    if (s->status != CQ_OK || cq_sym_rank(s, v.w) - 2 > CQ_MAX_SPATIAL)
         return v;
+    v.n = (size_t)cq_sym_rank(s, v.w) - 2;
     v.transposed = cq_sym_has_arg(s, "transposed") ? cq_sym_bool(s, "transposed")
                                                    : cq_sym_has_arg(s, "output_padding");
     cq_sym_i64_n(s, "stride", v.stride, v.n, NULL);
@@ -49,6 +66,8 @@ static conv read_conv(cq_sym *s)
         v.kernel_known &= cq_int_is_plain(v.w->type.sizes[i + 2]);
     }
     read_padding(s, &v);
+    if (v.transposed)
+        move_output_padding(s, &v);
     return v;
 }
 

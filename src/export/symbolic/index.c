@@ -399,26 +399,27 @@ static cq_status index_select(cq_sym *s)
 
 static cq_status index_copy(cq_sym *s)
 {
-    cq_value *x    = cq_sym_in(s, "self");
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self"));
     int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
 
-    return cq_sym_done(
-        s, cq_sym_write_slices(s, x, axis,
-                               cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64),
-                               cq_sym_in(s, "source")));
+    x = cq_sym_write_slices(s, x, axis,
+                            cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64),
+                            cq_sym_with_dims(s, cq_sym_in(s, "source")));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, x, 0));
 }
 
 static cq_status index_fill(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "self"), *index = as_row(s, cq_sym_in_as(s, "index", CQ_DTYPE_I64));
+    cq_value *x     = cq_sym_with_dims(s, cq_sym_in(s, "self"));
+    cq_value *index = as_row(s, cq_sym_in_as(s, "index", CQ_DTYPE_I64));
     int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
     cq_int    sizes[CQ_MAX_RANK];
     cq_value *value = cq_sym_in_as(s, "value", cq_sym_dtype(s, x));
 
     for (int i = 0; i < rank; i++)
         sizes[i] = i == axis ? cq_sym_size(s, index, 0) : cq_sym_size(s, x, i);
-    return cq_sym_done(s, cq_sym_write_slices(s, x, axis, index,
-                                              cq_sym_expand_any(s, value, sizes, (size_t)rank)));
+    x = cq_sym_write_slices(s, x, axis, index, cq_sym_expand_any(s, value, sizes, (size_t)rank));
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, x, 0));
 }
 
 /* source in the sizes of x, but along axis. */

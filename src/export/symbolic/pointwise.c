@@ -81,6 +81,23 @@ static cq_status pow_scalar(cq_sym *s)
     return done(s, CQ_2("Pow", x, cq_sym_num(s, x, exponent)));
 }
 
+/* Among integers, 0 to a negative power is 0 in PyTorch. ONNX Runtime goes by way of an infinity, so
+ * it is shown a 1, and what comes of that is taken off again. */
+static cq_status pow_of(cq_sym *s)
+{
+    cq_value *x = cq_sym_operand(s, "self"), *y = cq_sym_operand(s, "exponent"), *bad;
+    cq_dtype  dtype = cq_sym_dtype(s, x);
+
+    if (!cq_dtype_is_integer(dtype) || !cq_dtype_is_signed(dtype) || !cq_sym_is_tensor(s, "self"))
+        return done(s, CQ_2("Pow", x, y));
+    bad = cq_sym_op(s, "And",
+                    CQ_IN(cq_sym_equal(s, x, cq_sym_num(s, x, 0)), CQ_2("Less", y, cq_sym_num(s, y, 0))),
+                    CQ_NO_ATTR);
+    cq_sym_set_dtype(s, bad, CQ_DTYPE_BOOL);
+    bad = cq_sym_cast(s, bad, dtype);
+    return done(s, CQ_2("Sub", CQ_2("Pow", CQ_2("Add", x, bad), y), bad));
+}
+
 /* ---- extremes and bounds ---- */
 
 static cq_status maximum(cq_sym *s)
@@ -240,7 +257,7 @@ const cq_symbolic cq_symbolics_pointwise[] = {
     { "aten::remainder", 7, .fn = remainder_of },
     { "aten::fmod", 7, .fn = fmod_of },
     { "aten::pow.Tensor_Scalar", 7, .fn = pow_scalar },
-    { "aten::pow", 7, .op = "Pow" },
+    { "aten::pow", 7, .fn = pow_of },
     { "aten::maximum", 7, .fn = maximum },
     { "aten::minimum", 7, .fn = minimum },
     { "aten::fmax", 7, .fn = fmax_of },

@@ -165,7 +165,7 @@ static cq_status max_pool(cq_sym *s)
 static cq_value *average(cq_sym *s, const pool *p, bool include_pad)
 {
     cq_value *v =
-        cq_sym_op(s, "AveragePool", CQ_IN(p->x),
+        cq_sym_op(s, "AveragePool", CQ_IN(cq_sym_only_float(s, p->x)),
                   CQ_ATTR(p->ceil_mode ? cq_attr_i("ceil_mode", 1) : (cq_attr){ 0 },
                           include_pad ? cq_attr_i("count_include_pad", 1) : (cq_attr){ 0 },
                           cq_attr_is(s, "kernel_shape", p->kernel, p->n),

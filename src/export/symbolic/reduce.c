@@ -235,14 +235,22 @@ static cq_status least(cq_sym *s)
     return extreme(s, "ReduceMin");
 }
 
+/* A number along its dimension 0, kept, is a row of one. */
+static cq_value *kept(cq_sym *s, cq_value *x)
+{
+    return cq_sym_result_type(s, 0).rank == 1 && cq_sym_rank(s, cq_sym_in(s, "self")) == 0
+               ? cq_sym_unsqueeze(s, x, (int64_t[]){ 0 }, 1)
+               : x;
+}
+
 static cq_status aminmax(cq_sym *s)
 {
     reduction r = read_reduction(s);
     cq_value *x = comparable(s, r.x);
 
     return cq_sym_done_n(s,
-                         (cq_value *[]){ reduce(s, &r, "ReduceMin", x, r.keep),
-                                         reduce(s, &r, "ReduceMax", x, r.keep) },
+                         (cq_value *[]){ kept(s, reduce(s, &r, "ReduceMin", x, r.keep)),
+                                         kept(s, reduce(s, &r, "ReduceMax", x, r.keep)) },
                          2);
 }
 

@@ -59,9 +59,13 @@ static cq_status masked_select(cq_sym *s)
 {
     cq_value *x = cq_sym_in(s, "self"), *mask = cq_sym_in(s, "mask");
 
+    if (cq_sym_dtype(s, x) == CQ_DTYPE_BF16) /* which Compress does not take */
+        x = cq_sym_cast(s, x, CQ_DTYPE_F32);
     spread(s, &x, &mask);
-    return cq_sym_done(s, cq_sym_op(s, "Compress", CQ_IN(cq_sym_flat(s, x), cq_sym_flat(s, mask)),
-                                    CQ_ATTR(cq_attr_i("axis", 0))));
+    return cq_sym_done(s, typed(s,
+                                cq_sym_op(s, "Compress", CQ_IN(cq_sym_flat(s, x), cq_sym_flat(s, mask)),
+                                          CQ_ATTR(cq_attr_i("axis", 0))),
+                                cq_sym_dtype(s, x)));
 }
 
 /* The k-th true element of the mask gets the k-th of source. */
@@ -247,7 +251,10 @@ static cq_status unique_consecutive(cq_sym *s)
     begins = cq_sym_op(s, "Concat", CQ_IN(yes, cq_sym_op1(s, "Not", begins)),
                        CQ_ATTR(cq_attr_i("axis", 0)));
     typed(s, begins, CQ_DTYPE_BOOL);
-    out[0] = cq_sym_op(s, "Compress", CQ_IN(x, begins), CQ_ATTR(cq_attr_i("axis", 0)));
+    if (cq_sym_dtype(s, x) == CQ_DTYPE_BF16)
+        x = key;
+    out[0] = typed(s, cq_sym_op(s, "Compress", CQ_IN(x, begins), CQ_ATTR(cq_attr_i("axis", 0))),
+                   cq_sym_dtype(s, x));
     out[1] = out[2] = NULL;
     if (cq_sym_bool(s, "return_inverse")) {
         out[1] =

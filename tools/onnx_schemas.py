@@ -67,6 +67,7 @@ MEMBERS = {
     "image": """AffineGrid CenterCropPad GridSample ImageDecoder MaxRoiPool NonMaxSuppression
         Resize RoiAlign Upsample""",
     "text": "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
+    "ml": "LabelEncoder TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor",
 }
 FAMILY_OF = {name: family for family, names in MEMBERS.items() for name in names.split()}
 DOMAINS = {"ai.onnx.preview.training": "training", "ai.onnx.ml": "ml"}

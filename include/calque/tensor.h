@@ -34,8 +34,8 @@ typedef enum cq_dtype {
     CQ_DTYPE_U32  = 14,
     CQ_DTYPE_U64  = 15,
 
-    /* What ONNX has to store weights in. Each element takes a byte, also one of four bits;
-     * files have two of those in a byte. */
+    /* What ONNX has to store weights in. Each element takes a byte, also one of four or two
+     * bits; files have two or four of those in a byte. */
     CQ_DTYPE_F8E4M3FN   = 16,
     CQ_DTYPE_F8E4M3FNUZ = 17,
     CQ_DTYPE_F8E5M2     = 18,
@@ -43,6 +43,9 @@ typedef enum cq_dtype {
     CQ_DTYPE_U4         = 20,
     CQ_DTYPE_I4         = 21,
     CQ_DTYPE_F4E2M1     = 22,
+    CQ_DTYPE_F8E8M0     = 23, /* powers of two, for scales */
+    CQ_DTYPE_U2         = 24,
+    CQ_DTYPE_I2         = 25,
     CQ_DTYPE_COUNT
 } cq_dtype;
 

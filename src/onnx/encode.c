@@ -244,18 +244,27 @@ void cq_onnx_encoding_free(cq_onnx_encoding *e)
 size_t cq_onnx_elements_size(const cq_tensor *t)
 {
     cq_dtype dtype = cq_tensor_dtype(t);
+    unsigned bits  = cq_dtype_bits(dtype);
     size_t   numel = (size_t)cq_tensor_numel(t);
 
-    return cq_dtype_bits(dtype) == 4 ? numel / 2 + numel % 2 : numel * cq_dtype_size(dtype);
+    return bits < 8 ? (numel * bits + 7) / 8 : numel * cq_dtype_size(dtype);
 }
 
-/* Elements of a byte each become two in a byte, the first in its low half; the number that
- * come is even, but for the last time. */
-static size_t pack_pairs(char *bytes, size_t n)
+/* Elements of a byte each become several in a byte, the first in its low bits; the number that
+ * come fills whole bytes, but for the last time. */
+static size_t pack(char *bytes, size_t n, unsigned bits)
 {
-    for (size_t i = 0; i < n; i += 2)
-        bytes[i / 2] = (char)((bytes[i] & 15) | (i + 1 < n ? (bytes[i + 1] & 15) << 4 : 0));
-    return (n + 1) / 2;
+    unsigned per_byte = 8 / bits, mask = (1u << bits) - 1;
+    size_t   n_packed = 0;
+
+    for (size_t i = 0; i < n; i += per_byte) {
+        unsigned byte = 0;
+
+        for (unsigned k = 0; k < per_byte && i + k < n; k++)
+            byte |= ((uint8_t)bytes[i + k] & mask) << k * bits;
+        bytes[n_packed++] = (char)byte;
+    }
+    return n_packed;
 }
 
 /* Elements are gathered in a buffer; the axes count like an
@@ -265,9 +274,9 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
     char    buffer[1 << 12];
     size_t  size = cq_dtype_size(cq_tensor_dtype(t)), rank = cq_tensor_rank(t), n = 0;
     int64_t index[CQ_MAX_RANK] = { 0 }, numel = cq_tensor_numel(t);
-    bool    is_packed = cq_dtype_bits(cq_tensor_dtype(t)) == 4;
+    unsigned bits = cq_dtype_bits(cq_tensor_dtype(t));
 
-    if (cq_tensor_is_contiguous(t) && !is_packed) {
+    if (cq_tensor_is_contiguous(t) && bits >= 8) {
         cq_out_write(out, cq_tensor_data(t), (size_t)numel * size);
         return;
     }
@@ -275,7 +284,7 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
         memcpy(buffer + n, p, size);
         n += size;
         if (n == sizeof buffer || numel == 1) {
-            cq_out_write(out, buffer, is_packed ? pack_pairs(buffer, n) : n);
+            cq_out_write(out, buffer, bits < 8 ? pack(buffer, n, bits) : n);
             n = 0;
         }
         for (size_t axis = rank; axis-- > 0;) {

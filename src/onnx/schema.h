@@ -19,7 +19,7 @@
 #include "onnx/model.h"
 
 /* The newest opset of ONNX's own domain that the rows describe. */
-#define CQ_ONNX_OPSET_NEWEST 23
+#define CQ_ONNX_OPSET_NEWEST 25
 
 /* What a type wraps around its element type. */
 typedef enum cq_onnx_wrap {

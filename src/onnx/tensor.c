@@ -39,7 +39,7 @@ static const struct {
     [CQ_ONNX_FLOAT8E4M3FNUZ] = { "FLOAT8E4M3FNUZ", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2]     = { "FLOAT8E5M2", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2FNUZ] = { "FLOAT8E5M2FNUZ", 8, IN(int32_data, int32_t, 1) },
-    /* Two of four bits are one byte, and one number; see unpacked. */
+    /* Two of four bits, or four of two, are one byte, and one number; see unpacked. */
     [CQ_ONNX_UINT4]          = { "UINT4", 4, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_INT4]           = { "INT4", 4, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT4E2M1]     = { "FLOAT4E2M1", 4, IN(int32_data, int32_t, 1) },
@@ -160,31 +160,36 @@ static cq_status from_typed(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dt
     return CQ_OK;
 }
 
-/* Elements of four bits lie two in a byte, the first in its low half; here each gets a byte.
- * pairs are bytes that lie step apart. */
+/* Elements of four or two bits lie several in a byte, the first in its low bits; here each gets
+ * a byte. packs are bytes that lie step apart. */
 static cq_status unpacked(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
-                          const char *pairs, size_t step, int64_t numel)
+                          const char *packs, size_t step, int64_t numel)
 {
-    uint8_t sign = dtype == CQ_DTYPE_I4 ? 8 : 0, *to;
+    unsigned bits = cq_dtype_bits(dtype), per_byte = 8 / bits, mask = (1u << bits) - 1;
+    bool     is_signed = cq_dtype_is_integer(dtype) && cq_dtype_is_signed(dtype);
+    unsigned sign      = is_signed ? 1u << (bits - 1) : 0;
+    uint8_t *to;
 
     CQ_TRY(cq_tensor_new_uninit(out, dtype, tensor->dims.n, tensor->dims.items));
     to = cq_tensor_data(*out);
     for (int64_t i = 0; i < numel; i++) {
-        uint8_t pair = (uint8_t)pairs[(size_t)i / 2 * step];
+        unsigned pack = (uint8_t)packs[(size_t)i / per_byte * step];
 
-        to[i] = (uint8_t)(((pair >> (i & 1) * 4 & 15) ^ sign) - sign);
+        to[i] = (uint8_t)(((pack >> (size_t)i % per_byte * bits & mask) ^ sign) - sign);
     }
     return CQ_OK;
 }
 
-static cq_status from_typed_pairs(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
+static cq_status from_typed_packs(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
                                   int64_t numel)
 {
-    if (tensor->int32_data.n != (uint64_t)(numel + 1) / 2)
+    unsigned per_byte = 8 / cq_dtype_bits(dtype);
+    uint64_t want     = ((uint64_t)numel + per_byte - 1) / per_byte;
+
+    if (tensor->int32_data.n != want)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
                        "the data of type %s has %u numbers, its dimensions need %" PRIu64,
-                       rows[tensor->data_type].name, tensor->int32_data.n,
-                       (uint64_t)(numel + 1) / 2);
+                       rows[tensor->data_type].name, tensor->int32_data.n, want);
     return unpacked(out, tensor, dtype, (const char *)tensor->int32_data.items, sizeof(int32_t),
                     numel);
 }
@@ -271,11 +276,11 @@ cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
     CQ_TRY(cq_onnx_tensor_numel(&numel, tensor));
     if (numel)
         CQ_TRY(find_bytes(&bytes, m, tensor));
-    if (!bytes && cq_dtype_bits(dtype) == 4)
-        return from_typed_pairs(out, tensor, dtype, numel);
+    if (!bytes && cq_dtype_bits(dtype) < 8)
+        return from_typed_packs(out, tensor, dtype, numel);
     if (!bytes)
         return from_typed(out, tensor, dtype, numel);
-    if (cq_dtype_bits(dtype) == 4)
+    if (cq_dtype_bits(dtype) < 8)
         status = unpacked(out, tensor, dtype, bytes->data, 1, numel);
     else
         status = on_bytes(out, bytes, dtype, tensor);

@@ -56,6 +56,19 @@ static void check_in_int32(int32_t data_type, cq_dtype dtype, int32_t a, int32_t
     check_elements(&t, dtype, want);
 }
 
+TEST(tensor, two_bits_lie_four_in_a_byte)
+{
+    cq_onnx_tensor t = message(CQ_ONNX_INT2);
+
+    cq_onnx_list_push(m, &t.int32_data, 0x36);
+    check_elements(&t, CQ_DTYPE_I2, "\xfe\x01");
+    t.int32_data.n = 0;
+    t.raw_data     = (cq_onnx_bytes){ "\x07", 1 };
+    check_elements(&t, CQ_DTYPE_I2, "\xff\x01");
+    t.data_type = CQ_ONNX_UINT2;
+    check_elements(&t, CQ_DTYPE_U2, "\x03\x01");
+}
+
 TEST(tensor, four_bits_lie_two_in_a_byte)
 {
     cq_onnx_tensor t = message(CQ_ONNX_INT4);
@@ -203,7 +216,7 @@ TEST(tensor, files_hold_every_dtype_and_any_strides)
         size_t     size = cq_dtype_size((cq_dtype)d);
 
         for (size_t i = 0; i < sizeof data; i++)
-            data[i] = (char)(d == CQ_DTYPE_BOOL ? i % 2 : i);
+            data[i] = (char)(d == CQ_DTYPE_BOOL || cq_dtype_bits((cq_dtype)d) == 2 ? i % 2 : i);
         for (size_t i = 0; i < 6; i++) /* element i of the transpose */
             memcpy(want + i * size, data + (i % 2 * 3 + i / 2) * size, size);
         CHECK_OK(cq_tensor_new(&t, (cq_dtype)d, 2, sizes, data));
@@ -275,7 +288,7 @@ TEST(tensor, external_data_is_found_and_links_do_not_escape)
 
 #define WITH_MODEL(sentence) cmocka_unit_test_setup_teardown(tensor_##sentence, setup, teardown)
 
-RUN_TESTS(WITH_MODEL(four_bits_lie_two_in_a_byte),
+RUN_TESTS(WITH_MODEL(two_bits_lie_four_in_a_byte), WITH_MODEL(four_bits_lie_two_in_a_byte),
           WITH_MODEL(small_types_are_read_from_int32_data),
           WITH_MODEL(floats_and_complex_numbers_share_their_fields),
           WITH_MODEL(wide_integers_have_their_own_fields),

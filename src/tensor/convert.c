@@ -37,7 +37,7 @@ static inline int32_t f32_to_i32(float x)
     return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN;
 }
 
-/* Four bits: the nearest integer, ties to even, of which the low bits are kept. */
+/* Four or two bits: the nearest integer, ties to even, of which the low bits are kept. */
 static inline uint8_t low_u4(int64_t x)
 {
     return (uint8_t)(x & 15);
@@ -48,10 +48,24 @@ static inline int8_t low_i4(int64_t x)
     return (int8_t)(((x & 15) ^ 8) - 8);
 }
 
+static inline uint8_t low_u2(int64_t x)
+{
+    return (uint8_t)(x & 3);
+}
+
+static inline int8_t low_i2(int64_t x)
+{
+    return (int8_t)(((x & 3) ^ 2) - 2);
+}
+
 #define F32_LOW_U4(x) low_u4(f32_to_i64(rintf(x)))
 #define F64_LOW_U4(x) low_u4(cq_f64_to_i64(rint(x)))
 #define F32_LOW_I4(x) low_i4(f32_to_i64(rintf(x)))
 #define F64_LOW_I4(x) low_i4(cq_f64_to_i64(rint(x)))
+#define F32_LOW_U2(x) low_u2(f32_to_i64(rintf(x)))
+#define F64_LOW_U2(x) low_u2(cq_f64_to_i64(rint(x)))
+#define F32_LOW_I2(x) low_i2(f32_to_i64(rintf(x)))
+#define F64_LOW_I2(x) low_i2(cq_f64_to_i64(rint(x)))
 
 /* The small floats; what is too large for one becomes its largest number. */
 #define MINIFLOAT(D)                                                                               \
@@ -72,6 +86,7 @@ MINIFLOAT(F8E4M3FNUZ)
 MINIFLOAT(F8E5M2)
 MINIFLOAT(F8E5M2FNUZ)
 MINIFLOAT(F4E2M1)
+MINIFLOAT(F8E8M0)
 #define MINI(X, D)                                                                                 \
     X(D, uint8_t, D##_to_f32, D##_to_f32, D##_to_i64, to_##D, to_##D, to_##D)
 
@@ -142,11 +157,14 @@ UNALIGNED(uint64_t);
     X(U64, uint64_t, AS_F32, AS_F64, AS_I64, f32_to_u64, f64_to_u64, AS_U64)                       \
     X(U4, uint8_t, AS_F32, AS_F64, AS_I64, F32_LOW_U4, F64_LOW_U4, low_u4)                         \
     X(I4, int8_t, AS_F32, AS_F64, AS_I64, F32_LOW_I4, F64_LOW_I4, low_i4)                          \
+    X(U2, uint8_t, AS_F32, AS_F64, AS_I64, F32_LOW_U2, F64_LOW_U2, low_u2)                         \
+    X(I2, int8_t, AS_F32, AS_F64, AS_I64, F32_LOW_I2, F64_LOW_I2, low_i2)                          \
     MINI(X, F8E4M3FN)                                                                              \
     MINI(X, F8E4M3FNUZ)                                                                            \
     MINI(X, F8E5M2)                                                                                \
     MINI(X, F8E5M2FNUZ)                                                                            \
-    MINI(X, F4E2M1)
+    MINI(X, F4E2M1)                                                                                \
+    MINI(X, F8E8M0)
 
 #define I64_TO_F16(x) cq_f32_to_f16((float)(x))
 #define I64_TO_BF16(x) cq_f32_to_bf16((float)(x))

@@ -14,6 +14,19 @@ static cq_tensor *f64s(size_t rank, const int64_t *sizes, const double *values)
     return t;
 }
 
+/* Eight bits and less hold only some numbers. */
+static bool holds(int dtype, double x)
+{
+    switch (dtype) {
+    case CQ_DTYPE_F8E8M0:
+        return x == 1 || x == 2;
+    case CQ_DTYPE_I2:
+        return x < 2;
+    default:
+        return dtype <= CQ_DTYPE_U64 || x < 4;
+    }
+}
+
 TEST(copy, every_dtype_keeps_small_numbers_through_every_other)
 {
     static const double values[] = { 0, 1, 2, 3, 100, 127 };
@@ -24,11 +37,12 @@ TEST(copy, every_dtype_keeps_small_numbers_through_every_other)
 
             CHECK_OK(cq_tensor_clone(&x, t, (cq_dtype)a));
             CHECK_OK(cq_tensor_clone(&y, x, (cq_dtype)b));
-            /* Eight bits and less hold only the first of them. */
-            for (int i = 0; i < (a > CQ_DTYPE_U64 || b > CQ_DTYPE_U64 ? 4 : 6); i++) {
+            for (int i = 0; i < 6; i++) {
                 bool   is_bool = a == CQ_DTYPE_BOOL || b == CQ_DTYPE_BOOL;
                 double want    = is_bool ? values[i] != 0 : values[i];
 
+                if (!holds(a, values[i]) || !holds(b, want))
+                    continue;
                 CHECK(cq_tensor_get_f64(y, i) == want);
                 CHECK_INT((int64_t)want, cq_tensor_get_i64(y, i));
             }

@@ -34,15 +34,21 @@ static const struct {
     [CQ_DTYPE_U4]         = { "uint4",          "u4",         "", "UInt4",           1, K_INT,   0, -1, 21 },
     [CQ_DTYPE_I4]         = { "int4",           "i4",         "", "Int4",            1, K_INT,   1, -1, 22 },
     [CQ_DTYPE_F4E2M1]     = { "float4e2m1",     "f4e2m1",     "", "Float4_e2m1",     1, K_FLOAT, 1, -1, 23 },
+    [CQ_DTYPE_F8E8M0]     = { "float8e8m0",     "f8e8m0",     "", "Float8_e8m0fnu",  1, K_FLOAT, 0, -1, 24 },
+    [CQ_DTYPE_U2]         = { "uint2",          "u2",         "", "UInt2",           1, K_INT,   0, -1, 25 },
+    [CQ_DTYPE_I2]         = { "int2",           "i2",         "", "Int2",            1, K_INT,   1, -1, 26 },
 };
 
 unsigned cq_dtype_bits(cq_dtype d)
 {
-    bool is_half_a_byte = d == CQ_DTYPE_U4 || d == CQ_DTYPE_I4 || d == CQ_DTYPE_F4E2M1;
+    static const uint8_t parts_of_a_byte[CQ_DTYPE_COUNT] = {
+        [CQ_DTYPE_U4] = 4, [CQ_DTYPE_I4] = 4, [CQ_DTYPE_F4E2M1] = 4,
+        [CQ_DTYPE_U2] = 2, [CQ_DTYPE_I2] = 2,
+    };
+    unsigned bits = (unsigned)d < CQ_DTYPE_COUNT ? parts_of_a_byte[d] : 0;
 
-    return is_half_a_byte ? 4 : 8 * (unsigned)cq_dtype_size(d);
+    return bits ? bits : 8 * (unsigned)cq_dtype_size(d);
 }
-
 
 static cq_dtype clean(cq_dtype d)
 {

@@ -16,12 +16,44 @@ static const format formats[CQ_DTYPE_COUNT] = {
     [CQ_DTYPE_F8E5M2]     = { 8, 2, 15, 0x7b, 0x7c, 0x7e, true, false },
     [CQ_DTYPE_F8E5M2FNUZ] = { 8, 2, 16, 0x7f, 0, 0x80, true, true },
     [CQ_DTYPE_F4E2M1]     = { 4, 1, 1, 0x7, 0, 0, false, false },
+    [CQ_DTYPE_F8E8M0]     = { 8, 0, 127, 0xfe, 0, 0xff, true, true }, /* by functions of its own */
 };
 
 bool cq_dtype_is_minifloat(cq_dtype d)
 {
     return (unsigned)d < CQ_DTYPE_COUNT && formats[d].bits;
 }
+
+/* ---- powers of two ---- */
+
+enum { E8M0_BIAS = 127, E8M0_LARGEST = 0xfe, E8M0_NAN = 0xff };
+
+static float e8m0_to_f32(uint8_t bits)
+{
+    return bits == E8M0_NAN ? NAN : ldexpf(1, bits - E8M0_BIAS);
+}
+
+uint8_t cq_f64_to_e8m0(double x, cq_e8m0_round round, bool saturates)
+{
+    double fraction;
+    int    exponent;
+
+    if (isnan(x) || x < 0)
+        return E8M0_NAN;
+    if (isinf(x))
+        return saturates ? E8M0_LARGEST : E8M0_NAN;
+    if (x < 0x1p-127)
+        return saturates ? 0 : E8M0_NAN;
+    fraction = frexp(x, &exponent); /* x = fraction * 2^exponent, fraction in [0.5, 1) */
+    exponent += E8M0_BIAS - 1;
+    if (round == CQ_E8M0_UP ? fraction > 0.5 : round == CQ_E8M0_NEAREST && fraction >= 0.75)
+        exponent++;
+    if (exponent > E8M0_LARGEST)
+        return saturates ? E8M0_LARGEST : E8M0_NAN;
+    return (uint8_t)exponent;
+}
+
+/* ---- sign, exponent and fraction ---- */
 
 float cq_minifloat_to_f32(cq_dtype d, uint8_t bits)
 {
@@ -31,6 +63,8 @@ float cq_minifloat_to_f32(cq_dtype d, uint8_t bits)
     int           exponent    = (int)(code >> f->fraction);
     float         value;
 
+    if (d == CQ_DTYPE_F8E8M0)
+        return e8m0_to_f32(bits);
     if (f->has_one_zero && is_negative && !code)
         return NAN;
     if (code > f->largest)
@@ -50,6 +84,8 @@ uint8_t cq_f64_to_minifloat(cq_dtype d, double x, bool saturates)
     int      exponent;
     double   code;
 
+    if (d == CQ_DTYPE_F8E8M0)
+        return cq_f64_to_e8m0(x, CQ_E8M0_UP, saturates);
     if (isnan(x))
         return f->has_nan ? (uint8_t)(f->nan | sign) : f->largest;
     if (isinf(x))

@@ -5,7 +5,7 @@
 #include <math.h>
 
 static const cq_dtype all[] = { CQ_DTYPE_F8E4M3FN, CQ_DTYPE_F8E4M3FNUZ, CQ_DTYPE_F8E5M2,
-                                CQ_DTYPE_F8E5M2FNUZ, CQ_DTYPE_F4E2M1 };
+                                CQ_DTYPE_F8E5M2FNUZ, CQ_DTYPE_F4E2M1, CQ_DTYPE_F8E8M0 };
 
 TEST(minifloat, every_code_is_a_number_that_gives_it_back)
 {
@@ -51,6 +51,21 @@ TEST(minifloat, what_is_too_large)
     CHECK_INT(0x7, cq_f64_to_minifloat(CQ_DTYPE_F4E2M1, (double)NAN, true));
 }
 
+TEST(minifloat, powers_of_two_are_rounded_as_asked)
+{
+    CHECK_INT(128, cq_f64_to_e8m0(1.1, CQ_E8M0_UP, true));
+    CHECK_INT(127, cq_f64_to_e8m0(1.9, CQ_E8M0_DOWN, true));
+    CHECK_INT(127, cq_f64_to_e8m0(1.49, CQ_E8M0_NEAREST, true));
+    CHECK_INT(128, cq_f64_to_e8m0(1.5, CQ_E8M0_NEAREST, true));
+    CHECK_INT(0, cq_f64_to_e8m0(0, CQ_E8M0_UP, true));
+    CHECK_INT(0xff, cq_f64_to_e8m0(0, CQ_E8M0_NEAREST, false));
+    CHECK_INT(0xfe, cq_f64_to_e8m0(1e39, CQ_E8M0_UP, true));
+    CHECK_INT(0xff, cq_f64_to_e8m0(INFINITY, CQ_E8M0_UP, false));
+    CHECK_INT(0xff, cq_f64_to_e8m0(-1, CQ_E8M0_UP, true));
+    CHECK(cq_minifloat_to_f32(CQ_DTYPE_F8E8M0, 0) == 0x1p-127f);
+    CHECK(isnan(cq_minifloat_to_f32(CQ_DTYPE_F8E8M0, 0xff)));
+}
+
 TEST(minifloat, zeros)
 {
     CHECK_INT(0x80, cq_f64_to_minifloat(CQ_DTYPE_F8E5M2, -0.0, true));
@@ -61,4 +76,5 @@ TEST(minifloat, zeros)
 RUN_TESTS(TEST_OF(minifloat, every_code_is_a_number_that_gives_it_back),
           TEST_OF(minifloat, numbers_of_the_formats),
           TEST_OF(minifloat, halves_go_to_the_even_neighbour),
-          TEST_OF(minifloat, what_is_too_large), TEST_OF(minifloat, zeros))
+          TEST_OF(minifloat, what_is_too_large),
+          TEST_OF(minifloat, powers_of_two_are_rounded_as_asked), TEST_OF(minifloat, zeros))

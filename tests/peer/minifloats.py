@@ -1,4 +1,4 @@
-"""Floats of eight and four bits and integers of four, by looking up the nearest in a list of all
+"""Floats of eight and four bits and integers of four and two, by looking up the nearest in a list of all
 of them: slow, and plainly right."""
 import functools
 
@@ -8,6 +8,8 @@ import numpy as np
 FORMATS = {"float8e4m3fn": (4, 3, 7, False, False), "float8e4m3fnuz": (4, 3, 8, False, True),
            "float8e5m2": (5, 2, 15, True, False), "float8e5m2fnuz": (5, 2, 16, False, True),
            "float4e2m1": (2, 1, 1, False, False)}
+INTEGERS = {"uint4": 4, "int4": 4, "uint2": 2, "int2": 2}  # and their bits
+BITS = {**INTEGERS, "float4e2m1": 4}
 
 
 def value_of(code, name):
@@ -31,8 +33,12 @@ def table(name):
 
 def code_of(x, name):
     """The code nearest to x, ties to the even one; what is too large is the largest."""
-    if name in ("uint4", "int4"):
-        return int(np.rint(x)) & 15
+    if name in INTEGERS:
+        return int(np.rint(x)) & ((1 << INTEGERS[name]) - 1)
+    if name == "float8e8m0":  # the power of two above; what is negative is none
+        if np.isnan(x) or x < 0:
+            return 255
+        return min(254, max(0, int(np.ceil(np.log2(x))) + 127)) if x > 0 else 0
     sign = 1 << sum(FORMATS[name][:2])
     one_zero = FORMATS[name][4]
     if np.isnan(x):
@@ -44,10 +50,15 @@ def code_of(x, name):
 
 
 def rounded(values, name):
-    if name in ("uint4", "int4"):
-        codes = np.rint(values).astype(np.int64) & 15
-        return np.where(codes > 7, codes - 16, codes).astype(np.float32) if name == "int4" \
-            else codes.astype(np.float32)
+    if name in INTEGERS:
+        size = 1 << INTEGERS[name]
+        codes = np.rint(values).astype(np.int64) & (size - 1)
+        is_negative = (codes >= size // 2) & (name[0] == "i")
+        return np.where(is_negative, codes - size, codes).astype(np.float32)
+    if name == "float8e8m0":
+        codes = [code_of(x, name) for x in np.asarray(values).reshape(-1)]
+        numbers = [np.nan if code == 255 else 2.0 ** (code - 127) for code in codes]
+        return np.array(numbers, np.float32).reshape(np.shape(values))
     out = []
     for x in np.asarray(values).reshape(-1):
         code, sign = code_of(x, name), 1 << sum(FORMATS[name][:2])
@@ -59,7 +70,8 @@ def rounded(values, name):
 
 def packed(values, name):
     codes = [code_of(x, name) for x in np.asarray(values).reshape(-1)]
-    if "4" in (name[-1], name[5:6]) and not name.startswith("float8"):
-        codes += [0] * (len(codes) % 2)
-        codes = [low | high << 4 for low, high in zip(codes[::2], codes[1::2])]
-    return bytes(codes)
+    bits = BITS.get(name, 8)
+    per_byte = 8 // bits
+    codes += [0] * (-len(codes) % per_byte)
+    return bytes(sum(code << k * bits for k, code in enumerate(codes[i:i + per_byte]))
+                 for i in range(0, len(codes), per_byte))

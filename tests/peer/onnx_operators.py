@@ -25,7 +25,7 @@ STAND_INS = ["int64", "int32", "uint8", "float", "double"]  # where ONNX Runtime
 NUMBERS = {name: number for number, name in enumerate(
     "undefined float uint8 int8 uint16 int16 int32 int64 string bool float16 double uint32 uint64 "
     "complex64 complex128 bfloat16 float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz uint4 "
-    "int4 float4e2m1".split())}
+    "int4 float4e2m1 float8e8m0 uint2 int2".split())}
 NUMPY = {"float": np.float32, "double": np.float64, "bool": np.bool_, "string": object}
 # The tolerance of a test is that of its least exact type.
 TOLERANCES = {"bfloat16": (2e-2, 2e-2), "float16": (5e-3, 5e-3), "float8": (0.2, 0.1)}
@@ -36,7 +36,7 @@ USUAL_TOLERANCE = (1e-4, 1e-5)
 
 
 def is_small(name):
-    return name.startswith("float8") or name.startswith("float4") or name in ("int4", "uint4")
+    return name.startswith(("float8", "float4")) or name in minifloats.INTEGERS
 
 
 def as_type(values, name):

@@ -109,6 +109,8 @@ sample("HardSigmoid", V(3, 4), alpha=0.25, beta=0.75)
 sample("ThresholdedRelu", V(3, 4), alpha=0.5)
 sample("Shrink", V(3, 4), lambd=1.5, bias=0.5)
 sample("Gelu", V(3, 4), approximate="tanh")
+sample("Swish", V(3, 4))
+sample("Swish", V(3, 4), alpha=0.5)
 sample("Not", B(True, False))
 sample("BitwiseNot", V(3, 4))
 sample("Clip", V(3, 4), min=-1.0, max=2.0, until=10)
@@ -210,6 +212,9 @@ sample("Scatter", V(3, 3), N([[1, 0, 2], [0, 2, 1]]), V(2, 3, seed=1))
 sample("ScatterElements", V(3, 3), N([[1, 0, 2], [0, 2, 1]]), V(2, 3, seed=1))
 sample("ScatterElements", V(1, 5), N([[1, -3]]), V(1, 2, seed=1), axis=1)
 sample("ScatterND", V(4, 3), N([[1], [3]]), V(2, 3, seed=1))
+sample("TensorScatter", V(2, 3, 4, 2), V(2, 3, 2, 2, seed=1), N([1, 2]))
+sample("TensorScatter", V(2, 4, 3), V(2, 4, 3, seed=1), axis=1)
+sample("TensorScatter", V(2, 4, 3), V(2, 3, 3, seed=1), N([3, 5]), mode="circular")
 for reduction in ["add", "mul"]:
     sample("ScatterElements", V(1, 5), N([[1, 1]]), V(1, 2, seed=1), axis=1, reduction=reduction,
            since=16, without=NO_TEXT | {"bool"})
@@ -467,6 +472,12 @@ sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2),
        U(2, 2, 2, 4, seed=3), U(2, 2, 2, 4, seed=4), n_outputs=3)
 sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2),
        B(*[True, False, True, True, True] * 3).reshape(3, 5), prefers={"U": "bool"})
+sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2), None, None, None,
+       N([3, 5]), since=24)
+sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2), V(3, 3), None, None,
+       N([3, 2]), since=24)
+sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2),
+       B(*[True] * 5, *[False] * 5, *[True] * 5).reshape(3, 5), prefers={"U": "bool"})
 for mode in range(4):
     sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2), V(3, 5),
            None, None, n_outputs=4, qk_matmul_output_mode=mode, softcap=3.0)

@@ -51,6 +51,7 @@ const char *const cq_onnx_rows_activation[] = {
     "Softplus 22 | X:T | Y:T |  | T=ieee,bf16",
     "Softsign 1 | input:T | output:T |  | T=ieee",
     "Softsign 22 | input:T | output:T |  | T=ieee,bf16",
+    "Swish 24 function | X:T | Y:T | alpha:f=1 | T=ieee,bf16",
     "Tanh 1 | input:T | output:T | consumed_inputs:is | T=ieee",
     "Tanh 6 | input:T | output:T |  | T=ieee",
     "Tanh 13 | input:T | output:T |  | T=ieee,bf16",

@@ -19,6 +19,10 @@ const char *const cq_onnx_rows_ml[] = {
     "LabelEncoder 2 | X:T1 | Y:T2 | default_float:f=-0 default_int64:i=-1 "
     "default_string:s=_Unused keys_floats:fs keys_int64s:is keys_strings:ss values_floats:fs "
     "values_int64s:is values_strings:ss | T1=str,i64,f32 T2=str,i64,f32",
+    "LabelEncoder 4 | X:T1 | Y:T2 | default_float:f=-0 default_int64:i=-1 "
+    "default_string:s=_Unused default_tensor:t keys_floats:fs keys_int64s:is keys_strings:ss "
+    "keys_tensor:t values_floats:fs values_int64s:is values_strings:ss values_tensor:t | "
+    "T1=str,i64,f32,i32,i16,f64 T2=str,i64,f32,i32,i16,f64",
     "LinearClassifier 1 | X:T1 | Y:T2 Z:f32 | classlabels_ints:is classlabels_strings:ss "
     "coefficients!:fs intercepts:fs multi_class:i=0 post_transform:s=NONE | "
     "T1=f32,f64,i64,i32 T2=str,i64",
@@ -34,6 +38,11 @@ const char *const cq_onnx_rows_ml[] = {
     "n_supports:i=0 one_class:i=0 post_transform:s=NONE rho:fs support_vectors:fs | "
     "T=f32,f64,i64,i32",
     "Scaler 1 | X:T | Y:f32 | offset:fs scale:fs | T=f32,f64,i64,i32",
+    "TreeEnsemble 5 | X:T | Y:T | aggregate_function:i=1 leaf_targetids!:is leaf_weights!:t "
+    "membership_values:t n_targets:i nodes_falseleafs!:is nodes_falsenodeids!:is "
+    "nodes_featureids!:is nodes_hitrates:t nodes_missing_value_tracks_true:is nodes_modes!:t "
+    "nodes_splits!:t nodes_trueleafs!:is nodes_truenodeids!:is post_transform:i=0 "
+    "tree_roots!:is | T=ieee",
     "TreeEnsembleClassifier 1 | X:T1 | Y:T2 Z:f32 | base_values:fs class_ids:is "
     "class_nodeids:is class_treeids:is class_weights:fs classlabels_int64s:is "
     "classlabels_strings:ss nodes_falsenodeids:is nodes_featureids:is nodes_hitrates:fs "
@@ -42,6 +51,13 @@ const char *const cq_onnx_rows_ml[] = {
     "T2=str,i64",
     "TreeEnsembleClassifier 3 | X:T1 | Y:T2 Z:f32 | base_values:fs base_values_as_tensor:t "
     "class_ids:is class_nodeids:is class_treeids:is class_weights:fs "
+    "class_weights_as_tensor:t classlabels_int64s:is classlabels_strings:ss "
+    "nodes_falsenodeids:is nodes_featureids:is nodes_hitrates:fs nodes_hitrates_as_tensor:t "
+    "nodes_missing_value_tracks_true:is nodes_modes:ss nodes_nodeids:is nodes_treeids:is "
+    "nodes_truenodeids:is nodes_values:fs nodes_values_as_tensor:t post_transform:s=NONE | "
+    "T1=f32,f64,i64,i32 T2=str,i64",
+    "TreeEnsembleClassifier 5 deprecated | X:T1 | Y:T2 Z:f32 | base_values:fs "
+    "base_values_as_tensor:t class_ids:is class_nodeids:is class_treeids:is class_weights:fs "
     "class_weights_as_tensor:t classlabels_int64s:is classlabels_strings:ss "
     "nodes_falsenodeids:is nodes_featureids:is nodes_hitrates:fs nodes_hitrates_as_tensor:t "
     "nodes_missing_value_tracks_true:is nodes_modes:ss nodes_nodeids:is nodes_treeids:is "
@@ -58,6 +74,13 @@ const char *const cq_onnx_rows_ml[] = {
     "nodes_modes:ss nodes_nodeids:is nodes_treeids:is nodes_truenodeids:is nodes_values:fs "
     "nodes_values_as_tensor:t post_transform:s=NONE target_ids:is target_nodeids:is "
     "target_treeids:is target_weights:fs target_weights_as_tensor:t | T=f32,f64,i64,i32",
+    "TreeEnsembleRegressor 5 deprecated | X:T | Y:f32 | aggregate_function:s=SUM "
+    "base_values:fs base_values_as_tensor:t n_targets:i nodes_falsenodeids:is "
+    "nodes_featureids:is nodes_hitrates:fs nodes_hitrates_as_tensor:t "
+    "nodes_missing_value_tracks_true:is nodes_modes:ss nodes_nodeids:is nodes_treeids:is "
+    "nodes_truenodeids:is nodes_values:fs nodes_values_as_tensor:t post_transform:s=NONE "
+    "target_ids:is target_nodeids:is target_treeids:is target_weights:fs "
+    "target_weights_as_tensor:t | T=f32,f64,i64,i32",
     "ZipMap 1 | X:f32 | Z:T | classlabels_int64s:is classlabels_strings:ss | "
     "T=seq.map.str-f32,seq.map.i64-f32",
     NULL,

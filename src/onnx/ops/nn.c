@@ -6,6 +6,10 @@ const char *const cq_onnx_rows_nn[] = {
     "present_key?:T1 present_value?:T2 qk_matmul_output?:T1 | is_causal:i=0 kv_num_heads:i "
     "q_num_heads:i qk_matmul_output_mode:i=0 scale:f softcap:f=0 softmax_precision:i | "
     "T1=ieee,bf16 T2=ieee,bf16 U=num,bf16,bool",
+    "Attention 24 function | Q:T1 K:T1 V:T2 attn_mask?:U past_key?:T1 past_value?:T2 "
+    "nonpad_kv_seqlen?:i64 | Y:T1 present_key?:T1 present_value?:T2 qk_matmul_output?:T1 | "
+    "is_causal:i=0 kv_num_heads:i q_num_heads:i qk_matmul_output_mode:i=0 scale:f softcap:f=0 "
+    "softmax_precision:i | T1=ieee,bf16 T2=ieee,bf16 U=num,bf16,bool",
     "AveragePool 1 | X:T | Y:T | auto_pad:s=NOTSET kernel_shape!:is pads:is strides:is | T=ieee",
     "AveragePool 7 | X:T | Y:T | auto_pad:s=NOTSET count_include_pad:i=0 kernel_shape!:is "
     "pads:is strides:is | T=ieee",

@@ -13,6 +13,12 @@ const char *const cq_onnx_rows_quantize[] = {
     "DequantizeLinear 23 | x:T1 x_scale:T2 x_zero_point?:T1 | y:T3 | axis:i=1 block_size:i=0 "
     "output_dtype:i=0 | T1=float8,int4,i8,u8,i16,u16,i32,f4e2m1 T2=f32,f16,bf16 "
     "T3=f32,f16,bf16",
+    "DequantizeLinear 24 | x:T1 x_scale:T2 x_zero_point?:T1 | y:T3 | axis:i=1 block_size:i=0 "
+    "output_dtype:i=0 | T1=float8,int4,i8,u8,i16,u16,i32,f4e2m1 T2=f32,f16,bf16,f8e8m0 "
+    "T3=f32,f16,bf16",
+    "DequantizeLinear 25 | x:T1 x_scale:T2 x_zero_point?:T1 | y:T3 | axis:i=1 block_size:i=0 "
+    "output_dtype:i=0 | T1=float8,int4,i8,u8,i16,u16,i32,f4e2m1,u2,i2 T2=f32,f16,bf16,f8e8m0 "
+    "T3=f32,f16,bf16",
     "DynamicQuantizeLinear 11 function | x:T1 | y:T2 y_scale:f32 y_zero_point:T2 |  | T1=f32 "
     "T2=u8",
     "MatMulInteger 10 | A:T1 B:T2 a_zero_point?:T1 b_zero_point?:T2 | Y:T3 |  | T1=i8,u8 "
@@ -35,5 +41,11 @@ const char *const cq_onnx_rows_quantize[] = {
     "QuantizeLinear 23 | x:T1 y_scale:T2 y_zero_point?:T3 | y:T3 | axis:i=1 block_size:i=0 "
     "output_dtype:i=0 precision:i=0 saturate:i=1 | T1=f32,f16,bf16,i32 T2=f32,f16,bf16,i32 "
     "T3=float8,int4,i8,u8,i16,u16,f4e2m1",
+    "QuantizeLinear 24 | x:T1 y_scale:T2 y_zero_point?:T3 | y:T3 | axis:i=1 block_size:i=0 "
+    "output_dtype:i=0 precision:i=0 saturate:i=1 | T1=f32,f16,bf16,i32 "
+    "T2=f32,f16,bf16,i32,f8e8m0 T3=float8,int4,i8,u8,i16,u16,f4e2m1",
+    "QuantizeLinear 25 | x:T1 y_scale:T2 y_zero_point?:T3 | y:T3 | axis:i=1 block_size:i=0 "
+    "output_dtype:i=0 precision:i=0 saturate:i=1 | T1=f32,f16,bf16,i32 "
+    "T2=f32,f16,bf16,i32,f8e8m0 T3=float8,int4,i8,u8,i16,u16,f4e2m1,u2,i2",
     NULL,
 };

@@ -19,5 +19,7 @@ const char *const cq_onnx_rows_sequence[] = {
     "SequenceLength 11 | input_sequence:S | length:I |  | S=seq.any I=i64",
     "SplitToSequence 11 | input:T split?:I | output_sequence:S | axis:i=0 keepdims:i=1 | "
     "T=any I=i32,i64 S=seq.any",
+    "SplitToSequence 24 | input:T split?:I | output_sequence:S | axis:i=0 keepdims:i=1 | "
+    "T=any,bf16 I=i32,i64 S=seq.any,seq.bf16",
     NULL,
 };

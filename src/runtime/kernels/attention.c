@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- heads ---- */
 
@@ -224,20 +225,55 @@ done:
     return status;
 }
 
-/* Query i sees what is past and keys up to i. */
-static cq_status apply_causal(cq_rt *rt, const attention *a)
+/* What of the keys is seen for its place alone: of a sample of a cache, those that are filled;
+ * when causal, for query i what is past and keys up to i. Queries then are the last of the
+ * filled ones. */
+static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *filled, bool causal)
 {
     cq_tensor *mask;
     cq_status  status;
     uint8_t   *at;
 
-    CQ_TRY(cq_rt_temp(&mask, rt, CQ_DTYPE_BOOL, 2, (int64_t[]){ a->queries, a->keys }));
+    CQ_TRY(cq_rt_temp(&mask, rt, CQ_DTYPE_BOOL, 5,
+                      (int64_t[]){ filled ? a->batch : 1, 1, 1, a->queries, a->keys }));
     at = cq_tensor_data(mask);
-    for (int64_t i = 0; i < a->queries; i++)
-        for (int64_t k = 0; k < a->keys; k++)
-            *at++ = k <= i + a->past;
+    for (int64_t b = 0; b < cq_size_of(mask, 0); b++) {
+        int64_t end  = filled ? cq_tensor_get_i64(filled, b) : a->keys;
+        int64_t past = filled ? (end < 0 ? 0 : end) - a->queries : a->past;
+
+        for (int64_t i = 0; i < a->queries; i++)
+            for (int64_t k = 0; k < a->keys; k++)
+                *at++ = k < end && (!causal || k <= i + past);
+    }
     status = mask_part(rt, a, a->scores, mask);
     cq_tensor_release(mask);
+    return status;
+}
+
+/* Probabilities. Who sees no key at all has none, rather than NaN. */
+static cq_status soften(cq_rt *rt, const attention *a)
+{
+    int64_t    n_rows = a->keys ? cq_tensor_numel(a->scores) / a->keys : 0;
+    cq_tensor *blind;
+    cq_status  status;
+    uint8_t   *is_blind;
+
+    CQ_TRY(cq_rt_temp(&blind, rt, CQ_DTYPE_BOOL, 1, &n_rows));
+    is_blind = cq_tensor_data(blind);
+    for (int64_t i = 0; i < n_rows; i++) {
+        int64_t k = 0;
+
+        while (k < a->keys && cq_tensor_get_f64(a->scores, i * a->keys + k) == -INFINITY)
+            k++;
+        is_blind[i] = k == a->keys;
+    }
+    status = cq_kernel_softmax(a->scores, a->scores, 4);
+    for (int64_t i = 0; status == CQ_OK && i < n_rows; i++)
+        if (is_blind[i])
+            memset((char *)cq_tensor_data(a->scores) +
+                       (size_t)(i * a->keys) * cq_dtype_size(a->compute),
+                   0, (size_t)a->keys * cq_dtype_size(a->compute));
+    cq_tensor_release(blind);
     return status;
 }
 
@@ -261,9 +297,13 @@ enum { RAW, CAPPED, MASKED, PROBABILITIES }; /* values of qk_matmul_output_mode 
 
 static cq_status weigh(cq_rt *rt, attention *a)
 {
-    const cq_tensor *mask = cq_rt_in(rt, 3);
-    double           cap  = cq_rt_float(rt, "softcap");
+    const cq_tensor *mask   = cq_rt_in(rt, 3);
+    const cq_tensor *filled = rt->n_in > 6 ? cq_rt_in(rt, 6) : NULL;
+    double           cap    = cq_rt_float(rt, "softcap");
+    bool             causal = cq_rt_int(rt, "is_causal");
 
+    if (filled && (filled->rank != 1 || cq_size_of(filled, 0) != a->batch || a->past))
+        return cq_rt_misfit(a->k, filled);
     CQ_TRY(compute_scores(a, rt));
     CQ_TRY(show_scores(rt, a, RAW));
     if (cap > 0) /* first, or what is masked out would come back as -cap */
@@ -271,10 +311,10 @@ static cq_status weigh(cq_rt *rt, attention *a)
     CQ_TRY(show_scores(rt, a, CAPPED));
     if (mask)
         CQ_TRY(apply_mask(rt, a, mask));
-    if (cq_rt_int(rt, "is_causal"))
-        CQ_TRY(apply_causal(rt, a));
+    if (causal || filled)
+        CQ_TRY(apply_places(rt, a, filled, causal));
     CQ_TRY(show_scores(rt, a, MASKED));
-    CQ_TRY(cq_kernel_softmax(a->scores, a->scores, 4));
+    CQ_TRY(soften(rt, a));
     return show_scores(rt, a, PROBABILITIES);
 }
 

@@ -4,7 +4,6 @@
 #include "runtime/kernels/map.h"
 
 #include "onnx/tensor.h"
-#include "tensor/minifloat.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -80,10 +79,28 @@ static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
     return status;
 }
 
+/* The attribute round_mode, which powers of two have since opset 24. */
+static cq_status read_rounding(cq_e8m0_round *out, const cq_rt *rt)
+{
+    static const char *const names[] = { "up", "down", "nearest" };
+
+    *out = CQ_E8M0_UP;
+    if (!cq_onnx_schema_attr(rt->step->schema, "round_mode"))
+        return CQ_OK;
+    for (int i = 0; i < 3; i++)
+        if (cq_rt_is(rt, "round_mode", names[i])) {
+            *out = (cq_e8m0_round)i;
+            return CQ_OK;
+        }
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "round_mode is '%s', wanted up, down or nearest",
+                   cq_rt_string(rt, "round_mode"));
+}
+
 static cq_status cast_to(cq_rt *rt, int64_t data_type)
 {
     const cq_texts  *texts = cq_val_texts(rt->in[0]);
     const cq_tensor *x     = cq_rt_in(rt, 0);
+    cq_e8m0_round    round;
     cq_rt_sizes      sizes;
     cq_dtype         dtype;
     cq_tensor       *y;
@@ -95,10 +112,11 @@ static cq_status cast_to(cq_rt *rt, int64_t data_type)
         return cast_from_texts(rt, texts, dtype);
     if (x->dtype == dtype)
         return cq_rt_pass(rt, 0, x);
+    CQ_TRY(read_rounding(&round, rt));
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
     if (cq_dtype_is_minifloat(dtype) && !cq_dtype_is_complex(x->dtype))
-        return cq_rt_map_to_minifloat(y, x, cq_rt_int(rt, "saturate"));
+        return cq_rt_map_to_minifloat(y, x, cq_rt_int(rt, "saturate"), round);
     return cq_tensor_copy_into(y, x);
 }
 

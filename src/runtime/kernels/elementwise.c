@@ -85,6 +85,23 @@ static cq_status gelu(cq_rt *rt)
                        NULL);
 }
 
+static double swish_one(double x, const double *alpha)
+{
+    return x / (1 + exp(-*alpha * x));
+}
+
+static cq_status swish(cq_rt *rt)
+{
+    const cq_tensor *x     = cq_rt_in(rt, 0);
+    double           alpha = cq_rt_float(rt, "alpha");
+    cq_tensor       *y;
+
+    if (alpha == 1)
+        return with_params(rt, CQ_EW_SILU, NULL);
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_rt_map(y, x, swish_one, &alpha);
+}
+
 static double shrink_one(double x, const double *p)
 {
     return x < -p[0] ? x + p[1] : x > p[0] ? x - p[1] : 0;
@@ -423,6 +440,7 @@ const cq_rt_row cq_rt_rows_elementwise[] = {
     { "Selu", 1, selu, 0, 0 },
     { "Celu", 12, celu, 0, 0 },
     { "Gelu", 20, gelu, 0, 0 },
+    { "Swish", 24, swish, 0, 0 },
     { "HardSigmoid", 1, hard_sigmoid, 0, 0 },
     { "Softplus", 1, softplus, 0, 0 },
     { "ThresholdedRelu", 10, thresholded_relu, 0, 0 },

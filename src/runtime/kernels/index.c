@@ -155,6 +155,77 @@ static cq_status scatter_elements(cq_rt *rt)
     return cq_kernel_scatter(y, axis, index, updates, how, true);
 }
 
+/* Copies elements first to first + n of update's axis into y, from place at on. */
+static cq_status put_run(cq_tensor *y, const cq_tensor *update, uint32_t axis, int64_t at,
+                         int64_t first, int64_t n)
+{
+    cq_tensor *to = NULL, *from = NULL;
+    cq_status  status;
+
+    CQ_TRY_OR_DONE(cq_rt_slice(&to, y, axis, at, 1, n));
+    CQ_TRY_OR_DONE(cq_rt_slice(&from, update, axis, first, 1, n));
+    status = cq_tensor_copy_into(to, from);
+done:
+    cq_tensor_release(to);
+    cq_tensor_release(from);
+    return status;
+}
+
+/* One sample of TensorScatter; at is where it begins, and wraps when circular. */
+static cq_status put_sample(cq_tensor *y, const cq_tensor *update, uint32_t axis, int64_t at,
+                            bool circular)
+{
+    int64_t space = cq_size_of(y, axis), n = cq_size_of(update, axis), before;
+
+    if (n > space)
+        return cq_rt_misfit(y, update);
+    if (n == 0)
+        return CQ_OK;
+    if (circular)
+        at = (at % space + space) % space;
+    if (at < 0 || at > space || (!circular && n > space - at))
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "%" PRId64 " elements from %" PRId64 " on do not fit into a cache of %" PRId64,
+                       n, at, space);
+    before = n < space - at ? n : space - at;
+    CQ_TRY(put_run(y, update, axis, at, 0, before));
+    return put_run(y, update, axis, 0, before, n - before);
+}
+
+static cq_status tensor_scatter(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0), *update = cq_rt_in(rt, 1), *at = cq_rt_in(rt, 2);
+    bool             circular = cq_rt_is(rt, "mode", "circular");
+    uint32_t         axis;
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
+    if (!circular && !cq_rt_is(rt, "mode", "linear"))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "mode is '%s', wanted linear or circular",
+                       cq_rt_string(rt, "mode"));
+    if (axis == 0 || update->rank != x->rank)
+        return cq_rt_misfit(x, update);
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (i != axis && cq_size_of(x, i) != cq_size_of(update, i))
+            return cq_rt_misfit(x, update);
+    if (at && (at->rank != 1 || cq_size_of(at, 0) != cq_size_of(x, 0)))
+        return cq_rt_misfit(x, at);
+    CQ_TRY(copy_of_data(&y, rt));
+    for (int64_t i = 0; i < cq_size_of(x, 0); i++) {
+        cq_tensor *to = NULL, *from = NULL;
+        cq_status  status = cq_rt_slice(&to, y, 0, i, 1, 1);
+
+        if (status == CQ_OK)
+            status = cq_rt_slice(&from, update, 0, i, 1, 1);
+        if (status == CQ_OK)
+            status = put_sample(to, from, axis, at ? cq_tensor_get_i64(at, i) : 0, circular);
+        cq_tensor_release(to);
+        cq_tensor_release(from);
+        CQ_TRY(status);
+    }
+    return CQ_OK;
+}
+
 static cq_status scatter_nd(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *index = cq_rt_in(rt, 1), *updates = cq_rt_in(rt, 2);
@@ -407,6 +478,7 @@ const cq_rt_row cq_rt_rows_index[] = {
     { "Scatter", 9, scatter_elements, CQ_RT_TEXT_OUT, 0 },
     { "ScatterElements", 11, scatter_elements, CQ_RT_TEXT_OUT, 0 },
     { "ScatterND", 11, scatter_nd, CQ_RT_TEXT_OUT, 0 },
+    { "TensorScatter", 24, tensor_scatter, CQ_RT_TEXT_OUT, 0 },
     { "Compress", 9, compress, CQ_RT_TEXT_OUT, 0 },
     { "TopK", 1, topk, 0, 0 },
     { "OneHot", 9, one_hot, CQ_RT_TEXT_OUT, 0 },

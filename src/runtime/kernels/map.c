@@ -1,7 +1,6 @@
 #include "runtime/kernels/map.h"
 
 #include "tensor/convert.h"
-#include "tensor/minifloat.h"
 #include "tensor/walk.h"
 
 enum { CHUNK = 256 };
@@ -33,12 +32,17 @@ cq_status cq_rt_map(cq_tensor *out, const cq_tensor *x, double (*fn)(double x, c
 
 static double bits_of(double x, const double *p)
 {
-    return cq_f64_to_minifloat((cq_dtype)p[0], x, p[1] != 0);
+    bool saturates = p[1] != 0;
+
+    if ((cq_dtype)p[0] == CQ_DTYPE_F8E8M0)
+        return cq_f64_to_e8m0(x, (cq_e8m0_round)p[2], saturates);
+    return cq_f64_to_minifloat((cq_dtype)p[0], x, saturates);
 }
 
-cq_status cq_rt_map_to_minifloat(cq_tensor *out, const cq_tensor *x, bool saturates)
+cq_status cq_rt_map_to_minifloat(cq_tensor *out, const cq_tensor *x, bool saturates,
+                                 cq_e8m0_round round)
 {
-    const double p[] = { out->dtype, saturates };
+    const double p[] = { out->dtype, saturates, round };
     cq_tensor   *bits;
     cq_status    status;
 

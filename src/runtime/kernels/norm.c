@@ -245,7 +245,7 @@ static cq_status lrn(cq_rt *rt)
                                          cq_rt_float(rt, "beta"), cq_rt_float(rt, "bias"));
 }
 
-/* x divided by its norm along axis; a norm of 0 leaves zeros. */
+/* x divided by its norm along axis; by a norm of 0 too, so that zeros become NaN. */
 static cq_status lp_norm(cq_rt *rt)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
@@ -254,7 +254,6 @@ static cq_status lp_norm(cq_rt *rt)
     cq_tensor       *y, *norm;
     cq_status        status;
     uint32_t         axis;
-    double          *at;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
@@ -262,9 +261,6 @@ static cq_status lp_norm(cq_rt *rt)
     sizes.at[axis] = 1;
     CQ_TRY(cq_rt_temp(&norm, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
     status = cq_kernel_reduce(norm, CQ_REDUCE_NORM, &params, x, (uint64_t)1 << axis);
-    at     = cq_tensor_data(norm);
-    for (int64_t i = 0; status == CQ_OK && i < cq_tensor_numel(norm); i++)
-        at[i] = at[i] == 0 ? 1 : at[i];
     if (status == CQ_OK)
         status = cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, x, norm);
     cq_tensor_release(norm);

@@ -87,8 +87,10 @@ static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cons
     if (status == CQ_OK && zero)
         status = cq_apply2(real, CQ_EW_ADD, NULL, CQ_DTYPE_F32, real, zero);
     if (status == CQ_OK && is_float)
-        status = cq_rt_map_to_minifloat(y, real, !cq_onnx_schema_attr(rt->step->schema, "saturate") ||
-                                                     cq_rt_int(rt, "saturate"));
+        status = cq_rt_map_to_minifloat(
+            y, real,
+            !cq_onnx_schema_attr(rt->step->schema, "saturate") || cq_rt_int(rt, "saturate"),
+            CQ_E8M0_UP);
     else if (status == CQ_OK)
         status = cq_apply1(y, CQ_EW_CLAMP, &range, CQ_DTYPE_F32, real);
     cq_tensor_release(real);
@@ -133,6 +135,9 @@ static cq_status dequantize(cq_rt *rt)
     CQ_TRY_OR_DONE(along(&scales, rt, scale, x, axis, block));
     if (cq_rt_int(rt, "output_dtype"))
         CQ_TRY_OR_DONE(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
+    else if (dtype == CQ_DTYPE_F8E8M0)
+        CQ_TRY_OR_DONE(cq_fail(CQ_E_INVALID, NULL, "set output_dtype to a type of floats",
+                               "x_scale is of float8e8m0, which no output can have"));
     CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
     if (zero && !cq_dtype_is_float(x->dtype)) { /* that of a small float is 0 */
         CQ_TRY_OR_DONE(along(&zeros, rt, zero, x, axis, block));

@@ -197,9 +197,11 @@ static void print_operators(void)
 static void print_json(void)
 {
     printf("{\"min_ms\": %.6g, \"median_ms\": %.6g, \"p90_ms\": %.6g, \"p99_ms\": %.6g, "
-           "\"max_ms\": %.6g, \"runs\": %zu, \"flops\": %.0f, \"gflops\": %.6g, \"operators\": [",
+           "\"max_ms\": %.6g, \"runs\": %zu, \"flops\": %.0f, \"gflops\": %.6g, "
+           "\"peak_bytes\": %" PRIu64 ", \"operators\": [",
            job.runs[0], percentile(0.5), percentile(0.9), percentile(0.99),
-           job.runs[job.n_runs - 1], job.n_runs, job.flops, job.flops / job.runs[0] / 1e6);
+           job.runs[job.n_runs - 1], job.n_runs, job.flops, job.flops / job.runs[0] / 1e6,
+           cq_session_peak_memory(job.session));
     for (size_t i = 0; i < job.n_ops; i++) {
         printf("%s\n  {\"op_type\": ", i ? "," : "");
         cli_json_string(stdout, job.ops[i].name);

@@ -58,7 +58,8 @@ static int trace_close(const char *path, int code)
 
     if (!job.trace)
         return code;
-    fputs("\n]}\n", job.trace);
+    fprintf(job.trace, "\n], \"otherData\": {\"peak_bytes\": \"%" PRIu64 "\"}}\n",
+            job.session ? cq_session_peak_memory(job.session) : 0);
     ok = !ferror(job.trace);
     ok = fclose(job.trace) == 0 && ok;
     if (!ok || code != CLI_DONE)

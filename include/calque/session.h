@@ -135,6 +135,11 @@ CQ_API cq_status cq_session_run(const cq_session *session, const char *const *na
 CQ_API cq_status cq_session_run_tensors(const cq_session *session, cq_tensor *const *inputs,
                                         size_t n_inputs, cq_tensor **outputs, size_t n_outputs);
 
+/* The most bytes that the tensors of one run have taken so far, weights not among them. From the
+ * second run on inputs of the same shapes on, tensors lie in one piece of memory that was planned
+ * for that. */
+CQ_API uint64_t cq_session_peak_memory(const cq_session *session);
+
 /* Prepare and run at once. */
 CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value *const *inputs,
                                       size_t n_inputs, cq_onnx_value **outputs, size_t n_outputs,

@@ -109,6 +109,12 @@ static cq_tensor *run_blocked(const conv_case *k, const cq_tensor *x, const cq_t
     CHECK_OK(cq_bconv_run(c, &call));
     CHECK_OK(cq_tensor_new_uninit(&out, CQ_DTYPE_F32, SIZES(k->batch, k->out, oh, ow)));
     CHECK_OK(cq_blocked_unpack(out, bout));
+    if (cq_bconv_adds_in_place(c)) {
+        call.out = cq_tensor_data(badd);
+        CHECK_OK(cq_bconv_run(c, &call));
+        if (memcmp(cq_tensor_data(badd), cq_tensor_data(bout), bout->storage->size))
+            fail_msg("case %d: other bits in place", (int)(k - cases));
+    }
     cq_bconv_free(c);
     release_all(bx, badd, bout, room, NULL);
     return out;

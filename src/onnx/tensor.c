@@ -225,7 +225,8 @@ static cq_status find_bytes(cq_storage **out, const cq_onnx_model *m, const cq_o
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
                        "raw_data has %zu bytes, its type and dimensions need %zu", raw->size, want);
     if (is_in_source(m, raw)) {
-        CQ_TRY(cq_storage_wrap(out, (void *)raw->data, want, true, release_storage, m->source));
+        CQ_TRY(cq_storage_wrap(out, (void *)raw->data, want, m->source->mapped, release_storage,
+                               m->source));
         cq_storage_retain(m->source);
         return CQ_OK;
     }
@@ -246,7 +247,10 @@ static cq_status on_bytes(cq_tensor **out, cq_storage *bytes, cq_dtype dtype,
     cq_contiguous_strides(strides, tensor->dims.n, sizes);
     if ((uintptr_t)bytes->data % align == 0)
         return cq_tensor_new_on(out, bytes, dtype, tensor->dims.n, tensor->dims.items, strides, 0);
-    return cq_tensor_new(out, dtype, tensor->dims.n, tensor->dims.items, bytes->data);
+    CQ_TRY(cq_tensor_new(out, dtype, tensor->dims.n, tensor->dims.items, bytes->data));
+    if (bytes->mapped) /* the copy is in memory; the file need not be as well */
+        cq_mapping_read(bytes->data, bytes->size);
+    return CQ_OK;
 }
 
 cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,

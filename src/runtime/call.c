@@ -262,9 +262,57 @@ cq_status cq_rt_temp(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank, co
     return cq_rt_workspace_tensor(out, rt->run->workspace, dtype, rank, sizes);
 }
 
+static bool dies_here(const cq_rt_step *step, int32_t slot)
+{
+    for (uint32_t i = 0; i < step->n_dead; i++)
+        if (step->dead[i] == slot)
+            return true;
+    return false;
+}
+
+static bool looks_like(const cq_tensor *t, cq_dtype dtype, size_t rank, const int64_t *sizes)
+{
+    if (t->dtype != dtype || t->rank != rank || !cq_tensor_is_contiguous(t))
+        return false;
+    for (size_t i = 0; i < rank; i++)
+        if (cq_size_of(t, i) != sizes[i])
+            return false;
+    return true;
+}
+
+static bool is_read_twice(const cq_rt *rt, size_t i)
+{
+    for (size_t k = 0; k < rt->n_in; k++)
+        if (k != i && rt->step->in[k] == rt->step->in[i])
+            return true;
+    return false;
+}
+
+/* An input that nobody needs any more, of that type and shape, for the output to be written over;
+ * or NULL. What looks for NaN compares the two afterwards. */
+static cq_tensor *replaceable(const cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes)
+{
+    static const uint32_t flags[] = { CQ_RT_OVER_0, CQ_RT_OVER_1 };
+
+    for (size_t i = 0; i < 2 && !rt->run->traps_nan; i++) {
+        const cq_tensor *t = cq_rt_in(rt, i);
+
+        if (t && (rt->step->row->flags & flags[i]) && dies_here(rt->step, rt->step->in[i]) &&
+            !is_read_twice(rt, i) && looks_like(t, dtype, rank, sizes) && cq_rt_workspace_is_only_owner(t))
+            return (cq_tensor *)t;
+    }
+    return NULL;
+}
+
 cq_status cq_rt_out(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype, size_t rank,
                     const int64_t *sizes)
 {
+    cq_tensor *over = i == 0 ? replaceable(rt, dtype, rank, sizes) : NULL;
+
+    if (over) {
+        *out = over;
+        return cq_rt_pass(rt, i, over);
+    }
     CQ_TRY(cq_rt_temp(out, rt, dtype, rank, sizes));
     return cq_rt_set_tensor(rt, i, *out);
 }

@@ -348,6 +348,7 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
 {
     cq_rt_bconv      *keep = cq_arena_zalloc(p->b->all->arena, sizeof *keep);
     cq_rt_node_value *x = f->conv->in[0], *y = f->last->out[0], *add = NULL;
+    const cq_rt_row  *row = &cq_rt_row_bconv;
     cq_rt_node_step  *s;
     cq_bconv_spec     spec;
 
@@ -371,8 +372,11 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
                                                     : cq_bconv_channels(keep->conv, false)));
     if (f->add)
         CQ_TRY(cq_img_need_blocked(&add, p, f->add, f->last, y->shape.channels));
-    s = cq_img_step_new(p, f->conv, f->is_transposed ? &cq_rt_row_btranspose : &cq_rt_row_bconv,
-                        add ? 2 : 1);
+    if (f->is_transposed)
+        row = &cq_rt_row_btranspose;
+    else if (cq_bconv_adds_in_place(keep->conv))
+        row = &cq_rt_row_bconv_over; /* the sum may be put where what is added lies */
+    s = cq_img_step_new(p, f->conv, row, add ? 2 : 1);
     if (!s)
         return CQ_E_NO_MEMORY;
     s->in[0] = x;

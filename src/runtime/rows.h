@@ -21,7 +21,9 @@ enum {
     CQ_RT_TEXT_OWN   = 1 << 9,  /* knows cq_texts itself, does not get numbers in their place */
     CQ_RT_RANDOM     = 1 << 10, /* not the same every time */
     CQ_RT_NO_FOLDING = 1 << 11, /* may take long: never run before the first run */
-    CQ_RT_OWN        = 1 << 12  /* no operator of ONNX: inputs are not as its schema has them */
+    CQ_RT_OWN        = 1 << 12, /* no operator of ONNX: inputs are not as its schema has them */
+    CQ_RT_OVER_0     = 1 << 13, /* output 0 may lie where input 0 does: no element of it is read */
+    CQ_RT_OVER_1     = 1 << 14  /* after that place of the output is written; so for input 1 */
 };
 
 typedef struct cq_rt_row {

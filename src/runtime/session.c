@@ -2,10 +2,10 @@
 #include "runtime/value.h"
 
 #include "onnx/wire.h"
+#include "runtime/pool.h"
 #include "runtime/run.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 
 struct cq_session {
@@ -18,13 +18,8 @@ struct cq_session {
     const char         **output_names;
     atomic_uint_fast64_t n_runs;
 
-    /* Workspaces of earlier runs, with their memory. */
-    pthread_mutex_t lock;
-    CQ_VEC(cq_rt_workspace *) idle;
+    cq_rt_pool           pool;
 };
-
-/* As many runs at once as keep their memory for the next. */
-enum { MAX_IDLE = 16 };
 
 CQ_API void cq_session_options_init(cq_session_options *options)
 {
@@ -112,8 +107,8 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     }
     s->model = model;
     s->owned = owned;
-    pthread_mutex_init(&s->lock, NULL);
     status = read_options(&s->options, options);
+    cq_rt_pool_init(&s->pool, s->options.max_memory);
     if (status == CQ_OK)
         status = prepare(s);
     s->options.fetch = NULL; /* it was the caller's */
@@ -157,10 +152,7 @@ CQ_API void cq_session_free(cq_session *s)
     if (!s)
         return;
     cq_rt_plans_clear(s->plans);
-    for (size_t i = 0; i < s->idle.n; i++)
-        cq_rt_workspace_release(s->idle.items[i]);
-    cq_vec_clear(&s->idle);
-    pthread_mutex_destroy(&s->lock);
+    cq_rt_pool_clear(&s->pool);
     cq_map_clear(&s->inputs);
     cq_arena_free(s->arena);
     cq_onnx_model_free(s->owned);
@@ -201,6 +193,11 @@ CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
     return index < g->input.n &&
            (s->plan->defaults[index].kind != CQ_VAL_NONE ||
             (g->input.items[index]->type && g->input.items[index]->type->optional_type));
+}
+
+CQ_API uint64_t cq_session_peak_memory(const cq_session *s)
+{
+    return cq_rt_pool_peak(&((cq_session *)s)->pool);
 }
 
 /* ---- inputs of a run ---- */
@@ -271,27 +268,6 @@ static cq_status check_all_given(const cq_session *s, const cq_val *inputs)
 
 /* ---- running ---- */
 
-static cq_status take_workspace(cq_rt_workspace **out, cq_session *s)
-{
-    *out = NULL;
-    pthread_mutex_lock(&s->lock);
-    if (s->idle.n)
-        *out = s->idle.items[--s->idle.n];
-    pthread_mutex_unlock(&s->lock);
-    return *out ? CQ_OK : cq_rt_workspace_new(out, s->options.max_memory);
-}
-
-static void return_workspace(cq_session *s, cq_rt_workspace *w)
-{
-    bool kept;
-
-    pthread_mutex_lock(&s->lock);
-    kept = w && s->idle.n < MAX_IDLE && cq_vec_push(&s->idle, w) == CQ_OK;
-    pthread_mutex_unlock(&s->lock);
-    if (!kept)
-        cq_rt_workspace_release(w);
-}
-
 /* What leaves the session is contiguous, whatever views it was. */
 static cq_status tidy(cq_val *v)
 {
@@ -337,7 +313,7 @@ static cq_alloc_budget budget_of(uint64_t max_memory)
 /* inputs has a value for each of the plan's. */
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
-    cq_session *s   = (cq_session *)shared; /* its lock and counter are made for this */
+    cq_session *s   = (cq_session *)shared; /* its pool and counter are made for this */
     cq_rt_run   run = { .steps_left = s->options.max_steps ? s->options.max_steps
                                                            : CQ_SESSION_MAX_STEPS,
                         .traps_nan  = s->options.flags & CQ_SESSION_TRAP_NAN,
@@ -345,21 +321,25 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
                         .hook_user  = s->options.hook_user };
     cq_alloc_budget before = { 0 };
     bool            has_limit = s->options.max_memory && s->options.max_memory < INT64_MAX / 4;
-    cq_status   status;
+    cq_rt_lease     lease;
+    cq_status       status;
 
     run.random = atomic_fetch_add(&s->n_runs, 1);
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
-    CQ_TRY(take_workspace(&run.workspace, s));
     if (has_limit)
         before = cq_alloc_set_budget(budget_of(s->options.max_memory));
-    status = cq_rt_plan_run(&run, s->plan, NULL, inputs, outputs);
+    status        = cq_rt_pool_take(&lease, &s->pool, inputs, s->plan->n_inputs);
+    run.workspace = lease.workspace;
+    if (status == CQ_OK)
+        status = cq_rt_plan_run(&run, s->plan, NULL, inputs, outputs);
     for (uint32_t i = 0; i < s->plan->n_outputs && status == CQ_OK; i++)
         status = tidy(&outputs[i]);
+    if (run.workspace)
+        cq_rt_pool_give_back(&s->pool, &lease, status == CQ_OK);
     if (has_limit)
         cq_alloc_set_budget(before);
-    return_workspace(s, run.workspace);
     return status;
 }
 

@@ -385,11 +385,11 @@ static cq_status where(cq_rt *rt)
 
 #define UNARY(name, since, id)                                                                     \
     {                                                                                              \
-        name, since, unary, 0, CQ_EW_##id                                                          \
+        name, since, unary, CQ_RT_OVER_0, CQ_EW_##id                                               \
     }
 #define BINARY(name, since, id)                                                                    \
     {                                                                                              \
-        name, since, binary, 0, CQ_EW_##id                                                         \
+        name, since, binary, CQ_RT_OVER_0 | CQ_RT_OVER_1, CQ_EW_##id                               \
     }
 #define LEGACY(name, id)                                                                           \
     {                                                                                              \
@@ -434,21 +434,21 @@ const cq_rt_row cq_rt_rows_elementwise[] = {
     UNARY("Sqrt", 1, SQRT),
     UNARY("Tan", 7, TAN),
     UNARY("Tanh", 1, TANH),
-    { "Erf", 9, unary_real, 0, CQ_EW_ERF },
-    { "LeakyRelu", 1, leaky_relu, 0, 0 },
-    { "Elu", 1, elu, 0, 0 },
-    { "Selu", 1, selu, 0, 0 },
-    { "Celu", 12, celu, 0, 0 },
-    { "Gelu", 20, gelu, 0, 0 },
+    { "Erf", 9, unary_real, CQ_RT_OVER_0, CQ_EW_ERF },
+    { "LeakyRelu", 1, leaky_relu, CQ_RT_OVER_0, 0 },
+    { "Elu", 1, elu, CQ_RT_OVER_0, 0 },
+    { "Selu", 1, selu, CQ_RT_OVER_0, 0 },
+    { "Celu", 12, celu, CQ_RT_OVER_0, 0 },
+    { "Gelu", 20, gelu, CQ_RT_OVER_0, 0 },
     { "Swish", 24, swish, 0, 0 },
-    { "HardSigmoid", 1, hard_sigmoid, 0, 0 },
-    { "Softplus", 1, softplus, 0, 0 },
-    { "ThresholdedRelu", 10, thresholded_relu, 0, 0 },
-    { "Shrink", 9, shrink, 0, 0 },
+    { "HardSigmoid", 1, hard_sigmoid, CQ_RT_OVER_0, 0 },
+    { "Softplus", 1, softplus, CQ_RT_OVER_0, 0 },
+    { "ThresholdedRelu", 10, thresholded_relu, CQ_RT_OVER_0, 0 },
+    { "Shrink", 9, shrink, CQ_RT_OVER_0, 0 },
     { "IsNaN", 9, is_nan, 0, 0 },
     { "IsInf", 10, is_inf, 0, 0 },
-    { "Clip", 1, clip_by_attributes, 0, 0 },
-    { "Clip", 11, clip, 0, 0 },
+    { "Clip", 1, clip_by_attributes, CQ_RT_OVER_0, 0 },
+    { "Clip", 11, clip, CQ_RT_OVER_0, 0 },
 
     LEGACY("Add", ADD),
     BINARY("Add", 7, ADD),
@@ -459,14 +459,14 @@ const cq_rt_row cq_rt_rows_elementwise[] = {
     LEGACY("Div", DIV),
     BINARY("Div", 7, DIV),
     LEGACY("Pow", POW),
-    { "Pow", 7, power, 0, 0 },
-    { "Mod", 10, modulo, 0, 0 },
-    { "BitShift", 11, bit_shift, 0, 0 },
+    { "Pow", 7, power, CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 },
+    { "Mod", 10, modulo, CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 },
+    { "BitShift", 11, bit_shift, CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 },
     BINARY("BitwiseAnd", 18, BITWISE_AND),
     BINARY("BitwiseOr", 18, BITWISE_OR),
     BINARY("BitwiseXor", 18, BITWISE_XOR),
     { "PRelu", 1, legacy_prelu, 0, 0 },
-    { "PRelu", 7, prelu, 0, 0 },
+    { "PRelu", 7, prelu, CQ_RT_OVER_0, 0 },
 
     LEGACY_COMPARISON("And", LOGICAL_AND),
     COMPARISON("And", 7, LOGICAL_AND),
@@ -484,10 +484,10 @@ const cq_rt_row cq_rt_rows_elementwise[] = {
     COMPARISON("GreaterOrEqual", 12, GE),
     COMPARISON("LessOrEqual", 12, LE),
 
-    { "Max", 1, variadic, 0, CQ_EW_MAXIMUM },
-    { "Min", 1, variadic, 0, CQ_EW_MINIMUM },
-    { "Sum", 1, variadic, 0, CQ_EW_ADD },
-    { "Mean", 1, mean, 0, CQ_EW_ADD },
+    { "Max", 1, variadic, CQ_RT_OVER_0, CQ_EW_MAXIMUM },
+    { "Min", 1, variadic, CQ_RT_OVER_0, CQ_EW_MINIMUM },
+    { "Sum", 1, variadic, CQ_RT_OVER_0, CQ_EW_ADD },
+    { "Mean", 1, mean, CQ_RT_OVER_0, CQ_EW_ADD },
     { "Where", 9, where, CQ_RT_TEXT_OUT, 0 },
     { 0 },
 };

@@ -52,6 +52,7 @@ PEERS = {
     "onnx": (functools.partial(has_module, "onnx"), "python3-onnx"),
     "onnx-testdata": (ONNX_TEST_DATA.is_dir, "libonnx-testdata"),
     "ort": (has_ort, "onnxruntime-node"),
+    "pil": (functools.partial(has_module, "PIL"), "python3-pil, which comes with python3-torchvision"),
 }
 
 

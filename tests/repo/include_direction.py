@@ -13,6 +13,7 @@ USES = {
     "base": [],
     "tensor": ["base"],
     "kernel": ["tensor"],
+    "image": ["base"],
     "aten": ["kernel"],
     "autograd": ["aten"],
     "nn": ["autograd", "archive"],  # archive: weights from files of torch.save
@@ -22,7 +23,7 @@ USES = {
     "capture": ["aten", "ir"],
     "script": ["autograd", "ir", "archive", "capture"],
     "onnx": ["tensor"],
-    "runtime": ["onnx", "kernel"],
+    "runtime": ["onnx", "kernel", "image"],
     "export": ["nn", "pass", "script", "runtime"],
     "testcase": ["onnx"],
     "zoo": [],

@@ -1,6 +1,7 @@
 /* Sampling images: at grids, in regions; and choosing among boxes. */
 #include "runtime/kernels/families.h"
 
+#include "image/image.h"
 #include "kernel/conv.h"
 #include "kernel/grid.h"
 #include "kernel/pad.h"
@@ -272,7 +273,47 @@ static cq_status col2im(cq_rt *rt)
     return cq_kernel_col2im(y, x, &w, places);
 }
 
+/* Channels of a pixel as asked for: grey to all three, or three to grey by their brightness. */
+static void put_pixel(uint8_t *to, const uint8_t *from, uint32_t channels, bool is_grey, bool is_bgr)
+{
+    if (is_grey) {
+        uint32_t light = channels == 1 ? 0 : 19595u * from[0] + 38470u * from[1] + 7471u * from[2];
+
+        *to = channels == 1 ? *from : (uint8_t)((light + 0x8000) >> 16);
+        return;
+    }
+    for (uint32_t c = 0; c < 3; c++)
+        to[c] = from[channels == 1 ? 0 : is_bgr ? 2 - c : c];
+}
+
+static cq_status image_decoder(cq_rt *rt)
+{
+    bool       is_grey = cq_rt_is(rt, "pixel_format", "Grayscale");
+    bool       is_bgr  = cq_rt_is(rt, "pixel_format", "BGR");
+    cq_tensor *bytes, *y;
+    cq_image   image = { 0 };
+    cq_status  status;
+
+    if (!is_grey && !is_bgr && !cq_rt_is(rt, "pixel_format", "RGB"))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "pixel_format is '%s', wanted RGB, BGR or Grayscale",
+                       cq_rt_string(rt, "pixel_format"));
+    CQ_TRY(cq_rt_need_rank(cq_rt_in(rt, 0), "encoded_stream", 1));
+    CQ_TRY(cq_tensor_contiguous(&bytes, cq_rt_in(rt, 0)));
+    CQ_TRY_OR_DONE(
+        cq_image_decode(&image, cq_tensor_data(bytes), (size_t)cq_tensor_numel(bytes)));
+    CQ_TRY_OR_DONE(cq_rt_out(&y, rt, 0, CQ_DTYPE_U8, 3,
+                             (int64_t[]){ image.height, image.width, is_grey ? 1 : 3 }));
+    for (size_t i = 0; i < (size_t)image.width * image.height; i++)
+        put_pixel((uint8_t *)cq_tensor_data(y) + i * (is_grey ? 1 : 3),
+                  image.pixels + i * image.channels, image.channels, is_grey, is_bgr);
+done:
+    cq_image_clear(&image);
+    cq_tensor_release(bytes);
+    return status;
+}
+
 const cq_rt_row cq_rt_rows_image[] = {
+    { "ImageDecoder", 20, image_decoder, 0, 0 },
     { "GridSample", 16, grid_sample, 0, 0 },
     { "AffineGrid", 20, affine_grid, 0, 0 },
     { "RoiAlign", 10, roi_align, 0, 0 },

@@ -95,6 +95,10 @@ void cli_put_text(FILE *out, const char *text);
 
 bool cli_ends_with(const char *text, const char *suffix);
 
+/* A text file into text, which has room for size bytes with the ending zero; its length. The exit
+ * code, after saying what is wrong. */
+int cli_read_text(const char *path, char *text, size_t size, size_t *len);
+
 /* To standard error: things that are worth knowing, and things that may be wrong. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

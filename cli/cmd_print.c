@@ -138,7 +138,7 @@ static int print_captured(const cli_args *args)
     static cli_example example;
     cq_export_options  options;
     cq_onnx_model     *onnx = NULL;
-    int                code = cli_model_open(&model, args->operands[0]);
+    int                code = cli_model_open(&model, args);
 
     cq_export_options_init(&options);
     options.flags |= CQ_EXPORT_PRINT_CAPTURED;

@@ -68,7 +68,7 @@ static int run_eagerly(const cli_args *args, const char *folder)
 {
     static cli_model   model; /* too large for a stack frame, both */
     static cli_example example;
-    int                code = cli_model_open(&model, args->operands[0]);
+    int                code = cli_model_open(&model, args);
 
     if (code == CLI_DONE && (cli_has(args, "dump") || cli_has(args, "profile")))
         code = cli_misuse(args->verb, "--dump and --profile are for ONNX models");

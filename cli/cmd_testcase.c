@@ -147,7 +147,7 @@ static int run(const cli_args *args)
     static cli_model   model; /* too large for a stack frame, all three */
     static cli_example example;
     static cli_export  job;
-    int                code = cli_model_open(&model, args->operands[0]);
+    int                code = cli_model_open(&model, args);
 
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);

@@ -29,7 +29,8 @@ typedef struct cli_example {
     { "input", "SPEC",                                                                             \
       "an example input, repeatable: 1x3x224x224, batchx3x8x8, int64[2,3]=zeros, x.npy", 0 },      \
     { "example", "DIR", "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 }, \
-    { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 }
+    { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },             \
+    { "define", "FILE", "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 }
 
 /* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as in
  * the model's own example; where that has none, or 1, it is 2: a size of 1 broadcasts, and hides

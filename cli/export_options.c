@@ -101,23 +101,14 @@ static int read_symbolics(cli_export *e, const cli_args *args)
 {
     const char *path = cli_value(args, "symbolics");
     char       *text = e->text + e->text_len;
-    size_t      room = sizeof e->text - e->text_len, n;
-    FILE       *file;
-    bool        failed;
+    size_t      n;
+    int         code;
 
     if (!path)
         return CLI_DONE;
-    file = fopen(path, "rb");
-    if (!file)
-        return cli_fail_with("", "cannot open '%s': %s", path, strerror(errno));
-    n      = fread(text, 1, room, file);
-    failed = ferror(file);
-    fclose(file);
-    if (failed)
-        return cli_fail_with("", "cannot read '%s': %s", path, strerror(errno));
-    if (n == room || memchr(text, '\0', n))
-        return cli_fail_with("", "'%s' is too large or no text", path);
-    text[n] = '\0';
+    code = cli_read_text(path, text, sizeof e->text - e->text_len, &n);
+    if (code != CLI_DONE)
+        return code;
     e->text_len += n + 1;
     e->options.symbolics = text;
     return CLI_DONE;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { DEFINITIONS_SIZE = 1 << 20 };
+
 /* ---- built-in models ---- */
 
 static void zoo_describe(cli_model *model, const cq_zoo_model *zoo)
@@ -64,7 +66,8 @@ static void zoo_close(cli_model *model)
     cq_module_free(model->handle);
 }
 
-static const cli_front_end zoo_front_end = { zoo_open, zoo_export, zoo_run, zoo_flatten, zoo_close };
+static const cli_front_end zoo_front_end = { zoo_open,    zoo_export, zoo_run,
+                                             zoo_flatten, zoo_close,  NULL };
 
 /* ---- files ---- */
 
@@ -143,7 +146,7 @@ bool cli_model_is_archive(const char *operand)
     return is_zip;
 }
 
-int cli_model_open(cli_model *model, const char *operand)
+static int open_any(cli_model *model, const char *operand)
 {
     FILE *file;
     int   code;
@@ -164,6 +167,29 @@ int cli_model_open(cli_model *model, const char *operand)
         return code;
     model->front_end = &cli_script_front_end;
     return cli_result(model->front_end->open(model, operand));
+}
+
+/* The operators that --define says something of. */
+static int define(cli_model *model, const cli_args *args)
+{
+    static char text[DEFINITIONS_SIZE];
+    const char *path = cli_value(args, "define");
+    size_t      len;
+    int         code;
+
+    if (!path)
+        return CLI_DONE;
+    if (!model->front_end->define)
+        return cli_misuse(args->verb, "--define is for TorchScript");
+    code = cli_read_text(path, text, sizeof text, &len);
+    return code ? code : cli_result(model->front_end->define(model, text, path));
+}
+
+int cli_model_open(cli_model *model, const cli_args *args)
+{
+    int code = open_any(model, args->operands[0]);
+
+    return code ? code : define(model, args);
 }
 
 void cli_model_close(cli_model *model)

@@ -28,6 +28,9 @@ typedef struct cli_front_end {
     cq_status (*flatten)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                          cq_tensor **flat, size_t *n_flat);
     void (*close)(cli_model *model);
+
+    /* Takes definitions of operators, the text of a file; NULL: it has none. */
+    cq_status (*define)(cli_model *model, const char *text, const char *path);
 } cli_front_end;
 
 /* How a TorchScript program is called. */
@@ -49,7 +52,7 @@ struct cli_model {
 };
 
 /* The exit code, after saying what is wrong. Close the model in any case. */
-int  cli_model_open(cli_model *model, const char *operand);
+int  cli_model_open(cli_model *model, const cli_args *args);
 void cli_model_close(cli_model *model);
 
 /* Whether an operand is a built-in model, or a file with an ONNX model. */

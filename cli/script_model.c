@@ -120,5 +120,10 @@ static void script_close(cli_model *model)
     cq_script_free(model->handle);
 }
 
-const cli_front_end cli_script_front_end = { script_open, script_export, script_run,
-                                             script_flatten, script_close };
+static cq_status script_define(cli_model *model, const char *text, const char *path)
+{
+    return cq_script_define(model->handle, text, path);
+}
+
+const cli_front_end cli_script_front_end = { script_open,    script_export, script_run,
+                                             script_flatten, script_close,  script_define };

@@ -18,6 +18,18 @@ CQ_API cq_status cq_script_load(cq_script **out, const char *path);
 CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name);
 CQ_API void      cq_script_free(cq_script *script);
 
+/* What operators compute that calque does not know, such as those of extensions, as TorchScript
+ * functions: mylib::scale is called mylib__scale.
+ *
+ *     cq_script_define(script, "def mylib__scale(x: Tensor, by: float = 1.0) -> Tensor:\n"
+ *                              "    return x * by\n", "scale.py");
+ *
+ * An export shows what the function calls, or, if a symbolic is there for mylib::scale, what that
+ * makes of it. Definitions go before calque's own operators, later ones before earlier ones. Without
+ * one, an unknown operator cannot be run; an export takes its result to be like its first tensor,
+ * with a warning, and its arguments are called x0, x1, …. name is for messages. */
+CQ_API cq_status cq_script_define(cq_script *script, const char *source, const char *name);
+
 /* How many steps (statements, calls, rounds of loops) a call may take, and how many bytes of memory
  * it may hold, before it is refused: a file can come from anywhere. 0 is the default: 100 million
  * steps, 16 GiB. */

@@ -25,8 +25,9 @@ enum {
     CQ_OP_DYNAMIC = 1 << 0, /* result sizes depend on data */
     CQ_OP_RANDOM  = 1 << 1, /* other numbers every time: never folded or merged */
     CQ_OP_HOST    = 1 << 2, /* a result is a number, read off metadata (size, dim, …) */
-    CQ_OP_PARTS   = 1 << 3  /* composed of views: a graph always shows its parts, because a
+    CQ_OP_PARTS   = 1 << 3, /* composed of views: a graph always shows its parts, because a
                              * change of the result must reach the argument */
+    CQ_OP_GUESSED = 1 << 4  /* of no table: what it returns is a guess */
 };
 
 struct cq_op_def {

@@ -3,6 +3,7 @@
 #include "aten/custom.h"
 #include "export/arith.h"
 #include "export/exporter.h"
+#include "base/warn.h"
 
 #include <stdio.h>
 
@@ -214,6 +215,23 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
     return cq_sym_done(s, cq_sym_op(s, row->op, in, n, CQ_NO_ATTR));
 }
 
+/* PyTorch's ATen node is for its own operators only. */
+static bool can_be_kept(const cq_node *n, cq_operator_export_type mode)
+{
+    return mode == CQ_OPERATORS_ONNX_FALLTHROUGH ||
+           (mode != CQ_OPERATORS_ONNX && strncmp(n->op, "aten::", 6) == 0);
+}
+
+/* Once for each operator that calque does not know and that stays in the model. */
+static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
+{
+    if (!cq_export_is_unknown(n) || cq_map_has(&ex->guessed, n->op))
+        return CQ_OK;
+    cq_warn(n->op, "the operator is not known: what it returns is taken to be one tensor, with the type "
+                   "and sizes of the first tensor that it is given");
+    return cq_map_set(&ex->guessed, n->op, NULL);
+}
+
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
@@ -252,7 +270,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     }
     if (status != CQ_OK && can_take_apart)
         return take_apart(ex, n, to);
-    if (status != CQ_OK && mode != CQ_OPERATORS_ONNX) {
+    if (status != CQ_OK && can_be_kept(n, mode)) {
         s      = (cq_sym){ .ex = ex, .block = to, .node = n, .op = n->def };
         status = keep_operator(&s, mode != CQ_OPERATORS_ONNX_FALLTHROUGH);
     }
@@ -260,6 +278,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, later));
         return CQ_OK; /* go on, to find all of them */
     }
+    CQ_TRY(warn_of_guess(ex, n));
     for (size_t i = 0; i < n->n_outputs && i < s.n_done; i++)
         n->outputs[i]->scratch = s.done[i];
     return CQ_OK;

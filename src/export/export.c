@@ -105,6 +105,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     }
     cq_map_clear(&ex.sizes);
     cq_map_clear(&ex.missing_by_name);
+    cq_map_clear(&ex.guessed);
     cq_ptr_map_clear(&ex.origins);
     cq_vec_clear(&ex.missing);
     cq_vec_clear(&ex.user_rows);

@@ -17,6 +17,7 @@ typedef struct cq_missing {
     const char *path, *class_name, *source; /* of the first one */
     const char *reason;                     /* NULL: no row at all */
     int         first_opset;                /* 0: none */
+    bool        is_unknown;                 /* of no table */
 } cq_missing;
 
 /* A module that became a function: its body, and the values that go in and come out. */
@@ -36,6 +37,7 @@ typedef struct cq_exporter {
     cq_ptr_map        origins; /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;
     cq_map            missing_by_name; /* index + 1 */
+    cq_map            guessed;         /* operators of CQ_OP_GUESSED that were warned of */
     CQ_VEC(cq_symbolic) user_rows; /* the first that fits counts */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
     cq_map function_bodies, function_names;
@@ -61,6 +63,7 @@ const cq_symbolic *cq_symbolic_find(const cq_exporter *ex, const char *full_name
 
 /* user_rows.c: what users registered, and the rules in the options' text, into user_rows. */
 cq_status cq_symbolics_collect(cq_exporter *ex);
+bool      cq_symbolics_has(const cq_export_options *o, const char *op); /* whether there is one for op */
 
 /* text.c: the expression of an .as row. */
 cq_value *cq_sym_text(cq_sym *s, const char *text);
@@ -70,6 +73,14 @@ cq_status cq_export_convert(cq_exporter *ex);
 
 /* The onnx value of an aten value or operand. */
 cq_value *cq_sym_value(cq_sym *s, const cq_value *v);
+
+/* An operator of no table, whose results are guessed. */
+static inline bool cq_export_is_unknown(const cq_node *n)
+{
+    const cq_op *op = n->def;
+
+    return op && (op->def->flags & CQ_OP_GUESSED);
+}
 
 /* report.c */
 cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,

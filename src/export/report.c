@@ -20,7 +20,8 @@ cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *
                              .class_name  = n->origin ? n->origin->class_name : NULL,
                              .source      = cq_ir_text(ex->graph, cq_place_text(n->place, place)),
                              .reason      = text_or(ex->graph, reason),
-                             .first_opset = first_opset };
+                             .first_opset = first_opset,
+                             .is_unknown  = cq_export_is_unknown(n) };
 
         CQ_TRY(cq_vec_push(&ex->missing, fresh));
         at = ex->missing.n;
@@ -48,15 +49,20 @@ cq_status cq_export_report_missing(const cq_exporter *ex)
 {
     cq_str    s      = { 0 };
     int       newest = 0;
+    bool      unknown = false;
     cq_status status;
 
     for (size_t i = 0; i < ex->missing.n; i++) {
         describe(&s, &ex->missing.items[i]);
         if (ex->missing.items[i].first_opset > newest)
             newest = ex->missing.items[i].first_opset;
+        unknown |= ex->missing.items[i].is_unknown;
     }
     status = cq_fail(CQ_E_UNSUPPORTED, NULL,
-                     newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
+                     unknown ? "say what they compute, in TorchScript (--define), write a rule "
+                               "(--symbolics), or keep them with --operator-export-type "
+                               "onnx_fallthrough"
+                     : newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
                               "with --operator-export-type onnx_aten_fallback"
                             : "write a rule for them (--symbolics), or keep them with "
                               "--operator-export-type onnx_aten_fallback",

@@ -13,6 +13,11 @@ static cq_status axes_of(void *user, cq_graph *g, const char *name, const cq_ten
     return cq_export_input_axes(g, user, name, t, axes);
 }
 
+static bool has_rule(void *user, const char *op)
+{
+    return cq_symbolics_has(user, op);
+}
+
 static cq_status set_mode(cq_script *script, const cq_export_options *o, cq_script_modes **saved)
 {
     if (o->training == CQ_TRAINING_PRESERVE)
@@ -42,7 +47,7 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
                                   const cq_export_options *options)
 {
     cq_export_options o;
-    cq_script_inputs  inputs = { .name = name_of, .axes = axes_of, .user = &o };
+    cq_script_inputs  inputs = { .name = name_of, .axes = axes_of, .has_rule = has_rule, .user = &o };
     cq_script_modes  *modes = NULL;
     cq_graph         *graph = NULL;
     cq_status         status;

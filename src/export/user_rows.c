@@ -180,6 +180,29 @@ static cq_status collect_text(cq_exporter *ex, const char *text)
     return status;
 }
 
+/* Whether a rule's name, the first len bytes of it, is op's, or that of all its overloads. */
+static bool names_op(const char *name, size_t len, const char *op)
+{
+    return strncmp(name, op, len) == 0 && (!op[len] || op[len] == '.');
+}
+
+bool cq_symbolics_has(const cq_export_options *o, const char *op)
+{
+    bool found = false;
+
+    for (const char *at = o->symbolics; at && *at && !found; at += strspn(at, "\n")) {
+        size_t len = strcspn(at, " \t\n");
+
+        found = len && names_op(at, len, op);
+        at += strcspn(at, "\n");
+    }
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < registered.n && !found; i++)
+        found = names_op(registered.items[i].name, strlen(registered.items[i].name), op);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 cq_status cq_symbolics_collect(cq_exporter *ex)
 {
     if (ex->options.symbolics)

@@ -316,6 +316,7 @@ typedef struct cq_unit {
     cq_arena      *arena;
     cq_intern     *names;  /* borrowed; lives longer than the unit */
     cq_source      source; /* file and text are copies in the arena */
+    const char    *qualifier; /* of its names in the program, "__torch__.net"; "" for none */
     cq_ast_class **classes;
     size_t         n_classes;
     cq_ast_def   **defs;

@@ -75,6 +75,7 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     cq_val     *v     = cq_frame_find(ev->frame, name);
     bool        found = false;
     cq_thing   *undefined;
+    cq_unit    *unit = ev->frame ? ev->frame->unit : ev->program->main;
 
     if (v) {
         undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
@@ -85,16 +86,16 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         *out = *v;
         return CQ_OK;
     }
-    if (ev->program->main) {
-        cq_ast_def   *def = cq_unit_def(ev->program->main, name);
-        cq_ast_class *cls = cq_unit_class(ev->program->main, name);
+    if (unit) {
+        char full[512];
 
-        if (def || cls) {
-            CQ_TRY(cq_program_find(ev->program, name, out));
+        if (cq_unit_def(unit, name) || cq_unit_class(unit, name)) {
+            snprintf(full, sizeof full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier, name);
+            CQ_TRY(cq_program_find(ev->program, full, out));
             cq_ctx_own(ev->cx, *out);
             return ev->cx->status;
         }
-        CQ_TRY(look_up_import(ev, ev->program->main, name, out, &found));
+        CQ_TRY(look_up_import(ev, unit, name, out, &found));
         if (found)
             return CQ_OK;
     }

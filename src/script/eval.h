@@ -108,6 +108,7 @@ struct cq_program {
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
     cq_val constants; /* the tuple CONSTANTS refers to */
     int    version;   /* of the archive, which decides about old operators; newest otherwise */
+    size_t n_definitions; /* sources that say what operators compute (foreign.c) */
     uint64_t max_steps; /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
     int64_t  max_bytes;
 };
@@ -115,6 +116,10 @@ struct cq_program {
 cq_status cq_program_new(cq_program **out);
 void      cq_program_free(cq_program *p);
 cq_status cq_program_add_source(cq_program *p, const char *file, const char *text, size_t len);
+
+/* Definitions of operators. They are in units of their own, CQ_DEFINITIONS and a number. */
+#define CQ_DEFINITIONS "defined"
+cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len);
 
 /* What a dotted name of an archive means: a class, a function or a namespace. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
@@ -171,6 +176,10 @@ struct cq_eval {
     unsigned    depth, journaling; /* > 0: changes are written down */
     uint64_t    steps;
     CQ_VEC(cq_change) journal;
+    bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
+    void       *has_rule_of;
+    const char *guess; /* the first operator whose results were guessed */
+    cq_place    guess_place;
 };
 
 /* Calls a function, method or class of the program, or a builtin. Results are the context's. */

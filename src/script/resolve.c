@@ -1,10 +1,9 @@
 /* Finding the overload of an operator for the arguments of a call, as PyTorch does: overloads
  * in the order of its registry, first without and then with implicit conversions. */
 #include "script/builtin.h"
+#include "script/foreign.h"
 
 #include <stdio.h>
-
-enum { MAX_SCHEMA_ARGS = 64 };
 
 /* ---- does a value fit an argument ---- */
 
@@ -57,14 +56,8 @@ static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
 
 /* ---- matching a whole call ---- */
 
-typedef struct call_args {
-    const cq_val      *args, *kw;
-    const char *const *names;
-    size_t             n, n_kw;
-} call_args;
-
 /* torch.zeros(2, 3): trailing ints stand for a list of them. */
-static bool takes_rest(const cq_schema_arg *a, const call_args *c, size_t from)
+static bool takes_rest(const cq_schema_arg *a, const cq_call_args *c, size_t from)
 {
     if (a->type.base != CQ_SCHEMA_INT || a->type.list_depth != 1 || a->keyword_only)
         return false;
@@ -74,7 +67,7 @@ static bool takes_rest(const cq_schema_arg *a, const call_args *c, size_t from)
     return c->n > from;
 }
 
-static const cq_val *by_name(const call_args *c, const char *name, size_t *used)
+static const cq_val *by_name(const cq_call_args *c, const char *name, size_t *used)
 {
     for (size_t i = 0; i < c->n_kw; i++)
         if (strcmp(c->names[i], name) == 0 ||
@@ -85,7 +78,7 @@ static const cq_val *by_name(const call_args *c, const char *name, size_t *used)
     return NULL;
 }
 
-static bool match(cq_eval *ev, const cq_schema *s, const call_args *c, bool convert, cq_val *out)
+static bool match(cq_eval *ev, const cq_schema *s, const cq_call_args *c, bool convert, cq_val *out)
 {
     size_t next = 0, used = 0;
 
@@ -219,7 +212,7 @@ static void set_size(cq_eval *ev, const cq_val *args, cq_val result, cq_int i)
 
 /* ---- the call ---- */
 
-static cq_status describe_call(const call_args *c, const char *name)
+static cq_status describe_call(const cq_call_args *c, const char *name)
 {
     char   text[512];
     size_t at = 0;
@@ -298,11 +291,11 @@ static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
 }
 
 /* A call with out=: the operator without it, then the result is put there. */
-static cq_status call_with_out(cq_eval *ev, const char *name, const call_args *c, size_t at,
+static cq_status call_with_out(cq_eval *ev, const char *name, const cq_call_args *c, size_t at,
                                cq_val *out)
 {
-    const char *names[MAX_SCHEMA_ARGS];
-    cq_val      kw[MAX_SCHEMA_ARGS];
+    const char *names[CQ_EVAL_MAX_OPERANDS];
+    cq_val      kw[CQ_EVAL_MAX_OPERANDS];
     size_t      n = 0;
 
     for (size_t i = 0; i < c->n_kw; i++)
@@ -335,8 +328,8 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
 {
-    call_args    c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
-    cq_val       filled[MAX_SCHEMA_ARGS];
+    cq_call_args    c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
+    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
     char         plain[256], full[512];
     const char  *overload = strchr(name, '.');
     const cq_op *first;
@@ -345,7 +338,12 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 
     *out = CQ_NONE;
     args = c.args;
-    for (size_t i = 0; i < n_kw && n_kw < MAX_SCHEMA_ARGS; i++)
+    if (ev->program->n_definitions) {
+        CQ_TRY(cq_eval_defined(ev, name, &c, out, &done));
+        if (done)
+            return CQ_OK;
+    }
+    for (size_t i = 0; i < n_kw && n_kw < CQ_EVAL_MAX_OPERANDS; i++)
         if (strcmp(names[i], "out") == 0 && kw[i].kind == CQ_VAL_TENSOR)
             return call_with_out(ev, name, &c, i, out);
     if (overload && cq_op_find(name)) { /* an overload named outright */
@@ -365,9 +363,7 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
         first          = cq_op_overloads(plain);
     }
     if (!first)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                       "calque has no rule for this operator yet; rewrite the model without it",
-                       "the operator %s is not known", name);
+        return cq_eval_undefined(ev, name, &c, out);
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1 && !in_place && n_args == 2 && !n_kw && args[0].kind != CQ_VAL_TENSOR &&
             args[1].kind == CQ_VAL_TENSOR) {

@@ -1,6 +1,7 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
 #include "script/builtin.h"
+#include "script/foreign.h"
 #include "script/sequence.h"
 
 #include <stdio.h>
@@ -20,6 +21,12 @@ CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const ch
         *out = NULL;
     }
     return status;
+}
+
+CQ_API cq_status cq_script_define(cq_script *s, const char *source, const char *name)
+{
+    return cq_program_add_definitions(s->program, name ? name : "<definitions>", source,
+                                      strlen(source));
 }
 
 CQ_API void cq_script_free(cq_script *s)
@@ -503,7 +510,10 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
 cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, const cq_args *args,
                             uint32_t flags, const cq_script_inputs *inputs)
 {
-    cq_eval ev = { .program = s->program, .tracing = (flags & CQ_SCRIPT_TRACE) != 0 };
+    cq_eval ev = { .program     = s->program,
+                   .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
+                   .has_rule    = inputs->has_rule,
+                   .has_rule_of = inputs->user };
     cq_alloc_budget outer   = begin(s);
     cq_marking      marking = { 0 };
     cq_status       status;
@@ -520,6 +530,7 @@ cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, co
     if (status == CQ_OK)
         status = cq_marking_check(&marking);
     cq_capture_stop(ev.capture, ev.cx);
+    status = cq_eval_blame_guess(&ev, status);
     if (status == CQ_OK)
         *out = cq_capture_take(ev.capture);
 done:

@@ -30,6 +30,7 @@ typedef struct cq_script_inputs {
     const char *(*name)(void *user, size_t i, char *buffer, size_t size);
     cq_status (*axes)(void *user, cq_graph *g, const char *name, const cq_tensor *t,
                       const char **axes);
+    bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
     void *user;
     const cq_module_mark *marks; /* annotations, anchors and outputs by path */
     size_t                n_marks;

@@ -239,12 +239,24 @@ static cq_status add_unit(cq_program *p, const char *qualifier, const char *file
         cq_unit_free(*out);
         return CQ_E_NO_MEMORY;
     }
+    (*out)->qualifier = cq_name(p, qualifier);
     return cq_map_set(&p->units, qualifier, *out);
 }
 
 cq_status cq_program_add_source(cq_program *p, const char *file, const char *text, size_t len)
 {
     return add_unit(p, "", file, text, len, &p->main);
+}
+
+cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len)
+{
+    char     qualifier[32];
+    cq_unit *unit;
+
+    snprintf(qualifier, sizeof qualifier, CQ_DEFINITIONS "%zu", p->n_definitions);
+    CQ_TRY(add_unit(p, qualifier, file, text, len, &unit));
+    p->n_definitions++;
+    return CQ_OK;
 }
 
 /* The unit of a qualifier; *out is NULL if there is no such code. */

@@ -88,6 +88,10 @@ typedef void (*cq_session_hook)(void *user, const char *node, const char *op_typ
  * that never ends is told so after a minute or so. */
 #define CQ_SESSION_MAX_STEPS UINT64_C(50000000)
 
+/* Of the memory that was available when the session was prepared, the tensors of a run may take so
+ * much unless its options say otherwise: a model from nowhere is refused before it takes all. */
+#define CQ_SESSION_MEMORY_PERCENT 80
+
 typedef struct cq_session_options {
     size_t             struct_size; /* set by cq_session_options_init, never by hand */
     uint32_t           flags;       /* CQ_SESSION_*; default 0 */
@@ -95,7 +99,9 @@ typedef struct cq_session_options {
     const char *const *fetch;       /* names of inner values, which become outputs after the */
     size_t             n_fetch;     /* model's own */
     uint64_t           max_memory;  /* bytes of tensors that a run may hold; nodes may need as
-                                     * much again beside them; default 0: no limit */
+                                     * much again beside them. 0: CQ_SESSION_MEMORY_PERCENT, beside
+                                     * which nodes may need half of what is left; UINT64_MAX: no
+                                     * limit */
     uint64_t           max_steps;   /* nodes that a run may execute; 0: CQ_SESSION_MAX_STEPS, */
                                     /* UINT64_MAX: no limit */
     cq_session_hook    hook;        /* NULL: none */

@@ -29,6 +29,10 @@ typedef struct cq_alloc_budget {
 
 cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget budget);
 
+/* Bytes that this process could take now without others, or itself, being driven out of memory: what
+ * the system calls available, or what its control group leaves if that is less. */
+uint64_t cq_alloc_available(void);
+
 /* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns how
  * many were left until then; 0 if it has come to that. */
 long cq_alloc_fail_at(long n);

@@ -244,7 +244,9 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
 
     *out = NULL;
     if (w->limit && (size > w->limit || w->used > w->limit - size))
-        return cq_fail(CQ_E_NO_MEMORY, NULL, "max_memory of the session's options sets the limit",
+        return cq_fail(CQ_E_NO_MEMORY, NULL,
+                       "max_memory of the session's options sets the limit; it is a part of what is "
+                       "available if they do not",
                        "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64
                        " bytes are in use",
                        size, w->used, w->limit);
@@ -438,7 +440,10 @@ cq_status cq_rt_workspace_tensor(cq_tensor **out, cq_rt_workspace *w, cq_dtype d
             return cq_fail(CQ_E_INVALID, NULL, NULL,
                            "size %" PRId64 " of dimension %zu is negative", sizes[i], i);
         if (__builtin_mul_overflow(size, sizes[i] ? sizes[i] : 1, &size))
-            return cq_no_memory();
+            return cq_fail(CQ_E_NO_MEMORY, NULL, NULL,
+                           "a tensor of %zu dimensions from %" PRId64
+                           " on has more bytes than can be counted",
+                           rank - i, sizes[i]);
     }
     for (size_t i = 0; i < rank; i++)
         if (sizes[i] == 0)

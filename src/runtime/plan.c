@@ -407,6 +407,8 @@ static cq_status add_initializers(cq_rt_scope *scope, const cq_onnx_graph *g)
         cq_val                       v;
         cq_status                    status = cq_onnx_sparse_to_value(&v, m, sparse);
 
+        if (status == CQ_E_NO_MEMORY && sparse->values && sparse->values->name)
+            status = cq_error_add_where(status, "initializer %s", sparse->values->name);
         CQ_TRY(add_initializer(scope, sparse->values ? sparse->values->name : NULL, status, v));
     }
     return CQ_OK;

@@ -104,6 +104,9 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
         cq_val_release(out[i]);
         out[i] = CQ_NONE;
     }
+    if (status == CQ_E_NO_MEMORY && step->n_out && *step->node->output.items[0])
+        return cq_error_add_where(status, "node %s (%s), value %s", cq_rt_step_name(step),
+                                  cq_rt_step_op(step), step->node->output.items[0]);
     return cq_error_add_where(status, "node %s (%s)", cq_rt_step_name(step), cq_rt_step_op(step));
 }
 

@@ -17,7 +17,8 @@ struct cq_session {
     cq_map               inputs; /* name to index + 1 */
     const char         **output_names;
     atomic_uint_fast64_t n_runs;
-
+    uint64_t             max_tensors; /* bytes; 0: no limit */
+    int64_t              max_heap;    /* with everything beside them */
     cq_rt_pool           pool;
 };
 
@@ -48,6 +49,27 @@ static cq_status read_options(cq_session_options *to, const cq_session_options *
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "the device is CPU", "there is no device %s",
                        to->device ? to->device : "without a name");
     return CQ_OK;
+}
+
+/* What the tensors of a run may take, and what a run may allocate in all: there are also what
+ * kernels need beside tensors, and housekeeping. */
+static void set_limits(cq_session *s)
+{
+    enum { HOUSEKEEPING = 1 << 20 };
+    uint64_t available, given = s->options.max_memory;
+
+    if (given && given >= INT64_MAX / 4)
+        return;
+    if (given) {
+        s->max_tensors = given;
+        s->max_heap    = 2 * (int64_t)given + HOUSEKEEPING;
+        return;
+    }
+    available = cq_alloc_available();
+    if (available >= INT64_MAX / 4) /* nobody knows */
+        return;
+    s->max_tensors = available / 100 * CQ_SESSION_MEMORY_PERCENT;
+    s->max_heap    = (int64_t)(s->max_tensors + (available - s->max_tensors) / 2 + HOUSEKEEPING);
 }
 
 static cq_status name_inputs(cq_session *s)
@@ -108,9 +130,16 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     s->model = model;
     s->owned = owned;
     status = read_options(&s->options, options);
-    cq_rt_pool_init(&s->pool, s->options.max_memory);
-    if (status == CQ_OK)
+    set_limits(s);
+    cq_rt_pool_init(&s->pool, s->max_tensors);
+    if (status == CQ_OK && !s->options.max_memory && s->max_heap) { /* that limit is for runs */
+        cq_alloc_budget before = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->max_heap });
+
         status = prepare(s);
+        cq_alloc_set_budget(before);
+    } else if (status == CQ_OK) {
+        status = prepare(s);
+    }
     s->options.fetch = NULL; /* it was the caller's */
     if (status != CQ_OK) {
         cq_session_free(s);
@@ -301,15 +330,6 @@ static cq_status tidy(cq_val *v)
     return CQ_OK;
 }
 
-/* What a run may allocate in all: as much again as its tensors for what kernels need beside them,
- * and something for housekeeping. */
-static cq_alloc_budget budget_of(uint64_t max_memory)
-{
-    enum { HOUSEKEEPING = 1 << 20 };
-
-    return (cq_alloc_budget){ .limit = 2 * (int64_t)max_memory + HOUSEKEEPING };
-}
-
 /* inputs has a value for each of the plan's. */
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
@@ -320,7 +340,6 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
                         .hook       = s->options.hook,
                         .hook_user  = s->options.hook_user };
     cq_alloc_budget before = { 0 };
-    bool            has_limit = s->options.max_memory && s->options.max_memory < INT64_MAX / 4;
     cq_rt_lease     lease;
     cq_status       status;
 
@@ -328,8 +347,8 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
-    if (has_limit)
-        before = cq_alloc_set_budget(budget_of(s->options.max_memory));
+    if (s->max_heap)
+        before = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->max_heap });
     status        = cq_rt_pool_take(&lease, &s->pool, inputs, s->plan->n_inputs);
     run.workspace = lease.workspace;
     if (status == CQ_OK)
@@ -338,7 +357,7 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
         status = tidy(&outputs[i]);
     if (run.workspace)
         cq_rt_pool_give_back(&s->pool, &lease, status == CQ_OK);
-    if (has_limit)
+    if (s->max_heap)
         cq_alloc_set_budget(before);
     return status;
 }

@@ -166,10 +166,86 @@ TEST(session, the_memory_of_a_run_has_a_limit)
     options.max_memory = 4;
     CHECK_OK(cq_session_prepare(&s, m, &options));
     CHECK_STATUS(CQ_E_NO_MEMORY, cq_session_run_tensors(s, &x, 1, &y, 1));
-    CHECK_STR("node sum (Add)", cq_last_error()->where);
+    CHECK_STR("node sum (Add), value s", cq_last_error()->where);
+    cq_session_free(s);
+    options.max_memory = 16; /* one tensor over the other */
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    CHECK_OK(cq_session_run_tensors(s, &x, 1, &y, 1));
+    cq_tensor_release(y);
     cq_tensor_release(x);
     cq_session_free(s);
     cq_onnx_model_free(m);
+}
+
+static cq_onnx_model *parsed(const char *text)
+{
+    cq_onnx_model *m;
+
+    CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "test"));
+    return m;
+}
+
+/* Without a limit of its own a run has one of what there is. */
+TEST(session, more_memory_than_there_is_is_refused_by_name)
+{
+    cq_onnx_model *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                              "g (float[2] x) => (float[N] y) {\n"
+                              "  s = Constant <value = int64[2] {1099511627776, 64}> ()\n"
+                              "  y = ConstantOfShape(s)\n"
+                              "}\n");
+    cq_tensor     *x = vector(1, 1), *y;
+    cq_session    *s;
+
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    CHECK_STATUS(CQ_E_NO_MEMORY, cq_session_run_tensors(s, &x, 1, &y, 1));
+    CHECK_STR("node y (ConstantOfShape), value y", cq_last_error()->where);
+    CHECK(strstr(cq_last_error()->message, "a tensor of 281474976710656 bytes is needed") != NULL);
+    cq_tensor_release(x);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+/* y is x, doubled n times: a tensor of 8 << n bytes at the end. */
+static cq_status double_often(int64_t n, uint64_t max_memory, uint64_t *peak)
+{
+    cq_onnx_model     *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                                  "g (int64 n, float[2] x) => (float[N] y) {\n"
+                                  "  y = Loop <body = b (int64 i, bool c, float[N] a) => "
+                                  "(bool d, float[M] e) {\n"
+                                  "    d = Identity(c)\n"
+                                  "    e = Concat <axis = 0> (a, a)\n"
+                                  "  }> (n, , x)\n"
+                                  "}\n");
+    cq_tensor         *in[2] = { NULL, vector(1, 1) }, *y = NULL;
+    cq_session_options options;
+    cq_session        *s;
+    cq_status          status;
+
+    CHECK_OK(cq_tensor_new(&in[0], CQ_DTYPE_I64, 0, NULL, &n));
+    cq_session_options_init(&options);
+    options.max_memory = max_memory;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    status = cq_session_run_tensors(s, in, 2, &y, 1);
+    *peak  = cq_session_peak_memory(s);
+    cq_tensor_release(in[0]);
+    cq_tensor_release(in[1]);
+    cq_tensor_release(y);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+    return status;
+}
+
+TEST(session, a_loop_that_doubles_ends_at_the_limit)
+{
+    uint64_t needs, peak;
+
+    CHECK_OK(double_often(14, UINT64_MAX, &needs));
+    CHECK(needs >= (8 << 14) + (8 << 13) && needs < (8 << 14) + (8 << 13) + 64); /* the last two */
+    CHECK_OK(double_often(14, needs, &peak));
+    CHECK_STATUS(CQ_E_NO_MEMORY, double_often(14, needs - 1, &peak));
+    CHECK_STR("node e (Concat), value e", cq_last_error()->where);
+    CHECK_STATUS(CQ_E_NO_MEMORY, double_often(INT64_MAX, 1 << 20, &peak));
+    CHECK(peak <= 1 << 20);
 }
 
 TEST(session, a_nan_is_traced_to_its_node)
@@ -297,6 +373,8 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values)
           TEST_OF(session, a_missing_operator_is_named),
           TEST_OF(session, recursive_functions_are_refused),
           TEST_OF(session, the_memory_of_a_run_has_a_limit),
+          TEST_OF(session, more_memory_than_there_is_is_refused_by_name),
+          TEST_OF(session, a_loop_that_doubles_ends_at_the_limit),
           TEST_OF(session, a_nan_is_traced_to_its_node), TEST_OF(session, threads_share_it),
           TEST_OF(session, survives_every_failed_allocation), TEST_OF(session, a_node_may_use_an_input_twice),
           TEST_OF(session, the_steps_of_a_run_have_a_limit), TEST_OF(session, knows_its_devices))

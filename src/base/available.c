@@ -1,0 +1,47 @@
+/* How much memory there is to be had. Linux says what it could free without swapping, and a container
+ * has a limit of its own that the system's word does not know; elsewhere it is all that is
+ * installed. */
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The number behind a word of a file, or at its beginning if that is "". */
+static bool read_number(uint64_t *out, const char *path, const char *word)
+{
+    FILE *file = fopen(path, "r");
+    char  line[256];
+    bool  found = false;
+
+    if (!file)
+        return false;
+    while (!found && fgets(line, sizeof line, file))
+        found = !strncmp(line, word, strlen(word)) &&
+                sscanf(line + strlen(word), "%" SCNu64, out) == 1;
+    fclose(file);
+    return found;
+}
+
+uint64_t cq_alloc_available(void)
+{
+    static const char group[] = "/sys/fs/cgroup/memory";
+    long              pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t          bytes = UINT64_MAX, kilobytes, limit, used;
+    char              path[64];
+
+    if (pages > 0 && page > 0)
+        bytes = (uint64_t)pages * (uint64_t)page;
+    if (read_number(&kilobytes, "/proc/meminfo", "MemAvailable:"))
+        bytes = kilobytes * 1024;
+    snprintf(path, sizeof path, "%s.max", group);
+    if (!read_number(&limit, path, ""))
+        return bytes; /* "max", or there are no groups */
+    snprintf(path, sizeof path, "%s.current", group);
+    if (!read_number(&used, path, ""))
+        used = 0;
+    limit = limit > used ? limit - used : 0;
+    return limit < bytes ? limit : bytes;
+}

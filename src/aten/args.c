@@ -65,15 +65,32 @@ cq_int cq_arg_int(const cq_opcall *c, const char *name)
     }
 }
 
+/* What was baked in is a plain number from here on: so the graph shows it, and exports it. */
 int64_t cq_arg_i64(const cq_opcall *c, const char *name)
 {
-    return cq_size_baked(c, cq_arg_int(c, name), name);
+    cq_int i  = cq_arg_int(c, name);
+    int    at = cq_schema_find(c->op->schema, name);
+
+    if (!i.expr)
+        return i.value;
+    c->args[at] = cq_val_of_i64(i.value);
+    return cq_size_baked(c, i, name);
+}
+
+/* A composition that looks at a number has made up its mind by it. */
+static void decided_by(const cq_opcall *c, const char *name, const cq_val *v)
+{
+    if (c->op->def->compose && c->cx->listener && v->kind == CQ_VAL_FLOAT && v->u.f.origin)
+        c->cx->listener->baked(c->cx->listener_self, c->cx, name, cq_i((int64_t)v->u.f.value));
+    else if (c->op->def->compose && v->kind == CQ_VAL_INT)
+        cq_size_baked(c, v->u.i, name);
 }
 
 double cq_arg_f64(const cq_opcall *c, const char *name)
 {
     const cq_val *v = find(c, name);
 
+    decided_by(c, name, v);
     switch (v->kind) {
     case CQ_VAL_INT: return (double)v->u.i.value;
     case CQ_VAL_BOOL: return v->u.b.value;

@@ -90,7 +90,8 @@ static cq_status copy_shape(cq_opcall *c)
 
     CQ_TRY(cq_broadcast(c, &rank, sizes, self->rank, self->sizes, src->rank, src->sizes));
     for (size_t i = 0; i < rank; i++)
-        if (rank > self->rank || sizes[i].value != self->sizes[i].value)
+        if (rank > self->rank || (sizes[i].value != self->sizes[i].value &&
+                                  !(c->cx->untaken && sizes[i].expr)))
             return cq_call_fail(c, CQ_E_ARGUMENT, "src does not fit into self");
     return cq_shape_of_self(c);
 }
@@ -231,6 +232,17 @@ static cq_status logspace(cq_opcall *c)
 
     t = CQ_OP(c->cx, "aten::pow.Scalar", F(cq_arg_f64(c, "base")), T(t));
     cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(t), DTYPE(dtype)));
+    return c->cx->status;
+}
+
+static cq_status dim_arange(cq_opcall *c)
+{
+    const cq_tensor *like = c->args[0].u.tensor;
+    int              dim  = cq_arg_dim(c, "dim", like->rank);
+
+    CQ_TRY(c->cx->status);
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::arange", N(like->rank ? like->sizes[dim] : cq_i(1))));
     return c->cx->status;
 }
 
@@ -465,6 +477,10 @@ const cq_op_def cq_ops_creation[] = {
       .about  = "so many numbers in equal steps",
       .shape  = linspace_shape,
       .run    = linspace_run },
+    { .schema  = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
+      .about   = "0, 1, … up to a size of a tensor",
+      .compose = dim_arange,
+      .flags   = CQ_OP_PARTS },
     { .schema = "aten::logspace(Scalar start, Scalar end, int steps, float base=10., " OPTIONS
                 ") -> Tensor",
       .about   = "powers of base in equal steps of the exponent",

@@ -64,6 +64,7 @@ struct cq_ctx {
     bool               fake;    /* operators compute no data */
     bool               exporting;
     bool               no_grad; /* a tape notes nothing */
+    bool               untaken; /* in a branch that the example does not come to */
     bool               in_grid; /* inside of an operator on quantized tensors */
     unsigned           depth;   /* of composed operators */
     uint64_t           seed;

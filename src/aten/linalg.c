@@ -133,43 +133,51 @@ static cq_status add_product_run(cq_opcall *c)
                            c->args[2].u.tensor, cq_arg_f64(c, "beta"), cq_arg_f64(c, "alpha"));
 }
 
-/* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. */
+/* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. One that only
+ * the run knows is a tensor. */
 static cq_val factor_in(cq_opcall *c, const char *name, cq_dtype dtype)
 {
-    double number = cq_arg_f64(c, name);
+    cq_val v = cq_arg_val(c, name);
+    double number;
 
-    if (cq_dtype_is_float(dtype) || cq_dtype_is_complex(dtype))
-        return cq_arg_val(c, name);
+    if (v.kind == CQ_VAL_TENSOR || cq_dtype_is_float(dtype) || cq_dtype_is_complex(dtype))
+        return v;
+    number = cq_arg_f64(c, name);
     if (dtype == CQ_DTYPE_BOOL)
         return I(number != 0);
-    return cq_arg_val(c, name).kind == CQ_VAL_FLOAT ? I((int64_t)number) : cq_arg_val(c, name);
+    return v.kind == CQ_VAL_FLOAT ? I((int64_t)number) : v;
 }
 
-static bool is_number(cq_val v, int64_t number)
+/* Whether a factor is this number in every run. */
+static bool is_always(cq_val v, int64_t number)
 {
-    return v.kind == CQ_VAL_INT ? v.u.i.value == number : v.u.f.value == (double)number;
+    return v.kind == CQ_VAL_INT     ? cq_int_is(v.u.i, number)
+           : v.kind == CQ_VAL_FLOAT ? !v.u.f.origin && v.u.f.value == (double)number
+           : v.kind == CQ_VAL_BOOL  ? !v.u.b.origin && v.u.b.value == number
+                                    : false;
+}
+
+/* x times a factor, which is a tensor if only the run knows it. */
+static cq_tensor *times(cq_ctx *cx, cq_tensor *x, cq_val factor)
+{
+    if (is_always(factor, 1))
+        return x;
+    return CQ_OP(cx, factor.kind == CQ_VAL_TENSOR ? "aten::mul.Tensor" : "aten::mul.Scalar", T(x),
+                 factor);
 }
 
 /* beta * self + alpha * product. With beta 0 self is not looked at: its NaNs do not count. */
 static cq_status add_scaled(cq_opcall *c, cq_tensor *product)
 {
     cq_ctx *cx = c->cx;
-    cq_val  beta, alpha;
+    cq_val  beta;
 
     CQ_TRY(cx->status);
-    beta  = factor_in(c, "beta", product->dtype);
-    alpha = factor_in(c, "alpha", product->dtype);
-
-    if (is_number(beta, 0)) {
-        if (!is_number(alpha, 1))
-            product = CQ_OP(cx, "aten::mul.Scalar", T(product), alpha);
-    } else {
-        cq_tensor *self = cq_arg_tensor(c, "self");
-
-        if (!is_number(beta, 1))
-            self = CQ_OP(cx, "aten::mul.Scalar", T(self), beta);
-        product = CQ_OP(cx, "aten::add.Tensor", T(self), T(product), alpha);
-    }
+    beta    = factor_in(c, "beta", product->dtype);
+    product = times(cx, product, factor_in(c, "alpha", product->dtype));
+    if (!is_always(beta, 0))
+        product = CQ_OP(cx, "aten::add.Tensor", T(times(cx, cq_arg_tensor(c, "self"), beta)),
+                        T(product));
     cq_result_set_tensor(c, 0, product);
     return cx->status;
 }

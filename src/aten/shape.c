@@ -27,10 +27,14 @@ cq_int cq_unknown_size(const cq_opcall *c, int64_t example)
 }
 
 /* Two sizes that meet. A symbolic size is taken not to be 1 by chance: on the example it
- * is compared by its value, and when two symbols meet they must mean the same. */
-static bool meet(cq_int *out, cq_int a, cq_int b)
+ * is compared by its value, and when two symbols meet they must mean the same. Where the example
+ * does not come, its values say nothing: a size that is no symbol, or has elements, counts. */
+static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
 {
-    if (cq_int_is(a, 1)) {
+    if (c->cx->untaken && a.value != b.value && (a.expr || b.expr) && !cq_int_is(a, 1) &&
+        !cq_int_is(b, 1)) {
+        *out = !a.expr ? a : !b.expr || b.value > a.value ? b : a;
+    } else if (cq_int_is(a, 1)) {
         *out = b;
     } else if (cq_int_is(b, 1)) {
         *out = a;
@@ -55,7 +59,7 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
         cq_int x = i < n - rank_a ? cq_i(1) : a[i - (n - rank_a)];
         cq_int y = i < n - rank_b ? cq_i(1) : b[i - (n - rank_b)];
 
-        if (!meet(&out[i], x, y))
+        if (!meet(c, &out[i], x, y))
             return cq_call_fail(c, CQ_E_TYPE,
                                 "sizes %lld and %lld of dimension %zu do not broadcast",
                                 (long long)x.value, (long long)y.value, i);

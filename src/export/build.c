@@ -123,6 +123,13 @@ static bool number_of(const cq_operand *o, double *f)
     }
 }
 
+bool cq_sym_is_known(cq_sym *s, const char *arg)
+{
+    double f;
+
+    return number_of(find(s, arg), &f);
+}
+
 cq_int cq_sym_int(cq_sym *s, const char *arg)
 {
     const cq_operand *o = find(s, arg);

@@ -82,6 +82,9 @@ static inline bool cq_export_is_unknown(const cq_node *n)
     return op && (op->def->flags & CQ_OP_GUESSED);
 }
 
+/* build.c: whether an argument is a number that is the same in every run. */
+bool cq_sym_is_known(cq_sym *s, const char *arg);
+
 /* report.c */
 cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,
                                  int first_opset);

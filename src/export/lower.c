@@ -380,10 +380,11 @@ static cq_status output(lowering *l, const cq_value *v)
         if (strcmp(d->value, v->name) != 0 || v->type.kind != CQ_TYPE_TENSOR || v->type.rank < 0 ||
             v->rank_varies)
             continue;
-        if (axis < 0 || axis >= v->type.rank)
-            return cq_fail(CQ_E_ARGUMENT, v->name, NULL,
-                           "dynamic axis %d is out of range: the output has %d dimensions", d->axis,
-                           v->type.rank);
+        if (axis < 0 || axis >= v->type.rank) {
+            cq_warn(v->name, "dynamic axis %d is out of range: the output has %d dimensions",
+                    d->axis, v->type.rank);
+            continue;
+        }
         nth++;
         if (!v->type.sizes[axis].expr)
             cq_warn(v->name, "axis %d was asked to be dynamic, but the model makes it %lld always",
@@ -397,26 +398,24 @@ static cq_status output(lowering *l, const cq_value *v)
     return CQ_OK;
 }
 
-/* Every dynamic axis must name an input or an output. */
-static cq_status check_axis_names(const cq_exporter *ex)
+/* A dynamic axis of a value that is not there has no effect, which is worth a word. */
+static void check_axis_names(const cq_exporter *ex)
 {
     const cq_block *top = ex->graph->top;
 
     for (size_t i = 0; i < ex->options.n_dynamic_axes; i++) {
         const char *name  = ex->options.dynamic_axes[i].value;
-        bool        known = false;
+        bool        known = i && strcmp(ex->options.dynamic_axes[i - 1].value, name) == 0;
 
         for (size_t k = 0; k < top->params.n; k++)
             known |= strcmp(top->params.items[k]->name, name) == 0;
         for (size_t k = 0; k < top->returns.n; k++)
             known |= strcmp(top->returns.items[k].u.value->name, name) == 0;
         if (!known)
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                           "a dynamic axis is given for \"%s\", which is neither an input nor an "
-                           "output",
-                           name);
+            cq_warn(NULL,
+                    "a dynamic axis is given for \"%s\", which is neither an input nor an output",
+                    name);
     }
-    return CQ_OK;
 }
 
 static int64_t domain_version(const cq_export_options *o, const char *domain)
@@ -459,7 +458,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     cq_status                status;
 
     *out = NULL;
-    CQ_TRY(check_axis_names(ex));
+    check_axis_names(ex);
     CQ_TRY(cq_onnx_model_new(&l.model, o->graph_name ? o->graph_name : "main_graph"));
     cq_ir_count_uses(ex->graph);
     spread_varying_ranks(top);

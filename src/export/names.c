@@ -34,6 +34,7 @@ static const char *unique(namer *n, const char *base)
     return cq_ir_text(n->ex->graph, name);
 }
 
+/* Names that were chosen come first, so that no other value is in their way. */
 static cq_status name_inputs(namer *n)
 {
     const cq_export_options *o = &n->ex->options;
@@ -41,16 +42,16 @@ static cq_status name_inputs(namer *n)
     size_t                   next = 0;
     char                     name[64];
 
-    for (size_t i = 0; i < g->top->params.n; i++) {
+    for (; next < g->top->params.n && next < o->n_input_names; next++) {
+        g->top->params.items[next]->name = cq_ir_text(g, o->input_names[next]);
+        CQ_TRY(claim(n, o->input_names[next], "an input"));
+    }
+    for (size_t i = next; i < g->top->params.n; i++) {
         cq_value *v = g->top->params.items[i];
 
-        if (next < o->n_input_names)
-            v->name = cq_ir_text(g, o->input_names[next++]);
-        if (!v->name) {
-            snprintf(name, sizeof name, "input_%zu", i);
-            v->name = cq_ir_text(g, name);
-        }
-        CQ_TRY(claim(n, v->name, "an input"));
+        snprintf(name, sizeof name, "input_%zu", i);
+        if (!(v->name = unique(n, v->name ? v->name : name)))
+            return CQ_E_NO_MEMORY;
     }
     for (size_t i = 0; i < g->constants.n; i++) {
         cq_value *v = g->constants.items[i];
@@ -85,9 +86,14 @@ static cq_status name_outputs(namer *n)
         cq_value *v = g->top->returns.items[i].u.value;
         char      name[64];
 
+        if (i < o->n_output_names) {
+            v->name = cq_ir_text(g, o->output_names[i]);
+            CQ_TRY(claim(n, v->name, "an output"));
+            continue;
+        }
         snprintf(name, sizeof name, "output_%zu", i);
-        v->name = cq_ir_text(g, i < o->n_output_names ? o->output_names[i] : name);
-        CQ_TRY(claim(n, v->name, "an output"));
+        if (!(v->name = unique(n, name)))
+            return CQ_E_NO_MEMORY;
     }
     for (size_t i = 0; i < n_named; i++) {
         cq_value *v = g->top->returns.items[n_outputs + i].u.value;

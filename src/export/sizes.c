@@ -66,24 +66,43 @@ static cq_value *binary(cq_sym *s, const char *op, cq_value *a, cq_value *b)
     return typed(s, cq_sym_op(s, op, CQ_IN(a, b), CQ_NO_ATTR));
 }
 
-static cq_value *remainder_of(cq_sym *s, cq_value *a, cq_value *b)
+static bool is_of_naturals(const cq_atom *atom)
 {
+    return cq_int_is_natural(atom->a) && cq_int_is_natural(atom->b);
+}
+
+/* Rounded down by way of doubles, which are exact far beyond any size: there is no Mod before
+ * opset 10. */
+static cq_value *floored(cq_sym *s, cq_value *a, cq_value *b)
+{
+    cq_value *v = cq_sym_op(
+        s, "Div", CQ_IN(cq_sym_cast(s, a, CQ_DTYPE_F64), cq_sym_cast(s, b, CQ_DTYPE_F64)),
+        CQ_NO_ATTR);
+
+    v = cq_sym_op(s, "Floor", CQ_IN(v), CQ_NO_ATTR);
+    cq_sym_set_type(s, v, CQ_DTYPE_F64, 0, NULL);
+    return cq_sym_cast(s, v, CQ_DTYPE_I64);
+}
+
+static cq_value *remainder_of(cq_sym *s, const cq_atom *atom, cq_value *a, cq_value *b)
+{
+    cq_value *many;
+
     if (cq_sym_opset(s) >= 10) /* Mod has the sign of the divisor, as Python's */
         return binary(s, "Mod", a, b);
-    return binary(s, "Sub", a, binary(s, "Mul", binary(s, "Div", a, b), b));
+    many = is_of_naturals(atom) ? binary(s, "Div", a, b) : floored(s, a, b);
+    return binary(s, "Sub", a, binary(s, "Mul", many, b));
 }
 
 /* ONNX divides integers toward zero. Sizes are not negative, so that this rounds down; for numbers
  * that may be, what is left over is taken off first. */
 static cq_value *quotient(cq_sym *s, const cq_atom *atom, cq_value *a, cq_value *b)
 {
-    if (cq_int_is_natural(atom->a) && cq_int_is_natural(atom->b))
+    if (is_of_naturals(atom))
         return binary(s, "Div", a, b);
-    if (cq_sym_opset(s) < 10) {
-        cq_sym_no(s, 10, "numbers that may be negative cannot be divided before opset 10");
-        return NULL;
-    }
-    return binary(s, "Div", binary(s, "Sub", a, remainder_of(s, a, b)), b);
+    if (cq_sym_opset(s) < 10)
+        return floored(s, a, b);
+    return binary(s, "Div", binary(s, "Sub", a, remainder_of(s, atom, a, b)), b);
 }
 
 static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
@@ -99,9 +118,7 @@ static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
     switch (atom->kind) {
     case CQ_ATOM_FLOORDIV: v = quotient(s, atom, a, b); break;
     case CQ_ATOM_MOD:
-        if (cq_sym_opset(s) < 10 && !(cq_int_is_natural(atom->a) && cq_int_is_natural(atom->b)))
-            cq_sym_no(s, 10, "numbers that may be negative cannot be divided before opset 10");
-        v = remainder_of(s, a, b);
+        v = remainder_of(s, atom, a, b);
         break;
     case CQ_ATOM_MIN:
     case CQ_ATOM_MAX: /* Min and Max take int64 since opset 12 */

@@ -147,15 +147,22 @@ static cq_status finish(cq_join *j)
 static cq_status explore_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_block *rest,
                                size_t rest_at, cq_value *condition, bool flagged)
 {
-    cq_eval *ev = j->ev;
+    cq_eval  *ev     = j->ev;
+    bool      beside = ev->cx->untaken;
+    cq_status status;
 
     j->node = cq_capture_node(ev->capture, ev->cx, "prim::If", &CQ_OPERAND_OF(condition), 1, 0);
     if (!j->node || !cq_ir_node_block(j->node) || !cq_ir_node_block(j->node))
         return ev->capture->graph->status;
-    CQ_TRY(cq_eval_explore(ev, j->node->blocks[0], &s->u.branch.then, rest, rest_at, flagged,
-                           j->paths[0]));
-    return cq_eval_explore(ev, j->node->blocks[1], &s->u.branch.other, rest, rest_at, flagged,
-                           j->paths[1]);
+    ev->cx->untaken = beside || !j->example;
+    status = cq_eval_explore(ev, j->node->blocks[0], &s->u.branch.then, rest, rest_at, flagged,
+                             j->paths[0]);
+    ev->cx->untaken = beside || j->example;
+    if (status == CQ_OK)
+        status = cq_eval_explore(ev, j->node->blocks[1], &s->u.branch.other, rest, rest_at,
+                                 flagged, j->paths[1]);
+    ev->cx->untaken = beside;
+    return status;
 }
 
 static cq_status both_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_block *rest,

@@ -469,11 +469,12 @@ static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
-static cq_status tensor_type(cq_builtin_call *c, cq_val *out)
+/* Of a device: what it is, without its number. */
+static cq_status type_name(cq_builtin_call *c, cq_val *out)
 {
-    if (!is_tensor(c))
-        return cq_builtin_decline(c);
-    return cq_builtin_text(c, "cpu", 3, out);
+    if (c->args[0].kind == CQ_VAL_DEVICE)
+        return cq_builtin_text(c, c->args[0].u.text->text, strcspn(c->args[0].u.text->text, ":"), out);
+    return is_tensor(c) ? cq_builtin_text(c, "cpu", 3, out) : cq_builtin_decline(c);
 }
 
 const cq_builtin cq_builtins_tensor[] = {
@@ -499,7 +500,7 @@ const cq_builtin cq_builtins_tensor[] = {
     { "dtype", tensor_dtype, 1 },
     { "device", new_device, 0 },
     { "layout", answer_zero, 1 },
-    { "type", tensor_type, 1 },
+    { "type", type_name, 1 },
     { "set_", set_tensor, 2 },
     { "data", detached, 1 },
     { "cpu", answer_first, 1 },

@@ -43,6 +43,9 @@ case("aten::copy", f32(2, 3), f64())
 fails("aten::copy_", f32(3), f32(2, 3))
 fails("aten::copy_", f32(2), f32(3))
 
+for dim in (0, 1, -1):
+    case("aten::_dim_arange", f32(2, 4), dim)
+fails("aten::_dim_arange", f32(2, 4), 2)
 for end in [5, 0, 4.5, 2.0]:
     case("aten::arange", end)
     case("aten::arange", end, dtype=torch.float32)

@@ -18,7 +18,7 @@ import conformance
 import peers
 from peers import Report, calque, check_onnx, expect_close, run_ort
 
-TOPICS = ["lists", "loops", "branches", "values", "changes"]
+TOPICS = ["lists", "loops", "branches", "values", "changes", "numbers"]
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import Tensor\n" \
          "from typing import Dict, List, NamedTuple, Optional, Tuple\n\n"
 
@@ -74,7 +74,7 @@ def check(name, kind):
     import torch
     from language_models import PROGRAMS
     torch.manual_seed(1)
-    fn, makers, axes, kinds, refused = PROGRAMS[name]
+    fn, makers, axes, kinds, refused, opset = PROGRAMS[name]
     sets = [make() for make in makers]
     with tempfile.TemporaryDirectory() as place, torch.no_grad():
         folder = pathlib.Path(place)
@@ -82,8 +82,8 @@ def check(name, kind):
         conformance.write_example(folder, sets[0])
         n = len(conformance.graph_inputs(sets[0]))
         out = folder / "model.onnx"
-        command = ["export", model, *entry, "--example", folder, "-o", out, "--input-names",
-                   ",".join(f"in_{i}" for i in range(n))]
+        command = ["export", model, *entry, "--example", folder, "-o", out, "--opset", str(opset),
+                   "--input-names", ",".join(f"in_{i}" for i in range(n))]
         if axes:
             command += ["--dynamic-axes", json.dumps(axes)]
         code, _, error = calque(*command)
@@ -110,7 +110,7 @@ def main():
     for topic in TOPICS:
         importlib.import_module(f"language_{topic}")
     warnings.simplefilter("ignore")
-    for name, (_, _, _, kinds, _) in PROGRAMS.items():
+    for name, (_, _, _, kinds, *_) in PROGRAMS.items():
         for kind in kinds:
             case = f"{name}.{kind}"
             if not sys.argv[1:] or any(a in case for a in sys.argv[1:]):

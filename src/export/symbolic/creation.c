@@ -1,7 +1,7 @@
 /* Tensors from nothing. What is fixed when the model is exported becomes a constant, made by
  * the operator itself; the rest follows the sizes of the running model. */
 #include "export/arith.h"
-#include "export/exporter.h"
+#include "export/symbolic/places.h"
 
 enum { MAX_CONSTANT = 1024 }; /* elements; a larger tensor of one number is made by a node */
 
@@ -176,34 +176,6 @@ static cq_status copy(cq_sym *s)
 
 /* ---- counted ---- */
 
-/* 0, 1, … n-1 as int64. Range came with opset 11; before it, the places of a row of ones. */
-static cq_value *count(cq_sym *s, cq_int n)
-{
-    int64_t    one = 1, axis = 0;
-    cq_tensor *t = NULL;
-    cq_value  *out;
-
-    if (cq_sym_opset(s) >= 11) {
-        out = cq_sym_op(s, "Range",
-                        CQ_IN(cq_sym_const_i64(s, 0), cq_sym_of_int(s, n), cq_sym_const_i64(s, 1)),
-                        CQ_NO_ATTR);
-        cq_sym_set_type(s, out, CQ_DTYPE_I64, 1, &n);
-        return out;
-    }
-    if (cq_sym_opset(s) < 9) {
-        cq_sym_no(s, 9, "a range whose end is not fixed needs opset 9");
-        return NULL;
-    }
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_I64, 1, &one, &one)))
-        return NULL;
-    out = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_int_1d(s, n)),
-                    CQ_ATTR(cq_attr_t("value", t)));
-    cq_tensor_release(t);
-    out = cq_sym_op(s, "NonZero", CQ_IN(out), CQ_NO_ATTR);
-    cq_sym_set_type(s, out, CQ_DTYPE_I64, 2, (cq_int[]){ cq_i(1), n });
-    return cq_sym_squeeze(s, out, &axis, 1);
-}
-
 /* Whether an operator has an argument, and it is not just this number. 1.5 is not 1. */
 static bool is_other(const cq_sym *s, const char *arg, int64_t number)
 {
@@ -225,14 +197,29 @@ static bool is_of_data(const cq_sym *s, const char *arg)
     return at >= 0 && s->node->inputs[at].kind == CQ_OPERAND_VALUE;
 }
 
+/* How many numbers there are, as PyTorch counts them, in double precision. */
+static cq_value *count_of_data(cq_sym *s, cq_value *start, cq_value *end, cq_value *step)
+{
+    cq_value *n = start ? CQ_2("Sub", end, start) : end;
+
+    if (step)
+        n = CQ_2("Div", cq_sym_cast(s, n, CQ_DTYPE_F64), cq_sym_cast(s, step, CQ_DTYPE_F64));
+    if (cq_dtype_is_float(cq_sym_dtype(s, n)))
+        n = CQ_1("Ceil", n);
+    return cq_sym_count_to(s, cq_sym_cast(s, n, CQ_DTYPE_I64));
+}
+
 static cq_status arange_of_data(cq_sym *s, cq_dtype dtype)
 {
     cq_value *start = is_other(s, "start", 0) ? cq_sym_in_as(s, "start", dtype) : NULL;
     cq_value *end   = cq_sym_in_as(s, "end", dtype);
-    cq_value *step  = is_other(s, "step", 1) ? cq_sym_in_as(s, "step", dtype) : NULL;
+    cq_value *step  = is_other(s, "step", 1) ? cq_sym_in_as(s, "step", dtype) : NULL, *x;
 
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "a range of numbers that are not fixed needs opset 11");
+    if (cq_sym_opset(s) < 11) {
+        x = cq_sym_cast(s, count_of_data(s, start, end, step), dtype);
+        x = step ? CQ_2("Mul", x, step) : x;
+        return cq_sym_done(s, start ? CQ_2("Add", x, start) : x);
+    }
     start = start ? start : cq_sym_num(s, end, 0);
     step  = step ? step : cq_sym_num(s, end, 1);
     return cq_sym_done(s, cq_sym_op(s, "Range", CQ_IN(start, end, step), CQ_NO_ATTR));
@@ -247,7 +234,7 @@ static cq_status arange(cq_sym *s)
         return cq_sym_done(s, x);
     if (is_of_data(s, "start") || is_of_data(s, "end") || is_of_data(s, "step"))
         return arange_of_data(s, want.dtype);
-    x = cq_sym_cast(s, count(s, want.sizes[0]), want.dtype);
+    x = cq_sym_cast(s, cq_sym_iota(s, want.sizes[0]), want.dtype);
     if (is_other(s, "step", 1))
         x = CQ_2("Mul", x, cq_sym_operand(s, "step"));
     if (is_other(s, "start", 0))
@@ -263,7 +250,7 @@ static cq_status linspace(cq_sym *s)
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
-    x     = cq_sym_cast(s, count(s, want.sizes[0]), CQ_DTYPE_F64);
+    x     = cq_sym_cast(s, cq_sym_iota(s, want.sizes[0]), CQ_DTYPE_F64);
     start = cq_sym_in_as(s, "start", CQ_DTYPE_F64);
     step  = cq_sym_cast(s, cq_sym_of_int(s, want.sizes[0]), CQ_DTYPE_F64);
     step  = CQ_2("Sub", step, cq_sym_num(s, x, 1));
@@ -301,14 +288,14 @@ static cq_status eye(cq_sym *s)
 }
 
 /* Where column - row does not pass the diagonal. */
-static cq_value *triangle_mask(cq_sym *s, cq_type type, bool upper, int64_t k)
+static cq_value *triangle_mask(cq_sym *s, cq_type type, bool upper, cq_int k)
 {
     int64_t   axis = 1;
-    cq_value *row  = cq_sym_unsqueeze(s, count(s, type.sizes[type.rank - 2]), &axis, 1);
-    cq_value *past = CQ_2("Sub", count(s, type.sizes[type.rank - 1]), row);
+    cq_value *row  = cq_sym_unsqueeze(s, cq_sym_iota(s, type.sizes[type.rank - 2]), &axis, 1);
+    cq_value *past = CQ_2("Sub", cq_sym_iota(s, type.sizes[type.rank - 1]), row);
 
-    return upper ? CQ_2("Greater", past, cq_sym_const_i64(s, k - 1))
-                 : CQ_2("Less", past, cq_sym_const_i64(s, k + 1));
+    k = cq_int_add(CQ_SYMBOLS(s), k, cq_i(upper ? -1 : 1));
+    return CQ_2(upper ? "Greater" : "Less", past, cq_sym_of_int(s, k));
 }
 
 static cq_value *fixed_mask(cq_sym *s, cq_type type, bool upper, int64_t k)
@@ -332,16 +319,16 @@ static cq_status triangle(cq_sym *s, bool upper)
 {
     cq_value *x    = cq_sym_operand(s, "self"), *mask;
     cq_type   type = cq_sym_result_type(s, 0);
-    int64_t   k    = cq_sym_i64(s, "diagonal");
+    cq_int    k    = cq_sym_int(s, "diagonal");
     cq_dtype  used = cq_sym_fit(s, "Trilu", type.dtype);
 
     if (cq_sym_opset(s) >= 14)
         return cq_sym_done(s, cq_sym_op(s, "Trilu",
-                                        CQ_IN(cq_sym_cast(s, x, used), cq_sym_const_i64(s, k)),
+                                        CQ_IN(cq_sym_cast(s, x, used), cq_sym_of_int(s, k)),
                                         CQ_ATTR(cq_attr_i("upper", upper))));
-    mask = type.sizes[type.rank - 1].expr || type.sizes[type.rank - 2].expr
+    mask = k.expr || type.sizes[type.rank - 1].expr || type.sizes[type.rank - 2].expr
                ? triangle_mask(s, type, upper, k)
-               : fixed_mask(s, type, upper, k);
+               : fixed_mask(s, type, upper, k.value);
     return cq_sym_done(s, cq_sym_where(s, mask, x, cq_sym_num(s, x, 0)));
 }
 

@@ -21,26 +21,34 @@ static cq_status product(cq_sym *s)
     return cq_sym_done(s, v);
 }
 
-/* beta * self + alpha * a @ b by parts: batches, integers, or no self. */
+/* x times a number that may be the data's. */
+static cq_value *scaled(cq_sym *s, cq_value *x, const char *arg)
+{
+    return cq_sym_is_known(s, arg)
+               ? cq_sym_times(s, x, cq_sym_f64(s, arg))
+               : cq_sym_binary(s, "Mul", x, cq_sym_in_as(s, arg, cq_sym_dtype(s, x)));
+}
+
+/* beta * self + alpha * a @ b by parts: batches, integers, factors of data, or no self. */
 static cq_status add_product_by_parts(cq_sym *s, const char *left, const char *right)
 {
-    double    beta = cq_sym_f64(s, "beta"), alpha = cq_sym_f64(s, "alpha");
     cq_value *a    = cq_sym_computable(s, cq_sym_in(s, left), MATMUL_INTS);
     cq_value *b    = cq_sym_computable(s, cq_sym_in(s, right), MATMUL_INTS);
     cq_value *v    = cq_sym_op(s, "MatMul", CQ_IN(a, b), CQ_NO_ATTR);
     cq_value *self = cq_sym_cast(s, cq_sym_in(s, "self"), cq_sym_dtype(s, a));
 
     cq_sym_set_dtype(s, v, cq_sym_dtype(s, a));
-    v = cq_sym_times(s, v, alpha);
-    if (beta != 0)
-        v = cq_sym_binary(s, "Add", v, cq_sym_times(s, self, beta));
+    v = scaled(s, v, "alpha");
+    if (!cq_sym_is_known(s, "beta") || cq_sym_f64(s, "beta") != 0)
+        v = cq_sym_binary(s, "Add", v, scaled(s, self, "beta"));
     return cq_sym_done(s, v);
 }
 
 static cq_status addmm(cq_sym *s)
 {
     cq_value *a    = cq_sym_in_float(s, "mat1"), *v;
-    double    beta = cq_sym_f64(s, "beta");
+    bool      known = cq_sym_is_known(s, "beta") && cq_sym_is_known(s, "alpha");
+    double    beta  = known ? cq_sym_f64(s, "beta") : 0;
 
     if (!cq_dtype_is_float(cq_sym_dtype(s, a)) || beta == 0)
         return add_product_by_parts(s, "mat1", "mat2");

@@ -83,32 +83,34 @@ static cq_value *plain_places(cq_sym *s, int64_t start, int64_t n, int64_t step)
 }
 
 /* Before Range there is NonZero, which counts the elements of a tensor of ones. */
-cq_value *cq_sym_iota(cq_sym *s, cq_int n)
+cq_value *cq_sym_count_to(cq_sym *s, cq_value *n)
 {
-    int64_t    one = 1, zero = 0, axis = 0;
-    cq_tensor *value = NULL;
+    int64_t    one = 1, axis = 0;
+    cq_tensor *ones = NULL;
     cq_value  *v;
 
-    if (!n.expr)
-        return plain_places(s, 0, n.value, 1);
-    if (cq_sym_opset(s) >= 11)
-        return row(s,
-                   cq_sym_op(s, "Range",
-                             CQ_IN(cq_sym_const_i64(s, zero), cq_sym_of_int(s, n),
-                                   cq_sym_const_i64(s, one)),
-                             CQ_NO_ATTR),
-                   n);
-    if (cq_sym_opset(s) < 9) {
+    if (cq_sym_opset(s) >= 11) {
+        v = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), n, cq_sym_const_i64(s, 1)),
+                      CQ_NO_ATTR);
+    } else if (cq_sym_opset(s) < 9) {
         cq_sym_no(s, 9, "places along a dimension whose size is not fixed need opset 9");
         return NULL;
+    } else {
+        if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&ones, CQ_DTYPE_I64, 1, &one, &one)))
+            return NULL;
+        v = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_reshape_i64(s, n, &one, 1)),
+                      CQ_ATTR(cq_attr_t("value", ones)));
+        cq_tensor_release(ones);
+        v = cq_sym_squeeze(s, cq_sym_op1(s, "NonZero", v), &axis, 1);
     }
-    if (cq_sym_fail(s, cq_tensor_new(&value, CQ_DTYPE_I64, 1, &one, &one)) != CQ_OK)
-        return NULL;
-    v = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_int_1d(s, n)),
-                  CQ_ATTR(cq_attr_t("value", value)));
-    v = cq_sym_op(s, "NonZero", CQ_IN(v), CQ_NO_ATTR);
-    cq_tensor_release(value);
-    return row(s, cq_sym_squeeze(s, v, &axis, 1), n);
+    cq_sym_set_dtype(s, v, CQ_DTYPE_I64);
+    return v;
+}
+
+cq_value *cq_sym_iota(cq_sym *s, cq_int n)
+{
+    return n.expr ? row(s, cq_sym_count_to(s, cq_sym_of_int(s, n)), n)
+                  : plain_places(s, 0, n.value, 1);
 }
 
 cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step)

@@ -11,8 +11,14 @@
 /* 0, 1, … n-1 as int64. Needs opset 9 when n is symbolic. */
 cq_value *cq_sym_iota(cq_sym *s, cq_int n);
 
+/* 0, 1, … n-1 for a number that only the data has, a 0-d int64. */
+cq_value *cq_sym_count_to(cq_sym *s, cq_value *n);
+
 /* start + step * (0, 1, … n-1). */
 cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step);
+
+/* Running sums along axis, of float32, float64, int32 or int64. */
+cq_value *cq_sym_cumsum(cq_sym *s, cq_value *x, int axis);
 
 /* op(a, b) on int64 values; the type is left open. */
 cq_value *cq_sym_ints_op(cq_sym *s, const char *op, cq_value *a, cq_value *b);

@@ -5,6 +5,7 @@
  * place of batch_sizes, as long as only recurrent layers and unpacking read it. LSTMs with
  * projections are in rnn_projected.c. */
 #include "export/symbolic/common.h"
+#include "export/symbolic/places.h"
 
 typedef struct cell {
     const char *op; /* in ONNX */
@@ -244,14 +245,14 @@ static cq_status unpack(cq_sym *s)
         return cq_sym_no(s, 0, "only what _pack_padded_sequence packed can be padded, with zeros");
     if (total > 0 && !cq_int_is(cq_sym_size(s, x, 0), total))
         return cq_sym_no(s, 0, "total_length should be the number of steps before packing");
-    if (total <= 0 && cq_sym_opset(s) < 10)
-        return cq_sym_no(s, 10, "a slice whose bounds are not fixed needs opset 10");
     if (total <= 0) {
         longest = cq_sym_reduce(s, "ReduceMax", lengths, &zero, 1, true);
-        x       = cq_sym_op(
-                  s, "Slice",
-                  CQ_IN(x, cq_sym_const_i64s(s, &zero, 1), longest, cq_sym_const_i64s(s, &zero, 1)),
-                  CQ_NO_ATTR);
+        x       = cq_sym_opset(s) < 10
+                      ? cq_sym_op2(s, "Gather", x, cq_sym_count_to(s, longest))
+                      : cq_sym_op(s, "Slice",
+                                  CQ_IN(x, cq_sym_const_i64s(s, &zero, 1), longest,
+                                        cq_sym_const_i64s(s, &zero, 1)),
+                                  CQ_NO_ATTR);
         cq_sym_set_dtype(s, x, cq_sym_dtype(s, cq_sym_in(s, "data")));
     }
     if (cq_sym_bool(s, "batch_first"))

@@ -77,15 +77,12 @@ static cq_status masked_scatter(cq_sym *s)
     int64_t   row[]  = { -1 };
     cq_int    n;
 
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "it needs Range, of opset 11");
     spread(s, &x, &mask);
     n    = cq_sym_numel(s, x);
     at   = typed(s, cq_sym_reshape_i64(s, nonzero_rows(s, cq_sym_flat(s, mask)), row, 1),
                  CQ_DTYPE_I64);
     many = cq_sym_op2(s, "Gather", cq_sym_shape(s, at), cq_sym_const_i64(s, 0));
-    many = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), many, cq_sym_const_i64(s, 1)),
-                     CQ_NO_ATTR);
+    many = cq_sym_count_to(s, many);
     v    = cq_sym_scatter(
            s, cq_sym_reshape(s, x, &n, 1), 0, at,
            cq_sym_op2(s, "Gather", cq_sym_flat(s, source), typed(s, many, CQ_DTYPE_I64)), NULL);
@@ -103,15 +100,12 @@ static cq_status bincount(cq_sym *s)
     int64_t   least = cq_sym_i64(s, "minlength") - 1, zero = 0, one = 1;
     cq_value *depth, *table, *range;
 
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "it needs Range, of opset 11");
     least = least < -1 ? -1 : least;
     depth = cq_sym_op(s, "Concat", CQ_IN(x, cq_sym_const_i64s(s, &least, 1)),
                       CQ_ATTR(cq_attr_i("axis", 0)));
     depth = cq_sym_reduce(s, "ReduceMax", typed(s, depth, CQ_DTYPE_I64), &zero, 1, false);
     depth = cq_sym_op2(s, "Add", depth, cq_sym_const_i64(s, 1));
-    range = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), depth, cq_sym_const_i64(s, 1)),
-                      CQ_NO_ATTR);
+    range = cq_sym_count_to(s, depth);
     table = typed(s, cq_sym_op2(s, "Equal", cq_sym_unsqueeze(s, x, &one, 1), range), CQ_DTYPE_BOOL);
     table = cq_sym_cast(s, table, dtype);
     if (weights)
@@ -128,14 +122,9 @@ static cq_status repeat_index(cq_sym *s)
     cq_value *repeats = cq_sym_in_as(s, "repeats", CQ_DTYPE_I64), *sums, *total, *table;
     int64_t   zero = 0, one = 1;
 
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "it needs Range, of opset 11");
-    sums  = cq_sym_op2(s, "CumSum", repeats, cq_sym_const_i64(s, 0));
-    total = cq_sym_reduce(s, "ReduceSum", repeats, &zero, 1, false);
-    total = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), total, cq_sym_const_i64(s, 1)),
-                      CQ_NO_ATTR);
-    table =
-        cq_sym_op2(s, "Less", cq_sym_unsqueeze(s, typed(s, total, CQ_DTYPE_I64), &one, 1), sums);
+    sums  = cq_sym_cumsum(s, repeats, 0);
+    total = cq_sym_count_to(s, cq_sym_reduce(s, "ReduceSum", repeats, &zero, 1, false));
+    table = cq_sym_op2(s, "Less", cq_sym_unsqueeze(s, total, &one, 1), sums);
     table = typed(s, cq_sym_op1(s, "Not", table), CQ_DTYPE_BOOL);
     return cq_sym_done(
         s,

@@ -197,21 +197,26 @@ static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
     return cq_sym_swap_dims(s, v, axis, last);
 }
 
+cq_value *cq_sym_cumsum(cq_sym *s, cq_value *x, int axis)
+{
+    cq_value *v;
+
+    if (cq_sym_opset(s) < 11)
+        return cumsum_by_product(s, x, axis);
+    v = cq_sym_op2(s, "CumSum", x, cq_sym_const_i64(s, axis));
+    cq_sym_set_type_of(v, x);
+    return v;
+}
+
 static cq_status cumsum(cq_sym *s)
 {
     cq_type   type = cq_sym_result_type(s, 0);
-    cq_value *x    = cq_sym_with_dims(s, cq_sym_cast(s, cq_sym_in(s, "self"), type.dtype)), *v;
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_cast(s, cq_sym_in(s, "self"), type.dtype));
     int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
     cq_dtype  with = summable(type.dtype);
 
-    x = cq_sym_cast(s, x, with);
-    if (cq_sym_opset(s) < 11) {
-        v = cumsum_by_product(s, x, axis);
-    } else {
-        v = cq_sym_op2(s, "CumSum", x, cq_sym_const_i64(s, axis));
-        cq_sym_set_type_of(v, x);
-    }
-    return cq_sym_done(s, cq_sym_in_sizes_of(s, v, 0));
+    x = cq_sym_cumsum(s, cq_sym_cast(s, x, with), axis);
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, x, 0));
 }
 
 /* [lanes…, i, j]: element j of the lane where it is not after i, else neutral. axis is last

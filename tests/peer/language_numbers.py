@@ -1,0 +1,110 @@
+"""More programs of language.py: numbers that only the run knows where an operator takes one, tensors
+given for numbers, out=, and branches that do not fit the sizes of the example."""
+from typing import List
+
+import torch
+from torch import Tensor
+
+from language_models import ROWS, program
+
+
+def with_numbers(*numbers):
+    return lambda: [torch.randn(2, 3, 3), *(torch.tensor(n) for n in numbers)]
+
+
+def with_ints(*numbers):
+    return lambda: [torch.randn(3, 5), *numbers]
+
+
+# ---- numbers of the run ------------------------------------------------------------------
+
+
+@program(with_numbers(2.0, 3), with_numbers(1.0, 1), with_numbers(0.5, 0), kinds=("script", "trace"))
+def scaled_products(x, alpha, beta):
+    a = torch.baddbmm(x, x, x, alpha=alpha, beta=beta)
+    b = torch.addmm(x[0], x[0], x[1], alpha=alpha, beta=beta)
+    return a, b, torch.addmv(x[0, 0], x[0], x[1, 1], alpha=alpha, beta=beta)
+
+
+@program(with_ints(0), with_ints(1), with_ints(-2), with_ints(7))
+def triangles(x, k: int):
+    return torch.tril(x, k), torch.triu(x, k)
+
+
+@program(with_ints(0), with_ints(1), with_ints(-2), opset=9)
+def triangles_before_trilu(x, k: int):
+    return torch.tril(x, k), torch.triu(x, k)
+
+
+@program(lambda: [torch.randn(2, 1, 4), 1])
+def squeeze_along(x, dim: int):
+    return torch.squeeze(x, dim)  # says that dim is baked in
+
+
+@program(lambda: [torch.tensor(7), torch.tensor(2)], lambda: [torch.tensor(3), torch.tensor(5)],
+         kinds=("script", "trace"), opset=9)
+def ranges_before_range(end, step):
+    return torch.arange(end), torch.arange(1, end), torch.arange(1, 20, step)
+
+
+@program(lambda: [torch.tensor(7.5), torch.tensor(0.7)], lambda: [torch.tensor(3.0), torch.tensor(1.5)],
+         kinds=("script", "trace"), opset=10)
+def ranges_of_floats_before_range(end, step):
+    return torch.arange(end), torch.arange(-1.5, end, step)
+
+
+@program(lambda: [torch.randn(3, 2), torch.tensor([1, 0, 2])],
+         lambda: [torch.randn(3, 2), torch.tensor([0, 3, 1])], kinds=("script", "trace"), opset=9)
+def repeats_before_range(x, n):
+    return torch.repeat_interleave(x, n, dim=0)
+
+
+@program(lambda: [torch.randn(5, 2)], lambda: [torch.randn(8, 2)], axes=ROWS, opset=9)
+def halves_of_what_may_be_negative(x):
+    n = x.size(0) - 6
+    return torch.arange(n // 2 + 9), torch.arange(n % 4 + 2)
+
+
+# ---- tensors where numbers are wanted ----------------------------------------------------
+
+
+@program(lambda: [torch.randn(2, 3), [torch.tensor(1), torch.tensor(2)]],
+         lambda: [torch.randn(2, 3), [torch.tensor(0), torch.tensor(4)]], kinds=("script",))
+def padded_by_tensors(x, pad: List[int]):
+    return torch.nn.functional.pad(x, pad)
+
+
+@program(lambda: [torch.randn(4, 3)], kinds=("script",))
+def kind_of_device(x):
+    return x + 1 if x.device.type == "cpu" else x
+
+
+# ---- out= --------------------------------------------------------------------------------
+
+
+@program(lambda: [torch.tensor(4)], lambda: [torch.tensor(9)])
+def range_into_another(end):
+    out = torch.tensor([1], dtype=torch.int64)
+    again = torch.arange(end, out=out)
+    return out + 1, again
+
+
+@program(lambda: [torch.ones(3), 2], refused="a tensor cannot become another one in a branch")
+def range_into_another_in_a_branch(x, n: int):
+    out = torch.zeros(n)
+    if bool(x.sum() > 0):
+        torch.arange(n + 1, out=out)
+    return out
+
+
+# ---- branches where the example does not come --------------------------------------------
+
+
+@program(lambda: [torch.zeros(0, 0)], lambda: [torch.randn(1, 4)], lambda: [torch.randn(3, 1)],
+         axes={"in_0": {"0": "rows", "1": "columns"}})
+def state_that_may_be_empty(state):
+    result = torch.ones(3, 4)
+    if state.size(0) != 0:
+        result = result + state
+        result[:] = result * 2 + state
+    return result

@@ -128,6 +128,11 @@ cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
     cq_track  *root;
     cq_tensor *again  = NULL;
 
+    if (tracks->any_stale) {
+        cq_track *any = track ? track : cq_ptr_map_get(&tracks->outside, t);
+
+        CQ_TRY(any ? cq_track_check(any) : CQ_OK);
+    }
     if (!track || !track->base)
         return CQ_OK;
     root = cq_track_root(track);
@@ -171,5 +176,5 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
     root->current++;
     for (cq_track *view = track; view; view = view->base)
         view->version = root->current;
-    return CQ_OK;
+    return cq_track_spoil_others(tracks, root, cx->place);
 }

@@ -10,11 +10,14 @@
 
 typedef struct cq_track  cq_track;
 typedef struct cq_tracks cq_tracks;
+typedef struct cq_share  cq_share; /* share.c */
+typedef CQ_VEC(cq_track *) cq_track_list;
 
 /* One tensor handle. */
 struct cq_track {
     void    *value; /* the listener's; holds the contents as of version */
     uint32_t version;
+    void    *taken; /* a capture's: the node that took the tensor out of a sequence, or NULL */
     void    *home; /* a capture's: the block that the handle was made in; NULL: it came from outside */
 
     /* A view: the call that made it from base, and which of its results it is. */
@@ -23,7 +26,13 @@ struct cq_track {
     cq_val      *args; /* retained by the tracks; args[0] is the base's tensor */
     size_t       result;
 
-    uint32_t current; /* of the root of a chain of views: the version of its memory */
+    /* Of the root of a chain of views: */
+    uint32_t  current;         /* the version of its memory */
+    cq_track *stale;           /* whose change may have changed it too (share.c); itself: several */
+    cq_share *sources, *joins; /* what it may be, as only the run tells; and what may be it */
+    cq_place  stale_at;        /* where that was */
+    const void *group;         /* sources do not relate those of one group: each says what it may be */
+    uint32_t  visited;
 };
 
 /* The first member of a listener's own struct. */
@@ -32,6 +41,8 @@ struct cq_tracks {
     cq_arena  *arena;   /* borrowed */
     cq_ptr_map outside; /* tensors that were there before: handle -> track */
     CQ_VEC(cq_val) retained;
+    uint32_t visits;
+    bool     any_stale;
 
     /* The value of a tensor that is seen for the first time; NULL after a failure, which is the
      * context's. */
@@ -61,6 +72,14 @@ cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t
 
 /* Before anyone changes a track. */
 cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
+
+/* share.c: joined may be source, as only the run tells; all that t may be, and t itself; those that
+ * may be changed with a root are stale; using a stale one is an error. */
+cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *source);
+cq_status cq_track_sources(cq_tracks *tracks, cq_track *t, cq_track_list *found);
+cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place at);
+cq_status cq_track_set_stale(cq_tracks *tracks, cq_track *t, cq_track *by);
+cq_status cq_track_check(cq_track *t);
 
 /* For the listener's own functions of these names; self is the tracks. */
 cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);

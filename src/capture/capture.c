@@ -398,9 +398,15 @@ cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, con
 cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
 {
     cq_track *track;
+    cq_status status;
 
-    if (cx->status != CQ_OK || !t || cq_track_refresh(&cap->tracks, cx, t) != CQ_OK)
+    if (cx->status != CQ_OK || !t)
         return NULL;
+    status = cq_track_refresh(&cap->tracks, cx, t);
+    if (status != CQ_OK) {
+        cq_ctx_fail(cx, status);
+        return NULL;
+    }
     track = cq_track_of(&cap->tracks, cx, t);
     return track ? track->value : NULL;
 }

@@ -53,25 +53,33 @@ static bool is_seen(const cq_path *path, const cq_change *place)
     return false;
 }
 
-/* What a tensor holds at the end of a side. */
-static cq_value *track_in(const cq_path *path, const cq_change *place)
+/* What a tensor holds at the end of a side, and whether that is stale. */
+static cq_value *track_in(const cq_path *path, const cq_change *place, cq_track **stale)
 {
     for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_place_same(&path->changes.items[i], place))
+        if (cq_place_same(&path->changes.items[i], place)) {
+            if (path->changes.items[i].old_stale)
+                *stale = path->changes.items[i].old_stale;
             return path->changes.items[i].old_value;
+        }
     return ((cq_track *)place->where)->value;
 }
 
 static cq_status join_track(cq_join *j, const cq_change *c)
 {
     cq_track *t = c->where;
-    cq_value *values[2] = { track_in(j->paths[0], c), track_in(j->paths[1], c) }, *joined;
+    cq_track *stale = NULL;
+    cq_value *values[2] = { track_in(j->paths[0], c, &stale), track_in(j->paths[1], c, &stale) };
+    cq_value *joined;
     cq_int    sizes[CQ_MAX_RANK];
-    cq_type   type = values[0]->type;
+    cq_type   type;
 
     /* A view will be taken again from its base; a tensor that a side made is no one else's. */
+    if (stale && cq_track_is_visible(t, j->node->block))
+        CQ_TRY(cq_track_set_stale(&j->ev->capture->tracks, t, stale));
     if (values[0] == values[1] || t->base || !cq_track_is_visible(t, j->node->block))
         return CQ_OK;
+    type       = values[0]->type;
     type.sizes = sizes;
     for (int k = 0; k < type.rank; k++)
         sizes[k] = values[0]->type.sizes[k];
@@ -91,12 +99,14 @@ typedef CQ_VEC(joined) joined_places;
 
 static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c, joined_places *all)
 {
-    cq_val v;
+    cq_val a = cq_path_value(j->paths[0], c), b = cq_path_value(j->paths[1], c), v;
+    bool   contents = c->kind == CQ_CHANGE_LIST || c->kind == CQ_CHANGE_DICT;
 
-    if (cq_path_is_only_holder(path, c))
+    if (cq_path_is_only_holder(j->ev, path, c))
         return CQ_OK; /* something that this side made for itself */
-    CQ_TRY(cq_join_values(j, cq_path_value(j->paths[0], c), cq_path_value(j->paths[1], c), &v));
-    if ((c->kind == CQ_CHANGE_LIST || c->kind == CQ_CHANGE_DICT) && cq_val_is_undefined(v))
+    j->place = c;
+    CQ_TRY(contents ? cq_join_contents(j, a, b, &v) : cq_join_values(j, a, b, &v));
+    if (contents && cq_val_is_undefined(v))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s", cq_thing_of(v)->text);
     return cq_vec_push(all, (joined){ c, v });
 }
@@ -122,6 +132,7 @@ static cq_status join_all(cq_join *j, cq_flow flow)
     cq_status     status;
 
     CQ_TRY_OR_DONE(join_changes(j, false, &all));
+    j->place = NULL;
     if (flow == CQ_FLOW_RETURN)
         CQ_TRY_OR_DONE(
             cq_join_values(j, j->paths[0]->result, j->paths[1]->result, &j->ev->result));
@@ -137,6 +148,10 @@ static cq_status finish(cq_join *j)
 {
     cq_graph *g = j->ev->capture->graph;
 
+    if (!j->outputs.n) { /* whichever side is taken: nothing of it is left */
+        cq_ir_unlink(j->node);
+        return CQ_OK;
+    }
     j->node->n_outputs = j->outputs.n;
     j->node->outputs   = cq_arena_copy(g->arena, j->outputs.items,
                                        j->outputs.n * sizeof *j->outputs.items);
@@ -204,6 +219,7 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest
     cq_path_clear(&then);
     cq_path_clear(&other);
     cq_vec_clear(&j.outputs);
+    cq_vec_clear(&j.pairs);
     return status;
 }
 

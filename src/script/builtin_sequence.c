@@ -2,6 +2,7 @@
  * A builtin that is not here refuses them (builtin.c): it would take them for empty. */
 #include "script/sequence.h"
 #include "script/builtin.h"
+#include "script/share.h"
 
 static const cq_sequence *self_of(const cq_builtin_call *c)
 {
@@ -77,6 +78,7 @@ static cq_status erase(cq_builtin_call *c, cq_int at)
     const cq_sequence *seq = self_of(c);
     cq_value          *value;
 
+    CQ_TRY(cq_share_check(c->ev, seq->value));
     CQ_TRY(cq_sequence_erased(c->ev, seq->value, at, &value));
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &seq->item,
                               longer(c, seq->length, -1));
@@ -117,6 +119,8 @@ static cq_status set_item(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     item = seq->item;
     CQ_TRY(cq_item_type_add(&item, c->args[2]));
+    CQ_TRY(index_of(c, c->args[1], &at));
+    CQ_TRY(cq_share_check_but(c->ev, seq->value, at, c->args[2]));
     CQ_TRY(position_of(c, seq, c->args[1], &at));
     CQ_TRY(cq_sequence_erased(c->ev, seq->value, at, &value));
     CQ_TRY(cq_sequence_inserted(c->ev, value, &item, c->args[2], &at, &value));

@@ -5,8 +5,7 @@
 #include "script/form.h"
 #include "script/builtin.h"
 #include "script/join.h"
-
-enum { MAX_CARRIED = 240 };
+#include "script/share.h"
 
 static cq_status no(cq_carry *c, const char *why)
 {
@@ -79,6 +78,8 @@ static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out)
     cq_thing *t = cq_thing_of(like);
 
     *out = like;
+    if (cq_val_is_undefined(now) && strcmp(cq_thing_of(now)->text, CQ_SPOILT) == 0)
+        return no(w->c, "a carried tensor may share its memory with one that is changed in place");
     if (cq_val_is_undefined(now))
         CQ_TRY(cq_eval_stand_in(w->c->ev, like, &now));
     if (t && t->kind == CQ_THING_OPTIONAL)
@@ -130,15 +131,26 @@ static cq_type graph_type(cq_carry *c, const cq_carried *x, cq_value *v)
 
 static cq_status new_item(cq_carry *c, cq_carried **out)
 {
-    if (c->n == MAX_CARRIED)
+    if (c->n == CQ_MAX_CARRIED)
         return no(c, "too many values are carried");
     if (!c->items)
-        c->items = cq_alloc_array(MAX_CARRIED, sizeof *c->items);
+        c->items = cq_alloc_array(CQ_MAX_CARRIED, sizeof *c->items);
     if (!c->items)
         return CQ_E_NO_MEMORY;
     *out  = &c->items[c->n++];
     **out = (cq_carried){ .kind = CQ_VAL_TENSOR };
     return CQ_OK;
+}
+
+/* The memory of a carried value that has one: v is the list, t the tensor. */
+static cq_status memory_of(cq_carry *c, const cq_carried *x, cq_value *v, cq_val t, cq_track **out)
+{
+    *out = NULL;
+    if (x->kind == CQ_VAL_TENSOR)
+        *out = cq_track_of(&c->ev->capture->tracks, c->ev->cx, t.u.tensor);
+    else if (x->kind == CQ_VAL_LIST && x->type.kind == CQ_VAL_TENSOR)
+        *out = cq_share_memory(c->ev, v);
+    return c->ev->cx->status;
 }
 
 static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
@@ -156,22 +168,28 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
         x->type   = seq->item;
         x->length = seq->length;
         cq_item_type_limit(&x->type, c->node->block);
-        return CQ_OK;
+        CQ_TRY(cq_share_check(c->ev, seq->value));
+        return memory_of(c, x, x->start, like, &x->first);
     }
     CQ_TRY(cq_eval_as_tensor(c->ev, like, &t));
     x->start = cq_capture_value(c->ev->capture, c->ev->cx, t);
+    CQ_TRY(memory_of(c, x, x->start, like, &x->first));
     return x->start ? type_of(c, x->start, &x->type) : failed(c);
 }
 
 static cq_status start_all(cq_carry *c)
 {
-    walk w = { c, start_leaf, 0 };
+    walk w = { .c = c, .fn = start_leaf };
 
     c->n = 0;
+    cq_carry_unrelate(c);
     for (size_t i = 0; i < c->places.n; i++) {
         cq_val ignored, start = c->places.items[i].start;
+        size_t first = c->n;
 
         CQ_TRY(walk_value(&w, start, start, &ignored));
+        for (; first < c->n; first++)
+            c->items[first].is_final = cq_exit_is_result(c->ev, &c->places.items[i].place);
     }
     for (size_t i = 0; i < c->tracks.n; i++) {
         cq_carried *x;
@@ -206,34 +224,13 @@ static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val 
     }
 }
 
-static cq_track *track_of(cq_carry *c, cq_val v)
-{
-    return cq_track_of(&c->ev->capture->tracks, c->ev->cx, v.u.tensor);
-}
-
-/* A round that changes a carried tensor in place changes whatever shares its memory. Tensors that
- * are carried share none in the graph, so those that do in the program are refused. */
-static cq_status check_sharing(cq_carry *c, const cq_carried *x, cq_val like, cq_val now)
-{
-    cq_track *before, *after;
-
-    if (x->kind != CQ_VAL_TENSOR || !x->bound || x->bound->value == x->param)
-        return CQ_OK;
-    before = track_of(c, like);
-    after  = now.kind == CQ_VAL_TENSOR ? track_of(c, now) : NULL;
-    if ((before && before->base) || (after && after->base))
-        return no(c, "a tensor is changed in place that is a view of another");
-    return CQ_OK;
-}
-
 static cq_status bind_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
 {
     cq_carried *x = &c->items[i];
 
     (void)now;
     CQ_TRY(as_value(c, x, x->param, like, out));
-    x->bound = out->kind == CQ_VAL_TENSOR ? track_of(c, *out) : NULL;
-    return CQ_OK;
+    return memory_of(c, x, x->param, *out, &x->memory);
 }
 
 /* A tensor that is changed in place holds v from now on. */
@@ -247,7 +244,7 @@ static cq_status set_track(cq_carry *c, cq_track *t, cq_value *v)
 
 static cq_status put_all(cq_carry *c, leaf_fn fn)
 {
-    walk w = { c, fn, 0 };
+    walk w = { .c = c, .fn = fn };
 
     for (size_t i = 0; i < c->places.n; i++) {
         cq_carried_place *p = &c->places.items[i];
@@ -281,7 +278,7 @@ cq_status cq_carry_bind(cq_carry *c)
     mark   = cq_ctx_mark(c->ev->cx);
     status = put_all(c, bind_leaf);
     cq_ctx_pop(c->ev->cx, mark, NULL, 0);
-    return status;
+    return status == CQ_OK ? cq_carry_relate(c, body) : status;
 }
 
 static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
@@ -291,11 +288,10 @@ static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val
     cq_tensor   *t;
 
     *out = like;
-    CQ_TRY(check_sharing(c, x, like, now));
     if (x->kind != CQ_VAL_LIST) {
         CQ_TRY(cq_eval_as_tensor(c->ev, now, &t));
         x->end = cq_capture_value(c->ev->capture, c->ev->cx, t);
-        return x->end ? CQ_OK : failed(c);
+        return x->end ? memory_of(c, x, x->end, now, &x->last) : failed(c);
     }
     CQ_TRY(cq_item_type_of_list(&item, now));
     CQ_TRY(cq_sequence_value(c->ev, now, &item, &x->end));
@@ -308,12 +304,12 @@ static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val
         x->length = cq_i(-1);
         c->again  = true;
     }
-    return CQ_OK;
+    return memory_of(c, x, x->end, now, &x->last);
 }
 
 cq_status cq_carry_end(cq_carry *c)
 {
-    walk w = { c, end_leaf, 0 };
+    walk w = { .c = c, .fn = end_leaf };
 
     c->again = false;
     for (size_t i = 0; i < c->places.n; i++)
@@ -330,7 +326,7 @@ cq_status cq_carry_end(cq_carry *c)
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].track)
             c->items[i].end = c->items[i].track->value;
-    return CQ_OK;
+    return cq_carry_compare(c);
 }
 
 /* Opens the sizes that the body changes. */
@@ -374,10 +370,15 @@ static bool is_known(const cq_carry *c, const cq_change *place)
     for (size_t i = 0; i < c->places.n; i++)
         if (cq_place_same(&c->places.items[i].place, place))
             return true;
-    for (size_t i = 0; i < c->tracks.n; i++)
-        if (place->kind == CQ_CHANGE_TRACK && c->tracks.items[i] == place->where)
+    for (size_t i = 0; i < c->lost.n; i++)
+        if (cq_place_same(&c->lost.items[i], place))
             return true;
     return false;
+}
+
+static bool is_lost(cq_val v)
+{
+    return cq_val_is_undefined(v) && strcmp(cq_thing_of(v)->text, CQ_LOST) == 0;
 }
 
 static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
@@ -388,11 +389,38 @@ static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
     return cq_place_set(c->ev, &p->place, start);
 }
 
-/* A variable that holds the same list as before did not change, whatever the list did. */
-static bool is_same_container(cq_val a, cq_val b)
+static bool is_same(cq_val a, cq_val b, int depth);
+
+/* The contents of lists, one after the other. */
+static bool are_same(const cq_list *a, const cq_list *b, int depth)
 {
-    return a.kind == b.kind && ((a.kind == CQ_VAL_LIST && a.u.list == b.u.list) ||
-                                (a.kind == CQ_VAL_DICT && a.u.dict == b.u.dict));
+    bool same = a->n == b->n && a->sequence == b->sequence && depth < 8;
+
+    for (size_t i = 0; same && i < a->n; i++)
+        same = is_same(a->items[i], b->items[i], depth + 1);
+    return same;
+}
+
+/* A place that holds the same tensor or list as before did not change, whatever that did: the
+ * tensor or list is carried by itself. */
+static bool is_same(cq_val a, cq_val b, int depth)
+{
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
+    case CQ_VAL_LIST: return a.u.list == b.u.list;
+    case CQ_VAL_DICT: return a.u.dict == b.u.dict;
+    case CQ_VAL_TUPLE: return a.u.list == b.u.list || are_same(a.u.list, b.u.list, depth);
+    default: return cq_val_plainly_equal(a, b);
+    }
+}
+
+/* Whether a place is as it was, or a list holds what it held. */
+static bool is_unchanged(const cq_change *place, cq_val before)
+{
+    return place->kind == CQ_CHANGE_LIST ? are_same(before.u.list, place->old.u.list, 0)
+                                         : is_same(before, place->old, 0);
 }
 
 /* What a list or dict starts with must not change with it. */
@@ -413,10 +441,14 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
     cq_thing *undefined = cq_thing_as(before, CQ_THING_UNDEFINED);
     cq_change p = *place;
 
+    if (!undefined && place->kind == CQ_CHANGE_SLOT && is_lost(place->old)) {
+        *added = true;
+        p.old  = CQ_NONE;
+        return cq_vec_push(&c->lost, p);
+    }
     if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0 && undefined->text[0] != '%')
         return CQ_OK; /* first set in the body: it has no value from the round before */
-    if (cq_path_is_only_holder(path, place) || cq_val_plainly_equal(before, place->old) ||
-        is_same_container(before, place->old))
+    if (cq_path_is_only_holder(c->ev, path, place) || is_unchanged(place, before))
         return CQ_OK;
     if (undefined && cq_val_is_undefined(place->old))
         return CQ_OK;
@@ -442,7 +474,17 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
 static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
 {
     cq_track *t = change->where;
+    bool      known = false;
 
+    for (size_t i = 0; i < c->stale.n; i++)
+        known |= c->stale.items[i] == t;
+    if (change->old_stale && !known && cq_track_is_visible(t, c->node->block)) {
+        *added = true;
+        CQ_TRY(cq_vec_push(&c->stale, t));
+    }
+    for (size_t i = 0; i < c->tracks.n; i++)
+        if (c->tracks.items[i] == t)
+            return CQ_OK;
     if (t->base || change->old_value == t->value || !cq_track_is_visible(t, c->node->block))
         return CQ_OK; /* a view, or a tensor that the body makes anew in every round */
     *added = true;
@@ -481,8 +523,11 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
 
 static cq_status result_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out)
 {
+    cq_carried *x = &c->items[i];
+
     (void)now;
-    return as_value(c, &c->items[i], c->node->outputs[i], like, out);
+    CQ_TRY(as_value(c, x, c->node->outputs[i], like, out));
+    return memory_of(c, x, c->node->outputs[i], *out, &x->memory);
 }
 
 cq_status cq_carry_outputs(cq_carry *c)
@@ -510,7 +555,8 @@ cq_status cq_carry_outputs(cq_carry *c)
         if (x->track)
             CQ_TRY(set_track(c, x->track, v));
     }
-    return put_all(c, result_leaf);
+    CQ_TRY(put_all(c, result_leaf));
+    return cq_carry_relate(c, n);
 }
 
 void cq_carry_clear(cq_carry *c)
@@ -522,5 +568,9 @@ void cq_carry_clear(cq_carry *c)
     cq_vec_clear(&c->places);
     cq_vec_clear(&c->tracks);
     cq_vec_clear(&c->holders);
+    cq_vec_clear(&c->lost);
+    cq_vec_clear(&c->stale);
+    cq_vec_clear(&c->shares);
+    cq_free(c->mates);
     cq_free(c->items);
 }

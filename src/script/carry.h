@@ -5,6 +5,8 @@
 
 #include "script/sequence.h"
 
+enum { CQ_MAX_CARRIED = 240 };
+
 /* One value of the graph that is carried: a tensor, a number, a list. */
 typedef struct cq_carried {
     cq_track    *track; /* or: a tensor that the body changes in place */
@@ -13,27 +15,40 @@ typedef struct cq_carried {
     cq_item_type type;  /* of the tensor, or of the items of the list; open where it changes */
     cq_int       length; /* of the list; open: it changes */
     cq_value    *param, *end;
-    cq_track    *bound; /* of the tensor that is param in the body */
+    cq_track    *first, *memory, *last; /* of start, param (or result) and end; NULL: it has none */
+    bool         is_final; /* the result of the function: nothing changes after it was set */
 } cq_carried;
+
+/* An item may be that tensor, from outside of the loop. */
+typedef struct cq_carry_share {
+    size_t    item;
+    cq_track *track;
+} cq_carry_share;
 
 typedef struct cq_carried_place {
     cq_change place; /* retained by an entry of holders */
     cq_val    start; /* in the form that every round leaves it in; retained */
 } cq_carried_place;
 
-typedef struct cq_carry {
-    cq_eval *ev;
+typedef struct cq_carry cq_carry;
+struct cq_carry {
+    cq_eval  *ev;
+    cq_carry *outer; /* of the loop around this one */
     cq_node *node; /* the Loop */
     cq_span  at;
     bool     again; /* the form changed: the body is to be explored once more */
 
     CQ_VEC(cq_carried_place) places;
     CQ_VEC(cq_track *) tracks;
+    CQ_VEC(cq_change) lost;   /* variables that a round leaves without their list (share.h) */
+    CQ_VEC(cq_track *) stale; /* after a round, so before all but the first (aten/share.c) */
     CQ_VEC(cq_val) holders; /* keep what places are in */
 
     size_t     n, cap;
     cq_carried *items; /* of the places in order, then of the tracks */
-} cq_carry;
+    CQ_VEC(cq_carry_share) shares;
+    bool       *mates; /* whether two items may be the same memory; NULL: none are */
+};
 
 cq_status cq_carry_bind(cq_carry *c);   /* inside: every place holds parameters */
 cq_status cq_carry_end(cq_carry *c);    /* inside: what they hold at the end */

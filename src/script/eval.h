@@ -55,6 +55,10 @@ typedef enum cq_thing_kind {
  * on, as any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
+/* That of a tensor that is stale on one side of a branch (aten/share.c). */
+#define CQ_SPOILT "it may share its memory with a tensor that was changed in place"
+#define CQ_LOST   "it may be a list that was changed, as only the run tells"
+
 typedef struct cq_attribute {
     const char *name; /* interned by the program */
     cq_val      value;
@@ -156,7 +160,13 @@ typedef struct cq_change {
     cq_val    old;   /* of a slot or an attribute; a copy of a list or dict */
     cq_value *old_value; /* of a track */
     uint32_t  old_version, old_current;
+    cq_track *old_stale;
 } cq_change;
+
+/* Lists or dicts that may be the same, as only the run tells: two, and what they became. */
+typedef struct cq_relatives {
+    cq_val lists[3]; /* retained; the last is one of the others */
+} cq_relatives;
 
 typedef enum cq_flow {
     CQ_FLOW_NEXT,
@@ -180,6 +190,9 @@ struct cq_eval {
     void       *has_rule_of;
     const char *guess; /* the first operator whose results were guessed */
     cq_place    guess_place;
+    cq_ptr_map memories; /* of sequences (share.h): value -> track */
+    CQ_VEC(cq_relatives) relatives;
+    struct cq_carry *carry; /* of the innermost loop that is explored */
 };
 
 /* Calls a function, method or class of the program, or a builtin. Results are the context's. */
@@ -228,7 +241,13 @@ cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status,
 cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 
 /* Whether what the place is in was made on the path: nobody else knows it. */
-bool cq_path_is_only_holder(const cq_path *path, const cq_change *place);
+bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place);
+
+/* References to a list or dict that are no program's: of the journal, of loops under way. */
+int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
+
+/* Whether no program knows a list or dict but through the path and the place. */
+bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v);
 
 /* The value that a place holds now, or held at the end of a path. */
 cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
@@ -249,6 +268,7 @@ cq_status cq_exit_note(cq_eval *ev, cq_flow flow); /* in the flags */
 typedef enum cq_exit_flags { CQ_EXIT_BREAK = 1, CQ_EXIT_CONTINUE = 2, CQ_EXIT_RETURN = 4 } cq_exit_flags;
 cq_status cq_exit_clear(cq_eval *ev, int flags); /* sets those of them that are there to False */
 cq_status cq_exit_flag(cq_eval *ev, int flags, cq_val *out); /* whether any of them is set */
+bool      cq_exit_is_result(cq_eval *ev, const cq_change *place); /* of a return that may have been */
 cq_status cq_exit_result(cq_eval *ev, cq_val *out); /* of a function that ends in MAYBE */
 /* A round of a loop that is over if a flag says so. */
 cq_status cq_exit_round(cq_eval *ev, const cq_ast_stmt *loop, cq_val item, cq_flow *flow);

@@ -33,6 +33,14 @@ static cq_status set(cq_eval *ev, const char *name, cq_val v)
     return cq_frame_set(ev, ev->frame, cq_name(ev->program, name), v);
 }
 
+bool cq_exit_is_result(cq_eval *ev, const cq_change *place)
+{
+    const cq_frame *f = place->kind == CQ_CHANGE_SLOT ? place->where : NULL;
+
+    return f && place->index + 1 == (size_t)(uintptr_t)cq_ptr_map_get(
+                                        &f->slots, cq_name(ev->program, RESULT));
+}
+
 cq_status cq_exit_note(cq_eval *ev, cq_flow flow)
 {
     for (size_t i = 0; i < N_FLAGS; i++)

@@ -1,7 +1,7 @@
 /* Trying out a path through the program. While a path is explored, every change of a variable,
  * list, dict, attribute or tensor is written down with what was there before; afterwards the
  * changes are collected, one per place, and taken back. */
-#include "script/eval.h"
+#include "script/share.h"
 
 /* ---- places ---- */
 
@@ -69,6 +69,7 @@ static cq_status restore(const cq_change *p)
         t->value   = p->old_value;
         t->version = p->old_version;
         t->current = p->old_current;
+        t->stale   = p->old_stale;
         return CQ_OK;
     }
     return CQ_OK;
@@ -118,7 +119,8 @@ static cq_status note_track(void *user, cq_track *t)
                                                   .where       = t,
                                                   .old_value   = t->value,
                                                   .old_version = t->version,
-                                                  .old_current = t->current });
+                                                  .old_current = t->current,
+                                                  .old_stale   = t->stale });
 }
 
 /* A copy of what the place holds now, so that it survives being taken back. */
@@ -135,6 +137,7 @@ static cq_status snapshot(const cq_change *p, cq_change *out)
         out->old_value   = t->value;
         out->old_version = t->version;
         out->old_current = t->current;
+        out->old_stale   = t->stale;
         return CQ_OK;
     case CQ_CHANGE_LIST: {
         cq_list *copy;
@@ -277,9 +280,35 @@ static int count_in(cq_val v, const void *p, int depth)
     }
 }
 
-bool cq_path_is_only_holder(const cq_path *path, const cq_change *place)
+/* How often a change refers to it, as what it is about or with what was there. */
+static int count_in_change(const cq_change *c, const void *p)
 {
-    int refs, held = 0;
+    return (c->kind != CQ_CHANGE_SLOT && c->kind != CQ_CHANGE_TRACK && c->where == p) +
+           count_in(c->old, p, 0);
+}
+
+static int count_in_path(const cq_path *path, const void *p)
+{
+    int n = count_in(path->result, p, 0);
+
+    for (size_t i = 0; i < path->changes.n; i++)
+        n += count_in_change(&path->changes.items[i], p);
+    return n;
+}
+
+static int count_in_relatives(const cq_eval *ev, const void *p)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < ev->relatives.n; i++)
+        for (size_t k = 0; k < 3; k++)
+            n += cq_val_container(ev->relatives.items[i].lists[k]) == p;
+    return n;
+}
+
+bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place)
+{
+    int refs;
 
     switch (place->kind) {
     case CQ_CHANGE_LIST: refs = atomic_load(&((cq_list *)place->where)->refs); break;
@@ -287,13 +316,30 @@ bool cq_path_is_only_holder(const cq_path *path, const cq_change *place)
     case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_thing *)place->where)->box.refs); break;
     default: return false;
     }
-    for (size_t i = 0; i < path->changes.n; i++) {
-        const cq_change *c = &path->changes.items[i];
+    return count_in_path(path, place->where) + count_in_relatives(ev, place->where) >= refs;
+}
 
-        held += c->kind != CQ_CHANGE_SLOT && c->kind != CQ_CHANGE_TRACK && c->where == place->where;
-        held += count_in(c->old, place->where, 0);
+int cq_eval_bookkeeping(const cq_eval *ev, const void *p)
+{
+    int n = count_in_relatives(ev, p);
+
+    for (size_t i = 0; i < ev->journal.n; i++)
+        n += count_in_change(&ev->journal.items[i], p);
+    for (const cq_carry *c = ev->carry; c; c = c->outer) {
+        for (size_t i = 0; i < c->holders.n; i++)
+            n += cq_val_container(c->holders.items[i]) == p;
+        for (size_t i = 0; i < c->places.n; i++)
+            n += count_in(c->places.items[i].start, p, 0);
     }
-    return held + count_in(path->result, place->where, 0) >= refs;
+    return n;
+}
+
+bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v)
+{
+    const void *p    = cq_val_container(v);
+    int         held = count_in_path(path, p) + (place ? count_in(cq_place_value(place), p, 0) : 0);
+
+    return held + cq_eval_bookkeeping(ev, p) >= cq_val_container_refs(v);
 }
 
 cq_val cq_path_value(const cq_path *path, const cq_change *place)

@@ -2,6 +2,7 @@
 #include "script/join.h"
 #include "script/builtin.h"
 #include "script/sequence.h"
+#include "script/share.h"
 
 static cq_status undefined(cq_join *j, const char *why, cq_val *out)
 {
@@ -21,9 +22,11 @@ static void swap_tracks(cq_path *path)
         t->value       = c->old_value;
         t->version     = c->old_version;
         t->current     = c->old_current;
+        t->stale       = c->old_stale;
         c->old_value   = was.value;
         c->old_version = was.version;
         c->old_current = was.current;
+        c->old_stale   = was.stale;
     }
 }
 
@@ -118,8 +121,45 @@ static cq_status join_tensors(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
                             "the number of dimensions that a branch gives a tensor",
                             cq_i((int64_t)like->rank));
     }
-    *out = cq_val_of_tensor(cq_capture_tensor(j->ev->capture, j->ev->cx, v));
-    return j->ev->cx->status;
+    *out = cq_val_of_tensor(cq_capture_tensor(j->ev->capture, cx, v));
+    return cx->status;
+}
+
+/* What was joined of this pair before; None if it was not. */
+static cq_val joined_before(const cq_join *j, const void *a, const void *b)
+{
+    for (size_t i = 0; i < j->pairs.n; i++)
+        if (j->pairs.items[i].a == a && j->pairs.items[i].b == b)
+            return j->pairs.items[i].joined;
+    return CQ_NONE;
+}
+
+static bool is_stale_in(cq_join *j, size_t i, cq_track *t)
+{
+    cq_block *outer = enter(j, i);
+    bool      stale = cq_track_root(t)->stale;
+
+    leave(j, i, outer);
+    return stale;
+}
+
+/* After the If it is one of two tensors. A pair that is joined twice is one tensor twice. */
+static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *out)
+{
+    cq_tracks *tracks = &j->ev->capture->tracks;
+    cq_track  *of[2]  = { cq_track_of(tracks, j->ev->cx, a), cq_track_of(tracks, j->ev->cx, b) };
+
+    if (!of[0] || !of[1])
+        return j->ev->cx->status;
+    if (is_stale_in(j, 0, of[0]) || is_stale_in(j, 1, of[1]))
+        return undefined(j, CQ_SPOILT, out);
+    *out = joined_before(j, a, b);
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
+    CQ_TRY(join_tensors(j, a, b, out));
+    for (size_t i = 0; i < 2; i++)
+        CQ_TRY(cq_track_may_share(tracks, out->u.tensor->track, of[i]));
+    return cq_vec_push(&j->pairs, (cq_joined_pair){ a, b, *out });
 }
 
 static cq_status join_numbers(cq_join *j, cq_val a, cq_val b, cq_val *out)
@@ -160,6 +200,8 @@ static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
         length = cq_i(-1);
     type = (cq_type){ .kind = CQ_TYPE_LIST, .dtype = item.dtype, .rank = -1 };
     CQ_TRY(cq_join_output(j, type, values[0], values[1], &v));
+    for (size_t i = 0; i < 2; i++)
+        CQ_TRY(cq_share_sequence(j->ev, v, values[i]));
     return cq_sequence_list(j->ev, v, &item, length, out);
 }
 
@@ -176,12 +218,34 @@ static cq_status join_items(cq_join *j, const cq_list *a, const cq_list *b, cq_v
     return CQ_OK;
 }
 
-static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
+/* Whether nobody will have the list or dict that a side gives to a place once that is joined. */
+static bool is_of_side(const cq_join *j, size_t i, cq_val v)
 {
-    if (a.u.list == b.u.list)
-        return CQ_OK; /* one list, whose contents are joined as a place of their own */
-    a = cq_path_contents(j->paths[0], a);
-    b = cq_path_contents(j->paths[1], b);
+    const void *p     = cq_val_container(v);
+    bool        again = false;
+
+    for (size_t k = 0; k < j->pairs.n; k++)
+        again |= (i ? j->pairs.items[k].b : j->pairs.items[k].a) == p;
+    return !again && cq_path_owns(j->ev, j->paths[i], j->place, v);
+}
+
+/* Where the other side has no value: what was there before the If is used as it is. */
+static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
+{
+    cq_track *t;
+
+    switch (v.kind) {
+    case CQ_VAL_TENSOR:
+        t = cq_track_of(&j->ev->capture->tracks, j->ev->cx, v.u.tensor);
+        return t && cq_track_is_visible(cq_track_root(t), j->node->block);
+    case CQ_VAL_LIST:
+    case CQ_VAL_DICT: return !is_of_side(j, i, v);
+    default: return false;
+    }
+}
+
+static cq_status join_list_contents(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
     if (a.u.list->n == b.u.list->n && !a.u.list->sequence && !b.u.list->sequence)
         return join_items(j, a.u.list, b.u.list, a.kind, out);
     if (a.kind == CQ_VAL_TUPLE)
@@ -189,7 +253,27 @@ static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
     return join_sequences(j, a, b, out);
 }
 
-static cq_status join_dicts(cq_join *j, const cq_dict *a, const cq_dict *b, cq_val *out)
+static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_list *la = a.u.list, *lb = b.u.list;
+    bool     own;
+
+    if (la == lb)
+        return CQ_OK; /* one list, whose contents are joined as a place of their own */
+    *out = joined_before(j, la, lb);
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
+    own = a.kind == CQ_VAL_TUPLE || (is_of_side(j, 0, a) && is_of_side(j, 1, b));
+    CQ_TRY(join_list_contents(j, cq_path_contents(j->paths[0], a),
+                              cq_path_contents(j->paths[1], b), out));
+    if (cq_val_is_undefined(*out))
+        return CQ_OK;
+    if (!own)
+        CQ_TRY(cq_share_lists(j->ev, cq_val_of_list(la), cq_val_of_list(lb), *out));
+    return cq_vec_push(&j->pairs, (cq_joined_pair){ la, lb, *out });
+}
+
+static cq_status join_entries(cq_join *j, const cq_dict *a, const cq_dict *b, cq_val *out)
 {
     cq_dict *dict;
 
@@ -205,6 +289,32 @@ static cq_status join_dicts(cq_join *j, const cq_dict *a, const cq_dict *b, cq_v
         CQ_TRY(cq_dict_set(dict, a->entries[i].key, v));
     }
     return CQ_OK;
+}
+
+cq_status cq_join_contents(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    return a.kind == CQ_VAL_DICT ? join_entries(j, a.u.dict, b.u.dict, out)
+                                 : join_list_contents(j, a, b, out);
+}
+
+static cq_status join_dicts(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_dict *da = a.u.dict, *db = b.u.dict;
+    bool     own;
+
+    if (da == db)
+        return CQ_OK;
+    *out = joined_before(j, da, db);
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
+    own = is_of_side(j, 0, a) && is_of_side(j, 1, b);
+    CQ_TRY(join_entries(j, cq_path_contents(j->paths[0], a).u.dict,
+                        cq_path_contents(j->paths[1], b).u.dict, out));
+    if (cq_val_is_undefined(*out))
+        return CQ_OK;
+    if (!own)
+        CQ_TRY(cq_share_lists(j->ev, a, b, *out));
+    return cq_vec_push(&j->pairs, (cq_joined_pair){ da, db, *out });
 }
 
 /* ---- None ---- */
@@ -280,6 +390,11 @@ cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
     if (cq_val_is_undefined(a) && cq_val_is_undefined(b))
         return CQ_OK;
     /* No value on one side: whatever stands there is never used, but must be of the type. */
+    if ((cq_val_is_undefined(a) && is_from_outside(j, 1, b)) ||
+        (cq_val_is_undefined(b) && is_from_outside(j, 0, a))) {
+        *out = cq_val_is_undefined(a) ? b : a;
+        return CQ_OK;
+    }
     if (cq_val_is_undefined(a))
         CQ_TRY(stand_in(j, 0, b, &a));
     else if (cq_val_is_undefined(b))
@@ -290,15 +405,13 @@ cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
     if (may_be_missing(a) || may_be_missing(b))
         return join_optionals(j, a, b, out);
     if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* of one, the contents are joined */
-        return a.u.tensor == b.u.tensor ? CQ_OK : join_tensors(j, a.u.tensor, b.u.tensor, out);
+        return a.u.tensor == b.u.tensor ? CQ_OK : join_handles(j, a.u.tensor, b.u.tensor, out);
     if (cq_val_is_number(a) && cq_val_is_number(b))
         return join_numbers(j, a, b, out);
     if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind)
         return join_lists(j, a, b, out);
     if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
-        return a.u.dict == b.u.dict ? CQ_OK
-                                    : join_dicts(j, cq_path_contents(j->paths[0], a).u.dict,
-                                                 cq_path_contents(j->paths[1], b).u.dict, out);
+        return join_dicts(j, a, b, out);
     ta = cq_thing_as(a, CQ_THING_NAMED);
     tb = cq_thing_as(b, CQ_THING_NAMED);
     if (ta && tb && ta->cls == tb->cls) {

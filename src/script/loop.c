@@ -219,8 +219,10 @@ static cq_status open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_fl
     l.node = cq_capture_node(ev->capture, ev->cx, "prim::Loop", NULL, 0, 0);
     if (!l.node)
         return ev->capture->graph->status;
-    l.carry = (cq_carry){ .ev = ev, .node = l.node, .at = s->at };
-    status  = convert(&l);
+    l.carry   = (cq_carry){ .ev = ev, .outer = ev->carry, .node = l.node, .at = s->at };
+    ev->carry = &l.carry;
+    status    = convert(&l);
+    ev->carry = l.carry.outer;
     cq_carry_clear(&l.carry);
     *flow = l.flow;
     return status;

@@ -3,6 +3,7 @@
 #include "script/builtin.h"
 #include "script/foreign.h"
 #include "script/sequence.h"
+#include "script/share.h"
 
 #include <stdio.h>
 
@@ -159,6 +160,8 @@ static cq_status open_output(cq_eval *ev, cq_val v)
     cq_tensor *t;
 
     if (!opt)
+        CQ_TRY(cq_share_check(ev, cq_sequence_of(v)->value));
+    if (!opt)
         return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(cq_sequence_of(v)->value));
     if (opt->self.kind != CQ_VAL_TENSOR && !cq_val_is_number(opt->self))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
@@ -235,6 +238,11 @@ static void eval_clear(cq_eval *ev)
     for (size_t i = 0; i < ev->journal.n; i++)
         cq_val_release(ev->journal.items[i].old);
     cq_vec_clear(&ev->journal);
+    cq_ptr_map_clear(&ev->memories);
+    for (size_t i = 0; i < ev->relatives.n; i++)
+        for (size_t k = 0; k < 3; k++)
+            cq_val_release(ev->relatives.items[i].lists[k]);
+    cq_vec_clear(&ev->relatives);
 }
 
 /* ---- running ---- */

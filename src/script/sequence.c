@@ -2,6 +2,7 @@
  * builtin_sequence.c; what ONNX makes of the nodes in export/symbolic/sequence.c. */
 #include "script/sequence.h"
 #include "script/builtin.h"
+#include "script/share.h"
 
 /* ---- types of items ---- */
 
@@ -114,39 +115,50 @@ static cq_status done(cq_eval *ev, cq_value *v, cq_value **out)
 }
 
 /* An item as the tensor that the sequence keeps. */
-static cq_status item_value(cq_eval *ev, const cq_item_type *item, cq_val v, cq_value **out)
+static cq_status item_tensor(cq_eval *ev, const cq_item_type *item, cq_val v, cq_tensor **out)
 {
-    cq_tensor *t;
+    CQ_TRY(cq_eval_as_tensor(ev, v, out));
+    if ((*out)->dtype != item->dtype)
+        *out = CQ_OP(ev->cx, "aten::to.dtype", T(*out), DTYPE(item->dtype));
+    return ev->cx->status;
+}
 
-    CQ_TRY(cq_eval_as_tensor(ev, v, &t));
-    if (t->dtype != item->dtype)
-        t = CQ_OP(ev->cx, "aten::to.dtype", T(t), DTYPE(item->dtype));
-    *out = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
-    return *out ? CQ_OK : ev->cx->status;
+static cq_status constructed(cq_eval *ev, const cq_list *list, const cq_item_type *item,
+                             cq_value **out)
+{
+    size_t      n  = list->n;
+    cq_operand *in = cq_arena_array(ev->capture->graph->arena, n, sizeof *in);
+
+    if (!in)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        cq_tensor *t;
+        cq_value  *v;
+
+        CQ_TRY(item_tensor(ev, item, list->items[i], &t));
+        v = cq_capture_value(ev->capture, ev->cx, t);
+        if (!v)
+            return ev->cx->status;
+        in[i] = CQ_OPERAND_OF(v);
+    }
+    CQ_TRY(done(ev, new_node(ev, "sequence::construct", in, n, list_type(item->dtype)), out));
+    for (size_t i = 0; i < n; i++)
+        if (list->items[i].kind == CQ_VAL_TENSOR)
+            CQ_TRY(cq_share_tensor(ev, *out, list->items[i].u.tensor));
+    return CQ_OK;
 }
 
 cq_status cq_sequence_value(cq_eval *ev, cq_val list, const cq_item_type *item, cq_value **out)
 {
     const cq_sequence *seq = cq_sequence_of(list);
-    cq_operand        *in;
-    size_t             n = list.u.list->n;
 
     if (seq) {
         *out = seq->value;
-        return CQ_OK;
+        return cq_share_check(ev, seq->value);
     }
-    if (!n)
+    if (!list.u.list->n)
         return done(ev, new_node(ev, "sequence::empty", NULL, 0, list_type(item->dtype)), out);
-    in = cq_arena_array(ev->capture->graph->arena, n, sizeof *in);
-    if (!in)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i < n; i++) {
-        cq_value *v;
-
-        CQ_TRY(item_value(ev, item, list.u.list->items[i], &v));
-        in[i] = CQ_OPERAND_OF(v);
-    }
-    return done(ev, new_node(ev, "sequence::construct", in, n, list_type(item->dtype)), out);
+    return constructed(ev, list.u.list, item, out);
 }
 
 static cq_status new_sequence(cq_eval *ev, cq_value *v, const cq_item_type *item, cq_int length,
@@ -201,23 +213,32 @@ cq_status cq_sequence_convert(cq_eval *ev, cq_list *list)
 cq_status cq_sequence_inserted(cq_eval *ev, cq_value *seq, const cq_item_type *item, cq_val v,
                                const cq_int *position, cq_value **out)
 {
-    cq_value *value;
+    cq_tensor *t;
+    cq_value  *value;
 
-    CQ_TRY(item_value(ev, item, v, &value));
-    return done(ev,
+    CQ_TRY(cq_share_check(ev, seq));
+    CQ_TRY(item_tensor(ev, item, v, &t));
+    value = cq_capture_value(ev->capture, ev->cx, t);
+    if (!value)
+        return ev->cx->status;
+    CQ_TRY(done(ev,
                 new_node(ev, "sequence::insert",
                          (cq_operand[]){ CQ_OPERAND_OF(seq), CQ_OPERAND_OF(value),
                                          int_operand(position ? *position : cq_i(0)) },
                          position ? 3 : 2, list_type(item->dtype)),
-                out);
+                out));
+    if (v.kind == CQ_VAL_TENSOR)
+        CQ_TRY(cq_share_tensor(ev, *out, v.u.tensor));
+    return cq_share_sequence(ev, *out, seq);
 }
 
 cq_status cq_sequence_erased(cq_eval *ev, cq_value *seq, cq_int position, cq_value **out)
 {
-    return done(ev,
+    CQ_TRY(done(ev,
                 new_node(ev, "sequence::erase",
                          (cq_operand[]){ CQ_OPERAND_OF(seq), int_operand(position) }, 2, seq->type),
-                out);
+                out));
+    return cq_share_sequence(ev, *out, seq);
 }
 
 cq_status cq_sequence_length(cq_eval *ev, const cq_sequence *seq, cq_int *out)
@@ -265,7 +286,11 @@ cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_v
                            (cq_operand[]){ CQ_OPERAND_OF(seq->value), int_operand(index) }, 2,
                            (cq_type){ .kind = CQ_TYPE_UNKNOWN });
 
-    return v ? as_item(ev, &seq->item, v, out) : ev->capture->graph->status;
+    if (!v)
+        return ev->capture->graph->status;
+    CQ_TRY(cq_share_check(ev, seq->value));
+    CQ_TRY(as_item(ev, &seq->item, v, out));
+    return out->kind == CQ_VAL_TENSOR ? cq_share_item(ev, out->u.tensor, seq->value) : CQ_OK;
 }
 
 /* ---- all items at once ---- */
@@ -288,6 +313,7 @@ cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, 
                        (long long)axis, rank);
     if (axis < 0)
         axis += rank;
+    CQ_TRY(cq_share_check(ev, seq->value));
     v = new_node(ev, "sequence::concat",
                  (cq_operand[]){ CQ_OPERAND_OF(seq->value), int_operand(cq_i(axis)),
                                  int_operand(cq_i(is_new)) },
@@ -331,6 +357,7 @@ cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size,
         for (int i = (int)dim; i < item.rank; i++)
             item.sizes[i] = item.sizes[i + 1];
     }
+    CQ_TRY(cq_share_tensor(ev, v, x));
     return cq_sequence_list(ev, v, &item, length, out);
 }
 
@@ -368,6 +395,10 @@ cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *fro
     CQ_TRY(cq_vec_push(&body->returns, CQ_OPERAND_OF(running)));
     CQ_TRY(cq_vec_push(&body->returns, CQ_OPERAND_OF(grown)));
     loop->outputs[0]->type = onto->type;
+    CQ_TRY(cq_share_check(ev, onto));
+    CQ_TRY(cq_share_check(ev, from->value));
+    CQ_TRY(cq_share_sequence(ev, loop->outputs[0], onto));
+    CQ_TRY(cq_share_sequence(ev, loop->outputs[0], from->value));
     return done(ev, loop->outputs[0], out);
 }
 

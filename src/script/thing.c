@@ -1,5 +1,6 @@
 /* Things, frames, and the program's table of names. */
 #include "script/eval.h"
+#include "script/share.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -143,6 +144,8 @@ cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
     cq_list  *copy;
     cq_status status = CQ_OK;
 
+    if (list->has_relatives)
+        CQ_TRY(cq_share_change(ev, cq_val_of_list(list)));
     if (!ev->journaling)
         return CQ_OK;
     CQ_TRY(cq_list_new(&copy, 0));
@@ -164,6 +167,8 @@ cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
     cq_val    v;
     cq_status status = CQ_OK;
 
+    if (dict->has_relatives)
+        CQ_TRY(cq_share_change(ev, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict }));
     if (!ev->journaling)
         return CQ_OK;
     CQ_TRY(cq_dict_new(&copy));

@@ -66,6 +66,8 @@ struct cq_list {
     /* A list whose length only the run of a model tells has no items, but this: what the
      * evaluator knows of it (script/sequence.h). */
     const struct cq_sequence *sequence;
+
+    bool has_relatives; /* it may be another list as well, as only the run tells (script/share.c) */
 };
 
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */
@@ -75,6 +77,7 @@ struct cq_dict {
     struct cq_dict_entry {
         cq_val key, value;
     } *entries;
+    bool has_relatives; /* like a list */
 };
 
 /* Anything else that is shared; the owner of the kind knows what is behind the header. */

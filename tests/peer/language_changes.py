@@ -1,6 +1,9 @@
 """Programs that change tensors and lists in place where control flow depends on data: who shares
 the memory sees the change, or the export is refused. See language_models.py."""
+from typing import List
+
 import torch
+from torch import Tensor
 
 from language_models import ROWS, count, down, matrix, program, up
 
@@ -93,3 +96,207 @@ def out_in_branch(x):
     if bool(x.sum() > 0):
         torch.mul(x, 2.0, out=out)
     return out
+
+
+# ---- who else has the tensor ------------------------------------------------------------------
+
+
+@program(count(3), count(5))
+def shared_and_changed_in_loop(x, n: int):
+    y = x.clone()
+    z = y
+    for i in range(n):
+        y += i
+    return y, z
+
+
+@program(count(3), refused="may share its memory")
+def changed_and_replaced_in_loop(x, n: int):
+    y = x.clone()
+    z = y
+    for i in range(n):
+        y += i
+        y = y * 2
+    return y, z
+
+
+@program(count(3), count(0))
+def replaced_and_changed_in_loop(x, n: int):
+    y = x.clone()
+    z = y
+    for i in range(n):
+        y = y * 2
+        y += i
+    return y, z
+
+
+@program(count(3), count(1))
+def two_buffers(x, n: int):
+    now = x.clone()
+    then = torch.zeros_like(x)
+    for i in range(n):
+        then[0] = now[0] + i
+        then[1] = now[2] * 2
+        now, then = then, now
+    return now
+
+
+@program(count(3), count(1))
+def shared_by_the_loop(x, n: int):
+    a = x.clone()
+    b = x * 2
+    for i in range(n):
+        b = a
+        a += 1
+    return a, b
+
+
+@program(count(3), count(1))
+def items_of_known_list(x, n: int):
+    a = [x.clone(), x * 2]
+    b = a[0]
+    for i in range(n):
+        b += 1
+        a[1] += b
+    return a[0], a[1], b
+
+
+@program(up, refused="may share its memory")
+def one_of_two_changed(x):
+    a = x.clone()
+    b = x * 3
+    if bool(x.sum() > 0):
+        c = a
+    else:
+        c = b
+    c += 1
+    return a, b, c
+
+
+@program(up, refused="may share its memory")
+def one_of_two_views_changed(x):
+    a = x.clone()
+    if bool(x.sum() > 0):
+        v = a[1:]
+    else:
+        v = a[:2]
+    v += 10
+    return a, v
+
+
+@program(up, down)
+def changed_after_it_was_used(x):
+    a = x.clone()
+    if bool(x.sum() > 0):
+        b = a
+    else:
+        b = x * 2
+    c = b + 1
+    a += 5
+    return a, c
+
+
+@program(up, down)
+def same_pair_twice(x):
+    a = x.clone()
+    b = a
+    if bool(x.sum() > 0):
+        a = x * 2
+        b = a
+    a += 1
+    return a, b
+
+
+@program(count(3), count(0))
+def returned_from_loop(x, n: int):
+    y = x.clone()
+    for i in range(n):
+        if i == 2:
+            return y
+        y += 1
+    return y * 2
+
+
+# ---- lists ------------------------------------------------------------------------------------
+
+
+@program(count(3), refused="may share its memory")
+def item_changed(x, n: int):
+    rows: List[Tensor] = []
+    for i in range(n):
+        rows.append(x + i)
+    r = rows[1]
+    r += 100
+    return torch.stack(rows)
+
+
+@program(count(3), count(5))
+def item_changed_and_put_back(x, n: int):
+    rows: List[Tensor] = []
+    for i in range(n):
+        rows.append(x + i)
+    for i in range(n):
+        rows[i] += i
+    return torch.stack(rows)
+
+
+@program(count(3), refused="may share its memory")
+def one_tensor_many_times(x, n: int):
+    rows: List[Tensor] = []
+    h = x.clone()
+    for i in range(n):
+        h += 1
+        rows.append(h)
+    return torch.stack(rows)
+
+
+@program(count(3), count(5))
+def copies_of_one_tensor(x, n: int):
+    rows: List[Tensor] = []
+    h = x.clone()
+    for i in range(n):
+        h += 1
+        rows.append(h.clone())
+    return torch.stack(rows), h
+
+
+@program(matrix(3), refused="may share its memory", axes=ROWS)
+def parts_changed(x):
+    y = x.clone()
+    for r in y.unbind(0):
+        r += 1
+    return y
+
+
+@program(count(3), count(6))
+def window_of_list(x, n: int):
+    rows: List[Tensor] = []
+    for i in range(n):
+        rows.append(x * i)
+        if len(rows) > 3:
+            rows = rows[1:]
+    return torch.stack(rows)
+
+
+@program(up, refused="as only the run tells")
+def one_of_two_lists_changed(x):
+    a = [1]
+    b = [2, 3]
+    if bool(x.sum() > 0):
+        c = a
+    else:
+        c = b
+    c.append(9)
+    return len(a), len(b), len(c)
+
+
+@program(up, down)
+def one_of_two_lists_used(x):
+    a = [1]
+    b = [2, 3]
+    if bool(x.sum() > 0):
+        c = a
+    else:
+        c = b
+    c.append(9)
+    return len(c)

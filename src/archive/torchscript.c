@@ -279,6 +279,55 @@ static const cq_text *text_at(cq_val strings, cq_val v)
     return v.kind == CQ_VAL_STR ? v.u.text : NULL;
 }
 
+/* "net.py(12): forward": a call of the Python that was traced. */
+static bool is_call(const char *line, size_t len)
+{
+    const char *colon = len ? memchr(line, ':', len) : NULL;
+    size_t      at    = colon ? (size_t)(colon - line) : 0;
+
+    if (at < 4 || at + 2 >= len || line[at + 1] != ' ' || line[--at] != ')')
+        return false;
+    while (at && line[at - 1] >= '0' && line[at - 1] <= '9')
+        at--;
+    return at > 1 && line[at] != ')' && line[at - 1] == '(';
+}
+
+/* Of the calls that led to an operator, the innermost is mostly one of PyTorch's own layers. What
+ * tells a user something is the innermost of the user's code. */
+static bool is_pytorchs(const char *line, size_t len)
+{
+    static const char package[] = "-packages/torch/";
+
+    for (size_t i = 0; i + sizeof package - 1 <= len; i++)
+        if (memcmp(line + i, package, sizeof package - 1) == 0)
+            return true;
+    return false;
+}
+
+/* A trace notes calls, innermost first, a line each. */
+static void find_call(cq_python_place *p, cq_val strings, cq_val numbers)
+{
+    const bool is_one = numbers.kind == CQ_VAL_STR;
+
+    for (size_t i = 0; !is_one || i == 0; i++) {
+        const cq_text *text = is_one ? numbers.u.text : text_at(strings, item(numbers, i));
+        const char    *from, *end;
+
+        if (!text)
+            return;
+        for (from = text->text; from < text->text + text->len; from = end + (*end == '\n')) {
+            end = from + strcspn(from, "\n");
+            if (!is_call(from, (size_t)(end - from)))
+                return;
+            p->is_call = true;
+            p->text    = from;
+            p->len     = (size_t)(end - from);
+            if (!is_pytorchs(from, p->len))
+                return;
+        }
+    }
+}
+
 /* The line of the text that has the byte at an offset. A text is a string, or the numbers of the
  * strings that make it up, a line each. */
 static void find_line(cq_python_place *p, cq_val strings, cq_val numbers, int64_t start,
@@ -359,5 +408,6 @@ cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, ui
     place.line = int_of(item(source, 2));
     find_line(&place, strings, item(source, 0), int_of(item(range, 1)),
               int_of(item(range, 2)) - int_of(item(range, 1)));
+    find_call(&place, strings, item(source, 0));
     return place;
 }

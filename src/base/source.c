@@ -116,6 +116,8 @@ cq_status cq_source_blame(const cq_source *s, cq_span at, cq_status status)
     } else {
         cq_error_add_line(status, "%s:%u:%u", s->file, line, column);
     }
+    if (python.is_call)
+        return cq_error_add_excerpt(status, "in the call of %.*s", (int)python.len, python.text);
     if (python.text)
         write_excerpt(&(cq_source){ .text = python.text, .len = python.len },
                       (cq_span){ (uint32_t)python.start, (uint32_t)python.end }, excerpt,

@@ -98,6 +98,8 @@ def check_kind(report, folder, kind):
         assert code == 1 and "conv.py:" in error and f"{kind}.pt!" in error, error
         if kind == "script":
             assert "F.conv2d(input, weight, bias" in error, error
+        else:
+            assert re.search(rf"in the call of .*{HERE}\(\d+\): forward", error), error
     with report.case(f"{kind}: a missing operator names it too"):
         model = make_impossible()
         module = torch.jit.script(model) if kind == "script" else \

@@ -1,5 +1,6 @@
 /* Calling an operator: arguments are checked against the schema, results are made by the
  * row, the listener hears of it. Real and fake tensors take the same path. */
+#include "aten/complex.h"
 #include "aten/quantized.h"
 
 #include <stdio.h>
@@ -106,7 +107,7 @@ static cq_status each_tensor(cq_ctx *cx, const cq_val *args, size_t n, tensor_vi
 }
 
 typedef struct seen {
-    bool fake, quantized;
+    bool fake, quantized, complex;
 } seen;
 
 static cq_status note(cq_ctx *cx, cq_tensor *t, void *user)
@@ -116,6 +117,7 @@ static cq_status note(cq_ctx *cx, cq_tensor *t, void *user)
     (void)cx;
     s->fake |= cq_tensor_is_fake(t);
     s->quantized |= t->qparams != NULL;
+    s->complex |= cq_dtype_is_complex(t->dtype);
     return CQ_OK;
 }
 
@@ -200,6 +202,19 @@ static cq_status make_quantized(cq_opcall *c)
     return status;
 }
 
+/* The same with complex tensors: in terms of pairs of real numbers, if there is a rule for it. */
+static cq_status make_complex(cq_opcall *c)
+{
+    cq_complex_rule *rule = cq_complex_rule_of(c->op);
+
+    c->n_results = c->op->schema->n_results;
+    if (rule)
+        return run_composed(c, rule, false);
+    if (cq_takes_complex(c->op))
+        return make_and_tell(c);
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it is not there for complex numbers");
+}
+
 cq_status cq_call_same_as(cq_opcall *c)
 {
     const cq_op *op = cq_op_find(c->op->def->same_as);
@@ -279,7 +294,9 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
     if (op->inplace_of)
         status = run_in_place(&c);
     else
-        status = has.quantized && !cx->in_grid ? make_quantized(&c) : make_and_tell(&c);
+        status = has.quantized && !cx->in_grid ? make_quantized(&c)
+                 : has.complex                 ? make_complex(&c)
+                                               : make_and_tell(&c);
     if (status != CQ_OK) {
         cq_error_add_where(status, "%s", op->schema->full);
         return cq_ctx_fail(cx, status);

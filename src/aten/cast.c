@@ -176,6 +176,7 @@ const cq_op_def cq_ops_cast[] = {
     SELF("cuda(Tensor(a) self) -> Tensor(b|a)", "itself: there is no other device here"),
     SELF("resolve_conj(Tensor(a) self) -> Tensor(a)", "itself"),
     SELF("resolve_neg(Tensor(a) self) -> Tensor(a)", "itself"),
+    SELF("resolve_neg(Tensor(a) self) -> Tensor(a)", "itself"),
     { .schema =
           "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
           "Tensor(b|a)",

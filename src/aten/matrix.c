@@ -105,9 +105,9 @@ static cq_status adjoint(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor;
 
-    if (x->rank < 2 || cq_dtype_is_complex(x->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "wants real matrices");
-    return done(c, CQ_OP(c->cx, "aten::transpose.int", T(x), I(-2), I(-1)));
+    if (x->rank < 2)
+        return cq_call_fail(c, CQ_E_TYPE, "wants matrices");
+    return done(c, CQ_OP(c->cx, "aten::conj", T(CQ_OP(c->cx, "aten::transpose.int", T(x), I(-2), I(-1)))));
 }
 
 /* ---- products ---- */
@@ -328,8 +328,6 @@ static cq_status need_matrix(cq_opcall *c)
     if (c->args[0].u.tensor->rank > 2)
         return cq_call_fail(c, CQ_E_TYPE, "wants at most 2 dimensions, not %u",
                             c->args[0].u.tensor->rank);
-    if (cq_dtype_is_complex(c->args[0].u.tensor->dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "complex numbers are not known here");
     return CQ_OK;
 }
 
@@ -390,7 +388,9 @@ const cq_op_def cq_ops_matrix[] = {
     VIEWS("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
           "diagonal of the last dimensions", linalg_diagonal),
     ROW("trace(Tensor self) -> Tensor", "the sum of the diagonal", trace),
-    VIEWS("adjoint(Tensor(a) self) -> Tensor(a)", "matrices transposed", adjoint),
+    VIEWS("adjoint(Tensor(a) self) -> Tensor(a)", "matrices transposed, and conjugated", adjoint),
+    CQ_SAME_AS("aten::mH(Tensor(a) self) -> Tensor(a)", "aten::adjoint"),
+    CQ_SAME_AS("aten::matrix_H(Tensor(a) self) -> Tensor(a)", "aten::adjoint"),
     ROW("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", "inner products of vectors",
         vecdot),
     ROW("matrix_power(Tensor self, int n) -> Tensor", "a matrix times itself, n times", matrix_power),

@@ -102,6 +102,8 @@ extern const cq_op_def cq_ops_window[];
 extern const cq_op_def cq_ops_matrix[];
 extern const cq_op_def cq_ops_series[];
 extern const cq_op_def cq_ops_special[];
+extern const cq_op_def cq_ops_fft[];
+extern const cq_op_def cq_ops_complex[];
 extern const cq_op_def cq_ops_quantized[];
 extern const cq_op_def cq_ops_quantized_layers[];
 extern const cq_op_def cq_ops_vision[];

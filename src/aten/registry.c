@@ -46,6 +46,8 @@ static const cq_op_def *const families[] = {
     cq_ops_matrix,
     cq_ops_series,
     cq_ops_special,
+    cq_ops_complex,
+    cq_ops_fft,
     cq_ops_quantized,
     cq_ops_quantized_layers,
     cq_ops_vision,

@@ -1,10 +1,8 @@
-/* Along one dimension: differences, areas, quantiles, spectra; and what counts elements by value. All
- * of it is composed of other operators. */
+/* Along one dimension: differences, areas, quantiles; and what counts elements by value. All of it is
+ * composed of other operators. Spectra are fft.c's. */
 #include "aten/ctx.h"
 
 #include <math.h>
-
-#define PI 3.14159265358979323846
 
 static cq_status done(cq_opcall *c, cq_tensor *t)
 {
@@ -240,73 +238,6 @@ static cq_status histc(cq_opcall *c)
     return done(c, CQ_OP(cx, "aten::sum.dim_IntList", T(at), I(0), B(false), DTYPE(x->dtype)));
 }
 
-/* ---- spectra ---- */
-
-/* cos or -sin of all frequencies at all places, [n, frequencies]: a constant. */
-static cq_tensor *waves(cq_opcall *c, int64_t n, int64_t frequencies, bool sine, cq_dtype dtype)
-{
-    cq_tensor *wide, *t = NULL;
-    int64_t    sizes[2] = { n, frequencies };
-    cq_status  status   = cq_tensor_new_uninit(&wide, CQ_DTYPE_F64, 2, sizes);
-
-    for (int64_t i = 0; status == CQ_OK && i < n * frequencies; i++) {
-        double turn = 2 * PI * (double)(i / frequencies * (i % frequencies) % n) / (double)n;
-
-        ((double *)cq_tensor_bytes(wide))[i] = sine ? -sin(turn) : cos(turn);
-    }
-    if (status == CQ_OK) {
-        status = cq_tensor_clone(&t, wide, dtype);
-        cq_tensor_release(wide);
-    }
-    if (status != CQ_OK) {
-        cq_ctx_fail(c->cx, status);
-        return NULL;
-    }
-    return cq_ctx_own_tensor(c->cx, t);
-}
-
-static int64_t number_or(const cq_opcall *c, const char *name, int64_t otherwise)
-{
-    return cq_arg_is_none(c, name) ? otherwise : cq_arg_i64(c, name);
-}
-
-/* Frames that overlap, times the window, times waves: [.., frequencies, frames, 2]. */
-static cq_status stft(cq_opcall *c)
-{
-    enum { MAX_POINTS = 1 << 16 };
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *window = cq_arg_tensor(c, "window"), *parts[2], *t;
-    int64_t    n = cq_arg_i64(c, "n_fft"), hop = number_or(c, "hop_length", n / 4);
-    int64_t    length = number_or(c, "win_length", n), before = (n - length) / 2;
-    bool       half = cq_arg_is_none(c, "onesided") || cq_arg_bool(c, "onesided");
-
-    CQ_TRY(cx->status);
-    if (!cq_arg_is_none(c, "return_complex") && cq_arg_bool(c, "return_complex"))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "use return_complex=False",
-                       "ONNX has no complex numbers to return");
-    if (!cq_dtype_is_float(x->dtype) || x->rank < 1 || x->rank > 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants one or two dimensions of floats");
-    if (n < 1 || n > MAX_POINTS || n > x->sizes[x->rank - 1].value || hop < 1 || length < 1 || length > n ||
-        (window && (window->rank != 1 || window->sizes[0].value != length)))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants 0 < win_length <= n_fft <= the signal, a hop above 0, "
-                                              "and a window of win_length");
-    if (!window && length < n)
-        window = CQ_OP(cx, "aten::ones", I(length), DTYPE(x->dtype));
-    if (window && length < n)
-        window = CQ_OP(cx, "aten::constant_pad_nd", T(window),
-                       cq_i64s(cx, (int64_t[]){ before, n - length - before }, 2), I(0));
-    t = CQ_OP(cx, "aten::unfold", T(x), I(-1), I(n), I(hop));
-    if (window)
-        t = CQ_OP(cx, "aten::mul.Tensor", T(t), T(window));
-    if (cq_arg_bool(c, "normalized"))
-        t = CQ_OP(cx, "aten::mul.Scalar", T(t), F(1 / sqrt((double)n)));
-    for (int i = 0; i < 2; i++) {
-        parts[i] = CQ_OP(cx, "aten::matmul", T(t), T(waves(c, n, half ? n / 2 + 1 : n, i, x->dtype)));
-        parts[i] = CQ_OP(cx, "aten::transpose.int", T(parts[i]), I(-2), I(-1));
-    }
-    return done(c, CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), I(-1)));
-}
-
 #define ROW(text_of_schema, text, function)                                                        \
     {                                                                                              \
         .schema = "aten::" text_of_schema, .about = text, .compose = function                      \
@@ -335,8 +266,5 @@ const cq_op_def cq_ops_series[] = {
         isin),
     ROW("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
         "how many elements fall into each bin", histc),
-    ROW("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
-        "bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
-        "spectra of overlapping frames, as pairs of real and imaginary part", stft),
     { 0 }
 };

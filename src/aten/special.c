@@ -85,8 +85,6 @@ static cq_status angle(cq_opcall *c)
     cq_ctx    *cx = c->cx;
     cq_tensor *x  = c->args[0].u.tensor, *t;
 
-    if (cq_dtype_is_complex(x->dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "complex numbers are not known here");
     x = in_float(cx, x);
     t = where(cx, CQ_OP(cx, "aten::lt.Scalar", T(x), I(0)), number_like(cx, x, PI), number_like(cx, x, 0));
     return done(c, where(cx, CQ_OP(cx, "aten::isnan", T(x)), x, t));
@@ -102,8 +100,6 @@ static cq_status itself(cq_opcall *c)
 
 static cq_status isreal(cq_opcall *c)
 {
-    if (cq_dtype_is_complex(c->args[0].u.tensor->dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "complex numbers are not known here");
     return done(c, CQ_OP(c->cx, "aten::ones_like", c->args[0], DTYPE(CQ_DTYPE_BOOL)));
 }
 
@@ -132,6 +128,7 @@ const cq_op_def cq_ops_special[] = {
       .compose = itself,
       .flags   = CQ_OP_PARTS },
     ITSELF("conj"),
+    ITSELF("_conj"),
     ITSELF("real"),
     ALIAS("erf", "erf"),
     ALIAS("erfc", "erfc"),

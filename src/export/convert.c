@@ -232,6 +232,29 @@ static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
     return cq_map_set(&ex->guessed, n->op, NULL);
 }
 
+/* Complex numbers are pairs of real ones, which only these two may see. */
+static bool is_complex(const cq_operand *o)
+{
+    if (o->kind == CQ_OPERAND_LIST) {
+        for (size_t i = 0; i < o->u.list.n; i++)
+            if (is_complex(&o->u.list.items[i]))
+                return true;
+        return false;
+    }
+    return o->kind == CQ_OPERAND_VALUE && o->u.value->type.kind == CQ_TYPE_TENSOR &&
+           cq_dtype_is_complex(o->u.value->type.dtype);
+}
+
+static bool stays_complex(const cq_node *n)
+{
+    bool complex = strcmp(n->op, "aten::view_as_complex") != 0 && n->n_outputs &&
+                   is_complex(&CQ_OPERAND_OF(n->outputs[0]));
+
+    for (size_t i = 0; i < n->n_inputs && strcmp(n->op, "aten::view_as_real") != 0; i++)
+        complex |= is_complex(&n->inputs[i]);
+    return complex;
+}
+
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
@@ -253,6 +276,10 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     }
     if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0) {
         status = keep_operator(&s, true);
+    } else if (stays_complex(n) && !can_take_apart) {
+        status = CQ_E_UNSUPPORTED;
+        snprintf(reason, sizeof reason, "ONNX has no form of it for complex numbers");
+        s.declined = true;
     } else if (row) {
         status = apply_row(&s, row);
         if (status != CQ_OK && s.declined) {
@@ -373,6 +400,9 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 
     if (n->n_inputs > 256)
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a loop carries too many values");
+    if (stays_complex(n))
+        return cq_fail(CQ_E_UNSUPPORTED, n->op, "carry torch.view_as_real of it",
+                       "complex numbers come out of a branch or loop, which ONNX cannot do");
     CQ_TRY(check_sequences(ex, n));
     for (size_t i = 0; i < n->n_inputs; i++)
         in[i] = operand_value(&s, &n->inputs[i]);
@@ -486,6 +516,9 @@ cq_status cq_export_convert(cq_exporter *ex)
         cq_value *v = cq_sym_value(&s, from->top->returns.items[i].u.value);
 
         CQ_TRY(s.status);
+        if (is_complex(&from->top->returns.items[i]))
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "return torch.view_as_real of it",
+                           "output %zu is of complex numbers, which ONNX has no operators for", i);
         /* An input or a weight that is returned needs a node that makes it an output. */
         if (!v->node) {
             cq_type type = v->type;

@@ -33,6 +33,7 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_sort,
     cq_symbolics_quantized,
     cq_symbolics_vision,
+    cq_symbolics_complex,
 };
 
 typedef struct entry entry;

@@ -70,6 +70,7 @@ extern const cq_symbolic cq_symbolics_select[];
 extern const cq_symbolic cq_symbolics_sort[];
 extern const cq_symbolic cq_symbolics_quantized[];
 extern const cq_symbolic cq_symbolics_vision[];
+extern const cq_symbolic cq_symbolics_complex[];
 
 /* ---- what is asked for ---- */
 

@@ -129,6 +129,8 @@ static cq_status to_complex(cq_builtin_call *c, cq_val *out)
 {
     double parts[2] = { 0, 0 };
 
+    if (c->n == 2 && c->args[0].kind == CQ_VAL_TENSOR && c->args[1].kind == CQ_VAL_TENSOR)
+        return cq_builtin_decline(c); /* an operator of that name makes a tensor of them */
     for (size_t i = 0; i < c->n && i < 2; i++) {
         cq_builtin_call one = *c;
         cq_val          f;

@@ -194,6 +194,8 @@ def row_of_schema(s):
     flags = (["deprecated"] if s.deprecated else []) + \
         (["function"] if s.has_function or s.has_context_dependent_function else []) + \
         ([FLAGS[s.name]] if s.name in FLAGS else [])
+    if not s.domain and not flags and not s.has_type_and_shape_inference_function:
+        flags.append("uninferred")
     inputs = [parameter(p, s.min_input - len(s.inputs) + 1) for p in s.inputs]
     outputs = [parameter(p, s.min_output - len(s.outputs) + 1) for p in s.outputs]
     attributes = [f"{name}{'!' if a.required else ''}:{ATTRIBUTE_TYPES[int(a.type)]}"
@@ -248,7 +250,8 @@ def newer_rows(rows):
         if match := re.fullmatch(r"(\w+) (\d+) like (\d+)(?: (.*))?", line):
             family = FAMILY_OF[match[1]]
             old = next(r for r in rows[family] if r.name == match[1] and r.since == int(match[3]))
-            row = Row(old.name, int(match[2]), list(old.flags), list(old.inputs), list(old.outputs),
+            flags = [flag for flag in old.flags if flag != "uninferred"]
+            row = Row(old.name, int(match[2]), flags, list(old.inputs), list(old.outputs),
                       list(old.attributes), dict(old.types))
             for change in (match[4] or "").split():
                 apply_change(row, change)

@@ -359,6 +359,7 @@ static cq_status parse_row(entry *e)
         s->is_deprecated |= !strcmp(word, "deprecated");
         s->is_function |= !strcmp(word, "function");
         s->is_open |= !strcmp(word, "open");
+        s->is_uninferred |= !strcmp(word, "uninferred");
         s->gives_one_or_all |= !strcmp(word, "one-or-all");
     }
     parse_parameters(&p, &s->inputs, &s->n_inputs, &s->min_inputs, &s->max_inputs);

@@ -4,8 +4,8 @@
  *     Conv 11 | X:T W:T B?:T | Y:T | auto_pad:s=NOTSET group:i=1 pads:is | T=ieee
  *
  * name, since version, flags | inputs | outputs | attributes | types. The flags are
- * `deprecated`, `function` (it is defined by others), `open` (it may have more attributes) and
- * `one-or-all` (of its outputs).
+ * `deprecated`, `function` (it is defined by others), `open` (it may have more attributes),
+ * `one-or-all` (of its outputs) and `uninferred` (onnx has no rule for its shapes).
  * After a parameter's name: `?` optional, `*` any number of one type, `~` any number of any
  * types, with the least number behind it if it is not 1; then a type or the name of one of
  * the sets at the end. `!` marks a required attribute, `=` its default. In a type, `seq.`
@@ -68,7 +68,8 @@ typedef struct cq_onnx_constraint {
 typedef struct cq_onnx_schema {
     const char               *domain, *name;
     int                       since;
-    bool                      is_deprecated, is_function, is_open, gives_one_or_all;
+    bool                      is_deprecated, is_function, is_open, is_uninferred;
+    bool                      gives_one_or_all;
     size_t                    n_inputs, n_outputs, n_attributes, n_constraints;
     cq_onnx_parameter        *inputs, *outputs;
     cq_onnx_schema_attribute *attributes;

@@ -355,7 +355,7 @@ static cq_status write_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
     cq_rt             rt = cq_img_attributes(s);
     cq_rt_node_value *y  = s->out[0], *image;
 
-    if (cq_rt_int(&rt, "keepdims"))
+    if (cq_rt_int(&rt, "keepdims") == 1)
         return write_mean(p, s);
     image = cq_rt_value_new(p->b, y->name);
     if (!image)

@@ -130,6 +130,63 @@ def mutate(message, random_):
     return f"edit {name}"
 
 
+def texts_in(message):
+    """(message, field) of all strings inside a message."""
+    return [(part, field) for part in parts(message) for field, _ in part.ListFields()
+            if field.type == field.TYPE_STRING]
+
+
+def refer(message, random_):
+    """A name becomes another one of the model: values made twice, used before they are made, of
+    other graphs; operators called as values, and so on."""
+    places = texts_in(message)
+    if not places:
+        return None
+    (part, field), (source, other) = random_.choice(places), random_.choice(places)
+    text = getattr(source, other.name)
+    text = text if isinstance(text, str) else random_.choice(list(text))
+    if field.label == field.LABEL_REPEATED:
+        value = getattr(part, field.name)
+        value[random_.randrange(len(value))] = text
+    else:
+        setattr(part, field.name, text)
+    return f"{part.DESCRIPTOR.name}.{field.name} = {text!r}"
+
+
+def trade(message, random_):
+    """One message takes the place of another of its kind: nodes, types, attributes, graphs."""
+    kinds = collections.defaultdict(list)
+    for part in parts(message):
+        kinds[part.DESCRIPTOR.name].append(part)
+    several = [members for members in kinds.values() if len(members) > 1]
+    if not several:
+        return None
+    one, other = random_.sample(random_.choice(several), 2)
+    one.CopyFrom(copy.deepcopy(other))
+    return f"another {one.DESCRIPTOR.name}"
+
+
+def replace_operator(message, random_):
+    import onnx.defs
+    nodes = [part for part in parts(message) if part.DESCRIPTOR.name == "NodeProto"]
+    if not nodes:
+        return None
+    node = random_.choice(nodes)
+    node.op_type = random_.choice(sorted({s.name for s in onnx.defs.get_all_schemas()}))
+    return f"op_type = {node.op_type}"
+
+
+def change_opset(message, random_):
+    if not message.opset_import:
+        return None
+    opset = random_.choice(message.opset_import)
+    opset.version = random_.choice([-1, 0, *range(1, 18)])
+    return f"opset {opset.version}"
+
+
+MUTATIONS = [mutate, mutate, refer, trade, replace_operator, change_opset]
+
+
 # ---- every change of every field ------------------------------------------------------
 
 
@@ -304,7 +361,8 @@ def main():
         for i in range(N_MUTANTS):
             path = random_.choice(rich)
             message = onnx.load(str(path))
-            changes = [mutate(message, random_) for _ in range(random_.choice([1, 1, 2]))]
+            changes = [random_.choice(MUTATIONS)(message, random_)
+                       for _ in range(random_.choice([1, 1, 2]))]
             with report.case(f"mutant {i} of {path.parent.name} ({', '.join(map(str, changes))})"):
                 compare.of_message(message)
         models = [(name, onnx.load(str(ONNX_TEST_DATA / name / "model.onnx")))

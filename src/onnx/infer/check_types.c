@@ -2,7 +2,7 @@
  * parameter allows, and those that share a type variable agree. */
 #include "onnx/infer/internal.h"
 
-/* Whether types holds t. Kinds that rows do not describe are let pass. */
+/* Whether types holds t. Sparse tensors, which rows do not describe, are let pass. */
 static bool allows(const cq_onnx_types *types, const cq_itype *t)
 {
     const cq_itype *inner       = t;
@@ -13,6 +13,8 @@ static bool allows(const cq_onnx_types *types, const cq_itype *t)
         inner = inner->element;
     if (!inner)
         return true;
+    if (inner->kind == CQ_IKIND_OTHER)
+        return inner->other->map_type && types->of[CQ_ONNX_WRAP_MAP];
     wrap = is_optional ? CQ_ONNX_WRAP_OPTIONAL : CQ_ONNX_WRAP_TENSOR;
     if (inner->kind == CQ_IKIND_SEQUENCE) {
         wrap  = is_optional ? CQ_ONNX_WRAP_OPTIONAL_SEQUENCE : CQ_ONNX_WRAP_SEQUENCE;
@@ -57,6 +59,33 @@ static cq_status check_one(const cq_rule *r, bindings *bound, const cq_onnx_para
     return CQ_OK;
 }
 
+/* An output has the type of the first input in most operators; that must then be known, unless
+ * an operator that nobody knows may have made it. */
+static cq_status check_first(const cq_rule *r)
+{
+    const cq_onnx_parameter *in  = cq_onnx_parameter_at(r->schema->inputs, r->schema->n_inputs, 0);
+    const cq_onnx_parameter *out = cq_onnx_parameter_at(r->schema->outputs, r->schema->n_outputs, 0);
+    const cq_itype          *t;
+
+    if (r->infer->has_unknown_operator || !in || !out || !r->n_inputs || in->constraint < 0 || in->constraint != out->constraint ||
+        in->arity == CQ_ONNX_OPTIONAL || in->arity == CQ_ONNX_VARIADIC_MIXED)
+        return CQ_OK;
+    t = r->inputs[0] ? &r->inputs[0]->type : NULL;
+    if (!t || t->kind == CQ_IKIND_UNKNOWN)
+        return cq_rule_fail(r, "the type of %s is not known", in->name);
+    return CQ_OK;
+}
+
+static cq_status check_element(const cq_rule *r, const cq_onnx_parameter *p, const cq_itype *t)
+{
+    bool is_wrong = t->kind == CQ_IKIND_TENSOR &&
+                    (t->elem <= 0 || t->elem >= CQ_ONNX_DATA_TYPE_COUNT);
+
+    if (is_wrong && p && !r->infer->has_unknown_operator)
+        return cq_rule_fail(r, "%s has elements of type %d, which does not exist", p->name, t->elem);
+    return CQ_OK;
+}
+
 cq_status cq_rule_check_types(const cq_rule *r)
 {
     const cq_onnx_schema *s     = r->schema;
@@ -64,12 +93,14 @@ cq_status cq_rule_check_types(const cq_rule *r)
 
     if (!s)
         return CQ_OK;
-    for (size_t i = 0; i < r->n_inputs; i++)
-        if (r->inputs[i])
-            CQ_TRY(check_one(r, &bound, cq_onnx_parameter_at(s->inputs, s->n_inputs, i),
-                             &r->inputs[i]->type));
-    for (size_t i = 0; i < r->n_outputs; i++)
-        CQ_TRY(check_one(r, &bound, cq_onnx_parameter_at(s->outputs, s->n_outputs, i),
-                         &r->outputs[i]));
+    CQ_TRY(check_first(r));
+    /* Of a variadic parameter onnx looks at the first alone. */
+    for (size_t i = 0; i < r->n_inputs && i < s->n_inputs; i++)
+        if (r->inputs[i]) {
+            CQ_TRY(check_element(r, &s->inputs[i], &r->inputs[i]->type));
+            CQ_TRY(check_one(r, &bound, &s->inputs[i], &r->inputs[i]->type));
+        }
+    for (size_t i = 0; i < r->n_outputs && i < s->n_outputs; i++)
+        CQ_TRY(check_one(r, &bound, &s->outputs[i], &r->outputs[i]));
     return CQ_OK;
 }

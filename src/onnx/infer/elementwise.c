@@ -58,6 +58,28 @@ static cq_status cast(cq_rule *r)
     return cq_rule_same(r);
 }
 
+/* Softmax and its relatives: the axis must be one. */
+static cq_status along_axis(cq_rule *r)
+{
+    const cq_itype *x = cq_rule_shaped(r, 0);
+    size_t          axis;
+
+    if (!x)
+        return CQ_OK;
+    CQ_TRY(cq_rule_axis(&axis, r, cq_rule_int(r, "axis", r->version < 13 ? 1 : -1),
+                        x->rank ? x->rank : 1));
+    return cq_rule_same(r);
+}
+
+static cq_status trilu(cq_rule *r)
+{
+    const cq_itype *x = cq_rule_shaped(r, 0);
+
+    if (x && x->rank < 2)
+        return cq_rule_fail(r, "Trilu needs matrices, not rank %zu", x->rank);
+    return cq_rule_same(r);
+}
+
 static cq_status cast_like(cq_rule *r)
 {
     cq_rule_give_elem(r, 0, cq_rule_elem(r, 1));
@@ -141,13 +163,13 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Gelu", 1, cq_rule_same, NULL },
     { "HardSigmoid", 1, cq_rule_same, NULL },
     { "HardSwish", 1, cq_rule_same, NULL },
-    { "Hardmax", 1, cq_rule_same, NULL },
+    { "Hardmax", 1, along_axis, NULL },
     { "Identity", 1, identity, identity_data },
     { "IsInf", 1, cq_rule_same, NULL },
     { "IsNaN", 1, cq_rule_same, NULL },
     { "LeakyRelu", 1, cq_rule_same, NULL },
     { "Log", 1, cq_rule_same, NULL },
-    { "LogSoftmax", 1, cq_rule_same, NULL },
+    { "LogSoftmax", 1, along_axis, NULL },
     { "Mish", 1, cq_rule_same, NULL },
     { "Neg", 1, cq_rule_same, neg_data },
     { "Not", 1, cq_rule_same, not_data },
@@ -161,7 +183,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Sign", 1, cq_rule_same, NULL },
     { "Sin", 1, cq_rule_same, NULL },
     { "Sinh", 1, cq_rule_same, NULL },
-    { "Softmax", 1, cq_rule_same, NULL },
+    { "Softmax", 1, along_axis, NULL },
     { "Softplus", 1, cq_rule_same, NULL },
     { "Softsign", 1, cq_rule_same, NULL },
     { "Sqrt", 1, cq_rule_same, sqrt_data },
@@ -169,7 +191,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Tan", 1, cq_rule_same, NULL },
     { "Tanh", 1, cq_rule_same, NULL },
     { "ThresholdedRelu", 1, cq_rule_same, NULL },
-    { "Trilu", 1, cq_rule_same, NULL },
+    { "Trilu", 1, trilu, NULL },
 
     /* casts */
     { "Cast", 1, cast, cast_data },

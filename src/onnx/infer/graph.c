@@ -103,9 +103,26 @@ static cq_status bind_initializers(cq_infer *in, cq_scope *s)
     return CQ_OK;
 }
 
+/* A size that is declared as negative is unknown to us; but it is not the one that is inferred. */
+static cq_status check_negative(const cq_onnx_type *declared, const cq_itype *inferred)
+{
+    const cq_onnx_shape *shape = declared->tensor_type ? declared->tensor_type->shape : NULL;
+
+    for (uint32_t i = 0; shape && inferred->has_rank && i < shape->dim.n && i < inferred->rank; i++) {
+        const cq_onnx_dim *d = shape->dim.items[i];
+
+        if (cq_onnx_has(d, CQ_ONNX_DIM_VALUE) && d->dim_value < 0 &&
+            cq_dim_is_plain(inferred->dims[i]))
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "size %lld is declared but %lld is inferred",
+                           (long long)d->dim_value, (long long)inferred->dims[i].size.value);
+    }
+    return CQ_OK;
+}
+
 /* What is declared of a value and what is inferred of it. In strict mode they must agree, else
  * the declaration counts. */
-static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_value_info *info)
+static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_value_info *info,
+                                bool is_strict)
 {
     cq_itype  declared;
     cq_status status;
@@ -114,9 +131,25 @@ static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_valu
         return CQ_OK;
     CQ_TRY(cq_itype_from_onnx(&declared, in, info->type));
     status = cq_itype_merge(&declared, in, type);
-    if (status != CQ_OK && (status == CQ_E_NO_MEMORY || in->flags & CQ_ONNX_INFER_STRICT))
+    if (status == CQ_OK && is_strict)
+        status = check_negative(info->type, type);
+    if (status != CQ_OK && (status == CQ_E_NO_MEMORY || is_strict))
         return cq_error_add_where(status, "value %s", info->name);
     *type = declared;
+    return CQ_OK;
+}
+
+/* An input may be an output as well. What is said of it last counts, as in onnx: nodes that cannot
+ * take it so are then found out. */
+static cq_status type_as_output(cq_itype *type, cq_infer *in, const cq_onnx_graph *g,
+                                const char *name)
+{
+    for (uint32_t i = 0; i < g->output.n; i++) {
+        const cq_onnx_value_info *info = g->output.items[i];
+
+        if (info->name && info->type && !strcmp(info->name, name))
+            CQ_TRY(cq_itype_from_onnx(type, in, info->type));
+    }
     return CQ_OK;
 }
 
@@ -138,7 +171,9 @@ static cq_status bind_inputs(cq_infer *in, cq_scope *s, size_t n_given, const cq
         if (same)
             v = *same;
         v.name = list->items[i]->name;
-        CQ_TRY(merge_declared(&v.type, in, list->items[i]));
+        CQ_TRY(merge_declared(&v.type, in, list->items[i], in->flags & CQ_ONNX_INFER_STRICT));
+        if (in->flags & CQ_ONNX_INFER_STRICT)
+            CQ_TRY(type_as_output(&v.type, in, s->graph, v.name));
         CQ_TRY(bind(in, s, &v));
     }
     return CQ_OK;
@@ -215,6 +250,7 @@ static cq_status apply(cq_rule *r)
         return apply_rule(r);
     }
     f = find_function(r->infer, r->node);
+    r->infer->has_unknown_operator |= !f;
     return f ? call_function(r, f) : CQ_OK;
 }
 
@@ -228,6 +264,12 @@ static void forget_shapes(cq_rule *r)
     types_from_schema(r);
 }
 
+/* onnx infers nothing for some old operators, and so finds nothing wrong. */
+static bool is_strict(const cq_rule *r)
+{
+    return r->infer->flags & CQ_ONNX_INFER_STRICT && !(r->schema && r->schema->is_uninferred);
+}
+
 static cq_status bind_outputs(cq_rule *r)
 {
     for (size_t i = 0; i < r->n_outputs; i++) {
@@ -236,7 +278,8 @@ static cq_status bind_outputs(cq_rule *r)
         if (!*v.name)
             continue;
         v.type = r->outputs[i];
-        CQ_TRY(merge_declared(&v.type, r->infer, cq_map_get(&r->scope->declared, v.name)));
+        CQ_TRY(merge_declared(&v.type, r->infer, cq_map_get(&r->scope->declared, v.name),
+                              is_strict(r)));
         CQ_TRY(bind(r->infer, r->scope, &v));
     }
     return CQ_OK;
@@ -263,7 +306,7 @@ static cq_status infer_node(cq_infer *in, cq_scope *s, const cq_onnx_node *node)
             r.inputs[i] = look_up(s, node->input.items[i]);
     status = apply(&r);
     if (status != CQ_OK) {
-        if (status == CQ_E_NO_MEMORY || in->flags & CQ_ONNX_INFER_STRICT)
+        if (status == CQ_E_NO_MEMORY || is_strict(&r))
             return status;
         forget_shapes(&r);
     }

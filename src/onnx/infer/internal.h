@@ -34,6 +34,7 @@ struct cq_infer {
     cq_map         functions; /* "domain:name:overload" to cq_onnx_function */
     cq_ptr_map     visited;   /* subgraphs */
     uint32_t       revisits;
+    bool           has_unknown_operator; /* seen so far: what it gives has no type */
     CQ_VEC(cq_scope *) scopes; /* all, to be cleared */
 };
 

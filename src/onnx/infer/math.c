@@ -56,11 +56,13 @@ static cq_status gemm(cq_rule *r)
 static cq_status det(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);
+    cq_dim          size;
 
     if (!x)
         return CQ_OK;
     if (x->rank < 2)
         return cq_rule_fail(r, "Det needs a matrix, not rank %zu", x->rank);
+    CQ_TRY(cq_dim_unify(&size, r, x->dims[x->rank - 2], x->dims[x->rank - 1]));
     return cq_rule_give_dims(r, 0, x->rank - 2, x->dims);
 }
 

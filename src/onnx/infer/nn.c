@@ -98,6 +98,8 @@ static cq_status batch_norm(cq_rule *r)
 
         if (s && s->rank == 1)
             CQ_TRY(cq_dim_unify(&channels, r, channels, s->dims[0]));
+        else if (s && r->version >= 14)
+            return cq_rule_fail(r, "input %zu has rank %zu, wanted 1", i, s->rank);
     }
     if (x && x->rank >= 2)
         CQ_TRY(cq_dim_unify(&channels, r, channels, x->dims[1]));
@@ -151,6 +153,11 @@ static cq_status likelihood_loss(cq_rule *r)
                             (unsigned)target->rank, (unsigned)scores->rank);
     if (weight && weight->rank != 1)
         return cq_rule_fail(r, "weights of rank %u are no list", (unsigned)weight->rank);
+    for (size_t i = 0; scores && target && i < target->rank; i++) {
+        cq_dim size; /* of the batch, then of each axis behind that of the classes */
+
+        CQ_TRY(cq_dim_unify(&size, r, target->dims[i], scores->dims[i ? i + 1 : 0]));
+    }
     return loss(r);
 }
 

@@ -4,7 +4,7 @@
 static cq_status reduce(cq_rule *r)
 {
     const cq_itype *x    = cq_rule_shaped(r, 0);
-    bool            keep = cq_rule_int(r, "keepdims", 1) != 0;
+    bool            keep = cq_rule_int(r, "keepdims", 1) == 1;
     cq_shape        y;
     uint64_t        axes;
     cq_status       status;
@@ -75,7 +75,7 @@ static cq_status max_data(cq_rule *r)
 static cq_status arg(cq_rule *r)
 {
     const cq_itype *x    = cq_rule_shaped(r, 0);
-    bool            keep = cq_rule_int(r, "keepdims", 1) != 0;
+    bool            keep = cq_rule_int(r, "keepdims", 1) == 1;
     cq_shape        y;
     size_t          axis;
 

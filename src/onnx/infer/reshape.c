@@ -177,7 +177,7 @@ static cq_status flatten(cq_rule *r)
 
     if (!x)
         return CQ_OK;
-    axis += axis < 0 ? (int64_t)x->rank : 0;
+    axis += axis < 0 && r->version >= 11 ? (int64_t)x->rank : 0;
     if (axis < 0 || axis > (int64_t)x->rank) /* behind the last is allowed */
         return cq_rule_fail(r, "axis %lld is outside of rank %zu", (long long)axis, x->rank);
     y.dims[0] = cq_dims_product(r, x->dims, (size_t)axis);
@@ -215,9 +215,11 @@ static cq_status transpose(cq_rule *r)
 
 static cq_status expand(cq_rule *r)
 {
-    const cq_itype *x = cq_rule_shaped(r, 0);
+    const cq_itype *x = cq_rule_shaped(r, 0), *shape = cq_rule_shaped(r, 1);
     cq_shape        y, target;
 
+    if (shape && shape->rank != 1)
+        return cq_rule_fail(r, "the shape has rank %zu, wanted 1", shape->rank);
     if (!x || !reshape_target(r, &target))
         return CQ_OK;
     cq_shape_of(&y, x);

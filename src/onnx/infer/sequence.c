@@ -40,6 +40,10 @@ static cq_status insert(cq_rule *r)
 
     if (!element || !cq_rule_has(r, 1))
         return CQ_OK;
+    if (element->elem && cq_rule_elem(r, 1) && element->elem != cq_rule_elem(r, 1))
+        return cq_rule_fail(r, "a tensor of %s does not go into a sequence of %s",
+                            cq_onnx_element_name(cq_rule_elem(r, 1)),
+                            cq_onnx_element_name(element->elem));
     CQ_TRY(cq_itype_union(&all, r->arena, element, &r->inputs[1]->type));
     return cq_rule_give_element(r, 0, CQ_IKIND_SEQUENCE, &all);
 }
@@ -71,7 +75,7 @@ static cq_status split_to_sequence(cq_rule *r)
     const cq_itype *x = cq_rule_shaped(r, 0), *split = cq_rule_shaped(r, 1);
     const cq_idata *sizes = cq_rule_data(r, 1);
     cq_itype        t     = { .kind = CQ_IKIND_TENSOR, .elem = cq_rule_elem(r, 0) };
-    bool            keep  = cq_rule_int(r, "keepdims", 1) != 0;
+    bool            keep  = cq_rule_int(r, "keepdims", 1) == 1;
     cq_shape        y     = { .rank = 0 };
     cq_dim          piece = cq_dim_of(1);
     size_t          axis;

@@ -44,7 +44,8 @@ const char *const cq_onnx_rows_image[] = {
     "RoiAlign 22 | X:T1 rois:T1 batch_indices:T2 | Y:T1 | "
     "coordinate_transformation_mode:s=half_pixel mode:s=avg output_height:i=1 "
     "output_width:i=1 sampling_ratio:i=0 spatial_scale:f=1 | T1=ieee,bf16 T2=i64",
-    "Upsample 1 | X:T | Y:T | height_scale!:f mode:s=nearest width_scale!:f | T=ieee,bool,i32,i64",
+    "Upsample 1 uninferred | X:T | Y:T | height_scale!:f mode:s=nearest width_scale!:f | "
+    "T=ieee,bool,i32,i64",
     "Upsample 7 | X:T | Y:T | mode:s=nearest scales!:fs | T=any",
     "Upsample 9 | X:T scales:f32 | Y:T | mode:s=nearest | T=any",
     "Upsample 10 deprecated | X:T scales:f32 | Y:T | mode:s=nearest | T=any",

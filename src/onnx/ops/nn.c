@@ -55,7 +55,8 @@ const char *const cq_onnx_rows_nn[] = {
     "kernel_shape:is offset_group:i=1 pads:is strides:is | T=ieee",
     "DeformConv 22 | X:T W:T offset:T B?:T mask?:T | Y:T | dilations:is group:i=1 "
     "kernel_shape:is offset_group:i=1 pads:is strides:is | T=ieee,bf16",
-    "Dropout 1 | data:T | output:T mask?:T | consumed_inputs:is is_test:i=0 ratio:f=0.5 | T=ieee",
+    "Dropout 1 uninferred | data:T | output:T mask?:T | consumed_inputs:is is_test:i=0 "
+    "ratio:f=0.5 | T=ieee",
     "Dropout 6 | data:T | output:T mask?:T | is_test:i=0 ratio:f=0.5 | T=ieee",
     "Dropout 7 | data:T | output:T mask?:T | ratio:f=0.5 | T=ieee",
     "Dropout 10 | data:T | output:T mask?:T1 | ratio:f=0.5 | T=ieee T1=bool",
@@ -67,7 +68,7 @@ const char *const cq_onnx_rows_nn[] = {
     "T=ieee,float8,bf16 T1=ieee,float8,bf16 T2=bool",
     "GlobalAveragePool 1 | X:T | Y:T |  | T=ieee",
     "GlobalAveragePool 22 | X:T | Y:T |  | T=ieee,bf16",
-    "GlobalLpPool 1 | X:T | Y:T | p:f=2 | T=ieee",
+    "GlobalLpPool 1 uninferred | X:T | Y:T | p:f=2 | T=ieee",
     "GlobalLpPool 2 | X:T | Y:T | p:i=2 | T=ieee",
     "GlobalLpPool 22 | X:T | Y:T | p:i=2 | T=ieee,bf16",
     "GlobalMaxPool 1 | X:T | Y:T |  | T=ieee",
@@ -76,7 +77,7 @@ const char *const cq_onnx_rows_nn[] = {
     "num_groups!:i | T=ieee,bf16",
     "GroupNormalization 21 function | X:T scale:T bias:T | Y:T | epsilon:f=1e-05 "
     "num_groups!:i stash_type:i=1 | T=ieee,bf16",
-    "InstanceNormalization 1 | input:T scale:T B:T | output:T | consumed_inputs:is "
+    "InstanceNormalization 1 uninferred | input:T scale:T B:T | output:T | consumed_inputs:is "
     "epsilon:f=1e-05 | T=ieee",
     "InstanceNormalization 6 | input:T scale:T B:T | output:T | epsilon:f=1e-05 | T=ieee",
     "InstanceNormalization 22 | input:T scale:T B:T | output:T | epsilon:f=1e-05 | T=ieee,bf16",
@@ -86,7 +87,8 @@ const char *const cq_onnx_rows_nn[] = {
     "axis:i=-1 epsilon:f=1e-05 stash_type:i=1 | T=ieee,bf16 U=f32,bf16",
     "LpNormalization 1 | input:T | output:T | axis:i=-1 p:i=2 | T=ieee",
     "LpNormalization 22 | input:T | output:T | axis:i=-1 p:i=2 | T=ieee,bf16",
-    "LpPool 1 | X:T | Y:T | auto_pad:s=NOTSET kernel_shape:is p:f=2 pads:is strides:is | T=ieee",
+    "LpPool 1 uninferred | X:T | Y:T | auto_pad:s=NOTSET kernel_shape:is p:f=2 pads:is "
+    "strides:is | T=ieee",
     "LpPool 2 | X:T | Y:T | auto_pad:s=NOTSET kernel_shape!:is p:i=2 pads:is strides:is | T=ieee",
     "LpPool 11 | X:T | Y:T | auto_pad:s=NOTSET kernel_shape!:is p:i=2 pads:is strides:is | T=ieee",
     "LpPool 18 | X:T | Y:T | auto_pad:s=NOTSET ceil_mode:i=0 dilations:is kernel_shape!:is "

@@ -2,7 +2,7 @@
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_rnn[] = {
-    "GRU 1 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h:T | "
+    "GRU 1 uninferred | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h:T | "
     "activation_alpha:fs activation_beta:fs activations:ss clip:f direction:s=foward "
     "hidden_size:i output_sequence:i=0 | T=ieee T1=i32",
     "GRU 3 | X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T | Y?:T Y_h?:T | "

@@ -2,7 +2,7 @@
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_tensor[] = {
-    "Cast 1 | input:T1 | output:T2 | to!:s | T1=num,bool T2=num,bool",
+    "Cast 1 uninferred | input:T1 | output:T2 | to!:s | T1=num,bool T2=num,bool",
     "Cast 6 | input:T1 | output:T2 | to!:i | T1=num,bool T2=num,bool",
     "Cast 9 | input:T1 | output:T2 | to!:i | T1=num,bool,str T2=num,bool,str",
     "Cast 13 | input:T1 | output:T2 | to!:i | T1=num,bool,str,bf16 T2=num,bool,str,bf16",
@@ -32,9 +32,9 @@ const char *const cq_onnx_rows_tensor[] = {
     "CastLike 25 function | input:T1 target_type:T2 | output:T2 | round_mode:s=up "
     "saturate:i=1 | T1=num,float8,int4,bool,str,bf16,f4e2m1,f8e8m0,u2,i2 "
     "T2=num,float8,int4,bool,str,bf16,f4e2m1,f8e8m0,u2,i2",
-    "Compress 9 | input:T condition:T1 | output:T | axis:i | T=any T1=bool",
+    "Compress 9 uninferred | input:T condition:T1 | output:T | axis:i | T=any T1=bool",
     "Compress 11 | input:T condition:T1 | output:T | axis:i | T=any T1=bool",
-    "Concat 1 | inputs*:T | concat_result:T | axis:i | T=ieee",
+    "Concat 1 uninferred | inputs*:T | concat_result:T | axis:i | T=ieee",
     "Concat 4 | inputs*:T | concat_result:T | axis!:i | T=any",
     "Concat 11 | inputs*:T | concat_result:T | axis!:i | T=any",
     "Concat 13 | inputs*:T | concat_result:T | axis!:i | T=any,bf16",
@@ -106,7 +106,7 @@ const char *const cq_onnx_rows_tensor[] = {
     "NonZero 13 | X:T | Y:i64 |  | T=any,bf16",
     "OneHot 9 | indices:T1 depth:T2 values:T3 | output:T3 | axis:i=-1 | T1=num T2=num T3=any",
     "OneHot 11 | indices:T1 depth:T2 values:T3 | output:T3 | axis:i=-1 | T1=num T2=num T3=any",
-    "Pad 1 | data:T | output:T | mode:s=constant paddings!:is value:f=0 | T=ieee",
+    "Pad 1 uninferred | data:T | output:T | mode:s=constant paddings!:is value:f=0 | T=ieee",
     "Pad 2 | data:T | output:T | mode:s=constant pads!:is value:f=0 | T=ieee",
     "Pad 11 | data:T pads:i64 constant_value?:T | output:T | mode:s=constant | T=num",
     "Pad 13 | data:T pads:i64 constant_value?:T | output:T | mode:s=constant | T=any,bf16",
@@ -123,7 +123,7 @@ const char *const cq_onnx_rows_tensor[] = {
     "Pad 25 | data:T pads:i64 constant_value?:T axes?:Tind | output:T | mode:s=constant | "
     "T=any,float8,int4,bf16,f4e2m1,f8e8m0,u2,i2 Tind=i32,i64",
     "Range 11 function | start:T limit:T delta:T | output:T |  | T=f32,f64,i16,i32,i64",
-    "Reshape 1 | data:T | reshaped:T | consumed_inputs:is shape:is | T=ieee",
+    "Reshape 1 uninferred | data:T | reshaped:T | consumed_inputs:is shape:is | T=ieee",
     "Reshape 5 | data:T shape:i64 | reshaped:T |  | T=any",
     "Reshape 13 | data:T shape:i64 | reshaped:T |  | T=any,bf16",
     "Reshape 14 | data:T shape:i64 | reshaped:T | allowzero:i=0 | T=any,bf16",
@@ -175,7 +175,7 @@ const char *const cq_onnx_rows_tensor[] = {
     "T=any,bf16 Tind=i32,i64",
     "SpaceToDepth 1 | input:T | output:T | blocksize!:i | T=any",
     "SpaceToDepth 13 | input:T | output:T | blocksize!:i | T=any,bf16",
-    "Split 1 | input:T split?:T | outputs...*:T | axis:i split:is | T=ieee",
+    "Split 1 uninferred | input:T split?:T | outputs...*:T | axis:i split:is | T=ieee",
     "Split 2 | input:T | outputs*:T | axis:i=0 split:is | T=any",
     "Split 11 | input:T | outputs*:T | axis:i=0 split:is | T=any",
     "Split 13 | input:T split?:i64 | outputs*:T | axis:i=0 | T=any,bf16",

@@ -141,7 +141,7 @@ static int64_t part_length(const cq_tensor *split, int64_t i, int64_t left)
 static cq_status split_to(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *split = cq_rt_in(rt, 1);
-    bool             keep      = split || cq_rt_int(rt, "keepdims");
+    bool             keep      = split || cq_rt_int(rt, "keepdims") == 1;
     bool             is_vector = split && split->rank;
     int64_t          start     = 0, size;
     cq_list         *list;

@@ -1,7 +1,8 @@
-/* Where an export that differs from its source begins to: the source and the export are run once
- * more with what every module returns as outputs, and the first module whose results differ is
- * named, with its nodes and with both results. Modules are known by the names of their nodes,
- * /features/0/Conv. */
+/* Where an export that differs from its source begins to. Both are run once more: the source
+ * operator by operator, the export with the values that stand for those as outputs, and the first
+ * node whose result differs is named, with both results. What the source computes in branches and
+ * loops is not seen so; then it is what every module returns, and the first module whose results
+ * differ is named, with its nodes. Modules are known by the names of their nodes, /features/0/Conv. */
 #include "bisect.h"
 
 #include "show.h"
@@ -13,6 +14,88 @@
 #include <string.h>
 
 enum { MAX_PATHS = 2048, MAX_PATH = 256, AT_ONCE = CLI_MAX_OUTPUTS / 2 };
+
+/* ---- nodes ---- */
+
+enum { MAX_VALUES = 8192, MAX_NAME = 256 };
+
+/* Values of the export, and what the source has in their place. */
+typedef struct values {
+    char       value[MAX_VALUES][MAX_NAME], node[MAX_VALUES][MAX_NAME], op[MAX_VALUES][64];
+    cq_tensor *wanted[MAX_VALUES];
+    size_t     n;
+} values;
+
+static void note_value(void *user, const char *value, const char *node, const char *op_type,
+                       cq_tensor *result)
+{
+    values *v = user;
+
+    if (v->n == MAX_VALUES || strlen(value) >= MAX_NAME)
+        return;
+    snprintf(v->value[v->n], MAX_NAME, "%s", value);
+    snprintf(v->node[v->n], MAX_NAME, "%s", *node ? node : value);
+    snprintf(v->op[v->n], sizeof v->op[0], "%s", op_type);
+    v->wanted[v->n++] = cq_tensor_retain(result);
+}
+
+/* Of values first to first + n the first that differs; SIZE_MAX: none does. got is its tensor. */
+static size_t differing(const cli_compared *c, const cq_onnx_model *onnx, const values *v,
+                        size_t first, size_t n, cq_tensor **got)
+{
+    size_t             n_own = cq_onnx_model_n_values(onnx, CQ_ONNX_OUTPUTS), found = SIZE_MAX;
+    cq_tensor         *out[CLI_MAX_OUTPUTS] = { NULL };
+    const char        *fetch[CLI_MAX_OUTPUTS];
+    cq_session_options options;
+    cq_session        *session = NULL;
+
+    cq_session_options_init(&options);
+    for (size_t i = 0; i < n; i++)
+        fetch[i] = v->value[first + i];
+    options.fetch   = fetch;
+    options.n_fetch = n;
+    if (n_own + n <= CLI_MAX_OUTPUTS && cq_session_prepare(&session, onnx, &options) == CQ_OK &&
+        cq_session_run_tensors(session, c->inputs, c->n_inputs, out, n_own + n) == CQ_OK)
+        for (size_t i = 0; i < n && found == SIZE_MAX; i++)
+            if (c->compare(out[n_own + i], v->wanted[first + i]) == CQ_E_TYPE) {
+                found = first + i;
+                *got  = cq_tensor_retain(out[n_own + i]);
+            }
+    for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
+        cq_tensor_release(out[i]);
+    cq_session_free(session);
+    return found;
+}
+
+static bool find_node(const cli_compared *c)
+{
+    static values     v; /* large, and there is one at a time */
+    cq_export_options options = *c->options;
+    cq_onnx_model    *onnx    = NULL;
+    cq_tensor        *got     = NULL;
+    size_t            found   = SIZE_MAX;
+
+    v.n                     = 0;
+    options.each_value      = note_value;
+    options.each_value_user = &v;
+    if (c->model->front_end->export_to(&onnx, c->model, c->example->tensors, c->example->n,
+                                       &options) == CQ_OK)
+        for (size_t i = 0; i < v.n && found == SIZE_MAX; i += CLI_MAX_OUTPUTS / 2)
+            found = differing(c, onnx, &v, i,
+                              v.n - i < CLI_MAX_OUTPUTS / 2 ? v.n - i : CLI_MAX_OUTPUTS / 2, &got);
+    if (found != SIZE_MAX) {
+        cli_note("the first node whose result differs is %s (%s):", v.node[found], v.op[found]);
+        cli_show_summary("  source", v.wanted[found]);
+        cli_show_summary("  export", got);
+    }
+    for (size_t i = 0; i < v.n; i++)
+        cq_tensor_release(v.wanted[i]);
+    cq_tensor_release(got);
+    cq_onnx_model_free(onnx);
+    return found != SIZE_MAX;
+}
+
+/* ---- modules ---- */
 
 /* The paths of modules in the order in which their last nodes run: that of their results. */
 typedef struct paths {
@@ -186,10 +269,10 @@ void cli_bisect(const cli_compared *c)
 {
     static results r; /* both are large, and there is one at a time */
     static paths   p;
-    bool           done = false;
+    bool           done = find_node(c);
 
     p.n = 0;
-    if (watch(c->onnx, c->inputs, c->n_inputs, note_node, &p) == CQ_OK)
+    if (!done && watch(c->onnx, c->inputs, c->n_inputs, note_node, &p) == CQ_OK)
         for (size_t i = 0; i < p.n && !done; i += AT_ONCE)
             done = find_among(c, p.at + i, p.n - i < AT_ONCE ? p.n - i : AT_ONCE, &r);
     results_clear(&r);

@@ -1,4 +1,4 @@
-/* Which module makes an export differ from its source. */
+/* Which node or module makes an export differ from its source. */
 #ifndef CALQUE_CLI_BISECT_H
 #define CALQUE_CLI_BISECT_H
 
@@ -15,8 +15,8 @@ typedef struct cli_compared {
     cq_status (*compare)(cq_tensor *got, cq_tensor *wanted); /* CQ_E_TYPE: they differ */
 } cli_compared;
 
-/* Notes on standard error, and both results in numbers on standard output. It says nothing when no
- * module can be found: then the outputs are all there is to say. */
+/* Notes on standard error, and both results in numbers on standard output. It says nothing when
+ * neither a node nor a module can be found: then the outputs are all there is to say. */
 void cli_bisect(const cli_compared *compared);
 
 #endif

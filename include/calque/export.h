@@ -86,6 +86,11 @@ CQ_API size_t                 cq_export_report_count(const cq_export_report *rep
 CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *report, cq_report_kind kind,
                                                   size_t index);
 
+/* A value of the model, with the node that makes it, and what the source computes in its place on
+ * the example; all borrowed during the call. */
+typedef void (*cq_export_value_hook)(void *user, const char *value, const char *node,
+                                     const char *op_type, cq_tensor *result);
+
 /* Set the defaults with cq_export_options_init, then change what you need. All pointers are
  * borrowed during the call. */
 typedef struct cq_export_options {
@@ -127,6 +132,12 @@ typedef struct cq_export_options {
     /* Of cq_module_run_as and cq_script_run_as: gets the gradients of that run. NULL: none are
      * wanted. Exports do not look at it. */
     cq_gradients *gradients;
+
+    /* Called after an export for each value of the model that an operator of the source computes
+     * too, in its order, if the examples have data. What is inside of a branch or loop, or behind
+     * one, is left out. NULL: the source is not run. */
+    cq_export_value_hook each_value;
+    void                *each_value_user;
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

@@ -84,6 +84,11 @@ void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 /* The graph value of a tensor as it is now; NULL after a failure, which is the context's. */
 cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
+/* Runs the nodes of the capture's block on the examples, one after another, and tells each of
+ * every tensor that they give. Nodes with blocks, and what needs their results, are left out. */
+typedef cq_status (*cq_replay_fn)(void *user, const cq_value *value, cq_tensor *result);
+cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user);
+
 /* A node that no operator of the table made, where the calls of cx go now. */
 cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_operand *inputs,
                          size_t n_inputs, size_t n_outputs);

@@ -1,6 +1,7 @@
 /* The numbers of a captured tensor, when a model asks for them in the middle of a capture.
  * Nothing was computed so far: the nodes that lead to the value are run now, on the
- * examples, and what they give is kept for the next question. */
+ * examples, and what they give is kept for the next question. And the numbers of all of
+ * them, when somebody wants to know where an export parts from its source. */
 #include "capture/capture.h"
 
 static cq_tensor *data_of(const cq_capture *cap, const cq_value *v)
@@ -102,4 +103,40 @@ cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_ten
     return *out ? CQ_OK
                 : cq_fail(CQ_E_ARGUMENT, NULL, "give an example with data",
                           "the number depends on an input that has no example");
+}
+
+/* ---- all of them ---- */
+
+static void see_data(cq_value *v, void *user)
+{
+    const cq_capture **cap = user;
+
+    if (*cap && !data_of(*cap, v))
+        *cap = NULL;
+}
+
+static bool has_arguments(const cq_capture *cap, const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_inputs; i++)
+        cq_ir_each_use(&n->inputs[i], see_data, &cap);
+    return cap != NULL;
+}
+
+cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user)
+{
+    cq_ctx   *plain;
+    cq_status status = CQ_OK;
+
+    CQ_TRY(cq_ctx_new(&plain));
+    for (cq_node *n = cap->block->first; n && status == CQ_OK; n = n->next) {
+        if (!n->def || n->n_blocks || !has_arguments(cap, n))
+            continue;
+        status = run_node(cap, plain, n);
+        for (size_t i = 0; i < n->n_outputs && status == CQ_OK; i++)
+            if (data_of(cap, n->outputs[i]))
+                status = each(user, n->outputs[i], data_of(cap, n->outputs[i]));
+        cq_ctx_pop(plain, 0, NULL, 0);
+    }
+    cq_ctx_free(plain);
+    return status;
 }

@@ -68,7 +68,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     CQ_TRY(cq_export_name(ex));
     CQ_TRY(ex->graph->status);
     CQ_TRY(cq_export_lower(ex, out));
-    return cq_onnx_model_infer(*out, 0); /* types of what symbolics made in between */
+    CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of what symbolics made in between */
+    return ex->options.each_value ? cq_export_replay(ex, *out) : CQ_OK;
 }
 
 /* A failure to report must not hide why the export failed. */

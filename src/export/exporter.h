@@ -116,6 +116,9 @@ cq_status cq_export_name(cq_exporter *ex);
 /* lower.c: the onnx graph as a model. */
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
 
+/* replay.c: tells options.each_value of what the source computes for the values of the model. */
+cq_status cq_export_replay(cq_exporter *ex, const cq_onnx_model *model);
+
 /* export.c: whether the options make sense. */
 cq_status cq_export_check_options(const cq_export_options *o);
 

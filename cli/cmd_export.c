@@ -91,6 +91,8 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
         return cli_fail();
     status = export_model(args, model, example, job, path, threshold);
     code   = result_of(status);
+    if (status == CQ_E_TYPE || status == CQ_E_ARGUMENT)
+        cli_example_explain(example);
     if (report)
         report_code = cli_report_write(
             &(cli_report){ model->name, path, &job->options, status }, report);
@@ -139,8 +141,8 @@ const cli_verb cli_verb_export = {
     .summary      = "carry a model over to ONNX",
     .about        = "Exports MODEL to ONNX: a TorchScript archive, TorchScript source, or the name of a built-in\n"
                     "model (calque zoo lists them). A size of --input may be a name: then that axis is\n"
-                    "dynamic, and as large as in the model's own example, or 2. On failure no file is written,\n"
-                    "and an existing one is kept.",
+                    "dynamic; in the example it is as large as NAME=SIZE says, or as in the model's own\n"
+                    "example, or 2. On failure no file is written, and an existing one is kept.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

@@ -82,9 +82,32 @@ static void size_named_axes(cli_example *e, const cli_signature *s)
         cli_input       *in  = &e->inputs[i];
 
         for (size_t k = 0; k < in->rank && in->rank == own->rank; k++)
-            if (*in->axes[k].name && own->axes[k].size > 1)
+            if (*in->axes[k].name && !in->axes[k].is_sized && own->axes[k].size > 1)
                 in->axes[k].size = own->axes[k].size;
     }
+}
+
+/* The first axis of that name whose size was given. */
+static const cli_axis *sized_axis(const cli_example *e, const char *name)
+{
+    for (size_t i = 0; i < e->n; i++)
+        for (size_t k = 0; k < e->inputs[i].rank; k++)
+            if (e->inputs[i].axes[k].is_sized && strcmp(e->inputs[i].axes[k].name, name) == 0)
+                return &e->inputs[i].axes[k];
+    return NULL;
+}
+
+/* A name means one size wherever it is. */
+static void share_sizes(cli_example *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        for (size_t k = 0; k < e->inputs[i].rank; k++) {
+            cli_axis       *axis = &e->inputs[i].axes[k];
+            const cli_axis *like = *axis->name && !axis->is_sized ? sized_axis(e, axis->name) : NULL;
+
+            if (like)
+                *axis = *like;
+        }
 }
 
 static int wrong_number(const cli_example *e, const cli_args *args, const cli_signature *s)
@@ -117,6 +140,7 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
     size_named_axes(e, s);
+    share_sizes(e);
     if (e->n || e->structure || is_of_another_entry(args))
         return CLI_DONE;
     for (; e->n < s->n_own; e->n++)
@@ -128,10 +152,30 @@ int cli_example_load(cli_example *e)
 {
     for (size_t i = 0; i < e->n; i++)
         e->tensors[i] = NULL;
-    for (size_t i = 0; i < e->n; i++)
-        if (cli_input_tensor(&e->tensors[i], &e->inputs[i], i) != CQ_OK)
+    for (size_t i = 0; i < e->n; i++) {
+        cq_status status = cli_input_tensor(&e->tensors[i], &e->inputs[i], i);
+
+        if (status == CQ_E_NO_MEMORY)
+            return cli_fail_with("", "there is not enough memory for example input %zu", i);
+        if (status != CQ_OK)
             return cli_fail();
+    }
     return CLI_DONE;
+}
+
+void cli_example_explain(const cli_example *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        for (size_t k = 0; k < e->inputs[i].rank; k++) {
+            const cli_axis *axis = &e->inputs[i].axes[k];
+
+            if (*axis->name && !axis->is_sized && axis->size == CLI_DYNAMIC_EXAMPLE) {
+                cli_note("%s is %d in the example, as its size was not given; %s=64 in --input would make "
+                         "it 64",
+                         axis->name, CLI_DYNAMIC_EXAMPLE, axis->name);
+                return;
+            }
+        }
 }
 
 void cli_example_clear(cli_example *e)

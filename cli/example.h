@@ -27,7 +27,7 @@ typedef struct cli_example {
 /* Rows for the table of a verb that takes an example. */
 #define CLI_EXAMPLE_OPTIONS                                                                        \
     { "input", "SPEC",                                                                             \
-      "an example input, repeatable: 1x3x224x224, batchx3x8x8, int64[2,3]=zeros, x.npy", 0 },      \
+      "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy", 0 }, \
     { "example", "DIR", "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 }, \
     { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },             \
     { "define", "FILE", "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 }
@@ -39,6 +39,8 @@ int cli_example_read(cli_example *example, const cli_args *args, const cli_signa
 
 /* Makes the tensors; clear them in any case. */
 int  cli_example_load(cli_example *example);
+/* After a failure: says so if the example has a size that nobody chose. */
+void cli_example_explain(const cli_example *e);
 void cli_example_clear(cli_example *example);
 
 #endif

@@ -21,28 +21,44 @@ cq_status cli_load_tensor(cq_tensor **out, const char *path)
                                        : cq_tensor_load_pb(out, path);
 }
 
-static const char *read_axis(cli_axis *axis, const char *text, size_t len)
+static bool read_size(cli_axis *axis, const char *text)
 {
     char *end;
 
-    *axis = (cli_axis){ 0 };
+    errno          = 0;
+    axis->size     = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : -1;
+    axis->is_sized = true;
+    return axis->size >= 0 && !*end && !errno;
+}
+
+/* SIZE, NAME or NAME=SIZE. */
+static const char *read_axis(cli_axis *axis, const char *text, size_t len)
+{
+    static const char wrong[] = "a size is neither a number nor a name";
+    char             *equals;
+
+    *axis = (cli_axis){ .size = CLI_DYNAMIC_EXAMPLE };
     if (len == 0)
         return "a size is missing";
     if (len >= sizeof axis->name)
         return "a size is too long";
     memcpy(axis->name, text, len);
     if (isdigit((unsigned char)axis->name[0])) {
-        errno      = 0;
-        axis->size = strtoll(axis->name, &end, 10);
-        if (*end || errno)
-            return "a size is neither a number nor a name";
+        if (!read_size(axis, axis->name))
+            return wrong;
         memset(axis->name, 0, sizeof axis->name);
         return NULL;
     }
-    for (size_t i = 0; i < len; i++)
-        if (!isalnum((unsigned char)axis->name[i]) && axis->name[i] != '_')
-            return "a size is neither a number nor a name";
-    axis->size = CLI_DYNAMIC_EXAMPLE;
+    equals = strchr(axis->name, '=');
+    if (equals) {
+        *equals = '\0';
+        if (!axis->name[0] || !read_size(axis, equals + 1))
+            return wrong;
+        memset(equals, 0, sizeof axis->name - (size_t)(equals - axis->name));
+    }
+    for (const char *c = axis->name; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return wrong;
     return NULL;
 }
 
@@ -100,7 +116,8 @@ static const char *read_bracketed(cli_input *out, const char *spec, const char *
 
 const char *cli_input_parse(cli_input *out, const char *spec)
 {
-    const char *end = spec + strcspn(spec, "=");
+    const char *fill = strrchr(spec, '='); /* of numbers; what has a digit behind it is a size */
+    const char *end  = fill && !isdigit((unsigned char)fill[1]) ? fill : spec + strlen(spec);
     const char *bracket;
     const char *why = NULL;
 

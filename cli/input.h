@@ -5,6 +5,7 @@
  *     f16[1,8]=zeros         zeros, ones, random or range
  *     batchx3x224x224        an axis with a name is dynamic (names with an x in them need the
  *     float32[max_len,3]     brackets)
+ *     1x3xh=64xw=64          and this large in the example
  *     x.npy  x.pb            a file
  */
 #ifndef CALQUE_CLI_INPUT_H
@@ -17,8 +18,9 @@ typedef enum cli_fill { CLI_RANDOM, CLI_ZEROS, CLI_ONES, CLI_RANGE } cli_fill;
 #define CLI_AXIS_NAME_SIZE 64
 
 typedef struct cli_axis {
-    int64_t size;                     /* for a named one: CLI_DYNAMIC_EXAMPLE */
+    int64_t size;                     /* for a named one without: CLI_DYNAMIC_EXAMPLE */
     char    name[CLI_AXIS_NAME_SIZE]; /* "" if it has none */
+    bool    is_sized;                 /* its size was given */
 } cli_axis;
 
 /* What stands for a dynamic size in an example: not 1, which broadcasts. */

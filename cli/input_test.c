@@ -36,6 +36,22 @@ TEST(input, names_make_axes_dynamic)
     CHECK_STR("max_len", in.axes[0].name);
 }
 
+TEST(input, a_name_may_come_with_its_size)
+{
+    CHECK(cli_input_parse(&in, "1x3xh=64xw=48") == NULL);
+    CHECK_STR("h", in.axes[2].name);
+    CHECK_INT(64, in.axes[2].size);
+    CHECK_STR("w", in.axes[3].name);
+    CHECK_INT(48, in.axes[3].size);
+    CHECK_INT(CLI_RANDOM, in.fill);
+    CHECK(cli_input_parse(&in, "nx4=ones") == NULL);
+    CHECK(!in.axes[0].is_sized);
+    CHECK(cli_input_parse(&in, "int64[batch=4,seq=7]=zeros") == NULL);
+    CHECK_INT(4, in.axes[0].size);
+    CHECK_INT(7, in.axes[1].size);
+    CHECK_INT(CLI_ZEROS, in.fill);
+}
+
 TEST(input, a_file_is_told_by_its_name)
 {
     CHECK(cli_input_parse(&in, "some/x=1.npy") == NULL);
@@ -49,7 +65,8 @@ TEST(input, nonsense_is_refused)
     static const char *const bad[] = {
         "",          "1x",        "x",       "1xx2",    "-1x2",        "3.5x2",
         "int64[2",   "int64[2,]", "what[2]", "1x2=two", "f32[2]x3",    "1x3x99999999999999999999",
-        "f32[2,-1]", "[2]",       "1x2=",    "3a",      "float32[a b]"
+        "f32[2,-1]", "[2]",       "1x2=",    "3a",      "float32[a b]",
+        "1x2=3",     "=3",        "n=-2x3",  "n=x3",    "n=3=4x2",     "int64[n=2"
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -111,7 +128,8 @@ TEST(input, too_many_dimensions_are_refused)
 
 RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
           TEST_OF(input, brackets_name_the_dtype_and_may_be_empty),
-          TEST_OF(input, names_make_axes_dynamic), TEST_OF(input, a_file_is_told_by_its_name),
+          TEST_OF(input, names_make_axes_dynamic), TEST_OF(input, a_name_may_come_with_its_size),
+          TEST_OF(input, a_file_is_told_by_its_name),
           TEST_OF(input, nonsense_is_refused),
           TEST_OF(input, tensors_have_the_numbers_that_were_asked_for),
           TEST_OF(input, random_numbers_depend_on_the_seed_alone),

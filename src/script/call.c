@@ -98,9 +98,9 @@ static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq
     return status;
 }
 
-/* Binds arguments to the parameters of def in a new frame. */
+/* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
 static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_val *args,
-                      size_t n_args, const char *const *names, const cq_val *kw, size_t n_kw)
+                      size_t n_args, size_t n_self, const char *const *names, const cq_val *kw, size_t n_kw)
 {
     size_t next = 0;
 
@@ -140,8 +140,9 @@ static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
     if (next < n_args)
-        return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu arguments but got %zu",
-                       def->n_params, n_args);
+        return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu argument%s but got %zu",
+                       def->n_params - n_self, def->n_params - n_self == 1 ? "" : "s",
+                       n_args - n_self);
     for (size_t k = 0; k < n_kw; k++) {
         bool known = false;
 
@@ -197,7 +198,7 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
     ev->depth++;
     ev->result = CQ_NONE;
     if (status == CQ_OK)
-        status = bind(ev, &f, fn->def, args, n_args, names, kw, n_kw);
+        status = bind(ev, &f, fn->def, args, n_args, fn->self.kind != CQ_VAL_NONE, names, kw, n_kw);
     if (status == CQ_OK) {
         ev->frame = &f;
         status    = cq_eval_block(ev, &fn->def->body, 0, &flow);

@@ -90,8 +90,7 @@ static cq_status record(cq_capture *cap, cq_ctx *cx, cq_module *module, const cq
     cq_capture_stop(cap, cx);
     CQ_TRY(cq_ctx_status(cx));
     CQ_TRY(cq_capture_add_outputs(cap));
-    if (cap->graph->symbols.failed)
-        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_symbols_check(&cap->graph->symbols));
     CQ_TRY(cap->graph->status);
     if (n_out == 0)
         return cq_fail(CQ_E_ARGUMENT, module->cls->name, NULL, "the model returns no tensor");

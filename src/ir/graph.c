@@ -289,12 +289,9 @@ static void each_symbol(cq_int i, void (*use)(cq_value *v, void *user), void *us
         for (int k = 0; k < i.expr->terms[t].n_atoms; k++) {
             const cq_atom *atom = i.expr->terms[t].atoms[k];
 
-            if (atom->kind != CQ_ATOM_SYMBOL) {
-                each_symbol(atom->a, use, user);
-                each_symbol(atom->b, use, user);
-            } else if (atom->origin) {
-                use(atom->origin, user);
-            }
+            for (size_t s = 0; s < atom->n_symbols; s++)
+                if (atom->symbols[s]->origin)
+                    use(atom->symbols[s]->origin, user);
         }
 }
 

@@ -390,10 +390,9 @@ bool cq_int_is_visible(cq_int i, const cq_block *block)
         for (int k = 0; k < i.expr->terms[t].n_atoms; k++) {
             const cq_atom *a = i.expr->terms[t].atoms[k];
 
-            if (a->kind == CQ_ATOM_SYMBOL
-                    ? a->origin && !cq_value_is_visible(a->origin, block)
-                    : !cq_int_is_visible(a->a, block) || !cq_int_is_visible(a->b, block))
-                return false;
+            for (size_t s = 0; s < a->n_symbols; s++)
+                if (a->symbols[s]->origin && !cq_value_is_visible(a->symbols[s]->origin, block))
+                    return false;
         }
     return true;
 }

@@ -210,10 +210,20 @@ static void print_term(cq_str *s, const cq_term *t, bool first)
         cq_str_printf(s, i ? "*%s" : "%s", t->atoms[i]->text);
 }
 
-static cq_int give_up(cq_symbols *table, int64_t value)
+static cq_int give_up(cq_symbols *table, cq_status status, int64_t value)
 {
-    table->failed = true;
+    if (table->status == CQ_OK)
+        table->status = status;
     return cq_i(value);
+}
+
+cq_status cq_symbols_check(const cq_symbols *table)
+{
+    if (table->status == CQ_E_UNSUPPORTED)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a size is computed from other sizes in more than %d steps",
+                       CQ_EXPR_MAX_DEPTH);
+    return table->status == CQ_OK ? CQ_OK : cq_no_memory();
 }
 
 static cq_int poly_intern(cq_symbols *table, const poly *p, int64_t value)
@@ -239,7 +249,68 @@ static cq_int poly_intern(cq_symbols *table, const poly *p, int64_t value)
         }
     }
     cq_str_clear(&s);
-    return e ? (cq_int){ value, e } : give_up(table, value);
+    return e ? (cq_int){ value, e } : give_up(table, CQ_E_NO_MEMORY, value);
+}
+
+/* Adds what expr is made of to the symbols of an atom. */
+static bool add_symbols(cq_symbols *table, cq_atom *atom, const cq_expr *expr)
+{
+    for (size_t t = 0; expr && t < expr->n_terms; t++)
+        for (int k = 0; k < expr->terms[t].n_atoms; k++) {
+            const cq_atom  *part = expr->terms[t].atoms[k];
+            const cq_atom **all  = cq_arena_alloc(
+                table->arena, (atom->n_symbols + part->n_symbols) * sizeof(cq_atom *));
+            size_t n = atom->n_symbols;
+
+            if (!all)
+                return false;
+            if (n)
+                memcpy(all, atom->symbols, n * sizeof *all);
+            for (size_t i = 0; i < part->n_symbols; i++) {
+                size_t at = 0;
+
+                while (at < n && all[at] != part->symbols[i])
+                    at++;
+                if (at == n)
+                    all[n++] = part->symbols[i];
+            }
+            if (part->depth >= atom->depth)
+                atom->depth = part->depth + 1;
+            atom->symbols   = all;
+            atom->n_symbols = n;
+        }
+    return true;
+}
+
+static bool is_natural(const cq_atom *a)
+{
+    switch (a->kind) {
+    case CQ_ATOM_SYMBOL: return a->axis >= 0;
+    case CQ_ATOM_MAX: return cq_int_is_natural(a->a) || cq_int_is_natural(a->b);
+    case CQ_ATOM_MOD: return cq_int_is_natural(a->b);
+    default: return cq_int_is_natural(a->a) && cq_int_is_natural(a->b);
+    }
+}
+
+static cq_atom *atom_new(cq_symbols *table, const cq_atom *like)
+{
+    cq_atom        *atom = cq_arena_copy(table->arena, like, sizeof *like);
+    const cq_atom **self;
+
+    if (!atom || !(atom->text = cq_arena_strdup(table->arena, like->text)))
+        return NULL;
+    atom->is_natural = is_natural(atom);
+    if (atom->kind != CQ_ATOM_SYMBOL)
+        return add_symbols(table, atom, atom->a.expr) && add_symbols(table, atom, atom->b.expr)
+                   ? atom
+                   : NULL;
+    self = cq_arena_alloc(table->arena, sizeof(cq_atom *));
+    if (!self)
+        return NULL;
+    *self           = atom;
+    atom->symbols   = self;
+    atom->n_symbols = 1;
+    return atom;
 }
 
 static cq_int atom_intern(cq_symbols *table, const char *key, const cq_atom *like)
@@ -248,11 +319,12 @@ static cq_int atom_intern(cq_symbols *table, const char *key, const cq_atom *lik
     poly     p    = { .n = 1 };
 
     if (!atom) {
-        atom = cq_arena_copy(table->arena, like, sizeof *like);
-        if (!atom || !(atom->text = cq_arena_strdup(table->arena, like->text)) ||
-            cq_map_set(&table->atoms, key, atom) != CQ_OK)
-            return give_up(table, like->example);
+        atom = atom_new(table, like);
+        if (!atom || cq_map_set(&table->atoms, key, atom) != CQ_OK)
+            return give_up(table, CQ_E_NO_MEMORY, like->example);
     }
+    if (atom->depth > CQ_EXPR_MAX_DEPTH)
+        return give_up(table, CQ_E_UNSUPPORTED, like->example);
     p.terms[0] = (cq_term){ .factor = 1, .n_atoms = 1, .atoms = { atom } };
     return poly_intern(table, &p, atom->example);
 }
@@ -307,7 +379,7 @@ static cq_int opaque(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
     }
     if (s.status != CQ_OK) {
         cq_str_clear(&s);
-        return give_up(table, value);
+        return give_up(table, CQ_E_NO_MEMORY, value);
     }
     result = atom_intern(table, key,
                          &(cq_atom){ .kind = kind, .text = s.text, .a = a, .b = b, .example = value });
@@ -415,22 +487,23 @@ const cq_atom *cq_int_symbol(cq_int a)
     return t->atoms[0];
 }
 
+int cq_int_depth(cq_int a)
+{
+    int depth = 0;
+
+    for (size_t t = 0; a.expr && t < a.expr->n_terms; t++)
+        for (int k = 0; k < a.expr->terms[t].n_atoms; k++)
+            if (a.expr->terms[t].atoms[k]->depth > depth)
+                depth = a.expr->terms[t].atoms[k]->depth;
+    return depth;
+}
+
 const char *cq_int_text(cq_int a, char *buffer)
 {
     if (a.expr)
         return a.expr->text;
     snprintf(buffer, 24, "%lld", (long long)a.value);
     return buffer;
-}
-
-static bool is_natural_atom(const cq_atom *a)
-{
-    switch (a->kind) {
-    case CQ_ATOM_SYMBOL: return a->axis >= 0;
-    case CQ_ATOM_MAX: return cq_int_is_natural(a->a) || cq_int_is_natural(a->b);
-    case CQ_ATOM_MOD: return cq_int_is_natural(a->b);
-    default: return cq_int_is_natural(a->a) && cq_int_is_natural(a->b);
-    }
 }
 
 bool cq_int_is_natural(cq_int a)
@@ -443,7 +516,7 @@ bool cq_int_is_natural(cq_int a)
         if (t->factor < 0)
             return false;
         for (int k = 0; k < t->n_atoms; k++)
-            if (!is_natural_atom(t->atoms[k]))
+            if (!t->atoms[k]->is_natural)
                 return false;
     }
     return true;

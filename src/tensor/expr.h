@@ -29,6 +29,13 @@ typedef struct cq_atom {
     const char  *text; /* canonical, unique in its table */
     cq_int       a, b; /* operands, of all but symbols */
     int64_t      example;
+    bool         is_natural; /* surely not negative */
+    int          depth;      /* 0 of a symbol, else one more than that of its operands */
+
+    /* The symbols it is made of, each once. Operations share their operands, so that a walk down
+     * to the symbols would take twice as long with each. */
+    const struct cq_atom *const *symbols;
+    size_t                       n_symbols;
 
     /* Where a running model finds a symbol: the size of a graph value along axis, or,
      * with axis -1, the value itself (a scalar int64 tensor). */
@@ -39,6 +46,7 @@ typedef struct cq_atom {
 enum {
     CQ_EXPR_MAX_DEGREE = 6,
     CQ_EXPR_MAX_TERMS  = 32,
+    CQ_EXPR_MAX_DEPTH  = 1000, /* operations inside of each other that are no polynomial */
     CQ_EXPR_MAX_TEXT   = 100 /* of an operation; a longer one is called `size_0` */
 };
 
@@ -59,11 +67,13 @@ typedef struct cq_symbols {
     cq_map    exprs, atoms;
     unsigned  n_fresh, n_long;
     bool      guesses; /* some symbols have an example that is only a guess */
-    bool      failed; /* out of memory: results are plain numbers from then on */
+    cq_status status;  /* of the first failure: results are plain numbers from then on; whoever made
+                          the table asks for it in the end, by cq_symbols_check */
 } cq_symbols;
 
 void cq_symbols_init(cq_symbols *table, cq_arena *arena);
 void cq_symbols_clear(cq_symbols *table);
+cq_status cq_symbols_check(const cq_symbols *table); /* the first failure, and why */
 
 /* A new symbol, or the one of that name. prefix NULL: a fresh name, `s0`. */
 cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, void *origin, int axis);
@@ -94,6 +104,9 @@ static inline bool cq_int_same(cq_int a, cq_int b)
 {
     return a.expr == b.expr && (a.expr || a.value == b.value);
 }
+
+/* How deep its operations are in each other; 0 of a number or a symbol. */
+int cq_int_depth(cq_int a);
 
 /* The expression if it is one symbol alone, else NULL. */
 const cq_atom *cq_int_symbol(cq_int a);

@@ -100,7 +100,27 @@ TEST(expr, a_product_past_the_limit_stays_whole)
     for (int i = 0; i < 2 * CQ_EXPR_MAX_DEGREE; i++)
         p = cq_int_mul(&st, p, cq_int_add(&st, n, cq_i(i)));
     CHECK(p.expr != NULL);
-    CHECK(!st.failed);
+    CHECK_INT(CQ_OK, st.status);
+}
+
+/* n = n*n // 2 uses itself twice in each step: 2^1000 ways down to the symbol, and one symbol. */
+TEST(expr, operations_are_so_deep_in_each_other)
+{
+    cq_symbols own;
+    cq_int     n;
+
+    cq_symbols_init(&own, arena);
+    n = cq_symbol(&own, "n", 5, NULL, 0);
+    for (int i = 0; i < CQ_EXPR_MAX_DEPTH; i++)
+        n = cq_int_floordiv(&own, cq_int_mul(&own, n, cq_int_add(&own, n, cq_i(2))), cq_i(3));
+    CHECK_INT(CQ_OK, own.status);
+    CHECK_INT(CQ_EXPR_MAX_DEPTH, cq_int_depth(n));
+    CHECK_INT(1, n.expr->terms[0].atoms[0]->n_symbols);
+    CHECK(cq_int_is_natural(n));
+    n = cq_int_floordiv(&own, cq_int_mul(&own, n, cq_int_add(&own, n, cq_i(2))), cq_i(3));
+    CHECK_INT(CQ_E_UNSUPPORTED, own.status);
+    CHECK(cq_int_is_plain(n));
+    cq_symbols_clear(&own);
 }
 
 int main(void)
@@ -114,6 +134,7 @@ int main(void)
         TEST_OF(expr, division_rounds_down),
         TEST_OF(expr, extremes_of_comparable_sizes_are_decided),
         TEST_OF(expr, a_product_past_the_limit_stays_whole),
+        TEST_OF(expr, operations_are_so_deep_in_each_other),
     };
     int failed;
 

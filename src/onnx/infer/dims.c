@@ -8,7 +8,8 @@ typedef cq_int (*int_op)(cq_symbols *, cq_int, cq_int);
 
 bool cq_int_is_long(cq_int a)
 {
-    return a.expr && strnlen(a.expr->text, CQ_ONNX_INFER_MAX_TEXT + 1) > CQ_ONNX_INFER_MAX_TEXT;
+    return a.expr && (strnlen(a.expr->text, CQ_ONNX_INFER_MAX_TEXT + 1) > CQ_ONNX_INFER_MAX_TEXT ||
+                      cq_int_depth(a) > CQ_EXPR_MAX_DEPTH / 2);
 }
 
 static bool atom_is_size(const cq_atom *atom)

@@ -511,8 +511,7 @@ static cq_status infer_model(cq_infer *in)
     CQ_TRY(bind_initializers(in, s));
     CQ_TRY(bind_inputs(in, s, 0, NULL));
     CQ_TRY(infer_nodes(in, s, s->graph->node.items, s->graph->node.n));
-    if (in->symbols.failed)
-        return cq_no_memory();
+    CQ_TRY(cq_symbols_check(&in->symbols));
     return write_scope(in, s);
 }
 
@@ -528,8 +527,8 @@ CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)
         return CQ_E_NO_MEMORY;
     cq_symbols_init(&in.symbols, in.arena);
     status = infer_model(&in);
-    if (status == CQ_OK && in.symbols.failed)
-        status = CQ_E_NO_MEMORY;
+    if (status == CQ_OK)
+        status = cq_symbols_check(&in.symbols);
     for (size_t i = 0; i < in.scopes.n; i++) {
         cq_map_clear(&in.scopes.items[i]->values);
         cq_map_clear(&in.scopes.items[i]->declared);

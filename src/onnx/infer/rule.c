@@ -91,7 +91,7 @@ const cq_idata *cq_rule_data(cq_rule *r, size_t i)
     if (v && !v->data && v->tensor) {
         /* A tensor that cannot be read is as good as an unknown one. */
         if (cq_idata_read(&v->data, r->infer, v->tensor) == CQ_E_NO_MEMORY)
-            r->symbols->failed = true;
+            r->symbols->status = CQ_E_NO_MEMORY;
         v->tensor = NULL;
     }
     return v ? v->data : NULL;
@@ -310,7 +310,7 @@ cq_idata *cq_rule_new_data(cq_rule *r, size_t i, int64_t n)
         return NULL;
     data = cq_arena_zalloc(r->arena, sizeof *data + (size_t)n * sizeof *data->items);
     if (!data) {
-        r->symbols->failed = true; /* reported at the end */
+        r->symbols->status = CQ_E_NO_MEMORY; /* reported at the end */
         return NULL;
     }
     data->n        = (size_t)n;

@@ -127,6 +127,7 @@ static int run(const cli_args *args)
 static const cli_option options[] = {
     { "output", "OUT", "the file to write (MODEL.onnx)", 'o' },
     CLI_EXAMPLE_OPTIONS,
+    CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
     CLI_STRIP_OPTIONS,

@@ -181,6 +181,7 @@ static const cli_option options[] = {
     { "parse", NULL, "FILE is such a text; with -o OUT.onnx it becomes a model again", 0 },
     { "output", "OUT", "the file to write, instead of standard output", 'o' },
     CLI_EXAMPLE_OPTIONS,
+    CLI_LIMIT_OPTIONS,
     { 0 },
 };
 

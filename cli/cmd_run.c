@@ -102,6 +102,7 @@ static int run(const cli_args *args)
 static const cli_option options[] = {
     { "output", "DIR", "write output_0.pb, output_1.pb, … to DIR instead", 'o' },
     CLI_EXAMPLE_OPTIONS,
+    CLI_LIMIT_OPTIONS,
     { "dump", "NAME", "a value inside of an ONNX model as well, repeatable", 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
     { "profile", "FILE", "when each node of an ONNX model ran, as a trace for chrome://tracing", 0 },

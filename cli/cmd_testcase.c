@@ -174,6 +174,7 @@ static const cli_option options[] = {
     { "export-torch-trace", NULL, "the archive beside it, as model_trace.pt", 0 },
     { "no-trace", NULL, "no export_trace.json.gz", 0 },
     CLI_EXAMPLE_OPTIONS,
+    CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
     { 0 },
 };

@@ -146,6 +146,17 @@ bool cli_model_is_archive(const char *operand)
     return is_zip;
 }
 
+int cli_limits_read(cli_limits *limits, const cli_args *args)
+{
+    int64_t steps = 0, megabytes = 0;
+    int     code = cli_number(args, "max-steps", 1, INT64_MAX, &steps);
+
+    if (code == CLI_DONE)
+        code = cli_number(args, "max-memory", 1, INT64_MAX >> 20, &megabytes);
+    *limits = (cli_limits){ (uint64_t)steps, (uint64_t)megabytes << 20 };
+    return code;
+}
+
 static int open_any(cli_model *model, const char *operand)
 {
     FILE *file;
@@ -187,8 +198,11 @@ static int define(cli_model *model, const cli_args *args)
 
 int cli_model_open(cli_model *model, const cli_args *args)
 {
-    int code = open_any(model, args->operands[0]);
+    int code = cli_limits_read(&model->limits, args);
 
+    model->front_end = NULL;
+    if (code == CLI_DONE)
+        code = open_any(model, args->operands[0]);
     return code ? code : define(model, args);
 }
 

@@ -40,12 +40,25 @@ typedef struct cli_call {
     bool        trace;     /* the example decides every branch and loop */
 } cli_call;
 
+/* What a program from anywhere may use. 0: as the library has it. */
+typedef struct cli_limits {
+    uint64_t steps, bytes;
+} cli_limits;
+
+/* Rows for the table of a verb that runs or exports, and how they are read. */
+#define CLI_LIMIT_OPTIONS                                                                          \
+    { "max-steps", "N", "how many steps a program may take (100 million of TorchScript)", 0 },    \
+    { "max-memory", "MB", "how much memory it may take, weights aside (16384, or 3/4 of all)", 0 }
+
+int cli_limits_read(cli_limits *limits, const cli_args *args);
+
 /* Large: there is one at a time, and it is static. */
 struct cli_model {
     const cli_front_end *front_end;
     const char          *name;   /* "alexnet", for messages and for files named after it */
     void                *handle; /* the front end's */
     cli_call             call;
+    cli_limits           limits;
     cli_signature        takes;
     size_t               n_output_names;
     const char          *output_names[CLI_MAX_OUTPUTS];

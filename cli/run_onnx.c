@@ -3,6 +3,7 @@
 #include "run_onnx.h"
 #include "example.h"
 #include "json.h"
+#include "model.h"
 #include "show.h"
 
 #include <calque/session.h>
@@ -197,9 +198,14 @@ static int prepare(const cli_args *args)
     cq_session_options options;
     const char        *name, *trace = cli_value(args, "profile");
     size_t             at = 0;
-    int                code;
+    cli_limits         limits;
+    int                code = cli_limits_read(&limits, args);
 
+    if (code != CLI_DONE)
+        return code;
     cq_session_options_init(&options);
+    options.max_steps  = limits.steps;
+    options.max_memory = limits.bytes;
     while ((name = cli_next_value(args, "dump", &at))) {
         if (job.n_dumped == MAX_VALUES)
             return cli_misuse(args->verb, "more than %d values to dump", MAX_VALUES);

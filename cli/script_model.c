@@ -51,6 +51,8 @@ static cq_status script_open(cli_model *model, const char *operand)
     model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
     model->handle      = script;
     if (status == CQ_OK)
+        cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
+    if (status == CQ_OK)
         describe_example(&model->takes, script);
     return status;
 }

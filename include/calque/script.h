@@ -31,8 +31,10 @@ CQ_API void      cq_script_free(cq_script *script);
 CQ_API cq_status cq_script_define(cq_script *script, const char *source, const char *name);
 
 /* How many steps (statements, calls, rounds of loops) a call may take, and how many bytes of memory
- * it may hold, before it is refused: a file can come from anywhere. 0 is the default: 100 million
- * steps, 16 GiB. */
+ * it may hold, before it is refused: a file can come from anywhere. What takes longer counts for
+ * more: 64 items of a list or bytes of a text that are gone through, and 4096 elements of a tensor,
+ * are a step; an operator that is exported is 32. 0 is the default: 100 million steps, and 16 GiB
+ * or three quarters of the machine's memory, whichever is less. */
 CQ_API void cq_script_set_limits(cq_script *script, uint64_t max_steps, uint64_t max_bytes);
 
 /* The example inputs that an archive holds, as traces by PyTorch 2.1 and newer do: how many tensors

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 static const cq_builtin *const families[] = { cq_builtins_of_sequences, cq_builtins_sequence,
-                                              cq_builtins_number,       cq_builtins_list,
-                                              cq_builtins_text,         cq_builtins_tensor,
-                                              cq_builtins_python };
-enum { OF_SEQUENCES = 0, N_FAMILIES = sizeof families / sizeof *families };
+                                              cq_builtins_number,       cq_builtins_item,
+                                              cq_builtins_list,         cq_builtins_text,
+                                              cq_builtins_tensor,       cq_builtins_python };
+enum { OF_SEQUENCES = 0, OF_ITEMS = 3, N_FAMILIES = sizeof families / sizeof *families };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cq_map         tables[N_FAMILIES]; /* a name may be in several; the first that does not
@@ -77,6 +77,19 @@ const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n)
     return args;
 }
 
+/* Most builtins go through all of their arguments; of dicts, each does so to find a key. */
+static cq_status spend_on(cq_eval *ev, size_t family, const cq_val *args, size_t n)
+{
+    uint64_t items = 0;
+
+    for (size_t i = 0; i < n; i++)
+        items += args[i].kind == CQ_VAL_STR                          ? args[i].u.text->len
+                 : args[i].kind == CQ_VAL_DICT                       ? args[i].u.dict->n
+                 : cq_val_is_list(args[i]) && family != OF_ITEMS ? args[i].u.list->n
+                                                                     : 0;
+    return cq_eval_spend(ev, items);
+}
+
 cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                           const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
                           cq_val *out, bool *found)
@@ -99,6 +112,7 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
 
         if (!b || n_args + n_kw < b->min_args)
             continue;
+        CQ_TRY(spend_on(ev, f, args, n_args));
         CQ_TRY(b->fn(&c, &result));
         if (c.declined)
             continue;
@@ -120,6 +134,32 @@ static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bo
     for (size_t i = 0; i < a->n && *equal && *known; i++)
         CQ_TRY(cq_builtin_equal(ev, a->items[i], b->items[i], known, equal));
     return CQ_OK;
+}
+
+static cq_status equal_dicts(cq_eval *ev, const cq_dict *a, const cq_dict *b, bool *known, bool *equal)
+{
+    *equal = a->n == b->n;
+    for (size_t i = 0; i < a->n && *equal && *known; i++) {
+        cq_val *other = cq_dict_get(b, a->entries[i].key);
+
+        if (!other)
+            *equal = false;
+        else
+            CQ_TRY(cq_builtin_equal(ev, a->entries[i].value, *other, known, equal));
+    }
+    return CQ_OK;
+}
+
+static cq_status equal_containers(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
+{
+    cq_status status = cq_eval_down(ev, a);
+
+    if (status != CQ_OK)
+        return status;
+    status = a.kind == CQ_VAL_DICT ? equal_dicts(ev, a.u.dict, b.u.dict, known, equal)
+                                   : equal_items(ev, a.u.list, b.u.list, known, equal);
+    cq_eval_up(ev);
+    return status;
 }
 
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
@@ -154,28 +194,20 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
         return CQ_OK;
     }
     if (cq_val_is_list(a) && cq_val_is_list(b))
-        return equal_items(ev, a.u.list, b.u.list, known, equal);
+        return equal_containers(ev, a, b, known, equal);
     if (a.kind != b.kind)
         return CQ_OK;
     switch (a.kind) {
     case CQ_VAL_NONE: *equal = true; break;
     case CQ_VAL_STR:
     case CQ_VAL_DEVICE:
+        if (a.u.text->len == b.u.text->len)
+            CQ_TRY(cq_eval_spend(ev, a.u.text->len));
         *equal = a.u.text->len == b.u.text->len &&
                  memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
         break;
     case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
-    case CQ_VAL_DICT:
-        *equal = a.u.dict->n == b.u.dict->n;
-        for (size_t i = 0; i < a.u.dict->n && *equal && *known; i++) {
-            cq_val *other = cq_dict_get(b.u.dict, a.u.dict->entries[i].key);
-
-            if (!other)
-                *equal = false;
-            else
-                CQ_TRY(cq_builtin_equal(ev, a.u.dict->entries[i].value, *other, known, equal));
-        }
-        break;
+    case CQ_VAL_DICT: return equal_containers(ev, a, b, known, equal);
     case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
     default: break;
     }
@@ -301,7 +333,7 @@ static void format_float(cq_str *s, double f)
         cq_str_add(s, ".0");
 }
 
-cq_status cq_eval_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
+static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
     char      buffer[CQ_DESCRIBE_SIZE];
     cq_thing *t;
@@ -357,4 +389,15 @@ cq_status cq_eval_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
         break;
     }
     return s->status;
+}
+
+cq_status cq_eval_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
+{
+    cq_status status = cq_eval_down(ev, v);
+
+    if (status != CQ_OK)
+        return status;
+    status = format_value(ev, s, v, quoted);
+    cq_eval_up(ev);
+    return status;
 }

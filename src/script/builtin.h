@@ -23,6 +23,7 @@ typedef struct cq_builtin {
 extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */
 extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
+extern const cq_builtin cq_builtins_item[]; /* those that need not go through all of a list */
 extern const cq_builtin cq_builtins_list[];
 extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];

@@ -240,9 +240,11 @@ static cq_status sort_items(cq_builtin_call *c, cq_list *list, bool reverse)
             cq_val a = list->items[k - 1], b = list->items[k];
             bool   less;
 
+            CQ_TRY(cq_eval_step(c->ev));
             if (a.kind == CQ_VAL_STR && b.kind == CQ_VAL_STR) {
                 int order = strcmp(b.u.text->text, a.u.text->text);
 
+                CQ_TRY(cq_eval_spend(c->ev, a.u.text->len));
                 less = reverse ? order > 0 : order < 0;
             } else {
                 cq_val args[2] = { reverse ? a : b, reverse ? b : a }, truth;
@@ -655,12 +657,21 @@ static cq_status new_list(cq_builtin_call *c, cq_val *out)
                         strcmp(c->name, "tuple") == 0 ? CQ_VAL_TUPLE : CQ_VAL_LIST, out);
 }
 
-const cq_builtin cq_builtins_list[] = {
+const cq_builtin cq_builtins_item[] = {
     { "append", list_append, 2 },
+    { "pop", any_pop, 1 },
+    { "len", any_len, 1 },
+    { "__len__", any_len, 1 },
+    { "__getitem__", any_get_item, 2 },
+    { "_set_item", any_set_item, 3 },
+    { "__setitem__", any_set_item, 3 },
+    { 0 },
+};
+
+const cq_builtin cq_builtins_list[] = {
     { "extend", list_extend, 2 },
     { "add_", list_extend, 2 },
     { "insert", list_insert, 3 },
-    { "pop", any_pop, 1 },
     { "Delete", any_delete, 2 },
     { "remove", list_remove, 2 },
     { "index", list_index, 2 },
@@ -672,11 +683,6 @@ const cq_builtin cq_builtins_list[] = {
     { "copy", any_copy, 1 },
     { "add", list_add, 2 },
     { "mul", list_mul, 2 },
-    { "len", any_len, 1 },
-    { "__len__", any_len, 1 },
-    { "__getitem__", any_get_item, 2 },
-    { "_set_item", any_set_item, 3 },
-    { "__setitem__", any_set_item, 3 },
     { "__contains__", any_contains, 2 },
     { "slice", list_slice, 1 },
     { "keys", dict_keys, 1 },

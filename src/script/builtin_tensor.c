@@ -164,18 +164,19 @@ typedef struct shape {
     bool    symbolic, has_float, has_int, has_complex;
 } shape;
 
-static cq_status measure(cq_val v, shape *s, size_t depth)
+static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
 {
     if (cq_val_is_list(v)) {
         if (depth >= CQ_MAX_RANK)
             return cq_fail(CQ_E_TYPE, "tensor", NULL, "lists are nested too deep");
+        CQ_TRY(cq_eval_spend(ev, CQ_EVAL_STEP_ITEMS + v.u.list->n));
         if (depth == s->rank) {
             s->sizes[s->rank++] = (int64_t)v.u.list->n;
         } else if (s->sizes[depth] != (int64_t)v.u.list->n) {
             return cq_fail(CQ_E_TYPE, "tensor", NULL, "lists of different lengths make no tensor");
         }
         for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(measure(v.u.list->items[i], s, depth + 1));
+            CQ_TRY(measure(ev, v.u.list->items[i], s, depth + 1));
         return CQ_OK;
     }
     if (v.kind == CQ_VAL_TENSOR) {
@@ -273,7 +274,7 @@ static cq_status new_tensor(cq_builtin_call *c, cq_val *out)
         *out = v;
         return CQ_OK;
     }
-    CQ_TRY(measure(v, &s, 0));
+    CQ_TRY(measure(c->ev, v, &s, 0));
     if (s.has_complex)
         return cq_fail(CQ_E_UNSUPPORTED, "tensor", NULL, "complex tensors are not supported");
     dtype = asked.kind == CQ_VAL_INT ? cq_dtype_from_torch(asked.u.i.value)

@@ -73,7 +73,7 @@ static cq_status walk_optional(walk *w, const cq_thing *like, cq_val now, cq_val
     return cq_eval_new_optional(w->c->ev, has.u.b.origin, v, out);
 }
 
-static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out)
+static cq_status walk_inside(walk *w, cq_val like, cq_val now, cq_val *out)
 {
     cq_thing *t = cq_thing_of(like);
 
@@ -97,6 +97,17 @@ static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out)
         return cq_eval_new_named(w->c->ev, t, items, out);
     }
     return CQ_OK;
+}
+
+static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out)
+{
+    cq_status status = cq_eval_down(w->c->ev, like);
+
+    if (status != CQ_OK)
+        return status;
+    status = walk_inside(w, like, now, out);
+    cq_eval_up(w->c->ev);
+    return status;
 }
 
 /* ---- types ---- */
@@ -313,7 +324,7 @@ cq_status cq_carry_end(cq_carry *c)
 
     c->again = false;
     for (size_t i = 0; i < c->places.n; i++)
-        if (!cq_form_is_same(c->places.items[i].start, cq_place_value(&c->places.items[i].place)))
+        if (!cq_form_is_same(c->ev, c->places.items[i].start, cq_place_value(&c->places.items[i].place)))
             c->again = true;
     if (c->again)
         return CQ_OK; /* another form first */
@@ -499,7 +510,7 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
         cq_carried_place *p = &c->places.items[i];
         cq_val            end = cq_path_contents(path, cq_path_value(path, &p->place)), start;
 
-        if (cq_form_is_same(p->start, end))
+        if (cq_form_is_same(c->ev, p->start, end))
             continue;
         CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, p->start, end, &start));
         CQ_TRY(set_start(c, p, start));

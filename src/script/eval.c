@@ -570,14 +570,6 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block
     return CQ_OK;
 }
 
-cq_status cq_eval_step(cq_eval *ev)
-{
-    if (++ev->steps <= ev->program->max_steps)
-        return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, "does a loop of the program never end?",
-                   "the program takes more than %" PRIu64 " steps", ev->program->max_steps);
-}
-
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)
 {
     *flow = CQ_FLOW_NEXT;

@@ -22,12 +22,20 @@
 /* Limits: a file can make the evaluator work, but not without end. */
 enum {
     CQ_EVAL_MAX_DEPTH  = 200,      /* calls of functions inside of each other */
+    CQ_EVAL_MAX_LEVELS = 200,      /* lists, tuples and dicts inside of each other, where all of a
+                                      value is gone through */
     CQ_EVAL_MAX_UNROLL = 1024,     /* iterations of a loop that are written one by one */
     CQ_EVAL_MAX_ITEMS  = 1 << 20,  /* of a list that a program makes */
     CQ_EVAL_MAX_TEXT   = 1 << 20   /* bytes of a text that a program makes */
 };
-#define CQ_EVAL_MAX_STEPS 100000000u /* statements, calls and rounds of loops in all */
+#define CQ_EVAL_MAX_STEPS 100000000u /* statements, calls and rounds of loops in all; what takes
+                                        longer than those counts for more */
 #define CQ_EVAL_MAX_BYTES ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
+enum {
+    CQ_EVAL_STEP_ITEMS    = 64,   /* items of lists and bytes of texts that are a step */
+    CQ_EVAL_STEP_ELEMENTS = 4096, /* elements of tensors */
+    CQ_EVAL_NODE_STEPS    = 32    /* of an operator that is written down */
+};
 
 typedef struct cq_eval    cq_eval;
 typedef struct cq_thing   cq_thing;
@@ -185,6 +193,7 @@ struct cq_eval {
     cq_val      result;   /* of the return that is under way */
     unsigned    depth, journaling; /* > 0: changes are written down */
     uint64_t    steps;
+    int         levels; /* of values inside of each other that are being gone through */
     CQ_VEC(cq_change) journal;
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
     void       *has_rule_of;
@@ -336,8 +345,23 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
 struct cq_str;
 cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
 
-/* Counts a step; fails when there were too many. */
+/* Counts a step; fails when there were too many. What goes through many items or bytes at once
+ * counts in proportion (limits.c), and so does an operator. */
 cq_status cq_eval_step(cq_eval *ev);
+cq_status cq_eval_spend(cq_eval *ev, uint64_t items);
+cq_status cq_eval_spend_on_operator(cq_eval *ev, const cq_val *args, size_t n);
+
+/* Around whatever calls itself for the items of v. Counts too: a tuple of itself twice, sixty times
+ * over, is small, but there is no end to going through it. */
+cq_status cq_eval_down(cq_eval *ev, cq_val v);
+
+static inline void cq_eval_up(cq_eval *ev)
+{
+    ev->levels--;
+}
+
+/* CQ_EVAL_MAX_BYTES, or less on a small machine. */
+int64_t cq_eval_max_bytes(void);
 
 /* A failure at a node of the current function. */
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)

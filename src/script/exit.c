@@ -124,7 +124,7 @@ static cq_status unless(cq_eval *ev, cq_val flag, const cq_ast_block *b, cq_flow
 
 cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)
 {
-    cq_ast_block rest = { b->items + first, b->n - first };
+    cq_ast_block rest;
     cq_flow      after;
     cq_val       flag;
 
@@ -132,6 +132,7 @@ cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow
         return cq_eval_block(ev, b, first, flow);
     if (*flow != CQ_FLOW_MAYBE || first >= b->n)
         return CQ_OK;
+    rest = (cq_ast_block){ b->items + first, b->n - first };
     CQ_TRY(cq_exit_flag(ev, CQ_EXIT_BREAK | CQ_EXIT_CONTINUE | CQ_EXIT_RETURN, &flag));
     CQ_TRY(unless(ev, flag, &rest, &after));
     /* Left for certain, on the only way on: as surely as the flags say. */

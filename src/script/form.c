@@ -15,10 +15,9 @@ static cq_status no(const forming *c, const char *why)
     return cq_eval_fail(c->ev, *c->at, CQ_E_UNSUPPORTED, "%s in a loop of unknown length", why);
 }
 
-static bool same_items(const cq_list *a, const cq_list *b);
+static bool same_items(cq_eval *ev, const cq_list *a, const cq_list *b);
 
-/* Whether b can be put into the form of a without changing that. */
-bool cq_form_is_same(cq_val a, cq_val b)
+static bool same_form(cq_eval *ev, cq_val a, cq_val b)
 {
     cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
 
@@ -27,7 +26,7 @@ bool cq_form_is_same(cq_val a, cq_val b)
     if (cq_val_is_undefined(b))
         return true;
     if (ta && ta->kind == CQ_THING_OPTIONAL)
-        return b.kind == CQ_VAL_NONE || cq_form_is_same(ta->self, cq_val_unwrap(b));
+        return b.kind == CQ_VAL_NONE || cq_form_is_same(ev, ta->self, cq_val_unwrap(b));
     if (cq_sequence_of(a))
         return b.kind == CQ_VAL_LIST;
     if (a.kind != b.kind)
@@ -35,28 +34,41 @@ bool cq_form_is_same(cq_val a, cq_val b)
     if (a.kind == CQ_VAL_TENSOR || cq_val_is_number(a))
         return true;
     if (a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE)
-        return !cq_sequence_of(b) && same_items(a.u.list, b.u.list);
+        return !cq_sequence_of(b) && same_items(ev, a.u.list, b.u.list);
     if (a.kind == CQ_VAL_DICT) {
         bool same = a.u.dict->n == b.u.dict->n;
 
         for (size_t i = 0; i < a.u.dict->n && same; i++) {
             cq_val *other = cq_dict_get(b.u.dict, a.u.dict->entries[i].key);
 
-            same = other && cq_form_is_same(a.u.dict->entries[i].value, *other);
+            same = other && cq_form_is_same(ev, a.u.dict->entries[i].value, *other);
         }
         return same;
     }
     if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls)
-        return same_items(ta->self.u.list, tb->self.u.list);
+        return same_items(ev, ta->self.u.list, tb->self.u.list);
     return cq_val_plainly_equal(a, b);
 }
 
-static bool same_items(const cq_list *a, const cq_list *b)
+/* Whether b can be put into the form of a without changing that. What is too deep to be gone
+ * through has no form that is the same. */
+bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b)
+{
+    bool same;
+
+    if (cq_eval_down(ev, a) != CQ_OK)
+        return false;
+    same = same_form(ev, a, b);
+    cq_eval_up(ev);
+    return same;
+}
+
+static bool same_items(cq_eval *ev, const cq_list *a, const cq_list *b)
 {
     bool same = a->n == b->n;
 
     for (size_t i = 0; i < a->n && same; i++)
-        same = cq_form_is_same(a->items[i], b->items[i]);
+        same = cq_form_is_same(ev, a->items[i], b->items[i]);
     return same;
 }
 
@@ -109,12 +121,12 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
 
 /* a in the form that b can be put into as well. Runs outside of the body: of b, whose tensors are
  * of the body, only the form is looked at. */
-static cq_status common_form(forming *c, cq_val a, cq_val b, cq_val *out)
+static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
 {
     cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
 
     *out = a;
-    if (cq_form_is_same(a, b))
+    if (cq_form_is_same(c->ev, a, b))
         return CQ_OK;
     if (cq_val_is_undefined(a))
         return cq_eval_stand_in(c->ev, b, out);
@@ -140,6 +152,17 @@ static cq_status common_form(forming *c, cq_val a, cq_val b, cq_val *out)
     return cq_eval_fail(c->ev, *c->at, CQ_E_UNSUPPORTED,
                         "a value changes from %s to %s in a loop of unknown length",
                         cq_eval_type_name(a), cq_eval_type_name(b));
+}
+
+static cq_status common_form(forming *c, cq_val a, cq_val b, cq_val *out)
+{
+    cq_status status = cq_eval_down(c->ev, a);
+
+    if (status != CQ_OK)
+        return status;
+    status = find_common_form(c, a, b, out);
+    cq_eval_up(c->ev);
+    return status;
 }
 
 cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a, cq_val b,

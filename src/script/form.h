@@ -6,7 +6,7 @@
 #include "script/eval.h"
 
 /* Whether b can be put into the form of a without changing that. */
-bool cq_form_is_same(cq_val a, cq_val b);
+bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b);
 
 /* a in a form that b can be put into as well: a list that grows becomes a sequence, what is None
  * once an optional. Of b, whose tensors are of a block inside of outside, only the form is looked

@@ -382,7 +382,7 @@ static bool may_be_missing(cq_val v)
     return v.kind == CQ_VAL_NONE || cq_thing_as(v, CQ_THING_OPTIONAL);
 }
 
-cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
+static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_thing *ta, *tb;
 
@@ -421,4 +421,15 @@ cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
         return cq_eval_new_named(j->ev, ta, items, out);
     }
     return undefined(j, "the two sides of a branch give it values that do not go together", out);
+}
+
+cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
+{
+    cq_status status = cq_eval_down(j->ev, a);
+
+    if (status != CQ_OK)
+        return status;
+    status = join_values(j, a, b, out);
+    cq_eval_up(j->ev);
+    return status;
 }

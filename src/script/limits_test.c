@@ -1,5 +1,6 @@
 /* What a program may use: each limit of the evaluator, reached and passed by one. */
 #include "base/alloc.h"
+#include "script/eval.h"
 #include "script/script.h"
 
 #include "test.h"
@@ -111,6 +112,106 @@ TEST(limits, a_program_holds_so_many_bytes_of_lists)
                           "    return len(all)\n", 100);
 }
 
+/* What goes through many items at once counts in proportion. */
+TEST(limits, long_work_takes_many_steps)
+{
+    static const char *const programs[] = {
+        "def forward(n: int):\n    items = [0] * n\n    return int(1 in items)\n",
+        "def forward(n: int):\n    text = \"x\" * n\n    return text.find(\"y\")\n",
+        "def forward(n: int):\n    items = [0] * n\n    return int(items == items)\n",
+        "def forward(n: int):\n    items = [0] * n\n    return torch.tensor(items)\n",
+    };
+
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        cq_script *s = compile(programs[i]);
+
+        cq_script_set_limits(s, 1000, 0);
+        CHECK_STATUS(CQ_OK, call(s, 10000));
+        CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 100000));
+        CHECK(message_has("takes more than 1000 steps"));
+        cq_script_free(s);
+    }
+}
+
+TEST(limits, one_item_of_a_long_list_is_one_step)
+{
+    cq_script *s = compile("def forward(n: int):\n"
+                           "    items = [0] * n\n"
+                           "    for i in range(1000):\n"
+                           "        items[i] = len(items)\n"
+                           "        items.append(items[i])\n"
+                           "    return len(items)\n");
+
+    cq_script_set_limits(s, 20000, 0);
+    CHECK_STATUS(CQ_OK, call(s, 500000));
+    cq_script_free(s);
+}
+
+/* n lists in each other, and the number in the middle. */
+TEST(limits, values_are_so_deep_in_each_other)
+{
+    cq_script *s = compile("def forward(n: int):\n"
+                           "    v: List[Any] = [1]\n"
+                           "    for i in range(n - 1):\n"
+                           "        v = [v]\n"
+                           "    return len(str(v))\n");
+
+    CHECK_STATUS(CQ_OK, call(s, CQ_EVAL_MAX_LEVELS - 1)); /* and the number itself */
+    CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, CQ_EVAL_MAX_LEVELS));
+    CHECK(message_has("in more than 200 levels"));
+    CHECK_STATUS(CQ_OK, call(s, 1));
+    cq_script_free(s);
+}
+
+/* Letting go of a value does not call itself for what is inside. */
+TEST(limits, deep_values_come_and_go)
+{
+    cq_script *s = compile("class Node:\n"
+                           "    def __init__(self, next: Optional['Node']):\n"
+                           "        self.next = next\n"
+                           "def forward(n: int):\n"
+                           "    v: List[Any] = []\n"
+                           "    t = (1,)\n"
+                           "    head: Optional[Node] = None\n"
+                           "    for i in range(n):\n"
+                           "        v = [v]\n"
+                           "        t = (t, {\"a\": t})\n"
+                           "        head = Node(head)\n"
+                           "    return n\n");
+
+    CHECK_STATUS(CQ_OK, call(s, 200000));
+    cq_script_free(s);
+}
+
+/* A tuple of itself twice, sixty times over: small, but there is no end to going through it. */
+TEST(limits, shared_values_do_not_take_for_ever)
+{
+    static const char *const uses[] = { "return int(t == u)", "return t",
+                                        "return int(str(t) == str(u))" };
+    char                     text[256];
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        cq_script *s;
+
+        snprintf(text, sizeof text,
+                 "def forward(n: int):\n"
+                 "    t, u = (1, 2), (1, 2)\n"
+                 "    for i in range(n):\n"
+                 "        t, u = (t, t), (u, u)\n"
+                 "    %s\n",
+                 uses[i]);
+        s = compile(text);
+        cq_script_set_limits(s, 100000, 0);
+        CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 60));
+        cq_script_free(s);
+    }
+}
+
+TEST(limits, by_default_a_program_leaves_the_machine_some_memory)
+{
+    CHECK(cq_eval_max_bytes() > 64 << 20 && cq_eval_max_bytes() <= CQ_EVAL_MAX_BYTES);
+}
+
 TEST(limits, a_list_has_so_many_items)
 {
     cq_script *s = compile("def forward(n: int):\n"
@@ -138,6 +239,12 @@ int main(void)
         TEST_OF(limits, a_program_takes_so_many_steps),
         TEST_OF(limits, a_program_holds_so_many_bytes_of_tensors),
         TEST_OF(limits, a_program_holds_so_many_bytes_of_lists),
+        TEST_OF(limits, long_work_takes_many_steps),
+        TEST_OF(limits, one_item_of_a_long_list_is_one_step),
+        TEST_OF(limits, values_are_so_deep_in_each_other),
+        TEST_OF(limits, deep_values_come_and_go),
+        TEST_OF(limits, shared_values_do_not_take_for_ever),
+        TEST_OF(limits, by_default_a_program_leaves_the_machine_some_memory),
         TEST_OF(limits, a_list_has_so_many_items),
         TEST_OF(limits, a_text_has_so_many_bytes),
     };

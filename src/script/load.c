@@ -283,7 +283,7 @@ static cq_status load_archive(cq_script *s, const char *path)
     ev.program            = s->program;
     ev.frame              = &frame;
     CQ_TRY(cq_ctx_new(&ev.cx));
-    outer  = cq_alloc_set_budget((cq_alloc_budget){ .limit = CQ_EVAL_MAX_BYTES });
+    outer  = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_eval_max_bytes() });
     status = convert_all(&l, t);
     cq_ctx_free(ev.cx);
     cq_ptr_map_clear(&l.made);

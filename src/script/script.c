@@ -45,7 +45,7 @@ CQ_API void cq_script_free(cq_script *s)
 CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_bytes)
 {
     s->program->max_steps = max_steps ? max_steps : CQ_EVAL_MAX_STEPS;
-    s->program->max_bytes = !max_bytes              ? CQ_EVAL_MAX_BYTES
+    s->program->max_bytes = !max_bytes              ? cq_eval_max_bytes()
                             : max_bytes < INT64_MAX ? (int64_t)max_bytes
                                                     : INT64_MAX;
 }
@@ -188,7 +188,9 @@ static bool is_short(cq_int length)
     return !length.expr && length.value > 0 && length.value <= CQ_EVAL_MAX_UNROLL;
 }
 
-static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user);
+
+static cq_status each_leaf_of(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
 {
     cq_thing  *named = cq_thing_as(v, CQ_THING_NAMED);
     cq_tensor *t;
@@ -231,6 +233,17 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
     }
+}
+
+static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+{
+    cq_status status = cq_eval_down(ev, v);
+
+    if (status != CQ_OK)
+        return status;
+    status = each_leaf_of(ev, v, fn, user);
+    cq_eval_up(ev);
+    return status;
 }
 
 static void eval_clear(cq_eval *ev)
@@ -408,8 +421,10 @@ static cq_status empty_outputs(cq_eval *ev, cq_val v)
 
     if (!cq_val_is_list(v))
         return CQ_OK;
+    CQ_TRY(cq_eval_down(ev, v)); /* of a failure there is no way back up */
     for (size_t i = 0; i < v.u.list->n; i++)
         CQ_TRY(empty_outputs(ev, v.u.list->items[i]));
+    cq_eval_up(ev);
     if (v.kind != CQ_VAL_LIST || v.u.list->n)
         return CQ_OK;
     CQ_TRY(cq_sequence_value(ev, v, &item, &value));
@@ -508,6 +523,7 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
                 &result));
     CQ_TRY(each_leaf(ev, result, keep_graph_output, NULL));
     CQ_TRY(cq_capture_add_outputs(ev->capture));
+    CQ_TRY(cq_symbols_check(&ev->capture->graph->symbols));
     if (!ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
     if (!ev->capture->graph->top->returns.n)

@@ -415,7 +415,7 @@ static cq_status stand_in_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out
     return ev->cx->status;
 }
 
-cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out)
+static cq_status stand_in(cq_eval *ev, cq_val like, cq_val *out)
 {
     const cq_sequence *seq   = cq_sequence_of(like);
     cq_thing          *named = cq_thing_as(like, CQ_THING_NAMED);
@@ -453,4 +453,15 @@ cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out)
         return cq_eval_new_named(ev, named, items, out);
     }
     return CQ_OK;
+}
+
+cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out)
+{
+    cq_status status = cq_eval_down(ev, like);
+
+    if (status != CQ_OK)
+        return status;
+    status = stand_in(ev, like, out);
+    cq_eval_up(ev);
+    return status;
 }

@@ -25,6 +25,18 @@ cq_val cq_val_retain(cq_val v)
     return v;
 }
 
+/* ---- letting go ---- */
+
+/* What nobody has any more, and is yet to be freed. Values can be nested as deep as a program likes
+ * (a list of a million objects, each of which has the next), so that freeing one must not call
+ * itself for what is inside: that is put here instead. */
+static _Thread_local struct {
+    bool     busy;
+    cq_list *lists;
+    cq_dict *dicts;
+    cq_box  *boxes;
+} dead;
+
 static void list_free(cq_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -43,6 +55,30 @@ static void dict_free(cq_dict *dict)
     cq_free(dict);
 }
 
+static void bury(void)
+{
+    if (dead.busy)
+        return;
+    dead.busy = true;
+    while (dead.lists || dead.dicts || dead.boxes) {
+        cq_list *list = dead.lists;
+        cq_dict *dict = dead.dicts;
+        cq_box  *box  = dead.boxes;
+
+        if (list) {
+            dead.lists = list->next_dead;
+            list_free(list);
+        } else if (dict) {
+            dead.dicts = dict->next_dead;
+            dict_free(dict);
+        } else {
+            dead.boxes = box->next_dead;
+            box->free(box);
+        }
+    }
+    dead.busy = false;
+}
+
 void cq_val_release(cq_val v)
 {
     atomic_int *refs = counter(v);
@@ -55,13 +91,23 @@ void cq_val_release(cq_val v)
         return;
     switch (v.kind) {
     case CQ_VAL_STR:
-    case CQ_VAL_DEVICE: cq_free(v.u.text); break;
+    case CQ_VAL_DEVICE: cq_free(v.u.text); return;
     case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE: list_free(v.u.list); break;
-    case CQ_VAL_DICT: dict_free(v.u.dict); break;
-    case CQ_VAL_OBJECT: v.u.box->free(v.u.box); break;
-    default: break;
+    case CQ_VAL_TUPLE:
+        v.u.list->next_dead = dead.lists;
+        dead.lists          = v.u.list;
+        break;
+    case CQ_VAL_DICT:
+        v.u.dict->next_dead = dead.dicts;
+        dead.dicts          = v.u.dict;
+        break;
+    case CQ_VAL_OBJECT:
+        v.u.box->next_dead = dead.boxes;
+        dead.boxes         = v.u.box;
+        break;
+    default: return;
     }
+    bury();
 }
 
 cq_status cq_text_new(cq_text **out, const char *text, size_t len)

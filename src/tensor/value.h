@@ -60,8 +60,12 @@ struct cq_text {
 
 struct cq_list {
     atomic_int refs;
-    size_t     n, cap;
-    cq_val    *items;
+    size_t     n;
+    union {
+        size_t   cap;
+        cq_list *next_dead; /* once nobody has it any more */
+    };
+    cq_val *items;
 
     /* A list whose length only the run of a model tells has no items, but this: what the
      * evaluator knows of it (script/sequence.h). */
@@ -73,7 +77,11 @@ struct cq_list {
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */
 struct cq_dict {
     atomic_int refs;
-    size_t     n, cap;
+    size_t     n;
+    union {
+        size_t   cap;
+        cq_dict *next_dead;
+    };
     struct cq_dict_entry {
         cq_val key, value;
     } *entries;
@@ -84,6 +92,7 @@ struct cq_dict {
 struct cq_box {
     atomic_int refs;
     void (*free)(cq_box *box);
+    cq_box *next_dead;
 };
 
 cq_val cq_val_retain(cq_val v); /* returns v */

@@ -1,0 +1,92 @@
+/* What a program may use: steps, levels of values inside of values, and memory. An archive from
+ * nowhere can make the evaluator work, but not without end. How deep functions call each other is
+ * call.c's business, how long lists and texts get is that of the builtins. */
+#include "script/builtin.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+/* ---- steps ---- */
+
+static cq_status spend(cq_eval *ev, uint64_t steps)
+{
+    const uint64_t most = ev->program->max_steps;
+
+    if (steps <= most && ev->steps <= most - steps) {
+        ev->steps += steps;
+        return CQ_OK;
+    }
+    ev->steps = most; /* whoever goes on in spite of it gets no further */
+    return cq_fail(CQ_E_UNSUPPORTED, NULL,
+                   "does a loop of the program never end? --max-steps allows for more",
+                   "the program takes more than %" PRIu64 " steps", most);
+}
+
+cq_status cq_eval_step(cq_eval *ev)
+{
+    return spend(ev, 1);
+}
+
+cq_status cq_eval_spend(cq_eval *ev, uint64_t items)
+{
+    return items < CQ_EVAL_STEP_ITEMS ? CQ_OK : spend(ev, items / CQ_EVAL_STEP_ITEMS);
+}
+
+/* A tensor without data costs nothing: there is nothing to compute. */
+static uint64_t elements_of(cq_val v)
+{
+    const cq_list *list = cq_val_is_list(v) ? v.u.list : NULL;
+    uint64_t       n    = 0;
+
+    if (v.kind == CQ_VAL_TENSOR && !cq_tensor_is_fake(v.u.tensor))
+        n = (uint64_t)cq_tensor_numel(v.u.tensor);
+    for (size_t i = 0; list && i < list->n; i++)
+        if (list->items[i].kind == CQ_VAL_TENSOR && !cq_tensor_is_fake(list->items[i].u.tensor))
+            n += (uint64_t)cq_tensor_numel(list->items[i].u.tensor);
+    return n;
+}
+
+cq_status cq_eval_spend_on_operator(cq_eval *ev, const cq_val *args, size_t n)
+{
+    uint64_t steps = ev->capture ? CQ_EVAL_NODE_STEPS : 0;
+
+    for (size_t i = 0; i < n; i++)
+        steps += elements_of(args[i]) / CQ_EVAL_STEP_ELEMENTS;
+    return steps ? spend(ev, steps) : CQ_OK;
+}
+
+/* ---- levels ---- */
+
+static size_t n_items(cq_val v)
+{
+    if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
+        return v.u.list->n;
+    return v.kind == CQ_VAL_DICT ? v.u.dict->n : 0;
+}
+
+cq_status cq_eval_down(cq_eval *ev, cq_val v)
+{
+    const size_t n = n_items(v);
+
+    if (ev->levels >= CQ_EVAL_MAX_LEVELS)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a value contains others in more than %d levels, or contains itself",
+                       CQ_EVAL_MAX_LEVELS);
+    if (n)
+        CQ_TRY(spend(ev, 1 + n / CQ_EVAL_STEP_ITEMS));
+    ev->levels++;
+    return CQ_OK;
+}
+
+/* ---- memory ---- */
+
+/* A program that needs more than the machine has would take others down with it. */
+int64_t cq_eval_max_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    int64_t    most = CQ_EVAL_MAX_BYTES;
+
+    if (pages > 0 && page > 0 && (int64_t)pages / 4 * 3 < most / page)
+        most = (int64_t)pages / 4 * 3 * page;
+    return most;
+}

@@ -23,7 +23,7 @@ static const struct {
     { "", cq_rt_rows_image },       { "", cq_rt_rows_signal },
     { "", cq_rt_rows_text },        { "", cq_rt_rows_cast },
     { "", cq_rt_rows_attention },   { "", cq_rt_rows_deform },
-    { "ai.onnx.preview.training", cq_rt_rows_training },
+    { "ai.onnx.preview.training", cq_rt_rows_training }, { "ai.onnx.ml", cq_rt_rows_ml },
 };
 
 #define N_FAMILIES (sizeof families / sizeof *families)

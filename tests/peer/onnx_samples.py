@@ -577,3 +577,28 @@ sample("Adagrad", *STEP, V(3), V(3, seed=1), P(3), n_outputs=2, decay_factor=0.2
 sample("Adam", *STEP, V(3), V(3, seed=1), V(3, seed=2), P(3), n_outputs=3, reference=adam)
 sample("Momentum", *STEP, V(3), V(3, seed=1), V(3, seed=2), n_outputs=2, alpha=0.5, beta=0.25,
        mode="nesterov", norm_coefficient=0.5, reference=momentum)
+
+# ---- ai.onnx.ml -----------------------------------------------------------------------
+
+sample("ArrayFeatureExtractor", V(3, 4), N([0, 2]))
+sample("ArrayFeatureExtractor", V(4), N([3, 1, 1]))
+sample("Binarizer", V(3, 4), threshold=0.5)
+for norm in ["MAX", "L1", "L2"]:
+    sample("Normalizer", P(3, 4), norm=norm)
+sample("LabelEncoder", texts("b", "a", "x", "b"), keys_strings=["a", "b"], values_int64s=[1, 2],
+       default_int64=7, prefers={"T1": "string", "T2": "int64"})
+sample("LabelEncoder", np.array([[1., 2], [3, np.nan]]), keys_floats=[3.0, np.nan],
+       values_strings=["three", "none"], prefers={"T1": "float", "T2": "string"})
+sample("LabelEncoder", N([5, 6, 7]), keys_tensor=tensor([5, 7], "int64"),
+       values_tensor=tensor([0.5, 0.25], "double"), default_tensor=tensor([9.], "double"),
+       prefers={"T1": "int64", "T2": "double"})
+TREES = dict(
+    n_targets=2, tree_roots=[0, 3], nodes_featureids=[0, 1, 2, 1], nodes_truenodeids=[1, 0, 2, 4],
+    nodes_falsenodeids=[2, 1, 3, 5], nodes_trueleafs=[0, 1, 1, 1], nodes_falseleafs=[0, 1, 1, 1],
+    leaf_targetids=[0, 1, 0, 1, 0, 1])
+# Of post_transform ONNX Runtime has other numbers than the schema.
+for mode, aggregate in [(0, 1), (1, 0), (2, 2), (3, 3), (4, 1), (5, 1)]:
+    sample("TreeEnsemble", V(5, 3), **TREES, prefers={"T": "float"}, aggregate_function=aggregate,
+           nodes_modes=tensor([mode] * 4, "uint8"),
+           nodes_splits=tensor([0.5, -0.25, 1, 0], "float"),
+           leaf_weights=tensor([1, 2, 3, 4, 5, 6.5], "float"))

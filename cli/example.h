@@ -30,7 +30,8 @@ typedef struct cli_example {
       "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy", 0 }, \
     { "example", "DIR", "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 }, \
     { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },             \
-    { "define", "FILE", "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 }
+    { "define", "FILE", "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 }, \
+    { "weights", "FILE", "of a built-in model, as torch.save(model.state_dict(), FILE) wrote them", 0 }
 
 /* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as in
  * the model's own example; where that has none, or 1, it is 2: a size of 1 broadcasts, and hides

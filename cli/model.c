@@ -66,8 +66,13 @@ static void zoo_close(cli_model *model)
     cq_module_free(model->handle);
 }
 
-static const cli_front_end zoo_front_end = { zoo_open,    zoo_export, zoo_run,
-                                             zoo_flatten, zoo_close,  NULL };
+static cq_status zoo_load(cli_model *model, const char *path)
+{
+    return cq_module_load_state_dict(model->handle, path);
+}
+
+static const cli_front_end zoo_front_end = { zoo_open,  zoo_export, zoo_run, zoo_flatten,
+                                             zoo_close, NULL,       zoo_load };
 
 /* ---- files ---- */
 
@@ -196,6 +201,18 @@ static int define(cli_model *model, const cli_args *args)
     return code ? code : cli_result(model->front_end->define(model, text, path));
 }
 
+/* The weights of --weights, instead of random ones. */
+static int load(cli_model *model, const cli_args *args)
+{
+    const char *path = cli_value(args, "weights");
+
+    if (!path)
+        return CLI_DONE;
+    if (!model->front_end->load)
+        return cli_misuse(args->verb, "--weights is for built-in models; TorchScript has its own");
+    return cli_result(model->front_end->load(model, path));
+}
+
 int cli_model_open(cli_model *model, const cli_args *args)
 {
     int code = cli_limits_read(&model->limits, args);
@@ -203,7 +220,9 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->front_end = NULL;
     if (code == CLI_DONE)
         code = open_any(model, args->operands[0]);
-    return code ? code : define(model, args);
+    if (code == CLI_DONE)
+        code = define(model, args);
+    return code ? code : load(model, args);
 }
 
 void cli_model_close(cli_model *model)

@@ -31,6 +31,9 @@ typedef struct cli_front_end {
 
     /* Takes definitions of operators, the text of a file; NULL: it has none. */
     cq_status (*define)(cli_model *model, const char *text, const char *path);
+
+    /* Takes weights from a file; NULL: it has its own. */
+    cq_status (*load)(cli_model *model, const char *path);
 } cli_front_end;
 
 /* How a TorchScript program is called. */

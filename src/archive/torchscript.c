@@ -57,7 +57,8 @@ static cq_status read_values(cq_torchscript *t)
 {
     if (!cq_archive_find(&t->archive, "constants.pkl"))
         return cq_fail(CQ_E_UNSUPPORTED, t->archive.path,
-                       "save the model itself, by torch.jit.save",
+                       "save the model itself, by torch.jit.save; a built-in model takes such a file "
+                       "as --weights",
                        "this was written by torch.save: it holds values, but no code");
     CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
     if (!cq_object_of(t->root))

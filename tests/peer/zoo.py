@@ -217,6 +217,26 @@ def test_weights(report, name, net, model):
         expect_close(got, want, **AGAINST_TORCH)
 
 
+def test_state_dict(report, name, model):
+    """A state dict given to the command line does the same."""
+    import numpy as np
+    import onnx.numpy_helper
+    import torch
+
+    with report.case(f"{name}: --weights"), tempfile.TemporaryDirectory() as folder:
+        twin, inputs = theirs(name).eval(), inputs_of(model)
+        torch.save(twin.state_dict(), f"{folder}/weights.pth")
+        np.save(f"{folder}/input_0.npy", inputs[0])
+        code, _, error = peers.calque("run", name, "--weights", f"{folder}/weights.pth", "--example",
+                                      folder, "-o", folder)
+        assert code == 0, error
+        with open(f"{folder}/output_0.pb", "rb") as file:
+            got = onnx.numpy_helper.to_array(onnx.TensorProto.FromString(file.read()))
+        with torch.no_grad():
+            want = twin(torch.from_numpy(inputs[0])).numpy()
+        expect_close([got], [want], **AGAINST_TORCH)
+
+
 def test_export(report, name, net, model):
     """Files are valid, and do what the module does, for the example and for another batch."""
     names = {"input_names": [i.name.decode() for i in model.inputs[:model.n_inputs]],
@@ -252,6 +272,8 @@ def run_model(name):
         test_state(report, name, net)
         if name in WITH_WEIGHTS:
             test_weights(report, name, net, model)
+        if name == "super_resolution":
+            test_state_dict(report, name, model)
         test_export(report, name, net, model)
     print(f"{name:20} {time.monotonic() - started:5.1f} s", file=said)
     return said.getvalue(), report.n_passed, report.n_failed

@@ -3,11 +3,12 @@
 #     make demo    install what is missing, build, export the built-in AlexNet and run it
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it, in a minute: one plain build, no peers
+#     make tsan    sessions and the pool of threads under ThreadSanitizer; some minutes
 #     make bench-export   what exporting costs, against cp and PyTorch
 #     make docs    rewrite what is printed from the code
 #     make bench-run  calque against ONNX Runtime, latency of whole models
 #     make         build/calque
-.PHONY: all build demo test check docs bench-run bench-export format clean
+.PHONY: all build demo test check tsan docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -30,6 +31,16 @@ test:
 check:
 	@tools/setup.sh build test
 	@/usr/bin/python3 tools/run_tests.py --quick
+
+# Every model of ONNX's test data in one session that eight threads run at once.
+TSAN_DATA = $(wildcard /usr/include/onnx/backend/test/data/node/* /usr/include/onnx/backend/test/data/simple/*)
+tsan:
+	@tools/setup.sh build test
+	@cmake -S . -B build/tsan -G Ninja -DCMAKE_BUILD_TYPE=None -DCALQUE_TSAN=ON -DCALQUE_TESTS=ON >/dev/null
+	@ninja -C build/tsan --quiet rerun unit_base_thread unit_runtime_session unit_runtime_memory
+	@build/tsan/tests/unit_base_thread && build/tsan/tests/unit_runtime_session && build/tsan/tests/unit_runtime_memory
+	@build/tsan/tests/rerun --at-once 8 $(TSAN_DATA) >build/tsan/rerun.log && \
+	 echo "$$(grep -c '^ok ' build/tsan/rerun.log) models give the same bits from eight threads at once"
 
 bench-export: build
 	@tools/setup.sh peers

@@ -5,7 +5,9 @@
  * forks keeps a pool that works, if alone.
  *
  * Waking a parked worker costs 30 to 50 µs, joining from a spin 0.2 µs: between the layers
- * of a model a worker spins, and it parks when nothing came for SPIN_ROUNDS. */
+ * of a model a worker spins, and it parks when nothing came for SPIN_ROUNDS. It is woken when the
+ * caller has been at work alone for as long as waking takes: a model that is done by then, or a
+ * small layer between long pauses, is not worth it. */
 #include "base/thread.h"
 
 #include "base/alloc.h"
@@ -14,12 +16,15 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     SPIN_ROUNDS       = 4000, /* 50 to 100 µs */
     ROUNDS_TO_YIELD   = 1000,
-    WORKER_STACK_SIZE = 1 << 20
+    WORKER_STACK_SIZE = 1 << 20,
+    WAKE_AFTER        = 30000,  /* nanoseconds of work that parked workers could have shared */
+    FORGET_AFTER      = 1000000 /* nanoseconds without a job: a new model, or another run */
 };
 static const unsigned CLOSED = 1u << 31;
 
@@ -39,6 +44,10 @@ static struct {
     atomic_bool     failed;
     int64_t         failed_block;
     cq_error_record error;
+
+    /* The caller lock's: work that was done while workers were parked. */
+    int64_t alone, began, ended; /* how long; since when, and until when, by the clock */
+    bool    has_parked;          /* of this job: some are, and have not been woken */
 } pool = { .caller = PTHREAD_MUTEX_INITIALIZER,
            .mutex  = PTHREAD_MUTEX_INITIALIZER,
            .wake   = PTHREAD_COND_INITIALIZER,
@@ -83,16 +92,55 @@ static void keep_error(int64_t block)
     pthread_mutex_unlock(&pool.mutex);
 }
 
-static void work(void)
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool run_next_block(void)
 {
     int64_t block;
 
+    if (atomic_load_explicit(&pool.failed, memory_order_relaxed) ||
+        (block = atomic_fetch_add(&pool.next, 1)) >= pool.n_blocks)
+        return false;
+    if (pool.fn(pool.user, block) != CQ_OK)
+        keep_error(block);
+    return true;
+}
+
+static void work(void)
+{
     inside_block = true;
-    while (!atomic_load_explicit(&pool.failed, memory_order_relaxed) &&
-           (block = atomic_fetch_add(&pool.next, 1)) < pool.n_blocks)
-        if (pool.fn(pool.user, block) != CQ_OK)
-            keep_error(block);
+    while (run_next_block())
+        continue;
     inside_block = false;
+}
+
+static void wake_parked(void)
+{
+    pthread_mutex_lock(&pool.mutex);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.mutex);
+    pool.has_parked = false;
+    pool.alone      = 0;
+}
+
+/* The caller's part: between blocks it looks whether it has been alone for too long. */
+static void work_as_caller(void)
+{
+    inside_block = true;
+    while (run_next_block())
+        if (pool.has_parked && pool.alone + now() - pool.began >= WAKE_AFTER)
+            wake_parked();
+    inside_block = false;
+    if (pool.has_parked) {
+        pool.ended = now();
+        pool.alone += pool.ended - pool.began;
+    }
 }
 
 /* The fields of a job may be read only inside, so n_wanted is looked at after coming in. */
@@ -135,14 +183,16 @@ static void *worker_main(void *unused)
     return NULL;
 }
 
+/* A worker that parks after this look sees the open door itself. */
 static void open_door(void)
 {
     atomic_store(&pool.door, 0);
-    if (atomic_load(&pool.n_parked) == 0)
+    pool.has_parked = atomic_load(&pool.n_parked) > 0;
+    if (!pool.has_parked)
         return;
-    pthread_mutex_lock(&pool.mutex);
-    pthread_cond_broadcast(&pool.wake);
-    pthread_mutex_unlock(&pool.mutex);
+    pool.began = now();
+    if (pool.began - pool.ended > FORGET_AFTER)
+        pool.alone = 0;
 }
 
 static void close_door(void)
@@ -194,7 +244,7 @@ cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user)
     atomic_store(&pool.next, 0);
     atomic_store(&pool.failed, false);
     open_door();
-    work();
+    work_as_caller();
     close_door();
     if (atomic_load(&pool.failed)) {
         cq_error_restore(&pool.error);

@@ -295,6 +295,65 @@ TEST(session, threads_share_it)
     cq_onnx_model_free(m);
 }
 
+/* y = Relu(x * x - x) + x of n numbers, which are large enough to be planned. */
+static void check_planned(const cq_session *s, int64_t n, float first)
+{
+    cq_tensor *x, *y;
+    float     *a, *b;
+
+    CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 1, &n, NULL));
+    a = cq_tensor_data(x);
+    for (int64_t i = 0; i < n; i++)
+        a[i] = first + (float)(i % 9);
+    CHECK_OK(cq_session_run_tensors(s, &x, 1, &y, 1));
+    b = cq_tensor_data(y);
+    for (int64_t i = 0; i < n; i++)
+        CHECK(b[i] == (a[i] * a[i] - a[i] > 0 ? a[i] * a[i] - a[i] : 0) + a[i]);
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+}
+
+struct sharing {
+    const cq_session *sessions[2];
+    int               first;
+};
+
+static void *run_shapes(void *user)
+{
+    const struct sharing *share = user;
+
+    for (int i = 0; i < 30; i++)
+        check_planned(share->sessions[(share->first + i) % 2],
+                      2000 + 500 * ((share->first * 7 + i) % 5), (float)(share->first - i % 3));
+    return NULL;
+}
+
+TEST(session, eight_threads_share_two_with_inputs_of_all_shapes)
+{
+    cq_onnx_model *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                              "g (float[N] x) => (float[N] y) {\n"
+                              "  a = Mul(x, x)\n"
+                              "  b = Sub(a, x)\n"
+                              "  c = Relu(b)\n"
+                              "  y = Add(c, x)\n"
+                              "}\n");
+    cq_session    *s[2];
+    pthread_t      threads[8];
+    struct sharing shares[8];
+
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(cq_session_prepare(&s[i], m, NULL));
+    for (int i = 0; i < 8; i++) {
+        shares[i] = (struct sharing){ { s[0], s[1] }, i };
+        CHECK_INT(0, pthread_create(&threads[i], NULL, run_shapes, &shares[i]));
+    }
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++)
+        cq_session_free(s[i]);
+    cq_onnx_model_free(m);
+}
+
 TEST(session, survives_every_failed_allocation)
 {
     cq_onnx_model        *m      = small_model();
@@ -376,5 +435,6 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values)
           TEST_OF(session, more_memory_than_there_is_is_refused_by_name),
           TEST_OF(session, a_loop_that_doubles_ends_at_the_limit),
           TEST_OF(session, a_nan_is_traced_to_its_node), TEST_OF(session, threads_share_it),
+          TEST_OF(session, eight_threads_share_two_with_inputs_of_all_shapes),
           TEST_OF(session, survives_every_failed_allocation), TEST_OF(session, a_node_may_use_an_input_twice),
           TEST_OF(session, the_steps_of_a_run_have_a_limit), TEST_OF(session, knows_its_devices))

@@ -314,9 +314,6 @@ static cq_status fold_node(cq_node *n, void *user)
 
     for (size_t i = 0; i < n->n_inputs; i++)
         follow(&n->inputs[i]);
-    for (size_t i = 0; i < n->n_blocks; i++)
-        for (size_t k = 0; k < n->blocks[i]->returns.n; k++)
-            follow(&n->blocks[i]->returns.items[k]);
     if (strcmp(n->op, "onnx::Shape") == 0)
         return fold_shape(f, n);
     if (!rule || n->is_anchor || n->n_outputs != 1 || n->n_inputs < rule->needs || n->n_inputs > 16)
@@ -355,6 +352,31 @@ static cq_status note_constants(folder *f)
     return status;
 }
 
+/* A result of a block must be made by a node of it: a folded one is handed through. */
+static cq_status hand_through(const cq_exporter *ex, cq_block *block)
+{
+    for (size_t i = 0; i < block->returns.n; i++) {
+        cq_value *made = block->returns.items[i].u.value, *v = made->scratch;
+        cq_node  *handed;
+
+        if (!v)
+            continue;
+        handed = cq_ir_node_new(block, NULL, "onnx::Identity", &CQ_OPERAND_OF(v), 1, 1);
+        if (!handed)
+            return ex->graph->status;
+        handed->outputs[0]->type         = made->type;
+        block->returns.items[i].u.value = handed->outputs[0];
+    }
+    return CQ_OK;
+}
+
+static cq_status hand_through_blocks(cq_node *n, void *ex)
+{
+    for (size_t i = 0; i < n->n_blocks; i++)
+        CQ_TRY(hand_through(ex, n->blocks[i]));
+    return CQ_OK;
+}
+
 cq_status cq_export_fold(cq_exporter *ex)
 {
     folder    f = { .ex = ex };
@@ -365,23 +387,10 @@ cq_status cq_export_fold(cq_exporter *ex)
     status = note_constants(&f);
     if (status == CQ_OK)
         status = cq_ir_each_node(ex->graph->top, fold_node, &f);
-    for (size_t i = 0; i < ex->graph->top->returns.n && status == CQ_OK; i++) {
-        cq_value *made = ex->graph->top->returns.items[i].u.value;
-
-        /* An output must be made by a node: a folded one is handed through. */
-        if (made->scratch) {
-            cq_value *v      = made->scratch;
-            cq_node  *handed = cq_ir_node_new(ex->graph->top, NULL, "onnx::Identity",
-                                              &CQ_OPERAND_OF(v), 1, 1);
-
-            if (!handed) {
-                status = ex->graph->status;
-                break;
-            }
-            handed->outputs[0]->type = made->type;
-            ex->graph->top->returns.items[i].u.value = handed->outputs[0];
-        }
-    }
+    if (status == CQ_OK)
+        status = cq_ir_each_node(ex->graph->top, hand_through_blocks, ex);
+    if (status == CQ_OK)
+        status = hand_through(ex, ex->graph->top);
     cq_map_clear(&f.made);
     cq_ctx_free(f.cx);
     return status;

@@ -55,6 +55,35 @@ static bool has_sequence(const cq_val *args, size_t n)
     return false;
 }
 
+/* A text, or a list of them: its items are all of one type, those of a tuple are not. */
+static bool is_open_text(cq_val v)
+{
+    if (v.kind == CQ_VAL_STR)
+        return v.u.text->open;
+    if (!cq_val_is_list(v))
+        return false;
+    for (size_t i = 0; i < v.u.list->n; i++) {
+        if (v.u.list->items[i].kind == CQ_VAL_STR ? v.u.list->items[i].u.text->open
+                                                  : v.kind == CQ_VAL_LIST)
+            return v.u.list->items[i].kind == CQ_VAL_STR;
+    }
+    return false;
+}
+
+static bool has_open_text(const cq_val *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_open_text(args[i]))
+            return true;
+    return false;
+}
+
+cq_status cq_builtin_open_text(const char *what)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, what, NULL,
+                   "a text is looked at whose numbers only the run tells");
+}
+
 static bool asks_for_none(const char *name)
 {
     return strcmp(name, "__is__") == 0 || strcmp(name, "__isnot__") == 0;
@@ -95,10 +124,11 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
                           cq_val *out, bool *found)
 {
     const char *key = name;
-    bool        open_ended;
+    bool        open_ended, open_text;
 
     pthread_once(&once, build);
-    *found = false;
+    *found    = false;
+    open_text = ev->capture && (has_open_text(args, n_args) || has_open_text(kw_args, n_kw));
     if (cq_starts_with(name, "aten::") || cq_starts_with(name, "prim::"))
         key = name + 6;
     if (!asks_for_none(key))
@@ -113,9 +143,14 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
         if (!b || n_args + n_kw < b->min_args)
             continue;
         CQ_TRY(spend_on(ev, f, args, n_args));
+        ev->text_is_open = open_text;
         CQ_TRY(b->fn(&c, &result));
         if (c.declined)
             continue;
+        if (result.kind == CQ_VAL_STR && ev->text_is_open)
+            result.u.text->open = true;
+        else if (open_text && result.kind != CQ_VAL_NONE) /* what is printed is not looked at */
+            return cq_builtin_open_text(name);
         *out   = result;
         *found = true;
         return CQ_OK;
@@ -338,6 +373,8 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
     char      buffer[CQ_DESCRIBE_SIZE];
     cq_thing *t;
 
+    if (ev->capture && !ev->tracing && (cq_val_is_symbolic(v) || v.kind == CQ_VAL_TENSOR))
+        ev->text_is_open = true;
     switch (v.kind) {
     case CQ_VAL_NONE: cq_str_add(s, "None"); break;
     case CQ_VAL_BOOL: cq_str_add(s, v.u.b.value ? "True" : "False"); break;

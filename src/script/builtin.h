@@ -38,6 +38,7 @@ static inline cq_status cq_builtin_decline(cq_builtin_call *c)
     return CQ_OK;
 }
 
+cq_status cq_builtin_open_text(const char *what); /* fails */
 cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out);
 
 static inline bool cq_val_is_number(cq_val v)
@@ -70,6 +71,9 @@ cq_status cq_builtin_enumerate(cq_builtin_call *c, cq_val *out);
 
 /* Whether a and b are equal; *known is false if a symbol decides. */
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
+
+/* The operator on 0-d tensors, and its result as a number of the graph. */
+cq_status cq_builtin_by_tensors(cq_builtin_call *c, const char *op, cq_val_kind kind, cq_val *out);
 
 /* A number of the graph: the tensor's element, as int, float or bool. */
 cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out);

@@ -93,14 +93,17 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
     return CQ_OK;
 }
 
-/* The operator on 0-d tensors, and its result as a number of the graph. */
-static cq_status by_tensors(cq_builtin_call *c, const char *op, cq_val_kind kind, cq_val *out)
+cq_status cq_builtin_by_tensors(cq_builtin_call *c, const char *op, cq_val_kind kind, cq_val *out)
 {
     cq_val     args[2];
     cq_tensor *t;
 
-    for (size_t i = 0; i < c->n && i < 2; i++) {
+    if (c->n > 2)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "it has more than two arguments");
+    for (size_t i = 0; i < c->n; i++) {
         CQ_TRY(cq_eval_as_tensor(c->ev, c->args[i], &t));
+        if (kind == CQ_VAL_FLOAT && !cq_dtype_is_float(t->dtype)) /* as exact as Python's floats */
+            t = CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_F64));
         args[i] = cq_val_of_tensor(t);
     }
     CQ_TRY(cq_eval_operator(c->ev, op, args, c->n, NULL, NULL, 0, out));
@@ -126,16 +129,6 @@ static double floor_mod(double a, double b)
     double m = fmod(a, b);
 
     return m != 0 && (m < 0) != (b < 0) ? m + b : m;
-}
-
-static int64_t int_pow(int64_t base, int64_t exponent)
-{
-    uint64_t result = 1, b = (uint64_t)base;
-
-    for (; exponent > 0; exponent >>= 1, b *= b)
-        if (exponent & 1)
-            result *= b;
-    return (int64_t)result;
 }
 
 static bool two_numbers(const cq_builtin_call *c)
@@ -168,7 +161,7 @@ static bool needs_tensors(const cq_builtin_call *c, bool ints_too)
                         c->args[1].kind == CQ_VAL_BOOL);
 }
 
-#define ARITHMETIC(id, on_ints, on_reals)                                                          \
+#define ARITHMETIC(id, op, on_ints, on_reals)                                                          \
     static cq_status id(cq_builtin_call *c, cq_val *out)                                           \
     {                                                                                              \
         cq_symbols *st = c->ev->cx->symbols;                                                       \
@@ -179,7 +172,7 @@ static bool needs_tensors(const cq_builtin_call *c, bool ints_too)
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, #id[4], out);                                                     \
         if (needs_tensors(c, false))                                                               \
-            return by_tensors(c, c->name, CQ_VAL_FLOAT, out);                                      \
+            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
         if (two_ints(c)) {                                                                         \
             cq_int a = int_of(c->args[0]), b = int_of(c->args[1]);                                 \
                                                                                                    \
@@ -214,28 +207,35 @@ static cq_status complex_op(const cq_builtin_call *c, char op, cq_val *out)
     }
 }
 
-ARITHMETIC(num_add, *out = cq_val_of_int(cq_int_add(st, a, b)), *out = cq_val_of_f64(a + b))
-ARITHMETIC(num_sub, *out = cq_val_of_int(cq_int_sub(st, a, b)), *out = cq_val_of_f64(a - b))
-ARITHMETIC(num_mul, *out = cq_val_of_int(cq_int_mul(st, a, b)), *out = cq_val_of_f64(a *b))
-ARITHMETIC(num_floordiv,
+ARITHMETIC(num_add, "aten::add", *out = cq_val_of_int(cq_int_add(st, a, b)), *out = cq_val_of_f64(a + b))
+ARITHMETIC(num_sub, "aten::sub", *out = cq_val_of_int(cq_int_sub(st, a, b)), *out = cq_val_of_f64(a - b))
+ARITHMETIC(num_mul, "aten::mul", *out = cq_val_of_int(cq_int_mul(st, a, b)), *out = cq_val_of_f64(a *b))
+ARITHMETIC(num_floordiv, "aten::floor_divide",
            if (cq_int_is(b, 0)) return division_by_zero();
            *out = cq_val_of_int(cq_int_floordiv(st, a, b)), *out = cq_val_of_f64(floor(a / b)))
-ARITHMETIC(num_remainder,
+ARITHMETIC(num_remainder, "aten::remainder",
            if (cq_int_is(b, 0)) return division_by_zero();
            *out = cq_val_of_int(cq_int_mod(st, a, b)), *out = cq_val_of_f64(floor_mod(a, b)))
-ARITHMETIC(num_min, *out = cq_val_of_int(cq_int_min(st, a, b)), *out = cq_val_of_f64(b < a ? b : a))
-ARITHMETIC(num_max, *out = cq_val_of_int(cq_int_max(st, a, b)), *out = cq_val_of_f64(b > a ? b : a))
-ARITHMETIC(num_fmod, *out = cq_val_of_f64(fmod((double)a.value, (double)b.value)),
-           *out = cq_val_of_f64(fmod(a, b)))
-ARITHMETIC(num_atan2, *out = cq_val_of_f64(atan2((double)a.value, (double)b.value)),
-           *out = cq_val_of_f64(atan2(a, b)))
-ARITHMETIC(num_copysign, *out = cq_val_of_f64(copysign((double)a.value, (double)b.value)),
-           *out = cq_val_of_f64(copysign(a, b)))
-ARITHMETIC(num_pow,
-           if (a.expr || b.expr) return by_tensors(c, c->name, CQ_VAL_INT, out);
-           if (b.value < 0) *out = cq_val_of_f64(pow((double)a.value, (double)b.value));
-           else *out = cq_val_of_i64(int_pow(a.value, b.value)),
-           *out = cq_val_of_f64(pow(a, b)))
+ARITHMETIC(num_min, "aten::minimum", *out = cq_val_of_int(cq_int_min(st, a, b)), *out = cq_val_of_f64(b < a ? b : a))
+ARITHMETIC(num_max, "aten::maximum", *out = cq_val_of_int(cq_int_max(st, a, b)), *out = cq_val_of_f64(b > a ? b : a))
+/* Of two numbers a float, though they be ints: int ** int is one in TorchScript. */
+#define REAL(id, fn)                                                                               \
+    static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
+    {                                                                                              \
+        if (!two_numbers(c))                                                                       \
+            return cq_builtin_decline(c);                                                          \
+        if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
+            return complex_op(c, 0, out);                                                          \
+        if (needs_tensors(c, true))                                                                \
+            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_FLOAT, out);                      \
+        *out = cq_val_of_f64(fn(real_of(c->args[0]), real_of(c->args[1])));                        \
+        return CQ_OK;                                                                              \
+    }
+
+REAL(fmod, fmod)
+REAL(atan2, atan2)
+REAL(copysign, copysign)
+REAL(pow, pow)
 
 /* int / int is a float in TorchScript. A size that divides exactly stays a size only as //. */
 static cq_status num_div(cq_builtin_call *c, cq_val *out)
@@ -245,7 +245,7 @@ static cq_status num_div(cq_builtin_call *c, cq_val *out)
     if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)
         return complex_op(c, 'd', out);
     if (needs_tensors(c, true))
-        return by_tensors(c, "aten::div", CQ_VAL_FLOAT, out);
+        return cq_builtin_by_tensors(c, "aten::div", CQ_VAL_FLOAT, out);
     if (real_of(c->args[1]) == 0)
         return division_by_zero();
     *out = cq_val_of_f64(real_of(c->args[0]) / real_of(c->args[1]));
@@ -286,7 +286,7 @@ static cq_status compare(cq_builtin_call *c, cq_val *out, int want_less, int wan
             *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
             return CQ_OK;
         }
-        return by_tensors(c, c->name, CQ_VAL_BOOL, out);
+        return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL, out);
     }
     a    = real_of(c->args[0]);
     b    = real_of(c->args[1]);
@@ -372,14 +372,21 @@ static cq_status num_ne(cq_builtin_call *c, cq_val *out)
 
 /* ---- bits and bools ---- */
 
-/* Two integers that are computed with right away: a size becomes a plain number, with a warning. */
-static cq_status plain_ints(cq_builtin_call *c, int64_t *a, int64_t *b)
+static cq_status want_ints(const cq_builtin_call *c)
 {
-    if (c->args[0].kind != CQ_VAL_INT || c->args[1].kind != CQ_VAL_INT) /* as in TorchScript */
-        return cq_fail(CQ_E_TYPE, c->name, NULL, "wants two ints but got %s and %s",
-                       cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
-    CQ_TRY(cq_eval_plain(c->ev, c->args[0], a));
-    return cq_eval_plain(c->ev, c->args[1], b);
+    if (c->args[0].kind == CQ_VAL_INT && c->args[1].kind == CQ_VAL_INT) /* as in TorchScript */
+        return CQ_OK;
+    return cq_fail(CQ_E_TYPE, c->name, NULL, "wants two ints but got %s and %s",
+                   cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
+}
+
+static const char *bit_operator(char op, bool bools)
+{
+    switch (op) {
+    case '&': return bools ? "aten::logical_and" : "aten::bitwise_and";
+    case '|': return bools ? "aten::logical_or" : "aten::bitwise_or";
+    default: return bools ? "aten::logical_xor" : "aten::bitwise_xor";
+    }
 }
 
 static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
@@ -390,7 +397,11 @@ static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
     if (!two_numbers(c))
         return cq_builtin_decline(c);
     if (!bools) {
-        CQ_TRY(plain_ints(c, &a, &b));
+        CQ_TRY(want_ints(c));
+        if (needs_tensors(c, true))
+            return cq_builtin_by_tensors(c, bit_operator(op, false), CQ_VAL_INT, out);
+        a    = c->args[0].u.i.value;
+        b    = c->args[1].u.i.value;
         *out = cq_val_of_i64(op == '&' ? a & b : op == '|' ? a | b : a ^ b);
         return CQ_OK;
     }
@@ -403,9 +414,7 @@ static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
                 *out = decides ? c->args[i] : c->args[1 - i];
                 return CQ_OK;
             }
-        return by_tensors(c, op == '&' ? "aten::logical_and" : op == '|' ? "aten::logical_or"
-                                                                         : "aten::logical_xor",
-                          CQ_VAL_BOOL, out);
+        return cq_builtin_by_tensors(c, bit_operator(op, true), CQ_VAL_BOOL, out);
     }
     a    = c->args[0].u.b.value;
     b    = c->args[1].u.b.value;
@@ -429,26 +438,37 @@ static cq_status num_xor(cq_builtin_call *c, cq_val *out)
     return bits(c, '^', out);
 }
 
-static cq_status num_lshift(cq_builtin_call *c, cq_val *out)
+/* a << b is a * 2**b, a >> b is a // 2**b: so they are of sizes, too. */
+static cq_status shift(cq_builtin_call *c, bool left, cq_val *out)
 {
-    int64_t a, b;
+    cq_symbols *st = c->ev->cx->symbols;
+    cq_int      a, b;
 
     if (!two_numbers(c))
         return cq_builtin_decline(c);
-    CQ_TRY(plain_ints(c, &a, &b));
-    *out = cq_val_of_i64((int64_t)((uint64_t)a << (b & 63)));
+    CQ_TRY(want_ints(c));
+    a = c->args[0].u.i;
+    b = c->args[1].u.i;
+    if (b.expr || (a.expr && (b.value < 0 || b.value > 62)))
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
+                       "by how much is shifted must be known, and less than 63");
+    if (!a.expr)
+        *out = cq_val_of_i64(left ? (int64_t)((uint64_t)a.value << (b.value & 63))
+                                  : a.value >> (b.value & 63));
+    else
+        *out = cq_val_of_int(left ? cq_int_mul(st, a, cq_i((int64_t)1 << b.value))
+                                  : cq_int_floordiv(st, a, cq_i((int64_t)1 << b.value)));
     return CQ_OK;
+}
+
+static cq_status num_lshift(cq_builtin_call *c, cq_val *out)
+{
+    return shift(c, true, out);
 }
 
 static cq_status num_rshift(cq_builtin_call *c, cq_val *out)
 {
-    int64_t a, b;
-
-    if (!two_numbers(c))
-        return cq_builtin_decline(c);
-    CQ_TRY(plain_ints(c, &a, &b));
-    *out = cq_val_of_i64(a >> (b & 63));
-    return CQ_OK;
+    return shift(c, false, out);
 }
 
 static cq_status num_not(cq_builtin_call *c, cq_val *out)
@@ -478,7 +498,7 @@ static cq_status num_neg(cq_builtin_call *c, cq_val *out)
     if (c->n != 1 || !cq_val_is_number(v))
         return cq_builtin_decline(c);
     if (v.kind == CQ_VAL_FLOAT && v.u.f.origin)
-        return by_tensors(c, "aten::neg", CQ_VAL_FLOAT, out);
+        return cq_builtin_by_tensors(c, "aten::neg", CQ_VAL_FLOAT, out);
     if (v.kind == CQ_VAL_INT)
         *out = cq_val_of_int(cq_int_mul(c->ev->cx->symbols, v.u.i, cq_i(-1)));
     else if (v.kind == CQ_VAL_COMPLEX)
@@ -500,7 +520,7 @@ static cq_status num_abs(cq_builtin_call *c, cq_val *out)
                    : cq_val_of_int(cq_int_max(c->ev->cx->symbols, v.u.i,
                                               cq_int_sub(c->ev->cx->symbols, cq_i(0), v.u.i)));
     else if (cq_val_is_symbolic(v))
-        return by_tensors(c, "aten::abs", CQ_VAL_FLOAT, out);
+        return cq_builtin_by_tensors(c, "aten::abs", CQ_VAL_FLOAT, out);
     else if (v.kind == CQ_VAL_INT)
         *out = cq_val_of_i64(v.u.i.value < 0 ? (int64_t)(0 - (uint64_t)v.u.i.value) : v.u.i.value);
     else
@@ -509,7 +529,7 @@ static cq_status num_abs(cq_builtin_call *c, cq_val *out)
 }
 
 /* floor, ceil: a float to an int. */
-static cq_status to_int(cq_builtin_call *c, double (*fn)(double), cq_val *out)
+static cq_status to_int(cq_builtin_call *c, const char *op, double (*fn)(double), cq_val *out)
 {
     cq_val v = c->args[0];
     double f;
@@ -521,7 +541,7 @@ static cq_status to_int(cq_builtin_call *c, double (*fn)(double), cq_val *out)
         return CQ_OK;
     }
     if (cq_val_is_symbolic(v))
-        return by_tensors(c, c->name, CQ_VAL_INT, out);
+        return cq_builtin_by_tensors(c, op, CQ_VAL_INT, out);
     f = fn(real_of(v));
     if (!(fabs(f) < 0x1p63))
         return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "%g is no integer", f);
@@ -531,17 +551,17 @@ static cq_status to_int(cq_builtin_call *c, double (*fn)(double), cq_val *out)
 
 static cq_status num_floor(cq_builtin_call *c, cq_val *out)
 {
-    return to_int(c, floor, out);
+    return to_int(c, "aten::floor", floor, out);
 }
 
 static cq_status num_ceil(cq_builtin_call *c, cq_val *out)
 {
-    return to_int(c, ceil, out);
+    return to_int(c, "aten::ceil", ceil, out);
 }
 
 static cq_status num_trunc(cq_builtin_call *c, cq_val *out)
 {
-    return to_int(c, trunc, out);
+    return to_int(c, "aten::trunc", trunc, out);
 }
 
 static cq_status num_round(cq_builtin_call *c, cq_val *out)
@@ -550,8 +570,11 @@ static cq_status num_round(cq_builtin_call *c, cq_val *out)
 
     if (!cq_val_is_number(v))
         return cq_builtin_decline(c);
-    if (cq_val_is_symbolic(v))
-        return v.kind == CQ_VAL_INT ? (*out = v, CQ_OK) : by_tensors(c, c->name, CQ_VAL_FLOAT, out);
+    if (cq_val_is_symbolic(v) || (c->n == 2 && cq_val_is_symbolic(c->args[1]))) {
+        if (c->n != 1)
+            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "what is rounded to digits must be known");
+        return cq_builtin_by_tensors(c, "aten::round", CQ_VAL_FLOAT, out);
+    }
     if (c->n == 2) {
         double scale = pow(10, real_of(c->args[1]));
 
@@ -562,13 +585,13 @@ static cq_status num_round(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
-#define FUNCTION(id, fn)                                                                           \
+#define FUNCTION(id, op, fn)                                                                         \
     static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
     {                                                                                              \
         if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
             return cq_builtin_decline(c);                                                          \
-        if (cq_val_is_symbolic(c->args[0]))                                                               \
-            return by_tensors(c, c->name, CQ_VAL_FLOAT, out);                                      \
+        if (cq_val_is_symbolic(c->args[0]))                                                        \
+            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
         *out = cq_val_of_f64(fn(real_of(c->args[0])));                                             \
         return CQ_OK;                                                                              \
     }
@@ -583,32 +606,32 @@ static double radians(double x)
     return x * (3.14159265358979323846 / 180);
 }
 
-FUNCTION(sqrt, sqrt)
-FUNCTION(exp, exp)
-FUNCTION(expm1, expm1)
-FUNCTION(log, log)
-FUNCTION(log2, log2)
-FUNCTION(log10, log10)
-FUNCTION(log1p, log1p)
-FUNCTION(sin, sin)
-FUNCTION(cos, cos)
-FUNCTION(tan, tan)
-FUNCTION(asin, asin)
-FUNCTION(acos, acos)
-FUNCTION(atan, atan)
-FUNCTION(sinh, sinh)
-FUNCTION(cosh, cosh)
-FUNCTION(tanh, tanh)
-FUNCTION(asinh, asinh)
-FUNCTION(acosh, acosh)
-FUNCTION(atanh, atanh)
-FUNCTION(erf, erf)
-FUNCTION(erfc, erfc)
-FUNCTION(gamma, tgamma)
-FUNCTION(lgamma, lgamma)
-FUNCTION(fabs, fabs)
-FUNCTION(degrees, degrees)
-FUNCTION(radians, radians)
+FUNCTION(sqrt, "aten::sqrt", sqrt)
+FUNCTION(exp, "aten::exp", exp)
+FUNCTION(expm1, "aten::expm1", expm1)
+FUNCTION(log, "aten::log", log)
+FUNCTION(log2, "aten::log2", log2)
+FUNCTION(log10, "aten::log10", log10)
+FUNCTION(log1p, "aten::log1p", log1p)
+FUNCTION(sin, "aten::sin", sin)
+FUNCTION(cos, "aten::cos", cos)
+FUNCTION(tan, "aten::tan", tan)
+FUNCTION(asin, "aten::asin", asin)
+FUNCTION(acos, "aten::acos", acos)
+FUNCTION(atan, "aten::atan", atan)
+FUNCTION(sinh, "aten::sinh", sinh)
+FUNCTION(cosh, "aten::cosh", cosh)
+FUNCTION(tanh, "aten::tanh", tanh)
+FUNCTION(asinh, "aten::asinh", asinh)
+FUNCTION(acosh, "aten::acosh", acosh)
+FUNCTION(atanh, "aten::atanh", atanh)
+FUNCTION(erf, "aten::erf", erf)
+FUNCTION(erfc, "aten::erfc", erfc)
+FUNCTION(gamma, "aten::gamma", tgamma)
+FUNCTION(lgamma, "aten::lgamma", lgamma)
+FUNCTION(fabs, "aten::abs", fabs)
+FUNCTION(degrees, "aten::rad2deg", degrees)
+FUNCTION(radians, "aten::deg2rad", radians)
 
 #define QUESTION(id, expression)                                                                   \
     static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
@@ -617,6 +640,8 @@ FUNCTION(radians, radians)
                                                                                                    \
         if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
             return cq_builtin_decline(c);                                                          \
+        if (cq_val_is_symbolic(c->args[0]))                                                        \
+            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_BOOL, out);                       \
         f    = real_of(c->args[0]);                                                                \
         *out = cq_val_of_bool(expression);                                                         \
         return CQ_OK;                                                                              \
@@ -632,7 +657,12 @@ static cq_status num_gcd(cq_builtin_call *c, cq_val *out)
 
     if (!two_numbers(c))
         return cq_builtin_decline(c);
-    CQ_TRY(plain_ints(c, &a, &b));
+    CQ_TRY(want_ints(c));
+    if (needs_tensors(c, true))
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
+                       "a common divisor of numbers that only the run tells cannot be exported");
+    a = c->args[0].u.i.value;
+    b = c->args[1].u.i.value;
     while (b) {
         int64_t r = b == -1 ? 0 : a % b;
 

@@ -351,9 +351,25 @@ static cq_status maximum(cq_builtin_call *c, cq_val *out)
     return reduced(c, "aten::max", CQ_VAL_NONE, out);
 }
 
+/* ONNX joins no empty sequence: there is a zero more in it. */
 static cq_status sum(cq_builtin_call *c, cq_val *out)
 {
-    return reduced(c, "aten::sum", CQ_VAL_NONE, out);
+    const cq_sequence *seq = self_of(c);
+    cq_sequence        more;
+    cq_int             first = cq_i(0);
+    cq_tensor         *t;
+    cq_val             v;
+
+    if (!seq || seq->item.kind == CQ_VAL_TENSOR || c->n > 1)
+        return cq_builtin_decline(c);
+    more        = *seq;
+    more.length = longer(c, seq->length, 1);
+    CQ_TRY(cq_sequence_inserted(c->ev, seq->value, &seq->item, cq_val_of_i64(0), &first, &more.value));
+    CQ_TRY(cq_sequence_concat(c->ev, &more, 0, true, &t));
+    v = cq_val_of_tensor(t);
+    CQ_TRY(cq_eval_operator(c->ev, "aten::sum", &v, 1, NULL, NULL, 0, out));
+    return cq_builtin_number_of(c->ev, out->u.tensor,
+                                seq->item.kind == CQ_VAL_BOOL ? CQ_VAL_INT : seq->item.kind, out);
 }
 
 static cq_status any(cq_builtin_call *c, cq_val *out)
@@ -444,6 +460,7 @@ const cq_builtin cq_builtins_of_sequences[] = {
     { "__is__", is_same, 2 },
     { "__isnot__", is_other, 2 },
     { "unchecked_unwrap_optional", first, 1 },
+    { "_unwrap_optional", first, 1 },
     { "print", ignored, 0 },
     { "Print", ignored, 0 },
     { "RaiseException", ignored, 0 },

@@ -432,6 +432,13 @@ static cq_status answer_first(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
+static cq_status unwrap_optional(cq_builtin_call *c, cq_val *out)
+{
+    *out = c->args[0];
+    return out->kind == CQ_VAL_NONE ? cq_fail(CQ_E_ARGUMENT, c->name, NULL, "the value is None")
+                                    : CQ_OK;
+}
+
 static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
 {
     cq_tensor *t, *data;
@@ -512,6 +519,7 @@ const cq_builtin cq_builtins_tensor[] = {
     { "requires_grad_", answer_first, 1 },
     { "wait", answer_first, 1 },
     { "unchecked_unwrap_optional", answer_first, 1 },
+    { "_unwrap_optional", unwrap_optional, 1 },
     { "_no_grad_enter", answer_none, 0 },
     { "grad", answer_none, 1 },
     { "is_cuda", answer_false, 1 },

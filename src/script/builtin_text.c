@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 
 static bool is_text(const cq_builtin_call *c, size_t n)
@@ -111,6 +112,24 @@ static cq_status text_format(cq_builtin_call *c, cq_val *out)
     return finish(c, &s, status, out);
 }
 
+/* One argument of %: d is an integer, f and e have six digits, s is str(). */
+static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
+{
+    double f = v.kind == CQ_VAL_FLOAT ? v.u.f.value : v.kind == CQ_VAL_INT ? (double)v.u.i.value : 0;
+
+    if (v.kind == CQ_VAL_FLOAT && cq_val_is_symbolic(v))
+        ev->text_is_open = true;
+    if (v.kind == CQ_VAL_FLOAT && strchr("diu", how))
+        cq_str_printf(s, "%.0f", trunc(f));
+    else if ((v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_INT) && strchr("fF", how))
+        cq_str_printf(s, "%f", f);
+    else if ((v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_INT) && strchr("eE", how))
+        cq_str_printf(s, how == 'e' ? "%e" : "%E", f);
+    else
+        return cq_eval_format(ev, s, v, false);
+    return s->status;
+}
+
 /* "%d of %s" % (…) */
 static cq_status text_percent(cq_builtin_call *c, cq_val *out)
 {
@@ -133,9 +152,9 @@ static cq_status text_percent(cq_builtin_call *c, cq_val *out)
             if (!*p)
                 break;
             if (arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n)
-                status = cq_eval_format(c->ev, &s, arg.u.list->items[next++], false);
+                status = format_as(c->ev, &s, *p, arg.u.list->items[next++]);
             else
-                status = cq_eval_format(c->ev, &s, arg, false);
+                status = format_as(c->ev, &s, *p, arg);
         }
     }
     return finish(c, &s, status, out);

@@ -320,13 +320,33 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
     return f->kind == CQ_X_NAME && strcmp(f->u.name, name) == 0;
 }
 
+/* Of a value that may be None, the answer may be whether it is there. */
+static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
+{
+    cq_thing *t = cq_thing_as(v, CQ_THING_OPTIONAL);
+    cq_val    has;
+    bool      is, none, found;
+
+    CQ_TRY(cq_eval_is_instance(ev, t ? t->self : v, type, &is));
+    *out = cq_val_of_bool(is);
+    if (!t)
+        return CQ_OK;
+    CQ_TRY(cq_eval_is_instance(ev, CQ_NONE, type, &none));
+    if (is == none)
+        return CQ_OK;
+    has = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
+    if (none)
+        return cq_eval_builtin(ev, "aten::__not__", &has, 1, NULL, NULL, 0, out, &found);
+    *out = has;
+    return CQ_OK;
+}
+
 /* Calls whose arguments are types rather than values. */
 static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, bool *done)
 {
     const cq_ast_expr *f = x->u.call.function;
     const cq_ast_arg  *a = x->u.call.args;
     cq_val             v;
-    bool               truth;
 
     *done = true;
     if (x->u.call.n == 2 && (is_syntax(f, "annotate") || is_syntax(f, "unchecked_cast") ||
@@ -339,9 +359,7 @@ static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
     if (x->u.call.n == 2 && (is_syntax(f, "isinstance") ||
                              (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "isinstance") == 0))) {
         CQ_TRY(cq_eval_expr(ev, a[0].value, &v));
-        CQ_TRY(cq_eval_is_instance(ev, v, a[1].value, &truth));
-        *out = cq_val_of_bool(truth);
-        return CQ_OK;
+        return eval_is_instance(ev, v, a[1].value, out);
     }
     *done = false;
     return CQ_OK;
@@ -362,7 +380,7 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     if (!a)
         return CQ_E_NO_MEMORY;
     status = eval_arguments(ev, x, a);
-    if (status == CQ_OK && is_builtin(f, "fork") && a->n) /* runs in line */
+    if (status == CQ_OK && (is_builtin(f, "fork") || is_builtin(f, "aten::fork")) && a->n) /* runs in line */
         status = cq_eval_call(ev, a->args[0], a->args + 1, a->n - 1, a->names, a->kw, a->n_kw, out);
     else if (status == CQ_OK)
         status = cq_eval_call(ev, f, a->args, a->n, a->names, a->kw, a->n_kw, out);

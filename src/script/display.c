@@ -63,6 +63,7 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     cq_str    s      = { 0 };
     cq_status status = CQ_OK;
     cq_text  *text   = NULL;
+    bool      open   = false;
 
     for (size_t i = 0; i < x->u.items.n && status == CQ_OK; i++) {
         const cq_ast_expr *part = x->u.items.items[i];
@@ -73,13 +74,17 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
             continue;
         }
         status = cq_eval_expr(ev, part, &v);
+        ev->text_is_open = false;
         if (status == CQ_OK)
             status = cq_eval_format(ev, &s, v, false);
+        open |= ev->text_is_open || (v.kind == CQ_VAL_STR && v.u.text->open);
     }
     if (status == CQ_OK)
         status = s.status;
     if (status == CQ_OK)
         status = cq_text_new(&text, cq_str_text(&s), s.len);
+    if (text)
+        text->open = open;
     cq_str_clear(&s);
     *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
     return status == CQ_OK ? ev->cx->status : status;

@@ -194,6 +194,7 @@ struct cq_eval {
     unsigned    depth, journaling; /* > 0: changes are written down */
     uint64_t    steps;
     int         levels; /* of values inside of each other that are being gone through */
+    bool text_is_open; /* the text that is made: see cq_text */
     CQ_VEC(cq_change) journal;
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
     void       *has_rule_of;

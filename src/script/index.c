@@ -1,5 +1,6 @@
 /* x[index]. On tensors, what Python's indexing means becomes select, slice, unsqueeze and
  * index; an assignment writes through the same views. */
+#include "script/builtin.h"
 #include "script/sequence.h"
 
 enum { MAX_PARTS = 64 };
@@ -258,6 +259,8 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
         if (cq_eval_is_open_index(ev, index))
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "a key of a dict that only the run tells cannot be exported");
+        if (index.kind == CQ_VAL_STR && index.u.text->open)
+            return cq_builtin_open_text(NULL);
         found = cq_dict_get(object.u.dict, index);
         if (!found)
             return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",

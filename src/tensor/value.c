@@ -117,7 +117,8 @@ cq_status cq_text_new(cq_text **out, const char *text, size_t len)
     if (!t)
         return CQ_E_NO_MEMORY;
     atomic_init(&t->refs, 1);
-    t->len = len;
+    t->open = false;
+    t->len  = len;
     if (len)
         memcpy(t->text, text, len);
     t->text[len] = '\0';

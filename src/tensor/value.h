@@ -54,6 +54,7 @@ typedef struct cq_val {
 
 struct cq_text {
     atomic_int refs;
+    bool       open; /* numbers in it are those of the example: which ones, only the run tells */
     size_t     len;
     char       text[]; /* terminated; may hold any bytes */
 };

@@ -268,3 +268,23 @@ def list_made_anew(x, n: int):
             rows = []
         rows.append(x + i)
     return torch.stack(rows)
+
+
+@program(up, down)
+def isinstance_of_optional(x):
+    y: Optional[Tensor] = None
+    if bool(x.sum() > 0):
+        y = x * 2
+    if isinstance(y, Tensor):
+        return y + 1
+    return x
+
+
+@program(up, down)
+def unwrapped(x):
+    y: Optional[Tensor] = None
+    if bool(x.sum() > 0):
+        y = x + 5
+    else:
+        y = x - 5
+    return torch.jit._unwrap_optional(y)

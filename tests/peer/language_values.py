@@ -1,5 +1,6 @@
 """Programs about dicts, texts, functions, numbers from data and dynamic sizes. See
 language_models.py."""
+import math
 from typing import Dict, List
 
 import torch
@@ -238,3 +239,70 @@ def numbers_from_sizes(x):
          lambda: [torch.ones(3), [torch.tensor(4), torch.tensor(1)], {"k": torch.tensor(1.5)}])
 def numbers_given_as_tensors(x, sizes: List[int], scales: Dict[str, float]):
     return F.pad(x, [int(sizes[0]), int(sizes[1])]) * float(scales["k"])
+
+
+# ---- numbers outside of tensors -----------------------------------------------------------------
+
+
+@program(count(3.5), count(float("inf")), count(float("nan")), kinds=("script",))
+def kinds_of_floats(x, a: float):
+    found = 0
+    if math.isnan(a):
+        found = 1
+    if math.isinf(a):
+        found = 2
+    return x + found
+
+
+@program(count(3.5, 4.0), count(-9.25, 2.0), count(7.0, -5.0))
+def floor_of_floats(x, a: float, b: float):
+    return x * (a // b) + a % b + max(a, b) - min(a, b) + abs(a) + round(a), int(a)
+
+
+@program(count(2), count(3), count(0))
+def powers_are_floats(x, n: int):
+    return x * (2 ** n) + 2 ** n / 3 + float(n) ** 2, torch.tensor(2 ** n)
+
+
+@program(count(3), count(-9))
+def shifts_by_known(x, n: int):
+    return torch.tensor([n << 2, n >> 1, 5 << 2, -5 >> 1])
+
+
+@program(count(6, 4), refused="cannot be exported", kinds=("script",))
+def divisor_of_data(x, a: int, b: int):
+    return x * math.gcd(a, b)
+
+
+@program(count(3), count(0))
+def sum_of_maybe_none(x, n: int):
+    return x + sum([i * i for i in range(n)])
+
+
+@program(x34)
+def texts_of_numbers(x):
+    text = "%d-%s-%f" % (3, "ab", 1.5)
+    return x + len(text) + len("{} and {}".format(1, "two")) + len(f"a{2 + 3}b")
+
+
+@program(count(5), refused="a text is looked at")
+def text_of_data(x, n: int):
+    if str(n) == "5":
+        x = x + 1
+    return x
+
+
+@program(count(5), count(6))
+def text_of_data_unused(x, n: int):
+    print("n is {}".format(n))
+    return x
+
+
+@program(x34, kinds=("source",))
+def forked(x):
+    both = torch.jit.fork(doubled, x)
+    return torch.jit.wait(both) + x
+
+
+def doubled(x):
+    return x * 2

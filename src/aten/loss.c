@@ -388,6 +388,38 @@ static cq_status triplet_margin_loss(cq_opcall *c)
     return reduced(c, at_least(cx, near, 0));
 }
 
+/* Every other class should score less than the target's, by a margin. */
+static cq_status multi_margin_loss(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x = c->args[0].u.tensor, *target = c->args[1].u.tensor, *weight = cq_arg_tensor(c, "weight");
+    cq_tensor *t, *others;
+    double     p   = cq_arg_f64(c, "p");
+    bool       row = x->rank < 2;
+
+    if (x->rank < 1 || x->rank > 2 || (p != 1 && p != 2))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "wants one or two dimensions, and p of 1 or 2");
+    if (row)
+        x = CQ_OP(cx, "aten::unsqueeze", T(x), I(0));
+    target = CQ_OP(cx, "aten::reshape", T(target), cq_i64s(cx, (int64_t[]){ -1, 1 }, 2));
+    CQ_TRY(cx->status);
+    t = sub(cx, x, CQ_OP(cx, "aten::gather", T(x), I(1), T(target)));
+    t = at_least(cx, CQ_OP(cx, "aten::add.Scalar", T(t), cq_arg_val(c, "margin")), 0);
+    if (p == 2)
+        t = mul(cx, t, t);
+    if (weight)
+        t = mul(cx, t, CQ_OP(cx, "aten::unsqueeze",
+                             T(CQ_OP(cx, "aten::index_select", T(weight), I(0),
+                                     T(CQ_OP(cx, "aten::reshape", T(target), I(-1))))),
+                             I(1)));
+    others = CQ_OP(cx, "aten::arange", N(x->sizes[1]), DTYPE(CQ_DTYPE_I64));
+    t      = zero_where(cx, t, CQ_OP(cx, "aten::eq.Tensor", T(target), T(others)));
+    t      = CQ_OP(cx, "aten::div.Scalar", T(CQ_OP(cx, "aten::sum.dim_IntList", T(t), I(1))), N(x->sizes[1]));
+    if (row && c->args[1].u.tensor->rank == 0)
+        t = CQ_OP(cx, "aten::squeeze.dim", T(t), I(0));
+    return reduced(c, t);
+}
+
 #define ROW(schema_text, about_text, fn)                                                           \
     {                                                                                              \
         .schema = "aten::" schema_text " -> Tensor", .about = about_text, .compose = fn            \
@@ -418,6 +450,9 @@ const cq_op_def cq_ops_loss[] = {
     ROW("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
         "int reduction)",
         "minus the log-likelihood of counts", poisson_nll_loss),
+    ROW("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
+        "int reduction=1)",
+        "whether a class scores above all others, by a margin", multi_margin_loss),
     ROW("soft_margin_loss(Tensor self, Tensor target, int reduction=1)",
         "logistic loss of labels 1 and -1", soft_margin_loss),
     ROW("margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "

@@ -231,6 +231,32 @@ static cq_status std_mean_run(cq_opcall *c)
     return run_reduce(c, 1, CQ_REDUCE_MEAN, 0);
 }
 
+/* Sums that undo a broadcast from size. */
+static cq_status sum_to_size(cq_opcall *c)
+{
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x  = c->args[0].u.tensor;
+    cq_int     sizes[CQ_MAX_RANK];
+    int64_t    dims[CQ_MAX_RANK];
+    size_t     n = cq_arg_ints(c, "size", sizes, CQ_MAX_RANK), lead = x->rank - n, n_dims = 0;
+
+    CQ_TRY(cx->status);
+    for (size_t i = 0; n <= x->rank && i < x->rank; i++) {
+        bool added = i < lead, same = !added && x->sizes[i].value == sizes[i - lead].value;
+
+        if (!added && !same && sizes[i - lead].value != 1)
+            n = CQ_MAX_RANK + 1;
+        if (added || !same)
+            dims[n_dims++] = (int64_t)i;
+    }
+    if (n > x->rank)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "size is none that broadcasts to the tensor");
+    if (n_dims)
+        x = CQ_OP(cx, "aten::sum.dim_IntList", T(x), cq_i64s(cx, dims, n_dims), B(true));
+    cq_result_set_tensor(c, 0, lead ? CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, n)) : x);
+    return cx->status;
+}
+
 /* ---- extremes ---- */
 
 static cq_status extreme_shape(cq_opcall *c)
@@ -406,6 +432,9 @@ const cq_op_def cq_ops_reduce[] = {
         "the greatest along dimensions", extreme_shape, amax_run),
     ROW("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
         "the least along dimensions", extreme_shape, amin_run),
+    { .schema  = "aten::sum_to_size(Tensor self, int[] size) -> Tensor",
+      .about   = "the sum of what was broadcast from these sizes",
+      .compose = sum_to_size },
     ROW("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
         "the least and the greatest", aminmax_shape, aminmax_run),
     ROW("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the greatest is",

@@ -90,26 +90,66 @@ static cq_status cumulative_trapezoid(cq_opcall *c)
 
 /* ---- quantiles ---- */
 
-/* Of the last dimension of x, at the shares q (0-d or a row): [.., n of q]. Between two elements it
- * is in a straight line. Where there is NaN, everything is. */
-static cq_tensor *quantiles_of_last(cq_opcall *c, cq_tensor *x, cq_tensor *q)
+/* The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones [n of q]. */
+static cq_tensor *element_at(cq_ctx *cx, cq_tensor *sorted, cq_tensor *at)
+{
+    at = CQ_OP(cx, "aten::to.dtype", T(at), DTYPE(CQ_DTYPE_I64));
+    if (!at || at->rank == 1)
+        return CQ_OP(cx, "aten::index_select", T(sorted), I(-1), T(at));
+    return CQ_OP(cx, "aten::gather", T(sorted), I(-1), T(at));
+}
+
+/* The shares q as places among all elements, or among those of each lane that are no NaN. */
+static cq_tensor *places_of(cq_opcall *c, cq_tensor *x, cq_tensor *q, bool numbers)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *sorted[2], *at, *low, *high, *share, *spoilt;
+    cq_tensor *n;
 
+    q = CQ_OP(cx, "aten::reshape", T(q), I(-1));
+    if (!numbers)
+        return CQ_OP(cx, "aten::mul.Scalar", T(q), N(cq_size_sub(c, x->sizes[x->rank - 1], cq_i(1))));
+    n = CQ_OP(cx, "aten::logical_not", T(CQ_OP(cx, "aten::isnan", T(x))));
+    n = CQ_OP(cx, "aten::sum.dim_IntList", T(n), I(-1), B(true), DTYPE(x->dtype));
+    n = CQ_OP(cx, "aten::clamp_min", T(CQ_OP(cx, "aten::sub.Scalar", T(n), I(1))), I(0));
+    return CQ_OP(cx, "aten::mul.Tensor", T(q), T(n));
+}
+
+/* Of the last dimension of x, at the shares q (0-d or a row): [.., n of q]. How it goes between two
+ * elements is said by a word. Where there is NaN, everything is, unless only numbers count. */
+static cq_tensor *quantiles_of_last(cq_opcall *c, cq_tensor *x, cq_tensor *q, bool numbers)
+{
+    cq_ctx     *cx   = c->cx;
+    const char *word = cq_arg_str(c, "interpolation", "linear");
+    bool        linear = strcmp(word, "linear") == 0, middle = strcmp(word, "midpoint") == 0;
+    cq_tensor  *sorted[2], *at, *low, *high, *share, *spoilt;
+
+    at     = places_of(c, x, q, numbers);
+    spoilt = CQ_OP(cx, "aten::isnan", T(x));
+    if (numbers) /* NaN goes behind them; ONNX does not say where it would */
+        x = CQ_OP(cx, "aten::masked_fill.Scalar", T(x), T(spoilt), F(INFINITY));
     cq_op_tensors(cx, "aten::sort", (cq_val[]){ T(x), I(-1), B(false) }, 3, sorted, 2);
-    at    = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::reshape", T(q), I(-1))),
-                  N(cq_size_sub(c, x->sizes[x->rank - 1], cq_i(1))));
-    low   = CQ_OP(cx, "aten::floor", T(at));
-    high  = CQ_OP(cx, "aten::ceil", T(at));
-    share = CQ_OP(cx, "aten::sub.Tensor", T(at), T(low));
-    low   = CQ_OP(cx, "aten::index_select", T(sorted[0]), I(-1),
-                  T(CQ_OP(cx, "aten::to.dtype", T(low), DTYPE(CQ_DTYPE_I64))));
-    high  = CQ_OP(cx, "aten::index_select", T(sorted[0]), I(-1),
-                  T(CQ_OP(cx, "aten::to.dtype", T(high), DTYPE(CQ_DTYPE_I64))));
-    low   = CQ_OP(cx, "aten::lerp.Tensor", T(low), T(high), T(share));
-    spoilt = CQ_OP(cx, "aten::any.dim", T(CQ_OP(cx, "aten::isnan", T(x))), I(-1), B(true));
+    low    = strcmp(word, "higher") == 0    ? CQ_OP(cx, "aten::ceil", T(at))
+             : strcmp(word, "nearest") == 0 ? CQ_OP(cx, "aten::round", T(at))
+                                            : CQ_OP(cx, "aten::floor", T(at));
+    high   = element_at(cx, sorted[0], CQ_OP(cx, "aten::ceil", T(at)));
+    share  = CQ_OP(cx, "aten::sub.Tensor", T(at), T(low));
+    low    = element_at(cx, sorted[0], low);
+    if (linear)
+        low = CQ_OP(cx, "aten::lerp.Tensor", T(low), T(high), T(share));
+    else if (middle)
+        low = CQ_OP(cx, "aten::lerp.Scalar", T(low), T(high), F(0.5));
+    spoilt = CQ_OP(cx, numbers ? "aten::all.dim" : "aten::any.dim", T(spoilt), I(-1), B(true));
     return CQ_OP(cx, "aten::masked_fill.Scalar", T(low), T(spoilt), F(NAN));
+}
+
+static bool is_interpolation(const char *word)
+{
+    static const char *const known[] = { "linear", "lower", "higher", "nearest", "midpoint" };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(word, known[i]) == 0)
+            return true;
+    return false;
 }
 
 static cq_status quantile(cq_opcall *c)
@@ -120,8 +160,9 @@ static cq_status quantile(cq_opcall *c)
     int64_t    dim  = flat ? 0 : cq_arg_dim(c, "dim", x->rank), ones[CQ_MAX_RANK];
     size_t     rank = x->rank;
 
-    if (strcmp(cq_arg_str(c, "interpolation", "linear"), "linear") != 0)
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "only linear interpolation is known");
+    if (!is_interpolation(cq_arg_str(c, "interpolation", "linear")))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "there is no interpolation \"%s\"",
+                            cq_arg_str(c, "interpolation", "linear"));
     if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
         return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name(x->dtype));
     q    = cq_arg_val(c, "q").kind == CQ_VAL_TENSOR
@@ -132,7 +173,7 @@ static cq_status quantile(cq_opcall *c)
     x    = flat || !rank ? CQ_OP(cx, "aten::reshape", T(x), I(-1))
                          : CQ_OP(cx, "aten::movedim.int", T(x), I(dim), I(-1));
     CQ_TRY(cx->status);
-    t = quantiles_of_last(c, x, q);
+    t = quantiles_of_last(c, x, q, c->op->def->variant);
     if (flat && keep && rank) {
         for (size_t i = 0; i < rank; i++)
             ones[i] = 1;
@@ -246,6 +287,11 @@ static cq_status histc(cq_opcall *c)
     ROW(name ".x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "the area under a curve", function), \
         ROW(name ".dx(Tensor y, *, " number ", int dim=-1) -> Tensor", "the area under a curve", function)
 #define SHARE ", int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+#define NUMBERS(text_of_schema)                                                                    \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema, .about = "what a share of the numbers is below, NaN aside", \
+        .compose = quantile, .variant = 1                                                          \
+    }
 #define IN ", *, bool assume_unique=False, bool invert=False) -> Tensor"
 
 const cq_op_def cq_ops_series[] = {
@@ -256,6 +302,8 @@ const cq_op_def cq_ops_series[] = {
     AREA("cumulative_trapezoid", "Scalar dx=1", cumulative_trapezoid),
     ROW("quantile(Tensor self, Tensor q" SHARE, "what a share of the elements is below", quantile),
     ROW("quantile.scalar(Tensor self, float q" SHARE, "what a share of the elements is below", quantile),
+    NUMBERS("nanquantile(Tensor self, Tensor q" SHARE),
+    NUMBERS("nanquantile.scalar(Tensor self, float q" SHARE),
     ROW("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
         "slices scaled down to a norm that they exceed", renorm),
     ROW("pdist(Tensor self, float p=2.) -> Tensor", "the distances of all pairs of rows", pdist),

@@ -125,6 +125,14 @@ static cq_status narrow_tensor_compose(cq_opcall *c)
     return narrow_from(c, start[0].u.i);
 }
 
+static cq_status narrow_copy_compose(cq_opcall *c)
+{
+    cq_tensor *t = CQ_OP(c->cx, "aten::narrow", c->args[0], c->args[1], c->args[2], c->args[3]);
+
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::clone", T(t)));
+    return c->cx->status;
+}
+
 /* ---- select ---- */
 
 static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
@@ -353,6 +361,8 @@ const cq_op_def cq_ops_slice[] = {
              "a number of elements along a dimension", narrow_compose),
     COMPOSED("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
              "a number of elements along a dimension", narrow_tensor_compose),
+    COMPOSED("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+             "a copy of a number of elements along a dimension", narrow_copy_compose),
     { .schema = "aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
       .about  = "one place of a dimension, which goes away",
       .view   = select_view,

@@ -79,6 +79,24 @@ static cq_status ldexp_of(cq_opcall *c)
     return done(c, CQ_OP(cx, "aten::mul.Tensor", c->args[0], T(CQ_OP(cx, "aten::pow.Scalar", F(2), T(y)))));
 }
 
+/* The logarithm of the gamma function of p dimensions: a sum of p ordinary ones. */
+static cq_status mvlgamma(cq_opcall *c)
+{
+    enum { MAX_DIMENSIONS = 64 };
+    cq_ctx    *cx = c->cx;
+    cq_tensor *x = in_float(cx, c->args[0].u.tensor), *sum = NULL;
+    int64_t    p = cq_arg_i64(c, "p");
+
+    if (p < 1 || p > MAX_DIMENSIONS)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "p should be 1 to %d, not %lld", MAX_DIMENSIONS, (long long)p);
+    for (int64_t i = 0; i < p; i++) {
+        cq_tensor *t = CQ_OP(cx, "aten::lgamma", T(CQ_OP(cx, "aten::add.Scalar", T(x), F(-0.5 * (double)i))));
+
+        sum = sum ? CQ_OP(cx, "aten::add.Tensor", T(sum), T(t)) : t;
+    }
+    return done(c, CQ_OP(cx, "aten::add.Scalar", T(sum), F((double)(p * (p - 1)) / 4 * log(PI))));
+}
+
 /* pi for negative numbers, 0 for others. */
 static cq_status angle(cq_opcall *c)
 {
@@ -121,6 +139,8 @@ const cq_op_def cq_ops_special[] = {
     ROW("special_ndtr(Tensor self)", "the share of a normal distribution below x", ndtr),
     ROW("special_xlog1py(Tensor self, Tensor other)", "x log(1 + y)", xlog1py),
     ROW("ldexp.Tensor(Tensor self, Tensor other)", "x times two to the power of y", ldexp_of),
+    ROW("mvlgamma(Tensor self, int p)", "logarithm of the gamma function of p dimensions", mvlgamma),
+    ROW("special_multigammaln(Tensor self, int p)", "logarithm of the gamma function of p dimensions", mvlgamma),
     ROW("angle(Tensor self)", "pi for negative numbers, 0 for others", angle),
     ROW("isreal(Tensor self)", "true, for real numbers", isreal),
     { .schema  = "aten::conj_physical(Tensor self) -> Tensor",

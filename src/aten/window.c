@@ -65,10 +65,47 @@ static cq_tensor *bartlett(cq_opcall *c, cq_int n, cq_dtype dtype)
     return CQ_OP(cx, "aten::rsub.Scalar", T(CQ_OP(cx, "aten::abs", T(t))), I(1));
 }
 
+/* The modified Bessel function of order 0: the sum of (x/2)^2k / k!^2. */
+static double bessel(double x)
+{
+    double sum = 1, term = 1;
+
+    for (int k = 1; term > sum * 1e-17; k++) {
+        term *= x * x / 4 / (double)k / (double)k;
+        sum += term;
+    }
+    return sum;
+}
+
+/* Kaiser's window: a Bessel function over an arc. ONNX has none, so it is a constant, and the
+ * length is baked in. */
+static cq_tensor *kaiser(cq_opcall *c, cq_int length, cq_dtype dtype)
+{
+    double     beta = number_or(c, "beta", 12), whole = bessel(beta);
+    int64_t    n    = cq_size_baked(c, length, "the length of a window");
+    cq_tensor *wide, *t = NULL;
+    cq_status  status = cq_tensor_new_uninit(&wide, CQ_DTYPE_F64, 1, &n);
+
+    for (int64_t i = 0; status == CQ_OK && i < n; i++) {
+        double at = 2 * (double)i / (double)(n - 1) - 1;
+
+        ((double *)cq_tensor_bytes(wide))[i] = bessel(beta * sqrt(at * at < 1 ? 1 - at * at : 0)) / whole;
+    }
+    if (status == CQ_OK) {
+        status = cq_tensor_clone(&t, wide, dtype);
+        cq_tensor_release(wide);
+    }
+    if (status != CQ_OK) {
+        cq_ctx_fail(c->cx, status);
+        return NULL;
+    }
+    return cq_ctx_own_tensor(c->cx, t);
+}
+
 typedef cq_tensor *(*window_fn)(cq_opcall *c, cq_int n, cq_dtype dtype);
 
-static const window_fn shapes[] = { hann, hamming, blackman, bartlett };
-enum { HANN, HAMMING, BLACKMAN, BARTLETT };
+static const window_fn shapes[] = { hann, hamming, blackman, bartlett, kaiser };
+enum { HANN, HAMMING, BLACKMAN, BARTLETT, KAISER };
 
 static cq_status window(cq_opcall *c)
 {
@@ -122,5 +159,10 @@ const cq_op_def cq_ops_window[] = {
       .variant = HAMMING },
     WINDOW("blackman_window", BLACKMAN),
     WINDOW("bartlett_window", BARTLETT),
+    WINDOW("kaiser_window", KAISER),
+    { .schema  = "aten::kaiser_window.beta(int window_length, bool periodic, float beta" OPTIONS,
+      .about   = "kaiser_window with another beta",
+      .compose = window,
+      .variant = KAISER },
     { 0 }
 };

@@ -34,6 +34,7 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_quantized,
     cq_symbolics_vision,
     cq_symbolics_complex,
+    cq_symbolics_gamma,
 };
 
 typedef struct entry entry;

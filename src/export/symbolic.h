@@ -4,7 +4,7 @@
  *     { "aten::relu",        7, .op = "Relu" },                      a plain rename
  *     { "aten::silu",        7, .as = "Mul(self, Sigmoid(self))" },  a small expression
  *     { "aten::softmax.int", 7, .fn = softmax_before_13 },           what needs thought
- *     { "aten::lgamma",      7, .no = "ONNX has no such function" }  and why it cannot be
+ *     { "aten::nextafter",   7, .no = "ONNX has no such function" }  and why it cannot be
  *
  * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
  * it. .op passes on the tensors among the arguments, in order; the operands of element-wise
@@ -71,6 +71,7 @@ extern const cq_symbolic cq_symbolics_sort[];
 extern const cq_symbolic cq_symbolics_quantized[];
 extern const cq_symbolic cq_symbolics_vision[];
 extern const cq_symbolic cq_symbolics_complex[];
+extern const cq_symbolic cq_symbolics_gamma[];
 
 /* ---- what is asked for ---- */
 

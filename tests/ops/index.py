@@ -128,3 +128,9 @@ for sizes in [(3, 2, 1), (1, 2, 4), (1, 2, 1)]:
 case("aten::index_add", f32(3, 5), 0, ix(0, 2), f32(2, 1), alpha=2)
 case("aten::index_add", f32(5, 4, 3), 0, ix(0, 3), f32(2, 1))
 case("aten::index_add", f32(5, 4, 3), 0, ix(0, 3), f32(2, 3))
+for name in ["amax", "amin", "mean", "sum", "prod"]:
+    for self in [True, False]:
+        for x in [boolean(3, 4), u8(3, 4), i32(3, 4), f16(3, 4)]:
+            if not (x.dtype == torch.bool and name == "mean"):
+                case("aten::scatter_reduce.two", x, 0, ix(0, 2, 2, 0, 1, 1, 0, 0).reshape(2, 4), x[:2].flip(0), name,
+                     include_self=self)

@@ -47,3 +47,8 @@ case("aten::mse_loss", f64(2, 3), f64(2, 3))
 fails("aten::huber_loss", f32(2), f32(2), 1, 0.0)
 fails("aten::nll_loss", f32(3, 4), i64(3, 4))
 fails("aten::nll_loss", f32(3, 4), t([1, 9, 2], torch.int64))
+for reduction in [0, 1, 2]:
+    case("aten::multi_margin_loss", f32(3, 4), t([0, 3, 1], torch.int64), reduction=reduction)
+case("aten::multi_margin_loss", f32(3, 4), t([0, 3, 1], torch.int64), 2, 0.5, f32(4, low=0.1))
+case("aten::multi_margin_loss", f32(4), t(2, torch.int64))
+case("aten::multi_margin_loss", f32(4), t([2], torch.int64), reduction=0)

@@ -140,3 +140,7 @@ case("aten::linalg_vector_norm", f64(2, 3), 2, None, False, dtype=torch.float64)
 case("aten::linalg_vector_norm", f32(0), 2)
 fails("aten::linalg_vector_norm", i64(2, 3))
 fails("aten::linalg_vector_norm", f32(0, 2), inf, [0])
+for size in [[3], [1, 3], [2, 1], [2, 3], []]:
+    case("aten::sum_to_size", f32(2, 3), size, alias=False)
+case("aten::sum_to_size", i32(4, 2, 3), [2, 1])
+fails("aten::sum_to_size", f32(2, 3), [2])

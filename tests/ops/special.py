@@ -22,3 +22,7 @@ case("aten::ldexp.Tensor", i64(2, 3), i64(3, low=0))
 for op in ["conj", "real", "conj_physical", "isreal"]:
     case(f"aten::{op}", f32(2, 3))
     case(f"aten::{op}", i64(2))
+for op in ["mvlgamma", "special_multigammaln"]:
+    for p in [1, 3]:
+        case(f"aten::{op}", f32(4, low=1.5, high=9), p)
+fails("aten::mvlgamma", f32(4), 0)

@@ -3,6 +3,7 @@
  * GatherElements and ScatterElements are PyTorch's gather and scatter since opset 11. Before,
  * places in the flat tensor do for reading. Writes that add up or take extremes need opset 16
  * and 18; before, a table says which source goes to which place, and is reduced. */
+#include "export/arith.h"
 #include "export/symbolic/places.h"
 
 /* ---- gather ---- */
@@ -110,7 +111,7 @@ static cq_status scatter_set(cq_sym *s)
 
 typedef struct reduction {
     const char *name;    /* PyTorch's */
-    const char *scatter; /* ScatterElements', since opset 16; NULL: none in reach */
+    const char *scatter; /* ScatterElements', since opset 16 (18 for extremes); NULL: none */
     const char *reduce, *combine;
     double      neutral;
 } reduction;
@@ -121,9 +122,14 @@ static const reduction reductions[] = {
     { "multiply", "mul", "ReduceProd", "Mul", 1 },
     { "prod", "mul", "ReduceProd", "Mul", 1 },
     { "mean", NULL, "ReduceSum", "Add", 0 },
-    { "amax", NULL, "ReduceMax", "Max", -__builtin_inf() },
-    { "amin", NULL, "ReduceMin", "Min", __builtin_inf() },
+    { "amax", "max", "ReduceMax", "Max", -__builtin_inf() },
+    { "amin", "min", "ReduceMin", "Min", __builtin_inf() },
 };
+
+static int first_opset(const reduction *r)
+{
+    return !r->scatter ? 0 : strcmp(r->scatter, "max") == 0 || strcmp(r->scatter, "min") == 0 ? 18 : 16;
+}
 
 /* The least or greatest number of an integer dtype, in place of an infinity. */
 static cq_value *neutral_of(cq_sym *s, cq_dtype dtype, double x)
@@ -209,18 +215,19 @@ static cq_status by_table(cq_sym *s, const scatter *c, const reduction *r, bool 
     if (cq_sym_opset(s) < 9)
         return cq_sym_no(s, 9, "it needs Where, of opset 9");
     if (!c->covers)
-        return cq_sym_no(s, r->scatter ? 16 : 0, "index is smaller than self beside dim");
+        return cq_sym_no(s, first_opset(r), "index is smaller than self beside dim");
     table = table_of(s, c);
     v     = reduce_table(s, c, table, c->src, r);
     if (with_self)
         v = combined(s, r, x, v);
     count = mean || !with_self ? count_of(s, c, table) : NULL;
     if (mean) {
-        cq_value *by =
-            with_self ? cq_sym_op2(s, "Add", count, cq_sym_const_f64(s, CQ_DTYPE_F32, 1)) : count;
+        cq_value *one = cq_sym_const_f64(s, CQ_DTYPE_F32, 1); /* and never by none */
+        cq_value *by  = cq_sym_op2(s, with_self ? "Add" : "Max", count, one);
 
         cq_sym_set_dtype(s, by, CQ_DTYPE_F32);
-        v = cq_sym_op2(s, "Div", v, cq_sym_cast(s, by, dtype));
+        by = cq_sym_cast(s, by, dtype);
+        v  = cq_dtype_is_float(dtype) ? cq_sym_op2(s, "Div", v, by) : cq_sym_floor_divide(s, v, by);
     }
     if (!with_self) {
         v = cq_sym_op(
@@ -236,18 +243,29 @@ static cq_status by_table(cq_sym *s, const scatter *c, const reduction *r, bool 
     return cq_sym_done(s, cq_sym_in_sizes_of(s, v, 0));
 }
 
+/* What ONNX, and ONNX Runtime, reduce. */
+static cq_dtype reducible(cq_dtype d)
+{
+    return d == CQ_DTYPE_F32 || d == CQ_DTYPE_F64 || d == CQ_DTYPE_I32 || d == CQ_DTYPE_I64 ? d
+           : cq_dtype_is_float(d)                                                          ? CQ_DTYPE_F32
+                                                                                           : CQ_DTYPE_I32;
+}
+
 static cq_status reduce_by(cq_sym *s, const char *name, bool with_self)
 {
     scatter          c = read_scatter(s);
     const reduction *r = NULL;
-    cq_value        *x = c.x, *neutral;
+    cq_value        *x, *neutral;
+
+    c.src = cq_sym_cast(s, c.src, reducible(cq_sym_dtype(s, c.x)));
+    c.x   = x = cq_sym_cast(s, c.x, reducible(cq_sym_dtype(s, c.x)));
 
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
         if (strcmp(reductions[i].name, name) == 0)
             r = &reductions[i];
     if (s->status != CQ_OK || !r)
         return s->status != CQ_OK ? s->status : cq_sym_no(s, 0, "the reduction \"%s\"", name);
-    if (!r->scatter || cq_sym_opset(s) < 16)
+    if (!r->scatter || cq_sym_opset(s) < first_opset(r))
         return by_table(s, &c, r, with_self);
     if (!with_self) { /* elements that are written to begin as what changes nothing */
         neutral = cq_sym_expand_any(s, neutral_of(s, cq_sym_dtype(s, x), r->neutral),

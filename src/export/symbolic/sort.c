@@ -4,6 +4,7 @@
  * ones gives the first first, as PyTorch's stable sort. Where NaN goes, which PyTorch takes
  * for the greatest, ONNX leaves open. Running operators that ONNX has not
  * (all but CumSum) reduce a table whose row i has the elements up to i. */
+#include "export/arith.h"
 #include "export/symbolic/places.h"
 
 /* ---- TopK ---- */
@@ -21,6 +22,14 @@ static cq_dtype orderable(const cq_sym *s, cq_dtype d)
     case CQ_DTYPE_I64: return floats_only ? CQ_DTYPE_NONE : d;
     default: return floats_only ? CQ_DTYPE_F64 : CQ_DTYPE_I32;
     }
+}
+
+static cq_dtype summable(cq_dtype d)
+{
+    return d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32
+           : d == CQ_DTYPE_F32 || d == CQ_DTYPE_F64 || d == CQ_DTYPE_I32 || d == CQ_DTYPE_I64
+               ? d
+               : CQ_DTYPE_I64;
 }
 
 typedef struct sorted {
@@ -154,6 +163,88 @@ static cq_status median(cq_sym *s)
         s, cq_sym_in_sizes_of(s, median_along(s, cq_sym_reshape(s, x, &n, 1), 0).values, 0));
 }
 
+/* The median of those that are no NaN, which come last: in place (count - 1) / 2. */
+static sorted median_of_numbers(cq_sym *s, cq_value *x, int axis)
+{
+    cq_dtype  dtype = cq_sym_dtype(s, x), wide = dtype == CQ_DTYPE_F64 ? dtype : CQ_DTYPE_F32;
+    int64_t   axis64 = axis;
+    cq_value *nan, *count, *at;
+    sorted    r;
+
+    if (cq_sym_opset(s) < 11) {
+        cq_sym_no(s, 11, "it needs GatherElements, of opset 11");
+        return (sorted){ NULL, NULL };
+    }
+    x     = cq_sym_cast(s, x, wide);
+    nan   = cq_sym_is_nan(s, x);
+    count = cq_sym_cast(s, cq_sym_op1(s, "Not", nan), CQ_DTYPE_I64);
+    if (count && x)
+        cq_sym_set_type(s, count, CQ_DTYPE_I64, (size_t)x->type.rank, x->type.sizes);
+    count = cq_sym_reduce(s, "ReduceSum", count, &axis64, 1, true);
+    at    = cq_sym_ints_op(s, "Div", cq_sym_ints_op(s, "Sub", count, cq_sym_const_i64(s, 1)),
+                           cq_sym_const_i64(s, 2));
+    x     = cq_sym_where(s, nan, cq_sym_const_f64(s, wide, __builtin_inf()), x);
+    r     = topk(s, x, cq_sym_size(s, x, axis), axis, false);
+    r.values = cq_sym_op(s, "GatherElements", CQ_IN(r.values, at), CQ_ATTR(cq_attr_i("axis", axis)));
+    r.places = cq_sym_op(s, "GatherElements", CQ_IN(r.places, at), CQ_ATTR(cq_attr_i("axis", axis)));
+    r.values = cq_sym_op(s, "Where",
+                         CQ_IN(cq_sym_equal(s, count, cq_sym_const_i64(s, 0)),
+                               cq_sym_const_f64(s, wide, __builtin_nan("")), r.values),
+                         CQ_NO_ATTR);
+    cq_sym_set_dtype(s, r.values, wide);
+    cq_sym_set_dtype(s, r.places, CQ_DTYPE_I64);
+    return r;
+}
+
+static cq_status nanmedian_dim(cq_sym *s)
+{
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self"));
+    int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
+
+    return done_both(s, cq_dtype_is_float(cq_sym_dtype(s, x)) ? median_of_numbers(s, x, axis)
+                                                              : median_along(s, x, axis));
+}
+
+static cq_status nanmedian(cq_sym *s)
+{
+    cq_value *x = cq_sym_in(s, "self");
+
+    if (!cq_dtype_is_float(cq_sym_dtype(s, x)) || cq_int_is(cq_sym_numel(s, x), 0))
+        return median(s);
+    return cq_sym_done(s, cq_sym_in_sizes_of(s, median_of_numbers(s, cq_sym_flat(s, x), 0).values, 0));
+}
+
+/* Every element is compared with every other. Of those that occur most often it is the least, and of
+ * equal ones the last. */
+static cq_status mode(cq_sym *s)
+{
+    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self")), *same, *count, *most, *worst, *value, *at;
+    int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
+    cq_dtype  with = summable(cq_sym_dtype(s, x));
+    int64_t   last = rank - 1, over = rank, before = rank - 1;
+
+    if (cq_sym_opset(s) < 9)
+        return cq_sym_no(s, 9, "it needs Where, of opset 9");
+    if (cq_int_is(cq_sym_numel(s, x), 0))
+        return cq_sym_no(s, 0, "of no elements");
+    x     = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, (int)last);
+    same  = cq_sym_equal(s, cq_sym_unsqueeze(s, x, &over, 1), cq_sym_unsqueeze(s, x, &before, 1));
+    count = cq_sym_reduce(s, "ReduceSum", cq_sym_cast(s, same, CQ_DTYPE_F32), &over, 1, false);
+    cq_sym_set_type_of(count, x);
+    cq_sym_set_dtype(s, count, CQ_DTYPE_F32);
+    most  = cq_sym_reduce(s, "ReduceMax", count, &last, 1, true);
+    worst = cq_sym_const_f64(s, with, cq_dtype_is_float(with) ? __builtin_inf()
+                                      : with == CQ_DTYPE_I32  ? INT32_MAX
+                                                              : 9223372036854774784.);
+    value = cq_sym_where(s, cq_sym_equal(s, count, most), x, worst);
+    value = cq_sym_reduce(s, "ReduceMin", value, &last, 1, true);
+    at    = cq_sym_where(s, cq_sym_equal(s, x, value), cq_sym_iota(s, cq_sym_size(s, x, (int)last)),
+                         cq_sym_const_i64(s, -1));
+    at    = cq_sym_reduce(s, "ReduceMax", at, &last, 1, true);
+    return done_both(s, (sorted){ cq_sym_swap_dims(s, value, axis, (int)last),
+                                  cq_sym_swap_dims(s, at, axis, (int)last) });
+}
+
 /* ---- running ---- */
 
 /* [n, n]: whether place j is not after place i. */
@@ -168,14 +259,6 @@ static cq_value *up_to(cq_sym *s, cq_int n)
     after = cq_sym_op2(s, "Greater", i, cq_sym_unsqueeze(s, i, &one, 1));
     cq_sym_set_type(s, after, CQ_DTYPE_BOOL, 2, (cq_int[]){ n, n });
     return cq_sym_op(s, "Not", CQ_IN(after), CQ_NO_ATTR);
-}
-
-static cq_dtype summable(cq_dtype d)
-{
-    return d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32
-           : d == CQ_DTYPE_F32 || d == CQ_DTYPE_F64 || d == CQ_DTYPE_I32 || d == CQ_DTYPE_I64
-               ? d
-               : CQ_DTYPE_I64;
 }
 
 /* Before CumSum: a product with the table of what comes before. */
@@ -303,8 +386,9 @@ const cq_symbolic cq_symbolics_sort[] = {
     { "aten::kthvalue", 7, .fn = kthvalue },
     { "aten::median", 7, .fn = median },
     { "aten::median.dim", 7, .fn = median_dim },
-    { "aten::nanmedian", 7, .no = "ONNX has no order that leaves out NaN" },
-    { "aten::mode", 7, .no = "ONNX has no most frequent element" },
+    { "aten::nanmedian", 7, .fn = nanmedian },
+    { "aten::nanmedian.dim", 7, .fn = nanmedian_dim },
+    { "aten::mode", 7, .fn = mode },
     { "aten::cumsum", 7, .fn = cumsum },
     { "aten::cumprod", 7, .fn = cumprod },
     { "aten::logcumsumexp", 7, .fn = logcumsumexp },

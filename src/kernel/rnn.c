@@ -3,6 +3,7 @@
  * what it gives is transposed, [gates * hidden, batch]. */
 #include "kernel/rnn.h"
 
+#include "kernel/elementwise.h"
 #include "kernel/gemm.h"
 #include "kernel/operand.h"
 
@@ -39,6 +40,7 @@ struct rnn_type {
     void (*gru)(const struct rnn *r, const void *hw);
 };
 
+#define APPLY    cq_apply1_f32
 #define T        float
 #define EXP      expf
 #define EXPM1    expm1f

@@ -112,6 +112,9 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan);
 /* images.c: images stay in blocks between the steps that can work on them so. */
 cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
 
+/* norms.c: layer normalisations that are written out. */
+cq_status cq_rt_optimize_norms(cq_rt_builder *b);
+
 /* linears.c: products by constant matrices, with what follows them. */
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 

@@ -1,49 +1,13 @@
 /* Products by constant matrices take in their bias and activation, and are prepared once. All that
  * they read besides the left side is constant, so that one step can stand where the product
  * stood. */
-#include "runtime/build.h"
+#include "runtime/patterns.h"
 
 #include "runtime/kernels/linear.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static cq_tensor *constant_of(const cq_rt_node_step *s, uint32_t i)
-{
-    const cq_rt_node_value *v = i < s->step.n_in ? s->in[i] : NULL;
-
-    return v && v->is_constant && v->constant.kind == CQ_VAL_TENSOR &&
-                   v->constant.u.tensor->dtype == CQ_DTYPE_F32
-               ? v->constant.u.tensor
-               : NULL;
-}
-
-static bool is_op(const cq_rt_node_step *s, const char *op)
-{
-    const cq_onnx_node *node = s->step.node;
-
-    return !strcmp(node->op_type, op) && !s->is_gone && s->step.row &&
-           !(s->step.row->flags & CQ_RT_OWN) &&
-           (!node->domain || !*node->domain || !strcmp(node->domain, "ai.onnx"));
-}
-
-/* A scalar operand's number; false when input i is none. */
-static bool number_of(double *out, const cq_rt_node_step *s, uint32_t i)
-{
-    const cq_tensor *t = constant_of(s, i);
-
-    if (!t || cq_tensor_numel(t) != 1 || t->rank > 1)
-        return false;
-    *out = cq_tensor_get_f64(t, 0);
-    return true;
-}
-
-/* Which input of a step of two is v; -1: it is not one of two. */
-static int place_of(const cq_rt_node_step *s, const cq_rt_node_value *v)
-{
-    return s->step.n_in != 2 ? -1 : s->in[0] == v ? 0 : s->in[1] == v ? 1 : -1;
-}
 
 static cq_rt_node_value *take(cq_rt_node_step *s)
 {
@@ -60,9 +24,9 @@ static cq_status take_bias(cq_rt_node_value **y, cq_rt_linear *l)
     const cq_tensor *t;
     int              at;
 
-    if (l->bias || !s || !is_op(s, "Add") || (at = place_of(s, *y)) < 0)
+    if (l->bias || !s || !cq_rt_is_op(s, "Add") || (at = cq_rt_place_of(s, *y)) < 0)
         return CQ_OK;
-    t = constant_of(s, (uint32_t)(1 - at));
+    t = cq_rt_constant_of(s, (uint32_t)(1 - at));
     if (!t || t->rank != 1 || cq_size_of(t, 0) != l->n)
         return CQ_OK;
     l->bias = cq_alloc_array((size_t)l->n, sizeof *l->bias);
@@ -74,16 +38,13 @@ static cq_status take_bias(cq_rt_node_value **y, cq_rt_linear *l)
     return CQ_OK;
 }
 
-/* The only reader of v, if it is that operator and a number is its other operand. */
+/* The only reader of v, if it is that operator and that number is its other operand. */
 static cq_rt_node_step *reader_with(const cq_rt_node_value *v, const char *op, double want)
 {
-    cq_rt_node_step *s = v && v->n_uses == 1 ? v->readers[0] : NULL;
     double           number;
-    int              at = s && is_op(s, op) ? place_of(s, v) : -1;
+    cq_rt_node_step *s = cq_rt_reader_with(&number, v, op);
 
-    if (at < 0 || !number_of(&number, s, (uint32_t)(1 - at)) || fabs(number - want) > 1e-6)
-        return NULL;
-    return s;
+    return s && fabs(number - want) <= 1e-6 ? s : NULL;
 }
 
 /* y * (erf(y / sqrt 2) + 1) * 0.5, as exporters write it out. */
@@ -95,13 +56,13 @@ static bool take_gelu(cq_rt_node_value **io, cq_rt_linear *l)
 
     if (y->n_uses != 2 || !y->readers[1]) /* an output has uses, but no readers */
         return false;
-    div = is_op(y->readers[0], "Div") ? y->readers[0] : y->readers[1];
+    div = cq_rt_is_op(y->readers[0], "Div") ? y->readers[0] : y->readers[1];
     mul = div == y->readers[0] ? y->readers[1] : y->readers[0];
-    if (!is_op(div, "Div") || !is_op(mul, "Mul") || div->in[0] != y ||
-        !number_of(&number, div, 1) || fabs(number - sqrt(2)) > 1e-5)
+    if (!cq_rt_is_op(div, "Div") || !cq_rt_is_op(mul, "Mul") || div->in[0] != y ||
+        !cq_rt_number_of(&number, div, 1) || fabs(number - sqrt(2)) > 1e-5)
         return false;
     erf = div->out[0]->n_uses == 1 ? div->out[0]->readers[0] : NULL;
-    one = erf && is_op(erf, "Erf") ? reader_with(erf->out[0], "Add", 1) : NULL;
+    one = erf && cq_rt_is_op(erf, "Erf") ? reader_with(erf->out[0], "Add", 1) : NULL;
     if (!one || one->out[0]->n_uses != 1 || one->out[0]->readers[0] != mul)
         return false;
     half = reader_with(mul->out[0], "Mul", 0.5);
@@ -126,7 +87,7 @@ static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
 
     if (take_gelu(y, l))
         return "Gelu";
-    if (s && is_op(s, "Relu")) {
+    if (s && cq_rt_is_op(s, "Relu")) {
         l->clamps = true;
         l->lo     = 0;
         l->hi     = INFINITY;
@@ -134,7 +95,7 @@ static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
         return "Relu";
     }
     for (size_t i = 0; s && i < sizeof acts / sizeof *acts; i++)
-        if (is_op(s, acts[i].op)) {
+        if (cq_rt_is_op(s, acts[i].op)) {
             l->activates = true;
             l->act       = acts[i].act;
             *y           = take(s);
@@ -148,7 +109,7 @@ static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
 /* beta * C of a Gemm, when it is a vector of all columns, or one number. */
 static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double beta, bool *fits)
 {
-    const cq_tensor *c = constant_of(s, 2);
+    const cq_tensor *c = cq_rt_constant_of(s, 2);
 
     *fits = s->step.n_in < 3 || !s->in[2];
     if (*fits || !c || c->rank > 2 ||
@@ -167,13 +128,13 @@ static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double bet
 /* *out is NULL when it is no product that can be prepared. */
 static cq_status linear_of(cq_rt_linear **out, const cq_rt_node_step *s)
 {
-    cq_tensor *b    = constant_of(s, 1);
-    bool       gemm = is_op(s, "Gemm"), fits = true;
+    cq_tensor *b    = cq_rt_constant_of(s, 1);
+    bool       gemm = cq_rt_is_op(s, "Gemm"), fits = true;
     cq_rt      rt = { .step = &s->step };
     cq_status  status;
 
     *out = NULL;
-    if ((!gemm && !is_op(s, "MatMul")) || !b || b->rank != 2 || !cq_tensor_numel(b) || !s->out[0])
+    if ((!gemm && !cq_rt_is_op(s, "MatMul")) || !b || b->rank != 2 || !cq_tensor_numel(b) || !s->out[0])
         return CQ_OK;
     if (gemm && (cq_rt_int(&rt, "transA") || cq_rt_float(&rt, "alpha") != 1))
         return CQ_OK;
@@ -213,13 +174,7 @@ static cq_status rewrite(cq_rt_builder *b, cq_rt_plan *plan, cq_rt_node_step *s)
 
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < b->steps.n; i++)
         CQ_TRY(rewrite(b, plan, b->steps.items[i]));
-    for (size_t i = 0; i < b->steps.n; i++)
-        if (!b->steps.items[i]->is_gone)
-            b->steps.items[n++] = b->steps.items[i];
-    b->steps.n = n;
     return CQ_OK;
 }

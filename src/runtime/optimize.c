@@ -89,6 +89,17 @@ static void remove_noops(cq_rt_builder *b)
             b->outputs.items[i] = b->outputs.items[i]->same;
 }
 
+/* Steps whose work another does. */
+static void remove_gone(cq_rt_builder *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->steps.n; i++)
+        if (!b->steps.items[i]->is_gone)
+            b->steps.items[n++] = b->steps.items[i];
+    b->steps.n = n;
+}
+
 cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
 {
     cq_rt_count_uses(b);
@@ -96,5 +107,10 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
     cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_images(b, plan));
     cq_rt_count_uses(b);
-    return cq_rt_optimize_linears(b, plan);
+    CQ_TRY(cq_rt_optimize_norms(b));
+    remove_gone(b);
+    cq_rt_count_uses(b);
+    CQ_TRY(cq_rt_optimize_linears(b, plan));
+    remove_gone(b);
+    return CQ_OK;
 }

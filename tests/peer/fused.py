@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Networks of convolutions drawn at random, as sessions rearrange them: layouts, fused steps and
-removed ones. Their results are ONNX Runtime's, the same bits on one thread and on three, and
+"""Networks of convolutions, and of matrix products, drawn at random, as sessions rearrange them:
+layouts, fused steps and removed ones. Their results are ONNX Runtime's, the same bits on one thread and on three, and
 every value in between can be asked for.
 
     fused.py [SEED …]
@@ -14,7 +14,7 @@ import capi
 import peers
 from peers import Report, expect_close, run_ort
 
-N_MODELS = 60
+N_MODELS = 60  # of each kind
 # Winograd's transforms and the folding of normalisations: sums in another order, of other terms.
 CLOSE = {"rtol": 1e-3, "atol": 2e-4}
 
@@ -158,6 +158,75 @@ class Net:
         return make.make_model(graph, opset_imports=[make.make_opsetid("", 14)], ir_version=8)
 
 
+class Rows(Net):
+    """A network of products by matrices on rows: features are the channels, the size is 0."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.channels = int(self.pick(2, 5, 16, 33))
+        self.size = 0
+        lead = [int(n) for n in self.random.integers(1, 9, self.pick(1, 1, 2))]
+        self.shape = [*lead, self.channels]
+        self.at = [("x", self.channels, 0)]
+
+    def number(self, value):
+        import onnx.numpy_helper
+        name = f"w{len(self.weights)}"
+        self.weights.append(onnx.numpy_helper.from_array(np.float32(value), name))
+        return name
+
+    def put(self, op, *inputs, channels=None, **attributes):
+        self.add(op, list(inputs), channels or self.at[-1][1], 0, **attributes)
+        return self.at[-1][0]
+
+    def either(self, *pair):
+        return pair if self.pick(0, 1) else pair[::-1]
+
+    def product(self, x, channels, _):
+        out = int(self.pick(2, 7, 16, 40, channels))
+        if len(self.shape) == 2 and self.pick(0, 1):
+            turned = self.pick(0, 1)
+            w = self.weight(*((out, channels) if turned else (channels, out)), scale=channels ** -0.5)
+            bias = self.pick([], [self.weight(out)], [self.weight(1, out)], [self.number(0.3)])
+            self.put("Gemm", x, w, *bias, channels=out, transB=turned, alpha=self.pick(1.0, 1.0, 0.5),
+                     beta=self.pick(1.0, 0.5))
+        else:
+            y = self.put("MatMul", x, self.weight(channels, out, scale=channels ** -0.5), channels=out)
+            if self.pick(0, 1, 2):
+                self.put("Add", *self.either(y, self.weight(out)), channels=out)
+
+    def gelu(self, x, channels, _):
+        half = self.put("Div", x, self.number(2 ** 0.5), channels=channels)
+        more = self.put("Add", *self.either(self.put("Erf", half), self.number(1)))
+        self.put("Mul", *self.either(self.put("Mul", *self.either(x, more)), self.number(0.5)))
+
+    def layer_norm(self, x, channels, _):
+        axis = self.pick(-1, -1, -1, 0)
+        mean = self.put("ReduceMean", x, channels=channels if axis == 0 else 1, axes=[axis], keepdims=1)
+        apart = self.put("Sub", x, mean, channels=channels)
+        square = self.put("Pow", apart, self.number(self.pick(2, 2, 2, 4)))
+        var = self.put("ReduceMean", square, channels=1, axes=[-1], keepdims=1)
+        root = self.put("Sqrt", self.put("Add", *self.either(var, self.number(1e-5))))
+        y = self.put("Div", apart, root, channels=channels)
+        y = self.put("Mul", *self.either(y, self.weight(channels)))
+        self.put("Add", *self.either(y, self.weight(channels)))
+
+    def unary(self, x, channels, _):
+        self.put(self.pick("Relu", "Sigmoid", "Tanh", "HardSwish", "Identity", "Softmax"), x,
+                 channels=channels)
+
+    def binary(self, x, channels, _):
+        others = [name for name, c, _ in self.at if c == channels]
+        self.put(self.pick("Add", "Mul", "Sub"), *self.either(x, self.pick(*others)),
+                 channels=channels)
+
+    def grow(self, n):
+        for _ in range(n):
+            layer = self.pick(self.product, self.product, self.product, self.gelu, self.layer_norm,
+                              self.layer_norm, self.unary, self.binary)
+            layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))
+
+
 def run_calque(data, x, n_outputs, fetch=(), threads=1):
     """Results of a session with further values fetched."""
     lib, session = capi.lib(), ctypes.c_void_p()
@@ -177,8 +246,7 @@ def run_calque(data, x, n_outputs, fetch=(), threads=1):
         lib.cq_session_free(session)
 
 
-def check(seed):
-    net = Net(seed)
+def check(net):
     net.grow(14)
     if not net.nodes:
         return
@@ -205,8 +273,9 @@ def main():
     seeds = [int(arg) for arg in sys.argv[1:]] or range(N_MODELS)
     if report.needs("onnx", "ort"):
         for seed in seeds:
-            with report.case(f"network {seed}"):
-                check(seed)
+            for kind in (Net, Rows):
+                with report.case(f"{kind.__name__} {seed}"):
+                    check(kind(seed))
     return report.finish()
 
 

@@ -1,5 +1,6 @@
 /* Normalisations, and dropout. */
 #include "runtime/kernels/families.h"
+#include "runtime/kernels/norm.h"
 
 #include "kernel/norm.h"
 #include "kernel/reduce.h"
@@ -139,6 +140,22 @@ done:
     cq_tensor_release(wide_bias);
     return status;
 }
+
+static cq_status layer_norm_of_parts(cq_rt *rt)
+{
+    const cq_rt_layer_norm *p = rt->step->prepared;
+    const cq_tensor        *x = cq_rt_in(rt, 0), *scale = cq_rt_in(rt, 1);
+    cq_tensor              *y;
+
+    if (!x || !x->rank || x->dtype != scale->dtype ||
+        cq_size_of(x, x->rank - 1) != cq_size_of(scale, 0))
+        return cq_rt_misfit(x ? x : scale, x ? scale : NULL);
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_kernel_layer_norm(y, NULL, NULL, x, scale, cq_rt_in(rt, 2), 1, p->epsilon);
+}
+
+const cq_rt_row cq_rt_row_layer_norm = { "LayerNormalization", 1, layer_norm_of_parts, CQ_RT_OWN,
+                                         0 };
 
 /* x / sqrt(mean(x * x) + epsilon) * scale, over the axes from axis on. */
 static cq_status rms_norm(cq_rt *rt)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ---- what it is not ------------------------------------------------------------------------ */
+/* ---- what it is not ------------------------------------------------------------------------- */
 
 static const struct signature {
     size_t      offset;
@@ -67,7 +67,7 @@ static cq_status check_kind(const cq_archive *a)
                    "this is a zip archive, but none of PyTorch's: it has no data.pkl");
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- opening -------------------------------------------------------------------------------- */
 
 static cq_status read_byte_order(cq_archive *a)
 {

@@ -22,7 +22,7 @@ static void *new_box(size_t size, void (*kind)(cq_box *))
     return box;
 }
 
-/* ---- objects ------------------------------------------------------------------------------ */
+/* ---- objects -------------------------------------------------------------------------------- */
 
 static void object_free(cq_box *box)
 {
@@ -66,7 +66,7 @@ cq_val *cq_object_attr(const cq_object *o, const char *name)
     return cq_dict_get_text(o->attrs, name);
 }
 
-/* ---- members of enums ---------------------------------------------------------------------- */
+/* ---- members of enums ----------------------------------------------------------------------- */
 
 static void member_free(cq_box *box)
 {
@@ -102,7 +102,7 @@ cq_val cq_val_of_enum_member(cq_enum_member *m)
     return val_of(m ? &m->box : NULL);
 }
 
-/* ---- quantized tensors ----------------------------------------------------------------------- */
+/* ---- quantized tensors ---------------------------------------------------------------------- */
 
 static void quantized_free(cq_box *box)
 {

@@ -1,12 +1,10 @@
 /* The unpickling machine: a stack, marks and a memo, and one function per opcode.
  *
  * Values may refer to each other through the memo, also to themselves. So that this never
- * leaks and never runs for ever, every container that is made is kept in a list: when
- * reading fails all of them are emptied, one by one and without recursion; when it succeeds
- * the result is walked once, which refuses cycles and bounds the depth. */
+ * leaks and never runs for ever, every container that is made is kept in a list, and what
+ * comes out is looked at as a whole (pickle_check.c). */
 #include "archive/unpickler.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef cq_status (*opcode)(cq_unpickler *u);
@@ -235,8 +233,7 @@ static cq_status op_text8(cq_unpickler *u)
     return push_text(u, 8);
 }
 
-/* ---- containers
- * ------------------------------------------------------------------------------------ */
+/* ---- containers ----------------------------------------------------------------------------- */
 
 static cq_val as_tuple(cq_list *list)
 {
@@ -390,8 +387,7 @@ static cq_status op_dict(cq_unpickler *u)
     return set_items(u, n);
 }
 
-/* ---- the memo
- * ------------------------------------------------------------------------------------- */
+/* ---- the memo ------------------------------------------------------------------------------- */
 
 /* Ids count up from 0, so a larger one than the next is a lie about how much memory it takes. */
 static cq_status put(cq_unpickler *u, uint64_t id)
@@ -447,8 +443,7 @@ static cq_status op_long_binget(cq_unpickler *u)
     return get(u, 4);
 }
 
-/* ---- globals and objects
- * ---------------------------------------------------------------------------- */
+/* ---- globals and objects -------------------------------------------------------------------- */
 
 static cq_status op_global(cq_unpickler *u)
 {
@@ -546,8 +541,7 @@ static cq_status op_persistent(cq_unpickler *u)
     return push(u, out);
 }
 
-/* ---- the machine
- * --------------------------------------------------------------------------------------- */
+/* ---- the machine ---------------------------------------------------------------------------- */
 
 static cq_status op_mark(cq_unpickler *u)
 {
@@ -616,190 +610,12 @@ static cq_status run(cq_unpickler *u)
     return u->stack.n == 1 && !u->marks.n ? CQ_OK : damaged(u, "the pickle is not one value");
 }
 
-/* ---- looking at the result
- * ------------------------------------------------------------------------------- */
-
-/* The walk remembers of every container how many levels it has; OPEN while it is inside. */
-enum { OPEN = 1, DONE = 2 /* plus the levels */ };
-
-static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels);
-
-static cq_status check_below(cq_unpickler *u, cq_val v, int depth, int *levels)
-{
-    int below = 0;
-
-    CQ_TRY(check(u, v, depth, &below));
-    if (*levels < below + 1)
-        *levels = below + 1;
-    return CQ_OK;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const cq_val *x = *(const cq_val *const *)a, *y = *(const cq_val *const *)b;
-    size_t        n;
-    int           order;
-
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    switch (x->kind) {
-    case CQ_VAL_STR:
-        n     = x->u.text->len < y->u.text->len ? x->u.text->len : y->u.text->len;
-        order = memcmp(x->u.text->text, y->u.text->text, n);
-        return order ? order : (x->u.text->len > n) - (y->u.text->len > n);
-    case CQ_VAL_INT: return (x->u.i.value > y->u.i.value) - (x->u.i.value < y->u.i.value);
-    case CQ_VAL_FLOAT: return (x->u.f.value > y->u.f.value) - (x->u.f.value < y->u.f.value);
-    case CQ_VAL_BOOL: return x->u.b.value - y->u.b.value;
-    default: return (x->u.box > y->u.box) - (x->u.box < y->u.box);
-    }
-}
-
-static cq_status check_keys(cq_unpickler *u, const cq_dict *dict)
-{
-    const cq_val **keys   = cq_alloc_array(dict->n, sizeof *keys);
-    cq_status      status = CQ_OK;
-
-    if (!keys)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i < dict->n; i++) {
-        const cq_val_kind kind = dict->entries[i].key.kind;
-
-        keys[i] = &dict->entries[i].key;
-        if (kind != CQ_VAL_STR && kind != CQ_VAL_INT && kind != CQ_VAL_FLOAT &&
-            kind != CQ_VAL_BOOL && kind != CQ_VAL_TENSOR && kind != CQ_VAL_OBJECT)
-            status = cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a dict has a key of type %s",
-                                       cq_val_kind_name(kind));
-    }
-    qsort(keys, dict->n, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < dict->n && status == CQ_OK; i++)
-        if (compare_keys(&keys[i - 1], &keys[i]) == 0)
-            status = keys[i]->kind == CQ_VAL_STR
-                         ? cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a dict has the key %s twice",
-                                             keys[i]->u.text->text)
-                         : cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a dict has a key twice");
-    cq_free(keys);
-    return status;
-}
-
-static cq_status check_object(cq_unpickler *u, cq_val v, int depth, int *levels)
-{
-    const cq_object      *o = cq_object_of(v);
-    const cq_enum_member *m = cq_enum_member_of(v);
-
-    if (cq_global_of(v))
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "%s stands where a value should",
-                                 cq_global_of(v)->name);
-    if (cq_stored_of(v))
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
-                                 "a storage stands where a value should");
-    if (o) {
-        CQ_TRY(check_below(u, as_dict(o->attrs), depth, levels));
-        return check_below(u, o->state, depth, levels);
-    }
-    return m ? check_below(u, m->value, depth, levels) : CQ_OK;
-}
-
-static cq_status check_inside(cq_unpickler *u, cq_val v, int depth, int *levels)
-{
-    switch (v.kind) {
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(check_below(u, v.u.list->items[i], depth, levels));
-        return CQ_OK;
-    case CQ_VAL_DICT:
-        for (size_t i = 0; i < v.u.dict->n; i++) {
-            CQ_TRY(check_below(u, v.u.dict->entries[i].key, depth, levels));
-            CQ_TRY(check_below(u, v.u.dict->entries[i].value, depth, levels));
-        }
-        return check_keys(u, v.u.dict);
-    default: return check_object(u, v, depth, levels);
-    }
-}
-
-/* Refuses what contains itself, is too deep, or is no value; *levels says how deep v is. */
-static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels)
-{
-    uintptr_t state;
-
-    if (v.kind != CQ_VAL_LIST && v.kind != CQ_VAL_TUPLE && v.kind != CQ_VAL_DICT &&
-        v.kind != CQ_VAL_OBJECT)
-        return CQ_OK;
-    state = (uintptr_t)cq_ptr_map_get(&u->seen, v.u.box);
-    if (state == OPEN)
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a value contains itself");
-    if (state)
-        *levels = (int)(state - DONE);
-    if (depth + *levels >= CQ_PICKLE_MAX_DEPTH)
-        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "values are nested more than %d times",
-                                 CQ_PICKLE_MAX_DEPTH);
-    if (state)
-        return CQ_OK;
-    CQ_TRY(cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)OPEN));
-    CQ_TRY(check_inside(u, v, depth + 1, levels));
-    return cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)(DONE + *levels));
-}
-
-/* ---- cleaning up
- * --------------------------------------------------------------------------------------------- */
-
-static void empty_container(cq_val v)
-{
-    cq_object      *o;
-    cq_enum_member *m;
-
-    switch (v.kind) {
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        while (v.u.list->n)
-            cq_val_release(v.u.list->items[--v.u.list->n]);
-        break;
-    case CQ_VAL_DICT:
-        while (v.u.dict->n) {
-            v.u.dict->n--;
-            cq_val_release(v.u.dict->entries[v.u.dict->n].key);
-            cq_val_release(v.u.dict->entries[v.u.dict->n].value);
-        }
-        break;
-    default:
-        o = cq_object_of(v);
-        if (o) {
-            cq_val_release(o->state);
-            o->state = CQ_NONE;
-        }
-        m = cq_enum_member_of(v);
-        if (m) {
-            cq_val_release(m->value);
-            m->value = CQ_NONE;
-        }
-        break;
-    }
-}
-
-/* What the result does not hold is emptied first: it was never checked, and may be a ring. */
-static void release_all(cq_unpickler *u, bool failed)
-{
-    for (size_t i = 0; i < u->containers.n; i++)
-        if (failed || !cq_ptr_map_get(&u->seen, u->containers.items[i].u.box))
-            empty_container(u->containers.items[i]);
-    drop(u, u->stack.n);
-    for (size_t i = 0; i < u->memo.n; i++)
-        cq_val_release(u->memo.items[i]);
-    for (size_t i = 0; i < u->containers.n; i++)
-        cq_val_release(u->containers.items[i]);
-    cq_vec_clear(&u->stack);
-    cq_vec_clear(&u->marks);
-    cq_vec_clear(&u->memo);
-    cq_vec_clear(&u->containers);
-    cq_map_clear(&u->storages);
-    cq_ptr_map_clear(&u->seen);
-}
+/* ---- from bytes to a value ------------------------------------------------------------------ */
 
 cq_status cq_unpickle(cq_val *out, const cq_pickle_source *source)
 {
     cq_unpickler u = { .source = source, .data = source->data, .size = source->size };
     cq_status    status;
-    int          levels = 0;
 
     *out = CQ_NONE;
     if (source->size > CQ_PICKLE_MAX_SIZE)
@@ -807,9 +623,9 @@ cq_status cq_unpickle(cq_val *out, const cq_pickle_source *source)
                        source->size, CQ_PICKLE_MAX_SIZE);
     status = run(&u);
     if (status == CQ_OK)
-        status = check(&u, u.stack.items[0], 0, &levels);
+        status = cq_unpickler_check(&u, u.stack.items[0]);
     if (status == CQ_OK)
         *out = cq_val_retain(u.stack.items[0]);
-    release_all(&u, status != CQ_OK);
+    cq_unpickler_clear(&u, status != CQ_OK);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- arguments ----------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------ */
 
 /* Kinds of arguments: t tensor, s storage, i int, f float, b bool, T tuple or list, x anything,
  * S text. A capital or small letter each; behind a bar they may be missing. */

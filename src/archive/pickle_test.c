@@ -6,6 +6,8 @@
 #include "archive/torchscript.h"
 #include "base/str.h"
 
+#include <stdlib.h>
+
 static cq_status storage(void *user, const char *key, cq_storage **out)
 {
     const float numbers[] = { 0, 1, 2, 3 };
@@ -177,6 +179,65 @@ TEST(pickle, depth_has_a_limit)
     CHECK_STATUS(CQ_E_FORMAT, nested(1000000)); /* and letting go of it does not recurse */
 }
 
+TEST(pickle, size_has_a_limit)
+{
+    char *zeros = calloc(1, (size_t)CQ_PICKLE_MAX_SIZE + 1); /* of which only the first is read */
+
+    CHECK(zeros != NULL);
+    check_refused(CQ_E_FORMAT, zeros, CQ_PICKLE_MAX_SIZE, "unknown opcode 0x00 at byte 0");
+    check_refused(CQ_E_FORMAT, zeros, (size_t)CQ_PICKLE_MAX_SIZE + 1,
+                  "the pickle has 268435457 bytes, more than 268435456");
+    free(zeros);
+}
+
+/* A tensor of rank n, all sizes and strides 1. */
+static cq_status of_rank(int n)
+{
+    cq_str    s = { 0 };
+    cq_val    v;
+    cq_status status;
+
+    cq_str_add(&s, "ctorch._utils\n_rebuild_tensor_v2\n((");
+    cq_str_add_n(&s, "X\x07\0\0\0storage", 12);
+    cq_str_add(&s, "ctorch\nFloatStorage\n");
+    cq_str_add_n(&s, "X\x01\0\0\0" "0X\x03\0\0\0cpuK\x04tQK\0", 20);
+    for (int k = 0; k < 2; k++) {
+        cq_str_add(&s, "(");
+        for (int i = 0; i < n; i++)
+            cq_str_add(&s, "K\x01");
+        cq_str_add(&s, "t");
+    }
+    cq_str_add(&s, "\x89" "ccollections\nOrderedDict\n)RtR.");
+    status = unpickle_n(&v, s.text, s.len);
+    cq_val_release(v);
+    cq_str_clear(&s);
+    return status;
+}
+
+TEST(pickle, rank_has_a_limit)
+{
+    CHECK_OK(of_rank(CQ_MAX_RANK));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, of_rank(CQ_MAX_RANK + 1));
+    CHECK(strstr(cq_last_error()->message, "dimensions, more than"));
+}
+
+/* Globals are named in 1023 bytes at most. */
+TEST(pickle, names_have_a_limit)
+{
+    for (int n = 1023; n <= 1024; n++) {
+        cq_str s = { 0 };
+        cq_val v;
+
+        cq_str_add(&s, "c__torch__.");
+        while (s.len < (size_t)n + 1)
+            cq_str_add(&s, "a");
+        cq_str_add(&s, "\nNet\n)\x81.");
+        CHECK_STATUS(n > 1023 ? CQ_E_FORMAT : CQ_OK, unpickle_n(&v, s.text, s.len));
+        cq_val_release(v);
+        cq_str_clear(&s);
+    }
+}
+
 TEST(pickle, shared_values_count_with_all_their_levels)
 {
     cq_str s = { 0 };
@@ -208,7 +269,7 @@ TEST(pickle, every_allocation_may_fail)
     CHECK_INT(CQ_OK, status);
 }
 
-/* ---- zips ---------------------------------------------------------------------------------- */
+/* ---- zips ----------------------------------------------------------------------------------- */
 
 static cq_status open_zip(cq_zip **zip, const char *data, size_t size)
 {
@@ -280,6 +341,76 @@ TEST(zip, an_entry_that_is_there_twice_is_refused)
     CHECK(strstr(cq_last_error()->message, "there twice"));
 }
 
+/* The end of a zip64 archive that claims n entries, which are not there. */
+static cq_status claim_entries(uint32_t n)
+{
+    static const char zeros[16];
+    const char        count[8] = { (char)n, (char)(n >> 8), (char)(n >> 16), (char)(n >> 24) };
+    cq_str            s        = { 0 };
+    cq_zip           *zip;
+    cq_status         status;
+
+    cq_str_add_n(&s, "PK\6\6\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0", 16);
+    cq_str_add_n(&s, zeros, 8); /* disks */
+    cq_str_add_n(&s, count, 8);
+    cq_str_add_n(&s, count, 8);
+    cq_str_add_n(&s, zeros, 16); /* size and place of the directory */
+    cq_str_add_n(&s, "PK\6\7\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 20);
+    cq_str_add_n(&s, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
+    status = open_zip(&zip, s.text, s.len);
+    if (status == CQ_OK)
+        cq_zip_free(zip);
+    cq_str_clear(&s);
+    return status;
+}
+
+TEST(zip, entries_have_a_limit)
+{
+    CHECK_STATUS(CQ_E_FORMAT, claim_entries(CQ_ZIP_MAX_ENTRIES));
+    CHECK(strstr(cq_last_error()->message, "is damaged"));
+    CHECK_STATUS(CQ_E_FORMAT, claim_entries(CQ_ZIP_MAX_ENTRIES + 1));
+    CHECK(strstr(cq_last_error()->message, "claims to have 1048577 entries, more than 1048576"));
+}
+
+/* An entry that claims to unpack to size bytes, deflated, which zip64 says. */
+static cq_status claim_size(uint64_t size)
+{
+    char        field[24] = "\1\0\x08\0"; /* id 1, eight bytes: the size */
+    cq_str      s         = { 0 };
+    cq_zip     *zip;
+    cq_storage *bytes;
+    cq_status   status;
+
+    for (int i = 0; i < 8; i++)
+        field[4 + i] = (char)(size >> 8 * i);
+    cq_str_add_n(&s, "PK\3\4\x2d\0\0\0\x08\0\0\0\0\0\x86\xa6\x10\x36\5\0\0\0\xff\xff\xff\xff\3\0\0\0a/bhello",
+                 38);
+    cq_str_add_n(&s,
+                 "PK\1\2\x2d\0\x2d\0\0\0\x08\0\0\0\0\0\x86\xa6\x10\x36\5\0\0\0\xff\xff\xff\xff"
+                 "\3\0\x0c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a/b",
+                 49);
+    cq_str_add_n(&s, field, 12);
+    cq_str_add_n(&s, "PK\5\6\0\0\0\0\1\0\1\0\x3d\0\0\0\x26\0\0\0\0\0", 22);
+    CHECK_OK(open_zip(&zip, s.text, s.len));
+    CHECK(cq_zip_at(zip, 0)->size == size);
+    status = cq_zip_read(&bytes, zip, cq_zip_at(zip, 0));
+    cq_zip_free(zip);
+    cq_str_clear(&s);
+    return status;
+}
+
+TEST(zip, what_entries_unpack_to_has_a_limit)
+{
+    CHECK_STATUS(CQ_E_FORMAT, claim_size(CQ_ZIP_MAX_INFLATED));
+    CHECK(strstr(cq_last_error()->message, "5 packed bytes cannot unpack to 4294967296"));
+    CHECK_STATUS(CQ_E_FORMAT, claim_size(CQ_ZIP_MAX_INFLATED + 1));
+    CHECK(strstr(cq_last_error()->message, "that is more than 4294967296"));
+    CHECK_STATUS(CQ_E_FORMAT, claim_size(5 * 1032 + 1031)); /* deflate packs 1032 times as much */
+    CHECK(strstr(cq_last_error()->message, "the entry unpacks to 0 bytes"));
+    CHECK_STATUS(CQ_E_FORMAT, claim_size(5 * 1032 + 1032));
+    CHECK(strstr(cq_last_error()->message, "5 packed bytes cannot"));
+}
+
 TEST(zip, unknown_methods_are_refused)
 {
     static const char odd[] = LOCAL("a/b") CENTRAL("a/b", "\x63", "\5", "\0") END("\1", "\x26");
@@ -294,7 +425,10 @@ RUN_TESTS(TEST_OF(pickle, numbers_of_all_sizes),
           TEST_OF(pickle, objects_have_a_class_and_attributes),
           TEST_OF(pickle, foreign_globals_are_refused_by_name), TEST_OF(pickle, damage_is_named),
           TEST_OF(pickle, rings_are_refused_and_let_go), TEST_OF(pickle, depth_has_a_limit),
+          TEST_OF(pickle, size_has_a_limit), TEST_OF(pickle, rank_has_a_limit),
+          TEST_OF(pickle, names_have_a_limit),
           TEST_OF(pickle, shared_values_count_with_all_their_levels),
           TEST_OF(pickle, every_allocation_may_fail), TEST_OF(zip, stored_entries_lie_in_the_file),
           TEST_OF(zip, damage_is_refused), TEST_OF(zip, an_entry_that_is_there_twice_is_refused),
+          TEST_OF(zip, entries_have_a_limit), TEST_OF(zip, what_entries_unpack_to_has_a_limit),
           TEST_OF(zip, unknown_methods_are_refused))

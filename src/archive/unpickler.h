@@ -1,4 +1,5 @@
-/* The inside of the unpickler: pickle.c has the machine, pickle_globals.c what it may build. */
+/* The inside of the unpickler: pickle.c has the machine, pickle_globals.c what it may build, and
+ * pickle_check.c a look at the result. */
 #ifndef CQ_ARCHIVE_UNPICKLER_H
 #define CQ_ARCHIVE_UNPICKLER_H
 
@@ -49,6 +50,10 @@ typedef struct cq_stored {
 cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container); /* retains it for the clean-up */
+
+/* Refuses what contains itself, is too deep, or is no value. */
+cq_status cq_unpickler_check(cq_unpickler *u, cq_val v);
+void      cq_unpickler_clear(cq_unpickler *u, bool failed);
 
 cq_status  cq_global_find(cq_unpickler *u, const char *module, const char *name, cq_val *out);
 cq_global *cq_global_of(cq_val v);

@@ -1,4 +1,6 @@
-/* Zip archives in memory, by way of minizip. */
+/* Zip archives in memory: the directory at the end of the file, read where it lies, and zlib for
+ * what is deflated. Numbers that need more than 32 bits are in records of their own (zip64), of the
+ * archive as of its entries. */
 #include "archive/zip.h"
 
 #include "base/map.h"
@@ -7,16 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <unzip.h>
 #include <zlib.h>
 
 struct cq_zip {
     cq_storage *bytes;
     char       *path;
     char       *root;
-    uint64_t    at;        /* where minizip reads next */
-    bool        was_short; /* its last read ran into the end */
-    unzFile     file;
     uint64_t    inflated; /* so far, against CQ_ZIP_MAX_INFLATED */
     CQ_VEC(cq_zip_entry) entries;
     cq_map by_name;
@@ -24,104 +22,164 @@ struct cq_zip {
 
 #define CUT_SHORT "the file is damaged or cut short; copy or download it again"
 
-/* ---- minizip's view of memory ------------------------------------------------------------- */
+/* What records have in front of texts of various lengths. */
+enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, CENTRAL_SIZE = 46, LOCAL_SIZE = 30 };
 
-static voidpf ZCALLBACK mem_open(voidpf opaque, const void *name, int mode)
+/* ---- records -------------------------------------------------------------------------------- */
+
+static uint64_t number(const unsigned char *p, size_t n)
 {
-    (void)name;
-    (void)mode;
-    return opaque;
+    uint64_t v = 0;
+
+    for (size_t i = n; i-- > 0;)
+        v = v << 8 | p[i];
+    return v;
 }
 
-static uLong ZCALLBACK mem_read(voidpf opaque, voidpf stream, void *buffer, uLong size)
+/* The record that begins with this signature at a place of the file; NULL if it is none. */
+static const unsigned char *record(const cq_zip *z, uint64_t at, uint64_t size, const char *signature)
 {
-    cq_zip  *z    = opaque;
-    uint64_t left = z->at < z->bytes->size ? z->bytes->size - z->at : 0;
+    const unsigned char *p = z->bytes->data;
 
-    (void)stream;
-    z->was_short = size > left;
-    if (size > left)
-        size = (uLong)left;
-    if (size)
-        memcpy(buffer, (const char *)z->bytes->data + z->at, size);
-    z->at += size;
-    return size;
+    if (at > z->bytes->size || size > z->bytes->size - at || memcmp(p + at, signature, 4) != 0)
+        return NULL;
+    return p + at;
 }
 
-static ZPOS64_T ZCALLBACK mem_tell(voidpf opaque, voidpf stream)
+/* ---- the end of the archive ------------------------------------------------------------------- */
+
+typedef struct directory {
+    uint64_t n, at, size;
+    uint64_t base; /* bytes in front of the archive, which no number counts */
+} directory;
+
+/* The last record of the archive is the last thing in the file, but for a comment. */
+static bool find_end(const cq_zip *z, uint64_t *at)
 {
-    (void)stream;
-    return ((cq_zip *)opaque)->at;
+    const uint64_t size  = z->bytes->size;
+    const uint64_t least = size > END_SIZE + UINT16_MAX ? size - END_SIZE - UINT16_MAX : 0;
+
+    for (*at = size >= END_SIZE ? size - END_SIZE : 0; size >= END_SIZE; (*at)--) {
+        if (record(z, *at, END_SIZE, "PK\5\6"))
+            return true;
+        if (*at == least)
+            break;
+    }
+    return false;
 }
 
-static long ZCALLBACK mem_seek(voidpf opaque, voidpf stream, ZPOS64_T offset, int origin)
+/* The zip64 record that the locator in front of the end points to, or that lies in front of it. */
+static const unsigned char *find_end64(const cq_zip *z, uint64_t end, uint64_t *at)
 {
-    cq_zip  *z    = opaque;
-    uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
-                    : origin == ZLIB_FILEFUNC_SEEK_CUR ? z->at
-                                                       : z->bytes->size;
+    const unsigned char *locator =
+        end >= LOCATOR_SIZE ? record(z, end - LOCATOR_SIZE, LOCATOR_SIZE, "PK\6\7") : NULL;
+    const unsigned char *p;
 
-    (void)stream;
-    if (base > z->bytes->size || offset > z->bytes->size - base)
-        return -1;
-    z->at = base + offset;
-    return 0;
+    if (!locator)
+        return NULL;
+    *at = number(locator + 8, 8);
+    p   = record(z, *at, END64_SIZE, "PK\6\6");
+    if (p || end < LOCATOR_SIZE + END64_SIZE)
+        return p;
+    *at = end - LOCATOR_SIZE - END64_SIZE;
+    return record(z, *at, END64_SIZE, "PK\6\6");
 }
 
-static int ZCALLBACK mem_close(voidpf opaque, voidpf stream)
+static cq_status find_directory(const cq_zip *z, directory *d)
 {
-    (void)opaque;
-    (void)stream;
-    return 0;
-}
+    const unsigned char *p;
+    uint64_t             end;
 
-/* The end of the file is an error: minizip takes a byte that it cannot read for a zero else. */
-static int ZCALLBACK mem_error(voidpf opaque, voidpf stream)
-{
-    (void)stream;
-    return ((cq_zip *)opaque)->was_short;
-}
-
-/* ---- the directory ------------------------------------------------------------------------- */
-
-static cq_status read_entry(cq_zip *z)
-{
-    cq_zip_entry    e = { 0 };
-    unz_file_info64 info;
-    unz64_file_pos  place;
-    char            name[CQ_ZIP_MAX_NAME + 1];
-    cq_status       status;
-
-    if (unzGetCurrentFileInfo64(z->file, &info, name, CQ_ZIP_MAX_NAME, NULL, 0, NULL, 0) !=
-            UNZ_OK ||
-        unzGetFilePos64(z->file, &place) != UNZ_OK)
-        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT, "the directory of the archive is damaged");
-    if (info.size_filename > CQ_ZIP_MAX_NAME)
+    if (!find_end(z, &end))
+        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
+                       "this is no zip archive, or its end is missing");
+    p  = record(z, end, END_SIZE, "PK\5\6");
+    *d = (directory){ .n = number(p + 10, 2), .size = number(p + 12, 4), .at = number(p + 16, 4) };
+    p  = find_end64(z, end, &end);
+    if (p)
+        *d = (directory){ .n = number(p + 32, 8), .size = number(p + 40, 8), .at = number(p + 48, 8) };
+    if (d->n > CQ_ZIP_MAX_ENTRIES)
         return cq_fail(CQ_E_FORMAT, z->path, NULL,
-                       "the name of an entry has %lu bytes, more than %u",
-                       (unsigned long)info.size_filename, CQ_ZIP_MAX_NAME);
-    name[info.size_filename] = '\0';
-    if (memchr(name, '\0', info.size_filename))
+                       "the archive claims to have %" PRIu64 " entries, more than %u", d->n,
+                       CQ_ZIP_MAX_ENTRIES);
+    if (d->size > end || d->at > end - d->size || d->n > d->size / CENTRAL_SIZE)
+        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT, "the directory of the archive is damaged");
+    d->base = end - d->size - d->at;
+    return CQ_OK;
+}
+
+/* ---- the directory ---------------------------------------------------------------------------- */
+
+/* Takes the numbers of an entry that are too large for their fields from its zip64 field. */
+static bool read_large(const unsigned char *extra, size_t n, uint64_t *const values[3])
+{
+    bool missing = *values[0] == UINT32_MAX || *values[1] == UINT32_MAX || *values[2] == UINT32_MAX;
+
+    while (missing && n >= 4) {
+        const size_t         id = (size_t)number(extra, 2), size = (size_t)number(extra + 2, 2);
+        const unsigned char *p = extra + 4, *end = p + size;
+
+        if (size > n - 4)
+            return false;
+        for (int i = 0; id == 1 && i < 3; i++) {
+            if (*values[i] != UINT32_MAX)
+                continue;
+            if (end - p < 8)
+                return false;
+            *values[i] = number(p, 8);
+            p += 8;
+        }
+        missing &= id != 1;
+        extra += 4 + size;
+        n -= 4 + size;
+    }
+    return true; /* without such a field 4294967295 is a number like others */
+}
+
+static cq_status check_entry(const cq_zip *z, const cq_zip_entry *e, size_t name_len, uint64_t method,
+                             bool is_encrypted)
+{
+    if (name_len > CQ_ZIP_MAX_NAME)
+        return cq_fail(CQ_E_FORMAT, z->path, NULL,
+                       "the name of an entry has %zu bytes, more than %u", name_len, CQ_ZIP_MAX_NAME);
+    if (strlen(e->name) != name_len)
         return cq_fail(CQ_E_FORMAT, z->path, NULL, "the name of an entry has a zero byte");
-    if (cq_map_has(&z->by_name, name))
-        return cq_fail(CQ_E_FORMAT, cq_in_file(z->path, name), NULL,
+    if (cq_map_has(&z->by_name, e->name))
+        return cq_fail(CQ_E_FORMAT, cq_in_file(z->path, e->name), NULL,
                        "the entry is there twice, so that it is unclear which one is meant");
-    e.size      = info.uncompressed_size;
-    e.packed    = info.compressed_size;
-    e.crc       = (uint32_t)info.crc;
-    e.is_stored = info.compression_method == 0;
-    e.place[0]  = place.pos_in_zip_directory;
-    e.place[1]  = place.num_of_file;
-    if ((info.compression_method != 0 && info.compression_method != Z_DEFLATED) || (info.flag & 1))
-        return cq_fail(CQ_E_UNSUPPORTED, cq_in_file(z->path, name), NULL,
-                       info.flag & 1 ? "the entry is encrypted"
-                                     : "the entry is packed by method %lu",
-                       (unsigned long)info.compression_method);
-    e.name = cq_strdup(name);
+    if (is_encrypted)
+        return cq_fail(CQ_E_UNSUPPORTED, cq_in_file(z->path, e->name), NULL,
+                       "the entry is encrypted");
+    if (method != 0 && method != Z_DEFLATED)
+        return cq_fail(CQ_E_UNSUPPORTED, cq_in_file(z->path, e->name), NULL,
+                       "the entry is packed by method %" PRIu64, method);
+    return CQ_OK;
+}
+
+static cq_status add_entry(cq_zip *z, const unsigned char *p, uint64_t base, bool *damaged)
+{
+    const size_t   name_len = (size_t)number(p + 28, 2), extra = (size_t)number(p + 30, 2);
+    const uint64_t method   = number(p + 10, 2);
+    cq_zip_entry   e        = { .size      = number(p + 24, 4),
+                                .packed    = number(p + 20, 4),
+                                .crc       = (uint32_t)number(p + 16, 4),
+                                .is_stored = method == 0,
+                                .header    = number(p + 42, 4) };
+    cq_status      status;
+
+    *damaged = !read_large(p + CENTRAL_SIZE + name_len, extra,
+                           (uint64_t *const[]){ &e.size, &e.packed, &e.header }) ||
+               e.header > UINT64_MAX - base;
+    if (*damaged)
+        return CQ_OK;
+    e.header += base;
+    e.name = cq_strndup((const char *)p + CENTRAL_SIZE, name_len);
     if (!e.name)
         return CQ_E_NO_MEMORY;
+    status = check_entry(z, &e, name_len, method, (number(p + 8, 2) & 1) != 0);
     /* the number of the entry, from 1 on: NULL means that there is none */
-    status = cq_map_set(&z->by_name, name, (void *)(uintptr_t)(z->entries.n + 1));
+    if (status == CQ_OK)
+        status = cq_map_set(&z->by_name, e.name, (void *)(uintptr_t)(z->entries.n + 1));
     if (status == CQ_OK)
         status = cq_vec_push(&z->entries, e);
     if (status != CQ_OK)
@@ -131,21 +189,27 @@ static cq_status read_entry(cq_zip *z)
 
 static cq_status read_directory(cq_zip *z)
 {
-    unz_global_info64 info;
-    int               result;
+    directory d;
+    uint64_t  at, end;
 
-    if (unzGetGlobalInfo64(z->file, &info) != UNZ_OK || info.number_entry > CQ_ZIP_MAX_ENTRIES)
-        return cq_fail(CQ_E_FORMAT, z->path, NULL,
-                       "the archive claims to have %" PRIu64 " entries, more than %u",
-                       (uint64_t)info.number_entry, CQ_ZIP_MAX_ENTRIES);
-    if (!info.number_entry)
-        return CQ_OK;
-    for (result = unzGoToFirstFile(z->file); result == UNZ_OK; result = unzGoToNextFile(z->file))
-        CQ_TRY(read_entry(z));
-    if (result != UNZ_END_OF_LIST_OF_FILE)
-        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
-                       "the directory of the archive is damaged after %zu of %" PRIu64 " entries",
-                       z->entries.n, (uint64_t)info.number_entry);
+    CQ_TRY(find_directory(z, &d));
+    at  = d.base + d.at;
+    end = at + d.size;
+    for (uint64_t i = 0; i < d.n; i++) {
+        const unsigned char *p =
+            end - at >= CENTRAL_SIZE ? record(z, at, CENTRAL_SIZE, "PK\1\2") : NULL;
+        const uint64_t size =
+            p ? CENTRAL_SIZE + number(p + 28, 2) + number(p + 30, 2) + number(p + 32, 2) : 0;
+        bool damaged = !p || size > end - at;
+
+        if (!damaged)
+            CQ_TRY(add_entry(z, p, d.base, &damaged));
+        if (damaged)
+            return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
+                           "the directory of the archive is damaged after %" PRIu64 " of %" PRIu64
+                           " entries", i, d.n);
+        at += size;
+    }
     return CQ_OK;
 }
 
@@ -171,18 +235,6 @@ static cq_status find_root(cq_zip *z)
 
 static cq_status open_archive(cq_zip *z)
 {
-    zlib_filefunc64_def memory = { .zopen64_file = mem_open,
-                                   .zread_file   = mem_read,
-                                   .ztell64_file = mem_tell,
-                                   .zseek64_file = mem_seek,
-                                   .zclose_file  = mem_close,
-                                   .zerror_file  = mem_error,
-                                   .opaque       = z };
-
-    z->file = unzOpen2_64(z->path, &memory);
-    if (!z->file)
-        return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
-                       "this is no zip archive, or its end is missing");
     CQ_TRY(read_directory(z));
     return find_root(z);
 }
@@ -209,8 +261,6 @@ void cq_zip_free(cq_zip *z)
 {
     if (!z)
         return;
-    if (z->file)
-        unzClose(z->file);
     for (size_t i = 0; i < z->entries.n; i++)
         cq_free(z->entries.items[i].name);
     cq_vec_clear(&z->entries);
@@ -248,23 +298,22 @@ const cq_zip_entry *cq_zip_find(const cq_zip *z, const char *name)
     return number ? &z->entries.items[number - 1] : NULL;
 }
 
-/* ---- entries ----------------------------------------------------------------------------------
- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 /* Where the bytes of an entry begin in the file, after a look at its local header. */
-static cq_status find_bytes(cq_zip *z, const cq_zip_entry *e, uint64_t *offset)
+static cq_status find_bytes(const cq_zip *z, const cq_zip_entry *e, uint64_t *offset)
 {
-    unz64_file_pos place = { e->place[0], e->place[1] };
-    uint64_t       left;
-    int            method;
+    const unsigned char *p    = record(z, e->header, LOCAL_SIZE, "PK\3\4");
+    const size_t         name = strlen(e->name);
+    uint64_t             left;
 
-    if (unzGoToFilePos64(z->file, &place) != UNZ_OK ||
-        unzOpenCurrentFile2(z->file, &method, NULL, 1) != UNZ_OK)
+    if (!p || number(p + 26, 2) != name || z->bytes->size - e->header - LOCAL_SIZE < name ||
+        memcmp(p + LOCAL_SIZE, e->name, name) != 0 ||
+        number(p + 8, 2) != (e->is_stored ? 0 : Z_DEFLATED))
         return cq_fail(CQ_E_FORMAT, cq_in_file(z->path, e->name), CUT_SHORT,
                        "the header of the entry is not where the directory says");
-    *offset = unzGetCurrentFileZStreamPos64(z->file);
-    unzCloseCurrentFile(z->file);
-    left = *offset <= z->bytes->size ? z->bytes->size - *offset : 0;
+    *offset = e->header + LOCAL_SIZE + name + number(p + 28, 2);
+    left    = *offset <= z->bytes->size ? z->bytes->size - *offset : 0;
     if (e->packed <= left)
         return CQ_OK;
     return cq_fail(CQ_E_FORMAT, cq_in_file(z->path, e->name), CUT_SHORT,

@@ -2,7 +2,7 @@
  *
  * A stored entry is used where it lies, in the mapped file; a deflated one is unpacked to the
  * heap. Nothing the file says is believed: sizes and places are checked before use, and what
- * unpacking may take is limited. minizip reads the directory and is known here alone. */
+ * unpacking may take is limited. */
 #ifndef CQ_ARCHIVE_ZIP_H
 #define CQ_ARCHIVE_ZIP_H
 
@@ -23,7 +23,7 @@ typedef struct cq_zip_entry {
     uint64_t packed;
     uint32_t crc;
     bool     is_stored;
-    uint64_t place[2]; /* minizip's: in the directory, and its number */
+    uint64_t header; /* where its local header begins */
 } cq_zip_entry;
 
 /* Retains bytes: the whole file. path is for messages. A file that is no zip archive is

@@ -14,6 +14,7 @@ import tempfile
 import typing
 import warnings
 import zipfile
+import zlib
 
 from peers import BUILD, Report, calque
 
@@ -349,6 +350,95 @@ def test_forms(report, tool, folder, good):
         assert "error" not in tool(path)
 
 
+def text(s):
+    return b"X" + struct.pack("<I", len(s)) + s
+
+
+# {"forward": [a float tensor of 4x3]}, as TorchScript pickles it. It has no data in the archive.
+TAG = b"ctorch.jit._pickle\nrestore_type_tag\n"
+EXAMPLE = b"\x80\2" + TAG + b"}(" + text(b"forward") + TAG + b"](" + \
+    b"ctorch._utils\n_rebuild_tensor_v2\n((" + text(b"storage") + b"ctorch\nFloatStorage\n" + \
+    text(b"0") + text(b"cpu") + b"K\x0ctQK\0(K\4K\3t(K\3K\1t\x89ccollections\nOrderedDict\n)RtRe" + \
+    text(b"List[Any]") + b"\x86Ru" + text(b"Dict[str, List[Any]]") + b"\x86R."
+
+
+def sparse_zip64(path, entries):
+    """A zip file of stored entries at places past 4 GiB, which take no room on the disk. An entry is
+    its name, data and size: what data has not are zeros."""
+    central, at = b"", 5 << 30
+    with open(path, "wb") as out:
+        for name, data, size in entries:
+            crc = zlib.crc32(data) if size == len(data) else 0
+            out.seek(at)
+            out.write(struct.pack("<4s5H3L2H", b"PK\3\4", 45, 0x808, 0, 0, 0, 0, 0, 0, len(name), 0))
+            out.write(name.encode() + data)
+            large = struct.pack("<QQQ", size, size, at)
+            central += struct.pack("<4s6H3L5H2L", b"PK\1\2", 45, 45, 0x808, 0, 0, 0, crc,
+                                   0xFFFFFFFF, 0xFFFFFFFF, len(name), len(large) + 4, 0, 0, 0, 0,
+                                   0xFFFFFFFF) + name.encode() + struct.pack("<HH", 1, 24) + large
+            at += 30 + len(name) + size
+        out.seek(at)
+        out.write(central + struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, len(entries),
+                                        len(entries), len(central), at))
+        out.write(struct.pack("<4sLQL", b"PK\6\7", 0, at + len(central), 1))
+        out.write(struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0))
+
+
+def test_large(report, tool, folder):
+    """Archives past what plain zip files can say: 4 GiB, 65,535 entries."""
+    model = torch.nn.Linear(3, 2)
+    small, path = save(folder, "large", torch.jit.script(model)), folder / "huge.pt"
+    with zipfile.ZipFile(small) as z:
+        entries = [(n, z.read(n), len(z.read(n))) for n in z.namelist()]
+    with report.case("an archive with everything past 4 GiB"):
+        sparse_zip64(path, entries)
+        expect_module(tool(path), model)
+    with report.case("an entry of more than 4 GiB, and weights behind it"):
+        sparse_zip64(path, [("large/extra/zeros", b"", 5 << 30)] + entries)
+        expect_module(tool(path), model)
+    path.unlink()
+    with report.case("70,000 entries"):
+        path.write_bytes(small.read_bytes())
+        with zipfile.ZipFile(path, "a") as z:
+            for i in range(70000):
+                z.writestr(zipfile.ZipInfo(f"large/extra/{i}"), b"")
+        expect_module(tool(path), model)
+    path.unlink()
+    with report.case("bytes in front of an archive"):
+        path.write_bytes(b"#!/bin/sh\n" + small.read_bytes())
+        with zipfile.ZipFile(path) as z:
+            assert z.testzip() is None
+        expect_module(tool(path), model)
+
+
+def test_new_torch(report, tool, folder):
+    """The entries that PyTorch 2.x adds: torch.jit.save of a trace, and torch.save."""
+    model, path = torch.nn.Linear(3, 2), folder / "new.pt"
+    old = save(folder, "trace", torch.jit.trace(model, torch.ones(4, 3)))
+    with zipfile.ZipFile(old) as source, zipfile.ZipFile(path, "w") as target:
+        for entry in source.namelist():
+            target.writestr(entry, source.read(entry))
+        for name, data in (("byteorder", b"little"), (".data/serialization_id", b"0" * 40),
+                           ("traced_inputs.pkl", EXAMPLE), ("traced_inputs/0", b"")):
+            target.writestr(f"trace/{name}", data)
+    with report.case("a trace of PyTorch 2.x brings its example"):
+        expect_module(tool(path), model)
+        code, _, error = calque("export", path, "-o", folder / "new.onnx")
+        assert code == 0, error
+        import onnx
+        sizes = onnx.load(str(folder / "new.onnx")).graph.input[0].type.tensor_type.shape.dim
+        assert [d.dim_value for d in sizes] == [4, 3], sizes
+    with report.case("a state dict of PyTorch 2.7"):
+        torch.save(model.state_dict(), str(folder / "state.pt"))
+        with zipfile.ZipFile(folder / "state.pt", "a") as z:
+            for name, data in ((".format_version", "1"), (".storage_alignment", "64"),
+                               ("byteorder", "little"), (".data/serialization_id", "0" * 40)):
+                z.writestr(f"state/{name}", data)
+        found = tool(f"state {folder / 'state.pt'}")
+        for name, value in model.state_dict().items():
+            expect_tensor(found, name, value)
+
+
 def test_byte_order(report, tool, folder):
     """An archive of a machine that writes numbers the other way round."""
     import numpy as np
@@ -428,6 +518,8 @@ def main():
         cut_anywhere(report, tool, folder, good)
         test_bombs(report, tool, folder, good)
         test_forms(report, tool, folder, good)
+        test_large(report, tool, folder)
+        test_new_torch(report, tool, folder)
         test_byte_order(report, tool, folder)
         test_special(report, tool, folder)
         if report.needs("torchvision"):

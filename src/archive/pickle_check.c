@@ -1,0 +1,195 @@
+/* What a pickle came to, looked at as a whole, and letting go of all that was made on the way.
+ *
+ * The machine (pickle.c) builds whatever the opcodes say, also rings and towers. If reading fails
+ * every container is emptied, one by one and without recursion; if it succeeds the result is walked
+ * once, which refuses cycles, bounds the depth, and finds keys that are there twice. */
+#include "archive/object.h"
+#include "archive/unpickler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- looking at the result ------------------------------------------------------------------ */
+
+/* The walk remembers of every container how many levels it has; OPEN while it is inside. */
+enum { OPEN = 1, DONE = 2 /* plus the levels */ };
+
+static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels);
+
+static cq_status check_below(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    int below = 0;
+
+    CQ_TRY(check(u, v, depth, &below));
+    if (*levels < below + 1)
+        *levels = below + 1;
+    return CQ_OK;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const cq_val *x = *(const cq_val *const *)a, *y = *(const cq_val *const *)b;
+    size_t        n;
+    int           order;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    switch (x->kind) {
+    case CQ_VAL_STR:
+        n     = x->u.text->len < y->u.text->len ? x->u.text->len : y->u.text->len;
+        order = memcmp(x->u.text->text, y->u.text->text, n);
+        return order ? order : (x->u.text->len > n) - (y->u.text->len > n);
+    case CQ_VAL_INT: return (x->u.i.value > y->u.i.value) - (x->u.i.value < y->u.i.value);
+    case CQ_VAL_FLOAT: return (x->u.f.value > y->u.f.value) - (x->u.f.value < y->u.f.value);
+    case CQ_VAL_BOOL: return x->u.b.value - y->u.b.value;
+    default: return (x->u.box > y->u.box) - (x->u.box < y->u.box);
+    }
+}
+
+static cq_status check_keys(cq_unpickler *u, const cq_dict *dict)
+{
+    const cq_val **keys   = cq_alloc_array(dict->n, sizeof *keys);
+    cq_status      status = CQ_OK;
+
+    if (!keys)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < dict->n; i++) {
+        const cq_val_kind kind = dict->entries[i].key.kind;
+
+        keys[i] = &dict->entries[i].key;
+        if (kind != CQ_VAL_STR && kind != CQ_VAL_INT && kind != CQ_VAL_FLOAT &&
+            kind != CQ_VAL_BOOL && kind != CQ_VAL_TENSOR && kind != CQ_VAL_OBJECT)
+            status = cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a dict has a key of type %s",
+                                       cq_val_kind_name(kind));
+    }
+    qsort(keys, dict->n, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < dict->n && status == CQ_OK; i++)
+        if (compare_keys(&keys[i - 1], &keys[i]) == 0)
+            status = keys[i]->kind == CQ_VAL_STR
+                         ? cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a dict has the key %s twice",
+                                             keys[i]->u.text->text)
+                         : cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a dict has a key twice");
+    cq_free(keys);
+    return status;
+}
+
+static cq_status check_object(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    const cq_object      *o = cq_object_of(v);
+    const cq_enum_member *m = cq_enum_member_of(v);
+
+    if (cq_global_of(v))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "%s stands where a value should",
+                                 cq_global_of(v)->name);
+    if (cq_stored_of(v))
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
+                                 "a storage stands where a value should");
+    if (o) {
+        CQ_TRY(check_below(u, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = o->attrs }, depth, levels));
+        return check_below(u, o->state, depth, levels);
+    }
+    return m ? check_below(u, m->value, depth, levels) : CQ_OK;
+}
+
+static cq_status check_inside(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        for (size_t i = 0; i < v.u.list->n; i++)
+            CQ_TRY(check_below(u, v.u.list->items[i], depth, levels));
+        return CQ_OK;
+    case CQ_VAL_DICT:
+        for (size_t i = 0; i < v.u.dict->n; i++) {
+            CQ_TRY(check_below(u, v.u.dict->entries[i].key, depth, levels));
+            CQ_TRY(check_below(u, v.u.dict->entries[i].value, depth, levels));
+        }
+        return check_keys(u, v.u.dict);
+    default: return check_object(u, v, depth, levels);
+    }
+}
+
+/* Refuses what contains itself, is too deep, or is no value; *levels says how deep v is. */
+static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels)
+{
+    uintptr_t state;
+
+    if (v.kind != CQ_VAL_LIST && v.kind != CQ_VAL_TUPLE && v.kind != CQ_VAL_DICT &&
+        v.kind != CQ_VAL_OBJECT)
+        return CQ_OK;
+    state = (uintptr_t)cq_ptr_map_get(&u->seen, v.u.box);
+    if (state == OPEN)
+        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a value contains itself");
+    if (state)
+        *levels = (int)(state - DONE);
+    if (depth + *levels >= CQ_PICKLE_MAX_DEPTH)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "values are nested more than %d times",
+                                 CQ_PICKLE_MAX_DEPTH);
+    if (state)
+        return CQ_OK;
+    CQ_TRY(cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)OPEN));
+    CQ_TRY(check_inside(u, v, depth + 1, levels));
+    return cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)(DONE + *levels));
+}
+
+cq_status cq_unpickler_check(cq_unpickler *u, cq_val v)
+{
+    int levels = 0;
+
+    return check(u, v, 0, &levels);
+}
+
+/* ---- cleaning up ---------------------------------------------------------------------------- */
+
+static void empty_container(cq_val v)
+{
+    cq_object      *o;
+    cq_enum_member *m;
+
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        while (v.u.list->n)
+            cq_val_release(v.u.list->items[--v.u.list->n]);
+        break;
+    case CQ_VAL_DICT:
+        while (v.u.dict->n) {
+            v.u.dict->n--;
+            cq_val_release(v.u.dict->entries[v.u.dict->n].key);
+            cq_val_release(v.u.dict->entries[v.u.dict->n].value);
+        }
+        break;
+    default:
+        o = cq_object_of(v);
+        if (o) {
+            cq_val_release(o->state);
+            o->state = CQ_NONE;
+        }
+        m = cq_enum_member_of(v);
+        if (m) {
+            cq_val_release(m->value);
+            m->value = CQ_NONE;
+        }
+        break;
+    }
+}
+
+/* What the result does not hold is emptied first: it was never checked, and may be a ring. */
+void cq_unpickler_clear(cq_unpickler *u, bool failed)
+{
+    for (size_t i = 0; i < u->containers.n; i++)
+        if (failed || !cq_ptr_map_get(&u->seen, u->containers.items[i].u.box))
+            empty_container(u->containers.items[i]);
+    for (size_t i = 0; i < u->stack.n; i++)
+        cq_val_release(u->stack.items[i]);
+    for (size_t i = 0; i < u->memo.n; i++)
+        cq_val_release(u->memo.items[i]);
+    for (size_t i = 0; i < u->containers.n; i++)
+        cq_val_release(u->containers.items[i]);
+    cq_vec_clear(&u->stack);
+    cq_vec_clear(&u->marks);
+    cq_vec_clear(&u->memo);
+    cq_vec_clear(&u->containers);
+    cq_map_clear(&u->storages);
+    cq_ptr_map_clear(&u->seen);
+}

@@ -77,6 +77,23 @@ int64_t cq_arg_i64(const cq_opcall *c, const char *name)
     return cq_size_baked(c, i, name);
 }
 
+/* A number that only the run has, read off the example. */
+static double number_of_data(const cq_opcall *c, const char *name, cq_tensor *t)
+{
+    cq_opcall  call = *c;
+    cq_tensor *data;
+
+    if (cq_tensor_numel(t) != 1) {
+        wrong(c, name, "a number", CQ_VAL_TENSOR);
+        return 0;
+    }
+    if (cq_ctx_fail(c->cx, cq_call_data(&call, &data, t)) != CQ_OK)
+        return 0;
+    if (data != t)
+        c->cx->listener->baked(c->cx->listener_self, c->cx, name, cq_i(cq_tensor_get_i64(data, 0)));
+    return cq_tensor_get_f64(data, 0);
+}
+
 /* A composition that looks at a number has made up its mind by it. */
 static void decided_by(const cq_opcall *c, const char *name, const cq_val *v)
 {
@@ -96,6 +113,7 @@ double cq_arg_f64(const cq_opcall *c, const char *name)
     case CQ_VAL_BOOL: return v->u.b.value;
     case CQ_VAL_FLOAT: return v->u.f.value;
     case CQ_VAL_COMPLEX: return v->u.c.re;
+    case CQ_VAL_TENSOR: return number_of_data(c, name, v->u.tensor);
     default: wrong(c, name, "a number", v->kind); return 0;
     }
 }

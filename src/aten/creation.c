@@ -145,10 +145,10 @@ static range range_of(const cq_opcall *c, cq_dtype *dtype)
     return r;
 }
 
-/* A float of the graph. Integers are symbols, which sizes follow; floats are just known there. */
-static bool is_of_data(cq_val v)
+/* Whether the run tells it. Sizes follow integers, which are symbols, but not through floats. */
+static bool is_open(cq_val v)
 {
-    return v.kind == CQ_VAL_FLOAT && v.u.f.origin;
+    return v.kind == CQ_VAL_FLOAT ? v.u.f.origin != NULL : v.kind == CQ_VAL_INT && v.u.i.expr;
 }
 
 static cq_status arange_shape(cq_opcall *c)
@@ -175,7 +175,7 @@ static cq_status arange_shape(cq_opcall *c)
         n = cq_size_floordiv(c, cq_size_add(c, n, cq_size_sub(c, by, cq_i(1))), by);
     } else {
         n = cq_i((int64_t)ceil(span / step));
-        if (is_of_data(r.start) || is_of_data(r.end) || is_of_data(r.step))
+        if (is_open(r.start) || is_open(r.end) || is_open(r.step))
             n = cq_unknown_size(c, n.value);
     }
     cq_result(c, 0, dtype, 1, &n);

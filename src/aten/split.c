@@ -33,6 +33,8 @@ static cq_status sizes_of_parts(cq_opcall *c, const cq_tensor *self, size_t dim,
     if (each.value < 0 || (each.value == 0 && whole.value != 0))
         return cq_call_fail(c, CQ_E_ARGUMENT, "parts of size %lld cannot make %lld",
                             (long long)each.value, (long long)whole.value);
+    if (!each.expr != !whole.expr) /* if neither is plain, a part of the whole is meant */
+        cq_size_baked(c, each.expr ? each : whole, "the number of tensors of split");
     *n     = whole.value == 0 ? 1 : (size_t)((whole.value - 1) / each.value + 1);
     *sizes = cq_alloc_array(*n, sizeof **sizes);
     if (!*sizes)
@@ -101,7 +103,7 @@ static cq_status chunk_compose(cq_opcall *c)
 {
     cq_tensor *self   = cq_arg_tensor(c, "self");
     size_t     dim    = (size_t)cq_arg_dim(c, "dim", self->rank);
-    cq_int     chunks = cq_arg_int(c, "chunks"), each;
+    cq_int     chunks = cq_i(cq_arg_i64(c, "chunks")), each;
 
     if (!self->rank || chunks.value <= 0)
         return cq_call_fail(c, CQ_E_ARGUMENT,
@@ -185,7 +187,7 @@ static cq_status split_by(cq_opcall *c, int64_t dim, cq_val by)
                             (long long)dim + 1, (unsigned)self->rank);
     if (by.kind == CQ_VAL_LIST)
         return split_by_list(c, self, dim, by.u.list);
-    return split_evenly(c, self, dim, by.u.i.value);
+    return split_evenly(c, self, dim, cq_size_baked(c, by.u.i, "the number of sections"));
 }
 
 static cq_status tensor_split_compose(cq_opcall *c)
@@ -201,6 +203,8 @@ static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
 
     CQ_TRY(cq_call_data(c, &by, cq_arg_tensor(c, "tensor_indices_or_sections")));
     n = cq_tensor_numel(by);
+    if (by != cq_arg_tensor(c, "tensor_indices_or_sections"))
+        c->cx->listener->baked(c->cx->listener_self, c->cx, "what a tensor is split by", cq_i(n));
     if (by->rank > 1 || by->dtype != CQ_DTYPE_I64)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "wants an int64 tensor of at most one dimension to "

@@ -65,6 +65,8 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
     if (!has_data && ev->capture && !ev->tracing) {
         if (t->rank)
             t = CQ_OP(ev->cx, "aten::reshape", T(t), cq_i64s(ev->cx, NULL, 0));
+        if (t && kind == CQ_VAL_BOOL && t->dtype != CQ_DTYPE_BOOL)
+            t = CQ_OP(ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_BOOL));
         value = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
         if (!value)
             return ev->cx->status;

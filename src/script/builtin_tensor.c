@@ -439,6 +439,15 @@ static cq_status unwrap_optional(cq_builtin_call *c, cq_val *out)
                                     : CQ_OK;
 }
 
+/* Whether a list can be made of a tensor of the graph element by element. */
+static bool is_readable(const cq_eval *ev, const cq_tensor *t)
+{
+    for (size_t i = 0; i < t->rank; i++)
+        if (t->sizes[i].expr)
+            return false;
+    return ev->capture && !ev->tracing && cq_tensor_numel(t) <= CQ_EVAL_MAX_UNROLL;
+}
+
 static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
 {
     cq_tensor *t, *data;
@@ -450,21 +459,13 @@ static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
         return item(c, out);
     data = t;
     if (!cq_capture_has_data(c->ev->capture, c->ev->cx, t)) {
-        if (t->rank == 1 && !t->sizes[0].expr && c->ev->capture && !c->ev->tracing &&
-            t->sizes[0].value <= CQ_EVAL_MAX_UNROLL) { /* each element by itself */
-            CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
-            for (int64_t i = 0; i < t->sizes[0].value; i++) {
-                cq_builtin_call one = *c;
-                cq_val          element, number;
+        const cq_listener *to = c->ev->cx->listener;
 
-                CQ_TRY(cq_eval_get_item(c->ev, c->args[0], cq_val_of_i64(i), &element));
-                one.args = &element;
-                CQ_TRY(item(&one, &number));
-                CQ_TRY(cq_list_push(out->u.list, number));
-            }
-            return CQ_OK;
+        if (!is_readable(c->ev, t)) {
+            CQ_TRY(to->materialize(c->ev->cx->listener_self, c->ev->cx, &data, t));
+            to->baked(c->ev->cx->listener_self, c->ev->cx, "the contents of a tensor",
+                      cq_i(cq_tensor_numel(t)));
         }
-        CQ_TRY(c->ev->cx->listener->materialize(c->ev->cx->listener_self, c->ev->cx, &data, t));
     }
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
     for (int64_t i = 0; i < data->sizes[0].value; i++) {
@@ -477,6 +478,60 @@ static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
         CQ_TRY(cq_list_push(out->u.list, number));
     }
     return CQ_OK;
+}
+
+/* ---- a truth about two tensors ---- */
+
+/* Whether all elements of what an operator says of two tensors are true, if only the run tells. */
+static cq_status all_true(cq_builtin_call *c, const char *op, cq_val *out)
+{
+    cq_eval        *ev = c->ev;
+    cq_builtin_call one = *c;
+    cq_val          each, all;
+
+    CQ_TRY(cq_eval_operator(ev, op, c->args, c->n, c->kw_names, c->kw, c->n_kw, &each));
+    CQ_TRY(cq_eval_operator(ev, "aten::all", &each, 1, NULL, NULL, 0, &all));
+    one.args = &all;
+    one.n    = 1;
+    one.n_kw = 0;
+    return to_bool(&one, out);
+}
+
+static bool is_of_run(const cq_builtin_call *c)
+{
+    const cq_eval *ev = c->ev;
+
+    if (!ev->capture || ev->tracing || c->args[0].kind != CQ_VAL_TENSOR ||
+        c->args[1].kind != CQ_VAL_TENSOR)
+        return false;
+    return !cq_capture_has_data(ev->capture, ev->cx, c->args[0].u.tensor) ||
+           !cq_capture_has_data(ev->capture, ev->cx, c->args[1].u.tensor);
+}
+
+/* Whether two tensors have the same elements; of other sizes they have not. Where only the run knows
+ * whether sizes are the same, the operator reads the example, and says so. */
+static cq_status equal_tensors(cq_builtin_call *c, cq_val *out)
+{
+    const cq_tensor *a, *b;
+
+    if (!is_of_run(c))
+        return cq_builtin_decline(c);
+    a    = c->args[0].u.tensor;
+    b    = c->args[1].u.tensor;
+    *out = cq_val_of_bool(false);
+    if (a->rank != b->rank)
+        return CQ_OK;
+    for (size_t i = 0; i < a->rank; i++) {
+        if (cq_int_same(a->sizes[i], b->sizes[i]))
+            continue;
+        return a->sizes[i].expr || b->sizes[i].expr ? cq_builtin_decline(c) : CQ_OK;
+    }
+    return all_true(c, "aten::eq", out);
+}
+
+static cq_status close_tensors(cq_builtin_call *c, cq_val *out)
+{
+    return is_of_run(c) ? all_true(c, "aten::isclose", out) : cq_builtin_decline(c);
 }
 
 /* Of a device: what it is, without its number. */
@@ -505,6 +560,9 @@ const cq_builtin cq_builtins_tensor[] = {
     { "as_tensor", new_tensor, 1 },
     { "copy_", copy_expanded, 2 },
     { "tolist", tensor_to_list, 1 },
+    { "is_nonzero", to_bool, 1 },
+    { "equal", equal_tensors, 2 },
+    { "allclose", close_tensors, 2 },
     { "size", tensor_size, 1 },
     { "shape", tensor_size, 1 },
     { "dtype", tensor_dtype, 1 },

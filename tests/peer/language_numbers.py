@@ -108,3 +108,52 @@ def state_that_may_be_empty(state):
         result = result + state
         result[:] = result * 2 + state
     return result
+
+
+# ---- sizes and fractions -----------------------------------------------------------------
+
+
+@program(lambda: [torch.randn(3, 2)], lambda: [torch.randn(6, 2)], axes=ROWS, kinds=("script", "trace"))
+def ranges_of_sizes_and_fractions(x):
+    n = x.size(0)
+    return torch.arange(0.5, n), torch.arange(n, 8.5, 1.5), torch.arange(0, n, 0.25)
+
+
+@program(lambda: [torch.tensor([[1, 2, 3], [4, 5, 6]])], lambda: [torch.tensor([[7, 8, 9], [0, 1, 2]])],
+         kinds=("script",))
+def list_of_lists(x):
+    rows: List[List[int]] = x.tolist()
+    return torch.tensor(rows[0]) + rows[1][2]
+
+
+@program(lambda: [torch.randn(3, 2)], lambda: [torch.randn(5, 2)], axes=ROWS, kinds=("script",))
+def loop_for_nothing(x):
+    seen: List[Tensor] = []
+    for i in range(x.size(0)):
+        if len(seen) > 2:
+            seen.append(x[i])
+    return x + len(seen)
+
+
+# ---- truths about tensors ----------------------------------------------------------------
+
+
+@program(lambda: [torch.ones(2), torch.ones(2)], lambda: [torch.ones(2), torch.zeros(2)],
+         lambda: [torch.ones(2), torch.full((2,), 1.3)])
+def branch_on_equal(x, y):
+    n = 0
+    if torch.equal(x, y):
+        n += 1
+    if torch.allclose(x, y, atol=0.5):
+        n += 2
+    if torch.equal(x, x[:1]):
+        n += 4
+    if torch.is_nonzero(y.sum()):
+        n += 8
+    return x + n
+
+
+@program(lambda: [torch.rand(3) + 0.5, torch.tensor(2)], lambda: [torch.rand(3) + 0.5, torch.tensor(5)])
+def powers_and_multiples(x, n):
+    y = torch.addcmul(x, x, x, value=float(n))
+    return x ** int(n), torch.pow(2.0, x * int(n)), y, torch.addcdiv(x, y, x, value=int(n))

@@ -189,12 +189,23 @@ static bool is_other(const cq_sym *s, const char *arg, int64_t number)
                                          : true;
 }
 
-/* Whether an argument is a number that only the data has: then so is how many numbers there are. */
-static bool is_of_data(const cq_sym *s, const char *arg)
+/* Whether an argument is a number that only the data has, or a size beside a fraction: then how many
+ * numbers there are is no size that is known. */
+static bool is_counted_by_data(const cq_sym *s, cq_dtype dtype)
 {
-    int at = cq_schema_find(s->op->schema, arg);
+    static const char *const args[] = { "start", "end", "step" };
+    bool                     open = false, fraction = false;
 
-    return at >= 0 && s->node->inputs[at].kind == CQ_OPERAND_VALUE;
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++) {
+        int               at = cq_schema_find(s->op->schema, args[i]);
+        const cq_operand *o  = at < 0 ? NULL : &s->node->inputs[at];
+
+        if (o && o->kind == CQ_OPERAND_VALUE)
+            return true;
+        open |= o && o->kind == CQ_OPERAND_INT && o->u.i.expr;
+        fraction |= o && o->kind == CQ_OPERAND_FLOAT;
+    }
+    return open && fraction && dtype != CQ_DTYPE_I64;
 }
 
 /* How many numbers there are, as PyTorch counts them, in double precision. */
@@ -232,7 +243,7 @@ static cq_status arange(cq_sym *s)
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
-    if (is_of_data(s, "start") || is_of_data(s, "end") || is_of_data(s, "step"))
+    if (is_counted_by_data(s, want.dtype))
         return arange_of_data(s, want.dtype);
     x = cq_sym_cast(s, cq_sym_iota(s, want.sizes[0]), want.dtype);
     if (is_other(s, "step", 1))

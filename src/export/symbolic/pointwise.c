@@ -1,5 +1,6 @@
 /* Arithmetic of two and three operands. How dtypes are met is in arith.h. */
 #include "export/arith.h"
+#include "export/exporter.h"
 
 #include <math.h>
 
@@ -65,22 +66,6 @@ static cq_status fmod_of(cq_sym *s)
     return done(s, cq_sym_fmod(s, cq_sym_operand(s, "self"), cq_sym_operand(s, "other")));
 }
 
-/* As in the operator itself, roots and reciprocals are what they are for -inf too. */
-static cq_status pow_scalar(cq_sym *s)
-{
-    cq_value *x        = cq_sym_operand(s, "self");
-    double    exponent = cq_sym_f64(s, "exponent");
-    bool      real     = cq_dtype_is_float(cq_sym_dtype(s, x));
-
-    if (real && fabs(exponent) == 0.5)
-        x = CQ_1("Sqrt", x);
-    if (real && (exponent == -0.5 || exponent == -1))
-        return done(s, CQ_1("Reciprocal", x));
-    if (real && exponent == 0.5)
-        return done(s, x);
-    return done(s, CQ_2("Pow", x, cq_sym_num(s, x, exponent)));
-}
-
 /* Among integers, 0 to a negative power is 0 in PyTorch. ONNX Runtime goes by way of an infinity, so
  * it is shown a 1, and what comes of that is taken off again. */
 static cq_status pow_of(cq_sym *s)
@@ -96,6 +81,25 @@ static cq_status pow_of(cq_sym *s)
     cq_sym_set_dtype(s, bad, CQ_DTYPE_BOOL);
     bad = cq_sym_cast(s, bad, dtype);
     return done(s, CQ_2("Sub", CQ_2("Pow", CQ_2("Add", x, bad), y), bad));
+}
+
+/* As in the operator itself, roots and reciprocals are what they are for -inf too. */
+static cq_status pow_scalar(cq_sym *s)
+{
+    cq_value *x    = cq_sym_operand(s, "self");
+    bool      real = cq_dtype_is_float(cq_sym_dtype(s, x));
+    double    exponent;
+
+    if (!cq_sym_is_known(s, "exponent"))
+        return pow_of(s);
+    exponent = cq_sym_f64(s, "exponent");
+    if (real && fabs(exponent) == 0.5)
+        x = CQ_1("Sqrt", x);
+    if (real && (exponent == -0.5 || exponent == -1))
+        return done(s, CQ_1("Reciprocal", x));
+    if (real && exponent == 0.5)
+        return done(s, x);
+    return done(s, CQ_2("Pow", x, cq_sym_num(s, x, exponent)));
 }
 
 /* ---- extremes and bounds ---- */
@@ -155,9 +159,14 @@ static cq_status clamp_tensor(cq_sym *s)
 
 static cq_status addc(cq_sym *s, const char *op)
 {
-    cq_value *x     = CQ_2(op, cq_sym_operand(s, "tensor1"), cq_sym_operand(s, "tensor2"));
-    double    value = cq_sym_f64(s, "value");
+    cq_value *x = CQ_2(op, cq_sym_operand(s, "tensor1"), cq_sym_operand(s, "tensor2"));
+    double    value;
 
+    if (!cq_sym_is_known(s, "value")) {
+        x = CQ_2("Mul", x, cq_sym_in_as(s, "value", cq_sym_dtype(s, x)));
+        return done(s, CQ_2("Add", cq_sym_operand(s, "self"), x));
+    }
+    value = cq_sym_f64(s, "value");
     if (!cq_dtype_is_float(cq_sym_dtype(s, x)))
         value = trunc(value);
     if (value != 1)

@@ -2,6 +2,7 @@
 #include "model.h"
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,7 +95,7 @@ static int look_at_file(const char *path, FILE *file)
     size_t n       = fread(head, 1, sizeof head - 1, file);
 
     if (ferror(file))
-        return cli_fail_with("", "'%s' cannot be read", path);
+        return cli_fail_with("", errno == EISDIR ? "'%s' is a folder" : "'%s' cannot be read", path);
     if (n == 0)
         return cli_fail_with("", "'%s' is empty", path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -26,7 +26,7 @@ class Tool:
 
     def __init__(self):
         self.process = subprocess.Popen([TOOL], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
+                                        text=True, errors="replace")
 
     def __call__(self, request):
         self.process.stdin.write(f"{request}\n")
@@ -255,6 +255,17 @@ def refused(folder, good):
     yield "a whole model", f"state {torch_save('whole.pt', torch.nn.Linear(2, 2))}", \
           "torch.nn.modules.linear.Linear"
     yield "a flatbuffer", file("flat.ff", b"\0\0\0\0PTMF" + bytes(100)), "flatbuffer"
+    for name, first, reason in (("an ExecuTorch program", b"\x24\0\0\0ET12", "ExecuTorch"),
+                                ("safetensors", b"\x40\0\0\0\0\0\0\0{\"a\": 1}", "safetensors"),
+                                ("GGUF", b"GGUF\3\0\0\0", "GGUF"),
+                                ("a pointer of Git LFS", b"version https://git-lfs.github.com/spec/v1\n"
+                                 b"oid sha256:0\nsize 9\n", "Git LFS"),
+                                ("a page", b"<!DOCTYPE html><html>", "HTML"), ("JSON", b'{"a": 1}', "JSON"),
+                                ("gzip", b"\x1f\x8b\x08", "gzip"), ("bzip2", b"BZh91AY", "bzip2"),
+                                ("xz", b"\xfd7zXZ\0", "xz"), ("Zstandard", b"(\xb5/\xfd", "Zstandard"),
+                                ("7z", b"7z\xbc\xaf\x27\x1c", "7z"),
+                                ("one byte", b"P", "this is no zip archive")):
+        yield name, file("other.bin", first + bytes(100 if len(first) > 1 else 0)), reason
     yield "no version", rewritten("nov.pt", lambda n, d: None if n == "version" else d), \
           "has no entry everything/version"
     yield "version 11", rewritten("v11.pt", lambda n, d: b"11\n" if n == "version" else d), \
@@ -272,10 +283,17 @@ def refused(folder, good):
 def cut_anywhere(report, tool, folder, good):
     """A file that is cut short or damaged is refused, wherever it was cut."""
     data = good.read_bytes()
-    with report.case("refused: cut at a hundred places"):
-        for i in range(100):
-            (folder / "cut.pt").write_bytes(data[:len(data) * i // 100])
-            assert "error" in tool(folder / "cut.pt"), f"{i} % of it were enough"
+    with report.case("refused: cut at a thousand places"):
+        for i in range(1000):
+            (folder / "cut.pt").write_bytes(data[:len(data) * i // 1000])
+            assert "error" in tool(folder / "cut.pt"), f"{i} / 1000 of it were enough"
+    with report.case("a byte changed at a thousand places: refused or read, and nothing else"):
+        for i in range(1000):
+            changed = bytearray(data)
+            changed[len(data) * i // 1000] ^= 1 + i * 37 % 255
+            (folder / "cut.pt").write_bytes(changed)
+            found = tool(folder / "cut.pt")
+            assert "error" in found or "root" in found, found
 
 
 def packed(folder, good, **options):
@@ -488,6 +506,54 @@ def test_special(report, tool, folder):
         assert names == {"0.weight", "0.bias", "2.bias"}, names
 
 
+DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
+          "complex64", "complex128")
+
+
+def test_strides(report, tool, folder):
+    """Every dtype, lying in memory in every way."""
+    for dtype in DTYPES:
+        base = (torch.arange(24) % 5).to(getattr(torch, dtype))
+        model = torch.nn.Module()
+        for name, value in (("plain", base), ("turned", base.view(2, 3, 4).permute(2, 0, 1)),
+                            ("every_third", base[2::3]), ("inner", base.view(4, 6)[1:3, 2:5]),
+                            ("wide", base[3:5].view(2, 1).expand(2, 7)), ("one", base[9]),
+                            ("none", base[:0].view(0, 3)), ("windows", base.unfold(0, 5, 2)),
+                            ("last", base.view(1, 2, 3, 4).contiguous(
+                                memory_format=torch.channels_last))):
+            model.register_buffer(name, value)
+        with report.case(f"{dtype} in every order"):
+            scripted = torch.jit.script(model)
+            found = tool(save(folder, "strides", scripted))
+            expect_module(found, model)
+            torch.save(model.state_dict(), str(folder / "strides_state.pt"))
+            found = tool(f"state {folder / 'strides_state.pt'}")
+            for name, value in model.state_dict().items():
+                expect_tensor(found, name, value)
+
+
+def test_mobile(report, tool, folder):
+    model, path = torch.nn.Linear(3, 2).eval(), folder / "mobile.ptl"
+    torch.jit.script(model)._save_for_lite_interpreter(str(path))
+    with report.case("a mobile archive is exported by its code"):
+        code, _, error = calque("export", path, "--input", "2x3", "-o", folder / "mobile.onnx")
+        assert code == 0, error
+    with report.case("a mobile archive without code says so"):
+        bare = folder / "bare.ptl"
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(bare, "w") as new:
+            for entry in old.namelist():
+                if "/code/" not in entry:
+                    new.writestr(entry, old.read(entry))
+        code, _, error = calque("export", bare, "--input", "2x3", "-o", folder / "bare.onnx")
+        assert code == 1 and "code" in error and len(error.splitlines()) <= 4, error
+    with report.case("extra files, of any name"):
+        extra = {"notes.txt": "hello", "data.pkl": "no pickle", "code/__torch__.py": "no code",
+                 "a b/\u00fc": "x"}
+        path = folder / "an odd, name.v1.pt"
+        torch.jit.save(torch.jit.script(model), str(path), _extra_files=extra)
+        expect_module(tool(path), model)
+
+
 def test_refused(report, tool, folder, good):
     for name, request, reason in refused(folder, good):
         with report.case(f"refused: {name}"):
@@ -522,6 +588,8 @@ def main():
         test_new_torch(report, tool, folder)
         test_byte_order(report, tool, folder)
         test_special(report, tool, folder)
+        test_strides(report, tool, folder)
+        test_mobile(report, tool, folder)
         if report.needs("torchvision"):
             test_models(report, tool, folder)
     return report.finish()

@@ -1,18 +1,17 @@
 /* Gradient of ai.onnx.preview.training: when a plan is made, the node becomes the nodes that
  * compute it. From y back to the xs, each node that lies between them adds what its rule says.
- *
- * Rules are for operators whose operands have the shape of the result. Where one was broadcast
- * its gradient would have to be summed; that is refused when it is run, since then the reshape to
- * the operand's shape does not fit. */
+ * What was broadcast is summed. */
 #include "runtime/build.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPERANDS = 2 };
+enum { MAX_OPERANDS = 3 };
 
-/* What goes back to each operand: dy is of the result, y the result, a and b the operands. */
+/* What goes back to each operand: dy is of the result, y the result, a and b the operands. Behind
+ * some names the attribute that the operator needs: an equation, a number. */
 static const struct {
     const char *op, *back[MAX_OPERANDS];
 } rules[] = {
@@ -26,6 +25,13 @@ static const struct {
     { "Exp", { "Mul(dy,y)" } },
     { "Log", { "Div(dy,a)" } },
     { "Sqrt", { "Div(dy,Add(y,y))" } },
+    { "Pow", { "Mul(dy,Mul(b,Pow(a,Sub(b,Number[1]))))", "Mul(dy,Mul(y,Log(a)))" } },
+    { "MatMul", { "Einsum[...ik,...jk->...ij](dy,b)", "Einsum[...ki,...kj->...ij](a,dy)" } },
+    { "Erf", { "Mul(dy,Mul(Number[1.1283791670955126],Exp(Neg(Mul(a,a)))))" } },
+    { "Softplus", { "Mul(dy,Sigmoid(a))" } },
+    { "Softsign", { "Mul(dy,Reciprocal(Mul(Add(Abs(a),Number[1]),Add(Abs(a),Number[1]))))" } },
+    { "Softmax", { "Mul(y,Sub(dy,Sums(Mul(dy,y))))" } },
+    { "LogSoftmax", { "Sub(dy,Mul(Exp(y),Sums(dy)))" } },
     { "Reciprocal", { "Neg(Mul(dy,Mul(y,y)))" } },
     { "Relu", { "Mul(dy,Sign(y))" } },
     { "Sigmoid", { "Mul(dy,Sub(y,Mul(y,y)))" } },
@@ -53,8 +59,42 @@ static const char *keep(maker *m, const char *text)
     return copy ? copy : "";
 }
 
-static const char *add_node(maker *m, const char *op, const char *const *in, uint32_t n,
-                            const char *name)
+/* The one attribute of operators that need one here; text may be NULL. */
+static void add_attribute(maker *m, cq_onnx_node *node, const char *text)
+{
+    static const struct {
+        const char *op, *name;
+        int32_t     type;
+    } known[] = {
+        { "Einsum", "equation", CQ_ONNX_ATTR_STRING },
+        { "Constant", "value_float", CQ_ONNX_ATTR_FLOAT },
+        { "ReduceSum", "noop_with_empty_axes", CQ_ONNX_ATTR_INT },
+    };
+    cq_onnx_attribute *a = NULL, **list = cq_arena_array(m->arena, 1, sizeof *list);
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].op, node->op_type)) {
+            a = cq_arena_zalloc(m->arena, sizeof *a);
+            if (!a || !list) {
+                m->status = CQ_E_NO_MEMORY;
+                return;
+            }
+            a->name = known[i].name;
+            a->type = known[i].type;
+            a->i    = 1;
+        }
+    if (!a)
+        return;
+    if (text && a->type == CQ_ONNX_ATTR_STRING)
+        a->s = (cq_onnx_bytes){ keep(m, cq_arena_strdup(m->arena, text)), strlen(text) };
+    else if (text)
+        a->f = strtof(text, NULL);
+    *list           = a;
+    node->attribute = (cq_onnx_attributes){ .items = list, .n = 1, .cap = 1 };
+}
+
+static const char *add_node_with(maker *m, const char *op, const char *attribute,
+                                 const char *const *in, uint32_t n, const char *name)
 {
     cq_onnx_node *node  = cq_arena_zalloc(m->arena, sizeof *node);
     const char  **names = cq_arena_array(m->arena, n + 1, sizeof *names);
@@ -64,14 +104,26 @@ static const char *add_node(maker *m, const char *op, const char *const *in, uin
         m->status = CQ_E_NO_MEMORY;
     if (m->status != CQ_OK)
         return "";
-    memcpy(names, in, n * sizeof *names);
+    if (n)
+        memcpy(names, in, n * sizeof *names);
     names[n]      = name;
     node->op_type = keep(m, cq_arena_strdup(m->arena, op));
     node->input   = (cq_onnx_names){ .items = names, .n = n, .cap = n };
     node->output  = (cq_onnx_names){ .items = names + n, .n = 1, .cap = 1 };
     m->status     = cq_vec_push(&m->nodes, node);
+    if (m->status == CQ_OK)
+        add_attribute(m, node, attribute);
     return name;
 }
+
+static const char *add_node(maker *m, const char *op, const char *const *in, uint32_t n,
+                            const char *name)
+{
+    return add_node_with(m, op, NULL, in, n, name);
+}
+
+static const char *add_named(maker *m, const char *word, const char *attribute,
+                             const char *const *in, uint32_t n);
 
 /* Makes the nodes of an expression of ours, "Mul(dy,b)"; *at moves behind it. */
 static const char *make(maker *m, const char **at)
@@ -80,28 +132,81 @@ static const char *make(maker *m, const char **at)
         const char *letter, *name;
     } letters[]          = { { "dy", m->dy }, { "y", m->y }, { "a", m->a }, { "b", m->b } };
     const char *in[2]    = { NULL };
-    char        word[32] = "";
+    char        word[32] = "", attribute[64] = "";
     uint32_t    n        = 0;
 
     for (size_t len = 0; isalpha((unsigned char)**at) && len + 1 < sizeof word; len++)
         word[len] = *(*at)++;
-    if (**at != '(') {
+    if (**at == '[') {
+        size_t len = strcspn(++*at, "]");
+
+        snprintf(attribute, sizeof attribute, "%.*s", (int)len, *at);
+        *at += len + 1;
+    }
+    if (!*attribute && **at != '(') {
         for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
             if (!strcmp(word, letters[i].letter))
                 return letters[i].name;
         return "";
     }
-    for (; n < 2 && (**at == '(' || **at == ','); n++) {
-        ++*at;
-        in[n] = make(m, at);
+    if (**at == '(') { /* a number has none */
+        for (; n < 2 && (**at == '(' || **at == ','); n++) {
+            ++*at;
+            in[n] = make(m, at);
+        }
+        ++*at; /* the bracket that closes */
     }
-    ++*at; /* the bracket that closes */
-    return add_node(m, word, in, n, NULL);
+    return add_named(m, word, *attribute ? attribute : NULL, in, n);
 }
 
 static const char *make_text(maker *m, const char *text)
 {
     return make(m, &text);
+}
+
+/* [-1], from a value of any shape: there is no node for a list of integers without an attribute. */
+static const char *minus_one(maker *m, const char *of)
+{
+    const char *shape = add_node(m, "Shape", &of, 1, NULL);
+    const char *rank  = add_node(m, "Shape", &shape, 1, NULL);
+    const char *truth = add_node(m, "Equal", (const char *const[]){ rank, rank }, 2, NULL);
+    const char *one   = add_node(m, "CastLike", (const char *const[]){ truth, rank }, 2, NULL);
+
+    return add_node(m, "Neg", &one, 1, NULL);
+}
+
+/* An operator, or a word of ours: a Number in y's type, Sums along the last axis that stay there. */
+static const char *add_named(maker *m, const char *word, const char *attribute,
+                             const char *const *in, uint32_t n)
+{
+    const char *number;
+
+    if (!strcmp(word, "Sums"))
+        return add_node(m, "ReduceSum", (const char *const[]){ in[0], minus_one(m, in[0]) }, 2,
+                        NULL);
+    if (strcmp(word, "Number") != 0)
+        return add_node_with(m, word, attribute, in, n, NULL);
+    number = add_node_with(m, "Constant", attribute, NULL, 0, NULL);
+    return add_node(m, "CastLike", (const char *const[]){ number, m->y }, 2, NULL);
+}
+
+/* The gradient of a value that was broadcast: summed along the axes that were made larger, which
+ * are known when it is run. The value with ones before its sizes says which those are. */
+static const char *sum_to(maker *m, const char *operand, const char *gradient)
+{
+    static const char axes[] =
+        "Not(Equal(Shape(Expand(a,CastLike(Equal(Shape(dy),Shape(dy)),Shape(dy)))),Shape(dy)))";
+    const char *places, *a = m->a, *dy = m->dy;
+
+    m->a   = operand;
+    m->dy  = gradient;
+    places = make_text(m, axes);
+    m->a   = a;
+    m->dy  = dy;
+    places = add_node(m, "NonZero", &places, 1, NULL);
+    places = add_node(m, "Reshape",
+                      (const char *const[]){ places, minus_one(m, gradient) }, 2, NULL);
+    return add_node(m, "ReduceSum", (const char *const[]){ gradient, places }, 2, NULL);
 }
 
 static const char *const *find_rule(const char *op)
@@ -110,6 +215,38 @@ static const char *const *find_rule(const char *op)
         if (!strcmp(rules[i].op, op))
             return rules[i].back;
     return NULL;
+}
+
+static double number_of(const cq_onnx_node *node, const char *name, double otherwise)
+{
+    const cq_onnx_attribute *a = cq_onnx_node_attr(node, name);
+
+    return !a ? otherwise : a->type == CQ_ONNX_ATTR_INT ? (double)a->i : (double)a->f;
+}
+
+/* Gemm's rule depends on its attributes; it is alpha * a b + beta * c, with a [m,k] and b [k,n], or
+ * turned. Texts lie in buffers. */
+static void gemm_rule(const char *back[MAX_OPERANDS], char buffers[MAX_OPERANDS][96],
+                      const cq_onnx_node *node)
+{
+    const char *a     = number_of(node, "transA", 0) ? "km" : "mk";
+    const char *b     = number_of(node, "transB", 0) ? "nk" : "kn";
+    double      alpha = number_of(node, "alpha", 1), beta = number_of(node, "beta", 1);
+
+    snprintf(buffers[0], sizeof buffers[0], "Mul(Number[%.9g],Einsum[mn,%s->%s](dy,b))", alpha, b, a);
+    snprintf(buffers[1], sizeof buffers[1], "Mul(Number[%.9g],Einsum[%s,mn->%s](a,dy))", alpha, a, b);
+    snprintf(buffers[2], sizeof buffers[2], "Mul(Number[%.9g],dy)", beta);
+    for (int i = 0; i < MAX_OPERANDS; i++)
+        back[i] = buffers[i];
+}
+
+/* The sums of Softmax are along the last axis here. */
+static bool has_rule(const cq_onnx_node *node)
+{
+    bool is_softmax = !strcmp(node->op_type, "Softmax") || !strcmp(node->op_type, "LogSoftmax");
+
+    return (!node->domain || !*node->domain) &&
+           (!is_softmax || number_of(node, "axis", -1) == -1);
 }
 
 static void add_gradient(maker *m, const char *name, const char *gradient)
@@ -126,12 +263,18 @@ static void add_gradient(maker *m, const char *name, const char *gradient)
 static void go_back(maker *m, const cq_onnx_node *node)
 {
     const char *const *back = find_rule(node->op_type);
+    const char        *of_gemm[MAX_OPERANDS];
+    char               buffers[MAX_OPERANDS][96];
 
+    if (!strcmp(node->op_type, "Gemm")) {
+        gemm_rule(of_gemm, buffers, node);
+        back = of_gemm;
+    }
     m->y  = node->output.items[0];
     m->dy = cq_map_get(&m->gradients, m->y);
     m->a  = node->input.n > 0 ? node->input.items[0] : "";
     m->b  = node->input.n > 1 ? node->input.items[1] : "";
-    if (!back || (node->domain && *node->domain)) {
+    if (!back || !has_rule(node)) {
         m->status =
             cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no gradient of %s", node->op_type);
         return;
@@ -142,6 +285,8 @@ static void go_back(maker *m, const cq_onnx_node *node)
         if (!cq_map_has(&m->depends, operand) || !back[i])
             continue;
         gradient = make_text(m, back[i]);
+        if (node->input.n > 1)
+            gradient = sum_to(m, operand, gradient);
         shape    = add_node(m, "Shape", &operand, 1, NULL);
         add_gradient(m, operand,
                      add_node(m, "Reshape", (const char *const[]){ gradient, shape }, 2, NULL));

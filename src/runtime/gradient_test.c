@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* y is made of a and b, and differentiated by both. */
-static cq_session *session_of(const char *nodes)
+static cq_session *session_with(const char *types, const char *nodes)
 {
     cq_onnx_model *m;
     cq_session    *s;
@@ -19,17 +19,22 @@ static cq_session *session_of(const char *nodes)
     snprintf(
         text, sizeof text,
         "<ir_version: 8, opset_import: [\"\": 17, \"ai.onnx.preview.training\": 1]>\n"
-        "g (double[2] a, double[2] b) => (double[2] y, double[2] da, double[2] db) {\n"
-        "  %s\n"
+        "g (%s) {\n  %s\n"
         "  da, db = ai.onnx.preview.training.Gradient <xs = [\"a\", \"b\"], y = \"y\"> (a, b)\n"
         "}\n",
-        nodes);
+        types, nodes);
     CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "test"));
     CHECK_OK(cq_onnx_model_encode(&bytes, &size, m));
     cq_onnx_model_free(m);
     CHECK_OK(cq_session_prepare_bytes(&s, bytes, size, NULL));
     cq_buffer_free(bytes);
     return s;
+}
+
+static cq_session *session_of(const char *nodes)
+{
+    return session_with("double[2] a, double[2] b) => (double[2] y, double[2] da, double[2] db",
+                        nodes);
 }
 
 /* y, da and db, two numbers each. */
@@ -81,13 +86,77 @@ TEST(gradient, of_two_operands)
 TEST(gradient, of_one_operand)
 {
     static const char *const ops[] = { "Identity", "Neg",     "Abs",  "Exp", "Log", "Sqrt",
-                                       "Relu",     "Sigmoid", "Tanh", "Sin", "Cos", "Reciprocal" };
+                                       "Relu",     "Sigmoid", "Tanh", "Sin", "Cos", "Reciprocal",
+                                       "Erf",      "Softplus", "Softsign" };
     char                     text[64];
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         snprintf(text, sizeof text, "y = %s(a)", ops[i]); /* b does not matter, and gets zeros */
         check(text);
     }
+}
+
+/* The sum of y, which is what a gradient is of, for a [2,3] and b of n numbers, against differences
+ * of it. */
+static void check_shapes(const char *types, const char *nodes, size_t rank, const int64_t *sizes)
+{
+    const double h = 1e-6;
+    cq_session  *s = session_with(types, nodes);
+    double       x[12], sums[3] = { 0 };
+    int64_t      n = 1;
+
+    for (size_t i = 0; i < rank; i++)
+        n *= sizes[i];
+    for (int i = 0; i < 12; i++)
+        x[i] = 0.3 + 0.17 * i - 0.01 * i * i;
+    for (int64_t i = 0; i < 6 + n; i++) {
+        double got = 0;
+
+        for (int k = 0; k < 3; k++) {
+            cq_tensor *in[2], *y[3];
+            double     moved[12];
+
+            memcpy(moved, x, sizeof x);
+            moved[i] += k == 1 ? h : k == 2 ? -h : 0;
+            CHECK_OK(cq_tensor_new(&in[0], CQ_DTYPE_F64, 2, (int64_t[]){ 2, 3 }, moved));
+            CHECK_OK(cq_tensor_new(&in[1], CQ_DTYPE_F64, rank, sizes, moved + 6));
+            CHECK_OK(cq_session_run_tensors(s, in, 2, y, 3));
+            sums[k] = 0;
+            for (int64_t at = 0; at < cq_tensor_numel(y[0]); at++)
+                sums[k] += cq_tensor_get_f64(y[0], at);
+            if (k == 0)
+                got = i < 6 ? cq_tensor_get_f64(y[1], i) : cq_tensor_get_f64(y[2], i - 6);
+            CHECK_INT(n, cq_tensor_numel(y[2]));
+            for (int at = 0; at < 3; at++)
+                cq_tensor_release(y[at]);
+            cq_tensor_release(in[0]);
+            cq_tensor_release(in[1]);
+        }
+        CHECK(fabs((sums[1] - sums[2]) / (2 * h) - got) <= 1e-5);
+    }
+    cq_session_free(s);
+}
+
+TEST(gradient, of_what_was_broadcast_is_summed)
+{
+    check_shapes("double[2,3] a, double[3] b) => (double[2,3] y, double[2,3] da, double[3] db",
+                 "y = Mul(a, b)", 1, (int64_t[]){ 3 });
+    check_shapes("double[2,3] a, double[2,1] b) => (double[2,3] y, double[2,3] da, double[2,1] db",
+                 "y = Div(a, b)", 2, (int64_t[]){ 2, 1 });
+    check_shapes("double[2,3] a, double b) => (double[2,3] y, double[2,3] da, double db",
+                 "y = Pow(a, b)", 0, NULL);
+}
+
+TEST(gradient, of_products_of_matrices)
+{
+    check_shapes("double[2,3] a, double[3,2] b) => (double[2,2] y, double[2,3] da, double[3,2] db",
+                 "y = MatMul(a, b)", 2, (int64_t[]){ 3, 2 });
+    check_shapes("double[2,3] a, double[2,3] b) => (double[2,2] y, double[2,3] da, double[2,3] db",
+                 "y = Gemm <transB = 1, alpha = 0.5> (a, b)", 2, (int64_t[]){ 2, 3 });
+    check_shapes("double[2,3] a, double[3] b) => (double[3,3] y, double[2,3] da, double[3] db",
+                 "y = Gemm <transA = 1, beta = 2.0> (a, a, b)", 1, (int64_t[]){ 3 });
+    check_shapes("double[2,3] a, double[3] b) => (double[2,3] y, double[2,3] da, double[3] db",
+                 "t = Mul(a, b)\n  u = Softmax(t)\n  y = Mul(u, a)", 1, (int64_t[]){ 3 });
 }
 
 TEST(gradient, of_values_that_are_used_twice)
@@ -101,15 +170,17 @@ TEST(gradient, what_has_no_rule_is_named)
     cq_session    *s;
     const char    *text =
         "<ir_version: 8, opset_import: [\"\": 17, \"ai.onnx.preview.training\": 1]>\n"
-        "g (float[2] a) => (float[2] d) {\n  y = Erf(a)\n"
+        "g (float[2] a) => (float[2] d) {\n  y = Det(a)\n"
         "  d = ai.onnx.preview.training.Gradient <xs = [\"a\"], y = \"y\"> (a)\n}\n";
 
     CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "test"));
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_prepare(&s, m, NULL));
-    CHECK_STR("there is no gradient of Erf", cq_last_error()->message);
+    CHECK_STR("there is no gradient of Det", cq_last_error()->message);
     cq_onnx_model_free(m);
 }
 
 RUN_TESTS(TEST_OF(gradient, of_two_operands), TEST_OF(gradient, of_one_operand),
+          TEST_OF(gradient, of_what_was_broadcast_is_summed),
+          TEST_OF(gradient, of_products_of_matrices),
           TEST_OF(gradient, of_values_that_are_used_twice),
           TEST_OF(gradient, what_has_no_rule_is_named))

@@ -166,13 +166,28 @@ static size_t count_numbers(int kind, span s)
     return n;
 }
 
+/* The elements of a tensor as floats are what raw_data would hold, and stay where they are: cap 0
+ * says that the list is not ours to write. A few are copied, which keeps them in one place. */
+static bool can_stay(const cq_onnx_message *message, int kind, size_t n)
+{
+    enum { FEW = 1024 };
+
+    return message == &cq_onnx_tensor_message && n > FEW && n <= UINT32_MAX &&
+           (kind == CQ_ONNX_KIND_F32 || kind == CQ_ONNX_KIND_F64);
+}
+
 /* Numbers up to the end of s, at the end of a list. */
-static cq_status read_numbers(decoder *d, int kind, void *to, span s)
+static cq_status read_numbers(decoder *d, const cq_onnx_message *message, int kind, void *to, span s)
 {
     size_t           size = cq_onnx_kind_size(kind), n = count_numbers(kind, s);
     cq_onnx_any_list list;
 
     memcpy(&list, to, sizeof list);
+    if (!list.n && can_stay(message, kind, n) && n * size == (size_t)(s.end - s.p)) {
+        list = (cq_onnx_any_list){ .items = (void *)s.p, .n = (uint32_t)n };
+        memcpy(to, &list, sizeof list);
+        return CQ_OK;
+    }
     if (!cq_onnx_list_reserve(d->m, to, list.n + n, size))
         return d->m->status;
     memcpy(&list, to, sizeof list);
@@ -267,7 +282,7 @@ static cq_status read_field(decoder *d, const cq_onnx_message *message, uint32_t
     if (wire == CQ_ONNX_WIRE_BYTES)
         CQ_TRY(take_delimited(d, s, &part));
     if (is_number && wire == CQ_ONNX_WIRE_BYTES)
-        return read_numbers(d, field->kind, to, part);
+        return read_numbers(d, message, field->kind, to, part);
     if (field->repeated) {
         to = append(d, to, cq_onnx_kind_size(field->kind));
         if (!to)

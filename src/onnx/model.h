@@ -137,7 +137,10 @@ typedef struct cq_onnx_type  cq_onnx_type;
 typedef CQ_ONNX_LIST(const char *) cq_onnx_names;
 typedef CQ_ONNX_LIST(cq_onnx_bytes) cq_onnx_bytes_list;
 typedef CQ_ONNX_LIST(int64_t) cq_onnx_ints;
-typedef CQ_ONNX_LIST(float) cq_onnx_floats;
+/* Lists of floats in a tensor may lie in the file, at any address. */
+typedef float  cq_onnx_f32 __attribute__((aligned(1)));
+typedef double cq_onnx_f64 __attribute__((aligned(1)));
+typedef CQ_ONNX_LIST(cq_onnx_f32) cq_onnx_floats;
 
 typedef struct cq_onnx_entry { /* StringStringEntryProto */
     CQ_ONNX_MESSAGE;
@@ -164,7 +167,7 @@ typedef struct cq_onnx_tensor {
     cq_onnx_floats float_data;
     CQ_ONNX_LIST(int32_t) int32_data;
     cq_onnx_ints int64_data;
-    CQ_ONNX_LIST(double) double_data;
+    CQ_ONNX_LIST(cq_onnx_f64) double_data;
     CQ_ONNX_LIST(uint64_t) uint64_data;
     cq_onnx_bytes_list string_data;
     cq_onnx_entries    external_data;

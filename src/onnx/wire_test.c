@@ -268,7 +268,32 @@ TEST(wire, every_failing_allocation_is_reported)
     CHECK(n > 5);
 }
 
+/* A graph with an initializer of 2,000 floats, in float_data; at an odd place. */
+TEST(wire, many_floats_stay_where_they_are)
+{
+    static const char head[] = "\x3a\xce\x3e\x2a\xcb\x3e\x08\xd0\x0f\x10\x01\x22\xc0\x3e";
+    static char       bytes[sizeof head - 1 + 8000 + 3];
+    cq_onnx_model    *m;
+    cq_onnx_tensor   *t;
+    float             half = 0.5f;
+
+    memcpy(bytes, head, sizeof head - 1);
+    memcpy(bytes + sizeof head - 1 + 4 * 1999, &half, 4);
+    memcpy(bytes + sizeof bytes - 3, "\x42\x01w", 3); /* its name */
+    check_kept(bytes, sizeof bytes);
+    m = decode(bytes, sizeof bytes);
+    t = m->graph->initializer.items[0];
+    CHECK_INT(2000, t->float_data.n);
+    CHECK(t->float_data.cap == 0);
+    CHECK(t->float_data.items[1999] == 0.5f);
+    cq_onnx_list_push(m, &t->float_data, 2.0f); /* which makes it ours */
+    CHECK_INT(2001, t->float_data.n);
+    CHECK(t->float_data.items[1999] == 0.5f && t->float_data.items[2000] == 2);
+    cq_onnx_model_free(m);
+}
+
 RUN_TESTS(TEST_OF(wire, an_empty_file_is_an_empty_model),
+          TEST_OF(wire, many_floats_stay_where_they_are),
           TEST_OF(wire, optional_numbers_know_whether_they_are_there),
           TEST_OF(wire, numbers_take_up_to_ten_bytes_and_no_more),
           TEST_OF(wire, the_last_of_a_number_and_the_sum_of_messages_count),

@@ -99,22 +99,82 @@ static void show_strings(const cq_onnx_value *value)
     fputs("]\n", stdout);
 }
 
-/* A file does not say whether it holds a tensor; an input of a model says so. */
+static void show_value(const cq_onnx_value *value)
+{
+    size_t n = cq_onnx_value_count(value);
+
+    switch (cq_onnx_value_kind(value)) {
+    case CQ_ONNX_VALUE_NONE: puts("an empty optional"); break;
+    case CQ_ONNX_VALUE_TENSOR: cli_show_tensor(cq_onnx_value_tensor(value)); break;
+    case CQ_ONNX_VALUE_STRINGS: show_strings(value); break;
+    case CQ_ONNX_VALUE_SEQUENCE: printf("a sequence of %zu\n", n); break;
+    }
+    for (size_t i = 0; cq_onnx_value_kind(value) == CQ_ONNX_VALUE_SEQUENCE && i < n; i++) {
+        cq_onnx_value *item;
+
+        if (cq_onnx_value_item(&item, value, i) != CQ_OK)
+            return;
+        show_value(item);
+        cq_onnx_value_release(item);
+    }
+}
+
+/* A file does not say what it holds; an input or output of a model says so. In a folder of test
+ * data, as DIR/test_data_set_0/input_0.pb, that is DIR/model.onnx. */
+static cq_status load_beside_model(cq_onnx_value **out, const char *path)
+{
+    const char    *name = strrchr(path, '/');
+    char           model_path[PATH_SIZE];
+    cq_onnx_model *model = NULL;
+    bool           is_input;
+    size_t         index;
+    cq_status      status;
+    int            n = 0;
+
+    *out     = NULL;
+    name     = name ? name + 1 : path;
+    is_input = !strncmp(name, "input_", 6);
+    if (sscanf(name, is_input ? "input_%zu.pb%n" : "output_%zu.pb%n", &index, &n) != 1 ||
+        !n || name[n] || (size_t)(name - path) + 16 > sizeof model_path)
+        return CQ_E_NOT_FOUND;
+    snprintf(model_path, sizeof model_path, "%.*s../model.onnx", (int)(name - path), path);
+    status = cq_onnx_model_load(&model, model_path);
+    if (status == CQ_OK)
+        status = cq_onnx_value_load_for(out, path, model,
+                                        is_input ? CQ_ONNX_INPUTS : CQ_ONNX_OUTPUTS, index);
+    cq_onnx_model_free(model);
+    return status;
+}
+
+/* Without a model it is what it can be read as. */
+static cq_status load_as(cq_onnx_value **out, const char *path, const char *type)
+{
+    char           text[128];
+    cq_onnx_model *model = NULL;
+    cq_status      status;
+
+    *out = NULL;
+    snprintf(text, sizeof text, "g (%s x) => () {}", type);
+    status = cq_onnx_model_parse(&model, text, strlen(text), NULL);
+    if (status == CQ_OK)
+        status = cq_onnx_value_load_for(out, path, model, CQ_ONNX_INPUTS, 0);
+    cq_onnx_model_free(model);
+    return status;
+}
+
 static int print_value(const char *path)
 {
-    static const char text[] = "g (float[] x) => () {}";
-    cq_onnx_model    *model  = NULL;
-    cq_onnx_value    *value  = NULL;
-    cq_status         status = cq_onnx_model_parse(&model, text, sizeof text - 1, NULL);
+    static const char *const types[] = { "seq(float[])", "optional(float[])", "float[]" };
+    cq_onnx_value           *value   = NULL;
+    cq_status                status  = load_beside_model(&value, path);
 
+    if (status != CQ_OK)
+        status = load_as(&value, path, "float[]");
+    for (size_t i = 0; i < 3 && status != CQ_OK; i++) /* the last is what is complained of */
+        status = load_as(&value, path, types[i]);
     if (status == CQ_OK)
-        status = cq_onnx_value_load_for(&value, path, model, CQ_ONNX_INPUTS, 0);
-    if (status == CQ_OK && cq_onnx_value_tensor(value))
-        cli_show_tensor(cq_onnx_value_tensor(value));
-    else if (status == CQ_OK)
-        show_strings(value);
+        show_value(value);
     cq_onnx_value_release(value);
-    cq_onnx_model_free(model);
     return cli_result(status);
 }
 

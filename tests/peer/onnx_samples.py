@@ -474,7 +474,7 @@ sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2),
        B(*[True, False, True, True, True] * 3).reshape(3, 5), prefers={"U": "bool"})
 sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2), None, None, None,
        N([3, 5]), since=24)
-sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2), V(3, 3), None, None,
+sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2), V(3, 5), None, None,
        N([3, 2]), since=24)
 sample("Attention", U(2, 2, 3, 4), U(2, 2, 5, 4, seed=1), U(2, 2, 5, 4, seed=2),
        B(*[True] * 5, *[False] * 5, *[True] * 5).reshape(3, 5), prefers={"U": "bool"})

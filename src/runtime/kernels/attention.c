@@ -277,6 +277,17 @@ static cq_status soften(cq_rt *rt, const attention *a)
     return status;
 }
 
+enum { RAW, CAPPED, MASKED, PROBABILITIES }; /* values of qk_matmul_output_mode */
+
+/* Until it was found that a cap must come before the mask, ONNX had them the other way round, and 1
+ * for what is masked. Without a cap 1 would now be the same as 0, so it still means that. */
+static int64_t shown_point(const cq_rt *rt)
+{
+    int64_t point = cq_rt_int(rt, "qk_matmul_output_mode");
+
+    return point == CAPPED && !(cq_rt_float(rt, "softcap") > 0) ? MASKED : point;
+}
+
 /* The scores as they are at some point of the computation, as output 3. */
 static cq_status show_scores(cq_rt *rt, const attention *a, int64_t point)
 {
@@ -284,7 +295,7 @@ static cq_status show_scores(cq_rt *rt, const attention *a, int64_t point)
     cq_tensor  *y, *all;
     cq_status   status;
 
-    if (!cq_rt_wants(rt, 3) || cq_rt_int(rt, "qk_matmul_output_mode") != point)
+    if (!cq_rt_wants(rt, 3) || shown_point(rt) != point)
         return CQ_OK;
     CQ_TRY(cq_rt_out_sized(&y, rt, 3, cq_rt_in(rt, 0)->dtype, &sizes));
     CQ_TRY(cq_rt_reshape(&all, rt, a->scores, &sizes));
@@ -292,8 +303,6 @@ static cq_status show_scores(cq_rt *rt, const attention *a, int64_t point)
     cq_tensor_release(all);
     return status;
 }
-
-enum { RAW, CAPPED, MASKED, PROBABILITIES }; /* values of qk_matmul_output_mode */
 
 static cq_status weigh(cq_rt *rt, attention *a)
 {

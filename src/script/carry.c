@@ -6,6 +6,7 @@
 #include "script/builtin.h"
 #include "script/join.h"
 #include "script/share.h"
+#include "tensor/qparams.h"
 
 static cq_status no(cq_carry *c, const char *why)
 {
@@ -78,8 +79,8 @@ static cq_status walk_inside(walk *w, cq_val like, cq_val now, cq_val *out)
     cq_thing *t = cq_thing_of(like);
 
     *out = like;
-    if (cq_val_is_undefined(now) && strcmp(cq_thing_of(now)->text, CQ_SPOILT) == 0)
-        return no(w->c, "a carried tensor may share its memory with one that is changed in place");
+    if (cq_val_is_unjoined(now))
+        return no(w->c, cq_thing_of(now)->text);
     if (cq_val_is_undefined(now))
         CQ_TRY(cq_eval_stand_in(w->c->ev, like, &now));
     if (t && t->kind == CQ_THING_OPTIONAL)
@@ -183,6 +184,7 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
         return memory_of(c, x, x->start, like, &x->first);
     }
     CQ_TRY(cq_eval_as_tensor(c->ev, like, &t));
+    x->grid  = t->qparams;
     x->start = cq_capture_value(c->ev->capture, c->ev->cx, t);
     CQ_TRY(memory_of(c, x, x->start, like, &x->first));
     return x->start ? type_of(c, x->start, &x->type) : failed(c);
@@ -231,6 +233,8 @@ static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val 
     default:
         t    = cq_capture_tensor(ev->capture, ev->cx, v);
         *out = cq_val_of_tensor(t);
+        if (t)
+            cq_tensor_set_qparams(t, x->grid);
         return ev->cx->status;
     }
 }
@@ -301,6 +305,8 @@ static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val
     *out = like;
     if (x->kind != CQ_VAL_LIST) {
         CQ_TRY(cq_eval_as_tensor(c->ev, now, &t));
+        if (!cq_qparams_same(t->qparams, x->grid))
+            return no(c, "a tensor is quantized in another way in every round");
         x->end = cq_capture_value(c->ev->capture, c->ev->cx, t);
         return x->end ? memory_of(c, x, x->end, now, &x->last) : failed(c);
     }

@@ -14,6 +14,7 @@ typedef struct cq_carried {
     cq_value    *start; /* before the loop */
     cq_item_type type;  /* of the tensor, or of the items of the list; open where it changes */
     cq_int       length; /* of the list; open: it changes */
+    cq_qparams  *grid;   /* of a quantized tensor; borrowed from its start */
     cq_value    *param, *end;
     cq_track    *first, *memory, *last; /* of start, param (or result) and end; NULL: it has none */
     bool         is_final; /* the result of the function: nothing changes after it was set */

@@ -63,9 +63,8 @@ typedef enum cq_thing_kind {
  * on, as any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
-/* That of a tensor that is stale on one side of a branch (aten/share.c). */
-#define CQ_SPOILT "it may share its memory with a tensor that was changed in place"
-#define CQ_LOST   "it may be a list that was changed, as only the run tells"
+/* That of a variable whose list may have been changed, as only the run tells (share.h). */
+#define CQ_LOST "it may be a list that was changed, as only the run tells"
 
 typedef struct cq_attribute {
     const char *name; /* interned by the program */
@@ -84,6 +83,7 @@ struct cq_thing {
     cq_frame     *closure; /* of a nested function; borrowed from the frame below */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
     cq_int        start, stop, step; /* of a RANGE */
+    bool          is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
     cq_value     *has; /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 

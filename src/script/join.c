@@ -3,10 +3,13 @@
 #include "script/builtin.h"
 #include "script/sequence.h"
 #include "script/share.h"
+#include "tensor/qparams.h"
 
 static cq_status undefined(cq_join *j, const char *why, cq_val *out)
 {
-    return cq_eval_new_thing(j->ev, CQ_THING_UNDEFINED, why, out);
+    CQ_TRY(cq_eval_new_thing(j->ev, CQ_THING_UNDEFINED, why, out));
+    cq_thing_of(*out)->is_unjoined = true;
+    return CQ_OK;
 }
 
 /* Exchanges what tensors hold now and what they held at the end of a side. */
@@ -152,11 +155,15 @@ static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
     if (!of[0] || !of[1])
         return j->ev->cx->status;
     if (is_stale_in(j, 0, of[0]) || is_stale_in(j, 1, of[1]))
-        return undefined(j, CQ_SPOILT, out);
+        return undefined(
+            j, "it may share its memory with a tensor that was changed in place", out);
+    if (!cq_qparams_same(a->qparams, b->qparams))
+        return undefined(j, "the two sides of a branch quantize it in different ways", out);
     *out = joined_before(j, a, b);
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
     CQ_TRY(join_tensors(j, a, b, out));
+    cq_tensor_set_qparams(out->u.tensor, a->qparams);
     for (size_t i = 0; i < 2; i++)
         CQ_TRY(cq_track_may_share(tracks, out->u.tensor->track, of[i]));
     return cq_vec_push(&j->pairs, (cq_joined_pair){ a, b, *out });
@@ -389,6 +396,10 @@ static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
     *out = a;
     if (cq_val_is_undefined(a) && cq_val_is_undefined(b))
         return CQ_OK;
+    if (cq_val_is_unjoined(a) || cq_val_is_unjoined(b)) {
+        *out = cq_val_is_unjoined(a) ? a : b;
+        return CQ_OK;
+    }
     /* No value on one side: whatever stands there is never used, but must be of the type. */
     if ((cq_val_is_undefined(a) && is_from_outside(j, 1, b)) ||
         (cq_val_is_undefined(b) && is_from_outside(j, 0, a))) {

@@ -36,6 +36,13 @@ bool cq_val_plainly_equal(cq_val a, cq_val b);
 /* A value that may be missing. */
 cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out);
 
+/* A value that there is on every way, but in no form that could stand for all: no other may stand
+ * in for it. */
+static inline bool cq_val_is_unjoined(cq_val v)
+{
+    return cq_thing_as(v, CQ_THING_UNDEFINED) && cq_thing_of(v)->is_unjoined;
+}
+
 static inline bool cq_val_is_undefined(cq_val v)
 {
     return cq_thing_as(v, CQ_THING_UNDEFINED) != NULL;

@@ -3,6 +3,7 @@
 #include "script/sequence.h"
 #include "script/builtin.h"
 #include "script/share.h"
+#include "tensor/qparams.h"
 
 /* ---- types of items ---- */
 
@@ -18,6 +19,9 @@ static cq_status type_of_item(cq_val v, cq_item_type *t)
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "a list of unknown length holds a tensor of more than %d dimensions",
                            CQ_ITEM_MAX_RANK);
+        if (v.u.tensor->qparams)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "dequantize it first",
+                           "a list whose length only the run tells holds a quantized tensor");
         t->dtype = v.u.tensor->dtype;
         t->rank  = v.u.tensor->rank;
         for (int i = 0; i < t->rank; i++)
@@ -412,7 +416,9 @@ static cq_status stand_in_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out
         ones[i] = like->sizes[i].expr ? cq_i(1) : like->sizes[i];
     *out = cq_val_of_tensor(CQ_OP(ev->cx, "aten::zeros", cq_ints(ev->cx, ones, like->rank),
                                   DTYPE(like->dtype)));
-    return ev->cx->status;
+    CQ_TRY(ev->cx->status);
+    cq_tensor_set_qparams(out->u.tensor, like->qparams);
+    return CQ_OK;
 }
 
 static cq_status stand_in(cq_eval *ev, cq_val like, cq_val *out)

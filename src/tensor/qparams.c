@@ -64,6 +64,13 @@ cq_qparams *cq_qparams_retain(cq_qparams *q)
     return q;
 }
 
+bool cq_qparams_same(const cq_qparams *a, const cq_qparams *b)
+{
+    return a == b || (a && b && a->torch_dtype == b->torch_dtype && a->scales == b->scales &&
+                      a->zero_points == b->zero_points && a->axis == b->axis &&
+                      a->scale == b->scale && a->zero_point == b->zero_point);
+}
+
 void cq_qparams_release(cq_qparams *q)
 {
     if (!q || atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1)

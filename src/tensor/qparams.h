@@ -24,6 +24,8 @@ cq_status cq_qparams_new_per_channel(cq_qparams **out, int torch_dtype, cq_tenso
 cq_qparams *cq_qparams_retain(cq_qparams *q);
 void        cq_qparams_release(cq_qparams *q);
 
+bool        cq_qparams_same(const cq_qparams *a, const cq_qparams *b); /* of none, too */
+
 /* Gives t this grid, or none. */
 void cq_tensor_set_qparams(cq_tensor *t, cq_qparams *q);
 

@@ -300,3 +300,49 @@ def one_of_two_lists_used(x):
         c = b
     c.append(9)
     return len(c)
+
+
+# ---- the grid of a quantized tensor -------------------------------------------------------------
+
+
+@program(up, down)
+def grid_through_branch(x):
+    q = torch.quantize_per_tensor(x * 0.37, 0.1, 3, torch.quint8)
+    if bool(x.sum() > 0):
+        r = q
+    else:
+        r = torch.quantize_per_tensor(x * 0.77, 0.1, 3, torch.quint8)
+    return torch.dequantize(r), torch.dequantize(torch.relu(r))
+
+
+@program(up, refused="quantize it in different ways")
+def grids_of_branch(x):
+    q = torch.quantize_per_tensor(x * 0.37, 0.1, 3, torch.quint8)
+    if bool(x.sum() > 0):
+        q = torch.quantize_per_tensor(x * 0.77, 0.2, 3, torch.quint8)
+    return torch.dequantize(torch.relu(q))
+
+
+@program(count(3), count(5))
+def grid_through_loop(x, n: int):
+    q = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)
+    for i in range(n):
+        q = torch.quantize_per_tensor(torch.dequantize(q) + 0.33, 0.1, 3, torch.quint8)
+    return torch.dequantize(torch.relu(q))
+
+
+@program(count(3), refused="quantized in another way")
+def grids_of_loop(x, n: int):
+    q = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)
+    for i in range(n):
+        q = torch.quantize_per_tensor(torch.dequantize(q) + 0.33, 0.2, 3, torch.quint8)
+    return torch.dequantize(torch.relu(q))
+
+
+@program(count(3), refused="quantize it in different ways", kinds=("source",))
+def grids_of_branch_in_loop(x, n: int):
+    q = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)
+    for i in range(n):
+        if i > 2:
+            q = torch.quantize_per_tensor(torch.dequantize(q), 0.2, 3, torch.quint8)
+    return torch.dequantize(torch.relu(q))

@@ -18,6 +18,32 @@ CQ_API cq_status cq_script_load(cq_script **out, const char *path);
 CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name);
 CQ_API void      cq_script_free(cq_script *script);
 
+/* Makes a module of a class of the source text, with the modules that its fields are; __init__, if
+ * there is one, is called without arguments. From then on methods are the module's, and functions of
+ * the text can be called as before. Its weights are set by their path:
+ *
+ *     cq_script_compile(&s, "class Linear(Module):\n"
+ *                           "    __parameters__ = [\"weight\"]\n"
+ *                           "    weight : Tensor\n"
+ *                           "    def forward(self, x):\n"
+ *                           "        return x @ self.weight.t()\n"
+ *                           "class Net(Module):\n"
+ *                           "    fc : Linear\n"
+ *                           "    scale : float\n"
+ *                           "    def forward(self, x):\n"
+ *                           "        return self.fc(x) * self.scale\n", "net.py");
+ *     cq_script_make_module(s, "Net");
+ *     cq_script_set_tensor(s, "fc.weight", w);
+ *     cq_script_set_f64(s, "scale", 0.5);
+ *
+ * A module of an archive can be given other weights and numbers in the same way. Tensors are
+ * retained; NULL is None. CQ_E_NOT_FOUND: the class declares no such attribute. */
+CQ_API cq_status cq_script_make_module(cq_script *script, const char *class_name);
+CQ_API cq_status cq_script_set_tensor(cq_script *script, const char *path, cq_tensor *t);
+CQ_API cq_status cq_script_set_i64(cq_script *script, const char *path, int64_t value);
+CQ_API cq_status cq_script_set_f64(cq_script *script, const char *path, double value);
+CQ_API cq_status cq_script_set_bool(cq_script *script, const char *path, bool value);
+
 /* What operators compute that calque does not know, such as those of extensions, as TorchScript
  * functions: mylib::scale is called mylib__scale.
  *

@@ -257,12 +257,91 @@ TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
     CHECK(strstr(cq_last_error()->where, "test.py:6:12") != NULL);
 }
 
+/* ---- a module of source text ---- */
+
+#define NET                                                                                        \
+    "class Linear(Module):\n"                                                                      \
+    "    __parameters__ = [\"weight\"]\n"                                                          \
+    "    weight : Tensor\n"                                                                        \
+    "    def forward(self, x):\n"                                                                  \
+    "        return x * self.weight\n"                                                             \
+    "class Net(Module):\n"                                                                         \
+    "    fc : Linear\n"                                                                            \
+    "    scale : float\n"                                                                          \
+    "    training : bool\n"                                                                        \
+    "    def forward(self, x):\n"                                                                  \
+    "        y = self.fc(x) * self.scale\n"                                                        \
+    "        return -y if self.training else y\n"                                                  \
+    "    def twice(self, x):\n"                                                                    \
+    "        return half(self.forward(x) * 4)\n"                                                   \
+    "def half(x):\n"                                                                               \
+    "    return x / 2\n"
+
+static float second_of(cq_script *s, const char *method, cq_tensor *x)
+{
+    cq_args   *args;
+    cq_tensor *out = NULL;
+    size_t     n;
+    float      second;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_run(s, method, args, &out, 1, &n));
+    second = ((float *)cq_tensor_data(out))[1];
+    cq_tensor_release(out);
+    cq_args_free(args);
+    return second;
+}
+
+TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
+{
+    cq_script        *s = compile(NET);
+    cq_tensor        *x = vector(1, 2), *w = vector(3, 4), *v = vector(5, 6);
+    cq_args          *args;
+    cq_onnx_model    *first, *other;
+    cq_export_options o;
+
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_script_set_tensor(s, "fc.weight", w));
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_script_make_module(s, "None_such"));
+    CHECK_OK(cq_script_make_module(s, "Net"));
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_script_set_tensor(s, "head.weight", w));
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_script_set_tensor(s, "fc.bias", w));
+    CHECK_OK(cq_script_set_tensor(s, "fc.weight", w));
+    CHECK_OK(cq_script_set_f64(s, "scale", 0.5));
+    CHECK(second_of(s, NULL, x) == 4);
+    CHECK(second_of(s, "twice", x) == 8);
+    CHECK(second_of(s, "half", x) == 1); /* the functions are there still */
+
+    CHECK_OK(cq_args_new(&args)); /* exported twice, with other options and another weight */
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&first, s, NULL, args, 0, NULL));
+    CHECK_INT(1, first->graph->initializer.n >= 1);
+    CHECK_STR("fc.weight", first->graph->initializer.items[0]->name);
+    CHECK_OK(cq_script_set_tensor(s, "fc.weight", v));
+    cq_export_options_init(&o);
+    o.opset = 11;
+    CHECK_OK(cq_script_export(&other, s, "twice", args, 0, &o));
+    CHECK_INT(17, first->opset_import.items[0]->version);
+    CHECK_INT(11, other->opset_import.items[0]->version);
+    CHECK(second_of(s, NULL, x) == 6);
+    CHECK_OK(cq_script_set_bool(s, "training", true));
+    CHECK(second_of(s, NULL, x) == -6);
+    cq_onnx_model_free(first);
+    cq_onnx_model_free(other);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_tensor_release(w);
+    cq_tensor_release(v);
+    cq_script_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
-        TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
+        TEST_OF(script, a_module_is_made_of_a_class_and_given_its_weights),
+          TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),

@@ -82,7 +82,9 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
 {
     cq_unit *main = s->program->main;
 
-    if (s->root.kind != CQ_VAL_NONE) {
+    /* A module of source text has functions beside it. */
+    if (s->root.kind != CQ_VAL_NONE &&
+        !(main && method && cq_unit_def(main, cq_name(s->program, method)))) {
         cq_thing *root = cq_thing_of(s->root);
 
         /* A scripted nn.LSTM has forward__0 and no forward. */

@@ -88,7 +88,7 @@ static bool match(cq_eval *ev, const cq_schema *s, const cq_call_args *c, bool c
 
         if (!a->keyword_only && next < c->n) {
             given = &c->args[next];
-            if (convert && !fits(given, &a->type, convert) && takes_rest(a, c, next)) {
+            if (!fits(given, &a->type, convert) && takes_rest(a, c, next)) {
                 if (cq_eval_list(ev, c->args + next, c->n - next, CQ_VAL_LIST, &out[i]) != CQ_OK)
                     return false;
                 next = c->n;

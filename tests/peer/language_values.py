@@ -306,3 +306,16 @@ def forked(x):
 
 def doubled(x):
     return x * 2
+
+
+@program(x34)
+def views_of_one_memory(x):
+    y = x.clone()
+    v = y.view(-1)
+    v[0] = 100
+    t = y.t()
+    t[0, 1] = 200
+    u = y[1]
+    u.mul_(2)
+    y.add_(1)
+    return y, v, t, u

@@ -6,6 +6,7 @@
 #include "kernel/elementwise.h"
 #include "kernel/gemm.h"
 #include "kernel/operand.h"
+#include "kernel/packed.h"
 
 #include <math.h>
 
@@ -23,7 +24,8 @@ struct rnn {
     int                    n_summed; /* gates that take the state's part as it is */
     cq_rnn_activation      act[3];
     const char            *x, *w_ih, *w_hh, *b_ih, *b_hh, *w_hr, *peephole;
-    void                  *packed; /* w_hh */
+    const void            *packed; /* w_hh; owned or the cell's */
+    void                  *owned;
     char                  *out;
 
     /* Work space, one allocation. h and c are the state, new_h and new_c what a step makes
@@ -154,6 +156,51 @@ static cq_status make_space(struct rnn *r)
 
 /* --- products ------------------------------------------------------------------------------ */
 
+struct cq_rnn_packed {
+    cq_packed *w_ih; /* turned, so that a step is a row */
+    void      *w_hh; /* as multiply_state wants it */
+};
+
+cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq_tensor *w_hh)
+{
+    int64_t        rows = cq_size_of(w_ih, 0), input = cq_size_of(w_ih, 1);
+    int64_t        width = cq_size_of(w_hh, 1);
+    cq_rnn_packed *p = *out = cq_zalloc(sizeof *p);
+    cq_status      status   = p ? CQ_OK : CQ_E_NO_MEMORY;
+
+    if (status == CQ_OK)
+        status = cq_packed_new(&p->w_ih, input, rows, cq_tensor_data(w_ih), 1, input);
+    if (status == CQ_OK)
+        status = cq_gemm_pack_a(&p->w_hh, CQ_DTYPE_F32, cq_size_of(w_hh, 0), width,
+                                (cq_matrix){ cq_tensor_data(w_hh), width, 1 });
+    if (status != CQ_OK) {
+        cq_rnn_packed_free(p);
+        *out = NULL;
+    }
+    return status;
+}
+
+void cq_rnn_packed_free(cq_rnn_packed *p)
+{
+    if (!p)
+        return;
+    cq_packed_free(p->w_ih);
+    cq_free_aligned(p->w_hh);
+    cq_free(p);
+}
+
+static cq_status multiply_input_packed(const struct rnn *r)
+{
+    const cq_packed_call call = { .m    = r->steps * r->batch,
+                                  .a    = (const float *)r->x,
+                                  .lda  = r->input,
+                                  .out  = (float *)r->from_x,
+                                  .ldc  = r->n_gates * r->hidden,
+                                  .bias = (const float *)r->b_ih };
+
+    return cq_packed_run(r->cell->packed->w_ih, &call);
+}
+
 static cq_status multiply_input(const struct rnn *r)
 {
     int64_t width = r->n_gates * r->hidden;
@@ -268,10 +315,17 @@ static void set_state(void *state, const char *from, int64_t bytes)
 
 static cq_status run(struct rnn *r)
 {
-    CQ_TRY(multiply_input(r));
-    if (r->batch > 1) /* a single sequence multiplies by a vector, which needs no packing */
-        CQ_TRY(cq_gemm_pack_a(&r->packed, r->dtype, r->n_gates * r->hidden, r->width,
+    bool has_packed = r->cell->packed && r->dtype == CQ_DTYPE_F32;
+
+    /* One row, and a single sequence, multiply by a vector, which needs no packing. */
+    CQ_TRY(has_packed && r->steps * r->batch > 1 ? multiply_input_packed(r) : multiply_input(r));
+    if (r->batch > 1 && has_packed)
+        r->packed = r->cell->packed->w_hh;
+    if (r->batch > 1 && !has_packed) {
+        CQ_TRY(cq_gemm_pack_a(&r->owned, r->dtype, r->n_gates * r->hidden, r->width,
                               (cq_matrix){ r->w_hh, r->width, 1 }));
+        r->packed = r->owned;
+    }
     for (int64_t i = 0; i < r->steps; i++)
         CQ_TRY(run_step(r, r->cell->reverse ? r->steps - 1 - i : i));
     return CQ_OK;
@@ -318,7 +372,7 @@ cq_status cq_kernel_rnn(cq_tensor *out, cq_tensor *h_n, cq_tensor *c_n, const cq
         memcpy(end_h, r.h, (size_t)(r.batch * r.width * r.size));
     if (s.status == CQ_OK && end_c)
         memcpy(end_c, r.c, (size_t)(r.batch * r.hidden * r.size));
-    cq_free_aligned(r.packed);
+    cq_free_aligned(r.owned);
     cq_free_aligned(r.space);
     return cq_operands_close(&s);
 }

@@ -28,6 +28,13 @@ typedef struct cq_rnn_activation {
     double    alpha, beta; /* no defaults */
 } cq_rnn_activation;
 
+/* Weights of float32 in the order in which products read them, for cells that are run often. */
+typedef struct cq_rnn_packed cq_rnn_packed;
+
+/* w_ih and w_hh are matrices as below, without gaps. */
+cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq_tensor *w_hh);
+void      cq_rnn_packed_free(cq_rnn_packed *p); /* NULL is fine */
+
 /* Zero is PyTorch's cell without biases. Tensors that may be NULL say so. */
 typedef struct cq_rnn {
     cq_rnn_kind kind;
@@ -49,6 +56,8 @@ typedef struct cq_rnn {
     const cq_tensor *w_hr;        /* LSTM: [proj, hidden], projects the output; or NULL */
     const cq_tensor *peephole;    /* LSTM: [3 * hidden], i o f; or NULL */
     const int64_t   *lengths;     /* steps of each sequence of the batch, or NULL */
+
+    const cq_rnn_packed *packed; /* of just these w_ih and w_hh; NULL: they are packed each time */
 } cq_rnn;
 
 /* x [steps, batch, input]; out [steps, batch, hidden or proj], zero past a sequence's end;

@@ -61,6 +61,22 @@ TEST(rnn, gru)
     release(&s);
 }
 
+TEST(rnn, packed_weights_give_the_same)
+{
+    struct setup   s = make(CQ_RNN_GRU, 3, 3);
+    cq_rnn_packed *packed;
+
+    CHECK_OK(cq_rnn_packed_new(&packed, s.cell.w_ih, s.cell.w_hh));
+    s.cell.packed = packed;
+    for (int i = 0; i < 2; i++) { /* they are still good after a run */
+        CHECK_OK(cq_kernel_rnn(s.out, s.h_n, NULL, s.x, s.h, NULL, &s.cell));
+        check_close(cq_tensor_retain(s.out), gru_out, 1e-6);
+        check_close(cq_tensor_retain(s.h_n), gru_out + 6, 1e-6);
+    }
+    cq_rnn_packed_free(packed);
+    release(&s);
+}
+
 TEST(rnn, lstm)
 {
     struct setup s = make(CQ_RNN_LSTM, 4, 3);
@@ -138,7 +154,7 @@ TEST(rnn, weights_that_do_not_fit_are_refused)
     release(&s);
 }
 
-RUN_TESTS(TEST_OF(rnn, plain), TEST_OF(rnn, gru), TEST_OF(rnn, lstm),
+RUN_TESTS(TEST_OF(rnn, plain), TEST_OF(rnn, gru), TEST_OF(rnn, packed_weights_give_the_same), TEST_OF(rnn, lstm),
           TEST_OF(rnn, lstm_with_a_projection),
           TEST_OF(rnn, a_sequence_that_has_ended_keeps_its_state),
           TEST_OF(rnn, gates_may_come_in_another_order),

@@ -115,7 +115,7 @@ cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
 /* norms.c: layer normalisations that are written out. */
 cq_status cq_rt_optimize_norms(cq_rt_builder *b);
 
-/* linears.c: products by constant matrices, with what follows them. */
+/* linears.c: products by constant matrices, with what follows them; also of recurrent layers. */
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 
 /* Counts who reads what. */

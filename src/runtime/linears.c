@@ -4,6 +4,7 @@
 #include "runtime/patterns.h"
 
 #include "runtime/kernels/linear.h"
+#include "runtime/kernels/recurrent.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -172,9 +173,31 @@ static cq_status rewrite(cq_rt_builder *b, cq_rt_plan *plan, cq_rt_node_step *s)
     return s->step.label ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
+/* ---- recurrent layers ---- */
+
+/* They stay what they are, but have room for what their products read. */
+static cq_status prepare_recurrent(cq_rt_builder *b, cq_rt_plan *plan, cq_rt_node_step *s)
+{
+    const cq_tensor *w, *r;
+    cq_rt_recurrent *keep;
+
+    if (!cq_rt_is_op(s, "LSTM") && !cq_rt_is_op(s, "GRU") && !cq_rt_is_op(s, "RNN"))
+        return CQ_OK;
+    w = cq_rt_constant_of(s, 1);
+    r = cq_rt_constant_of(s, 2);
+    if (!w || !r || !cq_tensor_numel(w) || !cq_tensor_numel(r))
+        return CQ_OK;
+    CQ_TRY(cq_rt_recurrent_new(&keep));
+    CQ_TRY(cq_rt_own(b, plan, keep, cq_rt_recurrent_free));
+    s->step.prepared = keep;
+    return CQ_OK;
+}
+
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan)
 {
-    for (size_t i = 0; i < b->steps.n; i++)
+    for (size_t i = 0; i < b->steps.n; i++) {
         CQ_TRY(rewrite(b, plan, b->steps.items[i]));
+        CQ_TRY(prepare_recurrent(b, plan, b->steps.items[i]));
+    }
     return CQ_OK;
 }

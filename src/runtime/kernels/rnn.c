@@ -2,7 +2,7 @@
  * output. */
 #include "runtime/kernels/families.h"
 
-#include "kernel/rnn.h"
+#include "runtime/kernels/recurrent.h"
 
 #include <inttypes.h>
 #include <strings.h>
@@ -155,6 +155,53 @@ static cq_status parts_init(parts *p, cq_rt *rt, const layer *l, int64_t directi
     return part_of(&p->c, rt, l->y_c, state_axis, direction);
 }
 
+cq_status cq_rt_recurrent_new(cq_rt_recurrent **out)
+{
+    *out = cq_zalloc(sizeof **out);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return CQ_OK;
+}
+
+void cq_rt_recurrent_free(void *recurrent)
+{
+    cq_rt_recurrent *r = recurrent;
+
+    if (!r)
+        return;
+    for (int i = 0; i < 2; i++)
+        cq_rnn_packed_free(atomic_load(&r->of[i]));
+    pthread_mutex_destroy(&r->lock);
+    cq_free(r);
+}
+
+/* NULL when the layer is not prepared, or when one row alone is multiplied. */
+static cq_status packed_of(const cq_rnn_packed **out, const cq_rt *rt, const layer *l,
+                           const parts *p, int64_t direction)
+{
+    cq_rt_recurrent *r      = (cq_rt_recurrent *)rt->step->prepared; /* its lock is made for this */
+    cq_status        status = CQ_OK;
+    cq_rnn_packed   *packed;
+
+    *out = NULL;
+    if (!r || l->steps * l->batch < 2 || !cq_tensor_is_contiguous(p->w) ||
+        !cq_tensor_is_contiguous(p->r))
+        return CQ_OK;
+    *out = atomic_load(&r->of[direction]);
+    if (*out)
+        return CQ_OK;
+    pthread_mutex_lock(&r->lock);
+    packed = atomic_load(&r->of[direction]);
+    if (!packed)
+        status = cq_rnn_packed_new(&packed, p->w, p->r);
+    if (status == CQ_OK)
+        atomic_store(&r->of[direction], packed);
+    pthread_mutex_unlock(&r->lock);
+    *out = packed;
+    return status;
+}
+
 static bool has_shape(const cq_tensor *t, uint32_t rank, int64_t a, int64_t b)
 {
     return !t || (t->rank == rank && cq_size_of(t, 0) == a && (rank < 2 || cq_size_of(t, 1) == b));
@@ -193,6 +240,8 @@ static cq_status run_direction(cq_rt *rt, const layer *l, int64_t direction)
     cell.b_ih     = p.b_ih;
     cell.b_hh     = p.b_hh;
     cell.peephole = p.p;
+    if (status == CQ_OK)
+        status = packed_of(&cell.packed, rt, l, &p, direction);
     if (status == CQ_OK)
         status = cq_kernel_rnn(p.y, p.h, p.c, l->x, p.h0, p.c0, &cell);
     parts_clear(&p);

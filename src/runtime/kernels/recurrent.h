@@ -1,0 +1,20 @@
+/* The weights of a recurrent layer, packed once for all runs of a session. */
+#ifndef CQ_RUNTIME_KERNELS_RECURRENT_H
+#define CQ_RUNTIME_KERNELS_RECURRENT_H
+
+#include "kernel/rnn.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What is prepared for an RNN, GRU or LSTM whose W and R are constants of float32: nothing at first,
+ * each direction when it is first run. */
+typedef struct cq_rt_recurrent {
+    pthread_mutex_t          lock;
+    _Atomic(cq_rnn_packed *) of[2];
+} cq_rt_recurrent;
+
+cq_status cq_rt_recurrent_new(cq_rt_recurrent **out);
+void      cq_rt_recurrent_free(void *recurrent);
+
+#endif

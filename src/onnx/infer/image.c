@@ -159,15 +159,20 @@ static cq_status grid_sample(cq_rule *r)
 /* size is [N, C, D?, H, W]; the grid is [N, D?, H, W, 2 or 3]. */
 static cq_status affine_grid(cq_rule *r)
 {
+    const cq_itype *list = cq_rule_shaped(r, 1);
     const cq_idata *size = cq_rule_data(r, 1);
     cq_shape        y    = { .rank = 0 };
+    int64_t         n;
 
-    if (!size || (size->n != 4 && size->n != 5))
+    if (!list || list->rank != 1 || !cq_dim_is_plain(list->dims[0]))
         return CQ_OK;
-    for (size_t i = 0; i < size->n; i++)
+    n = list->dims[0].size.value;
+    if ((n != 4 && n != 5) || (size && size->n != (uint64_t)n))
+        return CQ_OK;
+    for (int64_t i = 0; i < n; i++)
         if (i != 1)
-            y.dims[y.rank++] = cq_dim_of_ielem(size->items[i]);
-    y.dims[y.rank++] = cq_dim_of((int64_t)size->n - 2);
+            y.dims[y.rank++] = size ? cq_dim_of_ielem(size->items[i]) : cq_dim_unknown();
+    y.dims[y.rank++] = cq_dim_of(n - 2);
     return cq_rule_give(r, 0, &y);
 }
 

@@ -68,11 +68,17 @@ static cq_status conv_transpose(cq_rule *r)
 static cq_status col2im(cq_rule *r)
 {
     const cq_itype *x     = cq_rule_shaped(r, 0);
+    const cq_itype *sizes = cq_rule_shaped(r, 1);
     const cq_idata *image = cq_rule_data(r, 1), *block = cq_rule_data(r, 2);
     cq_shape        y    = { .rank = 2 };
     cq_dim          area = cq_dim_of(1);
+    size_t          n;
 
-    if (!image || image->n > CQ_MAX_RANK - 2)
+    if (!sizes || sizes->rank != 1 || !cq_dim_is_plain(sizes->dims[0]) ||
+        sizes->dims[0].size.value < 0 || sizes->dims[0].size.value > CQ_MAX_RANK - 2)
+        return CQ_OK;
+    n = (size_t)sizes->dims[0].size.value;
+    if (image && image->n != n)
         return CQ_OK;
     for (size_t i = 0; block && i < block->n; i++)
         area = cq_dim_mul(r, area, cq_dim_of_ielem(block->items[i]));
@@ -80,8 +86,8 @@ static cq_status col2im(cq_rule *r)
         y.dims[0] = x->dims[0];
         y.dims[1] = block ? cq_dim_floordiv(r, x->dims[1], area) : cq_dim_unknown();
     }
-    for (size_t i = 0; i < image->n; i++)
-        y.dims[y.rank++] = cq_dim_of_ielem(image->items[i]);
+    for (size_t i = 0; i < n; i++)
+        y.dims[y.rank++] = image ? cq_dim_of_ielem(image->items[i]) : cq_dim_unknown();
     return cq_rule_give(r, 0, &y);
 }
 

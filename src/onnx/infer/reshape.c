@@ -334,6 +334,9 @@ static cq_dim even_part(cq_rule *r, cq_dim size, size_t parts, size_t i)
     }
     if (i + 1 < parts)
         return part;
+    /* Too few for so many parts: in a branch that is not taken that is nothing to complain of. */
+    if (size.size.value < part.size.value * (int64_t)(parts - 1))
+        return cq_dim_unknown();
     return cq_dim_of(size.size.value - part.size.value * (int64_t)(parts - 1));
 }
 

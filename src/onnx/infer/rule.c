@@ -29,6 +29,7 @@ static const struct {
     { "", cq_rules_text },
     { "", cq_rules_signal },
     { "ai.onnx.preview.training", cq_rules_training },
+    { "ai.onnx.ml", cq_rules_ml },
 };
 
 static struct {
@@ -53,7 +54,7 @@ cq_status cq_rule_find(const cq_rule_row **out, const cq_onnx_schema *schema, in
     pthread_once(&table.once, build_table);
     if (table.status != CQ_OK)
         return cq_no_memory();
-    if (!schema || !strcmp(schema->domain, "ai.onnx.ml"))
+    if (!schema)
         return CQ_OK;
     /* Rows of one operator stand together, the oldest first. */
     row = cq_map_get(&table.rows, schema->name);

@@ -131,6 +131,7 @@ extern const cq_rule_row cq_rules_image[];
 extern const cq_rule_row cq_rules_text[];
 extern const cq_rule_row cq_rules_signal[];
 extern const cq_rule_row cq_rules_training[];
+extern const cq_rule_row cq_rules_ml[];
 
 /* ---- inputs ---- */
 

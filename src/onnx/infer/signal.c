@@ -23,9 +23,11 @@ static cq_status dft(cq_rule *r)
     if (r->version >= 20) {
         given = -2;
         if (cq_rule_has(r, 2)) {
-            if (!cq_rule_scalar(r, 2, &e) || e.kind != CQ_INUM_INT || e.i.expr)
+            bool is_known = cq_rule_scalar(r, 2, &e) && e.kind == CQ_INUM_INT && !e.i.expr;
+
+            if (!is_known && (cq_rule_has(r, 1) || cq_rule_int(r, "onesided", 0)))
                 return CQ_OK;
-            given = e.i.value;
+            given = is_known ? e.i.value : -2; /* along any axis it stays as long as it is */
         }
     }
     CQ_TRY(cq_rule_axis(&axis, r, given, x->rank));

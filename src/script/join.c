@@ -236,6 +236,8 @@ static bool is_of_side(const cq_join *j, size_t i, cq_val v)
     return !again && cq_path_owns(j->ev, j->paths[i], j->place, v);
 }
 
+static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list);
+
 /* Where the other side has no value: what was there before the If is used as it is. */
 static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
 {
@@ -244,11 +246,26 @@ static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
     switch (v.kind) {
     case CQ_VAL_TENSOR:
         t = cq_track_of(&j->ev->capture->tracks, j->ev->cx, v.u.tensor);
-        return t && cq_track_is_visible(cq_track_root(t), j->node->block);
-    case CQ_VAL_LIST:
+        return t && cq_track_is_visible(t, j->node->block);
+    case CQ_VAL_LIST: return !is_of_side(j, i, v) && holds_from_outside(j, i, v.u.list);
     case CQ_VAL_DICT: return !is_of_side(j, i, v);
     default: return false;
     }
+}
+
+/* A list may have been joined from two on the side: then it holds what is only there. (A change of
+ * contents has been taken back by now, and is joined as a place of its own.) */
+static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list)
+{
+    if (list->sequence)
+        return cq_value_is_visible(list->sequence->value, j->node->block);
+    for (size_t k = 0; k < list->n; k++)
+        if (cq_val_container(list->items[k]) || list->items[k].kind == CQ_VAL_TENSOR
+                ? !is_from_outside(j, i, list->items[k])
+                : cq_val_is_number(list->items[k]) && list->items[k].kind == CQ_VAL_INT &&
+                      !cq_int_is_visible(list->items[k].u.i, j->node->block))
+            return false;
+    return true;
 }
 
 static cq_status join_list_contents(cq_join *j, cq_val a, cq_val b, cq_val *out)

@@ -157,3 +157,34 @@ def branch_on_equal(x, y):
 def powers_and_multiples(x, n):
     y = torch.addcmul(x, x, x, value=float(n))
     return x ** int(n), torch.pow(2.0, x * int(n)), y, torch.addcdiv(x, y, x, value=int(n))
+
+
+# ---- values of one side ------------------------------------------------------------------
+
+
+def rows_or_twice(x) -> List[Tensor]:
+    if x.size(0) < 5:
+        if x.size(0) == 3:
+            x = x + 1
+        else:
+            rows: List[Tensor] = []
+            for i in range(x.size(0)):
+                rows.append(x[i : i + 1])
+            return rows
+    return [x, x]
+
+
+@program(lambda: [torch.randn(3, 2)], lambda: [torch.randn(4, 2)], lambda: [torch.randn(6, 2)], axes=ROWS,
+         kinds=("script",))
+def list_left_early(x):
+    return torch.cat(rows_or_twice(x))
+
+
+@program(lambda: [torch.randn(3, 2), torch.tensor([True, False, True])],
+         lambda: [torch.randn(3, 2), torch.tensor([False, True, True])])
+def view_of_one_side(x, wanted):
+    for i in range(3):
+        if bool(wanted[i]):
+            row = x[i]
+            x = x + row
+    return x

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 
 static const cq_builtin *const families[] = { cq_builtins_of_sequences, cq_builtins_sequence,
-                                              cq_builtins_number,       cq_builtins_item,
-                                              cq_builtins_list,         cq_builtins_text,
-                                              cq_builtins_tensor,       cq_builtins_python };
-enum { OF_SEQUENCES = 0, OF_ITEMS = 3, N_FAMILIES = sizeof families / sizeof *families };
+                                              cq_builtins_number,       cq_builtins_compare,
+                                              cq_builtins_math,         cq_builtins_item,
+                                              cq_builtins_list,         cq_builtins_dict,
+                                              cq_builtins_text,         cq_builtins_tensor,
+                                              cq_builtins_python };
+enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cq_map         tables[N_FAMILIES]; /* a name may be in several; the first that does not
@@ -82,6 +84,22 @@ cq_status cq_builtin_open_text(const char *what)
 {
     return cq_fail(CQ_E_UNSUPPORTED, what, NULL,
                    "a text is looked at whose numbers only the run tells");
+}
+
+cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
+{
+    if (key->kind == CQ_VAL_STR && key->u.text->open)
+        return cq_builtin_open_text(NULL);
+    if (key->kind == CQ_VAL_INT && key->u.i.expr && (!ev->capture || ev->tracing)) {
+        int64_t i;
+
+        CQ_TRY(cq_eval_plain(ev, *key, &i));
+        *key = cq_val_of_i64(i);
+    }
+    if (cq_val_is_symbolic(*key))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "a key of a dict that only the run tells cannot be exported");
+    return CQ_OK;
 }
 
 static bool asks_for_none(const char *name)
@@ -158,94 +176,6 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
     if (open_ended)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "%s of a list whose length only the run tells cannot be exported", key);
-    return CQ_OK;
-}
-
-/* ---- equality ---- */
-
-static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bool *known, bool *equal)
-{
-    *equal = a->n == b->n;
-    for (size_t i = 0; i < a->n && *equal && *known; i++)
-        CQ_TRY(cq_builtin_equal(ev, a->items[i], b->items[i], known, equal));
-    return CQ_OK;
-}
-
-static cq_status equal_dicts(cq_eval *ev, const cq_dict *a, const cq_dict *b, bool *known, bool *equal)
-{
-    *equal = a->n == b->n;
-    for (size_t i = 0; i < a->n && *equal && *known; i++) {
-        cq_val *other = cq_dict_get(b, a->entries[i].key);
-
-        if (!other)
-            *equal = false;
-        else
-            CQ_TRY(cq_builtin_equal(ev, a->entries[i].value, *other, known, equal));
-    }
-    return CQ_OK;
-}
-
-static cq_status equal_containers(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
-{
-    cq_status status = cq_eval_down(ev, a);
-
-    if (status != CQ_OK)
-        return status;
-    status = a.kind == CQ_VAL_DICT ? equal_dicts(ev, a.u.dict, b.u.dict, known, equal)
-                                   : equal_items(ev, a.u.list, b.u.list, known, equal);
-    cq_eval_up(ev);
-    return status;
-}
-
-cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
-{
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
-
-    *known = true;
-    *equal = false;
-    if (ta && ta->kind == CQ_THING_NAMED)
-        a = ta->self;
-    if (tb && tb->kind == CQ_THING_NAMED)
-        b = tb->self;
-    if (ta && tb && ta->kind == CQ_THING_ENUM && tb->kind == CQ_THING_ENUM) {
-        *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
-        return CQ_OK;
-    }
-    if (cq_val_is_number(a) && cq_val_is_number(b)) {
-        double x = a.kind == CQ_VAL_INT    ? (double)a.u.i.value
-                   : a.kind == CQ_VAL_BOOL ? a.u.b.value
-                                           : a.u.f.value;
-        double y = b.kind == CQ_VAL_INT    ? (double)b.u.i.value
-                   : b.kind == CQ_VAL_BOOL ? b.u.b.value
-                                           : b.u.f.value;
-
-        if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
-            *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
-            *equal = a.u.i.value == b.u.i.value; /* on the example, if it is not known */
-            return CQ_OK;
-        }
-        *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
-        *equal = x == y && (a.kind != CQ_VAL_COMPLEX || a.u.c.im == b.u.c.im);
-        return CQ_OK;
-    }
-    if (cq_val_is_list(a) && cq_val_is_list(b))
-        return equal_containers(ev, a, b, known, equal);
-    if (a.kind != b.kind)
-        return CQ_OK;
-    switch (a.kind) {
-    case CQ_VAL_NONE: *equal = true; break;
-    case CQ_VAL_STR:
-    case CQ_VAL_DEVICE:
-        if (a.u.text->len == b.u.text->len)
-            CQ_TRY(cq_eval_spend(ev, a.u.text->len));
-        *equal = a.u.text->len == b.u.text->len &&
-                 memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
-        break;
-    case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
-    case CQ_VAL_DICT: return equal_containers(ev, a, b, known, equal);
-    case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
-    default: break;
-    }
     return CQ_OK;
 }
 
@@ -335,6 +265,22 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over", cq_eval_type_name(iterable));
 }
 
+/* Whether it is made of numbers that a run computes, and not only of sizes. */
+static bool is_of_data(cq_int i)
+{
+    for (size_t t = 0; i.expr && t < i.expr->n_terms; t++)
+        for (int k = 0; k < i.expr->terms[t].n_atoms; k++) {
+            const cq_atom *a = i.expr->terms[t].atoms[k];
+
+            if (a->kind == CQ_ATOM_SYMBOL && a->axis < 0)
+                return true;
+            for (size_t s = 0; s < a->n_symbols; s++)
+                if (a->symbols[s]->axis < 0)
+                    return true;
+        }
+    return false;
+}
+
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
 {
     bool   found;
@@ -346,6 +292,10 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
         number = cq_val_of_i64(number.u.b.value);
     if (number.kind != CQ_VAL_INT)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s", cq_eval_type_name(v));
+    if (is_of_data(number.u.i) && ev->capture && !ev->tracing)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "this wants a number that is known when the model is exported, and only the "
+                       "run tells it");
     if (number.u.i.expr && ev->cx->listener)
         ev->cx->listener->baked(ev->cx->listener_self, ev->cx, number.u.i.expr->text, number.u.i);
     *out = number.u.i.value;

@@ -23,8 +23,11 @@ typedef struct cq_builtin {
 extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */
 extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
+extern const cq_builtin cq_builtins_compare[];
+extern const cq_builtin cq_builtins_math[];
 extern const cq_builtin cq_builtins_item[]; /* those that need not go through all of a list */
 extern const cq_builtin cq_builtins_list[];
+extern const cq_builtin cq_builtins_dict[];
 extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
@@ -37,6 +40,9 @@ static inline cq_status cq_builtin_decline(cq_builtin_call *c)
     c->declined = true;
     return CQ_OK;
 }
+
+/* A key of a dict: a known value, or it fails. */
+cq_status cq_builtin_key(cq_eval *ev, cq_val *key);
 
 cq_status cq_builtin_open_text(const char *what); /* fails */
 cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out);

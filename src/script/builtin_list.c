@@ -1,4 +1,5 @@
-/* Methods and operators of lists, tuples and dicts. */
+/* Methods and operators of lists and tuples, and those that dicts have as well; what only dicts have
+ * is in builtin_dict.c. */
 #include "script/builtin.h"
 #include "script/sequence.h"
 
@@ -103,8 +104,10 @@ static cq_status any_pop(cq_builtin_call *c, cq_val *out)
 
     if (c->args[0].kind == CQ_VAL_DICT) {
         cq_dict *dict = c->args[0].u.dict;
-        cq_val  *v    = cq_dict_get(dict, c->args[1]);
+        cq_val   key  = c->args[1], *v;
 
+        CQ_TRY(cq_builtin_key(c->ev, &key));
+        v = cq_dict_get(dict, key);
         if (!v && c->n > 2) {
             *out = c->args[2];
             return CQ_OK;
@@ -113,7 +116,7 @@ static cq_status any_pop(cq_builtin_call *c, cq_val *out)
             return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the dict has no such key");
         CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
         *out = cq_ctx_own(c->ev->cx, cq_val_retain(*v));
-        cq_dict_remove(dict, c->args[1]);
+        cq_dict_remove(dict, key);
         return c->ev->cx->status;
     }
     if (!is_list(c))
@@ -402,11 +405,11 @@ static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
 
     (void)out;
     if (c->args[0].kind == CQ_VAL_DICT) {
-        if (cq_eval_is_open_index(c->ev, c->args[1]))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "a key of a dict that only the run tells cannot be exported");
+        cq_val key = c->args[1];
+
+        CQ_TRY(cq_builtin_key(c->ev, &key));
         CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
-        return cq_dict_set(c->args[0].u.dict, c->args[1], c->args[2]);
+        return cq_dict_set(c->args[0].u.dict, key, c->args[2]);
     }
     if (c->args[0].kind != CQ_VAL_LIST) {
         cq_thing *t = cq_thing_as(c->args[0], CQ_THING_OBJECT);
@@ -438,8 +441,11 @@ static cq_status any_contains(cq_builtin_call *c, cq_val *out)
     cq_val items;
     bool   known, equal = false;
 
-    if (c->args[0].kind == CQ_VAL_DICT) {
-        *out = cq_val_of_bool(cq_dict_get(c->args[0].u.dict, c->args[1]) != NULL);
+    if (c->args[0].kind == CQ_VAL_DICT && !cq_val_is_symbolic(c->args[1])) {
+        cq_val key = c->args[1];
+
+        CQ_TRY(cq_builtin_key(c->ev, &key));
+        *out = cq_val_of_bool(cq_dict_get(c->args[0].u.dict, key) != NULL);
         return CQ_OK;
     }
     if (c->args[0].kind == CQ_VAL_STR && c->args[1].kind == CQ_VAL_STR) {
@@ -465,6 +471,20 @@ static cq_status any_contains(cq_builtin_call *c, cq_val *out)
 }
 
 /* torch.slice(list, start, stop, step), as printed code has it. */
+/* Bounds that only the run tells: the slice is one of a sequence. */
+static cq_status open_slice(cq_builtin_call *c, cq_val *out)
+{
+    cq_val args[4];
+    bool   found;
+
+    if (c->n > 4)
+        return cq_builtin_decline(c);
+    memcpy(args, c->args, c->n * sizeof *args);
+    CQ_TRY(cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, CQ_VAL_LIST, &args[0]));
+    CQ_TRY(cq_sequence_convert(c->ev, args[0].u.list));
+    return cq_eval_builtin(c->ev, c->name, args, c->n, c->kw_names, c->kw, c->n_kw, out, &found);
+}
+
 static cq_status list_slice(cq_builtin_call *c, cq_val *out)
 {
     int64_t v[3] = { 0, INT64_MAX, 1 }, n;
@@ -473,10 +493,14 @@ static cq_status list_slice(cq_builtin_call *c, cq_val *out)
     if (!c->n || (!cq_val_is_list(c->args[0]) && c->args[0].kind != CQ_VAL_STR))
         return cq_builtin_decline(c);
     of = c->args[0];
+    for (size_t i = 1; i < 3; i++)
+        if (i < c->n && of.kind == CQ_VAL_LIST && of.u.list->n &&
+            cq_eval_is_open_index(c->ev, c->args[i]))
+            return open_slice(c, out);
     n  = of.kind == CQ_VAL_STR ? (int64_t)of.u.text->len : (int64_t)of.u.list->n;
     if (step.kind != CQ_VAL_NONE)
         CQ_TRY(cq_eval_plain(c->ev, step, &v[2]));
-    if (v[2] == 0 || (v[2] < 0 && of.kind == CQ_VAL_STR))
+    if (v[2] == 0 || (v[2] != 1 && of.kind == CQ_VAL_STR))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a step cannot be %lld here",
                        (long long)v[2]);
     if (v[2] < 0) {
@@ -497,147 +521,6 @@ static cq_status list_slice(cq_builtin_call *c, cq_val *out)
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, of.kind, out));
     for (int64_t i = v[0]; v[2] > 0 ? i < v[1] : i > v[1]; i += v[2])
         CQ_TRY(cq_list_push(out->u.list, of.u.list->items[i]));
-    return CQ_OK;
-}
-
-/* ---- dicts ---- */
-
-static cq_status dict_parts(cq_builtin_call *c, bool keys, bool values, cq_val *out)
-{
-    cq_dict *dict;
-
-    if (cq_thing_as(c->args[0], CQ_THING_OBJECT)) { /* a ModuleDict */
-        cq_thing *t = cq_thing_of(c->args[0]);
-
-        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
-        for (size_t i = 0; i < t->attributes.n; i++) {
-            cq_val pair[2], item;
-
-            if (!cq_thing_as(t->attributes.items[i].value, CQ_THING_OBJECT))
-                continue;
-            CQ_TRY(cq_builtin_text(c, t->attributes.items[i].name,
-                                   strlen(t->attributes.items[i].name), &pair[0]));
-            CQ_TRY(cq_eval_attribute(c->ev, c->args[0], t->attributes.items[i].name, &pair[1]));
-            item = keys ? pair[0] : pair[1];
-            if (keys && values)
-                CQ_TRY(cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, &item));
-            CQ_TRY(cq_list_push(out->u.list, item));
-        }
-        return CQ_OK;
-    }
-    if (c->args[0].kind != CQ_VAL_DICT)
-        return cq_builtin_decline(c);
-    dict = c->args[0].u.dict;
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
-    for (size_t i = 0; i < dict->n; i++) {
-        cq_val item = keys ? dict->entries[i].key : dict->entries[i].value;
-
-        if (keys && values)
-            CQ_TRY(cq_eval_list(c->ev, (cq_val[]){ dict->entries[i].key, dict->entries[i].value }, 2,
-                                CQ_VAL_TUPLE, &item));
-        CQ_TRY(cq_list_push(out->u.list, item));
-    }
-    return CQ_OK;
-}
-
-static cq_status dict_keys(cq_builtin_call *c, cq_val *out)
-{
-    return dict_parts(c, true, false, out);
-}
-
-static cq_status dict_values(cq_builtin_call *c, cq_val *out)
-{
-    return dict_parts(c, false, true, out);
-}
-
-static cq_status dict_items(cq_builtin_call *c, cq_val *out)
-{
-    return dict_parts(c, true, true, out);
-}
-
-static cq_status dict_get(cq_builtin_call *c, cq_val *out)
-{
-    cq_val *v;
-
-    if (c->args[0].kind != CQ_VAL_DICT)
-        return cq_builtin_decline(c);
-    v    = cq_dict_get(c->args[0].u.dict, c->args[1]);
-    *out = v ? *v : cq_builtin_arg(c, 2, "default_value");
-    return CQ_OK;
-}
-
-static cq_status dict_setdefault(cq_builtin_call *c, cq_val *out)
-{
-    cq_val *v;
-
-    if (c->args[0].kind != CQ_VAL_DICT)
-        return cq_builtin_decline(c);
-    v = cq_dict_get(c->args[0].u.dict, c->args[1]);
-    if (!v) {
-        CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
-        CQ_TRY(cq_dict_set(c->args[0].u.dict, c->args[1], c->args[2]));
-        v = cq_dict_get(c->args[0].u.dict, c->args[1]);
-    }
-    *out = *v;
-    return CQ_OK;
-}
-
-static cq_status dict_update(cq_builtin_call *c, cq_val *out)
-{
-    (void)out;
-    if (c->args[0].kind != CQ_VAL_DICT || c->args[1].kind != CQ_VAL_DICT)
-        return cq_builtin_decline(c);
-    CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
-    for (size_t i = 0; i < c->args[1].u.dict->n; i++)
-        CQ_TRY(cq_dict_set(c->args[0].u.dict, c->args[1].u.dict->entries[i].key,
-                           c->args[1].u.dict->entries[i].value));
-    return CQ_OK;
-}
-
-static cq_status dict_popitem(cq_builtin_call *c, cq_val *out)
-{
-    cq_dict *dict;
-
-    if (c->args[0].kind != CQ_VAL_DICT || !c->args[0].u.dict->n)
-        return cq_builtin_decline(c);
-    dict = c->args[0].u.dict;
-    CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
-    CQ_TRY(cq_eval_list(c->ev,
-                        (cq_val[]){ dict->entries[dict->n - 1].key, dict->entries[dict->n - 1].value },
-                        2, CQ_VAL_TUPLE, out));
-    cq_dict_remove(dict, out->u.list->items[0]);
-    return CQ_OK;
-}
-
-static cq_status new_dict(cq_builtin_call *c, cq_val *out)
-{
-    cq_dict *dict;
-    cq_val   items = CQ_NONE;
-    bool     known;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-    CQ_TRY(c->ev->cx->status);
-    if (c->n && c->args[0].kind == CQ_VAL_DICT) {
-        for (size_t i = 0; i < c->args[0].u.dict->n; i++)
-            CQ_TRY(cq_dict_set(dict, c->args[0].u.dict->entries[i].key,
-                               c->args[0].u.dict->entries[i].value));
-    } else if (c->n) {
-        CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
-        for (size_t i = 0; known && i < items.u.list->n; i++) {
-            cq_val pair = items.u.list->items[i];
-
-            if (!cq_val_is_list(pair) || pair.u.list->n != 2)
-                return cq_fail(CQ_E_TYPE, "dict", NULL, "wants pairs of keys and values");
-            CQ_TRY(cq_dict_set(dict, pair.u.list->items[0], pair.u.list->items[1]));
-        }
-    }
-    for (size_t i = 0; i < c->n_kw; i++) {
-        cq_val key;
-
-        CQ_TRY(cq_builtin_text(c, c->kw_names[i], strlen(c->kw_names[i]), &key));
-        CQ_TRY(cq_dict_set(dict, key, c->kw[i]));
-    }
     return CQ_OK;
 }
 
@@ -685,14 +568,6 @@ const cq_builtin cq_builtins_list[] = {
     { "mul", list_mul, 2 },
     { "__contains__", any_contains, 2 },
     { "slice", list_slice, 1 },
-    { "keys", dict_keys, 1 },
-    { "values", dict_values, 1 },
-    { "items", dict_items, 1 },
-    { "get", dict_get, 2 },
-    { "setdefault", dict_setdefault, 3 },
-    { "update", dict_update, 2 },
-    { "popitem", dict_popitem, 1 },
-    { "dict", new_dict, 0 },
     { "list", new_list, 0 },
     { "tuple", new_list, 0 },
     { 0 },

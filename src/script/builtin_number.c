@@ -1,6 +1,7 @@
 /* Arithmetic on numbers outside of tensors. Integers may be symbolic sizes; a float or bool that
- * comes from the graph is computed with as a 0-d tensor. */
-#include "script/builtin.h"
+ * comes from the graph is computed with as a 0-d tensor. Comparisons are in builtin_compare.c,
+ * functions of one number in builtin_math.c. */
+#include "script/builtin_number.h"
 
 #include <math.h>
 
@@ -116,15 +117,22 @@ cq_status cq_builtin_by_tensors(cq_builtin_call *c, const char *op, cq_val_kind 
 
 /* ---- two numbers ---- */
 
-static double real_of(cq_val v)
+bool cq_builtin_needs_tensors(const cq_builtin_call *c, bool ints_too)
 {
-    switch (v.kind) {
-    case CQ_VAL_INT: return (double)v.u.i.value;
-    case CQ_VAL_FLOAT: return v.u.f.value;
-    case CQ_VAL_BOOL: return v.u.b.value;
-    default: return v.u.c.re;
-    }
+    bool symbolic = cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1]);
+
+    return symbolic && (ints_too || !cq_builtin_two_ints(c) || c->args[0].kind == CQ_VAL_BOOL ||
+                        c->args[1].kind == CQ_VAL_BOOL);
 }
+
+cq_status cq_builtin_want_ints(const cq_builtin_call *c)
+{
+    if (c->args[0].kind == CQ_VAL_INT && c->args[1].kind == CQ_VAL_INT) /* as in TorchScript */
+        return CQ_OK;
+    return cq_fail(CQ_E_TYPE, c->name, NULL, "wants two ints but got %s and %s",
+                   cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
+}
+
 
 static double floor_mod(double a, double b)
 {
@@ -133,34 +141,9 @@ static double floor_mod(double a, double b)
     return m != 0 && (m < 0) != (b < 0) ? m + b : m;
 }
 
-static bool two_numbers(const cq_builtin_call *c)
-{
-    return c->n == 2 && cq_val_is_number(c->args[0]) && cq_val_is_number(c->args[1]);
-}
-
-static bool two_ints(const cq_builtin_call *c)
-{
-    return (c->args[0].kind == CQ_VAL_INT || c->args[0].kind == CQ_VAL_BOOL) &&
-           (c->args[1].kind == CQ_VAL_INT || c->args[1].kind == CQ_VAL_BOOL);
-}
-
-static cq_int int_of(cq_val v)
-{
-    return v.kind == CQ_VAL_INT ? v.u.i : cq_i(v.u.b.value);
-}
-
 static cq_status division_by_zero(void)
 {
     return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "division by zero");
-}
-
-/* Symbols beside integers: floats, and sizes that become floats. */
-static bool needs_tensors(const cq_builtin_call *c, bool ints_too)
-{
-    bool symbolic = cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1]);
-
-    return symbolic && (ints_too || !two_ints(c) || c->args[0].kind == CQ_VAL_BOOL ||
-                        c->args[1].kind == CQ_VAL_BOOL);
 }
 
 #define ARITHMETIC(id, op, on_ints, on_reals)                                                          \
@@ -169,20 +152,20 @@ static bool needs_tensors(const cq_builtin_call *c, bool ints_too)
         cq_symbols *st = c->ev->cx->symbols;                                                       \
                                                                                                    \
         (void)st;                                                                                  \
-        if (!two_numbers(c))                                                                       \
+        if (!cq_builtin_two_numbers(c))                                                                       \
             return cq_builtin_decline(c);                                                          \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, #id[4], out);                                                     \
-        if (needs_tensors(c, false))                                                               \
+        if (cq_builtin_needs_tensors(c, false))                                                               \
             return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
-        if (two_ints(c)) {                                                                         \
-            cq_int a = int_of(c->args[0]), b = int_of(c->args[1]);                                 \
+        if (cq_builtin_two_ints(c)) {                                                                         \
+            cq_int a = cq_val_int(c->args[0]), b = cq_val_int(c->args[1]);                                 \
                                                                                                    \
             (void)a;                                                                               \
             (void)b;                                                                               \
             on_ints;                                                                               \
         } else {                                                                                   \
-            double a = real_of(c->args[0]), b = real_of(c->args[1]);                               \
+            double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);                               \
                                                                                                    \
             on_reals;                                                                              \
         }                                                                                          \
@@ -193,7 +176,7 @@ static cq_status complex_op(const cq_builtin_call *c, char op, cq_val *out)
 {
     cq_val a = c->args[0], b = c->args[1];
     double ai = a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0, bi = b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0;
-    double ar = real_of(a), br = real_of(b), d;
+    double ar = cq_val_real(a), br = cq_val_real(b), d;
 
     out->kind = CQ_VAL_COMPLEX;
     switch (op) {
@@ -224,13 +207,13 @@ ARITHMETIC(num_max, "aten::maximum", *out = cq_val_of_int(cq_int_max(st, a, b)),
 #define REAL(id, fn)                                                                               \
     static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
     {                                                                                              \
-        if (!two_numbers(c))                                                                       \
+        if (!cq_builtin_two_numbers(c))                                                                       \
             return cq_builtin_decline(c);                                                          \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, 0, out);                                                          \
-        if (needs_tensors(c, true))                                                                \
+        if (cq_builtin_needs_tensors(c, true))                                                                \
             return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_FLOAT, out);                      \
-        *out = cq_val_of_f64(fn(real_of(c->args[0]), real_of(c->args[1])));                        \
+        *out = cq_val_of_f64(fn(cq_val_real(c->args[0]), cq_val_real(c->args[1])));                        \
         return CQ_OK;                                                                              \
     }
 
@@ -242,145 +225,30 @@ REAL(pow, pow)
 /* int / int is a float in TorchScript. A size that divides exactly stays a size only as //. */
 static cq_status num_div(cq_builtin_call *c, cq_val *out)
 {
-    if (!two_numbers(c))
+    if (!cq_builtin_two_numbers(c))
         return cq_builtin_decline(c);
     if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)
         return complex_op(c, 'd', out);
-    if (needs_tensors(c, true))
+    if (cq_builtin_needs_tensors(c, true))
         return cq_builtin_by_tensors(c, "aten::div", CQ_VAL_FLOAT, out);
-    if (real_of(c->args[1]) == 0)
+    if (cq_val_real(c->args[1]) == 0)
         return division_by_zero();
-    *out = cq_val_of_f64(real_of(c->args[0]) / real_of(c->args[1]));
+    *out = cq_val_of_f64(cq_val_real(c->args[0]) / cq_val_real(c->args[1]));
     return CQ_OK;
 }
 
-/* ---- comparisons ---- */
-
-static cq_status compare(cq_builtin_call *c, cq_val *out, int want_less, int want_equal,
-                         int want_more)
+static cq_status num_divmod(cq_builtin_call *c, cq_val *out)
 {
-    cq_symbols *st = c->ev->cx->symbols;
-    double      a, b;
+    cq_val pair[2];
 
-    if (!two_numbers(c))
-        return cq_builtin_decline(c);
-    if (two_ints(c) && !c->args[0].u.b.origin) {
-        cq_int d = cq_int_sub(st, int_of(c->args[0]), int_of(c->args[1]));
-
-        if (!d.expr) {
-            *out = cq_val_of_bool(d.value < 0 ? want_less : d.value == 0 ? want_equal : want_more);
-            return CQ_OK;
-        }
-        /* A size is not negative. */
-        if (cq_int_symbol(int_of(c->args[0])) && cq_int_is_plain(int_of(c->args[1])) &&
-            int_of(c->args[1]).value < 0) {
-            *out = cq_val_of_bool(want_more);
-            return CQ_OK;
-        }
-    }
-    if (needs_tensors(c, true)) {
-        if (c->ev->tracing) { /* the example decides */
-            a = real_of(c->args[0]);
-            b = real_of(c->args[1]);
-            if (c->ev->cx->listener && c->args[0].kind == CQ_VAL_INT)
-                c->ev->cx->listener->baked(c->ev->cx->listener_self, c->ev->cx, "a comparison of sizes",
-                                           cq_i(a < b ? want_less : a == b ? want_equal : want_more));
-            *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
-            return CQ_OK;
-        }
-        return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL, out);
-    }
-    a    = real_of(c->args[0]);
-    b    = real_of(c->args[1]);
-    *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : a > b ? want_more : 0);
-    return CQ_OK;
-}
-
-static cq_status num_lt(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 1, 0, 0);
-}
-
-static cq_status num_le(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 1, 1, 0);
-}
-
-static cq_status num_gt(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 0, 0, 1);
-}
-
-static cq_status num_ge(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 0, 1, 1);
-}
-
-cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
-                               bool all, cq_val *out)
-{
-    bool found;
-
-    *out = cq_val_of_bool(all);
-    for (size_t i = 0; i < n; i++) {
-        cq_val pair[2] = { a[i], b[i * step] }, equal;
-
-        if (!cq_val_is_number(pair[0]) || !cq_val_is_number(pair[1]))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "whether these values are equal is not known before the model runs");
-        CQ_TRY(cq_eval_builtin(ev, "aten::eq", pair, 2, NULL, NULL, 0, &equal, &found));
-        CQ_TRY(cq_eval_builtin(ev, all ? "aten::__and__" : "aten::__or__",
-                               (cq_val[]){ *out, equal }, 2, NULL, NULL, 0, out, &found));
-    }
-    return CQ_OK;
-}
-
-/* eq and ne are of all values but tensors. */
-static cq_status any_eq(cq_builtin_call *c, cq_val *out, bool negated)
-{
-    bool known, equal;
-
-    if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
-        return cq_builtin_decline(c);
-    if (two_numbers(c))
-        return compare(c, out, negated, !negated, negated);
-    CQ_TRY(cq_builtin_equal(c->ev, c->args[0], c->args[1], &known, &equal));
-    if (!known && c->ev->capture && !c->ev->tracing) {
-        cq_val a = c->args[0], b = c->args[1], same;
-        bool   found;
-
-        if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of the same length, or it were known */
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "whether these values are equal is not known before the model runs");
-        CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
-                                    &same));
-        *out = same;
-        return negated ? cq_eval_builtin(c->ev, "aten::__not__", &same, 1, NULL, NULL, 0, out, &found)
-                       : CQ_OK;
-    }
-    *out = cq_val_of_bool(equal != negated);
-    return CQ_OK;
-}
-
-static cq_status num_eq(cq_builtin_call *c, cq_val *out)
-{
-    return any_eq(c, out, false);
-}
-
-static cq_status num_ne(cq_builtin_call *c, cq_val *out)
-{
-    return any_eq(c, out, true);
+    CQ_TRY(num_floordiv(c, &pair[0]));
+    if (c->declined)
+        return CQ_OK;
+    CQ_TRY(num_remainder(c, &pair[1]));
+    return cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, out);
 }
 
 /* ---- bits and bools ---- */
-
-static cq_status want_ints(const cq_builtin_call *c)
-{
-    if (c->args[0].kind == CQ_VAL_INT && c->args[1].kind == CQ_VAL_INT) /* as in TorchScript */
-        return CQ_OK;
-    return cq_fail(CQ_E_TYPE, c->name, NULL, "wants two ints but got %s and %s",
-                   cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
-}
 
 static const char *bit_operator(char op, bool bools)
 {
@@ -396,11 +264,11 @@ static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
     const bool bools = c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
     int64_t    a, b, r;
 
-    if (!two_numbers(c))
+    if (!cq_builtin_two_numbers(c))
         return cq_builtin_decline(c);
     if (!bools) {
-        CQ_TRY(want_ints(c));
-        if (needs_tensors(c, true))
+        CQ_TRY(cq_builtin_want_ints(c));
+        if (cq_builtin_needs_tensors(c, true))
             return cq_builtin_by_tensors(c, bit_operator(op, false), CQ_VAL_INT, out);
         a    = c->args[0].u.i.value;
         b    = c->args[1].u.i.value;
@@ -446,9 +314,9 @@ static cq_status shift(cq_builtin_call *c, bool left, cq_val *out)
     cq_symbols *st = c->ev->cx->symbols;
     cq_int      a, b;
 
-    if (!two_numbers(c))
+    if (!cq_builtin_two_numbers(c))
         return cq_builtin_decline(c);
-    CQ_TRY(want_ints(c));
+    CQ_TRY(cq_builtin_want_ints(c));
     a = c->args[0].u.i;
     b = c->args[1].u.i;
     if (b.expr || (a.expr && (b.value < 0 || b.value > 62)))
@@ -491,201 +359,6 @@ static cq_status num_not(cq_builtin_call *c, cq_val *out)
     }
 }
 
-/* ---- one number ---- */
-
-static cq_status num_neg(cq_builtin_call *c, cq_val *out)
-{
-    cq_val v = c->args[0];
-
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_builtin_decline(c);
-    if (v.kind == CQ_VAL_FLOAT && v.u.f.origin)
-        return cq_builtin_by_tensors(c, "aten::neg", CQ_VAL_FLOAT, out);
-    if (v.kind == CQ_VAL_INT)
-        *out = cq_val_of_int(cq_int_mul(c->ev->cx->symbols, v.u.i, cq_i(-1)));
-    else if (v.kind == CQ_VAL_COMPLEX)
-        *out = (cq_val){ .kind = CQ_VAL_COMPLEX, .u.c = { -v.u.c.re, -v.u.c.im } };
-    else
-        *out = cq_val_of_f64(-real_of(v));
-    return CQ_OK;
-}
-
-static cq_status num_abs(cq_builtin_call *c, cq_val *out)
-{
-    cq_val v = c->args[0];
-
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_builtin_decline(c);
-    if (v.kind == CQ_VAL_INT && v.u.i.expr)
-        *out = cq_int_is_natural(v.u.i)
-                   ? v
-                   : cq_val_of_int(cq_int_max(c->ev->cx->symbols, v.u.i,
-                                              cq_int_sub(c->ev->cx->symbols, cq_i(0), v.u.i)));
-    else if (cq_val_is_symbolic(v))
-        return cq_builtin_by_tensors(c, "aten::abs", CQ_VAL_FLOAT, out);
-    else if (v.kind == CQ_VAL_INT)
-        *out = cq_val_of_i64(v.u.i.value < 0 ? (int64_t)(0 - (uint64_t)v.u.i.value) : v.u.i.value);
-    else
-        *out = cq_val_of_f64(v.kind == CQ_VAL_COMPLEX ? hypot(v.u.c.re, v.u.c.im) : fabs(real_of(v)));
-    return CQ_OK;
-}
-
-/* floor, ceil: a float to an int. */
-static cq_status to_int(cq_builtin_call *c, const char *op, double (*fn)(double), cq_val *out)
-{
-    cq_val v = c->args[0];
-    double f;
-
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_builtin_decline(c);
-    if (v.kind == CQ_VAL_INT) {
-        *out = v;
-        return CQ_OK;
-    }
-    if (cq_val_is_symbolic(v))
-        return cq_builtin_by_tensors(c, op, CQ_VAL_INT, out);
-    f = fn(real_of(v));
-    if (!(fabs(f) < 0x1p63))
-        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "%g is no integer", f);
-    *out = cq_val_of_i64((int64_t)f);
-    return CQ_OK;
-}
-
-static cq_status num_floor(cq_builtin_call *c, cq_val *out)
-{
-    return to_int(c, "aten::floor", floor, out);
-}
-
-static cq_status num_ceil(cq_builtin_call *c, cq_val *out)
-{
-    return to_int(c, "aten::ceil", ceil, out);
-}
-
-static cq_status num_trunc(cq_builtin_call *c, cq_val *out)
-{
-    return to_int(c, "aten::trunc", trunc, out);
-}
-
-static cq_status num_round(cq_builtin_call *c, cq_val *out)
-{
-    cq_val v = c->args[0];
-
-    if (!cq_val_is_number(v))
-        return cq_builtin_decline(c);
-    if (cq_val_is_symbolic(v) || (c->n == 2 && cq_val_is_symbolic(c->args[1]))) {
-        if (c->n != 1)
-            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "what is rounded to digits must be known");
-        return cq_builtin_by_tensors(c, "aten::round", CQ_VAL_FLOAT, out);
-    }
-    if (c->n == 2) {
-        double scale = pow(10, real_of(c->args[1]));
-
-        *out = cq_val_of_f64(nearbyint(real_of(v) * scale) / scale);
-        return CQ_OK;
-    }
-    *out = cq_val_of_f64(nearbyint(real_of(v)));
-    return CQ_OK;
-}
-
-#define FUNCTION(id, op, fn)                                                                         \
-    static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
-    {                                                                                              \
-        if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
-            return cq_builtin_decline(c);                                                          \
-        if (cq_val_is_symbolic(c->args[0]))                                                        \
-            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
-        *out = cq_val_of_f64(fn(real_of(c->args[0])));                                             \
-        return CQ_OK;                                                                              \
-    }
-
-static double degrees(double x)
-{
-    return x * (180 / 3.14159265358979323846);
-}
-
-static double radians(double x)
-{
-    return x * (3.14159265358979323846 / 180);
-}
-
-FUNCTION(sqrt, "aten::sqrt", sqrt)
-FUNCTION(exp, "aten::exp", exp)
-FUNCTION(expm1, "aten::expm1", expm1)
-FUNCTION(log, "aten::log", log)
-FUNCTION(log2, "aten::log2", log2)
-FUNCTION(log10, "aten::log10", log10)
-FUNCTION(log1p, "aten::log1p", log1p)
-FUNCTION(sin, "aten::sin", sin)
-FUNCTION(cos, "aten::cos", cos)
-FUNCTION(tan, "aten::tan", tan)
-FUNCTION(asin, "aten::asin", asin)
-FUNCTION(acos, "aten::acos", acos)
-FUNCTION(atan, "aten::atan", atan)
-FUNCTION(sinh, "aten::sinh", sinh)
-FUNCTION(cosh, "aten::cosh", cosh)
-FUNCTION(tanh, "aten::tanh", tanh)
-FUNCTION(asinh, "aten::asinh", asinh)
-FUNCTION(acosh, "aten::acosh", acosh)
-FUNCTION(atanh, "aten::atanh", atanh)
-FUNCTION(erf, "aten::erf", erf)
-FUNCTION(erfc, "aten::erfc", erfc)
-FUNCTION(gamma, "aten::gamma", tgamma)
-FUNCTION(lgamma, "aten::lgamma", lgamma)
-FUNCTION(fabs, "aten::abs", fabs)
-FUNCTION(degrees, "aten::rad2deg", degrees)
-FUNCTION(radians, "aten::deg2rad", radians)
-
-#define QUESTION(id, expression)                                                                   \
-    static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
-    {                                                                                              \
-        double f;                                                                                  \
-                                                                                                   \
-        if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
-            return cq_builtin_decline(c);                                                          \
-        if (cq_val_is_symbolic(c->args[0]))                                                        \
-            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_BOOL, out);                       \
-        f    = real_of(c->args[0]);                                                                \
-        *out = cq_val_of_bool(expression);                                                         \
-        return CQ_OK;                                                                              \
-    }
-
-QUESTION(isnan, f != f)
-QUESTION(isinf, f == INFINITY || f == -INFINITY)
-QUESTION(isfinite, f - f == 0)
-
-static cq_status num_gcd(cq_builtin_call *c, cq_val *out)
-{
-    int64_t a, b;
-
-    if (!two_numbers(c))
-        return cq_builtin_decline(c);
-    CQ_TRY(want_ints(c));
-    if (needs_tensors(c, true))
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                       "a common divisor of numbers that only the run tells cannot be exported");
-    a = c->args[0].u.i.value;
-    b = c->args[1].u.i.value;
-    while (b) {
-        int64_t r = b == -1 ? 0 : a % b;
-
-        a = b;
-        b = r;
-    }
-    *out = cq_val_of_i64(a < 0 ? (int64_t)(0 - (uint64_t)a) : a);
-    return CQ_OK;
-}
-
-static cq_status num_divmod(cq_builtin_call *c, cq_val *out)
-{
-    cq_val pair[2];
-
-    CQ_TRY(num_floordiv(c, &pair[0]));
-    if (c->declined)
-        return CQ_OK;
-    CQ_TRY(num_remainder(c, &pair[1]));
-    return cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, out);
-}
-
 const cq_builtin cq_builtins_number[] = {
     { "add", num_add, 2 },
     { "sub", num_sub, 2 },
@@ -701,54 +374,12 @@ const cq_builtin cq_builtins_number[] = {
     { "fmod", num_fmod, 2 },
     { "atan2", num_atan2, 2 },
     { "copysign", num_copysign, 2 },
-    { "lt", num_lt, 2 },
-    { "le", num_le, 2 },
-    { "gt", num_gt, 2 },
-    { "ge", num_ge, 2 },
-    { "eq", num_eq, 2 },
-    { "ne", num_ne, 2 },
     { "__and__", num_and, 2 },
     { "__or__", num_or, 2 },
     { "__xor__", num_xor, 2 },
     { "__lshift__", num_lshift, 2 },
     { "__rshift__", num_rshift, 2 },
     { "__not__", num_not, 1 },
-    { "neg", num_neg, 1 },
-    { "abs", num_abs, 1 },
-    { "floor", num_floor, 1 },
-    { "ceil", num_ceil, 1 },
-    { "trunc", num_trunc, 1 },
-    { "round", num_round, 1 },
-    { "sqrt", num_sqrt, 1 },
-    { "exp", num_exp, 1 },
-    { "expm1", num_expm1, 1 },
-    { "log", num_log, 1 },
-    { "log2", num_log2, 1 },
-    { "log10", num_log10, 1 },
-    { "log1p", num_log1p, 1 },
-    { "sin", num_sin, 1 },
-    { "cos", num_cos, 1 },
-    { "tan", num_tan, 1 },
-    { "asin", num_asin, 1 },
-    { "acos", num_acos, 1 },
-    { "atan", num_atan, 1 },
-    { "sinh", num_sinh, 1 },
-    { "cosh", num_cosh, 1 },
-    { "tanh", num_tanh, 1 },
-    { "asinh", num_asinh, 1 },
-    { "acosh", num_acosh, 1 },
-    { "atanh", num_atanh, 1 },
-    { "erf", num_erf, 1 },
-    { "erfc", num_erfc, 1 },
-    { "gamma", num_gamma, 1 },
-    { "lgamma", num_lgamma, 1 },
-    { "fabs", num_fabs, 1 },
-    { "degrees", num_degrees, 1 },
-    { "radians", num_radians, 1 },
-    { "isnan", num_isnan, 1 },
-    { "isinf", num_isinf, 1 },
-    { "isfinite", num_isfinite, 1 },
-    { "gcd", num_gcd, 2 },
     { "divmod", num_divmod, 2 },
     { 0 },
 };

@@ -45,6 +45,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         if (x->u.dict.keys[i]) {
             CQ_TRY(cq_eval_expr(ev, x->u.dict.keys[i], &key));
             CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
+            CQ_TRY(cq_builtin_key(ev, &key));
             CQ_TRY(cq_dict_set(dict, key, value));
             continue;
         }
@@ -138,6 +139,7 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
         if (!x->u.comp.key)
             return cq_list_push(result.u.list, value);
         CQ_TRY(cq_eval_expr(ev, x->u.comp.key, &key));
+        CQ_TRY(cq_builtin_key(ev, &key));
         return cq_dict_set(result.u.dict, key, value);
     }
     f = &x->u.comp.loops[loop];

@@ -256,11 +256,7 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
         *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
         return ev->cx->status;
     case CQ_VAL_DICT:
-        if (cq_eval_is_open_index(ev, index))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "a key of a dict that only the run tells cannot be exported");
-        if (index.kind == CQ_VAL_STR && index.u.text->open)
-            return cq_builtin_open_text(NULL);
+        CQ_TRY(cq_builtin_key(ev, &index));
         found = cq_dict_get(object.u.dict, index);
         if (!found)
             return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
@@ -296,7 +292,7 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be indexed", cq_eval_type_name(object));
 }
 
-/* start:stop:step of a list, tuple or text of n items, as Python counts. */
+/* start:stop:step of a list of n items that is assigned to, as Python counts. */
 static cq_status plain_slice(cq_eval *ev, const cq_ast_expr *s, size_t n, int64_t *start,
                              int64_t *stop, int64_t *step)
 {
@@ -327,35 +323,16 @@ static cq_status plain_slice(cq_eval *ev, const cq_ast_expr *s, size_t n, int64_
     return CQ_OK;
 }
 
-static cq_status slice_plain(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val *out)
+/* start:stop:step of a list, tuple or text. */
+static cq_status slice(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val *out)
 {
-    int64_t  start, stop, step;
-    cq_list *list;
-    bool     is_text = object.kind == CQ_VAL_STR;
+    cq_val args[4] = { object };
+    bool   found;
 
-    CQ_TRY(plain_slice(ev, s, is_text ? object.u.text->len : object.u.list->n, &start, &stop, &step));
-    if (is_text) {
-        cq_text *text;
-        char     small[256];
-        size_t   n = 0;
-
-        for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
-            if (n < sizeof small)
-                small[n++] = object.u.text->text[i];
-        if (step == 1)
-            CQ_TRY(cq_text_new(&text, object.u.text->text + start,
-                               stop > start ? (size_t)(stop - start) : 0));
-        else
-            CQ_TRY(cq_text_new(&text, small, n));
-        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
-        return ev->cx->status;
-    }
-    CQ_TRY(cq_list_new(&list, 0));
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = object.kind, .u.list = list });
-    CQ_TRY(ev->cx->status);
-    for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
-        CQ_TRY(cq_list_push(list, object.u.list->items[i]));
-    return CQ_OK;
+    CQ_TRY(bound(ev, s->u.slice.start, CQ_NONE, &args[1]));
+    CQ_TRY(bound(ev, s->u.slice.stop, CQ_NONE, &args[2]));
+    CQ_TRY(bound(ev, s->u.slice.step, CQ_NONE, &args[3]));
+    return cq_eval_builtin(ev, "aten::slice", args, 4, NULL, NULL, 0, out, &found);
 }
 
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out)
@@ -369,15 +346,6 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
         return index_tensor(ev, object, index, out);
     if (named)
         object = named->self;
-    if (index->kind == CQ_X_SLICE && cq_sequence_of(object)) {
-        cq_val args[4] = { object };
-        bool   found;
-
-        CQ_TRY(bound(ev, index->u.slice.start, CQ_NONE, &args[1]));
-        CQ_TRY(bound(ev, index->u.slice.stop, CQ_NONE, &args[2]));
-        CQ_TRY(bound(ev, index->u.slice.step, CQ_NONE, &args[3]));
-        return cq_eval_builtin(ev, "aten::slice", args, 4, NULL, NULL, 0, out, &found);
-    }
     if (index->kind == CQ_X_SLICE) {
         if (t) {
             bool known;
@@ -385,7 +353,7 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
             CQ_TRY(cq_eval_items(ev, object, &object, &known));
         }
         if (object.kind == CQ_VAL_LIST || object.kind == CQ_VAL_TUPLE || object.kind == CQ_VAL_STR)
-            return slice_plain(ev, object, index, out);
+            return slice(ev, object, index, out);
         return cq_eval_fail(ev, index->at, CQ_E_TYPE, "%s cannot be sliced",
                             cq_eval_type_name(object));
     }

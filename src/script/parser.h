@@ -55,10 +55,24 @@ cq_ast_expr *cq_parser_over(cq_parser *p, cq_ast_expr *x, const cq_ast_expr *chi
 uint32_t     cq_parser_end(const cq_parser *p); /* of the last token taken */
 
 /* parse_expr.c */
-cq_ast_expr *cq_parse_test(cq_parser *p);    /* one expression */
-cq_ast_expr *cq_parse_tests(cq_parser *p);   /* or a tuple without parentheses */
+cq_ast_expr *cq_parse_test(cq_parser *p); /* one expression */
+cq_ast_expr *cq_parse_or(cq_parser *p);   /* … that is no `a if b else c` */
+cq_ast_expr *cq_parse_binary(cq_parser *p, int least); /* … and binds at least so tight */
+
+/* parse_display.c */
+cq_ast_expr *cq_parse_item(cq_parser *p);    /* an expression that may be starred */
+cq_ast_expr *cq_parse_tests(cq_parser *p);   /* one expression or a tuple without parentheses */
 cq_ast_expr *cq_parse_targets(cq_parser *p); /* of a for: `in` ends it */
 bool         cq_parse_check_target(cq_parser *p, const cq_ast_expr *x);
+cq_ast_expr *cq_parse_list_of(cq_parser *p, cq_ast_expr *(*parse)(cq_parser *), bool of_slices);
+bool         cq_parse_ends_list(const cq_parser *p); /* whether it ends here, behind a comma */
+cq_ast_expr *cq_parse_close(cq_parser *p, cq_ast_expr *x, cq_token_kind closer); /* x to its end */
+/* Behind the value, or key and value, that the loops of a comprehension give. */
+cq_ast_expr *cq_parse_comp(cq_parser *p, cq_ast_expr *key, cq_ast_expr *value, uint32_t start);
+/* Behind the opening bracket, which is at start. */
+cq_ast_expr *cq_parse_parentheses(cq_parser *p, uint32_t start);
+cq_ast_expr *cq_parse_brackets(cq_parser *p, uint32_t start);
+cq_ast_expr *cq_parse_braces(cq_parser *p, uint32_t start);
 
 /* parse_stmt.c. A line of statements is pushed on the stack; cq_parser_take_block takes all
  * above the mark. */

@@ -319,3 +319,39 @@ def views_of_one_memory(x):
     u.mul_(2)
     y.add_(1)
     return y, v, t, u
+
+
+# ---- where a number must be known -----------------------------------------------------------------
+
+
+@program(count(1), count(2), count(5))
+def key_in_dict(x, n: int):
+    d = {1: 10, 2: 20}
+    if n in d:
+        x = x + 1
+    return x
+
+
+@program(count(1), refused="a key of a dict")
+def default_of_key(x, n: int):
+    d = {1: 10, 2: 20}
+    return x + d.get(n, 0)
+
+
+@program(count(1), refused="a key of a dict")
+def key_of_data(x, n: int):
+    d = {n: 10, 2: 20}
+    return x + len(d)
+
+
+@program(count(1), count(2))
+def bounds_of_data(x, n: int):
+    numbers_ = [1, 2, 3, 4]
+    return torch.tensor(numbers_[n:]), torch.tensor(numbers_[:n]), len(numbers_[n:3])
+
+
+@program(count(1), refused="only the run tells it")
+def letter_of_data(x, n: int):
+    if "abc"[n] == "b":
+        x = x + 1
+    return x

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Weights never pass through memory twice: the export of a large model needs hardly more of it
 than the weights themselves, which the zoo draws and so has to hold. To look at one, calque does not
-read the weights at all.
+read the weights at all; to run it, tensors between its layers lie where others lay before.
 
     memory.py [MODEL …]
 """
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +22,10 @@ LIMITS = {"vgg16": 1.1, "vgg16_bn": 1.2, "resnet152": 2.1, "word_transformer": 1
 # What looks at a model of 500 MB, and what that may take: bytes, and seconds of a processor.
 LOOKS = [["check"], ["check", "--full"], ["print"]]
 LOOK_BYTES, LOOK_SECONDS = 50 << 20, 0.1
+
+# Running VGG-16: its two largest images, which are neighbours, and little more; and its weights, of
+# which convolutions have transformed ones of four times the size.
+RUN_BYTES, RUN_LIMIT = 27_000_000, 1.65
 
 
 def cost_of(command):
@@ -41,6 +46,17 @@ def look_at(report, path):
             assert peak < LOOK_BYTES and seconds < LOOK_SECONDS, "that is more than it may take"
 
 
+def run(report, path):
+    with report.case("run"):
+        command = [CALQUE, "bench", "--threads", "1", "--repeat", "2", path]
+        peak, _ = cost_of(command)
+        said = subprocess.run([*command, "--json"], capture_output=True, check=True)
+        tensors = json.loads(said.stdout)["peak_bytes"]
+        print(f"{'run':18} {peak / 2**20:7.1f} MB resident, {tensors / 2**20:.1f} MB of tensors")
+        assert tensors < RUN_BYTES, "tensors do not lie where others lay"
+        assert peak < RUN_LIMIT * os.path.getsize(path), f"more than {RUN_LIMIT} times the weights"
+
+
 def main():
     report = Report(__file__)
     for name in sys.argv[1:] or LIMITS:
@@ -53,6 +69,8 @@ def main():
             assert peak < LIMITS[name] * size, f"more than {LIMITS[name]} times the weights"
             if size > 500e6:
                 look_at(report, path)
+            if name == "vgg16":
+                run(report, path)
     return report.finish()
 
 

@@ -337,11 +337,13 @@ static cq_status unique(cq_rule *r)
 
 static cq_status one_hot(cq_rule *r)
 {
-    const cq_itype *x = cq_rule_shaped(r, 0);
+    const cq_itype *x = cq_rule_shaped(r, 0), *values = cq_rule_shaped(r, 2);
     cq_shape        y;
     size_t          axis;
     cq_ielem        depth;
 
+    if (values && values->rank != 1)
+        return cq_rule_fail(r, "values has rank %zu, wanted 1", values->rank);
     if (!x || x->rank >= CQ_MAX_RANK)
         return CQ_OK;
     CQ_TRY(cq_rule_axis(&axis, r, cq_rule_int(r, "axis", -1), x->rank + 1));

@@ -363,8 +363,9 @@ sample("LSTM", U(4, 2, 3), U(1, 8, 3), U(1, 8, 2, seed=1), None, None, None, Non
 
 def quantized(x, scale, zero, types):
     kind = types.get("T3", types["T2"])
+    small = {"int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}
     return x / scale if kind.startswith("float") else np.clip(
-        np.rint(x / scale) + zero, *{"int4": (-8, 7), "uint4": (0, 15)}.get(kind, (
+        np.rint(x / scale) + zero, *small.get(kind, (
             0 if kind[0] == "u" else -128, 255 if kind[0] == "u" else 127)))
 
 

@@ -381,6 +381,51 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
     return value ? cq_eval_new_optional(j->ev, value, v, out) : j->ev->cx->status;
 }
 
+/* ---- objects ---- */
+
+/* Objects of one class that the sides made for themselves, with the same attributes. */
+static bool are_alike(const cq_join *j, cq_thing *a, cq_thing *b)
+{
+    cq_thing *both[2] = { a, b };
+    bool      alike   = a->cls && a->cls == b->cls && a->attributes.n == b->attributes.n;
+
+    alike = alike && !a->text && !b->text; /* no modules */
+    for (size_t i = 0; alike && i < j->pairs.n; i++) /* each is the other's only partner */
+        alike = (j->pairs.items[i].a == a) == (j->pairs.items[i].b == b);
+    for (size_t i = 0; alike && i < a->attributes.n; i++)
+        alike = a->attributes.items[i].name == b->attributes.items[i].name;
+    for (size_t i = 0; alike && i < 2; i++)
+        alike = cq_path_is_only_holder(j->ev, j->paths[i],
+                                       &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = both[i] });
+    return alike;
+}
+
+static cq_status join_objects(cq_join *j, cq_thing *a, cq_thing *b, cq_val *out)
+{
+    cq_thing *t;
+
+    *out = joined_before(j, a, b);
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
+    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
+    *out         = cq_ctx_own(j->ev->cx, cq_val_of_thing(t));
+    t->cls       = a->cls;
+    t->unit      = a->unit;
+    t->qualified = a->qualified;
+    CQ_TRY(j->ev->cx->status);
+    for (size_t i = 0; i < a->attributes.n; i++) {
+        cq_change of_a = { .kind = CQ_CHANGE_ATTRIBUTE, .where = a, .index = i };
+        cq_change of_b = { .kind = CQ_CHANGE_ATTRIBUTE, .where = b, .index = i };
+        cq_val    v;
+
+        CQ_TRY(cq_join_values(j, cq_path_value(j->paths[0], &of_a),
+                              cq_path_value(j->paths[1], &of_b), &v));
+        CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ a->attributes.items[i].name, CQ_NONE }));
+        t->attributes.items[i].value = cq_val_retain(v);
+    }
+    return cq_vec_push(&j->pairs, (cq_joined_pair){ a, b, *out });
+}
+
 /* ---- any two values ---- */
 
 bool cq_val_plainly_equal(cq_val a, cq_val b)
@@ -448,6 +493,10 @@ static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
         CQ_TRY(join_items(j, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
         return cq_eval_new_named(j->ev, ta, items, out);
     }
+    ta = cq_thing_as(a, CQ_THING_OBJECT);
+    tb = cq_thing_as(b, CQ_THING_OBJECT);
+    if (ta && tb && are_alike(j, ta, tb))
+        return join_objects(j, ta, tb, out);
     return undefined(j, "the two sides of a branch give it values that do not go together", out);
 }
 

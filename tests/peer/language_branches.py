@@ -288,3 +288,41 @@ def unwrapped(x):
     else:
         y = x - 5
     return torch.jit._unwrap_optional(y)
+
+
+# ---- objects of classes ---------------------------------------------------------------------------
+
+
+@torch.jit.script
+class Total:
+    def __init__(self, n: int):
+        self.n = n
+        self.items: List[int] = []
+
+    def add(self, k: int):
+        self.n += k
+        self.items.append(k)
+
+
+@program(up, down, kinds=("script",))
+def object_of_each_side(x):
+    if bool(x.sum() > 0):
+        a = Total(1)
+        b = a
+    else:
+        a = Total(5)
+        b = a
+        a.add(2)
+    b.add(3)
+    return x * a.n + len(a.items)
+
+
+@program(up, refused="do not go together", kinds=("script",))
+def object_of_one_side(x):
+    b = Total(7)
+    if bool(x.sum() > 0):
+        a = Total(1)
+    else:
+        a = b
+    a.add(3)
+    return x * a.n + b.n

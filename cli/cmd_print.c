@@ -146,7 +146,7 @@ static cq_status load_beside_model(cq_onnx_value **out, const char *path)
     return status;
 }
 
-/* Without a model it is what it can be read as. */
+/* Without a model it is what it can be read as; an optional is read as a sequence of one. */
 static cq_status load_as(cq_onnx_value **out, const char *path, const char *type)
 {
     char           text[128];
@@ -164,14 +164,18 @@ static cq_status load_as(cq_onnx_value **out, const char *path, const char *type
 
 static int print_value(const char *path)
 {
-    static const char *const types[] = { "seq(float[])", "optional(float[])", "float[]" };
-    cq_onnx_value           *value   = NULL;
-    cq_status                status  = load_beside_model(&value, path);
+    cq_onnx_value *value  = NULL;
+    cq_status      status = load_beside_model(&value, path);
 
     if (status != CQ_OK)
         status = load_as(&value, path, "float[]");
-    for (size_t i = 0; i < 3 && status != CQ_OK; i++) /* the last is what is complained of */
-        status = load_as(&value, path, types[i]);
+    if (status != CQ_OK) { /* of what is no tensor either that is complained of */
+        status = load_as(&value, path, "seq(float[])");
+        if (status != CQ_OK || !cq_onnx_value_count(value)) {
+            cq_onnx_value_release(value);
+            status = load_as(&value, path, "float[]");
+        }
+    }
     if (status == CQ_OK)
         show_value(value);
     cq_onnx_value_release(value);

@@ -397,10 +397,10 @@ static cq_status multi_margin_loss(cq_opcall *c)
     double     p   = cq_arg_f64(c, "p");
     bool       row = x->rank < 2;
 
-    if (x->rank < 1 || x->rank > 2 || (p != 1 && p != 2))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants one or two dimensions, and p of 1 or 2");
+    if (x->rank > 2 || (p != 1 && p != 2))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at most two dimensions, and p of 1 or 2");
     if (row)
-        x = CQ_OP(cx, "aten::unsqueeze", T(x), I(0));
+        x = CQ_OP(cx, "aten::reshape", T(x), cq_i64s(cx, (int64_t[]){ 1, -1 }, 2));
     target = CQ_OP(cx, "aten::reshape", T(target), cq_i64s(cx, (int64_t[]){ -1, 1 }, 2));
     CQ_TRY(cx->status);
     t = sub(cx, x, CQ_OP(cx, "aten::gather", T(x), I(1), T(target)));

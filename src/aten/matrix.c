@@ -179,7 +179,7 @@ static cq_status slogdet(cq_opcall *c)
     return cx->status;
 }
 
-/* ---- inverses of small matrices, by their cofactors ---- */
+/* ---- inverses of small matrices, by their cofactors; larger ones are solve.c's ---- */
 
 enum { MAX_INVERSE = 4 };
 
@@ -242,10 +242,10 @@ static cq_status inverse(cq_opcall *c)
     if (!cq_dtype_is_float(x->dtype))
         return cq_call_fail(c, CQ_E_TYPE, "wants floats");
     n = cq_size_baked(c, x->sizes[x->rank - 1], "the size of a matrix");
-    if (n < 1 || n > MAX_INVERSE)
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
-                       "matrices of %lld by %lld: inverses are known up to %d by %d", (long long)n,
-                       (long long)n, MAX_INVERSE, MAX_INVERSE);
+    if (n == 0)
+        return done(c, CQ_OP(cx, "aten::clone", T(x)));
+    if (n > MAX_INVERSE)
+        return done(c, CQ_OP(cx, "aten::linalg_solve", T(x), T(CQ_OP(cx, "aten::eye", I(n), DTYPE(x->dtype)))));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
             e[i][k] = CQ_OP(cx, "aten::select.int",
@@ -406,7 +406,7 @@ const cq_op_def cq_ops_matrix[] = {
         "signs and logarithms of determinants", slogdet),
     ROW("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
         "signs and logarithms of determinants", slogdet),
-    ROW("linalg_inv(Tensor A) -> Tensor", "inverses of matrices of up to 4 by 4", inverse),
+    ROW("linalg_inv(Tensor A) -> Tensor", "inverses of matrices", inverse),
     CQ_SAME_AS("aten::inverse(Tensor self) -> Tensor", "aten::linalg_inv"),
     ROW("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
         "covariances of rows", cov),

@@ -100,6 +100,7 @@ extern const cq_op_def cq_ops_sort[];
 extern const cq_op_def cq_ops_unique[];
 extern const cq_op_def cq_ops_window[];
 extern const cq_op_def cq_ops_matrix[];
+extern const cq_op_def cq_ops_solve[];
 extern const cq_op_def cq_ops_series[];
 extern const cq_op_def cq_ops_special[];
 extern const cq_op_def cq_ops_fft[];

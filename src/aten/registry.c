@@ -44,6 +44,7 @@ static const cq_op_def *const families[] = {
     cq_ops_unique,
     cq_ops_window,
     cq_ops_matrix,
+    cq_ops_solve,
     cq_ops_series,
     cq_ops_special,
     cq_ops_complex,

@@ -52,3 +52,4 @@ for reduction in [0, 1, 2]:
 case("aten::multi_margin_loss", f32(3, 4), t([0, 3, 1], torch.int64), 2, 0.5, f32(4, low=0.1))
 case("aten::multi_margin_loss", f32(4), t(2, torch.int64))
 case("aten::multi_margin_loss", f32(4), t([2], torch.int64), reduction=0)
+case("aten::multi_margin_loss", f32(), t(0, torch.int64))

@@ -251,9 +251,11 @@ static cq_status sum_to_size(cq_opcall *c)
     }
     if (n > x->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "size is none that broadcasts to the tensor");
-    if (n_dims)
+    if (n == 0) /* integers become int64 even if there is only one */
+        x = CQ_OP(cx, "aten::sum", T(x));
+    else if (n_dims)
         x = CQ_OP(cx, "aten::sum.dim_IntList", T(x), cq_i64s(cx, dims, n_dims), B(true));
-    cq_result_set_tensor(c, 0, lead ? CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, n)) : x);
+    cq_result_set_tensor(c, 0, lead && n ? CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, n)) : x);
     return cx->status;
 }
 

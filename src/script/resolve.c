@@ -325,11 +325,37 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
     return cq_tensor_become(t, to);
 }
 
+/* Traces hold numbers of Python as constants of float64 without dimensions. PyTorch makes them
+ * numbers again before it adds, subtracts, multiplies or divides by one, so that integers times 0.5
+ * are float32. Where that makes no difference they stay tensors. */
+static bool is_number_of_trace(const cq_eval *ev, const char *name, const cq_val *args, size_t n_args)
+{
+    static const char *const ops[] = { "aten::add", "aten::sub", "aten::mul", "aten::div" };
+    const cq_val            *all   = &ev->program->constants;
+    const cq_tensor         *x, *number;
+    bool                     known = false;
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        known |= strcmp(name, ops[i]) == 0;
+    if (!known || n_args != 2 || args[0].kind != CQ_VAL_TENSOR || args[1].kind != CQ_VAL_TENSOR ||
+        (all->kind != CQ_VAL_TUPLE && all->kind != CQ_VAL_LIST))
+        return false;
+    x      = args[0].u.tensor;
+    number = args[1].u.tensor;
+    if (number->rank || number->dtype != CQ_DTYPE_F64 || cq_tensor_is_fake(number) ||
+        (x->rank && cq_dtype_is_float(x->dtype)) || cq_dtype_is_complex(x->dtype))
+        return false;
+    for (size_t i = 0; i < all->u.list->n; i++)
+        if (all->u.list->items[i].kind == CQ_VAL_TENSOR && all->u.list->items[i].u.tensor == number)
+            return true;
+    return false;
+}
+
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
 {
     cq_call_args    c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
-    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
+    cq_val       filled[CQ_EVAL_MAX_OPERANDS], number[2];
     char         plain[256], full[512];
     const char  *overload = strchr(name, '.');
     const cq_op *first;
@@ -337,6 +363,11 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
     bool         in_place, done;
 
     *out = CQ_NONE;
+    if (is_number_of_trace(ev, name, c.args, n_args)) {
+        number[0] = c.args[0];
+        number[1] = cq_val_of_f64(*(const double *)cq_tensor_bytes(c.args[1].u.tensor));
+        c.args    = number;
+    }
     args = c.args;
     CQ_TRY(cq_eval_spend_on_operator(ev, args, n_args));
     if (ev->program->n_definitions) {

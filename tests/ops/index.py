@@ -134,3 +134,5 @@ for name in ["amax", "amin", "mean", "sum", "prod"]:
             if not (x.dtype == torch.bool and name == "mean"):
                 case("aten::scatter_reduce.two", x, 0, ix(0, 2, 2, 0, 1, 1, 0, 0).reshape(2, 4), x[:2].flip(0), name,
                      include_self=self)
+case("aten::index_add", f16(3, 2), 0, ix(0, 2), f16(2, 2))
+case("aten::index_put", f16(3, 2), [ix(0, 2)], f16(2, 2), True)

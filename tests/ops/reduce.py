@@ -144,3 +144,4 @@ for size in [[3], [1, 3], [2, 1], [2, 3], []]:
     case("aten::sum_to_size", f32(2, 3), size, alias=False)
 case("aten::sum_to_size", i32(4, 2, 3), [2, 1])
 fails("aten::sum_to_size", f32(2, 3), [2])
+case("aten::sum_to_size", i32(), [], alias=False)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """PyTorch's own database of operators, with samples of their arguments: each sample is traced, run by
-calque, exported, and run by ONNX Runtime; both must give what PyTorch gives. And models with complex
-numbers inside, which no single operator can show.
+calque, exported, and run by ONNX Runtime; both must give what PyTorch gives. And models of what no
+single operator can show: complex numbers inside, numbers of Python beside tensors.
 
     opinfo.py [-v] [OPERATOR …] [dtype=NAME] [samples=N] [opset=N]
 
@@ -203,10 +203,10 @@ def check_model(report, name, label, module, tensors, folder, opsets):
             check_export(name, folder, want, tensors, opset)
 
 
-# ---- models with complex numbers inside -----------------------------------------------
+# ---- models of several operators ------------------------------------------------------
 
 
-def complex_models():
+def models():
     import torch
     fft, pairs = torch.fft, torch.view_as_real
     window = torch.hann_window(16)
@@ -222,6 +222,8 @@ def complex_models():
 
     x, signal = torch.randn(3, 4, 12), torch.randn(2, 100)
     return {
+        "numbers of Python": (lambda x, y: (x * 0.5, x + 0.5, x - 0.5, x / 0.5, y * 0.5, 0.5 * y, x // 2.5, 1 - x),
+                              [torch.arange(6), torch.tensor(0.5)]),
         "rotary": (rotary, [torch.randn(2, 6, 8), torch.randn(6, 4)]),
         "arithmetic": (arithmetic, [torch.rand(3, 4) + 0.5, torch.rand(3, 4)]),
         "global filter": (lambda x, w: fft.irfft2(fft.rfft2(x, dim=(1, 2), norm="ortho") * torch.view_as_complex(w),
@@ -239,12 +241,12 @@ def complex_models():
     }
 
 
-def check_complex(report, folder):
+def check_models(report, folder):
     import torch
     torch.manual_seed(0)
-    for name, (fn, tensors) in complex_models().items():
+    for name, (fn, tensors) in models().items():
         module, tensors = module_of(fn, tensors, {})
-        check_model(report, name, "(complex)", module, tensors, folder, [9, 13, 17, 21])
+        check_model(report, name, "(model)", module, tensors, folder, [9, 13, 17, 21])
 
 
 # ---- all of them ----------------------------------------------------------------------
@@ -260,7 +262,7 @@ def check_part(part, options):
         folder = pathlib.Path(name)
         (folder / "x").mkdir()
         if part == 0 and not options["operators"]:
-            check_complex(report, folder)
+            check_models(report, folder)
         for place, op in enumerate(database()):
             if options["operators"] and not {op.name, name_of(op)} & options["operators"]:
                 continue

@@ -4,6 +4,7 @@
  * writes, at tuples of places; the dimensions that the indices leave then go to where
  * PyTorch wants them. A mask is the places where it is true (NonZero). Before opset 11 the
  * indexed dimensions are joined and the places are single numbers, for Gather and Scatter. */
+#include "export/symbolic/common.h"
 #include "export/symbolic/places.h"
 
 static bool is_mask(cq_sym *s, const cq_value *v)
@@ -359,6 +360,10 @@ static cq_status index_put(cq_sym *s)
         return s->status;
     if (cq_sym_opset(s) < 9)
         return cq_sym_no(s, 9, "elements can be set since opset 9");
+    if (add) { /* ONNX Runtime adds no halves while it scatters */
+        m.x    = cq_sym_widen(s, m.x);
+        values = cq_sym_widen(s, values);
+    }
     if (m.mask && !add && cq_sym_rank(s, values) == 0)
         return cq_sym_done(s, where_mask(s, &m, values));
     if (cq_sym_opset(s) >= (add ? 16 : 11)) {
@@ -446,7 +451,7 @@ static cq_value *as_wide_as(cq_sym *s, cq_value *source, cq_value *x, int axis)
 
 static cq_status index_add(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "self"), *source = cq_sym_in(s, "source"), *v;
+    cq_value *x = cq_sym_widen(s, cq_sym_in(s, "self")), *source = cq_sym_widen(s, cq_sym_in(s, "source")), *v;
     int       rank = cq_sym_rank(s, x);
     int64_t   axis = cq_sym_dim(s, "dim", rank), one = 1, table[2] = { -1, 1 };
     cq_value *index = cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64);

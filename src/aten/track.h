@@ -32,7 +32,7 @@ struct cq_track {
     cq_share *sources, *joins; /* what it may be, as only the run tells; and what may be it */
     cq_place  stale_at;        /* where that was */
     const void *group;         /* sources do not relate those of one group: each says what it may be */
-    uint32_t  visited;
+    uint32_t  visited, marked; /* by a walk, and by who compares two of them */
 };
 
 /* The first member of a listener's own struct. */

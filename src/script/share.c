@@ -216,20 +216,23 @@ static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_tra
 {
     cq_tracks *tracks = &c->ev->capture->tracks;
 
+    uint32_t   mark;
+
     CQ_TRY(cq_track_sources(tracks, c->items[i].last, mine));
+    mark = tracks->visits; /* no other walk has that number */
     for (size_t s = 0; s < mine->n; s++)
         if (cq_track_is_visible(mine->items[s], c->node->block))
             CQ_TRY(add_share(c, i, mine->items[s]));
+        else
+            mine->items[s]->marked = mark;
     for (size_t k = 0; k < i; k++) {
         bool both = false;
 
         if (!c->items[k].last)
             continue;
         CQ_TRY(cq_track_sources(tracks, c->items[k].last, others));
-        for (size_t s = 0; s < mine->n; s++)
-            for (size_t o = 0; o < others->n && !both; o++)
-                both = mine->items[s] == others->items[o] &&
-                       !cq_track_is_visible(mine->items[s], c->node->block);
+        for (size_t o = 0; o < others->n && !both; o++)
+            both = others->items[o]->marked == mark;
         if (both)
             CQ_TRY(add_mates(c, i, k));
     }

@@ -191,6 +191,9 @@ cq_int cq_size_floordiv(const cq_opcall *c, cq_int a, cq_int b);
  * guess. It becomes the size of the result it is used in. */
 cq_int cq_unknown_size(const cq_opcall *c, int64_t example);
 
+/* Whether what a size is on the example says nothing: a symbol, where the example does not come. */
+bool cq_size_is_moot(const cq_opcall *c, cq_int size);
+
 /* Sizes of a and b broadcast together into out; the rank, or an error. */
 cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
                        size_t rank_b, const cq_int *b);

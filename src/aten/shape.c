@@ -26,13 +26,18 @@ cq_int cq_unknown_size(const cq_opcall *c, int64_t example)
     return c->cx->symbols ? cq_symbol_fresh(c->cx->symbols, "n", example, NULL, 0) : cq_i(example);
 }
 
+bool cq_size_is_moot(const cq_opcall *c, cq_int size)
+{
+    return c->cx->untaken && size.expr;
+}
+
 /* Two sizes that meet. A symbolic size is taken not to be 1 by chance: on the example it
  * is compared by its value, and when two symbols meet they must mean the same. Where the example
  * does not come, its values say nothing: a size that is no symbol, or has elements, counts. */
 static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
 {
-    if (c->cx->untaken && a.value != b.value && (a.expr || b.expr) && !cq_int_is(a, 1) &&
-        !cq_int_is(b, 1)) {
+    if (a.value != b.value && (cq_size_is_moot(c, a) || cq_size_is_moot(c, b)) &&
+        !cq_int_is(a, 1) && !cq_int_is(b, 1)) {
         *out = !a.expr ? a : !b.expr || b.value > a.value ? b : a;
     } else if (cq_int_is(a, 1)) {
         *out = b;

@@ -143,9 +143,12 @@ static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometr
     if (!self->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "a tensor without dimensions has nothing to select from");
-    if (index.value < -self->sizes[dim].value || index.value >= self->sizes[dim].value)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "index %lld is out of range for size %lld",
-                            (long long)index.value, (long long)self->sizes[dim].value);
+    if (index.value < -self->sizes[dim].value || index.value >= self->sizes[dim].value) {
+        if (!cq_size_is_moot(c, self->sizes[dim]))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "index %lld is out of range for size %lld",
+                                (long long)index.value, (long long)self->sizes[dim].value);
+        index.value = 0;
+    }
     if (index.value < 0)
         index.value += self->sizes[dim].value;
     *g = cq_geometry_of(self);

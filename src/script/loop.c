@@ -135,6 +135,18 @@ static cq_status explore_round(loop *l, cq_value *round)
     return cq_carry_end(&l->carry);
 }
 
+/* Whether the example has nothing to go through, so that it does not come to the body. */
+static bool is_idle(const loop *l)
+{
+    const cq_thing *t = cq_thing_of(l->over);
+
+    if (l->over.kind == CQ_VAL_TENSOR)
+        return l->over.u.tensor->rank && l->over.u.tensor->sizes[0].value == 0;
+    if (!t || t->kind != CQ_THING_RANGE)
+        return false;
+    return t->step.value < 0 ? t->start.value <= t->stop.value : t->start.value >= t->stop.value;
+}
+
 static cq_status run_body(loop *l)
 {
     cq_graph      *g = l->ev->capture->graph;
@@ -143,6 +155,7 @@ static cq_status run_body(loop *l)
     cq_exploration x;
     cq_status      status;
     cq_block      *body;
+    bool           beside = l->ev->cx->untaken;
 
     l->node->n_blocks = 0;
     body              = cq_ir_node_block(l->node);
@@ -152,9 +165,11 @@ static cq_status run_body(loop *l)
     running = cq_ir_param_new(body, cq_ir_tensor_type(g, CQ_DTYPE_BOOL, 0, NULL));
     if (!round || !running)
         return g->status;
+    l->ev->cx->untaken |= is_idle(l);
     cq_explore_begin(l->ev, body, &x);
     status = explore_round(l, round);
     status = cq_explore_end(l->ev, &x, status, &path);
+    l->ev->cx->untaken = beside;
     if (status == CQ_OK)
         status = cq_carry_settle(&l->carry, &path);
     cq_path_clear(&path);

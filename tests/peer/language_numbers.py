@@ -188,3 +188,20 @@ def view_of_one_side(x, wanted):
             row = x[i]
             x = x + row
     return x
+
+
+@program(lambda: [torch.zeros(0, 4)], lambda: [torch.randn(3, 4)], axes=ROWS)
+def boxes_that_may_be_none(boxes):
+    if boxes.numel() == 0:
+        return boxes, boxes.sum()
+    else:
+        best = boxes.max() + boxes[0, 1] + boxes[-1].sum() + torch.max(boxes, 0)[0].sum()
+        return boxes + best, best * 2
+
+
+@program(lambda: [torch.zeros(0, 4)], lambda: [torch.randn(3, 4)], axes=ROWS)
+def rows_that_may_be_none(x):
+    total = torch.zeros(4)
+    for row in x:
+        total = total + row * x.max()
+    return total

@@ -25,7 +25,7 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
         CQ_TRY(cq_eval_expr(ev, arg->value, &v));
         if (a->n + 1 >= MAX_ARGS || a->n_kw + 1 >= MAX_ARGS)
             return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "a call has more than %d arguments",
-                                MAX_ARGS);
+                                MAX_ARGS - 1);
         if (arg->stars == 0 && arg->name) {
             a->names[a->n_kw] = arg->name;
             a->kw[a->n_kw++]  = v;
@@ -42,6 +42,9 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
             if (v.kind != CQ_VAL_DICT || v.u.dict->n + a->n_kw >= MAX_ARGS)
                 return cq_eval_fail(ev, arg->value->at, CQ_E_TYPE, "** wants a dict");
             for (size_t k = 0; k < v.u.dict->n; k++) {
+                if (v.u.dict->entries[k].key.kind != CQ_VAL_STR)
+                    return cq_eval_fail(ev, arg->value->at, CQ_E_TYPE,
+                                        "** wants a dict whose keys are names");
                 a->names[a->n_kw] = cq_name(ev->program, v.u.dict->entries[k].key.u.text->text);
                 a->kw[a->n_kw++]  = v.u.dict->entries[k].value;
             }

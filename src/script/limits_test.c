@@ -1,5 +1,6 @@
 /* What a program may use: each limit of the evaluator, reached and passed by one. */
 #include "base/alloc.h"
+#include "base/str.h"
 #include "script/eval.h"
 #include "script/script.h"
 
@@ -212,6 +213,75 @@ TEST(limits, by_default_a_program_leaves_the_machine_some_memory)
     CHECK(cq_eval_max_bytes() > 64 << 20 && cq_eval_max_bytes() <= CQ_EVAL_MAX_BYTES);
 }
 
+/* before, then n times part, then after. */
+static cq_script *compile_repeated(const char *before, const char *part, int n, const char *after)
+{
+    cq_str     s = { 0 };
+    cq_script *script;
+
+    cq_str_add(&s, before);
+    for (int i = 0; i < n; i++)
+        cq_str_add(&s, part);
+    cq_str_add(&s, after);
+    CHECK_INT(CQ_OK, s.status);
+    script = compile(s.text);
+    cq_str_clear(&s);
+    return script;
+}
+
+TEST(limits, a_call_has_so_many_arguments)
+{
+    for (int n = 255; n <= 256; n++) {
+        cq_script *s = compile_repeated("def forward(n: int):\n    return max(", "n, ", n - 1, "n)\n");
+
+        CHECK_STATUS(n > 255 ? CQ_E_UNSUPPORTED : CQ_OK, call(s, 1));
+        CHECK(n == 255 || message_has("a call has more than 255 arguments"));
+        cq_script_free(s);
+    }
+}
+
+TEST(limits, an_index_has_so_many_parts)
+{
+    for (int n = 64; n <= 65; n++) {
+        cq_script *s = compile_repeated("def forward(n: int):\n    return torch.ones([1])[", "None, ",
+                                        n - 1, "None]\n");
+
+        CHECK(call(s, 1) != CQ_OK); /* tensors of so many dimensions there are none */
+        CHECK(message_has("too many indices") == (n > 64));
+        cq_script_free(s);
+    }
+}
+
+/* {"args": [{"list": [ … null … ]}]} */
+TEST(limits, arguments_are_so_deep)
+{
+    for (int n = 32; n <= 33; n++) {
+        cq_str   s = { 0 };
+        cq_args *args = NULL;
+
+        cq_str_add(&s, "{\"args\": [");
+        for (int i = 0; i < n; i++)
+            cq_str_add(&s, "{\"list\": [");
+        cq_str_add(&s, "null");
+        for (int i = 0; i < n; i++)
+            cq_str_add(&s, "]}");
+        cq_str_add(&s, "]}");
+        CHECK_STATUS(n > 32 ? CQ_E_FORMAT : CQ_OK, cq_args_from_json(&args, s.text, NULL, 0));
+        cq_args_free(args);
+        cq_str_clear(&s);
+    }
+}
+
+TEST(limits, a_keyword_is_a_text)
+{
+    cq_script *s = compile("def f(a: int, b: int):\n    return a\n"
+                           "def forward(n: int):\n    return f(**{1: n, 2: n})\n");
+
+    CHECK_STATUS(CQ_E_TYPE, call(s, 1));
+    CHECK(message_has("whose keys are names"));
+    cq_script_free(s);
+}
+
 TEST(limits, a_list_has_so_many_items)
 {
     cq_script *s = compile("def forward(n: int):\n"
@@ -245,6 +315,10 @@ int main(void)
         TEST_OF(limits, deep_values_come_and_go),
         TEST_OF(limits, shared_values_do_not_take_for_ever),
         TEST_OF(limits, by_default_a_program_leaves_the_machine_some_memory),
+        TEST_OF(limits, a_call_has_so_many_arguments),
+        TEST_OF(limits, an_index_has_so_many_parts),
+        TEST_OF(limits, arguments_are_so_deep),
+        TEST_OF(limits, a_keyword_is_a_text),
         TEST_OF(limits, a_list_has_so_many_items),
         TEST_OF(limits, a_text_has_so_many_bytes),
     };

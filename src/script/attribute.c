@@ -349,6 +349,7 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
     if (at == t->attributes.n)
         CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ interned, CQ_NONE }));
     CQ_TRY(cq_eval_note_attribute(ev, t, at));
+    CQ_TRY(cq_eval_will_hold(ev, object, v));
     cq_val_retain(v);
     cq_val_release(t->attributes.items[at].value);
     t->attributes.items[at].value = v;

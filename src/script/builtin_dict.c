@@ -77,10 +77,10 @@ static cq_status dict_setdefault(cq_builtin_call *c, cq_val *out)
     v = cq_dict_get(c->args[0].u.dict, key);
     if (!v) {
         CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+        CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[2]));
         CQ_TRY(cq_dict_set(c->args[0].u.dict, key, c->args[2]));
-        v = cq_dict_get(c->args[0].u.dict, key);
     }
-    *out = *v;
+    *out = v ? *v : c->args[2]; /* a key that is not equal to itself is never found */
     return CQ_OK;
 }
 
@@ -90,6 +90,8 @@ static cq_status dict_update(cq_builtin_call *c, cq_val *out)
     if (c->args[0].kind != CQ_VAL_DICT || c->args[1].kind != CQ_VAL_DICT)
         return cq_builtin_decline(c);
     CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+    if (c->args[1].u.dict != c->args[0].u.dict)
+        CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[1]));
     for (size_t i = 0; i < c->args[1].u.dict->n; i++)
         CQ_TRY(cq_dict_set(c->args[0].u.dict, c->args[1].u.dict->entries[i].key,
                            c->args[1].u.dict->entries[i].value));

@@ -33,6 +33,7 @@ static cq_status list_append(cq_builtin_call *c, cq_val *out)
     if (c->args[0].u.list->n >= CQ_EVAL_MAX_ITEMS)
         return too_long(c);
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[1]));
     return cq_list_push(c->args[0].u.list, c->args[1]);
 }
 
@@ -47,6 +48,8 @@ static cq_status list_extend(cq_builtin_call *c, cq_val *out)
     if (!known)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the length of a list is not known here");
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    if (items.u.list != c->args[0].u.list)
+        CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], items));
     for (size_t i = 0, n = items.u.list->n; i < n; i++) {
         if (c->args[0].u.list->n >= CQ_EVAL_MAX_ITEMS)
             return too_long(c);
@@ -77,6 +80,7 @@ static cq_status list_insert(cq_builtin_call *c, cq_val *out)
         return as_sequence(c, out);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
     CQ_TRY(cq_eval_will_change_list(c->ev, list));
+    CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[2]));
     at = clamp_position(i, list->n);
     CQ_TRY(cq_list_push(list, c->args[2]));
     memmove(&list->items[at + 1], &list->items[at], (list->n - 1 - at) * sizeof *list->items);
@@ -409,6 +413,7 @@ static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
 
         CQ_TRY(cq_builtin_key(c->ev, &key));
         CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
+        CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[2]));
         return cq_dict_set(c->args[0].u.dict, key, c->args[2]);
     }
     if (c->args[0].kind != CQ_VAL_LIST) {
@@ -430,6 +435,7 @@ static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "index %lld is out of range for %zu items",
                        (long long)i, c->args[0].u.list->n);
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
+    CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[2]));
     cq_val_retain(c->args[2]);
     cq_val_release(c->args[0].u.list->items[i]);
     c->args[0].u.list->items[i] = c->args[2];

@@ -56,6 +56,9 @@ static cq_status derive_index(cq_builtin_call *c, cq_val *out)
 {
     cq_symbols *st = c->ev->cx->symbols;
 
+    for (size_t i = 0; i < 3; i++)
+        if (i >= c->n || c->args[i].kind != CQ_VAL_INT)
+            return cq_fail(CQ_E_TYPE, c->name, NULL, "a range is made of three ints");
     *out = cq_val_of_int(cq_int_add(st, c->args[1].u.i,
                                     cq_int_mul(st, c->args[0].u.i, c->args[2].u.i)));
     return CQ_OK;

@@ -195,6 +195,7 @@ struct cq_eval {
     uint64_t    steps;
     int         levels; /* of values inside of each other that are being gone through */
     bool text_is_open; /* the text that is made: see cq_text */
+    CQ_VEC(cq_val) rings; /* containers that hold themselves (ring.c) */
     CQ_VEC(cq_change) journal;
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
     void       *has_rule_of;
@@ -360,6 +361,11 @@ static inline void cq_eval_up(cq_eval *ev)
 {
     ev->levels--;
 }
+
+/* Before v is put into a container, an object or one of lists and dicts; and after the call, when all
+ * but root is let go of (ring.c). */
+cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v);
+void      cq_eval_open_rings(cq_eval *ev, cq_val root);
 
 /* CQ_EVAL_MAX_BYTES, or less on a small machine. */
 int64_t cq_eval_max_bytes(void);

@@ -382,6 +382,8 @@ cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index
             return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
                                 "only a list of known length can be assigned to a plain slice");
         CQ_TRY(cq_eval_will_change_list(ev, object.u.list));
+        if (items.u.list != object.u.list)
+            CQ_TRY(cq_eval_will_hold(ev, object, items));
         CQ_TRY(cq_eval_list(ev, object.u.list->items, object.u.list->n, CQ_VAL_LIST, &rest));
         while (object.u.list->n > (size_t)start)
             cq_val_release(object.u.list->items[--object.u.list->n]);

@@ -184,6 +184,32 @@ TEST(limits, deep_values_come_and_go)
     cq_script_free(s);
 }
 
+/* Nothing is left behind of them: the sanitizer looks. */
+TEST(limits, values_that_contain_themselves_are_let_go)
+{
+    static const char *const rings[] = {
+        "d: Dict[str, Any] = {}\n    d[\"d\"] = d\n    d[\"t\"] = torch.ones([n])",
+        "v: List[Any] = []\n    v.append((1, [v]))\n    v.insert(0, v)\n    v[0] = {\"a\": v}",
+        "v: List[Any] = [1]\n    v.extend([v])\n    v[0:1] = [v]",
+        "a, b = Node(), Node()\n    a.next = b\n    b.next = [a]\n    b.text = \"b\"",
+        "d: Dict[str, Any] = {}\n    d.setdefault(\"a\", d)\n    d.update({\"b\": (d,)})",
+        "a = Node()\n    a.next = a\n    v = [a]\n    a.next = v\n    v.append(a)",
+    };
+    char text[512];
+
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        cq_script *s;
+
+        snprintf(text, sizeof text,
+                 "class Node:\n    def __init__(self):\n        self.next: Any = None\n"
+                 "def forward(n: int):\n    %s\n    return n\n",
+                 rings[i]);
+        s = compile(text);
+        CHECK_STATUS(CQ_OK, call(s, 3));
+        cq_script_free(s);
+    }
+}
+
 /* A tuple of itself twice, sixty times over: small, but there is no end to going through it. */
 TEST(limits, shared_values_do_not_take_for_ever)
 {
@@ -313,6 +339,7 @@ int main(void)
         TEST_OF(limits, one_item_of_a_long_list_is_one_step),
         TEST_OF(limits, values_are_so_deep_in_each_other),
         TEST_OF(limits, deep_values_come_and_go),
+        TEST_OF(limits, values_that_contain_themselves_are_let_go),
         TEST_OF(limits, shared_values_do_not_take_for_ever),
         TEST_OF(limits, by_default_a_program_leaves_the_machine_some_memory),
         TEST_OF(limits, a_call_has_so_many_arguments),

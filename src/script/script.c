@@ -248,8 +248,9 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
     return status;
 }
 
-static void eval_clear(cq_eval *ev)
+static void eval_clear(cq_eval *ev, cq_val root)
 {
+    cq_eval_open_rings(ev, root);
     for (size_t i = 0; i < ev->journal.n; i++)
         cq_val_release(ev->journal.items[i].old);
     cq_vec_clear(&ev->journal);
@@ -322,7 +323,7 @@ cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *
         cq_tensor_release(tensors[i]);
         tensors[i] = NULL;
     }
-    eval_clear(&ev);
+    eval_clear(&ev, s->root);
     if (!g) /* else it is the gradients' */
         cq_ctx_free(ev.cx);
     cq_alloc_set_budget(outer);
@@ -484,7 +485,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
     if (status == CQ_OK && o.n != n_outputs)
         status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, want %zu", o.n,
                          n_outputs);
-    eval_clear(&ev);
+    eval_clear(&ev, s->root);
     if (status != CQ_OK)
         cq_ctx_fail(cx, status);
 }
@@ -560,7 +561,7 @@ cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, co
     if (status == CQ_OK)
         *out = cq_capture_take(ev.capture);
 done:
-    eval_clear(&ev);
+    eval_clear(&ev, s->root);
     cq_ctx_free(ev.cx);
     cq_capture_free(ev.capture);
     cq_marking_clear(&marking);

@@ -232,6 +232,8 @@ static cq_status new_view(cq_tensor **out, cq_storage *storage, cq_dtype dtype, 
                           const cq_int *sizes, const int64_t *strides, int64_t offset)
 {
     *out = NULL;
+    if (rank > CQ_MAX_RANK)
+        return new_handle(out, dtype, rank); /* says so; there are no more sizes to look at */
     if (storage)
         CQ_TRY(check_bounds(dtype, rank, sizes, strides, offset, storage->size));
     CQ_TRY(new_handle(out, dtype, rank));

@@ -207,7 +207,7 @@ static cq_value *power_of_two(cq_sym *s, cq_value *y)
     cq_tensor *t = cq_sym_data(y);
 
     if (t && cq_tensor_numel(t) == 1)
-        return cq_sym_const_i64(s, (int64_t)1 << (cq_tensor_get_i64(t, 0) & 63));
+        return cq_sym_const_i64(s, (int64_t)((uint64_t)1 << (cq_tensor_get_i64(t, 0) & 63)));
     y = cq_sym_cast(s, y, CQ_DTYPE_F64);
     return cq_sym_cast(s, CQ_2("Pow", cq_sym_num(s, y, 2), y), CQ_DTYPE_I64);
 }

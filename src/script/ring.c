@@ -1,0 +1,109 @@
+/* Values that contain themselves, as d["self"] = d makes them. Counting references never frees such
+ * a ring, so that whoever puts a container into another asks here first: the rings are kept in mind,
+ * and those that the program's module does not hold are opened when the call is over. */
+#include "script/eval.h"
+
+#include "base/map.h"
+
+/* How many containers are looked at: each node that is put in front of a long list of them asks. What
+ * is larger is not taken for a ring. */
+enum { MAX_SEARCH = 128 };
+
+typedef struct search {
+    CQ_VEC(cq_val) left; /* containers, borrowed */
+    cq_ptr_map seen;
+    size_t     n;
+} search;
+
+static bool is_container(cq_val v)
+{
+    return v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_DICT ||
+           cq_thing_of(v);
+}
+
+static void look_at(search *s, cq_val v)
+{
+    if (!is_container(v) || s->n == MAX_SEARCH || cq_ptr_map_get(&s->seen, v.u.box))
+        return;
+    if (cq_ptr_map_set(&s->seen, v.u.box, v.u.box) == CQ_OK && cq_vec_push(&s->left, v) == CQ_OK)
+        s->n++;
+}
+
+static void look_inside(search *s, cq_val v)
+{
+    cq_thing *t = cq_thing_of(v);
+
+    if (t) {
+        look_at(s, t->self);
+        for (size_t i = 0; i < t->attributes.n; i++)
+            look_at(s, t->attributes.items[i].value);
+    } else if (v.kind == CQ_VAL_DICT) {
+        for (size_t i = 0; i < v.u.dict->n; i++)
+            look_at(s, v.u.dict->entries[i].value);
+    } else {
+        for (size_t i = 0; i < v.u.list->n; i++)
+            look_at(s, v.u.list->items[i]);
+    }
+}
+
+/* Whether the container is v, or somewhere inside of it. */
+static bool holds(cq_val v, cq_val container)
+{
+    search s = { 0 };
+    bool   found;
+
+    look_at(&s, v);
+    while (s.left.n && !cq_ptr_map_get(&s.seen, container.u.box))
+        look_inside(&s, s.left.items[--s.left.n]);
+    found = cq_ptr_map_get(&s.seen, container.u.box) != NULL;
+    cq_vec_clear(&s.left);
+    cq_ptr_map_clear(&s.seen);
+    return found;
+}
+
+cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
+{
+    cq_status status;
+
+    if (!is_container(v) || !holds(v, container))
+        return CQ_OK;
+    status = cq_vec_push(&ev->rings, container);
+    if (status == CQ_OK)
+        cq_val_retain(container);
+    return status;
+}
+
+/* Takes everything out, which lets go of the container itself but for the reference of rings. */
+static void empty(cq_val v)
+{
+    cq_thing *t = cq_thing_of(v);
+
+    if (t) {
+        for (size_t i = 0; i < t->attributes.n; i++) {
+            cq_val old = t->attributes.items[i].value;
+
+            t->attributes.items[i].value = CQ_NONE;
+            cq_val_release(old);
+        }
+    } else if (v.kind == CQ_VAL_DICT) {
+        while (v.u.dict->n) {
+            struct cq_dict_entry last = v.u.dict->entries[--v.u.dict->n];
+
+            cq_val_release(last.key);
+            cq_val_release(last.value);
+        }
+    } else {
+        while (v.u.list->n)
+            cq_val_release(v.u.list->items[--v.u.list->n]);
+    }
+}
+
+void cq_eval_open_rings(cq_eval *ev, cq_val root)
+{
+    for (size_t i = 0; i < ev->rings.n; i++) {
+        if (!holds(root, ev->rings.items[i]))
+            empty(ev->rings.items[i]);
+        cq_val_release(ev->rings.items[i]);
+    }
+    cq_vec_clear(&ev->rings);
+}

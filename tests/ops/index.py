@@ -136,3 +136,4 @@ for name in ["amax", "amin", "mean", "sum", "prod"]:
                      include_self=self)
 case("aten::index_add", f16(3, 2), 0, ix(0, 2), f16(2, 2))
 case("aten::index_put", f16(3, 2), [ix(0, 2)], f16(2, 2), True)
+case("aten::index_add", f16(), 0, ix(0), f16())

@@ -465,8 +465,11 @@ static cq_status index_add(cq_sym *s)
         cq_sym_set_type_of(v, source);
         source = v;
     }
-    if (rank == 0 && cq_sym_rank(s, source) == 0)
-        return cq_sym_done(s, cq_sym_op(s, "Add", CQ_IN(x, source), CQ_NO_ATTR));
+    if (rank == 0 && cq_sym_rank(s, source) == 0) {
+        v = cq_sym_op(s, "Add", CQ_IN(x, source), CQ_NO_ATTR);
+        cq_sym_set_type_of(v, x);
+        return cq_sym_done(s, v);
+    }
     x      = cq_sym_to_front(s, x, &axis, 1);
     source = cq_sym_to_front(s, source, &axis, 1);
     if (cq_sym_opset(s) >= 16) {

@@ -476,6 +476,15 @@ static cq_status any_contains(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
+/* Whether a list is (also) of sizes: it makes a shape, whose length is that of the example. */
+static bool has_sizes(const cq_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].kind == CQ_VAL_INT && list->items[i].u.i.expr)
+            return true;
+    return false;
+}
+
 /* torch.slice(list, start, stop, step), as printed code has it. */
 /* Bounds that only the run tells: the slice is one of a sequence. */
 static cq_status open_slice(cq_builtin_call *c, cq_val *out)
@@ -501,7 +510,7 @@ static cq_status list_slice(cq_builtin_call *c, cq_val *out)
     of = c->args[0];
     for (size_t i = 1; i < 3; i++)
         if (i < c->n && of.kind == CQ_VAL_LIST && of.u.list->n &&
-            cq_eval_is_open_index(c->ev, c->args[i]))
+            !has_sizes(of.u.list) && cq_eval_is_open_index(c->ev, c->args[i]))
             return open_slice(c, out);
     n  = of.kind == CQ_VAL_STR ? (int64_t)of.u.text->len : (int64_t)of.u.list->n;
     if (step.kind != CQ_VAL_NONE)

@@ -205,3 +205,8 @@ def rows_that_may_be_none(x):
     for row in x:
         total = total + row * x.max()
     return total
+
+
+@program(lambda: [torch.randn(2, 3, 4)], axes={"in_0": {"0": "a", "1": "b", "2": "c"}})
+def shape_cut_by_a_size(x):
+    return x.new_zeros(x.shape[1:x.size(2)])  # says that the number of dimensions is baked in

@@ -22,7 +22,8 @@ static int add(cli_export *e, const cli_args *args, const char *value, json_int_
         return bad(args, value, "has an axis that is out of range");
     if (!kept_value || (name && !kept_name) || e->options.n_dynamic_axes == CLI_MAX_AXES)
         return bad(args, value, "has too many axes");
-    e->axes[e->options.n_dynamic_axes++] = (cq_dynamic_axis){ kept_value, (int32_t)axis, kept_name };
+    e->axes[e->options.n_dynamic_axes++] =
+        (cq_dynamic_axis){ kept_value, (int32_t)axis, kept_name };
     return CLI_DONE;
 }
 
@@ -31,7 +32,8 @@ static int read_list(cli_export *e, const cli_args *args, const char *value, jso
     json_t *axis;
     size_t  i;
 
-    json_array_foreach(list, i, axis) {
+    json_array_foreach(list, i, axis)
+    {
         int code;
 
         if (!json_is_integer(axis))
@@ -48,7 +50,8 @@ static int read_object(cli_export *e, const cli_args *args, const char *value, j
     const char *key;
     json_t     *name;
 
-    json_object_foreach(names, key, name) {
+    json_object_foreach(names, key, name)
+    {
         char     *end;
         long long axis;
         int       code;
@@ -72,8 +75,10 @@ static int read_all(cli_export *e, const cli_args *args, json_t *root)
     json_t     *axes;
 
     if (!json_is_object(root))
-        return cli_misuse(args->verb, "--dynamic-axes wants an object, {\"x\": {\"0\": \"batch\"}}");
-    json_object_foreach(root, value, axes) {
+        return cli_misuse(args->verb,
+                          "--dynamic-axes wants an object, {\"x\": {\"0\": \"batch\"}}");
+    json_object_foreach(root, value, axes)
+    {
         int code = json_is_array(axes)    ? read_list(e, args, value, axes)
                    : json_is_object(axes) ? read_object(e, args, value, axes)
                                           : bad(args, value, "wants an object or a list of axes");

@@ -2,7 +2,8 @@
  * operator by operator, the export with the values that stand for those as outputs, and the first
  * node whose result differs is named, with both results. What the source computes in branches and
  * loops is not seen so; then it is what every module returns, and the first module whose results
- * differ is named, with its nodes. Modules are known by the names of their nodes, /features/0/Conv. */
+ * differ is named, with its nodes. Modules are known by the names of their nodes, /features/0/Conv.
+ */
 #include "bisect.h"
 
 #include "show.h"

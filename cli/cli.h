@@ -23,8 +23,8 @@ enum {
 /* An option is a row. Tables end with a row without a name; give one that may be repeated the
  * help text that says so. A row without help is accepted but not listed. */
 typedef struct cli_option {
-    const char *name;   /* "opset" for --opset */
-    const char *value;  /* what its value is called, "N"; NULL: a flag, takes none */
+    const char *name;  /* "opset" for --opset */
+    const char *value; /* what its value is called, "N"; NULL: a flag, takes none */
     const char *help;
     char        letter; /* 'o' for -o; 0: none */
 } cli_option;
@@ -86,8 +86,7 @@ int cli_fail(void);
 int cli_fail_with(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says what is wrong with the command line and where help is. Returns CLI_MISUSE. */
-int cli_misuse(const cli_verb *verb, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int cli_misuse(const cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Text that may come from a file: control characters, which a terminal would obey or which would
  * end a line, are written as \x1b. */
@@ -104,8 +103,8 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
 
-/* From now on, work of the library that takes more than a second shows how far it is, on a terminal.
- * cli_progress_bar makes the text of the bar, which is width columns wide. */
+/* From now on, work of the library that takes more than a second shows how far it is, on a
+ * terminal. cli_progress_bar makes the text of the bar, which is width columns wide. */
 void cli_show_progress(void);
 void cli_progress_bar(char *out, size_t size, int width, const char *what, uint64_t done,
                       uint64_t total);

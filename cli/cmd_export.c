@@ -25,7 +25,8 @@ static const char *output_path(const cli_args *args, const cli_model *model)
 }
 
 /* What was stripped is external data that is nowhere: saved as it is. */
-static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *path, int64_t threshold)
+static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *path,
+                      int64_t threshold)
 {
     cq_onnx_save_options options;
     cq_strip_options     strip;
@@ -47,9 +48,9 @@ static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *pat
 static cq_status export_model(const cli_args *args, cli_model *model, cli_example *example,
                               cli_export *job, const char *path, int64_t threshold)
 {
-    cq_onnx_model *onnx   = NULL;
-    cq_status      status = model->front_end->export_to(&onnx, model, example->tensors, example->n,
-                                                        &job->options);
+    cq_onnx_model *onnx = NULL;
+    cq_status      status =
+        model->front_end->export_to(&onnx, model, example->tensors, example->n, &job->options);
 
     cli_report_phase(CLI_PHASE_EXPORT);
     if (status == CQ_OK && cli_has(args, "verify"))
@@ -74,8 +75,8 @@ static int result_of(cq_status status)
 static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
                              cli_export *job)
 {
-    const char *report = cli_value(args, "report");
-    const char *path   = output_path(args, model);
+    const char *report    = cli_value(args, "report");
+    const char *path      = output_path(args, model);
     int64_t     threshold = CQ_STRIP_THRESHOLD;
     cq_status   status;
     int         code, report_code = CLI_DONE;
@@ -94,8 +95,8 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
     if (status == CQ_E_TYPE || status == CQ_E_ARGUMENT)
         cli_example_explain(example);
     if (report)
-        report_code = cli_report_write(
-            &(cli_report){ model->name, path, &job->options, status }, report);
+        report_code =
+            cli_report_write(&(cli_report){ model->name, path, &job->options, status }, report);
     cq_export_report_free(job->options.report);
     return code ? code : report_code;
 }
@@ -132,19 +133,21 @@ static const cli_option options[] = {
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
     CLI_STRIP_OPTIONS,
     { "verify", NULL, "run the model and its export, and compare; on other dynamic sizes too", 0 },
-    { "report", "FILE", "what came of it, as JSON: operators, what is missing, warnings, times", 0 },
+    { "report", "FILE", "what came of it, as JSON: operators, what is missing, warnings, times",
+      0 },
     { 0 },
 };
 
 const cli_verb cli_verb_export = {
-    .name         = "export",
-    .operands     = "MODEL [-o OUT]",
-    .summary      = "carry a model over to ONNX",
-    .about        = "Exports MODEL to ONNX: a TorchScript archive, TorchScript source, or the name of a built-in\n"
-                    "model (calque zoo lists them). A size of --input may be a name: then that axis is\n"
-                    "dynamic; in the example it is as large as NAME=SIZE says, or as in the model's own\n"
-                    "example, or 2. On failure no file is written, and an existing one is kept.",
-    .options      = options,
+    .name     = "export",
+    .operands = "MODEL [-o OUT]",
+    .summary  = "carry a model over to ONNX",
+    .about   = "Exports MODEL to ONNX: a TorchScript archive, TorchScript source, or the name of a "
+               "built-in\n"
+               "model (calque zoo lists them). A size of --input may be a name: then that axis is\n"
+               "dynamic; in the example it is as large as NAME=SIZE says, or as in the model's own\n"
+               "example, or 2. On failure no file is written, and an existing one is kept.",
+    .options = options,
     .min_operands = 1,
     .max_operands = 1,
     .run          = run,

@@ -52,9 +52,12 @@ static void put_heading(void)
     }
     printf("# Operators\n\n"
            "<!-- Printed by `calque ops --markdown`; a test fails when this page is stale. -->\n\n"
-           "calque knows %zu operators of PyTorch. %zu of them have a form in ONNX, *opset* is the first\n"
-           "that has it; %zu more are written *in parts*, as the operators that they are made of. In-place\n"
-           "twins (`relu_`) are known wherever the plain operator is. *gradient* says whether a tape can go\n"
+           "calque knows %zu operators of PyTorch. %zu of them have a form in ONNX, *opset* is the "
+           "first\n"
+           "that has it; %zu more are written *in parts*, as the operators that they are made of. "
+           "In-place\n"
+           "twins (`relu_`) are known wherever the plain operator is. *gradient* says whether a "
+           "tape can go\n"
            "back through it; what counts elements, compares or draws numbers has none to know.\n\n"
            "| operator | opset | gradient | |\n|---|---|---|---|\n",
            n, n_forms, n_composed);
@@ -84,12 +87,13 @@ static const cli_option options[] = {
 };
 
 const cli_verb cli_verb_ops = {
-    .name         = "ops",
-    .operands     = "[TEXT]",
-    .summary      = "the operators of PyTorch that calque knows",
-    .about        = "Lists the operator table, a line each: PyTorch's schema, then the first ONNX opset\n"
-                    "that has a form for it, and whether it has a gradient. With TEXT only those whose schema\n"
-                    "has it in it.",
+    .name     = "ops",
+    .operands = "[TEXT]",
+    .summary  = "the operators of PyTorch that calque knows",
+    .about =
+        "Lists the operator table, a line each: PyTorch's schema, then the first ONNX opset\n"
+        "that has a form for it, and whether it has a gradient. With TEXT only those whose schema\n"
+        "has it in it.",
     .options      = options,
     .max_operands = 1,
     .run          = run,

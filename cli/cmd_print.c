@@ -134,8 +134,8 @@ static cq_status load_beside_model(cq_onnx_value **out, const char *path)
     *out     = NULL;
     name     = name ? name + 1 : path;
     is_input = !strncmp(name, "input_", 6);
-    if (sscanf(name, is_input ? "input_%zu.pb%n" : "output_%zu.pb%n", &index, &n) != 1 ||
-        !n || name[n] || (size_t)(name - path) + 16 > sizeof model_path)
+    if (sscanf(name, is_input ? "input_%zu.pb%n" : "output_%zu.pb%n", &index, &n) != 1 || !n ||
+        name[n] || (size_t)(name - path) + 16 > sizeof model_path)
         return CQ_E_NOT_FOUND;
     snprintf(model_path, sizeof model_path, "%.*s../model.onnx", (int)(name - path), path);
     status = cq_onnx_model_load(&model, model_path);

@@ -56,7 +56,8 @@ static int run_model(const char *folder, cli_model *model, const cli_example *ex
     size_t     n                        = 0;
     int        code;
 
-    code = cli_result(model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
+    code =
+        cli_result(model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
         code = give_outputs(folder, model, outputs, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
@@ -105,19 +106,23 @@ static const cli_option options[] = {
     CLI_LIMIT_OPTIONS,
     { "dump", "NAME", "a value inside of an ONNX model as well, repeatable", 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
-    { "profile", "FILE", "when each node of an ONNX model ran, as a trace for chrome://tracing", 0 },
+    { "profile", "FILE", "when each node of an ONNX model ran, as a trace for chrome://tracing",
+      0 },
     { 0 },
 };
 
 const cli_verb cli_verb_run = {
-    .name         = "run",
-    .operands     = "MODEL",
-    .summary      = "run a model and look at its outputs",
-    .about        = "Runs MODEL, an ONNX model, TorchScript, or the name of a built-in model (calque zoo lists\n"
-                    "them), and prints a summary of each output: type, range, first values. Without inputs it\n"
-                    "takes the built-in model's own example, or random numbers of the types that the ONNX model\n"
-                    "declares, where free sizes are 1. Weights of built-in models are random, the same each\n"
-                    "time.",
+    .name     = "run",
+    .operands = "MODEL",
+    .summary  = "run a model and look at its outputs",
+    .about =
+        "Runs MODEL, an ONNX model, TorchScript, or the name of a built-in model (calque zoo "
+        "lists\n"
+        "them), and prints a summary of each output: type, range, first values. Without inputs it\n"
+        "takes the built-in model's own example, or random numbers of the types that the ONNX "
+        "model\n"
+        "declares, where free sizes are 1. Weights of built-in models are random, the same each\n"
+        "time.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

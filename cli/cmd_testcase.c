@@ -40,9 +40,9 @@ static cq_status run_model(void *user, cq_tensor *const *inputs, size_t n_inputs
 
 static cq_status write_flat(source *s, const char *folder, const cq_testcase_options *options)
 {
-    const cq_testcase_source from   = { s, export_to, run_model };
-    cq_status                status = s->model->front_end->flatten(
-        s->model, s->example->tensors, s->example->n, s->flat, &s->n_flat);
+    const cq_testcase_source from = { s, export_to, run_model };
+    cq_status status = s->model->front_end->flatten(s->model, s->example->tensors, s->example->n,
+                                                    s->flat, &s->n_flat);
 
     if (status == CQ_OK)
         status = cq_testcase_write(folder, &from, s->flat, s->n_flat, options);
@@ -115,7 +115,8 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
     if (cli_has(args, "export-torch-trace"))
         options.torch_trace = args->operands[0];
     if ((options.torch_script || options.torch_trace) && !cli_model_is_archive(args->operands[0]))
-        return cli_misuse(args->verb, "'%s' is no TorchScript archive that could be put beside the model",
+        return cli_misuse(args->verb,
+                          "'%s' is no TorchScript archive that could be put beside the model",
                           args->operands[0]);
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
@@ -124,7 +125,8 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
         return code;
     if (cli_has(args, "grad-input") && !cli_has(args, "grad"))
         return cli_misuse(args->verb, "--grad-input is of use with --grad only");
-    if (cli_has(args, "grad-input") && (code = cli_result(read_seeds(&given, cli_value(args, "grad-input")))))
+    if (cli_has(args, "grad-input") &&
+        (code = cli_result(read_seeds(&given, cli_value(args, "grad-input")))))
         goto done;
     if (cli_has(args, "grad-input") && !given.n) {
         code = cli_fail_with("", "'%s' has no gradient_input_0.pb", cli_value(args, "grad-input"));
@@ -185,8 +187,10 @@ const cli_verb cli_verb_testcase = {
     .summary  = "export a model with inputs and outputs",
     .about =
         "Writes OUTDIR/model.onnx, meta.json, export_trace.json.gz, and test_data_set_N with the\n"
-        "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …); with --grad\n"
-        "also the gradients of its parameters (gradient_0.pb, …, by name) and those of the outputs that\n"
+        "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …); with "
+        "--grad\n"
+        "also the gradients of its parameters (gradient_0.pb, …, by name) and those of the outputs "
+        "that\n"
         "they come from (gradient_input_0.pb, …).\n"
         "calque verify OUTDIR replays it. MODEL and its options are as for calque export.",
     .options      = options,

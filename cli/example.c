@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_SIZE 4096
+#define PATH_SIZE      4096
 #define STRUCTURE_SIZE (1 << 20)
 
 static int read_specs(cli_example *e, const cli_args *args)
@@ -36,7 +36,8 @@ static int read_structure(cli_example *e, const char *path, const cli_signature 
     fclose(file);
     if (s->n != CLI_ANY_NUMBER)
         return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
-                             "%s says how arguments nest, but this model takes plain tensors", path);
+                             "%s says how arguments nest, but this model takes plain tensors",
+                             path);
     if (n == sizeof text)
         return cli_fail_with("", "'%s' is too large", path);
     text[n]      = '\0';
@@ -103,7 +104,8 @@ static void share_sizes(cli_example *e)
     for (size_t i = 0; i < e->n; i++)
         for (size_t k = 0; k < e->inputs[i].rank; k++) {
             cli_axis       *axis = &e->inputs[i].axes[k];
-            const cli_axis *like = *axis->name && !axis->is_sized ? sized_axis(e, axis->name) : NULL;
+            const cli_axis *like =
+                *axis->name && !axis->is_sized ? sized_axis(e, axis->name) : NULL;
 
             if (like)
                 *axis = *like;
@@ -170,7 +172,8 @@ void cli_example_explain(const cli_example *e)
             const cli_axis *axis = &e->inputs[i].axes[k];
 
             if (*axis->name && !axis->is_sized && axis->size == CLI_DYNAMIC_EXAMPLE) {
-                cli_note("%s is %d in the example, as its size was not given; %s=64 in --input would make "
+                cli_note("%s is %d in the example, as its size was not given; %s=64 in --input "
+                         "would make "
                          "it 64",
                          axis->name, CLI_DYNAMIC_EXAMPLE, axis->name);
                 return;

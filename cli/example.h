@@ -9,7 +9,7 @@
 
 /* What a model takes. Large, as an example is: there is one at a time, and it is static. */
 typedef struct cli_signature {
-    const char *model; /* what it is called in messages */
+    const char *model;       /* what it is called in messages */
     size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
                                 CLI_ANY_NUMBER: nothing is known, and arguments may nest */
     const char *names[CLI_MAX_INPUTS];
@@ -27,19 +27,25 @@ typedef struct cli_example {
 /* Rows for the table of a verb that takes an example. */
 #define CLI_EXAMPLE_OPTIONS                                                                        \
     { "input", "SPEC",                                                                             \
-      "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy", 0 }, \
-    { "example", "DIR", "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 }, \
-    { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },             \
-    { "define", "FILE", "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 }, \
-    { "weights", "FILE", "of a built-in model, as torch.save(model.state_dict(), FILE) wrote them", 0 }
+      "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy",     \
+      0 },                                                                                         \
+        { "example", "DIR",                                                                        \
+          "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 },        \
+        { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },         \
+        { "define", "FILE",                                                                        \
+          "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
+    {                                                                                              \
+        "weights", "FILE",                                                                         \
+            "of a built-in model, as torch.save(model.state_dict(), FILE) wrote them", 0           \
+    }
 
-/* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as in
- * the model's own example; where that has none, or 1, it is 2: a size of 1 broadcasts, and hides
+/* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as
+ * in the model's own example; where that has none, or 1, it is 2: a size of 1 broadcasts, and hides
  * what does not follow it. */
 int cli_example_read(cli_example *example, const cli_args *args, const cli_signature *signature);
 
 /* Makes the tensors; clear them in any case. */
-int  cli_example_load(cli_example *example);
+int cli_example_load(cli_example *example);
 /* After a failure: says so if the example has a size that nobody chose. */
 void cli_example_explain(const cli_example *e);
 void cli_example_clear(cli_example *example);

@@ -67,10 +67,10 @@ static int read_custom_opsets(cli_export *e, const cli_args *args)
     size_t      at = 0;
 
     while ((text = cli_next_value(args, "custom-opset", &at))) {
-        char      *domain = cli_export_keep(e, text);
-        char      *equals = domain ? strrchr(domain, '=') : NULL;
-        char      *end    = NULL;
-        long long  version = 0;
+        char     *domain  = cli_export_keep(e, text);
+        char     *equals  = domain ? strrchr(domain, '=') : NULL;
+        char     *end     = NULL;
+        long long version = 0;
 
         errno = 0;
         if (equals)
@@ -79,7 +79,7 @@ static int read_custom_opsets(cli_export *e, const cli_args *args)
             return cli_misuse(args->verb, "--custom-opset wants DOMAIN=VERSION, not '%s'", text);
         if (e->options.n_custom_opsets == CLI_MAX_CUSTOM_OPSETS)
             return cli_misuse(args->verb, "more than %d custom opsets", CLI_MAX_CUSTOM_OPSETS);
-        *equals = '\0';
+        *equals                                        = '\0';
         e->custom_opsets[e->options.n_custom_opsets++] = (cq_custom_opset){ domain, version };
     }
     return CLI_DONE;
@@ -140,9 +140,9 @@ static int read_choices(cli_export *e, const cli_args *args)
         return code;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         e->options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
-    e->options.opset     = (int32_t)opset;
-    e->options.training  = (cq_training)mode;
-    e->options.operators = (cq_operator_export_type)type;
+    e->options.opset       = (int32_t)opset;
+    e->options.training    = (cq_training)mode;
+    e->options.operators   = (cq_operator_export_type)type;
     e->options.annotations = (cq_annotations)home;
     return CLI_DONE;
 }

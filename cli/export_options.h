@@ -8,42 +8,48 @@
 
 #include <calque/export.h>
 
-#define CLI_MAX_NAMES 4096 /* a name for every weight of a large model */
-#define CLI_MAX_AXES 1024
+#define CLI_MAX_NAMES         4096 /* a name for every weight of a large model */
+#define CLI_MAX_AXES          1024
 #define CLI_MAX_CUSTOM_OPSETS 32
-#define CLI_MAX_MARKS 1024 /* modules that are annotated, and attributes in all */
-#define CLI_MAX_ITEMS 4096 /* of lists of annotations */
-#define CLI_TEXT_SIZE (1 << 20) /* of all names, and of the file of rules */
+#define CLI_MAX_MARKS         1024      /* modules that are annotated, and attributes in all */
+#define CLI_MAX_ITEMS         4096      /* of lists of annotations */
+#define CLI_TEXT_SIZE         (1 << 20) /* of all names, and of the file of rules */
 
 /* Rows for the table of a verb that exports. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
     { "opset", "N", "ONNX opset, 7 to 21 (17)", 0 },                                               \
-    { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },             \
-    { "output-names", "Y,Z", "names of the outputs, in order", 0 },                                \
-    { "dynamic-axes", "JSON",                                                                      \
-      "sizes that are not fixed, or @FILE: {\"x\": {\"0\": \"batch\"}, \"y\": [0, 2]}", 0 },       \
-    { "training", "MODE", "eval, train or preserve (eval)", 0 },                                   \
-    { "no-constant-folding", NULL, "keep what could be computed now", 0 },                         \
-    { "no-params", NULL, "weights become inputs", 0 },                                             \
-    { "keep-initializers-as-inputs", NULL, "weights are inputs as well", 0 },                      \
-    { "operator-export-type", "TYPE",                                                              \
-      "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                       \
-    { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },          \
-    { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 },     \
-    { "symbolics", "FILE", "rules for operators, a line each: aten::silu 7: Mul(self, …)", 0 },    \
-    { "annotate", "PATH:NAME=VALUE", "mark the first node of a module, repeatable", 0 },           \
-    { "annotate-all", NULL, "mark all nodes of these modules", 0 },                                \
-    { "anchor", "PATH[:NAME=VALUE]", "Identity nodes around a module, repeatable", 0 },            \
-    { "annotations", "WHERE", "attribute or metadata; only metadata is valid ONNX (attribute)", 0 }, \
-    { "as-output", "NAME=PATH[:I]", "make what a module returns an output, repeatable", 0 },       \
-    { "verbose", NULL, "print the graph", 0 },                                                     \
-    { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },              \
-    { "script", NULL, "keep the branches and loops that depend on data (the default)", 0 }
+        { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },         \
+        { "output-names", "Y,Z", "names of the outputs, in order", 0 },                            \
+        { "dynamic-axes", "JSON",                                                                  \
+          "sizes that are not fixed, or @FILE: {\"x\": {\"0\": \"batch\"}, \"y\": [0, 2]}", 0 },   \
+        { "training", "MODE", "eval, train or preserve (eval)", 0 },                               \
+        { "no-constant-folding", NULL, "keep what could be computed now", 0 },                     \
+        { "no-params", NULL, "weights become inputs", 0 },                                         \
+        { "keep-initializers-as-inputs", NULL, "weights are inputs as well", 0 },                  \
+        { "operator-export-type", "TYPE",                                                          \
+          "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                   \
+        { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },      \
+        { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 }, \
+        { "symbolics", "FILE", "rules for operators, a line each: aten::silu 7: Mul(self, …)",     \
+          0 },                                                                                     \
+        { "annotate", "PATH:NAME=VALUE", "mark the first node of a module, repeatable", 0 },       \
+        { "annotate-all", NULL, "mark all nodes of these modules", 0 },                            \
+        { "anchor", "PATH[:NAME=VALUE]", "Identity nodes around a module, repeatable", 0 },        \
+        { "annotations", "WHERE",                                                                  \
+          "attribute or metadata; only metadata is valid ONNX (attribute)", 0 },                   \
+        { "as-output", "NAME=PATH[:I]", "make what a module returns an output, repeatable", 0 },   \
+        { "verbose", NULL, "print the graph", 0 },                                                 \
+        { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \
+    {                                                                                              \
+        "script", NULL, "keep the branches and loops that depend on data (the default)", 0         \
+    }
 
 /* For verbs that strip what they write. */
 #define CLI_STRIP_OPTIONS                                                                          \
     { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 }, \
-    { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 }
+    {                                                                                              \
+        "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0          \
+    }
 
 /* All that options refers to. Large: there is one, and it is static. */
 typedef struct cli_export {

@@ -63,10 +63,10 @@ TEST(input, a_file_is_told_by_its_name)
 TEST(input, nonsense_is_refused)
 {
     static const char *const bad[] = {
-        "",          "1x",        "x",       "1xx2",    "-1x2",        "3.5x2",
-        "int64[2",   "int64[2,]", "what[2]", "1x2=two", "f32[2]x3",    "1x3x99999999999999999999",
-        "f32[2,-1]", "[2]",       "1x2=",    "3a",      "float32[a b]",
-        "1x2=3",     "=3",        "n=-2x3",  "n=x3",    "n=3=4x2",     "int64[n=2"
+        "",          "1x",        "x",       "1xx2",    "-1x2",         "3.5x2",
+        "int64[2",   "int64[2,]", "what[2]", "1x2=two", "f32[2]x3",     "1x3x99999999999999999999",
+        "f32[2,-1]", "[2]",       "1x2=",    "3a",      "float32[a b]", "1x2=3",
+        "=3",        "n=-2x3",    "n=x3",    "n=3=4x2", "int64[n=2"
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -129,8 +129,7 @@ TEST(input, too_many_dimensions_are_refused)
 RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
           TEST_OF(input, brackets_name_the_dtype_and_may_be_empty),
           TEST_OF(input, names_make_axes_dynamic), TEST_OF(input, a_name_may_come_with_its_size),
-          TEST_OF(input, a_file_is_told_by_its_name),
-          TEST_OF(input, nonsense_is_refused),
+          TEST_OF(input, a_file_is_told_by_its_name), TEST_OF(input, nonsense_is_refused),
           TEST_OF(input, tensors_have_the_numbers_that_were_asked_for),
           TEST_OF(input, random_numbers_depend_on_the_seed_alone),
           TEST_OF(input, too_many_dimensions_are_refused))

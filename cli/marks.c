@@ -56,19 +56,21 @@ static size_t cut_list(char *text, char **words, size_t max)
 
 static void read_list(cli_export *e, cq_sym_attr *attr, char *text)
 {
-    size_t at    = e->n_items;
-    char **words = (char **)&e->item_texts[at];
-    size_t n     = cut_list(text, words, CLI_MAX_ITEMS - at);
-    word_kind all = INTEGER;
+    size_t    at    = e->n_items;
+    char    **words = (char **)&e->item_texts[at];
+    size_t    n     = cut_list(text, words, CLI_MAX_ITEMS - at);
+    word_kind all   = INTEGER;
 
     for (size_t i = 0; i < n; i++) {
-        word_kind one = unquote(&words[i]) ? TEXT
-                                      : kind_of(words[i], &e->item_ints[at + i],
-                                                &e->item_floats[at + i]);
+        word_kind one = unquote(&words[i])
+                            ? TEXT
+                            : kind_of(words[i], &e->item_ints[at + i], &e->item_floats[at + i]);
 
         all = one > all ? one : all;
     }
-    attr->kind    = all == TEXT ? CQ_SYM_ATTR_STRINGS : all == REAL ? CQ_SYM_ATTR_FLOATS : CQ_SYM_ATTR_INTS;
+    attr->kind    = all == TEXT   ? CQ_SYM_ATTR_STRINGS
+                    : all == REAL ? CQ_SYM_ATTR_FLOATS
+                                  : CQ_SYM_ATTR_INTS;
     attr->n       = n;
     attr->ints    = &e->item_ints[at];
     attr->floats  = &e->item_floats[at];
@@ -160,8 +162,8 @@ static int read_output(cli_export *e, const cli_args *args, const char *text)
 {
     char           *name   = cli_export_keep(e, text);
     char           *equals = name ? strchr(name, '=') : NULL;
-    char           *colon  = equals ? strrchr(equals, ':') : NULL, *end = NULL;
-    unsigned long   index  = 0;
+    char           *colon = equals ? strrchr(equals, ':') : NULL, *end = NULL;
+    unsigned long   index = 0;
     cq_module_mark *mark;
 
     if (colon) {

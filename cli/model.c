@@ -85,7 +85,9 @@ static const struct kind {
     { "\x80", "a pickle of Python objects",
       "save the model with torch.jit.save; torch.save keeps no program" },
     { "\x08", "an ONNX model already", "calque check, print, infer and run take it" },
-    { "\x7f" "ELF", "a program", NULL },
+    { "\x7f"
+      "ELF",
+      "a program", NULL },
 };
 
 /* Whether a file may be TorchScript, an archive or text; else says what it is. */
@@ -95,7 +97,8 @@ static int look_at_file(const char *path, FILE *file)
     size_t n       = fread(head, 1, sizeof head - 1, file);
 
     if (ferror(file))
-        return cli_fail_with("", errno == EISDIR ? "'%s' is a folder" : "'%s' cannot be read", path);
+        return cli_fail_with("", errno == EISDIR ? "'%s' is a folder" : "'%s' cannot be read",
+                             path);
     if (n == 0)
         return cli_fail_with("", "'%s' is empty", path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -8,12 +8,9 @@ static int run_nothing(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "output", "FILE", "where to", 'o' },
-    { "input", "SPEC", "an input, repeatable", 0 },
-    { "full", NULL, "all of it", 'f' },
-    { "verbose", NULL, "more words", 'v' },
-    { "opset", "N", "a number", 0 },
-    { 0 },
+    { "output", "FILE", "where to", 'o' }, { "input", "SPEC", "an input, repeatable", 0 },
+    { "full", NULL, "all of it", 'f' },    { "verbose", NULL, "more words", 'v' },
+    { "opset", "N", "a number", 0 },       { 0 },
 };
 
 static const cli_verb verb = {

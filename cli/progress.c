@@ -1,5 +1,5 @@
-/* A bar for work that takes long: on a terminal only, and only after a second, so that most commands
- * never show one. It is on one line of standard error, which is cleared at the end. */
+/* A bar for work that takes long: on a terminal only, and only after a second, so that most
+ * commands never show one. It is on one line of standard error, which is cleared at the end. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 1.0 /* seconds before the bar appears */
-#define REDRAW 0.05  /* seconds between two pictures of it */
-#define WIDTH 50
+#define PATIENCE 1.0  /* seconds before the bar appears */
+#define REDRAW   0.05 /* seconds between two pictures of it */
+#define WIDTH    50
 
 typedef struct bar {
     double began, drawn; /* 0: not yet */

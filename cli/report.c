@@ -11,7 +11,7 @@
 
 #define MAX_WARNINGS 256
 #define MESSAGE_SIZE 2048
-#define PLACE_SIZE 512
+#define PLACE_SIZE   512
 
 static struct {
     char message[MESSAGE_SIZE], where[PLACE_SIZE];

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RED "31"
+#define RED    "31"
 #define YELLOW "33"
-#define BLUE "34"
+#define BLUE   "34"
 
 static bool has_colour(void)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_IN_FULL 1000 /* elements; beyond it rows and columns are cut to their edges */
-#define EDGE 3             /* how many remain at each end */
+#define SHOWN_IN_FULL  1000 /* elements; beyond it rows and columns are cut to their edges */
+#define EDGE           3    /* how many remain at each end */
 #define SUMMARY_VALUES 5
 
 static bool is_whole(cq_dtype dtype)

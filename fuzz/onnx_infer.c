@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cq_onnx_model *m, *again = NULL;
-    void          *bytes  = NULL;
+    void          *bytes   = NULL;
     size_t         n_bytes = 0;
 
     if (cq_onnx_model_decode(&m, data, size) != CQ_OK)

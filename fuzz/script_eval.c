@@ -9,10 +9,10 @@ enum { MAX_STEPS = 4000, MAX_BYTES = 4 << 20, MAX_OUTPUTS = 8 };
 
 static cq_args *arguments(void)
 {
-    const float   x[2][3]  = { { 1, -2, 3 }, { 0.5f, 0, -1 } };
-    const int64_t n        = 2;
-    cq_args      *args     = NULL;
-    cq_tensor    *floats   = NULL, *number = NULL;
+    const float   x[2][3] = { { 1, -2, 3 }, { 0.5f, 0, -1 } };
+    const int64_t n       = 2;
+    cq_args      *args    = NULL;
+    cq_tensor    *floats = NULL, *number = NULL;
 
     if (cq_args_new(&args) == CQ_OK &&
         cq_tensor_new(&floats, CQ_DTYPE_F32, 2, (const int64_t[]){ 2, 3 }, x) == CQ_OK &&
@@ -39,7 +39,7 @@ static void run(cq_script *script, const cq_args *args)
 
 static void export(cq_script *script, const cq_args *args, uint32_t flags)
 {
-    const cq_dynamic_axis axes[] = { { "x", 0, "batch" } };
+    const cq_dynamic_axis axes[]  = { { "x", 0, "batch" } };
     const char *const     names[] = { "x" };
     cq_export_options     o;
     cq_onnx_model        *model;

@@ -25,16 +25,19 @@ static inline cq_module *small_net_new(void)
     static const cq_class cls = { .name      = "Net",
                                   .self_size = sizeof(struct small_net),
                                   .forward   = small_net_forward };
-    cq_module        *net = cq_module_new(&cls);
-    struct small_net *m   = cq_module_self(net);
+    cq_module            *net = cq_module_new(&cls);
+    struct small_net     *m   = cq_module_self(net);
 
     if (!net)
         return NULL;
-    m->features = cq_module_add(net, "features", cq_sequential_of(3, (cq_module *[]){
-        cq_conv2d_new(&(cq_conv_spec){ .in = 2, .out = 3, .kernel = { 3, 3 } }),
-        cq_batch_norm2d_new(3),
-        cq_relu_inplace_new(),
-    }));
+    m->features = cq_module_add(
+        net, "features",
+        cq_sequential_of(
+            3, (cq_module *[]){
+                   cq_conv2d_new(&(cq_conv_spec){ .in = 2, .out = 3, .kernel = { 3, 3 } }),
+                   cq_batch_norm2d_new(3),
+                   cq_relu_inplace_new(),
+               }));
     m->fc = cq_module_add(net, "fc", cq_linear_new(12, 5, true));
     return net;
 }

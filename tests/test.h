@@ -16,18 +16,17 @@
 
 #include <calque/status.h>
 
-#define TEST(part, sentence) static void part##_##sentence(void **cq_state __attribute__((unused)))
+#define TEST(part, sentence)    static void part##_##sentence(void **cq_state __attribute__((unused)))
 #define TEST_OF(part, sentence) cmocka_unit_test(part##_##sentence)
 
-#define CHECK(condition) assert_true(condition)
+#define CHECK(condition)     assert_true(condition)
 #define CHECK_INT(want, got) assert_int_equal((want), (got))
 #define CHECK_STR(want, got) assert_string_equal((got), (want))
 #define CHECK_STATUS(want, call)                                                                   \
     do {                                                                                           \
         cq_status check_status_ = (call);                                                          \
         if (check_status_ != (want))                                                               \
-            print_error("%s: %s (%s)\n", #call, cq_last_error()->message,                          \
-                        cq_last_error()->where);                                                   \
+            print_error("%s: %s (%s)\n", #call, cq_last_error()->message, cq_last_error()->where); \
         assert_int_equal((want), check_status_);                                                   \
     } while (0)
 #define CHECK_OK(call) CHECK_STATUS(CQ_OK, call)

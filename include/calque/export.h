@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-#define CQ_OPSET_OLDEST 7
-#define CQ_OPSET_NEWEST 21
+#define CQ_OPSET_OLDEST  7
+#define CQ_OPSET_NEWEST  21
 #define CQ_OPSET_DEFAULT 17
 
 typedef enum cq_training {
@@ -22,10 +22,10 @@ typedef enum cq_training {
 } cq_training;
 
 typedef enum cq_operator_export_type {
-    CQ_OPERATORS_ONNX             = 0, /* all operators must become ONNX */
-    CQ_OPERATORS_ONNX_ATEN        = 1, /* ATen operators stay, as nodes of domain org.pytorch.aten */
-    CQ_OPERATORS_ATEN_FALLBACK    = 2, /* those stay that have no other form */
-    CQ_OPERATORS_ONNX_FALLTHROUGH = 3  /* the same, under their own names */
+    CQ_OPERATORS_ONNX          = 0,   /* all operators must become ONNX */
+    CQ_OPERATORS_ONNX_ATEN     = 1,   /* ATen operators stay, as nodes of domain org.pytorch.aten */
+    CQ_OPERATORS_ATEN_FALLBACK = 2,   /* those stay that have no other form */
+    CQ_OPERATORS_ONNX_FALLTHROUGH = 3 /* the same, under their own names */
 } cq_operator_export_type;
 
 /* An axis whose size is not fixed. */
@@ -43,21 +43,21 @@ typedef struct cq_custom_opset {
 /* Where annotations go. */
 typedef enum cq_annotations {
     CQ_ANNOTATIONS_ATTRIBUTE = 0, /* attributes, as in pytorch-pfn-extras: not valid ONNX */
-    CQ_ANNOTATIONS_METADATA  = 1  /* metadata_props of the nodes, which is valid; and of the model, as
-                                   * "NODE:NAME", for readers older than IR version 10 */
+    CQ_ANNOTATIONS_METADATA = 1 /* metadata_props of the nodes, which is valid; and of the model, as
+                                 * "NODE:NAME", for readers older than IR version 10 */
 } cq_annotations;
 
 enum {
-    CQ_EXPORT_NO_PARAMS                  = 1 << 0, /* weights become inputs */
-    CQ_EXPORT_NO_CONSTANT_FOLDING        = 1 << 1,
+    CQ_EXPORT_NO_PARAMS                   = 1 << 0, /* weights become inputs */
+    CQ_EXPORT_NO_CONSTANT_FOLDING         = 1 << 1,
     CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS = 1 << 2,
-    CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS  = 1 << 3, /* neither: by IR version */
-    CQ_EXPORT_VERBOSE                    = 1 << 4, /* print the graph to standard output */
-    CQ_EXPORT_EXTERNAL_DATA              = 1 << 5, /* weights into a file beside the model */
-    CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS   = 1 << 6,
-    CQ_EXPORT_NO_AUTOGRAD_INLINING       = 1 << 7,
-    CQ_EXPORT_DROP_UNUSED_INPUTS         = 1 << 8, /* as PyTorch does; else they stay inputs */
-    CQ_EXPORT_PRINT_CAPTURED             = 1 << 9  /* print the captured graph, and make no model */
+    CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS   = 1 << 3, /* neither: by IR version */
+    CQ_EXPORT_VERBOSE                     = 1 << 4, /* print the graph to standard output */
+    CQ_EXPORT_EXTERNAL_DATA               = 1 << 5, /* weights into a file beside the model */
+    CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS    = 1 << 6,
+    CQ_EXPORT_NO_AUTOGRAD_INLINING        = 1 << 7,
+    CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8, /* as PyTorch does; else they stay inputs */
+    CQ_EXPORT_PRINT_CAPTURED              = 1 << 9 /* print the captured graph, and make no model */
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled
@@ -82,9 +82,9 @@ CQ_API cq_status cq_export_report_new(cq_export_report **out);
 CQ_API void      cq_export_report_free(cq_export_report *report); /* NULL is fine */
 
 /* Entries are in the order they were met. */
-CQ_API size_t                 cq_export_report_count(const cq_export_report *report, cq_report_kind kind);
-CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *report, cq_report_kind kind,
-                                                  size_t index);
+CQ_API size_t cq_export_report_count(const cq_export_report *report, cq_report_kind kind);
+CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *report,
+                                                  cq_report_kind kind, size_t index);
 
 /* A value of the model, with the node that makes it, and what the source computes in its place on
  * the example; all borrowed during the call. */
@@ -125,9 +125,9 @@ typedef struct cq_export_options {
     cq_tensor *const *example_outputs;
     size_t            n_example_outputs;
 
-    cq_annotations          annotations;
-    const cq_module_mark   *marks; /* annotations, anchors and outputs by path */
-    size_t                  n_marks;
+    cq_annotations        annotations;
+    const cq_module_mark *marks; /* annotations, anchors and outputs by path */
+    size_t                n_marks;
 
     /* Of cq_module_run_as and cq_script_run_as: gets the gradients of that run. NULL: none are
      * wanted. Exports do not look at it. */

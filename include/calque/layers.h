@@ -23,7 +23,8 @@ CQ_API cq_module *cq_module_list_new(void);
 /* ---- linear ---- */
 
 CQ_API cq_module *cq_linear_new(int64_t in, int64_t out, bool bias);
-CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bias); /* two inputs */
+CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out,
+                                  bool bias); /* two inputs */
 CQ_API cq_module *cq_embedding_new(int64_t count, int64_t size);
 CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t padding_idx);
 
@@ -64,7 +65,8 @@ CQ_API cq_module *cq_max_pool3d_new(const cq_pool3d *o);
 CQ_API cq_module *cq_avg_pool1d_new(const cq_pool1d *o);
 CQ_API cq_module *cq_avg_pool2d_new(const cq_pool2d *o);
 CQ_API cq_module *cq_avg_pool3d_new(const cq_pool3d *o);
-CQ_API cq_module *cq_adaptive_avg_pool_new(size_t n, const int64_t *sizes); /* AdaptiveAvgPool<n>d */
+CQ_API cq_module *cq_adaptive_avg_pool_new(size_t         n,
+                                           const int64_t *sizes); /* AdaptiveAvgPool<n>d */
 CQ_API cq_module *cq_adaptive_max_pool_new(size_t n, const int64_t *sizes);
 
 /* ---- recurrent. Inputs: x, then optionally h0 (and c0); outputs: y, h (and c) ---- */

@@ -75,17 +75,17 @@ CQ_API const char *cq_module_name(const cq_module *m); /* in its parent; "" for 
 /* All parameters and buffers of the tree by qualified name, `features.0.weight`, in the order
  * of PyTorch's state_dict. */
 typedef struct cq_state_entry {
-    const char *name;      /* borrowed from the module */
-    cq_tensor  *tensor;    /* borrowed */
+    const char *name;   /* borrowed from the module */
+    cq_tensor  *tensor; /* borrowed */
     bool        is_buffer;
 } cq_state_entry;
 
-CQ_API size_t         cq_module_state_count(const cq_module *m);
-CQ_API cq_status      cq_module_state_at(const cq_module *m, size_t index, cq_state_entry *out);
-CQ_API cq_tensor     *cq_module_find(const cq_module *m, const char *name); /* NULL: none */
-CQ_API cq_module     *cq_module_child(const cq_module *m, const char *path); /* "features.0" */
-CQ_API size_t         cq_module_n_children(const cq_module *m);
-CQ_API cq_module     *cq_module_child_at(const cq_module *m, size_t index);
+CQ_API size_t     cq_module_state_count(const cq_module *m);
+CQ_API cq_status  cq_module_state_at(const cq_module *m, size_t index, cq_state_entry *out);
+CQ_API cq_tensor *cq_module_find(const cq_module *m, const char *name);  /* NULL: none */
+CQ_API cq_module *cq_module_child(const cq_module *m, const char *path); /* "features.0" */
+CQ_API size_t     cq_module_n_children(const cq_module *m);
+CQ_API cq_module *cq_module_child_at(const cq_module *m, size_t index);
 
 /* Copies values into a parameter or buffer; shape must fit, dtype is converted. */
 CQ_API cq_status cq_module_set(cq_module *m, const char *name, const cq_tensor *value);
@@ -110,8 +110,8 @@ CQ_API void      cq_module_restore_training(cq_module *m, cq_training_modes *sav
 
 /* Calling a module, inside of a forward or at the top. */
 CQ_API cq_tensor *cq_call(cq_ctx *cx, cq_module *m, cq_tensor *x);
-CQ_API void       cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
-                            cq_tensor **out, size_t n_out);
+CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in, cq_tensor **out,
+                      size_t n_out);
 
 /* The same with nests; args is a tuple. A module without forward_nested gets the tensors of args
  * in order, and one with it gets those of cq_call_n as a tuple: each kind of call fits each kind

@@ -69,7 +69,8 @@ CQ_API cq_tensor *cq_contiguous(cq_ctx *cx, cq_tensor *x);
 /* ---- element by element ---- */
 
 CQ_API cq_tensor *cq_add(cq_ctx *cx, cq_tensor *a, cq_tensor *b);
-CQ_API cq_tensor *cq_add_alpha(cq_ctx *cx, cq_tensor *a, cq_tensor *b, double alpha); /* a + alpha*b */
+CQ_API cq_tensor *cq_add_alpha(cq_ctx *cx, cq_tensor *a, cq_tensor *b,
+                               double alpha); /* a + alpha*b */
 CQ_API cq_tensor *cq_sub(cq_ctx *cx, cq_tensor *a, cq_tensor *b);
 CQ_API cq_tensor *cq_mul(cq_ctx *cx, cq_tensor *a, cq_tensor *b);
 CQ_API cq_tensor *cq_div(cq_ctx *cx, cq_tensor *a, cq_tensor *b);
@@ -127,7 +128,8 @@ CQ_API cq_tensor *cq_ceil(cq_ctx *cx, cq_tensor *x);
 CQ_API cq_tensor *cq_round(cq_ctx *cx, cq_tensor *x);
 CQ_API cq_tensor *cq_sign(cq_ctx *cx, cq_tensor *x);
 CQ_API cq_tensor *cq_reciprocal(cq_ctx *cx, cq_tensor *x);
-CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high); /* ±INFINITY: no bound */
+CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low,
+                           double high); /* ±INFINITY: no bound */
 
 /* In place: x changes, and so does every view of the same memory. They return x. */
 CQ_API cq_tensor *cq_add_(cq_ctx *cx, cq_tensor *x, cq_tensor *other);
@@ -167,7 +169,8 @@ CQ_API cq_tensor *cq_transpose(cq_ctx *cx, cq_tensor *x, int a, int b);
 CQ_API cq_tensor *cq_permute(cq_ctx *cx, cq_tensor *x, size_t rank, const int64_t *dims);
 CQ_API cq_tensor *cq_squeeze(cq_ctx *cx, cq_tensor *x, int dim);
 CQ_API cq_tensor *cq_unsqueeze(cq_ctx *cx, cq_tensor *x, int dim);
-CQ_API cq_tensor *cq_expand(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *sizes); /* -1: as it is */
+CQ_API cq_tensor *cq_expand(cq_ctx *cx, cq_tensor *x, size_t rank,
+                            const cq_int *sizes); /* -1: as it is */
 CQ_API cq_tensor *cq_repeat(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *times);
 CQ_API cq_tensor *cq_cat(cq_ctx *cx, size_t n, cq_tensor *const *xs, int dim);
 CQ_API cq_tensor *cq_stack(cq_ctx *cx, size_t n, cq_tensor *const *xs, int dim);
@@ -177,12 +180,13 @@ CQ_API size_t cq_chunk(cq_ctx *cx, cq_tensor *x, int64_t n_chunks, int dim, cq_t
                        size_t max);
 CQ_API size_t cq_unbind(cq_ctx *cx, cq_tensor *x, int dim, cq_tensor **out, size_t max);
 CQ_API cq_tensor *cq_pixel_shuffle(cq_ctx *cx, cq_tensor *x, int64_t factor);
-CQ_API cq_tensor *cq_pad(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *pads,
-                         const char *mode, double value); /* "constant", "reflect", "replicate", "circular" */
+CQ_API cq_tensor *cq_pad(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *pads, const char *mode,
+                         double value); /* "constant", "reflect", "replicate", "circular" */
 
 /* ---- indexing ---- */
 
-CQ_API cq_tensor *cq_slice(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int end, int64_t step);
+CQ_API cq_tensor *cq_slice(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int end,
+                           int64_t step);
 CQ_API cq_tensor *cq_select(cq_ctx *cx, cq_tensor *x, int dim, cq_int index);
 CQ_API cq_tensor *cq_narrow(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int length);
 /* x[i0, i1, …] with int64 or bool tensors; NULL stands for a whole dimension. */
@@ -196,8 +200,10 @@ CQ_API cq_tensor *cq_embedding(cq_ctx *cx, cq_tensor *weight, cq_tensor *indices
 
 /* ---- sums and orders. An n_dims of 0 means all dimensions ---- */
 
-CQ_API cq_tensor *cq_sum(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims, bool keepdim);
-CQ_API cq_tensor *cq_mean(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims, bool keepdim);
+CQ_API cq_tensor *cq_sum(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
+                         bool keepdim);
+CQ_API cq_tensor *cq_mean(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
+                          bool keepdim);
 CQ_API cq_tensor *cq_var(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
                          bool unbiased, bool keepdim);
 CQ_API cq_tensor *cq_std(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
@@ -209,7 +215,8 @@ CQ_API cq_tensor *cq_max_dim(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim, cq
 CQ_API cq_tensor *cq_min_dim(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim, cq_tensor **indices);
 CQ_API cq_tensor *cq_argmax(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim);
 CQ_API cq_tensor *cq_argmin(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim);
-CQ_API cq_tensor *cq_topk(cq_ctx *cx, cq_tensor *x, int64_t k, int dim, bool largest, cq_tensor **indices);
+CQ_API cq_tensor *cq_topk(cq_ctx *cx, cq_tensor *x, int64_t k, int dim, bool largest,
+                          cq_tensor **indices);
 CQ_API cq_tensor *cq_sort(cq_ctx *cx, cq_tensor *x, int dim, bool descending, cq_tensor **indices);
 CQ_API cq_tensor *cq_cumsum(cq_ctx *cx, cq_tensor *x, int dim);
 CQ_API cq_tensor *cq_norm(cq_ctx *cx, cq_tensor *x, double p, size_t n_dims, const int64_t *dims,
@@ -230,9 +237,15 @@ CQ_API cq_tensor *cq_linear(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tens
 #define CQ_CONV_FIELDS(n)                                                                          \
     int64_t stride[n], padding[n], dilation[n], groups;                                            \
     int64_t output_padding[n] /* of transposed ones */
-typedef struct cq_conv1d_options { CQ_CONV_FIELDS(1); } cq_conv1d_options;
-typedef struct cq_conv2d_options { CQ_CONV_FIELDS(2); } cq_conv2d_options;
-typedef struct cq_conv3d_options { CQ_CONV_FIELDS(3); } cq_conv3d_options;
+typedef struct cq_conv1d_options {
+    CQ_CONV_FIELDS(1);
+} cq_conv1d_options;
+typedef struct cq_conv2d_options {
+    CQ_CONV_FIELDS(2);
+} cq_conv2d_options;
+typedef struct cq_conv3d_options {
+    CQ_CONV_FIELDS(3);
+} cq_conv3d_options;
 
 CQ_API cq_tensor *cq_conv1d(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,
                             const cq_conv1d_options *o);
@@ -250,9 +263,15 @@ CQ_API cq_tensor *cq_conv_transpose3d(cq_ctx *cx, cq_tensor *x, cq_tensor *weigh
 #define CQ_POOL_FIELDS(n)                                                                          \
     int64_t kernel[n], stride[n], padding[n], dilation[n];                                         \
     bool    ceil_mode, exclude_pad /* of averages: do not count padding */
-typedef struct cq_pool1d { CQ_POOL_FIELDS(1); } cq_pool1d;
-typedef struct cq_pool2d { CQ_POOL_FIELDS(2); } cq_pool2d;
-typedef struct cq_pool3d { CQ_POOL_FIELDS(3); } cq_pool3d;
+typedef struct cq_pool1d {
+    CQ_POOL_FIELDS(1);
+} cq_pool1d;
+typedef struct cq_pool2d {
+    CQ_POOL_FIELDS(2);
+} cq_pool2d;
+typedef struct cq_pool3d {
+    CQ_POOL_FIELDS(3);
+} cq_pool3d;
 
 CQ_API cq_tensor *cq_max_pool1d(cq_ctx *cx, cq_tensor *x, const cq_pool1d *o);
 CQ_API cq_tensor *cq_max_pool2d(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o);

@@ -14,12 +14,12 @@ extern "C" {
 
 /* Texts are borrowed from the table, which lives as long as the program. */
 typedef struct cq_op_info {
-    const char *schema;      /* as PyTorch writes it */
-    const char *about;       /* a few words, may be empty */
-    int32_t     first_opset; /* of ONNX, that has a form for it; 0: none has */
-    bool        composed;    /* of other operators, which it is taken apart into when no opset
-                                has a form for it */
-    const char *obstacle;    /* why it cannot be exported; empty if it can, or if nobody tried */
+    const char *schema;       /* as PyTorch writes it */
+    const char *about;        /* a few words, may be empty */
+    int32_t     first_opset;  /* of ONNX, that has a form for it; 0: none has */
+    bool        composed;     /* of other operators, which it is taken apart into when no opset
+                                 has a form for it */
+    const char *obstacle;     /* why it cannot be exported; empty if it can, or if nobody tried */
     bool        has_gradient; /* of its own; one that is composed has that of its parts */
 } cq_op_info;
 

@@ -19,8 +19,8 @@ CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const ch
 CQ_API void      cq_script_free(cq_script *script);
 
 /* Makes a module of a class of the source text, with the modules that its fields are; __init__, if
- * there is one, is called without arguments. From then on methods are the module's, and functions of
- * the text can be called as before. Its weights are set by their path:
+ * there is one, is called without arguments. From then on methods are the module's, and functions
+ * of the text can be called as before. Its weights are set by their path:
  *
  *     cq_script_compile(&s, "class Linear(Module):\n"
  *                           "    __parameters__ = [\"weight\"]\n"
@@ -51,9 +51,9 @@ CQ_API cq_status cq_script_set_bool(cq_script *script, const char *path, bool va
  *                              "    return x * by\n", "scale.py");
  *
  * An export shows what the function calls, or, if a symbolic is there for mylib::scale, what that
- * makes of it. Definitions go before calque's own operators, later ones before earlier ones. Without
- * one, an unknown operator cannot be run; an export takes its result to be like its first tensor,
- * with a warning, and its arguments are called x0, x1, …. name is for messages. */
+ * makes of it. Definitions go before calque's own operators, later ones before earlier ones.
+ * Without one, an unknown operator cannot be run; an export takes its result to be like its first
+ * tensor, with a warning, and its arguments are called x0, x1, …. name is for messages. */
 CQ_API cq_status cq_script_define(cq_script *script, const char *source, const char *name);
 
 /* How many steps (statements, calls, rounds of loops) a call may take, and how many bytes of memory
@@ -88,8 +88,8 @@ CQ_API cq_status cq_args_from_json(cq_args **out, const char *json, cq_tensor *c
 /* How many inputs an exported graph has for these arguments. */
 CQ_API size_t cq_args_n_inputs(const cq_args *args);
 
-/* These inputs in order, the first max of them: the tensors, and the numbers as tensors. They are the
- * caller's to release. */
+/* These inputs in order, the first max of them: the tensors, and the numbers as tensors. They are
+ * the caller's to release. */
 CQ_API cq_status cq_args_inputs(const cq_args *args, cq_tensor **tensors, size_t max);
 
 enum {
@@ -101,14 +101,15 @@ enum {
 CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
                                cq_tensor **outputs, size_t max_outputs, size_t *n_outputs);
 
-/* The same with the outputs that marks of the options name (<calque/annotate.h>) after the others. */
+/* The same with the outputs that marks of the options name (<calque/annotate.h>) after the others.
+ */
 CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const cq_args *args,
                                   const cq_export_options *options, cq_tensor **outputs,
                                   size_t max_outputs, size_t *n_outputs);
 
-/* The same inside of a forward: on the data of its tensors, or into the graph that is being captured,
- * where branches and loops of the program that depend on data stay what they are. As with any call in
- * a forward, results are the context's and so is the first failure. */
+/* The same inside of a forward: on the data of its tensors, or into the graph that is being
+ * captured, where branches and loops of the program that depend on data stay what they are. As with
+ * any call in a forward, results are the context's and so is the first failure. */
 CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *script, const char *method,
                                  cq_tensor *const *inputs, size_t n_inputs);
 CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *script, const char *method, const cq_args *args,

@@ -39,7 +39,7 @@ CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, con
 CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *const *items,
                                             size_t n);
 
-CQ_API cq_onnx_value *cq_onnx_value_retain(cq_onnx_value *value); /* returns value */
+CQ_API cq_onnx_value *cq_onnx_value_retain(cq_onnx_value *value);  /* returns value */
 CQ_API void           cq_onnx_value_release(cq_onnx_value *value); /* NULL is fine */
 
 CQ_API cq_onnx_kind_of_value cq_onnx_value_kind(const cq_onnx_value *value);
@@ -102,10 +102,10 @@ typedef struct cq_session_options {
                                      * much again beside them. 0: CQ_SESSION_MEMORY_PERCENT, beside
                                      * which nodes may need half of what is left; UINT64_MAX: no
                                      * limit */
-    uint64_t           max_steps;   /* nodes that a run may execute; 0: CQ_SESSION_MAX_STEPS, */
+    uint64_t max_steps;             /* nodes that a run may execute; 0: CQ_SESSION_MAX_STEPS, */
                                     /* UINT64_MAX: no limit */
-    cq_session_hook    hook;        /* NULL: none */
-    void              *hook_user;
+    cq_session_hook hook;           /* NULL: none */
+    void           *hook_user;
 } cq_session_options;
 
 CQ_API void cq_session_options_init(cq_session_options *options);
@@ -154,8 +154,7 @@ CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value 
 /* Runs one node: a NodeProto in its bytes, of that version of its domain. */
 CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t version,
                                      cq_onnx_value *const *inputs, size_t n_inputs,
-                                     cq_onnx_value **outputs, size_t n_outputs,
-                                     const char *device);
+                                     cq_onnx_value **outputs, size_t n_outputs, const char *device);
 
 CQ_API bool cq_session_supports_device(const char *device);
 

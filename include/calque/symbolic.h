@@ -31,7 +31,8 @@ typedef cq_status (*cq_symbolic_fn)(cq_sym *s, void *user);
 /* From this opset on (until a newer registration), name is exported by fn. name is
  * "aten::silu", "aten::add.Tensor" for one overload, or "mydomain::my_op"; "::silu" is
  * short for aten. Registered rules go before calque's own; the last one counts. */
-CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn, void *user);
+CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn,
+                                      void *user);
 CQ_API void      cq_symbolic_unregister(const char *name, int32_t opset);
 
 /* ---- the operator: its arguments by name, as in its schema (cq_op_info_at lists them) ---- */

@@ -64,9 +64,10 @@ typedef struct cq_int {
 
 CQ_API cq_int cq_i(int64_t value);
 
-CQ_API const char *cq_dtype_name(cq_dtype dtype);           /* "float32" */
-CQ_API size_t      cq_dtype_size(cq_dtype dtype);           /* bytes of an element */
-CQ_API cq_dtype    cq_dtype_from_name(const char *name);    /* "float32", "f32", "float", …; NONE: unknown */
+CQ_API const char *cq_dtype_name(cq_dtype dtype); /* "float32" */
+CQ_API size_t      cq_dtype_size(cq_dtype dtype); /* bytes of an element */
+CQ_API cq_dtype
+cq_dtype_from_name(const char *name); /* "float32", "f32", "float", …; NONE: unknown */
 
 /* New tensors. Data is copied from data when it is not NULL, else zero. */
 CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,

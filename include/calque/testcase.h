@@ -48,8 +48,8 @@ enum {
     CQ_TESTCASE_NO_METADATA = 1 << 0, /* no meta.json */
     CQ_TESTCASE_KEEP_MODEL  = 1 << 1, /* a model.onnx that is there stays, and the data goes to the
                                        * next test_data_set_N that is not there yet */
-    CQ_TESTCASE_STRIP    = 1 << 2,    /* strip the model and the data */
-    CQ_TESTCASE_NO_TRACE = 1 << 3,    /* no export_trace.json.gz */
+    CQ_TESTCASE_STRIP     = 1 << 2,   /* strip the model and the data */
+    CQ_TESTCASE_NO_TRACE  = 1 << 3,   /* no export_trace.json.gz */
     CQ_TESTCASE_GRADIENTS = 1 << 4    /* gradient_i.pb and gradient_input_i.pb */
 };
 
@@ -89,9 +89,9 @@ typedef struct cq_testcase_source {
  * set are deleted first. Inputs without a name in the options are called input_0, input_1, …; those
  * that the model does not use are left out, of the model and of the data. Outputs without a name of
  * their own have none in the data. With CQ_TESTCASE_GRADIENTS there are gradient_i.pb for the i-th
- * parameter, by its name, and gradient_input_i.pb with the gradient of output i that they come from;
- * a parameter without one leaves its number free, with a warning. Nothing is written if the export or
- * the run fails. */
+ * parameter, by its name, and gradient_input_i.pb with the gradient of output i that they come
+ * from; a parameter without one leaves its number free, with a warning. Nothing is written if the
+ * export or the run fails. */
 CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
                                    cq_tensor *const *inputs, size_t n_inputs,
                                    const cq_testcase_options *options);

@@ -15,7 +15,7 @@ typedef struct cq_zoo_input {
     cq_dtype    dtype;
     size_t      rank;
     int64_t     sizes[6];
-    int64_t     below; /* of integers: drawn from 0 … below-1 */
+    int64_t     below;      /* of integers: drawn from 0 … below-1 */
     int         batch_axis; /* -1: none */
 } cq_zoo_input;
 
@@ -32,8 +32,6 @@ typedef struct cq_zoo_model {
 /* The models in order: cq_zoo_at(0), … until NULL. */
 CQ_API const cq_zoo_model *cq_zoo_at(size_t index);
 CQ_API const cq_zoo_model *cq_zoo_find(const char *name); /* NULL: there is none */
-
-
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,10 @@ static const struct signature {
     { 0, "\x89HDF", 4, "this is an HDF5 file", NULL },
     { 0, "\x1f\x8b", 2, "this is a gzip file", "unpack it first" },
     { 0, "BZh", 3, "this is a bzip2 file", "unpack it first" },
-    { 0, "\xfd" "7zXZ", 5, "this is an xz file", "unpack it first" },
+    { 0,
+      "\xfd"
+      "7zXZ",
+      5, "this is an xz file", "unpack it first" },
     { 0, "\x28\xb5\x2f\xfd", 4, "this is a Zstandard file", "unpack it first" },
     { 0, "7z\xbc\xaf", 4, "this is a 7z file", "unpack it first" },
     { 257, "ustar", 5, "this is a tar file", "unpack it first" },

@@ -200,14 +200,18 @@ static cq_status of_rank(int n)
     cq_str_add(&s, "ctorch._utils\n_rebuild_tensor_v2\n((");
     cq_str_add_n(&s, "X\x07\0\0\0storage", 12);
     cq_str_add(&s, "ctorch\nFloatStorage\n");
-    cq_str_add_n(&s, "X\x01\0\0\0" "0X\x03\0\0\0cpuK\x04tQK\0", 20);
+    cq_str_add_n(&s,
+                 "X\x01\0\0\0"
+                 "0X\x03\0\0\0cpuK\x04tQK\0",
+                 20);
     for (int k = 0; k < 2; k++) {
         cq_str_add(&s, "(");
         for (int i = 0; i < n; i++)
             cq_str_add(&s, "K\x01");
         cq_str_add(&s, "t");
     }
-    cq_str_add(&s, "\x89" "ccollections\nOrderedDict\n)RtR.");
+    cq_str_add(&s, "\x89"
+                   "ccollections\nOrderedDict\n)RtR.");
     status = unpickle_n(&v, s.text, s.len);
     cq_val_release(v);
     cq_str_clear(&s);
@@ -383,8 +387,10 @@ static cq_status claim_size(uint64_t size)
 
     for (int i = 0; i < 8; i++)
         field[4 + i] = (char)(size >> 8 * i);
-    cq_str_add_n(&s, "PK\3\4\x2d\0\0\0\x08\0\0\0\0\0\x86\xa6\x10\x36\5\0\0\0\xff\xff\xff\xff\3\0\0\0a/bhello",
-                 38);
+    cq_str_add_n(
+        &s,
+        "PK\3\4\x2d\0\0\0\x08\0\0\0\0\0\x86\xa6\x10\x36\5\0\0\0\xff\xff\xff\xff\3\0\0\0a/bhello",
+        38);
     cq_str_add_n(&s,
                  "PK\1\2\x2d\0\x2d\0\0\0\x08\0\0\0\0\0\x86\xa6\x10\x36\5\0\0\0\xff\xff\xff\xff"
                  "\3\0\x0c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a/b",

@@ -56,10 +56,11 @@ static cq_status read_version(cq_torchscript *t)
 static cq_status read_values(cq_torchscript *t)
 {
     if (!cq_archive_find(&t->archive, "constants.pkl"))
-        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path,
-                       "save the model itself, by torch.jit.save; a built-in model takes such a file "
-                       "as --weights",
-                       "this was written by torch.save: it holds values, but no code");
+        return cq_fail(
+            CQ_E_UNSUPPORTED, t->archive.path,
+            "save the model itself, by torch.jit.save; a built-in model takes such a file "
+            "as --weights",
+            "this was written by torch.save: it holds values, but no code");
     CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
     if (!cq_object_of(t->root))
         return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "data.pkl"), NULL,
@@ -337,8 +338,9 @@ static void find_line(cq_python_place *p, cq_val strings, cq_val numbers, int64_
     const bool is_one = numbers.kind == CQ_VAL_STR;
 
     for (size_t i = 0; start >= 0; i++) {
-        const cq_text *text = is_one ? i ? NULL : numbers.u.text : text_at(strings, item(numbers, i));
-        const char    *from, *end;
+        const cq_text *text =
+            is_one ? i ? NULL : numbers.u.text : text_at(strings, item(numbers, i));
+        const char *from, *end;
 
         if (!text)
             return;

@@ -44,7 +44,8 @@ cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char
 const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index);
 
 /* The origin of what is at an offset of a file of code, borrowed from t. Nothing fails: without
- * notes (`.debug_pkl`), or with damaged ones, there is no origin. They are read when first asked for. */
+ * notes (`.debug_pkl`), or with damaged ones, there is no origin. They are read when first asked
+ * for. */
 cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset);
 
 #endif

@@ -37,7 +37,8 @@ static uint64_t number(const unsigned char *p, size_t n)
 }
 
 /* The record that begins with this signature at a place of the file; NULL if it is none. */
-static const unsigned char *record(const cq_zip *z, uint64_t at, uint64_t size, const char *signature)
+static const unsigned char *record(const cq_zip *z, uint64_t at, uint64_t size,
+                                   const char *signature)
 {
     const unsigned char *p = z->bytes->data;
 
@@ -46,7 +47,8 @@ static const unsigned char *record(const cq_zip *z, uint64_t at, uint64_t size, 
     return p + at;
 }
 
-/* ---- the end of the archive ------------------------------------------------------------------- */
+/* ---- the end of the archive -------------------------------------------------------------------
+ */
 
 typedef struct directory {
     uint64_t n, at, size;
@@ -97,7 +99,9 @@ static cq_status find_directory(const cq_zip *z, directory *d)
     *d = (directory){ .n = number(p + 10, 2), .size = number(p + 12, 4), .at = number(p + 16, 4) };
     p  = find_end64(z, end, &end);
     if (p)
-        *d = (directory){ .n = number(p + 32, 8), .size = number(p + 40, 8), .at = number(p + 48, 8) };
+        *d = (directory){ .n    = number(p + 32, 8),
+                          .size = number(p + 40, 8),
+                          .at   = number(p + 48, 8) };
     if (d->n > CQ_ZIP_MAX_ENTRIES)
         return cq_fail(CQ_E_FORMAT, z->path, NULL,
                        "the archive claims to have %" PRIu64 " entries, more than %u", d->n,
@@ -108,7 +112,8 @@ static cq_status find_directory(const cq_zip *z, directory *d)
     return CQ_OK;
 }
 
-/* ---- the directory ---------------------------------------------------------------------------- */
+/* ---- the directory ----------------------------------------------------------------------------
+ */
 
 /* Takes the numbers of an entry that are too large for their fields from its zip64 field. */
 static bool read_large(const unsigned char *extra, size_t n, uint64_t *const values[3])
@@ -136,12 +141,13 @@ static bool read_large(const unsigned char *extra, size_t n, uint64_t *const val
     return true; /* without such a field 4294967295 is a number like others */
 }
 
-static cq_status check_entry(const cq_zip *z, const cq_zip_entry *e, size_t name_len, uint64_t method,
-                             bool is_encrypted)
+static cq_status check_entry(const cq_zip *z, const cq_zip_entry *e, size_t name_len,
+                             uint64_t method, bool is_encrypted)
 {
     if (name_len > CQ_ZIP_MAX_NAME)
         return cq_fail(CQ_E_FORMAT, z->path, NULL,
-                       "the name of an entry has %zu bytes, more than %u", name_len, CQ_ZIP_MAX_NAME);
+                       "the name of an entry has %zu bytes, more than %u", name_len,
+                       CQ_ZIP_MAX_NAME);
     if (strlen(e->name) != name_len)
         return cq_fail(CQ_E_FORMAT, z->path, NULL, "the name of an entry has a zero byte");
     if (cq_map_has(&z->by_name, e->name))
@@ -159,12 +165,12 @@ static cq_status check_entry(const cq_zip *z, const cq_zip_entry *e, size_t name
 static cq_status add_entry(cq_zip *z, const unsigned char *p, uint64_t base, bool *damaged)
 {
     const size_t   name_len = (size_t)number(p + 28, 2), extra = (size_t)number(p + 30, 2);
-    const uint64_t method   = number(p + 10, 2);
-    cq_zip_entry   e        = { .size      = number(p + 24, 4),
-                                .packed    = number(p + 20, 4),
-                                .crc       = (uint32_t)number(p + 16, 4),
-                                .is_stored = method == 0,
-                                .header    = number(p + 42, 4) };
+    const uint64_t method = number(p + 10, 2);
+    cq_zip_entry   e      = { .size      = number(p + 24, 4),
+                              .packed    = number(p + 20, 4),
+                              .crc       = (uint32_t)number(p + 16, 4),
+                              .is_stored = method == 0,
+                              .header    = number(p + 42, 4) };
     cq_status      status;
 
     *damaged = !read_large(p + CENTRAL_SIZE + name_len, extra,
@@ -207,7 +213,8 @@ static cq_status read_directory(cq_zip *z)
         if (damaged)
             return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
                            "the directory of the archive is damaged after %" PRIu64 " of %" PRIu64
-                           " entries", i, d.n);
+                           " entries",
+                           i, d.n);
         at += size;
     }
     return CQ_OK;

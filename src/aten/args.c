@@ -11,16 +11,17 @@ static const cq_val *find(const cq_opcall *c, const char *name)
 
     if (at >= 0)
         return &c->args[at];
-    cq_ctx_fail(c->cx, cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL,
-                               "the row asks for an argument \"%s\" that its schema has not", name));
+    cq_ctx_fail(c->cx,
+                cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL,
+                        "the row asks for an argument \"%s\" that its schema has not", name));
     return &none;
 }
 
 static void wrong(const cq_opcall *c, const char *name, const char *want, cq_val_kind got)
 {
-    cq_ctx_fail(c->cx, cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
-                               "argument \"%s\" should be %s, not %s", name, want,
-                               cq_val_kind_name(got)));
+    cq_ctx_fail(c->cx,
+                cq_fail(CQ_E_TYPE, c->op->schema->full, NULL,
+                        "argument \"%s\" should be %s, not %s", name, want, cq_val_kind_name(got)));
 }
 
 int64_t cq_size_baked(const cq_opcall *c, cq_int i, const char *what)
@@ -213,9 +214,9 @@ void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
     size_t  n_given = cq_arg_i64s(c, name, given, CQ_MAX_RANK);
 
     if (n_given != n && n_given > 1)
-        cq_ctx_fail(c->cx, cq_fail(CQ_E_ARGUMENT, c->op->schema->full, NULL,
-                                   "argument \"%s\" wants %zu numbers but got %zu", name, n,
-                                   n_given));
+        cq_ctx_fail(c->cx,
+                    cq_fail(CQ_E_ARGUMENT, c->op->schema->full, NULL,
+                            "argument \"%s\" wants %zu numbers but got %zu", name, n, n_given));
     for (size_t i = 0; i < n; i++)
         out[i] = n_given == n ? given[i] : n_given ? given[0] : otherwise ? otherwise[i] : 0;
 }

@@ -19,9 +19,8 @@ static bool number_kind(cq_val_kind kind)
 static bool convert(cq_val *v, const cq_schema_type *want)
 {
     if (v->kind == CQ_VAL_NONE)
-        return want->optional || want->base == CQ_SCHEMA_GENERATOR ||
-               want->base == CQ_SCHEMA_ANY || want->base == CQ_SCHEMA_NONE ||
-               (want->base == CQ_SCHEMA_DEVICE);
+        return want->optional || want->base == CQ_SCHEMA_GENERATOR || want->base == CQ_SCHEMA_ANY ||
+               want->base == CQ_SCHEMA_NONE || (want->base == CQ_SCHEMA_DEVICE);
     if (want->list_depth) {
         if (v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE)
             return true;
@@ -67,8 +66,8 @@ static cq_status fill_args(cq_ctx *cx, const cq_op *op, cq_val *out, const cq_va
             return cq_fail(CQ_E_ARGUMENT, s->full, NULL, "argument \"%s\" is missing", a->name);
         }
         if (!convert(&out[i], &a->type))
-            return cq_fail(CQ_E_TYPE, s->full, NULL, "argument \"%s\" wants %s but got %s",
-                           a->name, a->type.name, cq_val_kind_name(out[i].kind));
+            return cq_fail(CQ_E_TYPE, s->full, NULL, "argument \"%s\" wants %s but got %s", a->name,
+                           a->type.name, cq_val_kind_name(out[i].kind));
     }
     (void)cx;
     return CQ_OK;
@@ -172,7 +171,7 @@ static cq_status make_and_tell(cq_opcall *c)
 {
     cq_ctx            *cx = c->cx;
     const cq_listener *to = cx->listener;
-    cq_status (*parts)(cq_opcall *c) =
+    cq_status (*parts)(cq_opcall * c) =
         to && to->parts_of ? to->parts_of(cx->listener_self, c->op) : NULL;
     bool heard =
         to && !parts && (!c->op->def->compose || to->wants_whole(cx->listener_self, c->op));
@@ -238,8 +237,8 @@ static bool can_cast(cq_dtype from, cq_dtype to)
 /* self.op_(…): computes the plain operator and puts the result into self. */
 static cq_status run_in_place(cq_opcall *c)
 {
-    cq_ctx    *cx   = c->cx;
-    cq_tensor *self = c->args[0].u.tensor;
+    cq_ctx    *cx     = c->cx;
+    cq_tensor *self   = c->args[0].u.tensor;
     cq_val     result = CQ_NONE;
     cq_tensor *changed;
 
@@ -276,7 +275,7 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
                      cq_val *results, size_t max_results)
 {
     cq_val    filled[64];
-    cq_opcall   c    = { .cx = cx, .op = op, .args = filled };
+    cq_opcall c   = { .cx = cx, .op = op, .args = filled };
     seen      has = { .fake = cx->fake };
     cq_status status;
 
@@ -311,7 +310,8 @@ static const cq_op *find_or_fail(cq_ctx *cx, const char *full_name)
     const cq_op *op = cx->status == CQ_OK ? cq_op_find(full_name) : NULL;
 
     if (!op && cx->status == CQ_OK)
-        cq_ctx_fail(cx, cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", full_name));
+        cq_ctx_fail(cx,
+                    cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", full_name));
     return op;
 }
 

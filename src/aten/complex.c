@@ -31,7 +31,8 @@ static cq_status view_as(cq_opcall *c, cq_dtype dtype, const cq_geometry *g)
 {
     cq_tensor *view = NULL;
 
-    CQ_TRY(cq_tensor_new_view(&view, c->args[0].u.tensor, dtype, g->rank, g->sizes, g->strides, g->offset));
+    CQ_TRY(cq_tensor_new_view(&view, c->args[0].u.tensor, dtype, g->rank, g->sizes, g->strides,
+                              g->offset));
     return done(c, cq_ctx_own_tensor(c->cx, view));
 }
 
@@ -67,11 +68,13 @@ static cq_status complex_view(cq_opcall *c)
     cq_geometry g = cq_geometry_of(x);
 
     if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name(x->dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+                            cq_dtype_name(x->dtype));
     if (!x->rank || x->sizes[x->rank - 1].value != 2)
         return cq_call_fail(c, CQ_E_TYPE, "wants a last dimension of size 2");
     if (!is_paired(x))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants the two numbers of a pair beside each other in memory");
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "wants the two numbers of a pair beside each other in memory");
     for (size_t i = 0; i + 1 < g.rank; i++)
         g.strides[i] /= 2;
     g.offset /= 2;
@@ -109,7 +112,8 @@ cq_tensor *cq_complex_of(cq_ctx *cx, cq_tensor *real, cq_tensor *imaginary)
 {
     cq_tensor *parts[2] = { real, imaginary };
 
-    return CQ_OP(cx, "aten::view_as_complex", T(CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), I(-1))));
+    return CQ_OP(cx, "aten::view_as_complex",
+                 T(CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), I(-1))));
 }
 
 /* The real (0) or imaginary (1) part. */
@@ -124,15 +128,16 @@ static cq_tensor *part(cq_ctx *cx, cq_val complex, int which)
 static cq_status wrap(const cq_opcall *c, int64_t *dim, int64_t rank)
 {
     if (*dim < -rank || *dim >= rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %lld of a tensor that has %lld", (long long)*dim,
-                            (long long)rank);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %lld of a tensor that has %lld",
+                            (long long)*dim, (long long)rank);
     *dim += *dim < 0 ? rank : 0;
     return CQ_OK;
 }
 
 static bool is_new(const cq_op *op) /* its dimension is one of the result */
 {
-    return strcmp(op->schema->full, "aten::unsqueeze") == 0 || strcmp(op->schema->full, "aten::stack") == 0;
+    return strcmp(op->schema->full, "aten::unsqueeze") == 0 ||
+           strcmp(op->schema->full, "aten::stack") == 0;
 }
 
 /* A list of sizes goes on with that of the pairs, one of an order of dimensions with the last. */
@@ -188,7 +193,8 @@ static cq_status complex_results(cq_opcall *c, cq_val *results)
         }
         list = cq_tensors(c->cx, NULL, 0);
         for (size_t k = 0; c->cx->status == CQ_OK && k < results[i].u.list->n; k++)
-            CQ_TRY(cq_list_push(list.u.list, T(to_complex(c->cx, results[i].u.list->items[k].u.tensor))));
+            CQ_TRY(cq_list_push(list.u.list,
+                                T(to_complex(c->cx, results[i].u.list->items[k].u.tensor))));
         c->results[i] = list;
     }
     return c->cx->status;
@@ -204,8 +210,8 @@ static cq_status on_pairs(cq_opcall *c)
     if (schema->n_args > sizeof args / sizeof *args)
         return cq_fail(CQ_E_INTERNAL, schema->full, NULL, "too many arguments");
     for (size_t i = 0; i < schema->n_args; i++) {
-        const cq_schema_arg *a = &schema->args[i];
-        bool is_list = a->type.list_depth && a->type.base != CQ_SCHEMA_TENSOR;
+        const cq_schema_arg *a       = &schema->args[i];
+        bool                 is_list = a->type.list_depth && a->type.base != CQ_SCHEMA_TENSOR;
 
         args[i] = c->args[i];
         if (is_complex(args[i])) {
@@ -233,7 +239,7 @@ static cq_status on_pairs(cq_opcall *c)
 /* All dimensions, or those that are given; the dtype is that of the numbers. */
 static cq_status reduce(cq_opcall *c)
 {
-    cq_tensor *x = c->args[0].u.tensor;
+    cq_tensor *x    = c->args[0].u.tensor;
     bool       mean = strncmp(c->op->schema->full, "aten::mean", 10) == 0;
     cq_val     dims = cq_schema_find(c->op->schema, "dim") >= 0 ? cq_arg_val(c, "dim") : CQ_NONE;
     bool       keep = dims.kind != CQ_VAL_NONE && cq_arg_bool(c, "keepdim");
@@ -282,13 +288,14 @@ static cq_tensor *part_of(cq_opcall *c, cq_val v, int which, cq_dtype real)
 
 static cq_dtype real_dtype(const cq_opcall *c)
 {
-    return real_of(is_complex(c->args[0]) ? c->args[0].u.tensor->dtype : c->args[1].u.tensor->dtype);
+    return real_of(is_complex(c->args[0]) ? c->args[0].u.tensor->dtype
+                                          : c->args[1].u.tensor->dtype);
 }
 
 /* a + alpha b, or a - alpha b, each part for itself. */
 static cq_status add(cq_opcall *c)
 {
-    cq_dtype    real = real_dtype(c);
+    cq_dtype    real  = real_dtype(c);
     cq_val      alpha = cq_arg_val(c, "alpha");
     bool        minus = strncmp(c->op->schema->full, "aten::sub", 9) == 0;
     const char *op    = minus ? "aten::sub.Tensor" : "aten::add.Tensor";
@@ -300,12 +307,14 @@ static cq_status add(cq_opcall *c)
         return done(c, to_complex(c->cx, CQ_OP(c->cx, op, T(to_pairs(c->cx, c->args[0].u.tensor)),
                                                T(to_pairs(c->cx, c->args[1].u.tensor)), alpha)));
     for (int i = 0; i < 2; i++)
-        t[i] = CQ_OP(c->cx, op, T(part_of(c, c->args[0], i, real)), T(part_of(c, c->args[1], i, real)), alpha);
+        t[i] = CQ_OP(c->cx, op, T(part_of(c, c->args[0], i, real)),
+                     T(part_of(c, c->args[1], i, real)), alpha);
     return done(c, cq_complex_of(c->cx, t[0], t[1]));
 }
 
 /* A complex tensor by a real number, or by a tensor of them. */
-static cq_tensor *scaled(cq_ctx *cx, const char *of_tensor, const char *of_number, cq_tensor *x, cq_val by)
+static cq_tensor *scaled(cq_ctx *cx, const char *of_tensor, const char *of_number, cq_tensor *x,
+                         cq_val by)
 {
     if (by.kind != CQ_VAL_TENSOR)
         return to_complex(cx, CQ_OP(cx, of_number, T(to_pairs(cx, x)), by));
@@ -320,7 +329,8 @@ static bool is_real(cq_val v)
 }
 
 /* (a + bi)(c + di) = (ac - bd) + (ad + bc)i, of numbers or of matrices. */
-static cq_tensor *product(cq_opcall *c, const char *op, cq_tensor *const a[2], cq_tensor *const b[2])
+static cq_tensor *product(cq_opcall *c, const char *op, cq_tensor *const a[2],
+                          cq_tensor *const b[2])
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *t[4];
@@ -343,8 +353,8 @@ static cq_status mul(cq_opcall *c)
 
     for (int i = 0; i < 2; i++)
         if (is_real(c->args[i]))
-            return done(c, scaled(c->cx, "aten::mul.Tensor", "aten::mul.Scalar", c->args[1 - i].u.tensor,
-                                  c->args[i]));
+            return done(c, scaled(c->cx, "aten::mul.Tensor", "aten::mul.Scalar",
+                                  c->args[1 - i].u.tensor, c->args[i]));
     parts_of(c, c->args[0], a);
     parts_of(c, c->args[1], b);
     return done(c, product(c, "aten::mul.Tensor", a, b));
@@ -376,12 +386,14 @@ static cq_status divide(cq_opcall *c)
     if (cq_schema_find(c->op->schema, "rounding_mode") >= 0)
         return cq_call_fail(c, CQ_E_TYPE, "complex numbers are not rounded");
     if (is_real(c->args[1]))
-        return done(c, scaled(cx, "aten::div.Tensor", "aten::div.Scalar", c->args[0].u.tensor, c->args[1]));
+        return done(
+            c, scaled(cx, "aten::div.Tensor", "aten::div.Scalar", c->args[0].u.tensor, c->args[1]));
     parts_of(c, c->args[0], a);
     parts_of(c, c->args[1], b);
     t    = square_of_size(cx, b);
     b[1] = CQ_OP(cx, "aten::neg", T(b[1]));
-    return done(c, scaled(cx, "aten::div.Tensor", NULL, product(c, "aten::mul.Tensor", a, b), T(t)));
+    return done(c,
+                scaled(cx, "aten::div.Tensor", NULL, product(c, "aten::mul.Tensor", a, b), T(t)));
 }
 
 static cq_status reciprocal(cq_opcall *c)
@@ -391,8 +403,9 @@ static cq_status reciprocal(cq_opcall *c)
 
     parts_of(c, c->args[0], z);
     t = square_of_size(cx, z);
-    return done(c, cq_complex_of(cx, CQ_OP(cx, "aten::div.Tensor", T(z[0]), T(t)),
-                                 CQ_OP(cx, "aten::neg", T(CQ_OP(cx, "aten::div.Tensor", T(z[1]), T(t))))));
+    return done(
+        c, cq_complex_of(cx, CQ_OP(cx, "aten::div.Tensor", T(z[0]), T(t)),
+                         CQ_OP(cx, "aten::neg", T(CQ_OP(cx, "aten::div.Tensor", T(z[1]), T(t))))));
 }
 
 /* ---- functions ---- */
@@ -407,7 +420,8 @@ static cq_tensor *size_of(cq_opcall *c)
 
 static cq_tensor *angle_of(cq_opcall *c)
 {
-    return CQ_OP(c->cx, "aten::atan2", T(part(c->cx, c->args[0], 1)), T(part(c->cx, c->args[0], 0)));
+    return CQ_OP(c->cx, "aten::atan2", T(part(c->cx, c->args[0], 1)),
+                 T(part(c->cx, c->args[0], 0)));
 }
 
 static cq_status absolute(cq_opcall *c)
@@ -446,8 +460,10 @@ static cq_status from_polar(cq_opcall *c, cq_tensor *size, cq_tensor *turn)
 {
     cq_ctx *cx = c->cx;
 
-    return done(c, cq_complex_of(cx, CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::cos", T(turn)))),
-                                 CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::sin", T(turn))))));
+    return done(c,
+                cq_complex_of(
+                    cx, CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::cos", T(turn)))),
+                    CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::sin", T(turn))))));
 }
 
 static cq_status polar(cq_opcall *c)
@@ -474,7 +490,8 @@ static cq_status from_parts(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "both parts should be of one dtype");
     parts = cq_tensors(c->cx, (cq_tensor *[]){ c->args[0].u.tensor, c->args[1].u.tensor }, 2);
     CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::broadcast_tensors"), &parts, 1, &both, 1));
-    return done(c, cq_complex_of(c->cx, both.u.list->items[0].u.tensor, both.u.list->items[1].u.tensor));
+    return done(
+        c, cq_complex_of(c->cx, both.u.list->items[0].u.tensor, both.u.list->items[1].u.tensor));
 }
 
 static cq_status equal(cq_opcall *c)
@@ -486,7 +503,8 @@ static cq_status equal(cq_opcall *c)
     parts_of(c, c->args[1], b);
     for (int i = 0; i < 2; i++)
         t[i] = CQ_OP(c->cx, differ ? "aten::ne.Tensor" : "aten::eq.Tensor", T(a[i]), T(b[i]));
-    return done(c, CQ_OP(c->cx, differ ? "aten::logical_or" : "aten::logical_and", T(t[0]), T(t[1])));
+    return done(c,
+                CQ_OP(c->cx, differ ? "aten::logical_or" : "aten::logical_and", T(t[0]), T(t[1])));
 }
 
 /* Among each other: the other precision. To real numbers only .real goes. */
@@ -500,7 +518,8 @@ static cq_status cast(cq_opcall *c)
                        "complex numbers cannot become %s", cq_dtype_name(dtype));
     if (dtype == x->dtype)
         return done(c, x);
-    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::to.dtype", T(to_pairs(c->cx, x)), DTYPE(real_of(dtype)))));
+    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::to.dtype", T(to_pairs(c->cx, x)),
+                                           DTYPE(real_of(dtype)))));
 }
 
 /* ---- the rules, in order of their names ---- */
@@ -581,7 +600,8 @@ cq_complex_rule *cq_complex_rule_of(const cq_op *op)
     size_t      n     = sizeof rules / sizeof *rules;
     const void *found = bsearch(op->schema->full, rules, n, sizeof *rules, compare);
 
-    return found ? rules[(size_t)((const char *)found - (const char *)rules) / sizeof *rules].rule : NULL;
+    return found ? rules[(size_t)((const char *)found - (const char *)rules) / sizeof *rules].rule
+                 : NULL;
 }
 
 bool cq_takes_complex(const cq_op *op)

@@ -65,9 +65,9 @@ static cq_status check_channels(const cq_opcall *c, const cq_conv *v)
 cq_status cq_conv_read(const cq_opcall *c, cq_conv *v)
 {
     *v = (cq_conv){ .x      = cq_arg_tensor(c, "input"),
-                 .w      = cq_arg_tensor(c, "weight"),
-                 .bias   = cq_arg_tensor(c, "bias"),
-                 .groups = cq_arg_i64(c, "groups") };
+                    .w      = cq_arg_tensor(c, "weight"),
+                    .bias   = cq_arg_tensor(c, "bias"),
+                    .groups = cq_arg_i64(c, "groups") };
     if (v->w->rank < 3 || v->w->rank > 2 + CQ_MAX_SPATIAL)
         return cq_call_fail(c, CQ_E_TYPE, "the weight should have 3 to %d dimensions but has %u",
                             2 + CQ_MAX_SPATIAL, v->w->rank);
@@ -104,8 +104,8 @@ static cq_int transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int i
 static cq_status conv_shape(cq_opcall *c)
 {
     cq_conv v;
-    cq_int sizes[CQ_MAX_RANK];
-    size_t lead;
+    cq_int  sizes[CQ_MAX_RANK];
+    size_t  lead;
 
     CQ_TRY(cq_conv_read(c, &v));
     lead            = v.x->rank - v.n;

@@ -1,4 +1,5 @@
-/* What a call of a convolution says, under whichever name: for the operators and their gradients. */
+/* What a call of a convolution says, under whichever name: for the operators and their gradients.
+ */
 #ifndef CQ_ATEN_CONV_H
 #define CQ_ATEN_CONV_H
 

@@ -90,8 +90,8 @@ static cq_status copy_shape(cq_opcall *c)
 
     CQ_TRY(cq_broadcast(c, &rank, sizes, self->rank, self->sizes, src->rank, src->sizes));
     for (size_t i = 0; i < rank; i++)
-        if (rank > self->rank || (sizes[i].value != self->sizes[i].value &&
-                                  !cq_size_is_moot(c, sizes[i])))
+        if (rank > self->rank ||
+            (sizes[i].value != self->sizes[i].value && !cq_size_is_moot(c, sizes[i])))
             return cq_call_fail(c, CQ_E_ARGUMENT, "src does not fit into self");
     return cq_shape_of_self(c);
 }
@@ -241,8 +241,8 @@ static cq_status dim_arange(cq_opcall *c)
     int              dim  = cq_arg_dim(c, "dim", like->rank);
 
     CQ_TRY(c->cx->status);
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::arange", N(like->rank ? like->sizes[dim] : cq_i(1))));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::arange", N(like->rank ? like->sizes[dim] : cq_i(1))));
     return c->cx->status;
 }
 

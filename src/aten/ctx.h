@@ -14,11 +14,11 @@
 typedef struct cq_scope cq_scope;
 struct cq_scope {
     const cq_scope *parent;
-    const char     *path;  /* from the root, "features.3"; "" for the root itself */
-    const char     *name;  /* "3" */
-    const char     *class_name; /* "Conv2d" */
-    unsigned        call;  /* how often this module was called before in this computation */
-    void           *seen;  /* the listener's own copy */
+    const char     *path;        /* from the root, "features.3"; "" for the root itself */
+    const char     *name;        /* "3" */
+    const char     *class_name;  /* "Conv2d" */
+    unsigned        call;        /* how often this module was called before in this computation */
+    void           *seen;        /* the listener's own copy */
     const void     *outer_marks; /* the observer's, of the caller */
 };
 
@@ -48,28 +48,28 @@ typedef struct cq_listener {
 } cq_listener;
 
 struct cq_ctx {
-    cq_status          status; /* the first failure */
-    cq_error_record    error;
-    CQ_VEC(cq_val)     owned;
-    const cq_scope    *scope;
-    struct cq_module  *module;      /* that is being called; nn's */
-    struct cq_module  *root_module; /* the outermost one */
-    cq_place           place; /* of the call that is running, in the text of a program */
-    const cq_listener *listener;
-    void              *listener_self;
+    cq_status       status; /* the first failure */
+    cq_error_record error;
+    CQ_VEC(cq_val) owned;
+    const cq_scope           *scope;
+    struct cq_module         *module;      /* that is being called; nn's */
+    struct cq_module         *root_module; /* the outermost one */
+    cq_place                  place; /* of the call that is running, in the text of a program */
+    const cq_listener        *listener;
+    void                     *listener_self;
     const struct cq_observer *observer; /* of calls of modules (observe.h); NULL: none */
-    void              *observer_self;
-    struct cq_marking *marking; /* marks by path; NULL: none */
-    cq_symbols        *symbols; /* the listener's, NULL when sizes are all plain */
-    bool               fake;    /* operators compute no data */
-    bool               exporting;
-    bool               no_grad; /* a tape notes nothing */
-    bool               untaken; /* in a branch that the example does not come to */
-    bool               in_grid; /* inside of an operator on quantized tensors */
-    unsigned           depth;   /* of composed operators */
-    uint64_t           seed;
-    struct cq_random  *random;  /* made by the random operators when first needed */
-    struct cq_arena   *nests;   /* of nested arguments and results; made when first needed */
+    void                     *observer_self;
+    struct cq_marking        *marking; /* marks by path; NULL: none */
+    cq_symbols               *symbols; /* the listener's, NULL when sizes are all plain */
+    bool                      fake;    /* operators compute no data */
+    bool                      exporting;
+    bool                      no_grad; /* a tape notes nothing */
+    bool                      untaken; /* in a branch that the example does not come to */
+    bool                      in_grid; /* inside of an operator on quantized tensors */
+    unsigned                  depth;   /* of composed operators */
+    uint64_t                  seed;
+    struct cq_random         *random; /* made by the random operators when first needed */
+    struct cq_arena          *nests;  /* of nested arguments and results; made when first needed */
 };
 
 enum { CQ_MAX_CALL_DEPTH = 64 };
@@ -95,20 +95,20 @@ bool cq_op_accepts(const cq_op *op, const cq_val *args, size_t n_args);
 
 /* The same by name, for one tensor: NULL after a failure. */
 cq_tensor *cq_op_tensor(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args);
-void cq_op_tensors(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args,
-                   cq_tensor **results, size_t n_results);
+void       cq_op_tensors(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args,
+                         cq_tensor **results, size_t n_results);
 
 #define CQ_OP(cx, full_name, ...)                                                                  \
     cq_op_tensor((cx), (full_name), (cq_val[]){ __VA_ARGS__ },                                     \
                  sizeof((cq_val[]){ __VA_ARGS__ }) / sizeof(cq_val))
 
 /* Arguments for CQ_OP. */
-#define T(tensor) cq_val_of_tensor(tensor)
-#define I(number) cq_val_of_i64(number)
+#define T(tensor)    cq_val_of_tensor(tensor)
+#define I(number)    cq_val_of_i64(number)
 #define N(int_value) cq_val_of_int(int_value)
-#define F(number) cq_val_of_f64(number)
-#define B(boolean) cq_val_of_bool(boolean)
-#define DTYPE(d) cq_val_of_i64(cq_dtype_to_torch(d))
+#define F(number)    cq_val_of_f64(number)
+#define B(boolean)   cq_val_of_bool(boolean)
+#define DTYPE(d)     cq_val_of_i64(cq_dtype_to_torch(d))
 
 /* Lists that live until the context's scope ends; None after a failure. */
 cq_val cq_ints(cq_ctx *cx, const cq_int *items, size_t n);

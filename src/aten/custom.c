@@ -51,7 +51,7 @@ static void write_list(cq_str *s, size_t n, const char *format)
 static cq_status make(custom **out, const cq_function *f)
 {
     custom    *c;
-    cq_str     s = { 0 };
+    cq_str     s      = { 0 };
     cq_schema *schema = NULL;
     cq_status  status;
 

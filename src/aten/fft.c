@@ -1,6 +1,7 @@
-/* Fourier transforms: fft and its relatives, stft and istft. A transform of n numbers is a product with
- * a matrix of roots of unity, which is a constant, so that any opset can do it; a long one is made of
- * two short ones if n has factors. Complex numbers are pairs here, as everywhere (complex.c). */
+/* Fourier transforms: fft and its relatives, stft and istft. A transform of n numbers is a product
+ * with a matrix of roots of unity, which is a constant, so that any opset can do it; a long one is
+ * made of two short ones if n has factors. Complex numbers are pairs here, as everywhere
+ * (complex.c). */
 #include "aten/complex.h"
 
 #include <math.h>
@@ -33,7 +34,8 @@ static cq_status done(cq_opcall *c, cq_tensor *t)
 /* A constant of these sizes, filled by a function of row and column. */
 typedef double element_fn(const transform *f, int64_t row, int64_t column);
 
-static cq_tensor *matrix(cq_opcall *c, const transform *f, int64_t rows, int64_t columns, element_fn *at)
+static cq_tensor *matrix(cq_opcall *c, const transform *f, int64_t rows, int64_t columns,
+                         element_fn *at)
 {
     cq_tensor *wide, *t = NULL;
     int64_t    sizes[2] = { rows, columns };
@@ -151,17 +153,20 @@ static int64_t factor_of(int64_t n)
 static cq_tensor *spectrum(cq_opcall *c, cq_tensor *x, const transform *f, int64_t m)
 {
     cq_ctx    *cx = c->cx;
-    int64_t    a  = f->n > MAX_MATRIX ? factor_of(f->n) : 1, b = f->n / a;
+    int64_t    a = f->n > MAX_MATRIX ? factor_of(f->n) : 1, b = f->n / a;
     transform  outer = *f, turn = *f, inner = *f;
     cq_tensor *twist;
 
     if (!x)
         return NULL;
     if (a == 1)
-        return paired(cx, times(c, x, f, f->n, 2 * m, cq_dtype_is_complex(x->dtype) ? from_complex : from_real), m);
+        return paired(
+            cx,
+            times(c, x, f, f->n, 2 * m, cq_dtype_is_complex(x->dtype) ? from_complex : from_real),
+            m);
     outer.n     = a;
     outer.scale = turn.scale = 1;
-    inner.n     = b;
+    inner.n                  = b;
     x     = spectrum(c, swap_last(cx, in_two(cx, x, a, b)), &outer, a); /* [.., b, a] */
     twist = cq_complex_of(cx, matrix(c, &turn, b, a, cosine), matrix(c, &turn, b, a, sine));
     x     = CQ_OP(cx, "aten::mul.Tensor", T(x), T(twist));
@@ -173,7 +178,7 @@ static cq_tensor *spectrum(cq_opcall *c, cq_tensor *x, const transform *f, int64
 /* The mirrored half is put back first if the matrix would be large. */
 static cq_tensor *signal_of(cq_opcall *c, cq_tensor *x, const transform *f)
 {
-    cq_ctx    *cx = c->cx;
+    cq_ctx    *cx   = c->cx;
     int64_t    half = f->n / 2 + 1;
     cq_tensor *parts[2];
 
@@ -191,9 +196,9 @@ static cq_tensor *signal_of(cq_opcall *c, cq_tensor *x, const transform *f)
 /* x cut off or filled up with zeroes to n along its last dimension. */
 static cq_tensor *resized(cq_opcall *c, cq_tensor *x, int64_t n)
 {
-    cq_ctx    *cx   = c->cx;
-    int64_t    have = x->sizes[x->rank - 1].value;
-    bool       complex = cq_dtype_is_complex(x->dtype);
+    cq_ctx *cx      = c->cx;
+    int64_t have    = x->sizes[x->rank - 1].value;
+    bool    complex = cq_dtype_is_complex(x->dtype);
 
     if (have == n)
         return x;
@@ -203,7 +208,8 @@ static cq_tensor *resized(cq_opcall *c, cq_tensor *x, int64_t n)
     if (complex)
         x = CQ_OP(cx, "aten::view_as_real", T(x));
     x = CQ_OP(cx, "aten::constant_pad_nd", T(x),
-              complex ? cq_i64s(cx, (int64_t[]){ 0, 0, 0, n - have }, 4) : cq_i64s(cx, (int64_t[]){ 0, n - have }, 2),
+              complex ? cq_i64s(cx, (int64_t[]){ 0, 0, 0, n - have }, 4)
+                      : cq_i64s(cx, (int64_t[]){ 0, n - have }, 2),
               I(0));
     return complex ? CQ_OP(cx, "aten::view_as_complex", T(x)) : x;
 }
@@ -238,13 +244,14 @@ static cq_status along(cq_opcall *c, cq_tensor **x, int64_t dim, int64_t n, int 
     }
     if (f.n < 1 || f.n > MAX_POINTS || (f.n > 4096 && factor_of(f.n) == 1))
         return cq_fail(f.n < 1 ? CQ_E_ARGUMENT : CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
-                       "a transform of %lld points; 1 to %d can be, and primes up to 4096", (long long)f.n,
-                       MAX_POINTS);
+                       "a transform of %lld points; 1 to %d can be, and primes up to 4096",
+                       (long long)f.n, MAX_POINTS);
     CQ_TRY(read_scale(c, &f));
     *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(dim), I(-1));
     CQ_TRY(cx->status);
     *x = resized(c, *x, kind & REAL_OUT ? f.n / 2 + 1 : f.n);
-    *x = kind & REAL_OUT ? signal_of(c, *x, &f) : spectrum(c, *x, &f, kind & REAL_IN ? f.n / 2 + 1 : f.n);
+    *x = kind & REAL_OUT ? signal_of(c, *x, &f)
+                         : spectrum(c, *x, &f, kind & REAL_IN ? f.n / 2 + 1 : f.n);
     *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(-1), I(dim));
     return cx->status;
 }
@@ -258,7 +265,8 @@ static cq_status read_input(cq_opcall *c, cq_tensor **x, int kind)
     if (cq_dtype_is_complex((*x)->dtype) && kind & REAL_IN)
         return cq_call_fail(c, CQ_E_TYPE, "wants real numbers, not %s", cq_dtype_name((*x)->dtype));
     if ((*x)->dtype == CQ_DTYPE_F16 || (*x)->dtype == CQ_DTYPE_BF16)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name((*x)->dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+                            cq_dtype_name((*x)->dtype));
     if (!cq_dtype_is_complex((*x)->dtype) && !cq_dtype_is_float((*x)->dtype))
         *x = CQ_OP(cx, "aten::to.dtype", T(*x), DTYPE(CQ_DTYPE_F32));
     CQ_TRY(cx->status);
@@ -275,7 +283,8 @@ static cq_status fft(cq_opcall *c)
     CQ_TRY(read_input(c, &x, kind));
     if (!x->rank)
         return cq_call_fail(c, CQ_E_TYPE, "wants at least one dimension");
-    CQ_TRY(along(c, &x, cq_arg_dim(c, "dim", x->rank), cq_arg_is_none(c, "n") ? -1 : cq_arg_i64(c, "n"), kind));
+    CQ_TRY(along(c, &x, cq_arg_dim(c, "dim", x->rank),
+                 cq_arg_is_none(c, "n") ? -1 : cq_arg_i64(c, "n"), kind));
     return done(c, x);
 }
 
@@ -284,7 +293,7 @@ static cq_status fft_n(cq_opcall *c)
 {
     int        kind = c->op->def->variant, plain = kind & INVERSE;
     int64_t    dims[CQ_MAX_RANK], s[CQ_MAX_RANK];
-    size_t     n = cq_arg_is_none(c, "dim") ? 0 : cq_arg_i64s(c, "dim", dims, CQ_MAX_RANK);
+    size_t     n   = cq_arg_is_none(c, "dim") ? 0 : cq_arg_i64s(c, "dim", dims, CQ_MAX_RANK);
     size_t     n_s = cq_arg_is_none(c, "s") ? 0 : cq_arg_i64s(c, "s", s, CQ_MAX_RANK), last;
     cq_tensor *x;
 
@@ -295,12 +304,13 @@ static cq_status fft_n(cq_opcall *c)
             dims[i] = (int64_t)i - (int64_t)n;
     }
     if (!n || (n_s && n_s != n) || n > x->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%zu dimensions and %zu sizes for a tensor of %u dimensions", n,
-                            n_s, x->rank);
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "%zu dimensions and %zu sizes for a tensor of %u dimensions", n, n_s,
+                            x->rank);
     for (size_t i = 0; i < n; i++) {
         if (dims[i] < -(int64_t)x->rank || dims[i] >= (int64_t)x->rank)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %lld of a tensor that has %u", (long long)dims[i],
-                                x->rank);
+            return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %lld of a tensor that has %u",
+                                (long long)dims[i], x->rank);
         dims[i] += dims[i] < 0 ? (int64_t)x->rank : 0;
         s[i] = n_s ? s[i] : -1;
     }
@@ -352,10 +362,12 @@ static cq_status shift(cq_opcall *c)
         dims[i] += dims[i] < 0 ? (int64_t)x->rank : 0;
         if (dims[i] < 0 || dims[i] >= (int64_t)x->rank)
             return cq_call_fail(c, CQ_E_ARGUMENT, "no such dimension");
-        by[i] = c->op->def->variant & INVERSE ? cq_size_add(c, x->sizes[dims[i]], cq_i(1)) : x->sizes[dims[i]];
+        by[i] = c->op->def->variant & INVERSE ? cq_size_add(c, x->sizes[dims[i]], cq_i(1))
+                                              : x->sizes[dims[i]];
         by[i] = cq_size_floordiv(c, by[i], cq_i(2));
     }
-    return done(c, CQ_OP(c->cx, "aten::roll", T(x), cq_ints(c->cx, by, n), cq_i64s(c->cx, dims, n)));
+    return done(c,
+                CQ_OP(c->cx, "aten::roll", T(x), cq_ints(c->cx, by, n), cq_i64s(c->cx, dims, n)));
 }
 
 /* ---- overlapping frames ---- */
@@ -368,7 +380,7 @@ static int64_t number_or(const cq_opcall *c, const char *name, int64_t otherwise
 /* The window in the middle of a frame; NULL: all ones. */
 static cq_tensor *whole_window(cq_opcall *c, cq_dtype dtype, int64_t n, int64_t length)
 {
-    cq_ctx    *cx = c->cx;
+    cq_ctx    *cx     = c->cx;
     cq_tensor *window = cq_arg_tensor(c, "window");
     int64_t    before = (n - length) / 2;
 
@@ -387,24 +399,26 @@ static cq_status stft(cq_opcall *c)
     cq_tensor *x = c->args[0].u.tensor, *window = cq_arg_tensor(c, "window"), *parts[2], *t;
     int64_t    n = cq_arg_i64(c, "n_fft"), hop = number_or(c, "hop_length", n / 4);
     int64_t    length = number_or(c, "win_length", n);
-    bool       half = cq_arg_is_none(c, "onesided") || cq_arg_bool(c, "onesided");
-    transform  f    = { .n = n, .sign = -1, .scale = 1, .dtype = x->dtype };
+    bool       half   = cq_arg_is_none(c, "onesided") || cq_arg_bool(c, "onesided");
+    transform  f      = { .n = n, .sign = -1, .scale = 1, .dtype = x->dtype };
 
     CQ_TRY(cx->status);
     if (!cq_dtype_is_float(x->dtype) || x->rank < 1 || x->rank > 2)
         return cq_call_fail(c, CQ_E_TYPE, "wants one or two dimensions of floats");
-    if (n < 1 || n > MAX_POINTS || n > x->sizes[x->rank - 1].value || hop < 1 || length < 1 || length > n ||
-        (window && (window->rank != 1 || window->sizes[0].value != length)))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants 0 < win_length <= n_fft <= the signal, a hop above 0, "
-                                              "and a window of win_length");
+    if (n < 1 || n > MAX_POINTS || n > x->sizes[x->rank - 1].value || hop < 1 || length < 1 ||
+        length > n || (window && (window->rank != 1 || window->sizes[0].value != length)))
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "wants 0 < win_length <= n_fft <= the signal, a hop above 0, "
+                            "and a window of win_length");
     window = whole_window(c, x->dtype, n, length);
-    t = CQ_OP(cx, "aten::unfold", T(x), I(-1), I(n), I(hop));
+    t      = CQ_OP(cx, "aten::unfold", T(x), I(-1), I(n), I(hop));
     if (window)
         t = CQ_OP(cx, "aten::mul.Tensor", T(t), T(window));
     if (cq_arg_bool(c, "normalized"))
         t = CQ_OP(cx, "aten::mul.Scalar", T(t), F(1 / sqrt((double)n)));
     for (int i = 0; i < 2; i++) {
-        parts[i] = CQ_OP(cx, "aten::matmul", T(t), T(matrix(c, &f, n, half ? n / 2 + 1 : n, i ? sine : cosine)));
+        parts[i] = CQ_OP(cx, "aten::matmul", T(t),
+                         T(matrix(c, &f, n, half ? n / 2 + 1 : n, i ? sine : cosine)));
         parts[i] = CQ_OP(cx, "aten::transpose.int", T(parts[i]), I(-2), I(-1));
     }
     if (!cq_arg_is_none(c, "return_complex") && cq_arg_bool(c, "return_complex"))
@@ -423,7 +437,8 @@ static cq_tensor *overlap(cq_opcall *c, cq_tensor *frames, int64_t n, int64_t ho
     length = cq_size_mul(c, cq_size_sub(c, frames->sizes[frames->rank - 1], cq_i(1)), cq_i(hop));
     length = cq_size_add(c, length, cq_i(n));
     frames = CQ_OP(cx, "aten::col2im", T(frames), cq_ints(cx, (cq_int[]){ cq_i(1), length }, 2),
-                   cq_i64s(cx, (int64_t[]){ 1, n }, 2), I(1), I(0), cq_i64s(cx, (int64_t[]){ 1, hop }, 2));
+                   cq_i64s(cx, (int64_t[]){ 1, n }, 2), I(1), I(0),
+                   cq_i64s(cx, (int64_t[]){ 1, hop }, 2));
     return CQ_OP(cx, "aten::flatten.using_ints", T(frames), I(-3), I(-1));
 }
 
@@ -431,18 +446,19 @@ static cq_tensor *overlap(cq_opcall *c, cq_tensor *frames, int64_t n, int64_t ho
 static cq_status istft(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *window, *weight;
-    int64_t    n = cq_arg_i64(c, "n_fft"), hop = number_or(c, "hop_length", n / 4), start, end, lack;
-    int64_t    length = number_or(c, "win_length", n), wanted = number_or(c, "length", -1);
-    transform  f      = { .n = n, .sign = 1, .scale = 1, .dtype = CQ_DTYPE_F32 };
-    bool       batch;
+    cq_tensor *x  = c->args[0].u.tensor, *window, *weight;
+    int64_t   n = cq_arg_i64(c, "n_fft"), hop = number_or(c, "hop_length", n / 4), start, end, lack;
+    int64_t   length = number_or(c, "win_length", n), wanted = number_or(c, "length", -1);
+    transform f = { .n = n, .sign = 1, .scale = 1, .dtype = CQ_DTYPE_F32 };
+    bool      batch;
 
     if (!cq_dtype_is_complex(x->dtype) || x->rank < 2 || x->rank > 3)
         return cq_call_fail(c, CQ_E_TYPE, "wants two or three dimensions of complex numbers");
-    if (n < 1 || n > MAX_POINTS || hop < 1 || length < 1 || length > n || cq_arg_bool(c, "return_complex") ||
-        x->sizes[x->rank - 2].value != n / 2 + 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants n_fft / 2 + 1 frequencies, 0 < win_length <= n_fft, a hop "
-                                              "above 0, and real results");
+    if (n < 1 || n > MAX_POINTS || hop < 1 || length < 1 || length > n ||
+        cq_arg_bool(c, "return_complex") || x->sizes[x->rank - 2].value != n / 2 + 1)
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "wants n_fft / 2 + 1 frequencies, 0 < win_length <= n_fft, a hop "
+                            "above 0, and real results");
     batch = x->rank == 3;
     if (!batch)
         x = CQ_OP(cx, "aten::unsqueeze", T(x), I(0));
@@ -452,18 +468,22 @@ static cq_status istft(cq_opcall *c)
     x       = signal_of(c, swap_last(cx, x), &f); /* [batch, frames, n] */
     if (!window)
         window = CQ_OP(cx, "aten::ones", I(n), DTYPE(f.dtype));
-    x      = CQ_OP(cx, "aten::mul.Tensor", T(x), T(window));
+    x = CQ_OP(cx, "aten::mul.Tensor", T(x), T(window));
     CQ_TRY(cx->status);
-    weight = CQ_OP(cx, "aten::unsqueeze", T(CQ_OP(cx, "aten::mul.Tensor", T(window), T(window))), I(-1));
-    weight = CQ_OP(cx, "aten::expand", T(weight), cq_ints(cx, (cq_int[]){ cq_i(1), cq_i(n), x->sizes[1] }, 3));
+    weight =
+        CQ_OP(cx, "aten::unsqueeze", T(CQ_OP(cx, "aten::mul.Tensor", T(window), T(window))), I(-1));
+    weight = CQ_OP(cx, "aten::expand", T(weight),
+                   cq_ints(cx, (cq_int[]){ cq_i(1), cq_i(n), x->sizes[1] }, 3));
     x      = overlap(c, swap_last(cx, x), n, hop);
     weight = overlap(c, CQ_OP(cx, "aten::contiguous", T(weight)), n, hop);
     CQ_TRY(cx->status);
     start = cq_arg_bool(c, "center") ? n / 2 : 0;
     end   = wanted >= 0 ? start + wanted : start ? -start : INT64_MAX;
-    lack  = wanted >= 0 ? start + wanted - cq_size_baked(c, x->sizes[1], "the length of a signal") : 0;
-    x     = CQ_OP(cx, "aten::div.Tensor", T(CQ_OP(cx, "aten::slice.Tensor", T(x), I(1), I(start), I(end))),
-                  T(CQ_OP(cx, "aten::slice.Tensor", T(weight), I(1), I(start), I(end))));
+    lack =
+        wanted >= 0 ? start + wanted - cq_size_baked(c, x->sizes[1], "the length of a signal") : 0;
+    x = CQ_OP(cx, "aten::div.Tensor",
+              T(CQ_OP(cx, "aten::slice.Tensor", T(x), I(1), I(start), I(end))),
+              T(CQ_OP(cx, "aten::slice.Tensor", T(weight), I(1), I(start), I(end))));
     if (lack > 0)
         x = CQ_OP(cx, "aten::constant_pad_nd", T(x), cq_i64s(cx, (int64_t[]){ 0, lack }, 2), I(0));
     return done(c, batch ? x : CQ_OP(cx, "aten::squeeze.dim", T(x), I(0)));
@@ -481,7 +501,8 @@ static cq_status istft(cq_opcall *c)
         ROW("fft_" name "n(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None)",        \
             text ", of several dimensions", fft_n, kind)
 #define OPTIONS                                                                                    \
-    ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)"
+    ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "                \
+    "pin_memory=None)"
 
 const cq_op_def cq_ops_fft[] = {
     FFT("fft", "Fourier transform", 0),
@@ -493,11 +514,14 @@ const cq_op_def cq_ops_fft[] = {
     ROW("fft_fftfreq(int n, float d=1." OPTIONS, "the frequencies of fft", frequencies, 0),
     ROW("fft_rfftfreq(int n, float d=1." OPTIONS, "the frequencies of rfft", frequencies, REAL_IN),
     ROW("fft_fftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved to the middle", shift, 0),
-    ROW("fft_ifftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved from the middle", shift, INVERSE),
-    ROW("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
+    ROW("fft_ifftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved from the middle", shift,
+        INVERSE),
+    ROW("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
+        "window=None, "
         "bool normalized=False, bool? onesided=None, bool? return_complex=None)",
         "spectra of overlapping frames", stft, 0),
-    ROW("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
+    ROW("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
+        "window=None, "
         "bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool "
         "return_complex=False)",
         "a signal from spectra of overlapping frames", istft, 0),

@@ -292,10 +292,10 @@ static cq_status wide_source(cq_opcall *c, cq_tensor **out)
     cq_int     sizes[CQ_MAX_RANK];
     int64_t    strides[CQ_MAX_RANK];
 
-    size_t     dim = dim_of(c), rank = source->rank > 1 ? self->rank : source->rank;
+    size_t dim = dim_of(c), rank = source->rank > 1 ? self->rank : source->rank;
 
     for (size_t i = 0; i < rank; i++) {
-        size_t lack  = rank - source->rank, at = i > dim && i >= lack ? i - lack : i;
+        size_t lack = rank - source->rank, at = i > dim && i >= lack ? i - lack : i;
         bool   is_new = lack && i > dim && i <= dim + lack;
         bool   wider  = i != dim && (is_new || (source->rank > 1 && source->sizes[at].value == 1));
 

@@ -176,8 +176,8 @@ static cq_status add_scaled(cq_opcall *c, cq_tensor *product)
     beta    = factor_in(c, "beta", product->dtype);
     product = times(cx, product, factor_in(c, "alpha", product->dtype));
     if (!is_always(beta, 0))
-        product = CQ_OP(cx, "aten::add.Tensor", T(times(cx, cq_arg_tensor(c, "self"), beta)),
-                        T(product));
+        product =
+            CQ_OP(cx, "aten::add.Tensor", T(times(cx, cq_arg_tensor(c, "self"), beta)), T(product));
     cq_result_set_tensor(c, 0, product);
     return cx->status;
 }
@@ -197,7 +197,8 @@ static cq_status addbmm(cq_opcall *c)
     cq_tensor *t = CQ_OP(c->cx, "aten::bmm", cq_arg_val(c, "batch1"), cq_arg_val(c, "batch2"));
 
     CQ_TRY(c->cx->status);
-    return add_scaled(c, CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), I(0), B(false), DTYPE(t->dtype)));
+    return add_scaled(c,
+                      CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), I(0), B(false), DTYPE(t->dtype)));
 }
 
 /* ---- linear layers ---- */
@@ -214,8 +215,8 @@ static cq_status linear_shape(cq_opcall *c)
     if (!x->rank)
         return cq_call_fail(c, CQ_E_TYPE, "\"input\" needs at least one dimension");
     CQ_TRY(need_equal(c, x->sizes[x->rank - 1], w->sizes[1]));
-    if (bias && (bias->rank > 1 || (cq_tensor_numel(bias) != 1 &&
-                                    bias->sizes[0].value != w->sizes[0].value)))
+    if (bias && (bias->rank > 1 ||
+                 (cq_tensor_numel(bias) != 1 && bias->sizes[0].value != w->sizes[0].value)))
         return cq_call_fail(c, CQ_E_TYPE, "\"bias\" should be one row of %lld numbers",
                             (long long)w->sizes[0].value);
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);

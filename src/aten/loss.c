@@ -392,7 +392,8 @@ static cq_status triplet_margin_loss(cq_opcall *c)
 static cq_status multi_margin_loss(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *target = c->args[1].u.tensor, *weight = cq_arg_tensor(c, "weight");
+    cq_tensor *x = c->args[0].u.tensor, *target = c->args[1].u.tensor,
+              *weight = cq_arg_tensor(c, "weight");
     cq_tensor *t, *others;
     double     p   = cq_arg_f64(c, "p");
     bool       row = x->rank < 2;
@@ -408,13 +409,15 @@ static cq_status multi_margin_loss(cq_opcall *c)
     if (p == 2)
         t = mul(cx, t, t);
     if (weight)
-        t = mul(cx, t, CQ_OP(cx, "aten::unsqueeze",
-                             T(CQ_OP(cx, "aten::index_select", T(weight), I(0),
-                                     T(CQ_OP(cx, "aten::reshape", T(target), I(-1))))),
-                             I(1)));
+        t = mul(cx, t,
+                CQ_OP(cx, "aten::unsqueeze",
+                      T(CQ_OP(cx, "aten::index_select", T(weight), I(0),
+                              T(CQ_OP(cx, "aten::reshape", T(target), I(-1))))),
+                      I(1)));
     others = CQ_OP(cx, "aten::arange", N(x->sizes[1]), DTYPE(CQ_DTYPE_I64));
     t      = zero_where(cx, t, CQ_OP(cx, "aten::eq.Tensor", T(target), T(others)));
-    t      = CQ_OP(cx, "aten::div.Scalar", T(CQ_OP(cx, "aten::sum.dim_IntList", T(t), I(1))), N(x->sizes[1]));
+    t      = CQ_OP(cx, "aten::div.Scalar", T(CQ_OP(cx, "aten::sum.dim_IntList", T(t), I(1))),
+                   N(x->sizes[1]));
     if (row && c->args[1].u.tensor->rank == 0)
         t = CQ_OP(cx, "aten::squeeze.dim", T(t), I(0));
     return reduced(c, t);
@@ -450,7 +453,8 @@ const cq_op_def cq_ops_loss[] = {
     ROW("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
         "int reduction)",
         "minus the log-likelihood of counts", poisson_nll_loss),
-    ROW("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
+    ROW("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? "
+        "weight=None, "
         "int reduction=1)",
         "whether a class scores above all others, by a margin", multi_margin_loss),
     ROW("soft_margin_loss(Tensor self, Tensor target, int reduction=1)",

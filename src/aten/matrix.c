@@ -25,7 +25,8 @@ static cq_tensor *square(cq_opcall *c)
 static cq_tensor *on_diagonal(cq_ctx *cx, cq_int m, int64_t k)
 {
     cq_tensor *count = CQ_OP(cx, "aten::arange", N(m));
-    cq_tensor *t     = CQ_OP(cx, "aten::sub.Tensor", T(count), T(CQ_OP(cx, "aten::unsqueeze", T(count), I(1))));
+    cq_tensor *t =
+        CQ_OP(cx, "aten::sub.Tensor", T(count), T(CQ_OP(cx, "aten::unsqueeze", T(count), I(1))));
 
     return CQ_OP(cx, "aten::eq.Scalar", T(t), I(k));
 }
@@ -44,14 +45,14 @@ static cq_tensor *embed(cq_opcall *c, cq_tensor *x, int64_t k)
     if (!x || !mask)
         return NULL;
     zero = CQ_OP(cx, "aten::zeros", cq_ints(cx, NULL, 0), DTYPE(x->dtype));
-    return CQ_OP(cx, "aten::where.self", T(mask), T(CQ_OP(cx, "aten::unsqueeze", T(x), I(k < 0 ? -2 : -1))),
-                 T(zero));
+    return CQ_OP(cx, "aten::where.self", T(mask),
+                 T(CQ_OP(cx, "aten::unsqueeze", T(x), I(k < 0 ? -2 : -1))), T(zero));
 }
 
 static cq_status diag_embed(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *t;
+    cq_tensor *x  = c->args[0].u.tensor, *t;
     int        rank, a, b;
 
     if (!x->rank)
@@ -107,7 +108,8 @@ static cq_status adjoint(cq_opcall *c)
 
     if (x->rank < 2)
         return cq_call_fail(c, CQ_E_TYPE, "wants matrices");
-    return done(c, CQ_OP(c->cx, "aten::conj", T(CQ_OP(c->cx, "aten::transpose.int", T(x), I(-2), I(-1)))));
+    return done(
+        c, CQ_OP(c->cx, "aten::conj", T(CQ_OP(c->cx, "aten::transpose.int", T(x), I(-2), I(-1)))));
 }
 
 /* ---- products ---- */
@@ -124,8 +126,8 @@ static cq_status matrix_power(cq_opcall *c)
 {
     enum { MAX_POWER = 1 << 20 };
     cq_ctx    *cx = c->cx;
-    cq_tensor *x  = square(c), *out = NULL;
-    int64_t    n  = cq_arg_i64(c, "n");
+    cq_tensor *x = square(c), *out = NULL;
+    int64_t    n = cq_arg_i64(c, "n");
 
     CQ_TRY(cx->status);
     if (n > MAX_POWER || n < -MAX_POWER)
@@ -154,7 +156,8 @@ static cq_status det_shape(cq_opcall *c)
 
     CQ_TRY(c->cx->status);
     if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name(x->dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+                            cq_dtype_name(x->dtype));
     cq_result(c, 0, x->dtype, x->rank - 2, x->sizes);
     return c->cx->status;
 }
@@ -184,14 +187,16 @@ static cq_status slogdet(cq_opcall *c)
 enum { MAX_INVERSE = 4 };
 
 /* a * b - c * d, where what is NULL counts as 1 or leaves the product out. */
-static cq_tensor *cross_difference(cq_ctx *cx, cq_tensor *a, cq_tensor *b, cq_tensor *m, cq_tensor *n)
+static cq_tensor *cross_difference(cq_ctx *cx, cq_tensor *a, cq_tensor *b, cq_tensor *m,
+                                   cq_tensor *n)
 {
     return CQ_OP(cx, "aten::sub.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(a), T(b))),
                  T(CQ_OP(cx, "aten::mul.Tensor", T(m), T(n))));
 }
 
 /* The determinant of the rows and columns that are left, by the first row. */
-static cq_tensor *minor(cq_ctx *cx, cq_tensor *(*e)[MAX_INVERSE], const int *rows, const int *cols, int n)
+static cq_tensor *minor(cq_ctx *cx, cq_tensor *(*e)[MAX_INVERSE], const int *rows, const int *cols,
+                        int n)
 {
     cq_tensor *sum = NULL, *t;
     int        left[MAX_INVERSE];
@@ -205,7 +210,8 @@ static cq_tensor *minor(cq_ctx *cx, cq_tensor *(*e)[MAX_INVERSE], const int *row
         for (int k = 0, at = 0; k < n; k++)
             if (k != i)
                 left[at++] = cols[k];
-        t   = CQ_OP(cx, "aten::mul.Tensor", T(e[rows[0]][cols[i]]), T(minor(cx, e, rows + 1, left, n - 1)));
+        t   = CQ_OP(cx, "aten::mul.Tensor", T(e[rows[0]][cols[i]]),
+                    T(minor(cx, e, rows + 1, left, n - 1)));
         sum = !sum ? t : CQ_OP(cx, i % 2 ? "aten::sub.Tensor" : "aten::add.Tensor", T(sum), T(t));
     }
     return sum;
@@ -224,7 +230,8 @@ static cq_tensor *adjugate_row(cq_ctx *cx, cq_tensor *(*e)[MAX_INVERSE], int i, 
         for (int r = 0, at = 0; r < n; r++)
             if (r != i)
                 cols[at++] = r;
-        items[k] = n == 1 ? CQ_OP(cx, "aten::ones_like", T(e[0][0])) : minor(cx, e, rows, cols, n - 1);
+        items[k] =
+            n == 1 ? CQ_OP(cx, "aten::ones_like", T(e[0][0])) : minor(cx, e, rows, cols, n - 1);
         if ((i + k) % 2)
             items[k] = CQ_OP(cx, "aten::neg", T(items[k]));
     }
@@ -235,7 +242,7 @@ static cq_status inverse(cq_opcall *c)
 {
     static const int all[MAX_INVERSE] = { 0, 1, 2, 3 };
     cq_ctx          *cx               = c->cx;
-    cq_tensor       *x                = square(c), *e[MAX_INVERSE][MAX_INVERSE], *rows[MAX_INVERSE], *d;
+    cq_tensor       *x = square(c), *e[MAX_INVERSE][MAX_INVERSE], *rows[MAX_INVERSE], *d;
     int64_t          n;
 
     CQ_TRY(cx->status);
@@ -245,7 +252,8 @@ static cq_status inverse(cq_opcall *c)
     if (n == 0)
         return done(c, CQ_OP(cx, "aten::clone", T(x)));
     if (n > MAX_INVERSE)
-        return done(c, CQ_OP(cx, "aten::linalg_solve", T(x), T(CQ_OP(cx, "aten::eye", I(n), DTYPE(x->dtype)))));
+        return done(c, CQ_OP(cx, "aten::linalg_solve", T(x),
+                             T(CQ_OP(cx, "aten::eye", I(n), DTYPE(x->dtype)))));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
             e[i][k] = CQ_OP(cx, "aten::select.int",
@@ -267,7 +275,9 @@ static cq_tensor *weights_of(cq_opcall *c)
 {
     cq_tensor *often = cq_arg_tensor(c, "fweights"), *much = cq_arg_tensor(c, "aweights");
 
-    return often && much ? CQ_OP(c->cx, "aten::mul.Tensor", T(often), T(much)) : often ? often : much;
+    return often && much ? CQ_OP(c->cx, "aten::mul.Tensor", T(often), T(much))
+           : often       ? often
+                         : much;
 }
 
 /* What the products are divided by: n - correction, n being the sum of the weights; if
@@ -281,7 +291,8 @@ static cq_tensor *divisor_of(cq_opcall *c, cq_tensor *w, int64_t correction)
         t = CQ_OP(cx, "aten::sub.Scalar", T(sum), I(correction));
     } else {
         t = CQ_OP(cx, "aten::sum", T(CQ_OP(cx, "aten::mul.Tensor", T(w), T(much))));
-        t = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::div.Tensor", T(t), T(sum))), I(correction));
+        t = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::div.Tensor", T(t), T(sum))),
+                  I(correction));
         t = CQ_OP(cx, "aten::sub.Tensor", T(sum), T(t));
     }
     return CQ_OP(cx, "aten::clamp_min", T(t), I(0));
@@ -290,7 +301,7 @@ static cq_tensor *divisor_of(cq_opcall *c, cq_tensor *w, int64_t correction)
 static cq_tensor *covariance(cq_opcall *c, cq_tensor *x, int64_t correction, bool weighted)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *w = NULL, *scaled, *mean;
+    cq_tensor *w  = NULL, *scaled, *mean;
 
     if (x->rank < 2)
         x = CQ_OP(cx, "aten::reshape", T(x), cq_i64s(cx, (int64_t[]){ 1, -1 }, 2));
@@ -301,7 +312,8 @@ static cq_tensor *covariance(cq_opcall *c, cq_tensor *x, int64_t correction, boo
     if (weighted)
         w = weights_of(c);
     scaled = w ? CQ_OP(cx, "aten::mul.Tensor", T(x), T(w)) : x;
-    mean   = w ? CQ_OP(cx, "aten::div.Tensor", T(CQ_OP(cx, "aten::sum.dim_IntList", T(scaled), I(1), B(true))),
+    mean   = w ? CQ_OP(cx, "aten::div.Tensor",
+                       T(CQ_OP(cx, "aten::sum.dim_IntList", T(scaled), I(1), B(true))),
                        T(CQ_OP(cx, "aten::sum", T(w))))
                : CQ_OP(cx, "aten::mean.dim", T(x), I(1), B(true));
     x      = CQ_OP(cx, "aten::sub.Tensor", T(x), T(mean));
@@ -345,8 +357,8 @@ static cq_status corrcoef(cq_opcall *c)
     CQ_TRY(need_matrix(c));
     x         = covariance(c, c->args[0].u.tensor, 1, false);
     deviation = CQ_OP(cx, "aten::sqrt", T(CQ_OP(cx, "aten::diagonal", T(x))));
-    x         = CQ_OP(cx, "aten::div.Tensor", T(x), T(CQ_OP(cx, "aten::unsqueeze", T(deviation), I(1))));
-    x         = CQ_OP(cx, "aten::div.Tensor", T(x), T(deviation));
+    x = CQ_OP(cx, "aten::div.Tensor", T(x), T(CQ_OP(cx, "aten::unsqueeze", T(deviation), I(1))));
+    x = CQ_OP(cx, "aten::div.Tensor", T(x), T(deviation));
     return done_squeezed(c, CQ_OP(cx, "aten::clamp", T(x), I(-1), I(1)));
 }
 
@@ -354,7 +366,7 @@ static cq_status corrcoef(cq_opcall *c)
 static cq_status vander(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *t;
+    cq_tensor *x  = c->args[0].u.tensor, *t;
     cq_int     n;
 
     if (x->rank < 1 || (x->rank > 1 && cq_schema_find(c->op->schema, "increasing") >= 0))
@@ -366,7 +378,8 @@ static cq_status vander(cq_opcall *c)
     t = CQ_OP(cx, "aten::arange", N(n), DTYPE(x->dtype));
     if (cq_schema_find(c->op->schema, "increasing") >= 0 && !cq_arg_bool(c, "increasing"))
         t = CQ_OP(cx, "aten::flip", T(t), I(0));
-    return done(c, CQ_OP(cx, "aten::pow.Tensor_Tensor", T(CQ_OP(cx, "aten::unsqueeze", T(x), I(-1))), T(t)));
+    return done(c, CQ_OP(cx, "aten::pow.Tensor_Tensor",
+                         T(CQ_OP(cx, "aten::unsqueeze", T(x), I(-1))), T(t)));
 }
 
 #define ROW(text_of_schema, text, function)                                                        \
@@ -383,8 +396,8 @@ const cq_op_def cq_ops_matrix[] = {
     ROW("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
         "matrices with these diagonals", diag_embed),
     ROW("diag(Tensor self, int diagonal=0) -> Tensor", "a diagonal, or a matrix that has it", diag),
-    ROW("diagflat(Tensor self, int offset=0) -> Tensor", "a matrix with all elements as its diagonal",
-        diagflat),
+    ROW("diagflat(Tensor self, int offset=0) -> Tensor",
+        "a matrix with all elements as its diagonal", diagflat),
     VIEWS("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
           "diagonal of the last dimensions", linalg_diagonal),
     ROW("trace(Tensor self) -> Tensor", "the sum of the diagonal", trace),
@@ -393,7 +406,8 @@ const cq_op_def cq_ops_matrix[] = {
     CQ_SAME_AS("aten::matrix_H(Tensor(a) self) -> Tensor(a)", "aten::adjoint"),
     ROW("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", "inner products of vectors",
         vecdot),
-    ROW("matrix_power(Tensor self, int n) -> Tensor", "a matrix times itself, n times", matrix_power),
+    ROW("matrix_power(Tensor self, int n) -> Tensor", "a matrix times itself, n times",
+        matrix_power),
     ROW("linalg_matrix_power(Tensor self, int n) -> Tensor", "a matrix times itself, n times",
         matrix_power),
     { .schema = "aten::linalg_det(Tensor A) -> Tensor",
@@ -408,7 +422,8 @@ const cq_op_def cq_ops_matrix[] = {
         "signs and logarithms of determinants", slogdet),
     ROW("linalg_inv(Tensor A) -> Tensor", "inverses of matrices", inverse),
     CQ_SAME_AS("aten::inverse(Tensor self) -> Tensor", "aten::linalg_inv"),
-    ROW("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
+    ROW("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> "
+        "Tensor",
         "covariances of rows", cov),
     ROW("corrcoef(Tensor self) -> Tensor", "correlations of rows", corrcoef),
     ROW("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", "powers of each element",

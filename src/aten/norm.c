@@ -79,10 +79,10 @@ static cq_status batch_norm_run(cq_opcall *c)
     if (!cq_arg_bool(c, "training"))
         return cq_kernel_batch_norm(out, x, weight, bias, cq_arg_tensor(c, "running_mean"),
                                     cq_arg_tensor(c, "running_var"), eps);
-    return cq_kernel_batch_norm_train(out, c->n_results > 1 ? cq_result_tensor(c, 1) : NULL,
-                                      c->n_results > 1 ? cq_result_tensor(c, 2) : NULL,
-                                      cq_arg_tensor(c, "running_mean"), cq_arg_tensor(c, "running_var"), x,
-                                      weight, bias, cq_arg_f64(c, "momentum"), eps);
+    return cq_kernel_batch_norm_train(
+        out, c->n_results > 1 ? cq_result_tensor(c, 1) : NULL,
+        c->n_results > 1 ? cq_result_tensor(c, 2) : NULL, cq_arg_tensor(c, "running_mean"),
+        cq_arg_tensor(c, "running_var"), x, weight, bias, cq_arg_f64(c, "momentum"), eps);
 }
 
 static cq_status instance_norm_shape(cq_opcall *c)

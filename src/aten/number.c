@@ -3,7 +3,9 @@
 
 static cq_dtype dtype_of(cq_val v)
 {
-    return v.kind == CQ_VAL_INT ? CQ_DTYPE_I64 : v.kind == CQ_VAL_BOOL ? CQ_DTYPE_BOOL : CQ_DTYPE_F64;
+    return v.kind == CQ_VAL_INT    ? CQ_DTYPE_I64
+           : v.kind == CQ_VAL_BOOL ? CQ_DTYPE_BOOL
+                                   : CQ_DTYPE_F64;
 }
 
 static cq_status num_to_tensor_shape(cq_opcall *c)

@@ -155,10 +155,14 @@ static void suggest(cq_str *hint, const cq_marking *m, const char *path)
         far[at]  = d;
     }
     if (n == 0)
-        cq_str_add(hint, "the model calls no modules; those of a frozen or inlined program are gone");
+        cq_str_add(hint,
+                   "the model calls no modules; those of a frozen or inlined program are gone");
     for (size_t i = 0; i < n; i++)
-        cq_str_printf(hint, "%s%s%s", i == 0 ? "did you mean " : i + 1 < n ? ", " : " or ", near[i],
-                      i + 1 < n ? "" : "?");
+        cq_str_printf(hint, "%s%s%s",
+                      i == 0      ? "did you mean "
+                      : i + 1 < n ? ", "
+                                  : " or ",
+                      near[i], i + 1 < n ? "" : "?");
 }
 
 cq_status cq_marking_check(const cq_marking *m)
@@ -286,7 +290,7 @@ size_t cq_named_outputs_take(cq_named_outputs *o, cq_tensor **tensors, size_t n,
 {
     for (size_t i = 0; i < o->items.n; i++, n++)
         if (n < max) {
-            tensors[n]                = o->items.items[i].tensor;
+            tensors[n]               = o->items.items[i].tensor;
             o->items.items[i].tensor = NULL;
         }
     return n;

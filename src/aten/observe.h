@@ -29,8 +29,8 @@ typedef struct cq_observer {
 typedef struct cq_marking {
     const cq_module_mark *marks;
     size_t                n;
-    CQ_VEC(size_t) hits;      /* by mark */
-    CQ_VEC(char *) paths;     /* of all modules that were called, once each */
+    CQ_VEC(size_t) hits;  /* by mark */
+    CQ_VEC(char *) paths; /* of all modules that were called, once each */
     cq_map known_paths;
 } cq_marking;
 
@@ -58,6 +58,6 @@ void cq_named_outputs_listen(cq_named_outputs *o, cq_ctx *cx);
 
 /* Moves them behind the first n of tensors, as far as there is room for max; how many there are. */
 size_t cq_named_outputs_take(cq_named_outputs *o, cq_tensor **tensors, size_t n, size_t max);
-void cq_named_outputs_clear(cq_named_outputs *o);
+void   cq_named_outputs_clear(cq_named_outputs *o);
 
 #endif

@@ -19,7 +19,7 @@
 typedef struct cq_ctx    cq_ctx;
 typedef struct cq_op     cq_op;
 typedef struct cq_op_def cq_op_def;
-typedef struct cq_opcall   cq_opcall;
+typedef struct cq_opcall cq_opcall;
 
 enum {
     CQ_OP_DYNAMIC = 1 << 0, /* result sizes depend on data */
@@ -116,7 +116,7 @@ enum { CQ_MAX_RESULTS = 8 };
 struct cq_opcall {
     cq_ctx      *cx;
     const cq_op *op;
-    cq_val      *args; /* one per schema argument, defaults filled in */
+    cq_val      *args;   /* one per schema argument, defaults filled in */
     bool         real;   /* results get data; else they are fake */
     bool         copied; /* set by a view function that had to copy: the result is no view */
     size_t       n_results;
@@ -129,14 +129,14 @@ cq_tensor *cq_arg_tensor(const cq_opcall *c, const char *name); /* NULL for None
 bool       cq_arg_is_none(const cq_opcall *c, const char *name);
 cq_int     cq_arg_int(const cq_opcall *c, const char *name);
 /* A number where only a number will do: a symbol is baked in, and a warning says what it was. */
-int64_t    cq_size_baked(const cq_opcall *c, cq_int i, const char *what);
+int64_t cq_size_baked(const cq_opcall *c, cq_int i, const char *what);
 
-int64_t    cq_arg_i64(const cq_opcall *c, const char *name); /* a number; a symbol is baked in */
-double     cq_arg_f64(const cq_opcall *c, const char *name);
-bool       cq_arg_bool(const cq_opcall *c, const char *name);
+int64_t     cq_arg_i64(const cq_opcall *c, const char *name); /* a number; a symbol is baked in */
+double      cq_arg_f64(const cq_opcall *c, const char *name);
+bool        cq_arg_bool(const cq_opcall *c, const char *name);
 const char *cq_arg_str(const cq_opcall *c, const char *name, const char *otherwise);
-cq_dtype   cq_arg_dtype(const cq_opcall *c, const char *name, cq_dtype otherwise);
-cq_val     cq_arg_val(const cq_opcall *c, const char *name);
+cq_dtype    cq_arg_dtype(const cq_opcall *c, const char *name, cq_dtype otherwise);
+cq_val      cq_arg_val(const cq_opcall *c, const char *name);
 
 /* A list of ints into out (at most max; more is an error); its length. A single int counts
  * as a list. */
@@ -152,8 +152,8 @@ void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
 /* A list of tensors; items may be NULL for Tensor?[]. */
 size_t cq_arg_tensors(const cq_opcall *c, const char *name, cq_tensor **out, size_t max);
 enum { CQ_MAX_TENSORS = 4096 };
-size_t            cq_arg_n_tensors(const cq_opcall *c, const char *name);
-cq_tensor        *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i);
+size_t     cq_arg_n_tensors(const cq_opcall *c, const char *name);
+cq_tensor *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i);
 
 /* A dim argument, wrapped into 0 … rank-1. A 0-d tensor counts as rank 1. */
 int cq_arg_dim(const cq_opcall *c, const char *name, size_t rank);
@@ -169,11 +169,11 @@ cq_status cq_call_data(cq_opcall *c, cq_tensor **out, cq_tensor *t);
  * tensor, or NULL after a failure (which is in the context). */
 cq_tensor *cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
 cq_tensor *cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype);
-cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index); /* what was made */
+cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index);  /* what was made */
 void       cq_result_set(cq_opcall *c, size_t index, cq_val v); /* v is the context's, or plain */
 void       cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t);
 /* A list of n tensors as one result (Tensor[]). The items are the context's. */
-void       cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n);
+void cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n);
 
 /* A result that shares t's memory. */
 cq_tensor *cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,

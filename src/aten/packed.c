@@ -222,7 +222,7 @@ static cq_status pad_shape(cq_opcall *c)
 {
     cq_tensor *data = cq_arg_tensor(c, "data"), *sizes = cq_arg_tensor(c, "batch_sizes"), *known;
     cq_int     total_length = cq_arg_int(c, "total_length"), steps = sizes->sizes[0];
-    int64_t    batch        = 1;
+    int64_t    batch = 1;
 
     if (c->cx->listener) {
         CQ_TRY(cq_call_data(c, &known, sizes));

@@ -22,8 +22,8 @@ cq_status cq_pool_read(const cq_opcall *c, cq_pool *p)
     cq_window           *w                    = &p->window;
 
     *p = (cq_pool){ .x         = cq_arg_tensor(c, "self"),
-                 .n         = cq_pool_axes(c),
-                 .ceil_mode = cq_arg_bool(c, "ceil_mode") };
+                    .n         = cq_pool_axes(c),
+                    .ceil_mode = cq_arg_bool(c, "ceil_mode") };
     CQ_TRY(cq_need_image(c, p->x, p->n));
     cq_arg_window(c, "kernel_size", w->kernel, p->n, 1, NULL);
     cq_arg_window(c, "stride", w->stride, p->n, 1, w->kernel);

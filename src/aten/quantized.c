@@ -110,7 +110,8 @@ cq_tensor *cq_from_stored(cq_ctx *cx, cq_tensor *t)
     if (!q || cq_dtype_is_float(t->dtype))
         return t;
     /* The same integers without their grid, or the call would come back here. */
-    if (cq_tensor_new_view(&plain, t, t->dtype, t->rank, t->sizes, t->strides, t->offset) != CQ_OK) {
+    if (cq_tensor_new_view(&plain, t, t->dtype, t->rank, t->sizes, t->strides, t->offset) !=
+        CQ_OK) {
         cq_ctx_fail(cx, cq_last_error()->status);
         return NULL;
     }
@@ -177,7 +178,8 @@ static cq_status fixed_grid(cq_qparams **out, const cq_qparams *like, bool is_si
     int64_t zero   = is_signed ? (quint8 ? 128 : 0) : (quint8 ? 0 : -128);
 
     if (like->torch_dtype == CQ_TORCH_QINT32)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "quantized tensors of 32 bits have no such function");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "quantized tensors of 32 bits have no such function");
     return cq_qparams_new(out, like->torch_dtype, (is_signed ? 2.0 : 1.0) / 256, zero);
 }
 
@@ -241,8 +243,8 @@ static int axis_of(const cq_opcall *c)
 }
 
 /* Both numbers as tensors, for a kernel. */
-static cq_status with_params(cq_opcall *c, cq_status (*run)(cq_opcall *c, cq_tensor *scale,
-                                                            cq_tensor *zero))
+static cq_status with_params(cq_opcall *c,
+                             cq_status (*run)(cq_opcall *c, cq_tensor *scale, cq_tensor *zero))
 {
     cq_tensor *scale = NULL, *zero = NULL;
     cq_status  status = params_of(c, "scale", CQ_DTYPE_F32, &scale);
@@ -521,7 +523,8 @@ static cq_status int_repr(cq_opcall *c)
 const cq_op_def cq_ops_quantized[] = {
     FAKE("fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point",
          "rounded as a quantized tensor would be"),
-    FAKE("fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point",
+    FAKE("fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor "
+         "zero_point",
          "rounded as a quantized tensor would be"),
     FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
          "rounded with a scale for each channel"),
@@ -568,7 +571,8 @@ const cq_op_def cq_ops_quantized[] = {
       .compose = int_repr,
       .flags   = CQ_OP_PARTS },
     QUESTION("q_scale(Tensor self) -> float", "the scale of a quantized tensor", SCALE),
-    QUESTION("q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor", ZERO_POINT),
+    QUESTION("q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor",
+             ZERO_POINT),
     QUESTION("q_per_channel_axis(Tensor self) -> int", "the axis that has a scale for each slice",
              AXIS),
     { .schema  = "aten::q_per_channel_scales(Tensor self) -> Tensor",

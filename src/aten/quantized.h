@@ -14,7 +14,7 @@ typedef enum cq_grid_rule {
     CQ_GRID_UNIT,   /* to a grid of 0 … 1, whatever the argument's was */
     CQ_GRID_SIGNED, /* to a grid of -1 … 1 */
     CQ_GRID_PLAIN,  /* they are not quantized, or the row itself sees to it */
-    CQ_GRID_STORED /* it takes stored integers as they are */
+    CQ_GRID_STORED  /* it takes stored integers as they are */
 } cq_grid_rule;
 
 /* Before a call that has quantized tensors among its arguments: their floats take the place of

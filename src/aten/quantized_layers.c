@@ -200,9 +200,10 @@ static cq_status instance_norm(cq_opcall *c)
 
 static cq_status batch_norm(cq_opcall *c)
 {
-    return done_as_asked(c, CQ_OP(c->cx, "aten::batch_norm", c->args[0], cq_arg_val(c, "weight"),
-                                  cq_arg_val(c, "bias"), cq_arg_val(c, "mean"), cq_arg_val(c, "var"),
-                                  B(false), F(0), cq_arg_val(c, "eps"), B(false)));
+    return done_as_asked(c,
+                         CQ_OP(c->cx, "aten::batch_norm", c->args[0], cq_arg_val(c, "weight"),
+                               cq_arg_val(c, "bias"), cq_arg_val(c, "mean"), cq_arg_val(c, "var"),
+                               B(false), F(0), cq_arg_val(c, "eps"), B(false)));
 }
 
 /* ---- packed weights ---- */
@@ -291,9 +292,9 @@ static cq_status linear(cq_opcall *c)
  * point is the nearest integer to where 0 falls. */
 static cq_tensor *round_dynamically(cq_opcall *c, cq_tensor *x, double high)
 {
-    cq_ctx    *cx   = c->cx;
+    cq_ctx    *cx    = c->cx;
     cq_tensor *least = CQ_OP(cx, "aten::clamp_max", T(CQ_OP(cx, "aten::min", T(x))), I(0)), *scale;
-    cq_tensor *most = CQ_OP(cx, "aten::clamp_min", T(CQ_OP(cx, "aten::max", T(x))), I(0)), *zero;
+    cq_tensor *most  = CQ_OP(cx, "aten::clamp_min", T(CQ_OP(cx, "aten::max", T(x))), I(0)), *zero;
 
     scale = CQ_OP(cx, "aten::sub.Tensor", T(most), T(least));
     scale = CQ_OP(cx, "aten::div.Scalar", T(scale), F(high));
@@ -302,8 +303,8 @@ static cq_tensor *round_dynamically(cq_opcall *c, cq_tensor *x, double high)
     zero  = CQ_OP(cx, "aten::div.Tensor", T(CQ_OP(cx, "aten::neg", T(least))), T(scale));
     zero  = CQ_OP(cx, "aten::clamp", T(CQ_OP(cx, "aten::round", T(zero))), I(0), F(high));
     zero  = CQ_OP(cx, "aten::to.dtype", T(zero), DTYPE(CQ_DTYPE_I32));
-    return CQ_OP(cx, "aten::fake_quantize_per_tensor_affine.tensor_qparams", T(x), T(scale), T(zero),
-                 I(0), I((int64_t)high));
+    return CQ_OP(cx, "aten::fake_quantize_per_tensor_affine.tensor_qparams", T(x), T(scale),
+                 T(zero), I(0), I((int64_t)high));
 }
 
 static cq_status linear_dynamic(cq_opcall *c)
@@ -324,7 +325,8 @@ static const char *conv_name(size_t spatial, bool transposed)
 {
     static const char *const names[2][3] = {
         { "aten::conv1d", "aten::conv2d", "aten::conv3d" },
-        { "aten::conv_transpose1d", "aten::conv_transpose2d.input", "aten::conv_transpose3d.input" },
+        { "aten::conv_transpose1d", "aten::conv_transpose2d.input",
+          "aten::conv_transpose3d.input" },
     };
 
     return spatial < 1 || spatial > 3 ? NULL : names[transposed][spatial - 1];
@@ -346,17 +348,18 @@ static cq_status conv(cq_opcall *c)
     if (!name)
         return cq_call_fail(c, CQ_E_TYPE, "a weight of %u dimensions", w->rank);
     CQ_TRY(bias_on_grid(c, &bias, c->args[0].u.tensor, w));
-    t = transposed ? CQ_OP(c->cx, name, c->args[0], T(w), bias, p[CQ_PACKED_STRIDE], p[CQ_PACKED_PADDING],
-                           p[CQ_PACKED_OUTPUT_PADDING], p[CQ_PACKED_GROUPS], p[CQ_PACKED_DILATION])
-                   : CQ_OP(c->cx, name, c->args[0], T(w), bias, p[CQ_PACKED_STRIDE], p[CQ_PACKED_PADDING], p[CQ_PACKED_DILATION],
-                           p[CQ_PACKED_GROUPS]);
+    t = transposed
+            ? CQ_OP(c->cx, name, c->args[0], T(w), bias, p[CQ_PACKED_STRIDE], p[CQ_PACKED_PADDING],
+                    p[CQ_PACKED_OUTPUT_PADDING], p[CQ_PACKED_GROUPS], p[CQ_PACKED_DILATION])
+            : CQ_OP(c->cx, name, c->args[0], T(w), bias, p[CQ_PACKED_STRIDE], p[CQ_PACKED_PADDING],
+                    p[CQ_PACKED_DILATION], p[CQ_PACKED_GROUPS]);
     return done_as_asked(c, t);
 }
 
 /* ---- rows ---- */
 
 #define Q_CLASS "__torch__.torch.classes.quantized."
-#define ON ", float output_scale, int output_zero_point) -> Tensor"
+#define ON      ", float output_scale, int output_zero_point) -> Tensor"
 #define ROW(text_of_schema, text, function, what)                                                  \
     {                                                                                              \
         .schema = "quantized::" text_of_schema, .about = text, .compose = function,                \
@@ -368,29 +371,30 @@ static cq_status conv(cq_opcall *c)
         "weights for a quantized convolution", pack, 0)
 #define UNPACK(name, class)                                                                        \
     ROW(name "_unpack(" Q_CLASS class " packed_weights) -> (Tensor unpacked_weights, Tensor? "     \
-             "B_origin)",                                                                          \
+                                      "B_origin)",                                                 \
         "the weight and the bias of a quantized convolution", unpack_both, 0)
 #define CONV(name, class, what)                                                                    \
-    ROW(name "(Tensor qx, " Q_CLASS class " packed_weight" ON, "a quantized convolution", conv, what)
+    ROW(name "(Tensor qx, " Q_CLASS class " packed_weight" ON, "a quantized convolution", conv,    \
+        what)
 #define NORM(name, what)                                                                           \
     ROW(name "(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps" ON,    \
         "a quantized batch_norm", batch_norm, what)
 
 const cq_op_def cq_ops_quantized_layers[] = {
-    ROW("add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "a quantized sum", add,
-        0),
+    ROW("add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "a quantized sum",
+        add, 0),
     ROW("add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
         "a quantized sum and relu", add, RELU),
-    ROW("mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "a quantized product",
-        mul, 0),
+    ROW("mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
+        "a quantized product", mul, 0),
     ROW("mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
         "a quantized product and relu", mul, RELU),
     ROW("matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
         "a quantized product of matrices", matmul, 0),
     ROW("add_scalar(Tensor qa, Scalar b) -> Tensor qc", "a quantized sum with a number", add_scalar,
         0),
-    ROW("add_scalar_relu(Tensor qa, Scalar b) -> Tensor qc", "a quantized sum with a number and relu",
-        add_scalar, RELU),
+    ROW("add_scalar_relu(Tensor qa, Scalar b) -> Tensor qc",
+        "a quantized sum with a number and relu", add_scalar, RELU),
     ROW("mul_scalar(Tensor qa, Scalar b) -> Tensor qc", "a quantized product with a number",
         mul_scalar, 0),
     ROW("mul_scalar_relu(Tensor qa, Scalar b) -> Tensor qc",
@@ -404,7 +408,8 @@ const cq_op_def cq_ops_quantized_layers[] = {
     ROW("hardswish(Tensor input" ON, "a quantized hardswish", hardswish, 0),
     ROW("leaky_relu(Tensor qx, Scalar negative_slope, bool inplace" ON, "a quantized leaky_relu",
         leaky_relu, 0),
-    ROW("elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, "
+    ROW("elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar "
+        "scale=1, "
         "Scalar input_scale=1) -> Tensor",
         "a quantized elu", elu, 0),
     ROW("celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor",
@@ -414,8 +419,8 @@ const cq_op_def cq_ops_quantized_layers[] = {
     ROW("relu6(Tensor qx, bool inplace=False) -> Tensor", "a quantized relu6", relu6, 0),
     ROW("clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", "a quantized clamp",
         clamp, 0),
-    ROW("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy", "a quantized threshold",
-        threshold, 0),
+    ROW("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy",
+        "a quantized threshold", threshold, 0),
     ROW("max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, "
         "bool ceil_mode) -> Tensor",
         "a quantized max_pool1d", max_pool1d, 0),

@@ -15,7 +15,8 @@ typedef struct conv_state {
 
 static cq_status damaged(const char *class_name)
 {
-    return cq_fail(CQ_E_FORMAT, class_name, NULL, "packed weights have a state that calque cannot read");
+    return cq_fail(CQ_E_FORMAT, class_name, NULL,
+                   "packed weights have a state that calque cannot read");
 }
 
 /* The items of a list or tuple; none for anything else. */
@@ -103,7 +104,8 @@ cq_status cq_packed_weights_of(cq_val *out, const char *class_name, cq_val state
                c.n != 1 + 4 * (size_t)c.numbers[0] + 2) {
         return damaged(class_name);
     }
-    if (c.weight.kind != CQ_VAL_TENSOR || (c.bias.kind != CQ_VAL_TENSOR && c.bias.kind != CQ_VAL_NONE))
+    if (c.weight.kind != CQ_VAL_TENSOR ||
+        (c.bias.kind != CQ_VAL_TENSOR && c.bias.kind != CQ_VAL_NONE))
         return damaged(class_name);
     CQ_TRY(cq_list_new(&list, conv ? CQ_PACKED_CONV : CQ_PACKED_LINEAR));
     *out                          = (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list };

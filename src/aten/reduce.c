@@ -255,7 +255,8 @@ static cq_status sum_to_size(cq_opcall *c)
         x = CQ_OP(cx, "aten::sum", T(x));
     else if (n_dims)
         x = CQ_OP(cx, "aten::sum.dim_IntList", T(x), cq_i64s(cx, dims, n_dims), B(true));
-    cq_result_set_tensor(c, 0, lead && n ? CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, n)) : x);
+    cq_result_set_tensor(c, 0,
+                         lead && n ? CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, n)) : x);
     return cx->status;
 }
 
@@ -295,7 +296,8 @@ static cq_status aminmax_run(cq_opcall *c)
 
     if (!x->rank) {
         for (size_t i = 0; i < 2; i++)
-            memcpy(cq_tensor_bytes(cq_result_tensor(c, i)), cq_tensor_bytes(x), cq_dtype_size(x->dtype));
+            memcpy(cq_tensor_bytes(cq_result_tensor(c, i)), cq_tensor_bytes(x),
+                   cq_dtype_size(x->dtype));
         return CQ_OK;
     }
     CQ_TRY(run_reduce(c, 0, CQ_REDUCE_AMIN, 0));

@@ -9,48 +9,20 @@
 #include <stdlib.h>
 
 static const cq_op_def *const families[] = {
-    cq_ops_number,
-    cq_ops_pointwise,
-    cq_ops_functions,
-    cq_ops_compare,
-    cq_ops_activation,
-    cq_ops_creation,
-    cq_ops_cast,
-    cq_ops_random,
-    cq_ops_linalg,
-    cq_ops_conv,
-    cq_ops_pool,
-    cq_ops_norm,
-    cq_ops_reduce,
-    cq_ops_softmax,
-    cq_ops_contract,
-    cq_ops_distance,
-    cq_ops_rnn,
-    cq_ops_packed,
-    cq_ops_resize,
-    cq_ops_attention,
-    cq_ops_loss,
-    cq_ops_view,
-    cq_ops_slice,
-    cq_ops_split,
-    cq_ops_meta,
-    cq_ops_select,
-    cq_ops_join,
-    cq_ops_shuffle,
-    cq_ops_index,
-    cq_ops_embedding,
-    cq_ops_pad,
-    cq_ops_sort,
-    cq_ops_unique,
-    cq_ops_window,
-    cq_ops_matrix,
-    cq_ops_solve,
-    cq_ops_series,
-    cq_ops_special,
-    cq_ops_complex,
-    cq_ops_fft,
-    cq_ops_quantized,
-    cq_ops_quantized_layers,
+    cq_ops_number,   cq_ops_pointwise,  cq_ops_functions,
+    cq_ops_compare,  cq_ops_activation, cq_ops_creation,
+    cq_ops_cast,     cq_ops_random,     cq_ops_linalg,
+    cq_ops_conv,     cq_ops_pool,       cq_ops_norm,
+    cq_ops_reduce,   cq_ops_softmax,    cq_ops_contract,
+    cq_ops_distance, cq_ops_rnn,        cq_ops_packed,
+    cq_ops_resize,   cq_ops_attention,  cq_ops_loss,
+    cq_ops_view,     cq_ops_slice,      cq_ops_split,
+    cq_ops_meta,     cq_ops_select,     cq_ops_join,
+    cq_ops_shuffle,  cq_ops_index,      cq_ops_embedding,
+    cq_ops_pad,      cq_ops_sort,       cq_ops_unique,
+    cq_ops_window,   cq_ops_matrix,     cq_ops_solve,
+    cq_ops_series,   cq_ops_special,    cq_ops_complex,
+    cq_ops_fft,      cq_ops_quantized,  cq_ops_quantized_layers,
     cq_ops_vision,
 };
 
@@ -100,8 +72,8 @@ static void build(void)
         for (const cq_op_def *def = families[f]; def->schema && status == CQ_OK; def++)
             status = add(&table.ops[table.n++], def);
     if (status != CQ_OK) {
-        fprintf(stderr, "calque: the operator table is broken: %s (%s)\n",
-                cq_last_error()->message, cq_last_error()->where);
+        fprintf(stderr, "calque: the operator table is broken: %s (%s)\n", cq_last_error()->message,
+                cq_last_error()->where);
         abort();
     }
 }

@@ -17,8 +17,8 @@ typedef struct parser {
 static void fail(parser *p, const char *wanted)
 {
     if (p->status == CQ_OK)
-        p->status = cq_fail(CQ_E_SYNTAX, p->text, NULL, "a schema wants %s at \"%.20s\"", wanted,
-                            p->at);
+        p->status =
+            cq_fail(CQ_E_SYNTAX, p->text, NULL, "a schema wants %s at \"%.20s\"", wanted, p->at);
 }
 
 static void skip_space(parser *p)
@@ -69,15 +69,15 @@ static const struct {
     cq_schema_base base;
     bool           is_dtype;
 } bases[] = {
-    { "Tensor", CQ_SCHEMA_TENSOR, false },    { "int", CQ_SCHEMA_INT, false },
-    { "SymInt", CQ_SCHEMA_INT, false },       { "ScalarType", CQ_SCHEMA_INT, true },
-    { "Layout", CQ_SCHEMA_INT, false },       { "MemoryFormat", CQ_SCHEMA_INT, false },
-    { "QScheme", CQ_SCHEMA_INT, false },      { "float", CQ_SCHEMA_FLOAT, false },
-    { "bool", CQ_SCHEMA_BOOL, false },        { "complex", CQ_SCHEMA_COMPLEX, false },
-    { "Scalar", CQ_SCHEMA_SCALAR, false },    { "number", CQ_SCHEMA_SCALAR, false },
-    { "str", CQ_SCHEMA_STR, false },          { "Dimname", CQ_SCHEMA_STR, false },
-    { "Device", CQ_SCHEMA_DEVICE, false },    { "Generator", CQ_SCHEMA_GENERATOR, false },
-    { "Dict", CQ_SCHEMA_DICT, false },        { "NoneType", CQ_SCHEMA_NONE, false },
+    { "Tensor", CQ_SCHEMA_TENSOR, false }, { "int", CQ_SCHEMA_INT, false },
+    { "SymInt", CQ_SCHEMA_INT, false },    { "ScalarType", CQ_SCHEMA_INT, true },
+    { "Layout", CQ_SCHEMA_INT, false },    { "MemoryFormat", CQ_SCHEMA_INT, false },
+    { "QScheme", CQ_SCHEMA_INT, false },   { "float", CQ_SCHEMA_FLOAT, false },
+    { "bool", CQ_SCHEMA_BOOL, false },     { "complex", CQ_SCHEMA_COMPLEX, false },
+    { "Scalar", CQ_SCHEMA_SCALAR, false }, { "number", CQ_SCHEMA_SCALAR, false },
+    { "str", CQ_SCHEMA_STR, false },       { "Dimname", CQ_SCHEMA_STR, false },
+    { "Device", CQ_SCHEMA_DEVICE, false }, { "Generator", CQ_SCHEMA_GENERATOR, false },
+    { "Dict", CQ_SCHEMA_DICT, false },     { "NoneType", CQ_SCHEMA_NONE, false },
 };
 
 /* Skips (a!), (a -> *) and the type arguments of Dict(str, t), nested ones too. Returns
@@ -99,7 +99,7 @@ static bool skip_parens(parser *p)
 
 static cq_schema_type parse_type(parser *p)
 {
-    cq_schema_type t     = { .base = CQ_SCHEMA_ANY };
+    cq_schema_type t = { .base = CQ_SCHEMA_ANY };
     const char    *start;
 
     skip_space(p);
@@ -142,8 +142,8 @@ static cq_schema_type parse_type(parser *p)
 
 static cq_val parse_number(parser *p)
 {
-    char      *end;
-    double     f = strtod(p->at, &end);
+    char       *end;
+    double      f     = strtod(p->at, &end);
     const char *start = p->at;
 
     if (end == p->at) {
@@ -187,8 +187,12 @@ static cq_val parse_default(parser *p)
     static const struct {
         const char *name;
         int64_t     value;
-    } names[] = { { "contiguous_format", 0 }, { "preserve_format", 1 }, { "long", 4 },
-                  { "strided", 0 },           { "Mean", 1 },            { "float", 6 } };
+    } names[] = { { "contiguous_format", 0 },
+                  { "preserve_format", 1 },
+                  { "long", 4 },
+                  { "strided", 0 },
+                  { "Mean", 1 },
+                  { "float", 6 } };
 
     skip_space(p);
     if (accept(p, "["))
@@ -262,7 +266,7 @@ static void parse_args(parser *p, cq_schema *schema)
 static void parse_results(parser *p, cq_schema *schema)
 {
     cq_schema_arg results[MAX_ARGS];
-    size_t        n      = 0;
+    size_t        n = 0;
     bool          parens;
 
     expect(p, "->");
@@ -301,14 +305,15 @@ cq_status cq_schema_parse(cq_schema **out, cq_arena *arena, const char *text)
     schema->full     = word(&p, ":.");
     dot              = strchr(schema->full, '.');
     schema->overload = dot ? dot + 1 : "";
-    schema->name     = dot ? cq_arena_strndup(arena, schema->full, (size_t)(dot - schema->full))
-                           : schema->full;
+    schema->name =
+        dot ? cq_arena_strndup(arena, schema->full, (size_t)(dot - schema->full)) : schema->full;
     parse_args(&p, schema);
     parse_results(&p, schema);
     skip_space(&p);
     if (*p.at)
         fail(&p, "the end");
-    if (p.status == CQ_OK && (!schema->name || !schema->args || (schema->n_results && !schema->results)))
+    if (p.status == CQ_OK &&
+        (!schema->name || !schema->args || (schema->n_results && !schema->results)))
         p.status = CQ_E_NO_MEMORY;
     if (p.status != CQ_OK)
         *out = NULL;

@@ -44,12 +44,12 @@ typedef struct cq_schema_arg {
 } cq_schema_arg;
 
 typedef struct cq_schema {
-    const char *full;     /* "aten::add.Tensor" */
-    const char *name;     /* "aten::add" */
-    const char *overload; /* "Tensor", "" */
-    size_t      n_args, n_results;
+    const char    *full;     /* "aten::add.Tensor" */
+    const char    *name;     /* "aten::add" */
+    const char    *overload; /* "Tensor", "" */
+    size_t         n_args, n_results;
     cq_schema_arg *args, *results;
-    bool        varargs;
+    bool           varargs;
 } cq_schema;
 
 /* Everything lives in arena. */

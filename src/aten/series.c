@@ -1,5 +1,5 @@
-/* Along one dimension: differences, areas, quantiles; and what counts elements by value. All of it is
- * composed of other operators. Spectra are fft.c's. */
+/* Along one dimension: differences, areas, quantiles; and what counts elements by value. All of it
+ * is composed of other operators. Spectra are fft.c's. */
 #include "aten/ctx.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static cq_status diff(cq_opcall *c)
 {
     enum { MAX_TIMES = 64 };
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *parts[3];
+    cq_tensor *x  = c->args[0].u.tensor, *parts[3];
     int64_t    dim, n = cq_arg_i64(c, "n");
     size_t     k = 0;
 
@@ -47,7 +47,8 @@ static cq_status diff(cq_opcall *c)
     if (k > 1)
         x = CQ_OP(cx, "aten::cat", cq_tensors(cx, parts, k), I(dim));
     for (int64_t i = 0; i < n && x; i++)
-        x = neighbours(cx, x->dtype == CQ_DTYPE_BOOL ? "aten::logical_xor" : "aten::sub.Tensor", x, dim);
+        x = neighbours(cx, x->dtype == CQ_DTYPE_BOOL ? "aten::logical_xor" : "aten::sub.Tensor", x,
+                       dim);
     return done(c, x);
 }
 
@@ -90,7 +91,8 @@ static cq_status cumulative_trapezoid(cq_opcall *c)
 
 /* ---- quantiles ---- */
 
-/* The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones [n of q]. */
+/* The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones [n of
+ * q]. */
 static cq_tensor *element_at(cq_ctx *cx, cq_tensor *sorted, cq_tensor *at)
 {
     at = CQ_OP(cx, "aten::to.dtype", T(at), DTYPE(CQ_DTYPE_I64));
@@ -107,7 +109,8 @@ static cq_tensor *places_of(cq_opcall *c, cq_tensor *x, cq_tensor *q, bool numbe
 
     q = CQ_OP(cx, "aten::reshape", T(q), I(-1));
     if (!numbers)
-        return CQ_OP(cx, "aten::mul.Scalar", T(q), N(cq_size_sub(c, x->sizes[x->rank - 1], cq_i(1))));
+        return CQ_OP(cx, "aten::mul.Scalar", T(q),
+                     N(cq_size_sub(c, x->sizes[x->rank - 1], cq_i(1))));
     n = CQ_OP(cx, "aten::logical_not", T(CQ_OP(cx, "aten::isnan", T(x))));
     n = CQ_OP(cx, "aten::sum.dim_IntList", T(n), I(-1), B(true), DTYPE(x->dtype));
     n = CQ_OP(cx, "aten::clamp_min", T(CQ_OP(cx, "aten::sub.Scalar", T(n), I(1))), I(0));
@@ -118,8 +121,8 @@ static cq_tensor *places_of(cq_opcall *c, cq_tensor *x, cq_tensor *q, bool numbe
  * elements is said by a word. Where there is NaN, everything is, unless only numbers count. */
 static cq_tensor *quantiles_of_last(cq_opcall *c, cq_tensor *x, cq_tensor *q, bool numbers)
 {
-    cq_ctx     *cx   = c->cx;
-    const char *word = cq_arg_str(c, "interpolation", "linear");
+    cq_ctx     *cx     = c->cx;
+    const char *word   = cq_arg_str(c, "interpolation", "linear");
     bool        linear = strcmp(word, "linear") == 0, middle = strcmp(word, "midpoint") == 0;
     cq_tensor  *sorted[2], *at, *low, *high, *share, *spoilt;
 
@@ -128,12 +131,12 @@ static cq_tensor *quantiles_of_last(cq_opcall *c, cq_tensor *x, cq_tensor *q, bo
     if (numbers) /* NaN goes behind them; ONNX does not say where it would */
         x = CQ_OP(cx, "aten::masked_fill.Scalar", T(x), T(spoilt), F(INFINITY));
     cq_op_tensors(cx, "aten::sort", (cq_val[]){ T(x), I(-1), B(false) }, 3, sorted, 2);
-    low    = strcmp(word, "higher") == 0    ? CQ_OP(cx, "aten::ceil", T(at))
-             : strcmp(word, "nearest") == 0 ? CQ_OP(cx, "aten::round", T(at))
-                                            : CQ_OP(cx, "aten::floor", T(at));
-    high   = element_at(cx, sorted[0], CQ_OP(cx, "aten::ceil", T(at)));
-    share  = CQ_OP(cx, "aten::sub.Tensor", T(at), T(low));
-    low    = element_at(cx, sorted[0], low);
+    low   = strcmp(word, "higher") == 0    ? CQ_OP(cx, "aten::ceil", T(at))
+            : strcmp(word, "nearest") == 0 ? CQ_OP(cx, "aten::round", T(at))
+                                           : CQ_OP(cx, "aten::floor", T(at));
+    high  = element_at(cx, sorted[0], CQ_OP(cx, "aten::ceil", T(at)));
+    share = CQ_OP(cx, "aten::sub.Tensor", T(at), T(low));
+    low   = element_at(cx, sorted[0], low);
     if (linear)
         low = CQ_OP(cx, "aten::lerp.Tensor", T(low), T(high), T(share));
     else if (middle)
@@ -164,10 +167,11 @@ static cq_status quantile(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT, "there is no interpolation \"%s\"",
                             cq_arg_str(c, "interpolation", "linear"));
     if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name(x->dtype));
-    q    = cq_arg_val(c, "q").kind == CQ_VAL_TENSOR
-               ? cq_arg_tensor(c, "q")
-               : CQ_OP(cx, "aten::scalar_tensor", F(cq_arg_f64(c, "q")), DTYPE(x->dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+                            cq_dtype_name(x->dtype));
+    q = cq_arg_val(c, "q").kind == CQ_VAL_TENSOR
+            ? cq_arg_tensor(c, "q")
+            : CQ_OP(cx, "aten::scalar_tensor", F(cq_arg_f64(c, "q")), DTYPE(x->dtype));
     CQ_TRY(cx->status);
     many = q->rank > 0;
     x    = flat || !rank ? CQ_OP(cx, "aten::reshape", T(x), I(-1))
@@ -206,12 +210,13 @@ static cq_status renorm(cq_opcall *c)
     for (size_t i = 0; i < x->rank; i++)
         if ((int)i != dim)
             dims[n++] = (int64_t)i;
-    norm   = CQ_OP(cx, "aten::norm.ScalarOpt_dim", T(x), cq_arg_val(c, "p"), cq_i64s(cx, dims, n), B(true));
+    norm   = CQ_OP(cx, "aten::norm.ScalarOpt_dim", T(x), cq_arg_val(c, "p"), cq_i64s(cx, dims, n),
+                   B(true));
     one    = CQ_OP(cx, "aten::ones_like", T(norm));
     factor = CQ_OP(cx, "aten::reciprocal", T(CQ_OP(cx, "aten::add.Scalar", T(norm), F(1e-7))));
     factor = CQ_OP(cx, "aten::mul.Scalar", T(factor), F(max));
-    factor = CQ_OP(cx, "aten::where.self", T(CQ_OP(cx, "aten::gt.Scalar", T(norm), F(max))), T(factor),
-                   T(one));
+    factor = CQ_OP(cx, "aten::where.self", T(CQ_OP(cx, "aten::gt.Scalar", T(norm), F(max))),
+                   T(factor), T(one));
     return done(c, CQ_OP(cx, "aten::mul.Tensor", T(x), T(factor)));
 }
 
@@ -253,17 +258,22 @@ static cq_status isin(cq_opcall *c)
 static cq_status histc(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = CQ_OP(cx, "aten::reshape", c->args[0], I(-1)), *at, *in, *low, *high, *width, *flat;
-    int64_t    bins = cq_arg_i64(c, "bins");
-    double     from = cq_arg_f64(c, "min"), to = cq_arg_f64(c, "max");
+    cq_tensor *x  = CQ_OP(cx, "aten::reshape", c->args[0], I(-1)), *at, *in, *low, *high, *width,
+              *flat;
+    int64_t bins = cq_arg_i64(c, "bins");
+    double  from = cq_arg_f64(c, "min"), to = cq_arg_f64(c, "max");
 
     CQ_TRY(cx->status);
     if (!cq_dtype_is_float(x->dtype) || bins < 1 || to < from)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants floats, bins, and a maximum above the minimum");
-    low  = from == to ? CQ_OP(cx, "aten::min", T(x)) : CQ_OP(cx, "aten::scalar_tensor", F(from), DTYPE(x->dtype));
-    high = from == to ? CQ_OP(cx, "aten::max", T(x)) : CQ_OP(cx, "aten::scalar_tensor", F(to), DTYPE(x->dtype));
+        return cq_call_fail(c, CQ_E_ARGUMENT,
+                            "wants floats, bins, and a maximum above the minimum");
+    low  = from == to ? CQ_OP(cx, "aten::min", T(x))
+                      : CQ_OP(cx, "aten::scalar_tensor", F(from), DTYPE(x->dtype));
+    high = from == to ? CQ_OP(cx, "aten::max", T(x))
+                      : CQ_OP(cx, "aten::scalar_tensor", F(to), DTYPE(x->dtype));
     if (from == to) { /* all elements equal: a bin around them */
-        flat = CQ_OP(cx, "aten::to.dtype", T(CQ_OP(cx, "aten::eq.Tensor", T(low), T(high))), DTYPE(x->dtype));
+        flat = CQ_OP(cx, "aten::to.dtype", T(CQ_OP(cx, "aten::eq.Tensor", T(low), T(high))),
+                     DTYPE(x->dtype));
         low  = CQ_OP(cx, "aten::sub.Tensor", T(low), T(flat));
         high = CQ_OP(cx, "aten::add.Tensor", T(high), T(flat));
     }
@@ -284,34 +294,40 @@ static cq_status histc(cq_opcall *c)
         .schema = "aten::" text_of_schema, .about = text, .compose = function                      \
     }
 #define AREA(name, number, function)                                                               \
-    ROW(name ".x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "the area under a curve", function), \
-        ROW(name ".dx(Tensor y, *, " number ", int dim=-1) -> Tensor", "the area under a curve", function)
+    ROW(name ".x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "the area under a curve",          \
+        function),                                                                                 \
+        ROW(name ".dx(Tensor y, *, " number ", int dim=-1) -> Tensor", "the area under a curve",   \
+            function)
 #define SHARE ", int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
 #define NUMBERS(text_of_schema)                                                                    \
     {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = "what a share of the numbers is below, NaN aside", \
-        .compose = quantile, .variant = 1                                                          \
+        .schema = "aten::" text_of_schema,                                                         \
+        .about = "what a share of the numbers is below, NaN aside", .compose = quantile,           \
+        .variant = 1                                                                               \
     }
 #define IN ", *, bool assume_unique=False, bool invert=False) -> Tensor"
 
 const cq_op_def cq_ops_series[] = {
-    ROW("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+    ROW("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> "
+        "Tensor",
         "differences of neighbours, n times", diff),
     AREA("trapezoid", "Scalar dx=1", trapezoid),
     AREA("trapz", "float dx=1.", trapezoid),
     AREA("cumulative_trapezoid", "Scalar dx=1", cumulative_trapezoid),
     ROW("quantile(Tensor self, Tensor q" SHARE, "what a share of the elements is below", quantile),
-    ROW("quantile.scalar(Tensor self, float q" SHARE, "what a share of the elements is below", quantile),
+    ROW("quantile.scalar(Tensor self, float q" SHARE, "what a share of the elements is below",
+        quantile),
     NUMBERS("nanquantile(Tensor self, Tensor q" SHARE),
     NUMBERS("nanquantile.scalar(Tensor self, float q" SHARE),
     ROW("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
         "slices scaled down to a norm that they exceed", renorm),
     ROW("pdist(Tensor self, float p=2.) -> Tensor", "the distances of all pairs of rows", pdist),
-    ROW("isin.Tensor_Tensor(Tensor elements, Tensor test_elements" IN, "which elements are among others",
+    ROW("isin.Tensor_Tensor(Tensor elements, Tensor test_elements" IN,
+        "which elements are among others", isin),
+    ROW("isin.Tensor_Scalar(Tensor elements, Scalar test_element" IN, "which elements are a number",
         isin),
-    ROW("isin.Tensor_Scalar(Tensor elements, Scalar test_element" IN, "which elements are a number", isin),
-    ROW("isin.Scalar_Tensor(Scalar element, Tensor test_elements" IN, "whether a number is among elements",
-        isin),
+    ROW("isin.Scalar_Tensor(Scalar element, Tensor test_elements" IN,
+        "whether a number is among elements", isin),
     ROW("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
         "how many elements fall into each bin", histc),
     { 0 }

@@ -81,11 +81,11 @@ cq_dtype cq_float_of(cq_dtype d)
 /* Categories order what a lower class of operand can change. */
 static int category(cq_dtype d)
 {
-    return d == CQ_DTYPE_NONE          ? -1
-           : d == CQ_DTYPE_BOOL        ? 0
-           : cq_dtype_is_integer(d)    ? 1
-           : cq_dtype_is_float(d)      ? 2
-                                       : 3;
+    return d == CQ_DTYPE_NONE       ? -1
+           : d == CQ_DTYPE_BOOL     ? 0
+           : cq_dtype_is_integer(d) ? 1
+           : cq_dtype_is_float(d)   ? 2
+                                    : 3;
 }
 
 static cq_dtype combine(cq_dtype higher, cq_dtype lower)

@@ -95,7 +95,7 @@ cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place a
     for (size_t i = 0; i < found.n && status == CQ_OK; i++)
         if (found.items[i] != changed) {
             found.items[i]->stale_at = at;
-            status = cq_track_set_stale(tracks, found.items[i], changed);
+            status                   = cq_track_set_stale(tracks, found.items[i], changed);
         }
     cq_vec_clear(&found);
     return status;

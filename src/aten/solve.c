@@ -32,27 +32,29 @@ static cq_status rows_of(cq_opcall *c, const cq_tensor *a, int64_t *n)
     if (a->rank < 2 || a->sizes[a->rank - 1].value != a->sizes[a->rank - 2].value)
         return cq_call_fail(c, CQ_E_TYPE, "wants square matrices");
     if (a->dtype != CQ_DTYPE_F32 && a->dtype != CQ_DTYPE_F64)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s", cq_dtype_name(a->dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+                            cq_dtype_name(a->dtype));
     *n = cq_size_baked(c, a->sizes[a->rank - 1], "the size of a matrix");
     if (*n > MAX_ROWS)
         return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
-                       "matrices of %lld rows: equations are known up to %d", (long long)*n, MAX_ROWS);
+                       "matrices of %lld rows: equations are known up to %d", (long long)*n,
+                       MAX_ROWS);
     return CQ_OK;
 }
 
 /* ---- elimination ---- */
 
-/* m is [.., n, n + k], equations beside their right sides. In step i the row with the largest number
- * in column i, of those that were not taken yet, changes places with row i, and goes off all others
- * so often that column i becomes that of an identity. */
+/* m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
+ * number in column i, of those that were not taken yet, changes places with row i, and goes off all
+ * others so often that column i becomes that of an identity. */
 static cq_tensor *eliminated(cq_ctx *cx, cq_tensor *m, int64_t n)
 {
     cq_tensor *rows = CQ_OP(cx, "aten::arange", I(n), DTYPE(CQ_DTYPE_I64)), *chosen, *pivot, *here;
 
     for (int64_t i = 0; i < n && cx->status == CQ_OK; i++) {
         chosen = CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::select.int", T(m), I(-1), I(i))));
-        chosen = CQ_OP(cx, "aten::masked_fill.Scalar", T(chosen), T(CQ_OP(cx, "aten::lt.Scalar", T(rows), I(i))),
-                       I(-1));
+        chosen = CQ_OP(cx, "aten::masked_fill.Scalar", T(chosen),
+                       T(CQ_OP(cx, "aten::lt.Scalar", T(rows), I(i))), I(-1));
         chosen = CQ_OP(cx, "aten::argmax", T(chosen), I(-1), B(true));
         chosen = column(cx, CQ_OP(cx, "aten::eq.Tensor", T(rows), T(chosen)));
         pivot  = CQ_OP(cx, "aten::where.ScalarOther", T(chosen), T(m), F(0));
@@ -73,7 +75,8 @@ static cq_tensor *batched(cq_opcall *c, cq_tensor *t, const cq_tensor *other)
     cq_int sizes[CQ_MAX_RANK];
     size_t rank = 0;
 
-    if (cq_broadcast(c, &rank, sizes, t->rank - 2u, t->sizes, other->rank - 2u, other->sizes) != CQ_OK ||
+    if (cq_broadcast(c, &rank, sizes, t->rank - 2u, t->sizes, other->rank - 2u, other->sizes) !=
+            CQ_OK ||
         rank + 2 > CQ_MAX_RANK)
         return NULL;
     sizes[rank]     = t->sizes[t->rank - 2];
@@ -96,7 +99,8 @@ static cq_status solved(cq_opcall *c, cq_tensor *a, cq_tensor *b, bool left, cq_
     }
     CQ_TRY(cx->status);
     if (b->rank < 2 || b->sizes[b->rank - 2].value != n || b->dtype != a->dtype)
-        return cq_call_fail(c, CQ_E_TYPE, "the right sides do not fit matrices of %lld rows", (long long)n);
+        return cq_call_fail(c, CQ_E_TYPE, "the right sides do not fit matrices of %lld rows",
+                            (long long)n);
     sides[0] = batched(c, a, b);
     sides[1] = batched(c, b, a);
     CQ_TRY(cx->status);
@@ -162,7 +166,10 @@ static cq_status inverse_and_info(cq_opcall *c)
 /* What counts of a triangular matrix. */
 static cq_tensor *triangle(cq_ctx *cx, cq_tensor *a, bool upper, bool ones)
 {
-    cq_tensor *t = CQ_OP(cx, upper ? "aten::triu" : "aten::tril", T(a), I(!ones ? 0 : upper ? 1 : -1));
+    cq_tensor *t = CQ_OP(cx, upper ? "aten::triu" : "aten::tril", T(a),
+                         I(!ones   ? 0
+                           : upper ? 1
+                                   : -1));
 
     return ones ? CQ_OP(cx, "aten::add.Tensor", T(t), T(identity(cx, a))) : t;
 }
@@ -203,8 +210,8 @@ static cq_status triangular_solve(cq_opcall *c)
  * its product with itself is taken off A. */
 static cq_status cholesky(cq_opcall *c)
 {
-    cq_ctx    *cx = c->cx;
-    cq_tensor *a  = c->args[0].u.tensor, *columns[MAX_ROWS], *rows;
+    cq_ctx    *cx    = c->cx;
+    cq_tensor *a     = c->args[0].u.tensor, *columns[MAX_ROWS], *rows;
     bool       upper = cq_arg_bool(c, "upper");
     int64_t    n;
 
@@ -218,9 +225,12 @@ static cq_status cholesky(cq_opcall *c)
     for (int64_t i = 0; i < n && cx->status == CQ_OK; i++) {
         cq_tensor *t = slice(cx, a, -1, i, i + 1);
 
-        t = CQ_OP(cx, "aten::div.Tensor", T(t), T(CQ_OP(cx, "aten::sqrt", T(slice(cx, t, -2, i, i + 1)))));
-        t = CQ_OP(cx, "aten::where.ScalarOther", T(CQ_OP(cx, "aten::ge.Scalar", T(rows), I(i))), T(t), F(0));
-        a = CQ_OP(cx, "aten::sub.Tensor", T(a), T(CQ_OP(cx, "aten::mul.Tensor", T(t), T(turned(cx, t)))));
+        t = CQ_OP(cx, "aten::div.Tensor", T(t),
+                  T(CQ_OP(cx, "aten::sqrt", T(slice(cx, t, -2, i, i + 1)))));
+        t = CQ_OP(cx, "aten::where.ScalarOther", T(CQ_OP(cx, "aten::ge.Scalar", T(rows), I(i))),
+                  T(t), F(0));
+        a = CQ_OP(cx, "aten::sub.Tensor", T(a),
+                  T(CQ_OP(cx, "aten::mul.Tensor", T(t), T(turned(cx, t)))));
         columns[i] = t;
     }
     CQ_TRY(cx->status);
@@ -260,9 +270,10 @@ static cq_status cholesky_inverse(cq_opcall *c)
     }
 
 const cq_op_def cq_ops_solve[] = {
-    ROW("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", "solutions of linear equations",
-        linalg_solve),
-    ROW("linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, "
+    ROW("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+        "solutions of linear equations", linalg_solve),
+    ROW("linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
+        "(Tensor result, "
         "Tensor info)",
         "solutions of linear equations", linalg_solve),
     ROW("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
@@ -273,8 +284,10 @@ const cq_op_def cq_ops_solve[] = {
     ROW("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
         "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
         "solutions of triangular equations", triangular_solve),
-    ROW("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", "Cholesky's factors", cholesky),
-    ROW("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor "
+    ROW("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", "Cholesky's factors",
+        cholesky),
+    ROW("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor "
+        "L, Tensor "
         "info)",
         "Cholesky's factors", cholesky),
     ROW("cholesky(Tensor self, bool upper=False) -> Tensor", "Cholesky's factors", cholesky),

@@ -46,14 +46,16 @@ static cq_status entr(cq_opcall *c)
     cq_tensor *x  = in_float(cx, c->args[0].u.tensor), *t;
 
     t = CQ_OP(cx, "aten::neg", T(CQ_OP(cx, "aten::xlogy.Tensor", T(x), T(x))));
-    return done(c, where(cx, CQ_OP(cx, "aten::lt.Scalar", T(x), I(0)), number_like(cx, x, -INFINITY), t));
+    return done(
+        c, where(cx, CQ_OP(cx, "aten::lt.Scalar", T(x), I(0)), number_like(cx, x, -INFINITY), t));
 }
 
 /* The share of a normal distribution that is below x. */
 static cq_status ndtr(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *t  = CQ_OP(cx, "aten::mul.Scalar", T(in_float(cx, c->args[0].u.tensor)), F(-sqrt(0.5)));
+    cq_tensor *t =
+        CQ_OP(cx, "aten::mul.Scalar", T(in_float(cx, c->args[0].u.tensor)), F(-sqrt(0.5)));
 
     return done(c, CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::erfc", T(t))), F(0.5)));
 }
@@ -62,7 +64,8 @@ static cq_status ndtr(cq_opcall *c)
 static cq_status xlog1py(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = in_float(cx, c->args[0].u.tensor), *y = in_float(cx, c->args[1].u.tensor), *t, *zero;
+    cq_tensor *x = in_float(cx, c->args[0].u.tensor), *y = in_float(cx, c->args[1].u.tensor), *t,
+              *zero;
 
     t    = CQ_OP(cx, "aten::mul.Tensor", T(x), T(CQ_OP(cx, "aten::log1p", T(y))));
     zero = CQ_OP(cx, "aten::logical_and", T(CQ_OP(cx, "aten::eq.Scalar", T(x), I(0))),
@@ -76,7 +79,8 @@ static cq_status ldexp_of(cq_opcall *c)
     cq_ctx    *cx = c->cx;
     cq_tensor *y  = in_float(cx, c->args[1].u.tensor);
 
-    return done(c, CQ_OP(cx, "aten::mul.Tensor", c->args[0], T(CQ_OP(cx, "aten::pow.Scalar", F(2), T(y)))));
+    return done(
+        c, CQ_OP(cx, "aten::mul.Tensor", c->args[0], T(CQ_OP(cx, "aten::pow.Scalar", F(2), T(y)))));
 }
 
 /* The logarithm of the gamma function of p dimensions: a sum of p ordinary ones. */
@@ -88,9 +92,11 @@ static cq_status mvlgamma(cq_opcall *c)
     int64_t    p = cq_arg_i64(c, "p");
 
     if (p < 1 || p > MAX_DIMENSIONS)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "p should be 1 to %d, not %lld", MAX_DIMENSIONS, (long long)p);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "p should be 1 to %d, not %lld", MAX_DIMENSIONS,
+                            (long long)p);
     for (int64_t i = 0; i < p; i++) {
-        cq_tensor *t = CQ_OP(cx, "aten::lgamma", T(CQ_OP(cx, "aten::add.Scalar", T(x), F(-0.5 * (double)i))));
+        cq_tensor *t =
+            CQ_OP(cx, "aten::lgamma", T(CQ_OP(cx, "aten::add.Scalar", T(x), F(-0.5 * (double)i))));
 
         sum = sum ? CQ_OP(cx, "aten::add.Tensor", T(sum), T(t)) : t;
     }
@@ -104,7 +110,8 @@ static cq_status angle(cq_opcall *c)
     cq_tensor *x  = c->args[0].u.tensor, *t;
 
     x = in_float(cx, x);
-    t = where(cx, CQ_OP(cx, "aten::lt.Scalar", T(x), I(0)), number_like(cx, x, PI), number_like(cx, x, 0));
+    t = where(cx, CQ_OP(cx, "aten::lt.Scalar", T(x), I(0)), number_like(cx, x, PI),
+              number_like(cx, x, 0));
     return done(c, where(cx, CQ_OP(cx, "aten::isnan", T(x)), x, t));
 }
 
@@ -112,7 +119,8 @@ static cq_status angle(cq_opcall *c)
 static cq_status itself(cq_opcall *c)
 {
     if (cq_dtype_is_complex(c->args[0].u.tensor->dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL, "complex numbers are not known here");
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
+                       "complex numbers are not known here");
     return done(c, c->args[0].u.tensor);
 }
 
@@ -127,10 +135,11 @@ static cq_status isreal(cq_opcall *c)
     }
 #define ITSELF(name)                                                                               \
     {                                                                                              \
-        .schema = "aten::" name "(Tensor(a) self) -> Tensor(a)", .about = "itself, for real numbers", \
-        .compose = itself, .flags = CQ_OP_PARTS                                                    \
+        .schema = "aten::" name "(Tensor(a) self) -> Tensor(a)",                                   \
+        .about = "itself, for real numbers", .compose = itself, .flags = CQ_OP_PARTS               \
     }
-#define ALIAS(name, other) CQ_SAME_AS("aten::special_" name "(Tensor self) -> Tensor", "aten::" other)
+#define ALIAS(name, other)                                                                         \
+    CQ_SAME_AS("aten::special_" name "(Tensor self) -> Tensor", "aten::" other)
 
 const cq_op_def cq_ops_special[] = {
     ROW("sinc(Tensor self)", "sin(pi x) / (pi x)", sinc),
@@ -139,8 +148,10 @@ const cq_op_def cq_ops_special[] = {
     ROW("special_ndtr(Tensor self)", "the share of a normal distribution below x", ndtr),
     ROW("special_xlog1py(Tensor self, Tensor other)", "x log(1 + y)", xlog1py),
     ROW("ldexp.Tensor(Tensor self, Tensor other)", "x times two to the power of y", ldexp_of),
-    ROW("mvlgamma(Tensor self, int p)", "logarithm of the gamma function of p dimensions", mvlgamma),
-    ROW("special_multigammaln(Tensor self, int p)", "logarithm of the gamma function of p dimensions", mvlgamma),
+    ROW("mvlgamma(Tensor self, int p)", "logarithm of the gamma function of p dimensions",
+        mvlgamma),
+    ROW("special_multigammaln(Tensor self, int p)",
+        "logarithm of the gamma function of p dimensions", mvlgamma),
     ROW("angle(Tensor self)", "pi for negative numbers, 0 for others", angle),
     ROW("isreal(Tensor self)", "true, for real numbers", isreal),
     { .schema  = "aten::conj_physical(Tensor self) -> Tensor",
@@ -160,13 +171,15 @@ const cq_op_def cq_ops_special[] = {
     ALIAS("digamma", "digamma"),
     ALIAS("psi", "digamma"),
     CQ_SAME_AS("aten::special_logit(Tensor self, float? eps=None) -> Tensor", "aten::logit"),
-    CQ_SAME_AS("aten::special_round(Tensor self, *, int decimals=0) -> Tensor", "aten::round.decimals"),
+    CQ_SAME_AS("aten::special_round(Tensor self, *, int decimals=0) -> Tensor",
+               "aten::round.decimals"),
     CQ_SAME_AS("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
                "aten::logsumexp"),
     CQ_SAME_AS("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
                "aten::softmax.int"),
-    CQ_SAME_AS("aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-               "aten::log_softmax.int"),
+    CQ_SAME_AS(
+        "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        "aten::log_softmax.int"),
     CQ_SAME_AS("aten::special_xlogy(Tensor self, Tensor other) -> Tensor", "aten::xlogy.Tensor"),
     { 0 }
 };

@@ -88,10 +88,10 @@ cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t
     size_t    n     = c->op->schema->n_args;
     cq_track *track = view->track;
 
-    track->base    = cq_track_of(tracks, c->cx, c->args[0].u.tensor);
-    track->op      = c->op;
-    track->result  = result;
-    track->args    = cq_arena_copy(tracks->arena, c->args, n * sizeof *c->args);
+    track->base   = cq_track_of(tracks, c->cx, c->args[0].u.tensor);
+    track->op     = c->op;
+    track->result = result;
+    track->args   = cq_arena_copy(tracks->arena, c->args, n * sizeof *c->args);
     if (!track->base || !track->args)
         return c->cx->status != CQ_OK ? c->cx->status : CQ_E_NO_MEMORY;
     track->version = cq_track_root(track)->current;
@@ -126,7 +126,7 @@ cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
     cq_tracks *tracks = self;
     cq_track  *track  = t->capture == tracks->id ? t->track : NULL;
     cq_track  *root;
-    cq_tensor *again  = NULL;
+    cq_tensor *again = NULL;
 
     if (tracks->any_stale) {
         cq_track *any = track ? track : cq_ptr_map_get(&tracks->outside, t);
@@ -162,7 +162,7 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
     forget_known(t);
     for (cq_track *view = track; view->base; view = view->base) {
         cq_tensor *base = view->args[0].u.tensor;
-        cq_opcall    c    = { .cx = cx, .op = view->op, .args = view->args };
+        cq_opcall  c    = { .cx = cx, .op = view->op, .args = view->args };
 
         if (!view->op->def->unview)
             return cq_fail(CQ_E_UNSUPPORTED, view->op->schema->full, NULL,

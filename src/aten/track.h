@@ -18,7 +18,7 @@ struct cq_track {
     void    *value; /* the listener's; holds the contents as of version */
     uint32_t version;
     void    *taken; /* a capture's: the node that took the tensor out of a sequence, or NULL */
-    void    *home; /* a capture's: the block that the handle was made in; NULL: it came from outside */
+    void *home; /* a capture's: the block that the handle was made in; NULL: it came from outside */
 
     /* A view: the call that made it from base, and which of its results it is. */
     cq_track    *base;
@@ -27,12 +27,12 @@ struct cq_track {
     size_t       result;
 
     /* Of the root of a chain of views: */
-    uint32_t  current;         /* the version of its memory */
-    cq_track *stale;           /* whose change may have changed it too (share.c); itself: several */
-    cq_share *sources, *joins; /* what it may be, as only the run tells; and what may be it */
-    cq_place  stale_at;        /* where that was */
-    const void *group;         /* sources do not relate those of one group: each says what it may be */
-    uint32_t  visited, marked; /* by a walk, and by who compares two of them */
+    uint32_t    current; /* the version of its memory */
+    cq_track   *stale;   /* whose change may have changed it too (share.c); itself: several */
+    cq_share   *sources, *joins; /* what it may be, as only the run tells; and what may be it */
+    cq_place    stale_at;        /* where that was */
+    const void *group; /* sources do not relate those of one group: each says what it may be */
+    uint32_t    visited, marked; /* by a walk, and by who compares two of them */
 };
 
 /* The first member of a listener's own struct. */

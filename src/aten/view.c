@@ -366,8 +366,9 @@ static cq_status ravel_compose(cq_opcall *c)
 /* A symbolic size is taken to be 1 or not as on the example, which is worth a warning. */
 static bool is_one(const cq_opcall *c, cq_int size)
 {
-    return cq_size_baked(c, size, "a size that squeeze removes if it is 1, and so the number of "
-                                  "dimensions,") == 1;
+    return cq_size_baked(c, size,
+                         "a size that squeeze removes if it is 1, and so the number of "
+                         "dimensions,") == 1;
 }
 
 static cq_status squeeze_view(cq_opcall *c)

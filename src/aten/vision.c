@@ -1,5 +1,5 @@
-/* Operators of torchvision: what detectors need beside PyTorch's own. Regions of interest are rows of
- * an image's number and the corners of a box. */
+/* Operators of torchvision: what detectors need beside PyTorch's own. Regions of interest are rows
+ * of an image's number and the corners of a box. */
 #include "aten/ctx.h"
 #include "kernel/operand.h"
 #include "kernel/regions.h"
@@ -100,8 +100,8 @@ static cq_status roi_align_run(cq_opcall *c)
     if (status == CQ_OK)
         status = cq_tensor_clone(&batch, first, CQ_DTYPE_I64);
     if (status == CQ_OK)
-        status = cq_kernel_roi_align(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"), boxes, batch,
-                                     &how);
+        status = cq_kernel_roi_align(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"), boxes,
+                                     batch, &how);
     cq_tensor_release(boxes);
     cq_tensor_release(first);
     cq_tensor_release(batch);
@@ -120,7 +120,7 @@ static cq_status roi_pool_run(cq_opcall *c)
 static cq_status ps_roi_align(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = cq_arg_tensor(c, "input"), *t, *channel;
+    cq_tensor *x  = cq_arg_tensor(c, "input"), *t, *channel;
     int64_t    h = cq_arg_i64(c, "pooled_height"), w = cq_arg_i64(c, "pooled_width");
     cq_int     k = cq_arg_tensor(c, "rois")->sizes[0], of[4];
 
@@ -130,12 +130,12 @@ static cq_status ps_roi_align(cq_opcall *c)
     of[1] = cq_size_floordiv(c, x->sizes[1], cq_i(h * w));
     of[2] = cq_i(h);
     of[3] = cq_i(w);
-    t     = CQ_OP(cx, "torchvision::roi_align", T(x), c->args[1], c->args[2], c->args[3], c->args[4],
-                  c->args[5], B(true));
-    t     = CQ_OP(cx, "aten::reshape", T(t),
-                  cq_ints(cx, (cq_int[]){ k, of[1], of[2], of[3], of[2], of[3] }, 6));
-    t     = CQ_OP(cx, "aten::diagonal", T(t), I(0), I(2), I(4)); /* [k, c, w, w, h] */
-    t     = CQ_OP(cx, "aten::diagonal", T(t), I(0), I(2), I(3)); /* [k, c, h, w] */
+    t = CQ_OP(cx, "torchvision::roi_align", T(x), c->args[1], c->args[2], c->args[3], c->args[4],
+              c->args[5], B(true));
+    t = CQ_OP(cx, "aten::reshape", T(t),
+              cq_ints(cx, (cq_int[]){ k, of[1], of[2], of[3], of[2], of[3] }, 6));
+    t = CQ_OP(cx, "aten::diagonal", T(t), I(0), I(2), I(4)); /* [k, c, w, w, h] */
+    t = CQ_OP(cx, "aten::diagonal", T(t), I(0), I(2), I(3)); /* [k, c, h, w] */
     cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::contiguous", T(t)));
     channel = CQ_OP(cx, "aten::arange", N(x->sizes[1]), DTYPE(CQ_DTYPE_I32));
     channel = CQ_OP(cx, "aten::reshape", T(channel), cq_ints(cx, of + 1, 3));
@@ -152,8 +152,8 @@ typedef struct bent {
 
 static cq_int out_size(const cq_opcall *c, const bent *b, cq_int in, int axis)
 {
-    cq_int  room = cq_size_add(
-        c, in, cq_i(2 * b->pad[axis] - b->dilation[axis] * (b->kernel[axis] - 1) - 1));
+    cq_int room =
+        cq_size_add(c, in, cq_i(2 * b->pad[axis] - b->dilation[axis] * (b->kernel[axis] - 1) - 1));
 
     return cq_size_add(c, cq_size_floordiv(c, room, cq_i(b->stride[axis])), cq_i(1));
 }
@@ -219,9 +219,10 @@ static cq_tensor *to_grid(cq_opcall *c, cq_tensor *places, cq_int size)
 static cq_tensor *sample_taps(cq_opcall *c, const bent *b, cq_int rows)
 {
     cq_ctx    *cx = c->cx;
-    cq_tensor *x = cq_arg_tensor(c, "input"), *offset = cq_arg_tensor(c, "offset"), *place[2], *grid;
-    cq_int     n = cq_size_mul(c, b->n, b->groups);
-    cq_int     split[] = { n, cq_i(b->kernel[0]), cq_i(b->kernel[1]), cq_i(2), b->out_h, b->out_w };
+    cq_tensor *x = cq_arg_tensor(c, "input"), *offset = cq_arg_tensor(c, "offset"), *place[2],
+              *grid;
+    cq_int n       = cq_size_mul(c, b->n, b->groups);
+    cq_int split[] = { n, cq_i(b->kernel[0]), cq_i(b->kernel[1]), cq_i(2), b->out_h, b->out_w };
 
     offset = CQ_OP(cx, "aten::reshape", T(offset), cq_ints(cx, split, 6));
     for (int axis = 0; axis < 2; axis++) {
@@ -232,17 +233,17 @@ static cq_tensor *sample_taps(cq_opcall *c, const bent *b, cq_int rows)
         place[axis] = CQ_OP(cx, "aten::reshape", T(place[axis]),
                             cq_ints(cx, (cq_int[]){ n, rows, b->out_w }, 3));
     }
-    grid = CQ_OP(cx, "aten::stack", cq_tensors(cx, (cq_tensor *[]){ place[1], place[0] }, 2), I(-1));
-    x    = CQ_OP(cx, "aten::reshape", T(x),
-                 cq_ints(cx, (cq_int[]){ n, b->per_group, b->h, b->w }, 4));
+    grid =
+        CQ_OP(cx, "aten::stack", cq_tensors(cx, (cq_tensor *[]){ place[1], place[0] }, 2), I(-1));
+    x = CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, (cq_int[]){ n, b->per_group, b->h, b->w }, 4));
     return CQ_OP(cx, "aten::grid_sampler", T(x), T(grid), I(0), I(0), B(false));
 }
 
 /* The columns that a convolution would multiply, taken at bent places; then the product. */
 static cq_status deform_conv2d(cq_opcall *c)
 {
-    cq_ctx    *cx = c->cx;
-    cq_tensor *w = cq_arg_tensor(c, "weight"), *t, *mask;
+    cq_ctx    *cx     = c->cx;
+    cq_tensor *w      = cq_arg_tensor(c, "weight"), *t, *mask;
     int64_t    groups = cq_arg_i64(c, "groups"), taps;
     cq_int     places, rows, in, n, out = w->sizes[0];
     bent       b;
@@ -273,7 +274,8 @@ static cq_status deform_conv2d(cq_opcall *c)
     return cx->status;
 }
 
-#define REGIONS "Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width"
+#define REGIONS                                                                                    \
+    "Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width"
 
 const cq_op_def cq_ops_vision[] = {
     { .schema = "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -293,9 +295,10 @@ const cq_op_def cq_ops_vision[] = {
       .about   = "regions of images, each bin from channels of its own",
       .compose = ps_roi_align,
       .flags   = CQ_OP_PARTS },
-    { .schema  = "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, "
-                 "Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, "
-                 "int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
+    { .schema =
+          "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, "
+          "Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, "
+          "int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
       .about   = "convolution whose taps are moved by offsets",
       .compose = deform_conv2d },
     { 0 }

@@ -10,7 +10,7 @@
 /* n numbers from 0 in steps of turn / (n - 1); n may be symbolic. */
 static cq_tensor *ramp(cq_opcall *c, cq_int n, double turn, cq_dtype dtype)
 {
-    cq_ctx    *cx = c->cx;
+    cq_ctx    *cx   = c->cx;
     cq_int     gaps = cq_size_sub(c, n, cq_i(1));
     cq_tensor *t    = CQ_OP(cx, "aten::arange", N(n), DTYPE(dtype));
 
@@ -82,14 +82,15 @@ static double bessel(double x)
 static cq_tensor *kaiser(cq_opcall *c, cq_int length, cq_dtype dtype)
 {
     double     beta = number_or(c, "beta", 12), whole = bessel(beta);
-    int64_t    n    = cq_size_baked(c, length, "the length of a window");
+    int64_t    n = cq_size_baked(c, length, "the length of a window");
     cq_tensor *wide, *t = NULL;
     cq_status  status = cq_tensor_new_uninit(&wide, CQ_DTYPE_F64, 1, &n);
 
     for (int64_t i = 0; status == CQ_OK && i < n; i++) {
         double at = 2 * (double)i / (double)(n - 1) - 1;
 
-        ((double *)cq_tensor_bytes(wide))[i] = bessel(beta * sqrt(at * at < 1 ? 1 - at * at : 0)) / whole;
+        ((double *)cq_tensor_bytes(wide))[i] =
+            bessel(beta * sqrt(at * at < 1 ? 1 - at * at : 0)) / whole;
     }
     if (status == CQ_OK) {
         status = cq_tensor_clone(&t, wide, dtype);
@@ -135,10 +136,10 @@ static cq_status window(cq_opcall *c)
     ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "                      \
     "bool? pin_memory=None) -> Tensor"
 #define WINDOW(name, kind)                                                                         \
-    {                                                                                              \
-        .schema = "aten::" name "(int window_length" OPTIONS, .about = name " of that many numbers", \
-        .compose = window, .variant = kind                                                         \
-    },                                                                                             \
+    { .schema  = "aten::" name "(int window_length" OPTIONS,                                       \
+      .about   = name " of that many numbers",                                                     \
+      .compose = window,                                                                           \
+      .variant = kind },                                                                           \
     {                                                                                              \
         .schema = "aten::" name ".periodic(int window_length, bool periodic" OPTIONS,              \
         .about = name " of that many numbers", .compose = window, .variant = kind                  \
@@ -147,13 +148,13 @@ static cq_status window(cq_opcall *c)
 const cq_op_def cq_ops_window[] = {
     WINDOW("hann_window", HANN),
     WINDOW("hamming_window", HAMMING),
-    { .schema =
-          "aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha" OPTIONS,
+    { .schema  = "aten::hamming_window.periodic_alpha(int window_length, bool periodic, float "
+                 "alpha" OPTIONS,
       .about   = "hamming_window with other factors",
       .compose = window,
       .variant = HAMMING },
-    { .schema = "aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, "
-                "float alpha, float beta" OPTIONS,
+    { .schema  = "aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, "
+                 "float alpha, float beta" OPTIONS,
       .about   = "hamming_window with other factors",
       .compose = window,
       .variant = HAMMING },

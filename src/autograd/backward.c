@@ -134,8 +134,8 @@ cq_status cq_grad_zeros(cq_grad *g)
 {
     for (size_t i = 0; i < g->n_slots; i++)
         if (g->slots[i].wanted)
-            CQ_TRY(set_slot(g, &g->slots[i],
-                            CQ_OP(g->cx, "aten::zeros_like", T(g->slots[i].tensor))));
+            CQ_TRY(
+                set_slot(g, &g->slots[i], CQ_OP(g->cx, "aten::zeros_like", T(g->slots[i].tensor))));
     return g->cx->status;
 }
 
@@ -321,13 +321,13 @@ static void forget(cq_tape_call *call)
 CQ_API cq_status cq_tape_backward(cq_tape *tape, cq_ctx *cx, cq_tensor *const *outputs,
                                   cq_tensor *const *seeds, size_t n)
 {
-    size_t    mark = cq_ctx_mark(cx);
+    size_t    mark   = cq_ctx_mark(cx);
     cq_status status = CQ_OK;
 
     CQ_TRY(cx->status);
     if (tape->done)
-        return cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                                       "a tape can be gone back along only once"));
+        return cq_ctx_fail(
+            cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a tape can be gone back along only once"));
     tape->done = true;
     for (size_t i = 0; i < n && status == CQ_OK; i++)
         status = begin(tape, cx, outputs[i], seeds ? seeds[i] : NULL);

@@ -115,34 +115,40 @@ static bool is_number(cq_val v)
 
 static double number_of(cq_val v)
 {
-    return v.kind == CQ_VAL_FLOAT ? v.u.f.value : v.kind == CQ_VAL_INT ? (double)v.u.i.value
-                                                                       : v.u.b.value;
+    return v.kind == CQ_VAL_FLOAT ? v.u.f.value
+           : v.kind == CQ_VAL_INT ? (double)v.u.i.value
+                                  : v.u.b.value;
 }
 
-static const struct operator {
+static const struct operator
+{
     const char *token, *op;
     int         strength;
-} operators[] = {
-    { "==", "eq", 1 }, { ">=", "ge", 1 }, { "<=", "le", 1 },  { ">", "gt", 1 },  { "<", "lt", 1 },
+}
+operators[] = {
+    { "==", "eq", 1 }, { ">=", "ge", 1 }, { "<=", "le", 1 }, { ">", "gt", 1 },  { "<", "lt", 1 },
     { "+", "add", 2 }, { "-", "sub", 2 }, { "*", "mul", 3 }, { "/", "div", 3 }, { 0 },
 };
 
-static cq_val on_numbers(reader *r, const struct operator *o, cq_val a, cq_val b)
+static cq_val on_numbers(reader *r, const struct operator* o, cq_val a, cq_val b)
 {
     double x = number_of(a), y = number_of(b);
     bool   whole = a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && o->token[0] != '/';
 
     if (o->strength == 1)
         return fail(r, "a comparison of numbers");
-    x = o->token[0] == '+' ? x + y : o->token[0] == '-' ? x - y : o->token[0] == '*' ? x * y : x / y;
+    x = o->token[0] == '+'   ? x + y
+        : o->token[0] == '-' ? x - y
+        : o->token[0] == '*' ? x * y
+                             : x / y;
     return whole ? I((int64_t)x) : F(x);
 }
 
-static cq_val combine(reader *r, const struct operator *o, cq_val a, cq_val b)
+static cq_val combine(reader *r, const struct operator* o, cq_val a, cq_val b)
 {
     static const struct {
         const char *op, *mirrored;
-    } mirrors[] = { { "gt", "lt" }, { "lt", "gt" }, { "ge", "le" },  { "le", "ge" },
+    } mirrors[] = { { "gt", "lt" }, { "lt", "gt" },   { "ge", "le" },   { "le", "ge" },
                     { "eq", "eq" }, { "add", "add" }, { "mul", "mul" }, { "sub", "rsub" } };
 
     if (failed(r))
@@ -199,8 +205,8 @@ static cq_val number(reader *r)
 {
     char  *end;
     double value = strtod(r->at, &end);
-    bool   whole = !memchr(r->at, '.', (size_t)(end - r->at)) &&
-                 !memchr(r->at, 'e', (size_t)(end - r->at));
+    bool   whole =
+        !memchr(r->at, '.', (size_t)(end - r->at)) && !memchr(r->at, 'e', (size_t)(end - r->at));
 
     r->at = end;
     return whole ? I((int64_t)value) : F(value);
@@ -238,9 +244,9 @@ static cq_val primary(reader *r)
     return failed(r) ? CQ_NONE : v;
 }
 
-static const struct operator *operator_here(reader *r, int strength)
+static const struct operator* operator_here(reader *r, int strength)
 {
-    for (const struct operator *o = operators; o->token; o++)
+    for (const struct operator* o = operators; o->token; o++)
         if (o->strength == strength && accept(r, o->token))
             return o;
     return NULL;
@@ -249,8 +255,8 @@ static const struct operator *operator_here(reader *r, int strength)
 /* 1 is the weakest: comparisons, then sums, then products. */
 static cq_val expression(reader *r, int strength)
 {
-    const struct operator *o;
-    cq_val                 v;
+    const struct operator* o;
+    cq_val       v;
 
     if (strength > 3)
         return primary(r);

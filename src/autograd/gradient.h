@@ -50,7 +50,7 @@ struct cq_grad {
         cq_tensor *tensor;
         bool       wanted;
         cq_tensor *gradient;
-    } *slots;
+    } * slots;
     size_t n_slots;
 };
 

@@ -3,8 +3,8 @@
 
 CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds)
 {
-    cq_gradients *g      = *out = cq_zalloc(sizeof *g);
-    cq_status     status = g ? CQ_OK : CQ_E_NO_MEMORY;
+    cq_gradients *g = *out = cq_zalloc(sizeof *g);
+    cq_status     status   = g ? CQ_OK : CQ_E_NO_MEMORY;
 
     for (size_t i = 0; i < n_seeds && status == CQ_OK; i++) {
         status = cq_vec_push(&g->seeds, seeds[i]);

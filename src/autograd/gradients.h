@@ -16,7 +16,8 @@ struct cq_gradients {
     CQ_VEC(struct cq_gradients_parameter {
         char      *name;
         cq_tensor *tensor;
-    }) parameters;
+    })
+    parameters;
     CQ_VEC(cq_tensor *) inputs;
     CQ_VEC(cq_tensor *) seeds; /* as given; after the run, as used */
 };

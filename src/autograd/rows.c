@@ -6,25 +6,11 @@
 #include <pthread.h>
 
 static const cq_gradient *const families[] = {
-    cq_gradients_pointwise,
-    cq_gradients_functions,
-    cq_gradients_activation,
-    cq_gradients_compare,
-    cq_gradients_cast,
-    cq_gradients_creation,
-    cq_gradients_linalg,
-    cq_gradients_softmax,
-    cq_gradients_reduce,
-    cq_gradients_view,
-    cq_gradients_index,
-    cq_gradients_sort,
-    cq_gradients_conv,
-    cq_gradients_pool,
-    cq_gradients_norm,
-    cq_gradients_rnn,
-    cq_gradients_resize,
-    cq_gradients_random,
-    cq_gradients_vision,
+    cq_gradients_pointwise, cq_gradients_functions, cq_gradients_activation, cq_gradients_compare,
+    cq_gradients_cast,      cq_gradients_creation,  cq_gradients_linalg,     cq_gradients_softmax,
+    cq_gradients_reduce,    cq_gradients_view,      cq_gradients_index,      cq_gradients_sort,
+    cq_gradients_conv,      cq_gradients_pool,      cq_gradients_norm,       cq_gradients_rnn,
+    cq_gradients_resize,    cq_gradients_random,    cq_gradients_vision,
 };
 
 static struct {

@@ -38,7 +38,8 @@ static void *value_of_outsider(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
     cq_tape_value *v;
 
     if (!t->storage) {
-        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a tensor without data has no gradient"));
+        cq_ctx_fail(cx,
+                    cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a tensor without data has no gradient"));
         return NULL;
     }
     v = leaf_of((cq_tape *)tracks, t, true);
@@ -166,7 +167,7 @@ static cq_status note_call(cq_tape *tape, cq_opcall *c)
     noting          n     = { .tape = tape, .cx = c->cx };
     size_t          count = count_tensors(c->args, c->op->schema->n_args);
     const cq_scope *scope = c->cx->scope;
-    cq_tape_call   *call  = n.call = cq_arena_zalloc(tape->arena, sizeof *call);
+    cq_tape_call   *call = n.call = cq_arena_zalloc(tape->arena, sizeof *call);
 
     if (!call)
         return CQ_E_NO_MEMORY;
@@ -255,7 +256,10 @@ static cq_status called(void *self, cq_opcall *c)
     if (c->cx->no_grad || (row && row->kind == CQ_GRADIENT_NONE))
         needs = false;
     CQ_TRY(bind(tape, c, c->results, c->n_results,
-                !needs ? 0 : row && row->first_only ? 1 : SIZE_MAX, &found));
+                !needs                   ? 0
+                : row && row->first_only ? 1
+                                         : SIZE_MAX,
+                &found));
     return found ? note_call(tape, c) : CQ_OK;
 }
 

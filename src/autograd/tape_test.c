@@ -77,16 +77,15 @@ TEST(tape, a_change_of_a_view_reaches_its_tensor_and_other_views)
 
     CQ_OP(r.cx, "aten::mul_.Scalar", T(front), I(10)); /* a = 10 x0, 10 x1, x2, x3 */
     CHECK(cq_tensor_get_f64(last, 0) == 20);
-    check_gradient(&r, CQ_OP(r.cx, "aten::sum", T(squared(&r, last))),
-                   (double[]){ 0, 400, 6, 8 });
+    check_gradient(&r, CQ_OP(r.cx, "aten::sum", T(squared(&r, last))), (double[]){ 0, 400, 6, 8 });
     end(&r);
 }
 
 TEST(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on)
 {
-    run        r   = begin();
-    cq_tensor *buf = CQ_OP(r.cx, "aten::zeros", cq_i64s(r.cx, (int64_t[]){ 2, 4 }, 2),
-                           DTYPE(CQ_DTYPE_F64));
+    run        r = begin();
+    cq_tensor *buf =
+        CQ_OP(r.cx, "aten::zeros", cq_i64s(r.cx, (int64_t[]){ 2, 4 }, 2), DTYPE(CQ_DTYPE_F64));
     cq_tensor *row = CQ_OP(r.cx, "aten::select.int", T(buf), I(0), I(1));
 
     CQ_OP(r.cx, "aten::copy_", T(row), T(r.x));
@@ -96,8 +95,8 @@ TEST(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on)
 
 TEST(tape, detach_and_no_grad_cut)
 {
-    run        r = begin();
-    cq_tensor *a = CQ_OP(r.cx, "aten::detach", T(squared(&r, r.x))), *b;
+    run        r   = begin();
+    cq_tensor *a   = CQ_OP(r.cx, "aten::detach", T(squared(&r, r.x))), *b;
     bool       was = cq_set_grad_enabled(r.cx, false);
 
     b = squared(&r, r.x);
@@ -110,9 +109,9 @@ TEST(tape, detach_and_no_grad_cut)
 
 TEST(tape, the_gradients_of_outputs_can_be_given)
 {
-    run          r     = begin();
-    const double g[]   = { 1, 0, -1, 0.5 };
-    cq_tensor   *seed  = NULL, *y = squared(&r, r.x), *got;
+    run          r    = begin();
+    const double g[]  = { 1, 0, -1, 0.5 };
+    cq_tensor   *seed = NULL, *y = squared(&r, r.x), *got;
     const double want[] = { 2, 0, -6, 4 };
 
     CHECK_OK(cq_tensor_new(&seed, CQ_DTYPE_F64, 1, (int64_t[]){ 4 }, g));
@@ -177,14 +176,14 @@ static void a_hundred(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor *c
 
 TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
 {
-    static const cq_function own   = { .name     = "test::own",
-                                       .n_in     = 1,
-                                       .n_out    = 1,
-                                       .forward  = twice,
-                                       .backward = a_hundred };
-    static const cq_function parts = { .name = "test::parts", .n_in = 1, .n_out = 1, .forward = twice };
-    run                      r     = begin();
-    cq_tensor               *y, *z;
+    static const cq_function own = {
+        .name = "test::own", .n_in = 1, .n_out = 1, .forward = twice, .backward = a_hundred
+    };
+    static const cq_function parts = {
+        .name = "test::parts", .n_in = 1, .n_out = 1, .forward = twice
+    };
+    run        r = begin();
+    cq_tensor *y, *z;
 
     cq_apply(r.cx, &own, &r.x, &y);
     cq_apply(r.cx, &parts, &r.x, &z);
@@ -196,7 +195,8 @@ TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
 RUN_TESTS(TEST_OF(tape, uses_add_up), TEST_OF(tape, what_a_change_in_place_writes_over_is_kept),
           TEST_OF(tape, a_change_of_a_view_reaches_its_tensor_and_other_views),
           TEST_OF(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on),
-          TEST_OF(tape, detach_and_no_grad_cut), TEST_OF(tape, the_gradients_of_outputs_can_be_given),
+          TEST_OF(tape, detach_and_no_grad_cut),
+          TEST_OF(tape, the_gradients_of_outputs_can_be_given),
           TEST_OF(tape, operators_without_a_gradient_are_all_named),
           TEST_OF(tape, what_no_output_depends_on_has_no_gradient_and_needs_none),
           TEST_OF(tape, it_is_gone_back_along_once),

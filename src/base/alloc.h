@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *cq_alloc(size_t size);  /* uninitialised; never NULL for size 0 */
-void *cq_zalloc(size_t size); /* zeroed */
+void *cq_alloc(size_t size);                 /* uninitialised; never NULL for size 0 */
+void *cq_zalloc(size_t size);                /* zeroed */
 void *cq_alloc_array(size_t n, size_t size); /* NULL too when n * size overflows */
 void *cq_realloc_array(void *p, size_t n, size_t size);
 char *cq_strdup(const char *s);
@@ -29,8 +29,8 @@ typedef struct cq_alloc_budget {
 
 cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget budget);
 
-/* Bytes that this process could take now without others, or itself, being driven out of memory: what
- * the system calls available, or what its control group leaves if that is less. */
+/* Bytes that this process could take now without others, or itself, being driven out of memory:
+ * what the system calls available, or what its control group leaves if that is less. */
 uint64_t cq_alloc_available(void);
 
 /* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns how

@@ -1,6 +1,6 @@
-/* How much memory there is to be had. Linux says what it could free without swapping, and a container
- * has a limit of its own that the system's word does not know; elsewhere it is all that is
- * installed. */
+/* How much memory there is to be had. Linux says what it could free without swapping, and a
+ * container has a limit of its own that the system's word does not know; elsewhere it is all that
+ * is installed. */
 #include "base/alloc.h"
 
 #include <inttypes.h>
@@ -19,8 +19,8 @@ static bool read_number(uint64_t *out, const char *path, const char *word)
     if (!file)
         return false;
     while (!found && fgets(line, sizeof line, file))
-        found = !strncmp(line, word, strlen(word)) &&
-                sscanf(line + strlen(word), "%" SCNu64, out) == 1;
+        found =
+            !strncmp(line, word, strlen(word)) && sscanf(line + strlen(word), "%" SCNu64, out) == 1;
     fclose(file);
     return found;
 }

@@ -10,7 +10,7 @@ static _Thread_local cq_error        view;
 static _Thread_local char            place[CQ_ERROR_PLACE_SIZE];
 
 static const char *const status_names[] = {
-    "ok",   "no memory",   "argument",      "i/o",       "format",  "syntax",
+    "ok",   "no memory",   "argument",      "i/o",       "format",   "syntax",
     "type", "unsupported", "invalid model", "not found", "internal",
 };
 

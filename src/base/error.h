@@ -34,12 +34,12 @@ const char *cq_in_file(const char *path, const char *entry);
 
 /* Moves the record from one thread to another. */
 typedef struct cq_error_record cq_error_record;
-void cq_error_save(cq_error_record *out);
-void cq_error_restore(const cq_error_record *record);
+void                           cq_error_save(cq_error_record *out);
+void                           cq_error_restore(const cq_error_record *record);
 
 #define CQ_ERROR_MESSAGE_SIZE 2048
-#define CQ_ERROR_PLACE_SIZE 512
-#define CQ_ERROR_HINT_SIZE 512
+#define CQ_ERROR_PLACE_SIZE   512
+#define CQ_ERROR_HINT_SIZE    512
 #define CQ_ERROR_EXCERPT_SIZE 512
 
 struct cq_error_record {

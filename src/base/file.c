@@ -169,7 +169,7 @@ cq_status cq_file_write(const char *path, const void *data, size_t size)
 
 cq_status cq_dir_make(const char *path)
 {
-    char     *copy = cq_strdup(path);
+    char     *copy   = cq_strdup(path);
     cq_status status = CQ_OK;
 
     if (!copy)
@@ -266,8 +266,8 @@ static void write_plain(cq_out *o, const char *data, size_t size)
 }
 
 #ifdef __linux__
-/* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of which
- * bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
+/* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of
+ * which bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
 static bool is_unchanged(const void *data, size_t size)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

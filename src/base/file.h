@@ -20,8 +20,8 @@ const void *cq_mapping_data(const cq_mapping *m);
 size_t      cq_mapping_size(const cq_mapping *m);
 const char *cq_mapping_path(const cq_mapping *m);
 
-/* Says that a part of a mapped file that nobody changed was read for the last time: it need not stay
- * in memory. Reading it again is right, but slow. */
+/* Says that a part of a mapped file that nobody changed was read for the last time: it need not
+ * stay in memory. Reading it again is right, but slow. */
 void cq_mapping_read(const void *data, size_t size);
 
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
@@ -37,8 +37,8 @@ cq_status cq_dir_make(const char *path);
  * returns it. Data of cq_out_write is copied or written before it returns. */
 typedef struct cq_out cq_out;
 
-cq_status cq_out_open(cq_out **out, const char *path);    /* a file */
-cq_status cq_out_open_memory(cq_out **out);               /* a growing buffer */
+cq_status cq_out_open(cq_out **out, const char *path); /* a file */
+cq_status cq_out_open_memory(cq_out **out);            /* a growing buffer */
 void      cq_out_write(cq_out *o, const void *data, size_t size);
 uint64_t  cq_out_offset(const cq_out *o); /* bytes written so far */
 cq_status cq_out_commit(cq_out *o);       /* frees o; file outputs only */

@@ -1,5 +1,5 @@
-/* Large pieces of a mapped file go from file to file; what was changed in memory is written as it is
- * there. */
+/* Large pieces of a mapped file go from file to file; what was changed in memory is written as it
+ * is there. */
 #include "base/file.h"
 
 #include "test.h"
@@ -11,7 +11,8 @@ enum { SIZE = 1 << 20, SHIFT = 100 };
 
 static char from[64], to[64];
 
-/* Writes all but the first bytes of the mapping behind a few others, and gives what is in the file. */
+/* Writes all but the first bytes of the mapping behind a few others, and gives what is in the file.
+ */
 static char *copied(cq_mapping *m)
 {
     cq_out *o;

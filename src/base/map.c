@@ -40,8 +40,7 @@ static cq_map_slot *find(const cq_map *map, const char *key, size_t len, uint64_
     for (size_t i = hash & (map->cap - 1);; i = (i + 1) & (map->cap - 1)) {
         cq_map_slot *s = &map->slots[i];
 
-        if (!s->key ||
-            (s->hash == hash && strncmp(s->key, key, len) == 0 && s->key[len] == '\0'))
+        if (!s->key || (s->hash == hash && strncmp(s->key, key, len) == 0 && s->key[len] == '\0'))
             return s;
     }
 }

@@ -28,7 +28,7 @@ typedef struct cq_ptr_map {
     struct {
         const void *key;
         void       *value;
-    }     *slots;
+    } * slots;
     size_t n, cap;
 } cq_ptr_map;
 

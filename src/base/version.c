@@ -1,7 +1,7 @@
 #include <calque/version.h>
 
 #define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
+#define TEXT(x)  TEXT_(x)
 
 int32_t cq_version(void)
 {

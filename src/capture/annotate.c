@@ -21,8 +21,7 @@ static cq_operand note_item(cq_graph *g, const cq_sym_attr *a, size_t i)
     switch (a->kind) {
     case CQ_SYM_ATTR_INTS: return (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = cq_i(a->ints[i]) };
     case CQ_SYM_ATTR_FLOATS: return (cq_operand){ .kind = CQ_OPERAND_FLOAT, .u.f = a->floats[i] };
-    default:
-        return (cq_operand){ .kind = CQ_OPERAND_STR, .u.s = cq_ir_text(g, a->strings[i]) };
+    default: return (cq_operand){ .kind = CQ_OPERAND_STR, .u.s = cq_ir_text(g, a->strings[i]) };
     }
 }
 
@@ -125,8 +124,8 @@ static cq_tensor *put_anchor(cq_capture *cap, cq_ctx *cx, cq_tensor *x, const ch
     return behind;
 }
 
-static cq_tensor *scoped_anchor(cq_capture *cap, cq_ctx *cx, const cq_annotation *span, cq_tensor *x,
-                                const char *which)
+static cq_tensor *scoped_anchor(cq_capture *cap, cq_ctx *cx, const cq_annotation *span,
+                                cq_tensor *x, const char *which)
 {
     char name[64];
 
@@ -157,14 +156,14 @@ static cq_tensor *anchor(void *self, cq_ctx *cx, cq_tensor *x, const cq_sym_attr
 static void begin(void *self, cq_ctx *cx, cq_mark_kind kind, uint32_t flags,
                   const cq_sym_attr *attrs, size_t n)
 {
-    cq_capture *cap  = self;
-    bool        all  = flags & CQ_ANNOTATE_ALL;
-    cq_annotation     span = { .kind         = kind,
-                         .per_operator = flags & CQ_ANNOTATE_OPERATORS,
-                         .mark         = { .n_notes = n, .all = all },
-                         .home         = cx->scope,
-                         .outer        = cap->marks,
-                         .number       = cap->n_spans++ };
+    cq_capture   *cap  = self;
+    bool          all  = flags & CQ_ANNOTATE_ALL;
+    cq_annotation span = { .kind         = kind,
+                           .per_operator = flags & CQ_ANNOTATE_OPERATORS,
+                           .mark         = { .n_notes = n, .all = all },
+                           .home         = cx->scope,
+                           .outer        = cap->marks,
+                           .number       = cap->n_spans++ };
 
     span.notes = span.mark.notes = notes_of(cap, cx, attrs, n);
     span.n_notes                 = n;
@@ -179,12 +178,13 @@ static void begin(void *self, cq_ctx *cx, cq_mark_kind kind, uint32_t flags,
 
 static void end(void *self, cq_ctx *cx, cq_mark_kind kind)
 {
-    cq_capture *cap  = self;
-    cq_annotation    *last = cap->spans.n ? &cap->spans.items[cap->spans.n - 1] : NULL;
+    cq_capture    *cap  = self;
+    cq_annotation *last = cap->spans.n ? &cap->spans.items[cap->spans.n - 1] : NULL;
 
     if (!last || last->kind != kind || last->home != cx->scope) {
-        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, "end scopes in the forward they begin in, the "
-                                                     "innermost first",
+        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL,
+                                "end scopes in the forward they begin in, the "
+                                "innermost first",
                                 "the end of an %s does not belong to the last that was begun",
                                 kind == CQ_MARK_ANCHOR ? "anchor" : "annotation"));
         return;

@@ -135,9 +135,9 @@ static cq_status bind(cq_capture *cap, cq_opcall *c, cq_tensor *t, cq_value *v, 
 
 static cq_status bind_number(cq_opcall *c, size_t i, cq_value *v)
 {
-    static const cq_type_kind kinds[] = { [CQ_VAL_INT]   = CQ_TYPE_INT,
-                                          [CQ_VAL_FLOAT] = CQ_TYPE_FLOAT,
-                                          [CQ_VAL_BOOL]  = CQ_TYPE_BOOL };
+    static const cq_type_kind kinds[] = {
+        [CQ_VAL_INT] = CQ_TYPE_INT, [CQ_VAL_FLOAT] = CQ_TYPE_FLOAT, [CQ_VAL_BOOL] = CQ_TYPE_BOOL
+    };
     cq_val *r = &c->results[i];
 
     if (r->kind != CQ_VAL_INT && r->kind != CQ_VAL_FLOAT && r->kind != CQ_VAL_BOOL)
@@ -162,7 +162,8 @@ static cq_status called(void *self, cq_opcall *c)
         results = results[0].u.list->items;
     }
     for (size_t i = 0; i < n; i++)
-        news |= results[i].kind != CQ_VAL_TENSOR || !cq_is_tracked(&cap->tracks, results[i].u.tensor);
+        news |=
+            results[i].kind != CQ_VAL_TENSOR || !cq_is_tracked(&cap->tracks, results[i].u.tensor);
     if (!news && n)
         return CQ_OK; /* it returned what it was given */
     for (size_t i = 0; i < c->op->schema->n_args; i++)
@@ -185,7 +186,7 @@ static cq_status called(void *self, cq_opcall *c)
 
 static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
 {
-    cq_capture *cap   = self;
+    cq_capture *cap = self;
     char        module[640], where[640 + CQ_PLACE_SIZE], key[1280], place[CQ_PLACE_SIZE];
 
     module[0] = '\0';
@@ -193,15 +194,17 @@ static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
         snprintf(module, sizeof module, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
                  cx->scope->path, cx->scope->class_name);
     cq_place_text(cx->place, place);
-    snprintf(where, sizeof where, "%.600s%s%.500s", module, module[0] && place[0] ? ", " : "", place);
+    snprintf(where, sizeof where, "%.600s%s%.500s", module, module[0] && place[0] ? ", " : "",
+             place);
     snprintf(key, sizeof key, "%.1150s|%.100s", where, what);
     if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK ||
         cq_vec_push(&cap->graph->baked, (cq_baked){ cq_ir_text(cap->graph, what),
-                                                    cq_ir_text(cap->graph, where),
-                                                    value.value }) != CQ_OK)
+                                                    cq_ir_text(cap->graph, where), value.value }) !=
+            CQ_OK)
         return;
-    cq_warn(where, "%s is read as the plain number %lld and baked into the graph; it will not follow "
-                   "other inputs",
+    cq_warn(where,
+            "%s is read as the plain number %lld and baked into the graph; it will not follow "
+            "other inputs",
             what, (long long)value.value);
 }
 
@@ -276,8 +279,8 @@ void cq_capture_stop(cq_capture *cap, cq_ctx *cx)
 /* The value of a tensor with data, by its memory. */
 static cq_value *constant_of(cq_capture *cap, cq_tensor *t, const char *name)
 {
-    cq_str    key = { 0 };
-    cq_value *v   = NULL;
+    cq_str    key   = { 0 };
+    cq_value *v     = NULL;
     bool      empty = cq_tensor_numel(t) == 0; /* no memory that could tell them apart */
 
     cq_tensor_identity(&key, t);

@@ -40,15 +40,15 @@ typedef struct cq_output {
 } cq_output;
 
 struct cq_capture {
-    cq_tracks tracks; /* of tensors; their values are cq_value */
-    cq_graph *graph;
-    cq_block *block;   /* where nodes go now */
-    cq_map    weights; /* identity of the memory -> value */
-    cq_map    warned;
-    const cq_marks *marks; /* of the nodes that are made now */
-    CQ_VEC(cq_annotation) spans; /* innermost last */
-    size_t n_spans;        /* all that ever began */
-    CQ_VEC(cq_output) outputs; /* that have names of their own */
+    cq_tracks       tracks; /* of tensors; their values are cq_value */
+    cq_graph       *graph;
+    cq_block       *block;   /* where nodes go now */
+    cq_map          weights; /* identity of the memory -> value */
+    cq_map          warned;
+    const cq_marks *marks;        /* of the nodes that are made now */
+    CQ_VEC(cq_annotation) spans;  /* innermost last */
+    size_t n_spans;               /* all that ever began */
+    CQ_VEC(cq_output) outputs;    /* that have names of their own */
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
 };
 
@@ -58,10 +58,10 @@ void      cq_capture_free(cq_capture *cap);
 /* A capture on the caller's stack, which writes into a block of a graph that is there; clear it. */
 void      cq_capture_init(cq_capture *cap, cq_graph *graph, cq_block *block);
 void      cq_capture_clear(cq_capture *cap); /* what it holds besides the graph */
-cq_graph *cq_capture_take(cq_capture *cap); /* the caller frees the graph */
+cq_graph *cq_capture_take(cq_capture *cap);  /* the caller frees the graph */
 
-void cq_capture_start(cq_capture *cap, cq_ctx *cx);
-void cq_capture_stop(cq_capture *cap, cq_ctx *cx);
+void        cq_capture_start(cq_capture *cap, cq_ctx *cx);
+void        cq_capture_stop(cq_capture *cap, cq_ctx *cx);
 cq_capture *cq_capture_of(const cq_ctx *cx); /* that listens to it; NULL: none does */
 
 /* A parameter or buffer under its name. Memory that already has a name keeps it (tied

@@ -50,8 +50,9 @@ static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
     cq_val *items = results;
 
     if (!n->def || n->n_blocks)
-        return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a number that depends on control flow was "
-                                                      "asked for while the model is captured");
+        return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL,
+                       "a number that depends on control flow was "
+                       "asked for while the model is captured");
     for (size_t i = 0; i < n->n_inputs; i++)
         args[i] = val_of(cap, cx, &n->inputs[i]);
     CQ_TRY(cq_op_call(cx, n->def, args, n->n_inputs, results, CQ_MAX_RESULTS));

@@ -76,14 +76,16 @@ static cq_tensor *anchored(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_tensor *with_everything(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    struct doc_net *m = self;
+    struct doc_net *m       = self;
     cq_sym_attr     attrs[] = {
-        { .name = "i", .kind = CQ_SYM_ATTR_INT, .i = -3 },
-        { .name = "f", .kind = CQ_SYM_ATTR_FLOAT, .f = 0.5 },
-        { .name = "is", .kind = CQ_SYM_ATTR_INTS, .n = 2, .ints = (int64_t[]){ 1, 2 } },
-        { .name = "fs", .kind = CQ_SYM_ATTR_FLOATS, .n = 2, .floats = (double[]){ 0.25, 4 } },
-        { .name = "ss", .kind = CQ_SYM_ATTR_STRINGS, .n = 2,
-          .strings = (const char *[]){ "a", "b\"" } },
+            { .name = "i", .kind = CQ_SYM_ATTR_INT, .i = -3 },
+            { .name = "f", .kind = CQ_SYM_ATTR_FLOAT, .f = 0.5 },
+            { .name = "is", .kind = CQ_SYM_ATTR_INTS, .n = 2, .ints = (int64_t[]){ 1, 2 } },
+            { .name = "fs", .kind = CQ_SYM_ATTR_FLOATS, .n = 2, .floats = (double[]){ 0.25, 4 } },
+            { .name    = "ss",
+              .kind    = CQ_SYM_ATTR_STRINGS,
+              .n       = 2,
+              .strings = (const char *[]){ "a", "b\"" } },
     };
 
     cq_annotate_begin(cx, 0, attrs, 5);
@@ -108,12 +110,11 @@ static cq_module *doc_net_new(cq_tensor *(*forward)(cq_ctx *, void *, cq_tensor 
     cq_module      *net;
     struct doc_net *m;
 
-    classes[n % 16] = (cq_class){ .name      = "Net",
-                                  .self_size = sizeof(struct doc_net),
-                                  .forward   = forward };
+    classes[n % 16] =
+        (cq_class){ .name = "Net", .self_size = sizeof(struct doc_net), .forward = forward };
     cq_manual_seed(1);
-    net = cq_module_new(&classes[n++ % 16]);
-    m   = cq_module_self(net);
+    net     = cq_module_new(&classes[n++ % 16]);
+    m       = cq_module_self(net);
     m->conv = cq_module_add(
         net, "conv", cq_conv2d_new(&(cq_conv_spec){ .in = 6, .out = 9, .kernel = { 3, 3 } }));
     m->conv2 = cq_module_add(
@@ -193,46 +194,64 @@ static void check_nodes(const char *want, cq_onnx_model *model)
 
 TEST(annotate, marks_the_first_node_of_each_module)
 {
-    check_nodes(FIRST_CONV SECOND_CONV("key = 'value', ", "/conv/Conv_output_0")
-                "  %/Relu_output_0 = Relu(%/conv2/Conv_output_0)\n"
-                "  %/linear/MatMul_output_0 = MatMul[key = 'value'](%/Relu_output_0, %linear.weight)\n"
-                "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, %linear.bias)\n"
-                LAST_LINEAR("/linear/Add_output_0"),
-                exported(annotated, NULL));
+    check_nodes(
+        FIRST_CONV SECOND_CONV(
+            "key = 'value', ",
+            "/conv/Conv_output_0") "  %/Relu_output_0 = Relu(%/conv2/Conv_output_0)\n"
+                                   "  %/linear/MatMul_output_0 = MatMul[key = "
+                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, "
+                                   "%linear.bias)\n" LAST_LINEAR("/linear/Add_output_0"),
+        exported(annotated, NULL));
 }
 
 TEST(annotate, can_mark_every_node_of_a_module)
 {
-    check_nodes(FIRST_CONV SECOND_CONV("key = 'value', ", "/conv/Conv_output_0")
-                "  %/Relu_output_0 = Relu(%/conv2/Conv_output_0)\n"
-                "  %/linear/MatMul_output_0 = MatMul[key = 'value'](%/Relu_output_0, %linear.weight)\n"
-                "  %/linear/Add_output_0 = Add[key = 'value'](%/linear/MatMul_output_0, %linear.bias)\n"
-                LAST_LINEAR("/linear/Add_output_0"),
-                exported(annotated_all, NULL));
+    check_nodes(
+        FIRST_CONV SECOND_CONV(
+            "key = 'value', ",
+            "/conv/Conv_output_0") "  %/Relu_output_0 = Relu(%/conv2/Conv_output_0)\n"
+                                   "  %/linear/MatMul_output_0 = MatMul[key = "
+                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "  %/linear/Add_output_0 = Add[key = "
+                                   "'value'](%/linear/MatMul_output_0, %linear.bias)\n" LAST_LINEAR(
+                                       "/linear/Add_output_0"),
+        exported(annotated_all, NULL));
 }
 
 TEST(annotate, apply_marks_every_operator_of_the_function)
 {
-    check_nodes(FIRST_CONV SECOND_CONV("key = 'value', ", "/conv/Conv_output_0")
-                "  %/Relu_output_0 = Relu[key = 'value'](%/conv2/Conv_output_0)\n"
-                "  %/linear/MatMul_output_0 = MatMul[key = 'value'](%/Relu_output_0, %linear.weight)\n"
-                "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, %linear.bias)\n"
-                LAST_LINEAR("/linear/Add_output_0"),
-                exported(applied, NULL));
-    check_nodes(FIRST_CONV SECOND_CONV("key = 'value', ", "/conv/Conv_output_0")
-                "  %/Relu_output_0 = Relu[key = 'value'](%/conv2/Conv_output_0)\n"
-                "  %/linear/MatMul_output_0 = MatMul[key = 'value'](%/Relu_output_0, %linear.weight)\n"
-                "  %/linear/Add_output_0 = Add[key = 'value'](%/linear/MatMul_output_0, %linear.bias)\n"
-                LAST_LINEAR("/linear/Add_output_0"),
-                exported(applied_all, NULL));
+    check_nodes(
+        FIRST_CONV SECOND_CONV(
+            "key = 'value', ",
+            "/conv/Conv_output_0") "  %/Relu_output_0 = Relu[key = "
+                                   "'value'](%/conv2/Conv_output_0)\n"
+                                   "  %/linear/MatMul_output_0 = MatMul[key = "
+                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, "
+                                   "%linear.bias)\n" LAST_LINEAR("/linear/Add_output_0"),
+        exported(applied, NULL));
+    check_nodes(
+        FIRST_CONV SECOND_CONV(
+            "key = 'value', ",
+            "/conv/Conv_output_0") "  %/Relu_output_0 = Relu[key = "
+                                   "'value'](%/conv2/Conv_output_0)\n"
+                                   "  %/linear/MatMul_output_0 = MatMul[key = "
+                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "  %/linear/Add_output_0 = Add[key = "
+                                   "'value'](%/linear/MatMul_output_0, %linear.bias)\n" LAST_LINEAR(
+                                       "/linear/Add_output_0"),
+        exported(applied_all, NULL));
 }
 
 #define ANCHORED                                                                                   \
     "  %Anchor_0_start_output_0 = Identity[key = 'value'](%/conv/Conv_output_0)\n" SECOND_CONV(    \
-        "", "Anchor_0_start_output_0")                                                             \
-    "  %/linear/MatMul_output_0 = MatMul(%/conv2/Conv_output_0, %linear.weight)\n"                 \
-    "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, %linear.bias)\n"                      \
-    "  %Anchor_0_end_output_0 = Identity[key = 'value'](%/linear/Add_output_0)\n"
+        "", "Anchor_0_start_output_0") "  %/linear/MatMul_output_0 = "                             \
+                                       "MatMul(%/conv2/Conv_output_0, %linear.weight)\n"           \
+                                       "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, "  \
+                                       "%linear.bias)\n"                                           \
+                                       "  %Anchor_0_end_output_0 = Identity[key = "                \
+                                       "'value'](%/linear/Add_output_0)\n"
 
 TEST(anchor, stands_around_the_modules_of_a_scope)
 {
@@ -344,7 +363,7 @@ static cq_tensor *inner_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_tensor *outer_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    cq_module **inner = self;
+    cq_module **inner  = self;
     cq_sym_attr both[] = { { .name = "key", .kind = CQ_SYM_ATTR_STRING, .s = "outer" },
                            { .name = "deep", .kind = CQ_SYM_ATTR_INT, .i = 0 } };
 
@@ -357,19 +376,24 @@ static cq_tensor *outer_forward(cq_ctx *cx, void *self, cq_tensor *x)
 /* Conv2d without bias, BatchNorm2d, ReLU in a Sequential; a Linear. All in a module of a module. */
 static cq_module *nested_net_new(void)
 {
-    static const cq_class inner = { .name = "Inner", .self_size = sizeof(struct small_net),
-                                    .forward = inner_forward };
-    static const cq_class outer = { .name = "Outer", .self_size = sizeof(cq_module *),
-                                    .forward = outer_forward };
+    static const cq_class inner = { .name      = "Inner",
+                                    .self_size = sizeof(struct small_net),
+                                    .forward   = inner_forward };
+    static const cq_class outer = { .name      = "Outer",
+                                    .self_size = sizeof(cq_module *),
+                                    .forward   = outer_forward };
     cq_module            *net   = cq_module_new(&outer);
     cq_module           **self  = cq_module_self(net);
     struct small_net     *m;
 
-    *self = cq_module_add(net, "inner", cq_module_new(&inner));
-    m     = cq_module_self(*self);
-    m->features = cq_module_add(*self, "features", cq_sequential_of(3, (cq_module *[]){
-        cq_conv2d_new(&(cq_conv_spec){ .in = 2, .out = 3, .kernel = { 3, 3 }, .no_bias = true }),
-        cq_batch_norm2d_new(3), cq_relu_inplace_new() }));
+    *self       = cq_module_add(net, "inner", cq_module_new(&inner));
+    m           = cq_module_self(*self);
+    m->features = cq_module_add(
+        *self, "features",
+        cq_sequential_of(
+            3, (cq_module *[]){ cq_conv2d_new(&(cq_conv_spec){
+                                    .in = 2, .out = 3, .kernel = { 3, 3 }, .no_bias = true }),
+                                cq_batch_norm2d_new(3), cq_relu_inplace_new() }));
     m->fc = cq_module_add(*self, "fc", cq_linear_new(12, 5, true));
     CHECK_OK(cq_module_status(net));
     return net;
@@ -397,7 +421,9 @@ TEST(annotate, works_in_nested_modules_and_the_innermost_value_counts)
 }
 
 #define MARK(kind_, path_)                                                                         \
-    { .kind = CQ_MARK_##kind_, .path = path_, .attrs = key, .n_attrs = 1 }
+    {                                                                                              \
+        .kind = CQ_MARK_##kind_, .path = path_, .attrs = key, .n_attrs = 1                         \
+    }
 
 TEST(annotate, a_node_takes_over_what_it_takes_in)
 {
@@ -416,8 +442,8 @@ TEST(annotate, a_node_takes_over_what_it_takes_in)
 
 TEST(annotate, differently_annotated_modules_are_different_functions)
 {
-    cq_export_options    o      = metadata_options();
-    const cq_module_mark norm   = MARK(ANNOTATE, "features.2");
+    cq_export_options    o    = metadata_options();
+    const cq_module_mark norm = MARK(ANNOTATE, "features.2");
     cq_onnx_model       *model;
 
     o.flags   = CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS;
@@ -487,8 +513,8 @@ static cq_tensor *odd_model_forward(cq_ctx *cx, void *self, cq_tensor *x)
 static cq_onnx_model *export_around(cq_tensor *(*forward)(cq_ctx *, void *, cq_tensor *),
                                     cq_module *inner)
 {
-    const cq_class cls   = { .name = "Model", .self_size = sizeof(cq_module *), .forward = forward };
-    cq_module     *net   = bare_net_new(&cls);
+    const cq_class cls = { .name = "Model", .self_size = sizeof(cq_module *), .forward = forward };
+    cq_module     *net = bare_net_new(&cls);
     cq_onnx_model *model = NULL;
 
     *(cq_module **)cq_module_self(net) = cq_module_add(net, "inner", inner);

@@ -52,9 +52,9 @@ static const cq_operand *find(cq_sym *s, const char *arg)
 
     if (at >= 0 && (size_t)at < s->node->n_inputs)
         return &s->node->inputs[at];
-    cq_sym_fail(s, cq_fail(CQ_E_INTERNAL, s->node->op, NULL,
-                           "the symbolic asks for an argument \"%s\" that the operator has not",
-                           arg));
+    cq_sym_fail(s,
+                cq_fail(CQ_E_INTERNAL, s->node->op, NULL,
+                        "the symbolic asks for an argument \"%s\" that the operator has not", arg));
     return &none_operand;
 }
 
@@ -293,7 +293,8 @@ int cq_sym_rank(cq_sym *s, const cq_value *v)
 {
     if (s->status != CQ_OK || !v)
         return 0;
-    if (v->type.kind == CQ_TYPE_INT || v->type.kind == CQ_TYPE_FLOAT || v->type.kind == CQ_TYPE_BOOL)
+    if (v->type.kind == CQ_TYPE_INT || v->type.kind == CQ_TYPE_FLOAT ||
+        v->type.kind == CQ_TYPE_BOOL)
         return 0;
     if (v->type.kind != CQ_TYPE_TENSOR || v->type.rank < 0) {
         cq_sym_no(s, 0, "the number of dimensions of an input is not known");

@@ -63,8 +63,8 @@ static size_t plain_inputs(cq_sym *s, cq_value **in, size_t max)
     size_t n = 0;
 
     for (size_t i = 0; i < s->node->n_inputs; i++) {
-        const cq_operand *o = &s->node->inputs[i];
-        bool tensors = o->kind == CQ_OPERAND_LIST && o->u.list.n &&
+        const cq_operand *o       = &s->node->inputs[i];
+        bool              tensors = o->kind == CQ_OPERAND_LIST && o->u.list.n &&
                        o->u.list.items[0].kind == CQ_OPERAND_VALUE;
 
         for (size_t k = 0; k < (tensors ? o->u.list.n : 1) && n < max; k++)
@@ -87,16 +87,17 @@ static cq_status keep_operator(cq_sym *s, bool as_aten)
         return cq_sym_no(s, 0, "it has too many results");
     snprintf(op, sizeof op, "%.*s", (int)(dot ? dot - name : (long)strlen(name)), name);
     if (as_aten) {
-        cq_sym_op_n(s, "org.pytorch.aten::ATen", in, n_in,
-                    CQ_ATTR(cq_attr_s("operator", op),
-                            cq_attr_s("overload_name", dot ? dot + 1 : "")),
-                    out, n_out);
+        cq_sym_op_n(
+            s, "org.pytorch.aten::ATen", in, n_in,
+            CQ_ATTR(cq_attr_s("operator", op), cq_attr_s("overload_name", dot ? dot + 1 : "")), out,
+            n_out);
     } else {
         char qualified[320];
         bool aten = strncmp(full, "aten::", 6) == 0;
 
         snprintf(qualified, sizeof qualified, "%.*s::%s",
-                 aten ? 16 : (int)(strstr(full, "::") - full), aten ? "org.pytorch.aten" : full, op);
+                 aten ? 16 : (int)(strstr(full, "::") - full), aten ? "org.pytorch.aten" : full,
+                 op);
         cq_sym_op_n(s, qualified, in, n_in, CQ_NO_ATTR, out, n_out);
     }
     return cq_sym_done_n(s, out, n_out);
@@ -132,7 +133,7 @@ static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
 {
     cq_capture cap;
     cq_val     args[64];
-    cq_opcall    c = { .op = n->def, .args = args, .n_results = n->n_outputs };
+    cq_opcall  c       = { .op = n->def, .args = args, .n_results = n->n_outputs };
     cq_val    *results = c.results;
     cq_status  status;
 
@@ -174,9 +175,9 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
         return CQ_E_NO_MEMORY;
     CQ_TRY(record_parts(ex, n, parts));
     for (cq_node *p = parts->first; p; p = p->next) {
-        p->origin  = n->origin;
-        p->place   = n->place;
-        p->marks   = n->marks;
+        p->origin = n->origin;
+        p->place  = n->place;
+        p->marks  = n->marks;
         for (size_t i = 0; i < p->n_inputs; i++)
             cq_ir_each_use(&p->inputs[i], count_use, NULL);
     }
@@ -186,7 +187,8 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
     for (size_t i = 0; i < parts->returns.n && i < n->n_outputs; i++) {
         cq_sym s = { .ex = ex, .block = to, .node = n };
 
-        n->outputs[i]->scratch = ex->missing.n ? NULL : cq_sym_value(&s, parts->returns.items[i].u.value);
+        n->outputs[i]->scratch =
+            ex->missing.n ? NULL : cq_sym_value(&s, parts->returns.items[i].u.value);
         CQ_TRY(s.status);
     }
     return CQ_OK;
@@ -227,8 +229,9 @@ static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
 {
     if (!cq_export_is_unknown(n) || cq_map_has(&ex->guessed, n->op))
         return CQ_OK;
-    cq_warn(n->op, "the operator is not known: what it returns is taken to be one tensor, with the type "
-                   "and sizes of the first tensor that it is given");
+    cq_warn(n->op,
+            "the operator is not known: what it returns is taken to be one tensor, with the type "
+            "and sizes of the first tensor that it is given");
     return cq_map_set(&ex->guessed, n->op, NULL);
 }
 
@@ -258,16 +261,16 @@ static bool stays_complex(const cq_node *n)
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
-    cq_sym             s     = { .ex = ex, .block = to, .node = n, .op = n->def };
-    int                later = 0;
-    const cq_symbolic *row   = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
-    cq_operator_export_type mode = ex->options.operators;
-    const cq_function *function = cq_op_function(s.op);
-    bool can_take_apart = s.op && s.op->def->compose &&
+    cq_sym                  s              = { .ex = ex, .block = to, .node = n, .op = n->def };
+    int                     later          = 0;
+    const cq_symbolic      *row            = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
+    cq_operator_export_type mode           = ex->options.operators;
+    const cq_function      *function       = cq_op_function(s.op);
+    bool                    can_take_apart = s.op && s.op->def->compose &&
                           !(function && (ex->options.flags & CQ_EXPORT_NO_AUTOGRAD_INLINING));
-    cq_symbolic own = { .name = n->op };
-    char reason[CQ_ERROR_MESSAGE_SIZE] = "";
-    cq_status status;
+    cq_symbolic own                           = { .name = n->op };
+    char        reason[CQ_ERROR_MESSAGE_SIZE] = "";
+    cq_status   status;
 
     if (!row && function && function->symbolic) {
         own.user_fn = function->symbolic;
@@ -383,10 +386,11 @@ static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs && ex->options.opset < 13; i++)
         if (n->outputs[i]->type.kind == CQ_TYPE_LIST && keeps_output(n, i))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
-                           "a list whose length only the run tells comes out of a %s, which opset %d "
-                           "cannot do",
-                           is_if(n) ? "branch" : "loop", ex->options.opset);
+            return cq_fail(
+                CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
+                "a list whose length only the run tells comes out of a %s, which opset %d "
+                "cannot do",
+                is_if(n) ? "branch" : "loop", ex->options.opset);
     return CQ_OK;
 }
 
@@ -416,7 +420,7 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
         if (keeps_output(n, i)) {
             node->outputs[k]->type        = n->outputs[i]->type;
             node->outputs[k]->rank_varies = n->outputs[i]->rank_varies;
-            n->outputs[i]->scratch = node->outputs[k++];
+            n->outputs[i]->scratch        = node->outputs[k++];
         }
     return CQ_OK;
 }
@@ -425,7 +429,8 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 static cq_status convert_anchor(cq_exporter *ex, cq_node *n, cq_block *to)
 {
     cq_sym    s = { .ex = ex, .block = to, .node = n };
-    cq_value *v = cq_sym_op(&s, "Identity", CQ_IN(cq_sym_value(&s, n->inputs[0].u.value)), CQ_NO_ATTR);
+    cq_value *v =
+        cq_sym_op(&s, "Identity", CQ_IN(cq_sym_value(&s, n->inputs[0].u.value)), CQ_NO_ATTR);
 
     CQ_TRY(s.status);
     v->type                = n->outputs[0]->type;

@@ -27,11 +27,10 @@ cq_attr cq_attr_t(const char *name, cq_tensor *value)
 
 static cq_operand *list_attr(cq_sym *s, cq_attr *a, const char *name, size_t n)
 {
-    a->name            = name;
-    a->value.kind      = CQ_OPERAND_LIST;
-    a->value.u.list.n  = n;
-    a->value.u.list.items =
-        cq_arena_array(s->ex->graph->arena, n, sizeof *a->value.u.list.items);
+    a->name               = name;
+    a->value.kind         = CQ_OPERAND_LIST;
+    a->value.u.list.n     = n;
+    a->value.u.list.items = cq_arena_array(s->ex->graph->arena, n, sizeof *a->value.u.list.items);
     if (!a->value.u.list.items) {
         a->value.u.list.n = 0;
         cq_sym_fail(s, CQ_E_NO_MEMORY);
@@ -83,10 +82,10 @@ cq_attr cq_attr_ts(cq_sym *s, const char *name, cq_tensor *const *values, size_t
 
 cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out)
 {
-    cq_operand  small[16], *inputs = small;
-    char        name[160];
-    cq_node    *node;
-    cq_origin  *origin;
+    cq_operand small[16], *inputs = small;
+    char       name[160];
+    cq_node   *node;
+    cq_origin *origin;
 
     if (s->status != CQ_OK)
         return NULL;
@@ -119,6 +118,7 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
 
 static bool same_type_as_input(const char *op)
 {
+    /* clang-format off */
     static const char *const names[] = {
         "Abs",   "Acos", "Acosh",   "Asin",    "Asinh",    "Atan",     "Atanh",     "Ceil",
         "Clip",  "Cos",  "Cosh",    "Celu",    "Elu",      "Erf",      "Exp",       "Floor",
@@ -127,6 +127,7 @@ static bool same_type_as_input(const char *op)
         "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "CumSum", "Dropout", "ThresholdedRelu",
         "BitwiseNot", "Trilu", "LpNormalization", "LayerNormalization", "InstanceNormalization",
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(op, names[i]) == 0)
@@ -171,7 +172,8 @@ static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
     case CQ_SYM_ATTR_STRINGS: return cq_attr_ss(s, a->name, a->strings, a->n);
     case CQ_SYM_ATTR_TENSORS: return cq_attr_ts(s, a->name, a->tensors, a->n);
     }
-    cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is no kind of attribute", (int)a->kind));
+    cq_sym_fail(s,
+                cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is no kind of attribute", (int)a->kind));
     return (cq_attr){ 0 };
 }
 
@@ -180,7 +182,8 @@ void cq_sym_emit(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, si
 {
     cq_sym_op_n(s, op, in, n_in, NULL, 0, out, n_out);
     for (size_t i = 0; i < n_attrs && s->status == CQ_OK; i++)
-        cq_sym_fail(s, cq_ir_attr_set(out[0]->node, attrs[i].name, public_attr(s, &attrs[i]).value));
+        cq_sym_fail(s,
+                    cq_ir_attr_set(out[0]->node, attrs[i].name, public_attr(s, &attrs[i]).value));
 }
 
 cq_value *cq_sym_emit1(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,

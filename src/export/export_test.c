@@ -80,8 +80,8 @@ TEST(export, too_many_names_are_refused_with_both_numbers)
 TEST(export, a_name_cannot_be_given_twice)
 {
     const char       *in[] = { "x" }, *out[] = { "x" };
-    cq_export_options o    = options_of(17);
-    cq_onnx_model    *m    = NULL;
+    cq_export_options o = options_of(17);
+    cq_onnx_model    *m = NULL;
 
     o.input_names    = in;
     o.n_input_names  = 1;
@@ -317,16 +317,16 @@ static cq_tensor *tied_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 TEST(export, tied_weights_are_one_initializer)
 {
-    static const cq_class cls = { .name      = "Tied",
-                                  .self_size = sizeof(struct tied),
-                                  .forward   = tied_forward };
-    cq_module     *net   = cq_module_new(&cls);
-    struct tied   *m     = cq_module_self(net);
-    cq_onnx_model *model = NULL;
+    static const cq_class cls   = { .name      = "Tied",
+                                    .self_size = sizeof(struct tied),
+                                    .forward   = tied_forward };
+    cq_module            *net   = cq_module_new(&cls);
+    struct tied          *m     = cq_module_self(net);
+    cq_onnx_model        *model = NULL;
 
-    m->a     = cq_module_add(net, "a", cq_linear_new(4, 4, false));
-    m->again = cq_module_add_parameter(net, "again",
-                                       cq_tensor_retain(cq_module_find(net, "a.weight")));
+    m->a = cq_module_add(net, "a", cq_linear_new(4, 4, false));
+    m->again =
+        cq_module_add_parameter(net, "again", cq_tensor_retain(cq_module_find(net, "a.weight")));
     CHECK_OK(export_net(&model, net, NULL));
     CHECK_INT(1, cq_onnx_model_n_initializers(model));
     CHECK_STR("again.Transpose", model->graph->initializer.items[0]->name);
@@ -391,9 +391,10 @@ TEST(export, preserved_modes_are_those_of_each_module)
 
 TEST(export, the_ir_version_is_that_of_the_opset)
 {
-    static const int want[] = { [7] = 3,  [8] = 3,  [9] = 4,  [10] = 5, [11] = 6, [12] = 7,
-                                [13] = 7, [14] = 7, [15] = 8, [16] = 8, [17] = 8, [18] = 8,
-                                [19] = 9, [20] = 9, [21] = 10 };
+    static const int want[] = {
+        [7] = 3,  [8] = 3,  [9] = 4,  [10] = 5, [11] = 6, [12] = 7, [13] = 7, [14] = 7,
+        [15] = 8, [16] = 8, [17] = 8, [18] = 8, [19] = 9, [20] = 9, [21] = 10
+    };
 
     for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST; opset++) {
         cq_export_options o = options_of(opset);
@@ -420,9 +421,9 @@ TEST(export, opsets_that_are_not_supported_are_refused)
 TEST(export, custom_opsets_that_nobody_uses_are_left_out_with_a_warning)
 {
     const cq_custom_opset unused[] = { { "com.example", 3 } }, onnx[] = { { "ai.onnx", 9 } };
-    cq_export_options     o        = options_of(17);
-    struct heard          heard    = { 0 };
-    cq_onnx_model        *m        = NULL;
+    cq_export_options     o     = options_of(17);
+    struct heard          heard = { 0 };
+    cq_onnx_model        *m     = NULL;
 
     o.custom_opsets   = unused;
     o.n_custom_opsets = 1;
@@ -507,8 +508,8 @@ TEST(export, reading_a_number_warns_once_and_says_where)
     const cq_dynamic_axis axes[] = { { "input_0", 0, "batch" } };
     cq_export_options     o      = options_of(17);
     struct heard          heard  = { 0 };
-    cq_module            *net = cq_sequential_of(1, (cq_module *[]){ cq_module_new(&cls) });
-    cq_onnx_model        *m   = NULL;
+    cq_module            *net    = cq_sequential_of(1, (cq_module *[]){ cq_module_new(&cls) });
+    cq_onnx_model        *m      = NULL;
 
     o.dynamic_axes   = axes;
     o.n_dynamic_axes = 1;
@@ -550,8 +551,8 @@ TEST(export, the_same_model_gives_the_same_bytes)
 TEST(export, a_failure_leaves_no_file_and_keeps_an_old_one)
 {
     cq_module        *net = bare_net_new(&missing_class), *good = small_net_new();
-    cq_tensor        *x   = small_net_input();
-    cq_export_options o   = options_of(TOO_OLD);
+    cq_tensor        *x = small_net_input();
+    cq_export_options o = options_of(TOO_OLD);
     char              path[64];
 
     snprintf(path, sizeof path, "/tmp/calque-export-%ld", (long)getpid());
@@ -614,7 +615,7 @@ TEST(export, running_out_of_memory_anywhere_is_an_error_and_leaks_nothing)
     cq_export_options     o      = options_of(17);
     cq_tensor            *x      = small_net_input();
     cq_onnx_model        *m      = NULL;
-    long                  n      = 0, left = 0;
+    long                  n = 0, left = 0;
 
     o.dynamic_axes   = axes;
     o.n_dynamic_axes = 1;
@@ -645,34 +646,34 @@ TEST(export, running_out_of_memory_anywhere_is_an_error_and_leaks_nothing)
     cq_tensor_release(x);
 }
 
-RUN_TESTS(
-    TEST_OF(export, names_come_from_the_modules),
-    TEST_OF(export, input_names_go_to_the_inputs_and_then_to_the_parameters_in_order),
-    TEST_OF(export, too_many_names_are_refused_with_both_numbers),
-    TEST_OF(export, a_name_cannot_be_given_twice),
-    TEST_OF(export, a_value_returned_twice_and_an_input_returned_get_names_of_their_own),
-    TEST_OF(export, names_of_its_own_making_keep_out_of_the_way_of_chosen_ones),
-    TEST_OF(export, an_input_that_is_not_used_is_kept),
-    TEST_OF(export, dynamic_axes_have_the_names_they_are_given),
-    TEST_OF(export, dynamic_axes_without_a_name_get_one),
-    TEST_OF(export, dynamic_axes_of_unknown_values_are_warned_about),
-    TEST_OF(export, dynamic_axes_out_of_range_are_warned_about_on_outputs_and_refused_on_inputs),
-    TEST_OF(export, an_axis_that_cannot_be_dynamic_is_warned_about),
-    TEST_OF(export, weights_are_initializers_and_before_opset_9_inputs_too),
-    TEST_OF(export, keep_initializers_as_inputs_and_not_so),
-    TEST_OF(export, without_params_weights_are_inputs_only),
-    TEST_OF(export, tied_weights_are_one_initializer),
-    TEST_OF(export, batch_norm_is_folded_into_the_convolution_before_it),
-    TEST_OF(export, exporting_leaves_the_modes_of_the_modules_alone),
-    TEST_OF(export, preserved_modes_are_those_of_each_module),
-    TEST_OF(export, the_ir_version_is_that_of_the_opset),
-    TEST_OF(export, opsets_that_are_not_supported_are_refused),
-    TEST_OF(export, custom_opsets_that_nobody_uses_are_left_out_with_a_warning),
-    TEST_OF(export, all_missing_operators_are_reported_at_once),
-    TEST_OF(export, missing_operators_may_stay_as_they_are),
-    TEST_OF(export, reading_a_number_warns_once_and_says_where),
-    TEST_OF(export, the_same_model_gives_the_same_bytes),
-    TEST_OF(export, a_failure_leaves_no_file_and_keeps_an_old_one),
-    TEST_OF(export, inputs_that_do_not_fit_are_refused),
-    TEST_OF(export, a_model_without_outputs_is_refused),
-    TEST_OF(export, running_out_of_memory_anywhere_is_an_error_and_leaks_nothing))
+RUN_TESTS(TEST_OF(export, names_come_from_the_modules),
+          TEST_OF(export, input_names_go_to_the_inputs_and_then_to_the_parameters_in_order),
+          TEST_OF(export, too_many_names_are_refused_with_both_numbers),
+          TEST_OF(export, a_name_cannot_be_given_twice),
+          TEST_OF(export, a_value_returned_twice_and_an_input_returned_get_names_of_their_own),
+          TEST_OF(export, names_of_its_own_making_keep_out_of_the_way_of_chosen_ones),
+          TEST_OF(export, an_input_that_is_not_used_is_kept),
+          TEST_OF(export, dynamic_axes_have_the_names_they_are_given),
+          TEST_OF(export, dynamic_axes_without_a_name_get_one),
+          TEST_OF(export, dynamic_axes_of_unknown_values_are_warned_about),
+          TEST_OF(export,
+                  dynamic_axes_out_of_range_are_warned_about_on_outputs_and_refused_on_inputs),
+          TEST_OF(export, an_axis_that_cannot_be_dynamic_is_warned_about),
+          TEST_OF(export, weights_are_initializers_and_before_opset_9_inputs_too),
+          TEST_OF(export, keep_initializers_as_inputs_and_not_so),
+          TEST_OF(export, without_params_weights_are_inputs_only),
+          TEST_OF(export, tied_weights_are_one_initializer),
+          TEST_OF(export, batch_norm_is_folded_into_the_convolution_before_it),
+          TEST_OF(export, exporting_leaves_the_modes_of_the_modules_alone),
+          TEST_OF(export, preserved_modes_are_those_of_each_module),
+          TEST_OF(export, the_ir_version_is_that_of_the_opset),
+          TEST_OF(export, opsets_that_are_not_supported_are_refused),
+          TEST_OF(export, custom_opsets_that_nobody_uses_are_left_out_with_a_warning),
+          TEST_OF(export, all_missing_operators_are_reported_at_once),
+          TEST_OF(export, missing_operators_may_stay_as_they_are),
+          TEST_OF(export, reading_a_number_warns_once_and_says_where),
+          TEST_OF(export, the_same_model_gives_the_same_bytes),
+          TEST_OF(export, a_failure_leaves_no_file_and_keeps_an_old_one),
+          TEST_OF(export, inputs_that_do_not_fit_are_refused),
+          TEST_OF(export, a_model_without_outputs_is_refused),
+          TEST_OF(export, running_out_of_memory_anywhere_is_an_error_and_leaks_nothing))

@@ -31,14 +31,14 @@ typedef struct cq_export_function {
 
 typedef struct cq_exporter {
     cq_export_options options;
-    cq_graph         *source; /* aten, borrowed */
-    cq_graph         *graph;  /* onnx */
-    cq_map            sizes;  /* "block expr" -> 0-d value, so that a size is computed once */
+    cq_graph         *source;  /* aten, borrowed */
+    cq_graph         *graph;   /* onnx */
+    cq_map            sizes;   /* "block expr" -> 0-d value, so that a size is computed once */
     cq_ptr_map        origins; /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;
-    cq_map            missing_by_name; /* index + 1 */
-    cq_map            guessed;         /* operators of CQ_OP_GUESSED that were warned of */
-    CQ_VEC(cq_symbolic) user_rows; /* the first that fits counts */
+    cq_map missing_by_name;                 /* index + 1 */
+    cq_map guessed;                         /* operators of CQ_OP_GUESSED that were warned of */
+    CQ_VEC(cq_symbolic) user_rows;          /* the first that fits counts */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
     cq_map function_bodies, function_names;
 } cq_exporter;
@@ -63,7 +63,7 @@ const cq_symbolic *cq_symbolic_find(const cq_exporter *ex, const char *full_name
 
 /* user_rows.c: what users registered, and the rules in the options' text, into user_rows. */
 cq_status cq_symbolics_collect(cq_exporter *ex);
-bool      cq_symbolics_has(const cq_export_options *o, const char *op); /* whether there is one for op */
+bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether there is one for op */
 
 /* text.c: the expression of an .as row. */
 cq_value *cq_sym_text(cq_sym *s, const char *text);
@@ -132,7 +132,8 @@ const char *cq_export_input_name(const cq_export_options *o, size_t i, char *buf
 cq_status   cq_export_input_axes(cq_graph *g, const cq_export_options *o, const char *name,
                                  const cq_tensor *t, const char **axes);
 
-/* What a user gave over the defaults (NULL: only those); a caller of an older library gives less. */
+/* What a user gave over the defaults (NULL: only those); a caller of an older library gives less.
+ */
 void cq_export_options_take(cq_export_options *out, const cq_export_options *given);
 
 #endif

@@ -53,7 +53,8 @@ static size_t tensor_is(const cq_tensor *t, int64_t *out, size_t max)
 }
 
 /* An operand that was an attribute once and is an input now. */
-static size_t either_is(const fold_call *f, const char *attr, size_t input, int64_t *out, size_t max)
+static size_t either_is(const fold_call *f, const char *attr, size_t input, int64_t *out,
+                        size_t max)
 {
     return input < f->n->n_inputs && f->in[input] ? tensor_is(f->in[input], out, max)
                                                   : attr_is(f, attr, out, max);
@@ -114,7 +115,7 @@ static cq_tensor *fold_squeeze(fold_call *f)
 static cq_tensor *fold_slice(fold_call *f)
 {
     int64_t    starts[CQ_MAX_RANK], ends[CQ_MAX_RANK], axes[CQ_MAX_RANK], steps[CQ_MAX_RANK];
-    size_t     n       = either_is(f, "starts", 1, starts, CQ_MAX_RANK);
+    size_t     n = either_is(f, "starts", 1, starts, CQ_MAX_RANK);
     size_t     n_axes, n_steps;
     cq_tensor *t = f->in[0];
 
@@ -161,8 +162,11 @@ static cq_tensor *fold_unary(fold_call *f)
 {
     static const struct {
         const char *onnx, *aten;
-    } names[] = { { "Sqrt", "aten::sqrt" }, { "Neg", "aten::neg" },     { "Exp", "aten::exp" },
-                  { "Abs", "aten::abs" },   { "Reciprocal", "aten::reciprocal" },
+    } names[] = { { "Sqrt", "aten::sqrt" },
+                  { "Neg", "aten::neg" },
+                  { "Exp", "aten::exp" },
+                  { "Abs", "aten::abs" },
+                  { "Reciprocal", "aten::reciprocal" },
                   { "Identity", "aten::alias" } };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -268,8 +272,8 @@ static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
         n->n_inputs = 0;
         n->n_attrs  = 0;
         n->n_notes  = 0;
-        CQ_TRY(cq_ir_attr_set(n, "value",
-                              (cq_operand){ .kind = CQ_OPERAND_TENSOR, .u.tensor = t }));
+        CQ_TRY(
+            cq_ir_attr_set(n, "value", (cq_operand){ .kind = CQ_OPERAND_TENSOR, .u.tensor = t }));
         n->outputs[0]->type = cq_ir_type_of(g, t);
         return g->status;
     }
@@ -284,8 +288,8 @@ static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
 /* Shape of a value whose sizes are all plain. */
 static cq_status fold_shape(folder *f, cq_node *n)
 {
-    cq_type    t = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value->type : (cq_type){ 0 };
-    int64_t    sizes[CQ_MAX_RANK], rank;
+    cq_type t = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value->type : (cq_type){ 0 };
+    int64_t sizes[CQ_MAX_RANK], rank;
     cq_tensor *shape;
     cq_status  status;
 
@@ -364,7 +368,7 @@ static cq_status hand_through(const cq_exporter *ex, cq_block *block)
         handed = cq_ir_node_new(block, NULL, "onnx::Identity", &CQ_OPERAND_OF(v), 1, 1);
         if (!handed)
             return ex->graph->status;
-        handed->outputs[0]->type         = made->type;
+        handed->outputs[0]->type        = made->type;
         block->returns.items[i].u.value = handed->outputs[0];
     }
     return CQ_OK;

@@ -4,27 +4,27 @@
 
 #include <calque/script.h>
 
-#define PROGRAM                                                                                     \
-    "def net(x):\n"                                                                                 \
-    "    y = torch.ops.mylib.scale(x, 2.5)\n"                                                       \
+#define PROGRAM                                                                                    \
+    "def net(x):\n"                                                                                \
+    "    y = torch.ops.mylib.scale(x, 2.5)\n"                                                      \
     "    return torch.ops.mylib.shift(y, by=1.0).relu()\n"
 
-#define DEFINITIONS                                                                                 \
-    "def twice(x: Tensor) -> Tensor:\n"                                                             \
-    "    return x + x\n"                                                                            \
-    "\n"                                                                                            \
-    "def mylib__scale(x: Tensor, by: float, bias: float = 0.5) -> Tensor:\n"                        \
-    "    return twice(x) * by + bias\n"                                                             \
-    "\n"                                                                                            \
-    "def mylib__shift(x: Tensor, by: float) -> Tensor:\n"                                           \
+#define DEFINITIONS                                                                                \
+    "def twice(x: Tensor) -> Tensor:\n"                                                            \
+    "    return x + x\n"                                                                           \
+    "\n"                                                                                           \
+    "def mylib__scale(x: Tensor, by: float, bias: float = 0.5) -> Tensor:\n"                       \
+    "    return twice(x) * by + bias\n"                                                            \
+    "\n"                                                                                           \
+    "def mylib__shift(x: Tensor, by: float) -> Tensor:\n"                                          \
     "    return torch.cat([x, x]) - by\n"
 
 typedef struct fixture {
-    cq_script         *script;
-    cq_tensor         *x;
-    cq_args           *args;
-    cq_export_options  options;
-    cq_onnx_model     *model;
+    cq_script        *script;
+    cq_tensor        *x;
+    cq_args          *args;
+    cq_export_options options;
+    cq_onnx_model    *model;
 } fixture;
 
 static void set_up(fixture *f, const char *program)
@@ -157,7 +157,8 @@ TEST(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed)
 {
     fixture f;
 
-    set_up(&f, "def net(x):\n    y = torch.ops.mylib.columns(x)\n    return y @ torch.ones(3, 4)\n");
+    set_up(&f,
+           "def net(x):\n    y = torch.ops.mylib.columns(x)\n    return y @ torch.ones(3, 4)\n");
     CHECK_STATUS(CQ_E_TYPE, export(&f));
     CHECK_STR("the operator mylib::columns is not known", cq_last_error()->message);
     CHECK(strstr(cq_last_error()->where, "net.py:2") != NULL);
@@ -183,7 +184,8 @@ int main(void)
         TEST_OF(foreign, a_definition_is_run_and_exported_as_what_it_calls),
         TEST_OF(foreign, a_definition_with_a_rule_stays_one_node_with_the_names_of_its_parameters),
         TEST_OF(foreign, the_last_definition_counts_and_goes_before_the_table),
-        TEST_OF(foreign, an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
+        TEST_OF(foreign,
+                an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
         TEST_OF(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed),
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
     };

@@ -28,7 +28,8 @@ cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
     if (v) {
         v->type = x->type;
         if (v->type.kind != CQ_TYPE_TENSOR)
-            v->type = (cq_type){ .kind = CQ_TYPE_TENSOR, .rank = x->type.kind == CQ_TYPE_UNKNOWN ? -1 : 0 };
+            v->type = (cq_type){ .kind = CQ_TYPE_TENSOR,
+                                 .rank = x->type.kind == CQ_TYPE_UNKNOWN ? -1 : 0 };
         v->type.dtype = dtype;
     }
     return v;
@@ -154,9 +155,9 @@ static cq_value *empty_of(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
     if (!fixed && cq_sym_opset(s) < 9)
         cq_sym_no(s, 9, "a tensor without elements whose sizes are not fixed needs opset 9");
     else if (!fixed)
-        v = cq_sym_cast(s, cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, sizes, n)),
-                                     CQ_NO_ATTR),
-                        dtype);
+        v = cq_sym_cast(
+            s, cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, sizes, n)), CQ_NO_ATTR),
+            dtype);
     else if (cq_sym_fail(s, cq_tensor_new(&t, dtype, n, plain, NULL)) == CQ_OK)
         v = cq_sym_const(s, t);
     cq_tensor_release(t);
@@ -336,8 +337,8 @@ cq_value *cq_sym_shape(cq_sym *s, cq_value *x)
 /* Clip has attributes until 10 (floats only), inputs since 11, and integers since 12. */
 cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high)
 {
-    cq_dtype dtype = cq_sym_dtype(s, x);
-    bool     cast  = !cq_dtype_is_float(dtype) && (cq_sym_opset(s) < 12 || dtype == CQ_DTYPE_I16);
+    cq_dtype  dtype = cq_sym_dtype(s, x);
+    bool      cast  = !cq_dtype_is_float(dtype) && (cq_sym_opset(s) < 12 || dtype == CQ_DTYPE_I16);
     cq_value *v;
 
     if (s->status != CQ_OK)
@@ -355,10 +356,10 @@ cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high)
     } else {
         cq_dtype with = cast ? CQ_DTYPE_F32 : dtype;
 
-        v = cq_sym_op(s, "Clip",
-                      CQ_IN(cq_sym_cast(s, x, with), cq_sym_cast(s, low, with),
-                            cq_sym_cast(s, high, with)),
-                      CQ_NO_ATTR);
+        v = cq_sym_op(
+            s, "Clip",
+            CQ_IN(cq_sym_cast(s, x, with), cq_sym_cast(s, low, with), cq_sym_cast(s, high, with)),
+            CQ_NO_ATTR);
     }
     return cast ? cq_sym_cast(s, v, dtype) : v;
 }
@@ -375,10 +376,10 @@ cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pa
             cq_sym_no(s, 11, "a padding value that is not fixed needs opset 11");
             return NULL;
         }
-        v = cq_sym_op(s, "Pad", CQ_IN(x),
-                      CQ_ATTR(cq_attr_s("mode", mode), cq_attr_is(s, "pads", pads, n),
-                              data ? cq_attr_f("value", cq_tensor_get_f64(data, 0))
-                                   : (cq_attr){ 0 }));
+        v = cq_sym_op(
+            s, "Pad", CQ_IN(x),
+            CQ_ATTR(cq_attr_s("mode", mode), cq_attr_is(s, "pads", pads, n),
+                    data ? cq_attr_f("value", cq_tensor_get_f64(data, 0)) : (cq_attr){ 0 }));
     } else {
         v = cq_sym_op(s, "Pad", CQ_IN(x, cq_sym_const_i64s(s, pads, n), value),
                       CQ_ATTR(cq_attr_s("mode", mode)));

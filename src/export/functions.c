@@ -210,8 +210,8 @@ static cq_status put_call(cq_exporter *ex, group *g, const cq_export_function *f
         return graph->status;
     call->origin = o->parent;
     for (size_t i = 0; i < g->outputs.n; i++) {
-        call->outputs[i]->type      = g->outputs.items[i]->type;
-        call->outputs[i]->name      = g->outputs.items[i]->name;
+        call->outputs[i]->type       = g->outputs.items[i]->type;
+        call->outputs[i]->name       = g->outputs.items[i]->name;
         g->outputs.items[i]->scratch = call->outputs[i];
     }
     return CQ_OK;
@@ -280,7 +280,7 @@ static cq_status wrap(cq_exporter *ex, cq_node *first, cq_node *last, const cq_o
 static cq_status wrap_depth(cq_exporter *ex, int depth)
 {
     for (cq_node *n = ex->graph->top->first; n; n = n->next) {
-        const cq_origin *o = n->origin;
+        const cq_origin *o    = n->origin;
         cq_node         *last = n;
 
         while (o && depth_of(o) > depth)

@@ -23,10 +23,10 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
     if (!op)
         return false;
     *out = (cq_op_info){
-        .schema   = op->def->schema,
-        .about    = op->def->about ? op->def->about : "",
-        .composed = op->def->compose != NULL,
-        .obstacle = "",
+        .schema       = op->def->schema,
+        .about        = op->def->about ? op->def->about : "",
+        .composed     = op->def->compose != NULL,
+        .obstacle     = "",
         .has_gradient = has_gradient(op),
     };
     for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST && !out->first_opset; opset++) {

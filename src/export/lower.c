@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 typedef struct lowering {
-    cq_exporter   *ex;
-    cq_onnx_model *model;
-    cq_map         domains;
-    cq_ptr_map     local; /* in a function: value -> its name there */
+    cq_exporter      *ex;
+    cq_onnx_model    *model;
+    cq_map            domains;
+    cq_ptr_map        local;    /* in a function: value -> its name there */
     cq_onnx_function *function; /* that is being lowered, NULL for the graph */
-    bool           has_foreign_attributes;
+    bool              has_foreign_attributes;
 } lowering;
 
 static int64_t ir_version(int opset)
@@ -54,9 +54,10 @@ static cq_onnx_type *type_of(lowering *l, cq_type t)
     if (t.kind != CQ_TYPE_TENSOR)
         return cq_onnx_type_new_tensor(l->model, cq_dtype_to_onnx(dtype), 0, axes);
     for (int i = 0; i < t.rank; i++)
-        axes[i] = (cq_onnx_axis){ t.sizes[i].expr ? t.sizes[i].expr->text : NULL, t.sizes[i].value };
-    return cq_onnx_type_new_tensor(l->model, cq_dtype_to_onnx(dtype), t.rank < 0 ? 0 : (size_t)t.rank,
-                                   t.rank < 0 ? NULL : axes);
+        axes[i] =
+            (cq_onnx_axis){ t.sizes[i].expr ? t.sizes[i].expr->text : NULL, t.sizes[i].value };
+    return cq_onnx_type_new_tensor(l->model, cq_dtype_to_onnx(dtype),
+                                   t.rank < 0 ? 0 : (size_t)t.rank, t.rank < 0 ? NULL : axes);
 }
 
 /* The type of a value, without the number of dimensions where that is no promise. */
@@ -104,13 +105,13 @@ static void spread_varying_ranks(const cq_block *b)
 /* A list attribute is of the type of its items; an empty one is a list of ints. */
 static void list_attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
 {
-    const cq_operand *items = a->value.u.list.items;
-    size_t            n     = a->value.u.list.n;
-    cq_operand_kind   kind  = n ? items[0].kind : CQ_OPERAND_INT;
-    int64_t    *ints    = cq_onnx_alloc(l->model, n * sizeof *ints);
-    float      *floats  = cq_onnx_alloc(l->model, n * sizeof *floats);
-    const char **strings = cq_onnx_alloc(l->model, n * sizeof *strings);
-    cq_tensor  **tensors = cq_onnx_alloc(l->model, n * sizeof *tensors);
+    const cq_operand *items   = a->value.u.list.items;
+    size_t            n       = a->value.u.list.n;
+    cq_operand_kind   kind    = n ? items[0].kind : CQ_OPERAND_INT;
+    int64_t          *ints    = cq_onnx_alloc(l->model, n * sizeof *ints);
+    float            *floats  = cq_onnx_alloc(l->model, n * sizeof *floats);
+    const char      **strings = cq_onnx_alloc(l->model, n * sizeof *strings);
+    cq_tensor       **tensors = cq_onnx_alloc(l->model, n * sizeof *tensors);
 
     if (!ints || !floats || !strings || !tensors)
         return;
@@ -190,8 +191,8 @@ static cq_onnx_graph *lower_subgraph(lowering *l, const cq_node *n, size_t i)
 /* The blocks from the i-th on that are one attribute; returns the place of the next. */
 static size_t subgraphs(lowering *l, cq_onnx_node *node, const cq_node *n, size_t i)
 {
-    const char     *name   = block_attr(n, i);
-    size_t          len    = strlen(name), n_graphs = 0;
+    const char     *name = block_attr(n, i);
+    size_t          len = strlen(name), n_graphs = 0;
     bool            listed = len > 2 && strcmp(name + len - 2, "[]") == 0;
     cq_onnx_graph **graphs = cq_onnx_alloc(l->model, (n->n_blocks - i) * sizeof *graphs);
     char            plain[256];
@@ -247,10 +248,11 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
         domain[0] = '\0';
     else if (cq_map_set(&l->domains, domain, NULL) != CQ_OK)
         l->model->status = CQ_E_NO_MEMORY;
-    node = l->function ? cq_onnx_function_add_node(l->model, l->function, colons ? colons + 2 : n->op,
-                                                   domain[0] ? domain : NULL, n->name)
-                       : cq_onnx_graph_add_node(l->model, graph, colons ? colons + 2 : n->op,
-                                                domain[0] ? domain : NULL, n->name);
+    node = l->function
+               ? cq_onnx_function_add_node(l->model, l->function, colons ? colons + 2 : n->op,
+                                           domain[0] ? domain : NULL, n->name)
+               : cq_onnx_graph_add_node(l->model, graph, colons ? colons + 2 : n->op,
+                                        domain[0] ? domain : NULL, n->name);
     for (size_t i = 0; i < n->n_inputs; i++)
         cq_onnx_node_add_input(l->model, node, operand_name(l, &n->inputs[i]));
     for (size_t i = 0; i < n->n_outputs; i++)
@@ -294,11 +296,11 @@ static cq_status local_name(lowering *l, const cq_export_function *f, const cq_v
                             const char *kind)
 {
     size_t      prefix = strlen(f->path);
-    const char *name   = v->is_weight && v->name && strncmp(v->name, f->path, prefix) == 0 &&
-                               v->name[prefix] == '.'
-                             ? v->name + prefix + 1
-                             : NULL;
-    char        buffer[64];
+    const char *name =
+        v->is_weight && v->name && strncmp(v->name, f->path, prefix) == 0 && v->name[prefix] == '.'
+            ? v->name + prefix + 1
+            : NULL;
+    char buffer[64];
 
     snprintf(buffer, sizeof buffer, "%s_%zu", kind, i);
     name = cq_onnx_text(l->model, name ? name : buffer);
@@ -307,8 +309,8 @@ static cq_status local_name(lowering *l, const cq_export_function *f, const cq_v
 
 static cq_status lower_function(lowering *l, const cq_export_function *f)
 {
-    const cq_export_options *o = &l->ex->options;
-    size_t                   count = 0;
+    const cq_export_options *o      = &l->ex->options;
+    size_t                   count  = 0;
     cq_status                status = CQ_OK;
 
     l->function = cq_onnx_model_add_function(l->model, "calque.modules", f->name);
@@ -338,7 +340,8 @@ static bool initializers_are_inputs(const cq_export_options *o)
 {
     if (o->opset < 9) {
         if (o->flags & CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS)
-            cq_warn(NULL, "before opset 9 initializers must be inputs too; they are kept as inputs");
+            cq_warn(NULL,
+                    "before opset 9 initializers must be inputs too; they are kept as inputs");
         return true;
     }
     if (o->flags & (CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS | CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS))
@@ -348,8 +351,8 @@ static bool initializers_are_inputs(const cq_export_options *o)
 
 static void weights(lowering *l)
 {
-    const cq_export_options *o       = &l->ex->options;
-    cq_graph                *g       = l->ex->graph;
+    const cq_export_options *o        = &l->ex->options;
+    cq_graph                *g        = l->ex->graph;
     bool                     as_input = initializers_are_inputs(o);
 
     for (size_t i = 0; i < g->constants.n; i++) {
@@ -446,14 +449,15 @@ static void opsets(lowering *l)
         cq_onnx_model_add_opset(l->model, names[i], domain_version(o, names[i]));
     for (size_t i = 0; i < o->n_custom_opsets; i++)
         if (!cq_map_has(&l->domains, o->custom_opsets[i].domain))
-            cq_warn(NULL, "the custom opset domain \"%s\" is not used in the model and was left out",
+            cq_warn(NULL,
+                    "the custom opset domain \"%s\" is not used in the model and was left out",
                     o->custom_opsets[i].domain);
 }
 
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
 {
-    const cq_export_options *o = &ex->options;
-    lowering                 l = { .ex = ex };
+    const cq_export_options *o   = &ex->options;
+    lowering                 l   = { .ex = ex };
     cq_block                *top = ex->graph->top;
     cq_status                status;
 
@@ -467,7 +471,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     for (size_t i = 0; i < top->params.n; i++)
         if (top->params.items[i]->n_uses || !(o->flags & CQ_EXPORT_DROP_UNUSED_INPUTS))
             cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
-                          type_of(&l, top->params.items[i]->type));
+                              type_of(&l, top->params.items[i]->type));
     weights(&l);
     lower_block(&l, top, l.model->graph);
     status = CQ_OK;

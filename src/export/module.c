@@ -20,7 +20,7 @@ const char *cq_export_input_name(const cq_export_options *o, size_t i, char *buf
 /* The names of the dynamic axes of one input, into axes (NULL where the size is fixed). Made-up
  * names live in the graph. */
 cq_status cq_export_input_axes(cq_graph *g, const cq_export_options *o, const char *name,
-                         const cq_tensor *t, const char **axes)
+                               const cq_tensor *t, const char **axes)
 {
     size_t made_up = 0;
 
@@ -37,9 +37,10 @@ cq_status cq_export_input_axes(cq_graph *g, const cq_export_options *o, const ch
                            "dynamic axis %d is out of range: the input has %u dimensions", d->axis,
                            t->rank);
         made_up++;
-        axes[axis] = d->name ? d->name
-                             : cq_ir_text(g, cq_arena_printf(g->arena, "%s_dynamic_axes_%zu", name,
-                                                             made_up));
+        axes[axis] =
+            d->name
+                ? d->name
+                : cq_ir_text(g, cq_arena_printf(g->arena, "%s_dynamic_axes_%zu", name, made_up));
     }
     return CQ_OK;
 }

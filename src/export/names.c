@@ -37,8 +37,8 @@ static const char *unique(namer *n, const char *base)
 /* Names that were chosen come first, so that no other value is in their way. */
 static cq_status name_inputs(namer *n)
 {
-    const cq_export_options *o = &n->ex->options;
-    cq_graph                *g = n->ex->graph;
+    const cq_export_options *o    = &n->ex->options;
+    cq_graph                *g    = n->ex->graph;
     size_t                   next = 0;
     char                     name[64];
 
@@ -72,16 +72,16 @@ static cq_status name_inputs(namer *n)
 
 static cq_status name_outputs(namer *n)
 {
-    const cq_export_options *o = &n->ex->options;
-    cq_graph                *g = n->ex->graph;
+    const cq_export_options *o         = &n->ex->options;
+    cq_graph                *g         = n->ex->graph;
     const cq_graph          *source    = n->ex->source;
     size_t                   n_named   = source->named_outputs.n;
     size_t                   n_outputs = g->top->returns.n - n_named;
 
     if (o->n_output_names > n_outputs)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "%zu output names were given, but there are %zu outputs",
-                       o->n_output_names, n_outputs);
+                       "%zu output names were given, but there are %zu outputs", o->n_output_names,
+                       n_outputs);
     for (size_t i = 0; i < n_outputs; i++) {
         cq_value *v = g->top->returns.items[i].u.value;
         char      name[64];

@@ -7,8 +7,8 @@
 static cq_nest mixed_forward(cq_ctx *cx, void *self, const cq_nest *args)
 {
     cq_nest    named = cq_nest_at(cx, args, 0), listed = cq_nest_at(cx, args, 1);
-    cq_tensor *a     = cq_nest_get(cx, &named, "a").tensor;
-    cq_tensor *b     = cq_nest_at(cx, &listed, 0).tensor;
+    cq_tensor *a = cq_nest_get(cx, &named, "a").tensor;
+    cq_tensor *b = cq_nest_at(cx, &listed, 0).tensor;
     cq_nest    product, parts;
 
     (void)self;
@@ -42,8 +42,7 @@ struct example {
 
 static void example_init(struct example *e)
 {
-    *e           = (struct example){ { pair_of(1, 2), pair_of(3, 5) }, { "a" }, { { 0 } }, { { 0 } },
-                                     { 0 } };
+    *e = (struct example){ { pair_of(1, 2), pair_of(3, 5) }, { "a" }, { { 0 } }, { { 0 } }, { 0 } };
     e->leaves[0] = cq_nest_tensor(e->tensors[0]);
     e->leaves[1] = cq_nest_tensor(e->tensors[1]);
     e->items[0]  = (cq_nest){ CQ_NEST_DICT, NULL, 1, &e->leaves[0], e->keys };

@@ -107,13 +107,13 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
 {
     cq_graph         *g     = ex->graph;
     const cq_operand *eps_o = cq_ir_attr(bn, "epsilon"), *group_o = cq_ir_attr(conv, "group");
-    double            eps   = eps_o ? eps_o->u.f : 1e-5;
-    cq_tensor *w = constant_input(conv, 1), *b = constant_input(conv, 2);
-    cq_tensor *gamma = constant_input(bn, 1), *beta = constant_input(bn, 2);
-    cq_tensor *mean = constant_input(bn, 3), *var = constant_input(bn, 4);
-    bool       transposed = strcmp(conv->op, "onnx::ConvTranspose") == 0;
-    cq_tensor  *scale, *new_w, *new_b;
-    cq_operand  inputs[3];
+    double            eps = eps_o ? eps_o->u.f : 1e-5;
+    cq_tensor        *w = constant_input(conv, 1), *b = constant_input(conv, 2);
+    cq_tensor        *gamma = constant_input(bn, 1), *beta = constant_input(bn, 2);
+    cq_tensor        *mean = constant_input(bn, 3), *var = constant_input(bn, 4);
+    bool              transposed = strcmp(conv->op, "onnx::ConvTranspose") == 0;
+    cq_tensor        *scale, *new_w, *new_b;
+    cq_operand        inputs[3];
 
     scale = CQ_OP(cx, "aten::mul.Tensor", T(gamma),
                   T(CQ_OP(cx, "aten::rsqrt", T(CQ_OP(cx, "aten::add.Scalar", T(var), F(eps))))));
@@ -126,9 +126,9 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
     new_b = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(new_b), T(scale))),
                   T(beta));
     CQ_TRY(cq_ctx_status(cx));
-    inputs[0] = conv->inputs[0];
-    inputs[1] = new_weight(ex, new_w, conv->inputs[1].u.value);
-    inputs[2] = new_weight(ex, new_b, b ? conv->inputs[2].u.value : bn->inputs[2].u.value);
+    inputs[0]    = conv->inputs[0];
+    inputs[1]    = new_weight(ex, new_w, conv->inputs[1].u.value);
+    inputs[2]    = new_weight(ex, new_b, b ? conv->inputs[2].u.value : bn->inputs[2].u.value);
     conv->inputs = cq_arena_copy(g->arena, inputs, sizeof inputs);
     if (!conv->inputs || g->status != CQ_OK)
         return CQ_E_NO_MEMORY;
@@ -169,7 +169,8 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     if (strcmp(n->op, "onnx::BatchNormalization") != 0 || !attr_is_zero(n, "training_mode"))
         return CQ_OK;
     conv = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value->node : NULL;
-    if (!conv || (strcmp(conv->op, "onnx::Conv") != 0 && strcmp(conv->op, "onnx::ConvTranspose") != 0))
+    if (!conv ||
+        (strcmp(conv->op, "onnx::Conv") != 0 && strcmp(conv->op, "onnx::ConvTranspose") != 0))
         return CQ_OK;
     for (size_t i = 1; i < 5; i++)
         if (!constant_input(n, i))

@@ -62,8 +62,7 @@ static cq_status count_node(cq_node *n, void *user)
 
     if (!at) {
         CQ_TRY(add(c->report, CQ_REPORT_OPERATORS,
-                   (cq_report_entry){ .name  = name,
-                                      .where = n->origin ? n->origin->path : NULL }));
+                   (cq_report_entry){ .name = name, .where = n->origin ? n->origin->path : NULL }));
         at = cq_export_report_count(c->report, CQ_REPORT_OPERATORS);
         CQ_TRY(cq_map_set(&c->known, n->op, (void *)(uintptr_t)at));
     }

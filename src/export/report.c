@@ -47,8 +47,8 @@ static void describe(cq_str *s, const cq_missing *m)
 
 cq_status cq_export_report_missing(const cq_exporter *ex)
 {
-    cq_str    s      = { 0 };
-    int       newest = 0;
+    cq_str    s       = { 0 };
+    int       newest  = 0;
     bool      unknown = false;
     cq_status status;
 
@@ -58,16 +58,17 @@ cq_status cq_export_report_missing(const cq_exporter *ex)
             newest = ex->missing.items[i].first_opset;
         unknown |= ex->missing.items[i].is_unknown;
     }
-    status = cq_fail(CQ_E_UNSUPPORTED, NULL,
-                     unknown ? "say what they compute, in TorchScript (--define), write a rule "
-                               "(--symbolics), or keep them with --operator-export-type "
-                               "onnx_fallthrough"
-                     : newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
-                              "with --operator-export-type onnx_aten_fallback"
-                            : "write a rule for them (--symbolics), or keep them with "
-                              "--operator-export-type onnx_aten_fallback",
-                     "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
-                     ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
+    status =
+        cq_fail(CQ_E_UNSUPPORTED, NULL,
+                unknown  ? "say what they compute, in TorchScript (--define), write a rule "
+                           "(--symbolics), or keep them with --operator-export-type "
+                           "onnx_fallthrough"
+                : newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
+                           "with --operator-export-type onnx_aten_fallback"
+                         : "write a rule for them (--symbolics), or keep them with "
+                           "--operator-export-type onnx_aten_fallback",
+                "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
+                ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
     cq_str_clear(&s);
     return status;
 }

@@ -47,10 +47,12 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
                                   const cq_export_options *options)
 {
     cq_export_options o;
-    cq_script_inputs  inputs = { .name = name_of, .axes = axes_of, .has_rule = has_rule, .user = &o };
-    cq_script_modes  *modes = NULL;
-    cq_graph         *graph = NULL;
-    cq_status         status;
+    cq_script_inputs  inputs = {
+         .name = name_of, .axes = axes_of, .has_rule = has_rule, .user = &o
+    };
+    cq_script_modes *modes = NULL;
+    cq_graph        *graph = NULL;
+    cq_status        status;
 
     *out = NULL;
     cq_export_options_take(&o, options);

@@ -5,10 +5,11 @@
 #include <calque/script.h>
 #include <calque/session.h>
 
-#define LOOP "def sum_of(x, y):\n"                                                                  \
-             "    for i in range(int(y)):\n"                                                        \
-             "        x = x + i\n"                                                                  \
-             "    return x\n"
+#define LOOP                                                                                       \
+    "def sum_of(x, y):\n"                                                                          \
+    "    for i in range(int(y)):\n"                                                                \
+    "        x = x + i\n"                                                                          \
+    "    return x\n"
 
 static cq_tensor *vector(float first, float second)
 {
@@ -112,8 +113,8 @@ TEST(script, a_loop_on_data_is_exported_as_a_loop)
 }
 
 /* The loop of PyTorch's documentation, in C: it is gone in the graph, round by round. */
-static void plain_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in, cq_tensor **out,
-                          size_t n_out)
+static void plain_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
+                          cq_tensor **out, size_t n_out)
 {
     cq_tensor *x = in[0];
     int64_t    n = cq_item_i64(cx, in[1]);
@@ -134,24 +135,27 @@ struct with_script {
 static void scripted_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
                              cq_tensor **out, size_t n_out)
 {
-    struct with_script *m = self;
+    struct with_script *m       = self;
     cq_tensor          *doubled = cq_mul_scalar(cx, in[0], 2);
 
     (void)n_out;
-    out[0] = cq_neg(cx, cq_script_call(cx, m->script, "sum_of", (cq_tensor *[]){ doubled, in[1] }, n_in));
+    out[0] = cq_neg(
+        cx, cq_script_call(cx, m->script, "sum_of", (cq_tensor *[]){ doubled, in[1] }, n_in));
 }
 
 static const cq_class plain_class    = { .name = "Plain", .forward_n = plain_forward, .n_out = 1 };
-static const cq_class scripted_class = { .name = "Scripted", .self_size = sizeof(struct with_script),
-                                         .forward_n = scripted_forward, .n_out = 1 };
+static const cq_class scripted_class = { .name      = "Scripted",
+                                         .self_size = sizeof(struct with_script),
+                                         .forward_n = scripted_forward,
+                                         .n_out     = 1 };
 
 TEST(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one)
 {
-    cq_module        *plain = bare_net_new(&plain_class), *scripted = bare_net_new(&scripted_class);
-    struct with_script *self = cq_module_self(scripted);
-    cq_tensor        *in[2] = { vector(1, 2), number(3) }, *out = NULL;
-    cq_export_options o = options_of(17);
-    cq_onnx_model    *m = NULL;
+    cq_module *plain = bare_net_new(&plain_class), *scripted = bare_net_new(&scripted_class);
+    struct with_script *self  = cq_module_self(scripted);
+    cq_tensor          *in[2] = { vector(1, 2), number(3) }, *out = NULL;
+    cq_export_options   o = options_of(17);
+    cq_onnx_model      *m = NULL;
 
     self->script = compile(LOOP);
     CHECK_OK(cq_module_export(&m, plain, in, 2, &o));
@@ -222,14 +226,15 @@ TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
                                "    for i in range(int(n)):\n"
                                "        rows.append(x + i)\n"
                                "    return rows[-1]\n";
-    cq_onnx_model *m = NULL;
+    cq_onnx_model    *m      = NULL;
 
     CHECK_OK(export_text(&m, text, 13));
     CHECK(run_model(m, vector(0, 10), number(6)) == 15);
     cq_onnx_model_free(m);
     CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 12));
-    CHECK_STR("a list whose length only the run tells comes out of a loop, which opset 12 cannot do",
-              cq_last_error()->message);
+    CHECK_STR(
+        "a list whose length only the run tells comes out of a loop, which opset 12 cannot do",
+        cq_last_error()->message);
     CHECK_STR("use opset 13 or newer", cq_last_error()->hint);
     CHECK(m == NULL);
 }
@@ -238,20 +243,22 @@ TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
 {
     cq_onnx_model *m = NULL;
 
-    CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, "def f(x, n):\n"
-                                                   "    name = \"a\"\n"
-                                                   "    for i in range(int(n)):\n"
-                                                   "        name = name + \"b\"\n"
-                                                   "    return x * len(name)\n",
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m,
+                                               "def f(x, n):\n"
+                                               "    name = \"a\"\n"
+                                               "    for i in range(int(n)):\n"
+                                               "        name = name + \"b\"\n"
+                                               "    return x * len(name)\n",
                                                17));
     CHECK_STR("a text changes in a loop of unknown length", cq_last_error()->message);
     CHECK(strstr(cq_last_error()->where, "test.py:3:5") != NULL);
-    CHECK_STATUS(CQ_E_TYPE, export_text(&m, "def f(x, n):\n"
-                                            "    if x.sum() > 0:\n"
-                                            "        y = x\n"
-                                            "    else:\n"
-                                            "        y = \"none\"\n"
-                                            "    return y\n",
+    CHECK_STATUS(CQ_E_TYPE, export_text(&m,
+                                        "def f(x, n):\n"
+                                        "    if x.sum() > 0:\n"
+                                        "        y = x\n"
+                                        "    else:\n"
+                                        "        y = \"none\"\n"
+                                        "    return y\n",
                                         17));
     CHECK(strstr(cq_last_error()->message, "do not go together") != NULL);
     CHECK(strstr(cq_last_error()->where, "test.py:6:12") != NULL);
@@ -341,7 +348,7 @@ int main(void)
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
         TEST_OF(script, a_module_is_made_of_a_class_and_given_its_weights),
-          TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
+        TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),

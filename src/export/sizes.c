@@ -56,9 +56,9 @@ static cq_value *of_symbol(cq_sym *s, const cq_atom *atom)
         return NULL;
     if (atom->axis < 0)
         return cq_sym_cast(s, v, CQ_DTYPE_I64);
-    return typed(s, cq_sym_op(s, "Gather",
-                              CQ_IN(cq_sym_shape(s, v), cq_sym_const_i64(s, atom->axis)),
-                              CQ_ATTR(cq_attr_i("axis", 0))));
+    return typed(s,
+                 cq_sym_op(s, "Gather", CQ_IN(cq_sym_shape(s, v), cq_sym_const_i64(s, atom->axis)),
+                           CQ_ATTR(cq_attr_i("axis", 0))));
 }
 
 static cq_value *binary(cq_sym *s, const char *op, cq_value *a, cq_value *b)
@@ -75,9 +75,9 @@ static bool is_of_naturals(const cq_atom *atom)
  * opset 10. */
 static cq_value *floored(cq_sym *s, cq_value *a, cq_value *b)
 {
-    cq_value *v = cq_sym_op(
-        s, "Div", CQ_IN(cq_sym_cast(s, a, CQ_DTYPE_F64), cq_sym_cast(s, b, CQ_DTYPE_F64)),
-        CQ_NO_ATTR);
+    cq_value *v =
+        cq_sym_op(s, "Div", CQ_IN(cq_sym_cast(s, a, CQ_DTYPE_F64), cq_sym_cast(s, b, CQ_DTYPE_F64)),
+                  CQ_NO_ATTR);
 
     v = cq_sym_op(s, "Floor", CQ_IN(v), CQ_NO_ATTR);
     cq_sym_set_type(s, v, CQ_DTYPE_F64, 0, NULL);
@@ -117,9 +117,7 @@ static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
     b = cq_sym_of_int(s, atom->b);
     switch (atom->kind) {
     case CQ_ATOM_FLOORDIV: v = quotient(s, atom, a, b); break;
-    case CQ_ATOM_MOD:
-        v = remainder_of(s, atom, a, b);
-        break;
+    case CQ_ATOM_MOD: v = remainder_of(s, atom, a, b); break;
     case CQ_ATOM_MIN:
     case CQ_ATOM_MAX: /* Min and Max take int64 since opset 12 */
         if (cq_sym_opset(s) >= 12) {

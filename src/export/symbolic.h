@@ -78,29 +78,30 @@ extern const cq_symbolic cq_symbolics_gamma[];
 bool cq_sym_is_training(const cq_sym *s); /* training mode was asked for */
 
 /* Arguments, by their name in the operator's schema. */
-cq_int      cq_sym_int(cq_sym *s, const char *arg);
-cq_dtype    cq_sym_dtype_arg(cq_sym *s, const char *arg, cq_dtype otherwise);
-int         cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
-size_t      cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
+cq_int   cq_sym_int(cq_sym *s, const char *arg);
+cq_dtype cq_sym_dtype_arg(cq_sym *s, const char *arg, cq_dtype otherwise);
+int      cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
+size_t   cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
 /* As cq_arg_i64_n: one number for all n; none gives otherwise's (or 0 if that is NULL). */
-void        cq_sym_i64_n(cq_sym *s, const char *arg, int64_t *out, size_t n,
-                         const int64_t *otherwise);
+void cq_sym_i64_n(cq_sym *s, const char *arg, int64_t *out, size_t n, const int64_t *otherwise);
 
 /* The results that the operator should give. */
-cq_type  cq_sym_result_type(const cq_sym *s, size_t i);
-bool     cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
+cq_type cq_sym_result_type(const cq_sym *s, size_t i);
+bool    cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
 
 /* Types of values. Those of arguments and results are always known; those of values in
  * between only if the helper that made them says so. */
-void     cq_sym_set_type(cq_sym *s, cq_value *v, cq_dtype dtype, size_t rank, const cq_int *sizes);
-void     cq_sym_set_type_of(cq_value *v, const cq_value *like); /* v has the type of like */
-void     cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
+void cq_sym_set_type(cq_sym *s, cq_value *v, cq_dtype dtype, size_t rank, const cq_int *sizes);
+void cq_sym_set_type_of(cq_value *v, const cq_value *like);    /* v has the type of like */
+void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
 
 /* ---- building ---- */
 
-#define CQ_IN(...) ((cq_value *[]){ __VA_ARGS__ }), sizeof((cq_value *[]){ __VA_ARGS__ }) / sizeof(cq_value *)
-#define CQ_ATTR(...) ((cq_attr[]){ __VA_ARGS__ }), sizeof((cq_attr[]){ __VA_ARGS__ }) / sizeof(cq_attr)
-#define CQ_NO_IN NULL, 0
+#define CQ_IN(...)                                                                                 \
+    ((cq_value *[]){ __VA_ARGS__ }), sizeof((cq_value *[]){ __VA_ARGS__ }) / sizeof(cq_value *)
+#define CQ_ATTR(...)                                                                               \
+    ((cq_attr[]){ __VA_ARGS__ }), sizeof((cq_attr[]){ __VA_ARGS__ }) / sizeof(cq_attr)
+#define CQ_NO_IN   NULL, 0
 #define CQ_NO_ATTR NULL, 0
 
 cq_attr cq_attr_i(const char *name, int64_t value);
@@ -123,12 +124,12 @@ void cq_sym_op_n(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, co
                  size_t n_attrs, cq_value **out, size_t n_out);
 
 /* A node with blocks (If, Loop): make it, then fill its blocks between push and pop. */
-cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out);
-cq_block *cq_sym_push_block(cq_sym *s, cq_node *node);          /* attribute order: then, else */
+cq_node  *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out);
+cq_block *cq_sym_push_block(cq_sym *s, cq_node *node); /* attribute order: then, else */
 void      cq_sym_pop_block(cq_sym *s, cq_value *const *returns, size_t n);
 
 /* Constants. */
-cq_value *cq_sym_const_f32s(cq_sym *s, const float *values, size_t n);    /* 1-d */
+cq_value *cq_sym_const_f32s(cq_sym *s, const float *values, size_t n); /* 1-d */
 
 /* Sizes that may be symbolic, as int64 values: 0-d, 1-d of one, 1-d of all. */
 cq_value *cq_sym_of_int(cq_sym *s, cq_int i);
@@ -150,8 +151,7 @@ cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n);
 cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int end, int64_t step);
 cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis);
 cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis);
-void      cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n,
-                       cq_value **out);
+void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n, cq_value **out);
 cq_value *cq_sym_shape(cq_sym *s, cq_value *x);
 cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* either NULL */
 cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pads, size_t n,

@@ -18,7 +18,8 @@ static void fail(reader *r, const char *wanted)
 {
     if (r->s->status != CQ_OK)
         return;
-    cq_sym_fail(r->s, cq_fail(CQ_E_SYNTAX, NULL, NULL, "a rule wants %s at \"%.20s\"", wanted, r->at));
+    cq_sym_fail(r->s,
+                cq_fail(CQ_E_SYNTAX, NULL, NULL, "a rule wants %s at \"%.20s\"", wanted, r->at));
     cq_error_add_excerpt(CQ_E_SYNTAX, "%s", r->text);
 }
 
@@ -69,8 +70,9 @@ static bool number(reader *r, double *value, bool *is_float)
     *value = strtod(start, &end);
     if (end == start)
         return false;
-    *is_float = memchr(start, '.', (size_t)(end - start)) || memchr(start, 'e', (size_t)(end - start));
-    r->at     = end;
+    *is_float =
+        memchr(start, '.', (size_t)(end - start)) || memchr(start, 'e', (size_t)(end - start));
+    r->at = end;
     return true;
 }
 
@@ -147,8 +149,8 @@ static cq_value *call(reader *r, const char *op)
                 fail(r, "fewer attributes");
                 break;
             }
-            attrs[n_attrs] = attribute(r, names[n_attrs], sizeof names[0], texts[n_attrs],
-                                       sizeof texts[0]);
+            attrs[n_attrs] =
+                attribute(r, names[n_attrs], sizeof names[0], texts[n_attrs], sizeof texts[0]);
             n_attrs++;
         } while (accept(r, ','));
         expect(r, '>', ">");
@@ -170,7 +172,8 @@ static cq_value *call(reader *r, const char *op)
 static cq_value *argument(reader *r, const char *name)
 {
     if (r->s->op && cq_schema_find(r->s->op->schema, name) < 0) {
-        cq_sym_fail(r->s, cq_fail(CQ_E_SYNTAX, NULL, NULL, "the operator has no argument \"%s\"", name));
+        cq_sym_fail(r->s,
+                    cq_fail(CQ_E_SYNTAX, NULL, NULL, "the operator has no argument \"%s\"", name));
         cq_error_add_excerpt(CQ_E_SYNTAX, "%s", r->text);
         return NULL;
     }

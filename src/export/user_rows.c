@@ -49,7 +49,8 @@ static cq_status check_name(const char *name)
     return CQ_OK;
 }
 
-CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn, void *user)
+CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn,
+                                      void *user)
 {
     char     *full;
     cq_status status;
@@ -95,11 +96,10 @@ static cq_status collect_registered(cq_exporter *ex)
     for (size_t i = 0; i < registered.n && status == CQ_OK; i++) {
         const registration *r = &registered.items[i];
 
-        status = cq_vec_push(&ex->user_rows,
-                             (cq_symbolic){ .name    = cq_ir_text(ex->graph, r->name),
-                                            .since   = r->since,
-                                            .user_fn = r->fn,
-                                            .user    = r->user });
+        status = cq_vec_push(&ex->user_rows, (cq_symbolic){ .name  = cq_ir_text(ex->graph, r->name),
+                                                            .since = r->since,
+                                                            .user_fn = r->fn,
+                                                            .user    = r->user });
     }
     pthread_mutex_unlock(&lock);
     return status;
@@ -109,8 +109,9 @@ static cq_status collect_registered(cq_exporter *ex)
 
 static cq_status bad_rule(int line, const char *wanted)
 {
-    cq_status status = cq_fail(CQ_E_SYNTAX, NULL, "a rule reads: aten::silu 7: Mul(self, Sigmoid(self))",
-                               "a rule for operators wants %s", wanted);
+    cq_status status =
+        cq_fail(CQ_E_SYNTAX, NULL, "a rule reads: aten::silu 7: Mul(self, Sigmoid(self))",
+                "a rule for operators wants %s", wanted);
 
     return cq_error_add_where(status, "line %d of the rules", line);
 }
@@ -119,7 +120,7 @@ static cq_status bad_rule(int line, const char *wanted)
 static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int line)
 {
     char       *copy = cq_arena_strndup(ex->graph->arena, text, len), *at = copy, *end, *name;
-    cq_symbolic row  = { .line = line };
+    cq_symbolic row = { .line = line };
     cq_status   status;
 
     if (!copy)
@@ -149,12 +150,12 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
 
 static cq_status collect_text(cq_exporter *ex, const char *text)
 {
-    cq_str    rule   = { 0 };
-    int       line   = 0, first = 0;
+    cq_str    rule = { 0 };
+    int       line = 0, first = 0;
     cq_status status = CQ_OK;
 
     while (*text && status == CQ_OK) {
-        size_t len     = strcspn(text, "\n"), used = strcspn(text, "#\n");
+        size_t len = strcspn(text, "\n"), used = strcspn(text, "#\n");
         bool   goes_on = text[0] == ' ' || text[0] == '\t';
 
         line++;

@@ -18,7 +18,7 @@ static void halve_forward(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tenso
 
 static cq_status halve_symbolic(cq_sym *s, void *user)
 {
-    cq_value   *x = cq_sym_in(s, "x0"), *out[2];
+    cq_value   *x      = cq_sym_in(s, "x0"), *out[2];
     cq_sym_attr factor = { .name = "factor", .kind = CQ_SYM_ATTR_FLOAT, .f = *(double *)user };
 
     cq_sym_emit(s, "com.example::Halve", 1, &x, 1, &factor, 2, out);
@@ -33,10 +33,9 @@ static const cq_function with_symbolic = { .name     = "example::halve",
                                            .forward  = halve_forward,
                                            .symbolic = halve_symbolic,
                                            .user     = &half };
-static const cq_function without       = { .name    = "example::halve_plainly",
-                                           .n_in    = 1,
-                                           .n_out   = 2,
-                                           .forward = halve_forward };
+static const cq_function without       = {
+          .name = "example::halve_plainly", .n_in = 1, .n_out = 2, .forward = halve_forward
+};
 
 static cq_tensor *with_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
@@ -169,8 +168,10 @@ TEST(symbolic, that_declines_says_why_and_which_opset_can)
     cq_onnx_model *m   = NULL;
 
     CHECK_OK(cq_symbolic_register("aten::relu", 9, declining, NULL));
-    CHECK_STATUS(CQ_E_UNSUPPORTED, export_net(&m, net, &(cq_export_options){
-                                       .struct_size = sizeof(cq_export_options), .opset = 11 }));
+    CHECK_STATUS(
+        CQ_E_UNSUPPORTED,
+        export_net(&m, net,
+                   &(cq_export_options){ .struct_size = sizeof(cq_export_options), .opset = 11 }));
     CHECK(strstr(cq_last_error()->message, "aten::relu (1 time)"));
     CHECK(strstr(cq_last_error()->message, ": it is a Sunday; opset 16 can"));
     cq_symbolic_unregister("aten::relu", 9);
@@ -180,11 +181,11 @@ TEST(symbolic, that_declines_says_why_and_which_opset_can)
 /* relu as an If on its sum: the tanh of x, or minus x. */
 static cq_status with_graphs(cq_sym *s, void *user)
 {
-    cq_value   *x    = cq_sym_in(s, "self"), *then, *otherwise, *y;
-    cq_value   *sum  = cq_sym_emit1(s, "ReduceSum", 1, &x, 1,
-                                    &(cq_sym_attr){ .name = "keepdims", .kind = CQ_SYM_ATTR_INT });
-    cq_value   *zero = cq_sym_const_f64(s, CQ_DTYPE_F32, 0);
-    cq_value   *is   = cq_sym_emit1(s, "Greater", 2, (cq_value *[]){ sum, zero }, 0, NULL);
+    cq_value *x    = cq_sym_in(s, "self"), *then, *otherwise, *y;
+    cq_value *sum  = cq_sym_emit1(s, "ReduceSum", 1, &x, 1,
+                                  &(cq_sym_attr){ .name = "keepdims", .kind = CQ_SYM_ATTR_INT });
+    cq_value *zero = cq_sym_const_f64(s, CQ_DTYPE_F32, 0);
+    cq_value *is   = cq_sym_emit1(s, "Greater", 2, (cq_value *[]){ sum, zero }, 0, NULL);
 
     (void)user;
     y = cq_sym_emit1(s, "If", 1, &is, 0, NULL);
@@ -227,10 +228,11 @@ TEST(symbolic, may_make_graphs_that_run)
 /* An operator with two graphs in a list, the second with an input, and two tensors in another. */
 static cq_status with_lists(cq_sym *s, void *user)
 {
-    cq_tensor  *t = user;
-    cq_sym_attr tables = { .name = "tables", .kind = CQ_SYM_ATTR_TENSORS, .n = 2,
-                           .tensors = (cq_tensor *[]){ t, t } };
-    cq_value   *x = cq_sym_in(s, "self"), *y, *in_it;
+    cq_tensor  *t      = user;
+    cq_sym_attr tables = {
+        .name = "tables", .kind = CQ_SYM_ATTR_TENSORS, .n = 2, .tensors = (cq_tensor *[]){ t, t }
+    };
+    cq_value *x = cq_sym_in(s, "self"), *y, *in_it;
 
     y = cq_sym_emit1(s, "com.example::Choose", 1, &x, 1, &tables);
     for (int i = 0; i < 2; i++) {
@@ -330,9 +332,10 @@ TEST(rules, mistakes_are_named_with_their_line)
                "line 2 of the rules");
     check_rule("aten::relu 9 Tanh(self)", CQ_E_SYNTAX,
                "a rule for operators wants a colon after the opset", "line 1 of the rules");
-    check_rule("# no\n\nrelu 9: Tanh(self)", CQ_E_ARGUMENT,
-               "a rule wants the name of an operator with its domain, as in aten::silu, not \"relu\"",
-               "line 3 of the rules");
+    check_rule(
+        "# no\n\nrelu 9: Tanh(self)", CQ_E_ARGUMENT,
+        "a rule wants the name of an operator with its domain, as in aten::silu, not \"relu\"",
+        "line 3 of the rules");
     check_rule("aten::relu 9: Tanh(x)", CQ_E_SYNTAX, "the operator has no argument \"x\"",
                "line 1 of the rules");
     check_rule("aten::relu 9: Tanh(self", CQ_E_SYNTAX, "a rule wants ) at \"\"",

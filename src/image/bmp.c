@@ -19,7 +19,7 @@ typedef struct bmp {
 
 static cq_status read_header(bmp *h)
 {
-    const uint8_t *at = h->b.at;
+    const uint8_t *at   = h->b.at;
     size_t         size = cq_bytes_left(&h->b);
 
     if (size < FILE_HEADER + CORE_HEADER)
@@ -46,7 +46,7 @@ static cq_status read_header(bmp *h)
 
 static cq_status read_masks(bmp *h)
 {
-    const uint8_t *at = h->b.at + FILE_HEADER + INFO_HEADER;
+    const uint8_t *at       = h->b.at + FILE_HEADER + INFO_HEADER;
     bool           is_given = h->compression == BITFIELDS || h->compression == ALPHA_BITFIELDS;
 
     memcpy(h->masks,
@@ -71,7 +71,7 @@ static cq_status read_palette(bmp *h)
         h->n_colors = 1u << h->bits;
     h->palette = h->b.at + before;
     return before + (size_t)h->n_colors * h->entry <= cq_bytes_left(&h->b) ? CQ_OK
-                                                                            : cq_image_ends("BMP");
+                                                                           : cq_image_ends("BMP");
 }
 
 /* The bits of a mask as a byte. */

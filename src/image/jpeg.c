@@ -12,8 +12,20 @@ const uint8_t cq_jpeg_natural[64] = {
 };
 
 enum {
-    SOF0 = 0xc0, SOF1, SOF2, DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI, EOI, SOS, DQT, DNL, DRI,
-    APP0 = 0xe0, APP14 = 0xee
+    SOF0 = 0xc0,
+    SOF1,
+    SOF2,
+    DHT  = 0xc4,
+    RST0 = 0xd0,
+    RST7 = 0xd7,
+    SOI,
+    EOI,
+    SOS,
+    DQT,
+    DNL,
+    DRI,
+    APP0  = 0xe0,
+    APP14 = 0xee
 };
 
 #define MAX_SCANS 64 /* each goes through the whole picture, and may be a few bytes long */
@@ -184,28 +196,21 @@ static cq_status read_segment(cq_jpeg *j, unsigned marker, cq_bytes body, cq_byt
     switch (marker) {
     case SOF0:
     case SOF1:
-    case SOF2:
-        return read_frame(j, body, marker == SOF2);
-    case DHT:
-        return read_codes(j, body);
-    case DQT:
-        return read_quantization(j, body);
+    case SOF2: return read_frame(j, body, marker == SOF2);
+    case DHT: return read_codes(j, body);
+    case DQT: return read_quantization(j, body);
     case DRI:
         j->restart = size >= 2 ? cq_get_u16(body.at, 1) : 0;
         return size >= 2 ? CQ_OK : bad_size();
-    case SOS:
-        return start_scan(j, body, b);
-    case APP0:
-        j->is_jfif |= size >= 5 && !memcmp(body.at, "JFIF", 5);
-        return CQ_OK;
+    case SOS: return start_scan(j, body, b);
+    case APP0: j->is_jfif |= size >= 5 && !memcmp(body.at, "JFIF", 5); return CQ_OK;
     case APP14:
         if (size >= 12 && !memcmp(body.at, "Adobe", 5)) {
             j->is_adobe  = true;
             j->transform = body.at[11];
         }
         return CQ_OK;
-    case DNL:
-        return cq_image_no("JPEG", "a height that comes later");
+    case DNL: return cq_image_no("JPEG", "a height that comes later");
     default:
         if (marker > SOF2 && marker < RST0) /* DHT aside, these are kinds of frames */
             return cq_image_no("JPEG", "arithmetic coding, or without loss");

@@ -102,7 +102,7 @@ static void full_row(uint8_t *out, uint16_t *sums, const cq_jpeg *j, const cq_jp
 {
     int            across = j->across / c->across, down = j->down / c->down;
     size_t         step = 8 * (size_t)c->columns;
-    uint32_t       at = y / (uint32_t)down;
+    uint32_t       at   = y / (uint32_t)down;
     const uint8_t *row = c->samples + at * step, *near = row;
     bool           is_smooth = across == 2 ? down <= 2 && c->width > 2 : across == 1 && down == 2;
 
@@ -155,8 +155,8 @@ cq_status cq_jpeg_make_pixels(cq_image *out, const cq_jpeg *j)
     bool      is_plain = j->n_components == 1 || is_rgb(j), has_memory;
 
     CQ_TRY(cq_image_make(out, j->width, j->height, (uint32_t)j->n_components));
-    rows = cq_alloc_array(3, room);
-    sums = cq_alloc_array(room, sizeof *sums);
+    rows       = cq_alloc_array(3, room);
+    sums       = cq_alloc_array(room, sizeof *sums);
     has_memory = rows && sums;
     for (uint32_t y = 0; has_memory && y < j->height; y++) {
         uint8_t *to = out->pixels + (size_t)y * j->width * out->channels;

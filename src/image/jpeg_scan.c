@@ -106,7 +106,8 @@ static bool read_others(reader *r, int which, int16_t *block, int first)
     }
     for (int k = first; k <= r->scan->last; k++) {
         int      code = take_code(&r->s, r->codes[which][1]);
-        unsigned size = code < 0 ? 0 : (unsigned)code & 15, run = code < 0 ? 0 : (unsigned)code >> 4;
+        unsigned size = code < 0 ? 0 : (unsigned)code & 15,
+                 run  = code < 0 ? 0 : (unsigned)code >> 4;
 
         if (code < 0)
             return false;
@@ -139,7 +140,7 @@ static bool refine_others(reader *r, int which, int16_t *block)
 
     while (!r->n_ended && k <= r->scan->last) {
         int      code = take_code(&r->s, r->codes[which][1]), sign = 0;
-        unsigned run  = code < 0 ? 0 : (unsigned)code >> 4;
+        unsigned run = code < 0 ? 0 : (unsigned)code >> 4;
 
         if (code < 0 || (code & 15) > 1)
             return false;
@@ -211,7 +212,7 @@ static bool read_unit(reader *r, const cq_jpeg *j, uint32_t unit, uint32_t n_acr
 
     for (int i = 0; i < r->scan->n; i++) {
         cq_jpeg_component *c = r->scan->components[i];
-        uint32_t           down = r->scan->n > 1 ? c->down : 1, across = r->scan->n > 1 ? c->across : 1;
+        uint32_t down = r->scan->n > 1 ? c->down : 1, across = r->scan->n > 1 ? c->across : 1;
 
         for (uint32_t v = 0; v < down; v++)
             for (uint32_t h = 0; h < across; h++) {

@@ -24,11 +24,15 @@ typedef struct png {
 
 static cq_status read_header(png *p, const uint8_t *at, size_t size)
 {
-    static const uint8_t samples[] = { 1, 0, 3, 1, 2, 0, 4 };
-    static const uint32_t depths[] = { /* bits that a type of colour may have, by their number */
-                                       1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 16, 0,
-                                       1 << 8 | 1 << 16, 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
-                                       1 << 8 | 1 << 16, 0, 1 << 8 | 1 << 16
+    static const uint8_t  samples[] = { 1, 0, 3, 1, 2, 0, 4 };
+    static const uint32_t depths[]  = { /* bits that a type of colour may have, by their number */
+                                       1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 16,
+                                       0,
+                                       1 << 8 | 1 << 16,
+                                       1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+                                       1 << 8 | 1 << 16,
+                                       0,
+                                       1 << 8 | 1 << 16
     };
 
     if (size != 13)
@@ -187,8 +191,8 @@ cq_status cq_png_decode(cq_image *out, cq_bytes b)
     CQ_TRY_OR_DONE(read_chunks(&p, b));
     if (p.color == PALETTE && !p.palette)
         CQ_TRY_OR_DONE(cq_image_bad("PNG", "no palette"));
-    CQ_TRY_OR_DONE(cq_image_make(out, p.width, p.height,
-                                 p.color == GREY || p.color == GREY_ALPHA ? 1 : 3));
+    CQ_TRY_OR_DONE(
+        cq_image_make(out, p.width, p.height, p.color == GREY || p.color == GREY_ALPHA ? 1 : 3));
     first = p.is_interlaced ? 0 : 7;
     last  = p.is_interlaced ? 6 : 7;
     for (int k = first; k <= last; k++)

@@ -76,15 +76,16 @@ static cq_status read_binary(cq_image *out, cq_bytes *b, uint32_t highest)
 
             if (highest && x > highest)
                 return cq_image_bad("PNM", "a sample above its maximum");
-            out->pixels[y * per_row + i] =
-                highest ? (uint8_t)((x * 255 + highest / 2) / highest) : x ? 0 : 255;
+            out->pixels[y * per_row + i] = highest ? (uint8_t)((x * 255 + highest / 2) / highest)
+                                           : x     ? 0
+                                                   : 255;
         }
     return CQ_OK;
 }
 
 cq_status cq_pnm_decode(cq_image *out, cq_bytes b)
 {
-    unsigned kind = b.at[1] - (unsigned)'0'; /* 1 to 3 in text, 4 to 6 in binary */
+    unsigned kind    = b.at[1] - (unsigned)'0'; /* 1 to 3 in text, 4 to 6 in binary */
     bool     is_text = kind <= 3, is_bitmap = kind % 3 == 1;
     uint32_t width, height, highest = 0;
 

@@ -8,8 +8,19 @@
 #include <string.h>
 
 enum {
-    WIDTH = 256, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC = 262, STRIP_OFFSETS = 273, SAMPLES = 277,
-    ROWS_PER_STRIP, STRIP_SIZES, PLANAR = 284, PREDICTOR = 317, COLOR_MAP = 320, TILE_WIDTH = 322,
+    WIDTH = 256,
+    HEIGHT,
+    BITS,
+    COMPRESSION,
+    PHOTOMETRIC   = 262,
+    STRIP_OFFSETS = 273,
+    SAMPLES       = 277,
+    ROWS_PER_STRIP,
+    STRIP_SIZES,
+    PLANAR        = 284,
+    PREDICTOR     = 317,
+    COLOR_MAP     = 320,
+    TILE_WIDTH    = 322,
     SAMPLE_FORMAT = 339
 };
 enum { PLAIN = 1, LZW = 5, DEFLATE = 8, OLD_DEFLATE = 32946, PACK_BITS = 32773 };
@@ -21,8 +32,8 @@ typedef struct tiff {
     int            is_big;
     uint32_t       n_tags;
     const uint8_t *tags;
-    uint32_t       width, height, bits, samples, compression, photometric, rows_per_strip, predictor;
-    uint8_t        palette[256][3];
+    uint32_t width, height, bits, samples, compression, photometric, rows_per_strip, predictor;
+    uint8_t  palette[256][3];
 } tiff;
 
 #define MAX_TAGS 256 /* a file has a few dozen; they are searched one by one */
@@ -36,8 +47,8 @@ static bool tag_value(uint32_t *out, const tiff *t, uint32_t tag, uint32_t i)
 
     for (uint32_t k = 0; k < t->n_tags; k++) {
         const uint8_t *entry = t->tags + 12 * (size_t)k, *values = entry + 8;
-        uint32_t       type = cq_get_u16(entry + 2, t->is_big), n = cq_get_u32(entry + 4, t->is_big);
-        uint32_t       size = type < sizeof sizes ? sizes[type] : 0;
+        uint32_t type = cq_get_u16(entry + 2, t->is_big), n = cq_get_u32(entry + 4, t->is_big);
+        uint32_t size = type < sizeof sizes ? sizes[type] : 0;
 
         if (cq_get_u16(entry, t->is_big) != tag)
             continue;
@@ -156,7 +167,7 @@ static cq_status unpack_lzw(uint8_t *to, size_t size, cq_bytes b)
     lzw_code codes[LZW_CODES], last = { 0, 0 };
     unsigned next = LZW_FIRST, width = 9, n_bits = 0;
     uint32_t window = 0;
-    size_t   done = 0;
+    size_t   done   = 0;
 
     while (done < size) {
         unsigned code;
@@ -209,15 +220,11 @@ static cq_status unpack(uint8_t *to, size_t size, const tiff *t, cq_bytes b)
             return cq_image_ends("TIFF");
         memcpy(to, b.at, size);
         return CQ_OK;
-    case PACK_BITS:
-        return unpack_bits(to, size, b);
-    case LZW:
-        return unpack_lzw(to, size, b);
+    case PACK_BITS: return unpack_bits(to, size, b);
+    case LZW: return unpack_lzw(to, size, b);
     case DEFLATE:
-    case OLD_DEFLATE:
-        return cq_inflate_all("TIFF", to, size, &b, 1);
-    default:
-        return cq_image_no("TIFF", "that compression");
+    case OLD_DEFLATE: return cq_inflate_all("TIFF", to, size, &b, 1);
+    default: return cq_image_no("TIFF", "that compression");
     }
 }
 
@@ -272,7 +279,7 @@ static void put_row(uint8_t *to, const tiff *t, const uint8_t *row, uint32_t cha
 
 cq_status cq_tiff_decode(cq_image *out, cq_bytes b)
 {
-    tiff      t = { .file = b.at, .size = cq_bytes_left(&b) };
+    tiff      t      = { .file = b.at, .size = cq_bytes_left(&b) };
     cq_status status = CQ_OK;
     uint8_t  *rows;
     size_t    step;

@@ -140,9 +140,9 @@ cq_operand cq_ir_copy_operand(cq_graph *g, cq_operand o)
 
 void cq_ir_move_before(cq_node *n, cq_block *b, cq_node *before)
 {
-    n->block = b;
-    n->next  = before;
-    n->prev  = before ? before->prev : b->last;
+    n->block                                = b;
+    n->next                                 = before;
+    n->prev                                 = before ? before->prev : b->last;
     *(n->prev ? &n->prev->next : &b->first) = n;
     *(n->next ? &n->next->prev : &b->last)  = n;
 }

@@ -131,7 +131,7 @@ struct cq_marks {
 struct cq_node {
     cq_node         *prev, *next;
     cq_block        *block;
-    const char      *op; /* "aten::add.Tensor", "onnx::Conv"; interned by the graph */
+    const char      *op;  /* "aten::add.Tensor", "onnx::Conv"; interned by the graph */
     const void      *def; /* what the maker of the node knows of op; may be NULL */
     const cq_origin *origin;
     cq_place         place; /* in the text of a program */
@@ -150,11 +150,11 @@ struct cq_node {
 };
 
 struct cq_block {
-    cq_graph *graph;
-    cq_node  *owner; /* NULL: the graph's own block */
-    const char *attr; /* the owner's attribute that holds it, "body"; "bodies[]" is one of a list.
-                         NULL: the one that ONNX's If, Loop and Scan have */
-    cq_node  *first, *last;
+    cq_graph   *graph;
+    cq_node    *owner; /* NULL: the graph's own block */
+    const char *attr;  /* the owner's attribute that holds it, "body"; "bodies[]" is one of a list.
+                          NULL: the one that ONNX's If, Loop and Scan have */
+    cq_node *first, *last;
     CQ_VEC(cq_value *) params;
     CQ_VEC(cq_operand) returns;
 };
@@ -176,8 +176,8 @@ struct cq_graph {
     CQ_VEC(cq_block *) blocks;    /* all, so that their vectors can be freed */
     CQ_VEC(cq_baked) baked;
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
-    uint32_t   n_values;
-    cq_status  status; /* the first failure of a builder call */
+    uint32_t  n_values;
+    cq_status status; /* the first failure of a builder call */
 };
 
 /* ---- building ---- */
@@ -197,10 +197,10 @@ cq_value *cq_ir_constant_new(cq_graph *g, cq_tensor *data, bool is_weight);
 /* A node at the end of b (or before `before`, if that is not NULL), with n_outputs new
  * values of unknown type. Operands are copied (deeply). NULL after a failure, which stays
  * in g->status. */
-cq_node *cq_ir_node_new(cq_block *b, cq_node *before, const char *op, const cq_operand *inputs,
-                        size_t n_inputs, size_t n_outputs);
+cq_node  *cq_ir_node_new(cq_block *b, cq_node *before, const char *op, const cq_operand *inputs,
+                         size_t n_inputs, size_t n_outputs);
 cq_status cq_ir_attr_set(cq_node *n, const char *name, cq_operand value); /* keeps the order */
-const cq_operand *cq_ir_attr(const cq_node *n, const char *name);          /* NULL: not there */
+const cq_operand *cq_ir_attr(const cq_node *n, const char *name);         /* NULL: not there */
 
 /* The notes of n and then those of others that it has not; of equal names its own count, or with
  * replace the others'. */

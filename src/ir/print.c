@@ -17,9 +17,9 @@
 enum { SHOWN_ELEMENTS = 16 };
 
 typedef struct printer {
-    cq_str    out;
+    cq_str     out;
     cq_ptr_map numbers; /* value -> its number + 1 */
-    size_t    next;
+    size_t     next;
 } printer;
 
 static void print_value(printer *p, const cq_value *v)

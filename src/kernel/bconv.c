@@ -382,7 +382,8 @@ int64_t cq_bconv_channels(const cq_bconv *c, bool out)
  * pixels of a row may be computed twice channel by channel. */
 bool cq_bconv_adds_in_place(const cq_bconv *c)
 {
-    return c->way == &cq_bconv_winograd || (c->way == &by_products && steps_at_once(c) >= c->n_steps);
+    return c->way == &cq_bconv_winograd ||
+           (c->way == &by_products && steps_at_once(c) >= c->n_steps);
 }
 
 cq_status cq_bconv_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call)

@@ -34,17 +34,17 @@ void      cq_bconv_free(cq_bconv *c); /* NULL is fine */
 
 int64_t cq_bconv_channels(const cq_bconv *c, bool out); /* what x must have, what comes out */
 
-bool    cq_bconv_adds_in_place(const cq_bconv *c);
+bool cq_bconv_adds_in_place(const cq_bconv *c);
 
 /* One run. Sizes fit: the caller has worked out the output's. */
 typedef struct cq_bconv_call {
     int64_t      batch, in[2], out_size[2], padding[2]; /* padding before the image */
-    const float *x, *add;   /* add: another image of the output's shape, added; or NULL */
-                            /* it may be out itself if cq_bconv_adds_in_place */
-    bool         unlimited; /* neither limited nor activated, though the convolution says so */
-    float       *out;
-    int          lanes; /* threads that may take part at most */
-    float       *scratch;
+    const float *x, *add; /* add: another image of the output's shape, added; or NULL */
+                          /* it may be out itself if cq_bconv_adds_in_place */
+    bool   unlimited;     /* neither limited nor activated, though the convolution says so */
+    float *out;
+    int    lanes; /* threads that may take part at most */
+    float *scratch;
 } cq_bconv_call;
 
 /* Floats of scratch that a call needs; CQ_E_NO_MEMORY when that overflows. */

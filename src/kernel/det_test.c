@@ -4,8 +4,8 @@
 
 TEST(det, of_a_batch_with_a_singular_matrix)
 {
-    cq_tensor *x   = tensor_of(CQ_DTYPE_F32, SIZES(3, 2, 2),
-                               (float[]){ 1, 2, 3, 4, 0, 1, 1, 0, 1, 2, 2, 4 });
+    cq_tensor *x =
+        tensor_of(CQ_DTYPE_F32, SIZES(3, 2, 2), (float[]){ 1, 2, 3, 4, 0, 1, 1, 0, 1, 2, 2, 4 });
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(3), NULL);
 
     CHECK_OK(cq_kernel_det(out, x));
@@ -15,7 +15,8 @@ TEST(det, of_a_batch_with_a_singular_matrix)
 
 TEST(det, matrices_must_be_square)
 {
-    cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(2, 3), NULL), *out = tensor_of(CQ_DTYPE_F32, 0, NULL, NULL);
+    cq_tensor *x   = tensor_of(CQ_DTYPE_F32, SIZES(2, 3), NULL),
+              *out = tensor_of(CQ_DTYPE_F32, 0, NULL, NULL);
 
     CHECK_STATUS(CQ_E_TYPE, cq_kernel_det(out, x));
     release_all(x, out, NULL);

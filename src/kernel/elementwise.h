@@ -121,12 +121,12 @@ typedef struct cq_params {
     X(BITWISE_XOR, "bitwise_xor", 2)                                                               \
     X(SHIFT_LEFT, "shift_left", 2)                                                                 \
     X(SHIFT_RIGHT, "shift_right", 2)                                                               \
-    X(PRELU, "prelu", 2)               /* x, slope */                                              \
-    X(WHERE, "where", 3)               /* condition, then, else */                                 \
+    X(PRELU, "prelu", 2)                 /* x, slope */                                            \
+    X(WHERE, "where", 3)                 /* condition, then, else */                               \
     X(CLAMP_BETWEEN, "clamp_between", 3) /* x, lowest, highest */                                  \
-    X(ADDCMUL, "addcmul", 3)           /* x + a * y * z */                                         \
-    X(ADDCDIV, "addcdiv", 3)           /* x + a * y / z */                                         \
-    X(LERP, "lerp", 3)                 /* start, end, weight */
+    X(ADDCMUL, "addcmul", 3)             /* x + a * y * z */                                       \
+    X(ADDCDIV, "addcdiv", 3)             /* x + a * y / z */                                       \
+    X(LERP, "lerp", 3)                   /* start, end, weight */
 
 #define CQ_EW_ID(id, name, operands) CQ_EW_##id,
 typedef enum cq_ew_op { CQ_EW_OPS(CQ_EW_ID) CQ_EW_COUNT } cq_ew_op;

@@ -23,7 +23,7 @@ extern const cq_ew_row cq_ew_f32_avx2[CQ_EW_COUNT];
 
 /* out and an argument are either the same array or apart, so elements are independent. */
 #if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF /* so that the twins for other processors agree */
+#pragma STDC FP_CONTRACT OFF                     /* so that the twins for other processors agree */
 #pragma clang diagnostic ignored "-Wpass-failed" /* loops over libm stay loops */
 #define CQ_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -48,9 +48,15 @@ extern const cq_ew_row cq_ew_f32_avx2[CQ_EW_COUNT];
             r[i] = (R)(expression);                                                                \
         }                                                                                          \
     }
-#define CQ_EW_X const T x = ((const T *)in[0])[i]; (void)x
-#define CQ_EW_Y const T y = ((const T *)in[1])[i]; (void)y
-#define CQ_EW_Z const T z = ((const T *)in[2])[i]; (void)z
+#define CQ_EW_X                                                                                    \
+    const T x = ((const T *)in[0])[i];                                                             \
+    (void)x
+#define CQ_EW_Y                                                                                    \
+    const T y = ((const T *)in[1])[i];                                                             \
+    (void)y
+#define CQ_EW_Z                                                                                    \
+    const T z = ((const T *)in[2])[i];                                                             \
+    (void)z
 
 #define CQ_EW_ROW(id, yes) [CQ_EW_##id] = { F(id), yes },
 

@@ -134,8 +134,8 @@ done:
     return status;
 }
 
-cq_status cq_kernel_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
-                     cq_combine how, bool with_self)
+cq_status cq_kernel_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index,
+                            const cq_tensor *src, cq_combine how, bool with_self)
 {
     cq_tensor *o = NULL, *i = NULL, *offsets = NULL;
     cq_status  status;
@@ -213,7 +213,8 @@ done:
     return status;
 }
 
-cq_status cq_kernel_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index)
+cq_status cq_kernel_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim,
+                                 const cq_tensor *index)
 {
     cq_tensor *y = NULL, *o = NULL;
     cq_status  status;
@@ -229,8 +230,8 @@ done:
     return status;
 }
 
-cq_status cq_kernel_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
-                         cq_combine how)
+cq_status cq_kernel_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index,
+                                const cq_tensor *src, cq_combine how)
 {
     cq_tensor *offsets = NULL, *o = NULL, *i = NULL;
     cq_status  status;

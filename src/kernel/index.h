@@ -21,21 +21,23 @@ typedef enum cq_combine {
 } cq_combine;
 
 /* out[i][j] = x[index[i][j]][j] for dim 0; out has the shape of index. */
-cq_status cq_kernel_gather(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index);
+cq_status cq_kernel_gather(cq_tensor *out, const cq_tensor *x, uint32_t dim,
+                           const cq_tensor *index);
 
 /* out[index[i][j]][j] = src[i][j] for dim 0, combined; src may be a tensor of rank 0. Unless
  * with_self, elements of out that are written to do not count themselves. */
-cq_status cq_kernel_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
-                     cq_combine how, bool with_self);
+cq_status cq_kernel_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index,
+                            const cq_tensor *src, cq_combine how, bool with_self);
 
 /* The slices of x along dim that index names. In out index's dimensions stand in the place
  * of dim: any rank will do, so this is embedding (dim 0) and ONNX's Gather too. */
-cq_status cq_kernel_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim, const cq_tensor *index);
+cq_status cq_kernel_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim,
+                                 const cq_tensor *index);
 
 /* The slices of out along dim that index, of rank 1, names are combined with those of src;
  * src is broadcast, so a tensor of rank 0 fills them. */
-cq_status cq_kernel_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index, const cq_tensor *src,
-                         cq_combine how);
+cq_status cq_kernel_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index,
+                                const cq_tensor *src, cq_combine how);
 
 /* The element of x at each place of its row-major order. */
 cq_status cq_kernel_take(cq_tensor *out, const cq_tensor *x, const cq_tensor *index);
@@ -63,14 +65,14 @@ cq_status cq_kernel_index_get(cq_tensor *out, const cq_tensor *x, const cq_index
 /* x[...] = values, or += with CQ_COMBINE_ADD; values are broadcast to the plan's sizes. The
  * plan was made for x. */
 cq_status cq_kernel_index_put(cq_tensor *x, const cq_index_plan *plan, const cq_tensor *values,
-                       cq_combine how);
+                              cq_combine how);
 
 /* ONNX's GatherND and ScatterND: the last dimension of index holds tuples that name
  * positions in x's dimensions after the first batch_dims. */
 cq_status cq_kernel_gather_nd(cq_tensor *out, const cq_tensor *x, const cq_tensor *index,
-                       uint32_t batch_dims);
+                              uint32_t batch_dims);
 cq_status cq_kernel_scatter_nd(cq_tensor *out, const cq_tensor *index, const cq_tensor *src,
-                        cq_combine how);
+                               cq_combine how);
 
 /* Rows of indices of the elements that are not zero: int64[n, rank]. */
 cq_status cq_kernel_nonzero(cq_tensor **out, const cq_tensor *x);
@@ -89,6 +91,6 @@ cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats);
 
 /* How often each number occurs, or the sum of its weights; at least min_length of them. */
 cq_status cq_kernel_bincount(cq_tensor **out, const cq_tensor *x, const cq_tensor *weights,
-                      int64_t min_length);
+                             int64_t min_length);
 
 #endif

@@ -198,7 +198,7 @@ cq_status cq_kernel_index_get(cq_tensor *out, const cq_tensor *x, const cq_index
 }
 
 cq_status cq_kernel_index_put(cq_tensor *x, const cq_index_plan *plan, const cq_tensor *values,
-                       cq_combine how)
+                              cq_combine how)
 {
     cq_walk w;
 
@@ -282,7 +282,7 @@ static cq_status nd_walk(cq_walk *w, cq_tensor **offsets, const cq_tensor *value
 }
 
 cq_status cq_kernel_gather_nd(cq_tensor *out, const cq_tensor *x, const cq_tensor *index,
-                       uint32_t batch_dims)
+                              uint32_t batch_dims)
 {
     cq_tensor *offsets = NULL;
     cq_status  status;
@@ -297,7 +297,7 @@ done:
 }
 
 cq_status cq_kernel_scatter_nd(cq_tensor *out, const cq_tensor *index, const cq_tensor *src,
-                        cq_combine how)
+                               cq_combine how)
 {
     cq_tensor *offsets = NULL;
     cq_status  status;

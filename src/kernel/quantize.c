@@ -16,8 +16,8 @@ static cq_status open_channels(channels *ch, cq_operands *s, const cq_tensor *x,
 {
     ch->n     = cq_tensor_numel(scale);
     ch->inner = 1;
-    if (cq_tensor_numel(zero) != ch->n ||
-        (ch->n != 1 && (axis < 0 || (uint32_t)axis >= x->rank || cq_size_of(x, (size_t)axis) != ch->n)))
+    if (cq_tensor_numel(zero) != ch->n || (ch->n != 1 && (axis < 0 || (uint32_t)axis >= x->rank ||
+                                                          cq_size_of(x, (size_t)axis) != ch->n)))
         return s->status = cq_operands_misfit("quantize", x, scale);
     if (ch->n != 1)
         ch->inner = cq_sizes_product(x, (size_t)axis + 1, x->rank);

@@ -4,7 +4,7 @@
 
 TEST(quantize, numbers_go_to_the_nearest_point_and_stay_in_range)
 {
-    cq_tensor *x     = tensor_of(CQ_DTYPE_F32, SIZES(6), (float[]){ 0.24f, 0.25f, 0.75f, -1, 70, -70 });
+    cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(6), (float[]){ 0.24f, 0.25f, 0.75f, -1, 70, -70 });
     cq_tensor *scale = tensor_of(CQ_DTYPE_F32, SIZES(1), (float[]){ 0.5f });
     cq_tensor *zero  = tensor_of(CQ_DTYPE_I32, SIZES(1), (int32_t[]){ 10 });
     cq_tensor *out   = tensor_of(CQ_DTYPE_F32, SIZES(6), NULL);

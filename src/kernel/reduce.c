@@ -356,8 +356,8 @@ static cq_status check_dtypes(const cq_tensor *out, const row *r, const cq_tenso
     return CQ_OK;
 }
 
-cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params, const cq_tensor *x,
-                    uint64_t dims)
+cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params,
+                           const cq_tensor *x, uint64_t dims)
 {
     static const cq_params ones = { .a = 1 };
     job                    j;

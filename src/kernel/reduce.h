@@ -30,8 +30,8 @@ typedef enum cq_reduce_op {
 
 /* dims has bit i set when dimension i goes; with none set every element stands for itself.
  * Integers are added and multiplied in 64 bits unless out is of floats. */
-cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params, const cq_tensor *x,
-                    uint64_t dims);
+cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params,
+                           const cq_tensor *x, uint64_t dims);
 
 /* The greatest (or least) element along dim, and its place; either output may be NULL.
  * The first one counts, or the last if asked; the first NaN wins. dim < 0: of the whole

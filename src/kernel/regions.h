@@ -5,10 +5,10 @@
 #include "tensor/tensor.h"
 
 typedef struct cq_regions {
-    double  scale;      /* of the corners */
-    int64_t ratio;      /* samples along a bin; 0: as many as it has pixels */
-    bool    half_pixel; /* corners are shifted by half a pixel; else regions are at least one large */
-    bool    is_max;     /* the greatest sample instead of the mean */
+    double  scale;   /* of the corners */
+    int64_t ratio;   /* samples along a bin; 0: as many as it has pixels */
+    bool half_pixel; /* corners are shifted by half a pixel; else regions are at least one large */
+    bool is_max;     /* the greatest sample instead of the mean */
 } cq_regions;
 
 /* x [n, channels, h, w], boxes [k, 4] (left, top, right, bottom), batch k images, out [k, channels,

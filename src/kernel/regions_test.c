@@ -4,7 +4,8 @@
 
 TEST(regions, the_mean_of_samples_in_each_bin)
 {
-    cq_tensor *x     = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), (float[]){ 0, 1, 2, 3, 4, 5, 6, 7, 8 });
+    cq_tensor *x =
+        tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), (float[]){ 0, 1, 2, 3, 4, 5, 6, 7, 8 });
     cq_tensor *boxes = tensor_of(CQ_DTYPE_F32, SIZES(1, 4), (float[]){ 0, 0, 2, 2 });
     cq_tensor *batch = tensor_of(CQ_DTYPE_I64, SIZES(1), (int64_t[]){ 0 });
     cq_tensor *out   = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 2, 2), NULL);
@@ -17,8 +18,9 @@ TEST(regions, the_mean_of_samples_in_each_bin)
 
 TEST(regions, the_greatest_element_of_each_bin_and_its_place)
 {
-    cq_tensor *x      = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 2, 2), (float[]){ 1, 4, 3, 2 });
-    cq_tensor *rois   = tensor_of(CQ_DTYPE_F32, SIZES(2, 5), (float[]){ 0, 0, 0, 1, 1, 0, 9, 9, 9, 9 });
+    cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 2, 2), (float[]){ 1, 4, 3, 2 });
+    cq_tensor *rois =
+        tensor_of(CQ_DTYPE_F32, SIZES(2, 5), (float[]){ 0, 0, 0, 1, 1, 0, 9, 9, 9, 9 });
     cq_tensor *out    = tensor_of(CQ_DTYPE_F32, SIZES(2, 1, 1, 1), NULL);
     cq_tensor *places = tensor_of(CQ_DTYPE_I32, SIZES(2, 1, 1, 1), NULL);
 
@@ -30,8 +32,8 @@ TEST(regions, the_greatest_element_of_each_bin_and_its_place)
 
 TEST(regions, boxes_that_overlap_a_better_one_are_dropped)
 {
-    double  boxes[]  = { 0, 0, 2, 2, 0, 0, 2, 1.9, 5, 5, 6, 6 }, scores[] = { 0.5, 0.9, 0.1 };
-    cq_nms  m        = { .n_boxes = 3, .limit = 3, .max_overlap = 0.5, .boxes = boxes, .scores = scores };
+    double  boxes[] = { 0, 0, 2, 2, 0, 0, 2, 1.9, 5, 5, 6, 6 }, scores[] = { 0.5, 0.9, 0.1 };
+    cq_nms  m = { .n_boxes = 3, .limit = 3, .max_overlap = 0.5, .boxes = boxes, .scores = scores };
     int64_t chosen[3], n;
 
     CHECK_OK(cq_kernel_nms(chosen, &n, &m));

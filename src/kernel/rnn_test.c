@@ -154,8 +154,8 @@ TEST(rnn, weights_that_do_not_fit_are_refused)
     release(&s);
 }
 
-RUN_TESTS(TEST_OF(rnn, plain), TEST_OF(rnn, gru), TEST_OF(rnn, packed_weights_give_the_same), TEST_OF(rnn, lstm),
-          TEST_OF(rnn, lstm_with_a_projection),
+RUN_TESTS(TEST_OF(rnn, plain), TEST_OF(rnn, gru), TEST_OF(rnn, packed_weights_give_the_same),
+          TEST_OF(rnn, lstm), TEST_OF(rnn, lstm_with_a_projection),
           TEST_OF(rnn, a_sequence_that_has_ended_keeps_its_state),
           TEST_OF(rnn, gates_may_come_in_another_order),
           TEST_OF(rnn, weights_that_do_not_fit_are_refused))

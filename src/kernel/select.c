@@ -192,7 +192,7 @@ cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats)
 }
 
 cq_status cq_kernel_bincount(cq_tensor **out, const cq_tensor *x, const cq_tensor *weights,
-                      int64_t min_length)
+                             int64_t min_length)
 {
     int64_t  n = cq_tensor_numel(x), bins = min_length;
     cq_dtype dtype = !weights                         ? CQ_DTYPE_I64

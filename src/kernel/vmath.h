@@ -1,6 +1,7 @@
 /* exp, tanh and erf in float without branches, so that compilers turn loops over them into
- * vector code; libm's are calls. Errors stay below 1.7 units in the last place (vmath_test.c). Polynomials were fitted for this file by weighted
- * least squares towards the least greatest relative error. */
+ * vector code; libm's are calls. Errors stay below 1.7 units in the last place (vmath_test.c).
+ * Polynomials were fitted for this file by weighted least squares towards the least greatest
+ * relative error. */
 #ifndef CQ_KERNEL_VMATH_H
 #define CQ_KERNEL_VMATH_H
 
@@ -83,15 +84,15 @@ static inline float cq_erff(float x)
     p = p * u + 0x1.06eba8p-3f; /* and 1 more: x itself */
     p = p * x + x;
 
-    a = a > 4.0f ? 4.0f : a;
-    q = -0x1.5ece9ap-16f;
-    q = q * a + 0x1.c54df6p-12f;
-    q = q * a - 0x1.10aa34p-8f;
-    q = q * a + 0x1.9b1974p-6f;
-    q = q * a - 0x1.bb565ap-4f;
-    q = q * a - 0x1.444b4p-1f;
-    q = q * a - 0x1.212698p+0f;
-    q = q * a + 0x1.65adb2p-13f;
+    a   = a > 4.0f ? 4.0f : a;
+    q   = -0x1.5ece9ap-16f;
+    q   = q * a + 0x1.c54df6p-12f;
+    q   = q * a - 0x1.10aa34p-8f;
+    q   = q * a + 0x1.9b1974p-6f;
+    q   = q * a - 0x1.bb565ap-4f;
+    q   = q * a - 0x1.444b4p-1f;
+    q   = q * a - 0x1.212698p+0f;
+    q   = q * a + 0x1.65adb2p-13f;
     far = 1.0f - cq_expf(q);
     return copysignf(a < 0.92f ? p : far, x);
 }

@@ -69,9 +69,10 @@ static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *spec)
         if (!self->spec.dilation[i])
             self->spec.dilation[i] = 1;
     }
-    bound        = cq_init_bound(fan_in);
-    self->weight = cq_module_add_parameter(m, "weight", cq_init_uniform((size_t)n + 2, sizes, bound));
-    self->bias   = cq_module_add_parameter(
+    bound = cq_init_bound(fan_in);
+    self->weight =
+        cq_module_add_parameter(m, "weight", cq_init_uniform((size_t)n + 2, sizes, bound));
+    self->bias = cq_module_add_parameter(
         m, "bias", spec->no_bias ? NULL : cq_init_uniform(1, &spec->out, bound));
     if (!self->weight || (!spec->no_bias && !self->bias)) {
         cq_module_free(m);

@@ -55,7 +55,7 @@ CQ_API int64_t cq_int_value(cq_ctx *cx, cq_int a)
 
 static cq_val item(cq_ctx *cx, cq_tensor *x)
 {
-    const cq_op *op = cx->status == CQ_OK ? cq_op_find("aten::item") : NULL;
+    const cq_op *op  = cx->status == CQ_OK ? cq_op_find("aten::item") : NULL;
     cq_val       arg = T(x), result = CQ_NONE;
 
     if (op)
@@ -95,7 +95,8 @@ CQ_API cq_tensor *cq_ones(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int 
     return CQ_OP(cx, "aten::ones", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
-CQ_API cq_tensor *cq_full(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes, double value)
+CQ_API cq_tensor *cq_full(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes,
+                          double value)
 {
     return CQ_OP(cx, "aten::full", cq_ints(cx, sizes, rank), F(value), DTYPE(dtype));
 }
@@ -426,8 +427,9 @@ CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const
 
 CQ_API cq_tensor *cq_unfold(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o)
 {
-    return CQ_OP(cx, "aten::im2col", T(x), cq_i64s(cx, o->kernel, 2), numbers(cx, 2, o->dilation, NULL),
-                 numbers(cx, 2, o->padding, zeros), numbers(cx, 2, o->stride, NULL));
+    return CQ_OP(cx, "aten::im2col", T(x), cq_i64s(cx, o->kernel, 2),
+                 numbers(cx, 2, o->dilation, NULL), numbers(cx, 2, o->padding, zeros),
+                 numbers(cx, 2, o->stride, NULL));
 }
 
 CQ_API cq_tensor *cq_interpolate(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes,

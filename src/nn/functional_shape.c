@@ -19,7 +19,8 @@ static size_t list_op(cq_ctx *cx, const char *name, const cq_val *args, size_t n
 }
 
 /* values and indices */
-static cq_tensor *two(cq_ctx *cx, const char *name, const cq_val *args, size_t n, cq_tensor **indices)
+static cq_tensor *two(cq_ctx *cx, const char *name, const cq_val *args, size_t n,
+                      cq_tensor **indices)
 {
     cq_tensor *results[2];
 
@@ -114,7 +115,8 @@ CQ_API cq_tensor *cq_pad(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *pads
 
 /* ---- indexing ---- */
 
-CQ_API cq_tensor *cq_slice(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int end, int64_t step)
+CQ_API cq_tensor *cq_slice(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int end,
+                           int64_t step)
 {
     return CQ_OP(cx, "aten::slice.Tensor", T(x), I(dim), N(start), N(end), I(step));
 }
@@ -137,7 +139,8 @@ CQ_API cq_tensor *cq_index(cq_ctx *cx, cq_tensor *x, size_t n, cq_tensor *const 
 CQ_API cq_tensor *cq_index_put_(cq_ctx *cx, cq_tensor *x, size_t n, cq_tensor *const *indices,
                                 cq_tensor *values, bool accumulate)
 {
-    return CQ_OP(cx, "aten::index_put_", T(x), cq_tensors(cx, indices, n), T(values), B(accumulate));
+    return CQ_OP(cx, "aten::index_put_", T(x), cq_tensors(cx, indices, n), T(values),
+                 B(accumulate));
 }
 
 CQ_API cq_tensor *cq_index_select(cq_ctx *cx, cq_tensor *x, int dim, cq_tensor *index)
@@ -167,21 +170,24 @@ CQ_API cq_tensor *cq_sum(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t 
     return CQ_OP(cx, "aten::sum.dim_IntList", T(x), dims_or_none(cx, n_dims, dims), B(keepdim));
 }
 
-CQ_API cq_tensor *cq_mean(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims, bool keepdim)
+CQ_API cq_tensor *cq_mean(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
+                          bool keepdim)
 {
     return CQ_OP(cx, "aten::mean.dim", T(x), dims_or_none(cx, n_dims, dims), B(keepdim));
 }
 
-CQ_API cq_tensor *cq_var(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims, bool unbiased,
-                         bool keepdim)
+CQ_API cq_tensor *cq_var(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
+                         bool unbiased, bool keepdim)
 {
-    return CQ_OP(cx, "aten::var.dim", T(x), dims_or_none(cx, n_dims, dims), B(unbiased), B(keepdim));
+    return CQ_OP(cx, "aten::var.dim", T(x), dims_or_none(cx, n_dims, dims), B(unbiased),
+                 B(keepdim));
 }
 
-CQ_API cq_tensor *cq_std(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims, bool unbiased,
-                         bool keepdim)
+CQ_API cq_tensor *cq_std(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
+                         bool unbiased, bool keepdim)
 {
-    return CQ_OP(cx, "aten::std.dim", T(x), dims_or_none(cx, n_dims, dims), B(unbiased), B(keepdim));
+    return CQ_OP(cx, "aten::std.dim", T(x), dims_or_none(cx, n_dims, dims), B(unbiased),
+                 B(keepdim));
 }
 
 CQ_API cq_tensor *cq_max_dim(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim, cq_tensor **indices)

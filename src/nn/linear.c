@@ -16,17 +16,17 @@ static cq_tensor *linear_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 CQ_API cq_module *cq_linear_new(int64_t in, int64_t out, bool bias)
 {
-    static const cq_class cls = { .name      = "Linear",
-                                  .self_size = sizeof(linear),
-                                  .forward   = linear_forward };
-    cq_module *m     = cq_module_new(&cls);
-    linear    *self  = cq_module_self(m);
-    double     bound = cq_init_bound(in);
+    static const cq_class cls   = { .name      = "Linear",
+                                    .self_size = sizeof(linear),
+                                    .forward   = linear_forward };
+    cq_module            *m     = cq_module_new(&cls);
+    linear               *self  = cq_module_self(m);
+    double                bound = cq_init_bound(in);
 
     if (!m)
         return NULL;
-    self->weight = cq_module_add_parameter(
-        m, "weight", cq_init_uniform(2, (int64_t[]){ out, in }, bound));
+    self->weight =
+        cq_module_add_parameter(m, "weight", cq_init_uniform(2, (int64_t[]){ out, in }, bound));
     self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, &out, bound) : NULL);
     if (!self->weight || (bias && !self->bias)) {
         cq_module_free(m);
@@ -46,17 +46,17 @@ static void bilinear_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_
 
 CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bias)
 {
-    static const cq_class cls = { .name      = "Bilinear",
-                                  .self_size = sizeof(linear),
-                                  .forward_n = bilinear_forward };
-    cq_module *m     = cq_module_new(&cls);
-    linear    *self  = cq_module_self(m);
-    double     bound = cq_init_bound(in1);
+    static const cq_class cls   = { .name      = "Bilinear",
+                                    .self_size = sizeof(linear),
+                                    .forward_n = bilinear_forward };
+    cq_module            *m     = cq_module_new(&cls);
+    linear               *self  = cq_module_self(m);
+    double                bound = cq_init_bound(in1);
 
     if (!m)
         return NULL;
-    self->weight = cq_module_add_parameter(
-        m, "weight", cq_init_uniform(3, (int64_t[]){ out, in1, in2 }, bound));
+    self->weight = cq_module_add_parameter(m, "weight",
+                                           cq_init_uniform(3, (int64_t[]){ out, in1, in2 }, bound));
     self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, &out, bound) : NULL);
     if (!self->weight || (bias && !self->bias)) {
         cq_module_free(m);
@@ -79,17 +79,17 @@ static cq_tensor *embedding_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t padding_idx)
 {
-    static const cq_class cls = { .name      = "Embedding",
-                                  .self_size = sizeof(embedding),
-                                  .forward   = embedding_forward };
-    cq_module *m    = cq_module_new(&cls);
-    embedding *self = cq_module_self(m);
+    static const cq_class cls  = { .name      = "Embedding",
+                                   .self_size = sizeof(embedding),
+                                   .forward   = embedding_forward };
+    cq_module            *m    = cq_module_new(&cls);
+    embedding            *self = cq_module_self(m);
 
     if (!m)
         return NULL;
     self->padding_idx = padding_idx;
-    self->weight      = cq_module_add_parameter(
-        m, "weight", cq_init_normal(2, (int64_t[]){ count, size }, 0, 1));
+    self->weight =
+        cq_module_add_parameter(m, "weight", cq_init_normal(2, (int64_t[]){ count, size }, 0, 1));
     if (!self->weight) {
         cq_module_free(m);
         return NULL;

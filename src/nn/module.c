@@ -183,7 +183,8 @@ static cq_status each_state(const cq_module *m, cq_str *prefix, int depth,
 }
 
 cq_status cq_module_each_state(const cq_module *m,
-                               cq_status (*fn)(void *user, const char *name, cq_module_state *state),
+                               cq_status (*fn)(void *user, const char *name,
+                                               cq_module_state *state),
                                void *user)
 {
     cq_str    prefix = { 0 };
@@ -367,7 +368,7 @@ CQ_API void cq_module_restore_training(cq_module *m, cq_training_modes *saved)
 static void write_path(char *out, size_t size, const cq_module *m, const cq_module *root)
 {
     const cq_module *chain[MAX_DEPTH];
-    int              n = 0;
+    int              n  = 0;
     size_t           at = 0;
 
     out[0] = '\0';
@@ -457,10 +458,10 @@ static void forward(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
 
 CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
 {
-    cq_nest     result = { 0 }, anchored;
-    cq_tensor  *told[TOLD], **in, **out;
-    size_t      n_in = cq_nest_flatten(args, told, TOLD), n_out;
-    call        c;
+    cq_nest    result = { 0 }, anchored;
+    cq_tensor *told[TOLD], **in, **out;
+    size_t     n_in = cq_nest_flatten(args, told, TOLD), n_out;
+    call       c;
 
     if (!enter(&c, cx, m, told, n_in < TOLD ? n_in : TOLD))
         return result;

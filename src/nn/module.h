@@ -27,7 +27,8 @@ struct cq_module {
 
 /* Calls fn for every parameter and buffer of the tree with its qualified name. */
 cq_status cq_module_each_state(const cq_module *m,
-                               cq_status (*fn)(void *user, const char *name, cq_module_state *state),
+                               cq_status (*fn)(void *user, const char *name,
+                                               cq_module_state *state),
                                void *user);
 
 /* The generator of this thread for initial values (init.c). */

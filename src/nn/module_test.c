@@ -2,7 +2,6 @@
  * layers compute is compared with torch.nn by tests/peer/modules.py. */
 #include "models.h"
 
-
 static void check_state(const cq_module *m, const char *const *want)
 {
     cq_state_entry e;
@@ -90,7 +89,7 @@ TEST(module, building_needs_no_check_in_between)
 {
     const int64_t bad = -1;
     cq_module    *net = cq_sequential_of(
-        3, (cq_module *[]){ cq_relu_new(), cq_linear_new(bad, 3, true), cq_tanh_new() });
+           3, (cq_module *[]){ cq_relu_new(), cq_linear_new(bad, 3, true), cq_tanh_new() });
     cq_tensor     *x = small_net_input();
     cq_onnx_model *m = NULL;
 
@@ -126,11 +125,11 @@ TEST(module, running_twice_counts_batches_and_moves_statistics_in_training_only)
 
 TEST(module, exporting_changes_no_statistics)
 {
-    cq_export_options o       = options_of(17);
-    cq_module        *net     = small_net_new();
-    int64_t          *tracked = cq_tensor_data(cq_module_find(net, "features.1.num_batches_tracked"));
-    float            *mean    = cq_tensor_data(cq_module_find(net, "features.1.running_mean"));
-    cq_onnx_model    *m       = NULL;
+    cq_export_options o    = options_of(17);
+    cq_module        *net  = small_net_new();
+    int64_t       *tracked = cq_tensor_data(cq_module_find(net, "features.1.num_batches_tracked"));
+    float         *mean    = cq_tensor_data(cq_module_find(net, "features.1.running_mean"));
+    cq_onnx_model *m       = NULL;
 
     o.training = CQ_TRAINING_TRAIN;
     CHECK_OK(export_net(&m, net, &o));

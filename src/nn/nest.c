@@ -91,8 +91,8 @@ CQ_API cq_nest cq_nest_get(cq_ctx *cx, const cq_nest *nest, const char *key)
     for (size_t i = 0; nest->kind == CQ_NEST_DICT && i < nest->n; i++)
         if (strcmp(nest->keys[i], key) == 0)
             return nest->items[i];
-    cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL, "\"%s\" is asked of a %s that has no such key",
-                            key, kind_name(nest)));
+    cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                            "\"%s\" is asked of a %s that has no such key", key, kind_name(nest)));
     return none;
 }
 

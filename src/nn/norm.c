@@ -54,10 +54,10 @@ static cq_module *norm_new(const cq_class *cls, size_t n, const int64_t *shape, 
         return NULL;
     self->eps = eps > 0 ? eps : 1e-5;
     if (affine) {
-        self->weight = cq_module_add_parameter(m, "weight",
-                                               cq_init_constant(CQ_DTYPE_F32, n, shape, 1));
-        self->bias   = cq_module_add_parameter(m, "bias",
-                                               cq_init_constant(CQ_DTYPE_F32, n, shape, 0));
+        self->weight =
+            cq_module_add_parameter(m, "weight", cq_init_constant(CQ_DTYPE_F32, n, shape, 1));
+        self->bias =
+            cq_module_add_parameter(m, "bias", cq_init_constant(CQ_DTYPE_F32, n, shape, 0));
         if (!self->weight || !self->bias) {
             cq_module_free(m);
             return NULL;
@@ -87,10 +87,10 @@ CQ_API cq_module *cq_batch_norm_new_with(int dims, int64_t features, double eps,
         return NULL;
     self->momentum = momentum;
     if (track_running_stats) {
-        self->running_mean = cq_module_add_buffer(
-            m, "running_mean", cq_init_constant(CQ_DTYPE_F32, 1, &features, 0));
-        self->running_var = cq_module_add_buffer(
-            m, "running_var", cq_init_constant(CQ_DTYPE_F32, 1, &features, 1));
+        self->running_mean = cq_module_add_buffer(m, "running_mean",
+                                                  cq_init_constant(CQ_DTYPE_F32, 1, &features, 0));
+        self->running_var =
+            cq_module_add_buffer(m, "running_var", cq_init_constant(CQ_DTYPE_F32, 1, &features, 1));
         self->tracked = cq_module_add_buffer(m, "num_batches_tracked",
                                              cq_init_constant(CQ_DTYPE_I64, 0, NULL, 0));
         if (!self->running_mean || !self->running_var || !self->tracked) {
@@ -132,10 +132,10 @@ INSTANCE_NORM(3)
 
 CQ_API cq_module *cq_layer_norm_new(size_t n, const int64_t *shape, double eps)
 {
-    static const cq_class cls = { .name      = "LayerNorm",
-                                  .self_size = sizeof(norm),
-                                  .forward   = layer_norm_forward };
-    cq_module            *m   = n <= CQ_MAX_RANK ? norm_new(&cls, n, shape, eps, true) : NULL;
+    static const cq_class cls  = { .name      = "LayerNorm",
+                                   .self_size = sizeof(norm),
+                                   .forward   = layer_norm_forward };
+    cq_module            *m    = n <= CQ_MAX_RANK ? norm_new(&cls, n, shape, eps, true) : NULL;
     norm                 *self = cq_module_self(m);
 
     if (!m)

@@ -32,16 +32,16 @@ static cq_tensor *zero_state(cq_ctx *cx, const rnn *m, cq_tensor *x, int64_t siz
 static void rnn_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in, cq_tensor **out,
                         size_t n_out)
 {
-    rnn       *m      = self;
-    size_t     n_hx   = m->is_lstm ? 2 : 1, n_results = n_hx + 1;
-    int64_t    size   = m->spec.projection ? m->spec.projection : m->spec.hidden;
+    rnn       *m    = self;
+    size_t     n_hx = m->is_lstm ? 2 : 1, n_results = n_hx + 1;
+    int64_t    size = m->spec.projection ? m->spec.projection : m->spec.hidden;
     cq_tensor *hx[2], *results[3], *x = n_in ? in[0] : NULL;
 
     if (!x)
         return;
     for (size_t i = 0; i < n_hx; i++)
-        hx[i] = n_in > 1 + i && in[1 + i] ? in[1 + i]
-                                          : zero_state(cx, m, x, i ? m->spec.hidden : size);
+        hx[i] =
+            n_in > 1 + i && in[1 + i] ? in[1 + i] : zero_state(cx, m, x, i ? m->spec.hidden : size);
     cq_op_tensors(cx, m->op,
                   (cq_val[]){ T(x), m->is_lstm ? cq_tensors(cx, hx, 2) : T(hx[0]),
                               cq_tensors(cx, m->params.items, m->params.n), B(!m->spec.no_bias),
@@ -77,8 +77,7 @@ static bool add_layer(cq_module *m, int gates, int64_t layer, bool reverse)
            add_param(m, "weight_hh", layer, reverse, rows, out) &&
            (s->no_bias || (add_param(m, "bias_ih", layer, reverse, rows, 0) &&
                            add_param(m, "bias_hh", layer, reverse, rows, 0))) &&
-           (!s->projection ||
-            add_param(m, "weight_hr", layer, reverse, s->projection, s->hidden));
+           (!s->projection || add_param(m, "weight_hr", layer, reverse, s->projection, s->hidden));
 }
 
 static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gates, const char *op)
@@ -106,8 +105,10 @@ static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gate
 
 /* n_out: the sequence, and the states at its end. */
 #define RNN_CLASS(class_name, outputs)                                                             \
-    { .name = class_name, .self_size = sizeof(rnn), .forward_n = rnn_forward,                      \
-      .destroy = rnn_destroy, .n_out = outputs }
+    {                                                                                              \
+        .name = class_name, .self_size = sizeof(rnn), .forward_n = rnn_forward,                    \
+        .destroy = rnn_destroy, .n_out = outputs                                                   \
+    }
 
 CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)
 {

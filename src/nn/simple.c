@@ -69,8 +69,8 @@ LAYER(replication_pad2d, "ReplicationPad2d", cq_pad(cx, x, m->n, m->sizes, "repl
 LAYER(replication_pad3d, "ReplicationPad3d", cq_pad(cx, x, m->n, m->sizes, "replicate", 0))
 LAYER(pixel_shuffle, "PixelShuffle", cq_pixel_shuffle(cx, x, m->i))
 LAYER(upsample, "Upsample",
-      cq_interpolate(cx, x, m->n, m->has_scales ? NULL : m->sizes,
-                     m->has_scales ? m->scales : NULL, m->mode, m->flag))
+      cq_interpolate(cx, x, m->n, m->has_scales ? NULL : m->sizes, m->has_scales ? m->scales : NULL,
+                     m->mode, m->flag))
 LAYER(flatten, "Flatten", cq_flatten(cx, x, (int)m->i, (int)m->k))
 LAYER(unflatten, "Unflatten",
       CQ_OP(cx, "aten::unflatten.int", T(x), I(m->i), cq_i64s(cx, m->sizes, m->n)))

@@ -177,7 +177,8 @@ static bool can_stay(const cq_onnx_message *message, int kind, size_t n)
 }
 
 /* Numbers up to the end of s, at the end of a list. */
-static cq_status read_numbers(decoder *d, const cq_onnx_message *message, int kind, void *to, span s)
+static cq_status read_numbers(decoder *d, const cq_onnx_message *message, int kind, void *to,
+                              span s)
 {
     size_t           size = cq_onnx_kind_size(kind), n = count_numbers(kind, s);
     cq_onnx_any_list list;

@@ -271,9 +271,9 @@ static size_t pack(char *bytes, size_t n, unsigned bits)
  * odometer, whose last digit moves fastest. */
 void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
 {
-    char    buffer[1 << 12];
-    size_t  size = cq_dtype_size(cq_tensor_dtype(t)), rank = cq_tensor_rank(t), n = 0;
-    int64_t index[CQ_MAX_RANK] = { 0 }, numel = cq_tensor_numel(t);
+    char     buffer[1 << 12];
+    size_t   size = cq_dtype_size(cq_tensor_dtype(t)), rank = cq_tensor_rank(t), n = 0;
+    int64_t  index[CQ_MAX_RANK] = { 0 }, numel = cq_tensor_numel(t);
     unsigned bits = cq_dtype_bits(cq_tensor_dtype(t));
 
     if (cq_tensor_is_contiguous(t) && bits >= 8) {

@@ -157,7 +157,8 @@ cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
     if (fault)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL, "external data %s", fault);
     if (strncmp(location, STRIPPED, sizeof STRIPPED - 1) == 0)
-        return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "calque unstrip fills it with random numbers",
+        return cq_fail(CQ_E_UNSUPPORTED, tensor->name,
+                       "calque unstrip fills it with random numbers",
                        "the data of a tensor was stripped");
     if (!m->files)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "load the model from its file",

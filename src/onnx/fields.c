@@ -242,7 +242,8 @@ static const cq_onnx_field function_fields[] = {
     [13] = ONE(cq_onnx_function, overload, TEXT),
     [14] = MANY_OF(cq_onnx_function, metadata_props, entry),
 };
-const cq_onnx_message cq_onnx_function_message = MESSAGE("FunctionProto", cq_onnx_function, function_fields);
+const cq_onnx_message cq_onnx_function_message =
+    MESSAGE("FunctionProto", cq_onnx_function, function_fields);
 
 static const cq_onnx_field training_info_fields[] = {
     [1] = ONE_OF(cq_onnx_training_info, initialization, cq_onnx_graph_message),

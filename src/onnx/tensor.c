@@ -40,12 +40,12 @@ static const struct {
     [CQ_ONNX_FLOAT8E5M2]     = { "FLOAT8E5M2", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2FNUZ] = { "FLOAT8E5M2FNUZ", 8, IN(int32_data, int32_t, 1) },
     /* Two of four bits, or four of two, are one byte, and one number; see unpacked. */
-    [CQ_ONNX_UINT4]          = { "UINT4", 4, IN(int32_data, int32_t, 1) },
-    [CQ_ONNX_INT4]           = { "INT4", 4, IN(int32_data, int32_t, 1) },
-    [CQ_ONNX_FLOAT4E2M1]     = { "FLOAT4E2M1", 4, IN(int32_data, int32_t, 1) },
-    [CQ_ONNX_FLOAT8E8M0]     = { "FLOAT8E8M0", 8, IN(int32_data, int32_t, 1) },
-    [CQ_ONNX_UINT2]          = { "UINT2", 2, IN(int32_data, int32_t, 1) },
-    [CQ_ONNX_INT2]           = { "INT2", 2, IN(int32_data, int32_t, 1) },
+    [CQ_ONNX_UINT4]      = { "UINT4", 4, IN(int32_data, int32_t, 1) },
+    [CQ_ONNX_INT4]       = { "INT4", 4, IN(int32_data, int32_t, 1) },
+    [CQ_ONNX_FLOAT4E2M1] = { "FLOAT4E2M1", 4, IN(int32_data, int32_t, 1) },
+    [CQ_ONNX_FLOAT8E8M0] = { "FLOAT8E8M0", 8, IN(int32_data, int32_t, 1) },
+    [CQ_ONNX_UINT2]      = { "UINT2", 2, IN(int32_data, int32_t, 1) },
+    [CQ_ONNX_INT2]       = { "INT2", 2, IN(int32_data, int32_t, 1) },
 };
 
 const char *cq_onnx_data_type_name(int32_t data_type)

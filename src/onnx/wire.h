@@ -41,6 +41,6 @@ void      cq_onnx_encoding_free(cq_onnx_encoding *e);
 /* The elements of t in row-major order, without a copy of the whole; and how many bytes they
  * are, for those of four bits lie two in a byte. */
 size_t cq_onnx_elements_size(const cq_tensor *t);
-void cq_onnx_write_elements(cq_out *out, const cq_tensor *t);
+void   cq_onnx_write_elements(cq_out *out, const cq_tensor *t);
 
 #endif

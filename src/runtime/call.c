@@ -298,7 +298,8 @@ static cq_tensor *replaceable(const cq_rt *rt, cq_dtype dtype, size_t rank, cons
         const cq_tensor *t = cq_rt_in(rt, i);
 
         if (t && (rt->step->row->flags & flags[i]) && dies_here(rt->step, rt->step->in[i]) &&
-            !is_read_twice(rt, i) && looks_like(t, dtype, rank, sizes) && cq_rt_workspace_is_only_owner(t))
+            !is_read_twice(rt, i) && looks_like(t, dtype, rank, sizes) &&
+            cq_rt_workspace_is_only_owner(t))
             return (cq_tensor *)t;
     }
     return NULL;

@@ -28,8 +28,8 @@
 typedef struct cq_rt_run {
     cq_rt_workspace *workspace;
     uint64_t         steps_left;
-    uint64_t         random;     /* numbers of this run, for operators without a seed */
-    uint64_t         n_draws;    /* random operators run so far */
+    uint64_t         random;  /* numbers of this run, for operators without a seed */
+    uint64_t         n_draws; /* random operators run so far */
     bool             traps_nan;
     void (*hook)(void *user, const char *node, const char *op_type, int64_t begin, int64_t end);
     void *hook_user;
@@ -40,8 +40,8 @@ struct cq_rt {
     cq_rt_run        *run;
     const cq_val     *frame; /* of the graph that the node is in, for captures */
     size_t            n_in, n_out;
-    const cq_val     *in;  /* borrowed */
-    cq_val           *out; /* NONE until the kernel sets them; then the frame's */
+    const cq_val     *in;        /* borrowed */
+    cq_val           *out;       /* NONE until the kernel sets them; then the frame's */
     bool              has_ranks; /* strings stand as their ranks: no arithmetic on them */
 };
 

@@ -133,7 +133,7 @@ static const char *make(maker *m, const char **at)
     } letters[]          = { { "dy", m->dy }, { "y", m->y }, { "a", m->a }, { "b", m->b } };
     const char *in[2]    = { NULL };
     char        word[32] = "", attribute[64] = "";
-    uint32_t    n        = 0;
+    uint32_t    n = 0;
 
     for (size_t len = 0; isalpha((unsigned char)**at) && len + 1 < sizeof word; len++)
         word[len] = *(*at)++;
@@ -175,7 +175,8 @@ static const char *minus_one(maker *m, const char *of)
     return add_node(m, "Neg", &one, 1, NULL);
 }
 
-/* An operator, or a word of ours: a Number in y's type, Sums along the last axis that stay there. */
+/* An operator, or a word of ours: a Number in y's type, Sums along the last axis that stay there.
+ */
 static const char *add_named(maker *m, const char *word, const char *attribute,
                              const char *const *in, uint32_t n)
 {
@@ -204,8 +205,8 @@ static const char *sum_to(maker *m, const char *operand, const char *gradient)
     m->a   = a;
     m->dy  = dy;
     places = add_node(m, "NonZero", &places, 1, NULL);
-    places = add_node(m, "Reshape",
-                      (const char *const[]){ places, minus_one(m, gradient) }, 2, NULL);
+    places =
+        add_node(m, "Reshape", (const char *const[]){ places, minus_one(m, gradient) }, 2, NULL);
     return add_node(m, "ReduceSum", (const char *const[]){ gradient, places }, 2, NULL);
 }
 
@@ -233,8 +234,10 @@ static void gemm_rule(const char *back[MAX_OPERANDS], char buffers[MAX_OPERANDS]
     const char *b     = number_of(node, "transB", 0) ? "nk" : "kn";
     double      alpha = number_of(node, "alpha", 1), beta = number_of(node, "beta", 1);
 
-    snprintf(buffers[0], sizeof buffers[0], "Mul(Number[%.9g],Einsum[mn,%s->%s](dy,b))", alpha, b, a);
-    snprintf(buffers[1], sizeof buffers[1], "Mul(Number[%.9g],Einsum[%s,mn->%s](a,dy))", alpha, a, b);
+    snprintf(buffers[0], sizeof buffers[0], "Mul(Number[%.9g],Einsum[mn,%s->%s](dy,b))", alpha, b,
+             a);
+    snprintf(buffers[1], sizeof buffers[1], "Mul(Number[%.9g],Einsum[%s,mn->%s](a,dy))", alpha, a,
+             b);
     snprintf(buffers[2], sizeof buffers[2], "Mul(Number[%.9g],dy)", beta);
     for (int i = 0; i < MAX_OPERANDS; i++)
         back[i] = buffers[i];
@@ -245,8 +248,7 @@ static bool has_rule(const cq_onnx_node *node)
 {
     bool is_softmax = !strcmp(node->op_type, "Softmax") || !strcmp(node->op_type, "LogSoftmax");
 
-    return (!node->domain || !*node->domain) &&
-           (!is_softmax || number_of(node, "axis", -1) == -1);
+    return (!node->domain || !*node->domain) && (!is_softmax || number_of(node, "axis", -1) == -1);
 }
 
 static void add_gradient(maker *m, const char *name, const char *gradient)
@@ -287,7 +289,7 @@ static void go_back(maker *m, const cq_onnx_node *node)
         gradient = make_text(m, back[i]);
         if (node->input.n > 1)
             gradient = sum_to(m, operand, gradient);
-        shape    = add_node(m, "Shape", &operand, 1, NULL);
+        shape = add_node(m, "Shape", &operand, 1, NULL);
         add_gradient(m, operand,
                      add_node(m, "Reshape", (const char *const[]){ gradient, shape }, 2, NULL));
     }

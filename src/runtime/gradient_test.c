@@ -85,10 +85,11 @@ TEST(gradient, of_two_operands)
 
 TEST(gradient, of_one_operand)
 {
-    static const char *const ops[] = { "Identity", "Neg",     "Abs",  "Exp", "Log", "Sqrt",
-                                       "Relu",     "Sigmoid", "Tanh", "Sin", "Cos", "Reciprocal",
-                                       "Erf",      "Softplus", "Softsign" };
-    char                     text[64];
+    static const char *const ops[] = {
+        "Identity", "Neg", "Abs", "Exp",        "Log", "Sqrt",     "Relu",    "Sigmoid",
+        "Tanh",     "Sin", "Cos", "Reciprocal", "Erf", "Softplus", "Softsign"
+    };
+    char text[64];
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         snprintf(text, sizeof text, "y = %s(a)", ops[i]); /* b does not matter, and gets zeros */

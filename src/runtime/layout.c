@@ -61,7 +61,7 @@ static size_t place(cq_rt_span *s, cq_rt_span *const *placed, size_t n)
 
 cq_status cq_rt_layout(uint64_t *total, cq_rt_span *spans, size_t n)
 {
-    cq_rt_span **order = cq_alloc_array(2 * n + 1, sizeof *order), **placed;
+    cq_rt_span **order    = cq_alloc_array(2 * n + 1, sizeof *order), **placed;
     size_t       n_needed = 0;
 
     *total = 0;

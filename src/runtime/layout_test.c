@@ -78,9 +78,10 @@ TEST(layout, no_two_that_live_at_once_overlap)
 /* A chain needs the two largest neighbours, and nothing is lost. */
 TEST(layout, a_chain_takes_what_its_worst_step_needs)
 {
-    cq_rt_span spans[] = { { 640, 0, 2, 0 }, { 6400, 1, 3, 0 }, { 3200, 2, 4, 0 },
-                           { 64, 3, 5, 0 },  { 1, 4, 6, 0 } };
-    uint64_t   total;
+    cq_rt_span spans[] = {
+        { 640, 0, 2, 0 }, { 6400, 1, 3, 0 }, { 3200, 2, 4, 0 }, { 64, 3, 5, 0 }, { 1, 4, 6, 0 }
+    };
+    uint64_t total;
 
     CHECK_OK(cq_rt_layout(&total, spans, 5));
     check_apart(spans, 5, total);

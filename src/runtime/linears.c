@@ -135,7 +135,8 @@ static cq_status linear_of(cq_rt_linear **out, const cq_rt_node_step *s)
     cq_status  status;
 
     *out = NULL;
-    if ((!gemm && !cq_rt_is_op(s, "MatMul")) || !b || b->rank != 2 || !cq_tensor_numel(b) || !s->out[0])
+    if ((!gemm && !cq_rt_is_op(s, "MatMul")) || !b || b->rank != 2 || !cq_tensor_numel(b) ||
+        !s->out[0])
         return CQ_OK;
     if (gemm && (cq_rt_int(&rt, "transA") || cq_rt_float(&rt, "alpha") != 1))
         return CQ_OK;

@@ -22,17 +22,17 @@ enum { KEEPS_BLOCKS = 1 };
 #endif
 
 enum {
-    MIN_KEPT        = 4096, /* smaller blocks come from the heap quickly enough */
-    MAX_SPANS       = 4096, /* of a run: laying out takes their square */
-    MAX_SPANS_STEP  = 256,  /* of a step: loops inside need not fill the list */
-    SHRINKS_BELOW   = 4     /* an arena so many times too large is not kept */
+    MIN_KEPT       = 4096, /* smaller blocks come from the heap quickly enough */
+    MAX_SPANS      = 4096, /* of a run: laying out takes their square */
+    MAX_SPANS_STEP = 256,  /* of a step: loops inside need not fill the list */
+    SHRINKS_BELOW  = 4     /* an arena so many times too large is not kept */
 };
 
 /* One piece of memory that the places of a placing are in. */
 typedef struct arena {
     char         *data;
     size_t        size, n_taken;
-    struct block *taken; /* a list */
+    struct block *taken;   /* a list */
     bool          is_left; /* the workspace has another: it goes with its last block */
 } arena;
 
@@ -56,7 +56,7 @@ struct cq_rt_workspace {
     uint64_t             run;
     cq_rt_placing       *writes; /* NULL: no */
     uint32_t             tick;
-    const cq_rt_placing *follows;       /* NULL: no */
+    const cq_rt_placing *follows;        /* NULL: no */
     uint32_t             next, step_end; /* spans of this step */
     arena               *arena;
 };
@@ -244,12 +244,12 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
 
     *out = NULL;
     if (w->limit && (size > w->limit || w->used > w->limit - size))
-        return cq_fail(CQ_E_NO_MEMORY, NULL,
-                       "max_memory of the session's options sets the limit; it is a part of what is "
-                       "available if they do not",
-                       "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64
-                       " bytes are in use",
-                       size, w->used, w->limit);
+        return cq_fail(
+            CQ_E_NO_MEMORY, NULL,
+            "max_memory of the session's options sets the limit; it is a part of what is "
+            "available if they do not",
+            "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64 " bytes are in use",
+            size, w->used, w->limit);
     b = take_idle(w, size);
     if (!b) {
         if (w->kept > w->used + size) /* sizes have changed for good: what is kept is of no use */

@@ -128,7 +128,7 @@ TEST(memory, a_limit_holds_with_and_without_a_plan)
     placing = placing_of_chain(w);
     CHECK_OK(cq_rt_workspace_begin(w, NULL));
     CHECK_OK(cq_rt_workspace_step(w, 0));
-    t = get(w, size);
+    t    = get(w, size);
     size = 16 * KB;
     CHECK_STATUS(CQ_E_NO_MEMORY, cq_rt_workspace_tensor(&more, w, CQ_DTYPE_U8, 1, &size));
     size = 15 * KB;

@@ -68,8 +68,8 @@ static bool find(struct norm *n, cq_rt_node_step *sub)
     if (!cq_rt_is_op(sub, "Sub") || sub->step.n_in != 2 || !sub->in[1])
         return false;
     n->mean = sub->in[1]->maker;
-    if (!is_mean_of_last_axis(n->mean) || n->mean->in[0] != sub->in[0] ||
-        sub->in[1]->n_uses != 1 || !find_readers(n))
+    if (!is_mean_of_last_axis(n->mean) || n->mean->in[0] != sub->in[0] || sub->in[1]->n_uses != 1 ||
+        !find_readers(n))
         return false;
     n->var = cq_rt_only_reader(n->pow->out[0], "ReduceMean");
     if (!is_mean_of_last_axis(n->var))
@@ -93,7 +93,7 @@ static cq_status rewrite(cq_rt_builder *b, const struct norm *n)
 {
     cq_rt_layer_norm  *keep = cq_arena_zalloc(b->all->arena, sizeof *keep);
     cq_rt_node_value **in   = cq_arena_array(b->all->arena, 3, sizeof *in);
-    cq_rt_node_step   *gone[] = { n->mean, n->sub, n->pow, n->var, n->eps, n->sqrt, n->div, n->mul };
+    cq_rt_node_step *gone[] = { n->mean, n->sub, n->pow, n->var, n->eps, n->sqrt, n->div, n->mul };
 
     if (!keep || !in)
         return CQ_E_NO_MEMORY;

@@ -290,8 +290,8 @@ static cq_status build_call(cq_rt_scope *scope, const cq_onnx_node *node, const 
         if (*name)
             CQ_TRY_OR_DONE(need(&v, scope, name, "node", node->name ? node->name : f->name));
         else
-            CQ_TRY_OR_DONE((v = cq_rt_value_new(scope->builder, f->input.items[i])) ? CQ_OK
-                                                                              : CQ_E_NO_MEMORY);
+            CQ_TRY_OR_DONE(
+                (v = cq_rt_value_new(scope->builder, f->input.items[i])) ? CQ_OK : CQ_E_NO_MEMORY);
         if (!*name)
             v->is_constant = true; /* the value NONE */
         CQ_TRY_OR_DONE(cq_map_set(&body.names, f->input.items[i], v));
@@ -330,7 +330,7 @@ static const cq_onnx_function *find_function(cq_rt_scope *scope, const cq_onnx_n
 static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
                                 cq_onnx_node *const *before, uint32_t n_before)
 {
-    cq_onnx_opset        own    = { .version = CQ_RT_GRADIENT_OPSET }, *list = &own;
+    cq_onnx_opset        own = { .version = CQ_RT_GRADIENT_OPSET }, *list = &own;
     const cq_onnx_opsets opsets = { .items = &list, .n = 1, .cap = 1 }, *old = scope->opsets;
     cq_onnx_node       **nodes;
     uint32_t             n;
@@ -353,7 +353,7 @@ static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uin
 
         if (!node->op_type)
             return cq_fail(CQ_E_INVALID, NULL, NULL, "node %u has no op_type", i);
-        f      = find_function(scope, node);
+        f = find_function(scope, node);
         if (!f && cq_rt_is_gradient(node))
             status = build_gradient(scope, node, nodes, i);
         else

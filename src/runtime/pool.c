@@ -63,7 +63,7 @@ static void sign(cq_rt_signature *s, const cq_val *inputs, size_t n)
         for (uint32_t k = 0; t && k < t->rank && ok; k++)
             ok = add(s, cq_size_of(t, k));
     }
-    ok = ok && add(s, 0); /* a model without inputs has a signature too */
+    ok   = ok && add(s, 0); /* a model without inputs has a signature too */
     s->n = ok ? s->n : 0;
 }
 
@@ -135,8 +135,7 @@ cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs,
     if (status == CQ_OK && !out->workspace)
         status = cq_rt_workspace_new(&out->workspace, p->limit);
     if (status == CQ_OK)
-        status =
-            cq_rt_workspace_begin(out->workspace, out->seen ? out->seen->placing : NULL);
+        status = cq_rt_workspace_begin(out->workspace, out->seen ? out->seen->placing : NULL);
     if (status != CQ_OK)
         cq_rt_pool_give_back(p, out, false);
     return status;

@@ -129,7 +129,7 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     }
     s->model = model;
     s->owned = owned;
-    status = read_options(&s->options, options);
+    status   = read_options(&s->options, options);
     set_limits(s);
     cq_rt_pool_init(&s->pool, s->max_tensors);
     if (status == CQ_OK && !s->options.max_memory && s->max_heap) { /* that limit is for runs */
@@ -333,12 +333,12 @@ static cq_status tidy(cq_val *v)
 /* inputs has a value for each of the plan's. */
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
-    cq_session *s   = (cq_session *)shared; /* its pool and counter are made for this */
-    cq_rt_run   run = { .steps_left = s->options.max_steps ? s->options.max_steps
-                                                           : CQ_SESSION_MAX_STEPS,
-                        .traps_nan  = s->options.flags & CQ_SESSION_TRAP_NAN,
-                        .hook       = s->options.hook,
-                        .hook_user  = s->options.hook_user };
+    cq_session     *s      = (cq_session *)shared; /* its pool and counter are made for this */
+    cq_rt_run       run    = { .steps_left =
+                          s->options.max_steps ? s->options.max_steps : CQ_SESSION_MAX_STEPS,
+                               .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
+                               .hook      = s->options.hook,
+                               .hook_user = s->options.hook_user };
     cq_alloc_budget before = { 0 };
     cq_rt_lease     lease;
     cq_status       status;
@@ -506,7 +506,7 @@ CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t
 {
     cq_onnx_value **once = cq_alloc_array(n_inputs + 1, sizeof *once);
     cq_onnx_model  *m    = NULL;
-    size_t          n    = 0, given = 0;
+    size_t          n = 0, given = 0;
     cq_status       status;
 
     for (size_t i = 0; i < n_outputs; i++)

@@ -208,14 +208,14 @@ TEST(session, more_memory_than_there_is_is_refused_by_name)
 /* y is x, doubled n times: a tensor of 8 << n bytes at the end. */
 static cq_status double_often(int64_t n, uint64_t max_memory, uint64_t *peak)
 {
-    cq_onnx_model     *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
-                                  "g (int64 n, float[2] x) => (float[N] y) {\n"
-                                  "  y = Loop <body = b (int64 i, bool c, float[N] a) => "
-                                  "(bool d, float[M] e) {\n"
-                                  "    d = Identity(c)\n"
-                                  "    e = Concat <axis = 0> (a, a)\n"
-                                  "  }> (n, , x)\n"
-                                  "}\n");
+    cq_onnx_model     *m     = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                                              "g (int64 n, float[2] x) => (float[N] y) {\n"
+                                              "  y = Loop <body = b (int64 i, bool c, float[N] a) => "
+                                              "(bool d, float[M] e) {\n"
+                                              "    d = Identity(c)\n"
+                                              "    e = Concat <axis = 0> (a, a)\n"
+                                              "  }> (n, , x)\n"
+                                              "}\n");
     cq_tensor         *in[2] = { NULL, vector(1, 1) }, *y = NULL;
     cq_session_options options;
     cq_session        *s;
@@ -436,5 +436,6 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values)
           TEST_OF(session, a_loop_that_doubles_ends_at_the_limit),
           TEST_OF(session, a_nan_is_traced_to_its_node), TEST_OF(session, threads_share_it),
           TEST_OF(session, eight_threads_share_two_with_inputs_of_all_shapes),
-          TEST_OF(session, survives_every_failed_allocation), TEST_OF(session, a_node_may_use_an_input_twice),
+          TEST_OF(session, survives_every_failed_allocation),
+          TEST_OF(session, a_node_may_use_an_input_twice),
           TEST_OF(session, the_steps_of_a_run_have_a_limit), TEST_OF(session, knows_its_devices))

@@ -142,7 +142,8 @@ static cq_status tensor_at(const reader *r, const json_t *index, cq_tensor **out
 static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val *out);
 
 /* The caller owns *out after each of these. */
-static cq_status read_list(const reader *r, const json_t *j, cq_val_kind kind, int depth, cq_val *out)
+static cq_status read_list(const reader *r, const json_t *j, cq_val_kind kind, int depth,
+                           cq_val *out)
 {
     cq_list  *list;
     cq_status status = CQ_OK;
@@ -177,7 +178,7 @@ static cq_status read_dict(const reader *r, const json_t *j, int depth, cq_val *
     *out = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
     for (size_t i = 0; i < json_array_size(j) && status == CQ_OK; i++) {
         const json_t *pair = json_array_get(j, i), *name = json_array_get(pair, 0);
-        cq_val        key  = CQ_NONE, v = CQ_NONE;
+        cq_val        key = CQ_NONE, v = CQ_NONE;
         cq_text      *text;
 
         if (json_is_string(name)) {
@@ -217,7 +218,7 @@ static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val 
     }
     if ((part = json_object_get(j, "scalar"))) {
         CQ_TRY(tensor_at(r, part, &t));
-        *out = cq_dtype_is_float(t->dtype)   ? cq_val_of_f64(cq_tensor_get_f64(t, 0))
+        *out = cq_dtype_is_float(t->dtype) ? cq_val_of_f64(cq_tensor_get_f64(t, 0))
                : t->dtype == CQ_DTYPE_BOOL ? cq_val_of_bool(cq_tensor_get_i64(t, 0))
                                            : cq_val_of_i64(cq_tensor_get_i64(t, 0));
         return CQ_OK;

@@ -314,8 +314,8 @@ typedef struct cq_ast_import {
 
 typedef struct cq_unit {
     cq_arena      *arena;
-    cq_intern     *names;  /* borrowed; lives longer than the unit */
-    cq_source      source; /* file and text are copies in the arena */
+    cq_intern     *names;     /* borrowed; lives longer than the unit */
+    cq_source      source;    /* file and text are copies in the arena */
     const char    *qualifier; /* of its names in the program, "__torch__.net"; "" for none */
     cq_ast_class **classes;
     size_t         n_classes;

@@ -8,7 +8,7 @@
 
 /* POSIX has no names for these in strict C11. */
 #define CQ_PI 3.14159265358979323846
-#define CQ_E 2.71828182845904523536
+#define CQ_E  2.71828182845904523536
 
 /* ---- namespaces ---- */
 
@@ -17,6 +17,7 @@ static const struct {
     const char *name;
     int64_t     value;
 } torch_numbers[] = {
+    /* clang-format off */
     { "uint8", 0 },    { "int8", 1 },     { "int16", 2 },     { "short", 2 },   { "int32", 3 },
     { "int", 3 },      { "int64", 4 },    { "long", 4 },      { "float16", 5 }, { "half", 5 },
     { "float32", 6 },  { "float", 6 },    { "float64", 7 },   { "double", 7 },  { "complex32", 8 },
@@ -25,12 +26,14 @@ static const struct {
     { "strided", 0 },  { "contiguous_format", 0 }, { "preserve_format", 1 },
     { "channels_last", 2 }, { "channels_last_3d", 3 }, { "per_tensor_affine", 0 },
     { "per_channel_affine", 1 },
+    /* clang-format on */
 };
 
-static const char *const torch_namespaces[] = { "nn",       "jit",    "ops",   "_C",     "linalg",
-                                                "fft",      "special", "autograd", "utils", "cuda",
-                                                "backends", "classes", "sparse", "overrides",
-                                                "random",   "distributions", "onnx", "testing" };
+static const char *const torch_namespaces[] = { "nn",     "jit",       "ops",      "_C",
+                                                "linalg", "fft",       "special",  "autograd",
+                                                "utils",  "cuda",      "backends", "classes",
+                                                "sparse", "overrides", "random",   "distributions",
+                                                "onnx",   "testing" };
 
 static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
 {
@@ -78,7 +81,7 @@ static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
 static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
 {
     char  *end;
-    size_t k = name[0] == 'c' ? strtoul(name + 1, &end, 10) : SIZE_MAX;
+    size_t k   = name[0] == 'c' ? strtoul(name + 1, &end, 10) : SIZE_MAX;
     cq_val all = ev->program->constants;
 
     if (k == SIZE_MAX || *end || (all.kind != CQ_VAL_TUPLE && all.kind != CQ_VAL_LIST) ||
@@ -162,7 +165,8 @@ static void name_child(cq_eval *ev, const cq_thing *parent, const char *name, cq
     t->text = cq_name(ev->program, path);
 }
 
-static cq_status object_member(cq_eval *ev, cq_val object, cq_thing *t, const char *name, cq_val *out)
+static cq_status object_member(cq_eval *ev, cq_val object, cq_thing *t, const char *name,
+                               cq_val *out)
 {
     const char   *interned = cq_name(ev->program, name);
     cq_val       *v        = cq_thing_attribute(t, interned);
@@ -235,6 +239,7 @@ static cq_status named_member(cq_eval *ev, cq_thing *t, const char *name, cq_val
 static const struct {
     const char *name, *builtin;
 } tensor_attributes[] = {
+    /* clang-format off */
     { "shape", "aten::size" },       { "dtype", "prim::dtype" },
     { "device", "prim::device" },    { "ndim", "aten::dim" },
     { "T", "aten::numpy_T" },        { "mT", "aten::mT" },
@@ -246,6 +251,7 @@ static const struct {
     { "data", "prim::data" },        { "grad", "prim::grad" },
     { "real", "aten::real" },        { "imag", "aten::imag" },
     { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+    /* clang-format on */
 };
 
 static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)

@@ -30,7 +30,8 @@ static bool leaves(const cq_ast_block *b, bool in_loop)
     for (size_t i = 0; i < b->n; i++) {
         const cq_ast_stmt *s = b->items[i];
 
-        if (s->kind == CQ_S_RETURN || (!in_loop && (s->kind == CQ_S_BREAK || s->kind == CQ_S_CONTINUE)))
+        if (s->kind == CQ_S_RETURN ||
+            (!in_loop && (s->kind == CQ_S_BREAK || s->kind == CQ_S_CONTINUE)))
             return true;
         if (s->kind == CQ_S_IF &&
             (leaves(&s->u.branch.then, in_loop) || leaves(&s->u.branch.other, in_loop)))
@@ -67,8 +68,8 @@ static cq_value *track_in(const cq_path *path, const cq_change *place, cq_track 
 
 static cq_status join_track(cq_join *j, const cq_change *c)
 {
-    cq_track *t = c->where;
-    cq_track *stale = NULL;
+    cq_track *t         = c->where;
+    cq_track *stale     = NULL;
     cq_value *values[2] = { track_in(j->paths[0], c, &stale), track_in(j->paths[1], c, &stale) };
     cq_value *joined;
     cq_int    sizes[CQ_MAX_RANK];
@@ -134,8 +135,7 @@ static cq_status join_all(cq_join *j, cq_flow flow)
     CQ_TRY_OR_DONE(join_changes(j, false, &all));
     j->place = NULL;
     if (flow == CQ_FLOW_RETURN)
-        CQ_TRY_OR_DONE(
-            cq_join_values(j, j->paths[0]->result, j->paths[1]->result, &j->ev->result));
+        CQ_TRY_OR_DONE(cq_join_values(j, j->paths[0]->result, j->paths[1]->result, &j->ev->result));
     CQ_TRY_OR_DONE(join_changes(j, true, &all));
     for (size_t i = 0; i < all.n; i++)
         CQ_TRY_OR_DONE(cq_place_set(j->ev, all.items[i].place, all.items[i].value));
@@ -153,8 +153,8 @@ static cq_status finish(cq_join *j)
         return CQ_OK;
     }
     j->node->n_outputs = j->outputs.n;
-    j->node->outputs   = cq_arena_copy(g->arena, j->outputs.items,
-                                       j->outputs.n * sizeof *j->outputs.items);
+    j->node->outputs =
+        cq_arena_copy(g->arena, j->outputs.items, j->outputs.n * sizeof *j->outputs.items);
     return j->node->outputs ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
@@ -174,8 +174,8 @@ static cq_status explore_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_bl
                              j->paths[0]);
     ev->cx->untaken = beside || j->example;
     if (status == CQ_OK)
-        status = cq_eval_explore(ev, j->node->blocks[1], &s->u.branch.other, rest, rest_at,
-                                 flagged, j->paths[1]);
+        status = cq_eval_explore(ev, j->node->blocks[1], &s->u.branch.other, rest, rest_at, flagged,
+                                 j->paths[1]);
     ev->cx->untaken = beside;
     return status;
 }
@@ -227,12 +227,12 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest
 cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
                           cq_val *out)
 {
-    cq_ast_stmt   returns[2] = { { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.then },
-                                 { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.other } };
-    cq_ast_stmt  *items[2]   = { &returns[0], &returns[1] };
-    cq_ast_stmt   s          = { .kind = CQ_S_IF, .at = x->at };
-    cq_flow       flow;
-    cq_status     status;
+    cq_ast_stmt  returns[2] = { { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.then },
+                                { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.other } };
+    cq_ast_stmt *items[2]   = { &returns[0], &returns[1] };
+    cq_ast_stmt  s          = { .kind = CQ_S_IF, .at = x->at };
+    cq_flow      flow;
+    cq_status    status;
 
     s.u.branch.then  = (cq_ast_block){ &items[0], 1 };
     s.u.branch.other = (cq_ast_block){ &items[1], 1 };

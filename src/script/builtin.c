@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const cq_builtin *const families[] = { cq_builtins_of_sequences, cq_builtins_sequence,
-                                              cq_builtins_number,       cq_builtins_compare,
-                                              cq_builtins_math,         cq_builtins_item,
-                                              cq_builtins_list,         cq_builtins_dict,
-                                              cq_builtins_text,         cq_builtins_tensor,
-                                              cq_builtins_python };
+static const cq_builtin *const families[] = {
+    cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
+    cq_builtins_math,         cq_builtins_item,     cq_builtins_list,   cq_builtins_dict,
+    cq_builtins_text,         cq_builtins_tensor,   cq_builtins_python
+};
 enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -130,10 +129,10 @@ static cq_status spend_on(cq_eval *ev, size_t family, const cq_val *args, size_t
     uint64_t items = 0;
 
     for (size_t i = 0; i < n; i++)
-        items += args[i].kind == CQ_VAL_STR                          ? args[i].u.text->len
-                 : args[i].kind == CQ_VAL_DICT                       ? args[i].u.dict->n
+        items += args[i].kind == CQ_VAL_STR                      ? args[i].u.text->len
+                 : args[i].kind == CQ_VAL_DICT                   ? args[i].u.dict->n
                  : cq_val_is_list(args[i]) && family != OF_ITEMS ? args[i].u.list->n
-                                                                     : 0;
+                                                                 : 0;
     return cq_eval_spend(ev, items);
 }
 
@@ -154,8 +153,8 @@ cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, siz
     open_ended = has_sequence(args, n_args) || has_sequence(kw_args, n_kw);
     for (size_t f = open_ended ? OF_SEQUENCES : OF_SEQUENCES + 1;
          f < (open_ended ? OF_SEQUENCES + 1 : N_FAMILIES); f++) {
-        const cq_builtin *b = cq_map_get(&tables[f], key);
-        cq_builtin_call   c = { ev, name, args, kw_args, kw_names, n_args, n_kw, false };
+        const cq_builtin *b      = cq_map_get(&tables[f], key);
+        cq_builtin_call   c      = { ev, name, args, kw_args, kw_names, n_args, n_kw, false };
         cq_val            result = CQ_NONE;
 
         if (!b || n_args + n_kw < b->min_args)
@@ -206,8 +205,8 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
     cq_list  *items;
 
     *known = true;
-    *list  = iterable = cq_val_unwrap(iterable);
-    t      = cq_thing_of(iterable);
+    *list = iterable = cq_val_unwrap(iterable);
+    t                = cq_thing_of(iterable);
     if (cq_val_is_list(iterable))
         return CQ_OK;
     if (t && t->kind == CQ_THING_NAMED) {
@@ -262,7 +261,8 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
         }
         return cq_eval_operator(ev, "aten::unbind", &iterable, 1, NULL, NULL, 0, list);
     }
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over", cq_eval_type_name(iterable));
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
+                   cq_eval_type_name(iterable));
 }
 
 /* Whether it is made of numbers that a run computes, and not only of sizes. */
@@ -291,7 +291,8 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
     if (number.kind == CQ_VAL_BOOL)
         number = cq_val_of_i64(number.u.b.value);
     if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s", cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s",
+                       cq_eval_type_name(v));
     if (is_of_data(number.u.i) && ev->capture && !ev->tracing)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "this wants a number that is known when the model is exported, and only the "

@@ -3,7 +3,8 @@
 
 /* ---- equality ---- */
 
-static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bool *known, bool *equal)
+static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bool *known,
+                             bool *equal)
 {
     *equal = a->n == b->n;
     for (size_t i = 0; i < a->n && *equal && *known; i++)
@@ -11,7 +12,8 @@ static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bo
     return CQ_OK;
 }
 
-static cq_status equal_dicts(cq_eval *ev, const cq_dict *a, const cq_dict *b, bool *known, bool *equal)
+static cq_status equal_dicts(cq_eval *ev, const cq_dict *a, const cq_dict *b, bool *known,
+                             bool *equal)
 {
     *equal = a->n == b->n;
     for (size_t i = 0; i < a->n && *equal && *known; i++) {
@@ -118,8 +120,11 @@ static cq_status compare(cq_builtin_call *c, cq_val *out, int want_less, int wan
             a = cq_val_real(c->args[0]);
             b = cq_val_real(c->args[1]);
             if (c->ev->cx->listener && c->args[0].kind == CQ_VAL_INT)
-                c->ev->cx->listener->baked(c->ev->cx->listener_self, c->ev->cx, "a comparison of sizes",
-                                           cq_i(a < b ? want_less : a == b ? want_equal : want_more));
+                c->ev->cx->listener->baked(c->ev->cx->listener_self, c->ev->cx,
+                                           "a comparison of sizes",
+                                           cq_i(a < b    ? want_less
+                                                : a == b ? want_equal
+                                                         : want_more));
             *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
             return CQ_OK;
         }
@@ -190,8 +195,9 @@ static cq_status any_eq(cq_builtin_call *c, cq_val *out, bool negated)
         CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
                                     &same));
         *out = same;
-        return negated ? cq_eval_builtin(c->ev, "aten::__not__", &same, 1, NULL, NULL, 0, out, &found)
-                       : CQ_OK;
+        return negated
+                   ? cq_eval_builtin(c->ev, "aten::__not__", &same, 1, NULL, NULL, 0, out, &found)
+                   : CQ_OK;
     }
     *out = cq_val_of_bool(equal != negated);
     return CQ_OK;

@@ -33,8 +33,8 @@ static cq_status dict_parts(cq_builtin_call *c, bool keys, bool values, cq_val *
         cq_val item = keys ? dict->entries[i].key : dict->entries[i].value;
 
         if (keys && values)
-            CQ_TRY(cq_eval_list(c->ev, (cq_val[]){ dict->entries[i].key, dict->entries[i].value }, 2,
-                                CQ_VAL_TUPLE, &item));
+            CQ_TRY(cq_eval_list(c->ev, (cq_val[]){ dict->entries[i].key, dict->entries[i].value },
+                                2, CQ_VAL_TUPLE, &item));
         CQ_TRY(cq_list_push(out->u.list, item));
     }
     return CQ_OK;
@@ -106,9 +106,9 @@ static cq_status dict_popitem(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     dict = c->args[0].u.dict;
     CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
-    CQ_TRY(cq_eval_list(c->ev,
-                        (cq_val[]){ dict->entries[dict->n - 1].key, dict->entries[dict->n - 1].value },
-                        2, CQ_VAL_TUPLE, out));
+    CQ_TRY(cq_eval_list(
+        c->ev, (cq_val[]){ dict->entries[dict->n - 1].key, dict->entries[dict->n - 1].value }, 2,
+        CQ_VAL_TUPLE, out));
     cq_dict_remove(dict, out->u.list->items[0]);
     return CQ_OK;
 }

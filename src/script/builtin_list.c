@@ -1,5 +1,5 @@
-/* Methods and operators of lists and tuples, and those that dicts have as well; what only dicts have
- * is in builtin_dict.c. */
+/* Methods and operators of lists and tuples, and those that dicts have as well; what only dicts
+ * have is in builtin_dict.c. */
 #include "script/builtin.h"
 #include "script/sequence.h"
 
@@ -317,7 +317,8 @@ static cq_status list_add(cq_builtin_call *c, cq_val *out)
 {
     if (c->n != 2 || !cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]))
         return cq_builtin_decline(c);
-    CQ_TRY(cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, c->args[0].kind, out));
+    CQ_TRY(
+        cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, c->args[0].kind, out));
     if (out->u.list->n + c->args[1].u.list->n > CQ_EVAL_MAX_ITEMS)
         return too_long(c);
     for (size_t i = 0; i < c->args[1].u.list->n; i++)
@@ -423,7 +424,8 @@ static cq_status any_set_item(cq_builtin_call *c, cq_val *out)
         if (!t)
             return cq_fail(CQ_E_TYPE, NULL, NULL, "items of %s cannot be set",
                            cq_eval_type_name(c->args[0]));
-        CQ_TRY(cq_eval_attribute(c->ev, c->args[0], cq_name(c->ev->program, "__setitem__"), &method));
+        CQ_TRY(
+            cq_eval_attribute(c->ev, c->args[0], cq_name(c->ev->program, "__setitem__"), &method));
         return cq_eval_call(c->ev, method, c->args + 1, 2, NULL, NULL, 0, out);
     }
     if (cq_eval_is_open_index(c->ev, c->args[1]))
@@ -495,7 +497,8 @@ static cq_status open_slice(cq_builtin_call *c, cq_val *out)
     if (c->n > 4)
         return cq_builtin_decline(c);
     memcpy(args, c->args, c->n * sizeof *args);
-    CQ_TRY(cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, CQ_VAL_LIST, &args[0]));
+    CQ_TRY(
+        cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, CQ_VAL_LIST, &args[0]));
     CQ_TRY(cq_sequence_convert(c->ev, args[0].u.list));
     return cq_eval_builtin(c->ev, c->name, args, c->n, c->kw_names, c->kw, c->n_kw, out, &found);
 }
@@ -509,10 +512,10 @@ static cq_status list_slice(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     of = c->args[0];
     for (size_t i = 1; i < 3; i++)
-        if (i < c->n && of.kind == CQ_VAL_LIST && of.u.list->n &&
-            !has_sizes(of.u.list) && cq_eval_is_open_index(c->ev, c->args[i]))
+        if (i < c->n && of.kind == CQ_VAL_LIST && of.u.list->n && !has_sizes(of.u.list) &&
+            cq_eval_is_open_index(c->ev, c->args[i]))
             return open_slice(c, out);
-    n  = of.kind == CQ_VAL_STR ? (int64_t)of.u.text->len : (int64_t)of.u.list->n;
+    n = of.kind == CQ_VAL_STR ? (int64_t)of.u.text->len : (int64_t)of.u.list->n;
     if (step.kind != CQ_VAL_NONE)
         CQ_TRY(cq_eval_plain(c->ev, step, &v[2]));
     if (v[2] == 0 || (v[2] != 1 && of.kind == CQ_VAL_STR))
@@ -532,7 +535,8 @@ static cq_status list_slice(cq_builtin_call *c, cq_val *out)
         v[i] = v[i] < first ? first : v[i] > last ? last : v[i];
     }
     if (of.kind == CQ_VAL_STR)
-        return cq_builtin_text(c, of.u.text->text + v[0], v[1] > v[0] ? (size_t)(v[1] - v[0]) : 0, out);
+        return cq_builtin_text(c, of.u.text->text + v[0], v[1] > v[0] ? (size_t)(v[1] - v[0]) : 0,
+                               out);
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, of.kind, out));
     for (int64_t i = v[0]; v[2] > 0 ? i < v[1] : i > v[1]; i += v[2])
         CQ_TRY(cq_list_push(out->u.list, of.u.list->items[i]));

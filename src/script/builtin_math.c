@@ -36,7 +36,8 @@ static cq_status num_abs(cq_builtin_call *c, cq_val *out)
     else if (v.kind == CQ_VAL_INT)
         *out = cq_val_of_i64(v.u.i.value < 0 ? (int64_t)(0 - (uint64_t)v.u.i.value) : v.u.i.value);
     else
-        *out = cq_val_of_f64(v.kind == CQ_VAL_COMPLEX ? hypot(v.u.c.re, v.u.c.im) : fabs(cq_val_real(v)));
+        *out = cq_val_of_f64(v.kind == CQ_VAL_COMPLEX ? hypot(v.u.c.re, v.u.c.im)
+                                                      : fabs(cq_val_real(v)));
     return CQ_OK;
 }
 
@@ -84,7 +85,8 @@ static cq_status num_round(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     if (cq_val_is_symbolic(v) || (c->n == 2 && cq_val_is_symbolic(c->args[1]))) {
         if (c->n != 1)
-            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "what is rounded to digits must be known");
+            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
+                           "what is rounded to digits must be known");
         return cq_builtin_by_tensors(c, "aten::round", CQ_VAL_FLOAT, out);
     }
     if (c->n == 2) {
@@ -97,14 +99,14 @@ static cq_status num_round(cq_builtin_call *c, cq_val *out)
     return CQ_OK;
 }
 
-#define FUNCTION(id, op, fn)                                                                         \
+#define FUNCTION(id, op, fn)                                                                       \
     static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
     {                                                                                              \
         if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
             return cq_builtin_decline(c);                                                          \
         if (cq_val_is_symbolic(c->args[0]))                                                        \
             return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
-        *out = cq_val_of_f64(fn(cq_val_real(c->args[0])));                                             \
+        *out = cq_val_of_f64(fn(cq_val_real(c->args[0])));                                         \
         return CQ_OK;                                                                              \
     }
 
@@ -154,7 +156,7 @@ FUNCTION(radians, "aten::deg2rad", radians)
             return cq_builtin_decline(c);                                                          \
         if (cq_val_is_symbolic(c->args[0]))                                                        \
             return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_BOOL, out);                       \
-        f    = cq_val_real(c->args[0]);                                                                \
+        f    = cq_val_real(c->args[0]);                                                            \
         *out = cq_val_of_bool(expression);                                                         \
         return CQ_OK;                                                                              \
     }

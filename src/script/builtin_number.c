@@ -73,8 +73,8 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
             return ev->cx->status;
         example = example_of(ev, t);
         if (kind == CQ_VAL_INT)
-            *out = cq_val_of_int(
-                cq_symbol_fresh(ev->cx->symbols, "i", (int64_t)example, value, -1));
+            *out =
+                cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", (int64_t)example, value, -1));
         else if (kind == CQ_VAL_FLOAT)
             *out = (cq_val){ .kind = kind, .u.f = { example, value } };
         else
@@ -133,7 +133,6 @@ cq_status cq_builtin_want_ints(const cq_builtin_call *c)
                    cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
 }
 
-
 static double floor_mod(double a, double b)
 {
     double m = fmod(a, b);
@@ -146,26 +145,26 @@ static cq_status division_by_zero(void)
     return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "division by zero");
 }
 
-#define ARITHMETIC(id, op, on_ints, on_reals)                                                          \
+#define ARITHMETIC(id, op, on_ints, on_reals)                                                      \
     static cq_status id(cq_builtin_call *c, cq_val *out)                                           \
     {                                                                                              \
         cq_symbols *st = c->ev->cx->symbols;                                                       \
                                                                                                    \
         (void)st;                                                                                  \
-        if (!cq_builtin_two_numbers(c))                                                                       \
+        if (!cq_builtin_two_numbers(c))                                                            \
             return cq_builtin_decline(c);                                                          \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, #id[4], out);                                                     \
-        if (cq_builtin_needs_tensors(c, false))                                                               \
+        if (cq_builtin_needs_tensors(c, false))                                                    \
             return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
-        if (cq_builtin_two_ints(c)) {                                                                         \
-            cq_int a = cq_val_int(c->args[0]), b = cq_val_int(c->args[1]);                                 \
+        if (cq_builtin_two_ints(c)) {                                                              \
+            cq_int a = cq_val_int(c->args[0]), b = cq_val_int(c->args[1]);                         \
                                                                                                    \
             (void)a;                                                                               \
             (void)b;                                                                               \
             on_ints;                                                                               \
         } else {                                                                                   \
-            double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);                               \
+            double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);                       \
                                                                                                    \
             on_reals;                                                                              \
         }                                                                                          \
@@ -175,7 +174,8 @@ static cq_status division_by_zero(void)
 static cq_status complex_op(const cq_builtin_call *c, char op, cq_val *out)
 {
     cq_val a = c->args[0], b = c->args[1];
-    double ai = a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0, bi = b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0;
+    double ai = a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0,
+           bi = b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0;
     double ar = cq_val_real(a), br = cq_val_real(b), d;
 
     out->kind = CQ_VAL_COMPLEX;
@@ -184,36 +184,39 @@ static cq_status complex_op(const cq_builtin_call *c, char op, cq_val *out)
     case 's': out->u.c.re = ar - br, out->u.c.im = ai - bi; return CQ_OK;
     case 'm': out->u.c.re = ar * br - ai * bi, out->u.c.im = ar * bi + ai * br; return CQ_OK;
     case 'd':
-        d            = br * br + bi * bi;
-        out->u.c.re  = (ar * br + ai * bi) / d;
-        out->u.c.im  = (ai * br - ar * bi) / d;
+        d           = br * br + bi * bi;
+        out->u.c.re = (ar * br + ai * bi) / d;
+        out->u.c.im = (ai * br - ar * bi) / d;
         return CQ_OK;
     default: return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "complex numbers cannot do this");
     }
 }
 
-ARITHMETIC(num_add, "aten::add", *out = cq_val_of_int(cq_int_add(st, a, b)), *out = cq_val_of_f64(a + b))
-ARITHMETIC(num_sub, "aten::sub", *out = cq_val_of_int(cq_int_sub(st, a, b)), *out = cq_val_of_f64(a - b))
-ARITHMETIC(num_mul, "aten::mul", *out = cq_val_of_int(cq_int_mul(st, a, b)), *out = cq_val_of_f64(a *b))
-ARITHMETIC(num_floordiv, "aten::floor_divide",
-           if (cq_int_is(b, 0)) return division_by_zero();
+ARITHMETIC(num_add, "aten::add", *out = cq_val_of_int(cq_int_add(st, a, b)),
+           *out = cq_val_of_f64(a + b))
+ARITHMETIC(num_sub, "aten::sub", *out = cq_val_of_int(cq_int_sub(st, a, b)),
+           *out = cq_val_of_f64(a - b))
+ARITHMETIC(num_mul, "aten::mul", *out = cq_val_of_int(cq_int_mul(st, a, b)),
+           *out = cq_val_of_f64(a * b))
+ARITHMETIC(num_floordiv, "aten::floor_divide", if (cq_int_is(b, 0)) return division_by_zero();
            *out = cq_val_of_int(cq_int_floordiv(st, a, b)), *out = cq_val_of_f64(floor(a / b)))
-ARITHMETIC(num_remainder, "aten::remainder",
-           if (cq_int_is(b, 0)) return division_by_zero();
+ARITHMETIC(num_remainder, "aten::remainder", if (cq_int_is(b, 0)) return division_by_zero();
            *out = cq_val_of_int(cq_int_mod(st, a, b)), *out = cq_val_of_f64(floor_mod(a, b)))
-ARITHMETIC(num_min, "aten::minimum", *out = cq_val_of_int(cq_int_min(st, a, b)), *out = cq_val_of_f64(b < a ? b : a))
-ARITHMETIC(num_max, "aten::maximum", *out = cq_val_of_int(cq_int_max(st, a, b)), *out = cq_val_of_f64(b > a ? b : a))
+ARITHMETIC(num_min, "aten::minimum", *out = cq_val_of_int(cq_int_min(st, a, b)),
+           *out = cq_val_of_f64(b < a ? b : a))
+ARITHMETIC(num_max, "aten::maximum", *out = cq_val_of_int(cq_int_max(st, a, b)),
+           *out = cq_val_of_f64(b > a ? b : a))
 /* Of two numbers a float, though they be ints: int ** int is one in TorchScript. */
 #define REAL(id, fn)                                                                               \
     static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
     {                                                                                              \
-        if (!cq_builtin_two_numbers(c))                                                                       \
+        if (!cq_builtin_two_numbers(c))                                                            \
             return cq_builtin_decline(c);                                                          \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, 0, out);                                                          \
-        if (cq_builtin_needs_tensors(c, true))                                                                \
+        if (cq_builtin_needs_tensors(c, true))                                                     \
             return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_FLOAT, out);                      \
-        *out = cq_val_of_f64(fn(cq_val_real(c->args[0]), cq_val_real(c->args[1])));                        \
+        *out = cq_val_of_f64(fn(cq_val_real(c->args[0]), cq_val_real(c->args[1])));                \
         return CQ_OK;                                                                              \
     }
 
@@ -261,8 +264,9 @@ static const char *bit_operator(char op, bool bools)
 
 static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
 {
-    const bool bools = c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
-    int64_t    a, b, r;
+    const bool bools =
+        c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
+    int64_t a, b, r;
 
     if (!cq_builtin_two_numbers(c))
         return cq_builtin_decline(c);

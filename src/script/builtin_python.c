@@ -59,8 +59,8 @@ static cq_status derive_index(cq_builtin_call *c, cq_val *out)
     for (size_t i = 0; i < 3; i++)
         if (i >= c->n || c->args[i].kind != CQ_VAL_INT)
             return cq_fail(CQ_E_TYPE, c->name, NULL, "a range is made of three ints");
-    *out = cq_val_of_int(cq_int_add(st, c->args[1].u.i,
-                                    cq_int_mul(st, c->args[0].u.i, c->args[2].u.i)));
+    *out = cq_val_of_int(
+        cq_int_add(st, c->args[1].u.i, cq_int_mul(st, c->args[0].u.i, c->args[2].u.i)));
     return CQ_OK;
 }
 
@@ -114,8 +114,8 @@ cq_status cq_builtin_enumerate(cq_builtin_call *c, cq_val *out)
         bool   found;
 
         CQ_TRY(cq_eval_builtin(c->ev, "range",
-                               (cq_val[]){ cq_val_of_i64(start), cq_val_of_i64(INT64_MAX) }, 2, NULL,
-                               NULL, 0, &parts[0], &found));
+                               (cq_val[]){ cq_val_of_i64(start), cq_val_of_i64(INT64_MAX) }, 2,
+                               NULL, NULL, 0, &parts[0], &found));
         return open_zip(c, parts, 2, out);
     }
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
@@ -137,7 +137,8 @@ static cq_status any_reversed(cq_builtin_call *c, cq_val *out)
 
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
     if (!known)
-        return cq_fail(CQ_E_UNSUPPORTED, "reversed", NULL, "the length of a list is not known here");
+        return cq_fail(CQ_E_UNSUPPORTED, "reversed", NULL,
+                       "the length of a list is not known here");
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
     for (size_t i = items.u.list->n; i-- > 0;)
         CQ_TRY(cq_list_push(out->u.list, items.u.list->items[i]));

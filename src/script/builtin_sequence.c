@@ -22,7 +22,8 @@ static cq_status index_of(cq_builtin_call *c, cq_val v, cq_int *out)
     if (v.kind == CQ_VAL_TENSOR)
         CQ_TRY(cq_eval_builtin(c->ev, "aten::Int", &v, 1, NULL, NULL, 0, &number, &found));
     if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s", cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s",
+                       cq_eval_type_name(v));
     *out = number.u.i;
     return CQ_OK;
 }
@@ -45,7 +46,7 @@ static cq_status position_of(cq_builtin_call *c, const cq_sequence *seq, cq_val 
 
 static cq_status insert_at(cq_builtin_call *c, const cq_int *position, cq_val v)
 {
-    const cq_sequence *seq = self_of(c);
+    const cq_sequence *seq  = self_of(c);
     cq_item_type       item = seq->item;
     cq_value          *value;
 
@@ -136,8 +137,8 @@ static cq_status joined(cq_builtin_call *c, cq_item_type *item, cq_value **value
 
     *item = (cq_item_type){ 0 };
     if (a.kind != CQ_VAL_LIST || (b.kind != CQ_VAL_LIST && b.kind != CQ_VAL_TUPLE))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s cannot be added to a list of unknown length",
-                       cq_eval_type_name(b));
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "%s cannot be added to a list of unknown length", cq_eval_type_name(b));
     CQ_TRY(cq_item_type_of_list(item, a));
     CQ_TRY(cq_item_type_of_list(item, b));
     CQ_TRY(cq_sequence_value(c->ev, a, item, value));
@@ -198,7 +199,8 @@ static cq_status copy(cq_builtin_call *c, cq_val *out)
 }
 
 /* A new sequence of count items, from start in steps. */
-static cq_status taken(cq_builtin_call *c, cq_int start, cq_int step, cq_int count, cq_value **value)
+static cq_status taken(cq_builtin_call *c, cq_int start, cq_int step, cq_int count,
+                       cq_value **value)
 {
     cq_val empty;
 
@@ -236,7 +238,7 @@ static cq_status bound(cq_builtin_call *c, cq_val v, cq_int n, cq_int otherwise,
 
 static cq_status slice(cq_builtin_call *c, cq_val *out)
 {
-    const cq_sequence *seq = self_of(c);
+    const cq_sequence *seq  = self_of(c);
     cq_val             step = cq_builtin_arg(c, 3, "step"), count;
     cq_int             n, start, stop;
     cq_value          *value;
@@ -318,7 +320,7 @@ static cq_status as_tensor(cq_builtin_call *c, cq_val *out)
 
     if (!seq || seq->item.kind == CQ_VAL_TENSOR)
         return cq_builtin_decline(c);
-    dtype = asked.kind == CQ_VAL_INT            ? cq_dtype_from_torch(asked.u.i.value)
+    dtype = asked.kind == CQ_VAL_INT          ? cq_dtype_from_torch(asked.u.i.value)
             : seq->item.dtype == CQ_DTYPE_F64 ? CQ_DTYPE_F32
                                               : seq->item.dtype;
     CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
@@ -364,7 +366,8 @@ static cq_status sum(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     more        = *seq;
     more.length = longer(c, seq->length, 1);
-    CQ_TRY(cq_sequence_inserted(c->ev, seq->value, &seq->item, cq_val_of_i64(0), &first, &more.value));
+    CQ_TRY(
+        cq_sequence_inserted(c->ev, seq->value, &seq->item, cq_val_of_i64(0), &first, &more.value));
     CQ_TRY(cq_sequence_concat(c->ev, &more, 0, true, &t));
     v = cq_val_of_tensor(t);
     CQ_TRY(cq_eval_operator(c->ev, "aten::sum", &v, 1, NULL, NULL, 0, out));
@@ -474,7 +477,8 @@ static bool is_open(const cq_builtin_call *c, cq_val dim, int64_t *axis)
 {
     const cq_tensor *x = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;
 
-    if (!x || !c->ev->capture || c->ev->tracing || (dim.kind != CQ_VAL_NONE && dim.kind != CQ_VAL_INT))
+    if (!x || !c->ev->capture || c->ev->tracing ||
+        (dim.kind != CQ_VAL_NONE && dim.kind != CQ_VAL_INT))
         return false;
     *axis = dim.kind == CQ_VAL_INT ? dim.u.i.value : 0;
     if (*axis < 0)

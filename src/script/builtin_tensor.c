@@ -119,9 +119,10 @@ static cq_status item(cq_builtin_call *c, cq_val *out)
         return CQ_OK;
     }
     d = c->args[0].u.tensor->dtype;
-    return to_number(c, cq_dtype_is_float(d)   ? CQ_VAL_FLOAT
-                        : d == CQ_DTYPE_BOOL ? CQ_VAL_BOOL
-                                             : CQ_VAL_INT,
+    return to_number(c,
+                     cq_dtype_is_float(d) ? CQ_VAL_FLOAT
+                     : d == CQ_DTYPE_BOOL ? CQ_VAL_BOOL
+                                          : CQ_VAL_INT,
                      out);
 }
 
@@ -187,7 +188,8 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
     }
     if (!cq_val_is_number(v))
         return cq_fail(CQ_E_TYPE, "tensor", NULL, "%s is no number", cq_eval_type_name(v));
-    s->symbolic |= (v.kind == CQ_VAL_INT && v.u.i.expr) || (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
+    s->symbolic |= (v.kind == CQ_VAL_INT && v.u.i.expr) ||
+                   (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
                    (v.kind == CQ_VAL_BOOL && v.u.b.origin);
     s->has_float |= v.kind == CQ_VAL_FLOAT;
     s->has_int |= v.kind == CQ_VAL_INT;
@@ -218,7 +220,8 @@ static cq_status constant(cq_builtin_call *c, cq_val v, const shape *s, cq_dtype
     double    *f;
     int64_t   *i;
 
-    CQ_TRY(cq_tensor_new(&wide, s->has_float ? CQ_DTYPE_F64 : CQ_DTYPE_I64, s->rank, s->sizes, NULL));
+    CQ_TRY(
+        cq_tensor_new(&wide, s->has_float ? CQ_DTYPE_F64 : CQ_DTYPE_I64, s->rank, s->sizes, NULL));
     f = cq_tensor_data(wide);
     i = cq_tensor_data(wide);
     fill(v, &f, &i, s->has_float);
@@ -262,7 +265,7 @@ static cq_status assembled(cq_builtin_call *c, cq_val v, cq_dtype dtype, cq_val 
 static cq_status new_tensor(cq_builtin_call *c, cq_val *out)
 {
     cq_val   v = cq_builtin_arg(c, 0, "data"), asked = cq_builtin_arg(c, 1, "dtype");
-    shape    s     = { 0 };
+    shape    s = { 0 };
     cq_dtype dtype;
 
     if (v.kind == CQ_VAL_TENSOR) {
@@ -393,7 +396,8 @@ static cq_status set_tensor(cq_builtin_call *c, cq_val *out)
     cq_tensor *alias;
 
     if (c->args[0].kind != CQ_VAL_TENSOR || c->args[1].kind != CQ_VAL_TENSOR || c->n != 2)
-        return cq_fail(CQ_E_UNSUPPORTED, "set_", NULL, "set_ takes another tensor, and nothing else");
+        return cq_fail(CQ_E_UNSUPPORTED, "set_", NULL,
+                       "set_ takes another tensor, and nothing else");
     alias = CQ_OP(c->ev->cx, "aten::detach", c->args[1]);
     CQ_TRY(c->ev->cx->status);
     *out = c->args[0];
@@ -485,7 +489,7 @@ static cq_status tensor_to_list(cq_builtin_call *c, cq_val *out)
 /* Whether all elements of what an operator says of two tensors are true, if only the run tells. */
 static cq_status all_true(cq_builtin_call *c, const char *op, cq_val *out)
 {
-    cq_eval        *ev = c->ev;
+    cq_eval        *ev  = c->ev;
     cq_builtin_call one = *c;
     cq_val          each, all;
 
@@ -508,8 +512,8 @@ static bool is_of_run(const cq_builtin_call *c)
            !cq_capture_has_data(ev->capture, ev->cx, c->args[1].u.tensor);
 }
 
-/* Whether two tensors have the same elements; of other sizes they have not. Where only the run knows
- * whether sizes are the same, the operator reads the example, and says so. */
+/* Whether two tensors have the same elements; of other sizes they have not. Where only the run
+ * knows whether sizes are the same, the operator reads the example, and says so. */
 static cq_status equal_tensors(cq_builtin_call *c, cq_val *out)
 {
     const cq_tensor *a, *b;
@@ -538,7 +542,8 @@ static cq_status close_tensors(cq_builtin_call *c, cq_val *out)
 static cq_status type_name(cq_builtin_call *c, cq_val *out)
 {
     if (c->args[0].kind == CQ_VAL_DEVICE)
-        return cq_builtin_text(c, c->args[0].u.text->text, strcspn(c->args[0].u.text->text, ":"), out);
+        return cq_builtin_text(c, c->args[0].u.text->text, strcspn(c->args[0].u.text->text, ":"),
+                               out);
     return is_tensor(c) ? cq_builtin_text(c, "cpu", 3, out) : cq_builtin_decline(c);
 }
 

@@ -72,8 +72,8 @@ static cq_status text_gt(cq_builtin_call *c, cq_val *out)
 /* "{} {0} {name}".format(…); what follows a colon is not looked at. */
 static cq_status text_format(cq_builtin_call *c, cq_val *out)
 {
-    cq_str      s    = { 0 };
-    size_t      next = 1;
+    cq_str      s      = { 0 };
+    size_t      next   = 1;
     cq_status   status = CQ_OK;
     const char *p;
 
@@ -115,7 +115,9 @@ static cq_status text_format(cq_builtin_call *c, cq_val *out)
 /* One argument of %: d is an integer, f and e have six digits, s is str(). */
 static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
 {
-    double f = v.kind == CQ_VAL_FLOAT ? v.u.f.value : v.kind == CQ_VAL_INT ? (double)v.u.i.value : 0;
+    double f = v.kind == CQ_VAL_FLOAT ? v.u.f.value
+               : v.kind == CQ_VAL_INT ? (double)v.u.i.value
+                                      : 0;
 
     if (v.kind == CQ_VAL_FLOAT && cq_val_is_symbolic(v))
         ev->text_is_open = true;

@@ -103,12 +103,13 @@ static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq
 
 /* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
 static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_val *args,
-                      size_t n_args, size_t n_self, const char *const *names, const cq_val *kw, size_t n_kw)
+                      size_t n_args, size_t n_self, const char *const *names, const cq_val *kw,
+                      size_t n_kw)
 {
     size_t next = 0;
 
     for (size_t i = 0; i < def->n_params; i++) {
-        const cq_ast_param *p = &def->params[i];
+        const cq_ast_param *p     = &def->params[i];
         const cq_val       *given = NULL;
         cq_val              v;
 
@@ -177,11 +178,11 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
 {
     cq_frame *outer = ev->frame, f = { .unit = fn->unit, .def = fn->def, .outer = fn->closure };
     cq_val    with_self[MAX_ARGS + 1];
-    size_t    mark = cq_ctx_mark(ev->cx);
-    cq_flow   flow = CQ_FLOW_NEXT;
+    size_t    mark   = cq_ctx_mark(ev->cx);
+    cq_flow   flow   = CQ_FLOW_NEXT;
     cq_status status = CQ_OK;
-    cq_scope  scope = { 0 };
-    cq_thing *self  = cq_thing_as(fn->self, CQ_THING_OBJECT);
+    cq_scope  scope  = { 0 };
+    cq_thing *self   = cq_thing_as(fn->self, CQ_THING_OBJECT);
     bool      scoped = self && self->text && is_forward(fn->def->name);
 
     if (ev->depth >= CQ_EVAL_MAX_DEPTH)
@@ -301,13 +302,15 @@ cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t 
 
         CQ_TRY(cq_eval_attribute(
             ev, function,
-            cq_name(ev->program, t->cls && cq_ast_class_method(t->cls, cq_name(ev->program, "__call__"))
-                                     ? "__call__"
-                                     : "forward"),
+            cq_name(ev->program,
+                    t->cls && cq_ast_class_method(t->cls, cq_name(ev->program, "__call__"))
+                        ? "__call__"
+                        : "forward"),
             &method));
         return cq_eval_call(ev, method, args, n_args, names, kw, n_kw, out);
     }
-    default: return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
+    default:
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
     }
 }
 
@@ -383,7 +386,8 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     if (!a)
         return CQ_E_NO_MEMORY;
     status = eval_arguments(ev, x, a);
-    if (status == CQ_OK && (is_builtin(f, "fork") || is_builtin(f, "aten::fork")) && a->n) /* runs in line */
+    if (status == CQ_OK && (is_builtin(f, "fork") || is_builtin(f, "aten::fork")) &&
+        a->n) /* runs in line */
         status = cq_eval_call(ev, a->args[0], a->args + 1, a->n - 1, a->names, a->kw, a->n_kw, out);
     else if (status == CQ_OK)
         status = cq_eval_call(ev, f, a->args, a->n, a->names, a->kw, a->n_kw, out);

@@ -62,7 +62,7 @@ static cq_status walk_dict(walk *w, const cq_dict *like, const cq_dict *now, cq_
 
 static cq_status walk_optional(walk *w, const cq_thing *like, cq_val now, cq_val *out)
 {
-    cq_thing *t = cq_thing_as(now, CQ_THING_OPTIONAL);
+    cq_thing *t   = cq_thing_as(now, CQ_THING_OPTIONAL);
     cq_val    had = { .kind = CQ_VAL_BOOL, .u.b = { true, like->has } };
     cq_val    has = { .kind = CQ_VAL_BOOL, .u.b = { now.kind != CQ_VAL_NONE, t ? t->has : NULL } };
     cq_val    v   = cq_val_unwrap(now);
@@ -227,8 +227,12 @@ static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val 
     case CQ_VAL_INT:
         *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", like.u.i.value, v, -1));
         return CQ_OK;
-    case CQ_VAL_FLOAT: *out = (cq_val){ .kind = x->kind, .u.f = { like.u.f.value, v } }; return CQ_OK;
-    case CQ_VAL_BOOL: *out = (cq_val){ .kind = x->kind, .u.b = { like.u.b.value, v } }; return CQ_OK;
+    case CQ_VAL_FLOAT:
+        *out = (cq_val){ .kind = x->kind, .u.f = { like.u.f.value, v } };
+        return CQ_OK;
+    case CQ_VAL_BOOL:
+        *out = (cq_val){ .kind = x->kind, .u.b = { like.u.b.value, v } };
+        return CQ_OK;
     case CQ_VAL_LIST: return cq_sequence_list(ev, v, &x->type, x->length, out);
     default:
         t    = cq_capture_tensor(ev->capture, ev->cx, v);
@@ -330,7 +334,8 @@ cq_status cq_carry_end(cq_carry *c)
 
     c->again = false;
     for (size_t i = 0; i < c->places.n; i++)
-        if (!cq_form_is_same(c->ev, c->places.items[i].start, cq_place_value(&c->places.items[i].place)))
+        if (!cq_form_is_same(c->ev, c->places.items[i].start,
+                             cq_place_value(&c->places.items[i].place)))
             c->again = true;
     if (c->again)
         return CQ_OK; /* another form first */
@@ -369,7 +374,7 @@ static cq_status widen(cq_carry *c)
 
             if (both == x->type.dtype)
                 continue;
-            t = t ? CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(both)) : NULL;
+            t        = t ? CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(both)) : NULL;
             x->start = t ? cq_capture_value(c->ev->capture, c->ev->cx, t) : NULL;
             if (!x->start)
                 return failed(c);
@@ -456,7 +461,7 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
 {
     cq_val    before = cq_place_value(place), start, holder = CQ_NONE;
     cq_thing *undefined = cq_thing_as(before, CQ_THING_UNDEFINED);
-    cq_change p = *place;
+    cq_change p         = *place;
 
     if (!undefined && place->kind == CQ_CHANGE_SLOT && is_lost(place->old)) {
         *added = true;
@@ -471,8 +476,8 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
         return CQ_OK;
     if (undefined && strcmp(undefined->text, "%return") == 0)
         before = cq_val_of_bool(false);
-    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before,
-                          cq_path_contents(path, place->old), &start));
+    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before, cq_path_contents(path, place->old),
+                          &start));
     CQ_TRY(own_copy(c, place, &start));
     p.old = CQ_NONE;
     if (p.kind == CQ_CHANGE_LIST)
@@ -490,7 +495,7 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
 
 static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
 {
-    cq_track *t = change->where;
+    cq_track *t     = change->where;
     bool      known = false;
 
     for (size_t i = 0; i < c->stale.n; i++)
@@ -513,7 +518,7 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
     bool changed = false;
 
     for (size_t i = 0; i < c->places.n; i++) {
-        cq_carried_place *p = &c->places.items[i];
+        cq_carried_place *p   = &c->places.items[i];
         cq_val            end = cq_path_contents(path, cq_path_value(path, &p->place)), start;
 
         if (cq_form_is_same(c->ev, p->start, end))

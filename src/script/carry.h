@@ -9,10 +9,10 @@ enum { CQ_MAX_CARRIED = 240 };
 
 /* One value of the graph that is carried: a tensor, a number, a list. */
 typedef struct cq_carried {
-    cq_track    *track; /* or: a tensor that the body changes in place */
-    cq_val_kind  kind;  /* TENSOR, INT, FLOAT, BOOL, LIST */
-    cq_value    *start; /* before the loop */
-    cq_item_type type;  /* of the tensor, or of the items of the list; open where it changes */
+    cq_track    *track;  /* or: a tensor that the body changes in place */
+    cq_val_kind  kind;   /* TENSOR, INT, FLOAT, BOOL, LIST */
+    cq_value    *start;  /* before the loop */
+    cq_item_type type;   /* of the tensor, or of the items of the list; open where it changes */
     cq_int       length; /* of the list; open: it changes */
     cq_qparams  *grid;   /* of a quantized tensor; borrowed from its start */
     cq_value    *param, *end;
@@ -35,24 +35,24 @@ typedef struct cq_carry cq_carry;
 struct cq_carry {
     cq_eval  *ev;
     cq_carry *outer; /* of the loop around this one */
-    cq_node *node; /* the Loop */
-    cq_span  at;
-    bool     again; /* the form changed: the body is to be explored once more */
+    cq_node  *node;  /* the Loop */
+    cq_span   at;
+    bool      again; /* the form changed: the body is to be explored once more */
 
     CQ_VEC(cq_carried_place) places;
     CQ_VEC(cq_track *) tracks;
     CQ_VEC(cq_change) lost;   /* variables that a round leaves without their list (share.h) */
     CQ_VEC(cq_track *) stale; /* after a round, so before all but the first (aten/share.c) */
-    CQ_VEC(cq_val) holders; /* keep what places are in */
+    CQ_VEC(cq_val) holders;   /* keep what places are in */
 
-    size_t     n, cap;
+    size_t      n, cap;
     cq_carried *items; /* of the places in order, then of the tracks */
     CQ_VEC(cq_carry_share) shares;
-    bool       *mates; /* whether two items may be the same memory; NULL: none are */
+    bool *mates; /* whether two items may be the same memory; NULL: none are */
 };
 
-cq_status cq_carry_bind(cq_carry *c);   /* inside: every place holds parameters */
-cq_status cq_carry_end(cq_carry *c);    /* inside: what they hold at the end */
+cq_status cq_carry_bind(cq_carry *c); /* inside: every place holds parameters */
+cq_status cq_carry_end(cq_carry *c);  /* inside: what they hold at the end */
 cq_status cq_carry_settle(cq_carry *c, const cq_path *path); /* outside: is it of the same form? */
 cq_status cq_carry_outputs(cq_carry *c); /* outside, at last: results, and places that hold them */
 void      cq_carry_clear(cq_carry *c);

@@ -74,7 +74,7 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
             cq_str_add_n(&s, part->u.str.text, part->u.str.len);
             continue;
         }
-        status = cq_eval_expr(ev, part, &v);
+        status           = cq_eval_expr(ev, part, &v);
         ev->text_is_open = false;
         if (status == CQ_OK)
             status = cq_eval_format(ev, &s, v, false);
@@ -96,31 +96,31 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val iterable,
                            cq_val result)
 {
-    const cq_ast_for *f    = &x->u.comp.loops[loop];
-    const char       *name = cq_name(ev->program, "%list");
-    cq_ast_expr       list = { .kind = CQ_X_NAME, .at = x->at, .u.name = name };
+    const cq_ast_for *f      = &x->u.comp.loops[loop];
+    const char       *name   = cq_name(ev->program, "%list");
+    cq_ast_expr       list   = { .kind = CQ_X_NAME, .at = x->at, .u.name = name };
     cq_ast_expr       append = { .kind = CQ_X_ATTR, .at = x->at };
-    cq_ast_arg        arg  = { .value = x->u.comp.value };
-    cq_ast_expr       call = { .kind = CQ_X_CALL, .at = x->at };
-    cq_ast_stmt       inner = { .kind = CQ_S_EXPR, .at = x->at, .u.value = &call };
-    cq_ast_stmt       test = { .kind = CQ_S_IF, .at = x->at };
-    cq_ast_stmt       s    = { .kind = CQ_S_FOR, .at = x->at };
+    cq_ast_arg        arg    = { .value = x->u.comp.value };
+    cq_ast_expr       call   = { .kind = CQ_X_CALL, .at = x->at };
+    cq_ast_stmt       inner  = { .kind = CQ_S_EXPR, .at = x->at, .u.value = &call };
+    cq_ast_stmt       test   = { .kind = CQ_S_IF, .at = x->at };
+    cq_ast_stmt       s      = { .kind = CQ_S_FOR, .at = x->at };
     cq_ast_stmt      *items = &inner, *body = f->tests.n ? &test : &inner;
     cq_flow           flow;
 
     if (x->u.comp.key || loop + 1 < x->u.comp.n || f->tests.n > 1)
         return cq_eval_fail(ev, f->iter->at, CQ_E_UNSUPPORTED,
                             "the length of what this comprehension goes through must be known");
-    append.u.attr.object   = &list;
-    append.u.attr.name     = cq_name(ev->program, "append");
-    call.u.call.function   = &append;
-    call.u.call.args       = &arg;
-    call.u.call.n          = 1;
-    test.u.branch.test     = f->tests.n ? f->tests.items[0] : NULL;
-    test.u.branch.then     = (cq_ast_block){ &items, 1 };
-    s.u.loop.target        = f->target;
-    s.u.loop.test          = f->iter;
-    s.u.loop.body          = (cq_ast_block){ &body, 1 };
+    append.u.attr.object = &list;
+    append.u.attr.name   = cq_name(ev->program, "append");
+    call.u.call.function = &append;
+    call.u.call.args     = &arg;
+    call.u.call.n        = 1;
+    test.u.branch.test   = f->tests.n ? f->tests.items[0] : NULL;
+    test.u.branch.then   = (cq_ast_block){ &items, 1 };
+    s.u.loop.target      = f->target;
+    s.u.loop.test        = f->iter;
+    s.u.loop.body        = (cq_ast_block){ &body, 1 };
     CQ_TRY(cq_frame_set(ev, ev->frame, name, result));
     return cq_eval_open_loop(ev, &s, iterable, &flow);
 }

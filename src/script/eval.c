@@ -36,8 +36,9 @@ cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind k
 /* ---- names ---- */
 
 /* Names that every program knows. Namespaces lead to functions (attribute.c). */
-static const char *const namespaces[] = { "torch", "ops", "math", "__torch__", "CONSTANTS", "F",
-                                          "nn",    "np",  "typing", "warnings" };
+static const char *const namespaces[] = { "torch", "ops", "math", "__torch__", "CONSTANTS",
+                                          "F",     "nn",  "np",   "typing",    "warnings" };
+/* clang-format off */
 static const char *const functions[]  = {
     "int",       "float",    "bool",   "str",       "complex",   "len",       "range",
     "print",     "sorted",   "min",    "max",       "abs",       "round",     "sum",
@@ -47,6 +48,7 @@ static const char *const functions[]  = {
     "reversed",  "pow",      "type",   "super",     "Exception", "ValueError", "RuntimeError",
     "AssertionError", "NotImplementedError", "IndexError", "KeyError", "TypeError", "id", "hash",
 };
+/* clang-format on */
 
 static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
                                 bool *found)
@@ -80,8 +82,9 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     if (v) {
         undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
         if (undefined && (!undefined->text || strcmp(undefined->text, CQ_UNINITIALIZED) != 0))
-            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "%s has no value on some way to this place%s%s",
-                                name, undefined->text == name ? "" : ": ",
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE,
+                                "%s has no value on some way to this place%s%s", name,
+                                undefined->text == name ? "" : ": ",
                                 undefined->text == name ? "" : undefined->text);
         *out = *v;
         return CQ_OK;
@@ -90,7 +93,8 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         char full[512];
 
         if (cq_unit_def(unit, name) || cq_unit_class(unit, name)) {
-            snprintf(full, sizeof full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier, name);
+            snprintf(full, sizeof full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier,
+                     name);
             CQ_TRY(cq_program_find(ev->program, full, out));
             cq_ctx_own(ev->cx, *out);
             return ev->cx->status;
@@ -263,7 +267,8 @@ static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     {
         cq_val v = *out;
 
-        CQ_TRY(cq_eval_builtin(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out, &found));
+        CQ_TRY(
+            cq_eval_builtin(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out, &found));
         if (!found)
             CQ_TRY(cq_eval_operator(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out));
     }

@@ -21,16 +21,18 @@
 
 /* Limits: a file can make the evaluator work, but not without end. */
 enum {
-    CQ_EVAL_MAX_DEPTH  = 200,      /* calls of functions inside of each other */
-    CQ_EVAL_MAX_LEVELS = 200,      /* lists, tuples and dicts inside of each other, where all of a
-                                      value is gone through */
-    CQ_EVAL_MAX_UNROLL = 1024,     /* iterations of a loop that are written one by one */
-    CQ_EVAL_MAX_ITEMS  = 1 << 20,  /* of a list that a program makes */
-    CQ_EVAL_MAX_TEXT   = 1 << 20   /* bytes of a text that a program makes */
+    CQ_EVAL_MAX_DEPTH  = 200,     /* calls of functions inside of each other */
+    CQ_EVAL_MAX_LEVELS = 200,     /* lists, tuples and dicts inside of each other, where all of a
+                                     value is gone through */
+    CQ_EVAL_MAX_UNROLL = 1024,    /* iterations of a loop that are written one by one */
+    CQ_EVAL_MAX_ITEMS  = 1 << 20, /* of a list that a program makes */
+    CQ_EVAL_MAX_TEXT   = 1 << 20  /* bytes of a text that a program makes */
 };
-#define CQ_EVAL_MAX_STEPS 100000000u /* statements, calls and rounds of loops in all; what takes
-                                        longer than those counts for more */
-#define CQ_EVAL_MAX_BYTES ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
+#define CQ_EVAL_MAX_STEPS                                                                          \
+    100000000u /* statements, calls and rounds of loops in all; what takes                         \
+                  longer than those counts for more */
+#define CQ_EVAL_MAX_BYTES                                                                          \
+    ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
 enum {
     CQ_EVAL_STEP_ITEMS    = 64,   /* items of lists and bytes of texts that are a step */
     CQ_EVAL_STEP_ELEMENTS = 4096, /* elements of tensors */
@@ -50,13 +52,13 @@ typedef enum cq_thing_kind {
     CQ_THING_FUNCTION,  /* of the program, maybe bound to self */
     CQ_THING_METHOD,    /* of a plain value: x.relu, items.append */
     CQ_THING_CLASS,
-    CQ_THING_OBJECT,    /* an instance: a module, a class of the user's */
-    CQ_THING_ENUM,      /* a member */
-    CQ_THING_NAMED,     /* a NamedTuple */
+    CQ_THING_OBJECT, /* an instance: a module, a class of the user's */
+    CQ_THING_ENUM,   /* a member */
+    CQ_THING_NAMED,  /* a NamedTuple */
     CQ_THING_RANGE,
-    CQ_THING_ZIP,       /* several things side by side, one of them of unknown length */
-    CQ_THING_OPTIONAL,  /* a value or None, as only the run tells */
-    CQ_THING_UNDEFINED  /* no value on some path; using it is the error `text` */
+    CQ_THING_ZIP,      /* several things side by side, one of them of unknown length */
+    CQ_THING_OPTIONAL, /* a value or None, as only the run tells */
+    CQ_THING_UNDEFINED /* no value on some path; using it is the error `text` */
 } cq_thing_kind;
 
 /* The text of an UNDEFINED thing that archives put where a value is never used. It may be handed
@@ -77,18 +79,19 @@ struct cq_thing {
     const char   *text; /* name of a namespace, builtin, method, enum member; interned */
     cq_unit      *unit; /* of functions and classes, borrowed from the program */
     cq_ast_def   *def;
-    cq_ast_class *cls; /* of CLASS, OBJECT, ENUM, NAMED */
+    cq_ast_class *cls;       /* of CLASS, OBJECT, ENUM, NAMED */
     const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
-    cq_val        self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts of ZIP */
-    cq_frame     *closure; /* of a nested function; borrowed from the frame below */
+    cq_val self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts
+                    of ZIP */
+    cq_frame *closure;               /* of a nested function; borrowed from the frame below */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
-    cq_int        start, stop, step; /* of a RANGE */
-    bool          is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
-    cq_value     *has; /* of an OPTIONAL: the truth of the graph whether self is there */
+    cq_int    start, stop, step;     /* of a RANGE */
+    bool      is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
+    cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 
 cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind);
-cq_thing *cq_thing_of(cq_val v); /* NULL if it is no thing */
+cq_thing *cq_thing_of(cq_val v);                     /* NULL if it is no thing */
 cq_thing *cq_thing_as(cq_val v, cq_thing_kind kind); /* NULL if it is not of that kind */
 
 static inline cq_val cq_val_of_thing(cq_thing *t)
@@ -114,14 +117,14 @@ struct cq_program {
     cq_arena *arena;
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
-    cq_map    classes; /* qualified name -> cq_thing (CLASS), one each */
-    cq_unit  *main;    /* of source text; NULL for archives */
-    void     *archive; /* of an archive; asked for code by qualifier */
+    cq_map   classes; /* qualified name -> cq_thing (CLASS), one each */
+    cq_unit *main;    /* of source text; NULL for archives */
+    void    *archive; /* of an archive; asked for code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
-    cq_val constants; /* the tuple CONSTANTS refers to */
-    int    version;   /* of the archive, which decides about old operators; newest otherwise */
-    size_t n_definitions; /* sources that say what operators compute (foreign.c) */
-    uint64_t max_steps; /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
+    cq_val   constants; /* the tuple CONSTANTS refers to */
+    int      version;   /* of the archive, which decides about old operators; newest otherwise */
+    size_t   n_definitions; /* sources that say what operators compute (foreign.c) */
+    uint64_t max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
     int64_t  max_bytes;
 };
 
@@ -163,9 +166,9 @@ typedef struct cq_change {
         CQ_CHANGE_ATTRIBUTE,
         CQ_CHANGE_TRACK
     } kind;
-    void     *where; /* frame, list, dict, object, track */
-    size_t    index; /* of a slot or an attribute */
-    cq_val    old;   /* of a slot or an attribute; a copy of a list or dict */
+    void     *where;     /* frame, list, dict, object, track */
+    size_t    index;     /* of a slot or an attribute */
+    cq_val    old;       /* of a slot or an attribute; a copy of a list or dict */
     cq_value *old_value; /* of a track */
     uint32_t  old_version, old_current;
     cq_track *old_stale;
@@ -187,28 +190,29 @@ typedef enum cq_flow {
 struct cq_eval {
     cq_ctx     *cx;
     cq_program *program;
-    cq_capture *capture;  /* NULL: just run */
-    bool        tracing;  /* the example decides every branch */
+    cq_capture *capture; /* NULL: just run */
+    bool        tracing; /* the example decides every branch */
     cq_frame   *frame;
-    cq_val      result;   /* of the return that is under way */
+    cq_val      result;            /* of the return that is under way */
     unsigned    depth, journaling; /* > 0: changes are written down */
     uint64_t    steps;
-    int         levels; /* of values inside of each other that are being gone through */
-    bool text_is_open; /* the text that is made: see cq_text */
-    CQ_VEC(cq_val) rings; /* containers that hold themselves (ring.c) */
+    int         levels;       /* of values inside of each other that are being gone through */
+    bool        text_is_open; /* the text that is made: see cq_text */
+    CQ_VEC(cq_val) rings;     /* containers that hold themselves (ring.c) */
     CQ_VEC(cq_change) journal;
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
     void       *has_rule_of;
     const char *guess; /* the first operator whose results were guessed */
     cq_place    guess_place;
-    cq_ptr_map memories; /* of sequences (share.h): value -> track */
+    cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_relatives) relatives;
     struct cq_carry *carry; /* of the innermost loop that is explored */
 };
 
 /* Calls a function, method or class of the program, or a builtin. Results are the context's. */
 cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
-                       const char *const *kw_names, const cq_val *kw_args, size_t n_kw, cq_val *out);
+                       const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
+                       cq_val *out);
 
 cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* call.c */
 
@@ -276,11 +280,15 @@ bool cq_int_is_visible(cq_int i, const cq_block *block);
  * Goes on with a block after flow, if that is NEXT or MAYBE. */
 cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow);
 cq_status cq_exit_note(cq_eval *ev, cq_flow flow); /* in the flags */
-typedef enum cq_exit_flags { CQ_EXIT_BREAK = 1, CQ_EXIT_CONTINUE = 2, CQ_EXIT_RETURN = 4 } cq_exit_flags;
+typedef enum cq_exit_flags {
+    CQ_EXIT_BREAK    = 1,
+    CQ_EXIT_CONTINUE = 2,
+    CQ_EXIT_RETURN   = 4
+} cq_exit_flags;
 cq_status cq_exit_clear(cq_eval *ev, int flags); /* sets those of them that are there to False */
 cq_status cq_exit_flag(cq_eval *ev, int flags, cq_val *out); /* whether any of them is set */
-bool      cq_exit_is_result(cq_eval *ev, const cq_change *place); /* of a return that may have been */
-cq_status cq_exit_result(cq_eval *ev, cq_val *out); /* of a function that ends in MAYBE */
+bool cq_exit_is_result(cq_eval *ev, const cq_change *place); /* of a return that may have been */
+cq_status cq_exit_result(cq_eval *ev, cq_val *out);          /* of a function that ends in MAYBE */
 /* A round of a loop that is over if a flag says so. */
 cq_status cq_exit_round(cq_eval *ev, const cq_ast_stmt *loop, cq_val item, cq_flow *flow);
 
@@ -362,8 +370,8 @@ static inline void cq_eval_up(cq_eval *ev)
     ev->levels--;
 }
 
-/* Before v is put into a container, an object or one of lists and dicts; and after the call, when all
- * but root is let go of (ring.c). */
+/* Before v is put into a container, an object or one of lists and dicts; and after the call, when
+ * all but root is let go of (ring.c). */
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v);
 void      cq_eval_open_rings(cq_eval *ev, cq_val root);
 
@@ -376,7 +384,8 @@ cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *fo
 
 /* A new list or tuple of the context's, of items that it retains. */
 /* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
-cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args, size_t n);
+cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args,
+                        size_t n);
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
 
 cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out);

@@ -8,8 +8,8 @@
 
 static cq_status run_int(const char *text, int64_t n, double *out)
 {
-    cq_script *s = NULL;
-    cq_args   *args = NULL;
+    cq_script *s      = NULL;
+    cq_args   *args   = NULL;
     cq_tensor *result = NULL;
     size_t     n_out;
     cq_status  status = cq_script_compile(&s, text, "eval.py");
@@ -40,7 +40,8 @@ static void run_all(const program *all)
         snprintf(text, sizeof text, "def f(n: int):\n%s", p->body);
         CHECK_STATUS(CQ_OK, run_int(text, p->n, &got));
         if (got != p->want)
-            fprintf(stderr, "%s\ngives %g for %lld, want %g\n", text, got, (long long)p->n, p->want);
+            fprintf(stderr, "%s\ngives %g for %lld, want %g\n", text, got, (long long)p->n,
+                    p->want);
         CHECK(got == p->want);
     }
 }
@@ -68,13 +69,16 @@ TEST(eval, loops_with_break_continue_and_return)
         { " t = 0\n for i in range(n, 0, -2):\n  t = t * 10 + i\n return t\n", 5, 531 },
         { " t = 0\n while t < n:\n  t += 3\n return t\n", 7, 9 },
         { " t = 0\n for i in range(n):\n  if i == 3:\n   break\n  t += i\n return t\n", 9, 3 },
-        { " t = 0\n for i in range(n):\n  if i % 2 == 0:\n   continue\n  t += i\n return t\n", 6, 9 },
+        { " t = 0\n for i in range(n):\n  if i % 2 == 0:\n   continue\n  t += i\n return t\n", 6,
+          9 },
         { " for i in range(n):\n  if i * i > 10:\n   return i\n return -1\n", 9, 4 },
         { " for i in range(n):\n  if i * i > 10:\n   return i\n return -1\n", 2, -1 },
         { " t = 0\n for i in range(n):\n  for j in range(n):\n   if j > i:\n    break\n   t += 1\n"
-          " return t\n", 4, 10 },
+          " return t\n",
+          4, 10 },
         { " t = 0\n for i, (a, b) in enumerate(zip([1, 2, 3], [4, 5, 6])):\n  t += i * a * b\n"
-          " return t\n", 0, 46 },
+          " return t\n",
+          0, 46 },
         { 0 },
     };
 
@@ -89,7 +93,8 @@ TEST(eval, lists_dicts_tuples_and_texts)
         { " a = [3, 1, 2]\n a.sort()\n a.insert(1, n)\n return a[1] * 100 + a.pop()\n", 9, 903 },
         { " a = [0, 1, 2, 3, 4]\n return a[::-1][1] * 10 + a[1:4][-1]\n", 0, 33 },
         { " d = {'a': 1}\n d['b'] = n\n t = 0\n for k, v in d.items():\n  t += v * len(k)\n"
-          " return t\n", 4, 5 },
+          " return t\n",
+          4, 5 },
         { " d = {1: 2}\n return d.get(5, n) + int(1 in d) * 100\n", 7, 107 },
         { " (a, b), c = (1, 2), n\n a, b = b, a\n return a * 100 + b * 10 + c\n", 5, 215 },
         { " return len('{}-{}'.format(n, 'ab').upper().split('-')[1])\n", 5, 2 },
@@ -113,12 +118,13 @@ TEST(eval, none_is_refined_and_classes_are_run)
                                 "    if x is None:\n        x = 100\n    return x + 1\n",
                                 2, &got));
     CHECK(got == 101);
-    CHECK_STATUS(CQ_OK, run_int("class Counter:\n"
-                                "    def __init__(self, start: int):\n        self.n = start\n"
-                                "    def add(self, k: int):\n        self.n += k\n        return self\n"
-                                "def f(n: int):\n"
-                                "    c = Counter(n)\n    c.add(2).add(3)\n    return c.n\n",
-                                10, &got));
+    CHECK_STATUS(CQ_OK,
+                 run_int("class Counter:\n"
+                         "    def __init__(self, start: int):\n        self.n = start\n"
+                         "    def add(self, k: int):\n        self.n += k\n        return self\n"
+                         "def f(n: int):\n"
+                         "    c = Counter(n)\n    c.add(2).add(3)\n    return c.n\n",
+                         10, &got));
     CHECK(got == 15);
 }
 
@@ -139,7 +145,8 @@ TEST(eval, failures_show_the_line_and_where_in_it)
     CHECK_STR("the model raises an exception: no 2", cq_last_error()->message);
     CHECK_STATUS(CQ_E_TYPE, run_int("def f(n: int):\n    return [1, 2][n]\n", 2, &got));
     CHECK_STR("index 2 is out of range for 2 items", cq_last_error()->message);
-    CHECK_STATUS(CQ_E_UNSUPPORTED, run_int("def f(n: int):\n    assert n > 5, 'too small'\n", 2, &got));
+    CHECK_STATUS(CQ_E_UNSUPPORTED,
+                 run_int("def f(n: int):\n    assert n > 5, 'too small'\n", 2, &got));
     CHECK_STR("the model's assertion fails: too small", cq_last_error()->message);
 }
 

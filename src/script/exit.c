@@ -22,8 +22,8 @@ enum { N_FLAGS = sizeof flags / sizeof *flags };
 /* The variable as it is now; NULL if there is none, or only outside of a branch. */
 static cq_val *variable(cq_eval *ev, const char *name)
 {
-    size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->frame->slots, cq_name(ev->program, name));
-    cq_val *v = at ? &ev->frame->values.items[at - 1] : NULL;
+    size_t  at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->frame->slots, cq_name(ev->program, name));
+    cq_val *v  = at ? &ev->frame->values.items[at - 1] : NULL;
 
     return v && !cq_val_is_undefined(*v) ? v : NULL;
 }
@@ -37,8 +37,8 @@ bool cq_exit_is_result(cq_eval *ev, const cq_change *place)
 {
     const cq_frame *f = place->kind == CQ_CHANGE_SLOT ? place->where : NULL;
 
-    return f && place->index + 1 == (size_t)(uintptr_t)cq_ptr_map_get(
-                                        &f->slots, cq_name(ev->program, RESULT));
+    return f && place->index + 1 ==
+                    (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, cq_name(ev->program, RESULT));
 }
 
 cq_status cq_exit_note(cq_eval *ev, cq_flow flow)
@@ -105,7 +105,7 @@ static cq_status unless(cq_eval *ev, cq_val flag, const cq_ast_block *b, cq_flow
     cq_ast_expr  target = { .kind = CQ_X_NAME, .at = at }, truth = { .kind = CQ_X_TRUE, .at = at };
     cq_ast_expr *targets = &target;
     cq_ast_stmt  assign = { .kind = CQ_S_ASSIGN, .at = at }, s = { .kind = CQ_S_IF, .at = at };
-    cq_ast_stmt *items  = &assign;
+    cq_ast_stmt *items = &assign;
 
     if (!flag.u.b.origin) {
         if (!flag.u.b.value)
@@ -118,8 +118,7 @@ static cq_status unless(cq_eval *ev, cq_val flag, const cq_ast_block *b, cq_flow
     assign.u.assign.value   = &truth;
     s.u.branch.then         = (cq_ast_block){ &items, name ? 1 : 0 };
     s.u.branch.other        = *b;
-    return cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, flag.u.b.origin,
-                      flag.u.b.value, flow);
+    return cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, flag.u.b.origin, flag.u.b.value, flow);
 }
 
 cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)
@@ -143,13 +142,13 @@ cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow
 
 cq_status cq_exit_round(cq_eval *ev, const cq_ast_stmt *loop, cq_val item, cq_flow *flow)
 {
-    cq_span       at    = loop->at;
-    cq_ast_expr   value = { .kind = CQ_X_NAME, .at = at, .u.name = cq_name(ev->program, "%item") };
-    cq_ast_stmt   assign = { .kind = CQ_S_ASSIGN, .at = at };
-    cq_ast_block  round = { NULL, 0 };
-    cq_ast_expr  *target = loop->u.loop.target;
-    cq_val        flag;
-    cq_status     status;
+    cq_span      at     = loop->at;
+    cq_ast_expr  value  = { .kind = CQ_X_NAME, .at = at, .u.name = cq_name(ev->program, "%item") };
+    cq_ast_stmt  assign = { .kind = CQ_S_ASSIGN, .at = at };
+    cq_ast_block round  = { NULL, 0 };
+    cq_ast_expr *target = loop->u.loop.target;
+    cq_val       flag;
+    cq_status    status;
 
     CQ_TRY(set(ev, value.u.name, item));
     assign.u.assign.targets = (cq_ast_exprs){ &target, 1 };

@@ -204,9 +204,9 @@ void cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x)
 {
     cq_capture *cap = ev->capture;
 
-    x->outer              = cap->block;
-    x->mark               = ev->journal.n;
-    cap->block            = block;
+    x->outer                     = cap->block;
+    x->mark                      = ev->journal.n;
+    cap->block                   = block;
     cap->tracks.will_change      = note_track;
     cap->tracks.will_change_user = ev;
     ev->journaling++;
@@ -238,8 +238,8 @@ cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
     status     = cq_eval_block(ev, b, 0, &path->flow);
     if (status == CQ_OK && rest)
         status = cq_eval_rest(ev, rest, rest_at, &path->flow);
-    path->result = status == CQ_OK && path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result)
-                                                                   : CQ_NONE;
+    path->result =
+        status == CQ_OK && path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result) : CQ_NONE;
     if (status == CQ_OK && flagged)
         status = cq_exit_note(ev, path->flow);
     return cq_explore_end(ev, &x, status, path);

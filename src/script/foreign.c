@@ -60,7 +60,8 @@ static cq_status write_down(cq_eval *ev, const char *name, const cq_call_args *c
     for (size_t i = 0; i < n; i++)
         cq_str_add(&text, i ? ", Tensor" : "Tensor");
     cq_str_add_char(&text, ')');
-    status = f && text.status == CQ_OK ? cq_schema_parse(&schema, arena, text.text) : CQ_E_NO_MEMORY;
+    status =
+        f && text.status == CQ_OK ? cq_schema_parse(&schema, arena, text.text) : CQ_E_NO_MEMORY;
     cq_str_clear(&text);
     CQ_TRY(status);
     f->def = (cq_op_def){ .shape = results_like,
@@ -181,12 +182,12 @@ static cq_status look_at_results(cq_eval *ev, cq_val fn, const cq_call_args *c, 
 static cq_status call_whole(cq_eval *ev, const char *name, cq_val fn, const cq_call_args *c,
                             cq_val *out)
 {
-    cq_thing           *t = cq_thing_of(fn);
-    cq_val              args[CQ_EVAL_MAX_OPERANDS], result;
-    cq_call_args all = { args, NULL, NULL, t->def->n_params, 0 };
-    cq_tensor          *like[CQ_MAX_RESULTS];
-    const cq_val       *items = &result;
-    size_t              n     = 1;
+    cq_thing     *t = cq_thing_of(fn);
+    cq_val        args[CQ_EVAL_MAX_OPERANDS], result;
+    cq_call_args  all = { args, NULL, NULL, t->def->n_params, 0 };
+    cq_tensor    *like[CQ_MAX_RESULTS];
+    const cq_val *items = &result;
+    size_t        n     = 1;
 
     if (t->def->n_params > CQ_EVAL_MAX_OPERANDS)
         return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "too many arguments");

@@ -103,7 +103,7 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
 {
     cq_thing  *t = cq_thing_as(a, CQ_THING_OPTIONAL);
     cq_val     v = cq_val_unwrap(a), other = cq_val_unwrap(b);
-    cq_tensor *has = NULL;
+    cq_tensor *has   = NULL;
     cq_value  *value = t ? t->has : NULL;
 
     if (!t) {
@@ -139,7 +139,8 @@ static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
     if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind &&
         a.u.list->n == b.u.list->n)
         return common_items(c, a.u.list, b.u.list, a.kind, out);
-    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls) {
+    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED &&
+        ta->cls == tb->cls) {
         cq_val items;
 
         CQ_TRY(common_items(c, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
@@ -165,8 +166,8 @@ static cq_status common_form(forming *c, cq_val a, cq_val b, cq_val *out)
     return status;
 }
 
-cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a, cq_val b,
-                         cq_val *out)
+cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a,
+                         cq_val b, cq_val *out)
 {
     forming c = { ev, at, outside };
 

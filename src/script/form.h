@@ -11,7 +11,7 @@ bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b);
 /* a in a form that b can be put into as well: a list that grows becomes a sequence, what is None
  * once an optional. Of b, whose tensors are of a block inside of outside, only the form is looked
  * at. Fails at the span if there is no such form. */
-cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a, cq_val b,
-                         cq_val *out);
+cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a,
+                         cq_val b, cq_val *out);
 
 #endif

@@ -128,8 +128,8 @@ static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_va
             indices[(*n_indices)++] = CQ_NONE;
             dim++;
         } else if (v.kind == CQ_VAL_NONE) {
-            CQ_TRY(call_op(ev, "aten::unsqueeze", (cq_val[]){ *view, cq_val_of_i64((int64_t)dim) }, 2,
-                           view));
+            CQ_TRY(call_op(ev, "aten::unsqueeze", (cq_val[]){ *view, cq_val_of_i64((int64_t)dim) },
+                           2, view));
             indices[(*n_indices)++] = CQ_NONE;
             dim++;
         } else if (v.kind == CQ_VAL_INT) {
@@ -171,11 +171,10 @@ static cq_status set_tensor(cq_eval *ev, cq_val x, const cq_ast_expr *index, cq_
     CQ_TRY(read_parts(ev, index, &p));
     CQ_TRY(take_views(ev, x, &p, &view, indices, &n));
     if (!n)
-        return v.kind == CQ_VAL_TENSOR
-                   ? cq_eval_operator(ev, "aten::copy_", (cq_val[]){ view, v }, 2, NULL, NULL, 0,
-                                      &ignored)
-                   : cq_eval_operator(ev, "aten::fill_", (cq_val[]){ view, v }, 2, NULL, NULL, 0,
-                                      &ignored);
+        return v.kind == CQ_VAL_TENSOR ? cq_eval_operator(ev, "aten::copy_", (cq_val[]){ view, v },
+                                                          2, NULL, NULL, 0, &ignored)
+                                       : cq_eval_operator(ev, "aten::fill_", (cq_val[]){ view, v },
+                                                          2, NULL, NULL, 0, &ignored);
     if (v.kind != CQ_VAL_TENSOR) {
         cq_tensor *t;
 
@@ -207,10 +206,11 @@ bool cq_eval_is_open_index(const cq_eval *ev, cq_val index)
 {
     if (!ev->capture || ev->tracing)
         return false;
-    return index.kind == CQ_VAL_INT      ? index.u.i.expr != NULL
-           : index.kind == CQ_VAL_TENSOR ? !cq_capture_has_data(ev->capture, ev->cx, index.u.tensor) &&
-                                               (!index.u.tensor->known || index.u.tensor->known[0].expr)
-                                         : false;
+    return index.kind == CQ_VAL_INT ? index.u.i.expr != NULL
+           : index.kind == CQ_VAL_TENSOR
+               ? !cq_capture_has_data(ev->capture, ev->cx, index.u.tensor) &&
+                     (!index.u.tensor->known || index.u.tensor->known[0].expr)
+               : false;
 }
 
 static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
@@ -227,17 +227,18 @@ static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
         CQ_TRY(cq_sequence_value(ev, list, &item, &value));
         CQ_TRY(cq_sequence_list(ev, value, &item, cq_i((int64_t)object.u.list->n), &list));
     }
-    return cq_eval_builtin(ev, "aten::__getitem__", (cq_val[]){ list, index }, 2, NULL, NULL, 0, out,
-                           &found);
+    return cq_eval_builtin(ev, "aten::__getitem__", (cq_val[]){ list, index }, 2, NULL, NULL, 0,
+                           out, &found);
 }
 
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
 {
-    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED), *t = cq_thing_as(object, CQ_THING_OBJECT);
-    cq_text  *text;
-    cq_val   *found;
-    size_t    at;
-    bool      known;
+    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED),
+             *t     = cq_thing_as(object, CQ_THING_OBJECT);
+    cq_text *text;
+    cq_val  *found;
+    size_t   at;
+    bool     known;
 
     index = cq_val_unwrap(index);
     if (named)
@@ -271,7 +272,8 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
             CQ_TRY(cq_eval_list(ev, &index, 1, CQ_VAL_LIST, &list));
             return call_op(ev, "aten::index.Tensor", (cq_val[]){ object, list }, 2, out);
         }
-        return call_op(ev, "aten::select.int", (cq_val[]){ object, cq_val_of_i64(0), index }, 3, out);
+        return call_op(ev, "aten::select.int", (cq_val[]){ object, cq_val_of_i64(0), index }, 3,
+                       out);
     default: break;
     }
     if (t && t->cls) { /* a ModuleList or ModuleDict, or a class with __getitem__ */
@@ -310,7 +312,9 @@ static cq_status plain_slice(cq_eval *ev, const cq_ast_expr *s, size_t n, int64_
     CQ_TRY(cq_eval_plain(ev, v, start));
     if (s->u.slice.start && *start < 0)
         *start += len;
-    *start = *start < 0 ? (*step > 0 ? 0 : -1) : *start >= len ? (*step > 0 ? len : len - 1) : *start;
+    *start = *start < 0      ? (*step > 0 ? 0 : -1)
+             : *start >= len ? (*step > 0 ? len : len - 1)
+                             : *start;
     CQ_TRY(bound(ev, s->u.slice.stop, CQ_NONE, &v));
     if (v.kind == CQ_VAL_NONE) {
         *stop = *step > 0 ? len : -1;
@@ -338,7 +342,8 @@ static cq_status slice(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val 
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out)
 {
     cq_val    v;
-    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED), *t = cq_thing_as(object, CQ_THING_OBJECT);
+    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED),
+             *t     = cq_thing_as(object, CQ_THING_OBJECT);
 
     if (cq_thing_as(object, CQ_THING_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);

@@ -80,15 +80,15 @@ cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *oth
 {
     cq_graph *g = j->ev->capture->graph;
     cq_value *v = *out = cq_ir_value_new(g, type);
-    cq_value *like = j->example ? then : other;
+    cq_value *like     = j->example ? then : other;
     cq_int    sizes[CQ_MAX_RANK];
 
     if (!v)
         return g->status;
     g->symbols.guesses = true;
-    v->node  = j->node;
-    v->block = j->node->block;
-    v->index = (uint32_t)j->outputs.n;
+    v->node            = j->node;
+    v->block           = j->node->block;
+    v->index           = (uint32_t)j->outputs.n;
     if (type.kind == CQ_TYPE_TENSOR) {
         for (int i = 0; i < type.rank; i++) /* an unknown size is the output's own */
             sizes[i] = cq_int_is_open(type.sizes[i])
@@ -155,8 +155,7 @@ static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
     if (!of[0] || !of[1])
         return j->ev->cx->status;
     if (is_stale_in(j, 0, of[0]) || is_stale_in(j, 1, of[1]))
-        return undefined(
-            j, "it may share its memory with a tensor that was changed in place", out);
+        return undefined(j, "it may share its memory with a tensor that was changed in place", out);
     if (!cq_qparams_same(a->qparams, b->qparams))
         return undefined(j, "the two sides of a branch quantize it in different ways", out);
     *out = joined_before(j, a, b);
@@ -188,7 +187,7 @@ static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val       sides[2] = { a, b };
     cq_value    *values[2], *v;
-    cq_item_type item = { 0 };
+    cq_item_type item   = { 0 };
     cq_int       length = cq_sequence_known_length(a);
     cq_type      type;
 
@@ -288,8 +287,8 @@ static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
     own = a.kind == CQ_VAL_TUPLE || (is_of_side(j, 0, a) && is_of_side(j, 1, b));
-    CQ_TRY(join_list_contents(j, cq_path_contents(j->paths[0], a),
-                              cq_path_contents(j->paths[1], b), out));
+    CQ_TRY(join_list_contents(j, cq_path_contents(j->paths[0], a), cq_path_contents(j->paths[1], b),
+                              out));
     if (cq_val_is_undefined(*out))
         return CQ_OK;
     if (!own)
@@ -360,7 +359,7 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
     cq_value  *value;
 
     for (size_t i = 0; i < 2; i++) {
-        cq_thing *t = cq_thing_as(sides[i], CQ_THING_OPTIONAL);
+        cq_thing *t     = cq_thing_as(sides[i], CQ_THING_OPTIONAL);
         cq_val    truth = { .kind = CQ_VAL_BOOL, .u.b = { sides[i].kind != CQ_VAL_NONE, NULL } };
 
         if (t)
@@ -389,14 +388,14 @@ static bool are_alike(const cq_join *j, cq_thing *a, cq_thing *b)
     cq_thing *both[2] = { a, b };
     bool      alike   = a->cls && a->cls == b->cls && a->attributes.n == b->attributes.n;
 
-    alike = alike && !a->text && !b->text; /* no modules */
+    alike = alike && !a->text && !b->text;           /* no modules */
     for (size_t i = 0; alike && i < j->pairs.n; i++) /* each is the other's only partner */
         alike = (j->pairs.items[i].a == a) == (j->pairs.items[i].b == b);
     for (size_t i = 0; alike && i < a->attributes.n; i++)
         alike = a->attributes.items[i].name == b->attributes.items[i].name;
     for (size_t i = 0; alike && i < 2; i++)
-        alike = cq_path_is_only_holder(j->ev, j->paths[i],
-                                       &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = both[i] });
+        alike = cq_path_is_only_holder(
+            j->ev, j->paths[i], &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = both[i] });
     return alike;
 }
 

@@ -101,7 +101,8 @@ static void needs_just_its_memory(const char *text, int64_t n)
 TEST(limits, a_program_holds_so_many_bytes_of_tensors)
 {
     needs_just_its_memory("def forward(n: int):\n"
-                          "    return torch.ones([n]).sum()\n", 10000);
+                          "    return torch.ones([n]).sum()\n",
+                          10000);
 }
 
 TEST(limits, a_program_holds_so_many_bytes_of_lists)
@@ -110,7 +111,8 @@ TEST(limits, a_program_holds_so_many_bytes_of_lists)
                           "    all: List[List[int]] = []\n"
                           "    for i in range(50):\n"
                           "        all.append([0] * n)\n"
-                          "    return len(all)\n", 100);
+                          "    return len(all)\n",
+                          100);
 }
 
 /* What goes through many items at once counts in proportion. */
@@ -258,7 +260,8 @@ static cq_script *compile_repeated(const char *before, const char *part, int n, 
 TEST(limits, a_call_has_so_many_arguments)
 {
     for (int n = 255; n <= 256; n++) {
-        cq_script *s = compile_repeated("def forward(n: int):\n    return max(", "n, ", n - 1, "n)\n");
+        cq_script *s =
+            compile_repeated("def forward(n: int):\n    return max(", "n, ", n - 1, "n)\n");
 
         CHECK_STATUS(n > 255 ? CQ_E_UNSUPPORTED : CQ_OK, call(s, 1));
         CHECK(n == 255 || message_has("a call has more than 255 arguments"));
@@ -269,8 +272,8 @@ TEST(limits, a_call_has_so_many_arguments)
 TEST(limits, an_index_has_so_many_parts)
 {
     for (int n = 64; n <= 65; n++) {
-        cq_script *s = compile_repeated("def forward(n: int):\n    return torch.ones([1])[", "None, ",
-                                        n - 1, "None]\n");
+        cq_script *s = compile_repeated("def forward(n: int):\n    return torch.ones([1])[",
+                                        "None, ", n - 1, "None]\n");
 
         CHECK(call(s, 1) != CQ_OK); /* tensors of so many dimensions there are none */
         CHECK(message_has("too many indices") == (n > 64));
@@ -282,7 +285,7 @@ TEST(limits, an_index_has_so_many_parts)
 TEST(limits, arguments_are_so_deep)
 {
     for (int n = 32; n <= 33; n++) {
-        cq_str   s = { 0 };
+        cq_str   s    = { 0 };
         cq_args *args = NULL;
 
         cq_str_add(&s, "{\"args\": [");

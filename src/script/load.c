@@ -126,11 +126,12 @@ static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
 
         if (!x)
             continue;
-        is_it = x->kind == CQ_X_INT     ? m->value.kind == CQ_VAL_INT && m->value.u.i.value == x->u.i
-                : x->kind == CQ_X_FLOAT ? m->value.kind == CQ_VAL_FLOAT && m->value.u.f.value == x->u.f
-                : x->kind == CQ_X_STR   ? m->value.kind == CQ_VAL_STR &&
-                                            strcmp(m->value.u.text->text, x->u.str.text) == 0
-                                      : false;
+        is_it =
+            x->kind == CQ_X_INT     ? m->value.kind == CQ_VAL_INT && m->value.u.i.value == x->u.i
+            : x->kind == CQ_X_FLOAT ? m->value.kind == CQ_VAL_FLOAT && m->value.u.f.value == x->u.f
+            : x->kind == CQ_X_STR
+                ? m->value.kind == CQ_VAL_STR && strcmp(m->value.u.text->text, x->u.str.text) == 0
+                : false;
         if (is_it)
             t->text = cls->cls->fields[i].name;
     }
@@ -167,8 +168,8 @@ static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
 
     *out = CQ_NONE;
     if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "the archive's objects are nested more than %d deep",
-                       MAX_DEPTH);
+        return cq_fail(CQ_E_FORMAT, NULL, NULL,
+                       "the archive's objects are nested more than %d deep", MAX_DEPTH);
     switch (v.kind) {
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE: {
@@ -235,7 +236,8 @@ static cq_status convert_all(loading *l, cq_torchscript *t)
     CQ_TRY(convert_object(l, cq_torchscript_root(t), 0, &l->script->root));
     root = cq_thing_of(l->script->root);
     if (!root->cls)
-        return cq_fail(CQ_E_FORMAT, root->qualified, NULL, "the archive lacks the code of its model");
+        return cq_fail(CQ_E_FORMAT, root->qualified, NULL,
+                       "the archive lacks the code of its model");
     root->text = ""; /* the path of the root */
     return CQ_OK;
 }

@@ -64,10 +64,10 @@ static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
     bool      found;
 
     if (t && t->kind == CQ_THING_RANGE)
-        return cq_eval_builtin(ev, "aten::__range_length",
-                               (cq_val[]){ cq_val_of_int(t->start), cq_val_of_int(t->stop),
-                                           cq_val_of_int(t->step) },
-                               3, NULL, NULL, 0, out, &found);
+        return cq_eval_builtin(
+            ev, "aten::__range_length",
+            (cq_val[]){ cq_val_of_int(t->start), cq_val_of_int(t->stop), cq_val_of_int(t->step) },
+            3, NULL, NULL, 0, out, &found);
     if (!t || t->kind != CQ_THING_ZIP)
         return cq_eval_builtin(ev, "aten::len", &over, 1, NULL, NULL, 0, out, &found);
     for (size_t i = 0; i < t->self.u.list->n; i++) { /* as long as the shortest */
@@ -149,7 +149,7 @@ static bool is_idle(const loop *l)
 
 static cq_status run_body(loop *l)
 {
-    cq_graph      *g = l->ev->capture->graph;
+    cq_graph      *g    = l->ev->capture->graph;
     cq_path        path = { .result = CQ_NONE };
     cq_value      *round, *running;
     cq_exploration x;
@@ -167,8 +167,8 @@ static cq_status run_body(loop *l)
         return g->status;
     l->ev->cx->untaken |= is_idle(l);
     cq_explore_begin(l->ev, body, &x);
-    status = explore_round(l, round);
-    status = cq_explore_end(l->ev, &x, status, &path);
+    status             = explore_round(l, round);
+    status             = cq_explore_end(l->ev, &x, status, &path);
     l->ev->cx->untaken = beside;
     if (status == CQ_OK)
         status = cq_carry_settle(&l->carry, &path);
@@ -194,7 +194,8 @@ static cq_status make_inputs(loop *l)
         CQ_TRY(length_of(ev, l->over, &count));
     CQ_TRY(condition(l, &symbol, &known, &truth));
     inputs[0] = (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = count.u.i };
-    inputs[1] = known ? (cq_operand){ .kind = CQ_OPERAND_BOOL, .u.b = truth } : CQ_OPERAND_OF(symbol);
+    inputs[1] =
+        known ? (cq_operand){ .kind = CQ_OPERAND_BOOL, .u.b = truth } : CQ_OPERAND_OF(symbol);
     for (size_t i = 0; i < n; i++)
         inputs[i + 2] = CQ_OPERAND_OF(l->carry.items[i].start);
     l->node->inputs   = inputs;
@@ -229,8 +230,8 @@ static cq_status open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_fl
 
     if (!cq_thing_as(over, CQ_THING_RANGE) && !cq_thing_as(over, CQ_THING_ZIP) &&
         over.kind != CQ_VAL_TENSOR && over.kind != CQ_VAL_NONE && over.kind != CQ_VAL_LIST)
-        return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "%s of unknown length cannot be gone through",
-                            cq_eval_type_name(over));
+        return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED,
+                            "%s of unknown length cannot be gone through", cq_eval_type_name(over));
     l.node = cq_capture_node(ev->capture, ev->cx, "prim::Loop", NULL, 0, 0);
     if (!l.node)
         return ev->capture->graph->status;
@@ -266,7 +267,8 @@ cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_f
 /* ---- rounds one by one ---- */
 
 /* One round of a loop, with its item if it has one. Sets *over to true when the loop is over. */
-static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_flow *flow, bool *over)
+static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_flow *flow,
+                            bool *over)
 {
     if (*flow == CQ_FLOW_MAYBE) {
         CQ_TRY(cq_exit_round(ev, s, item, flow));
@@ -286,7 +288,7 @@ static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_f
 
 cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
 {
-    bool     over = false;
+    bool     over   = false;
     uint64_t rounds = 0;
 
     *flow = CQ_FLOW_NEXT;
@@ -328,7 +330,7 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
     cq_thing *range;
     cq_status status;
     bool      known = true;
-    int64_t   n = 0;
+    int64_t   n     = 0;
 
     CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
     iterable = cq_val_unwrap(iterable);
@@ -337,9 +339,9 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
     if (range) {
         int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
 
-        n     = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
-                                      : range->start.value - range->stop.value - range->step.value - 1;
-        n     = step && n > 0 ? n / step : 0;
+        n = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
+                                  : range->start.value - range->stop.value - range->step.value - 1;
+        n = step && n > 0 ? n / step : 0;
         known = !range->start.expr && !range->stop.expr && !range->step.expr &&
                 !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
     } else {

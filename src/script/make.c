@@ -54,7 +54,8 @@ static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
         return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "modules are nested more than %d deep",
                        MAX_DEPTH);
     CQ_TRY(cq_program_class(ev->program, name, &cls));
-    if (!cls || !cls->cls || (cls->cls->kind != CQ_CLASS_MODULE && cls->cls->kind != CQ_CLASS_PLAIN))
+    if (!cls || !cls->cls ||
+        (cls->cls->kind != CQ_CLASS_MODULE && cls->cls->kind != CQ_CLASS_PLAIN))
         return cq_fail(CQ_E_NOT_FOUND, ev->program->main->source.file, NULL,
                        "there is no class %s for a module", name);
     CQ_TRY(cq_eval_call(ev, cq_val_of_thing(cls), NULL, 0, NULL, NULL, 0, out));

@@ -110,7 +110,8 @@ struct cq_script_modes {
     CQ_VEC(struct {
         cq_val *where; /* the attribute of a module */
         bool    was;
-    }) modes;
+    })
+    modes;
 };
 
 static cq_status set_modes(cq_thing *module, bool training, cq_script_modes *saved, int depth)

@@ -193,7 +193,8 @@ cq_ast_expr *cq_parse_parentheses(cq_parser *p, uint32_t start)
     cq_ast_expr *x;
 
     if (cq_parser_at(p, CQ_TOKEN_RPAREN))
-        return cq_parse_close(p, make_items(p, CQ_X_TUPLE, start, cq_parser_mark(p)), CQ_TOKEN_RPAREN);
+        return cq_parse_close(p, make_items(p, CQ_X_TUPLE, start, cq_parser_mark(p)),
+                              CQ_TOKEN_RPAREN);
     x = cq_parse_tests(p);
     if (x && cq_parser_at(p, CQ_TOKEN_FOR))
         x = cq_parse_comp(p, NULL, x, start);

@@ -113,7 +113,8 @@ static cq_ast_expr *parse_call(cq_parser *p, cq_ast_expr *function)
 /* One part of a slice; NULL if it is missing, or wrong: then the parser has failed. */
 static cq_ast_expr *parse_bound(cq_parser *p)
 {
-    return cq_parser_at(p, CQ_TOKEN_COLON) || cq_parse_ends_list(p) || cq_parser_at(p, CQ_TOKEN_COMMA)
+    return cq_parser_at(p, CQ_TOKEN_COLON) || cq_parse_ends_list(p) ||
+                   cq_parser_at(p, CQ_TOKEN_COMMA)
                ? NULL
                : cq_parse_test(p);
 }
@@ -151,7 +152,8 @@ static cq_ast_expr *parse_index(cq_parser *p, cq_ast_expr *object)
         return NULL;
     x->u.index.object = object;
     x->u.index.index  = index;
-    return cq_parse_close(p, cq_parser_over(p, cq_parser_over(p, x, object), index), CQ_TOKEN_RBRACKET);
+    return cq_parse_close(p, cq_parser_over(p, cq_parser_over(p, x, object), index),
+                          CQ_TOKEN_RBRACKET);
 }
 
 static cq_ast_expr *parse_attr(cq_parser *p, cq_ast_expr *object)

@@ -306,7 +306,7 @@ cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char
         cq_arena_free(arena);
         return CQ_E_NO_MEMORY;
     }
-    *unit             = (cq_unit){ .arena = arena, .names = names, .op_version_set = -1 };
+    *unit = (cq_unit){ .arena = arena, .names = names, .op_version_set = -1 };
     cq_source_init(&unit->source, cq_arena_strdup(arena, file), cq_arena_strndup(arena, text, len),
                    len);
     if (unit->source.file && unit->source.text)

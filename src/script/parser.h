@@ -55,8 +55,8 @@ cq_ast_expr *cq_parser_over(cq_parser *p, cq_ast_expr *x, const cq_ast_expr *chi
 uint32_t     cq_parser_end(const cq_parser *p); /* of the last token taken */
 
 /* parse_expr.c */
-cq_ast_expr *cq_parse_test(cq_parser *p); /* one expression */
-cq_ast_expr *cq_parse_or(cq_parser *p);   /* … that is no `a if b else c` */
+cq_ast_expr *cq_parse_test(cq_parser *p);              /* one expression */
+cq_ast_expr *cq_parse_or(cq_parser *p);                /* … that is no `a if b else c` */
 cq_ast_expr *cq_parse_binary(cq_parser *p, int least); /* … and binds at least so tight */
 
 /* parse_display.c */

@@ -127,13 +127,12 @@ static cq_status convert_args(cq_eval *ev, const cq_schema *s, cq_val *args)
                                    : t->base == CQ_SCHEMA_FLOAT ? "aten::Float"
                                                                 : "aten::item",
                                    &v, 1, NULL, NULL, 0, &args[i], &found));
-        } else if (!t->list_depth &&
-                   ((args[i].kind == CQ_VAL_INT && t->base == CQ_SCHEMA_FLOAT) ||
-                    (args[i].kind == CQ_VAL_BOOL && t->base == CQ_SCHEMA_INT))) {
+        } else if (!t->list_depth && ((args[i].kind == CQ_VAL_INT && t->base == CQ_SCHEMA_FLOAT) ||
+                                      (args[i].kind == CQ_VAL_BOOL && t->base == CQ_SCHEMA_INT))) {
             cq_val v = args[i];
 
-            CQ_TRY(cq_eval_builtin(ev, t->base == CQ_SCHEMA_INT ? "aten::Int" : "aten::Float", &v, 1,
-                                   NULL, NULL, 0, &args[i], &found));
+            CQ_TRY(cq_eval_builtin(ev, t->base == CQ_SCHEMA_INT ? "aten::Int" : "aten::Float", &v,
+                                   1, NULL, NULL, 0, &args[i], &found));
         }
     }
     return CQ_OK;
@@ -305,7 +304,8 @@ static cq_status call_with_out(cq_eval *ev, const char *name, const cq_call_args
         }
     CQ_TRY(cq_eval_operator(ev, name, c->args, c->n, names, kw, n, out));
     if (out->kind != CQ_VAL_TENSOR)
-        return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "out= is for operators with one tensor as result");
+        return cq_fail(CQ_E_UNSUPPORTED, name, NULL,
+                       "out= is for operators with one tensor as result");
     CQ_TRY(write_out(ev, c->kw[at].u.tensor, out->u.tensor));
     *out = c->kw[at];
     return CQ_OK;
@@ -320,15 +320,17 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
                        "a weight of the model cannot become another tensor");
     /* A handle of its own cannot be taken back: on a path, only what the path made may change. */
     if (ev->journaling && ((cq_track *)t->track)->home != ev->capture->block)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
-                       "a tensor cannot become another one in a branch or loop that depends on data");
+        return cq_fail(
+            CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
+            "a tensor cannot become another one in a branch or loop that depends on data");
     return cq_tensor_become(t, to);
 }
 
 /* Traces hold numbers of Python as constants of float64 without dimensions. PyTorch makes them
  * numbers again before it adds, subtracts, multiplies or divides by one, so that integers times 0.5
  * are float32. Where that makes no difference they stay tensors. */
-static bool is_number_of_trace(const cq_eval *ev, const char *name, const cq_val *args, size_t n_args)
+static bool is_number_of_trace(const cq_eval *ev, const char *name, const cq_val *args,
+                               size_t n_args)
 {
     static const char *const ops[] = { "aten::add", "aten::sub", "aten::mul", "aten::div" };
     const cq_val            *all   = &ev->program->constants;
@@ -354,7 +356,7 @@ static bool is_number_of_trace(const cq_eval *ev, const char *name, const cq_val
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
                            const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
 {
-    cq_call_args    c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
+    cq_call_args c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
     cq_val       filled[CQ_EVAL_MAX_OPERANDS], number[2];
     char         plain[256], full[512];
     const char  *overload = strchr(name, '.');

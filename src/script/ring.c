@@ -1,12 +1,12 @@
 /* Values that contain themselves, as d["self"] = d makes them. Counting references never frees such
- * a ring, so that whoever puts a container into another asks here first: the rings are kept in mind,
- * and those that the program's module does not hold are opened when the call is over. */
+ * a ring, so that whoever puts a container into another asks here first: the rings are kept in
+ * mind, and those that the program's module does not hold are opened when the call is over. */
 #include "script/eval.h"
 
 #include "base/map.h"
 
-/* How many containers are looked at: each node that is put in front of a long list of them asks. What
- * is larger is not taken for a ring. */
+/* How many containers are looked at: each node that is put in front of a long list of them asks.
+ * What is larger is not taken for a ring. */
 enum { MAX_SEARCH = 128 };
 
 typedef struct search {

@@ -69,7 +69,8 @@ static cq_status swap_first(cq_eval *ev, cq_val *v, cq_tensor *anchor, int depth
     return CQ_OK;
 }
 
-cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args, size_t n)
+cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args,
+                        size_t n)
 {
     const char *dot = strrchr(module->text, '.');
     tensors     in  = { .n = 0 };

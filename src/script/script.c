@@ -16,7 +16,8 @@ CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const ch
         return CQ_E_NO_MEMORY;
     status = cq_program_new(&s->program);
     if (status == CQ_OK)
-        status = cq_program_add_source(s->program, name ? name : "<source>", source, strlen(source));
+        status =
+            cq_program_add_source(s->program, name ? name : "<source>", source, strlen(source));
     if (status != CQ_OK) {
         cq_script_free(s);
         *out = NULL;
@@ -97,8 +98,8 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     }
     if (!method)
         method = cq_unit_def(main, cq_name(s->program, "forward")) ? "forward"
-                 : main->n_defs == 1                              ? main->defs[0]->name
-                                                                  : NULL;
+                 : main->n_defs == 1                               ? main->defs[0]->name
+                                                                   : NULL;
     if (!method || !cq_unit_def(main, cq_name(s->program, method)))
         return cq_fail(CQ_E_NOT_FOUND, main->source.file, "name the function with --entry",
                        method ? "there is no function %s" : "there is no function forward", method);
@@ -155,10 +156,10 @@ typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
 /* An output of the graph that is no tensor: a sequence, or a tensor that may be missing. */
 static cq_status open_output(cq_eval *ev, cq_val v)
 {
-    cq_graph *g   = ev->capture->graph;
-    cq_thing *opt = cq_thing_as(v, CQ_THING_OPTIONAL);
-    cq_node  *node;
-    cq_value *value;
+    cq_graph  *g   = ev->capture->graph;
+    cq_thing  *opt = cq_thing_as(v, CQ_THING_OPTIONAL);
+    cq_node   *node;
+    cq_value  *value;
     cq_tensor *t;
 
     if (!opt)
@@ -211,7 +212,8 @@ static cq_status each_leaf_of(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
     if (cq_sequence_of(v) || cq_thing_as(v, CQ_THING_OPTIONAL))
         return fn == keep_graph_output
                    ? open_output(ev, v)
-                   : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s is no tensor for a forward to go on with",
+                   : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                             "%s is no tensor for a forward to go on with",
                              cq_sequence_of(v) ? "a list whose length only the run tells"
                                                : "a value that may be None");
     switch (v.kind) {
@@ -219,9 +221,7 @@ static cq_status each_leaf_of(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
     case CQ_VAL_TENSOR: return fn(ev, v.u.tensor, user);
     case CQ_VAL_INT:
     case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL:
-        CQ_TRY(cq_eval_as_tensor(ev, v, &t));
-        return fn(ev, t, user);
+    case CQ_VAL_BOOL: CQ_TRY(cq_eval_as_tensor(ev, v, &t)); return fn(ev, t, user);
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
         for (size_t i = 0; i < v.u.list->n; i++)
@@ -493,7 +493,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
 CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *s, const char *method,
                                  cq_tensor *const *inputs, size_t n_inputs)
 {
-    cq_tensor *out = NULL;
+    cq_tensor *out  = NULL;
     cq_args   *args = NULL;
     cq_status  status;
 
@@ -537,10 +537,10 @@ static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq
 cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, const cq_args *args,
                             uint32_t flags, const cq_script_inputs *inputs)
 {
-    cq_eval ev = { .program     = s->program,
-                   .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
-                   .has_rule    = inputs->has_rule,
-                   .has_rule_of = inputs->user };
+    cq_eval         ev      = { .program     = s->program,
+                                .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
+                                .has_rule    = inputs->has_rule,
+                                .has_rule_of = inputs->user };
     cq_alloc_budget outer   = begin(s);
     cq_marking      marking = { 0 };
     cq_status       status;

@@ -31,7 +31,7 @@ typedef struct cq_script_inputs {
     cq_status (*axes)(void *user, cq_graph *g, const char *name, const cq_tensor *t,
                       const char **axes);
     bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
-    void *user;
+    void                 *user;
     const cq_module_mark *marks; /* annotations, anchors and outputs by path */
     size_t                n_marks;
 } cq_script_inputs;
@@ -39,9 +39,8 @@ typedef struct cq_script_inputs {
 /* Runs a call; the outputs that marks name come after the others. gradients, if it is not NULL,
  * gets those of the run. */
 cq_status cq_script_run_marked(cq_script *script, const char *method, const cq_args *args,
-                               const cq_module_mark *marks, size_t n_marks,
-                               cq_gradients *gradients, cq_tensor **outputs, size_t max,
-                               size_t *n_outputs);
+                               const cq_module_mark *marks, size_t n_marks, cq_gradients *gradients,
+                               cq_tensor **outputs, size_t max, size_t *n_outputs);
 
 /* modules.c: the modules of an archive. Every tensor with data that they hold, with its path; a
  * module's own parameters come first, then its other tensors, then its children. */

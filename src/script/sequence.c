@@ -276,8 +276,8 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
         sizes[i] = cq_int_is_open(item->sizes[i]) ? cq_symbol_fresh(&g->symbols, "d", 1, v, i)
                                                   : item->sizes[i];
     g->symbols.guesses = true;
-    v->type = cq_ir_tensor_type(g, item->dtype, (size_t)item->rank, sizes);
-    t       = cq_capture_tensor(ev->capture, ev->cx, v);
+    v->type            = cq_ir_tensor_type(g, item->dtype, (size_t)item->rank, sizes);
+    t                  = cq_capture_tensor(ev->capture, ev->cx, v);
     if (!t)
         return ev->cx->status;
     *out = cq_val_of_tensor(t);
@@ -302,8 +302,8 @@ cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_v
 cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, bool is_new,
                              cq_tensor **out)
 {
-    cq_graph    *g = ev->capture->graph;
-    cq_item_type t = seq->item;
+    cq_graph    *g    = ev->capture->graph;
+    cq_item_type t    = seq->item;
     int          rank = t.rank + is_new;
     cq_int       sizes[CQ_ITEM_MAX_RANK + 1];
     cq_value    *v;
@@ -342,7 +342,7 @@ cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size,
                             cq_val *out)
 {
     cq_item_type item;
-    cq_value    *in = cq_capture_value(ev->capture, ev->cx, x), *v;
+    cq_value    *in     = cq_capture_value(ev->capture, ev->cx, x), *v;
     cq_int       length = keep_dim ? cq_i(-1) : x->sizes[dim];
 
     if (!in)
@@ -369,8 +369,9 @@ cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size,
 cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *from, cq_int start,
                              cq_int step, cq_int count, cq_value **out)
 {
-    cq_graph  *g  = ev->capture->graph;
-    cq_operand in[3] = { int_operand(count), { .kind = CQ_OPERAND_BOOL, .u.b = true },
+    cq_graph  *g     = ev->capture->graph;
+    cq_operand in[3] = { int_operand(count),
+                         { .kind = CQ_OPERAND_BOOL, .u.b = true },
                          CQ_OPERAND_OF(onto) };
     cq_node   *loop  = cq_capture_node(ev->capture, ev->cx, "prim::Loop", in, 3, 1);
     cq_block  *outer = ev->capture->block, *body = loop ? cq_ir_node_block(loop) : NULL;
@@ -384,15 +385,16 @@ cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *fro
     grown   = cq_ir_param_new(body, onto->type);
     if (!round || !running || !grown)
         return g->status;
-    index = cq_symbol_fresh(&g->symbols, "i", 0, round, -1);
-    index = cq_int_add(&g->symbols, start, cq_int_mul(&g->symbols, step, index));
+    index              = cq_symbol_fresh(&g->symbols, "i", 0, round, -1);
+    index              = cq_int_add(&g->symbols, start, cq_int_mul(&g->symbols, step, index));
     ev->capture->block = body;
-    item = new_node(ev, "sequence::at",
-                    (cq_operand[]){ CQ_OPERAND_OF(from->value), int_operand(index) }, 2,
-                    (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = from->item.dtype, .rank = -1 });
+    item               = new_node(ev, "sequence::at",
+                                  (cq_operand[]){ CQ_OPERAND_OF(from->value), int_operand(index) }, 2,
+                                  (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = from->item.dtype, .rank = -1 });
     if (item)
-        grown = new_node(ev, "sequence::insert",
-                         (cq_operand[]){ CQ_OPERAND_OF(grown), CQ_OPERAND_OF(item) }, 2, onto->type);
+        grown =
+            new_node(ev, "sequence::insert",
+                     (cq_operand[]){ CQ_OPERAND_OF(grown), CQ_OPERAND_OF(item) }, 2, onto->type);
     ev->capture->block = outer;
     if (!item || !grown)
         return g->status;
@@ -414,8 +416,8 @@ static cq_status stand_in_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out
 
     for (size_t i = 0; i < like->rank; i++)
         ones[i] = like->sizes[i].expr ? cq_i(1) : like->sizes[i];
-    *out = cq_val_of_tensor(CQ_OP(ev->cx, "aten::zeros", cq_ints(ev->cx, ones, like->rank),
-                                  DTYPE(like->dtype)));
+    *out = cq_val_of_tensor(
+        CQ_OP(ev->cx, "aten::zeros", cq_ints(ev->cx, ones, like->rank), DTYPE(like->dtype)));
     CQ_TRY(ev->cx->status);
     cq_tensor_set_qparams(out->u.tensor, like->qparams);
     return CQ_OK;

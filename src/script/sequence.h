@@ -16,7 +16,7 @@ enum { CQ_ITEM_MAX_RANK = 8 };
 typedef struct cq_item_type {
     cq_val_kind kind; /* TENSOR, INT, FLOAT or BOOL; NONE: no item was seen yet */
     cq_dtype    dtype;
-    int         rank; /* -1: it differs */
+    int         rank;                    /* -1: it differs */
     cq_int      sizes[CQ_ITEM_MAX_RANK]; /* plain -1: it differs */
 } cq_item_type;
 

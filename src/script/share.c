@@ -159,8 +159,7 @@ cq_status cq_carry_relate(cq_carry *c, const void *group)
         if (x->first)
             CQ_TRY(cq_track_may_share(tracks, x->memory, x->first));
         for (size_t k = 0; c->mates && k < c->n; k++)
-            if (*mates_of(c, i, k) && c->items[k].memory &&
-                !(c->items[k].is_final && in_body))
+            if (*mates_of(c, i, k) && c->items[k].memory && !(c->items[k].is_final && in_body))
                 CQ_TRY(cq_track_may_share(tracks, x->memory, c->items[k].memory));
     }
     for (size_t i = 0; i < c->shares.n; i++) {
@@ -216,7 +215,7 @@ static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_tra
 {
     cq_tracks *tracks = &c->ev->capture->tracks;
 
-    uint32_t   mark;
+    uint32_t mark;
 
     CQ_TRY(cq_track_sources(tracks, c->items[i].last, mine));
     mark = tracks->visits; /* no other walk has that number */

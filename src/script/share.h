@@ -7,7 +7,8 @@
 /* Sequences are values of the graph: what stands for the memory of all their items is kept here. */
 cq_track *cq_share_memory(cq_eval *ev, cq_value *seq); /* NULL after a failure, the context's */
 cq_status cq_share_tensor(cq_eval *ev, cq_value *seq, cq_tensor *item); /* item is in seq */
-cq_status cq_share_sequence(cq_eval *ev, cq_value *seq, cq_value *from); /* items of from are in seq */
+cq_status cq_share_sequence(cq_eval *ev, cq_value *seq,
+                            cq_value *from);                          /* items of from are in seq */
 cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq); /* item was taken from seq */
 cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* before its items are used */
 
@@ -15,8 +16,9 @@ cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* before its items are us
  * and puts it where it was: that alone makes seq stale, and is mended by it. */
 cq_status cq_share_check_but(cq_eval *ev, cq_value *seq, cq_int index, cq_val item);
 
-/* Lists and dicts: joined is a or b, as only the run tells. Before one of them changes, the variables
- * that hold those that may change with it lose their value; who else holds one is an error. */
+/* Lists and dicts: joined is a or b, as only the run tells. Before one of them changes, the
+ * variables that hold those that may change with it lose their value; who else holds one is an
+ * error. */
 cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined);
 cq_status cq_share_change(cq_eval *ev, cq_val list);
 

@@ -65,7 +65,7 @@ const char *cq_eval_type_name(cq_val v)
     static const char *const things[] = { "module", "function", "function", "method",
                                           "class",  "object",   "enum",     "NamedTuple",
                                           "range",  "zip",      "Optional", "undefined" };
-    cq_thing *t = cq_thing_of(v);
+    cq_thing                *t        = cq_thing_of(v);
 
     if (!t)
         return cq_val_kind_name(v.kind);
@@ -131,8 +131,10 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
         at = f->values.n;
         CQ_TRY(cq_ptr_map_set(&f->slots, name, (void *)(uintptr_t)at));
     }
-    CQ_TRY(note(ev, (cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = at - 1,
-                                 .old = f->values.items[at - 1] }));
+    CQ_TRY(note(ev, (cq_change){ .kind  = CQ_CHANGE_SLOT,
+                                 .where = f,
+                                 .index = at - 1,
+                                 .old   = f->values.items[at - 1] }));
     cq_val_retain(v);
     cq_val_release(f->values.items[at - 1]);
     f->values.items[at - 1] = v;
@@ -153,8 +155,8 @@ cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
     for (size_t i = 0; i < list->n && status == CQ_OK; i++)
         status = cq_list_push(copy, list->items[i]);
     if (status == CQ_OK)
-        status = note(ev, (cq_change){ .kind = CQ_CHANGE_LIST, .where = list,
-                                       .old = cq_val_of_list(copy) });
+        status = note(
+            ev, (cq_change){ .kind = CQ_CHANGE_LIST, .where = list, .old = cq_val_of_list(copy) });
     if (status == CQ_OK)
         cq_val_retain(cq_val_of_list(list)); /* undone with the record */
     cq_val_release(cq_val_of_list(copy));
@@ -187,8 +189,10 @@ cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index)
 {
     if (ev->journaling)
         cq_val_retain(cq_val_of_thing(object));
-    return note(ev, (cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = object, .index = index,
-                                 .old = object->attributes.items[index].value });
+    return note(ev, (cq_change){ .kind  = CQ_CHANGE_ATTRIBUTE,
+                                 .where = object,
+                                 .index = index,
+                                 .old   = object->attributes.items[index].value });
 }
 
 /* ---- the program ---- */
@@ -312,8 +316,8 @@ static cq_status look_up(cq_program *p, const char *qualified, cq_unit **unit, c
     const char *name;
     cq_status   status;
 
-    *cls = NULL;
-    *def = NULL;
+    *cls      = NULL;
+    *def      = NULL;
     qualifier = cq_strndup(qualified, dot ? (size_t)(dot - qualified) : 0);
     if (!qualifier)
         return CQ_E_NO_MEMORY;

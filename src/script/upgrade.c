@@ -82,10 +82,8 @@ static const struct row {
     int         until; /* the last version with the old meaning */
     cq_status (*change)(call *c);
 } rows[] = {
-    { "aten::div", 3, old_div },
-    { "aten::div_", 3, old_div },
-    { "aten::full", 4, old_full },
-    { "aten::linspace", 7, old_steps },
+    { "aten::div", 3, old_div },        { "aten::div_", 3, old_div },
+    { "aten::full", 4, old_full },      { "aten::linspace", 7, old_steps },
     { "aten::logspace", 8, old_steps },
 };
 

@@ -87,14 +87,13 @@ MINIFLOAT(F8E5M2)
 MINIFLOAT(F8E5M2FNUZ)
 MINIFLOAT(F4E2M1)
 MINIFLOAT(F8E8M0)
-#define MINI(X, D)                                                                                 \
-    X(D, uint8_t, D##_to_f32, D##_to_f32, D##_to_i64, to_##D, to_##D, to_##D)
+#define MINI(X, D) X(D, uint8_t, D##_to_f32, D##_to_f32, D##_to_i64, to_##D, to_##D, to_##D)
 
 /* A half-precision number as a type of its own, so that the lists below stay regular. */
 typedef uint16_t half;
 typedef uint16_t bhalf;
 
-#define ANY(type) any_##type
+#define ANY(type)       any_##type
 #define UNALIGNED(type) typedef type __attribute__((aligned(1), may_alias)) any_##type
 UNALIGNED(uint8_t);
 UNALIGNED(int8_t);
@@ -110,34 +109,34 @@ UNALIGNED(uint32_t);
 UNALIGNED(uint64_t);
 
 /* The element of a dtype is read as its C type, then turned into the wide type. */
-#define SAME(x) (x)
-#define AS_F32(x) ((float)(x))
-#define AS_F64(x) ((double)(x))
-#define AS_I64(x) ((int64_t)(x))
-#define IS_SET(x) ((x) != 0)
-#define F16_AS_F64(x) ((double)cq_f16_to_f32(x))
+#define SAME(x)        (x)
+#define AS_F32(x)      ((float)(x))
+#define AS_F64(x)      ((double)(x))
+#define AS_I64(x)      ((int64_t)(x))
+#define IS_SET(x)      ((x) != 0)
+#define F16_AS_F64(x)  ((double)cq_f16_to_f32(x))
 #define BF16_AS_F64(x) ((double)cq_bf16_to_f32(x))
-#define F16_AS_I64(x) f32_to_i64(cq_f16_to_f32(x))
+#define F16_AS_I64(x)  f32_to_i64(cq_f16_to_f32(x))
 #define BF16_AS_I64(x) f32_to_i64(cq_bf16_to_f32(x))
 
-#define F64_TO_F16(x) cq_f32_to_f16((float)(x))
+#define F64_TO_F16(x)  cq_f32_to_f16((float)(x))
 #define F64_TO_BF16(x) cq_f32_to_bf16((float)(x))
-#define LOW_8(x) ((uint8_t)(x))
-#define LOW_I8(x) ((int8_t)(x))
-#define LOW_16(x) ((uint16_t)(x))
-#define LOW_I16(x) ((int16_t)(x))
-#define LOW_32(x) ((uint32_t)(x))
-#define LOW_I32(x) ((int32_t)(x))
-#define F32_LOW_8(x) ((uint8_t)f32_to_i64(x))
-#define F32_LOW_I8(x) ((int8_t)f32_to_i64(x))
-#define F32_LOW_16(x) ((uint16_t)f32_to_i64(x))
+#define LOW_8(x)       ((uint8_t)(x))
+#define LOW_I8(x)      ((int8_t)(x))
+#define LOW_16(x)      ((uint16_t)(x))
+#define LOW_I16(x)     ((int16_t)(x))
+#define LOW_32(x)      ((uint32_t)(x))
+#define LOW_I32(x)     ((int32_t)(x))
+#define F32_LOW_8(x)   ((uint8_t)f32_to_i64(x))
+#define F32_LOW_I8(x)  ((int8_t)f32_to_i64(x))
+#define F32_LOW_16(x)  ((uint16_t)f32_to_i64(x))
 #define F32_LOW_I16(x) ((int16_t)f32_to_i64(x))
-#define F32_LOW_32(x) ((uint32_t)f32_to_i64(x))
-#define F64_LOW_8(x) ((uint8_t)cq_f64_to_i64(x))
-#define F64_LOW_I8(x) ((int8_t)cq_f64_to_i64(x))
-#define F64_LOW_16(x) ((uint16_t)cq_f64_to_i64(x))
+#define F32_LOW_32(x)  ((uint32_t)f32_to_i64(x))
+#define F64_LOW_8(x)   ((uint8_t)cq_f64_to_i64(x))
+#define F64_LOW_I8(x)  ((int8_t)cq_f64_to_i64(x))
+#define F64_LOW_16(x)  ((uint16_t)cq_f64_to_i64(x))
 #define F64_LOW_I16(x) ((int16_t)cq_f64_to_i64(x))
-#define F64_LOW_32(x) ((uint32_t)cq_f64_to_i64(x))
+#define F64_LOW_32(x)  ((uint32_t)cq_f64_to_i64(x))
 
 /* dtype, its C type, and how it is loaded as and stored from each wide type. */
 #define DTYPES(X)                                                                                  \
@@ -166,9 +165,9 @@ UNALIGNED(uint64_t);
     MINI(X, F4E2M1)                                                                                \
     MINI(X, F8E8M0)
 
-#define I64_TO_F16(x) cq_f32_to_f16((float)(x))
+#define I64_TO_F16(x)  cq_f32_to_f16((float)(x))
 #define I64_TO_BF16(x) cq_f32_to_bf16((float)(x))
-#define AS_U64(x) ((uint64_t)(x))
+#define AS_U64(x)      ((uint64_t)(x))
 
 #define LOADER(name, type, wide, conversion)                                                       \
     static void name(void *wide_, const char *from, int64_t step, int64_t n)                       \
@@ -181,7 +180,7 @@ UNALIGNED(uint64_t);
                 to[i] = (wide)conversion(x[i]);                                                    \
         } else {                                                                                   \
             for (int64_t i = 0; i < n; i++, from += step)                                          \
-                to[i] = (wide)conversion(*(const ANY(type) *)from);                                    \
+                to[i] = (wide)conversion(*(const ANY(type) *)from);                                \
         }                                                                                          \
     }
 
@@ -196,7 +195,7 @@ UNALIGNED(uint64_t);
                 y[i] = (type)conversion(x[i]);                                                     \
         } else {                                                                                   \
             for (int64_t i = 0; i < n; i++, to += step)                                            \
-                *(ANY(type) *)to = (type)conversion(x[i]);                                              \
+                *(ANY(type) *)to = (type)conversion(x[i]);                                         \
         }                                                                                          \
     }
 

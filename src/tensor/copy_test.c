@@ -18,12 +18,9 @@ static cq_tensor *f64s(size_t rank, const int64_t *sizes, const double *values)
 static bool holds(int dtype, double x)
 {
     switch (dtype) {
-    case CQ_DTYPE_F8E8M0:
-        return x == 1 || x == 2;
-    case CQ_DTYPE_I2:
-        return x < 2;
-    default:
-        return dtype <= CQ_DTYPE_U64 || x < 4;
+    case CQ_DTYPE_F8E8M0: return x == 1 || x == 2;
+    case CQ_DTYPE_I2: return x < 2;
+    default: return dtype <= CQ_DTYPE_U64 || x < 4;
     }
 }
 
@@ -115,10 +112,10 @@ TEST(copy, complex_numbers_keep_both_parts_or_give_the_real_one)
 /* Every permutation of three dimensions against element-wise reading. */
 TEST(copy, permuted_tensors_become_contiguous)
 {
-    static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-                                     { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-    static const cq_dtype dtypes[] = { CQ_DTYPE_U8, CQ_DTYPE_I16, CQ_DTYPE_F32, CQ_DTYPE_I64,
-                                       CQ_DTYPE_C128 };
+    static const int      orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                          { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    static const cq_dtype dtypes[]    = { CQ_DTYPE_U8, CQ_DTYPE_I16, CQ_DTYPE_F32, CQ_DTYPE_I64,
+                                          CQ_DTYPE_C128 };
 
     for (size_t o = 0; o < 6; o++)
         for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {

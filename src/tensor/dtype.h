@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-bool cq_dtype_is_float(cq_dtype d);   /* f16, bf16, f32, f64, and the smaller ones */
+bool cq_dtype_is_float(cq_dtype d); /* f16, bf16, f32, f64, and the smaller ones */
 bool cq_dtype_is_complex(cq_dtype d);
 bool cq_dtype_is_integer(cq_dtype d); /* bool is not */
 bool cq_dtype_is_signed(cq_dtype d);

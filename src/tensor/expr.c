@@ -97,7 +97,7 @@ static int compare_terms(const cq_term *a, const cq_term *b)
 
 static void poly_add_term(poly *p, const cq_term *t)
 {
-    size_t at = 0;
+    size_t at    = 0;
     int    order = -1;
 
     while (at < p->n && (order = compare_terms(&p->terms[at], t)) < 0)
@@ -258,9 +258,9 @@ static bool add_symbols(cq_symbols *table, cq_atom *atom, const cq_expr *expr)
     for (size_t t = 0; expr && t < expr->n_terms; t++)
         for (int k = 0; k < expr->terms[t].n_atoms; k++) {
             const cq_atom  *part = expr->terms[t].atoms[k];
-            const cq_atom **all  = cq_arena_alloc(
-                table->arena, (atom->n_symbols + part->n_symbols) * sizeof(cq_atom *));
-            size_t n = atom->n_symbols;
+            const cq_atom **all = cq_arena_alloc(table->arena, (atom->n_symbols + part->n_symbols) *
+                                                                   sizeof(cq_atom *));
+            size_t          n   = atom->n_symbols;
 
             if (!all)
                 return false;
@@ -381,8 +381,8 @@ static cq_int opaque(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
         cq_str_clear(&s);
         return give_up(table, CQ_E_NO_MEMORY, value);
     }
-    result = atom_intern(table, key,
-                         &(cq_atom){ .kind = kind, .text = s.text, .a = a, .b = b, .example = value });
+    result = atom_intern(
+        table, key, &(cq_atom){ .kind = kind, .text = s.text, .a = a, .b = b, .example = value });
     cq_str_clear(&s);
     return result;
 }

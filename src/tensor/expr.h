@@ -47,7 +47,7 @@ enum {
     CQ_EXPR_MAX_DEGREE = 6,
     CQ_EXPR_MAX_TERMS  = 32,
     CQ_EXPR_MAX_DEPTH  = 1000, /* operations inside of each other that are no polynomial */
-    CQ_EXPR_MAX_TEXT   = 100 /* of an operation; a longer one is called `size_0` */
+    CQ_EXPR_MAX_TEXT   = 100   /* of an operation; a longer one is called `size_0` */
 };
 
 typedef struct cq_term {
@@ -71,8 +71,8 @@ typedef struct cq_symbols {
                           the table asks for it in the end, by cq_symbols_check */
 } cq_symbols;
 
-void cq_symbols_init(cq_symbols *table, cq_arena *arena);
-void cq_symbols_clear(cq_symbols *table);
+void      cq_symbols_init(cq_symbols *table, cq_arena *arena);
+void      cq_symbols_clear(cq_symbols *table);
 cq_status cq_symbols_check(const cq_symbols *table); /* the first failure, and why */
 
 /* A new symbol, or the one of that name. prefix NULL: a fresh name, `s0`. */

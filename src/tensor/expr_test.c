@@ -38,7 +38,7 @@ TEST(expr, what_cancels_is_a_plain_number)
 
 TEST(expr, exact_quotients_simplify_and_others_stay)
 {
-    cq_int n = symbol("n", 5);
+    cq_int n   = symbol("n", 5);
     cq_int n12 = cq_int_mul(&st, n, cq_i(12));
 
     CHECK_STR("3*n", text(cq_int_floordiv(&st, n12, cq_i(4))));
@@ -50,9 +50,9 @@ TEST(expr, exact_quotients_simplify_and_others_stay)
 TEST(expr, sums_divide_sums)
 {
     cq_int n = symbol("n", 5), h = symbol("h", 9), w = symbol("w", 7);
-    cq_int hh = cq_int_add(&st, cq_int_floordiv(&st, h, cq_i(2)), cq_i(1));
-    cq_int ww = cq_int_add(&st, cq_int_floordiv(&st, w, cq_i(2)), cq_i(1));
-    cq_int hw = cq_int_mul(&st, hh, ww);
+    cq_int hh  = cq_int_add(&st, cq_int_floordiv(&st, h, cq_i(2)), cq_i(1));
+    cq_int ww  = cq_int_add(&st, cq_int_floordiv(&st, w, cq_i(2)), cq_i(1));
+    cq_int hw  = cq_int_mul(&st, hh, ww);
     cq_int all = cq_int_mul(&st, cq_int_mul(&st, n, cq_i(116)), hw);
 
     CHECK_STR("116*n", text(cq_int_floordiv(&st, all, hw)));

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static const cq_dtype all[] = { CQ_DTYPE_F8E4M3FN, CQ_DTYPE_F8E4M3FNUZ, CQ_DTYPE_F8E5M2,
-                                CQ_DTYPE_F8E5M2FNUZ, CQ_DTYPE_F4E2M1, CQ_DTYPE_F8E8M0 };
+static const cq_dtype all[] = { CQ_DTYPE_F8E4M3FN,   CQ_DTYPE_F8E4M3FNUZ, CQ_DTYPE_F8E5M2,
+                                CQ_DTYPE_F8E5M2FNUZ, CQ_DTYPE_F4E2M1,     CQ_DTYPE_F8E8M0 };
 
 TEST(minifloat, every_code_is_a_number_that_gives_it_back)
 {

@@ -150,7 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(npy, every_dtype_survives_a_round_trip),
-          TEST_OF(npy, types_that_numpy_does_not_have_are_refused),
+        TEST_OF(npy, types_that_numpy_does_not_have_are_refused),
         TEST_OF(npy, ranks_zero_and_one_and_no_elements),
         TEST_OF(npy, other_orders_of_bytes_and_elements),
         TEST_OF(npy, bools_are_made_zero_or_one),

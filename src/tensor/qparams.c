@@ -25,18 +25,19 @@ bool cq_qparams_range(int torch_dtype, cq_dtype *stored, int64_t *low, int64_t *
 
 cq_status cq_qparams_new(cq_qparams **out, int torch_dtype, double scale, int64_t zero_point)
 {
-    cq_dtype stored;
-    int64_t  low, high;
+    cq_dtype    stored;
+    int64_t     low, high;
     cq_qparams *q;
 
     *out = NULL;
     if (!cq_qparams_range(torch_dtype, &stored, &low, &high))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%d is not a quantized dtype that calque knows",
-                       torch_dtype);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "%d is not a quantized dtype that calque knows", torch_dtype);
     if (!(scale > 0) || zero_point < low || zero_point > high)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "scale %g and zero point %lld: want a scale above 0 and a point in %lld … %lld",
-                       scale, (long long)zero_point, (long long)low, (long long)high);
+        return cq_fail(
+            CQ_E_ARGUMENT, NULL, NULL,
+            "scale %g and zero point %lld: want a scale above 0 and a point in %lld … %lld", scale,
+            (long long)zero_point, (long long)low, (long long)high);
     q = *out = cq_zalloc(sizeof *q);
     if (!q)
         return CQ_E_NO_MEMORY;
@@ -48,7 +49,7 @@ cq_status cq_qparams_new(cq_qparams **out, int torch_dtype, double scale, int64_
 }
 
 cq_status cq_qparams_new_per_channel(cq_qparams **out, int torch_dtype, cq_tensor *scales,
-                                  cq_tensor *zero_points, int axis)
+                                     cq_tensor *zero_points, int axis)
 {
     CQ_TRY(cq_qparams_new(out, torch_dtype, 1, 0));
     (*out)->scales      = cq_tensor_retain(scales);

@@ -1,7 +1,7 @@
 /* Quantized tensors. Here, as in an ONNX file made of QuantizeLinear and DequantizeLinear, a
  * quantized tensor is a tensor of floats whose numbers all lie on a grid: (q - zero point) * scale
- * for some small integer q. The grid goes with the handle. A tensor of integers with a grid is the q
- * themselves, as an archive holds them; operators see its floats (aten/quantized.c). */
+ * for some small integer q. The grid goes with the handle. A tensor of integers with a grid is the
+ * q themselves, as an archive holds them; operators see its floats (aten/quantized.c). */
 #ifndef CQ_TENSOR_QPARAMS_H
 #define CQ_TENSOR_QPARAMS_H
 
@@ -18,13 +18,13 @@ struct cq_qparams {
     int        axis;
 };
 
-cq_status cq_qparams_new(cq_qparams **out, int torch_dtype, double scale, int64_t zero_point);
-cq_status cq_qparams_new_per_channel(cq_qparams **out, int torch_dtype, cq_tensor *scales,
-                                     cq_tensor *zero_points, int axis); /* retains both */
+cq_status   cq_qparams_new(cq_qparams **out, int torch_dtype, double scale, int64_t zero_point);
+cq_status   cq_qparams_new_per_channel(cq_qparams **out, int torch_dtype, cq_tensor *scales,
+                                       cq_tensor *zero_points, int axis); /* retains both */
 cq_qparams *cq_qparams_retain(cq_qparams *q);
 void        cq_qparams_release(cq_qparams *q);
 
-bool        cq_qparams_same(const cq_qparams *a, const cq_qparams *b); /* of none, too */
+bool cq_qparams_same(const cq_qparams *a, const cq_qparams *b); /* of none, too */
 
 /* Gives t this grid, or none. */
 void cq_tensor_set_qparams(cq_tensor *t, cq_qparams *q);

@@ -14,9 +14,9 @@ typedef struct cq_random {
 void     cq_random_seed(cq_random *r, uint64_t seed);
 uint32_t cq_random_u32(cq_random *r);
 uint64_t cq_random_u64(cq_random *r);
-float    cq_random_f32(cq_random *r);                      /* in [0, 1), 24 bits */
-double   cq_random_f64(cq_random *r);                      /* in [0, 1), 53 bits */
-double   cq_random_normal(cq_random *r);                   /* mean 0, variance 1 */
+float    cq_random_f32(cq_random *r);                              /* in [0, 1), 24 bits */
+double   cq_random_f64(cq_random *r);                              /* in [0, 1), 53 bits */
+double   cq_random_normal(cq_random *r);                           /* mean 0, variance 1 */
 int64_t  cq_random_below(cq_random *r, int64_t low, int64_t high); /* in [low, high) */
 void     cq_random_permutation(cq_random *r, int64_t *out, int64_t n);
 

@@ -41,8 +41,8 @@ cq_status cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped
 {
     CQ_TRY(storage_handle(out, data, size));
     (*out)->mapped  = mapped;
-    (*out)->release   = release;
-    (*out)->user      = user;
+    (*out)->release = release;
+    (*out)->user    = user;
     return CQ_OK;
 }
 
@@ -127,7 +127,7 @@ cq_status cq_tensor_new_fake(cq_tensor **out, cq_dtype dtype, size_t rank, const
 /* The bytes of a contiguous tensor; refuses negative sizes and overflow. */
 static cq_status data_size(size_t *bytes, cq_dtype dtype, size_t rank, const int64_t *sizes)
 {
-    int64_t n = 1;
+    int64_t n     = 1;
     bool    empty = false, overflow = false;
 
     for (size_t i = 0; i < rank; i++) {

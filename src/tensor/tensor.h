@@ -96,5 +96,4 @@ static inline char *cq_tensor_bytes(const cq_tensor *t)
     return (char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);
 }
 
-
 #endif

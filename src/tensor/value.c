@@ -223,21 +223,19 @@ bool cq_dict_remove(cq_dict *dict, cq_val key)
 
     if (!slot)
         return false;
-    at = (size_t)((struct cq_dict_entry *)((char *)slot -
-                                           offsetof(struct cq_dict_entry, value)) -
+    at = (size_t)((struct cq_dict_entry *)((char *)slot - offsetof(struct cq_dict_entry, value)) -
                   dict->entries);
     cq_val_release(dict->entries[at].key);
     cq_val_release(dict->entries[at].value);
-    memmove(&dict->entries[at], &dict->entries[at + 1],
-            (dict->n - at - 1) * sizeof *dict->entries);
+    memmove(&dict->entries[at], &dict->entries[at + 1], (dict->n - at - 1) * sizeof *dict->entries);
     dict->n--;
     return true;
 }
 
 const char *cq_val_kind_name(cq_val_kind kind)
 {
-    static const char *const names[] = { "None", "Tensor", "int",  "float", "bool",   "complex",
-                                         "str",  "list",   "tuple", "Dict", "Device", "object" };
+    static const char *const names[] = { "None", "Tensor", "int",   "float", "bool",   "complex",
+                                         "str",  "list",   "tuple", "Dict",  "Device", "object" };
 
     return names[kind];
 }

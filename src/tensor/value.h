@@ -85,7 +85,7 @@ struct cq_dict {
     };
     struct cq_dict_entry {
         cq_val key, value;
-    } *entries;
+    } * entries;
     bool has_relatives; /* like a list */
 };
 
@@ -100,11 +100,11 @@ cq_val cq_val_retain(cq_val v); /* returns v */
 void   cq_val_release(cq_val v);
 
 cq_status cq_text_new(cq_text **out, const char *text, size_t len);
-cq_status cq_list_new(cq_list **out, size_t n); /* n times None */
+cq_status cq_list_new(cq_list **out, size_t n);  /* n times None */
 cq_status cq_list_push(cq_list *list, cq_val v); /* retains v */
 cq_status cq_dict_new(cq_dict **out);
 cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value); /* retains both */
-cq_val   *cq_dict_get(const cq_dict *dict, cq_val key); /* NULL: not there */
+cq_val   *cq_dict_get(const cq_dict *dict, cq_val key);         /* NULL: not there */
 cq_val   *cq_dict_get_text(const cq_dict *dict, const char *key);
 bool      cq_dict_remove(cq_dict *dict, cq_val key);
 

@@ -128,7 +128,7 @@ static cq_status write_inputs(const writer *w, const char *set)
 /* The name that somebody gave to an output, NULL when the export made it up. */
 static const char *output_name(const writer *w, size_t i)
 {
-    const cq_export_options *o = &w->export_options;
+    const cq_export_options *o    = &w->export_options;
     const char              *name = "";
     char                     made_up[32];
 
@@ -297,8 +297,9 @@ static cq_status want_gradients(writer *w)
     if (!wants(w, CQ_TESTCASE_GRADIENTS))
         return CQ_OK;
     if (w->export_options.training == CQ_TRAINING_EVAL)
-        cq_warn(NULL, "gradients are those of evaluation, and of the parameters as they were before "
-                      "export folded constants; training mode keeps both");
+        cq_warn(NULL,
+                "gradients are those of evaluation, and of the parameters as they were before "
+                "export folded constants; training mode keeps both");
     CQ_TRY(cq_gradients_new(&w->gradients, w->options->output_gradients,
                             w->options->n_output_gradients));
     w->export_options.gradients = w->gradients;
@@ -327,12 +328,12 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));
     cq_trace_step(&w.trace, "export");
     CQ_TRY_OR_DONE(want_gradients(&w));
-    CQ_TRY_OR_DONE(source->run(source->user, inputs, n_inputs, &w.export_options, w.outputs,
-                               &w.n_outputs));
+    CQ_TRY_OR_DONE(
+        source->run(source->user, inputs, n_inputs, &w.export_options, w.outputs, &w.n_outputs));
     if (w.n_outputs > CQ_TESTCASE_MAX_OUTPUTS) {
-        status = cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                         "a test-case has %zu outputs but %d is the most", w.n_outputs,
-                         CQ_TESTCASE_MAX_OUTPUTS);
+        status =
+            cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a test-case has %zu outputs but %d is the most",
+                    w.n_outputs, CQ_TESTCASE_MAX_OUTPUTS);
         w.n_outputs = CQ_TESTCASE_MAX_OUTPUTS;
         goto done;
     }

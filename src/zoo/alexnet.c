@@ -34,36 +34,37 @@ cq_module *cq_zoo_alexnet(void)
     static const cq_class cls = { .name      = "AlexNet",
                                   .self_size = sizeof(alexnet),
                                   .forward   = alexnet_forward };
-    cq_module *net = cq_module_new(&cls);
-    alexnet   *m   = cq_module_self(net);
+    cq_module            *net = cq_module_new(&cls);
+    alexnet              *m   = cq_module_self(net);
 
     if (!net)
         return NULL;
-    m->features = cq_module_add(net, "features", cq_sequential_of(13, (cq_module *[]){
-        conv(3, 64, 11, 4, 2),
-        cq_relu_inplace_new(),
-        pool(),
-        conv(64, 192, 5, 1, 2),
-        cq_relu_inplace_new(),
-        pool(),
-        conv(192, 384, 3, 1, 1),
-        cq_relu_inplace_new(),
-        conv(384, 256, 3, 1, 1),
-        cq_relu_inplace_new(),
-        conv(256, 256, 3, 1, 1),
-        cq_relu_inplace_new(),
-        pool(),
-    }));
-    m->avgpool = cq_module_add(net, "avgpool",
-                               cq_adaptive_avg_pool_new(2, (int64_t[]){ 6, 6 }));
-    m->classifier = cq_module_add(net, "classifier", cq_sequential_of(7, (cq_module *[]){
-        cq_dropout_new(0.5),
-        cq_linear_new(256 * 6 * 6, 4096, true),
-        cq_relu_inplace_new(),
-        cq_dropout_new(0.5),
-        cq_linear_new(4096, 4096, true),
-        cq_relu_inplace_new(),
-        cq_linear_new(4096, 1000, true),
-    }));
+    m->features   = cq_module_add(net, "features",
+                                  cq_sequential_of(13, (cq_module *[]){
+                                                           conv(3, 64, 11, 4, 2),
+                                                           cq_relu_inplace_new(),
+                                                           pool(),
+                                                           conv(64, 192, 5, 1, 2),
+                                                           cq_relu_inplace_new(),
+                                                           pool(),
+                                                           conv(192, 384, 3, 1, 1),
+                                                           cq_relu_inplace_new(),
+                                                           conv(384, 256, 3, 1, 1),
+                                                           cq_relu_inplace_new(),
+                                                           conv(256, 256, 3, 1, 1),
+                                                           cq_relu_inplace_new(),
+                                                           pool(),
+                                                     }));
+    m->avgpool    = cq_module_add(net, "avgpool", cq_adaptive_avg_pool_new(2, (int64_t[]){ 6, 6 }));
+    m->classifier = cq_module_add(net, "classifier",
+                                  cq_sequential_of(7, (cq_module *[]){
+                                                          cq_dropout_new(0.5),
+                                                          cq_linear_new(256 * 6 * 6, 4096, true),
+                                                          cq_relu_inplace_new(),
+                                                          cq_dropout_new(0.5),
+                                                          cq_linear_new(4096, 4096, true),
+                                                          cq_relu_inplace_new(),
+                                                          cq_linear_new(4096, 1000, true),
+                                                      }));
     return net;
 }

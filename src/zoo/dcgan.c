@@ -47,7 +47,7 @@ cq_module *cq_zoo_dcgan_generator(void)
     static const cq_class cls = { .name      = "Generator",
                                   .self_size = sizeof(dcgan),
                                   .forward   = generator_forward };
-    cq_module *net = cq_module_new(&cls), *main = cq_sequential_new();
+    cq_module            *net = cq_module_new(&cls), *main = cq_sequential_new();
 
     cq_sequential_add(main, up(LATENT, FEATURES * 8, 1, 0));
     for (int64_t f = FEATURES * 8; f >= FEATURES; f /= 2) {
@@ -67,7 +67,7 @@ cq_module *cq_zoo_dcgan_discriminator(void)
     static const cq_class cls = { .name      = "Discriminator",
                                   .self_size = sizeof(dcgan),
                                   .forward   = discriminator_forward };
-    cq_module *net = cq_module_new(&cls), *main = cq_sequential_new();
+    cq_module            *net = cq_module_new(&cls), *main = cq_sequential_new();
 
     cq_sequential_add(main, down(COLORS, FEATURES, 2, 1));
     cq_sequential_add(main, cq_leaky_relu_new(0.2));

@@ -22,8 +22,8 @@ typedef struct layer {
     cq_module *norm1, *relu1, *conv1, *norm2, *relu2, *conv2;
 } layer;
 
-static void layer_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in, cq_tensor **out,
-                          size_t n_out)
+static void layer_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
+                          cq_tensor **out, size_t n_out)
 {
     layer     *m = self;
     cq_tensor *x = cq_cat(cx, n_in, in, 1);
@@ -39,8 +39,8 @@ static cq_module *layer_new(int64_t in, int64_t growth)
     static const cq_class cls = { .name      = "_DenseLayer",
                                   .self_size = sizeof(layer),
                                   .forward_n = layer_forward };
-    cq_module *net = cq_module_new(&cls);
-    layer     *m   = cq_module_self(net);
+    cq_module            *net = cq_module_new(&cls);
+    layer                *m   = cq_module_self(net);
 
     if (!net)
         return NULL;
@@ -62,7 +62,7 @@ typedef struct dense {
 
 static cq_tensor *dense_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    dense     *m = self;
+    dense     *m                        = self;
     cq_tensor *features[MAX_LAYERS + 1] = { x };
 
     for (size_t i = 0; i < m->n; i++)
@@ -75,9 +75,9 @@ static cq_module *dense_new(int64_t in, int64_t growth, int n)
     static const cq_class cls = { .name      = "_DenseBlock",
                                   .self_size = sizeof(dense),
                                   .forward   = dense_forward };
-    cq_module *net = cq_module_new(&cls);
-    dense     *m   = cq_module_self(net);
-    char       name[32];
+    cq_module            *net = cq_module_new(&cls);
+    dense                *m   = cq_module_self(net);
+    char                  name[32];
 
     if (!net)
         return NULL;
@@ -96,8 +96,8 @@ static cq_module *transition_new(int64_t in, int64_t out)
     cq_module_add(m, "norm", cq_batch_norm2d_new(in));
     cq_module_add(m, "relu", cq_relu_inplace_new());
     cq_module_add(m, "conv", conv(in, out, 1, 1, 0));
-    cq_module_add(m, "pool", cq_avg_pool2d_new(&(cq_pool2d){ .kernel = { 2, 2 },
-                                                             .stride = { 2, 2 } }));
+    cq_module_add(m, "pool",
+                  cq_avg_pool2d_new(&(cq_pool2d){ .kernel = { 2, 2 }, .stride = { 2, 2 } }));
     return m;
 }
 
@@ -118,13 +118,13 @@ static cq_tensor *densenet_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *make(int64_t growth, int64_t in, const int counts[4])
 {
-    static const cq_class cls = { .name      = "DenseNet",
-                                  .self_size = sizeof(densenet),
-                                  .forward   = densenet_forward };
-    cq_module *net      = cq_module_new(&cls);
-    densenet  *m        = cq_module_self(net);
-    cq_module *features = cq_sequential_new();
-    char       name[32];
+    static const cq_class cls      = { .name      = "DenseNet",
+                                       .self_size = sizeof(densenet),
+                                       .forward   = densenet_forward };
+    cq_module            *net      = cq_module_new(&cls);
+    densenet             *m        = cq_module_self(net);
+    cq_module            *features = cq_sequential_new();
+    char                  name[32];
 
     if (!net) {
         cq_module_free(features);
@@ -133,8 +133,9 @@ static cq_module *make(int64_t growth, int64_t in, const int counts[4])
     cq_module_add(features, "conv0", conv(3, in, 7, 2, 3));
     cq_module_add(features, "norm0", cq_batch_norm2d_new(in));
     cq_module_add(features, "relu0", cq_relu_inplace_new());
-    cq_module_add(features, "pool0", cq_max_pool2d_new(&(cq_pool2d){
-        .kernel = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } }));
+    cq_module_add(features, "pool0",
+                  cq_max_pool2d_new(
+                      &(cq_pool2d){ .kernel = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } }));
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "denseblock%d", i + 1);
         cq_module_add(features, name, dense_new(in, growth, counts[i]));

@@ -2,7 +2,6 @@
  * no part in inference. */
 #include "zoo/zoo.h"
 
-
 /* ---- a convolution with its normalisation ---- */
 
 typedef struct basic {
@@ -23,22 +22,23 @@ typedef struct conv_row {
 
 static cq_module *basic_new(const conv_row *row)
 {
-    static const cq_class cls = { .name      = "BasicConv2d",
-                                  .self_size = sizeof(basic),
-                                  .forward   = basic_forward };
-    cq_module *net = cq_module_new(&cls);
-    basic     *m   = cq_module_self(net);
-    int64_t    stride = row->stride ? row->stride : 1;
+    static const cq_class cls    = { .name      = "BasicConv2d",
+                                     .self_size = sizeof(basic),
+                                     .forward   = basic_forward };
+    cq_module            *net    = cq_module_new(&cls);
+    basic                *m      = cq_module_self(net);
+    int64_t               stride = row->stride ? row->stride : 1;
 
     if (!net)
         return NULL;
-    m->conv = cq_module_add(net, "conv", cq_conv2d_new(&(cq_conv_spec){
-        .in      = row->in,
-        .out     = row->out,
-        .kernel  = { row->kernel[0], row->kernel[1] },
-        .stride  = { stride, stride },
-        .padding = { row->padding[0], row->padding[1] },
-        .no_bias = true }));
+    m->conv = cq_module_add(
+        net, "conv",
+        cq_conv2d_new(&(cq_conv_spec){ .in      = row->in,
+                                       .out     = row->out,
+                                       .kernel  = { row->kernel[0], row->kernel[1] },
+                                       .stride  = { stride, stride },
+                                       .padding = { row->padding[0], row->padding[1] },
+                                       .no_bias = true }));
     m->bn = cq_module_add(net, "bn", cq_batch_norm_new_with(2, row->out, 0.001, 0.1, true, true));
     return net;
 }
@@ -71,8 +71,8 @@ static cq_tensor *chain(cq_ctx *cx, mixed *m, int first, int last, cq_tensor *x)
 
 static cq_tensor *average(cq_ctx *cx, cq_tensor *x)
 {
-    return cq_avg_pool2d(cx, x, &(cq_pool2d){ .kernel = { 3, 3 }, .stride = { 1, 1 },
-                                              .padding = { 1, 1 } });
+    return cq_avg_pool2d(
+        cx, x, &(cq_pool2d){ .kernel = { 3, 3 }, .stride = { 1, 1 }, .padding = { 1, 1 } });
 }
 
 static cq_tensor *maximum(cq_ctx *cx, cq_tensor *x)
@@ -82,23 +82,26 @@ static cq_tensor *maximum(cq_ctx *cx, cq_tensor *x)
 
 static cq_tensor *a_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    return cq_cat(cx, 4, (cq_tensor *[]){ chain(cx, self, 0, 0, x), chain(cx, self, 1, 2, x),
-                                          chain(cx, self, 3, 5, x),
-                                          chain(cx, self, 6, 6, average(cx, x)) }, 1);
+    return cq_cat(cx, 4,
+                  (cq_tensor *[]){ chain(cx, self, 0, 0, x), chain(cx, self, 1, 2, x),
+                                   chain(cx, self, 3, 5, x),
+                                   chain(cx, self, 6, 6, average(cx, x)) },
+                  1);
 }
 
 static cq_module *a_new(int64_t in, int64_t pool)
 {
-    static const cq_class cls = { .name = "InceptionA", .self_size = sizeof(mixed),
-                                  .forward = a_forward };
-    const conv_row rows[] = {
-        { "branch1x1", in, 64, { 1, 1 }, 1, { 0, 0 } },
-        { "branch5x5_1", in, 48, { 1, 1 }, 1, { 0, 0 } },
-        { "branch5x5_2", 48, 64, { 5, 5 }, 1, { 2, 2 } },
-        { "branch3x3dbl_1", in, 64, { 1, 1 }, 1, { 0, 0 } },
-        { "branch3x3dbl_2", 64, 96, { 3, 3 }, 1, { 1, 1 } },
-        { "branch3x3dbl_3", 96, 96, { 3, 3 }, 1, { 1, 1 } },
-        { "branch_pool", in, pool, { 1, 1 }, 1, { 0, 0 } },
+    static const cq_class cls    = { .name      = "InceptionA",
+                                     .self_size = sizeof(mixed),
+                                     .forward   = a_forward };
+    const conv_row        rows[] = {
+               { "branch1x1", in, 64, { 1, 1 }, 1, { 0, 0 } },
+               { "branch5x5_1", in, 48, { 1, 1 }, 1, { 0, 0 } },
+               { "branch5x5_2", 48, 64, { 5, 5 }, 1, { 2, 2 } },
+               { "branch3x3dbl_1", in, 64, { 1, 1 }, 1, { 0, 0 } },
+               { "branch3x3dbl_2", 64, 96, { 3, 3 }, 1, { 1, 1 } },
+               { "branch3x3dbl_3", 96, 96, { 3, 3 }, 1, { 1, 1 } },
+               { "branch_pool", in, pool, { 1, 1 }, 1, { 0, 0 } },
     };
 
     return mixed_new(&cls, rows, 7);
@@ -106,19 +109,21 @@ static cq_module *a_new(int64_t in, int64_t pool)
 
 static cq_tensor *b_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    return cq_cat(cx, 3, (cq_tensor *[]){ chain(cx, self, 0, 0, x), chain(cx, self, 1, 3, x),
-                                          maximum(cx, x) }, 1);
+    return cq_cat(
+        cx, 3,
+        (cq_tensor *[]){ chain(cx, self, 0, 0, x), chain(cx, self, 1, 3, x), maximum(cx, x) }, 1);
 }
 
 static cq_module *b_new(int64_t in)
 {
-    static const cq_class cls = { .name = "InceptionB", .self_size = sizeof(mixed),
-                                  .forward = b_forward };
-    const conv_row rows[] = {
-        { "branch3x3", in, 384, { 3, 3 }, 2, { 0, 0 } },
-        { "branch3x3dbl_1", in, 64, { 1, 1 }, 1, { 0, 0 } },
-        { "branch3x3dbl_2", 64, 96, { 3, 3 }, 1, { 1, 1 } },
-        { "branch3x3dbl_3", 96, 96, { 3, 3 }, 2, { 0, 0 } },
+    static const cq_class cls    = { .name      = "InceptionB",
+                                     .self_size = sizeof(mixed),
+                                     .forward   = b_forward };
+    const conv_row        rows[] = {
+               { "branch3x3", in, 384, { 3, 3 }, 2, { 0, 0 } },
+               { "branch3x3dbl_1", in, 64, { 1, 1 }, 1, { 0, 0 } },
+               { "branch3x3dbl_2", 64, 96, { 3, 3 }, 1, { 1, 1 } },
+               { "branch3x3dbl_3", 96, 96, { 3, 3 }, 2, { 0, 0 } },
     };
 
     return mixed_new(&cls, rows, 4);
@@ -126,26 +131,29 @@ static cq_module *b_new(int64_t in)
 
 static cq_tensor *c_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    return cq_cat(cx, 4, (cq_tensor *[]){ chain(cx, self, 0, 0, x), chain(cx, self, 1, 3, x),
-                                          chain(cx, self, 4, 8, x),
-                                          chain(cx, self, 9, 9, average(cx, x)) }, 1);
+    return cq_cat(cx, 4,
+                  (cq_tensor *[]){ chain(cx, self, 0, 0, x), chain(cx, self, 1, 3, x),
+                                   chain(cx, self, 4, 8, x),
+                                   chain(cx, self, 9, 9, average(cx, x)) },
+                  1);
 }
 
 static cq_module *c_new(int64_t in, int64_t c7)
 {
-    static const cq_class cls = { .name = "InceptionC", .self_size = sizeof(mixed),
-                                  .forward = c_forward };
-    const conv_row rows[] = {
-        { "branch1x1", in, 192, { 1, 1 }, 1, { 0, 0 } },
-        { "branch7x7_1", in, c7, { 1, 1 }, 1, { 0, 0 } },
-        { "branch7x7_2", c7, c7, { 1, 7 }, 1, { 0, 3 } },
-        { "branch7x7_3", c7, 192, { 7, 1 }, 1, { 3, 0 } },
-        { "branch7x7dbl_1", in, c7, { 1, 1 }, 1, { 0, 0 } },
-        { "branch7x7dbl_2", c7, c7, { 7, 1 }, 1, { 3, 0 } },
-        { "branch7x7dbl_3", c7, c7, { 1, 7 }, 1, { 0, 3 } },
-        { "branch7x7dbl_4", c7, c7, { 7, 1 }, 1, { 3, 0 } },
-        { "branch7x7dbl_5", c7, 192, { 1, 7 }, 1, { 0, 3 } },
-        { "branch_pool", in, 192, { 1, 1 }, 1, { 0, 0 } },
+    static const cq_class cls    = { .name      = "InceptionC",
+                                     .self_size = sizeof(mixed),
+                                     .forward   = c_forward };
+    const conv_row        rows[] = {
+               { "branch1x1", in, 192, { 1, 1 }, 1, { 0, 0 } },
+               { "branch7x7_1", in, c7, { 1, 1 }, 1, { 0, 0 } },
+               { "branch7x7_2", c7, c7, { 1, 7 }, 1, { 0, 3 } },
+               { "branch7x7_3", c7, 192, { 7, 1 }, 1, { 3, 0 } },
+               { "branch7x7dbl_1", in, c7, { 1, 1 }, 1, { 0, 0 } },
+               { "branch7x7dbl_2", c7, c7, { 7, 1 }, 1, { 3, 0 } },
+               { "branch7x7dbl_3", c7, c7, { 1, 7 }, 1, { 0, 3 } },
+               { "branch7x7dbl_4", c7, c7, { 7, 1 }, 1, { 3, 0 } },
+               { "branch7x7dbl_5", c7, 192, { 1, 7 }, 1, { 0, 3 } },
+               { "branch_pool", in, 192, { 1, 1 }, 1, { 0, 0 } },
     };
 
     return mixed_new(&cls, rows, 10);
@@ -153,21 +161,23 @@ static cq_module *c_new(int64_t in, int64_t c7)
 
 static cq_tensor *d_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    return cq_cat(cx, 3, (cq_tensor *[]){ chain(cx, self, 0, 1, x), chain(cx, self, 2, 5, x),
-                                          maximum(cx, x) }, 1);
+    return cq_cat(
+        cx, 3,
+        (cq_tensor *[]){ chain(cx, self, 0, 1, x), chain(cx, self, 2, 5, x), maximum(cx, x) }, 1);
 }
 
 static cq_module *d_new(int64_t in)
 {
-    static const cq_class cls = { .name = "InceptionD", .self_size = sizeof(mixed),
-                                  .forward = d_forward };
-    const conv_row rows[] = {
-        { "branch3x3_1", in, 192, { 1, 1 }, 1, { 0, 0 } },
-        { "branch3x3_2", 192, 320, { 3, 3 }, 2, { 0, 0 } },
-        { "branch7x7x3_1", in, 192, { 1, 1 }, 1, { 0, 0 } },
-        { "branch7x7x3_2", 192, 192, { 1, 7 }, 1, { 0, 3 } },
-        { "branch7x7x3_3", 192, 192, { 7, 1 }, 1, { 3, 0 } },
-        { "branch7x7x3_4", 192, 192, { 3, 3 }, 2, { 0, 0 } },
+    static const cq_class cls    = { .name      = "InceptionD",
+                                     .self_size = sizeof(mixed),
+                                     .forward   = d_forward };
+    const conv_row        rows[] = {
+               { "branch3x3_1", in, 192, { 1, 1 }, 1, { 0, 0 } },
+               { "branch3x3_2", 192, 320, { 3, 3 }, 2, { 0, 0 } },
+               { "branch7x7x3_1", in, 192, { 1, 1 }, 1, { 0, 0 } },
+               { "branch7x7x3_2", 192, 192, { 1, 7 }, 1, { 0, 3 } },
+               { "branch7x7x3_3", 192, 192, { 7, 1 }, 1, { 3, 0 } },
+               { "branch7x7x3_4", 192, 192, { 3, 3 }, 2, { 0, 0 } },
     };
 
     return mixed_new(&cls, rows, 6);
@@ -176,32 +186,35 @@ static cq_module *d_new(int64_t in)
 /* Two branches fork at their end: x through a and through b, joined. */
 static cq_tensor *fork(cq_ctx *cx, mixed *m, int a, int b, cq_tensor *x)
 {
-    return cq_cat(cx, 2, (cq_tensor *[]){ cq_call(cx, m->convs[a], x), cq_call(cx, m->convs[b], x) },
-                  1);
+    return cq_cat(cx, 2,
+                  (cq_tensor *[]){ cq_call(cx, m->convs[a], x), cq_call(cx, m->convs[b], x) }, 1);
 }
 
 static cq_tensor *e_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
-    return cq_cat(cx, 4, (cq_tensor *[]){ chain(cx, self, 0, 0, x),
-                                          fork(cx, self, 2, 3, chain(cx, self, 1, 1, x)),
-                                          fork(cx, self, 6, 7, chain(cx, self, 4, 5, x)),
-                                          chain(cx, self, 8, 8, average(cx, x)) }, 1);
+    return cq_cat(cx, 4,
+                  (cq_tensor *[]){ chain(cx, self, 0, 0, x),
+                                   fork(cx, self, 2, 3, chain(cx, self, 1, 1, x)),
+                                   fork(cx, self, 6, 7, chain(cx, self, 4, 5, x)),
+                                   chain(cx, self, 8, 8, average(cx, x)) },
+                  1);
 }
 
 static cq_module *e_new(int64_t in)
 {
-    static const cq_class cls = { .name = "InceptionE", .self_size = sizeof(mixed),
-                                  .forward = e_forward };
-    const conv_row rows[] = {
-        { "branch1x1", in, 320, { 1, 1 }, 1, { 0, 0 } },
-        { "branch3x3_1", in, 384, { 1, 1 }, 1, { 0, 0 } },
-        { "branch3x3_2a", 384, 384, { 1, 3 }, 1, { 0, 1 } },
-        { "branch3x3_2b", 384, 384, { 3, 1 }, 1, { 1, 0 } },
-        { "branch3x3dbl_1", in, 448, { 1, 1 }, 1, { 0, 0 } },
-        { "branch3x3dbl_2", 448, 384, { 3, 3 }, 1, { 1, 1 } },
-        { "branch3x3dbl_3a", 384, 384, { 1, 3 }, 1, { 0, 1 } },
-        { "branch3x3dbl_3b", 384, 384, { 3, 1 }, 1, { 1, 0 } },
-        { "branch_pool", in, 192, { 1, 1 }, 1, { 0, 0 } },
+    static const cq_class cls    = { .name      = "InceptionE",
+                                     .self_size = sizeof(mixed),
+                                     .forward   = e_forward };
+    const conv_row        rows[] = {
+               { "branch1x1", in, 320, { 1, 1 }, 1, { 0, 0 } },
+               { "branch3x3_1", in, 384, { 1, 1 }, 1, { 0, 0 } },
+               { "branch3x3_2a", 384, 384, { 1, 3 }, 1, { 0, 1 } },
+               { "branch3x3_2b", 384, 384, { 3, 1 }, 1, { 1, 0 } },
+               { "branch3x3dbl_1", in, 448, { 1, 1 }, 1, { 0, 0 } },
+               { "branch3x3dbl_2", 448, 384, { 3, 3 }, 1, { 1, 1 } },
+               { "branch3x3dbl_3a", 384, 384, { 1, 3 }, 1, { 0, 1 } },
+               { "branch3x3dbl_3b", 384, 384, { 3, 1 }, 1, { 1, 0 } },
+               { "branch_pool", in, 192, { 1, 1 }, 1, { 0, 0 } },
     };
 
     return mixed_new(&cls, rows, 9);
@@ -209,7 +222,7 @@ static cq_module *e_new(int64_t in)
 
 static cq_module *aux_new(int64_t in)
 {
-    static const cq_class cls = { .name = "InceptionAux", .self_size = sizeof(mixed) };
+    static const cq_class cls    = { .name = "InceptionAux", .self_size = sizeof(mixed) };
     const conv_row        rows[] = { { "conv0", in, 128, { 1, 1 }, 1, { 0, 0 } },
                                      { "conv1", 128, 768, { 5, 5 }, 1, { 0, 0 } } };
     cq_module            *net    = mixed_new(&cls, rows, 2);
@@ -251,8 +264,9 @@ static cq_module *pool(void)
 
 cq_module *cq_zoo_inception_v3(void)
 {
-    static const cq_class cls = { .name = "Inception3", .self_size = sizeof(inception),
-                                  .forward = inception_forward };
+    static const cq_class cls    = { .name      = "Inception3",
+                                     .self_size = sizeof(inception),
+                                     .forward   = inception_forward };
     static const conv_row stem[] = {
         { "Conv2d_1a_3x3", 3, 32, { 3, 3 }, 2, { 0, 0 } },
         { "Conv2d_2a_3x3", 32, 32, { 3, 3 }, 1, { 0, 0 } },

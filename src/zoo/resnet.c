@@ -42,14 +42,14 @@ static cq_module *block_new(bool bottleneck, int64_t in, int64_t planes, int64_t
     static const cq_class wide  = { .name      = "Bottleneck",
                                     .self_size = sizeof(block),
                                     .forward   = block_forward };
-    cq_module *net = cq_module_new(bottleneck ? &wide : &basic);
-    block     *m   = cq_module_self(net);
-    int64_t    out = bottleneck ? planes * 4 : planes;
+    cq_module            *net   = cq_module_new(bottleneck ? &wide : &basic);
+    block                *m     = cq_module_self(net);
+    int64_t               out   = bottleneck ? planes * 4 : planes;
 
     if (!net)
         return NULL;
-    m->conv1 = cq_module_add(net, "conv1", bottleneck ? conv(in, planes, 1, 1)
-                                                      : conv(in, planes, 3, stride));
+    m->conv1 = cq_module_add(net, "conv1",
+                             bottleneck ? conv(in, planes, 1, 1) : conv(in, planes, 3, stride));
     m->bn1   = cq_module_add(net, "bn1", cq_batch_norm2d_new(planes));
     m->conv2 = cq_module_add(net, "conv2", conv(planes, planes, 3, bottleneck ? stride : 1));
     m->bn2   = cq_module_add(net, "bn2", cq_batch_norm2d_new(planes));
@@ -59,9 +59,10 @@ static cq_module *block_new(bool bottleneck, int64_t in, int64_t planes, int64_t
     }
     m->relu = cq_module_add(net, "relu", cq_relu_inplace_new());
     if (downsample)
-        m->downsample = cq_module_add(
-            net, "downsample", cq_sequential_of(2, (cq_module *[]){ conv(in, out, 1, stride),
-                                                                    cq_batch_norm2d_new(out) }));
+        m->downsample =
+            cq_module_add(net, "downsample",
+                          cq_sequential_of(2, (cq_module *[]){ conv(in, out, 1, stride),
+                                                               cq_batch_norm2d_new(out) }));
     return net;
 }
 
@@ -88,17 +89,18 @@ static cq_module *make(bool bottleneck, const int counts[4])
     static const cq_class cls = { .name      = "ResNet",
                                   .self_size = sizeof(resnet),
                                   .forward   = resnet_forward };
-    cq_module *net = cq_module_new(&cls);
-    resnet    *m   = cq_module_self(net);
-    int64_t    in = 64, expansion = bottleneck ? 4 : 1;
+    cq_module            *net = cq_module_new(&cls);
+    resnet               *m   = cq_module_self(net);
+    int64_t               in = 64, expansion = bottleneck ? 4 : 1;
 
     if (!net)
         return NULL;
     m->conv1   = cq_module_add(net, "conv1", conv(3, 64, 7, 2));
     m->bn1     = cq_module_add(net, "bn1", cq_batch_norm2d_new(64));
     m->relu    = cq_module_add(net, "relu", cq_relu_inplace_new());
-    m->maxpool = cq_module_add(net, "maxpool", cq_max_pool2d_new(&(cq_pool2d){
-        .kernel = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } }));
+    m->maxpool = cq_module_add(net, "maxpool",
+                               cq_max_pool2d_new(&(cq_pool2d){
+                                   .kernel = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } }));
     for (int i = 0; i < 4; i++) {
         int64_t    planes = 64 << i;
         cq_module *layer  = cq_sequential_new();

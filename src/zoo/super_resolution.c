@@ -30,8 +30,8 @@ cq_module *cq_zoo_super_resolution(void)
     static const cq_class cls = { .name      = "Net",
                                   .self_size = sizeof(super_resolution),
                                   .forward   = super_resolution_forward };
-    cq_module        *net = cq_module_new(&cls);
-    super_resolution *m   = cq_module_self(net);
+    cq_module            *net = cq_module_new(&cls);
+    super_resolution     *m   = cq_module_self(net);
 
     if (!net)
         return NULL;

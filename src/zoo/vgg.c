@@ -17,11 +17,13 @@ static cq_tensor *vgg_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 /* Channels of the convolutions; 0 is a pool, -1 the end. */
 static const int layers_11[] = { 64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0, -1 };
-static const int layers_13[] = { 64, 64, 0, 128, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0, -1 };
-static const int layers_16[] = { 64,  64,  0,   128, 128, 0,   256, 256, 256,
-                                 0,   512, 512, 512, 0,   512, 512, 512, 0, -1 };
-static const int layers_19[] = { 64,  64,  0,   128, 128, 0, 256, 256, 256, 256, 0,
-                                 512, 512, 512, 512, 0, 512, 512, 512, 512, 0, -1 };
+static const int layers_13[] = {
+    64, 64, 0, 128, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0, -1
+};
+static const int layers_16[] = { 64,  64,  0,   128, 128, 0,   256, 256, 256, 0,
+                                 512, 512, 512, 0,   512, 512, 512, 0,   -1 };
+static const int layers_19[] = { 64,  64,  0,   128, 128, 0,   256, 256, 256, 256, 0,
+                                 512, 512, 512, 512, 0,   512, 512, 512, 512, 0,   -1 };
 
 static cq_module *make_features(const int *layers, bool batch_norm)
 {
@@ -34,10 +36,9 @@ static cq_module *make_features(const int *layers, bool batch_norm)
                                                                         .stride = { 2, 2 } }));
             continue;
         }
-        cq_sequential_add(features, cq_conv2d_new(&(cq_conv_spec){ .in      = in,
-                                                                   .out     = *layers,
-                                                                   .kernel  = { 3, 3 },
-                                                                   .padding = { 1, 1 } }));
+        cq_sequential_add(features,
+                          cq_conv2d_new(&(cq_conv_spec){
+                              .in = in, .out = *layers, .kernel = { 3, 3 }, .padding = { 1, 1 } }));
         if (batch_norm)
             cq_sequential_add(features, cq_batch_norm2d_new(*layers));
         cq_sequential_add(features, cq_relu_inplace_new());
@@ -48,25 +49,24 @@ static cq_module *make_features(const int *layers, bool batch_norm)
 
 static cq_module *make(const int *layers, bool batch_norm)
 {
-    static const cq_class cls = { .name      = "VGG",
-                                  .self_size = sizeof(vgg),
-                                  .forward   = vgg_forward };
-    cq_module *net = cq_module_new(&cls);
-    vgg       *m   = cq_module_self(net);
+    static const cq_class cls = { .name = "VGG", .self_size = sizeof(vgg), .forward = vgg_forward };
+    cq_module            *net = cq_module_new(&cls);
+    vgg                  *m   = cq_module_self(net);
 
     if (!net)
         return NULL;
-    m->features = cq_module_add(net, "features", make_features(layers, batch_norm));
-    m->avgpool  = cq_module_add(net, "avgpool", cq_adaptive_avg_pool_new(2, (int64_t[]){ 7, 7 }));
-    m->classifier = cq_module_add(net, "classifier", cq_sequential_of(7, (cq_module *[]){
-        cq_linear_new(512 * 7 * 7, 4096, true),
-        cq_relu_inplace_new(),
-        cq_dropout_new(0.5),
-        cq_linear_new(4096, 4096, true),
-        cq_relu_inplace_new(),
-        cq_dropout_new(0.5),
-        cq_linear_new(4096, 1000, true),
-    }));
+    m->features   = cq_module_add(net, "features", make_features(layers, batch_norm));
+    m->avgpool    = cq_module_add(net, "avgpool", cq_adaptive_avg_pool_new(2, (int64_t[]){ 7, 7 }));
+    m->classifier = cq_module_add(net, "classifier",
+                                  cq_sequential_of(7, (cq_module *[]){
+                                                          cq_linear_new(512 * 7 * 7, 4096, true),
+                                                          cq_relu_inplace_new(),
+                                                          cq_dropout_new(0.5),
+                                                          cq_linear_new(4096, 4096, true),
+                                                          cq_relu_inplace_new(),
+                                                          cq_dropout_new(0.5),
+                                                          cq_linear_new(4096, 1000, true),
+                                                      }));
     return net;
 }
 

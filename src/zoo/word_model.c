@@ -15,15 +15,15 @@ typedef struct word_rnn {
 static void word_rnn_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
                              cq_tensor **out, size_t n_out)
 {
-    word_rnn  *m      = self;
+    word_rnn  *m         = self;
     cq_tensor *rnn_in[3] = { 0 }, *rnn_out[3], *x;
 
     rnn_in[0] = cq_call(cx, m->drop, cq_call(cx, m->encoder, in[0]));
     for (size_t i = 1; i < n_in && i < 3; i++)
         rnn_in[i] = in[i];
     cq_call_n(cx, m->rnn, rnn_in, n_in, rnn_out, n_out);
-    x = cq_call(cx, m->decoder, cq_call(cx, m->drop, rnn_out[0]));
-    x = cq_view(cx, x, 2, (cq_int[]){ cq_i(-1), cq_i(WORDS) });
+    x      = cq_call(cx, m->decoder, cq_call(cx, m->drop, rnn_out[0]));
+    x      = cq_view(cx, x, 2, (cq_int[]){ cq_i(-1), cq_i(WORDS) });
     out[0] = cq_log_softmax(cx, x, 1);
     for (size_t i = 1; i < n_out && i < 3; i++)
         out[i] = rnn_out[i];
@@ -45,11 +45,15 @@ static cq_module *word_rnn_new(const cq_class *cls, cq_module *rnn)
     return net;
 }
 
-static const cq_class one_state  = { .name = "RNNModel", .self_size = sizeof(word_rnn),
-                                     .forward_n = word_rnn_forward, .n_out = 2 };
-static const cq_class two_states = { .name = "RNNModel", .self_size = sizeof(word_rnn),
-                                     .forward_n = word_rnn_forward, .n_out = 3 };
-static const cq_rnn_spec spec    = { .input = SIZE, .hidden = HIDDEN, .layers = LAYERS, .dropout = 0.5 };
+static const cq_class one_state = {
+    .name = "RNNModel", .self_size = sizeof(word_rnn), .forward_n = word_rnn_forward, .n_out = 2
+};
+static const cq_class two_states = {
+    .name = "RNNModel", .self_size = sizeof(word_rnn), .forward_n = word_rnn_forward, .n_out = 3
+};
+static const cq_rnn_spec spec = {
+    .input = SIZE, .hidden = HIDDEN, .layers = LAYERS, .dropout = 0.5
+};
 
 cq_module *cq_zoo_word_rnn(void)
 {
@@ -86,7 +90,7 @@ static cq_tensor *split_heads(cq_ctx *cx, cq_tensor *x, cq_int length, cq_int ba
 static cq_tensor *hide_the_future(cq_ctx *cx, cq_tensor *scores, cq_int length)
 {
     cq_tensor *positions = cq_arange(cx, cq_i(0), length, 1);
-    cq_tensor *later     = cq_gt(cx, cq_unsqueeze(cx, positions, 0), cq_unsqueeze(cx, positions, 1));
+    cq_tensor *later = cq_gt(cx, cq_unsqueeze(cx, positions, 0), cq_unsqueeze(cx, positions, 1));
 
     return cq_masked_fill(cx, scores, later, -INFINITY);
 }
@@ -111,12 +115,12 @@ static cq_tensor *attention_forward(cq_ctx *cx, void *self, cq_tensor *x)
 /* Parameters with Linear's initial values: PyTorch draws these from a Xavier distribution. */
 static cq_module *attention_new(void)
 {
-    static const cq_class cls = { .name      = "MultiheadAttention",
-                                  .self_size = sizeof(attention),
-                                  .forward   = attention_forward };
-    cq_module *net  = cq_module_new(&cls);
-    cq_module *like = cq_linear_new(SIZE, 3 * SIZE, true);
-    attention *m    = cq_module_self(net);
+    static const cq_class cls  = { .name      = "MultiheadAttention",
+                                   .self_size = sizeof(attention),
+                                   .forward   = attention_forward };
+    cq_module            *net  = cq_module_new(&cls);
+    cq_module            *like = cq_linear_new(SIZE, 3 * SIZE, true);
+    attention            *m    = cq_module_self(net);
 
     if (!net || !like) {
         cq_module_free(net);
@@ -149,12 +153,12 @@ static cq_tensor *layer_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *layer_new(void)
 {
-    static const cq_class cls = { .name      = "TransformerEncoderLayer",
-                                  .self_size = sizeof(layer),
-                                  .forward   = layer_forward };
-    const int64_t size = SIZE;
-    cq_module    *net  = cq_module_new(&cls);
-    layer        *m    = cq_module_self(net);
+    static const cq_class cls  = { .name      = "TransformerEncoderLayer",
+                                   .self_size = sizeof(layer),
+                                   .forward   = layer_forward };
+    const int64_t         size = SIZE;
+    cq_module            *net  = cq_module_new(&cls);
+    layer                *m    = cq_module_self(net);
 
     if (!net)
         return NULL;
@@ -189,10 +193,10 @@ static cq_module *positions_new(void)
     static const cq_class cls = { .name      = "PositionalEncoding",
                                   .self_size = sizeof(positions),
                                   .forward   = positions_forward };
-    cq_module *net = cq_module_new(&cls);
-    positions *m   = cq_module_self(net);
-    cq_tensor *table;
-    float     *data;
+    cq_module            *net = cq_module_new(&cls);
+    positions            *m   = cq_module_self(net);
+    cq_tensor            *table;
+    float                *data;
 
     if (!net)
         return NULL;
@@ -236,8 +240,8 @@ cq_module *cq_zoo_word_transformer(void)
                                    .self_size = sizeof(word_transformer),
                                    .forward   = word_transformer_forward };
     static const cq_class part = { .name = "TransformerEncoder" };
-    cq_module        *net  = cq_module_new(&cls), *encoder, *list;
-    word_transformer *m    = cq_module_self(net);
+    cq_module            *net  = cq_module_new(&cls), *encoder, *list;
+    word_transformer     *m    = cq_module_self(net);
 
     if (!net)
         return NULL;

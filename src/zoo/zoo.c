@@ -5,12 +5,15 @@
 
 #define IMAGE(size)                                                                                \
     .n_inputs = 1, .n_outputs = 1,                                                                 \
-    .inputs = { { "input", CQ_DTYPE_F32, 4, { 1, 3, size, size }, 0, 0 } },                        \
+    .inputs       = { { "input", CQ_DTYPE_F32, 4, { 1, 3, size, size }, 0, 0 } },                  \
     .output_names = { "output" }, .output_batch_axes = { 0 }
+/* clang-format off */
 #define CLASSIFIER(id, what, size) { .name = #id, .about = what, .make = cq_zoo_##id, IMAGE(size) }
 #define WORDS { "input", CQ_DTYPE_I64, 2, { 35, 1 }, 33278, 1 }
 #define STATE(id) { id, CQ_DTYPE_F32, 3, { 2, 1, 200 }, 0, 1 }
+/* clang-format on */
 
+/* clang-format off */
 static const cq_zoo_model models[] = {
     CLASSIFIER(alexnet, "AlexNet, image classification", 224),
     CLASSIFIER(vgg11, "VGG with 11 layers", 224),
@@ -54,6 +57,7 @@ static const cq_zoo_model models[] = {
       .make = cq_zoo_word_transformer, .n_inputs = 1, .n_outputs = 1, .inputs = { WORDS },
       .output_names = { "output" }, .output_batch_axes = { 1 } },
 };
+/* clang-format on */
 
 CQ_API const cq_zoo_model *cq_zoo_at(size_t index)
 {

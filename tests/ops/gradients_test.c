@@ -37,7 +37,8 @@ static const struct {
 } jumpy[] = {
     { "aten::fake_quantize_per_tensor_affine", "its result is in steps, and its gradient is not" },
     { "aten::index_put.hacked_twin", "its case writes to a place twice; it is index_put" },
-    { "aten::norm.ScalarOpt_dtype", "its result is less precise than the difference; it is norm.Scalar" },
+    { "aten::norm.ScalarOpt_dtype",
+      "its result is less precise than the difference; it is norm.Scalar" },
     { "aten::sort.stable", "its cases have equal elements; it is sort" },
     { NULL, NULL },
 };
@@ -199,8 +200,8 @@ static void close_trial(trial *k)
 {
     cq_tape_free(k->tape);
     cq_ctx_free(k->cx);
-    k->tape = NULL;
-    k->cx   = NULL;
+    k->tape     = NULL;
+    k->cx       = NULL;
     k->n_inputs = k->n_outputs = 0;
 }
 
@@ -210,7 +211,10 @@ static double number_of(const json_t *j)
 {
     const char *name = json_string_value(j);
 
-    return !name ? json_number_value(j) : name[0] == 'n' ? NAN : name[0] == '-' ? -INFINITY : INFINITY;
+    return !name            ? json_number_value(j)
+           : name[0] == 'n' ? NAN
+           : name[0] == '-' ? -INFINITY
+                            : INFINITY;
 }
 
 static bool close_to(double got, double want, double rtol, double atol)
@@ -233,8 +237,8 @@ static bool is_zero(const json_t *list)
 /* Where nothing depends on a tensor, one may say zero and the other nothing at all. */
 static void compare(trial *k, size_t index, const json_t *want)
 {
-    const json_t *own = json_object_get(k->one, "tol");
-    cq_tensor    *got = cq_tape_gradient(k->tape, k->inputs[index]);
+    const json_t *own   = json_object_get(k->one, "tol");
+    cq_tensor    *got   = cq_tape_gradient(k->tape, k->inputs[index]);
     cq_dtype      dtype = CQ_DTYPE_F64; /* the least precise that took part */
     size_t        n     = got ? (size_t)cq_tensor_numel(got) : 0;
     double        rtol, atol;
@@ -384,8 +388,7 @@ static void run_case(const json_t *one, bool quiet, cq_map *seen, cq_map *confir
         complain(&k, "there is no operator %s", name);
     else if (!why && !json_is_null(json_object_get(one, "grads")))
         against_pytorch(&k);
-    if (k.op && !why && !k.why[0] && !json_object_get(one, "repeats") &&
-        !is_jumpy(name))
+    if (k.op && !why && !k.why[0] && !json_object_get(one, "repeats") && !is_jumpy(name))
         against_differences(&k);
     if (k.op && !k.why[0]) {
         const cq_op *plain = k.op->inplace_of ? k.op->inplace_of : k.op;

@@ -246,7 +246,7 @@ static cq_status fake_of(cq_ctx *cx, cq_val *v)
     memcpy(fake->strides, t->strides, t->rank * sizeof *t->strides);
     fake->offset = t->offset;
     cq_tensor_set_qparams(fake, t->qparams);
-    *v           = cq_ctx_own(cx, cq_val_of_tensor(fake));
+    *v = cq_ctx_own(cx, cq_val_of_tensor(fake));
     return cx->status;
 }
 

@@ -40,8 +40,9 @@ static bool has_bfloat16(const cq_onnx_model *m, size_t n)
 
 static bool is_random(const cq_onnx_model *m)
 {
-    static const char *const ops[] = { "Bernoulli",         "Dropout",       "Multinomial",
-                                       "RandomNormal",      "RandomUniform", "RandomNormalLike",
+    static const char *const ops[] = { "Bernoulli",         "Dropout",
+                                       "Multinomial",       "RandomNormal",
+                                       "RandomUniform",     "RandomNormalLike",
                                        "RandomUniformLike", NULL };
 
     for (uint32_t i = 0; i < m->graph->node.n; i++)
@@ -103,7 +104,7 @@ static void release(cq_onnx_value **values, size_t n)
 static cq_status run_again(const variant *v)
 {
     cq_onnx_value *got[MAX_VALUES] = { NULL };
-    cq_status      status = cq_session_run(job.session, NULL, v->in, job.n_in, got);
+    cq_status      status          = cq_session_run(job.session, NULL, v->in, job.n_in, got);
 
     for (size_t i = 0; i < job.n_out && status == CQ_OK; i++)
         status = cq_onnx_value_compare(got[i], v->want[i], 0, 0);
@@ -147,8 +148,8 @@ static cq_status run_all(int at_once)
 
     cq_set_threads(1);
     for (size_t v = 0; v < job.n_variants; v++)
-        CQ_TRY(cq_session_run(job.session, NULL, job.variants[v].in, job.n_in,
-                              job.variants[v].want));
+        CQ_TRY(
+            cq_session_run(job.session, NULL, job.variants[v].in, job.n_in, job.variants[v].want));
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         cq_set_threads(threads[i]);
         for (size_t v = 0; v < job.n_variants; v++)

@@ -47,9 +47,8 @@ const cq_gradient cq_gradients_activation[] = {
             "grad * (input_scale * (alpha * scale)) * exp(self * input_scale), grad * scale)" },
     { "aten::gelu", .fn = gelu },
     { "aten::silu", .as = "self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))" },
-    { "aten::mish",
-      .as = "self: grad * (tanh(softplus(self)) +"
-            "self * sigmoid(self) * (1 - pow(tanh(softplus(self)), 2)))" },
+    { "aten::mish", .as = "self: grad * (tanh(softplus(self)) +"
+                          "self * sigmoid(self) * (1 - pow(tanh(softplus(self)), 2)))" },
     { "aten::hardtanh",
       .as = "self: where(logical_or(self <= min_val, self >= max_val), 0, grad)" },
     { "aten::hardswish",

@@ -2,14 +2,10 @@
 #include "autograd/gradient.h"
 
 const cq_gradient cq_gradients_cast[] = {
-    { "aten::to.dtype", .as = "self: grad" },
-    { "aten::clone", .as = "self: grad" },
-    { "aten::contiguous", .as = "self: grad" },
-    { "aten::alias", .as = "self: grad" },
-    { "aten::lift_fresh", .as = "self: grad" },
-    { "aten::detach", .kind = CQ_GRADIENT_NONE },
-    { "aten::data", .kind = CQ_GRADIENT_NONE },
-    { 0 },
+    { "aten::to.dtype", .as = "self: grad" },   { "aten::clone", .as = "self: grad" },
+    { "aten::contiguous", .as = "self: grad" }, { "aten::alias", .as = "self: grad" },
+    { "aten::lift_fresh", .as = "self: grad" }, { "aten::detach", .kind = CQ_GRADIENT_NONE },
+    { "aten::data", .kind = CQ_GRADIENT_NONE }, { 0 },
 };
 
 /* Numbers that were drawn are constants. */

@@ -41,8 +41,9 @@ static cq_status conv(cq_grad *g)
 
         for (size_t i = 0; i < v.n; i++)
             axes[i + 1] = (int64_t)i + 2;
-        status = cq_grad_set(g, "bias", CQ_OP(g->cx, "aten::sum.dim_IntList", T(grad),
-                                              cq_i64s(g->cx, axes, v.n + 1)));
+        status = cq_grad_set(
+            g, "bias",
+            CQ_OP(g->cx, "aten::sum.dim_IntList", T(grad), cq_i64s(g->cx, axes, v.n + 1)));
     }
     return status;
 }
@@ -74,8 +75,9 @@ static cq_status indices_of(cq_grad *g, cq_tensor *x, size_t n, cq_tensor **out)
     }
     CQ_TRY(cq_pool_read(&g->call, &p));
     values = new_like(g, result, n, &flat);
-    again  = CQ_OP(g->cx, "aten::empty.memory_format", cq_sizes_of(g->cx, result), DTYPE(CQ_DTYPE_I64));
-    *out   = cq_with_batch(&g->call, again, n);
+    again =
+        CQ_OP(g->cx, "aten::empty.memory_format", cq_sizes_of(g->cx, result), DTYPE(CQ_DTYPE_I64));
+    *out = cq_with_batch(&g->call, again, n);
     CQ_TRY(g->cx->status);
     return cq_kernel_max_pool(values, *out, x, &p.window);
 }
@@ -83,7 +85,7 @@ static cq_status indices_of(cq_grad *g, cq_tensor *x, size_t n, cq_tensor **out)
 static cq_status max_pool(cq_grad *g)
 {
     cq_tensor *self = cq_grad_arg(g, "self"), *out, *flat, *indices = NULL, *x, *grad;
-    size_t     n    = cq_pool_axes(&g->call);
+    size_t     n = cq_pool_axes(&g->call);
 
     x    = cq_with_batch(&g->call, self, n);
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), n);

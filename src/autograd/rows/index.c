@@ -12,8 +12,9 @@ static cq_status index_put(cq_grad *g)
     } else if (cq_grad_wants(g, "self")) {
         cq_tensor *zeros = CQ_OP(cx, "aten::zeros_like", T(cq_grad_arg(g, "values")));
 
-        CQ_TRY(cq_grad_set(g, "self", CQ_OP(cx, "aten::index_put", T(cq_grad_of(g, 0)), indices,
-                                            T(zeros), B(false))));
+        CQ_TRY(cq_grad_set(
+            g, "self",
+            CQ_OP(cx, "aten::index_put", T(cq_grad_of(g, 0)), indices, T(zeros), B(false))));
     }
     if (!cq_grad_wants(g, "values"))
         return cx->status;
@@ -27,22 +28,29 @@ static const struct {
 } reductions[] = {
     { "sum", "self: grad; src: gather(grad, dim, index)" },
 #define FACTORS(self, src) "scatter_reduce(" self ", dim, index, " src ", reduce, include_self)"
-#define N_ZEROS "gather(scatter_add(zeros_like(self), dim, index, to(src == 0, grad)), dim, index)"
-#define LONE_ZERO "logical_and(src == 0, " N_ZEROS " == 1)"
+#define N_ZEROS            "gather(scatter_add(zeros_like(self), dim, index, to(src == 0, grad)), dim, index)"
+#define LONE_ZERO          "logical_and(src == 0, " N_ZEROS " == 1)"
     { "prod",
-      "self: grad * " FACTORS("masked_fill(self, self == 0, 1)", "src") " /"
-      "masked_fill(self, self == 0, 1);"
-      "src: where(" LONE_ZERO ","
-      "gather(grad * " FACTORS("self", "masked_fill(src, " LONE_ZERO ", 1)") ", dim, index),"
-      "gather(grad * result, dim, index) / masked_fill(src, src == 0, 1))" },
+      "self: grad * " FACTORS(
+          "masked_fill(self, self == 0, 1)",
+          "src") " /"
+                 "masked_fill(self, self == 0, 1);"
+                 "src: where(" LONE_ZERO ","
+                 "gather(grad * " FACTORS(
+                     "self",
+                     "masked_fill(src, " LONE_ZERO
+                     ", 1)") ", dim, index),"
+                             "gather(grad * result, dim, index) / masked_fill(src, src == 0, 1))" },
 #define HAS_SELF "full_like(self, include_self)"
-#define MANY "clamp_min(scatter_add(" HAS_SELF ", dim, index, ones_like(src)), 1)"
+#define MANY     "clamp_min(scatter_add(" HAS_SELF ", dim, index, ones_like(src)), 1)"
     { "mean", "self: grad / " MANY "; src: gather(grad / " MANY ", dim, index)" },
-#define IS_BEST "to(self == result, grad)"
+#define IS_BEST     "to(self == result, grad)"
 #define IS_BEST_SRC "to(src == gather(result, dim, index), grad)"
-#define SHARE "(grad / scatter_add(" IS_BEST ", dim, index, " IS_BEST_SRC "))"
-    { "amax", "self: " IS_BEST " * " SHARE "; src: " IS_BEST_SRC " * gather(" SHARE ", dim, index)" },
-    { "amin", "self: " IS_BEST " * " SHARE "; src: " IS_BEST_SRC " * gather(" SHARE ", dim, index)" },
+#define SHARE       "(grad / scatter_add(" IS_BEST ", dim, index, " IS_BEST_SRC "))"
+    { "amax",
+      "self: " IS_BEST " * " SHARE "; src: " IS_BEST_SRC " * gather(" SHARE ", dim, index)" },
+    { "amin",
+      "self: " IS_BEST " * " SHARE "; src: " IS_BEST_SRC " * gather(" SHARE ", dim, index)" },
 };
 
 static cq_status scatter_reduce(cq_grad *g)
@@ -75,8 +83,8 @@ static cq_status embedding(cq_grad *g)
         cq_tensor *many = CQ_OP(cx, "aten::bincount", T(at), CQ_NONE, I(weight->sizes[0].value));
 
         many = CQ_OP(cx, "aten::index_select", T(many), I(0), T(at));
-        rows = CQ_OP(cx, "aten::div.Tensor", T(rows),
-                     T(CQ_OP(cx, "aten::unsqueeze", T(many), I(1))));
+        rows =
+            CQ_OP(cx, "aten::div.Tensor", T(rows), T(CQ_OP(cx, "aten::unsqueeze", T(many), I(1))));
     }
     if (padding >= 0) {
         cq_tensor *is_padding = CQ_OP(cx, "aten::eq.Scalar", T(at), I(padding));
@@ -85,8 +93,7 @@ static cq_status embedding(cq_grad *g)
                      T(CQ_OP(cx, "aten::unsqueeze", T(is_padding), I(1))), I(0));
     }
     zeros = CQ_OP(cx, "aten::zeros_like", T(weight));
-    return cq_grad_set(g, "weight",
-                       CQ_OP(cx, "aten::index_add", T(zeros), I(0), T(at), T(rows)));
+    return cq_grad_set(g, "weight", CQ_OP(cx, "aten::index_add", T(zeros), I(0), T(at), T(rows)));
 }
 
 /* ---- along a dimension ---- */
@@ -97,12 +104,13 @@ static cq_status cumprod(cq_grad *g)
 {
     cq_ctx    *cx   = g->cx;
     cq_tensor *self = cq_grad_arg(g, "self"), *grad = cq_grad_of(g, 0), *sum = NULL, *x, *zero;
-    int        dim  = cq_arg_dim(&g->call, "dim", self->rank);
+    int        dim = cq_arg_dim(&g->call, "dim", self->rank);
 
     zero = CQ_OP(cx, "aten::any", T(CQ_OP(cx, "aten::eq.Scalar", T(self), I(0))));
     CQ_TRY(cx->status);
     if (!cq_tensor_get_i64(zero, 0))
-        return cq_grad_formula(g, "self: flip(cumsum(flip(grad * result, [dim]), dim), [dim]) / self");
+        return cq_grad_formula(g,
+                               "self: flip(cumsum(flip(grad * result, [dim]), dim), [dim]) / self");
     for (int64_t i = 0; i < self->sizes[dim].value && cx->status == CQ_OK; i++) {
         cq_tensor *one = CQ_OP(cx, "aten::select.int", T(grad), I(dim), I(i));
         cq_tensor *part;

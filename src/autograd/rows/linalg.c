@@ -81,8 +81,9 @@ const cq_gradient cq_gradients_linalg[] = {
     { "aten::matmul", .fn = matmul },
     { "aten::addmm", .as = "self: grad * beta; mat1: mm(grad, t(mat2)) * alpha;"
                            "mat2: mm(t(mat1), grad) * alpha" },
-    { "aten::baddbmm", .as = "self: grad * beta; batch1: bmm(grad, transpose(batch2, 1, 2)) * alpha;"
-                             "batch2: bmm(transpose(batch1, 1, 2), grad) * alpha" },
+    { "aten::baddbmm", .as =
+                           "self: grad * beta; batch1: bmm(grad, transpose(batch2, 1, 2)) * alpha;"
+                           "batch2: bmm(transpose(batch1, 1, 2), grad) * alpha" },
     { "aten::linear", .fn = linear },
     { 0 },
 };

@@ -1,12 +1,12 @@
-/* Normalisations. With x^ = (x - mean) * rstd over some axes and d^ the gradient of x^, that of x is
- * rstd * (d^ - mean(d^) - x^ * mean(d^ * x^)); where the statistics are given, rstd * d^. */
+/* Normalisations. With x^ = (x - mean) * rstd over some axes and d^ the gradient of x^, that of x
+ * is rstd * (d^ - mean(d^) - x^ * mean(d^ * x^)); where the statistics are given, rstd * d^. */
 #include "autograd/gradient.h"
 
 typedef struct norm {
-    cq_tensor *x;       /* in a shape where axes say what is normalised together */
-    cq_val     axes;    /* None: the statistics are given */
+    cq_tensor *x;          /* in a shape where axes say what is normalised together */
+    cq_val     axes;       /* None: the statistics are given */
     cq_tensor *mean, *var; /* then these, in a shape that fits x */
-    cq_tensor *params;  /* x's own sizes, with 1 where weight and bias do not vary */
+    cq_tensor *params;     /* x's own sizes, with 1 where weight and bias do not vary */
     cq_tensor *hat, *rstd;
 } norm;
 
@@ -59,7 +59,7 @@ static cq_tensor *add_statistics(cq_grad *g, const norm *n, cq_tensor *t)
 {
     cq_ctx    *cx = g->cx;
     cq_tensor *of_mean, *of_rstd;
-    double     m  = (double)cq_tensor_numel(n->x) / (double)cq_tensor_numel(n->rstd);
+    double     m = (double)cq_tensor_numel(n->x) / (double)cq_tensor_numel(n->rstd);
 
     if (g->n_results < 3 || (!g->of_results[1] && !g->of_results[2]) || g->row->first_only)
         return t;
@@ -145,12 +145,12 @@ static cq_status layer_norm(cq_grad *g)
 
 static cq_status group_norm(cq_grad *g)
 {
-    cq_ctx    *cx    = g->cx;
-    cq_tensor *input = cq_grad_arg(g, "input");
-    bool       inner = cq_schema_find(g->call.op->schema, "group") >= 0;
-    int64_t    batch = input->sizes[0].value;
+    cq_ctx    *cx       = g->cx;
+    cq_tensor *input    = cq_grad_arg(g, "input");
+    bool       inner    = cq_schema_find(g->call.op->schema, "group") >= 0;
+    int64_t    batch    = input->sizes[0].value;
     int64_t    sizes[3] = { batch, cq_arg_i64(&g->call, inner ? "group" : "num_groups"), -1 };
-    norm       n     = { .axes = cq_i64s(cx, (int64_t[]){ 2 }, 1) };
+    norm       n        = { .axes = cq_i64s(cx, (int64_t[]){ 2 }, 1) };
 
     n.x      = CQ_OP(cx, "aten::reshape", T(input), cq_i64s(cx, sizes, 3));
     n.params = shape_like(cx, input, 1, 2);

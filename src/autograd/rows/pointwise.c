@@ -73,7 +73,8 @@ const cq_gradient cq_gradients_pointwise[] = {
     { "aten::fmod.Scalar", .as = "self: grad" },
     { "aten::pow.Tensor_Tensor",
       .as = "self: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1)));"
-            "exponent: where(logical_and(self == 0, exponent >= 0), 0, grad * (result * log(self)))" },
+            "exponent: where(logical_and(self == 0, exponent >= 0), 0, grad * (result * "
+            "log(self)))" },
     { "aten::pow.Tensor_Scalar", .fn = pow_of_number },
     { "aten::pow.Scalar",
       .as = "exponent: where(logical_and(full_like(exponent, self) == 0, exponent >= 0), 0,"
@@ -93,12 +94,12 @@ const cq_gradient cq_gradients_pointwise[] = {
     { "aten::xlogy.Scalar_Self", .as = "other: grad * self / other" },
     { "aten::logaddexp",
       .as = "self: grad / (1 + exp(other - self)); other: grad / (1 + exp(self - other))" },
-    { "aten::minimum",
-      .as = "self: where(self == other, grad / 2, where(self > other, 0, grad));"
-            "other: where(self == other, grad / 2, where(self < other, 0, grad))" },
-    { "aten::maximum",
-      .as = "self: where(self == other, grad / 2, where(self < other, 0, grad));"
-            "other: where(self == other, grad / 2, where(self > other, 0, grad))" },
+    { "aten::minimum", .as =
+                           "self: where(self == other, grad / 2, where(self > other, 0, grad));"
+                           "other: where(self == other, grad / 2, where(self < other, 0, grad))" },
+    { "aten::maximum", .as =
+                           "self: where(self == other, grad / 2, where(self < other, 0, grad));"
+                           "other: where(self == other, grad / 2, where(self > other, 0, grad))" },
     { "aten::fmin", .as = "self: where(logical_or(self <= other, isnan(other)), grad, 0);"
                           "other: where(logical_or(self <= other, isnan(other)), 0, grad)" },
     { "aten::fmax", .as = "self: where(logical_or(self >= other, isnan(other)), grad, 0);"

@@ -98,7 +98,8 @@ static cq_tensor *before(cq_ctx *cx, cq_tensor *t, int64_t dim)
     return CQ_OP(cx, "aten::cumprod", T(t), I(dim));
 }
 
-/* Division by an element would not do where it is zero: what counts is the product of the others. */
+/* Division by an element would not do where it is zero: what counts is the product of the others.
+ */
 static cq_status prod(cq_grad *g)
 {
     cq_ctx    *cx   = g->cx;
@@ -146,11 +147,12 @@ static cq_status variance(cq_grad *g)
         t    = CQ_OP(cx, "aten::masked_fill.Scalar", T(t), T(zero), I(0));
     }
     CQ_TRY(cx->status);
-    mean_ = reduces_all(g) ? CQ_OP(cx, "aten::mean", T(self))
-                           : CQ_OP(cx, "aten::mean.dim", T(self), cq_arg_val(&g->call, "dim"), B(true));
+    mean_ = reduces_all(g)
+                ? CQ_OP(cx, "aten::mean", T(self))
+                : CQ_OP(cx, "aten::mean.dim", T(self), cq_arg_val(&g->call, "dim"), B(true));
     if (rest <= 0) { /* there is no variance: PyTorch says so in this way */
-        off = CQ_OP(cx, "aten::eq.Tensor", T(self), T(mean_));
-        off = CQ_OP(cx, "aten::where.Scalar", T(off), F(INFINITY), F(NAN));
+        off  = CQ_OP(cx, "aten::eq.Tensor", T(self), T(mean_));
+        off  = CQ_OP(cx, "aten::where.Scalar", T(off), F(INFINITY), F(NAN));
         rest = 2;
     } else {
         off = CQ_OP(cx, "aten::sub.Tensor", T(self), T(mean_));
@@ -173,7 +175,7 @@ static cq_tensor *shared(cq_grad *g, size_t result)
 {
     cq_ctx    *cx   = g->cx;
     cq_tensor *self = cq_grad_arg(g, "self"), *best = kept(g, cq_grad_result(g, result)), *same, *n;
-    cq_val     dim  = reduces_all(g) ? CQ_NONE : cq_arg_val(&g->call, "dim");
+    cq_val     dim = reduces_all(g) ? CQ_NONE : cq_arg_val(&g->call, "dim");
 
     same = CQ_OP(cx, "aten::eq.Tensor", T(self), T(best));
     if (g->row->variant == NAN_COUNTS) {
@@ -181,11 +183,10 @@ static cq_tensor *shared(cq_grad *g, size_t result)
                      T(CQ_OP(cx, "aten::isnan", T(best))));
         same = CQ_OP(cx, "aten::logical_or", T(same), T(n));
     }
-    n    = CQ_OP(cx, "aten::sum.dim_IntList", T(same), dim, B(true));
-    n    = CQ_OP(cx, "aten::div.Tensor", T(kept_grad(g, result)), T(n));
-    return g->row->variant == NAN_COUNTS
-               ? CQ_OP(cx, "aten::where.ScalarOther", T(same), T(n), I(0))
-               : CQ_OP(cx, "aten::mul.Tensor", T(n), T(same));
+    n = CQ_OP(cx, "aten::sum.dim_IntList", T(same), dim, B(true));
+    n = CQ_OP(cx, "aten::div.Tensor", T(kept_grad(g, result)), T(n));
+    return g->row->variant == NAN_COUNTS ? CQ_OP(cx, "aten::where.ScalarOther", T(same), T(n), I(0))
+                                         : CQ_OP(cx, "aten::mul.Tensor", T(n), T(same));
 }
 
 static cq_status extreme(cq_grad *g)
@@ -204,8 +205,8 @@ static cq_status selected(cq_grad *g)
 {
     cq_ctx    *cx   = g->cx;
     cq_tensor *self = cq_grad_arg(g, "self"), *zeros = CQ_OP(cx, "aten::zeros_like", T(self));
-    cq_tensor *at   = kept(g, cq_grad_result(g, 1));
-    cq_val     dim  = I(cq_arg_dim(&g->call, "dim", self->rank));
+    cq_tensor *at  = kept(g, cq_grad_result(g, 1));
+    cq_val     dim = I(cq_arg_dim(&g->call, "dim", self->rank));
 
     return cq_grad_set(g, "self",
                        CQ_OP(cx, "aten::scatter_add", T(zeros), dim, T(at), T(kept_grad(g, 0))));
@@ -214,8 +215,8 @@ static cq_status selected(cq_grad *g)
 static cq_status logsumexp(cq_grad *g)
 {
     cq_ctx    *cx = g->cx;
-    cq_tensor *t  = CQ_OP(cx, "aten::sub.Tensor", T(cq_grad_arg(g, "self")),
-                          T(kept(g, cq_grad_result(g, 0))));
+    cq_tensor *t =
+        CQ_OP(cx, "aten::sub.Tensor", T(cq_grad_arg(g, "self")), T(kept(g, cq_grad_result(g, 0))));
 
     t = CQ_OP(cx, "aten::exp", T(t));
     return cq_grad_set(g, "self", CQ_OP(cx, "aten::mul.Tensor", T(kept_grad(g, 0)), T(t)));
@@ -251,10 +252,10 @@ static cq_tensor *slope_of_norm(cq_ctx *cx, cq_tensor *self, cq_tensor *norm, do
 
 static cq_status norm(cq_grad *g)
 {
-    cq_ctx    *cx = g->cx;
+    cq_ctx    *cx   = g->cx;
     cq_tensor *self = cq_grad_arg(g, "self"), *n = kept(g, cq_grad_result(g, 0)), *t, *same, *many;
-    double     p    = order(g);
-    cq_val     dim  = reduces_all(g) ? CQ_NONE : cq_arg_val(&g->call, "dim");
+    double     p   = order(g);
+    cq_val     dim = reduces_all(g) ? CQ_NONE : cq_arg_val(&g->call, "dim");
 
     if (p == 0)
         return cq_grad_zeros(g);

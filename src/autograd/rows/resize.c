@@ -4,10 +4,10 @@
 
 /* ---- upsample ---- */
 
-/* What an axis of n pixels becomes is linear in them: the weights, [n, new size], are what the kernel
- * makes of a single pixel that is 1, once for each. */
-static cq_tensor *weights_of(cq_grad *g, const cq_upsample *u, size_t axis, int64_t n, int64_t n_out,
-                             cq_dtype dtype)
+/* What an axis of n pixels becomes is linear in them: the weights, [n, new size], are what the
+ * kernel makes of a single pixel that is 1, once for each. */
+static cq_tensor *weights_of(cq_grad *g, const cq_upsample *u, size_t axis, int64_t n,
+                             int64_t n_out, cq_dtype dtype)
 {
     cq_ctx    *cx  = g->cx;
     cq_tensor *one = CQ_OP(cx, "aten::eye", I(n), DTYPE(dtype)), *out;
@@ -42,7 +42,7 @@ enum { MAX_AXES = 3, MAX_TAPS = 4 };
 
 typedef struct sampler {
     cq_ctx    *cx;
-    cq_tensor *pixels;      /* [batch, channels, all pixels] */
+    cq_tensor *pixels;       /* [batch, channels, all pixels] */
     cq_tensor *at[MAX_AXES]; /* [batch, places], in pixels */
     int64_t    size[MAX_AXES];
     size_t     n;
@@ -138,10 +138,11 @@ static void take_axis(sampler *s, size_t axis)
         return;
     }
     for (int i = 0; i < 4; i++) {
-        cq_tensor *x = i < 2 ? OPN("add", rest, 1 - i)
-                             : CQ_OP(s->cx, "aten::rsub.Scalar", T(rest), F(i - 1));
+        cq_tensor *x =
+            i < 2 ? OPN("add", rest, 1 - i) : CQ_OP(s->cx, "aten::rsub.Scalar", T(rest), F(i - 1));
 
-        set_tap(s, axis, i, padded(s, OPN("add", first, i - 1), size), cubic(s, x, i == 0 || i == 3));
+        set_tap(s, axis, i, padded(s, OPN("add", first, i - 1), size),
+                cubic(s, x, i == 0 || i == 3));
     }
 }
 
@@ -149,7 +150,7 @@ static void take_axis(sampler *s, size_t axis)
 static cq_tensor *take(const sampler *s, const int *taps)
 {
     cq_tensor *index = s->pixel[0][taps[0]], *weight = s->weight[0][taps[0]];
-    cq_tensor *inside = s->inside[0][taps[0]], *t;
+    cq_tensor *inside   = s->inside[0][taps[0]], *t;
     int64_t    sizes[3] = { s->pixels->sizes[0].value, s->pixels->sizes[1].value, -1 };
 
     for (size_t i = 1; i < s->n; i++) {
@@ -174,20 +175,23 @@ static void read_grid(sampler *s, cq_tensor *input, cq_tensor *grid)
         cq_tensor *t = CQ_OP(s->cx, "aten::select.int", T(grid), I(-1), I((int64_t)(s->n - 1 - i)));
 
         s->size[i] = input->sizes[i + 2].value;
-        s->at[i]   = CQ_OP(s->cx, "aten::reshape", T(t), cq_i64s(s->cx, (int64_t[]){ sizes[0], -1 }, 2));
+        s->at[i] =
+            CQ_OP(s->cx, "aten::reshape", T(t), cq_i64s(s->cx, (int64_t[]){ sizes[0], -1 }, 2));
     }
 }
 
 static cq_status grid_sampler(cq_opcall *c)
 {
     cq_tensor *input = cq_arg_tensor(c, "input"), *grid = cq_arg_tensor(c, "grid"), *sum = NULL;
-    int64_t    mode = cq_arg_i64(c, "interpolation_mode"), sizes[CQ_MAX_RANK];
-    sampler    s    = { .cx      = c->cx,
-                        .n       = input->rank - 2,
-                        .mode    = mode,
-                        .padding = cq_arg_i64(c, "padding_mode"),
-                        .align   = cq_arg_bool(c, "align_corners"),
-                        .n_taps  = mode == 0 ? 2 : mode == 1 ? 1 : 4 };
+    int64_t    mode           = cq_arg_i64(c, "interpolation_mode"), sizes[CQ_MAX_RANK];
+    sampler    s              = { .cx      = c->cx,
+                                  .n       = input->rank - 2,
+                                  .mode    = mode,
+                                  .padding = cq_arg_i64(c, "padding_mode"),
+                                  .align   = cq_arg_bool(c, "align_corners"),
+                                  .n_taps  = mode == 0   ? 2
+                                             : mode == 1 ? 1
+                                                         : 4 };
     int        taps[MAX_AXES] = { 0 };
     size_t     i;
 
@@ -208,8 +212,8 @@ static cq_status grid_sampler(cq_opcall *c)
     sizes[1] = input->sizes[1].value;
     for (i = 0; i < s.n; i++)
         sizes[i + 2] = grid->sizes[i + 1].value;
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::reshape", T(sum),
-                                     cq_i64s(c->cx, sizes, input->rank)));
+    cq_result_set_tensor(c, 0,
+                         CQ_OP(c->cx, "aten::reshape", T(sum), cq_i64s(c->cx, sizes, input->rank)));
     return c->cx->status;
 }
 
@@ -232,7 +236,11 @@ static cq_status affine_grid(cq_grad *g)
     return cq_grad_set(g, "theta", CQ_OP(cx, "aten::bmm", T(grad), T(base)));
 }
 
-#define UPSAMPLE(name) { "aten::" name, .fn = upsample }, { "aten::" name ".vec", .fn = upsample }
+#define UPSAMPLE(name)                                                                             \
+    { "aten::" name, .fn = upsample },                                                             \
+    {                                                                                              \
+        "aten::" name ".vec", .fn = upsample                                                       \
+    }
 
 const cq_gradient cq_gradients_resize[] = {
     UPSAMPLE("upsample_nearest1d"),

@@ -40,7 +40,8 @@ static cq_tensor *gate(const stack *s, cq_tensor *t, int64_t i, int64_t n)
 {
     int64_t size = t ? t->sizes[1].value / n : 0;
 
-    return t ? CQ_OP(s->cx, "aten::slice.Tensor", T(t), I(1), I(i * size), I((i + 1) * size)) : NULL;
+    return t ? CQ_OP(s->cx, "aten::slice.Tensor", T(t), I(1), I(i * size), I((i + 1) * size))
+             : NULL;
 }
 
 /* One step: x is the input's part of the gates; the state is changed. */

@@ -37,9 +37,9 @@ static cq_status cat(cq_grad *g)
         const cq_tensor *t   = g->slots[i].tensor;
         bool             old = t->rank == 1 && t->sizes[0].value == 0;
         int64_t          end = start + (old ? 0 : t->sizes[dim].value);
-        cq_tensor       *part = old ? CQ_OP(cx, "aten::zeros_like", T(t))
-                                    : CQ_OP(cx, "aten::slice.Tensor", T(cq_grad_of(g, 0)), I(dim),
-                                            I(start), I(end));
+        cq_tensor       *part =
+            old ? CQ_OP(cx, "aten::zeros_like", T(t))
+                      : CQ_OP(cx, "aten::slice.Tensor", T(cq_grad_of(g, 0)), I(dim), I(start), I(end));
 
         CQ_TRY(cq_grad_set_item(g, "tensors", i, part));
         start = end;
@@ -54,8 +54,9 @@ static cq_status constant_pad(cq_grad *g)
 
     for (size_t i = 0; i < n; i++)
         pads[i] = -pads[i];
-    return cq_grad_set(g, "self", CQ_OP(g->cx, "aten::constant_pad_nd", T(cq_grad_of(g, 0)),
-                                        cq_i64s(g->cx, pads, n)));
+    return cq_grad_set(
+        g, "self",
+        CQ_OP(g->cx, "aten::constant_pad_nd", T(cq_grad_of(g, 0)), cq_i64s(g->cx, pads, n)));
 }
 
 const cq_gradient cq_gradients_view[] = {

@@ -33,7 +33,7 @@ static void add_sample(axis *a, double *row, double at, int64_t size, double wei
 
 static void fill_axis(cq_grad *g, axis *a, double low, double high, int64_t bins, int64_t size)
 {
-    double  scale = cq_arg_f64(&g->call, "spatial_scale");
+    double  scale   = cq_arg_f64(&g->call, "spatial_scale");
     bool    aligned = cq_arg_bool(&g->call, "aligned");
     int64_t samples = cq_arg_i64(&g->call, "sampling_ratio");
     double  start = low * scale - (aligned ? 0.5 : 0), length = (high - low) * scale, bin;
@@ -122,11 +122,11 @@ static cq_status roi_pool(cq_grad *g)
     int64_t    plane = input->sizes[2].value * input->sizes[3].value, one = -1;
     int64_t    total = cq_tensor_numel(input) + 1;
 
-    at = CQ_OP(cx, "aten::to.dtype", T(cq_grad_result(g, 1)), DTYPE(CQ_DTYPE_I64));
-    of = CQ_OP(cx, "aten::select.int", T(rois), I(1), I(0));
-    of = CQ_OP(cx, "aten::to.dtype", T(of), DTYPE(CQ_DTYPE_I64));
-    of = CQ_OP(cx, "aten::mul.Scalar", T(of), I(channels));
-    of = CQ_OP(cx, "aten::reshape", T(of), cq_i64s(cx, (int64_t[]){ k, 1, 1, 1 }, 4));
+    at   = CQ_OP(cx, "aten::to.dtype", T(cq_grad_result(g, 1)), DTYPE(CQ_DTYPE_I64));
+    of   = CQ_OP(cx, "aten::select.int", T(rois), I(1), I(0));
+    of   = CQ_OP(cx, "aten::to.dtype", T(of), DTYPE(CQ_DTYPE_I64));
+    of   = CQ_OP(cx, "aten::mul.Scalar", T(of), I(channels));
+    of   = CQ_OP(cx, "aten::reshape", T(of), cq_i64s(cx, (int64_t[]){ k, 1, 1, 1 }, 4));
     sums = CQ_OP(cx, "aten::arange", I(channels));
     sums = CQ_OP(cx, "aten::reshape", T(sums), cq_i64s(cx, (int64_t[]){ channels, 1, 1 }, 3));
     of   = CQ_OP(cx, "aten::add.Tensor", T(of), T(sums)); /* the plane, of all planes */

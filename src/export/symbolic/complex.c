@@ -28,7 +28,8 @@ static cq_value *pairs_of_data(cq_sym *s, const cq_value *x)
         strides[i] = 2 * t->strides[i];
     strides[t->rank] = 1;
     if (cq_sym_fail(s, cq_tensor_new_view(&view, t, cq_sym_result_type(s, 0).dtype, t->rank + 1,
-                                          cq_sym_result_type(s, 0).sizes, strides, 2 * t->offset)) != CQ_OK)
+                                          cq_sym_result_type(s, 0).sizes, strides,
+                                          2 * t->offset)) != CQ_OK)
         return NULL;
     v = cq_ir_constant_new(s->ex->graph, view, x->is_weight);
     cq_tensor_release(view);
@@ -49,8 +50,9 @@ static cq_status as_real(cq_sym *s)
         return cq_sym_done(s, x->scratch);
     if (x->data)
         return cq_sym_done(s, pairs_of_data(s, x));
-    return cq_sym_no(s, 0, "ONNX cannot take complex numbers apart; give the model view_as_real of them, "
-                           "and view_as_complex inside");
+    return cq_sym_no(s, 0,
+                     "ONNX cannot take complex numbers apart; give the model view_as_real of them, "
+                     "and view_as_complex inside");
 }
 
 const cq_symbolic cq_symbolics_complex[] = {

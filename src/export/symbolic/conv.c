@@ -54,7 +54,7 @@ static conv read_conv(cq_sym *s)
 
     if (s->status != CQ_OK || cq_sym_rank(s, v.w) - 2 > CQ_MAX_SPATIAL)
         return v;
-    v.n = (size_t)cq_sym_rank(s, v.w) - 2;
+    v.n          = (size_t)cq_sym_rank(s, v.w) - 2;
     v.transposed = cq_sym_has_arg(s, "transposed") ? cq_sym_bool(s, "transposed")
                                                    : cq_sym_has_arg(s, "output_padding");
     cq_sym_i64_n(s, "stride", v.stride, v.n, NULL);

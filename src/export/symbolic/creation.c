@@ -189,8 +189,8 @@ static bool is_other(const cq_sym *s, const char *arg, int64_t number)
                                          : true;
 }
 
-/* Whether an argument is a number that only the data has, or a size beside a fraction: then how many
- * numbers there are is no size that is known. */
+/* Whether an argument is a number that only the data has, or a size beside a fraction: then how
+ * many numbers there are is no size that is known. */
 static bool is_counted_by_data(const cq_sym *s, cq_dtype dtype)
 {
     static const char *const args[] = { "start", "end", "step" };

@@ -1,6 +1,7 @@
-/* Functions that ONNX has not, put together from those that it has: the inverse of Erf, the logarithm
- * of the gamma function and its derivative. All of it is computed in float64. Errors are those of the
- * series: below 1e-12 of the gamma functions, 3e-10 of erfinv, which float32 does not see. */
+/* Functions that ONNX has not, put together from those that it has: the inverse of Erf, the
+ * logarithm of the gamma function and its derivative. All of it is computed in float64. Errors are
+ * those of the series: below 1e-12 of the gamma functions, 3e-10 of erfinv, which float32 does not
+ * see. */
 #include "export/arith.h"
 
 #include <float.h>
@@ -52,17 +53,19 @@ static cq_value *polynomial(cq_sym *s, cq_value *x, const double *a, size_t n)
 #define TAIL 4.168033988749895
 
 static const double centre[] = {
-    1.5014093511111484,     0.24664027673112496,    -0.004177317731350998,  -0.0012527078285947755,
-    0.00021825028766905605, -4.996219551363304e-06, -3.4166492986029574e-06, 4.788351857952339e-07,
-    1.3435322461198735e-08, -1.0906188692251188e-08, 9.01071389517908e-10,   1.297647800911155e-10,
-    -2.995745446835372e-11, -3.3594736396258294e-13, 4.309608671142208e-13,
+    1.5014093511111484,      0.24664027673112496,     -0.004177317731350998,
+    -0.0012527078285947755,  0.00021825028766905605,  -4.996219551363304e-06,
+    -3.4166492986029574e-06, 4.788351857952339e-07,   1.3435322461198735e-08,
+    -1.0906188692251188e-08, 9.01071389517908e-10,    1.297647800911155e-10,
+    -2.995745446835372e-11,  -3.3594736396258294e-13, 4.309608671142208e-13,
 };
 
 static const double tail[] = {
-    4.0094446087211875,     1.0098491564864072,      0.0008693464778193997,  -0.0006774304089943347,
-    0.00023271525525941388, -6.554099474374166e-05,  1.649663004826866e-05,  -3.4891093482498334e-06,
-    6.135439735471525e-07,  -1.714959051225882e-07,  -2.6604661199137684e-08, 9.140964964873752e-08,
-    -2.9259151720363266e-08, -4.005189165415431e-09, 2.1272709577073043e-09,
+    4.0094446087211875,      1.0098491564864072,      0.0008693464778193997,
+    -0.0006774304089943347,  0.00023271525525941388,  -6.554099474374166e-05,
+    1.649663004826866e-05,   -3.4891093482498334e-06, 6.135439735471525e-07,
+    -1.714959051225882e-07,  -2.6604661199137684e-08, 9.140964964873752e-08,
+    -2.9259151720363266e-08, -4.005189165415431e-09,  2.1272709577073043e-09,
 };
 
 static cq_status erfinv(cq_sym *s)
@@ -113,10 +116,10 @@ static cq_value *turn(cq_sym *s, const char *op, const place *p)
 /* Stirling's series, less the logarithm of x (x + 1) … (x + 7). */
 static cq_status lgamma_of(cq_sym *s)
 {
-    static const double series[] = { 1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360,
-                                     1. / 156 };
-    cq_value *x = self_in_double(s), *y, *product, *mirror, *part;
-    place     p = place_of(s, x);
+    static const double series[] = { 1. / 12,   -1. / 360,      1. / 1260, -1. / 1680,
+                                     1. / 1188, -691. / 360360, 1. / 156 };
+    cq_value           *x        = self_in_double(s), *y, *product, *mirror, *part;
+    place               p        = place_of(s, x);
 
     part    = CQ_1("Reciprocal", p.x);
     y       = CQ_2("Sub", CQ_2("Mul", plus(s, p.x, -0.5), CQ_1("Log", p.x)), p.x);
@@ -129,16 +132,18 @@ static cq_status lgamma_of(cq_sym *s)
     y       = CQ_2("Sub", y, CQ_1("Log", product));
     mirror  = CQ_2("Sub", num(s, log(PI)), CQ_1("Log", CQ_1("Abs", turn(s, "Sin", &p))));
     y       = cq_sym_where(s, p.mirrored, CQ_2("Sub", mirror, y), y);
-    return cq_sym_done(s, cq_sym_where(s, CQ_2("Greater", CQ_1("Abs", x), num(s, DBL_MAX)), num(s, INFINITY), y));
+    return cq_sym_done(
+        s, cq_sym_where(s, CQ_2("Greater", CQ_1("Abs", x), num(s, DBL_MAX)), num(s, INFINITY), y));
 }
 
 /* log(x) - 1/2x - 1/12x^2 …, less 1/x, 1/(x + 1) …; there is none at negative integers, and an
  * infinity at 0 whose sign is that of the zero turned around. */
 static cq_status digamma_of(cq_sym *s)
 {
-    static const double series[] = { 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12 };
-    cq_value *x = self_in_double(s), *y, *sum = NULL, *part, *cotangent, *none;
-    place     p = place_of(s, x);
+    static const double series[] = { 1. / 12,  -1. / 120,     1. / 252, -1. / 240,
+                                     1. / 132, -691. / 32760, 1. / 12 };
+    cq_value           *x = self_in_double(s), *y, *sum = NULL, *part, *cotangent, *none;
+    place               p = place_of(s, x);
 
     part = CQ_1("Reciprocal", p.x);
     y    = CQ_2("Sub", CQ_1("Log", p.x), times(s, part, 0.5));
@@ -152,8 +157,8 @@ static cq_status digamma_of(cq_sym *s)
     y         = CQ_2("Sub", y, cq_sym_where(s, p.small, sum, num(s, 0)));
     cotangent = times(s, CQ_2("Div", turn(s, "Cos", &p), turn(s, "Sin", &p)), PI);
     y         = cq_sym_where(s, p.mirrored, CQ_2("Sub", y, cotangent), y);
-    y         = cq_sym_where(s, cq_sym_equal(s, x, num(s, 0)), CQ_1("Neg", CQ_1("Reciprocal", x)), y);
-    none      = CQ_2("And", cq_sym_equal(s, p.part, num(s, 0)), is_below(s, x, 0));
+    y    = cq_sym_where(s, cq_sym_equal(s, x, num(s, 0)), CQ_1("Neg", CQ_1("Reciprocal", x)), y);
+    none = CQ_2("And", cq_sym_equal(s, p.part, num(s, 0)), is_below(s, x, 0));
     return cq_sym_done(s, cq_sym_where(s, none, num(s, NAN), y));
 }
 

@@ -451,8 +451,9 @@ static cq_value *as_wide_as(cq_sym *s, cq_value *source, cq_value *x, int axis)
 
 static cq_status index_add(cq_sym *s)
 {
-    cq_value *x = cq_sym_widen(s, cq_sym_in(s, "self")), *source = cq_sym_widen(s, cq_sym_in(s, "source")), *v;
-    int       rank = cq_sym_rank(s, x);
+    cq_value *x      = cq_sym_widen(s, cq_sym_in(s, "self")),
+             *source = cq_sym_widen(s, cq_sym_in(s, "source")), *v;
+    int       rank   = cq_sym_rank(s, x);
     int64_t   axis = cq_sym_dim(s, "dim", rank), one = 1, table[2] = { -1, 1 };
     cq_value *index = cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64);
     cq_int    rest  = cq_i(1);

@@ -46,7 +46,7 @@ static cq_status add_product_by_parts(cq_sym *s, const char *left, const char *r
 
 static cq_status addmm(cq_sym *s)
 {
-    cq_value *a    = cq_sym_in_float(s, "mat1"), *v;
+    cq_value *a     = cq_sym_in_float(s, "mat1"), *v;
     bool      known = cq_sym_is_known(s, "beta") && cq_sym_is_known(s, "alpha");
     double    beta  = known ? cq_sym_f64(s, "beta") : 0;
 

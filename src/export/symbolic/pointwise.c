@@ -66,8 +66,8 @@ static cq_status fmod_of(cq_sym *s)
     return done(s, cq_sym_fmod(s, cq_sym_operand(s, "self"), cq_sym_operand(s, "other")));
 }
 
-/* Among integers, 0 to a negative power is 0 in PyTorch. ONNX Runtime goes by way of an infinity, so
- * it is shown a 1, and what comes of that is taken off again. */
+/* Among integers, 0 to a negative power is 0 in PyTorch. ONNX Runtime goes by way of an infinity,
+ * so it is shown a 1, and what comes of that is taken off again. */
 static cq_status pow_of(cq_sym *s)
 {
     cq_value *x = cq_sym_operand(s, "self"), *y = cq_sym_operand(s, "exponent"), *bad;
@@ -75,9 +75,10 @@ static cq_status pow_of(cq_sym *s)
 
     if (!cq_dtype_is_integer(dtype) || !cq_dtype_is_signed(dtype) || !cq_sym_is_tensor(s, "self"))
         return done(s, CQ_2("Pow", x, y));
-    bad = cq_sym_op(s, "And",
-                    CQ_IN(cq_sym_equal(s, x, cq_sym_num(s, x, 0)), CQ_2("Less", y, cq_sym_num(s, y, 0))),
-                    CQ_NO_ATTR);
+    bad = cq_sym_op(
+        s, "And",
+        CQ_IN(cq_sym_equal(s, x, cq_sym_num(s, x, 0)), CQ_2("Less", y, cq_sym_num(s, y, 0))),
+        CQ_NO_ATTR);
     cq_sym_set_dtype(s, bad, CQ_DTYPE_BOOL);
     bad = cq_sym_cast(s, bad, dtype);
     return done(s, CQ_2("Sub", CQ_2("Pow", CQ_2("Add", x, bad), y), bad));

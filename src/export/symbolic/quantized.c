@@ -21,7 +21,7 @@ static cq_value *scalar(cq_sym *s, cq_value *v)
 
 static cq_dtype type_of_range(int64_t low, int64_t high)
 {
-    return low >= 0 && high <= UINT8_MAX           ? CQ_DTYPE_U8
+    return low >= 0 && high <= UINT8_MAX         ? CQ_DTYPE_U8
            : low >= INT8_MIN && high <= INT8_MAX ? CQ_DTYPE_I8
                                                  : CQ_DTYPE_NONE;
 }
@@ -90,7 +90,8 @@ static cq_value *rounded_by_parts(cq_sym *s, cq_value *x, const grid *g)
     return spread(s, q, scale, zero);
 }
 
-/* A range that is smaller than the type's: its ends lie on the grid, so x may be cut there first. */
+/* A range that is smaller than the type's: its ends lie on the grid, so x may be cut there first.
+ */
 static bool cut_to_range(cq_sym *s, cq_value **x, const grid *g)
 {
     int64_t least = g->stored == CQ_DTYPE_U8 ? 0 : INT8_MIN;
@@ -110,8 +111,8 @@ static bool cut_to_range(cq_sym *s, cq_value **x, const grid *g)
 
 static cq_status fake_quantize(cq_sym *s)
 {
-    cq_value *x     = cq_sym_widen(s, cq_sym_in(s, "self"));
-    int64_t   low   = cq_sym_i64(s, "quant_min"), high = cq_sym_i64(s, "quant_max");
+    cq_value *x   = cq_sym_widen(s, cq_sym_in(s, "self"));
+    int64_t   low = cq_sym_i64(s, "quant_min"), high = cq_sym_i64(s, "quant_max");
     cq_dtype  dtype = cq_sym_dtype(s, x);
     grid      g     = grid_of(s, dtype == CQ_DTYPE_F32 ? type_of_range(low, high) : CQ_DTYPE_NONE);
 
@@ -135,8 +136,8 @@ static cq_status make_quantized(cq_sym *s)
 
     if (g.stored != CQ_DTYPE_NONE)
         return cq_sym_done(s, linear(s, "DequantizeLinear", x, &g, CQ_DTYPE_F32));
-    return cq_sym_done(s, spread(s, cq_sym_cast(s, x, CQ_DTYPE_F32), along(s, g.scale, g.axis, rank),
-                                 along(s, g.zero, g.axis, rank)));
+    return cq_sym_done(s, spread(s, cq_sym_cast(s, x, CQ_DTYPE_F32),
+                                 along(s, g.scale, g.axis, rank), along(s, g.zero, g.axis, rank)));
 }
 
 static cq_status itself(cq_sym *s)

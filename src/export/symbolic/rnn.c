@@ -247,12 +247,11 @@ static cq_status unpack(cq_sym *s)
         return cq_sym_no(s, 0, "total_length should be the number of steps before packing");
     if (total <= 0) {
         longest = cq_sym_reduce(s, "ReduceMax", lengths, &zero, 1, true);
-        x       = cq_sym_opset(s) < 10
-                      ? cq_sym_op2(s, "Gather", x, cq_sym_count_to(s, longest))
-                      : cq_sym_op(s, "Slice",
-                                  CQ_IN(x, cq_sym_const_i64s(s, &zero, 1), longest,
-                                        cq_sym_const_i64s(s, &zero, 1)),
-                                  CQ_NO_ATTR);
+        x       = cq_sym_opset(s) < 10 ? cq_sym_op2(s, "Gather", x, cq_sym_count_to(s, longest))
+                                       : cq_sym_op(s, "Slice",
+                                                   CQ_IN(x, cq_sym_const_i64s(s, &zero, 1), longest,
+                                                         cq_sym_const_i64s(s, &zero, 1)),
+                                                   CQ_NO_ATTR);
         cq_sym_set_dtype(s, x, cq_sym_dtype(s, cq_sym_in(s, "data")));
     }
     if (cq_sym_bool(s, "batch_first"))

@@ -37,7 +37,7 @@ static cq_value *state(cq_sym *s, cq_value *all, int64_t at)
 static void step(cq_sym *s, const projected *p, cq_value *w_hidden, cq_value *w_out, cq_dtype dtype)
 {
     cq_value *h = cq_sym_graph_input(s, dtype, 2), *c = cq_sym_graph_input(s, dtype, 2);
-    cq_value *x = cq_sym_graph_input(s, dtype, 2), *gates, *g[4], *out;
+    cq_value *x        = cq_sym_graph_input(s, dtype, 2), *gates, *g[4], *out;
     int64_t   sizes[4] = { p->hidden, p->hidden, p->hidden, p->hidden };
 
     gates = CQ_2("Add", x, cq_sym_op(s, "MatMul", CQ_IN(h, w_hidden), CQ_NO_ATTR));

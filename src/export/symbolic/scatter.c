@@ -128,7 +128,9 @@ static const reduction reductions[] = {
 
 static int first_opset(const reduction *r)
 {
-    return !r->scatter ? 0 : strcmp(r->scatter, "max") == 0 || strcmp(r->scatter, "min") == 0 ? 18 : 16;
+    return !r->scatter                                                        ? 0
+           : strcmp(r->scatter, "max") == 0 || strcmp(r->scatter, "min") == 0 ? 18
+                                                                              : 16;
 }
 
 /* The least or greatest number of an integer dtype, in place of an infinity. */
@@ -247,8 +249,8 @@ static cq_status by_table(cq_sym *s, const scatter *c, const reduction *r, bool 
 static cq_dtype reducible(cq_dtype d)
 {
     return d == CQ_DTYPE_F32 || d == CQ_DTYPE_F64 || d == CQ_DTYPE_I32 || d == CQ_DTYPE_I64 ? d
-           : cq_dtype_is_float(d)                                                          ? CQ_DTYPE_F32
-                                                                                           : CQ_DTYPE_I32;
+           : cq_dtype_is_float(d) ? CQ_DTYPE_F32
+                                  : CQ_DTYPE_I32;
 }
 
 static cq_status reduce_by(cq_sym *s, const char *name, bool with_self)
@@ -258,7 +260,7 @@ static cq_status reduce_by(cq_sym *s, const char *name, bool with_self)
     cq_value        *x, *neutral;
 
     c.src = cq_sym_cast(s, c.src, reducible(cq_sym_dtype(s, c.x)));
-    c.x   = x = cq_sym_cast(s, c.x, reducible(cq_sym_dtype(s, c.x)));
+    c.x = x = cq_sym_cast(s, c.x, reducible(cq_sym_dtype(s, c.x)));
 
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
         if (strcmp(reductions[i].name, name) == 0)

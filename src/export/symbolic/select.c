@@ -62,10 +62,11 @@ static cq_status masked_select(cq_sym *s)
     if (cq_sym_dtype(s, x) == CQ_DTYPE_BF16) /* which Compress does not take */
         x = cq_sym_cast(s, x, CQ_DTYPE_F32);
     spread(s, &x, &mask);
-    return cq_sym_done(s, typed(s,
-                                cq_sym_op(s, "Compress", CQ_IN(cq_sym_flat(s, x), cq_sym_flat(s, mask)),
-                                          CQ_ATTR(cq_attr_i("axis", 0))),
-                                cq_sym_dtype(s, x)));
+    return cq_sym_done(
+        s, typed(s,
+                 cq_sym_op(s, "Compress", CQ_IN(cq_sym_flat(s, x), cq_sym_flat(s, mask)),
+                           CQ_ATTR(cq_attr_i("axis", 0))),
+                 cq_sym_dtype(s, x)));
 }
 
 /* The k-th true element of the mask gets the k-th of source. */

@@ -81,11 +81,10 @@ static cq_status split(cq_sym *s)
 {
     bool keep_dim = number(s, 3) != 0;
 
-    return finish(s, cq_sym_op(s, "SplitToSequence",
-                               (cq_value *[]){ input(s, 0), keep_dim ? input(s, 2) : NULL },
-                               keep_dim ? 2 : 1,
-                               CQ_ATTR(cq_attr_i("axis", number(s, 1)),
-                                       cq_attr_i("keepdims", keep_dim))));
+    return finish(
+        s, cq_sym_op(s, "SplitToSequence",
+                     (cq_value *[]){ input(s, 0), keep_dim ? input(s, 2) : NULL }, keep_dim ? 2 : 1,
+                     CQ_ATTR(cq_attr_i("axis", number(s, 1)), cq_attr_i("keepdims", keep_dim))));
 }
 
 /* A value that may be missing: has, value. If gives it or an empty optional. */
@@ -127,7 +126,8 @@ const cq_symbolic cq_symbolics_sequence[] = {
     { "sequence::concat", 11, .fn = concat },
     { "sequence::split", 7, .no = TOO_EARLY },
     { "sequence::split", 11, .fn = split },
-    { "optional::make", 7, .no = "a result that may be None is an optional, which came with opset 15" },
+    { "optional::make", 7,
+      .no = "a result that may be None is an optional, which came with opset 15" },
     { "optional::make", 15, .fn = optional },
     { 0 },
 };

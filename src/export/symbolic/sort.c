@@ -185,8 +185,10 @@ static sorted median_of_numbers(cq_sym *s, cq_value *x, int axis)
                            cq_sym_const_i64(s, 2));
     x     = cq_sym_where(s, nan, cq_sym_const_f64(s, wide, __builtin_inf()), x);
     r     = topk(s, x, cq_sym_size(s, x, axis), axis, false);
-    r.values = cq_sym_op(s, "GatherElements", CQ_IN(r.values, at), CQ_ATTR(cq_attr_i("axis", axis)));
-    r.places = cq_sym_op(s, "GatherElements", CQ_IN(r.places, at), CQ_ATTR(cq_attr_i("axis", axis)));
+    r.values =
+        cq_sym_op(s, "GatherElements", CQ_IN(r.values, at), CQ_ATTR(cq_attr_i("axis", axis)));
+    r.places =
+        cq_sym_op(s, "GatherElements", CQ_IN(r.places, at), CQ_ATTR(cq_attr_i("axis", axis)));
     r.values = cq_sym_op(s, "Where",
                          CQ_IN(cq_sym_equal(s, count, cq_sym_const_i64(s, 0)),
                                cq_sym_const_f64(s, wide, __builtin_nan("")), r.values),
@@ -211,17 +213,19 @@ static cq_status nanmedian(cq_sym *s)
 
     if (!cq_dtype_is_float(cq_sym_dtype(s, x)) || cq_int_is(cq_sym_numel(s, x), 0))
         return median(s);
-    return cq_sym_done(s, cq_sym_in_sizes_of(s, median_of_numbers(s, cq_sym_flat(s, x), 0).values, 0));
+    return cq_sym_done(s,
+                       cq_sym_in_sizes_of(s, median_of_numbers(s, cq_sym_flat(s, x), 0).values, 0));
 }
 
-/* Every element is compared with every other. Of those that occur most often it is the least, and of
- * equal ones the last. */
+/* Every element is compared with every other. Of those that occur most often it is the least, and
+ * of equal ones the last. */
 static cq_status mode(cq_sym *s)
 {
-    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self")), *same, *count, *most, *worst, *value, *at;
-    int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
-    cq_dtype  with = summable(cq_sym_dtype(s, x));
-    int64_t   last = rank - 1, over = rank, before = rank - 1;
+    cq_value *x = cq_sym_with_dims(s, cq_sym_in(s, "self")), *same, *count, *most, *worst, *value,
+             *at;
+    int      rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
+    cq_dtype with = summable(cq_sym_dtype(s, x));
+    int64_t  last = rank - 1, over = rank, before = rank - 1;
 
     if (cq_sym_opset(s) < 9)
         return cq_sym_no(s, 9, "it needs Where, of opset 9");
@@ -233,9 +237,10 @@ static cq_status mode(cq_sym *s)
     cq_sym_set_type_of(count, x);
     cq_sym_set_dtype(s, count, CQ_DTYPE_F32);
     most  = cq_sym_reduce(s, "ReduceMax", count, &last, 1, true);
-    worst = cq_sym_const_f64(s, with, cq_dtype_is_float(with) ? __builtin_inf()
-                                      : with == CQ_DTYPE_I32  ? INT32_MAX
-                                                              : 9223372036854774784.);
+    worst = cq_sym_const_f64(s, with,
+                             cq_dtype_is_float(with) ? __builtin_inf()
+                             : with == CQ_DTYPE_I32  ? INT32_MAX
+                                                     : 9223372036854774784.);
     value = cq_sym_where(s, cq_sym_equal(s, count, most), x, worst);
     value = cq_sym_reduce(s, "ReduceMin", value, &last, 1, true);
     at    = cq_sym_where(s, cq_sym_equal(s, x, value), cq_sym_iota(s, cq_sym_size(s, x, (int)last)),

@@ -98,7 +98,7 @@ static cq_status squeeze(cq_sym *s)
     cq_value *x    = cq_sym_in(s, "self");
     int       rank = cq_sym_rank(s, x), only = -1;
     int64_t   axes[CQ_MAX_RANK];
-    size_t    n = 0;
+    size_t    n       = 0;
     bool      is_open = false;
 
     if (s->op->schema->n_args > 1)
@@ -117,7 +117,7 @@ static cq_status squeeze(cq_sym *s)
 
 static cq_status unsqueeze(cq_sym *s)
 {
-    cq_value *x   = cq_sym_in(s, "self");
+    cq_value *x = cq_sym_in(s, "self");
     int64_t   dim;
 
     if (cq_sym_int(s, "dim").expr && cq_sym_opset(s) >= 13) { /* an input since then */

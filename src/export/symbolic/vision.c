@@ -4,9 +4,9 @@
 static cq_status nms(cq_sym *s)
 {
     int64_t   first = 0, both[2] = { 0, 1 }, one = 1;
-    cq_value *boxes = cq_sym_in_as(s, "dets", CQ_DTYPE_F32);
-    cq_value *scores = cq_sym_in_as(s, "scores", CQ_DTYPE_F32), *v;
-    cq_value *most = cq_sym_of_int_1d(s, cq_sym_size(s, boxes, 0));
+    cq_value *boxes   = cq_sym_in_as(s, "dets", CQ_DTYPE_F32);
+    cq_value *scores  = cq_sym_in_as(s, "scores", CQ_DTYPE_F32), *v;
+    cq_value *most    = cq_sym_of_int_1d(s, cq_sym_size(s, boxes, 0));
     float     overlap = (float)cq_sym_f64(s, "iou_threshold");
 
     if (cq_sym_opset(s) < 10)
@@ -23,7 +23,8 @@ static cq_status nms(cq_sym *s)
 
 static cq_status roi_align(cq_sym *s)
 {
-    cq_value *x = cq_sym_in_as(s, "input", CQ_DTYPE_F32), *rois = cq_sym_in_as(s, "rois", CQ_DTYPE_F32);
+    cq_value *x     = cq_sym_in_as(s, "input", CQ_DTYPE_F32),
+             *rois  = cq_sym_in_as(s, "rois", CQ_DTYPE_F32);
     int64_t   ratio = cq_sym_i64(s, "sampling_ratio"), one = 1;
     bool      aligned = cq_sym_bool(s, "aligned"), named = cq_sym_opset(s) >= 16;
     cq_value *boxes, *batch, *v;
@@ -34,22 +35,22 @@ static cq_status roi_align(cq_sym *s)
         return cq_sym_no(s, 16, "RoiAlign is aligned since opset 16");
     boxes = cq_sym_slice(s, rois, 1, cq_i(1), cq_i(5), 1);
     batch = cq_sym_squeeze(s, cq_sym_slice(s, rois, 1, cq_i(0), cq_i(1), 1), &one, 1);
-    v     = cq_sym_op(
-        s, "RoiAlign", CQ_IN(x, boxes, cq_sym_cast(s, batch, CQ_DTYPE_I64)),
-        CQ_ATTR(named ? cq_attr_s("coordinate_transformation_mode",
-                                  aligned ? "half_pixel" : "output_half_pixel")
-                          : (cq_attr){ 0 },
-                cq_attr_i("output_height", cq_sym_i64(s, "pooled_height")),
-                cq_attr_i("output_width", cq_sym_i64(s, "pooled_width")),
-                cq_attr_i("sampling_ratio", ratio > 0 ? ratio : 0),
-                cq_attr_f("spatial_scale", cq_sym_f64(s, "spatial_scale"))));
+    v     = cq_sym_op(s, "RoiAlign", CQ_IN(x, boxes, cq_sym_cast(s, batch, CQ_DTYPE_I64)),
+                      CQ_ATTR(named ? cq_attr_s("coordinate_transformation_mode",
+                                            aligned ? "half_pixel" : "output_half_pixel")
+                                    : (cq_attr){ 0 },
+                              cq_attr_i("output_height", cq_sym_i64(s, "pooled_height")),
+                              cq_attr_i("output_width", cq_sym_i64(s, "pooled_width")),
+                              cq_attr_i("sampling_ratio", ratio > 0 ? ratio : 0),
+                              cq_attr_f("spatial_scale", cq_sym_f64(s, "spatial_scale"))));
     cq_sym_set_dtype(s, v, CQ_DTYPE_F32);
     return cq_sym_done(s, v);
 }
 
 static cq_status roi_pool(cq_sym *s)
 {
-    cq_value *x = cq_sym_in_as(s, "input", CQ_DTYPE_F32), *rois = cq_sym_in_as(s, "rois", CQ_DTYPE_F32);
+    cq_value *x        = cq_sym_in_as(s, "input", CQ_DTYPE_F32),
+             *rois     = cq_sym_in_as(s, "rois", CQ_DTYPE_F32);
     int64_t   shape[2] = { cq_sym_i64(s, "pooled_height"), cq_sym_i64(s, "pooled_width") };
     cq_value *v[2]     = { NULL, NULL };
 

@@ -63,12 +63,14 @@ static cq_status check_one(const cq_rule *r, bindings *bound, const cq_onnx_para
  * an operator that nobody knows may have made it. */
 static cq_status check_first(const cq_rule *r)
 {
-    const cq_onnx_parameter *in  = cq_onnx_parameter_at(r->schema->inputs, r->schema->n_inputs, 0);
-    const cq_onnx_parameter *out = cq_onnx_parameter_at(r->schema->outputs, r->schema->n_outputs, 0);
-    const cq_itype          *t;
+    const cq_onnx_parameter *in = cq_onnx_parameter_at(r->schema->inputs, r->schema->n_inputs, 0);
+    const cq_onnx_parameter *out =
+        cq_onnx_parameter_at(r->schema->outputs, r->schema->n_outputs, 0);
+    const cq_itype *t;
 
-    if (r->infer->has_unknown_operator || !in || !out || !r->n_inputs || in->constraint < 0 || in->constraint != out->constraint ||
-        in->arity == CQ_ONNX_OPTIONAL || in->arity == CQ_ONNX_VARIADIC_MIXED)
+    if (r->infer->has_unknown_operator || !in || !out || !r->n_inputs || in->constraint < 0 ||
+        in->constraint != out->constraint || in->arity == CQ_ONNX_OPTIONAL ||
+        in->arity == CQ_ONNX_VARIADIC_MIXED)
         return CQ_OK;
     t = r->inputs[0] ? &r->inputs[0]->type : NULL;
     if (!t || t->kind == CQ_IKIND_UNKNOWN)
@@ -78,11 +80,12 @@ static cq_status check_first(const cq_rule *r)
 
 static cq_status check_element(const cq_rule *r, const cq_onnx_parameter *p, const cq_itype *t)
 {
-    bool is_wrong = t->kind == CQ_IKIND_TENSOR &&
-                    (t->elem <= 0 || t->elem >= CQ_ONNX_DATA_TYPE_COUNT);
+    bool is_wrong =
+        t->kind == CQ_IKIND_TENSOR && (t->elem <= 0 || t->elem >= CQ_ONNX_DATA_TYPE_COUNT);
 
     if (is_wrong && p && !r->infer->has_unknown_operator)
-        return cq_rule_fail(r, "%s has elements of type %d, which does not exist", p->name, t->elem);
+        return cq_rule_fail(r, "%s has elements of type %d, which does not exist", p->name,
+                            t->elem);
     return CQ_OK;
 }
 

@@ -108,7 +108,8 @@ static cq_status check_negative(const cq_onnx_type *declared, const cq_itype *in
 {
     const cq_onnx_shape *shape = declared->tensor_type ? declared->tensor_type->shape : NULL;
 
-    for (uint32_t i = 0; shape && inferred->has_rank && i < shape->dim.n && i < inferred->rank; i++) {
+    for (uint32_t i = 0; shape && inferred->has_rank && i < shape->dim.n && i < inferred->rank;
+         i++) {
         const cq_onnx_dim *d = shape->dim.items[i];
 
         if (cq_onnx_has(d, CQ_ONNX_DIM_VALUE) && d->dim_value < 0 &&

@@ -35,7 +35,7 @@ struct cq_infer {
     cq_ptr_map     visited;   /* subgraphs */
     uint32_t       revisits;
     bool           has_unknown_operator; /* seen so far: what it gives has no type */
-    CQ_VEC(cq_scope *) scopes; /* all, to be cleared */
+    CQ_VEC(cq_scope *) scopes;           /* all, to be cleared */
 };
 
 /* dim_text.c: `2*batch+1` becomes an expression again if it prints the same, else it is the

@@ -270,16 +270,15 @@ static cq_status mul(cq_rt *rt)
     return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_NONE, terms[0], terms[1]);
 }
 
-const cq_rt_row cq_rt_row_bconv                = { "Conv", 1, bconv, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_bconv_over           = { "Conv", 1, bconv, CQ_RT_OWN | CQ_RT_OVER_1, 0 };
-const cq_rt_row cq_rt_row_pack                 = { "Reorder", 1, pack, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_unpack               = { "Reorder", 1, unpack, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_affine               = { "BatchNormalization", 1, affine,
-                                                   CQ_RT_OWN | CQ_RT_OVER_0, 0 };
+const cq_rt_row cq_rt_row_bconv      = { "Conv", 1, bconv, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_bconv_over = { "Conv", 1, bconv, CQ_RT_OWN | CQ_RT_OVER_1, 0 };
+const cq_rt_row cq_rt_row_pack       = { "Reorder", 1, pack, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_unpack     = { "Reorder", 1, unpack, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_affine = { "BatchNormalization", 1, affine, CQ_RT_OWN | CQ_RT_OVER_0, 0 };
 const cq_rt_row cq_rt_row_blocked_max_pool     = { "MaxPool", 1, pool, CQ_RT_OWN, POOL_MAX };
 const cq_rt_row cq_rt_row_blocked_average_pool = { "AveragePool", 1, pool, CQ_RT_OWN,
                                                    POOL_AVERAGE };
 const cq_rt_row cq_rt_row_blocked_mean         = { "GlobalAveragePool", 1, mean, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_blocked_mul          = { "Mul", 1, mul,
-                                                   CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 };
-const cq_rt_row cq_rt_row_btranspose           = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_blocked_mul = { "Mul", 1, mul, CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1,
+                                          0 };
+const cq_rt_row cq_rt_row_btranspose  = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };

@@ -42,8 +42,8 @@ typedef struct cq_rt_affine {
     float             numbers[]; /* scale, then shift */
 } cq_rt_affine;
 
-extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_bconv_over, cq_rt_row_btranspose, cq_rt_row_pack, cq_rt_row_unpack,
-    cq_rt_row_affine, cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool,
+extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_bconv_over, cq_rt_row_btranspose, cq_rt_row_pack,
+    cq_rt_row_unpack, cq_rt_row_affine, cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool,
     cq_rt_row_blocked_mean, cq_rt_row_blocked_mul;
 
 #endif

@@ -375,8 +375,8 @@ static cq_status where_complex(cq_tensor *y, const cq_tensor *const *in)
     for (int i = 0; i < 3 && status == CQ_OK; i++)
         status = with_parts(&parts[i], in[i]);
     if (status == CQ_OK)
-        status = cq_apply3(parts[3], CQ_EW_WHERE, NULL, parts[3]->dtype, parts[0], parts[1],
-                           parts[2]);
+        status =
+            cq_apply3(parts[3], CQ_EW_WHERE, NULL, parts[3]->dtype, parts[0], parts[1], parts[2]);
     for (int i = 0; i < 4; i++)
         cq_tensor_release(parts[i]);
     return status;

@@ -108,11 +108,11 @@ static cq_status roi_align(cq_rt *rt)
     const cq_tensor *x = cq_rt_in(rt, 0), *rois = cq_rt_in(rt, 1), *batch = cq_rt_in(rt, 2);
     int64_t          h = cq_rt_int(rt, "output_height"), w = cq_rt_int(rt, "output_width");
     cq_regions       how = {
-        .scale = cq_rt_float(rt, "spatial_scale"),
-        .ratio = cq_rt_int(rt, "sampling_ratio"),
-        /* Before version 16 there was no choice. */
-        .half_pixel = cq_rt_is(rt, "coordinate_transformation_mode", "half_pixel"),
-        .is_max     = cq_rt_is(rt, "mode", "max"),
+              .scale = cq_rt_float(rt, "spatial_scale"),
+              .ratio = cq_rt_int(rt, "sampling_ratio"),
+              /* Before version 16 there was no choice. */
+              .half_pixel = cq_rt_is(rt, "coordinate_transformation_mode", "half_pixel"),
+              .is_max     = cq_rt_is(rt, "mode", "max"),
     };
     cq_tensor *y;
 
@@ -134,8 +134,9 @@ static cq_status max_roi_pool(cq_rt *rt)
     CQ_TRY(cq_rt_attr_ints(&shape, rt, "pooled_shape"));
     if (rois->rank != 2 || cq_size_of(rois, 1) != 5 || shape.n != 2)
         return cq_rt_misfit(x, rois);
-    CQ_TRY(cq_rt_out(&y, rt, 0, x->dtype, 4,
-                     (int64_t[]){ cq_size_of(rois, 0), cq_size_of(x, 1), shape.at[0], shape.at[1] }));
+    CQ_TRY(
+        cq_rt_out(&y, rt, 0, x->dtype, 4,
+                  (int64_t[]){ cq_size_of(rois, 0), cq_size_of(x, 1), shape.at[0], shape.at[1] }));
     return cq_kernel_roi_pool(y, NULL, x, rois, cq_rt_float(rt, "spatial_scale"));
 }
 
@@ -159,8 +160,8 @@ static cq_status choose(const cq_nms *m, chosen_boxes *chosen, int64_t *room, in
 static cq_status non_max_suppression(cq_rt *rt)
 {
     const cq_tensor *boxes = cq_rt_in(rt, 0), *scores = cq_rt_in(rt, 1);
-    cq_operands      s = { .compute = CQ_DTYPE_F64 };
-    cq_nms           m = { .is_centre = cq_rt_int(rt, "center_point_box") };
+    cq_operands      s      = { .compute = CQ_DTYPE_F64 };
+    cq_nms           m      = { .is_centre = cq_rt_int(rt, "center_point_box") };
     chosen_boxes     chosen = { 0 };
     int64_t          classes, n, *room;
     cq_tensor       *y;
@@ -274,7 +275,8 @@ static cq_status col2im(cq_rt *rt)
 }
 
 /* Channels of a pixel as asked for: grey to all three, or three to grey by their brightness. */
-static void put_pixel(uint8_t *to, const uint8_t *from, uint32_t channels, bool is_grey, bool is_bgr)
+static void put_pixel(uint8_t *to, const uint8_t *from, uint32_t channels, bool is_grey,
+                      bool is_bgr)
 {
     if (is_grey) {
         uint32_t light = channels == 1 ? 0 : 19595u * from[0] + 38470u * from[1] + 7471u * from[2];
@@ -295,12 +297,12 @@ static cq_status image_decoder(cq_rt *rt)
     cq_status  status;
 
     if (!is_grey && !is_bgr && !cq_rt_is(rt, "pixel_format", "RGB"))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "pixel_format is '%s', wanted RGB, BGR or Grayscale",
+        return cq_fail(CQ_E_INVALID, NULL, NULL,
+                       "pixel_format is '%s', wanted RGB, BGR or Grayscale",
                        cq_rt_string(rt, "pixel_format"));
     CQ_TRY(cq_rt_need_rank(cq_rt_in(rt, 0), "encoded_stream", 1));
     CQ_TRY(cq_tensor_contiguous(&bytes, cq_rt_in(rt, 0)));
-    CQ_TRY_OR_DONE(
-        cq_image_decode(&image, cq_tensor_data(bytes), (size_t)cq_tensor_numel(bytes)));
+    CQ_TRY_OR_DONE(cq_image_decode(&image, cq_tensor_data(bytes), (size_t)cq_tensor_numel(bytes)));
     CQ_TRY_OR_DONE(cq_rt_out(&y, rt, 0, CQ_DTYPE_U8, 3,
                              (int64_t[]){ image.height, image.width, is_grey ? 1 : 3 }));
     for (size_t i = 0; i < (size_t)image.width * image.height; i++)

@@ -185,7 +185,8 @@ static cq_status put_sample(cq_tensor *y, const cq_tensor *update, uint32_t axis
         at = (at % space + space) % space;
     if (at < 0 || at > space || (!circular && n > space - at))
         return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "%" PRId64 " elements from %" PRId64 " on do not fit into a cache of %" PRId64,
+                       "%" PRId64 " elements from %" PRId64
+                       " on do not fit into a cache of %" PRId64,
                        n, at, space);
     before = n < space - at ? n : space - at;
     CQ_TRY(put_run(y, update, axis, at, 0, before));

@@ -16,7 +16,7 @@
 static cq_status array_feature_extractor(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *which = cq_rt_in(rt, 1);
-    cq_rt_sizes      flat = { 1, { cq_tensor_numel(which) } }, sizes;
+    cq_rt_sizes      flat  = { 1, { cq_tensor_numel(which) } }, sizes;
     cq_tensor       *index = NULL, *y, *rows = NULL;
     cq_status        status;
 
@@ -54,7 +54,7 @@ static cq_status binarizer(cq_rt *rt)
 /* Rows divided by their largest, their sum or their length; rows of zeros stay. */
 static cq_status normalizer(cq_rt *rt)
 {
-    const cq_tensor *x = cq_rt_in(rt, 0);
+    const cq_tensor *x      = cq_rt_in(rt, 0);
     bool             by_max = cq_rt_is(rt, "norm", "MAX"), by_square = cq_rt_is(rt, "norm", "L2");
     cq_operands      s = { .compute = CQ_DTYPE_F64 };
     const double    *from;
@@ -243,7 +243,8 @@ enum { NO_TRANSFORM, SOFTMAX, LOGISTIC };
 
 /* Attributes as they are; lists of nodes are as long as modes, those of leaves as weights. */
 typedef struct trees {
-    const cq_onnx_ints *roots, *features, *true_ids, *false_ids, *true_leafs, *false_leafs, *targets;
+    const cq_onnx_ints *roots, *features, *true_ids, *false_ids, *true_leafs, *false_leafs,
+        *targets;
     const cq_onnx_ints *missing; /* NULL: none goes the way of truth */
     cq_tensor          *splits, *modes, *weights, *members;
     int64_t             n_nodes, n_leafs, n_targets;
@@ -389,16 +390,17 @@ static void transform(double *to, int64_t n, int64_t how)
 static cq_status run_trees(cq_rt *rt, const trees *t)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
-    int64_t          how = cq_rt_int(rt, "aggregate_function"), after = cq_rt_int(rt, "post_transform");
-    cq_operands      s = { .compute = CQ_DTYPE_F64 };
-    const double    *from;
-    cq_tensor       *y;
-    double          *to;
-    int64_t          n;
+    int64_t     how = cq_rt_int(rt, "aggregate_function"), after = cq_rt_int(rt, "post_transform");
+    cq_operands s = { .compute = CQ_DTYPE_F64 };
+    const double *from;
+    cq_tensor    *y;
+    double       *to;
+    int64_t       n;
 
     CQ_TRY(cq_rt_need_rank(x, "X", 2));
     if (how < AVERAGE || how > MAX)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "aggregate_function is %" PRId64 ", wanted 0 to 3", how);
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "aggregate_function is %" PRId64 ", wanted 0 to 3",
+                       how);
     if (after < NO_TRANSFORM || after > LOGISTIC)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "post_transform %" PRId64 " cannot be run, only 0 to 2", after);

@@ -1,5 +1,5 @@
-/* A layer normalisation that a model has as single steps; norms.c puts it together. Inputs are x, and
- * weight and bias of its last axis. */
+/* A layer normalisation that a model has as single steps; norms.c puts it together. Inputs are x,
+ * and weight and bias of its last axis. */
 #ifndef CQ_RUNTIME_KERNELS_NORM_H
 #define CQ_RUNTIME_KERNELS_NORM_H
 

@@ -87,10 +87,10 @@ static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cons
     if (status == CQ_OK && zero)
         status = cq_apply2(real, CQ_EW_ADD, NULL, CQ_DTYPE_F32, real, zero);
     if (status == CQ_OK && is_float)
-        status = cq_rt_map_to_minifloat(
-            y, real,
-            !cq_onnx_schema_attr(rt->step->schema, "saturate") || cq_rt_int(rt, "saturate"),
-            CQ_E8M0_UP);
+        status = cq_rt_map_to_minifloat(y, real,
+                                        !cq_onnx_schema_attr(rt->step->schema, "saturate") ||
+                                            cq_rt_int(rt, "saturate"),
+                                        CQ_E8M0_UP);
     else if (status == CQ_OK)
         status = cq_apply1(y, CQ_EW_CLAMP, &range, CQ_DTYPE_F32, real);
     cq_tensor_release(real);
@@ -127,7 +127,7 @@ static cq_status dequantize(cq_rt *rt)
     int64_t          axis   = rt->step->schema->since < 13 ? 0 : cq_rt_int(rt, "axis");
     int64_t          block  = cq_rt_int(rt, "block_size");
     cq_tensor       *scales = NULL, *zeros = NULL, *exact = NULL, *y;
-    cq_dtype         dtype  = scale->dtype;
+    cq_dtype         dtype = scale->dtype;
     cq_rt_sizes      sizes;
     cq_status        status;
 
@@ -196,7 +196,7 @@ static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const c
                          int64_t axis, cq_dtype dtype)
 {
     cq_dtype    compute = dtype == CQ_DTYPE_F32 ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
-    cq_tensor  *zeros = NULL;
+    cq_tensor  *zeros   = NULL;
     cq_rt_sizes sizes;
     cq_status   status;
 

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What is prepared for an RNN, GRU or LSTM whose W and R are constants of float32: nothing at first,
- * each direction when it is first run. */
+/* What is prepared for an RNN, GRU or LSTM whose W and R are constants of float32: nothing at
+ * first, each direction when it is first run. */
 typedef struct cq_rt_recurrent {
     pthread_mutex_t          lock;
     _Atomic(cq_rnn_packed *) of[2];

@@ -104,8 +104,6 @@ cq_status cq_source_blame(const cq_source *s, cq_span at, cq_status status)
     cq_python_place python;
     uint32_t        line, column;
 
-    if (status == CQ_E_ARGUMENT)
-        status = CQ_E_TYPE; /* the program's own call is wrong, not that of its user */
     if (cq_error_has_excerpt())
         return status;
     if (at.start > s->len)

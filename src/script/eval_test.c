@@ -143,7 +143,7 @@ TEST(eval, failures_show_the_line_and_where_in_it)
                          "    return n\n",
                          2, &got));
     CHECK_STR("the model raises an exception: no 2", cq_last_error()->message);
-    CHECK_STATUS(CQ_E_TYPE, run_int("def f(n: int):\n    return [1, 2][n]\n", 2, &got));
+    CHECK_STATUS(CQ_E_ARGUMENT, run_int("def f(n: int):\n    return [1, 2][n]\n", 2, &got));
     CHECK_STR("index 2 is out of range for 2 items", cq_last_error()->message);
     CHECK_STATUS(CQ_E_UNSUPPORTED,
                  run_int("def f(n: int):\n    assert n > 5, 'too small'\n", 2, &got));

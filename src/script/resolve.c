@@ -227,14 +227,18 @@ static cq_status describe_call(const cq_call_args *c, const char *name)
 static cq_status call_overload(cq_eval *ev, const cq_op *op, const char *name, cq_val *args,
                                cq_val *out)
 {
-    cq_val results[CQ_MAX_RESULTS];
-    size_t n = op->schema->n_results;
-    cq_int size;
-    bool   is_size;
+    cq_val    results[CQ_MAX_RESULTS];
+    size_t    n = op->schema->n_results;
+    cq_int    size;
+    bool      is_size;
+    cq_status status;
 
     CQ_TRY(convert_args(ev, op->schema, args));
     is_size = size_after(ev, name, args, op->schema->n_args, &size);
-    CQ_TRY(cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS));
+    status  = cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS);
+    if (status == CQ_E_ARGUMENT)
+        return CQ_E_TYPE; /* the program calls it wrongly, not the user of the program */
+    CQ_TRY(status);
     if (n == 1)
         *out = results[0];
     else if (n == 0)

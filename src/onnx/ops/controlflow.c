@@ -8,25 +8,19 @@ const char *const cq_onnx_rows_controlflow[] = {
     "If 16 | cond:B | outputs~:V | else_branch!:g then_branch!:g | "
     "V=any,bf16,opt.any,opt.bf16,seq.any,seq.bf16,opt.seq.any,opt.seq.bf16 B=bool",
     "If 19 | cond:B | outputs~:V | else_branch!:g then_branch!:g | "
-    "V=any,float8,bf16,opt.any,opt.float8,opt.bf16,seq.any,seq.float8,seq.bf16,opt.seq.any,opt.seq."
-    "bf16 "
+    "V=any,float8,bf16,opt.any,opt.float8,opt.bf16,seq.any,seq.float8,seq.bf16,opt.seq.any,opt.seq.bf16 "
     "B=bool",
     "If 21 | cond:B | outputs~:V | else_branch!:g then_branch!:g | "
-    "V=any,float8,int4,bf16,opt.any,opt.float8,opt.int4,opt.bf16,seq.any,seq.float8,seq.int4,seq."
-    "bf16,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,opt.any,opt.float8,opt.int4,opt.bf16,seq.any,seq.float8,seq.int4,seq.bf16,opt.seq.any,opt.seq.bf16 "
     "B=bool",
     "If 23 | cond:B | outputs~:V | else_branch!:g then_branch!:g | "
-    "V=any,float8,int4,bf16,f4e2m1,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,seq.any,seq."
-    "float8,seq.int4,seq.bf16,seq.f4e2m1,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,f4e2m1,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,opt.seq.any,opt.seq.bf16 "
     "B=bool",
     "If 24 | cond:B | outputs~:V | else_branch!:g then_branch!:g | "
-    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,opt."
-    "f8e8m0,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,opt.f8e8m0,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,opt.seq.any,opt.seq.bf16 "
     "B=bool",
     "If 25 | cond:B | outputs~:V | else_branch!:g then_branch!:g | "
-    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,u2,i2,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,"
-    "opt.f8e8m0,opt.u2,opt.i2,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,seq.u2,"
-    "seq.i2,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,u2,i2,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,opt.f8e8m0,opt.u2,opt.i2,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,seq.u2,seq.i2,opt.seq.any,opt.seq.bf16 "
     "B=bool",
     "Loop 1 | M?:I cond?:B v_initial~:V | v_final_and_scan_outputs~:V | body!:g | V=any I=i64 "
     "B=bool",
@@ -37,25 +31,19 @@ const char *const cq_onnx_rows_controlflow[] = {
     "Loop 16 | M?:I cond?:B v_initial~0:V | v_final_and_scan_outputs~:V | body!:g | "
     "V=any,bf16,opt.any,opt.bf16,seq.any,seq.bf16,opt.seq.any,opt.seq.bf16 I=i64 B=bool",
     "Loop 19 | M?:I cond?:B v_initial~0:V | v_final_and_scan_outputs~:V | body!:g | "
-    "V=any,float8,bf16,opt.any,opt.float8,opt.bf16,seq.any,seq.float8,seq.bf16,opt.seq.any,opt.seq."
-    "bf16 "
+    "V=any,float8,bf16,opt.any,opt.float8,opt.bf16,seq.any,seq.float8,seq.bf16,opt.seq.any,opt.seq.bf16 "
     "I=i64 B=bool",
     "Loop 21 | M?:I cond?:B v_initial~0:V | v_final_and_scan_outputs~:V | body!:g | "
-    "V=any,float8,int4,bf16,opt.any,opt.float8,opt.int4,opt.bf16,seq.any,seq.float8,seq.int4,seq."
-    "bf16,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,opt.any,opt.float8,opt.int4,opt.bf16,seq.any,seq.float8,seq.int4,seq.bf16,opt.seq.any,opt.seq.bf16 "
     "I=i64 B=bool",
     "Loop 23 | M?:I cond?:B v_initial~0:V | v_final_and_scan_outputs~:V | body!:g | "
-    "V=any,float8,int4,bf16,f4e2m1,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,seq.any,seq."
-    "float8,seq.int4,seq.bf16,seq.f4e2m1,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,f4e2m1,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,opt.seq.any,opt.seq.bf16 "
     "I=i64 B=bool",
     "Loop 24 | M?:I cond?:B v_initial~0:V | v_final_and_scan_outputs~:V | body!:g | "
-    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,opt."
-    "f8e8m0,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,opt.f8e8m0,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,opt.seq.any,opt.seq.bf16 "
     "I=i64 B=bool",
     "Loop 25 | M?:I cond?:B v_initial~0:V | v_final_and_scan_outputs~:V | body!:g | "
-    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,u2,i2,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,"
-    "opt.f8e8m0,opt.u2,opt.i2,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,seq.u2,"
-    "seq.i2,opt.seq.any,opt.seq.bf16 "
+    "V=any,float8,int4,bf16,f4e2m1,f8e8m0,u2,i2,opt.any,opt.float8,opt.int4,opt.bf16,opt.f4e2m1,opt.f8e8m0,opt.u2,opt.i2,seq.any,seq.float8,seq.int4,seq.bf16,seq.f4e2m1,seq.f8e8m0,seq.u2,seq.i2,opt.seq.any,opt.seq.bf16 "
     "I=i64 B=bool",
     "Scan 8 | sequence_lens?:I initial_state_and_scan_inputs~:V | "
     "final_state_and_scan_outputs~:V | body!:g directions:is num_scan_inputs!:i | I=i64 V=any",

@@ -1,5 +1,4 @@
-/* Schemas: gradients and optimizers (ai.onnx.preview.training). Written by tools/onnx_schemas.py.
- */
+/* Schemas: gradients and optimizers (ai.onnx.preview.training). Written by tools/onnx_schemas.py. */
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_training[] = {

@@ -35,6 +35,40 @@ uint64_t cq_hash_bytes(const void *data, size_t size)
     return mix(h, 0x8ebc6af09c88c6e3u);
 }
 
+/* Keys stand one behind the other, in blocks that do not move. */
+typedef struct cq_map_keys cq_map_keys;
+struct cq_map_keys {
+    cq_map_keys *next;
+    size_t       used, size;
+    char         text[];
+};
+
+enum { FIRST_KEYS = 64, LARGEST_KEYS = 1 << 16 };
+
+static char *keep_key(cq_map *map, const char *key, size_t len)
+{
+    cq_map_keys *k    = map->keys;
+    size_t       size = k ? k->size : FIRST_KEYS;
+    char        *copy;
+
+    if (!k || k->size - k->used <= len) {
+        if (k && size < LARGEST_KEYS)
+            size *= 2;
+        if (size <= len)
+            size = len + 1;
+        k = cq_alloc(sizeof *k + size);
+        if (!k)
+            return NULL;
+        *k        = (cq_map_keys){ .next = map->keys, .size = size };
+        map->keys = k;
+    }
+    copy = k->text + k->used;
+    memcpy(copy, key, len);
+    copy[len] = '\0';
+    k->used += len + 1;
+    return copy;
+}
+
 static cq_map_slot *find(const cq_map *map, const char *key, size_t len, uint64_t hash)
 {
     for (size_t i = hash & (map->cap - 1);; i = (i + 1) & (map->cap - 1)) {
@@ -52,12 +86,17 @@ static cq_status grow(cq_map *map)
     bigger.slots = cq_zalloc(bigger.cap * sizeof *bigger.slots);
     if (!bigger.slots)
         return CQ_E_NO_MEMORY;
-    bigger.n = map->n;
+    bigger.n    = map->n;
+    bigger.keys = map->keys;
     for (size_t i = 0; i < map->cap; i++) {
-        cq_map_slot *s = &map->slots[i];
+        const cq_map_slot *s  = &map->slots[i];
+        size_t             to = s->hash & (bigger.cap - 1);
 
-        if (s->key)
-            *find(&bigger, s->key, strlen(s->key), s->hash) = *s;
+        if (!s->key)
+            continue;
+        while (bigger.slots[to].key) /* no two keys are equal: there is no need to look at them */
+            to = (to + 1) & (bigger.cap - 1);
+        bigger.slots[to] = *s;
     }
     cq_free(map->slots);
     *map = bigger;
@@ -91,7 +130,7 @@ cq_status cq_map_set(cq_map *map, const char *key, void *value)
         CQ_TRY(grow(map));
     s = find(map, key, len, hash);
     if (!s->key) {
-        s->key = cq_strndup(key, len);
+        s->key = keep_key(map, key, len);
         if (!s->key)
             return CQ_E_NO_MEMORY;
         s->hash = hash;
@@ -103,8 +142,10 @@ cq_status cq_map_set(cq_map *map, const char *key, void *value)
 
 void cq_map_clear(cq_map *map)
 {
-    for (size_t i = 0; i < map->cap; i++)
-        cq_free(map->slots[i].key);
+    for (cq_map_keys *k = map->keys, *next; k; k = next) {
+        next = k->next;
+        cq_free(k);
+    }
     cq_free(map->slots);
     *map = (cq_map){ 0 };
 }

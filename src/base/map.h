@@ -14,8 +14,9 @@ typedef struct cq_map_slot {
 } cq_map_slot;
 
 typedef struct cq_map {
-    cq_map_slot *slots;
-    size_t       n, cap;
+    cq_map_slot        *slots;
+    size_t              n, cap;
+    struct cq_map_keys *keys; /* where the copies are */
 } cq_map;
 
 void     *cq_map_get(const cq_map *map, const char *key); /* NULL: not there */

@@ -252,7 +252,8 @@ static bool find_among(const cli_compared *c, char (*at)[MAX_PATH], size_t n, re
     cq_module_mark    marks[AT_ONCE];
 
     for (size_t i = 0; i < n; i++)
-        marks[i] = (cq_module_mark){ .kind = CQ_MARK_OUTPUT, .path = at[i], .name = at[i] };
+        marks[i] = (cq_module_mark){ CQ_SIZED(cq_module_mark), .kind = CQ_MARK_OUTPUT,
+                                     .path = at[i], .name = at[i] };
     options.marks   = marks;
     options.n_marks = n;
     results_clear(r);

@@ -108,7 +108,8 @@ static cq_module_mark *mark_of(cli_export *e, cq_mark_kind kind, const char *pat
             return &e->marks[i];
     if (e->options.n_marks == CLI_MAX_MARKS)
         return NULL;
-    e->marks[e->options.n_marks] = (cq_module_mark){ .kind = kind, .path = path };
+    e->marks[e->options.n_marks] =
+        (cq_module_mark){ CQ_SIZED(cq_module_mark), .kind = kind, .path = path };
     return &e->marks[e->options.n_marks++];
 }
 

@@ -22,7 +22,7 @@ static inline cq_tensor *small_net_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static inline cq_module *small_net_new(void)
 {
-    static const cq_class cls = { .name      = "Net",
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Net",
                                   .self_size = sizeof(struct small_net),
                                   .forward   = small_net_forward };
     cq_module            *net = cq_module_new(&cls);
@@ -32,12 +32,12 @@ static inline cq_module *small_net_new(void)
         return NULL;
     m->features = cq_module_add(
         net, "features",
-        cq_sequential_of(
-            3, (cq_module *[]){
-                   cq_conv2d_new(&(cq_conv_spec){ .in = 2, .out = 3, .kernel = { 3, 3 } }),
-                   cq_batch_norm2d_new(3),
-                   cq_relu_inplace_new(),
-               }));
+        cq_sequential_of(3, (cq_module *[]){
+                                cq_conv2d_new(&(cq_conv_spec){ CQ_SIZED(cq_conv_spec), .in = 2,
+                                                               .out = 3, .kernel = { 3, 3 } }),
+                                cq_batch_norm2d_new(3),
+                                cq_relu_inplace_new(),
+                            }));
     m->fc = cq_module_add(net, "fc", cq_linear_new(12, 5, true));
     return net;
 }

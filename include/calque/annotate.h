@@ -64,6 +64,7 @@ typedef enum cq_mark_kind {
 
 /* The same for a module by its path, around each call of it. */
 typedef struct cq_module_mark {
+    size_t             struct_size; /* sizeof(cq_module_mark), the same in all of an array */
     cq_mark_kind       kind;
     const char        *path;  /* "features.3"; "" is the model */
     uint32_t           flags; /* of ANNOTATE: CQ_ANNOTATE_ALL */

@@ -121,10 +121,6 @@ typedef struct cq_export_options {
     cq_tensor **outputs;
     size_t      n_outputs;
 
-    /* Accepted for the sake of older callers; results are known without them. */
-    cq_tensor *const *example_outputs;
-    size_t            n_example_outputs;
-
     cq_annotations        annotations;
     const cq_module_mark *marks; /* annotations, anchors and outputs by path */
     size_t                n_marks;

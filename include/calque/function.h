@@ -14,6 +14,7 @@ enum { CQ_FUNCTION_MAX_TENSORS = 8 };
 
 /* Must live as long as the program: it becomes an operator of its name. */
 typedef struct cq_function {
+    size_t      struct_size; /* sizeof(cq_function) */
     const char *name;        /* "mydomain::my_function" */
     size_t      n_in, n_out; /* at most CQ_FUNCTION_MAX_TENSORS each */
 

@@ -31,6 +31,7 @@ CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t p
 /* ---- convolution ---- */
 
 typedef struct cq_conv_spec {
+    size_t  struct_size; /* sizeof(cq_conv_spec) */
     int64_t in, out;
     int64_t kernel[3], stride[3], padding[3], dilation[3], output_padding[3];
     int64_t groups;
@@ -72,6 +73,7 @@ CQ_API cq_module *cq_adaptive_max_pool_new(size_t n, const int64_t *sizes);
 /* ---- recurrent. Inputs: x, then optionally h0 (and c0); outputs: y, h (and c) ---- */
 
 typedef struct cq_rnn_spec {
+    size_t  struct_size; /* sizeof(cq_rnn_spec) */
     int64_t input, hidden;
     int64_t layers;     /* 0: 1 */
     int64_t projection; /* of an LSTM; 0: none */

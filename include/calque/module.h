@@ -12,18 +12,22 @@
  *         return cq_call(cx, m->fc, cq_flatten(cx, x, 1, -1));
  *     }
  *
- *     static const cq_class net_class = { .name = "Net", .self_size = sizeof(struct net),
+ *     static const cq_class net_class = { CQ_SIZED(cq_class), .name = "Net",
+ *                                         .self_size = sizeof(struct net),
  *                                         .forward = net_forward };
  *
  *     cq_module  *net = cq_module_new(&net_class);
  *     struct net *m   = cq_module_self(net);
  *
- *     m->conv = cq_module_add(net, "conv", cq_conv2d_new(&(cq_conv_spec){ .in = 3, .out = 8,
- *                                                                           .kernel = { 3, 3 } }));
+ *     m->conv = cq_module_add(net, "conv", cq_conv2d_new(&(cq_conv_spec){
+ *                   CQ_SIZED(cq_conv_spec), .in = 3, .out = 8, .kernel = { 3, 3 } }));
  *     m->fc   = cq_module_add(net, "fc", cq_linear_new(8 * 30 * 30, 10, true));
  *
  * Building never needs a check in between: a constructor that fails returns NULL, adding NULL
- * makes the parent fail, and cq_module_status of the root tells at the end. */
+ * makes the parent fail, and cq_module_status of the root tells at the end.
+ *
+ * Threads: a tree of modules is used by one thread at a time, because calling it may change its
+ * buffers; different trees may be used at once. Tied parameters make two trees one. */
 #ifndef CALQUE_MODULE_H
 #define CALQUE_MODULE_H
 
@@ -36,8 +40,9 @@ extern "C" {
 typedef struct cq_module cq_module;
 
 typedef struct cq_class {
-    const char *name;      /* "AlexNet": shown in scopes */
-    size_t      self_size; /* of the struct that forward gets, zeroed at first */
+    size_t      struct_size; /* sizeof(cq_class) */
+    const char *name;        /* "AlexNet": shown in scopes */
+    size_t      self_size;   /* of the struct that forward gets, zeroed at first */
 
     /* One tensor in, one out. Or: */
     cq_tensor *(*forward)(cq_ctx *cx, void *self, cq_tensor *x);

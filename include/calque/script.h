@@ -1,5 +1,8 @@
 /* TorchScript: programs in archives (saved by torch.jit.save) and in source text. They are run
- * and exported without PyTorch. */
+ * and exported without PyTorch.
+ *
+ * Threads: a program is used by one thread at a time, because running it may change its modules;
+ * different programs, also of one file, may be used at once. */
 #ifndef CALQUE_SCRIPT_H
 #define CALQUE_SCRIPT_H
 

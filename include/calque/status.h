@@ -36,6 +36,14 @@ typedef struct cq_error {
 
 CQ_API const cq_error *cq_last_error(void);
 
+/* Structs that callers fill in begin with struct_size, their size as the caller knows it, so that
+ * a program meets an older or newer library: 0 is CQ_E_ARGUMENT, a smaller struct has the defaults
+ * in the fields that it lacks, a larger one may only have zeros in those that the library does not
+ * know. Options have an init function for it; the others are written with
+ *
+ *     static const cq_class net_class = { CQ_SIZED(cq_class), .name = "Net", … }; */
+#define CQ_SIZED(type) .struct_size = sizeof(type)
+
 /* The name of a status, "unsupported". */
 CQ_API const char *cq_status_name(cq_status status);
 

@@ -2,14 +2,15 @@
  * be captured whole, taken apart, and given a symbolic. */
 #include "aten/ctx.h"
 #include "aten/custom.h"
+#include "base/sized.h"
 #include "base/str.h"
 
 #include <pthread.h>
 
 typedef struct custom {
-    cq_op_def          def; /* first: an operator's def leads back here */
-    cq_op              op;
-    const cq_function *function;
+    cq_op_def   def; /* first: an operator's def leads back here */
+    cq_op       op;
+    cq_function function;
 } custom;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -18,7 +19,7 @@ static cq_arena       *arena;
 
 static cq_status compose(cq_opcall *c)
 {
-    const cq_function *f = ((const custom *)c->op->def)->function;
+    const cq_function *f = &((const custom *)c->op->def)->function;
     cq_tensor         *in[CQ_FUNCTION_MAX_TENSORS], *out[CQ_FUNCTION_MAX_TENSORS] = { 0 };
 
     for (size_t i = 0; i < f->n_in; i++)
@@ -34,7 +35,7 @@ static cq_status compose(cq_opcall *c)
 
 const cq_function *cq_op_function(const cq_op *op)
 {
-    return op && op->def->compose == compose ? ((const custom *)op->def)->function : NULL;
+    return op && op->def->compose == compose ? &((const custom *)op->def)->function : NULL;
 }
 
 static void write_list(cq_str *s, size_t n, const char *format)
@@ -48,19 +49,27 @@ static void write_list(cq_str *s, size_t n, const char *format)
     cq_str_add_char(s, ')');
 }
 
-static cq_status make(custom **out, const cq_function *f)
+static cq_status check(const cq_function *f)
 {
-    custom    *c;
-    cq_str     s      = { 0 };
-    cq_schema *schema = NULL;
-    cq_status  status;
-
-    if (!strstr(f->name, "::") || f->n_in > CQ_FUNCTION_MAX_TENSORS || !f->n_in || !f->n_out ||
-        f->n_out > CQ_FUNCTION_MAX_TENSORS || !f->forward)
+    if (!f->name || !strstr(f->name, "::") || f->n_in > CQ_FUNCTION_MAX_TENSORS || !f->n_in ||
+        !f->n_out || f->n_out > CQ_FUNCTION_MAX_TENSORS || !f->forward)
         return cq_fail(CQ_E_ARGUMENT, f->name, NULL,
                        "a custom function wants a name with a domain, a forward, and 1 to %d "
                        "inputs and outputs",
                        CQ_FUNCTION_MAX_TENSORS);
+    return CQ_OK;
+}
+
+static cq_status make(custom **out, const cq_function *given)
+{
+    cq_function own = { CQ_SIZED(cq_function) }, *f = &own;
+    custom     *c      = NULL;
+    cq_str      s      = { 0 };
+    cq_schema  *schema = NULL;
+    cq_status   status;
+
+    CQ_TRY(cq_sized_take(&own, given, "cq_function"));
+    CQ_TRY(check(&own));
     if (!arena && !(arena = cq_arena_new()))
         return CQ_E_NO_MEMORY;
     c = cq_arena_zalloc(arena, sizeof *c);
@@ -70,12 +79,12 @@ static cq_status make(custom **out, const cq_function *f)
     write_list(&s, f->n_out, NULL);
     status = c && s.status == CQ_OK ? cq_schema_parse(&schema, arena, s.text) : CQ_E_NO_MEMORY;
     if (status == CQ_OK) {
-        c->function    = f;
+        c->function    = own;
         c->def.compose = compose;
         c->def.schema  = cq_arena_strdup(arena, s.text);
         c->op.def      = &c->def;
         c->op.schema   = schema;
-        status         = cq_ptr_map_set(&known, f, c);
+        status         = cq_ptr_map_set(&known, given, c);
     }
     cq_str_clear(&s);
     *out = c;

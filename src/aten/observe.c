@@ -2,6 +2,7 @@
  * nothing but the calls that a forward would make around the module. */
 #include "aten/observe.h"
 
+#include "base/sized.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -70,9 +71,17 @@ CQ_API cq_tensor *cq_as_output(cq_ctx *cx, const char *name, cq_tensor *x)
 
 cq_status cq_marking_init(cq_marking *m, const cq_module_mark *marks, size_t n)
 {
-    *m = (cq_marking){ .marks = marks, .n = n };
-    for (size_t i = 0; i < n; i++)
+    /* An array of a caller that knows other fields has elements of another size. */
+    size_t stride = n ? marks->struct_size : 0;
+
+    *m = (cq_marking){ 0 };
+    for (size_t i = 0; i < n; i++) {
+        cq_module_mark mark = { CQ_SIZED(cq_module_mark) };
+
+        CQ_TRY(cq_sized_take(&mark, (const char *)marks + i * stride, "cq_module_mark"));
+        CQ_TRY(cq_vec_push(&m->marks, mark));
         CQ_TRY(cq_vec_push(&m->hits, 0));
+    }
     return CQ_OK;
 }
 
@@ -81,6 +90,7 @@ void cq_marking_clear(cq_marking *m)
     for (size_t i = 0; i < m->paths.n; i++)
         cq_free(m->paths.items[i]);
     cq_vec_clear(&m->paths);
+    cq_vec_clear(&m->marks);
     cq_vec_clear(&m->hits);
     cq_map_clear(&m->known_paths);
 }
@@ -169,16 +179,16 @@ cq_status cq_marking_check(const cq_marking *m)
 {
     static const char *const what[] = { "annotate", "anchor", "make an output of" };
 
-    for (size_t i = 0; i < m->n; i++) {
+    for (size_t i = 0; i < m->marks.n; i++) {
         cq_str    hint = { 0 };
         cq_status status;
 
         if (m->hits.items[i])
             continue;
-        suggest(&hint, m, m->marks[i].path);
+        suggest(&hint, m, m->marks.items[i].path);
         status = cq_fail(CQ_E_ARGUMENT, NULL, cq_str_text(&hint),
                          "there is no module \"%s\" to %s: none of that path was called",
-                         m->marks[i].path, what[m->marks[i].kind]);
+                         m->marks.items[i].path, what[m->marks.items[i].kind]);
         cq_str_clear(&hint);
         return status;
     }
@@ -187,7 +197,7 @@ cq_status cq_marking_check(const cq_marking *m)
 
 static bool is_met(const cq_marking *m, size_t i, const cq_scope *scope)
 {
-    return strcmp(m->marks[i].path, scope->path) == 0;
+    return strcmp(m->marks.items[i].path, scope->path) == 0;
 }
 
 static void begin_marks(cq_ctx *cx, const cq_scope *scope)
@@ -197,12 +207,12 @@ static void begin_marks(cq_ctx *cx, const cq_scope *scope)
     if (!m)
         return;
     cq_ctx_fail(cx, note_path(m, scope->path));
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->marks.n; i++)
         if (is_met(m, i, scope)) {
             m->hits.items[i]++;
-            if (m->marks[i].kind != CQ_MARK_OUTPUT)
-                begin(cx, m->marks[i].kind, m->marks[i].flags, m->marks[i].attrs,
-                      m->marks[i].n_attrs);
+            if (m->marks.items[i].kind != CQ_MARK_OUTPUT)
+                begin(cx, m->marks.items[i].kind, m->marks.items[i].flags, m->marks.items[i].attrs,
+                      m->marks.items[i].n_attrs);
         }
 }
 
@@ -225,12 +235,12 @@ static void end_marks(cq_ctx *cx, const cq_scope *scope, cq_tensor *const *out, 
 {
     cq_marking *m = cx->marking;
 
-    for (size_t i = m ? m->n : 0; i-- > 0;)
-        if (is_met(m, i, scope) && m->marks[i].kind != CQ_MARK_OUTPUT)
-            end(cx, m->marks[i].kind);
-    for (size_t i = 0; m && i < m->n; i++)
-        if (is_met(m, i, scope) && m->marks[i].kind == CQ_MARK_OUTPUT && cx->status == CQ_OK)
-            name_result(cx, &m->marks[i], m->hits.items[i] - 1, out, n);
+    for (size_t i = m ? m->marks.n : 0; i-- > 0;)
+        if (is_met(m, i, scope) && m->marks.items[i].kind != CQ_MARK_OUTPUT)
+            end(cx, m->marks.items[i].kind);
+    for (size_t i = 0; m && i < m->marks.n; i++)
+        if (is_met(m, i, scope) && m->marks.items[i].kind == CQ_MARK_OUTPUT && cx->status == CQ_OK)
+            name_result(cx, &m->marks.items[i], m->hits.items[i] - 1, out, n);
 }
 
 /* ---- calls of modules ---- */

@@ -27,8 +27,7 @@ typedef struct cq_observer {
 
 /* Marks by path, and which of them were met. */
 typedef struct cq_marking {
-    const cq_module_mark *marks;
-    size_t                n;
+    CQ_VEC(cq_module_mark) marks;
     CQ_VEC(size_t) hits;  /* by mark */
     CQ_VEC(char *) paths; /* of all modules that were called, once each */
     cq_map known_paths;

@@ -177,13 +177,13 @@ static void a_hundred(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor *c
 TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
 {
     static const cq_function own = {
-        .name = "test::own", .n_in = 1, .n_out = 1, .forward = twice, .backward = a_hundred
+        CQ_SIZED(cq_function), .name = "test::own",  .n_in = 1, .n_out = 1,
+        .forward = twice,      .backward = a_hundred
     };
-    static const cq_function parts = {
-        .name = "test::parts", .n_in = 1, .n_out = 1, .forward = twice
-    };
-    run        r = begin();
-    cq_tensor *y, *z;
+    static const cq_function parts = { CQ_SIZED(cq_function), .name = "test::parts", .n_in = 1,
+                                       .n_out = 1, .forward = twice };
+    run                      r     = begin();
+    cq_tensor               *y, *z;
 
     cq_apply(r.cx, &own, &r.x, &y);
     cq_apply(r.cx, &parts, &r.x, &z);

@@ -110,15 +110,17 @@ static cq_module *doc_net_new(cq_tensor *(*forward)(cq_ctx *, void *, cq_tensor 
     cq_module      *net;
     struct doc_net *m;
 
-    classes[n % 16] =
-        (cq_class){ .name = "Net", .self_size = sizeof(struct doc_net), .forward = forward };
+    classes[n % 16] = (cq_class){ CQ_SIZED(cq_class), .name = "Net",
+                                  .self_size = sizeof(struct doc_net), .forward = forward };
     cq_manual_seed(1);
-    net     = cq_module_new(&classes[n++ % 16]);
-    m       = cq_module_self(net);
-    m->conv = cq_module_add(
-        net, "conv", cq_conv2d_new(&(cq_conv_spec){ .in = 6, .out = 9, .kernel = { 3, 3 } }));
-    m->conv2 = cq_module_add(
-        net, "conv2", cq_conv2d_new(&(cq_conv_spec){ .in = 9, .out = 12, .kernel = { 3, 3 } }));
+    net        = cq_module_new(&classes[n++ % 16]);
+    m          = cq_module_self(net);
+    m->conv    = cq_module_add(net, "conv",
+                               cq_conv2d_new(&(cq_conv_spec){ CQ_SIZED(cq_conv_spec), .in = 6,
+                                                              .out = 9, .kernel = { 3, 3 } }));
+    m->conv2   = cq_module_add(net, "conv2",
+                               cq_conv2d_new(&(cq_conv_spec){ CQ_SIZED(cq_conv_spec), .in = 9,
+                                                              .out = 12, .kernel = { 3, 3 } }));
     m->linear  = cq_module_add(net, "linear", cq_linear_new(28, 20, true));
     m->linear2 = cq_module_add(net, "linear2", cq_linear_new(20, 15, true));
     CHECK_OK(cq_module_status(net));
@@ -376,12 +378,11 @@ static cq_tensor *outer_forward(cq_ctx *cx, void *self, cq_tensor *x)
 /* Conv2d without bias, BatchNorm2d, ReLU in a Sequential; a Linear. All in a module of a module. */
 static cq_module *nested_net_new(void)
 {
-    static const cq_class inner = { .name      = "Inner",
+    static const cq_class inner = { CQ_SIZED(cq_class), .name = "Inner",
                                     .self_size = sizeof(struct small_net),
                                     .forward   = inner_forward };
-    static const cq_class outer = { .name      = "Outer",
-                                    .self_size = sizeof(cq_module *),
-                                    .forward   = outer_forward };
+    static const cq_class outer = { CQ_SIZED(cq_class), .name = "Outer",
+                                    .self_size = sizeof(cq_module *), .forward = outer_forward };
     cq_module            *net   = cq_module_new(&outer);
     cq_module           **self  = cq_module_self(net);
     struct small_net     *m;
@@ -390,10 +391,10 @@ static cq_module *nested_net_new(void)
     m           = cq_module_self(*self);
     m->features = cq_module_add(
         *self, "features",
-        cq_sequential_of(
-            3, (cq_module *[]){ cq_conv2d_new(&(cq_conv_spec){
-                                    .in = 2, .out = 3, .kernel = { 3, 3 }, .no_bias = true }),
-                                cq_batch_norm2d_new(3), cq_relu_inplace_new() }));
+        cq_sequential_of(3, (cq_module *[]){ cq_conv2d_new(&(cq_conv_spec){
+                                                 CQ_SIZED(cq_conv_spec), .in = 2, .out = 3,
+                                                 .kernel = { 3, 3 }, .no_bias = true }),
+                                             cq_batch_norm2d_new(3), cq_relu_inplace_new() }));
     m->fc = cq_module_add(*self, "fc", cq_linear_new(12, 5, true));
     CHECK_OK(cq_module_status(net));
     return net;
@@ -422,7 +423,8 @@ TEST(annotate, works_in_nested_modules_and_the_innermost_value_counts)
 
 #define MARK(kind_, path_)                                                                         \
     {                                                                                              \
-        .kind = CQ_MARK_##kind_, .path = path_, .attrs = key, .n_attrs = 1                         \
+        CQ_SIZED(cq_module_mark), .kind = CQ_MARK_##kind_, .path = path_, .attrs = key,            \
+                                  .n_attrs = 1                                                     \
     }
 
 TEST(annotate, a_node_takes_over_what_it_takes_in)
@@ -496,7 +498,8 @@ static void odd_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_i
     out[2] = cq_neg(cx, in[1]);
 }
 
-static const cq_class odd_class = { .name = "Odd", .forward_n = odd_forward, .n_out = 3 };
+static const cq_class odd_class = { CQ_SIZED(cq_class), .name = "Odd", .forward_n = odd_forward,
+                                    .n_out = 3 };
 
 static cq_tensor *odd_model_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
@@ -513,8 +516,9 @@ static cq_tensor *odd_model_forward(cq_ctx *cx, void *self, cq_tensor *x)
 static cq_onnx_model *export_around(cq_tensor *(*forward)(cq_ctx *, void *, cq_tensor *),
                                     cq_module *inner)
 {
-    const cq_class cls = { .name = "Model", .self_size = sizeof(cq_module *), .forward = forward };
-    cq_module     *net = bare_net_new(&cls);
+    const cq_class cls   = { CQ_SIZED(cq_class), .name = "Model", .self_size = sizeof(cq_module *),
+                             .forward = forward };
+    cq_module     *net   = bare_net_new(&cls);
     cq_onnx_model *model = NULL;
 
     *(cq_module **)cq_module_self(net) = cq_module_add(net, "inner", inner);
@@ -569,8 +573,10 @@ static cq_tensor *unbegun_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 TEST(annotate, scopes_must_begin_and_end_in_one_forward)
 {
-    static const cq_class unended = { .name = "Net", .forward = unended_forward };
-    static const cq_class unbegun = { .name = "Net", .forward = unbegun_forward };
+    static const cq_class unended = { CQ_SIZED(cq_class), .name = "Net",
+                                      .forward = unended_forward };
+    static const cq_class unbegun = { CQ_SIZED(cq_class), .name = "Net",
+                                      .forward = unbegun_forward };
     cq_module            *net     = bare_net_new(&unended);
     cq_onnx_model        *model;
 
@@ -585,7 +591,8 @@ TEST(annotate, scopes_must_begin_and_end_in_one_forward)
 TEST(as_output, comes_after_the_outputs_of_the_model)
 {
     cq_export_options    o    = options_of(17);
-    const cq_module_mark mark = { .kind = CQ_MARK_OUTPUT, .path = "linear", .name = "after" };
+    const cq_module_mark mark = { CQ_SIZED(cq_module_mark), .kind = CQ_MARK_OUTPUT,
+                                  .path = "linear", .name = "after" };
     const char          *name = "y";
     cq_onnx_model       *model;
 

@@ -1,5 +1,6 @@
 /* The pipeline: an aten graph in, an ONNX model out. Each step has its file; this one is the
  * order they come in, and the checks of the options. */
+#include "base/sized.h"
 #include "export/exporter.h"
 
 #include <stdio.h>
@@ -9,12 +10,10 @@ CQ_API void cq_export_options_init(cq_export_options *options)
     *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
 }
 
-void cq_export_options_take(cq_export_options *out, const cq_export_options *given)
+cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given)
 {
     cq_export_options_init(out);
-    if (given)
-        memcpy(out, given, given->struct_size < sizeof *out ? given->struct_size : sizeof *out);
-    out->struct_size = sizeof *out;
+    return cq_sized_take(out, given, "cq_export_options");
 }
 
 cq_status cq_export_check_options(const cq_export_options *o)
@@ -93,7 +92,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_status   status;
 
     *out = NULL;
-    cq_export_options_take(&ex.options, options);
+    CQ_TRY(cq_export_options_take(&ex.options, options));
     CQ_TRY(cq_export_check_options(&ex.options));
     CQ_TRY(cq_graph_new(&ex.graph));
     status = cq_symbolics_collect(&ex);

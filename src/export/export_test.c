@@ -103,7 +103,8 @@ static void twice_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n
     out[2]          = in[0];
 }
 
-static const cq_class twice_class = { .name = "Twice", .forward_n = twice_forward, .n_out = 3 };
+static const cq_class twice_class = { CQ_SIZED(cq_class), .name = "Twice",
+                                      .forward_n = twice_forward, .n_out = 3 };
 
 TEST(export, a_value_returned_twice_and_an_input_returned_get_names_of_their_own)
 {
@@ -153,7 +154,8 @@ static void second_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t 
 
 TEST(export, an_input_that_is_not_used_is_kept)
 {
-    static const cq_class cls = { .name = "Second", .forward_n = second_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Second",
+                                  .forward_n = second_forward };
     cq_module            *net = bare_net_new(&cls);
     cq_tensor            *x   = small_net_input();
     cq_onnx_model        *m   = NULL;
@@ -317,9 +319,8 @@ static cq_tensor *tied_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 TEST(export, tied_weights_are_one_initializer)
 {
-    static const cq_class cls   = { .name      = "Tied",
-                                    .self_size = sizeof(struct tied),
-                                    .forward   = tied_forward };
+    static const cq_class cls   = { CQ_SIZED(cq_class), .name = "Tied",
+                                    .self_size = sizeof(struct tied), .forward = tied_forward };
     cq_module            *net   = cq_module_new(&cls);
     struct tied          *m     = cq_module_self(net);
     cq_onnx_model        *model = NULL;
@@ -451,7 +452,8 @@ static cq_tensor *missing_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_op_tensor(cx, "aten::lgamma", (cq_val[]){ cq_val_of_tensor(x) }, 1);
 }
 
-static const cq_class missing_class = { .name = "Missing", .forward = missing_forward };
+static const cq_class missing_class = { CQ_SIZED(cq_class), .name = "Missing",
+                                        .forward = missing_forward };
 
 TEST(export, all_missing_operators_are_reported_at_once)
 {
@@ -504,7 +506,8 @@ static cq_tensor *reading_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 TEST(export, reading_a_number_warns_once_and_says_where)
 {
-    static const cq_class cls    = { .name = "Reading", .forward = reading_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "Reading",
+                                     .forward = reading_forward };
     const cq_dynamic_axis axes[] = { { "input_0", 0, "batch" } };
     cq_export_options     o      = options_of(17);
     struct heard          heard  = { 0 };
@@ -597,7 +600,8 @@ static void nothing_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t
 
 TEST(export, a_model_without_outputs_is_refused)
 {
-    static const cq_class cls = { .name = "Nothing", .forward_n = nothing_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Nothing",
+                                  .forward_n = nothing_forward };
     cq_module            *net = bare_net_new(&cls);
     cq_onnx_model        *m   = NULL;
 

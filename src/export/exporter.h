@@ -134,6 +134,6 @@ cq_status   cq_export_input_axes(cq_graph *g, const cq_export_options *o, const 
 
 /* What a user gave over the defaults (NULL: only those); a caller of an older library gives less.
  */
-void cq_export_options_take(cq_export_options *out, const cq_export_options *given);
+cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given);
 
 #endif

@@ -208,7 +208,7 @@ CQ_API cq_status cq_module_export_nested(cq_onnx_model **out, cq_module *module,
     cq_status          status;
 
     *out = NULL;
-    cq_export_options_take(&o, options);
+    CQ_TRY(cq_export_options_take(&o, options));
     CQ_TRY(cq_export_check_options(&o));
     CQ_TRY(cq_module_status(module));
     if (!o.graph_name)
@@ -260,7 +260,7 @@ CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, s
     *n_outputs = 0;
     if (!args.items)
         return CQ_E_NO_MEMORY;
-    cq_export_options_take(&o, options);
+    CQ_TRY(cq_export_options_take(&o, options));
     if (o.training != CQ_TRAINING_PRESERVE)
         status = cq_module_set_training(module, o.training == CQ_TRAINING_TRAIN, &modes);
     if (status == CQ_OK)

@@ -19,7 +19,8 @@ static cq_nest mixed_forward(cq_ctx *cx, void *self, const cq_nest *args)
                         (cq_nest[]){ { .tensor = cq_add(cx, a, b) }, parts });
 }
 
-static const cq_class mixed_class = { .name = "Mixed", .forward_nested = mixed_forward };
+static const cq_class mixed_class = { CQ_SIZED(cq_class), .name = "Mixed",
+                                      .forward_nested = mixed_forward };
 
 static cq_tensor *pair_of(float first, float second)
 {
@@ -145,7 +146,7 @@ static cq_tensor *double_forward(cq_ctx *cx, void *self, cq_tensor *x)
 /* Asking for the results runs a model that changes its input on a copy of it. */
 TEST(nested, example_is_left_as_it_was)
 {
-    static const cq_class cls = { .name = "Double", .forward = double_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Double", .forward = double_forward };
     cq_module            *net = bare_net_new(&cls);
     cq_tensor            *x = pair_of(1, 2), *y = NULL;
     cq_export_options     o = options_of(17);
@@ -171,8 +172,10 @@ static cq_nest single_forward(cq_ctx *cx, void *self, const cq_nest *args)
 /* A nested module can be called with tensors, and a plain one with nests. */
 TEST(nested, either_call_fits_either_module)
 {
-    static const cq_class single = { .name = "Single", .forward_nested = single_forward };
-    static const cq_class plain  = { .name = "Double", .forward = double_forward };
+    static const cq_class single = { CQ_SIZED(cq_class), .name = "Single",
+                                     .forward_nested = single_forward };
+    static const cq_class plain  = { CQ_SIZED(cq_class), .name = "Double",
+                                     .forward = double_forward };
     cq_module            *a = bare_net_new(&single), *b = bare_net_new(&plain);
     cq_tensor            *x = pair_of(1, 2);
     cq_nest               leaf, args, result;

@@ -11,9 +11,8 @@ static void twice_forward(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tenso
     out[0] = cq_add(cx, in[0], in[0]);
 }
 
-static const cq_function twice = {
-    .name = "mine::twice", .n_in = 1, .n_out = 1, .forward = twice_forward
-};
+static const cq_function twice = { CQ_SIZED(cq_function), .name = "mine::twice", .n_in = 1,
+                                   .n_out = 1, .forward = twice_forward };
 
 static cq_tensor *net_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
@@ -30,7 +29,7 @@ static cq_tensor *net_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return x;
 }
 
-static const cq_class net_class = { .name = "Net", .forward = net_forward };
+static const cq_class net_class = { CQ_SIZED(cq_class), .name = "Net", .forward = net_forward };
 
 static void drop_warning(void *user, const char *message, const char *where)
 {

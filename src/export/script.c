@@ -34,7 +34,7 @@ CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const c
     cq_status         status;
 
     *n_outputs = 0;
-    cq_export_options_take(&o, options);
+    CQ_TRY(cq_export_options_take(&o, options));
     CQ_TRY(set_mode(script, &o, &modes));
     status = cq_script_run_marked(script, method, args, o.marks, o.n_marks, o.gradients, outputs,
                                   max_outputs, n_outputs);
@@ -55,7 +55,7 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
     cq_status        status;
 
     *out = NULL;
-    cq_export_options_take(&o, options);
+    CQ_TRY(cq_export_options_take(&o, options));
     CQ_TRY(cq_export_check_options(&o));
     CQ_TRY(set_mode(script, &o, &modes));
     inputs.marks   = o.marks;

@@ -143,11 +143,11 @@ static void scripted_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_
         cx, cq_script_call(cx, m->script, "sum_of", (cq_tensor *[]){ doubled, in[1] }, n_in));
 }
 
-static const cq_class plain_class    = { .name = "Plain", .forward_n = plain_forward, .n_out = 1 };
-static const cq_class scripted_class = { .name      = "Scripted",
+static const cq_class plain_class    = { CQ_SIZED(cq_class), .name = "Plain",
+                                         .forward_n = plain_forward, .n_out = 1 };
+static const cq_class scripted_class = { CQ_SIZED(cq_class), .name = "Scripted",
                                          .self_size = sizeof(struct with_script),
-                                         .forward_n = scripted_forward,
-                                         .n_out     = 1 };
+                                         .forward_n = scripted_forward, .n_out = 1 };
 
 TEST(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one)
 {

@@ -27,15 +27,12 @@ static cq_status halve_symbolic(cq_sym *s, void *user)
 
 static double half = 0.5;
 
-static const cq_function with_symbolic = { .name     = "example::halve",
-                                           .n_in     = 1,
-                                           .n_out    = 2,
-                                           .forward  = halve_forward,
-                                           .symbolic = halve_symbolic,
-                                           .user     = &half };
-static const cq_function without       = {
-          .name = "example::halve_plainly", .n_in = 1, .n_out = 2, .forward = halve_forward
+static const cq_function with_symbolic = {
+    CQ_SIZED(cq_function),    .name = "example::halve",   .n_in = 1,    .n_out = 2,
+    .forward = halve_forward, .symbolic = halve_symbolic, .user = &half
 };
+static const cq_function without = { CQ_SIZED(cq_function), .name = "example::halve_plainly",
+                                     .n_in = 1, .n_out = 2, .forward = halve_forward };
 
 static cq_tensor *with_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
@@ -55,8 +52,9 @@ static cq_tensor *without_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_add(cx, out[0], out[1]);
 }
 
-static const cq_class with_class    = { .name = "With", .forward = with_forward };
-static const cq_class without_class = { .name = "Without", .forward = without_forward };
+static const cq_class with_class = { CQ_SIZED(cq_class), .name = "With", .forward = with_forward };
+static const cq_class without_class = { CQ_SIZED(cq_class), .name = "Without",
+                                        .forward = without_forward };
 
 TEST(function, with_a_symbolic_becomes_what_that_says)
 {
@@ -111,7 +109,7 @@ static cq_tensor *relu_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_relu(cx, x);
 }
 
-static const cq_class relu_class = { .name = "Relu", .forward = relu_forward };
+static const cq_class relu_class = { CQ_SIZED(cq_class), .name = "Relu", .forward = relu_forward };
 
 static cq_status by_name(cq_sym *s, void *user)
 {

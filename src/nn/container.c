@@ -29,16 +29,16 @@ static cq_module *container_new(const cq_class *cls)
 
 CQ_API cq_module *cq_sequential_new(void)
 {
-    static const cq_class cls = { .name      = "Sequential",
-                                  .self_size = sizeof(container),
-                                  .forward   = sequential_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Sequential",
+                                  .self_size = sizeof(container), .forward = sequential_forward };
 
     return container_new(&cls);
 }
 
 CQ_API cq_module *cq_module_list_new(void)
 {
-    static const cq_class cls = { .name = "ModuleList", .self_size = sizeof(container) };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "ModuleList",
+                                  .self_size = sizeof(container) };
 
     return container_new(&cls);
 }

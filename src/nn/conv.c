@@ -1,4 +1,5 @@
 /* Convolutions, plain and transposed, of one to three dimensions. */
+#include "base/sized.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
@@ -37,25 +38,35 @@ static cq_tensor *conv_transpose_forward(cq_ctx *cx, void *self, cq_tensor *x)
 }
 
 static const cq_class classes[2][3] = {
-    { { .name = "Conv1d", .self_size = sizeof(conv), .forward = conv_forward },
-      { .name = "Conv2d", .self_size = sizeof(conv), .forward = conv_forward },
-      { .name = "Conv3d", .self_size = sizeof(conv), .forward = conv_forward } },
-    { { .name = "ConvTranspose1d", .self_size = sizeof(conv), .forward = conv_transpose_forward },
-      { .name = "ConvTranspose2d", .self_size = sizeof(conv), .forward = conv_transpose_forward },
-      { .name = "ConvTranspose3d", .self_size = sizeof(conv), .forward = conv_transpose_forward } },
+    { { CQ_SIZED(cq_class), .name = "Conv1d", .self_size = sizeof(conv), .forward = conv_forward },
+      { CQ_SIZED(cq_class), .name = "Conv2d", .self_size = sizeof(conv), .forward = conv_forward },
+      { CQ_SIZED(cq_class), .name = "Conv3d", .self_size = sizeof(conv),
+        .forward = conv_forward } },
+    { { CQ_SIZED(cq_class), .name = "ConvTranspose1d", .self_size = sizeof(conv),
+        .forward = conv_transpose_forward },
+      { CQ_SIZED(cq_class), .name = "ConvTranspose2d", .self_size = sizeof(conv),
+        .forward = conv_transpose_forward },
+      { CQ_SIZED(cq_class), .name = "ConvTranspose3d", .self_size = sizeof(conv),
+        .forward = conv_transpose_forward } },
 };
 
-static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *spec)
+static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *given)
 {
-    cq_module *m    = cq_module_new(&classes[transposed][n - 1]);
-    conv      *self = cq_module_self(m);
-    int64_t    sizes[5], fan_in;
-    double     bound;
+    cq_module          *m    = cq_module_new(&classes[transposed][n - 1]);
+    conv               *self = cq_module_self(m);
+    const cq_conv_spec *spec;
+    int64_t             sizes[5], fan_in;
+    double              bound;
 
     if (!m)
         return NULL;
-    self->spec = *spec;
     self->n    = n;
+    self->spec = (cq_conv_spec){ CQ_SIZED(cq_conv_spec) };
+    if (cq_sized_take(&self->spec, given, "cq_conv_spec") != CQ_OK) {
+        cq_module_free(m);
+        return NULL;
+    }
+    spec = &self->spec;
     if (!self->spec.groups)
         self->spec.groups = 1;
     sizes[0] = transposed ? spec->in : spec->out;

@@ -16,10 +16,9 @@ static cq_tensor *linear_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 CQ_API cq_module *cq_linear_new(int64_t in, int64_t out, bool bias)
 {
-    static const cq_class cls   = { .name      = "Linear",
-                                    .self_size = sizeof(linear),
-                                    .forward   = linear_forward };
-    cq_module            *m     = cq_module_new(&cls);
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Linear", .self_size = sizeof(linear),
+                                  .forward = linear_forward };
+    cq_module            *m   = cq_module_new(&cls);
     linear               *self  = cq_module_self(m);
     double                bound = cq_init_bound(in);
 
@@ -46,9 +45,8 @@ static void bilinear_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_
 
 CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bias)
 {
-    static const cq_class cls   = { .name      = "Bilinear",
-                                    .self_size = sizeof(linear),
-                                    .forward_n = bilinear_forward };
+    static const cq_class cls   = { CQ_SIZED(cq_class), .name = "Bilinear",
+                                    .self_size = sizeof(linear), .forward_n = bilinear_forward };
     cq_module            *m     = cq_module_new(&cls);
     linear               *self  = cq_module_self(m);
     double                bound = cq_init_bound(in1);
@@ -79,9 +77,8 @@ static cq_tensor *embedding_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t padding_idx)
 {
-    static const cq_class cls  = { .name      = "Embedding",
-                                   .self_size = sizeof(embedding),
-                                   .forward   = embedding_forward };
+    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "Embedding",
+                                   .self_size = sizeof(embedding), .forward = embedding_forward };
     cq_module            *m    = cq_module_new(&cls);
     embedding            *self = cq_module_self(m);
 

@@ -4,7 +4,7 @@
 
 #include <calque/layers.h>
 
-static const cq_class net_class = { .name = "Net" };
+static const cq_class net_class = { CQ_SIZED(cq_class), .name = "Net" };
 static const char     path[]    = CQ_TEST_DATA "/state_dict.pt";
 
 TEST(load, names_and_numbers_arrive)

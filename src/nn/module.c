@@ -1,6 +1,7 @@
 /* Modules: the tree, its state, and calls. */
 #include "nn/module.h"
 #include "aten/observe.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "nn/nest.h"
 
@@ -17,10 +18,11 @@ CQ_API cq_module *cq_module_new(const cq_class *cls)
 
     if (!m)
         return NULL;
-    m->cls      = cls;
-    m->training = true;
-    m->self     = cq_zalloc(cls->self_size);
-    if (!m->self) {
+    m->own_class.struct_size = sizeof m->own_class;
+    m->cls                   = &m->own_class;
+    m->training              = true;
+    if (cq_sized_take(&m->own_class, cls, "cq_class") != CQ_OK ||
+        !(m->self = cq_zalloc(m->own_class.self_size))) {
         cq_free(m);
         return NULL;
     }

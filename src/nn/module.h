@@ -14,7 +14,8 @@ typedef struct cq_module_state {
 } cq_module_state;
 
 struct cq_module {
-    const cq_class *cls;
+    const cq_class *cls;       /* &own_class */
+    cq_class        own_class; /* all fields, whatever the caller knew of */
     void           *self;
     cq_module      *parent;
     char           *name;

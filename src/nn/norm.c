@@ -70,9 +70,12 @@ CQ_API cq_module *cq_batch_norm_new_with(int dims, int64_t features, double eps,
                                          bool affine, bool track_running_stats)
 {
     static const cq_class classes[3] = {
-        { .name = "BatchNorm1d", .self_size = sizeof(norm), .forward = batch_norm_forward },
-        { .name = "BatchNorm2d", .self_size = sizeof(norm), .forward = batch_norm_forward },
-        { .name = "BatchNorm3d", .self_size = sizeof(norm), .forward = batch_norm_forward },
+        { CQ_SIZED(cq_class), .name = "BatchNorm1d", .self_size = sizeof(norm),
+          .forward = batch_norm_forward },
+        { CQ_SIZED(cq_class), .name = "BatchNorm2d", .self_size = sizeof(norm),
+          .forward = batch_norm_forward },
+        { CQ_SIZED(cq_class), .name = "BatchNorm3d", .self_size = sizeof(norm),
+          .forward = batch_norm_forward },
     };
     cq_module *m;
     norm      *self;
@@ -119,7 +122,7 @@ CQ_API cq_module *cq_batch_norm3d_new(int64_t features)
 #define INSTANCE_NORM(dims)                                                                        \
     CQ_API cq_module *cq_instance_norm##dims##d_new(int64_t features, bool affine)                 \
     {                                                                                              \
-        static const cq_class cls = { .name      = "InstanceNorm" #dims "d",                       \
+        static const cq_class cls = { CQ_SIZED(cq_class), .name = "InstanceNorm" #dims "d",        \
                                       .self_size = sizeof(norm),                                   \
                                       .forward   = instance_norm_forward };                          \
                                                                                                    \
@@ -132,9 +135,8 @@ INSTANCE_NORM(3)
 
 CQ_API cq_module *cq_layer_norm_new(size_t n, const int64_t *shape, double eps)
 {
-    static const cq_class cls  = { .name      = "LayerNorm",
-                                   .self_size = sizeof(norm),
-                                   .forward   = layer_norm_forward };
+    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "LayerNorm",
+                                   .self_size = sizeof(norm), .forward = layer_norm_forward };
     cq_module            *m    = n <= CQ_MAX_RANK ? norm_new(&cls, n, shape, eps, true) : NULL;
     norm                 *self = cq_module_self(m);
 
@@ -147,9 +149,8 @@ CQ_API cq_module *cq_layer_norm_new(size_t n, const int64_t *shape, double eps)
 
 CQ_API cq_module *cq_group_norm_new(int64_t groups, int64_t channels, double eps)
 {
-    static const cq_class cls = { .name      = "GroupNorm",
-                                  .self_size = sizeof(norm),
-                                  .forward   = group_norm_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "GroupNorm",
+                                  .self_size = sizeof(norm), .forward = group_norm_forward };
     cq_module            *m   = norm_new(&cls, 1, &channels, eps, true);
 
     if (m)

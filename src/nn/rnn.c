@@ -1,4 +1,5 @@
 /* RNN, LSTM, GRU. */
+#include "base/sized.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
@@ -84,17 +85,18 @@ static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gate
 {
     cq_module *m    = cq_module_new(cls);
     rnn       *self = cq_module_self(m);
-    bool       fine = true;
+    bool       fine;
 
     if (!m)
         return NULL;
-    self->spec    = *spec;
+    self->spec    = (cq_rnn_spec){ CQ_SIZED(cq_rnn_spec) };
+    fine          = cq_sized_take(&self->spec, spec, "cq_rnn_spec") == CQ_OK;
     self->op      = op;
     self->is_lstm = gates == 4;
     if (!self->spec.layers)
         self->spec.layers = 1;
     for (int64_t layer = 0; layer < self->spec.layers && fine; layer++)
-        for (int direction = 0; direction <= spec->bidirectional && fine; direction++)
+        for (int direction = 0; direction <= self->spec.bidirectional && fine; direction++)
             fine = add_layer(m, gates, layer, direction);
     if (!fine) {
         cq_module_free(m);
@@ -106,8 +108,8 @@ static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gate
 /* n_out: the sequence, and the states at its end. */
 #define RNN_CLASS(class_name, outputs)                                                             \
     {                                                                                              \
-        .name = class_name, .self_size = sizeof(rnn), .forward_n = rnn_forward,                    \
-        .destroy = rnn_destroy, .n_out = outputs                                                   \
+        CQ_SIZED(cq_class), .name = class_name, .self_size = sizeof(rnn),                          \
+                            .forward_n = rnn_forward, .destroy = rnn_destroy, .n_out = outputs     \
     }
 
 CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)

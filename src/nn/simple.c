@@ -29,9 +29,8 @@ typedef struct simple {
         (void)cx;                                                                                  \
         return expression;                                                                         \
     }                                                                                              \
-    static const cq_class id##_class = { .name      = class_name,                                  \
-                                         .self_size = sizeof(simple),                              \
-                                         .forward   = id##_forward };
+    static const cq_class id##_class = { CQ_SIZED(cq_class), .name = class_name,                   \
+                                         .self_size = sizeof(simple), .forward = id##_forward };
 
 LAYER(relu, "ReLU", cq_relu(cx, x))
 LAYER(relu_inplace, "ReLU", cq_relu_(cx, x))

@@ -2,6 +2,7 @@
  * names, for every tensor that will be written otherwise than it is in memory, a stand-in,
  * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
 #include "base/progress.h"
+#include "base/sized.h"
 #include "onnx/external.h"
 #include "onnx/tensor.h"
 #include "onnx/wire.h"
@@ -214,26 +215,26 @@ static cq_status too_large(const char *where, uint64_t size)
 }
 
 CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
-                                    const cq_onnx_save_options *opts)
+                                    const cq_onnx_save_options *given)
 {
     const char          *slash = strrchr(path, '/');
     cq_onnx_encoding    *e     = NULL;
-    cq_onnx_save_options defaults;
+    cq_onnx_save_options options;
     plan                 p    = { .m = m };
     size_t               size = strlen(path) + sizeof ".data";
     char                *data_path;
     cq_status            status;
 
     CQ_TRY(m->status);
-    cq_onnx_save_options_init(&defaults);
-    opts      = opts ? opts : &defaults;
+    cq_onnx_save_options_init(&options);
+    CQ_TRY(cq_sized_take(&options, given, "cq_onnx_save_options"));
     data_path = cq_alloc(size);
     if (!data_path)
         return CQ_E_NO_MEMORY;
     snprintf(data_path, size, "%s.data", path);
     p.data_name = data_path + (slash ? slash - path + 1 : 0);
-    p.flags     = opts->flags;
-    p.threshold = opts->threshold;
+    p.flags     = options.flags;
+    p.threshold = options.threshold;
     CQ_TRY_OR_DONE(plan_make(&p));
     CQ_TRY_OR_DONE(cq_onnx_encoding_new(&e, &cq_onnx_model_message, m, &p.instead));
     if (cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE &&

@@ -1,6 +1,7 @@
 /* Sessions: the public face of the runtime. Plans are made in plan.c and run in run.c. */
 #include "runtime/value.h"
 
+#include "base/sized.h"
 #include "onnx/wire.h"
 #include "runtime/pool.h"
 #include "runtime/run.h"
@@ -34,17 +35,10 @@ CQ_API bool cq_session_supports_device(const char *device)
 
 /* ---- preparing ---- */
 
-/* An older caller's struct is shorter; what it lacks stays at its default. */
 static cq_status read_options(cq_session_options *to, const cq_session_options *from)
 {
     cq_session_options_init(to);
-    if (from) {
-        if (from->struct_size < offsetof(cq_session_options, device) ||
-            from->struct_size > sizeof *to)
-            return cq_fail(CQ_E_ARGUMENT, NULL, "call cq_session_options_init first",
-                           "the options have size %zu, wanted %zu", from->struct_size, sizeof *to);
-        memcpy(to, from, from->struct_size);
-    }
+    CQ_TRY(cq_sized_take(to, from, "cq_session_options"));
     if (!cq_session_supports_device(to->device))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "the device is CPU", "there is no device %s",
                        to->device ? to->device : "without a name");

@@ -3,6 +3,7 @@
 #include "testcase/strip.h"
 
 #include "base/pytext.h"
+#include "base/sized.h"
 #include "onnx/external.h"
 #include "onnx/tensor.h"
 
@@ -105,33 +106,37 @@ CQ_API void cq_strip_options_init(cq_strip_options *options)
         (cq_strip_options){ .struct_size = sizeof *options, .threshold = CQ_STRIP_THRESHOLD };
 }
 
-static cq_strip_edit edit_of(const cq_strip_options *options)
+static cq_status edit_of(cq_strip_edit *out, const cq_strip_options *given)
 {
-    cq_strip_options defaults;
+    cq_strip_options options;
 
-    cq_strip_options_init(&defaults);
-    options = options ? options : &defaults;
-    return (cq_strip_edit){
+    cq_strip_options_init(&options);
+    CQ_TRY(cq_sized_take(&options, given, "cq_strip_options"));
+    *out = (cq_strip_edit){
         .edit      = { .graph =
-                      options->flags & CQ_STRIP_RUNNABLE ? cq_strip_graph_runnable : strip_graph,
+                      options.flags & CQ_STRIP_RUNNABLE ? cq_strip_graph_runnable : strip_graph,
                        .save_flags = CQ_ONNX_SAVE_AS_IS },
-        .threshold = options->threshold,
+        .threshold = options.threshold,
     };
+    return CQ_OK;
 }
 
 CQ_API cq_status cq_onnx_model_strip(cq_onnx_model *model, const cq_strip_options *options)
 {
-    cq_strip_edit strip = edit_of(options);
+    cq_strip_edit strip;
 
     CQ_TRY(model->status);
+    CQ_TRY(edit_of(&strip, options));
     return cq_edit_model(&strip.edit, model);
 }
 
 CQ_API cq_status cq_strip_file(const char *path, const char *out, const cq_strip_options *options)
 {
-    cq_strip_edit strip = edit_of(options);
+    cq_strip_edit strip;
 
-    if (options && options->flags & CQ_STRIP_RUNNABLE && cq_ends_with(path, ".pb"))
-        return cq_fail(CQ_E_ARGUMENT, path, NULL, "a tensor is no model and cannot be runnable");
+    CQ_TRY(edit_of(&strip, options));
+    if (strip.edit.graph == cq_strip_graph_runnable && cq_ends_with(path, ".pb"))
+        return cq_fail(CQ_E_ARGUMENT, path, NULL,
+                       "a tensor is not a model and cannot be made runnable");
     return cq_edit_file(&strip.edit, path, out ? out : path);
 }

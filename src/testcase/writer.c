@@ -1,4 +1,5 @@
 /* Writes test-cases. Everything is computed before the first file is touched. */
+#include "base/sized.h"
 #include "base/str.h"
 #include "base/warn.h"
 #include "testcase/folder.h"
@@ -315,13 +316,10 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     cq_status           status;
 
     cq_testcase_options_init(&defaults);
-    if (options)
-        memcpy(&defaults, options,
-               options->struct_size < sizeof defaults ? options->struct_size : sizeof defaults);
+    CQ_TRY(cq_sized_take(&defaults, options, "cq_testcase_options"));
     w.options = &defaults;
     cq_export_options_init(&w.export_options);
-    if (w.options->export_options)
-        w.export_options = *w.options->export_options;
+    CQ_TRY(cq_sized_take(&w.export_options, w.options->export_options, "cq_export_options"));
     w.export_options.flags |= CQ_EXPORT_DROP_UNUSED_INPUTS;
     cq_trace_begin(&w.trace);
     CQ_TRY_OR_DONE(name_inputs(&w));

@@ -2,7 +2,7 @@
 #include "onnx/model.h"
 #include "tensors.h"
 
-#include <calque/testcase.h>
+#include <calque/calque.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,11 +89,39 @@ TEST(testcase, nothing_is_written_when_the_run_fails)
     CHECK(access(path, F_OK) != 0);
 }
 
+/* Every public struct that says its size, zeroed. */
+TEST(api, calls_refuse_zeroed_structs)
+{
+    cq_module     *linear = cq_linear_new(2, 2, true);
+    cq_tensor     *x      = NULL;
+    cq_onnx_model *model  = NULL;
+    cq_session    *session;
+
+    CHECK(!cq_module_new(&(cq_class){ .name = "Net" }));
+    CHECK(!cq_conv2d_new(&(cq_conv_spec){ .in = 1, .out = 1, .kernel = { 1, 1 } }));
+    CHECK(!cq_lstm_new(&(cq_rnn_spec){ .input = 1, .hidden = 1 }));
+    CHECK_STR("cq_rnn_spec", cq_last_error()->where);
+    CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 2, (int64_t[]){ 1, 2 }, NULL));
+    CHECK_STATUS(CQ_E_ARGUMENT,
+                 cq_module_export(&model, linear, &x, 1, &(cq_export_options){ .opset = 17 }));
+    CHECK_OK(cq_module_export(&model, linear, &x, 1, NULL));
+    CHECK_STATUS(CQ_E_ARGUMENT,
+                 cq_onnx_model_save(model, "unused", &(cq_onnx_save_options){ .threshold = 1 }));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_model_strip(model, &(cq_strip_options){ .threshold = 1 }));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_session_prepare(&session, model, &(cq_session_options){ 0 }));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_module_testcase(NULL, "unused", linear, &x, 1, 0,
+                                                   &(cq_testcase_options){ .threshold = 1 }));
+    cq_onnx_model_free(model);
+    cq_tensor_release(x);
+    cq_module_free(linear);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(testcase, an_input_that_is_not_used_leaves_no_gap_and_no_wrong_data),
         TEST_OF(testcase, nothing_is_written_when_the_run_fails),
+        TEST_OF(api, calls_refuse_zeroed_structs),
     };
     int failed = !mkdtemp(folder) || cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -17,11 +17,9 @@ static cq_tensor *alexnet_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *conv(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding)
 {
-    return cq_conv2d_new(&(cq_conv_spec){ .in      = in,
-                                          .out     = out,
-                                          .kernel  = { kernel, kernel },
-                                          .stride  = { stride, stride },
-                                          .padding = { padding, padding } });
+    return cq_conv2d_new(
+        &(cq_conv_spec){ CQ_SIZED(cq_conv_spec), .in = in, .out = out, .kernel = { kernel, kernel },
+                         .stride = { stride, stride }, .padding = { padding, padding } });
 }
 
 static cq_module *pool(void)
@@ -31,9 +29,8 @@ static cq_module *pool(void)
 
 cq_module *cq_zoo_alexnet(void)
 {
-    static const cq_class cls = { .name      = "AlexNet",
-                                  .self_size = sizeof(alexnet),
-                                  .forward   = alexnet_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "AlexNet",
+                                  .self_size = sizeof(alexnet), .forward = alexnet_forward };
     cq_module            *net = cq_module_new(&cls);
     alexnet              *m   = cq_module_self(net);
 

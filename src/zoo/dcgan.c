@@ -24,29 +24,22 @@ static cq_tensor *discriminator_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *up(int64_t in, int64_t out, int64_t stride, int64_t padding)
 {
-    return cq_conv_transpose2d_new(&(cq_conv_spec){ .in      = in,
-                                                    .out     = out,
-                                                    .kernel  = { 4, 4 },
-                                                    .stride  = { stride, stride },
-                                                    .padding = { padding, padding },
-                                                    .no_bias = true });
+    return cq_conv_transpose2d_new(&(cq_conv_spec){
+        CQ_SIZED(cq_conv_spec), .in = in, .out = out, .kernel = { 4, 4 },
+        .stride = { stride, stride }, .padding = { padding, padding }, .no_bias = true });
 }
 
 static cq_module *down(int64_t in, int64_t out, int64_t stride, int64_t padding)
 {
-    return cq_conv2d_new(&(cq_conv_spec){ .in      = in,
-                                          .out     = out,
-                                          .kernel  = { 4, 4 },
-                                          .stride  = { stride, stride },
-                                          .padding = { padding, padding },
-                                          .no_bias = true });
+    return cq_conv2d_new(&(cq_conv_spec){ CQ_SIZED(cq_conv_spec), .in = in, .out = out,
+                                          .kernel = { 4, 4 }, .stride = { stride, stride },
+                                          .padding = { padding, padding }, .no_bias = true });
 }
 
 cq_module *cq_zoo_dcgan_generator(void)
 {
-    static const cq_class cls = { .name      = "Generator",
-                                  .self_size = sizeof(dcgan),
-                                  .forward   = generator_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Generator",
+                                  .self_size = sizeof(dcgan), .forward = generator_forward };
     cq_module            *net = cq_module_new(&cls), *main = cq_sequential_new();
 
     cq_sequential_add(main, up(LATENT, FEATURES * 8, 1, 0));
@@ -64,9 +57,8 @@ cq_module *cq_zoo_dcgan_generator(void)
 
 cq_module *cq_zoo_dcgan_discriminator(void)
 {
-    static const cq_class cls = { .name      = "Discriminator",
-                                  .self_size = sizeof(dcgan),
-                                  .forward   = discriminator_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Discriminator",
+                                  .self_size = sizeof(dcgan), .forward = discriminator_forward };
     cq_module            *net = cq_module_new(&cls), *main = cq_sequential_new();
 
     cq_sequential_add(main, down(COLORS, FEATURES, 2, 1));

@@ -8,12 +8,9 @@ enum { BOTTLENECK = 4, MAX_LAYERS = 64 };
 
 static cq_module *conv(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding)
 {
-    return cq_conv2d_new(&(cq_conv_spec){ .in      = in,
-                                          .out     = out,
-                                          .kernel  = { kernel, kernel },
-                                          .stride  = { stride, stride },
-                                          .padding = { padding, padding },
-                                          .no_bias = true });
+    return cq_conv2d_new(&(cq_conv_spec){
+        CQ_SIZED(cq_conv_spec), .in = in, .out = out, .kernel = { kernel, kernel },
+        .stride = { stride, stride }, .padding = { padding, padding }, .no_bias = true });
 }
 
 /* ---- one layer: takes a list of tensors, gives the next one ---- */
@@ -36,9 +33,8 @@ static void layer_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n
 
 static cq_module *layer_new(int64_t in, int64_t growth)
 {
-    static const cq_class cls = { .name      = "_DenseLayer",
-                                  .self_size = sizeof(layer),
-                                  .forward_n = layer_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "_DenseLayer",
+                                  .self_size = sizeof(layer), .forward_n = layer_forward };
     cq_module            *net = cq_module_new(&cls);
     layer                *m   = cq_module_self(net);
 
@@ -72,9 +68,8 @@ static cq_tensor *dense_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *dense_new(int64_t in, int64_t growth, int n)
 {
-    static const cq_class cls = { .name      = "_DenseBlock",
-                                  .self_size = sizeof(dense),
-                                  .forward   = dense_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "_DenseBlock",
+                                  .self_size = sizeof(dense), .forward = dense_forward };
     cq_module            *net = cq_module_new(&cls);
     dense                *m   = cq_module_self(net);
     char                  name[32];
@@ -118,9 +113,8 @@ static cq_tensor *densenet_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *make(int64_t growth, int64_t in, const int counts[4])
 {
-    static const cq_class cls      = { .name      = "DenseNet",
-                                       .self_size = sizeof(densenet),
-                                       .forward   = densenet_forward };
+    static const cq_class cls      = { CQ_SIZED(cq_class), .name = "DenseNet",
+                                       .self_size = sizeof(densenet), .forward = densenet_forward };
     cq_module            *net      = cq_module_new(&cls);
     densenet             *m        = cq_module_self(net);
     cq_module            *features = cq_sequential_new();

@@ -22,9 +22,8 @@ typedef struct conv_row {
 
 static cq_module *basic_new(const conv_row *row)
 {
-    static const cq_class cls    = { .name      = "BasicConv2d",
-                                     .self_size = sizeof(basic),
-                                     .forward   = basic_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "BasicConv2d",
+                                     .self_size = sizeof(basic), .forward = basic_forward };
     cq_module            *net    = cq_module_new(&cls);
     basic                *m      = cq_module_self(net);
     int64_t               stride = row->stride ? row->stride : 1;
@@ -33,12 +32,10 @@ static cq_module *basic_new(const conv_row *row)
         return NULL;
     m->conv = cq_module_add(
         net, "conv",
-        cq_conv2d_new(&(cq_conv_spec){ .in      = row->in,
-                                       .out     = row->out,
-                                       .kernel  = { row->kernel[0], row->kernel[1] },
-                                       .stride  = { stride, stride },
-                                       .padding = { row->padding[0], row->padding[1] },
-                                       .no_bias = true }));
+        cq_conv2d_new(&(cq_conv_spec){
+            CQ_SIZED(cq_conv_spec), .in = row->in, .out = row->out,
+            .kernel = { row->kernel[0], row->kernel[1] }, .stride = { stride, stride },
+            .padding = { row->padding[0], row->padding[1] }, .no_bias = true }));
     m->bn = cq_module_add(net, "bn", cq_batch_norm_new_with(2, row->out, 0.001, 0.1, true, true));
     return net;
 }
@@ -91,9 +88,8 @@ static cq_tensor *a_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *a_new(int64_t in, int64_t pool)
 {
-    static const cq_class cls    = { .name      = "InceptionA",
-                                     .self_size = sizeof(mixed),
-                                     .forward   = a_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "InceptionA",
+                                     .self_size = sizeof(mixed), .forward = a_forward };
     const conv_row        rows[] = {
                { "branch1x1", in, 64, { 1, 1 }, 1, { 0, 0 } },
                { "branch5x5_1", in, 48, { 1, 1 }, 1, { 0, 0 } },
@@ -116,9 +112,8 @@ static cq_tensor *b_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *b_new(int64_t in)
 {
-    static const cq_class cls    = { .name      = "InceptionB",
-                                     .self_size = sizeof(mixed),
-                                     .forward   = b_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "InceptionB",
+                                     .self_size = sizeof(mixed), .forward = b_forward };
     const conv_row        rows[] = {
                { "branch3x3", in, 384, { 3, 3 }, 2, { 0, 0 } },
                { "branch3x3dbl_1", in, 64, { 1, 1 }, 1, { 0, 0 } },
@@ -140,9 +135,8 @@ static cq_tensor *c_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *c_new(int64_t in, int64_t c7)
 {
-    static const cq_class cls    = { .name      = "InceptionC",
-                                     .self_size = sizeof(mixed),
-                                     .forward   = c_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "InceptionC",
+                                     .self_size = sizeof(mixed), .forward = c_forward };
     const conv_row        rows[] = {
                { "branch1x1", in, 192, { 1, 1 }, 1, { 0, 0 } },
                { "branch7x7_1", in, c7, { 1, 1 }, 1, { 0, 0 } },
@@ -168,9 +162,8 @@ static cq_tensor *d_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *d_new(int64_t in)
 {
-    static const cq_class cls    = { .name      = "InceptionD",
-                                     .self_size = sizeof(mixed),
-                                     .forward   = d_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "InceptionD",
+                                     .self_size = sizeof(mixed), .forward = d_forward };
     const conv_row        rows[] = {
                { "branch3x3_1", in, 192, { 1, 1 }, 1, { 0, 0 } },
                { "branch3x3_2", 192, 320, { 3, 3 }, 2, { 0, 0 } },
@@ -202,9 +195,8 @@ static cq_tensor *e_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *e_new(int64_t in)
 {
-    static const cq_class cls    = { .name      = "InceptionE",
-                                     .self_size = sizeof(mixed),
-                                     .forward   = e_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "InceptionE",
+                                     .self_size = sizeof(mixed), .forward = e_forward };
     const conv_row        rows[] = {
                { "branch1x1", in, 320, { 1, 1 }, 1, { 0, 0 } },
                { "branch3x3_1", in, 384, { 1, 1 }, 1, { 0, 0 } },
@@ -222,7 +214,8 @@ static cq_module *e_new(int64_t in)
 
 static cq_module *aux_new(int64_t in)
 {
-    static const cq_class cls    = { .name = "InceptionAux", .self_size = sizeof(mixed) };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "InceptionAux",
+                                     .self_size = sizeof(mixed) };
     const conv_row        rows[] = { { "conv0", in, 128, { 1, 1 }, 1, { 0, 0 } },
                                      { "conv1", 128, 768, { 5, 5 }, 1, { 0, 0 } } };
     cq_module            *net    = mixed_new(&cls, rows, 2);
@@ -264,9 +257,8 @@ static cq_module *pool(void)
 
 cq_module *cq_zoo_inception_v3(void)
 {
-    static const cq_class cls    = { .name      = "Inception3",
-                                     .self_size = sizeof(inception),
-                                     .forward   = inception_forward };
+    static const cq_class cls    = { CQ_SIZED(cq_class), .name = "Inception3",
+                                     .self_size = sizeof(inception), .forward = inception_forward };
     static const conv_row stem[] = {
         { "Conv2d_1a_3x3", 3, 32, { 3, 3 }, 2, { 0, 0 } },
         { "Conv2d_2a_3x3", 32, 32, { 3, 3 }, 1, { 0, 0 } },

@@ -11,12 +11,9 @@ typedef struct block {
 
 static cq_module *conv(int64_t in, int64_t out, int64_t kernel, int64_t stride)
 {
-    return cq_conv2d_new(&(cq_conv_spec){ .in      = in,
-                                          .out     = out,
-                                          .kernel  = { kernel, kernel },
-                                          .stride  = { stride, stride },
-                                          .padding = { kernel / 2, kernel / 2 },
-                                          .no_bias = true });
+    return cq_conv2d_new(&(cq_conv_spec){
+        CQ_SIZED(cq_conv_spec), .in = in, .out = out, .kernel = { kernel, kernel },
+        .stride = { stride, stride }, .padding = { kernel / 2, kernel / 2 }, .no_bias = true });
 }
 
 static cq_tensor *block_forward(cq_ctx *cx, void *self, cq_tensor *x)
@@ -36,12 +33,10 @@ static cq_tensor *block_forward(cq_ctx *cx, void *self, cq_tensor *x)
 static cq_module *block_new(bool bottleneck, int64_t in, int64_t planes, int64_t stride,
                             bool downsample)
 {
-    static const cq_class basic = { .name      = "BasicBlock",
-                                    .self_size = sizeof(block),
-                                    .forward   = block_forward };
-    static const cq_class wide  = { .name      = "Bottleneck",
-                                    .self_size = sizeof(block),
-                                    .forward   = block_forward };
+    static const cq_class basic = { CQ_SIZED(cq_class), .name = "BasicBlock",
+                                    .self_size = sizeof(block), .forward = block_forward };
+    static const cq_class wide  = { CQ_SIZED(cq_class), .name = "Bottleneck",
+                                    .self_size = sizeof(block), .forward = block_forward };
     cq_module            *net   = cq_module_new(bottleneck ? &wide : &basic);
     block                *m     = cq_module_self(net);
     int64_t               out   = bottleneck ? planes * 4 : planes;
@@ -86,9 +81,8 @@ static cq_tensor *resnet_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *make(bool bottleneck, const int counts[4])
 {
-    static const cq_class cls = { .name      = "ResNet",
-                                  .self_size = sizeof(resnet),
-                                  .forward   = resnet_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "ResNet", .self_size = sizeof(resnet),
+                                  .forward = resnet_forward };
     cq_module            *net = cq_module_new(&cls);
     resnet               *m   = cq_module_self(net);
     int64_t               in = 64, expansion = bottleneck ? 4 : 1;

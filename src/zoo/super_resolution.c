@@ -19,15 +19,14 @@ static cq_tensor *super_resolution_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *conv(int64_t in, int64_t out, int64_t kernel)
 {
-    return cq_conv2d_new(&(cq_conv_spec){ .in      = in,
-                                          .out     = out,
+    return cq_conv2d_new(&(cq_conv_spec){ CQ_SIZED(cq_conv_spec), .in = in, .out = out,
                                           .kernel  = { kernel, kernel },
                                           .padding = { kernel / 2, kernel / 2 } });
 }
 
 cq_module *cq_zoo_super_resolution(void)
 {
-    static const cq_class cls = { .name      = "Net",
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Net",
                                   .self_size = sizeof(super_resolution),
                                   .forward   = super_resolution_forward };
     cq_module            *net = cq_module_new(&cls);

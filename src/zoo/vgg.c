@@ -36,9 +36,9 @@ static cq_module *make_features(const int *layers, bool batch_norm)
                                                                         .stride = { 2, 2 } }));
             continue;
         }
-        cq_sequential_add(features,
-                          cq_conv2d_new(&(cq_conv_spec){
-                              .in = in, .out = *layers, .kernel = { 3, 3 }, .padding = { 1, 1 } }));
+        cq_sequential_add(features, cq_conv2d_new(&(cq_conv_spec){
+                                        CQ_SIZED(cq_conv_spec), .in = in, .out = *layers,
+                                        .kernel = { 3, 3 }, .padding = { 1, 1 } }));
         if (batch_norm)
             cq_sequential_add(features, cq_batch_norm2d_new(*layers));
         cq_sequential_add(features, cq_relu_inplace_new());
@@ -49,7 +49,8 @@ static cq_module *make_features(const int *layers, bool batch_norm)
 
 static cq_module *make(const int *layers, bool batch_norm)
 {
-    static const cq_class cls = { .name = "VGG", .self_size = sizeof(vgg), .forward = vgg_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "VGG", .self_size = sizeof(vgg),
+                                  .forward = vgg_forward };
     cq_module            *net = cq_module_new(&cls);
     vgg                  *m   = cq_module_self(net);
 

@@ -45,15 +45,14 @@ static cq_module *word_rnn_new(const cq_class *cls, cq_module *rnn)
     return net;
 }
 
-static const cq_class one_state = {
-    .name = "RNNModel", .self_size = sizeof(word_rnn), .forward_n = word_rnn_forward, .n_out = 2
-};
-static const cq_class two_states = {
-    .name = "RNNModel", .self_size = sizeof(word_rnn), .forward_n = word_rnn_forward, .n_out = 3
-};
-static const cq_rnn_spec spec = {
-    .input = SIZE, .hidden = HIDDEN, .layers = LAYERS, .dropout = 0.5
-};
+static const cq_class    one_state  = { CQ_SIZED(cq_class), .name = "RNNModel",
+                                        .self_size = sizeof(word_rnn), .forward_n = word_rnn_forward,
+                                        .n_out = 2 };
+static const cq_class    two_states = { CQ_SIZED(cq_class), .name = "RNNModel",
+                                        .self_size = sizeof(word_rnn), .forward_n = word_rnn_forward,
+                                        .n_out = 3 };
+static const cq_rnn_spec spec       = { CQ_SIZED(cq_rnn_spec), .input = SIZE, .hidden = HIDDEN,
+                                        .layers = LAYERS, .dropout = 0.5 };
 
 cq_module *cq_zoo_word_rnn(void)
 {
@@ -115,9 +114,8 @@ static cq_tensor *attention_forward(cq_ctx *cx, void *self, cq_tensor *x)
 /* Parameters with Linear's initial values: PyTorch draws these from a Xavier distribution. */
 static cq_module *attention_new(void)
 {
-    static const cq_class cls  = { .name      = "MultiheadAttention",
-                                   .self_size = sizeof(attention),
-                                   .forward   = attention_forward };
+    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "MultiheadAttention",
+                                   .self_size = sizeof(attention), .forward = attention_forward };
     cq_module            *net  = cq_module_new(&cls);
     cq_module            *like = cq_linear_new(SIZE, 3 * SIZE, true);
     attention            *m    = cq_module_self(net);
@@ -153,9 +151,8 @@ static cq_tensor *layer_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *layer_new(void)
 {
-    static const cq_class cls  = { .name      = "TransformerEncoderLayer",
-                                   .self_size = sizeof(layer),
-                                   .forward   = layer_forward };
+    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "TransformerEncoderLayer",
+                                   .self_size = sizeof(layer), .forward = layer_forward };
     const int64_t         size = SIZE;
     cq_module            *net  = cq_module_new(&cls);
     layer                *m    = cq_module_self(net);
@@ -190,9 +187,8 @@ static cq_tensor *positions_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 static cq_module *positions_new(void)
 {
-    static const cq_class cls = { .name      = "PositionalEncoding",
-                                  .self_size = sizeof(positions),
-                                  .forward   = positions_forward };
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "PositionalEncoding",
+                                  .self_size = sizeof(positions), .forward = positions_forward };
     cq_module            *net = cq_module_new(&cls);
     positions            *m   = cq_module_self(net);
     cq_tensor            *table;
@@ -236,10 +232,10 @@ static cq_tensor *word_transformer_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 cq_module *cq_zoo_word_transformer(void)
 {
-    static const cq_class cls  = { .name      = "TransformerModel",
+    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "TransformerModel",
                                    .self_size = sizeof(word_transformer),
                                    .forward   = word_transformer_forward };
-    static const cq_class part = { .name = "TransformerEncoder" };
+    static const cq_class part = { CQ_SIZED(cq_class), .name = "TransformerEncoder" };
     cq_module            *net  = cq_module_new(&cls), *encoder, *list;
     word_transformer     *m    = cq_module_self(net);
 

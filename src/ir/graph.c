@@ -365,35 +365,3 @@ void cq_ir_count_uses(cq_graph *g)
     cq_ir_each_node(g->top, count_node, NULL);
     count_returns(g->top);
 }
-
-typedef struct replacement {
-    cq_value *from, *to;
-} replacement;
-
-static void replace_in(cq_operand *o, const replacement *r)
-{
-    if (o->kind == CQ_OPERAND_VALUE && o->u.value == r->from)
-        o->u.value = r->to;
-    else if (o->kind == CQ_OPERAND_LIST)
-        for (size_t i = 0; i < o->u.list.n; i++)
-            replace_in(&o->u.list.items[i], r);
-}
-
-static cq_status replace_in_node(cq_node *n, void *user)
-{
-    for (size_t i = 0; i < n->n_inputs; i++)
-        replace_in(&n->inputs[i], user);
-    for (size_t i = 0; i < n->n_blocks; i++)
-        for (size_t k = 0; k < n->blocks[i]->returns.n; k++)
-            replace_in(&n->blocks[i]->returns.items[k], user);
-    return CQ_OK;
-}
-
-void cq_ir_replace(cq_graph *g, cq_value *from, cq_value *to)
-{
-    replacement r = { from, to };
-
-    cq_ir_each_node(g->top, replace_in_node, &r);
-    for (size_t i = 0; i < g->top->returns.n; i++)
-        replace_in(&g->top->returns.items[i], &r);
-}

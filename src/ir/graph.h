@@ -229,9 +229,6 @@ cq_status cq_ir_each_node(cq_block *b, cq_status (*fn)(cq_node *n, void *user), 
 /* Sets n_uses of all values. */
 void cq_ir_count_uses(cq_graph *g);
 
-/* Every use of from becomes a use of to. */
-void cq_ir_replace(cq_graph *g, cq_value *from, cq_value *to);
-
 /* ---- printing, in the style of PyTorch's documentation ---- */
 
 struct cq_str;

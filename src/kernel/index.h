@@ -83,9 +83,6 @@ cq_status cq_kernel_masked_select(cq_tensor **out, const cq_tensor *x, const cq_
 /* Where mask (broadcast to out) is true, the elements of src one after the other. */
 cq_status cq_kernel_masked_scatter(cq_tensor *out, const cq_tensor *mask, const cq_tensor *src);
 
-/* out has one dimension of size n more than index: 1 where its place is the index, else 0. */
-cq_status cq_kernel_one_hot(cq_tensor *out, const cq_tensor *index);
-
 /* 0 repeats[0] times, 1 repeats[1] times, ...: the index for cq_kernel_index_select. */
 cq_status cq_kernel_repeat_index(cq_tensor **out, const cq_tensor *repeats);
 

@@ -1,7 +1,6 @@
 #include "kernel/operand.h"
 
 #include "base/thread.h"
-#include "kernel/attention.h"
 #include "kernel/conv.h"
 #include "kernel/matmul.h"
 #include "kernel/norm.h"
@@ -94,11 +93,6 @@ static cq_status run_matmul(void)
     return cq_kernel_matmul(out[0], in[0], in[0]);
 }
 
-static cq_status run_attention(void)
-{
-    return cq_kernel_attention(out[0], in[0], in[0], in[0], &(cq_attention){ 0 });
-}
-
 static cq_status run_rnn(void)
 {
     cq_rnn cell = { .kind = CQ_RNN_LSTM, .w_ih = in[4], .w_hh = in[4] };
@@ -109,9 +103,8 @@ static cq_status run_rnn(void)
 /* In half precision, so that every operand and result is a copy that can fail. */
 TEST(operand, kernels_survive_any_allocation_that_fails)
 {
-    static cq_status (*const runs[])(void) = { run_conv,   run_depthwise, run_transpose,
-                                               run_pool,   run_norm,      run_resize,
-                                               run_matmul, run_attention, run_rnn };
+    static cq_status (*const runs[])(void) = { run_conv, run_depthwise, run_transpose, run_pool,
+                                               run_norm, run_resize,    run_matmul,    run_rnn };
 
     cq_set_threads(1);
     in[0]  = pattern(CQ_DTYPE_F16, SIZES(1, 2, 4, 4), 0);

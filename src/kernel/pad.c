@@ -1,4 +1,4 @@
-/* Padding, rolling and flipping are one loop: for each dimension a map says which place of
+/* Padding and flipping are one loop: for each dimension a map says which place of
  * x each place of out comes from, or that it comes from none and gets the value. The map of
  * the last dimension is cut into runs of even steps, which are moved as a whole. */
 #include "kernel/pad.h"
@@ -206,22 +206,6 @@ static cq_status check_same_shape(const cq_tensor *out, const cq_tensor *x)
                            (long long)out->sizes[i].value, (unsigned)i,
                            (long long)x->sizes[i].value);
     return CQ_OK;
-}
-
-cq_status cq_kernel_roll(cq_tensor *out, const cq_tensor *x, const int64_t *shifts)
-{
-    cq_status status;
-    job       j;
-
-    CQ_TRY_OR_DONE(job_init(&j, out, x));
-    CQ_TRY_OR_DONE(check_same_shape(out, x));
-    for (uint32_t d = 0; d < x->rank; d++)
-        for (int64_t k = 0, n = j.sizes[d]; k < n; k++)
-            j.maps[d][k] = wrap(k - shifts[d] % n, n);
-    CQ_TRY_OR_DONE(job_run(&j, out, x));
-done:
-    job_clear(&j);
-    return status;
 }
 
 cq_status cq_kernel_flip(cq_tensor *out, const cq_tensor *x, uint64_t dims)

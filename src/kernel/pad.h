@@ -18,9 +18,6 @@ typedef enum cq_pad_mode {
 cq_status cq_kernel_pad(cq_tensor *out, const cq_tensor *x, const int64_t *before, cq_pad_mode mode,
                         const cq_tensor *value);
 
-/* Element i of dimension d comes from i - shifts[d], around the end. */
-cq_status cq_kernel_roll(cq_tensor *out, const cq_tensor *x, const int64_t *shifts);
-
 /* The dimensions whose bits are set run backwards. */
 cq_status cq_kernel_flip(cq_tensor *out, const cq_tensor *x, uint64_t dims);
 

@@ -133,36 +133,6 @@ cq_status cq_kernel_masked_scatter(cq_tensor *out, const cq_tensor *mask, const 
 
 /* ---- counting ---- */
 
-cq_status cq_kernel_one_hot(cq_tensor *out, const cq_tensor *index)
-{
-    cq_tensor *offsets = NULL, *one = NULL;
-    cq_status  status;
-    uint32_t   last = out->rank - 1;
-    int64_t    of_out[CQ_MAX_RANK];
-    cq_walk    w;
-
-    if (out->rank != index->rank + 1)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the output has rank %u where %u was wanted",
-                       (unsigned)out->rank, (unsigned)index->rank + 1);
-    CQ_TRY_OR_DONE(cq_new_like(&offsets, CQ_DTYPE_I64, index));
-    CQ_TRY_OR_DONE(
-        cq_add_offsets(offsets, index, last, out->sizes[last].value, out->strides[last]));
-    CQ_TRY_OR_DONE(cq_tensor_new(&one, out->dtype, 0, NULL, NULL));
-    CQ_TRY_OR_DONE(cq_kernel_fill_i64(out, 0));
-    CQ_TRY_OR_DONE(cq_kernel_fill_i64(one, 1));
-    for (uint32_t i = 0; i < last; i++)
-        of_out[i] = out->strides[i] * (int64_t)cq_dtype_size(out->dtype);
-    cq_walk_init(&w, index->rank, index->sizes);
-    CQ_TRY_OR_DONE(cq_walk_add(&w, one));
-    cq_walk_add_bytes(&w, cq_tensor_bytes(out), of_out);
-    CQ_TRY_OR_DONE(cq_walk_add(&w, offsets));
-    cq_write_at_offsets(&w, out->dtype, CQ_COMBINE_SET);
-done:
-    cq_tensor_release(offsets);
-    cq_tensor_release(one);
-    return status;
-}
-
 static cq_status check_counts(const char *what, const cq_tensor *t)
 {
     if (t->rank <= 1 && (cq_dtype_is_integer(t->dtype) || t->dtype == CQ_DTYPE_BOOL))

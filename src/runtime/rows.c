@@ -84,14 +84,3 @@ const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t vers
             best = row;
     return best;
 }
-
-const cq_rt_row *cq_rt_row_at(size_t index, const char **domain)
-{
-    for (size_t i = 0; i < N_FAMILIES; i++)
-        for (const cq_rt_row *row = families[i].rows; row->op; row++)
-            if (index-- == 0) {
-                *domain = families[i].domain;
-                return row;
-            }
-    return NULL;
-}

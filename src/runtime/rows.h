@@ -37,7 +37,4 @@ typedef struct cq_rt_row {
 /* NULL: there is none. domain NULL, "" and "ai.onnx" are ONNX's own. */
 const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t version);
 
-/* All rows in order; NULL after the last. */
-const cq_rt_row *cq_rt_row_at(size_t index, const char **domain);
-
 #endif

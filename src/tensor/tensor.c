@@ -368,14 +368,6 @@ bool cq_tensor_is_fake(const cq_tensor *t)
     return t->storage == NULL;
 }
 
-bool cq_tensor_has_symbols(const cq_tensor *t)
-{
-    for (size_t i = 0; i < t->rank; i++)
-        if (t->sizes[i].expr)
-            return true;
-    return false;
-}
-
 CQ_API void *cq_tensor_data(const cq_tensor *t)
 {
     return t->storage ? cq_tensor_bytes(t) : NULL;

@@ -78,7 +78,6 @@ cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype);
 
 cq_int cq_tensor_numel_int(cq_symbols *table, const cq_tensor *t);
 bool   cq_tensor_is_fake(const cq_tensor *t);
-bool   cq_tensor_has_symbols(const cq_tensor *t); /* some size is symbolic */
 
 /* The handle t shows from now on what like shows: memory, dtype, sizes, and what a capture knows of
  * it. Fails if t has no room for like's dimensions. */

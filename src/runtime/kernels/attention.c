@@ -1,5 +1,5 @@
-/* Attention and rotary embeddings. Scores are held as a whole, for an output may be made of them;
- * what needs none of that is kernel/attention.h's. */
+/* Attention and rotary embeddings. Scores are held as a whole, for an output may be made of them.
+ */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/join.h"
 #include "runtime/kernels/map.h"

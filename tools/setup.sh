@@ -4,6 +4,7 @@
 #     tools/setup.sh build          compiler, CMake, the libraries calque links
 #     tools/setup.sh build test     and what the tests need: cmocka, clang, python
 #     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
+#     tools/setup.sh modern         today's PyTorch, in folders of their own (6 GB); as root
 #
 # For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
 # when nothing is missing it takes a fraction of a second and needs no network.
@@ -16,6 +17,14 @@ readonly CACHE=${CALQUE_CACHE:-$PWD/.cache}
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config libjansson-dev zlib1g-dev)
 packages_test=(g++ clang clang-format binutils libcmocka-dev python3)
 packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
+
+# Debian's suites with newer peers, each installed into a folder of its own. tools/modern.sh runs
+# programs there.
+readonly MODERN=$CACHE/modern
+declare -A packages_modern=(
+    [trixie]=python3-torch,python3-torchvision,python3-onnx,python3-onnxruntime
+    [sid]=python3-torch,python3-torchvision,python3-onnx,python3-onnxruntime,python3-transformers
+)
 
 fail() {
     echo "setup: $*" >&2
@@ -72,12 +81,37 @@ need_onnxruntime() {
     grep -qs "\"version\": \"$ORT_VERSION\"" "$package" || fail "npm left no $package"
 }
 
-[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers…"
+# The mirror that apt is set up for, which has the newer suites too; security updates are elsewhere.
+debian_mirror() {
+    apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' |
+        awk '$1 == "Debian" && $2 !~ /security/ && !found++ { print $3 }'
+}
+
+need_suite() {
+    local suite=$1 folder=$MODERN/$1 mirror
+
+    [ -e "$folder/.complete" ] && return 0
+    is_root || fail "folders of other suites are made and entered as root"
+    need_packages mmdebstrap
+    mirror=$(debian_mirror)
+    [ -n "$mirror" ] || fail "apt knows no mirror of Debian"
+    echo "setup: installing PyTorch of Debian $suite into $folder"
+    rm -rf --one-file-system "$folder"
+    mkdir -p "$MODERN"
+    # A mirror may be a snapshot: what sid says of its own freshness is then long past.
+    mmdebstrap --quiet --variant=apt --include="${packages_modern[$suite]}" \
+        --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$folder" "$mirror" ||
+        fail "mmdebstrap could not install Debian $suite"
+    touch "$folder/.complete"
+}
+
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern…"
 for what in "$@"; do
     case $what in
     build) need_packages "${packages_build[@]}" ;;
     test) need_packages "${packages_test[@]}" ;;
     peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
-    *) fail "unknown part '$what'; there are build, test and peers" ;;
+    modern) need_suite trixie && need_suite sid ;;
+    *) fail "unknown part '$what'; there are build, test, peers and modern" ;;
     esac
 done

@@ -198,9 +198,10 @@ static void results_clear(results *r)
 
 static cq_status get_results(results *r, const cli_compared *c, const cq_export_options *options)
 {
-    cq_onnx_model *onnx    = NULL;
-    cq_session    *session = NULL;
-    cq_status      status;
+    const cq_run_options run_options = cli_run_options(options);
+    cq_onnx_model       *onnx        = NULL;
+    cq_session          *session     = NULL;
+    cq_status            status;
 
     status = c->model->front_end->export_to(&onnx, c->model, c->example->tensors, c->example->n,
                                             options);
@@ -214,8 +215,8 @@ static cq_status get_results(results *r, const cli_compared *c, const cq_export_
         status = cq_session_run_tensors(session, c->inputs, c->n_inputs, r->got, r->n_got);
     }
     if (status == CQ_OK)
-        status = c->model->front_end->run(c->model, c->example->tensors, c->example->n, options,
-                                          r->wanted, &r->n_wanted);
+        status = c->model->front_end->run(c->model, c->example->tensors, c->example->n,
+                                          &run_options, r->wanted, &r->n_wanted);
     cq_session_free(session);
     cq_onnx_model_free(onnx);
     return status;

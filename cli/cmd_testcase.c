@@ -29,7 +29,7 @@ static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *in
 }
 
 static cq_status run_model(void *user, cq_tensor *const *inputs, size_t n_inputs,
-                           const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs)
+                           const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
     const source *s = user;
 

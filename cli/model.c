@@ -46,7 +46,7 @@ static cq_status zoo_export(cq_onnx_model **out, cli_model *model, cq_tensor *co
 }
 
 static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                         const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs)
+                         const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
     return cq_module_run_as(model->handle, inputs, n_inputs, options, outputs, CLI_MAX_OUTPUTS,
                             n_outputs);
@@ -227,6 +227,17 @@ int cli_model_open(cli_model *model, const cli_args *args)
     if (code == CLI_DONE)
         code = define(model, args);
     return code ? code : load(model, args);
+}
+
+cq_run_options cli_run_options(const cq_export_options *options)
+{
+    cq_run_options run;
+
+    cq_run_options_init(&run);
+    run.training = options->training;
+    run.marks    = options->marks;
+    run.n_marks  = options->n_marks;
+    return run;
 }
 
 void cli_model_close(cli_model *model)

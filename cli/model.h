@@ -18,10 +18,10 @@ typedef struct cli_front_end {
     cq_status (*export_to)(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options);
 
-    /* Runs what options export; NULL: the defaults. outputs has room for CLI_MAX_OUTPUTS; those it
-     * sets are the caller's. */
+    /* outputs has room for CLI_MAX_OUTPUTS; those it sets are the caller's. NULL options: the
+     * defaults. */
     cq_status (*run)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                     const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs);
+                     const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs);
 
     /* What the exported model takes for these inputs, in its order. flat has room for
      * CLI_MAX_INPUTS; those it sets are the caller's. */
@@ -72,6 +72,9 @@ struct cli_model {
 /* The exit code, after saying what is wrong. Close the model in any case. */
 int  cli_model_open(cli_model *model, const cli_args *args);
 void cli_model_close(cli_model *model);
+
+/* How a model is run that options export. */
+cq_run_options cli_run_options(const cq_export_options *options);
 
 /* Whether an operand is a built-in model, or a file with an ONNX model. */
 bool cli_model_is_built_in(const char *operand);

@@ -70,11 +70,12 @@ static void pair_clear(pair *p)
 static cq_status run_both(cli_model *model, const cq_session *session, const cli_example *e,
                           const cq_export_options *options)
 {
-    static pair p; /* one at a time */
-    cq_status   status;
+    static pair          p; /* one at a time */
+    const cq_run_options run_options = cli_run_options(options);
+    cq_status            status;
 
     p      = (pair){ .n = 0 };
-    status = model->front_end->run(model, e->tensors, e->n, options, p.wanted, &p.n);
+    status = model->front_end->run(model, e->tensors, e->n, &run_options, p.wanted, &p.n);
     if (status == CQ_OK)
         status = model->front_end->flatten(model, e->tensors, e->n, p.inputs, &p.n_inputs);
     if (status == CQ_OK)

@@ -85,8 +85,7 @@ static cq_status script_export(cq_onnx_model **out, cli_model *model, cq_tensor 
 }
 
 static cq_status script_run(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                            const cq_export_options *options, cq_tensor **outputs,
-                            size_t *n_outputs)
+                            const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
     cq_args  *args   = NULL;
     cq_status status = make_arguments(&args, &model->call, inputs, n_inputs);

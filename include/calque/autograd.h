@@ -48,7 +48,7 @@ CQ_API cq_tensor *cq_tape_gradient(const cq_tape *tape, const cq_tensor *t);
 /* The gradients of a model that is run as it is exported:
  *
  *     cq_gradients_new(&g, NULL, 0);
- *     options.gradients = g;
+ *     options.gradients = g; // of cq_run_options
  *     cq_module_run_as(model, &x, 1, &options, outputs, 1, &n);   // or cq_script_run_as
  *     w = cq_gradients_find(g, "fc.weight");
  *     cq_gradients_free(g);

@@ -125,10 +125,6 @@ typedef struct cq_export_options {
     const cq_module_mark *marks; /* annotations, anchors and outputs by path */
     size_t                n_marks;
 
-    /* Of cq_module_run_as and cq_script_run_as: gets the gradients of that run. NULL: none are
-     * wanted. Exports do not look at it. */
-    cq_gradients *gradients;
-
     /* Called after an export for each value of the model that an operator of the source computes
      * too, in its order, if the examples have data. What is inside of a branch or loop, or behind
      * one, is left out. NULL: the source is not run. */
@@ -158,10 +154,21 @@ CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
 CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
                                cq_tensor **outputs, size_t n_outputs);
 
-/* The same as the model that options export would: in its mode, with the outputs that were named
- * after the others. *n_outputs is how many there are; those beyond max are left out. */
+/* How a model is run. Set the defaults with cq_run_options_init. */
+typedef struct cq_run_options {
+    size_t                struct_size; /* set by cq_run_options_init, never by hand */
+    cq_training           training;
+    const cq_module_mark *marks; /* outputs by path, as of an export */
+    size_t                n_marks;
+    cq_gradients         *gradients; /* gets those of the run; NULL: none are wanted */
+} cq_run_options;
+
+CQ_API void cq_run_options_init(cq_run_options *options);
+
+/* The same in a mode, with the outputs that were named after the others. *n_outputs is how many
+ * there are; those beyond max are left out. options may be NULL. */
 CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
-                                  const cq_export_options *options, cq_tensor **outputs, size_t max,
+                                  const cq_run_options *options, cq_tensor **outputs, size_t max,
                                   size_t *n_outputs);
 
 #ifdef __cplusplus

@@ -104,10 +104,10 @@ enum {
 CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
                                cq_tensor **outputs, size_t max_outputs, size_t *n_outputs);
 
-/* The same with the outputs that marks of the options name (<calque/annotate.h>) after the others.
- */
+/* The same in a mode, with the outputs that marks of the options name (<calque/annotate.h>) after
+ * the others. */
 CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const cq_args *args,
-                                  const cq_export_options *options, cq_tensor **outputs,
+                                  const cq_run_options *options, cq_tensor **outputs,
                                   size_t max_outputs, size_t *n_outputs);
 
 /* The same inside of a forward: on the data of its tensors, or into the graph that is being

@@ -78,10 +78,10 @@ typedef struct cq_testcase_source {
     cq_status (*export_to)(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options);
 
-    /* Runs what options export, as cq_module_run_as. outputs has room for CQ_TESTCASE_MAX_OUTPUTS;
+    /* Runs the model, as cq_module_run_as. outputs has room for CQ_TESTCASE_MAX_OUTPUTS;
      * those it sets are released by the caller, whether it succeeds or not. */
     cq_status (*run)(void *user, cq_tensor *const *inputs, size_t n_inputs,
-                     const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs);
+                     const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs);
 } cq_testcase_source;
 
 /* Writes model.onnx, meta.json, export_trace.json.gz and test_data_set_N/input_i.pb, output_i.pb

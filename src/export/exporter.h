@@ -126,12 +126,6 @@ cq_status cq_export_check_options(const cq_export_options *o);
  * do, which the model retains; the graph itself may be freed at once. */
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
 
-/* module.c: the name of the i-th input, and the names of its dynamic axes into axes (NULL where
- * the size is fixed). */
-const char *cq_export_input_name(const cq_export_options *o, size_t i, char *buffer, size_t size);
-cq_status   cq_export_input_axes(cq_graph *g, const cq_export_options *o, const char *name,
-                                 const cq_tensor *t, const char **axes);
-
 /* What a user gave over the defaults (NULL: only those); a caller of an older library gives less.
  */
 cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given);

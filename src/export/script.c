@@ -1,79 +1,82 @@
-/* Exporting a TorchScript program: capture one call of it, then export the graph. */
-#include "export/exporter.h"
+/* TorchScript as a front end: a call of one of its functions or methods. */
+#include "export/front_end.h"
 #include "script/script.h"
 
-static const char *name_of(void *user, size_t i, char *buffer, size_t size)
+typedef struct script_call {
+    cq_script     *script;
+    const char    *method;
+    const cq_args *args;
+    uint32_t       flags; /* CQ_SCRIPT_* */
+} script_call;
+
+/* ---- the front end ---- */
+
+static cq_status set_training(void *self, bool training, void **saved)
 {
-    return cq_export_input_name(user, i, buffer, size);
+    cq_script_modes *modes = NULL;
+    cq_status status = cq_script_set_training(((script_call *)self)->script, training, &modes);
+
+    *saved = modes;
+    return status;
 }
 
-static cq_status axes_of(void *user, cq_graph *g, const char *name, const cq_tensor *t,
-                         const char **axes)
+static void restore(void *self, void *saved)
 {
-    return cq_export_input_axes(g, user, name, t, axes);
+    (void)self;
+    cq_script_restore_modes(saved);
 }
 
-static bool has_rule(void *user, const char *op)
+static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
 {
-    return cq_symbolics_has(user, op);
+    return cq_script_each_tensor(((script_call *)self)->script, fn, user);
 }
 
-static cq_status set_mode(cq_script *script, const cq_export_options *o, cq_script_modes **saved)
+static cq_tensor *take_input(void *port, cq_tensor *example)
 {
-    if (o->training == CQ_TRAINING_PRESERVE)
-        return CQ_OK;
-    return cq_script_set_training(script, o->training == CQ_TRAINING_TRAIN, saved);
+    return cq_port_input(port, example);
 }
+
+static cq_status give_output(void *port, cq_tensor *t)
+{
+    return cq_port_output(port, t);
+}
+
+static cq_status call(void *self, cq_port *port)
+{
+    const script_call   *s    = self;
+    const cq_script_port ends = {
+        .input = take_input, .output = give_output, .has_rule = cq_port_has_rule, .user = port
+    };
+
+    return cq_script_call_through(port->cx, s->script, s->method, s->args, s->flags, &ends);
+}
+
+static const cq_front_end scripts = { set_training, restore, each_weight, call };
+
+/* ---- its public calls ---- */
 
 CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const cq_args *args,
-                                  const cq_export_options *options, cq_tensor **outputs,
+                                  const cq_run_options *options, cq_tensor **outputs,
                                   size_t max_outputs, size_t *n_outputs)
 {
-    cq_script_modes  *modes = NULL;
-    cq_export_options o;
-    cq_status         status;
+    return cq_front_end_run(&scripts, &(script_call){ script, method, args, 0 }, options, outputs,
+                            max_outputs, n_outputs);
+}
 
-    *n_outputs = 0;
-    CQ_TRY(cq_export_options_take(&o, options));
-    CQ_TRY(set_mode(script, &o, &modes));
-    status = cq_script_run_marked(script, method, args, o.marks, o.n_marks, o.gradients, outputs,
-                                  max_outputs, n_outputs);
-    cq_script_restore_modes(modes);
-    return status;
+CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
+                               cq_tensor **outputs, size_t max_outputs, size_t *n_outputs)
+{
+    cq_run_options options;
+
+    cq_run_options_init(&options);
+    options.training = CQ_TRAINING_PRESERVE;
+    return cq_script_run_as(script, method, args, &options, outputs, max_outputs, n_outputs);
 }
 
 CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
                                   const cq_args *args, uint32_t flags,
                                   const cq_export_options *options)
 {
-    cq_export_options o;
-    cq_script_inputs  inputs = {
-         .name = name_of, .axes = axes_of, .has_rule = has_rule, .user = &o
-    };
-    cq_script_modes *modes = NULL;
-    cq_graph        *graph = NULL;
-    cq_status        status;
-
-    *out = NULL;
-    CQ_TRY(cq_export_options_take(&o, options));
-    CQ_TRY(cq_export_check_options(&o));
-    CQ_TRY(set_mode(script, &o, &modes));
-    inputs.marks   = o.marks;
-    inputs.n_marks = o.n_marks;
-    status         = cq_script_capture(&graph, script, method, args, flags, &inputs);
-    if (status == CQ_OK)
-        status = cq_export_graph(out, graph, &o);
-    cq_graph_free(graph);
-    if (status == CQ_OK && o.outputs) {
-        size_t n;
-
-        status = cq_script_run_marked(script, method, args, o.marks, o.n_marks, NULL, o.outputs,
-                                      o.n_outputs, &n);
-    }
-    cq_script_restore_modes(modes);
-    if (status != CQ_OK) {
-        cq_onnx_model_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL,
+                               options);
 }

@@ -73,37 +73,6 @@ cq_status cq_script_each_tensor(cq_script *s, cq_script_tensor_fn fn, void *user
     return root ? visit(&(walk){ fn, user }, root, "", 0) : CQ_OK;
 }
 
-/* ---- gradients ---- */
-
-static cq_status add_parameter(void *user, const char *path, cq_tensor *t, bool is)
-{
-    return is ? cq_gradients_add_parameter(user, path, t) : CQ_OK;
-}
-
-static cq_status add_inputs(cq_gradients *g, cq_val v)
-{
-    switch (v.kind) {
-    case CQ_VAL_TENSOR: return cq_gradients_add_input(g, v.u.tensor);
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(add_inputs(g, v.u.list->items[i]));
-        return CQ_OK;
-    case CQ_VAL_DICT:
-        for (size_t i = 0; i < v.u.dict->n; i++)
-            CQ_TRY(add_inputs(g, v.u.dict->entries[i].value));
-        return CQ_OK;
-    default: return CQ_OK;
-    }
-}
-
-cq_status cq_script_add_to_gradients(cq_script *s, const cq_args *args, cq_gradients *g)
-{
-    CQ_TRY(cq_script_each_tensor(s, add_parameter, g));
-    CQ_TRY(add_inputs(g, cq_val_of_list(args->positional)));
-    return add_inputs(g, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords });
-}
-
 /* ---- modes ---- */
 
 struct cq_script_modes {

@@ -72,11 +72,6 @@ CQ_API cq_status cq_script_example_input(const cq_script *s, size_t i, cq_dtype 
     return CQ_OK;
 }
 
-static cq_alloc_budget begin(const cq_script *s)
-{
-    return cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
-}
-
 /* ---- what is called ---- */
 
 static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_val *out)
@@ -183,7 +178,7 @@ static cq_status open_output(cq_eval *ev, cq_val v)
     return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(node->outputs[0]));
 }
 
-static cq_status keep_graph_output(cq_eval *ev, cq_tensor *t, void *user);
+static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user);
 
 /* A list of known length has an output for each item, even if it had to become a sequence. */
 static bool is_short(cq_int length)
@@ -210,7 +205,7 @@ static cq_status each_leaf_of(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
         return CQ_OK;
     }
     if (cq_sequence_of(v) || cq_thing_as(v, CQ_THING_OPTIONAL))
-        return fn == keep_graph_output
+        return fn == give_output && ev->capture
                    ? open_output(ev, v)
                    : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                              "%s is no tensor for a forward to go on with",
@@ -261,110 +256,45 @@ static void eval_clear(cq_eval *ev, cq_val root)
     cq_vec_clear(&ev->relatives);
 }
 
-/* ---- running ---- */
+/* ---- arguments ---- */
 
-typedef struct outputs {
-    cq_tensor **items;
-    size_t      n, max;
-} outputs;
-
-static cq_status keep_output(cq_eval *ev, cq_tensor *t, void *user)
+/* A number of the graph for one among the arguments. */
+static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v, cq_val *out)
 {
-    outputs *o = user;
+    cq_tensor *example, *t;
 
-    (void)ev;
-    if (o->n < o->max)
-        o->items[o->n] = cq_tensor_retain(t);
-    o->n++;
+    *out = v;
+    if (!ev->capture)
+        return CQ_OK;
+    CQ_TRY(cq_args_tensor_of(&example, v));
+    t = port->input(port->user, example);
+    cq_tensor_release(example);
+    if (!t)
+        return ev->cx->status;
+    if (v.kind != CQ_VAL_INT)
+        return cq_builtin_number_of(ev, t, v.kind, out);
+    *out = cq_val_of_int(
+        cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, ((cq_track *)t->track)->value, -1));
     return CQ_OK;
 }
 
-/* A context for a run, of which g, if it is not NULL, gets the gradients. */
-static cq_status begin_run(cq_gradients *g, cq_ctx **cx, cq_script *s, const cq_args *args)
+/* The same tree, with what the port has in place of its tensors and numbers. */
+static cq_status as_inputs(cq_eval *ev, const cq_script_port *port, cq_val v, cq_val *out)
 {
-    if (!g)
-        return cq_ctx_new(cx);
-    CQ_TRY(cq_gradients_start(g, cx));
-    return cq_script_add_to_gradients(s, args, g);
-}
-
-cq_status cq_script_run_marked(cq_script *s, const char *method, const cq_args *args,
-                               const cq_module_mark *marks, size_t n_marks, cq_gradients *g,
-                               cq_tensor **tensors, size_t max, size_t *n_outputs)
-{
-    cq_eval          ev      = { .program = s->program };
-    outputs          o       = { tensors, 0, max };
-    cq_marking       marking = { 0 };
-    cq_named_outputs named   = { 0 };
-    cq_val           result;
-    cq_alloc_budget  outer;
-    cq_status        status;
-
-    *n_outputs = 0;
-    for (size_t i = 0; i < max; i++)
-        tensors[i] = NULL;
-    CQ_TRY(begin_run(g, &ev.cx, s, args));
-    outer = begin(s);
-    cq_named_outputs_listen(&named, ev.cx);
-    status         = cq_marking_init(&marking, marks, n_marks);
-    ev.cx->marking = n_marks ? &marking : NULL;
-    if (status == CQ_OK)
-        status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
-                      &result);
-    if (status == CQ_OK)
-        status = each_leaf(&ev, result, keep_output, &o);
-    if (status == CQ_OK)
-        *n_outputs = cq_named_outputs_take(&named, tensors, o.n, max);
-    if (status == CQ_OK && g)
-        status = cq_gradients_go_back(g, tensors, *n_outputs < max ? *n_outputs : max);
-    cq_named_outputs_clear(&named);
-    cq_marking_clear(&marking);
-    for (size_t i = 0; status != CQ_OK && i < max; i++) {
-        cq_tensor_release(tensors[i]);
-        tensors[i] = NULL;
-    }
-    eval_clear(&ev, s->root);
-    if (!g) /* else it is the gradients' */
-        cq_ctx_free(ev.cx);
-    cq_alloc_set_budget(outer);
-    return status;
-}
-
-CQ_API cq_status cq_script_run(cq_script *s, const char *method, const cq_args *args,
-                               cq_tensor **tensors, size_t max, size_t *n_outputs)
-{
-    return cq_script_run_marked(s, method, args, NULL, 0, NULL, tensors, max, n_outputs);
-}
-
-/* ---- capturing ---- */
-
-typedef struct capturing {
-    cq_eval                *ev;
-    const cq_script_inputs *inputs;
-    size_t                  next;
-} capturing;
-
-/* The same tree, with a graph input for every tensor and number. */
-static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
-{
-    cq_eval    *ev = c->ev;
-    cq_graph   *g  = ev->capture->graph;
-    char        buffer[64];
-    const char *name, *axes[CQ_MAX_RANK];
-    cq_tensor  *example = NULL, *t;
-
     switch (v.kind) {
     case CQ_VAL_TENSOR:
+        *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
+        return ev->cx->status;
     case CQ_VAL_INT:
     case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL: CQ_TRY(cq_args_tensor_of(&example, v)); break;
+    case CQ_VAL_BOOL: return number_input(ev, port, v, out);
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
         CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));
         for (size_t i = 0; i < v.u.list->n; i++) {
             cq_val item;
 
-            CQ_TRY(as_inputs(c, v.u.list->items[i], &item));
+            CQ_TRY(as_inputs(ev, port, v.u.list->items[i], &item));
             CQ_TRY(cq_list_push(out->u.list, item));
         }
         return CQ_OK;
@@ -376,43 +306,21 @@ static cq_status as_inputs(capturing *c, cq_val v, cq_val *out)
         for (size_t i = 0; i < v.u.dict->n; i++) {
             cq_val item;
 
-            CQ_TRY(as_inputs(c, v.u.dict->entries[i].value, &item));
+            CQ_TRY(as_inputs(ev, port, v.u.dict->entries[i].value, &item));
             CQ_TRY(cq_dict_set(dict, v.u.dict->entries[i].key, item));
         }
         return CQ_OK;
     }
     default: *out = v; return CQ_OK; /* texts and None steer the program */
     }
-    name = c->inputs->name(c->inputs->user, c->next++, buffer, sizeof buffer);
-    {
-        cq_status status = c->inputs->axes(c->inputs->user, g, name, example, axes);
-
-        if (status != CQ_OK) {
-            cq_tensor_release(example);
-            return status;
-        }
-    }
-    t = cq_capture_input(ev->capture, ev->cx, example, name, axes);
-    cq_tensor_release(example);
-    if (!t)
-        return ev->cx->status;
-    *out = cq_val_of_tensor(t);
-    if (v.kind == CQ_VAL_TENSOR)
-        return CQ_OK;
-    if (v.kind == CQ_VAL_INT) {
-        cq_value *value = ((cq_track *)t->track)->value;
-
-        *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, value, -1));
-        return CQ_OK;
-    }
-    return cq_builtin_number_of(ev, t, v.kind, out);
 }
 
-static cq_status keep_graph_output(cq_eval *ev, cq_tensor *t, void *user)
+static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
 {
-    (void)user;
-    cq_capture_output(ev->capture, ev->cx, t);
-    return ev->cx->status;
+    const cq_script_port *port = user;
+
+    (void)ev;
+    return port->output(port->user, t);
 }
 
 /* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
@@ -452,6 +360,11 @@ static cq_status name_weight_in_scope(void *user, const char *path, cq_tensor *t
     snprintf(full, sizeof full, scope[0] ? "%.200s.%.300s" : "%s%.500s", scope, path);
     return name_weight(ev->capture, full, t, is_parameter);
 }
+
+typedef struct outputs {
+    cq_tensor **items;
+    size_t      n, max;
+} outputs;
 
 static cq_status lend_output(cq_eval *ev, cq_tensor *t, void *user)
 {
@@ -510,61 +423,39 @@ done:
     return cx->status == CQ_OK ? out : NULL;
 }
 
-/* ---- into a graph of its own ---- */
+/* ---- from outside ---- */
 
-static cq_status capture(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
-                         const cq_script_inputs *inputs)
+static cq_status call_through(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
+                              const cq_script_port *port)
 {
-    capturing c = { ev, inputs, 0 };
-    cq_val    positional, keywords, result;
+    cq_val positional, keywords, result;
 
-    if (cq_thing_of(s->root))
-        CQ_TRY(cq_script_each_tensor(s, name_weight, ev->capture));
-    CQ_TRY(as_inputs(&c, cq_val_of_list(args->positional), &positional));
-    CQ_TRY(as_inputs(&c, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords }, &keywords));
+    CQ_TRY(as_inputs(ev, port, cq_val_of_list(args->positional), &positional));
+    CQ_TRY(
+        as_inputs(ev, port, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords }, &keywords));
     CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,
                 &result));
-    CQ_TRY(each_leaf(ev, result, keep_graph_output, NULL));
-    CQ_TRY(cq_capture_add_outputs(ev->capture));
-    CQ_TRY(cq_symbols_check(&ev->capture->graph->symbols));
-    if (!ev->capture->graph->top->returns.n)
+    CQ_TRY(each_leaf(ev, result, give_output, (void *)port));
+    if (ev->capture && !ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
-    if (!ev->capture->graph->top->returns.n)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the model returns no tensor");
-    return CQ_OK;
+    return ev->cx->status;
 }
 
-cq_status cq_script_capture(cq_graph **out, cq_script *s, const char *method, const cq_args *args,
-                            uint32_t flags, const cq_script_inputs *inputs)
+cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
+                                 uint32_t flags, const cq_script_port *port)
 {
-    cq_eval         ev      = { .program     = s->program,
-                                .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
-                                .has_rule    = inputs->has_rule,
-                                .has_rule_of = inputs->user };
-    cq_alloc_budget outer   = begin(s);
-    cq_marking      marking = { 0 };
-    cq_status       status;
+    cq_eval         ev = { .cx          = cx,
+                           .program     = s->program,
+                           .capture     = cq_capture_of(cx),
+                           .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
+                           .has_rule    = port->has_rule,
+                           .has_rule_of = port->user };
+    cq_alloc_budget outer =
+        cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
+    cq_status status = call_through(&ev, s, method, args, port);
 
-    *out = NULL;
-    CQ_TRY_OR_DONE(cq_marking_init(&marking, inputs->marks, inputs->n_marks));
-    CQ_TRY_OR_DONE(cq_capture_new(&ev.capture));
-    CQ_TRY_OR_DONE(cq_ctx_new(&ev.cx));
-    cq_capture_start(ev.capture, ev.cx);
-    ev.cx->marking = inputs->n_marks ? &marking : NULL;
-    status         = capture(&ev, s, method, args, inputs);
-    if (status == CQ_OK)
-        status = cq_ctx_status(ev.cx);
-    if (status == CQ_OK)
-        status = cq_marking_check(&marking);
-    cq_capture_stop(ev.capture, ev.cx);
     status = cq_eval_blame_guess(&ev, status);
-    if (status == CQ_OK)
-        *out = cq_capture_take(ev.capture);
-done:
     eval_clear(&ev, s->root);
-    cq_ctx_free(ev.cx);
-    cq_capture_free(ev.capture);
-    cq_marking_clear(&marking);
     cq_alloc_set_budget(outer);
     return status;
 }

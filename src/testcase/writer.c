@@ -303,7 +303,6 @@ static cq_status want_gradients(writer *w)
                 "export folded constants; training mode keeps both");
     CQ_TRY(cq_gradients_new(&w->gradients, w->options->output_gradients,
                             w->options->n_output_gradients));
-    w->export_options.gradients = w->gradients;
     return CQ_OK;
 }
 
@@ -313,6 +312,7 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
 {
     writer              w = { .folder = folder, .inputs = inputs, .n_inputs = n_inputs };
     cq_testcase_options defaults;
+    cq_run_options      run_options;
     cq_status           status;
 
     cq_testcase_options_init(&defaults);
@@ -326,8 +326,13 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));
     cq_trace_step(&w.trace, "export");
     CQ_TRY_OR_DONE(want_gradients(&w));
+    cq_run_options_init(&run_options);
+    run_options.training  = w.export_options.training;
+    run_options.marks     = w.export_options.marks;
+    run_options.n_marks   = w.export_options.n_marks;
+    run_options.gradients = w.gradients;
     CQ_TRY_OR_DONE(
-        source->run(source->user, inputs, n_inputs, &w.export_options, w.outputs, &w.n_outputs));
+        source->run(source->user, inputs, n_inputs, &run_options, w.outputs, &w.n_outputs));
     if (w.n_outputs > CQ_TESTCASE_MAX_OUTPUTS) {
         status =
             cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a test-case has %zu outputs but %d is the most",
@@ -359,8 +364,7 @@ static cq_status module_export(cq_onnx_model **out, void *user, cq_tensor *const
 }
 
 static cq_status module_run(void *user, cq_tensor *const *inputs, size_t n_inputs,
-                            const cq_export_options *options, cq_tensor **outputs,
-                            size_t *n_outputs)
+                            const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
     module_source *s = user;
 

@@ -28,7 +28,7 @@ static cq_status export_bc(cq_onnx_model **out, void *user, cq_tensor *const *in
 }
 
 static cq_status run_bc(void *user, cq_tensor *const *inputs, size_t n_inputs,
-                        const cq_export_options *options, cq_tensor **outputs, size_t *n_outputs)
+                        const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
     (void)n_inputs, (void)options;
     if (user)

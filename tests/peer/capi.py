@@ -162,6 +162,11 @@ def export_options_type():
 
 
 @functools.lru_cache(maxsize=None)
+def run_options_type():
+    return options_type("export.h", "cq_run_options")
+
+
+@functools.lru_cache(maxsize=None)
 def session_options_type():
     return options_type("session.h", "cq_session_options")
 
@@ -293,11 +298,13 @@ class Module:
         results = [handle and Tensor(handle) for handle in out]
         return [result and array_of(result.handle) for result in results]
 
-    def gradients(self, inputs, **options):
+    def gradients(self, inputs, training=0):
         """One run and back: name -> gradient of each parameter, None where there is none."""
         gradients, tensors = ctypes.c_void_p(), [Tensor(x) for x in inputs]
         check(lib().cq_gradients_new(ctypes.byref(gradients), None, 0))
-        opts, keep = export_options(gradients=gradients.value, **options)
+        opts = run_options_type()()
+        lib().cq_run_options_init(ctypes.byref(opts))
+        opts.training, opts.gradients = training, gradients.value
         out, n, found = handles([None] * 64), ctypes.c_size_t(), {}
         try:
             check(lib().cq_module_run_as(self.handle, handles([t.handle for t in tensors]),
@@ -313,7 +320,6 @@ class Module:
                 found[name.decode()] = array_of(handle) if handle else None
         finally:
             lib().cq_gradients_free(gradients)
-            del keep
 
     def export(self, inputs, path=None, **options):
         """The bytes of a model, or a file at path. Options are those of cq_export_options by

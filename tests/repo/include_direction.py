@@ -21,7 +21,7 @@ USES = {
     "pass": ["ir", "aten"],
     "archive": ["tensor"],
     "capture": ["aten", "ir"],
-    "script": ["autograd", "ir", "archive", "capture"],
+    "script": ["ir", "archive", "capture"],
     "onnx": ["tensor"],
     "runtime": ["onnx", "kernel", "image"],
     "export": ["nn", "pass", "script", "runtime"],

@@ -335,12 +335,11 @@ static cq_status set_items(cq_unpickler *u, size_t n)
     if (n % 2 || u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_DICT)
         return damaged(u, "keys are set in what is no dict");
     dict = u->stack.items[u->stack.n - n - 1].u.dict;
-    CQ_TRY(
-        cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + n / 2, sizeof *dict->entries));
-    u->stack.n -= n;
-    from = u->stack.items + u->stack.n;
+    from = u->stack.items + u->stack.n - n;
     for (size_t i = 0; i < n; i += 2)
-        dict->entries[dict->n++] = (struct cq_dict_entry){ from[i], from[i + 1] };
+        CQ_TRY(cq_dict_push(dict, from[i], from[i + 1]));
+    while (n--)
+        cq_val_release(u->stack.items[--u->stack.n]);
     return CQ_OK;
 }
 

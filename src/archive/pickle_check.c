@@ -152,13 +152,7 @@ static void empty_container(cq_val v)
         while (v.u.list->n)
             cq_val_release(v.u.list->items[--v.u.list->n]);
         break;
-    case CQ_VAL_DICT:
-        while (v.u.dict->n) {
-            v.u.dict->n--;
-            cq_val_release(v.u.dict->entries[v.u.dict->n].key);
-            cq_val_release(v.u.dict->entries[v.u.dict->n].value);
-        }
-        break;
+    case CQ_VAL_DICT: cq_dict_clear(v.u.dict); break;
     default:
         o = cq_object_of(v);
         if (o) {

@@ -386,12 +386,7 @@ static cq_status ordered_dict(cq_unpickler *u, const cq_global *g, cq_val tuple,
         if (!is_of_kind(pair, 'T') || pair.u.list->n != 2)
             status = cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "an OrderedDict is made of no pairs");
         else
-            status = cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + 1,
-                                 sizeof *dict->entries);
-        if (status == CQ_OK)
-            dict->entries[dict->n++] =
-                (struct cq_dict_entry){ cq_val_retain(pair.u.list->items[0]),
-                                        cq_val_retain(pair.u.list->items[1]) };
+            status = cq_dict_push(dict, pair.u.list->items[0], pair.u.list->items[1]);
     }
     if (status != CQ_OK) {
         cq_val_release(*out);

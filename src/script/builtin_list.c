@@ -210,8 +210,7 @@ static cq_status any_clear(cq_builtin_call *c, cq_val *out)
     (void)out;
     if (c->args[0].kind == CQ_VAL_DICT) {
         CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
-        while (c->args[0].u.dict->n)
-            cq_dict_remove(c->args[0].u.dict, c->args[0].u.dict->entries[0].key);
+        cq_dict_clear(c->args[0].u.dict);
         return CQ_OK;
     }
     if (!is_list(c))

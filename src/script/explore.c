@@ -38,8 +38,7 @@ static cq_status refill_list(cq_list *list, const cq_list *from)
 
 static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
 {
-    while (dict->n)
-        cq_dict_remove(dict, dict->entries[0].key);
+    cq_dict_clear(dict);
     for (size_t i = 0; i < from->n; i++)
         CQ_TRY(cq_dict_set(dict, from->entries[i].key, from->entries[i].value));
     return CQ_OK;

@@ -86,12 +86,7 @@ static void empty(cq_val v)
             cq_val_release(old);
         }
     } else if (v.kind == CQ_VAL_DICT) {
-        while (v.u.dict->n) {
-            struct cq_dict_entry last = v.u.dict->entries[--v.u.dict->n];
-
-            cq_val_release(last.key);
-            cq_val_release(last.value);
-        }
+        cq_dict_clear(v.u.dict);
     } else {
         while (v.u.list->n)
             cq_val_release(v.u.list->items[--v.u.list->n]);

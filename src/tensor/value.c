@@ -47,11 +47,7 @@ static void list_free(cq_list *list)
 
 static void dict_free(cq_dict *dict)
 {
-    for (size_t i = 0; i < dict->n; i++) {
-        cq_val_release(dict->entries[i].key);
-        cq_val_release(dict->entries[i].value);
-    }
-    cq_free(dict->entries);
+    cq_dict_clear(dict);
     cq_free(dict);
 }
 
@@ -147,89 +143,6 @@ cq_status cq_list_push(cq_list *list, cq_val v)
     CQ_TRY(cq_vec_push(list, v));
     cq_val_retain(v);
     return CQ_OK;
-}
-
-cq_status cq_dict_new(cq_dict **out)
-{
-    cq_dict *dict = *out = cq_zalloc(sizeof *dict);
-
-    if (!dict)
-        return CQ_E_NO_MEMORY;
-    atomic_init(&dict->refs, 1);
-    return CQ_OK;
-}
-
-static bool same_key(cq_val a, cq_val b)
-{
-    if (a.kind != b.kind)
-        return false;
-    switch (a.kind) {
-    case CQ_VAL_STR:
-    case CQ_VAL_DEVICE:
-        return a.u.text->len == b.u.text->len &&
-               memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
-    case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
-    case CQ_VAL_FLOAT: return a.u.f.value == b.u.f.value && a.u.f.origin == b.u.f.origin;
-    case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
-    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
-    case CQ_VAL_OBJECT: return a.u.box == b.u.box;
-    default: return false;
-    }
-}
-
-/* Dicts in models are small (a few outputs, a few options), so a scan will do. */
-cq_val *cq_dict_get(const cq_dict *dict, cq_val key)
-{
-    for (size_t i = 0; i < dict->n; i++)
-        if (same_key(dict->entries[i].key, key))
-            return &dict->entries[i].value;
-    return NULL;
-}
-
-cq_val *cq_dict_get_text(const cq_dict *dict, const char *key)
-{
-    for (size_t i = 0; i < dict->n; i++) {
-        cq_val k = dict->entries[i].key;
-
-        if (k.kind == CQ_VAL_STR && strcmp(k.u.text->text, key) == 0)
-            return &dict->entries[i].value;
-    }
-    return NULL;
-}
-
-cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value)
-{
-    cq_val *slot = cq_dict_get(dict, key);
-
-    cq_val_retain(value);
-    if (slot) {
-        cq_val_release(*slot);
-        *slot = value;
-        return CQ_OK;
-    }
-    if (cq_vec_grow((void **)&dict->entries, &dict->cap, dict->n + 1, sizeof *dict->entries) !=
-        CQ_OK) {
-        cq_val_release(value);
-        return CQ_E_NO_MEMORY;
-    }
-    dict->entries[dict->n++] = (struct cq_dict_entry){ cq_val_retain(key), value };
-    return CQ_OK;
-}
-
-bool cq_dict_remove(cq_dict *dict, cq_val key)
-{
-    cq_val *slot = cq_dict_get(dict, key);
-    size_t  at;
-
-    if (!slot)
-        return false;
-    at = (size_t)((struct cq_dict_entry *)((char *)slot - offsetof(struct cq_dict_entry, value)) -
-                  dict->entries);
-    cq_val_release(dict->entries[at].key);
-    cq_val_release(dict->entries[at].value);
-    memmove(&dict->entries[at], &dict->entries[at + 1], (dict->n - at - 1) * sizeof *dict->entries);
-    dict->n--;
-    return true;
 }
 
 const char *cq_val_kind_name(cq_val_kind kind)

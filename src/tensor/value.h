@@ -24,10 +24,11 @@ typedef enum cq_val_kind {
     CQ_VAL_OBJECT  /* an instance of a class, a module, a function, an enum member: box */
 } cq_val_kind;
 
-typedef struct cq_list cq_list;
-typedef struct cq_dict cq_dict;
-typedef struct cq_text cq_text;
-typedef struct cq_box  cq_box;
+typedef struct cq_list       cq_list;
+typedef struct cq_dict       cq_dict;
+typedef struct cq_dict_index cq_dict_index;
+typedef struct cq_text       cq_text;
+typedef struct cq_box        cq_box;
 
 typedef struct cq_val {
     cq_val_kind kind;
@@ -84,9 +85,12 @@ struct cq_dict {
         cq_dict *next_dead;
     };
     struct cq_dict_entry {
-        cq_val key, value;
-    } * entries;
-    bool has_relatives; /* like a list */
+        cq_val   key, value;
+        uint64_t number;          /* of dict.c */
+    } * entries;                  /* in the order in which their keys came */
+    size_t         n_skipped;     /* places in front of entries, of some that were removed */
+    cq_dict_index *index;         /* finds keys; NULL: few entries, or not yet made */
+    bool           has_relatives; /* like a list */
 };
 
 /* Anything else that is shared; the owner of the kind knows what is behind the header. */
@@ -107,6 +111,11 @@ cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value); /* retains both 
 cq_val   *cq_dict_get(const cq_dict *dict, cq_val key);         /* NULL: not there */
 cq_val   *cq_dict_get_text(const cq_dict *dict, const char *key);
 bool      cq_dict_remove(cq_dict *dict, cq_val key);
+void      cq_dict_clear(cq_dict *dict); /* takes all entries out */
+
+/* Appends what is known to be a new key; retains both. What is appended so is found by a scan until
+ * the next cq_dict_set. */
+cq_status cq_dict_push(cq_dict *dict, cq_val key, cq_val value);
 
 const char *cq_val_kind_name(cq_val_kind kind); /* "Tensor", "int", … as in schemas */
 

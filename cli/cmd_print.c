@@ -223,7 +223,7 @@ static int print_captured(const cli_args *args)
 /* A script, an archive or a built-in model. */
 static bool is_program(const char *path)
 {
-    return cli_model_is_built_in(path) || cli_model_is_archive(path) || cli_ends_with(path, ".py");
+    return cli_model_is_built_in(path) || cli_model_is_archive(path) || cli_model_is_text(path);
 }
 
 static int run(const cli_args *args)

@@ -155,6 +155,20 @@ bool cli_model_is_archive(const char *operand)
     return is_zip;
 }
 
+bool cli_model_is_text(const char *operand)
+{
+    FILE  *file = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
+    char   head[512];
+    size_t n    = file ? fread(head, 1, sizeof head, file) : 0;
+    bool   text = n > 0 && !(n > 1 && head[0] == 'P' && head[1] == 'K');
+
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < n; i++)
+        text &= (unsigned char)head[i] >= ' ' || strchr("\n\t\r", head[i]);
+    return text;
+}
+
 int cli_limits_read(cli_limits *limits, const cli_args *args)
 {
     int64_t steps = 0, megabytes = 0;

@@ -83,6 +83,9 @@ bool cli_model_is_onnx(const char *operand);
 /* Whether it is a file with a zip archive, as TorchScript is saved. */
 bool cli_model_is_archive(const char *operand);
 
+/* Whether it is a file of text, as TorchScript source is, whatever its name. */
+bool cli_model_is_text(const char *operand);
+
 extern const cli_front_end cli_script_front_end;
 
 #endif

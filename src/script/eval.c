@@ -471,30 +471,31 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
  * classes of the program have their __enter__ and __exit__ called. */
 static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
 {
-    cq_val    contexts[16];
-    size_t    n = s->u.with.n < 16 ? s->u.with.n : 16;
+    cq_val    entered, method, ignored, nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE };
+    cq_val    contexts;
     cq_status status;
 
-    for (size_t i = 0; i < n; i++) {
-        cq_val entered = CQ_NONE, method;
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &contexts));
+    for (size_t i = 0; i < s->u.with.n; i++) {
+        const cq_ast_with_item *item = &s->u.with.items[i];
+        cq_val                  context;
 
-        CQ_TRY(cq_eval_expr(ev, s->u.with.items[i].context, &contexts[i]));
-        cq_val_retain(contexts[i]);
-        cq_ctx_own(ev->cx, contexts[i]);
-        if (cq_thing_as(contexts[i], CQ_THING_OBJECT)) {
-            CQ_TRY(cq_eval_attribute(ev, contexts[i], cq_name(ev->program, "__enter__"), &method));
+        CQ_TRY(cq_eval_expr(ev, item->context, &context));
+        CQ_TRY(cq_list_push(contexts.u.list, context));
+        entered = CQ_NONE;
+        if (cq_thing_as(context, CQ_THING_OBJECT)) {
+            CQ_TRY(cq_eval_attribute(ev, context, cq_name(ev->program, "__enter__"), &method));
             CQ_TRY(cq_eval_call(ev, method, NULL, 0, NULL, NULL, 0, &entered));
         }
-        if (s->u.with.items[i].target)
-            CQ_TRY(cq_eval_assign(ev, s->u.with.items[i].target, entered));
+        if (item->target)
+            CQ_TRY(cq_eval_assign(ev, item->target, entered));
     }
     status = cq_eval_block(ev, &s->u.with.body, 0, flow);
-    for (size_t i = n; i-- > 0 && status == CQ_OK;) {
-        cq_val nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE }, method, ignored;
-
-        if (!cq_thing_as(contexts[i], CQ_THING_OBJECT))
+    for (size_t i = s->u.with.n; i-- > 0 && status == CQ_OK;) {
+        if (!cq_thing_as(contexts.u.list->items[i], CQ_THING_OBJECT))
             continue;
-        CQ_TRY(cq_eval_attribute(ev, contexts[i], cq_name(ev->program, "__exit__"), &method));
+        CQ_TRY(cq_eval_attribute(ev, contexts.u.list->items[i], cq_name(ev->program, "__exit__"),
+                                 &method));
         CQ_TRY(cq_eval_call(ev, method, nones, 3, NULL, NULL, 0, &ignored));
     }
     return status;

@@ -293,7 +293,7 @@ static cq_status load_archive(cq_script *s, const char *path)
     return status;
 }
 
-/* Text that could be a program: no control characters in its beginning. */
+/* Text that could be a program: no control characters in its beginning. No archive begins so. */
 static bool looks_like_text(const char *path)
 {
     cq_mapping          *m;
@@ -307,7 +307,7 @@ static bool looks_like_text(const char *path)
     n = cq_mapping_size(m) < 512 ? cq_mapping_size(m) : 512;
     for (size_t i = 0; i < n; i++)
         text &= p[i] >= ' ' || p[i] == '\n' || p[i] == '\t' || p[i] == '\r';
-    text &= n > 0 && !(n > 1 && p[0] == 'P' && p[1] == 'K') && cq_ends_with(path, ".py");
+    text &= n > 0 && !(n > 1 && p[0] == 'P' && p[1] == 'K');
     cq_mapping_release(m);
     return text;
 }

@@ -1,5 +1,6 @@
 /* TorchScript from C: compiled from text, called with tensors and numbers, exported, and called
  * inside of a model that is traced. */
+#include "base/str.h"
 #include "models.h"
 
 #include <calque/script.h>
@@ -300,6 +301,64 @@ static float second_of(cq_script *s, const char *method, cq_tensor *x)
     return second;
 }
 
+static size_t count_nodes(const cq_onnx_graph *g, size_t depth, size_t *deepest)
+{
+    size_t n = g->node.n;
+
+    *deepest = depth > *deepest ? depth : *deepest;
+    for (size_t i = 0; i < g->node.n; i++)
+        for (size_t k = 0; k < g->node.items[i]->attribute.n; k++)
+            if (g->node.items[i]->attribute.items[k]->g)
+                n += count_nodes(g->node.items[i]->attribute.items[k]->g, depth + 1, deepest);
+    return n;
+}
+
+/* The nodes of a program with so many early returns, and how deep its graphs are in each other. */
+static size_t nodes_of_guards(int n, const char *guard, size_t *deepest)
+{
+    cq_str         text = { 0 };
+    cq_onnx_model *m    = NULL;
+    cq_tensor     *x    = vector(1, 2);
+    cq_args       *args;
+    cq_script     *s;
+    size_t         nodes;
+
+    cq_str_add(&text, "def forward(x):\n    y = x\n");
+    for (int i = 0; i < n; i++)
+        cq_str_add(&text, guard);
+    cq_str_add(&text, "    return y\n");
+    s = compile(text.text);
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));
+    *deepest = 0;
+    nodes    = count_nodes(m->graph, 0, deepest);
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_script_free(s);
+    cq_tensor_release(x);
+    cq_str_clear(&text);
+    return nodes;
+}
+
+TEST(script, early_returns_are_exported_in_proportion)
+{
+    static const char *const guards[] = {
+        "    if bool(y.sum() > 9):\n        return y\n    y = y + 1\n",
+        "    if bool(y.sum() > 9):\n        if bool(y.min() > 1):\n            return y\n"
+        "        y = y + 1\n",
+        "    if bool(y.sum() < 9):\n        y = y + 1\n    else:\n"
+        "        if bool(y.min() > 1):\n            return y * 2\n",
+    };
+
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
+        size_t deep, n = nodes_of_guards(100, guards[i], &deep);
+
+        CHECK(deep < 30); /* readers of protobuf take 33 */
+        CHECK(n < 3 * nodes_of_guards(50, guards[i], &deep));
+    }
+}
+
 TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
 {
     cq_script        *s = compile(NET);
@@ -347,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
+        TEST_OF(script, early_returns_are_exported_in_proportion),
         TEST_OF(script, a_module_is_made_of_a_class_and_given_its_weights),
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),

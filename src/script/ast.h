@@ -190,7 +190,7 @@ typedef enum cq_ast_stmt_kind {
     CQ_S_WHILE,   /* u.loop, target NULL */
     CQ_S_FOR,     /* u.loop */
     CQ_S_WITH,    /* u.with */
-    CQ_S_RETURN,  /* u.value, NULL: None */
+    CQ_S_RETURN,  /* u.value, NULL: None; until desugar.h, like break and continue */
     CQ_S_RAISE,   /* u.raise */
     CQ_S_ASSERT,  /* u.assertion */
     CQ_S_DEL,     /* u.targets */
@@ -230,6 +230,7 @@ struct cq_ast_stmt {
             cq_ast_expr *target; /* of a for */
             cq_ast_expr *test;   /* of a while; of a for: what is iterated over */
             cq_ast_block body;
+            const char  *until; /* the variable that ends it when true (desugar.h); NULL: none */
         } loop;
         struct {
             cq_ast_with_item *items;

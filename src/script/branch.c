@@ -1,50 +1,8 @@
 /* An if on a condition that only the data decides. Both sides are explored into the blocks of
  * an If; every place that either of them changed becomes a result of the If. A branch that only
  * raises is dropped: the graph has no exceptions. */
+#include "script/desugar.h"
 #include "script/join.h"
-
-/* ---- branches that raise, and those that leave ---- */
-
-static bool is_raise_call(const cq_ast_expr *x)
-{
-    return x->kind == CQ_X_CALL && x->u.call.function->kind == CQ_X_ATTR &&
-           strcmp(x->u.call.function->u.attr.name, "RaiseException") == 0;
-}
-
-static bool raises(const cq_ast_block *b)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        const cq_ast_stmt *s = b->items[i];
-
-        if (s->kind == CQ_S_RAISE || (s->kind == CQ_S_EXPR && is_raise_call(s->u.value)))
-            return true;
-        if (s->kind == CQ_S_IF && raises(&s->u.branch.then) && raises(&s->u.branch.other))
-            return true;
-    }
-    return false;
-}
-
-/* return, or break and continue of a loop around it */
-static bool leaves(const cq_ast_block *b, bool in_loop)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        const cq_ast_stmt *s = b->items[i];
-
-        if (s->kind == CQ_S_RETURN ||
-            (!in_loop && (s->kind == CQ_S_BREAK || s->kind == CQ_S_CONTINUE)))
-            return true;
-        if (s->kind == CQ_S_IF &&
-            (leaves(&s->u.branch.then, in_loop) || leaves(&s->u.branch.other, in_loop)))
-            return true;
-        if ((s->kind == CQ_S_FOR || s->kind == CQ_S_WHILE) && leaves(&s->u.loop.body, true))
-            return true;
-        if (s->kind == CQ_S_WITH && leaves(&s->u.with.body, in_loop))
-            return true;
-    }
-    return false;
-}
-
-/* ---- the If ---- */
 
 static bool is_seen(const cq_path *path, const cq_change *place)
 {
@@ -127,15 +85,15 @@ static cq_status join_changes(cq_join *j, bool tracks, joined_places *all)
 
 /* Values of places, then contents of tensors; and only then do the places change, for the values
  * may be lists and tensors as the sides left them. */
-static cq_status join_all(cq_join *j, cq_flow flow)
+static cq_status join_all(cq_join *j, cq_val *result)
 {
     joined_places all = { 0 };
     cq_status     status;
 
     CQ_TRY_OR_DONE(join_changes(j, false, &all));
     j->place = NULL;
-    if (flow == CQ_FLOW_RETURN)
-        CQ_TRY_OR_DONE(cq_join_values(j, j->paths[0]->result, j->paths[1]->result, &j->ev->result));
+    if (result)
+        CQ_TRY_OR_DONE(cq_join_values(j, j->paths[0]->result, j->paths[1]->result, result));
     CQ_TRY_OR_DONE(join_changes(j, true, &all));
     for (size_t i = 0; i < all.n; i++)
         CQ_TRY_OR_DONE(cq_place_set(j->ev, all.items[i].place, all.items[i].value));
@@ -158,64 +116,43 @@ static cq_status finish(cq_join *j)
     return j->node->outputs ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* Makes the If and explores both sides. A side that leaves says so in flags (exit.c) if flagged. */
-static cq_status explore_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_block *rest,
-                               size_t rest_at, cq_value *condition, bool flagged)
+/* The two sides of a branch: statements, or expressions. */
+typedef struct side {
+    const cq_ast_block *block;
+    const cq_ast_expr  *value;
+} side;
+
+/* Makes the If and explores both sides. */
+static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condition)
 {
     cq_eval  *ev     = j->ev;
     bool      beside = ev->cx->untaken;
-    cq_status status;
+    cq_status status = CQ_OK;
 
     j->node = cq_capture_node(ev->capture, ev->cx, "prim::If", &CQ_OPERAND_OF(condition), 1, 0);
     if (!j->node || !cq_ir_node_block(j->node) || !cq_ir_node_block(j->node))
         return ev->capture->graph->status;
-    ev->cx->untaken = beside || !j->example;
-    status = cq_eval_explore(ev, j->node->blocks[0], &s->u.branch.then, rest, rest_at, flagged,
-                             j->paths[0]);
-    ev->cx->untaken = beside || j->example;
-    if (status == CQ_OK)
-        status = cq_eval_explore(ev, j->node->blocks[1], &s->u.branch.other, rest, rest_at, flagged,
-                                 j->paths[1]);
+    for (size_t i = 0; i < 2 && status == CQ_OK; i++) {
+        ev->cx->untaken = beside || j->example == (i == 1);
+        status =
+            cq_eval_explore(ev, j->node->blocks[i], sides[i].block, sides[i].value, j->paths[i]);
+    }
     ev->cx->untaken = beside;
     return status;
 }
 
-static cq_status both_sides(cq_join *j, const cq_ast_stmt *s, const cq_ast_block *rest,
-                            size_t rest_at, cq_value *condition, cq_flow *flow)
-{
-    bool leaving = leaves(&s->u.branch.then, false) || leaves(&s->u.branch.other, false);
-
-    if (!leaving)
-        rest = NULL;
-    CQ_TRY(explore_sides(j, s, rest, rest_at, condition, false));
-    *flow = j->paths[0]->flow;
-    if (*flow != j->paths[1]->flow || *flow == CQ_FLOW_MAYBE) {
-        /* One leaves and the other does not: which one did is a value from here on. */
-        *flow = CQ_FLOW_MAYBE;
-        cq_ir_unlink(j->node);
-        cq_path_clear(j->paths[0]);
-        cq_path_clear(j->paths[1]);
-        CQ_TRY(explore_sides(j, s, rest, rest_at, condition, true));
-    } else if (*flow == CQ_FLOW_NEXT && leaving) {
-        *flow = CQ_FLOW_CONTINUE; /* the rest of the block is done */
-    }
-    CQ_TRY(join_all(j, *flow));
-    return finish(j);
-}
-
-cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,
-                     cq_value *condition, bool example, cq_flow *flow)
+/* *result, unless it is NULL, is the value of the one expression or the other. */
+static cq_status both_sides(cq_eval *ev, const side sides[2], cq_value *condition, bool example,
+                            cq_val *result)
 {
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };
     cq_join   j = { .ev = ev, .paths = { &then, &other }, .example = example };
     cq_status status;
 
-    if (raises(&s->u.branch.then) || raises(&s->u.branch.other)) {
-        CQ_TRY(cq_eval_block(ev, raises(&s->u.branch.then) ? &s->u.branch.other : &s->u.branch.then,
-                             0, flow));
-        return *flow == CQ_FLOW_MAYBE ? cq_eval_rest(ev, rest, rest_at, flow) : CQ_OK;
-    }
-    status = both_sides(&j, s, rest, rest_at, condition, flow);
+    CQ_TRY_OR_DONE(explore_sides(&j, sides, condition));
+    CQ_TRY_OR_DONE(join_all(&j, result));
+    status = finish(&j);
+done:
     cq_path_clear(&then);
     cq_path_clear(&other);
     cq_vec_clear(&j.outputs);
@@ -223,21 +160,21 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest
     return status;
 }
 
+cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_value *condition, bool example)
+{
+    const side sides[2] = { { .block = &s->u.branch.then }, { .block = &s->u.branch.other } };
+
+    for (size_t i = 0; i < 2; i++)
+        if (cq_ast_raises(sides[i].block))
+            return cq_eval_block(ev, sides[1 - i].block);
+    return both_sides(ev, sides, condition, example, NULL);
+}
+
 /* a if c else b, with a block for each. */
 cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
                           cq_val *out)
 {
-    cq_ast_stmt  returns[2] = { { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.then },
-                                { .kind = CQ_S_RETURN, .at = x->at, .u.value = x->u.choice.other } };
-    cq_ast_stmt *items[2]   = { &returns[0], &returns[1] };
-    cq_ast_stmt  s          = { .kind = CQ_S_IF, .at = x->at };
-    cq_flow      flow;
-    cq_status    status;
+    const side sides[2] = { { .value = x->u.choice.then }, { .value = x->u.choice.other } };
 
-    s.u.branch.then  = (cq_ast_block){ &items[0], 1 };
-    s.u.branch.other = (cq_ast_block){ &items[1], 1 };
-    status           = cq_eval_if(ev, &s, &(cq_ast_block){ NULL, 0 }, 0, condition, example, &flow);
-    *out             = ev->result;
-    ev->result       = CQ_NONE;
-    return status;
+    return both_sides(ev, sides, condition, example, out);
 }

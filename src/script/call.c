@@ -2,6 +2,7 @@
  * called, and the calls whose arguments are types. Builtins are in builtin.c, operators in
  * resolve.c. */
 #include "base/str.h"
+#include "script/desugar.h"
 #include "script/upgrade.h"
 
 #include <stdio.h>
@@ -158,14 +159,6 @@ static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_
     return CQ_OK;
 }
 
-static void frame_clear(cq_frame *f)
-{
-    for (size_t i = 0; i < f->values.n; i++)
-        cq_val_release(f->values.items[i]);
-    cq_vec_clear(&f->values);
-    cq_ptr_map_clear(&f->slots);
-}
-
 /* forward, or the forward1, forward2, … that a trace has for further calls of a module. */
 static bool is_forward(const char *name)
 {
@@ -176,10 +169,9 @@ static bool is_forward(const char *name)
 static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, size_t n_args,
                                const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
 {
-    cq_frame *outer = ev->frame, f = { .unit = fn->unit, .def = fn->def, .outer = fn->closure };
+    cq_frame *outer = ev->frame, *f;
     cq_val    with_self[MAX_ARGS + 1];
     size_t    mark   = cq_ctx_mark(ev->cx);
-    cq_flow   flow   = CQ_FLOW_NEXT;
     cq_status status = CQ_OK;
     cq_scope  scope  = { 0 };
     cq_thing *self   = cq_thing_as(fn->self, CQ_THING_OBJECT);
@@ -197,35 +189,30 @@ static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, si
         args = with_self;
         n_args++;
     }
+    CQ_TRY(cq_frame_new(&f, fn));
+    *out = CQ_NONE;
     if (scoped)
         status = cq_eval_enter(ev, &scope, self, with_self + 1, n_args - 1);
     ev->depth++;
-    ev->result = CQ_NONE;
     if (status == CQ_OK)
-        status = bind(ev, &f, fn->def, args, n_args, fn->self.kind != CQ_VAL_NONE, names, kw, n_kw);
+        status = bind(ev, f, fn->def, args, n_args, fn->self.kind != CQ_VAL_NONE, names, kw, n_kw);
     if (status == CQ_OK) {
-        ev->frame = &f;
-        status    = cq_eval_block(ev, &fn->def->body, 0, &flow);
-        if (status == CQ_OK && flow == CQ_FLOW_MAYBE)
-            status = cq_exit_result(ev, &ev->result);
+        cq_val *result;
+
+        ev->frame = f;
+        status    = cq_eval_block(ev, &fn->def->body);
         ev->frame = outer;
+        result    = cq_frame_own(f, cq_name(ev->program, CQ_RESULT));
+        if (status == CQ_OK && result)
+            *out = *result;
     }
-    *out       = status == CQ_OK ? ev->result : CQ_NONE;
-    ev->result = CQ_NONE;
     if (scoped) {
         cq_status left = cq_eval_leave(ev, &scope, out);
 
         status = status == CQ_OK ? left : status;
     }
-    /* Changes that are written down refer to this frame; then it must stay until they are
-     * settled. The values themselves are retained by the records. */
-    if (ev->journaling) {
-        for (size_t i = 0; i < ev->journal.n; i++)
-            if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == &f)
-                ev->journal.items[i].where = NULL; /* a variable that is gone */
-    }
     cq_ctx_pop(ev->cx, mark, out, 1);
-    frame_clear(&f);
+    cq_frame_end(ev, f);
     ev->depth--;
     return status;
 }

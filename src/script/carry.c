@@ -4,6 +4,7 @@
 #include "script/carry.h"
 #include "script/form.h"
 #include "script/builtin.h"
+#include "script/desugar.h"
 #include "script/join.h"
 #include "script/share.h"
 #include "tensor/qparams.h"
@@ -190,6 +191,14 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
     return x->start ? type_of(c, x->start, &x->type) : failed(c);
 }
 
+/* Whether it is what the function returns. */
+static bool is_result(cq_eval *ev, const cq_change *place)
+{
+    const cq_frame *f = place->kind == CQ_CHANGE_SLOT ? place->where : NULL;
+
+    return f && cq_frame_own(f, cq_name(ev->program, CQ_RESULT)) == &f->values.items[place->index];
+}
+
 static cq_status start_all(cq_carry *c)
 {
     walk w = { .c = c, .fn = start_leaf };
@@ -202,7 +211,7 @@ static cq_status start_all(cq_carry *c)
 
         CQ_TRY(walk_value(&w, start, start, &ignored));
         for (; first < c->n; first++)
-            c->items[first].is_final = cq_exit_is_result(c->ev, &c->places.items[i].place);
+            c->items[first].is_final = is_result(c->ev, &c->places.items[i].place);
     }
     for (size_t i = 0; i < c->tracks.n; i++) {
         cq_carried *x;
@@ -468,14 +477,12 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
         p.old  = CQ_NONE;
         return cq_vec_push(&c->lost, p);
     }
-    if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0 && undefined->text[0] != '%')
+    if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0)
         return CQ_OK; /* first set in the body: it has no value from the round before */
     if (cq_path_is_only_holder(c->ev, path, place) || is_unchanged(place, before))
         return CQ_OK;
     if (undefined && cq_val_is_undefined(place->old))
         return CQ_OK;
-    if (undefined && strcmp(undefined->text, "%return") == 0)
-        before = cq_val_of_bool(false);
     CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before, cq_path_contents(path, place->old),
                           &start));
     CQ_TRY(own_copy(c, place, &start));

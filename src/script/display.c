@@ -106,7 +106,6 @@ static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_va
     cq_ast_stmt       test   = { .kind = CQ_S_IF, .at = x->at };
     cq_ast_stmt       s      = { .kind = CQ_S_FOR, .at = x->at };
     cq_ast_stmt      *items = &inner, *body = f->tests.n ? &test : &inner;
-    cq_flow           flow;
 
     if (x->u.comp.key || loop + 1 < x->u.comp.n || f->tests.n > 1)
         return cq_eval_fail(ev, f->iter->at, CQ_E_UNSUPPORTED,
@@ -122,7 +121,7 @@ static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_va
     s.u.loop.test        = f->iter;
     s.u.loop.body        = (cq_ast_block){ &body, 1 };
     CQ_TRY(cq_frame_set(ev, ev->frame, name, result));
-    return cq_eval_open_loop(ev, &s, iterable, &flow);
+    return cq_eval_open_loop(ev, &s, iterable);
 }
 
 static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val result)

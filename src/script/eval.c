@@ -469,7 +469,7 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
 
 /* with torch.no_grad(): the context managers of models do nothing to inference; those that are
  * classes of the program have their __enter__ and __exit__ called. */
-static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val    entered, method, ignored, nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE };
     cq_val    contexts;
@@ -490,7 +490,7 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
         if (item->target)
             CQ_TRY(cq_eval_assign(ev, item->target, entered));
     }
-    status = cq_eval_block(ev, &s->u.with.body, 0, flow);
+    status = cq_eval_block(ev, &s->u.with.body);
     for (size_t i = s->u.with.n; i-- > 0 && status == CQ_OK;) {
         if (!cq_thing_as(contexts.u.list->items[i], CQ_THING_OBJECT))
             continue;
@@ -509,94 +509,95 @@ static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
     CQ_TRY(cq_thing_new(&t, CQ_THING_FUNCTION));
     t->unit    = ev->frame->unit;
     t->def     = s->u.def;
-    t->closure = ev->frame;
+    t->closure = cq_frame_retain(ev->frame);
     v          = cq_ctx_own(ev->cx, cq_val_of_thing(t));
     CQ_TRY(ev->cx->status);
     return cq_frame_set(ev, ev->frame, s->u.def->name, v);
 }
 
-static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *block, size_t at,
-                           cq_flow *flow, bool *rest_done)
+/* del x[i] of a list or dict; of a variable there is nothing to do. */
+static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
+{
+    for (size_t i = 0; i < s->u.targets.n; i++) {
+        const cq_ast_expr *x = s->u.targets.items[i];
+        cq_val             args[2], ignored;
+        bool               found;
+
+        if (x->kind != CQ_X_INDEX)
+            continue;
+        CQ_TRY(cq_eval_expr(ev, x->u.index.object, &args[0]));
+        CQ_TRY(cq_eval_expr(ev, x->u.index.index, &args[1]));
+        CQ_TRY(cq_eval_builtin(ev, "aten::Delete", args, 2, NULL, NULL, 0, &ignored, &found));
+    }
+    return CQ_OK;
+}
+
+static cq_status eval_assign(cq_eval *ev, const cq_ast_stmt *s)
+{
+    cq_val v;
+
+    if (!s->u.assign.value)
+        return CQ_OK;
+    CQ_TRY(cq_eval_expr(ev, s->u.assign.value, &v));
+    if (s->u.assign.type)
+        CQ_TRY(cq_eval_annotate(ev, s->u.assign.type, v, &v));
+    for (size_t i = 0; i < s->u.assign.targets.n; i++)
+        CQ_TRY(cq_eval_assign(ev, s->u.assign.targets.items[i], v));
+    return CQ_OK;
+}
+
+static cq_status eval_if(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_value *symbol;
     bool      known, truth;
     cq_val    v;
 
-    switch (s->kind) {
-    case CQ_S_EXPR: return cq_eval_expr(ev, s->u.value, &v);
-    case CQ_S_ASSIGN:
-        if (!s->u.assign.value)
-            return CQ_OK;
-        CQ_TRY(cq_eval_expr(ev, s->u.assign.value, &v));
-        if (s->u.assign.type)
-            CQ_TRY(cq_eval_annotate(ev, s->u.assign.type, v, &v));
-        for (size_t i = 0; i < s->u.assign.targets.n; i++)
-            CQ_TRY(cq_eval_assign(ev, s->u.assign.targets.items[i], v));
-        return CQ_OK;
-    case CQ_S_AUGMENT: return eval_augment(ev, s);
-    case CQ_S_IF:
-        CQ_TRY(cq_eval_expr(ev, s->u.branch.test, &v));
-        CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
-        if (known)
-            return cq_eval_block(ev, truth ? &s->u.branch.then : &s->u.branch.other, 0, flow);
-        *rest_done = true; /* it says so again if it left the rest to us */
-        CQ_TRY(cq_eval_if(ev, s, block, at + 1, symbol, truth, flow));
-        *rest_done = *flow != CQ_FLOW_NEXT;
-        return CQ_OK;
-    case CQ_S_WHILE: return cq_eval_while(ev, s, flow);
-    case CQ_S_FOR: return cq_eval_for(ev, s, flow);
-    case CQ_S_WITH: return eval_with(ev, s, flow);
-    case CQ_S_RETURN:
-        v = CQ_NONE;
-        if (s->u.value)
-            CQ_TRY(cq_eval_expr(ev, s->u.value, &v));
-        ev->result = v;
-        *flow      = CQ_FLOW_RETURN;
-        return CQ_OK;
-    case CQ_S_RAISE: return eval_raise(ev, s);
-    case CQ_S_ASSERT: return eval_assert(ev, s);
-    case CQ_S_DEL: /* x, or x[i] of a list or dict */
-        for (size_t i = 0; i < s->u.targets.n; i++) {
-            const cq_ast_expr *x = s->u.targets.items[i];
-            cq_val             args[2];
-            bool               found;
-
-            if (x->kind != CQ_X_INDEX)
-                continue;
-            CQ_TRY(cq_eval_expr(ev, x->u.index.object, &args[0]));
-            CQ_TRY(cq_eval_expr(ev, x->u.index.index, &args[1]));
-            CQ_TRY(cq_eval_builtin(ev, "aten::Delete", args, 2, NULL, NULL, 0, &v, &found));
-        }
-        return CQ_OK;
-    case CQ_S_DEF: return eval_def(ev, s);
-    case CQ_S_PASS: return CQ_OK;
-    case CQ_S_BREAK: *flow = CQ_FLOW_BREAK; return CQ_OK;
-    case CQ_S_CONTINUE: *flow = CQ_FLOW_CONTINUE; return CQ_OK;
-    }
-    return CQ_OK;
+    CQ_TRY(cq_eval_expr(ev, s->u.branch.test, &v));
+    CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
+    if (known)
+        return cq_eval_block(ev, truth ? &s->u.branch.then : &s->u.branch.other);
+    return cq_eval_if(ev, s, symbol, truth);
 }
 
-cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow)
+static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
 {
-    *flow = CQ_FLOW_NEXT;
-    for (size_t i = first; i < b->n && *flow == CQ_FLOW_NEXT; i++) {
-        size_t    mark      = cq_ctx_mark(ev->cx);
-        bool      rest_done = false;
-        cq_status status;
+    cq_val v;
 
+    switch (s->kind) {
+    case CQ_S_EXPR: return cq_eval_expr(ev, s->u.value, &v);
+    case CQ_S_ASSIGN: return eval_assign(ev, s);
+    case CQ_S_AUGMENT: return eval_augment(ev, s);
+    case CQ_S_IF: return eval_if(ev, s);
+    case CQ_S_WHILE: return cq_eval_while(ev, s);
+    case CQ_S_FOR: return cq_eval_for(ev, s);
+    case CQ_S_WITH: return eval_with(ev, s);
+    case CQ_S_RAISE: return eval_raise(ev, s);
+    case CQ_S_ASSERT: return eval_assert(ev, s);
+    case CQ_S_DEL: return eval_del(ev, s);
+    case CQ_S_DEF: return eval_def(ev, s);
+    case CQ_S_PASS: return CQ_OK;
+    case CQ_S_RETURN:
+    case CQ_S_BREAK:
+    case CQ_S_CONTINUE: break; /* desugared */
+    }
+    return cq_eval_fail(ev, s->at, CQ_E_INTERNAL, "a statement was left that leaves its block");
+}
+
+cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const size_t mark = cq_ctx_mark(ev->cx);
+        cq_status    status;
+
+        if (b->items[i]->kind == CQ_S_PASS)
+            continue;
         ev->cx->place = (cq_place){ &ev->frame->unit->source.place, b->items[i]->at.start };
         status        = cq_eval_step(ev);
         if (status == CQ_OK)
-            status = eval_stmt(ev, b->items[i], b, i, flow, &rest_done);
+            status = eval_stmt(ev, b->items[i]);
         if (status != CQ_OK)
             return cq_source_blame(&ev->frame->unit->source, b->items[i]->at, status);
-        if (*flow != CQ_FLOW_RETURN)
-            ev->result = CQ_NONE; /* of a return that may have been, and is in its flag now */
-        cq_ctx_pop(ev->cx, mark, &ev->result, *flow == CQ_FLOW_RETURN);
-        if (rest_done)
-            break;
-        if (*flow == CQ_FLOW_MAYBE)
-            return cq_eval_rest(ev, b, i + 1, flow);
+        cq_ctx_pop(ev->cx, mark, NULL, 0);
     }
     return CQ_OK;
 }

@@ -83,7 +83,7 @@ struct cq_thing {
     const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
     cq_val self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts
                     of ZIP */
-    cq_frame *closure;               /* of a nested function; borrowed from the frame below */
+    cq_frame *closure;               /* of a nested function: where it was defined; retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
     cq_int    start, stop, step;     /* of a RANGE */
     bool      is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
@@ -145,14 +145,24 @@ const char *cq_name(cq_program *p, const char *text); /* interned; "" without me
 /* ---- frames: the variables of one call ---- */
 
 struct cq_frame {
-    cq_frame   *outer; /* of a nested function: where it was defined */
+    size_t      refs;  /* of the call, and of functions that were defined in it */
+    cq_frame   *outer; /* of a nested function: where it was defined; retained */
     cq_unit    *unit;
     cq_ast_def *def;
     cq_ptr_map  slots; /* name -> index + 1 */
     CQ_VEC(cq_val) values;
 };
 
-cq_val   *cq_frame_find(cq_frame *f, const char *name); /* in outer ones too; NULL: none */
+cq_status cq_frame_new(cq_frame **out, cq_thing *function); /* for a call of it */
+cq_frame *cq_frame_retain(cq_frame *f);                     /* returns f */
+void      cq_frame_release(cq_frame *f);
+
+/* The call is over; and the program is, so that no function will be called any more. */
+void cq_frame_end(cq_eval *ev, cq_frame *f);
+void cq_eval_end_frames(cq_eval *ev);
+
+cq_val   *cq_frame_own(const cq_frame *f, const char *name); /* NULL: none */
+cq_val   *cq_frame_find(cq_frame *f, const char *name);      /* in outer ones too */
 cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v); /* retains v */
 
 /* ---- the evaluator ---- */
@@ -179,26 +189,18 @@ typedef struct cq_relatives {
     cq_val lists[3]; /* retained; the last is one of the others */
 } cq_relatives;
 
-typedef enum cq_flow {
-    CQ_FLOW_NEXT,
-    CQ_FLOW_RETURN,
-    CQ_FLOW_BREAK,
-    CQ_FLOW_CONTINUE,
-    CQ_FLOW_MAYBE /* one of them or NEXT, as only the run tells: flags of the frame say (exit.c) */
-} cq_flow;
-
 struct cq_eval {
     cq_ctx     *cx;
     cq_program *program;
     cq_capture *capture; /* NULL: just run */
     bool        tracing; /* the example decides every branch */
     cq_frame   *frame;
-    cq_val      result;            /* of the return that is under way */
     unsigned    depth, journaling; /* > 0: changes are written down */
     uint64_t    steps;
-    int         levels;       /* of values inside of each other that are being gone through */
-    bool        text_is_open; /* the text that is made: see cq_text */
-    CQ_VEC(cq_val) rings;     /* containers that hold themselves (ring.c) */
+    int         levels;        /* of values inside of each other that are being gone through */
+    bool        text_is_open;  /* the text that is made: see cq_text */
+    CQ_VEC(cq_val) rings;      /* containers that hold themselves (ring.c) */
+    CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
     CQ_VEC(cq_change) journal;
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
     void       *has_rule_of;
@@ -217,7 +219,7 @@ cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t 
 cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* call.c */
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
-cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow);
+cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b);
 cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
 
 /* The value as a condition. *known: it is the plain truth; else *symbol is the graph value. */
@@ -231,15 +233,13 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
  * are about what a path through the program changed (explore.c). */
 typedef struct cq_path {
     CQ_VEC(cq_change) changes; /* one per place; old is what the place holds at the end */
-    cq_flow flow;
-    cq_val  result; /* of a return; retained */
+    cq_val result;             /* of an expression; retained */
 } cq_path;
 
-/* Runs the statements of b (and then, if rest is not NULL, those of rest from rest_at on) into
- * block, writes down what changed, and takes all changes back. flagged: how the path ended is
- * one of its changes. */
-cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
-                          const cq_ast_block *rest, size_t rest_at, bool flagged, cq_path *path);
+/* Runs the statements of b, or the expression x, into block, writes down what changed, and takes
+ * all changes back. */
+cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b, const cq_ast_expr *x,
+                          cq_path *path);
 void      cq_path_clear(cq_path *path);
 
 /* The same in two steps, for what a loop does around its body. end takes all changes back. */
@@ -276,31 +276,14 @@ bool cq_value_is_visible(const cq_value *v, const cq_block *block);
 bool cq_track_is_visible(const cq_track *t, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
 
-/* exit.c: leaving blocks in their middle, when only the run tells whether.
- * Goes on with a block after flow, if that is NEXT or MAYBE. */
-cq_status cq_eval_rest(cq_eval *ev, const cq_ast_block *b, size_t first, cq_flow *flow);
-cq_status cq_exit_note(cq_eval *ev, cq_flow flow); /* in the flags */
-typedef enum cq_exit_flags {
-    CQ_EXIT_BREAK    = 1,
-    CQ_EXIT_CONTINUE = 2,
-    CQ_EXIT_RETURN   = 4
-} cq_exit_flags;
-cq_status cq_exit_clear(cq_eval *ev, int flags); /* sets those of them that are there to False */
-cq_status cq_exit_flag(cq_eval *ev, int flags, cq_val *out); /* whether any of them is set */
-bool cq_exit_is_result(cq_eval *ev, const cq_change *place); /* of a return that may have been */
-cq_status cq_exit_result(cq_eval *ev, cq_val *out);          /* of a function that ends in MAYBE */
-/* A round of a loop that is over if a flag says so. */
-cq_status cq_exit_round(cq_eval *ev, const cq_ast_stmt *loop, cq_val item, cq_flow *flow);
-
 /* branch.c, loop.c */
-cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_block *rest, size_t rest_at,
-                     cq_value *condition, bool example, cq_flow *flow);
+cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_value *condition, bool example);
 cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
                           cq_val *out);
-cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow);
-cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow);
+cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s);
+cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s);
 /* A for over something of unknown length, or a while (over is None). */
-cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow);
+cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over);
 
 /* display.c: [a, *b], {k: v}, f"{x}", comprehensions. */
 cq_status cq_eval_items_of(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind kind, cq_val *out);

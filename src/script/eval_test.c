@@ -56,6 +56,11 @@ TEST(eval, branches_and_early_returns)
         { " return int(0 < n < 3) + int(n == 2 and not n == 4) * 10\n", 2, 11 },
         { " if n > 0:\n  if n > 5:\n   return 50\n  n += 1\n return n\n", 3, 4 },
         { " assert n > 0, 'small'\n return n\n", 3, 3 },
+        { " if n > 0:\n  if n > 5:\n   return 50\n  n += 1\n else:\n  return 9\n return n\n", -1,
+          9 },
+        { " if n > 0:\n  n += 1\n else:\n  raise ValueError('no')\n return n\n", 1, 2 },
+        { " def g(k: int):\n  if k > n:\n   return 1\n  return 2\n return g(3) * 10 + g(1)\n", 2,
+          12 },
         { 0 },
     };
 
@@ -76,6 +81,15 @@ TEST(eval, loops_with_break_continue_and_return)
         { " t = 0\n for i in range(n):\n  for j in range(n):\n   if j > i:\n    break\n   t += 1\n"
           " return t\n",
           4, 10 },
+        { " t = 0\n for i in range(n):\n  for j in range(n):\n   if j == 2:\n    continue\n"
+          "   if i == 3:\n    break\n   if i * j == 12:\n    return t\n   t += 1\n  t += 100\n"
+          " return -t\n",
+          5, 414 },
+        { " i = 7\n for i in range(n):\n  if i == 2:\n   break\n return i\n", 5, 2 },
+        { " while True:\n  n += 1\n  if n > 5:\n   return n\n", 1, 6 },
+        { " t = 0\n while True:\n  t += 1\n  if t % 2:\n   continue\n  if t > n:\n   break\n "
+          "return t\n",
+          5, 6 },
         { " t = 0\n for i, (a, b) in enumerate(zip([1, 2, 3], [4, 5, 6])):\n  t += i * a * b\n"
           " return t\n",
           0, 46 },
@@ -128,6 +142,51 @@ TEST(eval, none_is_refined_and_classes_are_run)
     CHECK(got == 15);
 }
 
+TEST(eval, functions_outlive_the_call_that_defined_them)
+{
+    double got;
+
+    CHECK_STATUS(CQ_OK, run_int("def outer(n: int):\n    k = [n, n + 1]\n"
+                                "    def inner(y: int):\n        return y + k[1]\n"
+                                "    return inner\n"
+                                "def f(n: int):\n    g = outer(n)\n    h = outer(n + 1)\n"
+                                "    z = outer(5)(1)\n    return g(100) * 1000 + h(z)\n",
+                                2, &got));
+    CHECK(got == 103 * 1000 + 11);
+    /* Two functions that know each other, and one that nobody calls. */
+    CHECK_STATUS(CQ_OK,
+                 run_int("def f(n: int):\n    def even(k: int):\n"
+                         "        if k == 0:\n            return 1\n"
+                         "        return odd(k - 1)\n"
+                         "    def odd(k: int):\n        if k == 0:\n            return 0\n"
+                         "        return even(k - 1)\n"
+                         "    def other(k: int):\n        return [even, odd]\n"
+                         "    all = [even, other]\n    return even(n) + 10 * all[0](n + 1)\n",
+                         4, &got));
+    CHECK(got == 1);
+}
+
+TEST(eval, every_context_of_a_with_is_entered_and_left)
+{
+    double got;
+
+    CHECK_STATUS(CQ_OK,
+                 run_int("class C:\n    def __init__(self, log: List[int], n: int):\n"
+                         "        self.log = log\n        self.n = n\n"
+                         "    def __enter__(self):\n        self.log.append(self.n)\n"
+                         "    def __exit__(self, a, b, c):\n"
+                         "        self.log.append(-1000 - self.n)\n"
+                         "def g(l: List[int]):\n"
+                         "    with C(l, 1), C(l, 2), C(l, 3), C(l, 4), C(l, 5), C(l, 6), "
+                         "C(l, 7), C(l, 8), C(l, 9), C(l, 10), C(l, 11), C(l, 12), C(l, 13), "
+                         "C(l, 14), C(l, 15), C(l, 16), C(l, 17), C(l, 18):\n"
+                         "        return sum(l)\n    return 0\n"
+                         "def f(n: int):\n    l: List[int] = []\n    k = g(l)\n"
+                         "    return k + sum(l) + len(l)\n",
+                         0, &got));
+    CHECK(got == 171 - 18000 + 36); /* a return inside leaves all of them too */
+}
+
 TEST(eval, failures_show_the_line_and_where_in_it)
 {
     double got;
@@ -157,6 +216,8 @@ int main(void)
         TEST_OF(eval, loops_with_break_continue_and_return),
         TEST_OF(eval, lists_dicts_tuples_and_texts),
         TEST_OF(eval, none_is_refined_and_classes_are_run),
+        TEST_OF(eval, functions_outlive_the_call_that_defined_them),
+        TEST_OF(eval, every_context_of_a_with_is_entered_and_left),
         TEST_OF(eval, failures_show_the_line_and_where_in_it),
     };
 

@@ -226,22 +226,17 @@ cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status,
     return status == CQ_OK ? back : status;
 }
 
-cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b,
-                          const cq_ast_block *rest, size_t rest_at, bool flagged, cq_path *path)
+cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b, const cq_ast_expr *x,
+                          cq_path *path)
 {
-    cq_exploration x;
+    cq_exploration outside;
+    cq_val         v = CQ_NONE;
     cq_status      status;
 
-    cq_explore_begin(ev, block, &x);
-    path->flow = CQ_FLOW_NEXT;
-    status     = cq_eval_block(ev, b, 0, &path->flow);
-    if (status == CQ_OK && rest)
-        status = cq_eval_rest(ev, rest, rest_at, &path->flow);
-    path->result =
-        status == CQ_OK && path->flow == CQ_FLOW_RETURN ? cq_val_retain(ev->result) : CQ_NONE;
-    if (status == CQ_OK && flagged)
-        status = cq_exit_note(ev, path->flow);
-    return cq_explore_end(ev, &x, status, path);
+    cq_explore_begin(ev, block, &outside);
+    status       = x ? cq_eval_expr(ev, x, &v) : cq_eval_block(ev, b);
+    path->result = status == CQ_OK ? cq_val_retain(v) : CQ_NONE;
+    return cq_explore_end(ev, &outside, status, path);
 }
 
 void cq_path_clear(cq_path *path)

@@ -19,7 +19,6 @@ typedef struct loop {
     cq_val             over; /* a RANGE, a tensor, a list; None: a while */
     cq_carry           carry;
     cq_value          *condition; /* at the end of the body */
-    cq_flow            flow;      /* whether a round may leave the function */
 } loop;
 
 static cq_status failed(loop *l)
@@ -36,22 +35,29 @@ static cq_value *truth_value(loop *l, cq_val truth)
                : NULL;
 }
 
+/* Whether the flag that ends the loop is set. */
+static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_val *flag = s->u.loop.until ? cq_frame_own(ev->frame, s->u.loop.until) : NULL;
+
+    return flag ? *flag : cq_val_of_bool(false);
+}
+
 /* Whether there is another round: the test of a while, unless a flag says that it is over. */
 static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
 {
     cq_eval *ev   = l->ev;
-    cq_val   test = cq_val_of_bool(true), left;
+    cq_val   test = cq_val_of_bool(true), over = is_over(ev, l->stmt);
     bool     found;
 
     if (l->over.kind == CQ_VAL_NONE)
         CQ_TRY(cq_eval_expr(ev, l->stmt->u.loop.test, &test));
     CQ_TRY(cq_eval_truth(ev, test, known, truth, symbol));
-    CQ_TRY(cq_exit_flag(ev, CQ_EXIT_BREAK | CQ_EXIT_RETURN, &left));
-    if (!left.u.b.origin && !left.u.b.value)
+    if (!over.u.b.origin && !over.u.b.value)
         return CQ_OK;
-    CQ_TRY(cq_eval_builtin(ev, "aten::__not__", &left, 1, NULL, NULL, 0, &left, &found));
+    CQ_TRY(cq_eval_builtin(ev, "aten::__not__", &over, 1, NULL, NULL, 0, &over, &found));
     test = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { *truth, *symbol } };
-    CQ_TRY(cq_eval_builtin(ev, "aten::__and__", (cq_val[]){ test, left }, 2, NULL, NULL, 0, &test,
+    CQ_TRY(cq_eval_builtin(ev, "aten::__and__", (cq_val[]){ test, over }, 2, NULL, NULL, 0, &test,
                            &found));
     return cq_eval_truth(ev, test, known, truth, symbol);
 }
@@ -116,17 +122,14 @@ static cq_status set_target(loop *l, cq_value *round)
 
 static cq_status explore_round(loop *l, cq_value *round)
 {
-    bool    known, truth;
-    cq_flow flow = CQ_FLOW_NEXT;
+    const char *until = l->stmt->u.loop.until;
+    bool        known, truth;
 
-    CQ_TRY(cq_exit_clear(l->ev, CQ_EXIT_BREAK | CQ_EXIT_CONTINUE));
     CQ_TRY(cq_carry_bind(&l->carry));
+    if (until) /* else there would be no round */
+        CQ_TRY(cq_frame_set(l->ev, l->ev->frame, until, cq_val_of_bool(false)));
     CQ_TRY(set_target(l, round));
-    CQ_TRY(cq_eval_block(l->ev, &l->stmt->u.loop.body, 0, &flow));
-    if (flow == CQ_FLOW_BREAK || flow == CQ_FLOW_RETURN)
-        CQ_TRY(cq_exit_note(l->ev, flow));
-    if (flow == CQ_FLOW_RETURN || flow == CQ_FLOW_MAYBE)
-        l->flow = CQ_FLOW_MAYBE;
+    CQ_TRY(cq_eval_block(l->ev, &l->stmt->u.loop.body));
     CQ_TRY(condition(l, &l->condition, &known, &truth));
     if (known)
         l->condition = truth_value(l, cq_val_of_bool(truth));
@@ -219,11 +222,10 @@ static cq_status convert(loop *l)
     /* The inputs were computed after the node was made: it follows them. */
     cq_ir_unlink(l->node);
     cq_ir_move_before(l->node, home, NULL);
-    CQ_TRY(cq_carry_outputs(&l->carry));
-    return cq_exit_clear(l->ev, CQ_EXIT_BREAK | CQ_EXIT_CONTINUE);
+    return cq_carry_outputs(&l->carry);
 }
 
-static cq_status open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow)
+cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over)
 {
     loop      l = { .ev = ev, .stmt = s, .over = over };
     cq_status status;
@@ -240,91 +242,51 @@ static cq_status open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_fl
     status    = convert(&l);
     ev->carry = l.carry.outer;
     cq_carry_clear(&l.carry);
-    *flow = l.flow;
     return status;
-}
-
-/* After a loop a break is forgotten, but not a return. */
-static cq_status loop_end(cq_eval *ev, cq_flow *flow)
-{
-    cq_val returned;
-
-    if (*flow != CQ_FLOW_MAYBE)
-        return CQ_OK;
-    CQ_TRY(cq_exit_clear(ev, CQ_EXIT_BREAK));
-    CQ_TRY(cq_exit_flag(ev, CQ_EXIT_RETURN, &returned));
-    if (!returned.u.b.origin && !returned.u.b.value)
-        *flow = CQ_FLOW_NEXT;
-    return CQ_OK;
-}
-
-cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over, cq_flow *flow)
-{
-    CQ_TRY(open_loop(ev, s, over, flow));
-    return loop_end(ev, flow);
 }
 
 /* ---- rounds one by one ---- */
 
-/* One round of a loop, with its item if it has one. Sets *over to true when the loop is over. */
-static cq_status loop_round(cq_eval *ev, const cq_ast_stmt *s, cq_val item, cq_flow *flow,
-                            bool *over)
+cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
 {
-    if (*flow == CQ_FLOW_MAYBE) {
-        CQ_TRY(cq_exit_round(ev, s, item, flow));
-        *flow = CQ_FLOW_MAYBE;
-    } else {
-        if (s->u.loop.target)
-            CQ_TRY(cq_eval_assign(ev, s->u.loop.target, item));
-        CQ_TRY(cq_eval_block(ev, &s->u.loop.body, 0, flow));
-    }
-    *over = *flow == CQ_FLOW_BREAK || *flow == CQ_FLOW_RETURN;
-    if (*flow == CQ_FLOW_MAYBE)
-        return cq_exit_clear(ev, CQ_EXIT_CONTINUE);
-    if (*flow != CQ_FLOW_RETURN)
-        *flow = CQ_FLOW_NEXT;
-    return cq_eval_step(ev);
-}
+    for (uint64_t rounds = 0;; rounds++) {
+        const cq_val over = is_over(ev, s);
+        bool         known, truth;
+        cq_value    *symbol;
+        cq_val       test;
 
-cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
-{
-    bool     over   = false;
-    uint64_t rounds = 0;
-
-    *flow = CQ_FLOW_NEXT;
-    while (!over) {
-        bool      known, truth;
-        cq_value *symbol;
-        cq_val    test;
-
+        if (over.u.b.value && !over.u.b.origin)
+            return CQ_OK;
         CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
         CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
-        if (!known || *flow == CQ_FLOW_MAYBE || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
-            return cq_eval_open_loop(ev, s, CQ_NONE, flow);
+        if (!known || over.u.b.origin || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
+            return cq_eval_open_loop(ev, s, CQ_NONE);
         if (!truth)
-            break;
-        rounds++;
-        CQ_TRY(loop_round(ev, s, CQ_NONE, flow, &over));
+            return CQ_OK;
+        CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
+        CQ_TRY(cq_eval_step(ev));
     }
-    return loop_end(ev, flow);
 }
 
 /* The rounds of a for over a range of known numbers, or over a list. */
 static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_thing *range,
-                             const cq_list *list, int64_t n, cq_flow *flow)
+                             const cq_list *list, int64_t n)
 {
-    bool over = false;
+    for (int64_t i = 0; list ? i < (int64_t)list->n : i < n; i++) {
+        const cq_val over = is_over(ev, s);
 
-    *flow = CQ_FLOW_NEXT;
-    for (int64_t i = 0; (list ? i < (int64_t)list->n : i < n) && !over; i++)
-        CQ_TRY(loop_round(ev, s,
-                          list ? list->items[i]
-                               : cq_val_of_i64(range->start.value + i * range->step.value),
-                          flow, &over));
-    return loop_end(ev, flow);
+        if (over.u.b.value && !over.u.b.origin)
+            break;
+        CQ_TRY(cq_eval_assign(ev, s->u.loop.target,
+                              list ? list->items[i]
+                                   : cq_val_of_i64(range->start.value + i * range->step.value)));
+        CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
+        CQ_TRY(cq_eval_step(ev));
+    }
+    return CQ_OK;
 }
 
-cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
+cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val    iterable, items;
     cq_thing *range;
@@ -348,9 +310,9 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s, cq_flow *flow)
         CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
     }
     if (!known)
-        return cq_eval_open_loop(ev, s, iterable, flow);
+        return cq_eval_open_loop(ev, s, iterable);
     cq_val_retain(items);
-    status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n, flow);
+    status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n);
     cq_val_release(items);
     return status;
 }

@@ -245,6 +245,7 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
 
 static void eval_clear(cq_eval *ev, cq_val root)
 {
+    cq_eval_end_frames(ev);
     cq_eval_open_rings(ev, root);
     for (size_t i = 0; i < ev->journal.n; i++)
         cq_val_release(ev->journal.items[i].old);

@@ -1,5 +1,6 @@
 /* Things, frames, and the program's table of names. */
 #include "script/eval.h"
+#include "script/desugar.h"
 #include "script/share.h"
 #include "base/str.h"
 
@@ -15,6 +16,7 @@ static void thing_free(cq_box *box)
     for (size_t i = 0; i < t->attributes.n; i++)
         cq_val_release(t->attributes.items[i].value);
     cq_vec_clear(&t->attributes);
+    cq_frame_release(t->closure);
     cq_free(t);
 }
 
@@ -244,7 +246,7 @@ static cq_status add_unit(cq_program *p, const char *qualifier, const char *file
                           size_t len, cq_unit **out)
 {
     CQ_TRY(cq_parse(out, &p->names, file, text, len, CQ_PARSE_FILE));
-    if (cq_vec_push(&p->all_units, *out) != CQ_OK) {
+    if (cq_desugar(*out) != CQ_OK || cq_vec_push(&p->all_units, *out) != CQ_OK) {
         cq_unit_free(*out);
         return CQ_E_NO_MEMORY;
     }

@@ -1,0 +1,91 @@
+/* Frames: the variables of a call. Functions that are defined in it see them, and may be returned
+ * and called when it is over, so that a frame lives as long as somebody refers to it. */
+#include "script/eval.h"
+
+cq_status cq_frame_new(cq_frame **out, cq_thing *function)
+{
+    cq_frame *f = *out = cq_zalloc(sizeof *f);
+
+    if (!f)
+        return CQ_E_NO_MEMORY;
+    f->refs  = 1;
+    f->unit  = function->unit;
+    f->def   = function->def;
+    f->outer = cq_frame_retain(function->closure);
+    return CQ_OK;
+}
+
+cq_frame *cq_frame_retain(cq_frame *f)
+{
+    if (f)
+        f->refs++;
+    return f;
+}
+
+/* Takes the variables out, and with them the functions that refer to the frame. */
+static void forget_all(cq_frame *f)
+{
+    for (size_t i = 0; i < f->values.n; i++) {
+        cq_val old = f->values.items[i];
+
+        f->values.items[i] = CQ_NONE;
+        cq_val_release(old);
+    }
+    cq_vec_clear(&f->values);
+    cq_ptr_map_clear(&f->slots);
+}
+
+void cq_frame_release(cq_frame *f)
+{
+    while (f && --f->refs == 0) {
+        cq_frame *outer = f->outer;
+
+        forget_all(f);
+        cq_free(f);
+        f = outer;
+    }
+}
+
+/* Whether only functions that the frame itself holds refer to it besides the call. */
+static bool is_its_own(const cq_frame *f)
+{
+    size_t own = 0;
+
+    for (size_t i = 0; i < f->values.n; i++) {
+        const cq_thing *t = cq_thing_as(f->values.items[i], CQ_THING_FUNCTION);
+
+        own += t && t->closure == f && atomic_load(&t->box.refs) == 1;
+    }
+    return f->refs == own + 1;
+}
+
+void cq_frame_end(cq_eval *ev, cq_frame *f)
+{
+    for (size_t i = 0; i < ev->journal.n; i++)
+        if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == f)
+            ev->journal.items[i].where = NULL; /* a variable that is gone */
+    if (f->refs > 1 && (is_its_own(f) || cq_vec_push(&ev->frames, f) != CQ_OK)) {
+        f->refs++; /* a function of it that goes away does not take it along */
+        forget_all(f);
+        f->refs--;
+    } else if (f->refs > 1) {
+        return; /* until the program is over */
+    }
+    cq_frame_release(f);
+}
+
+void cq_eval_end_frames(cq_eval *ev)
+{
+    for (size_t i = 0; i < ev->frames.n; i++) {
+        forget_all(ev->frames.items[i]);
+        cq_frame_release(ev->frames.items[i]);
+    }
+    cq_vec_clear(&ev->frames);
+}
+
+cq_val *cq_frame_own(const cq_frame *f, const char *name)
+{
+    const size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
+
+    return at ? &f->values.items[at - 1] : NULL;
+}

@@ -12,6 +12,9 @@ import tempfile
 import time
 import zipfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "peer"))
+import peer_cpu  # noqa: E402, F401
+
 CALQUE = sys.argv[1] if len(sys.argv) > 1 else "build/calque"
 ROUNDS = 7
 CHAINS = (1000, 10000, 100000)

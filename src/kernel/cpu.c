@@ -2,14 +2,20 @@
 #include "kernel/cpu.h"
 
 #include <stdatomic.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 static atomic_bool avx2_off;
 
 static bool detect(void)
 {
 #if defined(__x86_64__)
+    unsigned a, b, c, d; /* not every compiler's cpu_supports knows f16c */
+
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 #else
     return false;
 #endif

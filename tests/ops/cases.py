@@ -10,7 +10,12 @@ Arguments are tensors, numbers, strings, None, torch.dtype, torch.device, and li
 Tensors made by f32(…) and its relatives have distinct elements in no order, and the same ones
 in every case, so that a case does not change when others are added. make.py runs the cases.
 """
-import torch
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "peer"))
+import peer_cpu  # noqa: E402, F401
+import torch  # noqa: E402
 
 CASES = []
 _made = 0  # tensors so far in this case

@@ -19,6 +19,8 @@ import pathlib
 import subprocess
 import traceback
 
+import peer_cpu  # noqa: F401
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("CALQUE_BUILD", ROOT / "build"))
 CALQUE = os.environ.get("CALQUE", str(BUILD / "calque"))

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "testcase/git.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,41 +44,28 @@ static json_t *now(void)
     return json_string(text);
 }
 
-/* The first line that a command prints; "" if it fails. The commands are constants. */
-static const char *first_line(char *line, size_t size, const char *command)
+/* Text that may be in any encoding; what is not UTF-8 is left out. */
+static json_t *text_or_empty(const char *text)
 {
-    FILE *pipe = popen(command, "r");
+    json_t *json = json_string(text);
 
-    *line = '\0';
-    if (!pipe)
-        return line;
-    if (!fgets(line, (int)size, pipe))
-        *line = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    pclose(pipe);
-    return line;
+    return json ? json : json_string("");
 }
 
 /* The state of the working folder, NULL if it is not under git. */
 static json_t *git_state(void)
 {
-    static const char *const commands[][2] = {
-        { "branch", "git rev-parse --abbrev-ref HEAD 2>/dev/null" },
-        { "commit", "git rev-parse HEAD 2>/dev/null" },
-        { "remote", "git ls-remote --get-url origin 2>/dev/null" },
-        { "commit_date", "git show -s --format=%ci HEAD 2>/dev/null" },
-    };
-    char    line[1024];
-    json_t *git;
+    json_t *json;
+    cq_git  git;
 
-    if (strcmp(first_line(line, sizeof line, "git rev-parse --is-inside-work-tree 2>/dev/null"),
-               "true") != 0)
+    if (!cq_git_read(&git))
         return NULL;
-    git = json_object();
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        json_object_set_new(git, commands[i][0],
-                            json_string(first_line(line, sizeof line, commands[i][1])));
-    return git;
+    json = json_object();
+    json_object_set_new(json, "branch", text_or_empty(git.branch));
+    json_object_set_new(json, "commit", text_or_empty(git.commit));
+    json_object_set_new(json, "remote", text_or_empty(git.remote));
+    json_object_set_new(json, "commit_date", text_or_empty(git.commit_date));
+    return json;
 }
 
 static cq_status read_user_meta(json_t **out, const char *text)

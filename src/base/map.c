@@ -1,39 +1,8 @@
-/* Open addressing with linear probing, at most three quarters full. Hashes are
- * seeded by nothing: keys come from files, so the hash mixes well enough that long
- * chains need an effort (a wyhash-like multiply and fold), and tables are bounded
- * by the number of names in a file. */
+/* Open addressing with linear probing, at most three quarters full. Keys come from files, so
+ * their hash is a keyed one (hash.c); nothing that is written may depend on the order of slots. */
 #include "base/map.h"
 
 #include <string.h>
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    __uint128_t r = (__uint128_t)a * b;
-
-    return (uint64_t)r ^ (uint64_t)(r >> 64);
-}
-
-uint64_t cq_hash_bytes(const void *data, size_t size)
-{
-    const unsigned char *p = data;
-    uint64_t             h = 0x9e3779b97f4a7c15u ^ size;
-
-    while (size >= 8) {
-        uint64_t w;
-
-        memcpy(&w, p, 8);
-        h = mix(h ^ w, 0xa0761d6478bd642fu);
-        p += 8;
-        size -= 8;
-    }
-    if (size) {
-        uint64_t w = 0;
-
-        memcpy(&w, p, size);
-        h = mix(h ^ w, 0xe7037ed1a0b428dbu);
-    }
-    return mix(h, 0x8ebc6af09c88c6e3u);
-}
 
 /* Keys stand one behind the other, in blocks that do not move. */
 typedef struct cq_map_keys cq_map_keys;
@@ -152,7 +121,9 @@ void cq_map_clear(cq_map *map)
 
 static size_t ptr_index(const cq_ptr_map *map, const void *key)
 {
-    size_t i = mix((uintptr_t)key, 0xa0761d6478bd642fu) & (map->cap - 1);
+    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    size_t   i    = (hash ^ hash >> 32) & (map->cap - 1);
+
 
     while (map->slots[i].key && map->slots[i].key != key)
         i = (i + 1) & (map->cap - 1);

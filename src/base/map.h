@@ -37,7 +37,10 @@ void     *cq_ptr_map_get(const cq_ptr_map *map, const void *key);
 cq_status cq_ptr_map_set(cq_ptr_map *map, const void *key, void *value); /* key is not NULL */
 void      cq_ptr_map_clear(cq_ptr_map *map);
 
+/* Of bytes from outside: another one in every process, so that no file can be made of names that
+ * collide. The stable one is the same everywhere; anybody can make names that collide in it. */
 uint64_t cq_hash_bytes(const void *data, size_t size);
+uint64_t cq_hash_stable(const void *data, size_t size);
 
 /* Interned strings: equal text, equal address, for as long as the table lives. */
 typedef struct cq_intern {

@@ -436,12 +436,16 @@ static int by_text(const void *a, const void *b)
 
 static void opsets(lowering *l)
 {
-    const cq_export_options *o = &l->ex->options;
-    const char              *names[64];
-    size_t                   n = 0;
+    const cq_export_options *o     = &l->ex->options;
+    const char             **names = cq_alloc_array(l->domains.n, sizeof *names);
+    size_t                   n     = 0;
 
+    if (!names) {
+        l->model->status = CQ_E_NO_MEMORY;
+        return;
+    }
     cq_onnx_model_add_opset(l->model, "", o->opset);
-    for (size_t i = 0; i < l->domains.cap && n < 64; i++)
+    for (size_t i = 0; i < l->domains.cap; i++)
         if (l->domains.slots[i].key)
             names[n++] = l->domains.slots[i].key;
     qsort(names, n, sizeof *names, by_text);
@@ -452,6 +456,7 @@ static void opsets(lowering *l)
             cq_warn(NULL,
                     "the custom opset domain \"%s\" is not used in the model and was left out",
                     o->custom_opsets[i].domain);
+    cq_free(names);
 }
 
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)

@@ -142,7 +142,7 @@ static cq_status make_tensor(cq_tensor **out, const cq_onnx_tensor *tensor, cq_s
     cq_status   status;
     cq_random   r;
 
-    cq_random_seed(&r, seed ^ cq_hash_bytes(name, strlen(name)));
+    cq_random_seed(&r, seed ^ cq_hash_stable(name, strlen(name)));
     CQ_TRY(cq_tensor_new(out, dtype, tensor->dims.n, tensor->dims.items, NULL));
     if (dtype == CQ_DTYPE_BOOL)
         status = cq_random_fill_bernoulli(&r, *out, stats.mean);

@@ -44,14 +44,13 @@ static void describe_example(cli_signature *takes, const cq_script *script)
 static cq_status script_open(cli_model *model, const char *operand)
 {
     cq_script *script = NULL;
-    cq_status  status = cq_script_load(&script, operand);
+    cq_status  status =
+        cq_script_load_limited(&script, operand, model->limits.steps, model->limits.bytes);
 
     model->name        = name_of(operand);
     model->takes.model = model->name;
     model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
     model->handle      = script;
-    if (status == CQ_OK)
-        cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
     if (status == CQ_OK)
         describe_example(&model->takes, script);
     return status;

@@ -17,6 +17,12 @@ typedef struct cq_script cq_script;
 /* An archive or a source file, told by its content. */
 CQ_API cq_status cq_script_load(cq_script **out, const char *path);
 
+/* The same under the limits of cq_script_set_limits, which reading the file has to keep to as well.
+ * 0 bytes is the default, for reading: 512 MiB and 64 times the size of the file, or three quarters
+ * of the memory that is available if that is less. */
+CQ_API cq_status cq_script_load_limited(cq_script **out, const char *path, uint64_t max_steps,
+                                        uint64_t max_bytes);
+
 /* Source text: functions and classes. name is for messages. */
 CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name);
 CQ_API void      cq_script_free(cq_script *script);
@@ -61,9 +67,11 @@ CQ_API cq_status cq_script_define(cq_script *script, const char *source, const c
 
 /* How many steps (statements, calls, rounds of loops) a call may take, and how many bytes of memory
  * it may hold, before it is refused: a file can come from anywhere. What takes longer counts for
- * more: 64 items of a list or bytes of a text that are gone through, and 4096 elements of a tensor,
- * are a step; an operator that is exported is 32. 0 is the default: 100 million steps, and 16 GiB
- * or three quarters of the machine's memory, whichever is less. */
+ * more: 64 items of a list or bytes of a text that are iterated are a step, and so are 64 elements
+ * of a tensor that are read or written, or 2048 products of float32 in a convolution or matrix
+ * product (of sorting and the like, fewer); an operator that is exported is 128. What an archive
+ * was read into counts as memory. 0 is the default: 100 million steps, and 16 GiB or three quarters
+ * of the machine's memory, whichever is less. */
 CQ_API void cq_script_set_limits(cq_script *script, uint64_t max_steps, uint64_t max_bytes);
 
 /* The example inputs that an archive holds, as traces by PyTorch 2.1 and newer do: how many tensors

@@ -4,6 +4,7 @@
 #include "base/str.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- what it is not ------------------------------------------------------------------------- */
 
@@ -138,6 +139,17 @@ void cq_archive_close(cq_archive *a)
     cq_zip_free(a->zip);
     cq_free(a->path);
     *a = (cq_archive){ 0 };
+}
+
+int64_t cq_archive_max_bytes(const char *path)
+{
+    const uint64_t available = cq_alloc_available() / 4 * 3;
+    struct stat    s;
+    int64_t        bytes = CQ_ARCHIVE_BYTES;
+
+    if (stat(path, &s) == 0 && s.st_size < INT64_MAX / 2 / CQ_ARCHIVE_FACTOR)
+        bytes += CQ_ARCHIVE_FACTOR * (int64_t)s.st_size;
+    return available < (uint64_t)bytes ? (int64_t)available : bytes;
 }
 
 /* ---- entries -----------------------------------------------------------------------------------

@@ -17,6 +17,13 @@ cq_status cq_archive_open(cq_archive *out, const char *path);
 cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *path);
 void      cq_archive_close(cq_archive *a);
 
+/* What reading a file may take unless somebody says otherwise: CQ_ARCHIVE_BYTES and
+ * CQ_ARCHIVE_FACTOR times its size, or what the machine has. A few bytes of a pickle can make many
+ * of values, and a few deflated ones many of a pickle; no model needs a part of that. */
+#define CQ_ARCHIVE_BYTES  (INT64_C(512) << 20)
+#define CQ_ARCHIVE_FACTOR 64
+int64_t cq_archive_max_bytes(const char *path);
+
 /* An entry by its name in the root folder, "data.pkl"; NULL: none. */
 const cq_zip_entry *cq_archive_find(const cq_archive *a, const char *name);
 

@@ -127,9 +127,13 @@ static cq_status finish_open(cq_state_dict **out, cq_archive *a, cq_status statu
 
 cq_status cq_state_dict_open(cq_state_dict **out, const char *path, const char *section)
 {
+    cq_alloc_budget outer =
+        cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_archive_max_bytes(path) });
     cq_archive a;
+    cq_status  status = finish_open(out, &a, cq_archive_open(&a, path), section);
 
-    return finish_open(out, &a, cq_archive_open(&a, path), section);
+    cq_alloc_set_budget(outer);
+    return status;
 }
 
 cq_status cq_state_dict_open_bytes(cq_state_dict **out, cq_storage *bytes, const char *path,

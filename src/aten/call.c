@@ -2,6 +2,7 @@
  * row, the listener hears of it. Real and fake tensors take the same path. */
 #include "aten/complex.h"
 #include "aten/quantized.h"
+#include "aten/work.h"
 
 #include <stdio.h>
 
@@ -163,6 +164,8 @@ static cq_status make_results(cq_opcall *c, bool heard)
     }
     if (!c->real || c->cx->status != CQ_OK)
         return c->cx->status;
+    if (c->cx->spend)
+        CQ_TRY(c->cx->spend(c->cx->spender, cq_op_work(c)));
     return def->run ? def->run(c) : CQ_OK;
 }
 

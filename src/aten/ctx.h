@@ -70,6 +70,9 @@ struct cq_ctx {
     uint64_t                  seed;
     struct cq_random         *random; /* made by the random operators when first needed */
     struct cq_arena          *nests;  /* of nested arguments and results; made when first needed */
+    cq_status (*spend)(void    *spender,
+                       uint64_t steps); /* refuses work (work.h); NULL: nobody does */
+    void *spender;
 };
 
 enum { CQ_MAX_CALL_DEPTH = 64 };

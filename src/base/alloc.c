@@ -68,8 +68,8 @@ static void *checked(void *p, size_t size)
     if (p)
         take(p);
     else if (is_too_much(size))
-        cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "more than the %" PRId64 " bytes that are allowed",
-                budget.limit);
+        cq_fail(CQ_E_NO_MEMORY, NULL, "--max-memory allows for more",
+                "this needs more than the %" PRId64 " bytes that are allowed", budget.limit);
     else
         cq_no_memory();
     return p;

@@ -84,7 +84,9 @@ cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_ten
         return cx->status;
     if (!data_of(cap, v)) {
         CQ_TRY(cq_ctx_new(&plain));
-        status = CQ_OK;
+        plain->spend   = cx->spend; /* the program has to do with it */
+        plain->spender = cx->spender;
+        status         = CQ_OK;
         mark(v, cap);
         for (cq_node *n = cap->block->last; n; n = n->prev)
             if (n->mark)

@@ -47,6 +47,7 @@ static cq_status list_extend(cq_builtin_call *c, cq_val *out)
     CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
     if (!known)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the length of a list is not known here");
+    CQ_TRY(cq_eval_spend(c->ev, items.u.list->n));
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
     if (items.u.list != c->args[0].u.list)
         CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], items));
@@ -82,6 +83,7 @@ static cq_status list_insert(cq_builtin_call *c, cq_val *out)
     CQ_TRY(cq_eval_will_change_list(c->ev, list));
     CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[2]));
     at = clamp_position(i, list->n);
+    CQ_TRY(cq_eval_spend(c->ev, list->n - at)); /* that move down */
     CQ_TRY(cq_list_push(list, c->args[2]));
     memmove(&list->items[at + 1], &list->items[at], (list->n - 1 - at) * sizeof *list->items);
     list->items[at] = c->args[2];
@@ -95,6 +97,7 @@ static cq_status remove_at(cq_builtin_call *c, cq_list *list, int64_t i, cq_val 
     if (i < 0 || i >= (int64_t)list->n)
         return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "index %lld is out of range for %zu items",
                        (long long)i, list->n);
+    CQ_TRY(cq_eval_spend(c->ev, list->n - (size_t)i)); /* that move up */
     CQ_TRY(cq_eval_will_change_list(c->ev, list));
     *out = cq_ctx_own(c->ev->cx, list->items[i]); /* the list's reference moves to the context */
     memmove(&list->items[i], &list->items[i + 1], (list->n - (size_t)i - 1) * sizeof *list->items);
@@ -155,6 +158,7 @@ static cq_status find_item(cq_builtin_call *c, cq_val item, size_t *at)
     for (*at = 0; *at < list->n; ++*at) {
         bool known, equal;
 
+        CQ_TRY(cq_eval_step(c->ev));
         CQ_TRY(cq_builtin_equal(c->ev, list->items[*at], item, &known, &equal));
         CQ_TRY(must_be_known(c, known));
         if (equal)
@@ -197,6 +201,7 @@ static cq_status list_count(cq_builtin_call *c, cq_val *out)
     for (size_t i = 0; i < c->args[0].u.list->n; i++) {
         bool known, equal;
 
+        CQ_TRY(cq_eval_step(c->ev));
         CQ_TRY(cq_builtin_equal(c->ev, c->args[0].u.list->items[i], c->args[1], &known, &equal));
         CQ_TRY(must_be_known(c, known));
         n += equal;
@@ -229,6 +234,7 @@ static cq_status list_reverse(cq_builtin_call *c, cq_val *out)
         return cq_builtin_decline(c);
     (void)out;
     list = c->args[0].u.list;
+    CQ_TRY(cq_eval_spend(c->ev, list->n));
     CQ_TRY(cq_eval_will_change_list(c->ev, list));
     for (size_t i = 0; i < list->n / 2; i++) {
         cq_val swap                  = list->items[i];

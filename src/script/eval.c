@@ -330,10 +330,13 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const cq_place outer = ev->cx->place;
-    cq_status      status;
+    cq_status      status = x->kind > CQ_X_NAME ? cq_eval_step(ev) : CQ_OK;
 
     ev->cx->place = (cq_place){ &ev->frame->unit->source.place, x->at.start };
-    status        = eval_expr(ev, x, out);
+    if (status == CQ_OK)
+        status = eval_expr(ev, x, out);
+    else
+        *out = CQ_NONE;
     ev->cx->place = outer;
     return status == CQ_OK ? CQ_OK : cq_source_blame(&ev->frame->unit->source, x->at, status);
 }

@@ -34,9 +34,8 @@ enum {
 #define CQ_EVAL_MAX_BYTES                                                                          \
     ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
 enum {
-    CQ_EVAL_STEP_ITEMS    = 64,   /* items of lists and bytes of texts that are a step */
-    CQ_EVAL_STEP_ELEMENTS = 4096, /* elements of tensors */
-    CQ_EVAL_NODE_STEPS    = 32    /* of an operator that is written down */
+    CQ_EVAL_STEP_ITEMS = 64, /* items of lists and bytes of texts that are a step */
+    CQ_EVAL_NODE_STEPS = 128 /* of an operator that is written down */
 };
 
 typedef struct cq_eval    cq_eval;
@@ -126,6 +125,7 @@ struct cq_program {
     size_t   n_definitions; /* sources that say what operators compute (foreign.c) */
     uint64_t max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
     int64_t  max_bytes;
+    int64_t  loaded_bytes; /* of those, what the archive's values take */
 };
 
 cq_status cq_program_new(cq_program **out);
@@ -342,7 +342,13 @@ cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
  * counts in proportion (limits.c), and so does an operator. */
 cq_status cq_eval_step(cq_eval *ev);
 cq_status cq_eval_spend(cq_eval *ev, uint64_t items);
-cq_status cq_eval_spend_on_operator(cq_eval *ev, const cq_val *args, size_t n);
+cq_status cq_eval_spend_on_operator(cq_eval *ev);
+
+/* From now on ev pays for what operators of cx compute; NULL: nobody does. */
+void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx);
+
+/* A context of its own for ev, which pays for it. */
+cq_status cq_eval_new_context(cq_eval *ev);
 
 /* Around whatever calls itself for the items of v. Counts too: a tuple of itself twice, sixty times
  * over, is small, but there is no end to going through it. */

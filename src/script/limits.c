@@ -32,27 +32,28 @@ cq_status cq_eval_spend(cq_eval *ev, uint64_t items)
     return items < CQ_EVAL_STEP_ITEMS ? CQ_OK : spend(ev, items / CQ_EVAL_STEP_ITEMS);
 }
 
-/* A tensor without data costs nothing: there is nothing to compute. */
-static uint64_t elements_of(cq_val v)
+static cq_status spend_on_operator(void *ev, uint64_t steps)
 {
-    const cq_list *list = cq_val_is_list(v) ? v.u.list : NULL;
-    uint64_t       n    = 0;
-
-    if (v.kind == CQ_VAL_TENSOR && !cq_tensor_is_fake(v.u.tensor))
-        n = (uint64_t)cq_tensor_numel(v.u.tensor);
-    for (size_t i = 0; list && i < list->n; i++)
-        if (list->items[i].kind == CQ_VAL_TENSOR && !cq_tensor_is_fake(list->items[i].u.tensor))
-            n += (uint64_t)cq_tensor_numel(list->items[i].u.tensor);
-    return n;
+    return spend(ev, steps);
 }
 
-cq_status cq_eval_spend_on_operator(cq_eval *ev, const cq_val *args, size_t n)
+void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx)
 {
-    uint64_t steps = ev->capture ? CQ_EVAL_NODE_STEPS : 0;
+    cx->spend   = ev ? spend_on_operator : NULL;
+    cx->spender = ev;
+}
 
-    for (size_t i = 0; i < n; i++)
-        steps += elements_of(args[i]) / CQ_EVAL_STEP_ELEMENTS;
-    return steps ? spend(ev, steps) : CQ_OK;
+cq_status cq_eval_new_context(cq_eval *ev)
+{
+    CQ_TRY(cq_ctx_new(&ev->cx));
+    cq_eval_charge_operators(ev, ev->cx);
+    return CQ_OK;
+}
+
+/* What it computes, if it has data, is charged where it is computed. */
+cq_status cq_eval_spend_on_operator(cq_eval *ev)
+{
+    return ev->capture ? spend(ev, CQ_EVAL_NODE_STEPS) : CQ_OK;
 }
 
 /* ---- levels ---- */

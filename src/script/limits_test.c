@@ -1,6 +1,7 @@
 /* What a program may use: each limit of the evaluator, reached and passed by one. */
 #include "base/alloc.h"
 #include "base/str.h"
+#include "aten/work.h"
 #include "script/eval.h"
 #include "script/script.h"
 
@@ -57,17 +58,49 @@ TEST(limits, a_program_takes_so_many_steps)
                            "    while i < n:\n"
                            "        i += 1\n"
                            "    return i\n");
-    /* the call, three statements, and of each round a statement and the round itself */
-    const uint64_t steps = 4 + 2 * 50;
+    /* the call, three statements, of each round a statement, the round itself and what it asks for,
+     * what the last one asks for, and the tensor that the result becomes */
+    const uint64_t steps = 4 + 3 * 50 + 1 + CQ_WORK_CALL;
 
     cq_script_set_limits(s, steps, 0);
     CHECK_STATUS(CQ_OK, call(s, 50));
     cq_script_set_limits(s, steps - 1, 0);
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 50));
-    CHECK(message_has("the program takes more than 103 steps"));
+    CHECK(message_has("the program takes more than 162 steps"));
     cq_script_set_limits(s, 1000, 0);
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, INT64_MAX));
     cq_script_free(s);
+}
+
+/* Each would take minutes if a call were a step. */
+TEST(limits, operators_are_charged_for_their_arithmetic)
+{
+    static const char *const loops[] = {
+        "a = torch.ones([2000, 2000])\n    for i in range(n):\n        a = torch.mm(a, a)",
+        "a = torch.ones([400, 400], dtype=torch.int64)\n    for i in range(n):\n        a = "
+        "torch.mm(a, a)",
+        "a = torch.rand([1000000])\n    for i in range(n):\n        a, b = torch.sort(a)",
+        "a = torch.zeros([64, 64]).expand(100000, 64, 64)\n    for i in range(n):\n        b = "
+        "a.sum()",
+        "a = torch.ones([1, 64, 128, 128])\n    w = torch.ones([64, 64, 3, 3])\n"
+        "    for i in range(n):\n        b = torch.conv2d(a, w)",
+        "a = [0] * 1000000\n    for i in range(n):\n        b = a.pop(0)",
+        "a = [0] * 1000000\n    for i in range(n):\n        a.insert(0, 1)",
+        "a = [0] * 1000000\n    for i in range(n):\n        b = a.count(1)",
+        "a = [0] * 1000000\n    for i in range(n):\n        a.reverse()",
+    };
+
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        char       text[512];
+        cq_script *s;
+
+        snprintf(text, sizeof text, "def forward(n: int):\n    %s\n    return n\n", loops[i]);
+        s = compile(text);
+        cq_script_set_limits(s, 100000, 0);
+        CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 100000));
+        CHECK(message_has("the program takes more than 100000 steps"));
+        cq_script_free(s);
+    }
 }
 
 /* The limit is what the program needed the time before, and one byte less. */
@@ -336,6 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(limits, functions_call_each_other_so_deep),
         TEST_OF(limits, a_program_takes_so_many_steps),
+        TEST_OF(limits, operators_are_charged_for_their_arithmetic),
         TEST_OF(limits, a_program_holds_so_many_bytes_of_tensors),
         TEST_OF(limits, a_program_holds_so_many_bytes_of_lists),
         TEST_OF(limits, long_work_takes_many_steps),

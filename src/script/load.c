@@ -1,6 +1,7 @@
 /* A TorchScript archive as a program: its objects become things with their classes, its code is
  * parsed when a name leads to it. */
 #include "archive/object.h"
+#include "archive/archive.h"
 #include "archive/torchscript.h"
 #include "aten/quantized.h"
 #include "base/str.h"
@@ -13,8 +14,10 @@ enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
 
 typedef struct loading {
     cq_script *script;
-    cq_eval   *ev;   /* for __setstate__ */
-    cq_ptr_map made; /* cq_object -> cq_thing, so that what is shared stays shared */
+    cq_eval   *ev;       /* for __setstate__ */
+    cq_ptr_map made;     /* cq_object -> cq_thing, cq_list -> cq_list, cq_dict -> cq_dict: what is
+                            shared     stays shared, and is converted once however many places hold it */
+    CQ_VEC(cq_val) kept; /* all of made, so that none is gone before another place asks for it */
 } loading;
 
 static cq_python_place origin(void *owner, const void *notes, uint32_t offset)
@@ -38,6 +41,14 @@ static cq_status load_code(cq_program *p, const char *qualifier, cq_source *out)
 }
 
 static cq_status convert(loading *l, cq_val v, int depth, cq_val *out);
+
+/* Notes that from, of the archive, became v, which is at address. */
+static cq_status keep(loading *l, const void *from, cq_val v, void *address)
+{
+    CQ_TRY(cq_vec_push(&l->kept, v));
+    cq_val_retain(v);
+    return cq_ptr_map_set(&l->made, from, address);
+}
 
 static cq_status set_attribute(loading *l, cq_thing *t, const char *name, cq_val value, int depth)
 {
@@ -96,7 +107,7 @@ static cq_status convert_object(loading *l, cq_object *o, int depth, cq_val *out
         t->cls  = cls->cls;
         t->unit = cls->unit;
     }
-    CQ_TRY(cq_ptr_map_set(&l->made, o, t));
+    CQ_TRY(keep(l, o, *out, t));
     for (size_t i = 0; i < o->attrs->n; i++) {
         cq_val key = o->attrs->entries[i].key;
 
@@ -162,6 +173,52 @@ static cq_status convert_quantized(const cq_quantized *q, cq_val *out)
     return status;
 }
 
+static cq_status convert_list(loading *l, cq_val v, int depth, cq_val *out)
+{
+    cq_list *list = cq_ptr_map_get(&l->made, v.u.list);
+
+    if (list) {
+        *out = cq_val_retain((cq_val){ .kind = v.kind, .u.list = list });
+        return CQ_OK;
+    }
+    CQ_TRY(cq_list_new(&list, 0));
+    *out = (cq_val){ .kind = v.kind, .u.list = list };
+    CQ_TRY(keep(l, v.u.list, *out, list));
+    for (size_t i = 0; i < v.u.list->n; i++) {
+        cq_val    item;
+        cq_status status = convert(l, v.u.list->items[i], depth + 1, &item);
+
+        if (status == CQ_OK)
+            status = cq_list_push(list, item);
+        cq_val_release(item);
+        CQ_TRY(status);
+    }
+    return CQ_OK;
+}
+
+static cq_status convert_dict(loading *l, cq_val v, int depth, cq_val *out)
+{
+    cq_dict *dict = cq_ptr_map_get(&l->made, v.u.dict);
+
+    if (dict) {
+        *out = cq_val_retain((cq_val){ .kind = v.kind, .u.dict = dict });
+        return CQ_OK;
+    }
+    CQ_TRY(cq_dict_new(&dict));
+    *out = (cq_val){ .kind = v.kind, .u.dict = dict };
+    CQ_TRY(keep(l, v.u.dict, *out, dict));
+    for (size_t i = 0; i < v.u.dict->n; i++) {
+        cq_val    item;
+        cq_status status = convert(l, v.u.dict->entries[i].value, depth + 1, &item);
+
+        if (status == CQ_OK)
+            status = cq_dict_set(dict, v.u.dict->entries[i].key, item);
+        cq_val_release(item);
+        CQ_TRY(status);
+    }
+    return CQ_OK;
+}
+
 static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
 {
     cq_status status = CQ_OK;
@@ -172,36 +229,8 @@ static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
                        "the archive's objects are nested more than %d deep", MAX_DEPTH);
     switch (v.kind) {
     case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE: {
-        cq_list *list;
-
-        CQ_TRY(cq_list_new(&list, 0));
-        *out = (cq_val){ .kind = v.kind, .u.list = list };
-        for (size_t i = 0; i < v.u.list->n && status == CQ_OK; i++) {
-            cq_val item = CQ_NONE;
-
-            status = convert(l, v.u.list->items[i], depth + 1, &item);
-            if (status == CQ_OK)
-                status = cq_list_push(list, item);
-            cq_val_release(item);
-        }
-        break;
-    }
-    case CQ_VAL_DICT: {
-        cq_dict *dict;
-
-        CQ_TRY(cq_dict_new(&dict));
-        *out = (cq_val){ .kind = v.kind, .u.dict = dict };
-        for (size_t i = 0; i < v.u.dict->n && status == CQ_OK; i++) {
-            cq_val item = CQ_NONE;
-
-            status = convert(l, v.u.dict->entries[i].value, depth + 1, &item);
-            if (status == CQ_OK)
-                status = cq_dict_set(dict, v.u.dict->entries[i].key, item);
-            cq_val_release(item);
-        }
-        break;
-    }
+    case CQ_VAL_TUPLE: status = convert_list(l, v, depth, out); break;
+    case CQ_VAL_DICT: status = convert_dict(l, v, depth, out); break;
     case CQ_VAL_OBJECT:
         if (cq_object_of(v))
             status = convert_object(l, cq_object_of(v), depth, out);
@@ -263,6 +292,7 @@ static cq_val traced_inputs(cq_torchscript *t)
     return cq_val_retain(inputs);
 }
 
+/* The archive and what becomes of it, within the limit of what it may take. */
 static cq_status load_archive(cq_script *s, const char *path)
 {
     cq_eval         ev = { 0 };
@@ -270,10 +300,8 @@ static cq_status load_archive(cq_script *s, const char *path)
     cq_torchscript *t;
     cq_frame        frame = { 0 };
     cq_unit         unit  = { .source = { .file = path, .text = "", .len = 0 } };
-    cq_alloc_budget outer;
     cq_status       status;
 
-    CQ_TRY(cq_program_new(&s->program));
     CQ_TRY(cq_torchscript_open(&t, path));
     s->archive            = t;
     s->close              = close_archive;
@@ -284,12 +312,13 @@ static cq_status load_archive(cq_script *s, const char *path)
     frame.unit            = &unit;
     ev.program            = s->program;
     ev.frame              = &frame;
-    CQ_TRY(cq_ctx_new(&ev.cx));
-    outer  = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_eval_max_bytes() });
+    CQ_TRY(cq_eval_new_context(&ev));
     status = convert_all(&l, t);
     cq_ctx_free(ev.cx);
     cq_ptr_map_clear(&l.made);
-    cq_alloc_set_budget(outer);
+    while (l.kept.n)
+        cq_val_release(l.kept.items[--l.kept.n]);
+    cq_vec_clear(&l.kept);
     return status;
 }
 
@@ -314,20 +343,36 @@ static bool looks_like_text(const char *path)
 
 CQ_API cq_status cq_script_load(cq_script **out, const char *path)
 {
-    cq_status status;
-    char     *text;
+    return cq_script_load_limited(out, path, 0, 0);
+}
+
+CQ_API cq_status cq_script_load_limited(cq_script **out, const char *path, uint64_t max_steps,
+                                        uint64_t max_bytes)
+{
+    cq_alloc_budget outer;
+    cq_status       status;
+    char           *text;
 
     *out = NULL;
     if (looks_like_text(path)) {
         CQ_TRY(cq_file_read(&text, NULL, path));
         status = cq_script_compile(out, text, path);
         cq_free(text);
+        if (status == CQ_OK)
+            cq_script_set_limits(*out, max_steps, max_bytes);
         return status;
     }
     *out = cq_zalloc(sizeof **out);
     if (!*out)
         return CQ_E_NO_MEMORY;
-    status = load_archive(*out, path);
+    status = cq_program_new(&(*out)->program);
+    if (status == CQ_OK) {
+        cq_script_set_limits(*out, max_steps, max_bytes);
+        outer                         = cq_alloc_set_budget((cq_alloc_budget){
+                                    .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(path) });
+        status                        = load_archive(*out, path);
+        (*out)->program->loaded_bytes = cq_alloc_set_budget(outer).used;
+    }
     if (status != CQ_OK) {
         cq_script_free(*out);
         *out = NULL;

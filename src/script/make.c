@@ -72,7 +72,7 @@ CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
 
     if (!s->program->main)
         return cq_fail(CQ_E_ARGUMENT, class_name, NULL, "the module of an archive is made already");
-    CQ_TRY(cq_ctx_new(&ev.cx));
+    CQ_TRY(cq_eval_new_context(&ev));
     ev.frame = &frame;
     outer    = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
     status   = make(&ev, class_name, 0, &object);

@@ -375,7 +375,7 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
         c.args    = number;
     }
     args = c.args;
-    CQ_TRY(cq_eval_spend_on_operator(ev, args, n_args));
+    CQ_TRY(cq_eval_spend_on_operator(ev));
     if (ev->program->n_definitions) {
         CQ_TRY(cq_eval_defined(ev, name, &c, out, &done));
         if (done)

@@ -445,17 +445,21 @@ static cq_status call_through(cq_eval *ev, cq_script *s, const char *method, con
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
                                  uint32_t flags, const cq_script_port *port)
 {
-    cq_eval         ev = { .cx          = cx,
-                           .program     = s->program,
-                           .capture     = cq_capture_of(cx),
-                           .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
-                           .has_rule    = port->has_rule,
-                           .has_rule_of = port->user };
-    cq_alloc_budget outer =
-        cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
-    cq_status status = call_through(&ev, s, method, args, port);
+    cq_eval         ev    = { .cx          = cx,
+                              .program     = s->program,
+                              .capture     = cq_capture_of(cx),
+                              .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
+                              .has_rule    = port->has_rule,
+                              .has_rule_of = port->user };
+    cq_alloc_budget outer = cq_alloc_set_budget(
+        (cq_alloc_budget){ .limit = s->program->max_bytes, .used = s->program->loaded_bytes });
+    cq_status status;
+
+    cq_eval_charge_operators(&ev, cx);
+    status = call_through(&ev, s, method, args, port);
 
     status = cq_eval_blame_guess(&ev, status);
+    cq_eval_charge_operators(NULL, cx);
     eval_clear(&ev, s->root);
     cq_alloc_set_budget(outer);
     return status;

@@ -359,6 +359,38 @@ TEST(script, early_returns_are_exported_in_proportion)
     }
 }
 
+/* Loops inside of each other that carry tensors of other sizes, numbers, lists that are made
+ * outside and inside, and a tensor that is changed in place. */
+TEST(script, nested_loops_on_data_are_explored_in_proportion)
+{
+    cq_str         text = { 0 };
+    cq_onnx_model *m    = NULL;
+    cq_tensor     *x    = vector(1, 2);
+    cq_args       *args;
+    cq_script     *s;
+
+    cq_str_add(&text, "def forward(x):\n y = x\n n = 0\n l: List[Tensor] = []\n"
+                      " m: List[Tensor] = []\n z = torch.zeros(3)\n");
+    for (int i = 1; i <= 12; i++)
+        cq_str_printf(&text,
+                      "%*swhile bool(y.sum() < %d):\n%*sy = torch.cat([y, y])\n%*sn += 1\n"
+                      "%*sl.append(y)\n%*sm.append(y + n)\n%*sm = [y]\n%*sz.add_(1)\n"
+                      "%*sz = torch.zeros(3)\n",
+                      i, "", 20 - i, i + 1, "", i + 1, "", i + 1, "", i + 1, "", i + 1, "", i + 1,
+                      "", i + 1, "");
+    cq_str_add(&text, " return y + n + len(l) + len(m) + z.sum()\n");
+    s = compile(text.text);
+    cq_script_set_limits(s, 200000, 0); /* 3^12 rounds would take millions */
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_script_free(s);
+    cq_tensor_release(x);
+    cq_str_clear(&text);
+}
+
 TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
 {
     cq_script        *s = compile(NET);
@@ -407,6 +439,7 @@ int main(void)
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
         TEST_OF(script, early_returns_are_exported_in_proportion),
+        TEST_OF(script, nested_loops_on_data_are_explored_in_proportion),
         TEST_OF(script, a_module_is_made_of_a_class_and_given_its_weights),
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),

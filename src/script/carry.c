@@ -199,7 +199,7 @@ static bool is_result(cq_eval *ev, const cq_change *place)
     return f && cq_frame_own(f, cq_name(ev->program, CQ_RESULT)) == &f->values.items[place->index];
 }
 
-static cq_status start_all(cq_carry *c)
+cq_status cq_carry_start(cq_carry *c)
 {
     walk w = { .c = c, .fn = start_leaf };
 
@@ -360,6 +360,22 @@ cq_status cq_carry_end(cq_carry *c)
     return cq_carry_compare(c);
 }
 
+cq_status cq_carry_promote(cq_carry *c, cq_carried *x, cq_dtype dtype)
+{
+    const cq_dtype both = cq_dtype_promote(x->type.dtype, dtype);
+    cq_tensor     *t;
+
+    if (dtype == x->type.dtype || both == x->type.dtype)
+        return CQ_OK;
+    t        = cq_capture_tensor(c->ev->capture, c->ev->cx, x->start);
+    t        = t ? CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(both)) : NULL;
+    x->start = t ? cq_capture_value(c->ev->capture, c->ev->cx, t) : NULL;
+    if (!x->start)
+        return failed(c);
+    x->type.dtype = both;
+    return CQ_OK;
+}
+
 /* Opens the sizes that the body changes. */
 static cq_status widen(cq_carry *c)
 {
@@ -378,17 +394,10 @@ static cq_status widen(cq_carry *c)
                 c->again         = true;
             }
         if (end.dtype != x->type.dtype && x->kind == CQ_VAL_TENSOR && !x->track) {
-            cq_dtype   both = cq_dtype_promote(x->type.dtype, end.dtype);
-            cq_tensor *t    = cq_capture_tensor(c->ev->capture, c->ev->cx, x->start);
+            const cq_dtype before = x->type.dtype;
 
-            if (both == x->type.dtype)
-                continue;
-            t        = t ? CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(both)) : NULL;
-            x->start = t ? cq_capture_value(c->ev->capture, c->ev->cx, t) : NULL;
-            if (!x->start)
-                return failed(c);
-            x->type.dtype = both;
-            c->again      = true;
+            CQ_TRY(cq_carry_promote(c, x, end.dtype));
+            c->again |= x->type.dtype != before;
         }
     }
     return CQ_OK;
@@ -466,9 +475,29 @@ static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
     return cq_eval_builtin(c->ev, "aten::copy", &of, 1, NULL, NULL, 0, start, &found);
 }
 
+cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
+{
+    cq_val    start, holder = CQ_NONE;
+    cq_change p = *place;
+
+    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, cq_place_value(place), form, &start));
+    CQ_TRY(own_copy(c, place, &start));
+    p.old = CQ_NONE;
+    if (p.kind == CQ_CHANGE_LIST)
+        holder = cq_val_of_list(p.where);
+    else if (p.kind == CQ_CHANGE_DICT)
+        holder = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = p.where };
+    else if (p.kind == CQ_CHANGE_ATTRIBUTE)
+        holder = cq_val_of_thing(p.where);
+    CQ_TRY(cq_vec_push(&c->holders, holder));
+    cq_val_retain(holder);
+    CQ_TRY(cq_vec_push(&c->places, (cq_carried_place){ p, CQ_NONE }));
+    return set_start(c, &c->places.items[c->places.n - 1], start);
+}
+
 static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)
 {
-    cq_val    before = cq_place_value(place), start, holder = CQ_NONE;
+    cq_val    before    = cq_place_value(place);
     cq_thing *undefined = cq_thing_as(before, CQ_THING_UNDEFINED);
     cq_change p         = *place;
 
@@ -483,21 +512,8 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
         return CQ_OK;
     if (undefined && cq_val_is_undefined(place->old))
         return CQ_OK;
-    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, before, cq_path_contents(path, place->old),
-                          &start));
-    CQ_TRY(own_copy(c, place, &start));
-    p.old = CQ_NONE;
-    if (p.kind == CQ_CHANGE_LIST)
-        holder = cq_val_of_list(p.where);
-    else if (p.kind == CQ_CHANGE_DICT)
-        holder = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = p.where };
-    else if (p.kind == CQ_CHANGE_ATTRIBUTE)
-        holder = cq_val_of_thing(p.where);
-    CQ_TRY(cq_vec_push(&c->holders, holder));
-    cq_val_retain(holder);
-    CQ_TRY(cq_vec_push(&c->places, (cq_carried_place){ p, CQ_NONE }));
     *added = true;
-    return set_start(c, &c->places.items[c->places.n - 1], start);
+    return cq_carry_hold(c, place, cq_path_contents(path, place->old));
 }
 
 static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
@@ -545,7 +561,7 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
     if (!changed)
         return widen(c);
     c->again = true;
-    return start_all(c);
+    return cq_carry_start(c);
 }
 
 /* ---- after the loop ---- */
@@ -600,6 +616,8 @@ void cq_carry_clear(cq_carry *c)
     cq_vec_clear(&c->lost);
     cq_vec_clear(&c->stale);
     cq_vec_clear(&c->shares);
+    cq_carry_notes_clear(&c->noted);
+    cq_carry_notes_clear(&c->recalled);
     cq_free(c->mates);
     cq_free(c->items);
 }

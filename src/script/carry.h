@@ -31,7 +31,10 @@ typedef struct cq_carried_place {
     cq_val    start; /* in the form that every round leaves it in; retained */
 } cq_carried_place;
 
-typedef struct cq_carry cq_carry;
+typedef struct cq_carry      cq_carry;
+typedef struct cq_carry_note cq_carry_note; /* recall.c */
+typedef CQ_VEC(cq_carry_note *) cq_carry_notes;
+
 struct cq_carry {
     cq_eval  *ev;
     cq_carry *outer; /* of the loop around this one */
@@ -49,6 +52,9 @@ struct cq_carry {
     cq_carried *items; /* of the places in order, then of the tracks */
     CQ_VEC(cq_carry_share) shares;
     bool *mates; /* whether two items may be the same memory; NULL: none are */
+
+    cq_carry_notes noted, recalled; /* of loops inside: now, and when it was last explored */
+    size_t         n_recalled;
 };
 
 cq_status cq_carry_bind(cq_carry *c); /* inside: every place holds parameters */
@@ -56,5 +62,16 @@ cq_status cq_carry_end(cq_carry *c);  /* inside: what they hold at the end */
 cq_status cq_carry_settle(cq_carry *c, const cq_path *path); /* outside: is it of the same form? */
 cq_status cq_carry_outputs(cq_carry *c); /* outside, at last: results, and places that hold them */
 void      cq_carry_clear(cq_carry *c);
+
+/* Parts of settling, for places that are known before. */
+cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form); /* carries it */
+cq_status cq_carry_start(cq_carry *c); /* the items, from what places start with */
+cq_status cq_carry_promote(cq_carry *c, cq_carried *x, cq_dtype dtype);
+
+/* recall.c: a loop inside of another leaves a note of what it carries, and begins with it when the
+ * body of the other is explored again. */
+cq_status cq_carry_remember(cq_carry *c, const cq_ast_expr *loop);
+cq_status cq_carry_recall(cq_carry *c, const cq_ast_expr *loop);
+void      cq_carry_notes_clear(cq_carry_notes *notes);
 
 #endif

@@ -160,8 +160,12 @@ static cq_status run_body(loop *l)
     cq_block      *body;
     bool           beside = l->ev->cx->untaken;
 
-    l->node->n_blocks = 0;
-    body              = cq_ir_node_block(l->node);
+    cq_carry_notes_clear(&l->carry.recalled);
+    l->carry.recalled   = l->carry.noted;
+    l->carry.noted      = (cq_carry_notes){ 0 };
+    l->carry.n_recalled = 0;
+    l->node->n_blocks   = 0;
+    body                = cq_ir_node_block(l->node);
     if (!body)
         return CQ_E_NO_MEMORY;
     round   = cq_ir_param_new(body, cq_ir_tensor_type(g, CQ_DTYPE_I64, 0, NULL));
@@ -210,6 +214,7 @@ static cq_status convert(loop *l)
 {
     cq_block *home = l->node->block;
 
+    CQ_TRY(cq_carry_recall(&l->carry, l->stmt->u.loop.test));
     /* The node goes to its place when its inputs are known; until then it holds the blocks. */
     for (int i = 0; i == 0 || l->carry.again; i++) {
         if (i == MAX_ROUNDS)
@@ -217,6 +222,7 @@ static cq_status convert(loop *l)
                                 "the types of a loop of unknown length do not settle");
         CQ_TRY(run_body(l));
     }
+    CQ_TRY(cq_carry_remember(&l->carry, l->stmt->u.loop.test));
     CQ_TRY(cq_vec_push(&l->node->blocks[0]->returns, CQ_OPERAND_OF(l->condition)));
     CQ_TRY(make_inputs(l));
     /* The inputs were computed after the node was made: it follows them. */

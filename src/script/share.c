@@ -186,7 +186,7 @@ void cq_carry_unrelate(cq_carry *c)
     c->mates = NULL;
 }
 
-static cq_status add_mates(cq_carry *c, size_t i, size_t k)
+cq_status cq_carry_add_mates(cq_carry *c, size_t i, size_t k)
 {
     if (!c->mates)
         c->mates = cq_zalloc(sizeof *c->mates * CQ_MAX_CARRIED * CQ_MAX_CARRIED);
@@ -209,21 +209,39 @@ static cq_status add_share(cq_carry *c, size_t item, cq_track *t)
     return cq_vec_push(&c->shares, (cq_carry_share){ item, t });
 }
 
+/* Marks what t may be: whoever may be t may be that, and need not be said to. */
+static cq_status mark_sources(cq_carry *c, cq_track *t, cq_track_list *found, uint32_t mark)
+{
+    if (!t)
+        return CQ_OK;
+    CQ_TRY(cq_track_sources(&c->ev->capture->tracks, t, found));
+    for (size_t s = 0; s < found->n; s++)
+        found->items[s]->marked = mark;
+    return CQ_OK;
+}
+
 /* What an item may be at the end of the round: tensors outside of the loop it may be in the next
  * one, and with what other items may be as well it shares. */
 static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_track_list *others)
 {
-    cq_tracks *tracks = &c->ev->capture->tracks;
+    cq_tracks     *tracks = &c->ev->capture->tracks;
+    const uint32_t said   = ++tracks->visits; /* no other walk has that number */
+    uint32_t       mark;
 
-    uint32_t mark;
-
+    CQ_TRY(mark_sources(c, c->items[i].first, others, said));
+    for (size_t s = 0; s < c->shares.n; s++)
+        if (c->shares.items[s].item == i)
+            CQ_TRY(mark_sources(c, c->shares.items[s].track, others, said));
     CQ_TRY(cq_track_sources(tracks, c->items[i].last, mine));
-    mark = tracks->visits; /* no other walk has that number */
-    for (size_t s = 0; s < mine->n; s++)
-        if (cq_track_is_visible(mine->items[s], c->node->block))
-            CQ_TRY(add_share(c, i, mine->items[s]));
-        else
+    mark = tracks->visits;
+    for (size_t s = 0; s < mine->n; s++) {
+        if (!cq_track_is_visible(mine->items[s], c->node->block)) {
             mine->items[s]->marked = mark;
+        } else if (mine->items[s]->marked != said) {
+            CQ_TRY(add_share(c, i, mine->items[s]));
+            CQ_TRY(mark_sources(c, mine->items[s], others, said));
+        }
+    }
     for (size_t k = 0; k < i; k++) {
         bool both = false;
 
@@ -233,7 +251,7 @@ static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_tra
         for (size_t o = 0; o < others->n && !both; o++)
             both = others->items[o]->marked == mark;
         if (both)
-            CQ_TRY(add_mates(c, i, k));
+            CQ_TRY(cq_carry_add_mates(c, i, k));
     }
     return CQ_OK;
 }

@@ -60,14 +60,16 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
     code = read_structure(e, paths[0], s);
     if (code != CLI_DONE)
         return code;
-    while (found && e->n < CLI_MAX_INPUTS) {
-        char *path = paths[e->n];
+    while (found) {
+        char *path = paths[e->n < CLI_MAX_INPUTS ? e->n : 0];
 
         found = false;
         for (size_t i = 0; i < sizeof endings / sizeof endings[0] && !found; i++) {
             snprintf(path, PATH_SIZE, "%s/input_%zu.%s", folder, e->n, endings[i]);
             found = access(path, F_OK) == 0;
         }
+        if (found && e->n == CLI_MAX_INPUTS)
+            return cli_fail_with("", "'%s' has more than %d inputs", folder, CLI_MAX_INPUTS);
         if (found)
             e->inputs[e->n++] = (cli_input){ .path = path };
     }

@@ -37,12 +37,14 @@ static bool unquote(char **word)
     return true;
 }
 
-/* Cuts the text of a list at its commas; the number of words. */
+/* Cuts the text of a list at its commas; the number of words, or max + 1 if there are more. */
 static size_t cut_list(char *text, char **words, size_t max)
 {
     size_t n = 0;
 
-    for (char *at = text, *next; at && n < max; at = next) {
+    for (char *at = text, *next; at; at = next) {
+        if (n == max)
+            return max + 1;
         next = strchr(at, ',');
         if (next)
             *next++ = '\0';
@@ -54,13 +56,16 @@ static size_t cut_list(char *text, char **words, size_t max)
     return n;
 }
 
-static void read_list(cli_export *e, cq_sym_attr *attr, char *text)
+/* false: there is no room for the list. */
+static bool read_list(cli_export *e, cq_sym_attr *attr, char *text)
 {
     size_t    at    = e->n_items;
     char    **words = (char **)&e->item_texts[at];
     size_t    n     = cut_list(text, words, CLI_MAX_ITEMS - at);
     word_kind all   = INTEGER;
 
+    if (n > CLI_MAX_ITEMS - at)
+        return false;
     for (size_t i = 0; i < n; i++) {
         word_kind one = unquote(&words[i])
                             ? TEXT
@@ -76,9 +81,10 @@ static void read_list(cli_export *e, cq_sym_attr *attr, char *text)
     attr->floats  = &e->item_floats[at];
     attr->strings = &e->item_texts[at];
     e->n_items += n;
+    return true;
 }
 
-static void read_value(cli_export *e, cq_sym_attr *attr, char *text)
+static bool read_value(cli_export *e, cq_sym_attr *attr, char *text)
 {
     static const cq_sym_attr_kind kinds[] = { CQ_SYM_ATTR_INT, CQ_SYM_ATTR_FLOAT,
                                               CQ_SYM_ATTR_STRING };
@@ -86,11 +92,11 @@ static void read_value(cli_export *e, cq_sym_attr *attr, char *text)
 
     if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
         text[len - 1] = '\0';
-        read_list(e, attr, text + 1);
-        return;
+        return read_list(e, attr, text + 1);
     }
     attr->kind = unquote(&text) ? CQ_SYM_ATTR_STRING : kinds[kind_of(text, &attr->i, &attr->f)];
     attr->s    = text;
+    return true;
 }
 
 /* ---- options ---- */
@@ -154,7 +160,9 @@ static int read_annotation(cli_export *e, const cli_args *args, const char *opti
         return CLI_DONE;
     *equals = '\0';
     *attr   = (cq_sym_attr){ .name = name };
-    read_value(e, attr, equals + 1);
+    if (!read_value(e, attr, equals + 1))
+        return cli_misuse(args->verb, "there is no room for more than %d items of lists",
+                          CLI_MAX_ITEMS);
     return CLI_DONE;
 }
 

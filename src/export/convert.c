@@ -35,69 +35,94 @@ cq_value *cq_sym_value(cq_sym *s, const cq_value *source)
 
 /* ---- operators that stay what they are ---- */
 
+/* A list of integers, which may be sizes; NULL if it holds anything else. */
+static cq_value *value_of_ints(cq_sym *s, const cq_operand *items, size_t n)
+{
+    cq_arena *arena  = s->ex->graph->arena;
+    cq_int   *ints   = cq_arena_array(arena, n, sizeof *ints);
+    int64_t  *values = cq_arena_array(arena, n, sizeof *values);
+    bool      plain  = true;
+
+    if (n && (!ints || !values)) {
+        cq_sym_fail(s, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].kind != CQ_OPERAND_INT)
+            return NULL;
+        ints[i]   = items[i].u.i;
+        values[i] = ints[i].value;
+        plain &= !ints[i].expr;
+    }
+    return plain ? cq_sym_const_i64s(s, values, n) : cq_sym_of_ints(s, ints, n);
+}
+
 static cq_value *operand_value(cq_sym *s, const cq_operand *o)
 {
-    cq_int ints[256];
-
     switch (o->kind) {
     case CQ_OPERAND_VALUE: return cq_sym_value(s, o->u.value);
     case CQ_OPERAND_INT: return cq_sym_of_int(s, o->u.i);
     case CQ_OPERAND_FLOAT: return cq_sym_const_f64(s, CQ_DTYPE_F64, o->u.f);
     case CQ_OPERAND_BOOL: return cq_sym_const_f64(s, CQ_DTYPE_BOOL, o->u.b);
-    case CQ_OPERAND_LIST:
-        if (o->u.list.n > 256)
-            return NULL;
-        for (size_t i = 0; i < o->u.list.n; i++) {
-            if (o->u.list.items[i].kind != CQ_OPERAND_INT)
-                return NULL;
-            ints[i] = o->u.list.items[i].u.i;
-        }
-        return cq_sym_of_ints(s, ints, o->u.list.n);
+    case CQ_OPERAND_LIST: return value_of_ints(s, o->u.list.items, o->u.list.n);
     default: return NULL;
     }
 }
 
-/* Tensors of a list are inputs of their own; everything else is one input each. */
-static size_t plain_inputs(cq_sym *s, cq_value **in, size_t max)
+static bool is_list_of_tensors(const cq_operand *o)
 {
-    size_t n = 0;
+    return o->kind == CQ_OPERAND_LIST && o->u.list.n && o->u.list.items[0].kind == CQ_OPERAND_VALUE;
+}
 
-    for (size_t i = 0; i < s->node->n_inputs; i++) {
+/* Tensors of a list are inputs of their own; everything else is one input each. */
+static cq_value **plain_inputs(cq_sym *s, size_t *n)
+{
+    cq_value **in;
+    size_t     max = 0;
+
+    for (size_t i = 0; i < s->node->n_inputs; i++)
+        max += is_list_of_tensors(&s->node->inputs[i]) ? s->node->inputs[i].u.list.n : 1;
+    in = cq_arena_array(s->ex->graph->arena, max, sizeof *in);
+    *n = 0;
+    for (size_t i = 0; i < s->node->n_inputs && in; i++) {
         const cq_operand *o       = &s->node->inputs[i];
-        bool              tensors = o->kind == CQ_OPERAND_LIST && o->u.list.n &&
-                       o->u.list.items[0].kind == CQ_OPERAND_VALUE;
+        const bool        tensors = is_list_of_tensors(o);
 
-        for (size_t k = 0; k < (tensors ? o->u.list.n : 1) && n < max; k++)
-            in[n++] = operand_value(s, tensors ? &o->u.list.items[k] : o);
+        for (size_t k = 0; k < (tensors ? o->u.list.n : 1); k++)
+            in[(*n)++] = operand_value(s, tensors ? &o->u.list.items[k] : o);
     }
-    return n;
+    if (!in && max)
+        cq_sym_fail(s, CQ_E_NO_MEMORY);
+    return in;
 }
 
 /* A node of PyTorch's own domain: under its name, or as ATen with the name as an attribute. */
 static cq_status keep_operator(cq_sym *s, bool as_aten)
 {
     const char *full = s->node->op, *name = strstr(full, "::"), *dot;
-    cq_value   *in[256], *out[64];
-    char        op[256];
-    size_t      n_in = plain_inputs(s, in, 256), n_out = s->node->n_outputs;
+    size_t      n_in, n_out               = s->node->n_outputs;
+    cq_value  **in  = plain_inputs(s, &n_in);
+    cq_value  **out = cq_arena_array(s->ex->graph->arena, n_out, sizeof *out);
+    char       *op, *qualified;
 
     name = name ? name + 2 : full;
     dot  = strchr(name, '.');
-    if (n_out > 64)
-        return cq_sym_no(s, 0, "it has too many results");
-    snprintf(op, sizeof op, "%.*s", (int)(dot ? dot - name : (long)strlen(name)), name);
+    op   = cq_arena_strndup(s->ex->graph->arena, name, dot ? (size_t)(dot - name) : strlen(name));
+    if (s->status != CQ_OK || !op || (!out && n_out))
+        return s->status != CQ_OK ? s->status : CQ_E_NO_MEMORY;
     if (as_aten) {
         cq_sym_op_n(
             s, "org.pytorch.aten::ATen", in, n_in,
             CQ_ATTR(cq_attr_s("operator", op), cq_attr_s("overload_name", dot ? dot + 1 : "")), out,
             n_out);
     } else {
-        char qualified[320];
-        bool aten = strncmp(full, "aten::", 6) == 0;
+        const bool aten = strncmp(full, "aten::", 6) == 0;
 
-        snprintf(qualified, sizeof qualified, "%.*s::%s",
-                 aten ? 16 : (int)(strstr(full, "::") - full), aten ? "org.pytorch.aten" : full,
-                 op);
+        qualified = cq_arena_printf(s->ex->graph->arena, "%.*s::%s",
+                                    aten ? 16 : (int)(strstr(full, "::") - full),
+                                    aten ? "org.pytorch.aten" : full, op);
+        if (!qualified)
+            return CQ_E_NO_MEMORY;
         cq_sym_op_n(s, qualified, in, n_in, CQ_NO_ATTR, out, n_out);
     }
     return cq_sym_done_n(s, out, n_out);
@@ -198,8 +223,8 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
 
 static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
 {
-    cq_value *in[256];
-    size_t    n = 0;
+    cq_value **in;
+    size_t     n = 0;
 
     if (row->no)
         return cq_sym_no(s, 0, "%s", row->no);
@@ -211,7 +236,10 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
         return cq_sym_done(s, cq_sym_text(s, row->as));
     if (s->op && cq_sym_arity(row->op))
         return cq_sym_elementwise(s, row->op);
-    for (size_t i = 0; i < s->node->n_inputs && n < 256; i++)
+    in = cq_arena_array(s->ex->graph->arena, s->node->n_inputs, sizeof *in);
+    if (!in && s->node->n_inputs)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < s->node->n_inputs; i++)
         if (s->node->inputs[i].kind == CQ_OPERAND_VALUE)
             in[n++] = cq_sym_value(s, s->node->inputs[i].u.value);
     return cq_sym_done(s, cq_sym_op(s, row->op, in, n, CQ_NO_ATTR));

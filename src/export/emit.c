@@ -82,10 +82,11 @@ cq_attr cq_attr_ts(cq_sym *s, const char *name, cq_tensor *const *values, size_t
 
 cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out)
 {
-    cq_operand small[16], *inputs = small;
-    char       name[160];
-    cq_node   *node;
-    cq_origin *origin;
+    cq_operand  small[16], *inputs = small;
+    char        buffer[160];
+    const char *name = op;
+    cq_node    *node;
+    cq_origin  *origin;
 
     if (s->status != CQ_OK)
         return NULL;
@@ -99,8 +100,11 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
     }
     for (size_t i = 0; i < n_in; i++)
         inputs[i] = in[i] ? CQ_OPERAND_OF(in[i]) : (cq_operand){ 0 };
-    snprintf(name, sizeof name, strstr(op, "::") ? "%s" : "onnx::%s", op);
-    node = cq_ir_node_new(s->block, NULL, name, inputs, n_in, n_out);
+    if (!strstr(op, "::"))
+        name = snprintf(buffer, sizeof buffer, "onnx::%s", op) < (int)sizeof buffer
+                   ? buffer
+                   : cq_arena_printf(s->ex->graph->arena, "onnx::%s", op);
+    node = name ? cq_ir_node_new(s->block, NULL, name, inputs, n_in, n_out) : NULL;
     if (!node) {
         cq_sym_fail(s, s->ex->graph->status);
         return NULL;

@@ -153,6 +153,22 @@ TEST(foreign, an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_war
     tear_down(&f);
 }
 
+TEST(foreign, a_kept_operator_keeps_all_items_of_its_lists)
+{
+    fixture             f;
+    const cq_onnx_node *n;
+
+    set_up(&f, "def forward(x):\n    xs = [x for i in range(300)]\n"
+               "    return torch.ops.mylib.many(x, xs, [i for i in range(301)])\n");
+    f.options.operators = CQ_OPERATORS_ONNX_FALLTHROUGH;
+    CHECK_OK(export(&f));
+    n = node_at(&f, f.model->graph->node.n - 1);
+    CHECK_STR("many", n->op_type);
+    CHECK_INT(302, n->input.n);
+    CHECK(n->input.items[301][0] != '\0'); /* the numbers are a constant */
+    tear_down(&f);
+}
+
 TEST(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed)
 {
     fixture f;
@@ -186,6 +202,7 @@ int main(void)
         TEST_OF(foreign, the_last_definition_counts_and_goes_before_the_table),
         TEST_OF(foreign,
                 an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
+        TEST_OF(foreign, a_kept_operator_keeps_all_items_of_its_lists),
         TEST_OF(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed),
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
     };

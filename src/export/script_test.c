@@ -380,7 +380,7 @@ TEST(script, nested_loops_on_data_are_explored_in_proportion)
                       "", i + 1, "");
     cq_str_add(&text, " return y + n + len(l) + len(m) + z.sum()\n");
     s = compile(text.text);
-    cq_script_set_limits(s, 200000, 0); /* 3^12 rounds would take millions */
+    cq_script_set_limits(s, 2000000, 0); /* 3^12 rounds would take millions */
     CHECK_OK(cq_args_new(&args));
     CHECK_OK(cq_args_add_tensor(args, x));
     CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));

@@ -56,7 +56,8 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
     for (size_t i = 0; i < unit->n_imports; i++) {
         const cq_ast_import *m     = &unit->imports[i];
         const char          *bound = m->alias ? m->alias : m->name ? m->name : m->module;
-        char                 path[512];
+        cq_str               path  = { 0 };
+        cq_status            status;
 
         if (strcmp(bound, name) != 0 &&
             !(!m->alias && !m->name && cq_starts_with(m->module, name) &&
@@ -65,8 +66,14 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
         *found = true;
         if (!m->alias && !m->name)
             return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, name), out);
-        snprintf(path, sizeof path, m->name ? "%s.%s" : "%s", m->module, m->name);
-        return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, path), out);
+        if (!m->name)
+            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, m->module, out);
+        cq_str_printf(&path, "%s.%s", m->module, m->name);
+        status = path.status;
+        if (status == CQ_OK)
+            status = cq_eval_new_thing(ev, CQ_THING_NAMESPACE, path.text, out);
+        cq_str_clear(&path);
+        return status;
     }
     return CQ_OK;
 }
@@ -90,12 +97,16 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         return CQ_OK;
     }
     if (unit) {
-        char full[512];
-
         if (cq_unit_def(unit, name) || cq_unit_class(unit, name)) {
-            snprintf(full, sizeof full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier,
-                     name);
-            CQ_TRY(cq_program_find(ev->program, full, out));
+            cq_str    full = { 0 };
+            cq_status status;
+
+            cq_str_printf(&full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier, name);
+            status = full.status;
+            if (status == CQ_OK)
+                status = cq_program_find(ev->program, full.text, out);
+            cq_str_clear(&full);
+            CQ_TRY(status);
             cq_ctx_own(ev->cx, *out);
             return ev->cx->status;
         }

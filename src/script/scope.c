@@ -3,16 +3,23 @@
 #include "script/eval.h"
 
 #include "aten/observe.h"
+#include "base/map.h"
 
-enum {
-    CALL_TENSORS = 64, /* that are told of */
-    NESTING      = 8   /* of lists and tuples that are looked into */
-};
+/* Lists and tuples inside of each other that are looked into. */
+enum { NESTING = CQ_EVAL_MAX_LEVELS };
 
 typedef struct tensors {
-    cq_tensor *items[CALL_TENSORS];
-    size_t     n;
+    CQ_VEC(cq_tensor *) found;
+    cq_ptr_map seen; /* containers: those that are there twice, or hold themselves */
+    cq_status  status;
 } tensors;
+
+static cq_status clear(tensors *t)
+{
+    cq_vec_clear(&t->found);
+    cq_ptr_map_clear(&t->seen);
+    return t->status;
+}
 
 static cq_list *items_of(cq_val v)
 {
@@ -26,13 +33,28 @@ static cq_list *items_of(cq_val v)
 static void find_tensors(tensors *t, cq_val v, int depth)
 {
     const cq_list *list = items_of(v);
+    const cq_dict *dict = v.kind == CQ_VAL_DICT ? v.u.dict : NULL;
+    const void    *box  = list ? (const void *)list : dict;
 
-    if (v.kind == CQ_VAL_TENSOR && t->n < CALL_TENSORS)
-        t->items[t->n++] = v.u.tensor;
-    for (size_t i = 0; list && i < list->n && depth < NESTING; i++)
+    if (v.kind == CQ_VAL_TENSOR && t->status == CQ_OK)
+        t->status = cq_vec_push(&t->found, v.u.tensor);
+    if (!box || depth == NESTING || t->status != CQ_OK || cq_ptr_map_get(&t->seen, box))
+        return;
+    t->status = cq_ptr_map_set(&t->seen, box, t);
+    for (size_t i = 0; list && i < list->n; i++)
         find_tensors(t, list->items[i], depth + 1);
-    for (size_t i = 0; v.kind == CQ_VAL_DICT && i < v.u.dict->n && depth < NESTING; i++)
-        find_tensors(t, v.u.dict->entries[i].value, depth + 1);
+    for (size_t i = 0; dict && i < dict->n; i++)
+        find_tensors(t, dict->entries[i].value, depth + 1);
+}
+
+/* Whether there is a tensor in v, and so a place for an anchor. */
+static cq_status has_tensors(cq_val v, bool *has)
+{
+    tensors t = { 0 };
+
+    find_tensors(&t, v, 0);
+    *has = t.found.n > 0;
+    return clear(&t);
 }
 
 /* Puts an anchor where the first tensor is. A list is changed in place, for it may be others' too;
@@ -41,7 +63,7 @@ static void find_tensors(tensors *t, cq_val v, int depth)
 static cq_status swap_first(cq_eval *ev, cq_val *v, cq_tensor *anchor, int depth)
 {
     cq_list *list = v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE ? v->u.list : NULL;
-    tensors  t    = { .n = 0 };
+    bool     has  = false;
     size_t   at   = 0;
     cq_val   item;
 
@@ -49,13 +71,9 @@ static cq_status swap_first(cq_eval *ev, cq_val *v, cq_tensor *anchor, int depth
         *v = cq_val_of_tensor(anchor);
     if (!list || depth == NESTING)
         return CQ_OK;
-    while (at < list->n) {
-        find_tensors(&t, list->items[at], depth + 1);
-        if (t.n)
-            break;
-        at++;
-    }
-    if (at == list->n)
+    for (; at < list->n && !has; at += !has)
+        CQ_TRY(has_tensors(list->items[at], &has));
+    if (!has)
         return CQ_OK;
     item = list->items[at];
     CQ_TRY(swap_first(ev, &item, anchor, depth + 1));
@@ -73,7 +91,7 @@ cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq
                         size_t n)
 {
     const char *dot = strrchr(module->text, '.');
-    tensors     in  = { .n = 0 };
+    tensors     in  = { 0 };
     cq_tensor  *anchor;
     size_t      at = n;
 
@@ -82,18 +100,20 @@ cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq
     scope->class_name = module->cls ? module->cls->name : "";
     for (size_t i = 0; i < n; i++) {
         find_tensors(&in, args[i], 0);
-        at = in.n && at == n ? i : at;
+        at = in.found.n && at == n ? i : at;
     }
-    anchor = cq_scope_enter(ev->cx, scope, in.items, in.n);
+    anchor = cq_scope_enter(ev->cx, scope, in.found.items, in.found.n);
+    CQ_TRY(clear(&in));
     return anchor ? swap_first(ev, &args[at], anchor, 0) : ev->cx->status;
 }
 
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result)
 {
-    tensors    out = { .n = 0 };
+    tensors    out = { 0 };
     cq_tensor *anchor;
 
     find_tensors(&out, *result, 0);
-    anchor = cq_scope_leave(ev->cx, scope, out.items, out.n);
+    anchor = cq_scope_leave(ev->cx, scope, out.found.items, out.found.n);
+    CQ_TRY(clear(&out));
     return anchor ? swap_first(ev, result, anchor, 0) : ev->cx->status;
 }

@@ -1,5 +1,5 @@
-/* Methods that only dicts have, and how they are made. A key is a known value: what only the run
- * tells is refused. */
+/* Methods that only dicts have, and how they are made. A key is a known value: one that is
+ * data-dependent is refused. */
 #include "script/builtin.h"
 
 static cq_status dict_parts(cq_builtin_call *c, bool keys, bool values, cq_val *out)

@@ -56,7 +56,7 @@ typedef enum cq_thing_kind {
     CQ_THING_NAMED,  /* a NamedTuple */
     CQ_THING_RANGE,
     CQ_THING_ZIP,      /* several things side by side, one of them of unknown length */
-    CQ_THING_OPTIONAL, /* a value or None, as only the run tells */
+    CQ_THING_OPTIONAL, /* a value or None, data-dependent */
     CQ_THING_UNDEFINED /* no value on some path; using it is the error `text` */
 } cq_thing_kind;
 
@@ -64,8 +64,8 @@ typedef enum cq_thing_kind {
  * on, as any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
-/* That of a variable whose list may have been changed, as only the run tells (share.h). */
-#define CQ_LOST "it may be a list that was changed, as only the run tells"
+/* That of a variable whose list may have been changed, data-dependent (share.h). */
+#define CQ_LOST "it may be a list that was changed, which is data-dependent"
 
 typedef struct cq_attribute {
     const char *name; /* interned by the program */
@@ -184,7 +184,7 @@ typedef struct cq_change {
     cq_track *old_stale;
 } cq_change;
 
-/* Lists or dicts that may be the same, as only the run tells: two, and what they became. */
+/* Lists or dicts that may be aliases, data-dependent: two, and what they became. */
 typedef struct cq_relatives {
     cq_val lists[3]; /* retained; the last is one of the others */
 } cq_relatives;
@@ -311,7 +311,7 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v);
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out);
-bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* only the run tells it */
+bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* it is data-dependent */
 
 /* attribute.c */
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);

@@ -182,7 +182,7 @@ static cq_status join_numbers(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 /* ---- containers ---- */
 
-/* Lists of different lengths: which one it is, and so how long, only the run tells. */
+/* Lists of different lengths: which one it is, and so how long, is data-dependent. */
 static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val       sides[2] = { a, b };

@@ -1,4 +1,4 @@
-/* Two sides of a branch that only the run chooses between, and what they leave behind: every
+/* The two sides of a data-dependent branch, and what they leave behind: every
  * value that differs becomes a result of the If. branch.c explores the sides. */
 #ifndef CQ_SCRIPT_JOIN_H
 #define CQ_SCRIPT_JOIN_H

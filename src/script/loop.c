@@ -1,6 +1,5 @@
-/* Loops. One of known length is run, round by round. The body of one whose length only the run of
- * the model tells becomes the block of a Loop; every place that the body changes is carried from
- * round to round.
+/* Loops. One of known length is run, round by round. The body of one whose length is data-dependent
+ * becomes the block of a Loop; every place that the body changes is carried from round to round.
  *
  * The body is explored a first time to find those places. Then it is explored with each of them
  * holding parameters of the block, again and again until what comes out is of the form of what
@@ -62,7 +61,7 @@ static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
     return cq_eval_truth(ev, test, known, truth, symbol);
 }
 
-/* ---- what is gone through ---- */
+/* ---- what is iterated over ---- */
 
 static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
 {
@@ -239,7 +238,8 @@ cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over)
     if (!cq_thing_as(over, CQ_THING_RANGE) && !cq_thing_as(over, CQ_THING_ZIP) &&
         over.kind != CQ_VAL_TENSOR && over.kind != CQ_VAL_NONE && over.kind != CQ_VAL_LIST)
         return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED,
-                            "%s of unknown length cannot be gone through", cq_eval_type_name(over));
+                            "%s of data-dependent length cannot be iterated over",
+                            cq_eval_type_name(over));
     l.node = cq_capture_node(ev->capture, ev->cx, "prim::Loop", NULL, 0, 0);
     if (!l.node)
         return ev->capture->graph->status;

@@ -1,4 +1,4 @@
-/* Memory that values share as only the run tells (aten/share.c has the rules), where the evaluator
+/* Memory that values may share, data-dependent (aten/share.c has the rules), where the evaluator
  * makes values that can be one tensor or another: items of a sequence, lists that are joined, and
  * what a loop carries. */
 #include "script/share.h"
@@ -117,7 +117,7 @@ static cq_status forget(cq_eval *ev, cq_val list)
     }
     if (cq_val_container_refs(list) > cq_eval_bookkeeping(ev, p))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "change a copy() instead",
-                       "a list or dict is changed that is one or another, as only the run tells");
+                       "a list or dict is changed that is a data-dependent choice of two");
     return CQ_OK;
 }
 

@@ -16,7 +16,7 @@ cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* before its items are us
  * and puts it where it was: that alone makes seq stale, and is mended by it. */
 cq_status cq_share_check_but(cq_eval *ev, cq_value *seq, cq_int index, cq_val item);
 
-/* Lists and dicts: joined is a or b, as only the run tells. Before one of them changes, the
+/* Lists and dicts: joined is a or b, data-dependent. Before one of them changes, the
  * variables that hold those that may change with it lose their value; who else holds one is an
  * error. */
 cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined);

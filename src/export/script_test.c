@@ -391,6 +391,27 @@ TEST(script, nested_loops_on_data_are_explored_in_proportion)
     cq_str_clear(&text);
 }
 
+TEST(script, a_list_is_copied_once_for_all_changes_in_a_branch)
+{
+    cq_script     *s = compile("def forward(x):\n    l = [0 for i in range(1000)]\n    l = l * 20\n"
+                                   "    d = {i: i for i in range(1000)}\n"
+                                   "    if bool(x.sum() > 0):\n        for i in range(1000):\n"
+                                   "            l[0] = i\n            d[5] = i\n"
+                                   "    return x + l[0] + d[5]\n");
+    cq_onnx_model *m = NULL;
+    cq_tensor     *x = vector(1, 2);
+    cq_args       *args;
+
+    cq_script_set_limits(s, 0, 50 << 20); /* a copy for each would be 500 MB */
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_script_free(s);
+    cq_tensor_release(x);
+}
+
 TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
 {
     cq_script        *s = compile(NET);
@@ -440,6 +461,7 @@ int main(void)
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
         TEST_OF(script, early_returns_are_exported_in_proportion),
         TEST_OF(script, nested_loops_on_data_are_explored_in_proportion),
+        TEST_OF(script, a_list_is_copied_once_for_all_changes_in_a_branch),
         TEST_OF(script, a_module_is_made_of_a_class_and_given_its_weights),
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),

@@ -202,6 +202,8 @@ struct cq_eval {
     CQ_VEC(cq_val) rings;      /* containers that hold themselves (ring.c) */
     CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
     CQ_VEC(cq_change) journal;
+    size_t     explored; /* where the journal of the exploration under way begins */
+    cq_ptr_map noted;    /* list or dict -> where it was last written down in the journal, + 1 */
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
     void       *has_rule_of;
     const char *guess; /* the first operator whose results were guessed */
@@ -245,7 +247,7 @@ void      cq_path_clear(cq_path *path);
 /* The same in two steps, for what a loop does around its body. end takes all changes back. */
 typedef struct cq_exploration {
     cq_block *outer;
-    size_t    mark;
+    size_t    mark, outer_mark;
 } cq_exploration;
 
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);

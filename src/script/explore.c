@@ -205,6 +205,8 @@ void cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x)
 
     x->outer                     = cap->block;
     x->mark                      = ev->journal.n;
+    x->outer_mark                = ev->explored;
+    ev->explored                 = ev->journal.n;
     cap->block                   = block;
     cap->tracks.will_change      = note_track;
     cap->tracks.will_change_user = ev;
@@ -219,8 +221,9 @@ cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status,
     if (status == CQ_OK)
         status = collect(ev, x->mark, path);
     ev->journaling--;
-    back       = take_back(ev, x->mark);
-    cap->block = x->outer;
+    back         = take_back(ev, x->mark);
+    ev->explored = x->outer_mark;
+    cap->block   = x->outer;
     if (!ev->journaling)
         cap->tracks.will_change = NULL;
     return status == CQ_OK ? back : status;

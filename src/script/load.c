@@ -14,8 +14,9 @@ enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
 
 typedef struct loading {
     cq_script *script;
-    cq_eval   *ev;       /* for __setstate__ */
-    cq_ptr_map made;     /* cq_object -> cq_thing, cq_list -> cq_list, cq_dict -> cq_dict: what is
+    cq_eval   *ev; /* for __setstate__ */
+    cq_ptr_map
+        made;            /* cq_object -> cq_thing, cq_list -> cq_list, cq_dict -> cq_dict: what is
                             shared     stays shared, and is converted once however many places hold it */
     CQ_VEC(cq_val) kept; /* all of made, so that none is gone before another place asks for it */
 } loading;

@@ -251,6 +251,7 @@ static void eval_clear(cq_eval *ev, cq_val root)
         cq_val_release(ev->journal.items[i].old);
     cq_vec_clear(&ev->journal);
     cq_ptr_map_clear(&ev->memories);
+    cq_ptr_map_clear(&ev->noted);
     for (size_t i = 0; i < ev->relatives.n; i++)
         for (size_t k = 0; k < 3; k++)
             cq_val_release(ev->relatives.items[i].lists[k]);

@@ -143,6 +143,27 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
     return CQ_OK;
 }
 
+/* Whether what the list or dict held before the exploration under way is written down already. */
+static bool is_noted(const cq_eval *ev, const void *container)
+{
+    const size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->noted, container);
+
+    return at > ev->explored && at <= ev->journal.n && ev->journal.items[at - 1].where == container;
+}
+
+/* Writes down a copy of what it holds. Both are retained until the change is taken back. */
+static cq_status note_contents(cq_eval *ev, cq_val container, cq_val copy)
+{
+    void *where = (void *)cq_val_container(container);
+
+    CQ_TRY(note(
+        ev, (cq_change){ .kind  = container.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
+                         .where = where,
+                         .old   = copy }));
+    cq_val_retain(container);
+    return cq_ptr_map_set(&ev->noted, where, (void *)(uintptr_t)ev->journal.n);
+}
+
 cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
 {
     cq_list  *copy;
@@ -150,17 +171,14 @@ cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
 
     if (list->has_relatives)
         CQ_TRY(cq_share_change(ev, cq_val_of_list(list)));
-    if (!ev->journaling)
+    if (!ev->journaling || is_noted(ev, list))
         return CQ_OK;
     CQ_TRY(cq_list_new(&copy, 0));
     copy->sequence = list->sequence;
     for (size_t i = 0; i < list->n && status == CQ_OK; i++)
         status = cq_list_push(copy, list->items[i]);
     if (status == CQ_OK)
-        status = note(
-            ev, (cq_change){ .kind = CQ_CHANGE_LIST, .where = list, .old = cq_val_of_list(copy) });
-    if (status == CQ_OK)
-        cq_val_retain(cq_val_of_list(list)); /* undone with the record */
+        status = note_contents(ev, cq_val_of_list(list), cq_val_of_list(copy));
     cq_val_release(cq_val_of_list(copy));
     return status;
 }
@@ -173,16 +191,14 @@ cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
 
     if (dict->has_relatives)
         CQ_TRY(cq_share_change(ev, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict }));
-    if (!ev->journaling)
+    if (!ev->journaling || is_noted(ev, dict))
         return CQ_OK;
     CQ_TRY(cq_dict_new(&copy));
     v = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy };
     for (size_t i = 0; i < dict->n && status == CQ_OK; i++)
         status = cq_dict_set(copy, dict->entries[i].key, dict->entries[i].value);
     if (status == CQ_OK)
-        status = note(ev, (cq_change){ .kind = CQ_CHANGE_DICT, .where = dict, .old = v });
-    if (status == CQ_OK)
-        cq_val_retain((cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+        status = note_contents(ev, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict }, v);
     cq_val_release(v);
     return status;
 }

@@ -3,6 +3,7 @@
  * is run at once. When a graph is read, what nobody needs is dropped and slots are given out
  * (finish.c). */
 #include "runtime/build.h"
+#include "runtime/work.h"
 
 #include "onnx/tensor.h"
 
@@ -508,11 +509,12 @@ static cq_status fail_missing(const cq_rt_building *all)
 cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
                          const cq_onnx_model *m, const cq_rt_plan_options *options)
 {
-    cq_rt_building all   = { .model    = m,
-                             .arena    = arena,
-                             .plans    = plans,
-                             .fold     = options->fold,
-                             .optimize = options->optimize };
+    cq_rt_building all   = { .model      = m,
+                             .arena      = arena,
+                             .plans      = plans,
+                             .fold       = options->fold,
+                             .fold_steps = cq_rt_default_steps(m) / 4,
+                             .optimize   = options->optimize };
     cq_rt_builder  b     = { .all = &all };
     cq_rt_scope    scope = { .builder = &b, .opsets = &m->opset_import };
     cq_status      status;

@@ -5,6 +5,7 @@
 #include "onnx/wire.h"
 #include "runtime/pool.h"
 #include "runtime/run.h"
+#include "runtime/work.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -328,16 +329,18 @@ static cq_status tidy(cq_val *v)
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
     cq_session     *s      = (cq_session *)shared; /* its pool and counter are made for this */
-    cq_rt_run       run    = { .steps_left =
-                          s->options.max_steps ? s->options.max_steps : CQ_SESSION_MAX_STEPS,
-                               .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
+    cq_rt_run       run    = { .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
                                .hook      = s->options.hook,
                                .hook_user = s->options.hook_user };
     cq_alloc_budget before = { 0 };
     cq_rt_lease     lease;
     cq_status       status;
 
-    run.random = atomic_fetch_add(&s->n_runs, 1);
+    run.random     = atomic_fetch_add(&s->n_runs, 1);
+    run.steps_left = s->options.max_steps;
+    if (!run.steps_left)
+        run.steps_left =
+            cq_rt_default_steps(s->model) + cq_rt_steps_of_inputs(inputs, s->plan->n_inputs);
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));

@@ -4,8 +4,11 @@
 
 CQ_API cq_status cq_ctx_new(cq_ctx **out)
 {
-    cq_ctx *cx = *out = cq_zalloc(sizeof *cx);
+    cq_ctx *cx;
 
+    *out = NULL;
+    CQ_TRY(cq_ops_ready());
+    cx = *out = cq_zalloc(sizeof *cx);
     return cx ? CQ_OK : CQ_E_NO_MEMORY;
 }
 

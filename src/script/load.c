@@ -14,8 +14,9 @@ enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
 
 typedef struct loading {
     cq_script *script;
-    cq_eval   *ev;       /* for __setstate__ */
-    cq_ptr_map made;     /* cq_object -> cq_thing, cq_list -> cq_list, cq_dict -> cq_dict: what is
+    cq_eval   *ev; /* for __setstate__ */
+    cq_ptr_map
+        made;            /* cq_object -> cq_thing, cq_list -> cq_list, cq_dict -> cq_dict: what is
                             shared     stays shared, and is converted once however many places hold it */
     CQ_VEC(cq_val) kept; /* all of made, so that none is gone before another place asks for it */
 } loading;
@@ -343,12 +344,14 @@ static bool looks_like_text(const char *path)
 
 CQ_API cq_status cq_script_load(cq_script **out, const char *path)
 {
+    CQ_NEED_OUT(out, path);
     return cq_script_load_limited(out, path, 0, 0);
 }
 
 CQ_API cq_status cq_script_load_limited(cq_script **out, const char *path, uint64_t max_steps,
                                         uint64_t max_bytes)
 {
+    CQ_NEED_OUT(out, path);
     cq_alloc_budget outer;
     cq_status       status;
     char           *text;

@@ -45,7 +45,6 @@ CQ_API cq_module *cq_module_list_new(void)
 
 CQ_API cq_module *cq_sequential_add(cq_module *sequential, cq_module *m)
 {
-    CQ_NEED_ELSE(sequential, NULL);
     char name[24];
 
     snprintf(name, sizeof name, "%zu", sequential ? sequential->children.n : 0);

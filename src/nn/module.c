@@ -54,7 +54,6 @@ CQ_API void cq_module_free(cq_module *m)
 
 CQ_API void *cq_module_self(const cq_module *m)
 {
-    CQ_NEED_ELSE(m, NULL);
     return m ? m->self : NULL;
 }
 
@@ -78,7 +77,6 @@ static void *fail(cq_module *m, cq_status status)
 
 CQ_API cq_module *cq_module_add(cq_module *parent, const char *name, cq_module *child)
 {
-    CQ_NEED_ELSE(parent, NULL);
     if (!parent) {
         cq_module_free(child);
         return NULL;
@@ -151,7 +149,6 @@ CQ_API cq_module *cq_module_child_at(const cq_module *m, size_t index)
 
 CQ_API cq_module *cq_module_child(const cq_module *m, const char *path)
 {
-    CQ_NEED_ELSE(m, NULL);
     while (m && path && *path) {
         size_t     len  = strcspn(path, ".");
         cq_module *next = NULL;

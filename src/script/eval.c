@@ -329,7 +329,7 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    const cq_place outer = ev->cx->place;
+    const cq_place outer  = ev->cx->place;
     cq_status      status = x->kind > CQ_X_NAME ? cq_eval_step(ev) : CQ_OK;
 
     ev->cx->place = (cq_place){ &ev->frame->unit->source.place, x->at.start };

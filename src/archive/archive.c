@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -157,15 +158,10 @@ int64_t cq_archive_max_bytes(const char *path)
 
 const cq_zip_entry *cq_archive_find(const cq_archive *a, const char *name)
 {
-    const cq_zip_entry *e    = NULL;
-    cq_str              full = { 0 };
+    char full[CQ_ZIP_MAX_NAME + 1]; /* no memory that could be missing: NULL is a fact */
+    int  len = snprintf(full, sizeof full, "%s%s", cq_zip_root(a->zip), name);
 
-    cq_str_add(&full, cq_zip_root(a->zip));
-    cq_str_add(&full, name);
-    if (full.status == CQ_OK)
-        e = cq_zip_find(a->zip, full.text);
-    cq_str_clear(&full);
-    return e;
+    return len >= 0 && (size_t)len < sizeof full ? cq_zip_find(a->zip, full) : NULL;
 }
 
 static cq_status not_there(const cq_archive *a, const char *name)

@@ -345,10 +345,22 @@ static cq_status read_stored(cq_storage **out, const cq_zip *z, const cq_zip_ent
     return CQ_OK;
 }
 
+static void *lend(void *user, unsigned n, unsigned size)
+{
+    (void)user;
+    return cq_alloc_array(n, size);
+}
+
+static void take_back(void *user, void *p)
+{
+    (void)user;
+    cq_free(p);
+}
+
 static cq_status inflate_all(const cq_zip *z, const cq_zip_entry *e, const unsigned char *from,
                              unsigned char *to)
 {
-    z_stream s       = { 0 };
+    z_stream s       = { .zalloc = lend, .zfree = take_back };
     uint64_t left_in = e->packed, left_out = e->size;
     int      result;
 

@@ -310,9 +310,9 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
 
 static const cq_op *find_or_fail(cq_ctx *cx, const char *full_name)
 {
-    const cq_op *op = cx->status == CQ_OK ? cq_op_find(full_name) : NULL;
+    const cq_op *op = cx && cx->status == CQ_OK ? cq_op_find(full_name) : NULL;
 
-    if (!op && cx->status == CQ_OK)
+    if (!op && cx && cx->status == CQ_OK)
         cq_ctx_fail(cx,
                     cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", full_name));
     return op;

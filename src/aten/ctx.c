@@ -4,8 +4,12 @@
 
 CQ_API cq_status cq_ctx_new(cq_ctx **out)
 {
-    cq_ctx *cx = *out = cq_zalloc(sizeof *cx);
+    CQ_NEED_OUT(out, true);
+    cq_ctx *cx;
 
+    *out = NULL;
+    CQ_TRY(cq_ops_ready());
+    cx = *out = cq_zalloc(sizeof *cx);
     return cx ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
@@ -22,6 +26,7 @@ CQ_API void cq_ctx_free(cq_ctx *cx)
 
 CQ_API cq_status cq_ctx_status(const cq_ctx *cx)
 {
+    CQ_NEED(cx);
     if (cx->status != CQ_OK)
         cq_error_restore(&cx->error);
     return cx->status;
@@ -29,6 +34,7 @@ CQ_API cq_status cq_ctx_status(const cq_ctx *cx)
 
 CQ_API void cq_ctx_seed(cq_ctx *cx, uint64_t seed)
 {
+    CQ_NEED_ELSE(cx, );
     cx->seed = seed;
     cq_free(cx->random);
     cx->random = NULL;
@@ -79,6 +85,7 @@ void cq_ctx_pop(cq_ctx *cx, size_t mark, const cq_val *keep, size_t n_keep)
 
 CQ_API cq_tensor *cq_keep(cq_ctx *cx, cq_tensor *t)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return t ? cq_ctx_own_tensor(cx, cq_tensor_retain(t)) : NULL;
 }
 

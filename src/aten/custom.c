@@ -93,6 +93,7 @@ static cq_status make(custom **out, const cq_function *given)
 
 CQ_API void cq_apply(cq_ctx *cx, const cq_function *f, cq_tensor *const *in, cq_tensor **out)
 {
+    CQ_NEED_ELSE(cx, );
     cq_val    args[CQ_FUNCTION_MAX_TENSORS], results[CQ_FUNCTION_MAX_TENSORS];
     custom   *c;
     cq_status status = CQ_OK;

@@ -23,11 +23,13 @@ static void end(cq_ctx *cx, cq_mark_kind kind)
 
 CQ_API void cq_annotate_begin(cq_ctx *cx, uint32_t flags, const cq_sym_attr *attrs, size_t n)
 {
+    CQ_NEED_ELSE(cx, );
     begin(cx, CQ_MARK_ANNOTATE, flags, attrs, n);
 }
 
 CQ_API void cq_annotate_end(cq_ctx *cx)
 {
+    CQ_NEED_ELSE(cx, );
     end(cx, CQ_MARK_ANNOTATE);
 }
 
@@ -35,6 +37,7 @@ CQ_API void cq_apply_annotation(cq_ctx *cx, cq_annotated_fn fn, void *self, cq_t
                                 size_t n_in, cq_tensor **out, size_t n_out, uint32_t flags,
                                 const cq_sym_attr *attrs, size_t n)
 {
+    CQ_NEED_ELSE(cx, );
     begin(cx, CQ_MARK_ANNOTATE, flags | CQ_ANNOTATE_OPERATORS, attrs, n);
     if (cx->status == CQ_OK)
         fn(cx, self, in, n_in, out, n_out);
@@ -45,16 +48,19 @@ CQ_API void cq_apply_annotation(cq_ctx *cx, cq_annotated_fn fn, void *self, cq_t
 
 CQ_API void cq_scoped_anchor_begin(cq_ctx *cx, const cq_sym_attr *attrs, size_t n)
 {
+    CQ_NEED_ELSE(cx, );
     begin(cx, CQ_MARK_ANCHOR, 0, attrs, n);
 }
 
 CQ_API void cq_scoped_anchor_end(cq_ctx *cx)
 {
+    CQ_NEED_ELSE(cx, );
     end(cx, CQ_MARK_ANCHOR);
 }
 
 CQ_API cq_tensor *cq_anchor(cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, size_t n)
 {
+    CQ_NEED_ELSE(cx, NULL);
     if (cx->status != CQ_OK || !x || !cx->observer || !cx->observer->anchor)
         return cx->status == CQ_OK ? x : NULL;
     return cx->observer->anchor(cx->observer_self, cx, x, attrs, n);
@@ -62,6 +68,7 @@ CQ_API cq_tensor *cq_anchor(cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, 
 
 CQ_API cq_tensor *cq_as_output(cq_ctx *cx, const char *name, cq_tensor *x)
 {
+    CQ_NEED_ELSE(cx, NULL);
     if (cx->status == CQ_OK && x && cx->observer && cx->observer->output)
         cx->observer->output(cx->observer_self, cx, name, x);
     return cx->status == CQ_OK ? x : NULL;

@@ -55,6 +55,9 @@ struct cq_op {
     const cq_op     *next;       /* the next overload of the same name, in table order */
 };
 
+/* Builds the table, if nobody has: then looking up needs no memory. A context does so. */
+cq_status cq_ops_ready(void);
+
 /* By full name, "aten::add.Tensor"; NULL if there is none. */
 const cq_op *cq_op_find(const char *full_name);
 

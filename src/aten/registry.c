@@ -2,11 +2,10 @@
  * once, on first use. */
 #include "aten/op.h"
 #include "base/map.h"
+#include "base/once.h"
 #include "base/str.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const cq_op_def *const families[] = {
     cq_ops_number,   cq_ops_pointwise,  cq_ops_functions,
@@ -27,12 +26,12 @@ static const cq_op_def *const families[] = {
 };
 
 static struct {
-    pthread_once_t once;
-    cq_arena      *arena;
-    cq_map         by_full, by_name; /* by_name: the first overload */
-    cq_op         *ops;
-    size_t         n;
-} table = { .once = PTHREAD_ONCE_INIT };
+    cq_once   once;
+    cq_arena *arena;
+    cq_map    by_full, by_name; /* by_name: the first overload */
+    cq_op    *ops;
+    size_t    n;
+} table = { .once = CQ_ONCE_INIT };
 
 static pthread_mutex_t derived_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -54,9 +53,7 @@ static cq_status add(cq_op *op, const cq_op_def *def)
     return CQ_OK;
 }
 
-/* A table that cannot be built is a bug in a row or a machine without memory: nothing
- * else can work then, so it ends here with the reason. */
-static void build(void)
+static cq_status build(void)
 {
     cq_status status = CQ_OK;
     size_t    n      = 0;
@@ -72,10 +69,19 @@ static void build(void)
         for (const cq_op_def *def = families[f]; def->schema && status == CQ_OK; def++)
             status = add(&table.ops[table.n++], def);
     if (status != CQ_OK) {
-        fprintf(stderr, "calque: the operator table is broken: %s (%s)\n", cq_last_error()->message,
-                cq_last_error()->where);
-        abort();
+        cq_map_clear(&table.by_full);
+        cq_map_clear(&table.by_name);
+        cq_arena_free(table.arena);
+        table.arena = NULL;
+        table.ops   = NULL;
+        table.n     = 0;
     }
+    return status;
+}
+
+cq_status cq_ops_ready(void)
+{
+    return cq_once_call(&table.once, build);
 }
 
 /* In-place operators whose plain twin goes by another name. */
@@ -150,7 +156,8 @@ const cq_op *cq_op_find(const char *full_name)
 {
     const cq_op *op;
 
-    pthread_once(&table.once, build);
+    if (cq_ops_ready() != CQ_OK)
+        return NULL;
     pthread_mutex_lock(&derived_lock);
     op = cq_map_get(&table.by_full, full_name);
     pthread_mutex_unlock(&derived_lock);
@@ -159,12 +166,10 @@ const cq_op *cq_op_find(const char *full_name)
 
 const cq_op *cq_op_overloads(const char *name)
 {
-    pthread_once(&table.once, build);
-    return cq_map_get(&table.by_name, name);
+    return cq_ops_ready() == CQ_OK ? cq_map_get(&table.by_name, name) : NULL;
 }
 
 const cq_op *cq_op_at(size_t index)
 {
-    pthread_once(&table.once, build);
-    return index < table.n ? &table.ops[index] : NULL;
+    return cq_ops_ready() == CQ_OK && index < table.n ? &table.ops[index] : NULL;
 }

@@ -321,6 +321,7 @@ static void forget(cq_tape_call *call)
 CQ_API cq_status cq_tape_backward(cq_tape *tape, cq_ctx *cx, cq_tensor *const *outputs,
                                   cq_tensor *const *seeds, size_t n)
 {
+    CQ_NEED(tape && cx && (outputs || !n));
     size_t    mark   = cq_ctx_mark(cx);
     cq_status status = CQ_OK;
 

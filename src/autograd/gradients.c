@@ -3,6 +3,7 @@
 
 CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds)
 {
+    CQ_NEED_OUT(out, true);
     cq_gradients *g = *out = cq_zalloc(sizeof *g);
     cq_status     status   = g ? CQ_OK : CQ_E_NO_MEMORY;
 
@@ -122,22 +123,26 @@ cq_status cq_gradients_go_back(cq_gradients *g, cq_tensor *const *outputs, size_
 
 CQ_API cq_tensor *cq_gradients_seed(const cq_gradients *g, size_t index)
 {
+    CQ_NEED_ELSE(g, NULL);
     return index < g->seeds.n ? g->seeds.items[index] : NULL;
 }
 
 CQ_API const char *cq_gradients_name(const cq_gradients *g, size_t index)
 {
+    CQ_NEED_ELSE(g, NULL);
     return index < g->parameters.n ? g->parameters.items[index].name : NULL;
 }
 
 CQ_API cq_tensor *cq_gradients_parameter(const cq_gradients *g, size_t index)
 {
+    CQ_NEED_ELSE(g, NULL);
     return index < g->parameters.n ? cq_tape_gradient(g->tape, g->parameters.items[index].tensor)
                                    : NULL;
 }
 
 CQ_API cq_tensor *cq_gradients_find(const cq_gradients *g, const char *name)
 {
+    CQ_NEED_ELSE(g, NULL);
     for (size_t i = 0; i < g->parameters.n; i++)
         if (strcmp(g->parameters.items[i].name, name) == 0)
             return cq_gradients_parameter(g, i);
@@ -146,5 +151,6 @@ CQ_API cq_tensor *cq_gradients_find(const cq_gradients *g, const char *name)
 
 CQ_API cq_tensor *cq_gradients_input(const cq_gradients *g, size_t index)
 {
+    CQ_NEED_ELSE(g, NULL);
     return index < g->inputs.n ? cq_tape_gradient(g->tape, g->inputs.items[index]) : NULL;
 }

@@ -323,6 +323,7 @@ static const cq_listener listener = {
 
 CQ_API cq_status cq_tape_new(cq_tape **out)
 {
+    CQ_NEED_OUT(out, true);
     cq_tape *tape = *out = cq_zalloc(sizeof *tape);
 
     if (!tape)
@@ -360,12 +361,14 @@ CQ_API void cq_tape_free(cq_tape *tape)
 
 CQ_API void cq_tape_start(cq_tape *tape, cq_ctx *cx)
 {
+    CQ_NEED_ELSE(tape, );
     cx->listener      = &listener;
     cx->listener_self = tape;
 }
 
 CQ_API void cq_tape_stop(cq_tape *tape, cq_ctx *cx)
 {
+    CQ_NEED_ELSE(tape, );
     if (cx->listener_self != tape)
         return;
     cx->listener      = NULL;
@@ -374,6 +377,7 @@ CQ_API void cq_tape_stop(cq_tape *tape, cq_ctx *cx)
 
 CQ_API bool cq_set_grad_enabled(cq_ctx *cx, bool enabled)
 {
+    CQ_NEED_ELSE(cx, 0);
     bool was = !cx->no_grad;
 
     cx->no_grad = !enabled;
@@ -382,6 +386,7 @@ CQ_API bool cq_set_grad_enabled(cq_ctx *cx, bool enabled)
 
 CQ_API cq_status cq_tape_watch(cq_tape *tape, cq_tensor *t)
 {
+    CQ_NEED(tape && t);
     cq_tape_value *v;
 
     if (!t->storage || !cq_dtype_is_float(t->dtype))
@@ -397,6 +402,7 @@ CQ_API cq_status cq_tape_watch(cq_tape *tape, cq_tensor *t)
 
 CQ_API cq_tensor *cq_tape_gradient(const cq_tape *tape, const cq_tensor *t)
 {
+    CQ_NEED_ELSE(tape, NULL);
     const cq_tape_value *v = leaf_of((cq_tape *)tape, t, false);
 
     return v ? v->gradient : NULL;

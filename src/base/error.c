@@ -111,6 +111,11 @@ cq_status cq_no_memory(void)
     return cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "out of memory");
 }
 
+cq_status cq_argument_missing(const char *function, const char *wanted)
+{
+    return cq_fail(CQ_E_ARGUMENT, function, NULL, "an argument is NULL; wanted %s", wanted);
+}
+
 const char *cq_in_file(const char *path, const char *entry)
 {
     snprintf(place, sizeof place, entry ? "%s!%s" : "%s", path, entry);

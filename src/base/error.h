@@ -28,6 +28,7 @@ cq_status cq_error_add_line(cq_status status, const char *format, ...)
 bool cq_error_has_excerpt(void);
 
 cq_status cq_no_memory(void);
+cq_status cq_argument_missing(const char *function, const char *wanted);
 
 /* "net.pt!data/3", in a buffer of this thread that the next call overwrites. */
 const char *cq_in_file(const char *path, const char *entry);
@@ -55,6 +56,28 @@ struct cq_error_record {
         cq_status try_status_ = (call);                                                            \
         if (try_status_ != CQ_OK)                                                                  \
             return try_status_;                                                                    \
+    } while (0)
+
+/* The first line of a public function: what it cannot do without. The caller is told CQ_E_ARGUMENT;
+ * what was to come through out is NULL then. A function without a status gives something instead.
+ */
+#define CQ_NEED(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return cq_argument_missing(__func__, #condition);                                      \
+    } while (0)
+#define CQ_NEED_OUT(out, condition)                                                                \
+    do {                                                                                           \
+        if (out)                                                                                   \
+            *(out) = NULL;                                                                         \
+        CQ_NEED((out) && (condition));                                                             \
+    } while (0)
+#define CQ_NEED_ELSE(condition, otherwise)                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            cq_argument_missing(__func__, #condition);                                             \
+            return otherwise;                                                                      \
+        }                                                                                          \
     } while (0)
 
 /* As CQ_TRY, in functions with one place to clean up: needs a local `status`. */

@@ -124,7 +124,6 @@ static size_t ptr_index(const cq_ptr_map *map, const void *key)
     uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
     size_t   i    = (hash ^ hash >> 32) & (map->cap - 1);
 
-
     while (map->slots[i].key && map->slots[i].key != key)
         i = (i + 1) & (map->cap - 1);
     return i;

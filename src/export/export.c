@@ -7,6 +7,7 @@
 
 CQ_API void cq_export_options_init(cq_export_options *options)
 {
+    CQ_NEED_ELSE(options, );
     *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
 }
 

@@ -7,6 +7,7 @@
 
 CQ_API void cq_run_options_init(cq_run_options *options)
 {
+    CQ_NEED_ELSE(options, );
     *options = (cq_run_options){ .struct_size = sizeof *options };
 }
 

@@ -15,6 +15,7 @@ static bool has_gradient(const cq_op *op)
 
 bool cq_op_info_at(size_t index, cq_op_info *out)
 {
+    CQ_NEED_ELSE(out, false);
     static const cq_exporter nobody = { 0 }; /* without rows of a user */
     const cq_op             *op     = cq_op_at(index);
     const cq_symbolic       *row    = NULL;

@@ -77,6 +77,7 @@ static const cq_front_end modules = { set_training, restore, each_weight, call }
 CQ_API cq_status cq_module_export_nested(cq_onnx_model **out, cq_module *module,
                                          const cq_nest *args, const cq_export_options *options)
 {
+    CQ_NEED_OUT(out, module && args);
     return cq_front_end_export(out, &modules, &(module_call){ module, args }, module->cls->name,
                                options);
 }
@@ -94,6 +95,7 @@ static cq_nest tuple_of(cq_tensor *const *tensors, size_t n)
 CQ_API cq_status cq_module_export(cq_onnx_model **out, cq_module *module, cq_tensor *const *inputs,
                                   size_t n_inputs, const cq_export_options *options)
 {
+    CQ_NEED_OUT(out, module && (inputs || !n_inputs));
     cq_nest   args = tuple_of(inputs, n_inputs);
     cq_status status;
 
@@ -109,6 +111,7 @@ CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, s
                                   const cq_run_options *options, cq_tensor **outputs, size_t max,
                                   size_t *n_outputs)
 {
+    CQ_NEED(module && (inputs || !n_inputs) && n_outputs && (outputs || !max));
     cq_nest   args = tuple_of(inputs, n_inputs);
     cq_status status;
 
@@ -125,6 +128,7 @@ CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
                                        cq_tensor *const *inputs, size_t n_inputs,
                                        const cq_export_options *options)
 {
+    CQ_NEED(path && module && (inputs || !n_inputs));
     cq_onnx_save_options save;
     cq_onnx_model       *model;
     cq_status            status;
@@ -141,6 +145,7 @@ CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
 CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
                                cq_tensor **outputs, size_t n_outputs)
 {
+    CQ_NEED(module && (inputs || !n_inputs) && (outputs || !n_outputs));
     cq_ctx   *cx;
     cq_status status;
 

@@ -12,6 +12,7 @@ struct cq_export_report {
 
 CQ_API cq_status cq_export_report_new(cq_export_report **out)
 {
+    CQ_NEED_OUT(out, true);
     *out = cq_zalloc(sizeof **out);
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
 }
@@ -28,12 +29,14 @@ CQ_API void cq_export_report_free(cq_export_report *r)
 
 CQ_API size_t cq_export_report_count(const cq_export_report *r, cq_report_kind kind)
 {
+    CQ_NEED_ELSE(r, 0);
     return (size_t)kind < N_KINDS ? r->entries[kind].n : 0;
 }
 
 CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *r, cq_report_kind kind,
                                                   size_t index)
 {
+    CQ_NEED_ELSE(r, NULL);
     return index < cq_export_report_count(r, kind) ? &r->entries[kind].items[index] : NULL;
 }
 

@@ -59,6 +59,7 @@ CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const c
                                   const cq_run_options *options, cq_tensor **outputs,
                                   size_t max_outputs, size_t *n_outputs)
 {
+    CQ_NEED(script && args && n_outputs && (outputs || !max_outputs));
     return cq_front_end_run(&scripts, &(script_call){ script, method, args, 0 }, options, outputs,
                             max_outputs, n_outputs);
 }
@@ -66,6 +67,7 @@ CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const c
 CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
                                cq_tensor **outputs, size_t max_outputs, size_t *n_outputs)
 {
+    CQ_NEED(script && args && n_outputs && (outputs || !max_outputs));
     cq_run_options options;
 
     cq_run_options_init(&options);
@@ -77,6 +79,7 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
                                   const cq_args *args, uint32_t flags,
                                   const cq_export_options *options)
 {
+    CQ_NEED_OUT(out, script && args);
     return cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL,
                                options);
 }

@@ -52,6 +52,7 @@ static cq_status check_name(const char *name)
 CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbolic_fn fn,
                                       void *user)
 {
+    CQ_NEED(fn);
     char     *full;
     cq_status status;
 

@@ -53,6 +53,7 @@ CQ_API cq_module *cq_sequential_add(cq_module *sequential, cq_module *m)
 
 CQ_API cq_module *cq_sequential_of(size_t n, cq_module *const *modules)
 {
+    CQ_NEED_ELSE(modules || !n, NULL);
     cq_module *m = cq_sequential_new();
 
     for (size_t i = 0; i < n; i++)

@@ -94,30 +94,36 @@ static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *given)
 
 CQ_API cq_module *cq_conv1d_new(const cq_conv_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     return conv_new(1, false, spec);
 }
 
 CQ_API cq_module *cq_conv2d_new(const cq_conv_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     return conv_new(2, false, spec);
 }
 
 CQ_API cq_module *cq_conv3d_new(const cq_conv_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     return conv_new(3, false, spec);
 }
 
 CQ_API cq_module *cq_conv_transpose1d_new(const cq_conv_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     return conv_new(1, true, spec);
 }
 
 CQ_API cq_module *cq_conv_transpose2d_new(const cq_conv_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     return conv_new(2, true, spec);
 }
 
 CQ_API cq_module *cq_conv_transpose3d_new(const cq_conv_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     return conv_new(3, true, spec);
 }

@@ -18,36 +18,43 @@ static cq_int host_int(cq_ctx *cx, const char *name, const cq_val *args, size_t 
 
 CQ_API cq_int cq_size(cq_ctx *cx, cq_tensor *x, int axis)
 {
+    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return host_int(cx, "aten::size.int", (cq_val[]){ T(x), I(axis) }, 2);
 }
 
 CQ_API cq_int cq_numel(cq_ctx *cx, cq_tensor *x)
 {
+    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return host_int(cx, "aten::numel", (cq_val[]){ T(x) }, 1);
 }
 
 CQ_API cq_int cq_int_plus(cq_ctx *cx, cq_int a, cq_int b)
 {
+    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return cq_int_add(cx->symbols, a, b);
 }
 
 CQ_API cq_int cq_int_minus(cq_ctx *cx, cq_int a, cq_int b)
 {
+    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return cq_int_sub(cx->symbols, a, b);
 }
 
 CQ_API cq_int cq_int_times(cq_ctx *cx, cq_int a, cq_int b)
 {
+    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return cq_int_mul(cx->symbols, a, b);
 }
 
 CQ_API cq_int cq_int_over(cq_ctx *cx, cq_int a, cq_int b)
 {
+    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return cq_int_floordiv(cx->symbols, a, b);
 }
 
 CQ_API int64_t cq_int_value(cq_ctx *cx, cq_int a)
 {
+    CQ_NEED_ELSE(cx, 0);
     if (a.expr && cx->listener)
         cx->listener->baked(cx->listener_self, cx, a.expr->text, a);
     return a.value;
@@ -65,6 +72,7 @@ static cq_val item(cq_ctx *cx, cq_tensor *x)
 
 CQ_API double cq_item(cq_ctx *cx, cq_tensor *x)
 {
+    CQ_NEED_ELSE(cx, 0);
     cq_val v = item(cx, x);
 
     return v.kind == CQ_VAL_FLOAT  ? v.u.f.value
@@ -75,6 +83,7 @@ CQ_API double cq_item(cq_ctx *cx, cq_tensor *x)
 
 CQ_API int64_t cq_item_i64(cq_ctx *cx, cq_tensor *x)
 {
+    CQ_NEED_ELSE(cx, 0);
     cq_val v = item(cx, x);
 
     return v.kind == CQ_VAL_FLOAT  ? (int64_t)v.u.f.value
@@ -87,52 +96,62 @@ CQ_API int64_t cq_item_i64(cq_ctx *cx, cq_tensor *x)
 
 CQ_API cq_tensor *cq_zeros(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::zeros", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_ones(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::ones", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_full(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes,
                           double value)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::full", cq_ints(cx, sizes, rank), F(value), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_full_like(cq_ctx *cx, cq_tensor *x, double value)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::full_like", T(x), F(value));
 }
 
 CQ_API cq_tensor *cq_arange(cq_ctx *cx, cq_int start, cq_int end, int64_t step)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::arange.start_step", N(start), N(end), I(step));
 }
 
 CQ_API cq_tensor *cq_arange_f(cq_ctx *cx, cq_dtype dtype, double start, double end, double step)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::arange.start_step", F(start), F(end), F(step), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_rand(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::rand", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_randn(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::randn", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_to(cq_ctx *cx, cq_tensor *x, cq_dtype dtype)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::to.dtype", T(x), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_detach(cq_ctx *cx, cq_tensor *x)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::detach", T(x));
 }
 
@@ -248,27 +267,32 @@ WITH_NUMBER(celu, "celu")
 
 CQ_API cq_tensor *cq_add_alpha(cq_ctx *cx, cq_tensor *a, cq_tensor *b, double alpha)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::add.Tensor", T(a), T(b), number(a, alpha));
 }
 
 CQ_API cq_tensor *cq_div_mode(cq_ctx *cx, cq_tensor *a, cq_tensor *b, const char *rounding)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::div.Tensor_mode", T(a), T(b),
                  rounding ? cq_str_val(cx, rounding) : CQ_NONE);
 }
 
 CQ_API cq_tensor *cq_where(cq_ctx *cx, cq_tensor *condition, cq_tensor *a, cq_tensor *b)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::where.self", T(condition), T(a), T(b));
 }
 
 CQ_API cq_tensor *cq_masked_fill(cq_ctx *cx, cq_tensor *x, cq_tensor *mask, double value)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::masked_fill.Scalar", T(x), T(mask), number(x, value));
 }
 
 CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::clamp", T(x), low == -INFINITY ? CQ_NONE : number(x, low),
                  high == INFINITY ? CQ_NONE : number(x, high));
 }
@@ -277,36 +301,43 @@ CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high)
 
 CQ_API cq_tensor *cq_gelu(cq_ctx *cx, cq_tensor *x, bool tanh_approximation)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::gelu", T(x), cq_str_val(cx, tanh_approximation ? "tanh" : "none"));
 }
 
 CQ_API cq_tensor *cq_hardtanh(cq_ctx *cx, cq_tensor *x, double low, double high)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::hardtanh", T(x), F(low), F(high));
 }
 
 CQ_API cq_tensor *cq_softplus(cq_ctx *cx, cq_tensor *x, double beta, double threshold)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::softplus", T(x), F(beta), F(threshold));
 }
 
 CQ_API cq_tensor *cq_threshold(cq_ctx *cx, cq_tensor *x, double threshold, double value)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::threshold", T(x), F(threshold), F(value));
 }
 
 CQ_API cq_tensor *cq_glu(cq_ctx *cx, cq_tensor *x, int dim)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::glu", T(x), I(dim));
 }
 
 CQ_API cq_tensor *cq_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::softmax.int", T(x), I(dim));
 }
 
 CQ_API cq_tensor *cq_log_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::log_softmax.int", T(x), I(dim));
 }
 
@@ -315,11 +346,13 @@ CQ_API cq_tensor *cq_log_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 CQ_API cq_tensor *cq_addmm(cq_ctx *cx, cq_tensor *bias, cq_tensor *a, cq_tensor *b, double beta,
                            double alpha)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::addmm", T(bias), T(a), T(b), F(beta), F(alpha));
 }
 
 CQ_API cq_tensor *cq_linear(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::linear", T(x), T(weight), T(bias));
 }
 
@@ -365,6 +398,7 @@ static cq_tensor *conv_transpose(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *
     CQ_API cq_tensor *cq_conv##n##d(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,  \
                                     const cq_conv##n##d_options *o)                                \
     {                                                                                              \
+        CQ_NEED_ELSE(cx, NULL);                                                                    \
         static const cq_conv##n##d_options defaults;                                               \
                                                                                                    \
         o = o ? o : &defaults;                                                                     \
@@ -373,6 +407,7 @@ static cq_tensor *conv_transpose(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *
     CQ_API cq_tensor *cq_conv_transpose##n##d(cq_ctx *cx, cq_tensor *x, cq_tensor *weight,         \
                                               cq_tensor *bias, const cq_conv##n##d_options *o)     \
     {                                                                                              \
+        CQ_NEED_ELSE(cx, NULL);                                                                    \
         static const cq_conv##n##d_options defaults;                                               \
                                                                                                    \
         o = o ? o : &defaults;                                                                     \
@@ -395,12 +430,14 @@ static cq_tensor *avg_pool(cq_ctx *cx, size_t n, const char *name, cq_tensor *x,
 #define POOL(n)                                                                                    \
     CQ_API cq_tensor *cq_max_pool##n##d(cq_ctx *cx, cq_tensor *x, const cq_pool##n##d *o)          \
     {                                                                                              \
+        CQ_NEED_ELSE(cx &&o, NULL);                                                                \
         return CQ_OP(cx, "aten::max_pool" #n "d", T(x), cq_i64s(cx, o->kernel, n),                 \
                      numbers(cx, n, o->stride, o->kernel), numbers(cx, n, o->padding, zeros),      \
                      numbers(cx, n, o->dilation, NULL), B(o->ceil_mode));                          \
     }                                                                                              \
     CQ_API cq_tensor *cq_avg_pool##n##d(cq_ctx *cx, cq_tensor *x, const cq_pool##n##d *o)          \
     {                                                                                              \
+        CQ_NEED_ELSE(cx &&o, NULL);                                                                \
         return avg_pool(cx, n, "aten::avg_pool" #n "d", x, o->kernel, o->stride, o->padding,       \
                         o->ceil_mode, o->exclude_pad);                                             \
     }
@@ -411,6 +448,7 @@ POOL(3)
 
 CQ_API cq_tensor *cq_adaptive_avg_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes)
 {
+    CQ_NEED_ELSE(cx, NULL);
     static const char *const names[] = { "aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d",
                                          "aten::adaptive_avg_pool3d" };
 
@@ -419,6 +457,7 @@ CQ_API cq_tensor *cq_adaptive_avg_pool(cq_ctx *cx, cq_tensor *x, size_t n, const
 
 CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes)
 {
+    CQ_NEED_ELSE(cx, NULL);
     static const char *const names[] = { "aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d",
                                          "aten::adaptive_max_pool3d" };
 
@@ -427,6 +466,7 @@ CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const
 
 CQ_API cq_tensor *cq_unfold(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::im2col", T(x), cq_i64s(cx, o->kernel, 2),
                  numbers(cx, 2, o->dilation, NULL), numbers(cx, 2, o->padding, zeros),
                  numbers(cx, 2, o->stride, NULL));
@@ -435,6 +475,7 @@ CQ_API cq_tensor *cq_unfold(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o)
 CQ_API cq_tensor *cq_interpolate(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes,
                                  const double *scales, const char *mode, bool align_corners)
 {
+    CQ_NEED_ELSE(cx, NULL);
     static const struct {
         const char *mode;
         size_t      n;
@@ -470,6 +511,7 @@ CQ_API cq_tensor *cq_batch_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_
                                 cq_tensor *running_mean, cq_tensor *running_var, bool training,
                                 double momentum, double eps)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::batch_norm", T(x), T(weight), T(bias), T(running_mean), T(running_var),
                  B(training), F(momentum), F(eps), B(false));
 }
@@ -477,28 +519,33 @@ CQ_API cq_tensor *cq_batch_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_
 CQ_API cq_tensor *cq_layer_norm(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *shape,
                                 cq_tensor *weight, cq_tensor *bias, double eps)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::layer_norm", T(x), cq_i64s(cx, shape, n), T(weight), T(bias), F(eps));
 }
 
 CQ_API cq_tensor *cq_group_norm(cq_ctx *cx, cq_tensor *x, int64_t groups, cq_tensor *weight,
                                 cq_tensor *bias, double eps)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::group_norm", T(x), I(groups), T(weight), T(bias), F(eps));
 }
 
 CQ_API cq_tensor *cq_instance_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,
                                    double eps)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::instance_norm", T(x), T(weight), T(bias), CQ_NONE, CQ_NONE, B(true),
                  F(0.1), F(eps), B(false));
 }
 
 CQ_API cq_tensor *cq_dropout(cq_ctx *cx, cq_tensor *x, double p, bool training)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::dropout", T(x), F(p), B(training));
 }
 
 CQ_API cq_tensor *cq_feature_dropout(cq_ctx *cx, cq_tensor *x, double p, bool training)
 {
+    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::feature_dropout", T(x), F(p), B(training));
 }

@@ -87,6 +87,7 @@ static cq_status set_one(void *user, const char *name, cq_module_state *state)
 
 CQ_API cq_status cq_module_load_state_dict(cq_module *m, const char *path)
 {
+    CQ_NEED(m && path);
     cq_state_dict *dict;
     fitting        f = { 0 };
     cq_status      status;

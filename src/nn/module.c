@@ -14,6 +14,7 @@ enum {
 
 CQ_API cq_module *cq_module_new(const cq_class *cls)
 {
+    CQ_NEED_ELSE(cls, NULL);
     cq_module *m = cq_zalloc(sizeof *m);
 
     if (!m)
@@ -112,37 +113,43 @@ static cq_tensor *add_state(cq_module *m, const char *name, cq_tensor *t, bool i
 
 CQ_API cq_tensor *cq_module_add_parameter(cq_module *m, const char *name, cq_tensor *t)
 {
+    CQ_NEED_ELSE(m, NULL);
     return add_state(m, name, t, false);
 }
 
 CQ_API cq_tensor *cq_module_add_buffer(cq_module *m, const char *name, cq_tensor *t)
 {
+    CQ_NEED_ELSE(m, NULL);
     return add_state(m, name, t, true);
 }
 
 CQ_API const char *cq_module_class_name(const cq_module *m)
 {
+    CQ_NEED_ELSE(m, NULL);
     return m->cls->name;
 }
 
 CQ_API const char *cq_module_name(const cq_module *m)
 {
+    CQ_NEED_ELSE(m, NULL);
     return m->name ? m->name : "";
 }
 
 CQ_API size_t cq_module_n_children(const cq_module *m)
 {
+    CQ_NEED_ELSE(m, 0);
     return m->children.n;
 }
 
 CQ_API cq_module *cq_module_child_at(const cq_module *m, size_t index)
 {
+    CQ_NEED_ELSE(m, NULL);
     return index < m->children.n ? m->children.items[index] : NULL;
 }
 
 CQ_API cq_module *cq_module_child(const cq_module *m, const char *path)
 {
-    while (m && *path) {
+    while (m && path && *path) {
         size_t     len  = strcspn(path, ".");
         cq_module *next = NULL;
 
@@ -215,6 +222,7 @@ static cq_status match(void *user, const char *name, cq_module_state *state)
 
 CQ_API size_t cq_module_state_count(const cq_module *m)
 {
+    CQ_NEED_ELSE(m, 0);
     search s = { .want = SIZE_MAX };
 
     cq_module_each_state(m, match, &s);
@@ -234,6 +242,7 @@ static cq_status note_name(void *user, const char *name, cq_module_state *state)
 
 CQ_API cq_status cq_module_state_at(const cq_module *m, size_t index, cq_state_entry *out)
 {
+    CQ_NEED(m && out);
     search s = { .want = index };
 
     CQ_TRY(cq_module_each_state(m, match, &s));
@@ -253,6 +262,7 @@ CQ_API cq_status cq_module_state_at(const cq_module *m, size_t index, cq_state_e
 
 CQ_API cq_tensor *cq_module_find(const cq_module *m, const char *name)
 {
+    CQ_NEED_ELSE(m, NULL);
     search s = { .name = name };
 
     cq_module_each_state(m, match, &s);
@@ -261,6 +271,7 @@ CQ_API cq_tensor *cq_module_find(const cq_module *m, const char *name)
 
 CQ_API cq_status cq_module_set(cq_module *m, const char *name, const cq_tensor *value)
 {
+    CQ_NEED(m && value);
     cq_tensor *t = cq_module_find(m, name);
     char       want[CQ_DESCRIBE_SIZE], got[CQ_DESCRIBE_SIZE];
     bool       fits;
@@ -299,6 +310,7 @@ static cq_status load_one(void *user, const char *name, cq_module_state *state)
 
 CQ_API cq_status cq_module_load_npy(cq_module *m, const char *folder)
 {
+    CQ_NEED(m && folder);
     loading l = { m, folder };
 
     return cq_module_each_state(m, load_one, &l);
@@ -308,6 +320,7 @@ CQ_API cq_status cq_module_load_npy(cq_module *m, const char *folder)
 
 CQ_API void cq_module_train(cq_module *m, bool training)
 {
+    CQ_NEED_ELSE(m, );
     m->training = training;
     for (size_t i = 0; i < m->children.n; i++)
         cq_module_train(m->children.items[i], training);
@@ -315,6 +328,7 @@ CQ_API void cq_module_train(cq_module *m, bool training)
 
 CQ_API bool cq_module_is_training(const cq_module *m)
 {
+    CQ_NEED_ELSE(m, 0);
     return m->training;
 }
 
@@ -340,6 +354,7 @@ static void restore_modes(cq_module *m, const cq_training_modes *saved, size_t *
 
 CQ_API cq_status cq_module_set_training(cq_module *m, bool training, cq_training_modes **saved)
 {
+    CQ_NEED(m);
     *saved = cq_zalloc(sizeof **saved);
     if (!*saved || save_modes(m, *saved) != CQ_OK) {
         if (*saved)
@@ -354,6 +369,7 @@ CQ_API cq_status cq_module_set_training(cq_module *m, bool training, cq_training
 
 CQ_API void cq_module_restore_training(cq_module *m, cq_training_modes *saved)
 {
+    CQ_NEED_ELSE(m, );
     size_t at = 0;
 
     if (!saved)
@@ -460,6 +476,7 @@ static void forward(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
 
 CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
 {
+    CQ_NEED_ELSE(cx, (cq_nest){ 0 });
     cq_nest    result = { 0 }, anchored;
     cq_tensor *told[TOLD], **in, **out;
     size_t     n_in = cq_nest_flatten(args, told, TOLD), n_out;
@@ -491,6 +508,7 @@ CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
 CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in, cq_tensor **out,
                       size_t n_out)
 {
+    CQ_NEED_ELSE(cx, );
     cq_tensor *told[TOLD], **anchored;
     call       c;
 
@@ -515,6 +533,7 @@ CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_i
 
 CQ_API cq_tensor *cq_call(cq_ctx *cx, cq_module *m, cq_tensor *x)
 {
+    CQ_NEED_ELSE(cx, NULL);
     cq_tensor *out;
 
     cq_call_n(cx, m, &x, 1, &out, 1);
@@ -523,10 +542,12 @@ CQ_API cq_tensor *cq_call(cq_ctx *cx, cq_module *m, cq_tensor *x)
 
 CQ_API bool cq_is_training(const cq_ctx *cx)
 {
+    CQ_NEED_ELSE(cx, 0);
     return cx->module && cx->module->training;
 }
 
 CQ_API bool cq_is_in_onnx_export(const cq_ctx *cx)
 {
+    CQ_NEED_ELSE(cx, 0);
     return cx->exporting;
 }

@@ -48,21 +48,25 @@ static cq_nest make(cq_ctx *cx, cq_nest_kind kind, size_t n, const char *const *
 
 CQ_API cq_nest cq_nest_tensor(cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, (cq_nest){ 0 });
     return (cq_nest){ .tensor = t };
 }
 
 CQ_API cq_nest cq_nest_tuple(cq_ctx *cx, size_t n, const cq_nest *items)
 {
+    CQ_NEED_ELSE(cx, (cq_nest){ 0 });
     return make(cx, CQ_NEST_TUPLE, n, NULL, items);
 }
 
 CQ_API cq_nest cq_nest_list(cq_ctx *cx, size_t n, const cq_nest *items)
 {
+    CQ_NEED_ELSE(cx, (cq_nest){ 0 });
     return make(cx, CQ_NEST_LIST, n, NULL, items);
 }
 
 CQ_API cq_nest cq_nest_dict(cq_ctx *cx, size_t n, const char *const *keys, const cq_nest *items)
 {
+    CQ_NEED_ELSE(cx, (cq_nest){ 0 });
     return make(cx, CQ_NEST_DICT, n, keys, items);
 }
 
@@ -75,6 +79,7 @@ static const char *kind_name(const cq_nest *nest)
 
 CQ_API cq_nest cq_nest_at(cq_ctx *cx, const cq_nest *nest, size_t index)
 {
+    CQ_NEED_ELSE(cx, (cq_nest){ 0 });
     if (cx->status != CQ_OK)
         return none;
     if (nest->kind != CQ_NEST_TENSOR && index < nest->n)
@@ -86,6 +91,7 @@ CQ_API cq_nest cq_nest_at(cq_ctx *cx, const cq_nest *nest, size_t index)
 
 CQ_API cq_nest cq_nest_get(cq_ctx *cx, const cq_nest *nest, const char *key)
 {
+    CQ_NEED_ELSE(cx, (cq_nest){ 0 });
     if (cx->status != CQ_OK)
         return none;
     for (size_t i = 0; nest->kind == CQ_NEST_DICT && i < nest->n; i++)
@@ -110,6 +116,7 @@ static size_t flatten(const cq_nest *nest, cq_tensor **out, size_t max, size_t a
 
 CQ_API size_t cq_nest_flatten(const cq_nest *nest, cq_tensor **out, size_t max)
 {
+    CQ_NEED_ELSE(nest, 0);
     return flatten(nest, out, max, 0);
 }
 

@@ -114,6 +114,7 @@ static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gate
 
 CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     static const cq_class cls = RNN_CLASS("RNN", 2);
 
     return rnn_new(&cls, spec, 1, spec->relu ? "aten::rnn_relu.input" : "aten::rnn_tanh.input");
@@ -121,6 +122,7 @@ CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)
 
 CQ_API cq_module *cq_lstm_new(const cq_rnn_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     static const cq_class cls = RNN_CLASS("LSTM", 3);
 
     return rnn_new(&cls, spec, 4, "aten::lstm.input");
@@ -128,6 +130,7 @@ CQ_API cq_module *cq_lstm_new(const cq_rnn_spec *spec)
 
 CQ_API cq_module *cq_gru_new(const cq_rnn_spec *spec)
 {
+    CQ_NEED_ELSE(spec, NULL);
     static const cq_class cls = RNN_CLASS("GRU", 2);
 
     return rnn_new(&cls, spec, 3, "aten::gru.input");

@@ -183,6 +183,7 @@ CQ_API cq_module *cq_constant_pad_new(size_t n, const int64_t *pads, double valu
 
 CQ_API cq_module *cq_zero_pad2d_new(const int64_t pads[4])
 {
+    CQ_NEED_ELSE(pads, NULL);
     static const cq_class *const by_dims[] = { NULL, &zero_pad2d_class, NULL };
 
     return sized_new(by_dims, 2, 4, pads, 0);
@@ -206,6 +207,7 @@ CQ_API cq_module *cq_replication_pad_new(size_t n, const int64_t *pads)
 
 CQ_API cq_module *cq_adaptive_avg_pool_new(size_t n, const int64_t *sizes)
 {
+    CQ_NEED_ELSE(sizes || !n, NULL);
     static const cq_class *const by_dims[] = { &adaptive_avg_pool1d_class,
                                                &adaptive_avg_pool2d_class,
                                                &adaptive_avg_pool3d_class };
@@ -215,6 +217,7 @@ CQ_API cq_module *cq_adaptive_avg_pool_new(size_t n, const int64_t *sizes)
 
 CQ_API cq_module *cq_adaptive_max_pool_new(size_t n, const int64_t *sizes)
 {
+    CQ_NEED_ELSE(sizes || !n, NULL);
     static const cq_class *const by_dims[] = { &adaptive_max_pool1d_class,
                                                &adaptive_max_pool2d_class,
                                                &adaptive_max_pool3d_class };
@@ -225,6 +228,7 @@ CQ_API cq_module *cq_adaptive_max_pool_new(size_t n, const int64_t *sizes)
 #define POOL(id, dims, member)                                                                     \
     CQ_API cq_module *cq_##id##_new(const cq_pool##dims##d *o)                                     \
     {                                                                                              \
+        CQ_NEED_ELSE(o, NULL);                                                                     \
         return simple_new(&id##_class, &(simple){ .pool.member = *o });                            \
     }
 
@@ -243,6 +247,7 @@ CQ_API cq_module *cq_pixel_shuffle_new(int64_t factor)
 CQ_API cq_module *cq_upsample_new(size_t n, const int64_t *sizes, const double *scales,
                                   const char *mode, bool align_corners)
 {
+    CQ_NEED_ELSE(mode, NULL);
     simple s = { .n = n, .flag = align_corners, .has_scales = scales != NULL };
 
     if (n < 1 || n > 3 || strlen(mode) >= sizeof s.mode || (!sizes && !scales)) {
@@ -264,6 +269,7 @@ CQ_API cq_module *cq_flatten_new(int start, int end)
 
 CQ_API cq_module *cq_unflatten_new(int dim, size_t n, const int64_t *sizes)
 {
+    CQ_NEED_ELSE(sizes || !n, NULL);
     simple s = { .i = dim, .n = n };
 
     if (n > 8) {

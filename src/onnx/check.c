@@ -583,6 +583,7 @@ static void check_model(cq_onnx_check *c)
 
 CQ_API cq_status cq_onnx_model_check(cq_onnx_findings **out, const cq_onnx_model *m)
 {
+    CQ_NEED_OUT(out, m);
     cq_map        opsets = { 0 };
     cq_onnx_check c      = { .m = m, .opsets = &opsets };
 

@@ -40,11 +40,13 @@ CQ_API void cq_onnx_findings_free(cq_onnx_findings *findings)
 
 CQ_API size_t cq_onnx_findings_count(const cq_onnx_findings *findings)
 {
+    CQ_NEED_ELSE(findings, 0);
     return findings->list.n;
 }
 
 CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findings, size_t index)
 {
+    CQ_NEED_ELSE(findings, NULL);
     return index < findings->list.n ? &findings->list.items[index] : NULL;
 }
 

@@ -81,6 +81,7 @@ static double flops_of(const shapes *s, const cq_onnx_node *node)
 
 CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *m)
 {
+    CQ_NEED(out && m);
     shapes    s = { 0 };
     cq_status status;
 

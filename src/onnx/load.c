@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+/* Each node asks for the version of its domain, so that their number has to be small. */
+enum { MAX_OPSETS = 256 };
+
+static cq_status check_opsets(const cq_onnx_model *m, const char *path)
+{
+    uint32_t most = m->opset_import.n;
+
+    for (uint32_t i = 0; i < m->functions.n; i++)
+        if (m->functions.items[i]->opset_import.n > most)
+            most = m->functions.items[i]->opset_import.n;
+    if (most <= MAX_OPSETS)
+        return CQ_OK;
+    return cq_fail(CQ_E_FORMAT, path, NULL, "the model imports %u operator sets; at most %d work",
+                   most, MAX_OPSETS);
+}
+
 /* Takes over source. */
 static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *where)
 {
@@ -17,6 +33,8 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
     }
     m->source = source;
     status    = cq_onnx_decode(m, &cq_onnx_model_message, m, source->data, source->size, where);
+    if (status == CQ_OK)
+        status = check_opsets(m, where);
     if (status != CQ_OK) {
         cq_onnx_model_free(m);
         return status;
@@ -27,6 +45,7 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
 
 CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)
 {
+    CQ_NEED_OUT(out, path);
     cq_mapping *file;
     cq_storage *source;
     cq_status   status;
@@ -47,6 +66,7 @@ CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)
 
 CQ_API cq_status cq_onnx_model_decode(cq_onnx_model **out, const void *data, size_t size)
 {
+    CQ_NEED_OUT(out, (data || !size));
     cq_storage *source;
 
     *out = NULL;
@@ -63,6 +83,7 @@ static const char *text_or_empty(const char *text)
 
 CQ_API int64_t cq_onnx_model_ir_version(const cq_onnx_model *m)
 {
+    CQ_NEED_ELSE(m, 0);
     return m->ir_version;
 }
 
@@ -75,6 +96,7 @@ static bool is_same_domain(const char *a, const char *b)
 
 CQ_API int64_t cq_onnx_model_opset(const cq_onnx_model *m, const char *domain)
 {
+    CQ_NEED_ELSE(m, 0);
     for (uint32_t i = 0; i < m->opset_import.n; i++)
         if (is_same_domain(m->opset_import.items[i]->domain, domain))
             return m->opset_import.items[i]->version;
@@ -83,11 +105,13 @@ CQ_API int64_t cq_onnx_model_opset(const cq_onnx_model *m, const char *domain)
 
 CQ_API const char *cq_onnx_model_producer(const cq_onnx_model *m)
 {
+    CQ_NEED_ELSE(m, NULL);
     return text_or_empty(m->producer_name);
 }
 
 CQ_API const char *cq_onnx_model_graph_name(const cq_onnx_model *m)
 {
+    CQ_NEED_ELSE(m, NULL);
     return text_or_empty(m->graph ? m->graph->name : NULL);
 }
 
@@ -102,6 +126,7 @@ static const cq_onnx_value_infos *values_of(const cq_onnx_model *m, cq_onnx_side
 
 CQ_API size_t cq_onnx_model_n_values(const cq_onnx_model *m, cq_onnx_side side)
 {
+    CQ_NEED_ELSE(m, 0);
     return values_of(m, side)->n;
 }
 
@@ -114,6 +139,7 @@ static const cq_onnx_value_info *value_at(const cq_onnx_model *m, cq_onnx_side s
 
 CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
+    CQ_NEED_ELSE(m, NULL);
     const cq_onnx_value_info *value = value_at(m, side, index);
 
     return text_or_empty(value ? value->name : NULL);
@@ -129,6 +155,7 @@ static const cq_onnx_tensor_type *type_at(const cq_onnx_model *m, cq_onnx_side s
 
 CQ_API cq_dtype cq_onnx_model_value_dtype(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
+    CQ_NEED_ELSE(m, 0);
     const cq_onnx_tensor_type *type = type_at(m, side, index);
 
     return type ? cq_dtype_from_onnx(type->elem_type) : CQ_DTYPE_NONE;
@@ -136,6 +163,7 @@ CQ_API cq_dtype cq_onnx_model_value_dtype(const cq_onnx_model *m, cq_onnx_side s
 
 CQ_API int32_t cq_onnx_model_value_rank(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
+    CQ_NEED_ELSE(m, 0);
     const cq_onnx_tensor_type *type = type_at(m, side, index);
 
     return type && type->shape ? (int32_t)type->shape->dim.n : -1;
@@ -152,6 +180,7 @@ static const cq_onnx_dim *dim_at(const cq_onnx_model *m, cq_onnx_side side, size
 CQ_API int64_t cq_onnx_model_value_size(const cq_onnx_model *m, cq_onnx_side side, size_t index,
                                         size_t axis)
 {
+    CQ_NEED_ELSE(m, 0);
     const cq_onnx_dim *dim = dim_at(m, side, index, axis);
 
     return dim && cq_onnx_has(dim, CQ_ONNX_DIM_VALUE) ? dim->dim_value : -1;
@@ -160,6 +189,7 @@ CQ_API int64_t cq_onnx_model_value_size(const cq_onnx_model *m, cq_onnx_side sid
 CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *m, cq_onnx_side side, size_t index,
                                             size_t axis)
 {
+    CQ_NEED_ELSE(m, NULL);
     const cq_onnx_dim *dim = dim_at(m, side, index, axis);
 
     return text_or_empty(dim ? dim->dim_param : NULL);
@@ -167,16 +197,19 @@ CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *m, cq_onnx_side
 
 CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *m)
 {
+    CQ_NEED_ELSE(m, 0);
     return m->graph ? m->graph->node.n : 0;
 }
 
 CQ_API size_t cq_onnx_model_n_initializers(const cq_onnx_model *m)
 {
+    CQ_NEED_ELSE(m, 0);
     return m->graph ? m->graph->initializer.n : 0;
 }
 
 CQ_API bool cq_onnx_model_has_initializer(const cq_onnx_model *m, const char *name)
 {
+    CQ_NEED_ELSE(m, 0);
     for (size_t i = 0; i < cq_onnx_model_n_initializers(m); i++)
         if (strcmp(text_or_empty(m->graph->initializer.items[i]->name), name) == 0)
             return true;
@@ -186,6 +219,7 @@ CQ_API bool cq_onnx_model_has_initializer(const cq_onnx_model *m, const char *na
 CQ_API cq_status cq_onnx_model_initializer(cq_tensor **out, const char **name,
                                            const cq_onnx_model *m, size_t index)
 {
+    CQ_NEED_OUT(out, m);
     const cq_onnx_tensor *tensor;
 
     *out = NULL;

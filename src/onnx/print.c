@@ -425,6 +425,7 @@ static cq_status add_graph(cq_str *s, const cq_onnx_graph *graph)
 
 CQ_API cq_status cq_onnx_model_print(char **text, const cq_onnx_model *m)
 {
+    CQ_NEED_OUT(text, m);
     static const cq_onnx_graph none   = { 0 };
     cq_str                     s      = { 0 };
     cq_status                  status = add_graph(&s, m->graph ? m->graph : &none);

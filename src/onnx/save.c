@@ -204,6 +204,7 @@ done:
 
 CQ_API void cq_onnx_save_options_init(cq_onnx_save_options *opts)
 {
+    CQ_NEED_ELSE(opts, );
     *opts = (cq_onnx_save_options){ .struct_size = sizeof *opts, .threshold = 1024 };
 }
 
@@ -217,6 +218,7 @@ static cq_status too_large(const char *where, uint64_t size)
 CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
                                     const cq_onnx_save_options *given)
 {
+    CQ_NEED(m && path);
     const char          *slash = strrchr(path, '/');
     cq_onnx_encoding    *e     = NULL;
     cq_onnx_save_options options;
@@ -257,6 +259,7 @@ done:
 
 CQ_API cq_status cq_onnx_model_encode(void **data, size_t *size, const cq_onnx_model *m)
 {
+    CQ_NEED_OUT(data, size && m);
     cq_onnx_encoding *e;
     cq_out           *out;
     cq_status         status;

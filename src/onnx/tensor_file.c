@@ -4,6 +4,7 @@
 
 CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
 {
+    CQ_NEED_OUT(out, path);
     cq_status status;
     cq_val    v;
 
@@ -21,5 +22,6 @@ CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
 
 CQ_API cq_status cq_tensor_save_pb(const cq_tensor *t, const char *path, const char *name)
 {
+    CQ_NEED(t && path);
     return cq_onnx_value_save(cq_val_of_tensor(t), path, name, NULL);
 }

@@ -50,7 +50,9 @@ typedef struct cq_rt_building {
     const cq_onnx_model *model;
     cq_arena            *arena;
     cq_rt_plan         **plans;
-    cq_rt_run            run; /* for folding */
+    cq_rt_run            run;        /* for folding */
+    uint64_t             fold_steps; /* that are left for it */
+    cq_map               functions;  /* of the model, by name */
     cq_map               missing;
     cq_str               missing_text;
     uint32_t             n_steps;

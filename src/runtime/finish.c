@@ -32,7 +32,7 @@ static cq_status give_dummy_slots(cq_rt_node_step *step, cq_arena *arena)
     return CQ_OK;
 }
 
-enum { FOLD_STEPS = 1000 }; /* in graphs inside */
+enum { FOLD_STEPS = 1000000 }; /* of one node: what takes longer is left to the run */
 
 bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
 {
@@ -40,6 +40,7 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     cq_val         *args, *out;
     bool            done = false;
     size_t          n_in = step->step.n_in, n_out = step->step.n_out;
+    uint64_t        given;
     cq_alloc_budget before;
     cq_status       status;
 
@@ -52,10 +53,12 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     out = args + n_in;
     for (size_t i = 0; i < n_in; i++)
         args[i] = step->in[i] ? step->in[i]->constant : CQ_NONE;
-    run->steps_left = FOLD_STEPS;
+    given           = b->all->fold_steps < FOLD_STEPS ? b->all->fold_steps : FOLD_STEPS;
+    run->steps_left = given;
     before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 4 * (int64_t)CQ_RT_MAX_FOLDED });
     status = cq_rt_step_run(run, &step->step, NULL, args, out);
     cq_alloc_set_budget(before);
+    b->all->fold_steps -= given - run->steps_left;
     if (status == CQ_OK) {
         done = true;
         for (size_t i = 0; i < n_out; i++) {

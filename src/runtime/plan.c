@@ -3,7 +3,9 @@
  * is run at once. When a graph is read, what nobody needs is dropped and slots are given out
  * (finish.c). */
 #include "runtime/build.h"
+#include "runtime/work.h"
 
+#include "onnx/function_index.h"
 #include "onnx/tensor.h"
 
 #include <inttypes.h>
@@ -311,21 +313,6 @@ done:
     return status;
 }
 
-static const cq_onnx_function *find_function(cq_rt_scope *scope, const cq_onnx_node *node)
-{
-    const cq_onnx_model *m = scope->builder->all->model;
-
-    for (uint32_t i = 0; i < m->functions.n; i++) {
-        const cq_onnx_function *f = m->functions.items[i];
-
-        if (f->name && !strcmp(f->name, node->op_type) &&
-            !strcmp(f->domain ? f->domain : "", node->domain ? node->domain : "") &&
-            !strcmp(f->overload ? f->overload : "", node->overload ? node->overload : ""))
-            return f;
-    }
-    return NULL;
-}
-
 /* The nodes that a Gradient stands for, in the place of it. */
 static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
                                 cq_onnx_node *const *before, uint32_t n_before)
@@ -353,7 +340,8 @@ static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uin
 
         if (!node->op_type)
             return cq_fail(CQ_E_INVALID, NULL, NULL, "node %u has no op_type", i);
-        f = find_function(scope, node);
+        CQ_TRY(cq_onnx_indexed_function(&f, &scope->builder->all->functions, node->domain,
+                                        node->op_type, node->overload));
         if (!f && cq_rt_is_gradient(node))
             status = build_gradient(scope, node, nodes, i);
         else
@@ -508,11 +496,12 @@ static cq_status fail_missing(const cq_rt_building *all)
 cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
                          const cq_onnx_model *m, const cq_rt_plan_options *options)
 {
-    cq_rt_building all   = { .model    = m,
-                             .arena    = arena,
-                             .plans    = plans,
-                             .fold     = options->fold,
-                             .optimize = options->optimize };
+    cq_rt_building all   = { .model      = m,
+                             .arena      = arena,
+                             .plans      = plans,
+                             .fold       = options->fold,
+                             .fold_steps = cq_rt_default_steps(m) / 4,
+                             .optimize   = options->optimize };
     cq_rt_builder  b     = { .all = &all };
     cq_rt_scope    scope = { .builder = &b, .opsets = &m->opset_import };
     cq_status      status;
@@ -522,11 +511,14 @@ cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
         return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
     status = cq_rt_workspace_new(&all.run.workspace, CQ_RT_MAX_FOLDED);
     if (status == CQ_OK)
+        status = cq_onnx_index_functions(&all.functions, m);
+    if (status == CQ_OK)
         status = build_graph(out, &scope, m->graph, options);
     if (status == CQ_OK && all.missing.n)
         status = fail_missing(&all);
     cq_rt_builder_clear(&b);
     cq_rt_workspace_release(all.run.workspace);
+    cq_map_clear(&all.functions);
     cq_map_clear(&all.missing);
     cq_str_clear(&all.missing_text);
     return status;

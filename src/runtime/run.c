@@ -1,4 +1,5 @@
 #include "runtime/run.h"
+#include "runtime/work.h"
 
 #include <string.h>
 #include <time.h>
@@ -88,13 +89,11 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
     int64_t   begin = run->hook ? now() : 0;
     cq_status status;
 
-    if (!run->steps_left)
-        status = cq_fail(CQ_E_UNSUPPORTED, NULL, "max_steps of the session's options sets it",
-                         "the run takes more steps than its limit");
-    else
+    status = cq_rt_spend(run, cq_rt_work_before(&rt));
+    if (status == CQ_OK)
         status = call(&rt);
-    if (run->steps_left)
-        run->steps_left--;
+    if (status == CQ_OK)
+        status = cq_rt_spend(run, cq_rt_work_after(&rt));
     if (status == CQ_OK) {
         if (run->hook)
             run->hook(run->hook_user, cq_rt_step_name(step), cq_rt_step_op(step), begin, now());
@@ -161,6 +160,7 @@ cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *input
 {
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = CQ_NONE;
+    CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* it may have no node, and run for ever */
     if (plan->n_inputs != n_inputs || plan->n_outputs != n_outputs)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "the inner graph has %u inputs and %u outputs, wanted %zu and %zu",

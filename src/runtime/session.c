@@ -5,6 +5,7 @@
 #include "onnx/wire.h"
 #include "runtime/pool.h"
 #include "runtime/run.h"
+#include "runtime/work.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct cq_session {
 
 CQ_API void cq_session_options_init(cq_session_options *options)
 {
+    CQ_NEED_ELSE(options, );
     *options = (cq_session_options){ .struct_size = sizeof *options, .device = "CPU" };
 }
 
@@ -145,12 +147,14 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
 CQ_API cq_status cq_session_prepare(cq_session **out, const cq_onnx_model *model,
                                     const cq_session_options *options)
 {
+    CQ_NEED_OUT(out, model);
     return session_new(out, model, NULL, options);
 }
 
 CQ_API cq_status cq_session_prepare_file(cq_session **out, const char *path,
                                          const cq_session_options *options)
 {
+    CQ_NEED_OUT(out, path);
     cq_onnx_model *model;
     cq_status      status;
 
@@ -163,6 +167,7 @@ CQ_API cq_status cq_session_prepare_file(cq_session **out, const char *path,
 CQ_API cq_status cq_session_prepare_bytes(cq_session **out, const void *data, size_t size,
                                           const cq_session_options *options)
 {
+    CQ_NEED_OUT(out, (data || !size));
     cq_onnx_model *model;
 
     *out = NULL;
@@ -186,31 +191,37 @@ CQ_API void cq_session_free(cq_session *s)
 
 CQ_API const cq_onnx_model *cq_session_model(const cq_session *s)
 {
+    CQ_NEED_ELSE(s, NULL);
     return s->model;
 }
 
 CQ_API size_t cq_session_n_inputs(const cq_session *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return s->plan->n_inputs;
 }
 
 CQ_API size_t cq_session_n_outputs(const cq_session *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return s->plan->n_outputs;
 }
 
 CQ_API const char *cq_session_input_name(const cq_session *s, size_t index)
 {
+    CQ_NEED_ELSE(s, NULL);
     return cq_onnx_model_value_name(s->model, CQ_ONNX_INPUTS, index);
 }
 
 CQ_API const char *cq_session_output_name(const cq_session *s, size_t index)
 {
+    CQ_NEED_ELSE(s, NULL);
     return index < s->plan->n_outputs ? s->output_names[index] : "";
 }
 
 CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
 {
+    CQ_NEED_ELSE(s, 0);
     const cq_onnx_graph *g = s->model->graph;
 
     return index < g->input.n &&
@@ -220,6 +231,7 @@ CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
 
 CQ_API uint64_t cq_session_peak_memory(const cq_session *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return cq_rt_pool_peak(&((cq_session *)s)->pool);
 }
 
@@ -328,16 +340,18 @@ static cq_status tidy(cq_val *v)
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
     cq_session     *s      = (cq_session *)shared; /* its pool and counter are made for this */
-    cq_rt_run       run    = { .steps_left =
-                          s->options.max_steps ? s->options.max_steps : CQ_SESSION_MAX_STEPS,
-                               .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
+    cq_rt_run       run    = { .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
                                .hook      = s->options.hook,
                                .hook_user = s->options.hook_user };
     cq_alloc_budget before = { 0 };
     cq_rt_lease     lease;
     cq_status       status;
 
-    run.random = atomic_fetch_add(&s->n_runs, 1);
+    run.random     = atomic_fetch_add(&s->n_runs, 1);
+    run.steps_left = s->options.max_steps;
+    if (!run.steps_left)
+        run.steps_left =
+            cq_rt_default_steps(s->model) + cq_rt_steps_of_inputs(inputs, s->plan->n_inputs);
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
@@ -378,6 +392,7 @@ CQ_API cq_status cq_session_run(const cq_session *s, const char *const *names,
                                 cq_onnx_value *const *inputs, size_t n_inputs,
                                 cq_onnx_value **outputs)
 {
+    CQ_NEED(s && (inputs || !n_inputs));
     size_t    n = s->plan->n_outputs;
     cq_val   *in, *out;
     cq_status status = CQ_OK;
@@ -406,6 +421,7 @@ CQ_API cq_status cq_session_run(const cq_session *s, const char *const *names,
 CQ_API cq_status cq_session_run_tensors(const cq_session *s, cq_tensor *const *inputs,
                                         size_t n_inputs, cq_tensor **outputs, size_t n_outputs)
 {
+    CQ_NEED(s && (inputs || !n_inputs) && (outputs || !n_outputs));
     size_t    n = s->plan->n_outputs;
     cq_val   *in, *out;
     cq_status status = CQ_OK;
@@ -438,6 +454,7 @@ CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value 
                                       size_t n_inputs, cq_onnx_value **outputs, size_t n_outputs,
                                       const char *device)
 {
+    CQ_NEED(model && (inputs || !n_inputs) && (outputs || !n_outputs));
     cq_session_options options;
     cq_session        *s;
     cq_status          status;
@@ -498,6 +515,7 @@ CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t
                                      cq_onnx_value *const *inputs, size_t n_inputs,
                                      cq_onnx_value **outputs, size_t n_outputs, const char *device)
 {
+    CQ_NEED(node && (inputs || !n_inputs) && (outputs || !n_outputs));
     cq_onnx_value **once = cq_alloc_array(n_inputs + 1, sizeof *once);
     cq_onnx_model  *m    = NULL;
     size_t          n = 0, given = 0;

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <math.h>
+#include <stdio.h>
 
 /* y = Relu(x + c), with c = [1, -2], of opset 17. */
 static cq_onnx_model *small_model(void)
@@ -414,6 +415,42 @@ TEST(session, the_steps_of_a_run_have_a_limit)
     cq_onnx_model_free(m);
 }
 
+/* Without nodes to count, and with few that take long. */
+TEST(session, loops_are_charged_for_what_they_do)
+{
+    static const char *const bodies[] = {
+        "b (int64 i, bool c, float[N] a) => (bool d, float[N] e) { d = Identity(c) e = Identity(a) "
+        "}",
+        "b (int64 i, bool d, float[N] e) => (bool d, float[N] e) { }",
+        "b (int64 i, bool c, float[N, N] a) => (bool d, float[N, N] e) { d = Identity(c) e = "
+        "MatMul(a, a) }",
+    };
+
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char               text[1024];
+        cq_session_options options;
+        cq_onnx_model     *m;
+        cq_session        *s;
+        cq_tensor         *y;
+
+        snprintf(text, sizeof text,
+                 "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                 "g () => (float%s y) <int64 n = {9223372036854775807}, bool yes = {1},"
+                 " int64[2] size = {1000, 1000}> {\n"
+                 "  x = ConstantOfShape(size)\n"
+                 "  y = Loop <body = %s> (n, yes, x)\n"
+                 "}\n",
+                 i == 2 ? "[N, N]" : "[M, N]", bodies[i]);
+        m = parsed(text);
+        cq_session_options_init(&options);
+        options.max_steps = 1000000;
+        CHECK_OK(cq_session_prepare(&s, m, &options));
+        CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_run_tensors(s, NULL, 0, &y, 1));
+        cq_session_free(s);
+        cq_onnx_model_free(m);
+    }
+}
+
 TEST(session, knows_its_devices)
 {
     cq_session_options options;
@@ -438,4 +475,5 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values)
           TEST_OF(session, eight_threads_share_two_with_inputs_of_all_shapes),
           TEST_OF(session, survives_every_failed_allocation),
           TEST_OF(session, a_node_may_use_an_input_twice),
-          TEST_OF(session, the_steps_of_a_run_have_a_limit), TEST_OF(session, knows_its_devices))
+          TEST_OF(session, the_steps_of_a_run_have_a_limit),
+          TEST_OF(session, loops_are_charged_for_what_they_do), TEST_OF(session, knows_its_devices))

@@ -22,13 +22,15 @@ cq_status cq_onnx_value_new(cq_onnx_value **out, cq_val v)
 
 CQ_API cq_status cq_onnx_value_new_none(cq_onnx_value **out)
 {
+    CQ_NEED_OUT(out, true);
     return cq_onnx_value_new(out, CQ_NONE);
 }
 
 CQ_API cq_status cq_onnx_value_new_tensor(cq_onnx_value **out, cq_tensor *tensor)
 {
+    CQ_NEED_OUT(out, tensor);
     *out = NULL;
-    if (!tensor || !cq_tensor_has_data(tensor))
+    if (!cq_tensor_has_data(tensor))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a value needs a tensor with data");
     return cq_onnx_value_new(out, cq_val_of_tensor(cq_tensor_retain(tensor)));
 }
@@ -36,6 +38,7 @@ CQ_API cq_status cq_onnx_value_new_tensor(cq_onnx_value **out, cq_tensor *tensor
 CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, const int64_t *sizes,
                                            const char *const *strings, const size_t *lengths)
 {
+    CQ_NEED_OUT(out, strings && (sizes || !rank));
     cq_texts *t;
 
     *out = NULL;
@@ -55,6 +58,7 @@ CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, con
 CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *const *items,
                                             size_t n)
 {
+    CQ_NEED_OUT(out, (items || !n));
     cq_list *list;
 
     *out = NULL;
@@ -96,16 +100,19 @@ static cq_onnx_kind_of_value kind_of(cq_val v)
 
 CQ_API cq_onnx_kind_of_value cq_onnx_value_kind(const cq_onnx_value *value)
 {
+    CQ_NEED_ELSE(value, 0);
     return kind_of(value->v);
 }
 
 CQ_API cq_tensor *cq_onnx_value_tensor(const cq_onnx_value *value)
 {
+    CQ_NEED_ELSE(value, NULL);
     return value->v.kind == CQ_VAL_TENSOR ? value->v.u.tensor : NULL;
 }
 
 CQ_API size_t cq_onnx_value_rank(const cq_onnx_value *value)
 {
+    CQ_NEED_ELSE(value, 0);
     const cq_texts *t = cq_val_texts(value->v);
 
     return t ? t->rank : cq_onnx_value_tensor(value) ? value->v.u.tensor->rank : 0;
@@ -113,6 +120,7 @@ CQ_API size_t cq_onnx_value_rank(const cq_onnx_value *value)
 
 CQ_API int64_t cq_onnx_value_size(const cq_onnx_value *value, size_t axis)
 {
+    CQ_NEED_ELSE(value, 0);
     const cq_texts *t = cq_val_texts(value->v);
 
     if (axis >= cq_onnx_value_rank(value))
@@ -122,6 +130,7 @@ CQ_API int64_t cq_onnx_value_size(const cq_onnx_value *value, size_t axis)
 
 CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index, size_t *length)
 {
+    CQ_NEED_ELSE(value, NULL);
     const cq_texts *t      = cq_val_texts(value->v);
     bool            inside = t && index < t->n;
 
@@ -132,6 +141,7 @@ CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index
 
 CQ_API size_t cq_onnx_value_count(const cq_onnx_value *value)
 {
+    CQ_NEED_ELSE(value, 0);
     const cq_texts *t = cq_val_texts(value->v);
 
     return t ? t->n : value->v.kind == CQ_VAL_LIST ? value->v.u.list->n : 0;
@@ -139,6 +149,7 @@ CQ_API size_t cq_onnx_value_count(const cq_onnx_value *value)
 
 CQ_API cq_status cq_onnx_value_item(cq_onnx_value **out, const cq_onnx_value *value, size_t index)
 {
+    CQ_NEED_OUT(out, value);
     *out = NULL;
     if (value->v.kind != CQ_VAL_LIST || index >= value->v.u.list->n)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "item %zu is asked for, of a sequence of %zu",
@@ -161,6 +172,7 @@ static const cq_onnx_type *type_of(const cq_onnx_model *m, cq_onnx_side side, si
 CQ_API cq_status cq_onnx_value_load_for(cq_onnx_value **out, const char *path,
                                         const cq_onnx_model *model, cq_onnx_side side, size_t index)
 {
+    CQ_NEED_OUT(out, path);
     cq_val v;
 
     *out = NULL;
@@ -171,6 +183,7 @@ CQ_API cq_status cq_onnx_value_load_for(cq_onnx_value **out, const char *path,
 CQ_API cq_status cq_onnx_value_save_for(const cq_onnx_value *value, const char *path,
                                         const cq_onnx_model *model, cq_onnx_side side, size_t index)
 {
+    CQ_NEED(value && path);
     return cq_onnx_value_save(value->v, path, cq_onnx_model_value_name(model, side, index),
                               type_of(model, side, index));
 }
@@ -265,5 +278,6 @@ static cq_status compare(cq_val got, cq_val want, double rtol, double atol)
 CQ_API cq_status cq_onnx_value_compare(const cq_onnx_value *got, const cq_onnx_value *want,
                                        double rtol, double atol)
 {
+    CQ_NEED(got && want);
     return compare(got->v, want->v, rtol, atol);
 }

@@ -149,6 +149,7 @@ static cq_status list_sets(long **out, size_t *n, const char *folder)
 CQ_API cq_status cq_onnx_verify(const char *folder, const char *model, double rtol, double atol,
                                 const cq_session_options *options)
 {
+    CQ_NEED(folder);
     cq_session *s    = NULL;
     cq_str      path = { 0 };
     long       *sets = NULL;

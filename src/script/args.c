@@ -6,6 +6,7 @@ enum { MAX_DEPTH = 32 };
 
 CQ_API cq_status cq_args_new(cq_args **out)
 {
+    CQ_NEED_OUT(out, true);
     cq_args *a = *out = cq_zalloc(sizeof *a);
 
     if (!a)
@@ -31,16 +32,19 @@ CQ_API void cq_args_free(cq_args *a)
 
 CQ_API cq_status cq_args_add_tensor(cq_args *a, cq_tensor *t)
 {
+    CQ_NEED(a);
     return cq_list_push(a->positional, cq_val_of_tensor(t));
 }
 
 CQ_API cq_status cq_args_add_i64(cq_args *a, int64_t value)
 {
+    CQ_NEED(a);
     return cq_list_push(a->positional, cq_val_of_i64(value));
 }
 
 CQ_API cq_status cq_args_add_f64(cq_args *a, double value)
 {
+    CQ_NEED(a);
     return cq_list_push(a->positional, cq_val_of_f64(value));
 }
 
@@ -96,6 +100,7 @@ static cq_status flatten_all(flat *f, const cq_args *a)
 
 CQ_API size_t cq_args_n_inputs(const cq_args *a)
 {
+    CQ_NEED_ELSE(a, 0);
     flat f = { .items = NULL };
 
     flatten_all(&f, a);
@@ -104,6 +109,7 @@ CQ_API size_t cq_args_n_inputs(const cq_args *a)
 
 CQ_API cq_status cq_args_inputs(const cq_args *a, cq_tensor **tensors, size_t max)
 {
+    CQ_NEED(a);
     flat      f = { .items = tensors, .max = max };
     cq_status status;
 
@@ -276,6 +282,7 @@ static cq_status read_all(const reader *r, const json_t *root, cq_args *a)
 CQ_API cq_status cq_args_from_json(cq_args **out, const char *text, cq_tensor *const *tensors,
                                    size_t n_tensors)
 {
+    CQ_NEED_OUT(out, text && (tensors || !n_tensors));
     reader       r = { tensors, n_tensors };
     json_error_t error;
     json_t      *root;

@@ -25,12 +25,12 @@ cq_val cq_place_value(const cq_change *p)
 /* Puts items into a list, in place. */
 static cq_status refill_list(cq_list *list, const cq_list *from)
 {
+    CQ_TRY(cq_vec_reserve(list, from->n));
     for (size_t i = 0; i < from->n; i++)
         cq_val_retain(from->items[i]);
     while (list->n)
         cq_val_release(list->items[--list->n]);
     list->sequence = from->sequence;
-    CQ_TRY(cq_vec_reserve(list, from->n));
     for (size_t i = 0; i < from->n; i++)
         list->items[list->n++] = from->items[i];
     return CQ_OK;
@@ -178,8 +178,9 @@ static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
 
         if (!p->where || known_place(path, p))
             continue;
+        CQ_TRY(cq_vec_reserve(&path->changes, path->changes.n + 1));
         CQ_TRY(snapshot(p, &now));
-        CQ_TRY(cq_vec_push(&path->changes, now));
+        path->changes.items[path->changes.n++] = now;
     }
     return CQ_OK;
 }

@@ -369,7 +369,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(limits, functions_call_each_other_so_deep),
         TEST_OF(limits, a_program_takes_so_many_steps),
-        TEST_OF(limits, operators_are_charged_for_their_arithmetic),
         TEST_OF(limits, a_program_holds_so_many_bytes_of_tensors),
         TEST_OF(limits, a_program_holds_so_many_bytes_of_lists),
         TEST_OF(limits, long_work_takes_many_steps),
@@ -385,6 +384,7 @@ int main(void)
         TEST_OF(limits, a_keyword_is_a_text),
         TEST_OF(limits, a_list_has_so_many_items),
         TEST_OF(limits, a_text_has_so_many_bytes),
+        TEST_OF(limits, operators_are_charged_for_their_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

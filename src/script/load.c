@@ -344,12 +344,14 @@ static bool looks_like_text(const char *path)
 
 CQ_API cq_status cq_script_load(cq_script **out, const char *path)
 {
+    CQ_NEED_OUT(out, path);
     return cq_script_load_limited(out, path, 0, 0);
 }
 
 CQ_API cq_status cq_script_load_limited(cq_script **out, const char *path, uint64_t max_steps,
                                         uint64_t max_bytes)
 {
+    CQ_NEED_OUT(out, path);
     cq_alloc_budget outer;
     cq_status       status;
     char           *text;

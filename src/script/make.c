@@ -64,6 +64,7 @@ static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
 
 CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
 {
+    CQ_NEED(s && class_name);
     cq_eval         ev    = { .program = s->program };
     cq_frame        frame = { .unit = s->program->main };
     cq_val          object;
@@ -129,20 +130,24 @@ static cq_status set_by_path(cq_script *s, const char *path, cq_val v)
 
 CQ_API cq_status cq_script_set_tensor(cq_script *s, const char *path, cq_tensor *t)
 {
+    CQ_NEED(s && path);
     return set_by_path(s, path, cq_val_of_tensor(t));
 }
 
 CQ_API cq_status cq_script_set_i64(cq_script *s, const char *path, int64_t value)
 {
+    CQ_NEED(s && path);
     return set_by_path(s, path, cq_val_of_i64(value));
 }
 
 CQ_API cq_status cq_script_set_f64(cq_script *s, const char *path, double value)
 {
+    CQ_NEED(s && path);
     return set_by_path(s, path, cq_val_of_f64(value));
 }
 
 CQ_API cq_status cq_script_set_bool(cq_script *s, const char *path, bool value)
 {
+    CQ_NEED(s && path);
     return set_by_path(s, path, cq_val_of_bool(value));
 }

@@ -9,6 +9,7 @@
 
 CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name)
 {
+    CQ_NEED_OUT(out, source);
     cq_script *s = *out = cq_zalloc(sizeof *s);
     cq_status  status;
 
@@ -27,6 +28,7 @@ CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const ch
 
 CQ_API cq_status cq_script_define(cq_script *s, const char *source, const char *name)
 {
+    CQ_NEED(s && source);
     return cq_program_add_definitions(s->program, name ? name : "<definitions>", source,
                                       strlen(source));
 }
@@ -45,6 +47,7 @@ CQ_API void cq_script_free(cq_script *s)
 
 CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_bytes)
 {
+    CQ_NEED_ELSE(s, );
     s->program->max_steps = max_steps ? max_steps : CQ_EVAL_MAX_STEPS;
     s->program->max_bytes = !max_bytes              ? cq_eval_max_bytes()
                             : max_bytes < INT64_MAX ? (int64_t)max_bytes
@@ -53,12 +56,14 @@ CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_
 
 CQ_API size_t cq_script_n_example_inputs(const cq_script *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return cq_val_is_list(s->traced) ? s->traced.u.list->n : 0;
 }
 
 CQ_API cq_status cq_script_example_input(const cq_script *s, size_t i, cq_dtype *dtype,
                                          size_t *rank, int64_t *sizes)
 {
+    CQ_NEED(s && dtype && rank && sizes);
     const cq_tensor *t;
 
     if (i >= cq_script_n_example_inputs(s))
@@ -381,6 +386,7 @@ static cq_status lend_output(cq_eval *ev, cq_tensor *t, void *user)
 CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
                              cq_tensor **tensors, size_t n_outputs)
 {
+    CQ_NEED_ELSE(cx, );
     cq_eval   ev = { .program = s->program, .cx = cx, .capture = cq_capture_of(cx) };
     outputs   o  = { tensors, 0, n_outputs };
     cq_val    result;
@@ -408,6 +414,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
 CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *s, const char *method,
                                  cq_tensor *const *inputs, size_t n_inputs)
 {
+    CQ_NEED_ELSE(cx, NULL);
     cq_tensor *out  = NULL;
     cq_args   *args = NULL;
     cq_status  status;

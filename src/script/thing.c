@@ -39,7 +39,7 @@ cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, c
     CQ_TRY(cq_thing_new(&t, kind));
     t->text = cq_name(ev->program, text);
     *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
-    return ev->cx->status;
+    return *text && !*t->text ? cq_no_memory() : ev->cx->status;
 }
 
 cq_thing *cq_thing_of(cq_val v)

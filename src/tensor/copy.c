@@ -140,6 +140,7 @@ cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype)
 
 CQ_API cq_status cq_tensor_contiguous(cq_tensor **out, const cq_tensor *t)
 {
+    CQ_NEED_OUT(out, t);
     if (!cq_tensor_is_contiguous(t))
         return cq_tensor_clone(out, t, CQ_DTYPE_NONE);
     *out = cq_tensor_retain((cq_tensor *)t); /* counting references is no change of t */
@@ -173,6 +174,7 @@ static void get_element(void *out, cq_dtype as, const cq_tensor *t, int64_t inde
 
 CQ_API double cq_tensor_get_f64(const cq_tensor *t, int64_t index)
 {
+    CQ_NEED_ELSE(t, 0);
     double x = 0;
 
     get_element(&x, CQ_DTYPE_F64, t, index);
@@ -181,6 +183,7 @@ CQ_API double cq_tensor_get_f64(const cq_tensor *t, int64_t index)
 
 CQ_API int64_t cq_tensor_get_i64(const cq_tensor *t, int64_t index)
 {
+    CQ_NEED_ELSE(t, 0);
     int64_t x = 0;
 
     get_element(&x, CQ_DTYPE_I64, t, index);

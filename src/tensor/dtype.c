@@ -1,6 +1,8 @@
 /* One row per element type; everything about a dtype is read from its row. */
 #include "tensor/dtype.h"
 
+#include "base/error.h"
+
 #include <strings.h>
 
 typedef enum kind { K_NONE, K_BOOL, K_INT, K_FLOAT, K_COMPLEX } kind;
@@ -76,6 +78,7 @@ size_t cq_dtype_size(cq_dtype d)
 
 cq_dtype cq_dtype_from_name(const char *name)
 {
+    CQ_NEED_ELSE(name, CQ_DTYPE_NONE);
     for (int d = 1; d < CQ_DTYPE_COUNT; d++)
         if (*name && (!strcasecmp(name, rows[d].name) || !strcasecmp(name, rows[d].alias) ||
                       !strcasecmp(name, rows[d].alias2)))

@@ -267,6 +267,7 @@ static void order_strides(int64_t *strides, const header *h)
 
 CQ_API cq_status cq_tensor_load_npy(cq_tensor **out, const char *path)
 {
+    CQ_NEED_OUT(out, path);
     cq_mapping *m;
     cq_storage *storage = NULL;
     cq_status   status;
@@ -315,6 +316,7 @@ static void add_header(cq_str *s, const cq_tensor *t)
 
 CQ_API cq_status cq_tensor_save_npy(const cq_tensor *t, const char *path)
 {
+    CQ_NEED(t && path);
     cq_tensor    *dense = NULL;
     cq_out       *out   = NULL;
     cq_str        text  = { 0 };

@@ -174,6 +174,7 @@ cq_status cq_tensor_new_uninit(cq_tensor **out, cq_dtype dtype, size_t rank, con
 CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                const void *data)
 {
+    CQ_NEED_OUT(out, (sizes || !rank));
     size_t bytes;
 
     CQ_TRY(cq_tensor_new_uninit(out, dtype, rank, sizes));
@@ -188,6 +189,7 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
 CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                 void *data, void (*release)(void *user), void *user)
 {
+    CQ_NEED_OUT(out, (sizes || !rank) && data);
     cq_storage *storage;
     cq_status   status;
     size_t      bytes;
@@ -308,26 +310,31 @@ CQ_API void cq_tensor_release(cq_tensor *t)
 
 CQ_API cq_dtype cq_tensor_dtype(const cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, 0);
     return t->dtype;
 }
 
 CQ_API size_t cq_tensor_rank(const cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, 0);
     return t->rank;
 }
 
 CQ_API int64_t cq_tensor_size(const cq_tensor *t, size_t axis)
 {
+    CQ_NEED_ELSE(t, 0);
     return axis < t->rank ? t->sizes[axis].value : 0;
 }
 
 CQ_API int64_t cq_tensor_stride(const cq_tensor *t, size_t axis)
 {
+    CQ_NEED_ELSE(t, 0);
     return axis < t->rank ? t->strides[axis] : 0;
 }
 
 CQ_API int64_t cq_tensor_numel(const cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, 0);
     int64_t n = 1;
 
     for (size_t i = 0; i < t->rank; i++)
@@ -346,6 +353,7 @@ cq_int cq_tensor_numel_int(cq_symbols *table, const cq_tensor *t)
 
 CQ_API bool cq_tensor_is_contiguous(const cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, 0);
     int64_t stride = 1;
 
     if (cq_tensor_numel(t) == 0)
@@ -360,6 +368,7 @@ CQ_API bool cq_tensor_is_contiguous(const cq_tensor *t)
 
 CQ_API bool cq_tensor_has_data(const cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, 0);
     return t->storage != NULL;
 }
 
@@ -370,6 +379,7 @@ bool cq_tensor_is_fake(const cq_tensor *t)
 
 CQ_API void *cq_tensor_data(const cq_tensor *t)
 {
+    CQ_NEED_ELSE(t, NULL);
     return t->storage ? cq_tensor_bytes(t) : NULL;
 }
 

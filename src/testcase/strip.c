@@ -102,6 +102,7 @@ static cq_status strip_graph(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *gra
 
 CQ_API void cq_strip_options_init(cq_strip_options *options)
 {
+    CQ_NEED_ELSE(options, );
     *options =
         (cq_strip_options){ .struct_size = sizeof *options, .threshold = CQ_STRIP_THRESHOLD };
 }
@@ -123,6 +124,7 @@ static cq_status edit_of(cq_strip_edit *out, const cq_strip_options *given)
 
 CQ_API cq_status cq_onnx_model_strip(cq_onnx_model *model, const cq_strip_options *options)
 {
+    CQ_NEED(model);
     cq_strip_edit strip;
 
     CQ_TRY(model->status);
@@ -132,6 +134,7 @@ CQ_API cq_status cq_onnx_model_strip(cq_onnx_model *model, const cq_strip_option
 
 CQ_API cq_status cq_strip_file(const char *path, const char *out, const cq_strip_options *options)
 {
+    CQ_NEED(path);
     cq_strip_edit strip;
 
     CQ_TRY(edit_of(&strip, options));

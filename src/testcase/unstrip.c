@@ -237,6 +237,7 @@ static cq_status unstrip_folder(unstrip *u, const char *folder, const char *out,
 
 CQ_API cq_status cq_unstrip(const char *path, const char *out, uint64_t seed)
 {
+    CQ_NEED(path);
     unstrip u = { .edit = { .graph = unstrip_graph }, .seed = seed };
 
     out = out ? out : path;

@@ -28,6 +28,7 @@ typedef struct writer {
 
 CQ_API void cq_testcase_options_init(cq_testcase_options *options)
 {
+    CQ_NEED_ELSE(options, );
     *options =
         (cq_testcase_options){ .struct_size = sizeof *options, .threshold = CQ_STRIP_THRESHOLD };
 }
@@ -310,6 +311,7 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
                                    cq_tensor *const *inputs, size_t n_inputs,
                                    const cq_testcase_options *options)
 {
+    CQ_NEED(folder && source && (inputs || !n_inputs));
     writer              w = { .folder = folder, .inputs = inputs, .n_inputs = n_inputs };
     cq_testcase_options defaults;
     cq_run_options      run_options;
@@ -379,6 +381,7 @@ CQ_API cq_status cq_module_testcase(cq_tensor **outputs, const char *folder, cq_
                                     cq_tensor *const *inputs, size_t n_inputs, size_t n_outputs,
                                     const cq_testcase_options *options)
 {
+    CQ_NEED(folder && module && (inputs || !n_inputs));
     module_source      s      = { module, outputs, n_outputs };
     cq_testcase_source source = { &s, module_export, module_run };
     cq_status          status;

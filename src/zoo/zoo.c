@@ -66,6 +66,8 @@ CQ_API const cq_zoo_model *cq_zoo_at(size_t index)
 
 CQ_API const cq_zoo_model *cq_zoo_find(const char *name)
 {
+    if (!name)
+        return NULL;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (strcmp(models[i].name, name) == 0)
             return &models[i];

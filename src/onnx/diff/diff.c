@@ -1,6 +1,8 @@
 /* Two models, node by node. See diff.h. */
 #include "onnx/diff/diff.h"
 
+#include "onnx/function_index.h"
+
 #include "base/str.h"
 #include "onnx/schema.h"
 #include "onnx/text/text.h"
@@ -94,14 +96,27 @@ static cq_status compare_attribute(cq_diff *d, const cq_onnx_attribute *a,
     return CQ_OK;
 }
 
-static cq_status compare_attributes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_node *b,
-                                    const cq_diff_scope *sa, const cq_diff_scope *sb)
+/* By name; of those with one name the first counts. */
+static cq_status index_attributes(cq_map *out, const cq_onnx_node *node)
+{
+    for (uint32_t i = 0; i < node->attribute.n; i++) {
+        const char *name = text_of(node->attribute.items[i]->name);
+
+        if (!cq_map_has(out, name))
+            CQ_TRY(cq_map_set(out, name, node->attribute.items[i]));
+    }
+    return CQ_OK;
+}
+
+static cq_status compare_indexed(cq_diff *d, const cq_onnx_node *a, const cq_onnx_node *b,
+                                 const cq_map *of_a, const cq_map *of_b, const cq_diff_scope *sa,
+                                 const cq_diff_scope *sb)
 {
     cq_onnx_place place;
 
     for (uint32_t i = 0; i < a->attribute.n; i++) {
         const cq_onnx_attribute *x      = a->attribute.items[i];
-        const cq_onnx_attribute *y      = cq_onnx_node_attr(b, text_of(x->name));
+        const cq_onnx_attribute *y      = cq_map_get(of_b, text_of(x->name));
         cq_status                status = CQ_OK;
 
         cq_onnx_enter(&d->c, &place, "attribute", x->name, i);
@@ -116,11 +131,26 @@ static cq_status compare_attributes(cq_diff *d, const cq_onnx_node *a, const cq_
         const cq_onnx_attribute *y = b->attribute.items[i];
 
         cq_onnx_enter(&d->c, &place, "attribute", y->name, i);
-        if (!cq_onnx_node_attr(a, text_of(y->name)))
+        if (!cq_map_has(of_a, text_of(y->name)))
             cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_ATTRIBUTE, "is in B only");
         cq_onnx_leave(&d->c);
     }
     return CQ_OK;
+}
+
+static cq_status compare_attributes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_node *b,
+                                    const cq_diff_scope *sa, const cq_diff_scope *sb)
+{
+    cq_map    of_a = { 0 }, of_b = { 0 };
+    cq_status status = index_attributes(&of_a, a);
+
+    if (status == CQ_OK)
+        status = index_attributes(&of_b, b);
+    if (status == CQ_OK)
+        status = compare_indexed(d, a, b, &of_a, &of_b, sa, sb);
+    cq_map_clear(&of_a);
+    cq_map_clear(&of_b);
+    return status;
 }
 
 static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_node *b,
@@ -258,19 +288,6 @@ static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_g
 
 /* ---- functions ---- */
 
-static const cq_onnx_function *find_function(const cq_onnx_model *m, const cq_onnx_function *like)
-{
-    for (uint32_t i = 0; i < m->functions.n; i++) {
-        const cq_onnx_function *f = m->functions.items[i];
-
-        if (strcmp(text_of(f->name), text_of(like->name)) == 0 &&
-            strcmp(text_of(f->domain), text_of(like->domain)) == 0 &&
-            strcmp(text_of(f->overload), text_of(like->overload)) == 0)
-            return f;
-    }
-    return NULL;
-}
-
 static cq_status compare_functions(cq_diff *d, const cq_onnx_function *a, const cq_onnx_function *b)
 {
     cq_diff_scope sa = { 0 }, sb = { 0 };
@@ -292,14 +309,16 @@ static cq_status compare_functions(cq_diff *d, const cq_onnx_function *a, const 
     return status;
 }
 
-static cq_status diff_functions(cq_diff *d)
+static cq_status diff_indexed_functions(cq_diff *d, const cq_map *of_a, const cq_map *of_b)
 {
-    cq_onnx_place place;
+    cq_onnx_place           place;
+    const cq_onnx_function *a, *b;
 
     for (uint32_t i = 0; i < d->a->functions.n; i++) {
-        const cq_onnx_function *a = d->a->functions.items[i], *b = find_function(d->b, a);
-        cq_status               status = CQ_OK;
+        cq_status status = CQ_OK;
 
+        a = d->a->functions.items[i];
+        CQ_TRY(cq_onnx_indexed_function(&b, of_b, a->domain, a->name, a->overload));
         cq_onnx_enter(&d->c, &place, "function", a->name, i);
         if (b)
             status = compare_functions(d, a, b);
@@ -309,14 +328,28 @@ static cq_status diff_functions(cq_diff *d)
         CQ_TRY(status);
     }
     for (uint32_t i = 0; i < d->b->functions.n; i++) {
-        const cq_onnx_function *b = d->b->functions.items[i];
-
+        b = d->b->functions.items[i];
+        CQ_TRY(cq_onnx_indexed_function(&a, of_a, b->domain, b->name, b->overload));
         cq_onnx_enter(&d->c, &place, "function", b->name, i);
-        if (!find_function(d->a, b))
+        if (!a)
             cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_FUNCTION, "is in B only");
         cq_onnx_leave(&d->c);
     }
     return CQ_OK;
+}
+
+static cq_status diff_functions(cq_diff *d)
+{
+    cq_map    of_a, of_b = { 0 };
+    cq_status status = cq_onnx_index_functions(&of_a, d->a);
+
+    if (status == CQ_OK)
+        status = cq_onnx_index_functions(&of_b, d->b);
+    if (status == CQ_OK)
+        status = diff_indexed_functions(d, &of_a, &of_b);
+    cq_map_clear(&of_a);
+    cq_map_clear(&of_b);
+    return status;
 }
 
 /* ---- models ---- */
@@ -355,6 +388,7 @@ static cq_status diff_models(cq_diff *d)
 CQ_API cq_status cq_onnx_model_diff(cq_onnx_findings **out, const cq_onnx_model *a,
                                     const cq_onnx_model *b, double rtol, double atol)
 {
+    CQ_NEED_OUT(out, a && b);
     cq_diff   d = { .c = { .m = a }, .a = a, .b = b, .tolerance = { rtol, atol } };
     cq_status status;
 

@@ -518,6 +518,7 @@ static cq_status infer_model(cq_infer *in)
 
 CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)
 {
+    CQ_NEED(m);
     cq_infer  in = { .model = m, .flags = flags };
     cq_status status;
 

@@ -361,6 +361,7 @@ static cq_status parse_model(cq_text_parser *p)
 CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size_t size,
                                      const char *where)
 {
+    CQ_NEED_OUT(out, text);
     cq_text_parser p = { .source = { .file = where ? where : "text", .text = text, .len = size },
                          .at     = text,
                          .end    = text + size };
@@ -383,6 +384,7 @@ CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size
 
 CQ_API cq_status cq_onnx_model_load_text(cq_onnx_model **out, const char *path)
 {
+    CQ_NEED_OUT(out, path);
     cq_mapping *file;
     cq_status   status;
 

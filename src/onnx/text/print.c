@@ -427,6 +427,7 @@ static cq_status add_model(cq_text_printer *p, const cq_onnx_model *m)
 
 CQ_API cq_status cq_onnx_model_write_text(const cq_onnx_model *m, cq_text_writer write, void *user)
 {
+    CQ_NEED(m && write);
     cq_text_printer p      = { .m = m, .write = write, .user = user };
     cq_status       status = add_model(&p, m);
 

@@ -43,6 +43,7 @@ static cq_status place(cq_tensor **out, cq_rt *rt, const cq_tensor *y, uint32_t 
     cq_tensor  *part;
     cq_status   status;
 
+    *out = NULL;
     CQ_TRY(cq_rt_slice(&part, y, axis, start, 1, new_axis ? 1 : cq_size_of(item, axis)));
     if (!new_axis) {
         *out = part;

@@ -1,0 +1,24 @@
+/* What is made when first needed and then stays, such as a table that is built of rows. Unlike
+ * pthread_once it can fail, and is tried again then. */
+#ifndef CQ_BASE_ONCE_H
+#define CQ_BASE_ONCE_H
+
+#include "base/error.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct cq_once {
+    pthread_mutex_t lock;
+    atomic_bool     done;
+} cq_once;
+
+#define CQ_ONCE_INIT                                                                               \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+    }
+
+/* make leaves nothing behind when it fails. It is not charged to anybody's memory. */
+cq_status cq_once_call(cq_once *once, cq_status (*make)(void));
+
+#endif

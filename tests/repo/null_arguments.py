@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Every public function is called with nothing: NULL for each pointer, 1 for each number of items.
+None may crash, and those that return a status say CQ_E_ARGUMENT. The calls are made from the
+headers, so that a new function is called as well."""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from repo import BUILD, ROOT, Report, code, files, run
+
+DECLARATION = re.compile(r"\bCQ_API\b([^;({]*?)(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)[^;]*;")
+
+# The handle of a rule is calque's own, given to the rule for the time of its call: nobody else has one.
+RULES = "cq_sym_"
+
+# NULL is a module whose constructor failed: the status is why.
+FAILED = {"cq_module_status"}
+
+MAIN = """
+#include <calque/calque.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+%(calls)s
+static const struct { const char *name; int (*call)(void); } all[] = {
+%(rows)s};
+int main(void)
+{
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int   how;
+        pid_t child;
+        fflush(stdout);
+        child = fork();
+        if (!child)
+            _exit(all[i].call());
+        waitpid(child, &how, 0);
+        printf("%%s %%d\\n", all[i].name, WIFEXITED(how) ? WEXITSTATUS(how) : -WTERMSIG(how));
+    }
+    return 0;
+}
+"""
+
+
+def declared():
+    for name in files("include/calque/*.h"):
+        lines = [line for line in code(name).split("\n") if not line.startswith("#")]
+        for match in DECLARATION.finditer("\n".join(lines)):
+            yield match[2], " ".join(match[1].split()), " ".join(match[3].split())
+
+
+def argument(parameter):
+    if re.search(r"[*([]", parameter) or re.search(r"\b\w+(_fn|_hook|_writer)\b", parameter):
+        return "NULL"
+    kind = re.sub(r"\b\w+$", "", parameter).strip()
+    if re.fullmatch(r"(const )?(size_t|u?int\d+_t|int|bool|double|float|unsigned)", kind):
+        return "1"
+    return f"({kind}){{0}}"
+
+
+def program():
+    calls, rows = [], []
+    for name, result, parameters in declared():
+        if parameters.endswith("...") or name.startswith(RULES):
+            continue  # a format that is NULL is the caller's undefined behaviour
+        given = [] if parameters in ("", "void") else parameters.split(", ")
+        call = f"{name}({', '.join(map(argument, given))})"
+        body = f"return (int){call};" if result == "cq_status" else f"(void){call}; return 0;"
+        calls.append(f"static int call_{name}(void) {{ {body} }}")
+        rows.append(f'    {{ "{name}", call_{name} }},\n')
+    return MAIN % {"calls": "\n".join(calls), "rows": "".join(rows)}
+
+
+def results(folder):
+    source, binary = Path(folder) / "calls.c", Path(folder) / "calls"
+    source.write_text(program())
+    status, _, err = run(["cc", "-w", "-D_POSIX_C_SOURCE=200809L", "-I", ROOT / "include", source,
+                          "-o", binary, "-L", BUILD, "-lcalque", f"-Wl,-rpath,{BUILD}"])
+    assert status == 0, err
+    status, out, err = run([binary])
+    assert status == 0, err
+    return {line.split()[0]: int(line.split()[1]) for line in out.splitlines()}
+
+
+def main():
+    report = Report(__file__)
+    statuses = {name for name, result, parameters in declared()
+                if result == "cq_status" and "*" in parameters} - FAILED
+    with tempfile.TemporaryDirectory() as folder:
+        got = results(folder)
+    with report.case("no function crashes when it is given nothing"):
+        crashed = sorted(name for name, code in got.items() if code < 0)
+        assert not crashed, ", ".join(crashed)
+    with report.case("those that return a status say that an argument is wrong"):
+        wrong = sorted(f"{name} ({got[name]})" for name in statuses & set(got) if got[name] != 2)
+        assert not wrong, ", ".join(wrong)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -152,16 +153,18 @@ static void put_all(FILE *out, const cli_report *r)
 
 int cli_report_write(const cli_report *r, const char *path)
 {
-    FILE *out = fopen(path, "w");
-    bool  ok;
+    char  *text = NULL;
+    size_t size;
+    FILE  *out = open_memstream(&text, &size);
+    int    code;
 
     if (!out)
         return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
     put_all(out, r);
-    ok = !ferror(out);
-    ok = fclose(out) == 0 && ok;
-    if (ok)
-        return CLI_DONE;
-    remove(path);
-    return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
+    if (fclose(out) != 0)
+        code = cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
+    else
+        code = cli_result(cq_buffer_save(path, text, size));
+    free(text);
+    return code;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -153,18 +152,14 @@ static void put_all(FILE *out, const cli_report *r)
 
 int cli_report_write(const cli_report *r, const char *path)
 {
-    char  *text = NULL;
-    size_t size;
-    FILE  *out = open_memstream(&text, &size);
-    int    code;
+    static char *text; /* the stream's, and there until the program ends */
+    size_t       size;
+    FILE        *out = open_memstream(&text, &size);
 
     if (!out)
         return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
     put_all(out, r);
     if (fclose(out) != 0)
-        code = cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
-    else
-        code = cli_result(cq_buffer_save(path, text, size));
-    free(text);
-    return code;
+        return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
+    return cli_result(cq_buffer_save(path, text, size));
 }

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_VALUES 256 /* outputs and dumped values */
@@ -26,7 +25,7 @@ static struct job {
     const char    *dumped[MAX_VALUES];
     size_t         n_dumped;
     FILE          *trace;
-    char          *trace_text;
+    char          *trace_text; /* the stream's, and there until the program ends */
     size_t         trace_size;
     bool           trace_began;
 } job;
@@ -66,7 +65,6 @@ static int trace_close(const char *path, int code)
         code = cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
     if (code == CLI_DONE)
         code = cli_result(cq_buffer_save(path, job.trace_text, job.trace_size));
-    free(job.trace_text);
     return code;
 }
 

@@ -23,8 +23,9 @@ CQ_API cq_status cq_onnx_model_decode(cq_onnx_model **out, const void *data, siz
 CQ_API void cq_onnx_model_free(cq_onnx_model *model);
 
 typedef enum cq_onnx_save_flags {
-    CQ_ONNX_SAVE_EXTERNAL = 1, /* large initializers go to PATH.data, or PATH.data.1 … when that is there */
-    CQ_ONNX_SAVE_AS_IS    = 2  /* references to external data stay, wherever they lead */
+    CQ_ONNX_SAVE_EXTERNAL =
+        1, /* large initializers go to PATH.data, or PATH.data.1 … when that is there */
+    CQ_ONNX_SAVE_AS_IS = 2 /* references to external data stay, wherever they lead */
 } cq_onnx_save_flags;
 
 typedef struct cq_onnx_save_options {

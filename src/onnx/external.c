@@ -114,7 +114,7 @@ static cq_status open_file(cq_mapping **out, cq_onnx_files *files, const char *l
 
     if (status == CQ_E_NOT_FOUND)
         return cq_fail(status, location, "external data belongs beside the model file",
-                       "cannot find the file with external data");
+                       "cannot find the file with external data: No such file or directory");
     CQ_TRY(status);
     status = cq_map_set(&files->open, location, *out);
     if (status != CQ_OK)

@@ -219,7 +219,7 @@ static cq_status write_data(const plan *p, const char *path, const char *data_pa
     struct stat st;
     cq_out     *data;
 
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return cq_fail(CQ_E_UNSUPPORTED, path, "write to a file",
                        "external data has no place beside what is not a regular file");
     CQ_TRY(cq_out_open(&data, data_path));

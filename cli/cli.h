@@ -58,6 +58,7 @@ struct cli_args {
     cli_given       given[CLI_MAX_OPTIONS]; /* in the order they came */
     size_t          n_given;
     bool            wants_help;
+    bool            no_sandbox;
 };
 
 /* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has said why. */
@@ -92,6 +93,9 @@ int cli_misuse(const cli_verb *verb, const char *format, ...) __attribute__((for
  * end a line, are written as \x1b. */
 void cli_put_text(FILE *out, const char *text);
 
+/* The same for whole lines of it: line breaks and tabs stay. */
+void cli_put_lines(FILE *out, const char *text, size_t len);
+
 bool cli_ends_with(const char *text, const char *suffix);
 
 /* A text file into text, which has room for size bytes with the ending zero; its length. The exit
@@ -102,6 +106,12 @@ int cli_read_text(const char *path, char *text, size_t size, size_t *len);
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
+
+/* From now on, signals that end the program delete its temporary files first. */
+void cli_catch_signals(void);
+
+/* Refuses an output that is one of the files that the command reads, under whatever name. */
+int cli_keep_inputs(const cli_args *args, const char *output);
 
 /* From now on, work of the library that takes more than a second shows how far it is, on a
  * terminal. cli_progress_bar makes the text of the bar, which is width columns wide. */

@@ -84,7 +84,8 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
     if (cli_has(args, "verify") &&
         (job->options.training != CQ_TRAINING_EVAL || (job->options.flags & CQ_EXPORT_NO_PARAMS)))
         return cli_misuse(args->verb, "--verify needs a model in eval mode, with its weights");
-    if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &threshold)))
+    if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &threshold)) ||
+        (code = cli_keep_inputs(args, path)) || (report && (code = cli_keep_inputs(args, report))))
         return code;
     if (cli_has(args, "strip-large-tensor-data") && cli_has(args, "external-data"))
         return cli_misuse(args->verb, "what is stripped has no external data");

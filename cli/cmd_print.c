@@ -13,45 +13,32 @@
 
 #define PATH_SIZE 4096
 
-static bool write_to(void *file, const char *text, size_t size)
+/* What people read; a file given with -o has every byte of the model's texts. */
+static bool show(void *file, const char *text, size_t size)
 {
-    return fwrite(text, 1, size, file) == size;
+    cli_put_lines(file, text, size);
+    return !ferror(file);
 }
 
-static cq_status put_model(FILE *out, const cq_onnx_model *model, bool as_text)
+static cq_status put_model(const cq_onnx_model *model, bool as_text, const char *path)
 {
-    char     *text   = NULL;
-    cq_status status = CQ_OK;
+    char     *text = NULL;
+    cq_status status;
 
     if (as_text)
-        return cq_onnx_model_write_text(model, write_to, out);
+        return path ? cq_onnx_model_save_text(model, path)
+                    : cq_onnx_model_write_text(model, show, stdout);
     status = cq_onnx_model_print(&text, model);
-    if (status == CQ_OK)
-        fprintf(out, "%s\n", text);
+    if (status == CQ_OK && path) {
+        const size_t len = strlen(text);
+
+        text[len] = '\n'; /* in place of the zero that ends it */
+        status    = cq_buffer_save(path, text, len + 1);
+    } else if (status == CQ_OK) {
+        printf("%s\n", text);
+    }
     cq_buffer_free(text);
     return status;
-}
-
-/* Through a temporary name, so that a failure leaves nothing behind and keeps what was there. */
-static int put_model_in(const char *path, const cq_onnx_model *model, bool as_text)
-{
-    char  part[PATH_SIZE];
-    FILE *file;
-    bool  ok;
-    int   code;
-
-    snprintf(part, sizeof part, "%s.part", path);
-    file = fopen(part, "wb");
-    if (!file)
-        return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
-    code = cli_result(put_model(file, model, as_text));
-    ok   = !ferror(file);
-    ok   = fclose(file) == 0 && ok;
-    if (code == CLI_DONE && (!ok || rename(part, path) != 0))
-        code = cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
-    if (code != CLI_DONE)
-        remove(part);
-    return code;
 }
 
 /* References to external data stay what they are in the text. */
@@ -71,14 +58,16 @@ static int print_model(const cli_args *args)
     cq_onnx_model *model = NULL;
     int            code;
 
+    if (to && (code = cli_keep_inputs(args, to)))
+        return code;
     code = cli_result(parse ? cq_onnx_model_load_text(&model, from)
                             : cq_onnx_model_load(&model, from));
     if (code == CLI_DONE && !to)
-        code = cli_result(put_model(stdout, model, text));
+        code = cli_result(put_model(model, text, NULL));
     else if (code == CLI_DONE && parse && !text)
         code = save_as_is(to, model);
     else if (code == CLI_DONE)
-        code = put_model_in(to, model, text);
+        code = cli_result(put_model(model, text, to));
     cq_onnx_model_free(model);
     return code;
 }

@@ -149,6 +149,7 @@ static int run(const cli_args *args)
     static cli_model   model; /* too large for a stack frame, all three */
     static cli_example example;
     static cli_export  job;
+    char               path[4096];
     int                code = cli_model_open(&model, args);
 
     if (code == CLI_DONE)
@@ -158,6 +159,9 @@ static int run(const cli_args *args)
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
+    snprintf(path, sizeof path, "%s/model.onnx", args->operands[1]);
+    if (code == CLI_DONE)
+        code = cli_keep_inputs(args, path);
     if (code == CLI_DONE)
         code = write_testcase(args, &model, &example, &job);
     cli_example_clear(&example);

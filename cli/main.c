@@ -1,6 +1,7 @@
 /* calque, the command line: finds the verb, parses its options, runs it. The verbs are in
  * cmd_*.c, one file each, and are listed here. */
 #include "cli.h"
+#include "sandbox.h"
 
 #include <calque/version.h>
 
@@ -53,6 +54,8 @@ static void print_help(FILE *out)
     for (const cli_verb *const *v = verbs; *v; v++)
         fprintf(out, "  %-9s  %s\n", (*v)->name, (*v)->summary);
     fprintf(out, "\ncalque VERB --help says more; calque --version names the version.\n"
+                 "--no-sandbox after a verb: on Linux it otherwise starts no program, opens no\n"
+                 "connection, and writes only to the folder of its output.\n"
                  "Exit codes: 0 done, 1 the work failed, 2 wrong use of the command line.\n");
 }
 
@@ -78,6 +81,8 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
         cli_print_verb_help(verb);
         return CLI_DONE;
     }
+    if (!args.no_sandbox)
+        cli_sandbox(&args);
     return verb->run(&args);
 }
 
@@ -112,6 +117,7 @@ int main(int argc, char **argv)
 {
     int code;
 
+    cli_catch_signals();
     cli_show_progress();
     code = dispatch(argc, argv);
 

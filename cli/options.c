@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SUGGEST_MAX_LEN 64
 
@@ -140,6 +141,10 @@ static int read_long(cli_reader *r, const char *text)
 
     if (!option && strcmp(text, "help") == 0) {
         r->args->wants_help = true;
+        return CLI_DONE;
+    }
+    if (!option && strcmp(text, "no-sandbox") == 0) {
+        r->args->no_sandbox = true;
         return CLI_DONE;
     }
     if (!option)
@@ -277,4 +282,34 @@ int cli_read_text(const char *path, char *text, size_t size, size_t *len)
         return cli_fail_with("", "'%s' is too large or no text", path);
     text[*len] = '\0';
     return CLI_DONE;
+}
+
+static bool is_same_file(const char *path, const struct stat *st)
+{
+    struct stat other;
+
+    return path && stat(path, &other) == 0 && S_ISREG(other.st_mode) &&
+           other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
+int cli_keep_inputs(const cli_args *args, const char *output)
+{
+    const char *same = NULL;
+    struct stat st;
+
+    if (stat(output, &st) != 0 || !S_ISREG(st.st_mode))
+        return CLI_DONE;
+    for (size_t i = 0; i < args->n_operands && !same; i++)
+        if (is_same_file(args->operands[i], &st))
+            same = args->operands[i];
+    for (size_t i = 0; i < args->n_given && !same; i++) {
+        const cli_given *given = &args->given[i];
+
+        if (given->value != output && is_same_file(given->value, &st))
+            same = given->value;
+    }
+    if (!same)
+        return CLI_DONE;
+    return cli_fail_with("choose another name for the output",
+                         "'%s' would overwrite '%s', which this command reads", output, same);
 }

@@ -152,16 +152,14 @@ static void put_all(FILE *out, const cli_report *r)
 
 int cli_report_write(const cli_report *r, const char *path)
 {
-    FILE *out = fopen(path, "w");
-    bool  ok;
+    static char *text; /* the stream's, and there until the program ends */
+    size_t       size;
+    FILE        *out = open_memstream(&text, &size);
 
     if (!out)
         return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
     put_all(out, r);
-    ok = !ferror(out);
-    ok = fclose(out) == 0 && ok;
-    if (ok)
-        return CLI_DONE;
-    remove(path);
-    return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
+    if (fclose(out) != 0)
+        return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
+    return cli_result(cq_buffer_save(path, text, size));
 }

@@ -25,6 +25,8 @@ static struct job {
     const char    *dumped[MAX_VALUES];
     size_t         n_dumped;
     FILE          *trace;
+    char          *trace_text; /* the stream's, and there until the program ends */
+    size_t         trace_size;
     bool           trace_began;
 } job;
 
@@ -46,7 +48,7 @@ static void trace_node(void *user, const char *node, const char *op_type, int64_
 
 static int trace_open(const char *path)
 {
-    job.trace = fopen(path, "w");
+    job.trace = open_memstream(&job.trace_text, &job.trace_size);
     if (!job.trace)
         return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
     fputs("{\"traceEvents\": [", job.trace);
@@ -55,19 +57,15 @@ static int trace_open(const char *path)
 
 static int trace_close(const char *path, int code)
 {
-    bool ok;
-
     if (!job.trace)
         return code;
     fprintf(job.trace, "\n], \"otherData\": {\"peak_bytes\": \"%" PRIu64 "\"}}\n",
             job.session ? cq_session_peak_memory(job.session) : 0);
-    ok = !ferror(job.trace);
-    ok = fclose(job.trace) == 0 && ok;
-    if (!ok || code != CLI_DONE)
-        remove(path);
-    if (code != CLI_DONE || ok)
-        return code;
-    return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
+    if (fclose(job.trace) != 0 && code == CLI_DONE)
+        code = cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
+    if (code == CLI_DONE)
+        code = cli_result(cq_buffer_save(path, job.trace_text, job.trace_size));
+    return code;
 }
 
 /* ---- inputs ---- */

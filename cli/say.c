@@ -28,16 +28,40 @@ static void say_label(const char *colour, const char *label)
         fprintf(stderr, "%s ", label);
 }
 
+/* How many bytes may be shown as they are; 0: the first is escaped. U+0080 to U+009F, which some
+ * terminals obey, and what is no UTF-8 are controls as well. */
+static size_t shown(const char *text, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+
+    if (n == 1)
+        return *p >= 0x20 && *p != 0x7f;
+    for (size_t i = 1; i < n; i++)
+        if (i >= len || (p[i] & 0xc0) != 0x80)
+            return 0;
+    return n == 2 && p[0] == 0xc2 && p[1] < 0xa0 ? 0 : n;
+}
+
+static void put_text_but(FILE *out, const char *text, size_t len, const char *but)
+{
+    for (size_t i = 0, n; i < len; i += n ? n : 1) {
+        n = text[i] && strchr(but, text[i]) ? 1 : shown(text + i, len - i);
+        if (n)
+            fwrite(text + i, 1, n, out);
+        else
+            fprintf(out, "\\x%02x", (unsigned char)text[i]);
+    }
+}
+
 static void put_text_n(FILE *out, const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
+    put_text_but(out, text, len, "");
+}
 
-        if (c < 0x20 || c == 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fputc(c, out);
-    }
+void cli_put_lines(FILE *out, const char *text, size_t len)
+{
+    put_text_but(out, text, len, "\n\t");
 }
 
 bool cli_ends_with(const char *text, const char *suffix)
@@ -96,9 +120,12 @@ static void say_v(const char *colour, const char *label, const char *format, va_
     __attribute__((format(printf, 3, 0)));
 static void say_v(const char *colour, const char *label, const char *format, va_list args)
 {
+    char text[8192];
+
     fflush(stdout);
     say_label(colour, label);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof text, format, args);
+    cli_put_lines(stderr, text, strlen(text));
     fputc('\n', stderr);
 }
 

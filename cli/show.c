@@ -2,6 +2,8 @@
  * layout is one case; for what people read that is fast enough. */
 #include "show.h"
 
+#include "cli.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -130,7 +132,8 @@ void cli_show_summary(const char *name, const cq_tensor *t)
 {
     int64_t n = cq_tensor_numel(t);
 
-    printf("%s  ", name);
+    cli_put_text(stdout, name);
+    fputs("  ", stdout);
     show_type(t);
     if (n > 1)
         show_range(t, n);

@@ -23,8 +23,9 @@ CQ_API cq_status cq_onnx_model_decode(cq_onnx_model **out, const void *data, siz
 CQ_API void cq_onnx_model_free(cq_onnx_model *model);
 
 typedef enum cq_onnx_save_flags {
-    CQ_ONNX_SAVE_EXTERNAL = 1, /* large initializers go to PATH.data */
-    CQ_ONNX_SAVE_AS_IS    = 2  /* references to external data stay, wherever they lead */
+    CQ_ONNX_SAVE_EXTERNAL =
+        1, /* large initializers go to PATH.data, or PATH.data.1 … when that is there */
+    CQ_ONNX_SAVE_AS_IS = 2 /* references to external data stay, wherever they lead */
 } cq_onnx_save_flags;
 
 typedef struct cq_onnx_save_options {
@@ -56,6 +57,9 @@ typedef bool (*cq_text_writer)(void *user, const char *text, size_t size);
  * that cq_onnx_model_parse understands, and reading the text gives the same model. */
 CQ_API cq_status cq_onnx_model_write_text(const cq_onnx_model *model, cq_text_writer write,
                                           void *user);
+
+/* The same into a file. */
+CQ_API cq_status cq_onnx_model_save_text(const cq_onnx_model *model, const char *path);
 
 /* Reads text, ONNX's or the above. where names it in errors and may be NULL. */
 CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size_t size,

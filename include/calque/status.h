@@ -5,6 +5,8 @@
 
 #include <calque/version.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,6 +61,14 @@ CQ_API void cq_set_warning_handler(cq_warning_handler handler, void *user);
 typedef void (*cq_progress_handler)(void *user, const char *what, uint64_t done, uint64_t total);
 
 CQ_API void cq_set_progress_handler(cq_progress_handler handler, void *user);
+
+/* Writes bytes to a file as every output is written: to a temporary file beside it that takes its
+ * place when it is whole; through a link, and straight to a device or FIFO. */
+CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size);
+
+/* Deletes the temporary files of all outputs that are under way, in any thread. For handlers of
+ * signals that end the program; it may be called from one. */
+CQ_API void cq_discard_outputs(void);
 
 /* Frees text or bytes that a call handed over; NULL is fine. */
 CQ_API void cq_buffer_free(void *buffer);

@@ -45,11 +45,12 @@ static cq_status check_channels(const cq_opcall *c, const cq_conv *v)
 {
     int64_t in = v->x->sizes[v->x->rank - v->n - 1].value, per_group = v->w->sizes[1].value;
     int64_t first = v->w->sizes[0].value;
-    int64_t out   = v->transposed ? per_group * v->groups : first;
+    int64_t out;
 
-    if (v->groups < 1 || first % v->groups)
+    if (v->groups < 1 || v->groups > CQ_WINDOW_MAX || first % v->groups)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld groups do not divide a weight of %lld channels",
                             (long long)v->groups, (long long)first);
+    out = v->transposed ? per_group * v->groups : first;
     if (in != (v->transposed ? first : per_group * v->groups))
         return cq_call_fail(c, CQ_E_TYPE, "the weight is for %lld channels but the input has %lld",
                             (long long)(v->transposed ? first : per_group * v->groups),
@@ -214,7 +215,7 @@ static cq_status col2im_shape(cq_opcall *c)
     cq_window  w;
     cq_int     image[2], places[2], sizes[4];
     size_t     lead;
-    int64_t    taps;
+    int64_t    taps, columns;
 
     CQ_TRY(cq_need_image(c, x, 1));
     read_window(c, &w);
@@ -228,10 +229,10 @@ static cq_status col2im_shape(cq_opcall *c)
     if (x->sizes[lead - 1].value % taps)
         return cq_call_fail(c, CQ_E_TYPE, "%lld channels are no multiple of a window of %lld",
                             (long long)x->sizes[lead - 1].value, (long long)taps);
-    if (x->sizes[lead].value != places[0].value * places[1].value)
+    columns = cq_size_mul(c, places[0], places[1]).value; /* which wraps around */
+    if (x->sizes[lead].value != columns)
         return cq_call_fail(c, CQ_E_TYPE, "the window has %lld places but the input %lld columns",
-                            (long long)(places[0].value * places[1].value),
-                            (long long)x->sizes[lead].value);
+                            (long long)columns, (long long)x->sizes[lead].value);
     sizes[0]        = x->sizes[0];
     sizes[lead - 1] = cq_size_floordiv(c, x->sizes[lead - 1], cq_i(taps));
     sizes[lead]     = image[0];

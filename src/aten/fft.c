@@ -454,7 +454,7 @@ static cq_status istft(cq_opcall *c)
 
     if (!cq_dtype_is_complex(x->dtype) || x->rank < 2 || x->rank > 3)
         return cq_call_fail(c, CQ_E_TYPE, "wants two or three dimensions of complex numbers");
-    if (n < 1 || n > MAX_POINTS || hop < 1 || length < 1 || length > n ||
+    if (n < 1 || n > MAX_POINTS || hop < 1 || length < 1 || length > n || wanted > INT64_MAX / 2 ||
         cq_arg_bool(c, "return_complex") || x->sizes[x->rank - 2].value != n / 2 + 1)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "wants n_fft / 2 + 1 frequencies, 0 < win_length <= n_fft, a hop "

@@ -74,8 +74,9 @@ bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const 
         while (from > 0 && (t->sizes[from - 1].value == 1 || t->strides[from - 1] == run * inner))
             run *= t->sizes[--from].value;
         while (to > 0 && (filled < run || sizes[to - 1].value == 1)) {
-            g->strides[--to] = filled * inner;
-            filled *= sizes[to].value;
+            g->strides[--to] = cq_stride_times(inner, filled);
+            if (__builtin_mul_overflow(filled, sizes[to].value, &filled))
+                return false;
         }
         if (filled != run)
             return false;

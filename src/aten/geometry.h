@@ -41,4 +41,13 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
 /* A list with the sizes of t, to call other operators with. */
 cq_val cq_sizes_of(cq_ctx *cx, const cq_tensor *t);
 
+/* A stride of every step-th element. One that overflows is that of a dimension of at most one
+ * element, where no stride matters, and stays what it was. */
+static inline int64_t cq_stride_times(int64_t stride, int64_t step)
+{
+    int64_t product;
+
+    return __builtin_mul_overflow(stride, step, &product) ? stride : product;
+}
+
 #endif

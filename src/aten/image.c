@@ -62,8 +62,10 @@ void cq_arg_window(const cq_opcall *c, const char *name, int64_t *out, size_t n,
 {
     cq_arg_i64_n(c, name, out, n, otherwise);
     for (size_t i = 0; i < n; i++)
-        if (out[i] < least)
-            cq_ctx_fail(c->cx,
-                        cq_call_fail(c, CQ_E_ARGUMENT, "\"%s\" should be at least %lld but is %lld",
-                                     name, (long long)least, (long long)out[i]));
+        if (out[i] < least || out[i] > CQ_WINDOW_MAX) {
+            cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_ARGUMENT,
+                                            "\"%s\" should be from %lld to %d but is %lld", name,
+                                            (long long)least, CQ_WINDOW_MAX, (long long)out[i]));
+            out[i] = least; /* what is computed before somebody asks does not overflow */
+        }
 }

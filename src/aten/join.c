@@ -431,11 +431,6 @@ static cq_status cartesian_prod_compose(cq_opcall *c)
 }
 
 /* Rows and columns of the elements below (or above) a diagonal, in row-major order. */
-static bool in_triangle(bool lower, int64_t row, int64_t column, int64_t offset)
-{
-    return lower ? column <= row + offset : column >= row + offset;
-}
-
 static cq_status triangle_of(cq_opcall *c, int64_t *columns)
 {
     bool       lower = strcmp(c->op->schema->name, "aten::tril_indices") == 0;
@@ -444,21 +439,28 @@ static cq_status triangle_of(cq_opcall *c, int64_t *columns)
     cq_tensor *out    = columns ? cq_result_tensor(c, 0) : NULL;
     cq_dtype   dtype  = cq_arg_dtype(c, "dtype", CQ_DTYPE_I64);
 
-    if (rows < 0 || cols < 0 || (dtype != CQ_DTYPE_I64 && dtype != CQ_DTYPE_I32))
+    if (rows < 0 || cols < 0 || rows > INT32_MAX || cols > INT32_MAX ||
+        (dtype != CQ_DTYPE_I64 && dtype != CQ_DTYPE_I32))
         return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants sizes that are not negative, in int32 or int64");
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t k = 0; k < cols; k++)
-            if (in_triangle(lower, r, k, offset)) {
-                if (out && dtype == CQ_DTYPE_I64) {
-                    ((int64_t *)cq_tensor_data(out))[at]            = r;
-                    ((int64_t *)cq_tensor_data(out))[*columns + at] = k;
-                } else if (out) {
-                    ((int32_t *)cq_tensor_data(out))[at]            = (int32_t)r;
-                    ((int32_t *)cq_tensor_data(out))[*columns + at] = (int32_t)k;
-                }
-                at++;
+                            "wants sizes from 0 to %d, and results of int32 or int64", INT32_MAX);
+    offset = offset < -rows ? -rows : offset > cols ? cols : offset;
+    for (int64_t r = lower && offset < 0 ? -offset : 0; r < rows && cols; r++) {
+        int64_t first = lower || r + offset < 0 ? 0 : r + offset;
+        int64_t end   = lower && r + offset < cols ? r + offset + 1 : cols;
+
+        if (first >= cols)
+            break;
+        for (int64_t k = first; k < end && out; k++) {
+            if (dtype == CQ_DTYPE_I64) {
+                ((int64_t *)cq_tensor_data(out))[at + k - first]            = r;
+                ((int64_t *)cq_tensor_data(out))[*columns + at + k - first] = k;
+            } else {
+                ((int32_t *)cq_tensor_data(out))[at + k - first]            = (int32_t)r;
+                ((int32_t *)cq_tensor_data(out))[*columns + at + k - first] = (int32_t)k;
             }
+        }
+        at += end - first;
+    }
     if (!out)
         cq_result(c, 0, dtype, 2, (cq_int[]){ cq_i(2), cq_i(at) });
     return c->cx->status;

@@ -36,7 +36,7 @@ static cq_tensor *on_diagonal(cq_ctx *cx, cq_int m, int64_t k)
 static cq_tensor *embed(cq_opcall *c, cq_tensor *x, int64_t k)
 {
     cq_ctx    *cx   = c->cx;
-    int64_t    more = k < 0 ? -k : k;
+    int64_t    more = k < -INT64_MAX ? INT64_MAX : k < 0 ? -k : k;
     cq_int     m    = cq_size_add(c, x->sizes[x->rank - 1], cq_i(more));
     cq_tensor *mask = on_diagonal(cx, m, k), *zero;
 

@@ -103,7 +103,7 @@ static cq_status add_scalar(cq_opcall *c)
     int64_t     low, high, steps, zero;
 
     CQ_TRY(scalar_args(c, &q, &b, &low, &high));
-    steps = (int64_t)nearbyint(b / q->scale);
+    steps = (int64_t)fmax(fmin(nearbyint(b / q->scale), 0x1p62), -0x1p62);
     zero  = q->zero_point - steps;
     scale = q->scale;
     t     = CQ_OP(c->cx, "aten::add.Scalar", T(x), F((double)steps * q->scale));

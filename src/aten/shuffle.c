@@ -16,6 +16,8 @@ static cq_tensor *roll_dim(cq_opcall *c, cq_tensor *t, int64_t dim, int64_t shif
 
     if (size.value == 0)
         return t;
+    if (shift == INT64_MIN) /* its opposite is no number; -1 - shift is the next to it */
+        shift = -1 - (-1 - shift) % size.value;
     start = cq_i(shift < 0 ? -shift : shift);
     if (start.value >= size.value)
         start = cq_int_mod(c->cx->symbols, start, size);
@@ -139,9 +141,9 @@ static cq_status check_image(const cq_opcall *c, const cq_tensor *t, int64_t fac
     if (t->rank < 3 || t->rank + 2 > CQ_MAX_RANK)
         return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least 3 dimensions but got %u",
                             (unsigned)t->rank);
-    if (factor <= 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "the factor must be positive, not %lld",
-                            (long long)factor);
+    if (factor <= 0 || factor > INT32_MAX)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "the factor must be from 1 to %d, not %lld",
+                            INT32_MAX, (long long)factor);
     return c->cx->status;
 }
 

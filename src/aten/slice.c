@@ -70,9 +70,9 @@ static cq_status slice_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry
     if (step.value <= 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "step must be positive, not %lld",
                             (long long)step.value);
-    *g            = cq_geometry_of(self);
-    g->sizes[dim] = cq_slice_size(c, self->sizes[dim], &start, &end, step);
-    g->strides[dim] *= step.value;
+    *g              = cq_geometry_of(self);
+    g->sizes[dim]   = cq_slice_size(c, self->sizes[dim], &start, &end, step);
+    g->strides[dim] = cq_stride_times(g->strides[dim], step.value);
     g->offset += start.value * self->strides[dim];
     return c->cx->status;
 }
@@ -256,7 +256,7 @@ static cq_status unfold_view(cq_opcall *c)
     if (self->rank) {
         g.sizes[dim] = cq_size_add(
             c, cq_size_floordiv(c, cq_size_sub(c, whole, cq_i(size)), cq_i(step)), cq_i(1));
-        g.strides[dim] = stride * step;
+        g.strides[dim] = cq_stride_times(stride, step);
     }
     cq_geometry_insert(&g, g.rank, cq_i(size), stride);
     cq_geometry_result(c, self, &g);

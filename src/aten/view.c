@@ -323,7 +323,7 @@ static cq_status unflatten_compose(cq_opcall *c)
     }
     if (open < n)
         parts[open] = cq_size_floordiv(c, self->sizes[dim], known);
-    if (known.value * (open < n ? parts[open].value : 1) != self->sizes[dim].value)
+    if (cq_size_mul(c, known, open < n ? parts[open] : cq_i(1)).value != self->sizes[dim].value)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "sizes that make %lld do not fill dimension %zu of "
                             "size %lld",

@@ -1,6 +1,6 @@
 /* Operators of torchvision: what detectors need beside PyTorch's own. Regions of interest are rows
  * of an image's number and the corners of a box. */
-#include "aten/ctx.h"
+#include "aten/image.h"
 #include "kernel/operand.h"
 #include "kernel/regions.h"
 
@@ -124,8 +124,10 @@ static cq_status ps_roi_align(cq_opcall *c)
     int64_t    h = cq_arg_i64(c, "pooled_height"), w = cq_arg_i64(c, "pooled_width");
     cq_int     k = cq_arg_tensor(c, "rois")->sizes[0], of[4];
 
-    if (h < 1 || w < 1 || x->rank != 4 || x->sizes[1].value % (h * w))
-        return cq_call_fail(c, CQ_E_TYPE, "wants a multiple of %lld channels", (long long)(h * w));
+    if (h < 1 || w < 1 || h > INT32_MAX || w > INT32_MAX || x->rank != 4 ||
+        x->sizes[1].value % (h * w))
+        return cq_call_fail(c, CQ_E_TYPE, "wants a multiple of %lld by %lld channels", (long long)h,
+                            (long long)w);
     of[0] = k;
     of[1] = cq_size_floordiv(c, x->sizes[1], cq_i(h * w));
     of[2] = cq_i(h);
@@ -176,8 +178,14 @@ static cq_status read_bent(cq_opcall *c, bent *b)
                  .stride    = { cq_arg_i64(c, "stride_h"), cq_arg_i64(c, "stride_w") },
                  .pad       = { cq_arg_i64(c, "pad_h"), cq_arg_i64(c, "pad_w") },
                  .dilation  = { cq_arg_i64(c, "dilation_h"), cq_arg_i64(c, "dilation_w") } };
-    if (b->stride[0] < 1 || b->stride[1] < 1 || b->dilation[0] < 1 || b->dilation[1] < 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "strides and dilations should be above 0");
+    for (int i = 0; i < 2; i++)
+        if (b->stride[i] < 1 || b->dilation[i] < 1 || b->stride[i] > CQ_WINDOW_MAX ||
+            b->dilation[i] > CQ_WINDOW_MAX || b->pad[i] > CQ_WINDOW_MAX ||
+            b->pad[i] < -CQ_WINDOW_MAX)
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "strides and dilations should be above 0, and no "
+                                "number of a window above %d",
+                                CQ_WINDOW_MAX);
     b->out_h = out_size(c, b, b->h, 0);
     b->out_w = out_size(c, b, b->w, 1);
     if (offset->sizes[1].value != 2 * groups * b->kernel[0] * b->kernel[1])

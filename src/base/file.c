@@ -1,23 +1,29 @@
-#define _GNU_SOURCE /* madvise */
-#include "base/file.h"
-#include "base/progress.h"
-#include "base/vec.h"
+/* Reading: maps, and files in folders that may not be left. Writing is in out.c. */
+#define _GNU_SOURCE /* madvise, O_PATH */
+#include "base/mapping.h"
+
+#include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Files of up to this size are copied: that costs no more than the pages of a map. */
+enum { COPY_SIZE = 1 << 20, MAX_LINKS = 40 };
 
 struct cq_mapping {
     atomic_int  refs;
     void       *data;
     size_t      size;
     int         fd;
+    bool        is_copy;
     cq_mapping *next; /* of all that are open */
     char        path[];
 };
@@ -44,7 +50,7 @@ static void unlist_mapping(cq_mapping *m)
     pthread_mutex_unlock(&mappings_lock);
 }
 
-static cq_status io_error(const char *path, const char *what)
+cq_status cq_io_error(const char *path, const char *what)
 {
     int code = errno;
 
@@ -52,54 +58,215 @@ static cq_status io_error(const char *path, const char *what)
                    strerror(code));
 }
 
-static cq_status open_regular(int *fd, size_t *size, const char *path)
+cq_status cq_file_shrank(const char *path)
+{
+    return cq_fail(CQ_E_IO, path, "let whoever writes the file finish, and try again",
+                   "the file became shorter while it was read");
+}
+
+/* Without O_NONBLOCK a FIFO would be waited for. */
+#define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+static cq_status check_regular(int fd, size_t *size, const char *path)
 {
     struct stat st;
 
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0)
-        return io_error(path, "open the file");
-    if (fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        close(*fd);
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return cq_fail(CQ_E_IO, path, NULL, "this is not a regular file");
-    }
+    if ((uint64_t)st.st_size > PTRDIFF_MAX)
+        return cq_fail(CQ_E_IO, path, NULL, "the file is too large");
     *size = (size_t)st.st_size;
+    return CQ_OK;
+}
+
+static cq_status read_all(void *data, size_t size, int fd, const char *path)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(fd, (char *)data + done, size - done, (off_t)done);
+
+        if (n < 0 && errno != EINTR)
+            return cq_io_error(path, "read the file");
+        if (n == 0)
+            return cq_file_shrank(path);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return CQ_OK;
+}
+
+/* The bytes of a file in pages of their own: a private map, or memory that they are read into. */
+static cq_status map_bytes(void **data, size_t size, bool is_copy, int fd, const char *path)
+{
+    *data = NULL;
+    if (!size)
+        return CQ_OK;
+    *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | (is_copy ? MAP_ANONYMOUS : 0),
+                 is_copy ? -1 : fd, 0);
+    if (*data == MAP_FAILED) {
+        *data = NULL;
+        return cq_io_error(path, "map the file");
+    }
+    return is_copy ? read_all(*data, size, fd, path) : CQ_OK;
+}
+
+/* Takes over fd. */
+static cq_status map_fd(cq_mapping **out, int fd, const char *path)
+{
+    cq_mapping *m    = NULL;
+    void       *data = NULL;
+    size_t      size = 0;
+    cq_status   status;
+
+    CQ_TRY_OR_DONE(check_regular(fd, &size, path));
+    CQ_TRY_OR_DONE(map_bytes(&data, size, size <= COPY_SIZE, fd, path));
+    m      = cq_alloc(sizeof *m + strlen(path) + 1);
+    status = m ? CQ_OK : CQ_E_NO_MEMORY;
+done:
+    if (status != CQ_OK) {
+        if (data)
+            munmap(data, size);
+        close(fd);
+        return status;
+    }
+    atomic_init(&m->refs, 1);
+    m->data    = data;
+    m->size    = size;
+    m->fd      = fd;
+    m->is_copy = size <= COPY_SIZE;
+    strcpy(m->path, path);
+    list_mapping(m);
+    *out = m;
     return CQ_OK;
 }
 
 cq_status cq_mapping_open(cq_mapping **out, const char *path)
 {
-    cq_mapping *m;
-    size_t      size;
-    void       *data = NULL;
-    int         fd;
+    int fd = open(path, READING);
 
     *out = NULL;
-    CQ_TRY(open_regular(&fd, &size, path));
-    if (size) {
-        data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
-            cq_status status = io_error(path, "map the file");
+    return fd < 0 ? cq_io_error(path, "open the file") : map_fd(out, fd, path);
+}
 
-            close(fd);
-            return status;
+/* ---- inside a folder ---- */
+
+static cq_status leads_out(const char *path)
+{
+    return cq_fail(CQ_E_FORMAT, path, "put a copy of the file itself beside the model",
+                   "the name of the file, or a link in it, leads out of the folder");
+}
+
+/* What the link that name is says takes its place in front of the rest; false if it is no link, or
+ * one that is not followed. */
+static bool follow_link(char *rest, int folder, const char *name, const char *after, int *links)
+{
+    char    target[PATH_MAX];
+    ssize_t n = readlinkat(folder, name, target, sizeof target - 1);
+
+    if (n <= 0 || *target == '/' || ++*links > MAX_LINKS ||
+        (size_t)n + 1 + strlen(after) >= sizeof target)
+        return false;
+    target[n] = '\0';
+    if (*after) {
+        strcat(target, "/");
+        strcat(target, after);
+    }
+    strcpy(rest, target);
+    return true;
+}
+
+/* Goes down from the folder that *fd is, part by part, following no link by itself. A relative link
+ * without ".." is followed here; any other could lead out. In the end *fd is the file. */
+static cq_status descend(int *fd, const char *location, const char *path)
+{
+    const int into_folder = O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC;
+    char      rest[PATH_MAX], *at = rest;
+    int       links = 0;
+
+    if (strlen(location) >= sizeof rest || *location == '/')
+        return leads_out(path);
+    strcpy(rest, location);
+    while (*at) {
+        const size_t len   = strcspn(at, "/");
+        char        *after = at + len + strspn(at + len, "/");
+        int          next, code;
+
+        at[len] = '\0';
+        if (strcmp(at, "..") == 0)
+            return leads_out(path);
+        next = openat(*fd, at, *after ? into_folder : READING | O_NOFOLLOW);
+        code = errno;
+        if (next < 0 && (code == ELOOP || code == ENOTDIR)) { /* that is what a link gives */
+            if (follow_link(rest, *fd, at, after, &links)) {
+                at = rest;
+                continue;
+            }
+            if (code == ELOOP)
+                return leads_out(path);
         }
+        errno = code;
+        if (next < 0)
+            return cq_io_error(path, "open the file");
+        close(*fd);
+        *fd = next;
+        at  = after;
     }
-    m = cq_alloc(sizeof *m + strlen(path) + 1);
-    if (!m) {
-        if (data)
-            munmap(data, size);
-        close(fd);
-        return CQ_E_NO_MEMORY;
-    }
-    atomic_init(&m->refs, 1);
-    m->data = data;
-    m->size = size;
-    m->fd   = fd;
-    strcpy(m->path, path);
-    list_mapping(m);
-    *out = m;
     return CQ_OK;
+}
+
+cq_status cq_mapping_open_in(cq_mapping **out, const char *folder, const char *location)
+{
+    cq_str    path = { 0 };
+    int       fd   = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    cq_status status;
+
+    *out = NULL;
+    cq_str_add(&path, folder);
+    if (path.len && path.text[path.len - 1] != '/')
+        cq_str_add_char(&path, '/');
+    cq_str_add(&path, location);
+    CQ_TRY_OR_DONE(path.status);
+    CQ_TRY_OR_DONE(fd < 0 ? cq_io_error(folder, "open the folder") : CQ_OK);
+    CQ_TRY_OR_DONE(descend(&fd, location, path.text));
+    status = map_fd(out, fd, path.text);
+    fd     = -1;
+done:
+    if (fd >= 0)
+        close(fd);
+    cq_str_clear(&path);
+    return status;
+}
+
+bool cq_mapping_is_of(const cq_mapping *m, const char *path)
+{
+    struct stat a, b;
+
+    return fstat(m->fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* The mapping that bytes lie in, NULL if none; only to be used while they are. */
+static const cq_mapping *mapping_of(const void *data, size_t size)
+{
+    const char       *from = data;
+    const cq_mapping *m;
+
+    pthread_mutex_lock(&mappings_lock);
+    for (m = mappings; m; m = m->next)
+        if (m->data && from >= (char *)m->data && size <= m->size &&
+            (size_t)(from - (char *)m->data) <= m->size - size)
+            break;
+    pthread_mutex_unlock(&mappings_lock);
+    return m;
+}
+
+int cq_mapping_fd_of(const void *data, size_t size, uint64_t *offset, const char **path)
+{
+    const cq_mapping *m = mapping_of(data, size);
+
+    if (!m || m->is_copy)
+        return -1;
+    *offset = (uint64_t)((const char *)data - (const char *)m->data);
+    *path   = m->path;
+    return m->fd;
 }
 
 cq_mapping *cq_mapping_retain(cq_mapping *m)
@@ -137,11 +304,12 @@ const char *cq_mapping_path(const cq_mapping *m)
 
 void cq_mapping_read(const void *data, size_t size)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = ((uintptr_t)data + page - 1) / page * page;
-    uintptr_t to   = ((uintptr_t)data + size) / page * page; /* whole pages only */
+    uintptr_t         page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t         from = ((uintptr_t)data + page - 1) / page * page;
+    uintptr_t         to   = ((uintptr_t)data + size) / page * page; /* whole pages only */
+    const cq_mapping *m    = data ? mapping_of(data, size) : NULL;
 
-    if (data && from < to)
+    if (m && !m->is_copy && from < to)
         madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
@@ -156,271 +324,4 @@ cq_status cq_file_read(char **out, size_t *size, const char *path)
         *size = m->size;
     cq_mapping_release(m);
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
-}
-
-cq_status cq_file_write(const char *path, const void *data, size_t size)
-{
-    cq_out *o;
-
-    CQ_TRY(cq_out_open(&o, path));
-    cq_out_write(o, data, size);
-    return cq_out_commit(o);
-}
-
-cq_status cq_dir_make(const char *path)
-{
-    char     *copy   = cq_strdup(path);
-    cq_status status = CQ_OK;
-
-    if (!copy)
-        return CQ_E_NO_MEMORY;
-    for (char *p = copy + 1; *copy && status == CQ_OK; p++) {
-        char c = *p;
-
-        if (c != '/' && c != '\0')
-            continue;
-        *p = '\0';
-        if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-            status = io_error(copy, "create the folder");
-        *p = c;
-        if (c == '\0')
-            break;
-    }
-    cq_free(copy);
-    return status;
-}
-
-/* A piece is what is written at once: large, but small enough to show progress in between. */
-enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23, OUT_COPY = 1 << 18, OUT_STAGE = 1 << 20 };
-
-struct cq_out {
-    int       fd; /* -1: memory */
-    char     *path, *temporary;
-    char     *buffer; /* pending bytes of a file, or all bytes of a memory output */
-    size_t    n, cap;
-    uint64_t  offset;
-    cq_status status;
-};
-
-static void out_free(cq_out *o)
-{
-    cq_free(o->path);
-    cq_free(o->temporary);
-    cq_free(o->buffer);
-    cq_free(o);
-}
-
-cq_status cq_out_open_memory(cq_out **out)
-{
-    cq_out *o = *out = cq_zalloc(sizeof *o);
-
-    if (!o)
-        return CQ_E_NO_MEMORY;
-    o->fd = -1;
-    return CQ_OK;
-}
-
-cq_status cq_out_open(cq_out **out, const char *path)
-{
-    size_t  size = strlen(path) + 32;
-    cq_out *o;
-
-    *out = NULL;
-    CQ_TRY(cq_out_open_memory(&o));
-    o->path      = cq_strdup(path);
-    o->temporary = cq_alloc(size);
-    o->buffer    = cq_alloc(OUT_BUFFER);
-    if (!o->path || !o->temporary || !o->buffer) {
-        out_free(o);
-        return CQ_E_NO_MEMORY;
-    }
-    o->cap = OUT_BUFFER;
-    snprintf(o->temporary, size, "%s.%ld.part", path, (long)getpid());
-    o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (o->fd < 0) {
-        cq_status status = io_error(path, "create the file");
-
-        out_free(o);
-        return status;
-    }
-    *out = o;
-    return CQ_OK;
-}
-
-static void write_plain(cq_out *o, const char *data, size_t size)
-{
-    while (size && o->status == CQ_OK) {
-        size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
-        ssize_t done  = write(o->fd, data, piece);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            o->status = io_error(o->path, "write the file");
-            return;
-        }
-        data += done;
-        size -= (size_t)done;
-        cq_progress_step((uint64_t)done);
-    }
-}
-
-#ifdef __linux__
-/* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of
- * which bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
-static bool is_unchanged(const void *data, size_t size)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t last = ((uintptr_t)data + size - 1) / page;
-    uint64_t        entries[512];
-    bool            clean = true;
-    const int       fd    = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return false;
-    for (uintptr_t at = (uintptr_t)data / page; at <= last && clean;) {
-        const size_t  n   = last - at + 1 < 512 ? (size_t)(last - at + 1) : 512;
-        const ssize_t got = pread(fd, entries, n * 8, (off_t)(at * 8));
-
-        if (got != (ssize_t)(n * 8))
-            clean = false;
-        for (size_t i = 0; i < n && clean; i++)
-            clean = !(entries[i] >> 62 & 1) && (!(entries[i] >> 63) || (entries[i] >> 61 & 1));
-        at += n;
-    }
-    close(fd);
-    return clean;
-}
-
-/* What of a mapped file is read from the file again instead of through the map, in pieces that stay
- * in the processor's cache: the pages of a map are dear to touch for the first time, and
- * copy_file_range writes every page twice where the places in the two files differ by less than a
- * page. Returns how many bytes went; the rest is for write_plain. */
-static size_t copy_range(cq_out *o, const char *data, size_t size)
-{
-    size_t done   = 0;
-    off_t  offset = 0;
-    int    from   = -1;
-    char  *piece;
-
-    pthread_mutex_lock(&mappings_lock);
-    for (const cq_mapping *m = mappings; m && from < 0; m = m->next)
-        if (m->data && data >= (char *)m->data && size <= m->size &&
-            (size_t)(data - (char *)m->data) <= m->size - size) {
-            from   = m->fd;
-            offset = (off_t)(data - (char *)m->data);
-        }
-    pthread_mutex_unlock(&mappings_lock);
-    if (from < 0 || !is_unchanged(data, size))
-        return 0;
-    piece = cq_alloc(OUT_STAGE);
-    while (piece && done < size && o->status == CQ_OK) {
-        const size_t  want = size - done < OUT_STAGE ? size - done : OUT_STAGE;
-        const ssize_t n    = pread(from, piece, want, offset + (off_t)done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        write_plain(o, piece, (size_t)n);
-        done += (size_t)n;
-    }
-    cq_free(piece);
-    return done;
-}
-#else
-static size_t copy_range(cq_out *o, const char *data, size_t size)
-{
-    (void)o;
-    (void)data;
-    (void)size;
-    return 0;
-}
-#endif
-
-static void write_all(cq_out *o, const char *data, size_t size)
-{
-    const size_t copied = size >= OUT_COPY && o->status == CQ_OK ? copy_range(o, data, size) : 0;
-
-    write_plain(o, data + copied, size - copied);
-}
-
-static void flush(cq_out *o)
-{
-    write_all(o, o->buffer, o->n);
-    o->n = 0;
-}
-
-void cq_out_write(cq_out *o, const void *data, size_t size)
-{
-    o->offset += size;
-    if (o->status != CQ_OK || !size)
-        return;
-    if (o->fd < 0) {
-        o->status = size > SIZE_MAX - o->n
-                        ? cq_no_memory()
-                        : cq_vec_grow((void **)&o->buffer, &o->cap, o->n + size, 1);
-        if (o->status != CQ_OK)
-            return;
-    } else if (size > o->cap - o->n) {
-        flush(o);
-        if (size >= o->cap) { /* weights go straight from their map to the file */
-            write_all(o, data, size);
-            return;
-        }
-    }
-    memcpy(o->buffer + o->n, data, size);
-    o->n += size;
-}
-
-uint64_t cq_out_offset(const cq_out *o)
-{
-    return o->offset;
-}
-
-cq_status cq_out_commit(cq_out *o)
-{
-    cq_status status;
-
-    flush(o);
-    if (close(o->fd) < 0 && o->status == CQ_OK)
-        o->status = io_error(o->path, "write the file");
-    o->fd = -1;
-    if (o->status == CQ_OK && rename(o->temporary, o->path) < 0)
-        o->status = io_error(o->path, "put the file in place");
-    if (o->status != CQ_OK)
-        unlink(o->temporary);
-    status = o->status;
-    out_free(o);
-    return status;
-}
-
-void cq_out_abandon(cq_out *o)
-{
-    if (!o)
-        return;
-    if (o->fd >= 0) {
-        close(o->fd);
-        unlink(o->temporary);
-    }
-    out_free(o);
-}
-
-cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size)
-{
-    cq_status status = o->status;
-
-    *data = NULL;
-    *size = 0;
-    if (status == CQ_OK) {
-        *data     = o->buffer;
-        *size     = o->n;
-        o->buffer = NULL;
-        if (!*data)
-            *data = cq_alloc(1);
-        if (!*data)
-            status = CQ_E_NO_MEMORY;
-    }
-    out_free(o);
-    return status;
 }

@@ -3,17 +3,28 @@
  * Maps are private: a program that changes a tensor in place changes its own copy of the
  * page, never the file.
  *
- * A mapping is refcounted, because tensors keep views of it. An output is written
- * to a temporary name beside its target and renamed into place by cq_out_commit;
- * until then the target is untouched, and cq_out_abandon leaves nothing behind. */
+ * A mapping is refcounted, because tensors keep views of it. A small file is copied instead, so
+ * that whoever cuts it short changes nothing; a large one that shrinks raises SIGBUS when it is
+ * touched, and is an error when it is copied to an output.
+ *
+ * An output is written to a temporary file beside its target and renamed into place by
+ * cq_out_commit; until then the target is untouched, and cq_out_abandon leaves nothing behind. A
+ * link is followed to what it leads to, devices and FIFOs are written to directly. Several
+ * outputs that belong together are a batch. */
 #ifndef CQ_BASE_FILE_H
 #define CQ_BASE_FILE_H
 
 #include "base/alloc.h"
 
+#include <stdbool.h>
+
 typedef struct cq_mapping cq_mapping;
 
-cq_status   cq_mapping_open(cq_mapping **out, const char *path);
+cq_status cq_mapping_open(cq_mapping **out, const char *path);
+
+/* A file below a folder, which location may not leave: no part of it may be "..", and a link must
+ * lead to something inside. */
+cq_status   cq_mapping_open_in(cq_mapping **out, const char *folder, const char *location);
 cq_mapping *cq_mapping_retain(cq_mapping *m);
 void        cq_mapping_release(cq_mapping *m);
 const void *cq_mapping_data(const cq_mapping *m);
@@ -24,6 +35,9 @@ const char *cq_mapping_path(const cq_mapping *m);
  * stay in memory. Reading it again is right, but slow. */
 void cq_mapping_read(const void *data, size_t size);
 
+/* Whether path leads to the file that is mapped, under whatever name. */
+bool cq_mapping_is_of(const cq_mapping *m, const char *path);
+
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
 cq_status cq_file_read(char **out, size_t *size, const char *path);
 
@@ -32,6 +46,15 @@ cq_status cq_file_write(const char *path, const void *data, size_t size);
 
 /* Creates a directory and its parents; an existing one is fine. */
 cq_status cq_dir_make(const char *path);
+
+/* Files that replace others together. Between begin and end, what this thread commits stays under
+ * its temporary name; end puts all of it into place in the order of the commits, then deletes what
+ * cq_batch_delete named, or, if status says that something failed, takes everything back, folders
+ * included. It returns status or its own failure. Batches nest; the outermost counts. */
+void cq_batch_begin(void);
+cq_status
+cq_batch_delete(const char *path); /* fine if it is not there, or put into place by then */
+cq_status cq_batch_end(cq_status status);
 
 /* An output keeps its first error and lets later writes fall through; commit
  * returns it. Data of cq_out_write is copied or written before it returns. */

@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* truncate */
 /* Large pieces of a mapped file go from file to file; what was changed in memory is written as it
  * is there. */
 #include "base/file.h"
@@ -52,10 +53,89 @@ TEST(file, large_pieces_of_a_map_are_copied_and_changes_of_it_too)
     cq_free(bytes);
 }
 
+TEST(file, a_file_that_shrinks_while_it_is_copied_is_an_error)
+{
+    char       *bytes = cq_zalloc(4 * SIZE), *text;
+    cq_mapping *m;
+    cq_out     *o;
+    size_t      size;
+
+    CHECK_STATUS(CQ_OK, cq_file_write(from, bytes, 4 * SIZE));
+    CHECK_STATUS(CQ_OK, cq_file_write(to, "old", 3));
+    CHECK_STATUS(CQ_OK, cq_mapping_open(&m, from));
+    CHECK_INT(0, truncate(from, SIZE));
+    CHECK_STATUS(CQ_OK, cq_out_open(&o, to));
+    cq_out_write(o, cq_mapping_data(m), 4 * SIZE);
+    CHECK_STATUS(CQ_E_IO, cq_out_commit(o));
+    CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
+    CHECK_STR("old", text);
+    cq_free(text);
+    cq_mapping_release(m);
+    cq_free(bytes);
+}
+
+TEST(file, a_small_file_is_read_at_once)
+{
+    cq_mapping *m;
+
+    CHECK_STATUS(CQ_OK, cq_file_write(from, "some text", 9));
+    CHECK_STATUS(CQ_OK, cq_mapping_open(&m, from));
+    CHECK_INT(0, truncate(from, 0));
+    cq_mapping_read(cq_mapping_data(m), 9);
+    CHECK(memcmp(cq_mapping_data(m), "some text", 9) == 0);
+    cq_mapping_release(m);
+}
+
+TEST(file, a_batch_is_put_into_place_together_or_not_at_all)
+{
+    char   folder[80], inside[100], *text;
+    size_t size;
+
+    snprintf(folder, sizeof folder, "%s.d", to);
+    snprintf(inside, sizeof inside, "%s/a", folder);
+    CHECK_STATUS(CQ_OK, cq_file_write(to, "old", 3));
+    for (int fails = 1; fails >= 0; fails--) {
+        cq_batch_begin();
+        CHECK_STATUS(CQ_OK, cq_dir_make(folder));
+        CHECK_STATUS(CQ_OK, cq_file_write(inside, "a", 1));
+        cq_batch_begin(); /* of a part of the work */
+        CHECK_STATUS(CQ_OK, cq_file_write(to, "new", 3));
+        CHECK_STATUS(CQ_OK, cq_batch_end(CQ_OK));
+        CHECK_STATUS(CQ_OK, cq_batch_delete(from));
+        CHECK_STATUS(CQ_OK, cq_batch_delete(to)); /* which takes its place by then */
+        CHECK(access(inside, F_OK) != 0);
+        CHECK_STATUS(fails ? CQ_E_IO : CQ_OK, cq_batch_end(fails ? CQ_E_IO : CQ_OK));
+        CHECK_INT(fails ? -1 : 0, access(folder, F_OK));
+        CHECK_INT(fails ? -1 : 0, access(inside, F_OK));
+        CHECK_INT(fails ? 0 : -1, access(from, F_OK));
+        CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
+        CHECK_STR(fails ? "old" : "new", text);
+        cq_free(text);
+    }
+    unlink(inside);
+    rmdir(folder);
+}
+
+TEST(file, what_is_under_way_can_be_discarded)
+{
+    cq_out *o;
+
+    CHECK_STATUS(CQ_OK, cq_file_write(to, "old", 3));
+    CHECK_STATUS(CQ_OK, cq_out_open(&o, to));
+    cq_out_write(o, "new", 3);
+    cq_discard_outputs();
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_out_commit(o)); /* its temporary file is gone */
+    CHECK_INT(0, access(to, F_OK));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(file, large_pieces_of_a_map_are_copied_and_changes_of_it_too),
+        TEST_OF(file, a_file_that_shrinks_while_it_is_copied_is_an_error),
+        TEST_OF(file, a_small_file_is_read_at_once),
+        TEST_OF(file, a_batch_is_put_into_place_together_or_not_at_all),
+        TEST_OF(file, what_is_under_way_can_be_discarded),
     };
     int failed;
 

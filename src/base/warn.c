@@ -1,12 +1,18 @@
 #include "base/warn.h"
 
+#include "base/printable.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 
 static void print(void *user, const char *message, const char *where)
 {
     (void)user;
-    fprintf(stderr, where[0] ? "warning: %s\n  in %s\n" : "warning: %s\n", message, where);
+    cq_str text = { 0 };
+
+    cq_str_printf(&text, where[0] ? "warning: %s\n  in %s\n" : "warning: %s\n", message, where);
+    cq_put_lines(stderr, cq_str_text(&text));
+    cq_str_clear(&text);
 }
 
 /* Per thread, so that two exports at once keep their warnings apart. */

@@ -3,6 +3,8 @@
 #include "base/sized.h"
 #include "export/exporter.h"
 
+#include "base/printable.h"
+
 #include <stdio.h>
 
 CQ_API void cq_export_options_init(cq_export_options *options)
@@ -38,7 +40,7 @@ static cq_status print_graph(const cq_graph *graph)
     char *text;
 
     CQ_TRY(cq_ir_print(&text, graph));
-    fputs(text, stdout);
+    cq_put_lines(stdout, text);
     cq_free(text);
     return CQ_OK;
 }

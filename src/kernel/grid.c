@@ -55,12 +55,16 @@ cq_status cq_kernel_grid_sample(cq_tensor *out, const cq_tensor *x, const cq_ten
 {
     static const int n_taps[] = { 2, 1, 4 };
     cq_operands      s        = { .compute = cq_compute_dtype(x->dtype) };
-    struct grid      g        = { .mode          = mode,
-                                  .padding       = padding,
-                                  .align_corners = align_corners,
-                                  .n_dims        = (int)x->rank - 2,
-                                  .n_taps        = n_taps[mode] };
-    int64_t          blocks;
+    struct grid      g        = {
+                    .mode = mode, .padding = padding, .align_corners = align_corners, .n_dims = (int)x->rank - 2
+    };
+    int64_t blocks;
+
+    if ((unsigned)mode > CQ_GRID_CUBIC || (unsigned)padding > CQ_GRID_REFLECTION)
+        return cq_fail(CQ_E_ARGUMENT, "grid_sample", NULL,
+                       "interpolation mode %d or padding mode %d is not from 0 to 2", (int)mode,
+                       (int)padding);
+    g.n_taps = n_taps[mode];
 
     CQ_TRY(cq_operands_need_float(x, "grid_sample"));
     CQ_TRY(check_axes(x->rank - 2, "grid_sample"));

@@ -27,8 +27,8 @@ static double sample(const plane *p, double y, double x, bool is_max)
     int64_t y0, x0, y1, x1;
     double  fy, fx, v[4];
 
-    if (y < -1 || y > (double)p->h || x < -1 || x > (double)p->w)
-        return 0;
+    if (!(y >= -1 && y <= (double)p->h && x >= -1 && x <= (double)p->w))
+        return 0; /* NaN as well */
     y  = y < 0 ? 0 : y;
     x  = x < 0 ? 0 : x;
     y0 = (int64_t)y;

@@ -31,11 +31,15 @@ cq_status cq_slide_init(cq_slide *s, const cq_window *w, const cq_tensor *in, co
         step *= s->in[i];
         s->out_plane *= s->out[i];
         s->taps *= s->kernel[i];
-        if (s->stride[i] < 1 || s->dilation[i] < 1 || s->kernel[i] < 0)
+        if (s->stride[i] < 1 || s->dilation[i] < 1 || s->kernel[i] < 0 ||
+            s->stride[i] > CQ_WINDOW_MAX || s->dilation[i] > CQ_WINDOW_MAX ||
+            s->padding[i] > CQ_WINDOW_MAX || s->padding[i] < -CQ_WINDOW_MAX)
             return cq_fail(
                 CQ_E_ARGUMENT, NULL, NULL,
-                "kernel %lld, stride %lld and dilation %lld of a window must be positive",
-                (long long)s->kernel[i], (long long)s->stride[i], (long long)s->dilation[i]);
+                "kernel %lld, stride %lld and dilation %lld of a window must be positive, and "
+                "with padding %lld at most %d",
+                (long long)s->kernel[i], (long long)s->stride[i], (long long)s->dilation[i],
+                (long long)s->padding[i], CQ_WINDOW_MAX);
     }
     s->in_plane = step;
     return CQ_OK;

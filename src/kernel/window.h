@@ -9,6 +9,9 @@ enum { CQ_MAX_SPATIAL = 8 };
 
 /* A size of 0 in stride or dilation means 1. The padding behind the image needs no number:
  * the size of the output says how far the window goes. */
+/* No kernel, stride, padding or dilation is larger: sums and products of two fit into 64 bits. */
+#define CQ_WINDOW_MAX INT32_MAX
+
 typedef struct cq_window {
     int64_t kernel[CQ_MAX_SPATIAL]; /* where a weight has it, it is taken from there */
     int64_t stride[CQ_MAX_SPATIAL];

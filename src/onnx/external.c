@@ -1,18 +1,17 @@
 /* Finding the bytes of external tensors. A location comes from a file, so it may only
  * lead to a regular file inside the model's own folder: it is relative, has no "..", and
- * what it leads to, links resolved, lies in the folder, links resolved. */
-#define _XOPEN_SOURCE 700 /* realpath */
+ * is opened from a handle of the folder, part by part (base/file.c). */
 #include "onnx/external.h"
 
 #include "base/map.h"
+#include "onnx/tensor.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What a location begins with when it is no file at all (testcase/strip.c). */
 #define STRIPPED "{\"type\": \"stripped\""
@@ -20,19 +19,21 @@
 struct cq_onnx_files {
     pthread_mutex_t lock;
     cq_map          open;     /* location to cq_mapping */
+    const char     *path;     /* of the model, behind folder */
     char            folder[]; /* "" or ending in / */
 };
 
 cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path)
 {
     const char    *slash = strrchr(path, '/');
-    size_t         len   = slash ? (size_t)(slash - path) + 1 : 0;
-    cq_onnx_files *files = *out = cq_zalloc(sizeof *files + len + 1);
+    size_t         len = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(path) + 1;
+    cq_onnx_files *files = *out = cq_zalloc(sizeof *files + len + 1 + size);
 
     if (!files)
         return CQ_E_NO_MEMORY;
     pthread_mutex_init(&files->lock, NULL);
     memcpy(files->folder, path, len);
+    files->path = memcpy(files->folder + len + 1, path, size);
     return CQ_OK;
 }
 
@@ -46,6 +47,38 @@ void cq_onnx_files_free(cq_onnx_files *files)
     cq_map_clear(&files->open);
     pthread_mutex_destroy(&files->lock);
     cq_free(files);
+}
+
+bool cq_onnx_files_has(const cq_onnx_files *files, const char *path)
+{
+    for (size_t i = 0; files && i < files->open.cap; i++)
+        if (files->open.slots[i].key && cq_mapping_is_of(files->open.slots[i].value, path))
+            return true;
+    return false;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path)
+{
+    return files && is_same_file(files->path, path);
+}
+
+bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
+                           const char *path)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+    char        own[PATH_MAX];
+
+    return files && location &&
+           snprintf(own, sizeof own, "%s%s", files->folder, location) < (int)sizeof own &&
+           is_same_file(own, path);
 }
 
 bool cq_onnx_is_external(const cq_onnx_tensor *tensor)
@@ -75,38 +108,17 @@ const char *cq_onnx_location_fault(const char *location)
     return NULL;
 }
 
-static cq_status check_inside(const char *folder, const char *path)
-{
-    char   inside[PATH_MAX], target[PATH_MAX];
-    size_t len;
-
-    if (!realpath(*folder ? folder : ".", inside) || !realpath(path, target))
-        return cq_fail(errno == ENOENT ? CQ_E_NOT_FOUND : CQ_E_IO, path,
-                       "external data belongs beside the model file",
-                       "cannot find the file with external data: %s", strerror(errno));
-    len = strlen(inside);
-    if (strncmp(inside, target, len) == 0 && (target[len] == '/' || inside[len - 1] == '/'))
-        return CQ_OK;
-    return cq_fail(CQ_E_FORMAT, path, "put a copy of the file itself beside the model",
-                   "the file with external data is a link that leads out of the model's folder");
-}
-
 static cq_status open_file(cq_mapping **out, cq_onnx_files *files, const char *location)
 {
-    size_t    size = strlen(files->folder) + strlen(location) + 1;
-    char     *path = cq_alloc(size);
-    cq_status status;
+    cq_status status = cq_mapping_open_in(out, files->folder, location);
 
-    if (!path)
-        return CQ_E_NO_MEMORY;
-    snprintf(path, size, "%s%s", files->folder, location);
-    CQ_TRY_OR_DONE(check_inside(files->folder, path));
-    CQ_TRY_OR_DONE(cq_mapping_open(out, path));
+    if (status == CQ_E_NOT_FOUND)
+        return cq_fail(status, location, "external data belongs beside the model file",
+                       "cannot find the file with external data: No such file or directory");
+    CQ_TRY(status);
     status = cq_map_set(&files->open, location, *out);
     if (status != CQ_OK)
         cq_mapping_release(*out);
-done:
-    cq_free(path);
     return status;
 }
 
@@ -177,6 +189,16 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
 {
     const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
     cq_mapping *file;
+    cq_storage *bytes = NULL;
+    size_t      size;
+    cq_status   status;
 
-    return m->files ? get_file(&file, m->files, location) : CQ_OK;
+    if (!m->files)
+        return CQ_OK;
+    CQ_TRY(get_file(&file, m->files, location));
+    if (cq_onnx_tensor_raw_size(&size, tensor) != CQ_OK)
+        return CQ_OK; /* that is another rule's business */
+    status = cq_onnx_external_storage(&bytes, m, tensor, size);
+    cq_storage_release(bytes);
+    return status;
 }

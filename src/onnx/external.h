@@ -11,6 +11,14 @@ typedef struct cq_onnx_files cq_onnx_files;
 cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path);
 void      cq_onnx_files_free(cq_onnx_files *files); /* NULL is fine */
 
+/* Whether a path leads to one of the files that are open, or to the model itself. NULL is fine. */
+bool cq_onnx_files_has(const cq_onnx_files *files, const char *path);
+bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path);
+
+/* Whether a path leads to the file that an external tensor names. */
+bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
+                           const char *path);
+
 bool cq_onnx_is_external(const cq_onnx_tensor *tensor);
 
 /* The value of an entry, or NULL. */

@@ -52,15 +52,15 @@ CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)
 
     *out = NULL;
     CQ_TRY(cq_mapping_open(&file, path));
-    status = cq_storage_map(&source, file, 0, cq_mapping_size(file));
-    cq_mapping_release(file);
-    CQ_TRY(status);
-    CQ_TRY(decode(out, source, path));
+    CQ_TRY_OR_DONE(cq_storage_map(&source, file, 0, cq_mapping_size(file)));
+    CQ_TRY_OR_DONE(decode(out, source, path));
     status = cq_onnx_files_new(&(*out)->files, path);
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);
         *out = NULL;
     }
+done:
+    cq_mapping_release(file);
     return status;
 }
 

@@ -4,6 +4,7 @@
  * value is in raw_data. Where 1.12 fails (an axis that is neither number nor name), newer
  * versions give the example. */
 #include "base/map.h"
+#include "base/printable.h"
 #include "base/pytext.h"
 #include "onnx/fields.h"
 #include "onnx/tensor.h"
@@ -22,10 +23,18 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
+/* Names may be any text; what stands around them is this listing's. */
+static void add_name(cq_str *s, const char *before, const char *name, const char *after)
+{
+    cq_str_add(s, before);
+    cq_str_add_name(s, text_of(name));
+    cq_str_add(s, after);
+}
+
 static void add_names(cq_str *s, const cq_onnx_names *names)
 {
     for (uint32_t i = 0; i < names->n; i++)
-        cq_str_printf(s, "%s%%%s", i ? ", " : "", names->items[i]);
+        add_name(s, i ? ", %" : "%", names->items[i], "");
 }
 
 /* ---- types ---- */
@@ -45,7 +54,7 @@ static void add_dim(cq_str *s, const cq_onnx_dim *dim)
     if (cq_onnx_has(dim, CQ_ONNX_DIM_VALUE))
         cq_str_printf(s, "%" PRId64, dim->dim_value);
     else
-        cq_str_add(s, dim->dim_param ? dim->dim_param : "?");
+        cq_str_add_name(s, dim->dim_param ? dim->dim_param : "?");
 }
 
 static void add_tensor_type(cq_str *s, const cq_onnx_tensor_type *type)
@@ -82,7 +91,7 @@ static void add_type(cq_str *s, const cq_onnx_type *type)
 
 static void add_value(cq_str *s, const cq_onnx_value_info *value)
 {
-    cq_str_printf(s, "%%%s[", text_of(value->name));
+    add_name(s, "%", value->name, "[");
     if (value->type)
         add_type(s, value->type);
     cq_str_add_char(s, ']');
@@ -90,7 +99,7 @@ static void add_value(cq_str *s, const cq_onnx_value_info *value)
 
 static void add_initializer(cq_str *s, const cq_onnx_tensor *tensor)
 {
-    cq_str_printf(s, "%%%s[", text_of(tensor->name));
+    add_name(s, "%", tensor->name, "[");
     add_data_type(s, tensor->data_type);
     for (uint32_t i = 0; i < tensor->dims.n; i++)
         cq_str_printf(s, "%s%" PRId64, i ? "x" : ", ", tensor->dims.items[i]);
@@ -248,7 +257,7 @@ static bool add_single(cq_str *s, const cq_onnx_attribute *a, graph_list *graphs
         else
             add_scalar_tensor(s, a->t);
     } else if (a->g) {
-        cq_str_printf(s, "<graph %s>", text_of(a->g->name));
+        add_name(s, "<graph ", a->g->name, ">");
         if (cq_vec_push(graphs, a->g) != CQ_OK)
             s->status = CQ_E_NO_MEMORY;
     } else if (a->tp) {
@@ -287,7 +296,7 @@ static void add_list(cq_str *s, const cq_onnx_attribute *a, graph_list *graphs)
         cq_str_add(s, " ]");
     } else if (a->graphs.n) {
         for (uint32_t i = 0; i < a->graphs.n; i++) {
-            cq_str_printf(s, "%s<graph %s>", i ? ", " : "[ ", text_of(a->graphs.items[i]->name));
+            add_name(s, i ? ", <graph " : "[ <graph ", a->graphs.items[i]->name, ">");
             if (cq_vec_push(graphs, a->graphs.items[i]) != CQ_OK)
                 s->status = CQ_E_NO_MEMORY;
         }
@@ -312,7 +321,7 @@ static void add_attributes(cq_str *s, const cq_onnx_attributes *attributes, grap
         cq_str                   one = { 0 };
         char                    *text;
 
-        cq_str_printf(&one, "%s = ", text_of(a->name));
+        add_name(&one, "", a->name, " = ");
         if (!add_single(&one, a, graphs))
             add_list(&one, a, graphs);
         text = cq_str_take(&one);
@@ -338,7 +347,7 @@ static void add_node(cq_str *s, const cq_onnx_node *node, graph_list *graphs)
 {
     cq_str_add(s, "  ");
     add_names(s, &node->output);
-    cq_str_printf(s, "%s%s", node->output.n ? " = " : "", text_of(node->op_type));
+    add_name(s, node->output.n ? " = " : "", node->op_type, "");
     add_attributes(s, &node->attribute, graphs);
     cq_str_add_char(s, '(');
     add_names(s, &node->input);
@@ -368,7 +377,7 @@ static size_t add_inputs(cq_str *s, const cq_onnx_graph *graph, const cq_map *in
 static void add_header(cq_str *s, const cq_onnx_graph *graph, const cq_map *initializers,
                        const cq_map *inputs)
 {
-    cq_str_printf(s, "graph %s ", text_of(graph->name));
+    add_name(s, "graph ", graph->name, " ");
     if (graph->input.n) {
         size_t n_optional;
 
@@ -411,7 +420,7 @@ static cq_status add_graph(cq_str *s, const cq_onnx_graph *graph)
         add_node(s, graph->node.items[i], &graphs);
     cq_str_add(s, "  return");
     for (uint32_t i = 0; i < graph->output.n; i++)
-        cq_str_printf(s, "%s%%%s", i ? ", " : " ", text_of(graph->output.items[i]->name));
+        add_name(s, i ? ", %" : " %", graph->output.items[i]->name, "");
     cq_str_add(s, "\n}");
     for (size_t i = 0; i < graphs.n && status == CQ_OK; i++) {
         cq_str_add(s, "\n\n");

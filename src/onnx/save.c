@@ -3,18 +3,23 @@
  * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
 #include "base/progress.h"
 #include "base/sized.h"
+#include "base/str.h"
 #include "onnx/external.h"
 #include "onnx/tensor.h"
 #include "onnx/wire.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* In the data file a tensor begins at a multiple of its alignment, so that it can be
  * mapped and used in place: cache lines, and pages for those that are worth their own. */
 enum { ALIGN_SMALL = 64, ALIGN_PAGE = 4096, PAGE_WORTHY = 1 << 16 };
+
+enum { MAX_DATA_FILES = 100 };
 
 /* A piece of the data file. */
 typedef struct piece {
@@ -24,6 +29,7 @@ typedef struct piece {
 
 typedef struct plan {
     const cq_onnx_model *m;
+    const char          *path;      /* of the model */
     const char          *data_name; /* of the data file, as the model refers to it */
     uint32_t             flags;
     uint64_t             threshold, offset;
@@ -113,6 +119,11 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
     const cq_onnx_tensor *from = tensor;
     cq_onnx_tensor       *loaded;
 
+    if (cq_onnx_is_external(tensor) && cq_onnx_files_is_data(p->m->files, tensor, p->path))
+        return cq_fail(CQ_E_ARGUMENT, p->path, "choose another name for the output",
+                       "the file holds weights of the model that is being saved");
+    if (p->flags & CQ_ONNX_SAVE_AS_IS)
+        return CQ_OK;
     if (cq_onnx_is_external(tensor)) {
         CQ_TRY(load_external(p, tensor, &loaded));
         from = loaded;
@@ -151,8 +162,6 @@ static cq_status plan_message(plan *p, const cq_onnx_message *message, const voi
 static cq_status plan_make(plan *p)
 {
     CQ_TRY(cq_onnx_model_new(&p->scratch, NULL));
-    if (p->flags & CQ_ONNX_SAVE_AS_IS)
-        return CQ_OK;
     return plan_message(p, &cq_onnx_model_message, p->m, false);
 }
 
@@ -171,34 +180,72 @@ static void write_pieces(const plan *p, cq_out *out)
     }
 }
 
-/* The data file goes into place first: a model never refers to what is not there. */
+/* OUT.onnx.data, or OUT.onnx.data.1 … when it is there: the model that is there may need it until
+ * it is replaced. */
+static cq_status choose_data_path(cq_str *out, const char *path)
+{
+    for (int n = 0; n < MAX_DATA_FILES; n++) {
+        cq_str_clear(out);
+        cq_str_printf(out, n ? "%s.data.%d" : "%s.data", path, n);
+        CQ_TRY(out->status);
+        if (access(out->text, F_OK) < 0 && errno == ENOENT)
+            return CQ_OK;
+    }
+    return cq_fail(CQ_E_IO, path, "delete those that no model needs",
+                   "there are %d files with external data already", MAX_DATA_FILES);
+}
+
+/* What a model at path had its weights in is deleted, but not what the one that is being saved was
+ * read from, unless it was from path. */
+static cq_status delete_old_data(const plan *p, const char *path, const char *data_path)
+{
+    cq_str    name   = { 0 };
+    cq_status status = CQ_OK;
+
+    for (int n = 0; n < MAX_DATA_FILES && status == CQ_OK; n++) {
+        cq_str_clear(&name);
+        cq_str_printf(&name, n ? "%s.data.%d" : "%s.data", path, n);
+        status = name.status;
+        if (status == CQ_OK && strcmp(name.text, data_path) != 0 && access(name.text, F_OK) == 0 &&
+            (!cq_onnx_files_has(p->m->files, name.text) || cq_onnx_files_is_of(p->m->files, path)))
+            status = cq_batch_delete(name.text);
+    }
+    cq_str_clear(&name);
+    return status;
+}
+
+static cq_status write_data(const plan *p, const char *path, const char *data_path)
+{
+    struct stat st;
+    cq_out     *data;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return cq_fail(CQ_E_UNSUPPORTED, path, "write to a file",
+                       "external data has no place beside what is not a regular file");
+    CQ_TRY(cq_out_open(&data, data_path));
+    write_pieces(p, data);
+    CQ_TRY(cq_out_commit(data));
+    return delete_old_data(p, path, data_path);
+}
+
+/* Both files or none. The data is put into place first, under a name that no model has: whenever
+ * this is interrupted, a model and what it refers to are there. */
 static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *path,
                              const char *data_path)
 {
-    cq_out   *out = NULL, *data = NULL;
+    cq_out   *out;
     cq_status status;
 
     cq_progress_begin("writing", cq_onnx_encoding_size(e) + p->offset);
+    cq_batch_begin();
+    if (p->pieces.n)
+        CQ_TRY_OR_DONE(write_data(p, path, data_path));
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
-    if (p->pieces.n) {
-        CQ_TRY_OR_DONE(cq_out_open(&data, data_path));
-        write_pieces(p, data);
-    }
     cq_onnx_encoding_write(e, out);
-    if (data) {
-        status = cq_out_commit(data);
-        data   = NULL;
-        if (status != CQ_OK)
-            goto done;
-    }
     status = cq_out_commit(out);
-    out    = NULL;
-    if (status != CQ_OK && p->pieces.n)
-        unlink(data_path);
 done:
+    status = cq_batch_end(status);
     cq_progress_end();
-    cq_out_abandon(data);
-    cq_out_abandon(out);
     return status;
 }
 
@@ -222,19 +269,15 @@ CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
     const char          *slash = strrchr(path, '/');
     cq_onnx_encoding    *e     = NULL;
     cq_onnx_save_options options;
-    plan                 p    = { .m = m };
-    size_t               size = strlen(path) + sizeof ".data";
-    char                *data_path;
+    plan                 p         = { .m = m, .path = path };
+    cq_str               data_path = { 0 };
     cq_status            status;
 
     CQ_TRY(m->status);
     cq_onnx_save_options_init(&options);
     CQ_TRY(cq_sized_take(&options, given, "cq_onnx_save_options"));
-    data_path = cq_alloc(size);
-    if (!data_path)
-        return CQ_E_NO_MEMORY;
-    snprintf(data_path, size, "%s.data", path);
-    p.data_name = data_path + (slash ? slash - path + 1 : 0);
+    CQ_TRY_OR_DONE(choose_data_path(&data_path, path));
+    p.data_name = data_path.text + (slash ? slash - path + 1 : 0);
     p.flags     = options.flags;
     p.threshold = options.threshold;
     CQ_TRY_OR_DONE(plan_make(&p));
@@ -249,11 +292,11 @@ CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
         CQ_TRY_OR_DONE(cq_onnx_encoding_new(&e, &cq_onnx_model_message, m, &p.instead));
     }
     status = cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE ? too_large(path, cq_onnx_encoding_size(e))
-                                                         : write_files(&p, e, path, data_path);
+                                                         : write_files(&p, e, path, data_path.text);
 done:
     cq_onnx_encoding_free(e);
     plan_clear(&p);
-    cq_free(data_path);
+    cq_str_clear(&data_path);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* Functions of Python that TorchScript has, and primitives of printed code. */
 #include "script/builtin.h"
+#include "base/printable.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -303,8 +304,10 @@ static cq_status print_values(cq_builtin_call *c, cq_val *out)
         cq_str_add(&s, i ? " " : "");
         status = cq_eval_format(c->ev, &s, c->args[i], false);
     }
-    if (status == CQ_OK && !c->ev->capture)
-        fprintf(stderr, "%s\n", cq_str_text(&s));
+    if (status == CQ_OK && !c->ev->capture) {
+        cq_put_lines(stderr, cq_str_text(&s));
+        fputc('\n', stderr);
+    }
     cq_str_clear(&s);
     return status;
 }

@@ -51,7 +51,7 @@ static int64_t apply(cq_atom_kind kind, int64_t a, int64_t b)
 {
     switch (kind) {
     case CQ_ATOM_FLOORDIV: return floor_div(a, b);
-    case CQ_ATOM_MOD: return wrap_add(a, -wrap_mul(floor_div(a, b), b));
+    case CQ_ATOM_MOD: return wrap_add(a, wrap_mul(wrap_mul(floor_div(a, b), b), -1));
     case CQ_ATOM_MIN: return a < b ? a : b;
     case CQ_ATOM_MAX: return a > b ? a : b;
     case CQ_ATOM_MUL: return wrap_mul(a, b);

@@ -83,7 +83,27 @@ void cq_storage_release(cq_storage *s)
 
 /* ---- handles ---- */
 
-static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank)
+/* Every tensor, also one without data and a view with stride 0, passes here: the product of its
+ * sizes, each at least 1, times the size of an element fits into 63 bits. So the number of its
+ * elements, its bytes and its contiguous strides can be computed anywhere without a check. */
+static cq_status check_sizes(cq_dtype dtype, size_t rank, const cq_int *sizes)
+{
+    int64_t n        = (int64_t)cq_dtype_size(dtype);
+    bool    overflow = false;
+
+    for (size_t i = 0; i < rank; i++) {
+        if (sizes[i].value < 0)
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "size %lld of dimension %zu is negative",
+                           (long long)sizes[i].value, i);
+        if (sizes[i].value)
+            overflow |= __builtin_mul_overflow(n, sizes[i].value, &n);
+    }
+    if (overflow)
+        return cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "a tensor of this size does not fit in memory");
+    return CQ_OK;
+}
+
+static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
     cq_tensor *t;
 
@@ -93,6 +113,7 @@ static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank)
                        CQ_MAX_RANK, rank);
     if (dtype <= CQ_DTYPE_NONE || dtype >= CQ_DTYPE_COUNT)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%d is not a dtype", (int)dtype);
+    CQ_TRY(check_sizes(dtype, rank, sizes));
     t = cq_zalloc(sizeof *t + rank * (sizeof(cq_int) + sizeof(int64_t)));
     if (!t)
         return CQ_E_NO_MEMORY;
@@ -101,7 +122,9 @@ static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank)
     t->rank    = (uint32_t)rank;
     t->sizes   = (cq_int *)(t + 1);
     t->strides = (int64_t *)(t->sizes + rank);
-    *out       = t;
+    if (rank)
+        memcpy(t->sizes, sizes, rank * sizeof *sizes);
+    *out = t;
     return CQ_OK;
 }
 
@@ -117,58 +140,42 @@ void cq_contiguous_strides(int64_t *strides, size_t rank, const cq_int *sizes)
 
 cq_status cq_tensor_new_fake(cq_tensor **out, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
-    CQ_TRY(new_handle(out, dtype, rank));
-    if (rank)
-        memcpy((*out)->sizes, sizes, rank * sizeof *sizes);
+    CQ_TRY(new_handle(out, dtype, rank, sizes));
     cq_contiguous_strides((*out)->strides, rank, sizes);
     return CQ_OK;
 }
 
-/* The bytes of a contiguous tensor; refuses negative sizes and overflow. */
-static cq_status data_size(size_t *bytes, cq_dtype dtype, size_t rank, const int64_t *sizes)
+static size_t data_size(const cq_tensor *t)
 {
-    int64_t n     = 1;
-    bool    empty = false, overflow = false;
-
-    for (size_t i = 0; i < rank; i++) {
-        if (sizes[i] < 0)
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "size %lld of dimension %zu is negative",
-                           (long long)sizes[i], i);
-        if (sizes[i] == 0)
-            empty = true;
-        else
-            overflow |= __builtin_mul_overflow(n, sizes[i], &n);
-    }
-    overflow |= __builtin_mul_overflow(n, (int64_t)cq_dtype_size(dtype), &n);
-    if (overflow && !empty)
-        return cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "a tensor of this size does not fit in memory");
-    *bytes = empty ? 0 : (size_t)n;
-    return CQ_OK;
+    return (size_t)cq_tensor_numel(t) * cq_dtype_size(t->dtype);
 }
 
-static cq_status new_on_storage(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
-                                cq_storage *storage)
+/* A tensor of plain sizes with contiguous strides, which has no storage yet. */
+static cq_status new_plain(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes)
 {
-    CQ_TRY(new_handle(out, dtype, rank));
-    for (size_t i = 0; i < rank; i++)
-        (*out)->sizes[i] = cq_i(sizes[i]);
-    cq_contiguous_strides((*out)->strides, rank, (*out)->sizes);
-    (*out)->storage = cq_storage_retain(storage);
-    return CQ_OK;
+    cq_int plain[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < rank && i < CQ_MAX_RANK; i++)
+        plain[i] = cq_i(sizes[i]);
+    return cq_tensor_new_fake(out, dtype, rank, plain);
+}
+
+/* Hands t over with what storage gave, or lets it go. */
+static cq_status with_storage(cq_tensor **out, cq_tensor *t, cq_status status)
+{
+    *out = status == CQ_OK ? t : NULL;
+    if (status != CQ_OK)
+        cq_tensor_release(t);
+    return status;
 }
 
 cq_status cq_tensor_new_uninit(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes)
 {
-    cq_storage *storage;
-    cq_status   status;
-    size_t      bytes;
+    cq_tensor *t;
 
     *out = NULL;
-    CQ_TRY(data_size(&bytes, dtype, rank, sizes));
-    CQ_TRY(cq_storage_new(&storage, bytes));
-    status = new_on_storage(out, dtype, rank, sizes, storage);
-    cq_storage_release(storage);
-    return status;
+    CQ_TRY(new_plain(&t, dtype, rank, sizes));
+    return with_storage(out, t, cq_storage_new(&t->storage, data_size(t)));
 }
 
 CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
@@ -178,7 +185,7 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
     size_t bytes;
 
     CQ_TRY(cq_tensor_new_uninit(out, dtype, rank, sizes));
-    CQ_TRY(data_size(&bytes, dtype, rank, sizes));
+    bytes = data_size(*out);
     if (data && bytes)
         memcpy((*out)->storage->data, data, bytes);
     else
@@ -190,18 +197,12 @@ CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, co
                                 void *data, void (*release)(void *user), void *user)
 {
     CQ_NEED_OUT(out, (sizes || !rank) && data);
-    cq_storage *storage;
-    cq_status   status;
-    size_t      bytes;
+    cq_tensor *t;
 
     *out = NULL;
-    CQ_TRY(data_size(&bytes, dtype, rank, sizes));
-    CQ_TRY(cq_storage_wrap(&storage, data, bytes, false, release, user));
-    status = new_on_storage(out, dtype, rank, sizes, storage);
-    if (status != CQ_OK)
-        storage->release = NULL; /* the caller still owns its memory */
-    cq_storage_release(storage);
-    return status;
+    CQ_TRY(new_plain(&t, dtype, rank, sizes));
+    return with_storage(out, t,
+                        cq_storage_wrap(&t->storage, data, data_size(t), false, release, user));
 }
 
 /* Lowest and highest element that sizes and strides reach, from offset. */
@@ -211,13 +212,9 @@ static cq_status check_bounds(cq_dtype dtype, size_t rank, const cq_int *sizes,
     int64_t low = offset, high = offset, reach, bytes;
     bool    bad = false;
 
-    for (size_t i = 0; i < rank; i++) {
-        if (sizes[i].value < 0)
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "size %lld of dimension %zu is negative",
-                           (long long)sizes[i].value, i);
+    for (size_t i = 0; i < rank; i++)
         if (sizes[i].value == 0)
             return CQ_OK;
-    }
     for (size_t i = 0; i < rank; i++) {
         bad |= __builtin_mul_overflow(sizes[i].value - 1, strides[i], &reach);
         bad |= __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high);
@@ -233,19 +230,19 @@ static cq_status check_bounds(cq_dtype dtype, size_t rank, const cq_int *sizes,
 static cq_status new_view(cq_tensor **out, cq_storage *storage, cq_dtype dtype, size_t rank,
                           const cq_int *sizes, const int64_t *strides, int64_t offset)
 {
+    cq_tensor *t;
+
     *out = NULL;
-    if (rank > CQ_MAX_RANK)
-        return new_handle(out, dtype, rank); /* says so; there are no more sizes to look at */
-    if (storage)
-        CQ_TRY(check_bounds(dtype, rank, sizes, strides, offset, storage->size));
-    CQ_TRY(new_handle(out, dtype, rank));
-    if (rank) {
-        memcpy((*out)->sizes, sizes, rank * sizeof *sizes);
-        memcpy((*out)->strides, strides, rank * sizeof *strides);
+    CQ_TRY(new_handle(&t, dtype, rank, sizes));
+    for (size_t i = 0; i < rank; i++) {
+        int64_t bytes; /* a stride that cannot be counted in bytes is never used */
+
+        t->strides[i] = __builtin_mul_overflow(strides[i], 16, &bytes) ? 1 : strides[i];
     }
-    (*out)->offset  = offset;
-    (*out)->storage = cq_storage_retain(storage);
-    return CQ_OK;
+    t->offset  = offset;
+    t->storage = cq_storage_retain(storage);
+    return with_storage(
+        out, t, storage ? check_bounds(dtype, rank, sizes, strides, offset, storage->size) : CQ_OK);
 }
 
 cq_status cq_tensor_new_view(cq_tensor **out, const cq_tensor *t, cq_dtype dtype, size_t rank,
@@ -262,8 +259,7 @@ cq_status cq_tensor_new_on(cq_tensor **out, cq_storage *storage, cq_dtype dtype,
     *out = NULL;
     for (size_t i = 0; i < rank && i < CQ_MAX_RANK; i++)
         plain[i] = cq_i(sizes[i]);
-    return rank > CQ_MAX_RANK ? new_handle(out, dtype, rank)
-                              : new_view(out, storage, dtype, rank, plain, strides, offset);
+    return new_view(out, storage, dtype, rank, plain, strides, offset);
 }
 
 cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)

@@ -109,9 +109,14 @@ cq_status cq_meta_write(const cq_meta *meta, const char *path)
 cq_status cq_meta_set_unstripped(const char *path, const char *out)
 {
     json_error_t error;
-    json_t      *json = json_load_file(path, 0, &error);
+    json_t      *json;
     cq_status    status;
+    char        *text;
+    size_t       size;
 
+    CQ_TRY(cq_file_read(&text, &size, path));
+    json = json_loadb(text, size, 0, &error);
+    cq_free(text);
     if (!json)
         return cq_fail(CQ_E_FORMAT, path, NULL, "line %d is no JSON: %s", error.line, error.text);
     if (json_object_get(json, "strip_large_tensor_data"))

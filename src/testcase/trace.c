@@ -1,5 +1,7 @@
 #include "testcase/trace.h"
 
+#include "base/file.h"
+
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,22 +32,41 @@ void cq_trace_step(cq_trace *trace, const char *name)
     trace->began = end;
 }
 
+/* gzip, as its reader expects. */
+static cq_status compress_text(void **out, size_t *size, const cq_str *text)
+{
+    z_stream s = { .next_in = (unsigned char *)text->text, .avail_in = (unsigned)text->len };
+
+    if (deflateInit2(&s, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return cq_no_memory();
+    *size = deflateBound(&s, s.avail_in);
+    *out  = cq_alloc(*size);
+    if (*out) {
+        s.next_out  = *out;
+        s.avail_out = (unsigned)*size;
+        deflate(&s, Z_FINISH); /* there is room for all of it */
+        *size = s.total_out;
+    }
+    deflateEnd(&s);
+    return *out ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
 cq_status cq_trace_write(cq_trace *trace, const char *path)
 {
-    cq_status status = trace->events.status;
-    gzFile    file   = status == CQ_OK ? gzopen(path, "wb") : NULL;
-    bool      ok     = false;
+    cq_str    text = { 0 };
+    void     *data = NULL;
+    size_t    size;
+    cq_status status;
 
-    if (file) {
-        ok = gzputs(file, "{\"traceEvents\": [") > 0 &&
-             gzputs(file, cq_str_text(&trace->events)) >= 0 && gzputs(file, "\n]}\n") > 0;
-        ok &= gzclose(file) == Z_OK;
-    }
-    if (status == CQ_OK && !ok) {
-        if (file)
-            unlink(path);
-        status = cq_fail(CQ_E_IO, path, NULL, "cannot write the file");
-    }
+    CQ_TRY_OR_DONE(trace->events.status);
+    cq_str_printf(&text, "{\"traceEvents\": [%s\n]}\n", cq_str_text(&trace->events));
+    CQ_TRY_OR_DONE(text.status);
+    CQ_TRY_OR_DONE(compress_text(&data, &size, &text));
+    status = cq_file_write(path, data, size);
+done:
+    cq_free(data);
+    cq_str_clear(&text);
     cq_trace_clear(trace);
     return status;
 }

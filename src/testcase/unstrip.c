@@ -209,6 +209,19 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* What is in a test-case is somebody else's: a link in it could lead to any file of the user's,
+ * FIFOs are waited for. */
+static cq_status check_entry(const char *path, struct stat *st)
+{
+    if (lstat(path, st) < 0)
+        return cq_fail(CQ_E_IO, path, NULL, "cannot look at the file");
+    if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+        return cq_fail(CQ_E_FORMAT, path, "put a copy of the file itself into the folder",
+                       S_ISLNK(st->st_mode) ? "a link in a test-case is not followed"
+                                            : "this is not a regular file");
+    return CQ_OK;
+}
+
 /* The files in a folder, and with nested those in the test_data_set_N of it. */
 static cq_status unstrip_folder(unstrip *u, const char *folder, const char *out, bool nested)
 {
@@ -218,13 +231,16 @@ static cq_status unstrip_folder(unstrip *u, const char *folder, const char *out,
     if (status == CQ_OK)
         status = cq_dir_make(out);
     for (size_t i = 0; i < names.n && status == CQ_OK; i++) {
-        cq_str from = { 0 }, to = { 0 };
+        cq_str      from = { 0 }, to = { 0 };
+        struct stat st;
 
         cq_str_printf(&from, "%s/%s", folder, names.items[i]);
         cq_str_printf(&to, "%s/%s", out, names.items[i]);
         if (from.status != CQ_OK || to.status != CQ_OK)
             status = CQ_E_NO_MEMORY;
-        else if (!is_folder(from.text))
+        else if ((status = check_entry(from.text, &st)) != CQ_OK)
+            ;
+        else if (!S_ISDIR(st.st_mode))
             status = unstrip_entry(u, from.text, to.text);
         else if (nested && cq_starts_with(names.items[i], "test_data_set_"))
             status = unstrip_folder(u, from.text, to.text, false);
@@ -241,5 +257,7 @@ CQ_API cq_status cq_unstrip(const char *path, const char *out, uint64_t seed)
     unstrip u = { .edit = { .graph = unstrip_graph }, .seed = seed };
 
     out = out ? out : path;
-    return is_folder(path) ? unstrip_folder(&u, path, out, true) : cq_edit_file(&u.edit, path, out);
+    cq_batch_begin();
+    return cq_batch_end(is_folder(path) ? unstrip_folder(&u, path, out, true)
+                                        : cq_edit_file(&u.edit, path, out));
 }

@@ -1,4 +1,5 @@
-/* Writes test-cases. Everything is computed before the first file is touched. */
+/* Writes test-cases. Everything is computed before the first file is touched, and all files are put
+ * into place together: a failure leaves what was there. */
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/warn.h"
@@ -169,6 +170,7 @@ static cq_status write_gradients(const writer *w, const char *set)
     return CQ_OK;
 }
 
+/* Those that nothing new takes the place of. */
 static cq_status delete_tensors(const char *set)
 {
     cq_names  names  = { 0 };
@@ -179,8 +181,8 @@ static cq_status delete_tensors(const char *set)
         if (cq_ends_with(names.items[i], ".pb")) {
             if (!in_folder(&path, set, names.items[i]))
                 status = CQ_E_NO_MEMORY;
-            else if (unlink(path.text) != 0)
-                status = cq_fail(CQ_E_IO, path.text, NULL, "cannot delete the file");
+            else
+                status = cq_batch_delete(path.text);
         }
     cq_str_clear(&path);
     cq_names_clear(&names);
@@ -343,7 +345,8 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
         goto done;
     }
     cq_trace_step(&w.trace, "run");
-    status = write_files(&w);
+    cq_batch_begin();
+    status = cq_batch_end(write_files(&w));
 done:
     writer_clear(&w);
     return status;

@@ -436,3 +436,22 @@ CQ_API cq_status cq_onnx_model_write_text(const cq_onnx_model *m, cq_text_writer
     cq_str_clear(&p.s);
     return status;
 }
+
+static bool write_to_file(void *out, const char *text, size_t size)
+{
+    cq_out_write(out, text, size);
+    return true; /* the output keeps its first failure */
+}
+
+CQ_API cq_status cq_onnx_model_save_text(const cq_onnx_model *m, const char *path)
+{
+    cq_out   *out;
+    cq_status status;
+
+    CQ_TRY(cq_out_open(&out, path));
+    status = cq_onnx_model_write_text(m, write_to_file, out);
+    if (status == CQ_OK)
+        return cq_out_commit(out);
+    cq_out_abandon(out);
+    return status;
+}

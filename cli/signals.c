@@ -1,0 +1,42 @@
+/* What ends the program before its time leaves no temporary files. A file that is cut short while
+ * it is mapped is an error like any other. */
+#define _XOPEN_SOURCE 700
+#include "cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void on_end(int number)
+{
+    cq_discard_outputs();
+    raise(number); /* which now does what it does by default */
+}
+
+static void on_bus_error(int number)
+{
+    static const char text[] = "error: a file became shorter while it was read\n"
+                               "  hint: let whoever writes the file finish, and try again\n";
+
+    (void)number;
+    cq_discard_outputs();
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(CLI_FAILED);
+}
+
+void cli_catch_signals(void)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU };
+    struct sigaction act, old;
+
+    memset(&act, 0, sizeof act);
+    sigfillset(&act.sa_mask);
+    act.sa_flags   = (int)SA_RESETHAND;
+    act.sa_handler = on_end;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) /* nohup stays */
+            sigaction(ends[i], &act, NULL);
+    act.sa_handler = on_bus_error;
+    sigaction(SIGBUS, &act, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* then write says that the file is too large */
+}

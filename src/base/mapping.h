@@ -1,0 +1,14 @@
+/* What the two halves of files, file.c and out.c, know of each other. */
+#ifndef CQ_BASE_MAPPING_H
+#define CQ_BASE_MAPPING_H
+
+#include "base/file.h"
+
+/* CQ_E_IO, or CQ_E_NOT_FOUND, with what errno says: "cannot WHAT: …". */
+cq_status cq_io_error(const char *path, const char *what);
+cq_status cq_file_shrank(const char *path);
+
+/* The file that bytes of a map come from, and where in it they are; -1 when they are no map's. */
+int cq_mapping_fd_of(const void *data, size_t size, uint64_t *offset, const char **path);
+
+#endif

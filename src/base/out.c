@@ -1,0 +1,593 @@
+/* Outputs and batches of them; file.h says what they promise.
+ *
+ * Before a file that was there is replaced, the new one, and what comes with it in a batch, is
+ * written to the disk (fsync): a power cut leaves one or the other. A new file is not waited for,
+ * as cp does not: what is lost then is what would have been lost a moment earlier, and waiting
+ * takes several times as long as writing. */
+#define _GNU_SOURCE /* pagemap's pread of large offsets, getrandom */
+#include "base/mapping.h"
+#include "base/progress.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- what is to be deleted when the program is interrupted ---- */
+
+/* A temporary file or a new folder. Marks are reused, never freed, and found by a list that only
+ * grows: so a signal handler can walk it at any moment. */
+typedef struct mark {
+    struct mark *next;
+    atomic_int   kind; /* FREE while nobody has it, TAKEN until path is whole */
+    char         path[PATH_MAX];
+} mark;
+
+enum { FREE, TAKEN, IS_FILE, IS_FOLDER };
+
+static _Atomic(mark *) marks;
+
+/* NULL when there is no memory: then it is not deleted. */
+static mark *mark_new(int kind, const char *path)
+{
+    mark *m = atomic_load(&marks);
+    int   free_kind;
+
+    if (strlen(path) >= PATH_MAX)
+        return NULL;
+    for (; m; m = m->next) {
+        free_kind = FREE;
+        if (atomic_compare_exchange_strong(&m->kind, &free_kind, TAKEN))
+            break;
+    }
+    if (!m) {
+        m = cq_zalloc(sizeof *m);
+        if (!m)
+            return NULL;
+        atomic_init(&m->kind, TAKEN);
+        m->next = atomic_load(&marks);
+        while (!atomic_compare_exchange_weak(&marks, &m->next, m))
+            ;
+    }
+    strcpy(m->path, path);
+    atomic_store(&m->kind, kind);
+    return m;
+}
+
+static void mark_drop(mark *m)
+{
+    if (m)
+        atomic_store(&m->kind, FREE);
+}
+
+CQ_API void cq_discard_outputs(void)
+{
+    const int code    = errno;
+    bool      deleted = true;
+
+    for (const mark *m = atomic_load(&marks); m; m = m->next)
+        if (atomic_load(&m->kind) == IS_FILE)
+            unlink(m->path);
+    while (deleted) { /* inner folders first, whatever the order of the marks */
+        deleted = false;
+        for (const mark *m = atomic_load(&marks); m; m = m->next)
+            deleted |= atomic_load(&m->kind) == IS_FOLDER && rmdir(m->path) == 0;
+    }
+    errno = code;
+}
+
+/* ---- temporary names ---- */
+
+/* In the folder of path, and not to be guessed. */
+static cq_status temporary_name(char **out, const char *path)
+{
+    const char     *slash = strrchr(path, '/');
+    uint64_t        random;
+    struct timespec now;
+    cq_str          name = { 0 };
+
+    if (getrandom(&random, sizeof random, 0) != sizeof random) { /* an old kernel */
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        random = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15 ^ (uint64_t)getpid() << 40;
+    }
+    cq_str_add_n(&name, path, slash ? (size_t)(slash - path) + 1 : 0);
+    cq_str_printf(&name, ".calque-%016llx.part", (unsigned long long)random);
+    *out = cq_str_take(&name);
+    return *out ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+/* What a chain of links leads to, there or not; path itself if it is none. */
+static cq_status follow_links(char **out, const char *path)
+{
+    char link[PATH_MAX];
+
+    *out = cq_strdup(path);
+    for (int i = 0; *out && i < 40; i++) {
+        const char *slash = strrchr(*out, '/');
+        ssize_t     n     = readlink(*out, link, sizeof link - 1);
+        cq_str      next  = { 0 };
+
+        if (n < 0)
+            return CQ_OK;
+        if (*link != '/')
+            cq_str_add_n(&next, *out, slash ? (size_t)(slash - *out) + 1 : 0);
+        cq_str_add_n(&next, link, (size_t)n);
+        cq_free(*out);
+        *out = cq_str_take(&next);
+    }
+    return *out ? cq_fail(CQ_E_IO, path, NULL, "cannot write the file: too many links")
+                : CQ_E_NO_MEMORY;
+}
+
+/* ---- batches ---- */
+
+/* A file that waits under its temporary name. */
+typedef struct waiting {
+    char *path, *temporary;
+    mark *mark;
+    bool  replaces; /* a file that is there */
+} waiting;
+
+static _Thread_local struct batch {
+    int depth;
+    CQ_VEC(waiting) files;
+    CQ_VEC(char *) stale;
+    CQ_VEC(mark *) folders;
+} batch;
+
+void cq_batch_begin(void)
+{
+    batch.depth++;
+}
+
+cq_status cq_batch_delete(const char *path)
+{
+    char     *copy   = cq_strdup(path);
+    cq_status status = copy ? cq_vec_push(&batch.stale, copy) : CQ_E_NO_MEMORY;
+
+    if (status != CQ_OK)
+        cq_free(copy);
+    return status;
+}
+
+static cq_status sync_file(const char *temporary, const char *path)
+{
+    int       fd     = open(temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    cq_status status = CQ_OK;
+
+    if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+        status = cq_io_error(path, "write the file");
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static cq_status sync_batch(void)
+{
+    bool replaces = false;
+
+    for (size_t i = 0; i < batch.files.n; i++)
+        replaces |= batch.files.items[i].replaces;
+    for (size_t i = 0; i < batch.files.n && replaces; i++)
+        CQ_TRY(sync_file(batch.files.items[i].temporary, batch.files.items[i].path));
+    return CQ_OK;
+}
+
+static cq_status put_in_place(const char *temporary, const char *path)
+{
+    return rename(temporary, path) < 0 ? cq_io_error(path, "put the file in place") : CQ_OK;
+}
+
+static bool was_put_in_place(const char *path)
+{
+    for (size_t i = 0; i < batch.files.n; i++)
+        if (strcmp(batch.files.items[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Folders only go if they are empty: of others somebody else made use meanwhile. */
+static void take_back_folders(void)
+{
+    for (size_t i = batch.folders.n; i-- > 0;)
+        rmdir(batch.folders.items[i]->path);
+}
+
+static void batch_clear(void)
+{
+    for (size_t i = 0; i < batch.files.n; i++) {
+        mark_drop(batch.files.items[i].mark);
+        cq_free(batch.files.items[i].path);
+        cq_free(batch.files.items[i].temporary);
+    }
+    for (size_t i = 0; i < batch.stale.n; i++)
+        cq_free(batch.stale.items[i]);
+    for (size_t i = 0; i < batch.folders.n; i++)
+        mark_drop(batch.folders.items[i]);
+    cq_vec_clear(&batch.files);
+    cq_vec_clear(&batch.stale);
+    cq_vec_clear(&batch.folders);
+}
+
+cq_status cq_batch_end(cq_status status)
+{
+    size_t done = 0;
+
+    if (--batch.depth > 0)
+        return status;
+    if (status == CQ_OK)
+        status = sync_batch();
+    for (; done < batch.files.n && status == CQ_OK; done += status == CQ_OK)
+        status = put_in_place(batch.files.items[done].temporary, batch.files.items[done].path);
+    for (size_t i = done; i < batch.files.n; i++)
+        unlink(batch.files.items[i].temporary);
+    for (size_t i = 0; i < batch.stale.n && status == CQ_OK; i++)
+        if (!was_put_in_place(batch.stale.items[i]) && unlink(batch.stale.items[i]) < 0 &&
+            errno != ENOENT)
+            status = cq_io_error(batch.stale.items[i], "delete the file");
+    if (status != CQ_OK)
+        take_back_folders();
+    batch_clear();
+    return status;
+}
+
+/* ---- folders ---- */
+
+static cq_status make_one(const char *path)
+{
+    mark *m;
+
+    if (mkdir(path, 0777) < 0)
+        return errno == EEXIST ? CQ_OK : cq_io_error(path, "create the folder");
+    m = batch.depth ? mark_new(IS_FOLDER, path) : NULL;
+    if (m && cq_vec_push(&batch.folders, m) != CQ_OK)
+        mark_drop(m);
+    return CQ_OK;
+}
+
+cq_status cq_dir_make(const char *path)
+{
+    char     *copy   = cq_strdup(path);
+    cq_status status = CQ_OK;
+
+    if (!copy)
+        return CQ_E_NO_MEMORY;
+    for (char *p = copy + 1; *copy && status == CQ_OK; p++) {
+        char c = *p;
+
+        if (c != '/' && c != '\0')
+            continue;
+        *p     = '\0';
+        status = make_one(copy);
+        *p     = c;
+        if (c == '\0')
+            break;
+    }
+    cq_free(copy);
+    return status;
+}
+
+/* ---- outputs ---- */
+
+/* A piece is what is written at once: large, but small enough to show progress in between. */
+enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23, OUT_COPY = 1 << 18, OUT_STAGE = 1 << 20 };
+
+struct cq_out {
+    int       fd;               /* -1: memory */
+    char     *path, *temporary; /* temporary is NULL when path itself is written to */
+    mark     *mark;
+    bool      replaces; /* a file that is there */
+    char     *buffer;   /* pending bytes of a file, or all bytes of a memory output */
+    size_t    n, cap;
+    uint64_t  offset;
+    cq_status status;
+};
+
+static void out_free(cq_out *o)
+{
+    mark_drop(o->mark);
+    cq_free(o->path);
+    cq_free(o->temporary);
+    cq_free(o->buffer);
+    cq_free(o);
+}
+
+cq_status cq_out_open_memory(cq_out **out)
+{
+    cq_out *o = *out = cq_zalloc(sizeof *o);
+
+    if (!o)
+        return CQ_E_NO_MEMORY;
+    o->fd = -1;
+    return CQ_OK;
+}
+
+/* The descriptor of an open file that has a name, -1 if path is none: to open it again would begin
+ * at its beginning. */
+static int descriptor_of(const char *path)
+{
+    int n = -1, end = 0;
+
+    if (strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0)
+        return strcmp(path, "/dev/stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
+    if (sscanf(path, "/dev/fd/%4d%n", &n, &end) != 1 &&
+        sscanf(path, "/proc/self/fd/%4d%n", &n, &end) != 1)
+        return -1;
+    return path[end] ? -1 : n;
+}
+
+static cq_status open_temporary(cq_out *o, mode_t mode)
+{
+    const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+    for (int i = 0; i < 16; i++) {
+        CQ_TRY(temporary_name(&o->temporary, o->path));
+        o->mark = mark_new(IS_FILE, o->temporary);
+        o->fd   = open(o->temporary, how, 0666);
+        if (o->fd >= 0) {
+            if (o->replaces)
+                (void)!fchmod(o->fd, mode & 0777);
+            return CQ_OK;
+        }
+        mark_drop(o->mark); /* before the name is gone: it may be another's */
+        o->mark = NULL;
+        cq_free(o->temporary);
+        o->temporary = NULL;
+        if (errno != EEXIST)
+            break;
+    }
+    return cq_io_error(o->path, "create the file");
+}
+
+static cq_status open_target(cq_out *o, const char *path)
+{
+    struct stat st;
+    const bool  exists     = stat(path, &st) == 0;
+    const int   descriptor = descriptor_of(path);
+
+    if (exists && S_ISDIR(st.st_mode))
+        return cq_fail(CQ_E_IO, path, NULL, "cannot write the file: this is a folder");
+    if (exists && (!S_ISREG(st.st_mode) || descriptor >= 0)) {
+        o->path = cq_strdup(path);
+        if (o->path)
+            o->fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                                    : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return !o->path ? CQ_E_NO_MEMORY : o->fd < 0 ? cq_io_error(path, "open the file") : CQ_OK;
+    }
+    CQ_TRY(follow_links(&o->path, path));
+    o->replaces = exists;
+    if (exists && access(o->path, W_OK) < 0)
+        return cq_io_error(path, "write the file");
+    return open_temporary(o, exists ? st.st_mode : 0);
+}
+
+cq_status cq_out_open(cq_out **out, const char *path)
+{
+    cq_out   *o;
+    cq_status status;
+
+    *out = NULL;
+    CQ_TRY(cq_out_open_memory(&o));
+    o->buffer = cq_alloc(OUT_BUFFER);
+    o->cap    = OUT_BUFFER;
+    status    = o->buffer ? open_target(o, path) : CQ_E_NO_MEMORY;
+    if (status != CQ_OK) {
+        out_free(o);
+        return status;
+    }
+    *out = o;
+    return CQ_OK;
+}
+
+cq_status cq_file_write(const char *path, const void *data, size_t size)
+{
+    cq_out *o;
+
+    CQ_TRY(cq_out_open(&o, path));
+    cq_out_write(o, data, size);
+    return cq_out_commit(o);
+}
+
+CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size)
+{
+    return cq_file_write(path, data, size);
+}
+
+static void write_plain(cq_out *o, const char *data, size_t size)
+{
+    while (size && o->status == CQ_OK) {
+        size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
+        ssize_t done  = write(o->fd, data, piece);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            o->status = cq_io_error(o->path, "write the file");
+            return;
+        }
+        data += done;
+        size -= (size_t)done;
+        cq_progress_step((uint64_t)done);
+    }
+}
+
+#ifdef __linux__
+/* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of
+ * which bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
+static bool is_unchanged(const void *data, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t last = ((uintptr_t)data + size - 1) / page;
+    uint64_t        entries[512];
+    bool            clean = true;
+    const int       fd    = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    for (uintptr_t at = (uintptr_t)data / page; at <= last && clean;) {
+        const size_t  n   = last - at + 1 < 512 ? (size_t)(last - at + 1) : 512;
+        const ssize_t got = pread(fd, entries, n * 8, (off_t)(at * 8));
+
+        if (got != (ssize_t)(n * 8))
+            clean = false;
+        for (size_t i = 0; i < n && clean; i++)
+            clean = !(entries[i] >> 62 & 1) && (!(entries[i] >> 63) || (entries[i] >> 61 & 1));
+        at += n;
+    }
+    close(fd);
+    return clean;
+}
+
+/* What of a mapped file is read from the file again instead of through the map, in pieces that stay
+ * in the processor's cache: the pages of a map are dear to touch for the first time, and
+ * copy_file_range writes every page twice where the places in the two files differ by less than a
+ * page. A file that became shorter is an error here, not SIGBUS. Returns how many bytes went; the
+ * rest is for write_plain. */
+static size_t copy_range(cq_out *o, const char *data, size_t size)
+{
+    uint64_t    offset;
+    const char *path;
+    size_t      done = 0;
+    int         from = cq_mapping_fd_of(data, size, &offset, &path);
+    char       *piece;
+
+    if (from < 0 || !is_unchanged(data, size))
+        return 0;
+    piece = cq_alloc(OUT_STAGE);
+    while (piece && done < size && o->status == CQ_OK) {
+        const size_t  want = size - done < OUT_STAGE ? size - done : OUT_STAGE;
+        const ssize_t n    = pread(from, piece, want, (off_t)(offset + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            o->status = n ? cq_io_error(path, "read the file") : cq_file_shrank(path);
+            break;
+        }
+        write_plain(o, piece, (size_t)n);
+        done += (size_t)n;
+    }
+    cq_free(piece);
+    return done;
+}
+#else
+static size_t copy_range(cq_out *o, const char *data, size_t size)
+{
+    (void)o;
+    (void)data;
+    (void)size;
+    return 0;
+}
+#endif
+
+static void write_all(cq_out *o, const char *data, size_t size)
+{
+    const size_t copied = size >= OUT_COPY && o->status == CQ_OK ? copy_range(o, data, size) : 0;
+
+    write_plain(o, data + copied, size - copied);
+}
+
+static void flush(cq_out *o)
+{
+    write_all(o, o->buffer, o->n);
+    o->n = 0;
+}
+
+void cq_out_write(cq_out *o, const void *data, size_t size)
+{
+    o->offset += size;
+    if (o->status != CQ_OK || !size)
+        return;
+    if (o->fd < 0) {
+        o->status = size > SIZE_MAX - o->n
+                        ? cq_no_memory()
+                        : cq_vec_grow((void **)&o->buffer, &o->cap, o->n + size, 1);
+        if (o->status != CQ_OK)
+            return;
+    } else if (size > o->cap - o->n) {
+        flush(o);
+        if (size >= o->cap) { /* weights go straight from their map to the file */
+            write_all(o, data, size);
+            return;
+        }
+    }
+    memcpy(o->buffer + o->n, data, size);
+    o->n += size;
+}
+
+uint64_t cq_out_offset(const cq_out *o)
+{
+    return o->offset;
+}
+
+/* A file that is whole: into place, or into the batch. */
+static cq_status place(cq_out *o)
+{
+    if (!o->temporary)
+        return CQ_OK;
+    if (!batch.depth) {
+        if (o->replaces)
+            CQ_TRY(sync_file(o->temporary, o->path));
+        return put_in_place(o->temporary, o->path);
+    }
+    CQ_TRY(cq_vec_push(&batch.files, ((waiting){ o->path, o->temporary, o->mark, o->replaces })));
+    o->path = o->temporary = NULL;
+    o->mark                = NULL;
+    return CQ_OK;
+}
+
+cq_status cq_out_commit(cq_out *o)
+{
+    cq_status status;
+
+    flush(o);
+    if (close(o->fd) < 0 && o->status == CQ_OK)
+        o->status = cq_io_error(o->path, "write the file");
+    o->fd = -1;
+    if (o->status == CQ_OK)
+        o->status = place(o);
+    if (o->status != CQ_OK && o->temporary)
+        unlink(o->temporary);
+    status = o->status;
+    out_free(o);
+    return status;
+}
+
+void cq_out_abandon(cq_out *o)
+{
+    if (!o)
+        return;
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->temporary)
+        unlink(o->temporary);
+    out_free(o);
+}
+
+cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size)
+{
+    cq_status status = o->status;
+
+    *data = NULL;
+    *size = 0;
+    if (status == CQ_OK) {
+        *data     = o->buffer;
+        *size     = o->n;
+        o->buffer = NULL;
+        if (!*data)
+            *data = cq_alloc(1);
+        if (!*data)
+            status = CQ_E_NO_MEMORY;
+    }
+    out_free(o);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* Sizes that a file may claim: none that cannot be counted becomes a tensor. */
+#include "tensor/tensor.h"
+
+#include "test.h"
+
+#include <stdint.h>
+
+static const int64_t huge[] = { (int64_t)1 << 62, 4, 0 };
+
+TEST(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made)
+{
+    cq_int     sizes[3]   = { cq_i(huge[0]), cq_i(huge[1]), cq_i(huge[2]) };
+    int64_t    strides[3] = { 0 };
+    float      number     = 1;
+    cq_tensor *one, *t;
+
+    CHECK_STATUS(CQ_OK, cq_tensor_new(&one, CQ_DTYPE_F32, 0, NULL, &number));
+    for (size_t rank = 2; rank <= 3; rank++) { /* also with a size of 0: its strides overflow */
+        CHECK_STATUS(CQ_E_NO_MEMORY, cq_tensor_new_fake(&t, CQ_DTYPE_F32, rank, sizes));
+        CHECK(t == NULL);
+        CHECK_STATUS(CQ_E_NO_MEMORY, cq_tensor_new_uninit(&t, CQ_DTYPE_F32, rank, huge));
+        CHECK_STATUS(CQ_E_NO_MEMORY, cq_tensor_new(&t, CQ_DTYPE_F32, rank, huge, NULL));
+        CHECK_STATUS(CQ_E_NO_MEMORY,
+                     cq_tensor_wrap(&t, CQ_DTYPE_F32, rank, huge, &number, NULL, NULL));
+        CHECK_STATUS(CQ_E_NO_MEMORY,
+                     cq_tensor_new_view(&t, one, CQ_DTYPE_F32, rank, sizes, strides, 0));
+        CHECK_STATUS(CQ_E_NO_MEMORY,
+                     cq_tensor_new_on(&t, one->storage, CQ_DTYPE_F32, rank, huge, strides, 0));
+        CHECK(t == NULL);
+    }
+    cq_tensor_release(one);
+}
+
+TEST(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data)
+{
+    int64_t    size = INT64_MAX / 4, stride = 0;
+    cq_int     sizes[1] = { cq_i(size) };
+    float      number   = 1;
+    cq_tensor *one, *t;
+
+    CHECK_STATUS(CQ_OK, cq_tensor_new(&one, CQ_DTYPE_F32, 0, NULL, &number));
+    CHECK_STATUS(CQ_OK, cq_tensor_new_view(&t, one, CQ_DTYPE_F32, 1, sizes, &stride, 0));
+    CHECK_INT(size, cq_tensor_numel(t));
+    CHECK(!cq_tensor_is_contiguous(t));
+    cq_tensor_release(t);
+    CHECK_STATUS(CQ_OK, cq_tensor_new_fake(&t, CQ_DTYPE_F32, 1, sizes));
+    cq_tensor_release(t);
+    CHECK_STATUS(CQ_E_NO_MEMORY, cq_tensor_new_fake(&t, CQ_DTYPE_F64, 1, sizes));
+    cq_tensor_release(one);
+}
+
+TEST(tensor, negative_sizes_are_refused)
+{
+    cq_int     sizes[1] = { cq_i(-1) };
+    cq_tensor *t;
+
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_tensor_new_fake(&t, CQ_DTYPE_F32, 1, sizes));
+}
+
+TEST(tensor, a_stride_that_is_never_used_may_be_any_number)
+{
+    int64_t    size = 1, stride = INT64_MAX;
+    float      number = 7;
+    cq_tensor *one, *t;
+
+    CHECK_STATUS(CQ_OK, cq_tensor_new(&one, CQ_DTYPE_F32, 0, NULL, &number));
+    CHECK_STATUS(CQ_OK, cq_tensor_new_on(&t, one->storage, CQ_DTYPE_F32, 1, &size, &stride, 0));
+    CHECK(cq_tensor_get_f64(t, 0) == 7);
+    cq_tensor_release(t);
+    cq_tensor_release(one);
+}
+
+RUN_TESTS(TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),
+          TEST_OF(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data),
+          TEST_OF(tensor, negative_sizes_are_refused),
+          TEST_OF(tensor, a_stride_that_is_never_used_may_be_any_number))

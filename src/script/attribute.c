@@ -270,13 +270,7 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
 {
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
         if (strcmp(name, tensor_attributes[i].name) == 0) {
-            bool found;
-
-            CQ_TRY(cq_eval_builtin(ev, tensor_attributes[i].builtin, &v, 1, NULL, NULL, 0, out,
-                                   &found));
-            return found ? CQ_OK
-                         : cq_eval_operator(ev, tensor_attributes[i].builtin, &v, 1, NULL, NULL, 0,
-                                            out);
+            return cq_eval_call_name(ev, tensor_attributes[i].builtin, &v, 1, out);
         }
     return method_of(ev, v, name, out);
 }

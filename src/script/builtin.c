@@ -3,9 +3,12 @@
 #include "script/sequence.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- the table ---- */
 
 static const cq_builtin *const families[] = {
     cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
@@ -14,38 +17,86 @@ static const cq_builtin *const families[] = {
 };
 enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
 
+/* A row, with what its signature says. */
+typedef struct entry {
+    const cq_builtin *row;
+    size_t            family, n_required;
+    struct entry     *next; /* of the same name, in the order of the families */
+} entry;
+
+enum { MAX_ENTRIES = 512, N_SLOTS = 1024 };
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static cq_map         tables[N_FAMILIES]; /* a name may be in several; the first that does not
-                                             decline counts */
+static entry          entries[MAX_ENTRIES];
+static entry         *slots[N_SLOTS]; /* by the hash of the name, the first of each */
+
+static size_t name_len(const cq_builtin *b)
+{
+    return strcspn(b->signature, "(");
+}
+
+static entry **slot_of(const char *name, size_t len)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    while (slots[hash % N_SLOTS]) {
+        const cq_builtin *b = slots[hash % N_SLOTS]->row;
+
+        if (name_len(b) == len && memcmp(b->signature, name, len) == 0)
+            break;
+        hash++;
+    }
+    return &slots[hash % N_SLOTS];
+}
+
+/* The parameter behind one, or the first of a signature: *len is 0 behind the last. */
+static const char *next_parameter(const char *p, size_t *len)
+{
+    p += strcspn(p, "(,)");
+    p += strspn(p, "(, ");
+    *len = *p == '.' ? 0 : strcspn(p, "?,)");
+    return p;
+}
+
+static bool takes_more(const cq_builtin *b)
+{
+    return strstr(b->signature, "...") != NULL;
+}
 
 static void build(void)
 {
+    size_t n = 0, len;
+
     for (size_t f = 0; f < N_FAMILIES; f++)
-        for (const cq_builtin *b = families[f]; b->name; b++)
-            if (cq_map_set(&tables[f], b->name, (void *)b) != CQ_OK)
-                abort();
+        for (const cq_builtin *b = families[f]; b->signature; b++) {
+            entry **to = slot_of(b->signature, name_len(b)), *e = &entries[n++];
+
+            assert(n < MAX_ENTRIES);
+            e->row    = b;
+            e->family = f;
+            for (const char *p = next_parameter(b->signature, &len); len;
+                 p             = next_parameter(p, &len))
+                e->n_required += p[len] != '?';
+            while (*to)
+                to = &(*to)->next;
+            *to = e;
+        }
 }
 
-cq_val cq_builtin_arg(const cq_builtin_call *c, size_t i, const char *name)
-{
-    if (i < c->n)
-        return c->args[i];
-    for (size_t k = 0; k < c->n_kw; k++)
-        if (strcmp(c->kw_names[k], name) == 0)
-            return c->kw[k];
-    return CQ_NONE;
-}
+/* ---- what builtins share ---- */
 
-cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out)
+cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out)
 {
     cq_text *t;
 
     if (len > CQ_EVAL_MAX_TEXT)
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a text is longer than %d bytes",
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a text is longer than %d bytes",
                        CQ_EVAL_MAX_TEXT);
     CQ_TRY(cq_text_new(&t, text, len));
-    *out = cq_ctx_own(c->ev->cx, cq_val_of_text(t));
-    return c->ev->cx->status;
+    *out = cq_ctx_own(ev->cx, cq_val_of_text(t));
+    return ev->cx->status;
 }
 
 static bool has_sequence(const cq_val *args, size_t n)
@@ -106,75 +157,115 @@ static bool asks_for_none(const char *name)
     return strcmp(name, "__is__") == 0 || strcmp(name, "__isnot__") == 0;
 }
 
-const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n)
-{
-    cq_val list;
+/* ---- calls ---- */
 
-    for (size_t i = 0; i < n; i++) {
-        if (!cq_thing_as(args[i], CQ_THING_OPTIONAL))
-            continue;
-        if (cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list) != CQ_OK)
-            return args;
-        for (i = 0; i < n; i++)
-            if (cq_list_push(list.u.list, cq_val_unwrap(args[i])) != CQ_OK)
-                return args;
-        return list.u.list->items;
-    }
-    return args;
-}
-
-/* Most builtins go through all of their arguments; of dicts, each does so to find a key. */
-static cq_status spend_on(cq_eval *ev, size_t family, const cq_val *args, size_t n)
+/* Most builtins iterate over all of their arguments; those of items do not. */
+static cq_status spend_on(const cq_fncall *c, size_t family)
 {
     uint64_t items = 0;
 
-    for (size_t i = 0; i < n; i++)
-        items += args[i].kind == CQ_VAL_STR                      ? args[i].u.text->len
-                 : args[i].kind == CQ_VAL_DICT                   ? args[i].u.dict->n
-                 : cq_val_is_list(args[i]) && family != OF_ITEMS ? args[i].u.list->n
-                                                                 : 0;
-    return cq_eval_spend(ev, items);
+    for (size_t i = 0; i < c->n; i++)
+        items += c->args[i].kind == CQ_VAL_STR                      ? c->args[i].u.text->len
+                 : c->args[i].kind == CQ_VAL_DICT                   ? c->args[i].u.dict->n
+                 : cq_val_is_list(c->args[i]) && family != OF_ITEMS ? c->args[i].u.list->n
+                                                                    : 0;
+    return cq_eval_spend(c->ev, items);
 }
 
-cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                          const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                          cq_val *out, bool *found)
+static cq_status call_row(cq_fncall *c, const entry *e)
 {
-    const char *key = name;
+    if (c->n < e->n_required)
+        return cq_fncall_decline(c);
+    CQ_TRY(spend_on(c, e->family));
+    return e->row->fn(c);
+}
+
+/* Arguments that were given by the names that the signature has are put in their positions. */
+static cq_status call_with_keywords(cq_fncall *c, const entry *e)
+{
+    const char *names[CQ_EVAL_MAX_OPERANDS], *p;
+    cq_val      args[CQ_EVAL_MAX_OPERANDS], kw[CQ_EVAL_MAX_OPERANDS];
+    cq_fncall   to = *c;
+    size_t      at = 0, n = 0, len;
+    bool        used[CQ_EVAL_MAX_OPERANDS] = { false };
+
+    if (c->n_kw > CQ_EVAL_MAX_OPERANDS || c->n > CQ_EVAL_MAX_OPERANDS) /* a dict of that many */
+        return takes_more(e->row) ? call_row(c, e) : cq_fncall_decline(c);
+    for (size_t i = 0; i < c->n; i++)
+        args[i] = c->args[i];
+    for (p = next_parameter(e->row->signature, &len); len && at < CQ_EVAL_MAX_OPERANDS;
+         p = next_parameter(p, &len), at++) {
+        if (at < c->n)
+            continue;
+        args[at] = CQ_NONE;
+        for (size_t k = 0; k < c->n_kw; k++)
+            if (strncmp(c->names[k], p, len) == 0 && !c->names[k][len]) {
+                args[at] = c->kw[k];
+                used[k]  = true;
+                to.n     = at + 1;
+            }
+        if (to.n <= at && p[len] != '?')
+            return cq_fncall_decline(c);
+    }
+    for (size_t k = 0; k < c->n_kw; k++)
+        if (!used[k]) {
+            names[n] = c->names[k];
+            kw[n++]  = c->kw[k];
+        }
+    if (n && !takes_more(e->row))
+        return cq_fncall_decline(c);
+    to.args  = args;
+    to.kw    = kw;
+    to.names = names;
+    to.n_kw  = n;
+    CQ_TRY(call_row(&to, e));
+    c->declined = to.declined;
+    c->result   = to.result;
+    return CQ_OK;
+}
+
+/* The first row of the name that does not decline. Of lists of unknown length only those count that
+ * are made for them. */
+static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
+{
+    for (; e; e = e->next) {
+        if ((e->family == OF_SEQUENCES) != open_ended)
+            continue;
+        c->declined = false;
+        c->result   = CQ_NONE;
+        CQ_TRY(c->n_kw ? call_with_keywords(c, e) : call_row(c, e));
+        if (!c->declined)
+            return CQ_OK;
+    }
+    return cq_fncall_decline(c);
+}
+
+cq_status cq_resolve_builtin(cq_fncall *c)
+{
+    const char *key = c->name;
     bool        open_ended, open_text;
+    entry      *first;
 
     pthread_once(&once, build);
-    *found    = false;
-    open_text = ev->capture && (has_open_text(args, n_args) || has_open_text(kw_args, n_kw));
-    if (cq_starts_with(name, "aten::") || cq_starts_with(name, "prim::"))
-        key = name + 6;
+    if (cq_starts_with(key, "aten::") || cq_starts_with(key, "prim::"))
+        key += 6;
     if (!asks_for_none(key))
-        args = cq_eval_unwrapped(ev, args, n_args);
-    open_ended = has_sequence(args, n_args) || has_sequence(kw_args, n_kw);
-    for (size_t f = open_ended ? OF_SEQUENCES : OF_SEQUENCES + 1;
-         f < (open_ended ? OF_SEQUENCES + 1 : N_FAMILIES); f++) {
-        const cq_builtin *b      = cq_map_get(&tables[f], key);
-        cq_builtin_call   c      = { ev, name, args, kw_args, kw_names, n_args, n_kw, false };
-        cq_val            result = CQ_NONE;
-
-        if (!b || n_args + n_kw < b->min_args)
-            continue;
-        CQ_TRY(spend_on(ev, f, args, n_args));
-        ev->text_is_open = open_text;
-        CQ_TRY(b->fn(&c, &result));
-        if (c.declined)
-            continue;
-        if (result.kind == CQ_VAL_STR && ev->text_is_open)
-            result.u.text->open = true;
-        else if (open_text && result.kind != CQ_VAL_NONE) /* what is printed is not looked at */
-            return cq_builtin_open_text(name);
-        *out   = result;
-        *found = true;
-        return CQ_OK;
-    }
-    if (open_ended)
+        CQ_TRY(cq_fncall_unwrap(c));
+    first      = *slot_of(key, strlen(key));
+    open_ended = has_sequence(c->args, c->n) || has_sequence(c->kw, c->n_kw);
+    open_text =
+        first && c->ev->capture && (has_open_text(c->args, c->n) || has_open_text(c->kw, c->n_kw));
+    c->ev->text_is_open = open_text;
+    CQ_TRY(call_rows(c, first, open_ended));
+    if (c->declined && open_ended)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "%s of a list whose length only the run tells cannot be exported", key);
+                       "%s of a list of data-dependent length cannot be exported", key);
+    if (c->declined)
+        return CQ_OK;
+    if (c->result.kind == CQ_VAL_STR && c->ev->text_is_open)
+        c->result.u.text->open = true;
+    else if (open_text && c->result.kind != CQ_VAL_NONE) /* what is printed is not looked at */
+        return cq_builtin_open_text(c->name);
     return CQ_OK;
 }
 
@@ -242,12 +333,10 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
         return CQ_OK;
     }
     if (iterable.kind == CQ_VAL_STR) {
-        cq_builtin_call c = { .ev = ev, .name = "str" };
-
         for (size_t i = 0; i < iterable.u.text->len; i++) {
             cq_val one;
 
-            CQ_TRY(cq_builtin_text(&c, iterable.u.text->text + i, 1, &one));
+            CQ_TRY(cq_builtin_text(ev, iterable.u.text->text + i, 1, &one));
             CQ_TRY(cq_list_push(items, one));
         }
         return CQ_OK;
@@ -259,7 +348,7 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
             *known = false;
             return CQ_OK;
         }
-        return cq_eval_operator(ev, "aten::unbind", &iterable, 1, NULL, NULL, 0, list);
+        return cq_eval_operator(ev, "aten::unbind", &iterable, 1, list);
     }
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
                    cq_eval_type_name(iterable));
@@ -283,11 +372,10 @@ static bool is_of_data(cq_int i)
 
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
 {
-    bool   found;
     cq_val number = v;
 
     if (v.kind == CQ_VAL_TENSOR)
-        CQ_TRY(cq_eval_builtin(ev, "aten::Int", &v, 1, NULL, NULL, 0, &number, &found));
+        CQ_TRY(cq_eval_call_name(ev, "aten::Int", &v, 1, &number));
     if (number.kind == CQ_VAL_BOOL)
         number = cq_val_of_i64(number.u.b.value);
     if (number.kind != CQ_VAL_INT)

@@ -93,25 +93,26 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
 
 /* ---- less, equal, more ---- */
 
-static cq_status compare(cq_builtin_call *c, cq_val *out, int want_less, int want_equal,
-                         int want_more)
+static cq_status compare(cq_fncall *c, int want_less, int want_equal, int want_more)
 {
     cq_symbols *st = c->ev->cx->symbols;
     double      a, b;
 
     if (!cq_builtin_two_numbers(c))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (cq_builtin_two_ints(c) && !c->args[0].u.b.origin) {
         cq_int d = cq_int_sub(st, cq_val_int(c->args[0]), cq_val_int(c->args[1]));
 
         if (!d.expr) {
-            *out = cq_val_of_bool(d.value < 0 ? want_less : d.value == 0 ? want_equal : want_more);
+            c->result = cq_val_of_bool(d.value < 0    ? want_less
+                                       : d.value == 0 ? want_equal
+                                                      : want_more);
             return CQ_OK;
         }
         /* A size is not negative. */
         if (cq_int_symbol(cq_val_int(c->args[0])) && cq_int_is_plain(cq_val_int(c->args[1])) &&
             cq_val_int(c->args[1]).value < 0) {
-            *out = cq_val_of_bool(want_more);
+            c->result = cq_val_of_bool(want_more);
             return CQ_OK;
         }
     }
@@ -125,41 +126,40 @@ static cq_status compare(cq_builtin_call *c, cq_val *out, int want_less, int wan
                                            cq_i(a < b    ? want_less
                                                 : a == b ? want_equal
                                                          : want_more));
-            *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
+            c->result = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
             return CQ_OK;
         }
-        return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL, out);
+        return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL);
     }
-    a    = cq_val_real(c->args[0]);
-    b    = cq_val_real(c->args[1]);
-    *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : a > b ? want_more : 0);
+    a         = cq_val_real(c->args[0]);
+    b         = cq_val_real(c->args[1]);
+    c->result = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : a > b ? want_more : 0);
     return CQ_OK;
 }
 
-static cq_status num_lt(cq_builtin_call *c, cq_val *out)
+static cq_status num_lt(cq_fncall *c)
 {
-    return compare(c, out, 1, 0, 0);
+    return compare(c, 1, 0, 0);
 }
 
-static cq_status num_le(cq_builtin_call *c, cq_val *out)
+static cq_status num_le(cq_fncall *c)
 {
-    return compare(c, out, 1, 1, 0);
+    return compare(c, 1, 1, 0);
 }
 
-static cq_status num_gt(cq_builtin_call *c, cq_val *out)
+static cq_status num_gt(cq_fncall *c)
 {
-    return compare(c, out, 0, 0, 1);
+    return compare(c, 0, 0, 1);
 }
 
-static cq_status num_ge(cq_builtin_call *c, cq_val *out)
+static cq_status num_ge(cq_fncall *c)
 {
-    return compare(c, out, 0, 1, 1);
+    return compare(c, 0, 1, 1);
 }
 
 cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
                                bool all, cq_val *out)
 {
-    bool found;
 
     *out = cq_val_of_bool(all);
     for (size_t i = 0; i < n; i++) {
@@ -168,57 +168,54 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
         if (!cq_val_is_number(pair[0]) || !cq_val_is_number(pair[1]))
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
-        CQ_TRY(cq_eval_builtin(ev, "aten::eq", pair, 2, NULL, NULL, 0, &equal, &found));
-        CQ_TRY(cq_eval_builtin(ev, all ? "aten::__and__" : "aten::__or__",
-                               (cq_val[]){ *out, equal }, 2, NULL, NULL, 0, out, &found));
+        CQ_TRY(cq_eval_call_name(ev, "aten::eq", pair, 2, &equal));
+        CQ_TRY(cq_eval_call_name(ev, all ? "aten::__and__" : "aten::__or__",
+                                 (cq_val[]){ *out, equal }, 2, out));
     }
     return CQ_OK;
 }
 
 /* eq and ne are of all values but tensors. */
-static cq_status any_eq(cq_builtin_call *c, cq_val *out, bool negated)
+static cq_status any_eq(cq_fncall *c, bool negated)
 {
     bool known, equal;
 
     if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (cq_builtin_two_numbers(c))
-        return compare(c, out, negated, !negated, negated);
+        return compare(c, negated, !negated, negated);
     CQ_TRY(cq_builtin_equal(c->ev, c->args[0], c->args[1], &known, &equal));
     if (!known && c->ev->capture && !c->ev->tracing) {
         cq_val a = c->args[0], b = c->args[1], same;
-        bool   found;
 
         if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of the same length, or it were known */
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
         CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
                                     &same));
-        *out = same;
-        return negated
-                   ? cq_eval_builtin(c->ev, "aten::__not__", &same, 1, NULL, NULL, 0, out, &found)
-                   : CQ_OK;
+        c->result = same;
+        return negated ? cq_eval_call_name(c->ev, "aten::__not__", &same, 1, &c->result) : CQ_OK;
     }
-    *out = cq_val_of_bool(equal != negated);
+    c->result = cq_val_of_bool(equal != negated);
     return CQ_OK;
 }
 
-static cq_status num_eq(cq_builtin_call *c, cq_val *out)
+static cq_status num_eq(cq_fncall *c)
 {
-    return any_eq(c, out, false);
+    return any_eq(c, false);
 }
 
-static cq_status num_ne(cq_builtin_call *c, cq_val *out)
+static cq_status num_ne(cq_fncall *c)
 {
-    return any_eq(c, out, true);
+    return any_eq(c, true);
 }
 
 const cq_builtin cq_builtins_compare[] = {
-    { "lt", num_lt, 2 },
-    { "le", num_le, 2 },
-    { "gt", num_gt, 2 },
-    { "ge", num_ge, 2 },
-    { "eq", num_eq, 2 },
-    { "ne", num_ne, 2 },
+    { "lt(a, b)", num_lt },
+    { "le(a, b)", num_le },
+    { "gt(a, b)", num_gt },
+    { "ge(a, b)", num_ge },
+    { "eq(a, b)", num_eq },
+    { "ne(a, b)", num_ne },
     { 0 },
 };

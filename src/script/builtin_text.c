@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_text(const cq_builtin_call *c, size_t n)
+static bool is_text(const cq_fncall *c, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (i >= c->n || c->args[i].kind != CQ_VAL_STR)
@@ -14,63 +14,63 @@ static bool is_text(const cq_builtin_call *c, size_t n)
     return true;
 }
 
-static cq_status finish(cq_builtin_call *c, cq_str *s, cq_status status, cq_val *out)
+static cq_status finish(cq_fncall *c, cq_str *s, cq_status status)
 {
     if (status == CQ_OK)
         status = s->status;
     if (status == CQ_OK)
-        status = cq_builtin_text(c, cq_str_text(s), s->len, out);
+        status = cq_builtin_text(c->ev, cq_str_text(s), s->len, &c->result);
     cq_str_clear(s);
     return status;
 }
 
-static cq_status text_add(cq_builtin_call *c, cq_val *out)
+static cq_status text_add(cq_fncall *c)
 {
     cq_str s = { 0 };
 
     if (!is_text(c, 2))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
     cq_str_add_n(&s, c->args[1].u.text->text, c->args[1].u.text->len);
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_mul(cq_builtin_call *c, cq_val *out)
+static cq_status text_mul(cq_fncall *c)
 {
     cq_str  s = { 0 };
     int64_t times;
 
     if (!is_text(c, 1) || c->n != 2)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &times));
     for (int64_t i = 0; i < times && s.len <= CQ_EVAL_MAX_TEXT; i++)
         cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_compare(cq_builtin_call *c, bool less, cq_val *out)
+static cq_status text_compare(cq_fncall *c, bool less)
 {
     int order;
 
     if (!is_text(c, 2))
-        return cq_builtin_decline(c);
-    order = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
-    *out  = cq_val_of_bool(less ? order < 0 : order > 0);
+        return cq_fncall_decline(c);
+    order     = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
+    c->result = cq_val_of_bool(less ? order < 0 : order > 0);
     return CQ_OK;
 }
 
-static cq_status text_lt(cq_builtin_call *c, cq_val *out)
+static cq_status text_lt(cq_fncall *c)
 {
-    return text_compare(c, true, out);
+    return text_compare(c, true);
 }
 
-static cq_status text_gt(cq_builtin_call *c, cq_val *out)
+static cq_status text_gt(cq_fncall *c)
 {
-    return text_compare(c, false, out);
+    return text_compare(c, false);
 }
 
 /* "{} {0} {name}".format(…); what follows a colon is not looked at. */
-static cq_status text_format(cq_builtin_call *c, cq_val *out)
+static cq_status text_format(cq_fncall *c)
 {
     cq_str      s      = { 0 };
     size_t      next   = 1;
@@ -78,7 +78,7 @@ static cq_status text_format(cq_builtin_call *c, cq_val *out)
     const char *p;
 
     if (!is_text(c, 1))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
         char   field[64];
         size_t len, at;
@@ -106,10 +106,10 @@ static cq_status text_format(cq_builtin_call *c, cq_val *out)
             at = strtoul(field, NULL, 10) + 1;
         else
             at = SIZE_MAX;
-        v      = cq_builtin_arg(c, at, field);
+        v      = cq_fncall_arg(c, at, field);
         status = cq_eval_format(c->ev, &s, v, false);
     }
-    return finish(c, &s, status, out);
+    return finish(c, &s, status);
 }
 
 /* One argument of %: d is an integer, f and e have six digits, s is str(). */
@@ -133,7 +133,7 @@ static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
 }
 
 /* "%d of %s" % (…) */
-static cq_status text_percent(cq_builtin_call *c, cq_val *out)
+static cq_status text_percent(cq_fncall *c)
 {
     cq_str      s      = { 0 };
     cq_status   status = CQ_OK;
@@ -142,7 +142,7 @@ static cq_status text_percent(cq_builtin_call *c, cq_val *out)
     const char *p;
 
     if (!is_text(c, 1) || c->n != 2)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     arg = c->args[1];
     for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
         if (*p != '%') {
@@ -159,17 +159,17 @@ static cq_status text_percent(cq_builtin_call *c, cq_val *out)
                 status = format_as(c->ev, &s, *p, arg);
         }
     }
-    return finish(c, &s, status, out);
+    return finish(c, &s, status);
 }
 
-static cq_status text_join(cq_builtin_call *c, cq_val *out)
+static cq_status text_join(cq_fncall *c)
 {
     cq_str s = { 0 };
     cq_val items;
     bool   known;
 
     if (!is_text(c, 1) || c->n != 2)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
     for (size_t i = 0; known && i < items.u.list->n; i++) {
         if (i)
@@ -177,20 +177,20 @@ static cq_status text_join(cq_builtin_call *c, cq_val *out)
         if (items.u.list->items[i].kind == CQ_VAL_STR)
             cq_str_add(&s, items.u.list->items[i].u.text->text);
     }
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_split(cq_builtin_call *c, cq_val *out)
+static cq_status text_split(cq_fncall *c)
 {
-    cq_val      sep = cq_builtin_arg(c, 1, "separator"), limit = cq_builtin_arg(c, 2, "max");
+    cq_val      sep = cq_builtin_arg(c, 1), limit = cq_builtin_arg(c, 2);
     int64_t     max = -1;
     const char *p;
 
     if (!is_text(c, 1))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (limit.kind == CQ_VAL_INT)
         max = limit.u.i.value;
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
     p = c->args[0].u.text->text;
     for (;;) {
         const char *end;
@@ -207,8 +207,8 @@ static cq_status text_split(cq_builtin_call *c, cq_val *out)
             end  = max == 0 ? NULL : strstr(p, sep.u.text->text);
             skip = sep.u.text->len;
         }
-        CQ_TRY(cq_builtin_text(c, p, end ? (size_t)(end - p) : strlen(p), &piece));
-        CQ_TRY(cq_list_push(out->u.list, piece));
+        CQ_TRY(cq_builtin_text(c->ev, p, end ? (size_t)(end - p) : strlen(p), &piece));
+        CQ_TRY(cq_list_push(c->result.u.list, piece));
         if (!end)
             return CQ_OK;
         p = end + skip;
@@ -216,13 +216,13 @@ static cq_status text_split(cq_builtin_call *c, cq_val *out)
     }
 }
 
-static cq_status strip(cq_builtin_call *c, bool left, bool right, cq_val *out)
+static cq_status strip(cq_fncall *c, bool left, bool right)
 {
     const char *p, *chars = " \t\n\r\v\f";
     size_t      len;
 
     if (!is_text(c, 1))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     p   = c->args[0].u.text->text;
     len = c->args[0].u.text->len;
     if (c->n > 1 && c->args[1].kind == CQ_VAL_STR)
@@ -231,31 +231,31 @@ static cq_status strip(cq_builtin_call *c, bool left, bool right, cq_val *out)
         p++, len--;
     while (right && len && strchr(chars, p[len - 1]))
         len--;
-    return cq_builtin_text(c, p, len, out);
+    return cq_builtin_text(c->ev, p, len, &c->result);
 }
 
-static cq_status text_strip(cq_builtin_call *c, cq_val *out)
+static cq_status text_strip(cq_fncall *c)
 {
-    return strip(c, true, true, out);
+    return strip(c, true, true);
 }
 
-static cq_status text_lstrip(cq_builtin_call *c, cq_val *out)
+static cq_status text_lstrip(cq_fncall *c)
 {
-    return strip(c, true, false, out);
+    return strip(c, true, false);
 }
 
-static cq_status text_rstrip(cq_builtin_call *c, cq_val *out)
+static cq_status text_rstrip(cq_fncall *c)
 {
-    return strip(c, false, true, out);
+    return strip(c, false, true);
 }
 
-static cq_status text_replace(cq_builtin_call *c, cq_val *out)
+static cq_status text_replace(cq_fncall *c)
 {
     cq_str      s = { 0 };
     const char *p, *hit;
 
     if (!is_text(c, 3) || !c->args[1].u.text->len)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     p = c->args[0].u.text->text;
     while ((hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
         cq_str_add_n(&s, p, (size_t)(hit - p));
@@ -263,125 +263,125 @@ static cq_status text_replace(cq_builtin_call *c, cq_val *out)
         p = hit + c->args[1].u.text->len;
     }
     cq_str_add(&s, p);
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_startswith(cq_builtin_call *c, cq_val *out)
+static cq_status text_startswith(cq_fncall *c)
 {
     if (!is_text(c, 2))
-        return cq_builtin_decline(c);
-    *out = cq_val_of_bool(cq_starts_with(c->args[0].u.text->text, c->args[1].u.text->text));
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_bool(cq_starts_with(c->args[0].u.text->text, c->args[1].u.text->text));
     return CQ_OK;
 }
 
-static cq_status text_endswith(cq_builtin_call *c, cq_val *out)
+static cq_status text_endswith(cq_fncall *c)
 {
     if (!is_text(c, 2))
-        return cq_builtin_decline(c);
-    *out = cq_val_of_bool(cq_ends_with(c->args[0].u.text->text, c->args[1].u.text->text));
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_bool(cq_ends_with(c->args[0].u.text->text, c->args[1].u.text->text));
     return CQ_OK;
 }
 
-static cq_status text_find(cq_builtin_call *c, cq_val *out)
+static cq_status text_find(cq_fncall *c)
 {
     const char *hit;
     int64_t     from = 0;
 
     if (!is_text(c, 2))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (c->n > 2 && c->args[2].kind == CQ_VAL_INT && c->args[2].u.i.value > 0)
         from = c->args[2].u.i.value;
     if (from > (int64_t)c->args[0].u.text->len)
         from = (int64_t)c->args[0].u.text->len;
-    hit  = strstr(c->args[0].u.text->text + from, c->args[1].u.text->text);
-    *out = cq_val_of_i64(hit ? hit - c->args[0].u.text->text : -1);
+    hit       = strstr(c->args[0].u.text->text + from, c->args[1].u.text->text);
+    c->result = cq_val_of_i64(hit ? hit - c->args[0].u.text->text : -1);
     return CQ_OK;
 }
 
-static cq_status map_letters(cq_builtin_call *c, int (*fn)(int), bool first_only, cq_val *out)
+static cq_status map_letters(cq_fncall *c, int (*fn)(int), bool first_only)
 {
     cq_str s = { 0 };
 
     if (!is_text(c, 1))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     for (size_t i = 0; i < c->args[0].u.text->len; i++) {
         unsigned char ch = (unsigned char)c->args[0].u.text->text[i];
 
         cq_str_add_char(&s, (char)(first_only && i ? tolower(ch) : fn(ch)));
     }
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_upper(cq_builtin_call *c, cq_val *out)
+static cq_status text_upper(cq_fncall *c)
 {
-    return map_letters(c, toupper, false, out);
+    return map_letters(c, toupper, false);
 }
 
-static cq_status text_lower(cq_builtin_call *c, cq_val *out)
+static cq_status text_lower(cq_fncall *c)
 {
-    return map_letters(c, tolower, false, out);
+    return map_letters(c, tolower, false);
 }
 
-static cq_status text_capitalize(cq_builtin_call *c, cq_val *out)
+static cq_status text_capitalize(cq_fncall *c)
 {
-    return map_letters(c, toupper, true, out);
+    return map_letters(c, toupper, true);
 }
 
-static cq_status every_letter(cq_builtin_call *c, int (*fn)(int), cq_val *out)
+static cq_status every_letter(cq_fncall *c, int (*fn)(int))
 {
     bool all;
 
     if (!is_text(c, 1))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     all = c->args[0].u.text->len > 0;
     for (size_t i = 0; i < c->args[0].u.text->len; i++)
         all &= fn((unsigned char)c->args[0].u.text->text[i]) != 0;
-    *out = cq_val_of_bool(all);
+    c->result = cq_val_of_bool(all);
     return CQ_OK;
 }
 
-static cq_status text_isdigit(cq_builtin_call *c, cq_val *out)
+static cq_status text_isdigit(cq_fncall *c)
 {
-    return every_letter(c, isdigit, out);
+    return every_letter(c, isdigit);
 }
 
-static cq_status text_isalpha(cq_builtin_call *c, cq_val *out)
+static cq_status text_isalpha(cq_fncall *c)
 {
-    return every_letter(c, isalpha, out);
+    return every_letter(c, isalpha);
 }
 
-static cq_status text_isalnum(cq_builtin_call *c, cq_val *out)
+static cq_status text_isalnum(cq_fncall *c)
 {
-    return every_letter(c, isalnum, out);
+    return every_letter(c, isalnum);
 }
 
-static cq_status text_isspace(cq_builtin_call *c, cq_val *out)
+static cq_status text_isspace(cq_fncall *c)
 {
-    return every_letter(c, isspace, out);
+    return every_letter(c, isspace);
 }
 
-static cq_status text_count(cq_builtin_call *c, cq_val *out)
+static cq_status text_count(cq_fncall *c)
 {
     int64_t     n = 0;
     const char *p;
 
     if (!is_text(c, 2) || !c->args[1].u.text->len)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     for (p = c->args[0].u.text->text; (p = strstr(p, c->args[1].u.text->text)); n++)
         p += c->args[1].u.text->len;
-    *out = cq_val_of_i64(n);
+    c->result = cq_val_of_i64(n);
     return CQ_OK;
 }
 
-static cq_status text_ord(cq_builtin_call *c, cq_val *out)
+static cq_status text_ord(cq_fncall *c)
 {
     if (!is_text(c, 1) || c->args[0].u.text->len != 1)
-        return cq_builtin_decline(c);
-    *out = cq_val_of_i64((unsigned char)c->args[0].u.text->text[0]);
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_i64((unsigned char)c->args[0].u.text->text[0]);
     return CQ_OK;
 }
 
-static cq_status text_chr(cq_builtin_call *c, cq_val *out)
+static cq_status text_chr(cq_fncall *c)
 {
     int64_t i;
     char    ch;
@@ -390,45 +390,45 @@ static cq_status text_chr(cq_builtin_call *c, cq_val *out)
     if (i < 0 || i > 127)
         return cq_fail(CQ_E_UNSUPPORTED, "chr", NULL, "%lld is no ASCII character", (long long)i);
     ch = (char)i;
-    return cq_builtin_text(c, &ch, 1, out);
+    return cq_builtin_text(c->ev, &ch, 1, &c->result);
 }
 
-static cq_status any_str(cq_builtin_call *c, cq_val *out)
+static cq_status any_str(cq_fncall *c)
 {
     cq_str s = { 0 };
 
     if (!c->n)
-        return cq_builtin_text(c, "", 0, out);
-    return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false), out);
+        return cq_builtin_text(c->ev, "", 0, &c->result);
+    return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
 
 const cq_builtin cq_builtins_text[] = {
-    { "add", text_add, 2 },
-    { "mul", text_mul, 2 },
-    { "lt", text_lt, 2 },
-    { "gt", text_gt, 2 },
-    { "format", text_format, 1 },
-    { "remainder", text_percent, 2 },
-    { "percentFormat", text_percent, 2 },
-    { "join", text_join, 2 },
-    { "split", text_split, 1 },
-    { "strip", text_strip, 1 },
-    { "lstrip", text_lstrip, 1 },
-    { "rstrip", text_rstrip, 1 },
-    { "replace", text_replace, 3 },
-    { "startswith", text_startswith, 2 },
-    { "endswith", text_endswith, 2 },
-    { "find", text_find, 2 },
-    { "upper", text_upper, 1 },
-    { "lower", text_lower, 1 },
-    { "capitalize", text_capitalize, 1 },
-    { "isdigit", text_isdigit, 1 },
-    { "isalpha", text_isalpha, 1 },
-    { "isalnum", text_isalnum, 1 },
-    { "isspace", text_isspace, 1 },
-    { "count", text_count, 2 },
-    { "ord", text_ord, 1 },
-    { "chr", text_chr, 1 },
-    { "str", any_str, 0 },
+    { "add(a, b)", text_add },
+    { "mul(a, b)", text_mul },
+    { "lt(a, b)", text_lt },
+    { "gt(a, b)", text_gt },
+    { "format(self, ...)", text_format },
+    { "remainder(a, b)", text_percent },
+    { "percentFormat(a, b)", text_percent },
+    { "join(self, values)", text_join },
+    { "split(self, separator?, max?)", text_split },
+    { "strip(self, chars?)", text_strip },
+    { "lstrip(self, chars?)", text_lstrip },
+    { "rstrip(self, chars?)", text_rstrip },
+    { "replace(self, old, new)", text_replace },
+    { "startswith(self, substr)", text_startswith },
+    { "endswith(self, substr)", text_endswith },
+    { "find(self, substr, start?)", text_find },
+    { "upper(self)", text_upper },
+    { "lower(self)", text_lower },
+    { "capitalize(self)", text_capitalize },
+    { "isdigit(self)", text_isdigit },
+    { "isalpha(self)", text_isalpha },
+    { "isalnum(self)", text_isalnum },
+    { "isspace(self)", text_isspace },
+    { "count(self, substr)", text_count },
+    { "ord(string)", text_ord },
+    { "chr(i)", text_chr },
+    { "str()", any_str },
     { 0 },
 };

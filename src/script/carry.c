@@ -458,12 +458,11 @@ static bool is_unchanged(const cq_change *place, cq_val before)
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
     cq_val of = *start;
-    bool   found;
 
     if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&
         (start->kind != CQ_VAL_DICT || start->u.dict != place->where))
         return CQ_OK;
-    return cq_eval_builtin(c->ev, "aten::copy", &of, 1, NULL, NULL, 0, start, &found);
+    return cq_eval_call_name(c->ev, "aten::copy", &of, 1, start);
 }
 
 static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)

@@ -3,7 +3,6 @@
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
 #include "script/sequence.h"
-#include "script/upgrade.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -161,11 +160,7 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
     case CQ_VAL_TENSOR: break;
     default: *truth = true; return CQ_OK;
     }
-    {
-        bool found;
-
-        CQ_TRY(cq_eval_builtin(ev, "aten::Bool", &v, 1, NULL, NULL, 0, &as_bool, &found));
-    }
+    CQ_TRY(cq_eval_call_name(ev, "aten::Bool", &v, 1, &as_bool));
     *truth  = as_bool.u.b.value;
     *symbol = as_bool.u.b.origin;
     *known  = !as_bool.u.b.origin;
@@ -176,32 +171,27 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
 
 static cq_status negate(cq_eval *ev, cq_val *v)
 {
-    bool found;
-
-    return cq_eval_builtin(ev, "aten::__not__", v, 1, NULL, NULL, 0, v, &found);
+    return cq_eval_call_name(ev, "aten::__not__", v, 1, v);
 }
 
 static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out)
 {
     cq_val args[2] = { a, b };
-    bool   swapped = op == CQ_AST_IN || op == CQ_AST_NOT_IN, found;
+    bool   swapped = op == CQ_AST_IN || op == CQ_AST_NOT_IN;
 
     if (swapped) {
         args[0] = b;
         args[1] = a;
     }
-    CQ_TRY(cq_eval_builtin(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out, &found));
-    if (!found)
-        CQ_TRY(cq_eval_versioned(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out));
+    CQ_TRY(cq_eval_call_name(ev, cq_ast_op_aten(op), args, 2, out));
     return op == CQ_AST_NOT_IN ? negate(ev, out) : CQ_OK;
 }
 
 static cq_status combine_bools(cq_eval *ev, const char *op, cq_val a, cq_val b, cq_val *out)
 {
     cq_val args[2] = { a, b };
-    bool   found;
 
-    return cq_eval_builtin(ev, op, args, 2, NULL, NULL, 0, out, &found);
+    return cq_eval_call_name(ev, op, args, 2, out);
 }
 
 /* and, or: the second operand is only evaluated if the first one is not enough. When the first
@@ -259,20 +249,10 @@ static cq_status eval_choice(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    bool found;
-
     CQ_TRY(cq_eval_expr(ev, x->u.unary.operand, out));
     if (x->u.unary.op == CQ_AST_POS)
         return CQ_OK;
-    {
-        cq_val v = *out;
-
-        CQ_TRY(
-            cq_eval_builtin(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out, &found));
-        if (!found)
-            CQ_TRY(cq_eval_operator(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out));
-    }
-    return CQ_OK;
+    return cq_eval_call_name(ev, cq_ast_op_aten(x->u.unary.op), out, 1, out);
 }
 
 static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -329,7 +309,7 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    const cq_place outer = ev->cx->place;
+    const cq_place outer  = ev->cx->place;
     cq_status      status = x->kind > CQ_X_NAME ? cq_eval_step(ev) : CQ_OK;
 
     ev->cx->place = (cq_place){ &ev->frame->unit->source.place, x->at.start };
@@ -422,13 +402,10 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
         cq_val      args[2] = { old, value };
         const char *aten    = cq_ast_op_aten(s->u.augment.op);
-        bool        found   = false;
 
         snprintf(in_place, sizeof in_place, "%s_",
                  s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide" : aten);
-        CQ_TRY(cq_eval_builtin(ev, in_place, args, 2, NULL, NULL, 0, &result, &found));
-        if (!found && old.kind == CQ_VAL_TENSOR)
-            CQ_TRY(cq_eval_versioned(ev, in_place, args, 2, NULL, NULL, 0, &result));
+        CQ_TRY(cq_eval_call_name(ev, in_place, args, 2, &result));
         return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
     }
     CQ_TRY(eval_binary_op(ev, s->u.augment.op, old, value, &result));
@@ -488,7 +465,7 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
         entered = CQ_NONE;
         if (cq_thing_as(context, CQ_THING_OBJECT)) {
             CQ_TRY(cq_eval_attribute(ev, context, cq_name(ev->program, "__enter__"), &method));
-            CQ_TRY(cq_eval_call(ev, method, NULL, 0, NULL, NULL, 0, &entered));
+            CQ_TRY(cq_eval_call(ev, method, NULL, 0, &entered));
         }
         if (item->target)
             CQ_TRY(cq_eval_assign(ev, item->target, entered));
@@ -499,7 +476,7 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
             continue;
         CQ_TRY(cq_eval_attribute(ev, contexts.u.list->items[i], cq_name(ev->program, "__exit__"),
                                  &method));
-        CQ_TRY(cq_eval_call(ev, method, nones, 3, NULL, NULL, 0, &ignored));
+        CQ_TRY(cq_eval_call(ev, method, nones, 3, &ignored));
     }
     return status;
 }
@@ -524,13 +501,12 @@ static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
     for (size_t i = 0; i < s->u.targets.n; i++) {
         const cq_ast_expr *x = s->u.targets.items[i];
         cq_val             args[2], ignored;
-        bool               found;
 
         if (x->kind != CQ_X_INDEX)
             continue;
         CQ_TRY(cq_eval_expr(ev, x->u.index.object, &args[0]));
         CQ_TRY(cq_eval_expr(ev, x->u.index.index, &args[1]));
-        CQ_TRY(cq_eval_builtin(ev, "aten::Delete", args, 2, NULL, NULL, 0, &ignored, &found));
+        CQ_TRY(cq_eval_call_name(ev, "aten::Delete", args, 2, &ignored));
     }
     return CQ_OK;
 }

@@ -211,10 +211,14 @@ struct cq_eval {
     struct cq_carry *carry; /* of the innermost loop that is explored */
 };
 
-/* Calls a function, method or class of the program, or a builtin. Results are the context's. */
-cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
-                       const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                       cq_val *out);
+/* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the
+ * program, and of an operator as it is now, which no builtin comes before. Results are the
+ * context's. */
+cq_status cq_eval_call(cq_eval *ev, cq_val callee, const cq_val *args, size_t n, cq_val *out);
+cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, size_t n,
+                            cq_val *out);
+cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n,
+                           cq_val *out);
 
 cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* call.c */
 
@@ -291,21 +295,8 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 
-/* builtin.c: functions by name, "aten::len", "prim::RaiseException", "annotate". Sets *found. */
-cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                          const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                          cq_val *out, bool *found);
-
-/* The arguments with what their OPTIONALs hold; the same ones if there is none. */
-const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n);
-
-/* resolve.c: the overload of an operator of the table that takes these arguments, and its call. */
 /* The tensor t is another one from now on, whoever holds it: out=, set_. */
 cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
-
-cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                           const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                           cq_val *out);
 
 /* index.c: x[index] on tensors, lists, tuples, dicts, texts; and its assignment. */
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);

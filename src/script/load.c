@@ -70,7 +70,7 @@ static cq_status run_setstate(loading *l, cq_thing *t, cq_val state, int depth)
     CQ_TRY(cq_eval_attribute(l->ev, cq_val_of_thing(t), cq_name(l->script->program, "__setstate__"),
                              &method));
     CQ_TRY(convert(l, state, depth + 1, &v));
-    status = cq_eval_call(l->ev, method, &v, 1, NULL, NULL, 0, &ignored);
+    status = cq_eval_call(l->ev, method, &v, 1, &ignored);
     cq_val_release(v);
     return status;
 }

@@ -48,17 +48,15 @@ static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
 {
     cq_eval *ev   = l->ev;
     cq_val   test = cq_val_of_bool(true), over = is_over(ev, l->stmt);
-    bool     found;
 
     if (l->over.kind == CQ_VAL_NONE)
         CQ_TRY(cq_eval_expr(ev, l->stmt->u.loop.test, &test));
     CQ_TRY(cq_eval_truth(ev, test, known, truth, symbol));
     if (!over.u.b.origin && !over.u.b.value)
         return CQ_OK;
-    CQ_TRY(cq_eval_builtin(ev, "aten::__not__", &over, 1, NULL, NULL, 0, &over, &found));
+    CQ_TRY(cq_eval_call_name(ev, "aten::__not__", &over, 1, &over));
     test = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { *truth, *symbol } };
-    CQ_TRY(cq_eval_builtin(ev, "aten::__and__", (cq_val[]){ test, over }, 2, NULL, NULL, 0, &test,
-                           &found));
+    CQ_TRY(cq_eval_call_name(ev, "aten::__and__", (cq_val[]){ test, over }, 2, &test));
     return cq_eval_truth(ev, test, known, truth, symbol);
 }
 
@@ -67,15 +65,14 @@ static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
 static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
 {
     cq_thing *t = cq_thing_of(over);
-    bool      found;
 
     if (t && t->kind == CQ_THING_RANGE)
-        return cq_eval_builtin(
+        return cq_eval_call_name(
             ev, "aten::__range_length",
             (cq_val[]){ cq_val_of_int(t->start), cq_val_of_int(t->stop), cq_val_of_int(t->step) },
-            3, NULL, NULL, 0, out, &found);
+            3, out);
     if (!t || t->kind != CQ_THING_ZIP)
-        return cq_eval_builtin(ev, "aten::len", &over, 1, NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::len", &over, 1, out);
     for (size_t i = 0; i < t->self.u.list->n; i++) { /* as long as the shortest */
         cq_val n;
 

@@ -58,7 +58,7 @@ static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
         (cls->cls->kind != CQ_CLASS_MODULE && cls->cls->kind != CQ_CLASS_PLAIN))
         return cq_fail(CQ_E_NOT_FOUND, ev->program->main->source.file, NULL,
                        "there is no class %s for a module", name);
-    CQ_TRY(cq_eval_call(ev, cq_val_of_thing(cls), NULL, 0, NULL, NULL, 0, out));
+    CQ_TRY(cq_eval_call(ev, cq_val_of_thing(cls), NULL, 0, out));
     return fill(ev, cq_thing_of(*out), depth);
 }
 

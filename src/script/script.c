@@ -1,7 +1,6 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
 #include "script/builtin.h"
-#include "script/foreign.h"
 #include "script/sequence.h"
 #include "script/share.h"
 
@@ -121,27 +120,35 @@ static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_val *args, size_t n,
                       const cq_dict *keywords, cq_val *out)
 {
-    const char *names[64];
-    cq_val      kw[64], fn;
-    size_t      n_kw = keywords ? keywords->n : 0;
+    const char **names = NULL;
+    cq_fncall    c     = { .ev = ev, .args = args, .n = n };
+    cq_val       list;
+    cq_status    status;
 
-    CQ_TRY(find_method(ev, s, method, &fn));
-    if (keywords && is_one_dict(fn, keywords, n)) {
-        cq_val all;
-
-        CQ_TRY(cq_eval_list(ev, args, n, CQ_VAL_LIST, &all));
-        CQ_TRY(cq_list_push(all.u.list,
+    CQ_TRY(find_method(ev, s, method, &c.callee));
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list));
+    if (is_one_dict(c.callee, keywords, n)) {
+        for (size_t i = 0; i < n; i++)
+            CQ_TRY(cq_list_push(list.u.list, args[i]));
+        CQ_TRY(cq_list_push(list.u.list,
                             (cq_val){ .kind = CQ_VAL_DICT, .u.dict = (cq_dict *)keywords }));
-        return cq_eval_call(ev, fn, all.u.list->items, n + 1, NULL, NULL, 0, out);
+        return cq_eval_call(ev, c.callee, list.u.list->items, n + 1, out);
     }
-
-    if (n_kw > 64)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "too many keyword arguments");
-    for (size_t i = 0; i < n_kw; i++) {
+    names = cq_alloc_array(keywords->n + 1, sizeof *names);
+    if (!names)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < keywords->n; i++) {
         names[i] = cq_name(s->program, keywords->entries[i].key.u.text->text);
-        kw[i]    = keywords->entries[i].value;
+        CQ_TRY_OR_DONE(cq_list_push(list.u.list, keywords->entries[i].value));
     }
-    return cq_eval_call(ev, fn, args, n, names, kw, n_kw, out);
+    c.names = names;
+    c.kw    = list.u.list->items;
+    c.n_kw  = keywords->n;
+    CQ_TRY_OR_DONE(cq_fncall_run(&c));
+    *out = c.result;
+done:
+    cq_free(names);
+    return status;
 }
 
 /* ---- results ---- */

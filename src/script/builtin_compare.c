@@ -3,91 +3,77 @@
 
 /* ---- equality ---- */
 
-static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bool *known,
-                             bool *equal)
+/* What of a comparison is known so far. */
+typedef struct comparison {
+    bool known;   /* no symbol decides */
+    bool example; /* all are equal, on the example */
+} comparison;
+
+/* The numbers are equal on the example; *known is false if a symbol decides. */
+static bool equal_numbers(cq_eval *ev, cq_val a, cq_val b, bool *known)
 {
-    *equal = a->n == b->n;
-    for (size_t i = 0; i < a->n && *equal && *known; i++)
-        CQ_TRY(cq_builtin_equal(ev, a->items[i], b->items[i], known, equal));
-    return CQ_OK;
+    if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
+        *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
+        return a.u.i.value == b.u.i.value;
+    }
+    *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
+    return cq_val_real(a) == cq_val_real(b) &&
+           (a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0) == (b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0);
 }
 
-static cq_status equal_dicts(cq_eval *ev, const cq_dict *a, const cq_dict *b, bool *known,
-                             bool *equal)
+static cq_status equal_texts(cq_eval *ev, const cq_text *a, const cq_text *b, bool *equal)
 {
-    *equal = a->n == b->n;
-    for (size_t i = 0; i < a->n && *equal && *known; i++) {
-        cq_val *other = cq_dict_get(b, a->entries[i].key);
-
-        if (!other)
-            *equal = false;
-        else
-            CQ_TRY(cq_builtin_equal(ev, a->entries[i].value, *other, known, equal));
+    *equal = a->len == b->len;
+    if (*equal) {
+        CQ_TRY(cq_eval_spend(ev, a->len));
+        *equal = memcmp(a->text, b->text, a->len) == 0;
     }
     return CQ_OK;
 }
 
-static cq_status equal_containers(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
+static bool is_container(cq_val v)
 {
-    cq_status status = cq_eval_down(ev, a);
+    return cq_val_is_list(v) || v.kind == CQ_VAL_DICT || cq_thing_as(v, CQ_THING_NAMED);
+}
 
-    if (status != CQ_OK)
-        return status;
-    status = a.kind == CQ_VAL_DICT ? equal_dicts(ev, a.u.dict, b.u.dict, known, equal)
-                                   : equal_items(ev, a.u.list, b.u.list, known, equal);
-    cq_eval_up(ev);
-    return status;
+static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *by_parts)
+{
+    comparison     *c  = w->user;
+    const cq_thing *ta = cq_thing_as(a, CQ_THING_ENUM), *tb = cq_thing_as(b, CQ_THING_ENUM);
+
+    *equal = false;
+    if (is_container(a) && is_container(b)) {
+        *by_parts = true;
+    } else if (cq_val_is_number(a) && cq_val_is_number(b)) {
+        bool known, same = equal_numbers(w->owner, a, b, &known);
+
+        *equal = same || !known; /* what comes after it may be known to differ */
+        c->known &= known;
+        c->example &= same;
+    } else if (ta && tb) {
+        *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
+    } else if (a.kind == b.kind) {
+        switch (a.kind) {
+        case CQ_VAL_NONE: *equal = true; break;
+        case CQ_VAL_STR:
+        case CQ_VAL_DEVICE: return equal_texts(w->owner, a.u.text, b.u.text, equal);
+        case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
+        case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
+        default: break;
+        }
+    }
+    return CQ_OK;
 }
 
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
 {
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+    comparison c = { true, true };
+    cq_visit   w = cq_eval_visit(ev, &c);
 
-    *known = true;
-    *equal = false;
-    if (ta && ta->kind == CQ_THING_NAMED)
-        a = ta->self;
-    if (tb && tb->kind == CQ_THING_NAMED)
-        b = tb->self;
-    if (ta && tb && ta->kind == CQ_THING_ENUM && tb->kind == CQ_THING_ENUM) {
-        *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
-        return CQ_OK;
-    }
-    if (cq_val_is_number(a) && cq_val_is_number(b)) {
-        double x = a.kind == CQ_VAL_INT    ? (double)a.u.i.value
-                   : a.kind == CQ_VAL_BOOL ? a.u.b.value
-                                           : a.u.f.value;
-        double y = b.kind == CQ_VAL_INT    ? (double)b.u.i.value
-                   : b.kind == CQ_VAL_BOOL ? b.u.b.value
-                                           : b.u.f.value;
-
-        if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
-            *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
-            *equal = a.u.i.value == b.u.i.value; /* on the example, if it is not known */
-            return CQ_OK;
-        }
-        *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
-        *equal = x == y && (a.kind != CQ_VAL_COMPLEX || a.u.c.im == b.u.c.im);
-        return CQ_OK;
-    }
-    if (cq_val_is_list(a) && cq_val_is_list(b))
-        return equal_containers(ev, a, b, known, equal);
-    if (a.kind != b.kind)
-        return CQ_OK;
-    switch (a.kind) {
-    case CQ_VAL_NONE: *equal = true; break;
-    case CQ_VAL_STR:
-    case CQ_VAL_DEVICE:
-        if (a.u.text->len == b.u.text->len)
-            CQ_TRY(cq_eval_spend(ev, a.u.text->len));
-        *equal = a.u.text->len == b.u.text->len &&
-                 memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
-        break;
-    case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
-    case CQ_VAL_DICT: return equal_containers(ev, a, b, known, equal);
-    case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
-    default: break;
-    }
+    w.pair = equal_pair;
+    CQ_TRY(cq_val_pair(&w, a, b, equal));
+    *known = c.known || !*equal;
+    *equal &= c.example;
     return CQ_OK;
 }
 

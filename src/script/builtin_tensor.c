@@ -195,35 +195,39 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
     return CQ_OK;
 }
 
-static void fill(cq_val v, double **f, int64_t **i, bool reals)
+typedef struct filling {
+    double  *f; /* where the next number goes, as one of these */
+    int64_t *i;
+} filling;
+
+static cq_status fill(cq_visit *w, cq_val v)
 {
-    if (cq_val_is_list(v)) {
-        for (size_t k = 0; k < v.u.list->n; k++)
-            fill(v.u.list->items[k], f, i, reals);
-        return;
-    }
-    if (reals)
-        *(*f)++ = v.kind == CQ_VAL_FLOAT ? v.u.f.value
-                  : v.kind == CQ_VAL_INT ? (double)v.u.i.value
-                                         : v.u.b.value;
+    filling *to = w->user;
+
+    if (to->f)
+        *to->f++ = v.kind == CQ_VAL_FLOAT ? v.u.f.value
+                   : v.kind == CQ_VAL_INT ? (double)v.u.i.value
+                                          : v.u.b.value;
     else
-        *(*i)++ = v.kind == CQ_VAL_INT ? v.u.i.value : v.u.b.value;
+        *to->i++ = v.kind == CQ_VAL_INT ? v.u.i.value : v.u.b.value;
+    return CQ_OK;
 }
 
 /* A tensor of numbers that are known: data, no operator. */
 static cq_status constant(cq_fncall *c, cq_val v, const shape *s, cq_dtype dtype)
 {
     cq_tensor *wide, *t;
+    filling    to = { 0 };
+    cq_visit   w  = { .each = fill, .user = &to };
     cq_status  status;
-    double    *f;
-    int64_t   *i;
 
     CQ_TRY(
         cq_tensor_new(&wide, s->has_float ? CQ_DTYPE_F64 : CQ_DTYPE_I64, s->rank, s->sizes, NULL));
-    f = cq_tensor_data(wide);
-    i = cq_tensor_data(wide);
-    fill(v, &f, &i, s->has_float);
-    status = cq_tensor_clone(&t, wide, dtype);
+    to.f   = s->has_float ? cq_tensor_data(wide) : NULL;
+    to.i   = cq_tensor_data(wide);
+    status = cq_val_each(&w, v);
+    if (status == CQ_OK)
+        status = cq_tensor_clone(&t, wide, dtype);
     cq_tensor_release(wide);
     CQ_TRY(status);
     c->result = cq_ctx_own(c->ev->cx, cq_val_of_tensor(t));

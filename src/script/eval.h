@@ -17,16 +17,15 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "script/ast.h"
-#include "tensor/value.h"
+#include "tensor/visit.h"
 
 /* Limits: a file can make the evaluator work, but not without end. */
 enum {
-    CQ_EVAL_MAX_DEPTH  = 200,     /* calls of functions inside of each other */
-    CQ_EVAL_MAX_LEVELS = 200,     /* lists, tuples and dicts inside of each other, where all of a
-                                     value is gone through */
-    CQ_EVAL_MAX_UNROLL = 1024,    /* iterations of a loop that are written one by one */
-    CQ_EVAL_MAX_ITEMS  = 1 << 20, /* of a list that a program makes */
-    CQ_EVAL_MAX_TEXT   = 1 << 20  /* bytes of a text that a program makes */
+    CQ_EVAL_MAX_DEPTH  = 200,                 /* calls of functions inside of each other */
+    CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* of values inside of each other */
+    CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are written one by one */
+    CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* of a list that a program makes */
+    CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a text that a program makes */
 };
 #define CQ_EVAL_MAX_STEPS                                                                          \
     100000000u /* statements, calls and rounds of loops in all; what takes                         \
@@ -100,7 +99,8 @@ static inline cq_val cq_val_of_thing(cq_thing *t)
 
 cq_val *cq_thing_attribute(cq_thing *object, const char *interned); /* NULL: none */
 
-/* A NamedTuple of the class of like; items is a tuple. */
+/* A NamedTuple of the class of like; items is a tuple. The caller owns the first one. */
+cq_status cq_thing_new_named(cq_val *out, const cq_thing *like, cq_val items);
 cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out);
 
 /* What an OPTIONAL holds, anything else as it is: where a program uses a value, it is not None. */
@@ -349,6 +349,10 @@ static inline void cq_eval_up(cq_eval *ev)
 {
     ev->levels--;
 }
+
+/* A walk over values of the program: it counts as well, and goes into named tuples. The evaluator
+ * is its owner. */
+cq_visit cq_eval_visit(cq_eval *ev, void *user);
 
 /* Before v is put into a container, an object or one of lists and dicts; and after the call, when
  * all but root is let go of (ring.c). */

@@ -79,16 +79,25 @@ static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, cq_ten
 
 /* ---- operators that nobody defined ---- */
 
-static cq_tensor *first_tensor(const cq_val *args, size_t n)
+static cq_status note_first(cq_visit *w, cq_val v)
 {
-    cq_tensor *t = NULL;
+    cq_tensor **first = w->user;
 
-    for (size_t i = 0; i < n && !t; i++)
-        if (args[i].kind == CQ_VAL_TENSOR)
-            t = args[i].u.tensor;
-        else if (args[i].kind == CQ_VAL_LIST || args[i].kind == CQ_VAL_TUPLE)
-            t = first_tensor(args[i].u.list->items, args[i].u.list->n);
-    return t;
+    if (v.kind == CQ_VAL_TENSOR && !*first)
+        *first = v.u.tensor;
+    return CQ_OK;
+}
+
+/* The first tensor among the arguments; NULL if there is none. */
+static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
+{
+    cq_visit w = cq_eval_visit(c->ev, out);
+
+    *out   = NULL;
+    w.each = note_first;
+    for (size_t i = 0; i < c->n + c->n_kw && !*out; i++)
+        CQ_TRY(cq_val_each(&w, i < c->n ? c->args[i] : c->kw[i - c->n]));
+    return CQ_OK;
 }
 
 static cq_status not_known(const char *name)
@@ -100,11 +109,10 @@ static cq_status not_known(const char *name)
 
 cq_status cq_resolve_foreign(cq_fncall *c)
 {
-    cq_eval   *ev   = c->ev;
-    cq_tensor *like = first_tensor(c->args, c->n);
+    cq_eval   *ev = c->ev;
+    cq_tensor *like;
 
-    if (!like)
-        like = first_tensor(c->kw, c->n_kw);
+    CQ_TRY(find_tensor(c, &like));
     if (!ev->capture || !like)
         return not_known(c->name);
     CQ_TRY(write_down(c, NULL, &like, 1, &c->result));

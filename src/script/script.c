@@ -193,61 +193,49 @@ static bool is_short(cq_int length)
     return !length.expr && length.value > 0 && length.value <= CQ_EVAL_MAX_UNROLL;
 }
 
-static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user);
+typedef struct leaves {
+    leaf_fn fn;
+    void   *user;
+} leaves;
 
-static cq_status each_leaf_of(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+static cq_status give_leaf(cq_visit *w, cq_val v)
 {
-    cq_thing  *named = cq_thing_as(v, CQ_THING_NAMED);
-    cq_tensor *t;
+    cq_eval           *ev  = w->owner;
+    const leaves      *to  = w->user;
+    const cq_sequence *seq = cq_sequence_of(v);
+    cq_tensor         *t;
 
-    if (named)
-        v = named->self;
-    if (cq_sequence_of(v) && is_short(cq_sequence_of(v)->length)) {
-        for (int64_t i = 0; i < cq_sequence_known_length(v).value; i++) {
+    if (seq && is_short(seq->length)) {
+        for (int64_t i = 0; i < seq->length.value; i++) {
             cq_val item;
 
-            CQ_TRY(cq_sequence_at(ev, cq_sequence_of(v), cq_i(i), &item));
-            CQ_TRY(each_leaf(ev, item, fn, user));
+            CQ_TRY(cq_sequence_at(ev, seq, cq_i(i), &item));
+            CQ_TRY(give_leaf(w, item));
         }
         return CQ_OK;
     }
-    if (cq_sequence_of(v) || cq_thing_as(v, CQ_THING_OPTIONAL))
-        return fn == give_output && ev->capture
+    if (seq || cq_thing_as(v, CQ_THING_OPTIONAL))
+        return to->fn == give_output && ev->capture
                    ? open_output(ev, v)
                    : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                             "%s is no tensor for a forward to go on with",
-                             cq_sequence_of(v) ? "a list whose length only the run tells"
-                                               : "a value that may be None");
-    switch (v.kind) {
-    case CQ_VAL_NONE: return CQ_OK;
-    case CQ_VAL_TENSOR: return fn(ev, v.u.tensor, user);
-    case CQ_VAL_INT:
-    case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL: CQ_TRY(cq_eval_as_tensor(ev, v, &t)); return fn(ev, t, user);
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(each_leaf(ev, v.u.list->items[i], fn, user));
+                             "%s is not a tensor for a forward to go on with",
+                             seq ? "a list of data-dependent length" : "a value that may be None");
+    if (v.kind == CQ_VAL_NONE)
         return CQ_OK;
-    case CQ_VAL_DICT:
-        for (size_t i = 0; i < v.u.dict->n; i++)
-            CQ_TRY(each_leaf(ev, v.u.dict->entries[i].value, fn, user));
-        return CQ_OK;
-    default:
+    if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
-    }
+    CQ_TRY(cq_eval_as_tensor(ev, v, &t));
+    return to->fn(ev, t, to->user);
 }
 
 static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
 {
-    cq_status status = cq_eval_down(ev, v);
+    leaves   to = { fn, user };
+    cq_visit w  = cq_eval_visit(ev, &to);
 
-    if (status != CQ_OK)
-        return status;
-    status = each_leaf_of(ev, v, fn, user);
-    cq_eval_up(ev);
-    return status;
+    w.each = give_leaf;
+    return cq_val_each(&w, v);
 }
 
 static void eval_clear(cq_eval *ev, cq_val root)
@@ -286,41 +274,31 @@ static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v,
     return CQ_OK;
 }
 
+static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
+{
+    const cq_script_port *port = w->user;
+    cq_eval              *ev   = w->owner;
+
+    *out = v; /* texts and None steer the program */
+    if (v.kind == CQ_VAL_TENSOR)
+        *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
+    else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
+        CQ_TRY(number_input(ev, port, v, out));
+    CQ_TRY(ev->cx->status);
+    cq_val_retain(*out);
+    return CQ_OK;
+}
+
 /* The same tree, with what the port has in place of its tensors and numbers. */
 static cq_status as_inputs(cq_eval *ev, const cq_script_port *port, cq_val v, cq_val *out)
 {
-    switch (v.kind) {
-    case CQ_VAL_TENSOR:
-        *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
-        return ev->cx->status;
-    case CQ_VAL_INT:
-    case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL: return number_input(ev, port, v, out);
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));
-        for (size_t i = 0; i < v.u.list->n; i++) {
-            cq_val item;
+    cq_visit  w      = { .map = as_input, .owner = ev, .user = (void *)port };
+    cq_status status = cq_val_map(&w, v, out);
 
-            CQ_TRY(as_inputs(ev, port, v.u.list->items[i], &item));
-            CQ_TRY(cq_list_push(out->u.list, item));
-        }
-        return CQ_OK;
-    case CQ_VAL_DICT: {
-        cq_dict *dict;
-
-        CQ_TRY(cq_dict_new(&dict));
-        *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-        for (size_t i = 0; i < v.u.dict->n; i++) {
-            cq_val item;
-
-            CQ_TRY(as_inputs(ev, port, v.u.dict->entries[i].value, &item));
-            CQ_TRY(cq_dict_set(dict, v.u.dict->entries[i].key, item));
-        }
-        return CQ_OK;
-    }
-    default: *out = v; return CQ_OK; /* texts and None steer the program */
-    }
+    cq_visit_clear(&w);
+    CQ_TRY(status);
+    cq_ctx_own(ev->cx, *out);
+    return ev->cx->status;
 }
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
@@ -333,21 +311,32 @@ static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
 
 /* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
  * values do not tell. */
-static cq_status empty_outputs(cq_eval *ev, cq_val v)
+static cq_status empty_output(cq_visit *w, cq_val v)
 {
+    cq_eval     *ev   = w->owner;
     cq_item_type item = { .kind = CQ_VAL_TENSOR, .dtype = CQ_DTYPE_F32 };
     cq_value    *value;
 
-    if (!cq_val_is_list(v))
-        return CQ_OK;
-    CQ_TRY(cq_eval_down(ev, v)); /* of a failure there is no way back up */
-    for (size_t i = 0; i < v.u.list->n; i++)
-        CQ_TRY(empty_outputs(ev, v.u.list->items[i]));
-    cq_eval_up(ev);
     if (v.kind != CQ_VAL_LIST || v.u.list->n)
-        return CQ_OK;
+        return cq_eval_visit(ev, NULL).enter(w, v);
     CQ_TRY(cq_sequence_value(ev, v, &item, &value));
     return cq_vec_push(&ev->capture->graph->top->returns, CQ_OPERAND_OF(value));
+}
+
+static cq_status ignore(cq_visit *w, cq_val v)
+{
+    (void)w;
+    (void)v;
+    return CQ_OK;
+}
+
+static cq_status empty_outputs(cq_eval *ev, cq_val v)
+{
+    cq_visit w = cq_eval_visit(ev, NULL);
+
+    w.each  = ignore;
+    w.enter = empty_output;
+    return cq_val_each(&w, v);
 }
 
 static cq_status name_weight(void *user, const char *path, cq_tensor *t, bool is_parameter)
@@ -439,8 +428,7 @@ static cq_status call_through(cq_eval *ev, cq_script *s, const char *method, con
     cq_val positional, keywords, result;
 
     CQ_TRY(as_inputs(ev, port, cq_val_of_list(args->positional), &positional));
-    CQ_TRY(
-        as_inputs(ev, port, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords }, &keywords));
+    CQ_TRY(as_inputs(ev, port, cq_val_of_dict(args->keywords), &keywords));
     CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,
                 &result));
     CQ_TRY(each_leaf(ev, result, give_output, (void *)port));

@@ -74,14 +74,21 @@ const char *cq_eval_type_name(cq_val v)
     return t->cls ? t->cls->name : things[t->kind];
 }
 
-cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out)
+cq_status cq_thing_new_named(cq_val *out, const cq_thing *like, cq_val items)
 {
     cq_thing *t;
 
     CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
     t->cls  = like->cls;
     t->self = cq_val_retain(items);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    *out    = cq_val_of_thing(t);
+    return CQ_OK;
+}
+
+cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out)
+{
+    CQ_TRY(cq_thing_new_named(out, like, items));
+    cq_ctx_own(ev->cx, *out);
     return ev->cx->status;
 }
 

@@ -177,6 +177,7 @@ static cq_status call_row(cq_fncall *c, const entry *e)
     if (c->n < e->n_required)
         return cq_fncall_decline(c);
     CQ_TRY(spend_on(c, e->family));
+    c->row = e->row;
     return e->row->fn(c);
 }
 

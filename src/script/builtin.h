@@ -11,6 +11,12 @@
 typedef struct cq_builtin {
     const char *signature; /* "pop(self, idx?)"; the name is without "aten::" or "prim::" */
     cq_status (*fn)(cq_fncall *c);
+
+    /* What the rows of one function differ in, if they do. */
+    int         how;
+    const char *op; /* on tensors */
+    double (*real)(double);
+    int (*letter)(int);
 } cq_builtin;
 
 extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */

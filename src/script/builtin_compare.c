@@ -79,68 +79,41 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
 
 /* ---- less, equal, more ---- */
 
-static cq_status compare(cq_fncall *c, int want_less, int want_equal, int want_more)
+enum { LESS = 1, EQUAL = 2, MORE = 4 }; /* that a row is true of */
+
+/* Whether the order of two numbers is one of those. NaN has none: it is only not equal. */
+static cq_val verdict(const cq_fncall *c, double a, double b)
 {
-    cq_symbols *st = c->ev->cx->symbols;
-    double      a, b;
+    const int order = a < b ? LESS : a == b ? EQUAL : a > b ? MORE : 0;
+
+    return cq_val_of_bool(order ? c->row->how & order : c->row->how == (LESS | MORE));
+}
+
+static cq_status compare(cq_fncall *c)
+{
+    cq_ctx *cx = c->ev->cx;
+    double  a, b;
 
     if (!cq_builtin_two_numbers(c))
         return cq_fncall_decline(c);
+    a = cq_val_real(c->args[0]);
+    b = cq_val_real(c->args[1]);
     if (cq_builtin_two_ints(c) && !c->args[0].u.b.origin) {
-        cq_int d = cq_int_sub(st, cq_val_int(c->args[0]), cq_val_int(c->args[1]));
+        cq_int x = cq_val_int(c->args[0]), y = cq_val_int(c->args[1]);
+        cq_int d = cq_int_sub(cx->symbols, x, y);
 
-        if (!d.expr) {
-            c->result = cq_val_of_bool(d.value < 0    ? want_less
-                                       : d.value == 0 ? want_equal
-                                                      : want_more);
-            return CQ_OK;
-        }
-        /* A size is not negative. */
-        if (cq_int_symbol(cq_val_int(c->args[0])) && cq_int_is_plain(cq_val_int(c->args[1])) &&
-            cq_val_int(c->args[1]).value < 0) {
-            c->result = cq_val_of_bool(want_more);
+        if (!d.expr || (cq_int_symbol(x) && cq_int_is_plain(y) && y.value < 0)) {
+            c->result = verdict(c, d.expr ? 1 : (double)d.value, 0); /* no size is negative */
             return CQ_OK;
         }
     }
-    if (cq_builtin_needs_tensors(c, true)) {
-        if (c->ev->tracing) { /* the example decides */
-            a = cq_val_real(c->args[0]);
-            b = cq_val_real(c->args[1]);
-            if (c->ev->cx->listener && c->args[0].kind == CQ_VAL_INT)
-                c->ev->cx->listener->baked(c->ev->cx->listener_self, c->ev->cx,
-                                           "a comparison of sizes",
-                                           cq_i(a < b    ? want_less
-                                                : a == b ? want_equal
-                                                         : want_more));
-            c->result = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
-            return CQ_OK;
-        }
+    if (cq_builtin_needs_tensors(c, true) && !c->ev->tracing)
         return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL);
-    }
-    a         = cq_val_real(c->args[0]);
-    b         = cq_val_real(c->args[1]);
-    c->result = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : a > b ? want_more : 0);
+    c->result = verdict(c, a, b); /* on the example, if that decides */
+    if (cq_builtin_needs_tensors(c, true) && cx->listener && c->args[0].kind == CQ_VAL_INT)
+        cx->listener->baked(cx->listener_self, cx, "a comparison of sizes",
+                            cq_i(c->result.u.b.value));
     return CQ_OK;
-}
-
-static cq_status num_lt(cq_fncall *c)
-{
-    return compare(c, 1, 0, 0);
-}
-
-static cq_status num_le(cq_fncall *c)
-{
-    return compare(c, 1, 1, 0);
-}
-
-static cq_status num_gt(cq_fncall *c)
-{
-    return compare(c, 0, 0, 1);
-}
-
-static cq_status num_ge(cq_fncall *c)
-{
-    return compare(c, 0, 1, 1);
 }
 
 cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
@@ -162,14 +135,15 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
 }
 
 /* eq and ne are of all values but tensors. */
-static cq_status any_eq(cq_fncall *c, bool negated)
+static cq_status any_eq(cq_fncall *c)
 {
-    bool known, equal;
+    const bool negated = c->row->how != EQUAL;
+    bool       known, equal;
 
     if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
     if (cq_builtin_two_numbers(c))
-        return compare(c, negated, !negated, negated);
+        return compare(c);
     CQ_TRY(cq_builtin_equal(c->ev, c->args[0], c->args[1], &known, &equal));
     if (!known && c->ev->capture && !c->ev->tracing) {
         cq_val a = c->args[0], b = c->args[1], same;
@@ -186,22 +160,12 @@ static cq_status any_eq(cq_fncall *c, bool negated)
     return CQ_OK;
 }
 
-static cq_status num_eq(cq_fncall *c)
-{
-    return any_eq(c, false);
-}
-
-static cq_status num_ne(cq_fncall *c)
-{
-    return any_eq(c, true);
-}
-
 const cq_builtin cq_builtins_compare[] = {
-    { "lt(a, b)", num_lt },
-    { "le(a, b)", num_le },
-    { "gt(a, b)", num_gt },
-    { "ge(a, b)", num_ge },
-    { "eq(a, b)", num_eq },
-    { "ne(a, b)", num_ne },
+    { "lt(a, b)", .fn = compare, .how = LESS },
+    { "le(a, b)", .fn = compare, .how = LESS | EQUAL },
+    { "gt(a, b)", .fn = compare, .how = MORE },
+    { "ge(a, b)", .fn = compare, .how = MORE | EQUAL },
+    { "eq(a, b)", .fn = any_eq, .how = EQUAL },
+    { "ne(a, b)", .fn = any_eq, .how = LESS | MORE },
     { 0 },
 };

@@ -2,9 +2,12 @@
  * tells is refused. */
 #include "script/builtin.h"
 
-static cq_status dict_parts(cq_fncall *c, bool keys, bool values)
+enum { KEYS = 1, VALUES = 2 };
+
+static cq_status dict_parts(cq_fncall *c)
 {
-    cq_dict *dict;
+    const bool keys = c->row->how & KEYS, values = c->row->how & VALUES;
+    cq_dict   *dict;
 
     if (cq_thing_as(c->args[0], CQ_THING_OBJECT)) { /* a ModuleDict */
         cq_thing *t = cq_thing_of(c->args[0]);
@@ -38,21 +41,6 @@ static cq_status dict_parts(cq_fncall *c, bool keys, bool values)
         CQ_TRY(cq_list_push(c->result.u.list, item));
     }
     return CQ_OK;
-}
-
-static cq_status dict_keys(cq_fncall *c)
-{
-    return dict_parts(c, true, false);
-}
-
-static cq_status dict_values(cq_fncall *c)
-{
-    return dict_parts(c, false, true);
-}
-
-static cq_status dict_items(cq_fncall *c)
-{
-    return dict_parts(c, true, true);
 }
 
 static cq_status dict_get(cq_fncall *c)
@@ -147,13 +135,13 @@ static cq_status new_dict(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_dict[] = {
-    { "keys(self)", dict_keys },
-    { "values(self)", dict_values },
-    { "items(self)", dict_items },
-    { "get(self, key, default_value?)", dict_get },
-    { "setdefault(self, key, default_value)", dict_setdefault },
-    { "update(self, to_add)", dict_update },
-    { "popitem(self)", dict_popitem },
-    { "dict(...)", new_dict },
+    { "keys(self)", .fn = dict_parts, .how = KEYS },
+    { "values(self)", .fn = dict_parts, .how = VALUES },
+    { "items(self)", .fn = dict_parts, .how = KEYS | VALUES },
+    { "get(self, key, default_value?)", .fn = dict_get },
+    { "setdefault(self, key, default_value)", .fn = dict_setdefault },
+    { "update(self, to_add)", .fn = dict_update },
+    { "popitem(self)", .fn = dict_popitem },
+    { "dict(...)", .fn = new_dict },
     { 0 },
 };

@@ -104,27 +104,10 @@ static cq_status remove_at(cq_fncall *c, cq_list *list, int64_t i)
     return c->ev->cx->status;
 }
 
-static cq_status any_pop(cq_fncall *c)
+static cq_status list_pop(cq_fncall *c)
 {
     int64_t i = -1;
 
-    if (c->args[0].kind == CQ_VAL_DICT) {
-        cq_dict *dict = c->args[0].u.dict;
-        cq_val   key  = c->args[1], *v;
-
-        CQ_TRY(cq_builtin_key(c->ev, &key));
-        v = cq_dict_get(dict, key);
-        if (!v && c->n > 2) {
-            c->result = c->args[2];
-            return CQ_OK;
-        }
-        if (!v)
-            return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the dict has no such key");
-        CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
-        c->result = cq_ctx_own(c->ev->cx, cq_val_retain(*v));
-        cq_dict_remove(dict, key);
-        return c->ev->cx->status;
-    }
     if (!is_list(c))
         return cq_fncall_decline(c);
     if (c->n > 1 && cq_eval_is_open_index(c->ev, c->args[1]))
@@ -134,9 +117,31 @@ static cq_status any_pop(cq_fncall *c)
     return remove_at(c, c->args[0].u.list, i);
 }
 
+static cq_status dict_pop(cq_fncall *c)
+{
+    cq_dict *dict;
+    cq_val   key = c->args[1], *v;
+
+    if (c->args[0].kind != CQ_VAL_DICT)
+        return cq_fncall_decline(c);
+    dict = c->args[0].u.dict;
+    CQ_TRY(cq_builtin_key(c->ev, &key));
+    v = cq_dict_get(dict, key);
+    if (!v && c->n > 2) {
+        c->result = c->args[2];
+        return CQ_OK;
+    }
+    if (!v)
+        return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the dict has no such key");
+    CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
+    c->result = cq_ctx_own(c->ev->cx, cq_val_retain(*v));
+    cq_dict_remove(dict, key);
+    return c->ev->cx->status;
+}
+
 static cq_status any_delete(cq_fncall *c)
 {
-    CQ_TRY(any_pop(c));
+    CQ_TRY(c->args[0].kind == CQ_VAL_DICT ? dict_pop(c) : list_pop(c));
     c->result = CQ_NONE;
     return CQ_OK;
 }
@@ -560,34 +565,35 @@ static cq_status new_list(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_item[] = {
-    { "append(self, el)", list_append },
-    { "pop(self, idx?)", any_pop },
-    { "len(a)", any_len },
-    { "__len__(a)", any_len },
-    { "__getitem__(self, idx)", any_get_item },
-    { "_set_item(self, idx, el)", any_set_item },
-    { "__setitem__(self, idx, el)", any_set_item },
+    { "append(self, el)", .fn = list_append },
+    { "pop(self, idx?)", .fn = list_pop },
+    { "pop(self, key, default_value?)", .fn = dict_pop },
+    { "len(a)", .fn = any_len },
+    { "__len__(a)", .fn = any_len },
+    { "__getitem__(self, idx)", .fn = any_get_item },
+    { "_set_item(self, idx, el)", .fn = any_set_item },
+    { "__setitem__(self, idx, el)", .fn = any_set_item },
     { 0 },
 };
 
 const cq_builtin cq_builtins_list[] = {
-    { "extend(self, other)", list_extend },
-    { "add_(self, other)", list_extend },
-    { "insert(self, idx, el)", list_insert },
-    { "Delete(self, idx)", any_delete },
-    { "remove(self, el)", list_remove },
-    { "index(self, el)", list_index },
-    { "count(self, el)", list_count },
-    { "clear(self)", any_clear },
-    { "reverse(self)", list_reverse },
-    { "sort(self, reverse?)", list_sort },
-    { "sorted(self)", any_sorted },
-    { "copy(self)", any_copy },
-    { "add(a, b)", list_add },
-    { "mul(a, b)", list_mul },
-    { "__contains__(self, item)", any_contains },
-    { "slice(l, start?, end?, step?)", list_slice },
-    { "list()", new_list },
-    { "tuple()", new_list },
+    { "extend(self, other)", .fn = list_extend },
+    { "add_(self, other)", .fn = list_extend },
+    { "insert(self, idx, el)", .fn = list_insert },
+    { "Delete(self, idx)", .fn = any_delete },
+    { "remove(self, el)", .fn = list_remove },
+    { "index(self, el)", .fn = list_index },
+    { "count(self, el)", .fn = list_count },
+    { "clear(self)", .fn = any_clear },
+    { "reverse(self)", .fn = list_reverse },
+    { "sort(self, reverse?)", .fn = list_sort },
+    { "sorted(self)", .fn = any_sorted },
+    { "copy(self)", .fn = any_copy },
+    { "add(a, b)", .fn = list_add },
+    { "mul(a, b)", .fn = list_mul },
+    { "__contains__(self, item)", .fn = any_contains },
+    { "slice(l, start?, end?, step?)", .fn = list_slice },
+    { "list()", .fn = new_list },
+    { "tuple()", .fn = new_list },
     { 0 },
 };

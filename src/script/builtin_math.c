@@ -42,42 +42,6 @@ static cq_status num_abs(cq_fncall *c)
     return CQ_OK;
 }
 
-/* floor, ceil: a float to an int. */
-static cq_status to_int(cq_fncall *c, const char *op, double (*fn)(double))
-{
-    cq_val v = c->args[0];
-    double f;
-
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_fncall_decline(c);
-    if (v.kind == CQ_VAL_INT) {
-        c->result = v;
-        return CQ_OK;
-    }
-    if (cq_val_is_symbolic(v))
-        return cq_builtin_by_tensors(c, op, CQ_VAL_INT);
-    f = fn(cq_val_real(v));
-    if (!(fabs(f) < 0x1p63))
-        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "%g is no integer", f);
-    c->result = cq_val_of_i64((int64_t)f);
-    return CQ_OK;
-}
-
-static cq_status num_floor(cq_fncall *c)
-{
-    return to_int(c, "aten::floor", floor);
-}
-
-static cq_status num_ceil(cq_fncall *c)
-{
-    return to_int(c, "aten::ceil", ceil);
-}
-
-static cq_status num_trunc(cq_fncall *c)
-{
-    return to_int(c, "aten::trunc", trunc);
-}
-
 static cq_status num_round(cq_fncall *c)
 {
     cq_val v = c->args[0];
@@ -100,17 +64,6 @@ static cq_status num_round(cq_fncall *c)
     return CQ_OK;
 }
 
-#define FUNCTION(id, op, fn)                                                                       \
-    static cq_status num_##id(cq_fncall *c)                                                        \
-    {                                                                                              \
-        if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
-            return cq_fncall_decline(c);                                                           \
-        if (cq_val_is_symbolic(c->args[0]))                                                        \
-            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT);                                     \
-        c->result = cq_val_of_f64(fn(cq_val_real(c->args[0])));                                    \
-        return CQ_OK;                                                                              \
-    }
-
 static double degrees(double x)
 {
     return x * (180 / 3.14159265358979323846);
@@ -121,50 +74,44 @@ static double radians(double x)
     return x * (3.14159265358979323846 / 180);
 }
 
-FUNCTION(sqrt, "aten::sqrt", sqrt)
-FUNCTION(exp, "aten::exp", exp)
-FUNCTION(expm1, "aten::expm1", expm1)
-FUNCTION(log, "aten::log", log)
-FUNCTION(log2, "aten::log2", log2)
-FUNCTION(log10, "aten::log10", log10)
-FUNCTION(log1p, "aten::log1p", log1p)
-FUNCTION(sin, "aten::sin", sin)
-FUNCTION(cos, "aten::cos", cos)
-FUNCTION(tan, "aten::tan", tan)
-FUNCTION(asin, "aten::asin", asin)
-FUNCTION(acos, "aten::acos", acos)
-FUNCTION(atan, "aten::atan", atan)
-FUNCTION(sinh, "aten::sinh", sinh)
-FUNCTION(cosh, "aten::cosh", cosh)
-FUNCTION(tanh, "aten::tanh", tanh)
-FUNCTION(asinh, "aten::asinh", asinh)
-FUNCTION(acosh, "aten::acosh", acosh)
-FUNCTION(atanh, "aten::atanh", atanh)
-FUNCTION(erf, "aten::erf", erf)
-FUNCTION(erfc, "aten::erfc", erfc)
-FUNCTION(gamma, "aten::gamma", tgamma)
-FUNCTION(lgamma, "aten::lgamma", lgamma)
-FUNCTION(fabs, "aten::abs", fabs)
-FUNCTION(degrees, "aten::rad2deg", degrees)
-FUNCTION(radians, "aten::deg2rad", radians)
+static double is_nan(double x)
+{
+    return x != x;
+}
 
-#define QUESTION(id, expression)                                                                   \
-    static cq_status num_##id(cq_fncall *c)                                                        \
-    {                                                                                              \
-        double f;                                                                                  \
-                                                                                                   \
-        if (c->n != 1 || !cq_val_is_number(c->args[0]))                                            \
-            return cq_fncall_decline(c);                                                           \
-        if (cq_val_is_symbolic(c->args[0]))                                                        \
-            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_BOOL);                            \
-        f         = cq_val_real(c->args[0]);                                                       \
-        c->result = cq_val_of_bool(expression);                                                    \
-        return CQ_OK;                                                                              \
+static double is_inf(double x)
+{
+    return x == INFINITY || x == -INFINITY;
+}
+
+static double is_finite(double x)
+{
+    return x - x == 0;
+}
+
+/* A function of one number; how is the kind of its result. */
+static cq_status real_function(cq_fncall *c)
+{
+    const cq_val_kind kind = (cq_val_kind)c->row->how;
+    cq_val            v    = c->args[0];
+    double            f;
+
+    if (c->n != 1 || !cq_val_is_number(v))
+        return cq_fncall_decline(c);
+    if (kind == CQ_VAL_INT && v.kind == CQ_VAL_INT) {
+        c->result = v;
+        return CQ_OK;
     }
-
-QUESTION(isnan, f != f)
-QUESTION(isinf, f == INFINITY || f == -INFINITY)
-QUESTION(isfinite, f - f == 0)
+    if (cq_val_is_symbolic(v))
+        return cq_builtin_by_tensors(c, c->row->op, kind);
+    f = c->row->real(cq_val_real(v));
+    if (kind == CQ_VAL_INT && !(fabs(f) < 0x1p63))
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "%g is not an integer of 64 bits", f);
+    c->result = kind == CQ_VAL_INT     ? cq_val_of_i64((int64_t)f)
+                : kind == CQ_VAL_FLOAT ? cq_val_of_f64(f)
+                                       : cq_val_of_bool(f != 0);
+    return CQ_OK;
+}
 
 static cq_status num_gcd(cq_fncall *c)
 {
@@ -188,42 +135,51 @@ static cq_status num_gcd(cq_fncall *c)
     return CQ_OK;
 }
 
+#define FLOAT(name, function)                                                                      \
+    {                                                                                              \
+        name "(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::" name,                 \
+                    .real = function                                                               \
+    }
+
 const cq_builtin cq_builtins_math[] = {
-    { "neg(self)", num_neg },
-    { "abs(self)", num_abs },
-    { "floor(self)", num_floor },
-    { "ceil(self)", num_ceil },
-    { "trunc(self)", num_trunc },
-    { "round(x, digits?)", num_round },
-    { "sqrt(self)", num_sqrt },
-    { "exp(self)", num_exp },
-    { "expm1(self)", num_expm1 },
-    { "log(self)", num_log },
-    { "log2(self)", num_log2 },
-    { "log10(self)", num_log10 },
-    { "log1p(self)", num_log1p },
-    { "sin(self)", num_sin },
-    { "cos(self)", num_cos },
-    { "tan(self)", num_tan },
-    { "asin(self)", num_asin },
-    { "acos(self)", num_acos },
-    { "atan(self)", num_atan },
-    { "sinh(self)", num_sinh },
-    { "cosh(self)", num_cosh },
-    { "tanh(self)", num_tanh },
-    { "asinh(self)", num_asinh },
-    { "acosh(self)", num_acosh },
-    { "atanh(self)", num_atanh },
-    { "erf(self)", num_erf },
-    { "erfc(self)", num_erfc },
-    { "gamma(self)", num_gamma },
-    { "lgamma(self)", num_lgamma },
-    { "fabs(self)", num_fabs },
-    { "degrees(self)", num_degrees },
-    { "radians(self)", num_radians },
-    { "isnan(self)", num_isnan },
-    { "isinf(self)", num_isinf },
-    { "isfinite(self)", num_isfinite },
-    { "gcd(a, b)", num_gcd },
+    { "neg(self)", .fn = num_neg },
+    { "abs(self)", .fn = num_abs },
+    { "floor(x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::floor", .real = floor },
+    { "ceil(x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::ceil", .real = ceil },
+    { "trunc(x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::trunc", .real = trunc },
+    { "round(x, digits?)", .fn = num_round },
+    FLOAT("sqrt", sqrt),
+    FLOAT("exp", exp),
+    FLOAT("expm1", expm1),
+    FLOAT("log", log),
+    FLOAT("log2", log2),
+    FLOAT("log10", log10),
+    FLOAT("log1p", log1p),
+    FLOAT("sin", sin),
+    FLOAT("cos", cos),
+    FLOAT("tan", tan),
+    FLOAT("asin", asin),
+    FLOAT("acos", acos),
+    FLOAT("atan", atan),
+    FLOAT("sinh", sinh),
+    FLOAT("cosh", cosh),
+    FLOAT("tanh", tanh),
+    FLOAT("asinh", asinh),
+    FLOAT("acosh", acosh),
+    FLOAT("atanh", atanh),
+    FLOAT("erf", erf),
+    FLOAT("erfc", erfc),
+    FLOAT("gamma", tgamma),
+    FLOAT("lgamma", lgamma),
+    { "fabs(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::abs", .real = fabs },
+    { "degrees(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::rad2deg",
+      .real = degrees },
+    { "radians(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::deg2rad",
+      .real = radians },
+    { "isnan(x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isnan", .real = is_nan },
+    { "isinf(x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isinf", .real = is_inf },
+    { "isfinite(x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isfinite",
+      .real = is_finite },
+    { "gcd(a, b)", .fn = num_gcd },
     { 0 },
 };

@@ -275,8 +275,9 @@ static const char *bit_operator(char op, bool bools)
     }
 }
 
-static cq_status bits(cq_fncall *c, char op)
+static cq_status bits(cq_fncall *c)
 {
+    const char op = (char)c->row->how;
     const bool bools =
         c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
     int64_t a, b, r;
@@ -310,25 +311,11 @@ static cq_status bits(cq_fncall *c, char op)
     return CQ_OK;
 }
 
-static cq_status num_and(cq_fncall *c)
-{
-    return bits(c, '&');
-}
-
-static cq_status num_or(cq_fncall *c)
-{
-    return bits(c, '|');
-}
-
-static cq_status num_xor(cq_fncall *c)
-{
-    return bits(c, '^');
-}
-
 /* a << b is a * 2**b, a >> b is a // 2**b: so they are of sizes, too. */
-static cq_status shift(cq_fncall *c, bool left)
+static cq_status shift(cq_fncall *c)
 {
-    cq_symbols *st = c->ev->cx->symbols;
+    const bool  left = c->row->how == '<';
+    cq_symbols *st   = c->ev->cx->symbols;
     cq_int      a, b;
 
     if (!cq_builtin_two_numbers(c))
@@ -346,16 +333,6 @@ static cq_status shift(cq_fncall *c, bool left)
         c->result = cq_val_of_int(left ? cq_int_mul(st, a, cq_i((int64_t)1 << b.value))
                                        : cq_int_floordiv(st, a, cq_i((int64_t)1 << b.value)));
     return CQ_OK;
-}
-
-static cq_status num_lshift(cq_fncall *c)
-{
-    return shift(c, true);
-}
-
-static cq_status num_rshift(cq_fncall *c)
-{
-    return shift(c, false);
 }
 
 static cq_status num_not(cq_fncall *c)
@@ -377,26 +354,26 @@ static cq_status num_not(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_number[] = {
-    { "add(a, b)", num_add },
-    { "sub(a, b)", num_sub },
-    { "mul(a, b)", num_mul },
-    { "div(a, b)", num_div },
-    { "truediv(a, b)", num_div },
-    { "floordiv(a, b)", num_floordiv },
-    { "floor_divide(a, b)", num_floordiv },
-    { "remainder(a, b)", num_remainder },
-    { "pow(a, b)", num_pow },
-    { "min(a, b)", num_min },
-    { "max(a, b)", num_max },
-    { "fmod(a, b)", num_fmod },
-    { "atan2(a, b)", num_atan2 },
-    { "copysign(a, b)", num_copysign },
-    { "__and__(a, b)", num_and },
-    { "__or__(a, b)", num_or },
-    { "__xor__(a, b)", num_xor },
-    { "__lshift__(a, b)", num_lshift },
-    { "__rshift__(a, b)", num_rshift },
-    { "__not__(self)", num_not },
-    { "divmod(a, b)", num_divmod },
+    { "add(a, b)", .fn = num_add },
+    { "sub(a, b)", .fn = num_sub },
+    { "mul(a, b)", .fn = num_mul },
+    { "div(a, b)", .fn = num_div },
+    { "truediv(a, b)", .fn = num_div },
+    { "floordiv(a, b)", .fn = num_floordiv },
+    { "floor_divide(a, b)", .fn = num_floordiv },
+    { "remainder(a, b)", .fn = num_remainder },
+    { "pow(a, b)", .fn = num_pow },
+    { "min(a, b)", .fn = num_min },
+    { "max(a, b)", .fn = num_max },
+    { "fmod(a, b)", .fn = num_fmod },
+    { "atan2(a, b)", .fn = num_atan2 },
+    { "copysign(a, b)", .fn = num_copysign },
+    { "__and__(a, b)", .fn = bits, .how = '&' },
+    { "__or__(a, b)", .fn = bits, .how = '|' },
+    { "__xor__(a, b)", .fn = bits, .how = '^' },
+    { "__lshift__(a, b)", .fn = shift, .how = '<' },
+    { "__rshift__(a, b)", .fn = shift, .how = '>' },
+    { "__not__(self)", .fn = num_not },
+    { "divmod(a, b)", .fn = num_divmod },
     { 0 },
 };

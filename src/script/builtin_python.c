@@ -143,62 +143,32 @@ static cq_status any_reversed(cq_fncall *c)
     return CQ_OK;
 }
 
-/* min and max of a list, or of several numbers; sum, any, all of a list. */
-static cq_status fold_numbers(cq_fncall *c, const char *op, cq_val start)
-{
-    const cq_val *items = c->args;
-    size_t        n     = c->n;
+/* What numbers are folded onto. */
+enum { ONTO_FIRST, ONTO_ZERO, ONTO_FALSE, ONTO_TRUE };
 
-    if (n == 1 && cq_val_is_list(c->args[0])) {
-        items = c->args[0].u.list->items;
-        n     = c->args[0].u.list->n;
-    } else if (n < 2 || strcmp(op, "aten::add") == 0) {
+/* min and max of a list, or of more than two numbers; sum, any, all of a list. */
+static cq_status fold(cq_fncall *c)
+{
+    const int     onto  = c->row->how;
+    const bool    many  = onto == ONTO_FIRST && c->n > 2;
+    const bool    list  = c->n == 1 && cq_val_is_list(c->args[0]);
+    const cq_val *items = list ? c->args[0].u.list->items : c->args;
+    const size_t  n     = list ? c->args[0].u.list->n : c->n;
+
+    if (!list && !many)
         return cq_fncall_decline(c);
-    }
     for (size_t i = 0; i < n; i++)
         if (!cq_val_is_number(items[i]))
             return cq_fncall_decline(c);
-    c->result = start;
-    if (start.kind == CQ_VAL_NONE) {
-        if (!n)
-            return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "the list is empty");
-        c->result = items[0];
-    }
-    for (size_t i = start.kind == CQ_VAL_NONE; i < n; i++) {
-        cq_val pair[2] = { c->result, items[i] };
-
-        CQ_TRY(cq_eval_call_name(c->ev, op, pair, 2, &c->result));
-    }
+    if (onto == ONTO_FIRST && !n)
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "the list is empty");
+    c->result = onto == ONTO_FIRST  ? items[0]
+                : onto == ONTO_ZERO ? cq_val_of_i64(0)
+                                    : cq_val_of_bool(onto == ONTO_TRUE);
+    for (size_t i = onto == ONTO_FIRST; i < n; i++)
+        CQ_TRY(
+            cq_eval_call_name(c->ev, c->row->op, (cq_val[]){ c->result, items[i] }, 2, &c->result));
     return CQ_OK;
-}
-
-static cq_status list_min(cq_fncall *c)
-{
-    return c->n == 2 ? cq_fncall_decline(c) : fold_numbers(c, "aten::min", CQ_NONE);
-}
-
-static cq_status list_max(cq_fncall *c)
-{
-    return c->n == 2 ? cq_fncall_decline(c) : fold_numbers(c, "aten::max", CQ_NONE);
-}
-
-static cq_status list_sum(cq_fncall *c)
-{
-    return fold_numbers(c, "aten::add", cq_val_of_i64(0));
-}
-
-static cq_status list_any(cq_fncall *c)
-{
-    if (c->n != 1 || !cq_val_is_list(c->args[0]))
-        return cq_fncall_decline(c);
-    return fold_numbers(c, "aten::__or__", cq_val_of_bool(false));
-}
-
-static cq_status list_all(cq_fncall *c)
-{
-    if (c->n != 1 || !cq_val_is_list(c->args[0]))
-        return cq_fncall_decline(c);
-    return fold_numbers(c, "aten::__and__", cq_val_of_bool(true));
 }
 
 /* ---- identity ---- */
@@ -318,33 +288,33 @@ static cq_status exception(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_python[] = {
-    { "range(self)", any_range },
-    { "rangelist(self)", any_range },
-    { "__range_length(a, b, c)", range_length },
-    { "__derive_index(a, b, c)", derive_index },
-    { "zip(self)", cq_builtin_zip },
-    { "enumerate(iterable, start?)", cq_builtin_enumerate },
-    { "reversed(self)", any_reversed },
-    { "min(self)", list_min },
-    { "max(self)", list_max },
-    { "sum(self)", list_sum },
-    { "any(self)", list_any },
-    { "all(self)", list_all },
-    { "__is__(a, b)", any_is },
-    { "__isnot__(a, b)", any_is_not },
-    { "hasattr(object, name)", any_hasattr },
-    { "getattr(object, name)", any_getattr },
-    { "__new__(self)", new_object },
-    { "print(...)", print_values },
-    { "Print(...)", print_values },
-    { "RaiseException(msg?, ...)", raise_exception },
-    { "Exception(...)", exception },
-    { "ValueError(...)", exception },
-    { "RuntimeError(...)", exception },
-    { "AssertionError(...)", exception },
-    { "NotImplementedError(...)", exception },
-    { "IndexError(...)", exception },
-    { "KeyError(...)", exception },
-    { "TypeError(...)", exception },
+    { "range(self)", .fn = any_range },
+    { "rangelist(self)", .fn = any_range },
+    { "__range_length(a, b, c)", .fn = range_length },
+    { "__derive_index(a, b, c)", .fn = derive_index },
+    { "zip(self)", .fn = cq_builtin_zip },
+    { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
+    { "reversed(self)", .fn = any_reversed },
+    { "min(self)", .fn = fold, .how = ONTO_FIRST, .op = "aten::min" },
+    { "max(self)", .fn = fold, .how = ONTO_FIRST, .op = "aten::max" },
+    { "sum(self)", .fn = fold, .how = ONTO_ZERO, .op = "aten::add" },
+    { "any(self)", .fn = fold, .how = ONTO_FALSE, .op = "aten::__or__" },
+    { "all(self)", .fn = fold, .how = ONTO_TRUE, .op = "aten::__and__" },
+    { "__is__(a, b)", .fn = any_is },
+    { "__isnot__(a, b)", .fn = any_is_not },
+    { "hasattr(object, name)", .fn = any_hasattr },
+    { "getattr(object, name)", .fn = any_getattr },
+    { "__new__(self)", .fn = new_object },
+    { "print(...)", .fn = print_values },
+    { "Print(...)", .fn = print_values },
+    { "RaiseException(msg?, ...)", .fn = raise_exception },
+    { "Exception(...)", .fn = exception },
+    { "ValueError(...)", .fn = exception },
+    { "RuntimeError(...)", .fn = exception },
+    { "AssertionError(...)", .fn = exception },
+    { "NotImplementedError(...)", .fn = exception },
+    { "IndexError(...)", .fn = exception },
+    { "KeyError(...)", .fn = exception },
+    { "TypeError(...)", .fn = exception },
     { 0 },
 };

@@ -277,10 +277,11 @@ static cq_status get_item(cq_fncall *c)
 
 /* ---- tensors of all items ---- */
 
-static cq_status concat(cq_fncall *c, bool is_new)
+static cq_status concat(cq_fncall *c)
 {
-    const cq_sequence *seq = self_of(c);
-    cq_val             dim = cq_builtin_arg(c, 1);
+    const bool         is_new = c->row->how;
+    const cq_sequence *seq    = self_of(c);
+    cq_val             dim    = cq_builtin_arg(c, 1);
     cq_tensor         *t;
 
     if (!seq)
@@ -290,16 +291,6 @@ static cq_status concat(cq_fncall *c, bool is_new)
     CQ_TRY(cq_sequence_concat(c->ev, seq, dim.kind == CQ_VAL_INT ? dim.u.i.value : 0, is_new, &t));
     c->result = cq_val_of_tensor(t);
     return CQ_OK;
-}
-
-static cq_status cat(cq_fncall *c)
-{
-    return concat(c, false);
-}
-
-static cq_status stack(cq_fncall *c)
-{
-    return concat(c, true);
 }
 
 /* torch.tensor(numbers) */
@@ -320,9 +311,11 @@ static cq_status as_tensor(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-static cq_status reduced(cq_fncall *c, const char *op, cq_val_kind kind)
+/* A number of all items; how is its kind, if that is not theirs. */
+static cq_status reduced(cq_fncall *c)
 {
-    const cq_sequence *seq = self_of(c);
+    const cq_val_kind  kind = (cq_val_kind)c->row->how;
+    const cq_sequence *seq  = self_of(c);
     cq_tensor         *t;
     cq_val             v;
 
@@ -330,19 +323,9 @@ static cq_status reduced(cq_fncall *c, const char *op, cq_val_kind kind)
         return cq_fncall_decline(c);
     CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
     v = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, op, &v, 1, &c->result));
+    CQ_TRY(cq_eval_operator(c->ev, c->row->op, &v, 1, &c->result));
     return cq_builtin_number_of(c->ev, c->result.u.tensor,
                                 kind == CQ_VAL_NONE ? seq->item.kind : kind, &c->result);
-}
-
-static cq_status minimum(cq_fncall *c)
-{
-    return reduced(c, "aten::min", CQ_VAL_NONE);
-}
-
-static cq_status maximum(cq_fncall *c)
-{
-    return reduced(c, "aten::max", CQ_VAL_NONE);
 }
 
 /* ONNX joins no empty sequence: there is a zero more in it. */
@@ -368,16 +351,6 @@ static cq_status sum(cq_fncall *c)
                                 &c->result);
 }
 
-static cq_status any(cq_fncall *c)
-{
-    return reduced(c, "aten::any", CQ_VAL_BOOL);
-}
-
-static cq_status all(cq_fncall *c)
-{
-    return reduced(c, "aten::all", CQ_VAL_BOOL);
-}
-
 static cq_status contains(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
@@ -397,21 +370,15 @@ static cq_status contains(cq_fncall *c)
 
 static cq_status is_same(cq_fncall *c)
 {
-    c->result = cq_val_of_bool(c->args[0].kind == c->args[1].kind &&
-                               c->args[0].u.list == c->args[1].u.list);
+    const bool same = c->args[0].kind == c->args[1].kind && c->args[0].u.list == c->args[1].u.list;
+
+    c->result = cq_val_of_bool(same == c->row->how);
     return CQ_OK;
 }
 
 static cq_status first(cq_fncall *c)
 {
     c->result = c->args[0];
-    return CQ_OK;
-}
-
-static cq_status is_other(cq_fncall *c)
-{
-    CQ_TRY(is_same(c));
-    c->result.u.b.value = !c->result.u.b.value;
     return CQ_OK;
 }
 
@@ -422,43 +389,43 @@ static cq_status ignored(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_of_sequences[] = {
-    { "append(self, el)", append },
-    { "insert(self, idx, el)", insert },
-    { "pop(self, idx?)", pop },
-    { "Delete(self, idx)", delete_at },
-    { "_set_item(self, idx, el)", set_item },
-    { "__setitem__(self, idx, el)", set_item },
-    { "extend(self, other)", extend },
-    { "add_(self, other)", extend },
-    { "add(a, b)", add },
-    { "clear(self)", clear },
-    { "copy(self)", copy },
-    { "list(self)", copy },
-    { "reverse(self)", reverse },
-    { "slice(l, start?, end?, step?)", slice },
-    { "len(a)", length },
-    { "__len__(a)", length },
-    { "__getitem__(self, idx)", get_item },
-    { "__contains__(self, item)", contains },
-    { "cat(tensors, dim?)", cat },
-    { "concat(tensors, dim?)", cat },
-    { "stack(tensors, dim?)", stack },
-    { "tensor(data, dtype?, ...)", as_tensor },
-    { "as_tensor(data, dtype?, ...)", as_tensor },
-    { "min(self)", minimum },
-    { "max(self)", maximum },
-    { "sum(self)", sum },
-    { "any(self)", any },
-    { "all(self)", all },
-    { "zip(self)", cq_builtin_zip },
-    { "enumerate(iterable, start?)", cq_builtin_enumerate },
-    { "__is__(a, b)", is_same },
-    { "__isnot__(a, b)", is_other },
-    { "unchecked_unwrap_optional(self)", first },
-    { "_unwrap_optional(self)", first },
-    { "print(...)", ignored },
-    { "Print(...)", ignored },
-    { "RaiseException(msg?, ...)", ignored },
+    { "append(self, el)", .fn = append },
+    { "insert(self, idx, el)", .fn = insert },
+    { "pop(self, idx?)", .fn = pop },
+    { "Delete(self, idx)", .fn = delete_at },
+    { "_set_item(self, idx, el)", .fn = set_item },
+    { "__setitem__(self, idx, el)", .fn = set_item },
+    { "extend(self, other)", .fn = extend },
+    { "add_(self, other)", .fn = extend },
+    { "add(a, b)", .fn = add },
+    { "clear(self)", .fn = clear },
+    { "copy(self)", .fn = copy },
+    { "list(self)", .fn = copy },
+    { "reverse(self)", .fn = reverse },
+    { "slice(l, start?, end?, step?)", .fn = slice },
+    { "len(a)", .fn = length },
+    { "__len__(a)", .fn = length },
+    { "__getitem__(self, idx)", .fn = get_item },
+    { "__contains__(self, item)", .fn = contains },
+    { "cat(tensors, dim?)", .fn = concat, .how = false },
+    { "concat(tensors, dim?)", .fn = concat, .how = false },
+    { "stack(tensors, dim?)", .fn = concat, .how = true },
+    { "tensor(data, dtype?, ...)", .fn = as_tensor },
+    { "as_tensor(data, dtype?, ...)", .fn = as_tensor },
+    { "min(self)", .fn = reduced, .how = CQ_VAL_NONE, .op = "aten::min" },
+    { "max(self)", .fn = reduced, .how = CQ_VAL_NONE, .op = "aten::max" },
+    { "sum(self)", .fn = sum },
+    { "any(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::any" },
+    { "all(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::all" },
+    { "zip(self)", .fn = cq_builtin_zip },
+    { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
+    { "__is__(a, b)", .fn = is_same, .how = true },
+    { "__isnot__(a, b)", .fn = is_same, .how = false },
+    { "unchecked_unwrap_optional(self)", .fn = first },
+    { "_unwrap_optional(self)", .fn = first },
+    { "print(...)", .fn = ignored },
+    { "Print(...)", .fn = ignored },
+    { "RaiseException(msg?, ...)", .fn = ignored },
     { 0 },
 };
 
@@ -498,7 +465,7 @@ static cq_status split(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_sequence[] = {
-    { "unbind(self, dim?)", unbind },
-    { "split(self, split_size, dim?)", split },
+    { "unbind(self, dim?)", .fn = unbind },
+    { "split(self, split_size, dim?)", .fn = split },
     { 0 },
 };

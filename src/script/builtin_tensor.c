@@ -94,19 +94,10 @@ static cq_status to_number(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
     return CQ_OK;
 }
 
-static cq_status to_int(cq_fncall *c)
+/* int(v), float(v), bool(v): how is the kind. */
+static cq_status to_kind(cq_fncall *c)
 {
-    return to_number(c->ev, c->args[0], CQ_VAL_INT, &c->result);
-}
-
-static cq_status to_float(cq_fncall *c)
-{
-    return to_number(c->ev, c->args[0], CQ_VAL_FLOAT, &c->result);
-}
-
-static cq_status to_bool(cq_fncall *c)
-{
-    return to_number(c->ev, c->args[0], CQ_VAL_BOOL, &c->result);
+    return to_number(c->ev, c->args[0], (cq_val_kind)c->row->how, &c->result);
 }
 
 static cq_status number_in(cq_eval *ev, cq_val v, cq_val *out)
@@ -351,23 +342,15 @@ static cq_status new_device(cq_fncall *c)
     return CQ_OK;
 }
 
-static cq_status answer_false(cq_fncall *c)
+static cq_status answer_bool(cq_fncall *c)
 {
-    (void)c;
-    c->result = cq_val_of_bool(false);
+    c->result = cq_val_of_bool(c->row->how);
     return CQ_OK;
 }
 
 static cq_status is_quantized(cq_fncall *c)
 {
     c->result = cq_val_of_bool(c->args[0].kind == CQ_VAL_TENSOR && c->args[0].u.tensor->qparams);
-    return CQ_OK;
-}
-
-static cq_status answer_true(cq_fncall *c)
-{
-    (void)c;
-    c->result = cq_val_of_bool(true);
     return CQ_OK;
 }
 
@@ -536,67 +519,67 @@ static cq_status type_name(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_tensor[] = {
-    { "Int(self)", to_int },
-    { "int(self)", to_int },
-    { "IntImplicit(self)", to_int },
-    { "Float(self)", to_float },
-    { "float(self)", to_float },
-    { "FloatImplicit(self)", to_float },
-    { "Bool(self)", to_bool },
-    { "bool(self)", to_bool },
-    { "Complex(self)", to_complex },
-    { "complex(self)", to_complex },
-    { "ScalarImplicit(self)", item },
-    { "item(self)", item },
-    { "NumToTensor(self)", num_to_tensor },
-    { "tensor(data, dtype?, ...)", new_tensor },
-    { "as_tensor(data, dtype?, ...)", new_tensor },
-    { "copy_(self, src, ...)", copy_expanded },
-    { "tolist(self)", tensor_to_list },
-    { "is_nonzero(self)", to_bool },
-    { "equal(self, other)", equal_tensors },
-    { "allclose(self, other, ...)", close_tensors },
-    { "size(self, dim?)", tensor_size },
-    { "shape(self)", tensor_size },
-    { "dtype(self)", tensor_dtype },
-    { "device(type?, ...)", new_device },
-    { "layout(self)", answer_zero },
-    { "type(self, ...)", type_name },
-    { "set_(self, source, ...)", set_tensor },
-    { "data(self)", detached },
-    { "cpu(self, ...)", answer_first },
-    { "cuda(self, ...)", answer_first },
-    { "pin_memory(self, ...)", answer_first },
-    { "requires_grad_(self, ...)", answer_first },
-    { "wait(self)", answer_first },
-    { "unchecked_unwrap_optional(self)", answer_first },
-    { "_unwrap_optional(self)", unwrap_optional },
-    { "_no_grad_enter(...)", answer_none },
-    { "grad(self)", answer_none },
-    { "is_cuda(self)", answer_false },
-    { "is_cpu(self)", answer_true },
-    { "is_sparse(self)", answer_false },
-    { "is_mkldnn(self)", answer_false },
-    { "is_quantized(self)", is_quantized },
-    { "is_nested(self)", answer_false },
-    { "is_meta(self)", answer_false },
-    { "is_xla(self)", answer_false },
-    { "is_mps(self)", answer_false },
-    { "is_leaf(self)", answer_true },
-    { "requires_grad(self)", answer_false },
-    { "is_grad_enabled()", grad_enabled },
-    { "is_autocast_enabled()", answer_false },
-    { "is_autocast_cpu_enabled()", answer_false },
-    { "is_inference(self)", answer_false },
-    { "has_torch_function(...)", answer_false },
-    { "set_grad_enabled(mode?)", set_grad_enabled },
-    { "no_grad(...)", answer_none },
-    { "inference_mode(...)", answer_none },
-    { "manual_seed(...)", answer_none },
-    { "is_tracing()", answer_false },
-    { "is_scripting()", answer_true },
-    { "is_in_onnx_export()", answer_true },
-    { "warn(...)", answer_none },
-    { "backward(...)", answer_none },
+    { "Int(self)", .fn = to_kind, .how = CQ_VAL_INT },
+    { "int(self)", .fn = to_kind, .how = CQ_VAL_INT },
+    { "IntImplicit(self)", .fn = to_kind, .how = CQ_VAL_INT },
+    { "Float(self)", .fn = to_kind, .how = CQ_VAL_FLOAT },
+    { "float(self)", .fn = to_kind, .how = CQ_VAL_FLOAT },
+    { "FloatImplicit(self)", .fn = to_kind, .how = CQ_VAL_FLOAT },
+    { "Bool(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
+    { "bool(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
+    { "Complex(self)", .fn = to_complex },
+    { "complex(self)", .fn = to_complex },
+    { "ScalarImplicit(self)", .fn = item },
+    { "item(self)", .fn = item },
+    { "NumToTensor(self)", .fn = num_to_tensor },
+    { "tensor(data, dtype?, ...)", .fn = new_tensor },
+    { "as_tensor(data, dtype?, ...)", .fn = new_tensor },
+    { "copy_(self, src, ...)", .fn = copy_expanded },
+    { "tolist(self)", .fn = tensor_to_list },
+    { "is_nonzero(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
+    { "equal(self, other)", .fn = equal_tensors },
+    { "allclose(self, other, ...)", .fn = close_tensors },
+    { "size(self, dim?)", .fn = tensor_size },
+    { "shape(self)", .fn = tensor_size },
+    { "dtype(self)", .fn = tensor_dtype },
+    { "device(type?, ...)", .fn = new_device },
+    { "layout(self)", .fn = answer_zero },
+    { "type(self, ...)", .fn = type_name },
+    { "set_(self, source, ...)", .fn = set_tensor },
+    { "data(self)", .fn = detached },
+    { "cpu(self, ...)", .fn = answer_first },
+    { "cuda(self, ...)", .fn = answer_first },
+    { "pin_memory(self, ...)", .fn = answer_first },
+    { "requires_grad_(self, ...)", .fn = answer_first },
+    { "wait(self)", .fn = answer_first },
+    { "unchecked_unwrap_optional(self)", .fn = answer_first },
+    { "_unwrap_optional(self)", .fn = unwrap_optional },
+    { "_no_grad_enter(...)", .fn = answer_none },
+    { "grad(self)", .fn = answer_none },
+    { "is_cuda(self)", .fn = answer_bool, .how = false },
+    { "is_cpu(self)", .fn = answer_bool, .how = true },
+    { "is_sparse(self)", .fn = answer_bool, .how = false },
+    { "is_mkldnn(self)", .fn = answer_bool, .how = false },
+    { "is_quantized(self)", .fn = is_quantized },
+    { "is_nested(self)", .fn = answer_bool, .how = false },
+    { "is_meta(self)", .fn = answer_bool, .how = false },
+    { "is_xla(self)", .fn = answer_bool, .how = false },
+    { "is_mps(self)", .fn = answer_bool, .how = false },
+    { "is_leaf(self)", .fn = answer_bool, .how = true },
+    { "requires_grad(self)", .fn = answer_bool, .how = false },
+    { "is_grad_enabled()", .fn = grad_enabled },
+    { "is_autocast_enabled()", .fn = answer_bool, .how = false },
+    { "is_autocast_cpu_enabled()", .fn = answer_bool, .how = false },
+    { "is_inference(self)", .fn = answer_bool, .how = false },
+    { "has_torch_function(...)", .fn = answer_bool, .how = false },
+    { "set_grad_enabled(mode?)", .fn = set_grad_enabled },
+    { "no_grad(...)", .fn = answer_none },
+    { "inference_mode(...)", .fn = answer_none },
+    { "manual_seed(...)", .fn = answer_none },
+    { "is_tracing()", .fn = answer_bool, .how = false },
+    { "is_scripting()", .fn = answer_bool, .how = true },
+    { "is_in_onnx_export()", .fn = answer_bool, .how = true },
+    { "warn(...)", .fn = answer_none },
+    { "backward(...)", .fn = answer_none },
     { 0 },
 };

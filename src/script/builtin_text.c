@@ -48,25 +48,15 @@ static cq_status text_mul(cq_fncall *c)
     return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_compare(cq_fncall *c, bool less)
+static cq_status text_compare(cq_fncall *c)
 {
     int order;
 
     if (!is_text(c, 2))
         return cq_fncall_decline(c);
     order     = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
-    c->result = cq_val_of_bool(less ? order < 0 : order > 0);
+    c->result = cq_val_of_bool(c->row->how == '<' ? order < 0 : order > 0);
     return CQ_OK;
-}
-
-static cq_status text_lt(cq_fncall *c)
-{
-    return text_compare(c, true);
-}
-
-static cq_status text_gt(cq_fncall *c)
-{
-    return text_compare(c, false);
 }
 
 /* "{} {0} {name}".format(…); what follows a colon is not looked at. */
@@ -216,9 +206,12 @@ static cq_status text_split(cq_fncall *c)
     }
 }
 
-static cq_status strip(cq_fncall *c, bool left, bool right)
+enum { LEFT = 1, RIGHT = 2 };
+
+static cq_status strip(cq_fncall *c)
 {
-    const char *p, *chars = " \t\n\r\v\f";
+    const bool  left = c->row->how & LEFT, right = c->row->how & RIGHT;
+    const char *p, *chars                        = " \t\n\r\v\f";
     size_t      len;
 
     if (!is_text(c, 1))
@@ -232,21 +225,6 @@ static cq_status strip(cq_fncall *c, bool left, bool right)
     while (right && len && strchr(chars, p[len - 1]))
         len--;
     return cq_builtin_text(c->ev, p, len, &c->result);
-}
-
-static cq_status text_strip(cq_fncall *c)
-{
-    return strip(c, true, true);
-}
-
-static cq_status text_lstrip(cq_fncall *c)
-{
-    return strip(c, true, false);
-}
-
-static cq_status text_rstrip(cq_fncall *c)
-{
-    return strip(c, false, true);
 }
 
 static cq_status text_replace(cq_fncall *c)
@@ -298,7 +276,9 @@ static cq_status text_find(cq_fncall *c)
     return CQ_OK;
 }
 
-static cq_status map_letters(cq_fncall *c, int (*fn)(int), bool first_only)
+enum { ALL, FIRST }; /* of the letters: the others are small */
+
+static cq_status map_letters(cq_fncall *c)
 {
     cq_str s = { 0 };
 
@@ -307,27 +287,12 @@ static cq_status map_letters(cq_fncall *c, int (*fn)(int), bool first_only)
     for (size_t i = 0; i < c->args[0].u.text->len; i++) {
         unsigned char ch = (unsigned char)c->args[0].u.text->text[i];
 
-        cq_str_add_char(&s, (char)(first_only && i ? tolower(ch) : fn(ch)));
+        cq_str_add_char(&s, (char)(c->row->how == FIRST && i ? tolower(ch) : c->row->letter(ch)));
     }
     return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_upper(cq_fncall *c)
-{
-    return map_letters(c, toupper, false);
-}
-
-static cq_status text_lower(cq_fncall *c)
-{
-    return map_letters(c, tolower, false);
-}
-
-static cq_status text_capitalize(cq_fncall *c)
-{
-    return map_letters(c, toupper, true);
-}
-
-static cq_status every_letter(cq_fncall *c, int (*fn)(int))
+static cq_status every_letter(cq_fncall *c)
 {
     bool all;
 
@@ -335,29 +300,9 @@ static cq_status every_letter(cq_fncall *c, int (*fn)(int))
         return cq_fncall_decline(c);
     all = c->args[0].u.text->len > 0;
     for (size_t i = 0; i < c->args[0].u.text->len; i++)
-        all &= fn((unsigned char)c->args[0].u.text->text[i]) != 0;
+        all &= c->row->letter((unsigned char)c->args[0].u.text->text[i]) != 0;
     c->result = cq_val_of_bool(all);
     return CQ_OK;
-}
-
-static cq_status text_isdigit(cq_fncall *c)
-{
-    return every_letter(c, isdigit);
-}
-
-static cq_status text_isalpha(cq_fncall *c)
-{
-    return every_letter(c, isalpha);
-}
-
-static cq_status text_isalnum(cq_fncall *c)
-{
-    return every_letter(c, isalnum);
-}
-
-static cq_status text_isspace(cq_fncall *c)
-{
-    return every_letter(c, isspace);
 }
 
 static cq_status text_count(cq_fncall *c)
@@ -403,32 +348,32 @@ static cq_status any_str(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_text[] = {
-    { "add(a, b)", text_add },
-    { "mul(a, b)", text_mul },
-    { "lt(a, b)", text_lt },
-    { "gt(a, b)", text_gt },
-    { "format(self, ...)", text_format },
-    { "remainder(a, b)", text_percent },
-    { "percentFormat(a, b)", text_percent },
-    { "join(self, values)", text_join },
-    { "split(self, separator?, max?)", text_split },
-    { "strip(self, chars?)", text_strip },
-    { "lstrip(self, chars?)", text_lstrip },
-    { "rstrip(self, chars?)", text_rstrip },
-    { "replace(self, old, new)", text_replace },
-    { "startswith(self, substr)", text_startswith },
-    { "endswith(self, substr)", text_endswith },
-    { "find(self, substr, start?)", text_find },
-    { "upper(self)", text_upper },
-    { "lower(self)", text_lower },
-    { "capitalize(self)", text_capitalize },
-    { "isdigit(self)", text_isdigit },
-    { "isalpha(self)", text_isalpha },
-    { "isalnum(self)", text_isalnum },
-    { "isspace(self)", text_isspace },
-    { "count(self, substr)", text_count },
-    { "ord(string)", text_ord },
-    { "chr(i)", text_chr },
-    { "str()", any_str },
+    { "add(a, b)", .fn = text_add },
+    { "mul(a, b)", .fn = text_mul },
+    { "lt(a, b)", .fn = text_compare, .how = '<' },
+    { "gt(a, b)", .fn = text_compare, .how = '>' },
+    { "format(self, ...)", .fn = text_format },
+    { "remainder(a, b)", .fn = text_percent },
+    { "percentFormat(a, b)", .fn = text_percent },
+    { "join(self, values)", .fn = text_join },
+    { "split(self, separator?, max?)", .fn = text_split },
+    { "strip(self, chars?)", .fn = strip, .how = LEFT | RIGHT },
+    { "lstrip(self, chars?)", .fn = strip, .how = LEFT },
+    { "rstrip(self, chars?)", .fn = strip, .how = RIGHT },
+    { "replace(self, old, new)", .fn = text_replace },
+    { "startswith(self, substr)", .fn = text_startswith },
+    { "endswith(self, substr)", .fn = text_endswith },
+    { "find(self, substr, start?)", .fn = text_find },
+    { "upper(self)", .fn = map_letters, .how = ALL, .letter = toupper },
+    { "lower(self)", .fn = map_letters, .how = ALL, .letter = tolower },
+    { "capitalize(self)", .fn = map_letters, .how = FIRST, .letter = toupper },
+    { "isdigit(self)", .fn = every_letter, .letter = isdigit },
+    { "isalpha(self)", .fn = every_letter, .letter = isalpha },
+    { "isalnum(self)", .fn = every_letter, .letter = isalnum },
+    { "isspace(self)", .fn = every_letter, .letter = isspace },
+    { "count(self, substr)", .fn = text_count },
+    { "ord(string)", .fn = text_ord },
+    { "chr(i)", .fn = text_chr },
+    { "str()", .fn = any_str },
     { 0 },
 };

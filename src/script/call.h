@@ -21,8 +21,9 @@ typedef struct cq_fncall {
     const cq_val      *kw;     /* by keyword, with their names */
     const char *const *names;
     size_t             n, n_kw;
-    cq_val             result;
-    bool               declined;
+    const struct cq_builtin *row; /* of the builtin that is asked */
+    cq_val                   result;
+    bool                     declined;
 } cq_fncall;
 
 /* Finds out what the call means and runs it: of its callee; or of its name as an operator, before

@@ -17,14 +17,24 @@ static const cq_builtin *const families[] = {
 };
 enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
 
+/* A parameter of a signature: "list self", "idx?". */
+typedef struct parameter {
+    const char *name;
+    size_t      len;
+    unsigned    kinds; /* of values that it takes: bits */
+    bool        is_optional;
+} parameter;
+
+enum { MAX_PARAMETERS = 4, MAX_ENTRIES = 512, N_SLOTS = 1024 };
+
 /* A row, with what its signature says. */
 typedef struct entry {
     const cq_builtin *row;
-    size_t            family, n_required;
+    size_t            family, n, n_required;
+    parameter         parameters[MAX_PARAMETERS];
+    bool              takes_more;
     struct entry     *next; /* of the same name, in the order of the families */
 } entry;
-
-enum { MAX_ENTRIES = 512, N_SLOTS = 1024 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static entry          entries[MAX_ENTRIES];
@@ -51,23 +61,56 @@ static entry **slot_of(const char *name, size_t len)
     return &slots[hash % N_SLOTS];
 }
 
-/* The parameter behind one, or the first of a signature: *len is 0 behind the last. */
-static const char *next_parameter(const char *p, size_t *len)
+#define BIT(kind) (1u << CQ_VAL_##kind)
+
+static unsigned kinds_of(const char *type, size_t len)
 {
-    p += strcspn(p, "(,)");
-    p += strspn(p, "(, ");
-    *len = *p == '.' ? 0 : strcspn(p, "?,)");
-    return p;
+    static const struct {
+        const char *type;
+        unsigned    kinds;
+    } types[] = {
+        { "str", BIT(STR) },
+        { "list", BIT(LIST) },
+        { "items", BIT(LIST) | BIT(TUPLE) },
+        { "dict", BIT(DICT) },
+        { "num", BIT(INT) | BIT(FLOAT) | BIT(BOOL) | BIT(COMPLEX) },
+        { "int", BIT(INT) },
+        { "tensor", BIT(TENSOR) },
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].type) == len && memcmp(types[i].type, type, len) == 0)
+            return types[i].kinds;
+    return ~0u;
 }
 
-static bool takes_more(const cq_builtin *b)
+static void read_signature(entry *e)
 {
-    return strstr(b->signature, "...") != NULL;
+    const char *p = e->row->signature + name_len(e->row) + 1;
+    size_t      type;
+
+    for (; *p && *p != ')' && *p != '.'; p += strcspn(p, ",)"), p += strspn(p, ", ")) {
+        parameter *to = &e->parameters[e->n++];
+
+        assert(e->n <= MAX_PARAMETERS);
+        to->name        = p;
+        to->len         = strcspn(p, "?,)");
+        to->is_optional = p[to->len] == '?';
+        to->kinds       = ~0u;
+        type            = strcspn(p, " ");
+        if (type < to->len) {
+            to->kinds = kinds_of(p, type) | (to->is_optional ? BIT(NONE) : 0);
+            to->name += type + 1;
+            to->len -= type + 1;
+        }
+        e->n_required += !to->is_optional;
+    }
+    e->takes_more = *p == '.';
 }
 
 static void build(void)
 {
-    size_t n = 0, len;
+    size_t n = 0;
 
     for (size_t f = 0; f < N_FAMILIES; f++)
         for (const cq_builtin *b = families[f]; b->signature; b++) {
@@ -76,9 +119,7 @@ static void build(void)
             assert(n < MAX_ENTRIES);
             e->row    = b;
             e->family = f;
-            for (const char *p = next_parameter(b->signature, &len); len;
-                 p             = next_parameter(p, &len))
-                e->n_required += p[len] != '?';
+            read_signature(e);
             while (*to)
                 to = &(*to)->next;
             *to = e;
@@ -174,51 +215,51 @@ static cq_status spend_on(const cq_fncall *c, size_t family)
 
 static cq_status call_row(cq_fncall *c, const entry *e)
 {
-    if (c->n < e->n_required)
+    if (c->n < e->n_required || (c->n > e->n && !e->takes_more))
         return cq_fncall_decline(c);
+    for (size_t i = 0; i < c->n && i < e->n; i++)
+        if (!(e->parameters[i].kinds >> c->args[i].kind & 1))
+            return cq_fncall_decline(c);
     CQ_TRY(spend_on(c, e->family));
     c->row = e->row;
     return e->row->fn(c);
 }
 
+/* The keyword that gives a parameter; n_kw if none does. */
+static size_t keyword_of(const cq_fncall *c, const parameter *p)
+{
+    size_t k = 0;
+
+    while (k < c->n_kw && (strncmp(c->names[k], p->name, p->len) != 0 || c->names[k][p->len]))
+        k++;
+    return k;
+}
+
 /* Arguments that were given by the names that the signature has are put in their positions. */
 static cq_status call_with_keywords(cq_fncall *c, const entry *e)
 {
-    const char *names[CQ_EVAL_MAX_OPERANDS], *p;
-    cq_val      args[CQ_EVAL_MAX_OPERANDS], kw[CQ_EVAL_MAX_OPERANDS];
-    cq_fncall   to = *c;
-    size_t      at = 0, n = 0, len;
-    bool        used[CQ_EVAL_MAX_OPERANDS] = { false };
+    cq_val    args[MAX_PARAMETERS];
+    cq_fncall to     = *c;
+    size_t    n_used = 0, k;
 
-    if (c->n_kw > CQ_EVAL_MAX_OPERANDS || c->n > CQ_EVAL_MAX_OPERANDS) /* a dict of that many */
-        return takes_more(e->row) ? call_row(c, e) : cq_fncall_decline(c);
-    for (size_t i = 0; i < c->n; i++)
-        args[i] = c->args[i];
-    for (p = next_parameter(e->row->signature, &len); len && at < CQ_EVAL_MAX_OPERANDS;
-         p = next_parameter(p, &len), at++) {
-        if (at < c->n)
-            continue;
-        args[at] = CQ_NONE;
-        for (size_t k = 0; k < c->n_kw; k++)
-            if (strncmp(c->names[k], p, len) == 0 && !c->names[k][len]) {
-                args[at] = c->kw[k];
-                used[k]  = true;
-                to.n     = at + 1;
-            }
-        if (to.n <= at && p[len] != '?')
+    if (e->takes_more && c->n >= e->n)
+        return call_row(c, e);
+    for (size_t i = 0; i < e->n; i++) {
+        args[i] = cq_builtin_arg(c, i);
+        k       = i < c->n ? c->n_kw : keyword_of(c, &e->parameters[i]);
+        if (k == c->n_kw && i >= c->n && !e->parameters[i].is_optional)
             return cq_fncall_decline(c);
-    }
-    for (size_t k = 0; k < c->n_kw; k++)
-        if (!used[k]) {
-            names[n] = c->names[k];
-            kw[n++]  = c->kw[k];
+        if (k < c->n_kw) {
+            args[i] = c->kw[k];
+            to.n    = i + 1;
+            n_used++;
         }
-    if (n && !takes_more(e->row))
+    }
+    if (n_used < c->n_kw && !e->takes_more)
         return cq_fncall_decline(c);
-    to.args  = args;
-    to.kw    = kw;
-    to.names = names;
-    to.n_kw  = n;
+    to.args = args;
+    if (n_used == c->n_kw)
+        to.n_kw = 0;
     CQ_TRY(call_row(&to, e));
     c->declined = to.declined;
     c->result   = to.result;

@@ -6,10 +6,11 @@
 #include "script/call.h"
 
 /* Several rows may have one name: the first that does not decline counts. A row is asked only if
- * all parameters but those with a ? are given, by position or by name; fn finds them by position.
- * More by position it finds behind them; more by name only a signature that ends in ... takes. */
+ * the call fits its signature: a parameter may have a type, which the argument must be of; those
+ * with a ? may be left out; only a signature that ends in ... takes more. fn finds arguments by
+ * position, also those that were given by name. */
 typedef struct cq_builtin {
-    const char *signature; /* "pop(self, idx?)"; the name is without "aten::" or "prim::" */
+    const char *signature; /* "pop(list self, idx?)"; the name is without "aten::" or "prim::" */
     cq_status (*fn)(cq_fncall *c);
 
     /* What the rows of one function differ in, if they do. */

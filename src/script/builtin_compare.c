@@ -91,13 +91,9 @@ static cq_val verdict(const cq_fncall *c, double a, double b)
 
 static cq_status compare(cq_fncall *c)
 {
-    cq_ctx *cx = c->ev->cx;
-    double  a, b;
+    cq_ctx      *cx = c->ev->cx;
+    const double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_fncall_decline(c);
-    a = cq_val_real(c->args[0]);
-    b = cq_val_real(c->args[1]);
     if (cq_builtin_two_ints(c) && !c->args[0].u.b.origin) {
         cq_int x = cq_val_int(c->args[0]), y = cq_val_int(c->args[1]);
         cq_int d = cq_int_sub(cx->symbols, x, y);
@@ -140,7 +136,7 @@ static cq_status any_eq(cq_fncall *c)
     const bool negated = c->row->how != EQUAL;
     bool       known, equal;
 
-    if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
+    if (c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
     if (cq_builtin_two_numbers(c))
         return compare(c);
@@ -161,10 +157,10 @@ static cq_status any_eq(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_compare[] = {
-    { "lt(a, b)", .fn = compare, .how = LESS },
-    { "le(a, b)", .fn = compare, .how = LESS | EQUAL },
-    { "gt(a, b)", .fn = compare, .how = MORE },
-    { "ge(a, b)", .fn = compare, .how = MORE | EQUAL },
+    { "lt(num a, num b)", .fn = compare, .how = LESS },
+    { "le(num a, num b)", .fn = compare, .how = LESS | EQUAL },
+    { "gt(num a, num b)", .fn = compare, .how = MORE },
+    { "ge(num a, num b)", .fn = compare, .how = MORE | EQUAL },
     { "eq(a, b)", .fn = any_eq, .how = EQUAL },
     { "ne(a, b)", .fn = any_eq, .how = LESS | MORE },
     { 0 },

@@ -47,8 +47,6 @@ static cq_status dict_get(cq_fncall *c)
 {
     cq_val *v, key = c->args[1];
 
-    if (c->args[0].kind != CQ_VAL_DICT)
-        return cq_fncall_decline(c);
     CQ_TRY(cq_builtin_key(c->ev, &key));
     v         = cq_dict_get(c->args[0].u.dict, key);
     c->result = v ? *v : cq_builtin_arg(c, 2);
@@ -59,8 +57,6 @@ static cq_status dict_setdefault(cq_fncall *c)
 {
     cq_val *v, key = c->args[1];
 
-    if (c->args[0].kind != CQ_VAL_DICT)
-        return cq_fncall_decline(c);
     CQ_TRY(cq_builtin_key(c->ev, &key));
     v = cq_dict_get(c->args[0].u.dict, key);
     if (!v) {
@@ -74,8 +70,6 @@ static cq_status dict_setdefault(cq_fncall *c)
 
 static cq_status dict_update(cq_fncall *c)
 {
-    if (c->args[0].kind != CQ_VAL_DICT || c->args[1].kind != CQ_VAL_DICT)
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_will_change_dict(c->ev, c->args[0].u.dict));
     if (c->args[1].u.dict != c->args[0].u.dict)
         CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[1]));
@@ -89,7 +83,7 @@ static cq_status dict_popitem(cq_fncall *c)
 {
     cq_dict *dict;
 
-    if (c->args[0].kind != CQ_VAL_DICT || !c->args[0].u.dict->n)
+    if (!c->args[0].u.dict->n)
         return cq_fncall_decline(c);
     dict = c->args[0].u.dict;
     CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
@@ -138,10 +132,10 @@ const cq_builtin cq_builtins_dict[] = {
     { "keys(self)", .fn = dict_parts, .how = KEYS },
     { "values(self)", .fn = dict_parts, .how = VALUES },
     { "items(self)", .fn = dict_parts, .how = KEYS | VALUES },
-    { "get(self, key, default_value?)", .fn = dict_get },
-    { "setdefault(self, key, default_value)", .fn = dict_setdefault },
-    { "update(self, to_add)", .fn = dict_update },
-    { "popitem(self)", .fn = dict_popitem },
+    { "get(dict self, key, default_value?)", .fn = dict_get },
+    { "setdefault(dict self, key, default_value)", .fn = dict_setdefault },
+    { "update(dict self, dict to_add)", .fn = dict_update },
+    { "popitem(dict self)", .fn = dict_popitem },
     { "dict(...)", .fn = new_dict },
     { 0 },
 };

@@ -3,11 +3,6 @@
 #include "script/builtin.h"
 #include "script/sequence.h"
 
-static bool is_list(const cq_fncall *c)
-{
-    return c->n && c->args[0].kind == CQ_VAL_LIST;
-}
-
 static cq_status too_long(const cq_fncall *c)
 {
     return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a list has more than %d items",
@@ -26,8 +21,6 @@ static cq_status as_sequence(cq_fncall *c)
 
 static cq_status list_append(cq_fncall *c)
 {
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     c->result = c->args[0]; /* printed code returns what it appends to */
     if (c->args[0].u.list->n >= CQ_EVAL_MAX_ITEMS)
         return too_long(c);
@@ -41,8 +34,6 @@ static cq_status list_extend(cq_fncall *c)
     cq_val items;
     bool   known;
 
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
     if (!known)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the length of a list is not known here");
@@ -72,8 +63,6 @@ static cq_status list_insert(cq_fncall *c)
     int64_t  i;
     size_t   at;
 
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     list = c->args[0].u.list;
     if (cq_eval_is_open_index(c->ev, c->args[1]))
         return as_sequence(c);
@@ -104,27 +93,27 @@ static cq_status remove_at(cq_fncall *c, cq_list *list, int64_t i)
     return c->ev->cx->status;
 }
 
+enum { FORGET = 1 }; /* what is taken out */
+
 static cq_status list_pop(cq_fncall *c)
 {
     int64_t i = -1;
 
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     if (c->n > 1 && cq_eval_is_open_index(c->ev, c->args[1]))
         return as_sequence(c);
     if (c->n > 1)
         CQ_TRY(cq_eval_plain(c->ev, c->args[1], &i));
-    return remove_at(c, c->args[0].u.list, i);
+    CQ_TRY(remove_at(c, c->args[0].u.list, i));
+    if (c->row->how == FORGET)
+        c->result = CQ_NONE;
+    return CQ_OK;
 }
 
 static cq_status dict_pop(cq_fncall *c)
 {
-    cq_dict *dict;
-    cq_val   key = c->args[1], *v;
+    cq_dict *dict = c->args[0].u.dict;
+    cq_val   key  = c->args[1], *v;
 
-    if (c->args[0].kind != CQ_VAL_DICT)
-        return cq_fncall_decline(c);
-    dict = c->args[0].u.dict;
     CQ_TRY(cq_builtin_key(c->ev, &key));
     v = cq_dict_get(dict, key);
     if (!v && c->n > 2) {
@@ -134,16 +123,10 @@ static cq_status dict_pop(cq_fncall *c)
     if (!v)
         return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the dict has no such key");
     CQ_TRY(cq_eval_will_change_dict(c->ev, dict));
-    c->result = cq_ctx_own(c->ev->cx, cq_val_retain(*v));
+    if (c->row->how != FORGET)
+        c->result = cq_ctx_own(c->ev->cx, cq_val_retain(*v));
     cq_dict_remove(dict, key);
     return c->ev->cx->status;
-}
-
-static cq_status any_delete(cq_fncall *c)
-{
-    CQ_TRY(c->args[0].kind == CQ_VAL_DICT ? dict_pop(c) : list_pop(c));
-    c->result = CQ_NONE;
-    return CQ_OK;
 }
 
 /* Where an item is, and so what is left, cannot depend on the run. */
@@ -175,8 +158,6 @@ static cq_status list_remove(cq_fncall *c)
 {
     size_t at;
 
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     CQ_TRY(find_item(c, c->args[1], &at));
     CQ_TRY(remove_at(c, c->args[0].u.list, (int64_t)at));
     c->result = CQ_NONE;
@@ -187,8 +168,6 @@ static cq_status list_index(cq_fncall *c)
 {
     size_t at;
 
-    if (!c->n || !cq_val_is_list(c->args[0]))
-        return cq_fncall_decline(c);
     CQ_TRY(find_item(c, c->args[1], &at));
     if (at == c->args[0].u.list->n)
         return cq_fail(CQ_E_NOT_FOUND, c->name, NULL, "the list has no such item");
@@ -200,8 +179,6 @@ static cq_status list_count(cq_fncall *c)
 {
     int64_t n = 0;
 
-    if (!c->n || !cq_val_is_list(c->args[0]))
-        return cq_fncall_decline(c);
     for (size_t i = 0; i < c->args[0].u.list->n; i++) {
         bool known, equal;
 
@@ -221,7 +198,7 @@ static cq_status any_clear(cq_fncall *c)
         cq_dict_clear(c->args[0].u.dict);
         return CQ_OK;
     }
-    if (!is_list(c))
+    if (c->args[0].kind != CQ_VAL_LIST)
         return cq_fncall_decline(c);
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
     while (c->args[0].u.list->n)
@@ -233,8 +210,6 @@ static cq_status list_reverse(cq_fncall *c)
 {
     cq_list *list;
 
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     list = c->args[0].u.list;
     CQ_TRY(cq_eval_spend(c->ev, list->n));
     CQ_TRY(cq_eval_will_change_list(c->ev, list));
@@ -280,8 +255,6 @@ static cq_status list_sort(cq_fncall *c)
 {
     cq_val reverse = cq_builtin_arg(c, 1);
 
-    if (!is_list(c))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_will_change_list(c->ev, c->args[0].u.list));
     return sort_items(c, c->args[0].u.list, reverse.kind == CQ_VAL_BOOL && reverse.u.b.value);
 }
@@ -321,8 +294,6 @@ static cq_status any_copy(cq_fncall *c)
 
 static cq_status list_add(cq_fncall *c)
 {
-    if (c->n != 2 || !cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, c->args[0].kind,
                         &c->result));
     if (c->result.u.list->n + c->args[1].u.list->n > CQ_EVAL_MAX_ITEMS)
@@ -352,10 +323,10 @@ static cq_status repeated(cq_fncall *c, cq_val list, cq_val times)
 
 static cq_status list_mul(cq_fncall *c)
 {
-    size_t  which = c->n == 2 && cq_val_is_list(c->args[1]) ? 1 : 0;
+    size_t  which = cq_val_is_list(c->args[1]) ? 1 : 0;
     int64_t times;
 
-    if (c->n != 2 || !cq_val_is_list(c->args[which]))
+    if (!cq_val_is_list(c->args[which]))
         return cq_fncall_decline(c);
     if (cq_eval_is_open_index(c->ev, c->args[1 - which]) && c->args[which].u.list->n == 1)
         return repeated(c, c->args[which], c->args[1 - which]);
@@ -404,7 +375,7 @@ static cq_status any_len(cq_fncall *c)
 
 static cq_status any_get_item(cq_fncall *c)
 {
-    if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR)
+    if (c->args[0].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
     return cq_eval_get_item(c->ev, c->args[0], c->args[1], &c->result);
 }
@@ -497,8 +468,6 @@ static cq_status open_slice(cq_fncall *c)
 {
     cq_val args[4];
 
-    if (c->n > 4)
-        return cq_fncall_decline(c);
     memcpy(args, c->args, c->n * sizeof *args);
     CQ_TRY(
         cq_eval_list(c->ev, c->args[0].u.list->items, c->args[0].u.list->n, CQ_VAL_LIST, &args[0]));
@@ -513,7 +482,7 @@ static cq_status list_slice(cq_fncall *c)
     int64_t v[3] = { 0, INT64_MAX, 1 }, n;
     cq_val  of, step = cq_builtin_arg(c, 3);
 
-    if (!c->n || (!cq_val_is_list(c->args[0]) && c->args[0].kind != CQ_VAL_STR))
+    if (!cq_val_is_list(c->args[0]) && c->args[0].kind != CQ_VAL_STR)
         return cq_fncall_decline(c);
     of = c->args[0];
     for (size_t i = 1; i < 3; i++)
@@ -565,9 +534,9 @@ static cq_status new_list(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_item[] = {
-    { "append(self, el)", .fn = list_append },
-    { "pop(self, idx?)", .fn = list_pop },
-    { "pop(self, key, default_value?)", .fn = dict_pop },
+    { "append(list self, el)", .fn = list_append },
+    { "pop(list self, idx?)", .fn = list_pop },
+    { "pop(dict self, key, default_value?)", .fn = dict_pop },
     { "len(a)", .fn = any_len },
     { "__len__(a)", .fn = any_len },
     { "__getitem__(self, idx)", .fn = any_get_item },
@@ -577,23 +546,24 @@ const cq_builtin cq_builtins_item[] = {
 };
 
 const cq_builtin cq_builtins_list[] = {
-    { "extend(self, other)", .fn = list_extend },
-    { "add_(self, other)", .fn = list_extend },
-    { "insert(self, idx, el)", .fn = list_insert },
-    { "Delete(self, idx)", .fn = any_delete },
-    { "remove(self, el)", .fn = list_remove },
-    { "index(self, el)", .fn = list_index },
-    { "count(self, el)", .fn = list_count },
+    { "extend(list self, other)", .fn = list_extend },
+    { "add_(list self, other)", .fn = list_extend },
+    { "insert(list self, idx, el)", .fn = list_insert },
+    { "Delete(list self, idx)", .fn = list_pop, .how = FORGET },
+    { "Delete(dict self, key)", .fn = dict_pop, .how = FORGET },
+    { "remove(list self, el)", .fn = list_remove },
+    { "index(items self, el)", .fn = list_index },
+    { "count(items self, el)", .fn = list_count },
     { "clear(self)", .fn = any_clear },
-    { "reverse(self)", .fn = list_reverse },
-    { "sort(self, reverse?)", .fn = list_sort },
+    { "reverse(list self)", .fn = list_reverse },
+    { "sort(list self, reverse?)", .fn = list_sort },
     { "sorted(self)", .fn = any_sorted },
     { "copy(self)", .fn = any_copy },
-    { "add(a, b)", .fn = list_add },
+    { "add(items a, items b)", .fn = list_add },
     { "mul(a, b)", .fn = list_mul },
     { "__contains__(self, item)", .fn = any_contains },
     { "slice(l, start?, end?, step?)", .fn = list_slice },
-    { "list()", .fn = new_list },
-    { "tuple()", .fn = new_list },
+    { "list(iterable?)", .fn = new_list },
+    { "tuple(iterable?)", .fn = new_list },
     { 0 },
 };

@@ -7,8 +7,6 @@ static cq_status num_neg(cq_fncall *c)
 {
     cq_val v = c->args[0];
 
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_fncall_decline(c);
     if (v.kind == CQ_VAL_FLOAT && v.u.f.origin)
         return cq_builtin_by_tensors(c, "aten::neg", CQ_VAL_FLOAT);
     if (v.kind == CQ_VAL_INT)
@@ -24,8 +22,6 @@ static cq_status num_abs(cq_fncall *c)
 {
     cq_val v = c->args[0];
 
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_fncall_decline(c);
     if (v.kind == CQ_VAL_INT && v.u.i.expr)
         c->result = cq_int_is_natural(v.u.i)
                         ? v
@@ -46,8 +42,6 @@ static cq_status num_round(cq_fncall *c)
 {
     cq_val v = c->args[0];
 
-    if (!cq_val_is_number(v))
-        return cq_fncall_decline(c);
     if (cq_val_is_symbolic(v) || (c->n == 2 && cq_val_is_symbolic(c->args[1]))) {
         if (c->n != 1)
             return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
@@ -96,8 +90,6 @@ static cq_status real_function(cq_fncall *c)
     cq_val            v    = c->args[0];
     double            f;
 
-    if (c->n != 1 || !cq_val_is_number(v))
-        return cq_fncall_decline(c);
     if (kind == CQ_VAL_INT && v.kind == CQ_VAL_INT) {
         c->result = v;
         return CQ_OK;
@@ -117,8 +109,6 @@ static cq_status num_gcd(cq_fncall *c)
 {
     int64_t a, b;
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_builtin_want_ints(c));
     if (cq_builtin_needs_tensors(c, true))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
@@ -137,17 +127,17 @@ static cq_status num_gcd(cq_fncall *c)
 
 #define FLOAT(name, function)                                                                      \
     {                                                                                              \
-        name "(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::" name,                 \
-                    .real = function                                                               \
+        name "(num x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::" name,             \
+                        .real = function                                                           \
     }
 
 const cq_builtin cq_builtins_math[] = {
-    { "neg(self)", .fn = num_neg },
-    { "abs(self)", .fn = num_abs },
-    { "floor(x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::floor", .real = floor },
-    { "ceil(x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::ceil", .real = ceil },
-    { "trunc(x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::trunc", .real = trunc },
-    { "round(x, digits?)", .fn = num_round },
+    { "neg(num x)", .fn = num_neg },
+    { "abs(num x)", .fn = num_abs },
+    { "floor(num x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::floor", .real = floor },
+    { "ceil(num x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::ceil", .real = ceil },
+    { "trunc(num x)", .fn = real_function, .how = CQ_VAL_INT, .op = "aten::trunc", .real = trunc },
+    { "round(num x, digits?)", .fn = num_round },
     FLOAT("sqrt", sqrt),
     FLOAT("exp", exp),
     FLOAT("expm1", expm1),
@@ -171,15 +161,17 @@ const cq_builtin cq_builtins_math[] = {
     FLOAT("erfc", erfc),
     FLOAT("gamma", tgamma),
     FLOAT("lgamma", lgamma),
-    { "fabs(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::abs", .real = fabs },
-    { "degrees(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::rad2deg",
+    { "fabs(num x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::abs", .real = fabs },
+    { "degrees(num x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::rad2deg",
       .real = degrees },
-    { "radians(x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::deg2rad",
+    { "radians(num x)", .fn = real_function, .how = CQ_VAL_FLOAT, .op = "aten::deg2rad",
       .real = radians },
-    { "isnan(x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isnan", .real = is_nan },
-    { "isinf(x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isinf", .real = is_inf },
-    { "isfinite(x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isfinite",
+    { "isnan(num x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isnan",
+      .real = is_nan },
+    { "isinf(num x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isinf",
+      .real = is_inf },
+    { "isfinite(num x)", .fn = real_function, .how = CQ_VAL_BOOL, .op = "aten::isfinite",
       .real = is_finite },
-    { "gcd(a, b)", .fn = num_gcd },
+    { "gcd(num a, num b)", .fn = num_gcd },
     { 0 },
 };

@@ -158,8 +158,6 @@ static cq_status division_by_zero(void)
         cq_symbols *st = c->ev->cx->symbols;                                                       \
                                                                                                    \
         (void)st;                                                                                  \
-        if (!cq_builtin_two_numbers(c))                                                            \
-            return cq_fncall_decline(c);                                                           \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, #id[4]);                                                          \
         if (cq_builtin_needs_tensors(c, false))                                                    \
@@ -221,8 +219,6 @@ ARITHMETIC(num_max, "aten::maximum", c->result = cq_val_of_int(cq_int_max(st, a,
 #define REAL(id, fn)                                                                               \
     static cq_status num_##id(cq_fncall *c)                                                        \
     {                                                                                              \
-        if (!cq_builtin_two_numbers(c))                                                            \
-            return cq_fncall_decline(c);                                                           \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
             return complex_op(c, 0);                                                               \
         if (cq_builtin_needs_tensors(c, true))                                                     \
@@ -239,8 +235,6 @@ REAL(pow, pow)
 /* int / int is a float in TorchScript. A size that divides exactly stays a size only as //. */
 static cq_status num_div(cq_fncall *c)
 {
-    if (!cq_builtin_two_numbers(c))
-        return cq_fncall_decline(c);
     if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)
         return complex_op(c, 'd');
     if (cq_builtin_needs_tensors(c, true))
@@ -256,8 +250,6 @@ static cq_status num_divmod(cq_fncall *c)
     cq_val pair[2];
 
     CQ_TRY(num_floordiv(c));
-    if (c->declined)
-        return CQ_OK;
     pair[0] = c->result;
     CQ_TRY(num_remainder(c));
     pair[1] = c->result;
@@ -277,13 +269,10 @@ static const char *bit_operator(char op, bool bools)
 
 static cq_status bits(cq_fncall *c)
 {
-    const char op = (char)c->row->how;
-    const bool bools =
-        c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
-    int64_t a, b, r;
+    const char op    = (char)c->row->how;
+    const bool bools = c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
+    int64_t    a, b, r;
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_fncall_decline(c);
     if (!bools) {
         CQ_TRY(cq_builtin_want_ints(c));
         if (cq_builtin_needs_tensors(c, true))
@@ -318,8 +307,6 @@ static cq_status shift(cq_fncall *c)
     cq_symbols *st   = c->ev->cx->symbols;
     cq_int      a, b;
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_builtin_want_ints(c));
     a = c->args[0].u.i;
     b = c->args[1].u.i;
@@ -354,26 +341,26 @@ static cq_status num_not(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_number[] = {
-    { "add(a, b)", .fn = num_add },
-    { "sub(a, b)", .fn = num_sub },
-    { "mul(a, b)", .fn = num_mul },
-    { "div(a, b)", .fn = num_div },
-    { "truediv(a, b)", .fn = num_div },
-    { "floordiv(a, b)", .fn = num_floordiv },
-    { "floor_divide(a, b)", .fn = num_floordiv },
-    { "remainder(a, b)", .fn = num_remainder },
-    { "pow(a, b)", .fn = num_pow },
-    { "min(a, b)", .fn = num_min },
-    { "max(a, b)", .fn = num_max },
-    { "fmod(a, b)", .fn = num_fmod },
-    { "atan2(a, b)", .fn = num_atan2 },
-    { "copysign(a, b)", .fn = num_copysign },
-    { "__and__(a, b)", .fn = bits, .how = '&' },
-    { "__or__(a, b)", .fn = bits, .how = '|' },
-    { "__xor__(a, b)", .fn = bits, .how = '^' },
-    { "__lshift__(a, b)", .fn = shift, .how = '<' },
-    { "__rshift__(a, b)", .fn = shift, .how = '>' },
+    { "add(num a, num b)", .fn = num_add },
+    { "sub(num a, num b)", .fn = num_sub },
+    { "mul(num a, num b)", .fn = num_mul },
+    { "div(num a, num b)", .fn = num_div },
+    { "truediv(num a, num b)", .fn = num_div },
+    { "floordiv(num a, num b)", .fn = num_floordiv },
+    { "floor_divide(num a, num b)", .fn = num_floordiv },
+    { "remainder(num a, num b)", .fn = num_remainder },
+    { "pow(num a, num b)", .fn = num_pow },
+    { "min(num a, num b)", .fn = num_min },
+    { "max(num a, num b)", .fn = num_max },
+    { "fmod(num a, num b)", .fn = num_fmod },
+    { "atan2(num a, num b)", .fn = num_atan2 },
+    { "copysign(num a, num b)", .fn = num_copysign },
+    { "__and__(num a, num b)", .fn = bits, .how = '&' },
+    { "__or__(num a, num b)", .fn = bits, .how = '|' },
+    { "__xor__(num a, num b)", .fn = bits, .how = '^' },
+    { "__lshift__(num a, num b)", .fn = shift, .how = '<' },
+    { "__rshift__(num a, num b)", .fn = shift, .how = '>' },
     { "__not__(self)", .fn = num_not },
-    { "divmod(a, b)", .fn = num_divmod },
+    { "divmod(num a, num b)", .fn = num_divmod },
     { 0 },
 };

@@ -34,9 +34,6 @@ static cq_status range_length(cq_fncall *c)
     cq_symbols *st = c->ev->cx->symbols;
     cq_int      a, b, s;
 
-    if (c->n != 3 || c->args[0].kind != CQ_VAL_INT || c->args[1].kind != CQ_VAL_INT ||
-        c->args[2].kind != CQ_VAL_INT)
-        return cq_fncall_decline(c);
     a = c->args[0].u.i;
     b = c->args[1].u.i;
     s = c->args[2].u.i;
@@ -221,8 +218,6 @@ static cq_status any_hasattr(cq_fncall *c)
     cq_val v;
     bool   has = false;
 
-    if (c->args[1].kind != CQ_VAL_STR)
-        return cq_fncall_decline(c);
     if (cq_thing_as(c->args[0], CQ_THING_OBJECT))
         has = cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &v) == CQ_OK;
     c->result = cq_val_of_bool(has);
@@ -231,8 +226,6 @@ static cq_status any_hasattr(cq_fncall *c)
 
 static cq_status any_getattr(cq_fncall *c)
 {
-    if (c->args[1].kind != CQ_VAL_STR)
-        return cq_fncall_decline(c);
     if (c->n > 2 && cq_thing_as(c->args[0], CQ_THING_OBJECT) &&
         cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &c->result) != CQ_OK) {
         c->result = c->args[2];
@@ -288,23 +281,23 @@ static cq_status exception(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_python[] = {
-    { "range(self)", .fn = any_range },
-    { "rangelist(self)", .fn = any_range },
-    { "__range_length(a, b, c)", .fn = range_length },
+    { "range(start, stop?, step?)", .fn = any_range },
+    { "rangelist(start, stop?, step?)", .fn = any_range },
+    { "__range_length(int start, int stop, int step)", .fn = range_length },
     { "__derive_index(a, b, c)", .fn = derive_index },
-    { "zip(self)", .fn = cq_builtin_zip },
+    { "zip(...)", .fn = cq_builtin_zip },
     { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
     { "reversed(self)", .fn = any_reversed },
-    { "min(self)", .fn = fold, .how = ONTO_FIRST, .op = "aten::min" },
-    { "max(self)", .fn = fold, .how = ONTO_FIRST, .op = "aten::max" },
+    { "min(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::min" },
+    { "max(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::max" },
     { "sum(self)", .fn = fold, .how = ONTO_ZERO, .op = "aten::add" },
     { "any(self)", .fn = fold, .how = ONTO_FALSE, .op = "aten::__or__" },
     { "all(self)", .fn = fold, .how = ONTO_TRUE, .op = "aten::__and__" },
     { "__is__(a, b)", .fn = any_is },
     { "__isnot__(a, b)", .fn = any_is_not },
-    { "hasattr(object, name)", .fn = any_hasattr },
-    { "getattr(object, name)", .fn = any_getattr },
-    { "__new__(self)", .fn = new_object },
+    { "hasattr(object, str name)", .fn = any_hasattr },
+    { "getattr(object, str name, default?)", .fn = any_getattr },
+    { "__new__(self, ...)", .fn = new_object },
     { "print(...)", .fn = print_values },
     { "Print(...)", .fn = print_values },
     { "RaiseException(msg?, ...)", .fn = raise_exception },

@@ -417,7 +417,7 @@ const cq_builtin cq_builtins_of_sequences[] = {
     { "sum(self)", .fn = sum },
     { "any(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::any" },
     { "all(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::all" },
-    { "zip(self)", .fn = cq_builtin_zip },
+    { "zip(...)", .fn = cq_builtin_zip },
     { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
     { "__is__(a, b)", .fn = is_same, .how = true },
     { "__isnot__(a, b)", .fn = is_same, .how = false },

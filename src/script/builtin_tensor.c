@@ -282,8 +282,7 @@ static cq_status copy_expanded(cq_fncall *c)
     cq_val    args[2];
     cq_track *t;
 
-    if (c->n < 2 || c->args[0].kind != CQ_VAL_TENSOR || c->args[1].kind != CQ_VAL_TENSOR ||
-        !c->ev->capture || !cq_is_tracked(&c->ev->capture->tracks, c->args[1].u.tensor))
+    if (!c->ev->capture || !cq_is_tracked(&c->ev->capture->tracks, c->args[1].u.tensor))
         return cq_fncall_decline(c);
     t = cq_track_of(&c->ev->capture->tracks, c->ev->cx, c->args[1].u.tensor);
     if (!t || !t->base || strcmp(t->op->schema->full, "aten::expand") != 0)
@@ -295,19 +294,12 @@ static cq_status copy_expanded(cq_fncall *c)
 
 /* ---- questions ---- */
 
-static bool is_tensor(const cq_fncall *c)
-{
-    return c->n && c->args[0].kind == CQ_VAL_TENSOR;
-}
-
 static cq_status tensor_size(cq_fncall *c)
 {
     cq_tensor *t;
     cq_val     dim = cq_builtin_arg(c, 1);
     int64_t    d;
 
-    if (!is_tensor(c))
-        return cq_fncall_decline(c);
     t = c->args[0].u.tensor;
     if (dim.kind == CQ_VAL_NONE) {
         CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
@@ -327,8 +319,6 @@ static cq_status tensor_size(cq_fncall *c)
 
 static cq_status tensor_dtype(cq_fncall *c)
 {
-    if (!is_tensor(c))
-        return cq_fncall_decline(c);
     c->result = cq_val_of_i64(cq_dtype_to_torch(c->args[0].u.tensor->dtype));
     return CQ_OK;
 }
@@ -455,7 +445,7 @@ static cq_status to_list(cq_eval *ev, cq_tensor *t, cq_val *out)
 
 static cq_status tensor_to_list(cq_fncall *c)
 {
-    return is_tensor(c) ? to_list(c->ev, c->args[0].u.tensor, &c->result) : cq_fncall_decline(c);
+    return to_list(c->ev, c->args[0].u.tensor, &c->result);
 }
 
 /* ---- a truth about two tensors ---- */
@@ -515,7 +505,8 @@ static cq_status type_name(cq_fncall *c)
     if (c->args[0].kind == CQ_VAL_DEVICE)
         return cq_builtin_text(c->ev, c->args[0].u.text->text,
                                strcspn(c->args[0].u.text->text, ":"), &c->result);
-    return is_tensor(c) ? cq_builtin_text(c->ev, "cpu", 3, &c->result) : cq_fncall_decline(c);
+    return c->args[0].kind == CQ_VAL_TENSOR ? cq_builtin_text(c->ev, "cpu", 3, &c->result)
+                                            : cq_fncall_decline(c);
 }
 
 const cq_builtin cq_builtins_tensor[] = {
@@ -527,21 +518,21 @@ const cq_builtin cq_builtins_tensor[] = {
     { "FloatImplicit(self)", .fn = to_kind, .how = CQ_VAL_FLOAT },
     { "Bool(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
     { "bool(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
-    { "Complex(self)", .fn = to_complex },
-    { "complex(self)", .fn = to_complex },
+    { "Complex(real, imag?)", .fn = to_complex },
+    { "complex(real, imag?)", .fn = to_complex },
     { "ScalarImplicit(self)", .fn = item },
     { "item(self)", .fn = item },
     { "NumToTensor(self)", .fn = num_to_tensor },
     { "tensor(data, dtype?, ...)", .fn = new_tensor },
     { "as_tensor(data, dtype?, ...)", .fn = new_tensor },
-    { "copy_(self, src, ...)", .fn = copy_expanded },
-    { "tolist(self)", .fn = tensor_to_list },
+    { "copy_(tensor self, tensor src, ...)", .fn = copy_expanded },
+    { "tolist(tensor self, ...)", .fn = tensor_to_list },
     { "is_nonzero(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
     { "equal(self, other)", .fn = equal_tensors },
     { "allclose(self, other, ...)", .fn = close_tensors },
-    { "size(self, dim?)", .fn = tensor_size },
-    { "shape(self)", .fn = tensor_size },
-    { "dtype(self)", .fn = tensor_dtype },
+    { "size(tensor self, dim?)", .fn = tensor_size },
+    { "shape(tensor self)", .fn = tensor_size },
+    { "dtype(tensor self)", .fn = tensor_dtype },
     { "device(type?, ...)", .fn = new_device },
     { "layout(self)", .fn = answer_zero },
     { "type(self, ...)", .fn = type_name },

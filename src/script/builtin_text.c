@@ -6,14 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_text(const cq_fncall *c, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (i >= c->n || c->args[i].kind != CQ_VAL_STR)
-            return false;
-    return true;
-}
-
 static cq_status finish(cq_fncall *c, cq_str *s, cq_status status)
 {
     if (status == CQ_OK)
@@ -28,8 +20,6 @@ static cq_status text_add(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    if (!is_text(c, 2))
-        return cq_fncall_decline(c);
     cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
     cq_str_add_n(&s, c->args[1].u.text->text, c->args[1].u.text->len);
     return finish(c, &s, CQ_OK);
@@ -40,8 +30,6 @@ static cq_status text_mul(cq_fncall *c)
     cq_str  s = { 0 };
     int64_t times;
 
-    if (!is_text(c, 1) || c->n != 2)
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &times));
     for (int64_t i = 0; i < times && s.len <= CQ_EVAL_MAX_TEXT; i++)
         cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
@@ -52,8 +40,6 @@ static cq_status text_compare(cq_fncall *c)
 {
     int order;
 
-    if (!is_text(c, 2))
-        return cq_fncall_decline(c);
     order     = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
     c->result = cq_val_of_bool(c->row->how == '<' ? order < 0 : order > 0);
     return CQ_OK;
@@ -67,8 +53,6 @@ static cq_status text_format(cq_fncall *c)
     cq_status   status = CQ_OK;
     const char *p;
 
-    if (!is_text(c, 1))
-        return cq_fncall_decline(c);
     for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
         char   field[64];
         size_t len, at;
@@ -131,8 +115,6 @@ static cq_status text_percent(cq_fncall *c)
     size_t      next = 0;
     const char *p;
 
-    if (!is_text(c, 1) || c->n != 2)
-        return cq_fncall_decline(c);
     arg = c->args[1];
     for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
         if (*p != '%') {
@@ -158,8 +140,6 @@ static cq_status text_join(cq_fncall *c)
     cq_val items;
     bool   known;
 
-    if (!is_text(c, 1) || c->n != 2)
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
     for (size_t i = 0; known && i < items.u.list->n; i++) {
         if (i)
@@ -176,8 +156,6 @@ static cq_status text_split(cq_fncall *c)
     int64_t     max = -1;
     const char *p;
 
-    if (!is_text(c, 1))
-        return cq_fncall_decline(c);
     if (limit.kind == CQ_VAL_INT)
         max = limit.u.i.value;
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
@@ -214,8 +192,6 @@ static cq_status strip(cq_fncall *c)
     const char *p, *chars                        = " \t\n\r\v\f";
     size_t      len;
 
-    if (!is_text(c, 1))
-        return cq_fncall_decline(c);
     p   = c->args[0].u.text->text;
     len = c->args[0].u.text->len;
     if (c->n > 1 && c->args[1].kind == CQ_VAL_STR)
@@ -232,7 +208,7 @@ static cq_status text_replace(cq_fncall *c)
     cq_str      s = { 0 };
     const char *p, *hit;
 
-    if (!is_text(c, 3) || !c->args[1].u.text->len)
+    if (!c->args[1].u.text->len)
         return cq_fncall_decline(c);
     p = c->args[0].u.text->text;
     while ((hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
@@ -246,16 +222,12 @@ static cq_status text_replace(cq_fncall *c)
 
 static cq_status text_startswith(cq_fncall *c)
 {
-    if (!is_text(c, 2))
-        return cq_fncall_decline(c);
     c->result = cq_val_of_bool(cq_starts_with(c->args[0].u.text->text, c->args[1].u.text->text));
     return CQ_OK;
 }
 
 static cq_status text_endswith(cq_fncall *c)
 {
-    if (!is_text(c, 2))
-        return cq_fncall_decline(c);
     c->result = cq_val_of_bool(cq_ends_with(c->args[0].u.text->text, c->args[1].u.text->text));
     return CQ_OK;
 }
@@ -265,8 +237,6 @@ static cq_status text_find(cq_fncall *c)
     const char *hit;
     int64_t     from = 0;
 
-    if (!is_text(c, 2))
-        return cq_fncall_decline(c);
     if (c->n > 2 && c->args[2].kind == CQ_VAL_INT && c->args[2].u.i.value > 0)
         from = c->args[2].u.i.value;
     if (from > (int64_t)c->args[0].u.text->len)
@@ -282,8 +252,6 @@ static cq_status map_letters(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    if (!is_text(c, 1))
-        return cq_fncall_decline(c);
     for (size_t i = 0; i < c->args[0].u.text->len; i++) {
         unsigned char ch = (unsigned char)c->args[0].u.text->text[i];
 
@@ -296,8 +264,6 @@ static cq_status every_letter(cq_fncall *c)
 {
     bool all;
 
-    if (!is_text(c, 1))
-        return cq_fncall_decline(c);
     all = c->args[0].u.text->len > 0;
     for (size_t i = 0; i < c->args[0].u.text->len; i++)
         all &= c->row->letter((unsigned char)c->args[0].u.text->text[i]) != 0;
@@ -310,7 +276,7 @@ static cq_status text_count(cq_fncall *c)
     int64_t     n = 0;
     const char *p;
 
-    if (!is_text(c, 2) || !c->args[1].u.text->len)
+    if (!c->args[1].u.text->len)
         return cq_fncall_decline(c);
     for (p = c->args[0].u.text->text; (p = strstr(p, c->args[1].u.text->text)); n++)
         p += c->args[1].u.text->len;
@@ -320,7 +286,7 @@ static cq_status text_count(cq_fncall *c)
 
 static cq_status text_ord(cq_fncall *c)
 {
-    if (!is_text(c, 1) || c->args[0].u.text->len != 1)
+    if (c->args[0].u.text->len != 1)
         return cq_fncall_decline(c);
     c->result = cq_val_of_i64((unsigned char)c->args[0].u.text->text[0]);
     return CQ_OK;
@@ -348,32 +314,32 @@ static cq_status any_str(cq_fncall *c)
 }
 
 const cq_builtin cq_builtins_text[] = {
-    { "add(a, b)", .fn = text_add },
-    { "mul(a, b)", .fn = text_mul },
-    { "lt(a, b)", .fn = text_compare, .how = '<' },
-    { "gt(a, b)", .fn = text_compare, .how = '>' },
-    { "format(self, ...)", .fn = text_format },
-    { "remainder(a, b)", .fn = text_percent },
-    { "percentFormat(a, b)", .fn = text_percent },
-    { "join(self, values)", .fn = text_join },
-    { "split(self, separator?, max?)", .fn = text_split },
-    { "strip(self, chars?)", .fn = strip, .how = LEFT | RIGHT },
-    { "lstrip(self, chars?)", .fn = strip, .how = LEFT },
-    { "rstrip(self, chars?)", .fn = strip, .how = RIGHT },
-    { "replace(self, old, new)", .fn = text_replace },
-    { "startswith(self, substr)", .fn = text_startswith },
-    { "endswith(self, substr)", .fn = text_endswith },
-    { "find(self, substr, start?)", .fn = text_find },
-    { "upper(self)", .fn = map_letters, .how = ALL, .letter = toupper },
-    { "lower(self)", .fn = map_letters, .how = ALL, .letter = tolower },
-    { "capitalize(self)", .fn = map_letters, .how = FIRST, .letter = toupper },
-    { "isdigit(self)", .fn = every_letter, .letter = isdigit },
-    { "isalpha(self)", .fn = every_letter, .letter = isalpha },
-    { "isalnum(self)", .fn = every_letter, .letter = isalnum },
-    { "isspace(self)", .fn = every_letter, .letter = isspace },
-    { "count(self, substr)", .fn = text_count },
-    { "ord(string)", .fn = text_ord },
+    { "add(str a, str b)", .fn = text_add },
+    { "mul(str a, b)", .fn = text_mul },
+    { "lt(str a, str b)", .fn = text_compare, .how = '<' },
+    { "gt(str a, str b)", .fn = text_compare, .how = '>' },
+    { "format(str self, ...)", .fn = text_format },
+    { "remainder(str self, args)", .fn = text_percent },
+    { "percentFormat(str self, args)", .fn = text_percent },
+    { "join(str self, values)", .fn = text_join },
+    { "split(str self, separator?, max?)", .fn = text_split },
+    { "strip(str self, chars?)", .fn = strip, .how = LEFT | RIGHT },
+    { "lstrip(str self, chars?)", .fn = strip, .how = LEFT },
+    { "rstrip(str self, chars?)", .fn = strip, .how = RIGHT },
+    { "replace(str self, str old, str new)", .fn = text_replace },
+    { "startswith(str self, str substr)", .fn = text_startswith },
+    { "endswith(str self, str substr)", .fn = text_endswith },
+    { "find(str self, str substr, start?)", .fn = text_find },
+    { "upper(str self)", .fn = map_letters, .how = ALL, .letter = toupper },
+    { "lower(str self)", .fn = map_letters, .how = ALL, .letter = tolower },
+    { "capitalize(str self)", .fn = map_letters, .how = FIRST, .letter = toupper },
+    { "isdigit(str self)", .fn = every_letter, .letter = isdigit },
+    { "isalpha(str self)", .fn = every_letter, .letter = isalpha },
+    { "isalnum(str self)", .fn = every_letter, .letter = isalnum },
+    { "isspace(str self)", .fn = every_letter, .letter = isspace },
+    { "count(str self, str substr)", .fn = text_count },
+    { "ord(str string)", .fn = text_ord },
     { "chr(i)", .fn = text_chr },
-    { "str()", .fn = any_str },
+    { "str(object?)", .fn = any_str },
     { 0 },
 };

@@ -332,68 +332,71 @@ static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
     return CQ_OK;
 }
 
+static cq_status items_of_range(cq_eval *ev, const cq_thing *r, cq_val *list, bool *known)
+{
+    *known = !r->start.expr && !r->stop.expr && !r->step.expr;
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+    for (int64_t i = r->start.value;
+         *known && (r->step.value > 0 ? i < r->stop.value : i > r->stop.value);
+         i += r->step.value) {
+        if (list->u.list->n >= CQ_EVAL_MAX_ITEMS)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a range has more than %d items",
+                           CQ_EVAL_MAX_ITEMS);
+        CQ_TRY(cq_list_push(list->u.list, cq_val_of_i64(i)));
+    }
+    return CQ_OK;
+}
+
+static cq_status items_of_object(cq_eval *ev, cq_val object, cq_val *list, bool *known)
+{
+    cq_thing *t = cq_thing_of(object);
+
+    *list = object;
+    switch (t ? t->kind : CQ_THING_UNDEFINED) {
+    case CQ_THING_NAMED: *list = t->self; return CQ_OK;
+    case CQ_THING_ZIP: *known = false; return CQ_OK;
+    case CQ_THING_OBJECT: return children(ev, t, object, list);
+    case CQ_THING_RANGE: return items_of_range(ev, t, list, known);
+    default:
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
+                       cq_eval_type_name(object));
+    }
+}
+
+static cq_status letters(cq_eval *ev, const cq_text *text, cq_val *list)
+{
+    cq_val one;
+
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+    for (size_t i = 0; i < text->len; i++) {
+        CQ_TRY(cq_builtin_text(ev, text->text + i, 1, &one));
+        CQ_TRY(cq_list_push(list->u.list, one));
+    }
+    return CQ_OK;
+}
+
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
 {
-    cq_thing *t;
-    cq_list  *items;
+    cq_val v = cq_val_unwrap(iterable);
 
     *known = true;
-    *list = iterable = cq_val_unwrap(iterable);
-    t                = cq_thing_of(iterable);
-    if (cq_val_is_list(iterable))
+    *list  = v;
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: *known = !v.u.list->sequence; return CQ_OK;
+    case CQ_VAL_DICT:
+        CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+        for (size_t i = 0; i < v.u.dict->n; i++)
+            CQ_TRY(cq_list_push(list->u.list, v.u.dict->entries[i].key));
         return CQ_OK;
-    if (t && t->kind == CQ_THING_NAMED) {
-        *list = t->self;
-        return CQ_OK;
+    case CQ_VAL_STR: return letters(ev, v.u.text, list);
+    case CQ_VAL_TENSOR:
+        if (!v.u.tensor->rank)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "a 0-d tensor cannot be iterated over");
+        *known = ev->tracing || !v.u.tensor->sizes[0].expr;
+        return *known ? cq_eval_operator(ev, "aten::unbind", &v, 1, list) : CQ_OK;
+    default: return items_of_object(ev, v, list, known);
     }
-    if (cq_sequence_of(iterable) || (t && t->kind == CQ_THING_ZIP)) {
-        *known = false;
-        return CQ_OK;
-    }
-    if (t && t->kind == CQ_THING_OBJECT)
-        return children(ev, t, iterable, list);
-    CQ_TRY(cq_list_new(&items, 0));
-    *list = cq_ctx_own(ev->cx, cq_val_of_list(items));
-    CQ_TRY(ev->cx->status);
-    if (t && t->kind == CQ_THING_RANGE) {
-        if (t->start.expr || t->stop.expr || t->step.expr) {
-            *known = false;
-            return CQ_OK;
-        }
-        for (int64_t i = t->start.value; t->step.value > 0 ? i < t->stop.value : i > t->stop.value;
-             i += t->step.value) {
-            if (items->n >= CQ_EVAL_MAX_ITEMS)
-                return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a range has more than %d items",
-                               CQ_EVAL_MAX_ITEMS);
-            CQ_TRY(cq_list_push(items, cq_val_of_i64(i)));
-        }
-        return CQ_OK;
-    }
-    if (iterable.kind == CQ_VAL_DICT) {
-        for (size_t i = 0; i < iterable.u.dict->n; i++)
-            CQ_TRY(cq_list_push(items, iterable.u.dict->entries[i].key));
-        return CQ_OK;
-    }
-    if (iterable.kind == CQ_VAL_STR) {
-        for (size_t i = 0; i < iterable.u.text->len; i++) {
-            cq_val one;
-
-            CQ_TRY(cq_builtin_text(ev, iterable.u.text->text + i, 1, &one));
-            CQ_TRY(cq_list_push(items, one));
-        }
-        return CQ_OK;
-    }
-    if (iterable.kind == CQ_VAL_TENSOR && iterable.u.tensor->rank) {
-        cq_int n = iterable.u.tensor->sizes[0];
-
-        if (n.expr && !ev->tracing) {
-            *known = false;
-            return CQ_OK;
-        }
-        return cq_eval_operator(ev, "aten::unbind", &iterable, 1, list);
-    }
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
-                   cq_eval_type_name(iterable));
 }
 
 /* Whether it is made of numbers that a run computes, and not only of sizes. */

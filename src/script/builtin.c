@@ -314,7 +314,7 @@ cq_status cq_resolve_builtin(cq_fncall *c)
 /* ---- what a for statement goes through ---- */
 
 /* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
-static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
+static cq_status children(cq_eval *ev, cq_object *t, cq_val object, cq_val *list)
 {
     cq_list *items;
 
@@ -324,7 +324,7 @@ static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
     for (size_t i = 0; i < t->attributes.n; i++) {
         cq_val v;
 
-        if (!cq_thing_as(t->attributes.items[i].value, CQ_THING_OBJECT))
+        if (!cq_object_as(t->attributes.items[i].value, CQ_OBJECT_INSTANCE))
             continue;
         CQ_TRY(cq_eval_attribute(ev, object, t->attributes.items[i].name, &v));
         CQ_TRY(cq_list_push(items, v));
@@ -332,7 +332,7 @@ static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
     return CQ_OK;
 }
 
-static cq_status items_of_range(cq_eval *ev, const cq_thing *r, cq_val *list, bool *known)
+static cq_status items_of_range(cq_eval *ev, const cq_object *r, cq_val *list, bool *known)
 {
     *known = !r->start.expr && !r->stop.expr && !r->step.expr;
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
@@ -349,14 +349,14 @@ static cq_status items_of_range(cq_eval *ev, const cq_thing *r, cq_val *list, bo
 
 static cq_status items_of_object(cq_eval *ev, cq_val object, cq_val *list, bool *known)
 {
-    cq_thing *t = cq_thing_of(object);
+    cq_object *t = cq_object_of(object);
 
     *list = object;
-    switch (t ? t->kind : CQ_THING_UNDEFINED) {
-    case CQ_THING_NAMED: *list = t->self; return CQ_OK;
-    case CQ_THING_ZIP: *known = false; return CQ_OK;
-    case CQ_THING_OBJECT: return children(ev, t, object, list);
-    case CQ_THING_RANGE: return items_of_range(ev, t, list, known);
+    switch (t ? t->kind : CQ_OBJECT_UNDEFINED) {
+    case CQ_OBJECT_NAMED: *list = t->self; return CQ_OK;
+    case CQ_OBJECT_ZIP: *known = false; return CQ_OK;
+    case CQ_OBJECT_INSTANCE: return children(ev, t, object, list);
+    case CQ_OBJECT_RANGE: return items_of_range(ev, t, list, known);
     default:
         return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
                        cq_eval_type_name(object));
@@ -454,8 +454,8 @@ static void format_float(cq_str *s, double f)
 
 static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
-    char      buffer[CQ_DESCRIBE_SIZE];
-    cq_thing *t;
+    char       buffer[CQ_DESCRIBE_SIZE];
+    cq_object *t;
 
     if (ev->capture && !ev->tracing && (cq_val_is_symbolic(v) || v.kind == CQ_VAL_TENSOR))
         ev->text_is_open = true;
@@ -502,8 +502,8 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
         cq_str_add_char(s, '}');
         break;
     case CQ_VAL_OBJECT:
-        t = cq_thing_of(v);
-        if (t && t->kind == CQ_THING_ENUM)
+        t = cq_object_of(v);
+        if (t && t->kind == CQ_OBJECT_ENUM)
             cq_str_printf(s, "%s.%s", t->cls->name, t->text);
         else
             cq_str_printf(s, "<%s>", cq_eval_type_name(v));

@@ -33,13 +33,13 @@ static cq_status equal_texts(cq_eval *ev, const cq_text *a, const cq_text *b, bo
 
 static bool is_container(cq_val v)
 {
-    return cq_val_is_list(v) || v.kind == CQ_VAL_DICT || cq_thing_as(v, CQ_THING_NAMED);
+    return cq_val_is_list(v) || v.kind == CQ_VAL_DICT || cq_object_as(v, CQ_OBJECT_NAMED);
 }
 
 static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *by_parts)
 {
-    comparison     *c  = w->user;
-    const cq_thing *ta = cq_thing_as(a, CQ_THING_ENUM), *tb = cq_thing_as(b, CQ_THING_ENUM);
+    comparison      *c  = w->user;
+    const cq_object *ta = cq_object_as(a, CQ_OBJECT_ENUM), *tb = cq_object_as(b, CQ_OBJECT_ENUM);
 
     *equal = false;
     if (is_container(a) && is_container(b)) {

@@ -9,14 +9,14 @@ static cq_status dict_parts(cq_fncall *c)
     const bool keys = c->row->how & KEYS, values = c->row->how & VALUES;
     cq_dict   *dict;
 
-    if (cq_thing_as(c->args[0], CQ_THING_OBJECT)) { /* a ModuleDict */
-        cq_thing *t = cq_thing_of(c->args[0]);
+    if (cq_object_as(c->args[0], CQ_OBJECT_INSTANCE)) { /* a ModuleDict */
+        cq_object *t = cq_object_of(c->args[0]);
 
         CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
         for (size_t i = 0; i < t->attributes.n; i++) {
             cq_val pair[2], item;
 
-            if (!cq_thing_as(t->attributes.items[i].value, CQ_THING_OBJECT))
+            if (!cq_object_as(t->attributes.items[i].value, CQ_OBJECT_INSTANCE))
                 continue;
             CQ_TRY(cq_builtin_text(c->ev, t->attributes.items[i].name,
                                    strlen(t->attributes.items[i].name), &pair[0]));

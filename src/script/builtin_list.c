@@ -343,9 +343,9 @@ static cq_status list_mul(cq_fncall *c)
 
 static cq_status any_len(cq_fncall *c)
 {
-    cq_val    v = c->args[0], items;
-    cq_thing *t = cq_thing_of(v);
-    bool      known;
+    cq_val     v = c->args[0], items;
+    cq_object *t = cq_object_of(v);
+    bool       known;
 
     switch (v.kind) {
     case CQ_VAL_LIST:
@@ -359,7 +359,7 @@ static cq_status any_len(cq_fncall *c)
         return CQ_OK;
     default: break;
     }
-    if (t && t->kind == CQ_THING_OBJECT && t->cls &&
+    if (t && t->kind == CQ_OBJECT_INSTANCE && t->cls &&
         cq_ast_class_method(t->cls, cq_name(c->ev->program, "__len__"))) {
         cq_val method;
 
@@ -392,8 +392,8 @@ static cq_status any_set_item(cq_fncall *c)
         return cq_dict_set(c->args[0].u.dict, key, c->args[2]);
     }
     if (c->args[0].kind != CQ_VAL_LIST) {
-        cq_thing *t = cq_thing_as(c->args[0], CQ_THING_OBJECT);
-        cq_val    method;
+        cq_object *t = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
+        cq_val     method;
 
         if (!t)
             return cq_fail(CQ_E_TYPE, NULL, NULL, "items of %s cannot be set",
@@ -435,9 +435,9 @@ static cq_status any_contains(cq_fncall *c)
             cq_val_of_bool(strstr(c->args[0].u.text->text, c->args[1].u.text->text) != NULL);
         return CQ_OK;
     }
-    if (cq_thing_as(c->args[0], CQ_THING_OBJECT) && c->args[1].kind == CQ_VAL_STR) {
-        c->result = cq_val_of_bool(cq_thing_attribute(
-            cq_thing_of(c->args[0]), cq_name(c->ev->program, c->args[1].u.text->text)));
+    if (cq_object_as(c->args[0], CQ_OBJECT_INSTANCE) && c->args[1].kind == CQ_VAL_STR) {
+        c->result = cq_val_of_bool(cq_object_attribute(
+            cq_object_of(c->args[0]), cq_name(c->ev->program, c->args[1].u.text->text)));
         return CQ_OK;
     }
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));

@@ -6,8 +6,8 @@
 
 static cq_status any_range(cq_fncall *c)
 {
-    cq_int    v[3] = { { 0, NULL }, { 0, NULL }, { 1, NULL } };
-    cq_thing *t;
+    cq_int     v[3] = { { 0, NULL }, { 0, NULL }, { 1, NULL } };
+    cq_object *t;
 
     for (size_t i = 0; i < c->n && i < 3; i++) {
         cq_val n = c->args[i];
@@ -21,11 +21,11 @@ static cq_status any_range(cq_fncall *c)
     }
     if (cq_int_is(v[2], 0))
         return cq_fail(CQ_E_ARGUMENT, "range", NULL, "the step cannot be 0");
-    CQ_TRY(cq_thing_new(&t, CQ_THING_RANGE));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_RANGE));
     t->start  = v[0];
     t->stop   = v[1];
     t->step   = v[2];
-    c->result = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
     return c->ev->cx->status;
 }
 
@@ -60,14 +60,14 @@ static cq_status derive_index(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Things that are gone through side by side, one at least of unknown length. */
+/* Iterables side by side, one at least of unknown length. */
 static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
 {
     cq_val tuple;
 
     CQ_TRY(cq_eval_list(c->ev, parts, n, CQ_VAL_TUPLE, &tuple));
-    CQ_TRY(cq_eval_new_thing(c->ev, CQ_THING_ZIP, "zip", &c->result));
-    cq_thing_of(c->result)->self = cq_val_retain(tuple);
+    CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_ZIP, "zip", &c->result));
+    cq_object_of(c->result)->self = cq_val_retain(tuple);
     return CQ_OK;
 }
 
@@ -179,9 +179,9 @@ static bool same(cq_val a, cq_val b)
     case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
     case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
     case CQ_VAL_OBJECT: {
-        cq_thing *x = cq_thing_of(a), *y = cq_thing_of(b);
+        cq_object *x = cq_object_of(a), *y = cq_object_of(b);
 
-        if (x && y && x->kind == CQ_THING_ENUM && y->kind == CQ_THING_ENUM)
+        if (x && y && x->kind == CQ_OBJECT_ENUM && y->kind == CQ_OBJECT_ENUM)
             return x->cls == y->cls && strcmp(x->text, y->text) == 0;
         return a.u.box == b.u.box;
     }
@@ -196,7 +196,7 @@ static bool same(cq_val a, cq_val b)
 static cq_status any_is_not(cq_fncall *c)
 {
     for (int i = 0; i < 2; i++) {
-        cq_thing *t = cq_thing_as(c->args[i], CQ_THING_OPTIONAL);
+        cq_object *t = cq_object_as(c->args[i], CQ_OBJECT_OPTIONAL);
 
         if (t && c->args[1 - i].kind == CQ_VAL_NONE) {
             c->result = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
@@ -218,7 +218,7 @@ static cq_status any_hasattr(cq_fncall *c)
     cq_val v;
     bool   has = false;
 
-    if (cq_thing_as(c->args[0], CQ_THING_OBJECT))
+    if (cq_object_as(c->args[0], CQ_OBJECT_INSTANCE))
         has = cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &v) == CQ_OK;
     c->result = cq_val_of_bool(has);
     return CQ_OK;
@@ -226,7 +226,7 @@ static cq_status any_hasattr(cq_fncall *c)
 
 static cq_status any_getattr(cq_fncall *c)
 {
-    if (c->n > 2 && cq_thing_as(c->args[0], CQ_THING_OBJECT) &&
+    if (c->n > 2 && cq_object_as(c->args[0], CQ_OBJECT_INSTANCE) &&
         cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &c->result) != CQ_OK) {
         c->result = c->args[2];
         return CQ_OK;
@@ -236,15 +236,15 @@ static cq_status any_getattr(cq_fncall *c)
 
 static cq_status new_object(cq_fncall *c)
 {
-    cq_thing *cls = c->n ? cq_thing_as(c->args[0], CQ_THING_CLASS) : NULL, *t;
+    cq_object *cls = c->n ? cq_object_as(c->args[0], CQ_OBJECT_CLASS) : NULL, *t;
 
     if (!cls)
         return cq_fail(CQ_E_TYPE, "__new__", NULL, "wants a class");
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
     t->cls       = cls->cls;
     t->unit      = cls->unit;
     t->qualified = cls->qualified;
-    c->result    = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    c->result    = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
     return c->ev->cx->status;
 }
 

@@ -236,16 +236,16 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size
 }
 
 /* The scope of a method of a module: its path is the attribute path it was reached by. */
-static cq_status call_function(cq_fncall *c, cq_thing *fn)
+static cq_status call_function(cq_fncall *c, cq_object *fn)
 {
-    cq_eval  *ev   = c->ev;
-    cq_frame *f    = NULL;
-    cq_val   *args = NULL;
-    size_t    mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
-    cq_scope  scope  = { 0 };
-    cq_thing *self   = cq_thing_as(fn->self, CQ_THING_OBJECT);
-    bool      scoped = self && self->text && is_forward(fn->def->name);
-    cq_status status;
+    cq_eval   *ev   = c->ev;
+    cq_frame  *f    = NULL;
+    cq_val    *args = NULL;
+    size_t     mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
+    cq_scope   scope  = { 0 };
+    cq_object *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
+    bool       scoped = self && self->text && is_forward(fn->def->name);
+    cq_status  status;
 
     if (ev->depth >= CQ_EVAL_MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
@@ -272,17 +272,17 @@ static cq_status call_function(cq_fncall *c, cq_thing *fn)
 
 cq_status cq_resolve_function(cq_fncall *c)
 {
-    cq_thing *fn = cq_thing_as(c->callee, CQ_THING_FUNCTION);
+    cq_object *fn = cq_object_as(c->callee, CQ_OBJECT_FUNCTION);
 
     return fn ? call_function(c, fn) : cq_fncall_decline(c);
 }
 
 static cq_status new_named_tuple(cq_fncall *c, const cq_ast_class *cls)
 {
-    cq_thing *t;
+    cq_object *t;
 
-    CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
-    c->result = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_NAMED));
+    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
     t->cls    = (cq_ast_class *)cls;
     CQ_TRY(cq_list_new(&t->self.u.list, cls->n_fields));
     t->self.kind = CQ_VAL_TUPLE;
@@ -300,7 +300,7 @@ static cq_status new_named_tuple(cq_fncall *c, const cq_ast_class *cls)
 cq_status cq_resolve_class(cq_fncall *c)
 {
     cq_eval    *ev  = c->ev;
-    cq_thing   *cls = cq_thing_as(c->callee, CQ_THING_CLASS), *t;
+    cq_object  *cls = cq_object_as(c->callee, CQ_OBJECT_CLASS), *t;
     cq_ast_def *init;
     cq_val      object;
 
@@ -308,8 +308,8 @@ cq_status cq_resolve_class(cq_fncall *c)
         return cq_fncall_decline(c);
     if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
         return new_named_tuple(c, cls->cls);
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
-    object       = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
+    object       = cq_ctx_own(ev->cx, cq_val_of_object(t));
     t->cls       = cls->cls;
     t->unit      = cls->unit;
     t->qualified = cls->qualified;
@@ -317,8 +317,8 @@ cq_status cq_resolve_class(cq_fncall *c)
     init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
     if (init)
         CQ_TRY(call_function(
-            c, &(cq_thing){
-                   .kind = CQ_THING_FUNCTION, .unit = cls->unit, .def = init, .self = object }));
+            c, &(cq_object){
+                   .kind = CQ_OBJECT_FUNCTION, .unit = cls->unit, .def = init, .self = object }));
     c->result = object;
     return CQ_OK;
 }
@@ -333,9 +333,9 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
 /* Of a value that may be None, the answer may be whether it is there. */
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
-    cq_thing *t = cq_thing_as(v, CQ_THING_OPTIONAL);
-    cq_val    has;
-    bool      is, none;
+    cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);
+    cq_val     has;
+    bool       is, none;
 
     CQ_TRY(cq_eval_is_instance(ev, t ? t->self : v, type, &is));
     *out = cq_val_of_bool(is);
@@ -365,7 +365,7 @@ static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
         return cq_eval_annotate(ev, a[0].value, v, out);
     }
     if (x->u.call.n == 1 && is_syntax(f, "uninitialized"))
-        return cq_eval_new_thing(ev, CQ_THING_UNDEFINED, CQ_UNINITIALIZED, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_UNDEFINED, CQ_UNINITIALIZED, out);
     if (x->u.call.n == 2 && (is_syntax(f, "isinstance") ||
                              (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "isinstance") == 0))) {
         CQ_TRY(cq_eval_expr(ev, a[0].value, &v));

@@ -63,9 +63,9 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
             continue;
         *found = true;
         if (!m->alias && !m->name)
-            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, name), out);
+            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, cq_name(ev->program, name), out);
         snprintf(path, sizeof path, m->name ? "%s.%s" : "%s", m->module, m->name);
-        return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, path), out);
+        return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, cq_name(ev->program, path), out);
     }
     return CQ_OK;
 }
@@ -75,11 +75,11 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     const char *name  = x->u.name;
     cq_val     *v     = cq_frame_find(ev->frame, name);
     bool        found = false;
-    cq_thing   *undefined;
+    cq_object  *undefined;
     cq_unit    *unit = ev->frame ? ev->frame->unit : ev->program->main;
 
     if (v) {
-        undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
+        undefined = cq_object_as(*v, CQ_OBJECT_UNDEFINED);
         if (undefined && (!undefined->text || strcmp(undefined->text, CQ_UNINITIALIZED) != 0))
             return cq_eval_fail(ev, x->at, CQ_E_TYPE,
                                 "%s has no value on some way to this place%s%s", name,
@@ -113,10 +113,10 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(name, functions[i]) == 0)
-            return cq_eval_new_thing(ev, CQ_THING_BUILTIN, functions[i], out);
+            return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, functions[i], out);
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         if (strcmp(name, namespaces[i]) == 0)
-            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, namespaces[i], out);
+            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, namespaces[i], out);
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
 }
 
@@ -463,7 +463,7 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
         CQ_TRY(cq_eval_expr(ev, item->context, &context));
         CQ_TRY(cq_list_push(contexts.u.list, context));
         entered = CQ_NONE;
-        if (cq_thing_as(context, CQ_THING_OBJECT)) {
+        if (cq_object_as(context, CQ_OBJECT_INSTANCE)) {
             CQ_TRY(cq_eval_attribute(ev, context, cq_name(ev->program, "__enter__"), &method));
             CQ_TRY(cq_eval_call(ev, method, NULL, 0, &entered));
         }
@@ -472,7 +472,7 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
     }
     status = cq_eval_block(ev, &s->u.with.body);
     for (size_t i = s->u.with.n; i-- > 0 && status == CQ_OK;) {
-        if (!cq_thing_as(contexts.u.list->items[i], CQ_THING_OBJECT))
+        if (!cq_object_as(contexts.u.list->items[i], CQ_OBJECT_INSTANCE))
             continue;
         CQ_TRY(cq_eval_attribute(ev, contexts.u.list->items[i], cq_name(ev->program, "__exit__"),
                                  &method));
@@ -483,14 +483,14 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
 
 static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
 {
-    cq_thing *t;
-    cq_val    v;
+    cq_object *t;
+    cq_val     v;
 
-    CQ_TRY(cq_thing_new(&t, CQ_THING_FUNCTION));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_FUNCTION));
     t->unit    = ev->frame->unit;
     t->def     = s->u.def;
     t->closure = cq_frame_retain(ev->frame);
-    v          = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    v          = cq_ctx_own(ev->cx, cq_val_of_object(t));
     CQ_TRY(ev->cx->status);
     return cq_frame_set(ev, ev->frame, s->u.def->name, v);
 }

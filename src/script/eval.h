@@ -38,28 +38,28 @@ enum {
 };
 
 typedef struct cq_eval    cq_eval;
-typedef struct cq_thing   cq_thing;
+typedef struct cq_object  cq_object;
 typedef struct cq_program cq_program;
 typedef struct cq_frame   cq_frame;
 
-/* ---- things: what a name can mean besides plain values ---- */
+/* ---- objects: what a name can mean besides plain values ---- */
 
-typedef enum cq_thing_kind {
-    CQ_THING_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
-    CQ_THING_BUILTIN,   /* a function known by name: "aten::add", "len" */
-    CQ_THING_FUNCTION,  /* of the program, maybe bound to self */
-    CQ_THING_METHOD,    /* of a plain value: x.relu, items.append */
-    CQ_THING_CLASS,
-    CQ_THING_OBJECT, /* an instance: a module, a class of the user's */
-    CQ_THING_ENUM,   /* a member */
-    CQ_THING_NAMED,  /* a NamedTuple */
-    CQ_THING_RANGE,
-    CQ_THING_ZIP,      /* several things side by side, one of them of unknown length */
-    CQ_THING_OPTIONAL, /* a value or None, as only the run tells */
-    CQ_THING_UNDEFINED /* no value on some path; using it is the error `text` */
-} cq_thing_kind;
+typedef enum cq_object_kind {
+    CQ_OBJECT_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
+    CQ_OBJECT_BUILTIN,   /* a function known by name: "aten::add", "len" */
+    CQ_OBJECT_FUNCTION,  /* of the program, maybe bound to self */
+    CQ_OBJECT_METHOD,    /* of a plain value: x.relu, items.append */
+    CQ_OBJECT_CLASS,
+    CQ_OBJECT_INSTANCE, /* an instance: a module, a class of the user's */
+    CQ_OBJECT_ENUM,     /* a member */
+    CQ_OBJECT_NAMED,    /* a NamedTuple */
+    CQ_OBJECT_RANGE,
+    CQ_OBJECT_ZIP,      /* several iterables side by side, one of them of unknown length */
+    CQ_OBJECT_OPTIONAL, /* a value or None, as only the run tells */
+    CQ_OBJECT_UNDEFINED /* no value on some path; using it is the error `text` */
+} cq_object_kind;
 
-/* The text of an UNDEFINED thing that archives put where a value is never used. It may be handed
+/* The text of an UNDEFINED object that archives put where a value is never used. It may be handed
  * on, as any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
@@ -71,14 +71,14 @@ typedef struct cq_attribute {
     cq_val      value;
 } cq_attribute;
 
-struct cq_thing {
-    cq_box        box; /* first */
-    cq_thing_kind kind;
-    const char   *text; /* name of a namespace, builtin, method, enum member; interned */
-    cq_unit      *unit; /* of functions and classes, borrowed from the program */
-    cq_ast_def   *def;
-    cq_ast_class *cls;       /* of CLASS, OBJECT, ENUM, NAMED */
-    const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
+struct cq_object {
+    cq_box         box; /* first */
+    cq_object_kind kind;
+    const char    *text; /* name of a namespace, builtin, method, enum member; interned */
+    cq_unit       *unit; /* of functions and classes, borrowed from the program */
+    cq_ast_def    *def;
+    cq_ast_class  *cls;       /* of CLASS, OBJECT, ENUM, NAMED */
+    const char    *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
     cq_val self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
@@ -88,20 +88,20 @@ struct cq_thing {
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 
-cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind);
-cq_thing *cq_thing_of(cq_val v);                     /* NULL if it is no thing */
-cq_thing *cq_thing_as(cq_val v, cq_thing_kind kind); /* NULL if it is not of that kind */
+cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
+cq_object *cq_object_of(cq_val v);                      /* NULL if it is not an object */
+cq_object *cq_object_as(cq_val v, cq_object_kind kind); /* NULL if it is not of that kind */
 
-static inline cq_val cq_val_of_thing(cq_thing *t)
+static inline cq_val cq_val_of_object(cq_object *t)
 {
     return t ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &t->box } : CQ_NONE;
 }
 
-cq_val *cq_thing_attribute(cq_thing *object, const char *interned); /* NULL: none */
+cq_val *cq_object_attribute(cq_object *object, const char *interned); /* NULL: none */
 
 /* A NamedTuple of the class of like; items is a tuple. The caller owns the first one. */
-cq_status cq_thing_new_named(cq_val *out, const cq_thing *like, cq_val items);
-cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out);
+cq_status cq_object_new_named(cq_val *out, const cq_object *like, cq_val items);
+cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq_val *out);
 
 /* What an OPTIONAL holds, anything else as it is: where a program uses a value, it is not None. */
 cq_val cq_val_unwrap(cq_val v);
@@ -116,7 +116,7 @@ struct cq_program {
     cq_arena *arena;
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
-    cq_map   classes; /* qualified name -> cq_thing (CLASS), one each */
+    cq_map   classes; /* qualified name -> cq_object (CLASS), one each */
     cq_unit *main;    /* of source text; NULL for archives */
     void    *archive; /* of an archive; asked for code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
@@ -138,7 +138,7 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 
 /* What a dotted name of an archive means: a class, a function or a namespace. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
-cq_status cq_program_class(cq_program *p, const char *qualified, cq_thing **out); /* borrowed */
+cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 
 const char *cq_name(cq_program *p, const char *text); /* interned; "" without memory */
 
@@ -153,8 +153,8 @@ struct cq_frame {
     CQ_VEC(cq_val) values;
 };
 
-cq_status cq_frame_new(cq_frame **out, cq_thing *function); /* for a call of it */
-cq_frame *cq_frame_retain(cq_frame *f);                     /* returns f */
+cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of it */
+cq_frame *cq_frame_retain(cq_frame *f);                      /* returns f */
 void      cq_frame_release(cq_frame *f);
 
 /* The call is over; and the program is, so that no function will be called any more. */
@@ -255,7 +255,7 @@ typedef struct cq_exploration {
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
 cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
 
-/* What a list or dict held at the end of a path that may have changed it: the thing itself holds
+/* What a list or dict held at the end of a path that may have changed it: the list itself holds
  * again what it held before. */
 cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 
@@ -314,13 +314,13 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
 /* An argument of the declared type from one that came from outside: the same in lists and dicts. */
 cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 
-/* A thing of the context's that a name leads to. */
-cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out);
+/* An object of the context's that a name leads to. */
+cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out);
 
-/* Changes of shared things, written down while a branch or loop is explored. */
+/* Changes of shared values, written down while a branch or loop is explored. */
 cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list);
 cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict);
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_object *object, size_t index);
 
 /* The items that a for statement goes through, if their number is known. */
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);
@@ -368,7 +368,7 @@ cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *fo
 
 /* A new list or tuple of the context's, of items that it retains. */
 /* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
-cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args,
+cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, cq_val *args,
                         size_t n);
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
 

@@ -149,7 +149,7 @@ static bool definition_name(char *out, size_t size, const char *op)
 }
 
 /* The arguments of c in the order of the definition's parameters, defaults filled in. */
-static cq_status in_order(const cq_fncall *c, const cq_thing *fn, cq_val *out)
+static cq_status in_order(const cq_fncall *c, const cq_object *fn, cq_val *out)
 {
     cq_eval  *ev    = c->ev;
     cq_frame  f     = { .unit = fn->unit, .def = fn->def };
@@ -191,12 +191,12 @@ static cq_status look_at_results(const cq_fncall *c, cq_val *out)
 /* A definition that has a rule becomes one node, as what the rule is for. */
 static cq_status call_whole(cq_fncall *c)
 {
-    const cq_thing *fn = cq_thing_of(c->callee);
-    cq_val          args[CQ_EVAL_MAX_OPERANDS], result;
-    cq_fncall       all = { .ev = c->ev, .name = c->name, .args = args, .n = fn->def->n_params };
-    cq_tensor      *like[CQ_MAX_RESULTS];
-    const cq_val   *items = &result;
-    size_t          n     = 1;
+    const cq_object *fn = cq_object_of(c->callee);
+    cq_val           args[CQ_EVAL_MAX_OPERANDS], result;
+    cq_fncall        all = { .ev = c->ev, .name = c->name, .args = args, .n = fn->def->n_params };
+    cq_tensor       *like[CQ_MAX_RESULTS];
+    const cq_val    *items = &result;
+    size_t           n     = 1;
 
     if (fn->def->n_params > CQ_EVAL_MAX_OPERANDS)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "too many arguments");
@@ -228,7 +228,7 @@ static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
         snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", i, definition);
         CQ_TRY(cq_program_find(ev->program, qualified, out));
         cq_ctx_own(ev->cx, *out);
-        if (cq_thing_as(*out, CQ_THING_FUNCTION))
+        if (cq_object_as(*out, CQ_OBJECT_FUNCTION))
             return ev->cx->status;
     }
     *out = CQ_NONE;

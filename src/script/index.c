@@ -252,7 +252,7 @@ static cq_status get_row(cq_eval *ev, cq_val tensor, cq_val index, cq_val *out)
 }
 
 /* Of a ModuleList or ModuleDict, or of a class with __getitem__. */
-static cq_status get_member(cq_eval *ev, cq_val object, const cq_thing *t, cq_val index,
+static cq_status get_member(cq_eval *ev, cq_val object, const cq_object *t, cq_val index,
                             cq_val *out)
 {
     const char *get = cq_name(ev->program, "__getitem__");
@@ -271,8 +271,8 @@ static cq_status get_member(cq_eval *ev, cq_val object, const cq_thing *t, cq_va
 
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
 {
-    const cq_thing *named = cq_thing_as(object, CQ_THING_NAMED),
-                   *t     = cq_thing_as(object, CQ_THING_OBJECT);
+    const cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
+                    *t     = cq_object_as(object, CQ_OBJECT_INSTANCE);
     size_t at;
 
     index = cq_val_unwrap(index);
@@ -344,11 +344,11 @@ static cq_status slice(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val 
 
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out)
 {
-    cq_val    v;
-    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED),
-             *t     = cq_thing_as(object, CQ_THING_OBJECT);
+    cq_val     v;
+    cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
+              *t     = cq_object_as(object, CQ_OBJECT_INSTANCE);
 
-    if (cq_thing_as(object, CQ_THING_OPTIONAL))
+    if (cq_object_as(object, CQ_OBJECT_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);
     if (object.kind == CQ_VAL_TENSOR)
         return index_tensor(ev, object, index, out);

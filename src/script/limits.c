@@ -90,7 +90,7 @@ static cq_status enter(cq_visit *w, cq_val container)
 
 static bool open_named(cq_val object, cq_val *parts)
 {
-    const cq_thing *named = cq_thing_as(object, CQ_THING_NAMED);
+    const cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED);
 
     if (named)
         *parts = named->self;
@@ -99,7 +99,7 @@ static bool open_named(cq_val object, cq_val *parts)
 
 static cq_status close_named(cq_val object, cq_val parts, cq_val *out)
 {
-    return cq_thing_new_named(out, cq_thing_of(object), parts);
+    return cq_object_new_named(out, cq_object_of(object), parts);
 }
 
 cq_visit cq_eval_visit(cq_eval *ev, void *user)

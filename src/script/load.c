@@ -1,4 +1,4 @@
-/* A TorchScript archive as a program: its objects become things with their classes, its code is
+/* A TorchScript archive as a program: its instances become objects with their classes, its code is
  * parsed when a name leads to it. */
 #include "archive/object.h"
 #include "archive/archive.h"
@@ -16,7 +16,7 @@ typedef struct loading {
     cq_script *script;
     cq_eval   *ev;    /* for __setstate__ */
     cq_visit   visit; /* what is shared stays shared */
-    cq_ptr_map made;  /* cq_object -> cq_thing, likewise */
+    cq_ptr_map made;  /* cq_instance -> cq_object, likewise */
     cq_list   *all;   /* of those, for one may be let go of and then met again */
     int        depth; /* of objects */
 } loading;
@@ -41,7 +41,7 @@ static cq_status load_code(cq_program *p, const char *qualifier, cq_source *out)
     return CQ_OK;
 }
 
-static cq_status set_attribute(loading *l, cq_thing *t, const char *name, cq_val value)
+static cq_status set_attribute(loading *l, cq_object *t, const char *name, cq_val value)
 {
     cq_val    v;
     cq_status status;
@@ -53,13 +53,13 @@ static cq_status set_attribute(loading *l, cq_thing *t, const char *name, cq_val
     return status;
 }
 
-static cq_status run_setstate(loading *l, cq_thing *t, cq_val state)
+static cq_status run_setstate(loading *l, cq_object *t, cq_val state)
 {
     cq_val    method, v, ignored;
     cq_status status;
 
-    CQ_TRY(cq_eval_attribute(l->ev, cq_val_of_thing(t), cq_name(l->script->program, "__setstate__"),
-                             &method));
+    CQ_TRY(cq_eval_attribute(l->ev, cq_val_of_object(t),
+                             cq_name(l->script->program, "__setstate__"), &method));
     CQ_TRY(cq_val_map(&l->visit, state, &v));
     status = cq_eval_call(l->ev, method, &v, 1, &ignored);
     cq_val_release(v);
@@ -67,7 +67,7 @@ static cq_status run_setstate(loading *l, cq_thing *t, cq_val state)
 }
 
 /* Packed weights of quantized layers are objects of a class that has no code. */
-static cq_status convert_packed(loading *l, const cq_object *o, cq_val *out)
+static cq_status convert_packed(loading *l, const cq_instance *o, cq_val *out)
 {
     cq_val    state;
     cq_status status;
@@ -79,16 +79,16 @@ static cq_status convert_packed(loading *l, const cq_object *o, cq_val *out)
 }
 
 /* The caller owns *out. */
-static cq_status convert_new_object(loading *l, cq_object *o, cq_val *out)
+static cq_status convert_new_object(loading *l, cq_instance *o, cq_val *out)
 {
-    cq_thing *t, *cls;
+    cq_object *t, *cls;
 
     if (cq_starts_with(o->class_name, "__torch__.torch.classes.quantized.") &&
         strstr(o->class_name, "PackedParams"))
         return convert_packed(l, o, out);
     CQ_TRY(cq_program_class(l->script->program, o->class_name, &cls));
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
-    *out         = cq_val_of_thing(t);
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
+    *out         = cq_val_of_object(t);
     t->qualified = cq_name(l->script->program, o->class_name);
     if (cls) {
         t->cls  = cls->cls;
@@ -107,13 +107,13 @@ static cq_status convert_new_object(loading *l, cq_object *o, cq_val *out)
     return CQ_OK;
 }
 
-static cq_status convert_object(loading *l, cq_object *o, cq_val *out)
+static cq_status convert_object(loading *l, cq_instance *o, cq_val *out)
 {
-    cq_thing *t = cq_ptr_map_get(&l->made, o);
-    cq_status status;
+    cq_object *t = cq_ptr_map_get(&l->made, o);
+    cq_status  status;
 
     if (t) {
-        *out = cq_val_retain(cq_val_of_thing(t));
+        *out = cq_val_retain(cq_val_of_object(t));
         return CQ_OK;
     }
     if (l->depth > MAX_DEPTH)
@@ -127,11 +127,11 @@ static cq_status convert_object(loading *l, cq_object *o, cq_val *out)
 
 static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
 {
-    cq_thing *cls, *t;
+    cq_object *cls, *t;
 
     CQ_TRY(cq_program_class(l->script->program, m->class_name, &cls));
-    CQ_TRY(cq_thing_new(&t, CQ_THING_ENUM));
-    *out    = cq_val_of_thing(t);
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_ENUM));
+    *out    = cq_val_of_object(t);
     t->text = "";
     t->self = cq_val_retain(m->value);
     if (!cls)
@@ -185,8 +185,8 @@ static cq_status convert_leaf(cq_visit *w, cq_val v, cq_val *out)
     cq_status status = CQ_OK;
 
     *out = CQ_NONE;
-    if (cq_object_of(v))
-        status = convert_object(l, cq_object_of(v), out);
+    if (cq_instance_of(v))
+        status = convert_object(l, cq_instance_of(v), out);
     else if (cq_enum_member_of(v))
         status = convert_enum(l, cq_enum_member_of(v), out);
     else if (cq_quantized_of(v))
@@ -208,12 +208,12 @@ static void close_archive(void *archive)
 static cq_status convert_all(loading *l, cq_torchscript *t)
 {
     const cq_list *constants = cq_torchscript_constants(t);
-    cq_thing      *root;
+    cq_object     *root;
 
     CQ_TRY(cq_val_map(&l->visit, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)constants },
                       &l->script->program->constants));
     CQ_TRY(convert_object(l, cq_torchscript_root(t), &l->script->root));
-    root = cq_thing_of(l->script->root);
+    root = cq_object_of(l->script->root);
     if (!root->cls)
         return cq_fail(CQ_E_FORMAT, root->qualified, NULL,
                        "the archive lacks the code of its model");

@@ -49,7 +49,7 @@ cq_status cq_fncall_unwrap(cq_fncall *c)
     cq_val list;
     size_t i = 0;
 
-    while (i < c->n && !cq_thing_as(c->args[i], CQ_THING_OPTIONAL))
+    while (i < c->n && !cq_object_as(c->args[i], CQ_OBJECT_OPTIONAL))
         i++;
     if (i == c->n)
         return CQ_OK;
@@ -65,7 +65,7 @@ cq_status cq_fncall_unwrap(cq_fncall *c)
 /* fork(f, …) runs in line: it is f(…). */
 static cq_status resolve_fork(cq_fncall *c)
 {
-    const cq_thing *t = cq_thing_as(c->callee, CQ_THING_BUILTIN);
+    const cq_object *t = cq_object_as(c->callee, CQ_OBJECT_BUILTIN);
 
     if (t && c->n && (strcmp(t->text, "fork") == 0 || strcmp(t->text, "aten::fork") == 0)) {
         c->callee = *c->args++;
@@ -78,7 +78,7 @@ static cq_status resolve_fork(cq_fncall *c)
 static cq_status resolve_instance(cq_fncall *c)
 {
     cq_program *p = c->ev->program;
-    cq_thing   *t = cq_thing_as(c->callee, CQ_THING_OBJECT);
+    cq_object  *t = cq_object_as(c->callee, CQ_OBJECT_INSTANCE);
     const char *call;
 
     if (t) {
@@ -93,13 +93,13 @@ static cq_status resolve_instance(cq_fncall *c)
 /* All that is left is known by its name. */
 static cq_status resolve_name(cq_fncall *c)
 {
-    const cq_thing *t = cq_thing_of(c->callee);
+    const cq_object *t = cq_object_of(c->callee);
 
-    if (!c->name && (!t || (t->kind != CQ_THING_BUILTIN && t->kind != CQ_THING_METHOD)))
+    if (!c->name && (!t || (t->kind != CQ_OBJECT_BUILTIN && t->kind != CQ_OBJECT_METHOD)))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(c->callee));
     if (!c->name)
         c->name = t->text;
-    if (t && t->kind == CQ_THING_METHOD)
+    if (t && t->kind == CQ_OBJECT_METHOD)
         CQ_TRY(prepend(c, t->self));
     return cq_fncall_decline(c);
 }

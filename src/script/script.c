@@ -80,7 +80,7 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     /* A module of source text has functions beside it. */
     if (s->root.kind != CQ_VAL_NONE &&
         !(main && method && cq_unit_def(main, cq_name(s->program, method)))) {
-        cq_thing *root = cq_thing_of(s->root);
+        cq_object *root = cq_object_of(s->root);
 
         /* A scripted nn.LSTM has forward__0 and no forward. */
         if (!method)
@@ -106,7 +106,7 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
  * name among them. PyTorch's exporter, too, is given dicts and named arguments alike. */
 static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 {
-    cq_thing   *t   = cq_thing_as(fn, CQ_THING_FUNCTION);
+    cq_object  *t   = cq_object_as(fn, CQ_OBJECT_FUNCTION);
     cq_ast_def *def = t ? t->def : NULL;
 
     if (!def || !keywords->n || n + (t->self.kind != CQ_VAL_NONE) + 1 != def->n_params)
@@ -159,7 +159,7 @@ typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
 static cq_status open_output(cq_eval *ev, cq_val v)
 {
     cq_graph  *g   = ev->capture->graph;
-    cq_thing  *opt = cq_thing_as(v, CQ_THING_OPTIONAL);
+    cq_object *opt = cq_object_as(v, CQ_OBJECT_OPTIONAL);
     cq_node   *node;
     cq_value  *value;
     cq_tensor *t;
@@ -214,7 +214,7 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
         }
         return CQ_OK;
     }
-    if (seq || cq_thing_as(v, CQ_THING_OPTIONAL))
+    if (seq || cq_object_as(v, CQ_OBJECT_OPTIONAL))
         return to->fn == give_output && ev->capture
                    ? open_output(ev, v)
                    : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
@@ -385,7 +385,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
         tensors[i] = NULL;
     if (cx->status != CQ_OK)
         return;
-    if (ev.capture && cq_thing_of(s->root))
+    if (ev.capture && cq_object_of(s->root))
         status = cq_script_each_tensor(s, name_weight_in_scope, &ev);
     if (status == CQ_OK)
         status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,

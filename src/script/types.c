@@ -18,7 +18,7 @@ static const char *name_of(const cq_ast_expr *type)
 
 static bool is_kind(cq_val v, const char *name)
 {
-    cq_thing *t = cq_thing_of(v);
+    cq_object *t = cq_object_of(v);
 
     switch (v.kind) {
     case CQ_VAL_NONE: return strcmp(name, "NoneType") == 0 || strcmp(name, "None") == 0;
@@ -73,7 +73,7 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
     const char *name = name_of(type);
 
     *out = v;
-    if (cq_thing_as(v, CQ_THING_OPTIONAL)) {
+    if (cq_object_as(v, CQ_OBJECT_OPTIONAL)) {
         if (strcmp(name, "Optional") != 0 && strcmp(name, "Union") != 0 && strcmp(name, "Any") != 0)
             *out = cq_val_unwrap(v);
         return CQ_OK;

@@ -174,7 +174,7 @@ static bool has_open_text(const cq_val *args, size_t n)
 cq_status cq_builtin_open_text(const char *what)
 {
     return cq_fail(CQ_E_UNSUPPORTED, what, NULL,
-                   "a text is looked at whose numbers only the run tells");
+                   "a text of data-dependent numbers cannot be inspected");
 }
 
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
@@ -189,7 +189,7 @@ cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
     }
     if (cq_val_is_symbolic(*key))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a key of a dict that only the run tells cannot be exported");
+                       "a data-dependent key of a dict cannot be exported");
     return CQ_OK;
 }
 
@@ -306,12 +306,12 @@ cq_status cq_resolve_builtin(cq_fncall *c)
         return CQ_OK;
     if (c->result.kind == CQ_VAL_STR && c->ev->text_is_open)
         c->result.u.text->open = true;
-    else if (open_text && c->result.kind != CQ_VAL_NONE) /* what is printed is not looked at */
+    else if (open_text && c->result.kind != CQ_VAL_NONE) /* what is printed is not inspected */
         return cq_builtin_open_text(c->name);
     return CQ_OK;
 }
 
-/* ---- what a for statement goes through ---- */
+/* ---- what a for statement iterates over ---- */
 
 /* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
 static cq_status children(cq_eval *ev, cq_object *t, cq_val object, cq_val *list)
@@ -424,12 +424,10 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
     if (number.kind == CQ_VAL_BOOL)
         number = cq_val_of_i64(number.u.b.value);
     if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s",
-                       cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
     if (is_of_data(number.u.i) && ev->capture && !ev->tracing)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "this wants a number that is known when the model is exported, and only the "
-                       "run tells it");
+                       "a number that must be known when the model is exported is data-dependent");
     if (number.u.i.expr && ev->cx->listener)
         ev->cx->listener->baked(ev->cx->listener_self, ev->cx, number.u.i.expr->text, number.u.i);
     *out = number.u.i.value;

@@ -50,7 +50,7 @@ static inline bool cq_val_is_number(cq_val v)
            v.kind == CQ_VAL_COMPLEX;
 }
 
-/* A number that only the run tells. */
+/* A data-dependent number, or a size. */
 static inline bool cq_val_is_symbolic(cq_val v)
 {
     return (v.kind == CQ_VAL_INT && v.u.i.expr) || (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||

@@ -9,7 +9,7 @@ static cq_status too_long(const cq_fncall *c)
                    CQ_EVAL_MAX_ITEMS);
 }
 
-/* A change at an index that only the run tells: the list is a sequence from now on. */
+/* A change at a data-dependent index: the list is a sequence from now on. */
 static cq_status as_sequence(cq_fncall *c)
 {
 
@@ -135,7 +135,7 @@ static cq_status must_be_known(const cq_fncall *c, bool known)
     if (known || !c->ev->capture || c->ev->tracing)
         return CQ_OK;
     return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                   "which item it is, only the run tells: that cannot be exported");
+                   "which item it is, is data-dependent: that cannot be exported");
 }
 
 static cq_status find_item(cq_fncall *c, cq_val item, size_t *at)
@@ -303,7 +303,7 @@ static cq_status list_add(cq_fncall *c)
     return CQ_OK;
 }
 
-/* [x] * n for an n that only the run tells. */
+/* [x] * n for a data-dependent n. */
 static cq_status repeated(cq_fncall *c, cq_val list, cq_val times)
 {
     cq_item_type item  = { 0 };
@@ -463,7 +463,7 @@ static bool has_sizes(const cq_list *list)
 }
 
 /* torch.slice(list, start, stop, step), as printed code has it. */
-/* Bounds that only the run tells: the slice is one of a sequence. */
+/* Data-dependent bounds: the slice is one of a sequence. */
 static cq_status open_slice(cq_fncall *c)
 {
     cq_val args[4];

@@ -112,7 +112,7 @@ static cq_status num_gcd(cq_fncall *c)
     CQ_TRY(cq_builtin_want_ints(c));
     if (cq_builtin_needs_tensors(c, true))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                       "a common divisor of numbers that only the run tells cannot be exported");
+                       "a common divisor of data-dependent numbers cannot be exported");
     a = c->args[0].u.i.value;
     b = c->args[1].u.i.value;
     while (b) {

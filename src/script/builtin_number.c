@@ -28,7 +28,7 @@ cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
         return CQ_OK;
     }
     if (!cq_val_is_number(v))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is no number", cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is not a number", cq_eval_type_name(v));
     if (origin) {
         *out = cq_capture_tensor(ev->capture, ev->cx, origin);
         return ev->cx->status;

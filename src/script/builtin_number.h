@@ -1,4 +1,4 @@
-/* What builtins on numbers share: their arguments as numbers, and whether only the run tells them.
+/* What builtins on numbers share: their arguments as numbers, and whether they are data-dependent.
  */
 #ifndef CQ_SCRIPT_BUILTIN_NUMBER_H
 #define CQ_SCRIPT_BUILTIN_NUMBER_H

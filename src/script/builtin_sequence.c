@@ -1,4 +1,4 @@
-/* What Python calls on lists whose length only the run tells, and the calls that make such lists.
+/* What Python calls on lists of data-dependent length, and the calls that make such lists.
  * A builtin that is not here refuses them (builtin.c): it would take them for empty. */
 #include "script/sequence.h"
 #include "script/builtin.h"
@@ -21,8 +21,7 @@ static cq_status index_of(cq_fncall *c, cq_val v, cq_int *out)
     if (v.kind == CQ_VAL_TENSOR)
         CQ_TRY(cq_eval_call_name(c->ev, "aten::Int", &v, 1, &number));
     if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s",
-                       cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
     *out = number.u.i;
     return CQ_OK;
 }
@@ -431,7 +430,7 @@ const cq_builtin cq_builtins_of_sequences[] = {
 
 /* ---- calls that make such lists ---- */
 
-/* The size of a tensor along the dim of a call, if only the run tells it. */
+/* The size of a tensor along the dim of a call, if that is data-dependent. */
 static bool is_open(const cq_fncall *c, cq_val dim, int64_t *axis)
 {
     const cq_tensor *x = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;

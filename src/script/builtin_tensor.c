@@ -176,7 +176,7 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
         return CQ_OK;
     }
     if (!cq_val_is_number(v))
-        return cq_fail(CQ_E_TYPE, "tensor", NULL, "%s is no number", cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, "tensor", NULL, "%s is not a number", cq_eval_type_name(v));
     s->symbolic |= (v.kind == CQ_VAL_INT && v.u.i.expr) ||
                    (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
                    (v.kind == CQ_VAL_BOOL && v.u.b.origin);

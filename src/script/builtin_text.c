@@ -45,7 +45,7 @@ static cq_status text_compare(cq_fncall *c)
     return CQ_OK;
 }
 
-/* "{} {0} {name}".format(…); what follows a colon is not looked at. */
+/* "{} {0} {name}".format(…); what follows a colon is ignored. */
 static cq_status text_format(cq_fncall *c)
 {
     cq_str      s      = { 0 };
@@ -299,7 +299,8 @@ static cq_status text_chr(cq_fncall *c)
 
     CQ_TRY(cq_eval_plain(c->ev, c->args[0], &i));
     if (i < 0 || i > 127)
-        return cq_fail(CQ_E_UNSUPPORTED, "chr", NULL, "%lld is no ASCII character", (long long)i);
+        return cq_fail(CQ_E_UNSUPPORTED, "chr", NULL, "%lld is not an ASCII character",
+                       (long long)i);
     ch = (char)i;
     return cq_builtin_text(c->ev, &ch, 1, &c->result);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_DEPTH = 64 /* of modules inside of each other, as modules.c goes through them */ };
+enum { MAX_DEPTH = 64 /* of modules inside of each other, as modules.c visits them */ };
 
 /* ---- objects ---- */
 

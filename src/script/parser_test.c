@@ -78,7 +78,7 @@ TEST(parser, numbers_keep_their_kind)
     check_expr("-9223372036854775808", "-9223372036854775808");
     check_fails("x = 9223372036854775808", "<test>:1:5",
                 "9223372036854775808 does not fit in 64 bits");
-    check_fails("x = 012", "<test>:1:5", "012 is no number");
+    check_fails("x = 012", "<test>:1:5", "012 is not a number");
     check_fails("x = 1a", "<test>:1:5", "a number ends in a letter");
 }
 

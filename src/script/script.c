@@ -155,7 +155,7 @@ done:
 
 typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
 
-/* An output of the graph that is no tensor: a sequence, or a tensor that may be missing. */
+/* An output of the graph that is not a tensor: a sequence, or a tensor that may be missing. */
 static cq_status open_output(cq_eval *ev, cq_val v)
 {
     cq_graph  *g   = ev->capture->graph;
@@ -170,7 +170,7 @@ static cq_status open_output(cq_eval *ev, cq_val v)
         return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(cq_sequence_of(v)->value));
     if (opt->self.kind != CQ_VAL_TENSOR && !cq_val_is_number(opt->self))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a model cannot return %s that may be None, as only the run tells",
+                       "a model cannot return %s that may be None (data-dependent)",
                        cq_eval_type_name(opt->self));
     CQ_TRY(cq_eval_as_tensor(ev, opt->self, &t));
     value = cq_capture_value(ev->capture, ev->cx, t);

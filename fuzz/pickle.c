@@ -16,8 +16,8 @@ static cq_status storage(void *user, const char *key, cq_storage **out)
 /* Reads all of a value, as a walk that trusts its depth would. */
 static size_t count(cq_val v)
 {
-    const cq_object *o = cq_object_of(v);
-    size_t           n = 1;
+    const cq_instance *o = cq_instance_of(v);
+    size_t             n = 1;
 
     if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
         for (size_t i = 0; i < v.u.list->n && n < 10000; i++)

@@ -1,7 +1,7 @@
 /* TorchScript source: whatever parses prints, what was printed parses again, and prints the
  * same. */
 #include "base/alloc.h"
-#include "script/ast.h"
+#include "script_unparse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char     *once, *twice;
 
     if (cq_parse(&unit, &names, "<fuzz>", (const char *)data, size, CQ_PARSE_FILE) == CQ_OK) {
-        if (cq_unit_print(&once, unit) == CQ_OK && strlen(once) < 1 << 20) {
+        if (unparse(&once, unit) == CQ_OK && strlen(once) < 1 << 20) {
             /* parentheses that printing adds may pass the limit of nesting */
             if (cq_parse(&again, &names, "<again>", once, strlen(once), CQ_PARSE_FILE) == CQ_OK) {
-                must(cq_unit_print(&twice, again) == CQ_OK);
+                must(unparse(&twice, again) == CQ_OK);
                 must(strcmp(once, twice) == 0);
                 cq_free(twice);
             } else {

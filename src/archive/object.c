@@ -26,7 +26,7 @@ static void *new_box(size_t size, void (*kind)(cq_box *))
 
 static void object_free(cq_box *box)
 {
-    cq_object *o = (cq_object *)box;
+    cq_instance *o = (cq_instance *)box;
 
     if (o->attrs)
         cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = o->attrs });
@@ -35,9 +35,9 @@ static void object_free(cq_box *box)
     cq_free(o);
 }
 
-cq_status cq_object_new(cq_object **out, const char *class_name)
+cq_status cq_instance_new(cq_instance **out, const char *class_name)
 {
-    cq_object *o = new_box(sizeof *o, object_free);
+    cq_instance *o = new_box(sizeof *o, object_free);
 
     *out = NULL;
     if (!o)
@@ -51,17 +51,17 @@ cq_status cq_object_new(cq_object **out, const char *class_name)
     return CQ_OK;
 }
 
-cq_object *cq_object_of(cq_val v)
+cq_instance *cq_instance_of(cq_val v)
 {
     return box_of(v, object_free);
 }
 
-cq_val cq_val_of_object(cq_object *o)
+cq_val cq_val_of_instance(cq_instance *o)
 {
     return val_of(o ? &o->box : NULL);
 }
 
-cq_val *cq_object_attr(const cq_object *o, const char *name)
+cq_val *cq_instance_attr(const cq_instance *o, const char *name)
 {
     return cq_dict_get_text(o->attrs, name);
 }

@@ -7,18 +7,18 @@
 #include "tensor/value.h"
 
 /* An instance of a class: a module, a script class, a TorchBind object. */
-typedef struct cq_object {
+typedef struct cq_instance {
     cq_box   box;
     char    *class_name; /* "__torch__.torch.nn.modules.linear.Linear" */
     cq_dict *attrs;      /* in their order; never NULL */
     cq_val   state;      /* what was pickled: for a class with __setstate__, which is to be run;
                             else the dict that attrs is. NONE: nothing was */
-} cq_object;
+} cq_instance;
 
-cq_status  cq_object_new(cq_object **out, const char *class_name);
-cq_object *cq_object_of(cq_val v);
-cq_val     cq_val_of_object(cq_object *o);
-cq_val    *cq_object_attr(const cq_object *o, const char *name); /* NULL: none */
+cq_status    cq_instance_new(cq_instance **out, const char *class_name);
+cq_instance *cq_instance_of(cq_val v);
+cq_val       cq_val_of_instance(cq_instance *o);
+cq_val      *cq_instance_attr(const cq_instance *o, const char *name); /* NULL: none */
 
 /* A member of an enum; its value tells which one. */
 typedef struct cq_enum_member {

@@ -487,15 +487,15 @@ static cq_status op_reduce(cq_unpickler *u)
 static cq_status op_newobj(cq_unpickler *u)
 {
     const cq_global *g;
-    cq_object       *o;
+    cq_instance     *o;
 
     CQ_TRY(need(u, 2));
     g = cq_global_of(*(top(u) - 1));
     if (!g || g->row || top(u)->kind != CQ_VAL_TUPLE || top(u)->u.list->n)
         return damaged(u, "an object is made of what is no class of the archive");
-    CQ_TRY(cq_object_new(&o, g->name));
+    CQ_TRY(cq_instance_new(&o, g->name));
     drop(u, 2);
-    return push_container(u, cq_val_of_object(o));
+    return push_container(u, cq_val_of_instance(o));
 }
 
 static bool has_text_keys(const cq_dict *dict)
@@ -509,11 +509,11 @@ static bool has_text_keys(const cq_dict *dict)
 /* Gives an object its state. An OrderedDict of Python's has some, too, which nobody needs. */
 static cq_status op_build(cq_unpickler *u)
 {
-    cq_object *o;
-    cq_val     state;
+    cq_instance *o;
+    cq_val       state;
 
     CQ_TRY(need(u, 2));
-    o = cq_object_of(*(top(u) - 1));
+    o = cq_instance_of(*(top(u) - 1));
     if (!o && (top(u) - 1)->kind != CQ_VAL_DICT)
         return damaged(u, "a state is given to what is no object");
     CQ_TRY(pop(u, &state));

@@ -75,7 +75,7 @@ static cq_status check_keys(cq_unpickler *u, const cq_dict *dict)
 
 static cq_status check_object(cq_unpickler *u, cq_val v, int depth, int *levels)
 {
-    const cq_object      *o = cq_object_of(v);
+    const cq_instance    *o = cq_instance_of(v);
     const cq_enum_member *m = cq_enum_member_of(v);
 
     if (cq_global_of(v))
@@ -143,7 +143,7 @@ cq_status cq_unpickler_check(cq_unpickler *u, cq_val v)
 
 static void empty_container(cq_val v)
 {
-    cq_object      *o;
+    cq_instance    *o;
     cq_enum_member *m;
 
     switch (v.kind) {
@@ -154,7 +154,7 @@ static void empty_container(cq_val v)
         break;
     case CQ_VAL_DICT: cq_dict_clear(v.u.dict); break;
     default:
-        o = cq_object_of(v);
+        o = cq_instance_of(v);
         if (o) {
             cq_val_release(o->state);
             o->state = CQ_NONE;

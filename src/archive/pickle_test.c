@@ -91,15 +91,15 @@ TEST(pickle, tensors_beyond_their_storage_are_refused)
 
 TEST(pickle, objects_have_a_class_and_attributes)
 {
-    cq_val           v;
-    const cq_object *o;
+    cq_val             v;
+    const cq_instance *o;
 
     CHECK_OK(UNPICKLE(&v, "\x80\x02"
                           "c__torch__.a\nNet\n)\x81}(X\x01\0\0\0nK\x03X\x01\0\0\0sNub."));
-    o = cq_object_of(v);
+    o = cq_instance_of(v);
     CHECK_STR("__torch__.a.Net", o->class_name);
     CHECK_INT(2, o->attrs->n);
-    CHECK_INT(3, cq_object_attr(o, "n")->u.i.value);
+    CHECK_INT(3, cq_instance_attr(o, "n")->u.i.value);
     CHECK(!cq_enum_member_of(v) && !cq_quantized_of(v) && !cq_sparse_of(v));
     cq_val_release(v);
     CHECK_OK(UNPICKLE(&v, "c__torch__\nColor\nK\x02R."));

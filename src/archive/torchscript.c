@@ -62,7 +62,7 @@ static cq_status read_values(cq_torchscript *t)
             "as --weights",
             "this was written by torch.save: it holds values, but no code");
     CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
-    if (!cq_object_of(t->root))
+    if (!cq_instance_of(t->root))
         return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "data.pkl"), NULL,
                        "expected a module but found a value of type %s",
                        cq_val_kind_name(t->root.kind));
@@ -187,9 +187,9 @@ int cq_torchscript_version(const cq_torchscript *t)
     return t->version;
 }
 
-cq_object *cq_torchscript_root(const cq_torchscript *t)
+cq_instance *cq_torchscript_root(const cq_torchscript *t)
 {
-    return cq_object_of(t->root);
+    return cq_instance_of(t->root);
 }
 
 const cq_list *cq_torchscript_constants(const cq_torchscript *t)

@@ -19,7 +19,7 @@ const char *cq_torchscript_path(const cq_torchscript *t);
 int         cq_torchscript_version(const cq_torchscript *t); /* 1 to 10: what operators mean */
 
 /* The module that was saved; borrowed. */
-cq_object *cq_torchscript_root(const cq_torchscript *t);
+cq_instance *cq_torchscript_root(const cq_torchscript *t);
 
 /* CONSTANTS.cK is item K; borrowed. */
 const cq_list *cq_torchscript_constants(const cq_torchscript *t);

@@ -26,7 +26,7 @@ CQ_API void cq_args_free(cq_args *a)
     if (a->positional)
         cq_val_release(cq_val_of_list(a->positional));
     if (a->keywords)
-        cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = a->keywords });
+        cq_val_release(cq_val_of_dict(a->keywords));
     cq_free(a);
 }
 
@@ -68,34 +68,25 @@ typedef struct flat {
     size_t      n, max;
 } flat;
 
-static cq_status flatten(flat *f, cq_val v)
+static cq_status add_input(cq_visit *w, cq_val v)
 {
-    switch (v.kind) {
-    case CQ_VAL_TENSOR:
-    case CQ_VAL_INT:
-    case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL:
-        if (f->items && f->n < f->max)
-            CQ_TRY(cq_args_tensor_of(&f->items[f->n], v));
-        f->n++;
+    flat *f = w->user;
+
+    if (v.kind != CQ_VAL_TENSOR && v.kind != CQ_VAL_INT && v.kind != CQ_VAL_FLOAT &&
+        v.kind != CQ_VAL_BOOL)
         return CQ_OK;
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(flatten(f, v.u.list->items[i]));
-        return CQ_OK;
-    case CQ_VAL_DICT:
-        for (size_t i = 0; i < v.u.dict->n; i++)
-            CQ_TRY(flatten(f, v.u.dict->entries[i].value));
-        return CQ_OK;
-    default: return CQ_OK;
-    }
+    if (f->items && f->n < f->max)
+        CQ_TRY(cq_args_tensor_of(&f->items[f->n], v));
+    f->n++;
+    return CQ_OK;
 }
 
-static cq_status flatten_all(flat *f, const cq_args *a)
+static cq_status add_inputs(flat *f, const cq_args *a)
 {
-    CQ_TRY(flatten(f, cq_val_of_list(a->positional)));
-    return flatten(f, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = a->keywords });
+    cq_visit w = { .each = add_input, .user = f };
+
+    CQ_TRY(cq_val_each(&w, cq_val_of_list(a->positional)));
+    return cq_val_each(&w, cq_val_of_dict(a->keywords));
 }
 
 CQ_API size_t cq_args_n_inputs(const cq_args *a)
@@ -103,7 +94,7 @@ CQ_API size_t cq_args_n_inputs(const cq_args *a)
     CQ_NEED_ELSE(a, 0);
     flat f = { .items = NULL };
 
-    flatten_all(&f, a);
+    add_inputs(&f, a);
     return f.n;
 }
 
@@ -115,7 +106,7 @@ CQ_API cq_status cq_args_inputs(const cq_args *a, cq_tensor **tensors, size_t ma
 
     for (size_t i = 0; i < max; i++)
         tensors[i] = NULL;
-    status = flatten_all(&f, a);
+    status = add_inputs(&f, a);
     for (size_t i = 0; i < max && status != CQ_OK; i++) {
         cq_tensor_release(tensors[i]);
         tensors[i] = NULL;
@@ -181,7 +172,7 @@ static cq_status read_dict(const reader *r, const json_t *j, int depth, cq_val *
     if (!json_is_array(j))
         return bad("a dict is a list of pairs");
     CQ_TRY(cq_dict_new(&dict));
-    *out = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
+    *out = cq_val_of_dict(dict);
     for (size_t i = 0; i < json_array_size(j) && status == CQ_OK; i++) {
         const json_t *pair = json_array_get(j, i), *name = json_array_get(pair, 0);
         cq_val        key = CQ_NONE, v = CQ_NONE;

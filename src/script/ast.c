@@ -1,4 +1,4 @@
-/* Finding things in a syntax tree by name. */
+/* Finding classes and functions in a syntax tree by name. */
 #include "script/ast.h"
 
 #include <string.h>

@@ -346,8 +346,4 @@ cq_ast_def   *cq_unit_def(const cq_unit *unit, const char *name);
 cq_ast_def   *cq_ast_class_method(const cq_ast_class *c, const char *name);
 cq_ast_field *cq_ast_class_field(const cq_ast_class *c, const char *name);
 
-/* Prints it back as source text that parses to an equal tree; free with cq_free. */
-cq_status cq_unit_print(char **out, const cq_unit *unit);
-cq_status cq_ast_expr_print(char **out, const cq_ast_expr *x);
-
 #endif

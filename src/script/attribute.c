@@ -51,10 +51,10 @@ static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
     for (size_t i = 0; i < sizeof torch_namespaces / sizeof *torch_namespaces; i++)
         if (strcmp(name, torch_namespaces[i]) == 0) {
             snprintf(full, sizeof full, "torch.%s", name);
-            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, full, out);
+            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
         }
     snprintf(full, sizeof full, "aten::%s", name);
-    return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
+    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
 }
 
 static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
@@ -75,7 +75,7 @@ static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
         return CQ_OK;
     }
     snprintf(full, sizeof full, "aten::%s", name);
-    return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
+    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
 }
 
 static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
@@ -91,7 +91,7 @@ static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
     return CQ_OK;
 }
 
-static cq_status namespace_member(cq_eval *ev, const cq_thing *t, const char *name, cq_val *out)
+static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *name, cq_val *out)
 {
     const char *path = t->text;
     char        full[512];
@@ -113,18 +113,18 @@ static cq_status namespace_member(cq_eval *ev, const cq_thing *t, const char *na
     }
     if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0) {
         snprintf(full, sizeof full, "ops.%s", name);
-        return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, full, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
     }
     if (cq_starts_with(path, "ops.")) { /* ops.prim.device is prim::device */
         snprintf(full, sizeof full, "%s::%s", path + 4, name);
-        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
     /* Functions of torch.nn.functional, torch.linalg, … are operators, some with a prefix. */
     if (strcmp(path, "torch.nn.functional") == 0 || strcmp(path, "F") == 0 ||
         strcmp(path, "torch._C._nn") == 0 || strcmp(path, "torch.jit") == 0 ||
         strcmp(path, "torch.autograd") == 0 || strcmp(path, "torch.nn.init") == 0) {
         snprintf(full, sizeof full, "aten::%s", name);
-        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
     if (strcmp(path, "torch.linalg") == 0 || strcmp(path, "torch.fft") == 0 ||
         strcmp(path, "torch.special") == 0) {
@@ -132,31 +132,31 @@ static cq_status namespace_member(cq_eval *ev, const cq_thing *t, const char *na
 
         snprintf(full, sizeof full, prefixed ? "aten::%s_%s" : "aten::fft_%s",
                  prefixed ? path + 6 : name, name);
-        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
     snprintf(full, sizeof full, "%s.%s", path, name);
-    return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, full, out);
+    return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
 }
 
 /* ---- objects and classes ---- */
 
-static cq_status bound_method(cq_eval *ev, cq_thing *of, cq_ast_def *def, cq_val self, cq_val *out)
+static cq_status bound_method(cq_eval *ev, cq_object *of, cq_ast_def *def, cq_val self, cq_val *out)
 {
-    cq_thing *m;
+    cq_object *m;
 
-    CQ_TRY(cq_thing_new(&m, CQ_THING_FUNCTION));
+    CQ_TRY(cq_object_new(&m, CQ_OBJECT_FUNCTION));
     m->unit = of->unit;
     m->def  = def;
     m->self = cq_val_retain(self);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(m));
+    *out    = cq_ctx_own(ev->cx, cq_val_of_object(m));
     return ev->cx->status;
 }
 
 /* A module that is reached by an attribute gets the path by which it was. */
-static void name_child(cq_eval *ev, const cq_thing *parent, const char *name, cq_val child)
+static void name_child(cq_eval *ev, const cq_object *parent, const char *name, cq_val child)
 {
-    cq_thing *t = cq_thing_as(child, CQ_THING_OBJECT);
-    char      path[512];
+    cq_object *t = cq_object_as(child, CQ_OBJECT_INSTANCE);
+    char       path[512];
 
     if (!t || t->text || !t->cls || t->cls->kind != CQ_CLASS_MODULE)
         return;
@@ -165,11 +165,11 @@ static void name_child(cq_eval *ev, const cq_thing *parent, const char *name, cq
     t->text = cq_name(ev->program, path);
 }
 
-static cq_status object_member(cq_eval *ev, cq_val object, cq_thing *t, const char *name,
+static cq_status object_member(cq_eval *ev, cq_val object, cq_object *t, const char *name,
                                cq_val *out)
 {
     const char   *interned = cq_name(ev->program, name);
-    cq_val       *v        = cq_thing_attribute(t, interned);
+    cq_val       *v        = cq_object_attribute(t, interned);
     cq_ast_def   *def;
     cq_ast_field *field;
 
@@ -192,21 +192,21 @@ static cq_status object_member(cq_eval *ev, cq_val object, cq_thing *t, const ch
                    t->cls ? t->cls->name : "the object", name);
 }
 
-static cq_status enum_member(cq_eval *ev, cq_thing *cls, const cq_ast_field *field, cq_val *out)
+static cq_status enum_member(cq_eval *ev, cq_object *cls, const cq_ast_field *field, cq_val *out)
 {
-    cq_thing *t;
-    cq_val    value;
+    cq_object *t;
+    cq_val     value;
 
     CQ_TRY(cq_eval_expr(ev, field->value, &value));
-    CQ_TRY(cq_thing_new(&t, CQ_THING_ENUM));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_ENUM));
     t->text = field->name;
     t->cls  = cls->cls;
     t->self = cq_val_retain(value);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t));
     return ev->cx->status;
 }
 
-static cq_status class_member(cq_eval *ev, cq_thing *t, const char *name, cq_val *out)
+static cq_status class_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
 {
     const char   *interned = cq_name(ev->program, name);
     cq_ast_field *field    = cq_ast_class_field(t->cls, interned);
@@ -218,11 +218,11 @@ static cq_status class_member(cq_eval *ev, cq_thing *t, const char *name, cq_val
     if (def)
         return bound_method(ev, t, def, CQ_NONE, out);
     if (strcmp(name, "__new__") == 0)
-        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, "__new__", out);
+        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, "__new__", out);
     return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the class has no %s", name);
 }
 
-static cq_status named_member(cq_eval *ev, cq_thing *t, const char *name, cq_val *out)
+static cq_status named_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
 {
     (void)ev;
     for (size_t i = 0; i < t->cls->n_fields; i++)
@@ -256,12 +256,12 @@ static const struct {
 
 static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
-    char      full[256];
-    cq_thing *t;
+    char       full[256];
+    cq_object *t;
 
     snprintf(full, sizeof full, "aten::%s", name);
-    CQ_TRY(cq_eval_new_thing(ev, CQ_THING_METHOD, full, out));
-    t       = cq_thing_of(*out);
+    CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_METHOD, full, out));
+    t       = cq_object_of(*out);
     t->self = cq_val_retain(v);
     return CQ_OK;
 }
@@ -270,20 +270,14 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
 {
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
         if (strcmp(name, tensor_attributes[i].name) == 0) {
-            bool found;
-
-            CQ_TRY(cq_eval_builtin(ev, tensor_attributes[i].builtin, &v, 1, NULL, NULL, 0, out,
-                                   &found));
-            return found ? CQ_OK
-                         : cq_eval_operator(ev, tensor_attributes[i].builtin, &v, 1, NULL, NULL, 0,
-                                            out);
+            return cq_eval_call_name(ev, tensor_attributes[i].builtin, &v, 1, out);
         }
     return method_of(ev, v, name, out);
 }
 
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out)
 {
-    cq_thing *t = cq_thing_of(object);
+    cq_object *t = cq_object_of(object);
 
     if (object.kind == CQ_VAL_TENSOR)
         return tensor_member(ev, object, name, out);
@@ -310,11 +304,11 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
         return method_of(ev, object, name, out);
     }
     switch (t->kind) {
-    case CQ_THING_NAMESPACE: return namespace_member(ev, t, name, out);
-    case CQ_THING_OBJECT: return object_member(ev, object, t, name, out);
-    case CQ_THING_CLASS: return class_member(ev, t, name, out);
-    case CQ_THING_NAMED: return named_member(ev, t, name, out);
-    case CQ_THING_ENUM:
+    case CQ_OBJECT_NAMESPACE: return namespace_member(ev, t, name, out);
+    case CQ_OBJECT_INSTANCE: return object_member(ev, object, t, name, out);
+    case CQ_OBJECT_CLASS: return class_member(ev, t, name, out);
+    case CQ_OBJECT_NAMED: return named_member(ev, t, name, out);
+    case CQ_OBJECT_ENUM:
         if (strcmp(name, "value") == 0) {
             *out = t->self;
             return CQ_OK;
@@ -327,13 +321,13 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
             return ev->cx->status;
         }
         break;
-    case CQ_THING_BUILTIN: { /* torch.ops.aten.add.Tensor: the overload of a builtin */
+    case CQ_OBJECT_BUILTIN: { /* torch.ops.aten.add.Tensor: the overload of a builtin */
         char full[256];
 
         snprintf(full, sizeof full, "%s.%s", t->text, name);
-        return cq_eval_new_thing(ev, CQ_THING_BUILTIN, full, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
-    case CQ_THING_OPTIONAL: return cq_eval_attribute(ev, t->self, name, out);
+    case CQ_OBJECT_OPTIONAL: return cq_eval_attribute(ev, t->self, name, out);
     default: break;
     }
     return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "%s has no attribute %s", cq_eval_type_name(object),
@@ -342,7 +336,7 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
 
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v)
 {
-    cq_thing   *t        = cq_thing_as(object, CQ_THING_OBJECT);
+    cq_object  *t        = cq_object_as(object, CQ_OBJECT_INSTANCE);
     const char *interned = cq_name(ev->program, name);
     size_t      at;
 

@@ -66,7 +66,7 @@ static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c,
     j->place = c;
     CQ_TRY(contents ? cq_join_contents(j, a, b, &v) : cq_join_values(j, a, b, &v));
     if (contents && cq_val_is_undefined(v))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s", cq_thing_of(v)->text);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s", cq_object_of(v)->text);
     return cq_vec_push(all, (joined){ c, v });
 }
 

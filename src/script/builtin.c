@@ -3,9 +3,12 @@
 #include "script/sequence.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- the table ---- */
 
 static const cq_builtin *const families[] = {
     cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
@@ -14,38 +17,127 @@ static const cq_builtin *const families[] = {
 };
 enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
 
+/* A parameter of a signature: "list self", "idx?". */
+typedef struct parameter {
+    const char *name;
+    size_t      len;
+    unsigned    kinds; /* of values that it takes: bits */
+    bool        is_optional;
+} parameter;
+
+enum { MAX_PARAMETERS = 4, MAX_ENTRIES = 512, N_SLOTS = 1024 };
+
+/* A row, with what its signature says. */
+typedef struct entry {
+    const cq_builtin *row;
+    size_t            family, n, n_required;
+    parameter         parameters[MAX_PARAMETERS];
+    bool              takes_more;
+    struct entry     *next; /* of the same name, in the order of the families */
+} entry;
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static cq_map         tables[N_FAMILIES]; /* a name may be in several; the first that does not
-                                             decline counts */
+static entry          entries[MAX_ENTRIES];
+static entry         *slots[N_SLOTS]; /* by the hash of the name, the first of each */
+
+static size_t name_len(const cq_builtin *b)
+{
+    return strcspn(b->signature, "(");
+}
+
+static entry **slot_of(const char *name, size_t len)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    while (slots[hash % N_SLOTS]) {
+        const cq_builtin *b = slots[hash % N_SLOTS]->row;
+
+        if (name_len(b) == len && memcmp(b->signature, name, len) == 0)
+            break;
+        hash++;
+    }
+    return &slots[hash % N_SLOTS];
+}
+
+#define BIT(kind) (1u << CQ_VAL_##kind)
+
+static unsigned kinds_of(const char *type, size_t len)
+{
+    static const struct {
+        const char *type;
+        unsigned    kinds;
+    } types[] = {
+        { "str", BIT(STR) },
+        { "list", BIT(LIST) },
+        { "items", BIT(LIST) | BIT(TUPLE) },
+        { "dict", BIT(DICT) },
+        { "num", BIT(INT) | BIT(FLOAT) | BIT(BOOL) | BIT(COMPLEX) },
+        { "int", BIT(INT) },
+        { "tensor", BIT(TENSOR) },
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].type) == len && memcmp(types[i].type, type, len) == 0)
+            return types[i].kinds;
+    return ~0u;
+}
+
+static void read_signature(entry *e)
+{
+    const char *p = e->row->signature + name_len(e->row) + 1;
+    size_t      type;
+
+    for (; *p && *p != ')' && *p != '.'; p += strcspn(p, ",)"), p += strspn(p, ", ")) {
+        parameter *to = &e->parameters[e->n++];
+
+        assert(e->n <= MAX_PARAMETERS);
+        to->name        = p;
+        to->len         = strcspn(p, "?,)");
+        to->is_optional = p[to->len] == '?';
+        to->kinds       = ~0u;
+        type            = strcspn(p, " ");
+        if (type < to->len) {
+            to->kinds = kinds_of(p, type) | (to->is_optional ? BIT(NONE) : 0);
+            to->name += type + 1;
+            to->len -= type + 1;
+        }
+        e->n_required += !to->is_optional;
+    }
+    e->takes_more = *p == '.';
+}
 
 static void build(void)
 {
+    size_t n = 0;
+
     for (size_t f = 0; f < N_FAMILIES; f++)
-        for (const cq_builtin *b = families[f]; b->name; b++)
-            if (cq_map_set(&tables[f], b->name, (void *)b) != CQ_OK)
-                abort();
+        for (const cq_builtin *b = families[f]; b->signature; b++) {
+            entry **to = slot_of(b->signature, name_len(b)), *e = &entries[n++];
+
+            assert(n < MAX_ENTRIES);
+            e->row    = b;
+            e->family = f;
+            read_signature(e);
+            while (*to)
+                to = &(*to)->next;
+            *to = e;
+        }
 }
 
-cq_val cq_builtin_arg(const cq_builtin_call *c, size_t i, const char *name)
-{
-    if (i < c->n)
-        return c->args[i];
-    for (size_t k = 0; k < c->n_kw; k++)
-        if (strcmp(c->kw_names[k], name) == 0)
-            return c->kw[k];
-    return CQ_NONE;
-}
+/* ---- what builtins share ---- */
 
-cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out)
+cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out)
 {
     cq_text *t;
 
     if (len > CQ_EVAL_MAX_TEXT)
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a text is longer than %d bytes",
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a text is longer than %d bytes",
                        CQ_EVAL_MAX_TEXT);
     CQ_TRY(cq_text_new(&t, text, len));
-    *out = cq_ctx_own(c->ev->cx, cq_val_of_text(t));
-    return c->ev->cx->status;
+    *out = cq_ctx_own(ev->cx, cq_val_of_text(t));
+    return ev->cx->status;
 }
 
 static bool has_sequence(const cq_val *args, size_t n)
@@ -82,7 +174,7 @@ static bool has_open_text(const cq_val *args, size_t n)
 cq_status cq_builtin_open_text(const char *what)
 {
     return cq_fail(CQ_E_UNSUPPORTED, what, NULL,
-                   "a text is looked at whose numbers only the run tells");
+                   "a text of data-dependent numbers cannot be inspected");
 }
 
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
@@ -97,7 +189,7 @@ cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
     }
     if (cq_val_is_symbolic(*key))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a key of a dict that only the run tells cannot be exported");
+                       "a data-dependent key of a dict cannot be exported");
     return CQ_OK;
 }
 
@@ -106,82 +198,123 @@ static bool asks_for_none(const char *name)
     return strcmp(name, "__is__") == 0 || strcmp(name, "__isnot__") == 0;
 }
 
-const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n)
-{
-    cq_val list;
+/* ---- calls ---- */
 
-    for (size_t i = 0; i < n; i++) {
-        if (!cq_thing_as(args[i], CQ_THING_OPTIONAL))
-            continue;
-        if (cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list) != CQ_OK)
-            return args;
-        for (i = 0; i < n; i++)
-            if (cq_list_push(list.u.list, cq_val_unwrap(args[i])) != CQ_OK)
-                return args;
-        return list.u.list->items;
-    }
-    return args;
-}
-
-/* Most builtins go through all of their arguments; of dicts, each does so to find a key. */
-static cq_status spend_on(cq_eval *ev, size_t family, const cq_val *args, size_t n)
+/* Most builtins iterate over all of their arguments; those of items do not. */
+static cq_status spend_on(const cq_fncall *c, size_t family)
 {
     uint64_t items = 0;
 
-    for (size_t i = 0; i < n; i++)
-        items += args[i].kind == CQ_VAL_STR                      ? args[i].u.text->len
-                 : args[i].kind == CQ_VAL_DICT                   ? args[i].u.dict->n
-                 : cq_val_is_list(args[i]) && family != OF_ITEMS ? args[i].u.list->n
-                                                                 : 0;
-    return cq_eval_spend(ev, items);
+    for (size_t i = 0; i < c->n; i++)
+        items += c->args[i].kind == CQ_VAL_STR                      ? c->args[i].u.text->len
+                 : c->args[i].kind == CQ_VAL_DICT                   ? c->args[i].u.dict->n
+                 : cq_val_is_list(c->args[i]) && family != OF_ITEMS ? c->args[i].u.list->n
+                                                                    : 0;
+    return cq_eval_spend(c->ev, items);
 }
 
-cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                          const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                          cq_val *out, bool *found)
+static cq_status call_row(cq_fncall *c, const entry *e)
 {
-    const char *key = name;
-    bool        open_ended, open_text;
+    if (c->n < e->n_required || (c->n > e->n && !e->takes_more))
+        return cq_fncall_decline(c);
+    for (size_t i = 0; i < c->n && i < e->n; i++)
+        if (!(e->parameters[i].kinds >> c->args[i].kind & 1))
+            return cq_fncall_decline(c);
+    CQ_TRY(spend_on(c, e->family));
+    c->row = e->row;
+    return e->row->fn(c);
+}
 
-    pthread_once(&once, build);
-    *found    = false;
-    open_text = ev->capture && (has_open_text(args, n_args) || has_open_text(kw_args, n_kw));
-    if (cq_starts_with(name, "aten::") || cq_starts_with(name, "prim::"))
-        key = name + 6;
-    if (!asks_for_none(key))
-        args = cq_eval_unwrapped(ev, args, n_args);
-    open_ended = has_sequence(args, n_args) || has_sequence(kw_args, n_kw);
-    for (size_t f = open_ended ? OF_SEQUENCES : OF_SEQUENCES + 1;
-         f < (open_ended ? OF_SEQUENCES + 1 : N_FAMILIES); f++) {
-        const cq_builtin *b      = cq_map_get(&tables[f], key);
-        cq_builtin_call   c      = { ev, name, args, kw_args, kw_names, n_args, n_kw, false };
-        cq_val            result = CQ_NONE;
+/* The keyword that gives a parameter; n_kw if none does. */
+static size_t keyword_of(const cq_fncall *c, const parameter *p)
+{
+    size_t k = 0;
 
-        if (!b || n_args + n_kw < b->min_args)
-            continue;
-        CQ_TRY(spend_on(ev, f, args, n_args));
-        ev->text_is_open = open_text;
-        CQ_TRY(b->fn(&c, &result));
-        if (c.declined)
-            continue;
-        if (result.kind == CQ_VAL_STR && ev->text_is_open)
-            result.u.text->open = true;
-        else if (open_text && result.kind != CQ_VAL_NONE) /* what is printed is not looked at */
-            return cq_builtin_open_text(name);
-        *out   = result;
-        *found = true;
-        return CQ_OK;
+    while (k < c->n_kw && (strncmp(c->names[k], p->name, p->len) != 0 || c->names[k][p->len]))
+        k++;
+    return k;
+}
+
+/* Arguments that were given by the names that the signature has are put in their positions. */
+static cq_status call_with_keywords(cq_fncall *c, const entry *e)
+{
+    cq_val    args[MAX_PARAMETERS];
+    cq_fncall to     = *c;
+    size_t    n_used = 0, k;
+
+    if (e->takes_more && c->n >= e->n)
+        return call_row(c, e);
+    for (size_t i = 0; i < e->n; i++) {
+        args[i] = cq_builtin_arg(c, i);
+        k       = i < c->n ? c->n_kw : keyword_of(c, &e->parameters[i]);
+        if (k == c->n_kw && i >= c->n && !e->parameters[i].is_optional)
+            return cq_fncall_decline(c);
+        if (k < c->n_kw) {
+            args[i] = c->kw[k];
+            to.n    = i + 1;
+            n_used++;
+        }
     }
-    if (open_ended)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "%s of a list whose length only the run tells cannot be exported", key);
+    if (n_used < c->n_kw && !e->takes_more)
+        return cq_fncall_decline(c);
+    to.args = args;
+    if (n_used == c->n_kw)
+        to.n_kw = 0;
+    CQ_TRY(call_row(&to, e));
+    c->declined = to.declined;
+    c->result   = to.result;
     return CQ_OK;
 }
 
-/* ---- what a for statement goes through ---- */
+/* The first row of the name that does not decline. Of lists of unknown length only those count that
+ * are made for them. */
+static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
+{
+    for (; e; e = e->next) {
+        if ((e->family == OF_SEQUENCES) != open_ended)
+            continue;
+        c->declined = false;
+        c->result   = CQ_NONE;
+        CQ_TRY(c->n_kw ? call_with_keywords(c, e) : call_row(c, e));
+        if (!c->declined)
+            return CQ_OK;
+    }
+    return cq_fncall_decline(c);
+}
+
+cq_status cq_resolve_builtin(cq_fncall *c)
+{
+    const char *key = c->name;
+    bool        open_ended, open_text;
+    entry      *first;
+
+    pthread_once(&once, build);
+    if (cq_starts_with(key, "aten::") || cq_starts_with(key, "prim::"))
+        key += 6;
+    if (!asks_for_none(key))
+        CQ_TRY(cq_fncall_unwrap(c));
+    first      = *slot_of(key, strlen(key));
+    open_ended = has_sequence(c->args, c->n) || has_sequence(c->kw, c->n_kw);
+    open_text =
+        first && c->ev->capture && (has_open_text(c->args, c->n) || has_open_text(c->kw, c->n_kw));
+    c->ev->text_is_open = open_text;
+    CQ_TRY(call_rows(c, first, open_ended));
+    if (c->declined && open_ended)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "%s of a list of data-dependent length cannot be exported", key);
+    if (c->declined)
+        return CQ_OK;
+    if (c->result.kind == CQ_VAL_STR && c->ev->text_is_open)
+        c->result.u.text->open = true;
+    else if (open_text && c->result.kind != CQ_VAL_NONE) /* what is printed is not inspected */
+        return cq_builtin_open_text(c->name);
+    return CQ_OK;
+}
+
+/* ---- what a for statement iterates over ---- */
 
 /* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
-static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
+static cq_status children(cq_eval *ev, cq_object *t, cq_val object, cq_val *list)
 {
     cq_list *items;
 
@@ -191,7 +324,7 @@ static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
     for (size_t i = 0; i < t->attributes.n; i++) {
         cq_val v;
 
-        if (!cq_thing_as(t->attributes.items[i].value, CQ_THING_OBJECT))
+        if (!cq_object_as(t->attributes.items[i].value, CQ_OBJECT_INSTANCE))
             continue;
         CQ_TRY(cq_eval_attribute(ev, object, t->attributes.items[i].name, &v));
         CQ_TRY(cq_list_push(items, v));
@@ -199,70 +332,71 @@ static cq_status children(cq_eval *ev, cq_thing *t, cq_val object, cq_val *list)
     return CQ_OK;
 }
 
+static cq_status items_of_range(cq_eval *ev, const cq_object *r, cq_val *list, bool *known)
+{
+    *known = !r->start.expr && !r->stop.expr && !r->step.expr;
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+    for (int64_t i = r->start.value;
+         *known && (r->step.value > 0 ? i < r->stop.value : i > r->stop.value);
+         i += r->step.value) {
+        if (list->u.list->n >= CQ_EVAL_MAX_ITEMS)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a range has more than %d items",
+                           CQ_EVAL_MAX_ITEMS);
+        CQ_TRY(cq_list_push(list->u.list, cq_val_of_i64(i)));
+    }
+    return CQ_OK;
+}
+
+static cq_status items_of_object(cq_eval *ev, cq_val object, cq_val *list, bool *known)
+{
+    cq_object *t = cq_object_of(object);
+
+    *list = object;
+    switch (t ? t->kind : CQ_OBJECT_UNDEFINED) {
+    case CQ_OBJECT_NAMED: *list = t->self; return CQ_OK;
+    case CQ_OBJECT_ZIP: *known = false; return CQ_OK;
+    case CQ_OBJECT_INSTANCE: return children(ev, t, object, list);
+    case CQ_OBJECT_RANGE: return items_of_range(ev, t, list, known);
+    default:
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
+                       cq_eval_type_name(object));
+    }
+}
+
+static cq_status letters(cq_eval *ev, const cq_text *text, cq_val *list)
+{
+    cq_val one;
+
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+    for (size_t i = 0; i < text->len; i++) {
+        CQ_TRY(cq_builtin_text(ev, text->text + i, 1, &one));
+        CQ_TRY(cq_list_push(list->u.list, one));
+    }
+    return CQ_OK;
+}
+
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
 {
-    cq_thing *t;
-    cq_list  *items;
+    cq_val v = cq_val_unwrap(iterable);
 
     *known = true;
-    *list = iterable = cq_val_unwrap(iterable);
-    t                = cq_thing_of(iterable);
-    if (cq_val_is_list(iterable))
+    *list  = v;
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE: *known = !v.u.list->sequence; return CQ_OK;
+    case CQ_VAL_DICT:
+        CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
+        for (size_t i = 0; i < v.u.dict->n; i++)
+            CQ_TRY(cq_list_push(list->u.list, v.u.dict->entries[i].key));
         return CQ_OK;
-    if (t && t->kind == CQ_THING_NAMED) {
-        *list = t->self;
-        return CQ_OK;
+    case CQ_VAL_STR: return letters(ev, v.u.text, list);
+    case CQ_VAL_TENSOR:
+        if (!v.u.tensor->rank)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "a 0-d tensor cannot be iterated over");
+        *known = ev->tracing || !v.u.tensor->sizes[0].expr;
+        return *known ? cq_eval_operator(ev, "aten::unbind", &v, 1, list) : CQ_OK;
+    default: return items_of_object(ev, v, list, known);
     }
-    if (cq_sequence_of(iterable) || (t && t->kind == CQ_THING_ZIP)) {
-        *known = false;
-        return CQ_OK;
-    }
-    if (t && t->kind == CQ_THING_OBJECT)
-        return children(ev, t, iterable, list);
-    CQ_TRY(cq_list_new(&items, 0));
-    *list = cq_ctx_own(ev->cx, cq_val_of_list(items));
-    CQ_TRY(ev->cx->status);
-    if (t && t->kind == CQ_THING_RANGE) {
-        if (t->start.expr || t->stop.expr || t->step.expr) {
-            *known = false;
-            return CQ_OK;
-        }
-        for (int64_t i = t->start.value; t->step.value > 0 ? i < t->stop.value : i > t->stop.value;
-             i += t->step.value) {
-            if (items->n >= CQ_EVAL_MAX_ITEMS)
-                return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a range has more than %d items",
-                               CQ_EVAL_MAX_ITEMS);
-            CQ_TRY(cq_list_push(items, cq_val_of_i64(i)));
-        }
-        return CQ_OK;
-    }
-    if (iterable.kind == CQ_VAL_DICT) {
-        for (size_t i = 0; i < iterable.u.dict->n; i++)
-            CQ_TRY(cq_list_push(items, iterable.u.dict->entries[i].key));
-        return CQ_OK;
-    }
-    if (iterable.kind == CQ_VAL_STR) {
-        cq_builtin_call c = { .ev = ev, .name = "str" };
-
-        for (size_t i = 0; i < iterable.u.text->len; i++) {
-            cq_val one;
-
-            CQ_TRY(cq_builtin_text(&c, iterable.u.text->text + i, 1, &one));
-            CQ_TRY(cq_list_push(items, one));
-        }
-        return CQ_OK;
-    }
-    if (iterable.kind == CQ_VAL_TENSOR && iterable.u.tensor->rank) {
-        cq_int n = iterable.u.tensor->sizes[0];
-
-        if (n.expr && !ev->tracing) {
-            *known = false;
-            return CQ_OK;
-        }
-        return cq_eval_operator(ev, "aten::unbind", &iterable, 1, NULL, NULL, 0, list);
-    }
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be iterated over",
-                   cq_eval_type_name(iterable));
 }
 
 /* Whether it is made of numbers that a run computes, and not only of sizes. */
@@ -283,20 +417,17 @@ static bool is_of_data(cq_int i)
 
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
 {
-    bool   found;
     cq_val number = v;
 
     if (v.kind == CQ_VAL_TENSOR)
-        CQ_TRY(cq_eval_builtin(ev, "aten::Int", &v, 1, NULL, NULL, 0, &number, &found));
+        CQ_TRY(cq_eval_call_name(ev, "aten::Int", &v, 1, &number));
     if (number.kind == CQ_VAL_BOOL)
         number = cq_val_of_i64(number.u.b.value);
     if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s",
-                       cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
     if (is_of_data(number.u.i) && ev->capture && !ev->tracing)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "this wants a number that is known when the model is exported, and only the "
-                       "run tells it");
+                       "a number that must be known when the model is exported is data-dependent");
     if (number.u.i.expr && ev->cx->listener)
         ev->cx->listener->baked(ev->cx->listener_self, ev->cx, number.u.i.expr->text, number.u.i);
     *out = number.u.i.value;
@@ -321,8 +452,8 @@ static void format_float(cq_str *s, double f)
 
 static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
-    char      buffer[CQ_DESCRIBE_SIZE];
-    cq_thing *t;
+    char       buffer[CQ_DESCRIBE_SIZE];
+    cq_object *t;
 
     if (ev->capture && !ev->tracing && (cq_val_is_symbolic(v) || v.kind == CQ_VAL_TENSOR))
         ev->text_is_open = true;
@@ -369,8 +500,8 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
         cq_str_add_char(s, '}');
         break;
     case CQ_VAL_OBJECT:
-        t = cq_thing_of(v);
-        if (t && t->kind == CQ_THING_ENUM)
+        t = cq_object_of(v);
+        if (t && t->kind == CQ_OBJECT_ENUM)
             cq_str_printf(s, "%s.%s", t->cls->name, t->text);
         else
             cq_str_printf(s, "<%s>", cq_eval_type_name(v));

@@ -3,21 +3,21 @@
 #ifndef CQ_SCRIPT_BUILTIN_H
 #define CQ_SCRIPT_BUILTIN_H
 
-#include "script/eval.h"
+#include "script/call.h"
 
-typedef struct cq_builtin_call {
-    cq_eval           *ev;
-    const char        *name;
-    const cq_val      *args, *kw;
-    const char *const *kw_names;
-    size_t             n, n_kw;
-    bool               declined; /* set by a function that leaves the call to the operators */
-} cq_builtin_call;
-
+/* Several rows may have one name: the first that does not decline counts. A row is asked only if
+ * the call fits its signature: a parameter may have a type, which the argument must be of; those
+ * with a ? may be left out; only a signature that ends in ... takes more. fn finds arguments by
+ * position, also those that were given by name. */
 typedef struct cq_builtin {
-    const char *name; /* without "aten::" or "prim::", as Python has it */
-    cq_status (*fn)(cq_builtin_call *c, cq_val *out);
-    size_t min_args;
+    const char *signature; /* "pop(list self, idx?)"; the name is without "aten::" or "prim::" */
+    cq_status (*fn)(cq_fncall *c);
+
+    /* What the rows of one function differ in, if they do. */
+    int         how;
+    const char *op; /* on tensors */
+    double (*real)(double);
+    int (*letter)(int);
 } cq_builtin;
 
 extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */
@@ -32,20 +32,17 @@ extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
 
-/* The i-th argument, or the one of that name; None if neither is there. */
-cq_val cq_builtin_arg(const cq_builtin_call *c, size_t i, const char *name);
-
-static inline cq_status cq_builtin_decline(cq_builtin_call *c)
+/* An argument that may be left out: None then. */
+static inline cq_val cq_builtin_arg(const cq_fncall *c, size_t i)
 {
-    c->declined = true;
-    return CQ_OK;
+    return i < c->n ? c->args[i] : CQ_NONE;
 }
 
 /* A key of a dict: a known value, or it fails. */
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key);
 
 cq_status cq_builtin_open_text(const char *what); /* fails */
-cq_status cq_builtin_text(cq_builtin_call *c, const char *text, size_t len, cq_val *out);
+cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out);
 
 static inline bool cq_val_is_number(cq_val v)
 {
@@ -53,7 +50,7 @@ static inline bool cq_val_is_number(cq_val v)
            v.kind == CQ_VAL_COMPLEX;
 }
 
-/* A number that only the run tells. */
+/* A data-dependent number, or a size. */
 static inline bool cq_val_is_symbolic(cq_val v)
 {
     return (v.kind == CQ_VAL_INT && v.u.i.expr) || (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
@@ -72,14 +69,17 @@ static inline bool cq_val_is_list(cq_val v)
 }
 
 /* zip and enumerate, of lists of any kind. */
-cq_status cq_builtin_zip(cq_builtin_call *c, cq_val *out);
-cq_status cq_builtin_enumerate(cq_builtin_call *c, cq_val *out);
+cq_status cq_builtin_zip(cq_fncall *c);
+cq_status cq_builtin_enumerate(cq_fncall *c);
 
 /* Whether a and b are equal; *known is false if a symbol decides. */
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
 
 /* The operator on 0-d tensors, and its result as a number of the graph. */
-cq_status cq_builtin_by_tensors(cq_builtin_call *c, const char *op, cq_val_kind kind, cq_val *out);
+cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind);
+
+/* The tensor holds that integer, which may be a size: it is one again when it is read. */
+cq_status cq_builtin_set_known(cq_tensor *t, cq_int i);
 
 /* A number of the graph: the tensor's element, as int, float or bool. */
 cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out);

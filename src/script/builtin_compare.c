@@ -3,163 +3,118 @@
 
 /* ---- equality ---- */
 
-static cq_status equal_items(cq_eval *ev, const cq_list *a, const cq_list *b, bool *known,
-                             bool *equal)
+/* What of a comparison is known so far. */
+typedef struct comparison {
+    bool known;   /* no symbol decides */
+    bool example; /* all are equal, on the example */
+} comparison;
+
+/* The numbers are equal on the example; *known is false if a symbol decides. */
+static bool equal_numbers(cq_eval *ev, cq_val a, cq_val b, bool *known)
 {
-    *equal = a->n == b->n;
-    for (size_t i = 0; i < a->n && *equal && *known; i++)
-        CQ_TRY(cq_builtin_equal(ev, a->items[i], b->items[i], known, equal));
-    return CQ_OK;
+    if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
+        *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
+        return a.u.i.value == b.u.i.value;
+    }
+    *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
+    return cq_val_real(a) == cq_val_real(b) &&
+           (a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0) == (b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0);
 }
 
-static cq_status equal_dicts(cq_eval *ev, const cq_dict *a, const cq_dict *b, bool *known,
-                             bool *equal)
+static cq_status equal_texts(cq_eval *ev, const cq_text *a, const cq_text *b, bool *equal)
 {
-    *equal = a->n == b->n;
-    for (size_t i = 0; i < a->n && *equal && *known; i++) {
-        cq_val *other = cq_dict_get(b, a->entries[i].key);
-
-        if (!other)
-            *equal = false;
-        else
-            CQ_TRY(cq_builtin_equal(ev, a->entries[i].value, *other, known, equal));
+    *equal = a->len == b->len;
+    if (*equal) {
+        CQ_TRY(cq_eval_spend(ev, a->len));
+        *equal = memcmp(a->text, b->text, a->len) == 0;
     }
     return CQ_OK;
 }
 
-static cq_status equal_containers(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
+static bool is_container(cq_val v)
 {
-    cq_status status = cq_eval_down(ev, a);
+    return cq_val_is_list(v) || v.kind == CQ_VAL_DICT || cq_object_as(v, CQ_OBJECT_NAMED);
+}
 
-    if (status != CQ_OK)
-        return status;
-    status = a.kind == CQ_VAL_DICT ? equal_dicts(ev, a.u.dict, b.u.dict, known, equal)
-                                   : equal_items(ev, a.u.list, b.u.list, known, equal);
-    cq_eval_up(ev);
-    return status;
+static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *by_parts)
+{
+    comparison      *c  = w->user;
+    const cq_object *ta = cq_object_as(a, CQ_OBJECT_ENUM), *tb = cq_object_as(b, CQ_OBJECT_ENUM);
+
+    *equal = false;
+    if (is_container(a) && is_container(b)) {
+        *by_parts = true;
+    } else if (cq_val_is_number(a) && cq_val_is_number(b)) {
+        bool known, same = equal_numbers(w->owner, a, b, &known);
+
+        *equal = same || !known; /* what comes after it may be known to differ */
+        c->known &= known;
+        c->example &= same;
+    } else if (ta && tb) {
+        *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
+    } else if (a.kind == b.kind) {
+        switch (a.kind) {
+        case CQ_VAL_NONE: *equal = true; break;
+        case CQ_VAL_STR:
+        case CQ_VAL_DEVICE: return equal_texts(w->owner, a.u.text, b.u.text, equal);
+        case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
+        case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
+        default: break;
+        }
+    }
+    return CQ_OK;
 }
 
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal)
 {
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+    comparison c = { true, true };
+    cq_visit   w = cq_eval_visit(ev, &c);
 
-    *known = true;
-    *equal = false;
-    if (ta && ta->kind == CQ_THING_NAMED)
-        a = ta->self;
-    if (tb && tb->kind == CQ_THING_NAMED)
-        b = tb->self;
-    if (ta && tb && ta->kind == CQ_THING_ENUM && tb->kind == CQ_THING_ENUM) {
-        *equal = ta->cls == tb->cls && strcmp(ta->text, tb->text) == 0;
-        return CQ_OK;
-    }
-    if (cq_val_is_number(a) && cq_val_is_number(b)) {
-        double x = a.kind == CQ_VAL_INT    ? (double)a.u.i.value
-                   : a.kind == CQ_VAL_BOOL ? a.u.b.value
-                                           : a.u.f.value;
-        double y = b.kind == CQ_VAL_INT    ? (double)b.u.i.value
-                   : b.kind == CQ_VAL_BOOL ? b.u.b.value
-                                           : b.u.f.value;
-
-        if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
-            *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
-            *equal = a.u.i.value == b.u.i.value; /* on the example, if it is not known */
-            return CQ_OK;
-        }
-        *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
-        *equal = x == y && (a.kind != CQ_VAL_COMPLEX || a.u.c.im == b.u.c.im);
-        return CQ_OK;
-    }
-    if (cq_val_is_list(a) && cq_val_is_list(b))
-        return equal_containers(ev, a, b, known, equal);
-    if (a.kind != b.kind)
-        return CQ_OK;
-    switch (a.kind) {
-    case CQ_VAL_NONE: *equal = true; break;
-    case CQ_VAL_STR:
-    case CQ_VAL_DEVICE:
-        if (a.u.text->len == b.u.text->len)
-            CQ_TRY(cq_eval_spend(ev, a.u.text->len));
-        *equal = a.u.text->len == b.u.text->len &&
-                 memcmp(a.u.text->text, b.u.text->text, a.u.text->len) == 0;
-        break;
-    case CQ_VAL_TENSOR: *equal = a.u.tensor == b.u.tensor; break;
-    case CQ_VAL_DICT: return equal_containers(ev, a, b, known, equal);
-    case CQ_VAL_OBJECT: *equal = a.u.box == b.u.box; break;
-    default: break;
-    }
+    w.pair = equal_pair;
+    CQ_TRY(cq_val_pair(&w, a, b, equal));
+    *known = c.known || !*equal;
+    *equal &= c.example;
     return CQ_OK;
 }
 
 /* ---- less, equal, more ---- */
 
-static cq_status compare(cq_builtin_call *c, cq_val *out, int want_less, int want_equal,
-                         int want_more)
-{
-    cq_symbols *st = c->ev->cx->symbols;
-    double      a, b;
+enum { LESS = 1, EQUAL = 2, MORE = 4 }; /* that a row is true of */
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_builtin_decline(c);
+/* Whether the order of two numbers is one of those. NaN has none: it is only not equal. */
+static cq_val verdict(const cq_fncall *c, double a, double b)
+{
+    const int order = a < b ? LESS : a == b ? EQUAL : a > b ? MORE : 0;
+
+    return cq_val_of_bool(order ? c->row->how & order : c->row->how == (LESS | MORE));
+}
+
+static cq_status compare(cq_fncall *c)
+{
+    cq_ctx      *cx = c->ev->cx;
+    const double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);
+
     if (cq_builtin_two_ints(c) && !c->args[0].u.b.origin) {
-        cq_int d = cq_int_sub(st, cq_val_int(c->args[0]), cq_val_int(c->args[1]));
+        cq_int x = cq_val_int(c->args[0]), y = cq_val_int(c->args[1]);
+        cq_int d = cq_int_sub(cx->symbols, x, y);
 
-        if (!d.expr) {
-            *out = cq_val_of_bool(d.value < 0 ? want_less : d.value == 0 ? want_equal : want_more);
-            return CQ_OK;
-        }
-        /* A size is not negative. */
-        if (cq_int_symbol(cq_val_int(c->args[0])) && cq_int_is_plain(cq_val_int(c->args[1])) &&
-            cq_val_int(c->args[1]).value < 0) {
-            *out = cq_val_of_bool(want_more);
+        if (!d.expr || (cq_int_symbol(x) && cq_int_is_plain(y) && y.value < 0)) {
+            c->result = verdict(c, d.expr ? 1 : (double)d.value, 0); /* no size is negative */
             return CQ_OK;
         }
     }
-    if (cq_builtin_needs_tensors(c, true)) {
-        if (c->ev->tracing) { /* the example decides */
-            a = cq_val_real(c->args[0]);
-            b = cq_val_real(c->args[1]);
-            if (c->ev->cx->listener && c->args[0].kind == CQ_VAL_INT)
-                c->ev->cx->listener->baked(c->ev->cx->listener_self, c->ev->cx,
-                                           "a comparison of sizes",
-                                           cq_i(a < b    ? want_less
-                                                : a == b ? want_equal
-                                                         : want_more));
-            *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : want_more);
-            return CQ_OK;
-        }
-        return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL, out);
-    }
-    a    = cq_val_real(c->args[0]);
-    b    = cq_val_real(c->args[1]);
-    *out = cq_val_of_bool(a < b ? want_less : a == b ? want_equal : a > b ? want_more : 0);
+    if (cq_builtin_needs_tensors(c, true) && !c->ev->tracing)
+        return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL);
+    c->result = verdict(c, a, b); /* on the example, if that decides */
+    if (cq_builtin_needs_tensors(c, true) && cx->listener && c->args[0].kind == CQ_VAL_INT)
+        cx->listener->baked(cx->listener_self, cx, "a comparison of sizes",
+                            cq_i(c->result.u.b.value));
     return CQ_OK;
-}
-
-static cq_status num_lt(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 1, 0, 0);
-}
-
-static cq_status num_le(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 1, 1, 0);
-}
-
-static cq_status num_gt(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 0, 0, 1);
-}
-
-static cq_status num_ge(cq_builtin_call *c, cq_val *out)
-{
-    return compare(c, out, 0, 1, 1);
 }
 
 cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
                                bool all, cq_val *out)
 {
-    bool found;
 
     *out = cq_val_of_bool(all);
     for (size_t i = 0; i < n; i++) {
@@ -168,57 +123,45 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
         if (!cq_val_is_number(pair[0]) || !cq_val_is_number(pair[1]))
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
-        CQ_TRY(cq_eval_builtin(ev, "aten::eq", pair, 2, NULL, NULL, 0, &equal, &found));
-        CQ_TRY(cq_eval_builtin(ev, all ? "aten::__and__" : "aten::__or__",
-                               (cq_val[]){ *out, equal }, 2, NULL, NULL, 0, out, &found));
+        CQ_TRY(cq_eval_call_name(ev, "aten::eq", pair, 2, &equal));
+        CQ_TRY(cq_eval_call_name(ev, all ? "aten::__and__" : "aten::__or__",
+                                 (cq_val[]){ *out, equal }, 2, out));
     }
     return CQ_OK;
 }
 
 /* eq and ne are of all values but tensors. */
-static cq_status any_eq(cq_builtin_call *c, cq_val *out, bool negated)
+static cq_status any_eq(cq_fncall *c)
 {
-    bool known, equal;
+    const bool negated = c->row->how != EQUAL;
+    bool       known, equal;
 
-    if (c->n != 2 || c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
-        return cq_builtin_decline(c);
+    if (c->args[0].kind == CQ_VAL_TENSOR || c->args[1].kind == CQ_VAL_TENSOR)
+        return cq_fncall_decline(c);
     if (cq_builtin_two_numbers(c))
-        return compare(c, out, negated, !negated, negated);
+        return compare(c);
     CQ_TRY(cq_builtin_equal(c->ev, c->args[0], c->args[1], &known, &equal));
     if (!known && c->ev->capture && !c->ev->tracing) {
         cq_val a = c->args[0], b = c->args[1], same;
-        bool   found;
 
         if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of the same length, or it were known */
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
         CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
                                     &same));
-        *out = same;
-        return negated
-                   ? cq_eval_builtin(c->ev, "aten::__not__", &same, 1, NULL, NULL, 0, out, &found)
-                   : CQ_OK;
+        c->result = same;
+        return negated ? cq_eval_call_name(c->ev, "aten::__not__", &same, 1, &c->result) : CQ_OK;
     }
-    *out = cq_val_of_bool(equal != negated);
+    c->result = cq_val_of_bool(equal != negated);
     return CQ_OK;
 }
 
-static cq_status num_eq(cq_builtin_call *c, cq_val *out)
-{
-    return any_eq(c, out, false);
-}
-
-static cq_status num_ne(cq_builtin_call *c, cq_val *out)
-{
-    return any_eq(c, out, true);
-}
-
 const cq_builtin cq_builtins_compare[] = {
-    { "lt", num_lt, 2 },
-    { "le", num_le, 2 },
-    { "gt", num_gt, 2 },
-    { "ge", num_ge, 2 },
-    { "eq", num_eq, 2 },
-    { "ne", num_ne, 2 },
+    { "lt(num a, num b)", .fn = compare, .how = LESS },
+    { "le(num a, num b)", .fn = compare, .how = LESS | EQUAL },
+    { "gt(num a, num b)", .fn = compare, .how = MORE },
+    { "ge(num a, num b)", .fn = compare, .how = MORE | EQUAL },
+    { "eq(a, b)", .fn = any_eq, .how = EQUAL },
+    { "ne(a, b)", .fn = any_eq, .how = LESS | MORE },
     { 0 },
 };

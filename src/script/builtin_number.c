@@ -7,6 +7,16 @@
 
 /* ---- numbers of the graph ---- */
 
+cq_status cq_builtin_set_known(cq_tensor *t, cq_int i)
+{
+    if (!t->known)
+        t->known = cq_alloc(sizeof i);
+    if (!t->known)
+        return CQ_E_NO_MEMORY;
+    t->known[0] = i;
+    return CQ_OK;
+}
+
 cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
 {
     void *origin = v.kind == CQ_VAL_FLOAT  ? v.u.f.origin
@@ -18,17 +28,14 @@ cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
         return CQ_OK;
     }
     if (!cq_val_is_number(v))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is no number", cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is not a number", cq_eval_type_name(v));
     if (origin) {
         *out = cq_capture_tensor(ev->capture, ev->cx, origin);
         return ev->cx->status;
     }
     *out = CQ_OP(ev->cx, "prim::NumToTensor.Scalar", v);
     if (*out && v.kind == CQ_VAL_INT && !(*out)->storage && !(*out)->known) {
-        (*out)->known = cq_alloc(sizeof(cq_int));
-        if (!(*out)->known)
-            return CQ_E_NO_MEMORY;
-        (*out)->known[0] = v.u.i;
+        CQ_TRY(cq_builtin_set_known(*out, v.u.i));
     }
     return ev->cx->status;
 }
@@ -96,7 +103,7 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
     return CQ_OK;
 }
 
-cq_status cq_builtin_by_tensors(cq_builtin_call *c, const char *op, cq_val_kind kind, cq_val *out)
+cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind)
 {
     cq_val     args[2];
     cq_tensor *t;
@@ -109,15 +116,15 @@ cq_status cq_builtin_by_tensors(cq_builtin_call *c, const char *op, cq_val_kind 
             t = CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_F64));
         args[i] = cq_val_of_tensor(t);
     }
-    CQ_TRY(cq_eval_operator(c->ev, op, args, c->n, NULL, NULL, 0, out));
-    if (out->kind != CQ_VAL_TENSOR)
+    CQ_TRY(cq_eval_operator(c->ev, op, args, c->n, &c->result));
+    if (c->result.kind != CQ_VAL_TENSOR)
         return CQ_OK;
-    return cq_builtin_number_of(c->ev, out->u.tensor, kind, out);
+    return cq_builtin_number_of(c->ev, c->result.u.tensor, kind, &c->result);
 }
 
 /* ---- two numbers ---- */
 
-bool cq_builtin_needs_tensors(const cq_builtin_call *c, bool ints_too)
+bool cq_builtin_needs_tensors(const cq_fncall *c, bool ints_too)
 {
     bool symbolic = cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1]);
 
@@ -125,7 +132,7 @@ bool cq_builtin_needs_tensors(const cq_builtin_call *c, bool ints_too)
                         c->args[1].kind == CQ_VAL_BOOL);
 }
 
-cq_status cq_builtin_want_ints(const cq_builtin_call *c)
+cq_status cq_builtin_want_ints(const cq_fncall *c)
 {
     if (c->args[0].kind == CQ_VAL_INT && c->args[1].kind == CQ_VAL_INT) /* as in TorchScript */
         return CQ_OK;
@@ -146,17 +153,15 @@ static cq_status division_by_zero(void)
 }
 
 #define ARITHMETIC(id, op, on_ints, on_reals)                                                      \
-    static cq_status id(cq_builtin_call *c, cq_val *out)                                           \
+    static cq_status id(cq_fncall *c)                                                              \
     {                                                                                              \
         cq_symbols *st = c->ev->cx->symbols;                                                       \
                                                                                                    \
         (void)st;                                                                                  \
-        if (!cq_builtin_two_numbers(c))                                                            \
-            return cq_builtin_decline(c);                                                          \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
-            return complex_op(c, #id[4], out);                                                     \
+            return complex_op(c, #id[4]);                                                          \
         if (cq_builtin_needs_tensors(c, false))                                                    \
-            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT, out);                                \
+            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT);                                     \
         if (cq_builtin_two_ints(c)) {                                                              \
             cq_int a = cq_val_int(c->args[0]), b = cq_val_int(c->args[1]);                         \
                                                                                                    \
@@ -171,52 +176,54 @@ static cq_status division_by_zero(void)
         return CQ_OK;                                                                              \
     }
 
-static cq_status complex_op(const cq_builtin_call *c, char op, cq_val *out)
+static cq_status complex_op(cq_fncall *c, char op)
 {
     cq_val a = c->args[0], b = c->args[1];
     double ai = a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0,
            bi = b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0;
     double ar = cq_val_real(a), br = cq_val_real(b), d;
 
-    out->kind = CQ_VAL_COMPLEX;
+    c->result.kind = CQ_VAL_COMPLEX;
     switch (op) {
-    case 'a': out->u.c.re = ar + br, out->u.c.im = ai + bi; return CQ_OK;
-    case 's': out->u.c.re = ar - br, out->u.c.im = ai - bi; return CQ_OK;
-    case 'm': out->u.c.re = ar * br - ai * bi, out->u.c.im = ar * bi + ai * br; return CQ_OK;
+    case 'a': c->result.u.c.re = ar + br, c->result.u.c.im = ai + bi; return CQ_OK;
+    case 's': c->result.u.c.re = ar - br, c->result.u.c.im = ai - bi; return CQ_OK;
+    case 'm':
+        c->result.u.c.re = ar * br - ai * bi, c->result.u.c.im = ar * bi + ai * br;
+        return CQ_OK;
     case 'd':
-        d           = br * br + bi * bi;
-        out->u.c.re = (ar * br + ai * bi) / d;
-        out->u.c.im = (ai * br - ar * bi) / d;
+        d                = br * br + bi * bi;
+        c->result.u.c.re = (ar * br + ai * bi) / d;
+        c->result.u.c.im = (ai * br - ar * bi) / d;
         return CQ_OK;
     default: return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "complex numbers cannot do this");
     }
 }
 
-ARITHMETIC(num_add, "aten::add", *out = cq_val_of_int(cq_int_add(st, a, b)),
-           *out = cq_val_of_f64(a + b))
-ARITHMETIC(num_sub, "aten::sub", *out = cq_val_of_int(cq_int_sub(st, a, b)),
-           *out = cq_val_of_f64(a - b))
-ARITHMETIC(num_mul, "aten::mul", *out = cq_val_of_int(cq_int_mul(st, a, b)),
-           *out = cq_val_of_f64(a * b))
+ARITHMETIC(num_add, "aten::add", c->result = cq_val_of_int(cq_int_add(st, a, b)),
+           c->result = cq_val_of_f64(a + b))
+ARITHMETIC(num_sub, "aten::sub", c->result = cq_val_of_int(cq_int_sub(st, a, b)),
+           c->result = cq_val_of_f64(a - b))
+ARITHMETIC(num_mul, "aten::mul", c->result = cq_val_of_int(cq_int_mul(st, a, b)),
+           c->result = cq_val_of_f64(a * b))
 ARITHMETIC(num_floordiv, "aten::floor_divide", if (cq_int_is(b, 0)) return division_by_zero();
-           *out = cq_val_of_int(cq_int_floordiv(st, a, b)), *out = cq_val_of_f64(floor(a / b)))
+           c->result = cq_val_of_int(cq_int_floordiv(st, a, b)),
+           c->result = cq_val_of_f64(floor(a / b)))
 ARITHMETIC(num_remainder, "aten::remainder", if (cq_int_is(b, 0)) return division_by_zero();
-           *out = cq_val_of_int(cq_int_mod(st, a, b)), *out = cq_val_of_f64(floor_mod(a, b)))
-ARITHMETIC(num_min, "aten::minimum", *out = cq_val_of_int(cq_int_min(st, a, b)),
-           *out = cq_val_of_f64(b < a ? b : a))
-ARITHMETIC(num_max, "aten::maximum", *out = cq_val_of_int(cq_int_max(st, a, b)),
-           *out = cq_val_of_f64(b > a ? b : a))
+           c->result = cq_val_of_int(cq_int_mod(st, a, b)),
+           c->result = cq_val_of_f64(floor_mod(a, b)))
+ARITHMETIC(num_min, "aten::minimum", c->result = cq_val_of_int(cq_int_min(st, a, b)),
+           c->result = cq_val_of_f64(b < a ? b : a))
+ARITHMETIC(num_max, "aten::maximum", c->result = cq_val_of_int(cq_int_max(st, a, b)),
+           c->result = cq_val_of_f64(b > a ? b : a))
 /* Of two numbers a float, though they be ints: int ** int is one in TorchScript. */
 #define REAL(id, fn)                                                                               \
-    static cq_status num_##id(cq_builtin_call *c, cq_val *out)                                     \
+    static cq_status num_##id(cq_fncall *c)                                                        \
     {                                                                                              \
-        if (!cq_builtin_two_numbers(c))                                                            \
-            return cq_builtin_decline(c);                                                          \
         if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
-            return complex_op(c, 0, out);                                                          \
+            return complex_op(c, 0);                                                               \
         if (cq_builtin_needs_tensors(c, true))                                                     \
-            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_FLOAT, out);                      \
-        *out = cq_val_of_f64(fn(cq_val_real(c->args[0]), cq_val_real(c->args[1])));                \
+            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_FLOAT);                           \
+        c->result = cq_val_of_f64(fn(cq_val_real(c->args[0]), cq_val_real(c->args[1])));           \
         return CQ_OK;                                                                              \
     }
 
@@ -226,29 +233,27 @@ REAL(copysign, copysign)
 REAL(pow, pow)
 
 /* int / int is a float in TorchScript. A size that divides exactly stays a size only as //. */
-static cq_status num_div(cq_builtin_call *c, cq_val *out)
+static cq_status num_div(cq_fncall *c)
 {
-    if (!cq_builtin_two_numbers(c))
-        return cq_builtin_decline(c);
     if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)
-        return complex_op(c, 'd', out);
+        return complex_op(c, 'd');
     if (cq_builtin_needs_tensors(c, true))
-        return cq_builtin_by_tensors(c, "aten::div", CQ_VAL_FLOAT, out);
+        return cq_builtin_by_tensors(c, "aten::div", CQ_VAL_FLOAT);
     if (cq_val_real(c->args[1]) == 0)
         return division_by_zero();
-    *out = cq_val_of_f64(cq_val_real(c->args[0]) / cq_val_real(c->args[1]));
+    c->result = cq_val_of_f64(cq_val_real(c->args[0]) / cq_val_real(c->args[1]));
     return CQ_OK;
 }
 
-static cq_status num_divmod(cq_builtin_call *c, cq_val *out)
+static cq_status num_divmod(cq_fncall *c)
 {
     cq_val pair[2];
 
-    CQ_TRY(num_floordiv(c, &pair[0]));
-    if (c->declined)
-        return CQ_OK;
-    CQ_TRY(num_remainder(c, &pair[1]));
-    return cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, out);
+    CQ_TRY(num_floordiv(c));
+    pair[0] = c->result;
+    CQ_TRY(num_remainder(c));
+    pair[1] = c->result;
+    return cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, &c->result);
 }
 
 /* ---- bits and bools ---- */
@@ -262,21 +267,19 @@ static const char *bit_operator(char op, bool bools)
     }
 }
 
-static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
+static cq_status bits(cq_fncall *c)
 {
-    const bool bools =
-        c->n == 2 && c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
-    int64_t a, b, r;
+    const char op    = (char)c->row->how;
+    const bool bools = c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
+    int64_t    a, b, r;
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_builtin_decline(c);
     if (!bools) {
         CQ_TRY(cq_builtin_want_ints(c));
         if (cq_builtin_needs_tensors(c, true))
-            return cq_builtin_by_tensors(c, bit_operator(op, false), CQ_VAL_INT, out);
-        a    = c->args[0].u.i.value;
-        b    = c->args[1].u.i.value;
-        *out = cq_val_of_i64(op == '&' ? a & b : op == '|' ? a | b : a ^ b);
+            return cq_builtin_by_tensors(c, bit_operator(op, false), CQ_VAL_INT);
+        a         = c->args[0].u.i.value;
+        b         = c->args[1].u.i.value;
+        c->result = cq_val_of_i64(op == '&' ? a & b : op == '|' ? a | b : a ^ b);
         return CQ_OK;
     }
     if (cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1])) {
@@ -285,41 +288,25 @@ static cq_status bits(cq_builtin_call *c, char op, cq_val *out)
             if (!cq_val_is_symbolic(c->args[i]) && op != '^') {
                 bool decides = op == '&' ? !c->args[i].u.b.value : c->args[i].u.b.value;
 
-                *out = decides ? c->args[i] : c->args[1 - i];
+                c->result = decides ? c->args[i] : c->args[1 - i];
                 return CQ_OK;
             }
-        return cq_builtin_by_tensors(c, bit_operator(op, true), CQ_VAL_BOOL, out);
+        return cq_builtin_by_tensors(c, bit_operator(op, true), CQ_VAL_BOOL);
     }
-    a    = c->args[0].u.b.value;
-    b    = c->args[1].u.b.value;
-    r    = op == '&' ? a & b : op == '|' ? a | b : a ^ b;
-    *out = cq_val_of_bool(r);
+    a         = c->args[0].u.b.value;
+    b         = c->args[1].u.b.value;
+    r         = op == '&' ? a & b : op == '|' ? a | b : a ^ b;
+    c->result = cq_val_of_bool(r);
     return CQ_OK;
 }
 
-static cq_status num_and(cq_builtin_call *c, cq_val *out)
-{
-    return bits(c, '&', out);
-}
-
-static cq_status num_or(cq_builtin_call *c, cq_val *out)
-{
-    return bits(c, '|', out);
-}
-
-static cq_status num_xor(cq_builtin_call *c, cq_val *out)
-{
-    return bits(c, '^', out);
-}
-
 /* a << b is a * 2**b, a >> b is a // 2**b: so they are of sizes, too. */
-static cq_status shift(cq_builtin_call *c, bool left, cq_val *out)
+static cq_status shift(cq_fncall *c)
 {
-    cq_symbols *st = c->ev->cx->symbols;
+    const bool  left = c->row->how == '<';
+    cq_symbols *st   = c->ev->cx->symbols;
     cq_int      a, b;
 
-    if (!cq_builtin_two_numbers(c))
-        return cq_builtin_decline(c);
     CQ_TRY(cq_builtin_want_ints(c));
     a = c->args[0].u.i;
     b = c->args[1].u.i;
@@ -327,63 +314,53 @@ static cq_status shift(cq_builtin_call *c, bool left, cq_val *out)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
                        "by how much is shifted must be known, and less than 63");
     if (!a.expr)
-        *out = cq_val_of_i64(left ? (int64_t)((uint64_t)a.value << (b.value & 63))
-                                  : a.value >> (b.value & 63));
+        c->result = cq_val_of_i64(left ? (int64_t)((uint64_t)a.value << (b.value & 63))
+                                       : a.value >> (b.value & 63));
     else
-        *out = cq_val_of_int(left ? cq_int_mul(st, a, cq_i((int64_t)1 << b.value))
-                                  : cq_int_floordiv(st, a, cq_i((int64_t)1 << b.value)));
+        c->result = cq_val_of_int(left ? cq_int_mul(st, a, cq_i((int64_t)1 << b.value))
+                                       : cq_int_floordiv(st, a, cq_i((int64_t)1 << b.value)));
     return CQ_OK;
 }
 
-static cq_status num_lshift(cq_builtin_call *c, cq_val *out)
-{
-    return shift(c, true, out);
-}
-
-static cq_status num_rshift(cq_builtin_call *c, cq_val *out)
-{
-    return shift(c, false, out);
-}
-
-static cq_status num_not(cq_builtin_call *c, cq_val *out)
+static cq_status num_not(cq_fncall *c)
 {
     bool      known, truth;
     cq_value *symbol;
 
     CQ_TRY(cq_eval_truth(c->ev, c->args[0], &known, &truth, &symbol));
     if (known) {
-        *out = cq_val_of_bool(!truth);
+        c->result = cq_val_of_bool(!truth);
         return CQ_OK;
     }
     {
         cq_tensor *t = cq_capture_tensor(c->ev->capture, c->ev->cx, symbol);
         cq_tensor *n = CQ_OP(c->ev->cx, "aten::logical_not", T(t));
 
-        return n ? cq_builtin_number_of(c->ev, n, CQ_VAL_BOOL, out) : c->ev->cx->status;
+        return n ? cq_builtin_number_of(c->ev, n, CQ_VAL_BOOL, &c->result) : c->ev->cx->status;
     }
 }
 
 const cq_builtin cq_builtins_number[] = {
-    { "add", num_add, 2 },
-    { "sub", num_sub, 2 },
-    { "mul", num_mul, 2 },
-    { "div", num_div, 2 },
-    { "truediv", num_div, 2 },
-    { "floordiv", num_floordiv, 2 },
-    { "floor_divide", num_floordiv, 2 },
-    { "remainder", num_remainder, 2 },
-    { "pow", num_pow, 2 },
-    { "min", num_min, 2 },
-    { "max", num_max, 2 },
-    { "fmod", num_fmod, 2 },
-    { "atan2", num_atan2, 2 },
-    { "copysign", num_copysign, 2 },
-    { "__and__", num_and, 2 },
-    { "__or__", num_or, 2 },
-    { "__xor__", num_xor, 2 },
-    { "__lshift__", num_lshift, 2 },
-    { "__rshift__", num_rshift, 2 },
-    { "__not__", num_not, 1 },
-    { "divmod", num_divmod, 2 },
+    { "add(num a, num b)", .fn = num_add },
+    { "sub(num a, num b)", .fn = num_sub },
+    { "mul(num a, num b)", .fn = num_mul },
+    { "div(num a, num b)", .fn = num_div },
+    { "truediv(num a, num b)", .fn = num_div },
+    { "floordiv(num a, num b)", .fn = num_floordiv },
+    { "floor_divide(num a, num b)", .fn = num_floordiv },
+    { "remainder(num a, num b)", .fn = num_remainder },
+    { "pow(num a, num b)", .fn = num_pow },
+    { "min(num a, num b)", .fn = num_min },
+    { "max(num a, num b)", .fn = num_max },
+    { "fmod(num a, num b)", .fn = num_fmod },
+    { "atan2(num a, num b)", .fn = num_atan2 },
+    { "copysign(num a, num b)", .fn = num_copysign },
+    { "__and__(num a, num b)", .fn = bits, .how = '&' },
+    { "__or__(num a, num b)", .fn = bits, .how = '|' },
+    { "__xor__(num a, num b)", .fn = bits, .how = '^' },
+    { "__lshift__(num a, num b)", .fn = shift, .how = '<' },
+    { "__rshift__(num a, num b)", .fn = shift, .how = '>' },
+    { "__not__(self)", .fn = num_not },
+    { "divmod(num a, num b)", .fn = num_divmod },
     { 0 },
 };

@@ -5,17 +5,16 @@
 
 #include <stdio.h>
 
-static cq_status any_range(cq_builtin_call *c, cq_val *out)
+static cq_status any_range(cq_fncall *c)
 {
-    cq_int    v[3] = { { 0, NULL }, { 0, NULL }, { 1, NULL } };
-    cq_thing *t;
+    cq_int     v[3] = { { 0, NULL }, { 0, NULL }, { 1, NULL } };
+    cq_object *t;
 
     for (size_t i = 0; i < c->n && i < 3; i++) {
         cq_val n = c->args[i];
-        bool   found;
 
         if (n.kind == CQ_VAL_TENSOR || n.kind == CQ_VAL_BOOL || n.kind == CQ_VAL_FLOAT)
-            CQ_TRY(cq_eval_builtin(c->ev, "aten::Int", &c->args[i], 1, NULL, NULL, 0, &n, &found));
+            CQ_TRY(cq_eval_call_name(c->ev, "aten::Int", &c->args[i], 1, &n));
         if (n.kind != CQ_VAL_INT)
             return cq_fail(CQ_E_TYPE, "range", NULL, "wants ints, not %s",
                            cq_eval_type_name(c->args[i]));
@@ -23,22 +22,19 @@ static cq_status any_range(cq_builtin_call *c, cq_val *out)
     }
     if (cq_int_is(v[2], 0))
         return cq_fail(CQ_E_ARGUMENT, "range", NULL, "the step cannot be 0");
-    CQ_TRY(cq_thing_new(&t, CQ_THING_RANGE));
-    t->start = v[0];
-    t->stop  = v[1];
-    t->step  = v[2];
-    *out     = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_RANGE));
+    t->start  = v[0];
+    t->stop   = v[1];
+    t->step   = v[2];
+    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
     return c->ev->cx->status;
 }
 
-static cq_status range_length(cq_builtin_call *c, cq_val *out)
+static cq_status range_length(cq_fncall *c)
 {
     cq_symbols *st = c->ev->cx->symbols;
     cq_int      a, b, s;
 
-    if (c->n != 3 || c->args[0].kind != CQ_VAL_INT || c->args[1].kind != CQ_VAL_INT ||
-        c->args[2].kind != CQ_VAL_INT)
-        return cq_builtin_decline(c);
     a = c->args[0].u.i;
     b = c->args[1].u.i;
     s = c->args[2].u.i;
@@ -49,34 +45,34 @@ static cq_status range_length(cq_builtin_call *c, cq_val *out)
     else
         a = cq_int_floordiv(st, cq_int_add(st, cq_int_sub(st, a, b), cq_i(-s.value - 1)),
                             cq_i(-s.value));
-    *out = cq_val_of_int(cq_int_max(st, a, cq_i(0)));
+    c->result = cq_val_of_int(cq_int_max(st, a, cq_i(0)));
     return CQ_OK;
 }
 
-static cq_status derive_index(cq_builtin_call *c, cq_val *out)
+static cq_status derive_index(cq_fncall *c)
 {
     cq_symbols *st = c->ev->cx->symbols;
 
     for (size_t i = 0; i < 3; i++)
         if (i >= c->n || c->args[i].kind != CQ_VAL_INT)
             return cq_fail(CQ_E_TYPE, c->name, NULL, "a range is made of three ints");
-    *out = cq_val_of_int(
+    c->result = cq_val_of_int(
         cq_int_add(st, c->args[1].u.i, cq_int_mul(st, c->args[0].u.i, c->args[2].u.i)));
     return CQ_OK;
 }
 
-/* Things that are gone through side by side, one at least of unknown length. */
-static cq_status open_zip(cq_builtin_call *c, const cq_val *parts, size_t n, cq_val *out)
+/* Iterables side by side, one at least of unknown length. */
+static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
 {
     cq_val tuple;
 
     CQ_TRY(cq_eval_list(c->ev, parts, n, CQ_VAL_TUPLE, &tuple));
-    CQ_TRY(cq_eval_new_thing(c->ev, CQ_THING_ZIP, "zip", out));
-    cq_thing_of(*out)->self = cq_val_retain(tuple);
+    CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_ZIP, "zip", &c->result));
+    cq_object_of(c->result)->self = cq_val_retain(tuple);
     return CQ_OK;
 }
 
-cq_status cq_builtin_zip(cq_builtin_call *c, cq_val *out)
+cq_status cq_builtin_zip(cq_fncall *c)
 {
     cq_val lists[16];
     size_t shortest = SIZE_MAX;
@@ -87,51 +83,50 @@ cq_status cq_builtin_zip(cq_builtin_call *c, cq_val *out)
     for (size_t i = 0; i < c->n; i++) {
         CQ_TRY(cq_eval_items(c->ev, c->args[i], &lists[i], &known));
         if (!known)
-            return open_zip(c, c->args, c->n, out);
+            return open_zip(c, c->args, c->n);
         if (lists[i].u.list->n < shortest)
             shortest = lists[i].u.list->n;
     }
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
     for (size_t k = 0; c->n && k < shortest; k++) {
         cq_val row[16], tuple;
 
         for (size_t i = 0; i < c->n; i++)
             row[i] = lists[i].u.list->items[k];
         CQ_TRY(cq_eval_list(c->ev, row, c->n, CQ_VAL_TUPLE, &tuple));
-        CQ_TRY(cq_list_push(out->u.list, tuple));
+        CQ_TRY(cq_list_push(c->result.u.list, tuple));
     }
     return CQ_OK;
 }
 
-cq_status cq_builtin_enumerate(cq_builtin_call *c, cq_val *out)
+cq_status cq_builtin_enumerate(cq_fncall *c)
 {
-    cq_val  items, first = cq_builtin_arg(c, 1, "start");
+    cq_val  items, first = cq_builtin_arg(c, 1);
     int64_t start = first.kind == CQ_VAL_INT ? first.u.i.value : 0;
     bool    known;
 
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
     if (!known) {
         cq_val parts[2] = { CQ_NONE, c->args[0] };
-        bool   found;
 
-        CQ_TRY(cq_eval_builtin(c->ev, "range",
-                               (cq_val[]){ cq_val_of_i64(start), cq_val_of_i64(INT64_MAX) }, 2,
-                               NULL, NULL, 0, &parts[0], &found));
-        return open_zip(c, parts, 2, out);
+        CQ_TRY(cq_eval_call_name(c->ev, "range",
+                                 (cq_val[]){ cq_val_of_i64(start), cq_val_of_i64(INT64_MAX) }, 2,
+                                 &parts[0]));
+        return open_zip(c, parts, 2);
     }
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
     for (size_t i = 0; i < items.u.list->n; i++) {
         cq_val tuple;
 
         CQ_TRY(cq_eval_list(c->ev,
                             (cq_val[]){ cq_val_of_i64(start + (int64_t)i), items.u.list->items[i] },
                             2, CQ_VAL_TUPLE, &tuple));
-        CQ_TRY(cq_list_push(out->u.list, tuple));
+        CQ_TRY(cq_list_push(c->result.u.list, tuple));
     }
     return CQ_OK;
 }
 
-static cq_status any_reversed(cq_builtin_call *c, cq_val *out)
+static cq_status any_reversed(cq_fncall *c)
 {
     cq_val items;
     bool   known;
@@ -140,69 +135,38 @@ static cq_status any_reversed(cq_builtin_call *c, cq_val *out)
     if (!known)
         return cq_fail(CQ_E_UNSUPPORTED, "reversed", NULL,
                        "the length of a list is not known here");
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
     for (size_t i = items.u.list->n; i-- > 0;)
-        CQ_TRY(cq_list_push(out->u.list, items.u.list->items[i]));
+        CQ_TRY(cq_list_push(c->result.u.list, items.u.list->items[i]));
     return CQ_OK;
 }
 
-/* min and max of a list, or of several numbers; sum, any, all of a list. */
-static cq_status fold_numbers(cq_builtin_call *c, const char *op, cq_val start, cq_val *out)
-{
-    const cq_val *items = c->args;
-    size_t        n     = c->n;
+/* What numbers are folded onto. */
+enum { ONTO_FIRST, ONTO_ZERO, ONTO_FALSE, ONTO_TRUE };
 
-    if (n == 1 && cq_val_is_list(c->args[0])) {
-        items = c->args[0].u.list->items;
-        n     = c->args[0].u.list->n;
-    } else if (n < 2 || strcmp(op, "aten::add") == 0) {
-        return cq_builtin_decline(c);
-    }
+/* min and max of a list, or of more than two numbers; sum, any, all of a list. */
+static cq_status fold(cq_fncall *c)
+{
+    const int     onto  = c->row->how;
+    const bool    many  = onto == ONTO_FIRST && c->n > 2;
+    const bool    list  = c->n == 1 && cq_val_is_list(c->args[0]);
+    const cq_val *items = list ? c->args[0].u.list->items : c->args;
+    const size_t  n     = list ? c->args[0].u.list->n : c->n;
+
+    if (!list && !many)
+        return cq_fncall_decline(c);
     for (size_t i = 0; i < n; i++)
         if (!cq_val_is_number(items[i]))
-            return cq_builtin_decline(c);
-    *out = start;
-    if (start.kind == CQ_VAL_NONE) {
-        if (!n)
-            return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "the list is empty");
-        *out = items[0];
-    }
-    for (size_t i = start.kind == CQ_VAL_NONE; i < n; i++) {
-        cq_val pair[2] = { *out, items[i] };
-        bool   found;
-
-        CQ_TRY(cq_eval_builtin(c->ev, op, pair, 2, NULL, NULL, 0, out, &found));
-    }
+            return cq_fncall_decline(c);
+    if (onto == ONTO_FIRST && !n)
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "the list is empty");
+    c->result = onto == ONTO_FIRST  ? items[0]
+                : onto == ONTO_ZERO ? cq_val_of_i64(0)
+                                    : cq_val_of_bool(onto == ONTO_TRUE);
+    for (size_t i = onto == ONTO_FIRST; i < n; i++)
+        CQ_TRY(
+            cq_eval_call_name(c->ev, c->row->op, (cq_val[]){ c->result, items[i] }, 2, &c->result));
     return CQ_OK;
-}
-
-static cq_status list_min(cq_builtin_call *c, cq_val *out)
-{
-    return c->n == 2 ? cq_builtin_decline(c) : fold_numbers(c, "aten::min", CQ_NONE, out);
-}
-
-static cq_status list_max(cq_builtin_call *c, cq_val *out)
-{
-    return c->n == 2 ? cq_builtin_decline(c) : fold_numbers(c, "aten::max", CQ_NONE, out);
-}
-
-static cq_status list_sum(cq_builtin_call *c, cq_val *out)
-{
-    return fold_numbers(c, "aten::add", cq_val_of_i64(0), out);
-}
-
-static cq_status list_any(cq_builtin_call *c, cq_val *out)
-{
-    if (c->n != 1 || !cq_val_is_list(c->args[0]))
-        return cq_builtin_decline(c);
-    return fold_numbers(c, "aten::__or__", cq_val_of_bool(false), out);
-}
-
-static cq_status list_all(cq_builtin_call *c, cq_val *out)
-{
-    if (c->n != 1 || !cq_val_is_list(c->args[0]))
-        return cq_builtin_decline(c);
-    return fold_numbers(c, "aten::__and__", cq_val_of_bool(true), out);
 }
 
 /* ---- identity ---- */
@@ -216,9 +180,9 @@ static bool same(cq_val a, cq_val b)
     case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
     case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
     case CQ_VAL_OBJECT: {
-        cq_thing *x = cq_thing_of(a), *y = cq_thing_of(b);
+        cq_object *x = cq_object_of(a), *y = cq_object_of(b);
 
-        if (x && y && x->kind == CQ_THING_ENUM && y->kind == CQ_THING_ENUM)
+        if (x && y && x->kind == CQ_OBJECT_ENUM && y->kind == CQ_OBJECT_ENUM)
             return x->cls == y->cls && strcmp(x->text, y->text) == 0;
         return a.u.box == b.u.box;
     }
@@ -230,76 +194,67 @@ static bool same(cq_val a, cq_val b)
     }
 }
 
-static cq_status any_is_not(cq_builtin_call *c, cq_val *out)
+static cq_status any_is_not(cq_fncall *c)
 {
     for (int i = 0; i < 2; i++) {
-        cq_thing *t = cq_thing_as(c->args[i], CQ_THING_OPTIONAL);
+        cq_object *t = cq_object_as(c->args[i], CQ_OBJECT_OPTIONAL);
 
         if (t && c->args[1 - i].kind == CQ_VAL_NONE) {
-            *out = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
+            c->result = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
             return CQ_OK;
         }
     }
-    *out = cq_val_of_bool(!same(c->args[0], c->args[1]));
+    c->result = cq_val_of_bool(!same(c->args[0], c->args[1]));
     return CQ_OK;
 }
 
-static cq_status any_is(cq_builtin_call *c, cq_val *out)
+static cq_status any_is(cq_fncall *c)
 {
-    cq_val is_not;
-    bool   found;
-
-    CQ_TRY(any_is_not(c, &is_not));
-    return cq_eval_builtin(c->ev, "aten::__not__", &is_not, 1, NULL, NULL, 0, out, &found);
+    CQ_TRY(any_is_not(c));
+    return cq_eval_call_name(c->ev, "aten::__not__", &c->result, 1, &c->result);
 }
 
-static cq_status any_hasattr(cq_builtin_call *c, cq_val *out)
+static cq_status any_hasattr(cq_fncall *c)
 {
     cq_val v;
     bool   has = false;
 
-    if (c->args[1].kind != CQ_VAL_STR)
-        return cq_builtin_decline(c);
-    if (cq_thing_as(c->args[0], CQ_THING_OBJECT))
+    if (cq_object_as(c->args[0], CQ_OBJECT_INSTANCE))
         has = cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &v) == CQ_OK;
-    *out = cq_val_of_bool(has);
+    c->result = cq_val_of_bool(has);
     return CQ_OK;
 }
 
-static cq_status any_getattr(cq_builtin_call *c, cq_val *out)
+static cq_status any_getattr(cq_fncall *c)
 {
-    if (c->args[1].kind != CQ_VAL_STR)
-        return cq_builtin_decline(c);
-    if (c->n > 2 && cq_thing_as(c->args[0], CQ_THING_OBJECT) &&
-        cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, out) != CQ_OK) {
-        *out = c->args[2];
+    if (c->n > 2 && cq_object_as(c->args[0], CQ_OBJECT_INSTANCE) &&
+        cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &c->result) != CQ_OK) {
+        c->result = c->args[2];
         return CQ_OK;
     }
-    return cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, out);
+    return cq_eval_attribute(c->ev, c->args[0], c->args[1].u.text->text, &c->result);
 }
 
-static cq_status new_object(cq_builtin_call *c, cq_val *out)
+static cq_status new_object(cq_fncall *c)
 {
-    cq_thing *cls = c->n ? cq_thing_as(c->args[0], CQ_THING_CLASS) : NULL, *t;
+    cq_object *cls = c->n ? cq_object_as(c->args[0], CQ_OBJECT_CLASS) : NULL, *t;
 
     if (!cls)
         return cq_fail(CQ_E_TYPE, "__new__", NULL, "wants a class");
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
     t->cls       = cls->cls;
     t->unit      = cls->unit;
     t->qualified = cls->qualified;
-    *out         = cq_ctx_own(c->ev->cx, cq_val_of_thing(t));
+    c->result    = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
     return c->ev->cx->status;
 }
 
 /* ---- output and failure ---- */
 
-static cq_status print_values(cq_builtin_call *c, cq_val *out)
+static cq_status print_values(cq_fncall *c)
 {
     cq_str    s      = { 0 };
     cq_status status = CQ_OK;
-
-    (void)out;
     for (size_t i = 0; i < c->n && status == CQ_OK; i++) {
         cq_str_add(&s, i ? " " : "");
         status = cq_eval_format(c->ev, &s, c->args[i], false);
@@ -312,51 +267,50 @@ static cq_status print_values(cq_builtin_call *c, cq_val *out)
     return status;
 }
 
-static cq_status raise_exception(cq_builtin_call *c, cq_val *out)
+static cq_status raise_exception(cq_fncall *c)
 {
-    (void)out;
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the model raises an exception: %s",
                    c->n && c->args[0].kind == CQ_VAL_STR ? c->args[0].u.text->text : "");
 }
 
 /* ValueError("…"): what a raise statement gets is the text. */
-static cq_status exception(cq_builtin_call *c, cq_val *out)
+static cq_status exception(cq_fncall *c)
 {
     if (c->n && c->args[0].kind == CQ_VAL_STR) {
-        *out = c->args[0];
+        c->result = c->args[0];
         return CQ_OK;
     }
-    return cq_builtin_text(c, c->name, strlen(c->name), out);
+    return cq_builtin_text(c->ev, c->name, strlen(c->name), &c->result);
 }
 
 const cq_builtin cq_builtins_python[] = {
-    { "range", any_range, 1 },
-    { "rangelist", any_range, 1 },
-    { "__range_length", range_length, 3 },
-    { "__derive_index", derive_index, 3 },
-    { "zip", cq_builtin_zip, 1 },
-    { "enumerate", cq_builtin_enumerate, 1 },
-    { "reversed", any_reversed, 1 },
-    { "min", list_min, 1 },
-    { "max", list_max, 1 },
-    { "sum", list_sum, 1 },
-    { "any", list_any, 1 },
-    { "all", list_all, 1 },
-    { "__is__", any_is, 2 },
-    { "__isnot__", any_is_not, 2 },
-    { "hasattr", any_hasattr, 2 },
-    { "getattr", any_getattr, 2 },
-    { "__new__", new_object, 1 },
-    { "print", print_values, 0 },
-    { "Print", print_values, 0 },
-    { "RaiseException", raise_exception, 0 },
-    { "Exception", exception, 0 },
-    { "ValueError", exception, 0 },
-    { "RuntimeError", exception, 0 },
-    { "AssertionError", exception, 0 },
-    { "NotImplementedError", exception, 0 },
-    { "IndexError", exception, 0 },
-    { "KeyError", exception, 0 },
-    { "TypeError", exception, 0 },
+    { "range(start, stop?, step?)", .fn = any_range },
+    { "rangelist(start, stop?, step?)", .fn = any_range },
+    { "__range_length(int start, int stop, int step)", .fn = range_length },
+    { "__derive_index(a, b, c)", .fn = derive_index },
+    { "zip(...)", .fn = cq_builtin_zip },
+    { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
+    { "reversed(self)", .fn = any_reversed },
+    { "min(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::min" },
+    { "max(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::max" },
+    { "sum(self)", .fn = fold, .how = ONTO_ZERO, .op = "aten::add" },
+    { "any(self)", .fn = fold, .how = ONTO_FALSE, .op = "aten::__or__" },
+    { "all(self)", .fn = fold, .how = ONTO_TRUE, .op = "aten::__and__" },
+    { "__is__(a, b)", .fn = any_is },
+    { "__isnot__(a, b)", .fn = any_is_not },
+    { "hasattr(object, str name)", .fn = any_hasattr },
+    { "getattr(object, str name, default?)", .fn = any_getattr },
+    { "__new__(self, ...)", .fn = new_object },
+    { "print(...)", .fn = print_values },
+    { "Print(...)", .fn = print_values },
+    { "RaiseException(msg?, ...)", .fn = raise_exception },
+    { "Exception(...)", .fn = exception },
+    { "ValueError(...)", .fn = exception },
+    { "RuntimeError(...)", .fn = exception },
+    { "AssertionError(...)", .fn = exception },
+    { "NotImplementedError(...)", .fn = exception },
+    { "IndexError(...)", .fn = exception },
+    { "KeyError(...)", .fn = exception },
+    { "TypeError(...)", .fn = exception },
     { 0 },
 };

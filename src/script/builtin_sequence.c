@@ -1,35 +1,33 @@
-/* What Python calls on lists whose length only the run tells, and the calls that make such lists.
+/* What Python calls on lists of data-dependent length, and the calls that make such lists.
  * A builtin that is not here refuses them (builtin.c): it would take them for empty. */
 #include "script/sequence.h"
 #include "script/builtin.h"
 #include "script/share.h"
 
-static const cq_sequence *self_of(const cq_builtin_call *c)
+static const cq_sequence *self_of(const cq_fncall *c)
 {
     return c->n ? cq_sequence_of(c->args[0]) : NULL;
 }
 
-static cq_int longer(const cq_builtin_call *c, cq_int length, int64_t by)
+static cq_int longer(const cq_fncall *c, cq_int length, int64_t by)
 {
     return cq_int_is_open(length) ? length : cq_int_add(c->ev->cx->symbols, length, cq_i(by));
 }
 
-static cq_status index_of(cq_builtin_call *c, cq_val v, cq_int *out)
+static cq_status index_of(cq_fncall *c, cq_val v, cq_int *out)
 {
     cq_val number = v;
-    bool   found;
 
     if (v.kind == CQ_VAL_TENSOR)
-        CQ_TRY(cq_eval_builtin(c->ev, "aten::Int", &v, 1, NULL, NULL, 0, &number, &found));
+        CQ_TRY(cq_eval_call_name(c->ev, "aten::Int", &v, 1, &number));
     if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an int is wanted here, not %s",
-                       cq_eval_type_name(v));
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
     *out = number.u.i;
     return CQ_OK;
 }
 
 /* Counted from the front: what is erased and then inserted at -1 would not be at the end. */
-static cq_status position_of(cq_builtin_call *c, const cq_sequence *seq, cq_val v, cq_int *out)
+static cq_status position_of(cq_fncall *c, const cq_sequence *seq, cq_val v, cq_int *out)
 {
     cq_int length;
 
@@ -44,7 +42,7 @@ static cq_status position_of(cq_builtin_call *c, const cq_sequence *seq, cq_val 
 
 /* ---- changes ---- */
 
-static cq_status insert_at(cq_builtin_call *c, const cq_int *position, cq_val v)
+static cq_status insert_at(cq_fncall *c, const cq_int *position, cq_val v)
 {
     const cq_sequence *seq  = self_of(c);
     cq_item_type       item = seq->item;
@@ -55,26 +53,24 @@ static cq_status insert_at(cq_builtin_call *c, const cq_int *position, cq_val v)
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &item, longer(c, seq->length, 1));
 }
 
-static cq_status append(cq_builtin_call *c, cq_val *out)
+static cq_status append(cq_fncall *c)
 {
     if (!self_of(c))
-        return cq_builtin_decline(c);
-    *out = c->args[0];
+        return cq_fncall_decline(c);
+    c->result = c->args[0];
     return insert_at(c, NULL, c->args[1]);
 }
 
-static cq_status insert(cq_builtin_call *c, cq_val *out)
+static cq_status insert(cq_fncall *c)
 {
     cq_int at;
-
-    (void)out;
     if (!self_of(c))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(index_of(c, c->args[1], &at));
     return insert_at(c, &at, c->args[2]);
 }
 
-static cq_status erase(cq_builtin_call *c, cq_int at)
+static cq_status erase(cq_fncall *c, cq_int at)
 {
     const cq_sequence *seq = self_of(c);
     cq_value          *value;
@@ -85,39 +81,37 @@ static cq_status erase(cq_builtin_call *c, cq_int at)
                               longer(c, seq->length, -1));
 }
 
-static cq_status pop(cq_builtin_call *c, cq_val *out)
+static cq_status pop(cq_fncall *c)
 {
     cq_int at = cq_i(-1);
 
     if (!self_of(c))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (c->n > 1)
         CQ_TRY(index_of(c, c->args[1], &at));
-    CQ_TRY(cq_sequence_at(c->ev, self_of(c), at, out));
+    CQ_TRY(cq_sequence_at(c->ev, self_of(c), at, &c->result));
     return erase(c, at);
 }
 
-static cq_status delete_at(cq_builtin_call *c, cq_val *out)
+static cq_status delete_at(cq_fncall *c)
 {
     cq_int at;
-
-    (void)out;
     if (!self_of(c))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(index_of(c, c->args[1], &at));
     return erase(c, at);
 }
 
-static cq_status set_item(cq_builtin_call *c, cq_val *out)
+static cq_status set_item(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
     cq_item_type       item;
     cq_value          *value;
     cq_int             at;
 
-    *out = c->args[0];
+    c->result = c->args[0];
     if (!seq)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     item = seq->item;
     CQ_TRY(cq_item_type_add(&item, c->args[2]));
     CQ_TRY(index_of(c, c->args[1], &at));
@@ -129,7 +123,7 @@ static cq_status set_item(cq_builtin_call *c, cq_val *out)
 }
 
 /* The items of two lists, one after the other, at least one of them of unknown length. */
-static cq_status joined(cq_builtin_call *c, cq_item_type *item, cq_value **value, cq_int *length)
+static cq_status joined(cq_fncall *c, cq_item_type *item, cq_value **value, cq_int *length)
 {
     cq_val             a = c->args[0], b = c->args[1];
     const cq_sequence *more = cq_sequence_of(b);
@@ -156,51 +150,50 @@ static cq_status joined(cq_builtin_call *c, cq_item_type *item, cq_value **value
     return CQ_OK;
 }
 
-static cq_status extend(cq_builtin_call *c, cq_val *out)
+static cq_status extend(cq_fncall *c)
 {
     cq_item_type item;
     cq_value    *value;
     cq_int       length;
 
-    *out = c->args[0];
+    c->result = c->args[0];
     CQ_TRY(joined(c, &item, &value, &length));
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &item, length);
 }
 
-static cq_status add(cq_builtin_call *c, cq_val *out)
+static cq_status add(cq_fncall *c)
 {
     cq_item_type item;
     cq_value    *value;
     cq_int       length;
 
     CQ_TRY(joined(c, &item, &value, &length));
-    return cq_sequence_list(c->ev, value, &item, length, out);
+    return cq_sequence_list(c->ev, value, &item, length, &c->result);
 }
 
-static cq_status clear(cq_builtin_call *c, cq_val *out)
+static cq_status clear(cq_fncall *c)
 {
     if (!self_of(c))
-        return cq_builtin_decline(c);
-    CQ_TRY(cq_eval_stand_in(c->ev, c->args[0], out));
-    CQ_TRY(cq_sequence_become(c->ev, c->args[0].u.list, cq_sequence_of(*out)->value,
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_stand_in(c->ev, c->args[0], &c->result));
+    CQ_TRY(cq_sequence_become(c->ev, c->args[0].u.list, cq_sequence_of(c->result)->value,
                               &self_of(c)->item, cq_i(0)));
-    *out = CQ_NONE;
+    c->result = CQ_NONE;
     return CQ_OK;
 }
 
 /* ---- parts and copies ---- */
 
-static cq_status copy(cq_builtin_call *c, cq_val *out)
+static cq_status copy(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
 
-    return seq ? cq_sequence_list(c->ev, seq->value, &seq->item, seq->length, out)
-               : cq_builtin_decline(c);
+    return seq ? cq_sequence_list(c->ev, seq->value, &seq->item, seq->length, &c->result)
+               : cq_fncall_decline(c);
 }
 
 /* A new sequence of count items, from start in steps. */
-static cq_status taken(cq_builtin_call *c, cq_int start, cq_int step, cq_int count,
-                       cq_value **value)
+static cq_status taken(cq_fncall *c, cq_int start, cq_int step, cq_int count, cq_value **value)
 {
     cq_val empty;
 
@@ -209,20 +202,18 @@ static cq_status taken(cq_builtin_call *c, cq_int start, cq_int step, cq_int cou
                               value);
 }
 
-static cq_status reverse(cq_builtin_call *c, cq_val *out)
+static cq_status reverse(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
     cq_value          *value;
     cq_int             n;
-
-    (void)out;
     CQ_TRY(cq_sequence_length(c->ev, seq, &n));
     CQ_TRY(taken(c, cq_int_add(c->ev->cx->symbols, n, cq_i(-1)), cq_i(-1), n, &value));
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &seq->item, seq->length);
 }
 
 /* A bound of a slice, as Python counts: from the end if it is negative, and never past it. */
-static cq_status bound(cq_builtin_call *c, cq_val v, cq_int n, cq_int otherwise, cq_int *out)
+static cq_status bound(cq_fncall *c, cq_val v, cq_int n, cq_int otherwise, cq_int *out)
 {
     cq_symbols *st = c->ev->cx->symbols;
 
@@ -236,125 +227,108 @@ static cq_status bound(cq_builtin_call *c, cq_val v, cq_int n, cq_int otherwise,
     return CQ_OK;
 }
 
-static cq_status slice(cq_builtin_call *c, cq_val *out)
+static cq_status slice(cq_fncall *c)
 {
     const cq_sequence *seq  = self_of(c);
-    cq_val             step = cq_builtin_arg(c, 3, "step"), count;
+    cq_val             step = cq_builtin_arg(c, 3), count;
     cq_int             n, start, stop;
     cq_value          *value;
-    bool               found;
 
     if (!seq)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (step.kind == CQ_VAL_NONE)
         step = cq_val_of_i64(1);
     if (step.kind != CQ_VAL_INT || step.u.i.expr || step.u.i.value <= 0)
         return cq_fail(CQ_E_UNSUPPORTED, "slice", NULL, "the step must be known and positive");
     CQ_TRY(cq_sequence_length(c->ev, seq, &n));
-    CQ_TRY(bound(c, cq_builtin_arg(c, 1, "start"), n, cq_i(0), &start));
-    CQ_TRY(bound(c, cq_builtin_arg(c, 2, "end"), n, n, &stop));
-    CQ_TRY(cq_eval_builtin(c->ev, "aten::__range_length",
-                           (cq_val[]){ cq_val_of_int(start), cq_val_of_int(stop), step }, 3, NULL,
-                           NULL, 0, &count, &found));
+    CQ_TRY(bound(c, cq_builtin_arg(c, 1), n, cq_i(0), &start));
+    CQ_TRY(bound(c, cq_builtin_arg(c, 2), n, n, &stop));
+    CQ_TRY(cq_eval_call_name(c->ev, "aten::__range_length",
+                             (cq_val[]){ cq_val_of_int(start), cq_val_of_int(stop), step }, 3,
+                             &count));
     CQ_TRY(taken(c, start, step.u.i, count.u.i, &value));
-    return cq_sequence_list(c->ev, value, &seq->item, count.u.i.expr ? cq_i(-1) : count.u.i, out);
+    return cq_sequence_list(c->ev, value, &seq->item, count.u.i.expr ? cq_i(-1) : count.u.i,
+                            &c->result);
 }
 
 /* ---- questions ---- */
 
-static cq_status length(cq_builtin_call *c, cq_val *out)
+static cq_status length(cq_fncall *c)
 {
     cq_int n;
 
     if (!self_of(c))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(cq_sequence_length(c->ev, self_of(c), &n));
-    *out = cq_val_of_int(n);
+    c->result = cq_val_of_int(n);
     return CQ_OK;
 }
 
-static cq_status get_item(cq_builtin_call *c, cq_val *out)
+static cq_status get_item(cq_fncall *c)
 {
     cq_int at;
 
     if (!self_of(c))
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(index_of(c, c->args[1], &at));
-    return cq_sequence_at(c->ev, self_of(c), at, out);
+    return cq_sequence_at(c->ev, self_of(c), at, &c->result);
 }
 
 /* ---- tensors of all items ---- */
 
-static cq_status concat(cq_builtin_call *c, bool is_new, cq_val *out)
+static cq_status concat(cq_fncall *c)
 {
-    const cq_sequence *seq = self_of(c);
-    cq_val             dim = cq_builtin_arg(c, 1, "dim");
+    const bool         is_new = c->row->how;
+    const cq_sequence *seq    = self_of(c);
+    cq_val             dim    = cq_builtin_arg(c, 1);
     cq_tensor         *t;
 
     if (!seq)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     if (dim.kind != CQ_VAL_NONE && (dim.kind != CQ_VAL_INT || dim.u.i.expr))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the dim must be known");
     CQ_TRY(cq_sequence_concat(c->ev, seq, dim.kind == CQ_VAL_INT ? dim.u.i.value : 0, is_new, &t));
-    *out = cq_val_of_tensor(t);
+    c->result = cq_val_of_tensor(t);
     return CQ_OK;
 }
 
-static cq_status cat(cq_builtin_call *c, cq_val *out)
-{
-    return concat(c, false, out);
-}
-
-static cq_status stack(cq_builtin_call *c, cq_val *out)
-{
-    return concat(c, true, out);
-}
-
 /* torch.tensor(numbers) */
-static cq_status as_tensor(cq_builtin_call *c, cq_val *out)
+static cq_status as_tensor(cq_fncall *c)
 {
     const cq_sequence *seq   = self_of(c);
-    cq_val             asked = cq_builtin_arg(c, 1, "dtype");
+    cq_val             asked = cq_builtin_arg(c, 1);
     cq_tensor         *t;
     cq_dtype           dtype;
 
     if (!seq || seq->item.kind == CQ_VAL_TENSOR)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     dtype = asked.kind == CQ_VAL_INT          ? cq_dtype_from_torch(asked.u.i.value)
             : seq->item.dtype == CQ_DTYPE_F64 ? CQ_DTYPE_F32
                                               : seq->item.dtype;
     CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
-    *out = cq_val_of_tensor(CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(dtype)));
+    c->result = cq_val_of_tensor(CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(dtype)));
     return c->ev->cx->status;
 }
 
-static cq_status reduced(cq_builtin_call *c, const char *op, cq_val_kind kind, cq_val *out)
+/* A number of all items; how is its kind, if that is not theirs. */
+static cq_status reduced(cq_fncall *c)
 {
-    const cq_sequence *seq = self_of(c);
+    const cq_val_kind  kind = (cq_val_kind)c->row->how;
+    const cq_sequence *seq  = self_of(c);
     cq_tensor         *t;
     cq_val             v;
 
     if (!seq || seq->item.kind == CQ_VAL_TENSOR || c->n > 1)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
     v = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, op, &v, 1, NULL, NULL, 0, out));
-    return cq_builtin_number_of(c->ev, out->u.tensor, kind == CQ_VAL_NONE ? seq->item.kind : kind,
-                                out);
-}
-
-static cq_status minimum(cq_builtin_call *c, cq_val *out)
-{
-    return reduced(c, "aten::min", CQ_VAL_NONE, out);
-}
-
-static cq_status maximum(cq_builtin_call *c, cq_val *out)
-{
-    return reduced(c, "aten::max", CQ_VAL_NONE, out);
+    CQ_TRY(cq_eval_operator(c->ev, c->row->op, &v, 1, &c->result));
+    return cq_builtin_number_of(c->ev, c->result.u.tensor,
+                                kind == CQ_VAL_NONE ? seq->item.kind : kind, &c->result);
 }
 
 /* ONNX joins no empty sequence: there is a zero more in it. */
-static cq_status sum(cq_builtin_call *c, cq_val *out)
+static cq_status sum(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
     cq_sequence        more;
@@ -363,117 +337,101 @@ static cq_status sum(cq_builtin_call *c, cq_val *out)
     cq_val             v;
 
     if (!seq || seq->item.kind == CQ_VAL_TENSOR || c->n > 1)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     more        = *seq;
     more.length = longer(c, seq->length, 1);
     CQ_TRY(
         cq_sequence_inserted(c->ev, seq->value, &seq->item, cq_val_of_i64(0), &first, &more.value));
     CQ_TRY(cq_sequence_concat(c->ev, &more, 0, true, &t));
     v = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, "aten::sum", &v, 1, NULL, NULL, 0, out));
-    return cq_builtin_number_of(c->ev, out->u.tensor,
-                                seq->item.kind == CQ_VAL_BOOL ? CQ_VAL_INT : seq->item.kind, out);
+    CQ_TRY(cq_eval_operator(c->ev, "aten::sum", &v, 1, &c->result));
+    return cq_builtin_number_of(c->ev, c->result.u.tensor,
+                                seq->item.kind == CQ_VAL_BOOL ? CQ_VAL_INT : seq->item.kind,
+                                &c->result);
 }
 
-static cq_status any(cq_builtin_call *c, cq_val *out)
-{
-    return reduced(c, "aten::any", CQ_VAL_BOOL, out);
-}
-
-static cq_status all(cq_builtin_call *c, cq_val *out)
-{
-    return reduced(c, "aten::all", CQ_VAL_BOOL, out);
-}
-
-static cq_status contains(cq_builtin_call *c, cq_val *out)
+static cq_status contains(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
     cq_tensor         *t;
     cq_val             args[2], equal;
 
     if (!seq || seq->item.kind == CQ_VAL_TENSOR)
-        return cq_builtin_decline(c);
+        return cq_fncall_decline(c);
     CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
     args[0] = cq_val_of_tensor(t);
     CQ_TRY(cq_eval_as_tensor(c->ev, c->args[1], &t));
     args[1] = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, "aten::eq", args, 2, NULL, NULL, 0, &equal));
-    CQ_TRY(cq_eval_operator(c->ev, "aten::any", &equal, 1, NULL, NULL, 0, out));
-    return cq_builtin_number_of(c->ev, out->u.tensor, CQ_VAL_BOOL, out);
+    CQ_TRY(cq_eval_operator(c->ev, "aten::eq", args, 2, &equal));
+    CQ_TRY(cq_eval_operator(c->ev, "aten::any", &equal, 1, &c->result));
+    return cq_builtin_number_of(c->ev, c->result.u.tensor, CQ_VAL_BOOL, &c->result);
 }
 
-static cq_status is_same(cq_builtin_call *c, cq_val *out)
+static cq_status is_same(cq_fncall *c)
 {
-    *out = cq_val_of_bool(c->args[0].kind == c->args[1].kind &&
-                          c->args[0].u.list == c->args[1].u.list);
+    const bool same = c->args[0].kind == c->args[1].kind && c->args[0].u.list == c->args[1].u.list;
+
+    c->result = cq_val_of_bool(same == c->row->how);
     return CQ_OK;
 }
 
-static cq_status first(cq_builtin_call *c, cq_val *out)
+static cq_status first(cq_fncall *c)
 {
-    *out = c->args[0];
+    c->result = c->args[0];
     return CQ_OK;
 }
 
-static cq_status is_other(cq_builtin_call *c, cq_val *out)
-{
-    CQ_TRY(is_same(c, out));
-    out->u.b.value = !out->u.b.value;
-    return CQ_OK;
-}
-
-static cq_status ignored(cq_builtin_call *c, cq_val *out)
+static cq_status ignored(cq_fncall *c)
 {
     (void)c;
-    (void)out;
     return CQ_OK;
 }
 
 const cq_builtin cq_builtins_of_sequences[] = {
-    { "append", append, 2 },
-    { "insert", insert, 3 },
-    { "pop", pop, 1 },
-    { "Delete", delete_at, 2 },
-    { "_set_item", set_item, 3 },
-    { "__setitem__", set_item, 3 },
-    { "extend", extend, 2 },
-    { "add_", extend, 2 },
-    { "add", add, 2 },
-    { "clear", clear, 1 },
-    { "copy", copy, 1 },
-    { "list", copy, 1 },
-    { "reverse", reverse, 1 },
-    { "slice", slice, 1 },
-    { "len", length, 1 },
-    { "__len__", length, 1 },
-    { "__getitem__", get_item, 2 },
-    { "__contains__", contains, 2 },
-    { "cat", cat, 1 },
-    { "concat", cat, 1 },
-    { "stack", stack, 1 },
-    { "tensor", as_tensor, 1 },
-    { "as_tensor", as_tensor, 1 },
-    { "min", minimum, 1 },
-    { "max", maximum, 1 },
-    { "sum", sum, 1 },
-    { "any", any, 1 },
-    { "all", all, 1 },
-    { "zip", cq_builtin_zip, 1 },
-    { "enumerate", cq_builtin_enumerate, 1 },
-    { "__is__", is_same, 2 },
-    { "__isnot__", is_other, 2 },
-    { "unchecked_unwrap_optional", first, 1 },
-    { "_unwrap_optional", first, 1 },
-    { "print", ignored, 0 },
-    { "Print", ignored, 0 },
-    { "RaiseException", ignored, 0 },
+    { "append(self, el)", .fn = append },
+    { "insert(self, idx, el)", .fn = insert },
+    { "pop(self, idx?)", .fn = pop },
+    { "Delete(self, idx)", .fn = delete_at },
+    { "_set_item(self, idx, el)", .fn = set_item },
+    { "__setitem__(self, idx, el)", .fn = set_item },
+    { "extend(self, other)", .fn = extend },
+    { "add_(self, other)", .fn = extend },
+    { "add(a, b)", .fn = add },
+    { "clear(self)", .fn = clear },
+    { "copy(self)", .fn = copy },
+    { "list(self)", .fn = copy },
+    { "reverse(self)", .fn = reverse },
+    { "slice(l, start?, end?, step?)", .fn = slice },
+    { "len(a)", .fn = length },
+    { "__len__(a)", .fn = length },
+    { "__getitem__(self, idx)", .fn = get_item },
+    { "__contains__(self, item)", .fn = contains },
+    { "cat(tensors, dim?)", .fn = concat, .how = false },
+    { "concat(tensors, dim?)", .fn = concat, .how = false },
+    { "stack(tensors, dim?)", .fn = concat, .how = true },
+    { "tensor(data, dtype?, ...)", .fn = as_tensor },
+    { "as_tensor(data, dtype?, ...)", .fn = as_tensor },
+    { "min(self)", .fn = reduced, .how = CQ_VAL_NONE, .op = "aten::min" },
+    { "max(self)", .fn = reduced, .how = CQ_VAL_NONE, .op = "aten::max" },
+    { "sum(self)", .fn = sum },
+    { "any(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::any" },
+    { "all(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::all" },
+    { "zip(...)", .fn = cq_builtin_zip },
+    { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
+    { "__is__(a, b)", .fn = is_same, .how = true },
+    { "__isnot__(a, b)", .fn = is_same, .how = false },
+    { "unchecked_unwrap_optional(self)", .fn = first },
+    { "_unwrap_optional(self)", .fn = first },
+    { "print(...)", .fn = ignored },
+    { "Print(...)", .fn = ignored },
+    { "RaiseException(msg?, ...)", .fn = ignored },
     { 0 },
 };
 
 /* ---- calls that make such lists ---- */
 
-/* The size of a tensor along the dim of a call, if only the run tells it. */
-static bool is_open(const cq_builtin_call *c, cq_val dim, int64_t *axis)
+/* The size of a tensor along the dim of a call, if that is data-dependent. */
+static bool is_open(const cq_fncall *c, cq_val dim, int64_t *axis)
 {
     const cq_tensor *x = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;
 
@@ -486,27 +444,27 @@ static bool is_open(const cq_builtin_call *c, cq_val dim, int64_t *axis)
     return *axis >= 0 && *axis < (int64_t)x->rank && x->sizes[*axis].expr;
 }
 
-static cq_status unbind(cq_builtin_call *c, cq_val *out)
+static cq_status unbind(cq_fncall *c)
 {
     int64_t axis;
 
-    if (!is_open(c, cq_builtin_arg(c, 1, "dim"), &axis))
-        return cq_builtin_decline(c);
-    return cq_sequence_split(c->ev, c->args[0].u.tensor, axis, cq_i(1), false, out);
+    if (!is_open(c, cq_builtin_arg(c, 1), &axis))
+        return cq_fncall_decline(c);
+    return cq_sequence_split(c->ev, c->args[0].u.tensor, axis, cq_i(1), false, &c->result);
 }
 
-static cq_status split(cq_builtin_call *c, cq_val *out)
+static cq_status split(cq_fncall *c)
 {
-    cq_val  size = cq_builtin_arg(c, 1, "split_size");
+    cq_val  size = cq_builtin_arg(c, 1);
     int64_t axis;
 
-    if (size.kind != CQ_VAL_INT || !is_open(c, cq_builtin_arg(c, 2, "dim"), &axis))
-        return cq_builtin_decline(c);
-    return cq_sequence_split(c->ev, c->args[0].u.tensor, axis, size.u.i, true, out);
+    if (size.kind != CQ_VAL_INT || !is_open(c, cq_builtin_arg(c, 2), &axis))
+        return cq_fncall_decline(c);
+    return cq_sequence_split(c->ev, c->args[0].u.tensor, axis, size.u.i, true, &c->result);
 }
 
 const cq_builtin cq_builtins_sequence[] = {
-    { "unbind", unbind, 1 },
-    { "split", split, 2 },
+    { "unbind(self, dim?)", .fn = unbind },
+    { "split(self, split_size, dim?)", .fn = split },
     { 0 },
 };

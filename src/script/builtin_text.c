@@ -6,79 +6,53 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_text(const cq_builtin_call *c, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (i >= c->n || c->args[i].kind != CQ_VAL_STR)
-            return false;
-    return true;
-}
-
-static cq_status finish(cq_builtin_call *c, cq_str *s, cq_status status, cq_val *out)
+static cq_status finish(cq_fncall *c, cq_str *s, cq_status status)
 {
     if (status == CQ_OK)
         status = s->status;
     if (status == CQ_OK)
-        status = cq_builtin_text(c, cq_str_text(s), s->len, out);
+        status = cq_builtin_text(c->ev, cq_str_text(s), s->len, &c->result);
     cq_str_clear(s);
     return status;
 }
 
-static cq_status text_add(cq_builtin_call *c, cq_val *out)
+static cq_status text_add(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    if (!is_text(c, 2))
-        return cq_builtin_decline(c);
     cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
     cq_str_add_n(&s, c->args[1].u.text->text, c->args[1].u.text->len);
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_mul(cq_builtin_call *c, cq_val *out)
+static cq_status text_mul(cq_fncall *c)
 {
     cq_str  s = { 0 };
     int64_t times;
 
-    if (!is_text(c, 1) || c->n != 2)
-        return cq_builtin_decline(c);
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &times));
     for (int64_t i = 0; i < times && s.len <= CQ_EVAL_MAX_TEXT; i++)
         cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_compare(cq_builtin_call *c, bool less, cq_val *out)
+static cq_status text_compare(cq_fncall *c)
 {
     int order;
 
-    if (!is_text(c, 2))
-        return cq_builtin_decline(c);
-    order = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
-    *out  = cq_val_of_bool(less ? order < 0 : order > 0);
+    order     = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
+    c->result = cq_val_of_bool(c->row->how == '<' ? order < 0 : order > 0);
     return CQ_OK;
 }
 
-static cq_status text_lt(cq_builtin_call *c, cq_val *out)
-{
-    return text_compare(c, true, out);
-}
-
-static cq_status text_gt(cq_builtin_call *c, cq_val *out)
-{
-    return text_compare(c, false, out);
-}
-
-/* "{} {0} {name}".format(…); what follows a colon is not looked at. */
-static cq_status text_format(cq_builtin_call *c, cq_val *out)
+/* "{} {0} {name}".format(…); what follows a colon is ignored. */
+static cq_status text_format(cq_fncall *c)
 {
     cq_str      s      = { 0 };
     size_t      next   = 1;
     cq_status   status = CQ_OK;
     const char *p;
 
-    if (!is_text(c, 1))
-        return cq_builtin_decline(c);
     for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
         char   field[64];
         size_t len, at;
@@ -106,10 +80,10 @@ static cq_status text_format(cq_builtin_call *c, cq_val *out)
             at = strtoul(field, NULL, 10) + 1;
         else
             at = SIZE_MAX;
-        v      = cq_builtin_arg(c, at, field);
+        v      = cq_fncall_arg(c, at, field);
         status = cq_eval_format(c->ev, &s, v, false);
     }
-    return finish(c, &s, status, out);
+    return finish(c, &s, status);
 }
 
 /* One argument of %: d is an integer, f and e have six digits, s is str(). */
@@ -133,7 +107,7 @@ static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
 }
 
 /* "%d of %s" % (…) */
-static cq_status text_percent(cq_builtin_call *c, cq_val *out)
+static cq_status text_percent(cq_fncall *c)
 {
     cq_str      s      = { 0 };
     cq_status   status = CQ_OK;
@@ -141,8 +115,6 @@ static cq_status text_percent(cq_builtin_call *c, cq_val *out)
     size_t      next = 0;
     const char *p;
 
-    if (!is_text(c, 1) || c->n != 2)
-        return cq_builtin_decline(c);
     arg = c->args[1];
     for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
         if (*p != '%') {
@@ -159,17 +131,15 @@ static cq_status text_percent(cq_builtin_call *c, cq_val *out)
                 status = format_as(c->ev, &s, *p, arg);
         }
     }
-    return finish(c, &s, status, out);
+    return finish(c, &s, status);
 }
 
-static cq_status text_join(cq_builtin_call *c, cq_val *out)
+static cq_status text_join(cq_fncall *c)
 {
     cq_str s = { 0 };
     cq_val items;
     bool   known;
 
-    if (!is_text(c, 1) || c->n != 2)
-        return cq_builtin_decline(c);
     CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
     for (size_t i = 0; known && i < items.u.list->n; i++) {
         if (i)
@@ -177,20 +147,18 @@ static cq_status text_join(cq_builtin_call *c, cq_val *out)
         if (items.u.list->items[i].kind == CQ_VAL_STR)
             cq_str_add(&s, items.u.list->items[i].u.text->text);
     }
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_split(cq_builtin_call *c, cq_val *out)
+static cq_status text_split(cq_fncall *c)
 {
-    cq_val      sep = cq_builtin_arg(c, 1, "separator"), limit = cq_builtin_arg(c, 2, "max");
+    cq_val      sep = cq_builtin_arg(c, 1), limit = cq_builtin_arg(c, 2);
     int64_t     max = -1;
     const char *p;
 
-    if (!is_text(c, 1))
-        return cq_builtin_decline(c);
     if (limit.kind == CQ_VAL_INT)
         max = limit.u.i.value;
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
     p = c->args[0].u.text->text;
     for (;;) {
         const char *end;
@@ -207,8 +175,8 @@ static cq_status text_split(cq_builtin_call *c, cq_val *out)
             end  = max == 0 ? NULL : strstr(p, sep.u.text->text);
             skip = sep.u.text->len;
         }
-        CQ_TRY(cq_builtin_text(c, p, end ? (size_t)(end - p) : strlen(p), &piece));
-        CQ_TRY(cq_list_push(out->u.list, piece));
+        CQ_TRY(cq_builtin_text(c->ev, p, end ? (size_t)(end - p) : strlen(p), &piece));
+        CQ_TRY(cq_list_push(c->result.u.list, piece));
         if (!end)
             return CQ_OK;
         p = end + skip;
@@ -216,13 +184,14 @@ static cq_status text_split(cq_builtin_call *c, cq_val *out)
     }
 }
 
-static cq_status strip(cq_builtin_call *c, bool left, bool right, cq_val *out)
+enum { LEFT = 1, RIGHT = 2 };
+
+static cq_status strip(cq_fncall *c)
 {
-    const char *p, *chars = " \t\n\r\v\f";
+    const bool  left = c->row->how & LEFT, right = c->row->how & RIGHT;
+    const char *p, *chars                        = " \t\n\r\v\f";
     size_t      len;
 
-    if (!is_text(c, 1))
-        return cq_builtin_decline(c);
     p   = c->args[0].u.text->text;
     len = c->args[0].u.text->len;
     if (c->n > 1 && c->args[1].kind == CQ_VAL_STR)
@@ -231,31 +200,16 @@ static cq_status strip(cq_builtin_call *c, bool left, bool right, cq_val *out)
         p++, len--;
     while (right && len && strchr(chars, p[len - 1]))
         len--;
-    return cq_builtin_text(c, p, len, out);
+    return cq_builtin_text(c->ev, p, len, &c->result);
 }
 
-static cq_status text_strip(cq_builtin_call *c, cq_val *out)
-{
-    return strip(c, true, true, out);
-}
-
-static cq_status text_lstrip(cq_builtin_call *c, cq_val *out)
-{
-    return strip(c, true, false, out);
-}
-
-static cq_status text_rstrip(cq_builtin_call *c, cq_val *out)
-{
-    return strip(c, false, true, out);
-}
-
-static cq_status text_replace(cq_builtin_call *c, cq_val *out)
+static cq_status text_replace(cq_fncall *c)
 {
     cq_str      s = { 0 };
     const char *p, *hit;
 
-    if (!is_text(c, 3) || !c->args[1].u.text->len)
-        return cq_builtin_decline(c);
+    if (!c->args[1].u.text->len)
+        return cq_fncall_decline(c);
     p = c->args[0].u.text->text;
     while ((hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
         cq_str_add_n(&s, p, (size_t)(hit - p));
@@ -263,172 +217,130 @@ static cq_status text_replace(cq_builtin_call *c, cq_val *out)
         p = hit + c->args[1].u.text->len;
     }
     cq_str_add(&s, p);
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_startswith(cq_builtin_call *c, cq_val *out)
+static cq_status text_startswith(cq_fncall *c)
 {
-    if (!is_text(c, 2))
-        return cq_builtin_decline(c);
-    *out = cq_val_of_bool(cq_starts_with(c->args[0].u.text->text, c->args[1].u.text->text));
+    c->result = cq_val_of_bool(cq_starts_with(c->args[0].u.text->text, c->args[1].u.text->text));
     return CQ_OK;
 }
 
-static cq_status text_endswith(cq_builtin_call *c, cq_val *out)
+static cq_status text_endswith(cq_fncall *c)
 {
-    if (!is_text(c, 2))
-        return cq_builtin_decline(c);
-    *out = cq_val_of_bool(cq_ends_with(c->args[0].u.text->text, c->args[1].u.text->text));
+    c->result = cq_val_of_bool(cq_ends_with(c->args[0].u.text->text, c->args[1].u.text->text));
     return CQ_OK;
 }
 
-static cq_status text_find(cq_builtin_call *c, cq_val *out)
+static cq_status text_find(cq_fncall *c)
 {
     const char *hit;
     int64_t     from = 0;
 
-    if (!is_text(c, 2))
-        return cq_builtin_decline(c);
     if (c->n > 2 && c->args[2].kind == CQ_VAL_INT && c->args[2].u.i.value > 0)
         from = c->args[2].u.i.value;
     if (from > (int64_t)c->args[0].u.text->len)
         from = (int64_t)c->args[0].u.text->len;
-    hit  = strstr(c->args[0].u.text->text + from, c->args[1].u.text->text);
-    *out = cq_val_of_i64(hit ? hit - c->args[0].u.text->text : -1);
+    hit       = strstr(c->args[0].u.text->text + from, c->args[1].u.text->text);
+    c->result = cq_val_of_i64(hit ? hit - c->args[0].u.text->text : -1);
     return CQ_OK;
 }
 
-static cq_status map_letters(cq_builtin_call *c, int (*fn)(int), bool first_only, cq_val *out)
+enum { ALL, FIRST }; /* of the letters: the others are small */
+
+static cq_status map_letters(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    if (!is_text(c, 1))
-        return cq_builtin_decline(c);
     for (size_t i = 0; i < c->args[0].u.text->len; i++) {
         unsigned char ch = (unsigned char)c->args[0].u.text->text[i];
 
-        cq_str_add_char(&s, (char)(first_only && i ? tolower(ch) : fn(ch)));
+        cq_str_add_char(&s, (char)(c->row->how == FIRST && i ? tolower(ch) : c->row->letter(ch)));
     }
-    return finish(c, &s, CQ_OK, out);
+    return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_upper(cq_builtin_call *c, cq_val *out)
-{
-    return map_letters(c, toupper, false, out);
-}
-
-static cq_status text_lower(cq_builtin_call *c, cq_val *out)
-{
-    return map_letters(c, tolower, false, out);
-}
-
-static cq_status text_capitalize(cq_builtin_call *c, cq_val *out)
-{
-    return map_letters(c, toupper, true, out);
-}
-
-static cq_status every_letter(cq_builtin_call *c, int (*fn)(int), cq_val *out)
+static cq_status every_letter(cq_fncall *c)
 {
     bool all;
 
-    if (!is_text(c, 1))
-        return cq_builtin_decline(c);
     all = c->args[0].u.text->len > 0;
     for (size_t i = 0; i < c->args[0].u.text->len; i++)
-        all &= fn((unsigned char)c->args[0].u.text->text[i]) != 0;
-    *out = cq_val_of_bool(all);
+        all &= c->row->letter((unsigned char)c->args[0].u.text->text[i]) != 0;
+    c->result = cq_val_of_bool(all);
     return CQ_OK;
 }
 
-static cq_status text_isdigit(cq_builtin_call *c, cq_val *out)
-{
-    return every_letter(c, isdigit, out);
-}
-
-static cq_status text_isalpha(cq_builtin_call *c, cq_val *out)
-{
-    return every_letter(c, isalpha, out);
-}
-
-static cq_status text_isalnum(cq_builtin_call *c, cq_val *out)
-{
-    return every_letter(c, isalnum, out);
-}
-
-static cq_status text_isspace(cq_builtin_call *c, cq_val *out)
-{
-    return every_letter(c, isspace, out);
-}
-
-static cq_status text_count(cq_builtin_call *c, cq_val *out)
+static cq_status text_count(cq_fncall *c)
 {
     int64_t     n = 0;
     const char *p;
 
-    if (!is_text(c, 2) || !c->args[1].u.text->len)
-        return cq_builtin_decline(c);
+    if (!c->args[1].u.text->len)
+        return cq_fncall_decline(c);
     for (p = c->args[0].u.text->text; (p = strstr(p, c->args[1].u.text->text)); n++)
         p += c->args[1].u.text->len;
-    *out = cq_val_of_i64(n);
+    c->result = cq_val_of_i64(n);
     return CQ_OK;
 }
 
-static cq_status text_ord(cq_builtin_call *c, cq_val *out)
+static cq_status text_ord(cq_fncall *c)
 {
-    if (!is_text(c, 1) || c->args[0].u.text->len != 1)
-        return cq_builtin_decline(c);
-    *out = cq_val_of_i64((unsigned char)c->args[0].u.text->text[0]);
+    if (c->args[0].u.text->len != 1)
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_i64((unsigned char)c->args[0].u.text->text[0]);
     return CQ_OK;
 }
 
-static cq_status text_chr(cq_builtin_call *c, cq_val *out)
+static cq_status text_chr(cq_fncall *c)
 {
     int64_t i;
     char    ch;
 
     CQ_TRY(cq_eval_plain(c->ev, c->args[0], &i));
     if (i < 0 || i > 127)
-        return cq_fail(CQ_E_UNSUPPORTED, "chr", NULL, "%lld is no ASCII character", (long long)i);
+        return cq_fail(CQ_E_UNSUPPORTED, "chr", NULL, "%lld is not an ASCII character",
+                       (long long)i);
     ch = (char)i;
-    return cq_builtin_text(c, &ch, 1, out);
+    return cq_builtin_text(c->ev, &ch, 1, &c->result);
 }
 
-static cq_status any_str(cq_builtin_call *c, cq_val *out)
+static cq_status any_str(cq_fncall *c)
 {
     cq_str s = { 0 };
 
     if (!c->n)
-        return cq_builtin_text(c, "", 0, out);
-    return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false), out);
+        return cq_builtin_text(c->ev, "", 0, &c->result);
+    return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
 
 const cq_builtin cq_builtins_text[] = {
-    { "add", text_add, 2 },
-    { "mul", text_mul, 2 },
-    { "lt", text_lt, 2 },
-    { "gt", text_gt, 2 },
-    { "format", text_format, 1 },
-    { "remainder", text_percent, 2 },
-    { "percentFormat", text_percent, 2 },
-    { "join", text_join, 2 },
-    { "split", text_split, 1 },
-    { "strip", text_strip, 1 },
-    { "lstrip", text_lstrip, 1 },
-    { "rstrip", text_rstrip, 1 },
-    { "replace", text_replace, 3 },
-    { "startswith", text_startswith, 2 },
-    { "endswith", text_endswith, 2 },
-    { "find", text_find, 2 },
-    { "upper", text_upper, 1 },
-    { "lower", text_lower, 1 },
-    { "capitalize", text_capitalize, 1 },
-    { "isdigit", text_isdigit, 1 },
-    { "isalpha", text_isalpha, 1 },
-    { "isalnum", text_isalnum, 1 },
-    { "isspace", text_isspace, 1 },
-    { "count", text_count, 2 },
-    { "ord", text_ord, 1 },
-    { "chr", text_chr, 1 },
-    { "str", any_str, 0 },
+    { "add(str a, str b)", .fn = text_add },
+    { "mul(str a, b)", .fn = text_mul },
+    { "lt(str a, str b)", .fn = text_compare, .how = '<' },
+    { "gt(str a, str b)", .fn = text_compare, .how = '>' },
+    { "format(str self, ...)", .fn = text_format },
+    { "remainder(str self, args)", .fn = text_percent },
+    { "percentFormat(str self, args)", .fn = text_percent },
+    { "join(str self, values)", .fn = text_join },
+    { "split(str self, separator?, max?)", .fn = text_split },
+    { "strip(str self, chars?)", .fn = strip, .how = LEFT | RIGHT },
+    { "lstrip(str self, chars?)", .fn = strip, .how = LEFT },
+    { "rstrip(str self, chars?)", .fn = strip, .how = RIGHT },
+    { "replace(str self, str old, str new)", .fn = text_replace },
+    { "startswith(str self, str substr)", .fn = text_startswith },
+    { "endswith(str self, str substr)", .fn = text_endswith },
+    { "find(str self, str substr, start?)", .fn = text_find },
+    { "upper(str self)", .fn = map_letters, .how = ALL, .letter = toupper },
+    { "lower(str self)", .fn = map_letters, .how = ALL, .letter = tolower },
+    { "capitalize(str self)", .fn = map_letters, .how = FIRST, .letter = toupper },
+    { "isdigit(str self)", .fn = every_letter, .letter = isdigit },
+    { "isalpha(str self)", .fn = every_letter, .letter = isalpha },
+    { "isalnum(str self)", .fn = every_letter, .letter = isalnum },
+    { "isspace(str self)", .fn = every_letter, .letter = isspace },
+    { "count(str self, str substr)", .fn = text_count },
+    { "ord(str string)", .fn = text_ord },
+    { "chr(i)", .fn = text_chr },
+    { "str(object?)", .fn = any_str },
     { 0 },
 };

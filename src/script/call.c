@@ -1,58 +1,85 @@
-/* Calls: arguments bound to parameters, functions and methods of the program, classes that are
- * called, and the calls whose arguments are types. Builtins are in builtin.c, operators in
- * resolve.c. */
+/* Calls that a program writes: their arguments, arguments bound to parameters, functions and
+ * classes of the program, and the calls whose arguments are types. What else a call can mean,
+ * resolve.c says. */
 #include "base/str.h"
+#include "script/call.h"
 #include "script/desugar.h"
-#include "script/upgrade.h"
 
 #include <stdio.h>
 
-enum { MAX_ARGS = 256 };
+/* ---- arguments ---- */
 
 typedef struct arguments {
-    cq_val      args[MAX_ARGS], kw[MAX_ARGS];
-    const char *names[MAX_ARGS];
-    size_t      n, n_kw;
+    CQ_VEC(cq_val) args;
+    CQ_VEC(cq_val) kw;
+    CQ_VEC(const char *) names;
 } arguments;
 
-static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
+static void arguments_clear(arguments *a)
 {
-    a->n = a->n_kw = 0;
-    for (size_t i = 0; i < x->u.call.n; i++) {
-        const cq_ast_arg *arg = &x->u.call.args[i];
-        cq_val            v, items;
-        bool              known;
+    cq_vec_clear(&a->args);
+    cq_vec_clear(&a->kw);
+    cq_vec_clear(&a->names);
+}
 
-        CQ_TRY(cq_eval_expr(ev, arg->value, &v));
-        if (a->n + 1 >= MAX_ARGS || a->n_kw + 1 >= MAX_ARGS)
-            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "a call has more than %d arguments",
-                                MAX_ARGS - 1);
-        if (arg->stars == 0 && arg->name) {
-            a->names[a->n_kw] = arg->name;
-            a->kw[a->n_kw++]  = v;
-        } else if (arg->stars == 0) {
-            a->args[a->n++] = v;
-        } else if (arg->stars == 1) {
-            CQ_TRY(cq_eval_items(ev, v, &items, &known));
-            if (!known || items.u.list->n + a->n >= MAX_ARGS)
-                return cq_eval_fail(ev, arg->value->at, CQ_E_UNSUPPORTED,
-                                    "the length of an argument list must be known and small");
-            for (size_t k = 0; k < items.u.list->n; k++)
-                a->args[a->n++] = items.u.list->items[k];
-        } else {
-            if (v.kind != CQ_VAL_DICT || v.u.dict->n + a->n_kw >= MAX_ARGS)
-                return cq_eval_fail(ev, arg->value->at, CQ_E_TYPE, "** wants a dict");
-            for (size_t k = 0; k < v.u.dict->n; k++) {
-                if (v.u.dict->entries[k].key.kind != CQ_VAL_STR)
-                    return cq_eval_fail(ev, arg->value->at, CQ_E_TYPE,
-                                        "** wants a dict whose keys are names");
-                a->names[a->n_kw] = cq_name(ev->program, v.u.dict->entries[k].key.u.text->text);
-                a->kw[a->n_kw++]  = v.u.dict->entries[k].value;
-            }
-        }
+static cq_status add_keyword(arguments *a, const char *name, cq_val v)
+{
+    CQ_TRY(cq_vec_push(&a->names, name));
+    return cq_vec_push(&a->kw, v);
+}
+
+/* f(*items) */
+static cq_status unpack_list(cq_eval *ev, const cq_ast_expr *x, cq_val v, arguments *a)
+{
+    cq_val items;
+    bool   known;
+
+    CQ_TRY(cq_eval_items(ev, v, &items, &known));
+    if (!known)
+        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
+                            "an argument list of data-dependent length cannot be unpacked");
+    CQ_TRY(cq_vec_reserve(&a->args, a->args.n + items.u.list->n));
+    for (size_t k = 0; k < items.u.list->n; k++)
+        a->args.items[a->args.n++] = items.u.list->items[k];
+    return CQ_OK;
+}
+
+/* f(**keywords) */
+static cq_status unpack_dict(cq_eval *ev, const cq_ast_expr *x, cq_val v, arguments *a)
+{
+    if (v.kind != CQ_VAL_DICT)
+        return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict, got %s",
+                            cq_eval_type_name(v));
+    for (size_t k = 0; k < v.u.dict->n; k++) {
+        if (v.u.dict->entries[k].key.kind != CQ_VAL_STR)
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict whose keys are names");
+        CQ_TRY(add_keyword(a, cq_name(ev->program, v.u.dict->entries[k].key.u.text->text),
+                           v.u.dict->entries[k].value));
     }
     return CQ_OK;
 }
+
+static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
+{
+    CQ_TRY(cq_vec_reserve(&a->args, x->u.call.n));
+    for (size_t i = 0; i < x->u.call.n; i++) {
+        const cq_ast_arg *arg = &x->u.call.args[i];
+        cq_val            v;
+
+        CQ_TRY(cq_eval_expr(ev, arg->value, &v));
+        if (arg->stars == 1)
+            CQ_TRY(unpack_list(ev, arg->value, v, a));
+        else if (arg->stars == 2)
+            CQ_TRY(unpack_dict(ev, arg->value, v, a));
+        else if (arg->name)
+            CQ_TRY(add_keyword(a, arg->name, v));
+        else
+            CQ_TRY(cq_vec_push(&a->args, v));
+    }
+    return CQ_OK;
+}
+
+/* ---- parameters ---- */
 
 /* "forward(x: Tensor, n: int=…)", and what would do as an example of it. */
 static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_str *s)
@@ -84,7 +111,7 @@ static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_s
     for (size_t i = 0; i < n_tensors || i == 0; i++)
         cq_str_add(s, " --input 1x3x224x224");
     if (others)
-        cq_str_add(s, "; what is no tensor goes to the args.json of --example");
+        cq_str_add(s, "; what is not a tensor goes to the args.json of --example");
 }
 
 /* A call from outside lacks an example; a call inside the program is wrong by itself. */
@@ -102,12 +129,36 @@ static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq
     return status;
 }
 
-/* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
-static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_val *args,
-                      size_t n_args, size_t n_self, const char *const *names, const cq_val *kw,
-                      size_t n_kw)
+/* A default sees the names of its unit. */
+static cq_status eval_default(cq_eval *ev, cq_frame *f, const cq_ast_param *p, cq_val *out)
 {
-    size_t next = 0;
+    cq_frame *outer = ev->frame;
+    cq_status status;
+
+    ev->frame = f;
+    status    = cq_eval_expr(ev, p->value, out);
+    ev->frame = outer;
+    return status;
+}
+
+static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
+{
+    for (size_t k = 0; k < c->n_kw; k++) {
+        bool known = false;
+
+        for (size_t i = 0; i < def->n_params; i++)
+            known |= strcmp(def->params[i].name, c->names[k]) == 0;
+        if (!known)
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "has no argument \"%s\"", c->names[k]);
+    }
+    return CQ_OK;
+}
+
+/* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
+static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
+{
+    cq_eval *ev   = c->ev;
+    size_t   next = 0;
 
     for (size_t i = 0; i < def->n_params; i++) {
         const cq_ast_param *p     = &def->params[i];
@@ -115,49 +166,34 @@ static cq_status bind(cq_eval *ev, cq_frame *f, const cq_ast_def *def, const cq_
         cq_val              v;
 
         if (p->stars == 1) {
-            CQ_TRY(cq_eval_list(ev, args + next, n_args - next, CQ_VAL_TUPLE, &v));
-            next  = n_args;
+            CQ_TRY(cq_eval_list(ev, c->args + next, c->n - next, CQ_VAL_TUPLE, &v));
+            next  = c->n;
             given = &v;
-        } else if (!p->kw_only && next < n_args) {
-            given = &args[next++];
+        } else if (!p->kw_only && next < c->n) {
+            given = &c->args[next++];
         } else {
-            for (size_t k = 0; k < n_kw && !given; k++)
-                if (strcmp(names[k], p->name) == 0)
-                    given = &kw[k];
+            given = cq_fncall_find(c, SIZE_MAX, p->name);
         }
         if (!given && p->value) {
-            cq_frame *outer = ev->frame;
-            cq_status status;
-
-            ev->frame = f; /* a default sees the names of its unit */
-            status    = cq_eval_expr(ev, p->value, &v);
-            ev->frame = outer;
-            CQ_TRY(status);
+            CQ_TRY(eval_default(ev, f, p, &v));
             given = &v;
         }
         if (!given)
             return missing_argument(ev, f, def, p->name);
-        if (given != &v)
-            v = *given;
+        v = *given;
         if (p->type && !p->stars) /* no frame: the call comes from outside */
             CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v)
                              : cq_eval_accept(ev, p->type, v, &v));
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
-    if (next < n_args)
+    if (next < c->n)
         return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu argument%s but got %zu",
                        def->n_params - n_self, def->n_params - n_self == 1 ? "" : "s",
-                       n_args - n_self);
-    for (size_t k = 0; k < n_kw; k++) {
-        bool known = false;
-
-        for (size_t i = 0; i < def->n_params; i++)
-            known |= strcmp(def->params[i].name, names[k]) == 0;
-        if (!known)
-            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "has no argument \"%s\"", names[k]);
-    }
-    return CQ_OK;
+                       c->n - n_self);
+    return check_keywords(c, def);
 }
+
+/* ---- functions and classes ---- */
 
 /* forward, or the forward1, forward2, … that a trace has for further calls of a module. */
 static bool is_forward(const char *name)
@@ -165,148 +201,129 @@ static bool is_forward(const char *name)
     return strncmp(name, "forward", 7) == 0 && strspn(name + 7, "0123456789") == strlen(name + 7);
 }
 
-/* The scope of a method of a module: its path is the attribute path it was reached by. */
-static cq_status call_function(cq_eval *ev, cq_thing *fn, const cq_val *args, size_t n_args,
-                               const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+/* The object that a method is bound to is its first argument. The arguments are copied all the
+ * same: entering the scope of a module may put others in their place. */
+static cq_status copy_arguments(cq_fncall *c, cq_val self, cq_val **out)
 {
-    cq_frame *outer = ev->frame, *f;
-    cq_val    with_self[MAX_ARGS + 1];
-    size_t    mark   = cq_ctx_mark(ev->cx);
-    cq_status status = CQ_OK;
-    cq_scope  scope  = { 0 };
-    cq_thing *self   = cq_thing_as(fn->self, CQ_THING_OBJECT);
-    bool      scoped = self && self->text && is_forward(fn->def->name);
+    const size_t n_self = self.kind != CQ_VAL_NONE;
+    cq_val      *all = *out = cq_alloc_array(c->n + n_self + 1, sizeof *all);
+
+    if (!all)
+        return CQ_E_NO_MEMORY;
+    all[0] = self;
+    if (c->n)
+        memcpy(all + n_self, c->args, c->n * sizeof *all);
+    c->args = all;
+    c->n += n_self;
+    return CQ_OK;
+}
+
+static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
+{
+    cq_eval  *ev    = c->ev;
+    cq_frame *outer = ev->frame;
+    cq_val   *result;
+    cq_status status;
+
+    CQ_TRY(bind(c, f, def, n_self));
+    ev->frame = f;
+    status    = cq_eval_block(ev, &def->body);
+    ev->frame = outer;
+    result    = cq_frame_own(f, cq_name(ev->program, CQ_RESULT));
+    if (status == CQ_OK && result)
+        c->result = *result;
+    return status;
+}
+
+/* The scope of a method of a module: its path is the attribute path it was reached by. */
+static cq_status call_function(cq_fncall *c, cq_object *fn)
+{
+    cq_eval   *ev   = c->ev;
+    cq_frame  *f    = NULL;
+    cq_val    *args = NULL;
+    size_t     mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
+    cq_scope   scope  = { 0 };
+    cq_object *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
+    bool       scoped = self && self->text && is_forward(fn->def->name);
+    cq_status  status;
 
     if (ev->depth >= CQ_EVAL_MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
                        "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
-    if (fn->self.kind != CQ_VAL_NONE) {
-        if (n_args >= MAX_ARGS)
-            return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL, "too many arguments");
-        with_self[0] = fn->self;
-        if (n_args)
-            memcpy(with_self + 1, args, n_args * sizeof *args);
-        args = with_self;
-        n_args++;
-    }
     CQ_TRY(cq_frame_new(&f, fn));
-    *out = CQ_NONE;
-    if (scoped)
-        status = cq_eval_enter(ev, &scope, self, with_self + 1, n_args - 1);
+    status = copy_arguments(c, fn->self, &args);
+    if (status == CQ_OK && scoped)
+        status = cq_eval_enter(ev, &scope, self, args + 1, c->n - 1);
+    scoped &= args != NULL;
     ev->depth++;
     if (status == CQ_OK)
-        status = bind(ev, f, fn->def, args, n_args, fn->self.kind != CQ_VAL_NONE, names, kw, n_kw);
-    if (status == CQ_OK) {
-        cq_val *result;
-
-        ev->frame = f;
-        status    = cq_eval_block(ev, &fn->def->body);
-        ev->frame = outer;
-        result    = cq_frame_own(f, cq_name(ev->program, CQ_RESULT));
-        if (status == CQ_OK && result)
-            *out = *result;
-    }
+        status = run_body(c, f, fn->def, n_self);
     if (scoped) {
-        cq_status left = cq_eval_leave(ev, &scope, out);
+        cq_status left = cq_eval_leave(ev, &scope, &c->result);
 
         status = status == CQ_OK ? left : status;
     }
-    cq_ctx_pop(ev->cx, mark, out, 1);
+    cq_ctx_pop(ev->cx, mark, &c->result, 1);
     cq_frame_end(ev, f);
+    cq_free(args);
     ev->depth--;
     return status;
 }
 
-/* Cls(…): an object with its __init__ run, a named tuple, an enum member of a value. */
-static cq_status instantiate(cq_eval *ev, cq_thing *cls, const cq_val *args, size_t n_args,
-                             const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+cq_status cq_resolve_function(cq_fncall *c)
 {
-    cq_ast_def *init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
-    cq_thing   *t, bound = { .kind = CQ_THING_FUNCTION };
-    cq_val      ignored;
+    cq_object *fn = cq_object_as(c->callee, CQ_OBJECT_FUNCTION);
 
-    if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE) {
-        CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
-        *out   = cq_ctx_own(ev->cx, cq_val_of_thing(t));
-        t->cls = cls->cls;
-        CQ_TRY(cq_list_new(&t->self.u.list, cls->cls->n_fields));
-        t->self.kind = CQ_VAL_TUPLE;
-        for (size_t i = 0; i < cls->cls->n_fields; i++) {
-            cq_val v = i < n_args ? args[i] : CQ_NONE;
+    return fn ? call_function(c, fn) : cq_fncall_decline(c);
+}
 
-            for (size_t k = 0; k < n_kw; k++)
-                if (strcmp(names[k], cls->cls->fields[i].name) == 0)
-                    v = kw[k];
-            if (i >= n_args && v.kind == CQ_VAL_NONE && cls->cls->fields[i].value)
-                CQ_TRY(cq_eval_expr(ev, cls->cls->fields[i].value, &v));
-            t->self.u.list->items[i] = cq_val_retain(v);
-        }
-        return ev->cx->status;
+static cq_status new_named_tuple(cq_fncall *c, const cq_ast_class *cls)
+{
+    cq_object *t;
+
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_NAMED));
+    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
+    t->cls    = (cq_ast_class *)cls;
+    CQ_TRY(cq_list_new(&t->self.u.list, cls->n_fields));
+    t->self.kind = CQ_VAL_TUPLE;
+    for (size_t i = 0; i < cls->n_fields; i++) {
+        cq_val v = cq_fncall_arg(c, i, cls->fields[i].name);
+
+        if (i >= c->n && v.kind == CQ_VAL_NONE && cls->fields[i].value)
+            CQ_TRY(cq_eval_expr(c->ev, cls->fields[i].value, &v));
+        t->self.u.list->items[i] = cq_val_retain(v);
     }
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
-    *out         = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    return c->ev->cx->status;
+}
+
+/* Cls(…): an object with its __init__ run, or a named tuple. */
+cq_status cq_resolve_class(cq_fncall *c)
+{
+    cq_eval    *ev  = c->ev;
+    cq_object  *cls = cq_object_as(c->callee, CQ_OBJECT_CLASS), *t;
+    cq_ast_def *init;
+    cq_val      object;
+
+    if (!cls)
+        return cq_fncall_decline(c);
+    if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
+        return new_named_tuple(c, cls->cls);
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
+    object       = cq_ctx_own(ev->cx, cq_val_of_object(t));
     t->cls       = cls->cls;
     t->unit      = cls->unit;
     t->qualified = cls->qualified;
     CQ_TRY(ev->cx->status);
-    if (!init)
-        return CQ_OK;
-    bound.unit = cls->unit;
-    bound.def  = init;
-    bound.self = *out;
-    return call_function(ev, &bound, args, n_args, names, kw, n_kw, &ignored);
+    init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
+    if (init)
+        CQ_TRY(call_function(
+            c, &(cq_object){
+                   .kind = CQ_OBJECT_FUNCTION, .unit = cls->unit, .def = init, .self = object }));
+    c->result = object;
+    return CQ_OK;
 }
 
-cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
-                       const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
-{
-    cq_thing *t = cq_thing_of(function);
-    bool      found;
-
-    CQ_TRY(cq_eval_step(ev));
-    if (!t)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
-    switch (t->kind) {
-    case CQ_THING_FUNCTION: return call_function(ev, t, args, n_args, names, kw, n_kw, out);
-    case CQ_THING_CLASS: return instantiate(ev, t, args, n_args, names, kw, n_kw, out);
-    case CQ_THING_BUILTIN:
-        CQ_TRY(cq_eval_builtin(ev, t->text, args, n_args, names, kw, n_kw, out, &found));
-        return found ? CQ_OK : cq_eval_versioned(ev, t->text, args, n_args, names, kw, n_kw, out);
-    case CQ_THING_METHOD: {
-        cq_val with_self[MAX_ARGS + 1];
-
-        if (n_args >= MAX_ARGS)
-            return cq_fail(CQ_E_UNSUPPORTED, t->text, NULL, "too many arguments");
-        with_self[0] = t->self;
-        if (n_args)
-            memcpy(with_self + 1, args, n_args * sizeof *args);
-        CQ_TRY(cq_eval_builtin(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out, &found));
-        return found ? CQ_OK
-                     : cq_eval_versioned(ev, t->text, with_self, n_args + 1, names, kw, n_kw, out);
-    }
-    case CQ_THING_OBJECT: { /* a module that is called like a function; or __call__ */
-        cq_val method;
-
-        CQ_TRY(cq_eval_attribute(
-            ev, function,
-            cq_name(ev->program,
-                    t->cls && cq_ast_class_method(t->cls, cq_name(ev->program, "__call__"))
-                        ? "__call__"
-                        : "forward"),
-            &method));
-        return cq_eval_call(ev, method, args, n_args, names, kw, n_kw, out);
-    }
-    default:
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
-    }
-}
-
-static bool is_builtin(cq_val f, const char *name)
-{
-    cq_thing *t = cq_thing_as(f, CQ_THING_BUILTIN);
-
-    return t && strcmp(t->text, name) == 0;
-}
+/* ---- call expressions ---- */
 
 static bool is_syntax(const cq_ast_expr *f, const char *name)
 {
@@ -316,9 +333,9 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
 /* Of a value that may be None, the answer may be whether it is there. */
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
-    cq_thing *t = cq_thing_as(v, CQ_THING_OPTIONAL);
-    cq_val    has;
-    bool      is, none, found;
+    cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);
+    cq_val     has;
+    bool       is, none;
 
     CQ_TRY(cq_eval_is_instance(ev, t ? t->self : v, type, &is));
     *out = cq_val_of_bool(is);
@@ -329,7 +346,7 @@ static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type
         return CQ_OK;
     has = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
     if (none)
-        return cq_eval_builtin(ev, "aten::__not__", &has, 1, NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::__not__", &has, 1, out);
     *out = has;
     return CQ_OK;
 }
@@ -348,7 +365,7 @@ static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
         return cq_eval_annotate(ev, a[0].value, v, out);
     }
     if (x->u.call.n == 1 && is_syntax(f, "uninitialized"))
-        return cq_eval_new_thing(ev, CQ_THING_UNDEFINED, CQ_UNINITIALIZED, out);
+        return cq_eval_new_object(ev, CQ_OBJECT_UNDEFINED, CQ_UNINITIALIZED, out);
     if (x->u.call.n == 2 && (is_syntax(f, "isinstance") ||
                              (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "isinstance") == 0))) {
         CQ_TRY(cq_eval_expr(ev, a[0].value, &v));
@@ -360,24 +377,24 @@ static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
 
 cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    arguments *a;
-    cq_val     f;
-    bool       done;
-    cq_status  status;
+    arguments a = { 0 };
+    cq_fncall c = { .ev = ev };
+    bool      done;
+    cq_status status;
 
     CQ_TRY(eval_type_call(ev, x, out, &done));
     if (done)
         return CQ_OK;
-    CQ_TRY(cq_eval_expr(ev, x->u.call.function, &f));
-    a = cq_alloc(sizeof *a);
-    if (!a)
-        return CQ_E_NO_MEMORY;
-    status = eval_arguments(ev, x, a);
-    if (status == CQ_OK && (is_builtin(f, "fork") || is_builtin(f, "aten::fork")) &&
-        a->n) /* runs in line */
-        status = cq_eval_call(ev, a->args[0], a->args + 1, a->n - 1, a->names, a->kw, a->n_kw, out);
-    else if (status == CQ_OK)
-        status = cq_eval_call(ev, f, a->args, a->n, a->names, a->kw, a->n_kw, out);
-    cq_free(a);
+    CQ_TRY(cq_eval_expr(ev, x->u.call.function, &c.callee));
+    status  = eval_arguments(ev, x, &a);
+    c.args  = a.args.items;
+    c.n     = a.args.n;
+    c.kw    = a.kw.items;
+    c.names = a.names.items;
+    c.n_kw  = a.kw.n;
+    if (status == CQ_OK)
+        status = cq_fncall_run(&c);
+    *out = status == CQ_OK ? c.result : CQ_NONE;
+    arguments_clear(&a);
     return status;
 }

@@ -61,12 +61,12 @@ static cq_status walk_dict(walk *w, const cq_dict *like, const cq_dict *now, cq_
     return CQ_OK;
 }
 
-static cq_status walk_optional(walk *w, const cq_thing *like, cq_val now, cq_val *out)
+static cq_status walk_optional(walk *w, const cq_object *like, cq_val now, cq_val *out)
 {
-    cq_thing *t   = cq_thing_as(now, CQ_THING_OPTIONAL);
-    cq_val    had = { .kind = CQ_VAL_BOOL, .u.b = { true, like->has } };
-    cq_val    has = { .kind = CQ_VAL_BOOL, .u.b = { now.kind != CQ_VAL_NONE, t ? t->has : NULL } };
-    cq_val    v   = cq_val_unwrap(now);
+    cq_object *t   = cq_object_as(now, CQ_OBJECT_OPTIONAL);
+    cq_val     had = { .kind = CQ_VAL_BOOL, .u.b = { true, like->has } };
+    cq_val     has = { .kind = CQ_VAL_BOOL, .u.b = { now.kind != CQ_VAL_NONE, t ? t->has : NULL } };
+    cq_val     v   = cq_val_unwrap(now);
 
     CQ_TRY(w->fn(w->c, w->next++, had, has, &has));
     if (v.kind == CQ_VAL_NONE)
@@ -77,14 +77,14 @@ static cq_status walk_optional(walk *w, const cq_thing *like, cq_val now, cq_val
 
 static cq_status walk_inside(walk *w, cq_val like, cq_val now, cq_val *out)
 {
-    cq_thing *t = cq_thing_of(like);
+    cq_object *t = cq_object_of(like);
 
     *out = like;
     if (cq_val_is_unjoined(now))
-        return no(w->c, cq_thing_of(now)->text);
+        return no(w->c, cq_object_of(now)->text);
     if (cq_val_is_undefined(now))
         CQ_TRY(cq_eval_stand_in(w->c->ev, like, &now));
-    if (t && t->kind == CQ_THING_OPTIONAL)
+    if (t && t->kind == CQ_OBJECT_OPTIONAL)
         return walk_optional(w, t, now, out);
     if (cq_sequence_of(like) || like.kind == CQ_VAL_TENSOR || cq_val_is_number(like))
         return w->fn(w->c, w->next++, like, now, out);
@@ -92,10 +92,10 @@ static cq_status walk_inside(walk *w, cq_val like, cq_val now, cq_val *out)
         return walk_items(w, like.u.list, now.u.list, like.kind, out);
     if (like.kind == CQ_VAL_DICT)
         return walk_dict(w, like.u.dict, now.u.dict, out);
-    if (t && t->kind == CQ_THING_NAMED) {
+    if (t && t->kind == CQ_OBJECT_NAMED) {
         cq_val items;
 
-        CQ_TRY(walk_items(w, t->self.u.list, cq_thing_of(now)->self.u.list, CQ_VAL_TUPLE, &items));
+        CQ_TRY(walk_items(w, t->self.u.list, cq_object_of(now)->self.u.list, CQ_VAL_TUPLE, &items));
         return cq_eval_new_named(w->c->ev, t, items, out);
     }
     return CQ_OK;
@@ -418,7 +418,7 @@ static bool is_known(const cq_carry *c, const cq_change *place)
 
 static bool is_lost(cq_val v)
 {
-    return cq_val_is_undefined(v) && strcmp(cq_thing_of(v)->text, CQ_LOST) == 0;
+    return cq_val_is_undefined(v) && strcmp(cq_object_of(v)->text, CQ_LOST) == 0;
 }
 
 static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
@@ -467,12 +467,11 @@ static bool is_unchanged(const cq_change *place, cq_val before)
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
     cq_val of = *start;
-    bool   found;
 
     if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&
         (start->kind != CQ_VAL_DICT || start->u.dict != place->where))
         return CQ_OK;
-    return cq_eval_builtin(c->ev, "aten::copy", &of, 1, NULL, NULL, 0, start, &found);
+    return cq_eval_call_name(c->ev, "aten::copy", &of, 1, start);
 }
 
 cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
@@ -488,7 +487,7 @@ cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
     else if (p.kind == CQ_CHANGE_DICT)
         holder = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = p.where };
     else if (p.kind == CQ_CHANGE_ATTRIBUTE)
-        holder = cq_val_of_thing(p.where);
+        holder = cq_val_of_object(p.where);
     CQ_TRY(cq_vec_push(&c->holders, holder));
     cq_val_retain(holder);
     CQ_TRY(cq_vec_push(&c->places, (cq_carried_place){ p, CQ_NONE }));
@@ -497,9 +496,9 @@ cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
 
 static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)
 {
-    cq_val    before    = cq_place_value(place);
-    cq_thing *undefined = cq_thing_as(before, CQ_THING_UNDEFINED);
-    cq_change p         = *place;
+    cq_val     before    = cq_place_value(place);
+    cq_object *undefined = cq_object_as(before, CQ_OBJECT_UNDEFINED);
+    cq_change  p         = *place;
 
     if (!undefined && place->kind == CQ_CHANGE_SLOT && is_lost(place->old)) {
         *added = true;

@@ -108,8 +108,9 @@ static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_va
     cq_ast_stmt      *items = &inner, *body = f->tests.n ? &test : &inner;
 
     if (x->u.comp.key || loop + 1 < x->u.comp.n || f->tests.n > 1)
-        return cq_eval_fail(ev, f->iter->at, CQ_E_UNSUPPORTED,
-                            "the length of what this comprehension goes through must be known");
+        return cq_eval_fail(
+            ev, f->iter->at, CQ_E_UNSUPPORTED,
+            "a comprehension over something of data-dependent length cannot be exported");
     append.u.attr.object = &list;
     append.u.attr.name   = cq_name(ev->program, "append");
     call.u.call.function = &append;

@@ -3,7 +3,6 @@
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
 #include "script/sequence.h"
-#include "script/upgrade.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -65,13 +64,13 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
             continue;
         *found = true;
         if (!m->alias && !m->name)
-            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, cq_name(ev->program, name), out);
+            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, cq_name(ev->program, name), out);
         if (!m->name)
-            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, m->module, out);
+            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, m->module, out);
         cq_str_printf(&path, "%s.%s", m->module, m->name);
         status = path.status;
         if (status == CQ_OK)
-            status = cq_eval_new_thing(ev, CQ_THING_NAMESPACE, path.text, out);
+            status = cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, path.text, out);
         cq_str_clear(&path);
         return status;
     }
@@ -83,11 +82,11 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     const char *name  = x->u.name;
     cq_val     *v     = cq_frame_find(ev->frame, name);
     bool        found = false;
-    cq_thing   *undefined;
+    cq_object  *undefined;
     cq_unit    *unit = ev->frame ? ev->frame->unit : ev->program->main;
 
     if (v) {
-        undefined = cq_thing_as(*v, CQ_THING_UNDEFINED);
+        undefined = cq_object_as(*v, CQ_OBJECT_UNDEFINED);
         if (undefined && (!undefined->text || strcmp(undefined->text, CQ_UNINITIALIZED) != 0))
             return cq_eval_fail(ev, x->at, CQ_E_TYPE,
                                 "%s has no value on some way to this place%s%s", name,
@@ -125,10 +124,10 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(name, functions[i]) == 0)
-            return cq_eval_new_thing(ev, CQ_THING_BUILTIN, functions[i], out);
+            return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, functions[i], out);
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         if (strcmp(name, namespaces[i]) == 0)
-            return cq_eval_new_thing(ev, CQ_THING_NAMESPACE, namespaces[i], out);
+            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, namespaces[i], out);
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
 }
 
@@ -172,11 +171,7 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
     case CQ_VAL_TENSOR: break;
     default: *truth = true; return CQ_OK;
     }
-    {
-        bool found;
-
-        CQ_TRY(cq_eval_builtin(ev, "aten::Bool", &v, 1, NULL, NULL, 0, &as_bool, &found));
-    }
+    CQ_TRY(cq_eval_call_name(ev, "aten::Bool", &v, 1, &as_bool));
     *truth  = as_bool.u.b.value;
     *symbol = as_bool.u.b.origin;
     *known  = !as_bool.u.b.origin;
@@ -187,32 +182,27 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_valu
 
 static cq_status negate(cq_eval *ev, cq_val *v)
 {
-    bool found;
-
-    return cq_eval_builtin(ev, "aten::__not__", v, 1, NULL, NULL, 0, v, &found);
+    return cq_eval_call_name(ev, "aten::__not__", v, 1, v);
 }
 
 static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out)
 {
     cq_val args[2] = { a, b };
-    bool   swapped = op == CQ_AST_IN || op == CQ_AST_NOT_IN, found;
+    bool   swapped = op == CQ_AST_IN || op == CQ_AST_NOT_IN;
 
     if (swapped) {
         args[0] = b;
         args[1] = a;
     }
-    CQ_TRY(cq_eval_builtin(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out, &found));
-    if (!found)
-        CQ_TRY(cq_eval_versioned(ev, cq_ast_op_aten(op), args, 2, NULL, NULL, 0, out));
+    CQ_TRY(cq_eval_call_name(ev, cq_ast_op_aten(op), args, 2, out));
     return op == CQ_AST_NOT_IN ? negate(ev, out) : CQ_OK;
 }
 
 static cq_status combine_bools(cq_eval *ev, const char *op, cq_val a, cq_val b, cq_val *out)
 {
     cq_val args[2] = { a, b };
-    bool   found;
 
-    return cq_eval_builtin(ev, op, args, 2, NULL, NULL, 0, out, &found);
+    return cq_eval_call_name(ev, op, args, 2, out);
 }
 
 /* and, or: the second operand is only evaluated if the first one is not enough. When the first
@@ -270,20 +260,10 @@ static cq_status eval_choice(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    bool found;
-
     CQ_TRY(cq_eval_expr(ev, x->u.unary.operand, out));
     if (x->u.unary.op == CQ_AST_POS)
         return CQ_OK;
-    {
-        cq_val v = *out;
-
-        CQ_TRY(
-            cq_eval_builtin(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out, &found));
-        if (!found)
-            CQ_TRY(cq_eval_operator(ev, cq_ast_op_aten(x->u.unary.op), &v, 1, NULL, NULL, 0, out));
-    }
-    return CQ_OK;
+    return cq_eval_call_name(ev, cq_ast_op_aten(x->u.unary.op), out, 1, out);
 }
 
 static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -433,13 +413,10 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
         cq_val      args[2] = { old, value };
         const char *aten    = cq_ast_op_aten(s->u.augment.op);
-        bool        found   = false;
 
         snprintf(in_place, sizeof in_place, "%s_",
                  s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide" : aten);
-        CQ_TRY(cq_eval_builtin(ev, in_place, args, 2, NULL, NULL, 0, &result, &found));
-        if (!found && old.kind == CQ_VAL_TENSOR)
-            CQ_TRY(cq_eval_versioned(ev, in_place, args, 2, NULL, NULL, 0, &result));
+        CQ_TRY(cq_eval_call_name(ev, in_place, args, 2, &result));
         return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
     }
     CQ_TRY(eval_binary_op(ev, s->u.augment.op, old, value, &result));
@@ -497,34 +474,34 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
         CQ_TRY(cq_eval_expr(ev, item->context, &context));
         CQ_TRY(cq_list_push(contexts.u.list, context));
         entered = CQ_NONE;
-        if (cq_thing_as(context, CQ_THING_OBJECT)) {
+        if (cq_object_as(context, CQ_OBJECT_INSTANCE)) {
             CQ_TRY(cq_eval_attribute(ev, context, cq_name(ev->program, "__enter__"), &method));
-            CQ_TRY(cq_eval_call(ev, method, NULL, 0, NULL, NULL, 0, &entered));
+            CQ_TRY(cq_eval_call(ev, method, NULL, 0, &entered));
         }
         if (item->target)
             CQ_TRY(cq_eval_assign(ev, item->target, entered));
     }
     status = cq_eval_block(ev, &s->u.with.body);
     for (size_t i = s->u.with.n; i-- > 0 && status == CQ_OK;) {
-        if (!cq_thing_as(contexts.u.list->items[i], CQ_THING_OBJECT))
+        if (!cq_object_as(contexts.u.list->items[i], CQ_OBJECT_INSTANCE))
             continue;
         CQ_TRY(cq_eval_attribute(ev, contexts.u.list->items[i], cq_name(ev->program, "__exit__"),
                                  &method));
-        CQ_TRY(cq_eval_call(ev, method, nones, 3, NULL, NULL, 0, &ignored));
+        CQ_TRY(cq_eval_call(ev, method, nones, 3, &ignored));
     }
     return status;
 }
 
 static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
 {
-    cq_thing *t;
-    cq_val    v;
+    cq_object *t;
+    cq_val     v;
 
-    CQ_TRY(cq_thing_new(&t, CQ_THING_FUNCTION));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_FUNCTION));
     t->unit    = ev->frame->unit;
     t->def     = s->u.def;
     t->closure = cq_frame_retain(ev->frame);
-    v          = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    v          = cq_ctx_own(ev->cx, cq_val_of_object(t));
     CQ_TRY(ev->cx->status);
     return cq_frame_set(ev, ev->frame, s->u.def->name, v);
 }
@@ -535,13 +512,12 @@ static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
     for (size_t i = 0; i < s->u.targets.n; i++) {
         const cq_ast_expr *x = s->u.targets.items[i];
         cq_val             args[2], ignored;
-        bool               found;
 
         if (x->kind != CQ_X_INDEX)
             continue;
         CQ_TRY(cq_eval_expr(ev, x->u.index.object, &args[0]));
         CQ_TRY(cq_eval_expr(ev, x->u.index.index, &args[1]));
-        CQ_TRY(cq_eval_builtin(ev, "aten::Delete", args, 2, NULL, NULL, 0, &ignored, &found));
+        CQ_TRY(cq_eval_call_name(ev, "aten::Delete", args, 2, &ignored));
     }
     return CQ_OK;
 }

@@ -17,16 +17,15 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "script/ast.h"
-#include "tensor/value.h"
+#include "tensor/visit.h"
 
 /* Limits: a file can make the evaluator work, but not without end. */
 enum {
-    CQ_EVAL_MAX_DEPTH  = 200,     /* calls of functions inside of each other */
-    CQ_EVAL_MAX_LEVELS = 200,     /* lists, tuples and dicts inside of each other, where all of a
-                                     value is gone through */
-    CQ_EVAL_MAX_UNROLL = 1024,    /* iterations of a loop that are written one by one */
-    CQ_EVAL_MAX_ITEMS  = 1 << 20, /* of a list that a program makes */
-    CQ_EVAL_MAX_TEXT   = 1 << 20  /* bytes of a text that a program makes */
+    CQ_EVAL_MAX_DEPTH  = 200,                 /* calls of functions inside of each other */
+    CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* of values inside of each other */
+    CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are written one by one */
+    CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* of a list that a program makes */
+    CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a text that a program makes */
 };
 #define CQ_EVAL_MAX_STEPS                                                                          \
     100000000u /* statements, calls and rounds of loops in all; what takes                         \
@@ -39,28 +38,28 @@ enum {
 };
 
 typedef struct cq_eval    cq_eval;
-typedef struct cq_thing   cq_thing;
+typedef struct cq_object  cq_object;
 typedef struct cq_program cq_program;
 typedef struct cq_frame   cq_frame;
 
-/* ---- things: what a name can mean besides plain values ---- */
+/* ---- objects: what a name can mean besides plain values ---- */
 
-typedef enum cq_thing_kind {
-    CQ_THING_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
-    CQ_THING_BUILTIN,   /* a function known by name: "aten::add", "len" */
-    CQ_THING_FUNCTION,  /* of the program, maybe bound to self */
-    CQ_THING_METHOD,    /* of a plain value: x.relu, items.append */
-    CQ_THING_CLASS,
-    CQ_THING_OBJECT, /* an instance: a module, a class of the user's */
-    CQ_THING_ENUM,   /* a member */
-    CQ_THING_NAMED,  /* a NamedTuple */
-    CQ_THING_RANGE,
-    CQ_THING_ZIP,      /* several things side by side, one of them of unknown length */
-    CQ_THING_OPTIONAL, /* a value or None, data-dependent */
-    CQ_THING_UNDEFINED /* no value on some path; using it is the error `text` */
-} cq_thing_kind;
+typedef enum cq_object_kind {
+    CQ_OBJECT_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
+    CQ_OBJECT_BUILTIN,   /* a function known by name: "aten::add", "len" */
+    CQ_OBJECT_FUNCTION,  /* of the program, maybe bound to self */
+    CQ_OBJECT_METHOD,    /* of a plain value: x.relu, items.append */
+    CQ_OBJECT_CLASS,
+    CQ_OBJECT_INSTANCE, /* an instance: a module, a class of the user's */
+    CQ_OBJECT_ENUM,     /* a member */
+    CQ_OBJECT_NAMED,    /* a NamedTuple */
+    CQ_OBJECT_RANGE,
+    CQ_OBJECT_ZIP,      /* several iterables side by side, one of them of unknown length */
+    CQ_OBJECT_OPTIONAL, /* a value or None, data-dependent */
+    CQ_OBJECT_UNDEFINED /* no value on some path; using it is the error `text` */
+} cq_object_kind;
 
-/* The text of an UNDEFINED thing that archives put where a value is never used. It may be handed
+/* The text of an UNDEFINED object that archives put where a value is never used. It may be handed
  * on, as any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
@@ -72,14 +71,14 @@ typedef struct cq_attribute {
     cq_val      value;
 } cq_attribute;
 
-struct cq_thing {
-    cq_box        box; /* first */
-    cq_thing_kind kind;
-    const char   *text; /* name of a namespace, builtin, method, enum member; interned */
-    cq_unit      *unit; /* of functions and classes, borrowed from the program */
-    cq_ast_def   *def;
-    cq_ast_class *cls;       /* of CLASS, OBJECT, ENUM, NAMED */
-    const char   *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
+struct cq_object {
+    cq_box         box; /* first */
+    cq_object_kind kind;
+    const char    *text; /* name of a namespace, builtin, method, enum member; interned */
+    cq_unit       *unit; /* of functions and classes, borrowed from the program */
+    cq_ast_def    *def;
+    cq_ast_class  *cls;       /* of CLASS, OBJECT, ENUM, NAMED */
+    const char    *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
     cq_val self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
@@ -89,19 +88,20 @@ struct cq_thing {
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 
-cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind);
-cq_thing *cq_thing_of(cq_val v);                     /* NULL if it is no thing */
-cq_thing *cq_thing_as(cq_val v, cq_thing_kind kind); /* NULL if it is not of that kind */
+cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
+cq_object *cq_object_of(cq_val v);                      /* NULL if it is not an object */
+cq_object *cq_object_as(cq_val v, cq_object_kind kind); /* NULL if it is not of that kind */
 
-static inline cq_val cq_val_of_thing(cq_thing *t)
+static inline cq_val cq_val_of_object(cq_object *t)
 {
     return t ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &t->box } : CQ_NONE;
 }
 
-cq_val *cq_thing_attribute(cq_thing *object, const char *interned); /* NULL: none */
+cq_val *cq_object_attribute(cq_object *object, const char *interned); /* NULL: none */
 
-/* A NamedTuple of the class of like; items is a tuple. */
-cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out);
+/* A NamedTuple of the class of like; items is a tuple. The caller owns the first one. */
+cq_status cq_object_new_named(cq_val *out, const cq_object *like, cq_val items);
+cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq_val *out);
 
 /* What an OPTIONAL holds, anything else as it is: where a program uses a value, it is not None. */
 cq_val cq_val_unwrap(cq_val v);
@@ -116,7 +116,7 @@ struct cq_program {
     cq_arena *arena;
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
-    cq_map   classes; /* qualified name -> cq_thing (CLASS), one each */
+    cq_map   classes; /* qualified name -> cq_object (CLASS), one each */
     cq_unit *main;    /* of source text; NULL for archives */
     void    *archive; /* of an archive; asked for code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
@@ -138,7 +138,7 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 
 /* What a dotted name of an archive means: a class, a function or a namespace. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
-cq_status cq_program_class(cq_program *p, const char *qualified, cq_thing **out); /* borrowed */
+cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 
 const char *cq_name(cq_program *p, const char *text); /* interned; "" without memory */
 
@@ -153,8 +153,8 @@ struct cq_frame {
     CQ_VEC(cq_val) values;
 };
 
-cq_status cq_frame_new(cq_frame **out, cq_thing *function); /* for a call of it */
-cq_frame *cq_frame_retain(cq_frame *f);                     /* returns f */
+cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of it */
+cq_frame *cq_frame_retain(cq_frame *f);                      /* returns f */
 void      cq_frame_release(cq_frame *f);
 
 /* The call is over; and the program is, so that no function will be called any more. */
@@ -213,10 +213,14 @@ struct cq_eval {
     struct cq_carry *carry; /* of the innermost loop that is explored */
 };
 
-/* Calls a function, method or class of the program, or a builtin. Results are the context's. */
-cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t n_args,
-                       const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                       cq_val *out);
+/* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the
+ * program, and of an operator as it is now, which no builtin comes before. Results are the
+ * context's. */
+cq_status cq_eval_call(cq_eval *ev, cq_val callee, const cq_val *args, size_t n, cq_val *out);
+cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, size_t n,
+                            cq_val *out);
+cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n,
+                           cq_val *out);
 
 cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* call.c */
 
@@ -253,7 +257,7 @@ typedef struct cq_exploration {
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
 cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
 
-/* What a list or dict held at the end of a path that may have changed it: the thing itself holds
+/* What a list or dict held at the end of a path that may have changed it: the list itself holds
  * again what it held before. */
 cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 
@@ -293,21 +297,8 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 
-/* builtin.c: functions by name, "aten::len", "prim::RaiseException", "annotate". Sets *found. */
-cq_status cq_eval_builtin(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                          const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                          cq_val *out, bool *found);
-
-/* The arguments with what their OPTIONALs hold; the same ones if there is none. */
-const cq_val *cq_eval_unwrapped(cq_eval *ev, const cq_val *args, size_t n);
-
-/* resolve.c: the overload of an operator of the table that takes these arguments, and its call. */
 /* The tensor t is another one from now on, whoever holds it: out=, set_. */
 cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
-
-cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                           const char *const *kw_names, const cq_val *kw_args, size_t n_kw,
-                           cq_val *out);
 
 /* index.c: x[index] on tensors, lists, tuples, dicts, texts; and its assignment. */
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
@@ -325,13 +316,13 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
 /* An argument of the declared type from one that came from outside: the same in lists and dicts. */
 cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 
-/* A thing of the context's that a name leads to. */
-cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out);
+/* An object of the context's that a name leads to. */
+cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out);
 
-/* Changes of shared things, written down while a branch or loop is explored. */
+/* Changes of shared values, written down while a branch or loop is explored. */
 cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list);
 cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict);
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index);
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_object *object, size_t index);
 
 /* The items that a for statement goes through, if their number is known. */
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);
@@ -361,6 +352,10 @@ static inline void cq_eval_up(cq_eval *ev)
     ev->levels--;
 }
 
+/* A walk over values of the program: it counts as well, and goes into named tuples. The evaluator
+ * is its owner. */
+cq_visit cq_eval_visit(cq_eval *ev, void *user);
+
 /* Before v is put into a container, an object or one of lists and dicts; and after the call, when
  * all but root is let go of (ring.c). */
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v);
@@ -375,7 +370,7 @@ cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *fo
 
 /* A new list or tuple of the context's, of items that it retains. */
 /* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
-cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args,
+cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, cq_val *args,
                         size_t n);
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
 

@@ -16,7 +16,7 @@ cq_val cq_place_value(const cq_change *p)
     case CQ_CHANGE_SLOT: return ((cq_frame *)p->where)->values.items[p->index];
     case CQ_CHANGE_LIST: return cq_val_of_list(p->where);
     case CQ_CHANGE_DICT: return (cq_val){ .kind = CQ_VAL_DICT, .u.dict = p->where };
-    case CQ_CHANGE_ATTRIBUTE: return ((cq_thing *)p->where)->attributes.items[p->index].value;
+    case CQ_CHANGE_ATTRIBUTE: return ((cq_object *)p->where)->attributes.items[p->index].value;
     case CQ_CHANGE_TRACK: break;
     }
     return CQ_NONE;
@@ -59,7 +59,7 @@ static cq_status restore(const cq_change *p)
     switch (p->kind) {
     case CQ_CHANGE_SLOT: put(&((cq_frame *)p->where)->values.items[p->index], p->old); return CQ_OK;
     case CQ_CHANGE_ATTRIBUTE:
-        put(&((cq_thing *)p->where)->attributes.items[p->index].value, p->old);
+        put(&((cq_object *)p->where)->attributes.items[p->index].value, p->old);
         return CQ_OK;
     case CQ_CHANGE_LIST: return refill_list(p->where, p->old.u.list);
     case CQ_CHANGE_DICT: return refill_dict(p->where, p->old.u.dict);
@@ -107,7 +107,7 @@ static void release_change(const cq_change *c)
     else if (c->kind == CQ_CHANGE_DICT)
         cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = c->where });
     else if (c->kind == CQ_CHANGE_ATTRIBUTE)
-        cq_val_release(cq_val_of_thing(c->where));
+        cq_val_release(cq_val_of_object(c->where));
 }
 
 static cq_status note_track(void *user, cq_track *t)
@@ -159,7 +159,7 @@ static cq_status snapshot(const cq_change *p, cq_change *out)
     default: out->old = cq_val_retain(v); break;
     }
     if (p->kind == CQ_CHANGE_ATTRIBUTE)
-        cq_val_retain(cq_val_of_thing(p->where));
+        cq_val_retain(cq_val_of_object(p->where));
     return CQ_OK;
 }
 
@@ -271,8 +271,8 @@ static int count_in(cq_val v, const void *p, int depth)
         return n;
     case CQ_VAL_OBJECT:
         n = (const void *)v.u.box == p;
-        if (depth < 8 && cq_thing_as(v, CQ_THING_NAMED))
-            n += count_in(cq_thing_of(v)->self, p, depth + 1);
+        if (depth < 8 && cq_object_as(v, CQ_OBJECT_NAMED))
+            n += count_in(cq_object_of(v)->self, p, depth + 1);
         return n;
     default: return 0;
     }
@@ -311,7 +311,7 @@ bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_cha
     switch (place->kind) {
     case CQ_CHANGE_LIST: refs = atomic_load(&((cq_list *)place->where)->refs); break;
     case CQ_CHANGE_DICT: refs = atomic_load(&((cq_dict *)place->where)->refs); break;
-    case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_thing *)place->where)->box.refs); break;
+    case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_object *)place->where)->box.refs); break;
     default: return false;
     }
     return count_in_path(path, place->where) + count_in_relatives(ev, place->where) >= refs;

@@ -6,7 +6,7 @@
  * own name, for a user's rule, for --operator-export-type, or for the report of all that is
  * missing. What it returns is then a guess, one tensor like its first: an export warns of it. */
 #include "base/str.h"
-#include "script/foreign.h"
+#include "script/call.h"
 
 #include <stdio.h>
 
@@ -33,9 +33,10 @@ static cq_status cannot_run(cq_opcall *c)
 
 /* Puts a node for the call into the graph. params are the names of its arguments; without them they
  * are x0, x1, …, and keywords keep theirs. */
-static cq_status write_down(cq_eval *ev, const char *name, const cq_call_args *c,
-                            const cq_ast_def *params, cq_tensor *const *like, size_t n, cq_val *out)
+static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, cq_tensor *const *like,
+                            size_t n, cq_val *out)
 {
+    cq_eval   *ev    = c->ev;
     cq_arena  *arena = ev->capture->graph->arena;
     foreign   *f     = cq_arena_zalloc(arena, sizeof *f);
     cq_str     text  = { 0 };
@@ -44,8 +45,8 @@ static cq_status write_down(cq_eval *ev, const char *name, const cq_call_args *c
     cq_status  status;
 
     if (c->n + c->n_kw > CQ_EVAL_MAX_OPERANDS || n > CQ_MAX_RESULTS)
-        return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "too many arguments or results");
-    cq_str_printf(&text, "%s(", name);
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "too many arguments or results");
+    cq_str_printf(&text, "%s(", c->name);
     for (size_t i = 0; i < c->n + c->n_kw; i++) {
         args[i] = i < c->n ? c->args[i] : c->kw[i - c->n];
         cq_str_add(&text, i ? ", Any " : "Any ");
@@ -78,16 +79,25 @@ static cq_status write_down(cq_eval *ev, const char *name, const cq_call_args *c
 
 /* ---- operators that nobody defined ---- */
 
-static cq_tensor *first_tensor(const cq_val *args, size_t n)
+static cq_status note_first(cq_visit *w, cq_val v)
 {
-    cq_tensor *t = NULL;
+    cq_tensor **first = w->user;
 
-    for (size_t i = 0; i < n && !t; i++)
-        if (args[i].kind == CQ_VAL_TENSOR)
-            t = args[i].u.tensor;
-        else if (args[i].kind == CQ_VAL_LIST || args[i].kind == CQ_VAL_TUPLE)
-            t = first_tensor(args[i].u.list->items, args[i].u.list->n);
-    return t;
+    if (v.kind == CQ_VAL_TENSOR && !*first)
+        *first = v.u.tensor;
+    return CQ_OK;
+}
+
+/* The first tensor among the arguments; NULL if there is none. */
+static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
+{
+    cq_visit w = cq_eval_visit(c->ev, out);
+
+    *out   = NULL;
+    w.each = note_first;
+    for (size_t i = 0; i < c->n + c->n_kw && !*out; i++)
+        CQ_TRY(cq_val_each(&w, i < c->n ? c->args[i] : c->kw[i - c->n]));
+    return CQ_OK;
 }
 
 static cq_status not_known(const char *name)
@@ -97,17 +107,17 @@ static cq_status not_known(const char *name)
                    "the operator %s is not known", name);
 }
 
-cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c, cq_val *out)
+cq_status cq_resolve_foreign(cq_fncall *c)
 {
-    cq_tensor *like = first_tensor(c->args, c->n);
+    cq_eval   *ev = c->ev;
+    cq_tensor *like;
 
-    if (!like)
-        like = first_tensor(c->kw, c->n_kw);
+    CQ_TRY(find_tensor(c, &like));
     if (!ev->capture || !like)
-        return not_known(name);
-    CQ_TRY(write_down(ev, name, c, NULL, &like, 1, out));
+        return not_known(c->name);
+    CQ_TRY(write_down(c, NULL, &like, 1, &c->result));
     if (!ev->guess) {
-        ev->guess       = cq_name(ev->program, name);
+        ev->guess       = cq_name(ev->program, c->name);
         ev->guess_place = ev->cx->place;
     }
     return CQ_OK;
@@ -139,8 +149,9 @@ static bool definition_name(char *out, size_t size, const char *op)
 }
 
 /* The arguments of c in the order of the definition's parameters, defaults filled in. */
-static cq_status in_order(cq_eval *ev, cq_thing *fn, const cq_call_args *c, cq_val *out)
+static cq_status in_order(const cq_fncall *c, const cq_object *fn, cq_val *out)
 {
+    cq_eval  *ev    = c->ev;
     cq_frame  f     = { .unit = fn->unit, .def = fn->def };
     cq_frame *outer = ev->frame;
     cq_status status;
@@ -148,10 +159,7 @@ static cq_status in_order(cq_eval *ev, cq_thing *fn, const cq_call_args *c, cq_v
     for (size_t i = 0; i < fn->def->n_params; i++) {
         const cq_ast_param *p = &fn->def->params[i];
 
-        out[i] = i < c->n ? c->args[i] : CQ_NONE;
-        for (size_t k = 0; k < c->n_kw; k++)
-            if (strcmp(c->names[k], p->name) == 0)
-                out[i] = c->kw[k];
+        out[i] = cq_fncall_arg(c, i, p->name);
         if (i < c->n || out[i].kind != CQ_VAL_NONE || !p->value)
             continue;
         ev->frame = &f;
@@ -163,68 +171,81 @@ static cq_status in_order(cq_eval *ev, cq_thing *fn, const cq_call_args *c, cq_v
 }
 
 /* Calls the definition without anybody listening: only to see what it returns. */
-static cq_status look_at_results(cq_eval *ev, cq_val fn, const cq_call_args *c, cq_val *out)
+static cq_status look_at_results(const cq_fncall *c, cq_val *out)
 {
-    cq_ctx            *cx       = ev->cx;
-    const cq_listener *listener = cx->listener;
+    cq_eval           *ev       = c->ev;
+    const cq_listener *listener = ev->cx->listener;
     cq_capture        *capture  = ev->capture;
+    cq_fncall          call     = *c;
     cq_status          status;
 
-    cx->listener = NULL;
-    ev->capture  = NULL;
-    status       = cq_eval_call(ev, fn, c->args, c->n, c->names, c->kw, c->n_kw, out);
-    ev->capture  = capture;
-    cx->listener = listener;
+    ev->cx->listener = NULL;
+    ev->capture      = NULL;
+    status           = cq_fncall_run(&call);
+    ev->capture      = capture;
+    ev->cx->listener = listener;
+    *out             = call.result;
     return status;
 }
 
 /* A definition that has a rule becomes one node, as what the rule is for. */
-static cq_status call_whole(cq_eval *ev, const char *name, cq_val fn, const cq_call_args *c,
-                            cq_val *out)
+static cq_status call_whole(cq_fncall *c)
 {
-    cq_thing     *t = cq_thing_of(fn);
-    cq_val        args[CQ_EVAL_MAX_OPERANDS], result;
-    cq_call_args  all = { args, NULL, NULL, t->def->n_params, 0 };
-    cq_tensor    *like[CQ_MAX_RESULTS];
-    const cq_val *items = &result;
-    size_t        n     = 1;
+    const cq_object *fn = cq_object_of(c->callee);
+    cq_val           args[CQ_EVAL_MAX_OPERANDS], result;
+    cq_fncall        all = { .ev = c->ev, .name = c->name, .args = args, .n = fn->def->n_params };
+    cq_tensor       *like[CQ_MAX_RESULTS];
+    const cq_val    *items = &result;
+    size_t           n     = 1;
 
-    if (t->def->n_params > CQ_EVAL_MAX_OPERANDS)
-        return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "too many arguments");
-    CQ_TRY(look_at_results(ev, fn, c, &result));
+    if (fn->def->n_params > CQ_EVAL_MAX_OPERANDS)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "too many arguments");
+    CQ_TRY(look_at_results(c, &result));
     if (result.kind == CQ_VAL_TUPLE) {
         items = result.u.list->items;
         n     = result.u.list->n;
     }
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind != CQ_VAL_TENSOR || i >= CQ_MAX_RESULTS)
-            return cq_fail(CQ_E_UNSUPPORTED, name, NULL,
+            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
                            "an operator with a rule returns a tensor or a tuple of at most %d",
                            CQ_MAX_RESULTS);
         like[i] = items[i].u.tensor;
     }
-    CQ_TRY(in_order(ev, t, c, args));
-    return write_down(ev, name, &all, t->def, like, n, out);
+    CQ_TRY(in_order(c, fn, args));
+    return write_down(&all, fn->def, like, n, &c->result);
 }
 
-cq_status cq_eval_defined(cq_eval *ev, const char *name, const cq_call_args *c, cq_val *out,
-                          bool *found)
+/* The newest definition of the operator; None if there is none. */
+static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
 {
-    char   definition[256], qualified[300];
-    cq_val fn;
+    char definition[256], qualified[300];
 
-    *found = false;
-    if (!definition_name(definition, sizeof definition, name))
+    *out = CQ_NONE;
+    if (!ev->program->n_definitions || !definition_name(definition, sizeof definition, op))
         return CQ_OK;
-    for (size_t i = ev->program->n_definitions; i-- && !*found;) {
+    for (size_t i = ev->program->n_definitions; i-- > 0;) {
         snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", i, definition);
-        CQ_TRY(cq_program_find(ev->program, qualified, &fn));
-        cq_ctx_own(ev->cx, fn);
-        *found = cq_thing_as(fn, CQ_THING_FUNCTION) != NULL;
+        CQ_TRY(cq_program_find(ev->program, qualified, out));
+        cq_ctx_own(ev->cx, *out);
+        if (cq_object_as(*out, CQ_OBJECT_FUNCTION))
+            return ev->cx->status;
     }
-    if (!*found)
-        return CQ_OK;
-    if (ev->capture && ev->has_rule && ev->has_rule(ev->has_rule_of, name))
-        return call_whole(ev, name, fn, c, out);
-    return cq_eval_call(ev, fn, c->args, c->n, c->names, c->kw, c->n_kw, out);
+    *out = CQ_NONE;
+    return CQ_OK;
+}
+
+cq_status cq_resolve_defined(cq_fncall *c)
+{
+    cq_eval  *ev = c->ev;
+    cq_fncall to = *c;
+
+    CQ_TRY(find_definition(ev, c->name, &to.callee));
+    if (to.callee.kind == CQ_VAL_NONE)
+        return cq_fncall_decline(c);
+    CQ_TRY(ev->capture && ev->has_rule && ev->has_rule(ev->has_rule_of, c->name)
+               ? call_whole(&to)
+               : cq_fncall_run(&to));
+    c->result = to.result;
+    return CQ_OK;
 }

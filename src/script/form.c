@@ -19,13 +19,13 @@ static bool same_items(cq_eval *ev, const cq_list *a, const cq_list *b);
 
 static bool same_form(cq_eval *ev, cq_val a, cq_val b)
 {
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+    cq_object *ta = cq_object_of(a), *tb = cq_object_of(b);
 
     if (cq_val_is_undefined(a))
         return false;
     if (cq_val_is_undefined(b))
         return true;
-    if (ta && ta->kind == CQ_THING_OPTIONAL)
+    if (ta && ta->kind == CQ_OBJECT_OPTIONAL)
         return b.kind == CQ_VAL_NONE || cq_form_is_same(ev, ta->self, cq_val_unwrap(b));
     if (cq_sequence_of(a))
         return b.kind == CQ_VAL_LIST;
@@ -45,7 +45,8 @@ static bool same_form(cq_eval *ev, cq_val a, cq_val b)
         }
         return same;
     }
-    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED && ta->cls == tb->cls)
+    if (ta && tb && ta->kind == CQ_OBJECT_NAMED && tb->kind == CQ_OBJECT_NAMED &&
+        ta->cls == tb->cls)
         return same_items(ev, ta->self.u.list, tb->self.u.list);
     return cq_val_plainly_equal(a, b);
 }
@@ -101,7 +102,7 @@ static cq_status common_sequence(forming *c, cq_val a, cq_val b, cq_val *out)
 
 static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
 {
-    cq_thing  *t = cq_thing_as(a, CQ_THING_OPTIONAL);
+    cq_object *t = cq_object_as(a, CQ_OBJECT_OPTIONAL);
     cq_val     v = cq_val_unwrap(a), other = cq_val_unwrap(b);
     cq_tensor *has   = NULL;
     cq_value  *value = t ? t->has : NULL;
@@ -123,15 +124,15 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
  * of the body, only the form is looked at. */
 static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
 {
-    cq_thing *ta = cq_thing_of(a), *tb = cq_thing_of(b);
+    cq_object *ta = cq_object_of(a), *tb = cq_object_of(b);
 
     *out = a;
     if (cq_form_is_same(c->ev, a, b))
         return CQ_OK;
     if (cq_val_is_undefined(a))
         return cq_eval_stand_in(c->ev, b, out);
-    if (a.kind == CQ_VAL_NONE || b.kind == CQ_VAL_NONE || (ta && ta->kind == CQ_THING_OPTIONAL) ||
-        (tb && tb->kind == CQ_THING_OPTIONAL))
+    if (a.kind == CQ_VAL_NONE || b.kind == CQ_VAL_NONE || (ta && ta->kind == CQ_OBJECT_OPTIONAL) ||
+        (tb && tb->kind == CQ_OBJECT_OPTIONAL))
         return common_optional(c, a, b, out);
     if (a.kind == CQ_VAL_LIST && b.kind == CQ_VAL_LIST &&
         (cq_sequence_of(b) || a.u.list->n != b.u.list->n))
@@ -139,7 +140,7 @@ static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
     if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind &&
         a.u.list->n == b.u.list->n)
         return common_items(c, a.u.list, b.u.list, a.kind, out);
-    if (ta && tb && ta->kind == CQ_THING_NAMED && tb->kind == CQ_THING_NAMED &&
+    if (ta && tb && ta->kind == CQ_OBJECT_NAMED && tb->kind == CQ_OBJECT_NAMED &&
         ta->cls == tb->cls) {
         cq_val items;
 

@@ -2,7 +2,7 @@
  * and called when it is over, so that a frame lives as long as somebody refers to it. */
 #include "script/eval.h"
 
-cq_status cq_frame_new(cq_frame **out, cq_thing *function)
+cq_status cq_frame_new(cq_frame **out, cq_object *function)
 {
     cq_frame *f = *out = cq_zalloc(sizeof *f);
 
@@ -52,7 +52,7 @@ static bool is_its_own(const cq_frame *f)
     size_t own = 0;
 
     for (size_t i = 0; i < f->values.n; i++) {
-        const cq_thing *t = cq_thing_as(f->values.items[i], CQ_THING_FUNCTION);
+        const cq_object *t = cq_object_as(f->values.items[i], CQ_OBJECT_FUNCTION);
 
         own += t && t->closure == f && atomic_load(&t->box.refs) == 1;
     }

@@ -18,7 +18,6 @@ static cq_status call_op(cq_eval *ev, const char *name, const cq_val *args, size
 
 static cq_status bound(cq_eval *ev, const cq_ast_expr *x, cq_val otherwise, cq_val *out)
 {
-    bool found;
 
     if (!x) {
         *out = otherwise;
@@ -26,8 +25,8 @@ static cq_status bound(cq_eval *ev, const cq_ast_expr *x, cq_val otherwise, cq_v
     }
     CQ_TRY(cq_eval_expr(ev, x, out));
     if (out->kind == CQ_VAL_TENSOR)
-        return cq_eval_builtin(ev, "aten::Int", &(cq_val){ .kind = CQ_VAL_TENSOR, .u = out->u }, 1,
-                               NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::Int", &(cq_val){ .kind = CQ_VAL_TENSOR, .u = out->u },
+                                 1, out);
     if (out->kind == CQ_VAL_NONE)
         *out = otherwise;
     return CQ_OK;
@@ -82,11 +81,10 @@ static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
 static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
 {
     cq_val args[1] = { *v };
-    bool   found;
 
     if (v->kind != CQ_VAL_LIST)
         return CQ_OK;
-    return cq_eval_builtin(ev, "aten::tensor", args, 1, NULL, NULL, 0, v, &found);
+    return cq_eval_call_name(ev, "aten::tensor", args, 1, v);
 }
 
 /* Applies everything but index tensors as views; those are collected per dimension of the
@@ -171,10 +169,9 @@ static cq_status set_tensor(cq_eval *ev, cq_val x, const cq_ast_expr *index, cq_
     CQ_TRY(read_parts(ev, index, &p));
     CQ_TRY(take_views(ev, x, &p, &view, indices, &n));
     if (!n)
-        return v.kind == CQ_VAL_TENSOR ? cq_eval_operator(ev, "aten::copy_", (cq_val[]){ view, v },
-                                                          2, NULL, NULL, 0, &ignored)
-                                       : cq_eval_operator(ev, "aten::fill_", (cq_val[]){ view, v },
-                                                          2, NULL, NULL, 0, &ignored);
+        return v.kind == CQ_VAL_TENSOR
+                   ? cq_eval_operator(ev, "aten::copy_", (cq_val[]){ view, v }, 2, &ignored)
+                   : cq_eval_operator(ev, "aten::fill_", (cq_val[]){ view, v }, 2, &ignored);
     if (v.kind != CQ_VAL_TENSOR) {
         cq_tensor *t;
 
@@ -218,7 +215,6 @@ static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
     cq_item_type item = { 0 };
     cq_value    *value;
     cq_val       list = { .kind = CQ_VAL_LIST, .u.list = object.u.list };
-    bool         found;
 
     if (!object.u.list->sequence) {
         CQ_TRY(cq_item_type_of_list(&item, list));
@@ -227,18 +223,57 @@ static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
         CQ_TRY(cq_sequence_value(ev, list, &item, &value));
         CQ_TRY(cq_sequence_list(ev, value, &item, cq_i((int64_t)object.u.list->n), &list));
     }
-    return cq_eval_builtin(ev, "aten::__getitem__", (cq_val[]){ list, index }, 2, NULL, NULL, 0,
-                           out, &found);
+    return cq_eval_call_name(ev, "aten::__getitem__", (cq_val[]){ list, index }, 2, out);
+}
+
+static cq_status get_key(cq_eval *ev, const cq_dict *dict, cq_val key, cq_val *out)
+{
+    const cq_val *found;
+
+    CQ_TRY(cq_builtin_key(ev, &key));
+    found = cq_dict_get(dict, key);
+    if (!found)
+        return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
+                       key.kind == CQ_VAL_STR ? ": " : "",
+                       key.kind == CQ_VAL_STR ? key.u.text->text : "");
+    *out = *found;
+    return CQ_OK;
+}
+
+static cq_status get_row(cq_eval *ev, cq_val tensor, cq_val index, cq_val *out)
+{
+    cq_val list;
+
+    if (index.kind != CQ_VAL_TENSOR)
+        return call_op(ev, "aten::select.int", (cq_val[]){ tensor, cq_val_of_i64(0), index }, 3,
+                       out);
+    CQ_TRY(cq_eval_list(ev, &index, 1, CQ_VAL_LIST, &list));
+    return call_op(ev, "aten::index.Tensor", (cq_val[]){ tensor, list }, 2, out);
+}
+
+/* Of a ModuleList or ModuleDict, or of a class with __getitem__. */
+static cq_status get_member(cq_eval *ev, cq_val object, const cq_object *t, cq_val index,
+                            cq_val *out)
+{
+    const char *get = cq_name(ev->program, "__getitem__");
+    cq_val      v;
+    bool        known;
+
+    if (cq_ast_class_method(t->cls, get)) {
+        CQ_TRY(cq_eval_attribute(ev, object, get, &v));
+        return cq_eval_call(ev, v, &index, 1, out);
+    }
+    if (index.kind == CQ_VAL_STR)
+        return cq_eval_attribute(ev, object, index.u.text->text, out);
+    CQ_TRY(cq_eval_items(ev, object, &v, &known));
+    return cq_eval_get_item(ev, v, index, out);
 }
 
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
 {
-    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED),
-             *t     = cq_thing_as(object, CQ_THING_OBJECT);
-    cq_text *text;
-    cq_val  *found;
-    size_t   at;
-    bool     known;
+    const cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
+                    *t     = cq_object_as(object, CQ_OBJECT_INSTANCE);
+    size_t at;
 
     index = cq_val_unwrap(index);
     if (named)
@@ -253,44 +288,13 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
         return CQ_OK;
     case CQ_VAL_STR:
         CQ_TRY(position(ev, index, object.u.text->len, &at));
-        CQ_TRY(cq_text_new(&text, object.u.text->text + at, 1));
-        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
-        return ev->cx->status;
-    case CQ_VAL_DICT:
-        CQ_TRY(cq_builtin_key(ev, &index));
-        found = cq_dict_get(object.u.dict, index);
-        if (!found)
-            return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
-                           index.kind == CQ_VAL_STR ? ": " : "",
-                           index.kind == CQ_VAL_STR ? index.u.text->text : "");
-        *out = *found;
-        return CQ_OK;
-    case CQ_VAL_TENSOR:
-        if (index.kind == CQ_VAL_TENSOR) {
-            cq_val list;
-
-            CQ_TRY(cq_eval_list(ev, &index, 1, CQ_VAL_LIST, &list));
-            return call_op(ev, "aten::index.Tensor", (cq_val[]){ object, list }, 2, out);
-        }
-        return call_op(ev, "aten::select.int", (cq_val[]){ object, cq_val_of_i64(0), index }, 3,
-                       out);
+        return cq_builtin_text(ev, object.u.text->text + at, 1, out);
+    case CQ_VAL_DICT: return get_key(ev, object.u.dict, index, out);
+    case CQ_VAL_TENSOR: return get_row(ev, object, index, out);
     default: break;
     }
-    if (t && t->cls) { /* a ModuleList or ModuleDict, or a class with __getitem__ */
-        cq_val items;
-
-        if (cq_ast_class_method(t->cls, cq_name(ev->program, "__getitem__"))) {
-            cq_val method;
-
-            CQ_TRY(cq_eval_attribute(ev, object, cq_name(ev->program, "__getitem__"), &method));
-            return cq_eval_call(ev, method, &index, 1, NULL, NULL, 0, out);
-        }
-        if (index.kind == CQ_VAL_STR)
-            return cq_eval_attribute(ev, object, index.u.text->text, out);
-        CQ_TRY(cq_eval_items(ev, object, &items, &known));
-        if (known)
-            return cq_eval_get_item(ev, items, index, out);
-    }
+    if (t && t->cls)
+        return get_member(ev, object, t, index, out);
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be indexed", cq_eval_type_name(object));
 }
 
@@ -331,21 +335,20 @@ static cq_status plain_slice(cq_eval *ev, const cq_ast_expr *s, size_t n, int64_
 static cq_status slice(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val *out)
 {
     cq_val args[4] = { object };
-    bool   found;
 
     CQ_TRY(bound(ev, s->u.slice.start, CQ_NONE, &args[1]));
     CQ_TRY(bound(ev, s->u.slice.stop, CQ_NONE, &args[2]));
     CQ_TRY(bound(ev, s->u.slice.step, CQ_NONE, &args[3]));
-    return cq_eval_builtin(ev, "aten::slice", args, 4, NULL, NULL, 0, out, &found);
+    return cq_eval_call_name(ev, "aten::slice", args, 4, out);
 }
 
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out)
 {
-    cq_val    v;
-    cq_thing *named = cq_thing_as(object, CQ_THING_NAMED),
-             *t     = cq_thing_as(object, CQ_THING_OBJECT);
+    cq_val     v;
+    cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
+              *t     = cq_object_as(object, CQ_OBJECT_INSTANCE);
 
-    if (cq_thing_as(object, CQ_THING_OPTIONAL))
+    if (cq_object_as(object, CQ_OBJECT_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);
     if (object.kind == CQ_VAL_TENSOR)
         return index_tensor(ev, object, index, out);
@@ -366,41 +369,44 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     return cq_eval_get_item(ev, object, v, out);
 }
 
+static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index, cq_val v)
+{
+    cq_val  items, old;
+    int64_t start, stop, step;
+    bool    known;
+
+    if (list->sequence)
+        return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
+                            "a slice of a list of data-dependent length cannot be set");
+    CQ_TRY(plain_slice(ev, index, list->n, &start, &stop, &step));
+    CQ_TRY(cq_eval_items(ev, v, &items, &known));
+    if (!known || step != 1)
+        return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
+                            "only a list of known length can be assigned to a plain slice");
+    CQ_TRY(cq_eval_will_change_list(ev, list));
+    CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));
+    if (items.u.list == list)
+        items = old;
+    else
+        CQ_TRY(cq_eval_will_hold(ev, cq_val_of_list(list), items));
+    while (list->n > (size_t)start)
+        cq_val_release(list->items[--list->n]);
+    for (size_t i = 0; i < items.u.list->n; i++)
+        CQ_TRY(cq_list_push(list, items.u.list->items[i]));
+    for (size_t i = (size_t)(stop > start ? stop : start); i < old.u.list->n; i++)
+        CQ_TRY(cq_list_push(list, old.u.list->items[i]));
+    return CQ_OK;
+}
+
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v)
 {
-    cq_val at, args[3], ignored;
-    bool   found;
+    cq_val at, ignored;
 
     object = cq_val_unwrap(object);
     if (object.kind == CQ_VAL_TENSOR)
         return set_tensor(ev, object, index, v);
-    if (index->kind == CQ_X_SLICE && cq_sequence_of(object))
-        return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
-                            "a slice of a list whose length only the run tells cannot be set");
-    if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST) {
-        cq_val  items, rest;
-        int64_t start, stop, step;
-
-        CQ_TRY(plain_slice(ev, index, object.u.list->n, &start, &stop, &step));
-        CQ_TRY(cq_eval_items(ev, v, &items, &found));
-        if (!found || step != 1)
-            return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
-                                "only a list of known length can be assigned to a plain slice");
-        CQ_TRY(cq_eval_will_change_list(ev, object.u.list));
-        if (items.u.list != object.u.list)
-            CQ_TRY(cq_eval_will_hold(ev, object, items));
-        CQ_TRY(cq_eval_list(ev, object.u.list->items, object.u.list->n, CQ_VAL_LIST, &rest));
-        while (object.u.list->n > (size_t)start)
-            cq_val_release(object.u.list->items[--object.u.list->n]);
-        for (size_t i = 0; i < items.u.list->n; i++)
-            CQ_TRY(cq_list_push(object.u.list, items.u.list->items[i]));
-        for (size_t i = (size_t)(stop > start ? stop : start); i < rest.u.list->n; i++)
-            CQ_TRY(cq_list_push(object.u.list, rest.u.list->items[i]));
-        return CQ_OK;
-    }
+    if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST)
+        return set_slice(ev, object.u.list, index, v);
     CQ_TRY(cq_eval_expr(ev, index, &at));
-    args[0] = object;
-    args[1] = at;
-    args[2] = v;
-    return cq_eval_builtin(ev, "aten::_set_item", args, 3, NULL, NULL, 0, &ignored, &found);
+    return cq_eval_call_name(ev, "aten::_set_item", (cq_val[]){ object, at, v }, 3, &ignored);
 }

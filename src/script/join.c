@@ -7,8 +7,8 @@
 
 static cq_status undefined(cq_join *j, const char *why, cq_val *out)
 {
-    CQ_TRY(cq_eval_new_thing(j->ev, CQ_THING_UNDEFINED, why, out));
-    cq_thing_of(*out)->is_unjoined = true;
+    CQ_TRY(cq_eval_new_object(j->ev, CQ_OBJECT_UNDEFINED, why, out));
+    cq_object_of(*out)->is_unjoined = true;
     return CQ_OK;
 }
 
@@ -344,9 +344,9 @@ static cq_status join_dicts(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out)
 {
-    CQ_TRY(cq_eval_new_thing(ev, CQ_THING_OPTIONAL, "Optional", out));
-    cq_thing_of(*out)->has  = has;
-    cq_thing_of(*out)->self = cq_val_retain(v);
+    CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_OPTIONAL, "Optional", out));
+    cq_object_of(*out)->has  = has;
+    cq_object_of(*out)->self = cq_val_retain(v);
     return CQ_OK;
 }
 
@@ -359,8 +359,8 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
     cq_value  *value;
 
     for (size_t i = 0; i < 2; i++) {
-        cq_thing *t     = cq_thing_as(sides[i], CQ_THING_OPTIONAL);
-        cq_val    truth = { .kind = CQ_VAL_BOOL, .u.b = { sides[i].kind != CQ_VAL_NONE, NULL } };
+        cq_object *t     = cq_object_as(sides[i], CQ_OBJECT_OPTIONAL);
+        cq_val     truth = { .kind = CQ_VAL_BOOL, .u.b = { sides[i].kind != CQ_VAL_NONE, NULL } };
 
         if (t)
             truth.u.b.origin = t->has;
@@ -383,10 +383,10 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
 /* ---- objects ---- */
 
 /* Objects of one class that the sides made for themselves, with the same attributes. */
-static bool are_alike(const cq_join *j, cq_thing *a, cq_thing *b)
+static bool are_alike(const cq_join *j, cq_object *a, cq_object *b)
 {
-    cq_thing *both[2] = { a, b };
-    bool      alike   = a->cls && a->cls == b->cls && a->attributes.n == b->attributes.n;
+    cq_object *both[2] = { a, b };
+    bool       alike   = a->cls && a->cls == b->cls && a->attributes.n == b->attributes.n;
 
     alike = alike && !a->text && !b->text;           /* no modules */
     for (size_t i = 0; alike && i < j->pairs.n; i++) /* each is the other's only partner */
@@ -399,15 +399,15 @@ static bool are_alike(const cq_join *j, cq_thing *a, cq_thing *b)
     return alike;
 }
 
-static cq_status join_objects(cq_join *j, cq_thing *a, cq_thing *b, cq_val *out)
+static cq_status join_objects(cq_join *j, cq_object *a, cq_object *b, cq_val *out)
 {
-    cq_thing *t;
+    cq_object *t;
 
     *out = joined_before(j, a, b);
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
-    *out         = cq_ctx_own(j->ev->cx, cq_val_of_thing(t));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
+    *out         = cq_ctx_own(j->ev->cx, cq_val_of_object(t));
     t->cls       = a->cls;
     t->unit      = a->unit;
     t->qualified = a->qualified;
@@ -447,12 +447,12 @@ bool cq_val_plainly_equal(cq_val a, cq_val b)
 
 static bool may_be_missing(cq_val v)
 {
-    return v.kind == CQ_VAL_NONE || cq_thing_as(v, CQ_THING_OPTIONAL);
+    return v.kind == CQ_VAL_NONE || cq_object_as(v, CQ_OBJECT_OPTIONAL);
 }
 
 static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
-    cq_thing *ta, *tb;
+    cq_object *ta, *tb;
 
     *out = a;
     if (cq_val_is_undefined(a) && cq_val_is_undefined(b))
@@ -484,16 +484,16 @@ static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
         return join_lists(j, a, b, out);
     if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
         return join_dicts(j, a, b, out);
-    ta = cq_thing_as(a, CQ_THING_NAMED);
-    tb = cq_thing_as(b, CQ_THING_NAMED);
+    ta = cq_object_as(a, CQ_OBJECT_NAMED);
+    tb = cq_object_as(b, CQ_OBJECT_NAMED);
     if (ta && tb && ta->cls == tb->cls) {
         cq_val items;
 
         CQ_TRY(join_items(j, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
         return cq_eval_new_named(j->ev, ta, items, out);
     }
-    ta = cq_thing_as(a, CQ_THING_OBJECT);
-    tb = cq_thing_as(b, CQ_THING_OBJECT);
+    ta = cq_object_as(a, CQ_OBJECT_INSTANCE);
+    tb = cq_object_as(b, CQ_OBJECT_INSTANCE);
     if (ta && tb && are_alike(j, ta, tb))
         return join_objects(j, ta, tb, out);
     return undefined(j, "the two sides of a branch give it values that do not go together", out);

@@ -40,12 +40,12 @@ cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out
  * in for it. */
 static inline bool cq_val_is_unjoined(cq_val v)
 {
-    return cq_thing_as(v, CQ_THING_UNDEFINED) && cq_thing_of(v)->is_unjoined;
+    return cq_object_as(v, CQ_OBJECT_UNDEFINED) && cq_object_of(v)->is_unjoined;
 }
 
 static inline bool cq_val_is_undefined(cq_val v)
 {
-    return cq_thing_as(v, CQ_THING_UNDEFINED) != NULL;
+    return cq_object_as(v, CQ_OBJECT_UNDEFINED) != NULL;
 }
 
 #endif

@@ -65,18 +65,48 @@ static size_t n_items(cq_val v)
     return v.kind == CQ_VAL_DICT ? v.u.dict->n : 0;
 }
 
-cq_status cq_eval_down(cq_eval *ev, cq_val v)
+static cq_status spend_on_items(cq_eval *ev, cq_val v)
 {
     const size_t n = n_items(v);
 
+    return n ? spend(ev, 1 + n / CQ_EVAL_STEP_ITEMS) : CQ_OK;
+}
+
+cq_status cq_eval_down(cq_eval *ev, cq_val v)
+{
     if (ev->levels >= CQ_EVAL_MAX_LEVELS)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "a value contains others in more than %d levels, or contains itself",
                        CQ_EVAL_MAX_LEVELS);
-    if (n)
-        CQ_TRY(spend(ev, 1 + n / CQ_EVAL_STEP_ITEMS));
+    CQ_TRY(spend_on_items(ev, v));
     ev->levels++;
     return CQ_OK;
+}
+
+static cq_status enter(cq_visit *w, cq_val container)
+{
+    return spend_on_items(w->owner, container);
+}
+
+static bool open_named(cq_val object, cq_val *parts)
+{
+    const cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED);
+
+    if (named)
+        *parts = named->self;
+    return named != NULL;
+}
+
+static cq_status close_named(cq_val object, cq_val parts, cq_val *out)
+{
+    return cq_object_new_named(out, cq_object_of(object), parts);
+}
+
+cq_visit cq_eval_visit(cq_eval *ev, void *user)
+{
+    return (cq_visit){
+        .open = open_named, .close = close_named, .enter = enter, .owner = ev, .user = user
+    };
 }
 
 /* ---- memory ---- */

@@ -44,12 +44,12 @@ static cq_ast_expr *parse_int(cq_parser *p, cq_ast_expr *x, const char *text, bo
     uint64_t       value  = 0;
 
     if (!*digits || (base == 10 && text[0] == '0' && strspn(text, "0") != strlen(text)))
-        return cq_parser_fail(p, x->at, "%s is no number", text);
+        return cq_parser_fail(p, x->at, "%s is not a number", text);
     for (; *digits; digits++) {
         const int d = digit_value(*digits);
 
         if (d >= base)
-            return cq_parser_fail(p, x->at, "%s is no number", text);
+            return cq_parser_fail(p, x->at, "%s is not a number", text);
         if (value > (most - (unsigned)d) / (unsigned)base)
             return cq_parser_fail(p, x->at, "%.40s does not fit in 64 bits", text);
         value = value * (unsigned)base + (unsigned)d;
@@ -144,7 +144,7 @@ static bool add_escape(cq_parser *p, cq_str *s, uint32_t *i, uint32_t end)
         fits = read_code(i, end, text, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8, true, &code);
     else if (c == 'N')
         fits = false;
-    else { /* as in Python, what is no escape stands for itself */
+    else { /* as in Python, what is not an escape stands for itself */
         cq_str_add_n(s, text + start, 2);
         return true;
     }
@@ -163,7 +163,7 @@ typedef struct string {
     bool     raw, formatted;
     cq_str   text;     /* of the literal piece so far */
     uint32_t start;    /* of the first of the adjacent strings */
-    bool     any_expr; /* something is on the parser's stack that is no STR */
+    bool     any_expr; /* something is on the parser's stack that is not a STR */
 } string;
 
 static cq_ast_expr *take_text(cq_parser *p, string *s)

@@ -1,4 +1,4 @@
-/* A TorchScript archive as a program: its objects become things with their classes, its code is
+/* A TorchScript archive as a program: its instances become objects with their classes, its code is
  * parsed when a name leads to it. */
 #include "archive/object.h"
 #include "archive/archive.h"
@@ -14,11 +14,11 @@ enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
 
 typedef struct loading {
     cq_script *script;
-    cq_eval   *ev; /* for __setstate__ */
-    cq_ptr_map
-        made;            /* cq_object -> cq_thing, cq_list -> cq_list, cq_dict -> cq_dict: what is
-                            shared     stays shared, and is converted once however many places hold it */
-    CQ_VEC(cq_val) kept; /* all of made, so that none is gone before another place asks for it */
+    cq_eval   *ev;    /* for __setstate__ */
+    cq_visit   visit; /* what is shared stays shared */
+    cq_ptr_map made;  /* cq_instance -> cq_object, likewise */
+    cq_list   *all;   /* of those, for one may be let go of and then met again */
+    int        depth; /* of objects */
 } loading;
 
 static cq_python_place origin(void *owner, const void *notes, uint32_t offset)
@@ -41,92 +41,97 @@ static cq_status load_code(cq_program *p, const char *qualifier, cq_source *out)
     return CQ_OK;
 }
 
-static cq_status convert(loading *l, cq_val v, int depth, cq_val *out);
-
-/* Notes that from, of the archive, became v, which is at address. */
-static cq_status keep(loading *l, const void *from, cq_val v, void *address)
-{
-    CQ_TRY(cq_vec_push(&l->kept, v));
-    cq_val_retain(v);
-    return cq_ptr_map_set(&l->made, from, address);
-}
-
-static cq_status set_attribute(loading *l, cq_thing *t, const char *name, cq_val value, int depth)
+static cq_status set_attribute(loading *l, cq_object *t, const char *name, cq_val value)
 {
     cq_val    v;
     cq_status status;
 
-    CQ_TRY(convert(l, value, depth + 1, &v));
+    CQ_TRY(cq_val_map(&l->visit, value, &v));
     status = cq_vec_push(&t->attributes, (cq_attribute){ cq_name(l->script->program, name), v });
     if (status != CQ_OK)
         cq_val_release(v);
     return status;
 }
 
-static cq_status run_setstate(loading *l, cq_thing *t, cq_val state, int depth)
+static cq_status run_setstate(loading *l, cq_object *t, cq_val state)
 {
     cq_val    method, v, ignored;
     cq_status status;
 
-    CQ_TRY(cq_eval_attribute(l->ev, cq_val_of_thing(t), cq_name(l->script->program, "__setstate__"),
-                             &method));
-    CQ_TRY(convert(l, state, depth + 1, &v));
-    status = cq_eval_call(l->ev, method, &v, 1, NULL, NULL, 0, &ignored);
+    CQ_TRY(cq_eval_attribute(l->ev, cq_val_of_object(t),
+                             cq_name(l->script->program, "__setstate__"), &method));
+    CQ_TRY(cq_val_map(&l->visit, state, &v));
+    status = cq_eval_call(l->ev, method, &v, 1, &ignored);
     cq_val_release(v);
     return status;
 }
 
 /* Packed weights of quantized layers are objects of a class that has no code. */
-static cq_status convert_packed(loading *l, const cq_object *o, int depth, cq_val *out)
+static cq_status convert_packed(loading *l, const cq_instance *o, cq_val *out)
 {
     cq_val    state;
     cq_status status;
 
-    CQ_TRY(convert(l, o->state, depth + 1, &state));
+    CQ_TRY(cq_val_map(&l->visit, o->state, &state));
     status = cq_packed_weights_of(out, o->class_name, state);
     cq_val_release(state);
     return status;
 }
 
 /* The caller owns *out. */
-static cq_status convert_object(loading *l, cq_object *o, int depth, cq_val *out)
+static cq_status convert_new_object(loading *l, cq_instance *o, cq_val *out)
 {
-    cq_thing *t = cq_ptr_map_get(&l->made, o), *cls;
+    cq_object *t, *cls;
 
-    if (t) {
-        *out = cq_val_retain(cq_val_of_thing(t));
-        return CQ_OK;
-    }
     if (cq_starts_with(o->class_name, "__torch__.torch.classes.quantized.") &&
         strstr(o->class_name, "PackedParams"))
-        return convert_packed(l, o, depth, out);
+        return convert_packed(l, o, out);
     CQ_TRY(cq_program_class(l->script->program, o->class_name, &cls));
-    CQ_TRY(cq_thing_new(&t, CQ_THING_OBJECT));
-    *out         = cq_val_of_thing(t);
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
+    *out         = cq_val_of_object(t);
     t->qualified = cq_name(l->script->program, o->class_name);
     if (cls) {
         t->cls  = cls->cls;
         t->unit = cls->unit;
     }
-    CQ_TRY(keep(l, o, *out, t));
+    CQ_TRY(cq_list_push(l->all, *out));
+    CQ_TRY(cq_ptr_map_set(&l->made, o, t));
     for (size_t i = 0; i < o->attrs->n; i++) {
         cq_val key = o->attrs->entries[i].key;
 
         if (key.kind == CQ_VAL_STR)
-            CQ_TRY(set_attribute(l, t, key.u.text->text, o->attrs->entries[i].value, depth));
+            CQ_TRY(set_attribute(l, t, key.u.text->text, o->attrs->entries[i].value));
     }
     if (cls && cq_ast_class_method(cls->cls, cq_name(l->script->program, "__setstate__")))
-        return run_setstate(l, t, o->state, depth);
+        return run_setstate(l, t, o->state);
     return CQ_OK;
+}
+
+static cq_status convert_object(loading *l, cq_instance *o, cq_val *out)
+{
+    cq_object *t = cq_ptr_map_get(&l->made, o);
+    cq_status  status;
+
+    if (t) {
+        *out = cq_val_retain(cq_val_of_object(t));
+        return CQ_OK;
+    }
+    if (l->depth > MAX_DEPTH)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL,
+                       "the archive's objects are nested more than %d deep", MAX_DEPTH);
+    l->depth++;
+    status = convert_new_object(l, o, out);
+    l->depth--;
+    return status;
 }
 
 static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
 {
-    cq_thing *cls, *t;
+    cq_object *cls, *t;
 
     CQ_TRY(cq_program_class(l->script->program, m->class_name, &cls));
-    CQ_TRY(cq_thing_new(&t, CQ_THING_ENUM));
-    *out    = cq_val_of_thing(t);
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_ENUM));
+    *out    = cq_val_of_object(t);
     t->text = "";
     t->self = cq_val_retain(m->value);
     if (!cls)
@@ -174,76 +179,20 @@ static cq_status convert_quantized(const cq_quantized *q, cq_val *out)
     return status;
 }
 
-static cq_status convert_list(loading *l, cq_val v, int depth, cq_val *out)
+static cq_status convert_leaf(cq_visit *w, cq_val v, cq_val *out)
 {
-    cq_list *list = cq_ptr_map_get(&l->made, v.u.list);
-
-    if (list) {
-        *out = cq_val_retain((cq_val){ .kind = v.kind, .u.list = list });
-        return CQ_OK;
-    }
-    CQ_TRY(cq_list_new(&list, 0));
-    *out = (cq_val){ .kind = v.kind, .u.list = list };
-    CQ_TRY(keep(l, v.u.list, *out, list));
-    for (size_t i = 0; i < v.u.list->n; i++) {
-        cq_val    item;
-        cq_status status = convert(l, v.u.list->items[i], depth + 1, &item);
-
-        if (status == CQ_OK)
-            status = cq_list_push(list, item);
-        cq_val_release(item);
-        CQ_TRY(status);
-    }
-    return CQ_OK;
-}
-
-static cq_status convert_dict(loading *l, cq_val v, int depth, cq_val *out)
-{
-    cq_dict *dict = cq_ptr_map_get(&l->made, v.u.dict);
-
-    if (dict) {
-        *out = cq_val_retain((cq_val){ .kind = v.kind, .u.dict = dict });
-        return CQ_OK;
-    }
-    CQ_TRY(cq_dict_new(&dict));
-    *out = (cq_val){ .kind = v.kind, .u.dict = dict };
-    CQ_TRY(keep(l, v.u.dict, *out, dict));
-    for (size_t i = 0; i < v.u.dict->n; i++) {
-        cq_val    item;
-        cq_status status = convert(l, v.u.dict->entries[i].value, depth + 1, &item);
-
-        if (status == CQ_OK)
-            status = cq_dict_set(dict, v.u.dict->entries[i].key, item);
-        cq_val_release(item);
-        CQ_TRY(status);
-    }
-    return CQ_OK;
-}
-
-static cq_status convert(loading *l, cq_val v, int depth, cq_val *out)
-{
+    loading  *l      = w->user;
     cq_status status = CQ_OK;
 
     *out = CQ_NONE;
-    if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL,
-                       "the archive's objects are nested more than %d deep", MAX_DEPTH);
-    switch (v.kind) {
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE: status = convert_list(l, v, depth, out); break;
-    case CQ_VAL_DICT: status = convert_dict(l, v, depth, out); break;
-    case CQ_VAL_OBJECT:
-        if (cq_object_of(v))
-            status = convert_object(l, cq_object_of(v), depth, out);
-        else if (cq_enum_member_of(v))
-            status = convert_enum(l, cq_enum_member_of(v), out);
-        else if (cq_quantized_of(v))
-            status = convert_quantized(cq_quantized_of(v), out);
-        else
-            *out = cq_val_retain(v); /* a sparse tensor: for whoever understands it */
-        break;
-    default: *out = cq_val_retain(v); break;
-    }
+    if (cq_instance_of(v))
+        status = convert_object(l, cq_instance_of(v), out);
+    else if (cq_enum_member_of(v))
+        status = convert_enum(l, cq_enum_member_of(v), out);
+    else if (cq_quantized_of(v))
+        status = convert_quantized(cq_quantized_of(v), out);
+    else
+        *out = cq_val_retain(v); /* a sparse tensor: for whoever understands it */
     if (status != CQ_OK) {
         cq_val_release(*out);
         *out = CQ_NONE;
@@ -259,12 +208,12 @@ static void close_archive(void *archive)
 static cq_status convert_all(loading *l, cq_torchscript *t)
 {
     const cq_list *constants = cq_torchscript_constants(t);
-    cq_thing      *root;
+    cq_object     *root;
 
-    CQ_TRY(convert(l, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)constants }, 0,
-                   &l->script->program->constants));
-    CQ_TRY(convert_object(l, cq_torchscript_root(t), 0, &l->script->root));
-    root = cq_thing_of(l->script->root);
+    CQ_TRY(cq_val_map(&l->visit, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)constants },
+                      &l->script->program->constants));
+    CQ_TRY(convert_object(l, cq_torchscript_root(t), &l->script->root));
+    root = cq_object_of(l->script->root);
     if (!root->cls)
         return cq_fail(CQ_E_FORMAT, root->qualified, NULL,
                        "the archive lacks the code of its model");
@@ -297,7 +246,7 @@ static cq_val traced_inputs(cq_torchscript *t)
 static cq_status load_archive(cq_script *s, const char *path)
 {
     cq_eval         ev = { 0 };
-    loading         l  = { .script = s, .ev = &ev };
+    loading         l  = { .script = s, .ev = &ev, .visit = { .map = convert_leaf, .user = &l } };
     cq_torchscript *t;
     cq_frame        frame = { 0 };
     cq_unit         unit  = { .source = { .file = path, .text = "", .len = 0 } };
@@ -314,12 +263,13 @@ static cq_status load_archive(cq_script *s, const char *path)
     ev.program            = s->program;
     ev.frame              = &frame;
     CQ_TRY(cq_eval_new_context(&ev));
-    status = convert_all(&l, t);
+    status = cq_list_new(&l.all, 0);
+    if (status == CQ_OK)
+        status = convert_all(&l, t);
     cq_ctx_free(ev.cx);
     cq_ptr_map_clear(&l.made);
-    while (l.kept.n)
-        cq_val_release(l.kept.items[--l.kept.n]);
-    cq_vec_clear(&l.kept);
+    cq_val_release(cq_val_of_list(l.all));
+    cq_visit_clear(&l.visit);
     return status;
 }
 

@@ -47,17 +47,15 @@ static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
 {
     cq_eval *ev   = l->ev;
     cq_val   test = cq_val_of_bool(true), over = is_over(ev, l->stmt);
-    bool     found;
 
     if (l->over.kind == CQ_VAL_NONE)
         CQ_TRY(cq_eval_expr(ev, l->stmt->u.loop.test, &test));
     CQ_TRY(cq_eval_truth(ev, test, known, truth, symbol));
     if (!over.u.b.origin && !over.u.b.value)
         return CQ_OK;
-    CQ_TRY(cq_eval_builtin(ev, "aten::__not__", &over, 1, NULL, NULL, 0, &over, &found));
+    CQ_TRY(cq_eval_call_name(ev, "aten::__not__", &over, 1, &over));
     test = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { *truth, *symbol } };
-    CQ_TRY(cq_eval_builtin(ev, "aten::__and__", (cq_val[]){ test, over }, 2, NULL, NULL, 0, &test,
-                           &found));
+    CQ_TRY(cq_eval_call_name(ev, "aten::__and__", (cq_val[]){ test, over }, 2, &test));
     return cq_eval_truth(ev, test, known, truth, symbol);
 }
 
@@ -65,16 +63,15 @@ static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
 
 static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
 {
-    cq_thing *t = cq_thing_of(over);
-    bool      found;
+    cq_object *t = cq_object_of(over);
 
-    if (t && t->kind == CQ_THING_RANGE)
-        return cq_eval_builtin(
+    if (t && t->kind == CQ_OBJECT_RANGE)
+        return cq_eval_call_name(
             ev, "aten::__range_length",
             (cq_val[]){ cq_val_of_int(t->start), cq_val_of_int(t->stop), cq_val_of_int(t->step) },
-            3, NULL, NULL, 0, out, &found);
-    if (!t || t->kind != CQ_THING_ZIP)
-        return cq_eval_builtin(ev, "aten::len", &over, 1, NULL, NULL, 0, out, &found);
+            3, out);
+    if (!t || t->kind != CQ_OBJECT_ZIP)
+        return cq_eval_call_name(ev, "aten::len", &over, 1, out);
     for (size_t i = 0; i < t->self.u.list->n; i++) { /* as long as the shortest */
         cq_val n;
 
@@ -86,14 +83,14 @@ static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
 
 static cq_status item_of(cq_eval *ev, cq_val over, cq_int i, cq_val *out)
 {
-    cq_thing *t = cq_thing_of(over);
+    cq_object *t = cq_object_of(over);
 
-    if (t && t->kind == CQ_THING_RANGE) {
+    if (t && t->kind == CQ_OBJECT_RANGE) {
         *out = cq_val_of_int(
             cq_int_add(ev->cx->symbols, t->start, cq_int_mul(ev->cx->symbols, i, t->step)));
         return CQ_OK;
     }
-    if (!t || t->kind != CQ_THING_ZIP)
+    if (!t || t->kind != CQ_OBJECT_ZIP)
         return cq_eval_get_item(ev, over, cq_val_of_int(i), out);
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_TUPLE, out));
     for (size_t k = 0; k < t->self.u.list->n; k++) {
@@ -140,11 +137,11 @@ static cq_status explore_round(loop *l, cq_value *round)
 /* Whether the example has nothing to go through, so that it does not come to the body. */
 static bool is_idle(const loop *l)
 {
-    const cq_thing *t = cq_thing_of(l->over);
+    const cq_object *t = cq_object_of(l->over);
 
     if (l->over.kind == CQ_VAL_TENSOR)
         return l->over.u.tensor->rank && l->over.u.tensor->sizes[0].value == 0;
-    if (!t || t->kind != CQ_THING_RANGE)
+    if (!t || t->kind != CQ_OBJECT_RANGE)
         return false;
     return t->step.value < 0 ? t->start.value <= t->stop.value : t->start.value >= t->stop.value;
 }
@@ -235,7 +232,7 @@ cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over)
     loop      l = { .ev = ev, .stmt = s, .over = over };
     cq_status status;
 
-    if (!cq_thing_as(over, CQ_THING_RANGE) && !cq_thing_as(over, CQ_THING_ZIP) &&
+    if (!cq_object_as(over, CQ_OBJECT_RANGE) && !cq_object_as(over, CQ_OBJECT_ZIP) &&
         over.kind != CQ_VAL_TENSOR && over.kind != CQ_VAL_NONE && over.kind != CQ_VAL_LIST)
         return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED,
                             "%s of data-dependent length cannot be iterated over",
@@ -275,7 +272,7 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
 }
 
 /* The rounds of a for over a range of known numbers, or over a list. */
-static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_thing *range,
+static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object *range,
                              const cq_list *list, int64_t n)
 {
     for (int64_t i = 0; list ? i < (int64_t)list->n : i < n; i++) {
@@ -294,16 +291,16 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_thing *
 
 cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
 {
-    cq_val    iterable, items;
-    cq_thing *range;
-    cq_status status;
-    bool      known = true;
-    int64_t   n     = 0;
+    cq_val     iterable, items;
+    cq_object *range;
+    cq_status  status;
+    bool       known = true;
+    int64_t    n     = 0;
 
     CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
     iterable = cq_val_unwrap(iterable);
     items    = iterable;
-    range    = cq_thing_as(iterable, CQ_THING_RANGE);
+    range    = cq_object_as(iterable, CQ_OBJECT_RANGE);
     if (range) {
         int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
 

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-enum { MAX_DEPTH = 64 /* of modules inside of each other, as modules.c goes through them */ };
+enum { MAX_DEPTH = 64 /* of modules inside of each other, as modules.c visits them */ };
 
 /* ---- objects ---- */
 
 static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out);
 
-static cq_status set(cq_program *p, cq_thing *t, const char *name, cq_val v)
+static cq_status set(cq_program *p, cq_object *t, const char *name, cq_val v)
 {
-    cq_val *slot = cq_thing_attribute(t, cq_name(p, name));
+    cq_val *slot = cq_object_attribute(t, cq_name(p, name));
 
     if (!slot) {
         CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ cq_name(p, name), CQ_NONE }));
@@ -25,14 +25,14 @@ static cq_status set(cq_program *p, cq_thing *t, const char *name, cq_val v)
 }
 
 /* The fields that an object is not whole without: modules, and the mode. */
-static cq_status fill(cq_eval *ev, cq_thing *t, int depth)
+static cq_status fill(cq_eval *ev, cq_object *t, int depth)
 {
     for (size_t i = 0; i < t->cls->n_fields; i++) {
         const cq_ast_field *f = &t->cls->fields[i];
         const cq_ast_class *cls;
         cq_val              child;
 
-        if (!f->type || f->value || cq_thing_attribute(t, f->name))
+        if (!f->type || f->value || cq_object_attribute(t, f->name))
             continue;
         if (strcmp(f->name, "training") == 0)
             CQ_TRY(set(ev->program, t, f->name, cq_val_of_bool(false)));
@@ -48,7 +48,7 @@ static cq_status fill(cq_eval *ev, cq_thing *t, int depth)
 /* The object is the context's. */
 static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
 {
-    cq_thing *cls;
+    cq_object *cls;
 
     if (depth > MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, name, NULL, "modules are nested more than %d deep",
@@ -58,8 +58,8 @@ static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
         (cls->cls->kind != CQ_CLASS_MODULE && cls->cls->kind != CQ_CLASS_PLAIN))
         return cq_fail(CQ_E_NOT_FOUND, ev->program->main->source.file, NULL,
                        "there is no class %s for a module", name);
-    CQ_TRY(cq_eval_call(ev, cq_val_of_thing(cls), NULL, 0, NULL, NULL, 0, out));
-    return fill(ev, cq_thing_of(*out), depth);
+    CQ_TRY(cq_eval_call(ev, cq_val_of_object(cls), NULL, 0, out));
+    return fill(ev, cq_object_of(*out), depth);
 }
 
 CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
@@ -78,7 +78,7 @@ CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
     outer    = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
     status   = make(&ev, class_name, 0, &object);
     if (status == CQ_OK) {
-        cq_thing_of(object)->text = ""; /* the path of the root */
+        cq_object_of(object)->text = ""; /* the path of the root */
         cq_val_release(s->root);
         s->root = cq_val_retain(object);
     }
@@ -89,7 +89,7 @@ CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
 
 /* ---- attributes ---- */
 
-static bool is_declared(const cq_thing *t, const char *name)
+static bool is_declared(const cq_object *t, const char *name)
 {
     for (size_t i = 0; i < t->cls->n_fields; i++)
         if (strcmp(t->cls->fields[i].name, name) == 0)
@@ -102,7 +102,7 @@ static bool is_declared(const cq_thing *t, const char *name)
 
 static cq_status set_by_path(cq_script *s, const char *path, cq_val v)
 {
-    cq_thing   *t = cq_thing_as(s->root, CQ_THING_OBJECT);
+    cq_object  *t = cq_object_as(s->root, CQ_OBJECT_INSTANCE);
     const char *dot;
 
     if (!t)
@@ -110,19 +110,19 @@ static cq_status set_by_path(cq_script *s, const char *path, cq_val v)
                        "there is no module to give something to");
     for (const char *at = path; (dot = strchr(at, '.')); at = dot + 1) {
         char   *name = cq_strndup(at, (size_t)(dot - at));
-        cq_val *slot = name ? cq_thing_attribute(t, cq_name(s->program, name)) : NULL;
+        cq_val *slot = name ? cq_object_attribute(t, cq_name(s->program, name)) : NULL;
 
         cq_free(name);
         if (!name)
             return CQ_E_NO_MEMORY;
-        t = slot ? cq_thing_as(*slot, CQ_THING_OBJECT) : NULL;
+        t = slot ? cq_object_as(*slot, CQ_OBJECT_INSTANCE) : NULL;
         if (!t)
             return cq_fail(CQ_E_NOT_FOUND, path, NULL, "there is no module %.*s", (int)(dot - path),
                            path);
     }
     dot = strrchr(path, '.');
     dot = dot ? dot + 1 : path;
-    if (!cq_thing_attribute(t, cq_name(s->program, dot)) && (!t->cls || !is_declared(t, dot)))
+    if (!cq_object_attribute(t, cq_name(s->program, dot)) && (!t->cls || !is_declared(t, dot)))
         return cq_fail(CQ_E_NOT_FOUND, path, NULL, "%s has no attribute %s",
                        t->cls ? t->cls->name : "the module", dot);
     return set(s->program, t, dot, v);

@@ -13,7 +13,7 @@ typedef struct walk {
 } walk;
 
 /* Old files do not list their parameters: then every tensor that has a gradient is one. */
-static bool is_parameter(const cq_thing *module, const cq_attribute *a)
+static bool is_parameter(const cq_object *module, const cq_attribute *a)
 {
     const cq_ast_class *cls = module->cls;
 
@@ -30,7 +30,7 @@ static void join_path(char *out, size_t size, const char *prefix, const char *na
     snprintf(out, size, prefix[0] ? "%s.%s" : "%s%s", prefix, name);
 }
 
-static cq_status visit_own(const walk *w, cq_thing *module, const char *prefix, bool parameters)
+static cq_status visit_own(const walk *w, cq_object *module, const char *prefix, bool parameters)
 {
     char path[512];
 
@@ -46,7 +46,7 @@ static cq_status visit_own(const walk *w, cq_thing *module, const char *prefix, 
     return CQ_OK;
 }
 
-static cq_status visit(const walk *w, cq_thing *module, const char *prefix, int depth)
+static cq_status visit(const walk *w, cq_object *module, const char *prefix, int depth)
 {
     char path[512];
 
@@ -56,7 +56,7 @@ static cq_status visit(const walk *w, cq_thing *module, const char *prefix, int 
     CQ_TRY(visit_own(w, module, prefix, false));
     for (size_t i = 0; i < module->attributes.n; i++) {
         cq_attribute *a     = &module->attributes.items[i];
-        cq_thing     *child = cq_thing_as(a->value, CQ_THING_OBJECT);
+        cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
 
         if (!child || child == module)
             continue;
@@ -68,7 +68,7 @@ static cq_status visit(const walk *w, cq_thing *module, const char *prefix, int 
 
 cq_status cq_script_each_tensor(cq_script *s, cq_script_tensor_fn fn, void *user)
 {
-    cq_thing *root = cq_thing_of(s->root);
+    cq_object *root = cq_object_of(s->root);
 
     return root ? visit(&(walk){ fn, user }, root, "", 0) : CQ_OK;
 }
@@ -83,13 +83,13 @@ struct cq_script_modes {
     modes;
 };
 
-static cq_status set_modes(cq_thing *module, bool training, cq_script_modes *saved, int depth)
+static cq_status set_modes(cq_object *module, bool training, cq_script_modes *saved, int depth)
 {
     if (depth > MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "modules are nested too deep");
     for (size_t i = 0; i < module->attributes.n; i++) {
         cq_attribute *a     = &module->attributes.items[i];
-        cq_thing     *child = cq_thing_as(a->value, CQ_THING_OBJECT);
+        cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
 
         if (child && child != module)
             CQ_TRY(set_modes(child, training, saved, depth + 1));
@@ -115,8 +115,8 @@ void cq_script_restore_modes(cq_script_modes *saved)
 
 cq_status cq_script_set_training(cq_script *s, bool training, cq_script_modes **saved)
 {
-    cq_thing *root = cq_thing_of(s->root);
-    cq_status status;
+    cq_object *root = cq_object_of(s->root);
+    cq_status  status;
 
     *saved = cq_zalloc(sizeof **saved);
     if (!*saved)

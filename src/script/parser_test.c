@@ -1,5 +1,6 @@
 /* Lexer and parser: what is read, what is refused and where, and the limits. The comparison with
  * Python's own parser is tests/peer/script_parse.py. */
+#include "script_unparse.h"
 #include "test.h"
 
 #include "base/alloc.h"
@@ -29,10 +30,10 @@ static void check_prints(cq_parse_what what, const char *text, const char *want)
     char    *once, *twice;
 
     CHECK_OK(parse(&unit, text, what));
-    CHECK_OK(cq_unit_print(&once, unit));
+    CHECK_OK(unparse(&once, unit));
     cq_unit_free(unit);
     CHECK_OK(parse(&unit, once, what));
-    CHECK_OK(cq_unit_print(&twice, unit));
+    CHECK_OK(unparse(&twice, unit));
     cq_unit_free(unit);
     CHECK_STR(want, once);
     CHECK_STR(once, twice);
@@ -77,7 +78,7 @@ TEST(parser, numbers_keep_their_kind)
     check_expr("-9223372036854775808", "-9223372036854775808");
     check_fails("x = 9223372036854775808", "<test>:1:5",
                 "9223372036854775808 does not fit in 64 bits");
-    check_fails("x = 012", "<test>:1:5", "012 is no number");
+    check_fails("x = 012", "<test>:1:5", "012 is not a number");
     check_fails("x = 1a", "<test>:1:5", "a number ends in a letter");
 }
 

@@ -51,7 +51,7 @@ static bool leads_to(cq_eval *ev, cq_val v, const cq_change *place)
     switch (place->kind) {
     case CQ_CHANGE_LIST:
     case CQ_CHANGE_DICT: return cq_val_container(v) == place->where;
-    case CQ_CHANGE_ATTRIBUTE: return cq_thing_of(v) == place->where;
+    case CQ_CHANGE_ATTRIBUTE: return cq_object_of(v) == place->where;
     case CQ_CHANGE_TRACK:
         return v.kind == CQ_VAL_TENSOR && v.u.tensor->capture == ev->capture->tracks.id &&
                cq_track_root(v.u.tensor->track) == place->where;
@@ -79,7 +79,7 @@ static const char *name_of(cq_eval *ev, const cq_change *place)
 static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 {
     const cq_val *v = p->name ? cq_frame_own(ev->frame, p->name) : NULL;
-    cq_thing     *object;
+    cq_object     *object;
 
     *out = (cq_change){ .kind = p->kind, .index = p->index };
     if (!v) {
@@ -94,7 +94,7 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
     case CQ_CHANGE_LIST: out->where = v->kind == CQ_VAL_LIST ? v->u.list : NULL; break;
     case CQ_CHANGE_DICT: out->where = v->kind == CQ_VAL_DICT ? v->u.dict : NULL; break;
     case CQ_CHANGE_ATTRIBUTE:
-        object     = cq_thing_as(*v, CQ_THING_OBJECT);
+        object     = cq_object_as(*v, CQ_OBJECT_INSTANCE);
         out->where = object && p->index < object->attributes.n ? object : NULL;
         break;
     case CQ_CHANGE_TRACK:
@@ -111,18 +111,18 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 /* A value of the same form that shares no list with it; None if there is no such. */
 static cq_val form_of(cq_eval *ev, cq_val v, int levels)
 {
-    cq_thing *t = cq_thing_of(v);
+    cq_object *t = cq_object_of(v);
     cq_val    copy, self;
 
     if (levels == 0 || v.kind == CQ_VAL_DICT)
         return CQ_NONE;
     if (t) {
-        self = t->kind == CQ_THING_OPTIONAL || t->kind == CQ_THING_NAMED
+        self = t->kind == CQ_OBJECT_OPTIONAL || t->kind == CQ_OBJECT_NAMED
                    ? form_of(ev, t->self, levels - 1)
                    : CQ_NONE;
         if (self.kind == CQ_VAL_NONE)
             return CQ_NONE;
-        if (t->kind == CQ_THING_NAMED)
+        if (t->kind == CQ_OBJECT_NAMED)
             return cq_eval_new_named(ev, t, self, &copy) == CQ_OK ? copy : CQ_NONE;
         return cq_eval_new_optional(ev, t->has, self, &copy) == CQ_OK ? copy : CQ_NONE;
     }

@@ -18,7 +18,7 @@ typedef struct search {
 static bool is_container(cq_val v)
 {
     return v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_DICT ||
-           cq_thing_of(v);
+           cq_object_of(v);
 }
 
 static void look_at(search *s, cq_val v)
@@ -31,7 +31,7 @@ static void look_at(search *s, cq_val v)
 
 static void look_inside(search *s, cq_val v)
 {
-    cq_thing *t = cq_thing_of(v);
+    cq_object *t = cq_object_of(v);
 
     if (t) {
         look_at(s, t->self);
@@ -76,7 +76,7 @@ cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
 /* Takes everything out, which lets go of the container itself but for the reference of rings. */
 static void empty(cq_val v)
 {
-    cq_thing *t = cq_thing_of(v);
+    cq_object *t = cq_object_of(v);
 
     if (t) {
         for (size_t i = 0; i < t->attributes.n; i++) {

@@ -23,7 +23,7 @@ static cq_status clear(tensors *t)
 
 static cq_list *items_of(cq_val v)
 {
-    cq_thing *named = cq_thing_as(v, CQ_THING_NAMED);
+    cq_object *named = cq_object_as(v, CQ_OBJECT_NAMED);
 
     if (named)
         v = named->self;
@@ -87,7 +87,7 @@ static cq_status swap_first(cq_eval *ev, cq_val *v, cq_tensor *anchor, int depth
     return CQ_OK;
 }
 
-cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_thing *module, cq_val *args,
+cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, cq_val *args,
                         size_t n)
 {
     const char *dot = strrchr(module->text, '.');

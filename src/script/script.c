@@ -1,7 +1,6 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
 #include "script/builtin.h"
-#include "script/foreign.h"
 #include "script/sequence.h"
 #include "script/share.h"
 
@@ -86,7 +85,7 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     /* A module of source text has functions beside it. */
     if (s->root.kind != CQ_VAL_NONE &&
         !(main && method && cq_unit_def(main, cq_name(s->program, method)))) {
-        cq_thing *root = cq_thing_of(s->root);
+        cq_object *root = cq_object_of(s->root);
 
         /* A scripted nn.LSTM has forward__0 and no forward. */
         if (!method)
@@ -112,7 +111,7 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
  * name among them. PyTorch's exporter, too, is given dicts and named arguments alike. */
 static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 {
-    cq_thing   *t   = cq_thing_as(fn, CQ_THING_FUNCTION);
+    cq_object  *t   = cq_object_as(fn, CQ_OBJECT_FUNCTION);
     cq_ast_def *def = t ? t->def : NULL;
 
     if (!def || !keywords->n || n + (t->self.kind != CQ_VAL_NONE) + 1 != def->n_params)
@@ -126,38 +125,46 @@ static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_val *args, size_t n,
                       const cq_dict *keywords, cq_val *out)
 {
-    const char *names[64];
-    cq_val      kw[64], fn;
-    size_t      n_kw = keywords ? keywords->n : 0;
+    const char **names = NULL;
+    cq_fncall    c     = { .ev = ev, .args = args, .n = n };
+    cq_val       list;
+    cq_status    status;
 
-    CQ_TRY(find_method(ev, s, method, &fn));
-    if (keywords && is_one_dict(fn, keywords, n)) {
-        cq_val all;
-
-        CQ_TRY(cq_eval_list(ev, args, n, CQ_VAL_LIST, &all));
-        CQ_TRY(cq_list_push(all.u.list,
+    CQ_TRY(find_method(ev, s, method, &c.callee));
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list));
+    if (is_one_dict(c.callee, keywords, n)) {
+        for (size_t i = 0; i < n; i++)
+            CQ_TRY(cq_list_push(list.u.list, args[i]));
+        CQ_TRY(cq_list_push(list.u.list,
                             (cq_val){ .kind = CQ_VAL_DICT, .u.dict = (cq_dict *)keywords }));
-        return cq_eval_call(ev, fn, all.u.list->items, n + 1, NULL, NULL, 0, out);
+        return cq_eval_call(ev, c.callee, list.u.list->items, n + 1, out);
     }
-
-    if (n_kw > 64)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "too many keyword arguments");
-    for (size_t i = 0; i < n_kw; i++) {
+    names = cq_alloc_array(keywords->n + 1, sizeof *names);
+    if (!names)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < keywords->n; i++) {
         names[i] = cq_name(s->program, keywords->entries[i].key.u.text->text);
-        kw[i]    = keywords->entries[i].value;
+        CQ_TRY_OR_DONE(cq_list_push(list.u.list, keywords->entries[i].value));
     }
-    return cq_eval_call(ev, fn, args, n, names, kw, n_kw, out);
+    c.names = names;
+    c.kw    = list.u.list->items;
+    c.n_kw  = keywords->n;
+    CQ_TRY_OR_DONE(cq_fncall_run(&c));
+    *out = c.result;
+done:
+    cq_free(names);
+    return status;
 }
 
 /* ---- results ---- */
 
 typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
 
-/* An output of the graph that is no tensor: a sequence, or a tensor that may be missing. */
+/* An output of the graph that is not a tensor: a sequence, or a tensor that may be missing. */
 static cq_status open_output(cq_eval *ev, cq_val v)
 {
     cq_graph  *g   = ev->capture->graph;
-    cq_thing  *opt = cq_thing_as(v, CQ_THING_OPTIONAL);
+    cq_object *opt = cq_object_as(v, CQ_OBJECT_OPTIONAL);
     cq_node   *node;
     cq_value  *value;
     cq_tensor *t;
@@ -168,7 +175,7 @@ static cq_status open_output(cq_eval *ev, cq_val v)
         return cq_vec_push(&g->top->returns, CQ_OPERAND_OF(cq_sequence_of(v)->value));
     if (opt->self.kind != CQ_VAL_TENSOR && !cq_val_is_number(opt->self))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a model cannot return %s that may be None, as only the run tells",
+                       "a model cannot return %s that may be None (data-dependent)",
                        cq_eval_type_name(opt->self));
     CQ_TRY(cq_eval_as_tensor(ev, opt->self, &t));
     value = cq_capture_value(ev->capture, ev->cx, t);
@@ -191,61 +198,49 @@ static bool is_short(cq_int length)
     return !length.expr && length.value > 0 && length.value <= CQ_EVAL_MAX_UNROLL;
 }
 
-static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user);
+typedef struct leaves {
+    leaf_fn fn;
+    void   *user;
+} leaves;
 
-static cq_status each_leaf_of(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+static cq_status give_leaf(cq_visit *w, cq_val v)
 {
-    cq_thing  *named = cq_thing_as(v, CQ_THING_NAMED);
-    cq_tensor *t;
+    cq_eval           *ev  = w->owner;
+    const leaves      *to  = w->user;
+    const cq_sequence *seq = cq_sequence_of(v);
+    cq_tensor         *t;
 
-    if (named)
-        v = named->self;
-    if (cq_sequence_of(v) && is_short(cq_sequence_of(v)->length)) {
-        for (int64_t i = 0; i < cq_sequence_known_length(v).value; i++) {
+    if (seq && is_short(seq->length)) {
+        for (int64_t i = 0; i < seq->length.value; i++) {
             cq_val item;
 
-            CQ_TRY(cq_sequence_at(ev, cq_sequence_of(v), cq_i(i), &item));
-            CQ_TRY(each_leaf(ev, item, fn, user));
+            CQ_TRY(cq_sequence_at(ev, seq, cq_i(i), &item));
+            CQ_TRY(give_leaf(w, item));
         }
         return CQ_OK;
     }
-    if (cq_sequence_of(v) || cq_thing_as(v, CQ_THING_OPTIONAL))
-        return fn == give_output && ev->capture
+    if (seq || cq_object_as(v, CQ_OBJECT_OPTIONAL))
+        return to->fn == give_output && ev->capture
                    ? open_output(ev, v)
                    : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                             "%s is no tensor for a forward to go on with",
-                             cq_sequence_of(v) ? "a list whose length only the run tells"
-                                               : "a value that may be None");
-    switch (v.kind) {
-    case CQ_VAL_NONE: return CQ_OK;
-    case CQ_VAL_TENSOR: return fn(ev, v.u.tensor, user);
-    case CQ_VAL_INT:
-    case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL: CQ_TRY(cq_eval_as_tensor(ev, v, &t)); return fn(ev, t, user);
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(each_leaf(ev, v.u.list->items[i], fn, user));
+                             "%s is not a tensor for a forward to go on with",
+                             seq ? "a list of data-dependent length" : "a value that may be None");
+    if (v.kind == CQ_VAL_NONE)
         return CQ_OK;
-    case CQ_VAL_DICT:
-        for (size_t i = 0; i < v.u.dict->n; i++)
-            CQ_TRY(each_leaf(ev, v.u.dict->entries[i].value, fn, user));
-        return CQ_OK;
-    default:
+    if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
-    }
+    CQ_TRY(cq_eval_as_tensor(ev, v, &t));
+    return to->fn(ev, t, to->user);
 }
 
 static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
 {
-    cq_status status = cq_eval_down(ev, v);
+    leaves   to = { fn, user };
+    cq_visit w  = cq_eval_visit(ev, &to);
 
-    if (status != CQ_OK)
-        return status;
-    status = each_leaf_of(ev, v, fn, user);
-    cq_eval_up(ev);
-    return status;
+    w.each = give_leaf;
+    return cq_val_each(&w, v);
 }
 
 static void eval_clear(cq_eval *ev, cq_val root)
@@ -285,41 +280,31 @@ static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v,
     return CQ_OK;
 }
 
+static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
+{
+    const cq_script_port *port = w->user;
+    cq_eval              *ev   = w->owner;
+
+    *out = v; /* texts and None steer the program */
+    if (v.kind == CQ_VAL_TENSOR)
+        *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
+    else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
+        CQ_TRY(number_input(ev, port, v, out));
+    CQ_TRY(ev->cx->status);
+    cq_val_retain(*out);
+    return CQ_OK;
+}
+
 /* The same tree, with what the port has in place of its tensors and numbers. */
 static cq_status as_inputs(cq_eval *ev, const cq_script_port *port, cq_val v, cq_val *out)
 {
-    switch (v.kind) {
-    case CQ_VAL_TENSOR:
-        *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
-        return ev->cx->status;
-    case CQ_VAL_INT:
-    case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL: return number_input(ev, port, v, out);
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));
-        for (size_t i = 0; i < v.u.list->n; i++) {
-            cq_val item;
+    cq_visit  w      = { .map = as_input, .owner = ev, .user = (void *)port };
+    cq_status status = cq_val_map(&w, v, out);
 
-            CQ_TRY(as_inputs(ev, port, v.u.list->items[i], &item));
-            CQ_TRY(cq_list_push(out->u.list, item));
-        }
-        return CQ_OK;
-    case CQ_VAL_DICT: {
-        cq_dict *dict;
-
-        CQ_TRY(cq_dict_new(&dict));
-        *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-        for (size_t i = 0; i < v.u.dict->n; i++) {
-            cq_val item;
-
-            CQ_TRY(as_inputs(ev, port, v.u.dict->entries[i].value, &item));
-            CQ_TRY(cq_dict_set(dict, v.u.dict->entries[i].key, item));
-        }
-        return CQ_OK;
-    }
-    default: *out = v; return CQ_OK; /* texts and None steer the program */
-    }
+    cq_visit_clear(&w);
+    CQ_TRY(status);
+    cq_ctx_own(ev->cx, *out);
+    return ev->cx->status;
 }
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
@@ -332,21 +317,32 @@ static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
 
 /* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
  * values do not tell. */
-static cq_status empty_outputs(cq_eval *ev, cq_val v)
+static cq_status empty_output(cq_visit *w, cq_val v)
 {
+    cq_eval     *ev   = w->owner;
     cq_item_type item = { .kind = CQ_VAL_TENSOR, .dtype = CQ_DTYPE_F32 };
     cq_value    *value;
 
-    if (!cq_val_is_list(v))
-        return CQ_OK;
-    CQ_TRY(cq_eval_down(ev, v)); /* of a failure there is no way back up */
-    for (size_t i = 0; i < v.u.list->n; i++)
-        CQ_TRY(empty_outputs(ev, v.u.list->items[i]));
-    cq_eval_up(ev);
     if (v.kind != CQ_VAL_LIST || v.u.list->n)
-        return CQ_OK;
+        return cq_eval_visit(ev, NULL).enter(w, v);
     CQ_TRY(cq_sequence_value(ev, v, &item, &value));
     return cq_vec_push(&ev->capture->graph->top->returns, CQ_OPERAND_OF(value));
+}
+
+static cq_status ignore(cq_visit *w, cq_val v)
+{
+    (void)w;
+    (void)v;
+    return CQ_OK;
+}
+
+static cq_status empty_outputs(cq_eval *ev, cq_val v)
+{
+    cq_visit w = cq_eval_visit(ev, NULL);
+
+    w.each  = ignore;
+    w.enter = empty_output;
+    return cq_val_each(&w, v);
 }
 
 static cq_status name_weight(void *user, const char *path, cq_tensor *t, bool is_parameter)
@@ -396,7 +392,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
         tensors[i] = NULL;
     if (cx->status != CQ_OK)
         return;
-    if (ev.capture && cq_thing_of(s->root))
+    if (ev.capture && cq_object_of(s->root))
         status = cq_script_each_tensor(s, name_weight_in_scope, &ev);
     if (status == CQ_OK)
         status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
@@ -440,8 +436,7 @@ static cq_status call_through(cq_eval *ev, cq_script *s, const char *method, con
     cq_val positional, keywords, result;
 
     CQ_TRY(as_inputs(ev, port, cq_val_of_list(args->positional), &positional));
-    CQ_TRY(
-        as_inputs(ev, port, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = args->keywords }, &keywords));
+    CQ_TRY(as_inputs(ev, port, cq_val_of_dict(args->keywords), &keywords));
     CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,
                 &result));
     CQ_TRY(each_leaf(ev, result, give_output, (void *)port));

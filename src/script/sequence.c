@@ -423,10 +423,10 @@ static cq_status stand_in_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out
     return CQ_OK;
 }
 
-static cq_status stand_in(cq_eval *ev, cq_val like, cq_val *out)
+static cq_status stand_in(cq_visit *w, cq_val like, cq_val *out)
 {
-    const cq_sequence *seq   = cq_sequence_of(like);
-    cq_thing          *named = cq_thing_as(like, CQ_THING_NAMED);
+    cq_eval           *ev  = w->owner;
+    const cq_sequence *seq = cq_sequence_of(like);
     cq_value          *v;
 
     *out = like; /* texts, objects: one is as good as another */
@@ -435,41 +435,30 @@ static cq_status stand_in(cq_eval *ev, cq_val like, cq_val *out)
 
         cq_item_type_limit(&item, ev->capture->block);
         CQ_TRY(done(ev, new_node(ev, "sequence::empty", NULL, 0, list_type(item.dtype)), &v));
-        return cq_sequence_list(ev, v, &item, cq_i(0), out);
+        CQ_TRY(cq_sequence_list(ev, v, &item, cq_i(0), out));
+    } else if (like.kind == CQ_VAL_TENSOR) {
+        CQ_TRY(stand_in_tensor(ev, like.u.tensor, out));
+    } else if (cq_val_is_number(like) && like.kind != CQ_VAL_COMPLEX) {
+        *out = like.kind == CQ_VAL_INT     ? cq_val_of_i64(0)
+               : like.kind == CQ_VAL_FLOAT ? cq_val_of_f64(0)
+                                           : cq_val_of_bool(false);
     }
-    switch (like.kind) {
-    case CQ_VAL_TENSOR: return stand_in_tensor(ev, like.u.tensor, out);
-    case CQ_VAL_INT: *out = cq_val_of_i64(0); return CQ_OK;
-    case CQ_VAL_FLOAT: *out = cq_val_of_f64(0); return CQ_OK;
-    case CQ_VAL_BOOL: *out = cq_val_of_bool(false); return CQ_OK;
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        CQ_TRY(cq_eval_list(ev, NULL, 0, like.kind, out));
-        for (size_t i = 0; i < like.u.list->n; i++) {
-            cq_val item;
-
-            CQ_TRY(cq_eval_stand_in(ev, like.u.list->items[i], &item));
-            CQ_TRY(cq_list_push(out->u.list, item));
-        }
-        return CQ_OK;
-    default: break;
-    }
-    if (named) {
-        cq_val items;
-
-        CQ_TRY(cq_eval_stand_in(ev, named->self, &items));
-        return cq_eval_new_named(ev, named, items, out);
-    }
+    cq_val_retain(*out);
     return CQ_OK;
 }
 
 cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out)
 {
-    cq_status status = cq_eval_down(ev, like);
+    cq_visit  w = cq_eval_visit(ev, NULL);
+    cq_status status;
 
-    if (status != CQ_OK)
-        return status;
-    status = stand_in(ev, like, out);
-    cq_eval_up(ev);
-    return status;
+    w.map  = stand_in;
+    status = cq_val_map(&w, like, out);
+    cq_visit_clear(&w);
+    CQ_TRY(status);
+    if (out->kind == CQ_VAL_OBJECT && out->u.box == like.u.box)
+        cq_val_release(*out); /* nobody more holds it: join.c counts */
+    else
+        cq_ctx_own(ev->cx, *out);
+    return ev->cx->status;
 }

@@ -111,7 +111,7 @@ static cq_status forget(cq_eval *ev, cq_val list)
     for (size_t i = 0; f && i < f->values.n; i++) {
         if (cq_val_container(f->values.items[i]) != p)
             continue;
-        CQ_TRY(cq_eval_new_thing(ev, CQ_THING_UNDEFINED, CQ_LOST, &nothing));
+        CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_UNDEFINED, CQ_LOST, &nothing));
         CQ_TRY(cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = i },
                             nothing));
     }
@@ -171,7 +171,7 @@ cq_status cq_carry_relate(cq_carry *c, const void *group)
     for (size_t i = 0; i < c->lost.n; i++) {
         cq_val nothing;
 
-        CQ_TRY(cq_eval_new_thing(c->ev, CQ_THING_UNDEFINED, CQ_LOST, &nothing));
+        CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_UNDEFINED, CQ_LOST, &nothing));
         CQ_TRY(cq_place_set(c->ev, &c->lost.items[i], nothing));
     }
     for (size_t i = 0; i < c->stale.n; i++)

@@ -18,7 +18,7 @@ static const char *name_of(const cq_ast_expr *type)
 
 static bool is_kind(cq_val v, const char *name)
 {
-    cq_thing *t = cq_thing_of(v);
+    cq_object *t = cq_object_of(v);
 
     switch (v.kind) {
     case CQ_VAL_NONE: return strcmp(name, "NoneType") == 0 || strcmp(name, "None") == 0;
@@ -71,10 +71,9 @@ cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bo
 cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
 {
     const char *name = name_of(type);
-    bool        found;
 
     *out = v;
-    if (cq_thing_as(v, CQ_THING_OPTIONAL)) {
+    if (cq_object_as(v, CQ_OBJECT_OPTIONAL)) {
         if (strcmp(name, "Optional") != 0 && strcmp(name, "Union") != 0 && strcmp(name, "Any") != 0)
             *out = cq_val_unwrap(v);
         return CQ_OK;
@@ -82,13 +81,13 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
     if (type->kind == CQ_X_INDEX && strcmp(name, "Optional") == 0)
         return v.kind == CQ_VAL_NONE ? CQ_OK : cq_eval_annotate(ev, type->u.index.index, v, out);
     if (v.kind == CQ_VAL_TENSOR && strcmp(name, "int") == 0)
-        return cq_eval_builtin(ev, "aten::Int", &v, 1, NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::Int", &v, 1, out);
     if ((v.kind == CQ_VAL_TENSOR || v.kind == CQ_VAL_INT) && strcmp(name, "float") == 0)
-        return cq_eval_builtin(ev, "aten::Float", &v, 1, NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::Float", &v, 1, out);
     if (v.kind == CQ_VAL_TENSOR && strcmp(name, "number") == 0)
-        return cq_eval_builtin(ev, "aten::item", &v, 1, NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::item", &v, 1, out);
     if (v.kind == CQ_VAL_TENSOR && strcmp(name, "bool") == 0)
-        return cq_eval_builtin(ev, "aten::Bool", &v, 1, NULL, NULL, 0, out, &found);
+        return cq_eval_call_name(ev, "aten::Bool", &v, 1, out);
     return CQ_OK;
 }
 

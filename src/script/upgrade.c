@@ -4,35 +4,28 @@
  *
  * Not here: changes that PyTorch made without a new version (floor_divide rounded toward zero
  * before 1.13). It reads old files with the new meaning, and so does calque. */
-#include "script/upgrade.h"
+#include "script/call.h"
 
 #include <string.h>
 
-enum { MAX_ARGS = 16, DEFAULT_STEPS = 100 };
+enum { MAX_ARGS = CQ_EVAL_MAX_OPERANDS, DEFAULT_STEPS = 100 };
 
 /* A call, as it is changed. */
-typedef struct call {
-    cq_eval    *ev;
+typedef struct changed {
+    cq_fncall   call; /* of the arguments below */
     cq_val      args[MAX_ARGS], kw[MAX_ARGS];
     const char *names[MAX_ARGS];
-    size_t      n, n_kw;
-} call;
+} changed;
 
-/* The argument at a position, or by its name; NULL if it is not given. */
-static cq_val *argument(call *c, size_t position, const char *name)
+static cq_val *argument(changed *c, size_t position, const char *name)
 {
-    if (position < c->n)
-        return &c->args[position];
-    for (size_t i = 0; i < c->n_kw; i++)
-        if (strcmp(c->names[i], name) == 0)
-            return &c->kw[i];
-    return NULL;
+    return (cq_val *)cq_fncall_find(&c->call, position, name);
 }
 
-static void add_keyword(call *c, const char *name, cq_val v)
+static void add_keyword(changed *c, const char *name, cq_val v)
 {
-    c->names[c->n_kw] = cq_name(c->ev->program, name);
-    c->kw[c->n_kw++]  = v;
+    c->names[c->call.n_kw] = name;
+    c->kw[c->call.n_kw++]  = v;
 }
 
 static bool is_integral(const cq_val *v)
@@ -43,30 +36,29 @@ static bool is_integral(const cq_val *v)
 }
 
 /* Integers were divided as in C. */
-static cq_status old_div(call *c)
+static cq_status old_div(changed *c)
 {
-    if (!argument(c, MAX_ARGS, "rounding_mode") && is_integral(argument(c, 0, "self")) &&
+    if (!argument(c, SIZE_MAX, "rounding_mode") && is_integral(argument(c, 0, "self")) &&
         is_integral(argument(c, 1, "other")) && c->args[0].kind == CQ_VAL_TENSOR)
-        add_keyword(c, "rounding_mode", cq_str_val(c->ev->cx, "trunc"));
-    return c->ev->cx->status;
+        add_keyword(c, "rounding_mode", cq_str_val(c->call.ev->cx, "trunc"));
+    return c->call.ev->cx->status;
 }
 
 /* Without a dtype the result was float, whatever it was filled with. */
-static cq_status old_full(call *c)
+static cq_status old_full(changed *c)
 {
-    cq_val *dtype = argument(c, MAX_ARGS, "dtype"), *fill = argument(c, 1, "fill_value");
+    cq_val *dtype = argument(c, SIZE_MAX, "dtype"), *fill = argument(c, 1, "fill_value");
     cq_val  given;
-    bool    found;
 
     if (!fill || (dtype && dtype->kind != CQ_VAL_NONE) ||
         (fill->kind != CQ_VAL_INT && fill->kind != CQ_VAL_BOOL))
         return CQ_OK;
     given = *fill;
-    return cq_eval_builtin(c->ev, "aten::Float", &given, 1, NULL, NULL, 0, fill, &found);
+    return cq_eval_call_name(c->call.ev, "aten::Float", &given, 1, fill);
 }
 
 /* The number of steps could be left out. */
-static cq_status old_steps(call *c)
+static cq_status old_steps(changed *c)
 {
     cq_val *steps = argument(c, 2, "steps");
 
@@ -80,37 +72,42 @@ static cq_status old_steps(call *c)
 static const struct row {
     const char *name;
     int         until; /* the last version with the old meaning */
-    cq_status (*change)(call *c);
+    cq_status (*change)(changed *c);
 } rows[] = {
     { "aten::div", 3, old_div },        { "aten::div_", 3, old_div },
     { "aten::full", 4, old_full },      { "aten::linspace", 7, old_steps },
     { "aten::logspace", 8, old_steps },
 };
 
-static const struct row *find(const cq_eval *ev, const char *name)
+static const struct row *find(const cq_program *p, const char *name)
 {
-    if (ev->program->version > 8) /* most files */
+    if (p->version > 8) /* most files */
         return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (ev->program->version <= rows[i].until && strcmp(name, rows[i].name) == 0)
+        if (p->version <= rows[i].until && strcmp(name, rows[i].name) == 0)
             return &rows[i];
     return NULL;
 }
 
-cq_status cq_eval_versioned(cq_eval *ev, const char *name, const cq_val *args, size_t n_args,
-                            const char *const *names, const cq_val *kw, size_t n_kw, cq_val *out)
+cq_status cq_resolve_upgrade(cq_fncall *c)
 {
-    const struct row *row = find(ev, name);
-    call              c   = { .ev = ev, .n = n_args, .n_kw = n_kw };
+    const struct row *row = find(c->ev->program, c->name);
+    changed           to;
 
-    if (!row || n_args > MAX_ARGS || n_kw >= MAX_ARGS)
-        return cq_eval_operator(ev, name, args, n_args, names, kw, n_kw, out);
-    for (size_t i = 0; i < n_args; i++)
-        c.args[i] = args[i];
-    for (size_t i = 0; i < n_kw; i++) {
-        c.names[i] = names[i];
-        c.kw[i]    = kw[i];
+    if (!row || c->n > MAX_ARGS || c->n_kw >= MAX_ARGS) /* no overload takes that many */
+        return cq_fncall_decline(c);
+    to.call = *c;
+    for (size_t i = 0; i < c->n; i++)
+        to.args[i] = c->args[i];
+    for (size_t i = 0; i < c->n_kw; i++) {
+        to.names[i] = c->names[i];
+        to.kw[i]    = c->kw[i];
     }
-    CQ_TRY(row->change(&c));
-    return cq_eval_operator(ev, name, c.args, c.n, c.names, c.kw, c.n_kw, out);
+    to.call.args  = to.args;
+    to.call.kw    = to.kw;
+    to.call.names = to.names;
+    CQ_TRY(row->change(&to));
+    CQ_TRY(cq_fncall_run_operator(&to.call));
+    c->result = to.call.result;
+    return CQ_OK;
 }

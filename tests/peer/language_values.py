@@ -285,7 +285,7 @@ def texts_of_numbers(x):
     return x + len(text) + len("{} and {}".format(1, "two")) + len(f"a{2 + 3}b")
 
 
-@program(count(5), refused="a text is looked at")
+@program(count(5), refused="a text of data-dependent numbers")
 def text_of_data(x, n: int):
     if str(n) == "5":
         x = x + 1
@@ -332,13 +332,13 @@ def key_in_dict(x, n: int):
     return x
 
 
-@program(count(1), refused="a key of a dict")
+@program(count(1), refused="data-dependent key of a dict")
 def default_of_key(x, n: int):
     d = {1: 10, 2: 20}
     return x + d.get(n, 0)
 
 
-@program(count(1), refused="a key of a dict")
+@program(count(1), refused="data-dependent key of a dict")
 def key_of_data(x, n: int):
     d = {n: 10, 2: 20}
     return x + len(d)
@@ -350,7 +350,7 @@ def bounds_of_data(x, n: int):
     return torch.tensor(numbers_[n:]), torch.tensor(numbers_[:n]), len(numbers_[n:3])
 
 
-@program(count(1), refused="only the run tells it")
+@program(count(1), refused="is data-dependent")
 def letter_of_data(x, n: int):
     if "abc"[n] == "b":
         x = x + 1

@@ -39,7 +39,7 @@ static void show_in(const char *name, const char *inner, cq_val v)
 
 static void show_object(const char *name, cq_val v)
 {
-    const cq_object      *o = cq_object_of(v);
+    const cq_instance    *o = cq_instance_of(v);
     const cq_quantized   *q = cq_quantized_of(v);
     const cq_enum_member *m = cq_enum_member_of(v);
 
@@ -118,7 +118,7 @@ static cq_status dump_torchscript(const char *path)
 
     CQ_TRY(cq_torchscript_open(&t, path));
     printf("version\t%d\n", cq_torchscript_version(t));
-    show("root", cq_val_of_object(cq_torchscript_root(t)));
+    show("root", cq_val_of_instance(cq_torchscript_root(t)));
     show("constants",
          (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)cq_torchscript_constants(t) });
     show("traced_inputs", cq_torchscript_traced_inputs(t));

@@ -2,7 +2,7 @@
  * IN and writes what the syntax tree says to OUT. Driven by tests/peer/script_parse.py, which
  * compares both with Python's own parser. */
 #include "base/file.h"
-#include "script/ast.h"
+#include "script_unparse.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static cq_status print_again(cq_intern *names, const char *file, const char *tex
 
     *out = NULL;
     CQ_TRY(cq_parse(&unit, names, file, text, len, CQ_PARSE_FILE));
-    status = cq_unit_print(out, unit);
+    status = unparse(out, unit);
     cq_unit_free(unit);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Things, frames, and the program's table of names. */
+/* Objects, journaled changes, and the program's table of names. */
 #include "script/eval.h"
 #include "script/desugar.h"
 #include "script/share.h"
@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-/* ---- things ---- */
+/* ---- objects ---- */
 
-static void thing_free(cq_box *box)
+static void object_free(cq_box *box)
 {
-    cq_thing *t = (cq_thing *)box;
+    cq_object *t = (cq_object *)box;
 
     cq_val_release(t->self);
     for (size_t i = 0; i < t->attributes.n; i++)
@@ -20,41 +20,41 @@ static void thing_free(cq_box *box)
     cq_free(t);
 }
 
-cq_status cq_thing_new(cq_thing **out, cq_thing_kind kind)
+cq_status cq_object_new(cq_object **out, cq_object_kind kind)
 {
-    cq_thing *t = *out = cq_zalloc(sizeof *t);
+    cq_object *t = *out = cq_zalloc(sizeof *t);
 
     if (!t)
         return CQ_E_NO_MEMORY;
     atomic_init(&t->box.refs, 1);
-    t->box.free = thing_free;
+    t->box.free = object_free;
     t->kind     = kind;
     return CQ_OK;
 }
 
-cq_status cq_eval_new_thing(cq_eval *ev, cq_thing_kind kind, const char *text, cq_val *out)
+cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out)
 {
-    cq_thing *t;
+    cq_object *t;
 
-    CQ_TRY(cq_thing_new(&t, kind));
+    CQ_TRY(cq_object_new(&t, kind));
     t->text = cq_name(ev->program, text);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t));
     return *text && !*t->text ? cq_no_memory() : ev->cx->status;
 }
 
-cq_thing *cq_thing_of(cq_val v)
+cq_object *cq_object_of(cq_val v)
 {
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == thing_free ? (cq_thing *)v.u.box : NULL;
+    return v.kind == CQ_VAL_OBJECT && v.u.box->free == object_free ? (cq_object *)v.u.box : NULL;
 }
 
-cq_thing *cq_thing_as(cq_val v, cq_thing_kind kind)
+cq_object *cq_object_as(cq_val v, cq_object_kind kind)
 {
-    cq_thing *t = cq_thing_of(v);
+    cq_object *t = cq_object_of(v);
 
     return t && t->kind == kind ? t : NULL;
 }
 
-cq_val *cq_thing_attribute(cq_thing *object, const char *interned)
+cq_val *cq_object_attribute(cq_object *object, const char *interned)
 {
     for (size_t i = 0; i < object->attributes.n; i++)
         if (object->attributes.items[i].name == interned)
@@ -64,30 +64,37 @@ cq_val *cq_thing_attribute(cq_thing *object, const char *interned)
 
 const char *cq_eval_type_name(cq_val v)
 {
-    static const char *const things[] = { "module", "function", "function", "method",
-                                          "class",  "object",   "enum",     "NamedTuple",
-                                          "range",  "zip",      "Optional", "undefined" };
-    cq_thing                *t        = cq_thing_of(v);
+    static const char *const kinds[] = { "module", "function", "function", "method",
+                                         "class",  "object",   "enum",     "NamedTuple",
+                                         "range",  "zip",      "Optional", "undefined" };
+    cq_object               *t       = cq_object_of(v);
 
     if (!t)
         return cq_val_kind_name(v.kind);
-    return t->cls ? t->cls->name : things[t->kind];
+    return t->cls ? t->cls->name : kinds[t->kind];
 }
 
-cq_status cq_eval_new_named(cq_eval *ev, const cq_thing *like, cq_val items, cq_val *out)
+cq_status cq_object_new_named(cq_val *out, const cq_object *like, cq_val items)
 {
-    cq_thing *t;
+    cq_object *t;
 
-    CQ_TRY(cq_thing_new(&t, CQ_THING_NAMED));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_NAMED));
     t->cls  = like->cls;
     t->self = cq_val_retain(items);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_thing(t));
+    *out    = cq_val_of_object(t);
+    return CQ_OK;
+}
+
+cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq_val *out)
+{
+    CQ_TRY(cq_object_new_named(out, like, items));
+    cq_ctx_own(ev->cx, *out);
     return ev->cx->status;
 }
 
 cq_val cq_val_unwrap(cq_val v)
 {
-    cq_thing *t = cq_thing_as(v, CQ_THING_OPTIONAL);
+    cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);
 
     return t ? t->self : v;
 }
@@ -119,15 +126,15 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
     size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
 
     if (!at) {
-        cq_thing *undefined = NULL;
+        cq_object *undefined = NULL;
 
         /* A variable that is new here has no value on the way around this branch. */
         if (ev->journaling) {
-            CQ_TRY(cq_thing_new(&undefined, CQ_THING_UNDEFINED));
+            CQ_TRY(cq_object_new(&undefined, CQ_OBJECT_UNDEFINED));
             undefined->text = name;
         }
-        if (cq_vec_push(&f->values, undefined ? cq_val_of_thing(undefined) : CQ_NONE) != CQ_OK) {
-            cq_val_release(cq_val_of_thing(undefined));
+        if (cq_vec_push(&f->values, undefined ? cq_val_of_object(undefined) : CQ_NONE) != CQ_OK) {
+            cq_val_release(cq_val_of_object(undefined));
             return CQ_E_NO_MEMORY;
         }
         at = f->values.n;
@@ -203,10 +210,10 @@ cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
     return status;
 }
 
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_thing *object, size_t index)
+cq_status cq_eval_note_attribute(cq_eval *ev, cq_object *object, size_t index)
 {
     if (ev->journaling)
-        cq_val_retain(cq_val_of_thing(object));
+        cq_val_retain(cq_val_of_object(object));
     return note(ev, (cq_change){ .kind  = CQ_CHANGE_ATTRIBUTE,
                                  .where = object,
                                  .index = index,
@@ -240,7 +247,7 @@ void cq_program_free(cq_program *p)
     cq_val_release(p->constants);
     for (size_t i = 0; i < p->classes.cap; i++)
         if (p->classes.slots[i].key)
-            cq_val_release(cq_val_of_thing(p->classes.slots[i].value));
+            cq_val_release(cq_val_of_object(p->classes.slots[i].value));
     for (size_t i = 0; i < p->all_units.n; i++)
         cq_unit_free(p->all_units.items[i]);
     cq_vec_clear(&p->all_units);
@@ -306,18 +313,18 @@ static cq_status unit_of(cq_program *p, const char *qualifier, cq_unit **out)
     return CQ_OK;
 }
 
-static cq_status class_thing(cq_program *p, const char *qualified, cq_unit *unit, cq_ast_class *cls,
-                             cq_thing **out)
+static cq_status class_object(cq_program *p, const char *qualified, cq_unit *unit,
+                              cq_ast_class *cls, cq_object **out)
 {
-    cq_thing *t = cq_map_get(&p->classes, qualified);
+    cq_object *t = cq_map_get(&p->classes, qualified);
 
     if (!t) {
-        CQ_TRY(cq_thing_new(&t, CQ_THING_CLASS));
+        CQ_TRY(cq_object_new(&t, CQ_OBJECT_CLASS));
         t->unit      = unit;
         t->cls       = cls;
         t->qualified = cq_name(p, qualified);
         if (cq_map_set(&p->classes, qualified, t) != CQ_OK) {
-            cq_val_release(cq_val_of_thing(t));
+            cq_val_release(cq_val_of_object(t));
             return CQ_E_NO_MEMORY;
         }
     }
@@ -350,7 +357,7 @@ static cq_status look_up(cq_program *p, const char *qualified, cq_unit **unit, c
     return CQ_OK;
 }
 
-cq_status cq_program_class(cq_program *p, const char *qualified, cq_thing **out)
+cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out)
 {
     cq_unit      *unit;
     cq_ast_class *cls;
@@ -358,7 +365,7 @@ cq_status cq_program_class(cq_program *p, const char *qualified, cq_thing **out)
 
     *out = NULL;
     CQ_TRY(look_up(p, qualified, &unit, &cls, &def));
-    return cls ? class_thing(p, qualified, unit, cls, out) : CQ_OK;
+    return cls ? class_object(p, qualified, unit, cls, out) : CQ_OK;
 }
 
 /* The caller gives *out to its context. */
@@ -367,18 +374,18 @@ cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out)
     cq_unit      *unit;
     cq_ast_class *cls;
     cq_ast_def   *def;
-    cq_thing     *t;
+    cq_object    *t;
 
     CQ_TRY(look_up(p, qualified, &unit, &cls, &def));
     if (cls) {
-        CQ_TRY(class_thing(p, qualified, unit, cls, &t));
-        *out = cq_val_retain(cq_val_of_thing(t));
+        CQ_TRY(class_object(p, qualified, unit, cls, &t));
+        *out = cq_val_retain(cq_val_of_object(t));
         return CQ_OK;
     }
-    CQ_TRY(cq_thing_new(&t, def ? CQ_THING_FUNCTION : CQ_THING_NAMESPACE));
+    CQ_TRY(cq_object_new(&t, def ? CQ_OBJECT_FUNCTION : CQ_OBJECT_NAMESPACE));
     t->unit = unit;
     t->def  = def;
     t->text = cq_name(p, qualified);
-    *out    = cq_val_of_thing(t);
+    *out    = cq_val_of_object(t);
     return CQ_OK;
 }

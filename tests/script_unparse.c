@@ -1,7 +1,7 @@
-/* Syntax trees back to source text. The text is for tests and for readers of dumps: it says what
+/* The text says what
  * the tree says, with more parentheses than a person would write, not what the source looked
  * like. Recursion is bounded by the limits of the parser. */
-#include "script/ast.h"
+#include "script_unparse.h"
 
 #include "base/str.h"
 
@@ -620,7 +620,7 @@ static cq_status finish(char **out, printer *o)
     return *out ? CQ_OK : status != CQ_OK ? status : CQ_E_NO_MEMORY;
 }
 
-cq_status cq_unit_print(char **out, const cq_unit *unit)
+cq_status unparse(char **out, const cq_unit *unit)
 {
     printer o = { 0 };
 
@@ -637,13 +637,5 @@ cq_status cq_unit_print(char **out, const cq_unit *unit)
     }
     if (unit->expr)
         print_expr(&o, unit->expr);
-    return finish(out, &o);
-}
-
-cq_status cq_ast_expr_print(char **out, const cq_ast_expr *x)
-{
-    printer o = { 0 };
-
-    print_expr(&o, x);
     return finish(out, &o);
 }

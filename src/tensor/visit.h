@@ -1,0 +1,52 @@
+/* Walks over values: over what is inside of lists, tuples and dicts, however deep. One place knows
+ * what the parts of a value are, how deep values may be nested, and that a value can be inside of
+ * several others: a copy is then inside of several copies, and is made once. */
+#ifndef CQ_TENSOR_VISIT_H
+#define CQ_TENSOR_VISIT_H
+
+#include "base/map.h"
+#include "tensor/value.h"
+
+enum { CQ_VISIT_MAX_LEVELS = 200 }; /* of values inside of each other */
+
+/* A leaf is whatever has no parts: numbers, texts, tensors, objects, lists of data-dependent
+ * length. Only the function that the walk needs must be there. */
+typedef struct cq_visit cq_visit;
+struct cq_visit {
+    cq_status (*each)(cq_visit *w, cq_val leaf);
+    cq_status (*map)(cq_visit *w, cq_val leaf, cq_val *out); /* the caller owns *out */
+
+    /* Two values, leaves or not: whether they are the same, as far as that can be told without
+     * their parts, and whether the parts decide. */
+    cq_status (*pair)(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts);
+
+    /* Each may be NULL. An object that has parts: what they are in; and such an object again, of
+     * other parts. */
+    bool (*open)(cq_val object, cq_val *parts);
+    cq_status (*close)(cq_val object, cq_val parts, cq_val *out);
+    cq_status (*enter)(cq_visit *w, cq_val container); /* before its parts */
+
+    void      *owner, *user; /* for those functions */
+    int        levels;       /* that the walk is in */
+    cq_ptr_map made;         /* container -> its copy */
+    cq_list   *copies;       /* all of them */
+};
+
+/* Calls each for every leaf of v, in order. What is inside of two containers comes twice. */
+cq_status cq_val_each(cq_visit *w, cq_val v);
+
+/* A copy of v, with what map makes of every leaf in its place. The caller owns *out. Of one walk,
+ * which ends with cq_visit_clear, a container has one copy. */
+cq_status cq_val_map(cq_visit *w, cq_val v, cq_val *out);
+void      cq_visit_clear(cq_visit *w);
+
+/* Calls pair for a and b, and for their parts side by side, until some are not the same. Dicts are
+ * compared by their keys. */
+cq_status cq_val_pair(cq_visit *w, cq_val a, cq_val b, bool *same);
+
+static inline cq_val cq_val_of_dict(cq_dict *dict)
+{
+    return dict ? (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict } : CQ_NONE;
+}
+
+#endif

@@ -21,28 +21,6 @@ static cq_status real_shape(cq_opcall *c)
     return cq_shape_of_self(c);
 }
 
-static cq_status relu6(cq_opcall *c)
-{
-    return return_tensor(c, CQ_OP(c->cx, "aten::hardtanh", c->args[0], I(0), I(6)));
-}
-
-/* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
-static cq_status selu(cq_opcall *c)
-{
-    return return_tensor(c,
-                         CQ_OP(c->cx, "aten::elu", c->args[0], F(1.6732632423543772848170429916717),
-                               F(1.0507009873554804934193349852946)));
-}
-
-static cq_status celu(cq_opcall *c)
-{
-    double alpha = cq_arg_f64(c, "alpha");
-
-    if (alpha == 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "alpha must not be 0");
-    return return_tensor(c, CQ_OP(c->cx, "aten::elu", c->args[0], F(alpha), F(1), F(1 / alpha)));
-}
-
 static cq_status gelu_shape(cq_opcall *c)
 {
     const char *how = cq_arg_str(c, "approximate", "none");
@@ -194,10 +172,10 @@ static cq_status dropout(cq_opcall *c)
 
 const cq_op_def cq_ops_activation[] = {
     ROW1("relu", RELU, SAME, "max(x, 0)"),
-    { .schema  = "aten::relu6(Tensor self) -> Tensor",
-      .about   = "min(max(x, 0), 6)",
-      .compose = relu6,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::relu6(Tensor self) -> Tensor",
+      .about  = "min(max(x, 0), 6)",
+      .body   = "hardtanh(self, 0, 6)",
+      .flags  = CQ_OP_PARTS },
     ROW("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", LEAKY_RELU,
         real_shape, "x, times a slope below 0"),
     { .schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
@@ -206,12 +184,14 @@ const cq_op_def cq_ops_activation[] = {
       .run    = prelu_run },
     ROW("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
         ELU, real_shape, "x, bent to -alpha below 0"),
-    { .schema  = "aten::selu(Tensor self) -> Tensor",
-      .about   = "elu with the constants that keep mean and variance",
-      .compose = selu },
-    { .schema  = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
-      .about   = "elu with a smooth bend for every alpha",
-      .compose = celu },
+    /* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
+    { .schema = "aten::selu(Tensor self) -> Tensor",
+      .about  = "elu with the constants that keep mean and variance",
+      .body   = "elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)" },
+    { .schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+      .about  = "elu with a smooth bend for every alpha",
+      .body   = "assert alpha != 0, 'alpha must not be 0'\n"
+                "return elu(self, float(alpha), 1., 1 / alpha)" },
     { .schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
       .about  = "x times the normal distribution function",
       .shape  = gelu_shape,

@@ -608,7 +608,8 @@ bool cq_takes_complex(const cq_op *op)
 {
     const cq_op_def *def = op->def;
 
-    return def->view || (def->flags & CQ_OP_HOST) || (def->compose && (def->flags & CQ_OP_PARTS));
+    return def->view || (def->flags & CQ_OP_HOST) ||
+           (cq_op_is_composed(op) && (def->flags & CQ_OP_PARTS));
 }
 
 const cq_op_def cq_ops_complex[] = {

@@ -29,12 +29,14 @@ static cq_status prelu(cq_grad *g)
 static cq_status gelu(cq_grad *g)
 {
     if (strcmp(cq_arg_str(&g->call, "approximate", "none"), "tanh") != 0)
-        return cq_grad_formula(g, "self: grad * (0.5 * (1 + erf(self * 0.7071067811865476)) +"
-                                  "self * (exp(-0.5 * self * self) * 0.3989422804014327))");
+        return cq_grad_formula(g, NULL,
+                               "self: grad * (0.5 * (1 + erf(self * 0.7071067811865476)) +"
+                               "self * (exp(-0.5 * self * self) * 0.3989422804014327))");
 #define INNER "(0.7978845608028654 * (self + 0.044715 * pow(self, 3)))"
-    return cq_grad_formula(g, "self: grad * (0.5 * (1 + tanh" INNER ") + 0.5 * self *"
-                              "(1 - pow(tanh" INNER ", 2)) *"
-                              "(0.7978845608028654 * (1 + 0.134145 * self * self)))");
+    return cq_grad_formula(g, NULL,
+                           "self: grad * (0.5 * (1 + tanh" INNER ") + 0.5 * self *"
+                           "(1 - pow(tanh" INNER ", 2)) *"
+                           "(0.7978845608028654 * (1 + 0.134145 * self * self)))");
 #undef INNER
 }
 

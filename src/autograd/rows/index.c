@@ -27,9 +27,10 @@ static const struct {
     const char *reduce, *as;
 } reductions[] = {
     { "sum", "self: grad; src: gather(grad, dim, index)" },
-#define FACTORS(self, src) "scatter_reduce(" self ", dim, index, " src ", reduce, include_self)"
-#define N_ZEROS            "gather(scatter_add(zeros_like(self), dim, index, to(src == 0, grad)), dim, index)"
-#define LONE_ZERO          "logical_and(src == 0, " N_ZEROS " == 1)"
+#define FACTORS(self, src)                                                                         \
+    "scatter_reduce(" self ", dim, index, " src ", reduce, include_self=include_self)"
+#define N_ZEROS   "gather(scatter_add(zeros_like(self), dim, index, to(src == 0, grad)), dim, index)"
+#define LONE_ZERO "logical_and(src == 0, " N_ZEROS " == 1)"
     { "prod",
       "self: grad * " FACTORS(
           "masked_fill(self, self == 0, 1)",
@@ -60,7 +61,7 @@ static cq_status scatter_reduce(cq_grad *g)
 
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
         if (strcmp(reductions[i].reduce, reduce) == 0)
-            CQ_TRY(cq_grad_formula(g, reductions[i].as));
+            CQ_TRY(cq_grad_formula(g, NULL, reductions[i].as));
     for (size_t i = 0; i < g->n_slots && alone; i++) /* what is written over has none */
         if (g->slots[i].arg == 0 && g->slots[i].gradient)
             g->slots[i].gradient =
@@ -109,7 +110,7 @@ static cq_status cumprod(cq_grad *g)
     zero = CQ_OP(cx, "aten::any", T(CQ_OP(cx, "aten::eq.Scalar", T(self), I(0))));
     CQ_TRY(cx->status);
     if (!cq_tensor_get_i64(zero, 0))
-        return cq_grad_formula(g,
+        return cq_grad_formula(g, NULL,
                                "self: flip(cumsum(flip(grad * result, [dim]), dim), [dim]) / self");
     for (int64_t i = 0; i < self->sizes[dim].value && cx->status == CQ_OK; i++) {
         cq_tensor *one = CQ_OP(cx, "aten::select.int", T(grad), I(dim), I(i));
@@ -141,8 +142,9 @@ const cq_gradient cq_gradients_index[] = {
     { "aten::_index_put_impl", .fn = index_put },
     { "aten::index_select", .as = "self: index_add(zeros_like(self), dim, index, grad)" },
     { "aten::index_fill.int_Scalar", .as = "self: index_fill(grad, dim, index, 0)" },
-    { "aten::index_fill.int_Tensor", .as = "self: index_fill(grad, dim, index, 0);"
-                                           "value: sum(index_select(grad, dim, _unique(index)))" },
+    { "aten::index_fill.int_Tensor", .as =
+                                         "self: index_fill(grad, dim, index, 0);"
+                                         "value: sum(index_select(grad, dim, _unique(index)[0]))" },
     { "aten::index_add", .as = "self: grad; source: index_select(grad, dim, index) * alpha" },
     { "aten::index_copy", .as = "self: index_fill(grad, dim, index, 0);"
                                 "source: index_select(grad, dim, index)" },

@@ -61,8 +61,9 @@ static cq_status linear(cq_grad *g)
     cq_tensor *d = cq_grad_of(g, 0), *rows;
 
     if (weight->rank == 1) /* one result, without a dimension of its own */
-        return cq_grad_formula(g, "input: unsqueeze(grad, -1) * weight;"
-                                  "weight: unsqueeze(grad, -1) * input; bias: grad");
+        return cq_grad_formula(g, NULL,
+                               "input: unsqueeze(grad, -1) * weight;"
+                               "weight: unsqueeze(grad, -1) * input; bias: grad");
     if (cq_grad_wants(g, "input"))
         CQ_TRY(cq_grad_set(g, "input", CQ_OP(cx, "aten::matmul", T(d), T(weight))));
     if (cq_grad_wants(g, "weight")) {

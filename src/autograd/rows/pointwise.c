@@ -7,7 +7,7 @@
 static cq_status rounded(cq_grad *g)
 {
     return cq_arg_is_none(&g->call, "rounding_mode")
-               ? cq_grad_formula(g, g->row->variant ? "self: grad / other" : QUOTIENT)
+               ? cq_grad_formula(g, NULL, g->row->variant ? "self: grad / other" : QUOTIENT)
                : cq_grad_zeros(g);
 }
 
@@ -16,7 +16,7 @@ static cq_status pow_of_number(cq_grad *g)
 {
     return cq_arg_f64(&g->call, "exponent") == 0
                ? cq_grad_zeros(g)
-               : cq_grad_formula(g, "self: grad * (exponent * pow(self, exponent - 1))");
+               : cq_grad_formula(g, NULL, "self: grad * (exponent * pow(self, exponent - 1))");
 }
 
 static cq_status clamp(cq_grad *g)
@@ -24,9 +24,10 @@ static cq_status clamp(cq_grad *g)
     bool low = !cq_arg_is_none(&g->call, "min"), high = !cq_arg_is_none(&g->call, "max");
 
     if (low && high)
-        return cq_grad_formula(g, "self: where(logical_and(self >= min, self <= max), grad, 0)");
-    return cq_grad_formula(g, low ? "self: where(self >= min, grad, 0)"
-                                  : "self: where(self <= max, grad, 0)");
+        return cq_grad_formula(g, NULL,
+                               "self: where(logical_and(self >= min, self <= max), grad, 0)");
+    return cq_grad_formula(
+        g, NULL, low ? "self: where(self >= min, grad, 0)" : "self: where(self <= max, grad, 0)");
 }
 
 /* Where the bounds cross, max wins. */
@@ -34,21 +35,24 @@ static cq_status clamp_to_tensors(cq_grad *g)
 {
     CQ_TRY(clamp(g));
     if (cq_arg_is_none(&g->call, "max"))
-        return cq_grad_formula(g, "min: where(self < min, grad, 0)");
+        return cq_grad_formula(g, NULL, "min: where(self < min, grad, 0)");
     if (cq_arg_is_none(&g->call, "min"))
-        return cq_grad_formula(g, "max: where(self > max, grad, 0)");
-    return cq_grad_formula(g, "min: where(logical_and(self < min, min < max), grad, 0);"
-                              "max: where(logical_or(self > max, max < min), grad, 0)");
+        return cq_grad_formula(g, NULL, "max: where(self > max, grad, 0)");
+    return cq_grad_formula(g, NULL,
+                           "min: where(logical_and(self < min, min < max), grad, 0);"
+                           "max: where(logical_or(self > max, max < min), grad, 0)");
 }
 
 /* Outside of 0 … 1 there is no logit, unless eps keeps it inside, and then it stands still. */
 static cq_status logit(cq_grad *g)
 {
     if (cq_arg_is_none(&g->call, "eps"))
-        return cq_grad_formula(g, "self: where(logical_or(self < 0, self > 1), 0 / 0,"
-                                  "grad / abs(self * (1 - self)))");
-    return cq_grad_formula(g, "self: where(logical_or(self < eps, self > 1 - eps), 0,"
-                              "grad / (self * (1 - self)))");
+        return cq_grad_formula(g, NULL,
+                               "self: where(logical_or(self < 0, self > 1), 0 / 0,"
+                               "grad / abs(self * (1 - self)))");
+    return cq_grad_formula(g, NULL,
+                           "self: where(logical_or(self < eps, self > 1 - eps), 0,"
+                           "grad / (self * (1 - self)))");
 }
 
 const cq_gradient cq_gradients_pointwise[] = {

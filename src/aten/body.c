@@ -105,6 +105,7 @@ static cq_val call(cq_frame *f, const cq_body_expr *e)
 static cq_val binary(cq_frame *f, const cq_body_expr *e)
 {
     cq_val a = eval(f, e->a), b = eval(f, e->b);
+    char   name[CQ_BODY_MAX_NAME];
 
     if (failed(f))
         return CQ_NONE;
@@ -112,10 +113,14 @@ static cq_val binary(cq_frame *f, const cq_body_expr *e)
         return cq_native_binary(f, e->binary, a, b);
     if (a.kind == CQ_VAL_TENSOR)
         return call_with(f, e, (cq_val[]){ a, b }, 2);
-    if (e->binary->mirrored)
+    if (!e->binary->mirrored) { /* a / b */
+        b = T(CQ_OP(f->c->cx, "aten::reciprocal", b));
+        return T(CQ_OP(f->c->cx, "aten::mul.Scalar", b, a));
+    }
+    if (e->mirrored)
         return call_with(f, e, (cq_val[]){ b, a }, 2);
-    b = call_with(f, e, &b, 1); /* a / b */
-    return failed(f) ? CQ_NONE : T(CQ_OP(f->c->cx, "aten::mul.Scalar", b, a));
+    snprintf(name, sizeof name, "aten::%s.Scalar", e->binary->mirrored);
+    return T(CQ_OP(f->c->cx, name, b, a));
 }
 
 /* ---- values ---- */

@@ -47,8 +47,26 @@ static void bake(cq_frame *f, cq_val v)
         listener->baked(f->c->cx->listener_self, f->c->cx, what, value);
 }
 
+/* A number that only the run knows, in a tensor: what it is on the example. */
+static cq_val number_of(cq_frame *f, cq_tensor *t)
+{
+    cq_tensor *data;
+    cq_int     whole;
+
+    if (cq_tensor_numel(t) != 1)
+        return cq_native_fail(f, CQ_E_TYPE, "wants a number, not a tensor");
+    if (cq_ctx_fail(f->c->cx, cq_call_data(f->c, &data, t)) != CQ_OK)
+        return CQ_NONE;
+    whole = cq_i(cq_tensor_get_i64(data, 0));
+    if (data != t && !f->looking)
+        f->c->cx->listener->baked(f->c->cx->listener_self, f->c->cx, "a number", whole);
+    return cq_dtype_is_float(t->dtype) ? F(cq_tensor_get_f64(data, 0)) : N(whole);
+}
+
 int64_t cq_native_i64(cq_frame *f, cq_val v)
 {
+    if (v.kind == CQ_VAL_TENSOR)
+        v = number_of(f, v.u.tensor);
     if (v.kind == CQ_VAL_INT && v.u.i.expr)
         bake(f, v);
     switch (v.kind) {
@@ -63,6 +81,8 @@ int64_t cq_native_i64(cq_frame *f, cq_val v)
 
 double cq_native_f64(cq_frame *f, cq_val v)
 {
+    if (v.kind == CQ_VAL_TENSOR)
+        v = number_of(f, v.u.tensor);
     if (v.kind == CQ_VAL_FLOAT) {
         if (v.u.f.origin)
             bake(f, v);
@@ -81,9 +101,6 @@ bool cq_native_truth(cq_frame *f, cq_val v)
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE: return v.u.list->n > 0;
     case CQ_VAL_STR: return v.u.text->len > 0;
-    case CQ_VAL_TENSOR:
-        cq_native_fail(f, CQ_E_INTERNAL, "the body branches on a tensor");
-        return false;
     default: return cq_native_f64(f, v) != 0;
     }
 }
@@ -200,7 +217,16 @@ static bool is(const cq_binary *o, const char *token)
     return strcmp(o->token, token) == 0;
 }
 
-/* Two symbols that are the same need no example to be equal. */
+/* Whether a comparison of integers holds in every run: of a symbol with itself, or of a size with
+ * a number below zero. */
+static bool is_decided(const cq_binary *o, cq_int a, cq_int b)
+{
+    bool ends = is(o, "<") || is(o, ">=");
+
+    return a.expr == b.expr ||
+           (cq_int_is_natural(a) && !b.expr && (b.value < 0 || (b.value == 0 && ends)));
+}
+
 static cq_val compared(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
 {
     double x, y;
@@ -211,7 +237,7 @@ static cq_val compared(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
                                   cq_val_kind_name(a.kind), cq_val_kind_name(b.kind));
         return B(cq_native_equal(a, b) == is(o, "=="));
     }
-    if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && a.u.i.expr == b.u.i.expr) {
+    if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && is_decided(o, a.u.i, b.u.i)) {
         x = plain(a);
         y = plain(b);
     } else {
@@ -370,6 +396,63 @@ static cq_val is_complex(cq_frame *f, const cq_val *args, size_t n)
                                            : args[0].kind == CQ_VAL_COMPLEX);
 }
 
+/* Of a dtype, which is a number. */
+static cq_val dtype_is_float(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)n;
+    return B(cq_dtype_is_float(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
+}
+
+static cq_val dtype_is_complex(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)n;
+    return B(cq_dtype_is_complex(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
+}
+
+static cq_val dtype_name(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)n;
+    return cq_str_val(f->c->cx, cq_dtype_name(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
+}
+
+/* The sizes of tensors broadcast together. */
+static cq_val broadcast_shapes(cq_frame *f, const cq_val *args, size_t n)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    size_t rank = 0;
+
+    if (n == 1)
+        args = cq_native_items(args, &n);
+    for (size_t i = 0; i < n; i++) {
+        const cq_tensor *t = args[i].kind == CQ_VAL_TENSOR ? args[i].u.tensor : NULL;
+        cq_int           so_far[CQ_MAX_RANK];
+
+        memcpy(so_far, sizes, rank * sizeof *sizes);
+        if (t && cq_ctx_fail(f->c->cx, cq_broadcast(f->c, &rank, sizes, rank, so_far, t->rank,
+                                                    t->sizes)) != CQ_OK)
+            return CQ_NONE;
+    }
+    return cq_ints(f->c->cx, sizes, rank);
+}
+
+/* Whether a number is the same in every run. */
+static cq_val is_known(cq_frame *f, const cq_val *args, size_t n)
+{
+    cq_val v = args[0];
+
+    (void)f, (void)n;
+    return B(v.kind == CQ_VAL_INT     ? !v.u.i.expr
+             : v.kind == CQ_VAL_FLOAT ? !v.u.f.origin
+             : v.kind == CQ_VAL_BOOL  ? !v.u.b.origin
+                                      : v.kind != CQ_VAL_TENSOR);
+}
+
+static cq_val isinstance(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)f, (void)n;
+    return B((int64_t)args[0].kind == args[1].u.i.value);
+}
+
 static cq_val result_type(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)f;
@@ -518,6 +601,12 @@ const cq_native cq_natives[] = {
     { "numel", 1, 1, TENSOR, CQ_KIND(INT), numel },
     { "is_floating_point", 1, 1, TENSOR, CQ_KIND(BOOL), is_floating_point },
     { "is_complex", 1, 1, ANY, CQ_KIND(BOOL), is_complex },
+    { ".is_floating_point", 1, 1, CQ_KIND(INT), CQ_KIND(BOOL), dtype_is_float },
+    { ".is_complex", 1, 1, CQ_KIND(INT), CQ_KIND(BOOL), dtype_is_complex },
+    { "dtype_name", 1, 1, CQ_KIND(INT), CQ_KIND(STR), dtype_name },
+    { "broadcast_shapes", 1, 4, CQ_KIND(TENSOR) | CQ_KIND(LIST), CQ_KIND(LIST), broadcast_shapes },
+    { "isinstance", 2, 2, ANY, CQ_KIND(BOOL), isinstance },
+    { "is_known", 1, 1, ANY, CQ_KIND(BOOL), is_known },
     { "result_type", 1, 4, ANY, CQ_KIND(INT), result_type },
     { "wrap_dim", 2, 2, ANY, CQ_KIND(INT), wrap_dim },
     { "wrap_dims", 2, 2, ANY, LIST, wrap_dims },

@@ -219,6 +219,15 @@ static cq_body_expr *math_constant(parser *p, const char *name)
     return NULL;
 }
 
+/* The second argument of isinstance. */
+static cq_body_expr *type_name(parser *p, const char *name)
+{
+    for (int kind = CQ_VAL_TENSOR; kind <= CQ_VAL_STR; kind++)
+        if (strcmp(cq_val_kind_name((cq_val_kind)kind), name) == 0)
+            return constant(p, I(kind));
+    return NULL;
+}
+
 /* float32, bool …: dtypes are the numbers that PyTorch has for them. */
 static cq_body_expr *dtype_constant(parser *p, const char *name)
 {
@@ -246,6 +255,8 @@ static cq_body_expr *name_value(parser *p, const char *name)
     if (strcmp(name, "None") == 0)
         return constant(p, CQ_NONE);
     e = owner_name(p, name);
+    if (!e)
+        e = type_name(p, name);
     if (!e)
         fail(p, "an unknown name before what is");
     return e ? e : &nothing;
@@ -694,8 +705,9 @@ static cq_body_expr *binary(parser *p, const cq_binary *o, cq_body_expr *a, cq_b
         args.items[1] = o->mirrored ? a : b;
         args.n        = o->mirrored ? 2 : 1;
     }
-    kinds   = e->kinds;
-    e->name = !only(a->kinds, CQ_KINDS_NUMBER) ? o->op : o->mirrored ? o->mirrored : "reciprocal";
+    kinds       = e->kinds;
+    e->mirrored = only(a->kinds, CQ_KINDS_NUMBER);
+    e->name     = !e->mirrored ? o->op : o->mirrored ? o->mirrored : "reciprocal";
     add_targets(p, e, e->name, &args);
     e->kinds = kinds;
     if (!e->n_targets)
@@ -1054,8 +1066,12 @@ cq_body *cq_body_parse(const cq_schema *schema, const char *text, const cq_formu
         body = make(&p, 1, sizeof *body);
     if (!body)
         return NULL;
-    for (size_t i = 0; i < schema->n_args; i++)
-        set_slot(&p, schema->args[i].name, kinds_of(&schema->args[i].type, false));
+    for (size_t i = 0; i < schema->n_args; i++) {
+        cq_kinds kinds = kinds_of(&schema->args[i].type, false);
+
+        /* A number that only the run knows is a tensor. */
+        set_slot(&p, schema->args[i].name, kinds | (kinds & CQ_KIND(FLOAT) ? CQ_KIND(TENSOR) : 0));
+    }
     body->first = statements(&p);
     if (p.status != CQ_OK) {
         cq_arena_free(p.arena);

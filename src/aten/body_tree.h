@@ -52,6 +52,7 @@ struct cq_body_expr {
     size_t               n_targets;
     const cq_native     *native;
     const cq_binary     *binary;
+    bool                 mirrored; /* BINARY: the targets take b first, a is a number */
 };
 
 /* An overload with the place of each argument of the call in its schema. */

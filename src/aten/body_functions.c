@@ -113,5 +113,126 @@ const cq_body_function cq_body_functions[] = {
       "t = arange(n, dtype=dtype)\n"
       "return t * (turn / (n - 1)) if is_known(n) else t * turn / (n - 1)" },
     { "wave(Tensor t, float times, float factor) -> Tensor", "scaled(t, times).cos() * factor" },
+
+    /* ---- elements in other places ---- */
+
+    /* The last elements come first. A shift of less than the size, the usual one, is no reason for
+     * a remainder in symbols. */
+    { "roll_dim(Tensor x, int dim, int shift) -> Tensor",
+      "n = x.shape[dim]\n"
+      "if size_hint(n) == 0: return x\n"
+      "start = abs(shift)\n"
+      "if start >= size_hint(n): start = start % n\n"
+      "if shift > 0: start = n - start\n"
+      "return cat([x.slice(dim, start), x.slice(dim, 0, start)], dim)" },
+    /* In other sizes, dimensions reordered, and in sizes again. */
+    { "regroup(Tensor x, int[] split, int[] order, int[] joined) -> Tensor",
+      "x.reshape(split).permute(order).clone(memory_format=0).view(joined)" },
+
+    /* ---- parts and wholes ---- */
+    { "split_at(Tensor x, int[] at, int dim) -> Tensor[]",
+      "starts = [0] + at\n"
+      "ends = at + [x.shape[dim]]\n"
+      "return [x.slice(dim, starts[i], ends[i]) for i in range(len(ends))]" },
+    { "equal_sections(Tensor x, int sections, int dim) -> Tensor[]",
+      "assert x.ndim > dim, 'wants more than {dim} dimensions but got {x.ndim}'\n"
+      "assert sections > 0 and x.shape[dim] % sections == 0, "
+      "'size {x.shape[dim]} does not make {sections} equal sections'\n"
+      "return x.tensor_split(sections, dim)" },
+    { "sections_at(Tensor x, int[] indices, int dim) -> Tensor[]",
+      "assert x.ndim > dim, 'wants more than {dim} dimensions but got {x.ndim}'\n"
+      "return x.tensor_split(indices, dim)" },
+    /* With at least this many dimensions, as numpy adds them. */
+    { "at_least(Tensor x, int rank) -> Tensor", "if x.ndim == 0: x = x.unsqueeze(0)\n"
+                                                "if x.ndim == 1 and rank >= 2: x = x.unsqueeze(0)\n"
+                                                "if x.ndim == 2 and rank >= 3: x = x.unsqueeze(2)\n"
+                                                "return x" },
+    /* The k-th of n vectors spread along dimension k of a grid; the first two may be swapped. */
+    { "grid(Tensor[] tensors, bool swapped) -> Tensor[]",
+      "n = len(tensors)\n"
+      "assert n > 0, 'wants at least one tensor'\n"
+      "for t in tensors: assert t.ndim < 2, 'a tensor has more than one dimension'\n"
+      "at = [1, 0] + range(2, n) if swapped and n > 1 else range(n)\n"
+      "sizes = [tensors[i].numel() for i in at]\n"
+      "return [tensors[k].view([sizes[i] if i == at[k] else 1 for i in range(n)]).expand(sizes) "
+      "for k in range(n)]" },
+
+    /* ---- neighbours along a dimension ---- */
+    { "behind(Tensor x, int dim) -> Tensor", "x.slice(dim, 1, 9223372036854775807)" },
+    { "before(Tensor x, int dim) -> Tensor", "x.slice(dim, 0, -1)" },
+    /* Means of neighbours times their distance, one for each gap. */
+    { "areas(Tensor y, Tensor x, int dim) -> Tensor",
+      "d = wrap_dim(dim, y.ndim)\n"
+      "if x.ndim == 1 and y.ndim > 1: x = x.reshape([-1 if i == d else 1 for i in range(y.ndim)])\n"
+      "return (behind(y, d) + before(y, d)) * (behind(x, d) - before(x, d)) / 2." },
+    { "even_areas(Tensor y, Scalar dx, int dim) -> Tensor",
+      "d = wrap_dim(dim, y.ndim)\n"
+      "return (behind(y, d) + before(y, d)) * (dx / 2)" },
+
+    /* ---- quantiles ---- */
+
+    /* The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones
+     * [n of q]. */
+    { "element_at(Tensor sorted, Tensor at) -> Tensor",
+      "at = at.to(torch.int64)\n"
+      "return sorted.index_select(-1, at) if at.ndim == 1 else sorted.gather(-1, at)" },
+    /* Of the last dimension of x, at the shares q: [.., n of q]. Where there is NaN, everything is,
+     * unless only numbers count: then NaN goes behind them, for ONNX does not say where it would.
+     */
+    { "quantiles_of_last(Tensor x, Tensor q, str how, bool numbers) -> Tensor",
+      "q = q.reshape([-1])\n"
+      "nan = x.isnan()\n"
+      "if numbers: n = nan.logical_not().sum(-1, True, dtype=x.dtype); at = q * (n - "
+      "1).clamp_min(0)\n"
+      "else: at = q * (x.shape[-1] - 1)\n"
+      "if numbers: x = x.masked_fill(nan, math.inf)\n"
+      "sorted = x.sort(-1, False)[0]\n"
+      "low = at.ceil() if how == 'higher' else at.round() if how == 'nearest' else at.floor()\n"
+      "high = element_at(sorted, at.ceil())\n"
+      "out = element_at(sorted, low)\n"
+      "if how == 'linear': out = out.lerp(high, at - low)\n"
+      "if how == 'midpoint': out = out.lerp(high, 0.5)\n"
+      "return out.masked_fill(nan.all(-1, True) if numbers else nan.any(-1, True), math.nan)" },
+    { "quantiles(Tensor x, Tensor q, int? dim, bool keepdim, str how, bool numbers) -> Tensor",
+      "assert how in ['linear', 'lower', 'higher', 'nearest', 'midpoint'], "
+      "'there is no interpolation {how}'\n"
+      "assert x.dtype in [torch.float32, torch.float64], "
+      "'wants float32 or float64, not {dtype_name(x.dtype)}'\n"
+      "flat = dim is None or x.ndim == 0\n"
+      "d = 0 if flat else wrap_dim(dim, x.ndim)\n"
+      "t = quantiles_of_last(x.reshape([-1]) if flat else x.movedim(d, -1), q, how, numbers)\n"
+      "t = t.movedim(-1, 0)\n"
+      "if keepdim and dim is None: t = t.reshape([-1] + [1] * x.ndim)\n"
+      "elif keepdim and x.ndim > 0: t = t.unsqueeze(d + 1)\n"
+      "return t if q.ndim > 0 else t.squeeze(0)" },
+
+    /* ---- bags of embeddings ---- */
+
+    /* Composed of a table of which index belongs to which bag. Modes are sum, mean and max. Results
+     * 1 to 3 are for the backward pass; PyTorch leaves them empty or 0 where a sum does not need
+     * them. An index that is padding does not count; offsets may end with where the last bag ends.
+     * */
+    { "bags(Tensor weight, Tensor indices, Tensor offsets, int mode, Tensor? per_sample_weights, "
+      "bool include_last_offset, int padding) -> (Tensor, Tensor, Tensor, Tensor)",
+      "assert weight.ndim == 2 and indices.ndim == 1 and offsets.ndim == 1, "
+      "'wants a matrix as weight, and indices and offsets of one dimension'\n"
+      "assert mode in [0, 1, 2], 'mode should be 0, 1 or 2, not {mode}'\n"
+      "n = offsets.shape[0]\n"
+      "if include_last_offset: n = n - 1; offsets = offsets.slice(0, 0, n)\n"
+      "of = (arange(indices.shape[0]) >= offsets.unsqueeze(1)).sum([0]) - 1\n"
+      "table = of == arange(n).unsqueeze(1)\n"
+      "if padding >= 0: table = table.logical_and(indices != padding)\n"
+      "rows = weight.embedding(indices)\n"
+      "if per_sample_weights is not None: rows = rows * per_sample_weights.unsqueeze(1)\n"
+      "counts = table.sum([1])\n"
+      "empty = (counts == 0).unsqueeze(1)\n"
+      "if mode == 2: "
+      "all = rows.unsqueeze(0).masked_fill(table.logical_not().unsqueeze(2), -math.inf); "
+      "first = indices.take(all.argmax(1)).masked_fill(empty, 0); "
+      "return all.amax([1]).masked_fill(empty, 0), of, counts, first\n"
+      "out = mm(table.to(weight.dtype), rows)\n"
+      "if mode == 1: return out / counts.clamp(1).unsqueeze(1), of, counts, counts.clone()\n"
+      "counts = counts * 0\n"
+      "return out, of.slice(0, 0, 0) if padding < 0 else of, counts, counts.clone()" },
     { 0 },
 };

@@ -415,21 +415,39 @@ static cq_val dtype_name(cq_frame *f, const cq_val *args, size_t n)
     return cq_str_val(f->c->cx, cq_dtype_name(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
 }
 
-/* The sizes of tensors broadcast together. */
+/* A tensor's sizes, or a list of them. */
+static size_t sizes_of(cq_frame *f, cq_val v, cq_int *out)
+{
+    size_t        n;
+    const cq_val *items = cq_native_items(&v, &n);
+
+    if (v.kind == CQ_VAL_TENSOR) {
+        memcpy(out, v.u.tensor->sizes, v.u.tensor->rank * sizeof *out);
+        return v.u.tensor->rank;
+    }
+    if (n > CQ_MAX_RANK) {
+        cq_native_fail(f, CQ_E_ARGUMENT, "%zu dimensions are too many", n);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = items[i].kind == CQ_VAL_INT ? items[i].u.i : cq_i(0);
+    return n;
+}
+
+/* Of tensors, lists of sizes, or a list of tensors. */
 static cq_val broadcast_shapes(cq_frame *f, const cq_val *args, size_t n)
 {
-    cq_int sizes[CQ_MAX_RANK];
+    cq_int sizes[CQ_MAX_RANK], so_far[CQ_MAX_RANK], more[CQ_MAX_RANK];
     size_t rank = 0;
 
     if (n == 1)
         args = cq_native_items(args, &n);
     for (size_t i = 0; i < n; i++) {
-        const cq_tensor *t = args[i].kind == CQ_VAL_TENSOR ? args[i].u.tensor : NULL;
-        cq_int           so_far[CQ_MAX_RANK];
+        size_t n_more = sizes_of(f, args[i], more);
 
         memcpy(so_far, sizes, rank * sizeof *sizes);
-        if (t && cq_ctx_fail(f->c->cx, cq_broadcast(f->c, &rank, sizes, rank, so_far, t->rank,
-                                                    t->sizes)) != CQ_OK)
+        if (cq_ctx_fail(f->c->cx, cq_broadcast(f->c, &rank, sizes, rank, so_far, n_more, more)) !=
+            CQ_OK)
             return CQ_NONE;
     }
     return cq_ints(f->c->cx, sizes, rank);
@@ -536,7 +554,15 @@ static cq_val absolute(cq_frame *f, const cq_val *args, size_t n)
 static cq_val to_int(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)n;
-    return args[0].kind == CQ_VAL_INT ? args[0] : I(cq_native_i64(f, args[0]));
+    return I(cq_native_i64(f, args[0]));
+}
+
+/* What a size is on the example, and the listener does not hear of it: for cases that need less
+ * work but no other meaning. */
+static cq_val size_hint(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)f, (void)n;
+    return I(args[0].u.i.value);
 }
 
 static cq_val to_float(cq_frame *f, const cq_val *args, size_t n)
@@ -606,6 +632,7 @@ const cq_native cq_natives[] = {
     { "dtype_name", 1, 1, CQ_KIND(INT), CQ_KIND(STR), dtype_name },
     { "broadcast_shapes", 1, 4, CQ_KIND(TENSOR) | CQ_KIND(LIST), CQ_KIND(LIST), broadcast_shapes },
     { "isinstance", 2, 2, ANY, CQ_KIND(BOOL), isinstance },
+    { "size_hint", 1, 1, CQ_KIND(INT), CQ_KIND(INT), size_hint },
     { "is_known", 1, 1, ANY, CQ_KIND(BOOL), is_known },
     { "result_type", 1, 4, ANY, CQ_KIND(INT), result_type },
     { "wrap_dim", 2, 2, ANY, CQ_KIND(INT), wrap_dim },

@@ -369,7 +369,8 @@ static cq_body_expr *call(parser *p, const char *name, const arguments *args)
         return &nothing;
     e->name   = name;
     e->native = native;
-    add_targets(p, e, name, args);
+    if (!native || !only(args->items[0]->kinds, native->takes))
+        add_targets(p, e, name, args);
     if (!e->native && !e->n_targets) {
         p->at = name;
         fail(p, "a call that no operator takes");
@@ -680,38 +681,51 @@ static cq_body_expr *postfix(parser *p)
     return e;
 }
 
-/* What a sign between these gives: a tensor if one is there, else a number or a list. */
-static cq_body_expr *binary(parser *p, const cq_binary *o, cq_body_expr *a, cq_body_expr *b)
+static cq_body_expr *with_operands(parser *p, cq_body_expr_kind kind, cq_kinds kinds,
+                                   const cq_body_expr *a, const cq_body_expr *b)
 {
-    bool          plain      = only(a->kinds, ~CQ_KIND(TENSOR)) && only(b->kinds, ~CQ_KIND(TENSOR));
-    bool          comparison = o->strength == 1;
-    cq_body_expr *e          = expr(p, CQ_EXPR_BINARY, 0);
-    cq_kinds      kinds;
-    arguments     args = { .items = { a, b }, .n = 2 };
+    cq_body_expr *e = expr(p, kind, kinds);
 
     if (p->status != CQ_OK)
         return &nothing;
-    e->a      = a;
-    e->b      = b;
-    e->binary = o;
-    e->kinds  = plain ? comparison ? CQ_KIND(BOOL) : CQ_KINDS_NUMBER | CQ_KIND(LIST) | CQ_KIND(STR)
-                      : CQ_KIND(TENSOR);
-    if (plain)
-        return e;
-    if (!only(a->kinds, CQ_KIND(TENSOR)) && !only(b->kinds, CQ_KIND(TENSOR)))
-        e->kinds |= comparison ? CQ_KIND(BOOL) : CQ_KINDS_NUMBER;
-    if (only(a->kinds, CQ_KINDS_NUMBER)) { /* 2 - x, which may be an operator of its own */
-        args.items[0] = b;
-        args.items[1] = o->mirrored ? a : b;
-        args.n        = o->mirrored ? 2 : 1;
-    }
-    kinds       = e->kinds;
-    e->mirrored = only(a->kinds, CQ_KINDS_NUMBER);
-    e->name     = !e->mirrored ? o->op : o->mirrored ? o->mirrored : "reciprocal";
-    add_targets(p, e, e->name, &args);
-    e->kinds = kinds;
-    if (!e->n_targets)
+    e->a = a;
+    e->b = b;
+    return e;
+}
+
+/* What a sign gives between values that are no tensors. */
+static cq_kinds plain_kinds(const cq_binary *o, cq_kinds a, cq_kinds b)
+{
+    cq_kinds whole = CQ_KIND(INT) | CQ_KIND(BOOL), both = a | b, out = 0;
+
+    if (o->strength == 1)
+        return CQ_KIND(BOOL);
+    if ((a & CQ_KINDS_NUMBER) && (b & CQ_KINDS_NUMBER))
+        out = only(both, whole) && strcmp(o->token, "/") != 0 ? CQ_KIND(INT) : CQ_KINDS_NUMBER;
+    return out | (both & (CQ_KIND(LIST) | CQ_KIND(STR)));
+}
+
+/* With a tensor it is a call of an operator; with a number before it, of the one that takes them
+ * the other way round: 2 - x. */
+static cq_body_expr *binary(parser *p, const cq_binary *o, cq_body_expr *a, cq_body_expr *b)
+{
+    cq_kinds      tensor = CQ_KIND(TENSOR), plain;
+    bool          mirror = !(a->kinds & tensor);
+    arguments     args   = { .items = { mirror ? b : a, mirror ? a : b },
+                             .n     = mirror && !o->mirrored ? 1 : 2 };
+    cq_body_expr *e      = with_operands(p, CQ_EXPR_BINARY, 0, a, b);
+
+    if (p->status != CQ_OK)
+        return &nothing;
+    plain       = plain_kinds(o, a->kinds & ~tensor, b->kinds & ~tensor);
+    e->binary   = o;
+    e->mirrored = mirror;
+    e->name     = !mirror ? o->op : o->mirrored ? o->mirrored : "reciprocal";
+    if ((a->kinds | b->kinds) & tensor)
+        add_targets(p, e, e->name, &args);
+    if (!e->n_targets && (!plain || only(a->kinds, tensor) || only(b->kinds, tensor)))
         fail(p, "a sign between values that it does not take before what is");
+    e->kinds |= only(a->kinds, tensor) || only(b->kinds, tensor) ? 0 : plain;
     return e;
 }
 
@@ -760,18 +774,6 @@ static cq_body_expr *operand(parser *p, int strength)
 
     while (p->status == CQ_OK && (o = binary_here(p, strength)))
         e = binary(p, o, e, strength == 3 ? factor(p) : operand(p, strength + 1));
-    return e;
-}
-
-static cq_body_expr *with_operands(parser *p, cq_body_expr_kind kind, cq_kinds kinds,
-                                   const cq_body_expr *a, const cq_body_expr *b)
-{
-    cq_body_expr *e = expr(p, kind, kinds);
-
-    if (p->status != CQ_OK)
-        return &nothing;
-    e->a = a;
-    e->b = b;
     return e;
 }
 

@@ -234,5 +234,114 @@ const cq_body_function cq_body_functions[] = {
       "if mode == 1: return out / counts.clamp(1).unsqueeze(1), of, counts, counts.clone()\n"
       "counts = counts * 0\n"
       "return out, of.slice(0, 0, 0) if padding < 0 else of, counts, counts.clone()" },
+
+    /* ---- diagonals ---- */
+
+    /* The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their
+     * row above the main diagonal, by their column below it. */
+    { "embedded(Tensor x, int k) -> Tensor",
+      "i = arange(x.shape[-1] + abs(k))\n"
+      "on_diagonal = i - i.unsqueeze(1) == k\n"
+      "if k != 0: x = x.constant_pad_nd([0, abs(k)], 0)\n"
+      "return where(on_diagonal, x.unsqueeze(-2 if k < 0 else -1), zeros([], dtype=x.dtype))" },
+
+    /* ---- covariances ---- */
+
+    /* What products are divided by: n - correction, n being the sum of the weights; if observations
+     * count more or less (aweights), the correction is their mean weight. Never below 0. */
+    { "observations(Tensor w, Tensor? aweights, int correction) -> Tensor",
+      "n = w.sum()\n"
+      "if aweights is None or correction == 0: return (n - correction).clamp_min(0)\n"
+      "return (n - (w * aweights).sum() / n * correction).clamp_min(0)" },
+    /* Weighted, an observation counts as often as it is there (fweights), times how much. */
+    { "covariance(Tensor x, int correction, Tensor? fweights, Tensor? aweights) -> Tensor",
+      "assert x.ndim <= 2, 'wants at most 2 dimensions, not {x.ndim}'\n"
+      "x = in_float(x.reshape([1, -1]) if x.ndim < 2 else x)\n"
+      "if fweights is None and aweights is None: x = x - x.mean(1, True); "
+      "return x @ x.t() / (x.shape[1] - correction)\n"
+      "w = fweights * aweights if fweights is not None and aweights is not None "
+      "else fweights if aweights is None else aweights\n"
+      "x = x - (x * w).sum(1, True) / w.sum()\n"
+      "return x @ (x * w).t() / observations(w, aweights, correction)" },
+    /* The variance of one row is a number. */
+    { "number_if_one(Tensor x) -> Tensor", "x.squeeze() if size_hint(x.shape[0]) == 1 else x" },
+
+    /* ---- random numbers ---- */
+    /* 1 with probability keep, else 0: for every element, or one for each sample and channel. */
+    { "dropout_mask(Tensor x, float keep, bool features) -> Tensor",
+      "shape = [1 if features and i > 1 else x.shape[i] for i in range(x.ndim)]\n"
+      "return x.new_empty(shape).bernoulli(keep)" },
+    { "check_dropout(float p, Tensor x, bool features) -> bool",
+      "assert p >= 0 and p <= 1, 'p is {p}, not between 0 and 1'\n"
+      "assert not features or x.ndim >= 2, 'features need 2 dimensions or more, not {x.ndim}'\n"
+      "return p > 0 and size_hint(x.numel()) > 0" },
+    { "dropped(Tensor x, float p, bool features) -> Tensor",
+      "if p == 1: return x * 0\n"
+      "return x * (dropout_mask(x, 1 - p, features) / (1 - p))" },
+    /* The lowest value of SELU, -scale * alpha, instead of 0, so that the variance stays too. */
+    { "alpha_dropped(Tensor x, float p, bool features) -> Tensor",
+      "if p == 1: return x * 0\n"
+      "lowest = -1.7580993408473766\n"
+      "a = 1 / math.sqrt((lowest * lowest * p + 1) * (1 - p))\n"
+      "mask = dropout_mask(x, 1 - p, features)\n"
+      "return (x * mask).add(1 - mask, alpha=lowest) * a + -lowest * p * a" },
+
+    /* ---- equations ---- */
+    { "rows_of(Tensor a) -> int",
+      "assert a.ndim >= 2 and a.shape[-1] == a.shape[-2], 'wants square matrices'\n"
+      "assert a.dtype in [torch.float32, torch.float64], "
+      "'wants float32 or float64, not {dtype_name(a.dtype)}'\n"
+      "n = int(a.shape[-1])\n"
+      "if n > 64: raise NotImplementedError('matrices of {n} rows: equations are known up to 64')\n"
+      "return n" },
+    /* m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
+     * number in column i, of those that were not taken yet, changes places with row i, and goes off
+     * all others so often that column i becomes that of an identity. */
+    { "eliminated(Tensor m, int n) -> Tensor",
+      "rows = arange(n, dtype=torch.int64)\n"
+      "for i in range(n): "
+      "chosen = m.select(-1, i).abs().masked_fill(rows < i, -1).argmax(-1, True); "
+      "chosen = (rows == chosen).unsqueeze(-1); "
+      "pivot = where(chosen, m, 0.).sum(-2, True); "
+      "m = where(chosen, m.slice(-2, i, i + 1), m); "
+      "pivot = pivot / pivot.slice(-1, i, i + 1); "
+      "m = where((rows == i).unsqueeze(-1), pivot, m - m.slice(-1, i, i + 1) * pivot)\n"
+      "return m.slice(-1, n, 9223372036854775807)" },
+    /* With the batch dimensions of other before its matrices. */
+    { "batched(Tensor t, Tensor other) -> Tensor",
+      "t.expand(broadcast_shapes(t.shape[:-2], other.shape[:-2]) + t.shape[-2:])" },
+    /* X of A X = B, or of X A = B. */
+    { "solved(Tensor a, Tensor b, bool left) -> Tensor",
+      "n = rows_of(a)\n"
+      "assert b.ndim > 1 and b.dtype == a.dtype and b.shape[-2 if left else -1] == n, "
+      "'the right sides do not fit matrices of {n} rows'\n"
+      "if not left: return solved(a.transpose(-2, -1), b.transpose(-2, -1), True).transpose(-2, "
+      "-1)\n"
+      "return eliminated(cat([batched(a, b), batched(b, a)], -1), n)" },
+    { "identity_like(Tensor a) -> Tensor", "eye(a.shape[-1], dtype=a.dtype)" },
+    /* What counts of a triangular matrix. */
+    { "triangle(Tensor a, bool upper, bool ones) -> Tensor",
+      "n = rows_of(a)\n"
+      "t = a.triu(1 if ones else 0) if upper else a.tril(-1 if ones else 0)\n"
+      "return t + identity_like(a) if ones else t" },
+    /* The solution for L L' (or U' U), whose factor is known: two triangles. */
+    { "by_factor(Tensor factor, Tensor b, bool upper) -> Tensor",
+      "low = triangle(factor, upper, False)\n"
+      "low = low.transpose(-2, -1) if upper else low\n"
+      "return solved(low.transpose(-2, -1), solved(low, b, True), True)" },
+
+    /* ---- convolution of a bent image ---- */
+
+    /* Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw,
+     * oh, ow]. */
+    { "tap_places(int taps, int steps, int axis, int dilation, int stride, int pad, int dtype) -> "
+      "Tensor",
+      "t = (arange(taps, dtype=dtype) * dilation).reshape([-1 if i == axis else 1 for i in "
+      "range(4)])\n"
+      "s = arange(steps, dtype=dtype) * stride - pad\n"
+      "return t + s.reshape([-1 if i == axis + 2 else 1 for i in range(4)])" },
+    /* Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
+     * squares of it. */
+    { "to_grid(Tensor places, int size) -> Tensor", "(places * 2 + 1) / size - 1" },
     { 0 },
 };

@@ -121,9 +121,10 @@ const cq_op_def cq_ops_activation[] = {
         "value where x does not pass the threshold"),
     { .schema = "aten::glu(Tensor self, int dim=-1) -> Tensor",
       .about  = "one half times the sigmoid of the other",
-      .body   = "d = wrap_dim(dim, self.ndim)\n"
-                "n = self.size(d)\n"
-                "assert self.ndim > 0 and n % 2 == 0, 'dimension {d} cannot be halved'\n"
+      .body   = "assert self.ndim > 0, 'a tensor without dimensions cannot be halved'\n"
+                "d = wrap_dim(dim, self.ndim)\n"
+                "n = self.shape[d]\n"
+                "assert n % 2 == 0, 'dimension {d} cannot be halved'\n"
                 "return self.slice(d, 0, n // 2) * self.slice(d, n // 2, n).sigmoid()" },
     ROW1("log_sigmoid", LOG_SIGMOID, real_shape, "log(sigmoid(x))"),
     ROW("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", SOFTSHRINK, shrink_shape,

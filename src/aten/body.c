@@ -5,11 +5,19 @@
 
 #include <stdio.h>
 
-static cq_val eval(cq_frame *f, const cq_body_expr *e);
+static cq_val eval_other(cq_frame *f, const cq_body_expr *e);
 
 static bool failed(const cq_frame *f)
 {
     return f->c->cx->status != CQ_OK;
+}
+
+/* Most expressions are names and numbers. */
+static inline cq_val eval(cq_frame *f, const cq_body_expr *e)
+{
+    return e->kind == CQ_EXPR_SLOT       ? f->slots[e->slot]
+           : e->kind == CQ_EXPR_CONSTANT ? e->value
+                                         : eval_other(f, e);
 }
 
 /* ---- calls ---- */
@@ -49,19 +57,17 @@ static cq_val call_operator(cq_frame *f, const cq_target *t, const cq_val *args)
 static const cq_body *body_in(cq_body_slot *slot, const char *text, const cq_schema *schema,
                               const cq_formula_owner *owner);
 static cq_val         run(cq_frame *f);
+static bool           start(cq_frame *f, cq_opcall *c, const cq_body *body, const cq_val *args,
+                            size_t n_args);
 
 static cq_val call_function(cq_frame *f, const cq_target *t, const cq_val *args)
 {
     cq_callable *function = (cq_callable *)t->function;
-    cq_frame     inner    = { .c = f->c };
+    cq_frame     inner;
 
-    inner.body = body_in(&function->slot, function->def->body, function->schema, NULL);
-    if (!inner.body) {
-        cq_ctx_fail(f->c->cx, CQ_E_INTERNAL);
+    if (!start(&inner, f->c, body_in(&function->slot, function->def->body, function->schema, NULL),
+               args, t->n_filled))
         return CQ_NONE;
-    }
-    for (size_t i = 0; i < t->schema->n_args; i++)
-        inner.slots[i] = i < t->n_filled ? args[i] : t->schema->args[i].default_value;
     return run(&inner);
 }
 
@@ -76,7 +82,7 @@ static cq_val call_with(cq_frame *f, const cq_body_expr *e, const cq_val *given,
         fill(t, given, n, args);
         if (t->function)
             return call_function(f, t, args);
-        if (e->n_targets == 1 || cq_op_accepts(t->op, args, t->n_filled))
+        if (t->is_sure || e->n_targets == 1 || cq_op_accepts(t->op, args, t->n_filled))
             return call_operator(f, t, args);
     }
     return cq_native_fail(f, CQ_E_INTERNAL, "the body calls %s, which takes no such arguments",
@@ -199,13 +205,13 @@ static bool truth(cq_frame *f, const cq_body_expr *e)
     return cq_native_truth(f, eval(f, e));
 }
 
-static cq_val eval(cq_frame *f, const cq_body_expr *e)
+static cq_val eval_other(cq_frame *f, const cq_body_expr *e)
 {
     if (failed(f))
         return CQ_NONE;
     switch (e->kind) {
-    case CQ_EXPR_CONSTANT: return e->value;
-    case CQ_EXPR_SLOT: return f->slots[e->slot];
+    case CQ_EXPR_CONSTANT:
+    case CQ_EXPR_SLOT: return eval(f, e);
     case CQ_EXPR_OWNER: return f->owner->value(f->self, e->slot, e->number);
     case CQ_EXPR_LIST:
     case CQ_EXPR_TUPLE: return list(f, e);
@@ -332,16 +338,36 @@ static const cq_body *body_in(cq_body_slot *slot, const char *text, const cq_sch
     return other;
 }
 
+/* A frame with its arguments; a body that could not be parsed is the context's failure. */
+static bool start(cq_frame *f, cq_opcall *c, const cq_body *body, const cq_val *args, size_t n_args)
+{
+    const cq_schema *s;
+
+    f->c        = c;
+    f->body     = body;
+    f->owner    = NULL;
+    f->self     = NULL;
+    f->result   = CQ_NONE;
+    f->returned = f->looking = false;
+    if (!body) {
+        cq_ctx_fail(c->cx, CQ_E_INTERNAL);
+        return false;
+    }
+    s = body->schema;
+    for (size_t i = 0; i < body->n_slots; i++)
+        f->slots[i] = i < n_args ? args[i] : i < s->n_args ? s->args[i].default_value : CQ_NONE;
+    return true;
+}
+
 cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c)
 {
     const cq_schema *schema = c->op->schema;
-    cq_frame         f      = { .c = c, .body = body_in(slot, text, schema, NULL) };
+    cq_frame         f;
     size_t           n;
     const cq_val    *results;
 
-    if (!f.body)
-        return CQ_E_INTERNAL;
-    memcpy(f.slots, c->args, schema->n_args * sizeof *f.slots);
+    if (!start(&f, c, body_in(slot, text, schema, NULL), c->args, schema->n_args))
+        return c->cx->status;
     run(&f);
     CQ_TRY(c->cx->status);
     if (!f.returned)
@@ -363,14 +389,12 @@ cq_status cq_formula_run(cq_body_slot *slot, const char *text, cq_opcall *c,
 {
     cq_body_slot     own    = { NULL };
     const cq_schema *schema = c->op->schema;
-    cq_frame         f      = { .c     = c,
-                                .body  = body_in(slot ? slot : &own, text, schema, owner),
-                                .owner = owner,
-                                .self  = self };
+    cq_frame         f;
 
-    if (!f.body)
-        return cq_ctx_fail(c->cx, CQ_E_INTERNAL);
-    memcpy(f.slots, c->args, schema->n_args * sizeof *f.slots);
+    if (!start(&f, c, body_in(slot ? slot : &own, text, schema, owner), c->args, schema->n_args))
+        return c->cx->status;
+    f.owner = owner;
+    f.self  = self;
     run(&f);
     return c->cx->status;
 }

@@ -212,16 +212,11 @@ bool cq_native_equal(cq_val a, cq_val b)
     return true;
 }
 
-static bool is(const cq_binary *o, const char *token)
-{
-    return strcmp(o->token, token) == 0;
-}
-
 /* Whether a comparison of integers holds in every run: of a symbol with itself, or of a size with
  * a number below zero. */
 static bool is_decided(const cq_binary *o, cq_int a, cq_int b)
 {
-    bool ends = is(o, "<") || is(o, ">=");
+    bool ends = o->sign == CQ_SIGN_LT || o->sign == CQ_SIGN_GE;
 
     return a.expr == b.expr ||
            (cq_int_is_natural(a) && !b.expr && (b.value < 0 || (b.value == 0 && ends)));
@@ -232,10 +227,10 @@ static cq_val compared(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
     double x, y;
 
     if (!cq_native_is_number(a) || !cq_native_is_number(b)) {
-        if (!is(o, "==") && !is(o, "!="))
+        if (o->sign != CQ_SIGN_EQ && o->sign != CQ_SIGN_NE)
             return cq_native_fail(f, CQ_E_TYPE, "the body compares %s and %s",
                                   cq_val_kind_name(a.kind), cq_val_kind_name(b.kind));
-        return B(cq_native_equal(a, b) == is(o, "=="));
+        return B(cq_native_equal(a, b) == (o->sign == CQ_SIGN_EQ));
     }
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && is_decided(o, a.u.i, b.u.i)) {
         x = plain(a);
@@ -244,12 +239,12 @@ static cq_val compared(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
         x = cq_native_f64(f, a);
         y = cq_native_f64(f, b);
     }
-    return B(is(o, "==")   ? x == y
-             : is(o, "!=") ? x != y
-             : is(o, "<")  ? x < y
-             : is(o, "<=") ? x <= y
-             : is(o, ">")  ? x > y
-                           : x >= y);
+    return B(o->sign == CQ_SIGN_EQ   ? x == y
+             : o->sign == CQ_SIGN_NE ? x != y
+             : o->sign == CQ_SIGN_LT ? x < y
+             : o->sign == CQ_SIGN_LE ? x <= y
+             : o->sign == CQ_SIGN_GT ? x > y
+                                     : x >= y);
 }
 
 static cq_int int_of(cq_val v)
@@ -261,15 +256,15 @@ static cq_val on_ints(cq_frame *f, const cq_binary *o, cq_int a, cq_int b)
 {
     cq_symbols *symbols = f->c->cx->symbols;
 
-    if (is(o, "+"))
+    if (o->sign == CQ_SIGN_ADD)
         return N(cq_int_add(symbols, a, b));
-    if (is(o, "-"))
+    if (o->sign == CQ_SIGN_SUB)
         return N(cq_int_sub(symbols, a, b));
-    if (is(o, "*"))
+    if (o->sign == CQ_SIGN_MUL)
         return N(cq_int_mul(symbols, a, b));
     if (b.value == 0)
         return cq_native_fail(f, CQ_E_ARGUMENT, "a division by zero");
-    return N(is(o, "%") ? cq_int_mod(symbols, a, b) : cq_int_floordiv(symbols, a, b));
+    return N(o->sign == CQ_SIGN_MOD ? cq_int_mod(symbols, a, b) : cq_int_floordiv(symbols, a, b));
 }
 
 cq_val cq_native_binary(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
@@ -278,43 +273,44 @@ cq_val cq_native_binary(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
 
     if (o->strength == 1)
         return compared(f, o, a, b);
-    if (!cq_native_is_number(a) && cq_native_is_number(b) && is(o, "*"))
+    if (!cq_native_is_number(a) && cq_native_is_number(b) && o->sign == CQ_SIGN_MUL)
         return repeated(f, a, cq_native_i64(f, b));
-    if (!cq_native_is_number(a) && !cq_native_is_number(b) && is(o, "+"))
+    if (!cq_native_is_number(a) && !cq_native_is_number(b) && o->sign == CQ_SIGN_ADD)
         return joined(f, a, b);
     if (!cq_native_is_number(a) || !cq_native_is_number(b))
         return cq_native_fail(f, CQ_E_TYPE, "the body has %s %s %s", cq_val_kind_name(a.kind),
                               o->token, cq_val_kind_name(b.kind));
-    if (a.kind != CQ_VAL_FLOAT && b.kind != CQ_VAL_FLOAT && !is(o, "/") && !is(o, "**"))
+    if (a.kind != CQ_VAL_FLOAT && b.kind != CQ_VAL_FLOAT && o->sign != CQ_SIGN_DIV &&
+        o->sign != CQ_SIGN_POW)
         return on_ints(f, o, int_of(a), int_of(b));
     x = cq_native_f64(f, a);
     y = cq_native_f64(f, b);
-    if (is(o, "**") && a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && y >= 0)
+    if (o->sign == CQ_SIGN_POW && a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && y >= 0)
         return I((int64_t)pow(x, y));
-    return F(is(o, "+")    ? x + y
-             : is(o, "-")  ? x - y
-             : is(o, "*")  ? x * y
-             : is(o, "/")  ? x / y
-             : is(o, "//") ? floor(x / y)
-             : is(o, "%")  ? x - floor(x / y) * y
-                           : pow(x, y));
+    return F(o->sign == CQ_SIGN_ADD        ? x + y
+             : o->sign == CQ_SIGN_SUB      ? x - y
+             : o->sign == CQ_SIGN_MUL      ? x * y
+             : o->sign == CQ_SIGN_DIV      ? x / y
+             : o->sign == CQ_SIGN_FLOORDIV ? floor(x / y)
+             : o->sign == CQ_SIGN_MOD      ? x - floor(x / y) * y
+                                           : pow(x, y));
 }
 
 const cq_binary cq_binaries[] = {
-    { "**", "pow", "pow", 4 },
-    { "==", "eq", "eq", 1 },
-    { "!=", "ne", "ne", 1 },
-    { ">=", "ge", "le", 1 },
-    { "<=", "le", "ge", 1 },
-    { ">", "gt", "lt", 1 },
-    { "<", "lt", "gt", 1 },
-    { "+", "add", "add", 2 },
-    { "-", "sub", "rsub", 2 },
-    { "*", "mul", "mul", 3 },
-    { "//", "floor_divide", "floor_divide", 3 },
-    { "/", "div", NULL, 3 },
-    { "%", "remainder", "remainder", 3 },
-    { "@", "matmul", "matmul", 3 },
+    { "**", "pow", "pow", 4, CQ_SIGN_POW },
+    { "==", "eq", "eq", 1, CQ_SIGN_EQ },
+    { "!=", "ne", "ne", 1, CQ_SIGN_NE },
+    { ">=", "ge", "le", 1, CQ_SIGN_GE },
+    { "<=", "le", "ge", 1, CQ_SIGN_LE },
+    { ">", "gt", "lt", 1, CQ_SIGN_GT },
+    { "<", "lt", "gt", 1, CQ_SIGN_LT },
+    { "+", "add", "add", 2, CQ_SIGN_ADD },
+    { "-", "sub", "rsub", 2, CQ_SIGN_SUB },
+    { "*", "mul", "mul", 3, CQ_SIGN_MUL },
+    { "//", "floor_divide", "floor_divide", 3, CQ_SIGN_FLOORDIV },
+    { "/", "div", NULL, 3, CQ_SIGN_DIV },
+    { "%", "remainder", "remainder", 3, CQ_SIGN_MOD },
+    { "@", "matmul", "matmul", 3, CQ_SIGN_MATMUL },
     { 0 },
 };
 
@@ -366,10 +362,14 @@ static cq_val wrap_dims(cq_frame *f, const cq_val *args, size_t n)
 static cq_val size(cq_frame *f, const cq_val *args, size_t n)
 {
     const cq_tensor *t  = args[0].u.tensor;
-    cq_val           at = wrap_dim(f, (cq_val[]){ args[1], I(t->rank) }, 2);
+    int64_t          at = cq_native_i64(f, args[1]);
 
     (void)n;
-    return at.kind != CQ_VAL_INT ? CQ_NONE : t->rank ? N(t->sizes[at.u.i.value]) : I(1);
+    if (at < -(int64_t)t->rank || at >= (int64_t)t->rank)
+        return cq_native_fail(f, CQ_E_ARGUMENT,
+                              "dim %lld is out of range for a tensor of %u dimensions",
+                              (long long)at, (unsigned)t->rank);
+    return N(t->sizes[at < 0 ? at + (int64_t)t->rank : at]);
 }
 
 static cq_val numel(cq_frame *f, const cq_val *args, size_t n)
@@ -503,14 +503,14 @@ static cq_val all_items(cq_frame *f, const cq_val *args, size_t n, const cq_bina
 
 static cq_val sum(cq_frame *f, const cq_val *args, size_t n)
 {
-    static const cq_binary add = { .token = "+", .strength = 2 };
+    static const cq_binary add = { .token = "+", .strength = 2, .sign = CQ_SIGN_ADD };
 
     return all_items(f, args, n, &add, I(0));
 }
 
 static cq_val prod(cq_frame *f, const cq_val *args, size_t n)
 {
-    static const cq_binary mul = { .token = "*", .strength = 3 };
+    static const cq_binary mul = { .token = "*", .strength = 3, .sign = CQ_SIGN_MUL };
 
     return all_items(f, args, n, &mul, I(1));
 }

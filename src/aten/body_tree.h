@@ -62,6 +62,7 @@ struct cq_target {
     const cq_schema   *schema;
     const uint8_t     *places;
     size_t             n_filled; /* one behind the last argument that is given */
+    bool               is_sure;  /* values of these kinds are always taken */
 };
 
 /* A shared function, and its body. */
@@ -94,6 +95,7 @@ struct cq_body {
     cq_arena           *arena;
     const char         *text;
     const cq_schema    *schema;
+    size_t              n_slots;
     const cq_body_stmt *first;
 };
 
@@ -107,9 +109,27 @@ struct cq_native {
     cq_val (*fn)(cq_frame *f, const cq_val *args, size_t n);
 };
 
+typedef enum cq_body_sign {
+    CQ_SIGN_EQ,
+    CQ_SIGN_NE,
+    CQ_SIGN_LT,
+    CQ_SIGN_LE,
+    CQ_SIGN_GT,
+    CQ_SIGN_GE,
+    CQ_SIGN_ADD,
+    CQ_SIGN_SUB,
+    CQ_SIGN_MUL,
+    CQ_SIGN_DIV,
+    CQ_SIGN_FLOORDIV,
+    CQ_SIGN_MOD,
+    CQ_SIGN_POW,
+    CQ_SIGN_MATMUL
+} cq_body_sign;
+
 struct cq_binary {
-    const char *token, *op, *mirrored; /* mirrored: with a number on the left */
-    int         strength;
+    const char  *token, *op, *mirrored; /* mirrored: with a number on the left */
+    int          strength;
+    cq_body_sign sign;
 };
 
 extern const cq_native cq_natives[];  /* body_native.c */
@@ -121,10 +141,10 @@ struct cq_frame {
     const cq_body          *body;
     const cq_formula_owner *owner;
     void                   *self;
-    cq_val                  slots[CQ_BODY_MAX_SLOTS];
     cq_val                  result;
     bool                    returned;
-    bool                    looking; /* in an assert: symbols may be compared */
+    bool                    looking;                  /* in an assert: symbols may be compared */
+    cq_val                  slots[CQ_BODY_MAX_SLOTS]; /* the first n_slots of the body */
 };
 
 /* The parsed text; NULL after an error, which is recorded. */

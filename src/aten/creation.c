@@ -457,7 +457,7 @@ const cq_op_def cq_ops_creation[] = {
       .run    = linspace_run },
     { .schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
       .about  = "0, 1, … up to a size of a tensor",
-      .body   = "arange(like.size(dim))",
+      .body   = "arange(like.shape[dim] if like.ndim > 0 else 1)",
       .flags  = CQ_OP_PARTS },
     { .schema = "aten::logspace(Scalar start, Scalar end, int steps, float base=10., " OPTIONS
                 ") -> Tensor",

@@ -239,7 +239,8 @@ const cq_op_def cq_ops_linalg[] = {
           "assert self.ndim == other.ndim, "
           "'both should have as many dimensions, not {self.ndim} and {other.ndim}'\n"
           "d = wrap_dim(dim, self.ndim)\n"
-          "assert self.size(d) == 3 and other.size(d) == 3, 'a cross product needs a dimension of "
+          "assert self.shape[d] == 3 and other.shape[d] == 3, 'a cross product needs a dimension "
+          "of "
           "size 3'\n"
           "return self.roll(-1, d) * other.roll(-2, d) - self.roll(-2, d) * other.roll(-1, d)" },
     { .schema = "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",

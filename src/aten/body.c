@@ -387,11 +387,10 @@ cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c)
 cq_status cq_formula_run(cq_body_slot *slot, const char *text, cq_opcall *c,
                          const cq_formula_owner *owner, void *self)
 {
-    cq_body_slot     own    = { NULL };
     const cq_schema *schema = c->op->schema;
     cq_frame         f;
 
-    if (!start(&f, c, body_in(slot ? slot : &own, text, schema, owner), c->args, schema->n_args))
+    if (!start(&f, c, body_in(slot, text, schema, owner), c->args, schema->n_args))
         return c->cx->status;
     f.owner = owner;
     f.self  = self;

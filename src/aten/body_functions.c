@@ -343,5 +343,56 @@ const cq_body_function cq_body_functions[] = {
     /* Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
      * squares of it. */
     { "to_grid(Tensor places, int size) -> Tensor", "(places * 2 + 1) / size - 1" },
+
+    /* ---- gradients ---- */
+    { "as_rows(Tensor t) -> Tensor", "t.reshape([prod(t.shape[:-1]), t.shape[-1]])" },
+    /* Whether dimension i is reduced: no dimensions, or none named, are all of them. */
+    { "is_reduced(int i, int[]? dim, int rank) -> bool",
+      "dim is None or len(dim) == 0 or i in wrap_dims(dim, rank)" },
+    /* What has the sizes of a result of a reduction of x, with size 1 where x was reduced. */
+    { "kept(Tensor t, Tensor x, int[]? dim) -> Tensor",
+      "t.reshape([1 if is_reduced(i, dim, x.ndim) else x.shape[i] for i in range(x.ndim)])" },
+    { "reduced_size(Tensor x, int[]? dim) -> int",
+      "prod([x.shape[i] for i in range(x.ndim) if is_reduced(i, dim, x.ndim)])" },
+    /* Everything that is as large shares the gradient. */
+    { "shared(Tensor grad, Tensor best, Tensor x, int[]? dim) -> Tensor",
+      "same = x == kept(best, x, dim)\n"
+      "return kept(grad, x, dim) / same.sum(dim, True) * same" },
+    /* NaN is as large as NaN. */
+    { "shared_all(Tensor grad, Tensor best, Tensor x) -> Tensor",
+      "best = kept(best, x, None)\n"
+      "same = (x == best).logical_or(x.isnan().logical_and(best.isnan()))\n"
+      "return where(same, kept(grad, x, None) / same.sum(None, True), 0)" },
+    /* d var = 2 (x - mean) / (n - correction). Where there is no variance PyTorch says so by
+     * infinity or NaN. */
+    { "of_variance(Tensor grad, Tensor x, int[]? dim, float correction) -> Tensor",
+      "rest = reduced_size(x, dim) - correction\n"
+      "mean = x.mean(dim, True)\n"
+      "if rest > 0: return kept(grad, x, dim) * (2 / rest) * (x - mean)\n"
+      "return kept(grad, x, dim) * where(x == mean, math.inf, math.nan)" },
+    /* d std = d var / (2 std) */
+    { "of_deviation(Tensor grad, Tensor std, Tensor x, int[]? dim, float correction) -> Tensor",
+      "of_variance((grad / (std * 2)).masked_fill(std == 0, 0), x, dim, correction)" },
+    { "of_mean(Tensor grad, Tensor x, int[]? dim) -> Tensor",
+      "kept(grad, x, dim) / float(reduced_size(x, dim))" },
+    /* x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero. */
+    { "of_norm(Tensor grad, Tensor norm, Tensor x, Scalar? ord, int[]? dim) -> Tensor",
+      "p = 2. if ord is None else float(ord)\n"
+      "n = kept(norm, x, dim)\n"
+      "d = kept(grad, x, dim)\n"
+      "if p == 0: return zeros_like(x)\n"
+      "if p == 1: return d * x.sign()\n"
+      "if p == 2: return d * (x / n).masked_fill(n == 0, 0)\n"
+      "same = x.abs() == n\n"
+      "if abs(p) == math.inf: return d / same.sum(dim, True) * same * x.sign()\n"
+      "slope = (x.abs() ** (p - 1) * x.sign()).masked_fill(x == 0, 0)\n"
+      "return d * (slope / n ** (p - 1)).masked_fill(n == 0, 0)" },
+    /* Along dim: the product of all elements before each one. */
+    { "product_before(Tensor x, int dim) -> Tensor",
+      "cat([ones_like(x.slice(dim, 0, 1)), x.slice(dim, 0, -1)], dim).cumprod(dim)" },
+    /* Of a product. Division by an element would not do where it is zero: what counts is the
+     * product of the others. */
+    { "product_of_others(Tensor x, int dim) -> Tensor",
+      "product_before(x, dim) * product_before(x.flip([dim]), dim).flip([dim])" },
     { 0 },
 };

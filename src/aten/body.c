@@ -143,18 +143,20 @@ static cq_val list(cq_frame *f, const cq_body_expr *e)
 
 static cq_val each(cq_frame *f, const cq_body_expr *e)
 {
-    cq_val        over = eval(f, e->b), out = cq_native_list(f, NULL, 0);
-    size_t        n;
+    cq_val        over = eval(f, e->b), out;
+    size_t        n, n_out = 0;
     const cq_val *items = cq_native_items(&over, &n);
 
+    out = cq_native_list(f, NULL, n);
     for (size_t i = 0; i < n && !failed(f); i++) {
         f->slots[e->slot] = items[i];
-        if (e->c && !cq_native_truth(f, eval(f, e->c)))
-            continue;
-        if (cq_list_push(out.u.list, eval(f, e->a)) != CQ_OK)
-            cq_ctx_fail(f->c->cx, CQ_E_NO_MEMORY);
+        if (!e->c || cq_native_truth(f, eval(f, e->c)))
+            out.u.list->items[n_out++] = cq_val_retain(eval(f, e->a));
     }
-    return failed(f) ? CQ_NONE : out;
+    if (failed(f))
+        return CQ_NONE;
+    out.u.list->n = n_out;
+    return out;
 }
 
 static bool is_in(cq_val v, cq_val list)

@@ -1,7 +1,7 @@
 /* Operators as text: what others express has a body instead of code.
  *
- *     { .schema = "aten::hardsigmoid(Tensor self) -> Tensor",
- *       .body   = "relu6(self + 3) / 6" },
+ *     { .schema = "aten::relu6(Tensor self) -> Tensor",
+ *       .body   = "hardtanh(self, 0, 6)" },
  *     { .schema = "aten::trace(Tensor self) -> Tensor",
  *       .body   = "assert self.ndim == 2, 'wants a matrix'\n"
  *                 "return self.diagonal().sum()" },
@@ -21,15 +21,17 @@
  *                table that takes such arguments; sum.dim_IntList(x, 1) that one. *args are all
  *                arguments of the row. Several results are a tuple.
  *   of tensors   x.shape, x.ndim, x.dtype, x.size(i), x.numel(), x.is_floating_point(),
- *                x.is_complex(), result_type(a, b)
+ *                x.is_complex(), result_type(a, b), broadcast_shapes(a, b)
+ *   of dtypes    d.is_floating_point, d.is_complex, dtype_name(d)
  *   of numbers   len, min, max, abs, sum, prod, int, float, bool, range, reversed, math.sqrt,
  *                math.exp, math.log, math.floor, math.ceil, wrap_dim(dim, rank),
- *                wrap_dims(dims, rank)
+ *                wrap_dims(dims, rank), isinstance(x, Tensor)
+ *   of symbols   is_known(n): the same in every run; size_hint(n): what it is on the example
  *
  * Messages are written with values between braces: '{p} is not between 0 and 1'.
  *
- * Sizes stay symbolic through + - * // and lists. A branch on one, or a float made of one, takes
- * what it is on the example, and the listener hears of it; an assert only looks.
+ * Sizes stay symbolic through + - * // %, min, max and lists. A branch on one, int(n) or a float
+ * made of one takes what it is on the example, and the listener hears of it; an assert only looks.
  *
  * A body is parsed when it is first used. The parser resolves every name and operator and knows
  * of each expression what kinds of values it can have, so that a wrong body is an error even in a

@@ -117,7 +117,7 @@ cq_val cq_native_list(cq_frame *f, const cq_val *items, size_t n)
         cq_ctx_fail(f->c->cx, CQ_E_NO_MEMORY);
         return CQ_NONE;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && items; i++)
         list->items[i] = cq_val_retain(items[i]);
     return cq_ctx_own(f->c->cx, cq_val_of_list(list));
 }
@@ -164,11 +164,10 @@ static cq_val joined(cq_frame *f, cq_val a, cq_val b)
 {
     size_t        n_a, n_b;
     const cq_val *left = cq_native_items(&a, &n_a), *right = cq_native_items(&b, &n_b);
-    cq_val        out = cq_native_list(f, left, n_a);
+    cq_val        out = cq_native_list(f, NULL, n_a + n_b);
 
-    for (size_t i = 0; i < n_b && out.kind == CQ_VAL_LIST; i++)
-        if (cq_list_push(out.u.list, right[i]) != CQ_OK)
-            cq_ctx_fail(f->c->cx, CQ_E_NO_MEMORY);
+    for (size_t i = 0; i < n_a + n_b && out.kind == CQ_VAL_LIST; i++)
+        out.u.list->items[i] = cq_val_retain(i < n_a ? left[i] : right[i - n_a]);
     return out;
 }
 
@@ -580,12 +579,11 @@ static cq_val to_bool(cq_frame *f, const cq_val *args, size_t n)
 static cq_val range(cq_frame *f, const cq_val *args, size_t n)
 {
     int64_t start = n > 1 ? cq_native_i64(f, args[0]) : 0, end = cq_native_i64(f, args[n > 1]);
-    int64_t step = n > 2 ? cq_native_i64(f, args[2]) : 1;
-    cq_val  out  = cq_native_list(f, NULL, 0);
+    int64_t count = end > start ? end - start : 0;
+    cq_val  out   = cq_native_list(f, NULL, (size_t)count);
 
-    for (int64_t i = start; step > 0 ? i < end : step < 0 && i > end; i += step)
-        if (out.kind == CQ_VAL_LIST && cq_list_push(out.u.list, I(i)) != CQ_OK)
-            cq_ctx_fail(f->c->cx, CQ_E_NO_MEMORY);
+    for (int64_t i = 0; i < count && out.kind == CQ_VAL_LIST; i++)
+        out.u.list->items[i] = I(start + i);
     return out;
 }
 
@@ -646,7 +644,7 @@ const cq_native cq_natives[] = {
     { "int", 1, 1, NUMBER, CQ_KIND(INT), to_int },
     { "float", 1, 1, NUMBER, CQ_KIND(FLOAT), to_float },
     { "bool", 1, 1, ANY, CQ_KIND(BOOL), to_bool },
-    { "range", 1, 3, NUMBER, LIST, range },
+    { "range", 1, 2, NUMBER, LIST, range },
     { "reversed", 1, 1, ANY, LIST, reverse },
     { "math.sqrt", 1, 1, ANY, CQ_KIND(FLOAT), math_sqrt },
     { "math.exp", 1, 1, ANY, CQ_KIND(FLOAT), math_exp },

@@ -13,11 +13,12 @@ const cq_gradient cq_gradients_activation[] = {
     { "aten::elu",
       .as = "self: where(self <= 0,"
             "grad * (input_scale * (alpha * scale)) * exp(self * input_scale), grad * scale)" },
+    /* x times the integral of the normal distribution, or what tanh makes of it. */
     { "aten::gelu",
       .as = "root = math.sqrt(2 / math.pi)\n"
-            "t = tanh(root * (self + 0.044715 * pow(self, 3)) if approximate == 'tanh' else self)\n"
-            "if approximate == 'tanh': self: grad * (0.5 * (1 + t) + "
-            "0.5 * self * (1 - pow(t, 2)) * (root * (1 + 0.134145 * self * self)))\n"
+            "if approximate == 'tanh': t = tanh(root * (self + 0.044715 * pow(self, 3))); "
+            "self: grad * (0.5 * (1 + t) + 0.5 * self * (1 - pow(t, 2)) * (root * (1 + 0.134145 * "
+            "self * self)))\n"
             "else: self: grad * (0.5 * (1 + erf(self * 0.7071067811865476)) + "
             "self * (exp(-0.5 * self * self) * 0.3989422804014327))" },
     { "aten::silu", .as = "self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))" },

@@ -54,8 +54,8 @@ static cq_val call_operator(cq_frame *f, const cq_target *t, const cq_val *args)
     return n == 1 ? results[0] : n ? tuple(f, results, n) : CQ_NONE;
 }
 
-static const cq_body *body_in(cq_body_slot *slot, const char *text, const cq_schema *schema,
-                              const cq_formula_owner *owner);
+static const cq_body *body_in(cq_ctx *cx, cq_body_slot *slot, const char *text,
+                              const cq_schema *schema, const cq_formula_owner *owner);
 static cq_val         run(cq_frame *f);
 static bool           start(cq_frame *f, cq_opcall *c, const cq_body *body, const cq_val *args,
                             size_t n_args);
@@ -65,7 +65,8 @@ static cq_val call_function(cq_frame *f, const cq_target *t, const cq_val *args)
     cq_callable *function = (cq_callable *)t->function;
     cq_frame     inner;
 
-    if (!start(&inner, f->c, body_in(&function->slot, function->def->body, function->schema, NULL),
+    if (!start(&inner, f->c,
+               body_in(f->c->cx, &function->slot, function->def->body, function->schema, NULL),
                args, t->n_filled))
         return CQ_NONE;
     return run(&inner);
@@ -325,22 +326,23 @@ static cq_val run(cq_frame *f)
     return failed(f) ? CQ_NONE : f->result;
 }
 
-/* Two threads may parse the same text; one of the trees is kept. */
-static const cq_body *body_in(cq_body_slot *slot, const char *text, const cq_schema *schema,
-                              const cq_formula_owner *owner)
+/* Two threads may parse the same text; one of the trees is kept. NULL: the context has failed. */
+static const cq_body *body_in(cq_ctx *cx, cq_body_slot *slot, const char *text,
+                              const cq_schema *schema, const cq_formula_owner *owner)
 {
     cq_body *body = atomic_load_explicit(&slot->body, memory_order_acquire), *other = NULL;
 
     if (body)
         return body;
-    body = cq_body_parse(schema, text, owner);
-    if (!body || atomic_compare_exchange_strong(&slot->body, &other, body))
+    if (cq_ctx_fail(cx, cq_body_parse(&body, schema, text, owner)) != CQ_OK)
+        return NULL;
+    if (atomic_compare_exchange_strong(&slot->body, &other, body))
         return body;
     cq_arena_free(body->arena);
     return other;
 }
 
-/* A frame with its arguments; a body that could not be parsed is the context's failure. */
+/* A frame with its arguments; false without a body. */
 static bool start(cq_frame *f, cq_opcall *c, const cq_body *body, const cq_val *args, size_t n_args)
 {
     const cq_schema *s;
@@ -351,10 +353,8 @@ static bool start(cq_frame *f, cq_opcall *c, const cq_body *body, const cq_val *
     f->self     = NULL;
     f->result   = CQ_NONE;
     f->returned = f->looking = false;
-    if (!body) {
-        cq_ctx_fail(c->cx, CQ_E_INTERNAL);
+    if (!body)
         return false;
-    }
     s = body->schema;
     for (size_t i = 0; i < body->n_slots; i++)
         f->slots[i] = i < n_args ? args[i] : i < s->n_args ? s->args[i].default_value : CQ_NONE;
@@ -368,7 +368,7 @@ cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c)
     size_t           n;
     const cq_val    *results;
 
-    if (!start(&f, c, body_in(slot, text, schema, NULL), c->args, schema->n_args))
+    if (!start(&f, c, body_in(c->cx, slot, text, schema, NULL), c->args, schema->n_args))
         return c->cx->status;
     run(&f);
     CQ_TRY(c->cx->status);
@@ -392,7 +392,7 @@ cq_status cq_formula_run(cq_body_slot *slot, const char *text, cq_opcall *c,
     const cq_schema *schema = c->op->schema;
     cq_frame         f;
 
-    if (!start(&f, c, body_in(slot, text, schema, owner), c->args, schema->n_args))
+    if (!start(&f, c, body_in(c->cx, slot, text, schema, owner), c->args, schema->n_args))
         return c->cx->status;
     f.owner = owner;
     f.self  = self;

@@ -63,7 +63,7 @@ static cq_body_expr *list_of(cq_body_parser *p, cq_body_expr_kind kind,
 
     e->items   = cq_body_items(p, args);
     e->n_items = args->n;
-    return p->status == CQ_OK ? e : &cq_body_nothing;
+    return p->status == CQ_OK ? e : &p->nothing;
 }
 
 /* [f(x) for x in items]: the name is known before the expression is read, so the text is read
@@ -74,7 +74,7 @@ static cq_body_expr *each(cq_body_parser *p, const char *start)
     const char   *end;
 
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     e->slot = cq_body_set_slot(p, cq_body_word(p), CQ_KINDS_ANY);
     cq_body_expect(p, "in");
     p->nested++;
@@ -144,7 +144,7 @@ static cq_body_expr *text_constant(cq_body_parser *p, const char *text, size_t l
     cq_text *t = cq_body_alloc(p, 1, sizeof *t + len + 1);
 
     if (!t)
-        return &cq_body_nothing;
+        return &p->nothing;
     t->refs = 1; /* the body's own */
     t->len  = len;
     memcpy(t->text, text, len);
@@ -174,7 +174,7 @@ static cq_body_expr *text(cq_body_parser *p)
     }
     p->at++;
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     if (args.n <= 1 && (args.n == 0 || args.items[0]->kind == CQ_EXPR_CONSTANT))
         return args.n ? (cq_body_expr *)args.items[0] : text_constant(p, "", 0);
     e        = list_of(p, CQ_EXPR_TEXT, &args);
@@ -259,7 +259,7 @@ static cq_body_expr *attribute(cq_body_parser *p, cq_body_expr *of)
         call_arguments(p, &args);
     else
         name = cq_arena_printf(p->arena, ".%s", name);
-    return name ? cq_body_call(p, name, &args) : &cq_body_nothing;
+    return name ? cq_body_call(p, name, &args) : &p->nothing;
 }
 
 /* a[i], a[i:j], a[:j] */
@@ -269,7 +269,7 @@ static cq_body_expr *item(cq_body_parser *p, cq_body_expr *of)
     bool          of_shape = of->kind == CQ_EXPR_CALL && strcmp(of->name, ".shape") == 0;
 
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     if (!(of->kinds & CQ_KIND(LIST)))
         cq_body_fail(p, "an index of what is not a list");
     cq_body_open(p, "[");
@@ -310,7 +310,7 @@ static cq_body_expr *with_operands(cq_body_parser *p, cq_body_expr_kind kind, cq
     cq_body_expr *e = cq_body_node(p, kind, kinds);
 
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     e->a = a;
     e->b = b;
     return e;
@@ -340,7 +340,7 @@ static cq_body_expr *binary(cq_body_parser *p, const cq_binary *o, cq_body_expr 
     cq_body_expr     *e      = with_operands(p, CQ_EXPR_BINARY, 0, a, b);
 
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     plain       = plain_kinds(o, a->kinds & ~tensor, b->kinds & ~tensor);
     e->binary   = o;
     e->mirrored = mirror;
@@ -462,7 +462,7 @@ cq_body_expr *cq_body_expression(cq_body_parser *p)
     e->b     = then;
     e->c     = cq_body_expression(p);
     e->kinds = e->b->kinds | e->c->kinds;
-    return p->status == CQ_OK ? e : &cq_body_nothing;
+    return p->status == CQ_OK ? e : &p->nothing;
 }
 
 /* a, b: a tuple without brackets. */

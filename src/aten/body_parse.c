@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-cq_body_expr cq_body_nothing = { .kind = CQ_EXPR_CONSTANT, .kinds = CQ_KINDS_ANY };
-
 void cq_body_fail(cq_body_parser *p, const char *what)
 {
     if (p->status == CQ_OK)
@@ -28,7 +26,7 @@ cq_body_expr *cq_body_node(cq_body_parser *p, cq_body_expr_kind kind, cq_kinds k
     cq_body_expr *e = cq_body_alloc(p, 1, sizeof *e);
 
     if (!e)
-        return &cq_body_nothing;
+        return &p->nothing;
     e->kind  = kind;
     e->kinds = kinds;
     return e;
@@ -101,11 +99,10 @@ const char *cq_body_word(cq_body_parser *p)
 
 static cq_body_stmt *stmt(cq_body_parser *p, cq_body_stmt_kind kind)
 {
-    static cq_body_stmt none;
-    cq_body_stmt       *s = cq_body_alloc(p, 1, sizeof *s);
+    cq_body_stmt *s = cq_body_alloc(p, 1, sizeof *s);
 
     if (!s)
-        return &none;
+        return &p->no_stmt;
     s->kind = kind;
     return s;
 }
@@ -131,13 +128,23 @@ static cq_body_stmt *return_stmt(cq_body_parser *p)
     return s;
 }
 
+/* What is said when it fails. */
+static const cq_body_expr *message(cq_body_parser *p)
+{
+    const cq_body_expr *e = cq_body_expression(p);
+
+    if (p->status == CQ_OK && e->kinds != CQ_KIND(STR))
+        cq_body_fail(p, "a message that is no text before what is");
+    return e;
+}
+
 static cq_body_stmt *assert_stmt(cq_body_parser *p)
 {
     cq_body_stmt *s = stmt(p, CQ_STMT_FAIL);
 
     s->value = cq_body_expression(p);
     cq_body_expect(p, ",");
-    s->message = cq_body_expression(p);
+    s->message = message(p);
     s->status  = CQ_E_ARGUMENT;
     return s;
 }
@@ -158,7 +165,7 @@ static cq_body_stmt *raise_stmt(cq_body_parser *p)
     if (s->status == CQ_OK)
         cq_body_fail(p, "an unknown error");
     cq_body_open(p, "(");
-    s->message = cq_body_expression(p);
+    s->message = message(p);
     cq_body_close(p, ")");
     return s;
 }
@@ -304,16 +311,20 @@ static const cq_body_stmt *statements(cq_body_parser *p)
     return first;
 }
 
-cq_body *cq_body_parse(const cq_schema *schema, const char *text, const cq_formula_owner *owner)
+cq_status cq_body_parse(cq_body **out, const cq_schema *schema, const char *text,
+                        const cq_formula_owner *owner)
 {
     cq_body_parser p    = { .schema = schema, .owner = owner, .text = text, .at = text };
     cq_body       *body = NULL;
 
-    p.arena = cq_arena_new();
+    p.nothing.kinds = CQ_KINDS_ANY;
+    p.arena         = cq_arena_new();
     if (p.arena)
         body = cq_body_alloc(&p, 1, sizeof *body);
-    if (!body)
-        return NULL;
+    if (!body) {
+        cq_arena_free(p.arena);
+        return CQ_E_NO_MEMORY;
+    }
     for (size_t i = 0; i < schema->n_args; i++) {
         cq_kinds kinds = cq_kinds_of(&schema->args[i].type, false);
 
@@ -324,13 +335,14 @@ cq_body *cq_body_parse(const cq_schema *schema, const char *text, const cq_formu
     body->first = statements(&p);
     if (p.status != CQ_OK) {
         cq_arena_free(p.arena);
-        return NULL;
+        return p.status;
     }
     body->arena   = p.arena;
     body->text    = text;
     body->schema  = schema;
     body->n_slots = p.n_slots;
-    return body;
+    *out          = body;
+    return CQ_OK;
 }
 
 cq_status cq_body_check(const cq_op *op, const char *text)
@@ -340,10 +352,9 @@ cq_status cq_body_check(const cq_op *op, const char *text)
 
 cq_status cq_formula_check(const cq_op *op, const char *text, const cq_formula_owner *owner)
 {
-    cq_body *body = cq_body_parse(op->schema, text, owner);
+    cq_body *body;
 
-    if (!body)
-        return CQ_E_INTERNAL;
+    CQ_TRY(cq_body_parse(&body, op->schema, text, owner));
     cq_arena_free(body->arena);
     return CQ_OK;
 }

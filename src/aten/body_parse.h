@@ -15,8 +15,10 @@ typedef struct cq_body_parser {
         const char *name;
         cq_kinds    kinds;
     } slots[CQ_BODY_MAX_SLOTS];
-    size_t    n_slots;
-    cq_status status;
+    size_t       n_slots;
+    cq_status    status;
+    cq_body_expr nothing; /* stands for what could not be parsed */
+    cq_body_stmt no_stmt;
 } cq_body_parser;
 
 typedef struct cq_body_arguments {
@@ -26,8 +28,6 @@ typedef struct cq_body_arguments {
 } cq_body_arguments;
 
 /* The first error stays; what is parsed after it is nothing. */
-extern cq_body_expr cq_body_nothing;
-
 void          cq_body_fail(cq_body_parser *p, const char *what);
 void         *cq_body_alloc(cq_body_parser *p, size_t n, size_t size); /* zeroed */
 cq_body_expr *cq_body_node(cq_body_parser *p, cq_body_expr_kind kind, cq_kinds kinds);

@@ -145,7 +145,7 @@ cq_body_expr *cq_body_name(cq_body_parser *p, const char *name)
         e = type_name(p, name);
     if (!e)
         cq_body_fail(p, "an unknown name before what is");
-    return e ? e : &cq_body_nothing;
+    return e ? e : &p->nothing;
 }
 
 /* ---- calls ---- */
@@ -252,7 +252,7 @@ cq_body_expr *cq_body_call(cq_body_parser *p, const char *name, const cq_body_ar
     cq_body_expr    *e      = cq_body_node(p, CQ_EXPR_CALL, native ? native->gives : 0);
 
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     e->name   = name;
     e->native = native;
     if (!native || !cq_kinds_only(args->items[0]->kinds, native->takes))
@@ -262,7 +262,7 @@ cq_body_expr *cq_body_call(cq_body_parser *p, const char *name, const cq_body_ar
         cq_body_fail(p, "a call that no operator takes");
     }
     if (p->status != CQ_OK)
-        return &cq_body_nothing;
+        return &p->nothing;
     e->items   = cq_body_items(p, args);
     e->n_items = args->n;
     return e;
@@ -309,11 +309,10 @@ cq_status cq_body_check_functions(void)
 {
     pthread_once(&shared.once, build_shared);
     for (size_t i = 0; i < shared.n; i++) {
-        cq_body *body =
-            cq_body_parse(shared.functions[i].schema, shared.functions[i].def->body, NULL);
+        cq_body *body;
 
-        if (!body)
-            return CQ_E_INTERNAL;
+        CQ_TRY(
+            cq_body_parse(&body, shared.functions[i].schema, shared.functions[i].def->body, NULL));
         cq_arena_free(body->arena);
     }
     return cq_body_functions[shared.n].schema ? CQ_E_INTERNAL : CQ_OK;

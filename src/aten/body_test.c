@@ -211,6 +211,7 @@ static const char *const wrong[] = {
     "mode @ mode",
     "assert flag, 'no end\nreturn x",
     "raise NoSuchError('x')",
+    "assert flag, 5\nreturn x",
     "a, b = 1, 2, 3\nreturn x",
     "x x",
     "torch.no_such_dtype",

@@ -147,8 +147,8 @@ struct cq_frame {
     cq_val                  slots[CQ_BODY_MAX_SLOTS]; /* the first n_slots of the body */
 };
 
-/* The parsed text; NULL after an error, which is recorded. */
-cq_body *cq_body_parse(const cq_schema *schema, const char *text, const cq_formula_owner *owner);
+cq_status cq_body_parse(cq_body **out, const cq_schema *schema, const char *text,
+                        const cq_formula_owner *owner);
 
 /* body_parse.c: the shared function of a name, NULL if there is none. */
 const cq_callable *cq_body_function_find(const char *name);

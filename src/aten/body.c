@@ -342,6 +342,13 @@ static const cq_body *body_in(cq_ctx *cx, cq_body_slot *slot, const char *text,
     return other;
 }
 
+void cq_body_slot_clear(cq_body_slot *slot)
+{
+    cq_body *body = atomic_exchange(&slot->body, NULL);
+
+    cq_arena_free(body ? body->arena : NULL);
+}
+
 /* A frame with its arguments; false without a body. */
 static bool start(cq_frame *f, cq_opcall *c, const cq_body *body, const cq_val *args, size_t n_args)
 {

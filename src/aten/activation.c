@@ -5,12 +5,6 @@
 
 #define SAME cq_shape_of_operands
 
-static cq_status return_tensor(cq_opcall *c, cq_tensor *t)
-{
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
-}
-
 /* An operator that only floats have. */
 static cq_status real_shape(cq_opcall *c)
 {
@@ -19,28 +13,6 @@ static cq_status real_shape(cq_opcall *c)
     if (!cq_dtype_is_float(dtype))
         return cq_call_fail(c, CQ_E_TYPE, "works on floats, not on %s", cq_dtype_name(dtype));
     return cq_shape_of_self(c);
-}
-
-static cq_status relu6(cq_opcall *c)
-{
-    return return_tensor(c, CQ_OP(c->cx, "aten::hardtanh", c->args[0], I(0), I(6)));
-}
-
-/* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
-static cq_status selu(cq_opcall *c)
-{
-    return return_tensor(c,
-                         CQ_OP(c->cx, "aten::elu", c->args[0], F(1.6732632423543772848170429916717),
-                               F(1.0507009873554804934193349852946)));
-}
-
-static cq_status celu(cq_opcall *c)
-{
-    double alpha = cq_arg_f64(c, "alpha");
-
-    if (alpha == 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "alpha must not be 0");
-    return return_tensor(c, CQ_OP(c->cx, "aten::elu", c->args[0], F(alpha), F(1), F(1 / alpha)));
 }
 
 static cq_status gelu_shape(cq_opcall *c)
@@ -92,23 +64,6 @@ static cq_status prelu_run(cq_opcall *c)
     return status;
 }
 
-/* The first half times the sigmoid of the second. */
-static cq_status glu(cq_opcall *c)
-{
-    cq_tensor *x   = c->args[0].u.tensor, *a, *b;
-    int        dim = cq_arg_dim(c, "dim", x->rank);
-    cq_int     half;
-
-    CQ_TRY(c->cx->status);
-    if (x->rank == 0 || x->sizes[dim].value % 2)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %d cannot be halved", dim);
-    half = cq_size_floordiv(c, x->sizes[dim], cq_i(2));
-    a    = CQ_OP(c->cx, "aten::slice.Tensor", T(x), I(dim), I(0), N(half));
-    b    = CQ_OP(c->cx, "aten::slice.Tensor", T(x), I(dim), N(half), N(x->sizes[dim]));
-    b    = CQ_OP(c->cx, "aten::sigmoid", T(b));
-    return return_tensor(c, CQ_OP(c->cx, "aten::mul.Tensor", T(a), T(b)));
-}
-
 static cq_status shrink_shape(cq_opcall *c)
 {
     if (cq_arg_f64(c, "lambd") < 0)
@@ -117,87 +72,23 @@ static cq_status shrink_shape(cq_opcall *c)
     return real_shape(c);
 }
 
-/* ---- what is random in training ---- */
-
-/* Slopes between lower and upper for negative numbers; their middle when not training. */
-static cq_status rrelu(cq_opcall *c)
-{
-    double     lower = cq_arg_f64(c, "lower"), upper = cq_arg_f64(c, "upper");
-    cq_tensor *x = c->args[0].u.tensor, *slopes, *below;
-
-    if (!cq_arg_bool(c, "training"))
-        return return_tensor(c, CQ_OP(c->cx, "aten::leaky_relu", T(x), F((lower + upper) / 2)));
-    slopes = CQ_OP(c->cx, "aten::uniform", T(x), F(lower), F(upper));
-    slopes = CQ_OP(c->cx, "aten::mul.Tensor", T(x), T(slopes));
-    below  = CQ_OP(c->cx, "aten::le.Scalar", T(x), I(0));
-    return return_tensor(c, CQ_OP(c->cx, "aten::where.self", T(below), T(slopes), T(x)));
-}
-
-static cq_status check_p(const cq_opcall *c, double p)
-{
-    if (p < 0 || p > 1 || isnan(p))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "p is %g, not between 0 and 1", p);
-    return CQ_OK;
-}
-
-/* 1 with probability keep, else 0: for every element, or (feature dropout) one for each
- * sample and channel, alike along the other dimensions. */
-static cq_tensor *mask_of(cq_opcall *c, cq_tensor *x, bool features, double keep)
-{
-    cq_int sizes[CQ_MAX_RANK];
-
-    for (size_t i = 0; i < x->rank; i++)
-        sizes[i] = features && i >= 2 ? cq_i(1) : x->sizes[i];
-    x = CQ_OP(c->cx, "aten::new_empty", T(x), cq_ints(c->cx, sizes, x->rank));
-    return CQ_OP(c->cx, "aten::bernoulli.p", T(x), F(keep));
-}
-
-enum { FEATURES = 1, ALPHA = 2 };
-
-/* Zeroes some and scales the others so that the mean stays. Alpha dropout puts the lowest
- * value of SELU instead of 0, and keeps the variance too. */
-static cq_status dropout(cq_opcall *c)
-{
-    const double lowest = -1.7580993408473766; /* -scale * alpha of SELU */
-    double       p      = cq_arg_f64(c, "p"), a;
-    cq_tensor   *x      = c->args[0].u.tensor, *mask;
-    int          kind   = c->op->def->variant;
-
-    CQ_TRY(check_p(c, p));
-    if (p == 0 || !cq_arg_bool(c, "train") || cq_tensor_numel(x) == 0)
-        return return_tensor(c, x);
-    if (kind & FEATURES && x->rank < 2)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "features need 2 dimensions or more, not %u",
-                            (unsigned)x->rank);
-    if (p == 1)
-        return return_tensor(c, CQ_OP(c->cx, "aten::mul.Scalar", T(x), I(0)));
-    mask = mask_of(c, x, kind & FEATURES, 1 - p);
-    if (!(kind & ALPHA)) {
-        mask = CQ_OP(c->cx, "aten::div.Scalar", T(mask), F(1 - p));
-        return return_tensor(c, CQ_OP(c->cx, "aten::mul.Tensor", T(x), T(mask)));
-    }
-    a    = 1 / sqrt((lowest * lowest * p + 1) * (1 - p));
-    x    = CQ_OP(c->cx, "aten::mul.Tensor", T(x), T(mask));
-    mask = CQ_OP(c->cx, "aten::rsub.Scalar", T(mask), I(1));
-    x    = CQ_OP(c->cx, "aten::add.Tensor", T(x), T(mask), F(lowest));
-    x    = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(a));
-    return return_tensor(c, CQ_OP(c->cx, "aten::add.Scalar", T(x), F(-lowest * p * a)));
-}
-
 #define ROW  CQ_EW_ROW
 #define ROW1 CQ_EW_ROW1
-#define DROPOUT(name, kind, text)                                                                  \
+/* Zeroes some and scales the others so that the mean stays. */
+#define DROPOUT(name, how, features, text)                                                         \
     {                                                                                              \
         .schema = "aten::" name "(Tensor input, float p, bool train) -> Tensor", .about = text,    \
-        .compose = dropout, .variant = kind, .flags = CQ_OP_RANDOM                                 \
+        .body  = "works = check_dropout(p, input, " features " and train)\n"                       \
+                 "return " how "(input, p, " features ") if works and train else input",           \
+        .flags = CQ_OP_RANDOM                                                                      \
     }
 
 const cq_op_def cq_ops_activation[] = {
     ROW1("relu", RELU, SAME, "max(x, 0)"),
-    { .schema  = "aten::relu6(Tensor self) -> Tensor",
-      .about   = "min(max(x, 0), 6)",
-      .compose = relu6,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::relu6(Tensor self) -> Tensor",
+      .about  = "min(max(x, 0), 6)",
+      .body   = "hardtanh(self, 0, 6)",
+      .flags  = CQ_OP_PARTS },
     ROW("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", LEAKY_RELU,
         real_shape, "x, times a slope below 0"),
     { .schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
@@ -206,12 +97,14 @@ const cq_op_def cq_ops_activation[] = {
       .run    = prelu_run },
     ROW("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
         ELU, real_shape, "x, bent to -alpha below 0"),
-    { .schema  = "aten::selu(Tensor self) -> Tensor",
-      .about   = "elu with the constants that keep mean and variance",
-      .compose = selu },
-    { .schema  = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
-      .about   = "elu with a smooth bend for every alpha",
-      .compose = celu },
+    /* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
+    { .schema = "aten::selu(Tensor self) -> Tensor",
+      .about  = "elu with the constants that keep mean and variance",
+      .body   = "elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)" },
+    { .schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+      .about  = "elu with a smooth bend for every alpha",
+      .body   = "assert alpha != 0, 'alpha must not be 0'\n"
+                "return elu(self, float(alpha), 1., 1 / alpha)" },
     { .schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
       .about  = "x times the normal distribution function",
       .shape  = gelu_shape,
@@ -226,9 +119,13 @@ const cq_op_def cq_ops_activation[] = {
         real_shape, "log(1 + exp(beta * x)) / beta"),
     ROW("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", THRESHOLD, SAME,
         "value where x does not pass the threshold"),
-    { .schema  = "aten::glu(Tensor self, int dim=-1) -> Tensor",
-      .about   = "one half times the sigmoid of the other",
-      .compose = glu },
+    { .schema = "aten::glu(Tensor self, int dim=-1) -> Tensor",
+      .about  = "one half times the sigmoid of the other",
+      .body   = "assert self.ndim > 0, 'a tensor without dimensions cannot be halved'\n"
+                "d = wrap_dim(dim, self.ndim)\n"
+                "n = self.shape[d]\n"
+                "assert n % 2 == 0, 'dimension {d} cannot be halved'\n"
+                "return self.slice(d, 0, n // 2) * self.slice(d, n // 2, n).sigmoid()" },
     ROW1("log_sigmoid", LOG_SIGMOID, real_shape, "log(sigmoid(x))"),
     ROW("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", SOFTSHRINK, shrink_shape,
         "x, nearer to 0 by lambd"),
@@ -237,12 +134,13 @@ const cq_op_def cq_ops_activation[] = {
     { .schema =
           "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
           "training=False, Generator? generator=None) -> Tensor",
-      .about   = "x, times a random slope below 0",
-      .compose = rrelu,
-      .flags   = CQ_OP_RANDOM },
-    DROPOUT("dropout", 0, "some elements set to 0 in training"),
-    DROPOUT("feature_dropout", FEATURES, "some channels set to 0 in training"),
-    DROPOUT("alpha_dropout", ALPHA, "dropout for SELU"),
-    DROPOUT("feature_alpha_dropout", FEATURES | ALPHA, "channel dropout for SELU"),
+      .about = "x, times a random slope below 0",
+      .body  = "if not training: return leaky_relu(self, (lower + upper) / 2)\n"
+               "return where(self <= 0, self * self.uniform(lower, upper), self)",
+      .flags = CQ_OP_RANDOM },
+    DROPOUT("dropout", "dropped", "False", "some elements set to 0 in training"),
+    DROPOUT("feature_dropout", "dropped", "True", "some channels set to 0 in training"),
+    DROPOUT("alpha_dropout", "alpha_dropped", "False", "dropout for SELU"),
+    DROPOUT("feature_alpha_dropout", "alpha_dropped", "True", "channel dropout for SELU"),
     { 0 }
 };

@@ -98,9 +98,9 @@ static double number_of_data(const cq_opcall *c, const char *name, cq_tensor *t)
 /* A composition that looks at a number has made up its mind by it. */
 static void decided_by(const cq_opcall *c, const char *name, const cq_val *v)
 {
-    if (c->op->def->compose && c->cx->listener && v->kind == CQ_VAL_FLOAT && v->u.f.origin)
+    if (cq_op_is_composed(c->op) && c->cx->listener && v->kind == CQ_VAL_FLOAT && v->u.f.origin)
         c->cx->listener->baked(c->cx->listener_self, c->cx, name, cq_i((int64_t)v->u.f.value));
-    else if (c->op->def->compose && v->kind == CQ_VAL_INT)
+    else if (cq_op_is_composed(c->op) && v->kind == CQ_VAL_INT)
         cq_size_baked(c, v->u.i, name);
 }
 

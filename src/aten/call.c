@@ -1,5 +1,6 @@
 /* Calling an operator: arguments are checked against the schema, results are made by the
  * row, the listener hears of it. Real and fake tensors take the same path. */
+#include "aten/body.h"
 #include "aten/complex.h"
 #include "aten/quantized.h"
 #include "aten/work.h"
@@ -129,6 +130,18 @@ static cq_status refresh(cq_ctx *cx, cq_tensor *t, void *user)
 
 /* ---- making the results ---- */
 
+bool cq_op_is_composed(const cq_op *op)
+{
+    return op->def->body || op->def->compose;
+}
+
+cq_status cq_op_compose(cq_opcall *c)
+{
+    const cq_op_def *def = c->op->def;
+
+    return def->body ? cq_body_run(c->op->parsed, def->body, c) : def->compose(c);
+}
+
 /* Composed operators run their parts under the same context. A listener that takes the
  * whole does not hear of the parts. */
 static cq_status run_composed(cq_opcall *c, cq_status (*compose)(cq_opcall *c), bool heard)
@@ -155,8 +168,8 @@ static cq_status make_results(cq_opcall *c, bool heard)
 
     if (def->view)
         return def->view(c);
-    if (def->compose && !(def->shape && !c->real))
-        return run_composed(c, def->compose, heard);
+    if (cq_op_is_composed(c->op) && !(def->shape && !c->real))
+        return run_composed(c, cq_op_compose, heard);
     if (!c->real || !(def->flags & CQ_OP_DYNAMIC)) {
         if (!def->shape)
             return cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL, "the row has no shape rule");
@@ -177,7 +190,7 @@ static cq_status make_and_tell(cq_opcall *c)
     cq_status (*parts)(cq_opcall * c) =
         to && to->parts_of ? to->parts_of(cx->listener_self, c->op) : NULL;
     bool heard =
-        to && !parts && (!c->op->def->compose || to->wants_whole(cx->listener_self, c->op));
+        to && !parts && (!cq_op_is_composed(c->op) || to->wants_whole(cx->listener_self, c->op));
 
     c->n_results = c->op->schema->n_results;
     CQ_TRY(parts ? run_composed(c, parts, false) : make_results(c, heard));
@@ -215,16 +228,6 @@ static cq_status make_complex(cq_opcall *c)
     if (cq_takes_complex(c->op))
         return make_and_tell(c);
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it is not there for complex numbers");
-}
-
-cq_status cq_call_same_as(cq_opcall *c)
-{
-    const cq_op *op = cq_op_find(c->op->def->same_as);
-
-    if (!op)
-        return cq_fail(CQ_E_INTERNAL, c->op->schema->full, NULL, "there is no operator %s",
-                       c->op->def->same_as);
-    return cq_op_call(c->cx, op, c->args, op->schema->n_args, c->results, c->n_results);
 }
 
 /* What PyTorch converts silently in place: not a fraction to an integer, not numbers to bool. */

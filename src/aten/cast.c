@@ -26,25 +26,6 @@ static cq_status to_run(cq_opcall *c)
     return is_already(c, self) ? CQ_OK : cq_tensor_copy_into(cq_result_tensor(c, 0), self);
 }
 
-/* The many ways to say to.dtype: dtype as an argument, of other, or named by the row. */
-static cq_status to_by_other_words(cq_opcall *c)
-{
-    const cq_schema *s     = c->op->schema;
-    cq_tensor       *self  = c->args[0].u.tensor;
-    cq_dtype         dtype = c->op->def->variant ? (cq_dtype)c->op->def->variant : self->dtype;
-    bool             copy  = cq_schema_find(s, "copy") >= 0 && cq_arg_bool(c, "copy");
-
-    if (cq_schema_find(s, "dtype") >= 0)
-        dtype = cq_arg_dtype(c, "dtype", dtype);
-    else if (cq_schema_find(s, "other") >= 0)
-        dtype = cq_arg_tensor(c, "other")->dtype;
-    CQ_TRY(c->cx->status);
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::to.dtype", T(self), DTYPE(dtype), B(false),
-                               B(copy || strcmp(s->name, "aten::_to_copy") == 0)));
-    return c->cx->status;
-}
-
 /* ---- copies ---- */
 
 static cq_status clone_run(cq_opcall *c)
@@ -94,65 +75,64 @@ static cq_tensor *same_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed,
     return changed;
 }
 
-static cq_status return_self(cq_opcall *c)
-{
-    cq_result_set(c, 0, c->args[0]);
-    return CQ_OK;
-}
-
-#define TO(text_of_schema)                                                                         \
+/* The many ways to say to.dtype: dtype as an argument, of other, or named by the row. */
+#define TO(text_of_schema, code)                                                                   \
     {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = "in another dtype",                            \
-        .compose = to_by_other_words, .flags = CQ_OP_PARTS                                         \
-    }
-#define CAST(name, dtype)                                                                          \
-    {                                                                                              \
-        .schema = "aten::_cast_" name "(Tensor self, bool non_blocking=False) -> Tensor",          \
-        .about = "in another dtype", .compose = to_by_other_words, .variant = CQ_DTYPE_##dtype,    \
+        .schema = "aten::" text_of_schema, .about = "in another dtype", .body = code,              \
         .flags = CQ_OP_PARTS                                                                       \
     }
+#define CAST(name, dtype)                                                                          \
+    TO("_cast_" name "(Tensor self, bool non_blocking=False) -> Tensor",                           \
+       "to.dtype(self, torch." dtype ")")
+#define DTYPE_OR(other) "(" other " if dtype is None else dtype)"
 #define VIEW(text_of_schema, text)                                                                 \
     {                                                                                              \
         .schema = "aten::" text_of_schema, .about = text, .view = same_view, .unview = same_unview \
     }
 #define SELF(text_of_schema, text)                                                                 \
     {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .compose = return_self,                  \
-        .flags = CQ_OP_PARTS                                                                       \
+        .schema = "aten::" text_of_schema, .about = text, .body = "self", .flags = CQ_OP_PARTS     \
     }
 
 const cq_op_def cq_ops_cast[] = {
     TO("to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
-       "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"),
+       "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+       "to.dtype(self, dtype, False, copy)"),
     { .schema = "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
                 "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
       .about  = "in another dtype",
       .shape  = to_shape,
       .run    = to_run },
     TO("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
-       "MemoryFormat? memory_format=None) -> Tensor(a)"),
+       "MemoryFormat? memory_format=None) -> Tensor(a)",
+       "to.dtype(self, other.dtype, False, copy)"),
     TO("to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
        "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
        "MemoryFormat? "
-       "memory_format=None) -> Tensor(a)"),
+       "memory_format=None) -> Tensor(a)",
+       "to.dtype(self, " DTYPE_OR("self.dtype") ", False, copy)"),
     TO("to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, "
-       "bool copy=False) -> Tensor(b|a)"),
+       "bool copy=False) -> Tensor(b|a)",
+       "to.dtype(self, " DTYPE_OR("self.dtype") ", False, copy)"),
     TO("to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) "
        "-> "
-       "Tensor(b|a)"),
-    TO("to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)"),
+       "Tensor(b|a)",
+       "to.dtype(self, " DTYPE_OR("self.dtype") ", False, copy)"),
+    TO("to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+       "to.dtype(self, self.dtype, False, copy)"),
     TO("_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
        "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> "
-       "Tensor"),
-    TO("type_as(Tensor self, Tensor other) -> Tensor"),
-    CAST("Byte", U8),
-    CAST("Char", I8),
-    CAST("Double", F64),
-    CAST("Float", F32),
-    CAST("Int", I32),
-    CAST("Long", I64),
-    CAST("Short", I16),
-    CAST("Half", F16),
+       "Tensor",
+       "to.dtype(self, " DTYPE_OR("self.dtype") ", False, True)"),
+    TO("type_as(Tensor self, Tensor other) -> Tensor", "to.dtype(self, other.dtype)"),
+    CAST("Byte", "uint8"),
+    CAST("Char", "int8"),
+    CAST("Double", "float64"),
+    CAST("Float", "float32"),
+    CAST("Int", "int32"),
+    CAST("Long", "int64"),
+    CAST("Short", "int16"),
+    CAST("Half", "float16"),
 
     { .schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
       .about  = "a copy",
@@ -180,8 +160,8 @@ const cq_op_def cq_ops_cast[] = {
     { .schema =
           "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
           "Tensor(b|a)",
-      .about   = "itself, or in another dtype",
-      .compose = to_by_other_words,
-      .flags   = CQ_OP_PARTS },
+      .about = "itself, or in another dtype",
+      .body  = "to.dtype(data, " DTYPE_OR("data.dtype") ")",
+      .flags = CQ_OP_PARTS },
     { 0 }
 };

@@ -49,18 +49,6 @@ static cq_status where_run(cq_opcall *c)
     return cq_apply3(out, CQ_EW_WHERE, NULL, out->dtype, c->args[0].u.tensor, x, y);
 }
 
-/* Where it is true: one tensor of indices per dimension. */
-static cq_status where_true(cq_opcall *c)
-{
-    static const char *const unbind = "aten::unbind.int";
-    cq_tensor               *at     = CQ_OP(c->cx, "aten::nonzero", c->args[0]);
-
-    CQ_TRY(c->cx->status);
-    if (!cq_op_find(unbind))
-        return cq_call_fail(c, CQ_E_UNSUPPORTED, "there is no operator %s", unbind);
-    return cq_op_call(c->cx, cq_op_find(unbind), (cq_val[]){ T(at), I(1) }, 2, c->results, 1);
-}
-
 static cq_status masked_fill_shape(cq_opcall *c)
 {
     cq_int sizes[CQ_MAX_RANK];
@@ -83,36 +71,6 @@ static cq_status masked_fill_run(cq_opcall *c)
     CQ_TRY(c->cx->status);
     return cq_apply3(out, CQ_EW_WHERE, NULL, out->dtype, c->args[1].u.tensor, value,
                      c->args[0].u.tensor);
-}
-
-/* x == y, or |x - y| <= atol + rtol * |y| with both finite. */
-static cq_status isclose(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x = c->args[0].u.tensor, *y = c->args[1].u.tensor, *same, *near, *allowed;
-
-    if (x->dtype != y->dtype)
-        return cq_call_fail(c, CQ_E_TYPE, "%s cannot be compared with %s", cq_dtype_name(x->dtype),
-                            cq_dtype_name(y->dtype));
-    same = CQ_OP(cx, "aten::eq.Tensor", T(x), T(y));
-    if (x->dtype == CQ_DTYPE_BOOL) {
-        cq_result_set_tensor(c, 0, same);
-        return cx->status;
-    }
-    if (cq_arg_bool(c, "equal_nan")) {
-        near = CQ_OP(cx, "aten::logical_and", T(CQ_OP(cx, "aten::isnan", T(x))),
-                     T(CQ_OP(cx, "aten::isnan", T(y))));
-        same = CQ_OP(cx, "aten::logical_or", T(same), T(near));
-    }
-    allowed =
-        CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::mul.Scalar", T(y), F(cq_arg_f64(c, "rtol")))));
-    allowed = CQ_OP(cx, "aten::add.Scalar", T(allowed), F(cq_arg_f64(c, "atol")));
-    near    = CQ_OP(cx, "aten::abs", T(CQ_OP(cx, "aten::sub.Tensor", T(x), T(y))));
-    x       = CQ_OP(cx, "aten::isfinite", T(near));
-    near    = CQ_OP(cx, "aten::le.Tensor", T(near), T(allowed));
-    near    = CQ_OP(cx, "aten::logical_and", T(x), T(near));
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::logical_or", T(same), T(near)));
-    return cx->status;
 }
 
 #define ROW  CQ_EW_ROW
@@ -167,8 +125,15 @@ const cq_op_def cq_ops_compare[] = {
     { .schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
                 "atol=1e-08, bool equal_nan=False) -> Tensor",
       .about  = "whether they are nearly equal",
-      .compose = isclose,
-      .flags   = CQ_OP_PARTS },
+      .body   = "assert self.dtype == other.dtype, "
+                "'{dtype_name(self.dtype)} cannot be compared with {dtype_name(other.dtype)}'\n"
+                "same = self == other\n"
+                "if self.dtype == torch.bool: return same\n"
+                "if equal_nan: same = same.logical_or(self.isnan().logical_and(other.isnan()))\n"
+                "allowed = (other * rtol).abs() + atol\n"
+                "near = (self - other).abs()\n"
+                "return same.logical_or(near.isfinite().logical_and(near <= allowed))",
+      .flags  = CQ_OP_PARTS },
 
     BITS("bitwise_and", BITWISE_AND, "the bits that both have"),
     BITS("bitwise_or", BITWISE_OR, "the bits that one or both have"),
@@ -197,10 +162,10 @@ const cq_op_def cq_ops_compare[] = {
       .about  = "self where condition holds, other elsewhere",
       .shape  = where_shape,
       .run    = where_run },
-    { .schema  = "aten::where(Tensor condition) -> Tensor[]",
-      .about   = "the indices where condition holds",
-      .compose = where_true,
-      .flags   = CQ_OP_PARTS | CQ_OP_DYNAMIC },
+    { .schema = "aten::where(Tensor condition) -> Tensor[]",
+      .about  = "the indices where condition holds",
+      .body   = "condition.nonzero().unbind(1)",
+      .flags  = CQ_OP_PARTS | CQ_OP_DYNAMIC },
     { .schema = "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
       .about  = "self where condition holds, other elsewhere",
       .shape  = where_shape,

@@ -441,9 +441,6 @@ static cq_status real(cq_opcall *c)
 
 static cq_status imaginary(cq_opcall *c)
 {
-    if (!is_complex(c->args[0]))
-        return cq_call_fail(c, CQ_E_TYPE, "wants complex numbers, not %s",
-                            cq_dtype_name(c->args[0].u.tensor->dtype));
     return done(c, part(c->cx, c->args[0], 1));
 }
 
@@ -466,11 +463,6 @@ static cq_status from_polar(cq_opcall *c, cq_tensor *size, cq_tensor *turn)
                     CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::sin", T(turn))))));
 }
 
-static cq_status polar(cq_opcall *c)
-{
-    return from_polar(c, c->args[0].u.tensor, c->args[1].u.tensor);
-}
-
 static cq_status exponential(cq_opcall *c)
 {
     return from_polar(c, CQ_OP(c->cx, "aten::exp", T(part(c->cx, c->args[0], 0))),
@@ -480,18 +472,6 @@ static cq_status exponential(cq_opcall *c)
 static cq_status logarithm(cq_opcall *c)
 {
     return done(c, cq_complex_of(c->cx, CQ_OP(c->cx, "aten::log", T(size_of(c))), angle_of(c)));
-}
-
-static cq_status from_parts(cq_opcall *c)
-{
-    cq_val parts, both;
-
-    if (c->args[0].u.tensor->dtype != c->args[1].u.tensor->dtype)
-        return cq_call_fail(c, CQ_E_TYPE, "both parts should be of one dtype");
-    parts = cq_tensors(c->cx, (cq_tensor *[]){ c->args[0].u.tensor, c->args[1].u.tensor }, 2);
-    CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::broadcast_tensors"), &parts, 1, &both, 1));
-    return done(
-        c, cq_complex_of(c->cx, both.u.list->items[0].u.tensor, both.u.list->items[1].u.tensor));
 }
 
 static cq_status equal(cq_opcall *c)
@@ -608,7 +588,8 @@ bool cq_takes_complex(const cq_op *op)
 {
     const cq_op_def *def = op->def;
 
-    return def->view || (def->flags & CQ_OP_HOST) || (def->compose && (def->flags & CQ_OP_PARTS));
+    return def->view || (def->flags & CQ_OP_HOST) ||
+           (cq_op_is_composed(op) && (def->flags & CQ_OP_PARTS));
 }
 
 const cq_op_def cq_ops_complex[] = {
@@ -620,17 +601,18 @@ const cq_op_def cq_ops_complex[] = {
       .about  = "pairs of real numbers as complex ones",
       .view   = complex_view,
       .unview = complex_unview },
-    { .schema  = "aten::complex(Tensor real, Tensor imag) -> Tensor",
-      .about   = "complex numbers of these parts",
-      .compose = from_parts,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::polar(Tensor abs, Tensor angle) -> Tensor",
-      .about   = "complex numbers of this size and angle",
-      .compose = polar,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::imag(Tensor(a) self) -> Tensor(a)",
-      .about   = "the imaginary parts of complex numbers",
-      .compose = imaginary,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::complex(Tensor real, Tensor imag) -> Tensor",
+      .about  = "complex numbers of these parts",
+      .body   = "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
+                "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::polar(Tensor abs, Tensor angle) -> Tensor",
+      .about  = "complex numbers of this size and angle",
+      .body   = "view_as_complex(stack([abs * angle.cos(), abs * angle.sin()], -1))",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::imag(Tensor(a) self) -> Tensor(a)",
+      .about  = "the imaginary parts of complex numbers",
+      .body   = "raise TypeError('wants complex numbers, not {dtype_name(self.dtype)}')",
+      .flags  = CQ_OP_PARTS },
     { 0 }
 };

@@ -337,136 +337,48 @@ static cq_status einsum_compose(cq_opcall *c)
     return cx->status;
 }
 
-/* ---- relatives ---- */
-
-/* Axes of t: those that are not summed, in order, then the summed ones as listed. */
-static cq_status split_axes(cq_opcall *c, const char *name, const cq_tensor *t, axes *stay,
-                            axes *summed)
-{
-    int64_t  dims[CQ_MAX_RANK];
-    size_t   n    = cq_arg_i64s(c, name, dims, CQ_MAX_RANK);
-    uint64_t mask = n ? cq_arg_dims(c, name, t->rank) : 0;
-
-    stay->n = summed->n = 0;
-    stay->size = summed->size = cq_i(1);
-    CQ_TRY(c->cx->status);
-    for (size_t i = 0; i < n; i++) {
-        size_t axis = (size_t)(dims[i] < 0 ? dims[i] + (int64_t)t->rank : dims[i]);
-
-        add_axis(c, summed, axis, t->sizes[axis]);
-    }
-    for (size_t i = 0; i < t->rank; i++)
-        if (!(mask >> i & 1))
-            add_axis(c, stay, i, t->sizes[i]);
-    if (stay->n + summed->n != t->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "\"%s\" names a dimension twice", name);
-    return CQ_OK;
-}
-
-static cq_status tensordot(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *a = c->args[0].u.tensor, *b = c->args[1].u.tensor;
-    axes       a_stay, a_sum, b_stay, b_sum;
-    cq_int     sizes[2 * CQ_MAX_RANK];
-    size_t     n = 0;
-
-    CQ_TRY(split_axes(c, "dims_self", a, &a_stay, &a_sum));
-    CQ_TRY(split_axes(c, "dims_other", b, &b_stay, &b_sum));
-    if (a_sum.n != b_sum.n || a_stay.n + b_stay.n > CQ_MAX_RANK)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%zu dimensions of one tensor meet %zu of the other",
-                            a_sum.n, b_sum.n);
-    for (size_t i = 0; i < a_sum.n; i++)
-        if (a->sizes[a_sum.at[i]].value != b->sizes[b_sum.at[i]].value)
-            return cq_call_fail(c, CQ_E_TYPE, "sizes %lld and %lld that meet are not equal",
-                                (long long)a->sizes[a_sum.at[i]].value,
-                                (long long)b->sizes[b_sum.at[i]].value);
-    for (size_t i = 0; i < a_stay.n; i++)
-        sizes[n++] = a->sizes[a_stay.at[i]];
-    for (size_t i = 0; i < b_stay.n; i++)
-        sizes[n++] = b->sizes[b_stay.at[i]];
-    a = permute(cx, a, (const axes *[]){ &a_stay, &a_sum }, 2);
-    b = permute(cx, b, (const axes *[]){ &b_sum, &b_stay }, 2);
-    a = reshape(cx, a, (cq_int[]){ a_stay.size, a_sum.size }, 2);
-    b = reshape(cx, b, (cq_int[]){ b_sum.size, b_stay.size }, 2);
-    cq_result_set_tensor(c, 0, reshape(cx, CQ_OP(cx, "aten::mm", T(a), T(b)), sizes, n));
-    return cx->status;
-}
-
-static cq_status inner(cq_opcall *c)
-{
-    cq_ctx *cx = c->cx;
-
-    if (!c->args[0].u.tensor->rank || !c->args[1].u.tensor->rank)
-        cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::mul.Tensor", c->args[0], c->args[1]));
-    else
-        cq_result_set_tensor(c, 0,
-                             CQ_OP(cx, "aten::tensordot", c->args[0], c->args[1], I(-1), I(-1)));
-    return cx->status;
-}
-
-/* Every element of self times all of other: axes are interleaved, then merged in pairs. */
-static cq_status kron(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *a = c->args[0].u.tensor, *b = c->args[1].u.tensor;
-    size_t     rank = a->rank > b->rank ? a->rank : b->rank;
-    cq_int     in_a[2 * CQ_MAX_RANK], in_b[2 * CQ_MAX_RANK], sizes[CQ_MAX_RANK];
-
-    if (2 * rank > CQ_MAX_RANK)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "takes at most %d dimensions", CQ_MAX_RANK / 2);
-    for (size_t i = 0; i < rank; i++) {
-        cq_int x = i < rank - a->rank ? cq_i(1) : a->sizes[i - (rank - a->rank)];
-        cq_int y = i < rank - b->rank ? cq_i(1) : b->sizes[i - (rank - b->rank)];
-
-        in_a[2 * i]     = x;
-        in_b[2 * i + 1] = y;
-        in_a[2 * i + 1] = in_b[2 * i] = cq_i(1);
-        sizes[i]                      = cq_size_mul(c, x, y);
-    }
-    a = reshape(cx, a, in_a, 2 * rank);
-    b = reshape(cx, b, in_b, 2 * rank);
-    cq_result_set_tensor(c, 0, reshape(cx, CQ_OP(cx, "aten::mul.Tensor", T(a), T(b)), sizes, rank));
-    return cx->status;
-}
-
-/* out[…, k] = x1[…, i] * w[k, i, j] * x2[…, j], summed over i and j. */
-static cq_status bilinear(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x1 = c->args[0].u.tensor, *x2 = c->args[1].u.tensor, *w = c->args[2].u.tensor;
-    cq_tensor *t, *bias = c->args[3].kind == CQ_VAL_TENSOR ? c->args[3].u.tensor : NULL;
-    size_t     n = x1->rank;
-
-    if (w->rank != 3 || !n || x2->rank != n || x1->sizes[n - 1].value != w->sizes[1].value ||
-        x2->sizes[n - 1].value != w->sizes[2].value)
-        return cq_call_fail(c, CQ_E_TYPE, "the inputs do not fit the weight");
-    t = CQ_OP(cx, "aten::tensordot", T(x1), T(w), I(-1), I(1)); /* …, k, j */
-    t = CQ_OP(cx, "aten::mul.Tensor", T(t), T(CQ_OP(cx, "aten::unsqueeze", T(x2), I(-2))));
-    t = CQ_OP(cx, "aten::sum.dim_IntList", T(t), I(-1), B(false), DTYPE(x1->dtype));
-    if (bias)
-        t = CQ_OP(cx, "aten::add.Tensor", T(t), T(bias));
-    cq_result_set_tensor(c, 0, t);
-    return cx->status;
-}
-
 const cq_op_def cq_ops_contract[] = {
     { .schema  = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
       .about   = "sums of products along axes named by letters",
       .compose = einsum_compose },
-    { .schema  = "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) "
-                 "-> Tensor",
-      .about   = "sums of products along some axes of each tensor",
-      .compose = tensordot },
-    { .schema  = "aten::inner(Tensor self, Tensor other) -> Tensor",
-      .about   = "sums of products along the last axes",
-      .compose = inner },
-    { .schema  = "aten::kron(Tensor self, Tensor other) -> Tensor",
-      .about   = "Kronecker product",
-      .compose = kron },
-    { .schema  = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, "
-                 "Tensor? bias=None) -> Tensor",
-      .about   = "a linear function of each of two inputs",
-      .compose = bilinear },
+    { .schema = "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) "
+                "-> Tensor",
+      .about  = "sums of products along some axes of each tensor",
+      .body =
+          "assert len(dims_self) == len(dims_other), "
+          "'{len(dims_self)} dimensions of one tensor meet {len(dims_other)} of the other'\n"
+          "a = wrap_dims(dims_self, self.ndim)\n"
+          "b = wrap_dims(dims_other, other.ndim)\n"
+          "for i in range(len(a)): assert self.shape[a[i]] == other.shape[b[i]], "
+          "'sizes {self.shape[a[i]]} and {other.shape[b[i]]} that meet are not equal'\n"
+          "rows = [i for i in range(self.ndim) if i not in a]\n"
+          "columns = [i for i in range(other.ndim) if i not in b]\n"
+          "m = [self.shape[i] for i in rows]\n"
+          "n = [other.shape[i] for i in columns]\n"
+          "x = self.permute(rows + a).reshape([prod(m), prod([self.shape[i] for i in a])])\n"
+          "y = other.permute(b + columns).reshape([prod([other.shape[i] for i in b]), prod(n)])\n"
+          "return mm(x, y).reshape(m + n)" },
+    { .schema = "aten::inner(Tensor self, Tensor other) -> Tensor",
+      .about  = "sums of products along the last axes",
+      .body   = "if self.ndim == 0 or other.ndim == 0: return self * other\n"
+                "return tensordot(self, other, [-1], [-1])" },
+    { .schema = "aten::kron(Tensor self, Tensor other) -> Tensor",
+      .about  = "Kronecker product",
+      .body   = "n = max(self.ndim, other.ndim)\n"
+                "a = [1] * (n - self.ndim) + self.shape\n"
+                "b = [1] * (n - other.ndim) + other.shape\n"
+                "x = self.reshape([a[i // 2] if i % 2 == 0 else 1 for i in range(2 * n)])\n"
+                "y = other.reshape([b[i // 2] if i % 2 == 1 else 1 for i in range(2 * n)])\n"
+                "return (x * y).reshape([a[i] * b[i] for i in range(n)])" },
+    { .schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, "
+                "Tensor? bias=None) -> Tensor",
+      .about  = "a linear function of each of two inputs",
+      .body   = "n = input1.ndim\n"
+                "assert weight.ndim == 3 and n > 0 and input2.ndim == n and input1.shape[-1] == "
+                "weight.shape[1] "
+                "and input2.shape[-1] == weight.shape[2], 'the inputs do not fit the weight'\n"
+                "t = tensordot(input1, weight, [-1], [1])\n"
+                "t = (t * input2.unsqueeze(-2)).sum(-1, dtype=input1.dtype)\n"
+                "return t if bias is None else t + bias" },
     { 0 }
 };

@@ -141,21 +141,6 @@ static cq_status conv_run(cq_opcall *c)
                                                                       &v.window, v.groups);
 }
 
-/* Time, batch, channel: a conv1d with its axes in another order. */
-static cq_status conv_tbc(cq_opcall *c)
-{
-    cq_ctx    *cx     = c->cx;
-    cq_val     to_bct = cq_i64s(cx, (int64_t[]){ 1, 2, 0 }, 3);
-    cq_val     to_tbc = cq_i64s(cx, (int64_t[]){ 2, 0, 1 }, 3);
-    cq_val     to_oik = cq_i64s(cx, (int64_t[]){ 2, 1, 0 }, 3);
-    cq_tensor *x      = CQ_OP(cx, "aten::permute", c->args[0], to_bct);
-    cq_tensor *w      = CQ_OP(cx, "aten::permute", c->args[1], to_oik);
-
-    x = CQ_OP(cx, "aten::conv1d", T(x), T(w), c->args[2], I(1), cq_arg_val(c, "pad"));
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::permute", T(x), to_tbc));
-    return cx->status;
-}
-
 /* ---- unfolding ---- */
 
 static void read_window(const cq_opcall *c, cq_window *w)
@@ -306,9 +291,10 @@ const cq_op_def cq_ops_conv[] = {
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
          "str padding, int[] dilation, int groups) -> Tensor",
          "any convolution, padding by word"),
-    { .schema  = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-      .about   = "convolution of a time, batch, channel tensor",
-      .compose = conv_tbc },
+    { .schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+      .about  = "convolution of a time, batch, channel tensor",
+      .body   = "conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, "
+                "pad).permute([2, 0, 1])" },
     { .schema = "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
                 "int[2] stride) -> Tensor",
       .about  = "the windows of an image as columns",

@@ -224,28 +224,6 @@ static cq_status linspace_run(cq_opcall *c)
     return cq_kernel_linspace(cq_result_tensor(c, 0), cq_arg_f64(c, "start"), cq_arg_f64(c, "end"));
 }
 
-static cq_status logspace(cq_opcall *c)
-{
-    cq_dtype   dtype = cq_arg_dtype(c, "dtype", CQ_DTYPE_F32);
-    cq_tensor *t     = CQ_OP(c->cx, "aten::linspace", cq_arg_val(c, "start"), cq_arg_val(c, "end"),
-                             cq_arg_val(c, "steps"), DTYPE(CQ_DTYPE_F64));
-
-    t = CQ_OP(c->cx, "aten::pow.Scalar", F(cq_arg_f64(c, "base")), T(t));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(t), DTYPE(dtype)));
-    return c->cx->status;
-}
-
-static cq_status dim_arange(cq_opcall *c)
-{
-    const cq_tensor *like = c->args[0].u.tensor;
-    int              dim  = cq_arg_dim(c, "dim", like->rank);
-
-    CQ_TRY(c->cx->status);
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::arange", N(like->rank ? like->sizes[dim] : cq_i(1))));
-    return c->cx->status;
-}
-
 /* ---- matrices ---- */
 
 static cq_status eye_shape(cq_opcall *c)
@@ -477,15 +455,16 @@ const cq_op_def cq_ops_creation[] = {
       .about  = "so many numbers in equal steps",
       .shape  = linspace_shape,
       .run    = linspace_run },
-    { .schema  = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
-      .about   = "0, 1, … up to a size of a tensor",
-      .compose = dim_arange,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
+      .about  = "0, 1, … up to a size of a tensor",
+      .body   = "arange(like.shape[dim] if like.ndim > 0 else 1)",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::logspace(Scalar start, Scalar end, int steps, float base=10., " OPTIONS
                 ") -> Tensor",
-      .about   = "powers of base in equal steps of the exponent",
-      .compose = logspace,
-      .flags   = CQ_OP_PARTS },
+      .about = "powers of base in equal steps of the exponent",
+      .body  = "t = pow(base, linspace(start, end, steps, dtype=torch.float64))\n"
+               "return t.to(torch.float32 if dtype is None else dtype)",
+      .flags = CQ_OP_PARTS },
 
     { .schema = "aten::eye(int n, " OPTIONS ") -> Tensor",
       .about  = "the identity matrix",

@@ -324,52 +324,6 @@ static cq_status fft_n(cq_opcall *c)
     return done(c, x);
 }
 
-/* ---- frequencies ---- */
-
-/* 0, 1, … and, unless they are half a spectrum, the negative ones; over n d. */
-static cq_status frequencies(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    int64_t    n = cq_arg_i64(c, "n"), half = (n - 1) / 2 + 1;
-    cq_val     dtype = DTYPE(cq_arg_dtype(c, "dtype", CQ_DTYPE_F32));
-    cq_tensor *parts[2], *t;
-
-    if (n < 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least one point");
-    if (c->op->def->variant & REAL_IN) {
-        t = CQ_OP(cx, "aten::arange", I(n / 2 + 1), dtype);
-    } else {
-        parts[0] = CQ_OP(cx, "aten::arange", I(half), dtype);
-        parts[1] = CQ_OP(cx, "aten::arange.start", I(-(n / 2)), I(0), dtype);
-        t        = CQ_OP(cx, "aten::cat", cq_tensors(cx, parts, 2), I(0));
-    }
-    return done(c, CQ_OP(cx, "aten::mul.Scalar", T(t), F(1 / ((double)n * cq_arg_f64(c, "d")))));
-}
-
-/* By half of each dimension: to the middle, or back. */
-static cq_status shift(cq_opcall *c)
-{
-    cq_tensor *x = c->args[0].u.tensor;
-    int64_t    dims[CQ_MAX_RANK];
-    size_t     n = x->rank;
-    cq_int     by[CQ_MAX_RANK];
-
-    for (size_t i = 0; i < n; i++)
-        dims[i] = (int64_t)i;
-    if (!cq_arg_is_none(c, "dim"))
-        n = cq_arg_i64s(c, "dim", dims, CQ_MAX_RANK);
-    for (size_t i = 0; i < n; i++) {
-        dims[i] += dims[i] < 0 ? (int64_t)x->rank : 0;
-        if (dims[i] < 0 || dims[i] >= (int64_t)x->rank)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "no such dimension");
-        by[i] = c->op->def->variant & INVERSE ? cq_size_add(c, x->sizes[dims[i]], cq_i(1))
-                                              : x->sizes[dims[i]];
-        by[i] = cq_size_floordiv(c, by[i], cq_i(2));
-    }
-    return done(c,
-                CQ_OP(c->cx, "aten::roll", T(x), cq_ints(c->cx, by, n), cq_i64s(c->cx, dims, n)));
-}
-
 /* ---- overlapping frames ---- */
 
 static int64_t number_or(const cq_opcall *c, const char *name, int64_t otherwise)
@@ -494,6 +448,11 @@ static cq_status istft(cq_opcall *c)
         .schema = "aten::" text_of_schema " -> Tensor", .about = text, .compose = function,        \
         .flags = CQ_OP_PARTS, .variant = kind                                                      \
     }
+#define MADE(text_of_schema, text, code)                                                           \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema " -> Tensor", .about = text, .body = code,               \
+        .flags = CQ_OP_PARTS                                                                       \
+    }
 #define FFT(name, text, kind)                                                                      \
     ROW("fft_" name "(Tensor self, int? n=None, int dim=-1, str? norm=None)", text, fft, kind),    \
         ROW("fft_" name "2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None)",     \
@@ -511,11 +470,24 @@ const cq_op_def cq_ops_fft[] = {
     FFT("irfft", "inverse of half a Fourier transform, real numbers", REAL_OUT | INVERSE),
     FFT("hfft", "Fourier transform of half a signal, real numbers", REAL_OUT),
     FFT("ihfft", "inverse Fourier transform of real numbers, one half", REAL_IN | INVERSE),
-    ROW("fft_fftfreq(int n, float d=1." OPTIONS, "the frequencies of fft", frequencies, 0),
-    ROW("fft_rfftfreq(int n, float d=1." OPTIONS, "the frequencies of rfft", frequencies, REAL_IN),
-    ROW("fft_fftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved to the middle", shift, 0),
-    ROW("fft_ifftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved from the middle", shift,
-        INVERSE),
+    MADE("fft_fftfreq(int n, float d=1." OPTIONS, "the frequencies of fft",
+         "n = int(n)\n"
+         "assert n > 0, 'wants at least one point'\n"
+         "as_dtype = torch.float32 if dtype is None else dtype\n"
+         "t = cat([arange((n - 1) // 2 + 1, dtype=as_dtype), arange(-(n // 2), 0, "
+         "dtype=as_dtype)], 0)\n"
+         "return t * (1 / (n * d))"),
+    MADE("fft_rfftfreq(int n, float d=1." OPTIONS, "the frequencies of rfft",
+         "n = int(n)\n"
+         "assert n > 0, 'wants at least one point'\n"
+         "as_dtype = torch.float32 if dtype is None else dtype\n"
+         "return arange(n // 2 + 1, dtype=as_dtype) * (1 / (n * d))"),
+    MADE("fft_fftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved to the middle",
+         "dims = range(self.ndim) if dim is None else wrap_dims(dim, self.ndim)\n"
+         "return self.roll([self.shape[d] // 2 for d in dims], dims)"),
+    MADE("fft_ifftshift(Tensor self, int[1]? dim=None)", "frequency 0 moved from the middle",
+         "dims = range(self.ndim) if dim is None else wrap_dims(dim, self.ndim)\n"
+         "return self.roll([(self.shape[d] + 1) // 2 for d in dims], dims)"),
     ROW("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
         "window=None, "
         "bool normalized=False, bool? onesided=None, bool? return_complex=None)",

@@ -481,51 +481,6 @@ static cq_status take_run(cq_opcall *c)
                           cq_arg_tensor(c, "index"));
 }
 
-static cq_tensor *flat(cq_opcall *c, cq_tensor *t)
-{
-    return CQ_OP(c->cx, "aten::reshape", T(t), cq_i64s(c->cx, (int64_t[]){ -1 }, 1));
-}
-
-static cq_status put_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self"), *index = flat(c, cq_arg_tensor(c, "index"));
-    cq_tensor *t;
-
-    t = CQ_OP(c->cx, "aten::index_put", T(flat(c, self)), cq_tensors(c->cx, &index, 1),
-              T(flat(c, cq_arg_tensor(c, "source"))), cq_arg_val(c, "accumulate"));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::reshape", T(t), cq_sizes_of(c->cx, self)));
-    return c->cx->status;
-}
-
-static cq_status take_along_dim_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self"), *index = cq_arg_tensor(c, "indices");
-    cq_int     sizes[CQ_MAX_RANK], of_self[CQ_MAX_RANK], of_index[CQ_MAX_RANK];
-    size_t     rank, dim = 0;
-
-    if (cq_arg_is_none(c, "dim")) {
-        self  = flat(c, self);
-        index = flat(c, index);
-    } else {
-        dim = dim_of(c);
-        if (self->rank != index->rank)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "self has %u dimensions but indices has %u",
-                                (unsigned)self->rank, (unsigned)index->rank);
-        memcpy(of_self, self->sizes, self->rank * sizeof *of_self);
-        memcpy(of_index, index->sizes, index->rank * sizeof *of_index);
-        of_self[dim] = of_index[dim] = cq_i(1);
-        CQ_TRY(cq_broadcast(c, &rank, sizes, self->rank, of_self, index->rank, of_index));
-        sizes[dim] = self->sizes[dim];
-        self       = CQ_OP(c->cx, "aten::expand", T(self), cq_ints(c->cx, sizes, rank));
-        sizes[dim] = index->sizes[dim];
-        index      = CQ_OP(c->cx, "aten::expand", T(index), cq_ints(c->cx, sizes, rank));
-    }
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::gather", T(self), I((int64_t)dim), T(index)));
-    return c->cx->status;
-}
-
-/* ---- rows ---- */
-
 #define ROW(schema_text, about_text, shape_function, run_function)                                 \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function   \
@@ -580,12 +535,22 @@ const cq_op_def cq_ops_index[] = {
         scatter_reduce_run),
     ROW("aten::take(Tensor self, Tensor index) -> Tensor",
         "elements by their place in row-major order", take_shape, take_run),
-    { .schema  = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "
-                 "Tensor",
-      .about   = "a copy with elements set by their place in row-major order",
-      .compose = put_compose },
-    { .schema  = "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-      .about   = "gather with broadcasting",
-      .compose = take_along_dim_compose },
+    { .schema = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "
+                "Tensor",
+      .about  = "a copy with elements set by their place in row-major order",
+      .body   = "flat = self.reshape([-1])\n"
+                "return flat.index_put([index.reshape([-1])], source.reshape([-1]), "
+                "accumulate).reshape(self.shape)" },
+    { .schema = "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+      .about  = "gather with broadcasting",
+      .body =
+          "if dim is None: return self.reshape([-1]).gather(0, indices.reshape([-1]))\n"
+          "assert self.ndim == indices.ndim, 'self has {self.ndim} dimensions but indices has "
+          "{indices.ndim}'\n"
+          "d = wrap_dim(dim, self.ndim)\n"
+          "shape = broadcast_shapes(self.shape[:d] + [1] + self.shape[d + 1:], "
+          "indices.shape[:d] + [1] + indices.shape[d + 1:])\n"
+          "x = self.expand(shape[:d] + [self.shape[d]] + shape[d + 1:])\n"
+          "return x.gather(d, indices.expand(shape[:d] + [indices.shape[d]] + shape[d + 1:]))" },
     { 0 }
 };

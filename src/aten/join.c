@@ -90,162 +90,9 @@ static cq_status cat_run(cq_opcall *c)
     return CQ_OK;
 }
 
-static cq_status concat_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::cat", c->args[0], c->args[1]));
-    return c->cx->status;
-}
-
 /* ---- relatives of cat: the tensors are first given the dimensions they need ---- */
 
 typedef cq_tensor *prepare_fn(cq_opcall *c, cq_tensor *t, int64_t dim);
-
-static cq_status cat_prepared(cq_opcall *c, prepare_fn *prepare, int64_t prepare_dim, int64_t dim)
-{
-    size_t      n     = cq_arg_n_tensors(c, "tensors");
-    cq_tensor **items = cq_alloc_array(n, sizeof *items);
-
-    if (!items)
-        return CQ_E_NO_MEMORY;
-    for (size_t k = 0; k < n; k++)
-        items[k] = prepare(c, cq_arg_tensor_at(c, "tensors", k), prepare_dim);
-    if (c->cx->status == CQ_OK)
-        cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::cat", cq_tensors(c->cx, items, n), I(dim)));
-    cq_free(items);
-    return c->cx->status;
-}
-
-static cq_tensor *unsqueezed(cq_opcall *c, cq_tensor *t, int64_t dim)
-{
-    return CQ_OP(c->cx, "aten::unsqueeze", T(t), I(dim));
-}
-
-/* t with at least this many dimensions, as numpy's atleast functions add them. */
-static cq_tensor *at_least(cq_opcall *c, cq_tensor *t, int64_t rank)
-{
-    if (t && t->rank == 0)
-        t = unsqueezed(c, t, 0);
-    if (t && t->rank == 1 && rank >= 2)
-        t = unsqueezed(c, t, 0);
-    if (t && t->rank == 2 && rank >= 3)
-        t = unsqueezed(c, t, 2);
-    return t;
-}
-
-static cq_tensor *as_column(cq_opcall *c, cq_tensor *t, int64_t rank)
-{
-    (void)rank;
-    return t && t->rank <= 1
-               ? CQ_OP(c->cx, "aten::reshape", T(t), cq_i64s(c->cx, (int64_t[]){ -1, 1 }, 2))
-               : t;
-}
-
-static cq_status stack_compose(cq_opcall *c)
-{
-    cq_tensor *first = cq_arg_tensor_at(c, "tensors", 0);
-    int64_t    dim;
-
-    if (!first)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least one tensor");
-    for (size_t k = 1; k < cq_arg_n_tensors(c, "tensors"); k++) {
-        const cq_tensor *t    = cq_arg_tensor_at(c, "tensors", k);
-        bool             same = t && t->rank == first->rank;
-
-        for (size_t i = 0; same && i < t->rank; i++)
-            same = t->sizes[i].value == first->sizes[i].value;
-        if (!same)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "tensor %zu has not the sizes of the first", k);
-    }
-    dim = cq_arg_dim(c, "dim", (size_t)first->rank + 1);
-    return cat_prepared(c, unsqueezed, dim, dim);
-}
-
-static cq_status hstack_compose(cq_opcall *c)
-{
-    cq_tensor *first = cq_arg_tensor_at(c, "tensors", 0);
-
-    return cat_prepared(c, at_least, 1, first && first->rank > 1);
-}
-
-static cq_status vstack_compose(cq_opcall *c)
-{
-    return cat_prepared(c, at_least, 2, 0);
-}
-
-static cq_status dstack_compose(cq_opcall *c)
-{
-    return cat_prepared(c, at_least, 3, 2);
-}
-
-static cq_status column_stack_compose(cq_opcall *c)
-{
-    return cat_prepared(c, as_column, 0, 1);
-}
-
-static int64_t rank_in_name(const cq_opcall *c)
-{
-    return strstr(c->op->schema->name, "1d") ? 1 : strstr(c->op->schema->name, "2d") ? 2 : 3;
-}
-
-static cq_status at_least_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self"), *t = at_least(c, self, rank_in_name(c));
-
-    cq_result_set_tensor(c, 0, t == self ? cq_keep(c->cx, self) : t);
-    return c->cx->status;
-}
-
-/* A list of as many tensors as the argument, each made by make. */
-static cq_status each_tensor(cq_opcall *c, prepare_fn *make, int64_t number)
-{
-    size_t      n     = cq_arg_n_tensors(c, "tensors");
-    cq_tensor **items = cq_alloc_array(n, sizeof *items);
-
-    if (!items)
-        return CQ_E_NO_MEMORY;
-    for (size_t k = 0; k < n; k++)
-        items[k] = make(c, cq_arg_tensor_at(c, "tensors", k), number);
-    if (c->cx->status == CQ_OK)
-        cq_result_set_tensors(c, 0, items, n);
-    cq_free(items);
-    return c->cx->status;
-}
-
-static cq_status at_least_each_compose(cq_opcall *c)
-{
-    return each_tensor(c, at_least, rank_in_name(c));
-}
-
-/* Matrices along the diagonal of one that is otherwise 0. */
-static cq_status block_diag_compose(cq_opcall *c)
-{
-    size_t      n      = cq_arg_n_tensors(c, "tensors");
-    cq_dtype    dtype  = n ? cq_result_type(c->args[0].u.list->items, n) : CQ_DTYPE_F32;
-    cq_int      before = cq_i(0), all = cq_i(0);
-    cq_tensor **rows = cq_alloc_array(n, sizeof *rows);
-
-    if (!rows)
-        return CQ_E_NO_MEMORY;
-    for (size_t k = 0; k < n && c->cx->status == CQ_OK; k++) {
-        rows[k] = at_least(c, cq_arg_tensor_at(c, "tensors", k), 2);
-        if (rows[k] && rows[k]->rank != 2)
-            cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_ARGUMENT, "tensor %zu is no matrix", k));
-        else if (rows[k])
-            all = cq_size_add(c, all, rows[k]->sizes[1]);
-    }
-    for (size_t k = 0; k < n && c->cx->status == CQ_OK; k++) {
-        cq_int columns = rows[k]->sizes[1];
-        cq_int pads[2] = { before, cq_size_sub(c, cq_size_sub(c, all, before), columns) };
-
-        rows[k] = CQ_OP(c->cx, "aten::to.dtype", T(rows[k]), DTYPE(dtype));
-        rows[k] = CQ_OP(c->cx, "aten::constant_pad_nd", T(rows[k]), cq_ints(c->cx, pads, 2));
-        before  = cq_size_add(c, before, columns);
-    }
-    if (c->cx->status == CQ_OK)
-        cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::cat", cq_tensors(c->cx, rows, n), I(0)));
-    cq_free(rows);
-    return c->cx->status;
-}
 
 /* ---- repeat ---- */
 
@@ -297,138 +144,7 @@ static cq_status repeat_run(cq_opcall *c)
     return status;
 }
 
-static cq_status tile_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-    cq_int     given[CQ_MAX_RANK], all[CQ_MAX_RANK];
-    size_t     n    = cq_arg_ints(c, "dims", given, CQ_MAX_RANK);
-    size_t     rank = n > self->rank ? n : self->rank;
-
-    for (size_t i = 0; i < rank; i++)
-        all[i] = i < rank - n ? cq_i(1) : given[i - (rank - n)];
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::repeat", T(self), cq_ints(c->cx, all, rank)));
-    return c->cx->status;
-}
-
-/* Each element several times in a row: a new dimension that is expanded and joined. */
-static cq_status repeat_interleave_compose(cq_opcall *c)
-{
-    cq_tensor *self    = cq_arg_tensor(c, "self");
-    cq_int     repeats = cq_arg_int(c, "repeats"), sizes[CQ_MAX_RANK + 1];
-    int        dim;
-    size_t     rank;
-
-    if (repeats.value < 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "cannot repeat %lld times", (long long)repeats.value);
-    if (cq_arg_is_none(c, "dim") || !self->rank)
-        self = CQ_OP(c->cx, "aten::reshape", T(self), cq_i64s(c->cx, (int64_t[]){ -1 }, 1));
-    if (!self)
-        return c->cx->status;
-    dim  = cq_arg_is_none(c, "dim") ? 0 : cq_arg_dim(c, "dim", self->rank);
-    rank = self->rank;
-    for (size_t i = 0; i <= rank; i++)
-        sizes[i] = i <= (size_t)dim       ? self->sizes[i]
-                   : i == (size_t)dim + 1 ? repeats
-                                          : self->sizes[i - 1];
-    self = CQ_OP(c->cx, "aten::unsqueeze", T(self), I(dim + 1));
-    self = CQ_OP(c->cx, "aten::expand", T(self), cq_ints(c->cx, sizes, rank + 1));
-    self = CQ_OP(c->cx, "aten::clone", T(self), I(0));
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::flatten.using_ints", T(self), I(dim), I(dim + 1)));
-    return c->cx->status;
-}
-
 /* ---- grids ---- */
-
-static cq_status broadcast_tensors_compose(cq_opcall *c)
-{
-    size_t      n = cq_arg_n_tensors(c, "tensors"), rank = 0;
-    cq_int      sizes[CQ_MAX_RANK];
-    cq_tensor **items  = cq_alloc_array(n, sizeof *items);
-    cq_status   status = items ? CQ_OK : CQ_E_NO_MEMORY;
-
-    for (size_t k = 0; k < n && status == CQ_OK; k++) {
-        cq_tensor *t = cq_arg_tensor_at(c, "tensors", k);
-        cq_int     so_far[CQ_MAX_RANK];
-
-        memcpy(so_far, sizes, rank * sizeof *sizes);
-        status = cq_broadcast(c, &rank, sizes, rank, so_far, t->rank, t->sizes);
-    }
-    for (size_t k = 0; k < n && status == CQ_OK; k++)
-        items[k] = CQ_OP(c->cx, "aten::expand", T(cq_arg_tensor_at(c, "tensors", k)),
-                         cq_ints(c->cx, sizes, rank));
-    if (status == CQ_OK && c->cx->status == CQ_OK)
-        cq_result_set_tensors(c, 0, items, n);
-    cq_free(items);
-    return status == CQ_OK ? c->cx->status : status;
-}
-
-/* The k-th of n vectors spread along dimension k of a grid. */
-static cq_status meshgrid_of(cq_opcall *c, bool swapped)
-{
-    size_t     n = cq_arg_n_tensors(c, "tensors");
-    cq_int     sizes[CQ_MAX_RANK], own[CQ_MAX_RANK];
-    cq_tensor *items[CQ_MAX_RANK];
-
-    if (n == 0 || n > CQ_MAX_RANK)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants 1 to %d tensors but got %zu", CQ_MAX_RANK, n);
-    swapped = swapped && n >= 2;
-    for (size_t k = 0; k < n; k++) {
-        const cq_tensor *t = cq_arg_tensor_at(c, "tensors", k);
-
-        if (t->rank > 1)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "tensor %zu has more than one dimension", k);
-        sizes[swapped && k < 2 ? 1 - k : k] = t->rank ? t->sizes[0] : cq_i(1);
-    }
-    for (size_t k = 0; k < n; k++) {
-        size_t at = swapped && k < 2 ? 1 - k : k;
-
-        for (size_t i = 0; i < n; i++)
-            own[i] = i == at ? sizes[at] : cq_i(1);
-        items[k] = CQ_OP(c->cx, "aten::view", T(cq_arg_tensor_at(c, "tensors", k)),
-                         cq_ints(c->cx, own, n));
-        items[k] = CQ_OP(c->cx, "aten::expand", T(items[k]), cq_ints(c->cx, sizes, n));
-    }
-    if (c->cx->status == CQ_OK)
-        cq_result_set_tensors(c, 0, items, n);
-    return c->cx->status;
-}
-
-static cq_status meshgrid_compose(cq_opcall *c)
-{
-    return meshgrid_of(c, false);
-}
-
-static cq_status meshgrid_indexing_compose(cq_opcall *c)
-{
-    const char *indexing = cq_arg_str(c, "indexing", "ij");
-
-    if (strcmp(indexing, "ij") != 0 && strcmp(indexing, "xy") != 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "indexing must be \"ij\" or \"xy\", not \"%s\"",
-                            indexing);
-    return meshgrid_of(c, indexing[0] == 'x');
-}
-
-/* Every combination of an element of each tensor, as rows. */
-static cq_status cartesian_prod_compose(cq_opcall *c)
-{
-    size_t     n = cq_arg_n_tensors(c, "tensors");
-    cq_val     grid[1];
-    cq_tensor *columns[CQ_MAX_RANK];
-
-    for (size_t k = 0; k < n; k++)
-        if (cq_arg_tensor_at(c, "tensors", k)->rank != 1)
-            return cq_call_fail(c, CQ_E_ARGUMENT, "tensor %zu should have one dimension", k);
-    if (n == 1) {
-        cq_result_set_tensor(c, 0, cq_keep(c->cx, cq_arg_tensor_at(c, "tensors", 0)));
-        return c->cx->status;
-    }
-    CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::meshgrid"), c->args, 1, grid, 1));
-    for (size_t k = 0; k < n; k++)
-        columns[k] = CQ_OP(c->cx, "aten::flatten.using_ints", grid[0].u.list->items[k]);
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, columns, n), I(1)));
-    return c->cx->status;
-}
 
 /* Rows and columns of the elements below (or above) a diagonal, in row-major order. */
 static cq_status triangle_of(cq_opcall *c, int64_t *columns)
@@ -478,15 +194,13 @@ static cq_status triangle_run(cq_opcall *c)
     return triangle_of(c, &columns);
 }
 
-/* ---- rows ---- */
-
-#define COMPOSED(schema_text, about_text, function)                                                \
+#define COMPOSED(schema_text, about_text, code)                                                    \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .compose = function                            \
+        .schema = schema_text, .about = about_text, .body = code                                   \
     }
-#define PARTS(schema_text, about_text, function)                                                   \
+#define PARTS(schema_text, about_text, code)                                                       \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS      \
+        .schema = schema_text, .about = about_text, .body = code, .flags = CQ_OP_PARTS             \
     }
 
 const cq_op_def cq_ops_join[] = {
@@ -494,49 +208,78 @@ const cq_op_def cq_ops_join[] = {
       .about  = "tensors one after the other along a dimension",
       .shape  = cat_shape,
       .run    = cat_run },
-    COMPOSED("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", "cat", concat_compose),
-    COMPOSED("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", "cat", concat_compose),
+    COMPOSED("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", "cat", "cat(tensors, dim)"),
+    COMPOSED("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", "cat",
+             "cat(tensors, dim)"),
     COMPOSED("aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
-             "tensors of equal sizes along a new dimension", stack_compose),
-    COMPOSED("aten::hstack(Tensor[] tensors) -> Tensor", "tensors side by side", hstack_compose),
+             "tensors of equal sizes along a new dimension",
+             "assert len(tensors) > 0, 'wants at least one tensor'\n"
+             "for t in tensors: assert t.shape == tensors[0].shape, 'a tensor has not the sizes of "
+             "the first'\n"
+             "d = wrap_dim(dim, tensors[0].ndim + 1)\n"
+             "return cat([t.unsqueeze(d) for t in tensors], d)"),
+    COMPOSED("aten::hstack(Tensor[] tensors) -> Tensor", "tensors side by side",
+             "cat([at_least(t, 1) for t in tensors], 1 if len(tensors) > 0 and tensors[0].ndim > 1 "
+             "else 0)"),
     COMPOSED("aten::vstack(Tensor[] tensors) -> Tensor", "tensors below each other",
-             vstack_compose),
+             "cat([at_least(t, 2) for t in tensors], 0)"),
     COMPOSED("aten::row_stack(Tensor[] tensors) -> Tensor", "tensors below each other",
-             vstack_compose),
+             "vstack(tensors)"),
     COMPOSED("aten::dstack(Tensor[] tensors) -> Tensor", "tensors along the third dimension",
-             dstack_compose),
+             "cat([at_least(t, 3) for t in tensors], 2)"),
     COMPOSED("aten::column_stack(Tensor[] tensors) -> Tensor", "vectors as columns side by side",
-             column_stack_compose),
-    PARTS("aten::atleast_1d(Tensor self) -> Tensor", "with at least 1 dimension", at_least_compose),
+             "cat([t if t.ndim > 1 else t.reshape([-1, 1]) for t in tensors], 1)"),
+    PARTS("aten::atleast_1d(Tensor self) -> Tensor", "with at least 1 dimension",
+          "at_least(self, 1)"),
     PARTS("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "with at least 1 dimension",
-          at_least_each_compose),
+          "[at_least(t, 1) for t in tensors]"),
     PARTS("aten::atleast_2d(Tensor self) -> Tensor", "with at least 2 dimensions",
-          at_least_compose),
+          "at_least(self, 2)"),
     PARTS("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", "with at least 2 dimensions",
-          at_least_each_compose),
+          "[at_least(t, 2) for t in tensors]"),
     PARTS("aten::atleast_3d(Tensor self) -> Tensor", "with at least 3 dimensions",
-          at_least_compose),
+          "at_least(self, 3)"),
     PARTS("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", "with at least 3 dimensions",
-          at_least_each_compose),
-    COMPOSED("aten::block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal",
-             block_diag_compose),
+          "[at_least(t, 3) for t in tensors]"),
+    COMPOSED(
+        "aten::block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal",
+        "rows = [at_least(t, 2) for t in tensors]\n"
+        "for r in rows: assert r.ndim == 2, 'a tensor is no matrix'\n"
+        "widths = [r.shape[1] for r in rows]\n"
+        "dtype = result_type(tensors)\n"
+        "return cat([rows[i].to(dtype).constant_pad_nd([sum(widths[:i]), sum(widths[i + 1:])]) "
+        "for i in range(len(rows))], 0)"),
     { .schema = "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
       .about  = "the whole several times along each dimension",
       .shape  = repeat_shape,
       .run    = repeat_run },
     COMPOSED("aten::tile(Tensor self, int[] dims) -> Tensor",
-             "the whole several times along the last dimensions", tile_compose),
+             "the whole several times along the last dimensions",
+             "self.repeat([1] * (self.ndim - len(dims)) + dims)"),
+    /* A new dimension that is expanded and joined. */
     COMPOSED("aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? "
              "output_size=None) -> Tensor",
-             "each element several times in a row", repeat_interleave_compose),
+             "each element several times in a row",
+             "assert repeats >= 0, 'cannot repeat {repeats} times'\n"
+             "x = self.reshape([-1]) if dim is None or self.ndim == 0 else self\n"
+             "d = 0 if dim is None else wrap_dim(dim, x.ndim)\n"
+             "x = x.unsqueeze(d + 1).expand(x.shape[:d + 1] + [repeats] + x.shape[d + 1:])\n"
+             "return x.clone(memory_format=0).flatten(d, d + 1)"),
     PARTS("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-          "all expanded to the sizes they have in common", broadcast_tensors_compose),
+          "all expanded to the sizes they have in common",
+          "shape = broadcast_shapes(tensors)\n"
+          "return [t.expand(shape) for t in tensors]"),
     PARTS("aten::meshgrid(Tensor[] tensors) -> Tensor[]", "vectors spread out to grids",
-          meshgrid_compose),
+          "grid(tensors, False)"),
     PARTS("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-          "vectors spread out to grids", meshgrid_indexing_compose),
+          "vectors spread out to grids",
+          "assert indexing in ['ij', 'xy'], 'indexing must be ij or xy, not {indexing}'\n"
+          "return grid(tensors, indexing == 'xy')"),
     COMPOSED("aten::cartesian_prod(Tensor[] tensors) -> Tensor",
-             "every combination of elements, as rows", cartesian_prod_compose),
+             "every combination of elements, as rows",
+             "for t in tensors: assert t.ndim == 1, 'a tensor should have one dimension'\n"
+             "if len(tensors) == 1: return tensors[0]\n"
+             "return stack([t.flatten() for t in meshgrid(tensors)], 1)"),
     { .schema =
           "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
           "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",

@@ -19,107 +19,7 @@ static cq_tensor *square(cq_opcall *c)
     return NULL;
 }
 
-/* ---- diagonals ---- */
-
-/* Whether column - row is k, for all places of a matrix of m by m. */
-static cq_tensor *on_diagonal(cq_ctx *cx, cq_int m, int64_t k)
-{
-    cq_tensor *count = CQ_OP(cx, "aten::arange", N(m));
-    cq_tensor *t =
-        CQ_OP(cx, "aten::sub.Tensor", T(count), T(CQ_OP(cx, "aten::unsqueeze", T(count), I(1))));
-
-    return CQ_OP(cx, "aten::eq.Scalar", T(t), I(k));
-}
-
-/* The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their row
- * above the main diagonal, by their column below it. */
-static cq_tensor *embed(cq_opcall *c, cq_tensor *x, int64_t k)
-{
-    cq_ctx    *cx   = c->cx;
-    int64_t    more = k < -INT64_MAX ? INT64_MAX : k < 0 ? -k : k;
-    cq_int     m    = cq_size_add(c, x->sizes[x->rank - 1], cq_i(more));
-    cq_tensor *mask = on_diagonal(cx, m, k), *zero;
-
-    if (more)
-        x = CQ_OP(cx, "aten::constant_pad_nd", T(x), cq_i64s(cx, (int64_t[]){ 0, more }, 2), I(0));
-    if (!x || !mask)
-        return NULL;
-    zero = CQ_OP(cx, "aten::zeros", cq_ints(cx, NULL, 0), DTYPE(x->dtype));
-    return CQ_OP(cx, "aten::where.self", T(mask),
-                 T(CQ_OP(cx, "aten::unsqueeze", T(x), I(k < 0 ? -2 : -1))), T(zero));
-}
-
-static cq_status diag_embed(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x  = c->args[0].u.tensor, *t;
-    int        rank, a, b;
-
-    if (!x->rank)
-        return cq_call_fail(c, CQ_E_TYPE, "wants at least one dimension");
-    rank = (int)x->rank + 1;
-    a    = cq_arg_dim(c, "dim1", (size_t)rank);
-    b    = cq_arg_dim(c, "dim2", (size_t)rank);
-    CQ_TRY(cx->status);
-    if (a == b)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "both dimensions are %d", a);
-    t = embed(c, x, cq_arg_i64(c, "offset"));
-    if (a != rank - 2 || b != rank - 1)
-        t = CQ_OP(cx, "aten::movedim.intlist", T(t), cq_i64s(cx, (int64_t[]){ -2, -1 }, 2),
-                  cq_i64s(cx, (int64_t[]){ a, b }, 2));
-    return done(c, t);
-}
-
-static cq_status diag(cq_opcall *c)
-{
-    cq_tensor *x = c->args[0].u.tensor;
-
-    if (x->rank == 1)
-        return done(c, embed(c, x, cq_arg_i64(c, "diagonal")));
-    if (x->rank != 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants a vector or a matrix, not %u dimensions", x->rank);
-    return done(c, CQ_OP(c->cx, "aten::clone",
-                         T(CQ_OP(c->cx, "aten::diagonal", T(x), cq_arg_val(c, "diagonal")))));
-}
-
-static cq_status diagflat(cq_opcall *c)
-{
-    cq_tensor *row = CQ_OP(c->cx, "aten::reshape", c->args[0], I(-1));
-
-    return row ? done(c, embed(c, row, cq_arg_i64(c, "offset"))) : c->cx->status;
-}
-
-static cq_status linalg_diagonal(cq_opcall *c)
-{
-    return done(c, CQ_OP(c->cx, "aten::diagonal", c->args[0], cq_arg_val(c, "offset"),
-                         cq_arg_val(c, "dim1"), cq_arg_val(c, "dim2")));
-}
-
-static cq_status trace(cq_opcall *c)
-{
-    if (c->args[0].u.tensor->rank != 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants a matrix");
-    return done(c, CQ_OP(c->cx, "aten::sum", T(CQ_OP(c->cx, "aten::diagonal", c->args[0]))));
-}
-
-static cq_status adjoint(cq_opcall *c)
-{
-    cq_tensor *x = c->args[0].u.tensor;
-
-    if (x->rank < 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants matrices");
-    return done(
-        c, CQ_OP(c->cx, "aten::conj", T(CQ_OP(c->cx, "aten::transpose.int", T(x), I(-2), I(-1)))));
-}
-
 /* ---- products ---- */
-
-static cq_status vecdot(cq_opcall *c)
-{
-    cq_tensor *t = CQ_OP(c->cx, "aten::mul.Tensor", c->args[0], c->args[1]);
-
-    return done(c, CQ_OP(c->cx, "aten::sum.dim_IntList", T(t), cq_arg_val(c, "dim")));
-}
 
 /* By squaring: the binary digits of n say which squares count. */
 static cq_status matrix_power(cq_opcall *c)
@@ -165,21 +65,6 @@ static cq_status det_shape(cq_opcall *c)
 static cq_status det_run(cq_opcall *c)
 {
     return cq_kernel_det(cq_result_tensor(c, 0), c->args[0].u.tensor);
-}
-
-static cq_status logdet(cq_opcall *c)
-{
-    return done(c, CQ_OP(c->cx, "aten::log", T(CQ_OP(c->cx, "aten::linalg_det", c->args[0]))));
-}
-
-static cq_status slogdet(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *d  = CQ_OP(cx, "aten::linalg_det", c->args[0]);
-
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::sign", T(d)));
-    cq_result_set_tensor(c, 1, CQ_OP(cx, "aten::log", T(CQ_OP(cx, "aten::abs", T(d)))));
-    return cx->status;
 }
 
 /* ---- inverses of small matrices, by their cofactors; larger ones are solve.c's ---- */
@@ -267,167 +152,81 @@ static cq_status inverse(cq_opcall *c)
     return done(c, CQ_OP(cx, "aten::div.Tensor", T(x), T(d)));
 }
 
-/* ---- statistics ---- */
-
-/* The weight of each observation: how often it is there, times how much it counts; NULL: all
- * the same. */
-static cq_tensor *weights_of(cq_opcall *c)
-{
-    cq_tensor *often = cq_arg_tensor(c, "fweights"), *much = cq_arg_tensor(c, "aweights");
-
-    return often && much ? CQ_OP(c->cx, "aten::mul.Tensor", T(often), T(much))
-           : often       ? often
-                         : much;
-}
-
-/* What the products are divided by: n - correction, n being the sum of the weights; if
- * observations count more or less, the correction is their mean weight. Never below 0. */
-static cq_tensor *divisor_of(cq_opcall *c, cq_tensor *w, int64_t correction)
-{
-    cq_ctx    *cx   = c->cx;
-    cq_tensor *much = cq_arg_tensor(c, "aweights"), *sum = CQ_OP(cx, "aten::sum", T(w)), *t;
-
-    if (!much || !correction) {
-        t = CQ_OP(cx, "aten::sub.Scalar", T(sum), I(correction));
-    } else {
-        t = CQ_OP(cx, "aten::sum", T(CQ_OP(cx, "aten::mul.Tensor", T(w), T(much))));
-        t = CQ_OP(cx, "aten::mul.Scalar", T(CQ_OP(cx, "aten::div.Tensor", T(t), T(sum))),
-                  I(correction));
-        t = CQ_OP(cx, "aten::sub.Tensor", T(sum), T(t));
-    }
-    return CQ_OP(cx, "aten::clamp_min", T(t), I(0));
-}
-
-static cq_tensor *covariance(cq_opcall *c, cq_tensor *x, int64_t correction, bool weighted)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *w  = NULL, *scaled, *mean;
-
-    if (x->rank < 2)
-        x = CQ_OP(cx, "aten::reshape", T(x), cq_i64s(cx, (int64_t[]){ 1, -1 }, 2));
-    if (x && !cq_dtype_is_float(x->dtype))
-        x = CQ_OP(cx, "aten::to.dtype", T(x), DTYPE(CQ_DTYPE_F32));
-    if (!x)
-        return NULL;
-    if (weighted)
-        w = weights_of(c);
-    scaled = w ? CQ_OP(cx, "aten::mul.Tensor", T(x), T(w)) : x;
-    mean   = w ? CQ_OP(cx, "aten::div.Tensor",
-                       T(CQ_OP(cx, "aten::sum.dim_IntList", T(scaled), I(1), B(true))),
-                       T(CQ_OP(cx, "aten::sum", T(w))))
-               : CQ_OP(cx, "aten::mean.dim", T(x), I(1), B(true));
-    x      = CQ_OP(cx, "aten::sub.Tensor", T(x), T(mean));
-    scaled = CQ_OP(cx, "aten::t", T(w ? CQ_OP(cx, "aten::mul.Tensor", T(x), T(w)) : x));
-    if (!x)
-        return NULL;
-    x = CQ_OP(cx, "aten::matmul", T(x), T(scaled));
-    if (w)
-        return CQ_OP(cx, "aten::div.Tensor", T(x), T(divisor_of(c, w, correction)));
-    return CQ_OP(cx, "aten::div.Scalar", T(x),
-                 N(cq_size_sub(c, scaled ? scaled->sizes[0] : cq_i(1), cq_i(correction))));
-}
-
-/* The variance of one row is a number. */
-static cq_status done_squeezed(cq_opcall *c, cq_tensor *x)
-{
-    if (x && x->sizes[0].value == 1)
-        x = CQ_OP(c->cx, "aten::squeeze", T(x));
-    return done(c, x);
-}
-
-static cq_status need_matrix(cq_opcall *c)
-{
-    if (c->args[0].u.tensor->rank > 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants at most 2 dimensions, not %u",
-                            c->args[0].u.tensor->rank);
-    return CQ_OK;
-}
-
-static cq_status cov(cq_opcall *c)
-{
-    CQ_TRY(need_matrix(c));
-    return done_squeezed(c, covariance(c, c->args[0].u.tensor, cq_arg_i64(c, "correction"), true));
-}
-
-static cq_status corrcoef(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x, *deviation;
-
-    CQ_TRY(need_matrix(c));
-    x         = covariance(c, c->args[0].u.tensor, 1, false);
-    deviation = CQ_OP(cx, "aten::sqrt", T(CQ_OP(cx, "aten::diagonal", T(x))));
-    x = CQ_OP(cx, "aten::div.Tensor", T(x), T(CQ_OP(cx, "aten::unsqueeze", T(deviation), I(1))));
-    x = CQ_OP(cx, "aten::div.Tensor", T(x), T(deviation));
-    return done_squeezed(c, CQ_OP(cx, "aten::clamp", T(x), I(-1), I(1)));
-}
-
-/* Powers of each element: 0, 1, … N - 1. */
-static cq_status vander(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x  = c->args[0].u.tensor, *t;
-    cq_int     n;
-
-    if (x->rank < 1 || (x->rank > 1 && cq_schema_find(c->op->schema, "increasing") >= 0))
-        return cq_call_fail(c, CQ_E_TYPE, "wants a vector");
-    n = cq_arg_is_none(c, "N") ? x->sizes[x->rank - 1] : cq_arg_int(c, "N");
-    if (cq_dtype_is_integer(x->dtype) && cq_schema_find(c->op->schema, "increasing") < 0)
-        x = CQ_OP(cx, "aten::to.dtype", T(x), DTYPE(CQ_DTYPE_I64));
-    CQ_TRY(cx->status);
-    t = CQ_OP(cx, "aten::arange", N(n), DTYPE(x->dtype));
-    if (cq_schema_find(c->op->schema, "increasing") >= 0 && !cq_arg_bool(c, "increasing"))
-        t = CQ_OP(cx, "aten::flip", T(t), I(0));
-    return done(c, CQ_OP(cx, "aten::pow.Tensor_Tensor",
-                         T(CQ_OP(cx, "aten::unsqueeze", T(x), I(-1))), T(t)));
-}
-
-#define ROW(text_of_schema, text, function)                                                        \
+#define ROW(text_of_schema, text, code)                                                            \
     {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .compose = function                      \
+        .schema = "aten::" text_of_schema, .about = text, .body = code                             \
     }
-#define VIEWS(text_of_schema, text, function)                                                      \
+#define VIEWS(text_of_schema, text, code)                                                          \
     {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .compose = function,                     \
-        .flags = CQ_OP_PARTS                                                                       \
+        .schema = "aten::" text_of_schema, .about = text, .body = code, .flags = CQ_OP_PARTS       \
     }
 
 const cq_op_def cq_ops_matrix[] = {
     ROW("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-        "matrices with these diagonals", diag_embed),
-    ROW("diag(Tensor self, int diagonal=0) -> Tensor", "a diagonal, or a matrix that has it", diag),
+        "matrices with these diagonals",
+        "assert self.ndim > 0, 'wants at least one dimension'\n"
+        "rank = self.ndim + 1\n"
+        "a = wrap_dim(dim1, rank)\n"
+        "b = wrap_dim(dim2, rank)\n"
+        "assert a != b, 'both dimensions are {a}'\n"
+        "t = embedded(self, offset)\n"
+        "return t if a == rank - 2 and b == rank - 1 else t.movedim([-2, -1], [a, b])"),
+    ROW("diag(Tensor self, int diagonal=0) -> Tensor", "a diagonal, or a matrix that has it",
+        "if self.ndim == 1: return embedded(self, diagonal)\n"
+        "assert self.ndim == 2, 'wants a vector or a matrix, not {self.ndim} dimensions'\n"
+        "return self.diagonal(diagonal).clone()"),
     ROW("diagflat(Tensor self, int offset=0) -> Tensor",
-        "a matrix with all elements as its diagonal", diagflat),
+        "a matrix with all elements as its diagonal", "embedded(self.reshape([-1]), offset)"),
     VIEWS("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
-          "diagonal of the last dimensions", linalg_diagonal),
-    ROW("trace(Tensor self) -> Tensor", "the sum of the diagonal", trace),
-    VIEWS("adjoint(Tensor(a) self) -> Tensor(a)", "matrices transposed, and conjugated", adjoint),
+          "diagonal of the last dimensions", "diagonal(A, offset, dim1, dim2)"),
+    ROW("trace(Tensor self) -> Tensor", "the sum of the diagonal",
+        "assert self.ndim == 2, 'wants a matrix'\n"
+        "return self.diagonal().sum()"),
+    VIEWS("adjoint(Tensor(a) self) -> Tensor(a)", "matrices transposed, and conjugated",
+          "assert self.ndim >= 2, 'wants matrices'\n"
+          "return self.transpose(-2, -1).conj()"),
     CQ_SAME_AS("aten::mH(Tensor(a) self) -> Tensor(a)", "aten::adjoint"),
     CQ_SAME_AS("aten::matrix_H(Tensor(a) self) -> Tensor(a)", "aten::adjoint"),
     ROW("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", "inner products of vectors",
-        vecdot),
-    ROW("matrix_power(Tensor self, int n) -> Tensor", "a matrix times itself, n times",
-        matrix_power),
-    ROW("linalg_matrix_power(Tensor self, int n) -> Tensor", "a matrix times itself, n times",
-        matrix_power),
+        "(x * y).sum(dim)"),
+    { .schema  = "aten::matrix_power(Tensor self, int n) -> Tensor",
+      .about   = "a matrix times itself, n times",
+      .compose = matrix_power },
+    { .schema  = "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
+      .about   = "a matrix times itself, n times",
+      .compose = matrix_power },
     { .schema = "aten::linalg_det(Tensor A) -> Tensor",
       .about  = "determinants",
       .shape  = det_shape,
       .run    = det_run },
     CQ_SAME_AS("aten::det(Tensor self) -> Tensor", "aten::linalg_det"),
-    ROW("logdet(Tensor self) -> Tensor", "logarithms of determinants", logdet),
+    ROW("logdet(Tensor self) -> Tensor", "logarithms of determinants", "linalg_det(self).log()"),
     ROW("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
-        "signs and logarithms of determinants", slogdet),
+        "signs and logarithms of determinants", "linalg_slogdet(self)"),
     ROW("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-        "signs and logarithms of determinants", slogdet),
-    ROW("linalg_inv(Tensor A) -> Tensor", "inverses of matrices", inverse),
+        "signs and logarithms of determinants",
+        "d = linalg_det(A)\n"
+        "return d.sign(), d.abs().log()"),
+    { .schema  = "aten::linalg_inv(Tensor A) -> Tensor",
+      .about   = "inverses of matrices",
+      .compose = inverse },
     CQ_SAME_AS("aten::inverse(Tensor self) -> Tensor", "aten::linalg_inv"),
     ROW("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> "
         "Tensor",
-        "covariances of rows", cov),
-    ROW("corrcoef(Tensor self) -> Tensor", "correlations of rows", corrcoef),
+        "covariances of rows", "number_if_one(covariance(self, correction, fweights, aweights))"),
+    ROW("corrcoef(Tensor self) -> Tensor", "correlations of rows",
+        "x = covariance(self, 1, None, None)\n"
+        "deviation = x.diagonal().sqrt()\n"
+        "return number_if_one((x / deviation.unsqueeze(1) / deviation).clamp(-1, 1))"),
+    /* Powers of each element: 0, 1, … N - 1. */
     ROW("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", "powers of each element",
-        vander),
-    ROW("linalg_vander(Tensor x, *, int? N=None) -> Tensor", "powers of each element", vander),
+        "assert x.ndim == 1, 'wants a vector'\n"
+        "powers = arange(x.shape[0] if N is None else N, dtype=x.dtype)\n"
+        "return pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))"),
+    ROW("linalg_vander(Tensor x, *, int? N=None) -> Tensor", "powers of each element",
+        "assert x.ndim > 0, 'wants a vector'\n"
+        "if not x.is_floating_point() and not x.is_complex() and x.dtype != torch.bool: x = "
+        "x.to(torch.int64)\n"
+        "return pow(x.unsqueeze(-1), arange(x.shape[-1] if N is None else N, dtype=x.dtype))"),
     { 0 }
 };

@@ -220,44 +220,6 @@ static cq_status group_norm_run(cq_opcall *c)
                                 cq_arg_i64(c, groups_arg(c)), cq_arg_f64(c, "eps"));
 }
 
-/* ---- weight norm ---- */
-
-/* The norms of the slices along dim, of all of v for dim -1; other axes have size 1. */
-static cq_status norm_except_dim(cq_opcall *c)
-{
-    cq_tensor *v   = c->args[0].u.tensor;
-    int64_t    dim = cq_arg_i64(c, "dim"), axes[CQ_MAX_RANK];
-    size_t     n   = 0;
-    bool       all = dim == -1;
-
-    if (all) {
-        cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::norm.Scalar", T(v), cq_arg_val(c, "pow")));
-        return c->cx->status;
-    }
-    dim = cq_arg_dim(c, "dim", v->rank);
-    for (size_t i = 0; i < v->rank; i++)
-        if ((int64_t)i != dim)
-            axes[n++] = (int64_t)i;
-    if (!n) /* every element is a slice */
-        cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::abs", T(v)));
-    else
-        cq_result_set_tensor(c, 0,
-                             CQ_OP(c->cx, "aten::norm.ScalarOpt_dim", T(v), cq_arg_val(c, "pow"),
-                                   cq_i64s(c->cx, axes, n), B(true)));
-    return c->cx->status;
-}
-
-/* v scaled so that the norms of its slices along dim are g. */
-static cq_status weight_norm(cq_opcall *c)
-{
-    cq_ctx    *cx   = c->cx;
-    cq_tensor *size = CQ_OP(cx, "aten::norm_except_dim", c->args[0], I(2), cq_arg_val(c, "dim"));
-
-    size = CQ_OP(cx, "aten::div.Tensor", c->args[1], T(size));
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::mul.Tensor", c->args[0], T(size)));
-    return cx->status;
-}
-
 #define STATISTICS                                                                                 \
     "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
 
@@ -299,11 +261,13 @@ const cq_op_def cq_ops_norm[] = {
       .about  = "group_norm, with the mean and inverse deviation it used",
       .shape  = group_norm_shape,
       .run    = group_norm_run },
-    { .schema  = "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-      .about   = "norms of the slices along one dimension",
-      .compose = norm_except_dim },
-    { .schema  = "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
-      .about   = "a weight as direction and length",
-      .compose = weight_norm },
+    { .schema = "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
+      .about  = "norms of the slices along one dimension",
+      .body   = "if dim == -1: return norm(v, pow)\n"
+                "axes = [i for i in range(v.ndim) if i != wrap_dim(dim, v.ndim)]\n"
+                "return norm(v, pow, axes, True) if len(axes) > 0 else v.abs()" },
+    { .schema = "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
+      .about  = "a weight as direction and length",
+      .body   = "v * (g / norm_except_dim(v, 2, dim))" },
     { 0 }
 };

@@ -9,7 +9,8 @@
  *                 symbols for them and is only asked when there is no data.
  *   view          the results share the memory of the first argument: one function for
  *                 real and fake tensors. unview writes a changed view back into its base.
- *   compose       calls other operators.
+ *   body          calls other operators, as text (body.h).
+ *   compose       the same in C, for what reads worse as text.
  * In-place variants (`relu_`) need no rows: they are derived from the plain ones. */
 #ifndef CQ_ATEN_OP_H
 #define CQ_ATEN_OP_H
@@ -36,15 +37,15 @@ struct cq_op_def {
     cq_status (*shape)(cq_opcall *c);
     cq_status (*run)(cq_opcall *c);
     cq_status (*view)(cq_opcall *c);
+    const char *body;
     cq_status (*compose)(cq_opcall *c);
 
     /* base with the elements that the result of view call c (its index-th one) shows
      * replaced by changed; base is c's first argument as it is now. */
     cq_tensor *(*unview)(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
-    uint32_t    flags;
-    int         variant; /* tells rows that share their functions apart */
-    const char *same_as; /* with cq_call_same_as: the operator that this is another name of */
+    uint32_t flags;
+    int      variant; /* tells rows that share their functions apart */
 };
 
 /* A row with its schema parsed. */
@@ -53,10 +54,15 @@ struct cq_op {
     const cq_schema *schema;
     const cq_op     *inplace_of; /* for `relu_`: relu; its def is relu's */
     const cq_op     *next;       /* the next overload of the same name, in table order */
+
+    struct cq_body_slot *parsed; /* the row's body, once it was used */
 };
 
 /* Builds the table, if nobody has: then looking up needs no memory. A context does so. */
 cq_status cq_ops_ready(void);
+/* Whether it is composed of others, and the call of those: its body or compose. */
+bool      cq_op_is_composed(const cq_op *op);
+cq_status cq_op_compose(cq_opcall *c);
 
 /* By full name, "aten::add.Tensor"; NULL if there is none. */
 const cq_op *cq_op_find(const char *full_name);
@@ -214,12 +220,11 @@ cq_status cq_shape_of_self(cq_opcall *c);
 cq_status cq_shape_of_self_in_float(cq_opcall *c);
 cq_status cq_shape_of_self_in_bool(cq_opcall *c);
 
-/* The compose of a row that is only another name: calls same_as with its own arguments. */
-cq_status cq_call_same_as(cq_opcall *c);
+/* A row that is only another name. */
 #define CQ_SAME_AS(schema_text, other)                                                             \
     {                                                                                              \
-        .schema = schema_text, .about = "the same as " other, .compose = cq_call_same_as,          \
-        .flags = CQ_OP_PARTS, .same_as = other                                                     \
+        .schema = schema_text, .about = "the same as " other, .body = other "(*args)",             \
+        .flags = CQ_OP_PARTS                                                                       \
     }
 
 /* The failure of a call: adds the operator's name as the place. Returns the status. */

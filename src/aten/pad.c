@@ -142,59 +142,6 @@ static cq_status circular_run(cq_opcall *c)
     return run_pad(c, "pad", CQ_PAD_CIRCULAR, NULL);
 }
 
-/* ---- pad: one of the others, by its mode ---- */
-
-static cq_status pad_in_mode(cq_opcall *c, cq_pad_mode mode)
-{
-    static const char *const own[2][3] = {
-        { "aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d" },
-        { "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d" }
-    };
-    cq_int      given[2 * CQ_MAX_RANK];
-    size_t      dims = cq_arg_ints(c, "pad", given, 2 * CQ_MAX_RANK) / 2;
-    const char *name;
-
-    if (mode == CQ_PAD_CONSTANT) {
-        cq_result_set_tensor(c, 0,
-                             CQ_OP(c->cx, "aten::constant_pad_nd", c->args[0], cq_arg_val(c, "pad"),
-                                   cq_arg_is_none(c, "value") ? I(0) : cq_arg_val(c, "value")));
-        return c->cx->status;
-    }
-    if (!cq_arg_is_none(c, "value") && cq_arg_f64(c, "value") != 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "only the mode \"constant\" takes a value");
-    if (mode != CQ_PAD_CIRCULAR && (dims < 1 || dims > 3))
-        return cq_call_fail(c, CQ_E_UNSUPPORTED,
-                            "PyTorch pads one to three dimensions in this mode, not %zu", dims);
-    name =
-        mode == CQ_PAD_CIRCULAR ? "aten::_pad_circular" : own[mode == CQ_PAD_REPLICATE][dims - 1];
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, name, c->args[0], cq_arg_val(c, "pad")));
-    return c->cx->status;
-}
-
-static cq_status pad_compose(cq_opcall *c)
-{
-    static const char *const names[] = { "constant", "reflect", "replicate", "circular" };
-    const char              *mode    = cq_arg_str(c, "mode", "constant");
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], mode) == 0)
-            return pad_in_mode(c, (cq_pad_mode)i);
-    return cq_call_fail(c, CQ_E_ARGUMENT, "\"%s\" is no way to pad", mode);
-}
-
-static cq_status pad_enum_compose(cq_opcall *c)
-{
-    static const cq_pad_mode modes[] = { CQ_PAD_REFLECT, CQ_PAD_REPLICATE, CQ_PAD_CIRCULAR,
-                                         CQ_PAD_CONSTANT };
-    int64_t                  mode    = cq_arg_i64(c, "mode");
-
-    if (mode < 0 || mode > 3)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld is no way to pad", (long long)mode);
-    return pad_in_mode(c, modes[mode]);
-}
-
-/* ---- rows ---- */
-
 #define OWN(schema_text, about_text, shape_function, mode)                                         \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_function, .run = own_run,       \
@@ -223,12 +170,27 @@ const cq_op_def cq_ops_pad[] = {
       .shape   = circular_shape,
       .run     = circular_run,
       .variant = CQ_PAD_CIRCULAR },
-    { .schema  = "aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> "
-                 "Tensor",
-      .about   = "padded in one of four ways",
-      .compose = pad_compose },
-    { .schema  = "aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
-      .about   = "pad, by PyTorch itself",
-      .compose = pad_enum_compose },
+    { .schema = "aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> "
+                "Tensor",
+      .about  = "padded in one of four ways",
+      .body   = "if mode == 'constant': return constant_pad_nd(self, pad, 0 if value is None else "
+                "value)\n"
+                "assert value is None or value == 0, 'only the mode constant takes a value'\n"
+                "if mode == 'circular': return _pad_circular(self, pad)\n"
+                "assert mode in ['reflect', 'replicate'], '{mode} is no way to pad'\n"
+                "n = len(pad) // 2\n"
+                "if n == 1: return reflection_pad1d(self, pad) if mode == 'reflect' else "
+                "replication_pad1d(self, pad)\n"
+                "if n == 2: return reflection_pad2d(self, pad) if mode == 'reflect' else "
+                "replication_pad2d(self, pad)\n"
+                "if n == 3: return reflection_pad3d(self, pad) if mode == 'reflect' else "
+                "replication_pad3d(self, pad)\n"
+                "raise NotImplementedError('PyTorch pads one to three dimensions in this mode, not "
+                "{n}')" },
+    { .schema = "aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
+      .about  = "pad, by PyTorch itself",
+      .body   = "assert mode >= 0 and mode < 4, '{mode} is no way to pad'\n"
+                "return aten::pad(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], "
+                "value)" },
     { 0 }
 };

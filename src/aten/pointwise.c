@@ -96,50 +96,6 @@ static cq_status pow_scalar_run(cq_opcall *c)
     return cq_run_elementwise(c);
 }
 
-static cq_status square(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::pow.Tensor_Scalar", c->args[0], I(2)));
-    return c->cx->status;
-}
-
-/* In double precision, whatever the arguments are. */
-static cq_status float_power(cq_opcall *c)
-{
-    static const char *const names[] = { "aten::pow.Scalar", "aten::pow.Tensor_Scalar",
-                                         "aten::pow.Tensor_Tensor" };
-    cq_val                   wide[2];
-    int                      tensors = 0;
-
-    for (size_t i = 0; i < 2; i++) {
-        bool tensor = c->args[i].kind == CQ_VAL_TENSOR;
-
-        wide[i] = tensor ? T(CQ_OP(c->cx, "aten::to.dtype", c->args[i], DTYPE(CQ_DTYPE_F64)))
-                         : F(cq_arg_f64(c, c->op->schema->args[i].name));
-        tensors += tensor ? 2 - (int)i : 0;
-    }
-    cq_result_set_tensor(c, 0, cq_op_tensor(c->cx, names[tensors - 1], wide, 2));
-    return c->cx->status;
-}
-
-/* ---- rounding ---- */
-
-static cq_status round_decimals(cq_opcall *c)
-{
-    int64_t    decimals = cq_arg_i64(c, "decimals");
-    double     ten      = pow(10, fabs((double)decimals));
-    cq_tensor *x        = c->args[0].u.tensor;
-
-    if (decimals && !cq_dtype_is_float(x->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "%s has no decimals", cq_dtype_name(x->dtype));
-    if (decimals)
-        x = CQ_OP(c->cx, decimals > 0 ? "aten::mul.Scalar" : "aten::div.Scalar", T(x), F(ten));
-    x = CQ_OP(c->cx, "aten::round", T(x));
-    if (decimals)
-        x = CQ_OP(c->cx, decimals > 0 ? "aten::div.Scalar" : "aten::mul.Scalar", T(x), F(ten));
-    cq_result_set_tensor(c, 0, x);
-    return c->cx->status;
-}
-
 /* ---- bounds ---- */
 
 static cq_status check_bounds(const cq_opcall *c)
@@ -188,18 +144,6 @@ static cq_status clamp_tensor_run(cq_opcall *c)
                      low ? low : high);
 }
 
-static cq_status clamp_min(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::clamp", c->args[0], c->args[1]));
-    return c->cx->status;
-}
-
-static cq_status clamp_max(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::clamp", c->args[0], CQ_NONE, c->args[1]));
-    return c->cx->status;
-}
-
 /* ---- the rest ---- */
 
 static cq_status addcdiv_shape(cq_opcall *c)
@@ -246,48 +190,6 @@ static cq_status logit_run(cq_opcall *c)
     cq_params  p   = { .a = cq_arg_is_none(c, "eps") ? -1 : cq_arg_f64(c, "eps") };
 
     return cq_apply1(out, CQ_EW_LOGIT, &p, out->dtype, c->args[0].u.tensor);
-}
-
-/* In float32 at least: rounding to half precision three times would be seen. */
-static cq_status logaddexp2(cq_opcall *c)
-{
-    const double ln2   = 0.69314718055994530942;
-    cq_dtype     d     = cq_result_type(c->args, 2);
-    cq_val       dtype = DTYPE(d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : d);
-    cq_tensor   *x     = CQ_OP(c->cx, "aten::to.dtype", c->args[0], dtype);
-    cq_tensor   *y     = CQ_OP(c->cx, "aten::to.dtype", c->args[1], dtype);
-
-    x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(ln2));
-    y = CQ_OP(c->cx, "aten::mul.Scalar", T(y), F(ln2));
-    x = CQ_OP(c->cx, "aten::logaddexp", T(x), T(y));
-    x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(1 / ln2));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(d)));
-    return c->cx->status;
-}
-
-/* 0 below zero, 1 above it, and values at it. */
-static cq_status heaviside(cq_opcall *c)
-{
-    cq_tensor *x = c->args[0].u.tensor, *y = c->args[1].u.tensor;
-    cq_tensor *step, *at_zero;
-
-    if (x->dtype != y->dtype)
-        return cq_call_fail(c, CQ_E_TYPE, "self is of %s but values of %s", cq_dtype_name(x->dtype),
-                            cq_dtype_name(y->dtype));
-    at_zero = CQ_OP(c->cx, "aten::eq.Scalar", T(x), I(0));
-    step    = CQ_OP(c->cx, "aten::gt.Scalar", T(x), I(0));
-    step    = CQ_OP(c->cx, "aten::to.dtype", T(step), DTYPE(x->dtype));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::where.self", T(at_zero), T(y), T(step)));
-    return c->cx->status;
-}
-
-static cq_status degrees(cq_opcall *c)
-{
-    const double pi     = 3.14159265358979323846;
-    double       factor = c->op->def->variant ? pi / 180 : 180 / pi;
-
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::mul.Scalar", c->args[0], F(factor)));
-    return c->cx->status;
 }
 
 #define ROW  CQ_EW_ROW
@@ -362,22 +264,22 @@ const cq_op_def cq_ops_pointwise[] = {
       .run     = pow_scalar_run,
       .variant = CQ_EW_POW },
     ROW("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", POW, SAME, "the power"),
-    { .schema  = "aten::square(Tensor self) -> Tensor",
-      .about   = "the second power",
-      .compose = square,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-      .about   = "the power in double precision",
-      .compose = float_power,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
-      .about   = "the power in double precision",
-      .compose = float_power,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-      .about   = "the power in double precision",
-      .compose = float_power,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::square(Tensor self) -> Tensor",
+      .about  = "the second power",
+      .body   = "pow(self, 2)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+      .about  = "the power in double precision",
+      .body   = "pow(self.to(torch.float64), exponent.to(torch.float64))",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+      .about  = "the power in double precision",
+      .body   = "pow(float(self), exponent.to(torch.float64))",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+      .about  = "the power in double precision",
+      .body   = "pow(self.to(torch.float64), float(exponent))",
+      .flags  = CQ_OP_PARTS },
 
     ROW("aten::atan2(Tensor self, Tensor other) -> Tensor", ATAN2, FLOAT,
         "the angle of (other, self)"),
@@ -395,12 +297,19 @@ const cq_op_def cq_ops_pointwise[] = {
         "self * log(other), 0 where self is"),
     ROW("aten::logaddexp(Tensor self, Tensor other) -> Tensor", LOGADDEXP, SAME,
         "log(exp(self) + exp(other))"),
-    { .schema  = "aten::logaddexp2(Tensor self, Tensor other) -> Tensor",
-      .about   = "log2(2 ** self + 2 ** other)",
-      .compose = logaddexp2 },
-    { .schema  = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
-      .about   = "0 below zero, 1 above it, values at it",
-      .compose = heaviside },
+    /* In float32 at least: rounding to half precision three times would be seen. */
+    { .schema = "aten::logaddexp2(Tensor self, Tensor other) -> Tensor",
+      .about  = "log2(2 ** self + 2 ** other)",
+      .body =
+          "dtype = result_type(self, other)\n"
+          "wide = torch.float32 if dtype in [torch.float16, torch.bfloat16] else dtype\n"
+          "ln2 = math.log(2)\n"
+          "return (logaddexp(self.to(wide) * ln2, other.to(wide) * ln2) * (1 / ln2)).to(dtype)" },
+    { .schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+      .about  = "0 below zero, 1 above it, values at it",
+      .body   = "assert self.dtype == values.dtype, "
+                "'self is of {dtype_name(self.dtype)} but values of {dtype_name(values.dtype)}'\n"
+                "return where(self == 0, values, (self > 0).to(self.dtype))" },
     ROW("aten::minimum(Tensor self, Tensor other) -> Tensor", MINIMUM, SAME, "the smaller one"),
     ROW("aten::maximum(Tensor self, Tensor other) -> Tensor", MAXIMUM, SAME, "the larger one"),
     ROW("aten::fmin(Tensor self, Tensor other) -> Tensor", FMIN, SAME, "the smaller one, not NaN"),
@@ -417,15 +326,15 @@ const cq_op_def cq_ops_pointwise[] = {
       .about  = "no less than min, no more than max",
       .shape  = clamp_shape,
       .run    = clamp_tensor_run },
-    { .schema  = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
-      .about   = "no less than min",
-      .compose = clamp_min,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+      .about  = "no less than min",
+      .body   = "clamp(self, min)",
+      .flags  = CQ_OP_PARTS },
     CQ_SAME_AS("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", "aten::maximum"),
-    { .schema  = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
-      .about   = "no more than max",
-      .compose = clamp_max,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+      .about  = "no more than max",
+      .body   = "clamp(self, None, max)",
+      .flags  = CQ_OP_PARTS },
     CQ_SAME_AS("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "aten::minimum"),
     CQ_SAME_AS("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
                "aten::clamp"),
@@ -449,19 +358,21 @@ const cq_op_def cq_ops_pointwise[] = {
       .about  = "log(x / (1 - x))",
       .shape  = cq_shape_of_self_in_float,
       .run    = logit_run },
-    { .schema  = "aten::deg2rad(Tensor self) -> Tensor",
-      .about   = "degrees to radians",
-      .compose = degrees,
-      .variant = 1,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::rad2deg(Tensor self) -> Tensor",
-      .about   = "radians to degrees",
-      .compose = degrees,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
-      .about   = "the nearest multiple of a power of ten",
-      .compose = round_decimals,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::deg2rad(Tensor self) -> Tensor",
+      .about  = "degrees to radians",
+      .body   = "self * (math.pi / 180)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::rad2deg(Tensor self) -> Tensor",
+      .about  = "radians to degrees",
+      .body   = "self * (180 / math.pi)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
+      .about  = "the nearest multiple of a power of ten",
+      .body   = "if decimals == 0: return self.round()\n"
+                "assert self.is_floating_point(), '{dtype_name(self.dtype)} has no decimals'\n"
+                "ten = 10. ** abs(decimals)\n"
+                "return (self * ten).round() / ten if decimals > 0 else (self / ten).round() * ten",
+      .flags  = CQ_OP_PARTS },
     { 0 }
 };
 

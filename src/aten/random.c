@@ -170,109 +170,6 @@ static cq_status multinomial_run(cq_opcall *c)
 
 /* ---- made of those ---- */
 
-/* rand, randn and randint in the sizes and, unless told otherwise, the dtype of self. */
-static cq_status like(cq_opcall *c)
-{
-    cq_tensor *self  = c->args[0].u.tensor;
-    cq_val     sizes = cq_ints(c->cx, self->sizes, self->rank);
-    cq_val     dtype = DTYPE(cq_arg_dtype(c, "dtype", self->dtype));
-
-    if (cq_schema_find(c->op->schema, "high") >= 0)
-        return return_tensor(c, CQ_OP(c->cx, "aten::randint.low", I(lowest(c)),
-                                      cq_arg_val(c, "high"), sizes, dtype));
-    return return_tensor(
-        c, CQ_OP(c->cx, c->op->def->variant ? "aten::randn" : "aten::rand", sizes, dtype));
-}
-
-/* a + b * x for x drawn like self. */
-static cq_tensor *drawn(cq_opcall *c, const char *op, double a, double b)
-{
-    cq_tensor *x = CQ_OP(c->cx, op, c->args[0]);
-
-    if (b != 1)
-        x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(b));
-    return a == 0 ? x : CQ_OP(c->cx, "aten::add.Scalar", T(x), F(a));
-}
-
-static cq_status uniform(cq_opcall *c)
-{
-    double from = cq_arg_f64(c, "from"), to = cq_arg_f64(c, "to");
-
-    if (!(from <= to))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "from is %g, which is above %g", from, to);
-    return return_tensor(c, drawn(c, "aten::rand_like", from, to - from));
-}
-
-static cq_status check_std(const cq_opcall *c, double std)
-{
-    return std >= 0 ? CQ_OK : cq_call_fail(c, CQ_E_ARGUMENT, "std is %g, which is below 0", std);
-}
-
-static cq_status normal_like(cq_opcall *c)
-{
-    CQ_TRY(check_std(c, cq_arg_f64(c, "std")));
-    return return_tensor(c,
-                         drawn(c, "aten::randn_like", cq_arg_f64(c, "mean"), cq_arg_f64(c, "std")));
-}
-
-static cq_status normal_of_size(cq_opcall *c)
-{
-    double     mean = cq_arg_f64(c, "mean"), std = cq_arg_f64(c, "std");
-    cq_tensor *x;
-
-    CQ_TRY(check_std(c, std));
-    x = CQ_OP(c->cx, "aten::randn", cq_arg_val(c, "size"), cq_arg_val(c, "dtype"));
-    x = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(std));
-    return return_tensor(c, CQ_OP(c->cx, "aten::add.Scalar", T(x), F(mean)));
-}
-
-/* mean + std * x, where one or both are tensors. */
-static cq_status normal_of_tensors(cq_opcall *c)
-{
-    cq_val     mean = c->args[0], std = c->args[1];
-    bool       tensors = mean.kind == CQ_VAL_TENSOR && std.kind == CQ_VAL_TENSOR;
-    cq_tensor *x;
-
-    if (std.kind == CQ_VAL_FLOAT)
-        CQ_TRY(check_std(c, std.u.f.value));
-    /* The sum has the sizes that both broadcast to. */
-    x = tensors                      ? CQ_OP(c->cx, "aten::add.Tensor", mean, std)
-        : mean.kind == CQ_VAL_TENSOR ? mean.u.tensor
-                                     : std.u.tensor;
-    x = CQ_OP(c->cx, "aten::randn_like", T(x));
-    x = CQ_OP(c->cx, std.kind == CQ_VAL_TENSOR ? "aten::mul.Tensor" : "aten::mul.Scalar", T(x),
-              std);
-    x = CQ_OP(c->cx, mean.kind == CQ_VAL_TENSOR ? "aten::add.Tensor" : "aten::add.Scalar", T(x),
-              mean);
-    return return_tensor(c, x);
-}
-
-/* 1 where a uniform number is below p: self, a number or a tensor. */
-static cq_status bernoulli(cq_opcall *c)
-{
-    cq_tensor *self  = c->args[0].u.tensor, *x;
-    bool       has_p = cq_schema_find(c->op->schema, "p") >= 0;
-    cq_val     p     = has_p ? cq_arg_val(c, "p") : c->args[0];
-
-    if (p.kind == CQ_VAL_FLOAT && !(p.u.f.value >= 0 && p.u.f.value <= 1))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "p is %g, not between 0 and 1", p.u.f.value);
-    x = CQ_OP(c->cx, "aten::rand_like", T(self), DTYPE(CQ_DTYPE_F32));
-    x = CQ_OP(c->cx, p.kind == CQ_VAL_TENSOR ? "aten::lt.Tensor" : "aten::lt.Scalar", T(x), p);
-    return return_tensor(c, CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(self->dtype)));
-}
-
-/* -log(1 - x) / lambd */
-static cq_status exponential(cq_opcall *c)
-{
-    double     lambd = cq_arg_f64(c, "lambd");
-    cq_tensor *x;
-
-    if (!(lambd >= 0))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "lambd is %g, which is below 0", lambd);
-    x = CQ_OP(c->cx, "aten::log", T(drawn(c, "aten::rand_like", 1, -1)));
-    return return_tensor(c, CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(-1 / lambd)));
-}
-
 /* Integers up to to; without it, up to what the dtype holds exactly. */
 static cq_status random_integers(cq_opcall *c)
 {
@@ -302,10 +199,10 @@ static cq_status random_integers(cq_opcall *c)
         .run = kernel, .flags = CQ_OP_RANDOM                                                       \
     }
 /* Composed ones show their parts: those know how to be exported. */
-#define MADE(text_of_schema, composition, kind, text)                                              \
+#define MADE(text_of_schema, code, text)                                                           \
     {                                                                                              \
-        .schema = "aten::" text_of_schema ") -> Tensor", .about = text, .compose = composition,    \
-        .variant = kind, .flags = CQ_OP_RANDOM | CQ_OP_PARTS                                       \
+        .schema = "aten::" text_of_schema ") -> Tensor", .about = text, .body = code,              \
+        .flags = CQ_OP_RANDOM | CQ_OP_PARTS                                                        \
     }
 
 const cq_op_def cq_ops_random[] = {
@@ -319,36 +216,67 @@ const cq_op_def cq_ops_random[] = {
     DRAWN("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? "
           "generator=None",
           multinomial_shape, multinomial_run, "positions, as likely as their weights"),
-    MADE("rand_like(Tensor self, *, " OPTIONS FORMAT, like, 0, "uniform numbers from 0 to 1"),
-    MADE("randn_like(Tensor self, *, " OPTIONS FORMAT, like, 1, "normal numbers"),
-    MADE("randint_like(Tensor self, int high, *, " OPTIONS FORMAT, like, 0, "integers below high"),
-    MADE("randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS FORMAT, like, 0,
+    MADE("rand_like(Tensor self, *, " OPTIONS FORMAT,
+         "rand(self.shape, dtype=self.dtype if dtype is None else dtype)",
+         "uniform numbers from 0 to 1"),
+    MADE("randn_like(Tensor self, *, " OPTIONS FORMAT,
+         "randn(self.shape, dtype=self.dtype if dtype is None else dtype)", "normal numbers"),
+    MADE("randint_like(Tensor self, int high, *, " OPTIONS FORMAT,
+         "randint(0, high, self.shape, dtype=self.dtype if dtype is None else dtype)",
+         "integers below high"),
+    MADE("randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS FORMAT,
+         "randint(low, high, self.shape, dtype=self.dtype if dtype is None else dtype)",
          "integers from low to below high"),
-    MADE("uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None", uniform,
-         0, "uniform numbers"),
+    MADE("uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None",
+         "assert from <= to, 'from is {from}, which is above {to}'\n"
+         "return shifted(scaled(rand_like(self), to - from), from)",
+         "uniform numbers"),
     MADE("normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None",
-         normal_like, 0, "normal numbers"),
+         "assert std >= 0, 'std is {std}, which is below 0'\n"
+         "return shifted(scaled(randn_like(self), std), mean)",
+         "normal numbers"),
     MADE("normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None",
-         normal_of_tensors, 0, "normal numbers"),
+         "assert std >= 0, 'std is {std}, which is below 0'\n"
+         "return randn_like(mean) * std + mean",
+         "normal numbers"),
     MADE("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None",
-         normal_of_tensors, 0, "normal numbers"),
+         "randn_like(std) * std + mean", "normal numbers"),
     MADE("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None",
-         normal_of_tensors, 0, "normal numbers"),
+         "randn_like(mean + std) * std + mean", "normal numbers"),
     MADE("normal.float_float(float mean, float std, int[] size, *, Generator? "
          "generator=None, " OPTIONS,
-         normal_of_size, 0, "normal numbers"),
-    MADE("bernoulli(Tensor self, *, Generator? generator=None", bernoulli, 0,
-         "1 as often as self says"),
-    MADE("bernoulli.p(Tensor self, float p, *, Generator? generator=None", bernoulli, 0,
+         "assert std >= 0, 'std is {std}, which is below 0'\n"
+         "return randn(size, dtype=dtype) * std + mean",
+         "normal numbers"),
+    MADE("bernoulli(Tensor self, *, Generator? generator=None",
+         "(rand_like(self, dtype=torch.float32) < self).to(self.dtype)", "1 as often as self says"),
+    MADE("bernoulli.p(Tensor self, float p, *, Generator? generator=None",
+         "assert p >= 0 and p <= 1, 'p is {p}, not between 0 and 1'\n"
+         "return (rand_like(self, dtype=torch.float32) < p).to(self.dtype)",
          "1 as often as p says"),
-    MADE("bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None", bernoulli, 0,
-         "1 as often as p says"),
-    MADE("exponential(Tensor self, float lambd=1., *, Generator? generator=None", exponential, 0,
+    MADE("bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None",
+         "(rand_like(self, dtype=torch.float32) < p).to(self.dtype)", "1 as often as p says"),
+    MADE("exponential(Tensor self, float lambd=1., *, Generator? generator=None",
+         "assert lambd >= 0, 'lambd is {lambd}, which is below 0'\n"
+         "return (rand_like(self) * -1. + 1.).log() * (-1 / lambd)",
          "numbers of the exponential distribution"),
-    MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None",
-         random_integers, 0, "integers"),
-    MADE("random.to(Tensor self, int to, *, Generator? generator=None", random_integers, 0,
-         "integers"),
-    MADE("random(Tensor self, *, Generator? generator=None", random_integers, 0, "integers"),
+    { .schema  = "aten::"
+                 "random.from(Tensor self, int from, int? to, *, Generator? generator=None"
+                 ") -> Tensor",
+      .about   = "integers",
+      .compose = random_integers,
+      .flags   = CQ_OP_RANDOM | CQ_OP_PARTS },
+    { .schema  = "aten::"
+                 "random.to(Tensor self, int to, *, Generator? generator=None"
+                 ") -> Tensor",
+      .about   = "integers",
+      .compose = random_integers,
+      .flags   = CQ_OP_RANDOM | CQ_OP_PARTS },
+    { .schema  = "aten::"
+                 "random(Tensor self, *, Generator? generator=None"
+                 ") -> Tensor",
+      .about   = "integers",
+      .compose = random_integers,
+      .flags   = CQ_OP_RANDOM | CQ_OP_PARTS },
     { 0 }
 };

@@ -159,36 +159,6 @@ static cq_status logsumexp_run(cq_opcall *c)
     return run_reduce(c, 0, CQ_REDUCE_LOGSUMEXP, 0);
 }
 
-static cq_tensor *without_nan(cq_opcall *c)
-{
-    cq_ctx    *cx  = c->cx;
-    cq_tensor *nan = CQ_OP(cx, "aten::isnan", c->args[0]);
-
-    return CQ_OP(cx, "aten::masked_fill.Scalar", c->args[0], T(nan), I(0));
-}
-
-static cq_status nansum(cq_opcall *c)
-{
-    cq_tensor *x = c->args[0].u.tensor;
-
-    if (cq_dtype_is_float(x->dtype))
-        x = without_nan(c);
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::sum.dim_IntList", T(x), c->args[1], c->args[2], c->args[3]));
-    return c->cx->status;
-}
-
-static cq_status nanmean(cq_opcall *c)
-{
-    cq_ctx    *cx  = c->cx;
-    cq_tensor *sum = CQ_OP(cx, "aten::nansum", c->args[0], c->args[1], c->args[2], c->args[3]);
-    cq_tensor *ok  = CQ_OP(cx, "aten::logical_not", T(CQ_OP(cx, "aten::isnan", c->args[0])));
-    cq_tensor *n   = CQ_OP(cx, "aten::sum.dim_IntList", T(ok), c->args[1], c->args[2]);
-
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::div.Tensor", T(sum), T(n)));
-    return cx->status;
-}
-
 /* ---- variances ---- */
 
 /* What is subtracted from the number of elements: "unbiased" is Bessel's 1. */
@@ -229,35 +199,6 @@ static cq_status std_mean_run(cq_opcall *c)
 {
     CQ_TRY(run_reduce(c, 0, CQ_REDUCE_STD, correction_of(c)));
     return run_reduce(c, 1, CQ_REDUCE_MEAN, 0);
-}
-
-/* Sums that undo a broadcast from size. */
-static cq_status sum_to_size(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x  = c->args[0].u.tensor;
-    cq_int     sizes[CQ_MAX_RANK];
-    int64_t    dims[CQ_MAX_RANK];
-    size_t     n = cq_arg_ints(c, "size", sizes, CQ_MAX_RANK), lead = x->rank - n, n_dims = 0;
-
-    CQ_TRY(cx->status);
-    for (size_t i = 0; n <= x->rank && i < x->rank; i++) {
-        bool added = i < lead, same = !added && x->sizes[i].value == sizes[i - lead].value;
-
-        if (!added && !same && sizes[i - lead].value != 1)
-            n = CQ_MAX_RANK + 1;
-        if (added || !same)
-            dims[n_dims++] = (int64_t)i;
-    }
-    if (n > x->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "size is none that broadcasts to the tensor");
-    if (n == 0) /* integers become int64 even if there is only one */
-        x = CQ_OP(cx, "aten::sum", T(x));
-    else if (n_dims)
-        x = CQ_OP(cx, "aten::sum.dim_IntList", T(x), cq_i64s(cx, dims, n_dims), B(true));
-    cq_result_set_tensor(c, 0,
-                         lead && n ? CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, n)) : x);
-    return cx->status;
 }
 
 /* ---- extremes ---- */
@@ -436,9 +377,19 @@ const cq_op_def cq_ops_reduce[] = {
         "the greatest along dimensions", extreme_shape, amax_run),
     ROW("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
         "the least along dimensions", extreme_shape, amin_run),
-    { .schema  = "aten::sum_to_size(Tensor self, int[] size) -> Tensor",
-      .about   = "the sum of what was broadcast from these sizes",
-      .compose = sum_to_size },
+    /* Integers become int64 even if there is only one. */
+    { .schema = "aten::sum_to_size(Tensor self, int[] size) -> Tensor",
+      .about  = "the sum of what was broadcast from these sizes",
+      .body   = "lead = self.ndim - len(size)\n"
+                "assert lead >= 0, 'size is none that broadcasts to the tensor'\n"
+                "if len(size) == 0: return self.sum()\n"
+                "own = self.shape[lead:]\n"
+                "for i in range(len(size)): assert size[i] == own[i] or size[i] == 1, "
+                "'size is none that broadcasts to the tensor'\n"
+                "dims = range(lead) + [lead + i for i in range(len(size)) if size_hint(size[i]) != "
+                "size_hint(own[i])]\n"
+                "x = self.sum(dims, True) if len(dims) > 0 else self\n"
+                "return x.reshape(size) if lead > 0 else x" },
     ROW("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
         "the least and the greatest", aminmax_shape, aminmax_run),
     ROW("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the greatest is",
@@ -457,14 +408,16 @@ const cq_op_def cq_ops_reduce[] = {
         count_shape, count_run),
     ROW("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
         "log of the sum of exponentials", logsumexp_shape, logsumexp_run),
-    { .schema  = "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-                 "ScalarType? dtype=None) -> Tensor",
-      .about   = "sum of the elements that are numbers",
-      .compose = nansum },
-    { .schema  = "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-                 "ScalarType? dtype=None) -> Tensor",
-      .about   = "mean of the elements that are numbers",
-      .compose = nanmean },
+    { .schema = "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+                "ScalarType? dtype=None) -> Tensor",
+      .about  = "sum of the elements that are numbers",
+      .body   = "x = self.masked_fill(self.isnan(), 0) if self.is_floating_point() else self\n"
+                "return x.sum(dim, keepdim, dtype=dtype)" },
+    { .schema = "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+                "ScalarType? dtype=None) -> Tensor",
+      .about  = "mean of the elements that are numbers",
+      .body   = "n = self.isnan().logical_not().sum(dim, keepdim)\n"
+                "return nansum(self, dim, keepdim, dtype=dtype) / n" },
     ROW("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", norm_shape,
         norm_run),
     ROW("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",

@@ -1,6 +1,6 @@
 /* All operators by name. The families are listed here and nowhere else; schemas are parsed
  * once, on first use. */
-#include "aten/op.h"
+#include "aten/body.h"
 #include "base/map.h"
 #include "base/once.h"
 #include "base/str.h"
@@ -43,6 +43,8 @@ static cq_status add(cq_op *op, const cq_op_def *def)
     CQ_TRY(cq_schema_parse(&schema, table.arena, def->schema));
     op->def    = def;
     op->schema = schema;
+    if (def->body && !(op->parsed = cq_arena_zalloc(table.arena, sizeof *op->parsed)))
+        return CQ_E_NO_MEMORY;
     CQ_TRY(cq_map_set(&table.by_full, schema->full, op));
     first = cq_map_get(&table.by_name, schema->name);
     if (!first)
@@ -141,6 +143,7 @@ static const cq_op *derive(const char *full_name)
             schema->full   = cq_arena_strdup(table.arena, full_name);
             schema->name   = cq_arena_printf(table.arena, "%s_", of->schema->name);
             op->def        = of->def;
+            op->parsed     = of->parsed;
             op->schema     = schema;
             op->inplace_of = of;
             if (!schema->full || !schema->name ||

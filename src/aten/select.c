@@ -52,24 +52,6 @@ static cq_status nonzero_run(cq_opcall *c)
     return done(c, cq_kernel_nonzero(&out, cq_arg_tensor(c, "self")), &out);
 }
 
-static cq_status argwhere_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::nonzero", c->args[0]));
-    return c->cx->status;
-}
-
-static cq_status nonzero_numpy_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-
-    if (!self->rank)
-        self = CQ_OP(c->cx, "aten::unsqueeze", T(self), I(0));
-    self = CQ_OP(c->cx, "aten::nonzero", T(self));
-    return self ? cq_op_call(c->cx, cq_op_find("aten::unbind.int"), (cq_val[]){ T(self), I(1) }, 2,
-                             c->results, 1)
-                : c->cx->status;
-}
-
 /* ---- masks ---- */
 
 static cq_status mask_sizes(cq_opcall *c, size_t *rank, cq_int *sizes)
@@ -211,32 +193,6 @@ static cq_status repeat_index_run(cq_opcall *c)
     return done(c, CQ_OK, &same);
 }
 
-static cq_status repeat_interleave_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self"), *repeats = cq_arg_tensor(c, "repeats"), *index;
-    int        dim;
-
-    if (cq_arg_is_none(c, "dim") || !self->rank)
-        self = CQ_OP(c->cx, "aten::reshape", T(self), cq_i64s(c->cx, (int64_t[]){ -1 }, 1));
-    if (!self)
-        return c->cx->status;
-    dim = cq_arg_is_none(c, "dim") ? 0 : cq_arg_dim(c, "dim", self->rank);
-    if (cq_tensor_numel(repeats) == 1)
-        repeats =
-            CQ_OP(c->cx, "aten::expand",
-                  T(CQ_OP(c->cx, "aten::reshape", T(repeats), cq_i64s(c->cx, (int64_t[]){ 1 }, 1))),
-                  cq_ints(c->cx, &self->sizes[dim], 1));
-    if (!repeats)
-        return c->cx->status;
-    if (repeats->rank != 1 || repeats->sizes[0].value != self->sizes[dim].value)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "repeats should have %lld elements, or one",
-                            (long long)self->sizes[dim].value);
-    index =
-        CQ_OP(c->cx, "aten::repeat_interleave.Tensor", T(repeats), cq_arg_val(c, "output_size"));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::index_select", T(self), I(dim), T(index)));
-    return c->cx->status;
-}
-
 /* ---- embedding ---- */
 
 static cq_status embedding_shape(cq_opcall *c)
@@ -264,21 +220,19 @@ static cq_status embedding_run(cq_opcall *c)
     return cq_kernel_index_select(cq_result_tensor(c, 0), weight, 0, indices);
 }
 
-/* ---- rows ---- */
-
 const cq_op_def cq_ops_select[] = {
     { .schema = "aten::nonzero(Tensor self) -> Tensor",
       .about  = "places of the elements that are not 0, as rows",
       .shape  = nonzero_shape,
       .run    = nonzero_run,
       .flags  = CQ_OP_DYNAMIC },
-    { .schema  = "aten::argwhere(Tensor self) -> Tensor",
-      .about   = "places of the elements that are not 0, as rows",
-      .compose = argwhere_compose },
-    { .schema  = "aten::nonzero_numpy(Tensor self) -> Tensor[]",
-      .about   = "places of the elements that are not 0, a tensor for each dimension",
-      .compose = nonzero_numpy_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::argwhere(Tensor self) -> Tensor",
+      .about  = "places of the elements that are not 0, as rows",
+      .body   = "nonzero(self)" },
+    { .schema = "aten::nonzero_numpy(Tensor self) -> Tensor[]",
+      .about  = "places of the elements that are not 0, a tensor for each dimension",
+      .body   = "(self if self.ndim > 0 else self.unsqueeze(0)).nonzero().unbind(1)",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
       .about  = "the elements where a mask is true, in a row",
       .shape  = masked_select_shape,
@@ -302,8 +256,14 @@ const cq_op_def cq_ops_select[] = {
     { .schema =
           "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
           "int? output_size=None) -> Tensor",
-      .about   = "each element as often as repeats says",
-      .compose = repeat_interleave_compose },
+      .about = "each element as often as repeats says",
+      .body  = "x = self.reshape([-1]) if dim is None or self.ndim == 0 else self\n"
+               "d = 0 if dim is None else wrap_dim(dim, x.ndim)\n"
+               "n = x.shape[d]\n"
+               "if repeats.numel() == 1: repeats = repeats.reshape([1]).expand([n])\n"
+               "assert repeats.ndim == 1 and repeats.shape[0] == n, 'repeats should have {n} "
+               "elements, or one'\n"
+               "return x.index_select(d, repeat_interleave(repeats, output_size=output_size))" },
     { .schema = "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
                 "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
       .about  = "rows of weight by their numbers",

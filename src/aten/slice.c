@@ -86,53 +86,6 @@ static cq_tensor *slice_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed
                  cq_arg_val(c, "start"), cq_arg_val(c, "end"), cq_arg_val(c, "step"));
 }
 
-static cq_tensor *slice(cq_ctx *cx, cq_tensor *t, int64_t dim, cq_int start, cq_int end)
-{
-    return CQ_OP(cx, "aten::slice.Tensor", T(t), I(dim), N(start), N(end), I(1));
-}
-
-static cq_status narrow_from(cq_opcall *c, cq_int start)
-{
-    cq_tensor *self   = cq_arg_tensor(c, "self");
-    int        dim    = cq_arg_dim(c, "dim", self->rank);
-    cq_int     length = cq_arg_int(c, "length"), size;
-
-    if (!self->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions cannot be narrowed");
-    size = self->sizes[dim];
-    if (start.value < 0)
-        start = cq_size_add(c, start, size);
-    if (length.value < 0 || start.value < 0 || start.value > size.value ||
-        length.value > size.value - start.value)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld elements from %lld are not within size %lld",
-                            (long long)length.value, (long long)start.value, (long long)size.value);
-    cq_result_set_tensor(c, 0, slice(c->cx, self, dim, start, cq_size_add(c, start, length)));
-    return c->cx->status;
-}
-
-static cq_status narrow_compose(cq_opcall *c)
-{
-    return narrow_from(c, cq_arg_int(c, "start"));
-}
-
-/* The start is a number in a tensor. */
-static cq_status narrow_tensor_compose(cq_opcall *c)
-{
-    cq_val start[1];
-
-    CQ_TRY(cq_op_call(c->cx, cq_op_find("aten::Int.Tensor"), (cq_val[]){ cq_arg_val(c, "start") },
-                      1, start, 1));
-    return narrow_from(c, start[0].u.i);
-}
-
-static cq_status narrow_copy_compose(cq_opcall *c)
-{
-    cq_tensor *t = CQ_OP(c->cx, "aten::narrow", c->args[0], c->args[1], c->args[2], c->args[3]);
-
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::clone", T(t)));
-    return c->cx->status;
-}
-
 /* ---- select ---- */
 
 static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
@@ -342,11 +295,9 @@ static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *ch
                  cq_arg_val(c, "stride"), cq_arg_val(c, "storage_offset"));
 }
 
-/* ---- rows ---- */
-
-#define COMPOSED(schema_text, about_text, function)                                                \
+#define COMPOSED(schema_text, about_text, code)                                                    \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS      \
+        .schema = schema_text, .about = about_text, .body = code, .flags = CQ_OP_PARTS             \
     }
 
 const cq_op_def cq_ops_slice[] = {
@@ -361,11 +312,19 @@ const cq_op_def cq_ops_slice[] = {
       .shape  = slice_scatter_shape,
       .run    = slice_scatter_run },
     COMPOSED("aten::narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-             "a number of elements along a dimension", narrow_compose),
+             "a number of elements along a dimension",
+             "assert self.ndim > 0, 'a tensor without dimensions cannot be narrowed'\n"
+             "d = wrap_dim(dim, self.ndim)\n"
+             "n = self.shape[d]\n"
+             "if size_hint(start) < 0: start = start + n\n"
+             "assert length >= 0 and start >= 0 and start <= n and length <= n - start, "
+             "'{length} elements from {start} are not within size {n}'\n"
+             "return self.slice(d, start, start + length)"),
     COMPOSED("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
-             "a number of elements along a dimension", narrow_tensor_compose),
+             "a number of elements along a dimension", "narrow(self, dim, Int(start), length)"),
     COMPOSED("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
-             "a copy of a number of elements along a dimension", narrow_copy_compose),
+             "a copy of a number of elements along a dimension",
+             "narrow(self, dim, start, length).clone()"),
     { .schema = "aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
       .about  = "one place of a dimension, which goes away",
       .view   = select_view,

@@ -37,25 +37,6 @@ static cq_status log_softmax_run(cq_opcall *c)
     return run(c, cq_kernel_log_softmax);
 }
 
-/* The inner names, with half_to_float: float16 in, float32 out. */
-static cq_status inner(cq_opcall *c, const char *op)
-{
-    cq_val dtype = cq_arg_bool(c, "half_to_float") ? DTYPE(CQ_DTYPE_F32) : CQ_NONE;
-
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, op, c->args[0], c->args[1], dtype));
-    return c->cx->status;
-}
-
-static cq_status inner_softmax(cq_opcall *c)
-{
-    return inner(c, "aten::softmax.int");
-}
-
-static cq_status inner_log_softmax(cq_opcall *c)
-{
-    return inner(c, "aten::log_softmax.int");
-}
-
 const cq_op_def cq_ops_softmax[] = {
     { .schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
       .about  = "exponentials along a dimension, divided by their sum",
@@ -65,11 +46,11 @@ const cq_op_def cq_ops_softmax[] = {
       .about  = "logarithm of softmax",
       .shape  = softmax_shape,
       .run    = log_softmax_run },
-    { .schema  = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-      .about   = "softmax under its inner name",
-      .compose = inner_softmax },
-    { .schema  = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-      .about   = "log_softmax under its inner name",
-      .compose = inner_log_softmax },
+    { .schema = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+      .about  = "softmax under its inner name",
+      .body   = "softmax(self, dim, torch.float32 if half_to_float else None)" },
+    { .schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+      .about  = "log_softmax under its inner name",
+      .body   = "log_softmax(self, dim, torch.float32 if half_to_float else None)" },
     { 0 }
 };

@@ -33,27 +33,6 @@ static cq_status sort_run(cq_opcall *c)
                           (uint32_t)dim_of(c), cq_arg_bool(c, "descending"));
 }
 
-static cq_status argsort_compose(cq_opcall *c)
-{
-    cq_tensor *both[2];
-
-    cq_op_tensors(
-        c->cx, "aten::sort.stable",
-        (cq_val[]){ c->args[0], B(true), cq_arg_val(c, "dim"), cq_arg_val(c, "descending") }, 4,
-        both, 2);
-    cq_result_set_tensor(c, 0, both[1]);
-    return c->cx->status;
-}
-
-static cq_status msort_compose(cq_opcall *c)
-{
-    cq_tensor *both[2];
-
-    cq_op_tensors(c->cx, "aten::sort", (cq_val[]){ c->args[0], I(0), B(false) }, 3, both, 2);
-    cq_result_set_tensor(c, 0, both[0]);
-    return c->cx->status;
-}
-
 static cq_status topk_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
@@ -358,23 +337,6 @@ static cq_status searchsorted_run(cq_opcall *c)
     return status;
 }
 
-static cq_status bucketize_compose(cq_opcall *c)
-{
-    const char *name       = c->args[0].kind == CQ_VAL_TENSOR ? "aten::searchsorted.Tensor"
-                                                              : "aten::searchsorted.Scalar";
-    cq_tensor  *boundaries = cq_arg_tensor(c, "boundaries");
-
-    if (boundaries->rank != 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "boundaries should have one dimension, not %u",
-                            (unsigned)boundaries->rank);
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, name, T(boundaries), c->args[0], cq_arg_val(c, "out_int32"),
-                               cq_arg_val(c, "right")));
-    return c->cx->status;
-}
-
-/* ---- rows; those of unique are in unique.c ---- */
-
 #define ROW(schema_text, about_text, shape_function, run_function)                                 \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function   \
@@ -384,9 +346,9 @@ static cq_status bucketize_compose(cq_opcall *c)
         .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function,  \
         .variant = which                                                                           \
     }
-#define COMPOSED(schema_text, about_text, function)                                                \
+#define COMPOSED(schema_text, about_text, code)                                                    \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .compose = function                            \
+        .schema = schema_text, .about = about_text, .body = code                                   \
     }
 
 const cq_op_def cq_ops_sort[] = {
@@ -397,12 +359,14 @@ const cq_op_def cq_ops_sort[] = {
         "(Tensor values, Tensor indices)",
         "in order along a dimension, and where it was", values_and_places_shape, sort_run),
     COMPOSED("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-             "places of the elements in order", argsort_compose),
+             "places of the elements in order",
+             "sort(self, stable=True, dim=dim, descending=descending)[1]"),
     COMPOSED("aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
              "descending=False) -> Tensor",
-             "places of the elements in order", argsort_compose),
+             "places of the elements in order",
+             "sort(self, stable=True, dim=dim, descending=descending)[1]"),
     COMPOSED("aten::msort(Tensor self) -> Tensor", "in order along the first dimension",
-             msort_compose),
+             "sort(self, 0, False)[0]"),
     ROW("aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
         "(Tensor values, Tensor indices)",
         "the k greatest or least along a dimension, and where they are", topk_shape, topk_run),
@@ -444,9 +408,15 @@ const cq_op_def cq_ops_sort[] = {
         searchsorted_run),
     COMPOSED("aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
              "right=False) -> Tensor",
-             "between which boundaries elements lie", bucketize_compose),
+             "between which boundaries elements lie",
+             "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
+             "{boundaries.ndim}'\n"
+             "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
     COMPOSED("aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
              "right=False) -> Tensor",
-             "between which boundaries a number lies", bucketize_compose),
+             "between which boundaries a number lies",
+             "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
+             "{boundaries.ndim}'\n"
+             "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
     { 0 }
 };

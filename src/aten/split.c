@@ -86,114 +86,7 @@ static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed
                  N(end), I(1));
 }
 
-static cq_status call_list(cq_opcall *c, const char *name, cq_val a, cq_val b, cq_val d)
-{
-    return cq_op_call(c->cx, cq_op_find(name), (cq_val[]){ a, b, d }, 3, c->results, 1);
-}
-
-static cq_status unsafe_split_compose(cq_opcall *c)
-{
-    return call_list(
-        c, c->args[1].kind == CQ_VAL_LIST ? "aten::split_with_sizes" : "aten::split.Tensor",
-        c->args[0], c->args[1], c->args[2]);
-}
-
-/* At most chunks parts of equal size, the last one smaller. */
-static cq_status chunk_compose(cq_opcall *c)
-{
-    cq_tensor *self   = cq_arg_tensor(c, "self");
-    size_t     dim    = (size_t)cq_arg_dim(c, "dim", self->rank);
-    cq_int     chunks = cq_i(cq_arg_i64(c, "chunks")), each;
-
-    if (!self->rank || chunks.value <= 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants a tensor with dimensions and a positive number of chunks");
-    each = cq_size_floordiv(c, cq_size_add(c, self->sizes[dim], cq_size_sub(c, chunks, cq_i(1))),
-                            chunks);
-    if (self->sizes[dim].value == 0) { /* all of them, empty */
-        cq_val  none  = cq_i64s(c->cx, NULL, 0);
-        cq_val *sizes = none.kind == CQ_VAL_LIST ? &none : NULL;
-
-        for (int64_t i = 0; sizes && i < chunks.value; i++)
-            CQ_TRY(cq_list_push(sizes->u.list, I(0)));
-        return call_list(c, "aten::split_with_sizes", c->args[0], none, I((int64_t)dim));
-    }
-    return call_list(c, "aten::split.Tensor", c->args[0], N(each), I((int64_t)dim));
-}
-
 /* ---- tensor_split ---- */
-
-static cq_status split_at(cq_opcall *c, cq_tensor *self, int64_t dim, const cq_int *at, size_t n)
-{
-    cq_tensor **items = cq_alloc_array(n + 1, sizeof *items);
-    cq_int      start = cq_i(0);
-
-    if (!items)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i <= n; i++) {
-        cq_int end = i < n ? at[i] : self->sizes[dim];
-
-        items[i] = CQ_OP(c->cx, "aten::slice.Tensor", T(self), I(dim), N(start), N(end), I(1));
-        start    = end;
-    }
-    if (c->cx->status == CQ_OK)
-        cq_result_set_tensors(c, 0, items, n + 1);
-    cq_free(items);
-    return c->cx->status;
-}
-
-/* Sections whose sizes differ by one at most, the larger ones first. */
-static cq_status split_evenly(cq_opcall *c, cq_tensor *self, int64_t dim, int64_t sections)
-{
-    cq_symbols *table = c->cx->symbols;
-    cq_int      size = self->sizes[dim], n = cq_i(sections), *at;
-    cq_status   status;
-
-    if (sections <= 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants a positive number of sections, not %lld",
-                            (long long)sections);
-    at = cq_alloc_array((size_t)sections, sizeof *at);
-    if (!at)
-        return CQ_E_NO_MEMORY;
-    for (int64_t i = 1; i < sections; i++)
-        at[i - 1] = cq_size_add(c, cq_size_mul(c, cq_i(i), cq_size_floordiv(c, size, n)),
-                                cq_int_min(table, cq_i(i), cq_int_mod(table, size, n)));
-    status = split_at(c, self, dim, at, (size_t)sections - 1);
-    cq_free(at);
-    return status;
-}
-
-static cq_status split_by_list(cq_opcall *c, cq_tensor *self, int64_t dim, const cq_list *indices)
-{
-    cq_int   *at = cq_alloc_array(indices->n, sizeof *at);
-    cq_status status;
-
-    if (!at)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i < indices->n; i++)
-        at[i] = indices->items[i].u.i;
-    status = split_at(c, self, dim, at, indices->n);
-    cq_free(at);
-    return status;
-}
-
-/* Both forms of an argument: the number of sections, or the places to split at. */
-static cq_status split_by(cq_opcall *c, int64_t dim, cq_val by)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-
-    if (self->rank <= (size_t)dim)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least %lld dimensions but got %u",
-                            (long long)dim + 1, (unsigned)self->rank);
-    if (by.kind == CQ_VAL_LIST)
-        return split_by_list(c, self, dim, by.u.list);
-    return split_evenly(c, self, dim, cq_size_baked(c, by.u.i, "the number of sections"));
-}
-
-static cq_status tensor_split_compose(cq_opcall *c)
-{
-    return split_by(c, cq_arg_dim(c, "dim", cq_arg_tensor(c, "self")->rank), c->args[1]);
-}
 
 static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
 {
@@ -212,42 +105,15 @@ static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
     list = cq_i64s(c->cx, NULL, 0);
     for (int64_t i = 0; list.kind == CQ_VAL_LIST && i < n; i++)
         CQ_TRY(cq_list_push(list.u.list, I(cq_tensor_get_i64(by, i))));
-    return split_by(c, cq_arg_dim(c, "dim", cq_arg_tensor(c, "self")->rank),
-                    by->rank ? list : I(cq_tensor_get_i64(by, 0)));
+    return cq_op_call(
+        c->cx, cq_op_find(by->rank ? "aten::tensor_split.indices" : "aten::tensor_split.sections"),
+        (cq_val[]){ c->args[0], by->rank ? list : I(cq_tensor_get_i64(by, 0)), c->args[2] }, 3,
+        c->results, 1);
 }
 
-/* These, unlike tensor_split, want equal sections. */
-static cq_status split_along(cq_opcall *c, size_t dim)
-{
-    const cq_tensor *self = cq_arg_tensor(c, "self");
-    const cq_val    *by   = &c->args[1];
-
-    if (by->kind == CQ_VAL_INT && dim < self->rank && by->u.i.value > 0 &&
-        self->sizes[dim].value % by->u.i.value)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld does not make %lld equal sections",
-                            (long long)self->sizes[dim].value, (long long)by->u.i.value);
-    return split_by(c, (int64_t)dim, *by);
-}
-
-static cq_status hsplit_compose(cq_opcall *c)
-{
-    return split_along(c, cq_arg_tensor(c, "self")->rank > 1);
-}
-
-static cq_status vsplit_compose(cq_opcall *c)
-{
-    return split_along(c, 0);
-}
-
-static cq_status dsplit_compose(cq_opcall *c)
-{
-    return split_along(c, 2);
-}
-/* ---- rows ---- */
-
-#define COMPOSED(schema_text, about_text, function)                                                \
+#define COMPOSED(schema_text, about_text, code)                                                    \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .compose = function, .flags = CQ_OP_PARTS      \
+        .schema = schema_text, .about = about_text, .body = code, .flags = CQ_OP_PARTS             \
     }
 #define SPLIT(schema_text, about_text)                                                             \
     {                                                                                              \
@@ -265,33 +131,52 @@ const cq_op_def cq_ops_split[] = {
           "Tensor(a)[]",
           "parts of given sizes along a dimension"),
     COMPOSED("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
-             "split, by PyTorch itself", unsafe_split_compose),
+             "split, by PyTorch itself", "split(self, split_size, dim)"),
     COMPOSED("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
-             "split_with_sizes, by PyTorch itself", unsafe_split_compose),
+             "split_with_sizes, by PyTorch itself", "split_with_sizes(self, split_sizes, dim)"),
+    /* At most chunks parts of equal size, the last one smaller. */
     COMPOSED("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-             "a number of parts of equal size", chunk_compose),
+             "a number of parts of equal size",
+             "chunks = int(chunks)\n"
+             "assert self.ndim > 0 and chunks > 0, "
+             "'wants a tensor with dimensions and a positive number of chunks'\n"
+             "d = wrap_dim(dim, self.ndim)\n"
+             "n = self.shape[d]\n"
+             "if size_hint(n) == 0: return split_with_sizes(self, [0] * chunks, d)\n"
+             "return split.Tensor(self, (n + (chunks - 1)) // chunks, d)"),
     COMPOSED("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
-             "chunk, by PyTorch itself", chunk_compose),
+             "chunk, by PyTorch itself", "chunk(self, chunks, dim)"),
+    /* Sections whose sizes differ by one at most, the larger ones first. */
     COMPOSED("aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> "
              "Tensor(a)[]",
-             "a number of parts of nearly equal size", tensor_split_compose),
+             "a number of parts of nearly equal size",
+             "k = int(sections)\n"
+             "assert self.ndim > 0, 'wants at least 1 dimension'\n"
+             "assert k > 0, 'wants a positive number of sections, not {k}'\n"
+             "d = wrap_dim(dim, self.ndim)\n"
+             "n = self.shape[d]\n"
+             "return split_at(self, [i * (n // k) + min(i, n % k) for i in range(1, k)], d)"),
     COMPOSED("aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> "
              "Tensor(a)[]",
-             "parts that begin at indices", tensor_split_compose),
-    COMPOSED("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
-             "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-             "parts that begin at indices, or a number of them", tensor_split_by_tensor_compose),
+             "parts that begin at indices",
+             "assert self.ndim > 0, 'wants at least 1 dimension'\n"
+             "return split_at(self, indices, wrap_dim(dim, self.ndim))"),
+    { .schema  = "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+                 "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+      .about   = "parts that begin at indices, or a number of them",
+      .compose = tensor_split_by_tensor_compose,
+      .flags   = CQ_OP_PARTS },
     COMPOSED("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-             "parts along columns", hsplit_compose),
+             "parts along columns", "equal_sections(self, sections, 1 if self.ndim > 1 else 0)"),
     COMPOSED("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-             "parts along columns", hsplit_compose),
+             "parts along columns", "sections_at(self, indices, 1 if self.ndim > 1 else 0)"),
     COMPOSED("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-             "parts along rows", vsplit_compose),
+             "parts along rows", "equal_sections(self, sections, 0)"),
     COMPOSED("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-             "parts along rows", vsplit_compose),
+             "parts along rows", "sections_at(self, indices, 0)"),
     COMPOSED("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-             "parts along the third dimension", dsplit_compose),
+             "parts along the third dimension", "equal_sections(self, sections, 2)"),
     COMPOSED("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-             "parts along the third dimension", dsplit_compose),
+             "parts along the third dimension", "sections_at(self, indices, 2)"),
     { 0 }
 };

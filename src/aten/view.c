@@ -63,36 +63,6 @@ static cq_tensor *t_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, si
     return CQ_OP(c->cx, "aten::t", T(changed));
 }
 
-static cq_status swap_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::transpose.int", c->args[0], c->args[1], c->args[2]));
-    return c->cx->status;
-}
-
-static cq_status last_two_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-
-    if (self->rank < 2)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least 2 dimensions but got %u",
-                            (unsigned)self->rank);
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::transpose.int", T(self), I(-2), I(-1)));
-    return c->cx->status;
-}
-
-static cq_status reversed_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-    int64_t    dims[CQ_MAX_RANK];
-
-    for (size_t i = 0; i < self->rank; i++)
-        dims[i] = (int64_t)(self->rank - 1 - i);
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
-    return c->cx->status;
-}
-
 /* The dims of a permutation, wrapped and checked to name each dimension once. */
 static cq_status permutation(const cq_opcall *c, int64_t *dims, size_t rank)
 {
@@ -138,40 +108,6 @@ static cq_tensor *permute_unview(cq_opcall *c, cq_tensor *base, cq_tensor *chang
     for (size_t i = 0; i < base->rank; i++)
         back[dims[i]] = (int64_t)i;
     return CQ_OP(c->cx, "aten::permute", T(changed), cq_i64s(c->cx, back, base->rank));
-}
-
-/* Dimensions source go to the places destination, the others keep their order. */
-static cq_status movedim_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-    int64_t    from[CQ_MAX_RANK], to[CQ_MAX_RANK], dims[CQ_MAX_RANK], rank = self->rank;
-    size_t     n     = cq_arg_i64s(c, "source", from, CQ_MAX_RANK);
-    uint64_t   taken = 0, moved = 0;
-
-    if (n != cq_arg_i64s(c, "destination", to, CQ_MAX_RANK))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "source and destination differ in length");
-    for (size_t i = 0; i < n; i++) {
-        from[i] += from[i] < 0 ? rank : 0;
-        to[i] += to[i] < 0 ? rank : 0;
-        if (from[i] < 0 || from[i] >= rank || to[i] < 0 || to[i] >= rank ||
-            (moved >> from[i] & 1) || (taken >> to[i] & 1))
-            return cq_call_fail(c, CQ_E_ARGUMENT,
-                                "source and destination must be different dimensions of %lld",
-                                (long long)rank);
-        moved |= (uint64_t)1 << from[i];
-        taken |= (uint64_t)1 << to[i];
-        dims[to[i]] = from[i];
-    }
-    for (int64_t place = 0, dim = 0; place < rank; place++) {
-        if (taken >> place & 1)
-            continue;
-        while (moved >> dim & 1)
-            dim++;
-        dims[place] = dim++;
-    }
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::permute", T(self), cq_i64s(c->cx, dims, self->rank)));
-    return c->cx->status;
 }
 
 /* ---- other sizes ---- */
@@ -303,64 +239,6 @@ static cq_status flatten_view(cq_opcall *c)
     return view_or_copy(c, self, n, sizes);
 }
 
-/* One dimension becomes several; one of their sizes may be -1. */
-static cq_status unflatten_compose(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-    size_t     dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
-    cq_int     parts[CQ_MAX_RANK], all[2 * CQ_MAX_RANK], known = cq_i(1);
-    size_t     n = cq_arg_ints(c, "sizes", parts, CQ_MAX_RANK), at = 0, open = n;
-
-    if (!self->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions cannot be unflattened");
-    if (n == 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "sizes must not be empty");
-    for (size_t i = 0; i < n; i++) {
-        if (cq_int_is(parts[i], -1))
-            open = i;
-        else
-            known = cq_size_mul(c, known, parts[i]);
-    }
-    if (open < n)
-        parts[open] = cq_size_floordiv(c, self->sizes[dim], known);
-    if (cq_size_mul(c, known, open < n ? parts[open] : cq_i(1)).value != self->sizes[dim].value)
-        return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "sizes that make %lld do not fill dimension %zu of "
-                            "size %lld",
-                            (long long)known.value, dim, (long long)self->sizes[dim].value);
-    for (size_t i = 0; i < self->rank; i++)
-        if (i != dim)
-            all[at++] = self->sizes[i];
-        else
-            for (size_t k = 0; k < n; k++)
-                all[at++] = parts[k];
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::view", T(self), cq_ints(c->cx, all, at)));
-    return c->cx->status;
-}
-
-static cq_status view_as_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(
-        c, 0,
-        CQ_OP(c->cx, "aten::view", c->args[0], cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
-    return c->cx->status;
-}
-
-static cq_status reshape_as_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(
-        c, 0,
-        CQ_OP(c->cx, "aten::reshape", c->args[0], cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
-    return c->cx->status;
-}
-
-static cq_status ravel_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::reshape", c->args[0], cq_i64s(c->cx, (int64_t[]){ -1 }, 1)));
-    return c->cx->status;
-}
-
 /* ---- dimensions of size 1 ---- */
 
 /* A symbolic size is taken to be 1 or not as on the example, which is worth a warning. */
@@ -456,69 +334,65 @@ static cq_tensor *expand_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
     return NULL;
 }
 
-static cq_status expand_as_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(
-        c, 0,
-        CQ_OP(c->cx, "aten::expand", c->args[0], cq_sizes_of(c->cx, cq_arg_tensor(c, "other"))));
-    return c->cx->status;
-}
-
-static cq_status broadcast_to_compose(cq_opcall *c)
-{
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::expand", c->args[0], c->args[1]));
-    return c->cx->status;
-}
-
-/* ---- rows ---- */
-
 const cq_op_def cq_ops_view[] = {
     { .schema = "aten::t(Tensor(a) self) -> Tensor(a)",
       .about  = "a matrix with rows and columns swapped",
       .view   = t_view,
       .unview = t_unview },
-    { .schema  = "aten::numpy_T(Tensor(a) self) -> Tensor(a)",
-      .about   = "all dimensions in reverse order",
-      .compose = reversed_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::mT(Tensor(a) self) -> Tensor(a)",
-      .about   = "the last two dimensions swapped",
-      .compose = last_two_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::numpy_T(Tensor(a) self) -> Tensor(a)",
+      .about  = "all dimensions in reverse order",
+      .body   = "self.permute(reversed(range(self.ndim)))",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::mT(Tensor(a) self) -> Tensor(a)",
+      .about  = "the last two dimensions swapped",
+      .body   = "assert self.ndim >= 2, 'wants at least 2 dimensions but got {self.ndim}'\n"
+                "return self.transpose(-2, -1)",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
       .about  = "two dimensions swapped",
       .view   = transpose_view,
       .unview = transpose_unview },
-    { .schema  = "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-      .about   = "two dimensions swapped",
-      .compose = swap_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-      .about   = "two dimensions swapped",
-      .compose = swap_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+      .about  = "two dimensions swapped",
+      .body   = "transpose(*args)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+      .about  = "two dimensions swapped",
+      .body   = "transpose(*args)",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)",
       .about  = "dimensions in another order",
       .view   = permute_view,
       .unview = permute_unview },
-    { .schema  = "aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
-                 "Tensor(a)",
-      .about   = "some dimensions moved to other places",
-      .compose = movedim_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-      .about   = "a dimension moved to another place",
-      .compose = movedim_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> "
-                 "Tensor(a)",
-      .about   = "some dimensions moved to other places",
-      .compose = movedim_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-      .about   = "a dimension moved to another place",
-      .compose = movedim_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+                "Tensor(a)",
+      .about  = "some dimensions moved to other places",
+      .body   = "source = wrap_dims(source, self.ndim)\n"
+                "destination = wrap_dims(destination, self.ndim)\n"
+                "assert len(source) == len(destination), 'source and destination differ in length'\n"
+                "assert len([d for d in range(self.ndim) if d in destination]) == len(destination), "
+                "'source and destination must be different dimensions of {self.ndim}'\n"
+                "rest = [d for d in range(self.ndim) if d not in source]\n"
+                "dims = []\n"
+                "for d in range(self.ndim): "
+                "moved = [source[i] for i in range(len(source)) if destination[i] == d]; "
+                "dims = dims + (moved if len(moved) > 0 else rest[:1]); "
+                "rest = rest if len(moved) > 0 else rest[1:]\n"
+                "return self.permute(dims)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+      .about  = "a dimension moved to another place",
+      .body   = "movedim(self, [source], [destination])",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+                "Tensor(a)",
+      .about  = "some dimensions moved to other places",
+      .body   = "movedim(self, source, destination)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+      .about  = "a dimension moved to another place",
+      .body   = "movedim(self, [source], [destination])",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
       .about  = "the same elements in other sizes",
       .view   = view_view,
@@ -539,27 +413,35 @@ const cq_op_def cq_ops_view[] = {
       .about  = "view, by PyTorch itself",
       .view   = view_view,
       .unview = unview_by_reshape },
-    { .schema  = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-      .about   = "the same elements in another tensor's sizes",
-      .compose = view_as_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-      .about   = "the same elements in another tensor's sizes, copied if they must be",
-      .compose = reshape_as_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+      .about  = "the same elements in another tensor's sizes",
+      .body   = "self.view(other.shape)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+      .about  = "the same elements in another tensor's sizes, copied if they must be",
+      .body   = "self.reshape(other.shape)",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
                 "Tensor(a)",
       .about  = "a range of dimensions made one",
       .view   = flatten_view,
       .unview = unview_by_reshape },
-    { .schema  = "aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-      .about   = "a dimension made several",
-      .compose = unflatten_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::ravel(Tensor(a) self) -> Tensor(a)",
-      .about   = "all elements in one dimension",
-      .compose = ravel_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+      .about  = "a dimension made several",
+      .body   = "assert self.ndim > 0, 'a tensor without dimensions cannot be unflattened'\n"
+                "assert len(sizes) > 0, 'sizes must not be empty'\n"
+                "d = wrap_dim(dim, self.ndim)\n"
+                "n = self.shape[d]\n"
+                "known = prod([s for s in sizes if s != -1])\n"
+                "parts = [n // known if s == -1 else s for s in sizes]\n"
+                "assert prod(parts) == n, 'sizes that make {known} do not fill dimension {d} of size "
+                "{n}'\n"
+                "return self.view(self.shape[:d] + parts + self.shape[d + 1:])",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::ravel(Tensor(a) self) -> Tensor(a)",
+      .about  = "all elements in one dimension",
+      .body   = "self.reshape([-1])",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::squeeze(Tensor(a) self) -> Tensor(a)",
       .about  = "without the dimensions of size 1",
       .view   = squeeze_view,
@@ -576,13 +458,13 @@ const cq_op_def cq_ops_view[] = {
       .about  = "repeated along dimensions of size 1, without a copy",
       .view   = expand_view,
       .unview = expand_unview },
-    { .schema  = "aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-      .about   = "expanded to another tensor's sizes",
-      .compose = expand_as_compose,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
-      .about   = "expanded to sizes",
-      .compose = broadcast_to_compose,
-      .flags   = CQ_OP_PARTS },
+    { .schema = "aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+      .about  = "expanded to another tensor's sizes",
+      .body   = "self.expand(other.shape)",
+      .flags  = CQ_OP_PARTS },
+    { .schema = "aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
+      .about  = "expanded to sizes",
+      .body   = "self.expand(size)",
+      .flags  = CQ_OP_PARTS },
     { 0 }
 };

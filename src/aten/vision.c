@@ -115,173 +115,6 @@ static cq_status roi_pool_run(cq_opcall *c)
                               cq_arg_f64(c, "spatial_scale"));
 }
 
-/* Each bin of the result has a channel of its own in the image: of all bins of all channels the
- * diagonal counts. */
-static cq_status ps_roi_align(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x  = cq_arg_tensor(c, "input"), *t, *channel;
-    int64_t    h = cq_arg_i64(c, "pooled_height"), w = cq_arg_i64(c, "pooled_width");
-    cq_int     k = cq_arg_tensor(c, "rois")->sizes[0], of[4];
-
-    if (h < 1 || w < 1 || h > INT32_MAX || w > INT32_MAX || x->rank != 4 ||
-        x->sizes[1].value % (h * w))
-        return cq_call_fail(c, CQ_E_TYPE, "wants a multiple of %lld by %lld channels", (long long)h,
-                            (long long)w);
-    of[0] = k;
-    of[1] = cq_size_floordiv(c, x->sizes[1], cq_i(h * w));
-    of[2] = cq_i(h);
-    of[3] = cq_i(w);
-    t = CQ_OP(cx, "torchvision::roi_align", T(x), c->args[1], c->args[2], c->args[3], c->args[4],
-              c->args[5], B(true));
-    t = CQ_OP(cx, "aten::reshape", T(t),
-              cq_ints(cx, (cq_int[]){ k, of[1], of[2], of[3], of[2], of[3] }, 6));
-    t = CQ_OP(cx, "aten::diagonal", T(t), I(0), I(2), I(4)); /* [k, c, w, w, h] */
-    t = CQ_OP(cx, "aten::diagonal", T(t), I(0), I(2), I(3)); /* [k, c, h, w] */
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::contiguous", T(t)));
-    channel = CQ_OP(cx, "aten::arange", N(x->sizes[1]), DTYPE(CQ_DTYPE_I32));
-    channel = CQ_OP(cx, "aten::reshape", T(channel), cq_ints(cx, of + 1, 3));
-    cq_result_set_tensor(c, 1, CQ_OP(cx, "aten::expand", T(channel), cq_ints(cx, of, 4)));
-    return cx->status;
-}
-
-/* ---- convolution of a bent image ---- */
-
-typedef struct bent {
-    cq_int  n, groups, per_group, h, w, out_h, out_w; /* groups of offsets, channels in one */
-    int64_t kernel[2], stride[2], pad[2], dilation[2];
-} bent;
-
-static cq_int out_size(const cq_opcall *c, const bent *b, cq_int in, int axis)
-{
-    cq_int room =
-        cq_size_add(c, in, cq_i(2 * b->pad[axis] - b->dilation[axis] * (b->kernel[axis] - 1) - 1));
-
-    return cq_size_add(c, cq_size_floordiv(c, room, cq_i(b->stride[axis])), cq_i(1));
-}
-
-static cq_status read_bent(cq_opcall *c, bent *b)
-{
-    cq_tensor *x = cq_arg_tensor(c, "input"), *w = cq_arg_tensor(c, "weight");
-    cq_tensor *offset = cq_arg_tensor(c, "offset");
-    int64_t    groups = cq_arg_i64(c, "offset_groups");
-
-    if (x->rank != 4 || w->rank != 4 || offset->rank != 4 || groups < 1 ||
-        x->sizes[1].value % groups)
-        return cq_call_fail(c, CQ_E_TYPE, "wants images, weights and offsets of 4 dimensions");
-    *b = (bent){ .n         = x->sizes[0],
-                 .groups    = cq_i(groups),
-                 .per_group = cq_i(x->sizes[1].value / groups),
-                 .h         = x->sizes[2],
-                 .w         = x->sizes[3],
-                 .kernel    = { w->sizes[2].value, w->sizes[3].value },
-                 .stride    = { cq_arg_i64(c, "stride_h"), cq_arg_i64(c, "stride_w") },
-                 .pad       = { cq_arg_i64(c, "pad_h"), cq_arg_i64(c, "pad_w") },
-                 .dilation  = { cq_arg_i64(c, "dilation_h"), cq_arg_i64(c, "dilation_w") } };
-    for (int i = 0; i < 2; i++)
-        if (b->stride[i] < 1 || b->dilation[i] < 1 || b->stride[i] > CQ_WINDOW_MAX ||
-            b->dilation[i] > CQ_WINDOW_MAX || b->pad[i] > CQ_WINDOW_MAX ||
-            b->pad[i] < -CQ_WINDOW_MAX)
-            return cq_call_fail(c, CQ_E_ARGUMENT,
-                                "strides and dilations should be above 0, and no "
-                                "number of a window above %d",
-                                CQ_WINDOW_MAX);
-    b->out_h = out_size(c, b, b->h, 0);
-    b->out_w = out_size(c, b, b->w, 1);
-    if (offset->sizes[1].value != 2 * groups * b->kernel[0] * b->kernel[1])
-        return cq_call_fail(c, CQ_E_TYPE, "%lld channels of offsets for %lld groups of %lld taps",
-                            (long long)offset->sizes[1].value, (long long)groups,
-                            (long long)(b->kernel[0] * b->kernel[1]));
-    return c->cx->status;
-}
-
-/* Where along an axis the taps lie without offsets, so that it goes with [.., kh, kw, oh, ow]. */
-static cq_tensor *tap_places(cq_opcall *c, const bent *b, int axis, cq_dtype dtype)
-{
-    cq_ctx    *cx    = c->cx;
-    cq_tensor *taps  = CQ_OP(cx, "aten::arange", I(b->kernel[axis]), DTYPE(dtype));
-    cq_tensor *steps = CQ_OP(cx, "aten::arange", N(axis ? b->out_w : b->out_h), DTYPE(dtype));
-    int64_t    t[4] = { 1, 1, 1, 1 }, s[4] = { 1, 1, 1, 1 };
-
-    t[axis]     = -1;
-    s[2 + axis] = -1;
-    taps        = CQ_OP(cx, "aten::mul.Scalar", T(taps), I(b->dilation[axis]));
-    steps       = CQ_OP(cx, "aten::mul.Scalar", T(steps), I(b->stride[axis]));
-    steps       = CQ_OP(cx, "aten::sub.Scalar", T(steps), I(b->pad[axis]));
-    return CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::reshape", T(taps), cq_i64s(cx, t, 4))),
-                 T(CQ_OP(cx, "aten::reshape", T(steps), cq_i64s(cx, s, 4))));
-}
-
-/* Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
- * squares of it. */
-static cq_tensor *to_grid(cq_opcall *c, cq_tensor *places, cq_int size)
-{
-    cq_ctx *cx = c->cx;
-
-    places = CQ_OP(cx, "aten::add.Scalar", T(CQ_OP(cx, "aten::mul.Scalar", T(places), I(2))), I(1));
-    places = CQ_OP(cx, "aten::div.Scalar", T(places), N(size));
-    return CQ_OP(cx, "aten::sub.Scalar", T(places), I(1));
-}
-
-/* The image at all taps of all places: [n * groups, channels, kh * kw * oh, ow]. */
-static cq_tensor *sample_taps(cq_opcall *c, const bent *b, cq_int rows)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x = cq_arg_tensor(c, "input"), *offset = cq_arg_tensor(c, "offset"), *place[2],
-              *grid;
-    cq_int n       = cq_size_mul(c, b->n, b->groups);
-    cq_int split[] = { n, cq_i(b->kernel[0]), cq_i(b->kernel[1]), cq_i(2), b->out_h, b->out_w };
-
-    offset = CQ_OP(cx, "aten::reshape", T(offset), cq_ints(cx, split, 6));
-    for (int axis = 0; axis < 2; axis++) {
-        cq_tensor *by = CQ_OP(cx, "aten::select.int", T(offset), I(3), I(axis));
-
-        place[axis] = CQ_OP(cx, "aten::add.Tensor", T(by), T(tap_places(c, b, axis, x->dtype)));
-        place[axis] = to_grid(c, place[axis], axis ? b->w : b->h);
-        place[axis] = CQ_OP(cx, "aten::reshape", T(place[axis]),
-                            cq_ints(cx, (cq_int[]){ n, rows, b->out_w }, 3));
-    }
-    grid =
-        CQ_OP(cx, "aten::stack", cq_tensors(cx, (cq_tensor *[]){ place[1], place[0] }, 2), I(-1));
-    x = CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, (cq_int[]){ n, b->per_group, b->h, b->w }, 4));
-    return CQ_OP(cx, "aten::grid_sampler", T(x), T(grid), I(0), I(0), B(false));
-}
-
-/* The columns that a convolution would multiply, taken at bent places; then the product. */
-static cq_status deform_conv2d(cq_opcall *c)
-{
-    cq_ctx    *cx     = c->cx;
-    cq_tensor *w      = cq_arg_tensor(c, "weight"), *t, *mask;
-    int64_t    groups = cq_arg_i64(c, "groups"), taps;
-    cq_int     places, rows, in, n, out = w->sizes[0];
-    bent       b;
-
-    CQ_TRY(read_bent(c, &b));
-    if (groups < 1 || out.value % groups)
-        return cq_call_fail(c, CQ_E_TYPE, "%lld channels in %lld groups", (long long)out.value,
-                            (long long)groups);
-    taps   = b.kernel[0] * b.kernel[1];
-    rows   = cq_size_mul(c, cq_i(taps), b.out_h);
-    n      = cq_size_mul(c, b.n, b.groups);
-    places = cq_size_mul(c, b.out_h, b.out_w);
-    t      = sample_taps(c, &b, rows);
-    if (cq_arg_bool(c, "use_mask")) {
-        mask = CQ_OP(cx, "aten::reshape", cq_arg_val(c, "mask"),
-                     cq_ints(cx, (cq_int[]){ n, cq_i(1), rows, b.out_w }, 4));
-        t    = CQ_OP(cx, "aten::mul.Tensor", T(t), T(mask));
-    }
-    in = cq_i(w->sizes[1].value * taps);
-    t  = CQ_OP(cx, "aten::reshape", T(t),
-               cq_ints(cx, (cq_int[]){ b.n, cq_i(groups), in, places }, 4));
-    w  = CQ_OP(cx, "aten::reshape", T(w),
-               cq_ints(cx, (cq_int[]){ cq_i(groups), cq_i(out.value / groups), in }, 3));
-    t  = CQ_OP(cx, "aten::matmul", T(w), T(t));
-    t  = CQ_OP(cx, "aten::reshape", T(t), cq_ints(cx, (cq_int[]){ b.n, out, b.out_h, b.out_w }, 4));
-    w  = CQ_OP(cx, "aten::reshape", cq_arg_val(c, "bias"), cq_i64s(cx, (int64_t[]){ -1, 1, 1 }, 3));
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::add.Tensor", T(t), T(w)));
-    return cx->status;
-}
-
 #define REGIONS                                                                                    \
     "Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width"
 
@@ -299,15 +132,56 @@ const cq_op_def cq_ops_vision[] = {
       .about  = "the greatest elements of regions of images, and where they are",
       .shape  = regions_shape,
       .run    = roi_pool_run },
-    { .schema  = "torchvision::ps_roi_align(" REGIONS ", int sampling_ratio) -> (Tensor, Tensor)",
-      .about   = "regions of images, each bin from channels of its own",
-      .compose = ps_roi_align,
-      .flags   = CQ_OP_PARTS },
+    /* Each bin of the result has a channel of its own in the image: of all bins of all channels the
+     * diagonal counts. */
+    { .schema = "torchvision::ps_roi_align(" REGIONS ", int sampling_ratio) -> (Tensor, Tensor)",
+      .about  = "regions of images, each bin from channels of its own",
+      .body   = "h = pooled_height\n"
+                "w = pooled_width\n"
+                "assert h > 0 and w > 0 and input.ndim == 4 and input.shape[1] % (h * w) == 0, "
+                "'wants a multiple of {h * w} channels'\n"
+                "k = rois.shape[0]\n"
+                "c = input.shape[1] // (h * w)\n"
+                "t = torchvision::roi_align(input, rois, spatial_scale, h, w, sampling_ratio, True)\n"
+                "t = t.reshape([k, c, h, w, h, w]).diagonal(0, 2, 4).diagonal(0, 2, 3)\n"
+                "channel = arange(input.shape[1], dtype=torch.int32).reshape([c, h, w])\n"
+                "return t.contiguous(), channel.expand([k, c, h, w])",
+      .flags  = CQ_OP_PARTS },
     { .schema =
           "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, "
           "Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, "
           "int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
-      .about   = "convolution whose taps are moved by offsets",
-      .compose = deform_conv2d },
+      .about = "convolution whose taps are moved by offsets",
+      .body =
+          "assert input.ndim == 4 and weight.ndim == 4 and offset.ndim == 4 and offset_groups > 0 "
+          "and input.shape[1] % offset_groups == 0, 'wants images, weights and offsets of 4 "
+          "dimensions'\n"
+          "assert stride_h > 0 and stride_w > 0 and dilation_h > 0 and dilation_w > 0, "
+          "'strides and dilations should be above 0'\n"
+          "assert groups > 0 and weight.shape[0] % groups == 0, '{weight.shape[0]} channels in "
+          "{groups} groups'\n"
+          "batch, channels, h, w = input.shape\n"
+          "kh = size_hint(weight.shape[2])\n"
+          "kw = size_hint(weight.shape[3])\n"
+          "assert offset.shape[1] == 2 * offset_groups * kh * kw, "
+          "'{offset.shape[1]} channels of offsets for {offset_groups} groups of {kh * kw} taps'\n"
+          "out_h = (h + (2 * pad_h - dilation_h * (kh - 1) - 1)) // stride_h + 1\n"
+          "out_w = (w + (2 * pad_w - dilation_w * (kw - 1) - 1)) // stride_w + 1\n"
+          "n = batch * offset_groups\n"
+          "rows = kh * kw * out_h\n"
+          "by = offset.reshape([n, kh, kw, 2, out_h, out_w])\n"
+          "y = by.select(3, 0) + tap_places(kh, out_h, 0, dilation_h, stride_h, pad_h, "
+          "input.dtype)\n"
+          "x = by.select(3, 1) + tap_places(kw, out_w, 1, dilation_w, stride_w, pad_w, "
+          "input.dtype)\n"
+          "y = to_grid(y, h).reshape([n, rows, out_w])\n"
+          "x = to_grid(x, w).reshape([n, rows, out_w])\n"
+          "t = input.reshape([n, size_hint(channels) // offset_groups, h, w])\n"
+          "t = grid_sampler(t, stack([x, y], -1), 0, 0, False)\n"
+          "if use_mask: t = t * mask.reshape([n, 1, rows, out_w])\n"
+          "taps = size_hint(weight.shape[1]) * kh * kw\n"
+          "t = t.reshape([batch, groups, taps, out_h * out_w])\n"
+          "t = weight.reshape([groups, size_hint(weight.shape[0]) // groups, taps]) @ t\n"
+          "return t.reshape([batch, weight.shape[0], out_h, out_w]) + bias.reshape([-1, 1, 1])" },
     { 0 }
 };

@@ -5,64 +5,9 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
-
-/* n numbers from 0 in steps of turn / (n - 1); n may be symbolic. */
-static cq_tensor *ramp(cq_opcall *c, cq_int n, double turn, cq_dtype dtype)
-{
-    cq_ctx    *cx   = c->cx;
-    cq_int     gaps = cq_size_sub(c, n, cq_i(1));
-    cq_tensor *t    = CQ_OP(cx, "aten::arange", N(n), DTYPE(dtype));
-
-    if (!gaps.expr)
-        return CQ_OP(cx, "aten::mul.Scalar", T(t), F(turn / (double)gaps.value));
-    t = CQ_OP(cx, "aten::mul.Scalar", T(t), F(turn));
-    return CQ_OP(cx, "aten::div.Scalar", T(t), N(gaps));
-}
-
-/* factor * cos(times * t) */
-static cq_tensor *wave(cq_ctx *cx, cq_tensor *t, double times, double factor)
-{
-    t = times == 1 ? t : CQ_OP(cx, "aten::mul.Scalar", T(t), F(times));
-    t = CQ_OP(cx, "aten::cos", T(t));
-    return CQ_OP(cx, "aten::mul.Scalar", T(t), F(factor));
-}
-
 static double number_or(const cq_opcall *c, const char *name, double otherwise)
 {
     return cq_schema_find(c->op->schema, name) >= 0 ? cq_arg_f64(c, name) : otherwise;
-}
-
-static cq_tensor *hann(cq_opcall *c, cq_int n, cq_dtype dtype)
-{
-    return CQ_OP(c->cx, "aten::add.Scalar", T(wave(c->cx, ramp(c, n, 2 * PI, dtype), 1, -0.5)),
-                 F(0.5));
-}
-
-static cq_tensor *hamming(cq_opcall *c, cq_int n, cq_dtype dtype)
-{
-    double alpha = number_or(c, "alpha", 0.54), beta = number_or(c, "beta", 0.46);
-
-    return CQ_OP(c->cx, "aten::add.Scalar", T(wave(c->cx, ramp(c, n, 2 * PI, dtype), 1, -beta)),
-                 F(alpha));
-}
-
-static cq_tensor *blackman(cq_opcall *c, cq_int n, cq_dtype dtype)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *t  = ramp(c, n, PI, dtype);
-
-    t = CQ_OP(cx, "aten::sub.Tensor", T(wave(cx, t, 4, 0.08)), T(wave(cx, t, 2, 0.5)));
-    return CQ_OP(cx, "aten::add.Scalar", T(t), F(0.42));
-}
-
-/* Up and down in straight lines: 1 - |ramp - 1|. */
-static cq_tensor *bartlett(cq_opcall *c, cq_int n, cq_dtype dtype)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *t  = CQ_OP(cx, "aten::sub.Scalar", T(ramp(c, n, 2, dtype)), I(1));
-
-    return CQ_OP(cx, "aten::rsub.Scalar", T(CQ_OP(cx, "aten::abs", T(t))), I(1));
 }
 
 /* The modified Bessel function of order 0: the sum of (x/2)^2k / k!^2. */
@@ -79,10 +24,9 @@ static double bessel(double x)
 
 /* Kaiser's window: a Bessel function over an arc. ONNX has none, so it is a constant, and the
  * length is baked in. */
-static cq_tensor *kaiser(cq_opcall *c, cq_int length, cq_dtype dtype)
+static cq_tensor *arc(cq_opcall *c, int64_t n, double beta, cq_dtype dtype)
 {
-    double     beta = number_or(c, "beta", 12), whole = bessel(beta);
-    int64_t    n = cq_size_baked(c, length, "the length of a window");
+    double     whole = bessel(beta);
     cq_tensor *wide, *t = NULL;
     cq_status  status = cq_tensor_new_uninit(&wide, CQ_DTYPE_F64, 1, &n);
 
@@ -103,67 +47,75 @@ static cq_tensor *kaiser(cq_opcall *c, cq_int length, cq_dtype dtype)
     return cq_ctx_own_tensor(c->cx, t);
 }
 
-typedef cq_tensor *(*window_fn)(cq_opcall *c, cq_int n, cq_dtype dtype);
-
-static const window_fn shapes[] = { hann, hamming, blackman, bartlett, kaiser };
-enum { HANN, HAMMING, BLACKMAN, BARTLETT, KAISER };
-
-static cq_status window(cq_opcall *c)
+static cq_status kaiser(cq_opcall *c)
 {
-    cq_ctx    *cx       = c->cx;
-    cq_int     n        = cq_arg_int(c, "window_length");
+    int64_t    n        = cq_arg_i64(c, "window_length");
     bool       periodic = number_or(c, "periodic", 1) != 0;
     cq_dtype   dtype    = cq_arg_dtype(c, "dtype", CQ_DTYPE_F32);
     cq_tensor *t;
 
-    CQ_TRY(cx->status);
-    if (n.value < 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a window of %lld numbers", (long long)n.value);
+    CQ_TRY(c->cx->status);
+    if (n < 0)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "a window of %lld numbers", (long long)n);
     if (!cq_dtype_is_float(dtype))
         return cq_call_fail(c, CQ_E_TYPE, "a window is of floats, not of %s", cq_dtype_name(dtype));
-    if (cq_int_is(n, 0) || cq_int_is(n, 1)) {
-        t = CQ_OP(cx, "aten::ones", cq_ints(cx, &n, 1), DTYPE(dtype));
-    } else {
-        t = shapes[c->op->def->variant](c, periodic ? cq_size_add(c, n, cq_i(1)) : n, dtype);
-        if (periodic)
-            t = CQ_OP(cx, "aten::slice.Tensor", T(t), I(0), I(0), I(-1));
-    }
+    if (n < 2)
+        t = CQ_OP(c->cx, "aten::ones", cq_i64s(c->cx, &n, 1), DTYPE(dtype));
+    else
+        t = arc(c, periodic ? n + 1 : n, number_or(c, "beta", 12), dtype);
+    if (n >= 2 && periodic)
+        t = CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(0), I(0), I(-1));
     cq_result_set_tensor(c, 0, t);
-    return cx->status;
+    return c->cx->status;
 }
 
 #define OPTIONS                                                                                    \
     ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "                      \
     "bool? pin_memory=None) -> Tensor"
-#define WINDOW(name, kind)                                                                         \
-    { .schema  = "aten::" name "(int window_length" OPTIONS,                                       \
-      .about   = name " of that many numbers",                                                     \
-      .compose = window,                                                                           \
-      .variant = kind },                                                                           \
+
+/* n is the length of the symmetric window, t the window. */
+#define IN_WINDOW(periodic, t)                                                                     \
+    "assert window_length >= 0, 'a window of {window_length} numbers'\n"                           \
+    "type = torch.float32 if dtype is None else dtype\n"                                           \
+    "assert type.is_floating_point, 'a window is of floats, not of {dtype_name(type)}'\n"          \
+    "if is_known(window_length) and window_length < 2: return ones([window_length], dtype=type)\n" \
+    "n = window_length + 1 if " periodic " else window_length\n"                                   \
+    "t = " t "\n"                                                                                  \
+    "return t.slice(0, 0, -1) if " periodic " else t"
+#define HANN                 "wave(ramp(n, 2 * math.pi, type), 1., -0.5) + 0.5"
+#define HAMMING(alpha, beta) "wave(ramp(n, 2 * math.pi, type), 1., -" beta ") + " alpha
+#define BARTLETT             "1 - (ramp(n, 2., type) - 1).abs()"
+#define BLACKMAN                                                                                   \
+    "ramp(n, math.pi, type)\n"                                                                     \
+    "t = wave(t, 4., 0.08) - wave(t, 2., 0.5) + 0.42"
+#define WINDOW(name, t)                                                                            \
+    { .schema = "aten::" name "(int window_length" OPTIONS,                                        \
+      .about  = name " of that many numbers",                                                      \
+      .body   = IN_WINDOW("True", t) },                                                              \
     {                                                                                              \
         .schema = "aten::" name ".periodic(int window_length, bool periodic" OPTIONS,              \
-        .about = name " of that many numbers", .compose = window, .variant = kind                  \
+        .about = name " of that many numbers", .body = IN_WINDOW("periodic", t)                    \
+    }
+#define KAISER(text_of_schema, text)                                                               \
+    {                                                                                              \
+        .schema = "aten::kaiser_window" text_of_schema OPTIONS, .about = text, .compose = kaiser   \
     }
 
 const cq_op_def cq_ops_window[] = {
     WINDOW("hann_window", HANN),
-    WINDOW("hamming_window", HAMMING),
-    { .schema  = "aten::hamming_window.periodic_alpha(int window_length, bool periodic, float "
-                 "alpha" OPTIONS,
-      .about   = "hamming_window with other factors",
-      .compose = window,
-      .variant = HAMMING },
-    { .schema  = "aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, "
-                 "float alpha, float beta" OPTIONS,
-      .about   = "hamming_window with other factors",
-      .compose = window,
-      .variant = HAMMING },
+    WINDOW("hamming_window", HAMMING("0.54", "0.46")),
+    { .schema = "aten::hamming_window.periodic_alpha(int window_length, bool periodic, float "
+                "alpha" OPTIONS,
+      .about  = "hamming_window with other factors",
+      .body   = IN_WINDOW("periodic", HAMMING("alpha", "0.46")) },
+    { .schema = "aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, "
+                "float alpha, float beta" OPTIONS,
+      .about  = "hamming_window with other factors",
+      .body   = IN_WINDOW("periodic", HAMMING("alpha", "beta")) },
     WINDOW("blackman_window", BLACKMAN),
     WINDOW("bartlett_window", BARTLETT),
-    WINDOW("kaiser_window", KAISER),
-    { .schema  = "aten::kaiser_window.beta(int window_length, bool periodic, float beta" OPTIONS,
-      .about   = "kaiser_window with another beta",
-      .compose = window,
-      .variant = KAISER },
+    KAISER("(int window_length", "kaiser_window of that many numbers"),
+    KAISER(".periodic(int window_length, bool periodic", "kaiser_window of that many numbers"),
+    KAISER(".beta(int window_length, bool periodic, float beta", "kaiser_window with another beta"),
     { 0 }
 };

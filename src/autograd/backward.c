@@ -173,7 +173,7 @@ static cq_status step(cq_grad *g)
         return cq_grad_zeros(g);
     if (g->row->kind == CQ_GRADIENT_MOVE)
         return moved(g);
-    return g->row->as ? cq_grad_formula(g, g->row->as) : g->row->fn(g);
+    return g->row->as ? cq_gradient_formula(g) : g->row->fn(g);
 }
 
 /* ---- one call ---- */

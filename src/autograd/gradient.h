@@ -10,13 +10,13 @@
  * A row needs none if it is composed of others (unless its own is cheaper) or a view (unview puts
  * the gradient where the view was). Gradients are computed by other operators of the table.
  *
- * Formulas are separated by semicolons; one is computed only if its argument wants it. They know
- * the arguments by their names, results as result, result1, …, their gradients as grad, grad1, …,
- * numbers, + - * / and comparisons, and call operators, by the overload that fits. */
+ * Formulas are in the language of bodies (aten/body.h), separated by semicolons or lines; one is
+ * computed only if its argument wants it. They know the arguments by their names, results as
+ * result, result1, … and their gradients as grad, grad1, … */
 #ifndef CQ_AUTOGRAD_GRADIENT_H
 #define CQ_AUTOGRAD_GRADIENT_H
 
-#include "aten/ctx.h"
+#include "aten/body.h"
 #include "aten/geometry.h"
 
 typedef struct cq_grad     cq_grad;
@@ -107,6 +107,12 @@ cq_tensor *cq_sum_to(cq_ctx *cx, cq_tensor *t, const cq_tensor *like);
 cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg);
 
 /* formula.c: sets the gradients that text says. */
-cq_status cq_grad_formula(cq_grad *g, const char *text);
+cq_status cq_grad_formula(cq_grad *g, cq_body_slot *slot, const char *text);
+
+/* What formulas know beside the arguments. */
+extern const cq_formula_owner cq_grad_names;
+
+/* The formula of g's row. */
+cq_status cq_gradient_formula(cq_grad *g);
 
 #endif

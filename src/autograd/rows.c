@@ -1,4 +1,5 @@
 /* All gradients by operator. The families are listed here and nowhere else. */
+#include "aten/body.h"
 #include "aten/custom.h"
 #include "autograd/gradient.h"
 #include "base/map.h"
@@ -13,8 +14,15 @@ static const cq_gradient *const families[] = {
     cq_gradients_resize,    cq_gradients_random,    cq_gradients_vision,
 };
 
+/* A row with its formula parsed. */
+typedef struct entry {
+    const cq_gradient *row;
+    cq_body_slot       formula;
+} entry;
+
 static struct {
     pthread_once_t once;
+    cq_arena      *arena;
     cq_ptr_map     by_op;
 } table = { .once = PTHREAD_ONCE_INIT };
 
@@ -22,13 +30,24 @@ static struct {
  * test that walks the rows finds the first. */
 static void build(void)
 {
-    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+    table.arena = cq_arena_new();
+    for (size_t f = 0; f < sizeof families / sizeof *families && table.arena; f++)
         for (const cq_gradient *row = families[f]; row->op; row++) {
             const cq_op *op = cq_op_find(row->op);
+            entry       *e  = cq_arena_zalloc(table.arena, sizeof *e);
 
-            if (op && cq_ptr_map_set(&table.by_op, op, (void *)row) != CQ_OK)
+            if (!e)
+                return;
+            e->row = row;
+            if (op && cq_ptr_map_set(&table.by_op, op, e) != CQ_OK)
                 return;
         }
+}
+
+static entry *entry_of(const cq_op *op)
+{
+    pthread_once(&table.once, build);
+    return cq_ptr_map_get(&table.by_op, op);
 }
 
 const cq_gradient *cq_gradient_at(size_t index)
@@ -66,9 +85,15 @@ static const cq_gradient of_functions = { .op = "", .fn = grad_of_function };
 const cq_gradient *cq_gradient_find(const cq_op *op)
 {
     const cq_function *f = cq_op_function(op);
+    const entry       *e;
 
     if (f)
         return f->backward ? &of_functions : NULL;
-    pthread_once(&table.once, build);
-    return cq_ptr_map_get(&table.by_op, op);
+    e = entry_of(op);
+    return e ? e->row : NULL;
+}
+
+cq_status cq_gradient_formula(cq_grad *g)
+{
+    return cq_grad_formula(g, &entry_of(g->call.op)->formula, g->row->as);
 }

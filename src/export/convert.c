@@ -169,7 +169,7 @@ static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
         args[i] = val_of(&cap, c.cx, &n->inputs[i]);
     status = cq_ctx_status(c.cx);
     if (status == CQ_OK)
-        status = c.op->def->compose(&c);
+        status = cq_op_compose(&c);
     if (status == CQ_OK)
         status = cq_ctx_status(c.cx);
     if (status == CQ_OK && n->list_result)
@@ -294,7 +294,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     const cq_symbolic      *row            = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
     cq_operator_export_type mode           = ex->options.operators;
     const cq_function      *function       = cq_op_function(s.op);
-    bool                    can_take_apart = s.op && s.op->def->compose &&
+    bool                    can_take_apart = s.op && cq_op_is_composed(s.op) &&
                           !(function && (ex->options.flags & CQ_EXPORT_NO_AUTOGRAD_INLINING));
     cq_symbolic own                           = { .name = n->op };
     char        reason[CQ_ERROR_MESSAGE_SIZE] = "";

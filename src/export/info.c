@@ -26,7 +26,7 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
     *out = (cq_op_info){
         .schema       = op->def->schema,
         .about        = op->def->about ? op->def->about : "",
-        .composed     = op->def->compose != NULL,
+        .composed     = cq_op_is_composed(op),
         .obstacle     = "",
         .has_gradient = has_gradient(op),
     };

@@ -1,51 +1,26 @@
 /* Activations, and what chooses between tensors element by element. */
 #include "autograd/gradient.h"
 
-/* The weight of prelu, laid along the channels of self; a single one fits everything. */
-static cq_status prelu(cq_grad *g)
-{
-    cq_ctx    *cx   = g->cx;
-    cq_tensor *self = cq_grad_arg(g, "self"), *weight = cq_grad_arg(g, "weight");
-    cq_tensor *grad = cq_grad_of(g, 0), *slope = weight, *of_weight;
-    int64_t    sizes[CQ_MAX_RANK];
-    cq_tensor *is_positive = CQ_OP(cx, "aten::gt.Scalar", T(self), I(0));
-
-    for (size_t i = 0; i < self->rank; i++)
-        sizes[i] = i == 1 && cq_tensor_numel(weight) > 1 ? self->sizes[1].value : 1;
-    slope = CQ_OP(cx, "aten::reshape", T(weight), cq_i64s(cx, sizes, self->rank));
-    CQ_TRY(cq_grad_set(g, "self",
-                       CQ_OP(cx, "aten::where.self", T(is_positive), T(grad),
-                             T(CQ_OP(cx, "aten::mul.Tensor", T(grad), T(slope))))));
-    if (!cq_grad_wants(g, "weight") || cx->status != CQ_OK)
-        return cx->status;
-    of_weight = CQ_OP(cx, "aten::where.ScalarSelf", T(is_positive), I(0),
-                      T(CQ_OP(cx, "aten::mul.Tensor", T(self), T(grad))));
-    of_weight = cx->status == CQ_OK ? cq_sum_to(cx, of_weight, slope) : NULL;
-    return cq_grad_set(g, "weight",
-                       CQ_OP(cx, "aten::reshape", T(of_weight), cq_sizes_of(cx, weight)));
-}
-
-/* x times the normal distribution's integral, or what tanh makes of it. */
-static cq_status gelu(cq_grad *g)
-{
-    if (strcmp(cq_arg_str(&g->call, "approximate", "none"), "tanh") != 0)
-        return cq_grad_formula(g, "self: grad * (0.5 * (1 + erf(self * 0.7071067811865476)) +"
-                                  "self * (exp(-0.5 * self * self) * 0.3989422804014327))");
-#define INNER "(0.7978845608028654 * (self + 0.044715 * pow(self, 3)))"
-    return cq_grad_formula(g, "self: grad * (0.5 * (1 + tanh" INNER ") + 0.5 * self *"
-                              "(1 - pow(tanh" INNER ", 2)) *"
-                              "(0.7978845608028654 * (1 + 0.134145 * self * self)))");
-#undef INNER
-}
-
 const cq_gradient cq_gradients_activation[] = {
     { "aten::relu", .as = "self: where(result <= 0, 0, grad)" },
     { "aten::leaky_relu", .as = "self: where(self > 0, grad, grad * negative_slope)" },
-    { "aten::prelu", .fn = prelu },
+    /* The weight lies along the channels of self; a single one fits everything. */
+    { "aten::prelu", .as = "slope = weight.reshape([self.shape[1] if i == 1 and weight.numel() > 1 "
+                           "else 1 for i in range(self.ndim)])\n"
+                           "self: where(self > 0, grad, grad * slope)\n"
+                           "weight: where(self > 0, 0, self * "
+                           "grad).sum_to_size(slope.shape).reshape(weight.shape)" },
     { "aten::elu",
       .as = "self: where(self <= 0,"
             "grad * (input_scale * (alpha * scale)) * exp(self * input_scale), grad * scale)" },
-    { "aten::gelu", .fn = gelu },
+    /* x times the integral of the normal distribution, or what tanh makes of it. */
+    { "aten::gelu",
+      .as = "root = math.sqrt(2 / math.pi)\n"
+            "if approximate == 'tanh': t = tanh(root * (self + 0.044715 * pow(self, 3))); "
+            "self: grad * (0.5 * (1 + t) + 0.5 * self * (1 - pow(t, 2)) * (root * (1 + 0.134145 * "
+            "self * self)))\n"
+            "else: self: grad * (0.5 * (1 + erf(self * 0.7071067811865476)) + "
+            "self * (exp(-0.5 * self * self) * 0.3989422804014327))" },
     { "aten::silu", .as = "self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))" },
     { "aten::mish", .as = "self: grad * (tanh(softplus(self)) +"
                           "self * sigmoid(self) * (1 - pow(tanh(softplus(self)), 2)))" },

@@ -48,17 +48,6 @@ static cq_status conv(cq_grad *g)
     return status;
 }
 
-/* The other way round: columns are added up where they came from. */
-static cq_status im2col(cq_grad *g)
-{
-    cq_tensor *self = cq_grad_arg(g, "self");
-
-    return cq_grad_set(g, "self",
-                       CQ_OP(g->cx, "aten::col2im", T(cq_grad_of(g, 0)),
-                             cq_ints(g->cx, self->sizes + self->rank - 2, 2), g->call.args[1],
-                             g->call.args[2], g->call.args[3], g->call.args[4]));
-}
-
 /* ---- pools ---- */
 
 enum { WITH_INDICES = 1, ADAPTIVE = 2 };
@@ -130,7 +119,8 @@ const cq_gradient cq_gradients_conv[] = {
     { "aten::_convolution.deprecated", .fn = conv },
     { "aten::_convolution", .fn = conv },
     { "aten::_convolution_mode", .fn = conv },
-    { "aten::im2col", .fn = im2col },
+    { "aten::im2col",
+      .as = "self: col2im(grad, self.shape[-2:], kernel_size, dilation, padding, stride)" },
     { "aten::col2im", .as = "self: im2col(grad, kernel_size, dilation, padding, stride)" },
     { 0 },
 };

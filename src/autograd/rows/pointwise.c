@@ -3,54 +3,6 @@
 
 #define QUOTIENT "self: grad / other; other: -grad * (self / other / other)"
 
-/* A quotient that is rounded stands still almost everywhere. */
-static cq_status rounded(cq_grad *g)
-{
-    return cq_arg_is_none(&g->call, "rounding_mode")
-               ? cq_grad_formula(g, g->row->variant ? "self: grad / other" : QUOTIENT)
-               : cq_grad_zeros(g);
-}
-
-/* x ** 0 is 1 even where x ** -1 is infinite. */
-static cq_status pow_of_number(cq_grad *g)
-{
-    return cq_arg_f64(&g->call, "exponent") == 0
-               ? cq_grad_zeros(g)
-               : cq_grad_formula(g, "self: grad * (exponent * pow(self, exponent - 1))");
-}
-
-static cq_status clamp(cq_grad *g)
-{
-    bool low = !cq_arg_is_none(&g->call, "min"), high = !cq_arg_is_none(&g->call, "max");
-
-    if (low && high)
-        return cq_grad_formula(g, "self: where(logical_and(self >= min, self <= max), grad, 0)");
-    return cq_grad_formula(g, low ? "self: where(self >= min, grad, 0)"
-                                  : "self: where(self <= max, grad, 0)");
-}
-
-/* Where the bounds cross, max wins. */
-static cq_status clamp_to_tensors(cq_grad *g)
-{
-    CQ_TRY(clamp(g));
-    if (cq_arg_is_none(&g->call, "max"))
-        return cq_grad_formula(g, "min: where(self < min, grad, 0)");
-    if (cq_arg_is_none(&g->call, "min"))
-        return cq_grad_formula(g, "max: where(self > max, grad, 0)");
-    return cq_grad_formula(g, "min: where(logical_and(self < min, min < max), grad, 0);"
-                              "max: where(logical_or(self > max, max < min), grad, 0)");
-}
-
-/* Outside of 0 … 1 there is no logit, unless eps keeps it inside, and then it stands still. */
-static cq_status logit(cq_grad *g)
-{
-    if (cq_arg_is_none(&g->call, "eps"))
-        return cq_grad_formula(g, "self: where(logical_or(self < 0, self > 1), 0 / 0,"
-                                  "grad / abs(self * (1 - self)))");
-    return cq_grad_formula(g, "self: where(logical_or(self < eps, self > 1 - eps), 0,"
-                              "grad / (self * (1 - self)))");
-}
-
 const cq_gradient cq_gradients_pointwise[] = {
     { "aten::add.Tensor", .as = "self: grad; other: grad * alpha" },
     { "aten::add.Scalar", .as = "self: grad" },
@@ -62,8 +14,11 @@ const cq_gradient cq_gradients_pointwise[] = {
     { "aten::mul.Scalar", .as = "self: grad * other" },
     { "aten::div.Tensor", .as = QUOTIENT },
     { "aten::div.Scalar", .as = "self: grad / other" },
-    { "aten::div.Tensor_mode", .fn = rounded },
-    { "aten::div.Scalar_mode", .fn = rounded, .variant = 1 },
+    { "aten::div.Tensor_mode",
+      .as = "if rounding_mode is None: self: grad / other; other: -grad * (self / other / other)\n"
+            "else: self: zeros_like(self); other: zeros_like(other)" },
+    { "aten::div.Scalar_mode",
+      .as = "self: grad / other if rounding_mode is None else zeros_like(self)" },
     { "aten::floor_divide", .kind = CQ_GRADIENT_NONE },
     { "aten::floor_divide.Scalar", .kind = CQ_GRADIENT_NONE },
     { "aten::remainder.Tensor", .as = "self: grad; other: -grad * floor(self / other)" },
@@ -75,7 +30,9 @@ const cq_gradient cq_gradients_pointwise[] = {
       .as = "self: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1)));"
             "exponent: where(logical_and(self == 0, exponent >= 0), 0, grad * (result * "
             "log(self)))" },
-    { "aten::pow.Tensor_Scalar", .fn = pow_of_number },
+    /* x ** 0 is 1 even where x ** -1 is infinite. */
+    { "aten::pow.Tensor_Scalar", .as = "self: zeros_like(self) if exponent == 0 else grad * "
+                                       "(exponent * pow(self, exponent - 1))" },
     { "aten::pow.Scalar",
       .as = "exponent: where(logical_and(full_like(exponent, self) == 0, exponent >= 0), 0,"
             "grad * (result * log(full_like(exponent, self))))" },
@@ -104,8 +61,16 @@ const cq_gradient cq_gradients_pointwise[] = {
                           "other: where(logical_or(self <= other, isnan(other)), 0, grad)" },
     { "aten::fmax", .as = "self: where(logical_or(self >= other, isnan(other)), grad, 0);"
                           "other: where(logical_or(self >= other, isnan(other)), 0, grad)" },
-    { "aten::clamp", .fn = clamp },
-    { "aten::clamp.Tensor", .fn = clamp_to_tensors },
+    { "aten::clamp", .as = "if min is None: self: where(self <= max, grad, 0)\n"
+                           "elif max is None: self: where(self >= min, grad, 0)\n"
+                           "else: self: where(logical_and(self >= min, self <= max), grad, 0)" },
+    /* Where the bounds cross, max wins. */
+    { "aten::clamp.Tensor",
+      .as = "if min is None: self: where(self <= max, grad, 0); max: where(self > max, grad, 0)\n"
+            "elif max is None: self: where(self >= min, grad, 0); min: where(self < min, grad, 0)\n"
+            "else: self: where(logical_and(self >= min, self <= max), grad, 0); "
+            "min: where(logical_and(self < min, min < max), grad, 0); "
+            "max: where(logical_or(self > max, max < min), grad, 0)" },
     { "aten::clamp_min.Tensor",
       .as = "self: where(self >= min, grad, 0); min: where(self < min, grad, 0)" },
     { "aten::clamp_max.Tensor",
@@ -118,7 +83,11 @@ const cq_gradient cq_gradients_pointwise[] = {
     { "aten::lerp.Tensor",
       .as = "self: grad * (1 - weight); end: grad * weight; weight: grad * (end - self)" },
     { "aten::nan_to_num", .as = "self: where(isfinite(self), grad, 0)" },
-    { "aten::logit", .fn = logit },
+    /* Outside of 0 … 1 there is no logit, unless eps keeps it inside, and then it stands still. */
+    { "aten::logit", .as = "if eps is None: self: where(logical_or(self < 0, self > 1), math.nan, "
+                           "grad / abs(self * (1 - self)))\n"
+                           "else: self: where(logical_or(self < eps, self > 1 - eps), 0, grad / "
+                           "(self * (1 - self)))" },
     { 0 },
 };
 

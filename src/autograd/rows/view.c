@@ -47,18 +47,6 @@ static cq_status cat(cq_grad *g)
     return cx->status;
 }
 
-static cq_status constant_pad(cq_grad *g)
-{
-    int64_t pads[2 * CQ_MAX_RANK];
-    size_t  n = cq_arg_i64s(&g->call, "pad", pads, 2 * CQ_MAX_RANK);
-
-    for (size_t i = 0; i < n; i++)
-        pads[i] = -pads[i];
-    return cq_grad_set(
-        g, "self",
-        CQ_OP(g->cx, "aten::constant_pad_nd", T(cq_grad_of(g, 0)), cq_i64s(g->cx, pads, n)));
-}
-
 const cq_gradient cq_gradients_view[] = {
     { "aten::expand", .as = "self: grad" },
     { "aten::unfold", .kind = CQ_GRADIENT_MOVE },
@@ -80,7 +68,7 @@ const cq_gradient cq_gradients_view[] = {
     { "aten::cat", .fn = cat },
     { "aten::repeat", .kind = CQ_GRADIENT_MOVE },
     { "aten::flip", .as = "self: flip(grad, dims)" },
-    { "aten::constant_pad_nd", .fn = constant_pad },
+    { "aten::constant_pad_nd", .as = "self: constant_pad_nd(grad, [-n for n in pad])" },
     { "aten::reflection_pad1d", .kind = CQ_GRADIENT_MOVE },
     { "aten::reflection_pad2d", .kind = CQ_GRADIENT_MOVE },
     { "aten::reflection_pad3d", .kind = CQ_GRADIENT_MOVE },

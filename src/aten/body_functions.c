@@ -1,0 +1,398 @@
+/* Functions that bodies share (body.h), by family. */
+#include "aten/body.h"
+
+const cq_body_function cq_body_functions[] = {
+    /* ---- arithmetic that is left out where it changes nothing ---- */
+    { "scaled(Tensor x, float by) -> Tensor", "x if by == 1 else x * by" },
+    { "shifted(Tensor x, float by) -> Tensor", "x if by == 0 else x + by" },
+
+    /* ---- losses ---- */
+
+    /* The end of every loss: as it is, its mean or its sum. */
+    { "reduced(Tensor loss, int reduction) -> Tensor",
+      "assert reduction in [0, 1, 2], 'there is no reduction {reduction}'\n"
+      "return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss" },
+    /* The weight of each target's class, 1 without weights, 0 where the target is ignored. */
+    { "class_weights(Tensor? weight, Tensor target, Tensor ignored, int dtype) -> Tensor",
+      "if weight is None: return ignored.logical_not().to(dtype)\n"
+      "w = weight.index_select(0, target.reshape([-1]))\n"
+      "return w.reshape(target.shape).masked_fill(ignored, 0)" },
+    /* Minus the sum over all classes, each by its weight. */
+    { "sum_classes(Tensor x, Tensor? weight, int dim) -> Tensor",
+      "if weight is not None:"
+      " x = x * weight.reshape([x.shape[i] if i == dim else 1 for i in range(x.ndim)])\n"
+      "return -x.sum(dim)" },
+    /* part / classes, where the number of classes may be a symbol. */
+    { "share(float part, int classes, int dtype) -> Tensor",
+      "scaled(scalar_tensor(classes, dtype=dtype).reciprocal(), part)" },
+
+    /* ---- dtypes ---- */
+    { "in_float(Tensor x) -> Tensor", "x if x.is_floating_point() else x.to(torch.float32)" },
+    { "number_like(Tensor x, float number) -> Tensor", "scalar_tensor(number, dtype=x.dtype)" },
+
+    /* ---- norms of matrices ---- */
+    { "matrix_dims(int[] dim, int rank) -> int[]",
+      "assert len(dim) == 2, 'a matrix has two dimensions'\n"
+      "dims = wrap_dims(dim, rank)\n"
+      "assert dims[0] != dims[1], 'the dimensions of a matrix should be different'\n"
+      "return dims" },
+    { "converted(Tensor x, int? dtype) -> Tensor", "x if dtype is None else x.to(dtype)" },
+
+    /* ---- sums with a product ---- */
+
+    /* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. One that
+     * only the run knows is a tensor. */
+    { "factor_in(Scalar x, int dtype) -> Scalar",
+      "if isinstance(x, Tensor) or dtype.is_floating_point or dtype.is_complex: return x\n"
+      "if dtype == torch.bool: return int(x != 0)\n"
+      "return int(x) if isinstance(x, float) else x" },
+    { "times(Tensor x, Scalar factor) -> Tensor",
+      "x if is_known(factor) and factor == 1 else x * factor" },
+    /* With beta 0 self is not looked at: its NaNs do not count. */
+    { "add_scaled(Tensor self, Tensor product, Scalar beta, Scalar alpha) -> Tensor",
+      "scale = factor_in(beta, product.dtype)\n"
+      "product = times(product, factor_in(alpha, product.dtype))\n"
+      "return product if is_known(scale) and scale == 0 else times(self, scale) + product" },
+
+    /* ---- attention ---- */
+
+    /* x / size ** power, where size may be a symbol. */
+    { "divide_by_power(Tensor x, int size, float power) -> Tensor",
+      "if is_known(size): return x * size ** -power\n"
+      "return x / scalar_tensor(size, dtype=x.dtype) ** power" },
+    /* softmax(q @ k.T * scale + mask) @ v, and the softmax. Without a scale both factors are
+     * divided by the fourth root of their size, so that neither overflows in half precision. */
+    { "attend(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, float dropout_p, "
+      "bool is_causal, float? scale) -> (Tensor, Tensor)",
+      "assert query.ndim > 1 and key.ndim > 1 and value.ndim > 1,"
+      " 'query, key and value need at least 2 dimensions'\n"
+      "assert not is_causal or attn_mask is None, 'a mask and is_causal exclude each other'\n"
+      "size = query.shape[-1]\n"
+      "k = key.transpose(-2, -1)\n"
+      "if scale is not None: scores = (query * scale) @ k\n"
+      "else: scores = divide_by_power(query, size, 0.25) @ divide_by_power(k, size, 0.25)\n"
+      "if is_causal: scores = scores.masked_fill("
+      "ones(scores.shape[-2:], dtype=torch.bool).tril().logical_not(), -math.inf)\n"
+      "if attn_mask is not None:"
+      " scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)"
+      " if attn_mask.dtype == torch.bool else scores + attn_mask\n"
+      "weights = scores.softmax(-1)\n"
+      "if dropout_p > 0: weights = weights.dropout(dropout_p, True)\n"
+      "return weights @ value, weights" },
+    /* One of query, key and value, projected by its part of the common weight and bias: [batch,
+     * heads, length, size of a head]. */
+    { "head_of(Tensor x, Tensor weight, Tensor bias, int size, int heads, int i) -> Tensor",
+      "t = linear(x, weight.slice(0, size * i, size * (i + 1)), bias.slice(0, size * i, size * (i "
+      "+ 1)))\n"
+      "return t.reshape([t.shape[0], t.shape[1], heads, t.shape[2] // heads]).transpose(1, 2)" },
+    /* Attention of several heads, and its weights for each. A mask is of [batch, keys] (type 1) or
+     * [queries, keys]; scores are of [batch, heads, queries, keys]. */
+    { "multi_head(Tensor query, Tensor key, Tensor value, int size, int heads, Tensor qkv_weight, "
+      "Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? mask, int? mask_type) -> "
+      "(Tensor, Tensor)",
+      "assert query.ndim == 3 and query.shape[2] == size,"
+      " 'the input should be batch, length and {size}'\n"
+      "assert heads > 0 and size % heads == 0, '{heads} heads do not divide {size}'\n"
+      "q = head_of(query, qkv_weight, qkv_bias, size, heads, 0)\n"
+      "k = head_of(key, qkv_weight, qkv_bias, size, heads, 1)\n"
+      "v = head_of(value, qkv_weight, qkv_bias, size, heads, 2)\n"
+      "scores = divide_by_power(q, q.shape[3], 0.5) @ k.transpose(-2, -1)\n"
+      "if mask is not None and mask_type == 1 and mask.ndim == 2:"
+      " mask = mask.unsqueeze(1).unsqueeze(1)\n"
+      "if mask is not None: scores = scores.masked_fill(mask, -math.inf)"
+      " if mask.dtype == torch.bool else scores + mask\n"
+      "weights = scores.softmax(-1)\n"
+      "t = (weights @ v).transpose(1, 2)\n"
+      "t = t.reshape([t.shape[0], t.shape[1], t.shape[2] * t.shape[3]])\n"
+      "return linear(t, proj_weight, proj_bias), weights" },
+
+    /* ---- windows ---- */
+
+    /* n numbers from 0 in steps of turn / (n - 1). */
+    { "ramp(int n, float turn, int dtype) -> Tensor",
+      "t = arange(n, dtype=dtype)\n"
+      "return t * (turn / (n - 1)) if is_known(n) else t * turn / (n - 1)" },
+    { "wave(Tensor t, float times, float factor) -> Tensor", "scaled(t, times).cos() * factor" },
+
+    /* ---- elements in other places ---- */
+
+    /* The last elements come first. A shift of less than the size, the usual one, is no reason for
+     * a remainder in symbols. */
+    { "roll_dim(Tensor x, int dim, int shift) -> Tensor",
+      "n = x.shape[dim]\n"
+      "if size_hint(n) == 0: return x\n"
+      "start = abs(shift)\n"
+      "if start >= size_hint(n): start = start % n\n"
+      "if shift > 0: start = n - start\n"
+      "return cat([x.slice(dim, start), x.slice(dim, 0, start)], dim)" },
+    /* In other sizes, dimensions reordered, and in sizes again. */
+    { "regroup(Tensor x, int[] split, int[] order, int[] joined) -> Tensor",
+      "x.reshape(split).permute(order).clone(memory_format=0).view(joined)" },
+
+    /* ---- parts and wholes ---- */
+    { "split_at(Tensor x, int[] at, int dim) -> Tensor[]",
+      "starts = [0] + at\n"
+      "ends = at + [x.shape[dim]]\n"
+      "return [x.slice(dim, starts[i], ends[i]) for i in range(len(ends))]" },
+    { "equal_sections(Tensor x, int sections, int dim) -> Tensor[]",
+      "assert x.ndim > dim, 'wants more than {dim} dimensions but got {x.ndim}'\n"
+      "assert sections > 0 and x.shape[dim] % sections == 0, "
+      "'size {x.shape[dim]} does not make {sections} equal sections'\n"
+      "return x.tensor_split(sections, dim)" },
+    { "sections_at(Tensor x, int[] indices, int dim) -> Tensor[]",
+      "assert x.ndim > dim, 'wants more than {dim} dimensions but got {x.ndim}'\n"
+      "return x.tensor_split(indices, dim)" },
+    /* With at least this many dimensions, as numpy adds them. */
+    { "at_least(Tensor x, int rank) -> Tensor", "if x.ndim == 0: x = x.unsqueeze(0)\n"
+                                                "if x.ndim == 1 and rank >= 2: x = x.unsqueeze(0)\n"
+                                                "if x.ndim == 2 and rank >= 3: x = x.unsqueeze(2)\n"
+                                                "return x" },
+    /* The k-th of n vectors spread along dimension k of a grid; the first two may be swapped. */
+    { "grid(Tensor[] tensors, bool swapped) -> Tensor[]",
+      "n = len(tensors)\n"
+      "assert n > 0, 'wants at least one tensor'\n"
+      "for t in tensors: assert t.ndim < 2, 'a tensor has more than one dimension'\n"
+      "at = [1, 0] + range(2, n) if swapped and n > 1 else range(n)\n"
+      "sizes = [tensors[i].numel() for i in at]\n"
+      "return [tensors[k].view([sizes[i] if i == at[k] else 1 for i in range(n)]).expand(sizes) "
+      "for k in range(n)]" },
+
+    /* ---- neighbours along a dimension ---- */
+    { "behind(Tensor x, int dim) -> Tensor", "x.slice(dim, 1, 9223372036854775807)" },
+    { "before(Tensor x, int dim) -> Tensor", "x.slice(dim, 0, -1)" },
+    /* Means of neighbours times their distance, one for each gap. */
+    { "areas(Tensor y, Tensor x, int dim) -> Tensor",
+      "d = wrap_dim(dim, y.ndim)\n"
+      "if x.ndim == 1 and y.ndim > 1: x = x.reshape([-1 if i == d else 1 for i in range(y.ndim)])\n"
+      "return (behind(y, d) + before(y, d)) * (behind(x, d) - before(x, d)) / 2." },
+    { "even_areas(Tensor y, Scalar dx, int dim) -> Tensor",
+      "d = wrap_dim(dim, y.ndim)\n"
+      "return (behind(y, d) + before(y, d)) * (dx / 2)" },
+
+    /* ---- quantiles ---- */
+
+    /* The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones
+     * [n of q]. */
+    { "element_at(Tensor sorted, Tensor at) -> Tensor",
+      "at = at.to(torch.int64)\n"
+      "return sorted.index_select(-1, at) if at.ndim == 1 else sorted.gather(-1, at)" },
+    /* Of the last dimension of x, at the shares q: [.., n of q]. Where there is NaN, everything is,
+     * unless only numbers count: then NaN goes behind them, for ONNX does not say where it would.
+     */
+    { "quantiles_of_last(Tensor x, Tensor q, str how, bool numbers) -> Tensor",
+      "q = q.reshape([-1])\n"
+      "nan = x.isnan()\n"
+      "if numbers: n = nan.logical_not().sum(-1, True, dtype=x.dtype); at = q * (n - "
+      "1).clamp_min(0)\n"
+      "else: at = q * (x.shape[-1] - 1)\n"
+      "if numbers: x = x.masked_fill(nan, math.inf)\n"
+      "sorted = x.sort(-1, False)[0]\n"
+      "low = at.ceil() if how == 'higher' else at.round() if how == 'nearest' else at.floor()\n"
+      "high = element_at(sorted, at.ceil())\n"
+      "out = element_at(sorted, low)\n"
+      "if how == 'linear': out = out.lerp(high, at - low)\n"
+      "if how == 'midpoint': out = out.lerp(high, 0.5)\n"
+      "return out.masked_fill(nan.all(-1, True) if numbers else nan.any(-1, True), math.nan)" },
+    { "quantiles(Tensor x, Tensor q, int? dim, bool keepdim, str how, bool numbers) -> Tensor",
+      "assert how in ['linear', 'lower', 'higher', 'nearest', 'midpoint'], "
+      "'there is no interpolation {how}'\n"
+      "assert x.dtype in [torch.float32, torch.float64], "
+      "'wants float32 or float64, not {dtype_name(x.dtype)}'\n"
+      "flat = dim is None or x.ndim == 0\n"
+      "d = 0 if flat else wrap_dim(dim, x.ndim)\n"
+      "t = quantiles_of_last(x.reshape([-1]) if flat else x.movedim(d, -1), q, how, numbers)\n"
+      "t = t.movedim(-1, 0)\n"
+      "if keepdim and dim is None: t = t.reshape([-1] + [1] * x.ndim)\n"
+      "elif keepdim and x.ndim > 0: t = t.unsqueeze(d + 1)\n"
+      "return t if q.ndim > 0 else t.squeeze(0)" },
+
+    /* ---- bags of embeddings ---- */
+
+    /* Composed of a table of which index belongs to which bag. Modes are sum, mean and max. Results
+     * 1 to 3 are for the backward pass; PyTorch leaves them empty or 0 where a sum does not need
+     * them. An index that is padding does not count; offsets may end with where the last bag ends.
+     * */
+    { "bags(Tensor weight, Tensor indices, Tensor offsets, int mode, Tensor? per_sample_weights, "
+      "bool include_last_offset, int padding) -> (Tensor, Tensor, Tensor, Tensor)",
+      "assert weight.ndim == 2 and indices.ndim == 1 and offsets.ndim == 1, "
+      "'wants a matrix as weight, and indices and offsets of one dimension'\n"
+      "assert mode in [0, 1, 2], 'mode should be 0, 1 or 2, not {mode}'\n"
+      "n = offsets.shape[0]\n"
+      "if include_last_offset: n = n - 1; offsets = offsets.slice(0, 0, n)\n"
+      "of = (arange(indices.shape[0]) >= offsets.unsqueeze(1)).sum([0]) - 1\n"
+      "table = of == arange(n).unsqueeze(1)\n"
+      "if padding >= 0: table = table.logical_and(indices != padding)\n"
+      "rows = weight.embedding(indices)\n"
+      "if per_sample_weights is not None: rows = rows * per_sample_weights.unsqueeze(1)\n"
+      "counts = table.sum([1])\n"
+      "empty = (counts == 0).unsqueeze(1)\n"
+      "if mode == 2: "
+      "all = rows.unsqueeze(0).masked_fill(table.logical_not().unsqueeze(2), -math.inf); "
+      "first = indices.take(all.argmax(1)).masked_fill(empty, 0); "
+      "return all.amax([1]).masked_fill(empty, 0), of, counts, first\n"
+      "out = mm(table.to(weight.dtype), rows)\n"
+      "if mode == 1: return out / counts.clamp(1).unsqueeze(1), of, counts, counts.clone()\n"
+      "counts = counts * 0\n"
+      "return out, of.slice(0, 0, 0) if padding < 0 else of, counts, counts.clone()" },
+
+    /* ---- diagonals ---- */
+
+    /* The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their
+     * row above the main diagonal, by their column below it. */
+    { "embedded(Tensor x, int k) -> Tensor",
+      "i = arange(x.shape[-1] + abs(k))\n"
+      "on_diagonal = i - i.unsqueeze(1) == k\n"
+      "if k != 0: x = x.constant_pad_nd([0, abs(k)], 0)\n"
+      "return where(on_diagonal, x.unsqueeze(-2 if k < 0 else -1), zeros([], dtype=x.dtype))" },
+
+    /* ---- covariances ---- */
+
+    /* What products are divided by: n - correction, n being the sum of the weights; if observations
+     * count more or less (aweights), the correction is their mean weight. Never below 0. */
+    { "observations(Tensor w, Tensor? aweights, int correction) -> Tensor",
+      "n = w.sum()\n"
+      "if aweights is None or correction == 0: return (n - correction).clamp_min(0)\n"
+      "return (n - (w * aweights).sum() / n * correction).clamp_min(0)" },
+    /* Weighted, an observation counts as often as it is there (fweights), times how much. */
+    { "covariance(Tensor x, int correction, Tensor? fweights, Tensor? aweights) -> Tensor",
+      "assert x.ndim <= 2, 'wants at most 2 dimensions, not {x.ndim}'\n"
+      "x = in_float(x.reshape([1, -1]) if x.ndim < 2 else x)\n"
+      "if fweights is None and aweights is None: x = x - x.mean(1, True); "
+      "return x @ x.t() / (x.shape[1] - correction)\n"
+      "w = fweights * aweights if fweights is not None and aweights is not None "
+      "else fweights if aweights is None else aweights\n"
+      "x = x - (x * w).sum(1, True) / w.sum()\n"
+      "return x @ (x * w).t() / observations(w, aweights, correction)" },
+    /* The variance of one row is a number. */
+    { "number_if_one(Tensor x) -> Tensor", "x.squeeze() if size_hint(x.shape[0]) == 1 else x" },
+
+    /* ---- random numbers ---- */
+    /* 1 with probability keep, else 0: for every element, or one for each sample and channel. */
+    { "dropout_mask(Tensor x, float keep, bool features) -> Tensor",
+      "shape = [1 if features and i > 1 else x.shape[i] for i in range(x.ndim)]\n"
+      "return x.new_empty(shape).bernoulli(keep)" },
+    { "check_dropout(float p, Tensor x, bool features) -> bool",
+      "assert p >= 0 and p <= 1, 'p is {p}, not between 0 and 1'\n"
+      "assert not features or x.ndim >= 2, 'features need 2 dimensions or more, not {x.ndim}'\n"
+      "return p > 0 and size_hint(x.numel()) > 0" },
+    { "dropped(Tensor x, float p, bool features) -> Tensor",
+      "if p == 1: return x * 0\n"
+      "return x * (dropout_mask(x, 1 - p, features) / (1 - p))" },
+    /* The lowest value of SELU, -scale * alpha, instead of 0, so that the variance stays too. */
+    { "alpha_dropped(Tensor x, float p, bool features) -> Tensor",
+      "if p == 1: return x * 0\n"
+      "lowest = -1.7580993408473766\n"
+      "a = 1 / math.sqrt((lowest * lowest * p + 1) * (1 - p))\n"
+      "mask = dropout_mask(x, 1 - p, features)\n"
+      "return (x * mask).add(1 - mask, alpha=lowest) * a + -lowest * p * a" },
+
+    /* ---- equations ---- */
+    { "rows_of(Tensor a) -> int",
+      "assert a.ndim >= 2 and a.shape[-1] == a.shape[-2], 'wants square matrices'\n"
+      "assert a.dtype in [torch.float32, torch.float64], "
+      "'wants float32 or float64, not {dtype_name(a.dtype)}'\n"
+      "n = int(a.shape[-1])\n"
+      "if n > 64: raise NotImplementedError('matrices of {n} rows: equations are known up to 64')\n"
+      "return n" },
+    /* m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
+     * number in column i, of those that were not taken yet, changes places with row i, and goes off
+     * all others so often that column i becomes that of an identity. */
+    { "eliminated(Tensor m, int n) -> Tensor",
+      "rows = arange(n, dtype=torch.int64)\n"
+      "for i in range(n): "
+      "chosen = m.select(-1, i).abs().masked_fill(rows < i, -1).argmax(-1, True); "
+      "chosen = (rows == chosen).unsqueeze(-1); "
+      "pivot = where(chosen, m, 0.).sum(-2, True); "
+      "m = where(chosen, m.slice(-2, i, i + 1), m); "
+      "pivot = pivot / pivot.slice(-1, i, i + 1); "
+      "m = where((rows == i).unsqueeze(-1), pivot, m - m.slice(-1, i, i + 1) * pivot)\n"
+      "return m.slice(-1, n, 9223372036854775807)" },
+    /* With the batch dimensions of other before its matrices. */
+    { "batched(Tensor t, Tensor other) -> Tensor",
+      "t.expand(broadcast_shapes(t.shape[:-2], other.shape[:-2]) + t.shape[-2:])" },
+    /* X of A X = B, or of X A = B. */
+    { "solved(Tensor a, Tensor b, bool left) -> Tensor",
+      "n = rows_of(a)\n"
+      "assert b.ndim > 1 and b.dtype == a.dtype and b.shape[-2 if left else -1] == n, "
+      "'the right sides do not fit matrices of {n} rows'\n"
+      "if not left: return solved(a.transpose(-2, -1), b.transpose(-2, -1), True).transpose(-2, "
+      "-1)\n"
+      "return eliminated(cat([batched(a, b), batched(b, a)], -1), n)" },
+    { "identity_like(Tensor a) -> Tensor", "eye(a.shape[-1], dtype=a.dtype)" },
+    /* What counts of a triangular matrix. */
+    { "triangle(Tensor a, bool upper, bool ones) -> Tensor",
+      "n = rows_of(a)\n"
+      "t = a.triu(1 if ones else 0) if upper else a.tril(-1 if ones else 0)\n"
+      "return t + identity_like(a) if ones else t" },
+    /* The solution for L L' (or U' U), whose factor is known: two triangles. */
+    { "by_factor(Tensor factor, Tensor b, bool upper) -> Tensor",
+      "low = triangle(factor, upper, False)\n"
+      "low = low.transpose(-2, -1) if upper else low\n"
+      "return solved(low.transpose(-2, -1), solved(low, b, True), True)" },
+
+    /* ---- convolution of a bent image ---- */
+
+    /* Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw,
+     * oh, ow]. */
+    { "tap_places(int taps, int steps, int axis, int dilation, int stride, int pad, int dtype) -> "
+      "Tensor",
+      "t = (arange(taps, dtype=dtype) * dilation).reshape([-1 if i == axis else 1 for i in "
+      "range(4)])\n"
+      "s = arange(steps, dtype=dtype) * stride - pad\n"
+      "return t + s.reshape([-1 if i == axis + 2 else 1 for i in range(4)])" },
+    /* Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
+     * squares of it. */
+    { "to_grid(Tensor places, int size) -> Tensor", "(places * 2 + 1) / size - 1" },
+
+    /* ---- gradients ---- */
+    { "as_rows(Tensor t) -> Tensor", "t.reshape([prod(t.shape[:-1]), t.shape[-1]])" },
+    /* Whether dimension i is reduced: no dimensions, or none named, are all of them. */
+    { "is_reduced(int i, int[]? dim, int rank) -> bool",
+      "dim is None or len(dim) == 0 or i in wrap_dims(dim, rank)" },
+    /* What has the sizes of a result of a reduction of x, with size 1 where x was reduced. */
+    { "kept(Tensor t, Tensor x, int[]? dim) -> Tensor",
+      "t.reshape([1 if is_reduced(i, dim, x.ndim) else x.shape[i] for i in range(x.ndim)])" },
+    { "reduced_size(Tensor x, int[]? dim) -> int",
+      "prod([x.shape[i] for i in range(x.ndim) if is_reduced(i, dim, x.ndim)])" },
+    /* Everything that is as large shares the gradient. */
+    { "shared(Tensor grad, Tensor best, Tensor x, int[]? dim) -> Tensor",
+      "same = x == kept(best, x, dim)\n"
+      "return kept(grad, x, dim) / same.sum(dim, True) * same" },
+    /* NaN is as large as NaN. */
+    { "shared_all(Tensor grad, Tensor best, Tensor x) -> Tensor",
+      "best = kept(best, x, None)\n"
+      "same = (x == best).logical_or(x.isnan().logical_and(best.isnan()))\n"
+      "return where(same, kept(grad, x, None) / same.sum(None, True), 0)" },
+    /* d var = 2 (x - mean) / (n - correction). Where there is no variance PyTorch says so by
+     * infinity or NaN. */
+    { "of_variance(Tensor grad, Tensor x, int[]? dim, float correction) -> Tensor",
+      "rest = reduced_size(x, dim) - correction\n"
+      "mean = x.mean(dim, True)\n"
+      "if rest > 0: return kept(grad, x, dim) * (2 / rest) * (x - mean)\n"
+      "return kept(grad, x, dim) * where(x == mean, math.inf, math.nan)" },
+    /* d std = d var / (2 std) */
+    { "of_deviation(Tensor grad, Tensor std, Tensor x, int[]? dim, float correction) -> Tensor",
+      "of_variance((grad / (std * 2)).masked_fill(std == 0, 0), x, dim, correction)" },
+    { "of_mean(Tensor grad, Tensor x, int[]? dim) -> Tensor",
+      "kept(grad, x, dim) / float(reduced_size(x, dim))" },
+    /* x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero. */
+    { "of_norm(Tensor grad, Tensor norm, Tensor x, Scalar? ord, int[]? dim) -> Tensor",
+      "p = 2. if ord is None else float(ord)\n"
+      "n = kept(norm, x, dim)\n"
+      "d = kept(grad, x, dim)\n"
+      "if p == 0: return zeros_like(x)\n"
+      "if p == 1: return d * x.sign()\n"
+      "if p == 2: return d * (x / n).masked_fill(n == 0, 0)\n"
+      "same = x.abs() == n\n"
+      "if abs(p) == math.inf: return d / same.sum(dim, True) * same * x.sign()\n"
+      "slope = (x.abs() ** (p - 1) * x.sign()).masked_fill(x == 0, 0)\n"
+      "return d * (slope / n ** (p - 1)).masked_fill(n == 0, 0)" },
+    /* Along dim: the product of all elements before each one. */
+    { "product_before(Tensor x, int dim) -> Tensor",
+      "cat([ones_like(x.slice(dim, 0, 1)), x.slice(dim, 0, -1)], dim).cumprod(dim)" },
+    /* Of a product. Division by an element would not do where it is zero: what counts is the
+     * product of the others. */
+    { "product_of_others(Tensor x, int dim) -> Tensor",
+      "product_before(x, dim) * product_before(x.flip([dim]), dim).flip([dim])" },
+    { 0 },
+};

@@ -1,0 +1,285 @@
+/* Bodies: what the text means, and that every one in the tables is right, taken branches or not.
+ * What the operators compute is compared with PyTorch by tests/ops/ops_test.c. */
+#include "test.h"
+
+#include "aten/body.h"
+
+/* An operator that is not in the table. x is [[1, 2, 3], [4, 5, 6]] in float32. */
+#define SCHEMA                                                                                     \
+    "test::op(Tensor x, Tensor? none=None, int[1] dims=[0, 1], float p=0.5, "                      \
+    "str mode=\"mean\", bool flag=True, int n=7) -> "
+
+typedef struct fixture {
+    cq_ctx      *cx;
+    cq_arena    *arena;
+    cq_tensor   *x;
+    cq_op_def    def;
+    cq_schema   *schema;
+    cq_op        op;
+    cq_body_slot slot;
+    cq_val       results[CQ_MAX_RESULTS];
+} fixture;
+
+static void open_with(fixture *f, const char *schema, const char *text)
+{
+    const float values[] = { 1, 2, 3, 4, 5, 6 };
+
+    *f = (fixture){ .def = { .schema = schema, .body = text } };
+    CHECK_OK(cq_ctx_new(&f->cx));
+    f->arena = cq_arena_new();
+    CHECK_OK(cq_schema_parse(&f->schema, f->arena, schema));
+    CHECK_OK(cq_tensor_new(&f->x, CQ_DTYPE_F32, 2, (int64_t[]){ 2, 3 }, values));
+    f->op = (cq_op){ .def = &f->def, .schema = f->schema, .parsed = &f->slot };
+}
+
+static void close_fixture(fixture *f)
+{
+    cq_ctx_free(f->cx);
+    cq_tensor_release(f->x);
+    cq_body_slot_clear(&f->slot);
+    cq_arena_free(f->arena);
+}
+
+static cq_status run(fixture *f)
+{
+    cq_val args[1] = { T(f->x) };
+
+    return cq_op_call(f->cx, &f->op, args, 1, f->results, CQ_MAX_RESULTS);
+}
+
+/* Every case is a number that the text gives. */
+static const struct {
+    const char *text;
+    double      want;
+} numbers[] = {
+    { "1 + 2 * 3", 7 },
+    { "(1 + 2) * 3", 9 },
+    { "2 ** 3", 8 },
+    { "-2 ** 2", -4 },
+    { "7 // 2", 3 },
+    { "-7 // 2", -4 },
+    { "7 % 4", 3 },
+    { "-7 % 4", 1 },
+    { "7 / 2", 3.5 },
+    { "1e-3", 0.001 },
+    { "1 if flag else 2", 1 },
+    { "1 if not flag else 2", 2 },
+    { "1 if none is None else 2", 1 },
+    { "1 if none is not None else 2", 2 },
+    { "1 if mode == 'mean' else 2", 1 },
+    { "1 if mode in ['sum', 'mean'] else 2", 1 },
+    { "1 if mode not in ['sum', 'mean'] else 2", 2 },
+    { "1 if p > 0 and n >= 7 or False else 2", 1 },
+    { "x.shape[1]", 3 },
+    { "x.size(-1)", 3 },
+    { "x.ndim + x.dim()", 4 },
+    { "x.numel()", 6 },
+    { "len(dims)", 2 },
+    { "dims[-1]", 1 },
+    { "sum([1, 2, 3])", 6 },
+    { "prod(x.shape)", 6 },
+    { "max(n, 3)", 7 },
+    { "min([n, 3, 4])", 3 },
+    { "abs(3 - n)", 4 },
+    { "int(p * 5)", 2 },
+    { "math.sqrt(9)", 3 },
+    { "wrap_dim(-1, x.ndim)", 1 },
+    { "[i * i for i in range(4) if i != 2][2]", 9 },
+    { "[[k + i for i in range(2)][1] for k in range(3)][2]", 3 },
+    { "reversed([1, 2, 3])[0]", 3 },
+    { "(x.shape[:1] + [5] + x.shape[1:])[1]", 5 },
+    { "len([1] * 3)", 3 },
+    { "1 if x.dtype == torch.float32 else 2", 1 },
+    { "1 if result_type(x, 2.5) == torch.float32 else 2", 1 },
+    { "1 if x.is_floating_point() and not x.is_complex() else 2", 1 },
+    { "y = 1; y = y + 1\nreturn y", 2 },
+    { "a, b = 1, 2\nreturn a * 10 + b", 12 },
+    { "if flag: return 1\nreturn 2", 1 },
+    { "y = 0\nif not flag: y = 1\nelif n == 7: y = 2; y = y + 1\nelse: y = 4\nreturn y", 3 },
+    { "y = 0\nfor i in range(4): y = y + i\nreturn y", 6 },
+    { "for i in range(9):  if i * i > 10: return i\nreturn 0", 4 },
+    { "assert n == 7, 'n is {n}'\nreturn n", 7 },
+};
+
+TEST(body, numbers_and_branches_mean_what_python_means)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        fixture f;
+        cq_val  v;
+
+        open_with(&f, SCHEMA "Scalar", numbers[i].text);
+        CHECK_OK(run(&f));
+        v = f.results[0];
+        if ((v.kind == CQ_VAL_FLOAT ? v.u.f.value : (double)v.u.i.value) != numbers[i].want)
+            fail_msg("\"%s\" is not %g", numbers[i].text, numbers[i].want);
+        close_fixture(&f);
+    }
+}
+
+/* Every case is a tensor; want is its sum. */
+static const struct {
+    const char *text;
+    double      want;
+} tensors[] = {
+    { "x", 21 },
+    { "x + 1", 27 },
+    { "10 - x", 39 },
+    { "2 * x", 42 },
+    { "x / 2", 10.5 },
+    { "60 / (x * 0 + 2)", 180 },
+    { "-x", -21 },
+    { "-x.abs()", -21 },
+    { "(x > 2).to(torch.float32)", 4 },
+    { "3 > x", 2 },
+    { "x ** 2", 91 },
+    { "x @ x.t()", 14 + 32 + 32 + 77 },
+    { "x.sum()", 21 },
+    { "x.sum(1)", 21 },
+    { "sum(x, dim=1, keepdim=True) * x.shape[0]", 42 },
+    { "sum.dim_IntList(x, 1)", 21 },
+    { "x.max(1)[1]", 4 },
+    { "cat([x, x], 0)", 42 },
+    { "stack([x + i for i in range(3)])", 81 },
+    { "x.add(x, alpha=2)", 63 },
+    { "values, indices = x.max(1)\nreturn values", 9 },
+};
+
+TEST(body, tensors_are_computed_by_operators)
+{
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        fixture    f;
+        cq_tensor *sum;
+
+        open_with(&f, SCHEMA "Tensor", tensors[i].text);
+        CHECK_OK(run(&f));
+        sum = CQ_OP(f.cx, "aten::sum", f.results[0]);
+        CHECK(sum != NULL);
+        if (cq_tensor_get_f64(sum, 0) != tensors[i].want)
+            fail_msg("the sum of \"%s\" is %g", tensors[i].text, cq_tensor_get_f64(sum, 0));
+        close_fixture(&f);
+    }
+}
+
+TEST(body, several_results_are_returned_or_passed_on)
+{
+    static const char *const texts[] = { "return x + 1, x * 2", "x.max(1)",
+                                         "a, b = x.max(1)\nreturn a, b" };
+
+    for (size_t i = 0; i < 3; i++) {
+        fixture f;
+
+        open_with(&f, SCHEMA "(Tensor, Tensor)", texts[i]);
+        CHECK_OK(run(&f));
+        CHECK(f.results[0].kind == CQ_VAL_TENSOR && f.results[1].kind == CQ_VAL_TENSOR);
+        close_fixture(&f);
+    }
+}
+
+TEST(body, a_check_that_fails_says_why)
+{
+    fixture f;
+
+    open_with(&f, SCHEMA "Tensor", "assert n < 5, 'n is {n}, p {p}, mode {mode}'\nreturn x");
+    CHECK_STATUS(CQ_E_ARGUMENT, run(&f));
+    CHECK_STR("n is 7, p 0.5, mode mean", cq_last_error()->message);
+    close_fixture(&f);
+    open_with(&f, SCHEMA "Tensor", "if flag: raise NotImplementedError('not yet')\nreturn x");
+    CHECK_STATUS(CQ_E_UNSUPPORTED, run(&f));
+    CHECK_STR("not yet", cq_last_error()->message);
+    close_fixture(&f);
+}
+
+/* Found by the parser, wherever they are. */
+static const char *const wrong[] = {
+    "unknown",
+    "x + ",
+    "x +* 2",
+    "(x",
+    "[x, x",
+    "sin(x, 2)",
+    "no_such_operator(x)",
+    "sin.no_such_overload(x)",
+    "x.no_such_attribute",
+    "sum(x, wrong_name=1)",
+    "sum(x, dim=1, dim=1)",
+    "sum()",
+    "cat(x)",
+    "x if flag else unknown",
+    "if flag: return x\nelse: return sin(x, 2)",
+    "return x, x",
+    "return 'text'",
+    "x['a']",
+    "mode @ mode",
+    "assert flag, 'no end\nreturn x",
+    "raise NoSuchError('x')",
+    "assert flag, 5\nreturn x",
+    "a, b = 1, 2, 3\nreturn x",
+    "x x",
+    "torch.no_such_dtype",
+    "",
+};
+
+TEST(body, a_wrong_body_is_an_internal_error)
+{
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        fixture f;
+
+        open_with(&f, SCHEMA "Tensor", wrong[i]);
+        if (cq_body_check(&f.op, wrong[i]) != CQ_E_INTERNAL)
+            fail_msg("\"%s\" is taken", wrong[i]);
+        CHECK_STATUS(CQ_E_INTERNAL, run(&f));
+        close_fixture(&f);
+    }
+}
+
+TEST(body, every_body_in_the_table_is_right)
+{
+    const cq_op *op;
+    size_t       n = 0, n_wrong = 0;
+
+    CHECK_OK(cq_body_check_functions());
+    for (size_t i = 0; (op = cq_op_at(i)); i++) {
+        if (!op->def->body)
+            continue;
+        n++;
+        if (cq_body_check(op, op->def->body) != CQ_OK) {
+            print_error("%s: %s\n", op->schema->full, cq_last_error()->message);
+            n_wrong++;
+        }
+    }
+    CHECK(n > 300);
+    CHECK_INT(0, n_wrong);
+}
+
+/* Sizes stay symbols through what is computed of them. */
+TEST(body, sizes_stay_symbolic)
+{
+    fixture    f;
+    cq_symbols symbols;
+    cq_int     n;
+    cq_tensor *x;
+
+    open_with(&f, SCHEMA "Tensor",
+              "n = x.shape[0]\nreturn zeros([n * 2 + 1, (n * 4) // 4, max(n, 1)])");
+    f.cx->fake    = true;
+    f.cx->symbols = &symbols;
+    cq_symbols_init(&symbols, f.arena);
+    n = cq_symbol(&symbols, "n", 4, NULL, 0);
+    CHECK_OK(cq_tensor_new_fake(&x, CQ_DTYPE_F32, 1, &n));
+    cq_tensor_release(f.x);
+    f.x = x;
+    CHECK_OK(run(&f));
+    x = f.results[0].u.tensor;
+    CHECK(x->sizes[0].expr && x->sizes[0].value == 9);
+    CHECK(cq_int_same(x->sizes[1], n));
+    CHECK(x->sizes[2].value == 4);
+    cq_symbols_clear(&symbols);
+    close_fixture(&f);
+}
+
+RUN_TESTS(TEST_OF(body, numbers_and_branches_mean_what_python_means),
+          TEST_OF(body, tensors_are_computed_by_operators),
+          TEST_OF(body, several_results_are_returned_or_passed_on),
+          TEST_OF(body, a_check_that_fails_says_why),
+          TEST_OF(body, a_wrong_body_is_an_internal_error),
+          TEST_OF(body, every_body_in_the_table_is_right), TEST_OF(body, sizes_stay_symbolic))

@@ -3,6 +3,7 @@
 #include "aten/custom.h"
 #include "export/arith.h"
 #include "export/exporter.h"
+#include "export/rule.h"
 #include "base/warn.h"
 
 #include <stdio.h>
@@ -196,7 +197,7 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
 
 /* ---- one node ---- */
 
-static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
+static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rule)
 {
     cq_value *in[256];
     size_t    n = 0;
@@ -207,8 +208,8 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
         return row->user_fn(s, row->user);
     if (row->fn)
         return row->fn(s);
-    if (row->as)
-        return cq_sym_done(s, cq_sym_text(s, row->as));
+    if (rule)
+        return cq_rule_apply(s, rule, row->each != NULL);
     if (s->op && cq_sym_arity(row->op))
         return cq_sym_elementwise(s, row->op);
     for (size_t i = 0; i < s->node->n_inputs && n < 256; i++)
@@ -261,9 +262,9 @@ static bool stays_complex(const cq_node *n)
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
-    cq_sym                  s              = { .ex = ex, .block = to, .node = n, .op = n->def };
-    int                     later          = 0;
-    const cq_symbolic      *row            = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
+    cq_sym                  s = { .ex = ex, .block = to, .node = n, .op = n->def };
+    cq_symbolic_found       found;
+    const cq_symbolic      *row;
     cq_operator_export_type mode           = ex->options.operators;
     const cq_function      *function       = cq_op_function(s.op);
     bool                    can_take_apart = s.op && s.op->def->compose &&
@@ -272,6 +273,8 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     char        reason[CQ_ERROR_MESSAGE_SIZE] = "";
     cq_status   status;
 
+    CQ_TRY(cq_symbolic_find(&found, ex, n->op, ex->options.opset));
+    row = found.row;
     if (!row && function && function->symbolic) {
         own.user_fn = function->symbolic;
         own.user    = function->user;
@@ -284,11 +287,11 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         snprintf(reason, sizeof reason, "ONNX has no form of it for complex numbers");
         s.declined = true;
     } else if (row) {
-        status = apply_row(&s, row);
+        status = apply_row(&s, row, found.rule);
         if (status != CQ_OK && s.declined) {
             snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
             if (s.declined_opset)
-                later = s.declined_opset;
+                found.later = s.declined_opset;
         }
     } else {
         status = CQ_E_UNSUPPORTED;
@@ -305,7 +308,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         status = keep_operator(&s, mode != CQ_OPERATORS_ONNX_FALLTHROUGH);
     }
     if (status != CQ_OK) {
-        CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, later));
+        CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, found.later));
         return CQ_OK; /* go on, to find all of them */
     }
     CQ_TRY(warn_of_guess(ex, n));

@@ -5,7 +5,7 @@
  *     my::scale  9: com.example::Scale<factor = factor>(x)
  *
  * A rule may go on over several lines if those after the first are indented. */
-#include "export/exporter.h"
+#include "export/rule.h"
 #include "base/str.h"
 
 #include <ctype.h>
@@ -145,6 +145,9 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
         return bad_rule(line, "a colon after the opset");
     row.name = cq_ir_text(ex->graph, name);
     row.as   = at + 1;
+    status   = cq_rule_parse(&row.rule, ex->graph->arena, row.as);
+    if (status != CQ_OK)
+        return cq_error_add_where(status, "line %d of the rules", line);
     return cq_vec_push(&ex->user_rows, row);
 }
 
@@ -204,10 +207,25 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op)
     return found;
 }
 
+/* The rows of a name are a chain, in order; this goes through them from the last on. */
+static cq_status index_by_name(cq_exporter *ex)
+{
+    for (size_t i = ex->user_rows.n; i-- > 0;) {
+        cq_symbolic *row = &ex->user_rows.items[i];
+
+        if (!row->name)
+            return CQ_E_NO_MEMORY;
+        row->next = cq_map_get(&ex->user_rows_by_name, row->name);
+        CQ_TRY(cq_map_set(&ex->user_rows_by_name, row->name, row));
+    }
+    return CQ_OK;
+}
+
 cq_status cq_symbolics_collect(cq_exporter *ex)
 {
     if (ex->options.symbolics)
         CQ_TRY(collect_text(ex, ex->options.symbolics));
     CQ_TRY(collect_registered(ex));
+    CQ_TRY(index_by_name(ex));
     return ex->graph->status;
 }

@@ -355,11 +355,6 @@ static cq_status triu(cq_sym *s)
 
 /* ---- from numbers ---- */
 
-static cq_status number(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_operand(s, s->op->schema->args[0].name));
-}
-
 static void each_number(const cq_operand *o, void (*fn)(const cq_operand *o, void *user),
                         void             *user)
 {
@@ -451,15 +446,15 @@ const cq_symbolic cq_symbolics_creation[] = {
     { "aten::eye", 7, .fn = eye },
     { "aten::tril", 7, .fn = tril },
     { "aten::triu", 7, .fn = triu },
-    { "aten::scalar_tensor", 7, .fn = number },
-    { "aten::tensor.float", 7, .fn = number },
-    { "aten::tensor.int", 7, .fn = number },
-    { "aten::tensor.bool", 7, .fn = number },
+    { "aten::scalar_tensor", 7, .each = "s" },
+    { "aten::tensor.float", 7, .each = "t" },
+    { "aten::tensor.int", 7, .each = "t" },
+    { "aten::tensor.bool", 7, .each = "t" },
     { "aten::tensor", 7, .fn = list },
     { "aten::as_tensor.list", 7, .fn = list },
-    { "aten::as_tensor.float", 7, .fn = number },
-    { "aten::as_tensor.int", 7, .fn = number },
-    { "aten::as_tensor.bool", 7, .fn = number },
+    { "aten::as_tensor.float", 7, .each = "t" },
+    { "aten::as_tensor.int", 7, .each = "t" },
+    { "aten::as_tensor.bool", 7, .each = "t" },
     { "aten::one_hot", 7, .fn = one_hot },
     { 0 },
 };

@@ -66,7 +66,9 @@ bool cq_rule_term_number(const cq_rule_term *t, double *f)
 
 static cq_dtype number_dtype(cq_rule_run *r, const cq_value *like)
 {
-    return like ? cq_sym_dtype(r->s, like) : r->dtype;
+    cq_dtype d = like ? cq_sym_dtype(r->s, like) : CQ_DTYPE_NONE;
+
+    return d == CQ_DTYPE_NONE ? r->dtype : d;
 }
 
 cq_value *cq_rule_term_value(cq_rule_run *r, const cq_rule_term *t, const cq_value *like)

@@ -168,9 +168,9 @@ static cq_rule_expr *truth(reader *r, bool b)
     return e;
 }
 
-static cq_rule_expr *text(reader *r)
+static cq_rule_expr *text(reader *r, const char *quote)
 {
-    size_t        n = strcspn(r->at, "\"");
+    size_t        n = strcspn(r->at, quote);
     cq_rule_expr *e = expr(r, CQ_RULE_TEXT);
 
     if (!e)
@@ -280,7 +280,9 @@ static cq_rule_expr *atom(reader *r)
 
         e = with_items(r, CQ_RULE_LIST, items, n);
     } else if (accept(r, "\"")) {
-        e = text(r);
+        e = text(r, "\"");
+    } else if (accept(r, "'")) {
+        e = text(r, "'");
     } else if (accept_word(r, "None")) {
         e = expr(r, CQ_RULE_NONE);
     } else if (accept_word(r, "True")) {

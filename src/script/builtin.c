@@ -1,4 +1,5 @@
 /* Looking builtins up, and what they share. */
+#include "script/foreign.h"
 #include "script/builtin.h"
 #include "script/sequence.h"
 #include "base/str.h"
@@ -252,6 +253,7 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
         }
         return CQ_OK;
     }
+    CQ_TRY(cq_eval_no_guess(ev, iterable));
     if (iterable.kind == CQ_VAL_TENSOR && iterable.u.tensor->rank) {
         cq_int n = iterable.u.tensor->sizes[0];
 

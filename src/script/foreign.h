@@ -21,6 +21,12 @@ cq_status cq_eval_defined(cq_eval *ev, const char *name, const cq_call_args *c, 
  * failure elsewhere. */
 cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c, cq_val *out);
 
+/* v that is to be unpacked into n: what it gives, if it was guessed to be one tensor; else v. */
+cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
+
+/* A failure if v was guessed to be one tensor, of which an item is asked for. */
+cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
+
 /* The failure of a capture that went on with a guess is the guess's: says so. */
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status);
 

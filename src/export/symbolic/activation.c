@@ -25,10 +25,10 @@ static cq_status prelu(cq_sym *s)
 
 /* log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)) */
 #define SOFTPLUS(x)                                                                                \
-    "(Softplus(" x ") if fits(\"Softplus\", " x ") else Relu(" x ") + Log(Exp(-Abs(" x ")) + 1))"
+    "(Softplus(" x ") if fits('Softplus', " x ") else Relu(" x ") + Log(Exp(-Abs(" x ")) + 1))"
 
 #define HARD_SIGMOID                                                                               \
-    "(HardSigmoid<alpha = 1 / 6, beta = 0.5>(self) if fits(\"HardSigmoid\", self)"                 \
+    "(HardSigmoid<alpha = 1 / 6, beta = 0.5>(self) if fits('HardSigmoid', self)"                   \
     " else Clip(self + 3, 0, 6) * (1 / 6))"
 
 #define LEAKY_RELU "LeakyRelu<alpha = negative_slope>(self)"
@@ -37,33 +37,32 @@ static cq_status prelu(cq_sym *s)
  * identity; that a model was exported for training is then seen by its being there. */
 #define DROPOUT(node)                                                                              \
     "input if not train or p == 0 else"                                                            \
-    " no(\"a ratio of 1 is more than ONNX allows\") if p == 1 else " node
+    " no('a ratio of 1 is more than ONNX allows') if p == 1 else " node
 
 /* Those that are composed decline what they cannot, and are taken apart. */
 const cq_symbolic cq_symbolics_activation[] = {
     { "aten::relu", 7,
-      .each = "Relu(self) if is_float(self) or fits(\"Relu\", self) else Clip(self, 0, None)" },
+      .each = "Relu(self) if is_float(self) or fits('Relu', self) else Clip(self, 0, None)" },
     { "aten::hardtanh", 7, .each = "Clip(self, min_val, max_val)" },
     { "aten::leaky_relu", 7, .each = LEAKY_RELU },
     { "aten::leaky_relu", 9,
-      .each = LEAKY_RELU " if fits(\"LeakyRelu\", self)"
+      .each = LEAKY_RELU " if fits('LeakyRelu', self)"
                          " else Where(Greater(self, 0), self, self * negative_slope)" },
     { "aten::prelu", 7, .fn = prelu },
     { "aten::elu", 7,
       .each =
-          "Elu<alpha = alpha>(self) if scale == 1 and input_scale == 1 and fits(\"Elu\", self)"
+          "Elu<alpha = alpha>(self) if scale == 1 and input_scale == 1 and fits('Elu', self)"
           " else Relu(self) * scale + (Exp(-Relu(-self) * input_scale) + -1) * (alpha * scale)" },
     { "aten::selu", 7,
-      .each =
-          "Selu(self) if fits(\"Selu\", self) else no(\"ONNX Runtime has no Selu of doubles\")" },
-    { "aten::celu", 7, .as = "no(\"Celu came with opset 12\", 12)" },
+      .each = "Selu(self) if fits('Selu', self) else no('ONNX Runtime has no Selu of doubles')" },
+    { "aten::celu", 7, .as = "no('Celu came with opset 12', 12)" },
     { "aten::celu", 12,
-      .each = "Celu<alpha = alpha>(self) if dtype(self) != \"float64\""
-              " else no(\"ONNX Runtime has no Celu of doubles\")" },
+      .each = "Celu<alpha = alpha>(self) if dtype(self) != 'float64'"
+              " else no('ONNX Runtime has no Celu of doubles')" },
     { "aten::gelu", 7,
       .each = "inner = self / 1.41421356237309504880;"
               "cubed = self * (self * self) * 0.044715;"
-              "y = Erf(inner) if approximate == \"none\""
+              "y = Erf(inner) if approximate == 'none'"
               " else Tanh((self + cubed) * 0.79788456080286535588);"
               "self * (y + 1) * 0.5" },
     { "aten::silu", 7, .each = "self * Sigmoid(self)" },
@@ -78,7 +77,7 @@ const cq_symbolic cq_symbolics_activation[] = {
     { "aten::hardsigmoid", 7, .each = HARD_SIGMOID },
     { "aten::hardswish", 7, .each = "self * " HARD_SIGMOID },
     { "aten::hardswish", 14,
-      .each = "HardSwish(self) if fits(\"HardSwish\", self) else self * " HARD_SIGMOID },
+      .each = "HardSwish(self) if fits('HardSwish', self) else self * " HARD_SIGMOID },
     { "aten::threshold", 7, .each = "Where(LessOrEqual(self, threshold), value, self)" },
     /* max(x - lambd, 0) - max(-x - lambd, 0); NaN becomes 0. */
     { "aten::softshrink", 7,
@@ -87,6 +86,6 @@ const cq_symbolic cq_symbolics_activation[] = {
     { "aten::hardshrink", 7, .each = "Where(LessOrEqual(Abs(self), lambd), 0, self)" },
     { "aten::dropout", 7, .each = DROPOUT("Dropout<ratio = p>(input)") },
     { "aten::dropout", 12,
-      .each = DROPOUT("Dropout(input, cast(p, \"float32\"), cast(True, \"bool\"))") },
+      .each = DROPOUT("Dropout(input, cast(p, 'float32'), cast(True, 'bool'))") },
     { 0 },
 };

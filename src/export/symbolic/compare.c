@@ -157,8 +157,8 @@ const cq_symbolic cq_symbolics_compare[] = {
     { "aten::bitwise_xor", 7, .fn = bitwise_xor },
     /* -1 - x, and in a dtype without a sign the highest value minus x. */
     { "aten::bitwise_not", 7,
-      .each = "Not(self) if dtype(self) == \"bool\" else"
-              " (255 if dtype(self) == \"uint8\" else -1) - self" },
+      .each = "Not(self) if dtype(self) == 'bool' else"
+              " (255 if dtype(self) == 'uint8' else -1) - self" },
     { "aten::bitwise_left_shift", 7, .fn = shift_left },
     { "aten::bitwise_right_shift", 7, .fn = shift_right },
     { "aten::where", 7, .each = "Where(raw(condition), self, other)" },

@@ -3,7 +3,7 @@
 #include "export/symbolic.h"
 
 /* The operator if it takes the dtype as it is, or else what it is made of. */
-#define OR(op, parts) op "(self) if fits(\"" op "\", self) else " parts
+#define OR(op, parts) op "(self) if fits('" op "', self) else " parts
 
 const cq_symbolic cq_symbolics_functions[] = {
     { "aten::neg", 7, .op = "Neg" },

@@ -123,9 +123,9 @@ const cq_symbolic cq_symbolics_join[] = {
     { "aten::flip", 7, .fn = flip },
     /* DepthToSpace has PyTorch's order of channels since opset 11. */
     { "aten::pixel_shuffle", 11,
-      .as = "DepthToSpace<blocksize = upscale_factor, mode = \"CRD\">(self)"
-            " if rank(self) == 4 and (dtype(self) == \"float32\" or dtype(self) == \"float64\")"
-            " else no(\"DepthToSpace takes images of floats\")" },
+      .as = "DepthToSpace<blocksize = upscale_factor, mode = 'CRD'>(self)"
+            " if rank(self) == 4 and (dtype(self) == 'float32' or dtype(self) == 'float64')"
+            " else no('DepthToSpace takes images of floats')" },
     { "aten::tril_indices", 7, .fn = computed },
     { "aten::triu_indices", 7, .fn = computed },
     { 0 },

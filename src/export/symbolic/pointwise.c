@@ -30,11 +30,11 @@ const cq_symbolic cq_symbolics_pointwise[] = {
     { "aten::rsub", 7, .each = "Sub(other, self * alpha)" },
     { "aten::mul", 7, .op = "Mul" },
     { "aten::div.Tensor_mode", 7,
-      .each = "self // other if rounding_mode == \"floor\" else"
-              " trunc(Div(self, other)) if rounding_mode == \"trunc\" else Div(self, other)" },
+      .each = "self // other if rounding_mode == 'floor' else"
+              " trunc(Div(self, other)) if rounding_mode == 'trunc' else Div(self, other)" },
     { "aten::div.Scalar_mode", 7,
-      .each = "self // other if rounding_mode == \"floor\" else"
-              " trunc(Div(self, other)) if rounding_mode == \"trunc\" else Div(self, other)" },
+      .each = "self // other if rounding_mode == 'floor' else"
+              " trunc(Div(self, other)) if rounding_mode == 'trunc' else Div(self, other)" },
     { "aten::div", 7, .op = "Div" },
     { "aten::floor_divide", 7, .each = "self // other" },
     { "aten::remainder", 7, .each = "remainder(self, other)" },

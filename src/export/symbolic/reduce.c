@@ -65,74 +65,75 @@ static cq_status std(cq_sym *s)
 
 /* ---- rows ---- */
 
+/* clang-format off */
 #define IN_RESULT_DTYPE "computable(cast(self, result_dtype()))"
-#define COUNT(truth)    "reduce(\"ReduceSum\", cast(" truth ", \"int64\"))"
+#define COUNT(truth) "reduce('ReduceSum', cast(" truth ", 'int64'))"
 
 /* Bytes came to ReduceMax with opset 12; int32 holds all that is smaller. */
-#define COMPARABLE                                                                                 \
-    "x = widen(self) if is_float(self) or dtype(self) == \"int64\" else cast(self, \"int32\");"
+#define COMPARABLE \
+    "x = widen(self) if is_float(self) or dtype(self) == 'int64' else cast(self, 'int32');"
 
 /* Where the extreme is, along one axis. Only floats and int32 are sure to be there. */
-#define PLACE(op, axis, keep, x)                                                                   \
-    op "<axis = " axis ", keepdims = " keep ">"                                                    \
-       "(cast(" x ", \"float64\") if dtype(" x ") == \"int64\" else " x ")"
+#define PLACE(op, axis, keep, x) \
+    op "<axis = " axis ", keepdims = " keep ">" \
+    "(cast(" x ", 'float64') if dtype(" x ") == 'int64' else " x ")"
 
 /* A tensor without dimensions is its own extreme, at place 0. */
-#define WITH_PLACE(op, arg_op)                                                                     \
-    COMPARABLE "self if rank(self) == 0 else reduce(\"" op "\", x),"                               \
-               "cast(0, \"int64\") if rank(self) == 0 else " PLACE(arg_op, "axis(dim, self)",      \
-                                                                   "keepdim", "x")
+#define WITH_PLACE(op, arg_op) \
+    COMPARABLE \
+    "self if rank(self) == 0 else reduce('" op "', x)," \
+    "cast(0, 'int64') if rank(self) == 0 else " PLACE(arg_op, "axis(dim, self)", "keepdim", "x")
 
-#define ARG(op)                                                                                    \
-    COMPARABLE "flat = Reshape(x, [-1]); first = " PLACE(                                          \
-        op, "0", "0",                                                                              \
-        "flat") ";"                                                                                \
-                "cast(0, \"int64\") if rank(self) == 0 else"                                       \
-                " (as_result(first) if keepdim else first) if dim is None else " PLACE(            \
-                    op, "axis(dim, self)", "keepdim", "x")
+#define ARG(op) \
+    COMPARABLE \
+    "flat = Reshape(x, [-1]);" \
+    "first = " PLACE(op, "0", "0", "flat") ";" \
+    "cast(0, 'int64') if rank(self) == 0 else " \
+    PLACE(op, "axis(dim, self)", "keepdim", "x") " if dim is not None else " \
+    "as_result(first) if keepdim else first"
 
-#define NORM                                                                                       \
-    "x = widen(cast(self, result_dtype()));"                                                       \
-    "cast(" COUNT("cast(x, \"bool\")") ", dtype(x)) if p == 0 else"                                \
-                                       " Abs(x) if rank(x) == 0 else"                              \
-                                       " reduce(\"ReduceMax\", Abs(x)) if p == inf else"           \
-                                       " reduce(\"ReduceMin\", Abs(x)) if p == -inf else"          \
-                                       " reduce(\"ReduceL1\", x) if p == 1 else"                   \
-                                       " reduce(\"ReduceL2\", x) if p == 2 else"                   \
-                                       " Pow(reduce(\"ReduceSum\", Pow(Abs(x), p)), 1 / p)"
+#define NORM \
+    "x = widen(cast(self, result_dtype()));" \
+    "cast(" COUNT("cast(x, 'bool')") ", dtype(x)) if p == 0 else " \
+    "Abs(x) if rank(x) == 0 else " \
+    "reduce('ReduceMax', Abs(x)) if p == inf else " \
+    "reduce('ReduceMin', Abs(x)) if p == -inf else " \
+    "reduce('ReduceL1', x) if p == 1 else " \
+    "reduce('ReduceL2', x) if p == 2 else " \
+    "Pow(reduce('ReduceSum', Pow(Abs(x), p)), 1 / p)"
+/* clang-format on */
 
 const cq_symbolic cq_symbolics_reduce[] = {
-    { "aten::sum", 7, .as = "reduce(\"ReduceSum\", " IN_RESULT_DTYPE ")" },
+    { "aten::sum", 7, .as = "reduce('ReduceSum', " IN_RESULT_DTYPE ")" },
     /* The mean of nothing is no number; ONNX Runtime says 0. */
     { "aten::mean", 7,
-      .as = "reduce(\"ReduceMean\", " IN_RESULT_DTYPE ") if reduced_count() != 0 else"
-            " Div(reduce(\"ReduceSum\", widen(cast(self, result_dtype()))), 0)" },
-    { "aten::prod", 7, .as = "reduce(\"ReduceProd\", " IN_RESULT_DTYPE ")" },
+      .as = "reduce('ReduceMean', " IN_RESULT_DTYPE ") if reduced_count() != 0 else"
+            " Div(reduce('ReduceSum', widen(cast(self, result_dtype()))), 0)" },
+    { "aten::prod", 7, .as = "reduce('ReduceProd', " IN_RESULT_DTYPE ")" },
     { "aten::var", 7, .fn = var },
     { "aten::std", 7, .fn = std },
     { "aten::var_mean", 7, .fn = var },
     { "aten::std_mean", 7, .fn = std },
-    { "aten::max", 7, .as = COMPARABLE "reduce(\"ReduceMax\", x)" },
+    { "aten::max", 7, .as = COMPARABLE "reduce('ReduceMax', x)" },
     { "aten::max.dim", 7, .as = WITH_PLACE("ReduceMax", "ArgMax") },
-    { "aten::min", 7, .as = COMPARABLE "reduce(\"ReduceMin\", x)" },
+    { "aten::min", 7, .as = COMPARABLE "reduce('ReduceMin', x)" },
     { "aten::min.dim", 7, .as = WITH_PLACE("ReduceMin", "ArgMin") },
-    { "aten::amax", 7, .as = COMPARABLE "reduce(\"ReduceMax\", x)" },
-    { "aten::amin", 7, .as = COMPARABLE "reduce(\"ReduceMin\", x)" },
+    { "aten::amax", 7, .as = COMPARABLE "reduce('ReduceMax', x)" },
+    { "aten::amin", 7, .as = COMPARABLE "reduce('ReduceMin', x)" },
     /* A number along its dimension 0, kept, is a row of one. */
     { "aten::aminmax", 7,
-      .as = COMPARABLE
-      "as_result(reduce(\"ReduceMin\", x)), as_result(reduce(\"ReduceMax\", x), 1)" },
+      .as = COMPARABLE "as_result(reduce('ReduceMin', x)), as_result(reduce('ReduceMax', x), 1)" },
     { "aten::argmax", 7, .as = ARG("ArgMax") },
     { "aten::argmin", 7, .as = ARG("ArgMin") },
-    { "aten::all", 7, .as = "Equal(" COUNT("Not(cast(self, \"bool\"))") ", 0)" },
-    { "aten::any", 7, .as = "Not(Equal(" COUNT("cast(self, \"bool\")") ", 0))" },
-    { "aten::count_nonzero", 7, .as = COUNT("cast(self, \"bool\")") },
+    { "aten::all", 7, .as = "Equal(" COUNT("Not(cast(self, 'bool'))") ", 0)" },
+    { "aten::any", 7, .as = "Not(Equal(" COUNT("cast(self, 'bool')") ", 0))" },
+    { "aten::count_nonzero", 7, .as = COUNT("cast(self, 'bool')") },
     /* With the greatest element taken out first, so that nothing overflows. It is no infinity
      * then: inf - inf would be no number. */
     { "aten::logsumexp", 7,
       .as = "x = widen(cast(self, result_dtype()));"
-            "top = Clip(reduce(\"ReduceMax\", x, True), -3e38, 3e38);"
-            "y = Log(reduce(\"ReduceSum\", Exp(x - top), True)) + top;"
+            "top = Clip(reduce('ReduceMax', x, True), -3e38, 3e38);"
+            "y = Log(reduce('ReduceSum', Exp(x - top), True)) + top;"
             "y if keepdim else Squeeze(y, reduced_axes())" },
     { "aten::norm", 7, .as = "p = given(p, 2);" NORM },
     { "aten::linalg_vector_norm", 7, .as = "p = given(ord, 2);" NORM },

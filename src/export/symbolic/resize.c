@@ -342,12 +342,12 @@ static cq_status affine_grid(cq_sym *s)
 
 #define GRID_SAMPLE(modes)                                                                         \
     "GridSample<align_corners = align_corners, mode = " modes "[interpolation_mode],"              \
-    "padding_mode = [\"zeros\", \"border\", \"reflection\"][padding_mode]>"                        \
+    "padding_mode = ['zeros', 'border', 'reflection'][padding_mode]>"                              \
     "(without_bfloat16(input), without_bfloat16(grid))"
-#define GRID_SAMPLE_16 GRID_SAMPLE("[\"bilinear\", \"nearest\", \"bicubic\"]")
+#define GRID_SAMPLE_16 GRID_SAMPLE("['bilinear', 'nearest', 'bicubic']")
 /* Opset 20 gave the modes the names that they have for any number of axes. */
-#define GRID_SAMPLE_20 GRID_SAMPLE("[\"linear\", \"nearest\", \"cubic\"]")
-#define OF_THREE_AXES  "no(\"GridSample of three axes came with opset 20\", 20)"
+#define GRID_SAMPLE_20 GRID_SAMPLE("['linear', 'nearest', 'cubic']")
+#define OF_THREE_AXES  "no('GridSample of three axes came with opset 20', 20)"
 
 const cq_symbolic cq_symbolics_resize[] = {
     { "aten::upsample_nearest1d", 7, .fn = nearest },

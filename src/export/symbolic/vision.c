@@ -2,8 +2,8 @@
 #include "export/symbolic.h"
 
 #define REGIONS                                                                                    \
-    "x = cast(input, \"float32\"); boxes = cast(rois, \"float32\");"                               \
-    "image = cast(Squeeze(slice(boxes, 1, 0, 1), [1]), \"int64\");"
+    "x = cast(input, 'float32'); boxes = cast(rois, 'float32');"                                   \
+    "image = cast(Squeeze(slice(boxes, 1, 0, 1), [1]), 'int64');"
 #define REGION_SIZES                                                                               \
     "output_height = pooled_height, output_width = pooled_width,"                                  \
     "sampling_ratio = sampling_ratio if 0 < sampling_ratio else 0, spatial_scale = spatial_scale"
@@ -11,22 +11,22 @@
 const cq_symbolic cq_symbolics_vision[] = {
     { "torchvision::nms", 7, .no = "NonMaxSuppression came with opset 10" },
     { "torchvision::nms", 10,
-      .as = "boxes = cast(dets, \"float32\");"
+      .as = "boxes = cast(dets, 'float32');"
             "kept = NonMaxSuppression("
-            "Unsqueeze(boxes, [0]), Unsqueeze(cast(scores, \"float32\"), [0, 1]),"
-            "[size(boxes, 0)], cast([iou_threshold], \"float32\"));"
+            "Unsqueeze(boxes, [0]), Unsqueeze(cast(scores, 'float32'), [0, 1]),"
+            "[size(boxes, 0)], cast([iou_threshold], 'float32'));"
             "Squeeze(Gather<axis = 1>(kept, [2]), [1])" },
     { "torchvision::roi_align", 7, .no = "RoiAlign came with opset 10" },
     { "torchvision::roi_align", 10,
-      .as = REGIONS "no(\"RoiAlign is aligned since opset 16\", 16) if aligned else"
+      .as = REGIONS "no('RoiAlign is aligned since opset 16', 16) if aligned else"
                     " RoiAlign<" REGION_SIZES ">(x, slice(boxes, 1, 1, 5), image)" },
     { "torchvision::roi_align", 16,
       .as = REGIONS "RoiAlign<coordinate_transformation_mode ="
-                    " \"half_pixel\" if aligned else \"output_half_pixel\"," REGION_SIZES ">"
+                    " 'half_pixel' if aligned else 'output_half_pixel'," REGION_SIZES ">"
                     "(x, slice(boxes, 1, 1, 5), image)" },
     { "torchvision::roi_pool", 7,
-      .as = "no(\"ONNX does not tell where the greatest elements of a region are\") if used(1) else"
+      .as = "no('ONNX does not tell where the greatest elements of a region are') if used(1) else"
             " MaxRoiPool<pooled_shape = [pooled_height, pooled_width],"
-            " spatial_scale = spatial_scale>(cast(input, \"float32\"), cast(rois, \"float32\"))" },
+            " spatial_scale = spatial_scale>(cast(input, 'float32'), cast(rois, 'float32'))" },
     { 0 },
 };

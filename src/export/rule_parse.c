@@ -1,11 +1,11 @@
-/* Rules, from text to a tree. The text may come from a user: it is limited in depth and in the
- * number of items of a list. */
+/* Rules, from text to a tree. The text may come from a user: it is limited in depth, in the number
+ * of items of a list, and as a whole, so that going through the tree is too. */
 #include "export/rule.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MAX_ITEMS = 64, MAX_DEPTH = 32, MAX_LETS = 32, MAX_SLOTS = 64 };
+enum { MAX_ITEMS = 64, MAX_DEPTH = 32, MAX_LETS = 32, MAX_SLOTS = 64, MAX_EXPRS = 2000 };
 
 typedef struct reader {
     cq_arena   *arena;
@@ -14,7 +14,7 @@ typedef struct reader {
     int         depth;
     bool        in_attributes;    /* where > is their end */
     const char *names[MAX_SLOTS]; /* of the slots */
-    size_t      n_slots;
+    size_t      n_slots, n_exprs;
 } reader;
 
 static cq_rule_expr *choice(reader *r);
@@ -90,12 +90,16 @@ static const char *word(reader *r)
 
 static cq_rule_expr *expr(reader *r, cq_rule_kind kind)
 {
-    cq_rule_expr *e = r->status == CQ_OK ? cq_arena_zalloc(r->arena, sizeof *e) : NULL;
+    cq_rule_expr *e;
 
-    if (!e && r->status == CQ_OK)
+    if (r->status != CQ_OK)
+        return NULL;
+    if (++r->n_exprs > MAX_EXPRS)
+        return fail(r, "an end sooner");
+    e = cq_arena_zalloc(r->arena, sizeof *e);
+    if (!e)
         return no_memory(r);
-    if (e)
-        e->kind = kind;
+    e->kind = kind;
     return e;
 }
 

@@ -209,7 +209,7 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
     given = cq_sym_dtype(s, in[0]);
     if (given == CQ_DTYPE_NONE) /* what a user's operator gives */
         return cq_sym_op(s, op, in, n_in, attrs, n_attrs);
-    used  = cq_sym_fit(s, op, given);
+    used = cq_sym_fit(s, op, given);
     for (size_t i = 0; i < n_in && i < 2; i++)
         cast[i] = cq_sym_cast(s, in[i], used);
     out = cq_sym_op(s, op, cast, n_in, attrs, n_attrs);

@@ -2,9 +2,10 @@
  *
  *     # from opset 7 on
  *     aten::silu 7: Mul(self, Sigmoid(self))
- *     my::scale  9: com.example::Scale<factor = factor>(x)
+ *     my::scale  9: com.example::Scale<factor = x1>(x0)
  *
- * A rule may go on over several lines if those after the first are indented. */
+ * docs/rules.md is their grammar. A rule may go on over several lines if those after the first are
+ * indented. */
 #include "export/rule.h"
 #include "base/str.h"
 

@@ -181,12 +181,13 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
 
     if (!f)
         return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, cq_place_text(ev->cx->place, place),
-                   "say what it computes, in TorchScript (--define), or unpack its results: "
-                   "a, b = …",
-                   "whether an item of what %s returns is one of its results, or a part of its only "
-                   "one, cannot be told",
-                   f->name);
+    return cq_fail(
+        CQ_E_UNSUPPORTED, cq_place_text(ev->cx->place, place),
+        "say what it computes, in TorchScript (--define), or unpack its results: "
+        "a, b = …",
+        "whether an item of what %s returns is one of its results, or a part of its only "
+        "one, cannot be told",
+        f->name);
 }
 
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)

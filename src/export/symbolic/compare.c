@@ -161,7 +161,10 @@ const cq_symbolic cq_symbolics_compare[] = {
               " (255 if dtype(self) == 'uint8' else -1) - self" },
     { "aten::bitwise_left_shift", 7, .fn = shift_left },
     { "aten::bitwise_right_shift", 7, .fn = shift_right },
-    { "aten::where", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.self", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.ScalarOther", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.ScalarSelf", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.Scalar", 7, .each = "Where(raw(condition), self, other)" },
     { "aten::masked_fill", 7, .each = "Where(raw(mask), value, self)" },
     { 0 },
 };

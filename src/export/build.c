@@ -37,6 +37,13 @@ int cq_sym_opset(const cq_sym *s)
     return s->ex->options.opset;
 }
 
+bool cq_sym_since(cq_sym *s, int opset, const char *why)
+{
+    if (cq_sym_opset(s) < opset)
+        cq_sym_no(s, opset, "%s", why);
+    return s->status == CQ_OK;
+}
+
 bool cq_sym_is_training(const cq_sym *s)
 {
     return s->ex->options.training != CQ_TRAINING_EVAL;

@@ -20,10 +20,9 @@ cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
 
     if (s->status != CQ_OK || !x || cq_sym_dtype(s, x) == dtype)
         return x;
-    if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) && cq_sym_opset(s) < 13) {
-        cq_sym_no(s, 13, "bfloat16 needs opset 13");
+    if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) &&
+        !cq_sym_since(s, 13, "bfloat16 needs opset 13"))
         return NULL;
-    }
     v = cq_sym_op(s, "Cast", CQ_IN(x), CQ_ATTR(cq_attr_i("to", cq_dtype_to_onnx(dtype))));
     if (v) {
         v->type = x->type;
@@ -211,10 +210,8 @@ cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
     cq_value *v;
 
-    if (cq_sym_opset(s) < 8) {
-        cq_sym_no(s, 8, "Expand came with opset 8");
+    if (!cq_sym_since(s, 8, "Expand came with opset 8"))
         return NULL;
-    }
     v = cq_sym_op(s, "Expand", CQ_IN(x, cq_sym_of_ints(s, sizes, n)), CQ_NO_ATTR);
     return with_type(s, v, x, n, sizes);
 }

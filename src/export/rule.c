@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MAX_INPUTS = 256 }; /* of a node */
+
 /* ---- terms ---- */
 
 cq_rule_term cq_rule_term_of_value(cq_value *v)
@@ -306,7 +308,7 @@ static void plain_node(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term
 {
     const cq_onnx_schema *schema = schema_of(r, e->text);
     bool                  fits   = (int)n_in == cq_sym_arity(e->text) && n_out == 1;
-    cq_value             *values[64], *like = NULL;
+    cq_value             *values[MAX_INPUTS], *like = NULL;
     cq_attr               attrs[64];
 
     for (size_t i = 0; i < n_in && fits && !like; i++)
@@ -326,7 +328,7 @@ static void plain_node(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term
 /* A list of tensors among the inputs is as many inputs. */
 static void operator(cq_rule_run *r, const cq_rule_expr *e, cq_value **out, size_t n_out)
 {
-    cq_rule_term in[64];
+    cq_rule_term in[MAX_INPUTS];
     size_t       n = 0;
 
     for (size_t i = 0; i < n_out; i++)
@@ -337,7 +339,7 @@ static void operator(cq_rule_run *r, const cq_rule_expr *e, cq_value **out, size
                        t.u.list.items[0].kind == CQ_RULE_TERM_VALUE;
         size_t many = tensors ? t.u.list.n : 1;
 
-        if (n + many > 64) {
+        if (n + many > MAX_INPUTS) {
             cq_sym_no(r->s, 0, "it has too many inputs");
             return;
         }

@@ -166,10 +166,12 @@ static bool reduce(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in
 
 /* ---- parts ---- */
 
+/* Dimensions may be counted from the back; in their own order there is nothing to do. */
 static bool transpose(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
                       cq_value **out, size_t n_out)
 {
     int64_t      perm[CQ_MAX_RANK];
+    bool         same = true;
     size_t       n_perm;
     cq_rule_term t;
 
@@ -177,9 +179,13 @@ static bool transpose(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term 
     if (n != 1 || e->n_attrs != 1 || strcmp(e->attr_names[0], "perm") != 0)
         return false;
     t = cq_rule_eval(r, e->attrs[0]);
-    if (!cq_rule_term_axes(&t, perm, &n_perm, CQ_MAX_RANK))
+    if (in[0].kind != CQ_RULE_TERM_VALUE || !cq_rule_term_axes(&t, perm, &n_perm, CQ_MAX_RANK))
         return false;
-    out[0] = cq_sym_transpose(r->s, in[0].u.v, perm, n_perm);
+    for (size_t i = 0; i < n_perm; i++) {
+        perm[i] += perm[i] < 0 ? (int64_t)n_perm : 0;
+        same &= perm[i] == (int64_t)i;
+    }
+    out[0] = same ? in[0].u.v : cq_sym_transpose(r->s, in[0].u.v, perm, n_perm);
     return true;
 }
 

@@ -77,7 +77,7 @@ static void check_operator(const checked *c, const cq_rule_expr *e, int opset)
         return;
     }
     for (size_t i = 0; i < e->n; i++)
-        spread |= e->items[i]->kind == CQ_RULE_ARGUMENT && s->max_inputs == SIZE_MAX;
+        spread |= e->items[i]->kind == CQ_RULE_FUNCTION && !strcmp(e->items[i]->text, "arguments");
     if (!spread && (e->n < s->min_inputs || e->n > s->max_inputs))
         wrong(c, "another number of inputs has", e->text, opset);
     for (size_t i = 0; i < e->n_attrs; i++)

@@ -247,6 +247,47 @@ static cq_rule_term like(cq_rule_run *r, const cq_rule_expr *e)
     return cq_rule_term_of_value(cq_rule_term_value(r, &t, value(r, e, 1)));
 }
 
+/* A tensor like the operator's first result, all of it one number. */
+static cq_rule_term full(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_type        type = cq_sym_result_type(r->s, 0);
+    const cq_value as   = { .type = { .kind = CQ_TYPE_TENSOR, .dtype = type.dtype } };
+    cq_rule_term   t    = item(r, e, 0);
+
+    if (r->each) { /* computed in another dtype than that of the result, perhaps */
+        cq_value *v = cq_rule_term_value(r, &t, NULL);
+
+        return cq_rule_term_of_value(v ? cq_sym_full(r->s, type, v) : NULL);
+    }
+    return cq_rule_term_of_value(cq_sym_full(r->s, type, cq_rule_term_value(r, &t, &as)));
+}
+
+static cq_rule_term fit(cq_rule_run *r, const cq_rule_expr *e)
+{
+    const char *op = text(r, e, 0);
+    cq_value   *x  = value(r, e, 1);
+
+    return cq_rule_term_of_value(
+        x ? cq_sym_cast(r->s, x, cq_sym_fit(r->s, op, cq_sym_dtype(r->s, x))) : NULL);
+}
+
+/* All arguments, in order; sizes as tensors. */
+static cq_rule_term arguments(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = cq_rule_term_of_list(r, r->s->node->n_inputs);
+
+    (void)e;
+    for (size_t i = 0; i < t.u.list.n; i++) {
+        const cq_operand *o = &r->s->node->inputs[i];
+
+        t.u.list.items[i] =
+            cq_rule_term_of_value(o->kind == CQ_OPERAND_VALUE ? cq_sym_value(r->s, o->u.value)
+                                  : o->kind == CQ_OPERAND_INT ? cq_sym_of_int(r->s, o->u.i)
+                                                              : NULL);
+    }
+    return t;
+}
+
 static cq_rule_term widen(cq_rule_run *r, const cq_rule_expr *e)
 {
     return cq_rule_term_of_value(cq_sym_widen(r->s, value(r, e, 0)));
@@ -453,6 +494,9 @@ static const cq_rule_function functions[] = {
     { "result_sizes", 0, 1, result_sizes },
     { "cast", 2, 2, cast },
     { "like", 2, 2, like },
+    { "full", 1, 1, full },
+    { "fit", 2, 2, fit },
+    { "arguments", 0, 0, arguments },
     { "widen", 1, 1, widen },
     { "only_float", 1, 1, only_float },
     { "without_bfloat16", 1, 1, without_bfloat16 },

@@ -81,6 +81,9 @@ extern const cq_symbolic cq_symbolics_gamma[];
 
 bool cq_sym_is_training(const cq_sym *s); /* training mode was asked for */
 
+/* Whether the opset is that one or newer; if not, the operator is declined for this reason. */
+bool cq_sym_since(cq_sym *s, int opset, const char *why);
+
 /* Arguments, by their name in the operator's schema. */
 cq_int   cq_sym_int(cq_sym *s, const char *arg);
 cq_dtype cq_sym_dtype_arg(cq_sym *s, const char *arg, cq_dtype otherwise);

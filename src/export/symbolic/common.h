@@ -16,6 +16,9 @@ cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number);
 /* A row of n equal numbers; n may be symbolic. */
 cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 
+/* A tensor of these sizes and dtype, all of it value (0-d). */
+cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value);
+
 /* Half precision as float32, as PyTorch computes inside of an operator. */
 cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
 

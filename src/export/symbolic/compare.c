@@ -70,8 +70,8 @@ static cq_status bitwise(cq_sym *s, const char *logic, combine_fn *combine)
     cq_sym_promoted(s, &x, &y);
     if (want.dtype == CQ_DTYPE_BOOL)
         return cq_sym_done(s, CQ_2(logic, x, y));
-    if (cq_sym_opset(s) < 10)
-        return cq_sym_no(s, 10, "bits of integers need Mod of opset 10");
+    if (!cq_sym_since(s, 10, "bits of integers need Mod of opset 10"))
+        return cq_sym_status(s);
     x = combine(s, bits_of(s, x), bits_of(s, y));
     return cq_sym_done(s, number_of_bits(s, x, want.dtype, want.rank));
 }

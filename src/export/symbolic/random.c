@@ -24,10 +24,8 @@ static cq_value *draw(cq_sym *s, const char *op, cq_type type, cq_attr a, cq_att
 
         if (op[6] == 'N')
             memcpy(like, "RandomNormalLike", sizeof "RandomNormalLike");
-        if (type.rank && cq_sym_opset(s) < 9) {
-            cq_sym_no(s, 9, "random numbers of dynamic sizes need opset 9");
+        if (type.rank && !cq_sym_since(s, 9, "random numbers of dynamic sizes need opset 9"))
             return NULL;
-        }
         x = cq_sym_const_f64(s, dtype, 0);
         if (type.rank)
             x = cq_sym_op(s, "ConstantOfShape",

@@ -266,8 +266,8 @@ static cq_status nearest(cq_sym *s)
         return by_indices(s, &r);
     if (!factors_agree(&r))
         return cq_sym_no(s, 0, "sizes and factors that disagree need fixed sizes");
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "sizes that are not fixed, without a whole factor, need opset 11");
+    if (!cq_sym_since(s, 11, "sizes that are not fixed, without a whole factor, need opset 11"))
+        return s->status;
     return by_resize(s, &r, !r.sizes_given);
 }
 

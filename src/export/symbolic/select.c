@@ -145,8 +145,8 @@ static cq_status searchsorted(cq_sym *s)
     int         rank = cq_sym_rank(s, x), of = cq_sym_rank(s, sorted);
     int64_t     last = rank, before = of - 1, over = rank;
 
-    if (sorter && cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "a sorter needs GatherElements, of opset 11");
+    if (sorter && !cq_sym_since(s, 11, "a sorter needs GatherElements, of opset 11"))
+        return s->status;
     if (sorter) {
         cq_value *v = cq_sym_op(s, "GatherElements", CQ_IN(sorted, sorter),
                                 CQ_ATTR(cq_attr_i("axis", of - 1)));
@@ -154,8 +154,8 @@ static cq_status searchsorted(cq_sym *s)
         cq_sym_set_type_of(v, sorted);
         sorted = v;
     }
-    if (cq_sym_opset(s) < 9 && !cq_dtype_is_float(dtype))
-        return cq_sym_no(s, 9, "integers can be compared since opset 9");
+    if (!cq_dtype_is_float(dtype) && !cq_sym_since(s, 9, "integers can be compared since opset 9"))
+        return s->status;
     if (dtype == CQ_DTYPE_F16 || dtype == CQ_DTYPE_BF16)
         with = CQ_DTYPE_F32;
     else if (!cq_dtype_is_float(dtype))
@@ -223,8 +223,6 @@ static cq_status unique_consecutive(cq_sym *s)
     cq_value *yes   = cq_sym_cast(s, cq_sym_const_i64s(s, (int64_t[]){ 1 }, 1), CQ_DTYPE_BOOL);
     cq_type   type  = cq_sym_in(s, "self")->type;
 
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "it needs CumSum, of opset 11");
     if (!cq_sym_is_none(s, "dim"))
         return cq_sym_no(s, 0, "slices are not compared as wholes");
     if (cq_int_is(n, 0)) {
@@ -280,7 +278,8 @@ const cq_symbolic cq_symbolics_select[] = {
     { "aten::_unique2", 11, .fn = unique },
     { "aten::unique_dim", 7, .no = "Unique came with opset 11" },
     { "aten::unique_dim", 11, .fn = unique },
-    { "aten::unique_consecutive", 7, .fn = unique_consecutive },
+    { "aten::unique_consecutive", 7, .no = "it needs CumSum, of opset 11" },
+    { "aten::unique_consecutive", 11, .fn = unique_consecutive },
     { "aten::unique_dim_consecutive", 7, .no = "slices are not compared as wholes" },
     { 0 },
 };

@@ -227,8 +227,6 @@ static cq_status mode(cq_sym *s)
     cq_dtype with = summable(cq_sym_dtype(s, x));
     int64_t  last = rank - 1, over = rank, before = rank - 1;
 
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "it needs Where, of opset 9");
     if (cq_int_is(cq_sym_numel(s, x), 0))
         return cq_sym_no(s, 0, "of no elements");
     x     = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, (int)last);
@@ -274,10 +272,8 @@ static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
     int64_t   perm[2] = { 1, 0 };
     cq_value *table, *v;
 
-    if (cq_sym_opset(s) < 9 && !cq_dtype_is_float(dtype)) {
-        cq_sym_no(s, 9, "products of integers need opset 9");
+    if (!cq_dtype_is_float(dtype) && !cq_sym_since(s, 9, "products of integers need opset 9"))
         return NULL;
-    }
     x     = cq_sym_swap_dims(s, x, axis, last);
     table = cq_sym_transpose(s, up_to(s, cq_sym_size(s, x, last)), perm, 2);
     v     = cq_sym_op2(s, "MatMul", x, cq_sym_cast(s, table, dtype));
@@ -329,8 +325,6 @@ static cq_status reduce_running(cq_sym *s, const char *reduce, double neutral)
     cq_dtype  with = summable(type.dtype);
     int64_t   over = rank;
 
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "it needs Where, of opset 9");
     x = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, rank - 1);
     v = running_table(s, x, cq_sym_const_f64(s, with, neutral));
     v = cq_sym_reduce(s, reduce, v, &over, 1, false);
@@ -357,8 +351,6 @@ static cq_status cumextreme(cq_sym *s, bool least)
     int64_t   over  = rank;
     double    worst = least ? __builtin_inf() : -__builtin_inf();
 
-    if (cq_sym_opset(s) < 12)
-        return cq_sym_no(s, 12, "the last of equal elements can be found since opset 12");
     if (!cq_dtype_is_float(with))
         worst = with == CQ_DTYPE_I32 ? (least ? INT32_MAX : INT32_MIN) : (least ? 9.2e18 : -9.2e18);
     x      = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, rank - 1);
@@ -393,11 +385,16 @@ const cq_symbolic cq_symbolics_sort[] = {
     { "aten::median.dim", 7, .fn = median_dim },
     { "aten::nanmedian", 7, .fn = nanmedian },
     { "aten::nanmedian.dim", 7, .fn = nanmedian_dim },
-    { "aten::mode", 7, .fn = mode },
+    { "aten::mode", 7, .no = "it needs Where, of opset 9" },
+    { "aten::mode", 9, .fn = mode },
     { "aten::cumsum", 7, .fn = cumsum },
-    { "aten::cumprod", 7, .fn = cumprod },
-    { "aten::logcumsumexp", 7, .fn = logcumsumexp },
-    { "aten::cummax", 7, .fn = cummax },
-    { "aten::cummin", 7, .fn = cummin },
+    { "aten::cumprod", 7, .no = "it needs Where, of opset 9" },
+    { "aten::cumprod", 9, .fn = cumprod },
+    { "aten::logcumsumexp", 7, .no = "it needs Where, of opset 9" },
+    { "aten::logcumsumexp", 9, .fn = logcumsumexp },
+    { "aten::cummax", 7, .no = "the last of equal elements can be found since opset 12" },
+    { "aten::cummax", 12, .fn = cummax },
+    { "aten::cummin", 7, .no = "the last of equal elements can be found since opset 12" },
+    { "aten::cummin", 12, .fn = cummin },
     { 0 },
 };

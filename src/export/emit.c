@@ -1,7 +1,6 @@
 /* Making nodes: attributes, nodes, and the graphs that some of them hold. */
 #include "export/exporter.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- attributes ---- */
@@ -84,6 +83,7 @@ cq_attr cq_attr_ts(cq_sym *s, const char *name, cq_tensor *const *values, size_t
 cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out)
 {
     cq_operand small[16], *inputs = small;
+    const char prefix[] = "onnx::";
     char       name[160];
     cq_node   *node;
     cq_origin *origin;
@@ -100,8 +100,15 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
     }
     for (size_t i = 0; i < n_in; i++)
         inputs[i] = in[i] ? CQ_OPERAND_OF(in[i]) : (cq_operand){ 0 };
-    snprintf(name, sizeof name, strstr(op, "::") ? "%s" : "onnx::%s", op);
-    node = cq_ir_node_new(s->block, NULL, name, inputs, n_in, n_out);
+    if (!strstr(op, "::")) {
+        if (strlen(op) >= sizeof name - sizeof prefix) {
+            cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, op, NULL, "the name of an operator is too long"));
+            return NULL;
+        }
+        memcpy(name, prefix, sizeof prefix);
+        op = strcat(name, op);
+    }
+    node = cq_ir_node_new(s->block, NULL, op, inputs, n_in, n_out);
     if (!node) {
         cq_sym_fail(s, s->ex->graph->status);
         return NULL;

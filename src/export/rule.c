@@ -306,18 +306,20 @@ static void set_dtypes(cq_rule_run *r, const cq_onnx_schema *schema, cq_value *c
 static void plain_node(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n_in,
                        cq_value **out, size_t n_out)
 {
-    const cq_onnx_schema *schema = schema_of(r, e->text);
+    const cq_onnx_schema *schema = NULL;
     bool                  fits   = (int)n_in == cq_sym_arity(e->text) && n_out == 1;
     cq_value             *values[MAX_INPUTS], *like = NULL;
     cq_attr               attrs[64];
 
+    if (!fits || e->n_attrs)
+        schema = schema_of(r, e->text);
     for (size_t i = 0; i < n_in && fits && !like; i++)
         like = in[i].kind == CQ_RULE_TERM_VALUE ? in[i].u.v : NULL;
     for (size_t i = 0; i < n_in; i++)
         values[i] = cq_rule_term_value(r, &in[i], like);
     for (size_t i = 0; i < e->n_attrs; i++)
         attrs[i] = attribute(r, schema, e->attr_names[i], cq_rule_eval(r, e->attrs[i]));
-    if (fits && !strstr(e->text, "::")) {
+    if (fits) {
         out[0] = cq_sym_apply(r->s, e->text, values, n_in, attrs, e->n_attrs);
         return;
     }
@@ -355,7 +357,7 @@ static void operator(cq_rule_run *r, const cq_rule_expr *e, cq_value **out, size
 /* How many results an operator can be asked for. */
 static size_t most_outputs(cq_rule_run *r, const cq_rule_expr *e, size_t asked)
 {
-    const cq_onnx_schema *schema = schema_of(r, e->text);
+    const cq_onnx_schema *schema = asked > 1 ? schema_of(r, e->text) : NULL;
 
     return schema && schema->max_outputs < asked ? schema->max_outputs : asked;
 }

@@ -248,6 +248,36 @@ static bool reshape(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *i
     return true;
 }
 
+/* TopK<axis = a, largest = b>(x, [k]) */
+static bool topk(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                 cq_value **out, size_t n_out)
+{
+    double    axis = -1, largest = 1;
+    cq_value *both[2];
+    cq_int    k;
+    size_t    n_k;
+    int       rank;
+
+    if (n != 2 || n_out > 2 || in[0].kind != CQ_RULE_TERM_VALUE ||
+        in[1].kind != CQ_RULE_TERM_LIST || !cq_rule_term_ints(r, &in[1], &k, &n_k, 1))
+        return false;
+    for (size_t i = 0; i < e->n_attrs; i++) {
+        bool         is_axis = strcmp(e->attr_names[i], "axis") == 0;
+        cq_rule_term t       = cq_rule_eval(r, e->attrs[i]);
+
+        if ((!is_axis && strcmp(e->attr_names[i], "largest") != 0) ||
+            !cq_rule_term_number(&t, is_axis ? &axis : &largest))
+            return false;
+    }
+    rank = cq_sym_rank(r->s, in[0].u.v);
+    axis += axis < 0 ? rank : 0;
+    if (r->s->status != CQ_OK || axis < 0 || axis >= rank)
+        return false;
+    cq_sym_topk(r->s, in[0].u.v, k, (int)axis, largest != 0, both);
+    memcpy(out, both, n_out * sizeof *out);
+    return true;
+}
+
 static bool shape(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
                   cq_value **out, size_t n_out)
 {
@@ -282,6 +312,7 @@ static const cq_rule_form forms[] = {
     { "Expand", expand },
     { "Reshape", reshape },
     { "Shape", shape },
+    { "TopK", topk },
 };
 
 const cq_rule_form *cq_rule_form_find(const char *op)

@@ -159,6 +159,8 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
 cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis);
 cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis);
 void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n, cq_value **out);
+/* The k greatest or least of floats (since opset 11 also integers), in order, and their places. */
+void      cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
 cq_value *cq_sym_shape(cq_sym *s, cq_value *x);
 cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* either NULL */
 cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pads, size_t n,

@@ -36,42 +36,21 @@ typedef struct sorted {
     cq_value *values, *places;
 } sorted;
 
-/* The k greatest or least along axis, in order. Until opset 10 TopK gives the greatest only,
- * and takes k as a number until opset 9. */
+/* The k greatest or least along axis, in order. */
 static sorted topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest)
 {
     cq_dtype  own = cq_sym_dtype(s, x), with = orderable(s, own);
-    bool      negate = cq_sym_opset(s) < 11 && !largest;
-    cq_int    sizes[CQ_MAX_RANK];
-    cq_value *out[2] = { NULL }, *key;
+    cq_value *out[2];
 
     if (s->status == CQ_OK && with == CQ_DTYPE_NONE)
         cq_sym_no(s, 11, "integers of 64 bits can be ordered since opset 11");
-    else if (s->status == CQ_OK && cq_sym_opset(s) < 10 && k.expr)
-        cq_sym_no(s, 10, "a number of elements that is not fixed needs opset 10");
     if (s->status != CQ_OK)
         return (sorted){ NULL, NULL };
     if (cq_int_is(k, 0)) {
         x = cq_sym_slice(s, x, axis, k, k, 1);
         return (sorted){ x, cq_sym_cast(s, x, CQ_DTYPE_I64) };
     }
-    key = cq_sym_cast(s, x, with);
-    if (negate)
-        key = cq_sym_op(s, "Neg", CQ_IN(key), CQ_NO_ATTR);
-    if (cq_sym_opset(s) < 10)
-        cq_sym_op_n(s, "TopK", CQ_IN(key),
-                    CQ_ATTR(cq_attr_i("axis", axis), cq_attr_i("k", k.value)), out, 2);
-    else
-        cq_sym_op_n(s, "TopK", CQ_IN(key, cq_sym_of_int_1d(s, k)),
-                    CQ_ATTR(cq_attr_i("axis", axis),
-                            cq_sym_opset(s) >= 11 ? cq_attr_i("largest", largest) : (cq_attr){ 0 }),
-                    out, 2);
-    memcpy(sizes, x->type.sizes, (size_t)x->type.rank * sizeof *sizes);
-    sizes[axis] = k;
-    cq_sym_set_type(s, out[0], with, (size_t)x->type.rank, sizes);
-    cq_sym_set_type(s, out[1], CQ_DTYPE_I64, (size_t)x->type.rank, sizes);
-    if (negate)
-        out[0] = cq_sym_op(s, "Neg", CQ_IN(out[0]), CQ_NO_ATTR);
+    cq_sym_topk(s, cq_sym_cast(s, x, with), k, axis, largest, out);
     return (sorted){ cq_sym_cast(s, out[0], own), out[1] };
 }
 

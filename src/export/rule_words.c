@@ -378,6 +378,24 @@ static cq_rule_term expand(cq_rule_run *r, const cq_rule_expr *e)
     return (cq_rule_term){ 0 };
 }
 
+static cq_rule_term polynomial(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value    *x = value(r, e, 0), *sum;
+    cq_rule_term a = item(r, e, 1);
+
+    if (a.kind != CQ_RULE_TERM_LIST || !a.u.list.n) {
+        cq_rule_wrong(r, e, "a list of numbers");
+        return (cq_rule_term){ 0 };
+    }
+    sum = cq_rule_term_value(r, &a.u.list.items[a.u.list.n - 1], x);
+    for (size_t i = a.u.list.n - 1; i-- > 0;) {
+        sum = cq_sym_apply(r->s, "Mul", CQ_IN(sum, x), CQ_NO_ATTR);
+        sum = cq_sym_apply(r->s, "Add", CQ_IN(sum, cq_rule_term_value(r, &a.u.list.items[i], x)),
+                           CQ_NO_ATTR);
+    }
+    return cq_rule_term_of_value(sum);
+}
+
 static cq_rule_term abs_of(cq_rule_run *r, const cq_rule_expr *e)
 {
     return of_number(fabs(number(r, e, 0, 0)));
@@ -505,6 +523,7 @@ static const cq_rule_function functions[] = {
     { "fmod", 2, 2, fmod_of },
     { "trunc", 1, 1, trunc_of },
     { "is_negative", 1, 1, is_negative },
+    { "polynomial", 2, 2, polynomial },
     { "abs", 1, 1, abs_of },
     { "highest", 1, 1, highest },
     { "expand", 2, 2, expand },

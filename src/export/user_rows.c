@@ -122,6 +122,7 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
 {
     char       *copy = cq_arena_strndup(ex->graph->arena, text, len), *at = copy, *end, *name;
     cq_symbolic row = { .line = line };
+    bool        is_each;
     cq_status   status;
 
     if (!copy)
@@ -142,11 +143,13 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
     at = end;
     while (isspace((unsigned char)*at))
         at++;
+    is_each = strncmp(at, "each:", 5) == 0;
+    at += is_each ? 4 : 0;
     if (*at != ':')
         return bad_rule(line, "a colon after the opset");
-    row.name = cq_ir_text(ex->graph, name);
-    row.as   = at + 1;
-    status   = cq_rule_parse(&row.rule, ex->graph->arena, row.as);
+    row.name                         = cq_ir_text(ex->graph, name);
+    *(is_each ? &row.each : &row.as) = at + 1;
+    status                           = cq_rule_parse(&row.rule, ex->graph->arena, at + 1);
     if (status != CQ_OK)
         return cq_error_add_where(status, "line %d of the rules", line);
     return cq_vec_push(&ex->user_rows, row);

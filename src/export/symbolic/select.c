@@ -15,19 +15,6 @@ static cq_value *nonzero_rows(cq_sym *s, cq_value *x)
     return typed(s, cq_sym_op1(s, "NonZero", cq_sym_cast(s, x, CQ_DTYPE_BOOL)), CQ_DTYPE_I64);
 }
 
-static cq_status nonzero(cq_sym *s)
-{
-    cq_value *x       = cq_sym_in(s, "self");
-    int64_t   perm[2] = { 1, 0 }, zero = 0;
-    bool      scalar = cq_sym_rank(s, x) == 0;
-
-    x = cq_sym_transpose(s, nonzero_rows(s, scalar ? cq_sym_unsqueeze(s, x, &zero, 1) : x), perm,
-                         2);
-    if (scalar)
-        x = cq_sym_slice(s, x, 1, cq_i(0), cq_i(0), 1);
-    return cq_sym_done(s, x);
-}
-
 /* ---- masks ---- */
 
 /* x and its mask in the sizes that they have together. */
@@ -265,7 +252,11 @@ static cq_status unique_consecutive(cq_sym *s)
 
 const cq_symbolic cq_symbolics_select[] = {
     { "aten::nonzero", 7, .no = "ONNX tells what is not zero since opset 9" },
-    { "aten::nonzero", 9, .fn = nonzero },
+    /* A number is a row of one, whose place has no dimensions. */
+    { "aten::nonzero", 9,
+      .as = "row = Unsqueeze(self, [0]) if rank(self) == 0 else self;"
+            "places = Transpose<perm = [1, 0]>(NonZero(cast(row, 'bool')));"
+            "slice(places, 1, 0, 0) if rank(self) == 0 else places" },
     { "aten::masked_select", 7, .no = "ONNX selects by a mask since opset 9" },
     { "aten::masked_select", 9, .fn = masked_select },
     { "aten::masked_scatter", 7, .fn = masked_scatter },

@@ -131,55 +131,16 @@ static int by_name(const void *key, const void *item)
 
 static bool same_type_as_input(const char *op)
 {
-    static const char *const names[] = {
-        /* in order: they are searched by halves */
-        "Abs",
-        "Acos",
-        "Acosh",
-        "Asin",
-        "Asinh",
-        "Atan",
-        "Atanh",
-        "BitwiseNot",
-        "Ceil",
-        "Celu",
-        "Clip",
-        "Cos",
-        "Cosh",
-        "CumSum",
-        "Dropout",
-        "Elu",
-        "Erf",
-        "Exp",
-        "Floor",
-        "HardSigmoid",
-        "HardSwish",
-        "Identity",
-        "InstanceNormalization",
-        "LayerNormalization",
-        "LeakyRelu",
-        "Log",
-        "LogSoftmax",
-        "LpNormalization",
-        "Neg",
-        "Not",
-        "Reciprocal",
-        "Relu",
-        "Round",
-        "Selu",
-        "Sigmoid",
-        "Sign",
-        "Sin",
-        "Sinh",
-        "Softmax",
-        "Softplus",
-        "Softsign",
-        "Sqrt",
-        "Tan",
-        "Tanh",
-        "ThresholdedRelu",
-        "Trilu",
+    /* clang-format off */
+    static const char *const names[] = { /* in order: they are searched by halves */
+        "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu",
+        "Clip", "Cos", "Cosh", "CumSum", "Dropout", "Elu", "Erf", "Exp", "Floor", "HardSigmoid",
+        "HardSwish", "Identity", "InstanceNormalization", "LayerNormalization", "LeakyRelu",
+        "Log", "LogSoftmax", "LpNormalization", "Neg", "Not", "Reciprocal", "Relu", "Round",
+        "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt",
+        "Tan", "Tanh", "ThresholdedRelu", "Trilu",
     };
+    /* clang-format on */
 
     return bsearch(op, names, sizeof names / sizeof *names, sizeof *names, by_name) != NULL;
 }

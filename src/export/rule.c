@@ -350,7 +350,7 @@ static void operator(cq_rule_run *r, const cq_rule_expr *e, cq_value **out, size
     }
     if (r->s->status != CQ_OK)
         return;
-    if (!e->form || !e->form->fn(r, e, in, n, out, n_out))
+    if (!e->form || !cq_rule_form_apply(r, e, in, n, out, n_out))
         plain_node(r, e, in, n, out, n_out);
 }
 
@@ -597,7 +597,7 @@ cq_rule_term cq_rule_eval(cq_rule_run *r, const cq_rule_expr *e)
             t.u.list.items[i] = cq_rule_eval(r, e->items[i]);
         return t;
     case CQ_RULE_OPERATOR: operator(r, e, &v, 1); return cq_rule_term_of_value(v);
-    case CQ_RULE_FUNCTION: return e->function->fn(r, e);
+    case CQ_RULE_FUNCTION: return cq_rule_call(r, e);
     case CQ_RULE_NOT: return cq_rule_term_of_bool(!is_true(r, e->items[0]));
     case CQ_RULE_NEGATIVE: return negative(r, e);
     case CQ_RULE_BINARY: return binary(r, e);

@@ -151,19 +151,31 @@ cq_rule_term cq_rule_term_of_list(cq_rule_run *r, size_t n); /* of None, to be f
 typedef struct cq_rule_function {
     const char *name;
     size_t      least, most;
+    /* One of these. */
     cq_rule_term (*fn)(cq_rule_run *r, const cq_rule_expr *e);
+    cq_value *(*one)(cq_sym *s, cq_value *x);
+    cq_value *(*two)(cq_sym *s, cq_value *x, cq_value *y);
+    bool (*of_dtype)(cq_dtype dtype);
 } cq_rule_function;
+
+cq_rule_term cq_rule_call(cq_rule_run *r, const cq_rule_expr *e);
 
 const cq_rule_function *cq_rule_function_find(const char *name);
 
-/* rule_forms.c: an operator that is written otherwise at some opsets. fn returns false if it is
- * called in a way that it does not know; the node is then made as the rule says. */
+/* rule_forms.c: an operator that is written otherwise at some opsets. Applying it
+ * gives false if it is called in a way that it does not know; the node is then made as the rule
+ * says. */
 typedef struct cq_rule_form {
     const char *op;
+    /* One of these. */
     bool (*fn)(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n_in,
                cq_value **out, size_t n_out);
+    cq_value *(*one)(cq_sym *s, cq_value *x);
+    cq_value *(*two)(cq_sym *s, cq_value *x, cq_value *y);
 } cq_rule_form;
 
+bool cq_rule_form_apply(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                        cq_value **out, size_t n_out);
 const cq_rule_form *cq_rule_form_find(const char *op);
 
 #endif

@@ -29,33 +29,6 @@ static bool where(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in,
     return true;
 }
 
-typedef cq_value *two_fn(cq_sym *s, cq_value *x, cq_value *y);
-typedef cq_value *one_fn(cq_sym *s, cq_value *x);
-
-static bool by_two(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                   cq_value **out, two_fn *fn)
-{
-    cq_value *v[2];
-
-    if (n != 2 || e->n_attrs)
-        return false;
-    if (operands(r, in, 2, v))
-        out[0] = fn(r->s, v[0], v[1]);
-    return true;
-}
-
-static bool by_one(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                   cq_value **out, one_fn *fn)
-{
-    cq_value *x;
-
-    if (n != 1 || e->n_attrs)
-        return false;
-    if (operands(r, in, 1, &x))
-        out[0] = fn(r->s, x);
-    return true;
-}
-
 static cq_value *greater_of(cq_sym *s, cq_value *x, cq_value *y)
 {
     return cq_sym_larger(s, x, y, false);
@@ -70,28 +43,6 @@ static cq_value *at_least(cq_sym *s, cq_value *x, cq_value *y)
 {
     return cq_sym_at_most(s, y, x);
 }
-
-#define FORM_OF_TWO(name, fn)                                                                      \
-    static bool name(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,      \
-                     cq_value **out, size_t n_out)                                                 \
-    {                                                                                              \
-        return n_out == 1 && by_two(r, e, in, n, out, fn);                                         \
-    }
-#define FORM_OF_ONE(name, fn)                                                                      \
-    static bool name(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,      \
-                     cq_value **out, size_t n_out)                                                 \
-    {                                                                                              \
-        return n_out == 1 && by_one(r, e, in, n, out, fn);                                         \
-    }
-
-FORM_OF_TWO(equal, cq_sym_equal)
-FORM_OF_TWO(less_or_equal, cq_sym_at_most)
-FORM_OF_TWO(greater_or_equal, at_least)
-FORM_OF_TWO(max, greater_of)
-FORM_OF_TWO(min, less_of)
-FORM_OF_ONE(is_nan, cq_sym_is_nan)
-FORM_OF_ONE(sign, cq_sym_sign)
-FORM_OF_ONE(round_to_even, cq_sym_round)
 
 /* Either bound may be None. */
 static bool clip(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
@@ -278,41 +229,50 @@ static bool topk(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, 
     return true;
 }
 
-static bool shape(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                  cq_value **out, size_t n_out)
+bool cq_rule_form_apply(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                        cq_value **out, size_t n_out)
 {
-    return n_out == 1 && by_one(r, e, in, n, out, cq_sym_shape);
+    const cq_rule_form *f = e->form;
+    cq_value           *v[2];
+
+    if (f->fn)
+        return f->fn(r, e, in, n, out, n_out);
+    if (n != (f->one ? 1 : 2) || n_out != 1 || e->n_attrs)
+        return false;
+    if (operands(r, in, n, v))
+        out[0] = f->one ? f->one(r->s, v[0]) : f->two(r->s, v[0], v[1]);
+    return true;
 }
 
 static const cq_rule_form forms[] = {
-    { "Where", where },
-    { "Equal", equal },
-    { "LessOrEqual", less_or_equal },
-    { "GreaterOrEqual", greater_or_equal },
-    { "Max", max },
-    { "Min", min },
-    { "IsNaN", is_nan },
-    { "Sign", sign },
-    { "Round", round_to_even },
-    { "Clip", clip },
-    { "Squeeze", squeeze },
-    { "Unsqueeze", unsqueeze },
-    { "ReduceSum", reduce },
-    { "ReduceMean", reduce },
-    { "ReduceProd", reduce },
-    { "ReduceMax", reduce },
-    { "ReduceMin", reduce },
-    { "ReduceL1", reduce },
-    { "ReduceL2", reduce },
-    { "ReduceSumSquare", reduce },
-    { "ReduceLogSum", reduce },
-    { "ReduceLogSumExp", reduce },
-    { "Transpose", transpose },
-    { "Gather", gather },
-    { "Expand", expand },
-    { "Reshape", reshape },
-    { "Shape", shape },
-    { "TopK", topk },
+    { "Where", .fn = where },
+    { "Equal", .two = cq_sym_equal },
+    { "LessOrEqual", .two = cq_sym_at_most },
+    { "GreaterOrEqual", .two = at_least },
+    { "Max", .two = greater_of },
+    { "Min", .two = less_of },
+    { "IsNaN", .one = cq_sym_is_nan },
+    { "Sign", .one = cq_sym_sign },
+    { "Round", .one = cq_sym_round },
+    { "Clip", .fn = clip },
+    { "Squeeze", .fn = squeeze },
+    { "Unsqueeze", .fn = unsqueeze },
+    { "ReduceSum", .fn = reduce },
+    { "ReduceMean", .fn = reduce },
+    { "ReduceProd", .fn = reduce },
+    { "ReduceMax", .fn = reduce },
+    { "ReduceMin", .fn = reduce },
+    { "ReduceL1", .fn = reduce },
+    { "ReduceL2", .fn = reduce },
+    { "ReduceSumSquare", .fn = reduce },
+    { "ReduceLogSum", .fn = reduce },
+    { "ReduceLogSumExp", .fn = reduce },
+    { "Transpose", .fn = transpose },
+    { "Gather", .fn = gather },
+    { "Expand", .fn = expand },
+    { "Reshape", .fn = reshape },
+    { "Shape", .one = cq_sym_shape },
+    { "TopK", .fn = topk },
 };
 
 const cq_rule_form *cq_rule_form_find(const char *op)

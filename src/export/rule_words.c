@@ -172,21 +172,6 @@ static cq_rule_term dtype(cq_rule_run *r, const cq_rule_expr *e)
     return of_dtype(cq_sym_dtype(r->s, value(r, e, 0)));
 }
 
-static cq_rule_term is_float(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return cq_rule_term_of_bool(cq_dtype_is_float(cq_sym_dtype(r->s, value(r, e, 0))));
-}
-
-static cq_rule_term is_integer(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return cq_rule_term_of_bool(cq_dtype_is_integer(cq_sym_dtype(r->s, value(r, e, 0))));
-}
-
-static cq_rule_term is_signed(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return cq_rule_term_of_bool(cq_dtype_is_signed(cq_sym_dtype(r->s, value(r, e, 0))));
-}
-
 static cq_rule_term fits(cq_rule_run *r, const cq_rule_expr *e)
 {
     const char *op = text(r, e, 0);
@@ -288,16 +273,6 @@ static cq_rule_term arguments(cq_rule_run *r, const cq_rule_expr *e)
     return t;
 }
 
-static cq_rule_term widen(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return cq_rule_term_of_value(cq_sym_widen(r->s, value(r, e, 0)));
-}
-
-static cq_rule_term only_float(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return cq_rule_term_of_value(cq_sym_only_float(r->s, value(r, e, 0)));
-}
-
 static cq_rule_term without_bfloat16(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_value *x = value(r, e, 0);
@@ -313,29 +288,6 @@ static cq_rule_term computable(cq_rule_run *r, const cq_rule_expr *e)
 
 /* ---- arithmetic that ONNX has not ---- */
 
-typedef cq_value *two_fn(cq_sym *s, cq_value *x, cq_value *y);
-
-static cq_rule_term by_two(cq_rule_run *r, const cq_rule_expr *e, two_fn *fn)
-{
-    cq_rule_term    a = item(r, e, 0), b = item(r, e, 1);
-    const cq_value *as = a.kind == CQ_RULE_TERM_VALUE   ? a.u.v
-                         : b.kind == CQ_RULE_TERM_VALUE ? b.u.v
-                                                        : NULL;
-    cq_value       *x = cq_rule_term_value(r, &a, as), *y = cq_rule_term_value(r, &b, as);
-
-    return cq_rule_term_of_value(r->s->status == CQ_OK ? fn(r->s, x, y) : NULL);
-}
-
-static cq_rule_term remainder_of(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return by_two(r, e, cq_sym_remainder);
-}
-
-static cq_rule_term fmod_of(cq_rule_run *r, const cq_rule_expr *e)
-{
-    return by_two(r, e, cq_sym_fmod);
-}
-
 static cq_rule_term trunc_of(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_rule_term t = item(r, e, 0);
@@ -344,13 +296,6 @@ static cq_rule_term trunc_of(cq_rule_run *r, const cq_rule_expr *e)
     if (t.kind != CQ_RULE_TERM_VALUE && cq_rule_term_number(&t, &f))
         return of_number(trunc(f));
     return cq_rule_term_of_value(t.u.v ? cq_sym_trunc(r->s, t.u.v) : NULL);
-}
-
-static cq_rule_term is_negative(cq_rule_run *r, const cq_rule_expr *e)
-{
-    cq_value *x = value(r, e, 0);
-
-    return cq_rule_term_of_value(x ? cq_sym_is_negative(r->s, x) : NULL);
 }
 
 /* The highest finite number of a dtype of floats. */
@@ -410,20 +355,6 @@ static cq_rule_term swap(cq_rule_run *r, const cq_rule_expr *e)
 
     return cq_rule_term_of_value(
         cq_sym_swap_dims(r->s, x, axis_of(r, e, 1, n), axis_of(r, e, 2, n)));
-}
-
-static cq_rule_term flat(cq_rule_run *r, const cq_rule_expr *e)
-{
-    cq_value *x = value(r, e, 0);
-
-    return cq_rule_term_of_value(x ? cq_sym_flat(r->s, x) : NULL);
-}
-
-static cq_rule_term with_dims(cq_rule_run *r, const cq_rule_expr *e)
-{
-    cq_value *x = value(r, e, 0);
-
-    return cq_rule_term_of_value(x ? cq_sym_with_dims(r->s, x) : NULL);
 }
 
 static cq_rule_term as_result(cq_rule_run *r, const cq_rule_expr *e)
@@ -491,51 +422,75 @@ static cq_rule_term no(cq_rule_run *r, const cq_rule_expr *e)
     return (cq_rule_term){ 0 };
 }
 
+/* Functions that are those of C symbolics take tensors as they are, and numbers in the dtype of the
+ * tensor beside them. */
+static cq_rule_term of_tensors(cq_rule_run *r, const cq_rule_expr *e)
+{
+    const cq_rule_function *f = e->function;
+    cq_rule_term            a = item(r, e, 0), b = item(r, e, 1);
+    const cq_value         *as = a.kind == CQ_RULE_TERM_VALUE   ? a.u.v
+                                 : b.kind == CQ_RULE_TERM_VALUE ? b.u.v
+                                                                : NULL;
+    cq_value               *x  = cq_rule_term_value(r, &a, as);
+    cq_value               *y  = cq_rule_term_value(r, &b, as);
+
+    if (r->s->status != CQ_OK || !x)
+        return (cq_rule_term){ 0 };
+    if (f->of_dtype)
+        return cq_rule_term_of_bool(f->of_dtype(cq_sym_dtype(r->s, x)));
+    return cq_rule_term_of_value(f->one ? f->one(r->s, x) : f->two(r->s, x, y));
+}
+
+cq_rule_term cq_rule_call(cq_rule_run *r, const cq_rule_expr *e)
+{
+    return e->function->fn ? e->function->fn(r, e) : of_tensors(r, e);
+}
+
 static const cq_rule_function functions[] = {
-    { "given", 2, 2, given },
-    { "known", 1, 1, known },
-    { "is_tensor", 1, 1, is_tensor },
-    { "raw", 1, 1, raw },
-    { "used", 1, 1, used },
-    { "results", 0, 0, results },
-    { "rank", 1, 1, rank },
-    { "size", 2, 2, size },
-    { "sizes", 1, 1, sizes },
-    { "numel", 1, 1, numel },
-    { "axis", 2, 2, axis },
-    { "dtype", 1, 1, dtype },
-    { "is_float", 1, 1, is_float },
-    { "is_integer", 1, 1, is_integer },
-    { "is_signed", 1, 1, is_signed },
-    { "fits", 2, 2, fits },
-    { "result_dtype", 0, 1, result_dtype },
-    { "result_sizes", 0, 1, result_sizes },
-    { "cast", 2, 2, cast },
-    { "like", 2, 2, like },
-    { "full", 1, 1, full },
-    { "fit", 2, 2, fit },
-    { "arguments", 0, 0, arguments },
-    { "widen", 1, 1, widen },
-    { "only_float", 1, 1, only_float },
-    { "without_bfloat16", 1, 1, without_bfloat16 },
-    { "computable", 1, 2, computable },
-    { "remainder", 2, 2, remainder_of },
-    { "fmod", 2, 2, fmod_of },
-    { "trunc", 1, 1, trunc_of },
-    { "is_negative", 1, 1, is_negative },
-    { "polynomial", 2, 2, polynomial },
-    { "abs", 1, 1, abs_of },
-    { "highest", 1, 1, highest },
-    { "expand", 2, 2, expand },
-    { "swap", 3, 3, swap },
-    { "flat", 1, 1, flat },
-    { "with_dims", 1, 1, with_dims },
-    { "as_result", 1, 2, as_result },
-    { "slice", 4, 5, slice },
-    { "reduce", 2, 3, reduce },
-    { "reduced_axes", 0, 0, reduced_axes },
-    { "reduced_count", 0, 0, reduced_count },
-    { "no", 1, 2, no },
+    { "given", 2, 2, .fn = given },
+    { "known", 1, 1, .fn = known },
+    { "is_tensor", 1, 1, .fn = is_tensor },
+    { "raw", 1, 1, .fn = raw },
+    { "used", 1, 1, .fn = used },
+    { "results", 0, 0, .fn = results },
+    { "rank", 1, 1, .fn = rank },
+    { "size", 2, 2, .fn = size },
+    { "sizes", 1, 1, .fn = sizes },
+    { "numel", 1, 1, .fn = numel },
+    { "axis", 2, 2, .fn = axis },
+    { "dtype", 1, 1, .fn = dtype },
+    { "is_float", 1, 1, .of_dtype = cq_dtype_is_float },
+    { "is_integer", 1, 1, .of_dtype = cq_dtype_is_integer },
+    { "is_signed", 1, 1, .of_dtype = cq_dtype_is_signed },
+    { "fits", 2, 2, .fn = fits },
+    { "result_dtype", 0, 1, .fn = result_dtype },
+    { "result_sizes", 0, 1, .fn = result_sizes },
+    { "cast", 2, 2, .fn = cast },
+    { "like", 2, 2, .fn = like },
+    { "full", 1, 1, .fn = full },
+    { "fit", 2, 2, .fn = fit },
+    { "arguments", 0, 0, .fn = arguments },
+    { "widen", 1, 1, .one = cq_sym_widen },
+    { "only_float", 1, 1, .one = cq_sym_only_float },
+    { "without_bfloat16", 1, 1, .fn = without_bfloat16 },
+    { "computable", 1, 2, .fn = computable },
+    { "remainder", 2, 2, .two = cq_sym_remainder },
+    { "fmod", 2, 2, .two = cq_sym_fmod },
+    { "trunc", 1, 1, .fn = trunc_of },
+    { "is_negative", 1, 1, .one = cq_sym_is_negative },
+    { "polynomial", 2, 2, .fn = polynomial },
+    { "abs", 1, 1, .fn = abs_of },
+    { "highest", 1, 1, .fn = highest },
+    { "expand", 2, 2, .fn = expand },
+    { "swap", 3, 3, .fn = swap },
+    { "flat", 1, 1, .one = cq_sym_flat },
+    { "with_dims", 1, 1, .one = cq_sym_with_dims },
+    { "as_result", 1, 2, .fn = as_result },
+    { "slice", 4, 5, .fn = slice },
+    { "reduce", 2, 3, .fn = reduce },
+    { "reduced_axes", 0, 0, .fn = reduced_axes },
+    { "reduced_count", 0, 0, .fn = reduced_count },
+    { "no", 1, 2, .fn = no },
 };
 
 const cq_rule_function *cq_rule_function_find(const char *name)

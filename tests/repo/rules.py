@@ -10,7 +10,7 @@ from repo import ROOT, Report, calque
 
 EXAMPLE = re.compile(r"<!-- (.*?) \| (\S+) \| (\d+) \| (.*?) -->\n```rules\n(.*?)```\n", re.S)
 NODE = re.compile(r"= (?:[\w.]+::)?(\w+)(?:\[.*\])?\(")
-FUNCTION = re.compile(r'^    \{ "(\w+)", \d, \d, \w+ \},$', re.M)
+FUNCTION = re.compile(r'^    \{ "(\w+)", \d, \d, \.\w+ = \w+ \},$', re.M)
 
 
 def operators(folder, body, size, opset, rules):

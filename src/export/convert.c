@@ -106,29 +106,6 @@ static cq_status keep_operator(cq_sym *s, bool as_aten)
 
 /* ---- taking apart ---- */
 
-static cq_val val_of(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
-{
-    switch (o->kind) {
-    case CQ_OPERAND_VALUE: return cq_val_of_tensor(cq_capture_tensor(cap, cx, o->u.value));
-    case CQ_OPERAND_INT: return cq_val_of_int(o->u.i);
-    case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
-    case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
-    case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
-    case CQ_OPERAND_LIST: {
-        cq_list *list;
-
-        if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
-            cq_ctx_fail(cx, CQ_E_NO_MEMORY);
-            return CQ_NONE;
-        }
-        for (size_t i = 0; i < o->u.list.n; i++)
-            list->items[i] = cq_val_retain(val_of(cap, cx, &o->u.list.items[i]));
-        return cq_ctx_own(cx, cq_val_of_list(list));
-    }
-    default: return CQ_NONE;
-    }
-}
-
 /* Runs the composition with a capture that writes its parts into `parts`. */
 static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
 {
@@ -142,7 +119,7 @@ static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
     cq_capture_init(&cap, ex->source, parts);
     cq_capture_start(&cap, c.cx);
     for (size_t i = 0; i < n->n_inputs; i++)
-        args[i] = val_of(&cap, c.cx, &n->inputs[i]);
+        args[i] = cq_capture_val(&cap, c.cx, &n->inputs[i]);
     status = cq_ctx_status(c.cx);
     if (status == CQ_OK)
         status = c.op->def->compose(&c);

@@ -212,6 +212,28 @@ TEST(foreign, results_that_are_unpacked_are_outputs_of_the_node)
     tear_down(&f);
 }
 
+TEST(foreign, results_can_be_unpacked_when_the_arguments_are_gone)
+{
+    fixture f;
+
+    set_up(&f,
+           "def net(x):\n"
+           "    both = torch.ops.mylib.pair(x * 2.0, [x + 1.0, x - 1.0], by=x.exp(), n='some')\n"
+           "    x = x.relu()\n"
+           "    a, b, c = both\n"
+           "    return a - b + c + x\n");
+    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = n>(x0, x1, by)\n";
+    CHECK_OK(export(&f));
+    for (size_t i = 0; i < f.model->graph->node.n; i++)
+        if (strcmp(node_at(&f, i)->op_type, "Pair") == 0) {
+            CHECK_INT(3, node_at(&f, i)->output.n);
+            CHECK_INT(4, node_at(&f, i)->input.n);
+            CHECK_STR("/Mul_output_0", node_at(&f, i)->input.items[0]);
+            CHECK_STR("/Exp_output_0", node_at(&f, i)->input.items[3]);
+        }
+    tear_down(&f);
+}
+
 TEST(foreign, a_definition_with_several_results_and_a_rule_is_one_node)
 {
     fixture f;
@@ -269,6 +291,7 @@ int main(void)
                 an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
         TEST_OF(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed),
         TEST_OF(foreign, results_that_are_unpacked_are_outputs_of_the_node),
+        TEST_OF(foreign, results_can_be_unpacked_when_the_arguments_are_gone),
         TEST_OF(foreign, a_definition_with_several_results_and_a_rule_is_one_node),
         TEST_OF(foreign, an_item_of_what_nobody_knows_is_refused),
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),

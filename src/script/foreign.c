@@ -15,11 +15,6 @@ typedef struct foreign {
     cq_op_def  def; /* first: an operator's def leads back here */
     cq_op      op;
     cq_tensor *like[CQ_MAX_RESULTS]; /* what its results look like; the context's */
-
-    /* Of a guess: how it was called, for as many results as turn out to be wanted. */
-    const char  *name;
-    cq_call_args call; /* the context's */
-    cq_val       items;
 } foreign;
 
 static cq_status results_like(cq_opcall *c)
@@ -35,24 +30,6 @@ static cq_status cannot_run(cq_opcall *c)
 {
     return cq_call_fail(c, CQ_E_UNSUPPORTED,
                         "the model reads a number that an operator of an extension computes");
-}
-
-/* Keeps what the call was given for as long as the context. */
-static cq_status remember(cq_eval *ev, foreign *f, const char *name, const cq_call_args *c)
-{
-    cq_arena    *arena = ev->capture->graph->arena;
-    cq_val      *args  = cq_arena_array(arena, c->n + c->n_kw, sizeof *args);
-    const char **names = cq_arena_array(arena, c->n_kw, sizeof *names);
-
-    f->name = cq_ir_text(ev->capture->graph, name);
-    if (!args || !names || !f->name)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i < c->n + c->n_kw; i++)
-        args[i] = cq_ctx_own(ev->cx, cq_val_retain(i < c->n ? c->args[i] : c->kw[i - c->n]));
-    for (size_t i = 0; i < c->n_kw; i++)
-        names[i] = cq_arena_strdup(arena, c->names[i]);
-    f->call = (cq_call_args){ args, args + c->n, names, c->n, c->n_kw };
-    return ev->cx->status;
 }
 
 /* Puts a node for the call into the graph. params are the names of its arguments; without them they
@@ -93,8 +70,6 @@ static cq_status write_down(cq_eval *ev, const char *name, const cq_call_args *c
                           .flags = params ? 0 : CQ_OP_GUESSED };
     f->op  = (cq_op){ .def = &f->def, .schema = schema };
     memcpy(f->like, like, n * sizeof *like);
-    if (!params)
-        CQ_TRY(remember(ev, f, name, c));
     CQ_TRY(cq_op_call(ev->cx, &f->op, args, c->n + c->n_kw, results, CQ_MAX_RESULTS));
     if (n != 1)
         return cq_eval_list(ev, results, n, CQ_VAL_TUPLE, out);
@@ -139,8 +114,8 @@ cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c
     return CQ_OK;
 }
 
-/* The guess whose only result v is, if it is one. */
-static foreign *guess_of(cq_eval *ev, cq_val v)
+/* The node of a guess whose only result v is; NULL: it is none. */
+static const cq_node *guess_of(cq_eval *ev, cq_val v)
 {
     cq_value    *value;
     const cq_op *op;
@@ -149,37 +124,39 @@ static foreign *guess_of(cq_eval *ev, cq_val v)
         return NULL;
     value = cq_capture_value(ev->capture, ev->cx, v.u.tensor);
     op    = value && value->node ? value->node->def : NULL;
-    return op && (op->def->flags & CQ_OP_GUESSED) && value->node->n_outputs == 1
-               ? (foreign *)op->def
-               : NULL;
+    return op && (op->def->flags & CQ_OP_GUESSED) && value->node->n_outputs == 1 ? value->node
+                                                                                 : NULL;
 }
 
-/* The node with one result is left behind, and is not exported if nobody else reads it. */
+/* The same call again, for more results. The node with one is left behind, and is not exported if
+ * nobody else reads it. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
 {
-    foreign   *f = guess_of(ev, v);
-    cq_tensor *like[CQ_MAX_RESULTS];
+    const cq_node *node = guess_of(ev, v);
+    cq_tensor     *like[CQ_MAX_RESULTS];
+    cq_val         args[CQ_EVAL_MAX_OPERANDS];
+    const char    *names[CQ_EVAL_MAX_OPERANDS];
+    cq_call_args   call = { NULL, args, names, 0, node ? node->n_inputs : 0 };
 
     *out = v;
-    if (!f || n < 2)
+    if (!node || n < 2)
         return CQ_OK;
-    if (f->items.kind == CQ_VAL_TUPLE && f->items.u.list->n == n) {
-        *out = f->items;
-        return CQ_OK;
-    }
     for (size_t i = 0; i < n && i < CQ_MAX_RESULTS; i++)
-        like[i] = f->like[0];
-    CQ_TRY(write_down(ev, f->name, &f->call, NULL, like, n, &f->items));
-    *out = f->items;
-    return CQ_OK;
+        like[i] = v.u.tensor;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        args[i]  = cq_capture_val(ev->capture, ev->cx, &node->inputs[i]);
+        names[i] = ((const cq_op *)node->def)->schema->args[i].name;
+    }
+    CQ_TRY(ev->cx->status);
+    return write_down(ev, node->op, &call, NULL, like, n, out);
 }
 
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
 {
-    const foreign *f = guess_of(ev, v);
+    const cq_node *node = guess_of(ev, v);
     char           place[CQ_PLACE_SIZE];
 
-    if (!f)
+    if (!node)
         return CQ_OK;
     return cq_fail(
         CQ_E_UNSUPPORTED, cq_place_text(ev->cx->place, place),
@@ -187,7 +164,7 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
         "a, b = …",
         "whether an item of what %s returns is one of its results, or a part of its only "
         "one, cannot be told",
-        f->name);
+        node->op);
 }
 
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)

@@ -307,7 +307,7 @@ static void plain_node(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term
                        cq_value **out, size_t n_out)
 {
     const cq_onnx_schema *schema = NULL;
-    bool                  fits   = (int)n_in == cq_sym_arity(e->text) && n_out == 1;
+    bool                  fits   = n_in && (int)n_in == cq_sym_arity(e->text) && n_out == 1;
     cq_value             *values[MAX_INPUTS], *like = NULL;
     cq_attr               attrs[64];
 

@@ -239,6 +239,7 @@ TEST(rules, choose_by_what_is_known)
 TEST(rules, give_names_and_make_only_what_is_used)
 {
     check("Neg Add", "x.relu()", "aten::relu 7: y = Neg(self); z = Exp(y); Add(y, y)\n", 17);
+    check("Empty", "x.relu()", "aten::relu 7: com.example::Empty()\n", 17);
     check("Neg Abs Exp", "x.relu()", "aten::relu 7: y = Neg(self); y = Abs(y); Exp(y)\n", 17);
 }
 

@@ -414,6 +414,29 @@ cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
     return track ? track->value : NULL;
 }
 
+cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
+{
+    switch (o->kind) {
+    case CQ_OPERAND_VALUE: return cq_val_of_tensor(cq_capture_tensor(cap, cx, o->u.value));
+    case CQ_OPERAND_INT: return cq_val_of_int(o->u.i);
+    case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
+    case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
+    case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
+    case CQ_OPERAND_LIST: {
+        cq_list *list;
+
+        if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
+            cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+            return CQ_NONE;
+        }
+        for (size_t i = 0; i < o->u.list.n; i++)
+            list->items[i] = cq_val_retain(cq_capture_val(cap, cx, &o->u.list.items[i]));
+        return cq_ctx_own(cx, cq_val_of_list(list));
+    }
+    default: return CQ_NONE;
+    }
+}
+
 void cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
 {
     cq_value *v = cq_capture_value(cap, cx, t);

@@ -96,6 +96,9 @@ cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_o
 /* A fake tensor for a value of the graph. */
 cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 
+/* An operand of a node as what an operator is called with; the context owns it. */
+cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o);
+
 /* annotate.c: appends the outputs that model code has named to those of the graph. */
 cq_status cq_capture_add_outputs(cq_capture *cap);
 

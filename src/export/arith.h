@@ -32,6 +32,7 @@ void cq_sym_set_broadcast(cq_sym *s, cq_value *out, cq_dtype dtype, cq_value *co
 cq_status cq_sym_elementwise(cq_sym *s, const char *op);
 
 /* An argument in the dtype of the result; two arguments in their promoted dtype. */
+cq_dtype  cq_sym_operand_dtype(const cq_sym *s); /* the one that the operator computes in */
 cq_value *cq_sym_operand(cq_sym *s, const char *arg);
 void      cq_sym_promoted(cq_sym *s, cq_value **a, cq_value **b);
 

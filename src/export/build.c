@@ -37,6 +37,13 @@ int cq_sym_opset(const cq_sym *s)
     return s->ex->options.opset;
 }
 
+bool cq_sym_since(cq_sym *s, int opset, const char *why)
+{
+    if (cq_sym_opset(s) < opset)
+        cq_sym_no(s, opset, "%s", why);
+    return s->status == CQ_OK;
+}
+
 bool cq_sym_is_training(const cq_sym *s)
 {
     return s->ex->options.training != CQ_TRAINING_EVAL;
@@ -105,7 +112,7 @@ static void wrong(cq_sym *s, const char *arg, const char *wanted)
               wanted);
 }
 
-static bool number_of(const cq_operand *o, double *f)
+bool cq_operand_number(const cq_operand *o, double *f)
 {
     switch (o->kind) {
     case CQ_OPERAND_INT: *f = (double)o->u.i.value; return o->u.i.expr == NULL;
@@ -127,7 +134,7 @@ bool cq_sym_is_known(cq_sym *s, const char *arg)
 {
     double f;
 
-    return number_of(find(s, arg), &f);
+    return cq_operand_number(find(s, arg), &f);
 }
 
 cq_int cq_sym_int(cq_sym *s, const char *arg)
@@ -137,7 +144,7 @@ cq_int cq_sym_int(cq_sym *s, const char *arg)
 
     if (o->kind == CQ_OPERAND_INT)
         return o->u.i;
-    if (s->status == CQ_OK && !number_of(o, &f))
+    if (s->status == CQ_OK && !cq_operand_number(o, &f))
         wrong(s, arg, "an integer");
     return cq_i(s->status == CQ_OK ? (int64_t)f : 0);
 }
@@ -155,7 +162,7 @@ double cq_sym_f64(cq_sym *s, const char *arg)
 {
     double f = 0;
 
-    if (!number_of(find(s, arg), &f))
+    if (!cq_operand_number(find(s, arg), &f))
         wrong(s, arg, "a number");
     return f;
 }
@@ -164,7 +171,7 @@ bool cq_sym_bool(cq_sym *s, const char *arg)
 {
     double f = 0;
 
-    if (find(s, arg)->kind != CQ_OPERAND_NONE && !number_of(find(s, arg), &f))
+    if (find(s, arg)->kind != CQ_OPERAND_NONE && !cq_operand_number(find(s, arg), &f))
         wrong(s, arg, "a bool");
     return f != 0;
 }
@@ -215,7 +222,7 @@ size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max)
         if (items[i].kind == CQ_OPERAND_INT) {
             out[i] = items[i].u.i;
         } else {
-            if (!number_of(&items[i], &f))
+            if (!cq_operand_number(&items[i], &f))
                 wrong(s, arg, "a list of integers");
             out[i] = cq_i((int64_t)f);
         }
@@ -251,7 +258,7 @@ size_t cq_sym_f64s(cq_sym *s, const char *arg, double *out, size_t max)
     const cq_operand *items = items_of(s, arg, &n, max);
 
     for (size_t i = 0; i < n; i++)
-        if (!number_of(&items[i], &out[i]))
+        if (!cq_operand_number(&items[i], &out[i]))
             wrong(s, arg, "a list of numbers");
     return n;
 }

@@ -3,6 +3,7 @@
 #include "aten/custom.h"
 #include "export/arith.h"
 #include "export/exporter.h"
+#include "export/rule.h"
 #include "base/warn.h"
 
 #include <stdio.h>
@@ -130,29 +131,6 @@ static cq_status keep_operator(cq_sym *s, bool as_aten)
 
 /* ---- taking apart ---- */
 
-static cq_val val_of(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
-{
-    switch (o->kind) {
-    case CQ_OPERAND_VALUE: return cq_val_of_tensor(cq_capture_tensor(cap, cx, o->u.value));
-    case CQ_OPERAND_INT: return cq_val_of_int(o->u.i);
-    case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
-    case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
-    case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
-    case CQ_OPERAND_LIST: {
-        cq_list *list;
-
-        if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
-            cq_ctx_fail(cx, CQ_E_NO_MEMORY);
-            return CQ_NONE;
-        }
-        for (size_t i = 0; i < o->u.list.n; i++)
-            list->items[i] = cq_val_retain(val_of(cap, cx, &o->u.list.items[i]));
-        return cq_ctx_own(cx, cq_val_of_list(list));
-    }
-    default: return CQ_NONE;
-    }
-}
-
 /* Runs the composition with a capture that writes its parts into `parts`. */
 static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
 {
@@ -166,7 +144,7 @@ static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
     cq_capture_init(&cap, ex->source, parts);
     cq_capture_start(&cap, c.cx);
     for (size_t i = 0; i < n->n_inputs; i++)
-        args[i] = val_of(&cap, c.cx, &n->inputs[i]);
+        args[i] = cq_capture_val(&cap, c.cx, &n->inputs[i]);
     status = cq_ctx_status(c.cx);
     if (status == CQ_OK)
         status = cq_op_compose(&c);
@@ -221,7 +199,7 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
 
 /* ---- one node ---- */
 
-static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
+static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rule)
 {
     cq_value **in;
     size_t     n = 0;
@@ -232,8 +210,8 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
         return row->user_fn(s, row->user);
     if (row->fn)
         return row->fn(s);
-    if (row->as)
-        return cq_sym_done(s, cq_sym_text(s, row->as));
+    if (rule)
+        return cq_rule_apply(s, rule, row->each != NULL);
     if (s->op && cq_sym_arity(row->op))
         return cq_sym_elementwise(s, row->op);
     in = cq_arena_array(s->ex->graph->arena, s->node->n_inputs, sizeof *in);
@@ -258,8 +236,9 @@ static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
     if (!cq_export_is_unknown(n) || cq_map_has(&ex->guessed, n->op))
         return CQ_OK;
     cq_warn(n->op,
-            "the operator is not known: what it returns is taken to be one tensor, with the type "
-            "and sizes of the first tensor that it is given");
+            "the operator is not known: what it returns is taken to be %s, with the type and sizes "
+            "of the first tensor that it is given",
+            n->n_outputs == 1 ? "one tensor" : "as many tensors as are unpacked");
     return cq_map_set(&ex->guessed, n->op, NULL);
 }
 
@@ -289,9 +268,9 @@ static bool stays_complex(const cq_node *n)
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
-    cq_sym                  s              = { .ex = ex, .block = to, .node = n, .op = n->def };
-    int                     later          = 0;
-    const cq_symbolic      *row            = cq_symbolic_find(ex, n->op, ex->options.opset, &later);
+    cq_sym                  s = { .ex = ex, .block = to, .node = n, .op = n->def };
+    cq_symbolic_found       found;
+    const cq_symbolic      *row;
     cq_operator_export_type mode           = ex->options.operators;
     const cq_function      *function       = cq_op_function(s.op);
     bool                    can_take_apart = s.op && cq_op_is_composed(s.op) &&
@@ -300,6 +279,8 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     char        reason[CQ_ERROR_MESSAGE_SIZE] = "";
     cq_status   status;
 
+    CQ_TRY(cq_symbolic_find(&found, ex, n->op, ex->options.opset));
+    row = found.row;
     if (!row && function && function->symbolic) {
         own.user_fn = function->symbolic;
         own.user    = function->user;
@@ -312,11 +293,11 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         snprintf(reason, sizeof reason, "ONNX has no form of it for complex numbers");
         s.declined = true;
     } else if (row) {
-        status = apply_row(&s, row);
+        status = apply_row(&s, row, found.rule);
         if (status != CQ_OK && s.declined) {
             snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
             if (s.declined_opset)
-                later = s.declined_opset;
+                found.later = s.declined_opset;
         }
     } else {
         status = CQ_E_UNSUPPORTED;
@@ -333,7 +314,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         status = keep_operator(&s, mode != CQ_OPERATORS_ONNX_FALLTHROUGH);
     }
     if (status != CQ_OK) {
-        CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, later));
+        CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, found.later));
         return CQ_OK; /* go on, to find all of them */
     }
     CQ_TRY(warn_of_guess(ex, n));

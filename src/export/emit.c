@@ -1,7 +1,7 @@
 /* Making nodes: attributes, nodes, and the graphs that some of them hold. */
 #include "export/exporter.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- attributes ---- */
 
@@ -120,23 +120,25 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
     return node;
 }
 
+static int by_name(const void *key, const void *item)
+{
+    return strcmp(key, *(const char *const *)item);
+}
+
 static bool same_type_as_input(const char *op)
 {
     /* clang-format off */
-    static const char *const names[] = {
-        "Abs",   "Acos", "Acosh",   "Asin",    "Asinh",    "Atan",     "Atanh",     "Ceil",
-        "Clip",  "Cos",  "Cosh",    "Celu",    "Elu",      "Erf",      "Exp",       "Floor",
-        "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log", "LogSoftmax", "Neg", "Not",
-        "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax",
-        "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "CumSum", "Dropout", "ThresholdedRelu",
-        "BitwiseNot", "Trilu", "LpNormalization", "LayerNormalization", "InstanceNormalization",
+    static const char *const names[] = { /* in order: they are searched by halves */
+        "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu",
+        "Clip", "Cos", "Cosh", "CumSum", "Dropout", "Elu", "Erf", "Exp", "Floor", "HardSigmoid",
+        "HardSwish", "Identity", "InstanceNormalization", "LayerNormalization", "LeakyRelu",
+        "Log", "LogSoftmax", "LpNormalization", "Neg", "Not", "Reciprocal", "Relu", "Round",
+        "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt",
+        "Tan", "Tanh", "ThresholdedRelu", "Trilu",
     };
     /* clang-format on */
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op, names[i]) == 0)
-            return true;
-    return false;
+    return bsearch(op, names, sizeof names / sizeof *names, sizeof *names, by_name) != NULL;
 }
 
 void cq_sym_op_n(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, const cq_attr *attrs,

@@ -112,6 +112,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_ptr_map_clear(&ex.origins);
     cq_vec_clear(&ex.missing);
     cq_vec_clear(&ex.user_rows);
+    cq_map_clear(&ex.user_rows_by_name);
     cq_vec_clear(&ex.functions);
     cq_map_clear(&ex.function_bodies);
     cq_map_clear(&ex.function_names);

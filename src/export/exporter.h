@@ -38,7 +38,8 @@ typedef struct cq_exporter {
     CQ_VEC(cq_missing) missing;
     cq_map missing_by_name;                 /* index + 1 */
     cq_map guessed;                         /* operators of CQ_OP_GUESSED that were warned of */
-    CQ_VEC(cq_symbolic) user_rows;          /* the first that fits counts */
+    CQ_VEC(cq_symbolic) user_rows;          /* the last that fits counts */
+    cq_map user_rows_by_name;               /* the first row of each name */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
     cq_map function_bodies, function_names;
 } cq_exporter;
@@ -56,17 +57,22 @@ struct cq_sym {
     cq_value     **done; /* arena; n_done of them */
 };
 
-/* rows.c: the newest row for the operator at opset, NULL if there is none. later: the first
- * opset above it that has a row, 0 if none. */
-const cq_symbolic *cq_symbolic_find(const cq_exporter *ex, const char *full_name, int opset,
-                                    int *later);
+/* rows.c: the newest row for an operator at an opset, and its rule if it is text. */
+typedef struct cq_symbolic_found {
+    const cq_symbolic    *row; /* NULL: there is none */
+    const struct cq_rule *rule;
+    int                   later; /* the first opset above it that has a row; 0: none */
+} cq_symbolic_found;
+
+cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const char *full_name,
+                           int opset);
+
+/* The families, for tests: NULL past the last one. */
+const cq_symbolic *cq_symbolic_family(size_t i);
 
 /* user_rows.c: what users registered, and the rules in the options' text, into user_rows. */
 cq_status cq_symbolics_collect(cq_exporter *ex);
 bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether there is one for op */
-
-/* text.c: the expression of an .as row. */
-cq_value *cq_sym_text(cq_sym *s, const char *text);
 
 /* convert.c: aten nodes to onnx nodes. */
 cq_status cq_export_convert(cq_exporter *ex);
@@ -82,8 +88,9 @@ static inline bool cq_export_is_unknown(const cq_node *n)
     return op && (op->def->flags & CQ_OP_GUESSED);
 }
 
-/* build.c: whether an argument is a number that is the same in every run. */
+/* build.c: whether an argument is a number that is the same in every run; which one. */
 bool cq_sym_is_known(cq_sym *s, const char *arg);
+bool cq_operand_number(const cq_operand *o, double *number);
 
 /* report.c */
 cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,

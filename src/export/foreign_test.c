@@ -182,6 +182,109 @@ TEST(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed)
     tear_down(&f);
 }
 
+#define PAIR                                                                                       \
+    "def net(x):\n"                                                                                \
+    "    both = torch.ops.mylib.pair(x, 2)\n"                                                      \
+    "    a, b = both\n"                                                                            \
+    "    return a - b\n"
+
+static void check_pair(const fixture *f, const char *op)
+{
+    const cq_onnx_node *pair = node_at(f, f->model->graph->node.n - 2);
+    const cq_onnx_node *sub  = node_at(f, f->model->graph->node.n - 1);
+
+    CHECK_STR(op, pair->op_type);
+    CHECK_INT(2, pair->output.n);
+    CHECK_STR("Sub", sub->op_type);
+    CHECK_STR(pair->output.items[0], sub->input.items[0]);
+    CHECK_STR(pair->output.items[1], sub->input.items[1]);
+}
+
+TEST(foreign, results_that_are_unpacked_are_outputs_of_the_node)
+{
+    fixture f;
+    int     warnings = 0;
+
+    set_up(&f, PAIR);
+    f.options.operators = CQ_OPERATORS_ONNX_FALLTHROUGH;
+    cq_set_warning_handler(count_warning, &warnings);
+    CHECK_OK(export(&f));
+    CHECK_INT(1, warnings);
+    check_pair(&f, "pair");
+    cq_onnx_model_free(f.model);
+    f.model             = NULL;
+    f.options.operators = CQ_OPERATORS_ONNX;
+    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = x1>(x0)\n";
+    CHECK_OK(export(&f));
+    check_pair(&f, "Pair");
+    cq_onnx_model_free(f.model);
+    f.model             = NULL;
+    f.options.symbolics = "mylib::pair 9: a, b, c = com.example::Three(x0); Neg(a), c\n";
+    CHECK_OK(export(&f));
+    CHECK_STR("Three", node_at(&f, 0)->op_type);
+    CHECK_INT(3, node_at(&f, 0)->output.n);
+    CHECK_STR(node_at(&f, 0)->output.items[2], node_at(&f, 2)->input.items[1]);
+    cq_set_warning_handler(NULL, NULL);
+    tear_down(&f);
+}
+
+TEST(foreign, results_can_be_unpacked_when_the_arguments_are_gone)
+{
+    fixture f;
+
+    set_up(&f,
+           "def net(x):\n"
+           "    both = torch.ops.mylib.pair(x * 2.0, [x + 1.0, x - 1.0], by=x.exp(), n='some')\n"
+           "    x = x.relu()\n"
+           "    a, b, c = both\n"
+           "    return a - b + c + x\n");
+    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = n>(x0, x1, by)\n";
+    CHECK_OK(export(&f));
+    for (size_t i = 0; i < f.model->graph->node.n; i++)
+        if (strcmp(node_at(&f, i)->op_type, "Pair") == 0) {
+            CHECK_INT(3, node_at(&f, i)->output.n);
+            CHECK_INT(4, node_at(&f, i)->input.n);
+            CHECK_STR("/Mul_output_0", node_at(&f, i)->input.items[0]);
+            CHECK_STR("/Exp_output_0", node_at(&f, i)->input.items[3]);
+        }
+    tear_down(&f);
+}
+
+TEST(foreign, a_definition_with_several_results_and_a_rule_is_one_node)
+{
+    fixture f;
+
+    set_up(&f, PAIR);
+    CHECK_OK(cq_script_define(f.script,
+                              "def mylib__pair(x: Tensor, n: int) -> Tuple[Tensor, Tensor]:\n"
+                              "    return x + n, x - n\n",
+                              NULL));
+    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = n>(x)\n";
+    CHECK_OK(export(&f));
+    check_pair(&f, "Pair");
+    tear_down(&f);
+}
+
+TEST(foreign, an_item_of_what_nobody_knows_is_refused)
+{
+    static const char *const programs[] = {
+        "def net(x):\n    r = torch.ops.mylib.pair(x)\n    return r[0] - r[1]\n",
+        "def net(x):\n    for r in torch.ops.mylib.pair(x):\n        x = x + r\n    return x\n",
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+
+        set_up(&f, programs[i]);
+        f.options.operators = CQ_OPERATORS_ONNX_FALLTHROUGH;
+        CHECK_STATUS(CQ_E_UNSUPPORTED, export(&f));
+        CHECK_STR("the operator mylib::pair is not known", cq_last_error()->message);
+        CHECK(strstr(cq_last_error()->excerpt, "cannot be told") != NULL);
+        CHECK(strstr(cq_last_error()->where, "net.py:") != NULL);
+        tear_down(&f);
+    }
+}
+
 TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
 {
     fixture f;
@@ -204,6 +307,10 @@ int main(void)
                 an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
         TEST_OF(foreign, a_kept_operator_keeps_all_items_of_its_lists),
         TEST_OF(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed),
+        TEST_OF(foreign, results_that_are_unpacked_are_outputs_of_the_node),
+        TEST_OF(foreign, results_can_be_unpacked_when_the_arguments_are_gone),
+        TEST_OF(foreign, a_definition_with_several_results_and_a_rule_is_one_node),
+        TEST_OF(foreign, an_item_of_what_nobody_knows_is_refused),
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
     };
 

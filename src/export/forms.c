@@ -20,10 +20,9 @@ cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
 
     if (s->status != CQ_OK || !x || cq_sym_dtype(s, x) == dtype)
         return x;
-    if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) && cq_sym_opset(s) < 13) {
-        cq_sym_no(s, 13, "bfloat16 needs opset 13");
+    if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) &&
+        !cq_sym_since(s, 13, "bfloat16 needs opset 13"))
         return NULL;
-    }
     v = cq_sym_op(s, "Cast", CQ_IN(x), CQ_ATTR(cq_attr_i("to", cq_dtype_to_onnx(dtype))));
     if (v) {
         v->type = x->type;
@@ -211,10 +210,8 @@ cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
     cq_value *v;
 
-    if (cq_sym_opset(s) < 8) {
-        cq_sym_no(s, 8, "Expand came with opset 8");
+    if (!cq_sym_since(s, 8, "Expand came with opset 8"))
         return NULL;
-    }
     v = cq_sym_op(s, "Expand", CQ_IN(x, cq_sym_of_ints(s, sizes, n)), CQ_NO_ATTR);
     return with_type(s, v, x, n, sizes);
 }
@@ -323,6 +320,35 @@ void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t
             piece[axis] = cq_i(sizes[i]);
             with_type(s, out[i], x, (size_t)x->type.rank, piece);
         }
+}
+
+/* Until opset 10 TopK gives the greatest only, so signs are changed for the least; until 9 k is an
+ * attribute. */
+void cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2])
+{
+    bool      attribute = cq_sym_opset(s) < 10, can_say = cq_sym_opset(s) >= 11;
+    bool      negate = !can_say && !largest;
+    cq_value *key    = negate ? cq_sym_op(s, "Neg", CQ_IN(x), CQ_NO_ATTR) : x;
+    cq_int    sizes[CQ_MAX_RANK];
+
+    if (attribute && k.expr)
+        cq_sym_no(s, 10, "a number of elements that is not fixed needs opset 10");
+    cq_sym_op_n(s, "TopK", CQ_IN(key, attribute ? NULL : cq_sym_of_int_1d(s, k)),
+                CQ_ATTR(cq_attr_i("axis", axis),
+                        attribute ? cq_attr_i("k", k.value) : (cq_attr){ 0 },
+                        can_say ? cq_attr_i("largest", largest) : (cq_attr){ 0 }),
+                out, 2);
+    if (out[0] && ranked(x)) {
+        memcpy(sizes, x->type.sizes, (size_t)x->type.rank * sizeof *sizes);
+        sizes[axis] = k;
+        with_type(s, out[0], x, (size_t)x->type.rank, sizes);
+        cq_sym_set_type(s, out[1], CQ_DTYPE_I64, (size_t)x->type.rank, sizes);
+    } else if (out[0]) {
+        cq_sym_set_dtype(s, out[0], cq_sym_dtype(s, x));
+        cq_sym_set_dtype(s, out[1], CQ_DTYPE_I64);
+    }
+    if (negate)
+        out[0] = cq_sym_op(s, "Neg", CQ_IN(out[0]), CQ_NO_ATTR);
 }
 
 cq_value *cq_sym_shape(cq_sym *s, cq_value *x)

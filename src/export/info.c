@@ -18,8 +18,7 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
     CQ_NEED_ELSE(out, false);
     static const cq_exporter nobody = { 0 }; /* without rows of a user */
     const cq_op             *op     = cq_op_at(index);
-    const cq_symbolic       *row    = NULL;
-    int                      later;
+    cq_symbolic_found        found  = { 0 };
 
     if (!op)
         return false;
@@ -31,11 +30,12 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
         .has_gradient = has_gradient(op),
     };
     for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST && !out->first_opset; opset++) {
-        row = cq_symbolic_find(&nobody, op->schema->full, opset, &later);
-        if (row && !row->no)
+        if (cq_symbolic_find(&found, &nobody, op->schema->full, opset) != CQ_OK)
+            return false;
+        if (found.row && !found.row->no)
             out->first_opset = opset;
     }
-    if (row && row->no)
-        out->obstacle = row->no;
+    if (found.row && found.row->no)
+        out->obstacle = found.row->no;
     return true;
 }

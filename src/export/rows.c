@@ -1,9 +1,8 @@
 /* Finding the row of an operator. The families are listed here and nowhere else. */
-#include "export/exporter.h"
+#include "export/rule.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_number,    cq_symbolics_sequence,  cq_symbolics_linalg,  cq_symbolics_reduce,
@@ -16,83 +15,108 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_gamma,
 };
 
+const cq_symbolic *cq_symbolic_family(size_t i)
+{
+    return i < sizeof families / sizeof *families ? families[i] : NULL;
+}
+
+/* A row of the table, and its rule once it was needed. */
 typedef struct entry entry;
 struct entry {
     const cq_symbolic *row;
-    entry             *next;
+    cq_rule           *rule;
+    entry             *next; /* of the same name, in table order */
 };
 
+/* Built when it is first asked for; if memory was short, the next one to ask tries again. */
 static struct {
-    pthread_once_t once;
-    cq_arena      *arena;
-    cq_map         by_name; /* the rows of a name, in table order */
-} table = { .once = PTHREAD_ONCE_INIT };
+    pthread_mutex_t lock;
+    bool            is_ready;
+    cq_arena       *arena;
+    cq_map          by_name;
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static bool add(const cq_symbolic *row)
+static cq_status add(const cq_symbolic *row)
 {
     entry *e = cq_arena_zalloc(table.arena, sizeof *e), *last;
 
     if (!e)
-        return false;
+        return CQ_E_NO_MEMORY;
     e->row = row;
     last   = cq_map_get(&table.by_name, row->name);
     if (!last)
-        return cq_map_set(&table.by_name, row->name, e) == CQ_OK;
+        return cq_map_set(&table.by_name, row->name, e);
     while (last->next)
         last = last->next;
     last->next = e;
-    return true;
+    return CQ_OK;
 }
 
-static void build(void)
+static cq_status build(void)
 {
-    bool fine = (table.arena = cq_arena_new()) != NULL;
+    cq_status status = (table.arena = cq_arena_new()) ? CQ_OK : CQ_E_NO_MEMORY;
 
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
-        for (const cq_symbolic *row = families[f]; row->name && fine; row++)
-            fine = add(row);
-    if (!fine) {
-        fprintf(stderr, "calque: no memory for the table of symbolics\n");
-        abort();
+        for (const cq_symbolic *row = families[f]; row->name && status == CQ_OK; row++)
+            status = add(row);
+    table.is_ready = status == CQ_OK;
+    if (status != CQ_OK) {
+        cq_map_clear(&table.by_name);
+        cq_arena_free(table.arena);
+        table.arena = NULL;
     }
+    return status;
 }
 
-static void consider(const cq_symbolic *row, int opset, const cq_symbolic **best, int *later)
+/* Whether a row is better than what was found: newer, and not above the opset. */
+static bool is_better(const cq_symbolic *row, int opset, cq_symbolic_found *found)
 {
-    if (row->since <= opset) {
-        if (!*best || row->since >= (*best)->since)
-            *best = row;
-    } else if (!row->no && (!*later || row->since < *later)) {
-        *later = row->since;
-    }
+    if (row->since <= opset)
+        return !found->row || row->since >= found->row->since;
+    if (!row->no && (!found->later || row->since < found->later))
+        found->later = row->since;
+    return false;
 }
 
-static const cq_symbolic *find_named(const cq_exporter *ex, const char *name, int opset, int *later)
+static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const char *name,
+                            size_t len, int opset)
 {
-    const cq_symbolic *best = NULL;
+    entry *best = NULL;
 
-    for (size_t i = 0; i < ex->user_rows.n; i++)
-        if (strcmp(ex->user_rows.items[i].name, name) == 0)
-            consider(&ex->user_rows.items[i], opset, &best, later);
-    if (best)
-        return best;
-    for (const entry *e = cq_map_get(&table.by_name, name); e; e = e->next)
-        consider(e->row, opset, &best, later);
-    return best;
+    for (const cq_symbolic *row = cq_map_get_n(&ex->user_rows_by_name, name, len); row;
+         row                    = row->next)
+        if (is_better(row, opset, out)) {
+                               out->row  = row;
+                               out->rule = row->rule;
+        }
+    if (out->row)
+        return CQ_OK;
+    for (entry *e = cq_map_get_n(&table.by_name, name, len); e; e = e->next)
+        if (is_better(e->row, opset, out)) {
+            out->row = e->row;
+            best     = e;
+        }
+    if (best && !best->rule && (best->row->as || best->row->each))
+        CQ_TRY(cq_rule_parse(&best->rule, table.arena,
+                             best->row->as ? best->row->as : best->row->each));
+    out->rule = best ? best->rule : NULL;
+    return CQ_OK;
 }
 
-const cq_symbolic *cq_symbolic_find(const cq_exporter *ex, const char *full_name, int opset,
-                                    int *later)
+cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const char *full_name,
+                           int opset)
 {
-    const cq_symbolic *row;
-    const char        *dot = strchr(full_name, '.');
-    char               name[256];
+    const char *dot    = strchr(full_name, '.');
+    cq_status   status = CQ_OK;
 
-    pthread_once(&table.once, build);
-    *later = 0;
-    row    = find_named(ex, full_name, opset, later);
-    if (row || !dot || (size_t)(dot - full_name) >= sizeof name)
-        return row;
-    snprintf(name, sizeof name, "%.*s", (int)(dot - full_name), full_name);
-    return find_named(ex, name, opset, later);
+    *out = (cq_symbolic_found){ 0 };
+    pthread_mutex_lock(&table.lock);
+    if (!table.is_ready)
+        status = build();
+    if (status == CQ_OK)
+        status = find_named(out, ex, full_name, strlen(full_name), opset);
+    if (status == CQ_OK && !out->row && dot)
+        status = find_named(out, ex, full_name, (size_t)(dot - full_name), opset);
+    pthread_mutex_unlock(&table.lock);
+    return status;
 }

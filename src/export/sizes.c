@@ -130,10 +130,8 @@ static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
                                                    cq_sym_cast(s, b, CQ_DTYPE_F32)),
                                              CQ_NO_ATTR);
 
-            if (cq_sym_opset(s) < 9) {
-                cq_sym_no(s, 9, "the smaller of two sizes cannot be chosen before opset 9");
+            if (!cq_sym_since(s, 9, "the smaller of two sizes cannot be chosen before opset 9"))
                 return NULL;
-            }
             v = typed(s, cq_sym_op(s, "Where",
                                    atom->kind == CQ_ATOM_MIN ? (cq_value *[]){ less, a, b }
                                                              : (cq_value *[]){ less, b, a },

@@ -2,7 +2,8 @@
  * family in symbolic/; look-up takes the newest row that is not above the target opset.
  *
  *     { "aten::relu",        7, .op = "Relu" },                      a plain rename
- *     { "aten::silu",        7, .as = "Mul(self, Sigmoid(self))" },  a small expression
+ *     { "aten::silu",        7, .each = "self * Sigmoid(self)" },    an element-wise expression
+ *     { "aten::mm",          7, .as = "MatMul(self, mat2)" },        any other one
  *     { "aten::softmax.int", 7, .fn = softmax_before_13 },           what needs thought
  *     { "aten::nextafter",   7, .no = "ONNX has no such function" }  and why it cannot be
  *
@@ -11,9 +12,9 @@
  * operators are cast to what they take (arith.h). An operator without a row is taken apart if
  * it is composed of others.
  *
- * Text of .as: OPERATOR<attribute = value, …>(input, …). Inputs are names of the schema's
- * arguments, other expressions, numbers (in the dtype of the first tensor argument), or
- * lists of integers; values are numbers, "texts", lists, or names of arguments.
+ * .as and .each are rules, whose grammar is in docs/rules.md (rule.h). In .as, arguments are
+ * what the operator was given. In .each, they come in the dtype that the operator computes in: that
+ * of its result, or of both operands together if it is a comparison.
  *
  * A function gets a cq_sym and builds nodes with it. The first failure stays in it and later
  * calls fall through (values are NULL then), so a function is a straight line that ends in
@@ -32,7 +33,7 @@ struct cq_symbolic {
     const char *name;  /* "aten::softmax.int" or "aten::softmax" */
     int         since; /* the first opset it holds for */
     const char *op;
-    const char *as;
+    const char *as, *each;
     cq_status (*fn)(cq_sym *s);
     const char *no;
 
@@ -40,6 +41,9 @@ struct cq_symbolic {
     cq_symbolic_fn user_fn;
     void          *user;
     int            line; /* of a rule in text that a user gave; 0: none */
+
+    struct cq_rule    *rule; /* as or each, parsed: of a user's row */
+    const cq_symbolic *next; /* the next of the same name: of a user's row */
 };
 
 /* The families, ended by an empty row (rows.c lists them). */
@@ -76,6 +80,9 @@ extern const cq_symbolic cq_symbolics_gamma[];
 /* ---- what is asked for ---- */
 
 bool cq_sym_is_training(const cq_sym *s); /* training mode was asked for */
+
+/* Whether the opset is that one or newer; if not, the operator is declined for this reason. */
+bool cq_sym_since(cq_sym *s, int opset, const char *why);
 
 /* Arguments, by their name in the operator's schema. */
 cq_int   cq_sym_int(cq_sym *s, const char *arg);
@@ -152,6 +159,8 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
 cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis);
 cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis);
 void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n, cq_value **out);
+/* The k greatest or least of floats (since opset 11 also integers), in order, and their places. */
+void      cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
 cq_value *cq_sym_shape(cq_sym *s, cq_value *x);
 cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* either NULL */
 cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pads, size_t n,

@@ -12,7 +12,8 @@
 #define WIDE      (BIT(I32) | BIT(I64))
 
 /* What both the ONNX standard and the CPU kernels of ONNX Runtime take, from an opset on. The
- * kernels were asked one by one. truth: the result is bool. */
+ * kernels were asked one by one. truth: the result is bool. By name, then by opset: it is searched
+ * by halves. */
 static const struct takes {
     const char *op;
     int         arity, since;
@@ -20,78 +21,78 @@ static const struct takes {
     bool        truth;
 } table[] = {
     { "Abs", 1, 7, REAL | INTS, false },
-    { "Neg", 1, 7, REAL | (INTS & ~BIT(U8)), false },
-    { "Sqrt", 1, 7, REAL, false },
-    { "Exp", 1, 7, REAL, false },
-    { "Log", 1, 7, REAL, false },
-    { "Sin", 1, 7, REAL, false },
-    { "Cos", 1, 7, REAL, false },
-    { "Tan", 1, 7, HALF_REAL, false },
-    { "Asin", 1, 7, HALF_REAL, false },
     { "Acos", 1, 7, HALF_REAL, false },
-    { "Atan", 1, 7, HALF_REAL, false },
-    { "Tanh", 1, 7, REAL, false },
-    { "Sigmoid", 1, 7, REAL, false },
-    { "Sinh", 1, 9, HALF_REAL, false },
-    { "Cosh", 1, 9, HALF_REAL, false },
-    { "Asinh", 1, 9, HALF_REAL, false },
     { "Acosh", 1, 9, HALF_REAL, false },
-    { "Atanh", 1, 9, HALF_REAL, false },
-    { "Erf", 1, 9, HALF_REAL, false },
-    { "Floor", 1, 7, REAL, false },
-    { "Ceil", 1, 7, REAL, false },
-    { "Round", 1, 11, REAL, false },
-    { "Sign", 1, 9, REAL | INTS, false },
-    { "Reciprocal", 1, 7, REAL, false },
-    { "Relu", 1, 7, REAL, false },
-    { "Relu", 1, 14, REAL | BIT(I8) | BIT(I32), false },
-    { "LeakyRelu", 1, 7, HALF_REAL, false },
-    { "LeakyRelu", 1, 16, REAL, false },
-    { "Elu", 1, 7, HALF_REAL, false },
-    { "Selu", 1, 7, HALF_REAL, false },
-    { "Celu", 1, 12, SINGLE, false },
-    { "HardSigmoid", 1, 7, HALF_REAL, false },
-    { "HardSwish", 1, 14, HALF_REAL, false },
-    { "Softplus", 1, 7, HALF_REAL, false },
-    { "Softsign", 1, 7, HALF_REAL, false },
-    { "Shrink", 1, 9, REAL | INTS, false },
-    { "Trilu", 1, 14, REAL | WIDE | BOOL, false },
-    { "Clip", 1, 7, HALF_REAL, false },
-    { "Clip", 1, 12, REAL | WIDE | BIT(U8) | BIT(I8), false },
     { "Add", 2, 7, REAL | WIDE, false },
     { "Add", 2, 14, REAL | INTS, false },
-    { "Sub", 2, 7, REAL | WIDE, false },
-    { "Sub", 2, 14, REAL | INTS, false },
-    { "Mul", 2, 7, REAL | WIDE, false },
-    { "Mul", 2, 14, REAL | INTS, false },
+    { "And", 2, 7, BOOL, true },
+    { "Asin", 1, 7, HALF_REAL, false },
+    { "Asinh", 1, 9, HALF_REAL, false },
+    { "Atan", 1, 7, HALF_REAL, false },
+    { "Atanh", 1, 9, HALF_REAL, false },
+    { "Ceil", 1, 7, REAL, false },
+    { "Celu", 1, 12, SINGLE, false },
+    { "Clip", 1, 7, HALF_REAL, false },
+    { "Clip", 1, 12, REAL | WIDE | BIT(U8) | BIT(I8), false },
+    { "Cos", 1, 7, REAL, false },
+    { "Cosh", 1, 9, HALF_REAL, false },
     { "Div", 2, 7, REAL | WIDE, false },
     { "Div", 2, 14, REAL | INTS, false },
-    { "Pow", 2, 7, REAL, false },
-    { "Pow", 2, 12, REAL | WIDE, false },
-    { "Min", 2, 7, HALF_REAL, false },
-    { "Min", 2, 8, REAL, false },
-    { "Min", 2, 12, REAL | WIDE | BIT(U8) | BIT(I8), false },
+    { "Elu", 1, 7, HALF_REAL, false },
+    { "Equal", 2, 7, BOOL | WIDE, true },
+    { "Equal", 2, 11, BOOL | INTS | REAL, true },
+    { "Erf", 1, 9, HALF_REAL, false },
+    { "Exp", 1, 7, REAL, false },
+    { "Floor", 1, 7, REAL, false },
+    { "Greater", 2, 7, REAL, true },
+    { "Greater", 2, 9, REAL | INTS, true },
+    { "GreaterOrEqual", 2, 12, REAL | INTS, true },
+    { "HardSigmoid", 1, 7, HALF_REAL, false },
+    { "HardSwish", 1, 14, HALF_REAL, false },
+    { "IsInf", 1, 10, BIT(F32) | BIT(F64), true },
+    { "IsNaN", 1, 9, REAL, true },
+    { "LeakyRelu", 1, 7, HALF_REAL, false },
+    { "LeakyRelu", 1, 16, REAL, false },
+    { "Less", 2, 7, REAL, true },
+    { "Less", 2, 9, REAL | INTS, true },
+    { "LessOrEqual", 2, 12, REAL | INTS, true },
+    { "Log", 1, 7, REAL, false },
     { "Max", 2, 7, HALF_REAL, false },
     { "Max", 2, 8, REAL, false },
     { "Max", 2, 12, REAL | WIDE | BIT(U8) | BIT(I8), false },
+    { "Min", 2, 7, HALF_REAL, false },
+    { "Min", 2, 8, REAL, false },
+    { "Min", 2, 12, REAL | WIDE | BIT(U8) | BIT(I8), false },
+    { "Mod", 2, 10, REAL | INTS, false },
+    { "Mul", 2, 7, REAL | WIDE, false },
+    { "Mul", 2, 14, REAL | INTS, false },
+    { "Neg", 1, 7, REAL | (INTS & ~BIT(U8)), false },
+    { "Not", 1, 7, BOOL, true },
+    { "Or", 2, 7, BOOL, true },
     { "PRelu", 2, 7, HALF_REAL, false },
     { "PRelu", 2, 16, REAL | WIDE, false },
-    { "Mod", 2, 10, REAL | INTS, false },
+    { "Pow", 2, 7, REAL, false },
+    { "Pow", 2, 12, REAL | WIDE, false },
+    { "Reciprocal", 1, 7, REAL, false },
+    { "Relu", 1, 7, REAL, false },
+    { "Relu", 1, 14, REAL | BIT(I8) | BIT(I32), false },
+    { "Round", 1, 11, REAL, false },
+    { "Selu", 1, 7, HALF_REAL, false },
+    { "Shrink", 1, 9, REAL | INTS, false },
+    { "Sigmoid", 1, 7, REAL, false },
+    { "Sign", 1, 9, REAL | INTS, false },
+    { "Sin", 1, 7, REAL, false },
+    { "Sinh", 1, 9, HALF_REAL, false },
+    { "Softplus", 1, 7, HALF_REAL, false },
+    { "Softsign", 1, 7, HALF_REAL, false },
+    { "Sqrt", 1, 7, REAL, false },
+    { "Sub", 2, 7, REAL | WIDE, false },
+    { "Sub", 2, 14, REAL | INTS, false },
+    { "Tan", 1, 7, HALF_REAL, false },
+    { "Tanh", 1, 7, REAL, false },
+    { "Trilu", 1, 14, REAL | WIDE | BOOL, false },
     { "Where", 2, 9, REAL | WIDE | BIT(U8), false },
-    { "Equal", 2, 7, BOOL | WIDE, true },
-    { "Equal", 2, 11, BOOL | INTS | REAL, true },
-    { "Greater", 2, 7, REAL, true },
-    { "Greater", 2, 9, REAL | INTS, true },
-    { "Less", 2, 7, REAL, true },
-    { "Less", 2, 9, REAL | INTS, true },
-    { "GreaterOrEqual", 2, 12, REAL | INTS, true },
-    { "LessOrEqual", 2, 12, REAL | INTS, true },
-    { "IsNaN", 1, 9, REAL, true },
-    { "IsInf", 1, 10, BIT(F32) | BIT(F64), true },
-    { "And", 2, 7, BOOL, true },
-    { "Or", 2, 7, BOOL, true },
     { "Xor", 2, 7, BOOL, true },
-    { "Not", 1, 7, BOOL, true },
 };
 
 /* Where to go with a dtype that is not taken, best first. */
@@ -110,12 +111,22 @@ static const cq_dtype wider[CQ_DTYPE_COUNT][4] = {
 
 static const struct takes *find(const char *op, int opset)
 {
-    const struct takes *best = NULL;
+    size_t low = 0, high = sizeof table / sizeof *table;
 
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].op, op) == 0 && (table[i].since <= opset || !best))
-            best = &table[i];
-    return best;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (strcmp(table[middle].op, op) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == sizeof table / sizeof *table || strcmp(table[low].op, op) != 0)
+        return NULL;
+    while (low + 1 < sizeof table / sizeof *table && table[low + 1].since <= opset &&
+           strcmp(table[low + 1].op, op) == 0)
+        low++;
+    return &table[low];
 }
 
 int cq_sym_arity(const char *op)
@@ -196,7 +207,9 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
         return NULL;
     }
     given = cq_sym_dtype(s, in[0]);
-    used  = cq_sym_fit(s, op, given);
+    if (given == CQ_DTYPE_NONE) /* what a user's operator gives */
+        return cq_sym_op(s, op, in, n_in, attrs, n_attrs);
+    used = cq_sym_fit(s, op, given);
     for (size_t i = 0; i < n_in && i < 2; i++)
         cast[i] = cq_sym_cast(s, in[i], used);
     out = cq_sym_op(s, op, cast, n_in, attrs, n_attrs);
@@ -247,18 +260,30 @@ static cq_val val_of(const cq_operand *o, cq_tensor *stand_in)
     }
 }
 
-void cq_sym_promoted(cq_sym *s, cq_value **a, cq_value **b)
+static cq_dtype promoted(const cq_sym *s, size_t n)
 {
-    const cq_schema *schema = s->op->schema;
-    size_t           n      = b && schema->n_args > 1 ? 2 : 1;
-    cq_tensor        stand_in[2];
-    cq_val           vals[2];
-    cq_dtype         dtype;
+    cq_tensor stand_in[2];
+    cq_val    vals[2];
 
     for (size_t i = 0; i < n; i++)
         vals[i] = val_of(&s->node->inputs[i], &stand_in[i]);
-    dtype = computed(cq_result_type(vals, n));
-    *a    = cq_sym_in_as(s, schema->args[0].name, dtype);
+    return computed(cq_result_type(vals, n));
+}
+
+cq_dtype cq_sym_operand_dtype(const cq_sym *s)
+{
+    cq_dtype dtype = cq_sym_result_type(s, 0).dtype;
+    size_t   n     = s->node->n_inputs;
+
+    return dtype == CQ_DTYPE_BOOL && n ? promoted(s, n > 1 ? 2 : 1) : computed(dtype);
+}
+
+void cq_sym_promoted(cq_sym *s, cq_value **a, cq_value **b)
+{
+    const cq_schema *schema = s->op->schema;
+    cq_dtype         dtype  = promoted(s, b && schema->n_args > 1 ? 2 : 1);
+
+    *a = cq_sym_in_as(s, schema->args[0].name, dtype);
     if (b)
         *b = cq_sym_in_as(s, schema->args[1].name, dtype);
 }

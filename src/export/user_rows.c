@@ -2,10 +2,11 @@
  *
  *     # from opset 7 on
  *     aten::silu 7: Mul(self, Sigmoid(self))
- *     my::scale  9: com.example::Scale<factor = factor>(x)
+ *     my::scale  9: com.example::Scale<factor = x1>(x0)
  *
- * A rule may go on over several lines if those after the first are indented. */
-#include "export/exporter.h"
+ * docs/rules.md is their grammar. A rule may go on over several lines if those after the first are
+ * indented. */
+#include "export/rule.h"
 #include "base/str.h"
 
 #include <ctype.h>
@@ -122,6 +123,7 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
 {
     char       *copy = cq_arena_strndup(ex->graph->arena, text, len), *at = copy, *end, *name;
     cq_symbolic row = { .line = line };
+    bool        is_each;
     cq_status   status;
 
     if (!copy)
@@ -142,10 +144,15 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
     at = end;
     while (isspace((unsigned char)*at))
         at++;
+    is_each = strncmp(at, "each:", 5) == 0;
+    at += is_each ? 4 : 0;
     if (*at != ':')
         return bad_rule(line, "a colon after the opset");
-    row.name = cq_ir_text(ex->graph, name);
-    row.as   = at + 1;
+    row.name                         = cq_ir_text(ex->graph, name);
+    *(is_each ? &row.each : &row.as) = at + 1;
+    status                           = cq_rule_parse(&row.rule, ex->graph->arena, at + 1);
+    if (status != CQ_OK)
+        return cq_error_add_where(status, "line %d of the rules", line);
     return cq_vec_push(&ex->user_rows, row);
 }
 
@@ -205,10 +212,25 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op)
     return found;
 }
 
+/* The rows of a name are a chain, in order; this goes through them from the last on. */
+static cq_status index_by_name(cq_exporter *ex)
+{
+    for (size_t i = ex->user_rows.n; i-- > 0;) {
+        cq_symbolic *row = &ex->user_rows.items[i];
+
+        if (!row->name)
+            return CQ_E_NO_MEMORY;
+        row->next = cq_map_get(&ex->user_rows_by_name, row->name);
+        CQ_TRY(cq_map_set(&ex->user_rows_by_name, row->name, row));
+    }
+    return CQ_OK;
+}
+
 cq_status cq_symbolics_collect(cq_exporter *ex)
 {
     if (ex->options.symbolics)
         CQ_TRY(collect_text(ex, ex->options.symbolics));
     CQ_TRY(collect_registered(ex));
+    CQ_TRY(index_by_name(ex));
     return ex->graph->status;
 }

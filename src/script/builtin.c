@@ -391,6 +391,7 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
         return CQ_OK;
     case CQ_VAL_STR: return letters(ev, v.u.text, list);
     case CQ_VAL_TENSOR:
+        CQ_TRY(cq_eval_no_guess(ev, v));
         if (!v.u.tensor->rank)
             return cq_fail(CQ_E_TYPE, NULL, NULL, "a 0-d tensor cannot be iterated over");
         *known = ev->tracing || !v.u.tensor->sizes[0].expr;

@@ -58,6 +58,12 @@ cq_status cq_resolve_defined(cq_fncall *c);  /* foreign.c: a user's definition o
 cq_status cq_resolve_operator(cq_fncall *c); /* overload.c: an overload of the table */
 cq_status cq_resolve_foreign(cq_fncall *c);  /* foreign.c: a node with a guessed result */
 
+/* v that is to be unpacked into n: what it gives, if it was guessed to be one tensor; else v. */
+cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
+
+/* A failure if v was guessed to be one tensor, of which an item is asked for. */
+cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
+
 /* The failure of a capture that went on with a guess is the guess's: says so. */
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status);
 

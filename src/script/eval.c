@@ -2,6 +2,7 @@
  * in call.c. Values in flight belong to the context; what a variable
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
+#include "script/call.h"
 #include "script/sequence.h"
 #include "base/str.h"
 
@@ -357,7 +358,7 @@ static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
     bool                known;
     size_t              star = to->n, n;
 
-    v = cq_val_unwrap(v);
+    CQ_TRY(cq_eval_unpack_guess(ev, cq_val_unwrap(v), to->n, &v));
     CQ_TRY(cq_eval_items(ev, v, &items, &known));
     if (!known)
         CQ_TRY(take_first(ev, target, v, &items));

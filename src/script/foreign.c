@@ -4,7 +4,8 @@
  *
  * An operator that nobody defined can still be captured: its node stands in the graph under its
  * own name, for a user's rule, for --operator-export-type, or for the report of all that is
- * missing. What it returns is then a guess, one tensor like its first: an export warns of it. */
+ * missing. What it returns is then a guess, one tensor like its first, or as many as a program
+ * unpacks: an export warns of it. */
 #include "base/str.h"
 #include "script/call.h"
 
@@ -121,6 +122,61 @@ cq_status cq_resolve_foreign(cq_fncall *c)
         ev->guess_place = ev->cx->place;
     }
     return CQ_OK;
+}
+
+/* The node of a guess whose only result v is; NULL: it is none. */
+static const cq_node *guess_of(cq_eval *ev, cq_val v)
+{
+    cq_value    *value;
+    const cq_op *op;
+
+    if (!ev->guess || !ev->capture || v.kind != CQ_VAL_TENSOR)
+        return NULL;
+    value = cq_capture_value(ev->capture, ev->cx, v.u.tensor);
+    op    = value && value->node ? value->node->def : NULL;
+    return op && (op->def->flags & CQ_OP_GUESSED) && value->node->n_outputs == 1 ? value->node
+                                                                                 : NULL;
+}
+
+/* The same call again, for more results. The node with one is left behind, and is not exported if
+ * nobody else reads it. */
+cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
+{
+    const cq_node *node = guess_of(ev, v);
+    cq_tensor     *like[CQ_MAX_RESULTS];
+    cq_val         args[CQ_EVAL_MAX_OPERANDS];
+    const char    *names[CQ_EVAL_MAX_OPERANDS];
+    cq_fncall      call = { .ev = ev, .kw = args, .names = names };
+
+    *out = v;
+    if (!node || n < 2)
+        return CQ_OK;
+    call.name = node->op;
+    call.n_kw = node->n_inputs;
+    for (size_t i = 0; i < n && i < CQ_MAX_RESULTS; i++)
+        like[i] = v.u.tensor;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        args[i]  = cq_capture_val(ev->capture, ev->cx, &node->inputs[i]);
+        names[i] = ((const cq_op *)node->def)->schema->args[i].name;
+    }
+    CQ_TRY(ev->cx->status);
+    return write_down(&call, NULL, like, n, out);
+}
+
+cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
+{
+    const cq_node *node = guess_of(ev, v);
+    char           place[CQ_PLACE_SIZE];
+
+    if (!node)
+        return CQ_OK;
+    return cq_fail(
+        CQ_E_UNSUPPORTED, cq_place_text(ev->cx->place, place),
+        "say what it computes, in TorchScript (--define), or unpack its results: "
+        "a, b = …",
+        "whether an item of what %s returns is one of its results, or a part of its only "
+        "one, cannot be told",
+        node->op);
 }
 
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)

@@ -350,6 +350,8 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
 
     if (cq_object_as(object, CQ_OBJECT_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);
+    if (index->kind == CQ_X_INT) /* of a tuple, for all that is known */
+        CQ_TRY(cq_eval_no_guess(ev, object));
     if (object.kind == CQ_VAL_TENSOR)
         return index_tensor(ev, object, index, out);
     if (named)

@@ -132,3 +132,41 @@ cq_int cq_sym_int_floordiv(cq_sym *s, cq_int a, cq_int b)
 {
     return cq_int_floordiv(&s->ex->source->symbols, a, b);
 }
+
+cq_reduction cq_sym_reduction(cq_sym *s)
+{
+    cq_reduction r    = { .x = cq_sym_in(s, s->op->schema->args[0].name) };
+    int          rank = cq_sym_rank(s, r.x);
+    int64_t      given[CQ_MAX_RANK];
+    size_t       n                 = 0;
+    bool         goes[CQ_MAX_RANK] = { false };
+
+    if (cq_sym_has_arg(s, "dim") && !cq_sym_is_none(s, "dim"))
+        n = cq_sym_i64s(s, "dim", given, CQ_MAX_RANK);
+    for (size_t i = 0; i < n && rank; i++)
+        goes[given[i] < 0 ? given[i] + rank : given[i]] = true;
+    for (int i = 0; i < rank; i++)
+        if (n == 0 || goes[i])
+            r.axes[r.n++] = i;
+    r.keep = cq_sym_has_arg(s, "keepdim") && cq_sym_bool(s, "keepdim");
+    return r;
+}
+
+/* All dimensions need no list of them. */
+cq_value *cq_sym_reduce_by(cq_sym *s, const cq_reduction *r, const char *op, cq_value *x, bool keep)
+{
+    int rank = cq_sym_rank(s, r->x);
+
+    if (rank == 0 || s->status != CQ_OK)
+        return x;
+    return cq_sym_reduce(s, op, x, r->axes, r->n == (size_t)rank ? 0 : r->n, keep);
+}
+
+cq_int cq_sym_reduced_count(cq_sym *s, const cq_reduction *r)
+{
+    cq_int n = cq_i(1);
+
+    for (size_t i = 0; i < r->n; i++)
+        n = cq_sym_int_mul(s, n, cq_sym_size(s, r->x, (int)r->axes[i]));
+    return n;
+}

@@ -16,6 +16,9 @@ cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number);
 /* A row of n equal numbers; n may be symbolic. */
 cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 
+/* A tensor of these sizes and dtype, all of it value (0-d). */
+cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value);
+
 /* Half precision as float32, as PyTorch computes inside of an operator. */
 cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
 
@@ -29,6 +32,20 @@ cq_value *cq_sym_only_float(cq_sym *s, cq_value *x);
 /* What x is computed in where ONNX, or ONNX Runtime, has no small integers and no bfloat16.
  * ints is the opset that brought integers to the operator, doubles stand in for them before. */
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints);
+
+/* What the "dim" and "keepdim" of a reduction say. */
+typedef struct cq_reduction {
+    cq_value *x;                 /* the first argument */
+    int64_t   axes[CQ_MAX_RANK]; /* all that go, ascending */
+    size_t    n;
+    bool      keep;
+} cq_reduction;
+
+cq_reduction cq_sym_reduction(cq_sym *s);
+/* op over the axes; x itself if it has no dimensions. */
+cq_value *cq_sym_reduce_by(cq_sym *s, const cq_reduction *r, const char *op, cq_value *x,
+                           bool keep);
+cq_int    cq_sym_reduced_count(cq_sym *s, const cq_reduction *r); /* elements that become one */
 
 /* Arithmetic on sizes. */
 cq_int cq_sym_int_add(cq_sym *s, cq_int a, cq_int b);

@@ -1,90 +1,6 @@
 /* Comparisons, logic, bits and choices. */
 #include "export/arith.h"
 
-#include <math.h>
-
-/* ---- comparisons: operands in their promoted dtype ---- */
-
-static cq_status eq(cq_sym *s)
-{
-    cq_value *x, *y;
-
-    cq_sym_promoted(s, &x, &y);
-    return cq_sym_done(s, cq_sym_equal(s, x, y));
-}
-
-static cq_status ne(cq_sym *s)
-{
-    cq_value *x, *y;
-
-    cq_sym_promoted(s, &x, &y);
-    return cq_sym_done(s, CQ_1("Not", cq_sym_equal(s, x, y)));
-}
-
-static cq_status le(cq_sym *s)
-{
-    cq_value *x, *y;
-
-    cq_sym_promoted(s, &x, &y);
-    return cq_sym_done(s, cq_sym_at_most(s, x, y));
-}
-
-static cq_status ge(cq_sym *s)
-{
-    cq_value *x, *y;
-
-    cq_sym_promoted(s, &x, &y);
-    return cq_sym_done(s, cq_sym_at_most(s, y, x));
-}
-
-/* ---- kinds of numbers; integers are all finite ---- */
-
-static cq_status is_nan(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_is_nan(s, cq_sym_in(s, "self")));
-}
-
-/* |x| < inf is false of NaN too. */
-static cq_value *finite(cq_sym *s, cq_value *x)
-{
-    if (!cq_dtype_is_float(cq_sym_dtype(s, x)))
-        return CQ_2("Equal", x, x);
-    return CQ_2("Less", CQ_1("Abs", x), cq_sym_num(s, x, INFINITY));
-}
-
-static cq_status is_finite(cq_sym *s)
-{
-    return cq_sym_done(s, finite(s, cq_sym_in(s, "self")));
-}
-
-static cq_status is_inf(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-
-    if (!cq_dtype_is_float(cq_sym_dtype(s, x)))
-        return cq_sym_done(s, CQ_1("Not", finite(s, x)));
-    return cq_sym_done(s, cq_sym_equal(s, CQ_1("Abs", x), cq_sym_num(s, x, INFINITY)));
-}
-
-static cq_status is_signed_inf(cq_sym *s, double inf)
-{
-    cq_value *x = cq_sym_in(s, "self");
-
-    if (!cq_dtype_is_float(cq_sym_dtype(s, x)))
-        return cq_sym_done(s, CQ_1("Not", finite(s, x)));
-    return cq_sym_done(s, cq_sym_equal(s, x, cq_sym_num(s, x, inf)));
-}
-
-static cq_status is_posinf(cq_sym *s)
-{
-    return is_signed_inf(s, INFINITY);
-}
-
-static cq_status is_neginf(cq_sym *s)
-{
-    return is_signed_inf(s, -INFINITY);
-}
-
 /* ---- bits ---- */
 
 static int width(cq_dtype d)
@@ -154,8 +70,8 @@ static cq_status bitwise(cq_sym *s, const char *logic, combine_fn *combine)
     cq_sym_promoted(s, &x, &y);
     if (want.dtype == CQ_DTYPE_BOOL)
         return cq_sym_done(s, CQ_2(logic, x, y));
-    if (cq_sym_opset(s) < 10)
-        return cq_sym_no(s, 10, "bits of integers need Mod of opset 10");
+    if (!cq_sym_since(s, 10, "bits of integers need Mod of opset 10"))
+        return cq_sym_status(s);
     x = combine(s, bits_of(s, x), bits_of(s, y));
     return cq_sym_done(s, number_of_bits(s, x, want.dtype, want.rank));
 }
@@ -190,17 +106,6 @@ static cq_status bitwise_xor(cq_sym *s)
     return bitwise(s, "Xor", one);
 }
 
-/* -1 - x, and in a dtype without a sign the highest value minus x. */
-static cq_status bitwise_not(cq_sym *s)
-{
-    cq_value *x = cq_sym_operand(s, "self");
-    cq_dtype  d = cq_sym_dtype(s, x);
-
-    if (d == CQ_DTYPE_BOOL)
-        return cq_sym_done(s, CQ_1("Not", x));
-    return cq_sym_done(s, CQ_2("Sub", cq_sym_num(s, x, d == CQ_DTYPE_U8 ? 255 : -1), x));
-}
-
 /* 2 ** other, exactly. */
 static cq_value *power_of_two(cq_sym *s, cq_value *y)
 {
@@ -226,43 +131,40 @@ static cq_status shift_right(cq_sym *s)
     return cq_sym_done(s, cq_sym_floor_divide(s, x, power_of_two(s, cq_sym_operand(s, "other"))));
 }
 
-/* ---- choices ---- */
-
-static cq_status where(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_where(s, cq_sym_in(s, "condition"), cq_sym_operand(s, "self"),
-                                       cq_sym_operand(s, "other")));
-}
-
-static cq_status masked_fill(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_where(s, cq_sym_in(s, "mask"), cq_sym_operand(s, "value"),
-                                       cq_sym_operand(s, "self")));
-}
+/* Integers are all finite. */
+#define FINITE         "Less(Abs(self), inf) if is_float(self) else Equal(self, self)"
+#define IF_FLOAT(test) test " if is_float(self) else Not(Equal(self, self))"
 
 const cq_symbolic cq_symbolics_compare[] = {
-    { "aten::eq", 7, .fn = eq },
-    { "aten::ne", 7, .fn = ne },
+    { "aten::eq", 7, .each = "Equal(self, other)" },
+    { "aten::ne", 7, .each = "Not(Equal(self, other))" },
     { "aten::gt", 7, .op = "Greater" },
     { "aten::lt", 7, .op = "Less" },
-    { "aten::ge", 7, .fn = ge },
-    { "aten::le", 7, .fn = le },
+    { "aten::ge", 7, .each = "LessOrEqual(other, self)" },
+    { "aten::le", 7, .each = "LessOrEqual(self, other)" },
     { "aten::logical_and", 7, .op = "And" },
     { "aten::logical_or", 7, .op = "Or" },
     { "aten::logical_xor", 7, .op = "Xor" },
     { "aten::logical_not", 7, .op = "Not" },
-    { "aten::isnan", 7, .fn = is_nan },
-    { "aten::isinf", 7, .fn = is_inf },
-    { "aten::isfinite", 7, .fn = is_finite },
-    { "aten::isposinf", 7, .fn = is_posinf },
-    { "aten::isneginf", 7, .fn = is_neginf },
+    { "aten::isnan", 7, .each = "IsNaN(self)" },
+    { "aten::isinf", 7, .each = IF_FLOAT("Equal(Abs(self), inf)") },
+    /* |x| < inf is false of NaN too. */
+    { "aten::isfinite", 7, .each = FINITE },
+    { "aten::isposinf", 7, .each = IF_FLOAT("Equal(self, inf)") },
+    { "aten::isneginf", 7, .each = IF_FLOAT("Equal(self, -inf)") },
     { "aten::bitwise_and", 7, .fn = bitwise_and },
     { "aten::bitwise_or", 7, .fn = bitwise_or },
     { "aten::bitwise_xor", 7, .fn = bitwise_xor },
-    { "aten::bitwise_not", 7, .fn = bitwise_not },
+    /* -1 - x, and in a dtype without a sign the highest value minus x. */
+    { "aten::bitwise_not", 7,
+      .each = "Not(self) if dtype(self) == 'bool' else"
+              " (255 if dtype(self) == 'uint8' else -1) - self" },
     { "aten::bitwise_left_shift", 7, .fn = shift_left },
     { "aten::bitwise_right_shift", 7, .fn = shift_right },
-    { "aten::where", 7, .fn = where },
-    { "aten::masked_fill", 7, .fn = masked_fill },
+    { "aten::where.self", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.ScalarOther", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.ScalarSelf", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::where.Scalar", 7, .each = "Where(raw(condition), self, other)" },
+    { "aten::masked_fill", 7, .each = "Where(raw(mask), value, self)" },
     { 0 },
 };

@@ -133,10 +133,8 @@ static cq_value *indices_of(cq_sym *s, const window *w, int i, cq_int places)
         cq_sym_no(s, 0, "a window of %lld is too large", (long long)w->kernel[i]);
         return NULL;
     }
-    if (places.expr && cq_sym_opset(s) < 11) {
-        cq_sym_no(s, 11, "sizes that are not fixed need Range, of opset 11");
+    if (places.expr && !cq_sym_since(s, 11, "sizes that are not fixed need Range, of opset 11"))
         return NULL;
-    }
     for (int64_t k = 0; k < w->kernel[i]; k++)
         taps[k] = k * w->dilation[i];
     if (!places.expr && places.value <= 4096) {

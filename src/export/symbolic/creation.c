@@ -1,6 +1,7 @@
 /* Tensors from nothing. What is fixed when the model is exported becomes a constant, made by
  * the operator itself; the rest follows the sizes of the running model. */
 #include "export/arith.h"
+#include "export/symbolic/common.h"
 #include "export/symbolic/places.h"
 
 enum { MAX_CONSTANT = 1024 }; /* elements; a larger tensor of one number is made by a node */
@@ -72,7 +73,7 @@ static cq_value *constant(cq_sym *s)
 /* ---- filled ---- */
 
 /* A tensor of these sizes, all of it value (0-d). */
-static cq_value *filled(cq_sym *s, cq_type type, cq_value *value)
+cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value)
 {
     cq_tensor *data = cq_sym_data(value), *one = NULL, *all = NULL;
     cq_value  *out;
@@ -111,34 +112,6 @@ static cq_value *filled(cq_sym *s, cq_type type, cq_value *value)
     return out;
 }
 
-static cq_status fill_number(cq_sym *s, double value)
-{
-    cq_type type = cq_sym_result_type(s, 0);
-
-    return cq_sym_done(s, filled(s, type, cq_sym_const_f64(s, type.dtype, value)));
-}
-
-static cq_status zeros(cq_sym *s)
-{
-    return fill_number(s, 0);
-}
-
-static cq_status ones(cq_sym *s)
-{
-    return fill_number(s, 1);
-}
-
-static cq_status full(cq_sym *s)
-{
-    return cq_sym_done(s, filled(s, cq_sym_result_type(s, 0), cq_sym_operand(s, "fill_value")));
-}
-
-static cq_status fill(cq_sym *s)
-{
-    return cq_sym_done(s, filled(s, cq_sym_result_type(s, 0), cq_sym_operand(s, "value")));
-}
-
-/* src in the place of self. */
 /* x without an Expand that made it. A trace of x[i] = v broadcasts v to the sizes of its example
  * before it copies; the copy broadcasts anyway, to the sizes that there are then. */
 static cq_value *before_expand(cq_sym *s, cq_value *x, const cq_type *want)
@@ -160,6 +133,7 @@ static cq_value *before_expand(cq_sym *s, cq_value *x, const cq_type *want)
     return from;
 }
 
+/* src in the place of self. */
 static cq_status copy(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0);
@@ -287,10 +261,10 @@ static cq_status eye(cq_sym *s)
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "an identity matrix whose size is not fixed needs opset 9");
+    if (!cq_sym_since(s, 9, "an identity matrix whose size is not fixed needs opset 9"))
+        return s->status;
     zero.dtype = cq_dtype_is_float(want.dtype) ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
-    x          = filled(
+    x          = cq_sym_full(
                  s, (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = zero.dtype, .rank = 2, .sizes = want.sizes },
                  cq_sym_const_f64(s, zero.dtype, 0));
     x = cq_sym_op(s, "EyeLike", CQ_IN(x), CQ_NO_ATTR);
@@ -331,12 +305,7 @@ static cq_status triangle(cq_sym *s, bool upper)
     cq_value *x    = cq_sym_operand(s, "self"), *mask;
     cq_type   type = cq_sym_result_type(s, 0);
     cq_int    k    = cq_sym_int(s, "diagonal");
-    cq_dtype  used = cq_sym_fit(s, "Trilu", type.dtype);
 
-    if (cq_sym_opset(s) >= 14)
-        return cq_sym_done(s, cq_sym_op(s, "Trilu",
-                                        CQ_IN(cq_sym_cast(s, x, used), cq_sym_of_int(s, k)),
-                                        CQ_ATTR(cq_attr_i("upper", upper))));
     mask = k.expr || type.sizes[type.rank - 1].expr || type.sizes[type.rank - 2].expr
                ? triangle_mask(s, type, upper, k)
                : fixed_mask(s, type, upper, k.value);
@@ -354,11 +323,6 @@ static cq_status triu(cq_sym *s)
 }
 
 /* ---- from numbers ---- */
-
-static cq_status number(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_operand(s, s->op->schema->args[0].name));
-}
 
 static void each_number(const cq_operand *o, void (*fn)(const cq_operand *o, void *user),
                         void             *user)
@@ -430,36 +394,38 @@ static cq_status one_hot(cq_sym *s)
 }
 
 const cq_symbolic cq_symbolics_creation[] = {
-    { "aten::zeros", 7, .fn = zeros },
-    { "aten::ones", 7, .fn = ones },
-    { "aten::full", 7, .fn = full },
-    { "aten::empty", 7, .fn = zeros },
-    { "aten::zeros_like", 7, .fn = zeros },
-    { "aten::ones_like", 7, .fn = ones },
-    { "aten::full_like", 7, .fn = full },
-    { "aten::empty_like", 7, .fn = zeros },
-    { "aten::new_zeros", 7, .fn = zeros },
-    { "aten::new_ones", 7, .fn = ones },
-    { "aten::new_full", 7, .fn = full },
-    { "aten::new_empty", 7, .fn = zeros },
-    { "aten::fill", 7, .fn = fill },
-    { "aten::zero", 7, .fn = zeros },
+    { "aten::zeros", 7, .as = "full(0)" },
+    { "aten::ones", 7, .as = "full(1)" },
+    { "aten::full", 7, .each = "full(fill_value)" },
+    { "aten::empty", 7, .as = "full(0)" },
+    { "aten::zeros_like", 7, .as = "full(0)" },
+    { "aten::ones_like", 7, .as = "full(1)" },
+    { "aten::full_like", 7, .each = "full(fill_value)" },
+    { "aten::empty_like", 7, .as = "full(0)" },
+    { "aten::new_zeros", 7, .as = "full(0)" },
+    { "aten::new_ones", 7, .as = "full(1)" },
+    { "aten::new_full", 7, .each = "full(fill_value)" },
+    { "aten::new_empty", 7, .as = "full(0)" },
+    { "aten::fill", 7, .each = "full(value)" },
+    { "aten::zero", 7, .as = "full(0)" },
     { "aten::copy", 7, .fn = copy },
     { "aten::arange", 7, .fn = arange },
     { "aten::range", 7, .fn = fixed },
     { "aten::linspace", 7, .fn = linspace },
     { "aten::eye", 7, .fn = eye },
     { "aten::tril", 7, .fn = tril },
+    { "aten::tril", 14, .each = "Trilu<upper = 0>(fit('Trilu', self), cast(diagonal, 'int64'))" },
     { "aten::triu", 7, .fn = triu },
-    { "aten::scalar_tensor", 7, .fn = number },
-    { "aten::tensor.float", 7, .fn = number },
-    { "aten::tensor.int", 7, .fn = number },
-    { "aten::tensor.bool", 7, .fn = number },
+    { "aten::triu", 14, .each = "Trilu<upper = 1>(fit('Trilu', self), cast(diagonal, 'int64'))" },
+    { "aten::scalar_tensor", 7, .each = "s" },
+    { "aten::tensor.float", 7, .each = "t" },
+    { "aten::tensor.int", 7, .each = "t" },
+    { "aten::tensor.bool", 7, .each = "t" },
     { "aten::tensor", 7, .fn = list },
     { "aten::as_tensor.list", 7, .fn = list },
-    { "aten::as_tensor.float", 7, .fn = number },
-    { "aten::as_tensor.int", 7, .fn = number },
-    { "aten::as_tensor.bool", 7, .fn = number },
+    { "aten::as_tensor.float", 7, .each = "t" },
+    { "aten::as_tensor.int", 7, .each = "t" },
+    { "aten::as_tensor.bool", 7, .each = "t" },
     { "aten::one_hot", 7, .fn = one_hot },
     { 0 },
 };

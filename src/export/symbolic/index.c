@@ -295,10 +295,8 @@ static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value
 
     if (s->status != CQ_OK)
         return NULL;
-    if (cq_sym_opset(s) < 9 && !cq_dtype_is_float(dtype)) {
-        cq_sym_no(s, 9, "products of integers need opset 9");
+    if (!cq_dtype_is_float(dtype) && !cq_sym_since(s, 9, "products of integers need opset 9"))
         return NULL;
-    }
     for (int i = 0; i < rank; i++) {
         shape[i] = x->type.sizes[i];
         rest     = i ? cq_int_mul(CQ_SYMBOLS(s), rest, shape[i]) : rest;
@@ -358,8 +356,6 @@ static cq_status index_put(cq_sym *s)
 
     if (s->status != CQ_OK)
         return s->status;
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "elements can be set since opset 9");
     if (add) { /* ONNX Runtime adds no halves while it scatters */
         m.x    = cq_sym_widen(s, m.x);
         values = cq_sym_widen(s, values);
@@ -502,8 +498,10 @@ static cq_status take(cq_sym *s)
 
 const cq_symbolic cq_symbolics_index[] = {
     { "aten::index", 7, .fn = index_tensor },
-    { "aten::index_put", 7, .fn = index_put },
-    { "aten::_index_put_impl", 7, .fn = index_put },
+    { "aten::index_put", 7, .no = "elements can be set since opset 9" },
+    { "aten::index_put", 9, .fn = index_put },
+    { "aten::_index_put_impl", 7, .no = "elements can be set since opset 9" },
+    { "aten::_index_put_impl", 9, .fn = index_put },
     { "aten::index_select", 7, .fn = index_select },
     { "aten::index_fill", 7, .fn = index_fill },
     { "aten::index_copy", 7, .fn = index_copy },

@@ -92,19 +92,6 @@ static cq_status flip(cq_sym *s)
     return cq_sym_done(s, x);
 }
 
-/* DepthToSpace has PyTorch's order of channels since opset 11. */
-static cq_status pixel_shuffle(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-
-    if (cq_sym_rank(s, x) != 4 ||
-        (cq_sym_dtype(s, x) != CQ_DTYPE_F32 && cq_sym_dtype(s, x) != CQ_DTYPE_F64))
-        return cq_sym_no(s, 0, "DepthToSpace takes images of floats");
-    return cq_sym_done(s, cq_sym_op(s, "DepthToSpace", CQ_IN(x),
-                                    CQ_ATTR(cq_attr_i("blocksize", cq_sym_i64(s, "upscale_factor")),
-                                            cq_attr_s("mode", "CRD"))));
-}
-
 /* Nothing but numbers goes in: the result is a constant. */
 static cq_status computed(cq_sym *s)
 {
@@ -134,7 +121,11 @@ const cq_symbolic cq_symbolics_join[] = {
     { "aten::cat", 7, .fn = cat },
     { "aten::repeat", 7, .fn = repeat },
     { "aten::flip", 7, .fn = flip },
-    { "aten::pixel_shuffle", 11, .fn = pixel_shuffle },
+    /* DepthToSpace has PyTorch's order of channels since opset 11. */
+    { "aten::pixel_shuffle", 11,
+      .as = "DepthToSpace<blocksize = upscale_factor, mode = 'CRD'>(self)"
+            " if rank(self) == 4 and (dtype(self) == 'float32' or dtype(self) == 'float64')"
+            " else no('DepthToSpace takes images of floats')" },
     { "aten::tril_indices", 7, .fn = computed },
     { "aten::triu_indices", 7, .fn = computed },
     { 0 },

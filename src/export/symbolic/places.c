@@ -92,10 +92,9 @@ cq_value *cq_sym_count_to(cq_sym *s, cq_value *n)
     if (cq_sym_opset(s) >= 11) {
         v = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), n, cq_sym_const_i64(s, 1)),
                       CQ_NO_ATTR);
-    } else if (cq_sym_opset(s) < 9) {
-        cq_sym_no(s, 9, "places along a dimension whose size is not fixed need opset 9");
+    } else if (!cq_sym_since(s, 9, "places along a dimension whose size is not fixed need opset 9"))
         return NULL;
-    } else {
+    else {
         if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&ones, CQ_DTYPE_I64, 1, &one, &one)))
             return NULL;
         v = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_reshape_i64(s, n, &one, 1)),
@@ -216,14 +215,10 @@ cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_v
 {
     cq_value *v;
 
-    if (reduction && cq_sym_opset(s) < 16) {
-        cq_sym_no(s, 16, "a reduction while elements are set needs opset 16");
+    if (reduction && !cq_sym_since(s, 16, "a reduction while elements are set needs opset 16"))
         return NULL;
-    }
-    if (cq_sym_opset(s) < 9) {
-        cq_sym_no(s, 9, "Scatter came with opset 9");
+    if (!cq_sym_since(s, 9, "Scatter came with opset 9"))
         return NULL;
-    }
     v = cq_sym_op(s, cq_sym_opset(s) < 11 ? "Scatter" : "ScatterElements",
                   CQ_IN(x, cq_sym_from_begin(s, index, cq_sym_size(s, x, axis), true), src),
                   CQ_ATTR(cq_attr_i("axis", axis),

@@ -136,10 +136,10 @@ static cq_status max_pool(cq_sym *s)
     bool      indices = cq_sym_result_used(s, 1);
     cq_value *out[2]  = { NULL, NULL };
 
-    if (p.dilated && cq_sym_opset(s) < 10)
-        return cq_sym_no(s, 10, "windows with gaps (dilation) need opset 10");
-    if (indices && cq_sym_opset(s) < 8)
-        return cq_sym_no(s, 8, "MaxPool tells where the greatest are since opset 8");
+    if (p.dilated && !cq_sym_since(s, 10, "windows with gaps (dilation) need opset 10"))
+        return s->status;
+    if (indices && !cq_sym_since(s, 8, "MaxPool tells where the greatest are since opset 8"))
+        return s->status;
     if (!pads_fit(&p)) {
         if (indices)
             return cq_sym_no(s, 0, "the window reaches further out of the image than it is wide");

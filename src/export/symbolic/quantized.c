@@ -140,16 +140,11 @@ static cq_status make_quantized(cq_sym *s)
                                  along(s, g.scale, g.axis, rank), along(s, g.zero, g.axis, rank)));
 }
 
-static cq_status itself(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_in(s, "self"));
-}
-
 const cq_symbolic cq_symbolics_quantized[] = {
     { "aten::fake_quantize_per_tensor_affine", 7, .fn = fake_quantize },
     { "aten::fake_quantize_per_channel_affine", 7, .fn = fake_quantize },
     { "aten::_make_per_tensor_quantized_tensor", 7, .fn = make_quantized },
     { "aten::_make_per_channel_quantized_tensor", 7, .fn = make_quantized },
-    { "aten::dequantize.self", 7, .fn = itself },
+    { "aten::dequantize.self", 7, .as = "self" },
     { 0 },
 };

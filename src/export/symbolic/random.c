@@ -24,10 +24,8 @@ static cq_value *draw(cq_sym *s, const char *op, cq_type type, cq_attr a, cq_att
 
         if (op[6] == 'N')
             memcpy(like, "RandomNormalLike", sizeof "RandomNormalLike");
-        if (type.rank && cq_sym_opset(s) < 9) {
-            cq_sym_no(s, 9, "random numbers of dynamic sizes need opset 9");
+        if (type.rank && !cq_sym_since(s, 9, "random numbers of dynamic sizes need opset 9"))
             return NULL;
-        }
         x = cq_sym_const_f64(s, dtype, 0);
         if (type.rank)
             x = cq_sym_op(s, "ConstantOfShape",
@@ -70,18 +68,7 @@ static cq_value *order(cq_sym *s, cq_value *x, cq_int n, int axis)
 {
     cq_value *out[2];
 
-    if (cq_sym_opset(s) < 10) {
-        if (n.expr) {
-            cq_sym_no(s, 10, "TopK of a number that is not fixed needs opset 10");
-            return NULL;
-        }
-        cq_sym_op_n(s, "TopK", CQ_IN(x), CQ_ATTR(cq_attr_i("k", n.value), cq_attr_i("axis", axis)),
-                    out, 2);
-    } else {
-        cq_sym_op_n(s, "TopK", CQ_IN(x, cq_sym_of_int_1d(s, n)), CQ_ATTR(cq_attr_i("axis", axis)),
-                    out, 2);
-    }
-    cq_sym_set_dtype(s, out[1], CQ_DTYPE_I64);
+    cq_sym_topk(s, x, n, axis, true, out);
     return out[1];
 }
 

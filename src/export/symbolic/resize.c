@@ -266,8 +266,8 @@ static cq_status nearest(cq_sym *s)
         return by_indices(s, &r);
     if (!factors_agree(&r))
         return cq_sym_no(s, 0, "sizes and factors that disagree need fixed sizes");
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "sizes that are not fixed, without a whole factor, need opset 11");
+    if (!cq_sym_since(s, 11, "sizes that are not fixed, without a whole factor, need opset 11"))
+        return s->status;
     return by_resize(s, &r, !r.sizes_given);
 }
 
@@ -289,28 +289,6 @@ static cq_status smooth(cq_sym *s)
 }
 
 /* ---- grids ---- */
-
-static cq_status grid_sampler(cq_sym *s)
-{
-    /* Opset 20 gave the modes the names that they have for any number of axes. */
-    static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" },
-                                             { "linear", "nearest", "cubic" } };
-    static const char *const paddings[]  = { "zeros", "border", "reflection" };
-    cq_value                *x           = cq_sym_in_float(s, "input"), *v;
-    int64_t mode = cq_sym_i64(s, "interpolation_mode"), padding = cq_sym_i64(s, "padding_mode");
-    bool    renamed = cq_sym_opset(s) >= 20;
-
-    if (cq_sym_rank(s, x) != 4 && !renamed)
-        return cq_sym_no(s, 20, "GridSample of three axes came with opset 20");
-    if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
-        return cq_sym_no(s, 0, "there is no such mode");
-    v = cq_sym_op(s, "GridSample", CQ_IN(x, cq_sym_in_float(s, "grid")),
-                  CQ_ATTR(cq_attr_i("align_corners", cq_sym_bool(s, "align_corners")),
-                          cq_attr_s("mode", modes[renamed][mode]),
-                          cq_attr_s("padding_mode", paddings[padding])));
-    cq_sym_set_dtype(s, v, cq_sym_dtype(s, x));
-    return cq_sym_done(s, v);
-}
 
 /* Coordinates of all places as rows (x, y[, z], 1). */
 static cq_value *base_grid(cq_sym *s, const int64_t *sizes, size_t n, bool align)
@@ -362,6 +340,15 @@ static cq_status affine_grid(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, grid, out.sizes, (size_t)out.rank));
 }
 
+#define GRID_SAMPLE(modes)                                                                         \
+    "GridSample<align_corners = align_corners, mode = " modes "[interpolation_mode],"              \
+    "padding_mode = ['zeros', 'border', 'reflection'][padding_mode]>"                              \
+    "(without_bfloat16(input), without_bfloat16(grid))"
+#define GRID_SAMPLE_16 GRID_SAMPLE("['bilinear', 'nearest', 'bicubic']")
+/* Opset 20 gave the modes the names that they have for any number of axes. */
+#define GRID_SAMPLE_20 GRID_SAMPLE("['linear', 'nearest', 'cubic']")
+#define OF_THREE_AXES  "no('GridSample of three axes came with opset 20', 20)"
+
 const cq_symbolic cq_symbolics_resize[] = {
     { "aten::upsample_nearest1d", 7, .fn = nearest },
     { "aten::upsample_nearest2d", 7, .fn = nearest },
@@ -376,11 +363,13 @@ const cq_symbolic cq_symbolics_resize[] = {
     { "aten::_upsample_bilinear2d_aa", 7, .fn = smooth },
     { "aten::_upsample_bicubic2d_aa", 7, .fn = smooth },
     { "aten::grid_sampler", 7, .no = "ONNX has GridSample since opset 16" },
-    { "aten::grid_sampler", 16, .fn = grid_sampler },
+    { "aten::grid_sampler", 16, .as = GRID_SAMPLE_16 " if rank(input) == 4 else " OF_THREE_AXES },
+    { "aten::grid_sampler", 20, .as = GRID_SAMPLE_20 },
     { "aten::grid_sampler_2d", 7, .no = "ONNX has GridSample since opset 16" },
-    { "aten::grid_sampler_2d", 16, .fn = grid_sampler },
+    { "aten::grid_sampler_2d", 16, .as = GRID_SAMPLE_16 },
+    { "aten::grid_sampler_2d", 20, .as = GRID_SAMPLE_20 },
     { "aten::grid_sampler_3d", 7, .no = "ONNX has GridSample of three axes since opset 20" },
-    { "aten::grid_sampler_3d", 20, .fn = grid_sampler },
+    { "aten::grid_sampler_3d", 20, .as = GRID_SAMPLE_20 },
     { "aten::affine_grid_generator", 7, .fn = affine_grid },
     { 0 },
 };

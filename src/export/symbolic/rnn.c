@@ -133,10 +133,8 @@ static cq_value *drop(cq_sym *s, cq_value *x, double p)
 {
     cq_value *v;
 
-    if (cq_sym_opset(s) < 12) {
-        cq_sym_no(s, 12, "dropout between layers in training needs opset 12");
+    if (!cq_sym_since(s, 12, "dropout between layers in training needs opset 12"))
         return NULL;
-    }
     v = cq_sym_op(
         s, "Dropout",
         CQ_IN(x, cq_sym_const_f64(s, CQ_DTYPE_F32, p), cq_sym_const_f64(s, CQ_DTYPE_BOOL, 1)),

@@ -92,8 +92,8 @@ cq_status cq_sym_projected_lstm(cq_sym *s)
 
     if (cq_sym_has_arg(s, "batch_sizes"))
         return cq_sym_no(s, 0, "packed sequences cannot go through an LSTM with projections");
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "an LSTM with projections needs Scan, of opset 9");
+    if (!cq_sym_since(s, 9, "an LSTM with projections needs Scan, of opset 9"))
+        return s->status;
     if (n > MAX_SCANS || (cq_sym_bool(s, "train") && cq_sym_f64(s, "dropout") > 0))
         return cq_sym_no(s, 0, "an LSTM with projections can have %d layers, and no dropout",
                          MAX_SCANS);

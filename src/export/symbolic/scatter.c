@@ -214,8 +214,8 @@ static cq_status by_table(cq_sym *s, const scatter *c, const reduction *r, bool 
     cq_value *x     = cq_sym_swap_dims(s, c->x, c->axis, c->rank - 1), *table, *v, *count;
     int64_t   perm[CQ_MAX_RANK];
 
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "it needs Where, of opset 9");
+    if (!cq_sym_since(s, 9, "it needs Where, of opset 9"))
+        return s->status;
     if (!c->covers)
         return cq_sym_no(s, first_opset(r), "index is smaller than self beside dim");
     table = table_of(s, c);

@@ -15,19 +15,6 @@ static cq_value *nonzero_rows(cq_sym *s, cq_value *x)
     return typed(s, cq_sym_op1(s, "NonZero", cq_sym_cast(s, x, CQ_DTYPE_BOOL)), CQ_DTYPE_I64);
 }
 
-static cq_status nonzero(cq_sym *s)
-{
-    cq_value *x       = cq_sym_in(s, "self");
-    int64_t   perm[2] = { 1, 0 }, zero = 0;
-    bool      scalar = cq_sym_rank(s, x) == 0;
-
-    x = cq_sym_transpose(s, nonzero_rows(s, scalar ? cq_sym_unsqueeze(s, x, &zero, 1) : x), perm,
-                         2);
-    if (scalar)
-        x = cq_sym_slice(s, x, 1, cq_i(0), cq_i(0), 1);
-    return cq_sym_done(s, x);
-}
-
 /* ---- masks ---- */
 
 /* x and its mask in the sizes that they have together. */
@@ -145,8 +132,8 @@ static cq_status searchsorted(cq_sym *s)
     int         rank = cq_sym_rank(s, x), of = cq_sym_rank(s, sorted);
     int64_t     last = rank, before = of - 1, over = rank;
 
-    if (sorter && cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "a sorter needs GatherElements, of opset 11");
+    if (sorter && !cq_sym_since(s, 11, "a sorter needs GatherElements, of opset 11"))
+        return s->status;
     if (sorter) {
         cq_value *v = cq_sym_op(s, "GatherElements", CQ_IN(sorted, sorter),
                                 CQ_ATTR(cq_attr_i("axis", of - 1)));
@@ -154,8 +141,8 @@ static cq_status searchsorted(cq_sym *s)
         cq_sym_set_type_of(v, sorted);
         sorted = v;
     }
-    if (cq_sym_opset(s) < 9 && !cq_dtype_is_float(dtype))
-        return cq_sym_no(s, 9, "integers can be compared since opset 9");
+    if (!cq_dtype_is_float(dtype) && !cq_sym_since(s, 9, "integers can be compared since opset 9"))
+        return s->status;
     if (dtype == CQ_DTYPE_F16 || dtype == CQ_DTYPE_BF16)
         with = CQ_DTYPE_F32;
     else if (!cq_dtype_is_float(dtype))
@@ -223,8 +210,6 @@ static cq_status unique_consecutive(cq_sym *s)
     cq_value *yes   = cq_sym_cast(s, cq_sym_const_i64s(s, (int64_t[]){ 1 }, 1), CQ_DTYPE_BOOL);
     cq_type   type  = cq_sym_in(s, "self")->type;
 
-    if (cq_sym_opset(s) < 11)
-        return cq_sym_no(s, 11, "it needs CumSum, of opset 11");
     if (!cq_sym_is_none(s, "dim"))
         return cq_sym_no(s, 0, "slices are not compared as wholes");
     if (cq_int_is(n, 0)) {
@@ -267,7 +252,11 @@ static cq_status unique_consecutive(cq_sym *s)
 
 const cq_symbolic cq_symbolics_select[] = {
     { "aten::nonzero", 7, .no = "ONNX tells what is not zero since opset 9" },
-    { "aten::nonzero", 9, .fn = nonzero },
+    /* A number is a row of one, whose place has no dimensions. */
+    { "aten::nonzero", 9,
+      .as = "row = Unsqueeze(self, [0]) if rank(self) == 0 else self;"
+            "places = Transpose<perm = [1, 0]>(NonZero(cast(row, 'bool')));"
+            "slice(places, 1, 0, 0) if rank(self) == 0 else places" },
     { "aten::masked_select", 7, .no = "ONNX selects by a mask since opset 9" },
     { "aten::masked_select", 9, .fn = masked_select },
     { "aten::masked_scatter", 7, .fn = masked_scatter },
@@ -280,7 +269,8 @@ const cq_symbolic cq_symbolics_select[] = {
     { "aten::_unique2", 11, .fn = unique },
     { "aten::unique_dim", 7, .no = "Unique came with opset 11" },
     { "aten::unique_dim", 11, .fn = unique },
-    { "aten::unique_consecutive", 7, .fn = unique_consecutive },
+    { "aten::unique_consecutive", 7, .no = "it needs CumSum, of opset 11" },
+    { "aten::unique_consecutive", 11, .fn = unique_consecutive },
     { "aten::unique_dim_consecutive", 7, .no = "slices are not compared as wholes" },
     { 0 },
 };

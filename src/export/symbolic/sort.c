@@ -36,42 +36,21 @@ typedef struct sorted {
     cq_value *values, *places;
 } sorted;
 
-/* The k greatest or least along axis, in order. Until opset 10 TopK gives the greatest only,
- * and takes k as a number until opset 9. */
+/* The k greatest or least along axis, in order. */
 static sorted topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest)
 {
     cq_dtype  own = cq_sym_dtype(s, x), with = orderable(s, own);
-    bool      negate = cq_sym_opset(s) < 11 && !largest;
-    cq_int    sizes[CQ_MAX_RANK];
-    cq_value *out[2] = { NULL }, *key;
+    cq_value *out[2];
 
     if (s->status == CQ_OK && with == CQ_DTYPE_NONE)
         cq_sym_no(s, 11, "integers of 64 bits can be ordered since opset 11");
-    else if (s->status == CQ_OK && cq_sym_opset(s) < 10 && k.expr)
-        cq_sym_no(s, 10, "a number of elements that is not fixed needs opset 10");
     if (s->status != CQ_OK)
         return (sorted){ NULL, NULL };
     if (cq_int_is(k, 0)) {
         x = cq_sym_slice(s, x, axis, k, k, 1);
         return (sorted){ x, cq_sym_cast(s, x, CQ_DTYPE_I64) };
     }
-    key = cq_sym_cast(s, x, with);
-    if (negate)
-        key = cq_sym_op(s, "Neg", CQ_IN(key), CQ_NO_ATTR);
-    if (cq_sym_opset(s) < 10)
-        cq_sym_op_n(s, "TopK", CQ_IN(key),
-                    CQ_ATTR(cq_attr_i("axis", axis), cq_attr_i("k", k.value)), out, 2);
-    else
-        cq_sym_op_n(s, "TopK", CQ_IN(key, cq_sym_of_int_1d(s, k)),
-                    CQ_ATTR(cq_attr_i("axis", axis),
-                            cq_sym_opset(s) >= 11 ? cq_attr_i("largest", largest) : (cq_attr){ 0 }),
-                    out, 2);
-    memcpy(sizes, x->type.sizes, (size_t)x->type.rank * sizeof *sizes);
-    sizes[axis] = k;
-    cq_sym_set_type(s, out[0], with, (size_t)x->type.rank, sizes);
-    cq_sym_set_type(s, out[1], CQ_DTYPE_I64, (size_t)x->type.rank, sizes);
-    if (negate)
-        out[0] = cq_sym_op(s, "Neg", CQ_IN(out[0]), CQ_NO_ATTR);
+    cq_sym_topk(s, cq_sym_cast(s, x, with), k, axis, largest, out);
     return (sorted){ cq_sym_cast(s, out[0], own), out[1] };
 }
 
@@ -227,8 +206,6 @@ static cq_status mode(cq_sym *s)
     cq_dtype with = summable(cq_sym_dtype(s, x));
     int64_t  last = rank - 1, over = rank, before = rank - 1;
 
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "it needs Where, of opset 9");
     if (cq_int_is(cq_sym_numel(s, x), 0))
         return cq_sym_no(s, 0, "of no elements");
     x     = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, (int)last);
@@ -274,10 +251,8 @@ static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
     int64_t   perm[2] = { 1, 0 };
     cq_value *table, *v;
 
-    if (cq_sym_opset(s) < 9 && !cq_dtype_is_float(dtype)) {
-        cq_sym_no(s, 9, "products of integers need opset 9");
+    if (!cq_dtype_is_float(dtype) && !cq_sym_since(s, 9, "products of integers need opset 9"))
         return NULL;
-    }
     x     = cq_sym_swap_dims(s, x, axis, last);
     table = cq_sym_transpose(s, up_to(s, cq_sym_size(s, x, last)), perm, 2);
     v     = cq_sym_op2(s, "MatMul", x, cq_sym_cast(s, table, dtype));
@@ -329,8 +304,6 @@ static cq_status reduce_running(cq_sym *s, const char *reduce, double neutral)
     cq_dtype  with = summable(type.dtype);
     int64_t   over = rank;
 
-    if (cq_sym_opset(s) < 9)
-        return cq_sym_no(s, 9, "it needs Where, of opset 9");
     x = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, rank - 1);
     v = running_table(s, x, cq_sym_const_f64(s, with, neutral));
     v = cq_sym_reduce(s, reduce, v, &over, 1, false);
@@ -357,8 +330,6 @@ static cq_status cumextreme(cq_sym *s, bool least)
     int64_t   over  = rank;
     double    worst = least ? __builtin_inf() : -__builtin_inf();
 
-    if (cq_sym_opset(s) < 12)
-        return cq_sym_no(s, 12, "the last of equal elements can be found since opset 12");
     if (!cq_dtype_is_float(with))
         worst = with == CQ_DTYPE_I32 ? (least ? INT32_MAX : INT32_MIN) : (least ? 9.2e18 : -9.2e18);
     x      = cq_sym_swap_dims(s, cq_sym_cast(s, x, with), axis, rank - 1);
@@ -393,11 +364,16 @@ const cq_symbolic cq_symbolics_sort[] = {
     { "aten::median.dim", 7, .fn = median_dim },
     { "aten::nanmedian", 7, .fn = nanmedian },
     { "aten::nanmedian.dim", 7, .fn = nanmedian_dim },
-    { "aten::mode", 7, .fn = mode },
+    { "aten::mode", 7, .no = "it needs Where, of opset 9" },
+    { "aten::mode", 9, .fn = mode },
     { "aten::cumsum", 7, .fn = cumsum },
-    { "aten::cumprod", 7, .fn = cumprod },
-    { "aten::logcumsumexp", 7, .fn = logcumsumexp },
-    { "aten::cummax", 7, .fn = cummax },
-    { "aten::cummin", 7, .fn = cummin },
+    { "aten::cumprod", 7, .no = "it needs Where, of opset 9" },
+    { "aten::cumprod", 9, .fn = cumprod },
+    { "aten::logcumsumexp", 7, .no = "it needs Where, of opset 9" },
+    { "aten::logcumsumexp", 9, .fn = logcumsumexp },
+    { "aten::cummax", 7, .no = "the last of equal elements can be found since opset 12" },
+    { "aten::cummax", 12, .fn = cummax },
+    { "aten::cummin", 7, .no = "the last of equal elements can be found since opset 12" },
+    { "aten::cummin", 12, .fn = cummin },
     { 0 },
 };

@@ -3,58 +3,6 @@
  * flatten, unsqueeze of a symbolic size) is one Reshape. */
 #include "export/symbolic/places.h"
 
-/* ---- the order of dimensions ---- */
-
-static cq_status transpose(cq_sym *s)
-{
-    cq_value *x    = cq_sym_in(s, "self");
-    int       rank = cq_sym_rank(s, x);
-
-    return cq_sym_done(
-        s, cq_sym_swap_dims(s, x, cq_sym_dim(s, "dim0", rank), cq_sym_dim(s, "dim1", rank)));
-}
-
-static cq_status t(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-
-    return cq_sym_done(s, cq_sym_rank(s, x) == 2 ? cq_sym_swap_dims(s, x, 0, 1) : x);
-}
-
-static cq_status permute(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-    int64_t   perm[CQ_MAX_RANK];
-    size_t    n    = cq_sym_i64s(s, "dims", perm, CQ_MAX_RANK);
-    bool      same = true;
-
-    for (size_t i = 0; i < n; i++) {
-        perm[i] += perm[i] < 0 ? (int64_t)n : 0;
-        same &= perm[i] == (int64_t)i;
-    }
-    return cq_sym_done(s, same ? x : cq_sym_transpose(s, x, perm, n));
-}
-
-/* ---- other sizes ---- */
-
-static cq_status reshape(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_in_sizes_of(s, cq_sym_in(s, "self"), 0));
-}
-
-/* Flatten makes two dimensions of all; the usual case is all but the batch. */
-static cq_status flatten(cq_sym *s)
-{
-    cq_value *x     = cq_sym_in(s, "self");
-    int       rank  = cq_sym_rank(s, x);
-    int       start = cq_sym_dim(s, "start_dim", rank), end = cq_sym_dim(s, "end_dim", rank);
-    bool      typed = cq_sym_opset(s) >= 9 || cq_dtype_is_float(cq_sym_dtype(s, x));
-
-    if (start != 1 || end != rank - 1 || rank < 3 || !typed)
-        return reshape(s);
-    return cq_sym_done(s, cq_sym_op(s, "Flatten", CQ_IN(x), CQ_ATTR(cq_attr_i("axis", 1))));
-}
-
 /* Sizes that only the run tells may be 1 or not, so that the result has fewer dimensions or not.
  * What follows is built for the number of dimensions that the example has. */
 static cq_value *squeeze_open(cq_sym *s, cq_value *x, int only)
@@ -66,10 +14,10 @@ static cq_value *squeeze_open(cq_sym *s, cq_value *x, int only)
 
     if (only < 0) {
         v = cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR); /* all that are 1 */
-    } else if (cq_sym_opset(s) < 11) {
-        cq_sym_no(s, 11, "the branches of an If have one number of dimensions until opset 11");
+    } else if (!cq_sym_since(s, 11,
+                             "the branches of an If have one number of dimensions until opset 11"))
         return NULL;
-    } else {
+    else {
         is_one = cq_sym_op(s, "Equal",
                            CQ_IN(cq_sym_of_int(s, cq_sym_size(s, x, only)), cq_sym_const_i64(s, 1)),
                            CQ_NO_ATTR);
@@ -115,47 +63,29 @@ static cq_status squeeze(cq_sym *s)
     return cq_sym_done(s, n ? cq_sym_squeeze(s, x, axes, n) : x);
 }
 
-static cq_status unsqueeze(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-    int64_t   dim;
+/* A new dimension is counted from behind the last one. */
+#define UNSQUEEZE "Unsqueeze(self, [dim + rank(self) + 1 if dim < 0 else dim])"
 
-    if (cq_sym_int(s, "dim").expr && cq_sym_opset(s) >= 13) { /* an input since then */
-        cq_value *v = cq_sym_op(s, "Unsqueeze", CQ_IN(x, cq_sym_of_int_1d(s, cq_sym_int(s, "dim"))),
-                                CQ_NO_ATTR);
-
-        return cq_sym_done(s, v);
-    }
-    dim = cq_sym_dim(s, "dim", cq_sym_rank(s, x) + 1);
-    return cq_sym_done(s, cq_sym_unsqueeze(s, x, &dim, 1));
-}
-
-static cq_status expand(cq_sym *s)
-{
-    cq_type type = cq_sym_result_type(s, 0);
-
-    return cq_sym_done(s,
-                       cq_sym_expand_any(s, cq_sym_in(s, "self"), type.sizes, (size_t)type.rank));
-}
-
-static cq_status shape_as_tensor(cq_sym *s)
-{
-    return cq_sym_done(s, cq_sym_shape(s, cq_sym_in(s, "self")));
-}
+/* Flatten makes two dimensions of all; the usual case is all but the batch. */
+#define IS_FLATTEN                                                                                 \
+    "rank(self) > 2 and axis(start_dim, self) == 1 and axis(end_dim, self) == rank(self) - 1"
 
 const cq_symbolic cq_symbolics_view[] = {
-    { "aten::t", 7, .fn = t },
-    { "aten::transpose.int", 7, .fn = transpose },
-    { "aten::permute", 7, .fn = permute },
+    { "aten::t", 7, .as = "swap(self, 0, 1) if rank(self) == 2 else self" },
+    { "aten::transpose.int", 7, .as = "swap(self, dim0, dim1)" },
+    { "aten::permute", 7, .as = "Transpose<perm = dims>(self)" },
     { "aten::view.dtype", 7, .no = "ONNX cannot read the bytes of a tensor as another type" },
-    { "aten::view", 7, .fn = reshape },
-    { "aten::reshape", 7, .fn = reshape },
-    { "aten::_unsafe_view", 7, .fn = reshape },
-    { "aten::_reshape_alias", 7, .fn = reshape },
-    { "aten::flatten", 7, .fn = flatten },
+    { "aten::view", 7, .as = "as_result(self)" },
+    { "aten::reshape", 7, .as = "as_result(self)" },
+    { "aten::_unsafe_view", 7, .as = "as_result(self)" },
+    { "aten::_reshape_alias", 7, .as = "as_result(self)" },
+    { "aten::flatten", 7,
+      .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " and is_float(self) else as_result(self)" },
+    { "aten::flatten", 9, .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " else as_result(self)" },
     { "aten::squeeze", 7, .fn = squeeze },
-    { "aten::unsqueeze", 7, .fn = unsqueeze },
-    { "aten::expand", 7, .fn = expand },
-    { "aten::_shape_as_tensor", 7, .fn = shape_as_tensor },
+    { "aten::unsqueeze", 7, .as = UNSQUEEZE },
+    { "aten::unsqueeze", 13, .as = UNSQUEEZE " if known(dim) else Unsqueeze(self, [dim])" },
+    { "aten::expand", 7, .as = "expand(self, result_sizes())" },
+    { "aten::_shape_as_tensor", 7, .as = "Shape(self)" },
     { 0 },
 };

@@ -1,6 +1,7 @@
 /* Making nodes: attributes, nodes, and the graphs that some of them hold. */
 #include "export/exporter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- attributes ---- */

@@ -399,6 +399,7 @@ cq_status cq_file_write(const char *path, const void *data, size_t size)
 
 CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size)
 {
+    CQ_NEED(path && (data || !size));
     return cq_file_write(path, data, size);
 }
 

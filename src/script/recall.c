@@ -79,7 +79,7 @@ static const char *name_of(cq_eval *ev, const cq_change *place)
 static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 {
     const cq_val *v = p->name ? cq_frame_own(ev->frame, p->name) : NULL;
-    cq_object     *object;
+    cq_object    *object;
 
     *out = (cq_change){ .kind = p->kind, .index = p->index };
     if (!v) {
@@ -112,7 +112,7 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 static cq_val form_of(cq_eval *ev, cq_val v, int levels)
 {
     cq_object *t = cq_object_of(v);
-    cq_val    copy, self;
+    cq_val     copy, self;
 
     if (levels == 0 || v.kind == CQ_VAL_DICT)
         return CQ_NONE;

@@ -445,6 +445,7 @@ static bool write_to_file(void *out, const char *text, size_t size)
 
 CQ_API cq_status cq_onnx_model_save_text(const cq_onnx_model *m, const char *path)
 {
+    CQ_NEED(m && path);
     cq_out   *out;
     cq_status status;
 

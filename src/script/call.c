@@ -268,6 +268,7 @@ cq_status cq_eval_call(cq_eval *ev, cq_val function, const cq_val *args, size_t 
         return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(function));
     switch (t->kind) {
     case CQ_THING_FUNCTION: return call_function(ev, t, args, n_args, names, kw, n_kw, out);
+    case CQ_THING_NATIVE: return t->native(ev, t->native_user, args, n_args, out);
     case CQ_THING_CLASS: return instantiate(ev, t, args, n_args, names, kw, n_kw, out);
     case CQ_THING_BUILTIN:
         CQ_TRY(cq_eval_builtin(ev, t->text, args, n_args, names, kw, n_kw, out, &found));

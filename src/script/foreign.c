@@ -99,13 +99,16 @@ static cq_status not_known(const char *name)
 
 cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c, cq_val *out)
 {
-    cq_tensor *like = first_tensor(c->args, c->n);
+    cq_tensor *like[CQ_MAX_RESULTS] = { first_tensor(c->args, c->n) };
+    size_t     n                    = 1;
 
-    if (!like)
-        like = first_tensor(c->kw, c->n_kw);
-    if (!ev->capture || !like)
+    if (!like[0])
+        like[0] = first_tensor(c->kw, c->n_kw);
+    if (ev->results_of)
+        n = ev->results_of(ev->results_of_user, like);
+    if (!ev->capture || !n || !like[0])
         return not_known(name);
-    CQ_TRY(write_down(ev, name, c, NULL, &like, 1, out));
+    CQ_TRY(write_down(ev, name, c, NULL, like, n, out));
     if (!ev->guess) {
         ev->guess       = cq_name(ev->program, name);
         ev->guess_place = ev->cx->place;

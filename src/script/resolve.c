@@ -71,7 +71,8 @@ static const cq_val *by_name(const cq_call_args *c, const char *name, size_t *us
 {
     for (size_t i = 0; i < c->n_kw; i++)
         if (strcmp(c->names[i], name) == 0 ||
-            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0)) {
+            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0) ||
+            (strcmp(name, "input") == 0 && strcmp(c->names[i], "self") == 0)) {
             (*used)++;
             return &c->kw[i];
         }
@@ -389,7 +390,8 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 
         if (match(ev, op->schema, &c, true, filled))
             return call_overload(ev, op, name, filled, out);
-        return describe_call(&c, name);
+        if (!ev->results_of) /* a program of torch.export has numbers where tensors are meant */
+            return describe_call(&c, name);
     }
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", name);
@@ -424,5 +426,5 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
             return call_overload(ev, target, plain, filled, out);
         }
     }
-    return describe_call(&c, name);
+    return ev->results_of ? cq_eval_undefined(ev, name, &c, out) : describe_call(&c, name);
 }

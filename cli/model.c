@@ -189,6 +189,7 @@ static int open_any(cli_model *model, const char *operand)
 
     model->front_end      = NULL;
     model->takes.n        = 0;
+    model->takes.is_flat  = false;
     model->n_output_names = 0;
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;

@@ -17,8 +17,9 @@ static cq_status pt2_open(cli_model *model, const char *operand)
     if (status != CQ_OK)
         return status;
     cq_pt2_set_limits(program, model->limits.steps, model->limits.bytes);
-    takes->n     = cq_pt2_n_inputs(program);
-    takes->n_own = 0;
+    takes->n       = cq_pt2_n_inputs(program);
+    takes->n_own   = 0;
+    takes->is_flat = true;
     if (takes->n > CLI_MAX_INPUTS)
         takes->n = CLI_ANY_NUMBER;
     takes->n_needed = takes->n == CLI_ANY_NUMBER ? 0 : takes->n;

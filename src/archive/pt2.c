@@ -24,6 +24,11 @@ static const cq_zip_entry *find(const cq_pt2_archive *a, const char *name)
     return full ? cq_zip_find(a->zip, full) : NULL;
 }
 
+bool cq_pt2_has_record(const cq_pt2_archive *a, const char *name)
+{
+    return find(a, name) != NULL;
+}
+
 cq_status cq_pt2_record(cq_storage **out, const cq_pt2_archive *a, const char *name)
 {
     const cq_zip_entry *e = find(a, name);

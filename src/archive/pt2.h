@@ -41,6 +41,8 @@ cq_dtype cq_pt2_dtype(int64_t number);
 /* pt2_weights.c: fills weights, constants and sample. */
 cq_status cq_pt2_read_tensors(cq_pt2_archive *a);
 
+bool cq_pt2_has_record(const cq_pt2_archive *a, const char *name);
+
 /* The bytes of a record by its name in the root folder; CQ_E_NOT_FOUND if there is none. */
 cq_status cq_pt2_record(cq_storage **out, const cq_pt2_archive *a, const char *name);
 

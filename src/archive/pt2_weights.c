@@ -163,18 +163,18 @@ static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, 
 
 /* ---- all of them ---- */
 
-/* What is not there is no failure: a program may have no constants. */
-static cq_status unless_missing(cq_status status)
+/* A file that is not there is no failure: a program may have no constants. */
+static cq_status read_saved_if_there(cq_pt2_archive *a, cq_map *to, const char *record)
 {
-    return status == CQ_E_NOT_FOUND ? CQ_OK : status;
+    return cq_pt2_has_record(a, record) ? read_saved(a, to, record) : CQ_OK;
 }
 
 static cq_status read_plain(cq_pt2_archive *a)
 {
-    CQ_TRY(unless_missing(read_saved(a, &a->weights, "serialized_state_dict.pt")));
-    CQ_TRY(unless_missing(read_saved(a, &a->weights, "serialized_state_dict.json")));
-    CQ_TRY(unless_missing(read_saved(a, &a->constants, "serialized_constants.pt")));
-    return unless_missing(read_saved(a, &a->constants, "serialized_constants.json"));
+    CQ_TRY(read_saved_if_there(a, &a->weights, "serialized_state_dict.pt"));
+    CQ_TRY(read_saved_if_there(a, &a->weights, "serialized_state_dict.json"));
+    CQ_TRY(read_saved_if_there(a, &a->constants, "serialized_constants.pt"));
+    return read_saved_if_there(a, &a->constants, "serialized_constants.json");
 }
 
 /* Raw records with a config, or, of PyTorch 2.8, a file of torch.save. */
@@ -187,8 +187,9 @@ static cq_status read_folder(cq_pt2_archive *a, cq_map *to, const char *kind)
 
     if (!folder || !config || !saved)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(unless_missing(read_config(a, to, folder, config)));
-    return unless_missing(read_saved(a, to, saved));
+    if (cq_pt2_has_record(a, config))
+        CQ_TRY(read_config(a, to, folder, config));
+    return read_saved_if_there(a, to, saved);
 }
 
 /* Any Python object can be among them; without them there are still the sizes of the program. */

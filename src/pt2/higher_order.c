@@ -91,8 +91,8 @@ static void write_loop(cq_str *s, const char *name, const slices *k)
         cq_str_printf(s, "c%zu, ", i);
     for (size_t i = 0; i < k->n_ys; i++)
         cq_str_printf(
-            s, k->reverse ? "torch.stack(y%zu, %ld).flip([%ld]), " : "torch.stack(y%zu, %ld), ", i,
-            k->dim, k->dim);
+            s, k->reverse ? "torch.stack(y%zu, %ld).flip([0]), " : "torch.stack(y%zu, %ld), ", i,
+            k->has_start ? k->dim : 0L);
     cq_str_add(s, ")\n");
 }
 
@@ -208,14 +208,99 @@ static cq_status run_autocast(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args,
 
 /* ---- operators that change their arguments ---- */
 
-/* auto_functionalized(op, name=value, …): calls op on copies of what it changes, which are its
- * last results. auto_functionalized_v2 has its tensors in _all_bases, by index. */
+enum { MAX_ARGS = 64 };
+
+/* A call of an operator that changes tensors, made on copies of them; the copies are results. */
+typedef struct functionalized {
+    const char *names[MAX_ARGS];
+    cq_val      args[MAX_ARGS], changed[MAX_ARGS];
+    size_t      n, n_changed;
+} functionalized;
+
+static cq_status copy_of(cq_pt2_run *r, cq_val *v)
+{
+    if (v->kind != CQ_VAL_TENSOR)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it changes something that is not a tensor");
+    *v = cq_val_of_tensor(cq_clone(r->ev->cx, v->u.tensor));
+    return r->ev->cx->status;
+}
+
+/* auto_functionalized(op, name=value, …): all tensors are changed. */
+static cq_status by_name(cq_pt2_run *r, const cq_pt2_node *n, const cq_val *args, functionalized *f)
+{
+    for (size_t i = 1; i < n->n_inputs; i++) {
+        f->names[f->n] = n->names[i];
+        f->args[f->n]  = args[i];
+        if (args[i].kind == CQ_VAL_TENSOR) {
+            CQ_TRY(copy_of(r, &f->args[f->n]));
+            f->changed[f->n_changed++] = f->args[f->n];
+        }
+        f->n++;
+    }
+    return f->n_changed + 1 == n->n_outputs
+               ? CQ_OK
+               : cq_fail(CQ_E_UNSUPPORTED, NULL, "export the program with a newer PyTorch",
+                         "the file does not tell which of its arguments it changes");
+}
+
+/* auto_functionalized_v2(op, name=value, …, _NAME_base_index=i, …, _all_bases=[…]): argument NAME
+ * is the i-th of the tensors at the end. */
+static cq_status by_base(cq_pt2_run *r, const cq_pt2_node *n, const cq_val *args, functionalized *f)
+{
+    const cq_val bases = args[n->n_inputs - 1];
+
+    if (strcmp(n->names[n->n_inputs - 1], "_all_bases") != 0 || bases.kind != CQ_VAL_LIST ||
+        bases.u.list->n > MAX_ARGS)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "_all_bases is missing");
+    for (; f->n_changed < bases.u.list->n; f->n_changed++) {
+        f->changed[f->n_changed] = bases.u.list->items[f->n_changed];
+        CQ_TRY(copy_of(r, &f->changed[f->n_changed]));
+    }
+    for (size_t i = 1; i + 1 < n->n_inputs; i++) {
+        const char *name = n->names[i], *end = strstr(name, "_base_index");
+
+        f->names[f->n] = name;
+        f->args[f->n]  = args[i];
+        if (name[0] == '_' && end && !end[strlen("_base_index")]) {
+            if (args[i].kind != CQ_VAL_INT || args[i].u.i.value < 0 ||
+                (size_t)args[i].u.i.value >= f->n_changed)
+                return cq_fail(CQ_E_FORMAT, NULL, NULL, "%s is not one of the bases", name);
+            f->names[f->n] =
+                cq_arena_strndup(r->program->archive->arena, name + 1, (size_t)(end - name - 1));
+            f->args[f->n] = f->changed[args[i].u.i.value];
+        } else if (name[0] == '_' && strstr(name, "_base")) {
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                           "an operator that changes a part of a tensor cannot be followed");
+        }
+        if (!f->names[f->n++])
+            return CQ_E_NO_MEMORY;
+    }
+    return CQ_OK;
+}
+
 static cq_status run_functionalized(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, "write the model without it",
-                   "the operator %s changes its arguments in place",
-                   n->n_inputs && args[0].kind == CQ_VAL_STR ? args[0].u.text->text : "?");
-    (void)r, (void)out;
+    functionalized f  = { .n = 0 };
+    const char    *op = NULL;
+    cq_val         result;
+
+    if (args[0].kind != CQ_VAL_STR || n->n_inputs > MAX_ARGS)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "it has other arguments than it takes");
+    CQ_TRY(cq_pt2_operator_name(r->program->archive->arena, args[0].u.text->text, &op));
+    if (!op)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "%s is not an operator", args[0].u.text->text);
+    CQ_TRY(strcmp(n->op, "higher_order::auto_functionalized") == 0 ? by_name(r, n, args, &f)
+                                                                   : by_base(r, n, args, &f));
+    CQ_TRY(cq_pt2_call(r, op, f.names, f.args, f.n, &result));
+    CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_TUPLE, out));
+    if (result.kind == CQ_VAL_TUPLE)
+        for (size_t i = 0; i < result.u.list->n; i++)
+            CQ_TRY(cq_list_push(out->u.list, result.u.list->items[i]));
+    else
+        CQ_TRY(cq_list_push(out->u.list, result));
+    for (size_t i = 0; i < f.n_changed; i++)
+        CQ_TRY(cq_list_push(out->u.list, f.changed[i]));
+    return CQ_OK;
 }
 
 /* ---- all of them ---- */

@@ -265,7 +265,7 @@ static cq_status read_args(scope *s, const cq_json *list, const char *inner, boo
 
 /* torch.ops.aten.add.Tensor is aten::add.Tensor; without an overload it is called default. NULL:
  * it is no operator. */
-static cq_status operator_of(cq_arena *arena, const char *target, const char **out)
+cq_status cq_pt2_operator_name(cq_arena *arena, const char *target, const char **out)
 {
     static const char prefix[] = "torch.ops.";
     const char       *ns       = target + sizeof prefix - 1, *name, *overload;
@@ -296,7 +296,7 @@ static cq_status read_node(scope *s, const cq_json *j, cq_pt2_node *n)
     n->stack_trace  = cq_json_text(cq_json_get(metadata, "stack_trace"), "");
     n->number       = (uint32_t)s->r->nodes.n;
     CQ_TRY(cq_vec_push(&s->r->nodes, n));
-    CQ_TRY(operator_of(s->r->arena, n->target, &n->op));
+    CQ_TRY(cq_pt2_operator_name(s->r->arena, n->target, &n->op));
     status = read_args(s, inputs, "arg", false, &n->inputs, &n->n_inputs);
     if (status != CQ_OK)
         return cq_error_add_excerpt(status, "%s", n->target);

@@ -122,6 +122,9 @@ static inline cq_place cq_pt2_place(const cq_pt2_program *p, const cq_pt2_node *
     return (cq_place){ &p->places, n->number };
 }
 
+/* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL for what is no operator. */
+cq_status cq_pt2_operator_name(cq_arena *arena, const char *target, const char **out);
+
 /* signature.c: inputs and outputs, and ranges. */
 cq_status cq_pt2_read_signature(cq_pt2_program *p, const cq_json *program);
 

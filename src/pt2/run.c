@@ -203,9 +203,32 @@ static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
                        CQ_EVAL_MAX_OPERANDS);
     for (size_t i = 0; i < n->n_inputs; i++)
         CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
+    CQ_TRY(cq_pt2_line_up(r, n, args));
     if (r->autocast != CQ_DTYPE_NONE)
         CQ_TRY(cq_pt2_autocast(r, n->op, args, n->n_inputs));
     return cq_pt2_call(r, n->op, n->names, args, n->n_inputs, out);
+}
+
+static bool has_tensors(const cq_pt2_graph *g, const cq_pt2_arg *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (args[i].kind == CQ_PT2_LIST
+                ? has_tensors(g, args[i].u.list.items, args[i].u.list.n)
+                : args[i].kind == CQ_PT2_SLOT && g->metas[args[i].u.slot].dtype != CQ_DTYPE_NONE)
+            return true;
+    return false;
+}
+
+/* Whether a call has to do with tensors, or somebody uses the number that it gives. */
+static bool matters(const cq_pt2_graph *g, const cq_pt2_node *n)
+{
+    if (has_tensors(g, n->inputs, n->n_inputs) || has_tensors(g, n->outputs, n->n_outputs))
+        return true;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i].kind == CQ_PT2_SLOT &&
+            g->last_use[n->outputs[i].u.slot] != (uint32_t)(n - g->nodes))
+            return true;
+    return false;
 }
 
 static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
@@ -213,11 +236,15 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
     bool found;
 
     *out = CQ_NONE;
+    if (!matters(r->graph, n))
+        return CQ_OK;
     if (n->op && strncmp(n->op, "higher_order::", 14) == 0)
         return cq_pt2_higher_order(r, n, out);
     if (n->op)
         return is_assertion(n->op) ? CQ_OK : call_operator(r, n, out);
     CQ_TRY(cq_pt2_number_call(r, n, out, &found));
+    if (!found)
+        CQ_TRY(cq_pt2_batch_call(r, n, out, &found));
     return found ? CQ_OK
                  : cq_fail(CQ_E_UNSUPPORTED, NULL, "ep.run_decompositions() may replace it",
                            "the function %s is not known", n->target);
@@ -254,7 +281,7 @@ static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val
         items   = v.u.list->items;
         n_items = v.u.list->n;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && v.kind != CQ_VAL_NONE; i++) {
         if (outputs[i].kind == CQ_PT2_NONE)
             continue;
         if (i >= n_items)
@@ -334,9 +361,13 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
     if (r->ev->depth >= MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, g->name, NULL, "graphs are nested more than %d deep",
                        MAX_DEPTH);
-    r->values = cq_alloc_array(g->n_slots + 1, sizeof *r->values);
-    if (!r->values) {
-        r->values = outer.values;
+    r->values  = cq_alloc_array(g->n_slots + 1, sizeof *r->values);
+    r->batched = cq_zalloc(g->n_slots + 1);
+    if (!r->values || !r->batched) {
+        cq_free(r->values);
+        cq_free(r->batched);
+        r->values  = outer.values;
+        r->batched = outer.batched;
         return CQ_E_NO_MEMORY;
     }
     for (size_t i = 0; i < g->n_slots; i++)
@@ -355,9 +386,11 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
     for (size_t i = 0; i < g->n_slots; i++)
         cq_val_release(r->values[i]);
     cq_free(r->values);
-    r->values = outer.values;
-    r->graph  = outer.graph;
-    r->node   = outer.node;
+    cq_free(r->batched);
+    r->values  = outer.values;
+    r->batched = outer.batched;
+    r->graph   = outer.graph;
+    r->node    = outer.node;
     return status == CQ_OK ? r->ev->cx->status : status;
 }
 

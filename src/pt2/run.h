@@ -19,6 +19,7 @@ typedef struct cq_pt2_run {
     const cq_pt2_graph *graph;
     const cq_pt2_node  *node;
     cq_val             *values;
+    bool               *batched; /* batch.c: whether a value has the dimension of a vmap */
 
     struct cq_pt2_modules *modules; /* modules.c: those that the node is in */
 } cq_pt2_run;
@@ -37,6 +38,10 @@ cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, c
 
 /* A graph as a function of the evaluator: its arguments are flattened, its results are a tuple. */
 cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out);
+
+/* batch.c: the beginning and end of a vmap; and the arguments of an operator inside of one. */
+cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
+cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args);
 
 /* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);

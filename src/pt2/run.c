@@ -167,7 +167,7 @@ static bool is_assertion(const char *op)
     return false;
 }
 
-/* How many arguments are the first of the schema, in its order: those are given by position. */
+/* How many arguments are the first of the schema, in its order. */
 static size_t leading(const char *op, const char *const *names, size_t n)
 {
     const cq_op *row = cq_op_find(op);
@@ -180,18 +180,38 @@ static size_t leading(const char *op, const char *const *names, size_t n)
     return i;
 }
 
+/* Arguments are given by name. By position where names do not help: to an alias, and for a number
+ * in place of the first tensor (`4 - x` is sub.Tensor). */
 cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
                       size_t n, cq_val *out)
 {
-    size_t first = leading(op, names, n);
-    bool   found;
+    const char *alias = op;
+    size_t      first = 0;
+    bool        found;
 
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(op, aliases[i].target) == 0)
-            op = aliases[i].op;
-    if (strcmp(op, "aten::item") == 0 && n == 1)
-        return cq_eval_builtin(r->ev, op, args, 1, NULL, NULL, 0, out, &found);
-    return cq_eval_operator(r->ev, op, args, first, names + first, args + first, n - first, out);
+            alias = aliases[i].op;
+    if (strcmp(alias, "aten::item") == 0 && n == 1)
+        return cq_eval_builtin(r->ev, alias, args, 1, NULL, NULL, 0, out, &found);
+    if (alias != op || (n > 1 && args[0].kind != CQ_VAL_TENSOR && args[1].kind == CQ_VAL_TENSOR))
+        first = leading(op, names, n);
+    return cq_eval_operator(r->ev, alias, args, first, names + first, args + first, n - first, out);
+}
+
+/* Newer schemas have Scalar where the table has int: correction of var. */
+static void make_ints(const cq_pt2_node *n, cq_val *args)
+{
+    const cq_op *row = cq_op_find(n->op);
+
+    for (size_t i = 0; row && i < n->n_inputs; i++) {
+        int at = cq_schema_find(row->schema, n->names[i]);
+
+        if (at >= 0 && row->schema->args[at].type.base == CQ_SCHEMA_INT &&
+            args[i].kind == CQ_VAL_FLOAT && !args[i].u.f.origin && args[i].u.f.value >= -1e9 &&
+            args[i].u.f.value <= 1e9 && args[i].u.f.value == (double)(int64_t)args[i].u.f.value)
+            args[i] = cq_val_of_i64((int64_t)args[i].u.f.value);
+    }
 }
 
 static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
@@ -203,6 +223,7 @@ static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
                        CQ_EVAL_MAX_OPERANDS);
     for (size_t i = 0; i < n->n_inputs; i++)
         CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
+    make_ints(n, args);
     CQ_TRY(cq_pt2_line_up(r, n, args));
     if (r->autocast != CQ_DTYPE_NONE)
         CQ_TRY(cq_pt2_autocast(r, n->op, args, n->n_inputs));

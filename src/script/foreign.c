@@ -66,7 +66,9 @@ static cq_status write_down(cq_eval *ev, const char *name, const cq_call_args *c
     CQ_TRY(status);
     f->def = (cq_op_def){ .shape = results_like,
                           .run   = cannot_run,
-                          .flags = params ? 0 : CQ_OP_GUESSED };
+                          .flags = params           ? 0
+                                   : ev->results_of ? CQ_OP_FOREIGN
+                                                    : CQ_OP_GUESSED };
     f->op  = (cq_op){ .def = &f->def, .schema = schema };
     memcpy(f->like, like, n * sizeof *like);
     CQ_TRY(cq_op_call(ev->cx, &f->op, args, c->n + c->n_kw, results, CQ_MAX_RESULTS));
@@ -109,7 +111,7 @@ cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c
     if (!ev->capture || !n || !like[0])
         return not_known(name);
     CQ_TRY(write_down(ev, name, c, NULL, like, n, out));
-    if (!ev->guess) {
+    if (!ev->guess && !ev->results_of) {
         ev->guess       = cq_name(ev->program, name);
         ev->guess_place = ev->cx->place;
     }

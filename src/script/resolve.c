@@ -105,6 +105,8 @@ static bool match(cq_eval *ev, const cq_schema *s, const cq_call_args *c, bool c
             out[i] = *given;
         } else if (a->has_default) {
             out[i] = a->default_value;
+        } else if (ev->results_of && a->type.optional) { /* newer schemas have a default */
+            out[i] = CQ_NONE;
         } else {
             return false;
         }

@@ -32,7 +32,8 @@ typedef struct cli_example {
       0 },                                                                                         \
         { "example", "DIR",                                                                        \
           "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 },        \
-        { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },         \
+        { "entry", "NAME",                                                                         \
+          "the method of TorchScript to call (forward); one of several programs of a .pt2", 0 },   \
         { "define", "FILE",                                                                        \
           "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
     {                                                                                              \

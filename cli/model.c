@@ -75,7 +75,7 @@ static cq_status zoo_load(cli_model *model, const char *path)
 }
 
 static const cli_front_end zoo_front_end = { zoo_open,  zoo_export, zoo_run, zoo_flatten,
-                                             zoo_close, NULL,       zoo_load };
+                                             zoo_close, NULL,       NULL,    zoo_load };
 
 /* ---- files ---- */
 

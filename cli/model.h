@@ -33,6 +33,10 @@ typedef struct cli_front_end {
     /* Takes definitions of operators, the text of a file; NULL: it has none. */
     cq_status (*define)(cli_model *model, const char *text, const char *path);
 
+    /* Inputs of other sizes than the model's own example, for a model that has open ones; at most
+     * CLI_MAX_INPUTS, which are the caller's. NULL, or none: it has not. */
+    cq_status (*larger)(cli_model *model, cq_tensor **inputs, size_t *n_inputs);
+
     /* Takes weights from a file; NULL: it has its own. */
     cq_status (*load)(cli_model *model, const char *path);
 } cli_front_end;

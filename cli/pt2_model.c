@@ -25,6 +25,8 @@ static cq_status pt2_open(cli_model *model, const char *operand)
     takes->n_needed = takes->n == CLI_ANY_NUMBER ? 0 : takes->n;
     for (size_t i = 0; i < takes->n_needed; i++)
         takes->names[i] = cq_pt2_input_name(program, i);
+    for (size_t i = 0; i < CLI_MAX_OUTPUTS && cq_pt2_output_name(program, i); i++)
+        model->output_names[model->n_output_names++] = cq_pt2_output_name(program, i);
     return CQ_OK;
 }
 
@@ -70,5 +72,28 @@ static cq_status pt2_define(cli_model *model, const char *text, const char *path
     return cq_pt2_define(model->handle, text, path);
 }
 
-const cli_front_end cli_pt2_front_end = { pt2_open,  pt2_export, pt2_run, pt2_flatten,
-                                          pt2_close, pt2_define, NULL };
+static cq_status pt2_larger(cli_model *model, cq_tensor **inputs, size_t *n_inputs)
+{
+    size_t    n      = cq_pt2_n_inputs(model->handle);
+    cq_status status = CQ_OK;
+    bool      grown  = false;
+
+    *n_inputs = 0;
+    for (size_t i = 0; i < n && i < CLI_MAX_INPUTS && status == CQ_OK; i++) {
+        cq_tensor *own = NULL;
+
+        status = cq_pt2_larger_input(&inputs[i], model->handle, i);
+        if (status == CQ_OK)
+            status = cq_pt2_example_input(&own, model->handle, i);
+        *n_inputs += status == CQ_OK;
+        grown |= status == CQ_OK && cq_tensor_numel(own) != cq_tensor_numel(inputs[i]);
+        cq_tensor_release(own);
+    }
+    for (size_t i = 0; !grown && i < *n_inputs; i++)
+        cq_tensor_release(inputs[i]);
+    *n_inputs = grown ? *n_inputs : 0;
+    return status;
+}
+
+const cli_front_end cli_pt2_front_end = { pt2_open,  pt2_export, pt2_run,    pt2_flatten,
+                                          pt2_close, pt2_define, pt2_larger, NULL };

@@ -106,6 +106,6 @@ static cq_status script_define(cli_model *model, const char *text, const char *p
     return cq_script_define(model->handle, text, path);
 }
 
-const cli_front_end cli_script_front_end = {
-    script_open, script_export, script_run, script_flatten, script_close, script_define, NULL
-};
+const cli_front_end cli_script_front_end = { script_open,    script_export, script_run,
+                                             script_flatten, script_close,  script_define,
+                                             NULL,           NULL };

@@ -32,6 +32,13 @@ CQ_API const char *cq_pt2_input_name(const cq_pt2 *program, size_t index);
  * is a tensor without dimensions. Release *out. */
 CQ_API cq_status cq_pt2_example_input(cq_tensor **out, const cq_pt2 *program, size_t index);
 
+/* The same with every open size one larger, as far as its range goes: for trying an export out. */
+CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *program, size_t index);
+
+/* The name of an output: its place in the dict or object that forward returns ("logits"); NULL: it
+ * has none. */
+CQ_API const char *cq_pt2_output_name(const cq_pt2 *program, size_t index);
+
 /* Exports the program. inputs are an example; with n_inputs 0 it is the program's own. Sizes that
  * the program leaves open stay so: the dynamic axes of the options can only name them. */
 CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *program, cq_tensor *const *inputs,

@@ -193,6 +193,34 @@ TEST(pt2, dynamic_sizes_stay_open_and_have_names)
     cq_pt2_free(p);
 }
 
+TEST(pt2, sizes_that_are_derived_from_one_follow_it)
+{
+    cq_pt2        *p = load("derived.214", NULL); /* n + 1 and 2 * n, and no input has n alone */
+    cq_onnx_model *m = exported(p, NULL);
+
+    check_axis("x_1", m, 0, 1);
+    check_axis("2*x_1-2", m, 1, 1);
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+}
+
+TEST(pt2, a_larger_example_keeps_to_the_range)
+{
+    cq_pt2    *p = load("cond_on_size.214", NULL);
+    cq_tensor *x;
+
+    CHECK_OK(cq_pt2_larger_input(&x, p, 0));
+    CHECK_INT(6, x->sizes[0].value);
+    CHECK_INT(2, x->sizes[1].value);
+    cq_tensor_release(x);
+    cq_pt2_free(p);
+    p = load("strided.214", NULL);
+    CHECK_OK(cq_pt2_larger_input(&x, p, 0));
+    CHECK_INT(4, x->sizes[0].value);
+    cq_tensor_release(x);
+    cq_pt2_free(p);
+}
+
 TEST(pt2, other_sizes_of_dynamic_axes_run)
 {
     const int64_t  sizes[2] = { 7, 4 };
@@ -262,6 +290,23 @@ TEST(pt2, nodes_and_weights_are_called_after_their_modules)
     cq_pt2_free(p);
 }
 
+TEST(pt2, outputs_are_called_after_keys_and_fields)
+{
+    cq_pt2 *p = load("nested.214", NULL);
+
+    CHECK_STR("sum", cq_pt2_output_name(p, 0));
+    CHECK_STR("rest_1_0", cq_pt2_output_name(p, 2));
+    CHECK_STR("n", cq_pt2_output_name(p, 3));
+    CHECK(cq_pt2_output_name(p, 4) == NULL);
+    cq_pt2_free(p);
+    p = load("dataclass.214", NULL);
+    CHECK_STR("first", cq_pt2_output_name(p, 0));
+    cq_pt2_free(p);
+    p = load("strided.214", NULL);
+    CHECK(cq_pt2_output_name(p, 0) == NULL);
+    cq_pt2_free(p);
+}
+
 TEST(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call)
 {
     cq_onnx_model *m;
@@ -277,7 +322,10 @@ TEST(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call)
 RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, one_of_several_programs_is_named),
           TEST_OF(pt2, dynamic_sizes_stay_open_and_have_names),
+          TEST_OF(pt2, sizes_that_are_derived_from_one_follow_it),
+          TEST_OF(pt2, a_larger_example_keeps_to_the_range),
           TEST_OF(pt2, other_sizes_of_dynamic_axes_run),
+          TEST_OF(pt2, outputs_are_called_after_keys_and_fields),
           TEST_OF(pt2, an_example_that_is_none_is_refused_with_the_name_of_the_input),
           TEST_OF(pt2, what_a_program_changes_is_an_output_if_asked_for),
           TEST_OF(pt2, nodes_and_weights_are_called_after_their_modules),

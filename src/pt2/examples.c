@@ -87,6 +87,86 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
     return make_tensor(out, m);
 }
 
+/* ---- larger ones ---- */
+
+typedef struct growth {
+    const cq_pt2 *model;
+} growth;
+
+static int64_t largest(const cq_pt2_program *p, const char *symbol)
+{
+    for (size_t i = 0; i < p->n_ranges; i++)
+        if (strcmp(p->ranges[i].expr, symbol) == 0)
+            return p->ranges[i].max;
+    return INT64_MAX;
+}
+
+/* What a symbol is on the example: the size of an axis that is the symbol alone. */
+static bool grown_symbol(void *user, const char *symbol, cq_int *out)
+{
+    const cq_pt2       *p = ((const growth *)user)->model;
+    const cq_pt2_graph *g = p->program->graph;
+    char                name[64];
+
+    for (size_t i = 0; i < p->user.n; i++) {
+        const cq_pt2_meta *m = &g->metas[g->inputs[p->user.items[i]].u.slot];
+
+        for (size_t k = 0; k < m->rank; k++)
+            if (m->sizes[k].expr && cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name) &&
+                strcmp(name, symbol) == 0) {
+                int64_t size = p->examples.items[i]->sizes[k].value;
+
+                *out = cq_i(size < largest(p->program, symbol) ? size + 1 : size);
+                return true;
+            }
+    }
+    return false;
+}
+
+/* The example over and over again: its numbers may be indices. */
+static cq_status repeat(cq_tensor **out, const cq_tensor *from, const int64_t *sizes)
+{
+    const size_t item = cq_dtype_size(from->dtype);
+    cq_tensor   *dense;
+    int64_t      n;
+    cq_status    status;
+
+    CQ_TRY(cq_tensor_clone(&dense, from, from->dtype));
+    n      = cq_tensor_numel(dense);
+    status = cq_tensor_new(out, from->dtype, from->rank, sizes, NULL);
+    for (int64_t i = 0; status == CQ_OK && n && i < cq_tensor_numel(*out); i++)
+        memcpy(cq_tensor_bytes(*out) + i * (int64_t)item,
+               cq_tensor_bytes(dense) + i % n * (int64_t)item, item);
+    cq_tensor_release(dense);
+    return status;
+}
+
+CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *p, size_t i)
+{
+    const cq_pt2_graph *g   = p->program->graph;
+    growth              all = { p };
+    const cq_pt2_env    env = { NULL, grown_symbol, &all };
+    const cq_pt2_meta  *m;
+    int64_t             sizes[CQ_MAX_RANK];
+
+    CQ_TRY(cq_pt2_example_input(out, p, i));
+    m = &g->metas[g->inputs[p->user.items[i]].u.slot];
+    if (m->dtype == CQ_DTYPE_NONE)
+        return CQ_OK;
+    cq_tensor_release(*out);
+    *out = NULL;
+    for (size_t k = 0; k < m->rank; k++) {
+        cq_int size;
+
+        sizes[k] = p->examples.items[i]->sizes[k].value;
+        if (m->sizes[k].expr && cq_pt2_expr(m->sizes[k].expr, &env, &size) && size.value > 0)
+            sizes[k] = size.value;
+    }
+    return repeat(out, p->examples.items[i], sizes);
+}
+
+/* ---- all of them ---- */
+
 cq_status cq_pt2_make_examples(cq_pt2 *p)
 {
     const cq_pt2_graph *g     = p->program->graph;

@@ -25,7 +25,8 @@ CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
     CQ_TRY_OR_DONE(cq_pt2_archive_open(&archive, path, entry));
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
     CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
-    status = cq_pt2_make_examples(p);
+    CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
+    status = cq_pt2_name_outputs(p);
 done:
     if (status != CQ_OK) {
         cq_pt2_free(p);
@@ -42,6 +43,7 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
         cq_tensor_release(p->examples.items[i]);
     cq_vec_clear(&p->examples);
     cq_vec_clear(&p->user);
+    cq_vec_clear(&p->output_names);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
     cq_free(p);
@@ -222,6 +224,64 @@ static cq_status define_symbol(call *c, const char *expr, int64_t value, int axi
     return cq_pt2_set_symbol(&c->run, name, size);
 }
 
+/* ---- symbols that no input has alone ---- */
+
+/* An expression of one unknown symbol: its name, and what the symbol is taken to be. */
+typedef struct unknown {
+    const call *c;
+    char        name[64];
+    int64_t     value;
+    bool        others; /* there is a second one */
+} unknown;
+
+static bool try_symbol(void *user, const char *name, cq_int *out)
+{
+    unknown      *u     = user;
+    const cq_int *known = cq_pt2_symbol(&u->c->run, name);
+
+    if (!known && !u->name[0])
+        snprintf(u->name, sizeof u->name, "%s", name);
+    u->others |= !known && strcmp(name, u->name) != 0;
+    *out = known ? cq_i(known->value) : cq_i(u->value);
+    return true;
+}
+
+static bool value_at(const char *expr, unknown *u, int64_t symbol, int64_t *out)
+{
+    const cq_pt2_env env = { NULL, try_symbol, u };
+    cq_int           size;
+
+    u->value = symbol;
+    if (!cq_pt2_expr(expr, &env, &size))
+        return false;
+    *out = size.value;
+    return true;
+}
+
+/* Of a*s + b the symbol s is (size - b) // a, where size is that of the axis. So other sizes that
+ * are made of s follow it. */
+static cq_status solve(call *c, size_t i, size_t k)
+{
+    cq_symbols *table = c->run.ev->cx->symbols;
+    const char *expr  = meta_of(c, i)->sizes[k].expr;
+    unknown     u     = { .c = c };
+    int64_t     at[3], value = c->inputs[i]->sizes[k].value;
+    cq_int      size = cq_i(value);
+    char        name[64];
+
+    for (int n = 0; n < 3; n++)
+        if (!value_at(expr, &u, n, &at[n]))
+            return CQ_OK;
+    if (!u.name[0] || u.others || at[1] - at[0] < 1 || at[2] - at[1] != at[1] - at[0])
+        return CQ_OK;
+    if (c->run.ev->capture && !c->ends->is_static) {
+        snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
+        size = cq_symbol(table, name, value, NULL, (int)k);
+    }
+    size = cq_int_floordiv(table, cq_int_sub(table, size, cq_i(at[0])), cq_i(at[1] - at[0]));
+    return cq_pt2_set_symbol(&c->run, u.name, size);
+}
+
 static cq_status define_symbols(call *c)
 {
     const cq_pt2_graph *g = c->model->program->graph;
@@ -238,6 +298,10 @@ static cq_status define_symbols(call *c)
             CQ_TRY(define_symbol(c, g->numbers[slot].expr, cq_tensor_get_i64(c->inputs[i], 0), -1,
                                  g->slots[slot]));
     }
+    for (size_t i = 0; i < c->model->user.n; i++)
+        for (size_t k = 0; k < meta_of(c, i)->rank && meta_of(c, i)->dtype != CQ_DTYPE_NONE; k++)
+            if (meta_of(c, i)->sizes[k].expr)
+                CQ_TRY(solve(c, i, k));
     return CQ_OK;
 }
 

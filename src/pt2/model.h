@@ -12,6 +12,7 @@ struct cq_pt2 {
     cq_script      *script;       /* the text of higher-order operators, and definitions of users */
     CQ_VEC(uint32_t) user;        /* inputs of the graph that the user gives */
     CQ_VEC(cq_tensor *) examples; /* one each */
+    CQ_VEC(const char *) output_names; /* of the user's outputs but None; NULL: none */
 };
 
 typedef cq_status (*cq_pt2_weight_fn)(void *user, const char *name, cq_tensor *t,
@@ -32,6 +33,9 @@ typedef struct cq_pt2_ends {
 
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
                               const cq_pt2_ends *ends);
+
+/* outputs.c: what the outputs are called, by the structure of the result. */
+cq_status cq_pt2_name_outputs(cq_pt2 *model);
 
 /* examples.c: fills model->examples. */
 cq_status cq_pt2_make_examples(cq_pt2 *model);

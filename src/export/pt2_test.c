@@ -1,5 +1,5 @@
-/* Programs of torch.export that PyTorch 2.6 and 2.14 wrote (tests/data/pt2, made by make.py there),
- * run and exported: both give what PyTorch gave. */
+/* Programs of torch.export that PyTorch 2.6 and 2.14 wrote (tests/data/pt2, made by make.py there)
+ * and older.py made of those, run and exported: both give what PyTorch gave. */
 #include "export/exporter.h"
 #include "pt2/model.h"
 #include "test.h"
@@ -117,7 +117,7 @@ TEST(pt2, every_program_gives_what_pytorch_gives_run_and_exported)
     while ((entry = readdir(folder))) {
         snprintf(name, sizeof name, "%s", entry->d_name);
         if (strlen(name) < 4 || strcmp(name + strlen(name) - 4, ".pt2") != 0 ||
-            strncmp(name, "several", 7) == 0)
+            strncmp(name, "several", 7) == 0 || strncmp(name, "aotinductor", 11) == 0)
             continue;
         name[strlen(name) - 4] = '\0';
         check_program(name);
@@ -125,6 +125,14 @@ TEST(pt2, every_program_gives_what_pytorch_gives_run_and_exported)
     }
     closedir(folder);
     CHECK(n > 50);
+}
+
+TEST(pt2, an_archive_of_machine_code_is_refused_by_name)
+{
+    cq_pt2 *p;
+
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_pt2_load(&p, FOLDER "aotinductor_only.pt2", NULL));
+    CHECK(strstr(cq_last_error()->message, "AOTInductor") != NULL);
 }
 
 /* ---- several programs ---- */
@@ -320,6 +328,7 @@ TEST(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call)
 }
 
 RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
+          TEST_OF(pt2, an_archive_of_machine_code_is_refused_by_name),
           TEST_OF(pt2, one_of_several_programs_is_named),
           TEST_OF(pt2, dynamic_sizes_stay_open_and_have_names),
           TEST_OF(pt2, sizes_that_are_derived_from_one_follow_it),

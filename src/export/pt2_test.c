@@ -179,7 +179,7 @@ static cq_onnx_model *exported(cq_pt2 *p, const cq_export_options *options)
 
 TEST(pt2, dynamic_sizes_stay_open_and_have_names)
 {
-    const cq_dynamic_axis named = { "x", 0, "rows" };
+    const cq_dynamic_axis named = { "x", 0, "rows" }, fixed = { "x", 1, "columns" };
     cq_export_options     options;
     cq_onnx_model        *m;
     cq_pt2               *p = load("dynamic.214", NULL);
@@ -198,6 +198,8 @@ TEST(pt2, dynamic_sizes_stay_open_and_have_names)
     m             = exported(p, &options);
     check_axis("3", m, 0, 0);
     cq_onnx_model_free(m);
+    options.dynamic_axes = &fixed;
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_pt2_export(&m, p, NULL, 0, &options));
     cq_pt2_free(p);
 }
 

@@ -58,11 +58,6 @@ static cq_status make_tensor(cq_tensor **out, const cq_pt2_meta *m)
 
 /* ---- one input ---- */
 
-static cq_status number_tensor(cq_tensor **out, cq_val v)
-{
-    return cq_args_tensor_of(out, v);
-}
-
 static bool fits(const cq_tensor *t, const cq_pt2_meta *m)
 {
     return t->storage && t->dtype == m->dtype && t->rank == m->rank;
@@ -77,9 +72,9 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
 
     *out = NULL;
     if (m->dtype == CQ_DTYPE_NONE)
-        return number_tensor(out, sample && sample->kind != CQ_VAL_TENSOR
-                                      ? *sample
-                                      : cq_val_of_i64(g->numbers[slot].value));
+        return cq_args_tensor_of(out, sample && sample->kind != CQ_VAL_TENSOR
+                                          ? *sample
+                                          : cq_val_of_i64(g->numbers[slot].value));
     if (sample && sample->kind == CQ_VAL_TENSOR && fits(sample->u.tensor, m)) {
         *out = cq_tensor_retain(sample->u.tensor);
         return CQ_OK;
@@ -88,10 +83,6 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
 }
 
 /* ---- larger ones ---- */
-
-typedef struct growth {
-    const cq_pt2 *model;
-} growth;
 
 static int64_t largest(const cq_pt2_program *p, const char *symbol)
 {
@@ -104,7 +95,7 @@ static int64_t largest(const cq_pt2_program *p, const char *symbol)
 /* What a symbol is on the example: the size of an axis that is the symbol alone. */
 static bool grown_symbol(void *user, const char *symbol, cq_int *out)
 {
-    const cq_pt2       *p = ((const growth *)user)->model;
+    const cq_pt2       *p = user;
     const cq_pt2_graph *g = p->program->graph;
     char                name[64];
 
@@ -144,8 +135,7 @@ static cq_status repeat(cq_tensor **out, const cq_tensor *from, const int64_t *s
 CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *p, size_t i)
 {
     const cq_pt2_graph *g   = p->program->graph;
-    growth              all = { p };
-    const cq_pt2_env    env = { NULL, grown_symbol, &all };
+    const cq_pt2_env    env = { NULL, grown_symbol, (void *)p };
     const cq_pt2_meta  *m;
     int64_t             sizes[CQ_MAX_RANK];
 

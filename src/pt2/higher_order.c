@@ -96,34 +96,47 @@ static void write_loop(cq_str *s, const char *name, const slices *k)
     cq_str_add(s, ")\n");
 }
 
+/* The function that goes through slices, which is written when first needed. */
+static cq_status find_loop(cq_pt2_run *r, const slices *k, cq_val *out)
+{
+    cq_str    text = { 0 };
+    char      name[96], qualified[128];
+    uintptr_t number;
+    cq_status status = CQ_OK;
+
+    snprintf(name, sizeof name, "slices_%zu_%zu_%zu_%d_%d_%ld", k->n_carried, k->n_xs, k->n_ys,
+             k->has_start, k->reverse, k->dim < 0 ? 1000 - k->dim : k->dim);
+    number = (uintptr_t)cq_map_get(&r->loops, name);
+    if (!number) {
+        write_loop(&text, name, k);
+        status = text.status;
+        if (status == CQ_OK)
+            status =
+                cq_program_add_definitions(r->ev->program, "<higher_order>", text.text, text.len);
+        number = r->ev->program->n_definitions;
+        if (status == CQ_OK)
+            status = cq_map_set(&r->loops, name, (void *)number);
+        cq_str_clear(&text);
+    }
+    CQ_TRY(status);
+    snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", (size_t)number - 1, name);
+    CQ_TRY(cq_program_find(r->ev->program, qualified, out));
+    cq_ctx_own(r->ev->cx, *out);
+    return r->ev->cx->status;
+}
+
 static cq_status run_slices(cq_pt2_run *r, const slices *k, cq_val body, cq_val carried, cq_val xs,
                             cq_val extra, cq_val *out)
 {
-    cq_str    text = { 0 };
-    char      name[96];
-    cq_val    args[4] = { body };
-    cq_status status;
+    cq_val args[4] = { body }, loop;
 
     if (!k->n_xs)
         return cq_fail(CQ_E_FORMAT, NULL, NULL, "there is nothing to go through");
-    snprintf(name, sizeof name, "slices_%zu_%zu_%zu_%d_%d_%ld", k->n_carried, k->n_xs, k->n_ys,
-             k->has_start, k->reverse, k->dim < 0 ? 1000 - k->dim : k->dim);
-    write_loop(&text, name, k);
-    status = text.status;
-    if (status == CQ_OK)
-        status = cq_program_add_definitions(r->ev->program, "<higher_order>", text.text, text.len);
-    cq_str_clear(&text);
-    CQ_TRY(status);
+    CQ_TRY(find_loop(r, k, &loop));
     CQ_TRY(as_tuple(r, carried, &args[1]));
     CQ_TRY(as_tuple(r, xs, &args[2]));
     CQ_TRY(as_tuple(r, extra, &args[3]));
-    {
-        char qualified[128];
-
-        snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s",
-                 r->ev->program->n_definitions - 1, name);
-        return call_text(r, qualified, args, 4, out);
-    }
+    return cq_eval_call(r->ev, loop, args, 4, NULL, NULL, 0, out);
 }
 
 static size_t length(cq_val v)

@@ -142,6 +142,10 @@ static cq_status check_input(const call *c, size_t i)
     if (t->rank != m->rank)
         return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %zu dimensions, got %u",
                        m->rank, t->rank);
+    for (size_t k = 0; k < m->rank && c->names[i]; k++)
+        if (!m->sizes[k].expr && c->ends->axis_name(c->ends->user, c->names[i], m->rank, k))
+            return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
+                           "axis %zu cannot be dynamic: its size is fixed in the program", k);
     for (size_t k = 0; k < m->rank; k++)
         if (!m->sizes[k].expr && m->sizes[k].value != t->sizes[k].value)
             return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
@@ -152,6 +156,8 @@ static cq_status check_input(const call *c, size_t i)
 
 /* ---- symbols ---- */
 
+/* PyTorch leaves 0 and 1 out of ranges, because it would make programs of their own for them; those
+ * for larger sizes mostly take them, too. */
 static cq_status check_range(const call *c, const char *symbol, int64_t value, const char *input)
 {
     const cq_pt2_program *p = c->model->program;

@@ -25,6 +25,7 @@ cq_int *cq_pt2_symbol(const cq_pt2_run *r, const char *name)
 void cq_pt2_run_clear(cq_pt2_run *r)
 {
     cq_map_clear(&r->sizes);
+    cq_map_clear(&r->loops);
     cq_vec_clear(&r->known);
 }
 
@@ -151,14 +152,13 @@ static bool is_assertion(const char *op)
         "aten::_assert_async",
         "aten::_assert_async.msg",
         "aten::_assert_tensor_metadata",
+        "aten::_functional_assert_scalar",
+        "aten::_functional_assert_async.msg",
         "aten::sym_constrain_range",
         "aten::sym_constrain_range_for_size",
-        "aten::_functional_assert_async.msg",
         "aten::_functional_sym_constrain_range",
         "aten::_functional_sym_constrain_range_for_size",
         "aten::_make_dep_token",
-        "aten::_functional_assert_scalar",
-        "aten::_assert_scalar.default",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -417,11 +417,6 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
 
 /* ---- graphs as functions ---- */
 
-typedef struct function {
-    cq_pt2_run         *run;
-    const cq_pt2_graph *graph;
-} function;
-
 typedef CQ_VEC(cq_val) values;
 
 static cq_status flatten(values *to, const cq_val *args, size_t n)
@@ -434,15 +429,15 @@ static cq_status flatten(values *to, const cq_val *args, size_t n)
 
 static cq_status call_graph(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out)
 {
-    const function *f       = user;
-    values          flat    = { 0 };
-    cq_val         *results = cq_alloc_array(f->graph->n_outputs + 1, sizeof *results);
-    cq_status       status  = results ? flatten(&flat, args, n) : CQ_E_NO_MEMORY;
+    const cq_pt2_graph *g       = user;
+    values              flat    = { 0 };
+    cq_val             *results = cq_alloc_array(g->n_outputs + 1, sizeof *results);
+    cq_status           status  = results ? flatten(&flat, args, n) : CQ_E_NO_MEMORY;
 
     if (status == CQ_OK)
-        status = cq_pt2_run_graph(f->run, f->graph, flat.items, flat.n, results);
+        status = cq_pt2_run_graph(ev->results_of_user, g, flat.items, flat.n, results);
     if (status == CQ_OK)
-        status = cq_eval_list(ev, results, f->graph->n_outputs, CQ_VAL_TUPLE, out);
+        status = cq_eval_list(ev, results, g->n_outputs, CQ_VAL_TUPLE, out);
     cq_vec_clear(&flat);
     cq_free(results);
     return status;
@@ -450,16 +445,12 @@ static cq_status call_graph(cq_eval *ev, void *user, const cq_val *args, size_t 
 
 cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out)
 {
-    function *f = cq_arena_zalloc(r->program->archive->arena, sizeof *f);
     cq_thing *t;
 
-    if (!f)
-        return CQ_E_NO_MEMORY;
-    *f = (function){ r, g };
     CQ_TRY(cq_thing_new(&t, CQ_THING_NATIVE));
     t->text        = g->name;
     t->native      = call_graph;
-    t->native_user = f;
+    t->native_user = (void *)g;
     *out           = cq_ctx_own(r->ev->cx, cq_val_of_thing(t));
     return r->ev->cx->status;
 }

@@ -14,6 +14,7 @@ typedef struct cq_pt2_run {
     cq_dtype              autocast; /* NONE: operators run in the dtypes of their arguments */
     cq_map                sizes;    /* symbol of the file -> index + 1 of known */
     CQ_VEC(cq_int) known;
+    cq_map loops; /* higher_order.c: those that were written, to the number of their text + 1 */
 
     /* The node that runs, and the values of its graph. */
     const cq_pt2_graph *graph;

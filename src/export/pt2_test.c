@@ -203,6 +203,18 @@ TEST(pt2, dynamic_sizes_stay_open_and_have_names)
     cq_pt2_free(p);
 }
 
+TEST(pt2, ranges_of_sizes_are_metadata)
+{
+    cq_pt2        *p = load("cond_on_size.214", NULL);
+    cq_onnx_model *m = exported(p, NULL);
+
+    CHECK_INT(1, m->metadata_props.n);
+    CHECK_STR("range:batch", m->metadata_props.items[0]->key);
+    CHECK_STR("2..9", m->metadata_props.items[0]->value);
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+}
+
 TEST(pt2, sizes_that_are_derived_from_one_follow_it)
 {
     cq_pt2        *p = load("derived.214", NULL); /* n + 1 and 2 * n, and no input has n alone */
@@ -333,6 +345,7 @@ RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, an_archive_of_machine_code_is_refused_by_name),
           TEST_OF(pt2, one_of_several_programs_is_named),
           TEST_OF(pt2, dynamic_sizes_stay_open_and_have_names),
+          TEST_OF(pt2, ranges_of_sizes_are_metadata),
           TEST_OF(pt2, sizes_that_are_derived_from_one_follow_it),
           TEST_OF(pt2, a_larger_example_keeps_to_the_range),
           TEST_OF(pt2, other_sizes_of_dynamic_axes_run),

@@ -44,6 +44,7 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
     cq_vec_clear(&p->examples);
     cq_vec_clear(&p->user);
     cq_vec_clear(&p->output_names);
+    cq_vec_clear(&p->shown);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
     cq_free(p);
@@ -225,8 +226,15 @@ static cq_status define_symbol(call *c, const char *expr, int64_t value, int axi
     if (!expr || !cq_pt2_lone_symbol(expr, name, sizeof name) || cq_pt2_symbol(&c->run, name))
         return CQ_OK;
     CQ_TRY(check_range(c, name, value, input));
-    if (c->run.ev->capture && !c->ends->is_static)
-        size = cq_symbol(c->run.ev->cx->symbols, display_name(c, name), value, NULL, axis);
+    if (c->run.ev->capture && !c->ends->is_static) {
+        const char  *display = display_name(c, name);
+        cq_pt2_shown shown;
+
+        size = cq_symbol(c->run.ev->cx->symbols, display, value, NULL, axis);
+        snprintf(shown.symbol, sizeof shown.symbol, "%s", name);
+        snprintf(shown.name, sizeof shown.name, "%.63s", display);
+        CQ_TRY(cq_vec_push(&c->model->shown, shown));
+    }
     return cq_pt2_set_symbol(&c->run, name, size);
 }
 
@@ -495,6 +503,8 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
     if (n_inputs && n_inputs != p->user.n)
         return cq_fail(CQ_E_ARGUMENT, p->program->archive->path, NULL,
                        "the program takes %zu inputs, got %zu", p->user.n, n_inputs);
+    if (ev.capture)
+        p->shown.n = 0;
     c.inputs      = n_inputs ? inputs : p->examples.items;
     c.run.program = p->program;
     c.run.ev      = &ev;

@@ -7,11 +7,17 @@
 
 #include <calque/pt2.h>
 
+/* What a symbol of the file is called in a graph. */
+typedef struct cq_pt2_shown {
+    char symbol[64], name[64];
+} cq_pt2_shown;
+
 struct cq_pt2 {
     cq_pt2_program *program;
     cq_script      *script;       /* the text of higher-order operators, and definitions of users */
     CQ_VEC(uint32_t) user;        /* inputs of the graph that the user gives */
     CQ_VEC(cq_tensor *) examples; /* one each */
+    CQ_VEC(cq_pt2_shown) shown;   /* dynamic sizes of the last capture */
     CQ_VEC(const char *) output_names; /* of the user's outputs but None; NULL: none */
 };
 

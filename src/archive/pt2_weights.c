@@ -77,6 +77,12 @@ static cq_status plain_ints(const cq_json *list, const char *where, int64_t *out
     return CQ_OK;
 }
 
+/* {"as_int": 3}, or a plain number. */
+static int64_t integer(const cq_json *j)
+{
+    return cq_json_int(j, cq_json_int(cq_json_get(j, "as_int"), 0));
+}
+
 /* An empty record stands for zeros. */
 static cq_status tensor_on(cq_tensor **out, cq_storage *bytes, const cq_json *meta,
                            const char *where)
@@ -85,6 +91,7 @@ static cq_status tensor_on(cq_tensor **out, cq_storage *bytes, const cq_json *me
     const cq_json *offset = cq_json_get(meta, "storage_offset");
     cq_dtype       dtype  = cq_pt2_dtype(cq_json_int(cq_json_get(meta, "dtype"), -1));
     size_t         rank, n_strides;
+    cq_status      status;
 
     *out = NULL;
     if (dtype == CQ_DTYPE_NONE)
@@ -95,12 +102,13 @@ static cq_status tensor_on(cq_tensor **out, cq_storage *bytes, const cq_json *me
     if (n_strides != rank)
         return cq_fail(CQ_E_FORMAT, where, NULL, "a weight has %zu sizes but %zu strides", rank,
                        n_strides);
-    if (!bytes->size)
-        return cq_tensor_new(out, dtype, rank, sizes, NULL);
-    return cq_error_add_where(
-        cq_tensor_new_on(out, bytes, dtype, rank, sizes, strides,
-                         cq_json_int(offset, cq_json_int(cq_json_get(offset, "as_int"), 0))),
-        "%s", where);
+    status = bytes->size
+                 ? cq_tensor_new_on(out, bytes, dtype, rank, sizes, strides, integer(offset))
+                 : cq_tensor_new(out, dtype, rank, sizes, NULL);
+    if (status != CQ_OK)
+        return cq_error_add_where(status, "%s", where);
+    (*out)->requires_grad = cq_json_bool(cq_json_get(meta, "requires_grad"), false);
+    return CQ_OK;
 }
 
 /* One tensor of a config; records maps a path to the storage that tensors of it share. */

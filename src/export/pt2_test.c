@@ -329,6 +329,31 @@ TEST(pt2, outputs_are_called_after_keys_and_fields)
     cq_pt2_free(p);
 }
 
+static void check_gradients(const char *name)
+{
+    cq_pt2        *p = load(name, NULL);
+    cq_gradients  *gradients;
+    cq_run_options options;
+    cq_tensor     *y;
+    size_t         n;
+
+    CHECK_OK(cq_gradients_new(&gradients, NULL, 0));
+    cq_run_options_init(&options);
+    options.gradients = gradients;
+    CHECK_OK(cq_pt2_run_as(p, NULL, 0, &options, &y, 1, &n));
+    CHECK(cq_gradients_find(gradients, "a.weight") != NULL);
+    CHECK(cq_gradients_find(gradients, "b.bias") != NULL);
+    cq_tensor_release(y);
+    cq_gradients_free(gradients);
+    cq_pt2_free(p);
+}
+
+TEST(pt2, parameters_have_gradients)
+{
+    check_gradients("dynamic.26");
+    check_gradients("dynamic.214");
+}
+
 TEST(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call)
 {
     cq_onnx_model *m;
@@ -353,4 +378,5 @@ RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, an_example_that_is_none_is_refused_with_the_name_of_the_input),
           TEST_OF(pt2, what_a_program_changes_is_an_output_if_asked_for),
           TEST_OF(pt2, nodes_and_weights_are_called_after_their_modules),
+          TEST_OF(pt2, parameters_have_gradients),
           TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call))

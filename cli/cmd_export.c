@@ -143,12 +143,14 @@ const cli_verb cli_verb_export = {
     .name     = "export",
     .operands = "MODEL [-o OUT]",
     .summary  = "carry a model over to ONNX",
-    .about   = "Exports MODEL to ONNX: a TorchScript archive, TorchScript source, or the name of a "
-               "built-in\n"
-               "model (calque zoo lists them). A size of --input may be a name: then that axis is\n"
-               "dynamic; in the example it is as large as NAME=SIZE says, or as in the model's own\n"
-               "example, or 2. On failure no file is written, and an existing one is kept.",
-    .options = options,
+    .about =
+        "Exports MODEL to ONNX: a program of torch.export (.pt2), a TorchScript archive,\n"
+        "TorchScript source, or the name of a built-in model (calque zoo lists them). A .pt2\n"
+        "knows its inputs and dynamic sizes; the others are given an example. A size of --input\n"
+        "may be a name: then that axis is dynamic; in the example it is as large as NAME=SIZE\n"
+        "says, or as in the model's own example, or 2. On failure no file is written, and an\n"
+        "existing one is kept.",
+    .options      = options,
     .min_operands = 1,
     .max_operands = 1,
     .run          = run,

@@ -246,8 +246,7 @@ const cli_verb cli_verb_print = {
         "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph, or with\n"
         "--text ONNX's text syntax; for a tensor (.pb, .npy) its type, its shape and its values.\n"
         "What that syntax has no words for is in comments, which --parse understands: a model\n"
-        "that is printed and parsed is the same model. For TorchScript and built-in models it is "
-        "the\n"
+        "that is printed and parsed is the same model. For programs and built-in models it is the\n"
         "graph that is captured with the example inputs.",
     .options      = options,
     .min_operands = 1,

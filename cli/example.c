@@ -30,8 +30,11 @@ static int read_structure(cli_example *e, const char *path, const cli_signature 
     FILE       *file = fopen(path, "rb");
     size_t      n;
 
-    if (!file)
+    if (!file || s->is_flat) {
+        if (file)
+            fclose(file);
         return CLI_DONE;
+    }
     n = fread(text, 1, sizeof text, file);
     fclose(file);
     if (s->n != CLI_ANY_NUMBER)

@@ -12,6 +12,7 @@ typedef struct cli_signature {
     const char *model;       /* what it is called in messages */
     size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
                                 CLI_ANY_NUMBER: nothing is known, and arguments may nest */
+    bool        is_flat; /* nested arguments have been flattened: an args.json says nothing new */
     const char *names[CLI_MAX_INPUTS];
     size_t      n_own; /* of its own example, which counts when no other is given */
     cli_input   own[CLI_MAX_INPUTS];
@@ -31,7 +32,8 @@ typedef struct cli_example {
       0 },                                                                                         \
         { "example", "DIR",                                                                        \
           "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 },        \
-        { "entry", "NAME", "the function or method of TorchScript to call (forward)", 0 },         \
+        { "entry", "NAME",                                                                         \
+          "the method of TorchScript to call (forward); one of several programs of a .pt2", 0 },   \
         { "define", "FILE",                                                                        \
           "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
     {                                                                                              \

@@ -122,6 +122,8 @@ static const struct {
     { "no-constant-folding", CQ_EXPORT_NO_CONSTANT_FOLDING },
     { "keep-initializers-as-inputs", CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS },
     { "verbose", CQ_EXPORT_VERBOSE },
+    { "static", CQ_EXPORT_STATIC },
+    { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
 };
 
 static int read_choices(cli_export *e, const cli_args *args)

@@ -39,6 +39,8 @@
           "attribute or metadata; only metadata is valid ONNX (attribute)", 0 },                   \
         { "as-output", "NAME=PATH[:I]", "make what a module returns an output, repeatable", 0 },   \
         { "verbose", NULL, "print the graph", 0 },                                                 \
+        { "static", NULL, "fix the dynamic sizes of a .pt2 to those of its example", 0 },          \
+        { "keep-mutations", NULL, "what a .pt2 changes (buffers, inputs) becomes outputs", 0 },    \
         { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \
     {                                                                                              \
         "script", NULL, "keep the branches and loops that depend on data (the default)", 0         \

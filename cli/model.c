@@ -2,6 +2,8 @@
 #include "model.h"
 #include "cli.h"
 
+#include <calque/pt2.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +75,7 @@ static cq_status zoo_load(cli_model *model, const char *path)
 }
 
 static const cli_front_end zoo_front_end = { zoo_open,  zoo_export, zoo_run, zoo_flatten,
-                                             zoo_close, NULL,       zoo_load };
+                                             zoo_close, NULL,       NULL,    zoo_load };
 
 /* ---- files ---- */
 
@@ -187,6 +189,7 @@ static int open_any(cli_model *model, const char *operand)
 
     model->front_end      = NULL;
     model->takes.n        = 0;
+    model->takes.is_flat  = false;
     model->n_output_names = 0;
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;
@@ -199,7 +202,9 @@ static int open_any(cli_model *model, const char *operand)
     fclose(file);
     if (code != CLI_DONE)
         return code;
-    model->front_end = &cli_script_front_end;
+    model->front_end = cli_model_is_archive(operand) && cq_pt2_is_archive_file(operand)
+                           ? &cli_pt2_front_end
+                           : &cli_script_front_end;
     return cli_result(model->front_end->open(model, operand));
 }
 
@@ -235,12 +240,34 @@ int cli_model_open(cli_model *model, const cli_args *args)
 {
     int code = cli_limits_read(&model->limits, args);
 
-    model->front_end = NULL;
+    model->front_end  = NULL;
+    model->handle     = NULL;
+    model->call.entry = cli_value(args, "entry");
     if (code == CLI_DONE)
         code = open_any(model, args->operands[0]);
     if (code == CLI_DONE)
         code = define(model, args);
     return code ? code : load(model, args);
+}
+
+const char *cli_model_name(const char *path)
+{
+    static char name[256];
+    const char *slash = strrchr(path, '/');
+    const char *base  = slash ? slash + 1 : path;
+    const char *dot   = strrchr(base, '.');
+    int         len   = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
+
+    snprintf(name, sizeof name, "%.*s", len, base);
+    return name;
+}
+
+void cli_model_limit_outputs(size_t *n_outputs)
+{
+    if (*n_outputs <= CLI_MAX_OUTPUTS)
+        return;
+    cli_warn("only %d of %zu outputs are shown", CLI_MAX_OUTPUTS, *n_outputs);
+    *n_outputs = CLI_MAX_OUTPUTS;
 }
 
 cq_run_options cli_run_options(const cq_export_options *options)

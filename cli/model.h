@@ -1,6 +1,7 @@
 /* The models that verbs take, whatever they are made of. A kind of model is a front end: how it is
  * opened, exported and run; model.c tells which one an operand wants, by its name or its first
- * bytes. There are built-in models (model.c) and TorchScript (script_model.c). */
+ * bytes. There are built-in models (model.c), TorchScript
+ * (script_model.c) and programs of torch.export (pt2_model.c). */
 #ifndef CALQUE_CLI_MODEL_H
 #define CALQUE_CLI_MODEL_H
 
@@ -31,6 +32,10 @@ typedef struct cli_front_end {
 
     /* Takes definitions of operators, the text of a file; NULL: it has none. */
     cq_status (*define)(cli_model *model, const char *text, const char *path);
+
+    /* Inputs of other sizes than the model's own example, for a model that has open ones; at most
+     * CLI_MAX_INPUTS, which are the caller's. NULL, or none: it has not. */
+    cq_status (*larger)(cli_model *model, cq_tensor **inputs, size_t *n_inputs);
 
     /* Takes weights from a file; NULL: it has its own. */
     cq_status (*load)(cli_model *model, const char *path);
@@ -86,6 +91,12 @@ bool cli_model_is_archive(const char *operand);
 /* Whether it is a file of text, as TorchScript source is, whatever its name. */
 bool cli_model_is_text(const char *operand);
 
-extern const cli_front_end cli_script_front_end;
+/* "net" for path/to/net.pt; the next call overwrites it. */
+const char *cli_model_name(const char *path);
+
+/* After a run: what has no room is left out, with a warning. */
+void cli_model_limit_outputs(size_t *n_outputs);
+
+extern const cli_front_end cli_script_front_end, cli_pt2_front_end;
 
 #endif

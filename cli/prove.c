@@ -118,6 +118,29 @@ static bool grow(cli_example *e, const cq_export_options *o)
     return grown;
 }
 
+/* A model that knows its open sizes, on an example of its own with other ones. It may not take all
+ * of them: then there is nothing to compare. */
+static cq_status run_larger(cli_model *model, const cq_session *session,
+                            const cq_export_options *options)
+{
+    static cli_example larger;
+    static cq_tensor  *ran[CLI_MAX_OUTPUTS];
+    cq_run_options     run_options = cli_run_options(options);
+    size_t             n           = 0;
+    cq_status          status      = model->front_end->larger(model, larger.tensors, &larger.n);
+
+    if (status != CQ_OK || !larger.n)
+        return status;
+    if (model->front_end->run(model, larger.tensors, larger.n, &run_options, ran, &n) == CQ_OK)
+        status = run_both(model, session, &larger, options);
+    else
+        cli_note("the program itself does not take larger sizes, so these are not compared");
+    for (size_t i = 0; i < n && i < CLI_MAX_OUTPUTS; i++)
+        cq_tensor_release(ran[i]);
+    cli_example_clear(&larger);
+    return status;
+}
+
 cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
                     const cq_export_options *options)
 {
@@ -126,7 +149,10 @@ cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
 
     if (status == CQ_OK)
         status = run_both(model, session, e, options);
-    if (status == CQ_OK && grow(e, options)) {
+    if (status == CQ_OK && !e->n && model->front_end->larger &&
+        !(options->flags & CQ_EXPORT_STATIC))
+        status = run_larger(model, session, options);
+    else if (status == CQ_OK && grow(e, options)) {
         cli_example_clear(e);
         status = CQ_OK;
         for (size_t i = 0; i < e->n && status == CQ_OK; i++)

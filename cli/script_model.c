@@ -6,22 +6,6 @@
 
 #include <calque/script.h>
 
-#include <stdio.h>
-#include <string.h>
-
-/* model.onnx for path/to/model.pt. */
-static const char *name_of(const char *path)
-{
-    static char name[256];
-    const char *slash = strrchr(path, '/');
-    const char *base  = slash ? slash + 1 : path;
-    const char *dot   = strrchr(base, '.');
-    int         len   = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
-
-    snprintf(name, sizeof name, "%.*s", len, base);
-    return name;
-}
-
 /* Newer traces hold the sizes of the inputs that they were made with. */
 static void describe_example(cli_signature *takes, const cq_script *script)
 {
@@ -47,7 +31,7 @@ static cq_status script_open(cli_model *model, const char *operand)
     cq_status  status =
         cq_script_load_limited(&script, operand, model->limits.steps, model->limits.bytes);
 
-    model->name        = name_of(operand);
+    model->name        = cli_model_name(operand);
     model->takes.model = model->name;
     model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
     model->handle      = script;
@@ -92,10 +76,7 @@ static cq_status script_run(cli_model *model, cq_tensor *const *inputs, size_t n
     if (status == CQ_OK)
         status = cq_script_run_as(model->handle, model->call.entry, args, options, outputs,
                                   CLI_MAX_OUTPUTS, n_outputs);
-    if (*n_outputs > CLI_MAX_OUTPUTS) {
-        cli_warn("only %d of %zu outputs are shown", CLI_MAX_OUTPUTS, *n_outputs);
-        *n_outputs = CLI_MAX_OUTPUTS;
-    }
+    cli_model_limit_outputs(n_outputs);
     cq_args_free(args);
     return status;
 }
@@ -125,6 +106,6 @@ static cq_status script_define(cli_model *model, const char *text, const char *p
     return cq_script_define(model->handle, text, path);
 }
 
-const cli_front_end cli_script_front_end = {
-    script_open, script_export, script_run, script_flatten, script_close, script_define, NULL
-};
+const cli_front_end cli_script_front_end = { script_open,    script_export, script_run,
+                                             script_flatten, script_close,  script_define,
+                                             NULL,           NULL };

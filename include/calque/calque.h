@@ -12,6 +12,7 @@
 #include <calque/nn.h>
 #include <calque/onnx.h>
 #include <calque/ops.h>
+#include <calque/pt2.h>
 #include <calque/script.h>
 #include <calque/session.h>
 #include <calque/status.h>

@@ -57,7 +57,9 @@ enum {
     CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS    = 1 << 6,
     CQ_EXPORT_NO_AUTOGRAD_INLINING        = 1 << 7,
     CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8, /* as PyTorch does; else they stay inputs */
-    CQ_EXPORT_PRINT_CAPTURED              = 1 << 9 /* print the captured graph, and make no model */
+    CQ_EXPORT_PRINT_CAPTURED = 1 << 9,  /* print the captured graph, and make no model */
+    CQ_EXPORT_STATIC         = 1 << 10, /* of a program of torch.export: all sizes are fixed */
+    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11  /* the same: what it changes becomes outputs */
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled

@@ -64,10 +64,10 @@ static const struct {
 } others[] = {
     { "model.json", "this is a TorchScript archive of PyTorch 1.0 to 1.2 (model.json)",
       "load and save it with PyTorch 1.3 to 1.12" },
-    { "archive_format", "this is an archive of torch.export (.pt2)",
-      "save the model by torch.jit.save" },
-    { "serialized_exported_program.json", "this is an archive of torch.export (.pt2)",
-      "save the model by torch.jit.save" },
+    { "archive_format", "this is an archive of torch.export (.pt2), not TorchScript",
+      "cq_pt2_load opens it" },
+    { "serialized_exported_program.json",
+      "this is an archive of torch.export (.pt2), not TorchScript", "cq_pt2_load opens it" },
     { ".data/extern_modules", "this is a package of torch.package",
       "load the model from it and save it by torch.jit.save" },
     { "MANIFEST.json", "this is an archive of another program (MAR)", NULL },
@@ -192,6 +192,21 @@ typedef struct storages {
     const char       *folder;
 } storages;
 
+/* An archive inside of another, or packed anew, has its records anywhere. Elements are read by
+ * their size, so those that do not lie on a multiple of it are moved. */
+static cq_status align(cq_storage **s)
+{
+    cq_storage *copy;
+
+    if ((uintptr_t)(*s)->data % sizeof(double) == 0)
+        return CQ_OK;
+    CQ_TRY(cq_storage_new(&copy, (*s)->size));
+    memcpy(copy->data, (*s)->data, copy->size);
+    cq_storage_release(*s);
+    *s = copy;
+    return CQ_OK;
+}
+
 /* Weights: their sums are not checked, which would read all of them. */
 static cq_status load_storage(void *user, const char *key, cq_storage **out)
 {
@@ -208,7 +223,7 @@ static cq_status load_storage(void *user, const char *key, cq_storage **out)
         status = e ? cq_zip_read(out, s->a->zip, e) : not_there(s->a, name.text);
     }
     cq_str_clear(&name);
-    return status;
+    return status == CQ_OK ? align(out) : status;
 }
 
 cq_status cq_archive_unpickle(cq_val *out, const cq_archive *a, const char *name,

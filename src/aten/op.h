@@ -28,7 +28,8 @@ enum {
     CQ_OP_HOST    = 1 << 2, /* a result is a number, read off metadata (size, dim, …) */
     CQ_OP_PARTS   = 1 << 3, /* composed of views: a graph always shows its parts, because a
                              * change of the result must reach the argument */
-    CQ_OP_GUESSED = 1 << 4  /* of no table: what it returns is a guess */
+    CQ_OP_GUESSED = 1 << 4, /* of no table: what it returns is a guess */
+    CQ_OP_FOREIGN = 1 << 5  /* of no table: what it returns is what the file says */
 };
 
 struct cq_op_def {

@@ -375,27 +375,38 @@ cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v)
     return cq_ctx_own_tensor(cx, t);
 }
 
-cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
-                            const char *const *axis_names)
+cq_tensor *cq_capture_sized_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
+                                  const cq_int *sizes)
 {
     cq_graph *g = cap->graph;
-    cq_int    sizes[CQ_MAX_RANK];
-    cq_value *v = cq_ir_param_new(g->top, (cq_type){ 0 });
+    cq_value *v =
+        cq_ir_param_new(g->top, cq_ir_tensor_type(g, example->dtype, example->rank, sizes));
+    cq_tensor *t;
 
     if (!v) {
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
         return NULL;
     }
-    for (size_t i = 0; i < example->rank; i++) {
-        sizes[i] = cq_i(example->sizes[i].value);
-        if (axis_names && axis_names[i])
-            sizes[i] = cq_symbol(&g->symbols, axis_names[i], sizes[i].value, v, (int)i);
-    }
-    v->type = cq_ir_tensor_type(g, example->dtype, example->rank, sizes);
     v->name = cq_ir_text(g, name);
     if (example->storage && cq_ir_keep_tensor(g, example) == CQ_OK)
         v->example = example;
-    return cq_capture_tensor(cap, cx, v);
+    t = cq_capture_tensor(cap, cx, v);
+    if (t)
+        settle_unknown_sizes(t, v);
+    return t;
+}
+
+cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
+                            const char *const *axis_names)
+{
+    cq_int sizes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < example->rank; i++) {
+        sizes[i] = cq_i(example->sizes[i].value);
+        if (axis_names && axis_names[i])
+            sizes[i] = cq_symbol(&cap->graph->symbols, axis_names[i], sizes[i].value, NULL, (int)i);
+    }
+    return cq_capture_sized_input(cap, cx, example, name, sizes);
 }
 
 cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)

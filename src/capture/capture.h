@@ -79,6 +79,11 @@ bool cq_capture_has_data(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
  * read. axis_names: NULL, or one name per axis with NULL where the size is fixed. */
 cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
                             const char *const *axis_names);
+
+/* The same with sizes that may be symbols; a symbol alone that comes from nowhere yet comes from
+ * that axis. */
+cq_tensor *cq_capture_sized_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
+                                  const cq_int *sizes);
 void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
 /* The graph value of a tensor as it is now; NULL after a failure, which is the context's. */

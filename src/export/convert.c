@@ -233,7 +233,9 @@ static bool can_be_kept(const cq_node *n, cq_operator_export_type mode)
 /* Once for each operator that calque does not know and that stays in the model. */
 static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
 {
-    if (!cq_export_is_unknown(n) || cq_map_has(&ex->guessed, n->op))
+    const cq_op *op = n->def;
+
+    if (!op || !(op->def->flags & CQ_OP_GUESSED) || cq_map_has(&ex->guessed, n->op))
         return CQ_OK;
     cq_warn(n->op,
             "the operator is not known: what it returns is taken to be %s, with the type and sizes "

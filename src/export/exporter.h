@@ -85,7 +85,7 @@ static inline bool cq_export_is_unknown(const cq_node *n)
 {
     const cq_op *op = n->def;
 
-    return op && (op->def->flags & CQ_OP_GUESSED);
+    return op && (op->def->flags & (CQ_OP_GUESSED | CQ_OP_FOREIGN));
 }
 
 /* build.c: whether an argument is a number that is the same in every run; which one. */

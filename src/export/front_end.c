@@ -13,12 +13,16 @@ CQ_API void cq_run_options_init(cq_run_options *options)
 
 /* ---- inputs and outputs ---- */
 
-static const char *input_name(const cq_export_options *o, size_t i, char *buffer, size_t size)
+const char *cq_port_next_name(cq_port *p, const char *own)
 {
+    const cq_export_options *o = p->options;
+    size_t                   i = p->n_inputs++;
+    char                     made_up[32];
+
     if (i < o->n_input_names && o->input_names[i])
         return o->input_names[i];
-    snprintf(buffer, size, "input_%zu", i);
-    return buffer;
+    snprintf(made_up, sizeof made_up, "input_%zu", i);
+    return cq_ir_text(p->capture->graph, own ? own : made_up);
 }
 
 /* The names of the dynamic axes of one input, into axes (NULL where the size is fixed). Made-up
@@ -51,11 +55,9 @@ static cq_status input_axes(cq_graph *g, const cq_export_options *o, const char 
 
 static cq_tensor *graph_input(cq_port *p, cq_tensor *example)
 {
-    const char *axes[CQ_MAX_RANK], *name;
-    char        buffer[32];
+    const char *axes[CQ_MAX_RANK], *name = cq_port_next_name(p, NULL);
     cq_status   status;
 
-    name   = input_name(p->options, p->n_inputs++, buffer, sizeof buffer);
     status = input_axes(p->capture->graph, p->options, name, example, axes);
     if (status != CQ_OK) {
         cq_ctx_fail(p->cx, status);

@@ -25,6 +25,9 @@ cq_tensor *cq_port_input(cq_port *port, cq_tensor *example);
 /* The next output. */
 cq_status cq_port_output(cq_port *port, cq_tensor *t);
 
+/* The name of the next input of a capture: the user's, or own; NULL: it is numbered. */
+const char *cq_port_next_name(cq_port *port, const char *own);
+
 /* Whether the user has a rule for exporting this operator. port is a cq_port. */
 bool cq_port_has_rule(void *port, const char *op);
 

@@ -48,6 +48,7 @@ typedef enum cq_object_kind {
     CQ_OBJECT_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
     CQ_OBJECT_BUILTIN,   /* a function known by name: "aten::add", "len" */
     CQ_OBJECT_FUNCTION,  /* of the program, maybe bound to self */
+    CQ_OBJECT_NATIVE,    /* a function in C, of whoever uses the evaluator */
     CQ_OBJECT_METHOD,    /* of a plain value: x.relu, items.append */
     CQ_OBJECT_CLASS,
     CQ_OBJECT_INSTANCE, /* an instance: a module, a class of the user's */
@@ -83,8 +84,10 @@ struct cq_object {
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
-    cq_int    start, stop, step;     /* of a RANGE */
-    bool      is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
+    cq_int start, stop, step;        /* of a RANGE */
+    bool   is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
+    cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
+    void     *native_user; /* of a NATIVE */
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 
@@ -205,7 +208,13 @@ struct cq_eval {
     size_t     explored; /* where the journal of the exploration under way begins */
     cq_ptr_map noted;    /* list or dict -> where it was last written down in the journal, + 1 */
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
-    void       *has_rule_of;
+    void *has_rule_of;
+
+    /* Knows what the operator that is being called returns, in case that no table has it: fakes
+     * of its results into like, at most CQ_MAX_RESULTS; how many there are. NULL: nobody does. */
+    size_t (*results_of)(void *user, cq_tensor **like);
+    void *results_of_user;
+
     const char *guess; /* the first operator whose results were guessed */
     cq_place    guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */

@@ -68,7 +68,9 @@ static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, cq_ten
     CQ_TRY(status);
     f->def = (cq_op_def){ .shape = results_like,
                           .run   = cannot_run,
-                          .flags = params ? 0 : CQ_OP_GUESSED };
+                          .flags = params           ? 0
+                                   : ev->results_of ? CQ_OP_FOREIGN
+                                                    : CQ_OP_GUESSED };
     f->op  = (cq_op){ .def = &f->def, .schema = schema };
     memcpy(f->like, like, n * sizeof *like);
     CQ_TRY(cq_op_call(ev->cx, &f->op, args, c->n + c->n_kw, results, CQ_MAX_RESULTS));
@@ -111,13 +113,16 @@ static cq_status not_known(const char *name)
 cq_status cq_resolve_foreign(cq_fncall *c)
 {
     cq_eval   *ev = c->ev;
-    cq_tensor *like;
+    cq_tensor *like[CQ_MAX_RESULTS];
+    size_t     n = 1;
 
-    CQ_TRY(find_tensor(c, &like));
-    if (!ev->capture || !like)
+    CQ_TRY(find_tensor(c, &like[0]));
+    if (ev->results_of)
+        n = ev->results_of(ev->results_of_user, like);
+    if (!ev->capture || !n || !like[0])
         return not_known(c->name);
-    CQ_TRY(write_down(c, NULL, &like, 1, &c->result));
-    if (!ev->guess) {
+    CQ_TRY(write_down(c, NULL, like, n, &c->result));
+    if (!ev->guess && !ev->results_of) {
         ev->guess       = cq_name(ev->program, c->name);
         ev->guess_place = ev->cx->place;
     }

@@ -71,7 +71,8 @@ static const cq_val *by_name(const cq_fncall *c, const char *name, size_t *used)
 {
     for (size_t i = 0; i < c->n_kw; i++)
         if (strcmp(c->names[i], name) == 0 ||
-            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0)) {
+            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0) ||
+            (strcmp(name, "input") == 0 && strcmp(c->names[i], "self") == 0)) {
             (*used)++;
             return &c->kw[i];
         }
@@ -104,6 +105,8 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
             out[i] = *given;
         } else if (a->has_default) {
             out[i] = a->default_value;
+        } else if (c->ev->results_of && a->type.optional) { /* newer schemas have a default */
+            out[i] = CQ_NONE;
         } else {
             return false;
         }
@@ -423,7 +426,7 @@ static cq_status call_by_arguments(cq_fncall *c)
         c->declined = false;
         CQ_TRY(try_overloads(c, first, plain, in_place, true));
     }
-    return c->declined ? no_overload(c) : CQ_OK;
+    return c->declined && !c->ev->results_of ? no_overload(c) : CQ_OK;
 }
 
 cq_status cq_resolve_operator(cq_fncall *c)
@@ -434,8 +437,8 @@ cq_status cq_resolve_operator(cq_fncall *c)
     for (size_t i = 0; i < c->n_kw; i++)
         if (strcmp(c->names[i], "out") == 0 && c->kw[i].kind == CQ_VAL_TENSOR)
             return call_with_out(c, i, &c->result);
-    if (!named)
-        return call_by_arguments(c);
-    return match(named->schema, c, true, filled) ? call_overload(c, named, c->name, filled)
-                                                 : no_overload(c);
+    if (named && match(named->schema, c, true, filled))
+        return call_overload(c, named, c->name, filled);
+    /* A program of torch.export has numbers where tensors are meant. */
+    return named && !c->ev->results_of ? no_overload(c) : call_by_arguments(c);
 }

@@ -90,6 +90,14 @@ static cq_status resolve_instance(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
+/* A function in C, whose arguments are given by position. */
+static cq_status resolve_native(cq_fncall *c)
+{
+    const cq_object *t = cq_object_as(c->callee, CQ_OBJECT_NATIVE);
+
+    return t ? t->native(c->ev, t->native_user, c->args, c->n, &c->result) : cq_fncall_decline(c);
+}
+
 /* All that is left is known by its name. */
 static cq_status resolve_name(cq_fncall *c)
 {
@@ -110,6 +118,7 @@ enum {
     FORK,
     INSTANCE,
     FUNCTION,
+    NATIVE,
     CLASS,
     NAME,
     BUILTIN,
@@ -124,6 +133,7 @@ static cq_status (*const resolvers[])(cq_fncall *c) = {
     [FORK]     = resolve_fork,        /* what is forked is called */
     [INSTANCE] = resolve_instance,    /* its method is called */
     [FUNCTION] = cq_resolve_function, /* of the program, maybe bound to an object */
+    [NATIVE]   = resolve_native,      /* of whoever uses the evaluator */
     [CLASS]    = cq_resolve_class,    /* of the program: a new object */
     [NAME]     = resolve_name,        /* from here on a call is one of a name */
     [BUILTIN]  = cq_resolve_builtin,  /* of Python, or on numbers, lists, dicts and texts */

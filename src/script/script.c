@@ -430,15 +430,41 @@ done:
 
 /* ---- from outside ---- */
 
-static cq_status call_through(cq_eval *ev, cq_script *s, const char *method, const cq_args *args,
-                              const cq_script_port *port)
+cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, cq_status (*work)(void *user),
+                                void *user)
 {
-    cq_val positional, keywords, result;
+    cq_alloc_budget outer = cq_alloc_set_budget(
+        (cq_alloc_budget){ .limit = s->program->max_bytes, .used = s->program->loaded_bytes });
+    cq_status status;
+
+    cq_eval_charge_operators(ev, ev->cx);
+    status = cq_eval_blame_guess(ev, work(user));
+    cq_eval_charge_operators(NULL, ev->cx);
+    eval_clear(ev, s->root);
+    cq_alloc_set_budget(outer);
+    return status;
+}
+
+typedef struct outside_call {
+    cq_eval              *ev;
+    cq_script            *script;
+    const char           *method;
+    const cq_args        *args;
+    const cq_script_port *port;
+} outside_call;
+
+static cq_status call_through(void *user)
+{
+    const outside_call   *c    = user;
+    const cq_script_port *port = c->port;
+    const cq_args        *args = c->args;
+    cq_eval              *ev   = c->ev;
+    cq_val                positional, keywords, result;
 
     CQ_TRY(as_inputs(ev, port, cq_val_of_list(args->positional), &positional));
     CQ_TRY(as_inputs(ev, port, cq_val_of_dict(args->keywords), &keywords));
-    CQ_TRY(call(ev, s, method, positional.u.list->items, positional.u.list->n, keywords.u.dict,
-                &result));
+    CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
+                keywords.u.dict, &result));
     CQ_TRY(each_leaf(ev, result, give_output, (void *)port));
     if (ev->capture && !ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
@@ -448,22 +474,13 @@ static cq_status call_through(cq_eval *ev, cq_script *s, const char *method, con
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
                                  uint32_t flags, const cq_script_port *port)
 {
-    cq_eval         ev    = { .cx          = cx,
-                              .program     = s->program,
-                              .capture     = cq_capture_of(cx),
-                              .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
-                              .has_rule    = port->has_rule,
-                              .has_rule_of = port->user };
-    cq_alloc_budget outer = cq_alloc_set_budget(
-        (cq_alloc_budget){ .limit = s->program->max_bytes, .used = s->program->loaded_bytes });
-    cq_status status;
+    cq_eval ev = { .cx          = cx,
+                   .program     = s->program,
+                   .capture     = cq_capture_of(cx),
+                   .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
+                   .has_rule    = port->has_rule,
+                   .has_rule_of = port->user };
 
-    cq_eval_charge_operators(&ev, cx);
-    status = call_through(&ev, s, method, args, port);
-
-    status = cq_eval_blame_guess(&ev, status);
-    cq_eval_charge_operators(NULL, cx);
-    eval_clear(&ev, s->root);
-    cq_alloc_set_budget(outer);
-    return status;
+    return cq_script_with_limits(&ev, s, call_through,
+                                 &(outside_call){ &ev, s, method, args, port });
 }

@@ -48,4 +48,9 @@ typedef struct cq_script_modes cq_script_modes;
 cq_status cq_script_set_training(cq_script *script, bool training, cq_script_modes **saved);
 void      cq_script_restore_modes(cq_script_modes *saved);
 
+/* Does the work of an evaluator within the limits of the script, blames what it guessed for a
+ * failure, and clears it. */
+cq_status cq_script_with_limits(cq_eval *ev, cq_script *script, cq_status (*work)(void *user),
+                                void *user);
+
 #endif

@@ -1,0 +1,57 @@
+/* Programs of torch.export: archives that torch.export.save writes (.pt2), by PyTorch 2.1 and
+ * newer. They are run and exported without PyTorch. A program knows its inputs and which of their
+ * sizes may change, so that an export needs no example. */
+#ifndef CALQUE_PT2_H
+#define CALQUE_PT2_H
+
+#include <calque/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cq_pt2 cq_pt2;
+
+/* Whether a file is such an archive, by its content. */
+CQ_API bool cq_pt2_is_archive_file(const char *path);
+
+/* entry names one of several programs in the archive; NULL: the only one. */
+CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry);
+CQ_API void      cq_pt2_free(cq_pt2 *program);
+
+/* As cq_script_define and cq_script_set_limits (<calque/script.h>). */
+CQ_API cq_status cq_pt2_define(cq_pt2 *program, const char *source, const char *name);
+CQ_API void      cq_pt2_set_limits(cq_pt2 *program, uint64_t max_steps, uint64_t max_bytes);
+
+/* The inputs: tensors and numbers that the user gives, flattened. Their names are those of
+ * forward's arguments; NULL past the end. */
+CQ_API size_t      cq_pt2_n_inputs(const cq_pt2 *program);
+CQ_API const char *cq_pt2_input_name(const cq_pt2 *program, size_t index);
+
+/* The input that the program was made with, or one like it if the file does not hold it. A number
+ * is a tensor without dimensions. Release *out. */
+CQ_API cq_status cq_pt2_example_input(cq_tensor **out, const cq_pt2 *program, size_t index);
+
+/* The same with every open size one larger, as far as its range goes: for trying an export out. */
+CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *program, size_t index);
+
+/* The name of an output: its place in the dict or object that forward returns ("logits"); NULL: it
+ * has none. */
+CQ_API const char *cq_pt2_output_name(const cq_pt2 *program, size_t index);
+
+/* Exports the program. inputs are an example; with n_inputs 0 it is the program's own. Sizes that
+ * the program leaves open stay so: the dynamic axes of the options can only name them. */
+CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *program, cq_tensor *const *inputs,
+                               size_t n_inputs, const cq_export_options *options);
+
+/* Runs it. Outputs are flattened, None left out, numbers as tensors without dimensions; they are
+ * the caller's to release. *n_outputs is how many there are; those beyond max are left out. */
+CQ_API cq_status cq_pt2_run_as(cq_pt2 *program, cq_tensor *const *inputs, size_t n_inputs,
+                               const cq_run_options *options, cq_tensor **outputs, size_t max,
+                               size_t *n_outputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,224 @@
+/* The tensors of an archive of torch.export. A raw record is the whole memory that one or several
+ * tensors show, each by sizes, strides and an offset of its own, which nobody vouches for. */
+#include "archive/pt2.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Takes over t. */
+static cq_status add_tensor(cq_pt2_archive *a, cq_map *to, const char *name, cq_tensor *t)
+{
+    cq_status status = cq_vec_push(&a->tensors, t);
+
+    if (status != CQ_OK) {
+        cq_tensor_release(t);
+        return status;
+    }
+    return cq_map_set(to, name, t);
+}
+
+/* ---- files of torch.save ---- */
+
+static cq_status unpickle_record(const cq_pt2_archive *a, const char *record, cq_val *out)
+{
+    cq_archive  inner = { 0 };
+    cq_storage *bytes;
+    cq_status   status;
+
+    *out = CQ_NONE;
+    CQ_TRY(cq_pt2_record(&bytes, a, record));
+    if (bytes->size) { /* an empty one stands for None */
+        status = cq_archive_open_bytes(&inner, bytes, cq_pt2_where(a, record));
+        if (status == CQ_OK)
+            status = cq_archive_unpickle(out, &inner, "data", false);
+        cq_archive_close(&inner);
+    } else {
+        status = CQ_OK;
+    }
+    cq_storage_release(bytes);
+    return status;
+}
+
+static cq_status read_saved(cq_pt2_archive *a, cq_map *to, const char *record)
+{
+    cq_status status = CQ_OK;
+    cq_val    dict;
+
+    CQ_TRY(unpickle_record(a, record, &dict));
+    for (size_t i = 0; dict.kind == CQ_VAL_DICT && i < dict.u.dict->n && status == CQ_OK; i++) {
+        const cq_val key = dict.u.dict->entries[i].key, value = dict.u.dict->entries[i].value;
+
+        if (key.kind == CQ_VAL_STR && value.kind == CQ_VAL_TENSOR)
+            status = add_tensor(a, to, key.u.text->text, cq_tensor_retain(value.u.tensor));
+    }
+    if (dict.kind != CQ_VAL_DICT && dict.kind != CQ_VAL_NONE)
+        status = cq_fail(CQ_E_FORMAT, cq_pt2_where(a, record), NULL,
+                         "expected a dict of tensors, got a value of type %s",
+                         cq_val_kind_name(dict.kind));
+    cq_val_release(dict);
+    return status;
+}
+
+/* ---- raw records ---- */
+
+static cq_status plain_ints(const cq_json *list, const char *where, int64_t *out, size_t *n)
+{
+    *n = cq_json_length(list);
+    if (*n > CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, where, NULL, "a tensor has %zu dimensions, at most %d go",
+                       *n, CQ_MAX_RANK);
+    for (size_t i = 0; i < *n; i++) {
+        const cq_json *size = cq_json_get(cq_json_at(list, i), "as_int");
+
+        if (size->kind != CQ_JSON_INT || size->u.i < 0)
+            return cq_fail(CQ_E_FORMAT, where, NULL, "the shape of a weight is not of numbers");
+        out[i] = size->u.i;
+    }
+    return CQ_OK;
+}
+
+/* {"as_int": 3}, or a plain number. */
+static int64_t integer(const cq_json *j)
+{
+    return cq_json_int(j, cq_json_int(cq_json_get(j, "as_int"), 0));
+}
+
+/* An empty record stands for zeros. */
+static cq_status tensor_on(cq_tensor **out, cq_storage *bytes, const cq_json *meta,
+                           const char *where)
+{
+    int64_t        sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK];
+    const cq_json *offset = cq_json_get(meta, "storage_offset");
+    cq_dtype       dtype  = cq_pt2_dtype(cq_json_int(cq_json_get(meta, "dtype"), -1));
+    size_t         rank, n_strides;
+    cq_status      status;
+
+    *out = NULL;
+    if (dtype == CQ_DTYPE_NONE)
+        return cq_fail(CQ_E_UNSUPPORTED, where, NULL, "the dtype %lld of a weight is not known",
+                       (long long)cq_json_int(cq_json_get(meta, "dtype"), -1));
+    CQ_TRY(plain_ints(cq_json_get(meta, "sizes"), where, sizes, &rank));
+    CQ_TRY(plain_ints(cq_json_get(meta, "strides"), where, strides, &n_strides));
+    if (n_strides != rank)
+        return cq_fail(CQ_E_FORMAT, where, NULL, "a weight has %zu sizes but %zu strides", rank,
+                       n_strides);
+    status = bytes->size
+                 ? cq_tensor_new_on(out, bytes, dtype, rank, sizes, strides, integer(offset))
+                 : cq_tensor_new(out, dtype, rank, sizes, NULL);
+    if (status != CQ_OK)
+        return cq_error_add_where(status, "%s", where);
+    (*out)->requires_grad = cq_json_bool(cq_json_get(meta, "requires_grad"), false);
+    return CQ_OK;
+}
+
+/* One tensor of a config; records maps a path to the storage that tensors of it share. */
+static cq_status read_raw(cq_pt2_archive *a, cq_map *to, const char *folder,
+                          const cq_json_member *entry, cq_map *records)
+{
+    const char *path   = cq_json_text(cq_json_get(&entry->value, "path_name"), "");
+    const char *record = cq_arena_printf(a->arena, "%s/%s", folder, path);
+    cq_storage *bytes  = cq_map_get(records, path);
+    cq_tensor  *t;
+
+    if (!record)
+        return CQ_E_NO_MEMORY;
+    if (cq_json_bool(cq_json_get(&entry->value, "use_pickle"), false)) {
+        cq_val v;
+
+        CQ_TRY(unpickle_record(a, record, &v));
+        if (v.kind == CQ_VAL_TENSOR)
+            return add_tensor(a, to, entry->key, v.u.tensor);
+        cq_val_release(
+            v); /* a tensor of a class that only Python knows: an error once it is used */
+        return CQ_OK;
+    }
+    if (strncmp(path, "custom_obj_", 11) == 0 || strncmp(path, "opaque_obj_", 11) == 0)
+        return CQ_OK; /* so is an object */
+    if (!bytes) {
+        CQ_TRY(cq_pt2_record(&bytes, a, record));
+        if (cq_map_set(records, path, bytes) != CQ_OK) {
+            cq_storage_release(bytes);
+            return CQ_E_NO_MEMORY;
+        }
+    }
+    CQ_TRY(
+        tensor_on(&t, bytes, cq_json_get(&entry->value, "tensor_meta"), cq_pt2_where(a, record)));
+    return add_tensor(a, to, entry->key, t);
+}
+
+static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, const char *record)
+{
+    const cq_json *root, *config;
+    cq_map         records = { 0 };
+    cq_storage    *bytes;
+    cq_status      status;
+
+    CQ_TRY(cq_pt2_record(&bytes, a, record));
+    status = cq_json_parse(&root, a->arena, bytes->data, bytes->size, cq_pt2_where(a, record));
+    cq_storage_release(bytes);
+    CQ_TRY(status);
+    config = cq_json_get(root, "config");
+    for (size_t i = 0; i < cq_json_length(config) && status == CQ_OK; i++)
+        status = config->kind == CQ_JSON_OBJECT
+                     ? read_raw(a, to, folder, &config->u.members[i], &records)
+                     : CQ_E_FORMAT;
+    for (size_t i = 0; i < records.cap; i++)
+        if (records.slots[i].key)
+            cq_storage_release(records.slots[i].value);
+    cq_map_clear(&records);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* A file that is not there is no failure: a program may have no constants. */
+static cq_status read_saved_if_there(cq_pt2_archive *a, cq_map *to, const char *record)
+{
+    return cq_pt2_has_record(a, record) ? read_saved(a, to, record) : CQ_OK;
+}
+
+static cq_status read_plain(cq_pt2_archive *a)
+{
+    CQ_TRY(read_saved_if_there(a, &a->weights, "serialized_state_dict.pt"));
+    CQ_TRY(read_saved_if_there(a, &a->weights, "serialized_state_dict.json"));
+    CQ_TRY(read_saved_if_there(a, &a->constants, "serialized_constants.pt"));
+    return read_saved_if_there(a, &a->constants, "serialized_constants.json");
+}
+
+/* Raw records with a config, or, of PyTorch 2.8, a file of torch.save. */
+static cq_status read_folder(cq_pt2_archive *a, cq_map *to, const char *kind)
+{
+    const char *folder = cq_arena_printf(a->arena, "data/%s", kind);
+    const char *config =
+        cq_arena_printf(a->arena, "data/%s/%s_%s_config.json", kind, a->model, kind);
+    const char *saved = cq_arena_printf(a->arena, "data/%s/%s.pt", kind, a->model);
+
+    if (!folder || !config || !saved)
+        return CQ_E_NO_MEMORY;
+    if (cq_pt2_has_record(a, config))
+        CQ_TRY(read_config(a, to, folder, config));
+    return read_saved_if_there(a, to, saved);
+}
+
+/* Any Python object can be among them; without them there are still the sizes of the program. */
+static void read_sample(cq_pt2_archive *a)
+{
+    const char *record = a->is_plain
+                             ? "serialized_example_inputs.pt"
+                             : cq_arena_printf(a->arena, "data/sample_inputs/%s.pt", a->model);
+
+    if (record && unpickle_record(a, record, &a->sample) != CQ_OK)
+        a->sample = CQ_NONE;
+}
+
+cq_status cq_pt2_read_tensors(cq_pt2_archive *a)
+{
+    if (a->is_plain) {
+        CQ_TRY(read_plain(a));
+    } else {
+        CQ_TRY(read_folder(a, &a->weights, "weights"));
+        CQ_TRY(read_folder(a, &a->constants, "constants"));
+    }
+    read_sample(a);
+    return CQ_OK;
+}

@@ -1,0 +1,118 @@
+/* Programs of torch.export as a front end. */
+#include "export/front_end.h"
+#include "pt2/model.h"
+
+#include <calque/pt2.h>
+
+#include <stdio.h>
+
+typedef struct pt2_call {
+    cq_pt2           *model;
+    cq_tensor *const *inputs;
+    size_t            n_inputs; /* 0: the program's own */
+} pt2_call;
+
+/* ---- the front end ---- */
+
+static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
+{
+    return cq_pt2_each_weight(((pt2_call *)self)->model, fn, user);
+}
+
+/* The name that the user has for an axis; NULL: none. */
+static const char *axis_name(void *user, const char *input, size_t rank, size_t axis)
+{
+    const cq_export_options *o = ((cq_port *)user)->options;
+
+    for (size_t i = 0; o && i < o->n_dynamic_axes; i++) {
+        const cq_dynamic_axis *d  = &o->dynamic_axes[i];
+        int64_t                at = d->axis < 0 ? d->axis + (int64_t)rank : d->axis;
+
+        if (strcmp(d->value, input) == 0 && at == (int64_t)axis)
+            return d->name;
+    }
+    return NULL;
+}
+
+static const char *input_name(void *user, const char *own)
+{
+    return cq_port_next_name(user, own);
+}
+
+static cq_tensor *copy_input(void *user, cq_tensor *example)
+{
+    return cq_port_input(user, example);
+}
+
+static cq_status give_output(void *user, cq_tensor *t)
+{
+    return cq_port_output(user, t);
+}
+
+static cq_status call(void *self, cq_port *port)
+{
+    const pt2_call   *c     = self;
+    const uint32_t    flags = port->options ? port->options->flags : 0;
+    const cq_pt2_ends ends  = { .name           = input_name,
+                                .axis_name      = axis_name,
+                                .input          = copy_input,
+                                .output         = give_output,
+                                .has_rule       = cq_port_has_rule,
+                                .user           = port,
+                                .is_static      = flags & CQ_EXPORT_STATIC,
+                                .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS };
+
+    return cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends);
+}
+
+static const cq_front_end programs = { NULL, NULL, each_weight, call };
+
+/* ---- its public calls ---- */
+
+/* The range that a dynamic size may have: "range:batch" is "2..64", or "2.." without an end.
+ * PyTorch writes numbers that no size has for none. */
+static void note_range(cq_onnx_model *onnx, const cq_pt2_shown *shown, const cq_pt2_range *range)
+{
+    char key[80], value[64];
+
+    snprintf(key, sizeof key, "range:%.63s", shown->name);
+    if (range->max < INT64_C(1) << 53)
+        snprintf(value, sizeof value, "%lld..%lld", (long long)range->min, (long long)range->max);
+    else
+        snprintf(value, sizeof value, "%lld..", (long long)range->min);
+    cq_onnx_add_entry(onnx, &onnx->metadata_props, key, value);
+}
+
+static cq_status note_ranges(cq_onnx_model *onnx, const cq_pt2 *model)
+{
+    const cq_pt2_program *p = model->program;
+
+    for (size_t i = 0; i < model->shown.n; i++)
+        for (size_t k = 0; k < p->n_ranges; k++)
+            if (strcmp(model->shown.items[i].symbol, p->ranges[k].expr) == 0)
+                note_range(onnx, &model->shown.items[i], &p->ranges[k]);
+    return onnx->status;
+}
+
+CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *model, cq_tensor *const *inputs,
+                               size_t n_inputs, const cq_export_options *options)
+{
+    cq_status status =
+        cq_front_end_export(out, &programs, &(pt2_call){ model, inputs, n_inputs }, NULL, options);
+
+    if (status == CQ_OK && *out)
+        status = note_ranges(*out, model);
+    if (status != CQ_OK) {
+        cq_onnx_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+CQ_API cq_status cq_pt2_run_as(cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
+                               const cq_run_options *options, cq_tensor **outputs, size_t max,
+                               size_t *n_outputs)
+{
+    return cq_front_end_run(&programs, &(pt2_call){ model, inputs, n_inputs }, options, outputs,
+                            max, n_outputs);
+}

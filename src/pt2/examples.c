@@ -1,0 +1,185 @@
+/* The inputs that a program was made with: from its sample, or, if that holds objects that only
+ * Python knows, made up in the sizes that the program notes. */
+#include "pt2/model.h"
+
+enum { MAX_DEPTH = 32, UNKNOWN_SIZE = 2 };
+
+typedef CQ_VEC(cq_val) leaves;
+
+/* None is a leaf, as for PyTorch. */
+static cq_status flatten(leaves *to, cq_val v, int depth)
+{
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the sample inputs are nested too deep");
+    switch (v.kind) {
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        for (size_t i = 0; i < v.u.list->n; i++)
+            CQ_TRY(flatten(to, v.u.list->items[i], depth + 1));
+        return CQ_OK;
+    case CQ_VAL_DICT:
+        for (size_t i = 0; i < v.u.dict->n; i++)
+            CQ_TRY(flatten(to, v.u.dict->entries[i].value, depth + 1));
+        return CQ_OK;
+    default: return cq_vec_push(to, v);
+    }
+}
+
+/* ---- made up ---- */
+
+/* Numbers from 0 to 1 without a pattern; of other types than float32 they are zeros. */
+static cq_status make_floats(cq_tensor **out, size_t rank, const int64_t *sizes)
+{
+    cq_status status = cq_tensor_new(out, CQ_DTYPE_F32, rank, sizes, NULL);
+
+    for (int64_t i = 0; status == CQ_OK && i < cq_tensor_numel(*out); i++) {
+        double x = (double)(i + 1) * 0.6180339887498949;
+
+        ((float *)cq_tensor_bytes(*out))[i] = (float)(x - (double)(int64_t)x);
+    }
+    return status;
+}
+
+static cq_status make_tensor(cq_tensor **out, const cq_pt2_meta *m)
+{
+    int64_t sizes[CQ_MAX_RANK];
+
+    if (m->rank > CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "an input has %zu dimensions", m->rank);
+    for (size_t i = 0; i < m->rank; i++) {
+        sizes[i] = m->sizes[i].has_value ? m->sizes[i].value : UNKNOWN_SIZE;
+        if (sizes[i] < 0)
+            return cq_fail(CQ_E_FORMAT, NULL, NULL, "an input has a negative size");
+    }
+    if (m->dtype == CQ_DTYPE_F32)
+        return make_floats(out, m->rank, sizes);
+    return cq_tensor_new(out, m->dtype, m->rank, sizes, NULL);
+}
+
+/* ---- one input ---- */
+
+static bool fits(const cq_tensor *t, const cq_pt2_meta *m)
+{
+    return t->storage && t->dtype == m->dtype && t->rank == m->rank;
+}
+
+static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sample,
+                              cq_tensor **out)
+{
+    const cq_pt2_graph *g    = p->program->graph;
+    const uint32_t      slot = g->inputs[input].u.slot;
+    const cq_pt2_meta  *m    = &g->metas[slot];
+
+    *out = NULL;
+    if (m->dtype == CQ_DTYPE_NONE)
+        return cq_args_tensor_of(out, sample && sample->kind != CQ_VAL_TENSOR
+                                          ? *sample
+                                          : cq_val_of_i64(g->numbers[slot].value));
+    if (sample && sample->kind == CQ_VAL_TENSOR && fits(sample->u.tensor, m)) {
+        *out = cq_tensor_retain(sample->u.tensor);
+        return CQ_OK;
+    }
+    return make_tensor(out, m);
+}
+
+/* ---- larger ones ---- */
+
+static int64_t largest(const cq_pt2_program *p, const char *symbol)
+{
+    for (size_t i = 0; i < p->n_ranges; i++)
+        if (strcmp(p->ranges[i].expr, symbol) == 0)
+            return p->ranges[i].max;
+    return INT64_MAX;
+}
+
+/* What a symbol is on the example: the size of an axis that is the symbol alone. */
+static bool grown_symbol(void *user, const char *symbol, cq_int *out)
+{
+    const cq_pt2       *p = user;
+    const cq_pt2_graph *g = p->program->graph;
+    char                name[64];
+
+    for (size_t i = 0; i < p->user.n; i++) {
+        const cq_pt2_meta *m = &g->metas[g->inputs[p->user.items[i]].u.slot];
+
+        for (size_t k = 0; k < m->rank; k++)
+            if (m->sizes[k].expr && cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name) &&
+                strcmp(name, symbol) == 0) {
+                int64_t size = p->examples.items[i]->sizes[k].value;
+
+                *out = cq_i(size < largest(p->program, symbol) ? size + 1 : size);
+                return true;
+            }
+    }
+    return false;
+}
+
+/* The example over and over again: its numbers may be indices. */
+static cq_status repeat(cq_tensor **out, const cq_tensor *from, const int64_t *sizes)
+{
+    const size_t item = cq_dtype_size(from->dtype);
+    cq_tensor   *dense;
+    int64_t      n;
+    cq_status    status;
+
+    CQ_TRY(cq_tensor_clone(&dense, from, from->dtype));
+    n      = cq_tensor_numel(dense);
+    status = cq_tensor_new(out, from->dtype, from->rank, sizes, NULL);
+    for (int64_t i = 0; status == CQ_OK && n && i < cq_tensor_numel(*out); i++)
+        memcpy(cq_tensor_bytes(*out) + i * (int64_t)item,
+               cq_tensor_bytes(dense) + i % n * (int64_t)item, item);
+    cq_tensor_release(dense);
+    return status;
+}
+
+CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *p, size_t i)
+{
+    const cq_pt2_graph *g   = p->program->graph;
+    const cq_pt2_env    env = { NULL, grown_symbol, (void *)p };
+    const cq_pt2_meta  *m;
+    int64_t             sizes[CQ_MAX_RANK];
+
+    CQ_TRY(cq_pt2_example_input(out, p, i));
+    m = &g->metas[g->inputs[p->user.items[i]].u.slot];
+    if (m->dtype == CQ_DTYPE_NONE)
+        return CQ_OK;
+    cq_tensor_release(*out);
+    *out = NULL;
+    for (size_t k = 0; k < m->rank; k++) {
+        cq_int size;
+
+        sizes[k] = p->examples.items[i]->sizes[k].value;
+        if (m->sizes[k].expr && cq_pt2_expr(m->sizes[k].expr, &env, &size) && size.value > 0)
+            sizes[k] = size.value;
+    }
+    return repeat(out, p->examples.items[i], sizes);
+}
+
+/* ---- all of them ---- */
+
+cq_status cq_pt2_make_examples(cq_pt2 *p)
+{
+    const cq_pt2_graph *g     = p->program->graph;
+    leaves              all   = { 0 };
+    size_t              n_all = 0, next = 0;
+    cq_status           status = flatten(&all, p->program->archive->sample, 0);
+
+    for (size_t i = 0; i < g->n_inputs; i++)
+        n_all +=
+            p->program->inputs[i].role == CQ_PT2_USER || p->program->inputs[i].role == CQ_PT2_FIXED;
+    for (size_t i = 0; i < g->n_inputs && status == CQ_OK; i++) {
+        const cq_pt2_role role = p->program->inputs[i].role;
+        cq_tensor        *t;
+
+        if (role == CQ_PT2_USER && g->inputs[i].kind == CQ_PT2_SLOT) {
+            status = make_example(p, (uint32_t)i, all.n == n_all ? &all.items[next] : NULL, &t);
+            if (status == CQ_OK)
+                status = cq_vec_push(&p->user, (uint32_t)i);
+            if (status == CQ_OK)
+                status = cq_vec_push(&p->examples, t);
+        }
+        next += role == CQ_PT2_USER || role == CQ_PT2_FIXED;
+    }
+    cq_vec_clear(&all);
+    return status;
+}

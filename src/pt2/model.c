@@ -1,0 +1,514 @@
+/* Calling a program: its weights and the user's inputs go in, with the sizes that the file leaves
+ * open as symbols; the user's outputs come out. */
+#include "pt2/model.h"
+
+#include "pt2/modules.h"
+#include "script/builtin.h"
+
+#include <stdio.h>
+
+/* ---- opening ---- */
+
+CQ_API bool cq_pt2_is_archive_file(const char *path)
+{
+    return cq_pt2_is_archive(path);
+}
+
+CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
+{
+    cq_pt2         *p = *out = cq_zalloc(sizeof *p);
+    cq_pt2_archive *archive;
+    cq_status       status;
+
+    if (!p)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY_OR_DONE(cq_pt2_archive_open(&archive, path, entry));
+    CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
+    CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
+    CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
+    status = cq_pt2_name_outputs(p);
+done:
+    if (status != CQ_OK) {
+        cq_pt2_free(p);
+        *out = NULL;
+    }
+    return status;
+}
+
+CQ_API void cq_pt2_free(cq_pt2 *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->examples.n; i++)
+        cq_tensor_release(p->examples.items[i]);
+    cq_vec_clear(&p->examples);
+    cq_vec_clear(&p->user);
+    cq_vec_clear(&p->output_names);
+    cq_vec_clear(&p->shown);
+    cq_script_free(p->script);
+    cq_pt2_program_free(p->program);
+    cq_free(p);
+}
+
+CQ_API cq_status cq_pt2_define(cq_pt2 *p, const char *source, const char *name)
+{
+    return cq_script_define(p->script, source, name);
+}
+
+CQ_API void cq_pt2_set_limits(cq_pt2 *p, uint64_t max_steps, uint64_t max_bytes)
+{
+    cq_script_set_limits(p->script, max_steps, max_bytes);
+}
+
+/* ---- inputs ---- */
+
+CQ_API size_t cq_pt2_n_inputs(const cq_pt2 *p)
+{
+    return p->user.n;
+}
+
+CQ_API const char *cq_pt2_input_name(const cq_pt2 *p, size_t i)
+{
+    const cq_pt2_graph *g = p->program->graph;
+
+    return i < p->user.n ? g->slots[g->inputs[p->user.items[i]].u.slot] : NULL;
+}
+
+CQ_API cq_status cq_pt2_example_input(cq_tensor **out, const cq_pt2 *p, size_t i)
+{
+    *out = NULL;
+    if (i >= p->examples.n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the program has %zu inputs, not %zu",
+                       p->examples.n, i + 1);
+    *out = cq_tensor_retain(p->examples.items[i]);
+    return CQ_OK;
+}
+
+static cq_tensor *weight_of(const cq_pt2 *p, size_t input)
+{
+    const cq_pt2_archive *a    = p->program->archive;
+    const cq_pt2_port    *port = &p->program->inputs[input];
+    const cq_map         *home = port->role == CQ_PT2_CONSTANT ? &a->constants : &a->weights;
+    cq_tensor            *t    = cq_map_get(home, port->name);
+
+    if (port->role != CQ_PT2_PARAMETER && port->role != CQ_PT2_BUFFER &&
+        port->role != CQ_PT2_CONSTANT)
+        return NULL;
+    return t ? t : cq_map_get(home == &a->weights ? &a->constants : &a->weights, port->name);
+}
+
+cq_status cq_pt2_each_weight(cq_pt2 *p, cq_pt2_weight_fn fn, void *user)
+{
+    for (size_t i = 0; i < p->program->graph->n_inputs; i++) {
+        cq_tensor *t = weight_of(p, i);
+
+        if (t)
+            CQ_TRY(fn(user, p->program->inputs[i].name, t,
+                      p->program->inputs[i].role == CQ_PT2_PARAMETER));
+    }
+    return CQ_OK;
+}
+
+/* ---- a call ---- */
+
+typedef struct call {
+    cq_pt2            *model;
+    cq_pt2_run         run;
+    const cq_pt2_ends *ends;
+    cq_tensor *const  *inputs; /* one per user input */
+    const char       **names;  /* of a capture, theirs */
+} call;
+
+static const cq_pt2_meta *meta_of(const call *c, size_t i)
+{
+    const cq_pt2_graph *g = c->model->program->graph;
+
+    return &g->metas[g->inputs[c->model->user.items[i]].u.slot];
+}
+
+/* An input that is none: wrong rank, dtype, or a size that is fixed. */
+static cq_status check_input(const call *c, size_t i)
+{
+    const cq_pt2_meta *m    = meta_of(c, i);
+    const cq_tensor   *t    = c->inputs[i];
+    const char        *name = cq_pt2_input_name(c->model, i);
+
+    if (m->dtype == CQ_DTYPE_NONE)
+        return cq_tensor_numel(t) == 1
+                   ? CQ_OK
+                   : cq_fail(CQ_E_ARGUMENT, name, NULL, "it is a number, not a tensor");
+    if (t->dtype != m->dtype)
+        return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %s, got %s",
+                       cq_dtype_name(m->dtype), cq_dtype_name(t->dtype));
+    if (t->rank != m->rank)
+        return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %zu dimensions, got %u",
+                       m->rank, t->rank);
+    for (size_t k = 0; k < m->rank && c->names[i]; k++)
+        if (!m->sizes[k].expr && c->ends->axis_name(c->ends->user, c->names[i], m->rank, k))
+            return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
+                           "axis %zu cannot be dynamic: its size is fixed in the program", k);
+    for (size_t k = 0; k < m->rank; k++)
+        if (!m->sizes[k].expr && m->sizes[k].value != t->sizes[k].value)
+            return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
+                           "size %lld of axis %zu is fixed in the program, got %lld",
+                           (long long)m->sizes[k].value, k, (long long)t->sizes[k].value);
+    return CQ_OK;
+}
+
+/* ---- symbols ---- */
+
+/* PyTorch leaves 0 and 1 out of ranges, because it would make programs of their own for them; those
+ * for larger sizes mostly take them, too. */
+static cq_status check_range(const call *c, const char *symbol, int64_t value, const char *input)
+{
+    const cq_pt2_program *p = c->model->program;
+
+    for (size_t i = 0; i < p->n_ranges; i++)
+        if (strcmp(p->ranges[i].expr, symbol) == 0 &&
+            (value < p->ranges[i].min || value > p->ranges[i].max) && value > 1)
+            return cq_fail(CQ_E_ARGUMENT, input, NULL,
+                           "the size %lld is not one the program was made for: %lld to %lld",
+                           (long long)value, (long long)p->ranges[i].min,
+                           (long long)p->ranges[i].max);
+    return CQ_OK;
+}
+
+/* A symbol is a batch if it is the first size of all inputs that have it, and they have more. */
+static bool is_batch(const call *c, const char *symbol)
+{
+    char name[64];
+    bool is = false;
+
+    for (size_t i = 0; i < c->model->user.n; i++) {
+        const cq_pt2_meta *m = meta_of(c, i);
+
+        for (size_t k = 0; k < m->rank; k++) {
+            if (!m->sizes[k].expr || !cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name) ||
+                strcmp(name, symbol) != 0)
+                continue;
+            if (k || m->rank < 2)
+                return false;
+            is = true;
+        }
+    }
+    return is;
+}
+
+/* What the size is called in the graph: as the user says, or `batch`, or as in the file. */
+static const char *display_name(call *c, const char *symbol)
+{
+    cq_graph *g = c->run.ev->capture->graph;
+    char      name[64];
+
+    for (size_t i = 0; i < c->model->user.n; i++) {
+        const cq_pt2_meta *m = meta_of(c, i);
+
+        for (size_t k = 0; k < m->rank; k++) {
+            const char *given;
+
+            if (!m->sizes[k].expr || !cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name) ||
+                strcmp(name, symbol) != 0)
+                continue;
+            given = c->ends->axis_name(c->ends->user, c->names[i], m->rank, k);
+            if (given)
+                return given;
+        }
+    }
+    return is_batch(c, symbol) && !cq_map_has(&g->symbols.atoms, "batch") ? "batch" : symbol;
+}
+
+static cq_status define_symbol(call *c, const char *expr, int64_t value, int axis,
+                               const char *input)
+{
+    char   name[64];
+    cq_int size = cq_i(value);
+
+    if (!expr || !cq_pt2_lone_symbol(expr, name, sizeof name) || cq_pt2_symbol(&c->run, name))
+        return CQ_OK;
+    CQ_TRY(check_range(c, name, value, input));
+    if (c->run.ev->capture && !c->ends->is_static) {
+        const char  *display = display_name(c, name);
+        cq_pt2_shown shown;
+
+        size = cq_symbol(c->run.ev->cx->symbols, display, value, NULL, axis);
+        snprintf(shown.symbol, sizeof shown.symbol, "%s", name);
+        snprintf(shown.name, sizeof shown.name, "%.63s", display);
+        CQ_TRY(cq_vec_push(&c->model->shown, shown));
+    }
+    return cq_pt2_set_symbol(&c->run, name, size);
+}
+
+/* ---- symbols that no input has alone ---- */
+
+/* An expression of one unknown symbol: its name, and what the symbol is taken to be. */
+typedef struct unknown {
+    const call *c;
+    char        name[64];
+    int64_t     value;
+    bool        others; /* there is a second one */
+} unknown;
+
+static bool try_symbol(void *user, const char *name, cq_int *out)
+{
+    unknown      *u     = user;
+    const cq_int *known = cq_pt2_symbol(&u->c->run, name);
+
+    if (!known && !u->name[0])
+        snprintf(u->name, sizeof u->name, "%s", name);
+    u->others |= !known && strcmp(name, u->name) != 0;
+    *out = known ? cq_i(known->value) : cq_i(u->value);
+    return true;
+}
+
+static bool value_at(const char *expr, unknown *u, int64_t symbol, int64_t *out)
+{
+    const cq_pt2_env env = { NULL, try_symbol, u };
+    cq_int           size;
+
+    u->value = symbol;
+    if (!cq_pt2_expr(expr, &env, &size))
+        return false;
+    *out = size.value;
+    return true;
+}
+
+/* Of a*s + b the symbol s is (size - b) // a, where size is that of the axis. So other sizes that
+ * are made of s follow it. */
+static cq_status solve(call *c, size_t i, size_t k)
+{
+    cq_symbols *table = c->run.ev->cx->symbols;
+    const char *expr  = meta_of(c, i)->sizes[k].expr;
+    unknown     u     = { .c = c };
+    int64_t     at[3], value = c->inputs[i]->sizes[k].value;
+    cq_int      size = cq_i(value);
+    char        name[64];
+
+    for (int n = 0; n < 3; n++)
+        if (!value_at(expr, &u, n, &at[n]))
+            return CQ_OK;
+    if (!u.name[0] || u.others || at[1] - at[0] < 1 || at[2] - at[1] != at[1] - at[0])
+        return CQ_OK;
+    if (c->run.ev->capture && !c->ends->is_static) {
+        snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
+        size = cq_symbol(table, name, value, NULL, (int)k);
+    }
+    size = cq_int_floordiv(table, cq_int_sub(table, size, cq_i(at[0])), cq_i(at[1] - at[0]));
+    return cq_pt2_set_symbol(&c->run, u.name, size);
+}
+
+static cq_status define_symbols(call *c)
+{
+    const cq_pt2_graph *g = c->model->program->graph;
+
+    for (size_t i = 0; i < c->model->user.n; i++) {
+        const cq_pt2_meta *m    = meta_of(c, i);
+        const uint32_t     slot = g->inputs[c->model->user.items[i]].u.slot;
+
+        CQ_TRY(check_input(c, i));
+        for (size_t k = 0; m->dtype != CQ_DTYPE_NONE && k < m->rank; k++)
+            CQ_TRY(define_symbol(c, m->sizes[k].expr, c->inputs[i]->sizes[k].value, (int)k,
+                                 g->slots[slot]));
+        if (m->dtype == CQ_DTYPE_NONE && g->numbers[slot].expr)
+            CQ_TRY(define_symbol(c, g->numbers[slot].expr, cq_tensor_get_i64(c->inputs[i], 0), -1,
+                                 g->slots[slot]));
+    }
+    for (size_t i = 0; i < c->model->user.n; i++)
+        for (size_t k = 0; k < meta_of(c, i)->rank && meta_of(c, i)->dtype != CQ_DTYPE_NONE; k++)
+            if (meta_of(c, i)->sizes[k].expr)
+                CQ_TRY(solve(c, i, k));
+    return CQ_OK;
+}
+
+static bool known_symbol(void *run, const char *name, cq_int *out)
+{
+    const cq_int *known = cq_pt2_symbol(run, name);
+
+    if (known)
+        *out = *known;
+    return known != NULL;
+}
+
+/* ---- values of the inputs ---- */
+
+/* Sizes that are expressions of a symbol that no input has alone are symbols of their own. */
+static cq_tensor *graph_input(call *c, size_t i)
+{
+    const cq_pt2_env   env     = { c->run.ev->cx->symbols, known_symbol, &c->run };
+    const cq_pt2_meta *m       = meta_of(c, i);
+    cq_tensor         *example = c->inputs[i];
+    cq_int             sizes[CQ_MAX_RANK];
+
+    for (size_t k = 0; k < example->rank; k++) {
+        const int64_t value = example->sizes[k].value;
+        char          name[64];
+
+        sizes[k] = cq_i(value);
+        if (k >= m->rank || !m->sizes[k].expr || c->ends->is_static)
+            continue;
+        snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
+        if (!cq_pt2_expr(m->sizes[k].expr, &env, &sizes[k]))
+            sizes[k] = cq_symbol(c->run.ev->cx->symbols, name, value, NULL, (int)k);
+    }
+    return cq_capture_sized_input(c->run.ev->capture, c->run.ev->cx, example, c->names[i], sizes);
+}
+
+/* A number of the user's: of a capture, the symbol that was defined for it. */
+static cq_status number_value(call *c, size_t i, cq_tensor *t, cq_val *out)
+{
+    const cq_pt2_graph *g    = c->model->program->graph;
+    const uint32_t      slot = g->inputs[c->model->user.items[i]].u.slot;
+    char                name[64];
+    cq_int             *known = NULL;
+
+    if (g->numbers[slot].expr && cq_pt2_lone_symbol(g->numbers[slot].expr, name, sizeof name))
+        known = cq_pt2_symbol(&c->run, name);
+    if (known && c->run.ev->capture) {
+        cq_atom *atom = (cq_atom *)cq_int_symbol(*known);
+
+        if (atom && !atom->origin) {
+            atom->origin = ((cq_track *)t->track)->value;
+            atom->axis   = -1;
+        }
+        *out = cq_val_of_int(*known);
+        return CQ_OK;
+    }
+    return cq_eval_call_name(c->run.ev, "aten::item", &(cq_val){ CQ_VAL_TENSOR, .u.tensor = t }, 1,
+                             out);
+}
+
+static cq_status user_value(call *c, size_t i, cq_val *out)
+{
+    cq_tensor *t =
+        c->run.ev->capture ? graph_input(c, i) : c->ends->input(c->ends->user, c->inputs[i]);
+
+    if (!t)
+        return c->run.ev->cx->status;
+    *out = cq_val_of_tensor(t);
+    return meta_of(c, i)->dtype == CQ_DTYPE_NONE ? number_value(c, i, t, out) : CQ_OK;
+}
+
+/* A run works on copies of what it may change: the file's weights are there for the next one. */
+static cq_status weight_value(call *c, size_t input, cq_val *out)
+{
+    cq_tensor *t = weight_of(c->model, input);
+
+    *out = cq_val_of_tensor(t);
+    if (t && !c->run.ev->capture && c->model->program->inputs[input].role != CQ_PT2_PARAMETER)
+        *out = cq_val_of_tensor(cq_clone(c->run.ev->cx, t));
+    return c->run.ev->cx->status;
+}
+
+static cq_status collect(call *c, cq_val *args)
+{
+    const cq_pt2_graph *g    = c->model->program->graph;
+    size_t              next = 0;
+
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        bool is_user = next < c->model->user.n && c->model->user.items[next] == i;
+
+        args[i] = CQ_NONE;
+        CQ_TRY(is_user ? user_value(c, next, &args[i]) : weight_value(c, i, &args[i]));
+        if (!is_user && args[i].kind == CQ_VAL_NONE && g->inputs[i].kind == CQ_PT2_SLOT &&
+            weight_of(c->model, i) == NULL && c->model->program->inputs[i].role != CQ_PT2_OTHER)
+            return cq_fail(CQ_E_FORMAT, c->model->program->archive->path, NULL,
+                           "the archive has no weight %s", c->model->program->inputs[i].name);
+        next += is_user;
+    }
+    return CQ_OK;
+}
+
+/* ---- outputs ---- */
+
+static cq_status give(call *c, cq_val v)
+{
+    cq_tensor *t;
+
+    switch (v.kind) {
+    case CQ_VAL_NONE: return CQ_OK;
+    case CQ_VAL_TENSOR: return c->ends->output(c->ends->user, v.u.tensor);
+    case CQ_VAL_INT:
+    case CQ_VAL_FLOAT:
+    case CQ_VAL_BOOL:
+        CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
+        if (v.kind == CQ_VAL_FLOAT && t->dtype != CQ_DTYPE_F32) /* as for numbers of TorchScript */
+            t = CQ_OP(c->run.ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_F32));
+        return t ? c->ends->output(c->ends->user, t) : c->run.ev->cx->status;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        for (size_t i = 0; i < v.u.list->n; i++)
+            CQ_TRY(give(c, v.u.list->items[i]));
+        return CQ_OK;
+    default:
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
+                       cq_eval_type_name(v));
+    }
+}
+
+/* The user's outputs, then what the program changes. */
+static cq_status give_all(call *c, const cq_val *results)
+{
+    const cq_pt2_program *p = c->model->program;
+
+    for (size_t i = 0; i < p->graph->n_outputs; i++)
+        if (p->outputs[i].role == CQ_PT2_USER)
+            CQ_TRY(give(c, results[i]));
+    for (size_t i = 0; i < p->graph->n_outputs && c->ends->keep_mutations; i++)
+        if (p->outputs[i].role == CQ_PT2_MUTATION)
+            CQ_TRY(give(c, results[i]));
+    return CQ_OK;
+}
+
+/* ---- all of it ---- */
+
+static cq_status perform(void *user)
+{
+    call               *c     = user;
+    const cq_pt2_graph *g     = c->model->program->graph;
+    cq_arena           *arena = cq_arena_new();
+    cq_val             *args  = arena ? cq_arena_array(arena, g->n_inputs, sizeof *args) : NULL;
+    cq_val   *results         = arena ? cq_arena_array(arena, g->n_outputs, sizeof *results) : NULL;
+    cq_status status          = CQ_E_NO_MEMORY;
+
+    if (!args || !results)
+        goto done;
+    c->names = cq_arena_array(arena, c->model->user.n, sizeof *c->names);
+    if (!c->names)
+        goto done;
+    for (size_t i = 0; i < c->model->user.n && c->run.ev->capture; i++)
+        c->names[i] = c->ends->name(c->ends->user, cq_pt2_input_name(c->model, i));
+    CQ_TRY_OR_DONE(define_symbols(c));
+    CQ_TRY_OR_DONE(collect(c, args));
+    CQ_TRY_OR_DONE(cq_pt2_run_graph(&c->run, g, args, g->n_inputs, results));
+    CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c->run));
+    status = give_all(c, results);
+done:
+    if (arena)
+        cq_arena_free(arena);
+    return status;
+}
+
+cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, size_t n_inputs,
+                              const cq_pt2_ends *ends)
+{
+    cq_eval        ev      = { .cx          = cx,
+                               .program     = p->script->program,
+                               .capture     = cq_capture_of(cx),
+                               .has_rule    = ends->has_rule,
+                               .has_rule_of = ends->user };
+    cq_pt2_modules modules = { .n = 0 };
+    call           c       = { .model = p, .ends = ends };
+    cq_status      status;
+
+    if (n_inputs && n_inputs != p->user.n)
+        return cq_fail(CQ_E_ARGUMENT, p->program->archive->path, NULL,
+                       "the program takes %zu inputs, got %zu", p->user.n, n_inputs);
+    if (ev.capture)
+        p->shown.n = 0;
+    c.inputs      = n_inputs ? inputs : p->examples.items;
+    c.run.program = p->program;
+    c.run.ev      = &ev;
+    c.run.modules = &modules;
+    status        = cq_script_with_limits(&ev, p->script, perform, &c);
+    cq_pt2_run_clear(&c.run);
+    return status;
+}

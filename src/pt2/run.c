@@ -1,0 +1,463 @@
+/* One node after another. */
+#include "pt2/run.h"
+
+#include <stdio.h>
+
+enum { MAX_DEPTH = 64 }; /* of graphs in graphs */
+
+/* ---- symbols ---- */
+
+cq_status cq_pt2_set_symbol(cq_pt2_run *r, const char *name, cq_int value)
+{
+    CQ_TRY(cq_vec_push(&r->known, value));
+    return cq_map_set(&r->sizes, name, (void *)(uintptr_t)r->known.n);
+}
+
+cq_int *cq_pt2_symbol(const cq_pt2_run *r, const char *name)
+{
+    uintptr_t at = (uintptr_t)cq_map_get(&r->sizes, name);
+
+    return at ? &r->known.items[at - 1] : NULL;
+}
+
+void cq_pt2_run_clear(cq_pt2_run *r)
+{
+    cq_map_clear(&r->sizes);
+    cq_map_clear(&r->loops);
+    cq_vec_clear(&r->known);
+}
+
+/* ---- arguments ---- */
+
+static cq_status text_value(cq_pt2_run *r, const char *text, cq_val_kind kind, cq_val *out)
+{
+    cq_text *t;
+
+    CQ_TRY(cq_text_new(&t, text, strlen(text)));
+    *out = cq_ctx_own(r->ev->cx, (cq_val){ .kind = kind, .u.text = t });
+    return r->ev->cx->status;
+}
+
+cq_status cq_pt2_value(cq_pt2_run *r, const cq_pt2_arg *a, cq_val *out)
+{
+    *out = CQ_NONE;
+    switch (a->kind) {
+    case CQ_PT2_NONE: return CQ_OK;
+    case CQ_PT2_SLOT: *out = r->values[a->u.slot]; return CQ_OK;
+    case CQ_PT2_INT: *out = cq_val_of_i64(a->u.i); return CQ_OK;
+    case CQ_PT2_FLOAT: *out = cq_val_of_f64(a->u.f); return CQ_OK;
+    case CQ_PT2_BOOL: *out = cq_val_of_bool(a->u.b); return CQ_OK;
+    case CQ_PT2_COMPLEX:
+        out->kind   = CQ_VAL_COMPLEX;
+        out->u.c.re = a->u.c.re;
+        out->u.c.im = a->u.c.im;
+        return CQ_OK;
+    case CQ_PT2_TEXT: return text_value(r, a->u.text, CQ_VAL_STR, out);
+    case CQ_PT2_DEVICE: return text_value(r, a->u.text, CQ_VAL_DEVICE, out);
+    case CQ_PT2_LIST:
+        CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, out));
+        for (size_t i = 0; i < a->u.list.n; i++) {
+            cq_val item;
+
+            CQ_TRY(cq_pt2_value(r, &a->u.list.items[i], &item));
+            CQ_TRY(cq_list_push(out->u.list, item));
+        }
+        return CQ_OK;
+    case CQ_PT2_GRAPH: return cq_pt2_function(r, a->u.graph, out);
+    case CQ_PT2_OBJECT:
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "an object of class %s cannot be an argument",
+                       a->u.text);
+    }
+    return CQ_E_INTERNAL;
+}
+
+/* ---- operators of no table ---- */
+
+/* A symbol that nobody has met is one from now on: the size of the result that has it. */
+static bool size_symbol(void *user, const char *name, cq_int *out)
+{
+    cq_pt2_run *r     = user;
+    cq_int     *known = cq_pt2_symbol(r, name);
+
+    if (!known) {
+        cq_int fresh = cq_symbol(r->ev->cx->symbols, name, 2, NULL, 0);
+
+        if (!r->ev->cx->symbols || cq_pt2_set_symbol(r, name, fresh) != CQ_OK)
+            return false;
+        *out = fresh;
+        return true;
+    }
+    *out = *known;
+    return true;
+}
+
+static cq_tensor *fake_of(cq_pt2_run *r, const cq_pt2_meta *m)
+{
+    const cq_pt2_env env = { r->ev->cx->symbols, size_symbol, r };
+    cq_int           sizes[CQ_MAX_RANK];
+    cq_tensor       *t;
+
+    if (m->dtype == CQ_DTYPE_NONE || m->rank > CQ_MAX_RANK)
+        return NULL;
+    for (size_t i = 0; i < m->rank; i++)
+        if (!m->sizes[i].expr || !cq_pt2_expr(m->sizes[i].expr, &env, &sizes[i]))
+            sizes[i] = cq_i(m->sizes[i].value);
+    if (cq_tensor_new_fake(&t, m->dtype, m->rank, sizes) != CQ_OK)
+        return NULL;
+    return cq_ctx_own_tensor(r->ev->cx, t);
+}
+
+/* The file knows what each operator returns. */
+static size_t results_of(void *user, cq_tensor **like)
+{
+    cq_pt2_run        *r = user;
+    const cq_pt2_node *n = r->node;
+
+    if (!n->n_outputs || n->n_outputs > CQ_MAX_RESULTS)
+        return 0;
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        if (n->outputs[i].kind != CQ_PT2_SLOT)
+            return 0;
+        like[i] = fake_of(r, &r->graph->metas[n->outputs[i].u.slot]);
+        if (!like[i])
+            return 0;
+    }
+    return n->n_outputs;
+}
+
+/* ---- calls ---- */
+
+/* Names that torch.export has for what the table calls otherwise. A view in a file was one: where
+ * calque's tensors lie otherwise in memory (attention's do), the elements are copied. */
+static const struct {
+    const char *target, *op;
+} aliases[] = {
+    { "aten::sym_size.int", "aten::size.int" },
+    { "aten::sym_numel", "aten::numel" },
+    { "aten::sym_stride.int", "aten::stride.int" },
+    { "aten::sym_storage_offset", "aten::storage_offset" },
+    { "aten::sym_is_contiguous", "aten::is_contiguous" },
+    { "aten::_local_scalar_dense", "aten::item" },
+    { "aten::lift_fresh_copy", "aten::clone" },
+    { "aten::view", "aten::reshape" },
+};
+
+/* They check or tell what is known already, and return nothing. */
+static bool is_assertion(const char *op)
+{
+    static const char *const names[] = {
+        "aten::_assert_scalar",
+        "aten::_assert_async",
+        "aten::_assert_async.msg",
+        "aten::_assert_tensor_metadata",
+        "aten::_functional_assert_scalar",
+        "aten::_functional_assert_async.msg",
+        "aten::sym_constrain_range",
+        "aten::sym_constrain_range_for_size",
+        "aten::_functional_sym_constrain_range",
+        "aten::_functional_sym_constrain_range_for_size",
+        "aten::_make_dep_token",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(op, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* How many arguments are the first of the schema, in its order. */
+static size_t leading(const char *op, const char *const *names, size_t n)
+{
+    const cq_op *row = cq_op_find(op);
+    size_t       i   = 0;
+
+    while (row && i < n && i < row->schema->n_args && !row->schema->args[i].keyword_only &&
+           (strcmp(names[i], row->schema->args[i].name) == 0 ||
+            (i == 0 && strcmp(names[0], "self") == 0)))
+        i++;
+    return i;
+}
+
+/* Arguments are given by name. By position where names do not help: to an alias, and for a number
+ * in place of the first tensor (`4 - x` is sub.Tensor). */
+cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
+                      size_t n, cq_val *out)
+{
+    const char *alias = op;
+    size_t      first = 0;
+    cq_fncall   c;
+
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(op, aliases[i].target) == 0)
+            alias = aliases[i].op;
+    if (strcmp(alias, "aten::item") == 0 && n == 1)
+        return cq_eval_call_name(r->ev, alias, args, 1, out);
+    if (alias != op || (n > 1 && args[0].kind != CQ_VAL_TENSOR && args[1].kind == CQ_VAL_TENSOR))
+        first = leading(op, names, n);
+    c = (cq_fncall){ .ev    = r->ev,
+                     .name  = alias,
+                     .args  = args,
+                     .n     = first,
+                     .names = names + first,
+                     .kw    = args + first,
+                     .n_kw  = n - first };
+    CQ_TRY(cq_fncall_run_operator(&c));
+    *out = c.result;
+    return CQ_OK;
+}
+
+/* Newer schemas have Scalar where the table has int: correction of var. */
+static void make_ints(const cq_pt2_node *n, cq_val *args)
+{
+    const cq_op *row = cq_op_find(n->op);
+
+    for (size_t i = 0; row && i < n->n_inputs; i++) {
+        int at = cq_schema_find(row->schema, n->names[i]);
+
+        if (at >= 0 && row->schema->args[at].type.base == CQ_SCHEMA_INT &&
+            args[i].kind == CQ_VAL_FLOAT && !args[i].u.f.origin && args[i].u.f.value >= -1e9 &&
+            args[i].u.f.value <= 1e9 && args[i].u.f.value == (double)(int64_t)args[i].u.f.value)
+            args[i] = cq_val_of_i64((int64_t)args[i].u.f.value);
+    }
+}
+
+static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
+{
+    cq_val args[CQ_EVAL_MAX_OPERANDS];
+
+    if (n->n_inputs > CQ_EVAL_MAX_OPERANDS)
+        return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "an operator has more than %d arguments",
+                       CQ_EVAL_MAX_OPERANDS);
+    for (size_t i = 0; i < n->n_inputs; i++)
+        CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
+    make_ints(n, args);
+    CQ_TRY(cq_pt2_line_up(r, n, args));
+    if (r->autocast != CQ_DTYPE_NONE)
+        CQ_TRY(cq_pt2_autocast(r, n->op, args, n->n_inputs));
+    return cq_pt2_call(r, n->op, n->names, args, n->n_inputs, out);
+}
+
+static bool has_tensors(const cq_pt2_graph *g, const cq_pt2_arg *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (args[i].kind == CQ_PT2_LIST
+                ? has_tensors(g, args[i].u.list.items, args[i].u.list.n)
+                : args[i].kind == CQ_PT2_SLOT && g->metas[args[i].u.slot].dtype != CQ_DTYPE_NONE)
+            return true;
+    return false;
+}
+
+/* Whether a call has to do with tensors, or somebody uses the number that it gives. */
+static bool matters(const cq_pt2_graph *g, const cq_pt2_node *n)
+{
+    if (has_tensors(g, n->inputs, n->n_inputs) || has_tensors(g, n->outputs, n->n_outputs))
+        return true;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i].kind == CQ_PT2_SLOT &&
+            g->last_use[n->outputs[i].u.slot] != (uint32_t)(n - g->nodes))
+            return true;
+    return false;
+}
+
+static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
+{
+    bool found;
+
+    *out = CQ_NONE;
+    if (!matters(r->graph, n))
+        return CQ_OK;
+    if (n->op && strncmp(n->op, "higher_order::", 14) == 0)
+        return cq_pt2_higher_order(r, n, out);
+    if (n->op)
+        return is_assertion(n->op) ? CQ_OK : call_operator(r, n, out);
+    CQ_TRY(cq_pt2_number_call(r, n, out, &found));
+    if (!found)
+        CQ_TRY(cq_pt2_batch_call(r, n, out, &found));
+    return found ? CQ_OK
+                 : cq_fail(CQ_E_UNSUPPORTED, NULL, "ep.run_decompositions() may replace it",
+                           "the function %s is not known", n->target);
+}
+
+/* ---- results ---- */
+
+static void set_slot(cq_pt2_run *r, uint32_t slot, cq_val v)
+{
+    cq_val old = r->values[slot];
+
+    r->values[slot] = cq_val_retain(v);
+    cq_val_release(old);
+}
+
+static bool is_items(cq_val v)
+{
+    return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence;
+}
+
+/* Gives the results to the outputs, one each; a list of tensors is one output, and so is, in files
+ * of PyTorch 2.6, the only result of a higher-order operator. */
+static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val v)
+{
+    const cq_val *items   = &v;
+    size_t        n_items = 1;
+
+    if (n == 1 && outputs->kind == CQ_PT2_LIST && is_items(v))
+        return bind(r, outputs->u.list.items, outputs->u.list.n,
+                    v.kind == CQ_VAL_TUPLE && v.u.list->n == 1 && is_items(v.u.list->items[0])
+                        ? v.u.list->items[0]
+                        : v);
+    if (is_items(v)) {
+        items   = v.u.list->items;
+        n_items = v.u.list->n;
+    }
+    for (size_t i = 0; i < n && v.kind != CQ_VAL_NONE; i++) {
+        if (outputs[i].kind == CQ_PT2_NONE)
+            continue;
+        if (i >= n_items)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it returns %zu values, want %zu", n_items,
+                           n);
+        if (outputs[i].kind == CQ_PT2_SLOT)
+            set_slot(r, outputs[i].u.slot, items[i]);
+        else
+            CQ_TRY(bind(r, &outputs[i], 1, items[i]));
+    }
+    return CQ_OK;
+}
+
+/* ---- graphs ---- */
+
+static cq_status blame(const cq_pt2_run *r, const cq_pt2_node *n, cq_status status)
+{
+    char place[CQ_PLACE_SIZE];
+
+    if (status == CQ_OK || status == CQ_E_NO_MEMORY || cq_error_has_excerpt())
+        return status;
+    cq_place_text(cq_pt2_place(r->program, n), place);
+    if (place[0])
+        cq_error_add_line(status, "%s", place);
+    return cq_error_add_excerpt(status, "%s", n->target);
+}
+
+static cq_status run_node(cq_pt2_run *r, const cq_pt2_node *n)
+{
+    size_t mark = cq_ctx_mark(r->ev->cx);
+    cq_val out;
+
+    CQ_TRY(cq_eval_step(r->ev));
+    r->node          = n;
+    r->ev->cx->place = cq_pt2_place(r->program, n);
+    CQ_TRY(cq_pt2_enter_node(r, n));
+    CQ_TRY(call_node(r, n, &out));
+    r->node = n;
+    CQ_TRY(bind(r, n->outputs, n->n_outputs, out));
+    cq_ctx_pop(r->ev->cx, mark, NULL, 0);
+    return r->ev->cx->status;
+}
+
+static void forget(cq_pt2_run *r, const cq_pt2_arg *a, uint32_t at)
+{
+    if (a->kind == CQ_PT2_SLOT && r->graph->last_use[a->u.slot] == at)
+        set_slot(r, a->u.slot, CQ_NONE);
+    for (size_t i = 0; a->kind == CQ_PT2_LIST && i < a->u.list.n; i++)
+        forget(r, &a->u.list.items[i], at);
+}
+
+static cq_status run_nodes(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *results)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const cq_pt2_node *n = &g->nodes[i];
+
+        CQ_TRY(blame(r, n, run_node(r, n)));
+        for (size_t k = 0; k < n->n_inputs; k++)
+            forget(r, &n->inputs[k], (uint32_t)i);
+        for (size_t k = 0; k < n->n_outputs; k++)
+            forget(r, &n->outputs[k], (uint32_t)i);
+    }
+    for (size_t i = 0; i < g->n_outputs; i++)
+        CQ_TRY(cq_pt2_value(r, &g->outputs[i], &results[i]));
+    return CQ_OK;
+}
+
+cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *args, size_t n,
+                           cq_val *results)
+{
+    cq_pt2_run outer = *r;
+    cq_status  status;
+
+    if (n != g->n_inputs)
+        return cq_fail(CQ_E_FORMAT, g->name, NULL, "the graph takes %zu arguments, got %zu",
+                       g->n_inputs, n);
+    if (r->ev->depth >= MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, g->name, NULL, "graphs are nested more than %d deep",
+                       MAX_DEPTH);
+    r->values  = cq_alloc_array(g->n_slots + 1, sizeof *r->values);
+    r->batched = cq_zalloc(g->n_slots + 1);
+    if (!r->values || !r->batched) {
+        cq_free(r->values);
+        cq_free(r->batched);
+        r->values  = outer.values;
+        r->batched = outer.batched;
+        return CQ_E_NO_MEMORY;
+    }
+    for (size_t i = 0; i < g->n_slots; i++)
+        r->values[i] = CQ_NONE;
+    for (size_t i = 0; i < n; i++)
+        if (g->inputs[i].kind == CQ_PT2_SLOT)
+            set_slot(r, g->inputs[i].u.slot, args[i]);
+    r->graph               = g;
+    r->ev->results_of      = results_of;
+    r->ev->results_of_user = r;
+    r->ev->depth++;
+    status = run_nodes(r, g, results);
+    r->ev->depth--;
+    for (size_t i = 0; i < g->n_outputs && status == CQ_OK; i++)
+        cq_ctx_own(r->ev->cx, cq_val_retain(results[i]));
+    for (size_t i = 0; i < g->n_slots; i++)
+        cq_val_release(r->values[i]);
+    cq_free(r->values);
+    cq_free(r->batched);
+    r->values  = outer.values;
+    r->batched = outer.batched;
+    r->graph   = outer.graph;
+    r->node    = outer.node;
+    return status == CQ_OK ? r->ev->cx->status : status;
+}
+
+/* ---- graphs as functions ---- */
+
+typedef CQ_VEC(cq_val) values;
+
+static cq_status flatten(values *to, const cq_val *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        CQ_TRY(is_items(args[i]) ? flatten(to, args[i].u.list->items, args[i].u.list->n)
+                                 : cq_vec_push(to, args[i]));
+    return CQ_OK;
+}
+
+static cq_status call_graph(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out)
+{
+    const cq_pt2_graph *g       = user;
+    values              flat    = { 0 };
+    cq_val             *results = cq_alloc_array(g->n_outputs + 1, sizeof *results);
+    cq_status           status  = results ? flatten(&flat, args, n) : CQ_E_NO_MEMORY;
+
+    if (status == CQ_OK)
+        status = cq_pt2_run_graph(ev->results_of_user, g, flat.items, flat.n, results);
+    if (status == CQ_OK)
+        status = cq_eval_list(ev, results, g->n_outputs, CQ_VAL_TUPLE, out);
+    cq_vec_clear(&flat);
+    cq_free(results);
+    return status;
+}
+
+cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out)
+{
+    cq_object *t;
+
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_NATIVE));
+    t->text        = g->name;
+    t->native      = call_graph;
+    t->native_user = (void *)g;
+    *out           = cq_ctx_own(r->ev->cx, cq_val_of_object(t));
+    return r->ev->cx->status;
+}

@@ -1,0 +1,69 @@
+/* Running a program of torch.export: its nodes call rows of the operator table, by name and with
+ * arguments by name, through the evaluator of TorchScript. So numbers that only the run tells,
+ * branches, loops and operators of users are what they are there; nothing of that is done twice. */
+#ifndef CQ_PT2_RUN_H
+#define CQ_PT2_RUN_H
+
+#include "pt2/expr.h"
+#include "pt2/program.h"
+#include "script/call.h"
+#include "script/script.h"
+
+typedef struct cq_pt2_run {
+    const cq_pt2_program *program;
+    cq_eval              *ev;
+    cq_dtype              autocast; /* NONE: operators run in the dtypes of their arguments */
+    cq_map                sizes;    /* symbol of the file -> index + 1 of known */
+    CQ_VEC(cq_int) known;
+    cq_map loops; /* higher_order.c: those that were written, to the number of their text + 1 */
+
+    /* The node that runs, and the values of its graph. */
+    const cq_pt2_graph *graph;
+    const cq_pt2_node  *node;
+    cq_val             *values;
+    bool               *batched; /* batch.c: whether a value has the dimension of a vmap */
+
+    struct cq_pt2_modules *modules; /* modules.c: those that the node is in */
+} cq_pt2_run;
+
+/* Runs a graph on n arguments, one for each of its inputs; results has room for its outputs and
+ * gets values of the context. */
+cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *args, size_t n,
+                           cq_val *results);
+
+/* The value of an argument; the context's. */
+cq_status cq_pt2_value(cq_pt2_run *r, const cq_pt2_arg *a, cq_val *out);
+
+/* Calls an operator by its full name with arguments by name. */
+cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
+                      size_t n, cq_val *out);
+
+/* A graph as a function of the evaluator: its arguments are flattened, its results are a tuple. */
+cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out);
+
+/* batch.c: the beginning and end of a vmap; and the arguments of an operator inside of one. */
+cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
+cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args);
+
+/* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
+cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
+
+/* higher_order.c: operators that take graphs. The text is TorchScript that belongs to the program
+ * of the evaluator. */
+extern const char cq_pt2_higher_order_text[];
+cq_status         cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);
+
+/* autocast.c: the arguments of an operator as autocast wants them. */
+cq_status cq_pt2_autocast(cq_pt2_run *r, const char *op, cq_val *args, size_t n);
+
+/* What a symbol of the file stands for from now on. */
+cq_status cq_pt2_set_symbol(cq_pt2_run *r, const char *name, cq_int value);
+cq_int   *cq_pt2_symbol(const cq_pt2_run *r, const char *name); /* NULL: not known */
+
+void cq_pt2_run_clear(cq_pt2_run *r);
+
+/* modules.c: enters and leaves modules, as the node's stack says. */
+cq_status cq_pt2_enter_node(cq_pt2_run *r, const cq_pt2_node *n);
+cq_status cq_pt2_leave_modules(cq_pt2_run *r);
+
+#endif

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Makes the files of this folder: programs of torch.export, and what they give for their own sample.
+
+    python3 make.py OUTDIR        # with PyTorch 2.6, and once more with 2.14
+
+NAME.26.pt2 and NAME.214.pt2 are programs by those versions; NAME.214.0.npy is the first output. A
+program whose name ends in _core went through run_decompositions(). Models are as small as the
+question they are here for. What a version cannot export is left out, with a word.
+"""
+import dataclasses
+import os
+import sys
+import typing
+
+import numpy
+import torch
+from torch import nn
+from torch.export import Dim, export
+
+OUT = sys.argv[1]
+VERSION = "".join(torch.__version__.split("+")[0].split(".")[:2])
+torch.manual_seed(1)
+
+
+class Dynamic(nn.Module):
+    """A batch of any size, a weight that two layers share, sizes in arithmetic."""
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.b.weight = self.a.weight
+
+    def forward(self, x):
+        y = self.b(torch.relu(self.a(x)))
+        return y.reshape(x.shape[0] * 2, 2) / x.shape[0]
+
+
+class Strided(nn.Module):
+    """Buffers that are views: expanded (stride 0), transposed, sliced, of one storage."""
+    def __init__(self):
+        super().__init__()
+        base = torch.arange(24.0).reshape(4, 6)
+        self.register_buffer("wide", torch.tensor([0.5]).expand(4, 6))
+        self.register_buffer("turned", base.t())
+        self.register_buffer("part", base[1:3, 2:5])
+        self.register_buffer("whole", base)
+        self.register_buffer("own", torch.ones(4, 6), persistent=False)
+
+    def forward(self, x):
+        return x * self.wide + self.whole + self.own, self.turned @ x, self.part.sum(0)
+
+
+class Dtypes(nn.Module):
+    """Weights of many dtypes, and an empty one."""
+    NAMES = ("float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+
+    def __init__(self):
+        super().__init__()
+        for name in self.NAMES:
+            self.register_buffer(name + "_", torch.tensor([1, 0, 1, 1]).to(getattr(torch, name)))
+        self.register_buffer("empty", torch.zeros(0, 3))
+
+    def forward(self, x):
+        for name in self.NAMES:
+            x = x + getattr(self, name + "_").to(torch.float32)
+        return x, self.empty.sum() + self.float64_
+
+
+class Numbers(nn.Module):
+    """Every kind of constant argument: infinities, None, texts, lists, dtypes, devices."""
+    def forward(self, x):
+        y = torch.clamp(x, min=-float("inf"), max=1.5).masked_fill(x > 0.5, float("inf"))
+        y = y + torch.full([2, 1], 2, dtype=torch.int32, device="cpu")
+        y[:, torch.tensor([0, 2])] = -1.0
+        y = torch.div(y, 2, rounding_mode="floor")
+        return y, torch.nan_to_num(y, nan=0.0, posinf=9.0), 3 - x, *x.split([1, 2], 1)
+
+
+class Mutation(nn.Module):
+    """A buffer and a view of it, changed in place and read before and after."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(3))
+
+    def forward(self, x):
+        row = self.n[1:]
+        before = row.clone()
+        self.n.add_(1)
+        row.mul_(3)
+        return x + self.n, before, row
+
+
+class InputMutation(nn.Module):
+    def forward(self, x):
+        y = x[0]
+        x.mul_(2)
+        return y + 1
+
+
+class Nested(nn.Module):
+    """Arguments and results that nest, keywords in another order, numbers and None."""
+    def forward(self, a, pair, c=None, *, k, scale: int = 2, flag: bool = True):
+        first, named = pair
+        y = a + first * scale if flag else a
+        return {"sum": y + named["z"], "rest": [k, (y if c is None else c,)], "none": None, "n": 7}
+
+
+class IntInput(nn.Module):
+    def forward(self, x, n: int):
+        return x[:n] * n, n
+
+
+class Derived(nn.Module):
+    def forward(self, x, y):
+        return x[:, 1:] + y[:, ::2], y.shape[1]
+
+
+class DataDependent(nn.Module):
+    """Sizes that only the data tells."""
+    def forward(self, x):
+        n = x.sum().to(torch.int64).item()
+        torch._check(n >= 0)
+        torch._check(n < 100)
+        return torch.nonzero(x > 0), x[x > 0], torch.zeros(n, 2) + 1
+
+
+class Cond(nn.Module):
+    """Branches on data, in each other, with a size and a weight among the operands."""
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(3, 3)
+
+    def forward(self, x):
+        def yes(x):
+            return torch.cond(x.max() > 10, lambda x: x * 100, lambda x: self.l(x), (x,))
+
+        def no(x):
+            return x - 1
+        return torch.cond(x.sum() > 0, yes, no, (x,))
+
+
+class CondOnSize(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.shape[0] > 3, lambda x: x.sum(0), lambda x: x[0] * 2, (x,))
+
+
+class While(nn.Module):
+    def forward(self, x, n):
+        from torch._higher_order_ops.while_loop import while_loop
+        return while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * 2 + x), (n.clone(), x.clone()))
+
+
+class Map(nn.Module):
+    def forward(self, xs, y):
+        from torch._higher_order_ops.map import map as map_
+        return map_(lambda x, y: x.sin() + y, xs, y)
+
+
+class Scan(nn.Module):
+    def forward(self, xs, start):
+        from torch._higher_order_ops.scan import scan
+        return scan(lambda c, x: (c * 0.5 + x, c + 2 * x), start, xs, dim=0)
+
+
+class ScanReverse(nn.Module):
+    def forward(self, xs, start):
+        from torch._higher_order_ops.scan import scan
+        return scan(lambda c, x: (c * 0.5 + x, c + 2 * x), start, xs, dim=1, reverse=True)
+
+
+class AssociativeScan(nn.Module):
+    def forward(self, x, y):
+        from torch._higher_order_ops.associative_scan import associative_scan
+        return associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, y), 0,
+                                combine_mode="generic")
+
+
+class Autocast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(8, 8)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = self.l(x)
+        with torch.no_grad():
+            z = torch.relu(x) @ x.t()
+        return y, z
+
+
+class Vmap(nn.Module):
+    def forward(self, x, y):
+        return torch.vmap(lambda a, b: a * b.sin() + 1, in_dims=(0, 1))(x, y)
+
+
+class SubGraph(nn.Module):
+    def forward(self, x):
+        block = torch.compiler.nested_compile_region(lambda x: torch.tanh(x) * 2)
+        return block(block(x))
+
+
+@torch.library.custom_op("calquetest::scale", mutates_args=())
+def scale(x: torch.Tensor, by: float) -> typing.Tuple[torch.Tensor, torch.Tensor]:
+    return x * by, x.sum()
+
+
+@scale.register_fake
+def _(x, by):
+    return torch.empty_like(x), x.new_empty([])
+
+
+@torch.library.custom_op("calquetest::bump_", mutates_args=["x"])
+def bump_(x: torch.Tensor, by: float) -> None:
+    x.add_(by)
+
+
+class Custom(nn.Module):
+    def forward(self, x):
+        a, b = torch.ops.calquetest.scale(x, 2.5)
+        return a + b
+
+
+class CustomInPlace(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        torch.ops.calquetest.bump_(y, 3.0)
+        return y * 2
+
+
+@dataclasses.dataclass
+class Pair:
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+torch.export.register_dataclass(Pair, serialized_type_name="Pair")
+
+
+class DataClass(nn.Module):
+    def forward(self, pair):
+        return Pair(pair.first + pair.second, pair.second)
+
+
+def x(*sizes):
+    return torch.arange(float(numpy.prod(sizes))).reshape(*sizes) / 7 - 1
+
+
+CASES = {  # name: model, args, kwargs, dynamic_shapes
+    "dynamic": (Dynamic(), (x(3, 4),), {}, {"x": {0: Dim("batch")}}),
+    "strided": (Strided(), (x(4, 6),), {}, None),
+    "dtypes": (Dtypes(), (x(4),), {}, None),
+    "numbers": (Numbers(), (x(2, 3),), {}, None),
+    "mutation": (Mutation(), (x(3),), {}, None),
+    "input_mutation": (InputMutation(), (x(2, 3),), {}, None),
+    "nested": (Nested(), (x(2), (x(2) + 1, {"z": x(2) * 2})), {"k": x(3), "scale": 3}, None),
+    "int_input": (IntInput(), (x(5), 3), {}, {"x": {0: Dim.AUTO}, "n": Dim.DYNAMIC}),
+    "derived": (Derived(), (x(2, 5), x(2, 8)), {},
+                {"x": {1: Dim("n") + 1}, "y": {1: 2 * Dim("n")}}),
+    "data_dependent": (DataDependent(), (x(9) + 1,), {}, None),
+    "cond": (Cond(), (x(2, 3),), {}, None),
+    "cond_on_size": (CondOnSize(), (x(5, 2),), {}, {"x": {0: Dim("n", min=2, max=9)}}),
+    "while_loop": (While(), (x(3), torch.tensor(1)), {}, None),
+    "map": (Map(), (x(4, 3), x(3)), {}, {"xs": {0: Dim("n")}, "y": None}),
+    "scan": (Scan(), (x(4, 3), x(3)), {}, {"xs": {0: Dim("n")}, "start": None}),
+    "scan_reverse": (ScanReverse(), (x(3, 4), x(3)), {}, None),
+    "associative_scan": (AssociativeScan(), (x(5, 2), x(5, 2) + 1), {}, None),
+    "autocast": (Autocast(), (x(8, 8),), {}, None),
+    "vmap": (Vmap(), (x(4, 3), x(3, 4)), {}, None),
+    "subgraph": (SubGraph(), (x(3),), {}, None),
+    "custom": (Custom(), (x(3),), {}, None),
+    "custom_in_place": (CustomInPlace(), (x(3),), {}, None),
+    "dataclass": (DataClass(), (Pair(x(2), x(2)),), {}, None),
+}
+CORE = ("dynamic", "mutation", "input_mutation", "cond", "while_loop", "map", "scan",
+        "associative_scan", "custom_in_place", "data_dependent", "autocast")
+
+
+def write(name, program, args, kwargs):
+    path = os.path.join(OUT, f"{name}.{VERSION}")
+    torch.export.save(program, path + ".pt2")
+    leaves, _ = torch.utils._pytree.tree_flatten(program.module()(*args, **kwargs))
+    for i, leaf in enumerate(leaf for leaf in leaves if leaf is not None):
+        value = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
+        if value.dtype == torch.bfloat16:
+            value = value.float()
+        numpy.save(f"{path}.{i}.npy", value.detach().numpy())
+
+
+def make(name, core):
+    model, args, kwargs, dynamic = CASES[name]
+    copies = torch.utils._pytree.tree_map(
+        lambda v: v.clone() if isinstance(v, torch.Tensor) else v, (args, kwargs))
+    try:
+        program = export(model.eval(), args, kwargs, dynamic_shapes=dynamic, strict=False)
+        if core:
+            program = program.run_decompositions()
+        write(name + ("_core" if core else ""), program, *copies)
+    except Exception as error:  # a version that cannot do it
+        print(f"{VERSION}: {name}{'_core' if core else ''}: {str(error).strip().splitlines()[0][:150]}")
+
+
+def several():
+    """Two programs in one archive, as PyTorch 2.8 and newer can."""
+    from torch.export.pt2_archive._package import package_pt2
+    programs = {"encoder": export(Dynamic(), (x(2, 4),)), "decoder": export(Strided(), (x(4, 6),))}
+    package_pt2(os.path.join(OUT, f"several.{VERSION}.pt2"), exported_programs=programs)
+
+
+for case in CASES:
+    make(case, False)
+    if case in CORE:
+        make(case, True)
+if VERSION != "26":
+    several()

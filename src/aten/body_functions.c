@@ -60,10 +60,15 @@ const cq_body_function cq_body_functions[] = {
     { "divide_by_power(Tensor x, int size, float power) -> Tensor",
       "if is_known(size): return x * size ** -power\n"
       "return x / scalar_tensor(size, dtype=x.dtype) ** power" },
+    /* Each head of keys or values for as many heads of queries as share it. */
+    { "for_all_heads(Tensor x, Tensor query) -> Tensor",
+      "if x.ndim < 3 or query.ndim < 3: return x\n"
+      "return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)" },
     /* softmax(q @ k.T * scale + mask) @ v, and the softmax. Without a scale both factors are
-     * divided by the fourth root of their size, so that neither overflows in half precision. */
+     * divided by the fourth root of their size, so that neither overflows in half precision. If it
+     * is safe, the softmax is 0 where a mask hides all keys; causal ones see at least the first. */
     { "attend(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, float dropout_p, "
-      "bool is_causal, float? scale) -> (Tensor, Tensor)",
+      "bool is_causal, float? scale, bool safe) -> (Tensor, Tensor)",
       "assert query.ndim > 1 and key.ndim > 1 and value.ndim > 1,"
       " 'query, key and value need at least 2 dimensions'\n"
       "assert not is_causal or attn_mask is None, 'a mask and is_causal exclude each other'\n"
@@ -76,7 +81,8 @@ const cq_body_function cq_body_functions[] = {
       "if attn_mask is not None:"
       " scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)"
       " if attn_mask.dtype == torch.bool else scores + attn_mask\n"
-      "weights = scores.softmax(-1)\n"
+      "weights = _safe_softmax(scores, -1) if safe and attn_mask is not None"
+      " else scores.softmax(-1)\n"
       "if dropout_p > 0: weights = weights.dropout(dropout_p, True)\n"
       "return weights @ value, weights" },
     /* One of query, key and value, projected by its part of the common weight and bias: [batch,

@@ -363,10 +363,10 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
     cq_call_args c = { cq_eval_unwrapped(ev, args, n_args), kw, names, n_args, n_kw };
     cq_val       filled[CQ_EVAL_MAX_OPERANDS], number[2];
     char         plain[256], full[512];
-    const char  *overload = strchr(name, '.');
+    const char  *overload = strchr(name, '.'), *suffix;
     const cq_op *first;
     size_t       len = overload ? (size_t)(overload - name) : strlen(name);
-    bool         in_place, done;
+    bool         done;
 
     *out = CQ_NONE;
     if (is_number_of_trace(ev, name, c.args, n_args)) {
@@ -394,16 +394,16 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", name);
     snprintf(plain, sizeof plain, "%.*s", (int)len, name);
-    first    = cq_op_overloads(plain);
-    in_place = !first && len > 2 && plain[len - 1] == '_';
-    if (in_place) {
-        plain[len - 1] = '\0';
-        first          = cq_op_overloads(plain);
+    first  = cq_op_overloads(plain);
+    suffix = first ? NULL : cq_op_suffix(plain, len);
+    if (suffix) {
+        plain[len - strlen(suffix)] = '\0';
+        first                       = cq_op_overloads(plain);
     }
     if (!first)
         return cq_eval_undefined(ev, name, &c, out);
     for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1 && !in_place && n_args == 2 && !n_kw && args[0].kind != CQ_VAL_TENSOR &&
+        if (pass == 1 && !suffix && n_args == 2 && !n_kw && args[0].kind != CQ_VAL_TENSOR &&
             args[1].kind == CQ_VAL_TENSOR) {
             CQ_TRY(scalar_first(ev, plain, args, out, &done));
             if (done)
@@ -414,9 +414,9 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 
             if (!match(ev, op->schema, &c, pass == 1, filled))
                 continue;
-            if (in_place) {
-                snprintf(full, sizeof full, op->schema->overload[0] ? "%s_.%s" : "%s_", plain,
-                         op->schema->overload);
+            if (suffix) {
+                snprintf(full, sizeof full, op->schema->overload[0] ? "%s%s.%s" : "%s%s", plain,
+                         suffix, op->schema->overload);
                 target = cq_op_find(full);
                 if (!target)
                     continue;

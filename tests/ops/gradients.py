@@ -1,5 +1,5 @@
-"""Writes gradients/FAMILY.json: the gradients that the real PyTorch 1.13 gives for the cases of
-FAMILY.py.
+"""Writes gradients/FAMILY.json: the gradients that the real PyTorch gives for the cases of FAMILY.py,
+the version that make.py runs them with.
 
     /usr/bin/python3 tests/ops/gradients.py [FAMILY …]
 
@@ -132,8 +132,7 @@ def main():
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     OUT.mkdir(exist_ok=True)
-    for family in sys.argv[1:] or sorted(path.stem for path in make.HERE.glob("*.py")
-                                         if path.stem not in ("make", "cases", "gradients")):
+    for family in make.families():
         write(family)
 
 

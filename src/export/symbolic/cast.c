@@ -15,7 +15,6 @@ const cq_symbolic cq_symbolics_cast[] = {
     { "aten::to.dtype", 7, .fn = to },
     { "aten::clone", 7, .fn = itself },
     { "aten::contiguous", 7, .fn = itself },
-    { "aten::detach_copy", 7, .fn = itself },
     { "aten::detach", 7, .fn = itself },
     { "aten::alias", 7, .fn = itself },
     { "aten::lift_fresh", 7, .fn = itself },

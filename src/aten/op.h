@@ -121,6 +121,7 @@ extern const cq_op_def cq_ops_complex[];
 extern const cq_op_def cq_ops_quantized[];
 extern const cq_op_def cq_ops_quantized_layers[];
 extern const cq_op_def cq_ops_vision[];
+extern const cq_op_def cq_ops_moe[];
 
 /* ---- one call of an operator ---- */
 

@@ -13,7 +13,7 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_creation,  cq_symbolics_cast,      cq_symbolics_random,  cq_symbolics_join,
     cq_symbolics_pad,       cq_symbolics_index,     cq_symbolics_scatter, cq_symbolics_select,
     cq_symbolics_sort,      cq_symbolics_quantized, cq_symbolics_vision,  cq_symbolics_complex,
-    cq_symbolics_gamma,
+    cq_symbolics_gamma,     cq_symbolics_moe,
 };
 
 typedef struct entry entry;

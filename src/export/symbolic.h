@@ -72,6 +72,7 @@ extern const cq_symbolic cq_symbolics_quantized[];
 extern const cq_symbolic cq_symbolics_vision[];
 extern const cq_symbolic cq_symbolics_complex[];
 extern const cq_symbolic cq_symbolics_gamma[];
+extern const cq_symbolic cq_symbolics_moe[];
 
 /* ---- what is asked for ---- */
 

@@ -122,6 +122,10 @@ extern const cq_op_def cq_ops_quantized[];
 extern const cq_op_def cq_ops_quantized_layers[];
 extern const cq_op_def cq_ops_vision[];
 extern const cq_op_def cq_ops_moe[];
+extern const cq_op_def cq_ops_fitted[];
+extern const cq_op_def cq_ops_segment[];
+extern const cq_op_def cq_ops_inner[];
+extern const cq_op_def cq_ops_histogram[];
 
 /* ---- one call of an operator ---- */
 

@@ -23,7 +23,8 @@ static const cq_op_def *const families[] = {
     cq_ops_window,   cq_ops_matrix,     cq_ops_solve,
     cq_ops_series,   cq_ops_special,    cq_ops_complex,
     cq_ops_fft,      cq_ops_quantized,  cq_ops_quantized_layers,
-    cq_ops_vision,   cq_ops_moe,
+    cq_ops_vision,   cq_ops_moe,        cq_ops_fitted,
+    cq_ops_segment,  cq_ops_inner,      cq_ops_histogram,
 };
 
 static struct {

@@ -1,0 +1,149 @@
+/* Operators that only programs taken apart have: torch.export leaves them where others were
+ * decomposed, and PyTorch calls them inside of others. Most are an operator of the table with
+ * more results, or with its choices made. */
+#include "aten/op.h"
+
+#define NORM_ARGS "(Tensor input, Tensor? weight, Tensor? bias, "
+
+#define ATTENTION_ARGS                                                                             \
+    "(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, "
+
+const cq_op_def cq_ops_inner[] = {
+    /* ---- normalisation ---- */
+    { .schema = "aten::_native_batch_norm_legit" NORM_ARGS "Tensor(a!) running_mean, "
+                "Tensor(b!) running_var, bool training, float momentum, float eps) "
+                "-> (Tensor, Tensor, Tensor)",
+      .about  = "native_batch_norm under another name",
+      .body   = "native_batch_norm(*args)" },
+    { .schema =
+          "aten::_native_batch_norm_legit.no_stats" NORM_ARGS "bool training, float momentum, "
+          "float eps) -> (Tensor, Tensor, Tensor)",
+      .about = "native_batch_norm without running statistics",
+      .body  = "native_batch_norm(input, weight, bias, None, None, training, momentum, eps)" },
+    { .schema = "aten::_native_batch_norm_legit_no_training" NORM_ARGS "Tensor running_mean, "
+                "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+      .about  = "native_batch_norm outside of training",
+      .body   = "native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum,"
+                " eps)" },
+    { .schema = "aten::_native_batch_norm_legit_functional" NORM_ARGS "Tensor running_mean, "
+                "Tensor running_var, bool training, float momentum, float eps) "
+                "-> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
+      .about  = "native_batch_norm, with the running statistics as they are after it",
+      .body   = "if not training: moved_mean = running_mean.clone();"
+                " moved_var = running_var.clone();"
+                " y, mean, scale = native_batch_norm(input, weight, bias, running_mean,"
+                " running_var, False, momentum, eps)\n"
+                "else: y, mean, scale, moved_mean, moved_var ="
+                " trained_norm(input, weight, bias, running_mean, running_var, momentum, eps)\n"
+                "return y, mean, scale, moved_mean, moved_var" },
+    { .schema =
+          "aten::_batch_norm_with_update_functional" NORM_ARGS "Tensor running_mean, "
+          "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, "
+          "Tensor running_mean_out, Tensor running_var_out)",
+      .about = "native_batch_norm in training, with the running statistics as they are after it",
+      .body  = "y, mean, scale, moved_mean, moved_var ="
+               " trained_norm(input, weight, bias, running_mean, running_var, momentum, eps)\n"
+               "return y, mean, scale, zeros([0], dtype=torch.uint8), moved_mean, moved_var" },
+    { .schema = "aten::_batch_norm_with_update" NORM_ARGS "Tensor(a!) running_mean, "
+                "Tensor(b!) running_var, float momentum, float eps) "
+                "-> (Tensor, Tensor, Tensor, Tensor)",
+      .about  = "native_batch_norm in training",
+      .body   = "y, mean, scale = native_batch_norm(input, weight, bias, running_mean, running_var,"
+                " True, momentum, eps)\n"
+                "return y, mean, scale, zeros([0], dtype=torch.uint8)" },
+    { .schema =
+          "aten::_batch_norm_no_update" NORM_ARGS "Tensor? running_mean, Tensor? running_var, "
+          "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+      .about = "native_batch_norm outside of training",
+      .body  = "y, mean, scale = native_batch_norm(input, weight, bias, running_mean, running_var,"
+               " False, momentum, eps)\n"
+               "return y, mean, scale, zeros([0], dtype=torch.uint8)" },
+
+    /* ---- attention ---- */
+    { .schema =
+          "aten::_scaled_dot_product_flash_attention_for_cpu" ATTENTION_ARGS
+          "*, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+      .about = "scaled_dot_product_attention, with logarithms of the sums that it divided by",
+      .body = "y = scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal,"
+              " scale=scale)\n"
+              "s = query @ key.transpose(-2, -1)\n"
+              "s = s * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)\n"
+              "if attn_mask is not None: s = s + attn_mask\n"
+              "if is_causal: seen = ones(s.shape[-2:], dtype=torch.bool).tril();"
+              " s = s.masked_fill(seen.logical_not(), -math.inf)\n"
+              "return y, s.to(torch.float32).logsumexp(-1)" },
+
+    /* ---- distances and products ---- */
+    { .schema = "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+      .about  = "cdist under its inner name",
+      .body   = "cdist(*args)" },
+    { .schema = "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
+      .about  = "pdist under its inner name",
+      .body   = "pdist(*args)" },
+    { .schema = "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, "
+                "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+      .about  = "sums of products of three, each with new dimensions at the places named",
+      .body   = "n = i1.ndim + len(expand1)\n"
+                "for d in range(n):  if d in expand1: i1 = i1.unsqueeze(d)\n"
+                "for d in range(n):  if d in expand2: i2 = i2.unsqueeze(d)\n"
+                "for d in range(n):  if d in expand3: i3 = i3.unsqueeze(d)\n"
+                "y = i1 * i2 * i3\n"
+                "return y.sum(sumdim) if len(sumdim) > 0 else y" },
+
+    /* ---- pooling ---- */
+    { .schema = "aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, "
+                "int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, "
+                "bool ceil_mode, Tensor indices) -> Tensor",
+      .about  = "the gradient of max_pool2d",
+      .body   = "scattered(grad_output, self, indices, 2)" },
+    { .schema = "aten::max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, "
+                "int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, "
+                "bool ceil_mode, Tensor indices) -> Tensor",
+      .about  = "the gradient of max_pool3d",
+      .body   = "scattered(grad_output, self, indices, 3)" },
+
+    /* ---- indices ---- */
+    { .schema = "aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, "
+                "Scalar fill) -> Tensor",
+      .about  = "self[indices] where the mask is true, fill elsewhere",
+      .body   = "self.index(within(self, indices)).masked_fill(mask.logical_not(), fill)" },
+    { .schema = "aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, "
+                "Tensor?[] indices, Tensor values) -> Tensor",
+      .about  = "a copy with values added at indices, where the mask is true",
+      .body   = "values = values.masked_fill(mask.logical_not(), 0)\n"
+                "return self.index_put(within(self, indices), values, True)" },
+    { .schema = "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
+      .about  = "tensors as chunks, filled up with zeros, and the chunks of all beside each other",
+      .body   = "parts = [constant_pad_nd(t, [0] * (2 * (t.ndim - 1 - dim))"
+                " + [0, (num_chunks - t.shape[dim] % num_chunks) % num_chunks], 0)"
+                ".reshape(t.shape[:dim] + [num_chunks, -1]) for t in tensors]\n"
+                "return cat(parts, dim + 1)" },
+    { .schema = "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, "
+                "bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
+                "Tensor? per_sample_weights=None, bool include_last_offset=False, "
+                "int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+      .about  = "_embedding_bag under another name",
+      .body   = "_embedding_bag(*args)" },
+    { .schema = "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, "
+                "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+                "bool? pin_memory=None) -> Tensor",
+      .about  = "a tensor that nothing was written to",
+      .body   = "empty(size, dtype=dtype)" },
+
+    /* ---- quantization that is simulated ---- */
+    { .schema = "aten::fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, "
+                "int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
+      .about  = "fake_quantize_per_tensor_affine, and where it did not cut off",
+      .body   = "q = (self * (1 / scale)).round() + zero_point\n"
+                "return fake_quantize_per_tensor_affine(*args),"
+                " logical_and(q >= quant_min, q <= quant_max)" },
+    { .schema = "aten::fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, "
+                "Tensor zero_point, int axis, int quant_min, int quant_max) "
+                "-> (Tensor output, Tensor mask)",
+      .about  = "fake_quantize_per_channel_affine, and where it did not cut off",
+      .body   = "sizes = [-1 if i == axis else 1 for i in range(self.ndim)]\n"
+                "q = (self / scale.reshape(sizes)).round() + zero_point.reshape(sizes)\n"
+                "return fake_quantize_per_channel_affine(*args),"
+                " logical_and(q >= quant_min, q <= quant_max)" },
+    { 0 }
+};

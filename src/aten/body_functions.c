@@ -461,5 +461,14 @@ const cq_body_function cq_body_functions[] = {
       "empty = low == high\n"
       "return linspace(where(empty, low - 0.5, low), where(empty, high + 0.5, high), n + 1,"
       " dtype=x.dtype)" },
+
+    /* ---- quantization as plain tensors ---- */
+    { "or_float(int? dtype) -> int", "torch.float32 if dtype is None else dtype" },
+    { "qparams_of_rows(Tensor x) -> (Tensor, Tensor)",
+      "low = x.amin([-1], True).clamp(max=0); high = x.amax([-1], True).clamp(min=0)\n"
+      "scale = ((high - low) / 255).clamp(min=1.1920928955078125e-07)\n"
+      "low = low / scale; high = high / scale\n"
+      "zero = where(low + high - 1 > 0, -128 - low, 127 - high).clamp(-128, 127).round()\n"
+      "return scale.to(torch.float64), zero.to(torch.int64)" },
     { 0 },
 };

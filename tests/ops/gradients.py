@@ -24,6 +24,8 @@ ALONE = ("aten::remainder.Scalar_Tensor", "aten::aminmax", "aten::norm.ScalarOpt
 # Those whose gradient in float32 has only three figures that are right.
 PRECISELY = ("aten::group_norm",)
 SMOOTH = (torch.float32, torch.float64)
+# Integers are where gradients end; what chooses grids is in float32, too coarse for differences.
+WITHOUT = ("quantized_decomposed_2",)
 
 
 def seed(index, like):
@@ -133,7 +135,8 @@ def main():
     torch.set_num_threads(1)
     OUT.mkdir(exist_ok=True)
     for family in make.families():
-        write(family)
+        if family not in WITHOUT:
+            write(family)
 
 
 if __name__ == "__main__":

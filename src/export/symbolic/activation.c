@@ -130,11 +130,35 @@ static cq_status gelu(cq_sym *s)
     return cq_sym_done(s, times(s, CQ_2("Mul", x, plus(s, y, 1)), 0.5));
 }
 
+/* One node, for what ONNX Runtime has it for. */
+static cq_status gelu_20(cq_sym *s)
+{
+    cq_value *x = self_of(s), *y;
+
+    if (cq_sym_dtype(s, x) != CQ_DTYPE_F32)
+        return gelu(s);
+    y = cq_sym_op(s, "Gelu", CQ_IN(x),
+                  CQ_ATTR(cq_attr_s("approximate", cq_sym_str(s, "approximate", "none"))));
+    cq_sym_set_type_of(y, x);
+    return cq_sym_done(s, y);
+}
+
 static cq_status silu(cq_sym *s)
 {
     cq_value *x = self_of(s);
 
     return cq_sym_done(s, CQ_2("Mul", x, CQ_1("Sigmoid", x)));
+}
+
+static cq_status silu_24(cq_sym *s)
+{
+    cq_value *x = self_of(s), *y;
+
+    if (cq_sym_dtype(s, x) != CQ_DTYPE_F32)
+        return silu(s);
+    y = cq_sym_op(s, "Swish", CQ_IN(x), CQ_NO_ATTR);
+    cq_sym_set_type_of(y, x);
+    return cq_sym_done(s, y);
 }
 
 /* log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)) */
@@ -259,7 +283,9 @@ const cq_symbolic cq_symbolics_activation[] = {
     { "aten::selu", 7, .fn = selu },
     { "aten::celu", 7, .fn = celu },
     { "aten::gelu", 7, .fn = gelu },
+    { "aten::gelu", 20, .fn = gelu_20 },
     { "aten::silu", 7, .fn = silu },
+    { "aten::silu", 24, .fn = silu_24 },
     { "aten::mish", 7, .fn = mish },
     { "aten::softplus", 7, .fn = softplus },
     { "aten::log_sigmoid", 7, .fn = log_sigmoid },

@@ -470,5 +470,10 @@ const cq_body_function cq_body_functions[] = {
       "low = low / scale; high = high / scale\n"
       "zero = where(low + high - 1 > 0, -128 - low, 127 - high).clamp(-128, 127).round()\n"
       "return scale.to(torch.float64), zero.to(torch.int64)" },
+
+    /* ---- complex numbers ---- */
+    { "truth(Tensor x) -> Tensor",
+      "logical_or(real(x) != 0, imag(x) != 0) if x.is_complex() else x != 0" },
+    { "as_complex(Tensor x) -> Tensor", "x if x.is_complex() else complex(x, zeros_like(x))" },
     { 0 },
 };

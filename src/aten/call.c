@@ -230,6 +230,13 @@ static cq_status make_complex(cq_opcall *c)
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it is not there for complex numbers");
 }
 
+/* Whether real numbers become complex ones by it. */
+static bool makes_complex(const cq_opcall *c)
+{
+    return strcmp(c->op->schema->full, "aten::to.dtype") == 0 &&
+           cq_dtype_is_complex(cq_arg_dtype(c, "dtype", CQ_DTYPE_F32));
+}
+
 /* What PyTorch converts silently in place: not a fraction to an integer, not numbers to bool. */
 static bool can_cast(cq_dtype from, cq_dtype to)
 {
@@ -321,6 +328,7 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
     if (status != CQ_OK)
         return cq_ctx_fail(cx, status);
     each_tensor(cx, filled, op->schema->n_args, note, &has);
+    has.complex |= makes_complex(&c);
     c.real = !has.fake;
     if (op->inplace_of)
         status = run_in_place(&c);

@@ -60,6 +60,8 @@ const cq_body_function cq_body_functions[] = {
     { "divide_by_power(Tensor x, int size, float power) -> Tensor",
       "if is_known(size): return x * size ** -power\n"
       "return x / scalar_tensor(size, dtype=x.dtype) ** power" },
+    { "in_float32(Tensor x) -> Tensor",
+      "x.to(torch.float32) if x.dtype in [torch.float16, torch.bfloat16] else x" },
     /* Each head of keys or values for as many heads of queries as share it. */
     { "for_all_heads(Tensor x, Tensor query) -> Tensor",
       "if x.ndim < 3 or query.ndim < 3: return x\n"

@@ -114,10 +114,11 @@ const cq_op_def cq_ops_inner[] = {
                 "return self.index_put(within(self, indices), values, True)" },
     { .schema = "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
       .about  = "tensors as chunks, filled up with zeros, and the chunks of all beside each other",
-      .body   = "parts = [constant_pad_nd(t, [0] * (2 * (t.ndim - 1 - dim))"
-                " + [0, (num_chunks - t.shape[dim] % num_chunks) % num_chunks], 0)"
-                ".reshape(t.shape[:dim] + [num_chunks, -1]) for t in tensors]\n"
-                "return cat(parts, dim + 1)" },
+      .body   = "d = wrap_dim(dim, tensors[0].ndim)\n"
+                "parts = [constant_pad_nd(t, [0] * (2 * (t.ndim - 1 - d))"
+                " + [0, (num_chunks - t.shape[d] % num_chunks) % num_chunks], 0)"
+                ".reshape(t.shape[:d] + [num_chunks, -1]) for t in tensors]\n"
+                "return cat(parts, d + 1)" },
     { .schema = "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, "
                 "bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
                 "Tensor? per_sample_weights=None, bool include_last_offset=False, "
@@ -145,5 +146,48 @@ const cq_op_def cq_ops_inner[] = {
                 "q = (self / scale.reshape(sizes)).round() + zero_point.reshape(sizes)\n"
                 "return fake_quantize_per_channel_affine(*args),"
                 " logical_and(q >= quant_min, q <= quant_max)" },
+
+    /* ---- numbers ---- */
+
+    /* Euclid's algorithm, with as many steps as two numbers of the dtype can need. */
+    { .schema = "aten::gcd(Tensor self, Tensor other) -> Tensor",
+      .about  = "the greatest common divisor",
+      .body   = "d = result_type(self, other)\n"
+                "assert not d.is_floating_point and not d.is_complex and d != torch.bool,"
+                " 'works on integers only'\n"
+                "a = self.to(d).abs(); b = other.to(d).abs()\n"
+                "steps = 91 if d == torch.int64 else 46 if d == torch.int32"
+                " else 23 if d == torch.int16 else 13\n"
+                "for i in range(steps): done = b == 0; r = a % b.masked_fill(done, 1);"
+                " a = where(done, a, b); b = r.masked_fill(done, 0)\n"
+                "return a" },
+    { .schema = "aten::lcm(Tensor self, Tensor other) -> Tensor",
+      .about  = "the least common multiple",
+      .body   = "g = gcd(self, other)\n"
+                "return (self.div(g.masked_fill(g == 0, 1), rounding_mode='trunc') * other).abs()" },
+    { .schema = "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+      .about  = "x as m 2 ** e, with m from a half to 1",
+      .body   = "rest = logical_or(self == 0, self.isfinite().logical_not())\n"
+                "x = self.masked_fill(rest, 1)\n"
+                "e = x.abs().log2().floor() + 1; half = (e / 2).floor()\n"
+                "m = x * exp2(-half) * exp2(half - e)\n"
+                "large = m.abs() >= 1; small = m.abs() < 0.5\n"
+                "m = where(large, m / 2, where(small, m * 2, m))\n"
+                "e = where(large, e + 1, where(small, e - 1, e))\n"
+                "return where(rest, self, m), e.masked_fill(rest, 0).to(torch.int32)" },
+    /* Targets count up to the first that is negative; each is compared with all other classes. */
+    { .schema =
+          "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+      .about = "how far other classes come up to those of the target",
+      .body  = "x = self.reshape([-1, self.shape[-1]]) if self.ndim > 0 else self.reshape([1, 1])\n"
+               "at = target.reshape(x.shape); n = x.shape[1]\n"
+               "counts = (at >= 0).to(torch.int64).cumprod(1) > 0\n"
+               "at = at.clamp(min=0)\n"
+               "named = logical_and(at.unsqueeze(2) == arange(n), counts.unsqueeze(2)).any(1)\n"
+               "gap = (1 - x.gather(1, at).unsqueeze(2) + x.unsqueeze(1)).clamp(min=0)\n"
+               "hidden = logical_or(counts.logical_not().unsqueeze(2), named.unsqueeze(1))\n"
+               "y = gap.masked_fill(hidden, 0).sum([1, 2]) / n\n"
+               "if self.ndim < 2: y = y.squeeze(0)\n"
+               "return reduced(y, reduction)" },
     { 0 }
 };

@@ -277,14 +277,12 @@ const cq_op_def cq_ops_norm[] = {
       .body   = "n = len(normalized_shape)\n"
                 "assert input.ndim >= n and input.shape[input.ndim - n:] == normalized_shape,"
                 " 'the last sizes should be {normalized_shape}'\n"
-                "small = input.dtype in [torch.float16, torch.bfloat16]\n"
-                "x = input.to(torch.float32) if small else input\n"
+                "x = in_float32(input)\n"
                 "return (normed_by_root(x, weight, inverse_root(x, n, eps))).to(input.dtype)" },
     { .schema = "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
                 "float? eps) -> (Tensor, Tensor)",
       .about  = "rms_norm, with the inverse of the roots that it divided by",
-      .body   = "x = input.to(torch.float32)"
-                " if input.dtype in [torch.float16, torch.bfloat16] else input\n"
+      .body   = "x = in_float32(input)\n"
                 "return rms_norm(*args), inverse_root(x, len(normalized_shape), eps)" },
     { 0 }
 };

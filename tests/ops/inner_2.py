@@ -53,3 +53,18 @@ case("aten::empty_permuted", [2, 3], [0, 1], dtype=torch.int64, values=False)
 case("aten::fake_quantize_per_tensor_affine_cachemask", f32(3, 4), 0.01, 3, -128, 127)
 case("aten::fake_quantize_per_channel_affine_cachemask", f32(3, 4), t([0.1, 0.01, 0.02]),
      t([0, 3, -2], torch.int32), 0, -128, 127)
+
+for of in (i64, i32, i16, i8, u8):
+    case("aten::gcd", of(2, 5), of(5))
+    case("aten::lcm", of(2, 5), of(5))
+case("aten::gcd", t([0, 0, 6, -12, 7540113804746346429], torch.int64),
+     t([0, 5, 0, 18, 4660046610375530309], torch.int64))
+case("aten::lcm", t([0, 0, 6, -12], torch.int64), t([0, 5, 0, 18], torch.int64))
+fails("aten::gcd", f32(3), f32(3))
+for of in (f32, f64):
+    case("aten::frexp.Tensor", of(2, 3, low=-100, high=100))
+case("aten::frexp.Tensor", t([0, 1, -1, 0.5, 4, 1e-40, 3e38, 0.49999997]))
+classes = t([[3, 0, -1, 1], [1, -1, 2, 2], [-1, 0, 1, 2]], torch.int64)
+for reduction in (0, 1, 2):
+    case("aten::multilabel_margin_loss", f32(3, 4), classes, reduction)
+case("aten::multilabel_margin_loss", f32(4), classes[0])

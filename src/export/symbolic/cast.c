@@ -12,12 +12,8 @@ static cq_status itself(cq_sym *s)
 }
 
 const cq_symbolic cq_symbolics_cast[] = {
-    { "aten::to.dtype", 7, .fn = to },
-    { "aten::clone", 7, .fn = itself },
-    { "aten::contiguous", 7, .fn = itself },
-    { "aten::detach", 7, .fn = itself },
-    { "aten::alias", 7, .fn = itself },
-    { "aten::lift_fresh", 7, .fn = itself },
-    { "aten::data", 7, .fn = itself },
-    { 0 },
+    { "aten::to.dtype", 7, .fn = to },       { "aten::clone", 7, .fn = itself },
+    { "aten::contiguous", 7, .fn = itself }, { "aten::detach", 7, .fn = itself },
+    { "aten::alias", 7, .fn = itself },      { "aten::lift_fresh", 7, .fn = itself },
+    { "aten::data", 7, .fn = itself },       { 0 },
 };

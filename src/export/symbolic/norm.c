@@ -56,16 +56,24 @@ static cq_value *standardize(cq_sym *s, cq_value *x, const int64_t *axes, size_t
 
 /* ---- batch norm ---- */
 
-static cq_value *batch_norm_by_parts(cq_sym *s, cq_value *x)
+/* With the statistics that it used, if there are more results than one. */
+static cq_status batch_norm_by_parts(cq_sym *s, cq_value *x)
 {
-    int     rank = cq_sym_rank(s, x);
-    int64_t axes[CQ_MAX_RANK];
-    size_t  n = 0;
+    int       rank = cq_sym_rank(s, x);
+    int64_t   axes[CQ_MAX_RANK];
+    cq_value *out[3] = { NULL };
+    size_t    n      = 0;
+    bool      all    = cq_sym_n_results(s) == 3;
 
     for (int i = 0; i < rank; i++)
         if (i != 1)
             axes[n++] = i;
-    return scale_channels(s, standardize(s, x, axes, n, cq_sym_f64(s, "eps"), NULL, NULL), rank);
+    out[0] = standardize(s, x, axes, n, cq_sym_f64(s, "eps"), all ? &out[1] : NULL,
+                         all ? &out[2] : NULL);
+    out[0] = scale_channels(s, out[0], rank);
+    for (size_t i = 1; all && i < 3; i++)
+        out[i] = cq_sym_squeeze(s, out[i], axes, n);
+    return cq_sym_done_n(s, out, cq_sym_n_results(s));
 }
 
 static cq_status batch_norm(cq_sym *s)
@@ -76,12 +84,11 @@ static cq_status batch_norm(cq_sym *s)
     bool      training = cq_sym_bool(s, "training");
     double    momentum = cq_sym_is_none(s, "momentum") ? 0 : cq_sym_f64(s, "momentum");
 
-    for (size_t i = 1; i < cq_sym_n_results(s); i++)
-        if (cq_sym_result_used(s, i) && training)
-            return cq_sym_no(s, 0, "the statistics that it used are needed");
     /* Without running statistics there is nothing that training could move along. */
-    if (training && (cq_sym_opset(s) < 14 || cq_sym_is_none(s, "running_mean")))
-        return cq_sym_done(s, batch_norm_by_parts(s, x));
+    if (training &&
+        (cq_sym_opset(s) < 14 || cq_sym_is_none(s, "running_mean") ||
+         (cq_sym_n_results(s) == 3 && (cq_sym_result_used(s, 1) || cq_sym_result_used(s, 2)))))
+        return batch_norm_by_parts(s, x);
     cq_sym_op_n(
         s, "BatchNormalization",
         CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0),

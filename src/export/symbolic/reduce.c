@@ -186,7 +186,7 @@ static cq_status variance(cq_sym *s, bool root)
 
     cq_sym_set_type_of(d, x);
     d = cq_sym_binary(s, "Mul", d, d);
-    if (correction == 0)
+    if (correction == 0 && !cq_int_is(count_of(s, &r), 0)) /* of nothing it is NaN */
         results[0] = reduce(s, &r, "ReduceMean", d, r.keep);
     else
         results[0] = divide_by_count(s, &r, reduce(s, &r, "ReduceSum", d, r.keep), correction);

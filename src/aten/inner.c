@@ -66,8 +66,9 @@ const cq_op_def cq_ops_inner[] = {
       .about = "scaled_dot_product_attention, with logarithms of the sums that it divided by",
       .body = "y = scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal,"
               " scale=scale)\n"
-              "s = query @ key.transpose(-2, -1)\n"
-              "s = s * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)\n"
+              "q = query * scale if scale is not None"
+              " else divide_by_power(query, query.shape[-1], 0.5)\n"
+              "s = q @ key.transpose(-2, -1)\n"
               "if attn_mask is not None: s = s + attn_mask\n"
               "if is_causal: seen = ones(s.shape[-2:], dtype=torch.bool).tril();"
               " s = s.masked_fill(seen.logical_not(), -math.inf)\n"

@@ -193,6 +193,8 @@ static cq_status variance(cq_sym *s, bool root)
     if (root)
         results[0] = cq_sym_unary(s, "Sqrt", results[0]);
     results[1] = r.keep || !r.n ? mean_ : cq_sym_squeeze(s, mean_, r.axes, r.n);
+    if (cq_int_is(count_of(s, &r), 0))
+        results[1] = divide_by_count(s, &r, reduce(s, &r, "ReduceSum", x, r.keep), 0);
     return cq_sym_done_n(s, results, cq_sym_n_results(s));
 }
 

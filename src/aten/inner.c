@@ -113,6 +113,18 @@ const cq_op_def cq_ops_inner[] = {
       .about  = "a copy with values added at indices, where the mask is true",
       .body   = "values = values.masked_fill(mask.logical_not(), 0)\n"
                 "return self.index_put(within(self, indices), values, True)" },
+    /* What fill_diagonal_ leaves, which PyTorch has in place only. Below the square of a matrix
+     * that is tall the diagonal begins anew with wrap, one row further down each time. */
+    { .schema = "aten::fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor",
+      .about  = "a copy with a number on the diagonal",
+      .body   = "n = self.ndim\n"
+                "assert n > 1, 'wants at least two dimensions'\n"
+                "at = [arange(self.shape[k]).reshape([-1 if i == k else 1 for i in range(n)])"
+                " for k in range(n)]\n"
+                "first = at[0] % (self.shape[1] + 1) if wrap and n == 2 else at[0]\n"
+                "on = first == at[1]\n"
+                "for k in range(2, n): on = logical_and(on, at[0] == at[k])\n"
+                "return self.masked_fill(on, fill_value)" },
     { .schema = "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
       .about  = "tensors as chunks, filled up with zeros, and the chunks of all beside each other",
       .body   = "d = wrap_dim(dim, tensors[0].ndim)\n"

@@ -97,6 +97,20 @@ static cq_status not_known(const char *name)
                    "the operator %s is not known", name);
 }
 
+/* What an operator does in place, going by its name, is its result: else it would be forgotten. */
+static cq_status change_in_place(cq_eval *ev, const char *name, const cq_call_args *c, cq_val *out)
+{
+    const char *dot    = strchr(name, '.');
+    const char *suffix = cq_op_suffix(name, dot ? (size_t)(dot - name) : strlen(name));
+    cq_ctx     *cx     = ev->cx;
+
+    if (!suffix || suffix[1] || !c->n || c->args[0].kind != CQ_VAL_TENSOR || !cx->listener)
+        return CQ_OK;
+    CQ_TRY(cx->listener->changed(cx->listener_self, cx, c->args[0].u.tensor, out->u.tensor));
+    *out = c->args[0];
+    return CQ_OK;
+}
+
 cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c, cq_val *out)
 {
     cq_tensor *like = first_tensor(c->args, c->n);
@@ -106,6 +120,7 @@ cq_status cq_eval_undefined(cq_eval *ev, const char *name, const cq_call_args *c
     if (!ev->capture || !like)
         return not_known(name);
     CQ_TRY(write_down(ev, name, c, NULL, &like, 1, out));
+    CQ_TRY(change_in_place(ev, name, c, out));
     if (!ev->guess) {
         ev->guess       = cq_name(ev->program, name);
         ev->guess_place = ev->cx->place;

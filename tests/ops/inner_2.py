@@ -68,3 +68,8 @@ classes = t([[3, 0, -1, 1], [1, -1, 2, 2], [-1, 0, 1, 2]], torch.int64)
 for reduction in (0, 1, 2):
     case("aten::multilabel_margin_loss", f32(3, 4), classes, reduction)
 case("aten::multilabel_margin_loss", f32(4), classes[0])
+for wrap in (False, True):
+    for x in (f32(3, 4), f32(7, 3), f32(4, 4), i64(2, 2)):
+        case("aten::fill_diagonal_", x, 5, wrap)
+case("aten::fill_diagonal_", f32(3, 3, 3), 7)
+fails("aten::fill_diagonal_", f32(3), 7)

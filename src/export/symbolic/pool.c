@@ -130,6 +130,13 @@ static cq_value *places_in_planes(cq_sym *s, const pool *p, cq_value *places)
     return cq_sym_binary(s, "Sub", places, whole);
 }
 
+/* ONNX Runtime makes one node of a Pad with zeros and a MaxPool, and then pads with -inf. What it
+ * does not see through, the greatest of one tensor, keeps them apart. */
+static cq_value *apart_from_pad(cq_sym *s, cq_value *x)
+{
+    return x && x->node && strcmp(x->node->op, "onnx::Pad") == 0 ? cq_sym_unary(s, "Max", x) : x;
+}
+
 static cq_status max_pool(cq_sym *s)
 {
     pool      p       = read_pool(s);
@@ -140,6 +147,7 @@ static cq_status max_pool(cq_sym *s)
         return cq_sym_no(s, 10, "windows with gaps (dilation) need opset 10");
     if (indices && cq_sym_opset(s) < 8)
         return cq_sym_no(s, 8, "MaxPool tells where the greatest are since opset 8");
+    p.x = apart_from_pad(s, p.x);
     if (!pads_fit(&p)) {
         if (indices)
             return cq_sym_no(s, 0, "the window reaches further out of the image than it is wide");

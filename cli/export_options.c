@@ -126,23 +126,34 @@ static const struct {
     { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
 };
 
+/* A number, or latest. */
+static int read_opset(cli_export *e, const cli_args *args)
+{
+    const char *text   = cli_value(args, "opset");
+    bool        latest = text && strcmp(text, "latest") == 0;
+    int64_t     opset  = latest ? CQ_OPSET_NEWEST : e->options.opset;
+    int         code   = CLI_DONE;
+
+    if (!latest)
+        code = cli_number(args, "opset", CQ_OPSET_OLDEST, CQ_OPSET_NEWEST, &opset);
+    e->options.opset = (int32_t)opset;
+    return code;
+}
+
 static int read_choices(cli_export *e, const cli_args *args)
 {
     static const char *const modes[] = { "eval", "train", "preserve", NULL };
     static const char *const types[] = { "onnx", "onnx_aten", "onnx_aten_fallback",
                                          "onnx_fallthrough", NULL };
     static const char *const homes[] = { "attribute", "metadata", NULL };
-    int64_t                  opset   = e->options.opset;
     int                      mode, type, home, code;
 
-    if ((code = cli_number(args, "opset", CQ_OPSET_OLDEST, CQ_OPSET_NEWEST, &opset)) ||
-        (code = read_word(args, "training", modes, &mode)) ||
+    if ((code = read_opset(e, args)) || (code = read_word(args, "training", modes, &mode)) ||
         (code = read_word(args, "operator-export-type", types, &type)) ||
         (code = read_word(args, "annotations", homes, &home)))
         return code;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         e->options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
-    e->options.opset       = (int32_t)opset;
     e->options.training    = (cq_training)mode;
     e->options.operators   = (cq_operator_export_type)type;
     e->options.annotations = (cq_annotations)home;

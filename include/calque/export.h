@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 #define CQ_OPSET_OLDEST  7
-#define CQ_OPSET_NEWEST  21
+#define CQ_OPSET_NEWEST  24
 #define CQ_OPSET_DEFAULT 17
 
 typedef enum cq_training {

@@ -10,18 +10,25 @@ const cq_op_def cq_ops_attention[] = {
     { .schema = "aten::_scaled_dot_product_attention" SDPA_ARGS "bool need_attn_weights=False, "
                 "bool is_causal=False) -> (Tensor, Tensor)",
       .about  = "softmax(q @ k.T / sqrt(d)) @ v",
-      .body   = "out, weights = attend(query, key, value, attn_mask, dropout_p, is_causal, None)\n"
-                "return out, weights if need_attn_weights else None" },
+      .body =
+          "out, weights = attend(query, key, value, attn_mask, dropout_p, is_causal, None, False)\n"
+          "return out, weights if need_attn_weights else None" },
     { .schema = "aten::_scaled_dot_product_attention_math" SDPA_ARGS
                 "bool need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
       .about = "softmax(q @ k.T / sqrt(d)) @ v",
-      .body  = "out, weights = attend(query, key, value, attn_mask, dropout_p, is_causal, None)\n"
-               "return out, weights if need_attn_weights else None" },
+      .body =
+          "out, weights = attend(query, key, value, attn_mask, dropout_p, is_causal, None, False)\n"
+          "return out, weights if need_attn_weights else None" },
+    /* Since PyTorch 2.5 a query that a mask lets look nowhere gets 0, before it was NaN. Half
+     * precision is rounded once, at the end. */
     { .schema = "aten::scaled_dot_product_attention" SDPA_ARGS "bool is_causal=False, *, "
-                "float? scale=None) -> Tensor",
+                "float? scale=None, bool enable_gqa=False) -> Tensor",
       .about  = "softmax(q @ k.T / sqrt(d)) @ v, as PyTorch 2 calls it",
-      .body   = "out, weights = attend(query, key, value, attn_mask, dropout_p, is_causal, scale)\n"
-                "return out" },
+      .body   = "q = in_float32(query)\n"
+                "k = in_float32(for_all_heads(key, query) if enable_gqa else key)\n"
+                "v = in_float32(for_all_heads(value, query) if enable_gqa else value)\n"
+                "out, weights = attend(q, k, v, attn_mask, dropout_p, is_causal, scale, True)\n"
+                "return out.to(query.dtype)" },
     { .schema = "aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, "
                 "int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, "
                 "Tensor proj_weight, Tensor proj_bias, Tensor? mask=None, "

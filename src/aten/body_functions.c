@@ -60,10 +60,17 @@ const cq_body_function cq_body_functions[] = {
     { "divide_by_power(Tensor x, int size, float power) -> Tensor",
       "if is_known(size): return x * size ** -power\n"
       "return x / scalar_tensor(size, dtype=x.dtype) ** power" },
+    { "in_float32(Tensor x) -> Tensor",
+      "x.to(torch.float32) if x.dtype in [torch.float16, torch.bfloat16] else x" },
+    /* Each head of keys or values for as many heads of queries as share it. */
+    { "for_all_heads(Tensor x, Tensor query) -> Tensor",
+      "if x.ndim < 3 or query.ndim < 3: return x\n"
+      "return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)" },
     /* softmax(q @ k.T * scale + mask) @ v, and the softmax. Without a scale both factors are
-     * divided by the fourth root of their size, so that neither overflows in half precision. */
+     * divided by the fourth root of their size, so that neither overflows in half precision. If it
+     * is safe, the softmax is 0 where a mask hides all keys; causal ones see at least the first. */
     { "attend(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, float dropout_p, "
-      "bool is_causal, float? scale) -> (Tensor, Tensor)",
+      "bool is_causal, float? scale, bool safe) -> (Tensor, Tensor)",
       "assert query.ndim > 1 and key.ndim > 1 and value.ndim > 1,"
       " 'query, key and value need at least 2 dimensions'\n"
       "assert not is_causal or attn_mask is None, 'a mask and is_causal exclude each other'\n"
@@ -76,7 +83,8 @@ const cq_body_function cq_body_functions[] = {
       "if attn_mask is not None:"
       " scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)"
       " if attn_mask.dtype == torch.bool else scores + attn_mask\n"
-      "weights = scores.softmax(-1)\n"
+      "weights = _safe_softmax(scores, -1) if safe and attn_mask is not None"
+      " else scores.softmax(-1)\n"
       "if dropout_p > 0: weights = weights.dropout(dropout_p, True)\n"
       "return weights @ value, weights" },
     /* One of query, key and value, projected by its part of the common weight and bias: [batch,
@@ -394,5 +402,80 @@ const cq_body_function cq_body_functions[] = {
      * product of the others. */
     { "product_of_others(Tensor x, int dim) -> Tensor",
       "product_before(x, dim) * product_before(x.flip([dim]), dim).flip([dim])" },
+    /* ---- numbers ---- */
+
+    /* The sum of a[i] x^(n - i), n being the last i. */
+    { "polynomial(Tensor x, float[] a) -> Tensor",
+      "y = x * a[0] + a[1]\nfor c in a[2:]: y = y * x + c\nreturn y" },
+
+    /* From both ends to the middle, as PyTorch does. */
+    { "line_between(Tensor start, Tensor end, int steps, int? dtype) -> Tensor",
+      "assert steps >= 0, 'wants at least 0 steps, not {steps}'\n"
+      "a = start.to(torch.float64); b = end.to(torch.float64); i = arange(steps)\n"
+      "step = (b - a) / max(steps - 1, 1)\n"
+      "y = where(i < max(steps // 2, 1), a + step * i, b + step * (i - (steps - 1)))\n"
+      "return y.to(torch.float32 if dtype is None else dtype)" },
+
+    /* ---- normalisation ---- */
+
+    /* 1 over the root of the mean of squares along the last n dimensions. */
+    { "inverse_root(Tensor x, int n, float? eps) -> Tensor",
+      "least = 2.220446049250313e-16 if x.dtype == torch.float64 else 1.1920928955078125e-07\n"
+      "e = least if eps is None else eps\n"
+      "return (x.square().mean([i - n for i in range(n)], True) + e).rsqrt()" },
+    { "normed_by_root(Tensor x, Tensor? weight, Tensor inverse) -> Tensor",
+      "x * inverse if weight is None else x * inverse * weight" },
+
+    /* In training: the result, its statistics, and the running ones as they are moved; the variance
+     * among those is unbiased. */
+    { "trained_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, "
+      "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+      "dims = [i for i in range(input.ndim) if i != 1]\n"
+      "y, mean, scale = native_batch_norm(input, weight, bias, None, None, True, momentum, eps)\n"
+      "moved_mean = running_mean + (input.mean(dims) - running_mean) * momentum\n"
+      "moved_var = running_var + (var(input, dims) - running_var) * momentum\n"
+      "return y, mean, scale, moved_mean, moved_var" },
+
+    /* ---- indices ---- */
+
+    /* What was taken at indices of the last n dimensions of like, put back there. */
+    { "scattered(Tensor x, Tensor like, Tensor indices, int n) -> Tensor",
+      "y = zeros_like(like).flatten(-n, -1)\n"
+      "y = y.scatter_add(-1, indices.flatten(-n, -1), x.flatten(-n, -1))\n"
+      "return y.reshape(like.shape)" },
+    /* Indices that may lie anywhere, moved to where elements are. */
+    { "within(Tensor x, Tensor?[] indices) -> Tensor?[]",
+      "[indices[k] if indices[k] is None"
+      " else indices[k].clamp(-x.shape[k], x.shape[k] - 1) for k in range(len(indices))]" },
+
+    /* ---- histograms ---- */
+
+    /* Between which edges; -1 below the first, their number less one from the last on, which itself
+     * counts as before it. */
+    { "bin_of(Tensor x, Tensor edges) -> Tensor",
+      "at = searchsorted(edges, x, right=True) - 1\n"
+      "return where(x == edges.select(0, -1), edges.shape[0] - 2, at)" },
+    /* Those of n parts of a range, the k-th of limits, or else all that x covers. */
+    { "edges_over(Tensor x, int n, float[]? limits, int k) -> Tensor",
+      "if limits is not None: low = scalar_tensor(limits[2 * k], dtype=x.dtype);"
+      " high = scalar_tensor(limits[2 * k + 1], dtype=x.dtype)\n"
+      "else: low = x.amin(); high = x.amax()\n"
+      "empty = low == high\n"
+      "return linspace(where(empty, low - 0.5, low), where(empty, high + 0.5, high), n + 1,"
+      " dtype=x.dtype)" },
+
+    /* ---- quantization as plain tensors ---- */
+    { "or_float(int? dtype) -> int", "torch.float32 if dtype is None else dtype" },
+    { "qparams_of_rows(Tensor x) -> (Tensor, Tensor)",
+      "low = x.amin([-1], True).clamp(max=0); high = x.amax([-1], True).clamp(min=0)\n"
+      "scale = ((high - low) / 255).clamp(min=1.1920928955078125e-07)\n"
+      "low = low / scale; high = high / scale\n"
+      "zero = where(low + high - 1 > 0, -128 - low, 127 - high).clamp(-128, 127).round()\n"
+      "return scale.to(torch.float64), zero.to(torch.int64)" },
+
+    /* ---- complex numbers ---- */
+    { "truth(Tensor x) -> Tensor",
+      "logical_or(real(x) != 0, imag(x) != 0) if x.is_complex() else x != 0" },
+    { "as_complex(Tensor x) -> Tensor", "x if x.is_complex() else complex(x, zeros_like(x))" },
     { 0 },
 };

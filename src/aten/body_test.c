@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "aten/body.h"
+#include "aten/complex.h"
 
 /* An operator that is not in the table. x is [[1, 2, 3], [4, 5, 6]] in float32. */
 #define SCHEMA                                                                                     \
@@ -238,6 +239,7 @@ TEST(body, every_body_in_the_table_is_right)
     size_t       n = 0, n_wrong = 0;
 
     CHECK_OK(cq_body_check_functions());
+    CHECK_OK(cq_complex_check_texts());
     for (size_t i = 0; (op = cq_op_at(i)); i++) {
         if (!op->def->body)
             continue;

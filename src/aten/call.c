@@ -230,6 +230,13 @@ static cq_status make_complex(cq_opcall *c)
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it is not there for complex numbers");
 }
 
+/* Whether real numbers become complex ones by it. */
+static bool makes_complex(const cq_opcall *c)
+{
+    return strcmp(c->op->schema->full, "aten::to.dtype") == 0 &&
+           cq_dtype_is_complex(cq_arg_dtype(c, "dtype", CQ_DTYPE_F32));
+}
+
 /* What PyTorch converts silently in place: not a fraction to an integer, not numbers to bool. */
 static bool can_cast(cq_dtype from, cq_dtype to)
 {
@@ -277,6 +284,32 @@ static cq_status run_in_place(cq_opcall *c)
     return CQ_OK;
 }
 
+/* v with copies of its tensors in place of them. */
+static cq_val copied(cq_ctx *cx, cq_val v)
+{
+    cq_val one;
+
+    if (v.kind == CQ_VAL_TENSOR)
+        return T(CQ_OP(cx, "aten::clone", v, I(0)));
+    if (v.kind != CQ_VAL_LIST)
+        return v;
+    for (size_t i = 0; i < v.u.list->n; i++) {
+        one = cq_val_retain(copied(cx, v.u.list->items[i]));
+        cq_val_release(v.u.list->items[i]);
+        v.u.list->items[i] = one;
+    }
+    return v;
+}
+
+/* expand_copy(…): shows what expand does, in memory of its own. */
+static cq_status run_copy(cq_opcall *c)
+{
+    c->n_results = 1;
+    CQ_TRY(cq_op_call(c->cx, c->op->copy_of, c->args, c->op->schema->n_args, c->results, 1));
+    c->results[0] = copied(c->cx, c->results[0]);
+    return c->cx->status;
+}
+
 cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_args,
                      cq_val *results, size_t max_results)
 {
@@ -295,9 +328,12 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
     if (status != CQ_OK)
         return cq_ctx_fail(cx, status);
     each_tensor(cx, filled, op->schema->n_args, note, &has);
+    has.complex |= makes_complex(&c);
     c.real = !has.fake;
     if (op->inplace_of)
         status = run_in_place(&c);
+    else if (op->copy_of)
+        status = run_copy(&c);
     else
         status = has.quantized && !cx->in_grid ? make_quantized(&c)
                  : has.complex                 ? make_complex(&c)

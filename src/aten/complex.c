@@ -487,15 +487,18 @@ static cq_status equal(cq_opcall *c)
                 CQ_OP(c->cx, differ ? "aten::logical_or" : "aten::logical_and", T(t[0]), T(t[1])));
 }
 
-/* Among each other: the other precision. To real numbers only .real goes. */
+/* Among each other: the other precision. To real numbers: the real part, as in PyTorch. */
 static cq_status cast(cq_opcall *c)
 {
     cq_tensor *x     = c->args[0].u.tensor;
     cq_dtype   dtype = cq_arg_dtype(c, "dtype", x->dtype);
 
     if (!cq_dtype_is_complex(dtype))
-        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "use .real",
-                       "complex numbers cannot become %s", cq_dtype_name(dtype));
+        return done(c, CQ_OP(c->cx, "aten::to.dtype", T(part(c->cx, c->args[0], 0)), DTYPE(dtype)));
+    if (!cq_dtype_is_complex(x->dtype)) {
+        x = CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(real_of(dtype)));
+        return done(c, cq_complex_of(c->cx, x, CQ_OP(c->cx, "aten::zeros_like", T(x))));
+    }
     if (dtype == x->dtype)
         return done(c, x);
     return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::to.dtype", T(to_pairs(c->cx, x)),
@@ -517,9 +520,11 @@ static const struct {
     { "aten::bmm", matmul },
     { "aten::cat", on_pairs },
     { "aten::clone", on_pairs },
+    { "aten::combinations", cq_op_compose },
     { "aten::conj", conjugate },
     { "aten::conj_physical", conjugate },
     { "aten::contiguous", on_pairs },
+    { "aten::cross", cq_op_compose },
     { "aten::cumsum", on_pairs },
     { "aten::diagonal_scatter", on_pairs },
     { "aten::div.Scalar", divide },
@@ -529,9 +534,13 @@ static const struct {
     { "aten::expand", on_pairs },
     { "aten::flatten.using_ints", on_pairs },
     { "aten::flip", on_pairs },
+    { "aten::fliplr", cq_op_compose },
+    { "aten::flipud", cq_op_compose },
     { "aten::imag", imaginary },
     { "aten::index.Tensor", on_pairs },
     { "aten::index_select", on_pairs },
+    { "aten::linalg_cross", cq_op_compose },
+    { "aten::linalg_multi_dot", cq_op_compose },
     { "aten::log", logarithm },
     { "aten::matmul", matmul },
     { "aten::mean", reduce },
@@ -547,6 +556,7 @@ static const struct {
     { "aten::repeat", on_pairs },
     { "aten::reshape", on_pairs },
     { "aten::roll", on_pairs },
+    { "aten::rot90", cq_op_compose },
     { "aten::select.int", on_pairs },
     { "aten::select_scatter", on_pairs },
     { "aten::slice.Tensor", on_pairs },
@@ -581,7 +591,7 @@ cq_complex_rule *cq_complex_rule_of(const cq_op *op)
     const void *found = bsearch(op->schema->full, rules, n, sizeof *rules, compare);
 
     return found ? rules[(size_t)((const char *)found - (const char *)rules) / sizeof *rules].rule
-                 : NULL;
+                 : cq_complex_text_of(op);
 }
 
 bool cq_takes_complex(const cq_op *op)

@@ -407,6 +407,21 @@ static cq_status one_hot_shape(cq_opcall *c)
         .run = arange_run                                                                          \
     }
 
+/* Between ends that are data. */
+#define LINE(overload, ends, a, b)                                                                 \
+    { .schema = "aten::linspace." overload "(" ends ", int steps, *, ScalarType? dtype=None, "     \
+                "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",      \
+      .about  = "numbers at equal distances",                                                      \
+      .body   = "line_between(" a ", " b ", steps, dtype)" },                                        \
+    {                                                                                              \
+        .schema = "aten::logspace." overload "(" ends ", int steps, float base=10., *, "           \
+                  "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "             \
+                  "bool? pin_memory=None) -> Tensor",                                              \
+        .about  = "powers with exponents at equal distances",                                      \
+        .body   = "pow(base, line_between(" a ", " b ", steps, torch.float64)).to("                \
+                  "torch.float32 if dtype is None else dtype)"                                     \
+    }
+
 const cq_op_def cq_ops_creation[] = {
     FILLED("zeros(SymInt[] size, " OPTIONS, ZEROS, "zeros"),
     FILLED("ones(SymInt[] size, " OPTIONS, ONES, "ones"),
@@ -507,5 +522,10 @@ const cq_op_def cq_ops_creation[] = {
       .about   = "a row of zeros with a 1 at the class",
       .shape   = one_hot_shape,
       .compose = one_hot },
+    LINE("Tensor_Tensor", "Tensor start, Tensor end", "start", "end"),
+    LINE("Tensor_Scalar", "Tensor start, Scalar end", "start",
+         "scalar_tensor(end, dtype=torch.float64)"),
+    LINE("Scalar_Tensor", "Scalar start, Tensor end", "scalar_tensor(start, dtype=torch.float64)",
+         "end"),
     { 0 }
 };

@@ -497,5 +497,26 @@ const cq_op_def cq_ops_fft[] = {
         "bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool "
         "return_complex=False)",
         "a signal from spectra of overlapping frames", istft, 0),
+    /* Their inner names. What is divided by has a number: 0 nothing, 1 the root, 2 all of it. */
+    { .schema =
+          "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
+      .about = "Fourier transforms, there or back",
+      .body  = "if forward: return fft_fftn(self, None, dim,"
+               " ['backward', 'ortho', 'forward'][normalization])\n"
+               "return fft_ifftn(self, None, dim, ['forward', 'ortho', 'backward'][normalization])",
+      .flags = CQ_OP_PARTS },
+    { .schema =
+          "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+      .about = "Fourier transforms of real numbers",
+      .body  = "norm = ['backward', 'ortho', 'forward'][normalization]\n"
+               "return fft_rfftn(self, None, dim, norm) if onesided"
+               " else fft_fftn(self, None, dim, norm)",
+      .flags = CQ_OP_PARTS },
+    { .schema = "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) "
+                "-> Tensor",
+      .about  = "inverses of half a Fourier transform, real numbers",
+      .body   = "s = [self.shape[d] for d in dim[:-1]] + [last_dim_size]\n"
+                "return fft_irfftn(self, s, dim, ['forward', 'ortho', 'backward'][normalization])",
+      .flags  = CQ_OP_PARTS },
     { 0 }
 };

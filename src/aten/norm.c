@@ -269,5 +269,20 @@ const cq_op_def cq_ops_norm[] = {
     { .schema = "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
       .about  = "a weight as direction and length",
       .body   = "v * (g / norm_except_dim(v, 2, dim))" },
+
+    /* Half precision is computed in float32, and so is its smallest step. */
+    { .schema = "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
+                "float? eps=None) -> Tensor",
+      .about  = "a layer divided by the root of the mean of its squares",
+      .body   = "n = len(normalized_shape)\n"
+                "assert input.ndim >= n and input.shape[input.ndim - n:] == normalized_shape,"
+                " 'the last sizes should be {normalized_shape}'\n"
+                "x = in_float32(input)\n"
+                "return (normed_by_root(x, weight, inverse_root(x, n, eps))).to(input.dtype)" },
+    { .schema = "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
+                "float? eps) -> (Tensor, Tensor)",
+      .about  = "rms_norm, with the inverse of the roots that it divided by",
+      .body   = "x = in_float32(input)\n"
+                "return rms_norm(*args), inverse_root(x, len(normalized_shape), eps)" },
     { 0 }
 };

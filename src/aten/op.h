@@ -11,7 +11,8 @@
  *                 real and fake tensors. unview writes a changed view back into its base.
  *   body          calls other operators, as text (body.h).
  *   compose       the same in C, for what reads worse as text.
- * In-place variants (`relu_`) need no rows: they are derived from the plain ones. */
+ * In-place variants (`relu_`) and copies of views (`expand_copy`) need no rows: they are
+ * derived from the plain ones. */
 #ifndef CQ_ATEN_OP_H
 #define CQ_ATEN_OP_H
 
@@ -54,6 +55,7 @@ struct cq_op {
     const cq_op_def *def;
     const cq_schema *schema;
     const cq_op     *inplace_of; /* for `relu_`: relu; its def is relu's */
+    const cq_op     *copy_of;    /* for `expand_copy`: expand, likewise */
     const cq_op     *next;       /* the next overload of the same name, in table order */
 
     struct cq_body_slot *parsed; /* the row's body, once it was used */
@@ -70,6 +72,10 @@ const cq_op *cq_op_find(const char *full_name);
 
 /* All overloads of "aten::add", linked by next. */
 const cq_op *cq_op_overloads(const char *name);
+
+/* What the name of a derived operator adds to that of the plain one: "_" or "_copy" at the end of
+ * the first len characters of name; NULL if there is none. */
+const char *cq_op_suffix(const char *name, size_t len);
 
 /* Walks the whole table in order: cq_op_at(0), … until NULL. */
 const cq_op *cq_op_at(size_t index);
@@ -118,6 +124,12 @@ extern const cq_op_def cq_ops_complex[];
 extern const cq_op_def cq_ops_quantized[];
 extern const cq_op_def cq_ops_quantized_layers[];
 extern const cq_op_def cq_ops_vision[];
+extern const cq_op_def cq_ops_moe[];
+extern const cq_op_def cq_ops_quantized_decomposed[];
+extern const cq_op_def cq_ops_fitted[];
+extern const cq_op_def cq_ops_segment[];
+extern const cq_op_def cq_ops_inner[];
+extern const cq_op_def cq_ops_histogram[];
 
 /* ---- one call of an operator ---- */
 

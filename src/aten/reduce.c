@@ -341,14 +341,14 @@ const cq_op_def cq_ops_reduce[] = {
         var_run),
     ROW("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         "variances along dimensions", var_shape, var_run),
-    ROW("var.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) "
+    ROW("var.correction(Tensor self, int[1]? dim, *, Scalar? correction, bool keepdim=False) "
         "-> Tensor",
         "variances along dimensions", var_shape, var_run),
     ROW("std(Tensor self, bool unbiased=True) -> Tensor", "standard deviation of all elements",
         var_shape, std_run),
     ROW("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         "standard deviations along dimensions", var_shape, std_run),
-    ROW("std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) "
+    ROW("std.correction(Tensor self, int[1]? dim, *, Scalar? correction, bool keepdim=False) "
         "-> Tensor",
         "standard deviations along dimensions", var_shape, std_run),
     ROW("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "var and mean", var_shape,
@@ -356,7 +356,7 @@ const cq_op_def cq_ops_reduce[] = {
     ROW("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         "-> (Tensor, Tensor)",
         "var and mean along dimensions", var_shape, var_mean_run),
-    ROW("var_mean.correction(Tensor self, int[1]? dim, *, int? correction, "
+    ROW("var_mean.correction(Tensor self, int[1]? dim, *, Scalar? correction, "
         "bool keepdim=False) -> (Tensor, Tensor)",
         "var and mean along dimensions", var_shape, var_mean_run),
     ROW("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "std and mean", var_shape,
@@ -364,7 +364,7 @@ const cq_op_def cq_ops_reduce[] = {
     ROW("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         "-> (Tensor, Tensor)",
         "std and mean along dimensions", var_shape, std_mean_run),
-    ROW("std_mean.correction(Tensor self, int[1]? dim, *, int? correction, "
+    ROW("std_mean.correction(Tensor self, int[1]? dim, *, Scalar? correction, "
         "bool keepdim=False) -> (Tensor, Tensor)",
         "std and mean along dimensions", var_shape, std_mean_run),
     ROW("max(Tensor self) -> Tensor", "the greatest element", extreme_shape, amax_run),

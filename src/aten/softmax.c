@@ -52,5 +52,11 @@ const cq_op_def cq_ops_softmax[] = {
     { .schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
       .about  = "log_softmax under its inner name",
       .body   = "log_softmax(self, dim, torch.float32 if half_to_float else None)" },
+    /* The rows that are -inf throughout are taken out before, so that nothing is NaN on the way
+     * there and on the way back. */
+    { .schema = "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+      .about  = "softmax, but 0 where all along the dimension is -inf",
+      .body   = "hidden = (self == -math.inf).all(dim, True)\n"
+                "return self.masked_fill(hidden, 0).softmax(dim, dtype).masked_fill(hidden, 0)" },
     { 0 }
 };

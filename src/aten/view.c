@@ -273,6 +273,21 @@ static cq_status squeeze_dim_view(cq_opcall *c)
     return c->cx->status;
 }
 
+/* From the last one on, so that those before it stay where they are. */
+static cq_status squeeze_dims(cq_opcall *c)
+{
+    cq_tensor *x    = cq_arg_tensor(c, "self");
+    size_t     rank = x->rank;
+    int64_t    some[CQ_MAX_RANK];
+    uint64_t   dims = cq_arg_i64s(c, "dim", some, CQ_MAX_RANK) ? cq_arg_dims(c, "dim", rank) : 0;
+
+    for (size_t i = rank; i-- > 0;)
+        if (dims >> i & 1)
+            x = CQ_OP(c->cx, "aten::squeeze.dim", T(x), I((int64_t)i));
+    cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", T(x)));
+    return c->cx->status;
+}
+
 static cq_status unsqueeze_view(cq_opcall *c)
 {
     cq_tensor  *self   = cq_arg_tensor(c, "self");
@@ -450,6 +465,10 @@ const cq_op_def cq_ops_view[] = {
       .about  = "without a dimension if its size is 1",
       .view   = squeeze_dim_view,
       .unview = unview_by_reshape },
+    { .schema  = "aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+      .about   = "without those of some dimensions whose size is 1",
+      .compose = squeeze_dims,
+      .flags   = CQ_OP_PARTS },
     { .schema = "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
       .about  = "with a new dimension of size 1",
       .view   = unsqueeze_view,

@@ -393,8 +393,8 @@ TEST(export, preserved_modes_are_those_of_each_module)
 TEST(export, the_ir_version_is_that_of_the_opset)
 {
     static const int want[] = {
-        [7] = 3,  [8] = 3,  [9] = 4,  [10] = 5, [11] = 6, [12] = 7, [13] = 7, [14] = 7,
-        [15] = 8, [16] = 8, [17] = 8, [18] = 8, [19] = 9, [20] = 9, [21] = 10
+        [7] = 3,  [8] = 3,  [9] = 4,  [10] = 5, [11] = 6, [12] = 7,  [13] = 7,  [14] = 7,  [15] = 8,
+        [16] = 8, [17] = 8, [18] = 8, [19] = 9, [20] = 9, [21] = 10, [22] = 10, [23] = 11, [24] = 12
     };
 
     for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST; opset++) {
@@ -414,7 +414,7 @@ TEST(export, opsets_that_are_not_supported_are_refused)
     cq_onnx_model    *m = NULL;
 
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
-    CHECK_STR("opset 6 is not supported, only 7 to 21 are", cq_last_error()->message);
+    CHECK_STR("opset 6 is not supported, only 7 to 24 are", cq_last_error()->message);
     o.opset = CQ_OPSET_NEWEST + 1;
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
 }

@@ -63,6 +63,19 @@ static void count_warning(void *user, const char *where, const char *message)
     (*(int *)user)++;
 }
 
+TEST(foreign, an_unknown_operator_that_changes_in_place_is_not_forgotten)
+{
+    fixture f;
+
+    set_up(&f, "def net(x):\n"
+               "    y = x + 1\n"
+               "    torch.ops.mylib.bump_(y)\n"
+               "    return y\n");
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export(&f));
+    CHECK(strstr(cq_last_error()->message, "mylib::bump_ (1 time)") != NULL);
+    tear_down(&f);
+}
+
 TEST(foreign, all_unknown_operators_are_reported_at_once)
 {
     fixture f;
@@ -299,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(foreign, all_unknown_operators_are_reported_at_once),
+        TEST_OF(foreign, an_unknown_operator_that_changes_in_place_is_not_forgotten),
         TEST_OF(foreign, what_nobody_knows_cannot_be_run),
         TEST_OF(foreign, a_definition_is_run_and_exported_as_what_it_calls),
         TEST_OF(foreign, a_definition_with_a_rule_stays_one_node_with_the_names_of_its_parameters),

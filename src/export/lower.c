@@ -18,7 +18,7 @@ typedef struct lowering {
 static int64_t ir_version(int opset)
 {
     /* The opset up to which each version goes; the first is 3. */
-    static const int last[] = { 8, 9, 10, 11, 14, 18, 20 };
+    static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23 };
     size_t           i      = 0;
 
     while (i < sizeof last / sizeof *last && opset > last[i])

@@ -5,14 +5,22 @@
 #include <stdio.h>
 
 static const cq_symbolic *const families[] = {
-    cq_symbolics_number,    cq_symbolics_sequence,  cq_symbolics_linalg,  cq_symbolics_reduce,
-    cq_symbolics_softmax,   cq_symbolics_norm,      cq_symbolics_conv,    cq_symbolics_pool,
-    cq_symbolics_rnn,       cq_symbolics_resize,    cq_symbolics_view,    cq_symbolics_slice,
-    cq_symbolics_pointwise, cq_symbolics_functions, cq_symbolics_compare, cq_symbolics_activation,
-    cq_symbolics_creation,  cq_symbolics_cast,      cq_symbolics_random,  cq_symbolics_join,
-    cq_symbolics_pad,       cq_symbolics_index,     cq_symbolics_scatter, cq_symbolics_select,
-    cq_symbolics_sort,      cq_symbolics_quantized, cq_symbolics_vision,  cq_symbolics_complex,
-    cq_symbolics_gamma,
+    cq_symbolics_number,    cq_symbolics_sequence,
+    cq_symbolics_linalg,    cq_symbolics_reduce,
+    cq_symbolics_softmax,   cq_symbolics_norm,
+    cq_symbolics_conv,      cq_symbolics_pool,
+    cq_symbolics_rnn,       cq_symbolics_resize,
+    cq_symbolics_view,      cq_symbolics_slice,
+    cq_symbolics_pointwise, cq_symbolics_functions,
+    cq_symbolics_compare,   cq_symbolics_activation,
+    cq_symbolics_creation,  cq_symbolics_cast,
+    cq_symbolics_random,    cq_symbolics_join,
+    cq_symbolics_pad,       cq_symbolics_index,
+    cq_symbolics_scatter,   cq_symbolics_select,
+    cq_symbolics_sort,      cq_symbolics_quantized,
+    cq_symbolics_vision,    cq_symbolics_complex,
+    cq_symbolics_gamma,     cq_symbolics_moe,
+    cq_symbolics_attention, cq_symbolics_quantized_decomposed,
 };
 
 const cq_symbolic *cq_symbolic_family(size_t i)

@@ -454,10 +454,34 @@ TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
     cq_script_free(s);
 }
 
+/* ONNX Runtime would make one node of them, and pad with -inf instead of 0. */
+TEST(script, a_max_pool_is_kept_apart_from_zeros_around_an_image)
+{
+    cq_script        *s = compile("def net(x):\n"
+                                         "    y = torch.nn.functional.pad(x.reshape([1, 1, 1, 2]), [1, 1])\n"
+                                         "    return torch.nn.functional.max_pool2d(y, [1, 2])\n");
+    cq_tensor        *x = vector(-1, -2);
+    cq_export_options o = options_of(17);
+    cq_onnx_model    *m = NULL;
+    cq_args          *args;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&m, s, "net", args, 0, &o));
+    CHECK_INT(1, count_ops(m, "Pad"));
+    CHECK_INT(1, count_ops(m, "Max"));
+    CHECK_INT(1, count_ops(m, "MaxPool"));
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_script_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(script, functions_run_on_tensors_and_numbers),
+        TEST_OF(script, a_max_pool_is_kept_apart_from_zeros_around_an_image),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
         TEST_OF(script, early_returns_are_exported_in_proportion),
         TEST_OF(script, nested_loops_on_data_are_explored_in_proportion),

@@ -76,6 +76,9 @@ extern const cq_symbolic cq_symbolics_quantized[];
 extern const cq_symbolic cq_symbolics_vision[];
 extern const cq_symbolic cq_symbolics_complex[];
 extern const cq_symbolic cq_symbolics_gamma[];
+extern const cq_symbolic cq_symbolics_moe[];
+extern const cq_symbolic cq_symbolics_attention[];
+extern const cq_symbolic cq_symbolics_quantized_decomposed[];
 
 /* ---- what is asked for ---- */
 

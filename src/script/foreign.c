@@ -110,6 +110,20 @@ static cq_status not_known(const char *name)
                    "the operator %s is not known", name);
 }
 
+/* What an operator does in place, going by its name, is its result: else it would be forgotten. */
+static cq_status change_in_place(cq_fncall *c)
+{
+    const char *suffix = cq_op_suffix(c->name, strcspn(c->name, "."));
+    cq_ctx     *cx     = c->ev->cx;
+
+    if (!suffix || suffix[1] || !c->n || c->args[0].kind != CQ_VAL_TENSOR || !cx->listener ||
+        c->result.kind != CQ_VAL_TENSOR)
+        return CQ_OK;
+    CQ_TRY(cx->listener->changed(cx->listener_self, cx, c->args[0].u.tensor, c->result.u.tensor));
+    c->result = c->args[0];
+    return CQ_OK;
+}
+
 cq_status cq_resolve_foreign(cq_fncall *c)
 {
     cq_eval   *ev = c->ev;
@@ -122,6 +136,7 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     if (!ev->capture || !n || !like[0])
         return not_known(c->name);
     CQ_TRY(write_down(c, NULL, like, n, &c->result));
+    CQ_TRY(change_in_place(c));
     if (!ev->guess && !ev->results_of) {
         ev->guess       = cq_name(ev->program, c->name);
         ev->guess_place = ev->cx->place;

@@ -375,8 +375,8 @@ cq_status cq_resolve_operands(cq_fncall *c)
 }
 
 /* The first overload that takes the arguments; declines if there is none. */
-static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *name, bool in_place,
-                               bool convert)
+static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *name,
+                               const char *suffix, bool convert)
 {
     cq_val filled[CQ_EVAL_MAX_OPERANDS];
     char   full[512];
@@ -386,8 +386,8 @@ static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *nam
 
         if (!match(op->schema, c, convert, filled))
             continue;
-        if (in_place) {
-            snprintf(full, sizeof full, op->schema->overload[0] ? "%s_.%s" : "%s_", name,
+        if (suffix) {
+            snprintf(full, sizeof full, op->schema->overload[0] ? "%s%s.%s" : "%s%s", name, suffix,
                      op->schema->overload);
             target = cq_op_find(full);
         }
@@ -404,27 +404,27 @@ static cq_status call_by_arguments(cq_fncall *c)
     char         plain[256];
     size_t       len = strcspn(c->name, ".");
     const cq_op *first;
-    bool         in_place;
+    const char  *suffix;
 
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", c->name);
     snprintf(plain, sizeof plain, "%.*s", (int)len, c->name);
-    first    = cq_op_overloads(plain);
-    in_place = !first && len > 2 && plain[len - 1] == '_';
-    if (in_place) {
-        plain[len - 1] = '\0';
-        first          = cq_op_overloads(plain);
+    first  = cq_op_overloads(plain);
+    suffix = first ? NULL : cq_op_suffix(plain, len);
+    if (suffix) {
+        plain[len - strlen(suffix)] = '\0';
+        first                       = cq_op_overloads(plain);
     }
     if (!first)
         return cq_fncall_decline(c);
-    CQ_TRY(try_overloads(c, first, plain, in_place, false));
-    if (c->declined && !in_place) {
+    CQ_TRY(try_overloads(c, first, plain, suffix, false));
+    if (c->declined && !suffix) {
         c->declined = false;
         CQ_TRY(scalar_first(c, plain));
     }
     if (c->declined) {
         c->declined = false;
-        CQ_TRY(try_overloads(c, first, plain, in_place, true));
+        CQ_TRY(try_overloads(c, first, plain, suffix, true));
     }
     return c->declined && !c->ev->results_of ? no_overload(c) : CQ_OK;
 }

@@ -36,6 +36,7 @@ static const struct {
     const char *op, *why;
 } jumpy[] = {
     { "aten::fake_quantize_per_tensor_affine", "its result is in steps, and its gradient is not" },
+    { "aten::fake_quantize_per_tensor_affine_cachemask", "likewise" },
     { "aten::index_put.hacked_twin", "its case writes to a place twice; it is index_put" },
     { "aten::norm.ScalarOpt_dtype",
       "its result is less precise than the difference; it is norm.Scalar" },

@@ -1,6 +1,9 @@
-"""Writes data/FAMILY.json from FAMILY.py: every case, run by the real PyTorch 1.13.
+"""Writes data/FAMILY.json from FAMILY.py: every case, run by the real PyTorch.
 
     /usr/bin/python3 tests/ops/make.py [FAMILY …]
+
+That is PyTorch 1.13. Operators that only newer ones have are in families that end in _2, which
+PyTorch 2.14 runs; each version makes its own families unless others are named.
 
 The files are checked in; ops_test.c replays them without PyTorch. One case per line, so that
 a change of one shows as one line. Numbers are written so that they come back as the same bits.
@@ -227,14 +230,22 @@ def make(family):
     print(f"{family}: {len(lines)} cases, {path.stat().st_size // 1024} KB")
 
 
+def families():
+    """Those named, or all that are this PyTorch's."""
+    version = ".".join(torch.__version__.split(".")[:2])
+    known = sorted(path.stem for path in HERE.glob("*.py")
+                   if path.stem not in ("make", "cases", "gradients"))
+    mine = [name for name in known if version == ("2.14" if name.endswith("_2") else "1.13")]
+    for name in sys.argv[1:]:
+        if name not in mine:
+            raise SystemExit(f"{name}: no family for PyTorch {version}")
+    return sys.argv[1:] or mine
+
+
 def main():
-    if not torch.__version__.startswith("1.13."):
-        raise SystemExit(f"the cases mean PyTorch 1.13, this is {torch.__version__}")
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    families = sys.argv[1:] or sorted(path.stem for path in HERE.glob("*.py")
-                                      if path.stem not in ("make", "cases", "gradients"))
-    for family in families:
+    for family in families():
         make(family)
 
 

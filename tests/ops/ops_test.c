@@ -18,7 +18,6 @@
 static const struct {
     const char *op, *why;
 } exempt[] = {
-    { "aten::scaled_dot_product_attention", "PyTorch 1.13 has it under another name only" },
     { "aten::cuda", "PyTorch needs a GPU to run it" },
     { NULL, NULL },
 };

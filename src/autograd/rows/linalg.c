@@ -28,5 +28,11 @@ const cq_gradient cq_gradients_linalg[] = {
             "input\n"
             "else: input: grad @ weight; weight: mm(as_rows(grad).t(), as_rows(input))\n"
             "bias: grad" },
+    /* The gradient of a product by rows is one by rows and one by sums, and so on. */
+    { "aten::_grouped_mm", .as = "self: _grouped_mm(grad, transpose(mat2, -2, -1), offs);"
+                                 "mat2: _grouped_mm(transpose(self, -2, -1), grad, offs)" },
+    { "transformers::grouped_mm_fallback",
+      .as = "input: _grouped_mm(grad, transpose(weight, -2, -1), offs);"
+            "weight: _grouped_mm(transpose(input, -2, -1), grad, offs)" },
     { 0 },
 };

@@ -108,6 +108,8 @@ static cq_tensor *shape_like(cq_ctx *cx, const cq_tensor *x, size_t first, size_
     return CQ_OP(cx, "aten::empty.memory_format", cq_i64s(cx, sizes, x->rank), DTYPE(x->dtype));
 }
 
+enum { AS_TOLD, IN_TRAINING, OUT_OF_TRAINING }; /* variants of batch norm */
+
 static cq_status batch_norm(cq_grad *g)
 {
     cq_ctx *cx = g->cx;
@@ -117,7 +119,8 @@ static cq_status batch_norm(cq_grad *g)
 
     n.params = shape_like(cx, n.x, 1, 2);
     CQ_TRY(cx->status);
-    if (cq_arg_bool(&g->call, "training")) {
+    if (g->row->variant == AS_TOLD ? cq_arg_bool(&g->call, "training")
+                                   : g->row->variant == IN_TRAINING) {
         for (size_t i = 0; i < n.x->rank; i++)
             if (i != 1)
                 axes[n_axes++] = (int64_t)i;
@@ -159,8 +162,21 @@ static cq_status group_norm(cq_grad *g)
 }
 
 const cq_gradient cq_gradients_norm[] = {
+    { "aten::_scaled_dot_product_flash_attention_for_cpu", .like = cq_op_compose,
+      .first_only = true },
     { "aten::batch_norm", .fn = batch_norm },
     { "aten::native_batch_norm", .fn = batch_norm, .first_only = true },
+    { "aten::_native_batch_norm_legit", .fn = batch_norm, .first_only = true },
+    { "aten::_native_batch_norm_legit.no_stats", .fn = batch_norm, .first_only = true },
+    { "aten::_native_batch_norm_legit_functional", .fn = batch_norm, .first_only = true },
+    { "aten::_batch_norm_with_update", .fn = batch_norm, .first_only = true,
+      .variant = IN_TRAINING },
+    { "aten::_batch_norm_with_update_functional", .fn = batch_norm, .first_only = true,
+      .variant = IN_TRAINING },
+    { "aten::_native_batch_norm_legit_no_training", .fn = batch_norm, .first_only = true,
+      .variant = OUT_OF_TRAINING },
+    { "aten::_batch_norm_no_update", .fn = batch_norm, .first_only = true,
+      .variant = OUT_OF_TRAINING },
     { "aten::layer_norm", .fn = layer_norm },
     { "aten::native_layer_norm", .fn = layer_norm, .first_only = true },
     { "aten::group_norm", .fn = group_norm },

@@ -27,6 +27,13 @@ static cq_status prelu(cq_sym *s)
 #define SOFTPLUS(x)                                                                                \
     "(Softplus(" x ") if fits('Softplus', " x ") else Relu(" x ") + Log(Exp(-Abs(" x ")) + 1))"
 
+/* Of other dtypes than float32 ONNX Runtime has no Gelu and no Swish. */
+#define GELU(newer)                                                                                \
+    "inner = self / 1.41421356237309504880;"                                                       \
+    "cubed = self * (self * self) * 0.044715;"                                                     \
+    "y = Erf(inner) if approximate == 'none'"                                                      \
+    " else Tanh((self + cubed) * 0.79788456080286535588);" newer "self * (y + 1) * 0.5"
+
 #define HARD_SIGMOID                                                                               \
     "(HardSigmoid<alpha = 1 / 6, beta = 0.5>(self) if fits('HardSigmoid', self)"                   \
     " else Clip(self + 3, 0, 6) * (1 / 6))"
@@ -59,13 +66,12 @@ const cq_symbolic cq_symbolics_activation[] = {
     { "aten::celu", 12,
       .each = "Celu<alpha = alpha>(self) if dtype(self) != 'float64'"
               " else no('ONNX Runtime has no Celu of doubles')" },
-    { "aten::gelu", 7,
-      .each = "inner = self / 1.41421356237309504880;"
-              "cubed = self * (self * self) * 0.044715;"
-              "y = Erf(inner) if approximate == 'none'"
-              " else Tanh((self + cubed) * 0.79788456080286535588);"
-              "self * (y + 1) * 0.5" },
+    { "aten::gelu", 7, .each = GELU("") },
+    { "aten::gelu", 20,
+      .each = GELU("Gelu<approximate = approximate>(self) if dtype(self) == 'float32' else ") },
     { "aten::silu", 7, .each = "self * Sigmoid(self)" },
+    { "aten::silu", 24,
+      .each = "Swish(self) if dtype(self) == 'float32' else self * Sigmoid(self)" },
     { "aten::mish", 7, .each = "self * Tanh(" SOFTPLUS("self") ")" },
     /* Past the threshold it is x. At the usual one, 20, the difference is below rounding. */
     { "aten::softplus", 7,

@@ -238,7 +238,7 @@ static cq_status linspace(cq_sym *s)
     x     = cq_sym_cast(s, cq_sym_iota(s, want.sizes[0]), CQ_DTYPE_F64);
     start = cq_sym_in_as(s, "start", CQ_DTYPE_F64);
     step  = cq_sym_cast(s, cq_sym_of_int(s, want.sizes[0]), CQ_DTYPE_F64);
-    step  = CQ_2("Sub", step, cq_sym_num(s, x, 1));
+    step  = cq_sym_larger(s, CQ_2("Sub", step, cq_sym_num(s, x, 1)), cq_sym_num(s, x, 1), false);
     step  = CQ_2("Div", CQ_2("Sub", cq_sym_in_as(s, "end", CQ_DTYPE_F64), start), step);
     return cq_sym_done(s, CQ_2("Add", CQ_2("Mul", x, step), start));
 }

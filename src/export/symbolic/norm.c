@@ -56,16 +56,24 @@ static cq_value *standardize(cq_sym *s, cq_value *x, const int64_t *axes, size_t
 
 /* ---- batch norm ---- */
 
-static cq_value *batch_norm_by_parts(cq_sym *s, cq_value *x)
+/* With the statistics that it used, if there are more results than one. */
+static cq_status batch_norm_by_parts(cq_sym *s, cq_value *x)
 {
-    int     rank = cq_sym_rank(s, x);
-    int64_t axes[CQ_MAX_RANK];
-    size_t  n = 0;
+    int       rank = cq_sym_rank(s, x);
+    int64_t   axes[CQ_MAX_RANK];
+    cq_value *out[3] = { NULL };
+    size_t    n      = 0;
+    bool      all    = cq_sym_n_results(s) == 3;
 
     for (int i = 0; i < rank; i++)
         if (i != 1)
             axes[n++] = i;
-    return scale_channels(s, standardize(s, x, axes, n, cq_sym_f64(s, "eps"), NULL, NULL), rank);
+    out[0] = standardize(s, x, axes, n, cq_sym_f64(s, "eps"), all ? &out[1] : NULL,
+                         all ? &out[2] : NULL);
+    out[0] = scale_channels(s, out[0], rank);
+    for (size_t i = 1; all && i < 3; i++)
+        out[i] = cq_sym_squeeze(s, out[i], axes, n);
+    return cq_sym_done_n(s, out, cq_sym_n_results(s));
 }
 
 static cq_status batch_norm(cq_sym *s)
@@ -76,12 +84,11 @@ static cq_status batch_norm(cq_sym *s)
     bool      training = cq_sym_bool(s, "training");
     double    momentum = cq_sym_is_none(s, "momentum") ? 0 : cq_sym_f64(s, "momentum");
 
-    for (size_t i = 1; i < cq_sym_n_results(s); i++)
-        if (cq_sym_result_used(s, i) && training)
-            return cq_sym_no(s, 0, "the statistics that it used are needed");
     /* Without running statistics there is nothing that training could move along. */
-    if (training && (cq_sym_opset(s) < 14 || cq_sym_is_none(s, "running_mean")))
-        return cq_sym_done(s, batch_norm_by_parts(s, x));
+    if (training &&
+        (cq_sym_opset(s) < 14 || cq_sym_is_none(s, "running_mean") ||
+         (cq_sym_n_results(s) == 3 && (cq_sym_result_used(s, 1) || cq_sym_result_used(s, 2)))))
+        return batch_norm_by_parts(s, x);
     cq_sym_op_n(
         s, "BatchNormalization",
         CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0),
@@ -166,6 +173,25 @@ static cq_status layer_norm(cq_sym *s)
     return cq_sym_done_n(s, out, n);
 }
 
+/* Half precision is computed in float32, as by stash_type. */
+static cq_status rms_norm(cq_sym *s)
+{
+    layer     l = read_layer(s);
+    cq_value *x = cq_sym_in(s, "input"), *weight = cq_sym_in(s, "weight"), *y;
+    cq_dtype  d = cq_sym_dtype(s, x);
+
+    if (d != CQ_DTYPE_F32 && d != CQ_DTYPE_F16)
+        return cq_sym_no(s, 0, "it is taken apart");
+    l.x = x;
+    y   = cq_sym_op(s, "RMSNormalization",
+                    CQ_IN(x, weight ? cq_sym_cast(s, weight, d) : ones_for(s, &l)),
+                    CQ_ATTR(cq_attr_i("axis", -(int64_t)l.n),
+                            cq_attr_f("epsilon", cq_sym_is_none(s, "eps") ? 1.1920928955078125e-07
+                                                                          : cq_sym_f64(s, "eps"))));
+    cq_sym_set_type_of(y, x);
+    return cq_sym_done(s, y);
+}
+
 /* ---- group and instance norm ---- */
 
 /* The axes of the image as one: [batch, groups, rest]. ONNX Runtime has
@@ -204,6 +230,25 @@ static cq_status group_norm(cq_sym *s)
     return cq_sym_done_n(s, out, native && stats ? 3 : 1);
 }
 
+/* One node, with a scale and a bias for each channel. */
+static cq_status group_norm_21(cq_sym *s)
+{
+    cq_value *x        = cq_sym_in(s, "input"), *y;
+    cq_dtype  d        = cq_sym_dtype(s, x);
+    cq_int    channels = cq_sym_size(s, x, 1);
+    bool      native   = cq_sym_n_results(s) == 3;
+
+    if (d != CQ_DTYPE_F32 || cq_sym_rank(s, x) < 3 ||
+        (native && (cq_sym_result_used(s, 1) || cq_sym_result_used(s, 2))))
+        return group_norm(s);
+    y = cq_sym_op(s, "GroupNormalization",
+                  CQ_IN(x, row(s, "weight", d, channels, 1), row(s, "bias", d, channels, 0)),
+                  CQ_ATTR(cq_attr_i("num_groups", cq_sym_i64(s, native ? "group" : "num_groups")),
+                          cq_attr_f("epsilon", cq_sym_f64(s, "eps"))));
+    cq_sym_set_type_of(y, x);
+    return cq_sym_done(s, y);
+}
+
 /* With running statistics it is a batch norm: it is taken apart then, and for the dtypes that
  * InstanceNormalization lacks. */
 static cq_status instance_norm(cq_sym *s)
@@ -229,6 +274,9 @@ const cq_symbolic cq_symbolics_norm[] = {
     { "aten::native_layer_norm", 17, .fn = layer_norm },
     { "aten::group_norm", 7, .fn = group_norm },
     { "aten::native_group_norm", 7, .fn = group_norm },
+    { "aten::group_norm", 21, .fn = group_norm_21 },
+    { "aten::native_group_norm", 21, .fn = group_norm_21 },
+    { "aten::rms_norm", 23, .fn = rms_norm },
     { "aten::instance_norm", 7, .fn = instance_norm },
     { 0 },
 };

@@ -42,7 +42,7 @@ static cq_status variance(cq_sym *s, bool root)
 
     cq_sym_set_type_of(d, x);
     d = cq_sym_binary(s, "Mul", d, d);
-    if (correction == 0)
+    if (correction == 0 && !cq_int_is(cq_sym_reduced_count(s, &r), 0)) /* of nothing it is NaN */
         results[0] = cq_sym_reduce_by(s, &r, "ReduceMean", d, r.keep);
     else
         results[0] =
@@ -50,6 +50,8 @@ static cq_status variance(cq_sym *s, bool root)
     if (root)
         results[0] = cq_sym_unary(s, "Sqrt", results[0]);
     results[1] = r.keep || !r.n ? mean_ : cq_sym_squeeze(s, mean_, r.axes, r.n);
+    if (cq_int_is(cq_sym_reduced_count(s, &r), 0))
+        results[1] = divide_by_count(s, &r, cq_sym_reduce_by(s, &r, "ReduceSum", x, r.keep), 0);
     return cq_sym_done_n(s, results, cq_sym_n_results(s));
 }
 

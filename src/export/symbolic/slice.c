@@ -285,23 +285,43 @@ static cq_status unfold(cq_sym *s)
 
 /* ---- as_strided: places in the memory of a contiguous tensor ---- */
 
+/* The same where sizes or strides are symbols: the sum of what each axis adds. */
+static cq_value *moving_places(cq_sym *s, const cq_int *sizes, const cq_int *strides, size_t n,
+                               int64_t offset)
+{
+    cq_value *sum = cq_sym_const_i64(s, offset), *v;
+    int64_t   axes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < n; i++) {
+        v = cq_sym_op(s, "Mul", CQ_IN(cq_sym_iota(s, sizes[i]), cq_sym_of_int(s, strides[i])),
+                      CQ_NO_ATTR);
+        cq_sym_set_type(s, v, CQ_DTYPE_I64, 1, &sizes[i]);
+        for (size_t k = i + 1; k < n; k++)
+            axes[k - i - 1] = (int64_t)(k - i);
+        if (i + 1 < n)
+            v = cq_sym_unsqueeze(s, v, axes, n - 1 - i);
+        sum = cq_sym_op(s, "Add", CQ_IN(sum, v), CQ_NO_ATTR);
+    }
+    cq_sym_set_type(s, sum, CQ_DTYPE_I64, n, sizes);
+    return sum;
+}
+
 static cq_value *strided_places(cq_sym *s)
 {
-    cq_int     sizes[CQ_MAX_RANK];
+    cq_int     sizes[CQ_MAX_RANK], moving[CQ_MAX_RANK];
     int64_t    strides[CQ_MAX_RANK], plain[CQ_MAX_RANK], numel = 1;
     int64_t    offset = cq_sym_is_none(s, "storage_offset") ? 0 : cq_sym_i64(s, "storage_offset");
     size_t     n      = cq_sym_ints(s, "size", sizes, CQ_MAX_RANK);
     cq_tensor *t      = NULL;
     cq_value  *v;
 
-    if (cq_sym_i64s(s, "stride", strides, CQ_MAX_RANK) != n || s->status != CQ_OK)
+    if (cq_sym_ints(s, "stride", moving, CQ_MAX_RANK) != n || s->status != CQ_OK)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        if (sizes[i].expr) {
-            cq_sym_no(s, 0, "as_strided to sizes that are not fixed");
-            return NULL;
-        }
-        plain[i] = sizes[i].value;
+        if (sizes[i].expr || moving[i].expr)
+            return moving_places(s, sizes, moving, n, offset);
+        strides[i] = moving[i].value;
+        plain[i]   = sizes[i].value;
         numel *= plain[i];
     }
     if (cq_sym_fail(s, cq_tensor_new_uninit(&t, CQ_DTYPE_I64, n, plain)) != CQ_OK)

@@ -1,0 +1,42 @@
+"""Quantization as plain tensors."""
+import torch.ao.quantization.fx._decomposed  # noqa: F401, which registers the operators
+from cases import *
+
+name = "quantized_decomposed::"
+x, scales, zeros = f32(3, 4), t([0.1, 0.013, 0.02]), t([0, 3, -2], torch.int64)
+scale, zero = t(0.0171), t(7, torch.int64)
+least, most = t(-128, torch.int64), t(127, torch.int64)
+q = i8(3, 4, low=-100, high=100)
+full, narrow = (-128, 127, torch.int8), (-127, 127, torch.int8)
+for rest in (full, narrow, (-7, 7, torch.int8), (-32768, 32767, torch.int16)):
+    case(name + "quantize_per_tensor", x, 0.0171, 3, *rest)
+    case(name + "quantize_per_tensor.tensor", x, scale, zero, *rest)
+    case(name + "quantize_per_channel", x, scales, zeros, 0, *rest)
+case(name + "quantize_per_tensor", x, 0.01, 128, 0, 255, torch.uint8)
+case(name + "quantize_per_tensor", bf16(3, 4), 0.02, 3, *full)
+case(name + "quantize_per_tensor.tensor2", x, scale, zero, least, most, torch.int8)
+case(name + "dequantize_per_tensor", q, 0.0171, 3, *full)
+case(name + "dequantize_per_tensor", u8(3, 4), 0.0171, 3, 0, 255, torch.uint8)
+case(name + "dequantize_per_tensor", q, 0.0171, 3, *full, out_dtype=torch.float16)
+case(name + "dequantize_per_tensor", i32(3, 4), 0.0171, 0, -2**31, 2**31 - 1, torch.int32)
+case(name + "dequantize_per_tensor.tensor", q, scale, zero, *full)
+case(name + "dequantize_per_tensor.tensor", q, t([0.0171], torch.float64), t([7], torch.int64), *full)
+case(name + "dequantize_per_tensor.tensor2", q, scale, zero, least, most, torch.int8)
+case(name + "dequantize_per_channel", q, scales, zeros, 0, *full)
+case(name + "dequantize_per_channel", q, scales, None, 0, *full)
+case(name + "dequantize_per_channel", q.t(), scales.double(), zeros, 1, *full)
+case(name + "fake_quant_per_channel", x, scales, zeros, 0, -128, 127)
+rows, row_zeros = scales.reshape(3, 1), zeros.reshape(3, 1)
+case(name + "quantize_per_token", x, rows, row_zeros, *full)
+case(name + "dequantize_per_token", q, rows, row_zeros, *full, torch.float32)
+groups, group_zeros = f32(3, 2, low=0.01, high=0.1), i64(3, 2)
+case(name + "quantize_per_channel_group", x, groups, group_zeros, *full, 2)
+case(name + "dequantize_per_channel_group", q, groups, group_zeros, *full, 2, torch.float32)
+for of in (x, x.abs(), -x.abs(), t([0.0, 0.0])):
+    case(name + "choose_qparams.tensor", of, -128, 127, 1.2e-7, torch.int8)
+    case(name + "choose_qparams_symmetric.tensor", of, -127, 127, 1.2e-7, torch.int8)
+case(name + "choose_qparams_symmetric.tensor", x, 0, 255, 1.2e-7, torch.uint8)
+case(name + "choose_qparams_per_token", x, torch.int8)
+case(name + "choose_qparams_per_token_asymmetric", x, torch.int8)
+case(name + "_choose_qparams_per_token_asymmetric_impl", x, torch.int8)
+case(name + "convert_element_type.no_fuse", x, torch.int32)

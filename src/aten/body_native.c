@@ -543,11 +543,16 @@ static cq_val max(cq_frame *f, const cq_val *args, size_t n)
     return extreme(f, args, n, false);
 }
 
+/* The least integer has no opposite: the greatest is as far as it goes. */
 static cq_val absolute(cq_frame *f, const cq_val *args, size_t n)
 {
+    int64_t i;
+
     (void)n;
-    return args[0].kind == CQ_VAL_FLOAT ? F(fabs(cq_native_f64(f, args[0])))
-                                        : I(llabs(cq_native_i64(f, args[0])));
+    if (args[0].kind == CQ_VAL_FLOAT)
+        return F(fabs(cq_native_f64(f, args[0])));
+    i = cq_native_i64(f, args[0]);
+    return I(i == INT64_MIN ? INT64_MAX : llabs(i));
 }
 
 static cq_val to_int(cq_frame *f, const cq_val *args, size_t n)

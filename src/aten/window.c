@@ -55,7 +55,7 @@ static cq_status kaiser(cq_opcall *c)
     cq_tensor *t;
 
     CQ_TRY(c->cx->status);
-    if (n < 0)
+    if (n < 0 || n == INT64_MAX)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a window of %lld numbers", (long long)n);
     if (!cq_dtype_is_float(dtype))
         return cq_call_fail(c, CQ_E_TYPE, "a window is of floats, not of %s", cq_dtype_name(dtype));

@@ -34,12 +34,13 @@ cq_status cq_object_new(cq_object **out, cq_object_kind kind)
 
 cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out)
 {
-    cq_object *t;
+    const char *name = cq_name(ev->program, text);
+    cq_object  *t;
 
     CQ_TRY(cq_object_new(&t, kind));
-    t->text = cq_name(ev->program, text);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t));
-    return *text && !*t->text ? cq_no_memory() : ev->cx->status;
+    t->text = name;
+    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t)); /* without memory, t is gone */
+    return *text && !*name ? cq_no_memory() : ev->cx->status;
 }
 
 cq_object *cq_object_of(cq_val v)

@@ -177,11 +177,6 @@ void cq_torchscript_free(cq_torchscript *t)
     cq_free(t);
 }
 
-const char *cq_torchscript_path(const cq_torchscript *t)
-{
-    return t->archive.path;
-}
-
 int cq_torchscript_version(const cq_torchscript *t)
 {
     return t->version;

@@ -15,8 +15,7 @@ cq_status cq_torchscript_open(cq_torchscript **out, const char *path);
 cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path);
 void      cq_torchscript_free(cq_torchscript *t);
 
-const char *cq_torchscript_path(const cq_torchscript *t);
-int         cq_torchscript_version(const cq_torchscript *t); /* 1 to 10: what operators mean */
+int cq_torchscript_version(const cq_torchscript *t); /* 1 to 10: what operators mean */
 
 /* The module that was saved; borrowed. */
 cq_instance *cq_torchscript_root(const cq_torchscript *t);

@@ -278,11 +278,6 @@ void cq_zip_free(cq_zip *z)
     cq_free(z);
 }
 
-const char *cq_zip_path(const cq_zip *z)
-{
-    return z->path;
-}
-
 const char *cq_zip_root(const cq_zip *z)
 {
     return z->root;

@@ -31,7 +31,6 @@ typedef struct cq_zip_entry {
 cq_status cq_zip_open(cq_zip **out, cq_storage *bytes, const char *path);
 void      cq_zip_free(cq_zip *zip);
 
-const char         *cq_zip_path(const cq_zip *zip);
 size_t              cq_zip_count(const cq_zip *zip);
 const cq_zip_entry *cq_zip_at(const cq_zip *zip, size_t index);       /* in the directory's order */
 const cq_zip_entry *cq_zip_find(const cq_zip *zip, const char *name); /* NULL: none */

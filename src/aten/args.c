@@ -249,16 +249,6 @@ cq_tensor *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i)
     return i < n && items[i].kind == CQ_VAL_TENSOR ? items[i].u.tensor : NULL;
 }
 
-size_t cq_arg_tensors(const cq_opcall *c, const char *name, cq_tensor **out, size_t max)
-{
-    size_t        n;
-    const cq_val *items = items_of(c, name, &n, max);
-
-    for (size_t i = 0; i < n; i++)
-        out[i] = items[i].kind == CQ_VAL_TENSOR ? items[i].u.tensor : NULL;
-    return n;
-}
-
 static int wrap_dim(const cq_opcall *c, const char *name, int64_t dim, size_t rank)
 {
     int64_t n = rank ? (int64_t)rank : 1;

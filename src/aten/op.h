@@ -171,8 +171,6 @@ size_t cq_arg_f64s(const cq_opcall *c, const char *name, double *out, size_t max
 void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
                   const int64_t *otherwise);
 
-/* A list of tensors; items may be NULL for Tensor?[]. */
-size_t cq_arg_tensors(const cq_opcall *c, const char *name, cq_tensor **out, size_t max);
 enum { CQ_MAX_TENSORS = 4096 };
 size_t     cq_arg_n_tensors(const cq_opcall *c, const char *name);
 cq_tensor *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i);
@@ -223,7 +221,6 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
 /* The dtype of an operation on these arguments as torch.result_type says: tensors with
  * dimensions count first, then 0-d tensors, then plain numbers. */
 cq_dtype cq_result_type(const cq_val *vals, size_t n);
-cq_dtype cq_result_type_of(const cq_opcall *c, const char *a, const char *b);
 
 /* Integers and bool become the default float type. */
 cq_dtype cq_float_of(cq_dtype d);

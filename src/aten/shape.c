@@ -122,13 +122,6 @@ cq_dtype cq_result_type(const cq_val *vals, size_t n)
     return combine(combine(dims, zero), number);
 }
 
-cq_dtype cq_result_type_of(const cq_opcall *c, const char *a, const char *b)
-{
-    cq_val vals[2] = { cq_arg_val(c, a), b ? cq_arg_val(c, b) : CQ_NONE };
-
-    return cq_result_type(vals, 2);
-}
-
 cq_status cq_shape_of_self(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;

@@ -45,13 +45,6 @@ static struct cq_grad_slot *find_slot(const cq_grad *g, const char *name, size_t
     return NULL;
 }
 
-bool cq_grad_wants_item(const cq_grad *g, const char *name, size_t index)
-{
-    const struct cq_grad_slot *slot = find_slot(g, name, index);
-
-    return slot && slot->wanted;
-}
-
 bool cq_grad_wants(const cq_grad *g, const char *name)
 {
     int arg = cq_schema_find(g->call.op->schema, name);

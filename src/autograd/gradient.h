@@ -91,7 +91,6 @@ cq_tensor *cq_grad_of(cq_grad *g, size_t index);
 
 /* Whether the argument has a gradient that someone waits for. */
 bool cq_grad_wants(const cq_grad *g, const char *name);
-bool cq_grad_wants_item(const cq_grad *g, const char *name, size_t index);
 
 /* Says it. What was broadcast is summed, and brought to the argument's dtype. Twice adds up. */
 cq_status cq_grad_set(cq_grad *g, const char *name, cq_tensor *gradient);

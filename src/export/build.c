@@ -44,11 +44,6 @@ bool cq_sym_since(cq_sym *s, int opset, const char *why)
     return s->status == CQ_OK;
 }
 
-bool cq_sym_is_training(const cq_sym *s)
-{
-    return s->ex->options.training != CQ_TRAINING_EVAL;
-}
-
 /* ---- arguments ---- */
 
 static const cq_operand none_operand = { .kind = CQ_OPERAND_NONE };
@@ -181,13 +176,6 @@ const char *cq_sym_str(cq_sym *s, const char *arg, const char *otherwise)
     const cq_operand *o = find(s, arg);
 
     return o->kind == CQ_OPERAND_STR ? o->u.s : otherwise;
-}
-
-cq_dtype cq_sym_dtype_arg(cq_sym *s, const char *arg, cq_dtype otherwise)
-{
-    const cq_operand *o = find(s, arg);
-
-    return o->kind == CQ_OPERAND_INT ? cq_dtype_from_torch(o->u.i.value) : otherwise;
 }
 
 int cq_sym_dim(cq_sym *s, const char *arg, int rank)

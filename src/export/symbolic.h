@@ -82,16 +82,13 @@ extern const cq_symbolic cq_symbolics_quantized_decomposed[];
 
 /* ---- what is asked for ---- */
 
-bool cq_sym_is_training(const cq_sym *s); /* training mode was asked for */
-
 /* Whether the opset is that one or newer; if not, the operator is declined for this reason. */
 bool cq_sym_since(cq_sym *s, int opset, const char *why);
 
 /* Arguments, by their name in the operator's schema. */
-cq_int   cq_sym_int(cq_sym *s, const char *arg);
-cq_dtype cq_sym_dtype_arg(cq_sym *s, const char *arg, cq_dtype otherwise);
-int      cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
-size_t   cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
+cq_int cq_sym_int(cq_sym *s, const char *arg);
+int    cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
+size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
 /* As cq_arg_i64_n: one number for all n; none gives otherwise's (or 0 if that is NULL). */
 void cq_sym_i64_n(cq_sym *s, const char *arg, int64_t *out, size_t n, const int64_t *otherwise);
 

@@ -55,21 +55,32 @@ FORWARD_N = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p,
                              ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t)
 
 
-class Class(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("self_size", ctypes.c_size_t), ("forward", FORWARD),
-                ("forward_n", FORWARD_N), ("destroy", ctypes.c_void_p), ("n_out", ctypes.c_size_t),
-                ("forward_nested", ctypes.c_void_p)]
+class Sized(ctypes.Structure):
+    """A struct that begins with its size."""
+
+    def __init__(self, **fields):
+        super().__init__(struct_size=ctypes.sizeof(self), **fields)
 
 
-class ConvSpec(ctypes.Structure):
-    _fields_ = [("in_", ctypes.c_int64), ("out", ctypes.c_int64)] + \
+SIZE = [("struct_size", ctypes.c_size_t)]
+
+
+class Class(Sized):
+    _fields_ = SIZE + [
+        ("name", ctypes.c_char_p), ("self_size", ctypes.c_size_t), ("forward", FORWARD),
+        ("forward_n", FORWARD_N), ("destroy", ctypes.c_void_p), ("n_out", ctypes.c_size_t),
+        ("forward_nested", ctypes.c_void_p)]
+
+
+class ConvSpec(Sized):
+    _fields_ = SIZE + [("in_", ctypes.c_int64), ("out", ctypes.c_int64)] + \
         [(name, ctypes.c_int64 * 3) for name in
          ("kernel", "stride", "padding", "dilation", "output_padding")] + \
         [("groups", ctypes.c_int64), ("no_bias", ctypes.c_bool)]
 
 
-class RnnSpec(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int64) for name in ("input", "hidden", "layers", "projection")] + \
+class RnnSpec(Sized):
+    _fields_ = SIZE + [(name, ctypes.c_int64) for name in ("input", "hidden", "layers", "projection")] + \
         [(name, ctypes.c_bool) for name in ("bidirectional", "batch_first", "no_bias", "relu")] + \
         [("dropout", ctypes.c_double)]
 

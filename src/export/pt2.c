@@ -97,9 +97,11 @@ static cq_status note_ranges(cq_onnx_model *onnx, const cq_pt2 *model)
 CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *model, cq_tensor *const *inputs,
                                size_t n_inputs, const cq_export_options *options)
 {
-    cq_status status =
-        cq_front_end_export(out, &programs, &(pt2_call){ model, inputs, n_inputs }, NULL, options);
+    cq_status status;
 
+    CQ_NEED_OUT(out, model && (inputs || !n_inputs));
+    status =
+        cq_front_end_export(out, &programs, &(pt2_call){ model, inputs, n_inputs }, NULL, options);
     if (status == CQ_OK && *out)
         status = note_ranges(*out, model);
     if (status != CQ_OK) {
@@ -113,6 +115,7 @@ CQ_API cq_status cq_pt2_run_as(cq_pt2 *model, cq_tensor *const *inputs, size_t n
                                const cq_run_options *options, cq_tensor **outputs, size_t max,
                                size_t *n_outputs)
 {
+    CQ_NEED(model && (inputs || !n_inputs) && n_outputs && (outputs || !max));
     return cq_front_end_run(&programs, &(pt2_call){ model, inputs, n_inputs }, options, outputs,
                             max, n_outputs);
 }

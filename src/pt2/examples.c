@@ -134,12 +134,13 @@ static cq_status repeat(cq_tensor **out, const cq_tensor *from, const int64_t *s
 
 CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *p, size_t i)
 {
-    const cq_pt2_graph *g   = p->program->graph;
     const cq_pt2_env    env = { NULL, grown_symbol, (void *)p };
+    const cq_pt2_graph *g;
     const cq_pt2_meta  *m;
     int64_t             sizes[CQ_MAX_RANK];
 
     CQ_TRY(cq_pt2_example_input(out, p, i));
+    g = p->program->graph;
     m = &g->metas[g->inputs[p->user.items[i]].u.slot];
     if (m->dtype == CQ_DTYPE_NONE)
         return CQ_OK;

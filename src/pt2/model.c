@@ -16,10 +16,12 @@ CQ_API bool cq_pt2_is_archive_file(const char *path)
 
 CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
 {
-    cq_pt2         *p = *out = cq_zalloc(sizeof *p);
+    cq_pt2         *p;
     cq_pt2_archive *archive;
     cq_status       status;
 
+    CQ_NEED_OUT(out, path);
+    p = *out = cq_zalloc(sizeof *p);
     if (!p)
         return CQ_E_NO_MEMORY;
     CQ_TRY_OR_DONE(cq_pt2_archive_open(&archive, path, entry));
@@ -52,11 +54,13 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
 
 CQ_API cq_status cq_pt2_define(cq_pt2 *p, const char *source, const char *name)
 {
+    CQ_NEED(p);
     return cq_script_define(p->script, source, name);
 }
 
 CQ_API void cq_pt2_set_limits(cq_pt2 *p, uint64_t max_steps, uint64_t max_bytes)
 {
+    CQ_NEED_ELSE(p, );
     cq_script_set_limits(p->script, max_steps, max_bytes);
 }
 
@@ -64,19 +68,22 @@ CQ_API void cq_pt2_set_limits(cq_pt2 *p, uint64_t max_steps, uint64_t max_bytes)
 
 CQ_API size_t cq_pt2_n_inputs(const cq_pt2 *p)
 {
+    CQ_NEED_ELSE(p, 0);
     return p->user.n;
 }
 
 CQ_API const char *cq_pt2_input_name(const cq_pt2 *p, size_t i)
 {
-    const cq_pt2_graph *g = p->program->graph;
+    const cq_pt2_graph *g;
 
+    CQ_NEED_ELSE(p, NULL);
+    g = p->program->graph;
     return i < p->user.n ? g->slots[g->inputs[p->user.items[i]].u.slot] : NULL;
 }
 
 CQ_API cq_status cq_pt2_example_input(cq_tensor **out, const cq_pt2 *p, size_t i)
 {
-    *out = NULL;
+    CQ_NEED_OUT(out, p);
     if (i >= p->examples.n)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the program has %zu inputs, not %zu",
                        p->examples.n, i + 1);

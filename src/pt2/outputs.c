@@ -121,5 +121,6 @@ cq_status cq_pt2_name_outputs(cq_pt2 *p)
 
 CQ_API const char *cq_pt2_output_name(const cq_pt2 *p, size_t i)
 {
+    CQ_NEED_ELSE(p, NULL);
     return i < p->output_names.n ? p->output_names.items[i] : NULL;
 }

@@ -96,6 +96,9 @@ void cli_put_text(FILE *out, const char *text);
 /* The same for whole lines of it: line breaks and tabs stay. */
 void cli_put_lines(FILE *out, const char *text, size_t len);
 
+/* "44.7 MB" */
+void cli_size_text(char *out, size_t size, uint64_t bytes);
+
 bool cli_ends_with(const char *text, const char *suffix);
 
 /* A text file into text, which has room for size bytes with the ending zero; its length. The exit

@@ -27,6 +27,7 @@ USES = {
     "runtime": ["onnx", "kernel", "image"],
     "export": ["nn", "pass", "pt2", "runtime"],
     "testcase": ["onnx"],
+    "info": ["nn", "pt2", "onnx"],
     "zoo": [],
     "cli": [],
 }

@@ -1,0 +1,389 @@
+/* calque info: what is in a model and what it takes, on one screen. The library has it as tables;
+ * this file lays them out. */
+#include "cli.h"
+#include "json.h"
+#include "model.h"
+
+#include <calque/info.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_ROWS  = 40, /* of a table, unless --all asks for more */
+    MAX_WIDTH = 60, /* of a column: a longer cell sticks out alone */
+    ALL_DEPTH = 1000,
+    CELL_SIZE = 32
+};
+
+typedef struct page {
+    const cq_info *info;
+    int64_t        depth; /* -1: as deep as fits */
+    bool           all;
+} page;
+
+/* ---- cells ---- */
+
+/* 1234567 as 1,234,567. */
+static void put_grouped(char *out, size_t size, int64_t number)
+{
+    char   digits[24];
+    size_t n   = (size_t)snprintf(digits, sizeof digits, "%" PRIu64,
+                                number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    size_t len = 0;
+
+    if (number < 0)
+        out[len++] = '-';
+    for (size_t i = 0; i < n && len + 2 < size; i++) {
+        if (i && (n - i) % 3 == 0)
+            out[len++] = ',';
+        out[len++] = digits[i];
+    }
+    out[len] = '\0';
+}
+
+void cli_size_text(char *out, size_t size, uint64_t bytes)
+{
+    static const char *const units[] = { "kB", "MB", "GB", "TB", "PB" };
+    double                   number  = (double)bytes;
+    size_t                   unit    = 0;
+
+    if (bytes < 1000) {
+        snprintf(out, size, "%" PRIu64 " bytes", bytes);
+        return;
+    }
+    for (number /= 1000; number >= 999.5 && unit < 4; unit++)
+        number /= 1000;
+    snprintf(out, size,
+             number < 9.995   ? "%.2f %s"
+             : number < 99.95 ? "%.1f %s"
+                              : "%.0f %s",
+             number, units[unit]);
+}
+
+/* The text of a cell; buffer has room for a number. */
+static const char *cell_text(const page *p, size_t t, size_t row, size_t column, char *buffer)
+{
+    switch (cq_info_cell_kind(p->info, t, row, column)) {
+    case CQ_INFO_COUNT:
+        put_grouped(buffer, CELL_SIZE, cq_info_cell_number(p->info, t, row, column));
+        return buffer;
+    case CQ_INFO_BYTES:
+        cli_size_text(buffer, CELL_SIZE, (uint64_t)cq_info_cell_number(p->info, t, row, column));
+        return buffer;
+    default: return cq_info_cell_text(p->info, t, row, column);
+    }
+}
+
+/* How many columns of a terminal a text takes, as cli_put_text writes it: of UTF-8, continuation
+ * bytes take none. */
+static int text_width(const char *text)
+{
+    int width = 0;
+
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        width += *c < 0x20 || *c == 0x7f ? 4 : (*c & 0xc0) != 0x80;
+    return width;
+}
+
+/* ---- which rows ---- */
+
+static size_t depth_of(const char *path)
+{
+    size_t depth = *path != '\0';
+
+    for (; *path; path++)
+        depth += *path == '.';
+    return depth;
+}
+
+static bool is_tree(const page *p, size_t t)
+{
+    return strcmp(cq_info_table_name(p->info, t), "modules") == 0;
+}
+
+static bool is_shown(const page *p, size_t t, size_t row, int64_t depth)
+{
+    return !is_tree(p, t) || depth_of(cq_info_cell_text(p->info, t, row, 0)) <= (size_t)depth;
+}
+
+static size_t count_shown(const page *p, size_t t, int64_t depth)
+{
+    size_t n = 0;
+
+    for (size_t row = 0; row < cq_info_n_rows(p->info, t); row++)
+        n += is_shown(p, t, row, depth);
+    return n;
+}
+
+/* The depth that was asked for, or the deepest that is no longer than a screen. */
+static int64_t depth_shown(const page *p, size_t t)
+{
+    size_t n = cq_info_n_rows(p->info, t);
+
+    if (p->depth >= 0)
+        return p->depth;
+    if (p->all || !is_tree(p, t))
+        return ALL_DEPTH;
+    for (int64_t depth = 1; depth < ALL_DEPTH; depth++) {
+        size_t shown = count_shown(p, t, depth + 1);
+
+        if (shown > MAX_ROWS)
+            return depth;
+        if (shown == n)
+            break;
+    }
+    return ALL_DEPTH;
+}
+
+/* ---- text ---- */
+
+static void put_padding(int n)
+{
+    for (; n > 0; n--)
+        putchar(' ');
+}
+
+static void put_cell(const char *text, int width, bool to_the_right, bool last)
+{
+    int gap = width - text_width(text);
+
+    if (to_the_right)
+        put_padding(gap);
+    cli_put_text(stdout, text);
+    if (!to_the_right && !last)
+        put_padding(gap);
+    if (!last)
+        fputs("  ", stdout);
+}
+
+static bool is_column_of_numbers(const page *p, size_t t, size_t column)
+{
+    return t > 0 && cq_info_n_rows(p->info, t) &&
+           cq_info_cell_kind(p->info, t, 0, column) != CQ_INFO_TEXT;
+}
+
+static int column_width(const page *p, size_t t, size_t column, int64_t depth)
+{
+    int  width = t ? text_width(cq_info_column_name(p->info, t, column)) : 0;
+    char buffer[CELL_SIZE];
+
+    for (size_t row = 0; row < cq_info_n_rows(p->info, t); row++) {
+        int own = is_shown(p, t, row, depth) ? text_width(cell_text(p, t, row, column, buffer)) : 0;
+
+        width = own > width && own <= MAX_WIDTH ? own : width;
+    }
+    return width;
+}
+
+/* A column that has nothing in any row is not worth its place. */
+static bool is_empty_column(const page *p, size_t t, size_t column)
+{
+    char buffer[CELL_SIZE];
+
+    for (size_t row = 0; row < cq_info_n_rows(p->info, t); row++)
+        if (*cell_text(p, t, row, column, buffer))
+            return false;
+    return true;
+}
+
+static void put_row(const page *p, size_t t, size_t row, const int *widths, size_t n_columns)
+{
+    char   buffer[CELL_SIZE];
+    size_t last = n_columns;
+
+    /* Spaces behind the last text of a row would only break lines. */
+    while (last > 1 && (widths[last - 1] < 0 || !*cell_text(p, t, row, last - 1, buffer)))
+        last--;
+    fputs("  ", stdout);
+    for (size_t c = 0; c < last; c++) {
+        const char *text = cell_text(p, t, row, c, buffer);
+
+        if (widths[c] >= 0)
+            put_cell(is_tree(p, t) && c == 0 && !*text ? "(all)" : text, widths[c],
+                     is_column_of_numbers(p, t, c), c + 1 == last);
+    }
+    putchar('\n');
+}
+
+static void put_heading(const page *p, size_t t, const int *widths, size_t n_columns)
+{
+    size_t last = n_columns;
+
+    while (last > 1 && widths[last - 1] < 0)
+        last--;
+    printf("\n%s\n  ", cq_info_table_name(p->info, t));
+    for (size_t c = 0; c < last; c++)
+        if (widths[c] >= 0)
+            put_cell(cq_info_column_name(p->info, t, c), widths[c], is_column_of_numbers(p, t, c),
+                     c + 1 == last);
+    putchar('\n');
+}
+
+static void put_table(const page *p, size_t t)
+{
+    enum { MAX_COLUMNS = 8 };
+    const size_t  n_columns = cq_info_n_columns(p->info, t), n_rows = cq_info_n_rows(p->info, t);
+    const int64_t depth               = depth_shown(p, t);
+    const size_t  n_shown             = count_shown(p, t, depth);
+    int           widths[MAX_COLUMNS] = { 0 };
+    size_t        n_put               = 0;
+
+    if (n_rows == 0 || n_columns > MAX_COLUMNS)
+        return;
+    for (size_t c = 0; c < n_columns; c++)
+        widths[c] = is_empty_column(p, t, c) ? -1 : column_width(p, t, c, depth);
+    if (t > 0)
+        put_heading(p, t, widths, n_columns);
+    for (size_t row = 0; row < n_rows; row++)
+        if (is_shown(p, t, row, depth) && (p->all || n_put++ < MAX_ROWS))
+            put_row(p, t, row, widths, n_columns);
+    n_put = p->all || n_shown < MAX_ROWS ? n_shown : MAX_ROWS;
+    if (n_put < n_rows)
+        printf("  … and %zu more (--all%s)\n", n_rows - n_put, is_tree(p, t) ? ", --depth N" : "");
+}
+
+/* ---- JSON ---- */
+
+static void put_json_cell(const page *p, size_t t, size_t row, size_t column)
+{
+    if (cq_info_cell_kind(p->info, t, row, column) == CQ_INFO_TEXT)
+        cli_json_string(stdout, cq_info_cell_text(p->info, t, row, column));
+    else
+        printf("%" PRId64, cq_info_cell_number(p->info, t, row, column));
+}
+
+static void put_json_table(const page *p, size_t t)
+{
+    int64_t depth = p->depth >= 0 ? p->depth : ALL_DEPTH;
+    bool    first = true;
+
+    printf(",\n  ");
+    cli_json_string(stdout, cq_info_table_name(p->info, t));
+    printf(": [");
+    for (size_t row = 0; row < cq_info_n_rows(p->info, t); row++) {
+        if (!is_shown(p, t, row, depth))
+            continue;
+        printf("%s\n    {", first ? "" : ",");
+        first = false;
+        for (size_t c = 0; c < cq_info_n_columns(p->info, t); c++) {
+            fputs(c ? ", " : "", stdout);
+            cli_json_string(stdout, cq_info_column_name(p->info, t, c));
+            fputs(": ", stdout);
+            put_json_cell(p, t, row, c);
+        }
+        putchar('}');
+    }
+    printf("%s]", first ? "" : "\n  ");
+}
+
+/* An object: facts are its members, and so are tables, which are lists of objects. */
+static void put_json(const page *p)
+{
+    printf("{\n");
+    printf("  \"model\": {");
+    for (size_t row = 0; row < cq_info_n_rows(p->info, 0); row++) {
+        fputs(row ? ",\n    " : "\n    ", stdout);
+        cli_json_string(stdout, cq_info_cell_text(p->info, 0, row, 0));
+        fputs(": ", stdout);
+        put_json_cell(p, 0, row, 1);
+    }
+    printf("\n  }");
+    for (size_t t = 1; t < cq_info_n_tables(p->info); t++)
+        put_json_table(p, t);
+    printf("\n}\n");
+}
+
+/* ---- the verb ---- */
+
+static cq_status info_of_onnx(cq_info **out, const char *path)
+{
+    cq_onnx_model *model  = NULL;
+    cq_status      status = cq_onnx_model_load(&model, path);
+
+    if (status == CQ_OK)
+        status = cq_onnx_model_info(out, model);
+    cq_onnx_model_free(model);
+    return status;
+}
+
+static cq_status info_of_program(cq_info **out, const char *path, const char *entry)
+{
+    cq_pt2   *program = NULL;
+    cq_status status  = cq_pt2_load(&program, path, entry);
+
+    if (status == CQ_OK)
+        status = cq_pt2_info(out, program);
+    cq_pt2_free(program);
+    return status;
+}
+
+/* TorchScript, or, in an archive without a program, a state dict. */
+static cq_status info_of_script(cq_info **out, const char *path)
+{
+    cq_script *script = NULL;
+    cq_status  status = cq_script_load(&script, path);
+
+    if (status == CQ_OK)
+        status = cq_script_info(out, script);
+    else if (cq_state_dict_info(out, path) == CQ_OK)
+        status = CQ_OK;
+    else if (cli_model_is_archive(path) || cli_model_is_text(path))
+        status = cq_script_load(&script, path); /* for its message */
+    cq_script_free(script);
+    return status;
+}
+
+static cq_status make_info(cq_info **out, const char *operand, const char *entry)
+{
+    if (cli_model_is_built_in(operand))
+        return cq_zoo_info(out, operand);
+    if (cli_model_is_onnx(operand))
+        return info_of_onnx(out, operand);
+    if (cli_model_is_archive(operand) && cq_pt2_is_archive_file(operand))
+        return info_of_program(out, operand, entry);
+    return info_of_script(out, operand);
+}
+
+static int run(const cli_args *args)
+{
+    cq_info *info = NULL;
+    page     p    = { .depth = -1, .all = cli_has(args, "all") };
+    int      code = cli_number(args, "depth", 0, ALL_DEPTH, &p.depth);
+
+    if (code == CLI_DONE)
+        code = cli_result(make_info(&info, args->operands[0], cli_value(args, "entry")));
+    p.info = info;
+    if (code == CLI_DONE && cli_has(args, "json"))
+        put_json(&p);
+    for (size_t t = 0; code == CLI_DONE && !cli_has(args, "json") && t < cq_info_n_tables(info);
+         t++)
+        put_table(&p, t);
+    cq_info_free(info);
+    return code;
+}
+
+static const cli_option options[] = {
+    { "depth", "N", "modules that are N deep and less (as many as fit on a screen)", 0 },
+    { "all", NULL, "all rows of all tables", 0 },
+    { "json", NULL, "as JSON: facts, and tables as lists of objects; always whole", 0 },
+    { "entry", "NAME", "one of several programs of a .pt2", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_info = {
+    .name     = "info",
+    .operands = "MODEL",
+    .summary  = "what is in a model and what it takes",
+    .about =
+        "Prints what is in MODEL on one screen. Of TorchScript: methods with their signatures\n"
+        "and the --input to begin with, modules with their classes and weights; of a .pt2:\n"
+        "inputs with dynamic sizes and their ranges, outputs, operators, weights; of an ONNX\n"
+        "model: inputs, outputs, opsets, operators, metadata, operations (FLOPs, open sizes\n"
+        "being 1); of a file of torch.save: its tensors; or of a built-in model.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run          = run,
+};

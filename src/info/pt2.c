@@ -1,0 +1,146 @@
+/* Programs of torch.export. */
+#include "base/str.h"
+#include "info/info.h"
+#include "pt2/model.h"
+
+#include <stdio.h>
+
+/* "s0x3x224x224", with what the symbols were when the program was made: "s0=2x3". */
+static void add_shape(cq_info *info, const cq_pt2_meta *meta)
+{
+    cq_str s = { 0 };
+
+    for (size_t i = 0; i < meta->rank; i++) {
+        const cq_pt2_size *size = &meta->sizes[i];
+
+        cq_str_add(&s, i ? "x" : "");
+        if (!size->expr)
+            cq_str_printf(&s, "%lld", (long long)size->value);
+        else
+            cq_str_printf(&s, strpbrk(size->expr, "+-*/ ") ? "(%s)" : "%s", size->expr);
+    }
+    cq_info_add_text(info, meta->rank ? cq_str_text(&s) : "scalar");
+    cq_str_clear(&s);
+}
+
+/* A row for a value of the graph; one that is no tensor has the kind of its number. */
+static void add_value(cq_info *info, const cq_pt2_graph *g, const cq_pt2_arg *arg, const char *name)
+{
+    const cq_pt2_meta *meta = arg->kind == CQ_PT2_SLOT ? &g->metas[arg->u.slot] : NULL;
+
+    cq_info_add_text(info, name ? name : "");
+    if (meta && meta->dtype != CQ_DTYPE_NONE) {
+        cq_info_add_text(info, cq_dtype_name(meta->dtype));
+        add_shape(info, meta);
+        return;
+    }
+    cq_info_add_text(info, arg->kind == CQ_PT2_NONE    ? "None"
+                           : arg->kind == CQ_PT2_FLOAT ? "float"
+                           : arg->kind == CQ_PT2_BOOL  ? "bool"
+                           : arg->kind == CQ_PT2_TEXT  ? "str"
+                                                       : "int");
+    cq_info_add_text(info, "");
+}
+
+static void add_ends(cq_info *info, const cq_pt2 *p)
+{
+    static const char *const columns[] = { "name", "dtype", "shape", NULL };
+    const cq_pt2_graph      *g         = p->program->graph;
+    size_t                   n         = 0;
+
+    cq_info_begin(info, "inputs", columns);
+    for (size_t i = 0; i < p->user.n; i++)
+        add_value(info, g, &g->inputs[p->user.items[i]], cq_pt2_input_name(p, i));
+    cq_info_begin(info, "outputs", columns);
+    for (size_t i = 0; i < g->n_outputs; i++)
+        if (p->program->outputs[i].role == CQ_PT2_USER && g->outputs[i].kind != CQ_PT2_NONE)
+            add_value(info, g, &g->outputs[i], cq_pt2_output_name(p, n++));
+}
+
+static void add_ranges(cq_info *info, const cq_pt2_program *p)
+{
+    static const char *const columns[] = { "size", "range", NULL };
+    char                     text[64];
+
+    if (p->n_ranges)
+        cq_info_begin(info, "dynamic sizes", columns);
+    for (size_t i = 0; i < p->n_ranges; i++) {
+        const cq_pt2_range *r = &p->ranges[i];
+
+        if (r->max < INT64_C(1) << 53) /* more means no end */
+            snprintf(text, sizeof text, "%lld..%lld", (long long)r->min, (long long)r->max);
+        else
+            snprintf(text, sizeof text, "%lld..", (long long)r->min);
+        cq_info_add_text(info, r->expr);
+        cq_info_add_text(info, text);
+    }
+}
+
+typedef struct weights {
+    cq_info        *info;
+    cq_info_weights all;
+} weights;
+
+static cq_status add_weight(void *user, const char *name, cq_tensor *t, bool is_parameter)
+{
+    weights       *w    = user;
+    cq_info_module none = { .path = "" };
+
+    cq_info_add_tensor(w->info, name, t);
+    cq_info_module_tensor(w->info, &w->all, &none, name, t, is_parameter);
+    return w->info->status;
+}
+
+static void add_operators(cq_info *info, const cq_pt2_program *p)
+{
+    cq_info_counts counts = { 0 };
+
+    for (size_t i = 0; i < p->n_nodes && info->status == CQ_OK; i++) {
+        const cq_pt2_node *node = p->nodes[i];
+
+        info->status = cq_info_count_name(&counts, node->op ? node->op : node->target);
+    }
+    cq_info_add_counts(info, "operators", &counts);
+}
+
+static void add_header(cq_info *info, const cq_pt2_program *p)
+{
+    const cq_json *program = p->archive->program;
+    const cq_json *version = cq_json_get(program, "schema_version");
+    const char    *torch   = cq_json_text(cq_json_get(program, "torch_version"), "");
+    char           text[64];
+
+    snprintf(text, sizeof text, "%lld.%lld",
+             (long long)cq_json_int(cq_json_get(version, "major"), 0),
+             (long long)cq_json_int(cq_json_get(version, "minor"), 0));
+    cq_info_fact(info, "format", "torch.export program");
+    cq_info_fact(info, "program", p->archive->model);
+    if (*torch) {
+        char producer[128];
+
+        snprintf(producer, sizeof producer, "PyTorch %.100s", torch);
+        cq_info_fact(info, "producer", producer);
+    }
+    cq_info_fact(info, "schema version", text);
+    cq_info_fact_number(info, "nodes", CQ_INFO_COUNT, (int64_t)p->n_nodes);
+}
+
+CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *p)
+{
+    CQ_NEED_OUT(out, p);
+    weights   w = { 0 };
+    cq_status status;
+
+    CQ_TRY(cq_info_new(out));
+    w.info = *out;
+    add_header(*out, p->program);
+    add_ends(*out, p);
+    add_ranges(*out, p->program);
+    add_operators(*out, p->program);
+    cq_info_begin(*out, "tensors", cq_info_tensor_columns);
+    status = cq_pt2_each_weight(p, add_weight, &w);
+    cq_info_add_weights(*out, &w.all);
+    if ((*out)->status == CQ_OK)
+        (*out)->status = status;
+    return cq_info_done(out);
+}

@@ -4,18 +4,38 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int bad(const cli_args *args, const char *value, const char *why)
 {
     return cli_misuse(args->verb, "--dynamic-axes: \"%s\" %s", value, why);
 }
 
+/* input_1 is the second input, whatever it is called, unless something has that name. */
+static const char *name_of(const cli_export *e, const char *value)
+{
+    const cq_export_options *o = &e->options;
+    size_t                   i;
+    int                      end = 0;
+
+    for (i = 0; i < o->n_input_names; i++)
+        if (strcmp(e->input_names[i], value) == 0)
+            return value;
+    for (i = 0; i < o->n_output_names; i++)
+        if (strcmp(e->output_names[i], value) == 0)
+            return value;
+    return sscanf(value, "input_%zu%n", &i, &end) == 1 && !value[end] && i < o->n_input_names
+               ? e->input_names[i]
+               : value;
+}
+
 /* name may be NULL: it is made up. */
 static int add(cli_export *e, const cli_args *args, const char *value, json_int_t axis,
                const char *name)
 {
-    char *kept_value = cli_export_keep(e, value);
+    char *kept_value = cli_export_keep(e, name_of(e, value));
     char *kept_name  = name ? cli_export_keep(e, name) : NULL;
 
     if (axis < -CQ_MAX_RANK || axis >= CQ_MAX_RANK)

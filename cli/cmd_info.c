@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MAX_ROWS  = 40, /* of a table, unless --all asks for more */
@@ -352,6 +353,9 @@ static int run(const cli_args *args)
     page     p    = { .depth = -1, .all = cli_has(args, "all") };
     int      code = cli_number(args, "depth", 0, ALL_DEPTH, &p.depth);
 
+    if (code == CLI_DONE && !cli_model_is_built_in(args->operands[0]) &&
+        access(args->operands[0], F_OK) != 0)
+        code = cli_no_such_model(args->operands[0]);
     if (code == CLI_DONE)
         code = cli_result(make_info(&info, args->operands[0], cli_value(args, "entry")));
     p.info = info;

@@ -1,5 +1,6 @@
 /* Where example inputs come from. The specs themselves are taken apart in input.c. */
 #include "example.h"
+#include "value.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,21 +8,6 @@
 
 #define PATH_SIZE      4096
 #define STRUCTURE_SIZE (1 << 20)
-
-static int read_specs(cli_example *e, const cli_args *args)
-{
-    const char *spec, *why;
-    size_t      at = 0;
-
-    while ((spec = cli_next_value(args, "input", &at))) {
-        if (e->n == CLI_MAX_INPUTS)
-            return cli_misuse(args->verb, "more than %d inputs", CLI_MAX_INPUTS);
-        why = cli_input_parse(&e->inputs[e->n++], spec);
-        if (why)
-            return cli_misuse(args->verb, "--input %s: %s", spec, why);
-    }
-    return CLI_DONE;
-}
 
 /* DIR/args.json, if it is there. */
 static int read_structure(cli_example *e, const char *path, const cli_signature *s)
@@ -132,6 +118,13 @@ static bool is_of_another_entry(const cli_args *args)
     return entry && strcmp(entry, "forward") != 0;
 }
 
+/* Plain tensors are called after the parameters that they are given to. */
+static void name_by_params(cli_example *e, const cli_signature *s)
+{
+    for (size_t i = 0; i < e->n && i < s->n_params && !e->structure; i++)
+        memcpy(e->names[i], s->params[i].name, sizeof e->names[0]);
+}
+
 int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)
 {
     const char *folder = cli_value(args, "example");
@@ -139,20 +132,34 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
 
     e->n         = 0;
     e->structure = NULL;
+    memset(e->names, 0, sizeof e->names);
     if (folder && cli_has(args, "input"))
         return cli_misuse(args->verb, "--input and --example cannot be given together");
-    code = folder ? read_folder(e, args, folder, s) : read_specs(e, args);
+    code = folder ? read_folder(e, args, folder, s) : cli_values_read(e, args, s);
     if (code != CLI_DONE)
         return code;
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
+    name_by_params(e, s);
     size_named_axes(e, s);
     share_sizes(e);
     if (e->n || e->structure || is_of_another_entry(args))
         return CLI_DONE;
     for (; e->n < s->n_own; e->n++)
         e->inputs[e->n] = s->own[e->n];
+    name_by_params(e, s);
     return CLI_DONE;
+}
+
+/* A file may come with sizes: those that are numbers must be its own. */
+static int check_file(const cli_input *in, const cq_tensor *t)
+{
+    bool fits = !in->rank || in->rank == cq_tensor_rank(t);
+
+    for (size_t i = 0; fits && i < in->rank; i++)
+        fits = *in->axes[i].name || in->axes[i].size == cq_tensor_size(t, i);
+    return fits ? CLI_DONE
+                : cli_fail_with("", "'%s' does not have the sizes that --input gives it", in->path);
 }
 
 int cli_example_load(cli_example *e)
@@ -166,6 +173,8 @@ int cli_example_load(cli_example *e)
             return cli_fail_with("", "there is not enough memory for example input %zu", i);
         if (status != CQ_OK)
             return cli_fail();
+        if (e->inputs[i].path && check_file(&e->inputs[i], e->tensors[i]) != CLI_DONE)
+            return CLI_FAILED;
     }
     return CLI_DONE;
 }

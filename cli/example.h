@@ -8,6 +8,13 @@
 #define CLI_MAX_INPUTS 256
 
 /* What a model takes. Large, as an example is: there is one at a time, and it is static. */
+#define CLI_NAME_SIZE 64
+
+/* A parameter of a program: what it is called, and its type, "" or as the source has it. */
+typedef struct cli_param {
+    char name[CLI_NAME_SIZE], type[CLI_NAME_SIZE];
+} cli_param;
+
 typedef struct cli_signature {
     const char *model;       /* what it is called in messages */
     size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
@@ -16,10 +23,13 @@ typedef struct cli_signature {
     const char *names[CLI_MAX_INPUTS];
     size_t      n_own; /* of its own example, which counts when no other is given */
     cli_input   own[CLI_MAX_INPUTS];
+    size_t      n_params; /* of a program; n does not tell how many there are */
+    cli_param   params[CLI_MAX_INPUTS];
 } cli_signature;
 
 typedef struct cli_example {
-    cli_input   inputs[CLI_MAX_INPUTS]; /* of a file only its path is set */
+    cli_input   inputs[CLI_MAX_INPUTS];               /* of a file only its path is set */
+    char        names[CLI_MAX_INPUTS][CLI_NAME_SIZE]; /* by the parameters; "": not known */
     cq_tensor  *tensors[CLI_MAX_INPUTS];
     size_t      n;
     const char *structure; /* the text of args.json, or NULL */
@@ -28,7 +38,9 @@ typedef struct cli_example {
 /* Rows for the table of a verb that takes an example. */
 #define CLI_EXAMPLE_OPTIONS                                                                        \
     { "input", "SPEC",                                                                             \
-      "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy",     \
+      "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy;\n"   \
+      "after = zeros, ones, range, a number, normal(0,1), uniform(0,1), FILE.npy; of programs\n"   \
+      "also 2.5, true, none, \"text\", [1x3, 1x4], (1x3, 2)",                                      \
       0 },                                                                                         \
         { "example", "DIR",                                                                        \
           "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 },        \

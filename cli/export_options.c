@@ -185,6 +185,34 @@ static const char *input_name(cli_export *e, size_t i)
     return e->input_names[i];
 }
 
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Inputs of a program are called after its parameters, unless the command line has names for them
+ * or has taken theirs for something else. */
+static int take_names_of_params(cli_export *e, const cli_args *args, const cli_example *example)
+{
+    cq_export_options *o = &e->options;
+
+    for (size_t i = o->n_input_names; i < example->n; i++) {
+        const char *name = example->names[i];
+
+        if (!*name || is_among(name, e->output_names, o->n_output_names) ||
+            is_among(name, e->input_names, o->n_input_names)) {
+            if (!input_name(e, i))
+                return cli_misuse(args->verb, "there is no room for more names");
+            continue;
+        }
+        e->input_names[o->n_input_names++] = name;
+    }
+    return CLI_DONE;
+}
+
 /* Sizes with names are dynamic axes. */
 static int take_named_sizes(cli_export *e, const cli_args *args, const cli_example *example)
 {
@@ -216,9 +244,10 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
     if ((code = read_choices(e, args)) ||
         (code = read_names(e, args, "input-names", e->input_names, &o->n_input_names)) ||
         (code = read_names(e, args, "output-names", e->output_names, &o->n_output_names)) ||
-        (code = read_custom_opsets(e, args)) || (code = read_functions(e, args)) ||
-        (code = read_symbolics(e, args)) || (code = take_named_sizes(e, args, example)) ||
-        (code = cli_export_read_axes(e, args)) || (code = cli_export_read_marks(e, args)))
+        (code = take_names_of_params(e, args, example)) || (code = read_custom_opsets(e, args)) ||
+        (code = read_functions(e, args)) || (code = read_symbolics(e, args)) ||
+        (code = take_named_sizes(e, args, example)) || (code = cli_export_read_axes(e, args)) ||
+        (code = cli_export_read_marks(e, args)))
         return code;
     if (cli_has(args, "script") && model->front_end != &cli_script_front_end)
         return cli_misuse(args->verb, "--script is for TorchScript, but %s is C code", model->name);

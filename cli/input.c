@@ -1,5 +1,5 @@
-/* Inputs as the command line writes them. Random ones are from 0 to 1, whole ones from 0 to 9:
- * small enough to be an index into anything. */
+/* Inputs as the command line writes them. Random ones are normal, as what models are given mostly
+ * is; whole ones are from 0 to 9, small enough to be an index into anything. */
 #include "input.h"
 #include "cli.h"
 
@@ -7,8 +7,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool cli_is_tensor_file(const char *path)
 {
@@ -83,18 +85,72 @@ static const char *read_axes(cli_input *out, const char *text, const char *end, 
     }
 }
 
-static const char *read_fill(cli_fill *out, const char *text)
-{
-    static const char *const names[] = {
-        [CLI_RANDOM] = "random", [CLI_ZEROS] = "zeros", [CLI_ONES] = "ones", [CLI_RANGE] = "range"
-    };
+/* What may stand after =. Those with numbers may leave them out. */
+static const struct fill_word {
+    const char *name;
+    cli_fill    fill;
+    bool        has_numbers;
+    double      a, b;
+} fill_words[] = {
+    { "random", CLI_RANDOM, false, 0, 1 }, { "zeros", CLI_ZEROS, false, 0, 1 },
+    { "ones", CLI_ONES, false, 0, 1 },     { "range", CLI_RANGE, false, 0, 1 },
+    { "normal", CLI_NORMAL, true, 0, 1 },  { "uniform", CLI_UNIFORM, true, 0, 1 },
+};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], text) == 0) {
-            *out = (cli_fill)i;
+/* (A,B), or nothing. */
+static bool read_numbers(cli_input *out, const char *text)
+{
+    char *end;
+
+    if (!*text)
+        return true;
+    if (*text != '(')
+        return false;
+    out->a = strtod(text + 1, &end);
+    if (end == text + 1 || *end != ',')
+        return false;
+    text   = end + 1;
+    out->b = strtod(text, &end);
+    return end != text && strcmp(end, ")") == 0 && isfinite(out->a) && isfinite(out->b);
+}
+
+bool cli_input_number(cli_input *out, const char *text)
+{
+    char *end;
+
+    if (!*text || isspace((unsigned char)*text))
+        return false;
+    out->fill = CLI_CONSTANT;
+    out->a    = strtod(text, &end);
+    if (*end)
+        return false;
+    errno      = 0;
+    out->whole = strtoll(text, &end, 10);
+    return !*end && !errno ? true : (out->whole = 0, true);
+}
+
+static const char *read_fill(cli_input *out, const char *text)
+{
+    for (size_t i = 0; i < sizeof fill_words / sizeof fill_words[0]; i++) {
+        const struct fill_word *w   = &fill_words[i];
+        size_t                  len = strlen(w->name);
+
+        if (strncmp(w->name, text, len) != 0)
+            continue;
+        out->fill = w->fill;
+        out->a    = w->a;
+        out->b    = w->b;
+        if (w->has_numbers ? read_numbers(out, text + len) : !text[len])
             return NULL;
-        }
-    return "after = comes zeros, ones, random or range";
+    }
+    if (cli_is_tensor_file(text)) {
+        out->path = text;
+        return NULL;
+    }
+    if (cli_input_number(out, text))
+        return NULL;
+    return "after = comes zeros, ones, range, random, normal(MEAN,DEVIATION), uniform(FROM,TO), a "
+           "number, or a file FILE.npy";
 }
 
 /* DTYPE[SIZE,…], where bracket is the opening one. */
@@ -114,24 +170,49 @@ static const char *read_bracketed(cli_input *out, const char *spec, const char *
     return bracket + 1 == end - 1 ? NULL : read_axes(out, bracket + 1, end - 1, ',');
 }
 
-const char *cli_input_parse(cli_input *out, const char *spec)
+/* Where what the numbers are begins: at the = behind a ] or a size. Behind a name = is its size, if
+ * a number follows. The end of spec if there is none. */
+static const char *find_fill(const char *spec)
 {
-    const char *fill = strrchr(spec, '='); /* of numbers; what has a digit behind it is a size */
-    const char *end  = fill && !isdigit((unsigned char)fill[1]) ? fill : spec + strlen(spec);
-    const char *bracket;
-    const char *why = NULL;
+    const char *end   = spec + strlen(spec);
+    const char *close = strrchr(spec, ']');
+    const char *fill  = strrchr(spec, '=');
+    const char *digit;
 
-    *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
-    if (cli_is_tensor_file(spec)) {
-        out->path = spec;
-        return NULL;
-    }
-    if (*end)
-        why = read_fill(&out->fill, end + 1);
+    if (close)
+        return close[1] == '=' ? close + 1 : end;
+    if (!fill)
+        return end;
+    for (digit = fill; digit > spec && isdigit((unsigned char)digit[-1]);)
+        digit--;
+    if (digit < fill && (digit == spec || digit[-1] == 'x' || digit[-1] == '='))
+        return fill;
+    return fill[1] && fill[1 + strspn(fill + 1, "0123456789")] == '\0' ? end : fill;
+}
+
+static const char *parse_made(cli_input *out, const char *spec)
+{
+    const char *end = find_fill(spec);
+    const char *bracket;
+    const char *why = *end ? read_fill(out, end + 1) : NULL;
+
     if (why)
         return why;
     bracket = memchr(spec, '[', (size_t)(end - spec));
     return bracket ? read_bracketed(out, spec, bracket, end) : read_axes(out, spec, end, 'x');
+}
+
+const char *cli_input_parse(cli_input *out, const char *spec)
+{
+    const char *why;
+
+    *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
+    if (!cli_is_tensor_file(spec))
+        return parse_made(out, spec);
+    why = access(spec, F_OK) == 0 ? "it is a file" : parse_made(out, spec);
+    if (why)
+        *out = (cli_input){ .dtype = CQ_DTYPE_F32, .path = spec };
+    return NULL;
 }
 
 /* SplitMix64: small, and good enough for numbers to look at. */
@@ -144,16 +225,35 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static double value_at(cli_fill fill, int64_t index, bool whole, uint64_t *state)
+/* From 0 to 1, without 1. */
+static double next_uniform(uint64_t *state)
 {
-    switch (fill) {
+    return (double)(next_random(state) >> 40) / (double)(1 << 24);
+}
+
+/* Box and Muller's way. */
+static double next_normal(uint64_t *state)
+{
+    const double pi     = 3.14159265358979323846;
+    const double radius = sqrt(-2 * log(1 - next_uniform(state)));
+
+    return radius * cos(2 * pi * next_uniform(state));
+}
+
+static double value_at(const cli_input *in, int64_t index, bool whole, uint64_t *state)
+{
+    switch (in->fill) {
     case CLI_ZEROS: return 0;
     case CLI_ONES: return 1;
     case CLI_RANGE: return (double)index;
+    case CLI_CONSTANT: return in->a;
+    case CLI_UNIFORM: return in->a + next_uniform(state) * (in->b - in->a);
+    case CLI_NORMAL: return in->a + next_normal(state) * in->b;
     default: break;
     }
-    return whole ? (double)(next_random(state) % 10)
-                 : (double)(next_random(state) >> 40) / (double)(1 << 24);
+    if (in->dtype == CQ_DTYPE_BOOL)
+        return (double)(next_random(state) & 1);
+    return whole ? (double)(next_random(state) % 10) : next_normal(state);
 }
 
 static bool is_float(cq_dtype dtype)
@@ -190,12 +290,14 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 
     for (size_t i = 0; i < input->rank; i++)
         sizes[i] = input->axes[i].size;
+    if (input->rank == 0 && input->fill == CLI_CONSTANT && input->dtype == CQ_DTYPE_I64)
+        return cq_tensor_new(out, CQ_DTYPE_I64, 0, NULL, &input->whole); /* to the last digit */
     status = cq_tensor_new(&wide, CQ_DTYPE_F64, input->rank, sizes, NULL);
     if (status != CQ_OK)
         return status;
     data = cq_tensor_data(wide);
     for (int64_t i = 0; i < cq_tensor_numel(wide); i++)
-        data[i] = value_at(input->fill, i, !is_float(input->dtype), &seed);
+        data[i] = value_at(input, i, !is_float(input->dtype), &seed);
     status = convert(out, wide, input->dtype);
     cq_tensor_release(wide);
     return status;

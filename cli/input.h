@@ -1,19 +1,29 @@
 /* Inputs as the command line writes them: `--input SPEC`.
  *
- *     1x3x224x224            float32, random
+ *     1x3x224x224            float32, random: normal, whole numbers from 0 to 9
  *     int64[2,3]             any dtype; [] is a scalar
- *     f16[1,8]=zeros         zeros, ones, random or range
+ *     f16[1,8]=zeros         zeros, ones, range, a number, normal(0,1), uniform(0,1)
  *     batchx3x224x224        an axis with a name is dynamic (names with an x in them need the
  *     float32[max_len,3]     brackets)
  *     1x3xh=64xw=64          and this large in the example
  *     x.npy  x.pb            a file
- */
+ *     batchx3=x.npy          a file, whose first axis is dynamic
+ *
+ * Numbers, texts, lists and the like, which are for programs, are in value.h. */
 #ifndef CALQUE_CLI_INPUT_H
 #define CALQUE_CLI_INPUT_H
 
 #include <calque/tensor.h>
 
-typedef enum cli_fill { CLI_RANDOM, CLI_ZEROS, CLI_ONES, CLI_RANGE } cli_fill;
+typedef enum cli_fill {
+    CLI_RANDOM, /* normal, or whole numbers that are small */
+    CLI_ZEROS,
+    CLI_ONES,
+    CLI_RANGE,
+    CLI_NORMAL,  /* mean a, deviation b */
+    CLI_UNIFORM, /* from a to b */
+    CLI_CONSTANT /* a */
+} cli_fill;
 
 #define CLI_AXIS_NAME_SIZE 64
 
@@ -27,15 +37,20 @@ typedef struct cli_axis {
 #define CLI_DYNAMIC_EXAMPLE 2
 
 typedef struct cli_input {
-    const char *path; /* a file, then nothing below counts; else NULL */
+    const char *path; /* a file, of which below only names of axes count; else NULL */
     cq_dtype    dtype;
     cli_fill    fill;
+    double      a, b;  /* of the fill */
+    int64_t     whole; /* a, where it is a whole number */
     size_t      rank;
     cli_axis    axes[CQ_MAX_RANK];
 } cli_input;
 
 /* Takes a SPEC apart. Returns NULL, or what is wrong with it, in a few words. */
 const char *cli_input_parse(cli_input *out, const char *spec);
+
+/* Whether text is a number, which out is filled with then. */
+bool cli_input_number(cli_input *out, const char *text);
 
 /* Whether a name is that of a tensor file, and the tensor in it. */
 bool      cli_is_tensor_file(const char *path);

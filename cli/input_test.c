@@ -63,10 +63,33 @@ TEST(input, a_file_is_told_by_its_name)
 TEST(input, nonsense_is_refused)
 {
     static const char *const bad[] = {
-        "",          "1x",        "x",       "1xx2",    "-1x2",         "3.5x2",
-        "int64[2",   "int64[2,]", "what[2]", "1x2=two", "f32[2]x3",     "1x3x99999999999999999999",
-        "f32[2,-1]", "[2]",       "1x2=",    "3a",      "float32[a b]", "1x2=3",
-        "=3",        "n=-2x3",    "n=x3",    "n=3=4x2", "int64[n=2"
+        "",
+        "1x",
+        "x",
+        "1xx2",
+        "-1x2",
+        "3.5x2",
+        "int64[2",
+        "int64[2,]",
+        "what[2]",
+        "1x2=two",
+        "f32[2]x3",
+        "1x3x99999999999999999999",
+        "f32[2,-1]",
+        "[2]",
+        "1x2=",
+        "3a",
+        "float32[a b]",
+        "1x2=3,",
+        "=3",
+        "n=-2x3",
+        "n=x3",
+        "n=3=4x2",
+        "int64[n=2",
+        "2=uniform(1)",
+        "2=normal(1,x)",
+        "2=uniform(0,inf)",
+        "2=onesy",
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -108,11 +131,52 @@ TEST(input, random_numbers_depend_on_the_seed_alone)
     CHECK_OK(cli_input_tensor(&c, &in, 2));
     CHECK(memcmp(cq_tensor_data(a), cq_tensor_data(b), 400) == 0);
     CHECK(memcmp(cq_tensor_data(a), cq_tensor_data(c), 400) != 0);
-    for (int i = 0; i < 100; i++)
-        CHECK(cq_tensor_get_f64(a, i) >= 0 && cq_tensor_get_f64(a, i) < 1);
     cq_tensor_release(a);
     cq_tensor_release(b);
     cq_tensor_release(c);
+}
+
+/* The mean and the mean square of what a spec makes. */
+static void moments(const char *spec, double *mean, double *square)
+{
+    cq_tensor *t;
+    int64_t    n;
+
+    CHECK(cli_input_parse(&in, spec) == NULL);
+    CHECK_OK(cli_input_tensor(&t, &in, 1));
+    n     = cq_tensor_numel(t);
+    *mean = *square = 0;
+    for (int64_t i = 0; i < n; i++) {
+        *mean += cq_tensor_get_f64(t, i) / (double)n;
+        *square += cq_tensor_get_f64(t, i) * cq_tensor_get_f64(t, i) / (double)n;
+    }
+    cq_tensor_release(t);
+}
+
+TEST(input, random_numbers_are_normal_unless_told_otherwise)
+{
+    double mean, square;
+
+    moments("10000", &mean, &square);
+    CHECK(mean > -0.05 && mean < 0.05 && square > 0.95 && square < 1.05);
+    moments("10000=normal(3,2)", &mean, &square);
+    CHECK(mean > 2.9 && mean < 3.1 && square > 12.5 && square < 13.5);
+    moments("10000=uniform(-1,1)", &mean, &square);
+    CHECK(mean > -0.05 && mean < 0.05 && square > 0.31 && square < 0.36);
+    moments("int64[10000]", &mean, &square);
+    CHECK(mean > 4.3 && mean < 4.7);
+    moments("int64[2,3]=7", &mean, &square);
+    CHECK(mean > 6.99 && mean < 7.01 && square > 48.9 && square < 49.1);
+    moments("n=2=-1.5", &mean, &square);
+    CHECK(mean == -1.5);
+}
+
+TEST(input, a_file_may_come_with_names_of_axes)
+{
+    CHECK(cli_input_parse(&in, "batchx3=some/x.npy") == NULL);
+    CHECK_STR("some/x.npy", in.path);
+    CHECK_STR("batch", in.axes[0].name);
+    CHECK_INT(2, in.rank);
 }
 
 TEST(input, too_many_dimensions_are_refused)
@@ -132,4 +196,6 @@ RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
           TEST_OF(input, a_file_is_told_by_its_name), TEST_OF(input, nonsense_is_refused),
           TEST_OF(input, tensors_have_the_numbers_that_were_asked_for),
           TEST_OF(input, random_numbers_depend_on_the_seed_alone),
+          TEST_OF(input, random_numbers_are_normal_unless_told_otherwise),
+          TEST_OF(input, a_file_may_come_with_names_of_axes),
           TEST_OF(input, too_many_dimensions_are_refused))

@@ -120,7 +120,7 @@ static const char *model_name_at(const void *table, size_t i)
     return model ? model->name : NULL;
 }
 
-static int no_such_model(const char *name)
+int cli_no_such_model(const char *name)
 {
     const char *near      = cli_suggest(name, model_name_at, NULL);
     char        hint[128] = "calque zoo lists the built-in models";
@@ -189,6 +189,7 @@ static int open_any(cli_model *model, const char *operand)
 
     model->front_end      = NULL;
     model->takes.n        = 0;
+    model->takes.n_params = 0;
     model->takes.is_flat  = false;
     model->n_output_names = 0;
     if (cli_model_is_built_in(operand)) {
@@ -197,7 +198,7 @@ static int open_any(cli_model *model, const char *operand)
     }
     file = fopen(operand, "rb");
     if (!file)
-        return no_such_model(operand);
+        return cli_no_such_model(operand);
     code = look_at_file(operand, file);
     fclose(file);
     if (code != CLI_DONE)
@@ -205,7 +206,10 @@ static int open_any(cli_model *model, const char *operand)
     model->front_end = cli_model_is_archive(operand) && cq_pt2_is_archive_file(operand)
                            ? &cli_pt2_front_end
                            : &cli_script_front_end;
-    return cli_result(model->front_end->open(model, operand));
+    code             = cli_result(model->front_end->open(model, operand));
+    if (code == CLI_DONE && model->front_end == &cli_script_front_end)
+        code = cli_script_check_entry(model);
+    return code;
 }
 
 /* The operators that --define says something of. */

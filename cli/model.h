@@ -85,6 +85,9 @@ cq_run_options cli_run_options(const cq_export_options *options);
 bool cli_model_is_built_in(const char *operand);
 bool cli_model_is_onnx(const char *operand);
 
+/* Says that an operand is neither a file nor a built-in model. Returns CLI_FAILED. */
+int cli_no_such_model(const char *operand);
+
 /* Whether it is a file with a zip archive, as TorchScript is saved. */
 bool cli_model_is_archive(const char *operand);
 
@@ -96,6 +99,9 @@ const char *cli_model_name(const char *path);
 
 /* After a run: what has no room is left out, with a warning. */
 void cli_model_limit_outputs(size_t *n_outputs);
+
+/* Whether TorchScript has the method of --entry; else says which ones it has. */
+int cli_script_check_entry(const cli_model *model);
 
 extern const cli_front_end cli_script_front_end, cli_pt2_front_end;
 

@@ -188,6 +188,17 @@ static int option_head(char *out, size_t size, const cli_option *o)
                     o->value ? o->value : "");
 }
 
+/* The lines of a help text, below each other. */
+static void put_indented(const char *text, int column)
+{
+    for (const char *c = text; *c; c++)
+        if (*c == '\n')
+            printf("\n%*s", column, "");
+        else
+            putchar(*c);
+    putchar('\n');
+}
+
 void cli_print_verb_help(const cli_verb *verb)
 {
     char head[160];
@@ -207,6 +218,7 @@ void cli_print_verb_help(const cli_verb *verb)
         if (!o->help)
             continue;
         option_head(head, sizeof head, o);
-        printf("  %-*s  %s\n", width, head, o->help);
+        printf("  %-*s  ", width, head);
+        put_indented(o->help, width + 4);
     }
 }

@@ -4,7 +4,11 @@
 #include "cli.h"
 #include "model.h"
 
+#include <calque/info.h>
 #include <calque/script.h>
+
+#include <stdio.h>
+#include <string.h>
 
 /* Newer traces hold the sizes of the inputs that they were made with. */
 static void describe_example(cli_signature *takes, const cq_script *script)
@@ -25,6 +29,22 @@ static void describe_example(cli_signature *takes, const cq_script *script)
     }
 }
 
+/* What the method that is called takes. */
+static void describe_params(cli_signature *takes, cq_script *script, const char *entry)
+{
+    size_t n = cq_script_n_params(script, entry);
+
+    takes->n_params = n < CLI_MAX_INPUTS ? n : CLI_MAX_INPUTS;
+    for (size_t i = 0; i < takes->n_params; i++) {
+        cli_param *p = &takes->params[i];
+
+        if (cq_script_param(script, entry, i, p->name, p->type, CLI_NAME_SIZE) != CQ_OK)
+            takes->n_params = i;
+        else if (cq_script_has_tensor(script, p->name))
+            p->name[0] = '\0'; /* in the graph that is the name of a weight */
+    }
+}
+
 static cq_status script_open(cli_model *model, const char *operand)
 {
     cq_script *script = NULL;
@@ -35,9 +55,47 @@ static cq_status script_open(cli_model *model, const char *operand)
     model->takes.model = model->name;
     model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
     model->handle      = script;
-    if (status == CQ_OK)
+    if (status == CQ_OK) {
         describe_example(&model->takes, script);
+        describe_params(&model->takes, script, model->call.entry);
+    }
     return status;
+}
+
+/* Names of methods, apart by commas; whether entry is among them. */
+static bool list_methods(const cq_info *info, const char *entry, char *out, size_t size)
+{
+    const size_t methods = 1; /* the table after that of facts */
+    size_t       len     = 0;
+
+    *out = '\0';
+    for (size_t i = 0; i < cq_info_n_rows(info, methods); i++) {
+        const char *name = cq_info_cell_text(info, methods, i, 0);
+
+        if (strcmp(name, entry) == 0)
+            return true;
+        if (len < size)
+            len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "", name);
+    }
+    return false;
+}
+
+int cli_script_check_entry(const cli_model *model)
+{
+    const char *entry = model->call.entry;
+    char        names[1024], hint[sizeof names + 32];
+    cq_info    *info = NULL;
+    bool        known;
+
+    /* A name that begins with _ may be one that the list leaves out. */
+    if (!entry || *entry == '_' || cq_script_info(&info, model->handle) != CQ_OK)
+        return CLI_DONE;
+    known = list_methods(info, entry, names, sizeof names);
+    cq_info_free(info);
+    if (known)
+        return CLI_DONE;
+    snprintf(hint, sizeof hint, "it has: %s", names);
+    return cli_fail_with(*names ? hint : "", "%s has no method '%s'", model->name, entry);
 }
 
 static cq_status make_arguments(cq_args **out, const cli_call *call, cq_tensor *const *inputs,

@@ -81,6 +81,16 @@ CQ_API size_t    cq_script_n_example_inputs(const cq_script *script);
 CQ_API cq_status cq_script_example_input(const cq_script *script, size_t i, cq_dtype *dtype,
                                          size_t *rank, int64_t *sizes);
 
+/* The parameters of a function or method (NULL: as for cq_script_run), without self: how many there
+ * are, 0 if there is no such method, and parameter i: its name, and its type as the source has it,
+ * "" for none, which means Tensor. Both are cut to size bytes. */
+CQ_API size_t    cq_script_n_params(cq_script *script, const char *method);
+CQ_API cq_status cq_script_param(cq_script *script, const char *method, size_t i, char *name,
+                                 char *type, size_t size);
+
+/* Whether the module of the script has a tensor of that name, which is its name in a graph. */
+CQ_API bool cq_script_has_tensor(cq_script *script, const char *name);
+
 /* Arguments of a call: a tree of tensors, numbers, texts, lists, tuples, dicts and None. The
  * tensors and numbers in it, in order, are the inputs of an exported graph. */
 typedef struct cq_args cq_args;

@@ -5,7 +5,29 @@
 
 #include <stdio.h>
 
-/* "s0x3x224x224", with what the symbols were when the program was made: "s0=2x3". */
+/* An expression as sympy writes it, Mul(Integer(2), Symbol('s0', positive=True)), with plain
+ * numbers and names: Mul(2, s0). Older files are plain already. */
+static void add_expr(cq_str *s, const char *expr)
+{
+    while (*expr) {
+        bool   symbol  = cq_starts_with(expr, "Symbol('");
+        bool   integer = cq_starts_with(expr, "Integer(");
+        size_t len;
+
+        if (!symbol && !integer) {
+            cq_str_add_char(s, *expr++);
+            continue;
+        }
+        expr += strlen("Symbol('"); /* as long as Integer( */
+        len = strcspn(expr, symbol ? "'" : ")");
+        cq_str_add_n(s, expr, len);
+        expr += len;
+        expr += strcspn(expr, ")");
+        expr += *expr == ')';
+    }
+}
+
+/* "s0x3x224x224" */
 static void add_shape(cq_info *info, const cq_pt2_meta *meta)
 {
     cq_str s = { 0 };
@@ -17,7 +39,7 @@ static void add_shape(cq_info *info, const cq_pt2_meta *meta)
         if (!size->expr)
             cq_str_printf(&s, "%lld", (long long)size->value);
         else
-            cq_str_printf(&s, strpbrk(size->expr, "+-*/ ") ? "(%s)" : "%s", size->expr);
+            add_expr(&s, size->expr);
     }
     cq_info_add_text(info, meta->rank ? cq_str_text(&s) : "scalar");
     cq_str_clear(&s);

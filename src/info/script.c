@@ -115,30 +115,54 @@ static bool traced_input(char *out, size_t size, const cq_script *s, size_t i)
 static const struct {
     const char *type, *input;
 } examples[] = {
-    { "Optional[", "none" },     { "int", "1" },
-    { "float", "1.0" },          { "bool", "true" },
-    { "number", "1.0" },         { "str", "text" },
-    { "List[int]", "'[1, 2]'" }, { "List[float]", "'[1.0]'" },
+    { "Optional[", "none" }, { "int", "1" },      { "float", "1.0" },
+    { "bool", "true" },      { "number", "1.0" }, { "str", "\"text\"" },
 };
+
+/* What could be an argument of a type, which ends at a comma or bracket that is not its own.
+ * Returns where it ends. */
+static const char *add_value(cq_str *s, const char *type, const char *end, const char *tensor,
+                             int depth)
+{
+    const bool is_list = cq_starts_with(type, "List["), is_tuple = cq_starts_with(type, "Tuple[");
+    int        open = 0;
+
+    if ((is_list || is_tuple) && depth < MAX_DEPTH) {
+        cq_str_add_char(s, is_list ? '[' : '(');
+        for (type += strlen(is_list ? "List[" : "Tuple["); type < end && *type != ']';) {
+            type = add_value(s, type, end, tensor, depth + 1);
+            if (type < end && *type == ',') {
+                cq_str_add(s, ", ");
+                type += 1 + strspn(type + 1, " ");
+            }
+        }
+        cq_str_add_char(s, is_list ? ']' : ')');
+        return type < end ? type + 1 : end;
+    }
+    if (type == end || cq_starts_with(type, "Tensor"))
+        cq_str_add(s, tensor);
+    else
+        for (size_t i = 0; i <= sizeof examples / sizeof examples[0]; i++) {
+            if (i == sizeof examples / sizeof examples[0]) {
+                cq_str_add(s, "…");
+            } else if (cq_starts_with(type, examples[i].type)) {
+                cq_str_add(s, examples[i].input);
+                break;
+            }
+        }
+    for (; type < end && (open || (*type != ',' && *type != ']')); type++)
+        open += (*type == '[') - (*type == ']');
+    return type;
+}
 
 static void add_example(cq_str *s, const char *type, size_t len, const char *tensor)
 {
-    cq_str_add(s, s->len ? " --input " : "--input ");
-    if (!len || cq_starts_with(type, "Tensor")) {
-        cq_str_add(s, tensor);
-        return;
-    }
-    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++)
-        if (cq_starts_with(type, examples[i].type)) {
-            cq_str_add(s, examples[i].input);
-            return;
-        }
-    if (cq_starts_with(type, "List["))
-        cq_str_printf(s, "'[%s]'", tensor);
-    else if (cq_starts_with(type, "Tuple["))
-        cq_str_printf(s, "'(%s, %s)'", tensor, tensor);
-    else
-        cq_str_add(s, "…");
+    bool quoted = len && (cq_starts_with(type, "List[") || cq_starts_with(type, "Tuple[") ||
+                          cq_starts_with(type, "str"));
+
+    cq_str_printf(s, "%s--input %s", s->len ? " " : "", quoted ? "'" : "");
+    add_value(s, type, type + len, tensor, 0);
+    cq_str_add(s, quoted ? "'" : "");
 }
 
 /* ---- methods ---- */

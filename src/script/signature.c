@@ -1,0 +1,73 @@
+/* What a program's functions and methods take, by their source. */
+#include "script/script.h"
+
+#include <stdio.h>
+
+typedef struct signature {
+    const cq_ast_def *def; /* NULL: there is no such method */
+    const cq_source  *source;
+    size_t            n_self; /* parameters that are the bound object */
+} signature;
+
+static const cq_ast_def *find_method(cq_script *s, const cq_object *root, const char *method)
+{
+    const cq_ast_def *def;
+
+    if (method)
+        return cq_ast_class_method(root->cls, cq_name(s->program, method));
+    def = cq_ast_class_method(root->cls, cq_name(s->program, "forward"));
+    return def ? def : cq_ast_class_method(root->cls, cq_name(s->program, "forward__0"));
+}
+
+static signature find(cq_script *s, const char *method)
+{
+    const cq_unit   *main  = s->program->main;
+    const cq_object *root  = cq_object_of(s->root);
+    signature        found = { 0 };
+
+    if (root && root->cls && root->unit)
+        found = (signature){ find_method(s, root, method), &root->unit->source, 1 };
+    if (found.def || !main)
+        return found;
+    found = (signature){ .source = &main->source };
+    if (method)
+        found.def = cq_unit_def(main, cq_name(s->program, method));
+    else if (!(found.def = cq_unit_def(main, cq_name(s->program, "forward"))) && main->n_defs == 1)
+        found.def = main->defs[0];
+    return found;
+}
+
+CQ_API size_t cq_script_n_params(cq_script *s, const char *method)
+{
+    CQ_NEED_ELSE(s, 0);
+    signature f = find(s, method);
+
+    return f.def && f.def->n_params > f.n_self ? f.def->n_params - f.n_self : 0;
+}
+
+CQ_API cq_status cq_script_param(cq_script *s, const char *method, size_t i, char *name, char *type,
+                                 size_t size)
+{
+    CQ_NEED(s && name && type && size);
+    signature           f = find(s, method);
+    const cq_ast_param *p;
+    size_t              len;
+
+    if (i >= cq_script_n_params(s, method))
+        return cq_fail(CQ_E_ARGUMENT, method, NULL, "there is no parameter %zu", i);
+    p   = &f.def->params[f.n_self + i];
+    len = p->type ? p->type->at.end - p->type->at.start : 0;
+    snprintf(name, size, "%s", p->name);
+    snprintf(type, size, "%.*s", (int)(len < size ? len : size),
+             p->type ? f.source->text + p->type->at.start : "");
+    return CQ_OK;
+}
+
+CQ_API bool cq_script_has_tensor(cq_script *s, const char *name)
+{
+    CQ_NEED_ELSE(s && name, false);
+    cq_object    *root  = cq_object_of(s->root);
+    const cq_val *value = root ? cq_object_attribute(root, cq_name(s->program, name)) : NULL;
+
+    return value && value->kind == CQ_VAL_TENSOR;
+}

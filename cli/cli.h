@@ -38,6 +38,7 @@ typedef struct cli_verb {
     const char       *about;    /* what the help of the verb begins with, ready-broken lines */
     const cli_option *options;  /* NULL: none */
     size_t            min_operands, max_operands;
+    bool              no_files;       /* an operand is a word, and - is one */
     int (*run)(const cli_args *args); /* an exit code */
 } cli_verb;
 
@@ -59,6 +60,7 @@ struct cli_args {
     size_t          n_given;
     bool            wants_help;
     bool            no_sandbox;
+    bool            quiet; /* -q: nothing is said of success */
 };
 
 /* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has said why. */
@@ -112,6 +114,31 @@ void cli_warn_at(const char *where, const char *message); /* of the library; whe
 
 /* From now on, signals that end the program delete its temporary files first. */
 void cli_catch_signals(void);
+
+/* stream.c. Time is counted from here. */
+void cli_start_clock(void);
+
+/* Says on standard error what was written: "wrote PATH: 46.7 MB, 49 nodes, 0.31 s". format is what
+ * comes between the size and the time, with a space before and a comma behind it; it may be empty.
+ */
+void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether a path means standard input or output. */
+bool cli_is_stream(const char *path);
+
+/* The same for those who want a path: that of standard output for "-". NULL stays NULL. */
+const char *cli_stream_path(const char *path);
+
+/* Operands that are - become the path of a copy of standard input. */
+#define CLI_STDIN_PREFIX "/dev/fd/"
+int cli_read_stdin(cli_args *args);
+
+/* As cq_onnx_model_save, but "-" is standard output. */
+struct cq_onnx_model;
+struct cq_onnx_save_options;
+cq_status cli_save_model(const struct cq_onnx_model *model, const char *path,
+                         const struct cq_onnx_save_options *options);
 
 /* Refuses an output that is one of the files that the command reads, under whatever name. */
 int cli_keep_inputs(const cli_args *args, const char *output);

@@ -1,7 +1,8 @@
 /* calque bench: how long a model takes. */
 #include "cli.h"
-#include "input.h"
+#include "example.h"
 #include "json.h"
+#include "model.h"
 #include "run_onnx.h"
 
 #include <calque/session.h>
@@ -33,6 +34,7 @@ typedef struct op_time {
 static struct job {
     cq_onnx_model *model;
     cq_session    *session;
+    cli_example    example;
     cq_onnx_value *inputs[MAX_INPUTS], *outputs[MAX_OUTPUTS];
     double         runs[MAX_RUNS]; /* milliseconds */
     size_t         n_runs;
@@ -69,21 +71,41 @@ static void note_node(void *user, const char *node, const char *op_type, int64_t
 
 /* ---- preparing ---- */
 
-static int make_inputs(void)
+/* What the model takes, for --input. */
+static int read_example(const cli_args *args)
+{
+    static cli_signature takes; /* too large for a stack frame */
+
+    takes.model = args->operands[0];
+    takes.n     = cq_session_n_inputs(job.session);
+    for (size_t i = 0; i < takes.n; i++)
+        if (!cq_session_input_is_optional(job.session, i))
+            takes.n_needed = i + 1;
+    return cli_example_read(&job.example, args, &takes);
+}
+
+static int make_inputs(const cli_args *args)
 {
     size_t n = cq_session_n_inputs(job.session);
+    int    code;
 
     if (n > MAX_INPUTS || cq_session_n_outputs(job.session) > MAX_OUTPUTS)
         return cli_fail_with("", "the model has more than %d inputs or outputs", MAX_INPUTS);
+    code = read_example(args);
+    if (code != CLI_DONE)
+        return code;
     for (size_t i = 0; i < n; i++) {
         cq_tensor *tensor = NULL;
         cli_input  input;
         cq_status  status;
 
-        if (cq_session_input_is_optional(job.session, i))
+        if (i < job.example.n)
+            input = job.example.inputs[i];
+        else if (cq_session_input_is_optional(job.session, i))
             continue;
-        cli_declared_input(&input, job.model, i);
-        if (input.dtype == CQ_DTYPE_NONE)
+        else
+            cli_declared_input(&input, job.model, i);
+        if (input.dtype == CQ_DTYPE_NONE && !input.path)
             return cli_fail_with("", "input %s is no tensor of numbers, so none can be made up",
                                  cq_session_input_name(job.session, i));
         status = cli_input_tensor(&tensor, &input, i);
@@ -96,8 +118,9 @@ static int make_inputs(void)
     return CLI_DONE;
 }
 
-static int prepare(const char *path, bool by_operator)
+static int prepare(const cli_args *args, bool by_operator)
 {
+    const char        *path = args->operands[0];
     cq_session_options options;
     cq_onnx_model     *copy = NULL; /* counting fixes its sizes */
 
@@ -111,7 +134,7 @@ static int prepare(const char *path, bool by_operator)
     if (cq_onnx_model_load(&job.model, path) != CQ_OK ||
         cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
         return cli_fail();
-    return make_inputs();
+    return make_inputs(args);
 }
 
 /* ---- measuring ---- */
@@ -222,7 +245,9 @@ static int run(const cli_args *args)
     if (code != CLI_DONE)
         return code;
     cq_set_threads((int)threads);
-    code = prepare(args->operands[0], by_operator);
+    code = cli_need_onnx(args->operands[0]);
+    if (code == CLI_DONE)
+        code = prepare(args, by_operator);
     if (code == CLI_DONE)
         code = measure(repeat);
     qsort(job.ops, job.n_ops, sizeof *job.ops, compare_ops);
@@ -240,6 +265,8 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
+    CLI_INPUT_OPTIONS,
+    { "entry", "NAME", NULL, 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
     { "repeat", "N", "how often it is run (for about two seconds)", 0 },
     { "operators", NULL, "also the time that each kind of operator takes in a run", 0 },
@@ -251,12 +278,13 @@ const cli_verb cli_verb_bench = {
     .name     = "bench",
     .operands = "FILE.onnx",
     .summary  = "how long an ONNX model takes to run",
-    .about    = "Runs FILE.onnx on random numbers, free sizes being 1, and prints how long a run "
-                "takes after\n"
-                "a warm-up: the least, the median, what 99 of 100 do not exceed, and how much "
-                "arithmetic of\n"
-                "convolutions and matrix products that is in a second.",
-    .options  = options,
+    .about = "Runs FILE.onnx on --input, or on random numbers, free sizes being 1, and prints how "
+             "long a run "
+             "takes after\n"
+             "a warm-up: the least, the median, what 99 of 100 do not exceed, and how much "
+             "arithmetic of\n"
+             "convolutions and matrix products that is in a second.",
+    .options      = options,
     .min_operands = 1,
     .max_operands = 1,
     .run          = run,

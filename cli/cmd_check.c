@@ -1,6 +1,7 @@
 /* calque check: everything that is wrong with ONNX models, one finding a line. */
 #include "cli.h"
 #include "json.h"
+#include "model.h"
 
 #include <calque/onnx.h>
 
@@ -85,6 +86,8 @@ static bool check_file(cli_report *report, const char *path)
     cq_onnx_model *model = NULL;
     bool           ok    = false;
 
+    if (!report->json && cli_need_onnx(path) != CLI_DONE)
+        return false;
     if (cq_onnx_model_load(&model, path) == CQ_OK)
         ok = check_model(report, path, model);
     else if (report->json)

@@ -1,29 +1,57 @@
 /* calque diff: what differs between two ONNX models. */
 #include "cli.h"
+#include "json.h"
+#include "model.h"
 #include "tolerance.h"
 
 #include <calque/onnx.h>
 
+#include <math.h>
 #include <stdio.h>
 
-static int compare(const cq_onnx_model *a, const cq_onnx_model *b, double rtol, double atol)
+static void put_line(const cq_onnx_finding *f)
 {
+    cli_put_text(stdout, f->code);
+    fputs(": ", stdout);
+    cli_put_text(stdout, f->where);
+    fputs(": ", stdout);
+    cli_put_text(stdout, f->what);
+    putchar('\n');
+}
+
+static void put_object(const cq_onnx_finding *f, bool first)
+{
+    fputs(first ? "\n  {\"code\": " : ",\n  {\"code\": ", stdout);
+    cli_json_string(stdout, f->code);
+    fputs(", \"where\": ", stdout);
+    cli_json_string(stdout, f->where);
+    fputs(", \"what\": ", stdout);
+    cli_json_string(stdout, f->what);
+    putchar('}');
+}
+
+static int compare(const cli_args *args, const cq_onnx_model *a, const cq_onnx_model *b,
+                   double rtol, double atol)
+{
+    const bool        json     = cli_has(args, "json");
     cq_onnx_findings *findings = NULL;
     size_t            n;
 
     if (cq_onnx_model_diff(&findings, a, b, rtol, atol) != CQ_OK)
         return cli_fail();
     n = cq_onnx_findings_count(findings);
+    if (json)
+        putchar('[');
     for (size_t i = 0; i < n; i++) {
         const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
 
-        cli_put_text(stdout, f->code);
-        fputs(": ", stdout);
-        cli_put_text(stdout, f->where);
-        fputs(": ", stdout);
-        cli_put_text(stdout, f->what);
-        putchar('\n');
+        if (json)
+            put_object(f, i == 0);
+        else
+            put_line(f);
     }
+    if (json)
+        puts(n ? "\n]" : "]");
     cq_onnx_findings_free(findings);
     return n ? CLI_FAILED : CLI_DONE;
 }
@@ -36,12 +64,16 @@ static int run(const cli_args *args)
 
     if (code == CLI_DONE)
         code = cli_tolerance(&atol, args, "atol");
+    if (cli_has(args, "no-weights"))
+        atol = INFINITY;
+    for (size_t i = 0; i < 2 && code == CLI_DONE; i++)
+        code = cli_need_onnx(args->operands[i]);
     if (code == CLI_DONE)
         code = cli_result(cq_onnx_model_load(&a, args->operands[0]));
     if (code == CLI_DONE)
         code = cli_result(cq_onnx_model_load(&b, args->operands[1]));
     if (code == CLI_DONE)
-        code = compare(a, b, rtol, atol);
+        code = compare(args, a, b, rtol, atol);
     cq_onnx_model_free(a);
     cq_onnx_model_free(b);
     return code;
@@ -50,6 +82,8 @@ static int run(const cli_args *args)
 static const cli_option options[] = {
     { "rtol", "X", "relative tolerance for weights (0)", 0 },
     { "atol", "X", "absolute tolerance for weights (0)", 0 },
+    { "no-weights", NULL, "types and shapes of weights count, their values do not", 0 },
+    { "json", NULL, "a JSON list of objects: code, where, what", 0 },
     { 0 },
 };
 

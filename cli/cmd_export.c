@@ -41,7 +41,21 @@ static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *pat
     } else if (cli_has(args, "external-data")) {
         options.flags |= CQ_ONNX_SAVE_EXTERNAL;
     }
-    return status == CQ_OK ? cq_onnx_model_save(onnx, path, &options) : status;
+    return status == CQ_OK ? cli_save_model(onnx, path, &options) : status;
+}
+
+static void say_success(const cli_args *args, const cq_onnx_model *onnx, const char *path)
+{
+    const cli_proof *proof       = cli_last_proof();
+    char             proved[128] = "";
+
+    if (cli_has(args, "verify"))
+        snprintf(proved, sizeof proved,
+                 " %zu output%s verified on %zu input set%s (max |difference| %.2g),",
+                 proof->n_outputs, proof->n_outputs == 1 ? "" : "s", proof->n_runs,
+                 proof->n_runs == 1 ? "" : "s", proof->largest);
+    cli_wrote(args, path, " %zu node%s,%s", cq_onnx_model_n_nodes(onnx),
+              cq_onnx_model_n_nodes(onnx) == 1 ? "" : "s", proved);
 }
 
 /* Export and save; what came of it goes into the report, if one is wanted. */
@@ -59,6 +73,8 @@ static cq_status export_model(const cli_args *args, cli_model *model, cli_exampl
     if (status == CQ_OK)
         status = save(args, onnx, path, threshold);
     cli_report_phase(CLI_PHASE_SAVE);
+    if (status == CQ_OK)
+        say_success(args, onnx, path);
     cq_onnx_model_free(onnx);
     return status;
 }
@@ -87,6 +103,10 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
     if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &threshold)) ||
         (code = cli_keep_inputs(args, path)) || (report && (code = cli_keep_inputs(args, report))))
         return code;
+    if (cli_is_stream(path) && cli_has(args, "external-data"))
+        return cli_misuse(args->verb, "external data needs a file beside it, not -o -");
+    if (cli_is_stream(path) && cli_has(args, "verbose"))
+        return cli_misuse(args->verb, "--verbose prints to standard output, where -o - writes");
     if (cli_has(args, "strip-large-tensor-data") && cli_has(args, "external-data"))
         return cli_misuse(args->verb, "what is stripped has no external data");
     if (report && cq_export_report_new(&job->options.report) != CQ_OK)

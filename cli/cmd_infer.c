@@ -1,5 +1,6 @@
 /* calque infer: an ONNX model with the types and shapes of all its values. */
 #include "cli.h"
+#include "model.h"
 
 #include <calque/onnx.h>
 
@@ -8,14 +9,20 @@ static int run(const cli_args *args)
     const char    *to    = cli_value(args, "output");
     cq_onnx_model *model = NULL;
     cq_status      status;
+    int            code;
 
     if (!to)
         return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
+    if ((code = cli_need_onnx(args->operands[0])))
+        return code;
     status = cq_onnx_model_load(&model, args->operands[0]);
     if (status == CQ_OK)
         status = cq_onnx_model_infer(model, cli_has(args, "strict") ? CQ_ONNX_INFER_STRICT : 0);
     if (status == CQ_OK)
-        status = cq_onnx_model_save(model, to, NULL);
+        status = cli_save_model(model, to, NULL);
+    if (status == CQ_OK)
+        cli_wrote(args, to, " %zu node%s,", cq_onnx_model_n_nodes(model),
+                  cq_onnx_model_n_nodes(model) == 1 ? "" : "s");
     cq_onnx_model_free(model);
     return cli_result(status);
 }

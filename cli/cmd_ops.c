@@ -1,5 +1,6 @@
 /* calque ops: PyTorch's operators that calque knows. */
 #include "cli.h"
+#include "json.h"
 
 #include <calque/ops.h>
 
@@ -63,25 +64,47 @@ static void put_heading(void)
            n, n_forms, n_composed);
 }
 
+static void put_object(const cq_op_info *op, bool first)
+{
+    fputs(first ? "\n  {\"schema\": " : ",\n  {\"schema\": ", stdout);
+    cli_json_string(stdout, op->schema);
+    printf(", \"opset\": %d, \"in_parts\": %s, \"obstacle\": ", (int)op->first_opset,
+           op->composed ? "true" : "false");
+    cli_json_string(stdout, op->obstacle);
+    printf(", \"gradient\": \"%s\", \"about\": ", gradient_of(op));
+    cli_json_string(stdout, op->about);
+    putchar('}');
+}
+
 static int run(const cli_args *args)
 {
-    bool       markdown = cli_has(args, "markdown");
+    bool       markdown = cli_has(args, "markdown"), json = cli_has(args, "json");
+    bool       first = true;
     cq_op_info op;
 
-    if (markdown)
+    if (json)
+        putchar('[');
+    else if (markdown)
         put_heading();
     for (size_t i = 0; cq_op_info_at(i, &op); i++) {
         if (args->n_operands && !strstr(op.schema, args->operands[0]))
             continue;
-        if (markdown)
+        if (json)
+            put_object(&op, first);
+        else if (markdown)
             put_row(&op);
         else
             put_line(&op);
+        first = false;
     }
+    if (json)
+        puts(first ? "]" : "\n]");
     return CLI_DONE;
 }
 
 static const cli_option options[] = {
+    { "json", NULL, "a JSON list of objects: schema, opset, in_parts, obstacle, gradient, about",
+      0 },
     { "markdown", NULL, "a page with a table, as docs/operators.md", 0 },
     { 0 },
 };
@@ -96,5 +119,6 @@ const cli_verb cli_verb_ops = {
         "has it in it.",
     .options      = options,
     .max_operands = 1,
+    .no_files     = true,
     .run          = run,
 };

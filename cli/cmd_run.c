@@ -31,10 +31,11 @@ static const char *output_name(const cli_model *model, size_t i, char *buffer, s
     return buffer;
 }
 
-static int give_outputs(const char *folder, const cli_model *model, cq_tensor *const *outputs,
-                        size_t n)
+static int give_outputs(const char *folder, bool npy, const cli_model *model,
+                        cq_tensor *const *outputs, size_t n)
 {
-    char path[PATH_SIZE], buffer[32];
+    cq_status status;
+    char      path[PATH_SIZE], buffer[32];
 
     for (size_t i = 0; i < n; i++) {
         const char *name = output_name(model, i, buffer, sizeof buffer);
@@ -43,14 +44,16 @@ static int give_outputs(const char *folder, const cli_model *model, cq_tensor *c
             cli_show_summary(name, outputs[i]);
             continue;
         }
-        snprintf(path, sizeof path, "%s/output_%zu.pb", folder, i);
-        if (cq_tensor_save_pb(outputs[i], path, name) != CQ_OK)
+        snprintf(path, sizeof path, "%s/output_%zu.%s", folder, i, npy ? "npy" : "pb");
+        status =
+            npy ? cq_tensor_save_npy(outputs[i], path) : cq_tensor_save_pb(outputs[i], path, name);
+        if (status != CQ_OK)
             return cli_fail();
     }
     return CLI_DONE;
 }
 
-static int run_model(const char *folder, cli_model *model, const cli_example *example)
+static int run_model(const char *folder, bool npy, cli_model *model, const cli_example *example)
 {
     cq_tensor *outputs[CLI_MAX_OUTPUTS] = { NULL };
     size_t     n                        = 0;
@@ -59,7 +62,7 @@ static int run_model(const char *folder, cli_model *model, const cli_example *ex
     code =
         cli_result(model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
-        code = give_outputs(folder, model, outputs, n);
+        code = give_outputs(folder, npy, model, outputs, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
         cq_tensor_release(outputs[i]);
     return code;
@@ -79,29 +82,45 @@ static int run_eagerly(const cli_args *args, const char *folder)
         code = cli_example_load(&example);
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
     if (code == CLI_DONE)
-        code = run_model(folder, &model, &example);
+        code = run_model(folder, cli_wants_npy(args), &model, &example);
     cli_example_clear(&example);
     cli_model_close(&model);
     return code;
 }
 
+bool cli_wants_npy(const cli_args *args)
+{
+    const char *format = cli_value(args, "format");
+
+    return format && strcmp(format, "npy") == 0;
+}
+
 static int run(const cli_args *args)
 {
+    const char *format  = cli_value(args, "format");
     const char *folder  = cli_value(args, "output");
     int64_t     threads = 0;
     int         code    = cli_number(args, "threads", 1, 64, &threads);
 
+    if (code == CLI_DONE && format && strcmp(format, "npy") && strcmp(format, "pb"))
+        code = cli_misuse(args->verb, "--format has no '%s'; there are pb and npy", format);
+    if (code == CLI_DONE && format && !folder)
+        code = cli_misuse(args->verb, "--format is of the files that -o DIR writes");
     if (code == CLI_DONE && folder)
         code = make_folder(folder);
     if (code != CLI_DONE)
         return code;
     cq_set_threads((int)threads);
-    return cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
+    code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
                                                 : run_eagerly(args, folder);
+    if (code == CLI_DONE && folder)
+        cli_wrote(args, folder, "%s", "");
+    return code;
 }
 
 static const cli_option options[] = {
     { "output", "DIR", "write output_0.pb, output_1.pb, … to DIR instead", 'o' },
+    { "format", "FORMAT", "of these files: pb or npy (pb)", 0 },
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     { "dump", "NAME", "a value inside of an ONNX model as well, repeatable", 0 },

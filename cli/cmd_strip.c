@@ -12,6 +12,7 @@ static int run(const cli_args *args)
     cq_strip_options_init(&options);
     out  = out ? out : cli_value(args, "out_onnx_path");
     out  = out ? out : cli_value(args, "out_path");
+    out  = cli_stream_path(out);
     code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
     if (code == CLI_DONE)
         code = cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold);
@@ -19,7 +20,10 @@ static int run(const cli_args *args)
         return code;
     if (cli_has(args, "runnable"))
         options.flags |= CQ_STRIP_RUNNABLE;
-    return cli_result(cq_strip_file(args->operands[0], out, &options));
+    code = cli_result(cq_strip_file(args->operands[0], out, &options));
+    if (code == CLI_DONE)
+        cli_wrote(args, out ? out : args->operands[0], "%s", "");
+    return code;
 }
 
 static const cli_option options[] = {

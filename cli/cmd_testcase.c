@@ -164,6 +164,8 @@ static int run(const cli_args *args)
         code = cli_keep_inputs(args, path);
     if (code == CLI_DONE)
         code = write_testcase(args, &model, &example, &job);
+    if (code == CLI_DONE)
+        cli_wrote(args, args->operands[1], "%s", "");
     cli_example_clear(&example);
     cli_model_close(&model);
     return code;

@@ -11,9 +11,12 @@ static int run(const cli_args *args)
 
     if (code != CLI_DONE)
         return code;
-    out = out ? out : cli_value(args, "out_path");
-    out = out ? out : cli_value(args, "out_onnx_path");
-    return cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
+    out  = out ? out : cli_value(args, "out_path");
+    out  = out ? out : cli_value(args, "out_onnx_path");
+    code = cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
+    if (code == CLI_DONE)
+        cli_wrote(args, out ? out : args->operands[0], "%s", "");
+    return code;
 }
 
 static const cli_option options[] = {

@@ -1,5 +1,6 @@
 /* calque verify: folders of test data, replayed. */
 #include "cli.h"
+#include "json.h"
 #include "tolerance.h"
 
 #include <calque/session.h>
@@ -33,10 +34,24 @@ static void put_ok(const char *folder)
     putchar('\n');
 }
 
+static void put_object(const char *folder, bool ok, bool first)
+{
+    const cq_error *error = cq_last_error();
+
+    fputs(first ? "\n  {\"folder\": " : ",\n  {\"folder\": ", stdout);
+    cli_json_string(stdout, folder);
+    printf(", \"ok\": %s, \"why\": ", ok ? "true" : "false");
+    cli_json_string(stdout, ok ? "" : error->message);
+    fputs(", \"where\": ", stdout);
+    cli_json_string(stdout, ok ? "" : error->where);
+    putchar('}');
+}
+
 static int run(const cli_args *args)
 {
     double  rtol = 1e-3, atol = 1e-7;
     size_t  n_failed = 0;
+    bool    json     = cli_has(args, "json");
     int64_t threads  = 0;
     int     code     = cli_tolerance(&rtol, args, "rtol");
 
@@ -47,17 +62,25 @@ static int run(const cli_args *args)
     if (code != CLI_DONE)
         return code;
     cq_set_threads((int)threads);
+    if (json)
+        putchar('[');
     for (size_t i = 0; i < args->n_operands; i++) {
         const char *folder = args->operands[i];
 
-        if (cq_onnx_verify(folder, cli_value(args, "model"), rtol, atol, NULL) == CQ_OK) {
+        bool ok = cq_onnx_verify(folder, cli_value(args, "model"), rtol, atol, NULL) == CQ_OK;
+
+        n_failed += !ok;
+        if (json)
+            put_object(folder, ok, i == 0);
+        else if (ok)
             put_ok(folder);
-        } else {
+        else
             put_failure(folder);
-            n_failed++;
-        }
     }
-    printf("%zu passed, %zu failed\n", args->n_operands - n_failed, n_failed);
+    if (json)
+        puts("\n]");
+    else
+        printf("%zu passed, %zu failed\n", args->n_operands - n_failed, n_failed);
     return n_failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -65,6 +88,7 @@ static const cli_option options[] = {
     { "model", "FILE", "the model to run, instead of DIR/model.onnx", 0 },
     { "rtol", "X", "relative tolerance (1e-3)", 0 },
     { "atol", "X", "absolute tolerance (1e-7)", 0 },
+    { "json", NULL, "a JSON list of objects: folder, ok, why, where", 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
     { 0 },
 };
@@ -78,5 +102,6 @@ const cli_verb cli_verb_verify = {
     .options      = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
+    .no_files     = true,
     .run          = run,
 };

@@ -35,15 +35,20 @@ typedef struct cli_example {
     const char *structure; /* the text of args.json, or NULL */
 } cli_example;
 
-/* Rows for the table of a verb that takes an example. */
-#define CLI_EXAMPLE_OPTIONS                                                                        \
+/* Rows for the table of a verb that takes an example, of a program or of an ONNX model. */
+#define CLI_INPUT_OPTIONS                                                                          \
     { "input", "SPEC",                                                                             \
       "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy;\n"   \
       "after = zeros, ones, range, a number, normal(0,1), uniform(0,1), FILE.npy; of programs\n"   \
       "also 2.5, true, none, \"text\", [1x3, 1x4], (1x3, 2)",                                      \
       0 },                                                                                         \
-        { "example", "DIR",                                                                        \
-          "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0 },        \
+    {                                                                                              \
+        "example", "DIR",                                                                          \
+            "example inputs from DIR: input_0.pb or input_0.npy, input_1, …; args.json", 0         \
+    }
+
+#define CLI_EXAMPLE_OPTIONS                                                                        \
+    CLI_INPUT_OPTIONS,                                                                             \
         { "entry", "NAME",                                                                         \
           "the method of TorchScript to call (forward); one of several programs of a .pt2", 0 },   \
         { "define", "FILE",                                                                        \

@@ -52,7 +52,8 @@ static void print_help(FILE *out)
                  "verbs:\n");
     for (const cli_verb *const *v = verbs; *v; v++)
         fprintf(out, "  %-9s  %s\n", (*v)->name, (*v)->summary);
-    fprintf(out, "\ncalque VERB --help says more; calque --version names the version.\n"
+    fprintf(out, "\ncalque help VERB says more; calque -V names the version.\n"
+                 "-q after a verb: no line about what was written. - is standard input or output.\n"
                  "--no-sandbox after a verb: on Linux it otherwise starts no program, opens no\n"
                  "connection, and writes only to the folder of its output.\n"
                  "Exit codes: 0 done, 1 the work failed, 2 wrong use of the command line.\n");
@@ -60,11 +61,17 @@ static void print_help(FILE *out)
 
 static int unknown_verb(const char *name)
 {
-    const char *near = cli_suggest(name, verb_name_at, verbs);
+    const char *near       = cli_suggest(name, verb_name_at, verbs);
+    char        names[256] = "";
 
     if (near)
         return cli_misuse(NULL, "there is no verb '%s'; did you mean %s?", name, near);
-    return cli_misuse(NULL, "there is no verb '%s'", name);
+    for (const cli_verb *const *v = verbs; *v; v++) {
+        size_t len = strlen(names);
+
+        snprintf(names + len, sizeof names - len, "%s%s", len ? ", " : "", (*v)->name);
+    }
+    return cli_misuse(NULL, "there is no verb '%s'; there are %s", name, names);
 }
 
 static int run_verb(const cli_verb *verb, int argc, char **argv)
@@ -80,6 +87,9 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
         cli_print_verb_help(verb);
         return CLI_DONE;
     }
+    code = cli_read_stdin(&args);
+    if (code != CLI_DONE)
+        return code;
     if (!args.no_sandbox)
         cli_sandbox(&args);
     return verb->run(&args);
@@ -88,6 +98,22 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
 static bool is_one_of(const char *text, const char *a, const char *b)
 {
     return strcmp(text, a) == 0 || strcmp(text, b) == 0;
+}
+
+/* calque help [VERB]: the same as VERB --help. */
+static int help(int argc, char **argv)
+{
+    const cli_verb *verb = argc ? find_verb(argv[0]) : NULL;
+
+    if (argc > 1)
+        return cli_misuse(NULL, "'%s' is one too many", argv[1]);
+    if (argc && !verb)
+        return unknown_verb(argv[0]);
+    if (verb)
+        cli_print_verb_help(verb);
+    else
+        print_help(stdout);
+    return CLI_DONE;
 }
 
 static int dispatch(int argc, char **argv)
@@ -102,12 +128,14 @@ static int dispatch(int argc, char **argv)
         print_help(stdout);
         return CLI_DONE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (is_one_of(argv[1], "--version", "-V")) {
         printf("calque %s\n", cq_version_string());
         return CLI_DONE;
     }
     if (argv[1][0] == '-')
         return cli_misuse(NULL, "a verb comes first, not '%s'", argv[1]);
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc - 2, argv + 2);
     verb = find_verb(argv[1]);
     return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
 }
@@ -116,6 +144,7 @@ int main(int argc, char **argv)
 {
     int code;
 
+    cli_start_clock();
     cli_catch_signals();
     cli_show_progress();
     code = dispatch(argc, argv);

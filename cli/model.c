@@ -146,6 +146,17 @@ bool cli_model_is_onnx(const char *operand)
     return first == 0x08 || (first != EOF && cli_ends_with(operand, ".onnx"));
 }
 
+int cli_need_onnx(const char *operand)
+{
+    if (cli_model_is_built_in(operand))
+        return cli_fail_with("calque export makes one of it",
+                             "'%s' is a built-in model, but this takes ONNX models", operand);
+    if (cli_model_is_archive(operand))
+        return cli_fail_with("calque export makes an ONNX model of it; calque info says what it is",
+                             "'%s' is an archive of PyTorch, but this takes ONNX models", operand);
+    return CLI_DONE;
+}
+
 bool cli_model_is_archive(const char *operand)
 {
     FILE *file    = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
@@ -257,6 +268,9 @@ int cli_model_open(cli_model *model, const cli_args *args)
 const char *cli_model_name(const char *path)
 {
     static char name[256];
+
+    if (strncmp(path, CLI_STDIN_PREFIX, strlen(CLI_STDIN_PREFIX)) == 0)
+        return "stdin";
     const char *slash = strrchr(path, '/');
     const char *base  = slash ? slash + 1 : path;
     const char *dot   = strrchr(base, '.');

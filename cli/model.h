@@ -85,6 +85,10 @@ cq_run_options cli_run_options(const cq_export_options *options);
 bool cli_model_is_built_in(const char *operand);
 bool cli_model_is_onnx(const char *operand);
 
+/* For verbs that take ONNX models only: says so if an operand is something else that calque knows.
+ */
+int cli_need_onnx(const char *operand);
+
 /* Says that an operand is neither a file nor a built-in model. Returns CLI_FAILED. */
 int cli_no_such_model(const char *operand);
 

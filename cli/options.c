@@ -143,6 +143,10 @@ static int read_long(cli_reader *r, const char *text)
         r->args->wants_help = true;
         return CLI_DONE;
     }
+    if (!option && strcmp(text, "quiet") == 0) {
+        r->args->quiet = true;
+        return CLI_DONE;
+    }
     if (!option && strcmp(text, "no-sandbox") == 0) {
         r->args->no_sandbox = true;
         return CLI_DONE;
@@ -159,8 +163,8 @@ static int read_letters(cli_reader *r, const char *text)
         const cli_option *option = find_letter(r->args->verb, *text);
         int               code;
 
-        if (!option && *text == 'h') {
-            r->args->wants_help = true;
+        if (!option && (*text == 'h' || *text == 'q')) {
+            *(*text == 'h' ? &r->args->wants_help : &r->args->quiet) = true;
             continue;
         }
         if (!option)

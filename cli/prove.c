@@ -6,6 +6,7 @@
 
 #include <calque/session.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,15 +35,38 @@ static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
     return status;
 }
 
+static cli_proof proof;
+
+const cli_proof *cli_last_proof(void)
+{
+    return &proof;
+}
+
+/* Notes the largest difference of two tensors that agree. */
+static void note_difference(const cq_tensor *got, const cq_tensor *wanted)
+{
+    for (int64_t i = 0; i < cq_tensor_numel(got); i++) {
+        double difference = fabs(cq_tensor_get_f64(got, i) - cq_tensor_get_f64(wanted, i));
+
+        if (difference > proof.largest) /* not of nan and infinities */
+            proof.largest = difference;
+    }
+}
+
 static cq_status compare(const cq_session *session, const pair *p)
 {
     cq_status status = CQ_OK;
+
+    proof.n_outputs = p->n;
+    proof.n_runs++;
 
     for (size_t i = 0; i < p->n && status == CQ_OK; i++) {
         status = compare_tensors(p->got[i], p->wanted[i]);
         if (status == CQ_E_TYPE)
             cli_note("output %s of the export differs from the source",
                      cq_session_output_name(session, i));
+        else if (status == CQ_OK)
+            note_difference(p->got[i], p->wanted[i]);
     }
     return status;
 }

@@ -11,4 +11,12 @@
 cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *example,
                     const cq_export_options *options);
 
+/* What was compared: how many outputs, on how many sets of inputs, and the largest difference. */
+typedef struct cli_proof {
+    size_t n_outputs, n_runs;
+    double largest;
+} cli_proof;
+
+const cli_proof *cli_last_proof(void);
+
 #endif

@@ -157,12 +157,16 @@ static void show_value(const char *name, const cq_onnx_value *value)
 }
 
 /* A value of the inside is in a file of its name, but for slashes. */
-static cq_status save_value(const char *folder, size_t i, size_t n_own)
+static cq_status save_value(const char *folder, bool npy, size_t i, size_t n_own)
 {
     const char *name = cq_session_output_name(job.session, i);
     char        path[PATH_SIZE];
     size_t      at;
 
+    if (i < n_own && npy && cq_onnx_value_tensor(job.outputs[i])) {
+        snprintf(path, sizeof path, "%s/output_%zu.npy", folder, i);
+        return cq_tensor_save_npy(cq_onnx_value_tensor(job.outputs[i]), path);
+    }
     if (i < n_own) {
         snprintf(path, sizeof path, "%s/output_%zu.pb", folder, i);
         return cq_onnx_value_save_for(job.outputs[i], path, job.model, CQ_ONNX_OUTPUTS, i);
@@ -176,14 +180,14 @@ static cq_status save_value(const char *folder, size_t i, size_t n_own)
     return cq_tensor_save_pb(cq_onnx_value_tensor(job.outputs[i]), path, name);
 }
 
-static int give_outputs(const char *folder)
+static int give_outputs(const char *folder, bool npy)
 {
     size_t n = cq_session_n_outputs(job.session), n_own = n - job.n_dumped;
 
     for (size_t i = 0; i < n; i++) {
         if (!folder)
             show_value(cq_session_output_name(job.session, i), job.outputs[i]);
-        else if (save_value(folder, i, n_own) != CQ_OK)
+        else if (save_value(folder, npy, i, n_own) != CQ_OK)
             return cli_fail();
     }
     return CLI_DONE;
@@ -235,7 +239,7 @@ int cli_run_onnx(const cli_args *args, const char *folder)
         code =
             cli_result(cq_session_run(job.session, NULL, job.inputs, job.example.n, job.outputs));
     if (code == CLI_DONE)
-        code = give_outputs(folder);
+        code = give_outputs(folder, cli_wants_npy(args));
     code = trace_close(cli_value(args, "profile"), code);
     for (size_t i = 0; i < CLI_MAX_INPUTS; i++)
         cq_onnx_value_release(job.inputs[i]);

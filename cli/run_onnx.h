@@ -14,4 +14,7 @@ void cli_declared_input(cli_input *out, const cq_onnx_model *model, size_t index
  * which may be NULL. The exit code. */
 int cli_run_onnx(const cli_args *args, const char *folder);
 
+/* Whether --format asks for .npy files. */
+bool cli_wants_npy(const cli_args *args);
+
 #endif

@@ -13,7 +13,7 @@ A transcript is commands and what they did:
                               computed, and processors round differently
 
 Commands run in an empty folder, where @/ stands for tests/golden/; what one writes the next can
-read. Lines before the first command and lines after a blank line that begin with # are comments.
+read; the time that it took to write is TIME. Lines before the first command and lines after a blank line that begin with # are comments.
 --bless rewrites the transcripts with what happened; read the difference before you commit it.
 """
 import pathlib
@@ -53,6 +53,7 @@ def replay(command, folder):
     code, out, err = calque(*args, cwd=folder)
     lines = out.splitlines() + [f"! {line}" for line in err.splitlines()]
     lines = [line.replace(f"{HERE}/", "@/").rstrip() for line in lines]
+    lines = [re.sub(r"^(! wrote .*) \d+\.\d\d s$", r"\1 TIME", line) for line in lines]
     return lines + ([f"= {code}"] if code else [])
 
 

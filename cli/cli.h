@@ -152,6 +152,10 @@ void cli_progress_bar(char *out, size_t size, int width, const char *what, uint6
 /* The same as exit codes: CLI_DONE for CQ_OK, else what cli_fail says. */
 int cli_result(cq_status status);
 
+/* The same for what calls a model: arguments that it does not take, or lacks, and names that it has
+ * no use for are wrong use of the command line; all other failures are failures of the work. */
+int cli_result_of_call(cq_status status);
+
 /* Help pages, on standard output. */
 void cli_print_verb_help(const cli_verb *verb);
 

@@ -79,15 +79,6 @@ static cq_status export_model(const cli_args *args, cli_model *model, cli_exampl
     return status;
 }
 
-/* What makes no sense for this model, a name too many for example, is wrong use of the command
- * line; all other failures are failures of the work. */
-static int result_of(cq_status status)
-{
-    int code = cli_result(status);
-
-    return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
-}
-
 static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
                              cli_export *job)
 {
@@ -112,7 +103,7 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
     if (report && cq_export_report_new(&job->options.report) != CQ_OK)
         return cli_fail();
     status = export_model(args, model, example, job, path, threshold);
-    code   = result_of(status);
+    code   = cli_result_of_call(status);
     if (status == CQ_E_TYPE || status == CQ_E_ARGUMENT)
         cli_example_explain(example);
     if (report)

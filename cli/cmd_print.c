@@ -201,7 +201,7 @@ static int print_captured(const cli_args *args)
         code = cli_example_load(&example);
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
     if (code == CLI_DONE)
-        code = cli_result(
+        code = cli_result_of_call(
             model.front_end->export_to(&onnx, &model, example.tensors, example.n, &options));
     cq_onnx_model_free(onnx);
     cli_example_clear(&example);

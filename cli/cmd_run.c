@@ -59,8 +59,8 @@ static int run_model(const char *folder, bool npy, cli_model *model, const cli_e
     size_t     n                        = 0;
     int        code;
 
-    code =
-        cli_result(model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
+    code = cli_result_of_call(
+        model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
         code = give_outputs(folder, npy, model, outputs, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)

@@ -136,9 +136,7 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
     options.n_output_gradients = given.n;
     from                       = (source){ .model = model, .example = example };
     status                     = write_flat(&from, args->operands[1], &options);
-    code                       = cli_result(status);
-    if (status == CQ_E_ARGUMENT)
-        code = CLI_MISUSE;
+    code                       = cli_result_of_call(status);
 done:
     clear_seeds(&given);
     return code;

@@ -47,7 +47,8 @@ static int read_names(cli_export *e, const cli_args *args, const char *option, c
 /* The index of an option's value in a list of words; 0 when it is not given. */
 static int read_word(const cli_args *args, const char *option, const char *const *words, int *out)
 {
-    const char *text = cli_value(args, option);
+    const char *text      = cli_value(args, option);
+    char        list[256] = "";
 
     *out = 0;
     if (!text)
@@ -57,7 +58,12 @@ static int read_word(const cli_args *args, const char *option, const char *const
             *out = i;
             return CLI_DONE;
         }
-    return cli_misuse(args->verb, "--%s has no '%s'; see its words in the help", option, text);
+    for (int i = 0; words[i]; i++) {
+        size_t len = strlen(list);
+
+        snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", words[i]);
+    }
+    return cli_misuse(args->verb, "--%s has no '%s'; there are %s", option, text, list);
 }
 
 /* DOMAIN=VERSION */

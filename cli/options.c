@@ -101,6 +101,8 @@ static int unknown_option(const cli_verb *verb, const char *name, size_t len)
     const char *near;
 
     memcpy(word, name, smaller(len, SUGGEST_MAX_LEN));
+    for (char *c = word; *c; c++)
+        *c = *c == '_' ? '-' : *c; /* Python's names have these */
     near = cli_suggest(word, option_name_at, options_of(verb));
     if (near)
         return cli_misuse(verb, "there is no option --%.*s; did you mean --%s?", (int)len, name,

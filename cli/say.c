@@ -116,6 +116,13 @@ int cli_result(cq_status status)
     return status == CQ_OK ? CLI_DONE : cli_fail();
 }
 
+int cli_result_of_call(cq_status status)
+{
+    int code = cli_result(status);
+
+    return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
+}
+
 static void say_v(const char *colour, const char *label, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 static void say_v(const char *colour, const char *label, const char *format, va_list args)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { METHODS = 1 /* the table after that of facts */ };
+
 /* Newer traces hold the sizes of the inputs that they were made with. */
 static void describe_example(cli_signature *takes, const cq_script *script)
 {
@@ -62,15 +64,22 @@ static cq_status script_open(cli_model *model, const char *operand)
     return status;
 }
 
+/* A class of Python's is no program yet: its constructor is Python. */
+static int no_methods(const cli_model *model)
+{
+    return cli_fail_with("of a class of nn.Module Python makes an archive: "
+                         "torch.jit.script(Net()).save(\"net.pt\"), or torch.export.save",
+                         "%s defines no function that could be called", model->name);
+}
+
 /* Names of methods, apart by commas; whether entry is among them. */
 static bool list_methods(const cq_info *info, const char *entry, char *out, size_t size)
 {
-    const size_t methods = 1; /* the table after that of facts */
-    size_t       len     = 0;
+    size_t len = 0;
 
     *out = '\0';
-    for (size_t i = 0; i < cq_info_n_rows(info, methods); i++) {
-        const char *name = cq_info_cell_text(info, methods, i, 0);
+    for (size_t i = 0; i < cq_info_n_rows(info, METHODS); i++) {
+        const char *name = cq_info_cell_text(info, METHODS, i, 0);
 
         if (strcmp(name, entry) == 0)
             return true;
@@ -85,13 +94,16 @@ int cli_script_check_entry(const cli_model *model)
     const char *entry = model->call.entry;
     char        names[1024], hint[sizeof names + 32];
     cq_info    *info = NULL;
-    bool        known;
+    bool        known, empty;
 
-    /* A name that begins with _ may be one that the list leaves out. */
-    if (!entry || *entry == '_' || cq_script_info(&info, model->handle) != CQ_OK)
+    if (cq_script_info(&info, model->handle) != CQ_OK)
         return CLI_DONE;
-    known = list_methods(info, entry, names, sizeof names);
+    /* A name that begins with _ may be one that the list leaves out. */
+    known = !entry || *entry == '_' || list_methods(info, entry, names, sizeof names);
+    empty = cq_info_n_rows(info, METHODS) == 0;
     cq_info_free(info);
+    if (empty)
+        return no_methods(model);
     if (known)
         return CLI_DONE;
     snprintf(hint, sizeof hint, "it has: %s", names);

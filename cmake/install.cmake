@@ -1,8 +1,16 @@
-# What `cmake --install` puts where: library, headers, binary, man page, and what pkg-config and
+# What `cmake --install` puts where: library, headers, binary, man page, completions, and what pkg-config and
 # find_package(calque) read.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# The .pc file finds its prefix by its own place, so that `cmake --install --prefix` and DESTDIR are
+# right whatever was configured.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(CALQUE_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH CALQUE_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" CALQUE_PC_PREFIX "\${pcfiledir}/${CALQUE_PC_PREFIX}")
+endif()
 configure_file(cmake/calque.pc.in calque.pc @ONLY)
 install(TARGETS calque_shared calque_static
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -20,4 +28,9 @@ install(FILES ${CMAKE_BINARY_DIR}/calqueConfig.cmake ${CMAKE_BINARY_DIR}/calqueC
 if(TARGET calque_cli)
   install(TARGETS calque_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES docs/calque.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES cmake/completion/calque.bash RENAME calque
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES cmake/completion/_calque DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES cmake/completion/calque.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

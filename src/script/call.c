@@ -111,7 +111,7 @@ static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_s
     for (size_t i = 0; i < n_tensors || i == 0; i++)
         cq_str_add(s, " --input 1x3x224x224");
     if (others)
-        cq_str_add(s, "; what is not a tensor goes to the args.json of --example");
+        cq_str_add(s, "; numbers, texts, lists and None are written as --help says");
 }
 
 /* A call from outside lacks an example; a call inside the program is wrong by itself. */

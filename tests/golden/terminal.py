@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peer"))
 from peers import CALQUE, Report  # noqa: E402
 
-PLAIN = "error: there is no verb 'frob'\n  see: calque --help\n"
+PLAIN = "error: there is no verb 'prin'; did you mean print?\n  see: calque --help\n"
 COLOURED = PLAIN.replace("error:", "\033[1;31merror:\033[0m")
 
 
@@ -39,10 +39,10 @@ def main():
     for name, env, want in [("a terminal", {}, COLOURED), ("NO_COLOR", {"NO_COLOR": "1"}, PLAIN),
                             ("a dumb terminal", {"TERM": "dumb"}, PLAIN)]:
         with report.case(name):
-            got = on_terminal("frob", **env)
+            got = on_terminal("prin", **env)
             assert got == want, repr(got)
     with report.case("a pipe"):
-        done = subprocess.run([CALQUE, "frob"], stderr=subprocess.PIPE, text=True,
+        done = subprocess.run([CALQUE, "prin"], stderr=subprocess.PIPE, text=True,
                               env={**os.environ, "TERM": "xterm"})
         assert done.stderr == PLAIN, repr(done.stderr)
     with report.case("warnings have a colour of their own"):

@@ -1,0 +1,101 @@
+#include "info/info.h"
+
+#include "test.h"
+
+static const char program[] =
+    "class Linear(Module):\n"
+    "    __parameters__ = [\"weight\"]\n"
+    "    weight : Tensor\n"
+    "    def forward(self, x):\n"
+    "        return x @ self.weight.t()\n"
+    "class Net(Module):\n"
+    "    a : Linear\n"
+    "    b : Linear\n"
+    "    def forward(self, x: Tensor, by: float, n: Optional[int]) -> Tensor:\n"
+    "        return self.b(self.a(x)) * by\n"
+    "    def many(self, xs: List[Tuple[Tensor, int]], flag: bool=True):\n"
+    "        return xs[0][0]\n";
+
+static cq_info *info_of_net(cq_script **s)
+{
+    static const int64_t sizes[] = { 4, 4 };
+    static const float   data[16];
+    cq_info             *info;
+    cq_tensor           *w;
+
+    CHECK_OK(cq_script_compile(s, program, "net.py"));
+    CHECK_OK(cq_script_make_module(*s, "Net"));
+    CHECK_OK(cq_tensor_new(&w, CQ_DTYPE_F32, 2, sizes, data));
+    CHECK_OK(cq_script_set_tensor(*s, "a.weight", w));
+    CHECK_OK(cq_script_set_tensor(*s, "b.weight", w));
+    cq_tensor_release(w);
+    CHECK_OK(cq_script_info(&info, *s));
+    return info;
+}
+
+TEST(info, methods_have_their_signature_and_an_input_to_begin_with)
+{
+    cq_script *s;
+    cq_info   *info = info_of_net(&s);
+
+    CHECK_STR("methods", cq_info_table_name(info, 1));
+    CHECK_STR("forward(x: Tensor, by: float, n: Optional[int]) -> Tensor",
+              cq_info_cell_text(info, 1, 0, 1));
+    CHECK_STR("--input 1x4 --input 1.0 --input none", cq_info_cell_text(info, 1, 0, 2));
+    CHECK_STR("many(xs: List[Tuple[Tensor, int]], flag: bool=…)", cq_info_cell_text(info, 1, 1, 1));
+    CHECK_STR("--input '[(1x4, 1)]'", cq_info_cell_text(info, 1, 1, 2));
+    cq_info_free(info);
+    cq_script_free(s);
+}
+
+TEST(info, a_shared_weight_counts_once_and_says_whose_it_is)
+{
+    cq_script *s;
+    cq_info   *info = info_of_net(&s);
+
+    CHECK_STR("modules", cq_info_table_name(info, 2));
+    CHECK_INT(3, cq_info_n_rows(info, 2));
+    CHECK_INT(16, cq_info_cell_number(info, 2, 0, 2)); /* all of it */
+    CHECK_INT(64, cq_info_cell_number(info, 2, 0, 3));
+    CHECK_INT(CQ_INFO_BYTES, cq_info_cell_kind(info, 2, 0, 3));
+    CHECK_STR("b", cq_info_cell_text(info, 2, 2, 0));
+    CHECK_INT(0, cq_info_cell_number(info, 2, 2, 2));
+    CHECK_STR("a.weight", cq_info_cell_text(info, 2, 2, 5));
+    cq_info_free(info);
+    cq_script_free(s);
+}
+
+TEST(info, what_is_not_there_is_empty)
+{
+    cq_script *s;
+    cq_info   *info = info_of_net(&s);
+
+    CHECK(cq_info_table_name(info, 99) == NULL);
+    CHECK_INT(0, cq_info_n_rows(info, 99));
+    CHECK_STR("", cq_info_cell_text(info, 1, 99, 0));
+    CHECK_STR("", cq_info_cell_text(info, 1, 0, 99));
+    cq_info_free(info);
+    cq_script_free(s);
+}
+
+TEST(info, parameters_are_told_by_name_and_type)
+{
+    char       name[16], type[16];
+    cq_script *s;
+
+    cq_info_free(info_of_net(&s));
+    CHECK_INT(3, cq_script_n_params(s, NULL));
+    CHECK_INT(2, cq_script_n_params(s, "many"));
+    CHECK_INT(0, cq_script_n_params(s, "nothing"));
+    CHECK_OK(cq_script_param(s, "forward", 1, name, type, sizeof name));
+    CHECK_STR("by", name);
+    CHECK_STR("float", type);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_script_param(s, "forward", 3, name, type, sizeof name));
+    CHECK(!cq_script_has_tensor(s, "a"));
+    cq_script_free(s);
+}
+
+RUN_TESTS(TEST_OF(info, methods_have_their_signature_and_an_input_to_begin_with),
+          TEST_OF(info, a_shared_weight_counts_once_and_says_whose_it_is),
+          TEST_OF(info, what_is_not_there_is_empty),
+          TEST_OF(info, parameters_are_told_by_name_and_type))

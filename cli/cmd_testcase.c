@@ -7,6 +7,7 @@
 #include <calque/testcase.h>
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The model and its example; what a test-case has of it is flat, and not what the model is called
@@ -154,6 +155,8 @@ static int run(const cli_args *args)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
+    /* As pytorch-pfn-extras has it, inputs of a test-case are input_0, … unless they are named. */
+    memset(example.names, 0, sizeof example.names);
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);

@@ -204,8 +204,11 @@ static bool is_among(const char *name, const char *const *names, size_t n)
 static int take_names_of_params(cli_export *e, const cli_args *args, const cli_example *example)
 {
     cq_export_options *o = &e->options;
+    size_t             n = example->n;
 
-    for (size_t i = o->n_input_names; i < example->n; i++) {
+    while (n && !*example->names[n - 1])
+        n--;
+    for (size_t i = o->n_input_names; i < n; i++) {
         const char *name = example->names[i];
 
         if (!*name || is_among(name, e->output_names, o->n_output_names) ||

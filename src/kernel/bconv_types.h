@@ -60,12 +60,6 @@ static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_c
 /* The activation on n results, if there is one. */
 void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n);
 
-/* Blocks that n channels take. */
-static inline int64_t cq_blocks(int64_t n)
-{
-    return (n + CQ_BLOCK - 1) / CQ_BLOCK;
-}
-
 /* n floats, 64-byte aligned, zeroed. */
 cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c);
 

@@ -69,7 +69,9 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
             for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
-                PREFETCH(w + ahead);
+                PREFETCH(w + ahead); /* 64 bytes */
+                if (LANES > 8)
+                    PREFETCH(w + ahead + LANES);
                 EACH_ROW(TILE_STEP)
             }
         } else {

@@ -1,6 +1,8 @@
 /* Which instruction set is used: asked once, at the first call. */
 #include "kernel/isa.h"
 
+#include <calque/version.h>
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,11 @@ const cq_isa *cq_isa_get(void)
         atomic_store_explicit(&in_use, isa, memory_order_relaxed);
     }
     return isa;
+}
+
+const char *cq_instruction_set(void)
+{
+    return cq_isa_get()->name;
 }
 
 void cq_isa_use(const cq_isa *isa)

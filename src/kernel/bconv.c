@@ -17,6 +17,7 @@ enum {
     K_BLOCK    = 256, /* numbers of k at a time: a panel of weights stays in the L1 cache */
     PIXELS     = 120, /* of a block, at most */
     MIN_BLOCKS = 8,   /* below this the output channels are cut too */
+    MAX_JOINED = 4,   /* groups of few channels: as many times the multiplications */
     MAX_STEPS  = 1 << 20
 };
 
@@ -147,31 +148,60 @@ static float *weights_at(const cq_bconv *c, int64_t group, int64_t step, int64_t
            ((group * c->n_steps + first) * c->out_group + pair * 2 * here) * c->kc * c->core->lanes;
 }
 
+struct packing {
+    const cq_bconv *c;
+    const float    *w;
+};
+
+/* One number of k for a pair of blocks: tap `tap` of channel i of the joined group. */
+static void pack_row(const struct packing *p, float *to, int64_t group, int64_t pair, int64_t i,
+                     int64_t tap)
+{
+    const cq_bconv *c    = p->c;
+    int64_t         taps = c->kernel[0] * c->kernel[1], lanes = c->core->lanes;
+    int64_t         out = c->out_channels / c->groups / c->joined; /* of a group of the weight */
+    int64_t         in = c->in_channels / c->groups / c->joined, first = i / in * out;
+    int64_t         from = pair * 2 * lanes, end = smaller(from + 2 * lanes, first + out);
+
+    for (int64_t o = from > first ? from : first; o < end && i < in * c->joined; o++)
+        to[o - from] = p->w[((group * out * c->joined + o) * in + i % in) * taps + tap];
+}
+
+static cq_status pack_pair(void *user, int64_t block)
+{
+    const struct packing *p     = user;
+    const cq_bconv       *c     = p->c;
+    int64_t               pairs = (c->out_group + 1) / 2, group = block / pairs;
+    int64_t               pair = block % pairs, taps = c->kernel[0] * c->kernel[1];
+    int64_t               lanes = c->core->lanes, at_once = steps_at_once(c);
+    int64_t               width = pair * 2 + 1 < c->out_group ? 2 * lanes : lanes;
+
+    for (int64_t first = 0; first < c->n_steps; first += at_once) {
+        float *to = weights_at(c, group, first, pair);
+
+        for (int64_t step = first; step < smaller(first + at_once, c->n_steps); step++)
+            for (int64_t l = 0; l < c->kc; l++, to += width) {
+                int64_t k = step * c->kc + l;
+
+                if (c->plain_input)
+                    pack_row(p, to, group, pair, k % c->in_channels, k / c->in_channels);
+                else
+                    pack_row(p, to, group, pair, step / taps * lanes + l, step % taps);
+            }
+    }
+    return CQ_OK;
+}
+
 static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 {
-    int64_t      taps = c->kernel[0] * c->kernel[1], in = c->in_channels / c->groups;
-    int64_t      out   = c->out_channels / c->groups, at_once;
-    const float *w     = cq_tensor_data(spec->w);
-    int64_t      lanes = c->core->lanes;
-    bool         rows  = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
+    struct packing p    = { c, cq_tensor_data(spec->w) };
+    int64_t        taps = c->kernel[0] * c->kernel[1];
+    bool           rows = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
 
-    c->kc      = c->plain_input ? (rows ? c->kernel[1] * in : in) : lanes;
+    c->kc      = c->plain_input ? (rows ? c->kernel[1] : 1) * c->in_channels : c->core->lanes;
     c->n_steps = c->plain_input ? (rows ? c->kernel[0] : taps) : c->in_group * taps;
-    at_once    = steps_at_once(c);
-    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, c->n_steps * c->kc, lanes));
-    for (int64_t o = 0; o < c->out_channels; o++)
-        for (int64_t i = 0; i < in; i++)
-            for (int64_t tap = 0; tap < taps; tap++) {
-                int64_t pair  = o % out / (2 * lanes);
-                int64_t width = pair * 2 + 1 < c->out_group ? 2 * lanes : lanes;
-                int64_t k =
-                    c->plain_input ? tap * in + i : (i / lanes * taps + tap) * lanes + i % lanes;
-                float *to = weights_at(c, o / out, k / c->kc, pair);
-
-                to[k % (at_once * c->kc) * width + o % out % (2 * lanes)] =
-                    w[(o * in + i) * taps + tap];
-            }
-    return CQ_OK;
+    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, c->n_steps * c->kc, c->core->lanes));
+    return cq_parallel_for(c->groups * ((c->out_group + 1) / 2), pack_pair, &p);
 }
 
 struct product {
@@ -299,6 +329,21 @@ static bool is_depthwise(const cq_bconv_spec *s)
     return s->groups > 1 && cq_size_of(s->w, 1) == 1 && cq_size_of(s->w, 0) == s->groups;
 }
 
+/* A group has whole blocks; where it has less, as few of them as make whole ones are joined, with
+ * zeros where they do not meet. 0: too many would be. */
+static int64_t groups_joined(const cq_bconv_spec *s)
+{
+    int64_t in = cq_size_of(s->w, 1), out = cq_size_of(s->w, 0) / s->groups;
+    int     lanes = cq_core_get()->lanes;
+
+    if (s->groups == 1 || is_depthwise(s))
+        return 1;
+    for (int64_t n = 1; n <= MAX_JOINED; n++)
+        if (s->groups % n == 0 && in * n % lanes == 0 && out * n % lanes == 0)
+            return n;
+    return 0;
+}
+
 bool cq_bconv_supports(const cq_bconv_spec *s)
 {
     const cq_core *core = cq_core_get();
@@ -312,9 +357,8 @@ bool cq_bconv_supports(const cq_bconv_spec *s)
         return s->groups == 1 && cq_size_of(s->w, 1) < core->lanes;
     if (is_depthwise(s))
         return taps <= CQ_DEPTHWISE_TAPS;
-    return taps * cq_core_blocks(core, cq_size_of(s->w, 1)) <= MAX_STEPS &&
-           (s->groups == 1 || (cq_size_of(s->w, 1) % core->lanes == 0 &&
-                               cq_size_of(s->w, 0) / s->groups % core->lanes == 0));
+    return taps * cq_core_blocks(core, cq_size_of(s->w, 1) * MAX_JOINED) <= MAX_STEPS &&
+           groups_joined(s) > 0;
 }
 
 enum { WINOGRAD_CHANNELS = 8 }; /* with fewer, transforming is most of the work */
@@ -333,11 +377,12 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
     int64_t out = cq_size_of(s->w, 0);
 
     c->core         = cq_core_get();
-    c->groups       = s->groups;
+    c->joined       = groups_joined(s);
+    c->groups       = s->groups / c->joined;
     c->in_channels  = cq_size_of(s->w, 1) * s->groups;
     c->out_channels = out;
-    c->in_group     = cq_core_blocks(c->core, cq_size_of(s->w, 1));
-    c->out_group    = cq_core_blocks(c->core, out / s->groups);
+    c->in_group     = cq_core_blocks(c->core, cq_size_of(s->w, 1) * c->joined);
+    c->out_group    = cq_core_blocks(c->core, out / c->groups);
     c->plain_input  = s->plain_input;
     c->activates    = s->activates;
     c->act          = s->act;

@@ -14,8 +14,10 @@ typedef struct cq_bconv_way {
 struct cq_bconv {
     const cq_bconv_way *way;
     const cq_core      *core;
-    int64_t             groups, in_channels, out_channels; /* of all groups */
-    int64_t             in_group, out_group;               /* blocks of a group */
+    int64_t             groups;                    /* after joining */
+    int64_t             joined;                    /* groups of the weight in one of these */
+    int64_t             in_channels, out_channels; /* of all groups */
+    int64_t             in_group, out_group;       /* blocks of a group */
     int64_t             kernel[2], stride[2], dilation[2];
     bool                plain_input;
     float              *w, *bias; /* packed; bias has whole blocks */

@@ -50,27 +50,43 @@ struct packing {
     double       g[6][3];
 };
 
-static cq_status pack_channel(void *user, int64_t o) /* of the output */
+/* The transform of n weights of one input channel, side by side; element e goes to u + e * step. */
+static void pack_weights(const struct packing *p, double w[9][2 * CQ_MAX_LANES], int64_t n,
+                         float *u, int64_t step)
+{
+    int side = p->c->m + 2;
+
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++, u += step)
+            for (int64_t o = 0; o < n; o++) {
+                double half[3];
+
+                for (int k = 0; k < 3; k++)
+                    half[k] =
+                        p->g[y][0] * w[k][o] + p->g[y][1] * w[3 + k][o] + p->g[y][2] * w[6 + k][o];
+                u[o] = (float)(half[0] * p->g[x][0] + half[1] * p->g[x][1] + half[2] * p->g[x][2]);
+            }
+}
+
+/* A block of input channels for a pair of blocks of the output. */
+static cq_status pack_block(void *user, int64_t block)
 {
     const struct packing *p     = user;
     const cq_bconv       *c     = p->c;
-    int                   side  = c->m + 2;
-    int64_t               lanes = c->core->lanes, pair = o / (2 * lanes), in = lanes * c->in_group;
+    int64_t               lanes = c->core->lanes, in = lanes * c->in_group;
+    int64_t               pair = block / c->in_group, from = pair * 2 * lanes;
     int64_t               width = 2 * pair + 1 < c->out_group ? 2 * lanes : lanes;
-    float                *u     = c->w + pair * 2 * lanes * in * side * side + o % (2 * lanes);
+    int64_t               n     = c->out_channels - from < width ? c->out_channels - from : width;
+    int64_t               i     = block % c->in_group * lanes;
+    int64_t               end   = i + lanes < c->in_channels ? i + lanes : c->in_channels;
+    int                   side  = c->m + 2;
+    double                w[9][2 * CQ_MAX_LANES];
 
-    for (int64_t i = 0; i < c->in_channels; i++) {
-        const float *w = p->w + (o * c->in_channels + i) * 9;
-        double       half[6][3];
-
-        for (int y = 0; y < side; y++)
-            for (int x = 0; x < 3; x++)
-                half[y][x] = p->g[y][0] * w[x] + p->g[y][1] * w[3 + x] + p->g[y][2] * w[6 + x];
-        for (int y = 0; y < side; y++)
-            for (int x = 0; x < side; x++)
-                u[((y * side + x) * in + i) * width] =
-                    (float)(half[y][0] * p->g[x][0] + half[y][1] * p->g[x][1] +
-                            half[y][2] * p->g[x][2]);
+    for (; i < end; i++) {
+        for (int64_t o = 0; o < n; o++)
+            for (int k = 0; k < 9; k++)
+                w[k][o] = (double)p->w[((from + o) * c->in_channels + i) * 9 + k];
+        pack_weights(p, w, n, c->w + pair * 2 * lanes * in * side * side + i * width, in * width);
     }
     return CQ_OK;
 }
@@ -83,7 +99,7 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *spec)
     weight_matrix(p.g, c->m);
     CQ_TRY(cq_bconv_alloc(&c->w, (c->m + 2) * (c->m + 2), c->in_group * c->core->lanes,
                           c->out_group * c->core->lanes));
-    return cq_parallel_for(c->out_channels, pack_channel, &p);
+    return cq_parallel_for((c->out_group + 1) / 2 * c->in_group, pack_block, &p);
 }
 
 /* ---- how it is cut ---- */

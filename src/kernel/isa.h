@@ -6,6 +6,7 @@
 #include "kernel/conv_types.h"
 #include "kernel/elementwise_ops.h"
 #include "kernel/gemm_types.h"
+#include "kernel/norm_types.h"
 #include "kernel/softmax_rows.h"
 
 typedef struct cq_isa {
@@ -15,6 +16,7 @@ typedef struct cq_isa {
     const cq_ew_row        *ew;      /* of float */
     cq_softmax_fn *const   *softmax; /* of float; and its logarithm */
     conv_taps_fn           *taps;    /* of float */
+    const norm_loops       *norm;    /* of float */
 } cq_isa;
 
 /* The one in use: the widest that this processor has, unless CALQUE_ISA names another that it

@@ -9,7 +9,8 @@ Every row ends with calque's time over ONNX Runtime's: below 1, calque is faster
 On one thread the time is that of the processor, which other processes do not add to; on more
 it is that of the clock. The two take turns, and sleep between, so that a pool that still spins
 for work does not slow the other down. OMP_PROC_BIND must not be set: ONNX Runtime's pool would
-inherit the mask.
+inherit the mask. CALQUE_ISA=avx512, avx2 or sse2 picks the instruction set of calque; the first
+line says which it is.
 """
 import argparse
 import contextlib
@@ -210,6 +211,13 @@ def bench(name, counts, rounds):
     return rows
 
 
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "an unknown processor"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", default=ZOO + TORCHVISION)
@@ -219,6 +227,8 @@ def main():
     args = parser.parse_args()
     if "OMP_PROC_BIND" in os.environ:
         parser.error("OMP_PROC_BIND is set; ONNX Runtime would run on one core")
+    isa = capi.lib().cq_instruction_set().decode()
+    print(f"calque with {isa} on {processor()}")
     print(f"{'model':22} {'thr':>3} {'calque ms':>18} {'onnxruntime ms':>18} {'ratio':>13} "
           f"{'apart':>8} {'prepare s':>11}")
     print(f"{'':22} {'':>3} {'min    median':>18} {'min    median':>18} {'min   median':>13}")

@@ -1,9 +1,9 @@
 /* Preparing blocked convolutions, and the way that all of them can go: products. The others are in
  * winograd.c and depthwise.c.
  *
- * Products: six pixels at a time by 16 output channels. With its padding around it (a copy, if
- * it has any) every window of an image lies at the same offsets from its first pixel, so that
- * an inner loop needs six pointers and one list. An image of few channels is copied with
+ * Products: some pixels at a time by two vectors of output channels. With its padding around it (a
+ * copy, if it has any) every window of an image lies at the same offsets from its first pixel, so
+ * that an inner loop needs a pointer to each and one list. An image of few channels is copied with
  * channels innermost; a row of the window is then one piece. */
 #include "kernel/bconv.h"
 
@@ -17,6 +17,7 @@ enum {
     K_BLOCK    = 256, /* numbers of k at a time: a panel of weights stays in the L1 cache */
     PIXELS     = 120, /* of a block, at most */
     MIN_BLOCKS = 8,   /* below this the output channels are cut too */
+    MAX_JOINED = 4,   /* groups of few channels: as many times the multiplications */
     MAX_STEPS  = 1 << 20
 };
 
@@ -55,9 +56,11 @@ static bool multiply(int64_t *io, int64_t by)
 
 void cq_padded_init(cq_padded *p, const cq_bconv *c, const cq_bconv_call *call)
 {
-    *p         = (cq_padded){ .c = c, .call = call, .pixel = c->plain_input ? c->in_channels : 8 };
+    *p         = (cq_padded){ .c     = c,
+                              .call  = call,
+                              .pixel = c->plain_input ? c->in_channels : c->core->lanes };
     p->is_copy = c->plain_input;
-    p->planes  = call->batch * (c->plain_input ? 1 : cq_blocks(c->in_channels));
+    p->planes  = call->batch * (c->plain_input ? 1 : cq_core_blocks(c->core, c->in_channels));
     for (int i = 0; i < 2; i++) {
         p->size[i] =
             (call->out_size[i] - 1) * c->stride[i] + (c->kernel[i] - 1) * c->dilation[i] + 1;
@@ -134,39 +137,71 @@ static int64_t steps_at_once(const cq_bconv *c)
     return n > 1 ? (c->n_steps + n - 1) / n : c->n_steps;
 }
 
-/* In the order in which they are read: [group][steps at once][pair of blocks][step][kc][16]; the
- * last pair may be one block. */
+/* In the order in which they are read: [group][steps at once][pair of blocks][step][kc][two
+ * vectors]; the last pair may be one block. */
 static float *weights_at(const cq_bconv *c, int64_t group, int64_t step, int64_t pair)
 {
     int64_t at_once = steps_at_once(c), first = step / at_once * at_once;
     int64_t here = smaller(at_once, c->n_steps - first);
 
-    return c->w + (group * c->n_steps + first) * c->kc * 8 * c->out_group +
-           pair * 16 * here * c->kc;
+    return c->w +
+           ((group * c->n_steps + first) * c->out_group + pair * 2 * here) * c->kc * c->core->lanes;
+}
+
+struct packing {
+    const cq_bconv *c;
+    const float    *w;
+};
+
+/* One number of k for a pair of blocks: tap `tap` of channel i of the joined group. */
+static void pack_row(const struct packing *p, float *to, int64_t group, int64_t pair, int64_t i,
+                     int64_t tap)
+{
+    const cq_bconv *c    = p->c;
+    int64_t         taps = c->kernel[0] * c->kernel[1], lanes = c->core->lanes;
+    int64_t         out = c->out_channels / c->groups / c->joined; /* of a group of the weight */
+    int64_t         in = c->in_channels / c->groups / c->joined, first = i / in * out;
+    int64_t         from = pair * 2 * lanes, end = smaller(from + 2 * lanes, first + out);
+
+    for (int64_t o = from > first ? from : first; o < end && i < in * c->joined; o++)
+        to[o - from] = p->w[((group * out * c->joined + o) * in + i % in) * taps + tap];
+}
+
+static cq_status pack_pair(void *user, int64_t block)
+{
+    const struct packing *p     = user;
+    const cq_bconv       *c     = p->c;
+    int64_t               pairs = (c->out_group + 1) / 2, group = block / pairs;
+    int64_t               pair = block % pairs, taps = c->kernel[0] * c->kernel[1];
+    int64_t               lanes = c->core->lanes, at_once = steps_at_once(c);
+    int64_t               width = pair * 2 + 1 < c->out_group ? 2 * lanes : lanes;
+
+    for (int64_t first = 0; first < c->n_steps; first += at_once) {
+        float *to = weights_at(c, group, first, pair);
+
+        for (int64_t step = first; step < smaller(first + at_once, c->n_steps); step++)
+            for (int64_t l = 0; l < c->kc; l++, to += width) {
+                int64_t k = step * c->kc + l;
+
+                if (c->plain_input)
+                    pack_row(p, to, group, pair, k % c->in_channels, k / c->in_channels);
+                else
+                    pack_row(p, to, group, pair, step / taps * lanes + l, step % taps);
+            }
+    }
+    return CQ_OK;
 }
 
 static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 {
-    int64_t      taps = c->kernel[0] * c->kernel[1], in = c->in_channels / c->groups;
-    int64_t      out  = c->out_channels / c->groups, at_once;
-    const float *w    = cq_tensor_data(spec->w);
-    bool         rows = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
+    struct packing p    = { c, cq_tensor_data(spec->w) };
+    int64_t        taps = c->kernel[0] * c->kernel[1];
+    bool           rows = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
 
-    c->kc      = c->plain_input ? (rows ? c->kernel[1] * in : in) : CQ_BLOCK;
+    c->kc      = c->plain_input ? (rows ? c->kernel[1] : 1) * c->in_channels : c->core->lanes;
     c->n_steps = c->plain_input ? (rows ? c->kernel[0] : taps) : c->in_group * taps;
-    at_once    = steps_at_once(c);
-    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, c->n_steps * c->kc, CQ_BLOCK));
-    for (int64_t o = 0; o < c->out_channels; o++)
-        for (int64_t i = 0; i < in; i++)
-            for (int64_t tap = 0; tap < taps; tap++) {
-                int64_t block = o % out / CQ_BLOCK, pair = block / 2;
-                int64_t width = pair * 2 + 1 < c->out_group ? 16 : 8;
-                int64_t k     = c->plain_input ? tap * in + i : (i / 8 * taps + tap) * 8 + i % 8;
-                float  *to    = weights_at(c, o / out, k / c->kc, pair);
-
-                to[k % (at_once * c->kc) * width + o % out % width] = w[(o * in + i) * taps + tap];
-            }
-    return CQ_OK;
+    CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, c->n_steps * c->kc, c->core->lanes));
+    return cq_parallel_for(c->groups * ((c->out_group + 1) / 2), pack_pair, &p);
 }
 
 struct product {
@@ -181,14 +216,14 @@ struct product {
 
 static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_call *call)
 {
-    int64_t pairs = (c->out_group + 1) / 2, six, blocks;
+    int64_t pairs = (c->out_group + 1) / 2, rows = c->core->tile_rows, tiles, blocks;
 
     *p = (struct product){ .c = c, .call = call };
     cq_padded_init(&p->image, c, call);
     p->pixels         = call->out_size[0] * call->out_size[1];
-    six               = (p->pixels + CQ_TILE_ROWS - 1) / CQ_TILE_ROWS;
+    tiles             = (p->pixels + rows - 1) / rows;
     p->n_pixel_blocks = (p->pixels + PIXELS - 1) / PIXELS;
-    p->pixel_block    = (six + p->n_pixel_blocks - 1) / p->n_pixel_blocks * CQ_TILE_ROWS;
+    p->pixel_block    = (tiles + p->n_pixel_blocks - 1) / p->n_pixel_blocks * rows;
     p->n_pixel_blocks = (p->pixels + p->pixel_block - 1) / p->pixel_block;
     blocks            = p->n_pixel_blocks * call->batch * c->groups;
     p->n_chunks       = blocks < MIN_BLOCKS ? (MIN_BLOCKS + blocks - 1) / blocks : 1;
@@ -227,12 +262,12 @@ static cq_status product_block(void *user, int64_t block)
 {
     const struct product *p = user;
     const cq_bconv       *c = p->c;
-    const float          *px[PIXELS + CQ_TILE_ROWS];
+    const float          *px[PIXELS + CQ_MAX_TILE_ROWS];
     int64_t               chunk = block % p->n_chunks, rest = block / p->n_chunks;
     int64_t               p0    = rest % p->n_pixel_blocks * p->pixel_block;
     int64_t               n     = smaller(p->pixel_block, p->pixels - p0), group, image, out_at;
     int64_t               plane = p->image.size[0] * p->image.size[1] * p->image.pixel;
-    int64_t               steps = steps_at_once(c);
+    int64_t               steps = steps_at_once(c), lanes = c->core->lanes;
 
     rest /= p->n_pixel_blocks;
     group = rest % c->groups;
@@ -243,29 +278,29 @@ static cq_status product_block(void *user, int64_t block)
         px[i] = p->x + (image * c->groups + group) * (c->plain_input ? 1 : c->in_group) * plane +
                 (y * c->stride[0] * p->image.size[1] + x * c->stride[1]) * p->image.pixel;
     }
-    out_at = (image * c->groups + group) * c->out_group * p->pixels * 8 + p0 * 8;
+    out_at = ((image * c->groups + group) * c->out_group * p->pixels + p0) * lanes;
     for (int64_t k = 0; k < c->n_steps; k += steps)
         for (int64_t pair = chunk * p->chunk;
              pair < smaller((chunk + 1) * p->chunk, (c->out_group + 1) / 2); pair++) {
-            int64_t      at      = out_at + 16 * pair * p->pixels;
+            int64_t      at      = out_at + 2 * lanes * pair * p->pixels;
             int          vectors = 2 * pair + 1 < c->out_group ? 2 : 1;
             cq_core_tile t       = { .w          = weights_at(c, group, k, pair),
                                      .offsets    = p->offsets + k,
                                      .n_steps    = smaller(steps, c->n_steps - k),
                                      .kc         = c->kc,
                                      .out        = p->call->out + at,
-                                     .out_row    = 8,
-                                     .out_vector = p->pixels * 8,
+                                     .out_row    = lanes,
+                                     .out_vector = p->pixels * lanes,
                                      .continues  = k > 0,
                                      .is_last    = k + steps >= c->n_steps,
                                      .finish     = cq_bconv_finish(c, p->call) };
 
-            t.prefetch    = t.n_steps * t.kc * 8 * vectors;
-            t.finish.bias = c->bias + (group * c->out_group + 2 * pair) * 8;
+            t.prefetch    = t.n_steps * t.kc * lanes * vectors;
+            t.finish.bias = c->bias + (group * c->out_group + 2 * pair) * lanes;
             t.finish.add  = p->call->add ? p->call->add + at : NULL;
             c->core->tiles(&t, n, vectors, px);
             for (int i = 0; t.is_last && i < vectors; i++)
-                cq_bconv_activate(c, p->call, t.out + i * t.out_vector, n * 8);
+                cq_bconv_activate(c, p->call, t.out + i * t.out_vector, n * lanes);
         }
     return CQ_OK;
 }
@@ -294,30 +329,47 @@ static bool is_depthwise(const cq_bconv_spec *s)
     return s->groups > 1 && cq_size_of(s->w, 1) == 1 && cq_size_of(s->w, 0) == s->groups;
 }
 
+/* A group has whole blocks; where it has less, as few of them as make whole ones are joined, with
+ * zeros where they do not meet. 0: too many would be. */
+static int64_t groups_joined(const cq_bconv_spec *s)
+{
+    int64_t in = cq_size_of(s->w, 1), out = cq_size_of(s->w, 0) / s->groups;
+    int     lanes = cq_core_get()->lanes;
+
+    if (s->groups == 1 || is_depthwise(s))
+        return 1;
+    for (int64_t n = 1; n <= MAX_JOINED; n++)
+        if (s->groups % n == 0 && in * n % lanes == 0 && out * n % lanes == 0)
+            return n;
+    return 0;
+}
+
 bool cq_bconv_supports(const cq_bconv_spec *s)
 {
-    int64_t taps;
+    const cq_core *core = cq_core_get();
+    int64_t        taps;
 
     if (s->w->dtype != CQ_DTYPE_F32 || s->w->rank != 4 || !cq_tensor_is_contiguous(s->w) ||
         s->groups < 1 || cq_size_of(s->w, 0) % s->groups || !cq_tensor_numel(s->w))
         return false;
     taps = cq_size_of(s->w, 2) * cq_size_of(s->w, 3);
     if (s->plain_input)
-        return s->groups == 1 && cq_size_of(s->w, 1) < CQ_BLOCK;
+        return s->groups == 1 && cq_size_of(s->w, 1) < core->lanes;
     if (is_depthwise(s))
         return taps <= CQ_DEPTHWISE_TAPS;
-    return taps * cq_blocks(cq_size_of(s->w, 1)) <= MAX_STEPS &&
-           (s->groups == 1 || (cq_size_of(s->w, 1) % CQ_BLOCK == 0 &&
-                               cq_size_of(s->w, 0) / s->groups % CQ_BLOCK == 0));
+    return taps * cq_core_blocks(core, cq_size_of(s->w, 1) * MAX_JOINED) <= MAX_STEPS &&
+           groups_joined(s) > 0;
 }
+
+enum { WINOGRAD_CHANNELS = 8 }; /* with fewer, transforming is most of the work */
 
 static bool wants_winograd(const cq_bconv_spec *s)
 {
     for (int i = 0; i < 2; i++)
         if (cq_size_of(s->w, 2 + (size_t)i) != 3 || s->stride[i] != 1 || s->dilation[i] != 1)
             return false;
-    return s->groups == 1 && !s->plain_input && cq_size_of(s->w, 1) >= CQ_BLOCK &&
-           cq_size_of(s->w, 0) >= CQ_BLOCK;
+    return s->groups == 1 && !s->plain_input && cq_size_of(s->w, 1) >= WINOGRAD_CHANNELS &&
+           cq_size_of(s->w, 0) >= WINOGRAD_CHANNELS;
 }
 
 static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
@@ -325,11 +377,12 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
     int64_t out = cq_size_of(s->w, 0);
 
     c->core         = cq_core_get();
-    c->groups       = s->groups;
+    c->joined       = groups_joined(s);
+    c->groups       = s->groups / c->joined;
     c->in_channels  = cq_size_of(s->w, 1) * s->groups;
     c->out_channels = out;
-    c->in_group     = cq_blocks(cq_size_of(s->w, 1));
-    c->out_group    = cq_blocks(out / s->groups);
+    c->in_group     = cq_core_blocks(c->core, cq_size_of(s->w, 1) * c->joined);
+    c->out_group    = cq_core_blocks(c->core, out / c->groups);
     c->plain_input  = s->plain_input;
     c->activates    = s->activates;
     c->act          = s->act;
@@ -343,7 +396,7 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
     c->way = is_depthwise(s)     ? &cq_bconv_depthwise
              : wants_winograd(s) ? &cq_bconv_winograd
                                  : &by_products;
-    CQ_TRY(cq_bconv_alloc(&c->bias, cq_blocks(out), CQ_BLOCK, 1));
+    CQ_TRY(cq_bconv_alloc(&c->bias, cq_core_blocks(c->core, out), c->core->lanes, 1));
     if (s->bias)
         memcpy(c->bias, s->bias, sizeof *c->bias * (size_t)out);
     return c->way->prepare(c, s);

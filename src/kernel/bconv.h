@@ -1,6 +1,6 @@
 /* Convolutions of blocked images, float32, two spatial axes. A blocked image is
- * [n, c / 8 rounded up, h, w, 8]: eight channels side by side make a vector. What is behind the
- * last channel is finite and meets weights that are zero.
+ * [n, c / b rounded up, h, w, b]: b channels side by side make a vector. What is behind the last
+ * channel is finite and meets weights that are zero.
  *
  * A convolution is prepared once: its weights are packed for the way it will go, which
  * is decided by its shape: Winograd's for 3x3 of stride 1, channel by channel for depthwise ones,

@@ -14,8 +14,10 @@ typedef struct cq_bconv_way {
 struct cq_bconv {
     const cq_bconv_way *way;
     const cq_core      *core;
-    int64_t             groups, in_channels, out_channels; /* of all groups */
-    int64_t             in_group, out_group;               /* blocks of a group */
+    int64_t             groups;                    /* after joining */
+    int64_t             joined;                    /* groups of the weight in one of these */
+    int64_t             in_channels, out_channels; /* of all groups */
+    int64_t             in_group, out_group;       /* blocks of a group */
     int64_t             kernel[2], stride[2], dilation[2];
     bool                plain_input;
     float              *w, *bias; /* packed; bias has whole blocks */
@@ -59,12 +61,6 @@ static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_c
 
 /* The activation on n results, if there is one. */
 void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n);
-
-/* Blocks that n channels take. */
-static inline int64_t cq_blocks(int64_t n)
-{
-    return (n + CQ_BLOCK - 1) / CQ_BLOCK;
-}
 
 /* n floats, 64-byte aligned, zeroed. */
 cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c);

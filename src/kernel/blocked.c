@@ -7,16 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_WORK = 1 << 13 }; /* pixels of 8 channels in a block of work */
+enum { BLOCK_WORK = 1 << 13 }; /* pixels of a block of channels in a block of work */
 
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-/* What the loops below share: planes of 8 channels. */
+/* What the loops below share: planes of a block of channels. */
 struct job {
     const cq_core *core;
+    int64_t        lanes; /* its, channels of a block */
     const float   *x;
     float         *out;
     int64_t        planes, blocks;     /* of all images; of one */
@@ -39,6 +40,7 @@ static struct job job_of(cq_tensor *out, const cq_tensor *x, const cq_tensor *bl
                      .blocks = cq_size_of(blocked, 1),
                      .planes = cq_size_of(blocked, 0) * cq_size_of(blocked, 1) };
 
+    j.lanes = j.core->lanes;
     for (size_t i = 0; i < 2; i++) {
         j.in[i]       = cq_size_of(x, i + 2);
         j.out_size[i] = cq_size_of(out, i + 2);
@@ -61,10 +63,10 @@ static cq_status pack_block(void *user, int64_t block)
     int64_t           plane = j->in[0] * j->in[1];
 
     for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++) {
-        int64_t first = i % j->blocks * 8, image = i / j->blocks;
+        int64_t first = i % j->blocks * j->lanes, image = i / j->blocks;
 
-        j->core->pack(j->out + i * plane * 8, j->x + (image * j->channels + first) * plane, plane,
-                      (int)smaller(8, j->channels - first), plane);
+        j->core->pack(j->out + i * plane * j->lanes, j->x + (image * j->channels + first) * plane,
+                      plane, (int)smaller(j->lanes, j->channels - first), plane);
     }
     return CQ_OK;
 }
@@ -75,10 +77,11 @@ static cq_status unpack_block(void *user, int64_t block)
     int64_t           plane = j->in[0] * j->in[1];
 
     for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++) {
-        int64_t first = i % j->blocks * 8, image = i / j->blocks;
+        int64_t first = i % j->blocks * j->lanes, image = i / j->blocks;
 
         j->core->unpack(j->out + (image * j->channels + first) * plane, plane,
-                        (int)smaller(8, j->channels - first), j->x + i * plane * 8, plane);
+                        (int)smaller(j->lanes, j->channels - first), j->x + i * plane * j->lanes,
+                        plane);
     }
     return CQ_OK;
 }
@@ -126,33 +129,34 @@ static void pool_part(const struct job *j, int64_t plane, int64_t y, int64_t x, 
     const cq_window *w  = j->window;
     int64_t          sy = y * w->stride[0] - w->padding[0], sx = x * w->stride[1] - w->padding[1];
     int64_t          ky[2], offsets[CQ_BLOCKED_POOL_TAPS], count = 0, divisor;
-    float            one[8], weights[8 * CQ_BLOCKED_POOL_TAPS];
-    cq_core_taps     t = { .step    = w->stride[1] * 8,
+    float            one[CQ_MAX_LANES], weights[CQ_MAX_LANES * CQ_BLOCKED_POOL_TAPS];
+    cq_core_taps     t = { .step    = w->stride[1] * j->lanes,
                            .n       = n,
                            .offsets = offsets,
                            .w       = weights,
-                           .out = j->out + ((plane * j->out_size[0] + y) * j->out_size[1] + x) * 8 };
+                           .out     = j->out +
+                                  ((plane * j->out_size[0] + y) * j->out_size[1] + x) * j->lanes };
 
     inside(ky, sy, w->kernel[0], w->dilation[0], j->in[0]);
     for (int64_t i = ky[0]; i < ky[1]; i++)
         for (int64_t k = kx[0]; k < kx[1]; k++)
-            offsets[count++] = (i * w->dilation[0] * j->in[1] + k * w->dilation[1]) * 8;
+            offsets[count++] = (i * w->dilation[0] * j->in[1] + k * w->dilation[1]) * j->lanes;
     t.n_taps = count;
-    t.x      = j->x + (plane * j->in[0] * j->in[1] + sy * j->in[1] + sx) * 8;
+    t.x      = j->x + (plane * j->in[0] * j->in[1] + sy * j->in[1] + sx) * j->lanes;
     if (j->is_max && count) {
         j->core->max_taps(&t);
         return;
     }
     divisor = j->count_padding ? padded_count(j, 0, sy) * padded_count(j, 1, sx) : count;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < j->lanes; i++)
         one[i] = j->is_max ? -INFINITY : count ? 1.0f / (float)divisor : NAN;
     if (!count) {
         for (int64_t i = 0; i < n; i++)
-            memcpy(t.out + 8 * i, one, sizeof one);
+            memcpy(t.out + j->lanes * i, one, sizeof *one * (size_t)j->lanes);
         return;
     }
     for (int64_t i = 0; i < count; i++)
-        memcpy(weights + 8 * i, one, sizeof one);
+        memcpy(weights + j->lanes * i, one, sizeof *one * (size_t)j->lanes);
     j->core->depthwise(&t);
 }
 
@@ -231,7 +235,7 @@ static cq_status mean_block(void *user, int64_t block)
     int64_t           n = j->in[0] * j->in[1];
 
     for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
-        j->core->mean(j->out + 8 * i, j->x + 8 * n * i, n);
+        j->core->mean(j->out + j->lanes * i, j->x + j->lanes * n * i, n);
     return CQ_OK;
 }
 
@@ -252,8 +256,9 @@ static cq_status affine_block(void *user, int64_t block)
     const cq_core_finish     finish = { .clamps = a->clamps, .lo = a->lo, .hi = a->hi };
 
     for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
-        j->core->affine(j->out + 8 * n * i, j->x + 8 * n * i, a->scale + i % j->blocks * 8,
-                        a->shift + i % j->blocks * 8, n, &finish);
+        j->core->affine(j->out + j->lanes * n * i, j->x + j->lanes * n * i,
+                        a->scale + i % j->blocks * j->lanes, a->shift + i % j->blocks * j->lanes, n,
+                        &finish);
     return CQ_OK;
 }
 
@@ -267,13 +272,14 @@ cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blo
 
 static cq_status scale_block(void *user, int64_t block)
 {
-    static const float   zero[8];
+    static const float   zero[CQ_MAX_LANES];
     const cq_core_finish none = { 0 };
     const struct job    *j    = user;
     int64_t              n    = j->in[0] * j->in[1];
 
     for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
-        j->core->affine(j->out + 8 * n * i, j->x + 8 * n * i, j->by + 8 * i, zero, n, &none);
+        j->core->affine(j->out + j->lanes * n * i, j->x + j->lanes * n * i, j->by + j->lanes * i,
+                        zero, n, &none);
     return CQ_OK;
 }
 

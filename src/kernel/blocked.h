@@ -1,10 +1,12 @@
-/* Blocked images, [n, c / 8 rounded up, h, w, 8]: to and from plain ones, and the kernels beside
- * convolutions (bconv.h) that a network of them needs. Float32, contiguous. What is element-wise
- * takes blocked images as they are. */
+/* Blocked images, [n, c / b rounded up, h, w, b], where b is cq_block_channels(): to and from plain
+ * ones, and the kernels beside convolutions (bconv.h) that a network of them needs. Float32,
+ * contiguous. What is element-wise takes blocked images as they are. */
 #ifndef CQ_KERNEL_BLOCKED_H
 #define CQ_KERNEL_BLOCKED_H
 
 #include "kernel/window.h"
+
+int cq_block_channels(void); /* as many as a vector has, of the instruction set in use */
 
 /* Channels behind the last are zero. */
 cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain);
@@ -17,9 +19,9 @@ enum { CQ_BLOCKED_POOL_TAPS = 256 }; /* that a window may have */
 cq_status cq_blocked_max_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window);
 cq_status cq_blocked_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,
                               const int64_t *behind, bool count_padding);
-cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x); /* out [n, b, 1, 1, 8] */
+cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x); /* out [n, blocks, 1, 1, b] */
 
-/* x * scale + shift by channel, of 8 numbers for each block, limited if clamps. */
+/* x * scale + shift by channel, of b numbers for each block, limited if clamps. */
 typedef struct cq_blocked_affine {
     const float *scale, *shift;
     bool         clamps;
@@ -28,7 +30,7 @@ typedef struct cq_blocked_affine {
 
 cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blocked_affine *a);
 
-/* x times by, [n, b, 1, 1, 8]. */
+/* x times by, [n, blocks, 1, 1, b]. */
 cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *by);
 
 #endif

@@ -1,6 +1,6 @@
-/* The inner loops of kernels on blocked images: 8 channels side by side, one vector. They are
- * written once, in blocked_core.inc, and compiled twice: for any CPU, and for those with AVX2
- * and FMA. Private to the sources of blocked kernels. */
+/* The inner loops of kernels on blocked images, whose channels lie side by side in blocks of one
+ * vector, and of products: kernel/wide/blocked_core.c, compiled for each instruction set. Private
+ * to the sources of blocked kernels. */
 #ifndef CQ_KERNEL_BLOCKED_CORE_H
 #define CQ_KERNEL_BLOCKED_CORE_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CQ_BLOCK = 8, CQ_TILE_ROWS = 6, CQ_TILE_VECTORS = 2 };
+enum { CQ_MAX_LANES = 16, CQ_MAX_TILE_ROWS = 14 }; /* of any instruction set */
 
 /* What happens to sums on their way into memory: + bias, + add, then between lo and hi. NaN
  * stays NaN. */
@@ -23,7 +23,7 @@ typedef struct cq_core_finish {
 /* A tile of a product: rows (pixels) by one or two vectors of output channels, over steps of
  * kc numbers each that lie side by side. */
 typedef struct cq_core_tile {
-    const float   *w;       /* [step][kc][8 * vectors] */
+    const float   *w;       /* [step][kc][lanes * vectors] */
     const int64_t *offsets; /* of the steps, from where a row begins */
     int64_t        n_steps, kc;
     int64_t        prefetch; /* floats ahead of w that will be needed next; 0: nothing */
@@ -39,7 +39,7 @@ typedef struct cq_core_taps {
     const float   *x;
     int64_t        step, n;
     const int64_t *offsets; /* of the taps, from where a pixel's window begins */
-    const float   *w;       /* [tap][8] */
+    const float   *w;       /* [tap][lanes] */
     int64_t        n_taps;
     float         *out;
     cq_core_finish finish;
@@ -66,27 +66,33 @@ typedef struct cq_core_unwinograd {
 } cq_core_unwinograd;
 
 typedef struct cq_core {
+    int lanes;     /* floats of a vector; channels of a block */
+    int tile_rows; /* at most, by two vectors */
+
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px);
     void (*depthwise)(const cq_core_taps *t);
     void (*max_taps)(const cq_core_taps *t);
     void (*winograd)(const cq_core_winograd *t);
     void (*unwinograd)(const cq_core_unwinograd *t);
-    /* out[i][8] = clamp(x[i][8] * scale[8] + shift[8]) for n pixels. */
+    /* out[i] = clamp(x[i] * scale + shift), of a vector each, for n pixels. */
     void (*affine)(float *out, const float *x, const float *scale, const float *shift, int64_t n,
                    const cq_core_finish *finish);
     /* 1 / (1 + e^-x) of n numbers in place, times x if gated. */
     void (*sigmoid)(float *x, int64_t n, bool gated);
     void (*mean)(float *out, const float *x, int64_t n); /* of n pixels */
-    /* n pixels of up to 8 planes that are plane floats apart, to and from blocks. */
+    /* n pixels of up to `lanes` planes that are plane floats apart, to and from blocks. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
     void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
 } cq_core;
 
-extern const cq_core cq_core_portable;
-extern const cq_core cq_core_avx2; /* only where the CPU has it */
+const cq_core *cq_core_get(void); /* the one of the instruction set in use */
 
-const cq_core *cq_core_get(void); /* the one for this CPU */
+/* Vectors that n numbers take. */
+static inline int64_t cq_core_blocks(const cq_core *core, int64_t n)
+{
+    return (n + core->lanes - 1) / core->lanes;
+}
 
 /* An operation on n results in place; those with loops of their own above use them. */
 void cq_core_activate(const cq_core *core, float *x, int64_t n, cq_ew_op act,

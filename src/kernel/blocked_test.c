@@ -1,21 +1,26 @@
 #include "kernel/blocked.h"
 
 #include "kernel/blocked_core.h"
-#include "kernel/cpu.h"
 #include "kernel/norm.h"
 #include "kernel/pool.h"
+#include "isas.h"
 #include "tensors.h"
 
 #include <string.h>
+
+static int64_t blocks(int64_t channels)
+{
+    return (channels + cq_block_channels() - 1) / cq_block_channels();
+}
 
 static cq_tensor *blocked(const cq_tensor *plain)
 {
     cq_tensor *t;
 
-    CHECK_OK(
-        cq_tensor_new_uninit(&t, CQ_DTYPE_F32,
-                             SIZES(cq_tensor_size(plain, 0), (cq_tensor_size(plain, 1) + 7) / 8,
-                                   cq_tensor_size(plain, 2), cq_tensor_size(plain, 3), 8)));
+    CHECK_OK(cq_tensor_new_uninit(&t, CQ_DTYPE_F32,
+                                  SIZES(cq_tensor_size(plain, 0), blocks(cq_tensor_size(plain, 1)),
+                                        cq_tensor_size(plain, 2), cq_tensor_size(plain, 3),
+                                        cq_block_channels())));
     CHECK_OK(cq_blocked_pack(t, plain));
     return t;
 }
@@ -50,7 +55,8 @@ static void check_pool(bool is_max, bool count, const int64_t *in, cq_window w, 
                                    w.dilation[i] ? w.dilation[i] : 1, true);
     want = tensor_of(CQ_DTYPE_F32, SIZES(2, 11, size[0], size[1]), NULL);
     bx   = blocked(x);
-    out  = tensor_of(CQ_DTYPE_F32, SIZES(2, 2, size[0], size[1], 8), NULL);
+    out =
+        tensor_of(CQ_DTYPE_F32, SIZES(2, blocks(11), size[0], size[1], cq_block_channels()), NULL);
     CHECK_OK(is_max ? cq_kernel_max_pool(want, NULL, x, &w)
                     : cq_kernel_avg_pool(want, x, &w, &options));
     CHECK_OK(is_max ? cq_blocked_max_pool(out, bx, &w)
@@ -81,25 +87,25 @@ static void check_pools(void)
 
 TEST(blocked, pools_are_those_of_plain_images)
 {
+    EACH_ISA
     check_pools();
-    cq_cpu_use_avx2(false);
-    check_pools();
-    cq_cpu_use_avx2(true);
 }
 
 static void check_affine(int64_t channels)
 {
     cq_tensor *x = pattern(CQ_DTYPE_F32, SIZES(2, channels, 3, 5), 2), *bx = blocked(x);
-    cq_tensor *out       = tensor_of(CQ_DTYPE_F32, SIZES(2, (channels + 7) / 8, 3, 5, 8), NULL);
-    cq_tensor *want      = tensor_of(CQ_DTYPE_F32, SIZES(2, channels, 3, 5), NULL);
-    cq_tensor *mean      = tensor_of(CQ_DTYPE_F32, SIZES(2, (channels + 7) / 8, 1, 1, 8), NULL);
-    cq_tensor *want_mean = tensor_of(CQ_DTYPE_F32, SIZES(2, channels, 1, 1), NULL);
-    float      scale[24], shift[24];
+    cq_tensor *out =
+        tensor_of(CQ_DTYPE_F32, SIZES(2, blocks(channels), 3, 5, cq_block_channels()), NULL);
+    cq_tensor *want = tensor_of(CQ_DTYPE_F32, SIZES(2, channels, 3, 5), NULL);
+    cq_tensor *mean =
+        tensor_of(CQ_DTYPE_F32, SIZES(2, blocks(channels), 1, 1, cq_block_channels()), NULL);
+    cq_tensor              *want_mean = tensor_of(CQ_DTYPE_F32, SIZES(2, channels, 1, 1), NULL);
+    float                   scale[32], shift[32];
     const cq_blocked_affine a = {
         .scale = scale, .shift = shift, .clamps = true, .lo = -1, .hi = 0.5f
     };
 
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 32; i++) {
         scale[i] = (float)(i % 5) / 2 - 1;
         shift[i] = (float)(i % 3) / 4;
     }
@@ -119,11 +125,9 @@ static void check_affine(int64_t channels)
 
 TEST(blocked, normalisation_and_means)
 {
+    EACH_ISA
     for (int64_t channels = 1; channels <= 17; channels += 4)
         check_affine(channels);
-    cq_cpu_use_avx2(false);
-    check_affine(13);
-    cq_cpu_use_avx2(true);
 }
 
 static void check_sigmoid(bool gated)
@@ -145,11 +149,11 @@ static void check_sigmoid(bool gated)
 
 TEST(blocked, sigmoids_are_exact_enough)
 {
-    check_sigmoid(false);
-    check_sigmoid(true);
-    cq_cpu_use_avx2(false);
-    check_sigmoid(true);
-    cq_cpu_use_avx2(true);
+    EACH_ISA
+    {
+        check_sigmoid(false);
+        check_sigmoid(true);
+    }
 }
 
 RUN_TESTS(TEST_OF(blocked, sigmoids_are_exact_enough),

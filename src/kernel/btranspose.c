@@ -12,7 +12,7 @@
 enum { MAX_PHASES = 16 };
 
 struct cq_btranspose {
-    int64_t   stride[2], kernel[2], out_blocks;
+    int64_t   stride[2], kernel[2], out_blocks, lanes;
     cq_bconv *phases[MAX_PHASES]; /* [r of the rows][r of the columns] */
 };
 
@@ -61,7 +61,8 @@ static cq_status prepare(cq_btranspose *t, const cq_bconv_spec *s)
         t->stride[i] = s->stride[i];
         t->kernel[i] = cq_size_of(s->w, 2 + (size_t)i);
     }
-    t->out_blocks = cq_blocks(cq_size_of(s->w, 1));
+    t->lanes      = cq_core_get()->lanes;
+    t->out_blocks = cq_core_blocks(cq_core_get(), cq_size_of(s->w, 1));
     for (int64_t i = 0; i < t->stride[0] * t->stride[1]; i++) {
         int64_t       r[2]  = { i / t->stride[1], i % t->stride[1] };
         cq_bconv_spec phase = *s;
@@ -124,7 +125,7 @@ static cq_bconv_call phase_call(const cq_btranspose *t, const cq_bconv_call *cal
 
 static int64_t floats_of(const cq_btranspose *t, const cq_bconv_call *phase)
 {
-    return phase->batch * t->out_blocks * phase->out_size[0] * phase->out_size[1] * 8;
+    return phase->batch * t->out_blocks * phase->out_size[0] * phase->out_size[1] * t->lanes;
 }
 
 cq_status cq_btranspose_scratch(int64_t *out, const cq_btranspose *t, const cq_bconv_call *call)
@@ -150,17 +151,18 @@ struct spread {
 
 static cq_status spread_plane(void *user, int64_t plane)
 {
-    const struct spread *s    = user;
+    const struct spread *s     = user;
+    const int64_t        lanes = s->t->lanes;
     const int64_t       *size = s->phase->out_size, *out = s->call->out_size;
 
     for (int64_t y = 0; y < size[0]; y++) {
-        const float *from = s->phase->out + (plane * size[0] + y) * size[1] * 8;
+        const float *from = s->phase->out + (plane * size[0] + y) * size[1] * lanes;
         float       *to =
             s->call->out +
-            ((plane * out[0] + s->first[0] + y * s->t->stride[0]) * out[1] + s->first[1]) * 8;
+            ((plane * out[0] + s->first[0] + y * s->t->stride[0]) * out[1] + s->first[1]) * lanes;
 
         for (int64_t x = 0; x < size[1]; x++)
-            memcpy(to + x * s->t->stride[1] * 8, from + x * 8, 8 * sizeof *to);
+            memcpy(to + x * s->t->stride[1] * lanes, from + x * lanes, (size_t)lanes * sizeof *to);
     }
     return CQ_OK;
 }

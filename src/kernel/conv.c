@@ -7,7 +7,7 @@
 
 #include "base/thread.h"
 #include "kernel/conv_types.h"
-#include "kernel/cpu.h"
+#include "kernel/isa.h"
 #include "kernel/gemm.h"
 #include "kernel/operand.h"
 #include "kernel/unfold.h"
@@ -20,8 +20,15 @@ enum {
 };
 static const double INNER_WORK = 4e6; /* multiplications that are worth all threads */
 
+static void taps_f32(void *out, int64_t n, const void *x, int64_t step, const void *w,
+                     const int64_t *at, int64_t n_taps, const void *bias)
+{
+    cq_isa_get()->taps(out, n, x, step, w, at, n_taps, bias);
+}
+
 #define T        float
 #define FN(name) name##_f32
+#define HAS_TAPS
 #include "kernel/conv_type.inc"
 
 #define T        double
@@ -36,10 +43,6 @@ static const double INNER_WORK = 4e6; /* multiplications that are worth all thre
 #define FN(name) name##_c128
 #include "kernel/conv_type.inc"
 
-#if defined(__x86_64__)
-static const conv_type avx2_f32 = { cq_avx2_taps_f32, add_f32, fill_f32 };
-#endif
-
 static const conv_type *type_of(cq_dtype compute)
 {
     switch (compute) {
@@ -48,10 +51,6 @@ static const conv_type *type_of(cq_dtype compute)
     case CQ_DTYPE_C128: return &type_c128;
     default: break;
     }
-#if defined(__x86_64__)
-    if (cq_cpu_has_avx2())
-        return &avx2_f32;
-#endif
     return &type_f32;
 }
 

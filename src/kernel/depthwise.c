@@ -1,4 +1,4 @@
-/* Depthwise convolutions of blocked images: channel by channel, eight at a time. */
+/* Depthwise convolutions of blocked images: channel by channel, a vector of them at a time. */
 #include "kernel/bconv_types.h"
 
 #include "base/thread.h"
@@ -22,16 +22,16 @@ enum {
     EDGE_TAPS   = 128
 };
 
-/* [block][tap][8] */
+/* [block][tap][lanes] */
 static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 {
-    int64_t      taps = c->kernel[0] * c->kernel[1];
-    const float *w    = cq_tensor_data(spec->w);
+    int64_t      taps = c->kernel[0] * c->kernel[1], lanes = c->core->lanes;
+    const float *w = cq_tensor_data(spec->w);
 
-    CQ_TRY(cq_bconv_alloc(&c->w, cq_blocks(c->groups), taps, 8));
+    CQ_TRY(cq_bconv_alloc(&c->w, cq_core_blocks(c->core, c->groups), taps, lanes));
     for (int64_t i = 0; i < c->groups; i++)
         for (int64_t tap = 0; tap < taps; tap++)
-            c->w[(i / 8 * taps + tap) * 8 + i % 8] = w[i * taps + tap];
+            c->w[(i / lanes * taps + tap) * lanes + i % lanes] = w[i * taps + tap];
     return CQ_OK;
 }
 
@@ -75,8 +75,8 @@ static cq_status depthwise_init(struct depthwise *d, const cq_bconv *c, const cq
     *d = (struct depthwise){ .c = c, .call = call };
     cq_padded_init(&d->image, c, call);
     see_edges(d);
-    row        = d->image.size[1] * 8;
-    d->planes  = call->batch * cq_blocks(c->groups);
+    row        = d->image.size[1] * d->image.pixel;
+    d->planes  = call->batch * cq_core_blocks(c->core, c->groups);
     d->rows    = BAND_FLOATS / row > reach ? (BAND_FLOATS / row - reach) / c->stride[0] + 1 : 1;
     d->rows    = smaller(d->rows, call->out_size[0]);
     d->bands   = (call->out_size[0] + d->rows - 1) / d->rows;
@@ -105,24 +105,26 @@ static void edge_pixel(const struct depthwise *d, cq_core_taps t, const float *p
     const cq_bconv      *c    = d->c;
     const cq_bconv_call *call = d->call;
     int64_t              offsets[EDGE_TAPS], n = 0;
-    float                window[EDGE_TAPS * 8];
+    float                window[EDGE_TAPS * CQ_MAX_LANES];
+    const int64_t        lanes = c->core->lanes;
 
     for (int64_t i = 0; i < c->kernel[0]; i++)
         for (int64_t k = 0; k < c->kernel[1]; k++, n++) {
             int64_t row = y * c->stride[0] - call->padding[0] + i * c->dilation[0];
             int64_t col = x * c->stride[1] - call->padding[1] + k * c->dilation[1];
 
-            offsets[n] = n * 8;
+            offsets[n] = n * lanes;
             if (row >= 0 && row < call->in[0] && col >= 0 && col < call->in[1])
-                memcpy(window + n * 8, plane + (row * call->in[1] + col) * 8, 8 * sizeof *window);
+                memcpy(window + n * lanes, plane + (row * call->in[1] + col) * lanes,
+                       lanes * sizeof *window);
             else
-                memset(window + n * 8, 0, 8 * sizeof *window);
+                memset(window + n * lanes, 0, lanes * sizeof *window);
         }
     t.x       = window;
     t.offsets = offsets;
     t.n       = 1;
-    t.out += (at + x) * 8;
-    t.finish.add = t.finish.add ? t.finish.add + (at + x) * 8 : NULL;
+    t.out += (at + x) * lanes;
+    t.finish.add = t.finish.add ? t.finish.add + (at + x) * lanes : NULL;
     c->core->depthwise(&t);
 }
 
@@ -133,6 +135,7 @@ static void wide_row(const struct depthwise *d, cq_core_taps t, const float *pla
     const cq_bconv      *c    = d->c;
     const cq_bconv_call *call = d->call;
     int64_t first = y * c->stride[0] - call->padding[0], last = first, from = 0, n = c->kernel[0];
+    const int64_t lanes = c->core->lanes;
 
     for (int64_t x = 0; x < d->inner[0]; x++)
         edge_pixel(d, t, plane, at, y, x);
@@ -145,13 +148,13 @@ static void wide_row(const struct depthwise *d, cq_core_taps t, const float *pla
     for (; n > 0 && last >= call->in[0]; last -= c->dilation[0])
         n--;
     at += d->inner[0];
-    t.x = plane + (first * call->in[1] + d->inner[0] * c->stride[1] - call->padding[1]) * 8;
-    t.w += from * c->kernel[1] * 8;
+    t.x = plane + (first * call->in[1] + d->inner[0] * c->stride[1] - call->padding[1]) * lanes;
+    t.w += from * c->kernel[1] * lanes;
     t.offsets += from * c->kernel[1];
     t.n_taps = n * c->kernel[1];
     t.n      = d->inner[1] - d->inner[0];
-    t.out += at * 8;
-    t.finish.add = t.finish.add ? t.finish.add + at * 8 : NULL;
+    t.out += at * lanes;
+    t.finish.add = t.finish.add ? t.finish.add + at * lanes : NULL;
     c->core->depthwise(&t);
 }
 
@@ -161,16 +164,17 @@ static void depthwise_band(const struct depthwise *d, int64_t band, float *room)
     const cq_bconv_call *call  = d->call;
     int64_t              plane = band / d->bands, y0 = band % d->bands * d->rows;
     int64_t              n     = smaller(d->rows, call->out_size[0] - y0);
-    int64_t              block = plane % cq_blocks(c->groups), row = d->image.size[1] * 8;
-    const float         *x = call->x + plane * call->in[0] * call->in[1] * 8;
-    cq_core_taps         t = { .step    = c->stride[1] * 8,
+    int64_t              block = plane % cq_core_blocks(c->core, c->groups);
+    int64_t              lanes = d->image.pixel, row = d->image.size[1] * lanes;
+    const float         *x = call->x + plane * call->in[0] * call->in[1] * lanes;
+    cq_core_taps         t = { .step    = c->stride[1] * lanes,
                                .n       = call->out_size[1],
-                               .w       = c->w + block * c->kernel[0] * c->kernel[1] * 8,
+                               .w       = c->w + block * c->kernel[0] * c->kernel[1] * lanes,
                                .offsets = d->offsets,
                                .n_taps  = c->kernel[0] * c->kernel[1],
                                .finish  = cq_bconv_finish(c, call) };
 
-    t.finish.bias = c->bias + block * 8;
+    t.finish.bias = c->bias + block * lanes;
     if (d->image.is_copy) {
         int64_t end = (n - 1) * c->stride[0] + (c->kernel[0] - 1) * c->dilation[0] + 1;
 
@@ -181,20 +185,20 @@ static void depthwise_band(const struct depthwise *d, int64_t band, float *room)
         x += y0 * c->stride[0] * row;
     }
     for (int64_t y = 0; y < n; y++) {
-        int64_t at = ((plane * call->out_size[0] + y0 + y) * call->out_size[1]) * 8;
+        int64_t at = ((plane * call->out_size[0] + y0 + y) * call->out_size[1]) * lanes;
 
         if (d->is_wide) {
             t.out        = call->out;
             t.finish.add = call->add;
-            wide_row(d, t, call->x + plane * call->in[0] * call->in[1] * 8, at / 8, y0 + y);
-            cq_bconv_activate(c, call, call->out + at, call->out_size[1] * 8);
+            wide_row(d, t, call->x + plane * call->in[0] * call->in[1] * lanes, at / lanes, y0 + y);
+            cq_bconv_activate(c, call, call->out + at, call->out_size[1] * lanes);
             continue;
         }
         t.x          = x + y * c->stride[0] * row;
         t.out        = call->out + at;
         t.finish.add = call->add ? call->add + at : NULL;
         c->core->depthwise(&t);
-        cq_bconv_activate(c, call, t.out, t.n * 8);
+        cq_bconv_activate(c, call, t.out, t.n * lanes);
     }
 }
 
@@ -217,7 +221,8 @@ static cq_status depthwise_run(const cq_bconv *c, const cq_bconv_call *call)
     d.offsets = (int64_t *)(call->scratch + call->lanes * d.floats);
     for (int64_t y = 0; y < c->kernel[0]; y++)
         for (int64_t x = 0; x < c->kernel[1]; x++)
-            d.offsets[n++] = (y * c->dilation[0] * d.image.size[1] + x * c->dilation[1]) * 8;
+            d.offsets[n++] =
+                (y * c->dilation[0] * d.image.size[1] + x * c->dilation[1]) * c->core->lanes;
     return cq_parallel_lanes((d.planes * d.bands + d.step - 1) / d.step, call->lanes,
                              depthwise_block, &d);
 }

@@ -4,7 +4,7 @@
  * used where it lies. The operations themselves are in elementwise_*.def. */
 #include "kernel/elementwise_ops.h"
 
-#include "kernel/cpu.h"
+#include "kernel/isa.h"
 #include "tensor/convert.h"
 #include "tensor/walk.h"
 
@@ -74,15 +74,11 @@ static bool divides(cq_ew_op op)
 
 static const cq_ew_row *table_of(cq_dtype compute)
 {
-    static const cq_ew_row *const tables[] = {
-        [CQ_WIDE_F32] = cq_ew_f32, [CQ_WIDE_F64] = cq_ew_f64, [CQ_WIDE_I64] = cq_ew_i64
-    };
-
-#if defined(__x86_64__)
-    if (cq_wide_of(compute) == CQ_WIDE_F32 && cq_cpu_has_avx2())
-        return cq_ew_f32_avx2;
-#endif
-    return compute == CQ_DTYPE_U64 ? cq_ew_u64 : tables[cq_wide_of(compute)];
+    switch (cq_wide_of(compute)) {
+    case CQ_WIDE_F32: return cq_isa_get()->ew;
+    case CQ_WIDE_F64: return cq_ew_f64;
+    default: return compute == CQ_DTYPE_U64 ? cq_ew_u64 : cq_ew_i64;
+    }
 }
 
 void cq_apply1_f32(float *x, int64_t n, cq_ew_op op, const cq_params *params)

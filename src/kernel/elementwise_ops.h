@@ -14,16 +14,12 @@ typedef struct cq_ew_row {
     bool      truth; /* out is uint8_t */
 } cq_ew_row;
 
-extern const cq_ew_row cq_ew_f32[CQ_EW_COUNT], cq_ew_f64[CQ_EW_COUNT], cq_ew_i64[CQ_EW_COUNT],
-    cq_ew_u64[CQ_EW_COUNT];
-
-#if defined(__x86_64__)
-extern const cq_ew_row cq_ew_f32_avx2[CQ_EW_COUNT];
-#endif
+/* That of float goes with the instruction set (kernel/isa.h). */
+extern const cq_ew_row cq_ew_f64[CQ_EW_COUNT], cq_ew_i64[CQ_EW_COUNT], cq_ew_u64[CQ_EW_COUNT];
 
 /* out and an argument are either the same array or apart, so elements are independent. */
 #if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF                     /* so that the twins for other processors agree */
+#pragma STDC FP_CONTRACT OFF                     /* so that all instruction sets agree */
 #pragma clang diagnostic ignored "-Wpass-failed" /* loops over libm stay loops */
 #define CQ_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)

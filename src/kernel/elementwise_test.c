@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "isas.h"
 #include "test.h"
 
 static cq_tensor *numbers(cq_dtype dtype, int64_t n, const double *values)
@@ -260,6 +261,28 @@ TEST(elementwise, ranges_and_triangles)
     cq_tensor_release(m);
 }
 
+TEST(elementwise, every_instruction_set_gives_the_same_bits)
+{
+    static const cq_ew_op ops[] = { CQ_EW_EXP,  CQ_EW_TANH, CQ_EW_SIGMOID,  CQ_EW_ERF,
+                                    CQ_EW_GELU, CQ_EW_SILU, CQ_EW_HARDSWISH };
+    float                 x[259], first[259];
+
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+        bool is_first = true;
+
+        EACH_ISA
+        {
+            for (int i = 0; i < 259; i++)
+                x[i] = (float)(i - 129) / 9;
+            cq_apply1_f32(x, 259, ops[k], &(cq_params){ .a = 1 });
+            if (is_first)
+                memcpy(first, x, sizeof x);
+            is_first = false;
+            CHECK(memcmp(first, x, sizeof x) == 0);
+        }
+    }
+}
+
 TEST(elementwise, every_operation_is_found_by_its_name)
 {
     for (int i = 0; i < CQ_EW_COUNT; i++)
@@ -274,4 +297,5 @@ RUN_TESTS(TEST_OF(elementwise, unary_operations_on_real_numbers),
           TEST_OF(elementwise, operands_are_broadcast_and_may_be_strided),
           TEST_OF(elementwise, where_takes_its_condition_from_a_bool),
           TEST_OF(elementwise, ranges_and_triangles),
+          TEST_OF(elementwise, every_instruction_set_gives_the_same_bits),
           TEST_OF(elementwise, every_operation_is_found_by_its_name))

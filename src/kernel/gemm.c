@@ -9,8 +9,7 @@
 #include "kernel/gemm.h"
 
 #include "base/thread.h"
-#include "kernel/cpu.h"
-#include "kernel/gemm_types.h"
+#include "kernel/isa.h"
 
 #include <complex.h>
 
@@ -26,18 +25,6 @@ enum {
     DOT_WORK = 1 << 16,      /* elements of the matrix in a block of a vector's product */
 };
 
-#define T        float
-#define SCALAR   float
-#define NR       16
-#define FN(name) name##_f32
-#include "kernel/gemm_type.inc"
-
-#define T        double
-#define SCALAR   double
-#define NR       8
-#define FN(name) name##_f64
-#include "kernel/gemm_type.inc"
-
 #define T        uint64_t /* wraps around where a signed type must not */
 #define SCALAR   int64_t
 #define NR       8
@@ -50,25 +37,11 @@ enum {
 #define FN(name) name##_c128
 #include "kernel/gemm_type.inc"
 
-#if defined(__x86_64__)
-static const gemm_type avx2_f32 = {
-    4, 16, pack_a_f32, pack_b_f32, cq_avx2_tile_f32, cq_avx2_dots_f32, cq_avx2_sums_f32, finish_f32
-};
-static const gemm_type avx2_f64 = { 8,        8,        pack_a_f64, pack_b_f64, cq_avx2_tile_f64,
-                                    dots_f64, sums_f64, finish_f64 };
-#endif
-
 static const gemm_type *type_of(cq_dtype dtype)
 {
-#if defined(__x86_64__)
-    if (cq_cpu_has_avx2() && dtype == CQ_DTYPE_F32)
-        return &avx2_f32;
-    if (cq_cpu_has_avx2() && dtype == CQ_DTYPE_F64)
-        return &avx2_f64;
-#endif
     switch (dtype) {
-    case CQ_DTYPE_F32: return &type_f32;
-    case CQ_DTYPE_F64: return &type_f64;
+    case CQ_DTYPE_F32: return cq_isa_get()->gemm[0];
+    case CQ_DTYPE_F64: return cq_isa_get()->gemm[1];
     case CQ_DTYPE_I64: return &type_i64;
     case CQ_DTYPE_C128: return &type_c128;
     default: return NULL;
@@ -113,7 +86,7 @@ static cq_status pack_a_block(void *user, int64_t block)
     int64_t              k0 = block * KC, kc = smaller(KC, p->k - k0);
     const char          *from = (const char *)p->a.data + k0 * p->a.col * (int64_t)t->size;
 
-    t->pack_a(p->out + k0 * round_up(p->m, GEMM_MR) * (int64_t)t->size, from, p->a.row, p->a.col,
+    t->pack_a(p->out + k0 * round_up(p->m, t->mr) * (int64_t)t->size, from, p->a.row, p->a.col,
               p->m, kc);
     return CQ_OK;
 }
@@ -126,7 +99,7 @@ cq_status cq_gemm_pack_a(void **out, cq_dtype dtype, int64_t m, int64_t k, cq_ma
     if (!p.type)
         return cq_fail(CQ_E_INTERNAL, NULL, NULL, "no matrix multiplication for %s",
                        cq_dtype_name(dtype));
-    CQ_TRY(alloc_elements(&p.out, round_up(m, GEMM_MR), k, p.type->size));
+    CQ_TRY(alloc_elements(&p.out, round_up(m, p.type->mr), k, p.type->size));
     *out = p.out;
     return cq_parallel_for((k + KC - 1) / KC, pack_a_block, &p);
 }
@@ -150,9 +123,8 @@ static void choose_tiles(struct plan *p)
     p->m_tile  = g->m;
     p->n_tiles = (g->n + N_TILE - 1) / N_TILE;
     if (p->n_tiles < N_TILES && g->m > M_TILE) {
-        p->m_tile = round_up((g->m + M_TILES - 1) / M_TILES, GEMM_MR);
-        if (p->m_tile < M_TILE)
-            p->m_tile = M_TILE;
+        p->m_tile = (g->m + M_TILES - 1) / M_TILES;
+        p->m_tile = round_up(p->m_tile < M_TILE ? M_TILE : p->m_tile, p->type->mr);
     }
     p->m_tiles = p->m_tile ? (g->m + p->m_tile - 1) / p->m_tile : 0;
 }
@@ -197,14 +169,14 @@ static void multiply_block(const struct plan *p, const char *b, int64_t k0, int6
     int64_t          size  = (int64_t)t->size;
     bool             first = k0 == 0;
     gemm_store       s     = { .alpha = g->alpha, .beta = first ? g->beta : 1 };
-    const char      *a     = p->a + k0 * round_up(g->m, GEMM_MR) * size;
+    const char      *a     = p->a + k0 * round_up(g->m, t->mr) * size;
     const char      *rb = first ? g->row_bias : NULL, *cb = first ? g->col_bias : NULL;
 
     for (int64_t j = 0; j < nc; j += t->nr) {
         s.cols     = (int)smaller(t->nr, nc - j);
         s.col_bias = cb ? cb + (n0 + j) * size : NULL;
-        for (int64_t i = m0; i < m1; i += GEMM_MR) {
-            s.rows     = (int)smaller(GEMM_MR, m1 - i);
+        for (int64_t i = m0; i < m1; i += t->mr) {
+            s.rows     = (int)smaller(t->mr, m1 - i);
             s.row_bias = rb ? rb + i * size : NULL;
             t->tile(a + i * kc * size, b + j * kc * size, kc,
                     (char *)g->c + (i * g->ldc + n0 + j) * size, g->ldc, &s);
@@ -217,7 +189,8 @@ static cq_status multiply_tile(void *user, int64_t block)
     const struct plan *p  = user;
     int64_t            m0 = block % p->m_tiles * p->m_tile, m1 = smaller(p->g->m, m0 + p->m_tile);
     int64_t            n0 = block / p->m_tiles * p->n_tile, nc = smaller(p->n_tile, p->g->n - n0);
-    char              *own = NULL;
+    int64_t            m_block = M_BLOCK / p->type->mr * p->type->mr;
+    char              *own     = NULL;
 
     if (!p->b)
         CQ_TRY(
@@ -227,9 +200,9 @@ static cq_status multiply_tile(void *user, int64_t block)
 
         if (own)
             pack_b_into(p, own, k0, kc, n0, nc);
-        for (int64_t i = m0; i < m1; i += M_BLOCK)
+        for (int64_t i = m0; i < m1; i += m_block)
             multiply_block(p, own ? own : chunk_of_b(p, k0, kc, n0), k0, kc, i,
-                           smaller(m1, i + M_BLOCK), n0, nc);
+                           smaller(m1, i + m_block), n0, nc);
     }
     cq_free_aligned(own);
     return CQ_OK;
@@ -347,7 +320,7 @@ cq_status cq_gemm_run(const cq_gemm *g)
     if (g->m == 0 || g->n == 0)
         return CQ_OK;
     if (g->k == 0) { /* no term at all: one that is zero */
-        static const double complex zero[GEMM_MR];
+        static const double complex zero[1];
 
         empty          = *g;
         empty.k        = 1;

@@ -4,8 +4,6 @@
 
 #include "kernel/gemm.h"
 
-enum { GEMM_MR = 6, GEMM_MAX_NR = 16 };
-
 /* What happens to a tile of A * B on its way into C. */
 typedef struct gemm_store {
     double      alpha, beta;         /* beta 0: C is not read */
@@ -14,8 +12,8 @@ typedef struct gemm_store {
 } gemm_store;
 
 typedef struct gemm_type {
-    size_t size; /* bytes of an element */
-    int    nr;   /* columns of a tile; rows are GEMM_MR */
+    size_t size;   /* bytes of an element */
+    int    mr, nr; /* rows and columns of a tile */
     void (*pack_a)(void *dst, const void *a, int64_t row, int64_t col, int64_t rows, int64_t kc);
     void (*pack_b)(void *dst, const void *b, int64_t row, int64_t col, int64_t kc, int64_t nc,
                    int nr);
@@ -30,14 +28,5 @@ typedef struct gemm_type {
     /* Stores n elements y of a product that is one row or one column. */
     void (*finish)(void *c, int64_t c_step, const void *y, int64_t n, const gemm_store *store);
 } gemm_type;
-
-/* In avx2/gemm.c; for CPUs that have AVX2 and FMA. */
-void cq_avx2_tile_f32(const void *a, const void *b, int64_t kc, void *c, int64_t ldc,
-                      const gemm_store *store);
-void cq_avx2_tile_f64(const void *a, const void *b, int64_t kc, void *c, int64_t ldc,
-                      const gemm_store *store);
-void cq_avx2_dots_f32(void *y, const void *x, const void *w, int64_t ldw, int64_t n, int64_t k);
-void cq_avx2_sums_f32(void *y, const void *x, int64_t x_step, const void *w, int64_t ldw, int64_t n,
-                      int64_t k);
 
 #endif

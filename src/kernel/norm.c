@@ -2,6 +2,7 @@
 #include "kernel/norm.h"
 
 #include "base/thread.h"
+#include "kernel/isa.h"
 #include "kernel/operand.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@ enum { BLOCK_WORK = 1 << 14 }; /* elements in a block */
 
 struct norm {
     const struct norm_type *type;
+    const norm_loops       *loops;
     double                  eps, momentum;
     int64_t                 outer, channels, inner; /* x as [outer, channels, inner] */
     int64_t                 groups, step;           /* step: parts in a block */
@@ -24,11 +26,6 @@ struct norm {
 
 struct norm_type {
     int64_t size;
-    double (*sum)(const void *x, int64_t n);
-    double (*squares)(const void *x, double mean, int64_t n);
-    void (*scale)(void *out, const void *x, double scale, double shift, int64_t n);
-    void (*affine)(void *out, const void *x, double mean, double rstd, const void *weight,
-                   const void *bias, int64_t n);
     double (*get)(const void *x, int64_t i, double otherwise);
     void (*put)(void *x, int64_t i, double value);
     void (*response)(const struct norm *p, void *out, const void *x, int64_t channel);
@@ -40,7 +37,10 @@ struct norm_type {
 
 #define T        double
 #define FN(name) name##_f64
+#include "kernel/norm_loops.inc"
 #include "kernel/norm_type.inc"
+
+static const norm_loops loops_f64 = { sum_f64, squares_f64, scale_f64, affine_f64 };
 
 static cq_status begin(struct norm *p, cq_operands *s, cq_tensor *out, const cq_tensor *x,
                        const cq_tensor *weight, const cq_tensor *bias, int64_t n_params,
@@ -55,6 +55,7 @@ static cq_status begin(struct norm *p, cq_operands *s, cq_tensor *out, const cq_
         return cq_operands_misfit(name, x, bias);
     s->compute = cq_compute_dtype(x->dtype);
     p->type    = s->compute == CQ_DTYPE_F64 ? &type_f64 : &type_f32;
+    p->loops   = s->compute == CQ_DTYPE_F64 ? &loops_f64 : cq_isa_get()->norm;
     p->x       = cq_operands_in(s, x);
     p->weight  = cq_operands_in(s, weight);
     p->bias    = cq_operands_in(s, bias);
@@ -93,7 +94,7 @@ static void apply_channel(const struct norm *p, int64_t c, double mean, double r
     for (int64_t i = 0; i < p->outer; i++) {
         int64_t at = (i * p->channels + c) * p->inner * p->type->size;
 
-        p->type->scale(p->out + at, p->x + at, scale, shift, p->inner);
+        p->loops->scale(p->out + at, p->x + at, scale, shift, p->inner);
     }
 }
 
@@ -143,10 +144,10 @@ static cq_status batch_train_block(void *user, int64_t block)
         int64_t next = p->channels * p->inner * p->type->size;
 
         for (int64_t i = 0; i < p->outer; i++)
-            mean += p->type->sum(p->x + from + i * next, p->inner);
+            mean += p->loops->sum(p->x + from + i * next, p->inner);
         mean /= count;
         for (int64_t i = 0; i < p->outer; i++)
-            squares += p->type->squares(p->x + from + i * next, mean, p->inner);
+            squares += p->loops->squares(p->x + from + i * next, mean, p->inner);
         rstd = 1 / sqrt(squares / count + p->eps);
         p->type->put(p->save_mean, c, mean);
         p->type->put(p->save_rstd, c, rstd);
@@ -196,8 +197,8 @@ cq_status cq_kernel_batch_norm_train(cq_tensor *out, cq_tensor *save_mean, cq_te
 static void statistics(const struct norm *p, int64_t part, const char *x, int64_t n, double *mean,
                        double *rstd)
 {
-    *mean = p->is_rms ? 0 : p->type->sum(x, n) / (double)n;
-    *rstd = 1 / sqrt(p->type->squares(x, *mean, n) / (double)n + p->eps);
+    *mean = p->is_rms ? 0 : p->loops->sum(x, n) / (double)n;
+    *rstd = 1 / sqrt(p->loops->squares(x, *mean, n) / (double)n + p->eps);
     p->type->put(p->save_mean, part, *mean);
     p->type->put(p->save_rstd, part, *rstd);
 }
@@ -211,7 +212,7 @@ static cq_status layer_block(void *user, int64_t block)
         int64_t at = i * p->inner * p->type->size;
 
         statistics(p, i, p->x + at, p->inner, &mean, &rstd);
-        p->type->affine(p->out + at, p->x + at, mean, rstd, p->weight, p->bias, p->inner);
+        p->loops->affine(p->out + at, p->x + at, mean, rstd, p->weight, p->bias, p->inner);
     }
     return CQ_OK;
 }
@@ -264,8 +265,8 @@ static cq_status group_block(void *user, int64_t block)
             int64_t at      = from + c * p->inner * p->type->size;
             double  scale   = rstd * p->type->get(p->weight, channel, 1);
 
-            p->type->scale(p->out + at, p->x + at, scale,
-                           p->type->get(p->bias, channel, 0) - mean * scale, p->inner);
+            p->loops->scale(p->out + at, p->x + at, scale,
+                            p->type->get(p->bias, channel, 0) - mean * scale, p->inner);
         }
     }
     return CQ_OK;

@@ -1,5 +1,6 @@
 #include "kernel/norm.h"
 
+#include "isas.h"
 #include "tensors.h"
 
 static cq_tensor *params(int seed)
@@ -106,6 +107,37 @@ TEST(norm, local_response_norm)
     cq_tensor_release(x);
 }
 
+TEST(norm, layer_norm_with_every_instruction_set)
+{
+    for (int64_t n = 1; n < 300; n = 2 * n + 1) {
+        cq_tensor *x   = pattern(CQ_DTYPE_F32, SIZES(2, n), 0),
+                  *w   = pattern(CQ_DTYPE_F32, SIZES(n), 1);
+        cq_tensor *b   = pattern(CQ_DTYPE_F32, SIZES(n), 2);
+        cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(2, n), NULL);
+
+        EACH_ISA
+        {
+            CHECK_OK(cq_kernel_layer_norm(out, NULL, NULL, x, w, b, 1, 1e-3));
+            for (int64_t row = 0; row < 2; row++) {
+                double mean = 0, squares = 0;
+
+                for (int64_t i = 0; i < n; i++)
+                    mean += cq_tensor_get_f64(x, row * n + i) / (double)n;
+                for (int64_t i = 0; i < n; i++)
+                    squares += pow(cq_tensor_get_f64(x, row * n + i) - mean, 2) / (double)n;
+                for (int64_t i = 0; i < n; i++) {
+                    double want = (cq_tensor_get_f64(x, row * n + i) - mean) /
+                                      sqrt(squares + 1e-3) * cq_tensor_get_f64(w, i) +
+                                  cq_tensor_get_f64(b, i);
+
+                    CHECK(fabs(cq_tensor_get_f64(out, row * n + i) - want) <= 1e-5);
+                }
+            }
+        }
+        release_all(x, w, b, out, NULL);
+    }
+}
+
 TEST(norm, integers_are_refused)
 {
     cq_tensor *x = tensor_of(CQ_DTYPE_I64, SIZES(1, 2), NULL);
@@ -119,4 +151,4 @@ RUN_TESTS(TEST_OF(norm, batch_norm_by_given_statistics),
           TEST_OF(norm, layer_norm_over_the_last_axis),
           TEST_OF(norm, group_norm_has_parameters_by_channel),
           TEST_OF(norm, rms_norm_keeps_the_mean), TEST_OF(norm, local_response_norm),
-          TEST_OF(norm, integers_are_refused))
+          TEST_OF(norm, layer_norm_with_every_instruction_set), TEST_OF(norm, integers_are_refused))

@@ -1,6 +1,6 @@
-/* The inner loop is that of blocked convolutions (blocked_core.h): six rows by 16 columns. The
- * matrix lies in panels of 16 columns, K_BLOCK rows of all panels at a time, which is the order
- * in which they are read. */
+/* The inner loop is that of blocked convolutions (blocked_core.h): some rows by two vectors.
+ * The matrix lies in panels of as many columns, K_BLOCK rows of all panels at a time, which is the
+ * order in which they are read. */
 #include "kernel/packed.h"
 
 #include "base/thread.h"
@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-    PANEL   = 16,
     K_BLOCK = 256,
     ROWS    = 120,    /* of a block of work, at most */
     WORK    = 1 << 18 /* multiplications in one */
@@ -17,7 +16,7 @@ enum {
 
 struct cq_packed {
     const cq_core *core;
-    int64_t        k, n, panels;
+    int64_t        k, n, panel, panels; /* panel: columns of one */
     float         *w;
 };
 
@@ -32,26 +31,31 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t round_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
 /* Rows [k0, k0 + kc) of a panel. */
 static float *panel_at(const cq_packed *p, int64_t k0, int64_t kc, int64_t panel)
 {
-    return p->w + (k0 * p->panels + panel * kc) * PANEL;
+    return p->w + (k0 * p->panels + panel * kc) * p->panel;
 }
 
 static cq_status pack_panel(void *user, int64_t panel)
 {
     const struct packing *pk = user;
     const cq_packed      *p  = pk->p;
-    int64_t               n  = smaller(PANEL, p->n - panel * PANEL);
+    int64_t               n  = smaller(p->panel, p->n - panel * p->panel);
 
     for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
         int64_t      kc = smaller(K_BLOCK, p->k - k0);
         float       *to = panel_at(p, k0, kc, panel);
-        const float *b  = pk->b + k0 * pk->row + panel * PANEL * pk->col;
+        const float *b  = pk->b + k0 * pk->row + panel * p->panel * pk->col;
 
         for (int64_t i = 0; i < kc; i++)
-            for (int64_t j = 0; j < PANEL; j++)
-                to[i * PANEL + j] = j < n ? b[i * pk->row + j * pk->col] : 0;
+            for (int64_t j = 0; j < p->panel; j++)
+                to[i * p->panel + j] = j < n ? b[i * pk->row + j * pk->col] : 0;
     }
     return CQ_OK;
 }
@@ -68,8 +72,9 @@ cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, i
     p->core   = cq_core_get();
     p->k      = k;
     p->n      = n;
-    p->panels = (n + PANEL - 1) / PANEL;
-    if (__builtin_mul_overflow(k, p->panels * PANEL * (int64_t)sizeof *p->w, &size))
+    p->panel  = 2 * p->core->lanes;
+    p->panels = (n + p->panel - 1) / p->panel;
+    if (__builtin_mul_overflow(k, p->panels * p->panel * (int64_t)sizeof *p->w, &size))
         (void)cq_no_memory();
     else
         p->w = cq_alloc_aligned((size_t)size);
@@ -99,13 +104,13 @@ struct product {
 };
 
 /* What is behind the last column of the last panel must not be stored: it goes through tile. */
-static void put_narrow(const cq_packed_call *c, const float *tile, int64_t row, int64_t n,
-                       int64_t col, int64_t width)
+static void put_narrow(const cq_packed_call *c, const float *tile, int64_t apart, int64_t row,
+                       int64_t n, int64_t col, int64_t width)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < width; j++) {
             float *to = c->out + (row + i) * c->ldc + col + j;
-            float  x  = tile[i * PANEL + j];
+            float  x  = tile[i * apart + j];
 
             if (c->accumulates) {
                 *to += x;
@@ -125,10 +130,10 @@ static void run_panel(const struct product *g, int64_t panel, int64_t row, int64
 {
     const cq_packed      *p   = g->p;
     const cq_packed_call *c   = g->c;
-    int64_t               col = panel * PANEL, width = smaller(PANEL, p->n - col);
-    bool                  fits = width == PANEL;
+    int64_t               col = panel * p->panel, width = smaller(p->panel, p->n - col);
+    bool                  fits = width == p->panel;
     int64_t               offset;
-    float                 narrow[ROWS * PANEL];
+    float                 narrow[ROWS * 2 * CQ_MAX_LANES];
 
     for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
         int64_t      kc = smaller(K_BLOCK, p->k - k0);
@@ -136,10 +141,10 @@ static void run_panel(const struct product *g, int64_t panel, int64_t row, int64
                             .offsets    = &offset,
                             .n_steps    = 1,
                             .kc         = kc,
-                            .prefetch   = kc * PANEL,
+                            .prefetch   = kc * p->panel,
                             .out        = fits ? c->out + row * c->ldc + col : narrow,
-                            .out_row    = fits ? c->ldc : PANEL,
-                            .out_vector = 8,
+                            .out_row    = fits ? c->ldc : p->panel,
+                            .out_vector = p->core->lanes,
                             .continues  = k0 > 0 || (fits && c->accumulates),
                             .is_last    = fits && !c->accumulates && k0 + kc == p->k };
 
@@ -150,7 +155,7 @@ static void run_panel(const struct product *g, int64_t panel, int64_t row, int64
         p->core->tiles(&t, n, 2, px);
     }
     if (!fits)
-        put_narrow(c, narrow, row, n, col, width);
+        put_narrow(c, narrow, p->panel, row, n, col, width);
 }
 
 static cq_status product_block(void *user, int64_t block)
@@ -168,8 +173,9 @@ static cq_status product_block(void *user, int64_t block)
         run_panel(g, panel, row, n, px);
     if (c->activates)
         for (int64_t i = 0; i < n; i++)
-            cq_core_activate(g->p->core, c->out + (row + i) * c->ldc + from * PANEL,
-                             smaller(to * PANEL, g->p->n) - from * PANEL, c->act, &c->act_params);
+            cq_core_activate(g->p->core, c->out + (row + i) * c->ldc + from * g->p->panel,
+                             smaller(to * g->p->panel, g->p->n) - from * g->p->panel, c->act,
+                             &c->act_params);
     return CQ_OK;
 }
 
@@ -181,9 +187,9 @@ cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
         return CQ_OK;
     g.n_rows   = (call->m + ROWS - 1) / ROWS;
     g.rows     = (call->m + g.n_rows - 1) / g.n_rows;
-    g.rows     = smaller(ROWS, (g.rows + CQ_TILE_ROWS - 1) / CQ_TILE_ROWS * CQ_TILE_ROWS);
+    g.rows     = smaller(ROWS, round_up(g.rows, p->core->tile_rows));
     g.n_rows   = (call->m + g.rows - 1) / g.rows;
-    g.chunk    = WORK / (g.rows * PANEL * (p->k + 1)) + 1;
+    g.chunk    = WORK / (g.rows * p->panel * (p->k + 1)) + 1;
     g.n_chunks = (p->panels + g.chunk - 1) / g.chunk;
     return cq_parallel_for(g.n_rows * g.n_chunks, product_block, &g);
 }

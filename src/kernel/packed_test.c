@@ -1,7 +1,7 @@
 #include "kernel/packed.h"
 
 #include "base/thread.h"
-#include "kernel/cpu.h"
+#include "isas.h"
 #include "tensors.h"
 
 static float at(int64_t i, int seed)
@@ -68,13 +68,13 @@ static void check_all(void)
 
 TEST(packed, products_of_all_shapes)
 {
-    check_all();
-    cq_set_threads(3);
-    check_all();
-    cq_set_threads(0);
-    cq_cpu_use_avx2(false);
-    check_all();
-    cq_cpu_use_avx2(true);
+    EACH_ISA
+    {
+        check_all();
+        cq_set_threads(3);
+        check_all();
+        cq_set_threads(0);
+    }
 }
 
 RUN_TESTS(TEST_OF(packed, products_of_all_shapes))

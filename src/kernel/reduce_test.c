@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "isas.h"
 #include "test.h"
 
 static cq_tensor *make(cq_dtype dtype, size_t rank, const int64_t *sizes, const double *values)
@@ -200,7 +201,40 @@ TEST(reduce, softmax_along_either_dimension)
     cq_tensor_release(y);
 }
 
-RUN_TESTS(TEST_OF(reduce, rows_and_columns), TEST_OF(reduce, integers_are_exact_and_wrap),
+TEST(reduce, softmax_of_rows_of_all_lengths)
+{
+    for (int64_t n = 1; n < 1100; n = n * 5 / 4 + 1) {
+        cq_tensor *x, *y;
+        double     sum = 0;
+
+        CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 2, (int64_t[]){ 1, n }, NULL));
+        CHECK_OK(cq_tensor_new(&y, CQ_DTYPE_F32, 2, (int64_t[]){ 1, n }, NULL));
+        for (int64_t i = 0; i < n; i++) {
+            ((float *)cq_tensor_data(x))[i] = (float)(i * 7 % 31) / 8;
+            sum += exp(cq_tensor_get_f64(x, i));
+        }
+        EACH_ISA
+        {
+            CHECK_OK(cq_kernel_softmax(y, x, 1));
+            for (int64_t i = 0; i < n; i++) {
+                double want = exp(cq_tensor_get_f64(x, i)) / sum;
+
+                CHECK(fabs(cq_tensor_get_f64(y, i) - want) <= 1e-6 * want);
+            }
+            CHECK_OK(cq_kernel_log_softmax(y, x, 1));
+            for (int64_t i = 0; i < n; i++) {
+                double want = cq_tensor_get_f64(x, i) - log(sum);
+
+                CHECK(fabs(cq_tensor_get_f64(y, i) - want) <= 1e-6 * (fabs(want) + 1));
+            }
+        }
+        cq_tensor_release(x);
+        cq_tensor_release(y);
+    }
+}
+
+RUN_TESTS(TEST_OF(reduce, softmax_of_rows_of_all_lengths), TEST_OF(reduce, rows_and_columns),
+          TEST_OF(reduce, integers_are_exact_and_wrap),
           TEST_OF(reduce, nothing_has_a_sum_but_no_maximum),
           TEST_OF(reduce, long_runs_in_both_directions),
           TEST_OF(reduce, extremes_are_the_first_and_nan_wins),

@@ -1,6 +1,6 @@
 /* Recurrent layers. The input's part of all gates of all steps is one matrix product
- * before the loop. In the loop the weight of the state is the left matrix, packed once; so
- * what it gives is transposed, [gates * hidden, batch]. */
+ * before the loop. In the loop the state is multiplied by a matrix that is packed once, if
+ * it is of floats: that is where time goes. */
 #include "kernel/rnn.h"
 
 #include "kernel/elementwise.h"
@@ -24,8 +24,8 @@ struct rnn {
     int                    n_summed; /* gates that take the state's part as it is */
     cq_rnn_activation      act[3];
     const char            *x, *w_ih, *w_hh, *b_ih, *b_hh, *w_hr, *peephole;
-    const void            *packed; /* w_hh; owned or the cell's */
-    void                  *owned;
+    const cq_packed       *packed; /* w_hh; owned, or the cell's, or NULL */
+    cq_packed             *owned;
     char                  *out;
 
     /* Work space, one allocation. h and c are the state, new_h and new_c what a step makes
@@ -157,8 +157,7 @@ static cq_status make_space(struct rnn *r)
 /* --- products ------------------------------------------------------------------------------ */
 
 struct cq_rnn_packed {
-    cq_packed *w_ih; /* turned, so that a step is a row */
-    void      *w_hh; /* as multiply_state wants it */
+    cq_packed *w_ih, *w_hh; /* turned, so that a step is a row */
 };
 
 cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq_tensor *w_hh)
@@ -171,8 +170,7 @@ cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq
     if (status == CQ_OK)
         status = cq_packed_new(&p->w_ih, input, rows, cq_tensor_data(w_ih), 1, input);
     if (status == CQ_OK)
-        status = cq_gemm_pack_a(&p->w_hh, CQ_DTYPE_F32, cq_size_of(w_hh, 0), width,
-                                (cq_matrix){ cq_tensor_data(w_hh), width, 1 });
+        status = cq_packed_new(&p->w_hh, width, rows, cq_tensor_data(w_hh), 1, width);
     if (status != CQ_OK) {
         cq_rnn_packed_free(p);
         *out = NULL;
@@ -185,7 +183,7 @@ void cq_rnn_packed_free(cq_rnn_packed *p)
     if (!p)
         return;
     cq_packed_free(p->w_ih);
-    cq_free_aligned(p->w_hh);
+    cq_packed_free(p->w_hh);
     cq_free(p);
 }
 
@@ -218,22 +216,32 @@ static cq_status multiply_input(const struct rnn *r)
     return cq_gemm_run(&g);
 }
 
-/* rows of w_hh from first on, times the state; packed or NULL. */
-static cq_status multiply_state(const struct rnn *r, const char *state, char *out, int64_t first,
-                                int64_t rows, const void *packed)
+static cq_status multiply_state_packed(const struct rnn *r)
 {
-    cq_gemm g = { .dtype    = r->dtype,
-                  .alpha    = 1,
-                  .m        = rows,
-                  .n        = r->batch,
-                  .k        = r->width,
-                  .a        = { r->w_hh + first * r->width * r->size, r->width, 1 },
-                  .b        = { state, 1, r->width },
-                  .c        = out,
-                  .ldc      = r->batch,
-                  .packed_a = packed };
+    const cq_packed_call call = { .m    = r->batch,
+                                  .a    = r->h,
+                                  .lda  = r->width,
+                                  .out  = (float *)r->from_h,
+                                  .ldc  = r->n_gates * r->hidden,
+                                  .bias = (const float *)r->b_hh };
 
-    g.row_bias = r->b_hh ? r->b_hh + first * r->size : NULL;
+    return cq_packed_run(r->packed, &call);
+}
+
+/* The state times rows of w_hh from first on, as many columns of from_h. */
+static cq_status multiply_state(const struct rnn *r, const void *state, int64_t first, int64_t rows)
+{
+    cq_gemm g = { .dtype = r->dtype,
+                  .alpha = 1,
+                  .m     = r->batch,
+                  .n     = rows,
+                  .k     = r->width,
+                  .a     = { state, r->width, 1 },
+                  .b     = { r->w_hh + first * r->width * r->size, 1, r->width },
+                  .c     = r->from_h + first * r->size,
+                  .ldc   = r->n_gates * r->hidden };
+
+    g.col_bias = r->b_hh ? r->b_hh + first * r->size : NULL;
     return cq_gemm_run(&g);
 }
 
@@ -257,12 +265,11 @@ static cq_status project(const struct rnn *r)
 static cq_status step_gru(const struct rnn *r)
 {
     int64_t first = r->gates[2] * r->hidden;
-    char   *part  = r->from_h + first * r->batch * r->size;
 
     r->type->gru_gates(r);
     if (r->cell->reset_before)
-        CQ_TRY(multiply_state(r, r->new_h, part, first, r->hidden, NULL));
-    r->type->gru(r, part);
+        CQ_TRY(multiply_state(r, r->new_h, first, r->hidden));
+    r->type->gru(r, r->from_h + first * r->size);
     return CQ_OK;
 }
 
@@ -293,7 +300,7 @@ static cq_status run_step(struct rnn *r, int64_t t)
 {
     int64_t width = r->n_gates * r->hidden;
 
-    CQ_TRY(multiply_state(r, r->h, r->from_h, 0, width, r->packed));
+    CQ_TRY(r->packed ? multiply_state_packed(r) : multiply_state(r, r->h, 0, width));
     r->type->gather(r, r->from_x + t * r->batch * width * r->size, r->from_h);
     if (r->cell->kind == CQ_RNN_GRU)
         CQ_TRY(step_gru(r));
@@ -321,9 +328,9 @@ static cq_status run(struct rnn *r)
     CQ_TRY(has_packed && r->steps * r->batch > 1 ? multiply_input_packed(r) : multiply_input(r));
     if (r->batch > 1 && has_packed)
         r->packed = r->cell->packed->w_hh;
-    if (r->batch > 1 && !has_packed) {
-        CQ_TRY(cq_gemm_pack_a(&r->owned, r->dtype, r->n_gates * r->hidden, r->width,
-                              (cq_matrix){ r->w_hh, r->width, 1 }));
+    if (r->batch > 1 && !has_packed && r->dtype == CQ_DTYPE_F32) {
+        CQ_TRY(cq_packed_new(&r->owned, r->width, r->n_gates * r->hidden, (const float *)r->w_hh, 1,
+                             r->width));
         r->packed = r->owned;
     }
     for (int64_t i = 0; i < r->steps; i++)
@@ -372,7 +379,7 @@ cq_status cq_kernel_rnn(cq_tensor *out, cq_tensor *h_n, cq_tensor *c_n, const cq
         memcpy(end_h, r.h, (size_t)(r.batch * r.width * r.size));
     if (s.status == CQ_OK && end_c)
         memcpy(end_c, r.c, (size_t)(r.batch * r.hidden * r.size));
-    cq_free_aligned(r.owned);
+    cq_packed_free(r.owned);
     cq_free_aligned(r.space);
     return cq_operands_close(&s);
 }

@@ -3,45 +3,22 @@
 #include "kernel/reduce.h"
 
 #include "base/thread.h"
-#include "kernel/cpu.h"
+#include "kernel/isa.h"
 #include "kernel/lane.h"
 #include "kernel/operand.h"
-#include "kernel/softmax_rows.h"
-#include "kernel/vmath.h"
 #include "tensor/convert.h"
 
-/* The larger of each pair of elements; I is as wide as one. */
-#define CHOOSE(I, a, b)                                                                            \
-    ((__typeof__(a))((((a) > (b)) & (bits_##I)(a)) | (~((a) > (b)) & (bits_##I)(b))))
-typedef int32_t bits_int32_t __attribute__((vector_size(32)));
-typedef int64_t bits_int64_t __attribute__((vector_size(32)));
+#include <math.h>
 
-#define T            float
-#define EXP          cq_expf
-#define FN(name)     name##_f32
-#define LARGER(a, b) CHOOSE(int32_t, a, b)
-#include "kernel/softmax.inc"
-#undef T
-#undef EXP
-#undef FN
-#undef LARGER
+/* The larger of each pair of elements. */
+typedef int64_t bits __attribute__((vector_size(32)));
 
 #define T            double
+#define BYTES        32
 #define EXP          exp
+#define MAX_OF(a, b) ((__typeof__(a))((((a) > (b)) & (bits)(a)) | (~((a) > (b)) & (bits)(b))))
 #define FN(name)     name##_f64
-#define LARGER(a, b) CHOOSE(int64_t, a, b)
 #include "kernel/softmax.inc"
-
-static cq_softmax_fn *rows_fn(bool as_log)
-{
-    static cq_softmax_fn *const portable[2] = { softmax_f32, log_softmax_f32 };
-
-#if defined(__x86_64__)
-    if (cq_cpu_has_avx2())
-        return cq_softmax_avx2[as_log];
-#endif
-    return portable[as_log];
-}
 
 /* ---- dense rows ---- */
 
@@ -71,7 +48,7 @@ static bool is_dense(const cq_tensor *t, uint32_t dim)
 
 static cq_status rows_run(cq_tensor *out, const cq_tensor *x, bool as_log)
 {
-    struct rows r = { .fn  = rows_fn(as_log),
+    struct rows r = { .fn  = cq_isa_get()->softmax[as_log],
                       .out = cq_tensor_data(out),
                       .x   = cq_tensor_data(x),
                       .n   = cq_size_of(x, x->rank - 1) };
@@ -107,7 +84,7 @@ static cq_status softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim, bool 
 
         cq_load_of(x->dtype, wide)(lane, l.at[1], l.step[1], l.n[1]);
         if (wide == CQ_WIDE_F32)
-            rows_fn(as_log)(lane, lane, l.n[1]);
+            cq_isa_get()->softmax[as_log](lane, lane, l.n[1]);
         else
             (as_log ? log_softmax_f64 : softmax_f64)(lane, lane, l.n[1]);
         if (lane == scratch)

@@ -1,4 +1,4 @@
-/* Softmax of one dense lane of float32, for any CPU and for those with AVX2. */
+/* Softmax of one dense lane of float32. */
 #ifndef CQ_KERNEL_SOFTMAX_ROWS_H
 #define CQ_KERNEL_SOFTMAX_ROWS_H
 
@@ -7,8 +7,5 @@
 enum { PIECE = 512 }; /* terms of a sum until it is added up in double */
 
 typedef void cq_softmax_fn(float *out, const float *x, int64_t n); /* out may be x */
-
-/* Softmax, and its logarithm. */
-extern cq_softmax_fn *const cq_softmax_avx2[2]; /* only where the CPU has it */
 
 #endif

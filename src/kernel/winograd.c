@@ -3,9 +3,9 @@
  *
  * Tiles of m x m results, their (m + 2)^2 inputs transformed (v: [element][tile][channel]), are
  * multiplied element by element with transformed weights (u: [pair of output blocks][element]
- * [channel][16]) and transformed back. With many tiles a thread takes some of them through all
- * steps, in memory of its own. With few, where weights are large and read but once, all tiles are
- * transformed first and threads share the output channels. */
+ * [channel][two vectors]) and transformed back. With many tiles a thread takes some of them through
+ * all steps, in memory of its own. With few, where weights are large and read but once, all tiles
+ * are transformed first and threads share the output channels. */
 #include "kernel/bconv_types.h"
 
 #include "base/thread.h"
@@ -50,27 +50,43 @@ struct packing {
     double       g[6][3];
 };
 
-static cq_status pack_channel(void *user, int64_t o) /* of the output */
+/* The transform of n weights of one input channel, side by side; element e goes to u + e * step. */
+static void pack_weights(const struct packing *p, double w[9][2 * CQ_MAX_LANES], int64_t n,
+                         float *u, int64_t step)
 {
-    const struct packing *p    = user;
-    const cq_bconv       *c    = p->c;
-    int                   side = c->m + 2;
-    int64_t               pair = o / 16, in = 8 * c->in_group;
-    int64_t               width = 2 * pair + 1 < c->out_group ? 16 : 8;
-    float                *u     = c->w + pair * 16 * in * side * side + o % 16;
+    int side = p->c->m + 2;
 
-    for (int64_t i = 0; i < c->in_channels; i++) {
-        const float *w = p->w + (o * c->in_channels + i) * 9;
-        double       half[6][3];
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++, u += step)
+            for (int64_t o = 0; o < n; o++) {
+                double half[3];
 
-        for (int y = 0; y < side; y++)
-            for (int x = 0; x < 3; x++)
-                half[y][x] = p->g[y][0] * w[x] + p->g[y][1] * w[3 + x] + p->g[y][2] * w[6 + x];
-        for (int y = 0; y < side; y++)
-            for (int x = 0; x < side; x++)
-                u[((y * side + x) * in + i) * width] =
-                    (float)(half[y][0] * p->g[x][0] + half[y][1] * p->g[x][1] +
-                            half[y][2] * p->g[x][2]);
+                for (int k = 0; k < 3; k++)
+                    half[k] =
+                        p->g[y][0] * w[k][o] + p->g[y][1] * w[3 + k][o] + p->g[y][2] * w[6 + k][o];
+                u[o] = (float)(half[0] * p->g[x][0] + half[1] * p->g[x][1] + half[2] * p->g[x][2]);
+            }
+}
+
+/* A block of input channels for a pair of blocks of the output. */
+static cq_status pack_block(void *user, int64_t block)
+{
+    const struct packing *p     = user;
+    const cq_bconv       *c     = p->c;
+    int64_t               lanes = c->core->lanes, in = lanes * c->in_group;
+    int64_t               pair = block / c->in_group, from = pair * 2 * lanes;
+    int64_t               width = 2 * pair + 1 < c->out_group ? 2 * lanes : lanes;
+    int64_t               n     = c->out_channels - from < width ? c->out_channels - from : width;
+    int64_t               i     = block % c->in_group * lanes;
+    int64_t               end   = i + lanes < c->in_channels ? i + lanes : c->in_channels;
+    int                   side  = c->m + 2;
+    double                w[9][2 * CQ_MAX_LANES];
+
+    for (; i < end; i++) {
+        for (int64_t o = 0; o < n; o++)
+            for (int k = 0; k < 9; k++)
+                w[k][o] = (double)p->w[((from + o) * c->in_channels + i) * 9 + k];
+        pack_weights(p, w, n, c->w + pair * 2 * lanes * in * side * side + i * width, in * width);
     }
     return CQ_OK;
 }
@@ -81,8 +97,9 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *spec)
 
     c->m = spec->places > 0 && spec->places <= SMALL_IMAGE ? 2 : 4;
     weight_matrix(p.g, c->m);
-    CQ_TRY(cq_bconv_alloc(&c->w, (c->m + 2) * (c->m + 2), c->in_group * 8, c->out_group * 8));
-    return cq_parallel_for(c->out_channels, pack_channel, &p);
+    CQ_TRY(cq_bconv_alloc(&c->w, (c->m + 2) * (c->m + 2), c->in_group * c->core->lanes,
+                          c->out_group * c->core->lanes));
+    return cq_parallel_for((c->out_group + 1) / 2 * c->in_group, pack_block, &p);
 }
 
 /* ---- how it is cut ---- */
@@ -101,7 +118,7 @@ struct winograd {
 
 static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call *call)
 {
-    int64_t in = c->in_group * 8, per_tile;
+    int64_t lanes = c->core->lanes, rows = c->core->tile_rows, in = c->in_group * lanes, per_tile;
 
     *w            = (struct winograd){ .c = c, .call = call, .side = c->m + 2 };
     w->n_elements = w->side * w->side;
@@ -113,12 +130,12 @@ static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call
         return cq_no_memory();
     w->is_shared = w->n_tiles <= FEW_TILES;
     per_tile     = w->n_elements * in * (int64_t)sizeof(float);
-    w->block     = V_BYTES / per_tile / CQ_TILE_ROWS * CQ_TILE_ROWS;
+    w->block     = V_BYTES / per_tile / rows * rows;
     w->block     = w->block < MIN_TILES ? MIN_TILES : w->block > MAX_TILES ? MAX_TILES : w->block;
     if (w->is_shared)
         w->block = w->n_tiles;
     w->v_step = w->block * in + PAD;
-    w->m_step = w->block * 16 + PAD;
+    w->m_step = w->block * 2 * lanes + PAD;
     return CQ_OK;
 }
 
@@ -149,12 +166,13 @@ static int inside(int64_t at, int64_t size, int side)
 static void transform(const struct winograd *w, float *v, int64_t tile, int64_t row)
 {
     const cq_bconv_call *call  = w->call;
+    int64_t              lanes = w->c->core->lanes;
     int64_t              image = tile / (w->across * w->down), in = w->c->in_group;
     int64_t              y     = tile / w->across % w->down * w->c->m - call->padding[0];
     int64_t              x     = tile % w->across * w->c->m - call->padding[1];
-    int64_t              plane = call->in[0] * call->in[1] * 8;
+    int64_t              plane = call->in[0] * call->in[1] * lanes;
     cq_core_winograd     t     = { .m      = w->c->m,
-                                   .x_row  = call->in[1] * 8,
+                                   .x_row  = call->in[1] * lanes,
                                    .y0     = y < 0 ? (int)-y : 0,
                                    .y1     = inside(y, call->in[0], w->side),
                                    .x0     = x < 0 ? (int)-x : 0,
@@ -162,8 +180,8 @@ static void transform(const struct winograd *w, float *v, int64_t tile, int64_t 
                                    .v_step = w->v_step };
 
     for (int64_t b = 0; b < in; b++) {
-        t.x = call->x + (image * in + b) * plane + (y * call->in[1] + x) * 8;
-        t.v = v + (row * in + b) * 8;
+        t.x = call->x + (image * in + b) * plane + (y * call->in[1] + x) * lanes;
+        t.v = v + (row * in + b) * lanes;
         w->c->core->winograd(&t);
     }
 }
@@ -174,19 +192,19 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
 {
     static const int64_t no_offset = 0;
     const cq_bconv      *c         = w->c;
-    int64_t              in        = c->in_group * 8;
-    int                  vectors   = 2 * pair + 1 < c->out_group ? 2 : 1;
-    const float         *u         = c->w + pair * 16 * in * w->n_elements;
+    int64_t              lanes = c->core->lanes, in = c->in_group * lanes;
+    int                  vectors = 2 * pair + 1 < c->out_group ? 2 : 1;
+    const float         *u       = c->w + pair * 2 * lanes * in * w->n_elements;
 
     for (int e = 0; e < w->n_elements; e++) {
-        cq_core_tile t = { .w          = u + e * in * 8 * vectors,
+        cq_core_tile t = { .w          = u + e * in * lanes * vectors,
                            .offsets    = &no_offset,
                            .n_steps    = 1,
                            .kc         = in,
-                           .prefetch   = in * 8 * vectors,
+                           .prefetch   = in * lanes * vectors,
                            .out        = m + e * w->m_step,
-                           .out_row    = 16,
-                           .out_vector = 8 };
+                           .out_row    = 2 * lanes,
+                           .out_vector = lanes };
         const float *px[FEW_TILES];
 
         for (int64_t i = 0; i < n; i++)
@@ -197,25 +215,25 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
         const cq_bconv_call *call = w->call;
         int64_t              tile = first + i, image = tile / (w->across * w->down);
         int64_t              y = tile / w->across % w->down * c->m, x = tile % w->across * c->m;
-        int64_t              plane = call->out_size[0] * call->out_size[1] * 8;
+        int64_t              plane = call->out_size[0] * call->out_size[1] * lanes;
         cq_core_unwinograd   t     = { .m       = c->m,
                                        .v_step  = w->m_step,
-                                       .out_row = call->out_size[1] * 8,
+                                       .out_row = call->out_size[1] * lanes,
                                        .ny      = inside(y, call->out_size[0], c->m),
                                        .nx      = inside(x, call->out_size[1], c->m),
                                        .finish  = cq_bconv_finish(c, call) };
 
         for (int k = 0; k < vectors; k++) {
             int64_t at =
-                (image * c->out_group + 2 * pair + k) * plane + (y * call->out_size[1] + x) * 8;
+                (image * c->out_group + 2 * pair + k) * plane + (y * call->out_size[1] + x) * lanes;
 
-            t.v           = m + i * 16 + k * 8;
+            t.v           = m + (2 * i + k) * lanes;
             t.out         = call->out + at;
-            t.finish.bias = c->bias + (2 * pair + k) * 8;
+            t.finish.bias = c->bias + (2 * pair + k) * lanes;
             t.finish.add  = call->add ? call->add + at : NULL;
             c->core->unwinograd(&t);
             for (int r = 0; r < t.ny; r++)
-                cq_bconv_activate(c, call, t.out + r * t.out_row, t.nx * 8);
+                cq_bconv_activate(c, call, t.out + r * t.out_row, t.nx * lanes);
         }
     }
 }

@@ -180,12 +180,13 @@ static cq_status pack_constant(cq_img_pass *p, cq_rt_node_step *s, uint32_t i, i
 {
     cq_rt_node_value *v = cq_rt_value_new(p->b, s->in[i]->name);
     cq_tensor        *to;
-    const cq_tensor  *t = cq_img_constant(s, i);
+    const cq_tensor  *t     = cq_img_constant(s, i);
+    int64_t           block = cq_block_channels();
 
     if (!v)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(
-        cq_tensor_new_uninit(&to, CQ_DTYPE_F32, 5, (int64_t[]){ 1, (channels + 7) / 8, 1, 1, 8 }));
+    CQ_TRY(cq_tensor_new_uninit(&to, CQ_DTYPE_F32, 5,
+                                (int64_t[]){ 1, (channels + block - 1) / block, 1, 1, block }));
     memset(cq_tensor_data(to), 0, sizeof(float) * (size_t)cq_tensor_numel(to));
     for (int64_t k = 0; k < channels; k++)
         ((float *)cq_tensor_data(to))[k] = (float)cq_tensor_get_f64(t, k);
@@ -204,7 +205,8 @@ static bool see_pair(cq_rt_node_step *s)
     if (!a || !b || !cq_img_has_one_output(s) || !(cq_img_is(a) || cq_img_is(b)))
         return false;
     c = cq_img_is(a) ? a->shape.channels : b->shape.channels;
-    if (c % 8 && !strcmp(s->step.node->op_type, "Div")) /* 0 / 0 behind the last channel */
+    if (c % cq_block_channels() &&
+        !strcmp(s->step.node->op_type, "Div")) /* 0 / 0 behind the last channel */
         return false;
     for (uint32_t i = 0; i < 2; i++)
         if (!(cq_img_is(s->in[i]) && s->in[i]->shape.channels == c) && !is_scalar(s, i) &&
@@ -376,7 +378,7 @@ static cq_status see_concat(cq_img_pass *p, cq_rt_node_step *s)
     if (cq_rt_int(&rt, "axis") != 1 || !cq_img_has_one_output(s))
         return CQ_OK;
     for (uint32_t i = 0; i < s->step.n_in; i++) {
-        if (!cq_img_is(s->in[i]) || shape.channels % 8)
+        if (!cq_img_is(s->in[i]) || shape.channels % cq_block_channels())
             return CQ_OK;
         shape.channels += s->in[i]->shape.channels;
         for (int k = 0; k < 2; k++)

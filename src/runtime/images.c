@@ -412,7 +412,8 @@ cq_status cq_img_see_norm(cq_img_pass *p, cq_rt_node_step *s)
 static cq_status write_norm(cq_img_pass *p, const cq_rt_fused *f)
 {
     cq_rt_node_value *x = f->norm->in[0], *y = f->last->out[0];
-    int64_t           n = x->shape.channels, padded = (n + 7) / 8 * 8;
+    int64_t           n = x->shape.channels, block = cq_block_channels();
+    int64_t           padded = (n + block - 1) / block * block;
     cq_rt_affine     *keep =
         cq_arena_zalloc(p->b->all->arena, sizeof *keep + 2 * (size_t)padded * sizeof(float));
     cq_rt_node_step *s;

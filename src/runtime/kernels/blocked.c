@@ -25,10 +25,12 @@ static const cq_tensor *seen_plain(cq_rt_image *image, const cq_tensor *x, int64
 
 static void blocked_sizes(cq_rt_sizes *out, const cq_rt_sizes *plain)
 {
+    const int64_t block = cq_block_channels();
+
     *out       = *plain;
     out->rank  = 5;
-    out->at[1] = (plain->at[1] + 7) / 8;
-    out->at[4] = 8;
+    out->at[1] = (plain->at[1] + block - 1) / block;
+    out->at[4] = block;
 }
 
 /* x, contiguous; a copy is a new tensor that *made owns. */
@@ -83,7 +85,8 @@ static cq_status unpack(cq_rt *rt)
     cq_rt_sizes_of(&sizes, x);
     sizes.rank  = p->is_flat ? 2 : 4;
     sizes.at[1] = p->channels;
-    if (p->channels % 8 == 0 && sizes.at[2] == 1 && sizes.at[3] == 1) { /* the same order */
+    if (p->channels % cq_size_of(x, 4) == 0 && sizes.at[2] == 1 &&
+        sizes.at[3] == 1) { /* the same order */
         CQ_TRY(cq_rt_reshape(&y, rt, x, &sizes));
         return cq_rt_set_tensor(rt, 0, y);
     }

@@ -1,25 +1,18 @@
-/* The inner loops themselves. Whoever includes this has defined V8 (8 floats), V8U (the same,
- * anywhere in memory), SPREAD(number), FMA(a, b, c) = a * b + c, AT_LEAST(low, x) and
- * AT_MOST(high, x), which give x when it is NaN, LARGER(a, b), where NaN wins,
- * HAS_NAN(x), ADD_EXPONENT(p, t), p with the low bits of t added
- * to its exponent, PREFETCH(p), and CORE, the name of the table. */
+/* The inner loops of kernels on blocked images and of products by packed matrices. */
+#include "kernel/isa.h"
+#include "kernel/wide/vector.h"
 
-#define LOAD(p)     (*(const V8U *)(p))
-#define STORE(p, v) (*(V8U *)(p) = (v))
-#define INLINE      static inline __attribute__((always_inline))
+#include <string.h>
 
 /* ---- products ---- */
 
-/* Every sum has a name of its own: in an array gcc keeps them in memory. rows and vectors are
- * constants where this is called, so that the conditions vanish. */
-#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5)
-
+/* rows and vectors are constants where this is called, so that the conditions vanish. */
 #define TILE_START(r)                                                                              \
     const float *p##r = rows > (r) ? px[first + (r)] : px[first];                                  \
-    V8           s##r = SPREAD(0), t##r = SPREAD(0);
+    V            s##r = SPREAD(0), t##r = SPREAD(0);
 #define TILE_STEP(r)                                                                               \
     if (rows > r) {                                                                                \
-        V8 x = SPREAD(p##r[at + k]);                                                               \
+        V x  = SPREAD(p##r[at + k]);                                                               \
         s##r = FMA(x, w0, s##r);                                                                   \
         if (vectors > 1)                                                                           \
             t##r = FMA(x, w1, t##r);                                                               \
@@ -28,7 +21,7 @@
  * other. */
 #define TILE_STEP_ODD(r)                                                                           \
     if (rows > r) {                                                                                \
-        V8 x = SPREAD(p##r[at + k + 1]);                                                           \
+        V x  = SPREAD(p##r[at + k + 1]);                                                           \
         t##r = FMA(x, w1, t##r);                                                                   \
     }
 #define TILE_END(r)                                                                                \
@@ -43,7 +36,7 @@
 /* What is done is in variables by now: a store might change *t for all that the compiler knows. */
 #define PUT(sum, r, vector)                                                                        \
     do {                                                                                           \
-        int64_t at_ = (first + (r)) * row + (vector)*apart;                                \
+        int64_t at_ = (first + (r)) * row + (vector)*apart;                                        \
                                                                                                    \
         if (continues)                                                                             \
             sum = sum + LOAD(out + at_);                                                           \
@@ -55,7 +48,7 @@
 #define FINISH(sum, f, vector, at)                                                                 \
     do {                                                                                           \
         if ((f)->bias)                                                                             \
-            sum = sum + LOAD((f)->bias + 8 * (vector));                                            \
+            sum = sum + LOAD((f)->bias + LANES * (vector));                                        \
         if ((f)->add)                                                                              \
             sum = sum + LOAD((f)->add + (at));                                                     \
         if ((f)->clamps)                                                                           \
@@ -73,21 +66,23 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         int64_t at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
-            for (; k < kc; k++, w += 16) {
-                V8 w0 = LOAD(w), w1 = LOAD(w + 8);
+            for (; k < kc; k++, w += 2 * LANES) {
+                V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
-                PREFETCH(w + ahead);
+                PREFETCH(w + ahead); /* 64 bytes */
+                if (LANES > 8)
+                    PREFETCH(w + ahead + LANES);
                 EACH_ROW(TILE_STEP)
             }
         } else {
-            for (; k + 1 < kc; k += 2, w += 16) {
-                V8 w0 = LOAD(w), w1 = LOAD(w + 8);
+            for (; k + 1 < kc; k += 2, w += 2 * LANES) {
+                V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
                 EACH_ROW(TILE_STEP)
                 EACH_ROW(TILE_STEP_ODD)
             }
-            for (; k < kc; k++, w += 8) {
-                V8 w0 = LOAD(w), w1 = w0;
+            for (; k < kc; k++, w += LANES) {
+                V w0 = LOAD(w), w1 = w0;
 
                 (void)w1;
                 EACH_ROW(TILE_STEP)
@@ -99,35 +94,36 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         const int64_t        row       = t->out_row;
         const int64_t        apart     = t->out_vector;
         const bool           continues = t->continues, is_last = t->is_last;
-        float *const         out       = t->out;
+        float *const         out = t->out;
 
         EACH_ROW(TILE_END)
     }
 }
 
-/* Most steps are of one block of channels; a constant there unrolls the loop. */
+/* Most steps are of one block of channels; a constant there unrolls the loop, if it is short. */
 INLINE void tile_any(const cq_core_tile *t, const int rows, const int vectors,
                      const float *const *px, int64_t first)
 {
-    if (t->kc == 8)
-        tile_of(t, rows, vectors, px, first, 8);
+    if (LANES <= 8 && t->kc == LANES)
+        tile_of(t, rows, vectors, px, first, LANES);
     else
         tile_of(t, rows, vectors, px, first, t->kc);
 }
 
+/* As few tiles as there can be, of about as many rows each: few sums would wait for each other. */
 INLINE void tiles_of(const cq_core_tile *t, int64_t rows, const int vectors, const float *const *px)
 {
-    int64_t i = 0;
+    int64_t left = (rows + TILE_ROWS - 1) / TILE_ROWS;
 
-    for (; i + 6 <= rows; i += 6)
-        tile_any(t, 6, vectors, px, i);
-    switch (rows - i) {
-    case 5: tile_any(t, 5, vectors, px, i); break;
-    case 4: tile_any(t, 4, vectors, px, i); break;
-    case 3: tile_any(t, 3, vectors, px, i); break;
-    case 2: tile_any(t, 2, vectors, px, i); break;
-    case 1: tile_any(t, 1, vectors, px, i); break;
-    default: break;
+    for (int64_t i = 0, n; i < rows; i += n) {
+        n = (rows - i + left - 1) / left;
+        left--;
+        switch (n) {
+#define TILE_CASE(r)                                                                               \
+    case (r) + 1: tile_any(t, (r) + 1, vectors, px, i); break;
+            EACH_ROW(TILE_CASE)
+        default: break;
+        }
     }
 }
 
@@ -147,15 +143,15 @@ INLINE void depthwise_pixels(const cq_core_taps *t, int64_t i, const int n)
     const int64_t        step   = t->step;
     const float         *x = t->x + i * step, *w = t->w;
     float *const         out = t->out;
-    V8                   s0 = SPREAD(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0;
+    V                    s0 = SPREAD(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0;
 
-    for (int64_t tap = 0; tap < t->n_taps; tap++, w += 8) {
+    for (int64_t tap = 0; tap < t->n_taps; tap++, w += LANES) {
         const float *p  = x + t->offsets[tap];
-        V8           wt = LOAD(w);
+        V            wt = LOAD(w);
 
 #define TAP(s, j)                                                                                  \
     if (n > (j))                                                                                   \
-    s = FMA(LOAD(p + (j) * step), wt, s)
+    s = FMA(LOAD(p + (j)*step), wt, s)
         TAP(s0, 0);
         TAP(s1, 1);
         TAP(s2, 2);
@@ -166,8 +162,8 @@ INLINE void depthwise_pixels(const cq_core_taps *t, int64_t i, const int n)
     }
 #define KEEP(s, j)                                                                                 \
     if (n > (j)) {                                                                                 \
-        FINISH(s, &finish, 0, 8 * (i + (j)));                                                      \
-        STORE(out + 8 * (i + (j)), s);                                                             \
+        FINISH(s, &finish, 0, LANES *(i + (j)));                                                   \
+        STORE(out + LANES * (i + (j)), s);                                                         \
     }
     KEEP(s0, 0)
     KEEP(s1, 1)
@@ -204,10 +200,10 @@ static void max_taps(const cq_core_taps *t)
 
     for (int64_t i = 0; i < t->n; i++) {
         const float *x   = t->x + i * t->step;
-        V8           top = LOAD(x + offsets[0]), sum = top;
+        V            top = LOAD(x + offsets[0]), sum = top;
 
         for (int64_t tap = 1; tap < n_taps; tap++) {
-            V8 v = LOAD(x + offsets[tap]);
+            V v = LOAD(x + offsets[tap]);
 
             top = AT_LEAST(v, top);
             sum = sum + v;
@@ -215,12 +211,12 @@ static void max_taps(const cq_core_taps *t)
         if (HAS_NAN(sum)) {
             top = LOAD(x + offsets[0]);
             for (int64_t tap = 1; tap < n_taps; tap++) {
-                V8 v = LOAD(x + offsets[tap]);
+                V v = LOAD(x + offsets[tap]);
 
                 top = LARGER(top, v);
             }
         }
-        STORE(t->out + 8 * i, top);
+        STORE(t->out + LANES * i, top);
     }
 }
 
@@ -228,13 +224,13 @@ static void affine(float *out, const float *x, const float *scale, const float *
                    const cq_core_finish *how)
 {
     const cq_core_finish finish = *how;
-    V8                   a = LOAD(scale), b = LOAD(shift);
+    V                    a = LOAD(scale), b = LOAD(shift);
 
     for (int64_t i = 0; i < n; i++) {
-        V8 y = FMA(LOAD(x + 8 * i), a, b);
+        V y = FMA(LOAD(x + LANES * i), a, b);
 
-        FINISH(y, &finish, 0, 8 * i);
-        STORE(out + 8 * i, y);
+        FINISH(y, &finish, 0, LANES * i);
+        STORE(out + LANES * i, y);
     }
 }
 
@@ -242,12 +238,12 @@ static void affine(float *out, const float *x, const float *scale, const float *
  * scaled by adding to its exponent. x - x is 0, or NaN, which the power of a NaN need not be. */
 INLINE void sigmoid_at(float *at, const float *from, bool gated)
 {
-    const V8 x = LOAD(from);
-    const V8 u = AT_MOST(SPREAD(87), AT_LEAST(SPREAD(-87), SPREAD(0) - x));
-    const V8 magic = SPREAD(12582912.0f), t = FMA(u, SPREAD(1.44269504f), magic);
-    const V8 n = t - magic;
-    const V8 r = FMA(n, SPREAD(-0x1.7f7d1cp-20f), FMA(n, SPREAD(-0x1.62e4p-1f), u));
-    V8       p = SPREAD(0x1.9f08acp-13f);
+    const V x     = LOAD(from);
+    const V u     = AT_MOST(SPREAD(87), AT_LEAST(SPREAD(-87), SPREAD(0) - x));
+    const V magic = SPREAD(12582912.0f), t = FMA(u, SPREAD(1.44269504f), magic);
+    const V n = t - magic;
+    const V r = FMA(n, SPREAD(-0x1.7f7d1cp-20f), FMA(n, SPREAD(-0x1.62e4p-1f), u));
+    V       p = SPREAD(0x1.9f08acp-13f);
 
     p = FMA(p, r, SPREAD(0x1.6d8d06p-10f));
     p = FMA(p, r, SPREAD(0x1.11127p-7f));
@@ -261,14 +257,14 @@ INLINE void sigmoid_at(float *at, const float *from, bool gated)
 
 static void sigmoid(float *x, int64_t n, bool gated)
 {
-    float   rest[8] = { 0 };
-    int64_t i       = 0;
+    float   rest[LANES] = { 0 };
+    int64_t i           = 0;
 
     if (gated)
-        for (; i + 8 <= n; i += 8)
+        for (; i + LANES <= n; i += LANES)
             sigmoid_at(x + i, x + i, true);
     else
-        for (; i + 8 <= n; i += 8)
+        for (; i + LANES <= n; i += LANES)
             sigmoid_at(x + i, x + i, false);
     if (i == n)
         return;
@@ -279,17 +275,17 @@ static void sigmoid(float *x, int64_t n, bool gated)
 
 static void mean(float *out, const float *x, int64_t n)
 {
-    V8      s0 = SPREAD(0), s1 = s0, s2 = s0, s3 = s0;
+    V       s0 = SPREAD(0), s1 = s0, s2 = s0, s3 = s0;
     int64_t i = 0;
 
     for (; i + 4 <= n; i += 4) {
-        s0 = s0 + LOAD(x + 8 * i);
-        s1 = s1 + LOAD(x + 8 * i + 8);
-        s2 = s2 + LOAD(x + 8 * i + 16);
-        s3 = s3 + LOAD(x + 8 * i + 24);
+        s0 = s0 + LOAD(x + LANES * i);
+        s1 = s1 + LOAD(x + LANES * (i + 1));
+        s2 = s2 + LOAD(x + LANES * (i + 2));
+        s3 = s3 + LOAD(x + LANES * (i + 3));
     }
     for (; i < n; i++)
-        s0 = s0 + LOAD(x + 8 * i);
+        s0 = s0 + LOAD(x + LANES * i);
     s0 = (s0 + s1) + (s2 + s3);
     s0 = s0 / SPREAD((float)n);
     STORE(out, s0);
@@ -299,22 +295,22 @@ static void mean(float *out, const float *x, int64_t n)
 
 static void pack(float *out, const float *x, int64_t plane, int channels, int64_t n)
 {
-    if (channels < 8) {
+    if (channels < LANES) {
         for (int64_t i = 0; i < n; i++)
-            for (int c = 0; c < 8; c++)
-                out[8 * i + c] = c < channels ? x[c * plane + i] : 0;
+            for (int c = 0; c < LANES; c++)
+                out[LANES * i + c] = c < channels ? x[c * plane + i] : 0;
         return;
     }
     for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < 8; c++)
-            out[8 * i + c] = x[c * plane + i];
+        for (int c = 0; c < LANES; c++)
+            out[LANES * i + c] = x[c * plane + i];
 }
 
 static void unpack(float *out, int64_t plane, int channels, const float *x, int64_t n)
 {
     for (int c = 0; c < channels; c++)
         for (int64_t i = 0; i < n; i++)
-            out[c * plane + i] = x[8 * i + c];
+            out[c * plane + i] = x[LANES * i + c];
 }
 
 /* ---- Winograd ----
@@ -331,46 +327,46 @@ static void unpack(float *out, int64_t plane, int channels, const float *x, int6
 
 #define FORWARD4(to, d0, d1, d2, d3, d4, d5)                                                       \
     do {                                                                                           \
-        V8 ea_ = FMA(SPREAD(-B2), d2, d4), oa_ = SPREAD(A1) * FMA(SPREAD(-B2), d1, d3);            \
-        V8 eb_ = FMA(SPREAD(-A2), d2, d4), ob_ = SPREAD(B1) * FMA(SPREAD(-A2), d1, d3);            \
+        V ea_ = FMA(SPREAD(-B2), d2, d4), oa_ = SPREAD(A1) * FMA(SPREAD(-B2), d1, d3);             \
+        V eb_ = FMA(SPREAD(-A2), d2, d4), ob_ = SPREAD(B1) * FMA(SPREAD(-A2), d1, d3);             \
                                                                                                    \
-        to(0, FMA(SPREAD(A2 * B2), d0, FMA(SPREAD(-(A2 + B2)), d2, d4)));                          \
+        to(0, FMA(SPREAD(A2 *B2), d0, FMA(SPREAD(-(A2 + B2)), d2, d4)));                           \
         to(1, ea_ + oa_);                                                                          \
         to(2, ea_ - oa_);                                                                          \
         to(3, eb_ + ob_);                                                                          \
         to(4, eb_ - ob_);                                                                          \
-        to(5, FMA(SPREAD(A2 * B2), d1, FMA(SPREAD(-(A2 + B2)), d3, d5)));                          \
+        to(5, FMA(SPREAD(A2 *B2), d1, FMA(SPREAD(-(A2 + B2)), d3, d5)));                           \
     } while (0)
 
 #define BACK4(to, m0, m1, m2, m3, m4, m5)                                                          \
     do {                                                                                           \
-        V8 sa_ = m1 + m2, da_ = m1 - m2, sb_ = m3 + m4, db_ = m3 - m4;                             \
+        V sa_ = m1 + m2, da_ = m1 - m2, sb_ = m3 + m4, db_ = m3 - m4;                              \
                                                                                                    \
         to(0, m0 + sa_ + sb_);                                                                     \
         to(1, FMA(SPREAD(B1), db_, SPREAD(A1) * da_));                                             \
         to(2, FMA(SPREAD(B2), sb_, SPREAD(A2) * sa_));                                             \
-        to(3, FMA(SPREAD(B2 * B1), db_, FMA(SPREAD(A2 * A1), da_, m5)));                           \
+        to(3, FMA(SPREAD(B2 *B1), db_, FMA(SPREAD(A2 *A1), da_, m5)));                             \
     } while (0)
 
 static void winograd4(const cq_core_winograd *t, const float *x, int64_t row)
 {
-    float half[6][6][8];
+    _Alignas(64) float half[6][6][LANES];
 
     for (int i = 0; i < 6; i++) {
-        const float *p = x + 8 * i;
-        V8 d0 = LOAD(p), d1 = LOAD(p + row), d2 = LOAD(p + 2 * row), d3 = LOAD(p + 3 * row);
-        V8 d4 = LOAD(p + 4 * row), d5 = LOAD(p + 5 * row);
+        const float *p = x + LANES * i;
+        V d0 = LOAD(p), d1 = LOAD(p + row), d2 = LOAD(p + 2 * row), d3 = LOAD(p + 3 * row);
+        V d4 = LOAD(p + 4 * row), d5 = LOAD(p + 5 * row);
 
 #define TO(j, value) STORE(half[j][i], value)
         FORWARD4(TO, d0, d1, d2, d3, d4, d5);
 #undef TO
     }
     for (int j = 0; j < 6; j++) {
-        V8 d0 = LOAD(half[j][0]), d1 = LOAD(half[j][1]), d2 = LOAD(half[j][2]);
-        V8 d3 = LOAD(half[j][3]), d4 = LOAD(half[j][4]), d5 = LOAD(half[j][5]);
+        V      d0 = LOAD(half[j][0]), d1 = LOAD(half[j][1]), d2 = LOAD(half[j][2]);
+        V      d3 = LOAD(half[j][3]), d4 = LOAD(half[j][4]), d5 = LOAD(half[j][5]);
         float *v = t->v + 6 * j * t->v_step;
 
-#define TO(i, value) STORE(v + (i) * t->v_step, value)
+#define TO(i, value) STORE(v + (i)*t->v_step, value)
         FORWARD4(TO, d0, d1, d2, d3, d4, d5);
 #undef TO
     }
@@ -378,11 +374,11 @@ static void winograd4(const cq_core_winograd *t, const float *x, int64_t row)
 
 static void winograd2(const cq_core_winograd *t, const float *x, int64_t row)
 {
-    float half[4][4][8];
+    _Alignas(64) float half[4][4][LANES];
 
     for (int i = 0; i < 4; i++) {
-        const float *p = x + 8 * i;
-        V8 d0 = LOAD(p), d1 = LOAD(p + row), d2 = LOAD(p + 2 * row), d3 = LOAD(p + 3 * row);
+        const float *p = x + LANES * i;
+        V d0 = LOAD(p), d1 = LOAD(p + row), d2 = LOAD(p + 2 * row), d3 = LOAD(p + 3 * row);
 
         STORE(half[0][i], d2 - d0);
         STORE(half[1][i], d1 + d2);
@@ -390,8 +386,8 @@ static void winograd2(const cq_core_winograd *t, const float *x, int64_t row)
         STORE(half[3][i], d3 - d1);
     }
     for (int j = 0; j < 4; j++) {
-        V8     d0 = LOAD(half[j][0]), d1 = LOAD(half[j][1]);
-        V8     d2 = LOAD(half[j][2]), d3 = LOAD(half[j][3]);
+        V      d0 = LOAD(half[j][0]), d1 = LOAD(half[j][1]);
+        V      d2 = LOAD(half[j][2]), d3 = LOAD(half[j][3]);
         float *v = t->v + 4 * j * t->v_step;
 
         STORE(v, d2 - d0);
@@ -403,22 +399,22 @@ static void winograd2(const cq_core_winograd *t, const float *x, int64_t row)
 
 static void winograd(const cq_core_winograd *t)
 {
-    int          side = t->m + 2;
-    const float *x    = t->x;
-    int64_t      row  = t->x_row;
-    float        edge[6][6][8];
+    int                side = t->m + 2;
+    const float       *x    = t->x;
+    int64_t            row  = t->x_row;
+    _Alignas(64) float edge[6][6][LANES];
 
     if (t->y0 > 0 || t->x0 > 0 || t->y1 < side || t->x1 < side) { /* zeros around it */
         for (int y = 0; y < side; y++)
             for (int i = 0; i < side; i++) {
-                V8 d = SPREAD(0);
+                V d = SPREAD(0);
 
                 if (y >= t->y0 && y < t->y1 && i >= t->x0 && i < t->x1)
-                    d = LOAD(x + y * row + 8 * i);
+                    d = LOAD(x + y * row + LANES * i);
                 STORE(edge[y][i], d);
             }
         x   = edge[0][0];
-        row = 6 * 8;
+        row = 6 * LANES;
     }
     if (t->m == 4)
         winograd4(t, x, row);
@@ -426,7 +422,7 @@ static void winograd(const cq_core_winograd *t)
         winograd2(t, x, row);
 }
 
-static void put_done(const cq_core_unwinograd *t, float (*done)[4][8])
+static void put_done(const cq_core_unwinograd *t, float (*done)[4][LANES])
 {
     const cq_core_finish finish = t->finish;
     const int64_t        row    = t->out_row;
@@ -435,32 +431,32 @@ static void put_done(const cq_core_unwinograd *t, float (*done)[4][8])
 
     for (int y = 0; y < ny; y++)
         for (int i = 0; i < nx; i++) {
-            V8 sum = LOAD(done[y][i]);
+            V sum = LOAD(done[y][i]);
 
-            FINISH(sum, &finish, 0, y * row + 8 * i);
-            STORE(out + y * row + 8 * i, sum);
+            FINISH(sum, &finish, 0, y * row + LANES * i);
+            STORE(out + y * row + LANES * i, sum);
         }
 }
 
 static void unwinograd(const cq_core_unwinograd *t)
 {
-    float half[4][6][8], done[4][4][8];
-    int   m = t->m;
+    _Alignas(64) float half[4][6][LANES], done[4][4][LANES];
+    int                m = t->m;
 
     if (m == 4) {
         for (int i = 0; i < 6; i++) {
             const float *v  = t->v + i * t->v_step;
             int64_t      s  = 6 * t->v_step;
-            V8           m0 = LOAD(v), m1 = LOAD(v + s), m2 = LOAD(v + 2 * s);
-            V8           m3 = LOAD(v + 3 * s), m4 = LOAD(v + 4 * s), m5 = LOAD(v + 5 * s);
+            V            m0 = LOAD(v), m1 = LOAD(v + s), m2 = LOAD(v + 2 * s);
+            V            m3 = LOAD(v + 3 * s), m4 = LOAD(v + 4 * s), m5 = LOAD(v + 5 * s);
 
 #define TO(j, value) STORE(half[j][i], value)
             BACK4(TO, m0, m1, m2, m3, m4, m5);
 #undef TO
         }
         for (int j = 0; j < 4; j++) {
-            V8 m0 = LOAD(half[j][0]), m1 = LOAD(half[j][1]), m2 = LOAD(half[j][2]);
-            V8 m3 = LOAD(half[j][3]), m4 = LOAD(half[j][4]), m5 = LOAD(half[j][5]);
+            V m0 = LOAD(half[j][0]), m1 = LOAD(half[j][1]), m2 = LOAD(half[j][2]);
+            V m3 = LOAD(half[j][3]), m4 = LOAD(half[j][4]), m5 = LOAD(half[j][5]);
 
 #define TO(i, value) STORE(done[j][i], value)
             BACK4(TO, m0, m1, m2, m3, m4, m5);
@@ -470,13 +466,13 @@ static void unwinograd(const cq_core_unwinograd *t)
         for (int i = 0; i < 4; i++) {
             const float *v  = t->v + i * t->v_step;
             int64_t      s  = 4 * t->v_step;
-            V8           m1 = LOAD(v + s), m2 = LOAD(v + 2 * s);
+            V            m1 = LOAD(v + s), m2 = LOAD(v + 2 * s);
 
             STORE(half[0][i], LOAD(v) + m1 + m2);
             STORE(half[1][i], m1 - m2 + LOAD(v + 3 * s));
         }
         for (int j = 0; j < 2; j++) {
-            V8 m1 = LOAD(half[j][1]), m2 = LOAD(half[j][2]);
+            V m1 = LOAD(half[j][1]), m2 = LOAD(half[j][2]);
 
             STORE(done[j][0], LOAD(half[j][0]) + m1 + m2);
             STORE(done[j][1], m1 - m2 + LOAD(half[j][3]));
@@ -485,4 +481,7 @@ static void unwinograd(const cq_core_unwinograd *t)
     put_done(t, done);
 }
 
-const cq_core CORE = { tiles, depthwise, max_taps, winograd, unwinograd, affine, sigmoid, mean, pack, unpack };
+extern const cq_core CQ_OF_ISA(core);
+
+const cq_core CQ_OF_ISA(core) = { LANES,      TILE_ROWS, tiles,   depthwise, max_taps, winograd,
+                                  unwinograd, affine,    sigmoid, mean,      pack,     unpack };

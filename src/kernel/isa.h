@@ -1,0 +1,36 @@
+/* The kernels of one instruction set: those of kernel/wide, compiled for it. */
+#ifndef CQ_KERNEL_ISA_H
+#define CQ_KERNEL_ISA_H
+
+#include "kernel/blocked_core.h"
+#include "kernel/conv_types.h"
+#include "kernel/elementwise_ops.h"
+#include "kernel/gemm_types.h"
+#include "kernel/norm_types.h"
+#include "kernel/softmax_rows.h"
+
+typedef struct cq_isa {
+    const char             *name; /* as CALQUE_ISA has it */
+    const cq_core          *core;
+    const gemm_type *const *gemm;    /* of float, of double */
+    const cq_ew_row        *ew;      /* of float */
+    cq_softmax_fn *const   *softmax; /* of float; and its logarithm */
+    conv_taps_fn           *taps;    /* of float */
+    const norm_loops       *norm;    /* of float */
+} cq_isa;
+
+/* The one in use: the widest that this processor has, unless CALQUE_ISA names another that it
+ * has. */
+const cq_isa *cq_isa_get(void);
+
+/* For tests: all that this processor has, the widest first; NULL behind the last. And: from now on
+ * this one, or NULL, the usual one. What was prepared before must not be run then. */
+const cq_isa *cq_isa_at(size_t i);
+void          cq_isa_use(const cq_isa *isa);
+
+/* In kernel/wide: cq_avx2_name. */
+#define CQ_ISA_PASTE_(a, b, c) a##b##_##c
+#define CQ_ISA_PASTE(a, b, c)  CQ_ISA_PASTE_(a, b, c)
+#define CQ_OF_ISA(name)        CQ_ISA_PASTE(cq_, CQ_ISA, name)
+
+#endif

@@ -1,0 +1,20 @@
+/* The inner kernels of gemm for float and double. What they compute is said by those of other
+ * types, in kernel/gemm_type.inc. */
+#include "kernel/isa.h"
+#include "kernel/wide/vector.h"
+
+#include <string.h>
+
+#define T        float
+#define SCALAR   float
+#define FN(name) name##_f32
+#include "kernel/wide/gemm_tile.inc"
+
+#define T        double
+#define SCALAR   double
+#define FN(name) name##_f64
+#include "kernel/wide/gemm_tile.inc"
+
+extern const gemm_type *const CQ_OF_ISA(gemm)[2];
+
+const gemm_type *const CQ_OF_ISA(gemm)[2] = { &type_f32, &type_f64 };

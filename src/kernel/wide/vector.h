@@ -1,0 +1,88 @@
+/* Vectors of CQ_LANES floats, whatever the instruction set. Sources in this folder are written
+ * once on them and compiled for each set (CMakeLists.txt), with CQ_ISA, its name, and CQ_LANES.
+ * Wider vectors than the set has are lowered to narrower ones: right, but slow, which is how
+ * the 16 lanes are tested where there is no AVX-512.
+ *
+ * Intrinsics are for what vector types cannot say: the larger and smaller of two numbers in one
+ * instruction. a * b + c is contracted to one (-ffp-contract=fast) where the set has it. */
+#ifndef CQ_KERNEL_WIDE_VECTOR_H
+#define CQ_KERNEL_WIDE_VECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { LANES = CQ_LANES };
+
+/* Rows of a tile of a product, by two vectors: as many as registers hold beside two of weights and
+ * one number. 16 lanes come with 32 registers, others with 16. */
+#if CQ_LANES == 16
+#define TILE_ROWS 14
+#else
+#define TILE_ROWS 6
+#endif
+
+typedef float   V __attribute__((vector_size(4 * CQ_LANES)));
+typedef float   VU __attribute__((vector_size(4 * CQ_LANES), aligned(4), may_alias)); /* anywhere */
+typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
+
+#define LOAD(p)            (*(const VU *)(p))
+#define STORE(p, v)        (*(VU *)(p) = (v))
+#define SPREAD(x)          ((x) - (V){ 0 }) /* the same in every lane, -0 too */
+#define FMA(a, b, c)       ((a) * (b) + (c))
+#define CHOOSE(m, a, b)    ((V)(((m) & (I)(a)) | (~(m) & (I)(b))))
+#define LARGER(a, b)       CHOOSE(((a) > (b)) | ((a) != (a)), a, b) /* NaN wins */
+#define ADD_EXPONENT(p, t) ((V)((I)(p) + ((I)(t) << 23)))           /* the low bits of t */
+#define PREFETCH(p)        __builtin_prefetch(p, 0, 2)
+#define INLINE             static inline __attribute__((always_inline))
+
+/* These give x when it is NaN. */
+#if CQ_LANES == 16 && defined(__AVX512F__)
+#define AT_LEAST(low, x) ((V)_mm512_max_ps(low, x))
+#define AT_MOST(high, x) ((V)_mm512_min_ps(high, x))
+#define HAS_NAN(x)       (_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0)
+#elif CQ_LANES == 8 && defined(__AVX2__)
+#define AT_LEAST(low, x) ((V)_mm256_max_ps(low, x))
+#define AT_MOST(high, x) ((V)_mm256_min_ps(high, x))
+#define HAS_NAN(x)       (_mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0)
+#elif CQ_LANES == 4 && defined(__SSE2__)
+#define AT_LEAST(low, x) ((V)_mm_max_ps(low, x))
+#define AT_MOST(high, x) ((V)_mm_min_ps(high, x))
+#define HAS_NAN(x)       (_mm_movemask_ps(_mm_cmpunord_ps(x, x)) != 0)
+#else
+#define AT_LEAST(low, x) CHOOSE((low) > (x), low, x)
+#define AT_MOST(high, x) CHOOSE((high) < (x), high, x)
+#define HAS_NAN(x)       any_lane((x) != (x))
+
+static inline bool any_lane(I mask)
+{
+    int32_t any = 0;
+
+    for (int i = 0; i < LANES; i++)
+        any |= mask[i];
+    return any != 0;
+}
+#endif
+
+/* Elements 0, 2, 4 … of those at p; the last that is read is the last that is taken. */
+#if CQ_LANES == 16
+#define EVEN 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
+#elif CQ_LANES == 8
+#define EVEN 0, 2, 4, 6, 9, 11, 13, 15
+#else
+#define EVEN 0, 2, 5, 7
+#endif
+#define LOAD_EVEN(p) ((V)__builtin_shufflevector(LOAD(p), LOAD((p) + LANES - 1), EVEN))
+
+/* For as many rows as a tile has; what is behind them vanishes where rows is a constant. Every
+ * sum has a name of its own: in an array gcc keeps them in memory. */
+#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) EACH_FURTHER_ROW(X)
+#if TILE_ROWS == 14
+#define EACH_FURTHER_ROW(X) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#else
+#define EACH_FURTHER_ROW(X)
+#endif
+
+#endif

@@ -1,5 +1,6 @@
 /* calque diff: what differs between two ONNX models. */
 #include "cli.h"
+#include "load.h"
 #include "tolerance.h"
 
 #include <calque/onnx.h>
@@ -37,9 +38,9 @@ static int run(const cli_args *args)
     if (code == CLI_DONE)
         code = cli_tolerance(&atol, args, "atol");
     if (code == CLI_DONE)
-        code = cli_result(cq_onnx_model_load(&a, args->operands[0]));
+        code = cli_result(cli_load_onnx(&a, args->operands[0]));
     if (code == CLI_DONE)
-        code = cli_result(cq_onnx_model_load(&b, args->operands[1]));
+        code = cli_result(cli_load_onnx(&b, args->operands[1]));
     if (code == CLI_DONE)
         code = compare(a, b, rtol, atol);
     cq_onnx_model_free(a);

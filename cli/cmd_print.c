@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "example.h"
 #include "json.h"
+#include "load.h"
 #include "model.h"
 #include "show.h"
 
@@ -61,7 +62,7 @@ static int print_model(const cli_args *args)
     if (to && (code = cli_keep_inputs(args, to)))
         return code;
     code = cli_result(parse ? cq_onnx_model_load_text(&model, from)
-                            : cq_onnx_model_load(&model, from));
+                            : cli_load_onnx(&model, from));
     if (code == CLI_DONE && !to)
         code = cli_result(put_model(model, text, NULL));
     else if (code == CLI_DONE && parse && !text)

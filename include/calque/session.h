@@ -133,6 +133,10 @@ CQ_API const char          *cq_session_output_name(const cq_session *session, si
 /* Whether an input need not be given. */
 CQ_API bool cq_session_input_is_optional(const cq_session *session, size_t index);
 
+/* Which input a person means by its position: those without a default count first, in the model's
+ * order, then those that have one, which many files have for every weight. */
+CQ_API size_t cq_session_input_at(const cq_session *session, size_t position);
+
 /* Runs. names NULL: inputs are in the model's order; NULL among them is an input left out.
  * outputs gets cq_session_n_outputs values that are the caller's to release. */
 CQ_API cq_status cq_session_run(const cq_session *session, const char *const *names,

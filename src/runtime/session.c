@@ -18,6 +18,7 @@ struct cq_session {
     cq_rt_plan          *plan, *plans;
     cq_map               inputs; /* name to index + 1 */
     const char         **output_names;
+    uint32_t            *positions; /* of inputs, as people count them */
     atomic_uint_fast64_t n_runs;
     uint64_t             max_tensors; /* bytes; 0: no limit */
     int64_t              max_heap;    /* with everything beside them */
@@ -77,6 +78,20 @@ static cq_status name_inputs(cq_session *s)
     return CQ_OK;
 }
 
+static cq_status order_inputs(cq_session *s)
+{
+    uint32_t n = s->plan->n_inputs, at = 0;
+
+    s->positions = cq_arena_array(s->arena, n, sizeof *s->positions);
+    if (!s->positions)
+        return CQ_E_NO_MEMORY;
+    for (int with_default = 0; with_default < 2; with_default++)
+        for (uint32_t i = 0; i < n; i++)
+            if ((s->plan->defaults[i].kind != CQ_VAL_NONE) == with_default)
+                s->positions[at++] = i;
+    return CQ_OK;
+}
+
 static cq_status name_outputs(cq_session *s)
 {
     const cq_onnx_graph *g = s->model->graph;
@@ -109,10 +124,11 @@ static cq_status prepare(cq_session *s)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_rt_plan_new(&s->plan, &s->plans, s->arena, s->model, &options));
     CQ_TRY(name_inputs(s));
+    CQ_TRY(order_inputs(s));
     return name_outputs(s);
 }
 
-/* owned is taken over, also on failure. */
+/* owned is taken over, also on failure; its nodes may be in any order. */
 static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_onnx_model *owned,
                              const cq_session_options *options)
 {
@@ -126,6 +142,8 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     s->model = model;
     s->owned = owned;
     status   = read_options(&s->options, options);
+    if (status == CQ_OK && owned)
+        status = cq_onnx_model_sort(&(bool){ false }, owned);
     set_limits(s);
     cq_rt_pool_init(&s->pool, s->max_tensors);
     if (status == CQ_OK && !s->options.max_memory && s->max_heap) { /* that limit is for runs */
@@ -227,6 +245,11 @@ CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
     return index < g->input.n &&
            (s->plan->defaults[index].kind != CQ_VAL_NONE ||
             (g->input.items[index]->type && g->input.items[index]->type->optional_type));
+}
+
+CQ_API size_t cq_session_input_at(const cq_session *s, size_t position)
+{
+    return position < s->plan->n_inputs ? s->positions[position] : position;
 }
 
 CQ_API uint64_t cq_session_peak_memory(const cq_session *s)

@@ -263,9 +263,26 @@ static int make_inputs(const cli_args *args)
 
 /* ---- outputs ---- */
 
+/* The first strings of a tensor of them. */
+static void show_strings(const cq_onnx_value *value)
+{
+    enum { MOST = 5 };
+    size_t n = cq_onnx_value_count(value);
+
+    fputs("string[", stdout);
+    for (size_t i = 0; i < cq_onnx_value_rank(value); i++)
+        printf("%s%lld", i ? "," : "", (long long)cq_onnx_value_size(value, i));
+    fputs("]  [", stdout);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        fputs(i ? ", " : "", stdout);
+        cli_json_string(stdout, cq_onnx_value_string(value, i, NULL));
+    }
+    puts(n > MOST ? ", …]" : "]");
+}
+
 static void show_value(const char *name, const cq_onnx_value *value)
 {
-    static const char *const kinds[] = { "nothing", "a tensor", "strings", "a sequence of" };
+    static const char *const kinds[] = { "nothing", "a tensor", "", "a sequence of", "a map of" };
     cq_tensor               *tensor  = cq_onnx_value_tensor(value);
     cq_onnx_kind_of_value    kind    = cq_onnx_value_kind(value);
 
@@ -275,6 +292,10 @@ static void show_value(const char *name, const cq_onnx_value *value)
     }
     cli_put_text(stdout, name);
     printf("  %s", kinds[kind]);
+    if (kind == CQ_ONNX_VALUE_STRINGS) {
+        show_strings(value);
+        return;
+    }
     if (kind != CQ_ONNX_VALUE_NONE)
         printf(" %zu", cq_onnx_value_count(value));
     putchar('\n');

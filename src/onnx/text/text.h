@@ -135,7 +135,7 @@ bool cq_text_can_say_entries(const cq_onnx_entries *entries);
 void cq_text_add_entries(cq_str *s, const cq_onnx_entries *entries);
 
 cq_status cq_text_add_attributes(cq_text_printer *p, const cq_onnx_attributes *list);
-cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph);
+cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph, bool is_inner);
 
 /* ---- parsing ---- */
 

@@ -61,8 +61,7 @@ static int print_model(const cli_args *args)
 
     if (to && (code = cli_keep_inputs(args, to)))
         return code;
-    code = cli_result(parse ? cq_onnx_model_load_text(&model, from)
-                            : cli_load_onnx(&model, from));
+    code = cli_result(parse ? cq_onnx_model_load_text(&model, from) : cli_load_onnx(&model, from));
     if (code == CLI_DONE && !to)
         code = cli_result(put_model(model, text, NULL));
     else if (code == CLI_DONE && parse && !text)

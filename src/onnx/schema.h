@@ -106,7 +106,8 @@ int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);
  * attributes, whose lists may be empty. version is of node's domain. */
 cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version);
 
-/* The same as onnx.checker has it, and all that is wrong: sink is told of each fault, and returns whether to go on. */
+/* The same as onnx.checker has it, and all that is wrong: sink is told of each fault, and returns
+ * whether to go on. */
 typedef bool (*cq_onnx_fault_sink)(void *user, const char *what);
 cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
                                 void *user);

@@ -16,7 +16,8 @@ struct cq_session {
     cq_session_options   options;
     cq_arena            *arena;
     cq_rt_plan          *plan, *plans;
-    cq_map               inputs; /* name to index + 1 */
+    cq_onnx_model       *expansions; /* what calls of some operators became */
+    cq_map               inputs;     /* name to index + 1 */
     const char         **output_names;
     uint32_t            *positions; /* of inputs, as people count them */
     atomic_uint_fast64_t n_runs;
@@ -114,10 +115,11 @@ static cq_status prepare(cq_session *s)
 {
     bool               fold    = !(s->options.flags & CQ_SESSION_NO_FOLDING);
     bool               trap    = s->options.flags & CQ_SESSION_TRAP_NAN; /* of single nodes */
-    cq_rt_plan_options options = { .fetch    = s->options.fetch,
-                                   .n_fetch  = s->options.n_fetch,
-                                   .fold     = fold,
-                                   .optimize = fold && !trap };
+    cq_rt_plan_options options = { .fetch      = s->options.fetch,
+                                   .n_fetch    = s->options.n_fetch,
+                                   .expansions = &s->expansions,
+                                   .fold       = fold,
+                                   .optimize   = fold && !trap };
 
     s->arena = cq_arena_new();
     if (!s->arena)
@@ -201,6 +203,7 @@ CQ_API void cq_session_free(cq_session *s)
     cq_rt_pool_clear(&s->pool);
     cq_map_clear(&s->inputs);
     cq_arena_free(s->arena);
+    cq_onnx_model_free(s->expansions);
     cq_onnx_model_free(s->owned);
     cq_free(s);
 }

@@ -97,8 +97,9 @@ static void show_value(const cq_onnx_value *value)
     case CQ_ONNX_VALUE_TENSOR: cli_show_tensor(cq_onnx_value_tensor(value)); break;
     case CQ_ONNX_VALUE_STRINGS: show_strings(value); break;
     case CQ_ONNX_VALUE_SEQUENCE: printf("a sequence of %zu\n", n); break;
+    case CQ_ONNX_VALUE_MAP: puts("a map: keys and values"); break;
     }
-    for (size_t i = 0; cq_onnx_value_kind(value) == CQ_ONNX_VALUE_SEQUENCE && i < n; i++) {
+    for (size_t i = 0; cq_onnx_value_kind(value) >= CQ_ONNX_VALUE_SEQUENCE && i < n; i++) {
         cq_onnx_value *item;
 
         if (cq_onnx_value_item(&item, value, i) != CQ_OK)

@@ -25,7 +25,8 @@ typedef enum cq_onnx_kind_of_value {
     CQ_ONNX_VALUE_NONE     = 0, /* an empty optional */
     CQ_ONNX_VALUE_TENSOR   = 1,
     CQ_ONNX_VALUE_STRINGS  = 2, /* a tensor of strings */
-    CQ_ONNX_VALUE_SEQUENCE = 3
+    CQ_ONNX_VALUE_SEQUENCE = 3,
+    CQ_ONNX_VALUE_MAP      = 4 /* two items: a tensor of its keys, and one of their values */
 } cq_onnx_kind_of_value;
 
 /* A refcounted handle, and what it holds does not change. */
@@ -52,7 +53,7 @@ CQ_API size_t      cq_onnx_value_rank(const cq_onnx_value *value);
 CQ_API int64_t     cq_onnx_value_size(const cq_onnx_value *value, size_t axis);
 CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index, size_t *length);
 
-/* Items of a sequence, elements of a tensor of strings; else 0. */
+/* Items of a sequence or map, elements of a tensor of strings; else 0. */
 CQ_API size_t    cq_onnx_value_count(const cq_onnx_value *value);
 CQ_API cq_status cq_onnx_value_item(cq_onnx_value **out, const cq_onnx_value *value, size_t index);
 

@@ -177,7 +177,7 @@ cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
     if (!e.schema)
         return CQ_OK;
     if (node->domain && *node->domain)
-        CQ_TRY(cq_onnx_schema_check(node, version));
+        CQ_TRY(cq_onnx_schema_check_to_run(node, version));
     if (!*store)
         CQ_TRY(cq_onnx_model_new(store, ""));
     status = write(&e, row);

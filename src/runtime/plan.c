@@ -255,7 +255,7 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     if (version < 0)
         return cq_fail(CQ_E_INVALID, NULL, NULL, "the model imports no operators of domain %s",
                        node->domain && *node->domain ? node->domain : "ai.onnx");
-    CQ_TRY(cq_onnx_schema_check(node, version));
+    CQ_TRY(cq_onnx_schema_check_to_run(node, version));
     CQ_TRY(add_step(&step, scope, node));
     CQ_TRY(cq_onnx_schema_find(&step->step.schema, node->domain, node->op_type, version));
     step->step.row = cq_rt_row_find(node->domain, node->op_type, version);

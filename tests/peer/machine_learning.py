@@ -78,6 +78,15 @@ for kernel in ["LINEAR", "POLY", "RBF", "SIGMOID"]:
 sample("SVMRegressor", F(6, 4), coefficients=floats(5), support_vectors=floats(5, 4), n_supports=5,
        rho=[0.3], kernel_type="RBF", kernel_params=[0.4, 0.2, 2.0], one_class=1)
 
+for n, proba in [(2, False), (2, True), (3, False), (3, True)]:
+    pairs = n * (n - 1) // 2
+    more = {"prob_a": [-abs(a) for a in floats(pairs)], "prob_b": floats(pairs)} if proba else {}
+    sample("SVMClassifier", F(8, 4), outputs=(INT64, FLOAT), coefficients=floats(n - 1, 2 * n),
+           support_vectors=floats(2 * n, 4), vectors_per_class=[2] * n, rho=floats(pairs),
+           kernel_type="RBF", kernel_params=[0.4, 0.2, 2.0], classlabels_ints=list(range(n)), **more)
+sample("SVMClassifier", F(8, 4), outputs=(INT64, FLOAT), coefficients=floats(3, 4), rho=[0.25],
+       kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], classlabels_ints=[0, 1, 2])
+
 # ---- trees ----------------------------------------------------------------------------
 
 

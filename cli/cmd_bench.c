@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "example.h"
 #include "json.h"
+#include "load.h"
 #include "model.h"
 #include "run_onnx.h"
 
@@ -15,8 +16,8 @@
 #include <time.h>
 
 enum {
-    MAX_INPUTS   = 256,
-    MAX_OUTPUTS  = 256,
+    MAX_INPUTS   = 1 << 16,
+    MAX_OUTPUTS  = 1 << 16,
     MAX_RUNS     = 10000,
     LEAST_RUNS   = 10, /* when nobody says how many … */
     MOST_RUNS    = 1000,
@@ -126,12 +127,13 @@ static int prepare(const cli_args *args, bool by_operator)
 
     cq_session_options_init(&options);
     options.hook = by_operator ? note_node : NULL;
-    if (cq_onnx_model_load(&copy, path) != CQ_OK)
+    if (cq_onnx_model_load(&copy, path) != CQ_OK ||
+        cq_onnx_model_sort(&(bool){ false }, copy) != CQ_OK)
         return cli_fail();
     if (cq_onnx_model_count_flops(&job.flops, copy) != CQ_OK)
         job.flops = 0;
     cq_onnx_model_free(copy);
-    if (cq_onnx_model_load(&job.model, path) != CQ_OK ||
+    if (cli_load_onnx(&job.model, path) != CQ_OK ||
         cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
         return cli_fail();
     return make_inputs(args);

@@ -1,6 +1,7 @@
 /* calque diff: what differs between two ONNX models. */
 #include "cli.h"
 #include "json.h"
+#include "load.h"
 #include "model.h"
 #include "tolerance.h"
 
@@ -69,9 +70,9 @@ static int run(const cli_args *args)
     for (size_t i = 0; i < 2 && code == CLI_DONE; i++)
         code = cli_need_onnx(args->operands[i]);
     if (code == CLI_DONE)
-        code = cli_result(cq_onnx_model_load(&a, args->operands[0]));
+        code = cli_result(cli_load_onnx(&a, args->operands[0]));
     if (code == CLI_DONE)
-        code = cli_result(cq_onnx_model_load(&b, args->operands[1]));
+        code = cli_result(cli_load_onnx(&b, args->operands[1]));
     if (code == CLI_DONE)
         code = compare(args, a, b, rtol, atol);
     cq_onnx_model_free(a);

@@ -1,5 +1,6 @@
 /* calque infer: an ONNX model with the types and shapes of all its values. */
 #include "cli.h"
+#include "load.h"
 #include "model.h"
 
 #include <calque/onnx.h>
@@ -15,7 +16,7 @@ static int run(const cli_args *args)
         return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
     if ((code = cli_need_onnx(args->operands[0])))
         return code;
-    status = cq_onnx_model_load(&model, args->operands[0]);
+    status = cli_load_onnx(&model, args->operands[0]);
     if (status == CQ_OK)
         status = cq_onnx_model_infer(model, cli_has(args, "strict") ? CQ_ONNX_INFER_STRICT : 0);
     if (status == CQ_OK)

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "example.h"
 #include "json.h"
+#include "load.h"
 #include "model.h"
 #include "show.h"
 
@@ -60,8 +61,7 @@ static int print_model(const cli_args *args)
 
     if (to && (code = cli_keep_inputs(args, to)))
         return code;
-    code = cli_result(parse ? cq_onnx_model_load_text(&model, from)
-                            : cq_onnx_model_load(&model, from));
+    code = cli_result(parse ? cq_onnx_model_load_text(&model, from) : cli_load_onnx(&model, from));
     if (code == CLI_DONE && !to)
         code = cli_result(put_model(model, text, NULL));
     else if (code == CLI_DONE && parse && !text)
@@ -97,8 +97,9 @@ static void show_value(const cq_onnx_value *value)
     case CQ_ONNX_VALUE_TENSOR: cli_show_tensor(cq_onnx_value_tensor(value)); break;
     case CQ_ONNX_VALUE_STRINGS: show_strings(value); break;
     case CQ_ONNX_VALUE_SEQUENCE: printf("a sequence of %zu\n", n); break;
+    case CQ_ONNX_VALUE_MAP: puts("a map: keys and values"); break;
     }
-    for (size_t i = 0; cq_onnx_value_kind(value) == CQ_ONNX_VALUE_SEQUENCE && i < n; i++) {
+    for (size_t i = 0; cq_onnx_value_kind(value) >= CQ_ONNX_VALUE_SEQUENCE && i < n; i++) {
         cq_onnx_value *item;
 
         if (cq_onnx_value_item(&item, value, i) != CQ_OK)

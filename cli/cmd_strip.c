@@ -1,7 +1,18 @@
 /* calque strip: a model or tensor without its data. calque unstrip, the way back, is beside it. */
 #include "cli.h"
+#include "load.h"
 
 #include <calque/testcase.h>
+
+/* Stripping sorts nodes, and does not say so. */
+static int note_order(const char *path)
+{
+    cq_onnx_model *model  = NULL;
+    cq_status      status = cli_ends_with(path, ".pb") ? CQ_OK : cli_load_onnx(&model, path);
+
+    cq_onnx_model_free(model);
+    return cli_result(status);
+}
 
 static int run(const cli_args *args)
 {
@@ -16,6 +27,8 @@ static int run(const cli_args *args)
     code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
     if (code == CLI_DONE)
         code = cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold);
+    if (code == CLI_DONE)
+        code = note_order(args->operands[0]);
     if (code != CLI_DONE)
         return code;
     if (cli_has(args, "runnable"))

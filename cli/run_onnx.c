@@ -1,8 +1,8 @@
 /* Running ONNX models, for `calque run`: inputs by the types that the model declares, values from
  * its inside, and a trace of its nodes. */
 #include "run_onnx.h"
-#include "example.h"
 #include "json.h"
+#include "load.h"
 #include "model.h"
 #include "show.h"
 
@@ -12,16 +12,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#define MAX_VALUES 256 /* outputs and dumped values */
+#define MAX_VALUES (1 << 16) /* inputs; outputs and dumped values */
 #define PATH_SIZE  4096
 
 static struct job {
     cq_onnx_model *model;
     cq_session    *session;
-    cli_signature  takes;
-    cli_example    example;
-    cq_onnx_value *inputs[CLI_MAX_INPUTS], *outputs[MAX_VALUES];
+    cq_onnx_value *inputs[MAX_VALUES], *outputs[MAX_VALUES];
     const char    *dumped[MAX_VALUES];
     size_t         n_dumped;
     FILE          *trace;
@@ -83,65 +82,207 @@ void cli_declared_input(cli_input *out, const cq_onnx_model *model, size_t index
     }
 }
 
-static int describe(const cli_args *args)
+/* NAME=SPEC gives the input of that name: which one, and where SPEC begins. Of names that begin
+ * alike the longest counts. False: it names none. */
+static bool find_name(size_t *index, const char **spec, const char *text)
 {
-    cli_signature *s = &job.takes;
+    size_t longest = 0;
 
-    s->model    = args->operands[0];
-    s->n        = cq_session_n_inputs(job.session);
-    s->n_needed = 0;
-    if (s->n > CLI_MAX_INPUTS)
-        return cli_fail_with("", "the model has %zu inputs, more than the %d that can be given",
-                             s->n, CLI_MAX_INPUTS);
-    for (size_t i = 0; i < s->n; i++) {
-        s->names[i] = cq_session_input_name(job.session, i);
-        cli_declared_input(&s->own[i], job.model, i);
-        if (!cq_session_input_is_optional(job.session, i))
-            s->n_needed = i + 1;
+    for (size_t i = 0; i < cq_session_n_inputs(job.session); i++) {
+        const char *name = cq_session_input_name(job.session, i);
+        size_t      len  = strlen(name);
+
+        if (len > longest && !strncmp(name, text, len) && text[len] == '=') {
+            longest = len;
+            *index  = i;
+            *spec   = text + len + 1;
+        }
     }
-    s->n_own = s->n_needed;
-    return CLI_DONE;
+    return longest > 0;
 }
 
-static cq_status make_value(cq_onnx_value **out, size_t i)
+/* The size that a --input gives the axis of that name; the first that does counts. */
+static const cli_axis *sized_axis(const cli_args *args, const char *name)
 {
-    const cli_input *in     = &job.example.inputs[i];
-    cq_tensor       *tensor = NULL;
-    cq_status        status;
+    static cli_input other;
+    const char      *text, *spec;
+    size_t           at = 0, index;
+
+    while ((text = cli_next_value(args, "input", &at))) {
+        spec = text;
+        find_name(&index, &spec, text);
+        for (size_t k = 0; !cli_input_parse(&other, spec) && k < other.rank; k++)
+            if (other.axes[k].is_sized && !strcmp(other.axes[k].name, name))
+                return &other.axes[k];
+    }
+    return NULL;
+}
+
+/* Sizes that have a name and no number: as large as another input says, or the model. */
+static void size_axes(cli_input *in, const cli_args *args, size_t index)
+{
+    cli_input own;
+
+    cli_declared_input(&own, job.model, index);
+    for (size_t k = 0; k < in->rank; k++) {
+        cli_axis       *axis = &in->axes[k];
+        const cli_axis *like = *axis->name && !axis->is_sized ? sized_axis(args, axis->name) : NULL;
+
+        if (like)
+            *axis = *like;
+        else if (*axis->name && !axis->is_sized && in->rank == own.rank && own.axes[k].size > 1)
+            axis->size = own.axes[k].size;
+    }
+}
+
+static cq_status make_value(const cli_input *in, size_t index)
+{
+    cq_onnx_value **out    = &job.inputs[index];
+    cq_tensor      *tensor = NULL;
+    cq_status       status;
 
     if (in->path && cli_ends_with(in->path, ".pb"))
-        return cq_onnx_value_load_for(out, in->path, job.model, CQ_ONNX_INPUTS, i);
-    status = cli_input_tensor(&tensor, in, i);
+        return cq_onnx_value_load_for(out, in->path, job.model, CQ_ONNX_INPUTS, index);
+    status = cli_input_tensor(&tensor, in, index);
     if (status == CQ_OK)
         status = cq_onnx_value_new_tensor(out, tensor);
     cq_tensor_release(tensor);
     return status;
 }
 
+static int make_given(const cli_args *args, const char *spec, size_t index)
+{
+    cli_input   in;
+    const char *why = cli_input_parse(&in, spec);
+
+    if (why)
+        return cli_misuse(args->verb, "--input %s: %s", spec, why);
+    if (job.inputs[index])
+        return cli_misuse(args->verb, "--input: %s is given twice",
+                          cq_session_input_name(job.session, index));
+    size_axes(&in, args, index);
+    return cli_result(make_value(&in, index));
+}
+
+static int too_many(const cli_args *args)
+{
+    size_t n = cq_session_n_inputs(job.session), n_given = 0, at = 0;
+
+    while (cli_next_value(args, "input", &at))
+        n_given++;
+    return cli_misuse(
+        args->verb, "%s takes %s%zu input%s, but %zu %s given", args->operands[0],
+        cq_session_input_is_optional(job.session, cq_session_input_at(job.session, n - 1))
+            ? "up to "
+            : "",
+        n, n == 1 ? "" : "s", n_given, n_given == 1 ? "is" : "are");
+}
+
+/* Those with a name first; the others are for the inputs that are left, in order. */
+static int take_specs(const cli_args *args)
+{
+    size_t      n = cq_session_n_inputs(job.session), position = 0, index, at = 0;
+    const char *text, *spec;
+    int         code = CLI_DONE;
+
+    while (code == CLI_DONE && (text = cli_next_value(args, "input", &at)))
+        if (find_name(&index, &spec, text))
+            code = make_given(args, spec, index);
+    at = 0;
+    while (code == CLI_DONE && (text = cli_next_value(args, "input", &at))) {
+        if (find_name(&index, &spec, text))
+            continue;
+        while (position < n && job.inputs[cq_session_input_at(job.session, position)])
+            position++;
+        if (position == n)
+            return too_many(args);
+        code = make_given(args, text, cq_session_input_at(job.session, position));
+    }
+    return code;
+}
+
+/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until there is none. */
+static int take_folder(const cli_args *args, const char *folder)
+{
+    char   path[PATH_SIZE];
+    size_t i = 0;
+
+    if (strlen(folder) > PATH_SIZE - 32)
+        return cli_misuse(args->verb, "--example: the path is too long");
+    snprintf(path, sizeof path, "%s/args.json", folder);
+    if (access(path, F_OK) == 0)
+        return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
+                             "%s says how arguments nest, but this model takes plain tensors",
+                             path);
+    for (; i < cq_session_n_inputs(job.session); i++) {
+        snprintf(path, sizeof path, "%s/input_%zu.pb", folder, i);
+        if (access(path, F_OK) != 0)
+            snprintf(path, sizeof path, "%s/input_%zu.npy", folder, i);
+        if (access(path, F_OK) != 0)
+            break;
+        if (make_value(&(cli_input){ .path = path }, cq_session_input_at(job.session, i)) != CQ_OK)
+            return cli_fail();
+    }
+    if (i == 0)
+        return cli_fail_with("", "'%s' has neither input_0.pb nor input_0.npy", folder);
+    return CLI_DONE;
+}
+
+static int make_up(size_t index)
+{
+    cli_input own;
+
+    cli_declared_input(&own, job.model, index);
+    if (own.dtype == CQ_DTYPE_NONE)
+        return cli_fail_with("give the inputs with --example DIR",
+                             "input %s is no tensor of numbers, so none can be made up",
+                             cq_session_input_name(job.session, index));
+    return cli_result(make_value(&own, index));
+}
+
+/* Inputs with a default are not asked for. */
 static int make_inputs(const cli_args *args)
 {
-    bool given = cli_has(args, "input") || cli_has(args, "example");
-    int  code  = describe(args);
+    const char *folder = cli_value(args, "example");
+    bool        given  = folder || cli_has(args, "input");
+    int         code   = CLI_DONE;
 
-    if (code == CLI_DONE)
-        code = cli_example_read(&job.example, args, &job.takes);
-    for (size_t i = 0; i < job.example.n && code == CLI_DONE; i++) {
-        if (!given && cq_session_input_is_optional(job.session, i))
+    if (folder && cli_has(args, "input"))
+        return cli_misuse(args->verb, "--input and --example cannot be given together");
+    code = folder ? take_folder(args, folder) : take_specs(args);
+    for (size_t i = 0; i < cq_session_n_inputs(job.session) && code == CLI_DONE; i++) {
+        if (job.inputs[i] || cq_session_input_is_optional(job.session, i))
             continue;
-        if (!given && job.takes.own[i].dtype == CQ_DTYPE_NONE)
-            return cli_fail_with("give the inputs with --example DIR",
-                                 "input %s is no tensor of numbers, so none can be made up",
-                                 job.takes.names[i]);
-        code = cli_result(make_value(&job.inputs[i], i));
+        code = given ? cli_misuse(args->verb, "input %s is not given; --input %s=SPEC would",
+                                  cq_session_input_name(job.session, i),
+                                  cq_session_input_name(job.session, i))
+                     : make_up(i);
     }
     return code;
 }
 
 /* ---- outputs ---- */
 
+/* The first strings of a tensor of them. */
+static void show_strings(const cq_onnx_value *value)
+{
+    enum { MOST = 5 };
+    size_t n = cq_onnx_value_count(value);
+
+    fputs("string[", stdout);
+    for (size_t i = 0; i < cq_onnx_value_rank(value); i++)
+        printf("%s%lld", i ? "," : "", (long long)cq_onnx_value_size(value, i));
+    fputs("]  [", stdout);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        fputs(i ? ", " : "", stdout);
+        cli_json_string(stdout, cq_onnx_value_string(value, i, NULL));
+    }
+    puts(n > MOST ? ", …]" : "]");
+}
+
 static void show_value(const char *name, const cq_onnx_value *value)
 {
-    static const char *const kinds[] = { "nothing", "a tensor", "strings", "a sequence of" };
+    static const char *const kinds[] = { "nothing", "a tensor", "", "a sequence of", "a map of" };
     cq_tensor               *tensor  = cq_onnx_value_tensor(value);
     cq_onnx_kind_of_value    kind    = cq_onnx_value_kind(value);
 
@@ -151,6 +292,10 @@ static void show_value(const char *name, const cq_onnx_value *value)
     }
     cli_put_text(stdout, name);
     printf("  %s", kinds[kind]);
+    if (kind == CQ_ONNX_VALUE_STRINGS) {
+        show_strings(value);
+        return;
+    }
     if (kind != CQ_ONNX_VALUE_NONE)
         printf(" %zu", cq_onnx_value_count(value));
     putchar('\n');
@@ -221,11 +366,12 @@ static int prepare(const cli_args *args)
             return code;
         options.hook = trace_node;
     }
-    if (cq_onnx_model_load(&job.model, args->operands[0]) != CQ_OK ||
+    if (cli_load_onnx(&job.model, args->operands[0]) != CQ_OK ||
         cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
         return cli_fail();
-    if (cq_session_n_outputs(job.session) > MAX_VALUES)
-        return cli_fail_with("", "the model has more than %d outputs", MAX_VALUES);
+    if (cq_session_n_outputs(job.session) > MAX_VALUES ||
+        cq_session_n_inputs(job.session) > MAX_VALUES)
+        return cli_fail_with("", "the model has more than %d inputs or outputs", MAX_VALUES);
     return CLI_DONE;
 }
 
@@ -236,15 +382,15 @@ int cli_run_onnx(const cli_args *args, const char *folder)
     if (code == CLI_DONE)
         code = make_inputs(args);
     if (code == CLI_DONE)
-        code =
-            cli_result(cq_session_run(job.session, NULL, job.inputs, job.example.n, job.outputs));
+        code = cli_result(cq_session_run(job.session, NULL, job.inputs,
+                                         cq_session_n_inputs(job.session), job.outputs));
     if (code == CLI_DONE)
         code = give_outputs(folder, cli_wants_npy(args));
     code = trace_close(cli_value(args, "profile"), code);
-    for (size_t i = 0; i < CLI_MAX_INPUTS; i++)
+    for (size_t i = 0; i < MAX_VALUES; i++) {
         cq_onnx_value_release(job.inputs[i]);
-    for (size_t i = 0; i < MAX_VALUES; i++)
         cq_onnx_value_release(job.outputs[i]);
+    }
     cq_session_free(job.session);
     cq_onnx_model_free(job.model);
     return code;

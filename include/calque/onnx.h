@@ -95,6 +95,11 @@ CQ_API void                   cq_onnx_findings_free(cq_onnx_findings *findings);
 CQ_API cq_status cq_onnx_model_diff(cq_onnx_findings **out, const cq_onnx_model *a,
                                     const cq_onnx_model *b, double rtol, double atol);
 
+/* Puts the nodes of all graphs and functions into an order in which each comes after those whose
+ * outputs it reads, as ONNX wants it; many files have another. *changed: it was not so. Nodes
+ * that wait for each other stay where they are. */
+CQ_API cq_status cq_onnx_model_sort(bool *changed, cq_onnx_model *model);
+
 typedef enum cq_onnx_infer_flags {
     CQ_ONNX_INFER_STRICT      = 1, /* what contradicts itself or a declaration is an error */
     CQ_ONNX_INFER_CHECK_TYPES = 2  /* and so are types that an operator does not take */

@@ -25,7 +25,8 @@ typedef enum cq_onnx_kind_of_value {
     CQ_ONNX_VALUE_NONE     = 0, /* an empty optional */
     CQ_ONNX_VALUE_TENSOR   = 1,
     CQ_ONNX_VALUE_STRINGS  = 2, /* a tensor of strings */
-    CQ_ONNX_VALUE_SEQUENCE = 3
+    CQ_ONNX_VALUE_SEQUENCE = 3,
+    CQ_ONNX_VALUE_MAP      = 4 /* two items: a tensor of its keys, and one of their values */
 } cq_onnx_kind_of_value;
 
 /* A refcounted handle, and what it holds does not change. */
@@ -52,7 +53,7 @@ CQ_API size_t      cq_onnx_value_rank(const cq_onnx_value *value);
 CQ_API int64_t     cq_onnx_value_size(const cq_onnx_value *value, size_t axis);
 CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index, size_t *length);
 
-/* Items of a sequence, elements of a tensor of strings; else 0. */
+/* Items of a sequence or map, elements of a tensor of strings; else 0. */
 CQ_API size_t    cq_onnx_value_count(const cq_onnx_value *value);
 CQ_API cq_status cq_onnx_value_item(cq_onnx_value **out, const cq_onnx_value *value, size_t index);
 
@@ -132,6 +133,10 @@ CQ_API const char          *cq_session_output_name(const cq_session *session, si
 
 /* Whether an input need not be given. */
 CQ_API bool cq_session_input_is_optional(const cq_session *session, size_t index);
+
+/* Which input a person means by its position: those without a default count first, in the model's
+ * order, then those that have one, which many files have for every weight. */
+CQ_API size_t cq_session_input_at(const cq_session *session, size_t position);
 
 /* Runs. names NULL: inputs are in the model's order; NULL among them is an input left out.
  * outputs gets cq_session_n_outputs values that are the caller's to release. */

@@ -65,15 +65,18 @@ static double pool_bin(const plane *p, const region *r, int64_t i, int64_t k)
             sum += v;
             greatest = v > greatest ? v : greatest;
         }
+    if (r->grid_h == 0 || r->grid_w == 0)
+        return 0;
     return r->is_max ? greatest : sum / (double)(r->grid_h * r->grid_w);
 }
 
-/* Samples along a bin; a file must not ask for more than there are pixels to sample. */
+/* Samples along a bin; none when it is empty or turned around. A file must not ask for more than
+ * there are pixels to sample. */
 static int64_t grid_of(int64_t ratio, double bin)
 {
     double n = ceil(bin);
 
-    return ratio > 0 ? ratio : n < 1 ? 1 : n > 4096 ? 4096 : (int64_t)n;
+    return ratio > 0 ? ratio : n < 1 ? 0 : n > 4096 ? 4096 : (int64_t)n;
 }
 
 /* The region of a box, with bins of h by w. */

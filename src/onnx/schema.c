@@ -23,7 +23,7 @@ static const struct {
     { "", cq_onnx_rows_quantize },     { "", cq_onnx_rows_logic },
     { "", cq_onnx_rows_random },       { "", cq_onnx_rows_image },
     { "", cq_onnx_rows_text },         { "ai.onnx.preview.training", cq_onnx_rows_training },
-    { "ai.onnx.ml", cq_onnx_rows_ml },
+    { "ai.onnx.ml", cq_onnx_rows_ml }, { "com.microsoft", cq_onnx_rows_microsoft },
 };
 
 typedef struct entry {
@@ -464,7 +464,7 @@ bool cq_onnx_domain_is_known(const char *domain)
     domain = plain_domain(domain);
     for (size_t f = 0; f < COUNT(families); f++)
         if (!strcmp(families[f].domain, domain))
-            return true;
+            return families[f].rows != cq_onnx_rows_microsoft;
     return false;
 }
 

@@ -103,10 +103,13 @@ const char *cq_onnx_element_name(int32_t data_type);
 int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);
 
 /* The rules of the ONNX checker that need the schema: known operator, not deprecated,
- * numbers of inputs and outputs, attributes. version is of node's domain. */
+ * numbers of inputs and outputs, attributes. version is of node's domain. To be run, a node may
+ * have empty lists as attributes: ONNX Runtime takes them. */
+cq_status cq_onnx_schema_check_to_run(const cq_onnx_node *node, int64_t version);
 cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version);
 
-/* The same, but all that is wrong: sink is told of each fault, and returns whether to go on. */
+/* The same, but all that is wrong: sink is told of each fault, and returns
+ * whether to go on. */
 typedef bool (*cq_onnx_fault_sink)(void *user, const char *what);
 cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
                                 void *user);

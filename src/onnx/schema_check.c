@@ -29,6 +29,7 @@ typedef struct faults {
     cq_onnx_fault_sink sink;
     void              *user;
     bool               is_enough;
+    bool               is_lenient; /* lists may be empty, which onnx.checker does not take */
 } faults;
 
 static void fault(faults *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -64,19 +65,21 @@ static void check_present(faults *f, const char *op, const char *what, const cq_
 }
 
 /* Whether the field that the attribute's type names has a value. */
-static bool has_value(const cq_onnx_attribute *a)
+static bool has_value(const faults *f, const cq_onnx_attribute *a)
 {
+    bool empty = f->is_lenient;
+
     switch ((cq_onnx_attribute_type)a->type) {
     case CQ_ONNX_ATTR_TENSOR: return a->t != NULL;
     case CQ_ONNX_ATTR_GRAPH: return a->g != NULL;
     case CQ_ONNX_ATTR_SPARSE_TENSOR: return a->sparse_tensor != NULL;
     case CQ_ONNX_ATTR_TYPE_PROTO: return a->tp != NULL;
-    case CQ_ONNX_ATTR_FLOATS: return a->floats.n != 0;
-    case CQ_ONNX_ATTR_INTS: return a->ints.n != 0;
-    case CQ_ONNX_ATTR_STRINGS: return a->strings.n != 0;
-    case CQ_ONNX_ATTR_TENSORS: return a->tensors.n != 0;
-    case CQ_ONNX_ATTR_GRAPHS: return a->graphs.n != 0;
-    case CQ_ONNX_ATTR_TYPE_PROTOS: return a->type_protos.n != 0;
+    case CQ_ONNX_ATTR_FLOATS: return empty || a->floats.n != 0;
+    case CQ_ONNX_ATTR_INTS: return empty || a->ints.n != 0;
+    case CQ_ONNX_ATTR_STRINGS: return empty || a->strings.n != 0;
+    case CQ_ONNX_ATTR_TENSORS: return empty || a->tensors.n != 0;
+    case CQ_ONNX_ATTR_GRAPHS: return empty || a->graphs.n != 0;
+    case CQ_ONNX_ATTR_TYPE_PROTOS: return empty || a->type_protos.n != 0;
     default: return true; /* a number or text that is not written is its default */
     }
 }
@@ -93,7 +96,7 @@ static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_at
     else if (a->type != (int32_t)want->type)
         fault(f, "attribute %s of %s has type %d instead of %d", name, s->name, (int)a->type,
               (int)want->type);
-    else if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(a))
+    else if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(f, a))
         fault(f, "attribute %s of %s has no value of its type %d", name, s->name, (int)a->type);
 }
 
@@ -121,10 +124,8 @@ static void check_against(faults *f, const cq_onnx_schema *s, const cq_onnx_node
     check_attributes(f, s, node);
 }
 
-cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
-                                void *user)
+static cq_status find_faults(faults *f, const cq_onnx_node *node, int64_t version)
 {
-    faults                f  = { .sink = sink, .user = user };
     const char           *op = node->op_type ? node->op_type : "";
     const cq_onnx_schema *s;
 
@@ -132,11 +133,17 @@ cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_on
         return CQ_OK;
     CQ_TRY(cq_onnx_schema_find(&s, node->domain, op, version));
     if (s)
-        check_against(&f, s, node);
+        check_against(f, s, node);
     else if (cq_onnx_domain_is_known(node->domain)) /* else it is custom: nothing is known of it */
-        fault(&f, "there is no operator %s at version %lld of %s", op, (long long)version,
+        fault(f, "there is no operator %s at version %lld of %s", op, (long long)version,
               node->domain && *node->domain ? node->domain : "ai.onnx");
     return CQ_OK;
+}
+
+cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
+                                void *user)
+{
+    return find_faults(&(faults){ .sink = sink, .user = user }, node, version);
 }
 
 static bool record(void *user, const char *what)
@@ -150,5 +157,14 @@ cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version)
     cq_status first = CQ_OK;
 
     CQ_TRY(cq_onnx_schema_faults(node, version, record, &first));
+    return first;
+}
+
+cq_status cq_onnx_schema_check_to_run(const cq_onnx_node *node, int64_t version)
+{
+    cq_status first = CQ_OK;
+
+    CQ_TRY(find_faults(&(faults){ .sink = record, .user = &first, .is_lenient = true }, node,
+                       version));
     return first;
 }

@@ -106,6 +106,36 @@ done:
 
 /* ---- writing ---- */
 
+/* The texts stay where they are, and must live as long as the model. */
+static cq_onnx_tensor *texts_new(cq_onnx_model *m, const char *name, const cq_texts *texts)
+{
+    cq_onnx_tensor *tensor = cq_onnx_alloc(m, sizeof *tensor);
+
+    if (!tensor)
+        return NULL;
+    tensor->name      = cq_onnx_text(m, name);
+    tensor->data_type = CQ_ONNX_STRING;
+    cq_onnx_set_has(tensor, CQ_ONNX_TENSOR_DATA_TYPE);
+    for (uint32_t i = 0; i < texts->rank; i++)
+        cq_onnx_list_push(m, &tensor->dims, texts->sizes[i]);
+    for (size_t i = 0; i < texts->n; i++)
+        cq_onnx_list_push(m, &tensor->string_data,
+                          (cq_onnx_bytes){ cq_texts_at(texts, i), cq_texts_len(texts, i) });
+    return tensor;
+}
+
+static cq_onnx_tensor *tensor_new(cq_onnx_model *m, const char *name, cq_val v)
+{
+    const cq_texts *texts = cq_val_texts(v);
+
+    return texts ? texts_new(m, name, texts) : cq_onnx_tensor_new(m, name, v.u.tensor);
+}
+
+static bool is_tensor(cq_val v)
+{
+    return v.kind == CQ_VAL_TENSOR || cq_val_texts(v);
+}
+
 /* Refuses what ONNX has no message for; the model keeps the first failure. */
 static void refuse(cq_onnx_model *m, cq_val v)
 {
@@ -125,9 +155,8 @@ static cq_onnx_sequence *sequence_new(cq_onnx_model *m, const char *name, const 
     for (size_t i = 0; i < list->n; i++) {
         cq_val item = list->items[i];
 
-        if (item.kind == CQ_VAL_TENSOR) {
-            cq_onnx_list_push(m, &sequence->tensor_values,
-                              cq_onnx_tensor_new(m, NULL, item.u.tensor));
+        if (is_tensor(item)) {
+            cq_onnx_list_push(m, &sequence->tensor_values, tensor_new(m, NULL, item));
         } else if (item.kind == CQ_VAL_LIST) {
             cq_onnx_list_push(m, &sequence->sequence_values, sequence_new(m, NULL, item.u.list));
             sequence->elem_type = CQ_ONNX_ELEM_SEQUENCE;
@@ -150,8 +179,8 @@ static cq_onnx_optional *optional_new(cq_onnx_model *m, const char *name, cq_val
     optional->elem_type =
         element && element->sequence_type ? CQ_ONNX_ELEM_SEQUENCE : CQ_ONNX_ELEM_TENSOR;
     cq_onnx_set_has(optional, CQ_ONNX_OPTIONAL_ELEM_TYPE);
-    if (v.kind == CQ_VAL_TENSOR)
-        optional->tensor_value = cq_onnx_tensor_new(m, NULL, v.u.tensor);
+    if (is_tensor(v))
+        optional->tensor_value = tensor_new(m, NULL, v);
     else if (v.kind == CQ_VAL_LIST)
         optional->sequence_value = sequence_new(m, NULL, v.u.list);
     else if (v.kind != CQ_VAL_NONE)
@@ -175,8 +204,8 @@ cq_status cq_onnx_value_save(cq_val v, const char *path, const char *name, const
     } else if (v.kind == CQ_VAL_LIST) {
         kind    = &cq_onnx_sequence_message;
         message = sequence_new(m, name, v.u.list);
-    } else if (v.kind == CQ_VAL_TENSOR) {
-        message = cq_onnx_tensor_new(m, name, v.u.tensor);
+    } else if (is_tensor(v)) {
+        message = tensor_new(m, name, v);
     } else {
         refuse(m, v);
     }

@@ -50,6 +50,7 @@ typedef struct cq_rt_building {
     const cq_onnx_model *model;
     cq_arena            *arena;
     cq_rt_plan         **plans;
+    cq_onnx_model      **expansions; /* functions that calls were expanded into */
     cq_rt_run            run;        /* for folding */
     uint64_t             fold_steps; /* that are left for it */
     cq_map               functions;  /* of the model, by name */

@@ -5,6 +5,7 @@
 #include "runtime/build.h"
 #include "runtime/work.h"
 
+#include "onnx/expand.h"
 #include "onnx/function_index.h"
 #include "onnx/tensor.h"
 
@@ -254,7 +255,7 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     if (version < 0)
         return cq_fail(CQ_E_INVALID, NULL, NULL, "the model imports no operators of domain %s",
                        node->domain && *node->domain ? node->domain : "ai.onnx");
-    CQ_TRY(cq_onnx_schema_check(node, version));
+    CQ_TRY(cq_onnx_schema_check_to_run(node, version));
     CQ_TRY(add_step(&step, scope, node));
     CQ_TRY(cq_onnx_schema_find(&step->step.schema, node->domain, node->op_type, version));
     step->step.row = cq_rt_row_find(node->domain, node->op_type, version);
@@ -342,9 +343,12 @@ static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uin
             return cq_fail(CQ_E_INVALID, NULL, NULL, "node %u has no op_type", i);
         CQ_TRY(cq_onnx_indexed_function(&f, &scope->builder->all->functions, node->domain,
                                         node->op_type, node->overload));
-        if (!f && cq_rt_is_gradient(node))
+        status = f ? CQ_OK
+                   : cq_onnx_expand(&f, scope->builder->all->expansions, node,
+                                    cq_onnx_imported(scope->opsets, node->domain));
+        if (status == CQ_OK && !f && cq_rt_is_gradient(node))
             status = build_gradient(scope, node, nodes, i);
-        else
+        else if (status == CQ_OK)
             status = f ? build_call(scope, node, f) : build_operator(scope, node);
         if (status != CQ_OK)
             return cq_error_add_where(status, "node %s (%s)", cq_rt_step_name(&named),
@@ -499,6 +503,7 @@ cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
     cq_rt_building all   = { .model      = m,
                              .arena      = arena,
                              .plans      = plans,
+                             .expansions = options->expansions,
                              .fold       = options->fold,
                              .fold_steps = cq_rt_default_steps(m) / 4,
                              .optimize   = options->optimize };

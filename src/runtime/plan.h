@@ -71,6 +71,7 @@ struct cq_rt_plan {
 typedef struct cq_rt_plan_options {
     const char *const *fetch; /* more outputs */
     size_t             n_fetch;
+    cq_onnx_model    **expansions; /* gets functions that must live as long as the plan */
     bool               fold;
     bool               optimize; /* replace steps by faster ones */
 } cq_rt_plan_options;

@@ -36,6 +36,9 @@ static const struct {
     { "", cq_rt_rows_deform },
     { "ai.onnx.preview.training", cq_rt_rows_training },
     { "ai.onnx.ml", cq_rt_rows_ml },
+    { "ai.onnx.ml", cq_rt_rows_ml_linear },
+    { "ai.onnx.ml", cq_rt_rows_ml_trees },
+    { "ai.onnx.ml", cq_rt_rows_ml_features },
 };
 
 #define N_FAMILIES (sizeof families / sizeof *families)

@@ -16,8 +16,10 @@ struct cq_session {
     cq_session_options   options;
     cq_arena            *arena;
     cq_rt_plan          *plan, *plans;
-    cq_map               inputs; /* name to index + 1 */
+    cq_onnx_model       *expansions; /* what calls of some operators became */
+    cq_map               inputs;     /* name to index + 1 */
     const char         **output_names;
+    uint32_t            *positions; /* of inputs, as people count them */
     atomic_uint_fast64_t n_runs;
     uint64_t             max_tensors; /* bytes; 0: no limit */
     int64_t              max_heap;    /* with everything beside them */
@@ -77,6 +79,20 @@ static cq_status name_inputs(cq_session *s)
     return CQ_OK;
 }
 
+static cq_status order_inputs(cq_session *s)
+{
+    uint32_t n = s->plan->n_inputs, at = 0;
+
+    s->positions = cq_arena_array(s->arena, n, sizeof *s->positions);
+    if (!s->positions)
+        return CQ_E_NO_MEMORY;
+    for (int with_default = 0; with_default < 2; with_default++)
+        for (uint32_t i = 0; i < n; i++)
+            if ((s->plan->defaults[i].kind != CQ_VAL_NONE) == with_default)
+                s->positions[at++] = i;
+    return CQ_OK;
+}
+
 static cq_status name_outputs(cq_session *s)
 {
     const cq_onnx_graph *g = s->model->graph;
@@ -99,20 +115,22 @@ static cq_status prepare(cq_session *s)
 {
     bool               fold    = !(s->options.flags & CQ_SESSION_NO_FOLDING);
     bool               trap    = s->options.flags & CQ_SESSION_TRAP_NAN; /* of single nodes */
-    cq_rt_plan_options options = { .fetch    = s->options.fetch,
-                                   .n_fetch  = s->options.n_fetch,
-                                   .fold     = fold,
-                                   .optimize = fold && !trap };
+    cq_rt_plan_options options = { .fetch      = s->options.fetch,
+                                   .n_fetch    = s->options.n_fetch,
+                                   .expansions = &s->expansions,
+                                   .fold       = fold,
+                                   .optimize   = fold && !trap };
 
     s->arena = cq_arena_new();
     if (!s->arena)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_rt_plan_new(&s->plan, &s->plans, s->arena, s->model, &options));
     CQ_TRY(name_inputs(s));
+    CQ_TRY(order_inputs(s));
     return name_outputs(s);
 }
 
-/* owned is taken over, also on failure. */
+/* owned is taken over, also on failure; its nodes may be in any order. */
 static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_onnx_model *owned,
                              const cq_session_options *options)
 {
@@ -126,6 +144,8 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     s->model = model;
     s->owned = owned;
     status   = read_options(&s->options, options);
+    if (status == CQ_OK && owned)
+        status = cq_onnx_model_sort(&(bool){ false }, owned);
     set_limits(s);
     cq_rt_pool_init(&s->pool, s->max_tensors);
     if (status == CQ_OK && !s->options.max_memory && s->max_heap) { /* that limit is for runs */
@@ -183,6 +203,7 @@ CQ_API void cq_session_free(cq_session *s)
     cq_rt_pool_clear(&s->pool);
     cq_map_clear(&s->inputs);
     cq_arena_free(s->arena);
+    cq_onnx_model_free(s->expansions);
     cq_onnx_model_free(s->owned);
     cq_free(s);
 }
@@ -227,6 +248,11 @@ CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
     return index < g->input.n &&
            (s->plan->defaults[index].kind != CQ_VAL_NONE ||
             (g->input.items[index]->type && g->input.items[index]->type->optional_type));
+}
+
+CQ_API size_t cq_session_input_at(const cq_session *s, size_t position)
+{
+    return position < s->plan->n_inputs ? s->positions[position] : position;
 }
 
 CQ_API uint64_t cq_session_peak_memory(const cq_session *s)

@@ -95,6 +95,8 @@ static cq_onnx_kind_of_value kind_of(cq_val v)
         return CQ_ONNX_VALUE_TENSOR;
     if (v.kind == CQ_VAL_LIST)
         return CQ_ONNX_VALUE_SEQUENCE;
+    if (v.kind == CQ_VAL_TUPLE)
+        return CQ_ONNX_VALUE_MAP;
     return cq_val_texts(v) ? CQ_ONNX_VALUE_STRINGS : CQ_ONNX_VALUE_NONE;
 }
 
@@ -139,19 +141,24 @@ CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index
     return inside ? cq_texts_at(t, index) : "";
 }
 
+static bool has_items(cq_val v)
+{
+    return v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE;
+}
+
 CQ_API size_t cq_onnx_value_count(const cq_onnx_value *value)
 {
     CQ_NEED_ELSE(value, 0);
     const cq_texts *t = cq_val_texts(value->v);
 
-    return t ? t->n : value->v.kind == CQ_VAL_LIST ? value->v.u.list->n : 0;
+    return t ? t->n : has_items(value->v) ? value->v.u.list->n : 0;
 }
 
 CQ_API cq_status cq_onnx_value_item(cq_onnx_value **out, const cq_onnx_value *value, size_t index)
 {
     CQ_NEED_OUT(out, value);
     *out = NULL;
-    if (value->v.kind != CQ_VAL_LIST || index >= value->v.u.list->n)
+    if (!has_items(value->v) || index >= value->v.u.list->n)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "item %zu is asked for, of a sequence of %zu",
                        index, cq_onnx_value_count(value));
     return cq_onnx_value_new(out, cq_val_retain(value->v.u.list->items[index]));
@@ -191,7 +198,7 @@ CQ_API cq_status cq_onnx_value_save_for(const cq_onnx_value *value, const char *
 /* ---- comparing ---- */
 
 static const char *const kind_names[] = { "nothing", "a tensor", "a tensor of strings",
-                                          "a sequence" };
+                                          "a sequence", "a map" };
 
 static cq_status differ_at(int64_t index, int64_t n_wrong, int64_t n, double got, double want)
 {
@@ -261,7 +268,7 @@ static cq_status compare(cq_val got, cq_val want, double rtol, double atol)
         return compare_tensors(got.u.tensor, want.u.tensor, rtol, atol);
     if (cq_val_texts(want))
         return compare_texts(cq_val_texts(got), cq_val_texts(want));
-    if (want.kind != CQ_VAL_LIST)
+    if (!has_items(want))
         return CQ_OK;
     if (got.u.list->n != want.u.list->n)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "got a sequence of %zu, wanted %zu", got.u.list->n,

@@ -33,13 +33,15 @@ static cq_status as_bfloat16(cq_onnx_value **io, cq_dtype wanted)
     return cq_onnx_value_new(io, cq_val_of_tensor(bits));
 }
 
-/* SET/input_0.pb, SET/input_1.pb, … until there is none. */
-static cq_status load_all(values *out, const char *set, const cq_onnx_model *m, cq_onnx_side side)
+/* SET/input_0.pb, SET/input_1.pb, … until there is none, by position. */
+static cq_status load_all(values *out, const char *set, const cq_session *s, cq_onnx_side side)
 {
-    const char *what = side == CQ_ONNX_INPUTS ? "input" : "output";
-    size_t      n    = cq_onnx_model_n_values(m, side);
+    const cq_onnx_model *m    = cq_session_model(s);
+    const char          *what = side == CQ_ONNX_INPUTS ? "input" : "output";
+    size_t               n    = cq_onnx_model_n_values(m, side);
 
     for (size_t i = 0; i < n; i++) {
+        size_t         at   = side == CQ_ONNX_INPUTS ? cq_session_input_at(s, i) : i;
         cq_str         path = { 0 };
         cq_onnx_value *v    = NULL;
         bool           last = false;
@@ -50,10 +52,10 @@ static cq_status load_all(values *out, const char *set, const cq_onnx_model *m, 
         if (status == CQ_OK && access(cq_str_text(&path), F_OK) != 0)
             last = true;
         else if (status == CQ_OK)
-            status = cq_onnx_value_load_for(&v, cq_str_text(&path), m, side, i);
+            status = cq_onnx_value_load_for(&v, cq_str_text(&path), m, side, at);
         cq_str_clear(&path);
         if (status == CQ_OK && !last)
-            status = as_bfloat16(&v, cq_onnx_model_value_dtype(m, side, i));
+            status = as_bfloat16(&v, cq_onnx_model_value_dtype(m, side, at));
         if (status == CQ_OK && !last)
             status = cq_vec_push(out, v);
         if (status != CQ_OK)
@@ -79,25 +81,28 @@ static cq_status compare_all(const cq_session *s, cq_onnx_value *const *got, con
 
 static cq_status verify_set(const cq_session *s, const char *set, double rtol, double atol)
 {
-    const cq_onnx_model *m      = cq_session_model(s);
-    size_t               n_out  = cq_session_n_outputs(s);
-    values               inputs = { 0 }, want = { 0 };
-    cq_onnx_value      **got = NULL;
-    cq_status            status;
+    size_t          n_out = cq_session_n_outputs(s), n_in = cq_session_n_inputs(s);
+    values          given = { 0 }, want = { 0 };
+    cq_onnx_value **got = NULL, **inputs = cq_zalloc((n_in + 1) * sizeof *inputs);
+    cq_status       status;
 
-    CQ_TRY_OR_DONE(load_all(&inputs, set, m, CQ_ONNX_INPUTS));
-    CQ_TRY_OR_DONE(load_all(&want, set, m, CQ_ONNX_OUTPUTS));
+    CQ_TRY_OR_DONE(inputs ? CQ_OK : CQ_E_NO_MEMORY);
+    CQ_TRY_OR_DONE(load_all(&given, set, s, CQ_ONNX_INPUTS));
+    CQ_TRY_OR_DONE(load_all(&want, set, s, CQ_ONNX_OUTPUTS));
+    for (size_t i = 0; i < given.n; i++)
+        inputs[cq_session_input_at(s, i)] = given.items[i];
     if (!want.n)
         CQ_TRY_OR_DONE(cq_fail(CQ_E_NOT_FOUND, set, NULL, "there is no output_0.pb"));
     got = cq_zalloc(n_out * sizeof *got);
     CQ_TRY_OR_DONE(got ? CQ_OK : CQ_E_NO_MEMORY);
-    CQ_TRY_OR_DONE(cq_session_run(s, NULL, inputs.items, inputs.n, got));
+    CQ_TRY_OR_DONE(cq_session_run(s, NULL, inputs, n_in, got));
     status = compare_all(s, got, &want, rtol, atol);
 done:
     for (size_t i = 0; got && i < n_out; i++)
         cq_onnx_value_release(got[i]);
     cq_free(got);
-    clear(&inputs);
+    cq_free(inputs);
+    clear(&given);
     clear(&want);
     return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", set);
 }

@@ -60,12 +60,15 @@ static cq_status edit_model_file(cq_edit *edit, const char *path, const char *ou
     cq_onnx_save_options options;
     cq_onnx_model       *m;
     cq_status            status;
+    bool                 sorted;
 
     cq_onnx_save_options_init(&options);
     options.flags = edit->save_flags;
     CQ_TRY(cq_onnx_model_load(&m, path));
+    CQ_TRY_OR_DONE(cq_onnx_model_sort(&sorted, m));
     CQ_TRY_OR_DONE(cq_edit_model(edit, m));
-    status = edit->changed ? cq_onnx_model_save(m, out, &options) : cq_copy_file(path, out);
+    status =
+        edit->changed || sorted ? cq_onnx_model_save(m, out, &options) : cq_copy_file(path, out);
 done:
     cq_onnx_model_free(m);
     return status;

@@ -455,6 +455,9 @@ sample("RoiAlign", V(2, 1, 5, 5), ROIS, N([0, 1]), output_height=2, output_width
        sampling_ratio=2)
 sample("RoiAlign", V(2, 1, 5, 5), ROIS, N([0, 1]), mode="max", output_height=2, output_width=2,
        sampling_ratio=2, spatial_scale=0.5)
+for mode in ["avg", "max"]:  # regions without samples: empty, and turned around
+    sample("RoiAlign", V(2, 1, 5, 5), np.array([[2., 2, 2, 2], [3, 3, 1, 1]]), N([0, 1]), mode=mode,
+           output_height=2, output_width=2)
 sample("MaxRoiPool", V(1, 1, 5, 5), np.array([[0., 0, 0, 3, 3], [0, 1, 1, 4, 4]]), pooled_shape=[2, 2])
 BOXES = np.array([[[0., 0, 1, 1], [0, 0.1, 1, 1.1], [0, 2, 1, 3]]])
 sample("NonMaxSuppression", BOXES, np.array([[[0.75, 0.5, 0.25]]]), np.array([2]), np.array([0.5]),
@@ -490,6 +493,8 @@ sample("RotaryEmbedding", U(2, 3, 4, 8), U(2, 4, 2), U(2, 4, 2, seed=1), rotary_
 # ---- signals --------------------------------------------------------------------------
 
 for op in ["HannWindow", "HammingWindow", "BlackmanWindow"]:
+    sample(op, np.array(1), prefers={"T2": "float"})
+    sample(op, np.array(1), periodic=0, prefers={"T2": "float"})
     sample(op, np.array(8), prefers={"T2": "float"})
     sample(op, np.array(9), periodic=0, output_datatype=lambda t: number(t["T2"]), prefers={"T1": "int64"})
 sample("DFT", V(1, 6, 1), axis=1, until=19)

@@ -3,6 +3,8 @@
  * it. Types are written into the model at the end, when no loop can change them any more. */
 #include "onnx/infer/internal.h"
 
+#include "onnx/expand.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,17 +242,41 @@ static const cq_onnx_function *find_function(const cq_infer *in, const cq_onnx_n
     return n > 0 && (size_t)n < sizeof key ? cq_map_get(&in->functions, key) : NULL;
 }
 
+/* A model may bring a function of its own for such an operator. */
+static bool is_composed(const cq_onnx_node *node)
+{
+    return node->domain && !strcmp(node->domain, "com.microsoft");
+}
+
+/* A body that we wrote has branches for all kinds of inputs: those that cannot be for these do not
+ * count as contradictions. */
+static cq_status call_expansion(cq_rule *r, const cq_onnx_function *f)
+{
+    unsigned  flags = r->infer->flags;
+    cq_status status;
+
+    r->infer->flags = 0;
+    status          = call_function(r, f);
+    r->infer->flags = flags;
+    return status;
+}
+
 static cq_status apply(cq_rule *r)
 {
     const cq_onnx_function *f;
 
     r->version = cq_onnx_imported(r->scope->opsets, r->node->domain);
     CQ_TRY(cq_onnx_schema_find(&r->schema, r->node->domain, r->node->op_type, r->version));
-    if (r->schema) {
+    f = r->schema && !is_composed(r->node) ? NULL : find_function(r->infer, r->node);
+    if (!f) {
+        CQ_TRY(cq_onnx_expand(&f, &r->infer->expansions, r->node, r->version));
+        if (f)
+            return call_expansion(r, f);
+    }
+    if (r->schema && !f) {
         types_from_schema(r);
         return apply_rule(r);
     }
-    f = find_function(r->infer, r->node);
     r->infer->has_unknown_operator |= !f;
     return f ? call_function(r, f) : CQ_OK;
 }
@@ -540,6 +566,7 @@ CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)
     cq_map_clear(&in.functions);
     cq_ptr_map_clear(&in.visited);
     cq_symbols_clear(&in.symbols);
+    cq_onnx_model_free(in.expansions);
     cq_arena_free(in.arena);
     return status;
 }

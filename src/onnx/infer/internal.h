@@ -31,8 +31,9 @@ struct cq_infer {
     cq_arena      *arena;
     cq_symbols     symbols;
     unsigned       n_fresh;
-    cq_map         functions; /* "domain:name:overload" to cq_onnx_function */
-    cq_ptr_map     visited;   /* subgraphs */
+    cq_onnx_model *expansions; /* functions that calls were expanded into */
+    cq_map         functions;  /* "domain:name:overload" to cq_onnx_function */
+    cq_ptr_map     visited;    /* subgraphs */
     uint32_t       revisits;
     bool           has_unknown_operator; /* seen so far: what it gives has no type */
     CQ_VEC(cq_scope *) scopes;           /* all, to be cleared */

@@ -19,5 +19,6 @@ extern const char *const cq_onnx_rows_image[];
 extern const char *const cq_onnx_rows_text[];
 extern const char *const cq_onnx_rows_training[];
 extern const char *const cq_onnx_rows_ml[];
+extern const char *const cq_onnx_rows_microsoft[];
 
 #endif

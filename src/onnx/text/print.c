@@ -81,15 +81,17 @@ void cq_text_new_line(cq_text_printer *p)
     cq_str_printf(&p->s, "\n%*s", p->indent, "");
 }
 
-/* A note on a line of its own, if there is something to say. */
-static void add_note_line(cq_text_printer *p, cq_text_kind kind, const void *from, uint32_t carried,
+/* A note on a line of its own, if there is something to say: whether there is. */
+static bool add_note_line(cq_text_printer *p, cq_text_kind kind, const void *from, uint32_t carried,
                           uint32_t implied)
 {
     size_t before = p->s.len;
 
     cq_text_new_line(p);
-    if (!cq_text_add_note(&p->s, kind, from, carried, implied, NULL))
-        p->s.len = before;
+    if (cq_text_add_note(&p->s, kind, from, carried, implied, NULL))
+        return true;
+    p->s.len = before;
+    return false;
 }
 
 /* ---- values ---- */
@@ -226,7 +228,7 @@ static cq_status add_nodes(cq_text_printer *p, cq_onnx_node *const *nodes, uint3
 
 /* ---- graphs and functions ---- */
 
-cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph)
+cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph, bool is_inner)
 {
     cq_text_add_id(&p->s, graph->name ? graph->name : "");
     cq_str_add(&p->s, " (");
@@ -238,8 +240,10 @@ cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph)
     CQ_TRY(add_declarations(p, graph));
     p->indent -= 3;
     CQ_TRY(add_nodes(p, graph->node.items, graph->node.n));
-    add_note_line(p, CQ_TEXT_GRAPH, graph, BIT(1) | BIT(2) | BIT(5) | BIT(11) | BIT(12) | BIT(13),
-                  BIT(2));
+    if (add_note_line(p, CQ_TEXT_GRAPH, graph,
+                      BIT(1) | BIT(2) | BIT(5) | BIT(11) | BIT(12) | BIT(13), BIT(2)) &&
+        is_inner)
+        cq_text_new_line(p); /* a note takes the rest of its line */
     return CQ_OK;
 }
 
@@ -415,7 +419,7 @@ static cq_status add_model(cq_text_printer *p, const cq_onnx_model *m)
 
     choose_first_line(p, m->graph);
     add_header(p, m);
-    CQ_TRY(cq_text_add_graph(p, m->graph ? m->graph : &none));
+    CQ_TRY(cq_text_add_graph(p, m->graph ? m->graph : &none, false));
     for (uint32_t i = 0; i < m->functions.n; i++)
         CQ_TRY(add_function(p, m->functions.items[i]));
     carried |= can_say_opsets(&m->opset_import) ? BIT(8) : 0;

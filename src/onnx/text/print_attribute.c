@@ -42,7 +42,7 @@ static cq_status add_graph(cq_text_printer *p, const cq_onnx_graph *graph)
     cq_status status;
 
     p->indent += 6;
-    status = cq_text_add_graph(p, graph);
+    status = cq_text_add_graph(p, graph, true);
     p->indent -= 6;
     return status;
 }

@@ -135,9 +135,13 @@ bool cq_text_can_say_entries(const cq_onnx_entries *entries);
 void cq_text_add_entries(cq_str *s, const cq_onnx_entries *entries);
 
 cq_status cq_text_add_attributes(cq_text_printer *p, const cq_onnx_attributes *list);
-cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph);
+cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph, bool is_inner);
 
 /* ---- parsing ---- */
+
+/* A function as the last one of m, to which it belongs. */
+cq_status cq_onnx_parse_function(cq_onnx_function **out, cq_onnx_model *m, const char *text,
+                                 size_t size);
 
 typedef struct cq_text_parser {
     cq_source      source;

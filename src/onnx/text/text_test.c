@@ -172,6 +172,18 @@ TEST(text, what_the_syntax_cannot_say_survives_in_notes)
     cq_onnx_model_free(m);
 }
 
+TEST(text, a_note_on_an_inner_graph_ends_before_the_next_attribute)
+{
+    cq_onnx_model *m = parse("g () => (y) { y = If (c) <then_branch: graph = a () => (p) {}\n"
+                             "#@ graph doc_string: \"a\"\n"
+                             ", else_branch: graph = b () => (q) {}> }");
+
+    CHECK_INT(2, m->graph->node.items[0]->attribute.n);
+    CHECK_STR("a", m->graph->node.items[0]->attribute.items[0]->g->doc_string);
+    check_round_trip(m);
+    cq_onnx_model_free(m);
+}
+
 TEST(text, errors_show_the_line_and_the_place)
 {
     check_error("t:2:8", "')' is wanted here", "y = A(x;\n       ^", "g () => () {\ny = A(x;\n}");
@@ -278,5 +290,6 @@ RUN_TESTS(TEST_OF(text, models_are_laid_out_like_onnx_does),
           TEST_OF(text, without_its_first_line_a_text_sets_what_onnx_sets),
           TEST_OF(text, a_default_of_an_input_is_an_initializer),
           TEST_OF(text, what_the_syntax_cannot_say_survives_in_notes),
-          TEST_OF(text, errors_show_the_line_and_the_place), TEST_OF(text, mistakes_are_told),
-          TEST_OF(text, nesting_ends_where_the_decoder_ends))
+          TEST_OF(text, a_note_on_an_inner_graph_ends_before_the_next_attribute),
+          TEST_OF(text, mistakes_are_told), TEST_OF(text, errors_show_the_line_and_the_place),
+          TEST_OF(text, mistakes_are_told), TEST_OF(text, nesting_ends_where_the_decoder_ends))

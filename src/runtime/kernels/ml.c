@@ -87,21 +87,12 @@ static cq_status normalizer(cq_rt *rt)
 
 /* ---- labels ---- */
 
-/* The list that an attribute called kind_strings, kind_int64s, kind_floats or kind_tensor holds. */
-static cq_status read_list(cq_val *out, cq_rt *rt, const char *kind)
+/* What a list of an attribute holds, as a value. */
+static cq_status list_of(cq_val *out, cq_rt *rt, const cq_onnx_attribute *a)
 {
-    static const char *const suffixes[] = { "strings", "int64s", "floats", "tensor" };
-    const cq_onnx_attribute *a          = NULL;
-    cq_onnx_tensor           list       = { 0 };
-    int64_t                  n;
-    char                     name[64];
+    cq_onnx_tensor list = { 0 };
+    int64_t        n;
 
-    for (size_t i = 0; i < 4 && !a; i++) {
-        snprintf(name, sizeof name, "%s_%s", kind, suffixes[i]);
-        a = cq_rt_attr_given(rt, name);
-    }
-    if (!a)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "LabelEncoder has no %s", kind);
     if (a->type == CQ_ONNX_ATTR_TENSOR)
         return cq_onnx_tensor_to_value(out, rt->step->model, a->t);
     n         = a->type == CQ_ONNX_ATTR_STRINGS ? a->strings.n
@@ -119,6 +110,22 @@ static cq_status read_list(cq_val *out, cq_rt *rt, const char *kind)
         list.float_data = a->floats;
     }
     return cq_onnx_tensor_to_value(out, rt->step->model, &list);
+}
+
+/* The list that an attribute called kind_strings, kind_int64s, kind_floats or kind_tensor holds. */
+static cq_status read_list(cq_val *out, cq_rt *rt, const char *kind)
+{
+    static const char *const suffixes[] = { "strings", "int64s", "floats", "tensor" };
+    const cq_onnx_attribute *a          = NULL;
+    char                     name[64];
+
+    for (size_t i = 0; i < 4 && !a; i++) {
+        snprintf(name, sizeof name, "%s_%s", kind, suffixes[i]);
+        a = cq_rt_attr_given(rt, name);
+    }
+    if (!a)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "LabelEncoder has no %s", kind);
+    return list_of(out, rt, a);
 }
 
 static int64_t count(cq_val list)
@@ -233,6 +240,47 @@ done:
     cq_val_release(values);
     cq_val_release(fallback);
     return status;
+}
+
+/* Texts and numbers that stand for each other: what comes in is looked up on its side. numbers
+ * NULL: they count the texts. */
+static cq_status map_both_ways(cq_rt *rt, const char *texts_name, const char *numbers_name)
+{
+    const cq_onnx_attribute *a     = cq_rt_attr_given(rt, texts_name);
+    const cq_onnx_attribute *b     = numbers_name ? cq_rt_attr_given(rt, numbers_name) : NULL;
+    cq_val                   texts = CQ_NONE, numbers = CQ_NONE, fallback = CQ_NONE;
+    bool                     from_text = cq_val_texts(rt->in[0]) != NULL;
+    cq_tensor               *counted;
+    cq_status                status;
+
+    if (!a || (numbers_name && !b))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the lists of categories are missing");
+    CQ_TRY_OR_DONE(list_of(&texts, rt, a));
+    if (b) {
+        CQ_TRY_OR_DONE(list_of(&numbers, rt, b));
+    } else {
+        CQ_TRY_OR_DONE(cq_tensor_new_uninit(&counted, CQ_DTYPE_I64, 1, &(int64_t){ a->strings.n }));
+        numbers = cq_val_of_tensor(counted);
+        for (uint32_t i = 0; i < a->strings.n; i++)
+            ((int64_t *)cq_tensor_data(counted))[i] = i;
+    }
+    CQ_TRY_OR_DONE(read_default(&fallback, rt, from_text ? numbers : texts));
+    status = encode(rt, from_text ? texts : numbers, from_text ? numbers : texts, fallback);
+done:
+    cq_val_release(texts);
+    cq_val_release(numbers);
+    cq_val_release(fallback);
+    return status;
+}
+
+static cq_status label_encoder_1(cq_rt *rt)
+{
+    return map_both_ways(rt, "classes_strings", NULL);
+}
+
+static cq_status category_mapper(cq_rt *rt)
+{
+    return map_both_ways(rt, "cats_strings", "cats_int64s");
 }
 
 /* ---- trees ---- */
@@ -433,6 +481,8 @@ static cq_status tree_ensemble(cq_rt *rt)
 const cq_rt_row cq_rt_rows_ml[] = {
     { "ArrayFeatureExtractor", 1, array_feature_extractor, CQ_RT_TEXT_OUT, 0 },
     { "Binarizer", 1, binarizer, 0, 0 },
+    { "CategoryMapper", 1, category_mapper, CQ_RT_TEXT_OWN, 0 },
+    { "LabelEncoder", 1, label_encoder_1, CQ_RT_TEXT_OWN, 0 },
     { "LabelEncoder", 2, label_encoder, CQ_RT_TEXT_OWN, 0 },
     { "Normalizer", 1, normalizer, 0, 0 },
     { "TreeEnsemble", 5, tree_ensemble, 0, 0 },

@@ -245,7 +245,7 @@ static cq_status window(cq_rt *rt)
     period = (double)(cq_rt_int(rt, "periodic") ? n : n - 1);
     to     = cq_operands_out(&s, y);
     for (int64_t i = 0; s.status == CQ_OK && i < n; i++) {
-        double angle = period > 0 ? TWO_PI * (double)i / period : 0;
+        double angle = TWO_PI * (double)i / period; /* NaN of one point that is not periodic */
 
         to[i] = c[0] - c[1] * cos(angle) + c[2] * cos(2 * angle);
     }

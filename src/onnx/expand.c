@@ -1,0 +1,190 @@
+/* Making functions of calls; what is in them is written in expand/. */
+#include "onnx/expand.h"
+
+#include "onnx/expand/expansion.h"
+#include "onnx/text/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cq_expansion_row *const families[] = {
+    cq_expansions_fused,
+    cq_expansions_attention,
+    cq_expansions_quantized,
+};
+
+/* ---- vocabulary ---- */
+
+void cq_say(cq_expansion *e, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    cq_str_vprintf(&e->text, format, args);
+    va_end(args);
+    cq_str_add_char(&e->text, '\n');
+}
+
+void cq_say_constant(cq_expansion *e, const char *name, double value, const char *like)
+{
+    cq_say(e, "%s_number = Constant <value_float: float = %.9g> ()", name, value);
+    cq_say(e, "%s = CastLike (%s_number, %s)", name, name, like);
+}
+
+static void say_ints(cq_expansion *e, const cq_onnx_ints *list)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        cq_str_printf(&e->text, "%s%" PRId64, i ? ", " : "", list->items[i]);
+}
+
+void cq_say_attributes(cq_expansion *e, const char *const *names)
+{
+    const char *between = "";
+
+    for (; *names; names++) {
+        const cq_onnx_attribute *a = cq_onnx_node_attr(e->node, *names);
+
+        if (!a)
+            continue;
+        cq_str_printf(&e->text, "%s%s: ", between, *names);
+        between = ", ";
+        if (a->type == CQ_ONNX_ATTR_INT)
+            cq_str_printf(&e->text, "int = %" PRId64, a->i);
+        else if (a->type == CQ_ONNX_ATTR_FLOAT)
+            cq_str_printf(&e->text, "float = %.9g", (double)a->f);
+        else if (a->type == CQ_ONNX_ATTR_INTS) {
+            cq_str_add(&e->text, "ints = [");
+            say_ints(e, &a->ints);
+            cq_str_add_char(&e->text, ']');
+        } else {
+            cq_str_add(&e->text, "string = ");
+            cq_text_add_quoted(&e->text, a->s.data ? a->s.data : "", a->s.size);
+        }
+    }
+}
+
+bool cq_expansion_has(const cq_expansion *e, size_t input)
+{
+    return input < e->node->input.n && *e->node->input.items[input];
+}
+
+bool cq_expansion_wants(const cq_expansion *e, size_t output)
+{
+    return output < e->node->output.n && *e->node->output.items[output];
+}
+
+const cq_onnx_attribute *cq_expansion_attr(const cq_expansion *e, const char *name)
+{
+    return cq_onnx_node_attr(e->node, name);
+}
+
+static const char *fallback(const cq_expansion *e, const char *name)
+{
+    const cq_onnx_schema_attribute *a = cq_onnx_schema_attr(e->schema, name);
+
+    return a && a->fallback ? a->fallback : "";
+}
+
+int64_t cq_expansion_int(const cq_expansion *e, const char *name)
+{
+    const cq_onnx_attribute *a = cq_expansion_attr(e, name);
+
+    return a ? a->i : strtoll(fallback(e, name), NULL, 10);
+}
+
+double cq_expansion_float(const cq_expansion *e, const char *name)
+{
+    const cq_onnx_attribute *a = cq_expansion_attr(e, name);
+
+    return a ? (double)a->f : strtod(fallback(e, name), NULL);
+}
+
+bool cq_expansion_is(const cq_expansion *e, const char *name, const char *text)
+{
+    const cq_onnx_attribute *a = cq_expansion_attr(e, name);
+
+    if (!a)
+        return !strcmp(fallback(e, name), text);
+    return a->s.size == strlen(text) && !memcmp(a->s.data, text, a->s.size);
+}
+
+/* ---- calls ---- */
+
+/* "X", or "X3" of an input that there may be any number of. */
+static void say_parameters(cq_expansion *e, const cq_onnx_parameter *list, size_t n, size_t n_given)
+{
+    for (size_t i = 0; i < n_given; i++) {
+        const cq_onnx_parameter *p = cq_onnx_parameter_at(list, n, i);
+
+        cq_str_add(&e->text, i ? ", " : "");
+        if (p && p->arity <= CQ_ONNX_OPTIONAL)
+            cq_str_add(&e->text, p->name);
+        else
+            cq_str_printf(&e->text, "X%zu", i);
+    }
+}
+
+static const cq_expansion_row *find_row(const cq_onnx_node *node)
+{
+    bool ours = node->domain && !strcmp(node->domain, "com.microsoft");
+
+    /* ONNX Runtime has this one among ONNX's own. */
+    if (!node->op_type || (!ours && strcmp(node->op_type, "SimplifiedLayerNormalization") != 0))
+        return NULL;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (const cq_expansion_row *row = families[i]; row->op; row++)
+            if (!strcmp(row->op, node->op_type))
+                return row;
+    return NULL;
+}
+
+static cq_status refuse(const cq_expansion *e)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s of com.microsoft %s", e->node->op_type,
+                   e->refusal);
+}
+
+static cq_status write(cq_expansion *e, const cq_expansion_row *row)
+{
+    for (uint32_t i = 0; i < e->node->attribute.n && !e->refusal; i++)
+        if (e->node->attribute.items[i]->ref_attr_name)
+            e->refusal = "takes no attributes from the function around it";
+    cq_say(e, "<opset_import: [\"\" : %d]>", CQ_EXPANSION_OPSET);
+    cq_str_printf(&e->text, "%s (", row->op);
+    say_parameters(e, e->schema->inputs, e->schema->n_inputs, e->node->input.n);
+    cq_str_add(&e->text, ") => (");
+    say_parameters(e, e->schema->outputs, e->schema->n_outputs, e->node->output.n);
+    cq_say(e, ") {");
+    row->write(e);
+    cq_say(e, "}");
+    return e->refusal ? refuse(e) : e->text.status;
+}
+
+cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
+                         const cq_onnx_node *node, int64_t version)
+{
+    const cq_expansion_row *row = find_row(node);
+    cq_expansion            e   = { .node = node };
+    cq_onnx_function       *f;
+    cq_status               status;
+
+    *out = NULL;
+    if (!row)
+        return CQ_OK;
+    CQ_TRY(cq_onnx_schema_find(&e.schema, "com.microsoft", node->op_type, 1));
+    if (!e.schema)
+        return CQ_OK;
+    if (node->domain && *node->domain)
+        CQ_TRY(cq_onnx_schema_check_to_run(node, version));
+    if (!*store)
+        CQ_TRY(cq_onnx_model_new(store, ""));
+    status = write(&e, row);
+    if (status == CQ_OK)
+        status = cq_onnx_parse_function(&f, *store, cq_str_text(&e.text), e.text.len);
+    if (status == CQ_OK)
+        *out = f;
+    cq_str_clear(&e.text);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* Operators that are written in terms of ONNX's own: those of com.microsoft that ONNX Runtime's
+ * optimizer and quantizer leave in files. A call of one is expanded into a function, whose body
+ * is text (expand/), made for the inputs and attributes of that call. So schema, inference and
+ * runtime need no rule or kernel of it. */
+#ifndef CQ_ONNX_EXPAND_H
+#define CQ_ONNX_EXPAND_H
+
+#include "onnx/model.h"
+
+/* *out is NULL if the operator is no such. Functions lie in *store, which is made when it is first
+ * needed; free it with cq_onnx_model_free, which takes NULL. */
+cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
+                         const cq_onnx_node *node, int64_t version);
+
+#endif

@@ -1,0 +1,200 @@
+/* Nodes in an order in which each comes after those whose outputs it reads. Nodes that are in
+ * order stay where they are; one that is read too early moves up to its first reader. */
+#include "base/map.h"
+#include "base/vec.h"
+#include "onnx/model.h"
+
+#include <string.h>
+
+/* The names that a graph inside a node has of its own. */
+typedef struct inner inner;
+struct inner {
+    cq_map       names;
+    const inner *outer;
+};
+
+typedef struct sorter {
+    cq_map         makers; /* name to index + 1 of the node that makes it */
+    cq_onnx_node **from, **to;
+    uint8_t       *state; /* of each node: 0 waits, 1 waits for what it reads, 2 is in to */
+    uint32_t       n, n_done;
+    const inner   *inner; /* while names in graphs of a node are visited */
+    CQ_VEC(uint32_t) stack;
+} sorter;
+
+/* What a visitor does with a name that a node reads. */
+typedef cq_status (*on_name)(sorter *s, const char *name);
+
+static cq_status each_read(sorter *s, const cq_onnx_node *node, on_name visit);
+
+static bool is_inner(const sorter *s, const char *name)
+{
+    for (const inner *scope = s->inner; scope; scope = scope->outer)
+        if (cq_map_has(&scope->names, name))
+            return true;
+    return false;
+}
+
+static cq_status add_names(cq_map *names, const cq_onnx_graph *g)
+{
+    for (uint32_t i = 0; i < g->input.n; i++)
+        if (g->input.items[i]->name)
+            CQ_TRY(cq_map_set(names, g->input.items[i]->name, names));
+    for (uint32_t i = 0; i < g->initializer.n; i++)
+        if (g->initializer.items[i]->name)
+            CQ_TRY(cq_map_set(names, g->initializer.items[i]->name, names));
+    for (uint32_t i = 0; i < g->node.n; i++)
+        for (uint32_t k = 0; k < g->node.items[i]->output.n; k++)
+            CQ_TRY(cq_map_set(names, g->node.items[i]->output.items[k], names));
+    return CQ_OK;
+}
+
+/* A graph sees what is around it, and hides what it has a name of its own for. The depth of graphs
+ * is bounded by the decoder. */
+static cq_status each_read_in_graph(sorter *s, const cq_onnx_graph *g, on_name visit)
+{
+    inner     own = { .outer = s->inner };
+    cq_status status;
+
+    s->inner = &own;
+    CQ_TRY_OR_DONE(add_names(&own.names, g));
+    for (uint32_t i = 0; i < g->node.n; i++)
+        CQ_TRY_OR_DONE(each_read(s, g->node.items[i], visit));
+    for (uint32_t i = 0; i < g->output.n; i++)
+        if (g->output.items[i]->name && !is_inner(s, g->output.items[i]->name))
+            CQ_TRY_OR_DONE(visit(s, g->output.items[i]->name));
+    status = CQ_OK;
+done:
+    s->inner = own.outer;
+    cq_map_clear(&own.names);
+    return status;
+}
+
+/* The names that a node reads, those that its graphs read from around them too. */
+static cq_status each_read(sorter *s, const cq_onnx_node *node, on_name visit)
+{
+    for (uint32_t i = 0; i < node->input.n; i++)
+        if (!is_inner(s, node->input.items[i]))
+            CQ_TRY(visit(s, node->input.items[i]));
+    for (uint32_t i = 0; i < node->attribute.n; i++) {
+        const cq_onnx_attribute *a = node->attribute.items[i];
+
+        if (a->g)
+            CQ_TRY(each_read_in_graph(s, a->g, visit));
+        for (uint32_t k = 0; k < a->graphs.n; k++)
+            CQ_TRY(each_read_in_graph(s, a->graphs.items[k], visit));
+    }
+    return CQ_OK;
+}
+
+/* CQ_E_NOT_FOUND, unrecorded: it is made later. */
+static cq_status expect_made(sorter *s, const char *name)
+{
+    size_t maker = (uintptr_t)cq_map_get(&s->makers, name);
+
+    return maker && s->state[maker - 1] != 2 ? CQ_E_NOT_FOUND : CQ_OK;
+}
+
+/* CQ_E_INVALID, unrecorded: they wait for each other. */
+static cq_status wait_for(sorter *s, const char *name)
+{
+    size_t maker = (uintptr_t)cq_map_get(&s->makers, name);
+
+    if (!maker || s->state[maker - 1] == 2)
+        return CQ_OK;
+    if (s->state[maker - 1] == 1)
+        return CQ_E_INVALID;
+    return cq_vec_push(&s->stack, (uint32_t)maker - 1);
+}
+
+static cq_status place(sorter *s, uint32_t first)
+{
+    CQ_TRY(cq_vec_push(&s->stack, first));
+    while (s->stack.n) {
+        uint32_t at = s->stack.items[s->stack.n - 1];
+
+        if (s->state[at] == 0) {
+            s->state[at] = 1;
+            CQ_TRY(each_read(s, s->from[at], wait_for));
+            continue;
+        }
+        if (s->state[at] == 1)
+            s->to[s->n_done++] = s->from[at];
+        s->state[at] = 2;
+        s->stack.n--;
+    }
+    return CQ_OK;
+}
+
+static cq_status is_in_order(bool *out, sorter *s)
+{
+    cq_status status = CQ_OK;
+
+    for (uint32_t i = 0; i < s->n && status == CQ_OK; i++) {
+        status      = each_read(s, s->from[i], expect_made);
+        s->state[i] = 2;
+    }
+    memset(s->state, 0, s->n);
+    *out = status == CQ_OK;
+    return status == CQ_E_NOT_FOUND ? CQ_OK : status;
+}
+
+/* Nodes that wait for each other are left as they are: that is for others to complain of. */
+static cq_status sort_nodes(bool *changed, cq_onnx_node **nodes, uint32_t n)
+{
+    sorter    s = { .from = nodes, .n = n };
+    bool      in_order;
+    cq_status status;
+
+    s.state = cq_zalloc(s.n + 1);
+    s.to    = cq_alloc_array((size_t)s.n + 1, sizeof *s.to);
+    CQ_TRY_OR_DONE(s.state && s.to ? CQ_OK : CQ_E_NO_MEMORY);
+    for (uint32_t i = 0; i < s.n; i++)
+        for (uint32_t k = 0; k < s.from[i]->output.n; k++) {
+            const char *name = s.from[i]->output.items[k];
+
+            if (*name && !cq_map_has(&s.makers, name))
+                CQ_TRY_OR_DONE(cq_map_set(&s.makers, name, (void *)(uintptr_t)(i + 1)));
+        }
+    CQ_TRY_OR_DONE(is_in_order(&in_order, &s));
+    for (uint32_t i = 0; !in_order && i < s.n && status == CQ_OK; i++)
+        if (s.state[i] == 0)
+            status = place(&s, i);
+    if (status == CQ_OK && !in_order) {
+        memcpy(nodes, s.to, s.n * sizeof *s.to);
+        *changed = true;
+    }
+    status = status == CQ_E_INVALID ? CQ_OK : status;
+done:
+    cq_map_clear(&s.makers);
+    cq_vec_clear(&s.stack);
+    cq_free(s.state);
+    cq_free(s.to);
+    return status;
+}
+
+static cq_status sort_with_inner(bool *changed, cq_onnx_node **nodes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < nodes[i]->attribute.n; k++) {
+            const cq_onnx_attribute *a = nodes[i]->attribute.items[k];
+
+            if (a->g)
+                CQ_TRY(sort_with_inner(changed, a->g->node.items, a->g->node.n));
+            for (uint32_t j = 0; j < a->graphs.n; j++)
+                CQ_TRY(sort_with_inner(changed, a->graphs.items[j]->node.items,
+                                       a->graphs.items[j]->node.n));
+        }
+    return sort_nodes(changed, nodes, n);
+}
+
+CQ_API cq_status cq_onnx_model_sort(bool *changed, cq_onnx_model *m)
+{
+    *changed = false;
+    if (m->graph)
+        CQ_TRY(sort_with_inner(changed, m->graph->node.items, m->graph->node.n));
+    for (uint32_t i = 0; i < m->functions.n; i++)
+        CQ_TRY(sort_with_inner(changed, m->functions.items[i]->node.items,
+                               m->functions.items[i]->node.n));
+    return CQ_OK;
+}

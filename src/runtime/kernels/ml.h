@@ -1,0 +1,42 @@
+/* What models of ai.onnx.ml share: rows of features, scores and labels. */
+#ifndef CQ_RUNTIME_KERNELS_ML_H
+#define CQ_RUNTIME_KERNELS_ML_H
+
+#include "runtime/call.h"
+
+/* X as rows of doubles: of one axis it is one row. */
+typedef struct cq_ml_rows {
+    cq_operands   s;
+    const double *at;
+    int64_t       n, width;
+} cq_ml_rows;
+
+cq_status cq_ml_rows_open(cq_ml_rows *rows, const cq_tensor *x);
+
+typedef enum cq_ml_transform {
+    CQ_ML_NONE,
+    CQ_ML_SOFTMAX,
+    CQ_ML_LOGISTIC,
+    CQ_ML_SOFTMAX_ZERO,
+    CQ_ML_PROBIT
+} cq_ml_transform;
+
+cq_status cq_ml_transform_of(cq_ml_transform *out, const cq_rt *rt); /* post_transform */
+void      cq_ml_transform_row(double *scores, int64_t n, cq_ml_transform how);
+
+/* One score of two classes as two: s and its opposite, which is 1 - s or, if signed, -s. */
+void cq_ml_second_score(double scores[2], bool is_signed, cq_ml_transform how);
+
+/* classlabels_strings, or the integers of another attribute; how many, 0: neither is given. */
+int64_t cq_ml_n_labels(const cq_rt *rt, const char *ints);
+
+/* Output 0: of each of n rows the label that which has the number of. */
+cq_status cq_ml_set_labels(cq_rt *rt, const char *ints, const int64_t *which, int64_t n);
+
+/* A list of floats, from an attribute of that name or the tensor in name_as_tensor; wanted -1: any
+ * number of them. *out is owned, NULL if there is none. */
+cq_status cq_ml_floats(double **out, int64_t *n, const cq_rt *rt, const char *name);
+
+int64_t cq_ml_greatest(const double *scores, int64_t n); /* the first of them */
+
+#endif

@@ -2,6 +2,7 @@
  * a clamp. A context, an opaque class in PyTorch, is a tuple here: the arguments of its prepack
  * operator in their order, which is also the state that an archive holds of it. */
 #include "aten/ctx.h"
+#include "base/warn.h"
 
 /* A plain layer takes the input, then these items of the context; the last two are the limits. */
 enum { LINEAR, CONV, CONV_TRANSPOSE, MAX_ITEMS = 9 };
@@ -28,6 +29,30 @@ static cq_status prepack(cq_opcall *c)
     return c->cx->status;
 }
 
+/* XNNPACK asks no input for its sizes: of features that are too many it reads as many as it has
+ * weights for, row after row. There are models for phones that live with that. */
+static cq_tensor *as_rows(cq_opcall *c, cq_tensor *x, cq_val weight)
+{
+    const cq_tensor *w = weight.kind == CQ_VAL_TENSOR ? weight.u.tensor : NULL;
+    cq_int           n, rows = cq_i(1), sizes[CQ_MAX_RANK];
+    size_t           last = x->rank ? x->rank - 1 : 0;
+
+    if (!w || w->rank != 2 || !x->rank || x->sizes[last].value <= w->sizes[1].value)
+        return x;
+    n = w->sizes[1];
+    cq_warn(c->op->schema->full,
+            "the input has %lld features and the weights are for %lld: as in PyTorch, the numbers "
+            "that are left over are ignored",
+            (long long)x->sizes[last].value, (long long)n.value);
+    for (size_t i = 0; i < last; i++)
+        rows = cq_size_mul(c, rows, x->sizes[i]);
+    memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
+    sizes[last] = n;
+    x           = CQ_OP(c->cx, "aten::flatten.using_ints", T(x), I(0), I(-1));
+    x = CQ_OP(c->cx, "aten::slice.Tensor", T(x), I(0), I(0), N(cq_size_mul(c, rows, n)), I(1));
+    return CQ_OP(c->cx, "aten::reshape", T(x), cq_ints(c->cx, sizes, last + 1));
+}
+
 static cq_status run(cq_opcall *c)
 {
     const int  layer = c->op->def->variant;
@@ -42,6 +67,8 @@ static cq_status run(cq_opcall *c)
     limits = items + n;
     for (size_t i = 0; i < n; i++)
         args[1 + i] = items[layers[layer].order[i]];
+    if (layer == LINEAR)
+        args[0] = T(as_rows(c, args[0].u.tensor, items[0]));
     y = cq_op_tensor(c->cx, layers[layer].plain, args, 1 + n);
     if (limits[0].kind != CQ_VAL_NONE || limits[1].kind != CQ_VAL_NONE)
         y = CQ_OP(c->cx, "aten::clamp", T(y), limits[0], limits[1]);

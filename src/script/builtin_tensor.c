@@ -509,6 +509,34 @@ static cq_status type_name(cq_fncall *c)
                                             : cq_fncall_decline(c);
 }
 
+/* Indices may be int32, as since PyTorch 2.0: they become int64. */
+static cq_status widen_indices(cq_fncall *c)
+{
+    const cq_list *given = c->args[1].u.list;
+    cq_val         args[8], indices;
+    bool           found = false;
+
+    if (!cq_val_is_list(c->args[1]) || c->n > sizeof args / sizeof *args)
+        return cq_fncall_decline(c);
+    for (size_t i = 0; i < given->n; i++)
+        found |= given->items[i].kind == CQ_VAL_TENSOR &&
+                 given->items[i].u.tensor->dtype == CQ_DTYPE_I32;
+    if (!found)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &indices));
+    for (size_t i = 0; i < given->n; i++) {
+        cq_val v = given->items[i];
+
+        if (v.kind == CQ_VAL_TENSOR && v.u.tensor->dtype == CQ_DTYPE_I32)
+            v = T(CQ_OP(c->ev->cx, "aten::to.dtype", v, DTYPE(CQ_DTYPE_I64)));
+        CQ_TRY(c->ev->cx->status);
+        CQ_TRY(cq_list_push(indices.u.list, v));
+    }
+    memcpy(args, c->args, c->n * sizeof *args);
+    args[1] = indices;
+    return cq_eval_call_name(c->ev, c->name, args, c->n, &c->result);
+}
+
 static bool all_tensors(const cq_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -569,6 +597,10 @@ const cq_builtin cq_builtins_tensor[] = {
     { "is_nonzero(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
     { "equal(self, other)", .fn = equal_tensors },
     { "allclose(self, other, ...)", .fn = close_tensors },
+    { "index(tensor self, list indices)", .fn = widen_indices },
+    { "index_put(tensor self, list indices, values, accumulate?)", .fn = widen_indices },
+    { "index_put_(tensor self, list indices, values, accumulate?)", .fn = widen_indices },
+    { "Size(list sizes)", .fn = answer_first },
     { "size(tensor self, dim?)", .fn = tensor_size },
     { "shape(tensor self)", .fn = tensor_size },
     { "dtype(tensor self)", .fn = tensor_dtype },

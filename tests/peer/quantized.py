@@ -86,6 +86,33 @@ def packed_weights_as_an_attribute():
     return torch.jit.trace(Packed(), x), x
 
 
+def recurrent(kind, **options):
+    """Modules of recurrent layers have cells as a list of packed parameters."""
+    import torch
+    from torch import nn
+    torch.backends.quantized.engine = "onednn"
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = getattr(nn, kind)(5, 6, num_layers=2, **options)
+
+        def forward(self, x):
+            return self.layer(x)[0]
+    model = torch.ao.quantization.quantize_dynamic(Net().eval(), {nn.LSTM, nn.GRU})
+    return torch.jit.script(model), torch.randn(7, 3, 5)
+
+
+@case
+def dynamically_quantized_lstm():
+    return recurrent("LSTM", bidirectional=True)
+
+
+@case
+def dynamically_quantized_gru():
+    return recurrent("GRU", batch_first=True)
+
+
 @case
 def optimized_for_mobile():
     import torch

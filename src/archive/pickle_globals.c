@@ -11,7 +11,7 @@
 /* ---- arguments ------------------------------------------------------------------------------ */
 
 /* Kinds of arguments: t tensor, s storage, i int, f float, b bool, T tuple or list, x anything,
- * S text. A capital or small letter each; behind a bar they may be missing. */
+ * S text, N None. A capital or small letter each; behind a bar they may be missing. */
 static bool is_of_kind(cq_val v, char kind)
 {
     switch (kind) {
@@ -20,6 +20,7 @@ static bool is_of_kind(cq_val v, char kind)
     case 'i': return v.kind == CQ_VAL_INT;
     case 'f': return v.kind == CQ_VAL_FLOAT;
     case 'b': return v.kind == CQ_VAL_BOOL;
+    case 'N': return v.kind == CQ_VAL_NONE;
     case 'S': return v.kind == CQ_VAL_STR;
     case 'T': return v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST;
     default: return true;
@@ -143,7 +144,7 @@ static cq_status new_stored(cq_unpickler *u, cq_stored **out, const char *key, i
 }
 
 /* ("storage", torch.FloatStorage, key, location, numel). A key stands for the same bytes
- * whenever it comes. */
+ * whenever it comes. PyTorch before 1.5 wrote a sixth item, None: a part of another storage. */
 cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
 {
     const cq_val    *args;
@@ -152,7 +153,7 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     size_t           n;
 
     *out = CQ_NONE;
-    CQ_TRY(open_args(u, "a persistent id", id, "SxSSi", &args, &n));
+    CQ_TRY(open_args(u, "a persistent id", id, "SxSSi|N", &args, &n));
     type = cq_global_of(args[1]);
     if (strcmp(args[0].u.text->text, "storage") != 0 || !type || !type->row || type->row->reduce ||
         args[4].u.i.value < 0)

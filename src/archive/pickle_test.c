@@ -60,10 +60,11 @@ TEST(pickle, numbers_of_all_sizes)
     CHECK_REFUSED(CQ_E_FORMAT, "\x8a\x09\0\0\0\0\0\0\0\0\x01.", "does not fit in 64 bits");
 }
 
-#define TENSOR(offset, size, stride)                                                               \
+#define TENSOR(offset, size, stride) TENSOR_OF("", offset, size, stride)
+#define TENSOR_OF(sixth, offset, size, stride)                                                     \
     "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n"                \
     "X\x01\0\0\0"                                                                                  \
-    "0X\x03\0\0\0cpuK\x04tQK" offset "K" size "\x85K" stride "\x85\x89"                            \
+    "0X\x03\0\0\0cpuK\x04" sixth "tQK" offset "K" size "\x85K" stride "\x85\x89"                   \
     "ccollections\nOrderedDict\n)RtR"
 
 TEST(pickle, tensors_are_views_of_their_storage)
@@ -87,6 +88,17 @@ TEST(pickle, tensors_beyond_their_storage_are_refused)
 
     CHECK_STATUS(CQ_E_FORMAT, UNPICKLE(&v, TENSOR("\x03", "\x02", "\x01") "."));
     CHECK_STATUS(CQ_E_FORMAT, UNPICKLE(&v, TENSOR("\0", "\x02", "\x04") "."));
+}
+
+/* PyTorch 1.3 and 1.4 wrote a sixth item, which they never used. */
+TEST(pickle, a_storage_may_have_a_sixth_item_that_is_none)
+{
+    cq_val v;
+
+    CHECK_OK(UNPICKLE(&v, TENSOR_OF("N", "\0", "\x04", "\x01") "."));
+    CHECK_INT(4, cq_tensor_numel(v.u.tensor));
+    cq_val_release(v);
+    CHECK_STATUS(CQ_E_FORMAT, UNPICKLE(&v, TENSOR_OF("K\x01", "\0", "\x04", "\x01") "."));
 }
 
 TEST(pickle, objects_have_a_class_and_attributes)
@@ -428,6 +440,7 @@ TEST(zip, unknown_methods_are_refused)
 RUN_TESTS(TEST_OF(pickle, numbers_of_all_sizes),
           TEST_OF(pickle, tensors_are_views_of_their_storage),
           TEST_OF(pickle, tensors_beyond_their_storage_are_refused),
+          TEST_OF(pickle, a_storage_may_have_a_sixth_item_that_is_none),
           TEST_OF(pickle, objects_have_a_class_and_attributes),
           TEST_OF(pickle, foreign_globals_are_refused_by_name), TEST_OF(pickle, damage_is_named),
           TEST_OF(pickle, rings_are_refused_and_let_go), TEST_OF(pickle, depth_has_a_limit),

@@ -127,6 +127,9 @@ static cq_status list_files(cq_torchscript *t)
             cq_ends_with(name, ".py") && strlen(name + n) > strlen("code/.py"))
             CQ_TRY(add_file(t, name + n, strlen(name + n)));
     }
+    if (!t->files.n && cq_archive_find(&t->archive, "bytecode.pkl"))
+        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path, "save the model by torch.jit.save",
+                       "this has bytecode for PyTorch's lite interpreter, but no source");
     return CQ_OK;
 }
 

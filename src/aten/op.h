@@ -126,6 +126,8 @@ extern const cq_op_def cq_ops_quantized_layers[];
 extern const cq_op_def cq_ops_vision[];
 extern const cq_op_def cq_ops_moe[];
 extern const cq_op_def cq_ops_quantized_decomposed[];
+extern const cq_op_def cq_ops_prepacked[];
+extern const cq_op_def cq_ops_quantized_rnn[];
 extern const cq_op_def cq_ops_fitted[];
 extern const cq_op_def cq_ops_segment[];
 extern const cq_op_def cq_ops_inner[];

@@ -56,6 +56,8 @@ static const struct {
     { "aten::pixel_unshuffle", CQ_GRID_KEEP },
     { "aten::prelu", CQ_GRID_ROUND },
     { "aten::q_*", CQ_GRID_PLAIN },
+    { "aten::quantized_gru", CQ_GRID_PLAIN },
+    { "aten::quantized_lstm", CQ_GRID_PLAIN },
     { "aten::quantized_max_pool*", CQ_GRID_KEEP },
     { "aten::reflection_pad*", CQ_GRID_KEEP },
     { "aten::relu", CQ_GRID_KEEP },

@@ -1,7 +1,7 @@
 /* Packed weights as archives hold them. A linear layer's state is its weight and bias. That of a
  * convolution has its numbers in a row: how many axes, then stride, padding, dilation and output
  * padding of each, then groups, and whether it is transposed; as a tensor with the weight behind
- * it ("2"), or as a list (3). */
+ * it ("2"), or as a list (3). PyTorch 1.5 had a tensor for each number instead. */
 #include "aten/quantized.h"
 #include "base/str.h"
 
@@ -26,6 +26,41 @@ static size_t items_of(cq_val v, const cq_val **items)
 
     *items = is_list ? v.u.list->items : NULL;
     return is_list ? v.u.list->n : 0;
+}
+
+/* Appends the numbers of a list of tensors of one element each; returns how many. */
+static size_t read_singles(conv_state *c, cq_val list)
+{
+    const cq_val *items;
+    size_t        n = items_of(list, &items);
+
+    for (size_t i = 0; i < n && c->n < MAX_NUMBERS; i++) {
+        bool is_number = items[i].kind == CQ_VAL_TENSOR && !cq_tensor_is_fake(items[i].u.tensor) &&
+                         cq_tensor_numel(items[i].u.tensor) == 1;
+
+        c->numbers[c->n++] = is_number ? cq_tensor_get_i64(items[i].u.tensor, 0) : -1;
+    }
+    return n;
+}
+
+/* (weight, bias, [stride], [padding], [dilation], groups); none was transposed. */
+static bool read_first(conv_state *c, const cq_val *state)
+{
+    cq_list groups = { .n = 1, .items = (cq_val *)&state[5] };
+    size_t  axes;
+
+    c->weight = state[0];
+    c->bias   = state[1];
+    c->n      = 1;
+    axes      = read_singles(c, state[2]);
+    if (read_singles(c, state[3]) != axes || read_singles(c, state[4]) != axes || axes > MAX_AXES)
+        return false;
+    c->numbers[0] = (int64_t)axes;
+    for (size_t i = 0; i < axes; i++)
+        c->numbers[c->n++] = 0; /* output padding */
+    read_singles(c, cq_val_of_list(&groups));
+    c->numbers[c->n++] = 0;
+    return true;
 }
 
 /* ("2", [numbers, weight], [bias]) */
@@ -94,12 +129,14 @@ cq_status cq_packed_weights_of(cq_val *out, const char *class_name, cq_val state
     cq_status     status = CQ_OK;
 
     *out = CQ_NONE;
-    if (n != (conv ? 3 : 2))
+    if (n != (conv ? 3 : 2) && !(conv && n == 6))
         return damaged(class_name);
     if (!conv) {
         c.weight = items[0];
         c.bias   = items[1];
-    } else if (!(items[0].kind == CQ_VAL_STR ? read_second : read_third)(&c, items) ||
+    } else if (!(n == 6                        ? read_first
+                 : items[0].kind == CQ_VAL_STR ? read_second
+                                               : read_third)(&c, items) ||
                c.numbers[0] < 1 || c.numbers[0] > MAX_AXES ||
                c.n != 1 + 4 * (size_t)c.numbers[0] + 2) {
         return damaged(class_name);

@@ -24,7 +24,7 @@ static const cq_op_def *const families[] = {
     cq_ops_fft,       cq_ops_quantized,  cq_ops_quantized_layers,
     cq_ops_vision,    cq_ops_moe,        cq_ops_fitted,
     cq_ops_segment,   cq_ops_inner,      cq_ops_quantized_decomposed,
-    cq_ops_histogram,
+    cq_ops_histogram, cq_ops_prepacked,  cq_ops_quantized_rnn,
 };
 
 static struct {

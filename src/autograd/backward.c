@@ -151,14 +151,25 @@ static bool is_complex(const cq_tape_call *call)
     return false;
 }
 
-static bool is_known(const cq_tape_call *call)
+bool cq_grad_is_known(const cq_op *op)
 {
-    const cq_op *op = call->op;
-
-    return !is_complex(call) && (cq_gradient_find(op) || (op->def->view && op->def->unview));
+    return cq_gradient_find(op) || (op->def->view && op->def->unview);
 }
 
-static cq_status step(cq_grad *g)
+static bool is_known(const cq_tape_call *call)
+{
+    return !is_complex(call) && cq_grad_is_known(call->op);
+}
+
+cq_status cq_grad_need_data(const cq_grad *g)
+{
+    if (g->call.real)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the gradient of %s cannot be a part of a graph",
+                   g->call.op->schema->full);
+}
+
+cq_status cq_grad_step(cq_grad *g)
 {
     if (!g->row)
         return grad_of_view(g);
@@ -208,7 +219,7 @@ static cq_status go_back(cq_ctx *cx, cq_tape_call *call)
                                             .tensor = call->inputs[i]->data,
                                             .wanted = call->inputs[i]->needs };
     if (status == CQ_OK)
-        status = step(&g);
+        status = cq_grad_step(&g);
     if (status == CQ_OK)
         status = cx->status;
     for (size_t i = 0; i < g.n_slots && status == CQ_OK; i++)

@@ -105,6 +105,14 @@ cq_tensor *cq_sum_to(cq_ctx *cx, cq_tensor *t, const cq_tensor *like);
 /* move.c: the gradient of a tensor among the arguments whose elements the call only moves. */
 cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg);
 
+/* backward.c: sets the gradients of the arguments that g wants, by its row or because it is a view.
+ * Tensors may be fake: then a listener hears what the gradient consists of. */
+cq_status cq_grad_step(cq_grad *g);
+bool      cq_grad_is_known(const cq_op *op); /* whether it can */
+
+/* For rows that compute by a kernel: fails if there are no numbers. */
+cq_status cq_grad_need_data(const cq_grad *g);
+
 /* formula.c: sets the gradients that text says. */
 cq_status cq_grad_formula(cq_grad *g, cq_body_slot *slot, const char *text);
 

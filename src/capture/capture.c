@@ -87,9 +87,10 @@ cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_o
     cq_node *node = cq_ir_node_new(cap->block, NULL, op, inputs, n_inputs, n_outputs);
 
     if (node) {
-        node->origin = origin_of(cap, cx->scope);
-        node->place  = cx->place;
-        node->marks  = cq_capture_marks(cap, cap->marks);
+        node->origin  = origin_of(cap, cx->scope);
+        node->place   = cx->place;
+        node->no_grad = cx->no_grad;
+        node->marks   = cq_capture_marks(cap, cap->marks);
     }
     return node;
 }

@@ -110,6 +110,17 @@ cq_status cq_capture_add_outputs(cq_capture *cap);
 const cq_marks *cq_capture_marks(cq_capture *cap, const cq_marks *marks); /* for one operator */
 extern const cq_observer cq_capture_observer;
 
+/* gradient.c: writes what a composed operator consists of into an empty block, whose returns are
+ * then the tensors among its results. */
+cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c));
+
+/* gradient.c: torch.autograd.grad. The graph so far is gone back along, from outputs to inputs,
+ * lists of tensors; what the gradients consist of becomes nodes behind it. seeds: None, or a list
+ * of the gradients of outputs, None for ones. A gradient is NULL where no output depends on the
+ * input. */
+cq_status cq_capture_gradients(cq_capture *cap, cq_ctx *cx, const cq_list *outputs, cq_val seeds,
+                               const cq_list *inputs, cq_tensor **gradients);
+
 /* materialize.c */
 cq_status cq_capture_materialize(void *cap, cq_ctx *cx, cq_tensor **out, cq_tensor *t);
 

@@ -131,39 +131,6 @@ static cq_status keep_operator(cq_sym *s, bool as_aten)
 
 /* ---- taking apart ---- */
 
-/* Runs the composition with a capture that writes its parts into `parts`. */
-static cq_status record_parts(cq_exporter *ex, cq_node *n, cq_block *parts)
-{
-    cq_capture cap;
-    cq_val     args[64];
-    cq_opcall  c       = { .op = n->def, .args = args, .n_results = n->n_outputs };
-    cq_val    *results = c.results;
-    cq_status  status;
-
-    CQ_TRY(cq_ctx_new(&c.cx));
-    cq_capture_init(&cap, ex->source, parts);
-    cq_capture_start(&cap, c.cx);
-    for (size_t i = 0; i < n->n_inputs; i++)
-        args[i] = cq_capture_val(&cap, c.cx, &n->inputs[i]);
-    status = cq_ctx_status(c.cx);
-    if (status == CQ_OK)
-        status = cq_op_compose(&c);
-    if (status == CQ_OK)
-        status = cq_ctx_status(c.cx);
-    if (status == CQ_OK && n->list_result)
-        results = c.results[0].u.list->items;
-    for (size_t i = 0; i < n->n_outputs && status == CQ_OK; i++) {
-        cq_value *v = results[i].kind == CQ_VAL_TENSOR
-                          ? cq_capture_value(&cap, c.cx, results[i].u.tensor)
-                          : NULL;
-
-        status = v ? cq_vec_push(&parts->returns, CQ_OPERAND_OF(v)) : CQ_OK;
-    }
-    cq_ctx_free(c.cx);
-    cq_capture_clear(&cap);
-    return status;
-}
-
 static void count_use(cq_value *v, void *user)
 {
     (void)user;
@@ -176,7 +143,7 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
 
     if (!parts)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(record_parts(ex, n, parts));
+    CQ_TRY(cq_capture_parts(parts, n, cq_op_compose));
     for (cq_node *p = parts->first; p; p = p->next) {
         p->origin = n->origin;
         p->place  = n->place;

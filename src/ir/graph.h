@@ -146,6 +146,7 @@ struct cq_node {
     const cq_marks  *marks;       /* NULL: none */
     bool             is_anchor;   /* stays, even if nobody uses it or it could be computed */
     bool             list_result; /* the outputs are the items of one list */
+    bool             no_grad;     /* its results are constants to gradients */
     bool             mark;        /* of the pass that is running; false between passes */
 };
 

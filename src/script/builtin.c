@@ -25,7 +25,7 @@ typedef struct parameter {
     bool        is_optional;
 } parameter;
 
-enum { MAX_PARAMETERS = 4, MAX_ENTRIES = 512, N_SLOTS = 1024 };
+enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 512, N_SLOTS = 1024 };
 
 /* A row, with what its signature says. */
 typedef struct entry {

@@ -221,9 +221,61 @@ static cq_status list_reverse(cq_fncall *c)
     return CQ_OK;
 }
 
+/* Whether the order is that of numbers in tensors: of one dtype and rank, one element each; or of
+ * numbers of one kind, one of which is data-dependent. */
+static bool is_order_of_tensors(const cq_list *list)
+{
+    bool symbolic = false;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const cq_val *a = &list->items[0], *b = &list->items[i];
+
+        if (a->kind != b->kind || (a->kind != CQ_VAL_TENSOR && !cq_val_is_number(*a)))
+            return false;
+        if (a->kind == CQ_VAL_TENSOR &&
+            (a->u.tensor->dtype != b->u.tensor->dtype || a->u.tensor->rank != b->u.tensor->rank ||
+             cq_tensor_numel(b->u.tensor) != 1))
+            return false;
+        symbolic |= cq_val_is_symbolic(*b);
+    }
+    return list->n > 1 && (symbolic || list->items[0].kind == CQ_VAL_TENSOR);
+}
+
+static cq_status sort_tensors(cq_fncall *c, cq_list *list, bool reverse)
+{
+    cq_eval    *ev   = c->ev;
+    cq_val_kind kind = list->items[0].kind;
+    cq_val      all, args[3] = { CQ_NONE, I(0), B(reverse) }, sorted;
+
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &all));
+    for (size_t i = 0; i < list->n; i++) {
+        cq_tensor *t;
+
+        CQ_TRY(cq_eval_as_tensor(ev, list->items[i], &t));
+        CQ_TRY(cq_list_push(all.u.list, T(t)));
+    }
+    args[0] = all;
+    CQ_TRY(cq_eval_call_name(ev, "aten::stack", args, 2, &args[0]));
+    CQ_TRY(cq_eval_call_name(ev, "aten::sort", args, 3, &sorted));
+    CQ_TRY(cq_eval_call_name(ev, "aten::unbind", (cq_val[]){ sorted.u.list->items[0], I(0) }, 2,
+                             &all));
+    for (size_t i = 0; i < list->n; i++) {
+        cq_val item = all.u.list->items[i];
+
+        if (kind != CQ_VAL_TENSOR)
+            CQ_TRY(cq_builtin_number_of(ev, item.u.tensor, kind, &item));
+        cq_val_retain(item);
+        cq_val_release(list->items[i]);
+        list->items[i] = item;
+    }
+    return CQ_OK;
+}
+
 /* Insertion sort: stable, and lists of models are short. */
 static cq_status sort_items(cq_fncall *c, cq_list *list, bool reverse)
 {
+    if (is_order_of_tensors(list))
+        return sort_tensors(c, list, reverse);
     for (size_t i = 1; i < list->n; i++)
         for (size_t k = i; k > 0; k--) {
             cq_val a = list->items[k - 1], b = list->items[k];

@@ -375,6 +375,21 @@ static cq_status is_same(cq_fncall *c)
     return CQ_OK;
 }
 
+/* items == []: whether there are none. */
+static cq_status equal_to_empty(cq_fncall *c)
+{
+    const size_t       at    = cq_sequence_of(c->args[0]) ? 0 : 1;
+    const cq_sequence *seq   = cq_sequence_of(c->args[at]);
+    cq_val             other = c->args[1 - at], args[2] = { CQ_NONE, I(0) };
+    cq_int             length;
+
+    if (!seq || !cq_val_is_list(other) || other.u.list->n)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_sequence_length(c->ev, seq, &length));
+    args[0] = cq_val_of_int(length);
+    return cq_eval_call_name(c->ev, c->row->op, args, 2, &c->result);
+}
+
 static cq_status first(cq_fncall *c)
 {
     c->result = c->args[0];
@@ -418,6 +433,8 @@ const cq_builtin cq_builtins_of_sequences[] = {
     { "all(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::all" },
     { "zip(...)", .fn = cq_builtin_zip },
     { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
+    { "eq(a, b)", .fn = equal_to_empty, .op = "aten::eq" },
+    { "ne(a, b)", .fn = equal_to_empty, .op = "aten::ne" },
     { "__is__(a, b)", .fn = is_same, .how = true },
     { "__isnot__(a, b)", .fn = is_same, .how = false },
     { "unchecked_unwrap_optional(self)", .fn = first },

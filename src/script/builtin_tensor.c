@@ -509,6 +509,73 @@ static cq_status type_name(cq_fncall *c)
                                             : cq_fncall_decline(c);
 }
 
+/* Indices may be int32, as since PyTorch 2.0: they become int64. */
+static cq_status widen_indices(cq_fncall *c)
+{
+    const cq_list *given = c->args[1].u.list;
+    cq_val         args[8], indices;
+    bool           found = false;
+
+    if (!cq_val_is_list(c->args[1]) || c->n > sizeof args / sizeof *args)
+        return cq_fncall_decline(c);
+    for (size_t i = 0; i < given->n; i++)
+        found |= given->items[i].kind == CQ_VAL_TENSOR &&
+                 given->items[i].u.tensor->dtype == CQ_DTYPE_I32;
+    if (!found)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &indices));
+    for (size_t i = 0; i < given->n; i++) {
+        cq_val v = given->items[i];
+
+        if (v.kind == CQ_VAL_TENSOR && v.u.tensor->dtype == CQ_DTYPE_I32)
+            v = T(CQ_OP(c->ev->cx, "aten::to.dtype", v, DTYPE(CQ_DTYPE_I64)));
+        CQ_TRY(c->ev->cx->status);
+        CQ_TRY(cq_list_push(indices.u.list, v));
+    }
+    memcpy(args, c->args, c->n * sizeof *args);
+    args[1] = indices;
+    return cq_eval_call_name(c->ev, c->name, args, c->n, &c->result);
+}
+
+static bool all_tensors(const cq_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].kind != CQ_VAL_TENSOR)
+            return false;
+    return true;
+}
+
+/* torch.autograd.grad. Without create_graph the results are constants to other gradients. */
+static cq_status gradients(cq_fncall *c)
+{
+    cq_eval       *ev      = c->ev;
+    const cq_list *outputs = c->args[0].u.list, *inputs = c->args[1].u.list;
+    cq_val         create = cq_builtin_arg(c, 4), allow_unused = cq_builtin_arg(c, 5);
+    bool           no_grad = ev->cx->no_grad;
+    cq_tensor     *found[CQ_MAX_TENSORS];
+    cq_status      status;
+
+    if (!cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]) || !all_tensors(outputs) ||
+        !all_tensors(inputs) || inputs->n > CQ_MAX_TENSORS)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "gradients are of lists of tensors");
+    if (!ev->capture)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model, and run what was exported",
+                       "torch.autograd.grad inside of a model can be exported, but not run");
+    ev->cx->no_grad |= !(create.kind == CQ_VAL_BOOL && create.u.b.value);
+    status =
+        cq_capture_gradients(ev->capture, ev->cx, outputs, cq_builtin_arg(c, 2), inputs, found);
+    ev->cx->no_grad = no_grad;
+    CQ_TRY(status);
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &c->result));
+    for (size_t i = 0; i < inputs->n; i++) {
+        if (!found[i] && !(allow_unused.kind == CQ_VAL_BOOL && allow_unused.u.b.value))
+            return cq_fail(CQ_E_ARGUMENT, NULL, "pass allow_unused=True",
+                           "the outputs do not depend on input %zu of the gradient", i);
+        CQ_TRY(cq_list_push(c->result.u.list, found[i] ? cq_val_of_tensor(found[i]) : CQ_NONE));
+    }
+    return CQ_OK;
+}
+
 const cq_builtin cq_builtins_tensor[] = {
     { "Int(self)", .fn = to_kind, .how = CQ_VAL_INT },
     { "int(self)", .fn = to_kind, .how = CQ_VAL_INT },
@@ -530,6 +597,10 @@ const cq_builtin cq_builtins_tensor[] = {
     { "is_nonzero(self)", .fn = to_kind, .how = CQ_VAL_BOOL },
     { "equal(self, other)", .fn = equal_tensors },
     { "allclose(self, other, ...)", .fn = close_tensors },
+    { "index(tensor self, list indices)", .fn = widen_indices },
+    { "index_put(tensor self, list indices, values, accumulate?)", .fn = widen_indices },
+    { "index_put_(tensor self, list indices, values, accumulate?)", .fn = widen_indices },
+    { "Size(list sizes)", .fn = answer_first },
     { "size(tensor self, dim?)", .fn = tensor_size },
     { "shape(tensor self)", .fn = tensor_size },
     { "dtype(tensor self)", .fn = tensor_dtype },
@@ -547,6 +618,8 @@ const cq_builtin cq_builtins_tensor[] = {
     { "_unwrap_optional(self)", .fn = unwrap_optional },
     { "_no_grad_enter(...)", .fn = answer_none },
     { "grad(self)", .fn = answer_none },
+    { "grad(list outputs, list inputs, grad_outputs?, retain_graph?, create_graph?, allow_unused?)",
+      .fn = gradients },
     { "is_cuda(self)", .fn = answer_bool, .how = false },
     { "is_cpu(self)", .fn = answer_bool, .how = true },
     { "is_sparse(self)", .fn = answer_bool, .how = false },

@@ -460,11 +460,13 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
 }
 
 /* with torch.no_grad(): the context managers of models do nothing to inference; those that are
- * classes of the program have their __enter__ and __exit__ called. */
+ * classes of the program have their __enter__ and __exit__ called. Whether gradients are wanted is
+ * as it was before, behind it: while a model is exported, no_grad is told that they are not. */
 static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val    entered, method, ignored, nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE };
     cq_val    contexts;
+    bool      no_grad = ev->cx->no_grad;
     cq_status status;
 
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &contexts));
@@ -490,6 +492,7 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
                                  &method));
         CQ_TRY(cq_eval_call(ev, method, nones, 3, &ignored));
     }
+    ev->cx->no_grad = no_grad;
     return status;
 }
 

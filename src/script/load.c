@@ -66,26 +66,66 @@ static cq_status run_setstate(loading *l, cq_object *t, cq_val state)
     return status;
 }
 
-/* Packed weights of quantized layers are objects of a class that has no code. */
-static cq_status convert_packed(loading *l, const cq_instance *o, cq_val *out)
+static cq_status state_itself(cq_val *out, const char *class_name, cq_val state)
 {
-    cq_val    state;
-    cq_status status;
+    (void)class_name;
+    *out = cq_val_retain(state);
+    return CQ_OK;
+}
 
-    CQ_TRY(cq_val_map(&l->visit, o->state, &state));
-    status = cq_packed_weights_of(out, o->class_name, state);
-    cq_val_release(state);
-    return status;
+static cq_status refuse_packed(cq_val *out, const char *class_name, cq_val state)
+{
+    (void)out;
+    (void)state;
+    return cq_fail(CQ_E_UNSUPPORTED, class_name,
+                   "save the model as it was before optimize_for_mobile, or with backend='cpu'",
+                   "the model's layers are packed for one kind of device");
+}
+
+/* Objects of classes that have no code, since they are PyTorch's own, in C++: what operators in
+ * src/aten take in their place, made of the state that the archive holds. */
+static const struct {
+    const char *begins, *has;
+    cq_status (*convert)(cq_val *out, const char *class_name, cq_val state);
+} natives[] = {
+    { "quantized.", "PackedParams", cq_packed_weights_of },
+    { "rnn.", "CellParamsBase", state_itself },
+    { "xnnpack.", "OpContext", state_itself },
+    { "vulkan.", "", refuse_packed },
+    { "metal.", "", refuse_packed },
+};
+
+static cq_status convert_native(loading *l, const cq_instance *o, cq_val *out, bool *converted)
+{
+    static const char module[] = "__torch__.torch.classes.";
+    const char       *name     = o->class_name + sizeof module - 1;
+    cq_val            state;
+    cq_status         status;
+
+    *converted = false;
+    if (!cq_starts_with(o->class_name, module))
+        return CQ_OK;
+    for (size_t i = 0; i < sizeof natives / sizeof *natives && !*converted; i++) {
+        if (!cq_starts_with(name, natives[i].begins) || !strstr(name, natives[i].has))
+            continue;
+        *converted = true;
+        CQ_TRY(cq_val_map(&l->visit, o->state, &state));
+        status = natives[i].convert(out, o->class_name, state);
+        cq_val_release(state);
+        CQ_TRY(status);
+    }
+    return CQ_OK;
 }
 
 /* The caller owns *out. */
 static cq_status convert_new_object(loading *l, cq_instance *o, cq_val *out)
 {
     cq_object *t, *cls;
+    bool       converted;
 
-    if (cq_starts_with(o->class_name, "__torch__.torch.classes.quantized.") &&
-        strstr(o->class_name, "PackedParams"))
-        return convert_packed(l, o, out);
+    CQ_TRY(convert_native(l, o, out, &converted));
+    if (converted)
+        return CQ_OK;
     CQ_TRY(cq_program_class(l->script->program, o->class_name, &cls));
     CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
     *out         = cq_val_of_object(t);

@@ -566,6 +566,14 @@ def test_refused(report, tool, folder, good):
             with zipfile.ZipFile(path, "w") as z:
                 z.writestr(f"net/{entry}", "x")
             assert reason in tool(path)["error"]
+    with report.case("refused: bytecode without source"):
+        whole, path = folder / "whole.ptl", folder / "other.ptl"
+        torch.jit.script(torch.nn.Linear(3, 2))._save_for_lite_interpreter(str(whole))
+        with zipfile.ZipFile(whole) as source, zipfile.ZipFile(path, "w") as z:
+            for entry in source.namelist():
+                if "/code/" not in entry:
+                    z.writestr(entry, source.read(entry))
+        assert "lite interpreter" in tool(path)["error"]
 
 
 def main():

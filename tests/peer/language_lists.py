@@ -369,3 +369,34 @@ def ints_from_branch(x):
     else:
         sizes.append(4)
     return x * sizes[0]
+
+
+@program(up, down)
+def sorted_tensors(x):
+    sums: List[Tensor] = []
+    for i in range(3):
+        sums.append((x * (i - 1)).sum())
+    sums.sort()
+    last = sums[-1]
+    sums.sort(reverse=True)
+    return torch.stack(sums), last
+
+
+@program(up, down)
+def sorted_numbers(x):
+    numbers = [float(x.sum()), 0.25, float(x.min())]
+    numbers.sort()
+    return x * numbers[0] + numbers[1] / 2 - numbers[2]
+
+
+@program(matrix(3), matrix(5), axes=ROWS)
+def compared_with_no_items(x):
+    rows: List[Tensor] = []
+    for i in range(x.size(0)):
+        if bool(x[i].sum() > 100):
+            rows.append(x[i])
+    if rows == []:
+        x = x + 1
+    if rows != []:
+        x = x + 2
+    return x

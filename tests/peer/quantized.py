@@ -86,6 +86,52 @@ def packed_weights_as_an_attribute():
     return torch.jit.trace(Packed(), x), x
 
 
+def recurrent(kind, **options):
+    """Modules of recurrent layers have cells as a list of packed parameters."""
+    import torch
+    from torch import nn
+    torch.backends.quantized.engine = "onednn"
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = getattr(nn, kind)(5, 6, num_layers=2, **options)
+
+        def forward(self, x):
+            return self.layer(x)[0]
+    model = torch.ao.quantization.quantize_dynamic(Net().eval(), {nn.LSTM, nn.GRU})
+    return torch.jit.script(model), torch.randn(7, 3, 5)
+
+
+@case
+def dynamically_quantized_lstm():
+    return recurrent("LSTM", bidirectional=True)
+
+
+@case
+def dynamically_quantized_gru():
+    return recurrent("GRU", batch_first=True)
+
+
+@case
+def optimized_for_mobile():
+    import torch
+    from torch import nn
+    from torch.utils.mobile_optimizer import optimize_for_mobile
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(2, 4, 3, stride=(1, 2), padding=1)
+            self.up = nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2)
+            self.fc = nn.Linear(6, 3)
+
+        def forward(self, x):
+            y = nn.functional.hardtanh(self.up(torch.relu(self.conv(x))), -0.5, 0.5)
+            return torch.relu(self.fc((y + y).relu()))
+    return optimize_for_mobile(torch.jit.script(Net().eval())), torch.randn(1, 2, 6, 6)
+
+
 # ---- comparing ----------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ USES = {
     "ir": ["tensor"],
     "pass": ["ir", "aten"],
     "archive": ["tensor"],
-    "capture": ["aten", "ir"],
+    "capture": ["autograd", "ir"],
     "script": ["ir", "archive", "capture"],
     "pt2": ["script"],
     "onnx": ["tensor"],

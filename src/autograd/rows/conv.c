@@ -18,6 +18,7 @@ static cq_status conv(cq_grad *g)
     cq_tensor *x, *grad, *out, *flat;
     cq_status  status = CQ_OK;
 
+    CQ_TRY(cq_grad_need_data(g));
     CQ_TRY(cq_conv_read(&g->call, &v));
     x    = cq_with_batch(&g->call, v.x, v.n);
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), v.n);
@@ -76,6 +77,7 @@ static cq_status max_pool(cq_grad *g)
     cq_tensor *self = cq_grad_arg(g, "self"), *out, *flat, *indices = NULL, *x, *grad;
     size_t     n = cq_pool_axes(&g->call);
 
+    CQ_TRY(cq_grad_need_data(g));
     x    = cq_with_batch(&g->call, self, n);
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), n);
     out  = new_like(g, self, n, &flat);
@@ -92,6 +94,7 @@ static cq_status avg_pool(cq_grad *g)
     cq_avg_pool options;
     cq_pool     p;
 
+    CQ_TRY(cq_grad_need_data(g));
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), n);
     out  = new_like(g, self, n, &flat);
     CQ_TRY(g->cx->status);

@@ -26,6 +26,7 @@ static cq_status upsample(cq_grad *g)
     cq_tensor  *self = g->call.args[0].u.tensor, *t = cq_grad_of(g, 0), *w;
     cq_upsample u;
 
+    CQ_TRY(cq_grad_need_data(g));
     cq_upsample_read(&g->call, &u);
     for (size_t i = 2; i < self->rank && cx->status == CQ_OK; i++) {
         w = weights_of(g, &u, i - 2, self->sizes[i].value, t->sizes[i].value, t->dtype);

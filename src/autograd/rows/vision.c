@@ -82,7 +82,7 @@ static void add_region(cq_grad *g, cq_tensor *sum, cq_tensor *grad, axis *y, axi
     CQ_OP(cx, "aten::add_.Tensor", T(sum), T(t));
 }
 
-static cq_status roi_align(cq_grad *g)
+static cq_status roi_align_of(cq_grad *g)
 {
     cq_ctx    *cx    = g->cx;
     cq_tensor *input = cq_grad_arg(g, "input"), *rois = cq_grad_arg(g, "rois");
@@ -111,6 +111,12 @@ static cq_status roi_align(cq_grad *g)
     cq_free(x.weights);
     CQ_TRY(cx->status);
     return cq_grad_set(g, "input", sums);
+}
+
+static cq_status roi_align(cq_grad *g)
+{
+    CQ_TRY(cq_grad_need_data(g));
+    return roi_align_of(g);
 }
 
 /* Each bin names the pixel that it took, or -1. */

@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""Gradients inside of models: torch.autograd.grad, as molecular potentials use it for forces,
+exported, and run by ONNX Runtime at other coordinates than the example's.
+
+    forces.py [-v] [CASE …]
+"""
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import peers
+from peers import Report
+
+CASES = {}
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+# ---- models: (TorchScript, a function that makes inputs, dynamic axes) --------------------
+
+
+@case
+def atomic_environments():
+    """In the style of TorchANI: radial functions of all neighbours, a network for each element."""
+    import torch
+    from torch import nn
+
+    class Potential(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = nn.Embedding(5, 4)
+            self.net = nn.Sequential(nn.Linear(12, 16), nn.CELU(0.1), nn.Linear(16, 16), nn.SiLU(),
+                                     nn.Linear(16, 1))
+            self.register_buffer("centres", torch.linspace(0.5, 4, 8))
+
+        def forward(self, species: torch.Tensor, x: torch.Tensor):
+            x.requires_grad_(True)
+            n = x.shape[0]
+            apart = x.unsqueeze(0) - x.unsqueeze(1)
+            r = torch.sqrt((apart * apart).sum(-1) + torch.eye(n))
+            near = torch.where(r < 4.0, 0.5 * torch.cos(r * 0.785) + 0.5, torch.zeros_like(r))
+            near = near * (1 - torch.eye(n))
+            radial = torch.exp(-2.0 * (r.unsqueeze(-1) - self.centres) ** 2) * near.unsqueeze(-1)
+            energy = self.net(torch.cat([radial.sum(1), self.embed(species)], -1)).sum()
+            force = torch.autograd.grad([energy], [x])[0]
+            assert force is not None
+            return energy, -force
+
+    def inputs(seed):
+        torch.manual_seed(seed)
+        return torch.randint(0, 5, (6,)), torch.randn(6, 3) * 1.5
+    return torch.jit.script(Potential().eval()), inputs
+
+
+@case
+def neighbour_lists():
+    """In the style of DeePMD: a list of neighbours, a matrix of the environment, and the virial."""
+    import torch
+    from torch import nn
+
+    class Potential(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.filter = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh())
+            self.fit = nn.Sequential(nn.Linear(32, 16), nn.Tanh(), nn.Linear(16, 1))
+
+        def forward(self, x: torch.Tensor):
+            x.requires_grad_(True)
+            n = x.shape[0]
+            with torch.no_grad():
+                r = torch.cdist(x, x) + 100.0 * torch.eye(n, dtype=x.dtype)
+                near = torch.topk(r, 4, -1, largest=False)[1]
+            apart = x.index_select(0, near.reshape([-1])).view(n, 4, 3) - x.unsqueeze(1)
+            r = torch.linalg.vector_norm(apart, dim=-1, keepdim=True)
+            u = torch.clamp((r - 0.5) / 5.5, 0.0, 1.0)
+            s = (u * u * u * (-6.0 * u * u + 15.0 * u - 10.0) + 1.0) / r
+            env = torch.cat([s, s * apart / r], -1)
+            g = torch.matmul(env.transpose(1, 2), self.filter(s)) / 4.0
+            d = torch.matmul(g.transpose(1, 2), g[:, :, :4])
+            energy = self.fit(d.reshape([n, 32])).sum()
+            force = torch.autograd.grad([energy], [x], create_graph=True)[0]
+            assert force is not None
+            return energy, -force, torch.einsum("ni,nj->ij", -force, x)
+
+    def inputs(seed):
+        torch.manual_seed(seed)
+        return (torch.randn(7, 3, dtype=torch.float64) * 2,)
+    return torch.jit.script(Potential().double().eval()), inputs
+
+
+@case
+def second_derivatives():
+    import torch
+    from typing import List, Optional
+    from torch import nn
+
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+
+        def forward(self, x: torch.Tensor, v: torch.Tensor):
+            x.requires_grad_(True)
+            y = self.net(x)
+            seeds: List[Optional[torch.Tensor]] = [v]
+            first = torch.autograd.grad([y], [x], seeds, create_graph=True)[0]
+            assert first is not None
+            fixed = torch.autograd.grad([y], [x], seeds, retain_graph=True)[0]
+            assert fixed is not None
+            v.requires_grad_(True)
+            assert torch.autograd.grad([y.sum()], [v], None, True, False, True)[0] is None
+            # What was made without create_graph is a constant, and so is what was detached.
+            again = torch.autograd.grad([(first * first).sum() + (fixed * x.detach() * x).sum()],
+                                        [x])[0]
+            assert again is not None
+            return first, again
+
+    def inputs(seed):
+        torch.manual_seed(seed)
+        return torch.randn(4, 3), torch.randn(4, 1)
+    return torch.jit.script(Twice().eval()), inputs
+
+
+# ---- comparing ----------------------------------------------------------------------------
+
+
+def check(name, folder):
+    import numpy as np
+    import onnx
+    import torch
+    torch.manual_seed(0)
+    module, inputs = CASES[name]()
+    source, target = folder / "model.pt", folder / "model.onnx"
+    module.save(str(source))
+    words = []
+    for i, x in enumerate(inputs(1)):
+        np.save(folder / f"{i}.npy", x.numpy())
+        words += ["--input", folder / f"{i}.npy"]
+    code, _, said = peers.calque("export", source, *words, "-o", target)
+    assert code == 0, said.strip()[-300:]
+    peers.check_onnx(target)
+    model = onnx.load(str(target))
+    for seed in [1, 2, 3]:
+        given = inputs(seed)
+        # Loaded anew: the optimized second run of PyTorch 1.13 gets second derivatives wrong.
+        want = torch.jit.load(str(source))(*[x.clone() for x in given])
+        got = peers.run_ort(target.read_bytes(),
+                            {v.name: x.numpy() for v, x in zip(model.graph.input, given)})
+        for g, w in zip(got, want):
+            peers.expect_close(g, w.detach().numpy(), 1e-4, 1e-5, name=f"result of seed {seed}")
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    report = Report(__file__)
+    names = [word for word in sys.argv[1:] if word != "-v"] or CASES
+    if report.needs("torch", "onnx", "ort"):
+        for name in names:
+            with report.case(name), tempfile.TemporaryDirectory() as folder:
+                check(name, Path(folder))
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

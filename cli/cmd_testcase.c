@@ -156,7 +156,8 @@ static int run(const cli_args *args)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
+    model.call =
+        (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace"), NULL };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
     snprintf(path, sizeof path, "%s/model.onnx", args->operands[1]);

@@ -30,7 +30,7 @@ test:
 	@/usr/bin/python3 tools/run_tests.py
 
 # Language models go on with a prompt as they do in PyTorch, token for token, in ONNX Runtime; and
-# weights are streamed: 600 million in float16 are exported with at most 200 MB of memory.
+# weights are streamed: 400 million in float16 are exported with at most 200 MB of memory.
 test-modern: build
 	@mkdir -p build/modern
 	@tools/modern.sh sid python3 tests/modern/language_models.py make build/modern

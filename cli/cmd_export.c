@@ -110,7 +110,8 @@ static int run(const cli_args *args)
     int                code;
 
     cli_report_begin();
-    code = cli_model_open(&model, args);
+    model.call.names = cli_value(args, "names");
+    code             = cli_model_open(&model, args);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)

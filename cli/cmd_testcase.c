@@ -150,8 +150,10 @@ static int run(const cli_args *args)
     static cli_example example;
     static cli_export  job;
     char               path[4096];
-    int                code = cli_model_open(&model, args);
+    int                code;
 
+    model.call.names = cli_value(args, "names");
+    code             = cli_model_open(&model, args);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)

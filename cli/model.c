@@ -243,7 +243,6 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->front_end  = NULL;
     model->handle     = NULL;
     model->call.entry = cli_value(args, "entry");
-    model->call.names = cli_value(args, "names");
     if (code == CLI_DONE)
         code = open_any(model, args->operands[0]);
     if (code == CLI_DONE)

@@ -50,8 +50,12 @@ const cq_op_def cq_ops_series[] = {
     ROW("pdist(Tensor self, float p=2.) -> Tensor", "the distances of all pairs of rows",
         "assert self.ndim == 2, 'wants a matrix'\n"
         "n = self.shape[0]\n"
-        "if not is_known(n): return norm(self.unsqueeze(1) - self.unsqueeze(0), p, 2)"
-        ".masked_select(ones([n, n], dtype=torch.bool).triu(1))\n"
+        "if not is_known(n):"
+        " at = arange(n * n).reshape([n, n]).masked_fill(ones([n, n], dtype=torch.bool).tril(), n "
+        "* n);"
+        " places, order = at.reshape([-1]).sort();"
+        " d = norm(self.unsqueeze(1) - self.unsqueeze(0), p, 2);"
+        " return d.reshape([-1]).index_select(0, places.slice(0, 0, n * (n - 1) // 2))\n"
         "pairs = triu_indices(self.shape[0], self.shape[0], 1)\n"
         "x = self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1))\n"
         "return norm(x, p, 1)"),

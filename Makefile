@@ -3,12 +3,13 @@
 #     make demo    install what is missing, build, export the built-in AlexNet and run it
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it, in a minute: one plain build, no peers
+#     make test-modern   with today's PyTorch, where `tools/setup.sh modern` made its folders
 #     make tsan    sessions and the pool of threads under ThreadSanitizer; some minutes
 #     make bench-export   what exporting costs, against cp and PyTorch
 #     make docs    rewrite what is printed from the code
 #     make bench-run  calque against ONNX Runtime, latency of whole models
 #     make         build/calque
-.PHONY: all build demo test check tsan docs bench-run bench-export format clean
+.PHONY: all build demo test test-modern check tsan docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -27,6 +28,18 @@ test:
 	@tools/setup.sh build test
 	@tools/setup.sh peers || test "$(CI)" != true
 	@/usr/bin/python3 tools/run_tests.py
+
+# Language models go on with a prompt as they do in PyTorch, token for token, in ONNX Runtime; and
+# weights are streamed: 400 million in float16 are exported with at most 200 MB of memory.
+test-modern: build
+	@mkdir -p build/modern
+	@tools/modern.sh sid python3 tests/modern/language_models.py make build/modern
+	@for name in gpt2 llama; do \
+	   build/calque export build/modern/$$name.pt2 --names hf -o build/modern/$$name.onnx || exit 1; done
+	@tools/modern.sh sid python3 tests/modern/language_models.py check build/modern
+	@/usr/bin/python3 tests/modern/large_program.py build/modern/large.pt2 4 2048 8192 32000
+	@/usr/bin/python3 tests/modern/peak.py 200 build/calque export build/modern/large.pt2 -o build/modern/large.onnx
+	@rm -f build/modern/large.*
 
 check:
 	@tools/setup.sh build test

@@ -121,12 +121,14 @@ static int run(const cli_args *args)
     int                code;
 
     cli_report_begin();
-    code = cli_model_open(&model, args);
+    model.call.names = cli_value(args, "names");
+    code             = cli_model_open(&model, args);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
+    model.call =
+        (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace"), NULL };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
     cli_report_phase(CLI_PHASE_LOAD);

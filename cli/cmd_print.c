@@ -200,7 +200,7 @@ static int print_captured(const cli_args *args)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
+    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false, NULL };
     if (code == CLI_DONE)
         code = cli_result_of_call(
             model.front_end->export_to(&onnx, &model, example.tensors, example.n, &options));

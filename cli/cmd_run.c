@@ -80,7 +80,7 @@ static int run_eagerly(const cli_args *args, const char *folder)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false };
+    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false, NULL };
     if (code == CLI_DONE)
         code = run_model(folder, cli_wants_npy(args), &model, &example);
     cli_example_clear(&example);

@@ -149,15 +149,18 @@ static int run(const cli_args *args)
     static cli_example example;
     static cli_export  job;
     char               path[4096];
-    int                code = cli_model_open(&model, args);
+    int                code;
 
+    model.call.names = cli_value(args, "names");
+    code             = cli_model_open(&model, args);
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
     /* As pytorch-pfn-extras has it, inputs of a test-case are input_0, … unless they are named. */
     memset(example.names, 0, sizeof example.names);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace") };
+    model.call =
+        (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace"), NULL };
     if (code == CLI_DONE)
         code = cli_export_read(&job, args, &model, &example);
     snprintf(path, sizeof path, "%s/model.onnx", args->operands[1]);

@@ -41,6 +41,8 @@
         { "verbose", NULL, "print the graph", 0 },                                                 \
         { "static", NULL, "fix the dynamic sizes of a .pt2 to those of its example", 0 },          \
         { "keep-mutations", NULL, "what a .pt2 changes (buffers, inputs) becomes outputs", 0 },    \
+        { "names", "hf", "past keys and values of a .pt2 as past_key_values.0.key, present.0.key", \
+          0 },                                                                                     \
         { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \
     {                                                                                              \
         "script", NULL, "keep the branches and loops that depend on data (the default)", 0         \

@@ -8,11 +8,12 @@
 #include "example.h"
 
 #include <calque/export.h>
+#include <calque/testcase.h>
 #include <calque/zoo.h>
 
 typedef struct cli_model cli_model;
 
-#define CLI_MAX_OUTPUTS 64
+#define CLI_MAX_OUTPUTS CQ_TESTCASE_MAX_OUTPUTS
 
 typedef struct cli_front_end {
     cq_status (*open)(cli_model *model, const char *operand);
@@ -46,6 +47,7 @@ typedef struct cli_call {
     const char *entry;     /* a function or method; NULL: forward, or the only one there is */
     const char *structure; /* the text of args.json; NULL: the tensors are the arguments */
     bool        trace;     /* the example decides every branch and loop */
+    const char *names;     /* a convention for names, of a .pt2; NULL: the model's own */
 } cli_call;
 
 /* What a program from anywhere may use. 0: as the library has it. */

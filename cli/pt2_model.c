@@ -16,6 +16,10 @@ static cq_status pt2_open(cli_model *model, const char *operand)
     takes->model  = model->name;
     if (status != CQ_OK)
         return status;
+    if (model->call.names)
+        status = cq_pt2_name_as(program, model->call.names);
+    if (status != CQ_OK)
+        return status;
     cq_pt2_set_limits(program, model->limits.steps, model->limits.bytes);
     takes->n       = cq_pt2_n_inputs(program);
     takes->n_own   = 0;

@@ -35,6 +35,11 @@ CQ_API cq_status cq_pt2_example_input(cq_tensor **out, const cq_pt2 *program, si
 /* The same with every open size one larger, as far as its range goes: for trying an export out. */
 CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *program, size_t index);
 
+/* Gives the past keys and values of a language model, and the sizes of its inputs, the names that
+ * programs which run such models look for: with the convention "hf", past_key_values.0.key,
+ * present.0.key and sequence_length. */
+CQ_API cq_status cq_pt2_name_as(cq_pt2 *program, const char *convention);
+
 /* The name of an output: its place in the dict or object that forward returns ("logits"); NULL: it
  * has none. */
 CQ_API const char *cq_pt2_output_name(const cq_pt2 *program, size_t index);

@@ -70,7 +70,8 @@ typedef struct cq_testcase_options {
 
 CQ_API void cq_testcase_options_init(cq_testcase_options *options);
 
-#define CQ_TESTCASE_MAX_OUTPUTS 64
+/* A key and a value of every layer of a language model, and more. */
+#define CQ_TESTCASE_MAX_OUTPUTS 512
 
 /* Where a test-case comes from: what can be exported, and be run on the same inputs. */
 typedef struct cq_testcase_source {

@@ -38,6 +38,32 @@ const cq_body_function cq_body_functions[] = {
       "return dims" },
     { "converted(Tensor x, int? dtype) -> Tensor", "x if dtype is None else x.to(dtype)" },
 
+    /* ---- differences ---- */
+
+    /* How steep x is along a dimension: at the ends by two points, or by three. */
+    { "slopes(Tensor x, Scalar spacing, int dim, int edge_order) -> Tensor",
+      "assert edge_order in [1, 2], 'edge_order is 1 or 2, not {edge_order}'\n"
+      "n = x.shape[dim]\n"
+      "assert n > edge_order, 'wants more than {edge_order} elements'\n"
+      "a = x.slice(dim, 0, 1); b = x.slice(dim, 1, 2)\n"
+      "z = x.slice(dim, n - 1, n); y = x.slice(dim, n - 2, n - 1)\n"
+      "first = b - a; last = z - y\n"
+      "if edge_order == 2: first = b * 2 - a * 1.5 - x.slice(dim, 2, 3) * 0.5;"
+      " last = z * 1.5 - y * 2 + x.slice(dim, n - 3, n - 2) * 0.5\n"
+      "inner = (x.slice(dim, 2, n) - x.slice(dim, 0, n - 2)) / 2\n"
+      "return cat([first / spacing, inner / spacing, last / spacing], dim)" },
+
+    /* ---- Fourier transforms whose length only the run tells ---- */
+
+    /* The angles of all products of a row and a column, in turns of n. */
+    { "turns(int rows, int columns, int n, int dtype) -> Tensor",
+      "t = (arange(rows).unsqueeze(1) * arange(columns)) % n\n"
+      "return t.to(dtype) * (2 * math.pi) / scalar_tensor(n, dtype=dtype)" },
+    { "normalized(Tensor x, int n, int normalization) -> Tensor",
+      "if normalization == 0: return x\n"
+      "by = scalar_tensor(n, dtype=real(x).dtype)\n"
+      "return x / (by.sqrt() if normalization == 1 else by)" },
+
     /* ---- sums with a product ---- */
 
     /* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. One that

@@ -526,6 +526,7 @@ static const struct {
     { "aten::contiguous", on_pairs },
     { "aten::cross", cq_op_compose },
     { "aten::cumsum", on_pairs },
+    { "aten::detach", on_pairs },
     { "aten::diagonal_scatter", on_pairs },
     { "aten::div.Scalar", divide },
     { "aten::div.Tensor", divide },

@@ -8,6 +8,15 @@
 #define EACH(op, rest) "complex(" op "(real(self)" rest "), " op "(imag(self)" rest "))"
 #define TURNED         "complex(-imag(self), real(self))" /* times i */
 
+/* (x + iy)(u + iv), each product a convolution; bias has one number for a channel. */
+#define CONVOLVED(op, rest, ones)                                                                  \
+    "x = real(input); y = imag(input); u = real(weight); v = imag(weight)\n"                       \
+    "z = complex(" op "(x, u, None, " rest ") - " op "(y, v, None, " rest "), " op                 \
+    "(x, v, None, " rest ") + " op "(y, u, None, " rest "))\n"                                     \
+    "return z if bias is None else z + bias.reshape([-1, " ones "])"
+#define AHEAD "stride, padding, dilation, groups"
+#define BACK  "stride, padding, output_padding, groups, dilation"
+
 static const struct text_rule {
     const char *op, *text;
 } rules[] = {
@@ -26,6 +35,12 @@ static const struct text_rule {
     { "aten::baddbmm", "self * beta + bmm(batch1, batch2) * alpha" },
     { "aten::constant_pad_nd",
       "complex(constant_pad_nd(real(self), pad, value), constant_pad_nd(imag(self), pad, 0))" },
+    { "aten::conv1d", CONVOLVED("conv1d", AHEAD, "1") },
+    { "aten::conv2d", CONVOLVED("conv2d", AHEAD, "1, 1") },
+    { "aten::conv3d", CONVOLVED("conv3d", AHEAD, "1, 1, 1") },
+    { "aten::conv_transpose1d", CONVOLVED("conv_transpose1d", BACK, "1") },
+    { "aten::conv_transpose2d.input", CONVOLVED("conv_transpose2d.input", BACK, "1, 1") },
+    { "aten::conv_transpose3d.input", CONVOLVED("conv_transpose3d.input", BACK, "1, 1, 1") },
     { "aten::cos", "x = real(self); y = imag(self)\n"
                    "return complex(cos(x) * cosh(y), -(sin(x) * sinh(y)))" },
     { "aten::cosh", "x = real(self); y = imag(self)\n"

@@ -17,10 +17,11 @@ enum {
 enum { MAX_MATRIX = 256, MAX_POINTS = 1 << 16 }; /* longer ones are taken apart; and refused */
 
 typedef struct transform {
-    int64_t  n;     /* points */
-    int      sign;  /* of the exponent: -1, or 1 for an inverse one */
-    double   scale; /* of the result */
-    cq_dtype dtype; /* of its real numbers */
+    int64_t  n;       /* points */
+    int      sign;    /* of the exponent: -1, or 1 for an inverse one */
+    double   scale;   /* of the result */
+    int      divided; /* why: by nothing (0), the root of n (1) or n (2) */
+    cq_dtype dtype;   /* of its real numbers */
 } transform;
 
 static cq_status done(cq_opcall *c, cq_tensor *t)
@@ -193,23 +194,23 @@ static cq_tensor *signal_of(cq_opcall *c, cq_tensor *x, const transform *f)
 
 /* ---- along any dimension ---- */
 
-/* x cut off or filled up with zeroes to n along its last dimension. */
+/* x cut off or filled up with zeroes to n along its last dimension; only the run tells which if
+ * that is a symbol. */
 static cq_tensor *resized(cq_opcall *c, cq_tensor *x, int64_t n)
 {
-    cq_ctx *cx      = c->cx;
-    int64_t have    = x->sizes[x->rank - 1].value;
+    cq_ctx *cx   = c->cx;
+    cq_int  have = x->sizes[x->rank - 1], more = cq_size_sub(c, cq_i(n), have);
     bool    complex = cq_dtype_is_complex(x->dtype);
 
-    if (have == n)
+    if (cq_int_is(have, n))
         return x;
-    cq_size_baked(c, x->sizes[x->rank - 1], "the length of a transform");
-    if (have > n)
+    if (!have.expr && have.value > n)
         return CQ_OP(cx, "aten::slice.Tensor", T(x), I(-1), I(0), I(n));
     if (complex)
         x = CQ_OP(cx, "aten::view_as_real", T(x));
     x = CQ_OP(cx, "aten::constant_pad_nd", T(x),
-              complex ? cq_i64s(cx, (int64_t[]){ 0, 0, 0, n - have }, 4)
-                      : cq_i64s(cx, (int64_t[]){ 0, n - have }, 2),
+              complex ? cq_ints(cx, (cq_int[]){ cq_i(0), cq_i(0), cq_i(0), more }, 4)
+                      : cq_ints(cx, (cq_int[]){ cq_i(0), more }, 2),
               I(0));
     return complex ? CQ_OP(cx, "aten::view_as_complex", T(x)) : x;
 }
@@ -221,27 +222,44 @@ static cq_status read_scale(cq_opcall *c, transform *f)
 
     if (strcmp(norm, "forward") != 0 && strcmp(norm, "backward") != 0 && strcmp(norm, "ortho") != 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "norm is backward, forward or ortho, not %s", norm);
-    f->scale = strcmp(norm, "ortho") == 0 ? 1 / sqrt((double)f->n) : with ? 1 / (double)f->n : 1;
+    f->divided = strcmp(norm, "ortho") == 0 ? 1 : with ? 2 : 0;
+    f->scale   = f->divided == 1 ? 1 / sqrt((double)f->n) : f->divided == 2 ? 1 / (double)f->n : 1;
     return CQ_OK;
 }
 
-/* n: points, or -1 for as many as there are. */
-static cq_status along(cq_opcall *c, cq_tensor **x, int64_t dim, int64_t n, int kind)
+/* Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its relatives). x
+ * has its points in the last dimension, as many as that says. A transform back of real numbers, and
+ * one there to real numbers, is that of conjugates the other way. */
+static cq_tensor *of_any_length(cq_opcall *c, cq_tensor *x, cq_int n, const transform *f, int kind)
+{
+    cq_ctx *cx = c->cx;
+
+    if (kind & REAL_OUT) {
+        if (!(kind & INVERSE))
+            x = CQ_OP(cx, "aten::conj", T(x));
+        return CQ_OP(cx, "aten::_fft_c2r", T(x), I(-1), I(f->divided), N(n));
+    }
+    if (cq_dtype_is_complex(x->dtype))
+        return CQ_OP(cx, "aten::_fft_c2c", T(x), I(-1), I(f->divided), B(!(kind & INVERSE)));
+    x = CQ_OP(cx, "aten::_fft_r2c", T(x), I(-1), I(f->divided), B(kind & REAL_IN));
+    return kind & INVERSE ? CQ_OP(cx, "aten::conj", T(x)) : x;
+}
+
+/* points: NULL for as many as there are. */
+static cq_status along(cq_opcall *c, cq_tensor **x, int64_t dim, const cq_int *points, int kind)
 {
     cq_ctx   *cx = c->cx;
     transform f  = { .sign = kind & INVERSE ? 1 : -1, .dtype = CQ_DTYPE_F32 };
-    cq_int    have;
+    cq_int    have, n;
 
     CQ_TRY(cx->status);
     have = (*x)->sizes[dim];
     if ((*x)->dtype == CQ_DTYPE_F64 || (*x)->dtype == CQ_DTYPE_C128)
         f.dtype = CQ_DTYPE_F64;
-    if (n < 0) {
-        f.n = cq_size_baked(c, have, "the length of a transform");
-        f.n = kind & REAL_OUT ? 2 * (f.n - 1) : f.n;
-    } else {
-        f.n = n;
-    }
+    n   = points            ? *points
+          : kind & REAL_OUT ? cq_size_mul(c, cq_size_sub(c, have, cq_i(1)), cq_i(2))
+                            : have;
+    f.n = n.value;
     if (f.n < 1 || f.n > MAX_POINTS || (f.n > 4096 && factor_of(f.n) == 1))
         return cq_fail(f.n < 1 ? CQ_E_ARGUMENT : CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
                        "a transform of %lld points; 1 to %d can be, and primes up to 4096",
@@ -249,6 +267,12 @@ static cq_status along(cq_opcall *c, cq_tensor **x, int64_t dim, int64_t n, int 
     CQ_TRY(read_scale(c, &f));
     *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(dim), I(-1));
     CQ_TRY(cx->status);
+    if (n.expr && (!points || points->expr == have.expr || kind & REAL_OUT)) {
+        *x = of_any_length(c, *x, n, &f, kind);
+        *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(-1), I(dim));
+        return cx->status;
+    }
+    cq_size_baked(c, n, "the length of a transform");
     *x = resized(c, *x, kind & REAL_OUT ? f.n / 2 + 1 : f.n);
     *x = kind & REAL_OUT ? signal_of(c, *x, &f)
                          : spectrum(c, *x, &f, kind & REAL_IN ? f.n / 2 + 1 : f.n);
@@ -275,16 +299,22 @@ static cq_status read_input(cq_opcall *c, cq_tensor **x, int kind)
     return cx->status;
 }
 
+/* -1, and no number at all, is as many as there are. */
+static const cq_int *points_at(const cq_int *s, size_t n_s, size_t i)
+{
+    return i < n_s && !cq_int_is(s[i], -1) ? &s[i] : NULL;
+}
+
 static cq_status fft(cq_opcall *c)
 {
     int        kind = c->op->def->variant;
+    cq_int     n    = cq_arg_is_none(c, "n") ? cq_i(-1) : cq_arg_int(c, "n");
     cq_tensor *x;
 
     CQ_TRY(read_input(c, &x, kind));
     if (!x->rank)
         return cq_call_fail(c, CQ_E_TYPE, "wants at least one dimension");
-    CQ_TRY(along(c, &x, cq_arg_dim(c, "dim", x->rank),
-                 cq_arg_is_none(c, "n") ? -1 : cq_arg_i64(c, "n"), kind));
+    CQ_TRY(along(c, &x, cq_arg_dim(c, "dim", x->rank), points_at(&n, 1, 0), kind));
     return done(c, x);
 }
 
@@ -292,9 +322,10 @@ static cq_status fft(cq_opcall *c)
 static cq_status fft_n(cq_opcall *c)
 {
     int        kind = c->op->def->variant, plain = kind & INVERSE;
-    int64_t    dims[CQ_MAX_RANK], s[CQ_MAX_RANK];
+    int64_t    dims[CQ_MAX_RANK];
+    cq_int     s[CQ_MAX_RANK];
     size_t     n   = cq_arg_is_none(c, "dim") ? 0 : cq_arg_i64s(c, "dim", dims, CQ_MAX_RANK);
-    size_t     n_s = cq_arg_is_none(c, "s") ? 0 : cq_arg_i64s(c, "s", s, CQ_MAX_RANK), last;
+    size_t     n_s = cq_arg_is_none(c, "s") ? 0 : cq_arg_ints(c, "s", s, CQ_MAX_RANK), last;
     cq_tensor *x;
 
     CQ_TRY(read_input(c, &x, kind));
@@ -312,15 +343,14 @@ static cq_status fft_n(cq_opcall *c)
             return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %lld of a tensor that has %u",
                                 (long long)dims[i], x->rank);
         dims[i] += dims[i] < 0 ? (int64_t)x->rank : 0;
-        s[i] = n_s ? s[i] : -1;
     }
     last = n - 1;
     if (kind & REAL_IN)
-        CQ_TRY(along(c, &x, dims[last], s[last], kind));
+        CQ_TRY(along(c, &x, dims[last], points_at(s, n_s, last), kind));
     for (size_t i = 0; i < last; i++)
-        CQ_TRY(along(c, &x, dims[i], s[i], plain));
+        CQ_TRY(along(c, &x, dims[i], points_at(s, n_s, i), plain));
     if (!(kind & REAL_IN))
-        CQ_TRY(along(c, &x, dims[last], s[last], kind));
+        CQ_TRY(along(c, &x, dims[last], points_at(s, n_s, last), kind));
     return done(c, x);
 }
 
@@ -501,21 +531,36 @@ const cq_op_def cq_ops_fft[] = {
     { .schema =
           "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
       .about = "Fourier transforms, there or back",
-      .body  = "if forward: return fft_fftn(self, None, dim,"
+      .body  = "n = self.shape[-1]\n"
+               "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
+               " t = turns(n, n, n, real(self).dtype); c = t.cos();"
+               " s = -t.sin() if forward else t.sin(); x = real(self); y = imag(self);"
+               " return normalized(complex(x @ c - y @ s, x @ s + y @ c), n, normalization)\n"
+               "if forward: return fft_fftn(self, None, dim,"
                " ['backward', 'ortho', 'forward'][normalization])\n"
                "return fft_ifftn(self, None, dim, ['forward', 'ortho', 'backward'][normalization])",
       .flags = CQ_OP_PARTS },
     { .schema =
           "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
       .about = "Fourier transforms of real numbers",
-      .body  = "norm = ['backward', 'ortho', 'forward'][normalization]\n"
+      .body  = "n = self.shape[-1]\n"
+               "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
+               " t = turns(n, n // 2 + 1 if onesided else n, n, self.dtype);"
+               " return normalized(complex(self @ t.cos(), -(self @ t.sin())), n, normalization)\n"
+               "norm = ['backward', 'ortho', 'forward'][normalization]\n"
                "return fft_rfftn(self, None, dim, norm) if onesided"
                " else fft_fftn(self, None, dim, norm)",
       .flags = CQ_OP_PARTS },
     { .schema = "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) "
                 "-> Tensor",
       .about  = "inverses of half a Fourier transform, real numbers",
-      .body   = "s = [self.shape[d] for d in dim[:-1]] + [last_dim_size]\n"
+      .body   = "n = last_dim_size; m = n // 2 + 1\n"
+                "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
+                " x = self.slice(-1, 0, m); x = cat([x, x.slice(-1, 1, n - m + "
+                "1).flip([-1]).conj()], -1);"
+                " t = turns(n, n, n, real(self).dtype);"
+                " return normalized(real(x) @ t.cos() - imag(x) @ t.sin(), n, normalization)\n"
+                "s = [self.shape[d] for d in dim[:-1]] + [last_dim_size]\n"
                 "return fft_irfftn(self, s, dim, ['forward', 'ortho', 'backward'][normalization])",
       .flags  = CQ_OP_PARTS },
     { 0 }

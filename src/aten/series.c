@@ -49,9 +49,28 @@ const cq_op_def cq_ops_series[] = {
         "return self * where(n > maxnorm, (n + 1e-7).reciprocal() * maxnorm, ones_like(n))"),
     ROW("pdist(Tensor self, float p=2.) -> Tensor", "the distances of all pairs of rows",
         "assert self.ndim == 2, 'wants a matrix'\n"
+        "n = self.shape[0]\n"
+        "if not is_known(n):"
+        " at = arange(n * n).reshape([n, n]).masked_fill(ones([n, n], dtype=torch.bool).tril(), n "
+        "* n);"
+        " places, order = at.reshape([-1]).sort();"
+        " d = norm(self.unsqueeze(1) - self.unsqueeze(0), p, 2);"
+        " return d.reshape([-1]).index_select(0, places.slice(0, 0, n * (n - 1) // 2))\n"
         "pairs = triu_indices(self.shape[0], self.shape[0], 1)\n"
         "x = self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1))\n"
         "return norm(x, p, 1)"),
+    ROW("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) "
+        "-> Tensor[]",
+        "slopes between neighbours, along every dimension or one",
+        "dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]\n"
+        "return [slopes(self, 1 if spacing is None else spacing, d, edge_order) for d in dims]"),
+    ROW("gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]",
+        "slopes between neighbours, along some dimensions",
+        "[slopes(self, 1, d, edge_order) for d in wrap_dims(dim, self.ndim)]"),
+    ROW("gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> "
+        "Tensor[]",
+        "slopes between neighbours that far apart, along some dimensions",
+        "[slopes(self, spacing, d, edge_order) for d in wrap_dims(dim, self.ndim)]"),
     ROW("isin.Tensor_Tensor(Tensor elements, Tensor test_elements" IN,
         "which elements are among others",
         "t = (elements.unsqueeze(-1) == test_elements.reshape([-1])).any(-1)\n"

@@ -35,6 +35,9 @@ const char *cq_mapping_path(const cq_mapping *m);
  * stay in memory. Reading it again is right, but slow. */
 void cq_mapping_read(const void *data, size_t size);
 
+/* The same of a part that somebody may have changed: then it stays. */
+void cq_mapping_drop(const void *data, size_t size);
+
 /* Whether path leads to the file that is mapped, under whatever name. */
 bool cq_mapping_is_of(const cq_mapping *m, const char *path);
 

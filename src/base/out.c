@@ -448,6 +448,15 @@ static bool is_unchanged(const void *data, size_t size)
     return clean;
 }
 
+void cq_mapping_drop(const void *data, size_t size)
+{
+    uint64_t    offset;
+    const char *path;
+
+    if (size && cq_mapping_fd_of(data, size, &offset, &path) >= 0 && is_unchanged(data, size))
+        cq_mapping_read(data, size);
+}
+
 /* What of a mapped file is read from the file again instead of through the map, in pieces that stay
  * in the processor's cache: the pages of a map are dear to touch for the first time, and
  * copy_file_range writes every page twice where the places in the two files differ by less than a
@@ -481,6 +490,12 @@ static size_t copy_range(cq_out *o, const char *data, size_t size)
     return done;
 }
 #else
+void cq_mapping_drop(const void *data, size_t size)
+{
+    (void)data;
+    (void)size;
+}
+
 static size_t copy_range(cq_out *o, const char *data, size_t size)
 {
     (void)o;

@@ -267,6 +267,77 @@ static size_t pack(char *bytes, size_t n, unsigned bits)
     return n_packed;
 }
 
+/* ---- turned matrices ---- */
+
+enum {
+    TURN_TILE  = 32,       /* columns at a time: a line of the cache of each row */
+    TURN_BYTES = 4 << 20,  /* of rows before they are written */
+    TURN_READ  = 16 << 20, /* of a mapped file before it need not stay in memory */
+    TURN_LEAST = 1 << 16   /* elements; fewer are not worth it */
+};
+
+/* A matrix whose columns lie in memory as rows: the weight of most layers. */
+typedef struct turned {
+    const char *data;
+    size_t      size, rows, columns, column_bytes; /* size: of an element */
+} turned;
+
+static bool is_turned(const cq_tensor *t, turned *out)
+{
+    if (cq_tensor_rank(t) != 2 || cq_tensor_numel(t) < TURN_LEAST || cq_tensor_stride(t, 0) != 1 ||
+        cq_tensor_stride(t, 1) < cq_tensor_size(t, 0))
+        return false;
+    *out              = (turned){ cq_tensor_data(t), cq_dtype_size(cq_tensor_dtype(t)),
+                                  (size_t)cq_tensor_size(t, 0), (size_t)cq_tensor_size(t, 1), 0 };
+    out->column_bytes = (size_t)cq_tensor_stride(t, 1) * out->size;
+    return true;
+}
+
+static inline void turn_of_size(char *to, const char *from, size_t rows, size_t columns,
+                                const turned *m, size_t size)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < columns; k++)
+            memcpy(to + (i * m->columns + k) * size, from + i * size + k * m->column_bytes, size);
+}
+
+static void turn(char *to, const char *from, size_t rows, size_t columns, const turned *m)
+{
+    if (m->size == 2)
+        turn_of_size(to, from, rows, columns, m, 2);
+    else if (m->size == 4)
+        turn_of_size(to, from, rows, columns, m, 4);
+    else
+        turn_of_size(to, from, rows, columns, m, m->size);
+}
+
+/* Some rows at a time, so that what is read lies together. False: no memory for that. */
+static bool write_turned(cq_out *out, const turned *m)
+{
+    const size_t row  = m->columns * m->size;
+    const size_t many = row < TURN_BYTES ? TURN_BYTES / row : 1;
+    char        *rows = cq_alloc((many < m->rows ? many : m->rows) * row);
+
+    for (size_t i = 0; rows && i < m->rows; i += many) {
+        const size_t n    = m->rows - i < many ? m->rows - i : many;
+        const char  *read = m->data, *from = m->data;
+
+        for (size_t k = 0; k < m->columns; k += TURN_TILE) {
+            from = m->data + k * m->column_bytes;
+            turn(rows + k * m->size, from + i * m->size, n,
+                 m->columns - k < TURN_TILE ? m->columns - k : TURN_TILE, m);
+            if ((size_t)(from - read) >= TURN_READ) {
+                cq_mapping_drop(read, (size_t)(from - read));
+                read = from;
+            }
+        }
+        cq_mapping_drop(read, (size_t)(from - read) + m->rows * m->size);
+        cq_out_write(out, rows, n * row);
+    }
+    cq_free(rows);
+    return rows != NULL;
+}
+
 /* Elements are gathered in a buffer; the axes count like an
  * odometer, whose last digit moves fastest. */
 void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
@@ -275,7 +346,10 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
     size_t   size = cq_dtype_size(cq_tensor_dtype(t)), rank = cq_tensor_rank(t), n = 0;
     int64_t  index[CQ_MAX_RANK] = { 0 }, numel = cq_tensor_numel(t);
     unsigned bits = cq_dtype_bits(cq_tensor_dtype(t));
+    turned   m;
 
+    if (bits >= 8 && is_turned(t, &m) && write_turned(out, &m))
+        return;
     if (cq_tensor_is_contiguous(t) && bits >= 8) {
         cq_out_write(out, cq_tensor_data(t), (size_t)numel * size);
         return;

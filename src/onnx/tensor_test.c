@@ -286,6 +286,39 @@ TEST(tensor, external_data_is_found_and_links_do_not_escape)
     rmdir(folder);
 }
 
+/* Large enough for blocks of rows; neither size is a multiple of anything. */
+TEST(tensor, turned_matrices_are_written_row_by_row)
+{
+    static const cq_dtype dtypes[] = { CQ_DTYPE_U8, CQ_DTYPE_I16, CQ_DTYPE_F32, CQ_DTYPE_C128 };
+    const int64_t         rows = 1031, columns = 517;
+
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        const size_t size = cq_dtype_size(dtypes[i]);
+        cq_tensor   *t, *turned;
+        cq_out      *out;
+        char        *bytes, *got;
+        size_t       n;
+
+        CHECK_OK(cq_tensor_new(&t, dtypes[i], 2, (const int64_t[]){ columns, rows }, NULL));
+        bytes = cq_tensor_data(t);
+        for (size_t k = 0; k < (size_t)(rows * columns) * size; k++)
+            bytes[k] = (char)(k * 2654435761u >> 24);
+        CHECK_OK(cq_tensor_new_view(&turned, t, dtypes[i], 2,
+                                    (cq_int[]){ cq_i(rows), cq_i(columns) }, (int64_t[]){ 1, rows },
+                                    0));
+        CHECK_OK(cq_out_open_memory(&out));
+        cq_onnx_write_elements(out, turned);
+        CHECK_OK(cq_out_take_memory(out, (void **)&got, &n));
+        CHECK_INT((size_t)(rows * columns) * size, n);
+        for (int64_t k = 0; k < rows * columns; k++)
+            CHECK(memcmp(got + (size_t)k * size,
+                         bytes + (size_t)(k / columns + k % columns * rows) * size, size) == 0);
+        cq_buffer_free(got);
+        cq_tensor_release(turned);
+        cq_tensor_release(t);
+    }
+}
+
 #define WITH_MODEL(sentence) cmocka_unit_test_setup_teardown(tensor_##sentence, setup, teardown)
 
 RUN_TESTS(WITH_MODEL(two_bits_lie_four_in_a_byte), WITH_MODEL(four_bits_lie_two_in_a_byte),
@@ -296,5 +329,6 @@ RUN_TESTS(WITH_MODEL(two_bits_lie_four_in_a_byte), WITH_MODEL(four_bits_lie_two_
           WITH_MODEL(data_that_does_not_match_dims_is_refused),
           TEST_OF(tensor, raw_data_is_a_view_when_aligned_and_a_copy_when_not),
           TEST_OF(tensor, files_hold_every_dtype_and_any_strides),
+          TEST_OF(tensor, turned_matrices_are_written_row_by_row),
           TEST_OF(tensor, external_locations_stay_in_the_folder),
           WITH_MODEL(external_data_is_found_and_links_do_not_escape))

@@ -46,6 +46,8 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
     cq_vec_clear(&p->examples);
     cq_vec_clear(&p->user);
     cq_vec_clear(&p->output_names);
+    cq_vec_clear(&p->output_paths);
+    cq_vec_clear(&p->input_names);
     cq_vec_clear(&p->shown);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
@@ -77,6 +79,8 @@ CQ_API const char *cq_pt2_input_name(const cq_pt2 *p, size_t i)
     const cq_pt2_graph *g;
 
     CQ_NEED_ELSE(p, NULL);
+    if (i < p->input_names.n)
+        return p->input_names.items[i];
     g = p->program->graph;
     return i < p->user.n ? g->slots[g->inputs[p->user.items[i]].u.slot] : NULL;
 }
@@ -204,8 +208,9 @@ static bool is_batch(const call *c, const char *symbol)
 /* What the size is called in the graph: as the user says, or `batch`, or as in the file. */
 static const char *display_name(call *c, const char *symbol)
 {
-    cq_graph *g = c->run.ev->capture->graph;
-    char      name[64];
+    cq_graph   *g     = c->run.ev->capture->graph;
+    const char *usual = NULL;
+    char        name[64];
 
     for (size_t i = 0; i < c->model->user.n; i++) {
         const cq_pt2_meta *m = meta_of(c, i);
@@ -219,8 +224,11 @@ static const char *display_name(call *c, const char *symbol)
             given = c->ends->axis_name(c->ends->user, c->names[i], m->rank, k);
             if (given)
                 return given;
+            usual = usual ? usual : cq_pt2_deployed_axis(c->model, i, k);
         }
     }
+    if (usual && !cq_map_has(&g->symbols.atoms, usual))
+        return usual;
     return is_batch(c, symbol) && !cq_map_has(&g->symbols.atoms, "batch") ? "batch" : symbol;
 }
 

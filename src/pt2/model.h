@@ -19,6 +19,9 @@ struct cq_pt2 {
     CQ_VEC(cq_tensor *) examples; /* one each */
     CQ_VEC(cq_pt2_shown) shown;   /* dynamic sizes of the last capture */
     CQ_VEC(const char *) output_names; /* of the user's outputs but None; NULL: none */
+    CQ_VEC(const char *) output_paths; /* where they are in the result, even if that is no name */
+    CQ_VEC(const char *) input_names;  /* as deployed_names.c has them; none: the file's */
+    bool has_cross;                    /* among the past is what an encoder gave */
 };
 
 typedef cq_status (*cq_pt2_weight_fn)(void *user, const char *name, cq_tensor *t,
@@ -42,6 +45,9 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *input
 
 /* outputs.c: what the outputs are called, by the structure of the result. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
+
+/* deployed_names.c: what people call a size of an input; NULL: nothing. */
+const char *cq_pt2_deployed_axis(const cq_pt2 *model, size_t input, size_t axis);
 
 /* examples.c: fills model->examples. */
 cq_status cq_pt2_make_examples(cq_pt2 *model);

@@ -98,8 +98,10 @@ static cq_status take_names(cq_pt2 *p, const walk *w)
             continue;
         name = next < w->leaves.n ? w->leaves.items[next] : NULL;
         next++;
-        if (p->program->graph->outputs[i].kind != CQ_PT2_NONE)
-            CQ_TRY(cq_vec_push(&p->output_names, name && !is_taken(p, name) ? name : NULL));
+        if (p->program->graph->outputs[i].kind == CQ_PT2_NONE)
+            continue;
+        CQ_TRY(cq_vec_push(&p->output_paths, name));
+        CQ_TRY(cq_vec_push(&p->output_names, name && !is_taken(p, name) ? name : NULL));
     }
     return CQ_OK;
 }

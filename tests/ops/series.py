@@ -30,6 +30,13 @@ for p in [1, 2, 3]:
     case("aten::renorm", f32(3, 4, low=-5, high=5), p, 0, 4.0)
     case("aten::renorm", f32(2, 3, 4), p, 1, 3)
 fails("aten::renorm", f32(3), 2, 0, 1.0)
+for edge_order in [1, 2]:
+    case("aten::gradient.scalarint", f32(3, 4), edge_order=edge_order)
+    case("aten::gradient.scalarint", f32(3, 4), spacing=0.5, dim=1, edge_order=edge_order)
+    case("aten::gradient.array", f64(3, 4), dim=[1], edge_order=edge_order)
+    case("aten::gradient.scalararray", f32(3, 4), spacing=2.0, dim=[0, 1], edge_order=edge_order)
+case("aten::gradient.scalarint", i64(5))
+fails("aten::gradient.scalarint", f32(1))
 for p in [1.0, 2.0, 3.5]:
     case("aten::pdist", f32(4, 3), p)
 for invert in [False, True]:

@@ -52,6 +52,19 @@ static cq_value *crop(cq_sym *s, cq_value *x, pads *p)
     return x;
 }
 
+/* The same without a word of the sizes: those of the operator's result are known. */
+static cq_value *cut(cq_sym *s, cq_value *x, const pads *p)
+{
+    for (int i = 0; i < p->rank && s->status == CQ_OK; i++) {
+        int64_t start = p->before[i].value < 0 ? -p->before[i].value : 0;
+        int64_t end   = p->after[i].value < 0 ? p->after[i].value : INT64_MAX;
+
+        if (start || end < 0)
+            x = cq_sym_slice(s, x, i, cq_i(start), cq_i(end), 1);
+    }
+    return x;
+}
+
 static cq_value *pad_op(cq_sym *s, cq_value *x, const char *mode, const pads *p, cq_value *value)
 {
     int64_t   plain[2 * CQ_MAX_RANK];
@@ -125,15 +138,29 @@ static cq_status constant_pad(cq_sym *s)
 
 /* ---- with the tensor's own elements ---- */
 
+/* Where one side is cut and the other grows, the edge that grows may be all that there was; so an
+ * edge is repeated first, and what repeats no edge is cut first. */
 static cq_status own_pad(cq_sym *s, const char *mode)
 {
     cq_value *x     = cq_sym_in(s, "self");
     cq_dtype  dtype = cq_sym_dtype(s, x);
     pads      p     = read_pads(s, "padding", x);
+    bool      edge  = strcmp(mode, "edge") == 0;
 
-    x = crop(s, x, &p);
+    if (!edge)
+        x = crop(s, x, &p);
     if (!pad_takes(s, dtype))
         x = cq_sym_cast(s, x, cq_dtype_is_float(dtype) ? CQ_DTYPE_F32 : CQ_DTYPE_F64);
+    if (edge) {
+        pads grown = p;
+
+        for (int i = 0; i < p.rank; i++) {
+            grown.before[i] = p.before[i].value < 0 ? cq_i(0) : p.before[i];
+            grown.after[i]  = p.after[i].value < 0 ? cq_i(0) : p.after[i];
+        }
+        x = pad_op(s, x, mode, &grown, NULL);
+        return cq_sym_done(s, cut(s, x, &p));
+    }
     return cq_sym_done(s, pad_op(s, x, mode, &p, NULL));
 }
 

@@ -235,6 +235,16 @@ class Pair:
 torch.export.register_dataclass(Pair, serialized_type_name="Pair")
 
 
+class AnyLength(nn.Module):
+    """Transforms, slopes and distances of as many points as there are."""
+    def forward(self, x):
+        half = torch.fft.rfft(x, norm="ortho")
+        return (torch.view_as_real(torch.fft.fft2(x)), torch.fft.irfft(torch.fft.ifft(half)),
+                torch.fft.ihfft(x).abs(), torch.fft.hfft(half, norm="forward"),
+                torch.gradient(x.sum() * torch.ones(5).cumsum(0) ** 2, edge_order=2)[0],
+                torch.nn.functional.pdist(x))
+
+
 class DataClass(nn.Module):
     def forward(self, pair):
         return Pair(pair.first + pair.second, pair.second)
@@ -268,6 +278,7 @@ CASES = {  # name: model, args, kwargs, dynamic_shapes
     "subgraph": (SubGraph(), (x(3),), {}, None),
     "custom": (Custom(), (x(3),), {}, None),
     "custom_in_place": (CustomInPlace(), (x(3),), {}, None),
+    "any_length": (AnyLength(), (torch.sin(x(4, 7) + 1),), {}, {"x": {0: Dim.AUTO, 1: Dim.AUTO}}),
     "dataclass": (DataClass(), (Pair(x(2), x(2)),), {}, None),
 }
 CORE = ("dynamic", "mutation", "input_mutation", "cond", "while_loop", "map", "scan",

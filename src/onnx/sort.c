@@ -190,6 +190,7 @@ static cq_status sort_with_inner(bool *changed, cq_onnx_node **nodes, uint32_t n
 
 CQ_API cq_status cq_onnx_model_sort(bool *changed, cq_onnx_model *m)
 {
+    CQ_NEED(changed && m);
     *changed = false;
     if (m->graph)
         CQ_TRY(sort_with_inner(changed, m->graph->node.items, m->graph->node.n));

@@ -252,6 +252,7 @@ CQ_API bool cq_session_input_is_optional(const cq_session *s, size_t index)
 
 CQ_API size_t cq_session_input_at(const cq_session *s, size_t position)
 {
+    CQ_NEED_ELSE(s, position);
     return position < s->plan->n_inputs ? s->positions[position] : position;
 }
 

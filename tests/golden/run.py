@@ -13,7 +13,8 @@ A transcript is commands and what they did:
                               computed, and processors round differently
 
 Commands run in an empty folder, where @/ stands for tests/golden/; what one writes the next can
-read; the time that it took to write is TIME. Lines before the first command and lines after a blank line that begin with # are comments.
+read; the time that it took to write is TIME, and how far
+an export is from its source, which the instruction set decides, is SMALL. Lines before the first command and lines after a blank line that begin with # are comments.
 --bless rewrites the transcripts with what happened; read the difference before you commit it.
 """
 import pathlib
@@ -54,6 +55,7 @@ def replay(command, folder):
     lines = out.splitlines() + [f"! {line}" for line in err.splitlines()]
     lines = [line.replace(f"{HERE}/", "@/").rstrip() for line in lines]
     lines = [re.sub(r"^(! wrote .*) \d+\.\d\d s$", r"\1 TIME", line) for line in lines]
+    lines = [re.sub(r"(max \|difference\|) [0-9.e+-]+", r"\1 SMALL", line) for line in lines]
     return lines + ([f"= {code}"] if code else [])
 
 

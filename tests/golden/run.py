@@ -13,8 +13,9 @@ A transcript is commands and what they did:
                               computed, and processors round differently
 
 Commands run in an empty folder, where @/ stands for tests/golden/; what one writes the next can
-read; the time that it took to write is TIME, and how far
-an export is from its source, which the instruction set decides, is SMALL. Lines before the first command and lines after a blank line that begin with # are comments.
+read. The time that it took to write is TIME, and how far an export is from its source, which the
+instruction set decides, is SMALL. Lines before the first command and lines after a blank line that
+begin with # are comments.
 --bless rewrites the transcripts with what happened; read the difference before you commit it.
 """
 import pathlib

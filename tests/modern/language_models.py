@@ -10,6 +10,9 @@ import json
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "peer"))
+import peer_cpu  # noqa: E402, F401
+
 STEPS, BATCH, PROMPT = 50, 2, 5
 SIZES = dict(vocab_size=97, bos_token_id=0, eos_token_id=None, pad_token_id=0)
 

@@ -79,7 +79,7 @@ def export(folder, name, *options, fails=0):
         sizes = [int(size) for size in shape.split("x")]
         np.save(example, np.random.default_rng(0).normal(size=sizes).astype(np.float32))
     code, _, errors = peers.calque("export", folder / f"{name}.pt", "-o", out, "--input", example,
-                                   *options)
+                                   "--input-names", "input_0", "-q", *options)
     assert code == fails, f"exit code {code}: {errors}"
     return out, errors
 

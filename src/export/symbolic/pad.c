@@ -28,16 +28,18 @@ static pads read_pads(cq_sym *s, const char *arg, const cq_value *x)
 /* Takes away what negative pads say, which then are 0. */
 static cq_value *crop(cq_sym *s, cq_value *x, pads *p)
 {
+    const cq_value *self = cq_sym_in(s, "self");
+
     for (int i = 0; i < p->rank && s->status == CQ_OK; i++) {
         int64_t start = p->before[i].value < 0 ? -p->before[i].value : 0;
         int64_t end   = p->after[i].value < 0 ? p->after[i].value : INT64_MAX;
 
         if (start || end < 0)
             x = cq_sym_slice(s, x, i, cq_i(start), cq_i(end), 1);
-        if (x && start + (end < 0 ? -end : 0) && cq_sym_size(s, x, i).value >= 0) {
+        if (x && self->type.rank == p->rank && start + (end < 0 ? -end : 0)) {
             cq_int sizes[CQ_MAX_RANK]; /* the size is sure: both ends are cut off */
 
-            memcpy(sizes, cq_sym_in(s, "self")->type.sizes, (size_t)p->rank * sizeof *sizes);
+            memcpy(sizes, self->type.sizes, (size_t)p->rank * sizeof *sizes);
             for (int k = 0; k <= i; k++)
                 sizes[k] = cq_int_add(CQ_SYMBOLS(s), sizes[k],
                                       cq_i((p->before[k].value < 0 ? p->before[k].value : 0) +

@@ -24,6 +24,10 @@ static void zoo_describe(cli_model *model, const cq_zoo_model *zoo)
 
         takes->names[i] = from->name;
         takes->own[i]   = (cli_input){ .dtype = from->dtype, .rank = from->rank };
+        if (from->dtype == CQ_DTYPE_F32) { /* pixels are from 0 to 1 */
+            takes->own[i].fill = CLI_UNIFORM;
+            takes->own[i].b    = 1;
+        }
         for (size_t k = 0; k < from->rank; k++)
             takes->own[i].axes[k].size = from->sizes[k];
     }

@@ -2,8 +2,7 @@
  *
  * Before a file that was there is replaced, the new one, and what comes with it in a batch, is
  * written to the disk (fsync): a power cut leaves one or the other. A new file is not waited for,
- * as cp does not: what is lost then is what would have been lost a moment earlier, and waiting
- * takes several times as long as writing. */
+ * as cp does not: what is lost then is what would have been lost a moment earlier. */
 #define _GNU_SOURCE /* pagemap's pread of large offsets, getrandom */
 #include "base/mapping.h"
 #include "base/progress.h"

@@ -121,13 +121,13 @@ static cq_val binary(cq_frame *f, const cq_body_expr *e)
     if (a.kind == CQ_VAL_TENSOR)
         return call_with(f, e, (cq_val[]){ a, b }, 2);
     if (!e->binary->mirrored) { /* a / b */
-        b = T(CQ_OP(f->c->cx, "aten::reciprocal", b));
-        return T(CQ_OP(f->c->cx, "aten::mul.Scalar", b, a));
+        b = TENSOR(CQ_OP(f->c->cx, "aten::reciprocal", b));
+        return TENSOR(CQ_OP(f->c->cx, "aten::mul.Scalar", b, a));
     }
     if (e->mirrored)
         return call_with(f, e, (cq_val[]){ b, a }, 2);
     snprintf(name, sizeof name, "aten::%s.Scalar", e->binary->mirrored);
-    return T(CQ_OP(f->c->cx, name, b, a));
+    return TENSOR(CQ_OP(f->c->cx, name, b, a));
 }
 
 /* ---- values ---- */
@@ -197,10 +197,10 @@ static cq_val text(cq_frame *f, const cq_body_expr *e)
 static cq_val minus(cq_frame *f, cq_val v)
 {
     if (v.kind == CQ_VAL_INT)
-        return N(cq_size_sub(f->c, cq_i(0), v.u.i));
+        return SIZE(cq_size_sub(f->c, cq_i(0), v.u.i));
     if (v.kind == CQ_VAL_TENSOR)
-        return T(CQ_OP(f->c->cx, "aten::neg", v));
-    return F(-cq_native_f64(f, v));
+        return TENSOR(CQ_OP(f->c->cx, "aten::neg", v));
+    return FLOAT(-cq_native_f64(f, v));
 }
 
 static bool truth(cq_frame *f, const cq_body_expr *e)
@@ -222,15 +222,15 @@ static cq_val eval_other(cq_frame *f, const cq_body_expr *e)
     case CQ_EXPR_CALL: return call(f, e);
     case CQ_EXPR_BINARY: return binary(f, e);
     case CQ_EXPR_MINUS: return minus(f, eval(f, e->a));
-    case CQ_EXPR_NOT: return B(!truth(f, e->a));
-    case CQ_EXPR_AND: return B(truth(f, e->a) && truth(f, e->b));
-    case CQ_EXPR_OR: return B(truth(f, e->a) || truth(f, e->b));
+    case CQ_EXPR_NOT: return BOOL(!truth(f, e->a));
+    case CQ_EXPR_AND: return BOOL(truth(f, e->a) && truth(f, e->b));
+    case CQ_EXPR_OR: return BOOL(truth(f, e->a) || truth(f, e->b));
     case CQ_EXPR_CHOICE: return eval(f, truth(f, e->a) ? e->b : e->c);
-    case CQ_EXPR_IS_NONE: return B(eval(f, e->a).kind == CQ_VAL_NONE);
-    case CQ_EXPR_IN: return B(is_in(eval(f, e->a), eval(f, e->b)));
+    case CQ_EXPR_IS_NONE: return BOOL(eval(f, e->a).kind == CQ_VAL_NONE);
+    case CQ_EXPR_IN: return BOOL(is_in(eval(f, e->a), eval(f, e->b)));
     case CQ_EXPR_ITEM: return cq_native_item(f, eval(f, e->a), eval(f, e->b));
     case CQ_EXPR_RANGE:
-        return cq_native_range(f, eval(f, e->a), e->b ? eval(f, e->b) : I(0),
+        return cq_native_range(f, eval(f, e->a), e->b ? eval(f, e->b) : INT(0),
                                e->c ? eval(f, e->c) : CQ_NONE);
     case CQ_EXPR_TEXT: return text(f, e);
     }

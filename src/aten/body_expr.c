@@ -135,8 +135,8 @@ static cq_body_expr *number(cq_body_parser *p)
 
     p->at = end;
     if (memchr(start, '.', len) || memchr(start, 'e', len))
-        return cq_body_constant(p, F(value));
-    return cq_body_constant(p, I(strtoll(start, NULL, 10)));
+        return cq_body_constant(p, FLOAT(value));
+    return cq_body_constant(p, INT(strtoll(start, NULL, 10)));
 }
 
 static cq_body_expr *text_constant(cq_body_parser *p, const char *text, size_t len)
@@ -380,9 +380,9 @@ static cq_body_expr *factor(cq_body_parser *p)
     }
     of = factor(p);
     if (of->kind == CQ_EXPR_CONSTANT && of->kinds == CQ_KIND(INT))
-        return cq_body_constant(p, I(-of->value.u.i.value));
+        return cq_body_constant(p, INT(-of->value.u.i.value));
     if (of->kind == CQ_EXPR_CONSTANT && of->kinds == CQ_KIND(FLOAT))
-        return cq_body_constant(p, F(-of->value.u.f.value));
+        return cq_body_constant(p, FLOAT(-of->value.u.f.value));
     args.items[0] = of;
     if (cq_kinds_only(of->kinds, CQ_KIND(TENSOR)))
         return cq_body_call(p, "neg", &args);

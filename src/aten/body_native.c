@@ -41,7 +41,7 @@ static void bake(cq_frame *f, cq_val v)
         if (same_symbol(f->c->args[i], v)) {
             what = s->args[i].name;
             if (v.kind == CQ_VAL_INT)
-                f->c->args[i] = I(v.u.i.value);
+                f->c->args[i] = INT(v.u.i.value);
         }
     if (listener)
         listener->baked(f->c->cx->listener_self, f->c->cx, what, value);
@@ -60,7 +60,7 @@ static cq_val number_of(cq_frame *f, cq_tensor *t)
     whole = cq_i(cq_tensor_get_i64(data, 0));
     if (data != t && !f->looking)
         f->c->cx->listener->baked(f->c->cx->listener_self, f->c->cx, "a number", whole);
-    return cq_dtype_is_float(t->dtype) ? F(cq_tensor_get_f64(data, 0)) : N(whole);
+    return cq_dtype_is_float(t->dtype) ? FLOAT(cq_tensor_get_f64(data, 0)) : SIZE(whole);
 }
 
 int64_t cq_native_i64(cq_frame *f, cq_val v)
@@ -229,7 +229,7 @@ static cq_val compared(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
         if (o->sign != CQ_SIGN_EQ && o->sign != CQ_SIGN_NE)
             return cq_native_fail(f, CQ_E_TYPE, "the body compares %s and %s",
                                   cq_val_kind_name(a.kind), cq_val_kind_name(b.kind));
-        return B(cq_native_equal(a, b) == (o->sign == CQ_SIGN_EQ));
+        return BOOL(cq_native_equal(a, b) == (o->sign == CQ_SIGN_EQ));
     }
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && is_decided(o, a.u.i, b.u.i)) {
         x = plain(a);
@@ -238,12 +238,12 @@ static cq_val compared(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
         x = cq_native_f64(f, a);
         y = cq_native_f64(f, b);
     }
-    return B(o->sign == CQ_SIGN_EQ   ? x == y
-             : o->sign == CQ_SIGN_NE ? x != y
-             : o->sign == CQ_SIGN_LT ? x < y
-             : o->sign == CQ_SIGN_LE ? x <= y
-             : o->sign == CQ_SIGN_GT ? x > y
-                                     : x >= y);
+    return BOOL(o->sign == CQ_SIGN_EQ   ? x == y
+                : o->sign == CQ_SIGN_NE ? x != y
+                : o->sign == CQ_SIGN_LT ? x < y
+                : o->sign == CQ_SIGN_LE ? x <= y
+                : o->sign == CQ_SIGN_GT ? x > y
+                                        : x >= y);
 }
 
 static cq_int int_of(cq_val v)
@@ -256,14 +256,15 @@ static cq_val on_ints(cq_frame *f, const cq_binary *o, cq_int a, cq_int b)
     cq_symbols *symbols = f->c->cx->symbols;
 
     if (o->sign == CQ_SIGN_ADD)
-        return N(cq_int_add(symbols, a, b));
+        return SIZE(cq_int_add(symbols, a, b));
     if (o->sign == CQ_SIGN_SUB)
-        return N(cq_int_sub(symbols, a, b));
+        return SIZE(cq_int_sub(symbols, a, b));
     if (o->sign == CQ_SIGN_MUL)
-        return N(cq_int_mul(symbols, a, b));
+        return SIZE(cq_int_mul(symbols, a, b));
     if (b.value == 0)
         return cq_native_fail(f, CQ_E_ARGUMENT, "a division by zero");
-    return N(o->sign == CQ_SIGN_MOD ? cq_int_mod(symbols, a, b) : cq_int_floordiv(symbols, a, b));
+    return SIZE(o->sign == CQ_SIGN_MOD ? cq_int_mod(symbols, a, b)
+                                       : cq_int_floordiv(symbols, a, b));
 }
 
 cq_val cq_native_binary(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
@@ -285,14 +286,14 @@ cq_val cq_native_binary(cq_frame *f, const cq_binary *o, cq_val a, cq_val b)
     x = cq_native_f64(f, a);
     y = cq_native_f64(f, b);
     if (o->sign == CQ_SIGN_POW && a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && y >= 0)
-        return I((int64_t)pow(x, y));
-    return F(o->sign == CQ_SIGN_ADD        ? x + y
-             : o->sign == CQ_SIGN_SUB      ? x - y
-             : o->sign == CQ_SIGN_MUL      ? x * y
-             : o->sign == CQ_SIGN_DIV      ? x / y
-             : o->sign == CQ_SIGN_FLOORDIV ? floor(x / y)
-             : o->sign == CQ_SIGN_MOD      ? x - floor(x / y) * y
-                                           : pow(x, y));
+        return INT((int64_t)pow(x, y));
+    return FLOAT(o->sign == CQ_SIGN_ADD        ? x + y
+                 : o->sign == CQ_SIGN_SUB      ? x - y
+                 : o->sign == CQ_SIGN_MUL      ? x * y
+                 : o->sign == CQ_SIGN_DIV      ? x / y
+                 : o->sign == CQ_SIGN_FLOORDIV ? floor(x / y)
+                 : o->sign == CQ_SIGN_MOD      ? x - floor(x / y) * y
+                                               : pow(x, y));
 }
 
 const cq_binary cq_binaries[] = {
@@ -324,7 +325,7 @@ static cq_val shape(cq_frame *f, const cq_val *args, size_t n)
 static cq_val ndim(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)f, (void)n;
-    return I(args[0].u.tensor->rank);
+    return INT(args[0].u.tensor->rank);
 }
 
 static cq_val dtype(cq_frame *f, const cq_val *args, size_t n)
@@ -343,7 +344,7 @@ static cq_val wrap_dim(cq_frame *f, const cq_val *args, size_t n)
         return cq_native_fail(f, CQ_E_ARGUMENT,
                               "dim %lld is out of range for a tensor of %lld dimensions",
                               (long long)dim, (long long)rank);
-    return I(dim < 0 ? dim + most : dim);
+    return INT(dim < 0 ? dim + most : dim);
 }
 
 static cq_val wrap_dims(cq_frame *f, const cq_val *args, size_t n)
@@ -368,7 +369,7 @@ static cq_val size(cq_frame *f, const cq_val *args, size_t n)
         return cq_native_fail(f, CQ_E_ARGUMENT,
                               "dim %lld is out of range for a tensor of %u dimensions",
                               (long long)at, (unsigned)t->rank);
-    return N(t->sizes[at < 0 ? at + (int64_t)t->rank : at]);
+    return SIZE(t->sizes[at < 0 ? at + (int64_t)t->rank : at]);
 }
 
 static cq_val numel(cq_frame *f, const cq_val *args, size_t n)
@@ -379,33 +380,33 @@ static cq_val numel(cq_frame *f, const cq_val *args, size_t n)
     (void)n;
     for (size_t i = 0; i < t->rank; i++)
         all = cq_size_mul(f->c, all, t->sizes[i]);
-    return N(all);
+    return SIZE(all);
 }
 
 static cq_val is_floating_point(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)f, (void)n;
-    return B(cq_dtype_is_float(args[0].u.tensor->dtype));
+    return BOOL(cq_dtype_is_float(args[0].u.tensor->dtype));
 }
 
 static cq_val is_complex(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)f, (void)n;
-    return B(args[0].kind == CQ_VAL_TENSOR ? cq_dtype_is_complex(args[0].u.tensor->dtype)
-                                           : args[0].kind == CQ_VAL_COMPLEX);
+    return BOOL(args[0].kind == CQ_VAL_TENSOR ? cq_dtype_is_complex(args[0].u.tensor->dtype)
+                                              : args[0].kind == CQ_VAL_COMPLEX);
 }
 
 /* Of a dtype, which is a number. */
 static cq_val dtype_is_float(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)n;
-    return B(cq_dtype_is_float(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
+    return BOOL(cq_dtype_is_float(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
 }
 
 static cq_val dtype_is_complex(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)n;
-    return B(cq_dtype_is_complex(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
+    return BOOL(cq_dtype_is_complex(cq_dtype_from_torch(cq_native_i64(f, args[0]))));
 }
 
 static cq_val dtype_name(cq_frame *f, const cq_val *args, size_t n)
@@ -458,16 +459,16 @@ static cq_val is_known(cq_frame *f, const cq_val *args, size_t n)
     cq_val v = args[0];
 
     (void)f, (void)n;
-    return B(v.kind == CQ_VAL_INT     ? !v.u.i.expr
-             : v.kind == CQ_VAL_FLOAT ? !v.u.f.origin
-             : v.kind == CQ_VAL_BOOL  ? !v.u.b.origin
-                                      : v.kind != CQ_VAL_TENSOR);
+    return BOOL(v.kind == CQ_VAL_INT     ? !v.u.i.expr
+                : v.kind == CQ_VAL_FLOAT ? !v.u.f.origin
+                : v.kind == CQ_VAL_BOOL  ? !v.u.b.origin
+                                         : v.kind != CQ_VAL_TENSOR);
 }
 
 static cq_val isinstance(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)f, (void)n;
-    return B((int64_t)args[0].kind == args[1].u.i.value);
+    return BOOL((int64_t)args[0].kind == args[1].u.i.value);
 }
 
 static cq_val result_type(cq_frame *f, const cq_val *args, size_t n)
@@ -486,7 +487,7 @@ static cq_val len(cq_frame *f, const cq_val *args, size_t n)
 
     (void)f, (void)n;
     cq_native_items(&args[0], &count);
-    return I((int64_t)count);
+    return INT((int64_t)count);
 }
 
 static cq_val all_items(cq_frame *f, const cq_val *args, size_t n, const cq_binary *o, cq_val first)
@@ -504,14 +505,14 @@ static cq_val sum(cq_frame *f, const cq_val *args, size_t n)
 {
     static const cq_binary add = { .token = "+", .strength = 2, .sign = CQ_SIGN_ADD };
 
-    return all_items(f, args, n, &add, I(0));
+    return all_items(f, args, n, &add, INT(0));
 }
 
 static cq_val prod(cq_frame *f, const cq_val *args, size_t n)
 {
     static const cq_binary mul = { .token = "*", .strength = 3, .sign = CQ_SIGN_MUL };
 
-    return all_items(f, args, n, &mul, I(1));
+    return all_items(f, args, n, &mul, INT(1));
 }
 
 /* min(a, b) or min([a, b]) */
@@ -526,8 +527,8 @@ static cq_val extreme(cq_frame *f, const cq_val *args, size_t n, bool least)
     out = args[0];
     for (size_t i = 1; i < n; i++)
         if (out.kind == CQ_VAL_INT && args[i].kind == CQ_VAL_INT)
-            out = N(least ? cq_int_min(f->c->cx->symbols, out.u.i, args[i].u.i)
-                          : cq_int_max(f->c->cx->symbols, out.u.i, args[i].u.i));
+            out = SIZE(least ? cq_int_min(f->c->cx->symbols, out.u.i, args[i].u.i)
+                             : cq_int_max(f->c->cx->symbols, out.u.i, args[i].u.i));
         else if ((cq_native_f64(f, args[i]) < cq_native_f64(f, out)) == least)
             out = args[i];
     return out;
@@ -550,15 +551,15 @@ static cq_val absolute(cq_frame *f, const cq_val *args, size_t n)
 
     (void)n;
     if (args[0].kind == CQ_VAL_FLOAT)
-        return F(fabs(cq_native_f64(f, args[0])));
+        return FLOAT(fabs(cq_native_f64(f, args[0])));
     i = cq_native_i64(f, args[0]);
-    return I(i == INT64_MIN ? INT64_MAX : llabs(i));
+    return INT(i == INT64_MIN ? INT64_MAX : llabs(i));
 }
 
 static cq_val to_int(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)n;
-    return I(cq_native_i64(f, args[0]));
+    return INT(cq_native_i64(f, args[0]));
 }
 
 /* What a size is on the example, and the listener does not hear of it: for cases that need less
@@ -566,19 +567,19 @@ static cq_val to_int(cq_frame *f, const cq_val *args, size_t n)
 static cq_val size_hint(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)f, (void)n;
-    return I(args[0].u.i.value);
+    return INT(args[0].u.i.value);
 }
 
 static cq_val to_float(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)n;
-    return args[0].kind == CQ_VAL_FLOAT ? args[0] : F(cq_native_f64(f, args[0]));
+    return args[0].kind == CQ_VAL_FLOAT ? args[0] : FLOAT(cq_native_f64(f, args[0]));
 }
 
 static cq_val to_bool(cq_frame *f, const cq_val *args, size_t n)
 {
     (void)n;
-    return B(cq_native_truth(f, args[0]));
+    return BOOL(cq_native_truth(f, args[0]));
 }
 
 static cq_val range(cq_frame *f, const cq_val *args, size_t n)
@@ -588,7 +589,7 @@ static cq_val range(cq_frame *f, const cq_val *args, size_t n)
     cq_val  out   = cq_native_list(f, NULL, (size_t)count);
 
     for (int64_t i = 0; i < count && out.kind == CQ_VAL_LIST; i++)
-        out.u.list->items[i] = I(start + i);
+        out.u.list->items[i] = INT(start + i);
     return out;
 }
 
@@ -606,7 +607,7 @@ static cq_val reverse(cq_frame *f, const cq_val *args, size_t n)
     static cq_val name(cq_frame *f, const cq_val *args, size_t n)                                  \
     {                                                                                              \
         (void)n;                                                                                   \
-        return F(function(cq_native_f64(f, args[0])));                                             \
+        return FLOAT(function(cq_native_f64(f, args[0])));                                         \
     }
 
 MATH(math_sqrt, sqrt)
@@ -615,20 +616,20 @@ MATH(math_log, log)
 MATH(math_floor, floor)
 MATH(math_ceil, ceil)
 
-#define TENSOR CQ_KIND(TENSOR)
-#define NUMBER CQ_KINDS_NUMBER
-#define LIST   CQ_KIND(LIST)
-#define ANY    CQ_KINDS_ANY
+#define A_TENSOR CQ_KIND(TENSOR)
+#define NUMBER   CQ_KINDS_NUMBER
+#define LIST     CQ_KIND(LIST)
+#define ANY      CQ_KINDS_ANY
 
 const cq_native cq_natives[] = {
-    { ".shape", 1, 1, TENSOR, LIST, shape },
-    { ".ndim", 1, 1, TENSOR, CQ_KIND(INT), ndim },
-    { ".dtype", 1, 1, TENSOR, CQ_KIND(INT), dtype },
-    { "dim", 1, 1, TENSOR, CQ_KIND(INT), ndim },
-    { "size", 2, 2, TENSOR, CQ_KIND(INT), size },
-    { "size", 1, 1, TENSOR, LIST, shape },
-    { "numel", 1, 1, TENSOR, CQ_KIND(INT), numel },
-    { "is_floating_point", 1, 1, TENSOR, CQ_KIND(BOOL), is_floating_point },
+    { ".shape", 1, 1, A_TENSOR, LIST, shape },
+    { ".ndim", 1, 1, A_TENSOR, CQ_KIND(INT), ndim },
+    { ".dtype", 1, 1, A_TENSOR, CQ_KIND(INT), dtype },
+    { "dim", 1, 1, A_TENSOR, CQ_KIND(INT), ndim },
+    { "size", 2, 2, A_TENSOR, CQ_KIND(INT), size },
+    { "size", 1, 1, A_TENSOR, LIST, shape },
+    { "numel", 1, 1, A_TENSOR, CQ_KIND(INT), numel },
+    { "is_floating_point", 1, 1, A_TENSOR, CQ_KIND(BOOL), is_floating_point },
     { "is_complex", 1, 1, ANY, CQ_KIND(BOOL), is_complex },
     { ".is_floating_point", 1, 1, CQ_KIND(INT), CQ_KIND(BOOL), dtype_is_float },
     { ".is_complex", 1, 1, CQ_KIND(INT), CQ_KIND(BOOL), dtype_is_complex },

@@ -97,11 +97,11 @@ cq_body_expr *cq_body_owner_name(cq_body_parser *p, const char *name)
 cq_body_expr *cq_body_math_constant(cq_body_parser *p, const char *name)
 {
     if (strcmp(name, "pi") == 0)
-        return cq_body_constant(p, F(3.14159265358979323846));
+        return cq_body_constant(p, FLOAT(3.14159265358979323846));
     if (strcmp(name, "inf") == 0)
-        return cq_body_constant(p, F(INFINITY));
+        return cq_body_constant(p, FLOAT(INFINITY));
     if (strcmp(name, "nan") == 0)
-        return cq_body_constant(p, F(NAN));
+        return cq_body_constant(p, FLOAT(NAN));
     return NULL;
 }
 
@@ -110,7 +110,7 @@ static cq_body_expr *type_name(cq_body_parser *p, const char *name)
 {
     for (int kind = CQ_VAL_TENSOR; kind <= CQ_VAL_STR; kind++)
         if (strcmp(cq_val_kind_name((cq_val_kind)kind), name) == 0)
-            return cq_body_constant(p, I(kind));
+            return cq_body_constant(p, INT(kind));
     return NULL;
 }
 
@@ -121,7 +121,7 @@ cq_body_expr *cq_body_dtype(cq_body_parser *p, const char *name)
         cq_dtype d = cq_dtype_from_torch(i);
 
         if (d != CQ_DTYPE_NONE && strcmp(cq_dtype_name(d), name) == 0)
-            return cq_body_constant(p, I(i));
+            return cq_body_constant(p, INT(i));
     }
     return NULL;
 }
@@ -137,7 +137,7 @@ cq_body_expr *cq_body_name(cq_body_parser *p, const char *name)
         return e;
     }
     if (strcmp(name, "True") == 0 || strcmp(name, "False") == 0)
-        return cq_body_constant(p, B(name[0] == 'T'));
+        return cq_body_constant(p, BOOL(name[0] == 'T'));
     if (strcmp(name, "None") == 0)
         return cq_body_constant(p, CQ_NONE);
     e = cq_body_owner_name(p, name);

@@ -43,7 +43,7 @@ static void close_fixture(fixture *f)
 
 static cq_status run(fixture *f)
 {
-    cq_val args[1] = { T(f->x) };
+    cq_val args[1] = { TENSOR(f->x) };
 
     return cq_op_call(f->cx, &f->op, args, 1, f->results, CQ_MAX_RESULTS);
 }

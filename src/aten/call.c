@@ -271,7 +271,7 @@ static cq_status run_in_place(cq_opcall *c)
                        "the result is of %s, which the %s tensor cannot hold",
                        cq_dtype_name(changed->dtype), cq_dtype_name(self->dtype));
     if (changed->dtype != self->dtype)
-        changed = CQ_OP(cx, "aten::to.dtype", T(changed), DTYPE(self->dtype));
+        changed = CQ_OP(cx, "aten::to.dtype", TENSOR(changed), DTYPE(self->dtype));
     if (cx->status != CQ_OK)
         return cx->status;
     if (cx->listener) {
@@ -290,7 +290,7 @@ static cq_val copied(cq_ctx *cx, cq_val v)
     cq_val one;
 
     if (v.kind == CQ_VAL_TENSOR)
-        return T(CQ_OP(cx, "aten::clone", v, I(0)));
+        return TENSOR(CQ_OP(cx, "aten::clone", v, INT(0)));
     if (v.kind != CQ_VAL_LIST)
         return v;
     for (size_t i = 0; i < v.u.list->n; i++) {

@@ -1,8 +1,8 @@
 /* Comparisons, logic, bits, and choices between tensors by a condition. */
 #include "aten/elementwise.h"
 
-#define SAME cq_shape_of_operands
-#define BOOL cq_shape_of_operands_in_bool
+#define SAME    cq_shape_of_operands
+#define TO_BOOL cq_shape_of_operands_in_bool
 
 /* Bits of a float have no meaning here. */
 static cq_status bits_shape(cq_opcall *c)
@@ -76,8 +76,8 @@ static cq_status masked_fill_run(cq_opcall *c)
 #define ROW  CQ_EW_ROW
 #define ROW1 CQ_EW_ROW1
 #define COMPARISON(name, id, text)                                                                 \
-    ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, BOOL, text),             \
-        ROW("aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", id, BOOL, text)
+    ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, TO_BOOL, text),          \
+        ROW("aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", id, TO_BOOL, text)
 #define NAMES(alias, name)                                                                         \
     CQ_SAME_AS("aten::" alias ".Tensor(Tensor self, Tensor other) -> Tensor",                      \
                "aten::" name ".Tensor"),                                                           \
@@ -113,15 +113,17 @@ const cq_op_def cq_ops_compare[] = {
     NAMES("greater_equal", "ge"),
     NAMES("less_equal", "le"),
 
-    ROW("aten::logical_and(Tensor self, Tensor other) -> Tensor", LOGICAL_AND, BOOL, "both"),
-    ROW("aten::logical_or(Tensor self, Tensor other) -> Tensor", LOGICAL_OR, BOOL, "one or both"),
-    ROW("aten::logical_xor(Tensor self, Tensor other) -> Tensor", LOGICAL_XOR, BOOL, "one of them"),
-    ROW1("logical_not", LOGICAL_NOT, BOOL, "not"),
-    ROW1("isnan", ISNAN, BOOL, "whether it is not a number"),
-    ROW1("isinf", ISINF, BOOL, "whether it is infinite"),
-    ROW1("isfinite", ISFINITE, BOOL, "whether it is neither infinite nor NaN"),
-    ROW1("isposinf", ISPOSINF, BOOL, "whether it is infinity"),
-    ROW1("isneginf", ISNEGINF, BOOL, "whether it is minus infinity"),
+    ROW("aten::logical_and(Tensor self, Tensor other) -> Tensor", LOGICAL_AND, TO_BOOL, "both"),
+    ROW("aten::logical_or(Tensor self, Tensor other) -> Tensor", LOGICAL_OR, TO_BOOL,
+        "one or both"),
+    ROW("aten::logical_xor(Tensor self, Tensor other) -> Tensor", LOGICAL_XOR, TO_BOOL,
+        "one of them"),
+    ROW1("logical_not", LOGICAL_NOT, TO_BOOL, "not"),
+    ROW1("isnan", ISNAN, TO_BOOL, "whether it is not a number"),
+    ROW1("isinf", ISINF, TO_BOOL, "whether it is infinite"),
+    ROW1("isfinite", ISFINITE, TO_BOOL, "whether it is neither infinite nor NaN"),
+    ROW1("isposinf", ISPOSINF, TO_BOOL, "whether it is infinity"),
+    ROW1("isneginf", ISNEGINF, TO_BOOL, "whether it is minus infinity"),
     { .schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
                 "atol=1e-08, bool equal_nan=False) -> Tensor",
       .about  = "whether they are nearly equal",

@@ -85,13 +85,13 @@ static cq_status complex_view(cq_opcall *c)
 static cq_tensor *to_complex(cq_ctx *cx, cq_tensor *pairs)
 {
     if (pairs && !is_paired(pairs))
-        pairs = CQ_OP(cx, "aten::contiguous", T(pairs));
-    return CQ_OP(cx, "aten::view_as_complex", T(pairs));
+        pairs = CQ_OP(cx, "aten::contiguous", TENSOR(pairs));
+    return CQ_OP(cx, "aten::view_as_complex", TENSOR(pairs));
 }
 
 static cq_tensor *to_pairs(cq_ctx *cx, cq_tensor *complex)
 {
-    return CQ_OP(cx, "aten::view_as_real", T(complex));
+    return CQ_OP(cx, "aten::view_as_real", TENSOR(complex));
 }
 
 static cq_tensor *real_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
@@ -113,13 +113,14 @@ cq_tensor *cq_complex_of(cq_ctx *cx, cq_tensor *real, cq_tensor *imaginary)
     cq_tensor *parts[2] = { real, imaginary };
 
     return CQ_OP(cx, "aten::view_as_complex",
-                 T(CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), I(-1))));
+                 TENSOR(CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), INT(-1))));
 }
 
 /* The real (0) or imaginary (1) part. */
 static cq_tensor *part(cq_ctx *cx, cq_val complex, int which)
 {
-    return CQ_OP(cx, "aten::select.int", T(to_pairs(cx, complex.u.tensor)), I(-1), I(which));
+    return CQ_OP(cx, "aten::select.int", TENSOR(to_pairs(cx, complex.u.tensor)), INT(-1),
+                 INT(which));
 }
 
 /* ---- elements that move ---- */
@@ -154,12 +155,12 @@ static cq_status wrap_list(cq_opcall *c, const char *name, cq_val *arg, int64_t 
 
         if (dims)
             CQ_TRY(wrap(c, &dim, rank));
-        CQ_TRY(cq_list_push(list.u.list, dims ? I(dim) : items[i]));
+        CQ_TRY(cq_list_push(list.u.list, dims ? INT(dim) : items[i]));
     }
     if (order)
-        CQ_TRY(cq_list_push(list.u.list, I(rank)));
+        CQ_TRY(cq_list_push(list.u.list, INT(rank)));
     else if (!dims)
-        CQ_TRY(cq_list_push(list.u.list, I(strcmp(name, "repeats") == 0 ? 1 : 2)));
+        CQ_TRY(cq_list_push(list.u.list, INT(strcmp(name, "repeats") == 0 ? 1 : 2)));
     *arg = list;
     return CQ_OK;
 }
@@ -174,7 +175,7 @@ static cq_status pairs_of_list(cq_opcall *c, cq_val *arg)
 
         if (!is_complex(item))
             return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex tensors beside real ones");
-        item = T(to_pairs(c->cx, item.u.tensor));
+        item = TENSOR(to_pairs(c->cx, item.u.tensor));
         CQ_TRY(c->cx->status);
         CQ_TRY(cq_list_push(list.u.list, item));
     }
@@ -188,13 +189,13 @@ static cq_status complex_results(cq_opcall *c, cq_val *results)
         cq_val list;
 
         if (results[i].kind != CQ_VAL_LIST) {
-            c->results[i] = T(to_complex(c->cx, results[i].u.tensor));
+            c->results[i] = TENSOR(to_complex(c->cx, results[i].u.tensor));
             continue;
         }
         list = cq_tensors(c->cx, NULL, 0);
         for (size_t k = 0; c->cx->status == CQ_OK && k < results[i].u.list->n; k++)
             CQ_TRY(cq_list_push(list.u.list,
-                                T(to_complex(c->cx, results[i].u.list->items[k].u.tensor))));
+                                TENSOR(to_complex(c->cx, results[i].u.list->items[k].u.tensor))));
         c->results[i] = list;
     }
     return c->cx->status;
@@ -216,7 +217,7 @@ static cq_status on_pairs(cq_opcall *c)
         args[i] = c->args[i];
         if (is_complex(args[i])) {
             rank    = i ? rank : (int64_t)args[i].u.tensor->rank;
-            args[i] = T(to_pairs(c->cx, args[i].u.tensor));
+            args[i] = TENSOR(to_pairs(c->cx, args[i].u.tensor));
         } else if (a->type.list_depth && i == 0) {
             if (args[i].u.list->n && is_complex(args[i].u.list->items[0]))
                 rank = (int64_t)args[i].u.list->items[0].u.tensor->rank;
@@ -228,7 +229,7 @@ static cq_status on_pairs(cq_opcall *c)
             int64_t dim = args[i].u.i.value;
 
             CQ_TRY(wrap(c, &dim, rank + is_new(c->op)));
-            args[i] = I(dim);
+            args[i] = INT(dim);
         }
         CQ_TRY(c->cx->status);
     }
@@ -249,25 +250,25 @@ static cq_status reduce(cq_opcall *c)
     if (dims.kind == CQ_VAL_NONE || (dims.kind == CQ_VAL_LIST && !dims.u.list->n)) {
         dims = cq_i64s(c->cx, NULL, 0);
         for (size_t i = 0; c->cx->status == CQ_OK && i < x->rank; i++)
-            CQ_TRY(cq_list_push(dims.u.list, I((int64_t)i)));
+            CQ_TRY(cq_list_push(dims.u.list, INT((int64_t)i)));
     } else {
         CQ_TRY(wrap_list(c, "dim", &dims, (int64_t)x->rank));
     }
     if (!x->rank)
         return done(c, x);
     return done(c, to_complex(c->cx, CQ_OP(c->cx, mean ? "aten::mean.dim" : "aten::sum.dim_IntList",
-                                           T(to_pairs(c->cx, x)), dims, B(keep))));
+                                           TENSOR(to_pairs(c->cx, x)), dims, BOOL(keep))));
 }
 
 static cq_status where(cq_opcall *c)
 {
-    cq_tensor *condition = CQ_OP(c->cx, "aten::unsqueeze", c->args[0], I(-1));
+    cq_tensor *condition = CQ_OP(c->cx, "aten::unsqueeze", c->args[0], INT(-1));
 
     if (!is_complex(c->args[1]) || !is_complex(c->args[2]))
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex numbers beside real ones");
-    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::where.self", T(condition),
-                                           T(to_pairs(c->cx, c->args[1].u.tensor)),
-                                           T(to_pairs(c->cx, c->args[2].u.tensor)))));
+    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::where.self", TENSOR(condition),
+                                           TENSOR(to_pairs(c->cx, c->args[1].u.tensor)),
+                                           TENSOR(to_pairs(c->cx, c->args[2].u.tensor)))));
 }
 
 /* ---- arithmetic ---- */
@@ -280,10 +281,10 @@ static cq_tensor *part_of(cq_opcall *c, cq_val v, int which, cq_dtype real)
     if (is_complex(v))
         return part(cx, v, which);
     if (v.kind == CQ_VAL_TENSOR)
-        return which ? CQ_OP(cx, "aten::zeros_like", T(v.u.tensor)) : v.u.tensor;
+        return which ? CQ_OP(cx, "aten::zeros_like", TENSOR(v.u.tensor)) : v.u.tensor;
     if (v.kind == CQ_VAL_COMPLEX)
-        return CQ_OP(cx, "aten::scalar_tensor", F(which ? v.u.c.im : v.u.c.re), DTYPE(real));
-    return CQ_OP(cx, "aten::scalar_tensor", which ? I(0) : v, DTYPE(real));
+        return CQ_OP(cx, "aten::scalar_tensor", FLOAT(which ? v.u.c.im : v.u.c.re), DTYPE(real));
+    return CQ_OP(cx, "aten::scalar_tensor", which ? INT(0) : v, DTYPE(real));
 }
 
 static cq_dtype real_dtype(const cq_opcall *c)
@@ -304,11 +305,12 @@ static cq_status add(cq_opcall *c)
     if (alpha.kind == CQ_VAL_COMPLEX)
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "a complex alpha");
     if (is_complex(c->args[0]) && is_complex(c->args[1]))
-        return done(c, to_complex(c->cx, CQ_OP(c->cx, op, T(to_pairs(c->cx, c->args[0].u.tensor)),
-                                               T(to_pairs(c->cx, c->args[1].u.tensor)), alpha)));
+        return done(c,
+                    to_complex(c->cx, CQ_OP(c->cx, op, TENSOR(to_pairs(c->cx, c->args[0].u.tensor)),
+                                            TENSOR(to_pairs(c->cx, c->args[1].u.tensor)), alpha)));
     for (int i = 0; i < 2; i++)
-        t[i] = CQ_OP(c->cx, op, T(part_of(c, c->args[0], i, real)),
-                     T(part_of(c, c->args[1], i, real)), alpha);
+        t[i] = CQ_OP(c->cx, op, TENSOR(part_of(c, c->args[0], i, real)),
+                     TENSOR(part_of(c, c->args[1], i, real)), alpha);
     return done(c, cq_complex_of(c->cx, t[0], t[1]));
 }
 
@@ -317,10 +319,10 @@ static cq_tensor *scaled(cq_ctx *cx, const char *of_tensor, const char *of_numbe
                          cq_val by)
 {
     if (by.kind != CQ_VAL_TENSOR)
-        return to_complex(cx, CQ_OP(cx, of_number, T(to_pairs(cx, x)), by));
+        return to_complex(cx, CQ_OP(cx, of_number, TENSOR(to_pairs(cx, x)), by));
     if (by.u.tensor->rank)
-        by = T(CQ_OP(cx, "aten::unsqueeze", by, I(-1)));
-    return to_complex(cx, CQ_OP(cx, of_tensor, T(to_pairs(cx, x)), by));
+        by = TENSOR(CQ_OP(cx, "aten::unsqueeze", by, INT(-1)));
+    return to_complex(cx, CQ_OP(cx, of_tensor, TENSOR(to_pairs(cx, x)), by));
 }
 
 static bool is_real(cq_val v)
@@ -336,9 +338,9 @@ static cq_tensor *product(cq_opcall *c, const char *op, cq_tensor *const a[2],
     cq_tensor *t[4];
 
     for (int i = 0; i < 4; i++)
-        t[i] = CQ_OP(cx, op, T(a[i / 2]), T(b[i % 2]));
-    return cq_complex_of(cx, CQ_OP(cx, "aten::sub.Tensor", T(t[0]), T(t[3])),
-                         CQ_OP(cx, "aten::add.Tensor", T(t[1]), T(t[2])));
+        t[i] = CQ_OP(cx, op, TENSOR(a[i / 2]), TENSOR(b[i % 2]));
+    return cq_complex_of(cx, CQ_OP(cx, "aten::sub.Tensor", TENSOR(t[0]), TENSOR(t[3])),
+                         CQ_OP(cx, "aten::add.Tensor", TENSOR(t[1]), TENSOR(t[2])));
 }
 
 static void parts_of(cq_opcall *c, cq_val v, cq_tensor *out[2])
@@ -373,8 +375,9 @@ static cq_status matmul(cq_opcall *c)
 
 static cq_tensor *square_of_size(cq_ctx *cx, cq_tensor *const z[2])
 {
-    return CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(z[0]), T(z[0]))),
-                 T(CQ_OP(cx, "aten::mul.Tensor", T(z[1]), T(z[1]))));
+    return CQ_OP(cx, "aten::add.Tensor",
+                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(z[0]), TENSOR(z[0]))),
+                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(z[1]), TENSOR(z[1]))));
 }
 
 /* a / b = a conj(b) / |b|^2 */
@@ -391,9 +394,9 @@ static cq_status divide(cq_opcall *c)
     parts_of(c, c->args[0], a);
     parts_of(c, c->args[1], b);
     t    = square_of_size(cx, b);
-    b[1] = CQ_OP(cx, "aten::neg", T(b[1]));
-    return done(c,
-                scaled(cx, "aten::div.Tensor", NULL, product(c, "aten::mul.Tensor", a, b), T(t)));
+    b[1] = CQ_OP(cx, "aten::neg", TENSOR(b[1]));
+    return done(
+        c, scaled(cx, "aten::div.Tensor", NULL, product(c, "aten::mul.Tensor", a, b), TENSOR(t)));
 }
 
 static cq_status reciprocal(cq_opcall *c)
@@ -404,8 +407,9 @@ static cq_status reciprocal(cq_opcall *c)
     parts_of(c, c->args[0], z);
     t = square_of_size(cx, z);
     return done(
-        c, cq_complex_of(cx, CQ_OP(cx, "aten::div.Tensor", T(z[0]), T(t)),
-                         CQ_OP(cx, "aten::neg", T(CQ_OP(cx, "aten::div.Tensor", T(z[1]), T(t))))));
+        c, cq_complex_of(cx, CQ_OP(cx, "aten::div.Tensor", TENSOR(z[0]), TENSOR(t)),
+                         CQ_OP(cx, "aten::neg",
+                               TENSOR(CQ_OP(cx, "aten::div.Tensor", TENSOR(z[1]), TENSOR(t))))));
 }
 
 /* ---- functions ---- */
@@ -415,13 +419,13 @@ static cq_tensor *size_of(cq_opcall *c)
     cq_tensor *z[2];
 
     parts_of(c, c->args[0], z);
-    return CQ_OP(c->cx, "aten::sqrt", T(square_of_size(c->cx, z)));
+    return CQ_OP(c->cx, "aten::sqrt", TENSOR(square_of_size(c->cx, z)));
 }
 
 static cq_tensor *angle_of(cq_opcall *c)
 {
-    return CQ_OP(c->cx, "aten::atan2", T(part(c->cx, c->args[0], 1)),
-                 T(part(c->cx, c->args[0], 0)));
+    return CQ_OP(c->cx, "aten::atan2", TENSOR(part(c->cx, c->args[0], 1)),
+                 TENSOR(part(c->cx, c->args[0], 0)));
 }
 
 static cq_status absolute(cq_opcall *c)
@@ -449,7 +453,7 @@ static cq_status conjugate(cq_opcall *c)
     cq_tensor *z[2];
 
     parts_of(c, c->args[0], z);
-    return done(c, cq_complex_of(c->cx, z[0], CQ_OP(c->cx, "aten::neg", T(z[1]))));
+    return done(c, cq_complex_of(c->cx, z[0], CQ_OP(c->cx, "aten::neg", TENSOR(z[1]))));
 }
 
 /* Polar coordinates, both ways. */
@@ -457,21 +461,23 @@ static cq_status from_polar(cq_opcall *c, cq_tensor *size, cq_tensor *turn)
 {
     cq_ctx *cx = c->cx;
 
-    return done(c,
-                cq_complex_of(
-                    cx, CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::cos", T(turn)))),
-                    CQ_OP(cx, "aten::mul.Tensor", T(size), T(CQ_OP(cx, "aten::sin", T(turn))))));
+    return done(c, cq_complex_of(cx,
+                                 CQ_OP(cx, "aten::mul.Tensor", TENSOR(size),
+                                       TENSOR(CQ_OP(cx, "aten::cos", TENSOR(turn)))),
+                                 CQ_OP(cx, "aten::mul.Tensor", TENSOR(size),
+                                       TENSOR(CQ_OP(cx, "aten::sin", TENSOR(turn))))));
 }
 
 static cq_status exponential(cq_opcall *c)
 {
-    return from_polar(c, CQ_OP(c->cx, "aten::exp", T(part(c->cx, c->args[0], 0))),
+    return from_polar(c, CQ_OP(c->cx, "aten::exp", TENSOR(part(c->cx, c->args[0], 0))),
                       part(c->cx, c->args[0], 1));
 }
 
 static cq_status logarithm(cq_opcall *c)
 {
-    return done(c, cq_complex_of(c->cx, CQ_OP(c->cx, "aten::log", T(size_of(c))), angle_of(c)));
+    return done(c,
+                cq_complex_of(c->cx, CQ_OP(c->cx, "aten::log", TENSOR(size_of(c))), angle_of(c)));
 }
 
 static cq_status equal(cq_opcall *c)
@@ -482,9 +488,10 @@ static cq_status equal(cq_opcall *c)
     parts_of(c, c->args[0], a);
     parts_of(c, c->args[1], b);
     for (int i = 0; i < 2; i++)
-        t[i] = CQ_OP(c->cx, differ ? "aten::ne.Tensor" : "aten::eq.Tensor", T(a[i]), T(b[i]));
-    return done(c,
-                CQ_OP(c->cx, differ ? "aten::logical_or" : "aten::logical_and", T(t[0]), T(t[1])));
+        t[i] = CQ_OP(c->cx, differ ? "aten::ne.Tensor" : "aten::eq.Tensor", TENSOR(a[i]),
+                     TENSOR(b[i]));
+    return done(c, CQ_OP(c->cx, differ ? "aten::logical_or" : "aten::logical_and", TENSOR(t[0]),
+                         TENSOR(t[1])));
 }
 
 /* Among each other: the other precision. To real numbers: the real part, as in PyTorch. */
@@ -494,14 +501,15 @@ static cq_status cast(cq_opcall *c)
     cq_dtype   dtype = cq_arg_dtype(c, "dtype", x->dtype);
 
     if (!cq_dtype_is_complex(dtype))
-        return done(c, CQ_OP(c->cx, "aten::to.dtype", T(part(c->cx, c->args[0], 0)), DTYPE(dtype)));
+        return done(
+            c, CQ_OP(c->cx, "aten::to.dtype", TENSOR(part(c->cx, c->args[0], 0)), DTYPE(dtype)));
     if (!cq_dtype_is_complex(x->dtype)) {
-        x = CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(real_of(dtype)));
-        return done(c, cq_complex_of(c->cx, x, CQ_OP(c->cx, "aten::zeros_like", T(x))));
+        x = CQ_OP(c->cx, "aten::to.dtype", TENSOR(x), DTYPE(real_of(dtype)));
+        return done(c, cq_complex_of(c->cx, x, CQ_OP(c->cx, "aten::zeros_like", TENSOR(x))));
     }
     if (dtype == x->dtype)
         return done(c, x);
-    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::to.dtype", T(to_pairs(c->cx, x)),
+    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::to.dtype", TENSOR(to_pairs(c->cx, x)),
                                            DTYPE(real_of(dtype)))));
 }
 

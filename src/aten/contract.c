@@ -32,17 +32,17 @@ static cq_tensor *permute(cq_ctx *cx, cq_tensor *t, const axes *const *order, si
 
     for (size_t i = 0; i < n_order; i++)
         append(perm, &n, order[i]);
-    return CQ_OP(cx, "aten::permute", T(t), cq_i64s(cx, perm, n));
+    return CQ_OP(cx, "aten::permute", TENSOR(t), cq_i64s(cx, perm, n));
 }
 
 static cq_tensor *reshape(cq_ctx *cx, cq_tensor *t, const cq_int *sizes, size_t n)
 {
-    return CQ_OP(cx, "aten::reshape", T(t), cq_ints(cx, sizes, n));
+    return CQ_OP(cx, "aten::reshape", TENSOR(t), cq_ints(cx, sizes, n));
 }
 
 static cq_tensor *sum_kept(cq_ctx *cx, cq_tensor *t, size_t axis)
 {
-    return CQ_OP(cx, "aten::sum.dim_IntList", T(t), I((int64_t)axis), B(true));
+    return CQ_OP(cx, "aten::sum.dim_IntList", TENSOR(t), INT((int64_t)axis), BOOL(true));
 }
 
 /* The sum over the axes in `summed` (a bit mask) of left * right, which have equal ranks and
@@ -98,8 +98,8 @@ static cq_tensor *multiply(cq_opcall *c, cq_tensor *left, cq_tensor *right, uint
     right = permute(cx, right, (const axes *[]){ &batch, &both, &ronly, &lonly }, 4);
     left  = reshape(cx, left, (cq_int[]){ batch.size, lonly.size, both.size }, 3);
     right = reshape(cx, right, (cq_int[]){ batch.size, both.size, ronly.size }, 3);
-    left  = reshape(cx, CQ_OP(cx, "aten::bmm", T(left), T(right)), sizes, n);
-    return CQ_OP(cx, "aten::permute", T(left), cq_i64s(cx, back, n));
+    left  = reshape(cx, CQ_OP(cx, "aten::bmm", TENSOR(left), TENSOR(right)), sizes, n);
+    return CQ_OP(cx, "aten::permute", TENSOR(left), cq_i64s(cx, back, n));
 }
 
 /* ---- einsum ---- */
@@ -282,7 +282,8 @@ static cq_tensor *align(cq_opcall *c, const einsum *e, size_t i)
             if (in.labels[a] == in.labels[b]) {
                 int label = in.labels[a];
 
-                t = CQ_OP(cx, "aten::diagonal", T(t), I(0), I((int64_t)a), I((int64_t)b));
+                t = CQ_OP(cx, "aten::diagonal", TENSOR(t), INT(0), INT((int64_t)a),
+                          INT((int64_t)b));
                 memmove(in.labels + b, in.labels + b + 1, (in.n - b - 1) * sizeof *in.labels);
                 memmove(in.labels + a, in.labels + a + 1, (in.n - a - 2) * sizeof *in.labels);
                 in.labels[in.n - 2] = label; /* the diagonal becomes the last axis */
@@ -298,10 +299,10 @@ static cq_tensor *align(cq_opcall *c, const einsum *e, size_t i)
     for (size_t p = 0; p < e->rank; p++)
         if (axis_at[p] >= 0)
             perm[n++] = axis_at[p];
-    t = CQ_OP(cx, "aten::permute", T(t), cq_i64s(cx, perm, n));
+    t = CQ_OP(cx, "aten::permute", TENSOR(t), cq_i64s(cx, perm, n));
     for (size_t p = 0; p < e->rank; p++)
         if (axis_at[p] < 0)
-            t = CQ_OP(cx, "aten::unsqueeze", T(t), I((int64_t)p));
+            t = CQ_OP(cx, "aten::unsqueeze", TENSOR(t), INT((int64_t)p));
     return t;
 }
 
@@ -332,7 +333,7 @@ static cq_status einsum_compose(cq_opcall *c)
     for (size_t i = 1; i < e.n_operands; i++)
         t = multiply(c, t, align(c, &e, i), done_after(&e, i));
     for (size_t p = e.rank; p-- > e.out.n;)
-        t = CQ_OP(cx, "aten::squeeze.dim", T(t), I((int64_t)p));
+        t = CQ_OP(cx, "aten::squeeze.dim", TENSOR(t), INT((int64_t)p));
     cq_result_set_tensor(c, 0, t);
     return cx->status;
 }

@@ -62,7 +62,8 @@ static cq_status fill_run(cq_opcall *c)
 {
     int kind = c->op->def->variant;
 
-    return fill_with(cq_result_tensor(c, 0), kind == FULL ? cq_arg_val(c, "fill_value") : I(kind));
+    return fill_with(cq_result_tensor(c, 0),
+                     kind == FULL ? cq_arg_val(c, "fill_value") : INT(kind));
 }
 
 /* self.fill(value), .zero() */
@@ -70,7 +71,7 @@ static cq_status refill_run(cq_opcall *c)
 {
     cq_tensor *out = cq_result_tensor(c, 0);
 
-    return fill_with(out, has_arg(c, "value") ? cq_arg_val(c, "value") : I(0));
+    return fill_with(out, has_arg(c, "value") ? cq_arg_val(c, "value") : INT(0));
 }
 
 static cq_status refill_tensor_shape(cq_opcall *c)
@@ -134,9 +135,9 @@ static cq_int whole_of(cq_val v)
 
 static range range_of(const cq_opcall *c, cq_dtype *dtype)
 {
-    range r = { .start = has_arg(c, "start") ? cq_arg_val(c, "start") : I(0),
+    range r = { .start = has_arg(c, "start") ? cq_arg_val(c, "start") : INT(0),
                 .end   = cq_arg_val(c, "end"),
-                .step  = has_arg(c, "step") ? cq_arg_val(c, "step") : I(1) };
+                .step  = has_arg(c, "step") ? cq_arg_val(c, "step") : INT(1) };
     bool  whole =
         r.start.kind != CQ_VAL_FLOAT && r.end.kind != CQ_VAL_FLOAT && r.step.kind != CQ_VAL_FLOAT;
 
@@ -356,7 +357,7 @@ static cq_status one_hot(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "classes must be of int64, not %s",
                             cq_dtype_name(x->dtype));
     if (n.value < 0 && !n.expr) {
-        most = CQ_OP(c->cx, "aten::max", T(x));
+        most = CQ_OP(c->cx, "aten::max", TENSOR(x));
         CQ_TRY(c->cx->status);
         if (!cq_tensor_has_data(most)) /* only an export to an old opset takes it apart */
             return cq_call_fail(c, CQ_E_UNSUPPORTED,
@@ -368,10 +369,10 @@ static cq_status one_hot(cq_opcall *c)
         if (cq_tensor_get_i64(x, i) < 0 || cq_tensor_get_i64(x, i) >= n.value)
             return cq_call_fail(c, CQ_E_ARGUMENT, "class %lld is not below %lld",
                                 (long long)cq_tensor_get_i64(x, i), (long long)n.value);
-    classes = CQ_OP(c->cx, "aten::arange", N(n));
-    x       = CQ_OP(c->cx, "aten::unsqueeze", T(x), I(-1));
-    x       = CQ_OP(c->cx, "aten::eq.Tensor", T(x), T(classes));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", T(x), DTYPE(CQ_DTYPE_I64)));
+    classes = CQ_OP(c->cx, "aten::arange", SIZE(n));
+    x       = CQ_OP(c->cx, "aten::unsqueeze", TENSOR(x), INT(-1));
+    x       = CQ_OP(c->cx, "aten::eq.Tensor", TENSOR(x), TENSOR(classes));
+    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", TENSOR(x), DTYPE(CQ_DTYPE_I64)));
     return c->cx->status;
 }
 

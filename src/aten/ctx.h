@@ -106,12 +106,12 @@ void       cq_op_tensors(cq_ctx *cx, const char *full_name, const cq_val *args, 
                  sizeof((cq_val[]){ __VA_ARGS__ }) / sizeof(cq_val))
 
 /* Arguments for CQ_OP. */
-#define T(tensor)    cq_val_of_tensor(tensor)
-#define I(number)    cq_val_of_i64(number)
-#define N(int_value) cq_val_of_int(int_value)
-#define F(number)    cq_val_of_f64(number)
-#define B(boolean)   cq_val_of_bool(boolean)
-#define DTYPE(d)     cq_val_of_i64(cq_dtype_to_torch(d))
+#define TENSOR(tensor)  cq_val_of_tensor(tensor)
+#define INT(number)     cq_val_of_i64(number)
+#define SIZE(int_value) cq_val_of_int(int_value)
+#define FLOAT(number)   cq_val_of_f64(number)
+#define BOOL(boolean)   cq_val_of_bool(boolean)
+#define DTYPE(d)        cq_val_of_i64(cq_dtype_to_torch(d))
 
 /* Lists that live until the context's scope ends; None after a failure. */
 cq_val cq_ints(cq_ctx *cx, const cq_int *items, size_t n);

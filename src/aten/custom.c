@@ -112,7 +112,7 @@ CQ_API void cq_apply(cq_ctx *cx, const cq_function *f, cq_tensor *const *in, cq_
         return;
     }
     for (size_t i = 0; i < f->n_in; i++)
-        args[i] = T(in[i]);
+        args[i] = TENSOR(in[i]);
     if (cq_op_call(cx, &c->op, args, f->n_in, results, f->n_out) != CQ_OK)
         return;
     for (size_t i = 0; i < f->n_out; i++)

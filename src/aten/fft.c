@@ -107,11 +107,11 @@ static cq_tensor *times(cq_opcall *c, cq_tensor *x, const transform *f, int64_t 
     cq_ctx *cx = c->cx;
 
     if (x && cq_dtype_is_complex(x->dtype)) {
-        x = CQ_OP(cx, "aten::view_as_real", T(x));
-        x = CQ_OP(cx, "aten::flatten.using_ints", T(x), I(-2), I(-1));
+        x = CQ_OP(cx, "aten::view_as_real", TENSOR(x));
+        x = CQ_OP(cx, "aten::flatten.using_ints", TENSOR(x), INT(-2), INT(-1));
         m *= 2;
     }
-    return CQ_OP(cx, "aten::matmul", T(x), T(matrix(c, f, m, columns, at)));
+    return CQ_OP(cx, "aten::matmul", TENSOR(x), TENSOR(matrix(c, f, m, columns, at)));
 }
 
 /* The last dimension as two. */
@@ -124,18 +124,18 @@ static cq_tensor *in_two(cq_ctx *cx, cq_tensor *x, int64_t a, int64_t b)
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
     sizes[x->rank - 1] = cq_i(a);
     sizes[x->rank]     = cq_i(b);
-    return CQ_OP(cx, "aten::reshape", T(x), cq_ints(cx, sizes, x->rank + 1u));
+    return CQ_OP(cx, "aten::reshape", TENSOR(x), cq_ints(cx, sizes, x->rank + 1u));
 }
 
 /* The last dimension as pairs, and those as complex numbers. */
 static cq_tensor *paired(cq_ctx *cx, cq_tensor *x, int64_t n)
 {
-    return CQ_OP(cx, "aten::view_as_complex", T(in_two(cx, x, n, 2)));
+    return CQ_OP(cx, "aten::view_as_complex", TENSOR(in_two(cx, x, n, 2)));
 }
 
 static cq_tensor *swap_last(cq_ctx *cx, cq_tensor *x)
 {
-    return CQ_OP(cx, "aten::transpose.int", T(x), I(-2), I(-1));
+    return CQ_OP(cx, "aten::transpose.int", TENSOR(x), INT(-2), INT(-1));
 }
 
 /* The largest factor of n up to its root. */
@@ -170,10 +170,10 @@ static cq_tensor *spectrum(cq_opcall *c, cq_tensor *x, const transform *f, int64
     inner.n                  = b;
     x     = spectrum(c, swap_last(cx, in_two(cx, x, a, b)), &outer, a); /* [.., b, a] */
     twist = cq_complex_of(cx, matrix(c, &turn, b, a, cosine), matrix(c, &turn, b, a, sine));
-    x     = CQ_OP(cx, "aten::mul.Tensor", T(x), T(twist));
+    x     = CQ_OP(cx, "aten::mul.Tensor", TENSOR(x), TENSOR(twist));
     x     = spectrum(c, swap_last(cx, x), &inner, b); /* [.., a, b] */
-    x     = CQ_OP(cx, "aten::flatten.using_ints", T(swap_last(cx, x)), I(-2), I(-1));
-    return m == f->n ? x : CQ_OP(cx, "aten::slice.Tensor", T(x), I(-1), I(0), I(m));
+    x     = CQ_OP(cx, "aten::flatten.using_ints", TENSOR(swap_last(cx, x)), INT(-2), INT(-1));
+    return m == f->n ? x : CQ_OP(cx, "aten::slice.Tensor", TENSOR(x), INT(-1), INT(0), INT(m));
 }
 
 /* The mirrored half is put back first if the matrix would be large. */
@@ -186,10 +186,10 @@ static cq_tensor *signal_of(cq_opcall *c, cq_tensor *x, const transform *f)
     if (f->n <= MAX_MATRIX || factor_of(f->n) == 1)
         return times(c, x, f, half, f->n, to_real);
     parts[0] = x;
-    parts[1] = CQ_OP(cx, "aten::slice.Tensor", T(x), I(-1), I(1), I(f->n - half + 1));
-    parts[1] = CQ_OP(cx, "aten::conj", T(CQ_OP(cx, "aten::flip", T(parts[1]), I(-1))));
-    x        = CQ_OP(cx, "aten::cat", cq_tensors(cx, parts, 2), I(-1));
-    return CQ_OP(cx, "aten::real", T(spectrum(c, x, f, f->n)));
+    parts[1] = CQ_OP(cx, "aten::slice.Tensor", TENSOR(x), INT(-1), INT(1), INT(f->n - half + 1));
+    parts[1] = CQ_OP(cx, "aten::conj", TENSOR(CQ_OP(cx, "aten::flip", TENSOR(parts[1]), INT(-1))));
+    x        = CQ_OP(cx, "aten::cat", cq_tensors(cx, parts, 2), INT(-1));
+    return CQ_OP(cx, "aten::real", TENSOR(spectrum(c, x, f, f->n)));
 }
 
 /* ---- along any dimension ---- */
@@ -205,14 +205,14 @@ static cq_tensor *resized(cq_opcall *c, cq_tensor *x, int64_t n)
     if (cq_int_is(have, n))
         return x;
     if (!have.expr && have.value > n)
-        return CQ_OP(cx, "aten::slice.Tensor", T(x), I(-1), I(0), I(n));
+        return CQ_OP(cx, "aten::slice.Tensor", TENSOR(x), INT(-1), INT(0), INT(n));
     if (complex)
-        x = CQ_OP(cx, "aten::view_as_real", T(x));
-    x = CQ_OP(cx, "aten::constant_pad_nd", T(x),
+        x = CQ_OP(cx, "aten::view_as_real", TENSOR(x));
+    x = CQ_OP(cx, "aten::constant_pad_nd", TENSOR(x),
               complex ? cq_ints(cx, (cq_int[]){ cq_i(0), cq_i(0), cq_i(0), more }, 4)
                       : cq_ints(cx, (cq_int[]){ cq_i(0), more }, 2),
-              I(0));
-    return complex ? CQ_OP(cx, "aten::view_as_complex", T(x)) : x;
+              INT(0));
+    return complex ? CQ_OP(cx, "aten::view_as_complex", TENSOR(x)) : x;
 }
 
 static cq_status read_scale(cq_opcall *c, transform *f)
@@ -236,13 +236,14 @@ static cq_tensor *of_any_length(cq_opcall *c, cq_tensor *x, cq_int n, const tran
 
     if (kind & REAL_OUT) {
         if (!(kind & INVERSE))
-            x = CQ_OP(cx, "aten::conj", T(x));
-        return CQ_OP(cx, "aten::_fft_c2r", T(x), I(-1), I(f->divided), N(n));
+            x = CQ_OP(cx, "aten::conj", TENSOR(x));
+        return CQ_OP(cx, "aten::_fft_c2r", TENSOR(x), INT(-1), INT(f->divided), SIZE(n));
     }
     if (cq_dtype_is_complex(x->dtype))
-        return CQ_OP(cx, "aten::_fft_c2c", T(x), I(-1), I(f->divided), B(!(kind & INVERSE)));
-    x = CQ_OP(cx, "aten::_fft_r2c", T(x), I(-1), I(f->divided), B(kind & REAL_IN));
-    return kind & INVERSE ? CQ_OP(cx, "aten::conj", T(x)) : x;
+        return CQ_OP(cx, "aten::_fft_c2c", TENSOR(x), INT(-1), INT(f->divided),
+                     BOOL(!(kind & INVERSE)));
+    x = CQ_OP(cx, "aten::_fft_r2c", TENSOR(x), INT(-1), INT(f->divided), BOOL(kind & REAL_IN));
+    return kind & INVERSE ? CQ_OP(cx, "aten::conj", TENSOR(x)) : x;
 }
 
 /* points: NULL for as many as there are. */
@@ -265,18 +266,18 @@ static cq_status along(cq_opcall *c, cq_tensor **x, int64_t dim, const cq_int *p
                        "a transform of %lld points; 1 to %d can be, and primes up to 4096",
                        (long long)f.n, MAX_POINTS);
     CQ_TRY(read_scale(c, &f));
-    *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(dim), I(-1));
+    *x = CQ_OP(cx, "aten::movedim.int", TENSOR(*x), INT(dim), INT(-1));
     CQ_TRY(cx->status);
     if (n.expr && (!points || points->expr == have.expr || kind & REAL_OUT)) {
         *x = of_any_length(c, *x, n, &f, kind);
-        *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(-1), I(dim));
+        *x = CQ_OP(cx, "aten::movedim.int", TENSOR(*x), INT(-1), INT(dim));
         return cx->status;
     }
     cq_size_baked(c, n, "the length of a transform");
     *x = resized(c, *x, kind & REAL_OUT ? f.n / 2 + 1 : f.n);
     *x = kind & REAL_OUT ? signal_of(c, *x, &f)
                          : spectrum(c, *x, &f, kind & REAL_IN ? f.n / 2 + 1 : f.n);
-    *x = CQ_OP(cx, "aten::movedim.int", T(*x), I(-1), I(dim));
+    *x = CQ_OP(cx, "aten::movedim.int", TENSOR(*x), INT(-1), INT(dim));
     return cx->status;
 }
 
@@ -292,10 +293,10 @@ static cq_status read_input(cq_opcall *c, cq_tensor **x, int kind)
         return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
                             cq_dtype_name((*x)->dtype));
     if (!cq_dtype_is_complex((*x)->dtype) && !cq_dtype_is_float((*x)->dtype))
-        *x = CQ_OP(cx, "aten::to.dtype", T(*x), DTYPE(CQ_DTYPE_F32));
+        *x = CQ_OP(cx, "aten::to.dtype", TENSOR(*x), DTYPE(CQ_DTYPE_F32));
     CQ_TRY(cx->status);
     if (!cq_dtype_is_complex((*x)->dtype) && kind & REAL_OUT)
-        *x = cq_complex_of(cx, *x, CQ_OP(cx, "aten::zeros_like", T(*x)));
+        *x = cq_complex_of(cx, *x, CQ_OP(cx, "aten::zeros_like", TENSOR(*x)));
     return cx->status;
 }
 
@@ -369,10 +370,10 @@ static cq_tensor *whole_window(cq_opcall *c, cq_dtype dtype, int64_t n, int64_t 
     int64_t    before = (n - length) / 2;
 
     if (!window && length < n)
-        window = CQ_OP(cx, "aten::ones", I(length), DTYPE(dtype));
+        window = CQ_OP(cx, "aten::ones", INT(length), DTYPE(dtype));
     if (window && length < n)
-        window = CQ_OP(cx, "aten::constant_pad_nd", T(window),
-                       cq_i64s(cx, (int64_t[]){ before, n - length - before }, 2), I(0));
+        window = CQ_OP(cx, "aten::constant_pad_nd", TENSOR(window),
+                       cq_i64s(cx, (int64_t[]){ before, n - length - before }, 2), INT(0));
     return window;
 }
 
@@ -395,19 +396,19 @@ static cq_status stft(cq_opcall *c)
                             "wants 0 < win_length <= n_fft <= the signal, a hop above 0, "
                             "and a window of win_length");
     window = whole_window(c, x->dtype, n, length);
-    t      = CQ_OP(cx, "aten::unfold", T(x), I(-1), I(n), I(hop));
+    t      = CQ_OP(cx, "aten::unfold", TENSOR(x), INT(-1), INT(n), INT(hop));
     if (window)
-        t = CQ_OP(cx, "aten::mul.Tensor", T(t), T(window));
+        t = CQ_OP(cx, "aten::mul.Tensor", TENSOR(t), TENSOR(window));
     if (cq_arg_bool(c, "normalized"))
-        t = CQ_OP(cx, "aten::mul.Scalar", T(t), F(1 / sqrt((double)n)));
+        t = CQ_OP(cx, "aten::mul.Scalar", TENSOR(t), FLOAT(1 / sqrt((double)n)));
     for (int i = 0; i < 2; i++) {
-        parts[i] = CQ_OP(cx, "aten::matmul", T(t),
-                         T(matrix(c, &f, n, half ? n / 2 + 1 : n, i ? sine : cosine)));
-        parts[i] = CQ_OP(cx, "aten::transpose.int", T(parts[i]), I(-2), I(-1));
+        parts[i] = CQ_OP(cx, "aten::matmul", TENSOR(t),
+                         TENSOR(matrix(c, &f, n, half ? n / 2 + 1 : n, i ? sine : cosine)));
+        parts[i] = CQ_OP(cx, "aten::transpose.int", TENSOR(parts[i]), INT(-2), INT(-1));
     }
     if (!cq_arg_is_none(c, "return_complex") && cq_arg_bool(c, "return_complex"))
         return done(c, cq_complex_of(cx, parts[0], parts[1]));
-    return done(c, CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), I(-1)));
+    return done(c, CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), INT(-1)));
 }
 
 /* Frames [.., n, count] laid over each other at every hop, and added up: [.., length]. */
@@ -420,10 +421,10 @@ static cq_tensor *overlap(cq_opcall *c, cq_tensor *frames, int64_t n, int64_t ho
         return NULL;
     length = cq_size_mul(c, cq_size_sub(c, frames->sizes[frames->rank - 1], cq_i(1)), cq_i(hop));
     length = cq_size_add(c, length, cq_i(n));
-    frames = CQ_OP(cx, "aten::col2im", T(frames), cq_ints(cx, (cq_int[]){ cq_i(1), length }, 2),
-                   cq_i64s(cx, (int64_t[]){ 1, n }, 2), I(1), I(0),
-                   cq_i64s(cx, (int64_t[]){ 1, hop }, 2));
-    return CQ_OP(cx, "aten::flatten.using_ints", T(frames), I(-3), I(-1));
+    frames = CQ_OP(
+        cx, "aten::col2im", TENSOR(frames), cq_ints(cx, (cq_int[]){ cq_i(1), length }, 2),
+        cq_i64s(cx, (int64_t[]){ 1, n }, 2), INT(1), INT(0), cq_i64s(cx, (int64_t[]){ 1, hop }, 2));
+    return CQ_OP(cx, "aten::flatten.using_ints", TENSOR(frames), INT(-3), INT(-1));
 }
 
 /* Each frame is transformed back, and the sum is divided by that of the squares of the window. */
@@ -445,32 +446,34 @@ static cq_status istft(cq_opcall *c)
                             "above 0, and real results");
     batch = x->rank == 3;
     if (!batch)
-        x = CQ_OP(cx, "aten::unsqueeze", T(x), I(0));
+        x = CQ_OP(cx, "aten::unsqueeze", TENSOR(x), INT(0));
     f.dtype = x && x->dtype == CQ_DTYPE_C128 ? CQ_DTYPE_F64 : CQ_DTYPE_F32;
     f.scale = cq_arg_bool(c, "normalized") ? 1 / sqrt((double)n) : 1 / (double)n;
     window  = whole_window(c, f.dtype, n, length);
     x       = signal_of(c, swap_last(cx, x), &f); /* [batch, frames, n] */
     if (!window)
-        window = CQ_OP(cx, "aten::ones", I(n), DTYPE(f.dtype));
-    x = CQ_OP(cx, "aten::mul.Tensor", T(x), T(window));
+        window = CQ_OP(cx, "aten::ones", INT(n), DTYPE(f.dtype));
+    x = CQ_OP(cx, "aten::mul.Tensor", TENSOR(x), TENSOR(window));
     CQ_TRY(cx->status);
-    weight =
-        CQ_OP(cx, "aten::unsqueeze", T(CQ_OP(cx, "aten::mul.Tensor", T(window), T(window))), I(-1));
-    weight = CQ_OP(cx, "aten::expand", T(weight),
+    weight = CQ_OP(cx, "aten::unsqueeze",
+                   TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(window), TENSOR(window))), INT(-1));
+    weight = CQ_OP(cx, "aten::expand", TENSOR(weight),
                    cq_ints(cx, (cq_int[]){ cq_i(1), cq_i(n), x->sizes[1] }, 3));
     x      = overlap(c, swap_last(cx, x), n, hop);
-    weight = overlap(c, CQ_OP(cx, "aten::contiguous", T(weight)), n, hop);
+    weight = overlap(c, CQ_OP(cx, "aten::contiguous", TENSOR(weight)), n, hop);
     CQ_TRY(cx->status);
     start = cq_arg_bool(c, "center") ? n / 2 : 0;
     end   = wanted >= 0 ? start + wanted : start ? -start : INT64_MAX;
     lack =
         wanted >= 0 ? start + wanted - cq_size_baked(c, x->sizes[1], "the length of a signal") : 0;
-    x = CQ_OP(cx, "aten::div.Tensor",
-              T(CQ_OP(cx, "aten::slice.Tensor", T(x), I(1), I(start), I(end))),
-              T(CQ_OP(cx, "aten::slice.Tensor", T(weight), I(1), I(start), I(end))));
+    x = CQ_OP(
+        cx, "aten::div.Tensor",
+        TENSOR(CQ_OP(cx, "aten::slice.Tensor", TENSOR(x), INT(1), INT(start), INT(end))),
+        TENSOR(CQ_OP(cx, "aten::slice.Tensor", TENSOR(weight), INT(1), INT(start), INT(end))));
     if (lack > 0)
-        x = CQ_OP(cx, "aten::constant_pad_nd", T(x), cq_i64s(cx, (int64_t[]){ 0, lack }, 2), I(0));
-    return done(c, batch ? x : CQ_OP(cx, "aten::squeeze.dim", T(x), I(0)));
+        x = CQ_OP(cx, "aten::constant_pad_nd", TENSOR(x), cq_i64s(cx, (int64_t[]){ 0, lack }, 2),
+                  INT(0));
+    return done(c, batch ? x : CQ_OP(cx, "aten::squeeze.dim", TENSOR(x), INT(0)));
 }
 
 #define ROW(text_of_schema, text, function, kind)                                                  \

@@ -33,19 +33,20 @@ static cq_status matrix_power(cq_opcall *c)
     if (n > MAX_POWER || n < -MAX_POWER)
         return cq_call_fail(c, CQ_E_ARGUMENT, "the power %lld is out of bounds", (long long)n);
     if (n == 0) {
-        out = CQ_OP(cx, "aten::eye", N(x->sizes[x->rank - 1]), DTYPE(x->dtype));
-        return done(c, CQ_OP(cx, "aten::clone", T(CQ_OP(cx, "aten::expand_as", T(out), T(x)))));
+        out = CQ_OP(cx, "aten::eye", SIZE(x->sizes[x->rank - 1]), DTYPE(x->dtype));
+        return done(c, CQ_OP(cx, "aten::clone",
+                             TENSOR(CQ_OP(cx, "aten::expand_as", TENSOR(out), TENSOR(x)))));
     }
     if (n < 0) {
-        x = CQ_OP(cx, "aten::linalg_inv", T(x));
+        x = CQ_OP(cx, "aten::linalg_inv", TENSOR(x));
         n = -n;
     }
     for (; n; n >>= 1) {
         if (n & 1)
-            out = out ? CQ_OP(cx, "aten::matmul", T(out), T(x)) : x;
-        x = n > 1 ? CQ_OP(cx, "aten::matmul", T(x), T(x)) : x;
+            out = out ? CQ_OP(cx, "aten::matmul", TENSOR(out), TENSOR(x)) : x;
+        x = n > 1 ? CQ_OP(cx, "aten::matmul", TENSOR(x), TENSOR(x)) : x;
     }
-    return done(c, out == c->args[0].u.tensor ? CQ_OP(cx, "aten::clone", T(out)) : out);
+    return done(c, out == c->args[0].u.tensor ? CQ_OP(cx, "aten::clone", TENSOR(out)) : out);
 }
 
 /* ---- determinants ---- */
@@ -75,8 +76,9 @@ enum { MAX_INVERSE = 4 };
 static cq_tensor *cross_difference(cq_ctx *cx, cq_tensor *a, cq_tensor *b, cq_tensor *m,
                                    cq_tensor *n)
 {
-    return CQ_OP(cx, "aten::sub.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(a), T(b))),
-                 T(CQ_OP(cx, "aten::mul.Tensor", T(m), T(n))));
+    return CQ_OP(cx, "aten::sub.Tensor",
+                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(a), TENSOR(b))),
+                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(m), TENSOR(n))));
 }
 
 /* The determinant of the rows and columns that are left, by the first row. */
@@ -95,9 +97,11 @@ static cq_tensor *minor(cq_ctx *cx, cq_tensor *(*e)[MAX_INVERSE], const int *row
         for (int k = 0, at = 0; k < n; k++)
             if (k != i)
                 left[at++] = cols[k];
-        t   = CQ_OP(cx, "aten::mul.Tensor", T(e[rows[0]][cols[i]]),
-                    T(minor(cx, e, rows + 1, left, n - 1)));
-        sum = !sum ? t : CQ_OP(cx, i % 2 ? "aten::sub.Tensor" : "aten::add.Tensor", T(sum), T(t));
+        t   = CQ_OP(cx, "aten::mul.Tensor", TENSOR(e[rows[0]][cols[i]]),
+                    TENSOR(minor(cx, e, rows + 1, left, n - 1)));
+        sum = !sum ? t
+                   : CQ_OP(cx, i % 2 ? "aten::sub.Tensor" : "aten::add.Tensor", TENSOR(sum),
+                           TENSOR(t));
     }
     return sum;
 }
@@ -115,12 +119,12 @@ static cq_tensor *adjugate_row(cq_ctx *cx, cq_tensor *(*e)[MAX_INVERSE], int i, 
         for (int r = 0, at = 0; r < n; r++)
             if (r != i)
                 cols[at++] = r;
-        items[k] =
-            n == 1 ? CQ_OP(cx, "aten::ones_like", T(e[0][0])) : minor(cx, e, rows, cols, n - 1);
+        items[k] = n == 1 ? CQ_OP(cx, "aten::ones_like", TENSOR(e[0][0]))
+                          : minor(cx, e, rows, cols, n - 1);
         if ((i + k) % 2)
-            items[k] = CQ_OP(cx, "aten::neg", T(items[k]));
+            items[k] = CQ_OP(cx, "aten::neg", TENSOR(items[k]));
     }
-    return CQ_OP(cx, "aten::stack", cq_tensors(cx, items, (size_t)n), I(-1));
+    return CQ_OP(cx, "aten::stack", cq_tensors(cx, items, (size_t)n), INT(-1));
 }
 
 static cq_status inverse(cq_opcall *c)
@@ -135,21 +139,23 @@ static cq_status inverse(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "wants floats");
     n = cq_size_baked(c, x->sizes[x->rank - 1], "the size of a matrix");
     if (n == 0)
-        return done(c, CQ_OP(cx, "aten::clone", T(x)));
+        return done(c, CQ_OP(cx, "aten::clone", TENSOR(x)));
     if (n > MAX_INVERSE)
-        return done(c, CQ_OP(cx, "aten::linalg_solve", T(x),
-                             T(CQ_OP(cx, "aten::eye", I(n), DTYPE(x->dtype)))));
+        return done(c, CQ_OP(cx, "aten::linalg_solve", TENSOR(x),
+                             TENSOR(CQ_OP(cx, "aten::eye", INT(n), DTYPE(x->dtype)))));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
             e[i][k] = CQ_OP(cx, "aten::select.int",
-                            T(CQ_OP(cx, "aten::select.int", T(x), I(-2), I(i))), I(-1), I(k));
+                            TENSOR(CQ_OP(cx, "aten::select.int", TENSOR(x), INT(-2), INT(i))),
+                            INT(-1), INT(k));
     for (int i = 0; i < n; i++)
         rows[i] = adjugate_row(cx, e, i, (int)n);
     CQ_TRY(cx->status);
     d = minor(cx, e, all, all, (int)n);
-    d = CQ_OP(cx, "aten::unsqueeze", T(CQ_OP(cx, "aten::unsqueeze", T(d), I(-1))), I(-1));
-    x = CQ_OP(cx, "aten::stack", cq_tensors(cx, rows, (size_t)n), I(-2));
-    return done(c, CQ_OP(cx, "aten::div.Tensor", T(x), T(d)));
+    d = CQ_OP(cx, "aten::unsqueeze", TENSOR(CQ_OP(cx, "aten::unsqueeze", TENSOR(d), INT(-1))),
+              INT(-1));
+    x = CQ_OP(cx, "aten::stack", cq_tensors(cx, rows, (size_t)n), INT(-2));
+    return done(c, CQ_OP(cx, "aten::div.Tensor", TENSOR(x), TENSOR(d)));
 }
 
 #define ROW(text_of_schema, text, code)                                                            \

@@ -21,19 +21,19 @@ static cq_status size_int(cq_opcall *c)
 
     if (!self->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no sizes");
-    cq_result_set(c, 0, N(self->sizes[dim]));
+    cq_result_set(c, 0, SIZE(self->sizes[dim]));
     return c->cx->status;
 }
 
 static cq_status numel(cq_opcall *c)
 {
-    cq_result_set(c, 0, N(cq_tensor_numel_int(c->cx->symbols, cq_arg_tensor(c, "self"))));
+    cq_result_set(c, 0, SIZE(cq_tensor_numel_int(c->cx->symbols, cq_arg_tensor(c, "self"))));
     return c->cx->status;
 }
 
 static cq_status dim(cq_opcall *c)
 {
-    cq_result_set(c, 0, I(cq_arg_tensor(c, "self")->rank));
+    cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->rank));
     return c->cx->status;
 }
 
@@ -43,7 +43,7 @@ static cq_status len(cq_opcall *c)
 
     if (!t->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no length");
-    cq_result_set(c, 0, N(t->sizes[0]));
+    cq_result_set(c, 0, SIZE(t->sizes[0]));
     return c->cx->status;
 }
 
@@ -90,19 +90,19 @@ static cq_status stride_int(cq_opcall *c)
 
     if (!self->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no strides");
-    cq_result_set(c, 0, I(self->strides[at]));
+    cq_result_set(c, 0, INT(self->strides[at]));
     return c->cx->status;
 }
 
 static cq_status storage_offset(cq_opcall *c)
 {
-    cq_result_set(c, 0, I(cq_arg_tensor(c, "self")->offset));
+    cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->offset));
     return c->cx->status;
 }
 
 static cq_status is_contiguous(cq_opcall *c)
 {
-    cq_result_set(c, 0, B(cq_tensor_is_contiguous(cq_arg_tensor(c, "self"))));
+    cq_result_set(c, 0, BOOL(cq_tensor_is_contiguous(cq_arg_tensor(c, "self"))));
     return c->cx->status;
 }
 
@@ -110,13 +110,13 @@ static cq_status is_contiguous(cq_opcall *c)
 
 static cq_status is_floating_point(cq_opcall *c)
 {
-    cq_result_set(c, 0, B(cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype)));
+    cq_result_set(c, 0, BOOL(cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype)));
     return c->cx->status;
 }
 
 static cq_status is_complex(cq_opcall *c)
 {
-    cq_result_set(c, 0, B(cq_dtype_is_complex(cq_arg_tensor(c, "self")->dtype)));
+    cq_result_set(c, 0, BOOL(cq_dtype_is_complex(cq_arg_tensor(c, "self")->dtype)));
     return c->cx->status;
 }
 
@@ -124,13 +124,13 @@ static cq_status is_signed(cq_opcall *c)
 {
     cq_dtype d = cq_arg_tensor(c, "self")->dtype;
 
-    cq_result_set(c, 0, B(d != CQ_DTYPE_BOOL && cq_dtype_is_signed(d)));
+    cq_result_set(c, 0, BOOL(d != CQ_DTYPE_BOOL && cq_dtype_is_signed(d)));
     return c->cx->status;
 }
 
 static cq_status element_size(cq_opcall *c)
 {
-    cq_result_set(c, 0, I((int64_t)cq_dtype_size(cq_arg_tensor(c, "self")->dtype)));
+    cq_result_set(c, 0, INT((int64_t)cq_dtype_size(cq_arg_tensor(c, "self")->dtype)));
     return c->cx->status;
 }
 
@@ -141,7 +141,7 @@ static cq_status is_same_size(cq_opcall *c)
 
     for (size_t i = 0; same && i < a->rank; i++)
         same = a->sizes[i].value == b->sizes[i].value;
-    cq_result_set(c, 0, B(same));
+    cq_result_set(c, 0, BOOL(same));
     return c->cx->status;
 }
 
@@ -159,13 +159,13 @@ static cq_status element(cq_opcall *c, cq_val *out, cq_tensor *t)
     if (cq_dtype_is_complex(t->dtype))
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex numbers are not read from tensors");
     if (t->known) {
-        *out = N(t->known[0]);
+        *out = SIZE(t->known[0]);
         return CQ_OK;
     }
     CQ_TRY(cq_call_data(c, &data, t));
-    *out = cq_dtype_is_float(t->dtype) ? F(cq_tensor_get_f64(data, 0))
-           : t->dtype == CQ_DTYPE_BOOL ? B(cq_tensor_get_i64(data, 0) != 0)
-                                       : I(cq_tensor_get_i64(data, 0));
+    *out = cq_dtype_is_float(t->dtype) ? FLOAT(cq_tensor_get_f64(data, 0))
+           : t->dtype == CQ_DTYPE_BOOL ? BOOL(cq_tensor_get_i64(data, 0) != 0)
+                                       : INT(cq_tensor_get_i64(data, 0));
     if (data != t)
         cx->listener->baked(cx->listener_self, cx, "an element of a tensor",
                             cq_i(cq_tensor_get_i64(data, 0)));
@@ -183,9 +183,9 @@ static cq_status item_bool(cq_opcall *c)
 
     CQ_TRY(element(c, &v, c->args[0].u.tensor));
     cq_result_set(c, 0,
-                  B(v.kind == CQ_VAL_FLOAT  ? v.u.f.value != 0
-                    : v.kind == CQ_VAL_BOOL ? v.u.b.value
-                                            : v.u.i.value != 0));
+                  BOOL(v.kind == CQ_VAL_FLOAT  ? v.u.f.value != 0
+                       : v.kind == CQ_VAL_BOOL ? v.u.b.value
+                                               : v.u.i.value != 0));
     return CQ_OK;
 }
 
@@ -195,8 +195,8 @@ static cq_status item_int(cq_opcall *c)
 
     CQ_TRY(element(c, &v, c->args[0].u.tensor));
     cq_result_set(c, 0,
-                  v.kind == CQ_VAL_FLOAT  ? I((int64_t)v.u.f.value)
-                  : v.kind == CQ_VAL_BOOL ? I(v.u.b.value)
+                  v.kind == CQ_VAL_FLOAT  ? INT((int64_t)v.u.f.value)
+                  : v.kind == CQ_VAL_BOOL ? INT(v.u.b.value)
                                           : v);
     return CQ_OK;
 }
@@ -208,8 +208,8 @@ static cq_status item_float(cq_opcall *c)
     CQ_TRY(element(c, &v, c->args[0].u.tensor));
     cq_result_set(c, 0,
                   v.kind == CQ_VAL_FLOAT  ? v
-                  : v.kind == CQ_VAL_BOOL ? F(v.u.b.value)
-                                          : F((double)v.u.i.value));
+                  : v.kind == CQ_VAL_BOOL ? FLOAT(v.u.b.value)
+                                          : FLOAT((double)v.u.i.value));
     return CQ_OK;
 }
 
@@ -249,7 +249,7 @@ static cq_status compare(cq_opcall *c, const closeness *limit)
             : limit
                 ? close_to((double)cq_tensor_get_i64(a, i), (double)cq_tensor_get_i64(b, i), limit)
                 : cq_tensor_get_i64(a, i) == cq_tensor_get_i64(b, i);
-    cq_result_set(c, 0, B(same));
+    cq_result_set(c, 0, BOOL(same));
     return CQ_OK;
 }
 
@@ -282,12 +282,12 @@ static cq_status allclose(cq_opcall *c)
 
     CQ_TRY(same_dtype(c));
     CQ_TRY(cq_broadcast(c, &rank, sizes, self->rank, self->sizes, other->rank, other->sizes));
-    a = CQ_OP(c->cx, "aten::expand", T(self), cq_ints(c->cx, sizes, rank));
-    b = CQ_OP(c->cx, "aten::expand", T(other), cq_ints(c->cx, sizes, rank));
+    a = CQ_OP(c->cx, "aten::expand", TENSOR(self), cq_ints(c->cx, sizes, rank));
+    b = CQ_OP(c->cx, "aten::expand", TENSOR(other), cq_ints(c->cx, sizes, rank));
     if (!a || !b)
         return c->cx->status;
-    expanded[0] = T(a);
-    expanded[1] = T(b);
+    expanded[0] = TENSOR(a);
+    expanded[1] = TENSOR(b);
     inner.args  = expanded;
     CQ_TRY(compare(&inner, &limit));
     c->results[0] = inner.results[0];

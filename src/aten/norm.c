@@ -95,10 +95,11 @@ static cq_status instance_norm_shape(cq_opcall *c)
 static void move_running(cq_opcall *c, const char *name, cq_tensor *of_images)
 {
     cq_ctx    *cx   = c->cx;
-    cq_tensor *goal = CQ_OP(cx, "aten::mean.dim", T(of_images), I(0));
+    cq_tensor *goal = CQ_OP(cx, "aten::mean.dim", TENSOR(of_images), INT(0));
 
     if (c->real && cq_arg_tensor(c, name))
-        CQ_OP(cx, "aten::lerp_.Scalar", cq_arg_val(c, name), T(goal), cq_arg_val(c, "momentum"));
+        CQ_OP(cx, "aten::lerp_.Scalar", cq_arg_val(c, name), TENSOR(goal),
+              cq_arg_val(c, "momentum"));
 }
 
 static cq_status instance_norm(cq_opcall *c)
@@ -111,16 +112,17 @@ static cq_status instance_norm(cq_opcall *c)
     CQ_TRY(check_channels(c, "use_input_stats"));
     if (!cq_arg_bool(c, "use_input_stats")) {
         y = CQ_OP(cx, "aten::batch_norm", c->args[0], c->args[1], c->args[2], c->args[3],
-                  c->args[4], B(false), c->args[6], c->args[7], c->args[8]);
+                  c->args[4], BOOL(false), c->args[6], c->args[7], c->args[8]);
     } else {
-        y = CQ_OP(cx, "aten::group_norm", T(x), N(x->sizes[1]), c->args[1], c->args[2], c->args[7]);
+        y = CQ_OP(cx, "aten::group_norm", TENSOR(x), SIZE(x->sizes[1]), c->args[1], c->args[2],
+                  c->args[7]);
         for (size_t i = 2; i < x->rank; i++)
             axes[i - 2] = (int64_t)i;
         spatial = cq_i64s(cx, axes, x->rank - 2);
         if (!cq_arg_is_none(c, "running_mean"))
-            move_running(c, "running_mean", CQ_OP(cx, "aten::mean.dim", T(x), spatial));
+            move_running(c, "running_mean", CQ_OP(cx, "aten::mean.dim", TENSOR(x), spatial));
         if (!cq_arg_is_none(c, "running_var"))
-            move_running(c, "running_var", CQ_OP(cx, "aten::var.dim", T(x), spatial));
+            move_running(c, "running_var", CQ_OP(cx, "aten::var.dim", TENSOR(x), spatial));
     }
     cq_result_set_tensor(c, 0, y);
     return cx->status;

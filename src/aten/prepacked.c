@@ -48,9 +48,10 @@ static cq_tensor *as_rows(cq_opcall *c, cq_tensor *x, cq_val weight)
         rows = cq_size_mul(c, rows, x->sizes[i]);
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
     sizes[last] = n;
-    x           = CQ_OP(c->cx, "aten::flatten.using_ints", T(x), I(0), I(-1));
-    x = CQ_OP(c->cx, "aten::slice.Tensor", T(x), I(0), I(0), N(cq_size_mul(c, rows, n)), I(1));
-    return CQ_OP(c->cx, "aten::reshape", T(x), cq_ints(c->cx, sizes, last + 1));
+    x           = CQ_OP(c->cx, "aten::flatten.using_ints", TENSOR(x), INT(0), INT(-1));
+    x = CQ_OP(c->cx, "aten::slice.Tensor", TENSOR(x), INT(0), INT(0), SIZE(cq_size_mul(c, rows, n)),
+              INT(1));
+    return CQ_OP(c->cx, "aten::reshape", TENSOR(x), cq_ints(c->cx, sizes, last + 1));
 }
 
 static cq_status run(cq_opcall *c)
@@ -68,10 +69,10 @@ static cq_status run(cq_opcall *c)
     for (size_t i = 0; i < n; i++)
         args[1 + i] = items[layers[layer].order[i]];
     if (layer == LINEAR)
-        args[0] = T(as_rows(c, args[0].u.tensor, items[0]));
+        args[0] = TENSOR(as_rows(c, args[0].u.tensor, items[0]));
     y = cq_op_tensor(c->cx, layers[layer].plain, args, 1 + n);
     if (limits[0].kind != CQ_VAL_NONE || limits[1].kind != CQ_VAL_NONE)
-        y = CQ_OP(c->cx, "aten::clamp", T(y), limits[0], limits[1]);
+        y = CQ_OP(c->cx, "aten::clamp", TENSOR(y), limits[0], limits[1]);
     cq_result_set_tensor(c, 0, y);
     return c->cx->status;
 }

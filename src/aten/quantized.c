@@ -120,10 +120,10 @@ cq_tensor *cq_from_stored(cq_ctx *cx, cq_tensor *t)
     plain = cq_ctx_own_tensor(cx, plain);
     if (!plain)
         return NULL;
-    plain = q->scales ? CQ_OP(cx, "aten::_make_per_channel_quantized_tensor", T(plain),
-                              T(q->scales), T(q->zero_points), I(q->axis))
-                      : CQ_OP(cx, "aten::_make_per_tensor_quantized_tensor", T(plain), F(q->scale),
-                              I(q->zero_point));
+    plain = q->scales ? CQ_OP(cx, "aten::_make_per_channel_quantized_tensor", TENSOR(plain),
+                              TENSOR(q->scales), TENSOR(q->zero_points), INT(q->axis))
+                      : CQ_OP(cx, "aten::_make_per_tensor_quantized_tensor", TENSOR(plain),
+                              FLOAT(q->scale), INT(q->zero_point));
     if (plain)
         cq_tensor_set_qparams(plain, q);
     return plain;
@@ -136,10 +136,11 @@ cq_tensor *cq_to_grid(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
 
     if (!t || !q || !cq_qparams_range(q->torch_dtype, &stored, &low, &high))
         return NULL;
-    t = q->scales ? CQ_OP(cx, "aten::fake_quantize_per_channel_affine", T(t), T(q->scales),
-                          T(q->zero_points), I(q->axis), I(low), I(high))
-                  : CQ_OP(cx, "aten::fake_quantize_per_tensor_affine", T(t), F(q->scale),
-                          I(q->zero_point), I(low), I(high));
+    t = q->scales
+            ? CQ_OP(cx, "aten::fake_quantize_per_channel_affine", TENSOR(t), TENSOR(q->scales),
+                    TENSOR(q->zero_points), INT(q->axis), INT(low), INT(high))
+            : CQ_OP(cx, "aten::fake_quantize_per_tensor_affine", TENSOR(t), FLOAT(q->scale),
+                    INT(q->zero_point), INT(low), INT(high));
     if (t)
         cq_tensor_set_qparams(t, q);
     return t;
@@ -169,7 +170,7 @@ cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **lik
                        "it does not work on quantized tensors");
     for (size_t i = 0; i < n && *rule != CQ_GRID_STORED; i++)
         if (c->args[i].kind == CQ_VAL_TENSOR)
-            c->args[i] = T(cq_from_stored(c->cx, c->args[i].u.tensor));
+            c->args[i] = TENSOR(cq_from_stored(c->cx, c->args[i].u.tensor));
     return c->cx->status;
 }
 
@@ -195,7 +196,7 @@ static void settle(cq_opcall *c, cq_val *v, cq_grid_rule rule, cq_qparams *q)
     if (rule == CQ_GRID_KEEP)
         cq_tensor_set_qparams(v->u.tensor, q);
     else
-        *v = T(cq_to_grid(c->cx, v->u.tensor, q));
+        *v = TENSOR(cq_to_grid(c->cx, v->u.tensor, q));
 }
 
 cq_status cq_quantized_after(cq_opcall *c, cq_grid_rule rule, cq_qparams *like)
@@ -438,7 +439,7 @@ static cq_status dequantize_all(cq_opcall *c)
 
     for (size_t i = 0; i < n && i < CQ_MAX_TENSORS; i++)
         items[i] = CQ_OP(c->cx, "aten::dequantize.self",
-                         T(cq_from_stored(c->cx, cq_arg_tensor_at(c, name, i))));
+                         TENSOR(cq_from_stored(c->cx, cq_arg_tensor_at(c, name, i))));
     CQ_TRY(c->cx->status);
     cq_result_set_tensors(c, 0, items, n);
     return c->cx->status;
@@ -465,7 +466,8 @@ static cq_status q_number(cq_opcall *c)
     cq_qparams *q;
 
     CQ_TRY(grid_of(c, &q, what == AXIS));
-    cq_result_set(c, 0, what == SCALE ? F(q->scale) : I(what == AXIS ? q->axis : q->zero_point));
+    cq_result_set(c, 0,
+                  what == SCALE ? FLOAT(q->scale) : INT(what == AXIS ? q->axis : q->zero_point));
     return c->cx->status;
 }
 
@@ -477,7 +479,7 @@ static cq_status q_channels(cq_opcall *c)
 
     CQ_TRY(grid_of(c, &q, true));
     cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::to.dtype", T(scales ? q->scales : q->zero_points),
+                         CQ_OP(c->cx, "aten::to.dtype", TENSOR(scales ? q->scales : q->zero_points),
                                DTYPE(scales ? CQ_DTYPE_F64 : CQ_DTYPE_I64)));
     return c->cx->status;
 }
@@ -499,15 +501,17 @@ static cq_status int_repr(cq_opcall *c)
     if (q->scales) {
         for (size_t i = 0; i < t->rank; i++)
             sizes[i] = (int)i == q->axis ? q->scales->sizes[0] : cq_i(1);
-        scale = T(CQ_OP(cx, "aten::reshape", T(q->scales), cq_ints(cx, sizes, t->rank)));
-        zero  = T(CQ_OP(cx, "aten::reshape", T(q->zero_points), cq_ints(cx, sizes, t->rank)));
-        t     = CQ_OP(cx, "aten::div.Tensor", T(t), scale);
-        t     = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::round", T(t))), zero);
+        scale = TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(q->scales), cq_ints(cx, sizes, t->rank)));
+        zero =
+            TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(q->zero_points), cq_ints(cx, sizes, t->rank)));
+        t = CQ_OP(cx, "aten::div.Tensor", TENSOR(t), scale);
+        t = CQ_OP(cx, "aten::add.Tensor", TENSOR(CQ_OP(cx, "aten::round", TENSOR(t))), zero);
     } else {
-        t = CQ_OP(cx, "aten::round", T(CQ_OP(cx, "aten::div.Scalar", T(t), F(q->scale))));
-        t = CQ_OP(cx, "aten::add.Scalar", T(t), I(q->zero_point));
+        t = CQ_OP(cx, "aten::round",
+                  TENSOR(CQ_OP(cx, "aten::div.Scalar", TENSOR(t), FLOAT(q->scale))));
+        t = CQ_OP(cx, "aten::add.Scalar", TENSOR(t), INT(q->zero_point));
     }
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::to.dtype", T(t), DTYPE(stored)));
+    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::to.dtype", TENSOR(t), DTYPE(stored)));
     return cx->status;
 }
 

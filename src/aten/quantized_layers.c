@@ -18,7 +18,7 @@ static cq_status done(cq_opcall *c, cq_tensor *t)
 
 static cq_tensor *relu_too(cq_opcall *c, cq_tensor *t)
 {
-    return c->op->def->variant & RELU ? CQ_OP(c->cx, "aten::relu", T(t)) : t;
+    return c->op->def->variant & RELU ? CQ_OP(c->cx, "aten::relu", TENSOR(t)) : t;
 }
 
 /* A tensor that came from outside has no grid; most are of uint8. */
@@ -106,7 +106,7 @@ static cq_status add_scalar(cq_opcall *c)
     steps = (int64_t)fmax(fmin(nearbyint(b / q->scale), 0x1p62), -0x1p62);
     zero  = q->zero_point - steps;
     scale = q->scale;
-    t     = CQ_OP(c->cx, "aten::add.Scalar", T(x), F((double)steps * q->scale));
+    t     = CQ_OP(c->cx, "aten::add.Scalar", TENSOR(x), FLOAT((double)steps * q->scale));
     if (zero < low) {
         scale *= (double)(high - zero) / (double)(high - low);
         zero = low;
@@ -125,7 +125,7 @@ static cq_status mul_scalar(cq_opcall *c)
     int64_t     low, high;
 
     CQ_TRY(scalar_args(c, &q, &b, &low, &high));
-    t = CQ_OP(c->cx, "aten::mul.Scalar", T(x), F(b));
+    t = CQ_OP(c->cx, "aten::mul.Scalar", TENSOR(x), FLOAT(b));
     if (b == 0)
         return done_on(c, t, x, 1, 0);
     return done_on(c, t, x, q->scale * fabs(b), b > 0 ? q->zero_point : high + low - q->zero_point);
@@ -194,8 +194,8 @@ FUNCTION(group_norm, "aten::group_norm", done_as_asked, 4, "num_groups", "weight
 static cq_status instance_norm(cq_opcall *c)
 {
     return done_as_asked(c, CQ_OP(c->cx, "aten::instance_norm", c->args[0], cq_arg_val(c, "weight"),
-                                  cq_arg_val(c, "bias"), CQ_NONE, CQ_NONE, B(true), F(0),
-                                  cq_arg_val(c, "eps"), B(false)));
+                                  cq_arg_val(c, "bias"), CQ_NONE, CQ_NONE, BOOL(true), FLOAT(0),
+                                  cq_arg_val(c, "eps"), BOOL(false)));
 }
 
 static cq_status batch_norm(cq_opcall *c)
@@ -203,7 +203,7 @@ static cq_status batch_norm(cq_opcall *c)
     return done_as_asked(c,
                          CQ_OP(c->cx, "aten::batch_norm", c->args[0], cq_arg_val(c, "weight"),
                                cq_arg_val(c, "bias"), cq_arg_val(c, "mean"), cq_arg_val(c, "var"),
-                               B(false), F(0), cq_arg_val(c, "eps"), B(false)));
+                               BOOL(false), FLOAT(0), cq_arg_val(c, "eps"), BOOL(false)));
 }
 
 /* ---- packed weights ---- */
@@ -246,7 +246,7 @@ static cq_status unpack_both(cq_opcall *c)
     const cq_val *items;
 
     CQ_TRY(unpack(c, 0, CQ_PACKED_LINEAR, &items));
-    cq_result_set(c, 0, T(cq_from_stored(c->cx, items[CQ_PACKED_WEIGHT].u.tensor)));
+    cq_result_set(c, 0, TENSOR(cq_from_stored(c->cx, items[CQ_PACKED_WEIGHT].u.tensor)));
     cq_result_set(c, 1, items[CQ_PACKED_BIAS]);
     return c->cx->status;
 }
@@ -285,26 +285,33 @@ static cq_status linear(cq_opcall *c)
     bias = packed[CQ_PACKED_BIAS];
     CQ_TRY(c->cx->status);
     CQ_TRY(bias_on_grid(c, &bias, c->args[0].u.tensor, w));
-    return done_as_asked(c, CQ_OP(c->cx, "aten::linear", c->args[0], T(w), bias));
+    return done_as_asked(c, CQ_OP(c->cx, "aten::linear", c->args[0], TENSOR(w), bias));
 }
 
 /* The scale that spreads the numbers of x, and 0, over 0 … 255 (or 127), and x rounded so. The zero
  * point is the nearest integer to where 0 falls. */
 static cq_tensor *round_dynamically(cq_opcall *c, cq_tensor *x, double high)
 {
-    cq_ctx    *cx    = c->cx;
-    cq_tensor *least = CQ_OP(cx, "aten::clamp_max", T(CQ_OP(cx, "aten::min", T(x))), I(0)), *scale;
-    cq_tensor *most  = CQ_OP(cx, "aten::clamp_min", T(CQ_OP(cx, "aten::max", T(x))), I(0)), *zero;
+    cq_ctx    *cx = c->cx;
+    cq_tensor *least =
+                  CQ_OP(cx, "aten::clamp_max", TENSOR(CQ_OP(cx, "aten::min", TENSOR(x))), INT(0)),
+              *scale;
+    cq_tensor *most =
+                  CQ_OP(cx, "aten::clamp_min", TENSOR(CQ_OP(cx, "aten::max", TENSOR(x))), INT(0)),
+              *zero;
 
-    scale = CQ_OP(cx, "aten::sub.Tensor", T(most), T(least));
-    scale = CQ_OP(cx, "aten::div.Scalar", T(scale), F(high));
-    scale = CQ_OP(cx, "aten::where.ScalarOther", T(CQ_OP(cx, "aten::gt.Scalar", T(scale), I(0))),
-                  T(scale), F(0.1));
-    zero  = CQ_OP(cx, "aten::div.Tensor", T(CQ_OP(cx, "aten::neg", T(least))), T(scale));
-    zero  = CQ_OP(cx, "aten::clamp", T(CQ_OP(cx, "aten::round", T(zero))), I(0), F(high));
-    zero  = CQ_OP(cx, "aten::to.dtype", T(zero), DTYPE(CQ_DTYPE_I32));
-    return CQ_OP(cx, "aten::fake_quantize_per_tensor_affine.tensor_qparams", T(x), T(scale),
-                 T(zero), I(0), I((int64_t)high));
+    scale = CQ_OP(cx, "aten::sub.Tensor", TENSOR(most), TENSOR(least));
+    scale = CQ_OP(cx, "aten::div.Scalar", TENSOR(scale), FLOAT(high));
+    scale = CQ_OP(cx, "aten::where.ScalarOther",
+                  TENSOR(CQ_OP(cx, "aten::gt.Scalar", TENSOR(scale), INT(0))), TENSOR(scale),
+                  FLOAT(0.1));
+    zero =
+        CQ_OP(cx, "aten::div.Tensor", TENSOR(CQ_OP(cx, "aten::neg", TENSOR(least))), TENSOR(scale));
+    zero = CQ_OP(cx, "aten::clamp", TENSOR(CQ_OP(cx, "aten::round", TENSOR(zero))), INT(0),
+                 FLOAT(high));
+    zero = CQ_OP(cx, "aten::to.dtype", TENSOR(zero), DTYPE(CQ_DTYPE_I32));
+    return CQ_OP(cx, "aten::fake_quantize_per_tensor_affine.tensor_qparams", TENSOR(x),
+                 TENSOR(scale), TENSOR(zero), INT(0), INT((int64_t)high));
 }
 
 static cq_status linear_dynamic(cq_opcall *c)
@@ -316,7 +323,8 @@ static cq_status linear_dynamic(cq_opcall *c)
     w = cq_from_stored(c->cx, packed[CQ_PACKED_WEIGHT].u.tensor);
     x = round_dynamically(c, x, cq_arg_bool(c, "reduce_range") ? 127 : 255);
     CQ_TRY(c->cx->status);
-    return done(c, relu_too(c, CQ_OP(c->cx, "aten::linear", T(x), T(w), packed[CQ_PACKED_BIAS])));
+    return done(
+        c, relu_too(c, CQ_OP(c->cx, "aten::linear", TENSOR(x), TENSOR(w), packed[CQ_PACKED_BIAS])));
 }
 
 /* ---- convolutions ---- */
@@ -348,11 +356,11 @@ static cq_status conv(cq_opcall *c)
     if (!name)
         return cq_call_fail(c, CQ_E_TYPE, "a weight of %u dimensions", w->rank);
     CQ_TRY(bias_on_grid(c, &bias, c->args[0].u.tensor, w));
-    t = transposed
-            ? CQ_OP(c->cx, name, c->args[0], T(w), bias, p[CQ_PACKED_STRIDE], p[CQ_PACKED_PADDING],
-                    p[CQ_PACKED_OUTPUT_PADDING], p[CQ_PACKED_GROUPS], p[CQ_PACKED_DILATION])
-            : CQ_OP(c->cx, name, c->args[0], T(w), bias, p[CQ_PACKED_STRIDE], p[CQ_PACKED_PADDING],
-                    p[CQ_PACKED_DILATION], p[CQ_PACKED_GROUPS]);
+    t = transposed ? CQ_OP(c->cx, name, c->args[0], TENSOR(w), bias, p[CQ_PACKED_STRIDE],
+                           p[CQ_PACKED_PADDING], p[CQ_PACKED_OUTPUT_PADDING], p[CQ_PACKED_GROUPS],
+                           p[CQ_PACKED_DILATION])
+                   : CQ_OP(c->cx, name, c->args[0], TENSOR(w), bias, p[CQ_PACKED_STRIDE],
+                           p[CQ_PACKED_PADDING], p[CQ_PACKED_DILATION], p[CQ_PACKED_GROUPS]);
     return done_as_asked(c, t);
 }
 

@@ -41,16 +41,17 @@ static cq_status read_cell(const cq_opcall *c, cq_val v, cell *out)
 
 static cq_tensor *linear(cq_opcall *c, cq_tensor *x, cq_val packed, bool reduce_range)
 {
-    return CQ_OP(c->cx, "quantized::linear_dynamic", T(x), packed, B(reduce_range));
+    return CQ_OP(c->cx, "quantized::linear_dynamic", TENSOR(x), packed, BOOL(reduce_range));
 }
 
 static cq_tensor *gate(cq_opcall *c, cq_tensor *all, int64_t i, int64_t size)
 {
-    return CQ_OP(c->cx, "aten::slice.Tensor", T(all), I(1), I(i * size), I((i + 1) * size), I(1));
+    return CQ_OP(c->cx, "aten::slice.Tensor", TENSOR(all), INT(1), INT(i * size),
+                 INT((i + 1) * size), INT(1));
 }
 
-#define OP1(name, a)    CQ_OP(c->cx, "aten::" name, T(a))
-#define OP2(name, a, b) CQ_OP(c->cx, "aten::" name ".Tensor", T(a), T(b))
+#define OP1(name, a)    CQ_OP(c->cx, "aten::" name, TENSOR(a))
+#define OP2(name, a, b) CQ_OP(c->cx, "aten::" name ".Tensor", TENSOR(a), TENSOR(b))
 
 /* One step: x is what the input comes to, state becomes the next one. */
 static void lstm_step(cq_opcall *c, cq_tensor *x, const cell *w, cq_tensor *state[2], int64_t size)
@@ -93,13 +94,13 @@ static cq_tensor *run_direction(cq_opcall *c, cq_tensor *x, const cell *w, cq_te
     }
     for (int64_t i = 0; i < steps && c->cx->status == CQ_OK; i++) {
         int64_t    at   = backwards ? steps - 1 - i : i;
-        cq_tensor *step = CQ_OP(c->cx, "aten::select.int", T(all), I(0), I(at));
+        cq_tensor *step = CQ_OP(c->cx, "aten::select.int", TENSOR(all), INT(0), INT(at));
 
         (gates == LSTM ? lstm_step : gru_step)(c, step, w, state, size);
         outputs[at] = state[0];
     }
     return c->cx->status == CQ_OK
-               ? CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, outputs, (size_t)steps), I(0))
+               ? CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, outputs, (size_t)steps), INT(0))
                : NULL;
 }
 
@@ -121,7 +122,8 @@ static cq_status run_layer(cq_opcall *c, layers *l, size_t layer, cq_tensor **x)
 
         CQ_TRY(read_cell(c, l->params.u.list->items[at], &w));
         for (size_t s = 0; s < l->n_states; s++)
-            state[s] = CQ_OP(c->cx, "aten::select.int", T(l->start[s]), I(0), I((int64_t)at));
+            state[s] =
+                CQ_OP(c->cx, "aten::select.int", TENSOR(l->start[s]), INT(0), INT((int64_t)at));
         CQ_TRY(c->cx->status);
         parts[d] = run_direction(c, *x, &w, state, d == 1);
         CQ_TRY(c->cx->status);
@@ -129,7 +131,7 @@ static cq_status run_layer(cq_opcall *c, layers *l, size_t layer, cq_tensor **x)
             l->end[s][at] = state[s];
     }
     *x = l->directions == 1 ? parts[0]
-                            : CQ_OP(c->cx, "aten::cat", cq_tensors(c->cx, parts, 2), I(-1));
+                            : CQ_OP(c->cx, "aten::cat", cq_tensors(c->cx, parts, 2), INT(-1));
     return c->cx->status;
 }
 
@@ -167,15 +169,15 @@ static cq_status recurrent(cq_opcall *c)
                                                       : NULL;
     CQ_TRY(check(c, &l, x));
     if (batch_first)
-        x = CQ_OP(c->cx, "aten::transpose.int", T(x), I(0), I(1));
+        x = CQ_OP(c->cx, "aten::transpose.int", TENSOR(x), INT(0), INT(1));
     for (size_t i = 0; i < (size_t)n_layers && c->cx->status == CQ_OK; i++)
         CQ_TRY(run_layer(c, &l, i, &x));
     if (batch_first)
-        x = CQ_OP(c->cx, "aten::transpose.int", T(x), I(0), I(1));
+        x = CQ_OP(c->cx, "aten::transpose.int", TENSOR(x), INT(0), INT(1));
     cq_result_set_tensor(c, 0, x);
     for (size_t s = 0; s < l.n_states; s++)
         cq_result_set_tensor(c, s + 1,
-                             CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, l.end[s], l.n), I(0)));
+                             CQ_OP(c->cx, "aten::stack", cq_tensors(c->cx, l.end[s], l.n), INT(0)));
     return c->cx->status;
 }
 
@@ -193,7 +195,7 @@ static cq_status make_cell(cq_opcall *c)
     }
     CQ_TRY(cq_list_push(lists[TENSORS], cq_arg_val(c, "bias_ih")));
     CQ_TRY(cq_list_push(lists[TENSORS], cq_arg_val(c, "bias_hh")));
-    CQ_TRY(cq_list_push(lists[INTS], I(cq_arg_bool(c, "reduce_range"))));
+    CQ_TRY(cq_list_push(lists[INTS], INT(cq_arg_bool(c, "reduce_range"))));
     CQ_TRY(cq_list_push(lists[PACKED], cq_arg_val(c, "w_ih")));
     CQ_TRY(cq_list_push(lists[PACKED], cq_arg_val(c, "w_hh")));
     cq_result_set(c, 0, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = state });

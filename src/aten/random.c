@@ -183,9 +183,9 @@ static cq_status random_integers(cq_opcall *c)
     bool       from = cq_schema_find(c->op->schema, "from") >= 0;
     bool       to   = cq_schema_find(c->op->schema, "to") >= 0 && !cq_arg_is_none(c, "to");
 
-    return return_tensor(c, CQ_OP(c->cx, "aten::randint_like.low_dtype", T(self),
-                                  I(from ? cq_arg_i64(c, "from") : 0),
-                                  I(to ? cq_arg_i64(c, "to") : highest[self->dtype] + 1)));
+    return return_tensor(c, CQ_OP(c->cx, "aten::randint_like.low_dtype", TENSOR(self),
+                                  INT(from ? cq_arg_i64(c, "from") : 0),
+                                  INT(to ? cq_arg_i64(c, "to") : highest[self->dtype] + 1)));
 }
 
 #define OPTIONS                                                                                    \

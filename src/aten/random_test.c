@@ -62,13 +62,13 @@ TEST(random, uniform_numbers_fill_their_range_evenly)
     check_near(0.2887, deviation(t), 0.29);
     for (int64_t i = 0; i < MANY; i++)
         CHECK(cq_tensor_get_f64(t, i) >= 0 && cq_tensor_get_f64(t, i) < 1);
-    t = CQ_OP(cx, "aten::uniform", T(t), F(-3), F(5));
+    t = CQ_OP(cx, "aten::uniform", TENSOR(t), FLOAT(-3), FLOAT(5));
     check_near(1, mean(t), 2.3);
 }
 
 TEST(random, normal_numbers_have_their_mean_and_deviation)
 {
-    cq_tensor *t = CQ_OP(cx, "aten::normal.float_float", F(2), F(3), many());
+    cq_tensor *t = CQ_OP(cx, "aten::normal.float_float", FLOAT(2), FLOAT(3), many());
 
     CHECK_OK(cq_ctx_status(cx));
     check_near(2, mean(t), 3);
@@ -77,7 +77,7 @@ TEST(random, normal_numbers_have_their_mean_and_deviation)
 
 TEST(random, integers_are_all_met_and_no_others)
 {
-    cq_tensor *t        = CQ_OP(cx, "aten::randint.low", I(-2), I(3), many());
+    cq_tensor *t        = CQ_OP(cx, "aten::randint.low", INT(-2), INT(3), many());
     int        count[5] = { 0 };
 
     CHECK_OK(cq_ctx_status(cx));
@@ -93,7 +93,7 @@ TEST(random, integers_are_all_met_and_no_others)
 
 TEST(random, a_permutation_has_every_number_once)
 {
-    cq_tensor *t         = CQ_OP(cx, "aten::randperm", I(100));
+    cq_tensor *t         = CQ_OP(cx, "aten::randperm", INT(100));
     bool       seen[100] = { false };
     int        in_place  = 0;
 
@@ -109,7 +109,8 @@ TEST(random, a_permutation_has_every_number_once)
 
 TEST(random, bernoulli_is_as_frequent_as_p)
 {
-    cq_tensor *t = CQ_OP(cx, "aten::bernoulli.p", T(CQ_OP(cx, "aten::zeros", many())), F(0.3));
+    cq_tensor *t =
+        CQ_OP(cx, "aten::bernoulli.p", TENSOR(CQ_OP(cx, "aten::zeros", many())), FLOAT(0.3));
 
     CHECK_OK(cq_ctx_status(cx));
     check_near(0.3, mean(t), 0.46);
@@ -118,7 +119,7 @@ TEST(random, bernoulli_is_as_frequent_as_p)
 TEST(random, dropout_keeps_the_mean)
 {
     cq_tensor *ones = CQ_OP(cx, "aten::ones", many());
-    cq_tensor *t    = CQ_OP(cx, "aten::dropout", T(ones), F(0.4), B(true));
+    cq_tensor *t    = CQ_OP(cx, "aten::dropout", TENSOR(ones), FLOAT(0.4), BOOL(true));
     int        kept = 0;
 
     CHECK_OK(cq_ctx_status(cx));
@@ -126,14 +127,14 @@ TEST(random, dropout_keeps_the_mean)
         kept += cq_tensor_get_f64(t, i) != 0;
     check_near(0.6, kept / (double)MANY, 0.49);
     check_near(1, mean(t), 0.82);
-    CHECK(CQ_OP(cx, "aten::dropout", T(ones), F(0.4), B(false)) == ones);
+    CHECK(CQ_OP(cx, "aten::dropout", TENSOR(ones), FLOAT(0.4), BOOL(false)) == ones);
 }
 
 TEST(random, alpha_dropout_keeps_mean_and_deviation)
 {
     cq_tensor *t = CQ_OP(cx, "aten::randn", many());
 
-    t = CQ_OP(cx, "aten::alpha_dropout", T(t), F(0.3), B(true));
+    t = CQ_OP(cx, "aten::alpha_dropout", TENSOR(t), FLOAT(0.3), BOOL(true));
     CHECK_OK(cq_ctx_status(cx));
     check_near(0, mean(t), 1);
     check_near(1, deviation(t), 1.5);
@@ -143,7 +144,7 @@ TEST(random, feature_dropout_drops_whole_channels)
 {
     cq_tensor *t = CQ_OP(cx, "aten::ones", cq_i64s(cx, (int64_t[]){ 8, 8, 5 }, 3));
 
-    t = CQ_OP(cx, "aten::feature_dropout", T(t), F(0.5), B(true));
+    t = CQ_OP(cx, "aten::feature_dropout", TENSOR(t), FLOAT(0.5), BOOL(true));
     CHECK_OK(cq_ctx_status(cx));
     for (int64_t i = 0; i < 64; i++)
         for (int64_t k = 1; k < 5; k++)
@@ -157,7 +158,7 @@ TEST(random, weights_decide_what_is_drawn)
     cq_tensor *weights, *t;
 
     CHECK_OK(cq_tensor_new(&weights, CQ_DTYPE_F64, 1, (int64_t[]){ 4 }, p));
-    t = CQ_OP(cx, "aten::multinomial", T(weights), I(MANY), B(true));
+    t = CQ_OP(cx, "aten::multinomial", TENSOR(weights), INT(MANY), BOOL(true));
     CHECK_OK(cq_ctx_status(cx));
     for (int64_t i = 0; i < MANY; i++)
         count[cq_tensor_get_i64(t, i)]++;

@@ -230,7 +230,7 @@ static cq_status run_stack(cq_opcall *c, const rnn *r, cq_tensor *out, cq_tensor
             const cq_listener *listener = cx->listener;
 
             cx->listener = NULL; /* the layer is one call to whoever listens */
-            x            = CQ_OP(cx, "aten::dropout", T(x), F(p), B(true));
+            x            = CQ_OP(cx, "aten::dropout", TENSOR(x), FLOAT(p), BOOL(true));
             cx->listener = listener;
             CQ_TRY(cx->status);
         }
@@ -298,8 +298,8 @@ static cq_tensor *part(cq_opcall *c, cq_tensor *t, int64_t i, int64_t n)
         return NULL;
     size = cq_size_floordiv(c, t->sizes[t->rank - 1], cq_i(n));
     from = cq_size_mul(c, size, cq_i(i));
-    return CQ_OP(c->cx, "aten::slice.Tensor", T(t), I(-1), N(from), N(cq_size_add(c, from, size)),
-                 I(1));
+    return CQ_OP(c->cx, "aten::slice.Tensor", TENSOR(t), INT(-1), SIZE(from),
+                 SIZE(cq_size_add(c, from, size)), INT(1));
 }
 
 static cq_status lstm_cell(cq_opcall *c)
@@ -310,16 +310,17 @@ static cq_status lstm_cell(cq_opcall *c)
 
     if (!h || !cell)
         return cq_call_fail(c, CQ_E_ARGUMENT, "\"hx\" should be two states");
-    g = CQ_OP(cx, "aten::add.Tensor", T(gates_of(c, c->args[0], "w_ih", "b_ih")),
-              T(gates_of(c, T(h), "w_hh", "b_hh")));
-    i = CQ_OP(cx, "aten::sigmoid", T(part(c, g, 0, 4)));
-    f = CQ_OP(cx, "aten::sigmoid", T(part(c, g, 1, 4)));
-    n = CQ_OP(cx, "aten::tanh", T(part(c, g, 2, 4)));
-    o = CQ_OP(cx, "aten::sigmoid", T(part(c, g, 3, 4)));
+    g = CQ_OP(cx, "aten::add.Tensor", TENSOR(gates_of(c, c->args[0], "w_ih", "b_ih")),
+              TENSOR(gates_of(c, TENSOR(h), "w_hh", "b_hh")));
+    i = CQ_OP(cx, "aten::sigmoid", TENSOR(part(c, g, 0, 4)));
+    f = CQ_OP(cx, "aten::sigmoid", TENSOR(part(c, g, 1, 4)));
+    n = CQ_OP(cx, "aten::tanh", TENSOR(part(c, g, 2, 4)));
+    o = CQ_OP(cx, "aten::sigmoid", TENSOR(part(c, g, 3, 4)));
 
-    cell = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(f), T(cell))),
-                 T(CQ_OP(cx, "aten::mul.Tensor", T(i), T(n))));
-    h    = CQ_OP(cx, "aten::mul.Tensor", T(o), T(CQ_OP(cx, "aten::tanh", T(cell))));
+    cell = CQ_OP(cx, "aten::add.Tensor",
+                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(f), TENSOR(cell))),
+                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(i), TENSOR(n))));
+    h    = CQ_OP(cx, "aten::mul.Tensor", TENSOR(o), TENSOR(CQ_OP(cx, "aten::tanh", TENSOR(cell))));
     cq_result_set_tensor(c, 0, h);
     cq_result_set_tensor(c, 1, cell);
     return cx->status;
@@ -329,17 +330,21 @@ static cq_status gru_cell(cq_opcall *c)
 {
     cq_ctx    *cx = c->cx;
     cq_tensor *x = gates_of(c, c->args[0], "w_ih", "b_ih"), *h = cq_arg_tensor(c, "hx");
-    cq_tensor *hh = gates_of(c, T(h), "w_hh", "b_hh"), *r, *z, *n;
+    cq_tensor *hh = gates_of(c, TENSOR(h), "w_hh", "b_hh"), *r, *z, *n;
 
-    r = CQ_OP(cx, "aten::sigmoid",
-              T(CQ_OP(cx, "aten::add.Tensor", T(part(c, x, 0, 3)), T(part(c, hh, 0, 3)))));
-    z = CQ_OP(cx, "aten::sigmoid",
-              T(CQ_OP(cx, "aten::add.Tensor", T(part(c, x, 1, 3)), T(part(c, hh, 1, 3)))));
-    n = CQ_OP(cx, "aten::mul.Tensor", T(r), T(part(c, hh, 2, 3)));
-    n = CQ_OP(cx, "aten::tanh", T(CQ_OP(cx, "aten::add.Tensor", T(part(c, x, 2, 3)), T(n))));
+    r = CQ_OP(
+        cx, "aten::sigmoid",
+        TENSOR(CQ_OP(cx, "aten::add.Tensor", TENSOR(part(c, x, 0, 3)), TENSOR(part(c, hh, 0, 3)))));
+    z = CQ_OP(
+        cx, "aten::sigmoid",
+        TENSOR(CQ_OP(cx, "aten::add.Tensor", TENSOR(part(c, x, 1, 3)), TENSOR(part(c, hh, 1, 3)))));
+    n = CQ_OP(cx, "aten::mul.Tensor", TENSOR(r), TENSOR(part(c, hh, 2, 3)));
+    n = CQ_OP(cx, "aten::tanh",
+              TENSOR(CQ_OP(cx, "aten::add.Tensor", TENSOR(part(c, x, 2, 3)), TENSOR(n))));
 
-    h = CQ_OP(cx, "aten::mul.Tensor", T(CQ_OP(cx, "aten::sub.Tensor", T(h), T(n))), T(z));
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::add.Tensor", T(h), T(n)));
+    h = CQ_OP(cx, "aten::mul.Tensor", TENSOR(CQ_OP(cx, "aten::sub.Tensor", TENSOR(h), TENSOR(n))),
+              TENSOR(z));
+    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::add.Tensor", TENSOR(h), TENSOR(n)));
     return cx->status;
 }
 
@@ -349,8 +354,8 @@ static cq_status plain_cell(cq_opcall *c, const char *activation)
     cq_tensor *x  = gates_of(c, c->args[0], "w_ih", "b_ih");
     cq_tensor *h  = gates_of(c, cq_arg_val(c, "hx"), "w_hh", "b_hh");
 
-    x = CQ_OP(cx, "aten::add.Tensor", T(x), T(h));
-    cq_result_set_tensor(c, 0, cq_op_tensor(cx, activation, (cq_val[]){ T(x) }, 1));
+    x = CQ_OP(cx, "aten::add.Tensor", TENSOR(x), TENSOR(h));
+    cq_result_set_tensor(c, 0, cq_op_tensor(cx, activation, (cq_val[]){ TENSOR(x) }, 1));
     return cx->status;
 }
 

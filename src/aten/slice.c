@@ -82,7 +82,7 @@ PART(slice)
 static cq_tensor *slice_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
-    return CQ_OP(c->cx, "aten::slice_scatter", T(base), T(changed), cq_arg_val(c, "dim"),
+    return CQ_OP(c->cx, "aten::slice_scatter", TENSOR(base), TENSOR(changed), cq_arg_val(c, "dim"),
                  cq_arg_val(c, "start"), cq_arg_val(c, "end"), cq_arg_val(c, "step"));
 }
 
@@ -115,7 +115,7 @@ PART(select)
 static cq_tensor *select_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
-    return CQ_OP(c->cx, "aten::select_scatter", T(base), T(changed), cq_arg_val(c, "dim"),
+    return CQ_OP(c->cx, "aten::select_scatter", TENSOR(base), TENSOR(changed), cq_arg_val(c, "dim"),
                  cq_arg_val(c, "index"));
 }
 
@@ -148,8 +148,8 @@ static cq_status unbind_view(cq_opcall *c)
 
 static cq_tensor *unbind_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
-    return CQ_OP(c->cx, "aten::select_scatter", T(base), T(changed), cq_arg_val(c, "dim"),
-                 I((int64_t)index));
+    return CQ_OP(c->cx, "aten::select_scatter", TENSOR(base), TENSOR(changed), cq_arg_val(c, "dim"),
+                 INT((int64_t)index));
 }
 
 /* ---- diagonal ---- */
@@ -188,8 +188,8 @@ PART(diagonal)
 static cq_tensor *diagonal_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
-    return CQ_OP(c->cx, "aten::diagonal_scatter", T(base), T(changed), cq_arg_val(c, "offset"),
-                 cq_arg_val(c, "dim1"), cq_arg_val(c, "dim2"));
+    return CQ_OP(c->cx, "aten::diagonal_scatter", TENSOR(base), TENSOR(changed),
+                 cq_arg_val(c, "offset"), cq_arg_val(c, "dim1"), cq_arg_val(c, "dim2"));
 }
 
 /* ---- unfold: windows along a dimension ---- */
@@ -231,14 +231,14 @@ static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
         return NULL;
     }
     if (!base->rank)
-        return CQ_OP(c->cx, "aten::select.int", T(changed), I(0), I(0));
+        return CQ_OP(c->cx, "aten::select.int", TENSOR(changed), INT(0), INT(0));
     reach = cq_size_add(c, cq_size_mul(c, cq_size_sub(c, changed->sizes[dim], cq_i(1)), cq_i(step)),
                         cq_i(1));
     for (int64_t k = 0; k < size; k++) {
-        cq_tensor *kth = CQ_OP(c->cx, "aten::select.int", T(changed), I(-1), I(k));
+        cq_tensor *kth = CQ_OP(c->cx, "aten::select.int", TENSOR(changed), INT(-1), INT(k));
 
-        base = CQ_OP(c->cx, "aten::slice_scatter", T(base), T(kth), I(dim), I(k),
-                     N(cq_size_add(c, reach, cq_i(k))), I(step));
+        base = CQ_OP(c->cx, "aten::slice_scatter", TENSOR(base), TENSOR(kth), INT(dim), INT(k),
+                     SIZE(cq_size_add(c, reach, cq_i(k))), INT(step));
     }
     return base;
 }
@@ -291,8 +291,8 @@ static cq_status as_strided_scatter_run(cq_opcall *c)
 static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
-    return CQ_OP(c->cx, "aten::as_strided_scatter", T(base), T(changed), cq_arg_val(c, "size"),
-                 cq_arg_val(c, "stride"), cq_arg_val(c, "storage_offset"));
+    return CQ_OP(c->cx, "aten::as_strided_scatter", TENSOR(base), TENSOR(changed),
+                 cq_arg_val(c, "size"), cq_arg_val(c, "stride"), cq_arg_val(c, "storage_offset"));
 }
 
 #define COMPOSED(schema_text, about_text, code)                                                    \

@@ -82,8 +82,8 @@ static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed
         start = cq_size_add(c, start, sizes[i]);
     end = cq_size_add(c, start, sizes[index]);
     cq_free(sizes);
-    return CQ_OP(c->cx, "aten::slice_scatter", T(base), T(changed), I((int64_t)dim), N(start),
-                 N(end), I(1));
+    return CQ_OP(c->cx, "aten::slice_scatter", TENSOR(base), TENSOR(changed), INT((int64_t)dim),
+                 SIZE(start), SIZE(end), INT(1));
 }
 
 /* ---- tensor_split ---- */
@@ -104,10 +104,10 @@ static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
                             "split by");
     list = cq_i64s(c->cx, NULL, 0);
     for (int64_t i = 0; list.kind == CQ_VAL_LIST && i < n; i++)
-        CQ_TRY(cq_list_push(list.u.list, I(cq_tensor_get_i64(by, i))));
+        CQ_TRY(cq_list_push(list.u.list, INT(cq_tensor_get_i64(by, i))));
     return cq_op_call(
         c->cx, cq_op_find(by->rank ? "aten::tensor_split.indices" : "aten::tensor_split.sections"),
-        (cq_val[]){ c->args[0], by->rank ? list : I(cq_tensor_get_i64(by, 0)), c->args[2] }, 3,
+        (cq_val[]){ c->args[0], by->rank ? list : INT(cq_tensor_get_i64(by, 0)), c->args[2] }, 3,
         c->results, 1);
 }
 

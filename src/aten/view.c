@@ -7,7 +7,7 @@
 static cq_tensor *unview_by_reshape(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
-    return CQ_OP(c->cx, "aten::reshape", T(changed), cq_sizes_of(c->cx, base));
+    return CQ_OP(c->cx, "aten::reshape", TENSOR(changed), cq_sizes_of(c->cx, base));
 }
 
 /* ---- the order of dimensions ---- */
@@ -39,7 +39,7 @@ static cq_status transpose_view(cq_opcall *c)
 static cq_tensor *transpose_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)base, (void)index;
-    return CQ_OP(c->cx, "aten::transpose.int", T(changed), cq_arg_val(c, "dim0"),
+    return CQ_OP(c->cx, "aten::transpose.int", TENSOR(changed), cq_arg_val(c, "dim0"),
                  cq_arg_val(c, "dim1"));
 }
 
@@ -60,7 +60,7 @@ static cq_status t_view(cq_opcall *c)
 static cq_tensor *t_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)base, (void)index;
-    return CQ_OP(c->cx, "aten::t", T(changed));
+    return CQ_OP(c->cx, "aten::t", TENSOR(changed));
 }
 
 /* The dims of a permutation, wrapped and checked to name each dimension once. */
@@ -107,7 +107,7 @@ static cq_tensor *permute_unview(cq_opcall *c, cq_tensor *base, cq_tensor *chang
         return NULL;
     for (size_t i = 0; i < base->rank; i++)
         back[dims[i]] = (int64_t)i;
-    return CQ_OP(c->cx, "aten::permute", T(changed), cq_i64s(c->cx, back, base->rank));
+    return CQ_OP(c->cx, "aten::permute", TENSOR(changed), cq_i64s(c->cx, back, base->rank));
 }
 
 /* ---- other sizes ---- */
@@ -211,7 +211,7 @@ static cq_status view_dtype_view(cq_opcall *c)
 static cq_tensor *view_dtype_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
-    return CQ_OP(c->cx, "aten::view.dtype", T(changed), DTYPE(base->dtype));
+    return CQ_OP(c->cx, "aten::view.dtype", TENSOR(changed), DTYPE(base->dtype));
 }
 
 static cq_status flatten_view(cq_opcall *c)
@@ -283,8 +283,8 @@ static cq_status squeeze_dims(cq_opcall *c)
 
     for (size_t i = rank; i-- > 0;)
         if (dims >> i & 1)
-            x = CQ_OP(c->cx, "aten::squeeze.dim", T(x), I((int64_t)i));
-    cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", T(x)));
+            x = CQ_OP(c->cx, "aten::squeeze.dim", TENSOR(x), INT((int64_t)i));
+    cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", TENSOR(x)));
     return c->cx->status;
 }
 

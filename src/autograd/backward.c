@@ -32,7 +32,7 @@ cq_tensor *cq_grad_of(cq_grad *g, size_t index)
     if (index < g->n_results && g->of_results[index])
         return g->of_results[index];
     result = flat_result(g, index);
-    return result ? CQ_OP(g->cx, "aten::zeros_like", T(result)) : NULL;
+    return result ? CQ_OP(g->cx, "aten::zeros_like", TENSOR(result)) : NULL;
 }
 
 static struct cq_grad_slot *find_slot(const cq_grad *g, const char *name, size_t index)
@@ -67,9 +67,9 @@ cq_tensor *cq_sum_to(cq_ctx *cx, cq_tensor *t, const cq_tensor *like)
         if (i < lead || (like->sizes[i - lead].value == 1 && t->sizes[i].value != 1))
             dims[n++] = (int64_t)i;
     if (n)
-        t = CQ_OP(cx, "aten::sum.dim_IntList", T(t), cq_i64s(cx, dims, n), B(true));
+        t = CQ_OP(cx, "aten::sum.dim_IntList", TENSOR(t), cq_i64s(cx, dims, n), BOOL(true));
     if (lead)
-        t = CQ_OP(cx, "aten::reshape", T(t), cq_sizes_of(cx, like));
+        t = CQ_OP(cx, "aten::reshape", TENSOR(t), cq_sizes_of(cx, like));
     return t;
 }
 
@@ -82,9 +82,9 @@ static cq_status set_slot(cq_grad *g, struct cq_grad_slot *slot, cq_tensor *t)
         return g->cx->status;
     t = cq_sum_to(g->cx, t, slot->tensor);
     if (t && t->dtype != slot->tensor->dtype)
-        t = CQ_OP(g->cx, "aten::to.dtype", T(t), DTYPE(slot->tensor->dtype));
+        t = CQ_OP(g->cx, "aten::to.dtype", TENSOR(t), DTYPE(slot->tensor->dtype));
     if (t && slot->gradient)
-        t = CQ_OP(g->cx, "aten::add.Tensor", T(slot->gradient), T(t));
+        t = CQ_OP(g->cx, "aten::add.Tensor", TENSOR(slot->gradient), TENSOR(t));
     if (!t)
         return g->cx->status;
     fits = t->rank == slot->tensor->rank;
@@ -115,7 +115,7 @@ cq_status cq_grad_set(cq_grad *g, const char *name, cq_tensor *gradient)
 /* Of a view: nothing anywhere but where it was taken. */
 static cq_status grad_of_view(cq_grad *g)
 {
-    cq_tensor *base = CQ_OP(g->cx, "aten::zeros_like", T(g->call.args[0].u.tensor));
+    cq_tensor *base = CQ_OP(g->cx, "aten::zeros_like", TENSOR(g->call.args[0].u.tensor));
 
     for (size_t i = 0; i < g->n_results && base; i++)
         if (g->of_results[i])
@@ -127,8 +127,8 @@ cq_status cq_grad_zeros(cq_grad *g)
 {
     for (size_t i = 0; i < g->n_slots; i++)
         if (g->slots[i].wanted)
-            CQ_TRY(
-                set_slot(g, &g->slots[i], CQ_OP(g->cx, "aten::zeros_like", T(g->slots[i].tensor))));
+            CQ_TRY(set_slot(g, &g->slots[i],
+                            CQ_OP(g->cx, "aten::zeros_like", TENSOR(g->slots[i].tensor))));
     return g->cx->status;
 }
 
@@ -186,7 +186,7 @@ cq_status cq_grad_step(cq_grad *g)
 static cq_status accumulate(cq_ctx *cx, cq_tape_value *v, cq_tensor *t)
 {
     if (v->gradient)
-        t = CQ_OP(cx, "aten::add.Tensor", T(v->gradient), T(t));
+        t = CQ_OP(cx, "aten::add.Tensor", TENSOR(v->gradient), TENSOR(t));
     if (!t)
         return cx->status;
     cq_tensor_retain(t);
@@ -299,8 +299,8 @@ static cq_status begin(cq_tape *tape, cq_ctx *cx, cq_tensor *output, cq_tensor *
         return CQ_OK; /* a constant */
     ((cq_tape_value *)track->value)->reached = true;
     cq_tape_stop(tape, cx);
-    seed = seed ? CQ_OP(cx, "aten::to.dtype", T(seed), DTYPE(output->dtype))
-                : CQ_OP(cx, "aten::ones_like", T(output));
+    seed = seed ? CQ_OP(cx, "aten::to.dtype", TENSOR(seed), DTYPE(output->dtype))
+                : CQ_OP(cx, "aten::ones_like", TENSOR(output));
     if (!seed)
         return cx->status;
     CQ_TRY(accumulate(cx, track->value, seed));

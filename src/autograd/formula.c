@@ -8,7 +8,7 @@ static const char *const names[] = { [GRAD] = "grad", [RESULT] = "result", NULL 
 
 static cq_val value(void *self, size_t name, size_t number)
 {
-    return T(name == GRAD ? cq_grad_of(self, number) : cq_grad_result(self, number));
+    return TENSOR(name == GRAD ? cq_grad_of(self, number) : cq_grad_result(self, number));
 }
 
 static bool wants(void *self, const char *arg)

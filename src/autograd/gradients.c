@@ -95,8 +95,8 @@ static cq_status settle_seed(cq_gradients *g, size_t i, cq_tensor *output)
         CQ_TRY(cq_vec_push(&g->seeds, NULL));
     if (!cq_dtype_is_float(output->dtype) || !output->storage)
         return CQ_OK;
-    seed = seed ? CQ_OP(g->cx, "aten::to.dtype", T(seed), DTYPE(output->dtype))
-                : CQ_OP(g->cx, "aten::ones_like", T(output));
+    seed = seed ? CQ_OP(g->cx, "aten::to.dtype", TENSOR(seed), DTYPE(output->dtype))
+                : CQ_OP(g->cx, "aten::ones_like", TENSOR(output));
     if (!seed)
         return g->cx->status;
     cq_tensor_retain(seed);

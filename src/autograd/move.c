@@ -10,16 +10,16 @@ static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
     int64_t    n = cq_tensor_numel(t), extent = 1;
     cq_tensor *numbers, *place;
 
-    numbers = CQ_OP(cx, "aten::arange.start", I(1), I(n + 1), DTYPE(CQ_DTYPE_F64));
-    numbers = CQ_OP(cx, "aten::reshape", T(numbers), cq_sizes_of(cx, t));
+    numbers = CQ_OP(cx, "aten::arange.start", INT(1), INT(n + 1), DTYPE(CQ_DTYPE_F64));
+    numbers = CQ_OP(cx, "aten::reshape", TENSOR(numbers), cq_sizes_of(cx, t));
     if (cx->status != CQ_OK || cq_tensor_is_contiguous(t))
         return numbers;
     for (size_t i = 0; i < t->rank; i++)
         extent += (t->sizes[i].value - 1) * t->strides[i];
     place = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &extent, 1), DTYPE(CQ_DTYPE_F64));
-    place = CQ_OP(cx, "aten::as_strided", T(place), cq_sizes_of(cx, t),
-                  cq_i64s(cx, t->strides, t->rank), I(0));
-    CQ_OP(cx, "aten::copy_", T(place), T(numbers));
+    place = CQ_OP(cx, "aten::as_strided", TENSOR(place), cq_sizes_of(cx, t),
+                  cq_i64s(cx, t->strides, t->rank), INT(0));
+    CQ_OP(cx, "aten::copy_", TENSOR(place), TENSOR(numbers));
     return place;
 }
 
@@ -30,17 +30,17 @@ static cq_val argument(cq_grad *g, size_t i, const cq_tensor *moved)
     cq_val v = g->call.args[i];
 
     if (v.kind == CQ_VAL_TENSOR && v.u.tensor == moved)
-        return T(numbered(g->cx, moved));
+        return TENSOR(numbered(g->cx, moved));
     if (v.kind == CQ_VAL_TENSOR && cq_dtype_is_float(v.u.tensor->dtype))
-        return T(CQ_OP(g->cx, "aten::zeros_like", T(v.u.tensor), DTYPE(CQ_DTYPE_F64)));
+        return TENSOR(CQ_OP(g->cx, "aten::zeros_like", TENSOR(v.u.tensor), DTYPE(CQ_DTYPE_F64)));
     if (strcmp(g->call.op->schema->args[i].name, "padding_value") == 0)
-        return I(0);
+        return INT(0);
     return v;
 }
 
 static cq_tensor *flat(cq_ctx *cx, cq_tensor *t)
 {
-    return t ? CQ_OP(cx, "aten::reshape", T(t), cq_i64s(cx, &(int64_t){ -1 }, 1)) : NULL;
+    return t ? CQ_OP(cx, "aten::reshape", TENSOR(t), cq_i64s(cx, &(int64_t){ -1 }, 1)) : NULL;
 }
 
 cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg)
@@ -55,9 +55,9 @@ cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg)
         args[i] = argument(g, i, arg);
     if (cx->status != CQ_OK || cq_op_call(cx, op, args, op->schema->n_args, &result, 1) != CQ_OK)
         return NULL;
-    to   = CQ_OP(cx, "aten::to.dtype", T(flat(cx, result.u.tensor)), DTYPE(CQ_DTYPE_I64));
+    to   = CQ_OP(cx, "aten::to.dtype", TENSOR(flat(cx, result.u.tensor)), DTYPE(CQ_DTYPE_I64));
     sums = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &n, 1), DTYPE(grad->dtype));
-    sums = CQ_OP(cx, "aten::index_add", T(sums), I(0), T(to), T(flat(cx, grad)));
-    sums = CQ_OP(cx, "aten::slice.Tensor", T(sums), I(0), I(1));
-    return CQ_OP(cx, "aten::reshape", T(sums), cq_sizes_of(cx, arg));
+    sums = CQ_OP(cx, "aten::index_add", TENSOR(sums), INT(0), TENSOR(to), TENSOR(flat(cx, grad)));
+    sums = CQ_OP(cx, "aten::slice.Tensor", TENSOR(sums), INT(0), INT(1));
+    return CQ_OP(cx, "aten::reshape", TENSOR(sums), cq_sizes_of(cx, arg));
 }

@@ -46,13 +46,13 @@ static void check_gradient(run *r, cq_tensor *y, const double *want)
 
 static cq_tensor *squared(run *r, cq_tensor *t)
 {
-    return CQ_OP(r->cx, "aten::mul.Tensor", T(t), T(t));
+    return CQ_OP(r->cx, "aten::mul.Tensor", TENSOR(t), TENSOR(t));
 }
 
 TEST(tape, uses_add_up)
 {
     run        r = begin();
-    cq_tensor *y = CQ_OP(r.cx, "aten::add.Tensor", T(squared(&r, r.x)), T(r.x));
+    cq_tensor *y = CQ_OP(r.cx, "aten::add.Tensor", TENSOR(squared(&r, r.x)), TENSOR(r.x));
 
     check_gradient(&r, y, (double[]){ 3, 5, 7, 9 });
     end(&r);
@@ -61,23 +61,25 @@ TEST(tape, uses_add_up)
 TEST(tape, what_a_change_in_place_writes_over_is_kept)
 {
     run        r = begin();
-    cq_tensor *a = CQ_OP(r.cx, "aten::mul.Scalar", T(r.x), I(2)), *y = squared(&r, a);
+    cq_tensor *a = CQ_OP(r.cx, "aten::mul.Scalar", TENSOR(r.x), INT(2)), *y = squared(&r, a);
 
-    CQ_OP(r.cx, "aten::zero_", T(a)); /* y's gradient needs a as it was: 8 x */
-    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", T(y), T(a)), (double[]){ 8, 16, 24, 32 });
+    CQ_OP(r.cx, "aten::zero_", TENSOR(a)); /* y's gradient needs a as it was: 8 x */
+    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", TENSOR(y), TENSOR(a)),
+                   (double[]){ 8, 16, 24, 32 });
     end(&r);
 }
 
 TEST(tape, a_change_of_a_view_reaches_its_tensor_and_other_views)
 {
     run        r     = begin();
-    cq_tensor *a     = CQ_OP(r.cx, "aten::mul.Scalar", T(r.x), I(1));
-    cq_tensor *front = CQ_OP(r.cx, "aten::slice.Tensor", T(a), I(0), I(0), I(2));
-    cq_tensor *last  = CQ_OP(r.cx, "aten::slice.Tensor", T(a), I(0), I(1), I(4));
+    cq_tensor *a     = CQ_OP(r.cx, "aten::mul.Scalar", TENSOR(r.x), INT(1));
+    cq_tensor *front = CQ_OP(r.cx, "aten::slice.Tensor", TENSOR(a), INT(0), INT(0), INT(2));
+    cq_tensor *last  = CQ_OP(r.cx, "aten::slice.Tensor", TENSOR(a), INT(0), INT(1), INT(4));
 
-    CQ_OP(r.cx, "aten::mul_.Scalar", T(front), I(10)); /* a = 10 x0, 10 x1, x2, x3 */
+    CQ_OP(r.cx, "aten::mul_.Scalar", TENSOR(front), INT(10)); /* a = 10 x0, 10 x1, x2, x3 */
     CHECK(cq_tensor_get_f64(last, 0) == 20);
-    check_gradient(&r, CQ_OP(r.cx, "aten::sum", T(squared(&r, last))), (double[]){ 0, 400, 6, 8 });
+    check_gradient(&r, CQ_OP(r.cx, "aten::sum", TENSOR(squared(&r, last))),
+                   (double[]){ 0, 400, 6, 8 });
     end(&r);
 }
 
@@ -86,24 +88,26 @@ TEST(tape, a_constant_that_is_written_into_has_a_gradient_from_then_on)
     run        r = begin();
     cq_tensor *buf =
         CQ_OP(r.cx, "aten::zeros", cq_i64s(r.cx, (int64_t[]){ 2, 4 }, 2), DTYPE(CQ_DTYPE_F64));
-    cq_tensor *row = CQ_OP(r.cx, "aten::select.int", T(buf), I(0), I(1));
+    cq_tensor *row = CQ_OP(r.cx, "aten::select.int", TENSOR(buf), INT(0), INT(1));
 
-    CQ_OP(r.cx, "aten::copy_", T(row), T(r.x));
-    check_gradient(&r, CQ_OP(r.cx, "aten::sum", T(squared(&r, buf))), (double[]){ 2, 4, 6, 8 });
+    CQ_OP(r.cx, "aten::copy_", TENSOR(row), TENSOR(r.x));
+    check_gradient(&r, CQ_OP(r.cx, "aten::sum", TENSOR(squared(&r, buf))),
+                   (double[]){ 2, 4, 6, 8 });
     end(&r);
 }
 
 TEST(tape, detach_and_no_grad_cut)
 {
     run        r   = begin();
-    cq_tensor *a   = CQ_OP(r.cx, "aten::detach", T(squared(&r, r.x))), *b;
+    cq_tensor *a   = CQ_OP(r.cx, "aten::detach", TENSOR(squared(&r, r.x))), *b;
     bool       was = cq_set_grad_enabled(r.cx, false);
 
     b = squared(&r, r.x);
     CHECK(was);
     CHECK(!cq_set_grad_enabled(r.cx, true));
-    a = CQ_OP(r.cx, "aten::add.Tensor", T(a), T(b));
-    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", T(a), T(r.x)), (double[]){ 1, 1, 1, 1 });
+    a = CQ_OP(r.cx, "aten::add.Tensor", TENSOR(a), TENSOR(b));
+    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", TENSOR(a), TENSOR(r.x)),
+                   (double[]){ 1, 1, 1, 1 });
     end(&r);
 }
 
@@ -126,9 +130,9 @@ TEST(tape, the_gradients_of_outputs_can_be_given)
 TEST(tape, operators_without_a_gradient_are_all_named)
 {
     run        r = begin();
-    cq_tensor *y = CQ_OP(r.cx, "aten::digamma", T(r.x));
+    cq_tensor *y = CQ_OP(r.cx, "aten::digamma", TENSOR(r.x));
 
-    y = CQ_OP(r.cx, "aten::digamma", T(CQ_OP(r.cx, "aten::exp", T(y))));
+    y = CQ_OP(r.cx, "aten::digamma", TENSOR(CQ_OP(r.cx, "aten::exp", TENSOR(y))));
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
     CHECK_STR("no gradient is known for aten::digamma; aten::digamma", cq_last_error()->message);
     CHECK(cq_tape_gradient(r.tape, r.x) == NULL);
@@ -140,7 +144,7 @@ TEST(tape, what_no_output_depends_on_has_no_gradient_and_needs_none)
     run        r = begin();
     cq_tensor *y = CQ_OP(r.cx, "aten::ones", cq_i64s(r.cx, (int64_t[]){ 4 }, 1));
 
-    CQ_OP(r.cx, "aten::digamma", T(r.x));
+    CQ_OP(r.cx, "aten::digamma", TENSOR(r.x));
     CHECK_OK(cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
     CHECK(cq_tape_gradient(r.tape, r.x) == NULL);
     end(&r);
@@ -161,7 +165,7 @@ TEST(tape, it_is_gone_back_along_once)
 static void twice(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor **out)
 {
     (void)user;
-    out[0] = CQ_OP(cx, "aten::mul.Scalar", T(in[0]), I(2));
+    out[0] = CQ_OP(cx, "aten::mul.Scalar", TENSOR(in[0]), INT(2));
 }
 
 /* Not what twice would give, to be seen. */
@@ -171,7 +175,7 @@ static void a_hundred(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor *c
     (void)user;
     (void)in;
     (void)out;
-    grad_in[0] = CQ_OP(cx, "aten::mul.Scalar", T(grad_out[0]), I(100));
+    grad_in[0] = CQ_OP(cx, "aten::mul.Scalar", TENSOR(grad_out[0]), INT(100));
 }
 
 TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
@@ -187,7 +191,7 @@ TEST(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts)
 
     cq_apply(r.cx, &own, &r.x, &y);
     cq_apply(r.cx, &parts, &r.x, &z);
-    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", T(y), T(z)),
+    check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", TENSOR(y), TENSOR(z)),
                    (double[]){ 102, 102, 102, 102 });
     end(&r);
 }

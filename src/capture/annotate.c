@@ -112,7 +112,7 @@ static cq_tensor *put_anchor(cq_capture *cap, cq_ctx *cx, cq_tensor *x, const ch
     cq_node        *node;
 
     cap->marks = NULL; /* an anchor has notes of its own, and is the first node of no module */
-    behind     = CQ_OP(cx, "aten::alias", T(x));
+    behind     = CQ_OP(cx, "aten::alias", TENSOR(x));
     cap->marks = marks;
     if (!behind)
         return NULL;

@@ -166,7 +166,7 @@ static cq_status accumulate(walk *w, const cq_value *v, cq_tensor *t)
     cq_tensor *before = cq_ptr_map_get(&w->gradients, v);
 
     if (before)
-        t = CQ_OP(w->cx, "aten::add.Tensor", T(before), T(t));
+        t = CQ_OP(w->cx, "aten::add.Tensor", TENSOR(before), TENSOR(t));
     return t ? cq_ptr_map_set(&w->gradients, v, t) : w->cx->status;
 }
 
@@ -204,7 +204,7 @@ static cq_status set_results(walk *w, const cq_node *n, cq_opcall *c)
                          ? cq_capture_tensor(w->cap, w->cx, n->outputs[i])
                          : NULL;
         if (!n->list_result)
-            c->results[i] = tensors[i] ? T(tensors[i]) : CQ_NONE;
+            c->results[i] = tensors[i] ? TENSOR(tensors[i]) : CQ_NONE;
     }
     c->n_results = n->list_result ? 1 : n->n_outputs;
     if (n->list_result)
@@ -298,7 +298,7 @@ static cq_status begin(walk *w, const cq_list *outputs, cq_val seeds)
             seeds.kind == CQ_VAL_LIST && i < seeds.u.list->n ? seeds.u.list->items[i] : CQ_NONE;
         cq_tensor *t = seed.kind == CQ_VAL_TENSOR
                            ? CQ_OP(w->cx, "aten::to.dtype", seed, DTYPE(output->dtype))
-                           : CQ_OP(w->cx, "aten::ones_like", T(output));
+                           : CQ_OP(w->cx, "aten::ones_like", TENSOR(output));
 
         CQ_TRY(w->cx->status);
         CQ_TRY(accumulate(w, v, t));

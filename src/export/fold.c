@@ -67,7 +67,7 @@ static cq_tensor *fold_transpose(fold_call *f)
 
     for (; n < f->in[0]->rank; n++)
         perm[n] = (int64_t)f->in[0]->rank - 1 - (int64_t)n;
-    return CQ_OP(f->cx, "aten::permute", T(f->in[0]), cq_i64s(f->cx, perm, n));
+    return CQ_OP(f->cx, "aten::permute", TENSOR(f->in[0]), cq_i64s(f->cx, perm, n));
 }
 
 static cq_tensor *fold_reshape(fold_call *f)
@@ -78,7 +78,7 @@ static cq_tensor *fold_reshape(fold_call *f)
     for (size_t i = 0; i < n; i++)
         if (shape[i] == 0 && i < f->in[0]->rank && !attr_i(f, "allowzero", 0))
             shape[i] = f->in[0]->sizes[i].value;
-    return CQ_OP(f->cx, "aten::reshape", T(f->in[0]), cq_i64s(f->cx, shape, n));
+    return CQ_OP(f->cx, "aten::reshape", TENSOR(f->in[0]), cq_i64s(f->cx, shape, n));
 }
 
 static cq_tensor *fold_unsqueeze(fold_call *f)
@@ -93,7 +93,7 @@ static cq_tensor *fold_unsqueeze(fold_call *f)
     for (size_t d = 0; d < rank; d++) /* in ascending order */
         for (size_t i = 0; i < n; i++)
             if (axes[i] == (int64_t)d)
-                t = CQ_OP(f->cx, "aten::unsqueeze", T(t), I((int64_t)d));
+                t = CQ_OP(f->cx, "aten::unsqueeze", TENSOR(t), INT((int64_t)d));
     return t;
 }
 
@@ -104,11 +104,11 @@ static cq_tensor *fold_squeeze(fold_call *f)
     cq_tensor *t = f->in[0];
 
     if (n == 0)
-        return CQ_OP(f->cx, "aten::squeeze", T(t));
+        return CQ_OP(f->cx, "aten::squeeze", TENSOR(t));
     for (size_t d = rank; d-- > 0;)
         for (size_t i = 0; i < n; i++)
             if ((axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i]) == (int64_t)d)
-                t = CQ_OP(f->cx, "aten::squeeze.dim", T(t), I((int64_t)d));
+                t = CQ_OP(f->cx, "aten::squeeze.dim", TENSOR(t), INT((int64_t)d));
     return t;
 }
 
@@ -125,8 +125,8 @@ static cq_tensor *fold_slice(fold_call *f)
     for (size_t i = 0; i < n; i++) {
         if (n_steps && steps[i] <= 0)
             return NULL;
-        t = CQ_OP(f->cx, "aten::slice.Tensor", T(t), I(n_axes ? axes[i] : (int64_t)i), I(starts[i]),
-                  I(ends[i]), I(n_steps ? steps[i] : 1));
+        t = CQ_OP(f->cx, "aten::slice.Tensor", TENSOR(t), INT(n_axes ? axes[i] : (int64_t)i),
+                  INT(starts[i]), INT(ends[i]), INT(n_steps ? steps[i] : 1));
     }
     return t;
 }
@@ -134,14 +134,14 @@ static cq_tensor *fold_slice(fold_call *f)
 static cq_tensor *fold_concat(fold_call *f)
 {
     return CQ_OP(f->cx, "aten::cat", cq_tensors(f->cx, f->in, f->n->n_inputs),
-                 I(attr_i(f, "axis", 0)));
+                 INT(attr_i(f, "axis", 0)));
 }
 
 static cq_tensor *fold_cast(fold_call *f)
 {
     cq_dtype to = cq_dtype_from_onnx(attr_i(f, "to", 0));
 
-    return to == CQ_DTYPE_NONE ? NULL : CQ_OP(f->cx, "aten::to.dtype", T(f->in[0]), DTYPE(to));
+    return to == CQ_DTYPE_NONE ? NULL : CQ_OP(f->cx, "aten::to.dtype", TENSOR(f->in[0]), DTYPE(to));
 }
 
 /* A scalar index takes one slice out, a list of them several. */
@@ -151,10 +151,10 @@ static cq_tensor *fold_gather(fold_call *f)
     int64_t    axis  = attr_i(f, "axis", 0);
 
     if (index->rank == 0)
-        return CQ_OP(f->cx, "aten::select.int", T(f->in[0]), I(axis),
-                     I(cq_tensor_get_i64(index, 0)));
+        return CQ_OP(f->cx, "aten::select.int", TENSOR(f->in[0]), INT(axis),
+                     INT(cq_tensor_get_i64(index, 0)));
     if (index->rank == 1 && index->dtype == CQ_DTYPE_I64)
-        return CQ_OP(f->cx, "aten::index_select", T(f->in[0]), I(axis), T(index));
+        return CQ_OP(f->cx, "aten::index_select", TENSOR(f->in[0]), INT(axis), TENSOR(index));
     return NULL;
 }
 
@@ -171,7 +171,7 @@ static cq_tensor *fold_unary(fold_call *f)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(f->n->op + 6, names[i].onnx) == 0)
-            return CQ_OP(f->cx, names[i].aten, T(f->in[0]));
+            return CQ_OP(f->cx, names[i].aten, TENSOR(f->in[0]));
     return NULL;
 }
 
@@ -183,14 +183,14 @@ static cq_tensor *fold_binary(fold_call *f)
         return NULL;
     if (strcmp(op, "Div") == 0)
         return cq_dtype_is_float(f->in[0]->dtype)
-                   ? CQ_OP(f->cx, "aten::div.Tensor", T(f->in[0]), T(f->in[1]))
-                   : CQ_OP(f->cx, "aten::div.Tensor_mode", T(f->in[0]), T(f->in[1]),
+                   ? CQ_OP(f->cx, "aten::div.Tensor", TENSOR(f->in[0]), TENSOR(f->in[1]))
+                   : CQ_OP(f->cx, "aten::div.Tensor_mode", TENSOR(f->in[0]), TENSOR(f->in[1]),
                            cq_str_val(f->cx, "trunc"));
     return cq_op_tensor(f->cx,
                         strcmp(op, "Add") == 0   ? "aten::add.Tensor"
                         : strcmp(op, "Sub") == 0 ? "aten::sub.Tensor"
                                                  : "aten::mul.Tensor",
-                        (cq_val[]){ T(f->in[0]), T(f->in[1]) }, 2);
+                        (cq_val[]){ TENSOR(f->in[0]), TENSOR(f->in[1]) }, 2);
 }
 
 static const struct fold_rule {

@@ -80,14 +80,14 @@ static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, bool
         shape[i] = 1;
     if (!transposed) {
         shape[0] = cq_tensor_numel(scale);
-        return CQ_OP(cx, "aten::mul.Tensor", T(w),
-                     T(CQ_OP(cx, "aten::reshape", T(scale), cq_i64s(cx, shape, rank))));
+        return CQ_OP(cx, "aten::mul.Tensor", TENSOR(w),
+                     TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, rank))));
     }
     if (groups != 1)
         return NULL;
     shape[1] = cq_tensor_numel(scale);
-    return CQ_OP(cx, "aten::mul.Tensor", T(w),
-                 T(CQ_OP(cx, "aten::reshape", T(scale), cq_i64s(cx, shape, rank))));
+    return CQ_OP(cx, "aten::mul.Tensor", TENSOR(w),
+                 TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, rank))));
 }
 
 /* A weight in the place of another. */
@@ -115,16 +115,19 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
     cq_tensor        *scale, *new_w, *new_b;
     cq_operand        inputs[3];
 
-    scale = CQ_OP(cx, "aten::mul.Tensor", T(gamma),
-                  T(CQ_OP(cx, "aten::rsqrt", T(CQ_OP(cx, "aten::add.Scalar", T(var), F(eps))))));
+    scale = CQ_OP(cx, "aten::mul.Tensor", TENSOR(gamma),
+                  TENSOR(CQ_OP(cx, "aten::rsqrt",
+                               TENSOR(CQ_OP(cx, "aten::add.Scalar", TENSOR(var), FLOAT(eps))))));
     CQ_TRY(cq_ctx_status(cx));
     new_w = scaled_weight(cx, w, scale, transposed, group_o ? group_o->u.i.value : 1);
     CQ_TRY(cq_ctx_status(cx));
     if (!new_w)
         return CQ_OK;
-    new_b = b ? CQ_OP(cx, "aten::sub.Tensor", T(b), T(mean)) : CQ_OP(cx, "aten::neg", T(mean));
-    new_b = CQ_OP(cx, "aten::add.Tensor", T(CQ_OP(cx, "aten::mul.Tensor", T(new_b), T(scale))),
-                  T(beta));
+    new_b = b ? CQ_OP(cx, "aten::sub.Tensor", TENSOR(b), TENSOR(mean))
+              : CQ_OP(cx, "aten::neg", TENSOR(mean));
+    new_b =
+        CQ_OP(cx, "aten::add.Tensor",
+              TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(new_b), TENSOR(scale))), TENSOR(beta));
     CQ_TRY(cq_ctx_status(cx));
     inputs[0]    = conv->inputs[0];
     inputs[1]    = new_weight(ex, new_w, conv->inputs[1].u.value);

@@ -4,7 +4,7 @@
 #include "export/arith.h"
 
 #define BIT(d)    (1u << CQ_DTYPE_##d)
-#define BOOL      BIT(BOOL)
+#define BOOLS     BIT(BOOL)
 #define SINGLE    BIT(F32)
 #define REAL      (BIT(F16) | BIT(F32) | BIT(F64)) /* not bfloat16, see computed */
 #define HALF_REAL (BIT(F16) | BIT(F32))
@@ -25,7 +25,7 @@ static const struct takes {
     { "Acosh", 1, 9, HALF_REAL, false },
     { "Add", 2, 7, REAL | WIDE, false },
     { "Add", 2, 14, REAL | INTS, false },
-    { "And", 2, 7, BOOL, true },
+    { "And", 2, 7, BOOLS, true },
     { "Asin", 1, 7, HALF_REAL, false },
     { "Asinh", 1, 9, HALF_REAL, false },
     { "Atan", 1, 7, HALF_REAL, false },
@@ -39,8 +39,8 @@ static const struct takes {
     { "Div", 2, 7, REAL | WIDE, false },
     { "Div", 2, 14, REAL | INTS, false },
     { "Elu", 1, 7, HALF_REAL, false },
-    { "Equal", 2, 7, BOOL | WIDE, true },
-    { "Equal", 2, 11, BOOL | INTS | REAL, true },
+    { "Equal", 2, 7, BOOLS | WIDE, true },
+    { "Equal", 2, 11, BOOLS | INTS | REAL, true },
     { "Erf", 1, 9, HALF_REAL, false },
     { "Exp", 1, 7, REAL, false },
     { "Floor", 1, 7, REAL, false },
@@ -67,8 +67,8 @@ static const struct takes {
     { "Mul", 2, 7, REAL | WIDE, false },
     { "Mul", 2, 14, REAL | INTS, false },
     { "Neg", 1, 7, REAL | (INTS & ~BIT(U8)), false },
-    { "Not", 1, 7, BOOL, true },
-    { "Or", 2, 7, BOOL, true },
+    { "Not", 1, 7, BOOLS, true },
+    { "Or", 2, 7, BOOLS, true },
     { "PRelu", 2, 7, HALF_REAL, false },
     { "PRelu", 2, 16, REAL | WIDE, false },
     { "Pow", 2, 7, REAL, false },
@@ -90,9 +90,9 @@ static const struct takes {
     { "Sub", 2, 14, REAL | INTS, false },
     { "Tan", 1, 7, HALF_REAL, false },
     { "Tanh", 1, 7, REAL, false },
-    { "Trilu", 1, 14, REAL | WIDE | BOOL, false },
+    { "Trilu", 1, 14, REAL | WIDE | BOOLS, false },
     { "Where", 2, 9, REAL | WIDE | BIT(U8), false },
-    { "Xor", 2, 7, BOOL, true },
+    { "Xor", 2, 7, BOOLS, true },
 };
 
 /* Where to go with a dtype that is not taken, best first. */
@@ -152,7 +152,7 @@ cq_dtype cq_sym_fit(const cq_sym *s, const char *op, cq_dtype d)
     for (size_t i = 0; i < 4 && wider[d][i] != CQ_DTYPE_NONE; i++)
         if (t->dtypes >> wider[d][i] & 1)
             return wider[d][i];
-    return t->dtypes == BOOL ? CQ_DTYPE_BOOL : d;
+    return t->dtypes == BOOLS ? CQ_DTYPE_BOOL : d;
 }
 
 /* What two sizes broadcast to; false if that cannot be told. */
@@ -297,7 +297,7 @@ cq_status cq_sym_elementwise(cq_sym *s, const char *op)
     if (truth) {
         cq_sym_promoted(s, &in[0], n > 1 ? &in[1] : NULL);
         /* Logic on numbers asks whether they are not zero. */
-        for (size_t i = 0; i < n && find(op, CQ_OPSET_NEWEST)->dtypes == BOOL; i++)
+        for (size_t i = 0; i < n && find(op, CQ_OPSET_NEWEST)->dtypes == BOOLS; i++)
             in[i] = cq_sym_cast(s, in[i], CQ_DTYPE_BOOL);
     } else {
         for (size_t i = 0; i < n; i++)

@@ -21,8 +21,9 @@ static cq_tensor *conv_forward(cq_ctx *cx, void *self, cq_tensor *x)
     conv                    *m       = self;
     const cq_conv_spec      *s       = &m->spec;
 
-    return CQ_OP(cx, names[m->n - 1], T(x), T(m->weight), T(m->bias), list(cx, s->stride, m->n),
-                 list(cx, s->padding, m->n), list(cx, s->dilation, m->n), I(s->groups));
+    return CQ_OP(cx, names[m->n - 1], TENSOR(x), TENSOR(m->weight), TENSOR(m->bias),
+                 list(cx, s->stride, m->n), list(cx, s->padding, m->n), list(cx, s->dilation, m->n),
+                 INT(s->groups));
 }
 
 static cq_tensor *conv_transpose_forward(cq_ctx *cx, void *self, cq_tensor *x)
@@ -32,9 +33,9 @@ static cq_tensor *conv_transpose_forward(cq_ctx *cx, void *self, cq_tensor *x)
     conv                    *m       = self;
     const cq_conv_spec      *s       = &m->spec;
 
-    return CQ_OP(cx, names[m->n - 1], T(x), T(m->weight), T(m->bias), list(cx, s->stride, m->n),
-                 list(cx, s->padding, m->n), list(cx, s->output_padding, m->n), I(s->groups),
-                 list(cx, s->dilation, m->n));
+    return CQ_OP(cx, names[m->n - 1], TENSOR(x), TENSOR(m->weight), TENSOR(m->bias),
+                 list(cx, s->stride, m->n), list(cx, s->padding, m->n),
+                 list(cx, s->output_padding, m->n), INT(s->groups), list(cx, s->dilation, m->n));
 }
 
 static const cq_class classes[2][3] = {

@@ -19,13 +19,13 @@ static cq_int host_int(cq_ctx *cx, const char *name, const cq_val *args, size_t 
 CQ_API cq_int cq_size(cq_ctx *cx, cq_tensor *x, int axis)
 {
     CQ_NEED_ELSE(cx, (cq_int){ 0 });
-    return host_int(cx, "aten::size.int", (cq_val[]){ T(x), I(axis) }, 2);
+    return host_int(cx, "aten::size.int", (cq_val[]){ TENSOR(x), INT(axis) }, 2);
 }
 
 CQ_API cq_int cq_numel(cq_ctx *cx, cq_tensor *x)
 {
     CQ_NEED_ELSE(cx, (cq_int){ 0 });
-    return host_int(cx, "aten::numel", (cq_val[]){ T(x) }, 1);
+    return host_int(cx, "aten::numel", (cq_val[]){ TENSOR(x) }, 1);
 }
 
 CQ_API cq_int cq_int_plus(cq_ctx *cx, cq_int a, cq_int b)
@@ -63,7 +63,7 @@ CQ_API int64_t cq_int_value(cq_ctx *cx, cq_int a)
 static cq_val item(cq_ctx *cx, cq_tensor *x)
 {
     const cq_op *op  = cx->status == CQ_OK ? cq_op_find("aten::item") : NULL;
-    cq_val       arg = T(x), result = CQ_NONE;
+    cq_val       arg = TENSOR(x), result = CQ_NONE;
 
     if (op)
         cq_op_call(cx, op, &arg, 1, &result, 1);
@@ -110,25 +110,26 @@ CQ_API cq_tensor *cq_full(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int 
                           double value)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::full", cq_ints(cx, sizes, rank), F(value), DTYPE(dtype));
+    return CQ_OP(cx, "aten::full", cq_ints(cx, sizes, rank), FLOAT(value), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_full_like(cq_ctx *cx, cq_tensor *x, double value)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::full_like", T(x), F(value));
+    return CQ_OP(cx, "aten::full_like", TENSOR(x), FLOAT(value));
 }
 
 CQ_API cq_tensor *cq_arange(cq_ctx *cx, cq_int start, cq_int end, int64_t step)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::arange.start_step", N(start), N(end), I(step));
+    return CQ_OP(cx, "aten::arange.start_step", SIZE(start), SIZE(end), INT(step));
 }
 
 CQ_API cq_tensor *cq_arange_f(cq_ctx *cx, cq_dtype dtype, double start, double end, double step)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::arange.start_step", F(start), F(end), F(step), DTYPE(dtype));
+    return CQ_OP(cx, "aten::arange.start_step", FLOAT(start), FLOAT(end), FLOAT(step),
+                 DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_rand(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
@@ -146,13 +147,13 @@ CQ_API cq_tensor *cq_randn(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int
 CQ_API cq_tensor *cq_to(cq_ctx *cx, cq_tensor *x, cq_dtype dtype)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::to.dtype", T(x), DTYPE(dtype));
+    return CQ_OP(cx, "aten::to.dtype", TENSOR(x), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_detach(cq_ctx *cx, cq_tensor *x)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::detach", T(x));
+    return CQ_OP(cx, "aten::detach", TENSOR(x));
 }
 
 /* ---- what has one form many times ---- */
@@ -160,25 +161,25 @@ CQ_API cq_tensor *cq_detach(cq_ctx *cx, cq_tensor *x)
 #define UNARY(name)                                                                                \
     CQ_API cq_tensor *cq_##name(cq_ctx *cx, cq_tensor *x)                                          \
     {                                                                                              \
-        return CQ_OP(cx, "aten::" #name, T(x));                                                    \
+        return CQ_OP(cx, "aten::" #name, TENSOR(x));                                               \
     }
 #define BINARY(name, op)                                                                           \
     CQ_API cq_tensor *cq_##name(cq_ctx *cx, cq_tensor *a, cq_tensor *b)                            \
     {                                                                                              \
-        return CQ_OP(cx, "aten::" op, T(a), T(b));                                                 \
+        return CQ_OP(cx, "aten::" op, TENSOR(a), TENSOR(b));                                       \
     }
 #define WITH_NUMBER(name, op)                                                                      \
     CQ_API cq_tensor *cq_##name(cq_ctx *cx, cq_tensor *a, double b)                                \
     {                                                                                              \
-        return CQ_OP(cx, "aten::" op, T(a), number(a, b));                                         \
+        return CQ_OP(cx, "aten::" op, TENSOR(a), number(a, b));                                    \
     }
 
 /* A whole number beside an integer tensor is an int, so that the result stays one. */
 static cq_val number(const cq_tensor *beside, double f)
 {
     return beside && !cq_dtype_is_float(beside->dtype) && floor(f) == f && fabs(f) < 0x1p53
-               ? I((int64_t)f)
-               : F(f);
+               ? INT((int64_t)f)
+               : FLOAT(f);
 }
 
 UNARY(zeros_like)
@@ -268,32 +269,32 @@ WITH_NUMBER(celu, "celu")
 CQ_API cq_tensor *cq_add_alpha(cq_ctx *cx, cq_tensor *a, cq_tensor *b, double alpha)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::add.Tensor", T(a), T(b), number(a, alpha));
+    return CQ_OP(cx, "aten::add.Tensor", TENSOR(a), TENSOR(b), number(a, alpha));
 }
 
 CQ_API cq_tensor *cq_div_mode(cq_ctx *cx, cq_tensor *a, cq_tensor *b, const char *rounding)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::div.Tensor_mode", T(a), T(b),
+    return CQ_OP(cx, "aten::div.Tensor_mode", TENSOR(a), TENSOR(b),
                  rounding ? cq_str_val(cx, rounding) : CQ_NONE);
 }
 
 CQ_API cq_tensor *cq_where(cq_ctx *cx, cq_tensor *condition, cq_tensor *a, cq_tensor *b)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::where.self", T(condition), T(a), T(b));
+    return CQ_OP(cx, "aten::where.self", TENSOR(condition), TENSOR(a), TENSOR(b));
 }
 
 CQ_API cq_tensor *cq_masked_fill(cq_ctx *cx, cq_tensor *x, cq_tensor *mask, double value)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::masked_fill.Scalar", T(x), T(mask), number(x, value));
+    return CQ_OP(cx, "aten::masked_fill.Scalar", TENSOR(x), TENSOR(mask), number(x, value));
 }
 
 CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::clamp", T(x), low == -INFINITY ? CQ_NONE : number(x, low),
+    return CQ_OP(cx, "aten::clamp", TENSOR(x), low == -INFINITY ? CQ_NONE : number(x, low),
                  high == INFINITY ? CQ_NONE : number(x, high));
 }
 
@@ -302,43 +303,43 @@ CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high)
 CQ_API cq_tensor *cq_gelu(cq_ctx *cx, cq_tensor *x, bool tanh_approximation)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::gelu", T(x), cq_str_val(cx, tanh_approximation ? "tanh" : "none"));
+    return CQ_OP(cx, "aten::gelu", TENSOR(x), cq_str_val(cx, tanh_approximation ? "tanh" : "none"));
 }
 
 CQ_API cq_tensor *cq_hardtanh(cq_ctx *cx, cq_tensor *x, double low, double high)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::hardtanh", T(x), F(low), F(high));
+    return CQ_OP(cx, "aten::hardtanh", TENSOR(x), FLOAT(low), FLOAT(high));
 }
 
 CQ_API cq_tensor *cq_softplus(cq_ctx *cx, cq_tensor *x, double beta, double threshold)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::softplus", T(x), F(beta), F(threshold));
+    return CQ_OP(cx, "aten::softplus", TENSOR(x), FLOAT(beta), FLOAT(threshold));
 }
 
 CQ_API cq_tensor *cq_threshold(cq_ctx *cx, cq_tensor *x, double threshold, double value)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::threshold", T(x), F(threshold), F(value));
+    return CQ_OP(cx, "aten::threshold", TENSOR(x), FLOAT(threshold), FLOAT(value));
 }
 
 CQ_API cq_tensor *cq_glu(cq_ctx *cx, cq_tensor *x, int dim)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::glu", T(x), I(dim));
+    return CQ_OP(cx, "aten::glu", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::softmax.int", T(x), I(dim));
+    return CQ_OP(cx, "aten::softmax.int", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_log_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::log_softmax.int", T(x), I(dim));
+    return CQ_OP(cx, "aten::log_softmax.int", TENSOR(x), INT(dim));
 }
 
 /* ---- products ---- */
@@ -347,13 +348,13 @@ CQ_API cq_tensor *cq_addmm(cq_ctx *cx, cq_tensor *bias, cq_tensor *a, cq_tensor 
                            double alpha)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::addmm", T(bias), T(a), T(b), F(beta), F(alpha));
+    return CQ_OP(cx, "aten::addmm", TENSOR(bias), TENSOR(a), TENSOR(b), FLOAT(beta), FLOAT(alpha));
 }
 
 CQ_API cq_tensor *cq_linear(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::linear", T(x), T(weight), T(bias));
+    return CQ_OP(cx, "aten::linear", TENSOR(x), TENSOR(weight), TENSOR(bias));
 }
 
 /* ---- convolution and pooling ---- */
@@ -376,9 +377,9 @@ static cq_tensor *conv(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *weight, cq
 {
     static const char *const names[] = { "aten::conv1d", "aten::conv2d", "aten::conv3d" };
 
-    return CQ_OP(cx, names[n - 1], T(x), T(weight), T(bias), numbers(cx, n, stride, NULL),
-                 numbers(cx, n, padding, zeros), numbers(cx, n, dilation, NULL),
-                 I(groups ? groups : 1));
+    return CQ_OP(cx, names[n - 1], TENSOR(x), TENSOR(weight), TENSOR(bias),
+                 numbers(cx, n, stride, NULL), numbers(cx, n, padding, zeros),
+                 numbers(cx, n, dilation, NULL), INT(groups ? groups : 1));
 }
 
 static cq_tensor *conv_transpose(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *weight,
@@ -389,9 +390,10 @@ static cq_tensor *conv_transpose(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *
     static const char *const names[] = { "aten::conv_transpose1d", "aten::conv_transpose2d.input",
                                          "aten::conv_transpose3d.input" };
 
-    return CQ_OP(cx, names[n - 1], T(x), T(weight), T(bias), numbers(cx, n, stride, NULL),
-                 numbers(cx, n, padding, zeros), numbers(cx, n, output_padding, zeros),
-                 I(groups ? groups : 1), numbers(cx, n, dilation, NULL));
+    return CQ_OP(cx, names[n - 1], TENSOR(x), TENSOR(weight), TENSOR(bias),
+                 numbers(cx, n, stride, NULL), numbers(cx, n, padding, zeros),
+                 numbers(cx, n, output_padding, zeros), INT(groups ? groups : 1),
+                 numbers(cx, n, dilation, NULL));
 }
 
 #define CONV(n)                                                                                    \
@@ -423,17 +425,17 @@ static cq_tensor *avg_pool(cq_ctx *cx, size_t n, const char *name, cq_tensor *x,
                            const int64_t *kernel, const int64_t *stride, const int64_t *padding,
                            bool ceil_mode, bool exclude_pad)
 {
-    return CQ_OP(cx, name, T(x), cq_i64s(cx, kernel, n), numbers(cx, n, stride, kernel),
-                 numbers(cx, n, padding, zeros), B(ceil_mode), B(!exclude_pad));
+    return CQ_OP(cx, name, TENSOR(x), cq_i64s(cx, kernel, n), numbers(cx, n, stride, kernel),
+                 numbers(cx, n, padding, zeros), BOOL(ceil_mode), BOOL(!exclude_pad));
 }
 
 #define POOL(n)                                                                                    \
     CQ_API cq_tensor *cq_max_pool##n##d(cq_ctx *cx, cq_tensor *x, const cq_pool##n##d *o)          \
     {                                                                                              \
         CQ_NEED_ELSE(cx &&o, NULL);                                                                \
-        return CQ_OP(cx, "aten::max_pool" #n "d", T(x), cq_i64s(cx, o->kernel, n),                 \
+        return CQ_OP(cx, "aten::max_pool" #n "d", TENSOR(x), cq_i64s(cx, o->kernel, n),            \
                      numbers(cx, n, o->stride, o->kernel), numbers(cx, n, o->padding, zeros),      \
-                     numbers(cx, n, o->dilation, NULL), B(o->ceil_mode));                          \
+                     numbers(cx, n, o->dilation, NULL), BOOL(o->ceil_mode));                       \
     }                                                                                              \
     CQ_API cq_tensor *cq_avg_pool##n##d(cq_ctx *cx, cq_tensor *x, const cq_pool##n##d *o)          \
     {                                                                                              \
@@ -452,7 +454,7 @@ CQ_API cq_tensor *cq_adaptive_avg_pool(cq_ctx *cx, cq_tensor *x, size_t n, const
     static const char *const names[] = { "aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d",
                                          "aten::adaptive_avg_pool3d" };
 
-    return n >= 1 && n <= 3 ? CQ_OP(cx, names[n - 1], T(x), cq_i64s(cx, sizes, n)) : NULL;
+    return n >= 1 && n <= 3 ? CQ_OP(cx, names[n - 1], TENSOR(x), cq_i64s(cx, sizes, n)) : NULL;
 }
 
 CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes)
@@ -461,13 +463,13 @@ CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const
     static const char *const names[] = { "aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d",
                                          "aten::adaptive_max_pool3d" };
 
-    return n >= 1 && n <= 3 ? CQ_OP(cx, names[n - 1], T(x), cq_i64s(cx, sizes, n)) : NULL;
+    return n >= 1 && n <= 3 ? CQ_OP(cx, names[n - 1], TENSOR(x), cq_i64s(cx, sizes, n)) : NULL;
 }
 
 CQ_API cq_tensor *cq_unfold(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::im2col", T(x), cq_i64s(cx, o->kernel, 2),
+    return CQ_OP(cx, "aten::im2col", TENSOR(x), cq_i64s(cx, o->kernel, 2),
                  numbers(cx, 2, o->dilation, NULL), numbers(cx, 2, o->padding, zeros),
                  numbers(cx, 2, o->stride, NULL));
 }
@@ -497,8 +499,9 @@ CQ_API cq_tensor *cq_interpolate(cq_ctx *cx, cq_tensor *x, size_t n, const int64
 
         if (rows[i].n != n || strcmp(rows[i].mode, mode) != 0)
             continue;
-        return rows[i].has_align ? CQ_OP(cx, rows[i].op, T(x), size, B(align_corners), scale)
-                                 : CQ_OP(cx, rows[i].op, T(x), size, scale);
+        return rows[i].has_align
+                   ? CQ_OP(cx, rows[i].op, TENSOR(x), size, BOOL(align_corners), scale)
+                   : CQ_OP(cx, rows[i].op, TENSOR(x), size, scale);
     }
     cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, "interpolate", NULL,
                             "there is no mode \"%s\" for %zu dimensions", mode, n));
@@ -512,40 +515,43 @@ CQ_API cq_tensor *cq_batch_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_
                                 double momentum, double eps)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::batch_norm", T(x), T(weight), T(bias), T(running_mean), T(running_var),
-                 B(training), F(momentum), F(eps), B(false));
+    return CQ_OP(cx, "aten::batch_norm", TENSOR(x), TENSOR(weight), TENSOR(bias),
+                 TENSOR(running_mean), TENSOR(running_var), BOOL(training), FLOAT(momentum),
+                 FLOAT(eps), BOOL(false));
 }
 
 CQ_API cq_tensor *cq_layer_norm(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *shape,
                                 cq_tensor *weight, cq_tensor *bias, double eps)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::layer_norm", T(x), cq_i64s(cx, shape, n), T(weight), T(bias), F(eps));
+    return CQ_OP(cx, "aten::layer_norm", TENSOR(x), cq_i64s(cx, shape, n), TENSOR(weight),
+                 TENSOR(bias), FLOAT(eps));
 }
 
 CQ_API cq_tensor *cq_group_norm(cq_ctx *cx, cq_tensor *x, int64_t groups, cq_tensor *weight,
                                 cq_tensor *bias, double eps)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::group_norm", T(x), I(groups), T(weight), T(bias), F(eps));
+    return CQ_OP(cx, "aten::group_norm", TENSOR(x), INT(groups), TENSOR(weight), TENSOR(bias),
+                 FLOAT(eps));
 }
 
 CQ_API cq_tensor *cq_instance_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,
                                    double eps)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::instance_norm", T(x), T(weight), T(bias), CQ_NONE, CQ_NONE, B(true),
-                 F(0.1), F(eps), B(false));
+    return CQ_OP(cx, "aten::instance_norm", TENSOR(x), TENSOR(weight), TENSOR(bias), CQ_NONE,
+                 CQ_NONE, BOOL(true), FLOAT(0.1), FLOAT(eps), BOOL(false));
 }
 
 CQ_API cq_tensor *cq_dropout(cq_ctx *cx, cq_tensor *x, double p, bool training)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::dropout", T(x), F(p), B(training));
+    return CQ_OP(cx, "aten::dropout", TENSOR(x), FLOAT(p), BOOL(training));
 }
 
 CQ_API cq_tensor *cq_feature_dropout(cq_ctx *cx, cq_tensor *x, double p, bool training)
 {
     CQ_NEED_ELSE(cx, NULL);
-    return CQ_OP(cx, "aten::feature_dropout", T(x), F(p), B(training));
+    return CQ_OP(cx, "aten::feature_dropout", TENSOR(x), FLOAT(p), BOOL(training));
 }

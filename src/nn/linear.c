@@ -40,7 +40,8 @@ static void bilinear_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_
     linear *m = self;
 
     if (n_in == 2 && n_out)
-        out[0] = CQ_OP(cx, "aten::bilinear", T(in[0]), T(in[1]), T(m->weight), T(m->bias));
+        out[0] = CQ_OP(cx, "aten::bilinear", TENSOR(in[0]), TENSOR(in[1]), TENSOR(m->weight),
+                       TENSOR(m->bias));
 }
 
 CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bias)
@@ -72,7 +73,7 @@ static cq_tensor *embedding_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
     embedding *m = self;
 
-    return CQ_OP(cx, "aten::embedding", T(m->weight), T(x), I(m->padding_idx));
+    return CQ_OP(cx, "aten::embedding", TENSOR(m->weight), TENSOR(x), INT(m->padding_idx));
 }
 
 CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t padding_idx)

@@ -44,10 +44,10 @@ static void rnn_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_i
         hx[i] =
             n_in > 1 + i && in[1 + i] ? in[1 + i] : zero_state(cx, m, x, i ? m->spec.hidden : size);
     cq_op_tensors(cx, m->op,
-                  (cq_val[]){ T(x), m->is_lstm ? cq_tensors(cx, hx, 2) : T(hx[0]),
-                              cq_tensors(cx, m->params.items, m->params.n), B(!m->spec.no_bias),
-                              I(m->spec.layers), F(m->spec.dropout), B(cq_is_training(cx)),
-                              B(m->spec.bidirectional), B(m->spec.batch_first) },
+                  (cq_val[]){ TENSOR(x), m->is_lstm ? cq_tensors(cx, hx, 2) : TENSOR(hx[0]),
+                              cq_tensors(cx, m->params.items, m->params.n), BOOL(!m->spec.no_bias),
+                              INT(m->spec.layers), FLOAT(m->spec.dropout), BOOL(cq_is_training(cx)),
+                              BOOL(m->spec.bidirectional), BOOL(m->spec.batch_first) },
                   9, results, n_results);
     for (size_t i = 0; i < n_out && i < n_results; i++)
         out[i] = results[i];

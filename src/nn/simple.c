@@ -72,7 +72,7 @@ LAYER(upsample, "Upsample",
                      m->mode, m->flag))
 LAYER(flatten, "Flatten", cq_flatten(cx, x, (int)m->i, (int)m->k))
 LAYER(unflatten, "Unflatten",
-      CQ_OP(cx, "aten::unflatten.int", T(x), I(m->i), cq_i64s(cx, m->sizes, m->n)))
+      CQ_OP(cx, "aten::unflatten.int", TENSOR(x), INT(m->i), cq_i64s(cx, m->sizes, m->n)))
 LAYER(max_pool1d, "MaxPool1d", cq_max_pool1d(cx, x, &m->pool.one))
 LAYER(max_pool2d, "MaxPool2d", cq_max_pool2d(cx, x, &m->pool.two))
 LAYER(max_pool3d, "MaxPool3d", cq_max_pool3d(cx, x, &m->pool.three))

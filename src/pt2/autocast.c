@@ -104,7 +104,8 @@ static cq_status cast(cq_pt2_run *r, cq_dtype to, cq_val *args, size_t n)
             }
         } else if (args[i].kind == CQ_VAL_TENSOR && is_eligible(args[i].u.tensor) &&
                    args[i].u.tensor->dtype != to) {
-            args[i] = cq_val_of_tensor(CQ_OP(cx, "aten::to.dtype", T(args[i].u.tensor), DTYPE(to)));
+            args[i] =
+                cq_val_of_tensor(CQ_OP(cx, "aten::to.dtype", TENSOR(args[i].u.tensor), DTYPE(to)));
         }
     }
     return cx->status;

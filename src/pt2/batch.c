@@ -44,7 +44,7 @@ static void mark(cq_pt2_run *r, const cq_pt2_node *n, bool batched)
 
 static cq_tensor *move(cq_pt2_run *r, cq_tensor *t, int64_t from, int64_t to)
 {
-    return from == to ? t : CQ_OP(r->ev->cx, "aten::movedim.int", T(t), I(from), I(to));
+    return from == to ? t : CQ_OP(r->ev->cx, "aten::movedim.int", TENSOR(t), INT(from), INT(to));
 }
 
 /* _add_batch_dim(x, dim, level), _remove_batch_dim(x, level, size, dim) */
@@ -73,7 +73,7 @@ static cq_status enter_or_leave(cq_pt2_run *r, const cq_pt2_node *n, bool enter,
         if (x->rank >= CQ_MAX_RANK)
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there are too many dimensions");
         memcpy(sizes + 1, x->sizes, x->rank * sizeof *x->sizes);
-        x = CQ_OP(cx, "aten::expand", T(x), cq_ints(cx, sizes, x->rank + 1));
+        x = CQ_OP(cx, "aten::expand", TENSOR(x), cq_ints(cx, sizes, x->rank + 1));
         x = x ? move(r, x, 0, args[3].u.i.value) : NULL;
     }
     mark(r, n, enter);
@@ -113,7 +113,8 @@ cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
     for (size_t i = 0; i < n->n_inputs; i++)
         while (is_batched(r, &n->inputs[i]) && args[i].kind == CQ_VAL_TENSOR &&
                args[i].u.tensor->rank - 1 < rank) {
-            args[i] = cq_val_of_tensor(CQ_OP(cx, "aten::unsqueeze", T(args[i].u.tensor), I(1)));
+            args[i] =
+                cq_val_of_tensor(CQ_OP(cx, "aten::unsqueeze", TENSOR(args[i].u.tensor), INT(1)));
             CQ_TRY(cx->status);
         }
     return CQ_OK;

@@ -446,7 +446,7 @@ static cq_status give(call *c, cq_val v)
     case CQ_VAL_BOOL:
         CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
         if (v.kind == CQ_VAL_FLOAT && t->dtype != CQ_DTYPE_F32) /* as for numbers of TorchScript */
-            t = CQ_OP(c->run.ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_F32));
+            t = CQ_OP(c->run.ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_F32));
         return t ? c->ends->output(c->ends->user, t) : c->run.ev->cx->status;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:

@@ -245,19 +245,19 @@ static cq_status sort_tensors(cq_fncall *c, cq_list *list, bool reverse)
 {
     cq_eval    *ev   = c->ev;
     cq_val_kind kind = list->items[0].kind;
-    cq_val      all, args[3] = { CQ_NONE, I(0), B(reverse) }, sorted;
+    cq_val      all, args[3] = { CQ_NONE, INT(0), BOOL(reverse) }, sorted;
 
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &all));
     for (size_t i = 0; i < list->n; i++) {
         cq_tensor *t;
 
         CQ_TRY(cq_eval_as_tensor(ev, list->items[i], &t));
-        CQ_TRY(cq_list_push(all.u.list, T(t)));
+        CQ_TRY(cq_list_push(all.u.list, TENSOR(t)));
     }
     args[0] = all;
     CQ_TRY(cq_eval_call_name(ev, "aten::stack", args, 2, &args[0]));
     CQ_TRY(cq_eval_call_name(ev, "aten::sort", args, 3, &sorted));
-    CQ_TRY(cq_eval_call_name(ev, "aten::unbind", (cq_val[]){ sorted.u.list->items[0], I(0) }, 2,
+    CQ_TRY(cq_eval_call_name(ev, "aten::unbind", (cq_val[]){ sorted.u.list->items[0], INT(0) }, 2,
                              &all));
     for (size_t i = 0; i < list->n; i++) {
         cq_val item = all.u.list->items[i];

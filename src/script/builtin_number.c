@@ -72,9 +72,9 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
     has_data = cq_capture_has_data(ev->capture, ev->cx, t);
     if (!has_data && ev->capture && !ev->tracing) {
         if (t->rank)
-            t = CQ_OP(ev->cx, "aten::reshape", T(t), cq_i64s(ev->cx, NULL, 0));
+            t = CQ_OP(ev->cx, "aten::reshape", TENSOR(t), cq_i64s(ev->cx, NULL, 0));
         if (t && kind == CQ_VAL_BOOL && t->dtype != CQ_DTYPE_BOOL)
-            t = CQ_OP(ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_BOOL));
+            t = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_BOOL));
         value = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
         if (!value)
             return ev->cx->status;
@@ -113,7 +113,7 @@ cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind)
     for (size_t i = 0; i < c->n; i++) {
         CQ_TRY(cq_eval_as_tensor(c->ev, c->args[i], &t));
         if (kind == CQ_VAL_FLOAT && !cq_dtype_is_float(t->dtype)) /* as exact as Python's floats */
-            t = CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(CQ_DTYPE_F64));
+            t = CQ_OP(c->ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_F64));
         args[i] = cq_val_of_tensor(t);
     }
     CQ_TRY(cq_eval_operator(c->ev, op, args, c->n, &c->result));
@@ -334,7 +334,7 @@ static cq_status num_not(cq_fncall *c)
     }
     {
         cq_tensor *t = cq_capture_tensor(c->ev->capture, c->ev->cx, symbol);
-        cq_tensor *n = CQ_OP(c->ev->cx, "aten::logical_not", T(t));
+        cq_tensor *n = CQ_OP(c->ev->cx, "aten::logical_not", TENSOR(t));
 
         return n ? cq_builtin_number_of(c->ev, n, CQ_VAL_BOOL, &c->result) : c->ev->cx->status;
     }

@@ -306,7 +306,7 @@ static cq_status as_tensor(cq_fncall *c)
             : seq->item.dtype == CQ_DTYPE_F64 ? CQ_DTYPE_F32
                                               : seq->item.dtype;
     CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
-    c->result = cq_val_of_tensor(CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(dtype)));
+    c->result = cq_val_of_tensor(CQ_OP(c->ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype)));
     return c->ev->cx->status;
 }
 
@@ -380,7 +380,7 @@ static cq_status equal_to_empty(cq_fncall *c)
 {
     const size_t       at    = cq_sequence_of(c->args[0]) ? 0 : 1;
     const cq_sequence *seq   = cq_sequence_of(c->args[at]);
-    cq_val             other = c->args[1 - at], args[2] = { CQ_NONE, I(0) };
+    cq_val             other = c->args[1 - at], args[2] = { CQ_NONE, INT(0) };
     cq_int             length;
 
     if (!seq || !cq_val_is_list(other) || other.u.list->n)

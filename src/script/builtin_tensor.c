@@ -16,7 +16,7 @@ static cq_dtype dtype_of(cq_val_kind kind)
 static cq_status from_graph(cq_eval *ev, cq_tensor *t, const cq_int *size, cq_val_kind kind,
                             cq_val *out)
 {
-    t = CQ_OP(ev->cx, "aten::to.dtype", T(t), DTYPE(dtype_of(kind)));
+    t = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype_of(kind)));
     if (t && size)
         CQ_TRY(cq_builtin_set_known(t, *size));
     return t ? cq_builtin_number_of(ev, t, kind, out) : ev->cx->status;
@@ -234,7 +234,7 @@ static cq_status assembled(cq_eval *ev, cq_val v, cq_dtype dtype, cq_val *out)
 
     if (!cq_val_is_list(v)) {
         CQ_TRY(cq_eval_as_tensor(ev, v, &t));
-        *out = cq_val_of_tensor(CQ_OP(ev->cx, "aten::to.dtype", T(t), DTYPE(dtype)));
+        *out = cq_val_of_tensor(CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype)));
         if (out->kind == CQ_VAL_TENSOR && t->known && !out->u.tensor->known &&
             !cq_dtype_is_float(dtype))
             CQ_TRY(cq_builtin_set_known(out->u.tensor, t->known[0]));
@@ -528,7 +528,7 @@ static cq_status widen_indices(cq_fncall *c)
         cq_val v = given->items[i];
 
         if (v.kind == CQ_VAL_TENSOR && v.u.tensor->dtype == CQ_DTYPE_I32)
-            v = T(CQ_OP(c->ev->cx, "aten::to.dtype", v, DTYPE(CQ_DTYPE_I64)));
+            v = TENSOR(CQ_OP(c->ev->cx, "aten::to.dtype", v, DTYPE(CQ_DTYPE_I64)));
         CQ_TRY(c->ev->cx->status);
         CQ_TRY(cq_list_push(indices.u.list, v));
     }

@@ -368,7 +368,7 @@ cq_status cq_carry_promote(cq_carry *c, cq_carried *x, cq_dtype dtype)
     if (dtype == x->type.dtype || both == x->type.dtype)
         return CQ_OK;
     t        = cq_capture_tensor(c->ev->capture, c->ev->cx, x->start);
-    t        = t ? CQ_OP(c->ev->cx, "aten::to.dtype", T(t), DTYPE(both)) : NULL;
+    t        = t ? CQ_OP(c->ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(both)) : NULL;
     x->start = t ? cq_capture_value(c->ev->capture, c->ev->cx, t) : NULL;
     if (!x->start)
         return failed(c);

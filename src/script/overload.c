@@ -288,10 +288,10 @@ static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
     for (size_t i = 0; same && i < to->rank; i++)
         same = cq_int_same(to->sizes[i], result->sizes[i]);
     if (same) {
-        CQ_OP(cx, "aten::copy_", T(to), T(result));
+        CQ_OP(cx, "aten::copy_", TENSOR(to), TENSOR(result));
         return cx->status;
     }
-    result = CQ_OP(cx, "aten::to.dtype", T(result), DTYPE(to->dtype));
+    result = CQ_OP(cx, "aten::to.dtype", TENSOR(result), DTYPE(to->dtype));
     CQ_TRY(cx->status);
     return cq_eval_rebind(ev, to, result);
 }

@@ -123,7 +123,7 @@ static cq_status item_tensor(cq_eval *ev, const cq_item_type *item, cq_val v, cq
 {
     CQ_TRY(cq_eval_as_tensor(ev, v, out));
     if ((*out)->dtype != item->dtype)
-        *out = CQ_OP(ev->cx, "aten::to.dtype", T(*out), DTYPE(item->dtype));
+        *out = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(*out), DTYPE(item->dtype));
     return ev->cx->status;
 }
 

@@ -153,7 +153,7 @@ static cq_status read_object(cq_ctx *cx, cq_val *out, const json_t *j)
     } else if ((v = json_object_get(j, "device"))) {
         *out = cq_str_val(cx, json_string_value(v));
     } else if ((v = json_object_get(j, "f"))) {
-        *out = F(number_of(v));
+        *out = FLOAT(number_of(v));
     } else if ((v = json_object_get(j, "c"))) {
         *out        = (cq_val){ .kind = CQ_VAL_COMPLEX };
         out->u.c.re = json_number_value(json_array_get(v, 0));
@@ -169,10 +169,10 @@ cq_status cq_fixture_val(cq_ctx *cx, cq_val *out, const json_t *j)
     *out = CQ_NONE;
     switch (json_typeof(j)) {
     case JSON_NULL: return CQ_OK;
-    case JSON_TRUE: *out = B(true); return CQ_OK;
-    case JSON_FALSE: *out = B(false); return CQ_OK;
-    case JSON_INTEGER: *out = I(json_integer_value(j)); return CQ_OK;
-    case JSON_REAL: *out = F(json_real_value(j)); return CQ_OK;
+    case JSON_TRUE: *out = BOOL(true); return CQ_OK;
+    case JSON_FALSE: *out = BOOL(false); return CQ_OK;
+    case JSON_INTEGER: *out = INT(json_integer_value(j)); return CQ_OK;
+    case JSON_REAL: *out = FLOAT(json_real_value(j)); return CQ_OK;
     case JSON_STRING: *out = cq_str_val(cx, json_string_value(j)); return cx->status;
     case JSON_ARRAY: return read_list(cx, out, j);
     default: return read_object(cx, out, j);

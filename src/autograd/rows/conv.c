@@ -44,7 +44,7 @@ static cq_status conv(cq_grad *g)
             axes[i + 1] = (int64_t)i + 2;
         status = cq_grad_set(
             g, "bias",
-            CQ_OP(g->cx, "aten::sum.dim_IntList", T(grad), cq_i64s(g->cx, axes, v.n + 1)));
+            CQ_OP(g->cx, "aten::sum.dim_IntList", TENSOR(grad), cq_i64s(g->cx, axes, v.n + 1)));
     }
     return status;
 }

@@ -10,15 +10,16 @@ static cq_status index_put(cq_grad *g)
     if (cq_arg_bool(&g->call, "accumulate")) {
         CQ_TRY(cq_grad_set(g, "self", cq_grad_of(g, 0)));
     } else if (cq_grad_wants(g, "self")) {
-        cq_tensor *zeros = CQ_OP(cx, "aten::zeros_like", T(cq_grad_arg(g, "values")));
+        cq_tensor *zeros = CQ_OP(cx, "aten::zeros_like", TENSOR(cq_grad_arg(g, "values")));
 
-        CQ_TRY(cq_grad_set(
-            g, "self",
-            CQ_OP(cx, "aten::index_put", T(cq_grad_of(g, 0)), indices, T(zeros), B(false))));
+        CQ_TRY(cq_grad_set(g, "self",
+                           CQ_OP(cx, "aten::index_put", TENSOR(cq_grad_of(g, 0)), indices,
+                                 TENSOR(zeros), BOOL(false))));
     }
     if (!cq_grad_wants(g, "values"))
         return cx->status;
-    return cq_grad_set(g, "values", CQ_OP(cx, "aten::index.Tensor", T(cq_grad_of(g, 0)), indices));
+    return cq_grad_set(g, "values",
+                       CQ_OP(cx, "aten::index.Tensor", TENSOR(cq_grad_of(g, 0)), indices));
 }
 
 /* ---- along a dimension ---- */

@@ -12,7 +12,7 @@ typedef struct norm {
 
 static cq_tensor *op2(cq_ctx *cx, const char *op, cq_tensor *a, cq_tensor *b)
 {
-    return CQ_OP(cx, op, T(a), T(b));
+    return CQ_OP(cx, op, TENSOR(a), TENSOR(b));
 }
 
 #define MUL(a, b) op2(cx, "aten::mul.Tensor", a, b)
@@ -20,12 +20,12 @@ static cq_tensor *op2(cq_ctx *cx, const char *op, cq_tensor *a, cq_tensor *b)
 
 static cq_tensor *mean_of(cq_ctx *cx, const norm *n, cq_tensor *t)
 {
-    return CQ_OP(cx, "aten::mean.dim", T(t), n->axes, B(true));
+    return CQ_OP(cx, "aten::mean.dim", TENSOR(t), n->axes, BOOL(true));
 }
 
 static cq_tensor *in_shape_of(cq_ctx *cx, cq_tensor *t, const cq_tensor *like)
 {
-    return t ? CQ_OP(cx, "aten::reshape", T(t), cq_sizes_of(cx, like)) : NULL;
+    return t ? CQ_OP(cx, "aten::reshape", TENSOR(t), cq_sizes_of(cx, like)) : NULL;
 }
 
 static void normalise(cq_grad *g, norm *n)
@@ -39,8 +39,8 @@ static void normalise(cq_grad *g, norm *n)
     } else {
         n->hat = SUB(n->x, n->mean);
     }
-    n->rstd = CQ_OP(cx, "aten::add.Scalar", T(n->var), cq_arg_val(&g->call, "eps"));
-    n->rstd = CQ_OP(cx, "aten::rsqrt", T(n->rstd));
+    n->rstd = CQ_OP(cx, "aten::add.Scalar", TENSOR(n->var), cq_arg_val(&g->call, "eps"));
+    n->rstd = CQ_OP(cx, "aten::rsqrt", TENSOR(n->rstd));
     n->hat  = MUL(n->hat, n->rstd);
 }
 
@@ -66,7 +66,7 @@ static cq_tensor *add_statistics(cq_grad *g, const norm *n, cq_tensor *t)
     of_mean = in_shape_of(cx, cq_grad_of(g, 1), n->rstd);
     of_rstd = in_shape_of(cx, cq_grad_of(g, 2), n->rstd);
     of_rstd = MUL(MUL(of_rstd, n->hat), MUL(n->rstd, n->rstd));
-    of_mean = CQ_OP(cx, "aten::div.Scalar", T(SUB(of_mean, of_rstd)), F(m));
+    of_mean = CQ_OP(cx, "aten::div.Scalar", TENSOR(SUB(of_mean, of_rstd)), FLOAT(m));
     return op2(cx, "aten::add.Tensor", t, of_mean);
 }
 
@@ -78,8 +78,8 @@ static cq_status finish(cq_grad *g, norm *n)
     cq_tensor *weight = cq_grad_arg(g, "weight");
 
     /* What is left after the means are taken off may be little: float32 has too few digits. */
-    n->x = CQ_OP(cx, "aten::to.dtype", T(n->x), DTYPE(CQ_DTYPE_F64));
-    grad = d = CQ_OP(cx, "aten::to.dtype", T(grad), DTYPE(CQ_DTYPE_F64));
+    n->x = CQ_OP(cx, "aten::to.dtype", TENSOR(n->x), DTYPE(CQ_DTYPE_F64));
+    grad = d = CQ_OP(cx, "aten::to.dtype", TENSOR(grad), DTYPE(CQ_DTYPE_F64));
     normalise(g, n);
     CQ_TRY(cx->status);
     if (cq_grad_wants(g, "weight")) {
@@ -155,7 +155,7 @@ static cq_status group_norm(cq_grad *g)
     int64_t    sizes[3] = { batch, cq_arg_i64(&g->call, inner ? "group" : "num_groups"), -1 };
     norm       n        = { .axes = cq_i64s(cx, (int64_t[]){ 2 }, 1) };
 
-    n.x      = CQ_OP(cx, "aten::reshape", T(input), cq_i64s(cx, sizes, 3));
+    n.x      = CQ_OP(cx, "aten::reshape", TENSOR(input), cq_i64s(cx, sizes, 3));
     n.params = shape_like(cx, input, 1, 2);
     CQ_TRY(cx->status);
     return finish(g, &n);

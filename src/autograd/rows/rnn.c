@@ -22,17 +22,17 @@ typedef struct weights {
     cq_tensor *w_ih, *w_hh, *b_ih, *b_hh, *w_hr;
 } weights;
 
-#define OP2(op, a, b) CQ_OP(s->cx, op, T(a), T(b))
-#define FN(op, a)     CQ_OP(s->cx, op, T(a))
+#define OP2(op, a, b) CQ_OP(s->cx, op, TENSOR(a), TENSOR(b))
+#define FN(op, a)     CQ_OP(s->cx, op, TENSOR(a))
 
 static cq_tensor *rows(const stack *s, cq_tensor *t, int64_t from, int64_t to)
 {
-    return CQ_OP(s->cx, "aten::slice.Tensor", T(t), I(0), I(from), I(to));
+    return CQ_OP(s->cx, "aten::slice.Tensor", TENSOR(t), INT(0), INT(from), INT(to));
 }
 
 static cq_tensor *joined(const stack *s, cq_tensor **parts, size_t n, int64_t dim)
 {
-    return n == 1 ? parts[0] : CQ_OP(s->cx, "aten::cat", cq_tensors(s->cx, parts, n), I(dim));
+    return n == 1 ? parts[0] : CQ_OP(s->cx, "aten::cat", cq_tensors(s->cx, parts, n), INT(dim));
 }
 
 /* Part number i of the n gates of t. */
@@ -40,14 +40,16 @@ static cq_tensor *gate(const stack *s, cq_tensor *t, int64_t i, int64_t n)
 {
     int64_t size = t ? t->sizes[1].value / n : 0;
 
-    return t ? CQ_OP(s->cx, "aten::slice.Tensor", T(t), I(1), I(i * size), I((i + 1) * size))
+    return t ? CQ_OP(s->cx, "aten::slice.Tensor", TENSOR(t), INT(1), INT(i * size),
+                     INT((i + 1) * size))
              : NULL;
 }
 
 /* One step: x is the input's part of the gates; the state is changed. */
 static void step(const stack *s, const weights *w, cq_tensor *x, cq_tensor **h, cq_tensor **c)
 {
-    cq_tensor *u = CQ_OP(s->cx, "aten::linear", T(*h), T(w->w_hh), T(w->b_hh)), *r, *z, *n;
+    cq_tensor *u = CQ_OP(s->cx, "aten::linear", TENSOR(*h), TENSOR(w->w_hh), TENSOR(w->b_hh)), *r,
+              *z, *n;
 
     if (s->kind == GRU) {
         r  = FN("aten::sigmoid", OP2("aten::add.Tensor", gate(s, x, 0, 3), gate(s, u, 0, 3)));
@@ -122,10 +124,10 @@ static cq_tensor *run_direction(const stack *s, const weights *w, bool reverse, 
 
     if (!outs || !ended_h || !ended_c)
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
-    x = CQ_OP(cx, "aten::linear", T(x), T(w->w_ih), T(w->b_ih));
+    x = CQ_OP(cx, "aten::linear", TENSOR(x), TENSOR(w->w_ih), TENSOR(w->b_ih));
     if (cx->status == CQ_OK)
         cq_op_call(cx, cq_op_find("aten::split_with_sizes"),
-                   (cq_val[]){ T(x), cq_i64s(cx, s->sizes, (size_t)s->steps) }, 2, &parts, 1);
+                   (cq_val[]){ TENSOR(x), cq_i64s(cx, s->sizes, (size_t)s->steps) }, 2, &parts, 1);
     if (reverse)
         *h = *c = NULL;
     for (int64_t i = 0; i < s->steps && cx->status == CQ_OK; i++) {
@@ -170,7 +172,7 @@ static weights weights_of(const stack *s, int64_t index)
 
 static cq_tensor *state_at(const stack *s, cq_tensor *t, int64_t index)
 {
-    return t ? CQ_OP(s->cx, "aten::select.int", T(t), I(0), I(index)) : NULL;
+    return t ? CQ_OP(s->cx, "aten::select.int", TENSOR(t), INT(0), INT(index)) : NULL;
 }
 
 /* All layers on x [all rows, input]; the last states go to h and c. */
@@ -193,7 +195,7 @@ static cq_tensor *run_layers(const stack *s, cq_tensor *x, cq_tensor **h, cq_ten
         }
         x = joined(s, out, (size_t)n, 1);
         if (p > 0 && layer + 1 < s->layers)
-            x = CQ_OP(cx, "aten::dropout", T(x), F(p), B(true));
+            x = CQ_OP(cx, "aten::dropout", TENSOR(x), FLOAT(p), BOOL(true));
     }
     return x;
 }
@@ -223,9 +225,9 @@ static cq_status set_results(stack *s, cq_tensor *x, cq_tensor **h, cq_tensor **
     if (!packed) {
         int64_t sizes[3] = { s->steps, s->batch, x->sizes[1].value };
 
-        x = CQ_OP(cx, "aten::reshape", T(x), cq_i64s(cx, sizes, 3));
+        x = CQ_OP(cx, "aten::reshape", TENSOR(x), cq_i64s(cx, sizes, 3));
         if (cq_arg_bool(s->c, "batch_first"))
-            x = CQ_OP(cx, "aten::transpose.int", T(x), I(0), I(1));
+            x = CQ_OP(cx, "aten::transpose.int", TENSOR(x), INT(0), INT(1));
     }
     cq_result_set_tensor(s->c, 0, x);
     cq_result_set_tensor(s->c, 1, CQ_OP(cx, "aten::stack", cq_tensors(cx, h, n)));
@@ -256,11 +258,11 @@ static cq_status rnn(cq_opcall *c)
 
     read_cell(&s, c->op->schema->name);
     if (cq_arg_bool(c, "batch_first"))
-        x = CQ_OP(c->cx, "aten::transpose.int", T(x), I(0), I(1));
+        x = CQ_OP(c->cx, "aten::transpose.int", TENSOR(x), INT(0), INT(1));
     CQ_TRY(c->cx->status);
     s.steps = x->sizes[0].value;
     s.batch = x->sizes[1].value;
-    x       = CQ_OP(c->cx, "aten::reshape", T(x),
+    x       = CQ_OP(c->cx, "aten::reshape", TENSOR(x),
                     cq_i64s(c->cx, (int64_t[]){ s.steps * s.batch, x->sizes[2].value }, 2));
     s.sizes = cq_alloc_array((size_t)s.steps + 1, sizeof *s.sizes);
     if (!s.sizes)

@@ -12,7 +12,7 @@ static cq_status joined(cq_grad *g, const char *how)
     CQ_TRY(cq_list_new(&list, g->n_results));
     all = cq_ctx_own(cx, cq_val_of_list(list));
     for (size_t i = 0; i < g->n_results && cx->status == CQ_OK; i++)
-        list->items[i] = cq_val_retain(T(cq_grad_of(g, i)));
+        list->items[i] = cq_val_retain(TENSOR(cq_grad_of(g, i)));
     return cq_grad_set(g, "self", CQ_OP(cx, how, all, cq_arg_val(&g->call, "dim")));
 }
 
@@ -34,12 +34,12 @@ static cq_status cat(cq_grad *g)
     int     dim   = cq_arg_dim(&g->call, "dim", cq_grad_of(g, 0)->rank);
 
     for (size_t i = 0; i < g->n_slots && cx->status == CQ_OK; i++) {
-        const cq_tensor *t   = g->slots[i].tensor;
-        bool             old = t->rank == 1 && t->sizes[0].value == 0;
-        int64_t          end = start + (old ? 0 : t->sizes[dim].value);
-        cq_tensor       *part =
-            old ? CQ_OP(cx, "aten::zeros_like", T(t))
-                      : CQ_OP(cx, "aten::slice.Tensor", T(cq_grad_of(g, 0)), I(dim), I(start), I(end));
+        const cq_tensor *t    = g->slots[i].tensor;
+        bool             old  = t->rank == 1 && t->sizes[0].value == 0;
+        int64_t          end  = start + (old ? 0 : t->sizes[dim].value);
+        cq_tensor       *part = old ? CQ_OP(cx, "aten::zeros_like", TENSOR(t))
+                                    : CQ_OP(cx, "aten::slice.Tensor", TENSOR(cq_grad_of(g, 0)), INT(dim),
+                                            INT(start), INT(end));
 
         CQ_TRY(cq_grad_set_item(g, "tensors", i, part));
         start = end;

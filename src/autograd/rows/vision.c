@@ -65,8 +65,8 @@ static cq_tensor *weights_of(cq_ctx *cx, const axis *a, int64_t bins, int64_t si
         return NULL;
     }
     t = cq_ctx_own_tensor(cx, t);
-    t = CQ_OP(cx, "aten::slice.Tensor", T(t), I(1), I(a->from), I(a->to));
-    return CQ_OP(cx, "aten::to.dtype", T(t), DTYPE(dtype));
+    t = CQ_OP(cx, "aten::slice.Tensor", TENSOR(t), INT(1), INT(a->from), INT(a->to));
+    return CQ_OP(cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype));
 }
 
 static void add_region(cq_grad *g, cq_tensor *sum, cq_tensor *grad, axis *y, axis *x)
@@ -75,18 +75,18 @@ static void add_region(cq_grad *g, cq_tensor *sum, cq_tensor *grad, axis *y, axi
     cq_tensor *rows = weights_of(cx, y, grad->sizes[1].value, sum->sizes[1].value, grad->dtype), *t;
     cq_tensor *columns = weights_of(cx, x, grad->sizes[2].value, sum->sizes[2].value, grad->dtype);
 
-    t   = CQ_OP(cx, "aten::matmul", T(CQ_OP(cx, "aten::t", T(rows))), T(grad));
-    t   = CQ_OP(cx, "aten::matmul", T(t), T(columns));
-    sum = CQ_OP(cx, "aten::slice.Tensor", T(sum), I(1), I(y->from), I(y->to));
-    sum = CQ_OP(cx, "aten::slice.Tensor", T(sum), I(2), I(x->from), I(x->to));
-    CQ_OP(cx, "aten::add_.Tensor", T(sum), T(t));
+    t   = CQ_OP(cx, "aten::matmul", TENSOR(CQ_OP(cx, "aten::t", TENSOR(rows))), TENSOR(grad));
+    t   = CQ_OP(cx, "aten::matmul", TENSOR(t), TENSOR(columns));
+    sum = CQ_OP(cx, "aten::slice.Tensor", TENSOR(sum), INT(1), INT(y->from), INT(y->to));
+    sum = CQ_OP(cx, "aten::slice.Tensor", TENSOR(sum), INT(2), INT(x->from), INT(x->to));
+    CQ_OP(cx, "aten::add_.Tensor", TENSOR(sum), TENSOR(t));
 }
 
 static cq_status roi_align_of(cq_grad *g)
 {
     cq_ctx    *cx    = g->cx;
     cq_tensor *input = cq_grad_arg(g, "input"), *rois = cq_grad_arg(g, "rois");
-    cq_tensor *grad = cq_grad_of(g, 0), *sums = CQ_OP(cx, "aten::zeros_like", T(input));
+    cq_tensor *grad = cq_grad_of(g, 0), *sums = CQ_OP(cx, "aten::zeros_like", TENSOR(input));
     int64_t    h = input->sizes[2].value, w = input->sizes[3].value;
     int64_t    bins_y = grad->sizes[2].value, bins_x = grad->sizes[3].value;
     axis       y = { .weights = cq_alloc_array((size_t)(bins_y * h) + 1, sizeof *y.weights) };
@@ -103,8 +103,8 @@ static cq_status roi_align_of(cq_grad *g)
         fill_axis(g, &y, box[2], box[4], bins_y, h);
         fill_axis(g, &x, box[1], box[3], bins_x, w);
         if (y.from < y.to && x.from < x.to)
-            add_region(g, CQ_OP(cx, "aten::select.int", T(sums), I(0), I((int64_t)box[0])),
-                       CQ_OP(cx, "aten::select.int", T(grad), I(0), I(k)), &y, &x);
+            add_region(g, CQ_OP(cx, "aten::select.int", TENSOR(sums), INT(0), INT((int64_t)box[0])),
+                       CQ_OP(cx, "aten::select.int", TENSOR(grad), INT(0), INT(k)), &y, &x);
         cq_ctx_pop(cx, mark, NULL, 0);
     }
     cq_free(y.weights);
@@ -128,24 +128,27 @@ static cq_status roi_pool(cq_grad *g)
     int64_t    plane = input->sizes[2].value * input->sizes[3].value, one = -1;
     int64_t    total = cq_tensor_numel(input) + 1;
 
-    at   = CQ_OP(cx, "aten::to.dtype", T(cq_grad_result(g, 1)), DTYPE(CQ_DTYPE_I64));
-    of   = CQ_OP(cx, "aten::select.int", T(rois), I(1), I(0));
-    of   = CQ_OP(cx, "aten::to.dtype", T(of), DTYPE(CQ_DTYPE_I64));
-    of   = CQ_OP(cx, "aten::mul.Scalar", T(of), I(channels));
-    of   = CQ_OP(cx, "aten::reshape", T(of), cq_i64s(cx, (int64_t[]){ k, 1, 1, 1 }, 4));
-    sums = CQ_OP(cx, "aten::arange", I(channels));
-    sums = CQ_OP(cx, "aten::reshape", T(sums), cq_i64s(cx, (int64_t[]){ channels, 1, 1 }, 3));
-    of   = CQ_OP(cx, "aten::add.Tensor", T(of), T(sums)); /* the plane, of all planes */
-    of   = CQ_OP(cx, "aten::add.Scalar", T(CQ_OP(cx, "aten::mul.Scalar", T(of), I(plane))), I(1));
-    of   = CQ_OP(cx, "aten::add.Tensor", T(of), T(at)); /* counted from 1 */
-    of   = CQ_OP(cx, "aten::where.ScalarOther", T(CQ_OP(cx, "aten::ge.Scalar", T(at), I(0))), T(of),
-                 I(0));
+    at   = CQ_OP(cx, "aten::to.dtype", TENSOR(cq_grad_result(g, 1)), DTYPE(CQ_DTYPE_I64));
+    of   = CQ_OP(cx, "aten::select.int", TENSOR(rois), INT(1), INT(0));
+    of   = CQ_OP(cx, "aten::to.dtype", TENSOR(of), DTYPE(CQ_DTYPE_I64));
+    of   = CQ_OP(cx, "aten::mul.Scalar", TENSOR(of), INT(channels));
+    of   = CQ_OP(cx, "aten::reshape", TENSOR(of), cq_i64s(cx, (int64_t[]){ k, 1, 1, 1 }, 4));
+    sums = CQ_OP(cx, "aten::arange", INT(channels));
+    sums = CQ_OP(cx, "aten::reshape", TENSOR(sums), cq_i64s(cx, (int64_t[]){ channels, 1, 1 }, 3));
+    of   = CQ_OP(cx, "aten::add.Tensor", TENSOR(of), TENSOR(sums)); /* the plane, of all planes */
+    of   = CQ_OP(cx, "aten::add.Scalar",
+                 TENSOR(CQ_OP(cx, "aten::mul.Scalar", TENSOR(of), INT(plane))), INT(1));
+    of   = CQ_OP(cx, "aten::add.Tensor", TENSOR(of), TENSOR(at)); /* counted from 1 */
+    of   = CQ_OP(cx, "aten::where.ScalarOther",
+                 TENSOR(CQ_OP(cx, "aten::ge.Scalar", TENSOR(at), INT(0))), TENSOR(of), INT(0));
     sums = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &total, 1), DTYPE(input->dtype));
-    sums = CQ_OP(cx, "aten::index_add", T(sums), I(0),
-                 T(CQ_OP(cx, "aten::reshape", T(of), cq_i64s(cx, &one, 1))),
-                 T(CQ_OP(cx, "aten::reshape", T(cq_grad_of(g, 0)), cq_i64s(cx, &one, 1))));
-    sums = CQ_OP(cx, "aten::slice.Tensor", T(sums), I(0), I(1));
-    return cq_grad_set(g, "input", CQ_OP(cx, "aten::reshape", T(sums), cq_sizes_of(cx, input)));
+    sums =
+        CQ_OP(cx, "aten::index_add", TENSOR(sums), INT(0),
+              TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(of), cq_i64s(cx, &one, 1))),
+              TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(cq_grad_of(g, 0)), cq_i64s(cx, &one, 1))));
+    sums = CQ_OP(cx, "aten::slice.Tensor", TENSOR(sums), INT(0), INT(1));
+    return cq_grad_set(g, "input",
+                       CQ_OP(cx, "aten::reshape", TENSOR(sums), cq_sizes_of(cx, input)));
 }
 
 const cq_gradient cq_gradients_vision[] = {

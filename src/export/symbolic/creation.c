@@ -90,7 +90,7 @@ cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value)
             return NULL;
         if (cq_sym_fail(s, cq_tensor_new(&all, type.dtype, (size_t)type.rank, sizes, NULL)) ==
             CQ_OK) {
-            cq_tensor *full = CQ_OP(cx, "aten::copy", T(all), T(data));
+            cq_tensor *full = CQ_OP(cx, "aten::copy", TENSOR(all), TENSOR(data));
 
             cq_sym_fail(s, cq_ctx_status(cx));
             out = cq_sym_const(s, full);
@@ -293,7 +293,7 @@ static cq_value *fixed_mask(cq_sym *s, cq_type type, bool upper, int64_t k)
     if (s->status != CQ_OK || cq_sym_fail(s, cq_ctx_new(&cx)) != CQ_OK)
         return NULL;
     t = CQ_OP(cx, "aten::ones", cq_i64s(cx, sizes, 2), DTYPE(CQ_DTYPE_BOOL));
-    t = CQ_OP(cx, upper ? "aten::triu" : "aten::tril", T(t), I(k));
+    t = CQ_OP(cx, upper ? "aten::triu" : "aten::tril", TENSOR(t), INT(k));
     if (cq_sym_fail(s, cq_ctx_status(cx)) == CQ_OK)
         v = cq_sym_const(s, t);
     cq_ctx_free(cx);

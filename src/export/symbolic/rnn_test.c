@@ -34,17 +34,18 @@ static cq_status export_packed(cq_onnx_model **out, const char *between)
     cq_capture_start(cap, cx);
     x       = cq_capture_input(cap, cx, x, "x", NULL);
     lengths = cq_capture_input(cap, cx, lengths, "lengths", NULL);
-    cq_op_tensors(cx, "aten::_pack_padded_sequence", (cq_val[]){ T(x), T(lengths), B(false) }, 3,
-                  packed, 2);
+    cq_op_tensors(cx, "aten::_pack_padded_sequence",
+                  (cq_val[]){ TENSOR(x), TENSOR(lengths), BOOL(false) }, 3, packed, 2);
     if (between)
-        packed[0] = cq_op_tensor(cx, between, (cq_val[]){ T(packed[0]) }, 1);
+        packed[0] = cq_op_tensor(cx, between, (cq_val[]){ TENSOR(packed[0]) }, 1);
     cq_op_tensors(cx, "aten::gru.data",
-                  (cq_val[]){ T(packed[0]), T(packed[1]), T(h0),
-                              cq_tensors(cx, (cq_tensor *[]){ w, w, b, b }, 4), B(true), I(1), F(0),
-                              B(false), B(false) },
+                  (cq_val[]){ TENSOR(packed[0]), TENSOR(packed[1]), TENSOR(h0),
+                              cq_tensors(cx, (cq_tensor *[]){ w, w, b, b }, 4), BOOL(true), INT(1),
+                              FLOAT(0), BOOL(false), BOOL(false) },
                   9, run, 2);
     cq_op_tensors(cx, "aten::_pad_packed_sequence",
-                  (cq_val[]){ T(run[0]), T(packed[1]), B(true), F(0), I(0) }, 5, padded, 2);
+                  (cq_val[]){ TENSOR(run[0]), TENSOR(packed[1]), BOOL(true), FLOAT(0), INT(0) }, 5,
+                  padded, 2);
     cq_capture_output(cap, cx, padded[0]);
     cq_capture_stop(cap, cx);
     CHECK_OK(cq_ctx_status(cx));

@@ -57,7 +57,7 @@ static int read_list(cli_export *e, const cli_args *args, const char *value, jso
         int code;
 
         if (!json_is_integer(axis))
-            return bad(args, value, "has an axis that is no whole number");
+            return bad(args, value, "has an axis that is not a whole number");
         code = add(e, args, value, json_integer_value(axis), NULL);
         if (code != CLI_DONE)
             return code;
@@ -79,9 +79,9 @@ static int read_object(cli_export *e, const cli_args *args, const char *value, j
         errno = 0;
         axis  = strtoll(key, &end, 10);
         if (end == key || *end || errno)
-            return bad(args, value, "has an axis that is no whole number");
+            return bad(args, value, "has an axis that is not a whole number");
         if (!json_is_string(name) || !*json_string_value(name))
-            return bad(args, value, "has an axis whose name is no text");
+            return bad(args, value, "has an axis whose name is not text");
         code = add(e, args, value, axis, json_string_value(name));
         if (code != CLI_DONE)
             return code;

@@ -107,7 +107,7 @@ static int make_inputs(const cli_args *args)
         else
             cli_declared_input(&input, job.model, i);
         if (input.dtype == CQ_DTYPE_NONE && !input.path)
-            return cli_fail_with("", "input %s is no tensor of numbers, so none can be made up",
+            return cli_fail_with("", "input %s is not a tensor of numbers, so none can be made up",
                                  cq_session_input_name(job.session, i));
         status = cli_input_tensor(&tensor, &input, i);
         if (status == CQ_OK)

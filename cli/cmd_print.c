@@ -1,6 +1,7 @@
 /* calque print: what is in a file, as text; and text back into a file. */
 #include "cli.h"
 #include "example.h"
+#include "export_options.h"
 #include "json.h"
 #include "load.h"
 #include "model.h"
@@ -159,7 +160,7 @@ static int print_value(const char *path)
 
     if (status != CQ_OK)
         status = load_as(&value, path, "float[]");
-    if (status != CQ_OK) { /* of what is no tensor either that is complained of */
+    if (status != CQ_OK) { /* what is not a tensor either gets that complaint */
         status = load_as(&value, path, "seq(float[])");
         if (status != CQ_OK || !cq_onnx_value_count(value)) {
             cq_onnx_value_release(value);
@@ -196,6 +197,7 @@ static int print_captured(const cli_args *args)
 
     cq_export_options_init(&options);
     options.flags |= CQ_EXPORT_PRINT_CAPTURED;
+    options.print = cli_print_text;
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)

@@ -146,6 +146,12 @@ static int read_opset(cli_export *e, const cli_args *args)
     return code;
 }
 
+void cli_print_text(void *user, const char *text)
+{
+    (void)user;
+    fputs(text, stdout);
+}
+
 static int read_choices(cli_export *e, const cli_args *args)
 {
     static const char *const modes[] = { "eval", "train", "preserve", NULL };
@@ -160,6 +166,7 @@ static int read_choices(cli_export *e, const cli_args *args)
         return code;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         e->options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
+    e->options.print       = cli_print_text;
     e->options.training    = (cq_training)mode;
     e->options.operators   = (cq_operator_export_type)type;
     e->options.annotations = (cq_annotations)home;

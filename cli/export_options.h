@@ -78,6 +78,9 @@ typedef struct cli_export {
 int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
                     const cli_example *example);
 
+/* A cq_export_print_hook: to standard output. */
+void cli_print_text(void *user, const char *text);
+
 /* A copy of text that lives in e; NULL when there is no room. */
 char *cli_export_keep(cli_export *e, const char *text);
 

@@ -19,7 +19,7 @@ static size_t utf8_length(const unsigned char *text)
     if (n == 4 && lead >> 3 != 30)
         return 0;
     for (size_t i = 1; i < n; i++) {
-        if (text[i] >> 6 != 2) /* the 0 at the end is no continuation either */
+        if (text[i] >> 6 != 2) /* the 0 at the end is not a continuation either */
             return 0;
         value = value << 6 | (text[i] & 0x3fu);
     }

@@ -235,7 +235,7 @@ static int make_up(size_t index)
     cli_declared_input(&own, job.model, index);
     if (own.dtype == CQ_DTYPE_NONE)
         return cli_fail_with("give the inputs with --example DIR",
-                             "input %s is no tensor of numbers, so none can be made up",
+                             "input %s is not a tensor of numbers, so none can be made up",
                              cq_session_input_name(job.session, index));
     return cli_result(make_value(&own, index));
 }

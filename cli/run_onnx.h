@@ -7,7 +7,7 @@
 #include <calque/onnx.h>
 
 /* What the model declares of an input, with 1 for sizes that it leaves open; its dtype is NONE when
- * it is no tensor of numbers. */
+ * it is not a tensor of numbers. */
 void cli_declared_input(cli_input *out, const cq_onnx_model *model, size_t index);
 
 /* Runs the ONNX model that is the first operand, and prints its outputs or writes them to folder,

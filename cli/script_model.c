@@ -64,7 +64,7 @@ static cq_status script_open(cli_model *model, const char *operand)
     return status;
 }
 
-/* A class of Python's is no program yet: its constructor is Python. */
+/* A class of Python's is not a program yet: its constructor is Python. */
 static int no_methods(const cli_model *model)
 {
     return cli_fail_with("of a class of nn.Module Python makes an archive: "

@@ -14,7 +14,7 @@ static struct reader {
     const cli_signature *takes;
     char                 json[JSON_SIZE], tokens[TOKENS_SIZE];
     size_t               n_json, n_tokens;
-    bool                 is_nested; /* something is no tensor, so that the JSON is needed */
+    bool                 is_nested; /* something is not a tensor, so that the JSON is needed */
     const char          *why;
 } reader;
 
@@ -57,7 +57,7 @@ static bool is_type(const char *type, const char *word)
     return strncmp(type, word, strlen(word)) == 0;
 }
 
-/* Only a program has parameters that are no tensors. */
+/* Only a program has parameters that are not tensors. */
 static bool takes_numbers(const struct reader *r)
 {
     return r->takes->n == CLI_ANY_NUMBER;

@@ -17,6 +17,17 @@ typedef struct printer {
 static void print_expr(printer *o, const cq_ast_expr *x);
 static void print_block(printer *o, cq_ast_block b);
 
+static const char *op_sign(cq_ast_op op)
+{
+    static const char *const signs[] = {
+#define X(name, sign, aten) sign,
+        CQ_AST_OPS(X)
+#undef X
+    };
+
+    return signs[op];
+}
+
 /* ---- literals ------------------------------------------------------------------------------ */
 
 /* The bytes of a literal piece of text; in an f-string braces are doubled. */
@@ -197,7 +208,7 @@ static void print_binary(printer *o, const cq_ast_expr *x)
 {
     const char *sign = x->kind == CQ_X_AND  ? "and"
                        : x->kind == CQ_X_OR ? "or"
-                                            : cq_ast_op_sign(x->u.binary.op);
+                                            : op_sign(x->u.binary.op);
 
     print_tight(o, x->u.binary.left);
     cq_str_printf(&o->s, " %s ", sign);
@@ -208,7 +219,7 @@ static void print_compare(printer *o, const cq_ast_expr *x)
 {
     print_tight(o, x->u.compare.items[0]);
     for (size_t i = 0; i < x->u.compare.n; i++) {
-        cq_str_printf(&o->s, " %s ", cq_ast_op_sign(x->u.compare.ops[i]));
+        cq_str_printf(&o->s, " %s ", op_sign(x->u.compare.ops[i]));
         print_tight(o, x->u.compare.items[i + 1]);
     }
 }
@@ -261,7 +272,7 @@ static void print_choice(printer *o, const cq_ast_expr *x)
 
 static void print_unary(printer *o, const cq_ast_expr *x)
 {
-    cq_str_add(&o->s, cq_ast_op_sign(x->u.unary.op));
+    cq_str_add(&o->s, op_sign(x->u.unary.op));
     if (x->u.unary.op == CQ_AST_NOT)
         cq_str_add_char(&o->s, ' ');
     print_tight(o, x->u.unary.operand);
@@ -465,7 +476,7 @@ static void print_assert(printer *o, const cq_ast_stmt *s)
 static void print_augment(printer *o, const cq_ast_stmt *s)
 {
     print_expr(o, s->u.augment.target);
-    cq_str_printf(&o->s, " %s= ", cq_ast_op_sign(s->u.augment.op));
+    cq_str_printf(&o->s, " %s= ", op_sign(s->u.augment.op));
     print_expr(o, s->u.augment.value);
 }
 

@@ -52,12 +52,12 @@ enum {
     CQ_EXPORT_NO_CONSTANT_FOLDING         = 1 << 1,
     CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS = 1 << 2,
     CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS   = 1 << 3, /* neither: by IR version */
-    CQ_EXPORT_VERBOSE                     = 1 << 4, /* print the graph to standard output */
+    CQ_EXPORT_VERBOSE                     = 1 << 4, /* the graph goes to options.print */
     CQ_EXPORT_EXTERNAL_DATA               = 1 << 5, /* weights into a file beside the model */
     CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS    = 1 << 6,
     CQ_EXPORT_NO_AUTOGRAD_INLINING        = 1 << 7,
     CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8, /* as PyTorch does; else they stay inputs */
-    CQ_EXPORT_PRINT_CAPTURED = 1 << 9,  /* print the captured graph, and make no model */
+    CQ_EXPORT_PRINT_CAPTURED              = 1 << 9, /* the captured one does; no model is made */
     CQ_EXPORT_STATIC         = 1 << 10, /* of a program of torch.export: all sizes are fixed */
     CQ_EXPORT_KEEP_MUTATIONS = 1 << 11  /* the same: what it changes becomes outputs */
 };
@@ -92,6 +92,9 @@ CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *report
  * the example; all borrowed during the call. */
 typedef void (*cq_export_value_hook)(void *user, const char *value, const char *node,
                                      const char *op_type, cq_tensor *result);
+
+/* Text for people, whole lines without control characters; borrowed during the call. */
+typedef void (*cq_export_print_hook)(void *user, const char *text);
 
 /* Set the defaults with cq_export_options_init, then change what you need. All pointers are
  * borrowed during the call. */
@@ -132,6 +135,10 @@ typedef struct cq_export_options {
      * one, is left out. NULL: the source is not run. */
     cq_export_value_hook each_value;
     void                *each_value_user;
+
+    /* Where CQ_EXPORT_VERBOSE and CQ_EXPORT_PRINT_CAPTURED print; they need it. */
+    cq_export_print_hook print;
+    void                *print_user;
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

@@ -127,7 +127,7 @@ CQ_API size_t      cq_onnx_model_n_values(const cq_onnx_model *model, cq_onnx_si
 CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *model, cq_onnx_side side,
                                             size_t index);
 
-/* NONE when it is no tensor, or one of a type that calque has no dtype for. */
+/* NONE when it is not a tensor, or one of a type that calque has no dtype for. */
 CQ_API cq_dtype cq_onnx_model_value_dtype(const cq_onnx_model *model, cq_onnx_side side,
                                           size_t index);
 

@@ -61,11 +61,6 @@ cq_val cq_val_of_instance(cq_instance *o)
     return val_of(o ? &o->box : NULL);
 }
 
-cq_val *cq_instance_attr(const cq_instance *o, const char *name)
-{
-    return cq_dict_get_text(o->attrs, name);
-}
-
 /* ---- members of enums ----------------------------------------------------------------------- */
 
 static void member_free(cq_box *box)

@@ -18,7 +18,6 @@ typedef struct cq_instance {
 cq_status    cq_instance_new(cq_instance **out, const char *class_name);
 cq_instance *cq_instance_of(cq_val v);
 cq_val       cq_val_of_instance(cq_instance *o);
-cq_val      *cq_instance_attr(const cq_instance *o, const char *name); /* NULL: none */
 
 /* A member of an enum; its value tells which one. */
 typedef struct cq_enum_member {

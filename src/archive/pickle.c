@@ -22,7 +22,7 @@ cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char 
 
 static cq_status damaged(const cq_unpickler *u, const char *what)
 {
-    return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged, or is no pickle of PyTorch's",
+    return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged, or is not a pickle of PyTorch's",
                              "%s at byte %zu", what, u->at);
 }
 
@@ -314,7 +314,7 @@ static cq_status append(cq_unpickler *u, size_t n)
 
     CQ_TRY(need(u, n + 1));
     if (u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_LIST)
-        return damaged(u, "values are added to what is no list");
+        return damaged(u, "values are added to what is not a list");
     list = u->stack.items[u->stack.n - n - 1].u.list;
     CQ_TRY(cq_vec_grow((void **)&list->items, &list->cap, list->n + n, sizeof *list->items));
     u->stack.n -= n;
@@ -333,7 +333,7 @@ static cq_status set_items(cq_unpickler *u, size_t n)
 
     CQ_TRY(need(u, n + 1));
     if (n % 2 || u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_DICT)
-        return damaged(u, "keys are set in what is no dict");
+        return damaged(u, "keys are set in what is not a dict");
     dict = u->stack.items[u->stack.n - n - 1].u.dict;
     from = u->stack.items + u->stack.n - n;
     for (size_t i = 0; i < n; i += 2)
@@ -463,7 +463,7 @@ static cq_status op_stack_global(cq_unpickler *u)
     CQ_TRY(need(u, 2));
     names = top(u) - 1;
     if (names[0].kind != CQ_VAL_STR || names[1].kind != CQ_VAL_STR)
-        return damaged(u, "the name of a global is no text");
+        return damaged(u, "the name of a global is not text");
     CQ_TRY(cq_global_find(u, names[0].u.text->text, names[1].u.text->text, &v));
     drop(u, 2);
     return push(u, v);
@@ -478,7 +478,7 @@ static cq_status op_reduce(cq_unpickler *u)
     CQ_TRY(need(u, 2));
     g = cq_global_of(*(top(u) - 1));
     if (!g)
-        return damaged(u, "something is called that is no function");
+        return damaged(u, "something is called that is not a function");
     CQ_TRY(cq_global_call(u, g, *top(u), &out));
     drop(u, 2);
     return push(u, out);
@@ -492,7 +492,7 @@ static cq_status op_newobj(cq_unpickler *u)
     CQ_TRY(need(u, 2));
     g = cq_global_of(*(top(u) - 1));
     if (!g || g->row || top(u)->kind != CQ_VAL_TUPLE || top(u)->u.list->n)
-        return damaged(u, "an object is made of what is no class of the archive");
+        return damaged(u, "an object is made of what is not a class of the archive");
     CQ_TRY(cq_instance_new(&o, g->name));
     drop(u, 2);
     return push_container(u, cq_val_of_instance(o));
@@ -515,7 +515,7 @@ static cq_status op_build(cq_unpickler *u)
     CQ_TRY(need(u, 2));
     o = cq_instance_of(*(top(u) - 1));
     if (!o && (top(u) - 1)->kind != CQ_VAL_DICT)
-        return damaged(u, "a state is given to what is no object");
+        return damaged(u, "a state is given to what is not an object");
     CQ_TRY(pop(u, &state));
     if (!o) {
         cq_val_release(state);

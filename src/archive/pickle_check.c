@@ -109,7 +109,7 @@ static cq_status check_inside(cq_unpickler *u, cq_val v, int depth, int *levels)
     }
 }
 
-/* Refuses what contains itself, is too deep, or is no value; *levels says how deep v is. */
+/* Refuses what contains itself, is too deep, or is not a value; *levels says how deep v is. */
 static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels)
 {
     uintptr_t state;

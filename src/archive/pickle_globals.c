@@ -563,7 +563,8 @@ cq_status cq_global_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_va
     if (g->row && g->row->reduce)
         return g->row->reduce(u, g, args, out);
     if (g->row)
-        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "%s is called, but is no function", g->name);
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "%s is called, but is not a function",
+                                 g->name);
     CQ_TRY(cq_enum_member_new(&m, g->name, args)); /* a class of the archive: the bare value */
     *out = cq_val_of_enum_member(m);
     if (cq_unpickler_keep(u, *out) == CQ_OK)

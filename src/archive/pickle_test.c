@@ -111,7 +111,7 @@ TEST(pickle, objects_have_a_class_and_attributes)
     o = cq_instance_of(v);
     CHECK_STR("__torch__.a.Net", o->class_name);
     CHECK_INT(2, o->attrs->n);
-    CHECK_INT(3, cq_instance_attr(o, "n")->u.i.value);
+    CHECK_INT(3, cq_dict_get_text(o->attrs, "n")->u.i.value);
     CHECK(!cq_enum_member_of(v) && !cq_quantized_of(v) && !cq_sparse_of(v));
     cq_val_release(v);
     CHECK_OK(UNPICKLE(&v, "c__torch__\nColor\nK\x02R."));
@@ -147,9 +147,9 @@ TEST(pickle, damage_is_named)
     CHECK_REFUSED(CQ_E_FORMAT, "h\x00.", "was not remembered");
     CHECK_REFUSED(CQ_E_FORMAT, "Nr\xff\xff\xff\x7f.", "not the next");
     CHECK_REFUSED(CQ_E_FORMAT, "Na.", "a value is missing");
-    CHECK_REFUSED(CQ_E_FORMAT, "NNa.", "no list");
-    CHECK_REFUSED(CQ_E_FORMAT, "}(Nu.", "no dict");
-    CHECK_REFUSED(CQ_E_FORMAT, "NNR.", "no function");
+    CHECK_REFUSED(CQ_E_FORMAT, "NNa.", "not a list");
+    CHECK_REFUSED(CQ_E_FORMAT, "}(Nu.", "not a dict");
+    CHECK_REFUSED(CQ_E_FORMAT, "NNR.", "not a function");
     CHECK_REFUSED(CQ_E_FORMAT, "i", "unknown opcode 0x69 at byte 0");
     CHECK_REFUSED(CQ_E_FORMAT, "}(X\x01\0\0\0aNX\x01\0\0\0aNu.", "the key a twice");
 }

@@ -1,4 +1,4 @@
-/* State dicts. What is no tensor (a counter, None) is left out, like an optimizer's settings. */
+/* State dicts. What is not a tensor (a counter, None) is left out, like an optimizer's settings. */
 #include "archive/state_dict.h"
 
 #include "base/map.h"

@@ -51,7 +51,7 @@ cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char 
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container); /* retains it for the clean-up */
 
-/* Refuses what contains itself, is too deep, or is no value. */
+/* Refuses what contains itself, is too deep, or is not a value. */
 cq_status cq_unpickler_check(cq_unpickler *u, cq_val v);
 void      cq_unpickler_clear(cq_unpickler *u, bool failed);
 

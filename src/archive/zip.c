@@ -94,7 +94,7 @@ static cq_status find_directory(const cq_zip *z, directory *d)
 
     if (!find_end(z, &end))
         return cq_fail(CQ_E_FORMAT, z->path, CUT_SHORT,
-                       "this is no zip archive, or its end is missing");
+                       "this is not a zip archive, or its end is missing");
     p  = record(z, end, END_SIZE, "PK\5\6");
     *d = (directory){ .n = number(p + 10, 2), .size = number(p + 12, 4), .at = number(p + 16, 4) };
     p  = find_end64(z, end, &end);

@@ -26,7 +26,7 @@ typedef struct cq_zip_entry {
     uint64_t header; /* where its local header begins */
 } cq_zip_entry;
 
-/* Retains bytes: the whole file. path is for messages. A file that is no zip archive is
+/* Retains bytes: the whole file. path is for messages. A file that is not a zip archive is
  * CQ_E_FORMAT. */
 cq_status cq_zip_open(cq_zip **out, cq_storage *bytes, const char *path);
 void      cq_zip_free(cq_zip *zip);

@@ -78,7 +78,7 @@ int64_t cq_arg_i64(const cq_opcall *c, const char *name)
     return cq_size_baked(c, i, name);
 }
 
-/* A number that only the run has, read off the example. */
+/* A data-dependent number, read off the example. */
 static double number_of_data(const cq_opcall *c, const char *name, cq_tensor *t)
 {
     cq_opcall  call = *c;
@@ -153,7 +153,7 @@ cq_dtype cq_arg_dtype(const cq_opcall *c, const char *name, cq_dtype otherwise)
     d = v->kind == CQ_VAL_INT ? cq_dtype_from_torch(v->u.i.value) : CQ_DTYPE_NONE;
     if (d == CQ_DTYPE_NONE)
         cq_ctx_fail(c->cx, cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, NULL,
-                                   "argument \"%s\" is no dtype that calque has", name));
+                                   "argument \"%s\" is not a dtype that calque has", name));
     return d;
 }
 

@@ -78,7 +78,7 @@ static cq_val call_with(cq_frame *f, const cq_body_expr *e, const cq_val *given,
 {
     for (size_t i = 0; i < e->n_targets && !failed(f); i++) {
         const cq_target *t = &e->targets[i];
-        cq_val           args[64];
+        cq_val           args[CQ_MAX_ARGS];
 
         fill(t, given, n, args);
         if (t->function)

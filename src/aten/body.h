@@ -53,7 +53,7 @@ typedef struct cq_body_slot {
 /* Lets go of it; those of the tables stay. */
 void cq_body_slot_clear(cq_body_slot *slot);
 
-/* Functions that bodies share, by schema and body. They are no operators: what they call is heard
+/* Functions that bodies share, by schema and body. They are not operators: what they call is heard
  * as if the caller had called it. body_functions.c has them all. */
 typedef struct cq_body_function {
     const char *schema, *body;

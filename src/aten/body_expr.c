@@ -316,7 +316,7 @@ static cq_body_expr *with_operands(cq_body_parser *p, cq_body_expr_kind kind, cq
     return e;
 }
 
-/* What a sign gives between values that are no tensors. */
+/* What a sign gives between values that are not tensors. */
 static cq_kinds plain_kinds(const cq_binary *o, cq_kinds a, cq_kinds b)
 {
     cq_kinds whole = CQ_KIND(INT) | CQ_KIND(BOOL), both = a | b, out = 0;

@@ -53,7 +53,7 @@ const cq_body_function cq_body_functions[] = {
       "inner = (x.slice(dim, 2, n) - x.slice(dim, 0, n - 2)) / 2\n"
       "return cat([first / spacing, inner / spacing, last / spacing], dim)" },
 
-    /* ---- Fourier transforms whose length only the run tells ---- */
+    /* ---- Fourier transforms of data-dependent length ---- */
 
     /* The angles of all products of a row and a column, in turns of n. */
     { "turns(int rows, int columns, int n, int dtype) -> Tensor",
@@ -66,8 +66,8 @@ const cq_body_function cq_body_functions[] = {
 
     /* ---- sums with a product ---- */
 
-    /* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. One that
-     * only the run knows is a tensor. */
+    /* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. A data-
+     * dependent one is a tensor. */
     { "factor_in(Scalar x, int dtype) -> Scalar",
       "if isinstance(x, Tensor) or dtype.is_floating_point or dtype.is_complex: return x\n"
       "if dtype == torch.bool: return int(x != 0)\n"

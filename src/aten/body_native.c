@@ -47,7 +47,7 @@ static void bake(cq_frame *f, cq_val v)
         listener->baked(f->c->cx->listener_self, f->c->cx, what, value);
 }
 
-/* A number that only the run knows, in a tensor: what it is on the example. */
+/* A data-dependent number, in a tensor: what it is on the example. */
 static cq_val number_of(cq_frame *f, cq_tensor *t)
 {
     cq_tensor *data;

@@ -134,7 +134,7 @@ static const cq_body_expr *message(cq_body_parser *p)
     const cq_body_expr *e = cq_body_expression(p);
 
     if (p->status == CQ_OK && e->kinds != CQ_KIND(STR))
-        cq_body_fail(p, "a message that is no text before what is");
+        cq_body_fail(p, "a message that is not text before what is");
     return e;
 }
 
@@ -328,7 +328,7 @@ cq_status cq_body_parse(cq_body **out, const cq_schema *schema, const char *text
     for (size_t i = 0; i < schema->n_args; i++) {
         cq_kinds kinds = cq_kinds_of(&schema->args[i].type, false);
 
-        /* A number that only the run knows is a tensor. */
+        /* A data-dependent number is a tensor. */
         cq_body_set_slot(&p, schema->args[i].name,
                          kinds | (kinds & CQ_KIND(FLOAT) ? CQ_KIND(TENSOR) : 0));
     }

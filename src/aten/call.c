@@ -313,7 +313,7 @@ static cq_status run_copy(cq_opcall *c)
 cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_args,
                      cq_val *results, size_t max_results)
 {
-    cq_val    filled[64];
+    cq_val    filled[CQ_MAX_ARGS];
     cq_opcall c   = { .cx = cx, .op = op, .args = filled };
     seen      has = { .fake = cx->fake };
     cq_status status;

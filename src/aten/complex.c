@@ -205,11 +205,9 @@ static cq_status complex_results(cq_opcall *c, cq_val *results)
 static cq_status on_pairs(cq_opcall *c)
 {
     const cq_schema *schema = c->op->schema;
-    cq_val           args[16], results[CQ_MAX_RESULTS];
+    cq_val           args[CQ_MAX_ARGS], results[CQ_MAX_RESULTS];
     int64_t          rank = 0;
 
-    if (schema->n_args > sizeof args / sizeof *args)
-        return cq_fail(CQ_E_INTERNAL, schema->full, NULL, "too many arguments");
     for (size_t i = 0; i < schema->n_args; i++) {
         const cq_schema_arg *a       = &schema->args[i];
         bool                 is_list = a->type.list_depth && a->type.base != CQ_SCHEMA_TENSOR;

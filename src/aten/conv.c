@@ -212,7 +212,7 @@ static cq_status col2im_shape(cq_opcall *c)
     taps = w.kernel[0] * w.kernel[1];
     window_places(c, &w, image, places);
     if (x->sizes[lead - 1].value % taps)
-        return cq_call_fail(c, CQ_E_TYPE, "%lld channels are no multiple of a window of %lld",
+        return cq_call_fail(c, CQ_E_TYPE, "%lld channels are not a multiple of a window of %lld",
                             (long long)x->sizes[lead - 1].value, (long long)taps);
     columns = cq_size_mul(c, places[0], places[1]).value; /* which wraps around */
     if (x->sizes[lead].value != columns)

@@ -194,8 +194,8 @@ static cq_tensor *signal_of(cq_opcall *c, cq_tensor *x, const transform *f)
 
 /* ---- along any dimension ---- */
 
-/* x cut off or filled up with zeroes to n along its last dimension; only the run tells which if
- * that is a symbol. */
+/* x cut off or filled up with zeroes to n along its last dimension; which of them
+ * depends on data if n is a symbol. */
 static cq_tensor *resized(cq_opcall *c, cq_tensor *x, int64_t n)
 {
     cq_ctx *cx   = c->cx;

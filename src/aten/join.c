@@ -244,7 +244,7 @@ const cq_op_def cq_ops_join[] = {
     COMPOSED(
         "aten::block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal",
         "rows = [at_least(t, 2) for t in tensors]\n"
-        "for r in rows: assert r.ndim == 2, 'a tensor is no matrix'\n"
+        "for r in rows: assert r.ndim == 2, 'a tensor is not a matrix'\n"
         "widths = [r.shape[1] for r in rows]\n"
         "dtype = result_type(tensors)\n"
         "return cat([rows[i].to(dtype).constant_pad_nd([sum(widths[:i]), sum(widths[i + 1:])]) "

@@ -142,7 +142,7 @@ struct cq_opcall {
     const cq_op *op;
     cq_val      *args;   /* one per schema argument, defaults filled in */
     bool         real;   /* results get data; else they are fake */
-    bool         copied; /* set by a view function that had to copy: the result is no view */
+    bool         copied; /* set by a view function that had to copy: the result is not a view */
     size_t       n_results;
     cq_val       results[CQ_MAX_RESULTS]; /* owned by the context */
 };

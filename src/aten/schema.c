@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MAX_ARGS = 64 };
-
 typedef struct parser {
     cq_arena   *arena;
     const char *text, *at;
@@ -162,11 +160,11 @@ static cq_val parse_default(parser *p);
 static cq_val parse_list(parser *p)
 {
     cq_list *list = cq_arena_zalloc(p->arena, sizeof *list);
-    cq_val   items[MAX_ARGS];
+    cq_val   items[CQ_MAX_ARGS];
     size_t   n = 0;
 
     while (p->status == CQ_OK && !accept(p, "]")) {
-        if (n == MAX_ARGS)
+        if (n == CQ_MAX_ARGS)
             fail(p, "fewer items");
         else
             items[n++] = parse_default(p);
@@ -231,7 +229,7 @@ static cq_val parse_default(parser *p)
 
 static void parse_args(parser *p, cq_schema *schema)
 {
-    cq_schema_arg args[MAX_ARGS];
+    cq_schema_arg args[CQ_MAX_ARGS];
     bool          keyword_only = false;
     size_t        n            = 0;
 
@@ -243,7 +241,7 @@ static void parse_args(parser *p, cq_schema *schema)
             schema->varargs = true;
         } else if (accept(p, "*")) {
             keyword_only = true;
-        } else if (n == MAX_ARGS) {
+        } else if (n == CQ_MAX_ARGS) {
             fail(p, "fewer arguments");
         } else {
             a.type         = parse_type(p);
@@ -265,7 +263,7 @@ static void parse_args(parser *p, cq_schema *schema)
 
 static void parse_results(parser *p, cq_schema *schema)
 {
-    cq_schema_arg results[MAX_ARGS];
+    cq_schema_arg results[CQ_MAX_ARGS];
     size_t        n = 0;
     bool          parens;
 
@@ -276,7 +274,7 @@ static void parse_results(parser *p, cq_schema *schema)
     do {
         cq_schema_arg r = { .name = "" };
 
-        if (n == MAX_ARGS) {
+        if (n == CQ_MAX_ARGS) {
             fail(p, "fewer results");
             return;
         }

@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "tensor/value.h"
 
+enum { CQ_MAX_ARGS = 64 }; /* arguments or results of a schema; more are refused */
+
 typedef enum cq_schema_base {
     CQ_SCHEMA_TENSOR,
     CQ_SCHEMA_INT, /* also SymInt, ScalarType, Layout, MemoryFormat */

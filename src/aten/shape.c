@@ -33,7 +33,7 @@ bool cq_size_is_moot(const cq_opcall *c, cq_int size)
 
 /* Two sizes that meet. A symbolic size is taken not to be 1 by chance: on the example it
  * is compared by its value, and when two symbols meet they must mean the same. Where the example
- * does not come, its values say nothing: a size that is no symbol, or has elements, counts. */
+ * does not come, its values say nothing: a size that is not a symbol, or has elements, counts. */
 static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
 {
     if (a.value != b.value && (cq_size_is_moot(c, a) || cq_size_is_moot(c, b)) &&

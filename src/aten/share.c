@@ -1,4 +1,4 @@
-/* Tensors that may be the same memory, as only the run tells. After a branch or a loop on data a
+/* Tensors that may be the same memory, depending on data. After a branch or a loop on data a
  * variable can hold one tensor or another; in the graph it is a tensor of its own. As long as
  * nobody changes one of them in place there is no difference. When somebody does, those that may
  * share its memory are stale: what they hold is not known any more, and using them is an error.
@@ -110,7 +110,7 @@ cq_status cq_track_check(cq_track *t)
         return CQ_OK;
     cq_place_text(t->stale_at, at);
     return cq_fail(CQ_E_UNSUPPORTED, NULL, "change a clone() instead",
-                   "a tensor is used that may share its memory, as only the run tells, with one "
+                   "a tensor is used that may share its memory, depending on data, with one "
                    "that was changed in place%s%s",
                    at[0] ? " at " : "", at);
 }

@@ -70,7 +70,7 @@ const cq_op_def cq_ops_shuffle[] = {
              "lead = self.shape[:-3]\n"
              "c, h, w = self.shape[-3:]\n"
              "n = self.ndim - 3\n"
-             "assert c % (r * r) == 0, '{c} channels are no multiple of {r} squared'\n"
+             "assert c % (r * r) == 0, '{c} channels are not a multiple of {r} squared'\n"
              "c = c // (r * r)\n"
              "order = range(n) + [n, n + 3, n + 1, n + 4, n + 2]\n"
              "return regroup(self, lead + [c, r, r, h, w], order, lead + [c, h * r, w * r])"),
@@ -83,7 +83,7 @@ const cq_op_def cq_ops_shuffle[] = {
              "lead = self.shape[:-3]\n"
              "c, h, w = self.shape[-3:]\n"
              "n = self.ndim - 3\n"
-             "assert h % r == 0 and w % r == 0, '{h} by {w} is no multiple of {r}'\n"
+             "assert h % r == 0 and w % r == 0, '{h} by {w} is not a multiple of {r}'\n"
              "order = range(n) + [n, n + 2, n + 4, n + 1, n + 3]\n"
              "split = lead + [c, h // r, r, w // r, r]\n"
              "return regroup(self, split, order, lead + [c * (r * r), h // r, w // r])"),

@@ -28,7 +28,7 @@ void cq_tracks_clear(cq_tracks *tracks)
 
 bool cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t)
 {
-    return t->capture == tracks->id || cq_ptr_map_get(&tracks->outside, t);
+    return t->tracked_by == tracks->id || cq_ptr_map_get(&tracks->outside, t);
 }
 
 cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value)
@@ -37,9 +37,9 @@ cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value)
 
     if (!track)
         return NULL;
-    track->value = value;
-    t->capture   = tracks->id;
-    t->track     = track;
+    track->value  = value;
+    t->tracked_by = tracks->id;
+    t->track      = track;
     return track;
 }
 
@@ -48,7 +48,7 @@ cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
     cq_track *track;
     void     *value;
 
-    if (t->capture == tracks->id)
+    if (t->tracked_by == tracks->id)
         return t->track;
     track = cq_ptr_map_get(&tracks->outside, t);
     if (track)
@@ -124,7 +124,7 @@ static cq_status take_again(cq_ctx *cx, cq_track *t, cq_tensor **out)
 cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
 {
     cq_tracks *tracks = self;
-    cq_track  *track  = t->capture == tracks->id ? t->track : NULL;
+    cq_track  *track  = t->tracked_by == tracks->id ? t->track : NULL;
     cq_track  *root;
     cq_tensor *again = NULL;
 

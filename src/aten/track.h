@@ -29,7 +29,7 @@ struct cq_track {
     /* Of the root of a chain of views: */
     uint32_t    current; /* the version of its memory */
     cq_track   *stale;   /* whose change may have changed it too (share.c); itself: several */
-    cq_share   *sources, *joins; /* what it may be, as only the run tells; and what may be it */
+    cq_share   *sources, *joins; /* what it may be, depending on data; and what may be it */
     cq_place    stale_at;        /* where that was */
     const void *group; /* sources do not relate those of one group: each says what it may be */
     uint32_t    visited, marked; /* by a walk, and by who compares two of them */
@@ -73,7 +73,7 @@ cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t
 /* Before anyone changes a track. */
 cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
 
-/* share.c: joined may be source, as only the run tells; all that t may be, and t itself; those that
+/* share.c: joined may be source, depending on data; all that t may be, and t itself; those that
  * may be changed with a root are stale; using a stale one is an error. */
 cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *source);
 cq_status cq_track_sources(cq_tracks *tracks, cq_track *t, cq_track_list *found);

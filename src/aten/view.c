@@ -188,7 +188,7 @@ static cq_status view_dtype_view(cq_opcall *c)
             cq_size_floordiv(c, cq_size_mul(c, g.sizes[last], cq_i(from_size)), cq_i(to_size));
         if (g.sizes[last].value * to_size != self->sizes[last].value * from_size)
             return cq_call_fail(c, CQ_E_ARGUMENT,
-                                "%lld elements of %lld bytes are no whole number "
+                                "%lld elements of %lld bytes are not a whole number "
                                 "of elements of %lld",
                                 (long long)self->sizes[last].value, (long long)from_size,
                                 (long long)to_size);

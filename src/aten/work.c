@@ -235,7 +235,7 @@ uint64_t cq_op_work(const cq_opcall *c)
         elements += elements_of(c->args[i]);
     for (size_t i = 0; i < c->n_results; i++)
         elements += elements_of(c->results[i]);
-    /* what is small is no work, whatever it is: the table need not be asked */
+    /* what is small costs nothing worth counting: the table need not be asked */
     for (size_t i = 0; elements >= CQ_WORK_ELEMENTS && i < sizeof table / sizeof *table; i++)
         if (is_named(c->op->schema, table[i].name)) {
             const double times = table[i].factor ? table[i].factor : 1;

@@ -4,7 +4,7 @@
 #include "autograd/gradient.h"
 
 /* 1, 2, 3 … in the sizes and strides of t, in float64, which every such operator takes and which
- * is exact. Strides matter to as_strided. Zero is no place. */
+ * is exact. Strides matter to as_strided. Zero is not a place. */
 static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
 {
     int64_t    n = cq_tensor_numel(t), extent = 1;
@@ -47,7 +47,7 @@ cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg)
 {
     cq_ctx      *cx = g->cx;
     const cq_op *op = g->call.op;
-    cq_val       args[64], result = CQ_NONE;
+    cq_val       args[CQ_MAX_ARGS], result = CQ_NONE;
     cq_tensor   *grad = cq_grad_of(g, 0), *sums, *to;
     int64_t      n    = cq_tensor_numel(arg) + 1;
 

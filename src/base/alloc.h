@@ -21,7 +21,7 @@ void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
 /* A limit of what this thread may take from the heap, for work on files that cannot be trusted:
- * counted from here on, less what it gives back. 0 is no limit. Returns what was in force, to be
+ * counted from here on, less what it gives back. 0 means no limit. Returns what was in force, to be
  * put back in the end. */
 typedef struct cq_alloc_budget {
     int64_t limit, used, peak;

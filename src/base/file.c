@@ -154,8 +154,8 @@ static cq_status leads_out(const char *path)
                    "the name of the file, or a link in it, leads out of the folder");
 }
 
-/* What the link that name is says takes its place in front of the rest; false if it is no link, or
- * one that is not followed. */
+/* What the link that name is says takes its place in front of the rest; false if it is not a link,
+ * or one that is not followed. */
 static bool follow_link(char *rest, int folder, const char *name, const char *after, int *links)
 {
     char    target[PATH_MAX];

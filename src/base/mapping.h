@@ -8,7 +8,8 @@
 cq_status cq_io_error(const char *path, const char *what);
 cq_status cq_file_shrank(const char *path);
 
-/* The file that bytes of a map come from, and where in it they are; -1 when they are no map's. */
+/* The file that bytes of a map come from, and where in it they are; -1 when they are not a map's.
+ */
 int cq_mapping_fd_of(const void *data, size_t size, uint64_t *offset, const char **path);
 
 #endif

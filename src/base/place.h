@@ -27,7 +27,7 @@ typedef struct cq_python_place {
     int64_t     line, column;    /* as PyTorch counts them: lines from 1, columns from 0 */
     const char *text;            /* the line, not terminated; NULL: not noted */
     size_t      len, start, end; /* of the text; what is meant begins and ends there */
-    bool        is_call; /* the text is no line but a call on the way, "net.py(12): forward" */
+    bool        is_call; /* the text is not a line but a call on the way, "net.py(12): forward" */
 } cq_python_place;
 
 /* The place as text; "" for nowhere. */

@@ -39,11 +39,16 @@ void cq_str_add_name(cq_str *s, const char *name)
     add(s, name, "");
 }
 
+void cq_str_add_lines(cq_str *s, const char *text)
+{
+    add(s, text, "\n\t");
+}
+
 void cq_put_lines(FILE *out, const char *text)
 {
     cq_str s = { 0 };
 
-    add(&s, text, "\n\t");
+    cq_str_add_lines(&s, text);
     fputs(cq_str_text(&s), out);
     cq_str_clear(&s);
 }

@@ -11,6 +11,7 @@
 void cq_str_add_name(cq_str *s, const char *name);
 
 /* Whole lines: line breaks and tabs stay. */
+void cq_str_add_lines(cq_str *s, const char *text);
 void cq_put_lines(FILE *out, const char *text);
 
 #endif

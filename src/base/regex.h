@@ -20,7 +20,7 @@ enum { CQ_REGEX_MAX_DEPTH = 100, CQ_REGEX_MAX_STEPS = 20000 };
 
 typedef struct cq_regex cq_regex;
 
-/* UTF-8. What is no expression is refused, with the place. */
+/* UTF-8. What is not an expression is refused, with the place. */
 cq_status cq_regex_new(cq_regex **out, const char *pattern, size_t len);
 void      cq_regex_free(cq_regex *re);
 

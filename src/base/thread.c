@@ -207,7 +207,7 @@ static void close_door(void)
     }
 }
 
-/* A thread that does not start is no failure: the others do its work. */
+/* A thread that does not start is not a failure: the others do its work. */
 static void start_workers(int n)
 {
     pthread_attr_t attr;

@@ -103,7 +103,7 @@ static bool wants_whole(void *self, const cq_op *op)
     return !(op->def->flags & CQ_OP_PARTS);
 }
 
-/* Gives a size that only the run can tell (cq_unknown_size) its place in the graph. */
+/* Gives a data-dependent size (cq_unknown_size) its place in the graph. */
 static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
 {
     for (size_t i = 0; i < t->rank; i++) {
@@ -152,7 +152,7 @@ static cq_status called(void *self, cq_opcall *c)
     cq_capture *cap     = self;
     cq_val     *results = c->results;
     size_t      n       = c->n_results;
-    cq_operand  inputs[64];
+    cq_operand  inputs[CQ_MAX_ARGS];
     cq_node    *node;
     bool        news = false;
 
@@ -426,27 +426,38 @@ cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
     return track ? track->value : NULL;
 }
 
-cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
+cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, void *user)
 {
+    cq_list *list;
+
     switch (o->kind) {
-    case CQ_OPERAND_VALUE: return cq_val_of_tensor(cq_capture_tensor(cap, cx, o->u.value));
-    case CQ_OPERAND_INT: return cq_val_of_int(o->u.i);
     case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
     case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
     case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
-    case CQ_OPERAND_LIST: {
-        cq_list *list;
-
+    case CQ_OPERAND_LIST:
         if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
             cq_ctx_fail(cx, CQ_E_NO_MEMORY);
             return CQ_NONE;
         }
         for (size_t i = 0; i < o->u.list.n; i++)
-            list->items[i] = cq_val_retain(cq_capture_val(cap, cx, &o->u.list.items[i]));
+            list->items[i] = cq_val_retain(cq_operand_val(&o->u.list.items[i], cx, leaf, user));
         return cq_ctx_own(cx, cq_val_of_list(list));
+    default: return leaf(user, cx, o);
     }
-    default: return CQ_NONE;
-    }
+}
+
+/* A value of the graph, or an integer with what it depends on. */
+static cq_val captured(void *user, cq_ctx *cx, const cq_operand *o)
+{
+    if (o->kind == CQ_OPERAND_INT)
+        return cq_val_of_int(o->u.i);
+    return o->kind == CQ_OPERAND_VALUE ? cq_val_of_tensor(cq_capture_tensor(user, cx, o->u.value))
+                                       : CQ_NONE;
+}
+
+cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
+{
+    return cq_operand_val(o, cx, captured, cap);
 }
 
 void cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t)

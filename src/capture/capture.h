@@ -104,6 +104,10 @@ cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 /* An operand of a node as what an operator is called with; the context owns it. */
 cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o);
 
+/* An operand as a value for operators; leaf says what graph values and integers are. */
+typedef cq_val (*cq_operand_leaf)(void *user, cq_ctx *cx, const cq_operand *o);
+cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, void *user);
+
 /* annotate.c: appends the outputs that model code has named to those of the graph. */
 cq_status cq_capture_add_outputs(cq_capture *cap);
 

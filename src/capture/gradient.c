@@ -77,7 +77,7 @@ static cq_status follow(walk *w, const cq_node *n)
 cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c))
 {
     cq_capture cap;
-    cq_val     args[64];
+    cq_val     args[CQ_MAX_ARGS];
     cq_opcall  c       = { .op = n->def, .args = args, .n_results = n->n_outputs };
     cq_val    *results = c.results;
     cq_status  status;
@@ -233,7 +233,7 @@ static cq_status run_row(walk *w, const cq_node *n, cq_grad *g, const cq_value *
 
 static cq_status step_back(walk *w, const cq_node *n)
 {
-    cq_val           args[64];
+    cq_val           args[CQ_MAX_ARGS];
     cq_grad          g = { .cx        = w->cx,
                            .call      = { .cx = w->cx, .op = n->def, .args = args },
                            .row       = n->def ? cq_gradient_find(n->def) : NULL,

@@ -13,27 +13,13 @@ static cq_tensor *data_of(const cq_capture *cap, const cq_value *v)
     return v->id < cap->computed.n ? cap->computed.items[v->id] : NULL;
 }
 
-static cq_val val_of(cq_capture *cap, cq_ctx *cx, const cq_operand *o)
+/* The data of a value, or an integer as it was on the example. */
+static cq_val computed(void *user, cq_ctx *cx, const cq_operand *o)
 {
-    switch (o->kind) {
-    case CQ_OPERAND_VALUE: return cq_val_of_tensor(data_of(cap, o->u.value));
-    case CQ_OPERAND_INT: return cq_val_of_i64(o->u.i.value);
-    case CQ_OPERAND_FLOAT: return cq_val_of_f64(o->u.f);
-    case CQ_OPERAND_BOOL: return cq_val_of_bool(o->u.b);
-    case CQ_OPERAND_STR: return cq_str_val(cx, o->u.s);
-    case CQ_OPERAND_LIST: {
-        cq_list *list;
-
-        if (cq_list_new(&list, o->u.list.n) != CQ_OK) {
-            cq_ctx_fail(cx, CQ_E_NO_MEMORY);
-            return CQ_NONE;
-        }
-        for (size_t i = 0; i < o->u.list.n; i++)
-            list->items[i] = cq_val_retain(val_of(cap, cx, &o->u.list.items[i]));
-        return cq_ctx_own(cx, cq_val_of_list(list));
-    }
-    default: return CQ_NONE;
-    }
+    (void)cx;
+    if (o->kind == CQ_OPERAND_INT)
+        return cq_val_of_i64(o->u.i.value);
+    return o->kind == CQ_OPERAND_VALUE ? cq_val_of_tensor(data_of(user, o->u.value)) : CQ_NONE;
 }
 
 static void mark(cq_value *v, void *user)
@@ -46,7 +32,7 @@ static void mark(cq_value *v, void *user)
 
 static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
 {
-    cq_val  args[64], results[CQ_MAX_RESULTS];
+    cq_val  args[CQ_MAX_ARGS], results[CQ_MAX_RESULTS];
     cq_val *items = results;
 
     if (!n->def || n->n_blocks)
@@ -54,7 +40,7 @@ static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
                        "a number that depends on control flow was "
                        "asked for while the model is captured");
     for (size_t i = 0; i < n->n_inputs; i++)
-        args[i] = val_of(cap, cx, &n->inputs[i]);
+        args[i] = cq_operand_val(&n->inputs[i], cx, computed, cap);
     CQ_TRY(cq_op_call(cx, n->def, args, n->n_inputs, results, CQ_MAX_RESULTS));
     if (n->list_result)
         items = results[0].u.list->items;

@@ -18,20 +18,20 @@ cq_value *cq_sym_value(cq_sym *s, const cq_value *source)
 
     if (s->status != CQ_OK)
         return NULL;
-    if (!v->scratch && v->data) {
+    if (!v->onnx && v->data) {
         cq_value *c = cq_ir_constant_new(s->ex->graph, v->data, v->is_weight);
 
         if (!c) {
             cq_sym_fail(s, s->ex->graph->status);
             return NULL;
         }
-        c->name    = cq_ir_text(s->ex->graph, v->name);
-        v->scratch = c;
+        c->name = cq_ir_text(s->ex->graph, v->name);
+        v->onnx = c;
     }
-    if (!v->scratch)
+    if (!v->onnx)
         cq_sym_fail(s, cq_fail(CQ_E_INTERNAL, s->node ? s->node->op : NULL, NULL,
                                "value %u is used before it is made", v->id));
-    return v->scratch;
+    return v->onnx;
 }
 
 /* ---- operators that stay what they are ---- */
@@ -157,7 +157,7 @@ static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
     for (size_t i = 0; i < parts->returns.n && i < n->n_outputs; i++) {
         cq_sym s = { .ex = ex, .block = to, .node = n };
 
-        n->outputs[i]->scratch =
+        n->outputs[i]->onnx =
             ex->missing.n ? NULL : cq_sym_value(&s, parts->returns.items[i].u.value);
         CQ_TRY(s.status);
     }
@@ -288,7 +288,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     }
     CQ_TRY(warn_of_guess(ex, n));
     for (size_t i = 0; i < n->n_outputs && i < s.n_done; i++)
-        n->outputs[i]->scratch = s.done[i];
+        n->outputs[i]->onnx = s.done[i];
     return CQ_OK;
 }
 
@@ -341,8 +341,8 @@ static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_nod
     if (!to)
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < from->params.n; i++) {
-        from->params.items[i]->scratch = cq_ir_param_new(to, from->params.items[i]->type);
-        if (!from->params.items[i]->scratch)
+        from->params.items[i]->onnx = cq_ir_param_new(to, from->params.items[i]->type);
+        if (!from->params.items[i]->onnx)
             return CQ_E_NO_MEMORY;
     }
     CQ_TRY(convert_block(ex, from, to));
@@ -364,24 +364,23 @@ static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs && ex->options.opset < 13; i++)
         if (n->outputs[i]->type.kind == CQ_TYPE_LIST && keeps_output(n, i))
-            return cq_fail(
-                CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
-                "a list whose length only the run tells comes out of a %s, which opset %d "
-                "cannot do",
-                is_if(n) ? "branch" : "loop", ex->options.opset);
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
+                           "a list of data-dependent length comes out of a %s, which opset %d "
+                           "cannot do",
+                           is_if(n) ? "branch" : "loop", ex->options.opset);
     return CQ_OK;
 }
 
 /* prim::If and prim::Loop have ONNX's own form: condition; trip count, condition, carried. */
 static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 {
-    cq_sym    s = { .ex = ex, .block = to, .node = n };
-    cq_value *in[256];
-    cq_node  *node;
-    size_t    n_kept = 0;
+    cq_sym     s  = { .ex = ex, .block = to, .node = n };
+    cq_value **in = cq_arena_array(ex->graph->arena, n->n_inputs, sizeof *in);
+    cq_node   *node;
+    size_t     n_kept = 0;
 
-    if (n->n_inputs > 256)
-        return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "a loop carries too many values");
+    if (!in)
+        return CQ_E_NO_MEMORY;
     if (stays_complex(n))
         return cq_fail(CQ_E_UNSUPPORTED, n->op, "carry torch.view_as_real of it",
                        "complex numbers come out of a branch or loop, which ONNX cannot do");
@@ -398,7 +397,7 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
         if (keeps_output(n, i)) {
             node->outputs[k]->type        = n->outputs[i]->type;
             node->outputs[k]->rank_varies = n->outputs[i]->rank_varies;
-            n->outputs[i]->scratch        = node->outputs[k++];
+            n->outputs[i]->onnx           = node->outputs[k++];
         }
     return CQ_OK;
 }
@@ -411,10 +410,10 @@ static cq_status convert_anchor(cq_exporter *ex, cq_node *n, cq_block *to)
         cq_sym_op(&s, "Identity", CQ_IN(cq_sym_value(&s, n->inputs[0].u.value)), CQ_NO_ATTR);
 
     CQ_TRY(s.status);
-    v->type                = n->outputs[0]->type;
-    v->node->name          = cq_ir_text(ex->graph, n->name);
-    v->node->is_anchor     = true;
-    n->outputs[0]->scratch = v;
+    v->type             = n->outputs[0]->type;
+    v->node->name       = cq_ir_text(ex->graph, n->name);
+    v->node->is_anchor  = true;
+    n->outputs[0]->onnx = v;
     return CQ_OK;
 }
 
@@ -423,9 +422,9 @@ static cq_status convert_anchor(cq_exporter *ex, cq_node *n, cq_block *to)
 static cq_status placeholders(cq_exporter *ex, cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs; i++)
-        if (!n->outputs[i]->scratch) {
-            n->outputs[i]->scratch = cq_ir_value_new(ex->graph, n->outputs[i]->type);
-            if (!n->outputs[i]->scratch)
+        if (!n->outputs[i]->onnx) {
+            n->outputs[i]->onnx = cq_ir_value_new(ex->graph, n->outputs[i]->type);
+            if (!n->outputs[i]->onnx)
                 return CQ_E_NO_MEMORY;
         }
     return CQ_OK;
@@ -453,7 +452,7 @@ static cq_status forget_node(cq_node *n, void *user)
 {
     (void)user;
     for (size_t i = 0; i < n->n_outputs; i++)
-        n->outputs[i]->scratch = NULL;
+        n->outputs[i]->onnx = NULL;
     return CQ_OK;
 }
 
@@ -461,9 +460,9 @@ static cq_status forget_node(cq_node *n, void *user)
 static void forget_earlier_export(cq_graph *g)
 {
     for (size_t i = 0; i < g->top->params.n; i++)
-        g->top->params.items[i]->scratch = NULL;
+        g->top->params.items[i]->onnx = NULL;
     for (size_t i = 0; i < g->constants.n; i++)
-        g->constants.items[i]->scratch = NULL;
+        g->constants.items[i]->onnx = NULL;
     cq_ir_each_node(g->top, forget_node, NULL);
 }
 
@@ -486,7 +485,7 @@ cq_status cq_export_convert(cq_exporter *ex)
                            p->name ? p->name : "");
         v->name    = cq_ir_text(to, p->name);
         v->example = p->example; /* the source graph retains it */
-        p->scratch = v;
+        p->onnx    = v;
     }
     for (size_t i = 0; i < from->constants.n; i++)
         if (from->constants.items[i]->n_uses && from->constants.items[i]->is_weight)

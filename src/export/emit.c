@@ -179,8 +179,8 @@ static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
     case CQ_SYM_ATTR_STRINGS: return cq_attr_ss(s, a->name, a->strings, a->n);
     case CQ_SYM_ATTR_TENSORS: return cq_attr_ts(s, a->name, a->tensors, a->n);
     }
-    cq_sym_fail(s,
-                cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is no kind of attribute", (int)a->kind));
+    cq_sym_fail(
+        s, cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is not a kind of attribute", (int)a->kind));
     return (cq_attr){ 0 };
 }
 

@@ -27,6 +27,9 @@ cq_status cq_export_check_options(const cq_export_options *o)
     if ((o->n_function_classes || (o->flags & CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS)) && o->opset < 15)
         return cq_fail(CQ_E_ARGUMENT, NULL, "use opset 15 or newer",
                        "modules as functions need opset 15, not %d", o->opset);
+    if ((o->flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_PRINT_CAPTURED)) && !o->print)
+        return cq_fail(CQ_E_ARGUMENT, NULL, "set options.print",
+                       "a graph is to be printed, and nothing is there to print it");
     for (size_t i = 0; i < o->n_custom_opsets; i++)
         if (strcmp(o->custom_opsets[i].domain, "") == 0 ||
             strcmp(o->custom_opsets[i].domain, "ai.onnx") == 0)
@@ -35,14 +38,20 @@ cq_status cq_export_check_options(const cq_export_options *o)
     return CQ_OK;
 }
 
-static cq_status print_graph(const cq_graph *graph)
+static cq_status print_graph(const cq_exporter *ex, const cq_graph *graph)
 {
-    char *text;
+    cq_str    lines = { 0 };
+    cq_status status;
+    char     *text;
 
     CQ_TRY(cq_ir_print(&text, graph));
-    cq_put_lines(stdout, text);
+    cq_str_add_lines(&lines, text);
     cq_free(text);
-    return CQ_OK;
+    status = lines.status;
+    if (status == CQ_OK)
+        ex->options.print(ex->options.print_user, cq_str_text(&lines));
+    cq_str_clear(&lines);
+    return status;
 }
 
 static cq_status run(cq_exporter *ex, cq_onnx_model **out)
@@ -50,7 +59,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     bool fold = !(ex->options.flags & CQ_EXPORT_NO_CONSTANT_FOLDING) && ex->options.opset >= 9;
 
     if (ex->options.flags & CQ_EXPORT_PRINT_CAPTURED)
-        return print_graph(ex->source);
+        return print_graph(ex, ex->source);
     CQ_TRY(cq_export_convert(ex));
     CQ_TRY(cq_export_remove_dead(ex));
     CQ_TRY(cq_export_annotate(ex));
@@ -65,7 +74,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     }
     CQ_TRY(cq_export_name_outputs(ex));
     if (ex->options.flags & CQ_EXPORT_VERBOSE)
-        CQ_TRY(print_graph(ex->graph));
+        CQ_TRY(print_graph(ex, ex->graph));
     CQ_TRY(cq_export_functions(ex));
     CQ_TRY(cq_export_name(ex));
     CQ_TRY(ex->graph->status);

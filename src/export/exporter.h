@@ -47,7 +47,7 @@ typedef struct cq_exporter {
 struct cq_sym {
     cq_exporter   *ex;
     cq_block      *block; /* where nodes go */
-    const cq_node *node;  /* the aten node, whose outputs' scratch will point to the results */
+    const cq_node *node;  /* the aten node, whose outputs' onnx will be the results */
     const cq_op   *op;    /* its row; NULL for operators that the table does not know */
     cq_status      status;
     size_t         n_open;   /* graphs begun and not ended */

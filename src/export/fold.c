@@ -224,8 +224,8 @@ static const struct fold_rule *rule_of(const cq_node *n)
 static void follow(cq_operand *o)
 {
     if (o->kind == CQ_OPERAND_VALUE)
-        while (o->u.value->scratch)
-            o->u.value = o->u.value->scratch;
+        while (o->u.value->instead)
+            o->u.value = o->u.value->instead;
 }
 
 /* The weight that lends its name, NULL if none of the inputs is one. */
@@ -280,7 +280,7 @@ static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
     v = constant_of(f, t, weight, n->op + 6);
     if (!v)
         return g->status != CQ_OK ? g->status : CQ_E_NO_MEMORY;
-    n->outputs[0]->scratch = v;
+    n->outputs[0]->instead = v;
     v->n_uses += n->outputs[0]->n_uses;
     return CQ_OK;
 }
@@ -360,7 +360,7 @@ static cq_status note_constants(folder *f)
 static cq_status hand_through(const cq_exporter *ex, cq_block *block)
 {
     for (size_t i = 0; i < block->returns.n; i++) {
-        cq_value *made = block->returns.items[i].u.value, *v = made->scratch;
+        cq_value *made = block->returns.items[i].u.value, *v = made->instead;
         cq_node  *handed;
 
         if (!v)

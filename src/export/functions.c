@@ -191,7 +191,7 @@ static cq_export_function *new_function(cq_exporter *ex, group *g, const cq_orig
 }
 
 /* The call takes the place of the nodes. Its outputs are fresh values; the old ones stay with
- * the body, and their uses outside are redirected through scratch. */
+ * the body, and their uses outside are redirected through instead. */
 static cq_status put_call(cq_exporter *ex, group *g, const cq_export_function *f,
                           const cq_origin *o, cq_block *home)
 {
@@ -212,15 +212,15 @@ static cq_status put_call(cq_exporter *ex, group *g, const cq_export_function *f
     for (size_t i = 0; i < g->outputs.n; i++) {
         call->outputs[i]->type       = g->outputs.items[i]->type;
         call->outputs[i]->name       = g->outputs.items[i]->name;
-        g->outputs.items[i]->scratch = call->outputs[i];
+        g->outputs.items[i]->instead = call->outputs[i];
     }
     return CQ_OK;
 }
 
 static void redirect(cq_operand *o)
 {
-    if (o->kind == CQ_OPERAND_VALUE && o->u.value->scratch)
-        o->u.value = o->u.value->scratch;
+    if (o->kind == CQ_OPERAND_VALUE && o->u.value->instead)
+        o->u.value = o->u.value->instead;
 }
 
 static void redirect_after(cq_exporter *ex, cq_node *from)

@@ -60,7 +60,7 @@ static cq_onnx_type *type_of(lowering *l, cq_type t)
                                    t.rank < 0 ? 0 : (size_t)t.rank, t.rank < 0 ? NULL : axes);
 }
 
-/* The type of a value, without the number of dimensions where that is no promise. */
+/* The type of a value, without the number of dimensions where that is not a promise. */
 static cq_onnx_type *type_of_value(lowering *l, const cq_value *v)
 {
     cq_type t = v->type;

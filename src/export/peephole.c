@@ -137,7 +137,7 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
         return CQ_E_NO_MEMORY;
     conv->n_inputs           = 3;
     conv->outputs[0]->type   = bn->outputs[0]->type;
-    bn->outputs[0]->scratch  = conv->outputs[0];
+    bn->outputs[0]->instead  = conv->outputs[0];
     conv->outputs[0]->n_uses = bn->outputs[0]->n_uses;
     bn->outputs[0]->n_uses   = 0;
     return cq_ir_add_notes(conv, bn->notes, bn->n_notes, false);
@@ -160,14 +160,14 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     cq_status status;
 
     for (size_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i].kind == CQ_OPERAND_VALUE && n->inputs[i].u.value->scratch)
-            n->inputs[i].u.value = n->inputs[i].u.value->scratch;
+        if (n->inputs[i].kind == CQ_OPERAND_VALUE && n->inputs[i].u.value->instead)
+            n->inputs[i].u.value = n->inputs[i].u.value->instead;
     for (size_t i = 0; i < n->n_blocks; i++)
         for (size_t k = 0; k < n->blocks[i]->returns.n; k++) {
             cq_operand *o = &n->blocks[i]->returns.items[k];
 
-            if (o->u.value->scratch)
-                o->u.value = o->u.value->scratch;
+            if (o->u.value->instead)
+                o->u.value = o->u.value->instead;
         }
     if (strcmp(n->op, "onnx::BatchNormalization") != 0 || !attr_is_zero(n, "training_mode"))
         return CQ_OK;
@@ -186,13 +186,13 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     return status;
 }
 
-static void forget_scratch(cq_graph *g)
+static void redirect_results(cq_graph *g)
 {
     for (size_t i = 0; i < g->top->returns.n; i++) {
         cq_operand *o = &g->top->returns.items[i];
 
-        if (o->u.value->scratch)
-            o->u.value = o->u.value->scratch;
+        if (o->u.value->instead)
+            o->u.value = o->u.value->instead;
     }
 }
 
@@ -204,7 +204,7 @@ cq_status cq_export_peephole(cq_exporter *ex)
     CQ_TRY(cq_ctx_new(&m.cx));
     cq_ir_count_uses(ex->graph);
     status = cq_ir_each_node(ex->graph->top, merge_batch_norm, &m);
-    forget_scratch(ex->graph);
+    redirect_results(ex->graph);
     cq_ctx_free(m.cx);
     return status;
 }

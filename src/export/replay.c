@@ -11,10 +11,10 @@ typedef struct replay {
 /* What became of a value of the source, when passes put others in its place. */
 static const char *name_of(const cq_value *source)
 {
-    const cq_value *v = source->scratch;
+    const cq_value *v = source->onnx;
 
-    while (v && v->scratch)
-        v = v->scratch;
+    while (v && v->instead)
+        v = v->instead;
     return v && !v->data ? v->name : NULL;
 }
 

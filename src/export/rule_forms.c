@@ -67,30 +67,32 @@ static bool tensor_and_axes(const cq_rule_expr *e, const cq_rule_term *in, size_
            in[1].kind != CQ_RULE_TERM_VALUE && cq_rule_term_axes(&in[1], axes, n_axes, CQ_MAX_RANK);
 }
 
-static bool squeeze(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                    cq_value **out, size_t n_out)
+typedef cq_value *axes_fn(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
+
+static bool change_axes(axes_fn *change, cq_rule_run *r, const cq_rule_expr *e,
+                        const cq_rule_term *in, size_t n, cq_value **out)
 {
     int64_t axes[CQ_MAX_RANK];
     size_t  n_axes;
 
-    (void)n_out;
     if (!tensor_and_axes(e, in, n, axes, &n_axes))
         return false;
-    out[0] = n_axes ? cq_sym_squeeze(r->s, in[0].u.v, axes, n_axes) : in[0].u.v;
+    out[0] = n_axes ? change(r->s, in[0].u.v, axes, n_axes) : in[0].u.v;
     return true;
+}
+
+static bool squeeze(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                    cq_value **out, size_t n_out)
+{
+    (void)n_out;
+    return change_axes(cq_sym_squeeze, r, e, in, n, out);
 }
 
 static bool unsqueeze(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
                       cq_value **out, size_t n_out)
 {
-    int64_t axes[CQ_MAX_RANK];
-    size_t  n_axes;
-
     (void)n_out;
-    if (!tensor_and_axes(e, in, n, axes, &n_axes))
-        return false;
-    out[0] = n_axes ? cq_sym_unsqueeze(r->s, in[0].u.v, axes, n_axes) : in[0].u.v;
-    return true;
+    return change_axes(cq_sym_unsqueeze, r, e, in, n, out);
 }
 
 static bool reduce(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,

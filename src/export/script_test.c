@@ -233,9 +233,8 @@ TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
     CHECK(run_model(m, vector(0, 10), number(6)) == 15);
     cq_onnx_model_free(m);
     CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 12));
-    CHECK_STR(
-        "a list whose length only the run tells comes out of a loop, which opset 12 cannot do",
-        cq_last_error()->message);
+    CHECK_STR("a list of data-dependent length comes out of a loop, which opset 12 cannot do",
+              cq_last_error()->message);
     CHECK_STR("use opset 13 or newer", cq_last_error()->hint);
     CHECK(m == NULL);
 }

@@ -56,7 +56,7 @@ cq_status cq_image_decode(cq_image *out, const void *bytes, size_t size)
                            formats[i].name);
         return formats[i].decode(out, (cq_bytes){ bytes, (const uint8_t *)bytes + size });
     }
-    return cq_fail(CQ_E_FORMAT, NULL, hint, "%zu bytes are no picture of a known format", size);
+    return cq_fail(CQ_E_FORMAT, NULL, hint, "%zu bytes are not a picture of a known format", size);
 }
 
 void cq_image_clear(cq_image *image)

@@ -94,7 +94,7 @@ static cq_status make_blocks(cq_jpeg *j)
         cq_jpeg_component *c = &j->components[i];
 
         if (j->across % c->across || j->down % c->down)
-            return cq_image_no("JPEG", "components whose sizes are no multiples");
+            return cq_image_no("JPEG", "components whose sizes are not multiples");
         c->width   = ceil_div(j->width * c->across, (uint32_t)j->across);
         c->height  = ceil_div(j->height * c->down, (uint32_t)j->down);
         c->columns = units_across * c->across;

@@ -106,7 +106,7 @@ static cq_status read_tags(tiff *t)
     if (t->photometric > PALETTE)
         return cq_image_no("TIFF", "other colours than grey, RGB and palettes");
     if (tag_or(t, SAMPLE_FORMAT, 1) != 1)
-        return cq_image_no("TIFF", "samples that are no unsigned integers");
+        return cq_image_no("TIFF", "samples that are not unsigned integers");
     if (t->samples > 1 && tag_or(t, PLANAR, 1) != 1)
         return cq_image_no("TIFF", "planes");
     return CQ_OK;

@@ -45,7 +45,7 @@ static void add_shape(cq_info *info, const cq_pt2_meta *meta)
     cq_str_clear(&s);
 }
 
-/* A row for a value of the graph; one that is no tensor has the kind of its number. */
+/* A row for a value of the graph; one that is not a tensor has the kind of its number. */
 static void add_value(cq_info *info, const cq_pt2_graph *g, const cq_pt2_arg *arg, const char *name)
 {
     const cq_pt2_meta *meta = arg->kind == CQ_PT2_SLOT ? &g->metas[arg->u.slot] : NULL;

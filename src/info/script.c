@@ -29,18 +29,6 @@ static const char *class_of(const cq_object *module)
     return dot ? dot + 1 : name;
 }
 
-static bool is_parameter(const cq_object *module, const cq_attribute *a)
-{
-    const cq_ast_class *cls = module->cls;
-
-    if (!cls || !cls->has_parameters)
-        return a->value.u.tensor->requires_grad;
-    for (size_t i = 0; i < cls->parameters.n; i++)
-        if (strcmp(cls->parameters.items[i], a->name) == 0)
-            return true;
-    return false;
-}
-
 static void visit_tensor(walk *w, cq_info_module *row, const cq_object *module,
                          const cq_attribute *a)
 {
@@ -50,7 +38,7 @@ static void visit_tensor(walk *w, cq_info_module *row, const cq_object *module,
         w->weight     = t;
         w->class_name = class_of(module);
     }
-    cq_info_module_tensor(w->info, &w->all, row, a->name, t, is_parameter(module, a));
+    cq_info_module_tensor(w->info, &w->all, row, a->name, t, cq_script_is_parameter(module, a));
 }
 
 static void visit(walk *w, cq_info_module *parent, cq_object *module, const char *name, int depth)

@@ -69,7 +69,9 @@ struct cq_value {
     bool rank_varies; /* the number of dimensions is that of the example and no promise */
 
     cq_tensor *example; /* of a graph input: the data it was captured with */
-    void      *scratch; /* of the pass that is running */
+    cq_value  *onnx;    /* of a value of the source: what it was converted to (export/convert.c) */
+    cq_value  *instead; /* the value that a pass put in its place */
+    cq_value  *pairs;   /* real numbers that a complex value stands for (symbolic/complex.c) */
     uint32_t   n_uses;  /* as of the last cq_ir_count_uses */
 };
 

@@ -142,11 +142,15 @@ static int by_name(const void *a, const void *b)
 
 static void print_attrs(printer *p, const cq_node *n)
 {
-    const cq_attr *sorted[64];
-    size_t         count = n->n_attrs < 64 ? n->n_attrs : 64;
+    size_t          count  = n->n_attrs;
+    const cq_attr **sorted = cq_alloc_array(count, sizeof *sorted);
 
-    if (!count && !n->n_notes)
+    if (!sorted)
+        p->out.status = CQ_E_NO_MEMORY;
+    if (!sorted || (!count && !n->n_notes)) {
+        cq_free(sorted);
         return;
+    }
     for (size_t i = 0; i < count; i++)
         sorted[i] = &n->attrs[i];
     qsort(sorted, count, sizeof *sorted, by_name);
@@ -160,6 +164,7 @@ static void print_attrs(printer *p, const cq_node *n)
         print_operand(p, &n->notes[i].value);
     }
     cq_str_add_char(&p->out, ']');
+    cq_free(sorted);
 }
 
 static void print_scope(printer *p, const cq_origin *o)

@@ -28,7 +28,7 @@ static cq_status list_add_mask(index_list *list, const cq_tensor *x, const cq_te
     if (mask->rank > x->rank - list->n)
         return too_many(x);
     if (mask->rank == 0)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a single bool is no index");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a single bool is not an index");
     for (uint32_t i = 0; i < mask->rank; i++)
         if (mask->sizes[i].value != x->sizes[list->n + i].value)
             return cq_fail(CQ_E_ARGUMENT, NULL, NULL,

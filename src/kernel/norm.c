@@ -217,18 +217,18 @@ static cq_status layer_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd, const cq_tensor *x,
-                               const cq_tensor *weight, const cq_tensor *bias, size_t n_axes,
-                               double eps)
+/* mean and rstd, where they are wanted, get a number for each row. */
+static cq_status layer(struct norm p, cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
+                       const cq_tensor *x, const cq_tensor *weight, const cq_tensor *bias,
+                       size_t n_axes, const char *name)
 {
-    struct norm p = { .eps = eps };
     cq_operands s = { 0 };
 
     p.outer = cq_sizes_product(x, 0, x->rank - n_axes);
     p.inner = cq_sizes_product(x, x->rank - n_axes, x->rank);
-    CQ_TRY(begin(&p, &s, out, x, weight, bias, p.inner, "layer_norm"));
+    CQ_TRY(begin(&p, &s, out, x, weight, bias, p.inner, name));
     if (!cq_operands_has(mean, p.outer) || !cq_operands_has(rstd, p.outer))
-        s.status = cq_operands_misfit("layer_norm", x, mean);
+        s.status = cq_operands_misfit(name, x, mean);
     p.save_mean = cq_operands_out(&s, mean);
     p.save_rstd = cq_operands_out(&s, rstd);
     if (s.status == CQ_OK)
@@ -236,18 +236,19 @@ cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
     return cq_operands_close(&s);
 }
 
+cq_status cq_kernel_layer_norm(cq_tensor *out, cq_tensor *mean, cq_tensor *rstd, const cq_tensor *x,
+                               const cq_tensor *weight, const cq_tensor *bias, size_t n_axes,
+                               double eps)
+{
+    return layer((struct norm){ .eps = eps }, out, mean, rstd, x, weight, bias, n_axes,
+                 "layer_norm");
+}
+
 cq_status cq_kernel_rms_norm(cq_tensor *out, const cq_tensor *x, const cq_tensor *weight,
                              size_t n_axes, double eps)
 {
-    struct norm p = { .eps = eps, .is_rms = true };
-    cq_operands s = { 0 };
-
-    p.outer = cq_sizes_product(x, 0, x->rank - n_axes);
-    p.inner = cq_sizes_product(x, x->rank - n_axes, x->rank);
-    CQ_TRY(begin(&p, &s, out, x, weight, NULL, p.inner, "rms_norm"));
-    if (s.status == CQ_OK)
-        s.status = run(&p, p.outer, p.inner, layer_block);
-    return cq_operands_close(&s);
+    return layer((struct norm){ .eps = eps, .is_rms = true }, out, NULL, NULL, x, weight, NULL,
+                 n_axes, "rms_norm");
 }
 
 static cq_status group_block(void *user, int64_t block)

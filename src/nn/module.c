@@ -7,10 +7,7 @@
 
 #include <stdio.h>
 
-enum {
-    MAX_DEPTH = 64, /* of nested modules */
-    TOLD      = 64  /* arguments and results of a call that observers hear of */
-};
+enum { MAX_DEPTH = 64 }; /* of nested modules */
 
 CQ_API cq_module *cq_module_new(const cq_class *cls)
 {
@@ -405,15 +402,16 @@ typedef struct call {
     cq_tensor *first, *anchor; /* that takes the place of the first argument, then result */
 } call;
 
-/* The tensors that are there, the first TOLD of them. */
-static size_t present(cq_tensor **out, cq_tensor *const *tensors, size_t n)
+/* The tensors that are there, which observers hear of. */
+static cq_tensor **present(cq_ctx *cx, cq_tensor *const *tensors, size_t n, size_t *n_out)
 {
-    size_t n_out = 0;
+    cq_tensor **out = cq_nest_array(cx, n);
 
-    for (size_t i = 0; i < n && n_out < TOLD; i++)
+    *n_out = 0;
+    for (size_t i = 0; out && i < n; i++)
         if (tensors[i])
-            out[n_out++] = tensors[i];
-    return n_out;
+            out[(*n_out)++] = tensors[i];
+    return out;
 }
 
 static cq_tensor *put_anchor(void *user, cq_tensor *t)
@@ -447,8 +445,8 @@ static bool enter(call *c, cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_
 /* Only the results outlive the call. */
 static void leave(call *c, cq_ctx *cx, cq_tensor **results, size_t n)
 {
-    cq_tensor *out[TOLD];
-    size_t     n_out = present(out, results, n);
+    size_t      n_out;
+    cq_tensor **out = present(cx, results, n, &n_out);
 
     c->first        = n_out ? out[0] : NULL;
     c->anchor       = cq_scope_leave(cx, &c->scope, out, n_out);
@@ -477,12 +475,12 @@ static void forward(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
 CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)
 {
     CQ_NEED_ELSE(cx, (cq_nest){ 0 });
-    cq_nest    result = { 0 }, anchored;
-    cq_tensor *told[TOLD], **in, **out;
-    size_t     n_in = cq_nest_flatten(args, told, TOLD), n_out;
-    call       c;
+    cq_nest     result = { 0 }, anchored;
+    size_t      n_in, n_out;
+    cq_tensor **in = cq_nest_tensors(cx, args, &n_in), **out;
+    call        c;
 
-    if (!enter(&c, cx, m, told, n_in < TOLD ? n_in : TOLD))
+    if (!in || !enter(&c, cx, m, in, n_in))
         return result;
     if (c.anchor) {
         anchored = cq_nest_map(cx, args, put_anchor, &c);
@@ -509,8 +507,9 @@ CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_i
                       size_t n_out)
 {
     CQ_NEED_ELSE(cx, );
-    cq_tensor *told[TOLD], **anchored;
-    call       c;
+    cq_tensor **told, **anchored;
+    size_t      n_told;
+    call        c;
 
     for (size_t i = 0; i < n_out; i++)
         out[i] = NULL;
@@ -521,7 +520,7 @@ CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_i
             args = cq_nest_tuple(cx, 1, &args);
         result = cq_call_nested(cx, m, &args);
         cq_nest_flatten(&result, out, n_out);
-    } else if (enter(&c, cx, m, told, present(told, in, n_in))) {
+    } else if ((told = present(cx, in, n_in, &n_told)) && enter(&c, cx, m, told, n_told)) {
         anchored = c.anchor ? cq_nest_array(cx, n_in) : NULL;
         for (size_t i = 0; anchored && i < n_in; i++)
             anchored[i] = put_anchor(&c, in[i]);

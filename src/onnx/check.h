@@ -15,7 +15,7 @@
     X(METADATA_KEY_DUPLICATE, "metadata-key-duplicate", "keep one of the entries")                 \
     X(OPSET_IMPORT_MISSING, "opset-import-missing", "import an opset of the default domain")       \
     X(OPSET_IMPORT_FORBIDDEN, "opset-import-forbidden", "raise ir_version to 3 or more")           \
-    X(GRAPH_MISSING, "graph-missing", "this is no model, or it is cut short")                      \
+    X(GRAPH_MISSING, "graph-missing", "this is not a model, or it is cut short")                   \
     X(GRAPH_NAME_MISSING, "graph-name-missing", "give the graph a name")                           \
     X(VALUE_NAME_MISSING, "value-name-missing", "give it a name")                                  \
     X(VALUE_TYPE_MISSING, "value-type-missing", "state its type")                                  \

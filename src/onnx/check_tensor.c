@@ -118,7 +118,7 @@ void cq_onnx_check_tensor(cq_onnx_check *c, const cq_onnx_tensor *tensor)
     if (tensor->data_type == CQ_ONNX_UNDEFINED)
         cq_onnx_report(c, CQ_ONNX_RULE_TENSOR_TYPE_MISSING, "the tensor has no data type");
     else if (!cq_onnx_data_type_name(tensor->data_type))
-        cq_onnx_report(c, CQ_ONNX_RULE_TENSOR_TYPE_UNKNOWN, "%" PRId32 " is no data type",
+        cq_onnx_report(c, CQ_ONNX_RULE_TENSOR_TYPE_UNKNOWN, "%" PRId32 " is not a data type",
                        tensor->data_type);
     else
         check_elements(c, tensor);

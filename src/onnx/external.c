@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a location begins with when it is no file at all (testcase/strip.c). */
+/* What a location begins with when it is not a file at all (testcase/strip.c). */
 #define STRIPPED "{\"type\": \"stripped\""
 
 struct cq_onnx_files {
@@ -152,7 +152,7 @@ static cq_status entry_number(size_t *out, const cq_onnx_tensor *tensor, const c
     }
     if (bad || n > SIZE_MAX)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
-                       "%s of external data is \"%s\", which is no number of bytes", key, text);
+                       "%s of external data is \"%s\", which is not a number of bytes", key, text);
     *out = (size_t)n;
     return CQ_OK;
 }

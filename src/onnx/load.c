@@ -145,7 +145,7 @@ CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *m, cq_onnx_side
     return text_or_empty(value ? value->name : NULL);
 }
 
-/* The tensor type of a value, NULL if it is no tensor. */
+/* The tensor type of a value, NULL if it is not a tensor. */
 static const cq_onnx_tensor_type *type_at(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
     const cq_onnx_value_info *value = value_at(m, side, index);

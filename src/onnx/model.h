@@ -344,7 +344,7 @@ typedef struct cq_onnx_function {
     cq_onnx_entries     metadata_props;
 } cq_onnx_function;
 
-/* Values that are no tensors, in files of their own: test data (onnx-data.proto). */
+/* Values that are not tensors, in files of their own: test data (onnx-data.proto). */
 typedef struct cq_onnx_sequence cq_onnx_sequence;
 typedef struct cq_onnx_optional cq_onnx_optional;
 

@@ -134,7 +134,7 @@ static uint32_t element_bits(cq_onnx_wrap wrap, const char *text, size_t len)
     return 0;
 }
 
-/* "any,bf16,seq.any". False: a word that is no type. */
+/* "any,bf16,seq.any". False: a word that is not a type. */
 static bool parse_types(cq_onnx_types *out, const char *text)
 {
     *out = (cq_onnx_types){ 0 };

@@ -19,7 +19,7 @@ cq_status cq_onnx_sparse_to_value(cq_val *out, const cq_onnx_model *m,
                                   const cq_onnx_sparse_tensor *sparse);
 
 /* Elements that dims make, and the bytes they take in raw_data or an external file.
- * Negative sizes, overflow, and types that are no plain bytes are refused. */
+ * Negative sizes, overflow, and types that are not plain bytes are refused. */
 cq_status cq_onnx_tensor_numel(int64_t *out, const cq_onnx_tensor *tensor);
 cq_status cq_onnx_tensor_raw_size(size_t *out, const cq_onnx_tensor *tensor);
 

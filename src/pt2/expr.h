@@ -15,8 +15,8 @@ typedef struct cq_pt2_env {
     void *user;
 } cq_pt2_env;
 
-/* False for what is no expression, or none that a cq_int can be (a float, a condition, a function
- * that is not known). */
+/* False for what is not an expression, or none that a cq_int can be (a float, a condition, a
+ * function that is not known). */
 bool cq_pt2_expr(const char *text, const cq_pt2_env *env, cq_int *out);
 
 /* The name if the expression is one symbol alone, into buffer; else NULL. */

@@ -1,5 +1,5 @@
 /* Operators that take graphs. Most are a few lines of TorchScript, which the evaluator runs: a
- * branch or loop that only the run decides becomes an If or a Loop of the graph. */
+ * data-dependent branch or loop becomes an If or a Loop of the graph. */
 #include "pt2/run.h"
 
 #include "base/str.h"

@@ -19,9 +19,10 @@ struct cq_pt2 {
     CQ_VEC(cq_tensor *) examples; /* one each */
     CQ_VEC(cq_pt2_shown) shown;   /* dynamic sizes of the last capture */
     CQ_VEC(const char *) output_names; /* of the user's outputs but None; NULL: none */
-    CQ_VEC(const char *) output_paths; /* where they are in the result, even if that is no name */
-    CQ_VEC(const char *) input_names;  /* as deployed_names.c has them; none: the file's */
-    bool has_cross;                    /* among the past is what an encoder gave */
+    CQ_VEC(const char *)
+    output_paths;                     /* where they are in the result, even if that is not a name */
+    CQ_VEC(const char *) input_names; /* as deployed_names.c has them; none: the file's */
+    bool has_cross;                   /* among the past is what an encoder gave */
 };
 
 typedef cq_status (*cq_pt2_weight_fn)(void *user, const char *name, cq_tensor *t,

@@ -1,4 +1,4 @@
-/* Functions of Python on sizes and other numbers that only the run tells. They are builtins of
+/* Functions of Python on sizes and other data-dependent numbers. They are builtins of
  * TorchScript under other names. */
 #include "pt2/run.h"
 

@@ -74,7 +74,7 @@ static const cq_json *spec_of(const cq_pt2 *p)
                : NULL;
 }
 
-/* A name that something else has is no name. */
+/* A name that something else has cannot be used. */
 static bool is_taken(const cq_pt2 *p, const char *name)
 {
     for (size_t i = 0; i < p->user.n; i++)

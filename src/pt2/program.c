@@ -264,7 +264,7 @@ static cq_status read_args(scope *s, const cq_json *list, const char *inner, boo
 /* ---- nodes ---- */
 
 /* torch.ops.aten.add.Tensor is aten::add.Tensor; without an overload it is called default. NULL:
- * it is no operator. */
+ * it is not an operator. */
 cq_status cq_pt2_operator_name(cq_arena *arena, const char *target, const char **out)
 {
     static const char prefix[] = "torch.ops.";

@@ -14,7 +14,7 @@ typedef struct cq_pt2_arg   cq_pt2_arg;
 
 typedef enum cq_pt2_arg_kind {
     CQ_PT2_NONE,
-    CQ_PT2_SLOT, /* a tensor, or a number that only the run tells */
+    CQ_PT2_SLOT, /* a tensor, or a data-dependent number */
     CQ_PT2_INT,  /* dtypes, layouts and memory formats too, as c10 numbers them */
     CQ_PT2_FLOAT,
     CQ_PT2_BOOL,
@@ -47,7 +47,7 @@ struct cq_pt2_arg {
 
 typedef struct cq_pt2_node {
     const char       *target; /* "torch.ops.aten.add.Tensor" */
-    const char       *op;     /* "aten::add.Tensor"; NULL: it is no operator */
+    const char       *op;     /* "aten::add.Tensor"; NULL: it is not an operator */
     size_t            n_inputs, n_outputs;
     const char      **names; /* of the inputs; "" of higher-order operators */
     const cq_pt2_arg *inputs, *outputs;
@@ -122,7 +122,7 @@ static inline cq_place cq_pt2_place(const cq_pt2_program *p, const cq_pt2_node *
     return (cq_place){ &p->places, n->number };
 }
 
-/* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL for what is no operator. */
+/* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL for what is not an operator. */
 cq_status cq_pt2_operator_name(cq_arena *arena, const char *target, const char **out);
 
 /* signature.c: inputs and outputs, and ranges. */

@@ -1,5 +1,5 @@
 /* Running a program of torch.export: its nodes call rows of the operator table, by name and with
- * arguments by name, through the evaluator of TorchScript. So numbers that only the run tells,
+ * arguments by name, through the evaluator of TorchScript. So data-dependent numbers,
  * branches, loops and operators of users are what they are there; nothing of that is done twice. */
 #ifndef CQ_PT2_RUN_H
 #define CQ_PT2_RUN_H

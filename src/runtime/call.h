@@ -120,7 +120,7 @@ cq_status cq_rt_set_tensor(cq_rt *rt, size_t i, cq_tensor *t);
 /* An input as it is, retained. */
 cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t);
 
-/* A tensor that is no output; release it. */
+/* A tensor that is not an output; release it. */
 cq_status cq_rt_temp(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes);
 
 /* Refuses what has another rank: "X has shape float32[3], wanted rank 4". */

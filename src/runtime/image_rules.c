@@ -6,7 +6,7 @@
 
 /* ---- element by element ---- */
 
-/* The same step on blocked images; what is no image is read as it is. */
+/* The same step on blocked images; what is not an image is read as it is. */
 static cq_status write_same(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt_node_step *to;
@@ -36,7 +36,7 @@ static const struct {
     const char *op;
     cq_ew_op    act;
     const char *a, *b;
-    double      c; /* and b, where it is no attribute */
+    double      c; /* and b, where it is not an attribute */
 } activations[] = {
     { "Sigmoid", CQ_EW_SIGMOID, NULL, NULL, 0 },
     { "Tanh", CQ_EW_TANH, NULL, NULL, 0 },

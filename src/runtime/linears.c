@@ -126,7 +126,7 @@ static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double bet
     return CQ_OK;
 }
 
-/* *out is NULL when it is no product that can be prepared. */
+/* *out is NULL when it is not a product that can be prepared. */
 static cq_status linear_of(cq_rt_linear **out, const cq_rt_node_step *s)
 {
     cq_tensor *b    = cq_rt_constant_of(s, 1);

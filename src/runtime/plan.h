@@ -29,7 +29,7 @@ typedef struct cq_rt_attr {
     const cq_onnx_attribute *given; /* NULL: nothing; then the default is below */
     int64_t                  i;
     double                   f;
-    const char              *s;    /* terminated; NULL when it is no string */
+    const char              *s;    /* terminated; NULL when it is not a string */
     cq_rt_plan              *plan; /* of a graph */
 } cq_rt_attr;
 

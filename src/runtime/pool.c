@@ -50,7 +50,7 @@ static bool add(cq_rt_signature *s, int64_t number)
     return true;
 }
 
-/* What is no tensor counts by its kind: sizes of that nobody knows before the run. */
+/* What is not a tensor counts by its kind: sizes of that nobody knows before the run. */
 static void sign(cq_rt_signature *s, const cq_val *inputs, size_t n)
 {
     bool ok = true;
@@ -98,7 +98,7 @@ static bool make_room(cq_rt_pool *p)
     return true;
 }
 
-/* Takes the placing over. Without memory for it nothing is remembered, which is no failure. */
+/* Takes the placing over. Without memory for it nothing is remembered, which is not a failure. */
 static void remember(cq_rt_pool *p, const cq_rt_signature *s, cq_rt_placing *placing)
 {
     cq_rt_seen *seen = NULL;

@@ -466,7 +466,7 @@ CQ_API cq_status cq_session_run_tensors(const cq_session *s, cq_tensor *const *i
         status = run_plan(s, in, out);
     for (size_t i = 0; i < n_outputs && status == CQ_OK; i++)
         if (out[i].kind != CQ_VAL_TENSOR)
-            status = cq_fail(CQ_E_TYPE, NULL, "use cq_session_run", "output %s is no tensor",
+            status = cq_fail(CQ_E_TYPE, NULL, "use cq_session_run", "output %s is not a tensor",
                              cq_session_output_name(s, i));
     for (size_t i = 0; i < n_outputs && status == CQ_OK; i++)
         outputs[i] = cq_tensor_retain(out[i].u.tensor);

@@ -234,7 +234,7 @@ uint64_t cq_rt_work_before(const cq_rt *rt)
     double       factor, products;
 
     if (elements < ELEMENTS || has_graphs(rt))
-        return CQ_RT_NODE_STEPS; /* what is small is no work, whatever it is */
+        return CQ_RT_NODE_STEPS; /* what is small costs nothing worth counting */
     factor   = factor_of(rt, &fn);
     products = fn ? fn(rt) : 0;
     if (in(rt, 0) && in(rt, 0)->dtype != CQ_DTYPE_F32)

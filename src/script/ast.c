@@ -3,22 +3,15 @@
 
 #include <string.h>
 
-static const struct {
-    const char *sign, *aten;
-} ops[] = {
-#define X(name, sign, aten) { sign, aten },
-    CQ_AST_OPS(X)
-#undef X
-};
-
-const char *cq_ast_op_sign(cq_ast_op op)
-{
-    return ops[op].sign;
-}
-
 const char *cq_ast_op_aten(cq_ast_op op)
 {
-    return ops[op].aten;
+    static const char *const names[] = {
+#define X(name, sign, aten) aten,
+        CQ_AST_OPS(X)
+#undef X
+    };
+
+    return names[op];
 }
 
 cq_ast_class *cq_unit_class(const cq_unit *unit, const char *name)

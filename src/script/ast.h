@@ -75,7 +75,6 @@ typedef enum cq_ast_op {
 #undef X
 } cq_ast_op;
 
-const char *cq_ast_op_sign(cq_ast_op op); /* "+" */
 const char *cq_ast_op_aten(cq_ast_op op); /* "aten::add"; NULL for a plus sign in front */
 
 /* ---- expressions ------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Builtin functions: those of Python and TorchScript that are no tensor operators, or that mean
+/* Builtin functions: those of Python and TorchScript that are not tensor operators, or that mean
  * something else on numbers, lists, dicts and texts. Each file has a table of them. */
 #ifndef CQ_SCRIPT_BUILTIN_H
 #define CQ_SCRIPT_BUILTIN_H

@@ -473,8 +473,8 @@ static bool is_of_run(const cq_fncall *c)
            !cq_capture_has_data(ev->capture, ev->cx, c->args[1].u.tensor);
 }
 
-/* Whether two tensors have the same elements; of other sizes they have not. Where only the run
- * knows whether sizes are the same, the operator reads the example, and says so. */
+/* Whether two tensors have the same elements; of other sizes they have not. Where that
+ * depends on data, the operator reads the example, and says so. */
 static cq_status equal_tensors(cq_fncall *c)
 {
     const cq_tensor *a, *b;

@@ -302,7 +302,7 @@ cq_status cq_carry_bind(cq_carry *c)
             CQ_TRY(set_track(c, x->track, x->param));
     }
     /* From here on the places alone hold what they are bound to: a list that only they know and
-     * that the body changes is no place of its own. */
+     * that the body changes is not a place of its own. */
     mark   = cq_ctx_mark(c->ev->cx);
     status = put_all(c, bind_leaf);
     cq_ctx_pop(c->ev->cx, mark, NULL, 0);

@@ -273,7 +273,7 @@ cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 /* Whether what the place is in was made on the path: nobody else knows it. */
 bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place);
 
-/* References to a list or dict that are no program's: of the journal, of loops under way. */
+/* References to a list or dict that are not a program's: of the journal, of loops under way. */
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
 
 /* Whether no program knows a list or dict but through the path and the place. */

@@ -375,7 +375,7 @@ static cq_status lex_line(lexer *l)
     if (!l->bracketed)
         CQ_TRY(start_line(l));
     if (l->out->list.n > before)
-        before = l->out->list.n; /* indentation alone is no line */
+        before = l->out->list.n; /* indentation alone is not a line */
     for (;;) {
         CQ_TRY(skip_blanks(l));
         if (l->at == l->end || at_line_end(l))

@@ -12,8 +12,7 @@ typedef struct walk {
     void               *user;
 } walk;
 
-/* Old files do not list their parameters: then every tensor that has a gradient is one. */
-static bool is_parameter(const cq_object *module, const cq_attribute *a)
+bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a)
 {
     const cq_ast_class *cls = module->cls;
 
@@ -38,7 +37,7 @@ static cq_status visit_own(const walk *w, cq_object *module, const char *prefix,
         cq_attribute *a = &module->attributes.items[i];
 
         if (a->value.kind != CQ_VAL_TENSOR || !a->value.u.tensor->storage ||
-            is_parameter(module, a) != parameters)
+            cq_script_is_parameter(module, a) != parameters)
             continue;
         join_path(path, sizeof path, prefix, a->name);
         CQ_TRY(w->fn(w->user, path, a->value.u.tensor, parameters));

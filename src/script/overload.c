@@ -325,7 +325,7 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
 {
     const cq_ctx *cx = ev->cx;
 
-    if (cx->listener && (!t->capture || t->capture != to->capture))
+    if (cx->listener && (!t->tracked_by || t->tracked_by != to->tracked_by))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
                        "a weight of the model cannot become another tensor");
     /* A handle of its own cannot be taken back: on a path, only what the path made may change. */

@@ -53,7 +53,7 @@ static bool leads_to(cq_eval *ev, cq_val v, const cq_change *place)
     case CQ_CHANGE_DICT: return cq_val_container(v) == place->where;
     case CQ_CHANGE_ATTRIBUTE: return cq_object_of(v) == place->where;
     case CQ_CHANGE_TRACK:
-        return v.kind == CQ_VAL_TENSOR && v.u.tensor->capture == ev->capture->tracks.id &&
+        return v.kind == CQ_VAL_TENSOR && v.u.tensor->tracked_by == ev->capture->tracks.id &&
                cq_track_root(v.u.tensor->track) == place->where;
     default: return false;
     }
@@ -98,7 +98,7 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
         out->where = object && p->index < object->attributes.n ? object : NULL;
         break;
     case CQ_CHANGE_TRACK:
-        out->where = v->kind == CQ_VAL_TENSOR && v->u.tensor->capture == ev->capture->tracks.id
+        out->where = v->kind == CQ_VAL_TENSOR && v->u.tensor->tracked_by == ev->capture->tracks.id
                          ? cq_track_root(v->u.tensor->track)
                          : NULL;
         break;

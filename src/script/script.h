@@ -41,6 +41,11 @@ cq_status cq_script_call_through(cq_ctx *cx, cq_script *script, const char *meth
  * module's own parameters come first, then its other tensors, then its children. */
 typedef cq_status (*cq_script_tensor_fn)(void *user, const char *path, cq_tensor *t,
                                          bool is_parameter);
+
+/* Whether an attribute that is a tensor is a parameter, not a buffer. Old files do not list their
+ * parameters: then every tensor that has a gradient is one. */
+bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a);
+
 cq_status cq_script_each_tensor(cq_script *script, cq_script_tensor_fn fn, void *user);
 
 /* Puts all modules into a mode; cq_script_restore_modes takes it back, and frees saved. */

@@ -21,7 +21,7 @@ static cq_status type_of_item(cq_val v, cq_item_type *t)
                            CQ_ITEM_MAX_RANK);
         if (v.u.tensor->qparams)
             return cq_fail(CQ_E_UNSUPPORTED, NULL, "dequantize it first",
-                           "a list whose length only the run tells holds a quantized tensor");
+                           "a list of data-dependent length holds a quantized tensor");
         t->dtype = v.u.tensor->dtype;
         t->rank  = v.u.tensor->rank;
         for (int i = 0; i < t->rank; i++)
@@ -29,7 +29,7 @@ static cq_status type_of_item(cq_val v, cq_item_type *t)
         return CQ_OK;
     default:
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a list of %s whose length only the run tells cannot be exported",
+                       "a list of %s of data-dependent length cannot be exported",
                        cq_eval_type_name(v));
     }
 }
@@ -44,7 +44,7 @@ cq_status cq_item_type_join(cq_item_type *t, const cq_item_type *other)
     }
     if (t->kind != other->kind || t->dtype != other->dtype)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a list whose length only the run tells holds both %s and %s",
+                       "a list of data-dependent length holds both %s and %s",
                        cq_dtype_name(t->dtype), cq_dtype_name(other->dtype));
     if (t->rank != other->rank)
         t->rank = -1;
@@ -270,8 +270,8 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
 
     if (item->rank < 0)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "the items of a list differ in their number of dimensions, and only the run "
-                       "tells which one is taken");
+                       "the items of a list differ in their number of dimensions, and which one is "
+                       "taken is data-dependent");
     for (int i = 0; i < item->rank; i++)
         sizes[i] = cq_int_is_open(item->sizes[i]) ? cq_symbol_fresh(&g->symbols, "d", 1, v, i)
                                                   : item->sizes[i];

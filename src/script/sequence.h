@@ -1,4 +1,4 @@
-/* Lists whose length only the run of a model tells: in the graph they are sequences of tensors.
+/* Lists of data-dependent length: in the graph they are sequences of tensors.
  *
  * Such a list is still a cq_list, so that all who share it see its changes; but instead of items
  * it has a cq_sequence: the graph value that holds the items now. The pointer is exchanged on
@@ -69,7 +69,7 @@ cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_v
 /* A value that stands where there is none: zeros, empty lists, in the form of like. */
 cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out);
 
-/* x.unbind(dim) or x.split(size, dim) when only the run knows how many there are. */
+/* x.unbind(dim) or x.split(size, dim) when their number is data-dependent. */
 cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size, bool keep_dim,
                             cq_val *out);
 

@@ -55,7 +55,7 @@ cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq)
 /* The node that took a tensor out of a sequence. */
 static const cq_node *taker_of(cq_eval *ev, cq_val item, cq_track **track)
 {
-    if (item.kind != CQ_VAL_TENSOR || item.u.tensor->capture != ev->capture->tracks.id)
+    if (item.kind != CQ_VAL_TENSOR || item.u.tensor->tracked_by != ev->capture->tracks.id)
         return NULL;
     *track = item.u.tensor->track;
     return (*track)->taken;

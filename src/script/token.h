@@ -1,6 +1,6 @@
 /* Tokens: the words of the source text, as the lexer hands them to the parser.
  *
- * A token is a kind and a range of bytes; its text is never copied. Comments are no tokens.
+ * A token is a kind and a range of bytes; its text is never copied. Comments are not tokens.
  * Type comments (`# type: int`) are kept in a list of their own, ordered by place: the
  * parser asks for the one between two tokens where the language gives it a meaning. */
 #ifndef CQ_SCRIPT_TOKEN_H

@@ -143,7 +143,7 @@ CQ_API cq_status cq_tensor_contiguous(cq_tensor **out, const cq_tensor *t)
     CQ_NEED_OUT(out, t);
     if (!cq_tensor_is_contiguous(t))
         return cq_tensor_clone(out, t, CQ_DTYPE_NONE);
-    *out = cq_tensor_retain((cq_tensor *)t); /* counting references is no change of t */
+    *out = cq_tensor_retain((cq_tensor *)t); /* counting references is not a change of t */
     return CQ_OK;
 }
 

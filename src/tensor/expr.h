@@ -46,7 +46,7 @@ typedef struct cq_atom {
 enum {
     CQ_EXPR_MAX_DEGREE = 6,
     CQ_EXPR_MAX_TERMS  = 32,
-    CQ_EXPR_MAX_DEPTH  = 1000, /* operations inside of each other that are no polynomial */
+    CQ_EXPR_MAX_DEPTH  = 1000, /* operations inside of each other that are not polynomials */
     CQ_EXPR_MAX_TEXT   = 100   /* of an operation; a longer one is called `size_0` */
 };
 

@@ -36,11 +36,11 @@ struct cq_tensor {
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
 
-    /* What a listener, a capture or a tape, knows of this tensor (aten/track.h); NULL outside of
-     * one. Only tensors made while it listens have it: those that came from outside are found by
-     * their address, so that several captures can read the same parameters at once. */
-    void *capture; /* the listener's mark */
-    void *track;
+    /* A handle of whoever follows operators (aten/track.h), which only the one whose id it has may
+     * use; NULL if nobody does. Only tensors made meanwhile have it: those that came from outside
+     * are found by their address, so that several can read the same parameters at once. */
+    const void *tracked_by;
+    void       *track;
 
     /* Elements of a small integer tensor whose contents are known as symbols though
      * the tensor may be fake (shape arithmetic); NULL or numel of them. */

@@ -55,7 +55,7 @@ typedef struct cq_val {
 
 struct cq_text {
     atomic_int refs;
-    bool       open; /* numbers in it are those of the example: which ones, only the run tells */
+    bool       open; /* numbers in it are those of the example: they depend on data */
     size_t     len;
     char       text[]; /* terminated; may hold any bytes */
 };
@@ -69,11 +69,11 @@ struct cq_list {
     };
     cq_val *items;
 
-    /* A list whose length only the run of a model tells has no items, but this: what the
+    /* A list of data-dependent length has no items, but this: what the
      * evaluator knows of it (script/sequence.h). */
     const struct cq_sequence *sequence;
 
-    bool has_relatives; /* it may be another list as well, as only the run tells (script/share.c) */
+    bool has_relatives; /* it may be another list as well, depending on data (script/share.c) */
 };
 
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */

@@ -94,7 +94,7 @@ static bool find(repository *r)
 
         if (open_at(r, folder))
             return true;
-        if (!slash || !*folder || strcmp(slash, "/.git") == 0) /* inside of it is no work tree */
+        if (!slash || !*folder || strcmp(slash, "/.git") == 0) /* inside of it is not a work tree */
             return false;
         *slash = '\0';
     }

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of the angle that are no simple fraction of a turn, nor of each other. As floats, since
+/* Steps of the angle that are not a simple fraction of a turn, nor of each other. As floats, since
  * the model has them as such. */
 #define STEP_ROW    1.61803398875f
 #define STEP_COLUMN 1.41421356237f

@@ -127,7 +127,7 @@ def check_targets(report, folder):
             file.flush()
             subprocess.run([CALQUE, *map(str, export), "/dev/stdout"], stdout=file, check=True)
         assert (folder / "redirected").read_bytes() == b"before " + want
-    with report.case("a folder is no output, and a failure leaves it"):
+    with report.case("a folder is not an output, and a failure leaves it"):
         refused(*export, folder / "there", says="folder")
         refused(*export, folder / "missing/out.onnx")
     with report.case("an output keeps the mode of the file that it replaces"):

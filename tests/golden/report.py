@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`calque export --report`: JSON whose times differ from run to run, so it is no transcript."""
+"""`calque export --report`: JSON whose times differ from run to run, so it is not a transcript."""
 import json
 import pathlib
 import sys

@@ -97,7 +97,7 @@ program("two views that overlap", X, ("aten::slice.Tensor", x, 0, 0, 3), ("aten:
         ("aten::zero_", r[6]), ("aten::add.Scalar", r[2], 0))
 program("a view read between changes", X, ("aten::select.int", x, 1, 0), ("aten::add.Scalar", r[1], 0), ("aten::fill_.Scalar", x, 3),
         ("aten::add.Scalar", r[1], 0), ("aten::add_.Scalar", r[1], 1), ("aten::add.Scalar", x, 0))
-program("a clone is no view", X, ("aten::clone", x), ("aten::add_.Scalar", r[1], 1), ("aten::select.int", r[1], 0, 0),
+program("a clone is not a view", X, ("aten::clone", x), ("aten::add_.Scalar", r[1], 1), ("aten::select.int", r[1], 0, 0),
         ("aten::fill_.Scalar", r[3], -1))
 program("a result of an operator is changed", X, ("aten::mul.Scalar", x, 2), ("aten::slice.Tensor", r[1], 1, 0, 2),
         ("aten::fill_.Scalar", r[2], 0), ("aten::add.Tensor", r[1], x))

@@ -18,7 +18,7 @@ cq_status cq_fixture_load(json_t **out, const char *path)
         return CQ_OK;
     json_decref(*out);
     *out = NULL;
-    return cq_fail(CQ_E_FORMAT, path, NULL, "the file is no list of cases");
+    return cq_fail(CQ_E_FORMAT, path, NULL, "the file is not a list of cases");
 }
 
 static double number_of(const json_t *j)

@@ -20,8 +20,10 @@ static const struct {
 } exempt[] = {
     { "aten::cuda", "PyTorch needs a GPU to run it" },
     { "quantized::make_quantized_cell_params_dynamic", "tests/peer/quantized.py has its cells" },
-    { "aten::quantized_lstm.input", "a list of cells is no argument here; see peer/quantized.py" },
-    { "aten::quantized_gru.input", "a list of cells is no argument here; see peer/quantized.py" },
+    { "aten::quantized_lstm.input",
+      "a list of cells is not an argument here; see peer/quantized.py" },
+    { "aten::quantized_gru.input",
+      "a list of cells is not an argument here; see peer/quantized.py" },
     { NULL, NULL },
 };
 

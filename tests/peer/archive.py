@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Archives of the real PyTorch: every value that calque reads from them, against what PyTorch
-loads; and what is no archive, or a bad one, with the reasons calque gives.
+loads; and what is not an archive, or a bad one, with the reasons calque gives.
 
     archive.py [TOOL]        TOOL: tests/archive_dump of a build folder
 """
@@ -244,8 +244,8 @@ def refused(folder, good):
     data = good.read_bytes()
     lowered = b"\x80\x02ctorch.jit\nXLoweredModule\n)\x81}b."
     yield "an empty file", file("empty.pt", b""), "the file is empty"
-    yield "text", file("text.pt", b"hello, world" * 100), "this is no zip archive"
-    yield "a cut file", file("cut.pt", data[:len(data) // 2]), "this is no zip archive"
+    yield "text", file("text.pt", b"hello, world" * 100), "this is not a zip archive"
+    yield "a cut file", file("cut.pt", data[:len(data) // 2]), "this is not a zip archive"
     yield "an old torch.save", torch_save("old.pt", {"a": torch.ones(2)},
           _use_new_zipfile_serialization=False), "before PyTorch 1.6"
     yield "a plain pickle", file("plain.pt", pickle.dumps([1, 2])), "this is a pickle"
@@ -264,7 +264,7 @@ def refused(folder, good):
                                 ("gzip", b"\x1f\x8b\x08", "gzip"), ("bzip2", b"BZh91AY", "bzip2"),
                                 ("xz", b"\xfd7zXZ\0", "xz"), ("Zstandard", b"(\xb5/\xfd", "Zstandard"),
                                 ("7z", b"7z\xbc\xaf\x27\x1c", "7z"),
-                                ("one byte", b"P", "this is no zip archive")):
+                                ("one byte", b"P", "this is not a zip archive")):
         yield name, file("other.bin", first + bytes(100 if len(first) > 1 else 0)), reason
     yield "no version", rewritten("nov.pt", lambda n, d: None if n == "version" else d), \
           "has no entry everything/version"

@@ -221,7 +221,7 @@ def training_mode_is_exported():
 
 @test
 def training_batch_norm_computes_with_the_batch():
-    """Without dropout, training is no game of chance: ONNX Runtime must agree."""
+    """Without dropout, training is not random: ONNX Runtime must agree."""
     import capi
     conv, norm = capi.layer("conv2d", capi.ConvSpec(in_=3, out=4, kernel=(3, 3))), \
         capi.layer("batch_norm2d", 4)

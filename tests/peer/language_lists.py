@@ -1,4 +1,4 @@
-"""Programs with lists whose length only the run tells. See language_models.py."""
+"""Programs with lists of data-dependent length. See language_models.py."""
 from typing import List
 
 import torch

@@ -1,4 +1,4 @@
-"""More programs of language.py: numbers that only the run knows where an operator takes one, tensors
+"""More programs of language.py: data-dependent numbers where an operator takes one, tensors
 given for numbers, out=, and branches that do not fit the sizes of the example."""
 from typing import List
 

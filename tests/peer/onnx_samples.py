@@ -14,7 +14,7 @@ import numpy as np
 SAMPLES = {}
 LAST = 99
 
-# What needs graphs, or types that are no tensors; tests/peer/onnx_testdata.py has them.
+# What needs graphs, or types that are not tensors; tests/peer/onnx_testdata.py has them.
 ELSEWHERE = {"If", "Loop", "Scan", "SequenceMap", "Optional", "OptionalGetElement",
              "OptionalHasElement", "Gradient", "ImageDecoder"}
 

@@ -256,7 +256,7 @@ NUMBERS = {"float": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 
            "complex64": 14, "complex128": 15, "bfloat16": 16, "float8e4m3fn": 17,
            "float8e4m3fnuz": 18, "float8e5m2": 19, "float8e5m2fnuz": 20, "uint4": 21, "int4": 22,
            "float4e2m1": 23, "float8e8m0": 24, "uint2": 25, "int2": 26}
-# Those have graphs inside, or inputs that are no tensors.
+# Those have graphs inside, or inputs that are not tensors.
 WITHOUT_ORT = {"If", "Loop", "Scan", "OptionalHasElement", "OptionalGetElement", "Constant"}
 
 

@@ -66,7 +66,7 @@ def check_layouts(report, folder, source):
         expect(where, source)
         (where / "a/b").mkdir(parents=True)
         expect(where / "a/b", source)
-        assert meta(where / ".git", source) is None, "inside .git is no work tree"
+        assert meta(where / ".git", source) is None, "inside .git is not a work tree"
     with report.case("packed refs and packed objects"):
         where = new(folder, "packed", 3)
         git(where, "gc", "-q", "--aggressive")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The rules of pytorch-pfn-extras' export_testcase, strip and unstrip, a named check for each. Its
-bugs are no rules: where it gives the data of one input to another, leaves typed data behind or
+bugs are not rules: where it gives the data of one input to another, leaves typed data behind or
 keeps a stale length, the check says what is right. Its annotations are in annotate.py, numbers in
 strip.py."""
 import datetime

@@ -26,7 +26,7 @@ cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
  * float32. */
 cq_value *cq_sym_in_float(cq_sym *s, const char *arg);
 
-/* x itself; it is refused if its numbers are no floats. */
+/* x itself; it is refused if its numbers are not floats. */
 cq_value *cq_sym_only_float(cq_sym *s, cq_value *x);
 
 /* What x is computed in where ONNX, or ONNX Runtime, has no small integers and no bfloat16.

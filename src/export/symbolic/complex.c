@@ -3,7 +3,7 @@
  * may do that (convert.c sees to it). */
 #include "export/exporter.h"
 
-/* A value that no node makes; scratch is its pairs. */
+/* A value that no node makes; it has pairs. */
 static cq_status as_complex(cq_sym *s)
 {
     cq_value *pairs = cq_sym_in(s, "self"), *v;
@@ -13,7 +13,7 @@ static cq_status as_complex(cq_sym *s)
     v = cq_ir_value_new(s->ex->graph, cq_sym_result_type(s, 0));
     if (!v)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    v->scratch = pairs;
+    v->pairs = pairs;
     return cq_sym_done(s, v);
 }
 
@@ -46,8 +46,8 @@ static cq_status as_real(cq_sym *s)
 
     if (s->status != CQ_OK)
         return s->status;
-    if (x->scratch)
-        return cq_sym_done(s, x->scratch);
+    if (x->pairs)
+        return cq_sym_done(s, x->pairs);
     if (x->data)
         return cq_sym_done(s, pairs_of_data(s, x));
     return cq_sym_no(s, 0,

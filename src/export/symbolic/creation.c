@@ -25,43 +25,29 @@ static int64_t numel(cq_type t)
 
 /* ---- by running the operator ---- */
 
-static bool operand_val(cq_ctx *cx, const cq_operand *o, cq_val *v)
+static cq_val known(void *user, cq_ctx *cx, const cq_operand *o)
 {
-    cq_list *list;
+    bool *all = user;
 
-    *v = CQ_NONE;
-    switch (o->kind) {
-    case CQ_OPERAND_NONE: return true;
-    case CQ_OPERAND_INT: *v = cq_val_of_int(o->u.i); return !o->u.i.expr;
-    case CQ_OPERAND_FLOAT: *v = cq_val_of_f64(o->u.f); return true;
-    case CQ_OPERAND_BOOL: *v = cq_val_of_bool(o->u.b); return true;
-    case CQ_OPERAND_STR: *v = cq_str_val(cx, o->u.s); return true;
-    case CQ_OPERAND_LIST:
-        if (cq_list_new(&list, o->u.list.n) != CQ_OK)
-            return false;
-        *v = cq_ctx_own(cx, cq_val_of_list(list));
-        for (size_t i = 0; i < o->u.list.n; i++) {
-            if (!operand_val(cx, &o->u.list.items[i], &list->items[i]))
-                return false;
-            cq_val_retain(list->items[i]);
-        }
-        return true;
-    default: return false;
-    }
+    (void)cx;
+    if (o->kind == CQ_OPERAND_INT && !o->u.i.expr)
+        return cq_val_of_int(o->u.i);
+    *all &= o->kind == CQ_OPERAND_NONE;
+    return CQ_NONE;
 }
 
 /* The result as a constant, if nothing about it depends on the running model; else NULL. */
 static cq_value *constant(cq_sym *s)
 {
-    cq_val    args[16], result = CQ_NONE;
+    cq_val    args[CQ_MAX_ARGS], result = CQ_NONE;
     cq_ctx   *cx;
     cq_value *v  = NULL;
-    bool      ok = s->node->n_inputs <= 16;
+    bool      ok = true;
 
     if (s->status != CQ_OK || cq_sym_fail(s, cq_ctx_new(&cx)))
         return NULL;
     for (size_t i = 0; i < s->node->n_inputs && ok; i++)
-        ok = operand_val(cx, &s->node->inputs[i], &args[i]);
+        args[i] = cq_operand_val(&s->node->inputs[i], cx, known, &ok);
     if (ok && cq_op_call(cx, s->op, args, s->node->n_inputs, &result, 1) != CQ_OK)
         cq_sym_fail(s, cq_ctx_status(cx));
     if (result.kind == CQ_VAL_TENSOR)
@@ -164,7 +150,7 @@ static bool is_other(const cq_sym *s, const char *arg, int64_t number)
 }
 
 /* Whether an argument is a number that only the data has, or a size beside a fraction: then how
- * many numbers there are is no size that is known. */
+ * many numbers there are is not a size that is known. */
 static bool is_counted_by_data(const cq_sym *s, cq_dtype dtype)
 {
     static const char *const args[] = { "start", "end", "step" };

@@ -95,13 +95,11 @@ static cq_status flip(cq_sym *s)
 /* Nothing but numbers goes in: the result is a constant. */
 static cq_status computed(cq_sym *s)
 {
-    cq_val    args[16], result[1];
+    cq_val    args[CQ_MAX_ARGS], result[1];
     cq_ctx   *cx = NULL;
     cq_status status;
     size_t    n = s->node->n_inputs;
 
-    if (n > 16)
-        return cq_sym_no(s, 0, "it has too many arguments");
     for (size_t i = 0; i < n; i++) {
         const cq_operand *o = &s->node->inputs[i];
 

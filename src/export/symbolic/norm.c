@@ -140,7 +140,7 @@ static cq_status layer_norm_by_parts(cq_sym *s)
     return cq_sym_done_n(s, out, cq_sym_n_results(s));
 }
 
-/* The scale is no optional input; without a weight it is as many ones. */
+/* The scale is not an optional input; without a weight it is as many ones. */
 static cq_value *ones_for(cq_sym *s, const layer *l)
 {
     cq_value *one = cq_sym_const_f64(s, cq_sym_dtype(s, l->x), 1);

@@ -14,7 +14,7 @@ static double correction_of(cq_sym *s)
     return cq_sym_is_none(s, "correction") ? 1 : cq_sym_f64(s, "correction");
 }
 
-/* The sum of squares by max(n - correction, 0): 0 by 0 is no number, as in PyTorch. */
+/* The sum of squares by max(n - correction, 0): 0 by 0 is NaN, as in PyTorch. */
 static cq_value *divide_by_count(cq_sym *s, const cq_reduction *r, cq_value *sum_of_squares,
                                  double correction)
 {
@@ -107,7 +107,7 @@ static cq_status std(cq_sym *s)
 
 const cq_symbolic cq_symbolics_reduce[] = {
     { "aten::sum", 7, .as = "reduce('ReduceSum', " IN_RESULT_DTYPE ")" },
-    /* The mean of nothing is no number; ONNX Runtime says 0. */
+    /* The mean of nothing is NaN; ONNX Runtime says 0. */
     { "aten::mean", 7,
       .as = "reduce('ReduceMean', " IN_RESULT_DTYPE ") if reduced_count() != 0 else"
             " Div(reduce('ReduceSum', widen(cast(self, result_dtype()))), 0)" },
@@ -130,7 +130,7 @@ const cq_symbolic cq_symbolics_reduce[] = {
     { "aten::all", 7, .as = "Equal(" COUNT("Not(cast(self, 'bool'))") ", 0)" },
     { "aten::any", 7, .as = "Not(Equal(" COUNT("cast(self, 'bool')") ", 0))" },
     { "aten::count_nonzero", 7, .as = COUNT("cast(self, 'bool')") },
-    /* With the greatest element taken out first, so that nothing overflows. It is no infinity
+    /* With the greatest element taken out first, so that nothing overflows. It is not infinite
      * then: inf - inf would be no number. */
     { "aten::logsumexp", 7,
       .as = "x = widen(cast(self, result_dtype()));"

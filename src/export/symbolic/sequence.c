@@ -1,4 +1,4 @@
-/* Lists whose length only the run tells: sequences of tensors. The nodes come from the evaluator
+/* Lists of data-dependent length: sequences of tensors. The nodes come from the evaluator
  * (script/sequence.c) and not from operators of the table, so their inputs go by number. */
 #include "export/exporter.h"
 
@@ -23,7 +23,7 @@ static cq_status optional(cq_sym *s)
     return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
 }
 
-#define TOO_EARLY "a list whose length only the run tells is a sequence, which came with opset 11"
+#define TOO_EARLY "a list of data-dependent length is a sequence, which came with opset 11"
 
 const cq_symbolic cq_symbolics_sequence[] = {
     { "sequence::empty", 7, .no = TOO_EARLY },

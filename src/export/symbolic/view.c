@@ -3,7 +3,7 @@
  * flatten, unsqueeze of a symbolic size) is one Reshape. */
 #include "export/symbolic/places.h"
 
-/* Sizes that only the run tells may be 1 or not, so that the result has fewer dimensions or not.
+/* Data-dependent sizes may be 1 or not, so that the result has fewer dimensions or not.
  * What follows is built for the number of dimensions that the example has. */
 static cq_value *squeeze_open(cq_sym *s, cq_value *x, int only)
 {

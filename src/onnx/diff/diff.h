@@ -61,7 +61,7 @@ cq_status cq_diff_tensors(cq_str *why, const cq_diff *d, const cq_onnx_tensor *a
 /* The same types, names of axes aside. */
 bool cq_diff_same_type(const cq_onnx_type *a, const cq_onnx_type *b);
 
-/* The same attributes, when they are no graphs; why is set if they are not. */
+/* The same attributes, when they are not graphs; why is set if they are not. */
 cq_status cq_diff_attributes(cq_str *why, const cq_diff *d, const cq_onnx_attribute *a,
                              const cq_onnx_attribute *b);
 

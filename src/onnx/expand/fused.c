@@ -114,7 +114,7 @@ static void gemm(cq_expansion *e)
     say_activation(e);
 }
 
-/* Of a rank that only the run knows, the last two axes are turned by an Einsum. */
+/* Where the rank is not known before the run, the last two axes are turned by an Einsum. */
 static void say_product(cq_expansion *e, const char *to)
 {
     const char *const turn = "Einsum <equation: string = \"...ij->...ji\">";

@@ -156,7 +156,7 @@ static void concat(cq_expansion *e)
     uint32_t n = e->node->input.n;
 
     if (n < 5 || (n - 2) % 3)
-        e->refusal = "has inputs that are no groups of three";
+        e->refusal = "has inputs that are not groups of three";
     for (uint32_t i = 2; i + 2 < n; i += 3)
         cq_say(e, "r%u = DequantizeLinear (X%u, X%u, X%u)", i, i, i + 1, i + 2);
     cq_str_printf(&e->text, "y = Concat <axis: int = %" PRId64 "> (", cq_expansion_int(e, "axis"));

@@ -158,7 +158,7 @@ static cq_status likelihood_loss(cq_rule *r)
         return cq_rule_fail(r, "a target of rank %u does not fit scores of rank %u",
                             (unsigned)target->rank, (unsigned)scores->rank);
     if (weight && weight->rank != 1)
-        return cq_rule_fail(r, "weights of rank %u are no list", (unsigned)weight->rank);
+        return cq_rule_fail(r, "weights of rank %u are not a list", (unsigned)weight->rank);
     for (size_t i = 0; scores && target && i < target->rank; i++) {
         cq_dim size; /* of the batch, then of each axis behind that of the classes */
 

@@ -205,7 +205,7 @@ static cq_status transpose(cq_rule *r)
         if (perm) {
             CQ_TRY(cq_rule_axis(&from, r, perm->items[i], x->rank));
             if (perm->items[i] < 0 || seen >> from & 1)
-                return cq_rule_fail(r, "perm is no permutation");
+                return cq_rule_fail(r, "perm is not a permutation");
             seen |= (uint64_t)1 << from;
         }
         y.dims[i] = x->dims[from];

@@ -140,7 +140,7 @@ static cq_status optional(cq_rule *r)
     return t.kind ? cq_rule_give_element(r, 0, CQ_IKIND_OPTIONAL, &t) : CQ_OK;
 }
 
-/* Since opset 18 what is no optional passes as it is. */
+/* Since opset 18 what is not an optional passes as it is. */
 static cq_status get_element(cq_rule *r)
 {
     const cq_itype *t = cq_rule_has(r, 0) ? &r->inputs[0]->type : NULL;

@@ -8,7 +8,7 @@ static cq_status optimizer(cq_rule *r, size_t groups)
     size_t n = r->n_inputs > 2 ? (r->n_inputs - 2) / groups : 0;
 
     if (r->n_inputs < 2 || n * groups != r->n_inputs - 2 || n * (groups - 1) != r->n_outputs)
-        return cq_rule_fail(r, "%zu inputs and %zu outputs are no groups of equal size",
+        return cq_rule_fail(r, "%zu inputs and %zu outputs are not groups of equal size",
                             r->n_inputs, r->n_outputs);
     for (size_t i = 0; i < r->n_outputs; i++) {
         size_t from = 2 + i + (i >= n ? n : 0);

@@ -21,7 +21,7 @@ static cq_status want_type(cq_text_parser *p, cq_onnx_attribute *a)
             set_type(a, i);
             return CQ_OK;
         }
-    return cq_text_fail(p, word, "'%.*s' is no type of attributes", (int)len, word);
+    return cq_text_fail(p, word, "'%.*s' is not a type of attributes", (int)len, word);
 }
 
 /* ---- single values, into an attribute of their own ---- */
@@ -171,7 +171,7 @@ static cq_status parse_list(cq_text_parser *p, cq_onnx_attribute *a, int depth)
 
     CQ_TRY(cq_text_want(p, '['));
     if (a->type && !cq_text_attributes[a->type].single)
-        return cq_text_fail(p, from, "an attribute of type %s is no list",
+        return cq_text_fail(p, from, "an attribute of type %s is not a list",
                             cq_text_attributes[a->type].word);
     if (cq_text_take(p, ']'))
         return a->type ? CQ_OK

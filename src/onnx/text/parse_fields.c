@@ -192,7 +192,7 @@ static cq_status take_unknown(cq_text_parser *p, const cq_onnx_message *message,
         return status;
     for (uint32_t i = 1; i < message->n_fields; i++)
         if (status != CQ_OK || cq_text_has(message, scratch, i))
-            return cq_text_fail(p, from, "these bytes are no unknown fields of %s", message->name);
+            return cq_text_fail(p, from, "these bytes are not unknown fields of %s", message->name);
     last = scratch->unknown;
     if (last && any->unknown) { /* two rings become one */
         first              = last->next;

@@ -19,7 +19,7 @@ static cq_status want_data_type(cq_text_parser *p, int32_t *out)
 
     CQ_TRY(cq_text_want_id(p, &word, &len));
     *out = cq_text_data_type(word, len);
-    return *out ? CQ_OK : cq_text_fail(p, word, "'%.*s' is no element type", (int)len, word);
+    return *out ? CQ_OK : cq_text_fail(p, word, "'%.*s' is not an element type", (int)len, word);
 }
 
 /* ?, a name or a number. */
@@ -240,7 +240,7 @@ static cq_status parse_number(cq_text_parser *p, number_list *list, cq_text_numb
     return add_number(list, &i32, sizeof i32);
 }
 
-/* Strings are the one kind of element that is no number. */
+/* Strings are the one kind of element that is not a number. */
 static cq_status parse_strings(cq_text_parser *p, cq_onnx_bytes_list *list)
 {
     do {

@@ -51,7 +51,7 @@ void cq_text_add_id(cq_str *s, const char *name)
         cq_text_add_quoted(s, name, strlen(name));
 }
 
-/* "a.b", in quotes if a part is no identifier. */
+/* "a.b", in quotes if a part is not an identifier. */
 void cq_text_add_qualified(cq_str *s, const char *name)
 {
     for (const char *at = name;;) {

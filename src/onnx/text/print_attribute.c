@@ -47,7 +47,7 @@ static cq_status add_graph(cq_text_printer *p, const cq_onnx_graph *graph)
     return status;
 }
 
-/* One value of a type that is no list, at `at`. Messages are pointers; one that is missing, or
+/* One value of a type that is not a list, at `at`. Messages are pointers; one that is missing, or
  * that the syntax cannot say, is written by its fields. */
 static cq_status add_value(cq_text_printer *p, int32_t type, const void *at)
 {

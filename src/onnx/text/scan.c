@@ -168,7 +168,7 @@ bool cq_text_next_is_number_word(const cq_text_parser *p)
     return cq_text_is_number_word(cq_text_next(p), cq_text_id_len(p));
 }
 
-/* Digits, with a point or an exponent if it is no whole number. */
+/* Digits, with a point or an exponent if it is not a whole number. */
 static void scan_number(cq_text_parser *p, cq_text_literal *out)
 {
     while (p->at < p->end && is_digit(*p->at))

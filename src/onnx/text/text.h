@@ -21,7 +21,7 @@
  * note are raw; `domain`, nodes without a domain have "" for one.
  *
  * Two things are beyond ONNX's grammar. Domains, operators and attributes may be quoted when
- * their names are no identifiers, and where a value is wanted that the syntax has no form for,
+ * their names are not identifiers, and where a value is wanted that the syntax has no form for,
  * such as a sparse tensor, { fields } stands for it, as in a note. */
 #ifndef CQ_ONNX_TEXT_H
 #define CQ_ONNX_TEXT_H
@@ -53,7 +53,7 @@ extern const cq_text_kind_row cq_text_kinds[];
 /* Types of attributes by name, and of what they are the plural. */
 typedef struct cq_text_attribute_row {
     const char *word;
-    uint8_t     single; /* cq_onnx_attribute_type of an element; 0: it is no list */
+    uint8_t     single; /* cq_onnx_attribute_type of an element; 0: it is not a list */
     uint8_t     field;  /* that holds the value, its number in onnx.proto */
 } cq_text_attribute_row;
 

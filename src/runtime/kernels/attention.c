@@ -57,7 +57,7 @@ static cq_status set_joined(cq_rt *rt, size_t i, const cq_tensor *t, cq_dtype dt
         cq_rt_reshape(&split, rt, y,
                       &(cq_rt_sizes){ 4, { sizes.at[0], sizes.at[2], sizes.at[1], sizes.at[3] } }));
     CQ_TRY_OR_DONE(cq_rt_permute(&seen, split, swapped));
-    status = cq_tensor_copy_into(seen, t); /* an empty y is no view, and nothing to copy */
+    status = cq_tensor_copy_into(seen, t); /* an empty y is not a view, and nothing to copy */
 done:
     cq_tensor_release(split);
     cq_tensor_release(seen);

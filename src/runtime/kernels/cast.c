@@ -71,7 +71,7 @@ static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
         else
             ((double *)cq_tensor_data(exact))[i] = strtod(text, &end);
         if (end == text || *end)
-            status = cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is no number", text);
+            status = cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not a number", text);
     }
     if (status == CQ_OK)
         status = cq_tensor_copy_into(y, exact);

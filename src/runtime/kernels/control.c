@@ -504,7 +504,7 @@ static cq_status sequence_map(cq_rt *rt)
     cq_status         status = out ? collection_new(&c, plan->n_outputs) : CQ_E_NO_MEMORY;
 
     if (status == CQ_OK && rt->in[0].kind != CQ_VAL_LIST)
-        status = cq_fail(CQ_E_TYPE, NULL, NULL, "the first input is no sequence");
+        status = cq_fail(CQ_E_TYPE, NULL, NULL, "the first input is not a sequence");
     for (size_t i = 0; status == CQ_OK && i < rt->in[0].u.list->n; i++)
         status = map_turn(rt, plan, i, out, c);
     for (size_t i = 0; status == CQ_OK && i < rt->n_out && i < c->n; i++)

@@ -23,7 +23,8 @@ static cq_status joined_sizes(cq_rt_sizes *out, const cq_val *items, size_t n, u
         const cq_tensor *t = items[i].kind == CQ_VAL_TENSOR ? items[i].u.tensor : NULL;
 
         if (!t)
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "item %zu of a sequence is no tensor", i);
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "item %zu of a sequence is not a tensor",
+                           i);
         if (!fits(first, t, axis, new_axis))
             return cq_rt_misfit(first, t);
         if (__builtin_add_overflow(total, new_axis ? 1 : cq_size_of(t, axis), &total))

@@ -161,13 +161,10 @@ const cq_rt_row cq_rt_row_layer_norm = { "LayerNormalization", 1, layer_norm_of_
 static cq_status rms_norm(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *scale = cq_rt_in(rt, 1);
-    cq_operands      s = { .compute = CQ_DTYPE_F64 };
-    cq_rt_sizes      sizes, inner = { 0 };
-    const double    *from, *by;
+    cq_rt_sizes      sizes, inner                = { 0 };
     cq_tensor       *y, *wide;
-    int64_t          n, rows;
+    cq_status        status;
     uint32_t         axis;
-    double          *to;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     cq_rt_sizes_of(&sizes, x);
@@ -175,22 +172,9 @@ static cq_status rms_norm(cq_rt *rt)
         inner.at[inner.rank++] = sizes.at[i];
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, scale->dtype, &sizes));
     CQ_TRY(cq_rt_expand(&wide, scale, &inner));
-    from = cq_operands_in(&s, x);
-    by   = cq_operands_in(&s, wide);
-    to   = cq_operands_out(&s, y);
-    n    = cq_sizes_product(x, axis, x->rank);
-    rows = n ? cq_tensor_numel(x) / n : 0;
-    for (int64_t r = 0; s.status == CQ_OK && r < rows; r++, from += n, to += n) {
-        double sum = 0, scaled;
-
-        for (int64_t i = 0; i < n; i++)
-            sum += from[i] * from[i];
-        scaled = 1 / sqrt(sum / (double)n + cq_rt_float(rt, "epsilon"));
-        for (int64_t i = 0; i < n; i++)
-            to[i] = from[i] * scaled * by[i];
-    }
+    status = cq_kernel_rms_norm(y, x, wide, x->rank - axis, cq_rt_float(rt, "epsilon"));
     cq_tensor_release(wide);
-    return cq_operands_close(&s);
+    return status;
 }
 
 static cq_status group_norm_with(cq_rt *rt, const cq_tensor *scale, const cq_tensor *bias)

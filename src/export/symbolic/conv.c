@@ -235,16 +235,32 @@ static cq_status col2im(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, x, out.sizes, (size_t)out.rank));
 }
 
+/* ONNX has floats only. Integers are products of matrices, which are exact. */
+#define ITS_OWN "input, weight, bias, stride, padding"
+
+#define CONV(op, parts_text)                                                                       \
+    {                                                                                              \
+        "aten::" op, 7, .fn = conv_any, .parts = parts_text                                        \
+    }
+#define PLAIN      "convolved_either(" ITS_OWN ", dilation, False, [0], groups)"
+#define BY_WORD    "convolved_as(" ITS_OWN ", dilation, groups)"
+#define TRANSPOSED "convolved_back(" ITS_OWN ", dilation, output_padding, groups)"
+#define EITHER     "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)"
+
 const cq_symbolic cq_symbolics_conv[] = {
-    { "aten::conv1d", 7, .fn = conv_any },
-    { "aten::conv2d", 7, .fn = conv_any },
-    { "aten::conv3d", 7, .fn = conv_any },
-    { "aten::conv_transpose1d", 7, .fn = conv_any },
-    { "aten::conv_transpose2d", 7, .fn = conv_any },
-    { "aten::conv_transpose3d", 7, .fn = conv_any },
-    { "aten::convolution", 7, .fn = conv_any },
-    { "aten::_convolution", 7, .fn = conv_any },
-    { "aten::_convolution_mode", 7, .fn = conv_any },
+    CONV("conv1d", PLAIN),
+    CONV("conv2d", PLAIN),
+    CONV("conv3d", PLAIN),
+    CONV("conv1d.padding", BY_WORD),
+    CONV("conv2d.padding", BY_WORD),
+    CONV("conv3d.padding", BY_WORD),
+    CONV("conv_transpose1d", TRANSPOSED),
+    CONV("conv_transpose2d.input", TRANSPOSED),
+    CONV("conv_transpose3d.input", TRANSPOSED),
+    CONV("convolution", EITHER),
+    CONV("_convolution", EITHER),
+    CONV("_convolution.deprecated", EITHER),
+    CONV("_convolution_mode", BY_WORD),
     { "aten::im2col", 7, .fn = im2col },
     { "aten::col2im", 7, .fn = col2im },
     { 0 },

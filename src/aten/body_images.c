@@ -1,0 +1,164 @@
+/* Functions that bodies share (body.h): windows of images, for what has to be put together from
+ * other operators. The layout is [batch, channels, axes …] throughout. */
+#include "aten/body.h"
+
+const cq_body_function cq_body_images[] = {
+    /* ---- windows ---- */
+
+    /* One number for every axis. */
+    { "for_each_axis(int[] given, int n) -> int[]",
+      "given if len(given) == n else [given[0]] * n" },
+    /* The order of constant_pad_nd: the last axis first. */
+    { "pads_of(int[] before, int[] after) -> int[]",
+      "pads = []\n"
+      "for i in reversed(range(len(before))): pads = pads + [before[i], after[i]]\n"
+      "return pads" },
+    /* All windows: [batch, channels, places …, kernel …]. */
+    { "windows_of(Tensor x, int[] kernel, int[] stride, int[] dilation) -> Tensor",
+      "for i in range(len(kernel)):"
+      " x = x.unfold(2 + i, dilation[i] * (kernel[i] - 1) + 1, stride[i]);"
+      " x = x.slice(-1, 0, 9223372036854775807, dilation[i])\n"
+      "return x" },
+    { "with_batch(Tensor x, int n) -> Tensor", "x if x.ndim == n + 2 else x.unsqueeze(0)" },
+    { "without_batch(Tensor y, Tensor x, int n) -> Tensor",
+      "y if x.ndim == n + 2 else y.squeeze(0)" },
+
+    /* ---- convolutions as products of matrices ---- */
+
+    { "convolved(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] before, int[] "
+      "after, "
+      "int[] dilation, int groups) -> Tensor",
+      "n = weight.ndim - 2\n"
+      "k = weight.shape[2:]\n"
+      "x = with_batch(input, n).constant_pad_nd(pads_of(before, after), 0)\n"
+      "batch = x.shape[0]; c = x.shape[1] // groups; out = weight.shape[0]\n"
+      "x = windows_of(x, k, for_each_axis(stride, n), dilation)\n"
+      "places = x.shape[2:2 + n]\n"
+      "x = x.reshape([batch, groups, c] + places + k)\n"
+      "x = x.permute([0, 1] + range(3, 3 + n) + [2] + range(3 + n, 3 + 2 * n))\n"
+      "x = x.reshape([batch, groups, prod(places), c * prod(k)])\n"
+      "w = weight.reshape([groups, out // groups, c * prod(k)]).transpose(1, 2)\n"
+      "y = (x @ w).transpose(2, 3).reshape([batch, out] + places)\n"
+      "if bias is not None: y = y + bias.reshape([out] + [1] * n)\n"
+      "return without_batch(y, input, n)" },
+    /* Padding by a word. */
+    { "convolved_as(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, "
+      "int[] dilation, int groups) -> Tensor",
+      "n = weight.ndim - 2\n"
+      "d = for_each_axis(dilation, n)\n"
+      "all = [d[i] * (weight.shape[2 + i] - 1) if padding == 'same' else 0 for i in range(n)]\n"
+      "return convolved(input, weight, bias, stride, [a // 2 for a in all], [a - a // 2 for a in "
+      "all],"
+      " d, groups)" },
+    /* Zeros between the elements of an axis, so that they are a stride apart. */
+    { "spread(Tensor x, int axis, int stride) -> Tensor",
+      "if stride == 1: return x\n"
+      "n = x.shape[axis]\n"
+      "x = x.transpose(axis, -1).unsqueeze(-1).constant_pad_nd([0, stride - 1], 0)\n"
+      "return x.flatten(-2, -1).slice(-1, 0, n * stride - (stride - 1)).transpose(axis, -1)" },
+    { "convolved_back(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+      "int[] dilation, int[] output_padding, int groups) -> Tensor",
+      "n = weight.ndim - 2\n"
+      "s = for_each_axis(stride, n); d = for_each_axis(dilation, n)\n"
+      "p = for_each_axis(padding, n); extra = for_each_axis(output_padding, n)\n"
+      "x = with_batch(input, n)\n"
+      "for i in range(n): x = spread(x, 2 + i, s[i])\n"
+      "k = weight.shape[2:]\n"
+      "c = weight.shape[0] // groups; out = weight.shape[1]\n"
+      "w = weight.reshape([groups, c, out] + k).transpose(1, 2).reshape([groups * out, c] + k)\n"
+      "before = [d[i] * (k[i] - 1) - p[i] for i in range(n)]\n"
+      "y = convolved(x, w.flip(range(2, 2 + n)), bias, [1], before,"
+      " [before[i] + extra[i] for i in range(n)], d, groups)\n"
+      "return without_batch(y, input, n)" },
+    { "convolved_either(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+      "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+      "if transposed: return convolved_back(input, weight, bias, stride, padding, dilation,"
+      " output_padding, groups)\n"
+      "n = weight.ndim - 2\n"
+      "p = for_each_axis(padding, n)\n"
+      "return convolved(input, weight, bias, stride, p, p, for_each_axis(dilation, n), groups)" },
+
+    /* ---- pools ---- */
+
+    /* How many windows an axis has; in ceil mode one more may begin before the padding behind. */
+    { "places_on(int size, int kernel, int stride, int pad, int dilation, bool ceil_mode) -> int",
+      "room = size + 2 * pad - dilation * (kernel - 1) - 1\n"
+      "if not ceil_mode: return room // stride + 1\n"
+      "return min((room + stride - 1) // stride, (size + pad - 1) // stride) + 1" },
+    /* The windows of a pool, fill around the image. */
+    { "pool_windows(Tensor x, int[] kernel, int[] stride, int[] pad, int[] dilation, bool "
+      "ceil_mode, "
+      "Scalar fill) -> Tensor",
+      "n = len(kernel)\n"
+      "out = [places_on(x.shape[2 + i], kernel[i], stride[i], pad[i], dilation[i], ceil_mode)"
+      " for i in range(n)]\n"
+      "behind = [(out[i] - 1) * stride[i] + dilation[i] * (kernel[i] - 1) + 1 - x.shape[2 + i] - "
+      "pad[i]"
+      " for i in range(n)]\n"
+      "return windows_of(x.constant_pad_nd(pads_of(pad, behind), fill), kernel, stride, "
+      "dilation)" },
+    /* What a window of one axis counts: all of it that lies on the image or the padding asked for,
+     * or on the image alone. */
+    { "counted(int size, int places, int kernel, int stride, int pad, bool include) -> Tensor",
+      "start = arange(places) * stride - pad\n"
+      "end = (start + kernel).clamp(max=size + pad)\n"
+      "return end - start if include else end.clamp(max=size) - start.clamp(min=0)" },
+    { "averaged(Tensor self, int n, int[] kernel_size, int[] stride, int[] padding, bool "
+      "ceil_mode, "
+      "bool include, int? divisor) -> Tensor",
+      "x = with_batch(self, n)\n"
+      "k = for_each_axis(kernel_size, n); p = for_each_axis(padding, n)\n"
+      "s = k if len(stride) == 0 else for_each_axis(stride, n)\n"
+      "y = pool_windows(x, k, s, p, [1] * n, ceil_mode, 0)\n"
+      "y = y.sum(range(2 + n, 2 + 2 * n), dtype=self.dtype)\n"
+      "by = ones([1], dtype=torch.int64)\n"
+      "for i in range(n): by = by * counted(x.shape[2 + i], y.shape[2 + i], k[i], s[i], p[i], "
+      "include)"
+      ".reshape([-1 if j == i else 1 for j in range(n)])\n"
+      "if divisor is not None: by = full([], divisor, dtype=torch.int64)\n"
+      "y = y / by.to(y.dtype) if y.is_floating_point() else y.div(by.to(y.dtype), "
+      "rounding_mode='trunc')\n"
+      "return without_batch(y, self, n)" },
+    /* The greatest of each window and where it is in its plane. */
+    { "greatest(Tensor self, int n, int[] kernel_size, int[] stride, int[] padding, int[] "
+      "dilation, "
+      "bool ceil_mode) -> (Tensor, Tensor)",
+      "x = with_batch(self, n)\n"
+      "k = for_each_axis(kernel_size, n); p = for_each_axis(padding, n)\n"
+      "s = k if len(stride) == 0 else for_each_axis(stride, n); d = for_each_axis(dilation, n)\n"
+      "plane = x.shape[2:]\n"
+      "at = arange(prod(plane)).reshape([1, 1] + plane)\n"
+      "w = pool_windows(x, k, s, p, d, ceil_mode, lowest(x.dtype)).flatten(2 + n, -1)\n"
+      "at = pool_windows(at, k, s, p, d, ceil_mode, -1).flatten(2 + n, -1)\n"
+      "same = w == w.amax([-1], True)\n"
+      "if w.is_floating_point(): same = same.logical_or(w.isnan())\n"
+      "best = same.logical_and(at >= 0).to(torch.int32).argmax(-1, True)\n"
+      "return without_batch(w.amax([-1]), self, n),"
+      " without_batch(at.expand(w.shape).gather(-1, best).squeeze(-1), self, n)" },
+    { "lowest(int dtype) -> Scalar",
+      "-math.inf if dtype.is_floating_point else 0 if dtype == torch.uint8 else"
+      " -128 if dtype == torch.int8 else -32768 if dtype == torch.int16 else"
+      " -2147483648 if dtype == torch.int32 else -9223372036854775807 - 1" },
+    /* Adaptive: part i of o begins at floor(i * n / o) and ends at ceil((i + 1) * n / o). Where the
+     * elements of each part are; those of a part that is shorter than others end with its last one,
+     * again: [o, longest]. */
+    { "places_of_parts(int n, int o) -> Tensor",
+      "i = arange(o).unsqueeze(1)\n"
+      "end = ((i + 1) * n + (o - 1)).floor_divide(o)\n"
+      "at = (i * n).floor_divide(o) + arange((n + o - 1) // o + 1)\n"
+      "return min(at, end - 1)" },
+    { "greatest_of_parts(Tensor self, int n, int[] output_size) -> (Tensor, Tensor)",
+      "x = with_batch(self, n)\n"
+      "o = for_each_axis(output_size, n)\n"
+      "plane = x.shape[2:]\n"
+      "at = arange(prod(plane)).reshape([1, 1] + plane)\n"
+      "for i in range(n): places = places_of_parts(plane[i], o[i]);"
+      " x = x.index_select(2 + 2 * i, places.flatten()).unflatten(2 + 2 * i, [o[i], -1]);"
+      " at = at.index_select(2 + 2 * i, places.flatten()).unflatten(2 + 2 * i, [o[i], -1])\n"
+      "order = [0, 1] + [2 + 2 * i for i in range(n)] + [3 + 2 * i for i in range(n)]\n"
+      "x = x.permute(order).flatten(2 + n, -1)\n"
+      "at = at.permute(order).flatten(2 + n, -1).expand(x.shape)\n"
+      "return without_batch(x.amax([-1]), self, n),"
+      " without_batch(at.gather(-1, x.argmax(-1, True)).squeeze(-1), self, n)" },
+    { 0 },
+};

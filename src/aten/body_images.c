@@ -160,5 +160,100 @@ const cq_body_function cq_body_images[] = {
       "at = at.permute(order).flatten(2 + n, -1).expand(x.shape)\n"
       "return without_batch(x.amax([-1]), self, n),"
       " without_batch(at.gather(-1, x.argmax(-1, True)).squeeze(-1), self, n)" },
+
+    /* ---- sampling ---- */
+
+    /* Places that left the image, thrown back from its borders as often as needed. low and high are
+     * twice the borders. */
+    { "reflected(Tensor x, int low, int high) -> Tensor",
+      "span = max(high - low, 1)\n"
+      "x = (x * 2 - low).abs()\n"
+      "rest = x.fmod(span)\n"
+      "rest = where((x / span).floor().fmod(2) == 0, rest, span - rest)\n"
+      "return (rest + low) / 2" },
+    /* From -1 … 1 to the places of pixels; then as the padding says. */
+    { "pixel_places(Tensor g, int size, int padding, bool align) -> Tensor",
+      "x = (g + 1) * (size - 1) / 2 if align else ((g + 1) * size - 1) / 2\n"
+      "if padding == 2: x = reflected(x, 0 if align else -1, 2 * size - (2 if align else 1))\n"
+      "return x.clamp(0, size - 1) if padding > 0 else x" },
+    /* The pixels at whole places, one tensor for each axis; 0 beside the image. */
+    { "pixels_at(Tensor image, Tensor[] at) -> Tensor",
+      "n = len(at)\n"
+      "inside = ones([], dtype=torch.bool)\n"
+      "flat = zeros([], dtype=torch.int64)\n"
+      "for i in range(n): size = image.shape[2 + i];"
+      " inside = inside.logical_and(at[i] >= 0).logical_and(at[i] < size);"
+      " flat = flat * size + at[i].clamp(0, size - 1).to(torch.int64)\n"
+      "batch = image.shape[0]; planes = image.shape[1]\n"
+      "y = image.flatten(2, -1).gather(2, flat.reshape([batch, 1, -1]).expand([batch, planes, "
+      "-1]))\n"
+      "y = y.reshape([batch, planes] + at[0].shape[1:])\n"
+      "return where(inside.unsqueeze(1), y, number_like(y, 0.))" },
+    /* The k-th of the 2^n corners around places: bit i of k tells the side along axis i. */
+    { "corner_at(Tensor image, Tensor[] at, int k) -> Tensor",
+      "n = len(at); corner = []; weight = ones([], dtype=image.dtype)\n"
+      "for i in range(n): low = at[i].floor(); part = at[i] - low; far = k // [1, 2, 4][i] % 2;"
+      " corner = corner + [low + far]; weight = weight * (part if far == 1 else 1 - part)\n"
+      "return pixels_at(image, corner) * weight.unsqueeze(1)" },
+    { "sampled(Tensor image, Tensor grid, int mode, int padding, bool align) -> Tensor",
+      "n = image.ndim - 2\n"
+      "if mode > 1: raise NotImplementedError('cubic sampling needs GridSample, of opset 16')\n"
+      "at = [pixel_places(grid.select(-1, n - 1 - i), image.shape[2 + i], padding, align)"
+      " for i in range(n)]\n"
+      "if mode == 1: return pixels_at(image, [x.round() for x in at])\n"
+      "y = corner_at(image, at, 0)\n"
+      "for k in range(1, [2, 4, 8][n - 1]): y = y + corner_at(image, at, k)\n"
+      "return y" },
+    /* Where the pixels of an axis are in -1 … 1. */
+    { "grid_line(int n, bool align, int dtype) -> Tensor",
+      "x = arange(n, dtype=dtype)\n"
+      "return x * 2 / max(n - 1, 1) - (1 if size_hint(n) > 1 else 0) if align else (x * 2 + 1) / n "
+      "- 1" },
+    { "affine_places(Tensor theta, int[] size, bool align) -> Tensor",
+      "n = len(size) - 2; line = []\n"
+      "for k in range(n): i = n - 1 - k; x = grid_line(size[2 + i], align, theta.dtype);"
+      " x = x.reshape([-1 if j == i else 1 for j in range(n)]).expand(size[2:]); line = line + "
+      "[x]\n"
+      "line = line + [ones(size[2:], dtype=theta.dtype)]\n"
+      "y = stack(line, -1).reshape([1, -1, n + 1]) @ theta.transpose(1, 2)\n"
+      "return y.reshape([theta.shape[0]] + size[2:] + [n])" },
+
+    /* ---- resizing ---- */
+
+    { "scaled_size(int n, float by) -> int",
+      "if by == math.floor(by): return n * int(by)\n"
+      "return n // int(1 / by) if 1 / by == math.floor(1 / by) else int(n * by)" },
+    /* The filters of PyTorch's averaging: a triangle, or a cubic of a = -0.5. */
+    { "filter_weight(Tensor x, bool cubic) -> Tensor",
+      "x = x.abs()\n"
+      "if not cubic: return (1 - x).clamp(min=0)\n"
+      "near = (x * 1.5 - 2.5) * x * x + 1\n"
+      "far = ((x * -0.5 + 2.5) * x - 4) * x + 2\n"
+      "return where(x < 1, near, where(x < 2, far, zeros_like(x)))" },
+    /* [places of the result, pixels]: what each pixel counts. */
+    { "average_weights(int n, int out, float? factor, bool align, bool cubic, int dtype) -> Tensor",
+      "from = scalar_tensor(n, dtype=torch.float64); to = scalar_tensor(out, dtype=torch.float64)\n"
+      "scale = from / to\n"
+      "if align: scale = where(to > 1, (from - 1) / (to - 1).clamp(min=1), zeros_like(to))\n"
+      "elif factor is not None: scale = scalar_tensor(1 / factor, dtype=torch.float64)\n"
+      "wide = scale.clamp(min=1)\n"
+      "reach = wide * (2 if cubic else 1)\n"
+      "centre = ((arange(out, dtype=torch.float64) + 0.5) * scale).unsqueeze(1)\n"
+      "j = arange(n, dtype=torch.float64)\n"
+      "first = (centre - reach + 0.5).trunc(); end = (centre + reach + 0.5).trunc()\n"
+      "w = filter_weight((j + 0.5 - centre) / wide, cubic)\n"
+      "w = where((j >= first).logical_and(j < end), w, zeros_like(w))\n"
+      "return (w / w.sum(1, True)).to(dtype)" },
+    { "averaged_to(Tensor x, int[] out, float? high, float? wide, bool align, bool cubic) -> "
+      "Tensor",
+      "y = in_float(x)\n"
+      "rows = average_weights(x.shape[2], out[0], high, align, cubic, y.dtype)\n"
+      "columns = average_weights(x.shape[3], out[1], wide, align, cubic, y.dtype)\n"
+      "return rows @ (y @ columns.transpose(0, 1))" },
+    { "averaged_by(Tensor x, int[]? out, float[]? factors, bool align, bool cubic) -> Tensor",
+      "if out is not None: return averaged_to(x, out, None, None, align, cubic)\n"
+      "assert factors is not None and len(factors) == 2, 'wants sizes or two factors'\n"
+      "return averaged_to(x, [scaled_size(x.shape[2 + i], factors[i]) for i in range(2)],"
+      " factors[0], factors[1], align, cubic)" },
     { 0 },
 };

@@ -54,12 +54,14 @@ typedef struct cq_body_slot {
 void cq_body_slot_clear(cq_body_slot *slot);
 
 /* Functions that bodies share, by schema and body. They are not operators: what they call is heard
- * as if the caller had called it. body_functions.c has them all. */
+ * as if the caller had called it. body_functions.c has most of them, body_images.c those of images and
+ * windows, body_special.c special functions. */
 typedef struct cq_body_function {
     const char *schema, *body;
 } cq_body_function;
 
 extern const cq_body_function cq_body_functions[];
+extern const cq_body_function cq_body_images[];
 
 /* Runs a text of c's row, parsed into slot when it is first used; sets the results. */
 cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c);

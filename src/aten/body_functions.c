@@ -64,6 +64,13 @@ const cq_body_function cq_body_functions[] = {
       "by = scalar_tensor(n, dtype=real(x).dtype)\n"
       "return x / (by.sqrt() if normalization == 1 else by)" },
 
+    /* Frames [batch, count, n] laid over each other at every hop, and added up: [batch, length]. */
+    { "overlapped(Tensor frames, int hop) -> Tensor",
+      "n = frames.shape[2]\n"
+      "length = (frames.shape[1] - 1) * hop + n\n"
+      "return frames.transpose(1, 2).col2im([1, length], [1, n], [1, 1], [0, 0], [1, hop])"
+      ".flatten(1, -1)" },
+
     /* ---- sums with a product ---- */
 
     /* A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. A data-

@@ -277,23 +277,34 @@ static struct {
     size_t         n;
 } shared = { .once = PTHREAD_ONCE_INIT };
 
+static const cq_body_function *const families[] = { cq_body_functions, cq_body_images };
+
+enum { N_FAMILIES = sizeof families / sizeof *families };
+
+static size_t count_functions(void)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < N_FAMILIES; k++)
+        for (const cq_body_function *f = families[k]; f->schema; f++)
+            n++;
+    return n;
+}
+
 static void build_shared(void)
 {
     cq_schema *schema;
-    size_t     n = 0;
 
-    while (cq_body_functions[n].schema)
-        n++;
     shared.arena = cq_arena_new();
     shared.functions =
-        shared.arena ? cq_arena_array(shared.arena, n + 1, sizeof *shared.functions) : NULL;
-    for (size_t i = 0; i < n && shared.functions; i++) {
-        if (cq_schema_parse(&schema, shared.arena, cq_body_functions[i].schema) != CQ_OK)
-            return; /* a body that calls it says so */
-        shared.functions[i].def    = &cq_body_functions[i];
-        shared.functions[i].schema = schema;
-        shared.n++;
-    }
+        shared.arena ? cq_arena_array(shared.arena, count_functions(), sizeof *shared.functions)
+                     : NULL;
+    for (size_t k = 0; k < N_FAMILIES && shared.functions; k++)
+        for (const cq_body_function *f = families[k]; f->schema; f++) {
+            if (cq_schema_parse(&schema, shared.arena, f->schema) != CQ_OK)
+                return; /* a body that calls it says so */
+            shared.functions[shared.n++] = (cq_callable){ .def = f, .schema = schema };
+        }
 }
 
 const cq_callable *cq_body_function_find(const char *name)
@@ -315,5 +326,5 @@ cq_status cq_body_check_functions(void)
             cq_body_parse(&body, shared.functions[i].schema, shared.functions[i].def->body, NULL));
         cq_arena_free(body->arena);
     }
-    return cq_body_functions[shared.n].schema ? CQ_E_INTERNAL : CQ_OK;
+    return shared.n < count_functions() ? CQ_E_INTERNAL : CQ_OK;
 }

@@ -411,71 +411,6 @@ static cq_status stft(cq_opcall *c)
     return done(c, CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), INT(-1)));
 }
 
-/* Frames [.., n, count] laid over each other at every hop, and added up: [.., length]. */
-static cq_tensor *overlap(cq_opcall *c, cq_tensor *frames, int64_t n, int64_t hop)
-{
-    cq_ctx *cx = c->cx;
-    cq_int  length;
-
-    if (!frames)
-        return NULL;
-    length = cq_size_mul(c, cq_size_sub(c, frames->sizes[frames->rank - 1], cq_i(1)), cq_i(hop));
-    length = cq_size_add(c, length, cq_i(n));
-    frames = CQ_OP(
-        cx, "aten::col2im", TENSOR(frames), cq_ints(cx, (cq_int[]){ cq_i(1), length }, 2),
-        cq_i64s(cx, (int64_t[]){ 1, n }, 2), INT(1), INT(0), cq_i64s(cx, (int64_t[]){ 1, hop }, 2));
-    return CQ_OP(cx, "aten::flatten.using_ints", TENSOR(frames), INT(-3), INT(-1));
-}
-
-/* Each frame is transformed back, and the sum is divided by that of the squares of the window. */
-static cq_status istft(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x  = c->args[0].u.tensor, *window, *weight;
-    int64_t   n = cq_arg_i64(c, "n_fft"), hop = number_or(c, "hop_length", n / 4), start, end, lack;
-    int64_t   length = number_or(c, "win_length", n), wanted = number_or(c, "length", -1);
-    transform f = { .n = n, .sign = 1, .scale = 1, .dtype = CQ_DTYPE_F32 };
-    bool      batch;
-
-    if (!cq_dtype_is_complex(x->dtype) || x->rank < 2 || x->rank > 3)
-        return cq_call_fail(c, CQ_E_TYPE, "wants two or three dimensions of complex numbers");
-    if (n < 1 || n > MAX_POINTS || hop < 1 || length < 1 || length > n || wanted > INT64_MAX / 2 ||
-        cq_arg_bool(c, "return_complex") || x->sizes[x->rank - 2].value != n / 2 + 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants n_fft / 2 + 1 frequencies, 0 < win_length <= n_fft, a hop "
-                            "above 0, and real results");
-    batch = x->rank == 3;
-    if (!batch)
-        x = CQ_OP(cx, "aten::unsqueeze", TENSOR(x), INT(0));
-    f.dtype = x && x->dtype == CQ_DTYPE_C128 ? CQ_DTYPE_F64 : CQ_DTYPE_F32;
-    f.scale = cq_arg_bool(c, "normalized") ? 1 / sqrt((double)n) : 1 / (double)n;
-    window  = whole_window(c, f.dtype, n, length);
-    x       = signal_of(c, swap_last(cx, x), &f); /* [batch, frames, n] */
-    if (!window)
-        window = CQ_OP(cx, "aten::ones", INT(n), DTYPE(f.dtype));
-    x = CQ_OP(cx, "aten::mul.Tensor", TENSOR(x), TENSOR(window));
-    CQ_TRY(cx->status);
-    weight = CQ_OP(cx, "aten::unsqueeze",
-                   TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(window), TENSOR(window))), INT(-1));
-    weight = CQ_OP(cx, "aten::expand", TENSOR(weight),
-                   cq_ints(cx, (cq_int[]){ cq_i(1), cq_i(n), x->sizes[1] }, 3));
-    x      = overlap(c, swap_last(cx, x), n, hop);
-    weight = overlap(c, CQ_OP(cx, "aten::contiguous", TENSOR(weight)), n, hop);
-    CQ_TRY(cx->status);
-    start = cq_arg_bool(c, "center") ? n / 2 : 0;
-    end   = wanted >= 0 ? start + wanted : start ? -start : INT64_MAX;
-    lack =
-        wanted >= 0 ? start + wanted - cq_size_baked(c, x->sizes[1], "the length of a signal") : 0;
-    x = CQ_OP(
-        cx, "aten::div.Tensor",
-        TENSOR(CQ_OP(cx, "aten::slice.Tensor", TENSOR(x), INT(1), INT(start), INT(end))),
-        TENSOR(CQ_OP(cx, "aten::slice.Tensor", TENSOR(weight), INT(1), INT(start), INT(end))));
-    if (lack > 0)
-        x = CQ_OP(cx, "aten::constant_pad_nd", TENSOR(x), cq_i64s(cx, (int64_t[]){ 0, lack }, 2),
-                  INT(0));
-    return done(c, batch ? x : CQ_OP(cx, "aten::squeeze.dim", TENSOR(x), INT(0)));
-}
-
 #define ROW(text_of_schema, text, function, kind)                                                  \
     {                                                                                              \
         .schema = "aten::" text_of_schema " -> Tensor", .about = text, .compose = function,        \
@@ -525,11 +460,36 @@ const cq_op_def cq_ops_fft[] = {
         "window=None, "
         "bool normalized=False, bool? onesided=None, bool? return_complex=None)",
         "spectra of overlapping frames", stft, 0),
-    ROW("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-        "window=None, "
-        "bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool "
-        "return_complex=False)",
-        "a signal from spectra of overlapping frames", istft, 0),
+    /* Each frame is transformed back, and the sum is divided by that of the squares of the window.
+     */
+    MADE("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
+         "window=None, bool center=True, bool normalized=False, bool? onesided=None, "
+         "int? length=None, bool return_complex=False)",
+         "a signal from spectra of overlapping frames",
+         "assert self.is_complex() and self.ndim in [2, 3], "
+         "'wants two or three dimensions of complex numbers'\n"
+         "n = n_fft; hop = n // 4 if hop_length is None else hop_length\n"
+         "size = n if win_length is None else win_length\n"
+         "x = (self if self.ndim == 3 else self.unsqueeze(0)).transpose(1, 2)\n"
+         "half = x.shape[2] != n if onesided is None else onesided\n"
+         "assert size > 0 and size <= n and hop > 0 and x.shape[2] == (n // 2 + 1 if half else n), "
+         "'wants n_fft, or half of it + 1, frequencies, 0 < win_length <= n_fft, and a hop above "
+         "0'\n"
+         "assert not (half and return_complex), 'complex results need all frequencies'\n"
+         "w = ones([size], dtype=real(x).dtype) if window is None else window\n"
+         "if size < n: before = (n - size) // 2; w = w.constant_pad_nd([before, n - size - "
+         "before], 0)\n"
+         "norm = 'ortho' if normalized else 'backward'\n"
+         "if return_complex: x = fft_ifft(x, n, -1, norm) * w;"
+         " y = complex(overlapped(real(x), hop), overlapped(imag(x), hop))\n"
+         "else: y = overlapped(fft_irfft(x.slice(2, 0, n // 2 + 1), n, -1, norm) * w, hop)\n"
+         "by = overlapped((w * w).expand([1, x.shape[1], n]).contiguous(), hop)\n"
+         "start = n // 2 if center else 0\n"
+         "end = 9223372036854775807 if length is None and not center else"
+         " -start if length is None else start + length\n"
+         "y = y.slice(1, start, end) / by.slice(1, start, end)\n"
+         "if length is not None: y = y.constant_pad_nd([0, length - y.shape[1]], 0)\n"
+         "return y if self.ndim == 3 else y.squeeze(0)"),
     /* Their inner names. What is divided by has a number: 0 nothing, 1 the root, 2 all of it. */
     { .schema =
           "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",

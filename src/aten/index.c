@@ -13,6 +13,11 @@ static bool is_mask(const cq_tensor *t)
     return t->dtype == CQ_DTYPE_BOOL || t->dtype == CQ_DTYPE_U8;
 }
 
+static bool is_index(const cq_tensor *t)
+{
+    return t->dtype == CQ_DTYPE_I64 || t->dtype == CQ_DTYPE_I32;
+}
+
 typedef struct joint {
     uint64_t indexed; /* dimensions of self that an index replaces */
     size_t   rank;    /* of the indices, broadcast */
@@ -49,8 +54,9 @@ static cq_status join_indices(cq_opcall *c, joint *j, const cq_tensor *self)
                         (long long)t->sizes[i].value, (long long)self->sizes[dim + i].value);
             count = cq_count_true(c, t, 1);
             CQ_TRY(join_index(c, j, 1, &count));
-        } else if (t && t->dtype != CQ_DTYPE_I64) {
-            return cq_call_fail(c, CQ_E_ARGUMENT, "an index should be int64, bool or uint8, not %s",
+        } else if (t && !is_index(t)) {
+            return cq_call_fail(c, CQ_E_ARGUMENT,
+                                "an index should be int64, int32, bool or uint8, not %s",
                                 cq_dtype_name(t->dtype));
         } else if (t) {
             CQ_TRY(join_index(c, j, t->rank, t->sizes));
@@ -150,7 +156,7 @@ static size_t dim_of(cq_opcall *c)
 
 static cq_status check_index(const cq_opcall *c, const cq_tensor *index, size_t max_rank)
 {
-    if (index->dtype != CQ_DTYPE_I64 && index->dtype != CQ_DTYPE_I32)
+    if (!is_index(index))
         return cq_call_fail(c, CQ_E_TYPE, "an index should be int64 or int32, not %s",
                             cq_dtype_name(index->dtype));
     if (index->rank > max_rank)
@@ -361,9 +367,7 @@ static cq_status gather_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *index = cq_arg_tensor(c, "index");
 
-    if (index->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_TYPE, "an index should be int64, not %s",
-                            cq_dtype_name(index->dtype));
+    CQ_TRY(check_index(c, index, CQ_MAX_RANK));
     CQ_TRY(check_corner(c, index, self, (int64_t)dim_of(c), "self"));
     cq_result_like(c, 0, index, self->dtype);
     return c->cx->status;
@@ -385,9 +389,7 @@ static cq_status scatter_shape(cq_opcall *c)
     cq_tensor *self = cq_arg_tensor(c, "self"), *index = cq_arg_tensor(c, "index");
     bool       from_tensor = cq_schema_find(c->op->schema, "src") >= 0;
 
-    if (index->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_TYPE, "an index should be int64, not %s",
-                            cq_dtype_name(index->dtype));
+    CQ_TRY(check_index(c, index, CQ_MAX_RANK));
     CQ_TRY(check_corner(c, index, self, (int64_t)dim_of(c), "self"));
     if (from_tensor) {
         cq_tensor *src = cq_arg_tensor(c, "src");

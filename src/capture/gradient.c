@@ -4,6 +4,7 @@
  * say what gradients are (autograd/rows) call operators, which the capture writes down like any
  * others. So a gradient of a gradient needs nothing more. What has no row but consists of operators
  * that do is replaced by those, where it stands. */
+#include "aten/body.h"
 #include "autograd/gradient.h"
 #include "base/map.h"
 #include "capture/capture.h"
@@ -74,7 +75,14 @@ static cq_status follow(walk *w, const cq_node *n)
 
 /* ---- operators that consist of others ---- */
 
-cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c))
+/* What an operator consists of: a function, or a text. */
+typedef struct composition {
+    cq_status (*fn)(cq_opcall *c);
+    cq_body_slot *slot;
+    const char   *text;
+} composition;
+
+static cq_status capture_composition(cq_block *parts, const cq_node *n, composition of)
 {
     cq_capture cap;
     cq_val     args[CQ_MAX_ARGS];
@@ -89,7 +97,7 @@ cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compos
         args[i] = cq_capture_val(&cap, c.cx, &n->inputs[i]);
     status = cq_ctx_status(c.cx);
     if (status == CQ_OK)
-        status = compose(&c);
+        status = of.text ? cq_body_run(of.slot, of.text, &c) : of.fn(&c);
     if (status == CQ_OK)
         status = cq_ctx_status(c.cx);
     if (status == CQ_OK && n->list_result)
@@ -104,6 +112,16 @@ cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compos
     cq_ctx_free(c.cx);
     cq_capture_clear(&cap);
     return status;
+}
+
+cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c))
+{
+    return capture_composition(parts, n, (composition){ .fn = compose });
+}
+
+cq_status cq_capture_text(cq_block *parts, const cq_node *n, cq_body_slot *slot, const char *text)
+{
+    return capture_composition(parts, n, (composition){ .slot = slot, .text = text });
 }
 
 /* v, a result of n, is made by another node from now on, which shows what is given. */

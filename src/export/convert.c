@@ -137,13 +137,20 @@ static void count_use(cq_value *v, void *user)
     v->n_uses++;
 }
 
-static cq_status take_apart(cq_exporter *ex, cq_node *n, cq_block *to)
+/* What n consists of: as the table of symbolics says, or as that of operators does. */
+static cq_status parts_of(cq_block **out, cq_exporter *ex, const cq_node *n,
+                          const cq_symbolic_found *found)
 {
-    cq_block *parts = cq_ir_block_new(ex->source, NULL);
-
-    if (!parts)
+    *out = cq_ir_block_new(ex->source, NULL);
+    if (!*out)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(cq_capture_parts(parts, n, cq_op_compose));
+    if (found->row && found->row->parts)
+        return cq_capture_text(*out, n, found->parts, found->row->parts);
+    return cq_capture_parts(*out, n, cq_op_compose);
+}
+
+static cq_status convert_parts(cq_exporter *ex, cq_node *n, cq_block *parts, cq_block *to)
+{
     for (cq_node *p = parts->first; p; p = p->next) {
         p->origin = n->origin;
         p->place  = n->place;
@@ -173,6 +180,10 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rul
 
     if (row->no)
         return cq_sym_no(s, 0, "%s", row->no);
+    if (row->parts && !row->fn && !rule && !row->op) {
+        s->declined = true; /* for its parts */
+        return CQ_E_UNSUPPORTED;
+    }
     if (row->user_fn)
         return row->user_fn(s, row->user);
     if (row->fn)
@@ -276,8 +287,14 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
             cq_error_add_where(status, "line %d of the rules", row->line);
         return cq_error_add_where(status, "%s", n->op);
     }
-    if (status != CQ_OK && can_take_apart)
-        return take_apart(ex, n, to);
+    if (status != CQ_OK && (can_take_apart || (row && row->parts))) {
+        cq_block *parts;
+
+        status = parts_of(&parts, ex, n, &found);
+        if (status != CQ_E_UNSUPPORTED || can_take_apart)
+            return status == CQ_OK ? convert_parts(ex, n, parts, to) : status;
+        snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
+    }
     if (status != CQ_OK && can_be_kept(n, mode)) {
         s      = (cq_sym){ .ex = ex, .block = to, .node = n, .op = n->def };
         status = keep_operator(&s, mode != CQ_OPERATORS_ONNX_FALLTHROUGH);

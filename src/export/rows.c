@@ -1,4 +1,5 @@
 /* Finding the row of an operator. The families are listed here and nowhere else. */
+#include "aten/body.h"
 #include "export/rule.h"
 
 #include <pthread.h>
@@ -33,6 +34,7 @@ typedef struct entry entry;
 struct entry {
     const cq_symbolic *row;
     cq_rule           *rule;
+    cq_body_slot       parts;
     entry             *next; /* of the same name, in table order */
 };
 
@@ -107,7 +109,8 @@ static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const
     if (best && !best->rule && (best->row->as || best->row->each))
         CQ_TRY(cq_rule_parse(&best->rule, table.arena,
                              best->row->as ? best->row->as : best->row->each));
-    out->rule = best ? best->rule : NULL;
+    out->rule  = best ? best->rule : NULL;
+    out->parts = best ? &best->parts : NULL;
     return CQ_OK;
 }
 

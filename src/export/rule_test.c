@@ -1,5 +1,6 @@
 /* Rules: what they say and what they refuse; and every row of the tables that is text, against the
  * schemas of both sides. */
+#include "aten/body.h"
 #include "export/rule.h"
 #include "export/arith.h"
 #include "models.h"
@@ -134,9 +135,9 @@ TEST(rows, of_text_name_operators_attributes_and_arguments_that_there_are)
             const char *text = row->as ? row->as : row->each;
             checked     c    = { .row = row, .last = last_opset(row) };
             cq_rule    *rule;
+            int ways = (row->op != NULL) + (text != NULL) + (row->fn != NULL) + (row->no != NULL);
 
-            CHECK_INT(1,
-                      (row->op != NULL) + (text != NULL) + (row->fn != NULL) + (row->no != NULL));
+            CHECK(ways == 1 || (ways == 0 && row->parts));
             CHECK(!row->as || !row->each);
             if (!text)
                 continue;
@@ -148,6 +149,26 @@ TEST(rows, of_text_name_operators_attributes_and_arguments_that_there_are)
     CHECK_INT(0, n_wrong);
     CHECK(n_text > 100 && n_operators > 200);
     cq_arena_free(arena);
+}
+
+/* The text is parsed for one schema, so the name is that of one overload. */
+TEST(rows, of_parts_are_for_one_operator_and_have_a_right_text)
+{
+    size_t n_parts = 0;
+
+    for (size_t f = 0; cq_symbolic_family(f); f++)
+        for (const cq_symbolic *row = cq_symbolic_family(f); row->name; row++) {
+            const cq_op *op = cq_op_find(row->name);
+
+            if (!row->parts)
+                continue;
+            if (!op)
+                fprintf(stderr, "there is no operator %s\n", row->name);
+            CHECK(op != NULL);
+            CHECK_OK(cq_body_check(op, row->parts));
+            n_parts++;
+        }
+    CHECK(n_parts > 20);
 }
 
 TEST(rows, that_rename_have_an_operator_with_as_many_inputs)
@@ -346,6 +367,7 @@ TEST(rules, that_nest_too_deeply_or_go_on_too_long_are_refused)
 }
 
 RUN_TESTS(TEST_OF(rows, of_text_name_operators_attributes_and_arguments_that_there_are),
+          TEST_OF(rows, of_parts_are_for_one_operator_and_have_a_right_text),
           TEST_OF(rows, that_rename_have_an_operator_with_as_many_inputs),
           TEST_OF(takes, every_element_wise_operator_is_found),
           TEST_OF(rules, choose_by_what_is_known),

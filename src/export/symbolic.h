@@ -5,6 +5,7 @@
  *     { "aten::silu",        7, .each = "self * Sigmoid(self)" },    an element-wise expression
  *     { "aten::mm",          7, .as = "MatMul(self, mat2)" },        any other one
  *     { "aten::softmax.int", 7, .fn = softmax_before_13 },           what needs thought
+ *     { "aten::kron",        7, .parts = "…" },                      in terms of other operators
  *     { "aten::nextafter",   7, .no = "ONNX has no such function" }  and why it cannot be
  *
  * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
@@ -15,6 +16,10 @@
  * .as and .each are rules, whose grammar is in docs/rules.md (rule.h). In .as, arguments are
  * what the operator was given. In .each, they come in the dtype that the operator computes in: that
  * of its result, or of both operands together if it is a comparison.
+ *
+ * .parts is text in the language of bodies (aten/body.h), for operators that calque has a kernel
+ * for and ONNX has not: its calls are converted in the operator's place. Beside .fn, .as or .op it
+ * is for what those decline. A name in such a row stands for that overload alone.
  *
  * A function gets a cq_sym and builds nodes with it. The first failure stays in it and later
  * calls fall through (values are NULL then), so a function is a straight line that ends in
@@ -36,6 +41,7 @@ struct cq_symbolic {
     const char *as, *each;
     cq_status (*fn)(cq_sym *s);
     const char *no;
+    const char *parts;
 
     /* A row that a user registered: fn is NULL then. */
     cq_symbolic_fn user_fn;

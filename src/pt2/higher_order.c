@@ -316,6 +316,36 @@ static cq_status run_functionalized(cq_pt2_run *r, const cq_pt2_node *n, cq_val 
     return CQ_OK;
 }
 
+/* with_effects(token, op, *args, name=value): the order of calls, which a graph has anyway, is a
+ * token that goes from one to the next. */
+static cq_status run_with_effects(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
+{
+    const char *op          = NULL;
+    cq_val      results[2]  = { args[0], CQ_NONE };
+    size_t      by_position = 0;
+
+    if (args[1].kind != CQ_VAL_STR)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "it has other arguments than it takes");
+    CQ_TRY(cq_pt2_operator_name(r->program->archive->arena, args[1].u.text->text, &op));
+    if (!op)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "%s is not an operator", args[1].u.text->text);
+    while (2 + by_position < n->n_inputs && !n->names[2 + by_position][0])
+        by_position++;
+    if (!cq_pt2_is_assertion(op)) {
+        cq_fncall c = { .ev    = r->ev,
+                        .name  = op,
+                        .args  = args + 2,
+                        .n     = by_position,
+                        .names = n->names + 2 + by_position,
+                        .kw    = args + 2 + by_position,
+                        .n_kw  = n->n_inputs - 2 - by_position };
+
+        CQ_TRY(cq_fncall_run_operator(&c));
+        results[1] = c.result;
+    }
+    return cq_eval_list(r->ev, results, 2, CQ_VAL_TUPLE, out);
+}
+
 /* ---- all of them ---- */
 
 typedef cq_status (*higher_order)(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out);
@@ -340,6 +370,7 @@ static const struct {
     { "tag_activation_checkpoint", 1, true, NULL, call_inner },
     { "strict_mode", 1, true, NULL, call_inner },
     { "hints_wrapper", 1, true, NULL, call_inner },
+    { "with_effects", 2, false, NULL, run_with_effects },
     { "auto_functionalized", 1, false, NULL, run_functionalized },
     { "auto_functionalized_v2", 1, false, NULL, run_functionalized },
 };

@@ -142,14 +142,14 @@ static const struct {
     { "aten::view", "aten::reshape" },
 };
 
-/* They check or tell what is known already, and return nothing. */
-static bool is_assertion(const char *op)
+bool cq_pt2_is_assertion(const char *op)
 {
     static const char *const names[] = {
         "aten::_assert_scalar",
         "aten::_assert_async",
         "aten::_assert_async.msg",
         "aten::_assert_tensor_metadata",
+        "aten::_linalg_check_errors",
         "aten::_functional_assert_scalar",
         "aten::_functional_assert_async.msg",
         "aten::sym_constrain_range",
@@ -269,7 +269,7 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
     if (n->op && strncmp(n->op, "higher_order::", 14) == 0)
         return cq_pt2_higher_order(r, n, out);
     if (n->op)
-        return is_assertion(n->op) ? CQ_OK : call_operator(r, n, out);
+        return cq_pt2_is_assertion(n->op) ? CQ_OK : call_operator(r, n, out);
     CQ_TRY(cq_pt2_number_call(r, n, out, &found));
     if (!found)
         CQ_TRY(cq_pt2_batch_call(r, n, out, &found));

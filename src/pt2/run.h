@@ -34,6 +34,9 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
 /* The value of an argument; the context's. */
 cq_status cq_pt2_value(cq_pt2_run *r, const cq_pt2_arg *a, cq_val *out);
 
+/* Whether an operator checks or tells what is known already, and returns nothing. */
+bool cq_pt2_is_assertion(const char *op);
+
 /* Calls an operator by its full name with arguments by name. */
 cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
                       size_t n, cq_val *out);

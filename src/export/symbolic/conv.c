@@ -212,18 +212,23 @@ static cq_status col2im(cq_sym *s)
     cq_int    image[2], planes = cq_i(1), sizes[4];
     int64_t   pads[4] = { w.padding[0], w.padding[1], w.padding[0], w.padding[1] }, extra[2];
 
-    if (cq_sym_ints(s, "output_size", image, 2) != 2 || image[0].expr || image[1].expr)
+    if (cq_sym_ints(s, "output_size", image, 2) != 2)
         return cq_sym_no(s, 0, "its \"output_size\" must be known when the model is exported");
     for (int i = 0; i + 2 < out.rank; i++)
         planes = cq_sym_int_mul(s, planes, out.sizes[i]);
     sizes[0] = planes;
     sizes[1] = cq_i(w.kernel[0] * w.kernel[1]);
     for (int i = 0; i < 2; i++) {
-        int64_t places = places_of(s, &w, i, image[i]).value;
+        cq_int places = places_of(s, &w, i, image[i]), covered;
 
-        sizes[2 + i] = cq_i(places);
-        extra[i]     = image[i].value + 2 * w.padding[i] -
-                   ((places - 1) * w.stride[i] + w.dilation[i] * (w.kernel[i] - 1) + 1);
+        sizes[2 + i] = places;
+        covered      = cq_sym_int_add(
+                 s, cq_sym_int_mul(s, places, cq_i(w.stride[i])),
+                 cq_i(w.dilation[i] * (w.kernel[i] - 1) + 1 - w.stride[i] - 2 * w.padding[i]));
+        covered  = cq_sym_int_add(s, image[i], cq_sym_int_mul(s, covered, cq_i(-1)));
+        extra[i] = covered.value;
+        if (covered.expr)
+            return cq_sym_no(s, 0, "what its windows leave of the image must be a fixed number");
     }
     x = cq_sym_reshape(s, x, sizes, 4);
     x = cq_sym_op(s, "ConvTranspose", CQ_IN(x, unit_kernels(s, &w)),
@@ -235,16 +240,32 @@ static cq_status col2im(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, x, out.sizes, (size_t)out.rank));
 }
 
+/* ONNX has floats only. Integers are products of matrices, which are exact. */
+#define ITS_OWN "input, weight, bias, stride, padding"
+
+#define CONV(op, parts_text)                                                                       \
+    {                                                                                              \
+        "aten::" op, 7, .fn = conv_any, .parts = parts_text                                        \
+    }
+#define PLAIN      "convolved_either(" ITS_OWN ", dilation, False, [0], groups)"
+#define BY_WORD    "convolved_as(" ITS_OWN ", dilation, groups)"
+#define TRANSPOSED "convolved_back(" ITS_OWN ", dilation, output_padding, groups)"
+#define EITHER     "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)"
+
 const cq_symbolic cq_symbolics_conv[] = {
-    { "aten::conv1d", 7, .fn = conv_any },
-    { "aten::conv2d", 7, .fn = conv_any },
-    { "aten::conv3d", 7, .fn = conv_any },
-    { "aten::conv_transpose1d", 7, .fn = conv_any },
-    { "aten::conv_transpose2d", 7, .fn = conv_any },
-    { "aten::conv_transpose3d", 7, .fn = conv_any },
-    { "aten::convolution", 7, .fn = conv_any },
-    { "aten::_convolution", 7, .fn = conv_any },
-    { "aten::_convolution_mode", 7, .fn = conv_any },
+    CONV("conv1d", PLAIN),
+    CONV("conv2d", PLAIN),
+    CONV("conv3d", PLAIN),
+    CONV("conv1d.padding", BY_WORD),
+    CONV("conv2d.padding", BY_WORD),
+    CONV("conv3d.padding", BY_WORD),
+    CONV("conv_transpose1d", TRANSPOSED),
+    CONV("conv_transpose2d.input", TRANSPOSED),
+    CONV("conv_transpose3d.input", TRANSPOSED),
+    CONV("convolution", EITHER),
+    CONV("_convolution", EITHER),
+    CONV("_convolution.deprecated", EITHER),
+    CONV("_convolution_mode", BY_WORD),
     { "aten::im2col", 7, .fn = im2col },
     { "aten::col2im", 7, .fn = col2im },
     { 0 },

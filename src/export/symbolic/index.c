@@ -65,7 +65,7 @@ static void add_index(cq_sym *s, named *m, cq_value *index, size_t dim)
     memcpy(m->sizes, sizes, n * sizeof *sizes);
     m->rank       = n;
     m->dims[m->n] = (int64_t)dim;
-    m->at[m->n++] = index;
+    m->at[m->n++] = cq_sym_cast(s, index, CQ_DTYPE_I64);
 }
 
 static named named_by_args(cq_sym *s)

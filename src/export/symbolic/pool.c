@@ -147,6 +147,8 @@ static cq_status max_pool(cq_sym *s)
         return s->status;
     if (indices && !cq_sym_since(s, 8, "MaxPool tells where the greatest are since opset 8"))
         return s->status;
+    if (cq_sym_opset(s) < 12 || cq_dtype_size(cq_sym_dtype(s, p.x)) > 1)
+        cq_sym_only_float(s, p.x); /* opset 12 added int8 and uint8 */
     p.x = apart_from_pad(s, p.x);
     if (!pads_fit(&p)) {
         if (indices)
@@ -335,94 +337,6 @@ static cq_value *place_in_plane(cq_sym *s, const adaptive *a)
     return a->n > 1 ? cq_sym_unsqueeze(s, v, axes, a->n - 1) : v;
 }
 
-static int64_t part_end(int64_t in, int64_t out, int64_t i)
-{
-    return ((i + 1) * in + out - 1) / out;
-}
-
-/* Where the elements of each part are along an axis, k for each: those of a part that is shorter
- * than others end with its last one, again. starts: where the parts begin. */
-static int64_t places_of_parts(cq_sym *s, int64_t in, int64_t out, cq_value **places,
-                               cq_value **starts)
-{
-    int64_t k = 1, *at, *from;
-
-    for (int64_t i = 0; i < out; i++)
-        if (k < part_end(in, out, i) - i * in / out)
-            k = part_end(in, out, i) - i * in / out;
-    at   = cq_alloc_array((size_t)(out * k), sizeof *at);
-    from = cq_alloc_array((size_t)out, sizeof *from);
-    for (int64_t i = 0; at && from && i < out; i++) {
-        from[i] = i * in / out;
-        for (int64_t j = 0; j < k; j++) {
-            at[i * k + j] = from[i] + j;
-            if (at[i * k + j] >= part_end(in, out, i))
-                at[i * k + j] = part_end(in, out, i) - 1;
-        }
-    }
-    *places = at && from ? cq_sym_const_i64s(s, at, (size_t)(out * k)) : NULL;
-    *starts = at && from ? cq_sym_const_i64s(s, from, (size_t)out) : NULL;
-    if (!at || !from)
-        cq_sym_fail(s, CQ_E_NO_MEMORY);
-    cq_free(at);
-    cq_free(from);
-    return k;
-}
-
-/* The greatest of parts of fixed, unequal sizes and where they are: each part's elements in a row.
- */
-static void greatest_of_parts(cq_sym *s, const adaptive *a, cq_value *out[2])
-{
-    cq_value *x = a->x, *starts[3], *places, *at, *place = NULL, *v;
-    int64_t   k[3], split[8] = { 0, 0 }, perm[8] = { 0, 1 }, last = (int64_t)a->n + 2, stride = 1;
-    int64_t   axes[2];
-
-    for (size_t i = 0; i < a->n; i++) {
-        k[i] = places_of_parts(s, a->in[i].value, a->out[i].value, &places, &starts[i]);
-        x    = cq_sym_op(s, "Gather", CQ_IN(x, places), CQ_ATTR(cq_attr_i("axis", (int64_t)i + 2)));
-        split[2 + 2 * i]   = a->out[i].value;
-        split[3 + 2 * i]   = k[i];
-        perm[2 + i]        = 2 + 2 * (int64_t)i;
-        perm[2 + a->n + i] = 3 + 2 * (int64_t)i;
-    }
-    x = cq_sym_reshape_i64(s, x, split, 2 + 2 * a->n);
-    x = cq_sym_op(s, "Transpose", CQ_IN(x), CQ_ATTR(cq_attr_is(s, "perm", perm, 2 + 2 * a->n)));
-    for (size_t i = 0; i < a->n; i++)
-        split[2 + i] = a->out[i].value;
-    split[2 + a->n] = -1;
-    x               = cq_sym_reshape_i64(s, x, split, 3 + a->n);
-    cq_sym_set_dtype(s, x, cq_sym_dtype(s, a->x));
-    out[0] = cq_sym_reduce(s, "ReduceMax", x, &last, 1, false);
-    at     = cq_sym_op(s, "ArgMax", CQ_IN(x),
-                       CQ_ATTR(cq_attr_i("axis", last), cq_attr_i("keepdims", 0)));
-    cq_sym_set_dtype(s, at, CQ_DTYPE_I64);
-    for (size_t i = a->n; i-- > 0; stride *= a->in[i].value) { /* at is a number with digits k */
-        cq_value *rest = cq_sym_binary(s, "Div", at, cq_sym_const_i64(s, k[i]));
-
-        v = cq_sym_binary(s, "Sub", at, cq_sym_binary(s, "Mul", rest, cq_sym_const_i64(s, k[i])));
-        for (size_t j = i + 1; j < a->n; j++)
-            axes[j - i - 1] = (int64_t)(j - i);
-        if (i + 1 < a->n)
-            starts[i] = cq_sym_unsqueeze(s, starts[i], axes, a->n - 1 - i);
-        v     = cq_sym_op(s, "Add", CQ_IN(v, starts[i]), CQ_NO_ATTR);
-        v     = cq_sym_op(s, "Mul", CQ_IN(v, cq_sym_const_i64(s, stride)), CQ_NO_ATTR);
-        place = place ? cq_sym_op(s, "Add", CQ_IN(place, v), CQ_NO_ATTR) : v;
-        at    = rest;
-    }
-    out[1] = place;
-    cq_sym_set_dtype(s, out[1], CQ_DTYPE_I64);
-}
-
-/* Whether no size is a symbol. */
-static bool is_fixed(const adaptive *a)
-{
-    bool fixed = true;
-
-    for (size_t i = 0; i < a->n; i++)
-        fixed &= !a->in[i].expr && !a->out[i].expr && a->in[i].value > 0 && a->out[i].value > 0;
-    return fixed;
-}
-
 static cq_status adaptive_max_pool(cq_sym *s)
 {
     adaptive  a       = read_adaptive(s);
@@ -436,10 +350,8 @@ static cq_status adaptive_max_pool(cq_sym *s)
     } else if (a.divides && (!indices || cq_sym_opset(s) >= 8)) {
         pool_evenly(s, &a, "MaxPool", out, indices ? 2 : 1);
         out[1] = indices ? places_in_planes(s, &p, out[1]) : NULL;
-    } else if (indices && is_fixed(&a)) {
-        greatest_of_parts(s, &a, out);
     } else if (indices) {
-        return cq_sym_no(s, 0, "where the greatest are is known only for parts of fixed sizes");
+        return cq_sym_no(s, 0, "ONNX does not say where the greatest of unequal parts are");
     } else {
         out[0] = pool_by_parts(s, &a, "ReduceMax");
     }
@@ -479,24 +391,42 @@ static cq_status max_unpool(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, zeros, result.sizes, (size_t)rank));
 }
 
+#define MAX(op, n, which)                                                                          \
+    {                                                                                              \
+        "aten::" op, 7, .fn = max_pool,                                                            \
+                        .parts = "greatest(self, " n                                               \
+                                 ", kernel_size, stride, padding, dilation, ceil_mode)" which      \
+    }
+#define AVERAGE(op, n, divisor)                                                                    \
+    {                                                                                              \
+        "aten::" op, 7, .fn = avg_pool,                                                            \
+                        .parts = "averaged(self, " n ", kernel_size, stride, padding, ceil_mode, " \
+                                 "count_include_pad, " divisor ")"                                 \
+    }
+#define ADAPTIVE_MAX(op, n)                                                                        \
+    {                                                                                              \
+        "aten::" op, 7, .fn = adaptive_max_pool,                                                   \
+                        .parts = "greatest_of_parts(self, " n ", output_size)"                     \
+    }
+
 const cq_symbolic cq_symbolics_pool[] = {
-    { "aten::max_pool1d", 7, .fn = max_pool },
-    { "aten::max_pool2d", 7, .fn = max_pool },
-    { "aten::max_pool3d", 7, .fn = max_pool },
-    { "aten::max_pool1d_with_indices", 7, .fn = max_pool },
-    { "aten::max_pool2d_with_indices", 7, .fn = max_pool },
-    { "aten::max_pool3d_with_indices", 7, .fn = max_pool },
-    { "aten::avg_pool1d", 7, .fn = avg_pool },
-    { "aten::avg_pool2d", 7, .fn = avg_pool },
-    { "aten::avg_pool3d", 7, .fn = avg_pool },
+    MAX("max_pool1d", "1", "[0]"),
+    MAX("max_pool2d", "2", "[0]"),
+    MAX("max_pool3d", "3", "[0]"),
+    MAX("max_pool1d_with_indices", "1", ""),
+    MAX("max_pool2d_with_indices", "2", ""),
+    MAX("max_pool3d_with_indices", "3", ""),
+    AVERAGE("avg_pool1d", "1", "None"),
+    AVERAGE("avg_pool2d", "2", "divisor_override"),
+    AVERAGE("avg_pool3d", "3", "divisor_override"),
     { "aten::adaptive_avg_pool1d", 7, .fn = adaptive_avg_pool },
     { "aten::adaptive_avg_pool2d", 7, .fn = adaptive_avg_pool },
     { "aten::adaptive_avg_pool3d", 7, .fn = adaptive_avg_pool },
     { "aten::_adaptive_avg_pool2d", 7, .fn = adaptive_avg_pool },
     { "aten::_adaptive_avg_pool3d", 7, .fn = adaptive_avg_pool },
-    { "aten::adaptive_max_pool1d", 7, .fn = adaptive_max_pool },
-    { "aten::adaptive_max_pool2d", 7, .fn = adaptive_max_pool },
-    { "aten::adaptive_max_pool3d", 7, .fn = adaptive_max_pool },
+    ADAPTIVE_MAX("adaptive_max_pool1d", "1"),
+    ADAPTIVE_MAX("adaptive_max_pool2d", "2"),
+    ADAPTIVE_MAX("adaptive_max_pool3d", "3"),
     { "aten::max_unpool2d", 7, .no = "it needs Scatter, of opset 9" },
     { "aten::max_unpool3d", 7, .no = "it needs Scatter, of opset 9" },
     { "aten::max_unpool2d", 9, .fn = max_unpool },

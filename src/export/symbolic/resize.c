@@ -331,7 +331,7 @@ static cq_status affine_grid(cq_sym *s)
 
     for (size_t i = 0; i < n; i++) {
         if (out.sizes[1 + i].expr)
-            return cq_sym_no(s, 20, "a grid whose size is not fixed needs opset 20");
+            return cq_sym_no(s, 0, "the size of the grid is not fixed");
         sizes[i] = out.sizes[1 + i].value;
     }
     grid = base_grid(s, sizes, n, cq_sym_bool(s, "align_corners"));
@@ -348,6 +348,15 @@ static cq_status affine_grid(cq_sym *s)
 /* Opset 20 gave the modes the names that they have for any number of axes. */
 #define GRID_SAMPLE_20 GRID_SAMPLE("['linear', 'nearest', 'cubic']")
 #define OF_THREE_AXES  "no('GridSample of three axes came with opset 20', 20)"
+#define SAMPLED        "sampled(input, grid, interpolation_mode, padding_mode, align_corners)"
+#define AVERAGING(op, cubic)                                                                       \
+    { "aten::" op, 7, .fn = smooth,                                                                \
+      .parts = "averaged_to(self, output_size, scales_h, scales_w, align_corners, " cubic ")" },   \
+    {                                                                                              \
+        "aten::" op ".vec", 7,                                                                     \
+            .fn    = smooth,                                                                       \
+            .parts = "averaged_by(input, output_size, scale_factors, align_corners, " cubic ")"    \
+    }
 
 const cq_symbolic cq_symbolics_resize[] = {
     { "aten::upsample_nearest1d", 7, .fn = nearest },
@@ -360,16 +369,18 @@ const cq_symbolic cq_symbolics_resize[] = {
     { "aten::upsample_bilinear2d", 7, .fn = smooth },
     { "aten::upsample_trilinear3d", 7, .fn = smooth },
     { "aten::upsample_bicubic2d", 7, .fn = smooth },
-    { "aten::_upsample_bilinear2d_aa", 7, .fn = smooth },
-    { "aten::_upsample_bicubic2d_aa", 7, .fn = smooth },
-    { "aten::grid_sampler", 7, .no = "ONNX has GridSample since opset 16" },
-    { "aten::grid_sampler", 16, .as = GRID_SAMPLE_16 " if rank(input) == 4 else " OF_THREE_AXES },
+    AVERAGING("_upsample_bilinear2d_aa", "False"),
+    AVERAGING("_upsample_bicubic2d_aa", "True"),
+    { "aten::grid_sampler", 7, .parts = SAMPLED },
+    { "aten::grid_sampler", 16, .as = GRID_SAMPLE_16 " if rank(input) == 4 else " OF_THREE_AXES,
+      .parts = SAMPLED },
     { "aten::grid_sampler", 20, .as = GRID_SAMPLE_20 },
-    { "aten::grid_sampler_2d", 7, .no = "ONNX has GridSample since opset 16" },
+    { "aten::grid_sampler_2d", 7, .parts = SAMPLED },
     { "aten::grid_sampler_2d", 16, .as = GRID_SAMPLE_16 },
     { "aten::grid_sampler_2d", 20, .as = GRID_SAMPLE_20 },
-    { "aten::grid_sampler_3d", 7, .no = "ONNX has GridSample of three axes since opset 20" },
+    { "aten::grid_sampler_3d", 7, .parts = SAMPLED },
     { "aten::grid_sampler_3d", 20, .as = GRID_SAMPLE_20 },
-    { "aten::affine_grid_generator", 7, .fn = affine_grid },
+    { "aten::affine_grid_generator", 7, .fn = affine_grid,
+      .parts = "affine_places(theta, size, align_corners)" },
     { 0 },
 };

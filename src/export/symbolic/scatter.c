@@ -290,12 +290,23 @@ static cq_status scatter_reduce(cq_sym *s)
                          cq_sym_bool(s, "include_self"));
 }
 
+/* Of an index that is smaller than self beside dim; all other reductions are nodes then. */
+#define MEAN                                                                                       \
+    "if reduce != 'mean': raise NotImplementedError('index is smaller than self beside dim')\n"    \
+    "zeros = zeros_like(index, dtype=self.dtype); n = ones_like(self)\n"                           \
+    "x = self if include_self else self.scatter(dim, index, zeros)\n"                              \
+    "if not include_self: n = n.scatter(dim, index, zeros)\n"                                      \
+    "x = x.scatter_add(dim, index, src)\n"                                                         \
+    "n = n.scatter_add(dim, index, ones_like(src)).clamp(min=1)\n"                                 \
+    "return x / n if x.is_floating_point() else x.div(n, rounding_mode='floor')"
+
 const cq_symbolic cq_symbolics_scatter[] = {
     { "aten::gather", 7, .fn = gather },
     { "aten::scatter.reduce", 7, .fn = scatter_reduce },
     { "aten::scatter.value_reduce", 7, .fn = scatter_reduce },
     { "aten::scatter", 7, .fn = scatter_set },
     { "aten::scatter_add", 7, .fn = scatter_add },
-    { "aten::scatter_reduce", 7, .fn = scatter_reduce },
+    { "aten::scatter_reduce.two", 7, .fn = scatter_reduce },
+    { "aten::scatter_reduce.two", 16, .fn = scatter_reduce, .parts = MEAN },
     { 0 },
 };

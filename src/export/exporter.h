@@ -111,6 +111,11 @@ cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_remove_dead(cq_exporter *ex);
 
+/* peephole.c: where the scratch of a value says what is in its place now, that is used: by one
+ * node, or everywhere. */
+void      cq_export_follow_inputs(cq_node *n);
+cq_status cq_export_follow(cq_exporter *ex);
+
 /* functions.c: modules as functions. */
 cq_status cq_export_functions(cq_exporter *ex);
 

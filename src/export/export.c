@@ -62,6 +62,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
             CQ_TRY(cq_export_peephole(ex));
             CQ_TRY(cq_export_remove_dead(ex));
         }
+        CQ_TRY(cq_export_fuse(ex));
     }
     CQ_TRY(cq_export_name_outputs(ex));
     if (ex->options.flags & CQ_EXPORT_VERBOSE)

@@ -392,6 +392,70 @@ TEST(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call)
     cq_pt2_free(p);
 }
 
+static void check_metadata(const cq_onnx_model *m, const char *key, const char *want)
+{
+    for (size_t i = 0; i < m->metadata_props.n; i++)
+        if (strcmp(m->metadata_props.items[i]->key, key) == 0) {
+            CHECK_STR(want, m->metadata_props.items[i]->value);
+            return;
+        }
+    CHECK(want == NULL);
+}
+
+TEST(pt2, the_structure_of_arguments_and_results_is_metadata)
+{
+    cq_pt2        *p = load("nested.214", NULL);
+    cq_onnx_model *m;
+
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, NULL));
+    check_metadata(m, "structure:inputs",
+                   "{\"a\": \"a\", \"pair\": [\"pair_0\", {\"z\": \"pair_1_z\"}], \"k\": \"k\", "
+                   "\"scale\": null}");
+    check_metadata(m, "structure:outputs",
+                   "{\"sum\": \"output_0\", \"rest\": [\"output_1\", [\"output_2\"]], "
+                   "\"none\": null, \"n\": \"output_3\"}");
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+    p = load("dynamic.214", NULL);
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, NULL));
+    check_metadata(m, "structure:inputs", NULL);
+    check_metadata(m, "structure:outputs", NULL);
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+}
+
+/* The mask is as long as the past and the new tokens: 7 of 4 and 3. */
+TEST(pt2, conditions_on_sizes_are_metadata_and_larger_inputs_meet_them)
+{
+    static const int64_t want[5][4] = {
+        { 3, 4 }, { 3, 9 }, { 3, 4 }, { 3, 2, 5, 4 }, { 3, 2, 5, 4 }
+    };
+    cq_pt2        *p = load("decoder.214", NULL);
+    cq_tensor     *in[5], *ran[3];
+    cq_onnx_model *m;
+    size_t         n;
+
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, NULL));
+    check_metadata(m, "constraint:0", "s0-s53+s70<=0");
+    check_metadata(m, "constraint:1", "s53<=s0+s70");
+    check_metadata(m, "constraint:2", NULL);
+    cq_onnx_model_free(m);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_OK(cq_pt2_larger_input(&in[i], p, i));
+        for (size_t k = 0; k < in[i]->rank; k++)
+            CHECK_INT(want[i][k], cq_tensor_size(in[i], k));
+    }
+    CHECK_OK(cq_pt2_run_as(p, in, 5, NULL, ran, 3, &n));
+    release(ran, n);
+    cq_tensor_release(in[1]);
+    CHECK_OK(cq_tensor_new(&in[1], CQ_DTYPE_I64, 2, (int64_t[]){ 3, 11 }, NULL));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_pt2_run_as(p, in, 5, NULL, ran, 3, &n));
+    CHECK(strstr(cq_last_error()->message,
+                 "attention_mask.size(1) <= past_key_values_0_0.size(2) + input_ids.size(1)"));
+    release(in, 5);
+    cq_pt2_free(p);
+}
+
 RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, an_archive_of_machine_code_is_refused_by_name),
           TEST_OF(pt2, one_of_several_programs_is_named),
@@ -406,4 +470,6 @@ RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, what_a_program_changes_is_an_output_if_asked_for),
           TEST_OF(pt2, nodes_and_weights_are_called_after_their_modules),
           TEST_OF(pt2, parameters_have_gradients),
-          TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call))
+          TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call),
+          TEST_OF(pt2, the_structure_of_arguments_and_results_is_metadata),
+          TEST_OF(pt2, conditions_on_sizes_are_metadata_and_larger_inputs_meet_them))

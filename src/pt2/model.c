@@ -28,6 +28,9 @@ CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
     CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
     CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
+    CQ_TRY_OR_DONE(cq_pt2_argument_tree(p->program, &p->arguments));
+    CQ_TRY_OR_DONE(cq_pt2_result_tree(p->program, &p->results));
+    CQ_TRY_OR_DONE(cq_pt2_read_guards(p));
     status = cq_pt2_name_outputs(p);
 done:
     if (status != CQ_OK) {
@@ -49,6 +52,8 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
     cq_vec_clear(&p->output_paths);
     cq_vec_clear(&p->input_names);
     cq_vec_clear(&p->shown);
+    cq_vec_clear(&p->guards);
+    cq_vec_clear(&p->larger);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
     cq_free(p);
@@ -164,6 +169,44 @@ static cq_status check_input(const call *c, size_t i)
                            "size %lld of axis %zu is fixed in the program, got %lld",
                            (long long)m->sizes[k].value, k, (long long)t->sizes[k].value);
     return CQ_OK;
+}
+
+static cq_int given_size(void *user, size_t input, size_t axis)
+{
+    const call *c = user;
+
+    return input < c->model->user.n && axis < c->inputs[input]->rank
+               ? cq_i(c->inputs[input]->sizes[axis].value)
+               : cq_i(0);
+}
+
+/* Whether a size that the guard speaks of is 0 or 1, which PyTorch leaves out of its conditions as
+ * it does of ranges. */
+static bool is_small(const call *c, const char *side)
+{
+    size_t input, axis;
+
+    for (const char *at = strchr(side, 'i'); at; at = strchr(at + 1, 'i'))
+        if (sscanf(at, "i%zua%zu", &input, &axis) == 2 &&
+            given_size((void *)c, input, axis).value < 2)
+            return true;
+    return false;
+}
+
+/* The program's own example holds by definition. */
+static cq_status check_guards(call *c)
+{
+    const cq_pt2_guard *g =
+        c->inputs == c->model->examples.items ? NULL : cq_pt2_broken_guard(c->model, given_size, c);
+    char text[2][200];
+
+    if (!g || is_small(c, g->left) || is_small(c, g->right))
+        return CQ_OK;
+    cq_pt2_show_side(c->model, g->left, text[0], sizeof text[0]);
+    cq_pt2_show_side(c->model, g->right, text[1], sizeof text[1]);
+    return cq_fail(CQ_E_ARGUMENT, c->model->program->archive->path,
+                   "give inputs whose sizes fit together",
+                   "the program was made for sizes with %s %s %s", text[0], g->relation, text[1]);
 }
 
 /* ---- symbols ---- */
@@ -492,6 +535,7 @@ static cq_status perform(void *user)
     for (size_t i = 0; i < c->model->user.n && c->run.ev->capture; i++)
         c->names[i] = c->ends->name(c->ends->user, cq_pt2_input_name(c->model, i));
     CQ_TRY_OR_DONE(define_symbols(c));
+    CQ_TRY_OR_DONE(check_guards(c));
     CQ_TRY_OR_DONE(collect(c, args));
     CQ_TRY_OR_DONE(cq_pt2_run_graph(&c->run, g, args, g->n_inputs, results));
     CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c->run));

@@ -17,7 +17,7 @@
 
 /* Rows for the table of a verb that exports. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
-    { "opset", "N", "ONNX opset, 7 to 24, or latest (17)", 0 },                                    \
+    { "opset", "N", "ONNX opset, 7 to 24, or latest (17; of a .pt2 18)", 0 },                      \
         { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },         \
         { "output-names", "Y,Z", "names of the outputs, in order", 0 },                            \
         { "dynamic-axes", "JSON",                                                                  \

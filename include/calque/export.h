@@ -13,7 +13,7 @@ extern "C" {
 
 #define CQ_OPSET_OLDEST  7
 #define CQ_OPSET_NEWEST  24
-#define CQ_OPSET_DEFAULT 17
+#define CQ_OPSET_DEFAULT 17 /* of programs of torch.export: CQ_PT2_OPSET_DEFAULT */
 
 typedef enum cq_training {
     CQ_TRAINING_EVAL     = 0, /* as in inference */
@@ -97,7 +97,7 @@ typedef void (*cq_export_value_hook)(void *user, const char *value, const char *
  * borrowed during the call. */
 typedef struct cq_export_options {
     size_t                  struct_size; /* set by cq_export_options_init, never by hand */
-    int32_t                 opset;       /* default CQ_OPSET_DEFAULT */
+    int32_t                 opset;       /* default 0: that of what is exported */
     uint32_t                flags;       /* CQ_EXPORT_*; default 0 */
     cq_training             training;
     cq_operator_export_type operators;

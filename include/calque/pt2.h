@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* The opset that a program is exported to if none is asked for. */
+#define CQ_PT2_OPSET_DEFAULT 18
+
 typedef struct cq_pt2 cq_pt2;
 
 /* Whether a file is such an archive, by its content. */

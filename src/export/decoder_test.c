@@ -70,7 +70,7 @@ TEST(decoder, has_the_names_that_programs_look_for)
                                            "past_key_values.0.key", "past_key_values.0.value" };
     static const char *const outputs[] = { "logits", "present.0.key", "present.0.value" };
     cq_onnx_model           *model;
-    cq_session              *s = prepare(&model, CQ_OPSET_DEFAULT);
+    cq_session              *s = prepare(&model, CQ_PT2_OPSET_DEFAULT);
 
     CHECK_INT(5, cq_session_n_inputs(s));
     for (size_t i = 0; i < 5; i++)
@@ -135,7 +135,7 @@ static void check_tokens(int opset, size_t n_fused)
 
 TEST(decoder, chooses_the_tokens_that_pytorch_chooses)
 {
-    check_tokens(CQ_OPSET_DEFAULT, 0);
+    check_tokens(CQ_PT2_OPSET_DEFAULT, 0);
 }
 
 TEST(decoder, has_a_node_for_each_layer_at_opset_23_and_chooses_the_same)

@@ -10,7 +10,7 @@
 CQ_API void cq_export_options_init(cq_export_options *options)
 {
     CQ_NEED_ELSE(options, );
-    *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
+    *options = (cq_export_options){ .struct_size = sizeof *options };
 }
 
 cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given)

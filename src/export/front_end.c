@@ -265,6 +265,8 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
 
     *out = NULL;
     CQ_TRY(cq_export_options_take(&o, options));
+    if (!o.opset)
+        o.opset = f->opset;
     CQ_TRY(cq_export_check_options(&o));
     if (!o.graph_name)
         o.graph_name = name;

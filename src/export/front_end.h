@@ -43,6 +43,8 @@ typedef struct cq_front_end {
 
     /* Calls the model once, with its inputs and outputs through port. */
     cq_status (*call)(void *self, cq_port *port);
+
+    int32_t opset; /* if none is asked for */
 } cq_front_end;
 
 /* Captures a call and exports the graph. name: of the graph, if the options have none. */

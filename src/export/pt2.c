@@ -63,7 +63,7 @@ static cq_status call(void *self, cq_port *port)
     return cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends);
 }
 
-static const cq_front_end programs = { NULL, NULL, each_weight, call };
+static const cq_front_end programs = { NULL, NULL, each_weight, call, CQ_PT2_OPSET_DEFAULT };
 
 /* ---- its public calls ---- */
 

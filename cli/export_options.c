@@ -132,6 +132,7 @@ static const struct {
     { "verbose", CQ_EXPORT_VERBOSE },
     { "static", CQ_EXPORT_STATIC },
     { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
+    { "keep-asserts", CQ_EXPORT_KEEP_ASSERTS },
 };
 
 /* A number, or latest. */

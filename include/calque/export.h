@@ -59,7 +59,8 @@ enum {
     CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8, /* as PyTorch does; else they stay inputs */
     CQ_EXPORT_PRINT_CAPTURED = 1 << 9,  /* print the captured graph, and make no model */
     CQ_EXPORT_STATIC         = 1 << 10, /* of a program of torch.export: all sizes are fixed */
-    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11  /* the same: what it changes becomes outputs */
+    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11, /* the same: what it changes becomes outputs, x_out */
+    CQ_EXPORT_KEEP_ASSERTS   = 1 << 12  /* the same: what it asserts of data does, assert_0 */
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled
@@ -163,6 +164,7 @@ typedef struct cq_run_options {
     const cq_module_mark *marks; /* outputs by path, as of an export */
     size_t                n_marks;
     cq_gradients         *gradients; /* gets those of the run; NULL: none are wanted */
+    uint32_t              flags;     /* CQ_EXPORT_KEEP_MUTATIONS, or 0 */
 } cq_run_options;
 
 CQ_API void cq_run_options_init(cq_run_options *options);

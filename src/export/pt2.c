@@ -47,18 +47,25 @@ static cq_status give_output(void *user, cq_tensor *t)
     return cq_port_output(user, t);
 }
 
+static cq_status give_extra(void *user, const char *name, cq_tensor *t)
+{
+    return cq_port_extra(user, name, t);
+}
+
 static cq_status call(void *self, cq_port *port)
 {
     const pt2_call   *c     = self;
-    const uint32_t    flags = port->options ? port->options->flags : 0;
+    const uint32_t    flags = port->flags;
     const cq_pt2_ends ends  = { .name           = input_name,
                                 .axis_name      = axis_name,
                                 .input          = copy_input,
                                 .output         = give_output,
+                                .extra          = give_extra,
                                 .has_rule       = cq_port_has_rule,
                                 .user           = port,
                                 .is_static      = flags & CQ_EXPORT_STATIC,
-                                .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS };
+                                .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS,
+                                .keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS };
 
     return cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends);
 }

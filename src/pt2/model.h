@@ -36,6 +36,7 @@ struct cq_pt2 {
     CQ_VEC(const char *) output_paths; /* where they are in the result, even if that is no name */
     CQ_VEC(const char *) input_names;  /* as deployed_names.c has them; none: the file's */
     CQ_VEC(cq_pt2_guard) guards;
+    CQ_VEC(uint32_t) changed; /* mutations.c: inputs of the graph that operators change in place */
     CQ_VEC(cq_pt2_sized) larger; /* larger.c: sizes to try */
     bool has_cross;              /* among the past is what an encoder gave */
 };
@@ -50,17 +51,25 @@ typedef struct cq_pt2_ends {
     const char *(*axis_name)(void *user, const char *input, size_t rank, size_t axis);
     cq_tensor *(*input)(void *user, cq_tensor *example); /* of a run */
     cq_status (*output)(void *user, cq_tensor *t);
+    cq_status (*extra)(void *user, const char *name, cq_tensor *t); /* an output besides */
     bool (*has_rule)(void *user, const char *op);
     void *user;
     bool  is_static;      /* all sizes are those of the example */
     bool  keep_mutations; /* what the program changes is an output, too */
+    bool  keep_asserts;   /* so is, in a capture, what it asserts of data */
 } cq_pt2_ends;
 
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
                               const cq_pt2_ends *ends);
 
-/* outputs.c: what the outputs are called, by the structure of the result. */
+/* outputs.c: what the outputs are called, by the structure of the result; whether an input, output
+ * or weight has a name. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
+bool      cq_pt2_is_taken(const cq_pt2 *model, const char *name);
+
+/* mutations.c: fills model->changed; the name of the new value of something; NULL: no memory. */
+cq_status   cq_pt2_find_changes(cq_pt2 *model);
+const char *cq_pt2_changed_name(const cq_pt2 *model, const char *name);
 
 /* guards.c: reads the conditions; what is not understood is left out. */
 cq_status cq_pt2_read_guards(cq_pt2 *model);

@@ -26,8 +26,7 @@ static cq_status visit(names *to, cq_arena *arena, const cq_pt2_tree *t, const c
     return CQ_OK;
 }
 
-/* A name that something else has is no name. */
-static bool is_taken(const cq_pt2 *p, const char *name)
+bool cq_pt2_is_taken(const cq_pt2 *p, const char *name)
 {
     for (size_t i = 0; i < p->user.n; i++)
         if (strcmp(cq_pt2_input_name(p, i), name) == 0)
@@ -53,7 +52,9 @@ static cq_status take_names(cq_pt2 *p, const names *leaves)
         if (p->program->graph->outputs[i].kind == CQ_PT2_NONE)
             continue;
         CQ_TRY(cq_vec_push(&p->output_paths, name));
-        CQ_TRY(cq_vec_push(&p->output_names, name && !is_taken(p, name) ? name : NULL));
+        if (name && cq_pt2_is_taken(p, name) && !(name = cq_pt2_changed_name(p, name)))
+            return CQ_E_NO_MEMORY;
+        CQ_TRY(cq_vec_push(&p->output_names, name));
     }
     return CQ_OK;
 }
@@ -70,7 +71,7 @@ static cq_status number_others(cq_pt2 *p)
 
         if (!name)
             return CQ_E_NO_MEMORY;
-        if (!p->output_names.items[i] && !is_taken(p, name))
+        if (!p->output_names.items[i] && !cq_pt2_is_taken(p, name))
             p->output_names.items[i] = name;
     }
     return CQ_OK;

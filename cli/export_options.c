@@ -1,6 +1,8 @@
 /* Reading the options of an export. Whether they fit the model, the library knows. */
 #include "export_options.h"
 
+#include <calque/pt2.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,14 +132,17 @@ static const struct {
     { "verbose", CQ_EXPORT_VERBOSE },
     { "static", CQ_EXPORT_STATIC },
     { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
+    { "keep-asserts", CQ_EXPORT_KEEP_ASSERTS },
 };
 
 /* A number, or latest. */
-static int read_opset(cli_export *e, const cli_args *args)
+static int read_opset(cli_export *e, const cli_args *args, const cli_model *model)
 {
     const char *text   = cli_value(args, "opset");
     bool        latest = text && strcmp(text, "latest") == 0;
-    int64_t     opset  = latest ? CQ_OPSET_NEWEST : e->options.opset;
+    int64_t     opset  = latest                                   ? CQ_OPSET_NEWEST
+                         : model->front_end == &cli_pt2_front_end ? CQ_PT2_OPSET_DEFAULT
+                                                                  : CQ_OPSET_DEFAULT;
     int         code   = CLI_DONE;
 
     if (!latest)
@@ -152,7 +157,7 @@ void cli_print_text(void *user, const char *text)
     fputs(text, stdout);
 }
 
-static int read_choices(cli_export *e, const cli_args *args)
+static int read_choices(cli_export *e, const cli_args *args, const cli_model *model)
 {
     static const char *const modes[] = { "eval", "train", "preserve", NULL };
     static const char *const types[] = { "onnx", "onnx_aten", "onnx_aten_fallback",
@@ -160,7 +165,7 @@ static int read_choices(cli_export *e, const cli_args *args)
     static const char *const homes[] = { "attribute", "metadata", NULL };
     int                      mode, type, home, code;
 
-    if ((code = read_opset(e, args)) || (code = read_word(args, "training", modes, &mode)) ||
+    if ((code = read_opset(e, args, model)) || (code = read_word(args, "training", modes, &mode)) ||
         (code = read_word(args, "operator-export-type", types, &type)) ||
         (code = read_word(args, "annotations", homes, &home)))
         return code;
@@ -257,7 +262,7 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
     e->text_len = 0;
     cq_export_options_init(o);
     take_names_of_model(e, model);
-    if ((code = read_choices(e, args)) ||
+    if ((code = read_choices(e, args, model)) ||
         (code = read_names(e, args, "input-names", e->input_names, &o->n_input_names)) ||
         (code = read_names(e, args, "output-names", e->output_names, &o->n_output_names)) ||
         (code = take_names_of_params(e, args, example)) || (code = read_custom_opsets(e, args)) ||
@@ -266,7 +271,7 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
         (code = cli_export_read_marks(e, args)))
         return code;
     if (cli_has(args, "script") && model->front_end != &cli_script_front_end)
-        return cli_misuse(args->verb, "--script is for TorchScript, but %s is C code", model->name);
+        return cli_misuse(args->verb, "--script is for TorchScript, which %s is not", model->name);
     if (cli_has(args, "script") && cli_has(args, "trace"))
         return cli_misuse(args->verb, "--trace and --script cannot be given together");
     o->input_names      = e->input_names;

@@ -17,7 +17,7 @@
 
 /* Rows for the table of a verb that exports. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
-    { "opset", "N", "ONNX opset, 7 to 24, or latest (17)", 0 },                                    \
+    { "opset", "N", "ONNX opset, 7 to 24, or latest (17; of a .pt2 18)", 0 },                      \
         { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },         \
         { "output-names", "Y,Z", "names of the outputs, in order", 0 },                            \
         { "dynamic-axes", "JSON",                                                                  \
@@ -40,7 +40,9 @@
         { "as-output", "NAME=PATH[:I]", "make what a module returns an output, repeatable", 0 },   \
         { "verbose", NULL, "print the graph", 0 },                                                 \
         { "static", NULL, "fix the dynamic sizes of a .pt2 to those of its example", 0 },          \
-        { "keep-mutations", NULL, "what a .pt2 changes (buffers, inputs) becomes outputs", 0 },    \
+        { "keep-mutations", NULL,                                                                  \
+          "what a .pt2 changes (buffers, inputs) becomes outputs: NAME_out", 0 },                  \
+        { "keep-asserts", NULL, "what a .pt2 asserts of data becomes outputs: assert_0, …", 0 },   \
         { "names", "hf", "past keys and values of a .pt2 as past_key_values.0.key, present.0.key", \
           0 },                                                                                     \
         { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \

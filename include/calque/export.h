@@ -13,7 +13,7 @@ extern "C" {
 
 #define CQ_OPSET_OLDEST  7
 #define CQ_OPSET_NEWEST  24
-#define CQ_OPSET_DEFAULT 17
+#define CQ_OPSET_DEFAULT 17 /* of programs of torch.export: CQ_PT2_OPSET_DEFAULT */
 
 typedef enum cq_training {
     CQ_TRAINING_EVAL     = 0, /* as in inference */
@@ -59,7 +59,8 @@ enum {
     CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8, /* as PyTorch does; else they stay inputs */
     CQ_EXPORT_PRINT_CAPTURED              = 1 << 9, /* the captured one does; no model is made */
     CQ_EXPORT_STATIC         = 1 << 10, /* of a program of torch.export: all sizes are fixed */
-    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11  /* the same: what it changes becomes outputs */
+    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11, /* the same: what it changes becomes outputs, x_out */
+    CQ_EXPORT_KEEP_ASSERTS   = 1 << 12  /* the same: what it asserts of data does, assert_0 */
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled
@@ -100,7 +101,7 @@ typedef void (*cq_export_print_hook)(void *user, const char *text);
  * borrowed during the call. */
 typedef struct cq_export_options {
     size_t                  struct_size; /* set by cq_export_options_init, never by hand */
-    int32_t                 opset;       /* default CQ_OPSET_DEFAULT */
+    int32_t                 opset;       /* default 0: that of what is exported */
     uint32_t                flags;       /* CQ_EXPORT_*; default 0 */
     cq_training             training;
     cq_operator_export_type operators;
@@ -170,6 +171,7 @@ typedef struct cq_run_options {
     const cq_module_mark *marks; /* outputs by path, as of an export */
     size_t                n_marks;
     cq_gradients         *gradients; /* gets those of the run; NULL: none are wanted */
+    uint32_t              flags;     /* CQ_EXPORT_KEEP_MUTATIONS, or 0 */
 } cq_run_options;
 
 CQ_API void cq_run_options_init(cq_run_options *options);

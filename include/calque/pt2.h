@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* The opset that a program is exported to if none is asked for. */
+#define CQ_PT2_OPSET_DEFAULT 18
+
 typedef struct cq_pt2 cq_pt2;
 
 /* Whether a file is such an archive, by its content. */
@@ -32,8 +35,9 @@ CQ_API const char *cq_pt2_input_name(const cq_pt2 *program, size_t index);
  * is a tensor without dimensions. Release *out. */
 CQ_API cq_status cq_pt2_example_input(cq_tensor **out, const cq_pt2 *program, size_t index);
 
-/* The same with every open size one larger, as far as its range goes: for trying an export out. */
-CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, const cq_pt2 *program, size_t index);
+/* The same with every open size larger, as far as the program's own conditions on sizes allow: for
+ * trying an export out. */
+CQ_API cq_status cq_pt2_larger_input(cq_tensor **out, cq_pt2 *program, size_t index);
 
 /* Gives the past keys and values of a language model, and the sizes of its inputs, the names that
  * programs which run such models look for: with the convention "hf", past_key_values.0.key,

@@ -1,6 +1,7 @@
 /* A language model as people deploy it: with keys and values of the past as inputs and outputs, it
  * goes on with a prompt token by token, as PyTorch did (tests/data/pt2/decoder.214.*, which
  * tests/modern/language_models.py made with a small Llama). */
+#include "onnx/model.h"
 #include "test.h"
 
 #include <calque/pt2.h>
@@ -40,7 +41,7 @@ static cq_tensor *choose(const cq_tensor *logits)
     return ids;
 }
 
-static cq_session *prepare(cq_onnx_model **model)
+static cq_session *prepare(cq_onnx_model **model, int opset)
 {
     cq_pt2           *p;
     cq_export_options options;
@@ -54,6 +55,7 @@ static cq_session *prepare(cq_onnx_model **model)
     for (; n < 8 && cq_pt2_output_name(p, n); n++)
         names[n] = cq_pt2_output_name(p, n);
     cq_export_options_init(&options);
+    options.opset          = opset;
     options.output_names   = names;
     options.n_output_names = n;
     CHECK_OK(cq_pt2_export(model, p, NULL, 0, &options));
@@ -68,7 +70,7 @@ TEST(decoder, has_the_names_that_programs_look_for)
                                            "past_key_values.0.key", "past_key_values.0.value" };
     static const char *const outputs[] = { "logits", "present.0.key", "present.0.value" };
     cq_onnx_model           *model;
-    cq_session              *s = prepare(&model);
+    cq_session              *s = prepare(&model, CQ_PT2_OPSET_DEFAULT);
 
     CHECK_INT(5, cq_session_n_inputs(s));
     for (size_t i = 0; i < 5; i++)
@@ -80,13 +82,25 @@ TEST(decoder, has_the_names_that_programs_look_for)
     cq_onnx_model_free(model);
 }
 
-TEST(decoder, chooses_the_tokens_that_pytorch_chooses)
+static size_t count_ops(const cq_onnx_model *m, const char *op)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->graph->node.n; i++)
+        n += strcmp(m->graph->node.items[i]->op_type, op) == 0;
+    return n;
+}
+
+static void check_tokens(int opset, size_t n_fused)
 {
     cq_onnx_model *model;
-    cq_session    *session = prepare(&model);
+    cq_session    *session = prepare(&model, opset);
     cq_tensor     *in[N_INPUTS], *chosen;
     int64_t        seen = 0;
 
+    CHECK_INT(n_fused, count_ops(model, "Attention"));
+    CHECK_INT(2 * n_fused, count_ops(model, "RotaryEmbedding"));
+    CHECK_INT(3 * n_fused, count_ops(model, "RMSNormalization"));
     CHECK_OK(cq_tensor_load_npy(&in[IDS], FILE_OF("prompt.npy")));
     CHECK_OK(cq_tensor_load_npy(&chosen, FILE_OF("chosen.npy")));
     for (size_t i = PAST; i < N_INPUTS; i++)
@@ -119,5 +133,16 @@ TEST(decoder, chooses_the_tokens_that_pytorch_chooses)
     cq_onnx_model_free(model);
 }
 
+TEST(decoder, chooses_the_tokens_that_pytorch_chooses)
+{
+    check_tokens(CQ_PT2_OPSET_DEFAULT, 0);
+}
+
+TEST(decoder, has_a_node_for_each_layer_at_opset_23_and_chooses_the_same)
+{
+    check_tokens(23, 1);
+}
+
 RUN_TESTS(TEST_OF(decoder, has_the_names_that_programs_look_for),
-          TEST_OF(decoder, chooses_the_tokens_that_pytorch_chooses))
+          TEST_OF(decoder, chooses_the_tokens_that_pytorch_chooses),
+          TEST_OF(decoder, has_a_node_for_each_layer_at_opset_23_and_chooses_the_same))

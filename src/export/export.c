@@ -10,7 +10,7 @@
 CQ_API void cq_export_options_init(cq_export_options *options)
 {
     CQ_NEED_ELSE(options, );
-    *options = (cq_export_options){ .struct_size = sizeof *options, .opset = CQ_OPSET_DEFAULT };
+    *options = (cq_export_options){ .struct_size = sizeof *options };
 }
 
 cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given)
@@ -71,6 +71,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
             CQ_TRY(cq_export_peephole(ex));
             CQ_TRY(cq_export_remove_dead(ex));
         }
+        CQ_TRY(cq_export_fuse(ex));
     }
     CQ_TRY(cq_export_name_outputs(ex));
     if (ex->options.flags & CQ_EXPORT_VERBOSE)

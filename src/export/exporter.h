@@ -107,10 +107,16 @@ cq_status cq_export_annotate(cq_exporter *ex);
 /* annotate.c: a note as text. A string is itself, everything else is JSON. */
 void cq_export_note_text(struct cq_str *s, const cq_operand *note);
 
-/* fold.c, peephole.c: passes on the onnx graph. */
+/* fold.c, peephole.c, fuse.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
+cq_status cq_export_fuse(cq_exporter *ex);
 cq_status cq_export_remove_dead(cq_exporter *ex);
+
+/* peephole.c: where a value has another instead, that one is used: by one
+ * node, or everywhere. */
+void      cq_export_follow_inputs(cq_node *n);
+cq_status cq_export_follow(cq_exporter *ex);
 
 /* functions.c: modules as functions. */
 cq_status cq_export_functions(cq_exporter *ex);

@@ -94,6 +94,14 @@ cq_status cq_port_output(cq_port *p, cq_tensor *t)
     return p->cx->status;
 }
 
+cq_status cq_port_extra(cq_port *p, const char *name, cq_tensor *t)
+{
+    cq_graph *g = p->capture ? p->capture->graph : NULL;
+
+    CQ_TRY(cq_port_output(p, t));
+    return g ? cq_vec_push(&g->named_outputs, cq_ir_text(g, name)) : CQ_OK;
+}
+
 bool cq_port_has_rule(void *port, const char *op)
 {
     const cq_port *p = port;
@@ -149,7 +157,7 @@ static cq_status record(const cq_front_end *f, void *self, cq_port *port)
 static cq_status capture(cq_graph **out, const cq_front_end *f, void *self,
                          const cq_export_options *options)
 {
-    cq_port    port    = { .options = options };
+    cq_port    port    = { .options = options, .flags = options->flags };
     cq_marking marking = { 0 };
     cq_status  status;
 
@@ -196,7 +204,7 @@ static cq_status run(const cq_front_end *f, void *self, cq_port *port, size_t *n
 static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
                             cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
-    cq_port    port    = { .gradients = o->gradients, .outputs = outputs, .max = max };
+    cq_port port = { .flags = o->flags, .gradients = o->gradients, .outputs = outputs, .max = max };
     cq_marking marking = { 0 };
     cq_status  status;
 
@@ -244,7 +252,8 @@ static cq_status export_as_it_is(cq_onnx_model **out, const cq_front_end *f, voi
 {
     const cq_run_options run_options = { .struct_size = sizeof run_options,
                                          .marks       = o->marks,
-                                         .n_marks     = o->n_marks };
+                                         .n_marks     = o->n_marks,
+                                         .flags       = o->flags };
     cq_graph            *graph;
     cq_status            status;
 
@@ -265,6 +274,8 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
 
     *out = NULL;
     CQ_TRY(cq_export_options_take(&o, options));
+    if (!o.opset)
+        o.opset = f->opset;
     CQ_TRY(cq_export_check_options(&o));
     if (!o.graph_name)
         o.graph_name = name;

@@ -12,6 +12,7 @@ typedef struct cq_port {
     cq_ctx                  *cx;
     cq_capture              *capture; /* NULL: the model is run */
     const cq_export_options *options; /* of a capture */
+    uint32_t                 flags;   /* CQ_EXPORT_* of either */
     cq_gradients            *gradients;
     size_t                   n_inputs, n_outputs; /* so far */
     cq_tensor              **outputs;             /* of a run: the first max are kept */
@@ -22,8 +23,9 @@ typedef struct cq_port {
  * context's. A run gets a copy: a model may work in place. */
 cq_tensor *cq_port_input(cq_port *port, cq_tensor *example);
 
-/* The next output. */
+/* The next output; or one besides the model's own, which come after those and have names. */
 cq_status cq_port_output(cq_port *port, cq_tensor *t);
+cq_status cq_port_extra(cq_port *port, const char *name, cq_tensor *t);
 
 /* The name of the next input of a capture: the user's, or own; NULL: it is numbered. */
 const char *cq_port_next_name(cq_port *port, const char *own);
@@ -43,6 +45,8 @@ typedef struct cq_front_end {
 
     /* Calls the model once, with its inputs and outputs through port. */
     cq_status (*call)(void *self, cq_port *port);
+
+    int32_t opset; /* if none is asked for */
 } cq_front_end;
 
 /* Captures a call and exports the graph. name: of the graph, if the options have none. */

@@ -53,6 +53,35 @@ cq_status cq_export_remove_dead(cq_exporter *ex)
     return CQ_OK;
 }
 
+/* ---- what was put in the place of other values ---- */
+
+static void follow_list(cq_operand *operands, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        while (operands[i].kind == CQ_OPERAND_VALUE && operands[i].u.value->instead)
+            operands[i].u.value = operands[i].u.value->instead;
+}
+
+void cq_export_follow_inputs(cq_node *n)
+{
+    follow_list(n->inputs, n->n_inputs);
+}
+
+static cq_status follow(cq_node *n, void *user)
+{
+    (void)user;
+    cq_export_follow_inputs(n);
+    for (size_t i = 0; i < n->n_blocks; i++)
+        follow_list(n->blocks[i]->returns.items, n->blocks[i]->returns.n);
+    return CQ_OK;
+}
+
+cq_status cq_export_follow(cq_exporter *ex)
+{
+    follow_list(ex->graph->top->returns.items, ex->graph->top->returns.n);
+    return cq_ir_each_node(ex->graph->top, follow, NULL);
+}
+
 /* ---- Conv followed by BatchNormalization, in inference ---- */
 
 static cq_tensor *constant_input(const cq_node *n, size_t i)
@@ -159,16 +188,7 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     cq_node  *conv;
     cq_status status;
 
-    for (size_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i].kind == CQ_OPERAND_VALUE && n->inputs[i].u.value->instead)
-            n->inputs[i].u.value = n->inputs[i].u.value->instead;
-    for (size_t i = 0; i < n->n_blocks; i++)
-        for (size_t k = 0; k < n->blocks[i]->returns.n; k++) {
-            cq_operand *o = &n->blocks[i]->returns.items[k];
-
-            if (o->u.value->instead)
-                o->u.value = o->u.value->instead;
-        }
+    cq_export_follow_inputs(n);
     if (strcmp(n->op, "onnx::BatchNormalization") != 0 || !attr_is_zero(n, "training_mode"))
         return CQ_OK;
     conv = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value->node : NULL;
@@ -186,16 +206,6 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     return status;
 }
 
-static void redirect_results(cq_graph *g)
-{
-    for (size_t i = 0; i < g->top->returns.n; i++) {
-        cq_operand *o = &g->top->returns.items[i];
-
-        if (o->u.value->instead)
-            o->u.value = o->u.value->instead;
-    }
-}
-
 cq_status cq_export_peephole(cq_exporter *ex)
 {
     merger    m = { .ex = ex };
@@ -204,7 +214,6 @@ cq_status cq_export_peephole(cq_exporter *ex)
     CQ_TRY(cq_ctx_new(&m.cx));
     cq_ir_count_uses(ex->graph);
     status = cq_ir_each_node(ex->graph->top, merge_batch_norm, &m);
-    redirect_results(ex->graph);
     cq_ctx_free(m.cx);
-    return status;
+    return status == CQ_OK ? cq_export_follow(ex) : status;
 }

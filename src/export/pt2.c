@@ -1,10 +1,8 @@
 /* Programs of torch.export as a front end. */
 #include "export/front_end.h"
-#include "pt2/model.h"
+#include "export/pt2_metadata.h"
 
 #include <calque/pt2.h>
-
-#include <stdio.h>
 
 typedef struct pt2_call {
     cq_pt2           *model;
@@ -49,50 +47,32 @@ static cq_status give_output(void *user, cq_tensor *t)
     return cq_port_output(user, t);
 }
 
+static cq_status give_extra(void *user, const char *name, cq_tensor *t)
+{
+    return cq_port_extra(user, name, t);
+}
+
 static cq_status call(void *self, cq_port *port)
 {
     const pt2_call   *c     = self;
-    const uint32_t    flags = port->options ? port->options->flags : 0;
+    const uint32_t    flags = port->flags;
     const cq_pt2_ends ends  = { .name           = input_name,
                                 .axis_name      = axis_name,
                                 .input          = copy_input,
                                 .output         = give_output,
+                                .extra          = give_extra,
                                 .has_rule       = cq_port_has_rule,
                                 .user           = port,
                                 .is_static      = flags & CQ_EXPORT_STATIC,
-                                .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS };
+                                .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS,
+                                .keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS };
 
     return cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends);
 }
 
-static const cq_front_end programs = { NULL, NULL, each_weight, call };
+static const cq_front_end programs = { NULL, NULL, each_weight, call, CQ_PT2_OPSET_DEFAULT };
 
 /* ---- its public calls ---- */
-
-/* The range that a dynamic size may have: "range:batch" is "2..64", or "2.." without an end.
- * PyTorch writes numbers that no size has for none. */
-static void note_range(cq_onnx_model *onnx, const cq_pt2_shown *shown, const cq_pt2_range *range)
-{
-    char key[80], value[64];
-
-    snprintf(key, sizeof key, "range:%.63s", shown->name);
-    if (range->max < INT64_C(1) << 53)
-        snprintf(value, sizeof value, "%lld..%lld", (long long)range->min, (long long)range->max);
-    else
-        snprintf(value, sizeof value, "%lld..", (long long)range->min);
-    cq_onnx_add_entry(onnx, &onnx->metadata_props, key, value);
-}
-
-static cq_status note_ranges(cq_onnx_model *onnx, const cq_pt2 *model)
-{
-    const cq_pt2_program *p = model->program;
-
-    for (size_t i = 0; i < model->shown.n; i++)
-        for (size_t k = 0; k < p->n_ranges; k++)
-            if (strcmp(model->shown.items[i].symbol, p->ranges[k].expr) == 0)
-                note_range(onnx, &model->shown.items[i], &p->ranges[k]);
-    return onnx->status;
-}
 
 CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *model, cq_tensor *const *inputs,
                                size_t n_inputs, const cq_export_options *options)
@@ -103,7 +83,7 @@ CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *model, cq_tensor *co
     status =
         cq_front_end_export(out, &programs, &(pt2_call){ model, inputs, n_inputs }, NULL, options);
     if (status == CQ_OK && *out)
-        status = note_ranges(*out, model);
+        status = cq_pt2_add_metadata(*out, model);
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);
         *out = NULL;

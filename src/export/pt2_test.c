@@ -12,7 +12,7 @@
 
 #define FOLDER CQ_TEST_DATA "/pt2/"
 
-enum { MAX_OUTPUTS = 8 };
+enum { MAX_OUTPUTS = 16 };
 
 static const char definitions[] = "def calquetest__scale(x, by):\n"
                                   "    return x * by, x.sum()\n"
@@ -311,18 +311,55 @@ TEST(pt2, transforms_have_the_length_of_the_run)
 
 /* ---- names, mutations, what is missing ---- */
 
+/* Decomposed, the new value is a result; else an operator works in place. */
+static void check_changes(const char *name, size_t n_own, const char *changed)
+{
+    cq_pt2           *p           = load(name, NULL);
+    cq_run_options    run_options = { .struct_size = sizeof run_options,
+                                      .flags       = CQ_EXPORT_KEEP_MUTATIONS };
+    cq_export_options options;
+    cq_onnx_model    *m;
+    cq_tensor        *out[MAX_OUTPUTS], *ran[MAX_OUTPUTS];
+    size_t            n;
+
+    cq_export_options_init(&options);
+    options.flags = CQ_EXPORT_KEEP_MUTATIONS;
+    CHECK_INT(n_own + 1, run_export(p, &options, out));
+    CHECK_OK(cq_pt2_run_as(p, NULL, 0, &run_options, ran, MAX_OUTPUTS, &n));
+    CHECK_INT(n_own + 1, n);
+    for (size_t i = 0; i < n; i++)
+        check_same(name, i, out[i], ran[i]);
+    m = exported(p, &options);
+    CHECK_STR(changed, m->graph->output.items[n_own]->name);
+    cq_onnx_model_free(m);
+    release(out, n);
+    release(ran, n);
+    cq_pt2_free(p);
+}
+
 TEST(pt2, what_a_program_changes_is_an_output_if_asked_for)
 {
-    cq_pt2           *p = load("mutation_core.214", NULL);
+    check_changes("mutation.214", 3, "n_out");
+    check_changes("mutation_core.214", 3, "n_out");
+    check_changes("input_mutation.26", 1, "x_out");
+    check_changes("input_mutation_core.26", 1, "x_out");
+}
+
+TEST(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for)
+{
+    cq_pt2           *p = load("data_dependent.214", NULL);
     cq_export_options options;
     cq_tensor        *out[MAX_OUTPUTS];
     size_t            n;
 
     cq_export_options_init(&options);
-    options.flags = CQ_EXPORT_KEEP_MUTATIONS;
+    options.flags = CQ_EXPORT_KEEP_ASSERTS;
     n             = run_export(p, &options, out);
-    CHECK_INT(4, n);
-    CHECK(cq_tensor_get_f64(out[3], 1) == cq_tensor_get_f64(out[2], 0));
+    CHECK(n > 3);
+    for (size_t i = 3; i < n; i++) {
+        CHECK_INT(CQ_DTYPE_BOOL, out[i]->dtype);
+        CHECK(cq_tensor_get_f64(out[i], 0) == 1);
+    }
     release(out, n);
     cq_pt2_free(p);
 }
@@ -392,6 +429,70 @@ TEST(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call)
     cq_pt2_free(p);
 }
 
+static void check_metadata(const cq_onnx_model *m, const char *key, const char *want)
+{
+    for (size_t i = 0; i < m->metadata_props.n; i++)
+        if (strcmp(m->metadata_props.items[i]->key, key) == 0) {
+            CHECK_STR(want, m->metadata_props.items[i]->value);
+            return;
+        }
+    CHECK(want == NULL);
+}
+
+TEST(pt2, the_structure_of_arguments_and_results_is_metadata)
+{
+    cq_pt2        *p = load("nested.214", NULL);
+    cq_onnx_model *m;
+
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, NULL));
+    check_metadata(m, "structure:inputs",
+                   "{\"a\": \"a\", \"pair\": [\"pair_0\", {\"z\": \"pair_1_z\"}], \"k\": \"k\", "
+                   "\"scale\": null}");
+    check_metadata(m, "structure:outputs",
+                   "{\"sum\": \"output_0\", \"rest\": [\"output_1\", [\"output_2\"]], "
+                   "\"none\": null, \"n\": \"output_3\"}");
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+    p = load("dynamic.214", NULL);
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, NULL));
+    check_metadata(m, "structure:inputs", NULL);
+    check_metadata(m, "structure:outputs", NULL);
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+}
+
+/* The mask is as long as the past and the new tokens: 7 of 4 and 3. */
+TEST(pt2, conditions_on_sizes_are_metadata_and_larger_inputs_meet_them)
+{
+    static const int64_t want[5][4] = {
+        { 3, 4 }, { 3, 9 }, { 3, 4 }, { 3, 2, 5, 4 }, { 3, 2, 5, 4 }
+    };
+    cq_pt2        *p = load("decoder.214", NULL);
+    cq_tensor     *in[5], *ran[3];
+    cq_onnx_model *m;
+    size_t         n;
+
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, NULL));
+    check_metadata(m, "constraint:0", "s0-s53+s70<=0");
+    check_metadata(m, "constraint:1", "s53<=s0+s70");
+    check_metadata(m, "constraint:2", NULL);
+    cq_onnx_model_free(m);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_OK(cq_pt2_larger_input(&in[i], p, i));
+        for (size_t k = 0; k < in[i]->rank; k++)
+            CHECK_INT(want[i][k], cq_tensor_size(in[i], k));
+    }
+    CHECK_OK(cq_pt2_run_as(p, in, 5, NULL, ran, 3, &n));
+    release(ran, n);
+    cq_tensor_release(in[1]);
+    CHECK_OK(cq_tensor_new(&in[1], CQ_DTYPE_I64, 2, (int64_t[]){ 3, 11 }, NULL));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_pt2_run_as(p, in, 5, NULL, ran, 3, &n));
+    CHECK(strstr(cq_last_error()->message,
+                 "attention_mask.size(1) <= past_key_values_0_0.size(2) + input_ids.size(1)"));
+    release(in, 5);
+    cq_pt2_free(p);
+}
+
 RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, an_archive_of_machine_code_is_refused_by_name),
           TEST_OF(pt2, one_of_several_programs_is_named),
@@ -404,6 +505,9 @@ RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, an_example_that_is_none_is_refused_with_the_name_of_the_input),
           TEST_OF(pt2, transforms_have_the_length_of_the_run),
           TEST_OF(pt2, what_a_program_changes_is_an_output_if_asked_for),
+          TEST_OF(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for),
           TEST_OF(pt2, nodes_and_weights_are_called_after_their_modules),
           TEST_OF(pt2, parameters_have_gradients),
-          TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call))
+          TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call),
+          TEST_OF(pt2, the_structure_of_arguments_and_results_is_metadata),
+          TEST_OF(pt2, conditions_on_sizes_are_metadata_and_larger_inputs_meet_them))

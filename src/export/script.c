@@ -51,7 +51,7 @@ static cq_status call(void *self, cq_port *port)
     return cq_script_call_through(port->cx, s->script, s->method, s->args, s->flags, &ends);
 }
 
-static const cq_front_end scripts = { set_training, restore, each_weight, call };
+static const cq_front_end scripts = { set_training, restore, each_weight, call, CQ_OPSET_DEFAULT };
 
 /* ---- its public calls ---- */
 

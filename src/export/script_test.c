@@ -454,6 +454,36 @@ TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
 }
 
 /* ONNX Runtime would make one node of them, and pad with -inf instead of 0. */
+/* The convolution that takes in the normalization is what the branch returns. */
+TEST(script, a_normalization_that_a_branch_returns_is_merged)
+{
+    cq_script     *s = compile("def forward(x, y):\n"
+                                   "    x = x.reshape(1, 1, 1, 2)\n"
+                                   "    one = torch.ones(1)\n"
+                                   "    if y > 0:\n"
+                                   "        z = torch.conv2d(x, torch.full((1, 1, 1, 1), 5.0))\n"
+                                   "        z = torch.batch_norm(z, one * 3, one, one, one, False, 0.1, "
+                                   "0.0, False)\n"
+                                   "    else:\n"
+                                   "        z = x * 7\n"
+                                   "    return z.reshape(2)\n");
+    cq_tensor     *x = vector(1, 2), *y = number(1);
+    cq_args       *args;
+    cq_onnx_model *m;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_args_add_tensor(args, y));
+    CHECK_OK(cq_script_export(&m, s, "forward", args, 0, NULL));
+    CHECK(run_model(m, vector(1, 2), number(1)) == 28.0f);
+    CHECK(run_model(m, vector(1, 2), number(-1)) == 14.0f);
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+    cq_script_free(s);
+}
+
 TEST(script, a_max_pool_is_kept_apart_from_zeros_around_an_image)
 {
     cq_script        *s = compile("def net(x):\n"
@@ -480,6 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(script, functions_run_on_tensors_and_numbers),
+        TEST_OF(script, a_normalization_that_a_branch_returns_is_merged),
         TEST_OF(script, a_max_pool_is_kept_apart_from_zeros_around_an_image),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
         TEST_OF(script, early_returns_are_exported_in_proportion),

@@ -28,6 +28,10 @@ CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
     CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
     CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
+    CQ_TRY_OR_DONE(cq_pt2_argument_tree(p->program, &p->arguments));
+    CQ_TRY_OR_DONE(cq_pt2_result_tree(p->program, &p->results));
+    CQ_TRY_OR_DONE(cq_pt2_read_guards(p));
+    CQ_TRY_OR_DONE(cq_pt2_find_changes(p));
     status = cq_pt2_name_outputs(p);
 done:
     if (status != CQ_OK) {
@@ -49,6 +53,9 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
     cq_vec_clear(&p->output_paths);
     cq_vec_clear(&p->input_names);
     cq_vec_clear(&p->shown);
+    cq_vec_clear(&p->guards);
+    cq_vec_clear(&p->changed);
+    cq_vec_clear(&p->larger);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
     cq_free(p);
@@ -128,6 +135,7 @@ typedef struct call {
     const cq_pt2_ends *ends;
     cq_tensor *const  *inputs; /* one per user input */
     const char       **names;  /* of a capture, theirs */
+    cq_pt2_asserted    asserted;
 } call;
 
 static const cq_pt2_meta *meta_of(const call *c, size_t i)
@@ -164,6 +172,44 @@ static cq_status check_input(const call *c, size_t i)
                            "size %lld of axis %zu is fixed in the program, got %lld",
                            (long long)m->sizes[k].value, k, (long long)t->sizes[k].value);
     return CQ_OK;
+}
+
+static cq_int given_size(void *user, size_t input, size_t axis)
+{
+    const call *c = user;
+
+    return input < c->model->user.n && axis < c->inputs[input]->rank
+               ? cq_i(c->inputs[input]->sizes[axis].value)
+               : cq_i(0);
+}
+
+/* Whether a size that the guard speaks of is 0 or 1, which PyTorch leaves out of its conditions as
+ * it does of ranges. */
+static bool is_small(const call *c, const char *side)
+{
+    size_t input, axis;
+
+    for (const char *at = strchr(side, 'i'); at; at = strchr(at + 1, 'i'))
+        if (sscanf(at, "i%zua%zu", &input, &axis) == 2 &&
+            given_size((void *)c, input, axis).value < 2)
+            return true;
+    return false;
+}
+
+/* The program's own example holds by definition. */
+static cq_status check_guards(call *c)
+{
+    const cq_pt2_guard *g =
+        c->inputs == c->model->examples.items ? NULL : cq_pt2_broken_guard(c->model, given_size, c);
+    char text[2][200];
+
+    if (!g || is_small(c, g->left) || is_small(c, g->right))
+        return CQ_OK;
+    cq_pt2_show_side(c->model, g->left, text[0], sizeof text[0]);
+    cq_pt2_show_side(c->model, g->right, text[1], sizeof text[1]);
+    return cq_fail(CQ_E_ARGUMENT, c->model->program->archive->path,
+                   "give inputs whose sizes fit together",
+                   "the program was made for sizes with %s %s %s", text[0], g->relation, text[1]);
 }
 
 /* ---- symbols ---- */
@@ -459,18 +505,66 @@ static cq_status give(call *c, cq_val v)
     }
 }
 
-/* The user's outputs, then what the program changes. */
-static cq_status give_all(call *c, const cq_val *results)
+static cq_status give_extra(call *c, const char *name, cq_val v)
+{
+    cq_tensor *t;
+
+    CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
+    return c->ends->extra(c->ends->user, name, t);
+}
+
+/* The new values of what the program changes: those that it returns, and what operators changed in
+ * place. */
+static cq_status give_changed(call *c, const cq_val *args, const cq_val *results)
+{
+    const cq_pt2_program *p = c->model->program;
+
+    for (size_t i = 0; i < p->graph->n_outputs; i++) {
+        const char *name = p->outputs[i].role == CQ_PT2_MUTATION
+                               ? cq_pt2_changed_name(c->model, p->outputs[i].name)
+                               : "";
+
+        if (!name)
+            return CQ_E_NO_MEMORY;
+        if (name[0])
+            CQ_TRY(give_extra(c, name, results[i]));
+    }
+    for (size_t i = 0; i < c->model->changed.n; i++) {
+        const uint32_t at   = c->model->changed.items[i];
+        const char    *own  = p->inputs[at].role == CQ_PT2_USER
+                                  ? p->graph->slots[p->graph->inputs[at].u.slot]
+                                  : p->inputs[at].name;
+        const char    *name = cq_pt2_changed_name(c->model, own);
+
+        if (!name)
+            return CQ_E_NO_MEMORY;
+        CQ_TRY(give_extra(c, name, args[at]));
+    }
+    return CQ_OK;
+}
+
+static cq_status give_asserted(call *c)
+{
+    char name[32];
+
+    for (size_t i = 0; i < c->asserted.n; i++) {
+        snprintf(name, sizeof name, "assert_%zu", i);
+        CQ_TRY(c->ends->extra(c->ends->user, name, c->asserted.items[i]));
+    }
+    return CQ_OK;
+}
+
+/* The user's outputs, then what was asked for besides. */
+static cq_status give_all(call *c, const cq_val *args, const cq_val *results)
 {
     const cq_pt2_program *p = c->model->program;
 
     for (size_t i = 0; i < p->graph->n_outputs; i++)
         if (p->outputs[i].role == CQ_PT2_USER)
             CQ_TRY(give(c, results[i]));
-    for (size_t i = 0; i < p->graph->n_outputs && c->ends->keep_mutations; i++)
-        if (p->outputs[i].role == CQ_PT2_MUTATION)
-            CQ_TRY(give(c, results[i]));
-    return CQ_OK;
+    if (c->ends->keep_mutations)
+        CQ_TRY(give_changed(c, args, results));
+    return give_asserted(c);
 }
 
 /* ---- all of it ---- */
@@ -492,10 +586,11 @@ static cq_status perform(void *user)
     for (size_t i = 0; i < c->model->user.n && c->run.ev->capture; i++)
         c->names[i] = c->ends->name(c->ends->user, cq_pt2_input_name(c->model, i));
     CQ_TRY_OR_DONE(define_symbols(c));
+    CQ_TRY_OR_DONE(check_guards(c));
     CQ_TRY_OR_DONE(collect(c, args));
     CQ_TRY_OR_DONE(cq_pt2_run_graph(&c->run, g, args, g->n_inputs, results));
     CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c->run));
-    status = give_all(c, results);
+    status = give_all(c, args, results);
 done:
     if (arena)
         cq_arena_free(arena);
@@ -523,7 +618,12 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
     c.run.program = p->program;
     c.run.ev      = &ev;
     c.run.modules = &modules;
-    status        = cq_script_with_limits(&ev, p->script, perform, &c);
+    if (ends->keep_asserts && ev.capture)
+        c.run.asserted = &c.asserted;
+    status = cq_script_with_limits(&ev, p->script, perform, &c);
     cq_pt2_run_clear(&c.run);
+    for (size_t i = 0; i < c.asserted.n; i++)
+        cq_tensor_release(c.asserted.items[i]);
+    cq_vec_clear(&c.asserted);
     return status;
 }

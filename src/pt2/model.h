@@ -4,6 +4,7 @@
 #define CQ_PT2_MODEL_H
 
 #include "pt2/run.h"
+#include "pt2/structure.h"
 
 #include <calque/pt2.h>
 
@@ -12,8 +13,21 @@ typedef struct cq_pt2_shown {
     char symbol[64], name[64];
 } cq_pt2_shown;
 
+/* A condition on the sizes of inputs that PyTorch relied on when it made the program. In its
+ * expressions "i3a2" is axis 2 of input 3. */
+typedef struct cq_pt2_guard {
+    const char *left, *right, *relation; /* "==", "<=", ">=", "<", ">" */
+} cq_pt2_guard;
+
+/* A symbol of the file and what it is, on the example and otherwise. */
+typedef struct cq_pt2_sized {
+    char    symbol[64];
+    int64_t example, size, max;
+} cq_pt2_sized;
+
 struct cq_pt2 {
     cq_pt2_program *program;
+    cq_pt2_tree     arguments, results; /* how they nest */
     cq_script      *script;       /* the text of higher-order operators, and definitions of users */
     CQ_VEC(uint32_t) user;        /* inputs of the graph that the user gives */
     CQ_VEC(cq_tensor *) examples; /* one each */
@@ -22,7 +36,10 @@ struct cq_pt2 {
     CQ_VEC(const char *)
     output_paths;                     /* where they are in the result, even if that is not a name */
     CQ_VEC(const char *) input_names; /* as deployed_names.c has them; none: the file's */
-    bool has_cross;                   /* among the past is what an encoder gave */
+    CQ_VEC(cq_pt2_guard) guards;
+    CQ_VEC(uint32_t) changed; /* mutations.c: inputs of the graph that operators change in place */
+    CQ_VEC(cq_pt2_sized) larger; /* larger.c: sizes to try */
+    bool has_cross;              /* among the past is what an encoder gave */
 };
 
 typedef cq_status (*cq_pt2_weight_fn)(void *user, const char *name, cq_tensor *t,
@@ -35,17 +52,39 @@ typedef struct cq_pt2_ends {
     const char *(*axis_name)(void *user, const char *input, size_t rank, size_t axis);
     cq_tensor *(*input)(void *user, cq_tensor *example); /* of a run */
     cq_status (*output)(void *user, cq_tensor *t);
+    cq_status (*extra)(void *user, const char *name, cq_tensor *t); /* an output besides */
     bool (*has_rule)(void *user, const char *op);
     void *user;
     bool  is_static;      /* all sizes are those of the example */
     bool  keep_mutations; /* what the program changes is an output, too */
+    bool  keep_asserts;   /* so is, in a capture, what it asserts of data */
 } cq_pt2_ends;
 
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
                               const cq_pt2_ends *ends);
 
-/* outputs.c: what the outputs are called, by the structure of the result. */
+/* outputs.c: what the outputs are called, by the structure of the result; whether an input, output
+ * or weight has a name. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
+bool      cq_pt2_is_taken(const cq_pt2 *model, const char *name);
+
+/* mutations.c: fills model->changed; the name of the new value of something; NULL: no memory. */
+cq_status   cq_pt2_find_changes(cq_pt2 *model);
+const char *cq_pt2_changed_name(const cq_pt2 *model, const char *name);
+
+/* guards.c: reads the conditions; what is not understood is left out. */
+cq_status cq_pt2_read_guards(cq_pt2 *model);
+
+/* The first that does not hold for sizes, or NULL. size gives that of an axis of an input. */
+typedef cq_int (*cq_pt2_size_fn)(void *user, size_t input, size_t axis);
+const cq_pt2_guard *cq_pt2_broken_guard(const cq_pt2 *model, cq_pt2_size_fn size, void *user);
+
+/* A side for people: "past.size(2) + ids.size(1)". */
+void cq_pt2_show_side(const cq_pt2 *model, const char *side, char *text, size_t size);
+
+/* One side of a guard; false: it cannot be computed. */
+bool cq_pt2_guard_side(const char *side, cq_symbols *table, cq_pt2_size_fn size, void *user,
+                       cq_int *out);
 
 /* deployed_names.c: what people call a size of an input; NULL: nothing. */
 const char *cq_pt2_deployed_axis(const cq_pt2 *model, size_t input, size_t axis);

@@ -142,27 +142,62 @@ static const struct {
     { "aten::view", "aten::reshape" },
 };
 
-bool cq_pt2_is_assertion(const char *op)
-{
-    static const char *const names[] = {
-        "aten::_assert_scalar",
-        "aten::_assert_async",
-        "aten::_assert_async.msg",
-        "aten::_assert_tensor_metadata",
-        "aten::_linalg_check_errors",
-        "aten::_functional_assert_scalar",
-        "aten::_functional_assert_async.msg",
-        "aten::sym_constrain_range",
-        "aten::sym_constrain_range_for_size",
-        "aten::_functional_sym_constrain_range",
-        "aten::_functional_sym_constrain_range_for_size",
-        "aten::_make_dep_token",
-    };
+/* They check or tell what is known already, and return nothing; the first ones check what is
+ * data-dependent. */
+static const char *const assertions[] = {
+    "aten::_assert_scalar",
+    "aten::_assert_async",
+    "aten::_assert_async.msg",
+    "aten::_functional_assert_scalar",
+    "aten::_functional_assert_async.msg",
+    "aten::_assert_tensor_metadata",
+    "aten::_linalg_check_errors",
+    "aten::sym_constrain_range",
+    "aten::sym_constrain_range_for_size",
+    "aten::_functional_sym_constrain_range",
+    "aten::_functional_sym_constrain_range_for_size",
+    "aten::_make_dep_token",
+};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op, names[i]) == 0)
+enum { N_CHECKS = 5 };
+
+static bool is_assertion(const char *op, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (op && strcmp(op, assertions[i]) == 0)
             return true;
     return false;
+}
+
+bool cq_pt2_is_assertion(const char *op)
+{
+    return is_assertion(op, sizeof assertions / sizeof *assertions);
+}
+
+static bool is_kept_assertion(const cq_pt2_run *r, const cq_pt2_node *n)
+{
+    return r->asserted && is_assertion(n->op, N_CHECKS);
+}
+
+/* What does not depend on the run is left out; so is what a branch or a loop asserts, which nobody
+ * outside of it sees. */
+static cq_status keep_assertion(cq_pt2_run *r, const cq_pt2_node *n)
+{
+    cq_val     v;
+    cq_tensor *t;
+
+    if (r->graph != r->program->graph || !n->n_inputs)
+        return CQ_OK;
+    CQ_TRY(cq_pt2_value(r, &n->inputs[0], &v));
+    if ((v.kind == CQ_VAL_TENSOR && !cq_tensor_is_fake(v.u.tensor)) ||
+        (v.kind == CQ_VAL_BOOL && !v.u.b.origin) || (v.kind == CQ_VAL_INT && !v.u.i.expr))
+        return CQ_OK;
+    CQ_TRY(cq_eval_as_tensor(r->ev, v, &t));
+    t = CQ_OP(r->ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_BOOL));
+    CQ_TRY(r->ev->cx->status);
+    CQ_TRY(cq_vec_push(r->asserted, t));
+    cq_tensor_retain(t);
+    return CQ_OK;
 }
 
 /* How many arguments are the first of the schema, in its order. */
@@ -264,6 +299,8 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
     bool found;
 
     *out = CQ_NONE;
+    if (is_kept_assertion(r, n))
+        return keep_assertion(r, n);
     if (!matters(r->graph, n))
         return CQ_OK;
     if (n->op && strncmp(n->op, "higher_order::", 14) == 0)

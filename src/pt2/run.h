@@ -9,6 +9,8 @@
 #include "script/call.h"
 #include "script/script.h"
 
+typedef CQ_VEC(cq_tensor *) cq_pt2_asserted; /* retained */
+
 typedef struct cq_pt2_run {
     const cq_pt2_program *program;
     cq_eval              *ev;
@@ -23,7 +25,8 @@ typedef struct cq_pt2_run {
     cq_val             *values;
     bool               *batched; /* batch.c: whether a value has the dimension of a vmap */
 
-    struct cq_pt2_modules *modules; /* modules.c: those that the node is in */
+    cq_pt2_asserted       *asserted; /* gets what is asserted; NULL: that is dropped */
+    struct cq_pt2_modules *modules;  /* modules.c: those that the node is in */
 } cq_pt2_run;
 
 /* Runs a graph on n arguments, one for each of its inputs; results has room for its outputs and

@@ -1,0 +1,196 @@
+/* Layers that a program writes out, and nodes of newer opsets in their place; and what looks like
+ * such a layer and is none. The numbers are those of the program. */
+#include "base/str.h"
+#include "models.h"
+
+#include <calque/script.h>
+#include <calque/session.h>
+
+#define RMS_NORM                                                                                   \
+    "def forward(x, w):\n"                                                                         \
+    "    y = x * torch.rsqrt(x.pow(%s).mean(%s, keepdim=%s) + %s)\n"                               \
+    "    return %s\n"
+
+#define ROTARY                                                                                     \
+    "def turn(x):\n"                                                                               \
+    "    return torch.cat([%s, x[..., :%s]], -1)\n"                                                \
+    "def forward(x, f):\n"                                                                         \
+    "    t = torch.cat([f, %s], -1)\n"                                                             \
+    "    return x * t.cos().unsqueeze(1) %s turn(x) * t.sin().unsqueeze(1)\n"
+
+typedef struct shape {
+    size_t  rank;
+    int64_t sizes[4];
+} shape;
+
+static cq_tensor *tensor(const shape *s)
+{
+    cq_tensor *t;
+
+    CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_F32, s->rank, s->sizes, NULL));
+    for (int64_t i = 0; i < cq_tensor_numel(t); i++)
+        ((float *)cq_tensor_data(t))[i] = (float)(i * 7 % 11) / 8 - 0.5f;
+    return t;
+}
+
+static size_t count_ops(const cq_onnx_model *m, const char *op)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->graph->node.n; i++)
+        n += strcmp(m->graph->node.items[i]->op_type, op) == 0;
+    return n;
+}
+
+static void check_same(cq_tensor *a, cq_tensor *b)
+{
+    cq_onnx_value *values[2];
+
+    CHECK_OK(cq_onnx_value_new_tensor(&values[0], a));
+    CHECK_OK(cq_onnx_value_new_tensor(&values[1], b));
+    CHECK_OK(cq_onnx_value_compare(values[0], values[1], 1e-5, 1e-6));
+    cq_onnx_value_release(values[0]);
+    cq_onnx_value_release(values[1]);
+}
+
+/* How many nodes op the export of forward has at opset 23; its numbers are the program's. */
+static size_t fused(const char *op, const char *text, const shape *x, const shape *y)
+{
+    cq_tensor        *in[2] = { tensor(x), tensor(y) }, *ran, *exported;
+    cq_export_options options;
+    cq_script        *script;
+    cq_args          *args;
+    cq_onnx_model    *model;
+    cq_session       *session;
+    size_t            n;
+
+    cq_export_options_init(&options);
+    options.opset = 23;
+    CHECK_OK(cq_script_compile(&script, text, "test.py"));
+    CHECK_OK(cq_args_new(&args));
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(cq_args_add_tensor(args, in[i]));
+    CHECK_OK(cq_script_run(script, "forward", args, &ran, 1, &n));
+    CHECK_OK(cq_script_export(&model, script, "forward", args, 0, &options));
+    CHECK_OK(cq_session_prepare(&session, model, NULL));
+    CHECK_OK(cq_session_run_tensors(session, in, 2, &exported, 1));
+    check_same(exported, ran);
+    n = count_ops(model, op);
+    for (int i = 0; i < 2; i++)
+        cq_tensor_release(in[i]);
+    cq_tensor_release(ran);
+    cq_tensor_release(exported);
+    cq_session_free(session);
+    cq_onnx_model_free(model);
+    cq_args_free(args);
+    cq_script_free(script);
+    return n;
+}
+
+static size_t rms_norms(const char *power, const char *dim, const char *keep, const char *eps,
+                        const char *result)
+{
+    const shape x = { 3, { 2, 3, 3 } }, w = { 1, { 3 } };
+    cq_str      text = { 0 };
+    size_t      n;
+
+    cq_str_printf(&text, RMS_NORM, power, dim, keep, eps, result);
+    n = fused("RMSNormalization", text.text, &x, &w);
+    cq_str_clear(&text);
+    return n;
+}
+
+TEST(fuse, a_root_mean_square_norm_is_one_node)
+{
+    CHECK_INT(1, rms_norms("2", "-1", "True", "1e-5", "y * w"));
+    CHECK_INT(1, rms_norms("2", "2", "True", "1e-6", "w * y"));
+    CHECK_INT(1, rms_norms("2", "-1", "True", "1e-6", "y * (1.0 + w)"));
+    CHECK_INT(1, rms_norms("2", "-1", "True", "0.1", "y * w + y"));
+}
+
+TEST(fuse, what_is_not_quite_such_a_norm_stays)
+{
+    CHECK_INT(0, rms_norms("4", "-1", "True", "1e-5", "y * w"));
+    CHECK_INT(0, rms_norms("2", "1", "True", "1e-5", "y * w"));
+    CHECK_INT(0, rms_norms("2", "[1, 2]", "True", "1e-5", "y * w"));
+    CHECK_INT(0, rms_norms("2", "-1", "True", "x[0, 0, 0].abs()", "y * w"));
+    CHECK_INT(0, rms_norms("2", "-1", "True", "1e-5", "y * x[0]"));
+    CHECK_INT(0, rms_norms("2", "-1", "True", "1e-5", "y"));
+}
+
+static size_t rotaries(const char *high, const char *low, const char *again, const char *sign,
+                       int64_t batch)
+{
+    const shape x = { 4, { 2, 3, 5, 8 } }, f = { 3, { batch, 5, 4 } };
+    cq_str      text = { 0 };
+    size_t      n;
+
+    cq_str_printf(&text, ROTARY, high, low, again, sign);
+    n = fused("RotaryEmbedding", text.text, &x, &f);
+    cq_str_clear(&text);
+    return n;
+}
+
+TEST(fuse, a_rotary_embedding_is_one_node)
+{
+    CHECK_INT(1, rotaries("-x[..., 4:]", "4", "f", "+", 2));
+    CHECK_INT(1, rotaries("-x[..., 4:8]", "4", "f", "+", 1)); /* angles for all of the batch */
+}
+
+TEST(fuse, what_is_not_quite_a_rotary_embedding_stays)
+{
+    CHECK_INT(0, rotaries("x[..., 4:]", "4", "f", "+", 2));
+    CHECK_INT(0, rotaries("-x[..., 4:]", "4", "f", "-", 2));
+    CHECK_INT(0, rotaries("-x[..., 4:]", "4", "f * 2", "+", 2));
+    CHECK_INT(0, rotaries("-x[..., 3:]", "3", "f", "+", 2));
+    CHECK_INT(0, rotaries("-x[..., :4]", "4", "f", "+", 2));
+}
+
+#define SELF "torch.nn.functional.scaled_dot_product_attention"
+
+TEST(fuse, attention_repeats_heads_by_itself)
+{
+    const shape q = { 4, { 2, 6, 5, 4 } }, k = { 4, { 2, 3, 5, 4 } };
+
+    CHECK_INT(0, fused("Expand",
+                       "def forward(q, k):\n"
+                       "    r = k[:, :, None].expand(2, 3, 2, 5, 4).reshape(2, 6, 5, 4)\n"
+                       "    return " SELF "(q, r, r)\n",
+                       &q, &k));
+    CHECK_INT(1, fused("Expand", /* heads 0 1 2 0 1 2, not 0 0 1 1 2 2 */
+                       "def forward(q, k):\n"
+                       "    r = k[:, None].expand(2, 2, 3, 5, 4).reshape(2, 6, 5, 4)\n"
+                       "    return " SELF "(q, r, r)\n",
+                       &q, &k));
+}
+
+TEST(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before)
+{
+    const shape q = { 4, { 2, 3, 5, 4 } }, past = { 4, { 2, 3, 2, 4 } };
+
+    CHECK_INT(0, fused("Concat",
+                       "def forward(q, past):\n"
+                       "    k = torch.cat([past, q], 2)\n"
+                       "    v = torch.cat([past, q * 2], -2)\n"
+                       "    return " SELF "(q, k, v) + k[:, :, :5] + v[:, :, 2:]\n",
+                       &q, &past));
+    CHECK_INT(2, fused("Concat",
+                       "def forward(q, past):\n"
+                       "    k = torch.cat([past, q], 2)\n"
+                       "    v = torch.cat([past, q * 2], -2)\n"
+                       "    return " SELF "(q + k.sum(), k, v)\n",
+                       &q, &past));
+    CHECK_INT(2, fused("Concat",
+                       "def forward(q, past):\n"
+                       "    k = torch.cat([past, q], 2)\n"
+                       "    v = torch.cat([past, q * 2], -2)\n"
+                       "    return " SELF "(q, k, v, is_causal=True)\n",
+                       &q, &past));
+}
+
+RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
+          TEST_OF(fuse, what_is_not_quite_such_a_norm_stays),
+          TEST_OF(fuse, a_rotary_embedding_is_one_node),
+          TEST_OF(fuse, what_is_not_quite_a_rotary_embedding_stays),
+          TEST_OF(fuse, attention_repeats_heads_by_itself),
+          TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before))

@@ -3,7 +3,8 @@
 
     bench/run.py [MODEL …] [--threads 1,2] [--rounds N] [--json FILE]
 
-Models of the zoo are exported by calque; those of torchvision by the real torch.onnx.export.
+Models of the zoo are exported by calque; those of torchvision by the real torch.onnx.export;
+transformers and quantized models are made by models.py.
 Every row ends with calque's time over ONNX Runtime's: below 1, calque is faster.
 
 On one thread the time is that of the processor, which other processes do not add to; on more
@@ -35,6 +36,8 @@ ZOO = ["alexnet", "vgg16", "resnet18", "resnet50", "densenet121", "inception_v3"
        "word_gru", "word_transformer"]
 TORCHVISION = ["mobilenet_v2", "squeezenet1_1", "shufflenet_v2_x1_0", "googlenet", "mnasnet1_0",
                "mobilenet_v3_small", "efficientnet_b0"]
+MADE = ["bert_base", "gpt2_decode", "vit_b_16", "resnet18_int8", "mobilenet_v2_int8",
+        "bert_base_int8"]  # models.py
 FOLDER = ort.CACHE / "bench"
 BUDGET = 1.2   # seconds for the runs of one side and one number of threads
 PAUSE = 0.004  # until the other's pool has gone to sleep
@@ -65,8 +68,11 @@ def model_file(name):
         code, _, error = peers.calque("export", name, "-o", part)
         if code:
             raise RuntimeError(error)
-    else:
+    elif name in TORCHVISION:
         export_torchvision(name, part)
+    else:
+        import models
+        models.write(name, part)
     part.rename(path)
     return path
 
@@ -86,7 +92,8 @@ def feeds_of(path):
         if dtype.kind == "f":
             feeds[value.name] = random.standard_normal(shape).astype(dtype)
         else:
-            feeds[value.name] = random.integers(0, 100, shape).astype(dtype)
+            below = 2 if value.name in ("kinds", "mask") else 100
+            feeds[value.name] = random.integers(0, below, shape).astype(dtype)
     return feeds
 
 
@@ -220,7 +227,7 @@ def processor():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=ZOO + TORCHVISION)
+    parser.add_argument("models", nargs="*", default=ZOO + TORCHVISION + MADE)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", help="write the figures to this file too")

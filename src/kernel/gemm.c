@@ -23,6 +23,8 @@ enum {
     M_TILE   = 48,           /* not less than this */
     SERIAL   = 64 * 64 * 64, /* a multiplication below this is not worth a second thread */
     DOT_WORK = 1 << 16,      /* elements of the matrix in a block of a vector's product */
+    SUM_COLS = 4096,         /* results of a block that stay in the L1 cache, at most */
+    MIN_COLS = 256,
 };
 
 #define T        uint64_t /* wraps around where a signed type must not */
@@ -264,6 +266,15 @@ static cq_status vector_block(void *user, int64_t block)
     return CQ_OK;
 }
 
+/* The wider, the longer the pieces of the matrix that are read at a time; but all threads have
+ * some. */
+static int64_t columns_at_once(int64_t n)
+{
+    int64_t each = cq_threads() == 1 ? n : round_up(n / (2 * cq_threads()) + 1, 64);
+
+    return each < MIN_COLS ? MIN_COLS : smaller(each, SUM_COLS);
+}
+
 /* A vector times a matrix needs no packing: every element is used once. False in *done
  * when neither stride of the matrix is 1 and it must go the long way. */
 static cq_status multiply_vector(const cq_gemm *g, const gemm_type *t, bool *done)
@@ -287,7 +298,7 @@ static cq_status multiply_vector(const cq_gemm *g, const gemm_type *t, bool *don
     v.x      = x.data;
     v.x_step = is_row ? x.col : x.row;
     v.ldw    = v.is_dots ? along_n : along_k;
-    v.step   = v.is_dots ? DOT_WORK / v.k + 4 : 512;
+    v.step   = v.is_dots ? DOT_WORK / v.k + 4 : columns_at_once(v.n);
     CQ_TRY(alloc_elements(&v.y, v.n, 1, t->size));
     memset(v.y, 0, (size_t)v.n * t->size);
     if (v.is_dots && v.x_step != 1) {

@@ -389,5 +389,6 @@ const cli_verb cli_verb_info = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

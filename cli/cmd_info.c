@@ -372,7 +372,7 @@ static const cli_option options[] = {
     { "depth", "N", "modules that are N deep and less (as many as fit on a screen)", 0 },
     { "all", NULL, "all rows of all tables", 0 },
     { "json", NULL, "as JSON: facts, and tables as lists of objects; always whole", 0 },
-    { "entry", "NAME", "one of several programs of a .pt2", 0 },
+    { "entry", "NAME", "one of the methods of TorchScript, or of several programs of a .pt2", 0 },
     { 0 },
 };
 

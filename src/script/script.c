@@ -495,6 +495,7 @@ cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, c
 {
     cq_eval ev = { .cx          = cx,
                    .program     = s->program,
+                   .script      = s,
                    .capture     = cq_capture_of(cx),
                    .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
                    .has_rule    = port->has_rule,

@@ -1,4 +1,5 @@
 /* TorchScript: methods with their signatures, and the modules of an archive. */
+#include "archive/torchscript.h"
 #include "base/str.h"
 #include "info/info.h"
 #include "script/script.h"
@@ -115,8 +116,12 @@ CQ_API cq_status cq_script_info(cq_info **out, cq_script *script)
     CQ_TRY(cq_info_new(out));
     w.info = *out;
     cq_info_fact(*out, "format", is_source ? "TorchScript source" : "TorchScript archive");
-    if (!is_source)
+    if (!is_source) {
+        cq_info_fact(*out, "producer",
+                     cq_torchscript_has_byte_order(script->archive) ? "PyTorch 2.0 or newer"
+                                                                    : "PyTorch 2.0 or older");
         cq_info_fact_number(*out, "code version", CQ_INFO_COUNT, script->program->version);
+    }
     cq_info_fact(*out, "class", root ? root->qualified : NULL);
     add_methods(*out, script);
     if (root) {

@@ -42,6 +42,7 @@ void cq_graph_free(cq_graph *g)
     cq_vec_clear(&g->tensors);
     cq_vec_clear(&g->constants);
     cq_vec_clear(&g->baked);
+    cq_vec_clear(&g->called);
     cq_vec_clear(&g->return_names);
     cq_vec_clear(&g->named_outputs);
     cq_symbols_clear(&g->symbols);

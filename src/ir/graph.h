@@ -167,6 +167,12 @@ typedef struct cq_baked {
     int64_t     value;
 } cq_baked;
 
+/* A module that was called, and what its first call returned first. */
+typedef struct cq_called {
+    const char *path, *class_name;
+    cq_type     type; /* UNKNOWN: no tensor */
+} cq_called;
+
 struct cq_graph {
     cq_arena  *arena;
     cq_intern  names;
@@ -176,6 +182,7 @@ struct cq_graph {
     CQ_VEC(cq_tensor *) tensors;  /* all that the graph retains */
     CQ_VEC(cq_block *) blocks;    /* all, so that their vectors can be freed */
     CQ_VEC(cq_baked) baked;
+    CQ_VEC(cq_called) called;           /* in the order of their first calls */
     CQ_VEC(const char *) return_names;  /* of returns of top, if nobody has others; NULL: none */
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     uint32_t  n_values;

@@ -24,7 +24,8 @@ enum {
  * help text that says so. A row without help is accepted but not listed. */
 typedef struct cli_option {
     const char *name;  /* "opset" for --opset */
-    const char *value; /* what its value is called, "N"; NULL: a flag, takes none */
+    const char *value; /* what its value is called, "N"; NULL: a flag, takes none. What is called
+                        * FILE, SPEC, JSON or OUT may be -, for standard input and output */
     const char *help;
     char        letter; /* 'o' for -o; 0: none */
 } cli_option;
@@ -38,7 +39,8 @@ typedef struct cli_verb {
     const char       *about;    /* what the help of the verb begins with, ready-broken lines */
     const cli_option *options;  /* NULL: none */
     size_t            min_operands, max_operands;
-    bool              no_files;       /* an operand is a word, and - is one */
+    size_t            n_read;         /* so many operands are files that are read; the others are
+                                       * folders or words */
     int (*run)(const cli_args *args); /* an exit code */
 } cli_verb;
 
@@ -124,17 +126,23 @@ void cli_start_clock(void);
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether a path means standard input or output. */
-bool cli_is_stream(const char *path);
+/* Whether a path is that of standard output. */
+bool cli_is_stdout(const char *path);
 
-/* The same for those who want a path: that of standard output for "-". NULL stays NULL. */
-const char *cli_stream_path(const char *path);
+/* Puts paths in place of every - among options and operands that are files: that of standard
+ * output, and that of a copy of standard input. The exit code, after saying what is wrong. */
+int cli_open_streams(cli_args *args);
 
-/* Operands that are - become the path of a copy of standard input. */
-#define CLI_STDIN_PREFIX "/dev/fd/"
-int cli_read_stdin(cli_args *args);
+/* Whether a path is that of this copy. */
+bool cli_is_stdin(const char *path);
 
-/* As cq_onnx_model_save, but "-" is standard output. */
+/* A path for a message: that of the copy is "standard input". */
+const char *cli_path_name(const char *path);
+
+/* The same as cli_put_text for a path, or a place that begins with one: the streams have names. */
+void cli_put_path(FILE *out, const char *path);
+
+/* As cq_onnx_model_save; to standard output it goes in one piece, without external data. */
 struct cq_onnx_model;
 struct cq_onnx_save_options;
 cq_status cli_save_model(const struct cq_onnx_model *model, const char *path,

@@ -289,5 +289,6 @@ const cli_verb cli_verb_bench = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -38,7 +38,7 @@ static void write_finding(cli_report *report, const char *path, const cq_onnx_fi
         fputs(f->is_warning ? "warning: " : "", out);
         for (size_t i = 0; i < 4; i++) {
             fputs(i ? ": " : "", out);
-            cli_put_text(out, fields[i]);
+            cli_put_path(out, fields[i]);
         }
         fputc('\n', out);
     }
@@ -130,5 +130,6 @@ const cli_verb cli_verb_check = {
     .options = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
+    .n_read       = CLI_ANY_NUMBER,
     .run          = run,
 };

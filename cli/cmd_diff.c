@@ -102,5 +102,6 @@ const cli_verb cli_verb_diff = {
     .options      = options,
     .min_operands = 2,
     .max_operands = 2,
+    .n_read       = 2,
     .run          = run,
 };

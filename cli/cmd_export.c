@@ -24,9 +24,15 @@ static const char *output_path(const cli_args *args, const cli_model *model)
     return given ? given : path;
 }
 
+/* How large a tensor is that leaves the model: to be stripped, in elements, or for a file beside
+ * it, in bytes. */
+typedef struct limits {
+    int64_t stripped, external;
+} limits;
+
 /* What was stripped is external data that is nowhere: saved as it is. */
 static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *path,
-                      int64_t threshold)
+                      const limits *from)
 {
     cq_onnx_save_options options;
     cq_strip_options     strip;
@@ -34,7 +40,8 @@ static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *pat
 
     cq_onnx_save_options_init(&options);
     cq_strip_options_init(&strip);
-    strip.threshold = threshold;
+    strip.threshold   = from->stripped;
+    options.threshold = (uint64_t)from->external;
     if (cli_has(args, "strip-large-tensor-data")) {
         options.flags |= CQ_ONNX_SAVE_AS_IS;
         status = cq_onnx_model_strip(onnx, &strip);
@@ -60,7 +67,7 @@ static void say_success(const cli_args *args, const cq_onnx_model *onnx, const c
 
 /* Export and save; what came of it goes into the report, if one is wanted. */
 static cq_status export_model(const cli_args *args, cli_model *model, cli_example *example,
-                              cli_export *job, const char *path, int64_t threshold)
+                              cli_export *job, const char *path, const limits *from)
 {
     cq_onnx_model *onnx = NULL;
     cq_status      status =
@@ -71,7 +78,7 @@ static cq_status export_model(const cli_args *args, cli_model *model, cli_exampl
         status = cli_prove(model, onnx, example, &job->options);
     cli_report_phase(CLI_PHASE_VERIFY);
     if (status == CQ_OK)
-        status = save(args, onnx, path, threshold);
+        status = save(args, onnx, path, from);
     cli_report_phase(CLI_PHASE_SAVE);
     if (status == CQ_OK)
         say_success(args, onnx, path);
@@ -82,27 +89,28 @@ static cq_status export_model(const cli_args *args, cli_model *model, cli_exampl
 static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
                              cli_export *job)
 {
-    const char *report    = cli_value(args, "report");
-    const char *path      = output_path(args, model);
-    int64_t     threshold = CQ_STRIP_THRESHOLD;
+    const char *report = cli_value(args, "report");
+    const char *path   = output_path(args, model);
+    limits      from   = { CQ_STRIP_THRESHOLD, 1024 };
     cq_status   status;
     int         code, report_code = CLI_DONE;
 
     if (cli_has(args, "verify") &&
         (job->options.training != CQ_TRAINING_EVAL || (job->options.flags & CQ_EXPORT_NO_PARAMS)))
         return cli_misuse(args->verb, "--verify needs a model in eval mode, with its weights");
-    if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &threshold)) ||
+    if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &from.stripped)) ||
+        (code = cli_number(args, "external-data-threshold", 0, INT64_MAX, &from.external)) ||
         (code = cli_keep_inputs(args, path)) || (report && (code = cli_keep_inputs(args, report))))
         return code;
-    if (cli_is_stream(path) && cli_has(args, "external-data"))
+    if (cli_is_stdout(path) && cli_has(args, "external-data"))
         return cli_misuse(args->verb, "external data needs a file beside it, not -o -");
-    if (cli_is_stream(path) && cli_has(args, "verbose"))
+    if (cli_is_stdout(path) && cli_has(args, "verbose"))
         return cli_misuse(args->verb, "--verbose prints to standard output, where -o - writes");
     if (cli_has(args, "strip-large-tensor-data") && cli_has(args, "external-data"))
         return cli_misuse(args->verb, "what is stripped has no external data");
     if (report && cq_export_report_new(&job->options.report) != CQ_OK)
         return cli_fail();
-    status = export_model(args, model, example, job, path, threshold);
+    status = export_model(args, model, example, job, path, &from);
     code   = cli_result_of_call(status);
     if (status == CQ_E_TYPE || status == CQ_E_ARGUMENT)
         cli_example_explain(example);
@@ -145,10 +153,10 @@ static const cli_option options[] = {
     CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
+    { "external-data-threshold", "BYTES", "of weights that are at least this large (1024)", 0 },
     CLI_STRIP_OPTIONS,
     { "verify", NULL, "run the model and its export, and compare; on other dynamic sizes too", 0 },
-    { "report", "FILE", "what came of it, as JSON: operators, what is missing, warnings, times",
-      0 },
+    { "report", "OUT", "what came of it, as JSON: operators, what is missing, warnings, times", 0 },
     { 0 },
 };
 
@@ -166,5 +174,6 @@ const cli_verb cli_verb_export = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -43,5 +43,6 @@ const cli_verb cli_verb_infer = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -13,6 +13,7 @@
 
 enum {
     MAX_ROWS  = 40, /* of a table, unless --all asks for more */
+    FEW_ROWS  = 8,  /* of tensors, if there are modules */
     MAX_WIDTH = 60, /* of a column: a longer cell sticks out alone */
     ALL_DEPTH = 1000,
     CELL_SIZE = 32
@@ -138,6 +139,15 @@ static int64_t depth_shown(const page *p, size_t t)
     return ALL_DEPTH;
 }
 
+static size_t most_rows(const page *p, size_t t)
+{
+    if (p->all)
+        return SIZE_MAX;
+    if (t > 0 && is_tree(p, t - 1) && strcmp(cq_info_table_name(p->info, t), "tensors") == 0)
+        return FEW_ROWS;
+    return MAX_ROWS;
+}
+
 /* ---- text ---- */
 
 static void put_padding(int n)
@@ -238,9 +248,9 @@ static void put_table(const page *p, size_t t)
     if (t > 0)
         put_heading(p, t, widths, n_columns);
     for (size_t row = 0; row < n_rows; row++)
-        if (is_shown(p, t, row, depth) && (p->all || n_put++ < MAX_ROWS))
+        if (is_shown(p, t, row, depth) && n_put++ < most_rows(p, t))
             put_row(p, t, row, widths, n_columns);
-    n_put = p->all || n_shown < MAX_ROWS ? n_shown : MAX_ROWS;
+    n_put = n_shown < most_rows(p, t) ? n_shown : most_rows(p, t);
     if (n_put < n_rows)
         printf("  … and %zu more (--all%s)\n", n_rows - n_put, is_tree(p, t) ? ", --depth N" : "");
 }
@@ -249,8 +259,12 @@ static void put_table(const page *p, size_t t)
 
 static void put_json_cell(const page *p, size_t t, size_t row, size_t column)
 {
-    if (cq_info_cell_kind(p->info, t, row, column) == CQ_INFO_TEXT)
+    const cq_info_kind kind = cq_info_cell_kind(p->info, t, row, column);
+
+    if (kind == CQ_INFO_TEXT)
         cli_json_string(stdout, cq_info_cell_text(p->info, t, row, column));
+    else if (kind == CQ_INFO_NONE)
+        fputs("null", stdout);
     else
         printf("%" PRId64, cq_info_cell_number(p->info, t, row, column));
 }
@@ -309,42 +323,97 @@ static cq_status info_of_onnx(cq_info **out, const char *path)
     return status;
 }
 
-static cq_status info_of_program(cq_info **out, const char *path, const char *entry)
-{
-    cq_pt2   *program = NULL;
-    cq_status status  = cq_pt2_load(&program, path, entry);
-
-    if (status == CQ_OK)
-        status = cq_pt2_info(out, program);
-    cq_pt2_free(program);
-    return status;
-}
-
-/* TorchScript, or, in an archive without a program, a state dict. */
-static cq_status info_of_script(cq_info **out, const char *path)
+/* A file of torch.save, which holds no program. */
+static bool info_of_state_dict(cq_info **out, const char *path)
 {
     cq_script *script = NULL;
-    cq_status  status = cq_script_load(&script, path);
+    bool       is_one = cli_model_is_built_in(path) ? false
+                        : cli_model_is_archive(path) && cq_pt2_is_archive_file(path)
+                            ? false
+                            : cq_script_load(&script, path) != CQ_OK;
 
-    if (status == CQ_OK)
-        status = cq_script_info(out, script);
-    else if (cq_state_dict_info(out, path) == CQ_OK)
-        status = CQ_OK;
-    else if (cli_model_is_archive(path) || cli_model_is_text(path))
-        status = cq_script_load(&script, path); /* for its message */
     cq_script_free(script);
-    return status;
+    return is_one && cq_state_dict_info(out, path) == CQ_OK;
 }
 
-static cq_status make_info(cq_info **out, const char *operand, const char *entry)
+/* What an export of the model finds: outputs and operations of its modules. Without an example that
+ * somebody asked for it may fail, and nothing is known. */
+static int add_export(cq_info *info, const cli_args *args, cli_model *model)
 {
-    if (cli_model_is_built_in(operand))
-        return cq_zoo_info(out, operand);
-    if (cli_model_is_onnx(operand))
-        return info_of_onnx(out, operand);
-    if (cli_model_is_archive(operand) && cq_pt2_is_archive_file(operand))
-        return info_of_program(out, operand, entry);
-    return info_of_script(out, operand);
+    static cli_example example; /* too large for a stack frame */
+    const bool         asked = cli_has(args, "input") || cli_has(args, "example");
+    cq_export_options  options;
+    cq_onnx_model     *onnx   = NULL;
+    cq_status          status = CQ_OK;
+    int                code   = cli_example_read(&example, args, &model->takes);
+
+    if (code != CLI_DONE)
+        return code;
+    if (!asked && !model->takes.n_own && model->front_end != &cli_pt2_front_end)
+        return CLI_DONE;
+    cq_export_options_init(&options);
+    options.flags |= CQ_EXPORT_STATIC;
+    code                  = cli_example_load(&example);
+    model->call.structure = example.structure;
+    if (code == CLI_DONE)
+        status = cq_export_report_new(&options.report);
+    if (code == CLI_DONE && status == CQ_OK)
+        status = model->front_end->export_to(&onnx, model, example.tensors, example.n, &options);
+    if (code == CLI_DONE && status == CQ_OK)
+        status = cq_info_add_report(info, options.report);
+    if (code == CLI_DONE && status != CQ_OK && asked)
+        code = cli_result_of_call(status);
+    cq_export_report_free(options.report);
+    cq_onnx_model_free(onnx);
+    cli_example_clear(&example);
+    return code;
+}
+
+static bool has_several_programs(const char *path)
+{
+    cq_pt2   *program = NULL;
+    cq_status status  = CQ_OK;
+
+    if (cli_model_is_archive(path) && cq_pt2_is_archive_file(path))
+        status = cq_pt2_load(&program, path, NULL);
+    cq_pt2_free(program);
+    return status == CQ_E_ARGUMENT; /* which one is meant */
+}
+
+static int info_of_program(cq_info **out, const cli_args *args)
+{
+    static cli_model model; /* too large for a stack frame */
+    int              code;
+
+    if (!cli_has(args, "entry") && has_several_programs(args->operands[0]))
+        return cli_result(cq_pt2_programs_info(out, args->operands[0]));
+    code = cli_model_open(&model, args);
+    if (code == CLI_DONE && model.front_end == &cli_script_front_end)
+        code = cli_result(cq_script_info(out, model.handle));
+    else if (code == CLI_DONE && model.front_end == &cli_pt2_front_end)
+        code = cli_result(cq_pt2_info(out, model.handle));
+    else if (code == CLI_DONE)
+        code = cli_result(cq_zoo_info(out, args->operands[0]));
+    if (code == CLI_DONE)
+        code = add_export(*out, args, &model);
+    cli_model_close(&model);
+    return code;
+}
+
+static int make_info(cq_info **out, const cli_args *args)
+{
+    const char *path = args->operands[0];
+
+    if (!cli_model_is_built_in(path) && access(path, F_OK) != 0)
+        return cli_no_such_model(path);
+    if (!cli_model_is_onnx(path) && !info_of_state_dict(out, path))
+        return info_of_program(out, args);
+    if (cli_has(args, "input") || cli_has(args, "example") || cli_has(args, "entry"))
+        return cli_misuse(args->verb,
+                          "--input, --example and --entry are for programs, which %s is "
+                          "not",
+                          cli_path_name(path));
+    return *out ? CLI_DONE : cli_result(info_of_onnx(out, path));
 }
 
 static int run(const cli_args *args)
@@ -353,11 +422,8 @@ static int run(const cli_args *args)
     page     p    = { .depth = -1, .all = cli_has(args, "all") };
     int      code = cli_number(args, "depth", 0, ALL_DEPTH, &p.depth);
 
-    if (code == CLI_DONE && !cli_model_is_built_in(args->operands[0]) &&
-        access(args->operands[0], F_OK) != 0)
-        code = cli_no_such_model(args->operands[0]);
     if (code == CLI_DONE)
-        code = cli_result(make_info(&info, args->operands[0], cli_value(args, "entry")));
+        code = make_info(&info, args);
     p.info = info;
     if (code == CLI_DONE && cli_has(args, "json"))
         put_json(&p);
@@ -372,7 +438,8 @@ static const cli_option options[] = {
     { "depth", "N", "modules that are N deep and less (as many as fit on a screen)", 0 },
     { "all", NULL, "all rows of all tables", 0 },
     { "json", NULL, "as JSON: facts, and tables as lists of objects; always whole", 0 },
-    { "entry", "NAME", "one of several programs of a .pt2", 0 },
+    CLI_EXAMPLE_OPTIONS,
+    CLI_LIMIT_OPTIONS,
     { 0 },
 };
 
@@ -382,12 +449,14 @@ const cli_verb cli_verb_info = {
     .summary  = "what is in a model and what it takes",
     .about =
         "Prints what is in MODEL on one screen. Of TorchScript: methods with their signatures\n"
-        "and the --input to begin with, modules with their classes and weights; of a .pt2:\n"
+        "and the --input to begin with, modules with their classes and weights, and, given\n"
+        "inputs, what they return and how many operations (FLOPs) they are; of a .pt2:\n"
         "inputs with dynamic sizes and their ranges, outputs, operators, weights; of an ONNX\n"
         "model: inputs, outputs, opsets, operators, metadata, operations (FLOPs, open sizes\n"
         "being 1); of a file of torch.save: its tensors; or of a built-in model.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -119,6 +119,5 @@ const cli_verb cli_verb_ops = {
         "has it in it.",
     .options      = options,
     .max_operands = 1,
-    .no_files     = true,
     .run          = run,
 };

@@ -218,15 +218,28 @@ static bool is_program(const char *path)
     return cli_model_is_built_in(path) || cli_model_is_archive(path) || cli_model_is_text(path);
 }
 
+/* Standard input has no name: what is neither a program nor a model is read as a tensor. */
+static bool is_tensor(const char *path)
+{
+    cq_onnx_model *model = NULL;
+    bool           is_model;
+
+    if (!cli_is_stdin(path) || cli_is_npy(path))
+        return cli_is_tensor_file(path);
+    is_model = is_program(path) || (cq_onnx_model_load(&model, path) == CQ_OK &&
+                                    cq_onnx_model_n_values(model, CQ_ONNX_OUTPUTS) > 0);
+    cq_onnx_model_free(model);
+    return !is_model;
+}
+
 static int run(const cli_args *args)
 {
-    const char *path   = args->operands[0];
-    bool        parse  = cli_has(args, "parse");
-    bool        tensor = !parse && cli_is_tensor_file(path);
+    const char *path = args->operands[0], *to = cli_value(args, "output");
+    bool        parse   = cli_has(args, "parse");
+    bool        tensor  = !parse && is_tensor(path);
+    bool        program = !parse && is_program(path);
 
-    bool program = !parse && is_program(path);
-
-    if ((tensor || program) && (cli_has(args, "text") || cli_value(args, "output")))
+    if ((tensor || program) && (cli_has(args, "text") || (to && !cli_is_stdout(to))))
         return cli_misuse(args->verb, "--text and -o are for ONNX models, and %s is a %s", path,
                           tensor ? "tensor" : "program");
     return tensor ? print_tensor(path) : program ? print_captured(args) : print_model(args);
@@ -254,5 +267,6 @@ const cli_verb cli_verb_print = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -53,7 +53,14 @@ static int give_outputs(const char *folder, bool npy, const cli_model *model,
     return CLI_DONE;
 }
 
-static int run_model(const char *folder, bool npy, cli_model *model, const cli_example *example)
+void cli_wrote_outputs(const cli_args *args, const char *folder, size_t n)
+{
+    if (folder)
+        cli_wrote(args, folder, " %zu output%s,", n, n == 1 ? "" : "s");
+}
+
+static int run_model(const cli_args *args, const char *folder, cli_model *model,
+                     const cli_example *example)
 {
     cq_tensor *outputs[CLI_MAX_OUTPUTS] = { NULL };
     size_t     n                        = 0;
@@ -62,7 +69,9 @@ static int run_model(const char *folder, bool npy, cli_model *model, const cli_e
     code = cli_result_of_call(
         model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
-        code = give_outputs(folder, npy, model, outputs, n);
+        code = give_outputs(folder, cli_wants_npy(args), model, outputs, n);
+    if (code == CLI_DONE)
+        cli_wrote_outputs(args, folder, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
         cq_tensor_release(outputs[i]);
     return code;
@@ -74,15 +83,17 @@ static int run_eagerly(const cli_args *args, const char *folder)
     static cli_example example;
     int                code = cli_model_open(&model, args);
 
-    if (code == CLI_DONE && (cli_has(args, "dump") || cli_has(args, "profile")))
-        code = cli_misuse(args->verb, "--dump and --profile are for ONNX models");
+    if (code == CLI_DONE && (cli_has(args, "dump") || cli_has(args, "profile") ||
+                             cli_has(args, "trap-nan") || cli_has(args, "no-constant-folding")))
+        code = cli_misuse(args->verb, "--dump, --profile, --trap-nan and --no-constant-folding are "
+                                      "for ONNX models");
     if (code == CLI_DONE)
         code = cli_example_read(&example, args, &model.takes);
     if (code == CLI_DONE)
         code = cli_example_load(&example);
     model.call = (cli_call){ cli_value(args, "entry"), example.structure, false, NULL };
     if (code == CLI_DONE)
-        code = run_model(folder, cli_wants_npy(args), &model, &example);
+        code = run_model(args, folder, &model, &example);
     cli_example_clear(&example);
     cli_model_close(&model);
     return code;
@@ -106,16 +117,17 @@ static int run(const cli_args *args)
         code = cli_misuse(args->verb, "--format has no '%s'; there are pb and npy", format);
     if (code == CLI_DONE && format && !folder)
         code = cli_misuse(args->verb, "--format is of the files that -o DIR writes");
+    if (code == CLI_DONE && !folder && cli_has(args, "profile") &&
+        cli_is_stdout(cli_value(args, "profile")))
+        code = cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
+                                      "--profile can be -");
     if (code == CLI_DONE && folder)
         code = make_folder(folder);
     if (code != CLI_DONE)
         return code;
     cq_set_threads((int)threads);
-    code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
+    return cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
                                                 : run_eagerly(args, folder);
-    if (code == CLI_DONE && folder)
-        cli_wrote(args, folder, "%s", "");
-    return code;
 }
 
 static const cli_option options[] = {
@@ -124,9 +136,10 @@ static const cli_option options[] = {
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     { "dump", "NAME", "a value inside of an ONNX model as well, repeatable", 0 },
+    { "trap-nan", NULL, "fail where a node makes NaN or infinity of finite numbers", 0 },
+    { "no-constant-folding", NULL, "of an ONNX model: compute nothing before the run", 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
-    { "profile", "FILE", "when each node of an ONNX model ran, as a trace for chrome://tracing",
-      0 },
+    { "profile", "OUT", "when each node of an ONNX model ran, as a trace for chrome://tracing", 0 },
     { 0 },
 };
 
@@ -145,5 +158,6 @@ const cli_verb cli_verb_run = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -21,9 +21,10 @@ static int run(const cli_args *args)
     int              code;
 
     cq_strip_options_init(&options);
-    out  = out ? out : cli_value(args, "out_onnx_path");
-    out  = out ? out : cli_value(args, "out_path");
-    out  = cli_stream_path(out);
+    out = out ? out : cli_value(args, "out_onnx_path");
+    out = out ? out : cli_value(args, "out_path");
+    if (!out && cli_is_stdin(args->operands[0]))
+        return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
     code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
     if (code == CLI_DONE)
         code = cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold);
@@ -61,5 +62,6 @@ const cli_verb cli_verb_strip = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The model and its example; what a test-case has of it is flat, and not what the model is called
@@ -99,6 +100,21 @@ static void clear_seeds(seeds *s)
         cq_tensor_release(s->tensors[i]);
 }
 
+/* JSON, or @FILE. */
+static int read_user_meta(const char **out, const cli_args *args)
+{
+    static char text[1 << 20];
+    size_t      len;
+
+    *out = cli_value(args, "user-meta");
+    if (!*out || **out != '@')
+        return CLI_DONE;
+    if (cli_read_text(*out + 1, text, sizeof text, &len) != CLI_DONE)
+        return CLI_FAILED;
+    *out = text;
+    return CLI_DONE;
+}
+
 static int write_testcase(const cli_args *args, cli_model *model, const cli_example *example,
                           const cli_export *job)
 {
@@ -110,7 +126,8 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
 
     cq_testcase_options_init(&options);
     options.export_options = &job->options;
-    options.user_meta      = cli_value(args, "user-meta");
+    if ((code = read_user_meta(&options.user_meta, args)))
+        return code;
     if (cli_has(args, "export-torch-script"))
         options.torch_script = args->operands[0];
     if (cli_has(args, "export-torch-trace"))
@@ -143,6 +160,20 @@ done:
     return code;
 }
 
+static void say_success(const cli_args *args, const char *path)
+{
+    cq_onnx_model *onnx = NULL;
+    struct stat    st;
+    char           size[32] = "";
+
+    if (stat(path, &st) == 0)
+        cli_size_text(size, sizeof size, (uint64_t)st.st_size);
+    if (cq_onnx_model_load(&onnx, path) == CQ_OK)
+        cli_wrote(args, args->operands[1], " a model of %s, %zu node%s,", size,
+                  cq_onnx_model_n_nodes(onnx), cq_onnx_model_n_nodes(onnx) == 1 ? "" : "s");
+    cq_onnx_model_free(onnx);
+}
+
 static int run(const cli_args *args)
 {
     static cli_model   model; /* too large for a stack frame, all three */
@@ -169,7 +200,7 @@ static int run(const cli_args *args)
     if (code == CLI_DONE)
         code = write_testcase(args, &model, &example, &job);
     if (code == CLI_DONE)
-        cli_wrote(args, args->operands[1], "%s", "");
+        say_success(args, path);
     cli_example_clear(&example);
     cli_model_close(&model);
     return code;
@@ -181,7 +212,7 @@ static const cli_option options[] = {
     { "grad", NULL, "gradients of the parameters too: gradient_i.pb, gradient_input_i.pb", 0 },
     { "grad-input", "DIR", "gradients of the outputs, DIR/gradient_input_i.pb (ones)", 0 },
     { "no-metadata", NULL, "no meta.json", 0 },
-    { "user-meta", "JSON", "an object that is put into meta.json", 0 },
+    { "user-meta", "JSON", "an object that is put into meta.json, or @FILE", 0 },
     { "export-torch-script", NULL, "the archive beside it, as model_script.pt", 0 },
     { "export-torch-trace", NULL, "the archive beside it, as model_trace.pt", 0 },
     { "no-trace", NULL, "no export_trace.json.gz", 0 },
@@ -206,5 +237,6 @@ const cli_verb cli_verb_testcase = {
     .options      = options,
     .min_operands = 2,
     .max_operands = 2,
+    .n_read       = 1,
     .run          = run,
 };

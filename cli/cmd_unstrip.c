@@ -11,8 +11,10 @@ static int run(const cli_args *args)
 
     if (code != CLI_DONE)
         return code;
-    out  = out ? out : cli_value(args, "out_path");
-    out  = out ? out : cli_value(args, "out_onnx_path");
+    out = out ? out : cli_value(args, "out_path");
+    out = out ? out : cli_value(args, "out_onnx_path");
+    if (!out && cli_is_stdin(args->operands[0]))
+        return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
     code = cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
     if (code == CLI_DONE)
         cli_wrote(args, out ? out : args->operands[0], "%s", "");
@@ -38,5 +40,6 @@ const cli_verb cli_verb_unstrip = {
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,
+    .n_read       = 1,
     .run          = run,
 };

@@ -102,6 +102,5 @@ const cli_verb cli_verb_verify = {
     .options      = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
-    .no_files     = true,
     .run          = run,
 };

@@ -71,6 +71,5 @@ const cli_verb cli_verb_zoo = {
     .summary  = "the built-in models",
     .about    = "Lists the built-in models, a line each: name, what it is, its inputs.",
     .options  = options,
-    .no_files = true,
     .run      = run,
 };

@@ -129,6 +129,8 @@ static const struct {
     { "no-params", CQ_EXPORT_NO_PARAMS },
     { "no-constant-folding", CQ_EXPORT_NO_CONSTANT_FOLDING },
     { "keep-initializers-as-inputs", CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS },
+    { "no-initializers-as-inputs", CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS },
+    { "drop-unused-inputs", CQ_EXPORT_DROP_UNUSED_INPUTS },
     { "verbose", CQ_EXPORT_VERBOSE },
     { "static", CQ_EXPORT_STATIC },
     { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
@@ -274,6 +276,11 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
         return cli_misuse(args->verb, "--script is for TorchScript, which %s is not", model->name);
     if (cli_has(args, "script") && cli_has(args, "trace"))
         return cli_misuse(args->verb, "--trace and --script cannot be given together");
+    if (cli_has(args, "keep-initializers-as-inputs") && cli_has(args, "no-initializers-as-inputs"))
+        return cli_misuse(args->verb, "weights are inputs or they are not; there are options for "
+                                      "both");
+    o->graph_name       = cli_value(args, "graph-name");
+    o->producer         = cli_value(args, "producer");
     o->input_names      = e->input_names;
     o->output_names     = e->output_names;
     o->dynamic_axes     = e->axes;

@@ -26,6 +26,11 @@
         { "no-constant-folding", NULL, "keep what could be computed now", 0 },                     \
         { "no-params", NULL, "weights become inputs", 0 },                                         \
         { "keep-initializers-as-inputs", NULL, "weights are inputs as well", 0 },                  \
+        { "no-initializers-as-inputs", NULL,                                                       \
+          "weights are never inputs (the default of type onnx)", 0 },                              \
+        { "drop-unused-inputs", NULL, "inputs that nothing depends on are left out", 0 },          \
+        { "graph-name", "NAME", "name of the graph (main_graph)", 0 },                             \
+        { "producer", "NAME", "who the model says made it (calque)", 0 },                          \
         { "operator-export-type", "TYPE",                                                          \
           "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                   \
         { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },      \

@@ -14,13 +14,24 @@
 
 bool cli_is_tensor_file(const char *path)
 {
-    return cli_ends_with(path, ".npy") || cli_ends_with(path, ".pb");
+    return cli_ends_with(path, ".npy") || cli_ends_with(path, ".pb") || cli_is_stdin(path);
+}
+
+bool cli_is_npy(const char *path)
+{
+    char  head[6] = "";
+    FILE *file    = cli_is_stdin(path) ? fopen(path, "rb") : NULL;
+
+    if (!file)
+        return cli_ends_with(path, ".npy");
+    (void)!fread(head, 1, sizeof head, file);
+    fclose(file);
+    return memcmp(head, "\x93NUMPY", sizeof head) == 0;
 }
 
 cq_status cli_load_tensor(cq_tensor **out, const char *path)
 {
-    return cli_ends_with(path, ".npy") ? cq_tensor_load_npy(out, path)
-                                       : cq_tensor_load_pb(out, path);
+    return cli_is_npy(path) ? cq_tensor_load_npy(out, path) : cq_tensor_load_pb(out, path);
 }
 
 static bool read_size(cli_axis *axis, const char *text)

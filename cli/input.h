@@ -54,6 +54,7 @@ bool cli_input_number(cli_input *out, const char *text);
 
 /* Whether a name is that of a tensor file, and the tensor in it. */
 bool      cli_is_tensor_file(const char *path);
+bool      cli_is_npy(const char *path); /* by its name, or, of standard input, by its first bytes */
 cq_status cli_load_tensor(cq_tensor **out, const char *path);
 
 /* The tensor: read from its file, or made. The numbers depend on seed and on nothing else. */

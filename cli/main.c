@@ -87,7 +87,7 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
         cli_print_verb_help(verb);
         return CLI_DONE;
     }
-    code = cli_read_stdin(&args);
+    code = cli_open_streams(&args);
     if (code != CLI_DONE)
         return code;
     if (!args.no_sandbox)

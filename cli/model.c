@@ -99,19 +99,20 @@ static const struct kind {
 /* Whether a file may be TorchScript, an archive or text; else says what it is. */
 static int look_at_file(const char *path, FILE *file)
 {
-    char   head[8] = "";
-    size_t n       = fread(head, 1, sizeof head - 1, file);
+    const char *name    = cli_path_name(path);
+    char        head[8] = "";
+    size_t      n       = fread(head, 1, sizeof head - 1, file);
 
     if (ferror(file))
         return cli_fail_with("", errno == EISDIR ? "'%s' is a folder" : "'%s' cannot be read",
-                             path);
+                             name);
     if (n == 0)
-        return cli_fail_with("", "'%s' is empty", path);
+        return cli_fail_with("", "'%s' is empty", name);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const struct kind *k = &kinds[i];
 
         if (strncmp(k->magic, head, strlen(k->magic)) == 0)
-            return cli_fail_with(k->hint ? k->hint : "", "'%s' is %s", path, k->is);
+            return cli_fail_with(k->hint ? k->hint : "", "'%s' is %s", name, k->is);
     }
     return CLI_DONE;
 }
@@ -157,7 +158,8 @@ int cli_need_onnx(const char *operand)
                              "'%s' is a built-in model, but this takes ONNX models", operand);
     if (cli_model_is_archive(operand))
         return cli_fail_with("calque export makes an ONNX model of it; calque info says what it is",
-                             "'%s' is an archive of PyTorch, but this takes ONNX models", operand);
+                             "'%s' is an archive of PyTorch, but this takes ONNX models",
+                             cli_path_name(operand));
     return CLI_DONE;
 }
 
@@ -273,7 +275,7 @@ const char *cli_model_name(const char *path)
 {
     static char name[256];
 
-    if (strncmp(path, CLI_STDIN_PREFIX, strlen(CLI_STDIN_PREFIX)) == 0)
+    if (cli_is_stdin(path))
         return "stdin";
     const char *slash = strrchr(path, '/');
     const char *base  = slash ? slash + 1 : path;

@@ -353,6 +353,8 @@ static int prepare(const cli_args *args)
     cq_session_options_init(&options);
     options.max_steps  = limits.steps;
     options.max_memory = limits.bytes;
+    options.flags |= cli_has(args, "trap-nan") ? CQ_SESSION_TRAP_NAN : 0;
+    options.flags |= cli_has(args, "no-constant-folding") ? CQ_SESSION_NO_FOLDING : 0;
     while ((name = cli_next_value(args, "dump", &at))) {
         if (job.n_dumped == MAX_VALUES)
             return cli_misuse(args->verb, "more than %d values to dump", MAX_VALUES);
@@ -387,6 +389,8 @@ int cli_run_onnx(const cli_args *args, const char *folder)
     if (code == CLI_DONE)
         code = give_outputs(folder, cli_wants_npy(args));
     code = trace_close(cli_value(args, "profile"), code);
+    if (code == CLI_DONE)
+        cli_wrote_outputs(args, folder, cq_session_n_outputs(job.session));
     for (size_t i = 0; i < MAX_VALUES; i++) {
         cq_onnx_value_release(job.inputs[i]);
         cq_onnx_value_release(job.outputs[i]);

@@ -14,6 +14,9 @@ void cli_declared_input(cli_input *out, const cq_onnx_model *model, size_t index
  * which may be NULL. The exit code. */
 int cli_run_onnx(const cli_args *args, const char *folder);
 
+/* After a run: says how many outputs went to folder, if there is one. */
+void cli_wrote_outputs(const cli_args *args, const char *folder, size_t n);
+
 /* Whether --format asks for .npy files. */
 bool cli_wants_npy(const cli_args *args);
 

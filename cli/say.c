@@ -89,6 +89,22 @@ static void say_lines(const char *lead, const char *text)
     }
 }
 
+/* The places of an error, which may be in files. */
+static void say_places(const char *where)
+{
+    char line[4096];
+
+    for (; *where; where += *where == '\n') {
+        size_t len = strcspn(where, "\n");
+
+        snprintf(line, sizeof line, "%.*s", (int)len, where);
+        fputs("  in ", stderr);
+        cli_put_path(stderr, line);
+        fputc('\n', stderr);
+        where += len;
+    }
+}
+
 static void say_hint(const char *hint)
 {
     if (!*hint)
@@ -105,7 +121,7 @@ int cli_fail(void)
     fflush(stdout);
     say_label(RED, "error:");
     say_lines("", error->message);
-    say_lines("  in ", error->where);
+    say_places(error->where);
     say_lines("  ", error->excerpt);
     say_hint(error->hint);
     return CLI_FAILED;
@@ -181,7 +197,7 @@ void cli_warn_at(const char *where, const char *message)
     fflush(stdout);
     say_label(YELLOW, "warning:");
     say_lines("", message);
-    say_lines("  in ", where);
+    say_places(where);
 }
 
 /* "-o, --output FILE" */

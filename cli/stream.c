@@ -14,6 +14,7 @@
 #define STDOUT_PATH "/dev/stdout"
 
 static double began;
+static size_t n_streamed; /* bytes of a model that went to standard output */
 
 static double now(void)
 {
@@ -31,16 +32,21 @@ void cli_start_clock(void)
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
 {
     struct stat st;
+    uint64_t    bytes = 0;
     char        size[32];
     va_list     more;
 
     if (args->quiet)
         return;
+    if (cli_is_stdout(path))
+        bytes = n_streamed;
+    else if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        bytes = (uint64_t)st.st_size;
     fputs("wrote ", stderr);
-    cli_put_text(stderr, cli_is_stream(path) ? "standard output" : path);
+    cli_put_path(stderr, path);
     fputc(':', stderr);
-    if (!cli_is_stream(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-        cli_size_text(size, sizeof size, (uint64_t)st.st_size);
+    if (bytes) {
+        cli_size_text(size, sizeof size, bytes);
         fprintf(stderr, " %s,", size);
     }
     va_start(more, format);
@@ -49,18 +55,20 @@ void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
     fprintf(stderr, " %.2f s\n", now() - began);
 }
 
-bool cli_is_stream(const char *path)
+bool cli_is_stdout(const char *path)
 {
-    return strcmp(path, "-") == 0 || strcmp(path, STDOUT_PATH) == 0;
+    return strcmp(path, STDOUT_PATH) == 0;
 }
 
-const char *cli_stream_path(const char *path)
-{
-    return path && cli_is_stream(path) ? STDOUT_PATH : path;
-}
+/* ---- - in place of a file ---- */
+
+/* Where the copy of standard input is, and "@" before it; empty: it was not read. */
+static char spooled[64];
+
+#define SPOOL_PATH (spooled + 1)
 
 /* Readers want to seek and to map, so standard input is copied to a file without a name first. */
-static int spool(char *path, size_t size)
+static int spool(void)
 {
     static char buffer[1 << 16];
     FILE       *copy = tmpfile(); /* stays open until the end */
@@ -73,25 +81,89 @@ static int spool(char *path, size_t size)
             return cli_fail_with("", "cannot copy standard input: %s", strerror(errno));
     if (ferror(stdin) || fflush(copy) != 0)
         return cli_fail_with("", "cannot copy standard input: %s", strerror(errno));
-    snprintf(path, size, CLI_STDIN_PREFIX "%d", fileno(copy));
+    snprintf(spooled, sizeof spooled, "@/dev/fd/%d", fileno(copy));
     return CLI_DONE;
 }
 
-int cli_read_stdin(cli_args *args)
+bool cli_is_stdin(const char *path)
 {
-    static char path[64];
-    int         code = CLI_DONE;
+    return *spooled && strcmp(path, SPOOL_PATH) == 0;
+}
 
-    if (args->verb->no_files)
-        return CLI_DONE;
-    for (size_t i = 0; i < args->n_operands && i < args->verb->min_operands; i++) {
-        if (strcmp(args->operands[i], "-") != 0 || code != CLI_DONE)
-            continue;
-        if (*path)
-            return cli_misuse(args->verb, "standard input can be read only once");
-        code              = spool(path, sizeof path);
-        args->operands[i] = path;
+const char *cli_path_name(const char *path)
+{
+    return cli_is_stdin(path) ? "standard input" : path;
+}
+
+void cli_put_path(FILE *out, const char *path)
+{
+    const size_t n = *spooled ? strlen(SPOOL_PATH) : 0;
+
+    if (n && strncmp(path, SPOOL_PATH, n) == 0) {
+        fputs("standard input", out);
+        path += n;
+    } else if (cli_is_stdout(path)) {
+        fputs("standard output", out);
+        return;
     }
+    cli_put_text(out, path);
+}
+
+static int replace_input(const cli_args *args, const char **value)
+{
+    const bool is_at = strcmp(*value, "@-") == 0;
+    int        code;
+
+    if (!is_at && strcmp(*value, "-") != 0)
+        return CLI_DONE;
+    if (*spooled)
+        return cli_misuse(args->verb, "standard input can be read only once");
+    code   = spool();
+    *value = is_at ? spooled : SPOOL_PATH;
+    return code;
+}
+
+/* What options do with their values, by what these are called. */
+static const struct {
+    const char *value;
+    enum { READS, WRITES, FOLDER } does;
+} roles[] = {
+    { "FILE", READS }, { "SPEC", READS }, { "JSON", READS }, { "OUT", WRITES }, { "DIR", FOLDER },
+};
+
+static int replace_value(const cli_args *args, cli_given *given, size_t *n_written)
+{
+    size_t i = 0;
+
+    while (i < sizeof roles / sizeof *roles && strcmp(roles[i].value, given->option->value) != 0)
+        i++;
+    if (i == sizeof roles / sizeof *roles)
+        return CLI_DONE;
+    if (roles[i].does == READS)
+        return replace_input(args, &given->value);
+    if (strcmp(given->value, "-") != 0)
+        return CLI_DONE;
+    if (roles[i].does == FOLDER)
+        return cli_misuse(args->verb, "--%s wants a folder, which - is not", given->option->name);
+    if ((*n_written)++)
+        return cli_misuse(args->verb, "standard output can be written only once");
+    given->value = STDOUT_PATH;
+    return CLI_DONE;
+}
+
+int cli_open_streams(cli_args *args)
+{
+    size_t n_written = 0;
+    int    code      = CLI_DONE;
+
+    for (size_t i = 0; i < args->n_operands && code == CLI_DONE; i++)
+        if (i < args->verb->n_read)
+            code = replace_input(args, (const char **)&args->operands[i]);
+        else if (args->verb->n_read && strcmp(args->operands[i], "-") == 0)
+            code = cli_misuse(args->verb, "%s: - is not a folder", args->verb->operands);
+    for (size_t i = 0; i < args->n_given && code == CLI_DONE; i++)
+        if (args->given[i].value)
+            code = replace_value(args, &args->given[i], &n_written);
     return code;
 }
 
@@ -102,11 +174,12 @@ cq_status cli_save_model(const cq_onnx_model *model, const char *path,
     size_t    size = 0;
     cq_status status;
 
-    if (!cli_is_stream(path))
+    if (!cli_is_stdout(path))
         return cq_onnx_model_save(model, path, options);
     status = cq_onnx_model_encode(&data, &size, model);
     if (status == CQ_OK)
         fwrite(data, 1, size, stdout); /* main looks whether that went well */
+    n_streamed = size;
     cq_buffer_free(data);
     return status;
 }

@@ -70,7 +70,10 @@ typedef struct cq_export_report cq_export_report;
 typedef enum cq_report_kind {
     CQ_REPORT_OPERATORS = 0, /* of the model: "Conv", or "mydomain::Op" */
     CQ_REPORT_MISSING   = 1, /* operators that could not be exported: "aten::foo" */
-    CQ_REPORT_BAKED     = 2  /* sizes and numbers that were read, and do not follow other inputs */
+    CQ_REPORT_BAKED     = 2, /* sizes and numbers that were read, and do not follow other inputs */
+    CQ_REPORT_MODULES   = 3  /* that were called, in order: name is the path, count the operations
+                              * (FLOPs) of the nodes in it, as cq_onnx_model_count_flops has them,
+                              * where the class, why what it returned first: "float32 1x64x55x55" */
 } cq_report_kind;
 
 typedef struct cq_report_entry {

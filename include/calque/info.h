@@ -3,6 +3,7 @@
 #ifndef CALQUE_INFO_H
 #define CALQUE_INFO_H
 
+#include <calque/export.h>
 #include <calque/module.h>
 #include <calque/onnx.h>
 #include <calque/pt2.h>
@@ -17,6 +18,10 @@ typedef struct cq_info cq_info;
 /* Free *out with cq_info_free. It outlives what it was made of. */
 CQ_API cq_status cq_script_info(cq_info **out, cq_script *script);
 CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *program);
+
+/* The programs of an archive that has several of them: name, nodes, inputs. */
+CQ_API cq_status cq_pt2_programs_info(cq_info **out, const char *path);
+
 CQ_API cq_status cq_module_info(cq_info **out, cq_module *module);
 
 /* A built-in model (<calque/zoo.h>), by its name. */
@@ -29,6 +34,10 @@ CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *model);
 /* The tensors in a file of torch.save(model.state_dict(), path), or in a checkpoint that holds
  * one. */
 CQ_API cq_status cq_state_dict_info(cq_info **out, const char *path);
+
+/* Adds to the table of modules what an export found of them: what they return, and how many
+ * operations (FLOPs) their nodes are. report is one that the export of that model has filled. */
+CQ_API cq_status cq_info_add_report(cq_info *info, const cq_export_report *report);
 
 CQ_API void cq_info_free(cq_info *info);
 
@@ -43,7 +52,8 @@ CQ_API size_t      cq_info_n_rows(const cq_info *info, size_t table);
 typedef enum cq_info_kind {
     CQ_INFO_TEXT  = 0, /* of the file: it may hold any bytes */
     CQ_INFO_COUNT = 1, /* a number of something */
-    CQ_INFO_BYTES = 2  /* of bytes */
+    CQ_INFO_BYTES = 2, /* of bytes */
+    CQ_INFO_NONE  = 3  /* a number that is not known */
 } cq_info_kind;
 
 /* A cell: its text, or its number, by its kind. */

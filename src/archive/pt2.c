@@ -234,6 +234,40 @@ cq_status cq_pt2_archive_open(cq_pt2_archive **out, const char *path, const char
     return status;
 }
 
+/* Opens as far as names of programs go. */
+static cq_status open_names(cq_pt2_archive *a, const char *path)
+{
+    cq_storage *bytes;
+    cq_status   status;
+
+    a->path  = cq_strdup(path);
+    a->arena = a->path ? cq_arena_new() : NULL;
+    if (!a->arena)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(map_file(&bytes, path));
+    status = cq_zip_open(&a->zip, bytes, path);
+    cq_storage_release(bytes);
+    return status == CQ_OK ? find_root(a) : status;
+}
+
+cq_status cq_pt2_each_program(const char *path, cq_pt2_name_fn fn, void *user)
+{
+    cq_pt2_archive *a = cq_zalloc(sizeof *a);
+    cq_status       status;
+
+    if (!a)
+        return CQ_E_NO_MEMORY;
+    status = open_names(a, path);
+    for (size_t i = 0; status == CQ_OK && !a->is_plain && i < cq_zip_count(a->zip); i++) {
+        const char *name = model_of(a, cq_zip_at(a->zip, i));
+
+        if (name)
+            status = fn(user, name);
+    }
+    cq_pt2_archive_free(a);
+    return status;
+}
+
 bool cq_pt2_is_archive(const char *path)
 {
     cq_storage *bytes = NULL;

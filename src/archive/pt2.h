@@ -35,6 +35,10 @@ cq_status cq_pt2_archive_open_bytes(cq_pt2_archive **out, cq_storage *bytes, con
                                     const char *model);
 void      cq_pt2_archive_free(cq_pt2_archive *a);
 
+/* The names of the programs in a file, as far as they have some. */
+typedef cq_status (*cq_pt2_name_fn)(void *user, const char *name);
+cq_status cq_pt2_each_program(const char *path, cq_pt2_name_fn fn, void *user);
+
 /* The dtype that torch.export's own number means, NONE for none. */
 cq_dtype cq_pt2_dtype(int64_t number);
 

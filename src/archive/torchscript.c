@@ -180,6 +180,11 @@ void cq_torchscript_free(cq_torchscript *t)
     cq_free(t);
 }
 
+bool cq_torchscript_has_byte_order(const cq_torchscript *t)
+{
+    return cq_archive_find(&t->archive, "byteorder") != NULL;
+}
+
 int cq_torchscript_version(const cq_torchscript *t)
 {
     return t->version;

@@ -17,6 +17,9 @@ void      cq_torchscript_free(cq_torchscript *t);
 
 int cq_torchscript_version(const cq_torchscript *t); /* 1 to 10: what operators mean */
 
+/* Files do not name their producer, but only PyTorch 2 has noted the order of bytes. */
+bool cq_torchscript_has_byte_order(const cq_torchscript *t);
+
 /* The module that was saved; borrowed. */
 cq_instance *cq_torchscript_root(const cq_torchscript *t);
 

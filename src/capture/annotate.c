@@ -195,11 +195,33 @@ static void end(void *self, cq_ctx *cx, cq_mark_kind kind)
     cap->spans.n--;
 }
 
+/* Each module once, for those who want to know what it gives. */
+static void note_call(cq_capture *cap, cq_ctx *cx, const cq_scope *scope)
+{
+    cq_called called = { .path       = cq_ir_text(cap->graph, scope->path),
+                         .class_name = cq_ir_text(cap->graph, scope->class_name) };
+
+    if (cx->status != CQ_OK || cq_map_has(&cap->called, called.path))
+        return;
+    cq_ctx_fail(cx, cq_vec_push(&cap->graph->called, called));
+    cq_ctx_fail(cx, cq_map_set(&cap->called, called.path, (void *)(uintptr_t)cap->graph->called.n));
+}
+
+static void note_return(cq_capture *cap, cq_ctx *cx, const cq_scope *scope, const cq_tensor *first)
+{
+    const size_t at = (size_t)(uintptr_t)cq_map_get(&cap->called, scope->path);
+    cq_called   *c  = cx->status == CQ_OK && at ? &cap->graph->called.items[at - 1] : NULL;
+
+    if (c && first && c->type.kind == CQ_TYPE_UNKNOWN)
+        c->type = cq_ir_type_of(cap->graph, first);
+}
+
 static cq_tensor *entered(void *self, cq_ctx *cx, cq_scope *scope, cq_tensor *const *in, size_t n)
 {
     cq_capture *cap   = self;
     cq_tensor  *first = n ? in[0] : NULL, *behind = NULL;
 
+    note_call(cap, cx, scope);
     scope->outer_marks = cap->marks;
     for (size_t i = 0; i < cap->spans.n; i++) {
         cq_annotation *span = &cap->spans.items[i];
@@ -227,6 +249,7 @@ static cq_tensor *left(void *self, cq_ctx *cx, cq_scope *scope, cq_tensor *const
                                 "an annotation or anchor was begun but not ended"));
         return NULL;
     }
+    note_return(cap, cx, scope, first);
     cap->marks = scope->outer_marks;
     for (size_t i = cap->spans.n; i-- > 0 && first;) {
         cq_annotation *span = &cap->spans.items[i];

@@ -230,6 +230,7 @@ void cq_capture_clear(cq_capture *cap)
     cq_tracks_clear(&cap->tracks);
     cq_map_clear(&cap->weights);
     cq_map_clear(&cap->warned);
+    cq_map_clear(&cap->called);
 }
 
 void cq_capture_free(cq_capture *cap)

@@ -45,6 +45,7 @@ struct cq_capture {
     cq_block       *block;   /* where nodes go now */
     cq_map          weights; /* identity of the memory -> value */
     cq_map          warned;
+    cq_map          called;       /* path of a module -> index + 1 in graph->called */
     const cq_marks *marks;        /* of the nodes that are made now */
     CQ_VEC(cq_annotation) spans;  /* innermost last */
     size_t n_spans;               /* all that ever began */

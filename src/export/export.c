@@ -85,13 +85,13 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
 }
 
 /* A failure to report must not hide why the export failed. */
-static cq_status record(cq_exporter *ex, cq_status status)
+static cq_status record(cq_exporter *ex, cq_onnx_model *model, cq_status status)
 {
     cq_error_record why;
     cq_status       recorded;
 
     cq_error_save(&why);
-    recorded = cq_export_record(ex);
+    recorded = cq_export_record(ex, status == CQ_OK ? model : NULL);
     if (status != CQ_OK || recorded == CQ_OK) {
         cq_error_restore(&why);
         return status;
@@ -111,7 +111,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     status = cq_symbolics_collect(&ex);
     if (status == CQ_OK)
         status = run(&ex, out);
-    status = record(&ex, status);
+    status = record(&ex, *out, status);
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);
         *out = NULL;

@@ -99,7 +99,7 @@ cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *
 cq_status cq_export_report_missing(const cq_exporter *ex);
 
 /* record.c: into the report of the options, if there is one. */
-cq_status cq_export_record(cq_exporter *ex);
+cq_status cq_export_record(cq_exporter *ex, cq_onnx_model *model);
 
 /* annotate.c: which nodes get the annotations that were asked for. */
 cq_status cq_export_annotate(cq_exporter *ex);

@@ -2,6 +2,7 @@
 #include "export/front_end.h"
 
 #include "base/sized.h"
+#include "base/warn.h"
 
 #include <stdio.h>
 
@@ -114,6 +115,10 @@ bool cq_port_has_rule(void *port, const char *op)
 static cq_status set_mode(const cq_front_end *f, void *self, cq_training training, void **saved)
 {
     *saved = NULL;
+    if (!f->set_training && training == CQ_TRAINING_TRAIN)
+        cq_warn(NULL,
+                "training mode changes nothing: a program of torch.export keeps the mode that "
+                "it was made in");
     if (!f->set_training || training == CQ_TRAINING_PRESERVE)
         return CQ_OK;
     return f->set_training(self, training == CQ_TRAINING_TRAIN, saved);

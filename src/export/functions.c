@@ -3,6 +3,7 @@
  * functions call functions. Calls with the same body share one function. */
 #include "export/exporter.h"
 #include "base/str.h"
+#include "base/warn.h"
 
 #include <stdio.h>
 
@@ -304,6 +305,41 @@ static bool have_blocks(const cq_graph *g)
     return false;
 }
 
+/* ---- classes that are not there ---- */
+
+typedef struct classes {
+    cq_map known;
+    cq_str list; /* "Conv2d, Linear" */
+} classes;
+
+static cq_status note_classes(cq_node *n, void *user)
+{
+    classes *c = user;
+
+    for (const cq_origin *o = n->origin; o && o->parent; o = o->parent) {
+        if (cq_map_has(&c->known, o->class_name))
+            continue;
+        CQ_TRY(cq_map_set(&c->known, o->class_name, NULL));
+        cq_str_printf(&c->list, "%s%s", c->list.len ? ", " : "", o->class_name);
+    }
+    return c->list.status;
+}
+
+static cq_status warn_of_unknown_classes(cq_exporter *ex)
+{
+    classes   c      = { 0 };
+    cq_status status = cq_ir_each_node(ex->source->top, note_classes, &c);
+
+    for (size_t i = 0; i < ex->options.n_function_classes && status == CQ_OK; i++)
+        if (!cq_map_has(&c.known, ex->options.function_classes[i]))
+            cq_warn(NULL,
+                    "no module of class %s is called, so none becomes a function; there are %s",
+                    ex->options.function_classes[i], c.list.len ? cq_str_text(&c.list) : "none");
+    cq_map_clear(&c.known);
+    cq_str_clear(&c.list);
+    return status;
+}
+
 cq_status cq_export_functions(cq_exporter *ex)
 {
     int deepest = 0;
@@ -314,6 +350,7 @@ cq_status cq_export_functions(cq_exporter *ex)
     if (have_blocks(ex->graph))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "export it without modules as functions",
                        "modules as functions do not go together with If and Loop yet");
+    CQ_TRY(warn_of_unknown_classes(ex));
     cq_ir_count_uses(ex->graph);
     for (cq_node *n = ex->graph->top->first; n; n = n->next)
         if (n->origin && depth_of(n->origin) > deepest)

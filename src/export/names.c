@@ -83,16 +83,18 @@ static cq_status name_outputs(namer *n)
                        "%zu output names were given, but there are %zu outputs", o->n_output_names,
                        n_outputs);
     for (size_t i = 0; i < n_outputs; i++) {
-        cq_value *v = g->top->returns.items[i].u.value;
-        char      name[64];
+        cq_value   *v = g->top->returns.items[i].u.value;
+        const char *own;
+        char        name[64];
 
         if (i < o->n_output_names) {
             v->name = cq_ir_text(g, o->output_names[i]);
             CQ_TRY(claim(n, v->name, "an output"));
             continue;
         }
+        own = i < source->return_names.n ? source->return_names.items[i] : NULL;
         snprintf(name, sizeof name, "output_%zu", i);
-        if (!(v->name = unique(n, name)))
+        if (!(v->name = unique(n, own ? own : name)))
             return CQ_E_NO_MEMORY;
     }
     for (size_t i = 0; i < n_named; i++) {

@@ -3,7 +3,7 @@
 #include "export/exporter.h"
 #include "base/str.h"
 
-enum { N_KINDS = CQ_REPORT_BAKED + 1 };
+enum { N_KINDS = CQ_REPORT_MODULES + 1 };
 
 struct cq_export_report {
     CQ_VEC(cq_report_entry) entries[N_KINDS];
@@ -84,7 +84,93 @@ static cq_status count_operators(cq_exporter *ex, cq_export_report *r)
     return status;
 }
 
-cq_status cq_export_record(cq_exporter *ex)
+/* ---- modules ---- */
+
+/* "float32 1x64x55x55", in the sizes of the example. */
+static void describe_result(cq_str *s, const cq_type *type)
+{
+    if (type->kind != CQ_TYPE_TENSOR)
+        return;
+    cq_str_printf(s, "%s ", cq_dtype_name(type->dtype));
+    for (int i = 0; i < type->rank; i++)
+        cq_str_printf(s, "%s%lld", i ? "x" : "", (long long)type->sizes[i].value);
+    if (!type->rank)
+        cq_str_add(s, "scalar");
+}
+
+static cq_status add_module(cq_export_report *r, const cq_called *c, const cq_type *type)
+{
+    cq_str    result = { 0 };
+    cq_status status;
+
+    describe_result(&result, type);
+    status = result.status == CQ_OK
+                 ? add(r, CQ_REPORT_MODULES,
+                       (cq_report_entry){
+                           .name = c->path, .where = c->class_name, .why = cq_str_text(&result) })
+                 : result.status;
+    cq_str_clear(&result);
+    return status;
+}
+
+/* What the last node of each module gives, for those of which nobody heard what they return: a
+ * program of torch.export ends without leaving them. */
+static cq_status last_results(cq_map *out, const cq_graph *source)
+{
+    for (const cq_node *n = source->top->first; n; n = n->next)
+        for (const cq_origin *o = n->origin; o && n->n_outputs; o = o->parent)
+            CQ_TRY(cq_map_set(out, o->path, &n->outputs[0]->type));
+    return CQ_OK;
+}
+
+typedef struct flops {
+    cq_export_report *report;
+    cq_map            origins; /* name of a node -> cq_origin */
+    cq_map            rows;    /* path of a module -> index + 1 */
+} flops;
+
+/* A node counts for all modules that it is in. */
+static cq_status add_flops(void *user, const cq_onnx_node *node, double n)
+{
+    flops *f = user;
+
+    if (!(n > 0) || n > 9e18 || !node->name)
+        return CQ_OK;
+    for (const cq_origin *o = cq_map_get(&f->origins, node->name); o; o = o->parent) {
+        size_t at = (size_t)(uintptr_t)cq_map_get(&f->rows, o->path);
+
+        if (at)
+            f->report->entries[CQ_REPORT_MODULES].items[at - 1].count += (int64_t)n;
+    }
+    return CQ_OK;
+}
+
+static cq_status record_modules(const cq_exporter *ex, cq_export_report *r, cq_onnx_model *model)
+{
+    flops     f      = { .report = r };
+    cq_map    last   = { 0 };
+    cq_status status = last_results(&last, ex->source);
+
+    for (size_t i = 0; i < ex->source->called.n && status == CQ_OK; i++) {
+        const cq_called *c    = &ex->source->called.items[i];
+        const cq_type   *type = cq_map_get(&last, c->path);
+
+        status = add_module(r, c, c->type.kind == CQ_TYPE_UNKNOWN && type ? type : &c->type);
+        if (status == CQ_OK)
+            status = cq_map_set(&f.rows, c->path, (void *)(uintptr_t)(i + 1));
+    }
+    for (const cq_node *n = ex->graph->top->first; n && status == CQ_OK; n = n->next)
+        if (n->name && n->origin)
+            status = cq_map_set(&f.origins, n->name, (void *)n->origin);
+    if (status == CQ_OK && model)
+        status = cq_onnx_each_flops(model, add_flops, &f);
+    cq_map_clear(&f.origins);
+    cq_map_clear(&f.rows);
+    cq_map_clear(&last);
+    return status;
+}
+
+cq_status cq_export_record(cq_exporter *ex, cq_onnx_model *model)
 {
     cq_export_report *r = ex->options.report;
 
@@ -93,6 +179,7 @@ cq_status cq_export_record(cq_exporter *ex)
     for (size_t i = 0; i < N_KINDS; i++)
         r->entries[i].n = 0;
     CQ_TRY(count_operators(ex, r));
+    CQ_TRY(record_modules(ex, r, model));
     for (size_t i = 0; i < ex->missing.n; i++) {
         const cq_missing *m = &ex->missing.items[i];
 

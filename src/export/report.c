@@ -1,6 +1,7 @@
 /* What could not be exported: all of it at once, with places and remedies. */
 #include "export/exporter.h"
 #include "base/str.h"
+#include "script/script.h"
 
 static const char *text_or(cq_graph *g, const char *text)
 {
@@ -47,26 +48,30 @@ static void describe(cq_str *s, const cq_missing *m)
 
 cq_status cq_export_report_missing(const cq_exporter *ex)
 {
-    cq_str    s       = { 0 };
-    int       newest  = 0;
-    bool      unknown = false;
-    cq_status status;
+    cq_str      s       = { 0 };
+    int         newest  = 0;
+    bool        unknown = false;
+    const char *maker   = NULL;
+    cq_status   status;
 
     for (size_t i = 0; i < ex->missing.n; i++) {
         describe(&s, &ex->missing.items[i]);
         if (ex->missing.items[i].first_opset > newest)
             newest = ex->missing.items[i].first_opset;
         unknown |= ex->missing.items[i].is_unknown;
+        if (!maker && ex->missing.items[i].is_unknown)
+            maker = cq_foreign_maker_hint(ex->missing.items[i].op);
     }
     status =
         cq_fail(CQ_E_UNSUPPORTED, NULL,
-                unknown  ? "say what they compute, in TorchScript (--define), write a rule "
-                           "(--symbolics), or keep them with --operator-export-type "
-                           "onnx_fallthrough"
-                : newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
-                           "with --operator-export-type onnx_aten_fallback"
-                         : "write a rule for them (--symbolics), or keep them with "
-                           "--operator-export-type onnx_aten_fallback",
+                maker     ? maker
+                : unknown ? "say what they compute, in TorchScript (--define), write a rule "
+                            "(--symbolics), or keep them with --operator-export-type "
+                            "onnx_fallthrough"
+                : newest  ? "try a newer opset, write a rule (--symbolics), or keep the operators "
+                            "with --operator-export-type onnx_aten_fallback"
+                          : "write a rule for them (--symbolics), or keep them with "
+                            "--operator-export-type onnx_aten_fallback",
                 "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
                 ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
     cq_str_clear(&s);

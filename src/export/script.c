@@ -1,5 +1,7 @@
 /* TorchScript as a front end: a call of one of its functions or methods. */
 #include "export/front_end.h"
+
+#include "base/warn.h"
 #include "script/script.h"
 
 typedef struct script_call {
@@ -80,6 +82,14 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
                                   const cq_export_options *options)
 {
     CQ_NEED_OUT(out, script && args);
-    return cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL,
-                               options);
+    cq_status status;
+
+    script->program->reads_mode = false;
+    status = cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL,
+                                 options);
+    if (status == CQ_OK && options && options->training == CQ_TRAINING_TRAIN &&
+        !script->program->reads_mode)
+        cq_warn(NULL, "training mode changes nothing: the program never asks for it (a traced one "
+                      "keeps the mode that it was traced in)");
+    return status;
 }

@@ -506,6 +506,37 @@ TEST(script, a_max_pool_is_kept_apart_from_zeros_around_an_image)
     cq_script_free(s);
 }
 
+TEST(script, outputs_are_called_after_keys_and_fields)
+{
+    cq_script        *s      = compile("class Pair(NamedTuple):\n"
+                                                   "    low : Tensor\n"
+                                                   "    high : Tensor\n"
+                                                   "def net(x):\n"
+                                                   "    return {\"logits\": x + 1, \"x\": x + 2, \"a b\": x + 3}, "
+                                                   "(x + 4, Pair(x + 5, x + 6))\n");
+    const char *const want[] = { "0_logits", "0_x", "output_2", "output_3", "1_1_low", "1_1_high" };
+    cq_tensor        *x      = vector(1, 2);
+    cq_export_options o      = options_of(17);
+    cq_onnx_model    *m      = NULL;
+    cq_args          *args;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&m, s, "net", args, 0, &o));
+    for (size_t i = 0; i < 6; i++)
+        CHECK_STR(want[i], cq_onnx_model_value_name(m, CQ_ONNX_OUTPUTS, i));
+    cq_onnx_model_free(m);
+    o.output_names   = (const char *[]){ "mine" };
+    o.n_output_names = 1;
+    CHECK_OK(cq_script_export(&m, s, "net", args, 0, &o));
+    CHECK_STR("mine", cq_onnx_model_value_name(m, CQ_ONNX_OUTPUTS, 0));
+    CHECK_STR("0_x", cq_onnx_model_value_name(m, CQ_ONNX_OUTPUTS, 1));
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_script_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,6 +551,7 @@ int main(void)
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
+        TEST_OF(script, outputs_are_called_after_keys_and_fields),
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
     };
 

@@ -107,9 +107,18 @@ static cq_status add_weight(void *user, const char *name, cq_tensor *t, bool is_
 {
     weights       *w    = user;
     cq_info_module none = { .path = "" };
+    cq_str         kind = { 0 };
 
     cq_info_add_tensor(w->info, name, t);
     cq_info_module_tensor(w->info, &w->all, &none, name, t, is_parameter);
+    if (none.shared)
+        cq_str_printf(&kind, "same as %s", none.shared);
+    else
+        cq_str_add(&kind, is_parameter ? "parameter" : "buffer");
+    cq_info_add_text(w->info, cq_str_text(&kind));
+    if (w->info->status == CQ_OK)
+        w->info->status = kind.status;
+    cq_str_clear(&kind);
     return w->info->status;
 }
 
@@ -150,8 +159,10 @@ static void add_header(cq_info *info, const cq_pt2_program *p)
 CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *p)
 {
     CQ_NEED_OUT(out, p);
-    weights   w = { 0 };
-    cq_status status;
+    static const char *const columns[] = { "name",  "dtype", "shape", "elements",
+                                           "bytes", "kind",  NULL };
+    weights                  w         = { 0 };
+    cq_status                status;
 
     CQ_TRY(cq_info_new(out));
     w.info = *out;
@@ -159,9 +170,70 @@ CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *p)
     add_ends(*out, p);
     add_ranges(*out, p->program);
     add_operators(*out, p->program);
-    cq_info_begin(*out, "tensors", cq_info_tensor_columns);
+    cq_info_begin(*out, "tensors", columns);
     status = cq_pt2_each_weight(p, add_weight, &w);
     cq_info_add_weights(*out, &w.all);
+    if ((*out)->status == CQ_OK)
+        (*out)->status = status;
+    return cq_info_done(out);
+}
+
+/* ---- several programs ---- */
+
+typedef struct listing {
+    cq_info    *info;
+    const char *path;
+} listing;
+
+/* "x float32 2x4, y int64 scalar" */
+static cq_status describe_inputs(cq_str *s, const cq_pt2 *p)
+{
+    for (size_t i = 0; i < cq_pt2_n_inputs(p); i++) {
+        cq_tensor *t;
+
+        CQ_TRY(cq_pt2_example_input(&t, p, i));
+        cq_str_printf(s, "%s%s %s ", i ? ", " : "", cq_pt2_input_name(p, i),
+                      cq_dtype_name(t->dtype));
+        for (size_t k = 0; k < t->rank; k++)
+            cq_str_printf(s, "%s%lld", k ? "x" : "", (long long)t->sizes[k].value);
+        cq_str_add(s, t->rank ? "" : "scalar");
+        cq_tensor_release(t);
+    }
+    return s->status;
+}
+
+static cq_status add_program(void *user, const char *name)
+{
+    listing  *l      = user;
+    cq_pt2   *p      = NULL;
+    cq_str    inputs = { 0 };
+    cq_status status = cq_pt2_load(&p, l->path, name);
+
+    if (status == CQ_OK)
+        status = describe_inputs(&inputs, p);
+    if (status == CQ_OK) {
+        cq_info_add_text(l->info, name);
+        cq_info_add_number(l->info, CQ_INFO_COUNT, (int64_t)p->program->n_nodes);
+        cq_info_add_text(l->info, cq_str_text(&inputs));
+        status = l->info->status;
+    }
+    cq_str_clear(&inputs);
+    cq_pt2_free(p);
+    return status;
+}
+
+CQ_API cq_status cq_pt2_programs_info(cq_info **out, const char *path)
+{
+    static const char *const columns[] = { "program", "nodes", "inputs", NULL };
+    listing                  l         = { .path = path };
+    cq_status                status;
+
+    CQ_NEED_OUT(out, path);
+    CQ_TRY(cq_info_new(out));
+    l.info = *out;
+    cq_info_fact(*out, "format", "torch.export programs");
+    cq_info_begin(*out, "programs", columns);
+    status = cq_pt2_each_program(path, add_program, &l);
     if ((*out)->status == CQ_OK)
         (*out)->status = status;
     return cq_info_done(out);

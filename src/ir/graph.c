@@ -42,6 +42,8 @@ void cq_graph_free(cq_graph *g)
     cq_vec_clear(&g->tensors);
     cq_vec_clear(&g->constants);
     cq_vec_clear(&g->baked);
+    cq_vec_clear(&g->called);
+    cq_vec_clear(&g->return_names);
     cq_vec_clear(&g->named_outputs);
     cq_symbols_clear(&g->symbols);
     cq_intern_clear(&g->names);
@@ -63,6 +65,14 @@ cq_status cq_ir_keep_tensor(cq_graph *g, cq_tensor *t)
     CQ_TRY(cq_vec_push(&g->tensors, t));
     cq_tensor_retain(t);
     return CQ_OK;
+}
+
+cq_status cq_ir_name_return(cq_graph *g, size_t index, const char *name)
+{
+    while (g->return_names.n <= index)
+        CQ_TRY(cq_vec_push(&g->return_names, NULL));
+    g->return_names.items[index] = cq_ir_text(g, name);
+    return g->status;
 }
 
 cq_block *cq_ir_block_new(cq_graph *g, cq_node *owner)

@@ -169,6 +169,12 @@ typedef struct cq_baked {
     int64_t     value;
 } cq_baked;
 
+/* A module that was called, and what its first call returned first. */
+typedef struct cq_called {
+    const char *path, *class_name;
+    cq_type     type; /* UNKNOWN: no tensor */
+} cq_called;
+
 struct cq_graph {
     cq_arena  *arena;
     cq_intern  names;
@@ -178,6 +184,8 @@ struct cq_graph {
     CQ_VEC(cq_tensor *) tensors;  /* all that the graph retains */
     CQ_VEC(cq_block *) blocks;    /* all, so that their vectors can be freed */
     CQ_VEC(cq_baked) baked;
+    CQ_VEC(cq_called) called;           /* in the order of their first calls */
+    CQ_VEC(const char *) return_names;  /* of returns of top, if nobody has others; NULL: none */
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     uint32_t  n_values;
     cq_status status; /* the first failure of a builder call */
@@ -189,6 +197,9 @@ cq_status cq_graph_new(cq_graph **out);
 void      cq_graph_free(cq_graph *g);
 
 const char *cq_ir_text(cq_graph *g, const char *text); /* interned; "" after a failure */
+
+/* What a return of the top block is called unless somebody has another name. */
+cq_status cq_ir_name_return(cq_graph *g, size_t index, const char *name);
 
 cq_block *cq_ir_block_new(cq_graph *g, cq_node *owner);
 cq_value *cq_ir_param_new(cq_block *b, cq_type type);

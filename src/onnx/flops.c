@@ -79,12 +79,32 @@ static double flops_of(const shapes *s, const cq_onnx_node *node)
     return 2 * product(y, 0) * (double)x->dim.items[inner]->dim_value;
 }
 
-CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *m)
+cq_status cq_onnx_each_flops(cq_onnx_model *m, cq_onnx_flops_fn fn, void *user)
 {
-    CQ_NEED(out && m);
     shapes    s = { 0 };
     cq_status status;
 
+    CQ_TRY_OR_DONE(note_initializers(&s, m));
+    CQ_TRY_OR_DONE(note_shapes(&s, &m->graph->input));
+    CQ_TRY_OR_DONE(note_shapes(&s, &m->graph->value_info));
+    CQ_TRY_OR_DONE(note_shapes(&s, &m->graph->output));
+    for (uint32_t i = 0; i < m->graph->node.n; i++)
+        CQ_TRY_OR_DONE(fn(user, m->graph->node.items[i], flops_of(&s, m->graph->node.items[i])));
+done:
+    cq_map_clear(&s.of);
+    return status;
+}
+
+static cq_status add_up(void *user, const cq_onnx_node *node, double flops)
+{
+    (void)node;
+    *(double *)user += flops;
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *m)
+{
+    CQ_NEED(out && m);
     *out = 0;
     if (!m->graph)
         return CQ_OK;
@@ -102,14 +122,6 @@ CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *m)
         }
     }
     m->graph->value_info.n = 0; /* what was found with other sizes */
-    CQ_TRY_OR_DONE(cq_onnx_model_infer(m, 0));
-    CQ_TRY_OR_DONE(note_initializers(&s, m));
-    CQ_TRY_OR_DONE(note_shapes(&s, &m->graph->input));
-    CQ_TRY_OR_DONE(note_shapes(&s, &m->graph->value_info));
-    CQ_TRY_OR_DONE(note_shapes(&s, &m->graph->output));
-    for (uint32_t i = 0; i < m->graph->node.n; i++)
-        *out += flops_of(&s, m->graph->node.items[i]);
-done:
-    cq_map_clear(&s.of);
-    return status;
+    CQ_TRY(cq_onnx_model_infer(m, 0));
+    return cq_onnx_each_flops(m, add_up, out);
 }

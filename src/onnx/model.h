@@ -517,4 +517,9 @@ bool cq_onnx_list_reserve(cq_onnx_model *m, void *list, size_t want, size_t size
          ? (void)((list)->items[(list)->n++] = (__VA_ARGS__))                                      \
          : (void)0)
 
+/* flops.c: the arithmetic of every node of the top graph, going by the shapes that the model has. A
+ * node whose shapes are open has none. */
+typedef cq_status (*cq_onnx_flops_fn)(void *user, const cq_onnx_node *node, double flops);
+cq_status cq_onnx_each_flops(cq_onnx_model *m, cq_onnx_flops_fn fn, void *user);
+
 #endif

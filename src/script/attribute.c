@@ -173,6 +173,7 @@ static cq_status object_member(cq_eval *ev, cq_val object, cq_object *t, const c
     cq_ast_def   *def;
     cq_ast_field *field;
 
+    ev->program->reads_mode |= strcmp(name, "training") == 0;
     if (v) {
         name_child(ev, t, name, *v);
         *out = *v;

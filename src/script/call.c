@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "script/call.h"
 #include "script/desugar.h"
+#include "script/script.h"
 
 #include <stdio.h>
 
@@ -82,10 +83,10 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 /* ---- parameters ---- */
 
 /* "forward(x: Tensor, n: int=…)", and what would do as an example of it. */
-static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_str *s)
+static void describe_wanted(const cq_script *script, const cq_ast_def *def, const cq_source *source,
+                            cq_str *s)
 {
-    size_t      n_tensors = 0;
-    bool        others    = false;
+    bool        is_method = false;
     const char *comma     = "";
 
     cq_str_printf(s, "%.64s(", def->name);
@@ -94,24 +95,19 @@ static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_s
         const char         *type = p->type ? source->text + p->type->at.start : "";
         const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
 
-        if (i == 0 && (strcmp(p->name, "self") == 0 || cq_starts_with(type, "__torch__.")))
+        if (i == 0 && (strcmp(p->name, "self") == 0 || cq_starts_with(type, "__torch__."))) {
+            is_method = true;
             continue;
+        }
         cq_str_printf(s, "%s%.64s", comma, p->name);
         comma = ", ";
         if (len)
             cq_str_printf(s, ": %.*s", (int)(len < 64 ? len : 64), type);
         if (p->value)
             cq_str_add(s, "=…");
-        else if (!len || cq_starts_with(type, "Tensor"))
-            n_tensors++;
-        else
-            others = true;
     }
-    cq_str_add(s, ") wants an example of its arguments, such as");
-    for (size_t i = 0; i < n_tensors || i == 0; i++)
-        cq_str_add(s, " --input 1x3x224x224");
-    if (others)
-        cq_str_add(s, "; numbers, texts, lists and None are written as --help says");
+    cq_str_add(s, ") wants an example of its arguments, such as ");
+    cq_script_suggest(s, script, def, source, is_method);
 }
 
 /* A call from outside lacks an example; a call inside the program is wrong by itself. */
@@ -121,8 +117,8 @@ static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq
     cq_str    hint = { 0 };
     cq_status status;
 
-    if (!ev->frame)
-        describe_wanted(def, &f->unit->source, &hint);
+    if (!ev->frame && ev->script)
+        describe_wanted(ev->script, def, &f->unit->source, &hint);
     status = cq_fail(CQ_E_ARGUMENT, def->name, hint.len ? hint.text : NULL,
                      "argument \"%s\" is missing", name);
     cq_str_clear(&hint);

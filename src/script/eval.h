@@ -129,6 +129,7 @@ struct cq_program {
     uint64_t max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
     int64_t  max_bytes;
     int64_t  loaded_bytes; /* of those, what the archive's values take */
+    bool     reads_mode;   /* a module has been asked whether it is in training mode */
 };
 
 cq_status cq_program_new(cq_program **out);
@@ -196,12 +197,15 @@ struct cq_eval {
     cq_ctx     *cx;
     cq_program *program;
     cq_capture *capture; /* NULL: just run */
-    bool        tracing; /* the example decides every branch */
-    cq_frame   *frame;
-    unsigned    depth, journaling; /* > 0: changes are written down */
-    uint64_t    steps;
-    int         levels;        /* of values inside of each other that are being gone through */
-    bool        text_is_open;  /* the text that is made: see cq_text */
+
+    const struct cq_script *script; /* that somebody outside calls; NULL: part of another model */
+
+    bool      tracing; /* the example decides every branch */
+    cq_frame *frame;
+    unsigned  depth, journaling; /* > 0: changes are written down */
+    uint64_t  steps;
+    int       levels;          /* of values inside of each other that are being gone through */
+    bool      text_is_open;    /* the text that is made: see cq_text */
     CQ_VEC(cq_val) rings;      /* containers that hold themselves (ring.c) */
     CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
     CQ_VEC(cq_change) journal;
@@ -364,6 +368,11 @@ static inline void cq_eval_up(cq_eval *ev)
 /* A walk over values of the program: it counts as well, and goes into named tuples. The evaluator
  * is its owner. */
 cq_visit cq_eval_visit(cq_eval *ev, void *user);
+
+/* place_name.c: what a part of a result is called, by keys of dicts and fields of named tuples;
+ * nothing is added if it has no name. */
+struct cq_str;
+cq_status cq_eval_place_name(const cq_visit_place *place, struct cq_str *out);
 
 /* Before v is put into a container, an object or one of lists and dicts; and after the call, when
  * all but root is let go of (ring.c). */

@@ -8,6 +8,7 @@
  * unpacks: an export warns of it. */
 #include "base/str.h"
 #include "script/call.h"
+#include "script/script.h"
 
 #include <stdio.h>
 
@@ -103,10 +104,33 @@ static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
     return CQ_OK;
 }
 
+/* Operators that only some step after the model's making writes: what to do is not to define them.
+ */
+static const struct {
+    const char *part, *hint;
+} makers[] = {
+    { "mkldnn", "torch.jit.optimize_for_inference wrote it; save the model before that call" },
+    { "MKLDNN", "torch.jit.optimize_for_inference wrote it; save the model before that call" },
+    { "tensorrt::", "torch_tensorrt.compile wrote it; save the model before that call" },
+    { "FusionGroup", "a fuser of PyTorch wrote it; save the model before it is run" },
+};
+
+const char *cq_foreign_maker_hint(const char *name)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strstr(name, makers[i].part))
+            return makers[i].hint;
+    return NULL;
+}
+
 static cq_status not_known(const char *name)
 {
+    const char *hint = cq_foreign_maker_hint(name);
+
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                   "say what it computes, in TorchScript (--define), or write the model without it",
+                   hint ? hint
+                        : "say what it computes, in TorchScript (--define), or write the model "
+                          "without it",
                    "the operator %s is not known", name);
 }
 

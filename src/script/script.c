@@ -203,7 +203,7 @@ typedef struct leaves {
     void   *user;
 } leaves;
 
-static cq_status give_leaf(cq_visit *w, cq_val v)
+static cq_status give_value(cq_visit *w, cq_val v)
 {
     cq_eval           *ev  = w->owner;
     const leaves      *to  = w->user;
@@ -215,7 +215,7 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
             cq_val item;
 
             CQ_TRY(cq_sequence_at(ev, seq, cq_i(i), &item));
-            CQ_TRY(give_leaf(w, item));
+            CQ_TRY(give_value(w, item));
         }
         return CQ_OK;
     }
@@ -232,6 +232,25 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
                        cq_eval_type_name(v));
     CQ_TRY(cq_eval_as_tensor(ev, v, &t));
     return to->fn(ev, t, to->user);
+}
+
+/* An output of the graph is called after its place in the result. */
+static cq_status give_leaf(cq_visit *w, cq_val v)
+{
+    const cq_eval *ev     = w->owner;
+    cq_graph      *g      = ev->capture ? ev->capture->graph : NULL;
+    const size_t   before = g ? g->top->returns.n : 0;
+    cq_str         name   = { 0 };
+    cq_status      status;
+
+    CQ_TRY(give_value(w, v));
+    if (!g || !w->place || g->top->returns.n != before + 1)
+        return CQ_OK;
+    status = cq_eval_place_name(w->place, &name);
+    if (status == CQ_OK && name.len)
+        status = cq_ir_name_return(g, before, cq_str_text(&name));
+    cq_str_clear(&name);
+    return status;
 }
 
 static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
@@ -476,6 +495,7 @@ cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, c
 {
     cq_eval ev = { .cx          = cx,
                    .program     = s->program,
+                   .script      = s,
                    .capture     = cq_capture_of(cx),
                    .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
                    .has_rule    = port->has_rule,

@@ -33,6 +33,19 @@ typedef struct cq_script_port {
     void *user;
 } cq_script_port;
 
+/* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
+struct cq_str;
+void cq_script_suggest(struct cq_str *out, const cq_script *script, const cq_ast_def *def,
+                       const cq_source *source, bool is_method);
+
+/* foreign.c: what to do about an operator that something else than the model's author wrote; NULL:
+ * it is the author's. */
+const char *cq_foreign_maker_hint(const char *op);
+
+/* "Linear" for "__torch__.torch.nn.modules.linear.Linear", without the number that makes classes of
+ * one name different. */
+const char *cq_object_class_name(const cq_object *module);
+
 /* Calls a function or method as cq_script_run does, for real or into the capture of cx. */
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *script, const char *method,
                                  const cq_args *args, uint32_t flags, const cq_script_port *port);

@@ -43,14 +43,19 @@ static cq_status enter(cq_visit *w, cq_val container)
 
 cq_status cq_val_each(cq_visit *w, cq_val v)
 {
-    cq_status status = CQ_OK;
-    cq_val    parts;
+    cq_visit_place place  = { .outer = w->place, .whole = v };
+    cq_status      status = CQ_OK;
+    cq_val         parts;
 
     if (!open(w, v, &parts))
         return w->each(w, v);
     CQ_TRY(enter(w, parts));
-    for (size_t i = 0; i < n_parts(parts) && status == CQ_OK; i++)
-        status = cq_val_each(w, part(parts, i));
+    w->place = &place;
+    for (size_t i = 0; i < n_parts(parts) && status == CQ_OK; i++) {
+        place.index = i;
+        status      = cq_val_each(w, part(parts, i));
+    }
+    w->place = place.outer;
     w->levels--;
     return status;
 }

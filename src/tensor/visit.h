@@ -12,6 +12,15 @@ enum { CQ_VISIT_MAX_LEVELS = 200 }; /* of values inside of each other */
 /* A leaf is whatever has no parts: numbers, texts, tensors, objects, lists of data-dependent
  * length. Only the function that the walk needs must be there. */
 typedef struct cq_visit cq_visit;
+
+/* Where a walk is: in which part of which container, and where that one is. */
+typedef struct cq_visit_place cq_visit_place;
+struct cq_visit_place {
+    const cq_visit_place *outer; /* NULL: the value that the walk began with */
+    cq_val                whole; /* a list, tuple or dict, or an object that was opened */
+    size_t                index; /* of the part */
+};
+
 struct cq_visit {
     cq_status (*each)(cq_visit *w, cq_val leaf);
     cq_status (*map)(cq_visit *w, cq_val leaf, cq_val *out); /* the caller owns *out */
@@ -26,10 +35,13 @@ struct cq_visit {
     cq_status (*close)(cq_val object, cq_val parts, cq_val *out);
     cq_status (*enter)(cq_visit *w, cq_val container); /* before its parts */
 
-    void      *owner, *user; /* for those functions */
-    int        levels;       /* that the walk is in */
-    cq_ptr_map made;         /* container -> its copy */
-    cq_list   *copies;       /* all of them */
+    void *owner, *user; /* for those functions */
+    int   levels;       /* that the walk is in */
+
+    const cq_visit_place *place; /* of the leaf that each is called for; NULL: of the whole value */
+
+    cq_ptr_map made;   /* container -> its copy */
+    cq_list   *copies; /* all of them */
 };
 
 /* Calls each for every leaf of v, in order. What is inside of two containers comes twice. */

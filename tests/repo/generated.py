@@ -27,6 +27,29 @@ def check_verbs(page, pattern):
     assert described == verbs(), f"it has {sorted(described)}, --help has {sorted(verbs())}"
 
 
+def options(page):
+    return set(re.findall(r"(?<![\w-])--[a-z_-]+[a-z]", page))
+
+
+def check_man_options():
+    """What the man page says of a verb has the options of its help, and no others."""
+    page = (ROOT / "docs/calque.1").read_text().replace("\\-", "-")
+    page = re.sub(r"\\f[RPBI]", "", page)
+    parts = dict(re.findall(r'^\.SS "?(\w+)(.*?)(?=^\.S[SH])', page, re.M | re.S))
+    for verb, part in parts.items():
+        _, out, _ = calque(verb, "--help")
+        listed = options("".join(re.findall(r"^  (?:-\w, )?--\S+", out, re.M)).replace("  ", "\n"))
+        described = options(part) - {"--input", "--example", "--verify", "--out_path",
+                                     "--out_onnx_path", "--large_tensor_threshold"}
+        if verb == "testcase":  # it refers to export
+            listed &= options("\n".join(re.findall(r"^  --.*", out.split("--input")[0], re.M)))
+        missing = listed - options(part) - {"--entry", "--define", "--weights", "--max-steps",
+                                            "--max-memory", "--example", "--input"}
+        assert not missing, f"{verb}: {sorted(missing)} is missing"
+        wrong = described - options(out)
+        assert not wrong, f"{verb}: there is no {sorted(wrong)}"
+
+
 def main():
     report = Report(__file__)
     with report.case("docs/operators.md is what calque ops --markdown prints"):
@@ -34,6 +57,8 @@ def main():
     for page, pattern in [("docs/calque.1", r'^\.SS "?(\w+)'), ("README.md", r"^\| `calque (\w+)")]:
         with report.case(f"{page} has the verbs of calque --help"):
             check_verbs(page, pattern)
+    with report.case("docs/calque.1 has the options of every verb"):
+        check_man_options()
     return report.finish()
 
 

@@ -1,0 +1,58 @@
+/* What a part of a result is called: {"logits": y} gives an output of that name, and so does the
+ * field of a named tuple; what is deeper has the names or numbers on the way to it, "past_0_key".
+ */
+#include "script/eval.h"
+
+#include "base/str.h"
+
+enum { MAX_NAME = 200, MAX_LEVELS = 32 };
+
+/* Other names are not worth the trouble that they make in shells, tables and other programs. */
+static bool is_plain(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    return len > 0 && len <= MAX_NAME;
+}
+
+/* The name of a part in its container; NULL: it has a number only. */
+static const char *part_name(const cq_visit_place *place)
+{
+    const cq_object *named = cq_object_as(place->whole, CQ_OBJECT_NAMED);
+    cq_val           key;
+
+    if (named)
+        return place->index < named->cls->n_fields ? named->cls->fields[place->index].name : NULL;
+    if (place->whole.kind != CQ_VAL_DICT)
+        return NULL;
+    key = place->whole.u.dict->entries[place->index].key;
+    return key.kind == CQ_VAL_STR && !key.u.text->open &&
+                   is_plain(key.u.text->text, key.u.text->len)
+               ? key.u.text->text
+               : NULL;
+}
+
+cq_status cq_eval_place_name(const cq_visit_place *place, cq_str *out)
+{
+    const cq_visit_place *way[MAX_LEVELS];
+    size_t                n        = 0;
+    bool                  has_name = false;
+
+    for (; place && n < MAX_LEVELS; place = place->outer)
+        way[n++] = place;
+    while (n-- > 0) {
+        const char *name = part_name(way[n]);
+
+        has_name |= name != NULL;
+        cq_str_add(out, out->len ? "_" : "");
+        if (name)
+            cq_str_add(out, name);
+        else
+            cq_str_printf(out, "%zu", way[n]->index);
+    }
+    CQ_TRY(out->status);
+    if (place || !has_name || out->len > MAX_NAME)
+        cq_str_clear(out);
+    return CQ_OK;
+}

@@ -78,6 +78,12 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
 CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                 void *data, void (*release)(void *user), void *user);
 
+/* The same for memory whose elements lie strides apart, counted in elements; none may be negative.
+ */
+CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t rank,
+                                        const int64_t *sizes, const int64_t *strides, void *data,
+                                        void (*release)(void *user), void *user);
+
 CQ_API cq_tensor *cq_tensor_retain(cq_tensor *t); /* returns t; NULL is fine */
 CQ_API void       cq_tensor_release(cq_tensor *t);
 

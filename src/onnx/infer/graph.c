@@ -1,6 +1,7 @@
 /* The walk through a model: nodes in order, each given to its rule, its outputs merged with
  * what is declared of them. Subgraphs and functions are walked when a rule or call asks for
  * it. Types are written into the model at the end, when no loop can change them any more. */
+#include "base/cancel.h"
 #include "onnx/infer/internal.h"
 
 #include "onnx/expand.h"
@@ -342,8 +343,10 @@ static cq_status infer_node(cq_infer *in, cq_scope *s, const cq_onnx_node *node)
 
 static cq_status infer_nodes(cq_infer *in, cq_scope *s, cq_onnx_node *const *nodes, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        CQ_TRY(cq_check_cancelled());
         CQ_TRY(infer_node(in, s, nodes[i]));
+    }
     return CQ_OK;
 }
 

@@ -298,55 +298,6 @@ static void put_json(const page *p)
 
 /* ---- the verb ---- */
 
-static cq_status info_of_onnx(cq_info **out, const char *path)
-{
-    cq_onnx_model *model  = NULL;
-    cq_status      status = cq_onnx_model_load(&model, path);
-
-    if (status == CQ_OK)
-        status = cq_onnx_model_info(out, model);
-    cq_onnx_model_free(model);
-    return status;
-}
-
-static cq_status info_of_program(cq_info **out, const char *path, const char *entry)
-{
-    cq_pt2   *program = NULL;
-    cq_status status  = cq_pt2_load(&program, path, entry);
-
-    if (status == CQ_OK)
-        status = cq_pt2_info(out, program);
-    cq_pt2_free(program);
-    return status;
-}
-
-/* TorchScript, or, in an archive without a program, a state dict. */
-static cq_status info_of_script(cq_info **out, const char *path)
-{
-    cq_script *script = NULL;
-    cq_status  status = cq_script_load(&script, path);
-
-    if (status == CQ_OK)
-        status = cq_script_info(out, script);
-    else if (cq_state_dict_info(out, path) == CQ_OK)
-        status = CQ_OK;
-    else if (cli_model_is_archive(path) || cli_model_is_text(path))
-        status = cq_script_load(&script, path); /* for its message */
-    cq_script_free(script);
-    return status;
-}
-
-static cq_status make_info(cq_info **out, const char *operand, const char *entry)
-{
-    if (cli_model_is_built_in(operand))
-        return cq_zoo_info(out, operand);
-    if (cli_model_is_onnx(operand))
-        return info_of_onnx(out, operand);
-    if (cli_model_is_archive(operand) && cq_pt2_is_archive_file(operand))
-        return info_of_program(out, operand, entry);
-    return info_of_script(out, operand);
-}
-
 static int run(const cli_args *args)
 {
     cq_info *info = NULL;
@@ -357,7 +308,7 @@ static int run(const cli_args *args)
         access(args->operands[0], F_OK) != 0)
         code = cli_no_such_model(args->operands[0]);
     if (code == CLI_DONE)
-        code = cli_result(make_info(&info, args->operands[0], cli_value(args, "entry")));
+        code = cli_result(cq_model_info(&info, args->operands[0], cli_value(args, "entry")));
     p.info = info;
     if (code == CLI_DONE && cli_has(args, "json"))
         put_json(&p);

@@ -30,6 +30,10 @@ CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *model);
  * one. */
 CQ_API cq_status cq_state_dict_info(cq_info **out, const char *path);
 
+/* Any of the above: of a file, which is told by its content, or of a built-in model by its name.
+ * entry names one of several programs of a .pt2; NULL: the only one. */
+CQ_API cq_status cq_model_info(cq_info **out, const char *model, const char *entry);
+
 CQ_API void cq_info_free(cq_info *info);
 
 /* The tables, by index; NULL past the end. The first one is called "model" and has a row for each

@@ -85,8 +85,26 @@ CQ_NEST_LIST = 2
 CQ_NEST_TENSOR = 0
 CQ_NEST_TUPLE = 1
 CQ_OK = 0
+CQ_ONNX_ATTR_COUNT = 15
+CQ_ONNX_ATTR_FLOAT = 1
+CQ_ONNX_ATTR_FLOATS = 6
+CQ_ONNX_ATTR_GRAPH = 5
+CQ_ONNX_ATTR_GRAPHS = 10
+CQ_ONNX_ATTR_INT = 2
+CQ_ONNX_ATTR_INTS = 7
+CQ_ONNX_ATTR_SPARSE_TENSOR = 11
+CQ_ONNX_ATTR_SPARSE_TENSORS = 12
+CQ_ONNX_ATTR_STRING = 3
+CQ_ONNX_ATTR_STRINGS = 8
+CQ_ONNX_ATTR_TENSOR = 4
+CQ_ONNX_ATTR_TENSORS = 9
+CQ_ONNX_ATTR_TYPE_PROTO = 13
+CQ_ONNX_ATTR_TYPE_PROTOS = 14
+CQ_ONNX_ATTR_UNDEFINED = 0
 CQ_ONNX_INFER_CHECK_TYPES = 2
+CQ_ONNX_INFER_KEEP_MODEL = 4
 CQ_ONNX_INFER_STRICT = 1
+CQ_ONNX_INNER = 2
 CQ_ONNX_INPUTS = 0
 CQ_ONNX_OUTPUTS = 1
 CQ_ONNX_SAVE_AS_IS = 2
@@ -506,6 +524,7 @@ cq_session_options._fields_ = [
     ("max_steps", c_uint64),
     ("hook", cq_session_hook),
     ("hook_user", c_void_p),
+    ("threads", c_int32),
 ]
 
 cq_strip_options._fields_ = [
@@ -761,6 +780,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_mish": (c_void_p, [c_void_p, c_void_p]),
     "cq_mish_new": (c_void_p, []),
     "cq_mm": (c_void_p, [c_void_p, c_void_p, c_void_p]),
+    "cq_model_info": (c_int, [POINTER(c_void_p), c_char_p, c_char_p]),
     "cq_module_add": (c_void_p, [c_void_p, c_char_p, c_void_p]),
     "cq_module_add_buffer": (c_void_p, [c_void_p, c_char_p, c_void_p]),
     "cq_module_add_parameter": (c_void_p, [c_void_p, c_char_p, c_void_p]),
@@ -809,15 +829,42 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_numel": (cq_int, [c_void_p, c_void_p]),
     "cq_ones": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_ones_like": (c_void_p, [c_void_p, c_void_p]),
+    "cq_onnx_attribute_count": (c_size_t, [c_void_p]),
+    "cq_onnx_attribute_float": (c_double, [c_void_p, c_size_t]),
+    "cq_onnx_attribute_graph": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_attribute_int": (c_int64, [c_void_p, c_size_t]),
+    "cq_onnx_attribute_kind": (c_int, [c_void_p]),
+    "cq_onnx_attribute_name": (c_char_p, [c_void_p]),
+    "cq_onnx_attribute_refers_to": (c_char_p, [c_void_p]),
+    "cq_onnx_attribute_string": (c_void_p, [c_void_p, c_size_t, POINTER(c_size_t)]),
+    "cq_onnx_attribute_tensor": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_attribute_type_text": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_onnx_findings_at": (POINTER(cq_onnx_finding), [c_void_p, c_size_t]),
     "cq_onnx_findings_count": (c_size_t, [c_void_p]),
     "cq_onnx_findings_free": (None, [c_void_p]),
+    "cq_onnx_function_domain": (c_char_p, [c_void_p]),
+    "cq_onnx_function_input": (c_char_p, [c_void_p, c_size_t]),
+    "cq_onnx_function_n_inputs": (c_size_t, [c_void_p]),
+    "cq_onnx_function_n_nodes": (c_size_t, [c_void_p]),
+    "cq_onnx_function_n_outputs": (c_size_t, [c_void_p]),
+    "cq_onnx_function_name": (c_char_p, [c_void_p]),
+    "cq_onnx_function_node": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_function_output": (c_char_p, [c_void_p, c_size_t]),
+    "cq_onnx_graph_initializer": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_graph_n_initializers": (c_size_t, [c_void_p]),
+    "cq_onnx_graph_n_nodes": (c_size_t, [c_void_p]),
+    "cq_onnx_graph_n_values": (c_size_t, [c_void_p, c_int]),
+    "cq_onnx_graph_name": (c_char_p, [c_void_p]),
+    "cq_onnx_graph_node": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_graph_value": (c_void_p, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_check": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_count_flops": (c_int, [POINTER(c_double), c_void_p]),
     "cq_onnx_model_decode": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_onnx_model_diff": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_double, c_double]),
     "cq_onnx_model_encode": (c_int, [POINTER(c_void_p), POINTER(c_size_t), c_void_p]),
     "cq_onnx_model_free": (None, [c_void_p]),
+    "cq_onnx_model_function": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_model_graph": (c_void_p, [c_void_p]),
     "cq_onnx_model_graph_name": (c_char_p, [c_void_p]),
     "cq_onnx_model_has_initializer": (c_bool, [c_void_p, c_char_p]),
     "cq_onnx_model_infer": (c_int, [c_void_p, c_uint32]),
@@ -826,10 +873,13 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_ir_version": (c_int64, [c_void_p]),
     "cq_onnx_model_load": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_onnx_model_load_text": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_onnx_model_metadata": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
+    "cq_onnx_model_n_functions": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_initializers": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_nodes": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_values": (c_size_t, [c_void_p, c_int]),
     "cq_onnx_model_opset": (c_int64, [c_void_p, c_char_p]),
+    "cq_onnx_model_opset_at": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_int64)]),
     "cq_onnx_model_parse": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p]),
     "cq_onnx_model_print": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_producer": (c_char_p, [c_void_p]),
@@ -843,16 +893,36 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_value_rank": (c_int32, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_value_size": (c_int64, [c_void_p, c_int, c_size_t, c_size_t]),
     "cq_onnx_model_write_text": (c_int, [c_void_p, cq_text_writer, c_void_p]),
+    "cq_onnx_node_attribute_at": (c_void_p, [c_void_p, c_size_t]),
+    "cq_onnx_node_doc_string": (c_char_p, [c_void_p]),
+    "cq_onnx_node_domain": (c_char_p, [c_void_p]),
+    "cq_onnx_node_input": (c_char_p, [c_void_p, c_size_t]),
+    "cq_onnx_node_metadata": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
+    "cq_onnx_node_n_attributes": (c_size_t, [c_void_p]),
+    "cq_onnx_node_n_inputs": (c_size_t, [c_void_p]),
+    "cq_onnx_node_n_outputs": (c_size_t, [c_void_p]),
+    "cq_onnx_node_name": (c_char_p, [c_void_p]),
+    "cq_onnx_node_op_type": (c_char_p, [c_void_p]),
+    "cq_onnx_node_output": (c_char_p, [c_void_p, c_size_t]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
+    "cq_onnx_tensor_name": (c_char_p, [c_void_p]),
     "cq_onnx_value_compare": (c_int, [c_void_p, c_void_p, c_double, c_double]),
     "cq_onnx_value_count": (c_size_t, [c_void_p]),
+    "cq_onnx_value_info_axis": (c_char_p, [c_void_p, c_size_t]),
+    "cq_onnx_value_info_dtype": (c_int, [c_void_p]),
+    "cq_onnx_value_info_name": (c_char_p, [c_void_p]),
+    "cq_onnx_value_info_rank": (c_int32, [c_void_p]),
+    "cq_onnx_value_info_size": (c_int64, [c_void_p, c_size_t]),
+    "cq_onnx_value_info_type": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_value_item": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_onnx_value_kind": (c_int, [c_void_p]),
     "cq_onnx_value_load_for": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_int, c_size_t]),
+    "cq_onnx_value_new_map": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_value_new_none": (c_int, [POINTER(c_void_p)]),
     "cq_onnx_value_new_sequence": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_size_t]),
     "cq_onnx_value_new_strings": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_int64), POINTER(c_char_p), POINTER(c_size_t)]),
     "cq_onnx_value_new_tensor": (c_int, [POINTER(c_void_p), c_void_p]),
+    "cq_onnx_value_of": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_value_rank": (c_size_t, [c_void_p]),
     "cq_onnx_value_release": (None, [c_void_p]),
     "cq_onnx_value_retain": (c_void_p, [c_void_p]),
@@ -871,6 +941,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_prelu": (c_void_p, [c_void_p, c_void_p, c_void_p]),
     "cq_prelu_new": (c_void_p, [c_int64, c_double]),
     "cq_prod": (c_void_p, [c_void_p, c_void_p]),
+    "cq_profile_free": (None, [c_void_p]),
+    "cq_profile_new": (c_int, [POINTER(c_void_p)]),
+    "cq_profile_note": (None, [c_void_p, c_char_p, c_char_p, c_int64, c_int64]),
+    "cq_profile_save": (c_int, [c_void_p, c_char_p, c_void_p]),
     "cq_pt2_define": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_pt2_example_input": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_pt2_export": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_export_options)]),
@@ -1033,6 +1107,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_tensor_get_i64": (c_int64, [c_void_p, c_int64]),
     "cq_tensor_has_data": (c_bool, [c_void_p]),
     "cq_tensor_is_contiguous": (c_bool, [c_void_p]),
+    "cq_tensor_is_shared": (c_bool, [c_void_p]),
     "cq_tensor_load_npy": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_tensor_load_pb": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_tensor_new": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), c_void_p]),

@@ -405,6 +405,15 @@ CQ_API bool cq_tensor_has_data(const cq_tensor *t)
     return t->storage != NULL;
 }
 
+CQ_API bool cq_tensor_is_shared(const cq_tensor *t)
+{
+    CQ_NEED_ELSE(t, false);
+    const cq_storage *s = t->storage;
+
+    return s && (s->mapped || s->release != cq_free_aligned ||
+                 atomic_load_explicit(&s->refs, memory_order_acquire) > 1);
+}
+
 bool cq_tensor_is_fake(const cq_tensor *t)
 {
     return t->storage == NULL;

@@ -86,11 +86,17 @@ TEST(tensor, memory_of_the_caller_may_have_strides)
     CHECK_OK(cq_tensor_wrap_strided(&t, CQ_DTYPE_F32, 2, sizes, strides, numbers, count, &n_gone));
     CHECK(!cq_tensor_is_contiguous(t));
     CHECK(cq_tensor_data(t) == numbers);
+    CHECK(cq_tensor_is_shared(t));
     CHECK(cq_tensor_get_f64(t, 1) == 3);
     CHECK_OK(cq_tensor_contiguous(&copy, t));
     cq_tensor_release(t);
     CHECK_INT(1, n_gone);
     CHECK(cq_tensor_get_f64(copy, 4) == 2);
+    CHECK(!cq_tensor_is_shared(copy));
+    CHECK_OK(cq_tensor_new_view(&t, copy, CQ_DTYPE_F32, 2, copy->sizes, copy->strides, 0));
+    CHECK(cq_tensor_is_shared(copy));
+    cq_tensor_release(t);
+    CHECK(!cq_tensor_is_shared(copy));
     cq_tensor_release(copy);
     CHECK_STATUS(CQ_E_ARGUMENT,
                  cq_tensor_wrap_strided(&t, CQ_DTYPE_F32, 2, sizes, back, numbers, count, &n_gone));

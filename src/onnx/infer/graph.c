@@ -542,7 +542,7 @@ static cq_status infer_model(cq_infer *in)
     CQ_TRY(bind_inputs(in, s, 0, NULL));
     CQ_TRY(infer_nodes(in, s, s->graph->node.items, s->graph->node.n));
     CQ_TRY(cq_symbols_check(&in->symbols));
-    return write_scope(in, s);
+    return in->flags & CQ_ONNX_INFER_KEEP_MODEL ? CQ_OK : write_scope(in, s);
 }
 
 CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)

@@ -1,6 +1,8 @@
 """Failures of the library as exceptions: what is wrong, where, and what to do about it."""
 from __future__ import annotations
 
+from typing import Any
+
 from . import _abi
 from ._lib import lib, text
 
@@ -24,11 +26,14 @@ class Error(Exception):
     hint: str = ""
     #: The line of source and carets under what is meant; may be empty.
     excerpt: str = ""
+    #: Of an export: what came of it, as `Model.report` has it.
+    report: dict[str, list[dict[str, Any]]]
 
     def __init__(self, message: str, where: str = "", hint: str = "", excerpt: str = "") -> None:
         lines = [message, f"in {where}" if where else "", excerpt, hint]
         super().__init__("\n".join(line for line in lines if line))
         self.message, self.where, self.hint, self.excerpt = message, where, hint, excerpt
+        self.report = {}
 
 
 class OutOfMemory(Error, MemoryError):
@@ -63,8 +68,8 @@ class InvalidModel(Error, ValueError):
     """A model breaks the rules of ONNX."""
 
 
-class NotFound(Error, LookupError):
-    """There is nothing of that name."""
+class NotFound(Error, LookupError, FileNotFoundError):
+    """There is no file, or nothing else, of that name."""
 
 
 class InternalError(Error):

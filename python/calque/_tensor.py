@@ -40,7 +40,7 @@ class Tensor:
     >>> t = calque.Tensor(numpy.arange(6, dtype="float32").reshape(2, 3))
     >>> t
     Tensor(float32[2, 3])
-    >>> numpy.asarray(t).sum()
+    >>> float(numpy.asarray(t).sum())
     15.0
     """
 

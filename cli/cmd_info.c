@@ -312,30 +312,6 @@ static void put_json(const page *p)
 
 /* ---- the verb ---- */
 
-static cq_status info_of_onnx(cq_info **out, const char *path)
-{
-    cq_onnx_model *model  = NULL;
-    cq_status      status = cq_onnx_model_load(&model, path);
-
-    if (status == CQ_OK)
-        status = cq_onnx_model_info(out, model);
-    cq_onnx_model_free(model);
-    return status;
-}
-
-/* A file of torch.save, which holds no program. */
-static bool info_of_state_dict(cq_info **out, const char *path)
-{
-    cq_script *script = NULL;
-    bool       is_one = cli_model_is_built_in(path) ? false
-                        : cli_model_is_archive(path) && cq_pt2_is_archive_file(path)
-                            ? false
-                            : cq_script_load(&script, path) != CQ_OK;
-
-    cq_script_free(script);
-    return is_one && cq_state_dict_info(out, path) == CQ_OK;
-}
-
 /* What an export of the model finds: outputs and operations of its modules. Without an example that
  * somebody asked for it may fail, and nothing is known. */
 static int add_export(cq_info *info, const cli_args *args, cli_model *model)
@@ -369,51 +345,36 @@ static int add_export(cq_info *info, const cli_args *args, cli_model *model)
     return code;
 }
 
-static bool has_several_programs(const char *path)
+/* A program has modules; ONNX, a state dict and a list of programs have not. */
+static bool is_program(const cq_info *info)
 {
-    cq_pt2   *program = NULL;
-    cq_status status  = CQ_OK;
-
-    if (cli_model_is_archive(path) && cq_pt2_is_archive_file(path))
-        status = cq_pt2_load(&program, path, NULL);
-    cq_pt2_free(program);
-    return status == CQ_E_ARGUMENT; /* which one is meant */
-}
-
-static int info_of_program(cq_info **out, const cli_args *args)
-{
-    static cli_model model; /* too large for a stack frame */
-    int              code;
-
-    if (!cli_has(args, "entry") && has_several_programs(args->operands[0]))
-        return cli_result(cq_pt2_programs_info(out, args->operands[0]));
-    code = cli_model_open(&model, args);
-    if (code == CLI_DONE && model.front_end == &cli_script_front_end)
-        code = cli_result(cq_script_info(out, model.handle));
-    else if (code == CLI_DONE && model.front_end == &cli_pt2_front_end)
-        code = cli_result(cq_pt2_info(out, model.handle));
-    else if (code == CLI_DONE)
-        code = cli_result(cq_zoo_info(out, args->operands[0]));
-    if (code == CLI_DONE)
-        code = add_export(*out, args, &model);
-    cli_model_close(&model);
-    return code;
+    for (size_t i = 0; i < cq_info_n_tables(info); i++)
+        if (strcmp(cq_info_table_name(info, i), "modules") == 0)
+            return true;
+    return false;
 }
 
 static int make_info(cq_info **out, const cli_args *args)
 {
-    const char *path = args->operands[0];
+    static cli_model model; /* too large for a stack frame */
+    const char      *path = args->operands[0];
+    int              code;
 
     if (!cli_model_is_built_in(path) && access(path, F_OK) != 0)
         return cli_no_such_model(path);
-    if (!cli_model_is_onnx(path) && !info_of_state_dict(out, path))
-        return info_of_program(out, args);
-    if (cli_has(args, "input") || cli_has(args, "example") || cli_has(args, "entry"))
-        return cli_misuse(args->verb,
-                          "--input, --example and --entry are for programs, which %s is "
-                          "not",
+    code = cli_result(cq_model_info(out, path, cli_value(args, "entry")));
+    if (code == CLI_DONE && is_program(*out)) {
+        code = cli_model_open(&model, args);
+        if (code == CLI_DONE)
+            code = add_export(*out, args, &model);
+        cli_model_close(&model);
+    } else if (code == CLI_DONE &&
+               (cli_has(args, "input") || cli_has(args, "example") || cli_has(args, "entry"))) {
+        code = cli_misuse(args->verb,
+                          "--input, --example and --entry are for programs, which %s is not",
                           cli_path_name(path));
-    return *out ? CLI_DONE : cli_result(info_of_onnx(out, path));
+    }
+    return code;
 }
 
 static int run(const cli_args *args)

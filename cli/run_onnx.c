@@ -8,8 +8,6 @@
 
 #include <calque/session.h>
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,49 +21,8 @@ static struct job {
     cq_onnx_value *inputs[MAX_VALUES], *outputs[MAX_VALUES];
     const char    *dumped[MAX_VALUES];
     size_t         n_dumped;
-    FILE          *trace;
-    char          *trace_text; /* the stream's, and there until the program ends */
-    size_t         trace_size;
-    bool           trace_began;
+    cq_profile    *profile;
 } job;
-
-/* ---- the trace ---- */
-
-/* One event of the Trace Event Format; times are in microseconds. */
-static void trace_node(void *user, const char *node, const char *op_type, int64_t begin,
-                       int64_t end)
-{
-    (void)user;
-    fputs(job.trace_began ? ",\n{\"name\": " : "\n{\"name\": ", job.trace);
-    job.trace_began = true;
-    cli_json_string(job.trace, *node ? node : op_type);
-    fputs(", \"cat\": ", job.trace);
-    cli_json_string(job.trace, op_type);
-    fprintf(job.trace, ", \"ph\": \"X\", \"ts\": %.3f, \"dur\": %.3f, \"pid\": 1, \"tid\": 1}",
-            (double)begin / 1e3, (double)(end - begin) / 1e3);
-}
-
-static int trace_open(const char *path)
-{
-    job.trace = open_memstream(&job.trace_text, &job.trace_size);
-    if (!job.trace)
-        return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
-    fputs("{\"traceEvents\": [", job.trace);
-    return CLI_DONE;
-}
-
-static int trace_close(const char *path, int code)
-{
-    if (!job.trace)
-        return code;
-    fprintf(job.trace, "\n], \"otherData\": {\"peak_bytes\": \"%" PRIu64 "\"}}\n",
-            job.session ? cq_session_peak_memory(job.session) : 0);
-    if (fclose(job.trace) != 0 && code == CLI_DONE)
-        code = cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
-    if (code == CLI_DONE)
-        code = cli_result(cq_buffer_save(path, job.trace_text, job.trace_size));
-    return code;
-}
 
 /* ---- inputs ---- */
 
@@ -343,7 +300,7 @@ static int give_outputs(const char *folder, bool npy)
 static int prepare(const cli_args *args)
 {
     cq_session_options options;
-    const char        *name, *trace = cli_value(args, "profile");
+    const char        *name;
     size_t             at = 0;
     cli_limits         limits;
     int                code = cli_limits_read(&limits, args);
@@ -362,11 +319,11 @@ static int prepare(const cli_args *args)
     }
     options.fetch   = job.dumped;
     options.n_fetch = job.n_dumped;
-    if (trace) {
-        code = trace_open(trace);
-        if (code != CLI_DONE)
-            return code;
-        options.hook = trace_node;
+    if (cli_has(args, "profile")) {
+        if (cq_profile_new(&job.profile) != CQ_OK)
+            return cli_fail();
+        options.hook      = cq_profile_note;
+        options.hook_user = job.profile;
     }
     if (cli_load_onnx(&job.model, args->operands[0]) != CQ_OK ||
         cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
@@ -388,7 +345,8 @@ int cli_run_onnx(const cli_args *args, const char *folder)
                                          cq_session_n_inputs(job.session), job.outputs));
     if (code == CLI_DONE)
         code = give_outputs(folder, cli_wants_npy(args));
-    code = trace_close(cli_value(args, "profile"), code);
+    if (code == CLI_DONE && job.profile)
+        code = cli_result(cq_profile_save(job.profile, cli_value(args, "profile"), job.session));
     if (code == CLI_DONE)
         cli_wrote_outputs(args, folder, cq_session_n_outputs(job.session));
     for (size_t i = 0; i < MAX_VALUES; i++) {
@@ -396,6 +354,7 @@ int cli_run_onnx(const cli_args *args, const char *folder)
         cq_onnx_value_release(job.outputs[i]);
     }
     cq_session_free(job.session);
+    cq_profile_free(job.profile);
     cq_onnx_model_free(job.model);
     return code;
 }

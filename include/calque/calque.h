@@ -6,6 +6,7 @@
 #include <calque/autograd.h>
 #include <calque/export.h>
 #include <calque/function.h>
+#include <calque/graph.h>
 #include <calque/info.h>
 #include <calque/layers.h>
 #include <calque/module.h>

@@ -35,6 +35,10 @@ CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *model);
  * one. */
 CQ_API cq_status cq_state_dict_info(cq_info **out, const char *path);
 
+/* Any of the above: of a file, which is told by its content, or of a built-in model by its name.
+ * entry names one of several programs of a .pt2; NULL: the only one, or a list of them. */
+CQ_API cq_status cq_model_info(cq_info **out, const char *model, const char *entry);
+
 /* Adds to the table of modules what an export found of them: what they return, and how many
  * operations (FLOPs) their nodes are. report is one that the export of that model has filled. */
 CQ_API cq_status cq_info_add_report(cq_info *info, const cq_export_report *report);

@@ -102,7 +102,8 @@ CQ_API cq_status cq_onnx_model_sort(bool *changed, cq_onnx_model *model);
 
 typedef enum cq_onnx_infer_flags {
     CQ_ONNX_INFER_STRICT      = 1, /* what contradicts itself or a declaration is an error */
-    CQ_ONNX_INFER_CHECK_TYPES = 2  /* and so are types that an operator does not take */
+    CQ_ONNX_INFER_CHECK_TYPES = 2, /* and so are types that an operator does not take */
+    CQ_ONNX_INFER_KEEP_MODEL  = 4  /* nothing is filled in: for those that only want to know */
 } cq_onnx_infer_flags;
 
 /* Works out the type and shape of every value, in subgraphs too, and fills in what the model
@@ -121,7 +122,11 @@ CQ_API int64_t cq_onnx_model_opset(const cq_onnx_model *model, const char *domai
 CQ_API const char *cq_onnx_model_producer(const cq_onnx_model *model);   /* "" when not set */
 CQ_API const char *cq_onnx_model_graph_name(const cq_onnx_model *model); /* "" when not set */
 
-typedef enum cq_onnx_side { CQ_ONNX_INPUTS = 0, CQ_ONNX_OUTPUTS = 1 } cq_onnx_side;
+typedef enum cq_onnx_side {
+    CQ_ONNX_INPUTS  = 0,
+    CQ_ONNX_OUTPUTS = 1,
+    CQ_ONNX_INNER   = 2 /* neither */
+} cq_onnx_side;
 
 CQ_API size_t      cq_onnx_model_n_values(const cq_onnx_model *model, cq_onnx_side side);
 CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *model, cq_onnx_side side,

@@ -13,7 +13,7 @@
 #ifndef CALQUE_SESSION_H
 #define CALQUE_SESSION_H
 
-#include <calque/onnx.h>
+#include <calque/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +32,11 @@ typedef enum cq_onnx_kind_of_value {
 /* A refcounted handle, and what it holds does not change. */
 typedef struct cq_onnx_value cq_onnx_value;
 
+/* A tensor that is in a model, an initializer or an attribute: a view of the file where its layout
+ * allows, which stays valid when the model is freed. */
+CQ_API cq_status cq_onnx_value_of(cq_onnx_value **out, const cq_onnx_model *model,
+                                  const cq_onnx_tensor *tensor);
+
 /* Values are retained, strings copied; lengths NULL: they end with a 0. */
 CQ_API cq_status cq_onnx_value_new_none(cq_onnx_value **out);
 CQ_API cq_status cq_onnx_value_new_tensor(cq_onnx_value **out, cq_tensor *tensor);
@@ -39,6 +44,10 @@ CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, con
                                            const char *const *strings, const size_t *lengths);
 CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *const *items,
                                             size_t n);
+
+/* keys are a tensor of int64 or of strings, values one with as many elements. */
+CQ_API cq_status cq_onnx_value_new_map(cq_onnx_value **out, cq_onnx_value *keys,
+                                       cq_onnx_value *values);
 
 CQ_API cq_onnx_value *cq_onnx_value_retain(cq_onnx_value *value);  /* returns value */
 CQ_API void           cq_onnx_value_release(cq_onnx_value *value); /* NULL is fine */
@@ -110,6 +119,7 @@ typedef struct cq_session_options {
                                      * weights and inputs add; UINT64_MAX: no limit */
     cq_session_hook hook;           /* NULL: none */
     void           *hook_user;
+    int32_t         threads; /* that a run computes with; 0: as many as cq_set_threads says */
 } cq_session_options;
 
 CQ_API void cq_session_options_init(cq_session_options *options);
@@ -148,6 +158,22 @@ CQ_API cq_status cq_session_run(const cq_session *session, const char *const *na
  * dropped. */
 CQ_API cq_status cq_session_run_tensors(const cq_session *session, cq_tensor *const *inputs,
                                         size_t n_inputs, cq_tensor **outputs, size_t n_outputs);
+
+/* ---- profiles: when each node ran ---- */
+
+typedef struct cq_profile cq_profile;
+
+CQ_API cq_status cq_profile_new(cq_profile **out);
+CQ_API void      cq_profile_free(cq_profile *profile); /* NULL is fine */
+
+/* The hook of cq_session_options that notes nodes, with the profile as hook_user; also of several
+ * threads at once. A session that has it must not outlive the profile. */
+CQ_API void cq_profile_note(void *profile, const char *node, const char *op_type, int64_t begin,
+                            int64_t end);
+
+/* Writes what was noted, and forgets it: a trace for chrome://tracing, with cq_session_peak_memory
+ * of the session, which may be NULL. */
+CQ_API cq_status cq_profile_save(cq_profile *profile, const char *path, const cq_session *session);
 
 /* The most bytes that the tensors of one run have taken so far, weights not among them. From the
  * second run on inputs of the same shapes on, tensors lie in one piece of memory that was planned

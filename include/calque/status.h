@@ -5,6 +5,7 @@
 
 #include <calque/version.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -23,7 +24,8 @@ typedef enum cq_status {
     CQ_E_UNSUPPORTED = 7, /* meaningful, but calque cannot do it */
     CQ_E_INVALID     = 8, /* a model breaks the rules of ONNX */
     CQ_E_NOT_FOUND   = 9,
-    CQ_E_INTERNAL    = 10 /* a bug in calque */
+    CQ_E_INTERNAL    = 10, /* a bug in calque */
+    CQ_E_CANCELLED   = 11  /* the handler of cq_set_cancel_handler said so */
 } cq_status;
 
 /* The last failure of this thread. The strings belong to the record and change
@@ -61,6 +63,14 @@ CQ_API void cq_set_warning_handler(cq_warning_handler handler, void *user);
 typedef void (*cq_progress_handler)(void *user, const char *what, uint64_t done, uint64_t total);
 
 CQ_API void cq_set_progress_handler(cq_progress_handler handler, void *user);
+
+/* Work that may take long asks a handler now and then, at most twenty times a second, whether it is
+ * still wanted; when it says true, the call fails with CQ_E_CANCELLED, as soon as the operator that
+ * is being computed is done. The handler is this thread's, and is called in it; NULL, the default,
+ * is none. */
+typedef bool (*cq_cancel_handler)(void *user);
+
+CQ_API void cq_set_cancel_handler(cq_cancel_handler handler, void *user);
 
 /* Writes bytes to a file as every output is written: to a temporary file beside it that takes its
  * place when it is whole; through a link, and straight to a device or FIFO. */

@@ -78,6 +78,12 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
 CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                 void *data, void (*release)(void *user), void *user);
 
+/* The same for memory whose elements lie strides apart, counted in elements; none may be negative.
+ */
+CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t rank,
+                                        const int64_t *sizes, const int64_t *strides, void *data,
+                                        void (*release)(void *user), void *user);
+
 CQ_API cq_tensor *cq_tensor_retain(cq_tensor *t); /* returns t; NULL is fine */
 CQ_API void       cq_tensor_release(cq_tensor *t);
 
@@ -88,6 +94,10 @@ CQ_API int64_t  cq_tensor_stride(const cq_tensor *t, size_t axis); /* in element
 CQ_API int64_t  cq_tensor_numel(const cq_tensor *t);
 CQ_API bool     cq_tensor_is_contiguous(const cq_tensor *t);
 CQ_API bool     cq_tensor_has_data(const cq_tensor *t);
+
+/* Whether its memory is also somebody else's: another tensor's, a file's, or a caller's that was
+ * wrapped. Who changes it then changes more than this tensor. */
+CQ_API bool cq_tensor_is_shared(const cq_tensor *t);
 
 /* The first element; NULL when fake. Elements lie strides apart. */
 CQ_API void *cq_tensor_data(const cq_tensor *t);

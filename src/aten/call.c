@@ -4,6 +4,7 @@
 #include "aten/complex.h"
 #include "aten/quantized.h"
 #include "aten/work.h"
+#include "base/cancel.h"
 
 #include <stdio.h>
 
@@ -322,7 +323,9 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
         results[i] = CQ_NONE;
     if (cx->status != CQ_OK)
         return cx->status;
-    status = fill_args(cx, op, filled, args, n_args);
+    status = cq_check_cancelled();
+    if (status == CQ_OK)
+        status = fill_args(cx, op, filled, args, n_args);
     if (status == CQ_OK && cx->listener)
         status = each_tensor(cx, filled, op->schema->n_args, refresh, NULL);
     if (status != CQ_OK)

@@ -11,7 +11,7 @@ static _Thread_local char            place[CQ_ERROR_PLACE_SIZE];
 
 static const char *const status_names[] = {
     "ok",   "no memory",   "argument",      "i/o",       "format",   "syntax",
-    "type", "unsupported", "invalid model", "not found", "internal",
+    "type", "unsupported", "invalid model", "not found", "internal", "cancelled",
 };
 
 const char *cq_status_name(cq_status status)

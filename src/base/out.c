@@ -4,6 +4,7 @@
  * written to the disk (fsync): a power cut leaves one or the other. A new file is not waited for,
  * as cp does not: what is lost then is what would have been lost a moment earlier. */
 #define _GNU_SOURCE /* pagemap's pread of large offsets, getrandom */
+#include "base/cancel.h"
 #include "base/mapping.h"
 #include "base/progress.h"
 #include "base/str.h"
@@ -417,6 +418,7 @@ static void write_plain(cq_out *o, const char *data, size_t size)
         data += done;
         size -= (size_t)done;
         cq_progress_step((uint64_t)done);
+        o->status = cq_check_cancelled();
     }
 }
 

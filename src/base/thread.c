@@ -55,15 +55,29 @@ static struct {
 
 static atomic_int         wanted_threads;
 static _Thread_local bool inside_block;
+static _Thread_local int  own_threads;
+
+static int limited(int n)
+{
+    return n < 0 ? 0 : n > CQ_MAX_THREADS ? CQ_MAX_THREADS : n;
+}
 
 void cq_set_threads(int n)
 {
-    atomic_store(&wanted_threads, n < 0 ? 0 : n > CQ_MAX_THREADS ? CQ_MAX_THREADS : n);
+    atomic_store(&wanted_threads, limited(n));
+}
+
+int cq_use_threads(int n)
+{
+    int before = own_threads;
+
+    own_threads = limited(n);
+    return before;
 }
 
 int cq_threads(void)
 {
-    int n = atomic_load(&wanted_threads);
+    int n = own_threads ? own_threads : atomic_load(&wanted_threads);
 
     if (n == 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -14,6 +14,10 @@
 
 enum { CQ_MAX_THREADS = 64 }; /* as <calque/threads.h> has it */
 
+/* This thread's own number, for its jobs, instead of cq_set_threads's; 0: none. Returns the one
+ * before. */
+int cq_use_threads(int n);
+
 typedef cq_status (*cq_block_fn)(void *user, int64_t block);
 
 /* Calls fn(user, 0) to fn(user, n_blocks - 1), in any order, and returns when all are done.

@@ -4,6 +4,7 @@
 #include "export/arith.h"
 #include "export/exporter.h"
 #include "export/rule.h"
+#include "base/cancel.h"
 #include "base/warn.h"
 
 #include <stdio.h>
@@ -456,6 +457,7 @@ static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
             used |= n->outputs[i]->n_uses > 0;
         if (!used)
             continue;
+        CQ_TRY(cq_check_cancelled());
         CQ_TRY(n->is_anchor  ? convert_anchor(ex, n, to)
                : n->n_blocks ? convert_control(ex, n, to)
                              : convert_node(ex, n, to));

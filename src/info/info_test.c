@@ -95,7 +95,27 @@ TEST(info, parameters_are_told_by_name_and_type)
     cq_script_free(s);
 }
 
-RUN_TESTS(TEST_OF(info, methods_have_their_signature_and_an_input_to_begin_with),
+TEST(info, a_file_is_told_by_its_content)
+{
+    static const struct {
+        const char *model, *format;
+    } all[] = { { CQ_TEST_DATA "/shared_lists.pt", "TorchScript archive" },
+                { CQ_TEST_DATA "/state_dict.pt", "state dict" },
+                { "alexnet", "built-in model" } };
+    cq_info *info;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        CHECK_OK(cq_model_info(&info, all[i].model, NULL));
+        CHECK_STR("format", cq_info_cell_text(info, 0, 0, 0));
+        CHECK_STR(all[i].format, cq_info_cell_text(info, 0, 0, 1));
+        cq_info_free(info);
+    }
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_model_info(&info, "missing.onnx", NULL));
+    CHECK(!info);
+}
+
+RUN_TESTS(TEST_OF(info, a_file_is_told_by_its_content),
+          TEST_OF(info, methods_have_their_signature_and_an_input_to_begin_with),
           TEST_OF(info, a_shared_weight_counts_once_and_says_whose_it_is),
           TEST_OF(info, what_is_not_there_is_empty),
           TEST_OF(info, parameters_are_told_by_name_and_type))

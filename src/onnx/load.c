@@ -115,84 +115,47 @@ CQ_API const char *cq_onnx_model_graph_name(const cq_onnx_model *m)
     return text_or_empty(m->graph ? m->graph->name : NULL);
 }
 
-static const cq_onnx_value_infos *values_of(const cq_onnx_model *m, cq_onnx_side side)
+static const cq_onnx_value_info *value_at(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
-    static const cq_onnx_value_infos none = { 0 };
-
-    if (!m->graph)
-        return &none;
-    return side == CQ_ONNX_OUTPUTS ? &m->graph->output : &m->graph->input;
+    return cq_onnx_graph_value(m->graph, side, index);
 }
 
 CQ_API size_t cq_onnx_model_n_values(const cq_onnx_model *m, cq_onnx_side side)
 {
     CQ_NEED_ELSE(m, 0);
-    return values_of(m, side)->n;
-}
-
-static const cq_onnx_value_info *value_at(const cq_onnx_model *m, cq_onnx_side side, size_t index)
-{
-    const cq_onnx_value_infos *values = values_of(m, side);
-
-    return index < values->n ? values->items[index] : NULL;
+    return cq_onnx_graph_n_values(m->graph, side);
 }
 
 CQ_API const char *cq_onnx_model_value_name(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
     CQ_NEED_ELSE(m, NULL);
-    const cq_onnx_value_info *value = value_at(m, side, index);
-
-    return text_or_empty(value ? value->name : NULL);
-}
-
-/* The tensor type of a value, NULL if it is not a tensor. */
-static const cq_onnx_tensor_type *type_at(const cq_onnx_model *m, cq_onnx_side side, size_t index)
-{
-    const cq_onnx_value_info *value = value_at(m, side, index);
-
-    return value && value->type ? value->type->tensor_type : NULL;
+    return cq_onnx_value_info_name(value_at(m, side, index));
 }
 
 CQ_API cq_dtype cq_onnx_model_value_dtype(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
     CQ_NEED_ELSE(m, 0);
-    const cq_onnx_tensor_type *type = type_at(m, side, index);
-
-    return type ? cq_dtype_from_onnx(type->elem_type) : CQ_DTYPE_NONE;
+    return cq_onnx_value_info_dtype(value_at(m, side, index));
 }
 
 CQ_API int32_t cq_onnx_model_value_rank(const cq_onnx_model *m, cq_onnx_side side, size_t index)
 {
     CQ_NEED_ELSE(m, 0);
-    const cq_onnx_tensor_type *type = type_at(m, side, index);
-
-    return type && type->shape ? (int32_t)type->shape->dim.n : -1;
-}
-
-static const cq_onnx_dim *dim_at(const cq_onnx_model *m, cq_onnx_side side, size_t index,
-                                 size_t axis)
-{
-    const cq_onnx_tensor_type *type = type_at(m, side, index);
-
-    return type && type->shape && axis < type->shape->dim.n ? type->shape->dim.items[axis] : NULL;
+    return cq_onnx_value_info_rank(value_at(m, side, index));
 }
 
 CQ_API int64_t cq_onnx_model_value_size(const cq_onnx_model *m, cq_onnx_side side, size_t index,
                                         size_t axis)
 {
     CQ_NEED_ELSE(m, 0);
-    const cq_onnx_dim *dim = dim_at(m, side, index, axis);
-
-    return dim && cq_onnx_has(dim, CQ_ONNX_DIM_VALUE) ? dim->dim_value : -1;
+    return cq_onnx_value_info_size(value_at(m, side, index), axis);
 }
 
 CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *m, cq_onnx_side side, size_t index,
                                             size_t axis)
 {
     CQ_NEED_ELSE(m, NULL);
-    const cq_onnx_dim *dim = dim_at(m, side, index, axis);
-
-    return text_or_empty(dim ? dim->dim_param : NULL);
+    return cq_onnx_value_info_axis(value_at(m, side, index), axis);
 }
 
 CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *m)

@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "tensor/tensor.h"
 
-#include <calque/onnx.h>
+#include <calque/graph.h>
 
 /* The newest IR version whose messages are mirrored here. */
 #define CQ_ONNX_IR_NEWEST 13
@@ -79,25 +79,6 @@ enum {
 #define cq_onnx_has(message, field)     (((message)->has >> (field)) & 1u)
 #define cq_onnx_set_has(message, field) ((message)->has |= 1u << (field))
 
-typedef enum cq_onnx_attribute_type {
-    CQ_ONNX_ATTR_UNDEFINED      = 0,
-    CQ_ONNX_ATTR_FLOAT          = 1,
-    CQ_ONNX_ATTR_INT            = 2,
-    CQ_ONNX_ATTR_STRING         = 3,
-    CQ_ONNX_ATTR_TENSOR         = 4,
-    CQ_ONNX_ATTR_GRAPH          = 5,
-    CQ_ONNX_ATTR_FLOATS         = 6,
-    CQ_ONNX_ATTR_INTS           = 7,
-    CQ_ONNX_ATTR_STRINGS        = 8,
-    CQ_ONNX_ATTR_TENSORS        = 9,
-    CQ_ONNX_ATTR_GRAPHS         = 10,
-    CQ_ONNX_ATTR_SPARSE_TENSOR  = 11,
-    CQ_ONNX_ATTR_SPARSE_TENSORS = 12,
-    CQ_ONNX_ATTR_TYPE_PROTO     = 13,
-    CQ_ONNX_ATTR_TYPE_PROTOS    = 14,
-    CQ_ONNX_ATTR_COUNT
-} cq_onnx_attribute_type;
-
 /* TensorProto.DataType; cq_dtype_from_onnx and cq_dtype_to_onnx convert. */
 typedef enum cq_onnx_data_type {
     CQ_ONNX_UNDEFINED      = 0,
@@ -132,8 +113,7 @@ typedef enum cq_onnx_data_type {
 
 enum { CQ_ONNX_LOCATION_DEFAULT = 0, CQ_ONNX_LOCATION_EXTERNAL = 1 };
 
-typedef struct cq_onnx_graph cq_onnx_graph;
-typedef struct cq_onnx_type  cq_onnx_type;
+typedef struct cq_onnx_type cq_onnx_type;
 typedef CQ_ONNX_LIST(const char *) cq_onnx_names;
 typedef CQ_ONNX_LIST(cq_onnx_bytes) cq_onnx_bytes_list;
 typedef CQ_ONNX_LIST(int64_t) cq_onnx_ints;

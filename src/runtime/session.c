@@ -2,6 +2,7 @@
 #include "runtime/value.h"
 
 #include "base/sized.h"
+#include "base/thread.h"
 #include "onnx/wire.h"
 #include "runtime/pool.h"
 #include "runtime/run.h"
@@ -386,8 +387,12 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
         before = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->max_heap });
     status        = cq_rt_pool_take(&lease, &s->pool, inputs, s->plan->n_inputs);
     run.workspace = lease.workspace;
-    if (status == CQ_OK)
+    if (status == CQ_OK) {
+        const int threads = cq_use_threads(s->options.threads);
+
         status = cq_rt_plan_run(&run, s->plan, NULL, inputs, outputs);
+        cq_use_threads(threads);
+    }
     for (uint32_t i = 0; i < s->plan->n_outputs && status == CQ_OK; i++)
         status = tidy(&outputs[i]);
     if (run.workspace)

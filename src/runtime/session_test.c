@@ -2,6 +2,7 @@
  * (tests/peer/onnx_testdata.py). */
 #include "onnx/model.h"
 #include "onnx/schema.h"
+#include "base/thread.h"
 #include "runtime/value.h"
 #include "test.h"
 
@@ -451,6 +452,86 @@ TEST(session, loops_are_charged_for_what_they_do)
     }
 }
 
+static void note_threads(void *user, const char *node, const char *op_type, int64_t begin,
+                         int64_t end)
+{
+    (void)node, (void)op_type, (void)begin, (void)end;
+    *(int *)user = cq_threads();
+}
+
+TEST(session, has_threads_of_its_own)
+{
+    cq_session_options options;
+    cq_onnx_model     *m = small_model();
+    cq_session        *s;
+    int                n = 0;
+
+    cq_set_threads(5);
+    cq_session_options_init(&options);
+    options.threads   = 3;
+    options.hook      = note_threads;
+    options.hook_user = &n;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    check_run(s, 1, 1, 2, 0);
+    CHECK_INT(3, n);
+    CHECK_INT(5, cq_threads());
+    cq_set_threads(0);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+TEST(session, a_profile_outlives_it)
+{
+    const char         path[] = "profile_test.json";
+    cq_session_options options;
+    cq_onnx_model     *m = small_model();
+    cq_session        *s;
+    cq_profile        *p;
+    char               text[1024];
+    FILE              *file;
+    size_t             n;
+
+    CHECK_OK(cq_profile_new(&p));
+    cq_session_options_init(&options);
+    options.hook      = cq_profile_note;
+    options.hook_user = p;
+    CHECK_OK(cq_session_prepare(&s, m, &options));
+    check_run(s, 1, 1, 2, 0);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+    CHECK_OK(cq_profile_save(p, path, NULL));
+    cq_profile_free(p);
+    file = fopen(path, "rb");
+    n    = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    remove(path);
+    text[n] = '\0';
+    CHECK(strstr(text, "\"name\": \"sum\", \"cat\": \"Add\", \"ph\": \"X\", \"ts\": ") != NULL);
+    CHECK(strstr(text, "\"peak_bytes\": \"0\"") != NULL);
+}
+
+TEST(session, a_map_is_keys_and_as_many_values)
+{
+    const char    *names[] = { "a", "b" };
+    const int64_t  two     = 2;
+    cq_tensor     *t       = vector(1, 2);
+    cq_onnx_value *keys, *values, *map, *item;
+
+    CHECK_OK(cq_onnx_value_new_strings(&keys, 1, &two, names, NULL));
+    CHECK_OK(cq_onnx_value_new_tensor(&values, t));
+    CHECK_OK(cq_onnx_value_new_map(&map, keys, values));
+    CHECK_INT(CQ_ONNX_VALUE_MAP, cq_onnx_value_kind(map));
+    CHECK_INT(2, cq_onnx_value_count(map));
+    CHECK_OK(cq_onnx_value_item(&item, map, 0));
+    CHECK_STR("b", cq_onnx_value_string(item, 1, NULL));
+    cq_onnx_value_release(item);
+    cq_onnx_value_release(map);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_value_new_map(&map, values, values)); /* floats */
+    cq_onnx_value_release(keys);
+    cq_onnx_value_release(values);
+    cq_tensor_release(t);
+}
+
 TEST(session, knows_its_devices)
 {
     cq_session_options options;
@@ -464,7 +545,10 @@ TEST(session, knows_its_devices)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, fetches_inner_values),
+RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, has_threads_of_its_own),
+          TEST_OF(session, a_profile_outlives_it),
+          TEST_OF(session, a_map_is_keys_and_as_many_values),
+          TEST_OF(session, fetches_inner_values),
           TEST_OF(session, wrong_inputs_are_named_and_leave_it_usable),
           TEST_OF(session, a_missing_operator_is_named),
           TEST_OF(session, recursive_functions_are_refused),

@@ -1,5 +1,6 @@
 /* What nodes cost. Most are as much work as they have elements; the table has the others. */
 #include "runtime/work.h"
+#include "base/cancel.h"
 #include "onnx/external.h"
 
 #include <calque/session.h>
@@ -289,7 +290,7 @@ cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps_taken)
 {
     if (steps_taken <= run->steps_left) {
         run->steps_left -= steps_taken;
-        return CQ_OK;
+        return cq_check_cancelled();
     }
     run->steps_left = 0;
     return cq_fail(CQ_E_UNSUPPORTED, NULL,

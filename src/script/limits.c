@@ -3,6 +3,8 @@
  * call.c's business, how long lists and texts get is that of the builtins. */
 #include "script/builtin.h"
 
+#include "base/cancel.h"
+
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -14,7 +16,7 @@ static cq_status spend(cq_eval *ev, uint64_t steps)
 
     if (steps <= most && ev->steps <= most - steps) {
         ev->steps += steps;
-        return CQ_OK;
+        return cq_check_cancelled();
     }
     ev->steps = most; /* whoever goes on in spite of it gets no further */
     return cq_fail(CQ_E_UNSUPPORTED, NULL,

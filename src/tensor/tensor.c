@@ -262,6 +262,43 @@ cq_status cq_tensor_new_on(cq_tensor **out, cq_storage *storage, cq_dtype dtype,
     return new_view(out, storage, dtype, rank, plain, strides, offset);
 }
 
+/* Bytes from the first element to the end of the last; -1: they cannot be counted. */
+static int64_t strided_size(cq_dtype dtype, size_t rank, const int64_t *sizes,
+                            const int64_t *strides)
+{
+    int64_t size = 1, reach;
+    bool    bad  = false;
+
+    for (size_t i = 0; i < rank; i++) {
+        if (sizes[i] == 0)
+            return 0;
+        bad |= strides[i] < 0 || __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) ||
+               __builtin_add_overflow(size, reach, &size);
+    }
+    bad |= __builtin_mul_overflow(size, (int64_t)cq_dtype_size(dtype), &size);
+    return bad ? -1 : size;
+}
+
+CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t rank,
+                                        const int64_t *sizes, const int64_t *strides, void *data,
+                                        void (*release)(void *user), void *user)
+{
+    CQ_NEED_OUT(out, ((sizes && strides) || !rank) && data);
+    cq_tensor *t;
+    int64_t    size;
+
+    CQ_TRY(new_plain(&t, dtype, rank, sizes));
+    size = strided_size(dtype, rank, sizes, strides);
+    if (size < 0)
+        return with_storage(
+            out, t,
+            cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a stride is negative, or too large for memory"));
+    if (rank)
+        memcpy(t->strides, strides, rank * sizeof *strides);
+    return with_storage(out, t,
+                        cq_storage_wrap(&t->storage, data, (size_t)size, false, release, user));
+}
+
 cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
 {
     cq_storage *old = t->storage;
@@ -366,6 +403,15 @@ CQ_API bool cq_tensor_has_data(const cq_tensor *t)
 {
     CQ_NEED_ELSE(t, 0);
     return t->storage != NULL;
+}
+
+CQ_API bool cq_tensor_is_shared(const cq_tensor *t)
+{
+    CQ_NEED_ELSE(t, false);
+    const cq_storage *s = t->storage;
+
+    return s && (s->mapped || s->release != cq_free_aligned ||
+                 atomic_load_explicit(&s->refs, memory_order_acquire) > 1);
 }
 
 bool cq_tensor_is_fake(const cq_tensor *t)

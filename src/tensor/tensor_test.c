@@ -70,7 +70,44 @@ TEST(tensor, a_stride_that_is_never_used_may_be_any_number)
     cq_tensor_release(one);
 }
 
-RUN_TESTS(TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),
+static void count(void *user)
+{
+    ++*(int *)user;
+}
+
+TEST(tensor, memory_of_the_caller_may_have_strides)
+{
+    float      numbers[6] = { 0, 1, 2, 3, 4, 5 };
+    int64_t    sizes[] = { 3, 2 }, strides[] = { 1, 3 }, back[] = { -1, 3 };
+    int64_t    far[]  = { INT64_MAX, 3 };
+    int        n_gone = 0;
+    cq_tensor *t, *copy;
+
+    CHECK_OK(cq_tensor_wrap_strided(&t, CQ_DTYPE_F32, 2, sizes, strides, numbers, count, &n_gone));
+    CHECK(!cq_tensor_is_contiguous(t));
+    CHECK(cq_tensor_data(t) == numbers);
+    CHECK(cq_tensor_is_shared(t));
+    CHECK(cq_tensor_get_f64(t, 1) == 3);
+    CHECK_OK(cq_tensor_contiguous(&copy, t));
+    cq_tensor_release(t);
+    CHECK_INT(1, n_gone);
+    CHECK(cq_tensor_get_f64(copy, 4) == 2);
+    CHECK(!cq_tensor_is_shared(copy));
+    CHECK_OK(cq_tensor_new_view(&t, copy, CQ_DTYPE_F32, 2, copy->sizes, copy->strides, 0));
+    CHECK(cq_tensor_is_shared(copy));
+    cq_tensor_release(t);
+    CHECK(!cq_tensor_is_shared(copy));
+    cq_tensor_release(copy);
+    CHECK_STATUS(CQ_E_ARGUMENT,
+                 cq_tensor_wrap_strided(&t, CQ_DTYPE_F32, 2, sizes, back, numbers, count, &n_gone));
+    CHECK_STATUS(CQ_E_ARGUMENT,
+                 cq_tensor_wrap_strided(&t, CQ_DTYPE_F32, 2, sizes, far, numbers, count, &n_gone));
+    CHECK(t == NULL);
+    CHECK_INT(1, n_gone); /* what was not taken is not given back */
+}
+
+RUN_TESTS(TEST_OF(tensor, memory_of_the_caller_may_have_strides),
+          TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),
           TEST_OF(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data),
           TEST_OF(tensor, negative_sizes_are_refused),
           TEST_OF(tensor, a_stride_that_is_never_used_may_be_any_number))

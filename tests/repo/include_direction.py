@@ -37,8 +37,8 @@ PUBLIC = {
     "base": GROUND,
     "tensor": GROUND | {"tensor"},
     "kernel": GROUND | {"tensor"},
-    "onnx": GROUND | {"tensor", "onnx"},
-    "runtime": GROUND | {"tensor", "onnx", "session"},
+    "onnx": GROUND | {"tensor", "onnx", "graph"},
+    "runtime": GROUND | {"tensor", "onnx", "graph", "session"},
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 

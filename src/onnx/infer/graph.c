@@ -1,6 +1,7 @@
 /* The walk through a model: nodes in order, each given to its rule, its outputs merged with
  * what is declared of them. Subgraphs and functions are walked when a rule or call asks for
  * it. Types are written into the model at the end, when no loop can change them any more. */
+#include "base/cancel.h"
 #include "onnx/infer/internal.h"
 
 #include "onnx/expand.h"
@@ -342,8 +343,10 @@ static cq_status infer_node(cq_infer *in, cq_scope *s, const cq_onnx_node *node)
 
 static cq_status infer_nodes(cq_infer *in, cq_scope *s, cq_onnx_node *const *nodes, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        CQ_TRY(cq_check_cancelled());
         CQ_TRY(infer_node(in, s, nodes[i]));
+    }
     return CQ_OK;
 }
 
@@ -539,7 +542,7 @@ static cq_status infer_model(cq_infer *in)
     CQ_TRY(bind_inputs(in, s, 0, NULL));
     CQ_TRY(infer_nodes(in, s, s->graph->node.items, s->graph->node.n));
     CQ_TRY(cq_symbols_check(&in->symbols));
-    return write_scope(in, s);
+    return in->flags & CQ_ONNX_INFER_KEEP_MODEL ? CQ_OK : write_scope(in, s);
 }
 
 CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)

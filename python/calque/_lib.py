@@ -1,0 +1,65 @@
+"""Finds the shared library of calque and loads it, with the declarations of `_abi`."""
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+
+from . import _abi
+
+NAME = "libcalque.so.0"
+
+
+def candidates() -> list[str]:
+    """Where the library may be, best first: the environment's choice, inside of the package (a
+    wheel), in a folder above it (`cmake --install`), and wherever the system finds it."""
+    if chosen := os.environ.get("CALQUE_LIBRARY"):
+        return [chosen]
+    here = pathlib.Path(__file__).resolve().parent
+    near = [folder / NAME for folder in (here, *list(here.parents)[:4])]
+    return [str(path) for path in near if path.exists()] + [NAME]
+
+
+def load() -> ctypes.CDLL:
+    """The library, of the version that this package was made for."""
+    tried = []
+    for path in candidates():
+        try:
+            found = ctypes.CDLL(path)
+        except OSError as error:
+            tried.append(f"{path}: {error}")
+            continue
+        declare(found, path)
+        return found
+    raise ImportError("the library of calque was not found; set CALQUE_LIBRARY to its path\n  "
+                      + "\n  ".join(tried))
+
+
+def declare(found: ctypes.CDLL, path: str) -> None:
+    """Gives the functions of the library their types."""
+    have = found.cq_version() if hasattr(found, "cq_version") else 0
+    if have // 1000 != _abi.CQ_VERSION // 1000:
+        raise ImportError(f"{path} is version {have // 1000000}.{have // 1000 % 1000} of calque, but "
+                          f"this package is for {_abi.CQ_VERSION_MAJOR}.{_abi.CQ_VERSION_MINOR}; "
+                          "install both from one source")
+    for name, (result, arguments) in _abi.FUNCTIONS.items():
+        function = getattr(found, name, None)
+        if function is None:
+            raise ImportError(f"{path} has no {name}; it is older than this package")
+        function.restype, function.argtypes = result, arguments
+
+
+# Calls through it give the interpreter's lock away, so that other threads run meanwhile.
+lib = load()
+
+
+def text(value: bytes | None) -> str:
+    """A text of the library. Names in files may hold any bytes."""
+    return (value or b"").decode("utf-8", "surrogateescape")
+
+
+def encoded(value: str | bytes | os.PathLike[str] | None) -> bytes | None:
+    """A text or path for the library; None is NULL."""
+    if value is None or isinstance(value, bytes):
+        return value
+    return os.fspath(value).encode("utf-8", "surrogateescape")

@@ -1,0 +1,278 @@
+"""ONNX models: reading, checking, changing and writing them."""
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from ctypes import byref
+from dataclasses import dataclass
+from typing import Any
+
+from . import _abi
+from ._call import Buffer, Handle, call
+from ._errors import ArgumentError, Error
+from ._graph import Function, Graph, Value, entries
+from ._lib import encoded, lib, text
+from ._source import Source, bytes_of
+
+
+class ModelHandle(Handle):
+    _free = lib.cq_onnx_model_free
+
+
+class FindingsHandle(Handle):
+    _free = lib.cq_onnx_findings_free
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a model, or differs between two."""
+
+    code: str  #: stable: "graph-name-missing"
+    where: str  #: "graph main > node /conv/Conv (Conv) > attribute pads"
+    what: str  #: "the graph has no name"
+    hint: str  #: what to do about it
+    is_warning: bool = False  #: it is wrong, but onnx.checker 1.12 lets it pass
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.code, self.where, self.what) if part)
+
+
+def _findings(function: Any, *arguments: Any) -> list[Finding]:
+    handle = FindingsHandle()
+    call(function, byref(handle), *arguments)
+    found = []
+    for i in range(lib.cq_onnx_findings_count(handle)):
+        f = lib.cq_onnx_findings_at(handle, i).contents
+        found.append(Finding(text(f.code), text(f.where), text(f.what), text(f.hint), f.is_warning))
+    return found
+
+
+class Model:
+    """An ONNX model. `calque.load` reads one, `calque.export` makes one.
+
+    >>> import calque
+    >>> model = calque.Model.parse(
+    ...     '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) '
+    ...     '{ y = Relu(x) }')
+    >>> model
+    Model(g: 1 nodes, opset 17)
+    >>> model.check()
+    []
+    """
+
+    #: Of an export: what came of it. See `calque.export`.
+    report: dict[str, list[dict[str, Any]]]
+
+    def __init__(self, handle: ModelHandle) -> None:
+        self._handle = handle
+        self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.report = {}
+
+    # ---- reading and writing ----
+
+    @classmethod
+    def load(cls, source: Source) -> Model:
+        """See `calque.load`."""
+        if isinstance(source, Model):
+            return source
+        handle, data = ModelHandle(), bytes_of(source)
+        if data is None:
+            call(lib.cq_onnx_model_load, byref(handle), encoded(source))
+        else:
+            call(lib.cq_onnx_model_decode, byref(handle), data, len(data))
+        return cls(handle)
+
+    @classmethod
+    def parse(cls, source: str, name: str = "<text>") -> Model:
+        """A model from ONNX's text syntax; name is for messages."""
+        handle, data = ModelHandle(), source.encode()
+        call(lib.cq_onnx_model_parse, byref(handle), data, len(data), encoded(name))
+        return cls(handle)
+
+    def save(self, path: str | os.PathLike[str], *, external_data: bool = False,
+             threshold: int = 1024, as_is: bool = False) -> None:
+        """Writes a file, whole or not at all. With external_data, tensors of threshold bytes and
+        more go into one file beside it, and always when it would be larger than 2 GB. as_is leaves
+        references to external data as they are, as a stripped model needs it."""
+        options = _abi.cq_onnx_save_options()
+        lib.cq_onnx_save_options_init(byref(options))
+        options.flags = (_abi.CQ_ONNX_SAVE_EXTERNAL if external_data else 0) | \
+            (_abi.CQ_ONNX_SAVE_AS_IS if as_is or self._is_stripped else 0)
+        options.threshold = threshold
+        call(lib.cq_onnx_model_save, self._handle, encoded(path), byref(options))
+
+    _is_stripped = False
+
+    def to_bytes(self) -> bytes:
+        """The bytes of a file."""
+        data, size = Buffer(), ctypes.c_size_t()
+        call(lib.cq_onnx_model_encode, byref(data), byref(size), self._handle)
+        return data.bytes(size.value)
+
+    SerializeToString = to_bytes  # as messages of the onnx package have it
+    __bytes__ = to_bytes
+
+    def text(self) -> str:
+        """The model in ONNX's text syntax, all of it: `Model.parse` gives the same model.
+
+        >>> import calque
+        >>> print(calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[2] x) => (float[2] y) { y = Relu(x) }').text())
+        #@ exact domain
+        <
+           ir_version: 8,
+           opset_import: ["" : 17]
+        >
+        g (float[2] x) => (float[2] y)
+        {
+           y = Relu (x)
+        }
+        <BLANKLINE>
+        """
+        pieces: list[bytes] = []
+
+        @_abi.cq_text_writer  # type: ignore[untyped-decorator, unused-ignore]
+        def write(_user: Any, start: int, size: int) -> bool:
+            pieces.append(ctypes.string_at(start, size))
+            return True
+
+        call(lib.cq_onnx_model_write_text, self._handle, write, None)
+        return text(b"".join(pieces))
+
+    def printable_graph(self) -> str:
+        """The listing that onnx.helper.printable_graph gives."""
+        buffer = Buffer()
+        call(lib.cq_onnx_model_print, byref(buffer), self._handle)
+        return text(buffer.bytes())
+
+    # ---- what it is ----
+
+    @property
+    def pointer(self) -> ModelHandle:
+        """The cq_onnx_model."""
+        return self._handle
+
+    @property
+    def graph(self) -> Graph:
+        return Graph(self, lib.cq_onnx_model_graph(self._handle))
+
+    @property
+    def inputs(self) -> list[Value]:
+        return self.graph.inputs
+
+    @property
+    def outputs(self) -> list[Value]:
+        return self.graph.outputs
+
+    @property
+    def functions(self) -> list[Function]:
+        return [Function(self, lib.cq_onnx_model_function(self._handle, i))
+                for i in range(lib.cq_onnx_model_n_functions(self._handle))]
+
+    @property
+    def ir_version(self) -> int:
+        return int(lib.cq_onnx_model_ir_version(self._handle))
+
+    @property
+    def producer_name(self) -> str:
+        return text(lib.cq_onnx_model_producer(self._handle))
+
+    @property
+    def opset_import(self) -> dict[str, int]:
+        """Versions of operator sets, by domain; "" is ONNX's own."""
+        domain, version, found = ctypes.c_char_p(), ctypes.c_int64(), {}
+        while lib.cq_onnx_model_opset_at(self._handle, len(found), byref(domain), byref(version)):
+            if (name := text(domain.value)) in found:
+                break
+            found[name] = version.value
+        return found
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        return entries(lib.cq_onnx_model_metadata, self._handle)
+
+    def __repr__(self) -> str:
+        nodes = lib.cq_onnx_model_n_nodes(self._handle)
+        return f"Model({self.graph.name}: {nodes} nodes, opset {self.opset_import.get('', 0)})"
+
+    # ---- checking ----
+
+    def check(self, full: bool = False) -> list[Finding]:
+        """Everything that breaks the rules of ONNX; it is valid if all that is left are warnings.
+        full also asks whether all types and shapes fit together.
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[2] x) => (float[3] y) { y = Relu(x) }')
+        >>> model.check(), model.check(full=True)[0].code
+        ([], 'inference')
+        """
+        found = _findings(lib.cq_onnx_model_check, self._handle)
+        if full and all(finding.is_warning for finding in found):
+            flags = _abi.CQ_ONNX_INFER_STRICT | _abi.CQ_ONNX_INFER_CHECK_TYPES
+            try:
+                call(lib.cq_onnx_model_infer, self._handle, flags | _abi.CQ_ONNX_INFER_KEEP_MODEL)
+            except Error as error:
+                found.append(Finding("inference", error.where, error.message, error.hint))
+        return found
+
+    def diff(self, other: Source, *, rtol: float = 1e-5, atol: float = 1e-8) -> list[Finding]:
+        """What differs between two models, names, documentation and order aside; weights count as
+        equal within atol + rtol * |a|."""
+        return _findings(lib.cq_onnx_model_diff, self._handle, Model.load(other)._handle, rtol, atol)
+
+    # ---- changing ----
+
+    def _change(self) -> ModelHandle:
+        if len(self._sessions):
+            raise ArgumentError("the model cannot be changed while a session uses it",
+                                hint="prepare the session from model.to_bytes()")
+        return self._handle
+
+    def infer_shapes(self, *, strict: bool = False, check_types: bool = False) -> Model:
+        """Finds the type and shape of every value and writes them into the model, which it returns.
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[n, 3] x) => (y) { t = Transpose(x) y = Relu(t) }')
+        >>> model.infer_shapes().graph.values
+        [Value(t: tensor(float)[3, n])]
+        """
+        flags = (_abi.CQ_ONNX_INFER_STRICT if strict else 0) | \
+            (_abi.CQ_ONNX_INFER_CHECK_TYPES if check_types else 0)
+        call(lib.cq_onnx_model_infer, self._change(), flags)
+        return self
+
+    def strip(self, *, threshold: int = _abi.CQ_STRIP_THRESHOLD, runnable: bool = False) -> Model:
+        """Takes the data out of weights with more than threshold elements, and returns the model,
+        small enough for a bug report. A runnable one computes random weights of the same mean and
+        variance instead."""
+        options = _abi.cq_strip_options()
+        lib.cq_strip_options_init(byref(options))
+        options.threshold = threshold
+        options.flags = _abi.CQ_STRIP_RUNNABLE if runnable else 0
+        call(lib.cq_onnx_model_strip, self._change(), byref(options))
+        self._is_stripped = self._is_stripped or not runnable
+        return self
+
+    def sort(self) -> bool:
+        """Puts nodes behind those whose outputs they read; whether that was needed."""
+        changed = ctypes.c_bool()
+        call(lib.cq_onnx_model_sort, byref(changed), self._change())
+        return changed.value
+
+
+def load(source: Source) -> Model:
+    """Reads an ONNX model: a path, the bytes of a file, an open file, or an onnx.ModelProto. Weights
+    stay in the file until they are used; it must not change while the model lives.
+
+    >>> import calque, tempfile, os
+    >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+    ...     'g (float[2] x) => (float[2] y) { y = Relu(x) }')
+    >>> path = os.path.join(tempfile.mkdtemp(), "relu.onnx")
+    >>> model.save(path)
+    >>> calque.load(path).diff(model)
+    []
+    """
+    return Model.load(source)

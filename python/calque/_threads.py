@@ -1,0 +1,22 @@
+"""How many threads calque computes with."""
+from __future__ import annotations
+
+from ._lib import lib
+
+
+def set_threads(n: int) -> None:
+    """Threads that work on a job, 1 to 64; 0 is one for each core, the default. Results do not
+    depend on it. A session may have a number of its own.
+
+    >>> import calque
+    >>> calque.set_threads(2)
+    >>> calque.get_threads()
+    2
+    >>> calque.set_threads(0)
+    """
+    lib.cq_set_threads(n)
+
+
+def get_threads() -> int:
+    """How many there are."""
+    return int(lib.cq_threads())

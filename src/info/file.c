@@ -1,0 +1,102 @@
+/* Which kind of model a file is. Its first bytes tell; a name only helps an ONNX model that does
+ * not begin with its IR version. */
+#include "info/info.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <calque/zoo.h>
+
+#include <string.h>
+
+enum { HEAD_SIZE = 512 };
+
+typedef struct head {
+    size_t        n;
+    unsigned char bytes[HEAD_SIZE];
+} head;
+
+static cq_status read_head(head *out, const char *path)
+{
+    cq_mapping *file;
+
+    CQ_TRY(cq_mapping_open(&file, path));
+    out->n = cq_mapping_size(file) < HEAD_SIZE ? cq_mapping_size(file) : HEAD_SIZE;
+    memcpy(out->bytes, cq_mapping_data(file), out->n);
+    cq_mapping_release(file);
+    return CQ_OK;
+}
+
+/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
+static bool is_onnx(const head *h, const char *path)
+{
+    return h->n && (h->bytes[0] == 0x08 || cq_ends_with(path, ".onnx"));
+}
+
+static bool is_archive(const head *h)
+{
+    return h->n > 1 && h->bytes[0] == 'P' && h->bytes[1] == 'K';
+}
+
+static bool is_text(const head *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (h->bytes[i] < ' ' && !strchr("\n\t\r", h->bytes[i]))
+            return false;
+    return h->n > 0;
+}
+
+static cq_status info_of_onnx(cq_info **out, const char *path)
+{
+    cq_onnx_model *model  = NULL;
+    cq_status      status = cq_onnx_model_load(&model, path);
+
+    if (status == CQ_OK)
+        status = cq_onnx_model_info(out, model);
+    cq_onnx_model_free(model);
+    return status;
+}
+
+static cq_status info_of_program(cq_info **out, const char *path, const char *entry)
+{
+    cq_pt2   *program = NULL;
+    cq_status status  = cq_pt2_load(&program, path, entry);
+
+    if (status == CQ_OK)
+        status = cq_pt2_info(out, program);
+    else if (status == CQ_E_ARGUMENT && !entry) /* which one is meant */
+        status = cq_pt2_programs_info(out, path);
+    cq_pt2_free(program);
+    return status;
+}
+
+/* TorchScript, or, in an archive without a program, a state dict. */
+static cq_status info_of_script(cq_info **out, const char *path, const head *h)
+{
+    cq_script *script = NULL;
+    cq_status  status = cq_script_load(&script, path);
+
+    if (status == CQ_OK)
+        status = cq_script_info(out, script);
+    else if (cq_state_dict_info(out, path) == CQ_OK)
+        status = CQ_OK;
+    else if (is_archive(h) || is_text(h))
+        status = cq_script_load(&script, path); /* for its message */
+    cq_script_free(script);
+    return status;
+}
+
+CQ_API cq_status cq_model_info(cq_info **out, const char *model, const char *entry)
+{
+    CQ_NEED_OUT(out, model);
+    head h;
+
+    if (cq_zoo_find(model))
+        return cq_zoo_info(out, model);
+    CQ_TRY(read_head(&h, model));
+    if (is_onnx(&h, model))
+        return info_of_onnx(out, model);
+    if (is_archive(&h) && cq_pt2_is_archive_file(model))
+        return info_of_program(out, model, entry);
+    return info_of_script(out, model, &h);
+}

@@ -1,0 +1,392 @@
+/* What <calque/graph.h> tells about a model. */
+#include "onnx/model.h"
+#include "onnx/schema.h"
+
+#include <calque/graph.h>
+
+#include <string.h>
+
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* The item of a list that a message may not have. */
+#define AT(list, index)            ((index) < (list).n ? (list).items[index] : NULL)
+#define TEXT(message, field)       text_or_empty((message) ? (message)->field : NULL)
+#define N(message, list)           ((message) ? (message)->list.n : 0)
+#define ITEM(message, list, index) ((message) ? AT((message)->list, index) : NULL)
+
+static bool entry_at(const cq_onnx_entries *list, size_t index, const char **key,
+                     const char **value)
+{
+    const cq_onnx_entry *entry = list ? AT(*list, index) : NULL;
+
+    if (key)
+        *key = TEXT(entry, key);
+    if (value)
+        *value = TEXT(entry, value);
+    return entry != NULL;
+}
+
+/* ---- the model ---- */
+
+CQ_API const cq_onnx_graph *cq_onnx_model_graph(const cq_onnx_model *m)
+{
+    return m ? m->graph : NULL;
+}
+
+CQ_API size_t cq_onnx_model_n_functions(const cq_onnx_model *m)
+{
+    return N(m, functions);
+}
+
+CQ_API const cq_onnx_function *cq_onnx_model_function(const cq_onnx_model *m, size_t index)
+{
+    return ITEM(m, functions, index);
+}
+
+CQ_API bool cq_onnx_model_opset_at(const cq_onnx_model *m, size_t index, const char **domain,
+                                   int64_t *version)
+{
+    const cq_onnx_opset *opset = ITEM(m, opset_import, index);
+
+    if (domain)
+        *domain = TEXT(opset, domain);
+    if (version)
+        *version = opset ? opset->version : 0;
+    return opset != NULL;
+}
+
+CQ_API bool cq_onnx_model_metadata(const cq_onnx_model *m, size_t index, const char **key,
+                                   const char **value)
+{
+    return entry_at(m ? &m->metadata_props : NULL, index, key, value);
+}
+
+/* ---- graphs ---- */
+
+CQ_API const char *cq_onnx_graph_name(const cq_onnx_graph *g)
+{
+    return TEXT(g, name);
+}
+
+CQ_API size_t cq_onnx_graph_n_nodes(const cq_onnx_graph *g)
+{
+    return N(g, node);
+}
+
+CQ_API const cq_onnx_node *cq_onnx_graph_node(const cq_onnx_graph *g, size_t index)
+{
+    return ITEM(g, node, index);
+}
+
+static const cq_onnx_value_infos *values_of(const cq_onnx_graph *g, cq_onnx_side side)
+{
+    static const cq_onnx_value_infos none = { 0 };
+
+    if (!g)
+        return &none;
+    return side == CQ_ONNX_INPUTS    ? &g->input
+           : side == CQ_ONNX_OUTPUTS ? &g->output
+                                     : &g->value_info;
+}
+
+CQ_API size_t cq_onnx_graph_n_values(const cq_onnx_graph *g, cq_onnx_side side)
+{
+    return values_of(g, side)->n;
+}
+
+CQ_API const cq_onnx_value_info *cq_onnx_graph_value(const cq_onnx_graph *g, cq_onnx_side side,
+                                                     size_t index)
+{
+    return AT(*values_of(g, side), index);
+}
+
+CQ_API size_t cq_onnx_graph_n_initializers(const cq_onnx_graph *g)
+{
+    return N(g, initializer);
+}
+
+CQ_API const cq_onnx_tensor *cq_onnx_graph_initializer(const cq_onnx_graph *g, size_t index)
+{
+    return ITEM(g, initializer, index);
+}
+
+CQ_API const char *cq_onnx_tensor_name(const cq_onnx_tensor *t)
+{
+    return TEXT(t, name);
+}
+
+/* ---- values ---- */
+
+CQ_API const char *cq_onnx_value_info_name(const cq_onnx_value_info *v)
+{
+    return TEXT(v, name);
+}
+
+static const cq_onnx_tensor_type *tensor_type(const cq_onnx_value_info *v)
+{
+    return v && v->type ? v->type->tensor_type : NULL;
+}
+
+CQ_API cq_dtype cq_onnx_value_info_dtype(const cq_onnx_value_info *v)
+{
+    const cq_onnx_tensor_type *type = tensor_type(v);
+
+    return type ? cq_dtype_from_onnx(type->elem_type) : CQ_DTYPE_NONE;
+}
+
+CQ_API int32_t cq_onnx_value_info_rank(const cq_onnx_value_info *v)
+{
+    const cq_onnx_tensor_type *type = tensor_type(v);
+
+    return type && type->shape ? (int32_t)type->shape->dim.n : -1;
+}
+
+static const cq_onnx_dim *dim_at(const cq_onnx_value_info *v, size_t axis)
+{
+    const cq_onnx_tensor_type *type = tensor_type(v);
+
+    return type ? ITEM(type->shape, dim, axis) : NULL;
+}
+
+CQ_API int64_t cq_onnx_value_info_size(const cq_onnx_value_info *v, size_t axis)
+{
+    const cq_onnx_dim *dim = dim_at(v, axis);
+
+    return dim && cq_onnx_has(dim, CQ_ONNX_DIM_VALUE) ? dim->dim_value : -1;
+}
+
+CQ_API const char *cq_onnx_value_info_axis(const cq_onnx_value_info *v, size_t axis)
+{
+    const cq_onnx_dim *dim = dim_at(v, axis);
+
+    return TEXT(dim, dim_param);
+}
+
+/* Types that hold others go down one by one; the decoder limits how deep they are. */
+static void print_type(cq_str *s, const cq_onnx_type *type)
+{
+    size_t n_open = 0;
+
+    while (type && (type->sequence_type || type->optional_type || type->map_type)) {
+        if (type->map_type)
+            cq_str_printf(s, "map(%s,",
+                          text_or_empty(cq_onnx_element_name(type->map_type->key_type)));
+        else
+            cq_str_add(s, type->sequence_type ? "seq(" : "optional(");
+        n_open++;
+        type = type->sequence_type   ? type->sequence_type->elem_type
+               : type->optional_type ? type->optional_type->elem_type
+                                     : type->map_type->value_type;
+    }
+    if (type && (type->tensor_type || type->sparse_tensor_type))
+        cq_str_printf(
+            s, type->tensor_type ? "tensor(%s)" : "sparse_tensor(%s)",
+            text_or_empty(cq_onnx_element_name(
+                (type->tensor_type ? type->tensor_type : type->sparse_tensor_type)->elem_type)));
+    else if (type && type->opaque_type)
+        cq_str_printf(s, "opaque(%s,%s)", text_or_empty(type->opaque_type->domain),
+                      text_or_empty(type->opaque_type->name));
+    while (n_open-- > 0)
+        cq_str_add_char(s, ')');
+}
+
+static cq_status type_text(char **text, const cq_onnx_type *type)
+{
+    cq_str s = { 0 };
+
+    cq_str_add(&s, "");
+    print_type(&s, type);
+    *text = cq_str_take(&s);
+    return *text ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+CQ_API cq_status cq_onnx_value_info_type(char **text, const cq_onnx_value_info *v)
+{
+    CQ_NEED_OUT(text, v);
+    return type_text(text, v->type);
+}
+
+/* ---- nodes ---- */
+
+CQ_API const char *cq_onnx_node_name(const cq_onnx_node *n)
+{
+    return TEXT(n, name);
+}
+
+CQ_API const char *cq_onnx_node_op_type(const cq_onnx_node *n)
+{
+    return TEXT(n, op_type);
+}
+
+CQ_API const char *cq_onnx_node_domain(const cq_onnx_node *n)
+{
+    return TEXT(n, domain);
+}
+
+CQ_API const char *cq_onnx_node_doc_string(const cq_onnx_node *n)
+{
+    return TEXT(n, doc_string);
+}
+
+CQ_API size_t cq_onnx_node_n_inputs(const cq_onnx_node *n)
+{
+    return N(n, input);
+}
+
+CQ_API const char *cq_onnx_node_input(const cq_onnx_node *n, size_t index)
+{
+    return text_or_empty(ITEM(n, input, index));
+}
+
+CQ_API size_t cq_onnx_node_n_outputs(const cq_onnx_node *n)
+{
+    return N(n, output);
+}
+
+CQ_API const char *cq_onnx_node_output(const cq_onnx_node *n, size_t index)
+{
+    return text_or_empty(ITEM(n, output, index));
+}
+
+CQ_API size_t cq_onnx_node_n_attributes(const cq_onnx_node *n)
+{
+    return N(n, attribute);
+}
+
+CQ_API const cq_onnx_attribute *cq_onnx_node_attribute_at(const cq_onnx_node *n, size_t index)
+{
+    return ITEM(n, attribute, index);
+}
+
+CQ_API bool cq_onnx_node_metadata(const cq_onnx_node *n, size_t index, const char **key,
+                                  const char **value)
+{
+    return entry_at(n ? &n->metadata_props : NULL, index, key, value);
+}
+
+/* ---- attributes ---- */
+
+CQ_API const char *cq_onnx_attribute_name(const cq_onnx_attribute *a)
+{
+    return TEXT(a, name);
+}
+
+CQ_API cq_onnx_attribute_type cq_onnx_attribute_kind(const cq_onnx_attribute *a)
+{
+    return a && a->type > 0 && a->type < CQ_ONNX_ATTR_COUNT ? (cq_onnx_attribute_type)a->type
+                                                            : CQ_ONNX_ATTR_UNDEFINED;
+}
+
+CQ_API const char *cq_onnx_attribute_refers_to(const cq_onnx_attribute *a)
+{
+    return TEXT(a, ref_attr_name);
+}
+
+CQ_API size_t cq_onnx_attribute_count(const cq_onnx_attribute *a)
+{
+    switch (cq_onnx_attribute_kind(a)) {
+    case CQ_ONNX_ATTR_UNDEFINED: return 0;
+    case CQ_ONNX_ATTR_FLOATS: return a->floats.n;
+    case CQ_ONNX_ATTR_INTS: return a->ints.n;
+    case CQ_ONNX_ATTR_STRINGS: return a->strings.n;
+    case CQ_ONNX_ATTR_TENSORS: return a->tensors.n;
+    case CQ_ONNX_ATTR_GRAPHS: return a->graphs.n;
+    case CQ_ONNX_ATTR_SPARSE_TENSORS: return a->sparse_tensors.n;
+    case CQ_ONNX_ATTR_TYPE_PROTOS: return a->type_protos.n;
+    default: return 1;
+    }
+}
+
+CQ_API int64_t cq_onnx_attribute_int(const cq_onnx_attribute *a, size_t index)
+{
+    if (cq_onnx_attribute_kind(a) == CQ_ONNX_ATTR_INTS)
+        return index < a->ints.n ? a->ints.items[index] : 0;
+    return a && index == 0 ? a->i : 0;
+}
+
+CQ_API double cq_onnx_attribute_float(const cq_onnx_attribute *a, size_t index)
+{
+    if (cq_onnx_attribute_kind(a) == CQ_ONNX_ATTR_FLOATS)
+        return index < a->floats.n ? (double)a->floats.items[index] : 0;
+    return a && index == 0 ? (double)a->f : 0;
+}
+
+CQ_API const char *cq_onnx_attribute_string(const cq_onnx_attribute *a, size_t index,
+                                            size_t *length)
+{
+    const bool    is_list = cq_onnx_attribute_kind(a) == CQ_ONNX_ATTR_STRINGS;
+    cq_onnx_bytes bytes   = { NULL, 0 };
+
+    if (is_list && index < a->strings.n)
+        bytes = a->strings.items[index];
+    else if (!is_list && a && index == 0)
+        bytes = a->s;
+    if (length)
+        *length = bytes.size;
+    return text_or_empty(bytes.data);
+}
+
+CQ_API const cq_onnx_tensor *cq_onnx_attribute_tensor(const cq_onnx_attribute *a, size_t index)
+{
+    if (cq_onnx_attribute_kind(a) == CQ_ONNX_ATTR_TENSORS)
+        return AT(a->tensors, index);
+    return a && index == 0 ? a->t : NULL;
+}
+
+CQ_API const cq_onnx_graph *cq_onnx_attribute_graph(const cq_onnx_attribute *a, size_t index)
+{
+    if (cq_onnx_attribute_kind(a) == CQ_ONNX_ATTR_GRAPHS)
+        return AT(a->graphs, index);
+    return a && index == 0 ? a->g : NULL;
+}
+
+CQ_API cq_status cq_onnx_attribute_type_text(char **text, const cq_onnx_attribute *a, size_t index)
+{
+    CQ_NEED_OUT(text, a);
+    return type_text(text, a->type == CQ_ONNX_ATTR_TYPE_PROTOS ? AT(a->type_protos, index) : a->tp);
+}
+
+/* ---- functions ---- */
+
+CQ_API const char *cq_onnx_function_name(const cq_onnx_function *f)
+{
+    return TEXT(f, name);
+}
+
+CQ_API const char *cq_onnx_function_domain(const cq_onnx_function *f)
+{
+    return TEXT(f, domain);
+}
+
+CQ_API size_t cq_onnx_function_n_inputs(const cq_onnx_function *f)
+{
+    return N(f, input);
+}
+
+CQ_API const char *cq_onnx_function_input(const cq_onnx_function *f, size_t index)
+{
+    return text_or_empty(ITEM(f, input, index));
+}
+
+CQ_API size_t cq_onnx_function_n_outputs(const cq_onnx_function *f)
+{
+    return N(f, output);
+}
+
+CQ_API const char *cq_onnx_function_output(const cq_onnx_function *f, size_t index)
+{
+    return text_or_empty(ITEM(f, output, index));
+}
+
+CQ_API size_t cq_onnx_function_n_nodes(const cq_onnx_function *f)
+{
+    return N(f, node);
+}
+
+CQ_API const cq_onnx_node *cq_onnx_function_node(const cq_onnx_function *f, size_t index)
+{
+    return ITEM(f, node, index);
+}

@@ -14,17 +14,15 @@ CQ_API bool cq_pt2_is_archive_file(const char *path)
     return cq_pt2_is_archive(path);
 }
 
-CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
+static cq_status load(cq_pt2 **out, cq_storage *bytes, const char *path, const char *entry)
 {
-    cq_pt2         *p;
+    cq_pt2         *p = *out = cq_zalloc(sizeof *p);
     cq_pt2_archive *archive;
     cq_status       status;
 
-    CQ_NEED_OUT(out, path);
-    p = *out = cq_zalloc(sizeof *p);
     if (!p)
         return CQ_E_NO_MEMORY;
-    CQ_TRY_OR_DONE(cq_pt2_archive_open(&archive, path, entry));
+    CQ_TRY_OR_DONE(cq_pt2_archive_open_bytes(&archive, bytes, path, entry));
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
     CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
     CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
@@ -34,6 +32,33 @@ done:
         cq_pt2_free(p);
         *out = NULL;
     }
+    return status;
+}
+
+CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
+{
+    cq_storage *bytes;
+    cq_status   status;
+
+    CQ_NEED_OUT(out, path);
+    *out = NULL;
+    CQ_TRY(cq_storage_open(&bytes, path));
+    status = load(out, bytes, path, entry);
+    cq_storage_release(bytes);
+    return status;
+}
+
+CQ_API cq_status cq_pt2_load_bytes(cq_pt2 **out, const void *data, size_t size, const char *name,
+                                   const char *entry, void (*release)(void *user), void *user)
+{
+    cq_storage *bytes;
+    cq_status   status;
+
+    CQ_NEED_OUT(out, data);
+    *out = NULL;
+    CQ_TRY(cq_storage_wrap(&bytes, (void *)data, size, true, release, user));
+    status = load(out, bytes, name ? name : "<bytes>", entry);
+    cq_storage_release(bytes);
     return status;
 }
 

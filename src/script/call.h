@@ -49,6 +49,7 @@ cq_status cq_fncall_unwrap(cq_fncall *c);
 
 /* ---- the resolvers: resolve.c has their order ---- */
 
+cq_status cq_resolve_ruled(cq_fncall *c);    /* foreign.c: a function that is exported whole */
 cq_status cq_resolve_function(cq_fncall *c); /* call.c */
 cq_status cq_resolve_class(cq_fncall *c);    /* call.c */
 cq_status cq_resolve_builtin(cq_fncall *c);  /* builtin.c */

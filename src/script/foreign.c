@@ -311,6 +311,34 @@ static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
     return CQ_OK;
 }
 
+static bool has_rule(const cq_eval *ev, const char *op)
+{
+    return ev->capture && ev->has_rule && ev->has_rule(ev->has_rule_of, op);
+}
+
+/* The function __torch__.net.scale of an archive is the operator net::scale to a rule. */
+cq_status cq_resolve_ruled(cq_fncall *c)
+{
+    static const char package[] = "__torch__.";
+    const cq_object  *fn        = cq_object_as(c->callee, CQ_OBJECT_FUNCTION);
+    const char       *qualified = fn && fn->text ? fn->text : "";
+    const char       *dot       = strrchr(qualified, '.');
+    cq_fncall         whole     = *c;
+    char              op[256];
+
+    if (!c->ev->capture || !cq_starts_with(qualified, package) ||
+        dot < qualified + sizeof package - 1)
+        return cq_fncall_decline(c);
+    qualified += sizeof package - 1;
+    snprintf(op, sizeof op, "%.*s::%s", (int)(dot - qualified), qualified, dot + 1);
+    if (!has_rule(c->ev, op))
+        return cq_fncall_decline(c);
+    whole.name = cq_name(c->ev->program, op);
+    CQ_TRY(call_whole(&whole));
+    c->result = whole.result;
+    return CQ_OK;
+}
+
 cq_status cq_resolve_defined(cq_fncall *c)
 {
     cq_eval  *ev = c->ev;
@@ -319,9 +347,7 @@ cq_status cq_resolve_defined(cq_fncall *c)
     CQ_TRY(find_definition(ev, c->name, &to.callee));
     if (to.callee.kind == CQ_VAL_NONE)
         return cq_fncall_decline(c);
-    CQ_TRY(ev->capture && ev->has_rule && ev->has_rule(ev->has_rule_of, c->name)
-               ? call_whole(&to)
-               : cq_fncall_run(&to));
+    CQ_TRY(has_rule(ev, c->name) ? call_whole(&to) : cq_fncall_run(&to));
     c->result = to.result;
     return CQ_OK;
 }

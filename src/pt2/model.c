@@ -62,6 +62,20 @@ CQ_API cq_status cq_pt2_load_bytes(cq_pt2 **out, const void *data, size_t size, 
     return status;
 }
 
+CQ_API cq_status cq_pt2_set_tensor(cq_pt2 *p, const char *name, cq_tensor *t)
+{
+    CQ_NEED(p && name && t);
+    cq_pt2_archive *a  = p->program->archive;
+    cq_map         *to = cq_map_has(&a->weights, name) ? &a->weights : &a->constants;
+
+    if (!cq_map_has(to, name))
+        return cq_fail(CQ_E_NOT_FOUND, name, NULL, "the program has no weight of that name");
+    CQ_TRY(cq_vec_reserve(&a->tensors, a->tensors.n + 1));
+    CQ_TRY(cq_map_set(to, name, t));
+    a->tensors.items[a->tensors.n++] = cq_tensor_retain(t);
+    return CQ_OK;
+}
+
 CQ_API void cq_pt2_free(cq_pt2 *p)
 {
     if (!p)

@@ -11,8 +11,6 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 
-from . import _functions
-
 
 # ---- arguments and results ----
 
@@ -143,7 +141,7 @@ def trace(model: torch.nn.Module, args: Sequence[Any],
         return results[0] if len(results) == 1 else tuple(results)
 
     inputs = tuple(_tracing_input(tensor) for tensor in tree.tensors)
-    with _module_paths(model), _without_backward_hooks(model), _functions.recorded():
+    with _module_paths(model), _without_backward_hooks(model):
         module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
         arguments = ["forward", forward, inputs,
                      torch.jit._trace._create_interpreter_name_lookup_fn(0), False, False,

@@ -12,7 +12,7 @@ import torch
 from .. import _abi
 from .._call import Buffer, call
 from .._lib import encoded, lib, text
-from . import _capture, _state
+from . import _capture, _functions, _state
 from ._program import Arguments, ModelHandle, Options, Script
 from ._state import OperatorExportTypes, TrainingMode
 
@@ -152,7 +152,8 @@ def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = 
     if not _abi.CQ_OPSET_OLDEST <= opset <= _abi.CQ_OPSET_NEWEST:
         raise ValueError(f"Unsupported ONNX opset version: {opset}")
     inputs, outputs = list(input_names or ()), list(output_names or ())
-    with select_model_mode_for_export(model, training), _state.exporting(opset):
+    with select_model_mode_for_export(model, training), _state.exporting(opset), \
+            _functions.recorded():
         script, arguments = capture(model, args, kwargs)
         made = _options(opset, input_names=inputs, output_names=outputs,
                         dynamic_axes=_axes(dynamic_axes, set(inputs) | set(outputs)), **options)

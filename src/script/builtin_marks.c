@@ -6,7 +6,12 @@
  *     ops.calque.annotate_end()
  *
  * Attributes are a JSON object of texts, numbers and lists of them. Outside of an export none of
- * these does anything. */
+ * these does anything.
+ *
+ * And a part of a program as one operator of its own, for a user's rule: what was computed says
+ * what the results look like.
+ *
+ *     y, = ops.calque.function("my::scale", [x], [x * 2]) */
 #include "script/builtin.h"
 #include "base/json_tree.h"
 
@@ -144,6 +149,17 @@ static cq_status as_output(cq_fncall *c)
     return c->ev->cx->status;
 }
 
+/* What was computed inside is what the results look like; nobody reads it in an export, so it is no
+ * part of it. A run goes on with it. */
+static cq_status function(cq_fncall *c)
+{
+    if (c->ev->capture)
+        return cq_eval_known_foreign(c->ev, c->args[0].u.text->text, c->args[1].u.list,
+                                     c->args[2].u.list, &c->result);
+    c->result = c->args[2];
+    return CQ_OK;
+}
+
 const cq_builtin cq_builtins_marks[] = {
     { "calque::annotate_begin(int flags, str attrs)", .fn = begin, .how = ANNOTATION },
     { "calque::annotate_end()", .fn = end, .how = ANNOTATION },
@@ -151,5 +167,6 @@ const cq_builtin cq_builtins_marks[] = {
     { "calque::scoped_anchor_end()", .fn = end, .how = SCOPED_ANCHOR },
     { "calque::anchor(tensor x, str attrs)", .fn = begin, .how = ANCHOR },
     { "calque::as_output(str name, tensor x)", .fn = as_output },
+    { "calque::function(str op, items args, items results)", .fn = function },
     { 0 },
 };

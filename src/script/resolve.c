@@ -117,7 +117,6 @@ static cq_status resolve_name(cq_fncall *c)
 enum {
     FORK,
     INSTANCE,
-    RULED,
     FUNCTION,
     NATIVE,
     CLASS,
@@ -133,7 +132,6 @@ enum {
 static cq_status (*const resolvers[])(cq_fncall *c) = {
     [FORK]     = resolve_fork,        /* what is forked is called */
     [INSTANCE] = resolve_instance,    /* its method is called */
-    [RULED]    = cq_resolve_ruled,    /* a function that a user has a rule for */
     [FUNCTION] = cq_resolve_function, /* of the program, maybe bound to an object */
     [NATIVE]   = resolve_native,      /* of whoever uses the evaluator */
     [CLASS]    = cq_resolve_class,    /* of the program: a new object */

@@ -118,7 +118,8 @@ def _check_model(model: Model) -> None:
                          "torch.onnx.export(model.module, ...)")
 
 
-def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None) -> tuple[Script, Arguments]:
+def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None,
+            rules: _functions.Rules) -> tuple[Script, Arguments]:
     """The program of a model and what it is called with."""
     args, named = _capture.split_arguments(args, kwargs)
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
@@ -128,6 +129,7 @@ def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None) -> tuple[
             model = _Callable(model)
         args, named = _capture.in_order(model.forward, args, named)
         program, args = _capture.trace(model, args, named)
+        _functions.inline(program, rules)
         named = {}
     data, weights = _capture.code_and_weights(program)
     return Script(data, weights, type(model).__name__), Arguments(args, named)
@@ -153,8 +155,8 @@ def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = 
         raise ValueError(f"Unsupported ONNX opset version: {opset}")
     inputs, outputs = list(input_names or ()), list(output_names or ())
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
-            _functions.recorded():
-        script, arguments = capture(model, args, kwargs)
+            _functions.Rules() as rules:
+        script, arguments = capture(model, args, kwargs, rules)
         made = _options(opset, input_names=inputs, output_names=outputs,
                         dynamic_axes=_axes(dynamic_axes, set(inputs) | set(outputs)), **options)
         return script.export(arguments, made)

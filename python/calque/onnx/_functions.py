@@ -1,156 +1,140 @@
-"""Subclasses of torch.autograd.Function in a model that is traced.
+"""Subclasses of torch.autograd.Function in a trace.
 
-PyTorch's trace of one is a Python object, which no archive can hold. So while a model is traced,
-`apply` is ours: a function without a `symbolic` method is what its forward does. One with it is
-traced on its own; the trace of the model then calls a function of TorchScript, which has its code
-and its results' shapes, and a rule under its name (_symbolic) lets `symbolic` build its nodes.
+PyTorch records the call of one as a Python object with a graph of its forward, which no archive can
+hold. The graph takes its place. A function that has a `symbolic` method (or a rule for
+prim::PythonOp) becomes an operator of its own besides: the trace then says what the operator's
+results look like (ops.calque.function), and a rule under its name lets `symbolic` build its nodes.
 """
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
-import threading
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
-from torch.autograd import Function
 
 from .. import _abi
-from . import _symbolic
+from . import _marks, _symbolic
 from ._graph import GraphContext
 
-MODULE = "calque_functions"  # of the functions in an archive
+DOMAIN = "calque_functions"
+_FUNCTION = f"{_marks.NAMESPACE}::function"
 
-_lock = threading.Lock()
-_open = 0  # exports under way, in all threads
 _numbers = itertools.count()
-_original: Any = None
 
 
-class _Rules(threading.local):
-    names: list[str] | None = None  # of this thread's export
+class Rules:
+    """Rules for the functions of one export."""
 
+    def __init__(self) -> None:
+        self._names: list[str] = []
 
-_rules = _Rules()
+    def add(self, name: str, build: Callable[[GraphContext], Any]) -> str:
+        """The operator that build is the rule of."""
+        plain = re.sub(r"\W", "_", name)
+        rule = f"{DOMAIN}::{plain}_{next(_numbers)}"
+        _symbolic.register_builder(rule, _abi.CQ_OPSET_OLDEST, build)
+        self._names.append(rule)
+        return rule
 
+    def __enter__(self) -> Rules:
+        return self
 
-class _Context(torch.autograd.function.FunctionCtx):
-    """`ctx` of a forward whose backward is never asked for."""
-
-    saved_tensors: tuple[Any, ...] = ()
-
-    def __init__(self, args: Sequence[Any]) -> None:
-        self.needs_input_grad = tuple(False for _ in args)
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        self.saved_tensors = tensors
-
-
-def _forward(cls: Any, args: Sequence[Any]) -> Any:
-    """What the function computes, by its forward alone."""
-    default = getattr(Function, "setup_context", None)
-    with torch.no_grad():
-        if default is not None and cls.setup_context is not default:
-            return cls.forward(*args)
-        return cls.forward(_Context(args), *args)
-
-
-def _apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    if torch._C._get_tracing_state() is None or _rules.names is None:
-        return _pytorchs_apply(cls)(*args, **kwargs)
-    if not hasattr(cls, "symbolic") or not any(isinstance(arg, torch.Tensor) for arg in args):
-        return _forward(cls, args)
-    return _record(cls, args)
-
-
-def _pytorchs_apply(cls: Any) -> Callable[..., Any]:
-    found: Callable[..., Any] = _original.__get__(None, cls) if _original is not None \
-        else super(Function, cls).apply
-    return found
-
-
-@contextlib.contextmanager
-def _untraced() -> Iterator[None]:
-    state = torch._C._get_tracing_state()
-    torch._C._set_tracing_state(None)
-    try:
-        yield
-    finally:
-        torch._C._set_tracing_state(state)
+    def __exit__(self, *_: Any) -> None:
+        for name in self._names:
+            _symbolic.unregister_builder(name, _abi.CQ_OPSET_OLDEST)
+        self._names = []
 
 
 class _Call:
-    """One call: which of its arguments are tensors, and which of its results are."""
+    """A call of a function in a trace: a node of kind prim::PythonOp."""
 
-    def __init__(self, cls: Any, args: Sequence[Any]) -> None:
-        self.cls, self.args = cls, list(args)
-        self.places = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
-        self.results: list[bool] | None = None  # None: it is one tensor
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.cls = getattr(node.pyobj(), "__self__", None)
+        self.name: str = node.pyname()
+        self._kinds: str = node.cconv()
+        self._scalars: Sequence[Any] = node.scalar_args()
+        self._attributes = {"name": self.name, "module": node.s("module")
+                            if node.hasAttribute("module") else ""}
 
-    def tensors(self) -> list[torch.Tensor]:
-        return [self.args[i] for i in self.places]
+    def builder(self) -> Callable[[GraphContext], Any] | None:
+        """What makes nodes of it; None: what is inside of it does."""
+        by_kind = _symbolic.python_op_symbolic()
+        if hasattr(self.cls, "symbolic"):
+            return self._build(self.cls.symbolic)
+        return self._build(by_kind, **self._attributes) if by_kind else None
 
-    def with_tensors(self, tensors: Sequence[Any]) -> list[Any]:
-        args = list(self.args)
-        for i, tensor in zip(self.places, tensors):
-            args[i] = tensor
-        return args
+    def _build(self, symbolic: Callable[..., Any], **attributes: Any) -> Callable[[Any], Any]:
+        kinds, scalars, outputs = self._kinds, self._scalars, self.n_results()
 
-    def run(self, *tensors: torch.Tensor) -> Any:
-        made = _forward(self.cls, self.with_tensors(tensors))
-        if isinstance(made, torch.Tensor):
-            return made
-        self.results = [isinstance(item, torch.Tensor) for item in made]
-        return tuple(item for item in made if isinstance(item, torch.Tensor))
+        def build(g: GraphContext) -> Any:
+            tensors, plain = iter(g.arguments()), iter(scalars)
+            args = [next(tensors) if kind == "d" else next(plain) for kind in kinds]
+            return _symbolic.call_with_context(symbolic, g, outputs, args, attributes)
 
-    def rebuild(self, made: Any) -> Any:
-        if self.results is None:
-            return made
-        found = iter(made if isinstance(made, (tuple, list)) else (made,))
-        return tuple(next(found) if there else None for there in self.results)
+        return build
 
-    def build(self, g: GraphContext) -> Any:
-        return self.cls.symbolic(g, *self.with_tensors(g.arguments()))
+    def n_results(self) -> int:
+        kind = self.node.output().type()
+        return len(kind.elements()) if kind.kind() == "TupleType" else 1
 
+    # ---- the graph ----
 
-def _record(cls: Any, args: Sequence[Any]) -> Any:
-    call = _Call(cls, args)
-    name = f"{re.sub(r'[^A-Za-z0-9_]', '_', cls.__name__)}_{next(_numbers)}"
-
-    def run(*tensors: torch.Tensor) -> Any:
-        return call.run(*tensors)
-
-    run.__name__, run.__module__ = name, MODULE
-    with _untraced():
-        copies = tuple(tensor.detach().clone() for tensor in call.tensors())
-        function = torch.jit.trace(run, copies, check_trace=False, strict=False)
-    rule = f"{MODULE}::{name}"
-    _symbolic.register_builder(rule, _abi.CQ_OPSET_OLDEST, call.build)
-    assert _rules.names is not None
-    _rules.names.append(rule)
-    return call.rebuild(function(*call.tensors()))
+    def inline(self, graph: Any, rules: Rules) -> None:
+        node, inputs, builder = self.node, list(self.node.inputs()), self.builder()
+        graph.setInsertPoint(node)
+        results = list(graph.insertGraph(node.g("Subgraph"), inputs))
+        if builder is not None:
+            name = graph.insertConstant(rules.add(self.name, builder))
+            results = _unpack(graph, _operator(graph, name, _tensors(graph, inputs),
+                                               _tensors(graph, results)), results)
+        made = _tuple(graph, results) if node.output().type().kind() == "TupleType" else results[0]
+        node.output().replaceAllUsesWith(made)
+        node.destroy()
 
 
-@contextlib.contextmanager
-def recorded() -> Iterator[None]:
-    """While it lasts, functions are recorded as above; rules for them hold until its end."""
-    global _open, _original
-    with _lock:
-        if not _open:
-            _original = Function.__dict__.get("apply")
-            Function.apply = classmethod(_apply)
-        _open += 1
-    outer, _rules.names = _rules.names, []
-    try:
-        yield
-    finally:
-        for rule in _rules.names:
-            _symbolic.unregister_builder(rule, _abi.CQ_OPSET_OLDEST)
-        _rules.names = outer
-        with _lock:
-            _open -= 1
-            if not _open and _original is None:
-                del Function.apply
-            elif not _open:
-                Function.apply = _original
+def _insert(graph: Any, kind: str, inputs: Sequence[Any], n: int = 1) -> Any:
+    return graph.insertNode(graph.create(kind, list(inputs), n))
+
+
+def _tensors(graph: Any, values: Sequence[Any]) -> Any:
+    made = _insert(graph, "prim::ListConstruct", values).output()
+    made.setType(torch._C.ListType.ofTensors())
+    return made
+
+
+def _operator(graph: Any, *inputs: Any) -> Any:
+    made = _insert(graph, _FUNCTION, inputs).output()
+    made.setType(torch._C.ListType.ofTensors())
+    return made
+
+
+def _unpack(graph: Any, values: Any, like: Sequence[Any]) -> list[Any]:
+    made = list(_insert(graph, "prim::ListUnpack", [values], len(like)).outputs())
+    for one, other in zip(made, like):
+        one.setType(other.type())
+    return made
+
+
+def _tuple(graph: Any, values: Sequence[Any]) -> Any:
+    made = _insert(graph, "prim::TupleConstruct", values).output()
+    made.setType(torch._C.TupleType([value.type() for value in values]))
+    return made
+
+
+def _graphs(module: Any) -> Iterator[Any]:
+    for name in module._method_names():
+        yield module._get_method(name).graph
+    for _, child in torch._C.ModuleDict(module).items():
+        yield from _graphs(child)
+
+
+def inline(module: Any, rules: Rules) -> None:
+    """Puts something that an archive can hold in the place of all functions of a traced module."""
+    for graph in _graphs(module._c):
+        while node := graph.findNode("prim::PythonOp", True):
+            if not node.hasAttribute("Subgraph"):
+                raise RuntimeError(f"the trace of the function {node.pyname()} does not say what it "
+                                   "computes; it cannot be exported")
+            _Call(node).inline(graph, rules)

@@ -1,6 +1,7 @@
 """Symbolic functions that are written in Python, in the table of the library."""
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from typing import Any, Callable
@@ -56,6 +57,38 @@ def unregister_builder(name: str, opset: int) -> None:
         del _builders[number]
 
 
+# The rule for functions of torch.autograd, by opset: the trace has no operator for them.
+_PYTHON_OP = "prim::PythonOp"
+_python_ops: dict[int, Symbolic] = {}
+
+
+def python_op_symbolic() -> Symbolic | None:
+    """The newest rule for prim::PythonOp; None: there is none."""
+    return _python_ops[max(_python_ops)] if _python_ops else None
+
+
+class SymbolicContext:
+    """`ctx` of a symbolic function that wants one: its node, as far as that is known."""
+
+    def __init__(self, outputs: int) -> None:
+        self.cur_node = self.onnx_block = self
+        self.params_dict: dict[str, Any] = {}
+        self.env: dict[Any, Any] = {}
+        self._outputs = outputs
+
+    def outputsSize(self) -> int:
+        return self._outputs
+
+
+def call_with_context(symbolic: Symbolic, g: GraphContext, outputs: int, args: list[Any],
+                      attributes: dict[str, Any]) -> Any:
+    """Calls a symbolic function, with a context before g if its first parameter is one."""
+    first = next(iter(inspect.signature(symbolic).parameters.values()), None)
+    annotation = str(getattr(first, "annotation", ""))
+    context = [SymbolicContext(outputs)] if "SymbolicContext" in annotation else []
+    return symbolic(*context, g, *args, **attributes)
+
+
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Symbolic,
                                 opset_version: int) -> None:
     """From that opset on, the operator is exported by symbolic_fn(g, *arguments).
@@ -71,12 +104,20 @@ def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Symbolic,
     >>> calque.onnx.unregister_custom_op_symbolic("aten::hardswish", 9)
     """
     name = _checked(symbolic_name)
-    register_builder(name, opset_version, lambda g: symbolic_fn(g, *g.arguments()))
+    if name == _PYTHON_OP:
+        _python_ops[opset_version] = symbolic_fn
+        return
+    register_builder(name, opset_version, lambda g: call_with_context(
+        symbolic_fn, g, lib.cq_sym_n_results(g.pointer), g.arguments(), {}))
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
     """Takes back what `register_custom_op_symbolic` did for that opset."""
-    unregister_builder(_checked(symbolic_name), opset_version)
+    name = _checked(symbolic_name)
+    if name == _PYTHON_OP:
+        _python_ops.pop(opset_version, None)
+        return
+    unregister_builder(name, opset_version)
 
 
 def _checked(name: str) -> str:

@@ -22,6 +22,14 @@ CQ_API bool cq_pt2_is_archive_file(const char *path);
 CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry);
 CQ_API void      cq_pt2_free(cq_pt2 *program);
 
+/* The same from memory, as cq_script_load_bytes. */
+CQ_API cq_status cq_pt2_load_bytes(cq_pt2 **out, const void *data, size_t size, const char *name,
+                                   const char *entry, void (*release)(void *user), void *user);
+
+/* Puts another tensor in the place of a weight or constant of the file, by its name there. It is
+ * retained. CQ_E_NOT_FOUND: there is none. */
+CQ_API cq_status cq_pt2_set_tensor(cq_pt2 *program, const char *name, cq_tensor *t);
+
 /* As cq_script_define and cq_script_set_limits (<calque/script.h>). */
 CQ_API cq_status cq_pt2_define(cq_pt2 *program, const char *source, const char *name);
 CQ_API void      cq_pt2_set_limits(cq_pt2 *program, uint64_t max_steps, uint64_t max_bytes);

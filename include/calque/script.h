@@ -23,6 +23,12 @@ CQ_API cq_status cq_script_load(cq_script **out, const char *path);
 CQ_API cq_status cq_script_load_limited(cq_script **out, const char *path, uint64_t max_steps,
                                         uint64_t max_bytes);
 
+/* The same from memory, which is not copied: the bytes stay until release, if it is not NULL, is
+ * called with user, which is when the script and all that shows parts of them are gone. Running the
+ * program may change them. name is for messages. */
+CQ_API cq_status cq_script_load_bytes(cq_script **out, const void *data, size_t size,
+                                      const char *name, void (*release)(void *user), void *user);
+
 /* Source text: functions and classes. name is for messages. */
 CQ_API cq_status cq_script_compile(cq_script **out, const char *source, const char *name);
 CQ_API void      cq_script_free(cq_script *script);

@@ -52,12 +52,46 @@ CQ_API size_t      cq_sym_n_list(cq_sym *s, const char *arg);
 CQ_API cq_value   *cq_sym_in_at(cq_sym *s, const char *arg, size_t i); /* of a list of tensors */
 CQ_API size_t      cq_sym_n_results(const cq_sym *s);
 
+/* For a symbolic that serves many operators: its name, "aten::silu", and its arguments by position.
+ * Of a list of ints of which one is a size that is not fixed, all are tensors. */
+typedef enum cq_sym_arg_kind {
+    CQ_SYM_ARG_NONE    = 0, /* None, or there is no such argument */
+    CQ_SYM_ARG_TENSOR  = 1, /* cq_sym_in gives it */
+    CQ_SYM_ARG_INT     = 2,
+    CQ_SYM_ARG_FLOAT   = 3,
+    CQ_SYM_ARG_BOOL    = 4,
+    CQ_SYM_ARG_STRING  = 5,
+    CQ_SYM_ARG_TENSORS = 6, /* cq_sym_in_at gives them */
+    CQ_SYM_ARG_INTS    = 7,
+    CQ_SYM_ARG_FLOATS  = 8,
+    CQ_SYM_ARG_BOOLS   = 9,
+    CQ_SYM_ARG_OTHER   = 10
+} cq_sym_arg_kind;
+
+CQ_API const char     *cq_sym_name(const cq_sym *s);
+CQ_API size_t          cq_sym_n_args(const cq_sym *s);
+CQ_API const char     *cq_sym_arg_name(const cq_sym *s, size_t i); /* NULL past the end */
+CQ_API cq_sym_arg_kind cq_sym_kind(const cq_sym *s, const char *arg);
+
 /* ---- types and constant values ---- */
 
 CQ_API int        cq_sym_rank(cq_sym *s, const cq_value *v); /* fails if it is unknown */
 CQ_API cq_dtype   cq_sym_dtype(cq_sym *s, const cq_value *v);
 CQ_API cq_int     cq_sym_size(cq_sym *s, const cq_value *v, int axis);
 CQ_API cq_tensor *cq_sym_data(const cq_value *v); /* of a constant, borrowed; NULL: it is none */
+
+/* The same without failing: rank -1 and CQ_DTYPE_NONE are unknown. And the node that gives a value:
+ * its operator, "onnx::Conv", "" if there is none, and its inputs, NULL for one that is left out.
+ */
+CQ_API int         cq_value_rank(const cq_value *v);
+CQ_API cq_dtype    cq_value_dtype(const cq_value *v);
+CQ_API const char *cq_value_op(const cq_value *v);
+CQ_API size_t      cq_value_n_inputs(const cq_value *v);
+CQ_API cq_value   *cq_value_input(const cq_value *v, size_t i);
+
+/* Says what a value is that an operator of ONNX does not tell, such as one of another domain. */
+CQ_API void cq_sym_set_type(cq_sym *s, cq_value *v, cq_dtype dtype, size_t rank,
+                            const cq_int *sizes);
 
 /* ---- building ---- */
 

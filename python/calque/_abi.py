@@ -132,6 +132,17 @@ CQ_SESSION_STEPS_PER_BYTE = 5
 CQ_SESSION_TRAP_NAN = 1
 CQ_STRIP_RUNNABLE = 1
 CQ_STRIP_THRESHOLD = 100
+CQ_SYM_ARG_BOOL = 4
+CQ_SYM_ARG_BOOLS = 9
+CQ_SYM_ARG_FLOAT = 3
+CQ_SYM_ARG_FLOATS = 8
+CQ_SYM_ARG_INT = 2
+CQ_SYM_ARG_INTS = 7
+CQ_SYM_ARG_NONE = 0
+CQ_SYM_ARG_OTHER = 10
+CQ_SYM_ARG_STRING = 5
+CQ_SYM_ARG_TENSOR = 1
+CQ_SYM_ARG_TENSORS = 6
 CQ_SYM_ATTR_FLOAT = 1
 CQ_SYM_ATTR_FLOATS = 5
 CQ_SYM_ATTR_INT = 0
@@ -954,11 +965,13 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_is_archive_file": (c_bool, [c_char_p]),
     "cq_pt2_larger_input": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_pt2_load": (c_int, [POINTER(c_void_p), c_char_p, c_char_p]),
+    "cq_pt2_load_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, c_char_p, CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_pt2_n_inputs": (c_size_t, [c_void_p]),
     "cq_pt2_name_as": (c_int, [c_void_p, c_char_p]),
     "cq_pt2_output_name": (c_char_p, [c_void_p, c_size_t]),
     "cq_pt2_run_as": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_pt2_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
+    "cq_pt2_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),
     "cq_rand": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_randn": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_reciprocal": (c_void_p, [c_void_p, c_void_p]),
@@ -989,6 +1002,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_has_tensor": (c_bool, [c_void_p, c_char_p]),
     "cq_script_info": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_script_load": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_script_load_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_script_load_limited": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64]),
     "cq_script_make_module": (c_int, [c_void_p, c_char_p]),
     "cq_script_n_example_inputs": (c_size_t, [c_void_p]),
@@ -1055,6 +1069,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_sub": (c_void_p, [c_void_p, c_void_p, c_void_p]),
     "cq_sub_scalar": (c_void_p, [c_void_p, c_void_p, c_double]),
     "cq_sum": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_bool]),
+    "cq_sym_arg_name": (c_char_p, [c_void_p, c_size_t]),
     "cq_sym_bool": (c_bool, [c_void_p, c_char_p]),
     "cq_sym_cast": (c_void_p, [c_void_p, c_void_p, c_int]),
     "cq_sym_const": (c_void_p, [c_void_p, c_void_p]),
@@ -1079,11 +1094,15 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_sym_in_at": (c_void_p, [c_void_p, c_char_p, c_size_t]),
     "cq_sym_is_none": (c_bool, [c_void_p, c_char_p]),
     "cq_sym_is_tensor": (c_bool, [c_void_p, c_char_p]),
+    "cq_sym_kind": (c_int, [c_void_p, c_char_p]),
+    "cq_sym_n_args": (c_size_t, [c_void_p]),
     "cq_sym_n_list": (c_size_t, [c_void_p, c_char_p]),
     "cq_sym_n_results": (c_size_t, [c_void_p]),
+    "cq_sym_name": (c_char_p, [c_void_p]),
     "cq_sym_no": (c_int, [c_void_p, c_int, c_char_p]),
     "cq_sym_opset": (c_int, [c_void_p]),
     "cq_sym_rank": (c_int, [c_void_p, c_void_p]),
+    "cq_sym_set_type": (None, [c_void_p, c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_sym_size": (cq_int, [c_void_p, c_void_p, c_int]),
     "cq_sym_status": (c_int, [c_void_p]),
     "cq_sym_str": (c_char_p, [c_void_p, c_char_p, c_char_p]),
@@ -1136,6 +1155,11 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_unsqueeze": (c_void_p, [c_void_p, c_void_p, c_int]),
     "cq_unstrip": (c_int, [c_char_p, c_char_p, c_uint64]),
     "cq_upsample_new": (c_void_p, [c_size_t, POINTER(c_int64), POINTER(c_double), c_char_p, c_bool]),
+    "cq_value_dtype": (c_int, [c_void_p]),
+    "cq_value_input": (c_void_p, [c_void_p, c_size_t]),
+    "cq_value_n_inputs": (c_size_t, [c_void_p]),
+    "cq_value_op": (c_char_p, [c_void_p]),
+    "cq_value_rank": (c_int, [c_void_p]),
     "cq_var": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_bool, c_bool]),
     "cq_version": (c_int32, []),
     "cq_version_string": (c_char_p, []),

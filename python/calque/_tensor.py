@@ -33,6 +33,13 @@ def _release(number: int) -> None:
     _owners.pop(number, None)
 
 
+def keep(owner: Any) -> tuple[Any, int]:
+    """The release and its argument for a call that borrows memory of owner's."""
+    number = next(_numbers)
+    _owners[number] = owner
+    return _release, number
+
+
 class Tensor:
     """A tensor of the library. It has numpy's attributes, and becomes an array without a copy.
 
@@ -77,15 +84,14 @@ class Tensor:
         if 0 in sizes:
             check(lib.cq_tensor_new(byref(handle), dtype, rank, c_sizes, None))
             return cls._of(handle, writable)
-        number = next(_numbers)
-        _owners[number] = owner
+        release, number = keep(owner)
         if strides is None:
-            status = lib.cq_tensor_wrap(byref(handle), dtype, rank, c_sizes, address, _release,
+            status = lib.cq_tensor_wrap(byref(handle), dtype, rank, c_sizes, address, release,
                                         number)
         else:
             c_strides = (ctypes.c_int64 * rank)(*strides)
             status = lib.cq_tensor_wrap_strided(byref(handle), dtype, rank, c_sizes, c_strides,
-                                                address, _release, number)
+                                                address, release, number)
         if status:
             del _owners[number]
         check(status)

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- what it is not ------------------------------------------------------------------------- */
 
@@ -120,16 +119,11 @@ cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *
 
 cq_status cq_archive_open(cq_archive *out, const char *path)
 {
-    cq_mapping *mapping;
     cq_storage *bytes;
     cq_status   status;
 
     *out = (cq_archive){ 0 };
-    CQ_TRY(cq_mapping_open(&mapping, path));
-    status = cq_storage_map(&bytes, mapping, 0, cq_mapping_size(mapping));
-    cq_mapping_release(mapping);
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(cq_storage_open(&bytes, path));
     status = cq_archive_open_bytes(out, bytes, path);
     cq_storage_release(bytes);
     return status;
@@ -142,14 +136,13 @@ void cq_archive_close(cq_archive *a)
     *a = (cq_archive){ 0 };
 }
 
-int64_t cq_archive_max_bytes(const char *path)
+int64_t cq_archive_max_bytes(uint64_t size)
 {
     const uint64_t available = cq_alloc_available() / 4 * 3;
-    struct stat    s;
-    int64_t        bytes = CQ_ARCHIVE_BYTES;
+    int64_t        bytes     = CQ_ARCHIVE_BYTES;
 
-    if (stat(path, &s) == 0 && s.st_size < INT64_MAX / 2 / CQ_ARCHIVE_FACTOR)
-        bytes += CQ_ARCHIVE_FACTOR * (int64_t)s.st_size;
+    if (size < INT64_MAX / 2 / CQ_ARCHIVE_FACTOR)
+        bytes += CQ_ARCHIVE_FACTOR * (int64_t)size;
     return available < (uint64_t)bytes ? (int64_t)available : bytes;
 }
 

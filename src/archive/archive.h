@@ -22,7 +22,7 @@ void      cq_archive_close(cq_archive *a);
  * of values, and a few deflated ones many of a pickle; no model needs a part of that. */
 #define CQ_ARCHIVE_BYTES  (INT64_C(512) << 20)
 #define CQ_ARCHIVE_FACTOR 64
-int64_t cq_archive_max_bytes(const char *path);
+int64_t cq_archive_max_bytes(uint64_t size);
 
 /* An entry by its name in the root folder, "data.pkl"; NULL: none. */
 const cq_zip_entry *cq_archive_find(const cq_archive *a, const char *name);

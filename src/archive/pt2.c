@@ -211,24 +211,13 @@ cq_status cq_pt2_archive_open_bytes(cq_pt2_archive **out, cq_storage *bytes, con
     return status;
 }
 
-static cq_status map_file(cq_storage **out, const char *path)
-{
-    cq_mapping *mapping;
-    cq_status   status;
-
-    CQ_TRY(cq_mapping_open(&mapping, path));
-    status = cq_storage_map(out, mapping, 0, cq_mapping_size(mapping));
-    cq_mapping_release(mapping);
-    return status;
-}
-
 cq_status cq_pt2_archive_open(cq_pt2_archive **out, const char *path, const char *model)
 {
     cq_storage *bytes;
     cq_status   status;
 
     *out = NULL;
-    CQ_TRY(map_file(&bytes, path));
+    CQ_TRY(cq_storage_open(&bytes, path));
     status = cq_pt2_archive_open_bytes(out, bytes, path, model);
     cq_storage_release(bytes);
     return status;
@@ -275,7 +264,7 @@ bool cq_pt2_is_archive(const char *path)
     char        name[CQ_ZIP_MAX_NAME + 16];
     bool        is = false;
 
-    if (map_file(&bytes, path) == CQ_OK && cq_zip_open(&zip, bytes, path) == CQ_OK) {
+    if (cq_storage_open(&bytes, path) == CQ_OK && cq_zip_open(&zip, bytes, path) == CQ_OK) {
         snprintf(name, sizeof name, "%sarchive_format", cq_zip_root(zip));
         is = cq_zip_find(zip, PLAIN_PROGRAM) || cq_zip_find(zip, name);
     }

@@ -127,12 +127,16 @@ static cq_status finish_open(cq_state_dict **out, cq_archive *a, cq_status statu
 
 cq_status cq_state_dict_open(cq_state_dict **out, const char *path, const char *section)
 {
-    cq_alloc_budget outer =
-        cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_archive_max_bytes(path) });
-    cq_archive a;
-    cq_status  status = finish_open(out, &a, cq_archive_open(&a, path), section);
+    cq_alloc_budget outer;
+    cq_storage     *bytes;
+    cq_status       status;
 
+    *out = NULL;
+    CQ_TRY(cq_storage_open(&bytes, path));
+    outer  = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_archive_max_bytes(bytes->size) });
+    status = cq_state_dict_open_bytes(out, bytes, path, section);
     cq_alloc_set_budget(outer);
+    cq_storage_release(bytes);
     return status;
 }
 

@@ -448,14 +448,38 @@ static cq_status placeholders(cq_exporter *ex, cq_node *n)
     return CQ_OK;
 }
 
+static bool is_used(const cq_node *n)
+{
+    bool used = n->n_outputs == 0 || n->is_anchor;
+
+    for (size_t i = 0; i < n->n_outputs; i++)
+        used |= n->outputs[i]->n_uses > 0;
+    return used;
+}
+
+static void unuse(cq_value *v, void *user)
+{
+    (void)user;
+    v->n_uses--;
+}
+
+/* What only leads to nodes without use is without use, too. */
+static void ignore_unused(cq_block *b)
+{
+    for (cq_node *n = b->last; n; n = n->prev) {
+        if (!is_used(n) && !n->n_blocks)
+            for (size_t i = 0; i < n->n_inputs; i++)
+                cq_ir_each_use(&n->inputs[i], unuse, NULL);
+        else
+            for (size_t i = 0; i < n->n_blocks; i++)
+                ignore_unused(n->blocks[i]);
+    }
+}
+
 static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
 {
     for (cq_node *n = from->first; n; n = n->next) {
-        bool used = n->n_outputs == 0 || n->is_anchor;
-
-        for (size_t i = 0; i < n->n_outputs; i++)
-            used |= n->outputs[i]->n_uses > 0;
-        if (!used)
+        if (!is_used(n))
             continue;
         CQ_TRY(cq_check_cancelled());
         CQ_TRY(n->is_anchor  ? convert_anchor(ex, n, to)
@@ -492,6 +516,7 @@ cq_status cq_export_convert(cq_exporter *ex)
 
     forget_earlier_export(from);
     cq_ir_count_uses(from);
+    ignore_unused(from->top);
     for (size_t i = 0; i < from->top->params.n; i++) {
         cq_value *p = from->top->params.items[i];
         cq_value *v = cq_ir_param_new(to->top, p->type);

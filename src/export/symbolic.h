@@ -104,7 +104,6 @@ bool    cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
 
 /* Types of values. Those of arguments and results are always known; those of values in
  * between only if the helper that made them says so. */
-void cq_sym_set_type(cq_sym *s, cq_value *v, cq_dtype dtype, size_t rank, const cq_int *sizes);
 void cq_sym_set_type_of(cq_value *v, const cq_value *like);    /* v has the type of like */
 void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
 

@@ -14,17 +14,15 @@ CQ_API bool cq_pt2_is_archive_file(const char *path)
     return cq_pt2_is_archive(path);
 }
 
-CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
+static cq_status load(cq_pt2 **out, cq_storage *bytes, const char *path, const char *entry)
 {
-    cq_pt2         *p;
+    cq_pt2         *p = *out = cq_zalloc(sizeof *p);
     cq_pt2_archive *archive;
     cq_status       status;
 
-    CQ_NEED_OUT(out, path);
-    p = *out = cq_zalloc(sizeof *p);
     if (!p)
         return CQ_E_NO_MEMORY;
-    CQ_TRY_OR_DONE(cq_pt2_archive_open(&archive, path, entry));
+    CQ_TRY_OR_DONE(cq_pt2_archive_open_bytes(&archive, bytes, path, entry));
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
     CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
     CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
@@ -39,6 +37,47 @@ done:
         *out = NULL;
     }
     return status;
+}
+
+CQ_API cq_status cq_pt2_load(cq_pt2 **out, const char *path, const char *entry)
+{
+    cq_storage *bytes;
+    cq_status   status;
+
+    CQ_NEED_OUT(out, path);
+    *out = NULL;
+    CQ_TRY(cq_storage_open(&bytes, path));
+    status = load(out, bytes, path, entry);
+    cq_storage_release(bytes);
+    return status;
+}
+
+CQ_API cq_status cq_pt2_load_bytes(cq_pt2 **out, const void *data, size_t size, const char *name,
+                                   const char *entry, void (*release)(void *user), void *user)
+{
+    cq_storage *bytes;
+    cq_status   status;
+
+    CQ_NEED_OUT(out, data);
+    *out = NULL;
+    CQ_TRY(cq_storage_wrap(&bytes, (void *)data, size, true, release, user));
+    status = load(out, bytes, name ? name : "<bytes>", entry);
+    cq_storage_release(bytes);
+    return status;
+}
+
+CQ_API cq_status cq_pt2_set_tensor(cq_pt2 *p, const char *name, cq_tensor *t)
+{
+    CQ_NEED(p && name && t);
+    cq_pt2_archive *a  = p->program->archive;
+    cq_map         *to = cq_map_has(&a->weights, name) ? &a->weights : &a->constants;
+
+    if (!cq_map_has(to, name))
+        return cq_fail(CQ_E_NOT_FOUND, name, NULL, "the program has no weight of that name");
+    CQ_TRY(cq_vec_reserve(&a->tensors, a->tensors.n + 1));
+    CQ_TRY(cq_map_set(to, name, t));
+    a->tensors.items[a->tensors.n++] = cq_tensor_retain(t);
+    return CQ_OK;
 }
 
 CQ_API void cq_pt2_free(cq_pt2 *p)

@@ -13,7 +13,7 @@
 static const cq_builtin *const families[] = {
     cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
     cq_builtins_math,         cq_builtins_item,     cq_builtins_list,   cq_builtins_dict,
-    cq_builtins_text,         cq_builtins_tensor,   cq_builtins_python
+    cq_builtins_text,         cq_builtins_tensor,   cq_builtins_python, cq_builtins_marks
 };
 enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
 

@@ -31,6 +31,7 @@ extern const cq_builtin cq_builtins_dict[];
 extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
+extern const cq_builtin cq_builtins_marks[]; /* "calque::…" */
 
 /* An argument that may be left out: None then. */
 static inline cq_val cq_builtin_arg(const cq_fncall *c, size_t i)

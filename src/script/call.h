@@ -64,6 +64,11 @@ cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
 /* A failure if v was guessed to be one tensor, of which an item is asked for. */
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
 
+/* A node of an operator that no table has, whose results look like these tensors. *out is a list of
+ * them. */
+cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args,
+                                const cq_list *like, cq_val *out);
+
 /* The failure of a capture that went on with a guess is the guess's: says so. */
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status);
 

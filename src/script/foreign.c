@@ -35,8 +35,8 @@ static cq_status cannot_run(cq_opcall *c)
 
 /* Puts a node for the call into the graph. params are the names of its arguments; without them they
  * are x0, x1, …, and keywords keep theirs. */
-static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, cq_tensor *const *like,
-                            size_t n, cq_val *out)
+static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, uint32_t flags,
+                            cq_tensor *const *like, size_t n, cq_val *out)
 {
     cq_eval   *ev    = c->ev;
     cq_arena  *arena = ev->capture->graph->arena;
@@ -67,11 +67,7 @@ static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, cq_ten
         f && text.status == CQ_OK ? cq_schema_parse(&schema, arena, text.text) : CQ_E_NO_MEMORY;
     cq_str_clear(&text);
     CQ_TRY(status);
-    f->def = (cq_op_def){ .shape = results_like,
-                          .run   = cannot_run,
-                          .flags = params           ? 0
-                                   : ev->results_of ? CQ_OP_FOREIGN
-                                                    : CQ_OP_GUESSED };
+    f->def = (cq_op_def){ .shape = results_like, .run = cannot_run, .flags = flags };
     f->op  = (cq_op){ .def = &f->def, .schema = schema };
     memcpy(f->like, like, n * sizeof *like);
     CQ_TRY(cq_op_call(ev->cx, &f->op, args, c->n + c->n_kw, results, CQ_MAX_RESULTS));
@@ -159,7 +155,8 @@ cq_status cq_resolve_foreign(cq_fncall *c)
         n = ev->results_of(ev->results_of_user, like);
     if (!ev->capture || !n || !like[0])
         return not_known(c->name);
-    CQ_TRY(write_down(c, NULL, like, n, &c->result));
+    CQ_TRY(
+        write_down(c, NULL, ev->results_of ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
     CQ_TRY(change_in_place(c));
     if (!ev->guess && !ev->results_of) {
         ev->guess       = cq_name(ev->program, c->name);
@@ -204,7 +201,7 @@ cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
         names[i] = ((const cq_op *)node->def)->schema->args[i].name;
     }
     CQ_TRY(ev->cx->status);
-    return write_down(&call, NULL, like, n, out);
+    return write_down(&call, NULL, CQ_OP_GUESSED, like, n, out);
 }
 
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
@@ -233,6 +230,22 @@ cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)
     not_known(ev->guess);
     cq_error_add_where(status, "%s", cq_place_text(ev->guess_place, place));
     return cq_error_add_excerpt(status, "with a guess of what it returns: %s", message);
+}
+
+cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args,
+                                const cq_list *like, cq_val *out)
+{
+    const cq_fncall call = { .ev = ev, .name = op, .args = args->items, .n = args->n };
+    cq_tensor      *tensors[CQ_MAX_RESULTS];
+
+    for (size_t i = 0; i < like->n; i++) {
+        if (like->items[i].kind != CQ_VAL_TENSOR || i >= CQ_MAX_RESULTS)
+            return cq_fail(CQ_E_UNSUPPORTED, op, NULL, "its results are tensors, at most %d",
+                           CQ_MAX_RESULTS);
+        tensors[i] = like->items[i].u.tensor;
+    }
+    CQ_TRY(write_down(&call, NULL, CQ_OP_FOREIGN, tensors, like->n, out));
+    return like->n == 1 ? cq_eval_list(ev, out, 1, CQ_VAL_LIST, out) : CQ_OK;
 }
 
 /* ---- definitions ---- */
@@ -313,7 +326,7 @@ static cq_status call_whole(cq_fncall *c)
         like[i] = items[i].u.tensor;
     }
     CQ_TRY(in_order(c, fn, args));
-    return write_down(&all, fn->def, like, n, &c->result);
+    return write_down(&all, fn->def, 0, like, n, &c->result);
 }
 
 /* The newest definition of the operator; None if there is none. */

@@ -283,7 +283,7 @@ static cq_val traced_inputs(cq_torchscript *t)
 }
 
 /* The archive and what becomes of it, within the limit of what it may take. */
-static cq_status load_archive(cq_script *s, const char *path)
+static cq_status load_archive(cq_script *s, cq_storage *bytes, const char *path)
 {
     cq_eval         ev = { 0 };
     loading         l  = { .script = s, .ev = &ev, .visit = { .map = convert_leaf, .user = &l } };
@@ -292,7 +292,7 @@ static cq_status load_archive(cq_script *s, const char *path)
     cq_unit         unit  = { .source = { .file = path, .text = "", .len = 0 } };
     cq_status       status;
 
-    CQ_TRY(cq_torchscript_open(&t, path));
+    CQ_TRY(cq_torchscript_open_bytes(&t, bytes, path));
     s->archive            = t;
     s->close              = close_archive;
     s->program->archive   = t;
@@ -314,22 +314,56 @@ static cq_status load_archive(cq_script *s, const char *path)
 }
 
 /* Text that could be a program: no control characters in its beginning. No archive begins so. */
-static bool looks_like_text(const char *path)
+static bool looks_like_text(const cq_storage *bytes)
 {
-    cq_mapping          *m;
-    const unsigned char *p;
-    size_t               n;
-    bool                 text = true;
+    const unsigned char *p    = bytes->data;
+    const size_t         n    = bytes->size < 512 ? bytes->size : 512;
+    bool                 text = n > 0 && !(n > 1 && p[0] == 'P' && p[1] == 'K');
 
-    if (cq_mapping_open(&m, path) != CQ_OK)
-        return false;
-    p = cq_mapping_data(m);
-    n = cq_mapping_size(m) < 512 ? cq_mapping_size(m) : 512;
     for (size_t i = 0; i < n; i++)
         text &= p[i] >= ' ' || p[i] == '\n' || p[i] == '\t' || p[i] == '\r';
-    text &= n > 0 && !(n > 1 && p[0] == 'P' && p[1] == 'K');
-    cq_mapping_release(m);
     return text;
+}
+
+static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const char *path)
+{
+    char     *text = cq_strndup(bytes->data, bytes->size);
+    cq_status status;
+
+    if (!text)
+        return CQ_E_NO_MEMORY;
+    status = cq_script_compile(out, text, path);
+    cq_free(text);
+    return status;
+}
+
+static cq_status load_bytes(cq_script **out, cq_storage *bytes, const char *path,
+                            uint64_t max_steps, uint64_t max_bytes)
+{
+    cq_alloc_budget outer;
+    cq_status       status;
+
+    if (looks_like_text(bytes)) {
+        CQ_TRY(compile_bytes(out, bytes, path));
+        cq_script_set_limits(*out, max_steps, max_bytes);
+        return CQ_OK;
+    }
+    *out = cq_zalloc(sizeof **out);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    status = cq_program_new(&(*out)->program);
+    if (status == CQ_OK) {
+        cq_script_set_limits(*out, max_steps, max_bytes);
+        outer                         = cq_alloc_set_budget((cq_alloc_budget){
+                                    .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(bytes->size) });
+        status                        = load_archive(*out, bytes, path);
+        (*out)->program->loaded_bytes = cq_alloc_set_budget(outer).used;
+    }
+    if (status != CQ_OK) {
+        cq_script_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 CQ_API cq_status cq_script_load(cq_script **out, const char *path)
@@ -342,33 +376,26 @@ CQ_API cq_status cq_script_load_limited(cq_script **out, const char *path, uint6
                                         uint64_t max_bytes)
 {
     CQ_NEED_OUT(out, path);
-    cq_alloc_budget outer;
-    cq_status       status;
-    char           *text;
+    cq_storage *bytes;
+    cq_status   status;
 
     *out = NULL;
-    if (looks_like_text(path)) {
-        CQ_TRY(cq_file_read(&text, NULL, path));
-        status = cq_script_compile(out, text, path);
-        cq_free(text);
-        if (status == CQ_OK)
-            cq_script_set_limits(*out, max_steps, max_bytes);
-        return status;
-    }
-    *out = cq_zalloc(sizeof **out);
-    if (!*out)
-        return CQ_E_NO_MEMORY;
-    status = cq_program_new(&(*out)->program);
-    if (status == CQ_OK) {
-        cq_script_set_limits(*out, max_steps, max_bytes);
-        outer                         = cq_alloc_set_budget((cq_alloc_budget){
-                                    .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(path) });
-        status                        = load_archive(*out, path);
-        (*out)->program->loaded_bytes = cq_alloc_set_budget(outer).used;
-    }
-    if (status != CQ_OK) {
-        cq_script_free(*out);
-        *out = NULL;
-    }
+    CQ_TRY(cq_storage_open(&bytes, path));
+    status = load_bytes(out, bytes, path, max_steps, max_bytes);
+    cq_storage_release(bytes);
+    return status;
+}
+
+CQ_API cq_status cq_script_load_bytes(cq_script **out, const void *data, size_t size,
+                                      const char *name, void (*release)(void *user), void *user)
+{
+    CQ_NEED_OUT(out, data);
+    cq_storage *bytes;
+    cq_status   status;
+
+    *out = NULL;
+    CQ_TRY(cq_storage_wrap(&bytes, (void *)data, size, true, release, user));
+    status = load_bytes(out, bytes, name ? name : "<bytes>", 0, 0);
+    cq_storage_release(bytes);
     return status;
 }

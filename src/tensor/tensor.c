@@ -65,6 +65,18 @@ cq_status cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, s
     return CQ_OK;
 }
 
+cq_status cq_storage_open(cq_storage **out, const char *path)
+{
+    cq_mapping *mapping;
+    cq_status   status;
+
+    *out = NULL;
+    CQ_TRY(cq_mapping_open(&mapping, path));
+    status = cq_storage_map(out, mapping, 0, cq_mapping_size(mapping));
+    cq_mapping_release(mapping);
+    return status;
+}
+
 cq_storage *cq_storage_retain(cq_storage *s)
 {
     if (s)

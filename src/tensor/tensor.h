@@ -23,6 +23,7 @@ cq_status   cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-
 cq_status   cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped,
                             void (*release)(void *user), void *user);
 cq_status   cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
+cq_status   cq_storage_open(cq_storage **out, const char *path); /* all of a file, mapped */
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);
 

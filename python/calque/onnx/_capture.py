@@ -1,0 +1,200 @@
+"""How a model gets into the library: it is traced (or is TorchScript already), and its code is
+taken as torch.jit.save writes it, with placeholders of one element where its weights are. The
+weights themselves are handed over by pointer, so nothing of their size is ever copied.
+"""
+from __future__ import annotations
+
+import contextlib
+import inspect
+import warnings
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import torch
+
+
+# ---- arguments and results ----
+
+
+def split_arguments(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...],
+                                                                          dict[str, Any]]:
+    """args as torch.onnx.export takes them: a tensor, a tuple, or a tuple that ends in a dict of
+    arguments by name. A dict that is an argument itself is followed by an empty one."""
+    if not isinstance(args, (tuple, list)):
+        args = (args,)
+    args, named = tuple(args), dict(kwargs or {})
+    if kwargs is None and args and type(args[-1]) is dict:
+        args, named = args[:-1], args[-1]
+    return args, named
+
+
+def in_order(forward: Callable[..., Any], args: tuple[Any, ...],
+             kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments in the order of forward's parameters, by position as far as they can be."""
+    if not kwargs:
+        return args, kwargs
+    try:
+        bound = inspect.signature(forward).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return args, kwargs
+    return bound.args, bound.kwargs
+
+
+class Tree:
+    """A value whose tensors were taken out; `fill` puts others in their places."""
+
+    def __init__(self, value: Any) -> None:
+        self.tensors: list[torch.Tensor] = []
+        self._shape = self._take(value)
+
+    def _take(self, value: Any) -> Callable[[Sequence[torch.Tensor]], Any]:
+        if isinstance(value, torch.Tensor) or type(value) in (int, float):
+            index = len(self.tensors)
+            if type(value) is float:
+                value = torch.tensor(value, dtype=torch.float64)
+            self.tensors.append(value if isinstance(value, torch.Tensor) else torch.tensor(value))
+            return lambda tensors: tensors[index]
+        if isinstance(value, dict):
+            items = {key: self._take(item) for key, item in value.items()}
+            return lambda tensors: _like(value, {key: fill(tensors) for key, fill in items.items()})
+        if isinstance(value, (tuple, list)):
+            parts = [self._take(item) for item in value]
+            return lambda tensors: _like(value, [fill(tensors) for fill in parts])
+        return lambda tensors: value
+
+    def fill(self, tensors: Sequence[torch.Tensor]) -> Any:
+        return self._shape(tensors)
+
+
+def _like(value: Any, items: Any) -> Any:
+    """A container of the same class with other items."""
+    if hasattr(value, "_fields"):
+        return type(value)(*items)
+    if type(value) in (tuple, list, dict):
+        return type(value)(items)
+    try:
+        return type(value)(items)
+    except TypeError:
+        return items
+
+
+def flatten_results(value: Any) -> list[torch.Tensor]:
+    """The tensors of what a model returns, in order; None is left out."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return [tensor for item in value.values() for tensor in flatten_results(item)]
+    if isinstance(value, (tuple, list)):
+        return [tensor for item in value for tensor in flatten_results(item)]
+    if isinstance(value, (bool, int, float)):
+        return [torch.tensor(value)]
+    raise RuntimeError(f"a model cannot return a value of type {type(value).__name__}; tensors, "
+                       "numbers and lists, tuples and dicts of them can be exported")
+
+
+# ---- tracing ----
+
+
+@contextlib.contextmanager
+def _module_paths(model: torch.nn.Module) -> Iterator[None]:
+    """While it lasts, calls of modules are noted in the trace by their path."""
+    paths: dict[Any, Any] = {"__module": model}
+
+    def add(module: torch.nn.Module, prefix: str) -> None:
+        for name, child in module.named_children():
+            paths[child] = f"{prefix}.{name}"
+            add(child, paths[child])
+
+    add(model, "__module")
+    before, torch.jit._trace._trace_module_map = torch.jit._trace._trace_module_map, paths
+    try:
+        yield
+    finally:
+        torch.jit._trace._trace_module_map = before
+
+
+@contextlib.contextmanager
+def _without_backward_hooks(model: torch.nn.Module) -> Iterator[None]:
+    """Hooks of the backward pass are no part of a trace, but PyTorch refuses to trace them."""
+    hooks = [(module, module._backward_hooks) for module in model.modules()
+             if module._backward_hooks]
+    for module, found in hooks:
+        module._backward_hooks = type(found)()
+    try:
+        yield
+    finally:
+        for module, found in hooks:
+            module._backward_hooks = found
+
+
+def trace(model: torch.nn.Module, args: Sequence[Any],
+          kwargs: Mapping[str, Any]) -> tuple[Any, list[torch.Tensor]]:
+    """A ScriptModule of what the model does with these arguments, and the tensors among them, which
+    are the arguments of its forward. It is torch.jit.trace, but for arguments and results of any
+    kind, and for the functions that a model has rules for (_functions)."""
+    tree = Tree((tuple(args), dict(kwargs)))
+
+    def forward(*tensors: torch.Tensor) -> Any:
+        positional, named = tree.fill(tensors)
+        results = flatten_results(model(*positional, **named))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    inputs = tuple(_tracing_input(tensor) for tensor in tree.tensors)
+    with _module_paths(model), _without_backward_hooks(model):
+        module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
+        arguments = ["forward", forward, inputs,
+                     torch.jit._trace._create_interpreter_name_lookup_fn(0), False, False,
+                     [f"input_{i}" for i in range(len(inputs))]]
+        create = module._c._create_method_from_trace
+        if "store_inputs" in (create.__doc__ or ""):
+            arguments.append(False)
+        create(*arguments)
+    return module, tree.tensors
+
+
+def _tracing_input(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor that two arguments share would be one input of the trace."""
+    return tensor.detach().clone().requires_grad_(tensor.requires_grad) \
+        if isinstance(tensor, torch.nn.Parameter) else tensor
+
+
+# ---- weights ----
+
+
+def _script_tensors(module: Any, prefix: str = "") -> Iterator[tuple[Any, str, str, torch.Tensor]]:
+    """Parameters and buffers of a module of TorchScript: the module, the name there, the path."""
+    for group in (torch._C.ParameterDict(module), torch._C.BufferDict(module)):
+        for name, tensor in group.items():
+            if tensor is not None:
+                yield module, name, prefix + name, tensor
+    for name, child in torch._C.ModuleDict(module).items():
+        yield from _script_tensors(child, f"{prefix}{name}.")
+
+
+def _placeholder(tensor: torch.Tensor) -> torch.Tensor:
+    """One element that claims to be as many."""
+    return torch.empty((), dtype=tensor.dtype).expand(tensor.shape)
+
+
+def _can_be_pointed_at(tensor: torch.Tensor) -> bool:
+    return tensor.layout == torch.strided and not tensor.is_quantized and tensor.numel() > 0
+
+
+def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
+    """The archive of a ScriptModule or ScriptFunction without its weights, and these by path. The
+    program is unchanged when this returns."""
+    if not isinstance(program, torch.jit.ScriptModule):
+        return program.save_to_buffer(), {}
+    weights, places = {}, []
+    try:
+        for module, name, path, tensor in _script_tensors(program._c):
+            if _can_be_pointed_at(tensor):
+                weights[path] = tensor
+                places.append((module, name, tensor))
+                module.setattr(name, _placeholder(tensor))
+        return program.save_to_buffer(), weights
+    finally:
+        for module, name, tensor in places:
+            module.setattr(name, tensor)
+

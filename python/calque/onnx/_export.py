@@ -1,0 +1,209 @@
+"""torch.onnx.export on the library of calque."""
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from ctypes import byref, c_size_t
+from typing import IO, Any, Callable, Collection, Iterator, Mapping, Sequence, Union
+
+import torch
+
+from .. import _abi
+from .._call import Buffer, call
+from .._lib import encoded, lib, text
+from . import _capture, _functions, _state
+from ._program import Arguments, ModelHandle, Options, Script
+from ._state import OperatorExportTypes, TrainingMode
+
+DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
+
+Model = Any  # nn.Module, ScriptModule, ScriptFunction, ExportedProgram
+File = Union[str, "os.PathLike[str]", IO[bytes], None]
+
+
+@contextlib.contextmanager
+def select_model_mode_for_export(model: Model, mode: TrainingMode) -> Iterator[None]:
+    """While it lasts, the model is in the mode; afterwards it is as it was.
+
+    >>> import torch, calque.onnx
+    >>> model = torch.nn.Dropout()
+    >>> with calque.onnx.select_model_mode_for_export(model, calque.onnx.TrainingMode.EVAL):
+    ...     model.training
+    False
+    >>> model.training
+    True
+    """
+    mode = _state.mode_of(mode)
+    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    before = [module.training for module in modules]
+    if mode != TrainingMode.PRESERVE and modules:
+        model.train(mode == TrainingMode.TRAINING)
+    try:
+        yield
+    finally:
+        for module, training in zip(modules, before):
+            if module.training != training:
+                module.training = training
+
+
+# ---- arguments of the exporter ----
+
+
+def _axes(dynamic_axes: Mapping[str, Any] | None,
+          names: set[str]) -> list[tuple[str, int, str | None]]:
+    """The three forms: {name: {axis: called}}, {name: [axis, …]}, and both in one dict."""
+    found: list[tuple[str, int, str | None]] = []
+    for value, axes in (dynamic_axes or {}).items():
+        if value not in names:
+            warnings.warn(f"Provided key {value} for dynamic axes is not a valid input/output name",
+                          stacklevel=2)
+            continue
+        if not isinstance(axes, Mapping):
+            warnings.warn("No names were found for specified dynamic axes of provided input."
+                          "Automatically generated names will be applied to each dynamic axes of "
+                          f"input {value}", stacklevel=2)
+            axes = {axis: f"{value}_dynamic_axes_{i + 1}" for i, axis in enumerate(axes)}
+        for axis, called in axes.items():
+            if type(axis) is not int:
+                raise ValueError("The type of axis index is expected to be an integer")
+            found.append((value, axis, called))
+    return found
+
+
+def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
+    if isinstance(modules, bool):
+        return []
+    for item in modules:
+        if not isinstance(item, type):
+            raise RuntimeError("Only type of the `nn.Module` should be passed in the set for "
+                               f"argument `export_modules_as_functions`. Got `{item!r}`.")
+    return [item.__name__ for item in modules]
+
+
+def _options(opset: int, *, export_params: bool = True, verbose: bool = False,
+             input_names: Sequence[str] = (), output_names: Sequence[str] = (),
+             operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
+             do_constant_folding: bool = True,
+             dynamic_axes: Sequence[tuple[str, int, str | None]] = (),
+             keep_initializers_as_inputs: bool | None = None,
+             custom_opsets: Mapping[str, int] | None = None,
+             export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
+             **fields: Any) -> Options:
+    kind = _state.operators_of(operator_export_type)
+    options = Options(opset=opset, training=_abi.CQ_TRAINING_PRESERVE, operators=kind,
+                      producer="calque", input_names=list(input_names),
+                      output_names=list(output_names), dynamic_axes=dynamic_axes,
+                      custom_opsets=dict(custom_opsets or {}),
+                      function_classes=_classes(export_modules_as_functions), **fields)
+    options.flag(_abi.CQ_EXPORT_DROP_UNUSED_INPUTS)
+    options.flag(_abi.CQ_EXPORT_NO_PARAMS, not export_params)
+    options.flag(_abi.CQ_EXPORT_VERBOSE, bool(verbose))
+    options.flag(_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding)
+    options.flag(_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True)
+    if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
+        keep_initializers_as_inputs = True
+    options.flag(_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True)
+    options.flag(_abi.CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is False)
+    return options
+
+
+# ---- capture and export ----
+
+
+def _check_model(model: Model) -> None:
+    if isinstance(model, torch.nn.DataParallel):
+        raise ValueError("torch.nn.DataParallel is not supported by ONNX exporter, please use "
+                         "'attribute' module to unwrap model from torch.nn.DataParallel. Try "
+                         "torch.onnx.export(model.module, ...)")
+
+
+def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None,
+            rules: _functions.Rules) -> tuple[Script, Arguments]:
+    """The program of a model and what it is called with."""
+    args, named = _capture.split_arguments(args, kwargs)
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        program = model
+    else:
+        if not isinstance(model, torch.nn.Module):
+            model = _Callable(model)
+        args, named = _capture.in_order(model.forward, args, named)
+        program, args = _capture.trace(model, args, named)
+        _functions.inline(program, rules)
+        named = {}
+    data, weights = _capture.code_and_weights(program)
+    return Script(data, weights, type(model).__name__), Arguments(args, named)
+
+
+class _Callable(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.forward = function
+
+
+def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None,
+                 training: Any = TrainingMode.EVAL, opset_version: int | None = None,
+                 dynamic_axes: Mapping[str, Any] | None = None,
+                 input_names: Sequence[str] | None = None,
+                 output_names: Sequence[str] | None = None, **options: Any) -> ModelHandle:
+    """The model of ONNX, in memory; its weights are the model's."""
+    _check_model(model)
+    opset = DEFAULT_OPSET if opset_version is None else opset_version
+    if not _abi.CQ_OPSET_OLDEST <= opset <= _abi.CQ_OPSET_NEWEST:
+        raise ValueError(f"Unsupported ONNX opset version: {opset}")
+    inputs, outputs = list(input_names or ()), list(output_names or ())
+    with select_model_mode_for_export(model, training), _state.exporting(opset), \
+            _functions.Rules() as rules:
+        script, arguments = capture(model, args, kwargs, rules)
+        made = _options(opset, input_names=inputs, output_names=outputs,
+                        dynamic_axes=_axes(dynamic_axes, set(inputs) | set(outputs)), **options)
+        return script.export(arguments, made)
+
+
+def write(model: ModelHandle, f: File, external_data: bool = False) -> None:
+    """Into a file by its name, or one that is open."""
+    if f is not None and hasattr(f, "write"):
+        data, size = Buffer(), c_size_t()
+        call(lib.cq_onnx_model_encode, byref(data), byref(size), model)
+        f.write(data.bytes(size.value))
+        return
+    options = _abi.cq_onnx_save_options()
+    lib.cq_onnx_save_options_init(byref(options))
+    options.flags = _abi.CQ_ONNX_SAVE_EXTERNAL if external_data else 0
+    call(lib.cq_onnx_model_save, model, encoded(f), byref(options))
+
+
+def export(model: Model, args: Any = (), f: File = None, export_params: bool = True,
+           verbose: bool | None = False, training: Any = TrainingMode.EVAL,
+           input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
+           operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
+           opset_version: int | None = None, do_constant_folding: bool = True,
+           dynamic_axes: Mapping[str, Any] | None = None,
+           keep_initializers_as_inputs: bool | None = None,
+           custom_opsets: Mapping[str, int] | None = None,
+           export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
+           autograd_inlining: bool = True, *, kwargs: Mapping[str, Any] | None = None,
+           external_data: bool = False) -> None:
+    """Exports a model to ONNX by calling it once on the example args.
+
+    >>> import io, torch, calque.onnx
+    >>> file = io.BytesIO()
+    >>> calque.onnx.export(torch.nn.Linear(3, 2), torch.ones(1, 3), file, input_names=["x"])
+    """
+    made = export_model(
+        model, args, kwargs=kwargs, training=training, opset_version=opset_version,
+        export_params=export_params, verbose=bool(verbose), input_names=input_names,
+        output_names=output_names, operator_export_type=operator_export_type,
+        do_constant_folding=do_constant_folding, dynamic_axes=dynamic_axes,
+        keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
+        export_modules_as_functions=export_modules_as_functions)
+    write(made, f, external_data)
+
+
+def export_to_pretty_string(model: Model, args: Any, *unused: Any, **options: Any) -> str:
+    """The model as text instead of a file."""
+    made, buffer = export_model(model, args, **options), Buffer()
+    call(lib.cq_onnx_model_print, byref(buffer), made)
+    return text(buffer.bytes())

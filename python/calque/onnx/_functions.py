@@ -1,0 +1,140 @@
+"""Subclasses of torch.autograd.Function in a trace.
+
+PyTorch records the call of one as a Python object with a graph of its forward, which no archive can
+hold. The graph takes its place. A function that has a `symbolic` method (or a rule for
+prim::PythonOp) becomes an operator of its own besides: the trace then says what the operator's
+results look like (ops.calque.function), and a rule under its name lets `symbolic` build its nodes.
+"""
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any, Callable, Iterator, Sequence
+
+import torch
+
+from .. import _abi
+from . import _marks, _symbolic
+from ._graph import GraphContext
+
+DOMAIN = "calque_functions"
+_FUNCTION = f"{_marks.NAMESPACE}::function"
+
+_numbers = itertools.count()
+
+
+class Rules:
+    """Rules for the functions of one export."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    def add(self, name: str, build: Callable[[GraphContext], Any]) -> str:
+        """The operator that build is the rule of."""
+        plain = re.sub(r"\W", "_", name)
+        rule = f"{DOMAIN}::{plain}_{next(_numbers)}"
+        _symbolic.register_builder(rule, _abi.CQ_OPSET_OLDEST, build)
+        self._names.append(rule)
+        return rule
+
+    def __enter__(self) -> Rules:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for name in self._names:
+            _symbolic.unregister_builder(name, _abi.CQ_OPSET_OLDEST)
+        self._names = []
+
+
+class _Call:
+    """A call of a function in a trace: a node of kind prim::PythonOp."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.cls = getattr(node.pyobj(), "__self__", None)
+        self.name: str = node.pyname()
+        self._kinds: str = node.cconv()
+        self._scalars: Sequence[Any] = node.scalar_args()
+        self._attributes = {"name": self.name, "module": node.s("module")
+                            if node.hasAttribute("module") else ""}
+
+    def builder(self) -> Callable[[GraphContext], Any] | None:
+        """What makes nodes of it; None: what is inside of it does."""
+        by_kind = _symbolic.python_op_symbolic()
+        if hasattr(self.cls, "symbolic"):
+            return self._build(self.cls.symbolic)
+        return self._build(by_kind, **self._attributes) if by_kind else None
+
+    def _build(self, symbolic: Callable[..., Any], **attributes: Any) -> Callable[[Any], Any]:
+        kinds, scalars, outputs = self._kinds, self._scalars, self.n_results()
+
+        def build(g: GraphContext) -> Any:
+            tensors, plain = iter(g.arguments()), iter(scalars)
+            args = [next(tensors) if kind == "d" else next(plain) for kind in kinds]
+            return _symbolic.call_with_context(symbolic, g, outputs, args, attributes)
+
+        return build
+
+    def n_results(self) -> int:
+        kind = self.node.output().type()
+        return len(kind.elements()) if kind.kind() == "TupleType" else 1
+
+    # ---- the graph ----
+
+    def inline(self, graph: Any, rules: Rules) -> None:
+        node, inputs, builder = self.node, list(self.node.inputs()), self.builder()
+        graph.setInsertPoint(node)
+        results = list(graph.insertGraph(node.g("Subgraph"), inputs))
+        if builder is not None:
+            name = graph.insertConstant(rules.add(self.name, builder))
+            results = _unpack(graph, _operator(graph, name, _tensors(graph, inputs),
+                                               _tensors(graph, results)), results)
+        made = _tuple(graph, results) if node.output().type().kind() == "TupleType" else results[0]
+        node.output().replaceAllUsesWith(made)
+        node.destroy()
+
+
+def _insert(graph: Any, kind: str, inputs: Sequence[Any], n: int = 1) -> Any:
+    return graph.insertNode(graph.create(kind, list(inputs), n))
+
+
+def _tensors(graph: Any, values: Sequence[Any]) -> Any:
+    made = _insert(graph, "prim::ListConstruct", values).output()
+    made.setType(torch._C.ListType.ofTensors())
+    return made
+
+
+def _operator(graph: Any, *inputs: Any) -> Any:
+    made = _insert(graph, _FUNCTION, inputs).output()
+    made.setType(torch._C.ListType.ofTensors())
+    return made
+
+
+def _unpack(graph: Any, values: Any, like: Sequence[Any]) -> list[Any]:
+    made = list(_insert(graph, "prim::ListUnpack", [values], len(like)).outputs())
+    for one, other in zip(made, like):
+        one.setType(other.type())
+    return made
+
+
+def _tuple(graph: Any, values: Sequence[Any]) -> Any:
+    made = _insert(graph, "prim::TupleConstruct", values).output()
+    made.setType(torch._C.TupleType([value.type() for value in values]))
+    return made
+
+
+def _graphs(module: Any) -> Iterator[Any]:
+    for name in module._method_names():
+        yield module._get_method(name).graph
+    for _, child in torch._C.ModuleDict(module).items():
+        yield from _graphs(child)
+
+
+def inline(module: Any, rules: Rules) -> None:
+    """Puts something that an archive can hold in the place of all functions of a traced module."""
+    for graph in _graphs(module._c):
+        while node := graph.findNode("prim::PythonOp", True):
+            if not node.hasAttribute("Subgraph"):
+                raise RuntimeError(f"the trace of the function {node.pyname()} does not say what it "
+                                   "computes; it cannot be exported")
+            _Call(node).inline(graph, rules)

@@ -1,0 +1,84 @@
+"""What an export that is under way knows: that it is, for which opset, and its arguments' words."""
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+from typing import Any, Iterator
+
+from torch.onnx import OperatorExportTypes, TrainingMode
+
+from .. import _abi
+
+# PyTorch's own flag is where its release has it; models ask that one, too.
+_GLOBALS = ("torch.onnx._globals", "torch.onnx._internal.torchscript_exporter._globals")
+
+
+class _Export(threading.local):
+    opset: int | None = None
+
+
+_export = _Export()
+
+
+def is_in_onnx_export() -> bool:
+    """Whether a model is being exported: true inside of the forward that an export calls.
+
+    >>> import calque.onnx
+    >>> calque.onnx.is_in_onnx_export()
+    False
+    """
+    return _export.opset is not None
+
+
+def _pytorchs() -> Any:
+    for name in _GLOBALS:
+        try:
+            return importlib.import_module(name).GLOBALS
+        except (ImportError, AttributeError):
+            continue
+    return None
+
+
+@contextlib.contextmanager
+def exporting(opset: int) -> Iterator[None]:
+    """While it lasts, a model that asks is told that it is exported."""
+    theirs, before = _pytorchs(), _export.opset
+    their_before = theirs.in_onnx_export if theirs else False
+    _export.opset = opset
+    if theirs:
+        theirs.in_onnx_export = True
+    try:
+        yield
+    finally:
+        _export.opset = before
+        if theirs:
+            theirs.in_onnx_export = their_before
+
+
+_OPERATORS = {
+    "ONNX": _abi.CQ_OPERATORS_ONNX,
+    "ONNX_ATEN": _abi.CQ_OPERATORS_ONNX_ATEN,
+    "ONNX_ATEN_FALLBACK": _abi.CQ_OPERATORS_ATEN_FALLBACK,
+    "ONNX_FALLTHROUGH": _abi.CQ_OPERATORS_ONNX_FALLTHROUGH,
+}
+
+
+def operators_of(kind: Any) -> int:
+    """The library's constant for a torch.onnx.OperatorExportTypes."""
+    return _OPERATORS[kind.name if hasattr(kind, "name") else str(kind)]
+
+
+def mode_of(mode: Any) -> TrainingMode:
+    """A torch.onnx.TrainingMode; booleans are what older programs have."""
+    if mode is None or mode is False:
+        return TrainingMode.EVAL
+    if mode is True:
+        return TrainingMode.TRAINING
+    if not isinstance(mode, TrainingMode):
+        raise TypeError(f"training is a TrainingMode, not {mode!r}")
+    return mode
+
+
+__all__ = ["OperatorExportTypes", "TrainingMode", "exporting", "is_in_onnx_export", "mode_of",
+           "operators_of"]

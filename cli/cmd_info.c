@@ -345,13 +345,16 @@ static int add_export(cq_info *info, const cli_args *args, cli_model *model)
     return code;
 }
 
-/* A program has modules; ONNX, a state dict and a list of programs have not. */
+/* By its format, the first fact of all. */
 static bool is_program(const cq_info *info)
 {
-    for (size_t i = 0; i < cq_info_n_tables(info); i++)
-        if (strcmp(cq_info_table_name(info, i), "modules") == 0)
-            return true;
-    return false;
+    static const char *const others[] = { "ONNX model", "state dict", "torch.export programs" };
+    const char              *format   = cq_info_cell_text(info, 0, 0, 1);
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(format, others[i]) == 0)
+            return false;
+    return true;
 }
 
 static int make_info(cq_info **out, const cli_args *args)

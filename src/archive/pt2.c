@@ -233,7 +233,7 @@ static cq_status open_names(cq_pt2_archive *a, const char *path)
     a->arena = a->path ? cq_arena_new() : NULL;
     if (!a->arena)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(map_file(&bytes, path));
+    CQ_TRY(cq_storage_open(&bytes, path));
     status = cq_zip_open(&a->zip, bytes, path);
     cq_storage_release(bytes);
     return status == CQ_OK ? find_root(a) : status;

@@ -54,8 +54,8 @@ typedef struct cq_body_slot {
 void cq_body_slot_clear(cq_body_slot *slot);
 
 /* Functions that bodies share, by schema and body. They are not operators: what they call is heard
- * as if the caller had called it. body_functions.c has most of them, body_images.c those of images and
- * windows, body_special.c special functions. */
+ * as if the caller had called it. body_functions.c has most of them, body_images.c those of images
+ * and windows, body_special.c special functions. */
 typedef struct cq_body_function {
     const char *schema, *body;
 } cq_body_function;

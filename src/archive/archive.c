@@ -117,18 +117,6 @@ cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *
     return status;
 }
 
-cq_status cq_archive_open(cq_archive *out, const char *path)
-{
-    cq_storage *bytes;
-    cq_status   status;
-
-    *out = (cq_archive){ 0 };
-    CQ_TRY(cq_storage_open(&bytes, path));
-    status = cq_archive_open_bytes(out, bytes, path);
-    cq_storage_release(bytes);
-    return status;
-}
-
 void cq_archive_close(cq_archive *a)
 {
     cq_zip_free(a->zip);

@@ -12,8 +12,7 @@ typedef struct cq_archive {
     bool    is_big_endian;
 } cq_archive;
 
-/* Opens a file, or bytes that are one; tells apart by content what is not a zip of PyTorch's. */
-cq_status cq_archive_open(cq_archive *out, const char *path);
+/* Opens the bytes of a file; tells apart by content what is not a zip of PyTorch's. */
 cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *path);
 void      cq_archive_close(cq_archive *a);
 

@@ -211,18 +211,6 @@ cq_status cq_pt2_archive_open_bytes(cq_pt2_archive **out, cq_storage *bytes, con
     return status;
 }
 
-cq_status cq_pt2_archive_open(cq_pt2_archive **out, const char *path, const char *model)
-{
-    cq_storage *bytes;
-    cq_status   status;
-
-    *out = NULL;
-    CQ_TRY(cq_storage_open(&bytes, path));
-    status = cq_pt2_archive_open_bytes(out, bytes, path, model);
-    cq_storage_release(bytes);
-    return status;
-}
-
 /* Opens as far as names of programs go. */
 static cq_status open_names(cq_pt2_archive *a, const char *path)
 {

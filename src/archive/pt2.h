@@ -30,7 +30,6 @@ typedef struct cq_pt2_archive {
 bool cq_pt2_is_archive(const char *path);
 
 /* model names one of several programs; NULL: the only one. */
-cq_status cq_pt2_archive_open(cq_pt2_archive **out, const char *path, const char *model);
 cq_status cq_pt2_archive_open_bytes(cq_pt2_archive **out, cq_storage *bytes, const char *path,
                                     const char *model);
 void      cq_pt2_archive_free(cq_pt2_archive *a);

@@ -133,8 +133,15 @@ static cq_status list_files(cq_torchscript *t)
     return CQ_OK;
 }
 
-static cq_status finish_open(cq_torchscript **out, cq_torchscript *t, cq_status status)
+cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path)
 {
+    cq_torchscript *t = cq_zalloc(sizeof *t);
+    cq_status       status;
+
+    *out = NULL;
+    if (!t)
+        return CQ_E_NO_MEMORY;
+    status = cq_archive_open_bytes(&t->archive, bytes, path);
     if (status == CQ_OK)
         status = read_values(t);
     if (status == CQ_OK)
@@ -146,23 +153,6 @@ static cq_status finish_open(cq_torchscript **out, cq_torchscript *t, cq_status 
     else
         cq_torchscript_free(t);
     return status;
-}
-
-cq_status cq_torchscript_open(cq_torchscript **out, const char *path)
-{
-    cq_torchscript *t = cq_zalloc(sizeof *t);
-
-    *out = NULL;
-    return t ? finish_open(out, t, cq_archive_open(&t->archive, path)) : CQ_E_NO_MEMORY;
-}
-
-cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path)
-{
-    cq_torchscript *t = cq_zalloc(sizeof *t);
-
-    *out = NULL;
-    return t ? finish_open(out, t, cq_archive_open_bytes(&t->archive, bytes, path))
-             : CQ_E_NO_MEMORY;
 }
 
 void cq_torchscript_free(cq_torchscript *t)

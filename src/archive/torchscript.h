@@ -11,7 +11,6 @@
 
 typedef struct cq_torchscript cq_torchscript;
 
-cq_status cq_torchscript_open(cq_torchscript **out, const char *path);
 cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path);
 void      cq_torchscript_free(cq_torchscript *t);
 

@@ -25,7 +25,6 @@ FOR_TESTS = {
     "cq_state_dict_open_bytes": "fuzzing without files",
     "cq_symbolic_family": "walks the table of symbolics",
     "cq_torchscript_code_at": "lists the files of an archive",
-    "cq_torchscript_open_bytes": "fuzzing without files",
 }
 
 

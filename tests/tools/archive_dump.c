@@ -113,10 +113,14 @@ static cq_status dump_state(const char *path)
 
 static cq_status dump_torchscript(const char *path)
 {
+    cq_storage     *bytes;
     cq_torchscript *t;
-    cq_status       status = CQ_OK;
+    cq_status       status;
 
-    CQ_TRY(cq_torchscript_open(&t, path));
+    CQ_TRY(cq_storage_open(&bytes, path));
+    status = cq_torchscript_open_bytes(&t, bytes, path);
+    cq_storage_release(bytes);
+    CQ_TRY(status);
     printf("version\t%d\n", cq_torchscript_version(t));
     show("root", cq_val_of_instance(cq_torchscript_root(t)));
     show("constants",

@@ -9,10 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cq_expansion_row *const families[] = {
-    cq_expansions_fused,
-    cq_expansions_attention,
-    cq_expansions_quantized,
+/* domain: of the schemas. */
+static const struct family {
+    const char             *domain;
+    const cq_expansion_row *rows;
+} families[] = {
+    { "com.microsoft", cq_expansions_fused },
+    { "com.microsoft", cq_expansions_attention },
+    { "com.microsoft", cq_expansions_quantized },
+    { CQ_ONNX_EXPERIMENTAL, cq_expansions_experimental },
 };
 
 /* ---- vocabulary ---- */
@@ -126,24 +131,33 @@ static void say_parameters(cq_expansion *e, const cq_onnx_parameter *list, size_
     }
 }
 
-static const cq_expansion_row *find_row(const cq_onnx_node *node)
+/* A node without a domain is an experiment, or one that ONNX Runtime has among ONNX's own. */
+static bool may_be_of(const cq_onnx_node *node, const struct family *family)
 {
-    bool ours = node->domain && !strcmp(node->domain, "com.microsoft");
+    if (node->domain && *node->domain)
+        return !strcmp(node->domain, family->domain) &&
+               strcmp(family->domain, CQ_ONNX_EXPERIMENTAL) != 0;
+    return !strcmp(family->domain, CQ_ONNX_EXPERIMENTAL) ||
+           !strcmp(node->op_type, "SimplifiedLayerNormalization");
+}
 
-    /* ONNX Runtime has this one among ONNX's own. */
-    if (!node->op_type || (!ours && strcmp(node->op_type, "SimplifiedLayerNormalization") != 0))
-        return NULL;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        for (const cq_expansion_row *row = families[i]; row->op; row++)
-            if (!strcmp(row->op, node->op_type))
+static const cq_expansion_row *find_row(const cq_onnx_node *node, const char **domain)
+{
+    for (size_t i = 0; node->op_type && i < sizeof families / sizeof *families; i++)
+        for (const cq_expansion_row *row = families[i].rows; row->op; row++)
+            if (!strcmp(row->op, node->op_type) && may_be_of(node, &families[i])) {
+                *domain = families[i].domain;
                 return row;
+            }
     return NULL;
 }
 
 static cq_status refuse(const cq_expansion *e)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s of com.microsoft %s", e->node->op_type,
-                   e->refusal);
+    const char *domain = e->node->domain ? e->node->domain : "";
+
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s%s%s %s", e->node->op_type,
+                   *domain ? " of " : "", domain, e->refusal);
 }
 
 static cq_status write(cq_expansion *e, const cq_expansion_row *row)
@@ -165,7 +179,8 @@ static cq_status write(cq_expansion *e, const cq_expansion_row *row)
 cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
                          const cq_onnx_node *node, int64_t version)
 {
-    const cq_expansion_row *row = find_row(node);
+    const char             *domain;
+    const cq_expansion_row *row = find_row(node, &domain);
     cq_expansion            e   = { .node = node };
     cq_onnx_function       *f;
     cq_status               status;
@@ -173,7 +188,7 @@ cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
     *out = NULL;
     if (!row)
         return CQ_OK;
-    CQ_TRY(cq_onnx_schema_find(&e.schema, "com.microsoft", node->op_type, 1));
+    CQ_TRY(cq_onnx_schema_find(&e.schema, domain, node->op_type, 1));
     if (!e.schema)
         return CQ_OK;
     if (node->domain && *node->domain)

@@ -16,14 +16,23 @@ static const struct {
     const char        *domain;
     const char *const *rows;
 } families[] = {
-    { "", cq_onnx_rows_activation },   { "", cq_onnx_rows_math },
-    { "", cq_onnx_rows_tensor },       { "", cq_onnx_rows_reduce },
-    { "", cq_onnx_rows_nn },           { "", cq_onnx_rows_rnn },
-    { "", cq_onnx_rows_controlflow },  { "", cq_onnx_rows_sequence },
-    { "", cq_onnx_rows_quantize },     { "", cq_onnx_rows_logic },
-    { "", cq_onnx_rows_random },       { "", cq_onnx_rows_image },
-    { "", cq_onnx_rows_text },         { "ai.onnx.preview.training", cq_onnx_rows_training },
-    { "ai.onnx.ml", cq_onnx_rows_ml }, { "com.microsoft", cq_onnx_rows_microsoft },
+    { "", cq_onnx_rows_activation },
+    { "", cq_onnx_rows_math },
+    { "", cq_onnx_rows_tensor },
+    { "", cq_onnx_rows_reduce },
+    { "", cq_onnx_rows_nn },
+    { "", cq_onnx_rows_rnn },
+    { "", cq_onnx_rows_controlflow },
+    { "", cq_onnx_rows_sequence },
+    { "", cq_onnx_rows_quantize },
+    { "", cq_onnx_rows_logic },
+    { "", cq_onnx_rows_random },
+    { "", cq_onnx_rows_image },
+    { "", cq_onnx_rows_text },
+    { "ai.onnx.preview.training", cq_onnx_rows_training },
+    { "ai.onnx.ml", cq_onnx_rows_ml },
+    { "com.microsoft", cq_onnx_rows_microsoft },
+    { CQ_ONNX_EXPERIMENTAL, cq_onnx_rows_experimental },
 };
 
 typedef struct entry {
@@ -101,6 +110,19 @@ static const struct {
     { "i64-f64", "int64,tensor(double)" }, { "str-i64", "string,tensor(int64)" },
     { "str-f32", "string,tensor(float)" }, { "str-f64", "string,tensor(double)" },
 };
+
+int cq_onnx_map_bit(int key, int value)
+{
+    char word[32];
+
+    if (!cq_onnx_element_name(key) || !cq_onnx_element_name(value))
+        return -1;
+    snprintf(word, sizeof word, "%s-%s", elements[key].word, elements[value].word);
+    for (size_t i = 0; i < COUNT(maps); i++)
+        if (!strcmp(maps[i].word, word))
+            return (int)i;
+    return -1;
+}
 
 static const struct {
     const char *word, *before, *after;
@@ -464,7 +486,8 @@ bool cq_onnx_domain_is_known(const char *domain)
     domain = plain_domain(domain);
     for (size_t f = 0; f < COUNT(families); f++)
         if (!strcmp(families[f].domain, domain))
-            return families[f].rows != cq_onnx_rows_microsoft;
+            return families[f].rows != cq_onnx_rows_microsoft &&
+                   families[f].rows != cq_onnx_rows_experimental;
     return false;
 }
 

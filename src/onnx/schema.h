@@ -21,6 +21,10 @@
 /* The newest opset of ONNX's own domain that the rows describe. */
 #define CQ_ONNX_OPSET_NEWEST 25
 
+/* The domain that schemas of operators have here which were never in a release. In files they are
+ * among ONNX's own. */
+#define CQ_ONNX_EXPERIMENTAL "experimental"
+
 /* What a type wraps around its element type. */
 typedef enum cq_onnx_wrap {
     CQ_ONNX_WRAP_TENSOR,
@@ -98,6 +102,9 @@ void cq_onnx_types_print(cq_str *s, const cq_onnx_types *types);
 
 /* "float": the name of a data type inside tensor(…); NULL when there is none. */
 const char *cq_onnx_element_name(int32_t data_type);
+
+/* The bit of a type of maps, by the types of its keys and values; -1: there is none. */
+int cq_onnx_map_bit(int key, int value);
 
 /* The version of domain that a model or function imports; -1: none. */
 int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* What a value is in the terms of schemas. */
+/* What a value is in the terms of schemas; of a map, the bit of its type. */
 static void classify(cq_onnx_wrap *wrap, int *data_type, cq_val v)
 {
     *wrap      = CQ_ONNX_WRAP_TENSOR;
@@ -22,6 +22,14 @@ static void classify(cq_onnx_wrap *wrap, int *data_type, cq_val v)
         if (v.u.list->n)
             classify(&inner, data_type, v.u.list->items[0]);
         *wrap = CQ_ONNX_WRAP_SEQUENCE;
+    } else if (v.kind == CQ_VAL_TUPLE && v.u.list->n == 2) {
+        cq_onnx_wrap inner;
+        int          key, value;
+
+        classify(&inner, &key, v.u.list->items[0]);
+        classify(&inner, &value, v.u.list->items[1]);
+        *wrap      = CQ_ONNX_WRAP_MAP;
+        *data_type = cq_onnx_map_bit(key, value);
     }
 }
 
@@ -48,14 +56,17 @@ static bool takes_none(const cq_onnx_parameter *p)
 static cq_status refuse(const cq_rt *rt, const cq_onnx_parameter *p, cq_onnx_wrap wrap,
                         int data_type)
 {
-    const char *name = cq_onnx_element_name(data_type);
-    cq_str      want = { 0 };
+    const bool  is_map = wrap == CQ_ONNX_WRAP_MAP;
+    const char *name   = is_map ? "another" : cq_onnx_element_name(data_type);
+    cq_str      want   = { 0 };
     cq_status   status;
 
     cq_onnx_types_print(&want, &p->types);
     status = cq_fail(CQ_E_TYPE, NULL, NULL, "input %s is %s(%s), but %s takes %s", p->name,
-                     wrap == CQ_ONNX_WRAP_SEQUENCE ? "seq" : "tensor", name ? name : "unknown",
-                     rt->step->schema->name, cq_str_text(&want));
+                     is_map                          ? "map"
+                     : wrap == CQ_ONNX_WRAP_SEQUENCE ? "seq"
+                                                     : "tensor",
+                     name ? name : "unknown", rt->step->schema->name, cq_str_text(&want));
     cq_str_clear(&want);
     return status;
 }
@@ -83,7 +94,7 @@ cq_status cq_rt_check_types(const cq_rt *rt)
         if (!allowed(&p->types, wrap, data_type))
             return refuse(rt, p, wrap, data_type);
         if (p->constraint < 0 || p->constraint >= MAX_CONSTRAINTS ||
-            p->arity == CQ_ONNX_VARIADIC_MIXED || !data_type)
+            p->arity == CQ_ONNX_VARIADIC_MIXED || !data_type || wrap == CQ_ONNX_WRAP_MAP)
             continue;
         if (bound[p->constraint] && bound[p->constraint] != data_type)
             return cq_fail(CQ_E_TYPE, NULL, NULL,

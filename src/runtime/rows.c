@@ -39,6 +39,7 @@ static const struct {
     { "ai.onnx.ml", cq_rt_rows_ml_linear },
     { "ai.onnx.ml", cq_rt_rows_ml_trees },
     { "ai.onnx.ml", cq_rt_rows_ml_features },
+    { "ai.onnx.ml", cq_rt_rows_ml_maps },
 };
 
 #define N_FAMILIES (sizeof families / sizeof *families)

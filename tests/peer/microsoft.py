@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Operators of com.microsoft, which ONNX Runtime's optimizer and quantizer leave in files, against
-ONNX Runtime: each is expanded into ONNX's own (src/onnx/expand). Every operator with a schema has
+"""Operators of com.microsoft, which ONNX Runtime's optimizer and quantizer leave in files, and
+those that early exporters wrote and no release of ONNX has, against ONNX Runtime: each is expanded into ONNX's own (src/onnx/expand). Every operator with a schema has
 a sample, or is in NOT_ON_CPU. With names of operators as arguments only those are run."""
 import pathlib
 import re
@@ -18,7 +18,8 @@ RANDOM = np.random.default_rng(7)
 SAMPLES = []  # (operator, inputs, number of outputs, initializers, domain, attributes, outputs compared)
 # No kernel on a CPU, or none in this release of ONNX Runtime: checked and inferred only.
 NOT_ON_CPU = {"BiasSoftmax", "BiasSplitGelu", "FusedMatMulActivation", "QLinearReduceMean"}
-ROWS = pathlib.Path(__file__).resolve().parents[2] / "src/onnx/ops/microsoft.c"
+ROWS = [pathlib.Path(__file__).resolve().parents[2] / f"src/onnx/ops/{name}.c"
+        for name in ("microsoft", "experimental")]
 TOLERANCE = {"rtol": 1e-3, "atol": 1e-4}
 
 
@@ -194,6 +195,16 @@ for bits, K, block in [(4, 32, 16), (4, 40, 16), (8, 32, 32)]:
     if bits == 4:
         sample("MatMulNBits", F(3, K), weights, scales, F(6 * blocks), constants=(1, 2, 3), **shape)
 
+# Experiments of early exporters: among ONNX's own, and ONNX Runtime knows them at old opsets.
+IMAGE = F(2, 3, 4, 5)
+for op, attributes in [("Affine", {"alpha": 2.0, "beta": 1.0}), ("Affine", {}),
+                       ("Crop", {"border": [1, 1, 2, 1]}),
+                       ("Crop", {"border": [1, 1, 0, 0], "scale": [2, 3]}),
+                       ("ImageScaler", {"bias": [1.0, 2.0, 3.0], "scale": 0.5}),
+                       ("ParametricSoftplus", {"alpha": 2.0, "beta": 0.5}),
+                       ("Scale", {"scale": 2.0}), ("ScaledTanh", {"alpha": 2.0, "beta": 0.5})]:
+    sample(op, IMAGE, domain="", **attributes)
+
 # ---- running them ---------------------------------------------------------------------
 
 
@@ -209,8 +220,9 @@ def model_of(op, inputs, n_outputs, constants, domain, attributes, _):
          for k, v in fed.items()],
         [helper.make_empty_tensor_value_info(y) for y in outputs if y],
         [numpy_helper.from_array(np.asarray(inputs[i]), f"x{i}") for i in constants])
+    is_experiment = not domain and op != "SimplifiedLayerNormalization"
     return helper.make_model(graph, ir_version=8, opset_imports=[
-        helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]), fed
+        helper.make_opsetid("", 6 if is_experiment else 17), helper.make_opsetid("com.microsoft", 1)]), fed
 
 
 def typed(model, outputs):
@@ -255,7 +267,7 @@ def run_one(folder, entry):
 
 def main():
     report = peers.Report(__file__)
-    rows = set(re.findall(r'^    "(\w+) 1 ', ROWS.read_text(), re.M))
+    rows = {op for path in ROWS for op in re.findall(r'^    "(\w+) 1 ', path.read_text(), re.M)}
     if not report.needs("onnx", "ort"):
         return report.finish()
     for op in sorted(rows - {s[0] for s in SAMPLES} - NOT_ON_CPU):

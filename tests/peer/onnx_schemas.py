@@ -14,7 +14,7 @@ import peers
 
 TOOL = peers.BUILD / "tests/onnx_infer_tool"
 NEWEST_IN_ONNX = {"": 17, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1,
-                  "com.microsoft": 0}  # microsoft.py compares those with ONNX Runtime
+                  "com.microsoft": 0, "experimental": 0}  # microsoft.py compares those with ONNX Runtime
 UNLIMITED = 2**64 - 1
 
 Parameter = collections.namedtuple("Parameter", "name arity constraint types")

@@ -32,6 +32,7 @@ typedef struct cq_expansion_row {
 extern const cq_expansion_row cq_expansions_fused[];
 extern const cq_expansion_row cq_expansions_attention[];
 extern const cq_expansion_row cq_expansions_quantized[];
+extern const cq_expansion_row cq_expansions_experimental[];
 
 void cq_say(cq_expansion *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

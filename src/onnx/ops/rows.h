@@ -20,5 +20,6 @@ extern const char *const cq_onnx_rows_text[];
 extern const char *const cq_onnx_rows_training[];
 extern const char *const cq_onnx_rows_ml[];
 extern const char *const cq_onnx_rows_microsoft[];
+extern const char *const cq_onnx_rows_experimental[];
 
 #endif

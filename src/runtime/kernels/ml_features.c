@@ -1,4 +1,4 @@
-/* Operators of ai.onnx.ml that prepare features, and ZipMap, which names scores. */
+/* Operators of ai.onnx.ml that prepare features. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
 
@@ -168,85 +168,10 @@ static cq_status one_hot_encoder(cq_rt *rt)
     return CQ_OK;
 }
 
-/* ---- maps ---- */
-
-/* A map is a tuple: its keys, which all rows share, and their values. */
-static cq_status new_map(cq_val *out, cq_val keys, cq_tensor *values)
-{
-    cq_list  *pair;
-    cq_status status;
-
-    CQ_TRY(cq_list_new(&pair, 0));
-    status = cq_list_push(pair, keys);
-    if (status == CQ_OK)
-        status = cq_list_push(pair, cq_val_of_tensor(values));
-    *out = (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = pair };
-    return status;
-}
-
-static cq_status read_keys(cq_val *out, cq_rt *rt, int64_t n)
-{
-    const cq_onnx_attribute *texts = cq_rt_attr_given(rt, "classlabels_strings");
-    const cq_onnx_attribute *whole = cq_rt_attr_given(rt, "classlabels_int64s");
-    cq_texts                *t;
-    cq_tensor               *numbers;
-
-    *out = CQ_NONE;
-    if (texts && texts->strings.n == n) {
-        CQ_TRY(cq_texts_new(&t, 1, &n));
-        *out = cq_val_of_texts(t);
-        for (int64_t i = 0; i < n; i++)
-            CQ_TRY(cq_texts_set(t, (size_t)i, texts->strings.items[i].data,
-                                texts->strings.items[i].size));
-        return CQ_OK;
-    }
-    if (!whole || whole->ints.n != n)
-        return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "ZipMap has not as many labels as X has columns, %" PRId64, n);
-    CQ_TRY(cq_tensor_new_uninit(&numbers, CQ_DTYPE_I64, 1, &n));
-    *out = cq_val_of_tensor(numbers);
-    memcpy(cq_tensor_data(numbers), whole->ints.items, (size_t)n * sizeof(int64_t));
-    return CQ_OK;
-}
-
-static cq_status zip_map(cq_rt *rt)
-{
-    const cq_tensor *x = cq_rt_in(rt, 0);
-    int64_t          rows, n;
-    cq_val           keys = CQ_NONE;
-    cq_list         *list = NULL;
-    cq_status        status;
-
-    if (x->rank != 1 && x->rank != 2)
-        return cq_rt_misfit(x, NULL);
-    rows = x->rank == 2 ? cq_size_of(x, 0) : 1;
-    n    = cq_size_of(x, x->rank - 1);
-    CQ_TRY_OR_DONE(read_keys(&keys, rt, n));
-    CQ_TRY_OR_DONE(cq_list_new(&list, 0));
-    CQ_TRY_OR_DONE(cq_rt_set(rt, 0, cq_val_of_list(list)));
-    for (int64_t i = 0; i < rows && status == CQ_OK; i++) {
-        cq_tensor *values;
-        cq_val     map = CQ_NONE;
-
-        CQ_TRY_OR_DONE(cq_tensor_new_uninit(&values, CQ_DTYPE_F32, 1, &n));
-        for (int64_t k = 0; k < n; k++)
-            ((float *)cq_tensor_data(values))[k] = (float)cq_tensor_get_f64(x, i * n + k);
-        status = new_map(&map, keys, values);
-        if (status == CQ_OK)
-            status = cq_list_push(list, map);
-        cq_val_release(map);
-        cq_tensor_release(values);
-    }
-done:
-    cq_val_release(keys);
-    return status;
-}
-
 const cq_rt_row cq_rt_rows_ml_features[] = {
     { "FeatureVectorizer", 1, feature_vectorizer, 0, 0 },
     { "Imputer", 1, imputer, 0, 0 },
     { "OneHotEncoder", 1, one_hot_encoder, CQ_RT_TEXT_OWN, 0 },
     { "Scaler", 1, scaler, 0, 0 },
-    { "ZipMap", 1, zip_map, 0, 0 },
     { 0 },
 };

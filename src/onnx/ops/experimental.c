@@ -1,0 +1,13 @@
+/* Schemas: operators that early exporters wrote among ONNX's own and no release has. What they
+ * compute is in onnx/expand. */
+#include "onnx/ops/rows.h"
+
+const char *const cq_onnx_rows_experimental[] = {
+    "Affine 1 open | X:T | Y:T | alpha:f=1 beta:f=0 | T=ieee",
+    "Crop 1 open | X:T | Y:T | border!:is scale:is | T=ieee",
+    "ImageScaler 1 open | X:T | Y:T | bias:fs scale:f=1 | T=ieee",
+    "ParametricSoftplus 1 open | X:T | Y:T | alpha!:f beta!:f | T=ieee",
+    "Scale 1 open | X:T | Y:T | scale:f=1 | T=ieee",
+    "ScaledTanh 1 open | X:T | Y:T | alpha!:f beta!:f | T=ieee",
+    NULL,
+};

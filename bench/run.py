@@ -10,8 +10,8 @@ Every row ends with calque's time over ONNX Runtime's: below 1, calque is faster
 On one thread the time is that of the processor, which other processes do not add to; on more
 it is that of the clock. The two take turns, and sleep between, so that a pool that still spins
 for work does not slow the other down. OMP_PROC_BIND must not be set: ONNX Runtime's pool would
-inherit the mask. CALQUE_ISA=avx512, avx2 or sse2 picks the instruction set of calque; the first
-line says which it is.
+inherit the mask. CALQUE_ISA=avx512vnni, avx512, avx2 or sse2 picks the instruction set of calque;
+the first line says which it is.
 """
 import argparse
 import contextlib

@@ -26,9 +26,9 @@ CQ_API int32_t cq_version(void);
 /* The same as text, "0.1.0". */
 CQ_API const char *cq_version_string(void);
 
-/* The instruction set that numbers are computed with: "avx512", "avx2", "sse2", "neon" or "base".
- * It is the widest that the processor has, or the one that the environment variable CALQUE_ISA
- * names, if the processor has that. */
+/* The instruction set that numbers are computed with: "avx512vnni" (AVX-512 with products of 8
+ * bits), "avx512", "avx2", "sse2", "neon" or "base". It is the widest that the processor has, or
+ * the one that the environment variable CALQUE_ISA names, if the processor has that. */
 CQ_API const char *cq_instruction_set(void);
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@
 extern const cq_isa cq_base_isa;
 
 #if defined(__x86_64__)
-extern const cq_isa cq_avx2_isa, cq_avx512_isa;
+extern const cq_isa cq_avx2_isa, cq_avx512_isa, cq_vnni_isa;
 
 static bool has_avx2(void)
 {
@@ -29,6 +29,11 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
+
+static bool has_vnni(void)
+{
+    return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
 static bool has_base(void)
@@ -41,6 +46,7 @@ static const struct {
     bool (*is_there)(void);
 } all[] = {
 #if defined(__x86_64__)
+    { &cq_vnni_isa, has_vnni },
     { &cq_avx512_isa, has_avx512 },
     { &cq_avx2_isa, has_avx2 },
 #endif

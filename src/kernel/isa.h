@@ -7,6 +7,7 @@
 #include "kernel/elementwise_ops.h"
 #include "kernel/gemm_types.h"
 #include "kernel/norm_types.h"
+#include "kernel/quant_core.h"
 #include "kernel/softmax_rows.h"
 
 typedef struct cq_isa {
@@ -17,6 +18,7 @@ typedef struct cq_isa {
     cq_softmax_fn *const   *softmax; /* of float; and its logarithm */
     conv_taps_fn           *taps;    /* of float */
     const norm_loops       *norm;    /* of float */
+    const cq_quant_core    *quant;
 } cq_isa;
 
 /* The one in use: the widest that this processor has, unless CALQUE_ISA names another that it

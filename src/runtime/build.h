@@ -32,6 +32,7 @@ struct cq_rt_node_value {
     cq_rt_node_value   *blocked;    /* the same image in blocks, once it is there */
     bool                is_gone;    /* there is only the blocked one */
     cq_rt_fused        *fused;      /* the convolution that makes it */
+    struct cq_rt_grid  *grid;       /* that its numbers lie on; blocked has them, in integers */
 };
 
 typedef struct cq_rt_builder cq_rt_builder;
@@ -111,6 +112,11 @@ void cq_rt_builder_clear(cq_rt_builder *b); /* finish.c */
 /* ---- optimize.c: faster steps for a graph that has been read ---- */
 
 cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan);
+
+/* quantized.c: integers between QuantizeLinear and DequantizeLinear; and whether a step makes a
+ * weight that is folded only there, if it is needed as floats at all. */
+cq_status cq_rt_optimize_quantized(cq_rt_builder *b, cq_rt_plan *plan);
+bool      cq_rt_is_lazy_weight(const cq_rt_node_step *s);
 
 /* images.c: images stay in blocks between the steps that can work on them so. */
 cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);

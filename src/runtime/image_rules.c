@@ -131,16 +131,21 @@ static bool limit_of(float *out, const cq_rt_node_step *s, const char *name, uin
     return true;
 }
 
+bool cq_img_limits(float *lo, float *hi, const cq_rt_node_step *s)
+{
+    *lo = 0;
+    *hi = INFINITY;
+    return !strcmp(s->step.node->op_type, "Relu") ||
+           (limit_of(lo, s, "min", 1, -INFINITY) && limit_of(hi, s, "max", 2, INFINITY));
+}
+
 static cq_status see_limit(cq_img_pass *p, cq_rt_node_step *s)
 {
-    cq_rt_fused *f    = cq_img_open_end(s->in[0]);
-    bool         relu = !strcmp(s->step.node->op_type, "Relu");
-    float        lo = 0, hi = INFINITY;
+    cq_rt_fused *f = cq_img_open_end(s->in[0]);
+    float        lo, hi;
 
     CQ_TRY(see_unary(p, s));
-    if (!f || !cq_img_is(s->out[0]))
-        return CQ_OK;
-    if (!relu && !(limit_of(&lo, s, "min", 1, -INFINITY) && limit_of(&hi, s, "max", 2, INFINITY)))
+    if (!f || !cq_img_is(s->out[0]) || !cq_img_limits(&lo, &hi, s))
         return CQ_OK;
     f->clamps   = true;
     f->lo       = lo;

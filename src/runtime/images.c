@@ -445,7 +445,7 @@ static const cq_img_rule *rule_of(const cq_rt_node_step *s)
 {
     const cq_onnx_node *node = s->step.node;
 
-    if (!s->step.n_in || !s->in[0] ||
+    if (!s->step.n_in || !s->in[0] || s->step.row->flags & CQ_RT_OWN ||
         (node->domain && *node->domain && strcmp(node->domain, "ai.onnx") != 0))
         return NULL;
     for (const cq_img_rule *r = cq_img_rules; r->op; r++)

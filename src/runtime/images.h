@@ -51,6 +51,9 @@ bool cq_img_is_open(const cq_rt_fused *f); /* more can follow */
 cq_rt_fused *cq_img_open_end(const cq_rt_node_value *v);
 void         cq_img_absorb(cq_rt_fused *f, cq_rt_node_step *s);
 
+/* The limits of Relu or Clip; false: they are not constant. */
+bool cq_img_limits(float *lo, float *hi, const cq_rt_node_step *s);
+
 /* The size of a window's places on an image, as far as it is known. */
 void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
                        const cq_tensor *weight);

@@ -105,6 +105,8 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
     cq_rt_count_uses(b);
     remove_noops(b);
     cq_rt_count_uses(b);
+    CQ_TRY(cq_rt_optimize_quantized(b, plan));
+    cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_images(b, plan));
     cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_norms(b));

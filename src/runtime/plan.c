@@ -266,7 +266,10 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     }
     CQ_TRY(build_attributes(scope, step));
     CQ_TRY(define_outputs(scope, step));
-    return cq_rt_fold(scope->builder, step) ? CQ_OK : cq_vec_push(&scope->builder->steps, step);
+    if (!(scope->builder->all->optimize && cq_rt_is_lazy_weight(step)) &&
+        cq_rt_fold(scope->builder, step))
+        return CQ_OK;
+    return cq_vec_push(&scope->builder->steps, step);
 }
 
 /* The body of a function, in a scope of its own, with its inputs bound to the call's. */

@@ -7,6 +7,7 @@ extern const cq_ew_row        CQ_OF_ISA(ew)[CQ_EW_COUNT];
 extern cq_softmax_fn *const   CQ_OF_ISA(softmax)[2];
 extern conv_taps_fn           CQ_OF_ISA(taps);
 extern const norm_loops       CQ_OF_ISA(norm);
+extern const cq_quant_core    CQ_OF_ISA(quant);
 extern const cq_isa           CQ_OF_ISA(isa);
 
 const cq_isa CQ_OF_ISA(isa) = { .name    = CQ_ISA_TEXT,
@@ -15,4 +16,5 @@ const cq_isa CQ_OF_ISA(isa) = { .name    = CQ_ISA_TEXT,
                                 .ew      = CQ_OF_ISA(ew),
                                 .softmax = CQ_OF_ISA(softmax),
                                 .taps    = CQ_OF_ISA(taps),
-                                .norm    = &CQ_OF_ISA(norm) };
+                                .norm    = &CQ_OF_ISA(norm),
+                                .quant   = &CQ_OF_ISA(quant) };

@@ -1,0 +1,411 @@
+/* As blocked convolutions by products (bconv.c): with its padding around it every window of an
+ * image lies at the same offsets from its first pixel. Channels are innermost, so that a row of the
+ * window is one piece of it. */
+#include "kernel/qconv.h"
+
+#include "base/thread.h"
+#include "kernel/isa.h"
+
+#include <string.h>
+
+enum {
+    PIXELS    = 112,     /* of a block, at most */
+    WORK      = 1 << 20, /* products of a block, about */
+    MAX_SUM   = 1 << 16, /* products of a result: 2^16 times 2^15 */
+    SLACK     = 64,      /* bytes behind an image that may be read */
+    BAND      = 1 << 15, /* elements of the rows that a depthwise band reads, about */
+    COPY_ROWS = 16
+};
+
+struct cq_qconv {
+    const cq_quant_core *core;
+    cq_qconv_spec        spec;
+    int64_t              vectors;     /* of output channels */
+    int64_t              n_steps, kc; /* kc: words */
+    int32_t             *w;
+    int32_t             *sums; /* of the weights of each output channel */
+};
+
+const cq_quant_core *cq_quant_core_get(void)
+{
+    return cq_isa_get()->quant;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t padded(int64_t channels)
+{
+    return (channels + CQ_QUANT_UNIT - 1) / CQ_QUANT_UNIT * CQ_QUANT_UNIT;
+}
+
+static bool is_depthwise(const cq_qconv_spec *s)
+{
+    return s->groups > 1;
+}
+
+/* Words of 32 bits that n elements take. */
+static int64_t words(const cq_quant_core *core, int64_t n)
+{
+    return n * core->size / 4;
+}
+
+bool cq_qconv_supports(const cq_qconv_spec *s)
+{
+    int64_t n = s->kernel[0];
+
+    if (s->groups > 1 && (s->groups != s->in || s->groups != s->out))
+        return false;
+    return s->out > 0 && s->in > 0 && n > 0 && s->kernel[1] > 0 &&
+           !__builtin_mul_overflow(n, s->kernel[1], &n) &&
+           !__builtin_mul_overflow(n, padded(s->in / s->groups), &n) && n <= MAX_SUM;
+}
+
+/* ---- packing ---- */
+
+static int8_t weight(const cq_qconv_spec *s, int64_t o, int64_t i, int64_t tap)
+{
+    return s->w[o * s->step[0] + i * s->step[1] + tap / s->kernel[1] * s->step[2] +
+                tap % s->kernel[1] * s->step[3]];
+}
+
+/* Where word k of output channel o is: pairs of vectors, the last of which may be alone. */
+static int32_t *word_at(const cq_qconv *c, int64_t o, int64_t k)
+{
+    int64_t lanes = c->core->lanes, pair = o / (2 * lanes);
+    int64_t width = pair * 2 + 1 < c->vectors ? 2 * lanes : lanes;
+
+    return c->w + pair * 2 * lanes * c->n_steps * c->kc + k * width + o % (2 * lanes);
+}
+
+static cq_status pack_channel(void *user, int64_t o)
+{
+    const cq_qconv      *c    = user;
+    const cq_qconv_spec *s    = &c->spec;
+    int64_t              taps = s->kernel[0] * s->kernel[1], size = c->core->size;
+    int64_t              channels = padded(s->in);
+
+    for (int64_t tap = 0; tap < taps; tap++)
+        for (int64_t i = 0; i < s->in; i++) {
+            int64_t at = tap * channels + i, in_word = at % (4 / size);
+            int8_t  w    = weight(s, o, i, tap);
+            char   *to   = (char *)word_at(c, o, at * size / 4) + in_word * size;
+            int16_t wide = w;
+
+            memcpy(to, size == 1 ? (const void *)&w : (const void *)&wide, (size_t)size);
+            c->sums[o] += w;
+        }
+    return CQ_OK;
+}
+
+/* [vector of channels][tap][lane], a word each. */
+static cq_status pack_depthwise(void *user, int64_t o)
+{
+    const cq_qconv      *c    = user;
+    const cq_qconv_spec *s    = &c->spec;
+    int64_t              taps = s->kernel[0] * s->kernel[1], lanes = c->core->lanes;
+
+    for (int64_t tap = 0; tap < taps; tap++) {
+        int8_t w = weight(s, o, 0, tap);
+
+        c->w[(o / lanes * taps + tap) * lanes + o % lanes] = (uint16_t)(int16_t)w;
+        c->sums[o] += w;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
+{
+    cq_qconv *c = *out = cq_zalloc(sizeof *c);
+    bool      rows     = spec->dilation[1] == 1; /* a step is a row of the window */
+    int64_t   size;
+
+    if (!c)
+        return CQ_E_NO_MEMORY;
+    c->core    = cq_quant_core_get();
+    c->spec    = *spec;
+    c->vectors = (spec->out + c->core->lanes - 1) / c->core->lanes;
+    c->kc =
+        is_depthwise(spec) ? 1 : words(c->core, padded(spec->in)) * (rows ? spec->kernel[1] : 1);
+    c->n_steps = spec->kernel[0] * (rows && !is_depthwise(spec) ? 1 : spec->kernel[1]);
+    c->sums    = cq_alloc_array((size_t)cq_qconv_padded(c), sizeof *c->sums);
+    if (__builtin_mul_overflow(c->n_steps * c->kc, cq_qconv_padded(c) * (int64_t)sizeof *c->w,
+                               &size))
+        (void)cq_no_memory();
+    else
+        c->w = cq_alloc_aligned((size_t)size);
+    if (!c->w || !c->sums) {
+        cq_qconv_free(c);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    memset(c->w, 0, (size_t)size);
+    memset(c->sums, 0, (size_t)cq_qconv_padded(c) * sizeof *c->sums);
+    return cq_parallel_for(spec->out, is_depthwise(spec) ? pack_depthwise : pack_channel, c);
+}
+
+void cq_qconv_free(cq_qconv *c)
+{
+    if (!c)
+        return;
+    cq_free_aligned(c->w);
+    cq_free(c->sums);
+    cq_free(c);
+}
+
+int64_t cq_qconv_padded(const cq_qconv *c)
+{
+    return c->vectors * c->core->lanes;
+}
+
+void cq_qconv_start(int32_t *start, const cq_qconv *c, int32_t zero)
+{
+    for (int64_t i = 0; i < cq_qconv_padded(c); i++)
+        start[i] = -zero * c->sums[i];
+}
+
+/* ---- the image with its padding ---- */
+
+struct run {
+    const cq_qconv      *c;
+    const cq_qconv_call *call;
+    const char          *x;
+    int64_t              size[2]; /* of the padded image, or of x */
+    int64_t              row;     /* bytes of one of its rows */
+    bool                 is_copy;
+    int64_t             *offsets;
+    int64_t              pixels, pixel_block, n_pixel_blocks; /* of one image */
+    int64_t              chunk, n_chunks;                     /* of pairs of vectors */
+    int64_t              rows, bands, room; /* depthwise: of a band; bands; bytes */
+};
+
+static cq_status run_init(struct run *r, const cq_qconv *c, const cq_qconv_call *call)
+{
+    const cq_qconv_spec *s = &c->spec;
+
+    *r = (struct run){ .c = c, .call = call, .x = call->x, .is_copy = is_depthwise(s) };
+    for (int i = 0; i < 2; i++) {
+        r->size[i] =
+            (call->out_size[i] - 1) * s->stride[i] + (s->kernel[i] - 1) * s->dilation[i] + 1;
+        r->is_copy |= call->padding[i] != 0 || r->size[i] > call->in[i];
+    }
+    for (int i = 0; i < 2 && !r->is_copy; i++)
+        r->size[i] = call->in[i];
+    r->row = r->size[1];
+    if (__builtin_mul_overflow(r->row, call->channels * c->core->size, &r->row))
+        return cq_no_memory();
+    return CQ_OK;
+}
+
+/* Elements that are all the zero point of x. */
+static void fill(char *to, int64_t n, const struct run *r)
+{
+    if (r->c->core->size == 1)
+        memset(to, r->call->zero, (size_t)n);
+    else
+        for (int64_t i = 0; i < n; i++)
+            ((int16_t *)(void *)to)[i] = (int16_t)r->call->zero;
+}
+
+/* Row y of the padded image. */
+static void padded_row(const struct run *r, char *to, int64_t image, int64_t y)
+{
+    const cq_qconv_call *call  = r->call;
+    int64_t              pixel = call->channels, bytes = pixel * r->c->core->size;
+    int64_t              from = y - call->padding[0], left = call->padding[1];
+    int64_t              begin = left > 0 ? left : 0, end = smaller(r->size[1], left + call->in[1]);
+
+    if (from < 0 || from >= call->in[0] || end <= begin) {
+        fill(to, r->size[1] * pixel, r);
+        return;
+    }
+    fill(to, begin * pixel, r);
+    fill(to + end * bytes, (r->size[1] - end) * pixel, r);
+    memcpy(to + begin * bytes,
+           r->x + ((image * call->in[0] + from) * call->in[1] + begin - left) * bytes,
+           (size_t)((end - begin) * bytes));
+}
+
+static cq_status copy_block(void *user, int64_t block)
+{
+    const struct run *r   = user;
+    int64_t           end = smaller((block + 1) * COPY_ROWS, r->call->batch * r->size[0]);
+
+    for (int64_t row = block * COPY_ROWS; row < end; row++)
+        padded_row(r, (char *)r->call->scratch + row * r->row, row / r->size[0], row % r->size[0]);
+    return CQ_OK;
+}
+
+/* ---- products ---- */
+
+static void cut(struct run *r)
+{
+    const cq_qconv *c     = r->c;
+    int64_t         rows  = c->core->tile_rows, tiles;
+    int64_t         pairs = (c->vectors + 1) / 2;
+
+    r->pixels         = r->call->out_size[0] * r->call->out_size[1];
+    tiles             = (r->pixels + rows - 1) / rows;
+    r->n_pixel_blocks = (r->pixels + PIXELS - 1) / PIXELS;
+    r->pixel_block    = (tiles + r->n_pixel_blocks - 1) / r->n_pixel_blocks * rows;
+    r->pixel_block    = smaller(r->pixel_block, PIXELS);
+    r->n_pixel_blocks = (r->pixels + r->pixel_block - 1) / r->pixel_block;
+    r->chunk    = WORK / (r->pixel_block * 2 * c->core->lanes * c->n_steps * c->kc * 4 + 1) + 1;
+    r->chunk    = smaller(r->chunk, pairs);
+    r->n_chunks = (pairs + r->chunk - 1) / r->chunk;
+}
+
+static void fill_offsets(const struct run *r)
+{
+    const cq_qconv_spec *s    = &r->c->spec;
+    int64_t              n    = 0;
+    bool                 rows = s->dilation[1] == 1 && !is_depthwise(s);
+
+    for (int64_t y = 0; y < s->kernel[0]; y++)
+        for (int64_t x = 0; x < (rows ? 1 : s->kernel[1]); x++)
+            r->offsets[n++] =
+                (y * s->dilation[0] * r->size[1] + x * s->dilation[1]) * r->call->channels;
+}
+
+/* The numbers of channels from c on. */
+static cq_quant_finish finish_from(const cq_qconv_call *call, int64_t c)
+{
+    cq_quant_finish f = call->finish;
+
+    f.start += c;
+    f.scale += c;
+    f.bias += c;
+    return f;
+}
+
+static cq_status product_block(void *user, int64_t block)
+{
+    const struct run    *r    = user;
+    const cq_qconv      *c    = r->c;
+    const cq_qconv_call *call = r->call;
+    const void          *px[PIXELS];
+    int64_t              chunk = block % r->n_chunks, rest = block / r->n_chunks;
+    int64_t              p0 = rest % r->n_pixel_blocks * r->pixel_block, lanes = c->core->lanes;
+    int64_t              n     = smaller(r->pixel_block, r->pixels - p0);
+    int64_t              image = rest / r->n_pixel_blocks, size = c->core->size;
+    int64_t              end = smaller((chunk + 1) * r->chunk, (c->vectors + 1) / 2);
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t y = (p0 + i) / call->out_size[1], x = (p0 + i) % call->out_size[1];
+
+        px[i] = r->x + (image * r->size[0] + y * c->spec.stride[0]) * r->row +
+                x * c->spec.stride[1] * call->channels * size;
+    }
+    for (int64_t pair = chunk * r->chunk; pair < end; pair++) {
+        int64_t       col = pair * 2 * lanes, at = (image * r->pixels + p0) * call->out_channels;
+        cq_quant_tile t = { .w       = word_at(c, col, 0),
+                            .offsets = r->offsets,
+                            .n_steps = c->n_steps,
+                            .kc      = c->kc,
+                            .out_row = call->out_channels,
+                            .cols    = smaller(2 * lanes, call->out_channels - col),
+                            .finish  = finish_from(call, col) };
+
+        t.out = (char *)call->out + (at + col) * (call->finish.is_float ? 4 : size);
+        c->core->tiles(&t, n, pair * 2 + 1 < c->vectors ? 2 : 1, px);
+    }
+    return CQ_OK;
+}
+
+/* ---- channel by channel ---- */
+
+/* Rows are copied for a few results at a time, which then are in the cache. */
+static void cut_bands(struct run *r)
+{
+    const cq_qconv_spec *s     = &r->c->spec;
+    int64_t              reach = (s->kernel[0] - 1) * s->dilation[0] + 1;
+    int64_t              fits  = BAND / (r->size[1] * r->call->channels + 1);
+
+    r->rows  = fits > reach ? (fits - reach) / s->stride[0] + 1 : 1;
+    r->rows  = smaller(r->rows, r->call->out_size[0]);
+    r->bands = (r->call->out_size[0] + r->rows - 1) / r->rows;
+    r->room  = ((r->rows - 1) * s->stride[0] + reach) * r->row + SLACK;
+    r->room  = (r->room + 63) / 64 * 64;
+}
+
+static cq_status depthwise_band(void *user, int64_t block, int lane)
+{
+    const struct run    *r     = user;
+    const cq_qconv      *c     = r->c;
+    const cq_qconv_spec *s     = &c->spec;
+    const cq_qconv_call *call  = r->call;
+    char                *room  = (char *)call->scratch + lane * r->room;
+    int64_t              image = block / r->bands, y0 = block % r->bands * r->rows;
+    int64_t              n      = smaller(r->rows, call->out_size[0] - y0);
+    int64_t              n_rows = (n - 1) * s->stride[0] + (s->kernel[0] - 1) * s->dilation[0] + 1;
+    cq_quant_taps        t      = { .step     = s->stride[1] * call->channels,
+                                    .n        = call->out_size[1],
+                                    .channels = call->out_channels,
+                                    .offsets  = r->offsets,
+                                    .w        = c->w,
+                                    .n_taps   = s->kernel[0] * s->kernel[1],
+                                    .out_step = call->out_channels,
+                                    .finish   = call->finish };
+
+    for (int64_t i = 0; i < n_rows; i++)
+        padded_row(r, room + i * r->row, image, y0 * s->stride[0] + i);
+    memset(room + n_rows * r->row, 0, SLACK);
+    for (int64_t y = 0; y < n; y++) {
+        t.x   = room + y * s->stride[0] * r->row;
+        t.out = (char *)call->out + (image * call->out_size[0] + y0 + y) * call->out_size[1] *
+                                        call->out_channels * c->core->size;
+        c->core->depthwise(&t);
+    }
+    return CQ_OK;
+}
+
+/* ---- both ---- */
+
+/* The copy, or those of all lanes; behind it the offsets of steps. */
+static cq_status room_of(int64_t *out, struct run *r)
+{
+    int64_t n = r->row;
+
+    if (is_depthwise(&r->c->spec)) {
+        cut_bands(r);
+        n = r->room * r->call->lanes;
+    } else if (!r->is_copy) {
+        n = 0;
+    } else if (__builtin_mul_overflow(n, r->size[0] * r->call->batch, &n)) {
+        return cq_no_memory();
+    }
+    *out = (n + 63) / 64 * 64;
+    return CQ_OK;
+}
+
+cq_status cq_qconv_scratch(int64_t *out, const cq_qconv *c, const cq_qconv_call *call)
+{
+    struct run r;
+
+    CQ_TRY(run_init(&r, c, call));
+    CQ_TRY(room_of(out, &r));
+    *out += c->n_steps * (int64_t)sizeof(int64_t);
+    return CQ_OK;
+}
+
+cq_status cq_qconv_run(const cq_qconv *c, const cq_qconv_call *call)
+{
+    struct run r;
+    int64_t    room;
+
+    CQ_TRY(run_init(&r, c, call));
+    CQ_TRY(room_of(&room, &r));
+    r.offsets = (int64_t *)(void *)((char *)call->scratch + room);
+    fill_offsets(&r);
+    if (is_depthwise(&c->spec))
+        return cq_parallel_lanes(call->batch * r.bands, call->lanes, depthwise_band, &r);
+    if (r.is_copy) {
+        CQ_TRY(
+            cq_parallel_for((call->batch * r.size[0] + COPY_ROWS - 1) / COPY_ROWS, copy_block, &r));
+        r.x = call->scratch;
+    }
+    cut(&r);
+    return cq_parallel_for(call->batch * r.n_pixel_blocks * r.n_chunks, product_block, &r);
+}

@@ -1,0 +1,75 @@
+/* The inner loops of kernels on numbers of 8 bits: kernel/wide/quant.c, compiled for each
+ * instruction set. Private to the sources of quantized kernels.
+ *
+ * What is quantized lies with its channels side by side, in the type that the set multiplies: bytes
+ * where it has dot products of four of them (VNNI), else 16 bits, two of which every set can
+ * multiply and add without overflow. Numbers are those of uint8; those of int8 are moved up by 128,
+ * and so is their zero point. */
+#ifndef CQ_KERNEL_QUANT_CORE_H
+#define CQ_KERNEL_QUANT_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CQ_QUANT_UNIT = 4 }; /* channels are padded to a multiple of this */
+
+/* What happens to a sum s of channel c: (s + start[c]) * scale[c] + bias[c], then between lo and
+ * hi; then it is rounded, halves to even, and zero is added. is_float: without the last two. */
+typedef struct cq_quant_finish {
+    const int32_t *start;
+    const float   *scale, *bias;
+    float          lo, hi;
+    int32_t        zero;
+    bool           is_float;
+} cq_quant_finish;
+
+/* A tile of a product: rows by one or two vectors of output channels, over steps of kc words (of
+ * 32 bits: one unit of bytes, half a unit of 16 bits). */
+typedef struct cq_quant_tile {
+    const int32_t  *w;       /* [step][kc][lanes * vectors] */
+    const int64_t  *offsets; /* of the steps, in elements from where a row begins */
+    int64_t         n_steps, kc;
+    void           *out;
+    int64_t         out_row; /* elements, or floats */
+    int64_t         cols;    /* that exist */
+    cq_quant_finish finish;
+} cq_quant_tile;
+
+/* Results of a row of a depthwise convolution: n pixels, step elements apart in x. */
+typedef struct cq_quant_taps {
+    const void     *x;
+    int64_t         step, n, channels;
+    const int64_t  *offsets; /* of the taps, in elements */
+    const int32_t  *w;       /* [vector of channels][tap][lanes] */
+    int64_t         n_taps;
+    void           *out; /* out_step elements from pixel to pixel */
+    int64_t         out_step;
+    cq_quant_finish finish;
+} cq_quant_taps;
+
+/* Two grids that are added: a * scale[0] + b * scale[1] + shift, finished as above. */
+typedef struct cq_quant_sum {
+    float   scale[2], shift, lo, hi;
+    int32_t zero;
+} cq_quant_sum;
+
+typedef struct cq_quant_core {
+    int lanes;
+    int size;      /* bytes of an element: 1 or 2 */
+    int tile_rows; /* at most, by two vectors */
+    /* Any number of rows; row i begins at px[i]. */
+    void (*tiles)(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px);
+    void (*depthwise)(const cq_quant_taps *t);
+    /* n numbers: round(x / scale) + zero, from 0 to 255; and back. */
+    void (*to_grid)(void *out, const float *x, int64_t n, float scale, int32_t zero);
+    void (*from_grid)(float *out, const void *x, int64_t n, float scale, int32_t zero);
+    void (*add)(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s);
+    void (*max)(void *io, const void *x, int64_t n);
+    void (*sum)(int32_t *io, const void *x, int64_t n); /* io[i] += x[i] */
+    /* n results of a mean over sums, finished. */
+    void (*finish)(void *out, const int32_t *sums, int64_t n, const cq_quant_finish *f);
+} cq_quant_core;
+
+const cq_quant_core *cq_quant_core_get(void); /* the one of the instruction set in use */
+
+#endif

@@ -1,0 +1,294 @@
+/* Products, sums and limits of numbers of 8 bits (kernel/quant_core.h). A word is a unit of what is
+ * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. */
+#include "kernel/isa.h"
+#include "kernel/wide/vector.h"
+
+#include <string.h>
+
+typedef int32_t IU __attribute__((vector_size(4 * CQ_LANES), aligned(4), may_alias));
+typedef int32_t word __attribute__((aligned(1), may_alias));
+
+#define LOAD_I(p)   ((I) * (const IU *)(p))
+#define SPREAD_I(x) ((x) - (I){ 0 })
+#define FLOATS(v)   __builtin_convertvector(v, V)
+
+/* DOT adds the products of a word; DOT_16 those of two numbers of 16 bits, the second of which is
+ * 0 in what LOAD_Q reads. Vector types can convert, but gcc does it one by one. */
+#if CQ_LANES == 16 && defined(__AVX512VNNI__)
+typedef uint8_t Q;
+#define DOT(s, x, w)    ((I)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
+#define DOT_16(s, x, w) ((I)_mm512_dpwssd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
+#define LOAD_Q(p)       ((I)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(p))))
+#define STORE_Q(p, v)   _mm_storeu_si128((void *)(p), _mm512_cvtepi32_epi8((__m512i)(v)))
+#else
+typedef int16_t Q;
+#define DOT_16 DOT
+#if CQ_LANES == 16 && defined(__AVX512BW__)
+#define DOT(s, x, w)  ((s) + (I)_mm512_madd_epi16((__m512i)(x), (__m512i)(w)))
+#define LOAD_Q(p)     ((I)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const void *)(p))))
+#define STORE_Q(p, v) _mm256_storeu_si256((void *)(p), _mm512_cvtepi32_epi16((__m512i)(v)))
+#elif CQ_LANES == 8 && defined(__AVX2__)
+#define DOT(s, x, w) ((s) + (I)_mm256_madd_epi16((__m256i)(x), (__m256i)(w)))
+#define LOAD_Q(p)    ((I)_mm256_cvtepi16_epi32(_mm_loadu_si128((const void *)(p))))
+#define STORE_Q(p, v)                                                                              \
+    _mm_storeu_si128((void *)(p), _mm_packs_epi32(_mm256_castsi256_si128((__m256i)(v)),            \
+                                                  _mm256_extracti128_si256((__m256i)(v), 1)))
+#else
+typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_alias));
+#if CQ_LANES == 4 && defined(__SSE2__)
+#define DOT(s, x, w) ((s) + (I)_mm_madd_epi16((__m128i)(x), (__m128i)(w)))
+#else
+#define DOT(s, x, w) ((s) + ((x) << 16 >> 16) * ((w) << 16 >> 16) + ((x) >> 16) * ((w) >> 16))
+#endif
+#define LOAD_Q(p)     __builtin_convertvector(*(const QV *)(p), I)
+#define STORE_Q(p, v) (*(QV *)(p) = __builtin_convertvector(v, QV))
+#endif
+#endif
+
+/* To the nearest whole number, halves to even: the last bit of a number of this size is 1. |x| is
+ * below 2^22. */
+INLINE I nearest(V x)
+{
+    const V magic = SPREAD(12582912.0f);
+
+    return (I)(x + magic) - (I)magic;
+}
+
+INLINE V limited(V x, float lo, float hi)
+{
+    return AT_MOST(SPREAD(hi), AT_LEAST(SPREAD(lo), x));
+}
+
+/* ---- storing results ---- */
+
+/* Channels c … of a pixel at out, as many as there are. */
+INLINE void put(void *out, I sum, const cq_quant_finish *f, int64_t c, int64_t cols)
+{
+    V x = FLOATS(sum + LOAD_I(f->start + c));
+
+    x = limited(FMA(x, LOAD(f->scale + c), LOAD(f->bias + c)), f->lo, f->hi);
+    if (f->is_float) {
+        if (cols - c >= LANES)
+            STORE((float *)out + c, x);
+        else
+            for (int64_t i = c; i < cols; i++)
+                ((float *)out)[i] = x[i - c];
+        return;
+    }
+    sum = nearest(x) + SPREAD_I(f->zero);
+    if (cols - c >= LANES) {
+        STORE_Q((Q *)out + c, sum);
+    } else {
+        Q rest[LANES];
+
+        STORE_Q(rest, sum);
+        memcpy((Q *)out + c, rest, (size_t)(cols - c) * sizeof(Q));
+    }
+}
+
+static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_finish *f)
+{
+    for (int64_t c = 0; c < n; c += LANES)
+        put(out, LOAD_I(sums + c), f, c, n);
+}
+
+/* ---- products ---- */
+
+#define TILE_START(r)                                                                              \
+    const Q *p##r = rows > (r) ? px[first + (r)] : NULL;                                           \
+    I        s##r = { 0 }, t##r = { 0 };                                                           \
+    (void)p##r, (void)s##r, (void)t##r;
+#define TILE_STEP(r)                                                                               \
+    if (rows > (r)) {                                                                              \
+        const I x = SPREAD_I(((const word *)(p##r + at))[k]);                                      \
+                                                                                                   \
+        s##r = DOT(s##r, x, w0);                                                                   \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(t##r, x, w1);                                                               \
+    }
+#define TILE_END(r)                                                                                \
+    if (rows > (r)) {                                                                              \
+        char *to = out + (first + (r)) * row;                                                      \
+                                                                                                   \
+        put(to, s##r, &f, 0, cols);                                                                \
+        if (vectors > 1 && cols > LANES)                                                           \
+            put(to, t##r, &f, LANES, cols);                                                        \
+    }
+
+INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
+                    const void *const *px, int64_t first)
+{
+    const int32_t *w = t->w;
+    EACH_ROW(TILE_START)
+
+    for (int64_t step = 0; step < t->n_steps; step++) {
+        const int64_t at = t->offsets[step], kc = t->kc;
+
+        for (int64_t k = 0; k < kc; k++, w += vectors * LANES) {
+            const I w0 = LOAD_I(w), w1 = vectors > 1 ? LOAD_I(w + LANES) : w0;
+
+            (void)w1;
+            EACH_ROW(TILE_STEP)
+        }
+    }
+    {
+        const cq_quant_finish f    = t->finish;
+        const int64_t         row  = t->out_row * (f.is_float ? 4 : (int64_t)sizeof(Q));
+        const int64_t         cols = t->cols;
+        char *const           out  = t->out;
+
+        EACH_ROW(TILE_END)
+    }
+}
+
+/* As few tiles as there can be, of about as many rows each. */
+INLINE void tiles_of(const cq_quant_tile *t, int64_t rows, const int vectors, const void *const *px)
+{
+    int64_t left = (rows + TILE_ROWS - 1) / TILE_ROWS;
+
+    for (int64_t i = 0, n; i < rows; i += n) {
+        n = (rows - i + left - 1) / left;
+        left--;
+        switch (n) {
+#define TILE_CASE(r)                                                                               \
+    case (r) + 1: tile_of(t, (r) + 1, vectors, px, i); break;
+            EACH_ROW(TILE_CASE)
+        default: break;
+        }
+    }
+}
+
+static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px)
+{
+    if (vectors == 2)
+        tiles_of(t, rows, 2, px);
+    else
+        tiles_of(t, rows, 1, px);
+}
+
+/* ---- channel by channel ---- */
+
+enum { PIXELS = 4 }; /* at a time */
+
+/* x is read a vector at a time, also behind its last channel: there is room. */
+INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const int n)
+{
+    const int32_t *w    = t->w + c * t->n_taps;
+    const Q       *x    = (const Q *)t->x + i * t->step + c;
+    const int64_t  step = t->step, out_step = t->out_step;
+    I              s0 = { 0 }, s1 = s0, s2 = s0, s3 = s0;
+    Q             *out = (Q *)t->out + i * out_step;
+
+    for (int64_t tap = 0; tap < t->n_taps; tap++, w += LANES) {
+        const Q *p  = x + t->offsets[tap];
+        const I  wt = LOAD_I(w);
+
+        s0 = DOT_16(s0, LOAD_Q(p), wt);
+        if (n > 1) {
+            s1 = DOT_16(s1, LOAD_Q(p + step), wt);
+            s2 = DOT_16(s2, LOAD_Q(p + 2 * step), wt);
+            s3 = DOT_16(s3, LOAD_Q(p + 3 * step), wt);
+        }
+    }
+    put(out, s0, &t->finish, c, t->channels);
+    if (n > 1) {
+        put(out + out_step, s1, &t->finish, c, t->channels);
+        put(out + 2 * out_step, s2, &t->finish, c, t->channels);
+        put(out + 3 * out_step, s3, &t->finish, c, t->channels);
+    }
+}
+
+static void depthwise(const cq_quant_taps *t)
+{
+    int64_t i = 0;
+
+    for (; i + PIXELS <= t->n; i += PIXELS)
+        for (int64_t c = 0; c < t->channels; c += LANES)
+            depthwise_pixels(t, i, c, PIXELS);
+    for (; i < t->n; i++)
+        for (int64_t c = 0; c < t->channels; c += LANES)
+            depthwise_pixels(t, i, c, 1);
+}
+
+/* ---- number by number ---- */
+
+INLINE void to_grid_at(Q *out, const float *x, float scale, int32_t zero)
+{
+    const V by = LOAD(x) / SPREAD(scale);
+
+    /* NaN becomes the zero point */
+    STORE_Q(out, nearest(limited((V)((I)by & (by == by)), (float)-zero, (float)(255 - zero))) +
+                     SPREAD_I(zero));
+}
+
+static void to_grid(void *out, const float *x, int64_t n, float scale, int32_t zero)
+{
+    Q      *to = out;
+    int64_t i  = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        to_grid_at(to + i, x + i, scale, zero);
+    if (i < n) {
+        float from[LANES] = { 0 };
+        Q     rest[LANES];
+
+        memcpy(from, x + i, (size_t)(n - i) * sizeof *x);
+        to_grid_at(rest, from, scale, zero);
+        memcpy(to + i, rest, (size_t)(n - i) * sizeof(Q));
+    }
+}
+
+static void from_grid(float *out, const void *x, int64_t n, float scale, int32_t zero)
+{
+    const Q *from = x;
+
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (float)((int32_t)from[i] - zero) * scale;
+}
+
+INLINE void add_at(Q *out, const Q *a, const Q *b, const cq_quant_sum *s)
+{
+    V x = FMA(FLOATS(LOAD_Q(a)), SPREAD(s->scale[0]), SPREAD(s->shift));
+
+    x = limited(FMA(FLOATS(LOAD_Q(b)), SPREAD(s->scale[1]), x), s->lo, s->hi);
+    STORE_Q(out, nearest(x) + SPREAD_I(s->zero));
+}
+
+static void add(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s)
+{
+    const cq_quant_sum sum = *s;
+    int64_t            i   = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        add_at((Q *)out + i, (const Q *)a + i, (const Q *)b + i, &sum);
+    if (i < n) {
+        Q rest[2][LANES] = { { 0 } };
+
+        memcpy(rest[0], (const Q *)a + i, (size_t)(n - i) * sizeof(Q));
+        memcpy(rest[1], (const Q *)b + i, (size_t)(n - i) * sizeof(Q));
+        add_at(rest[0], rest[0], rest[1], &sum);
+        memcpy((Q *)out + i, rest[0], (size_t)(n - i) * sizeof(Q));
+    }
+}
+
+static void max(void *io, const void *x, int64_t n)
+{
+    const Q *from = x;
+    Q       *to   = io;
+
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i] > to[i] ? from[i] : to[i];
+}
+
+static void sum(int32_t *io, const void *x, int64_t n)
+{
+    const Q *from = x;
+
+    for (int64_t i = 0; i < n; i++)
+        io[i] += from[i];
+}
+
+extern const cq_quant_core CQ_OF_ISA(quant);
+
+const cq_quant_core CQ_OF_ISA(quant) = { LANES,     sizeof(Q), TILE_ROWS, tiles, depthwise, to_grid,
+                                         from_grid, add,       max,       sum,   finish };

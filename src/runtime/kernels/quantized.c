@@ -1,0 +1,347 @@
+#include "runtime/kernels/quantized.h"
+
+#include "base/thread.h"
+#include "runtime/kernels/blocked.h"
+#include "runtime/kernels/window.h"
+
+#include <math.h>
+
+static cq_dtype element_dtype(void)
+{
+    return cq_quant_core_get()->size == 1 ? CQ_DTYPE_U8 : CQ_DTYPE_I16;
+}
+
+/* ---- layout ---- */
+
+/* [n, c, h, w] as [n, h, w, c]. */
+static void sizes_of_image(cq_rt_sizes *out, int64_t n, int64_t h, int64_t w, int64_t c)
+{
+    *out = (cq_rt_sizes){ 4, { n, h, w, cq_qimage_channels(c) } };
+}
+
+static cq_status qpack(cq_rt *rt)
+{
+    const cq_rt_grid *g = rt->step->prepared;
+    const cq_tensor  *x = cq_rt_in(rt, 0);
+    cq_tensor        *y, *dense;
+    cq_rt_sizes       sizes;
+    int64_t           pixels = 1;
+    cq_status         status;
+
+    cq_rt_sizes_of(&sizes, x);
+    if (x->dtype != CQ_DTYPE_F32 || x->rank < 1 || (g->is_image && x->rank != 4) ||
+        sizes.at[g->is_image ? 1 : x->rank - 1] != g->channels)
+        return cq_rt_misfit(x, NULL);
+    if (g->is_image) {
+        pixels = sizes.at[2] * sizes.at[3];
+        sizes_of_image(&sizes, sizes.at[0], sizes.at[2], sizes.at[3], g->channels);
+    }
+    sizes.at[sizes.rank - 1] = cq_qimage_channels(g->channels);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    CQ_TRY(cq_tensor_contiguous(&dense, x));
+    status =
+        cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(dense),
+                       cq_tensor_numel(x) / (pixels * g->channels), g->channels, pixels, g->grid);
+    cq_tensor_release(dense);
+    return status;
+}
+
+/* Numbers of 8 bits, where somebody reads them. */
+static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq_tensor *x,
+                          const cq_rt_sizes *sizes, int64_t pixels)
+{
+    const cq_grid_of whole = { 1, g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
+    cq_tensor       *real;
+    cq_status        status;
+
+    CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F32, sizes->rank, sizes->at));
+    status = cq_qimage_unpack(cq_tensor_data(real), cq_tensor_data(x),
+                              cq_tensor_numel(real) / (pixels * g->channels), g->channels, pixels,
+                              whole);
+    if (status == CQ_OK)
+        status = cq_tensor_copy_into(y, real);
+    cq_tensor_release(real);
+    return status;
+}
+
+static cq_status qunpack(cq_rt *rt)
+{
+    const cq_rt_grid *g = rt->step->prepared;
+    const cq_tensor  *x = cq_rt_in(rt, 0);
+    cq_tensor        *y;
+    cq_rt_sizes       sizes;
+    int64_t           pixels = 1;
+
+    cq_rt_sizes_of(&sizes, x);
+    if (g->is_image) {
+        pixels = sizes.at[1] * sizes.at[2];
+        sizes  = (cq_rt_sizes){ 4, { sizes.at[0], g->channels, sizes.at[1], sizes.at[2] } };
+    }
+    if (g->is_flat)
+        sizes.rank = 2;
+    else if (!g->is_image)
+        sizes.at[sizes.rank - 1] = g->channels;
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, g->bytes ? g->bytes : CQ_DTYPE_F32, &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    if (g->bytes)
+        return to_bytes(y, rt, g, x, &sizes, pixels);
+    return cq_qimage_unpack(cq_tensor_data(y), cq_tensor_data(x),
+                            cq_tensor_numel(y) / (pixels * g->channels), g->channels, pixels,
+                            g->grid);
+}
+
+/* ---- products ---- */
+
+void cq_rt_qconv_free(void *qconv)
+{
+    cq_rt_qconv *q = qconv;
+
+    if (!q)
+        return;
+    cq_qconv_free(q->conv);
+    cq_free(q->start);
+    cq_free(q->scale);
+    cq_free(q->bias);
+    cq_free(q);
+}
+
+static cq_status run_conv(cq_rt *rt, const cq_qconv *conv, cq_qconv_call *call)
+{
+    cq_tensor *room;
+    int64_t    bytes;
+    cq_status  status;
+
+    call->lanes = cq_threads();
+    CQ_TRY(cq_qconv_scratch(&bytes, conv, call));
+    CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_U8, 1, &bytes));
+    call->scratch = cq_tensor_data(room);
+    status        = cq_qconv_run(conv, call);
+    cq_tensor_release(room);
+    return status;
+}
+
+static cq_quant_finish finish_of(const cq_rt_qconv *p)
+{
+    return (cq_quant_finish){ p->start, p->scale, p->bias, p->lo, p->hi, p->zero, false };
+}
+
+static cq_status qconv(cq_rt *rt)
+{
+    const cq_rt_qconv *p = rt->step->prepared;
+    const cq_tensor   *x = cq_rt_in(rt, 0), *x4, *w4;
+    cq_rt_image        image, weight;
+    cq_rt_window       w;
+    cq_rt_sizes        plain, sizes;
+    cq_tensor         *y;
+    cq_qconv_call      call;
+    int64_t            groups = cq_rt_int(rt, "group");
+
+    x4 = cq_rt_image_of(&image, cq_size_of(x, 0), p->weight[1] * groups, cq_size_of(x, 1),
+                        cq_size_of(x, 2));
+    w4 = cq_rt_image_of(&weight, p->weight[0], p->weight[1], p->weight[2], p->weight[3]);
+    CQ_TRY(cq_rt_conv_sizes(&plain, &w, rt, x4, w4, NULL));
+    sizes_of_image(&sizes, plain.at[0], plain.at[2], plain.at[3], plain.at[1]);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    call = (cq_qconv_call){ .batch        = sizes.at[0],
+                            .in           = { cq_size_of(x, 1), cq_size_of(x, 2) },
+                            .out_size     = { sizes.at[1], sizes.at[2] },
+                            .padding      = { w.w.padding[0], w.w.padding[1] },
+                            .x            = cq_tensor_data(x),
+                            .channels     = cq_size_of(x, 3),
+                            .zero         = p->from.zero,
+                            .out          = cq_tensor_data(y),
+                            .out_channels = sizes.at[3],
+                            .finish       = finish_of(p) };
+    return run_conv(rt, p->conv, &call);
+}
+
+/* A matrix as an image of one row. */
+static cq_qconv_call call_of_rows(const cq_tensor *x, cq_tensor *y)
+{
+    int64_t in = cq_size_of(x, x->rank - 1), m = cq_tensor_numel(x) / (in ? in : 1);
+
+    return (cq_qconv_call){ .batch        = 1,
+                            .in           = { 1, m },
+                            .out_size     = { 1, m },
+                            .x            = cq_tensor_data(x),
+                            .channels     = in,
+                            .out          = cq_tensor_data(y),
+                            .out_channels = cq_size_of(y, y->rank - 1) };
+}
+
+static cq_status qlinear(cq_rt *rt)
+{
+    const cq_rt_qconv *p = rt->step->prepared;
+    const cq_tensor   *x = cq_rt_in(rt, 0);
+    cq_rt_sizes        sizes;
+    cq_tensor         *y;
+    cq_qconv_call      call;
+
+    cq_rt_sizes_of(&sizes, x);
+    sizes.at[sizes.rank - 1] = cq_qimage_channels(p->weight[0]);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    call        = call_of_rows(x, y);
+    call.finish = finish_of(p);
+    return run_conv(rt, p->conv, &call);
+}
+
+/* Float in, float out; x is quantized by a scale and a zero point that are computed. */
+static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cq_tensor *q,
+                                  cq_tensor *numbers, cq_grid_of grid)
+{
+    const cq_rt_qconv *p = rt->step->prepared;
+    int64_t            n = cq_qconv_padded(p->conv), in = cq_size_of(x, x->rank - 1);
+    int32_t           *start = cq_tensor_data(numbers);
+    float             *scale = (float *)(void *)start + n;
+    cq_qconv_call      call  = call_of_rows(q, y);
+
+    cq_qconv_start(start, p->conv, grid.zero);
+    for (int64_t i = 0; i < n; i++)
+        scale[i] = p->scale[i] * grid.scale;
+    CQ_TRY(
+        cq_qimage_pack(cq_tensor_data(q), cq_tensor_data(x), cq_tensor_numel(x) / in, in, 1, grid));
+    call.finish = (cq_quant_finish){ start, scale, p->bias, p->lo, p->hi, 0, true };
+    return run_conv(rt, p->conv, &call);
+}
+
+static cq_status qlinear_dynamic(cq_rt *rt)
+{
+    const cq_rt_qconv *p = rt->step->prepared;
+    const cq_tensor   *x = cq_rt_in(rt, 0);
+    cq_tensor         *y, *q = NULL, *numbers = NULL, *dense = NULL;
+    cq_rt_sizes        sizes;
+    double             scale, zero;
+    int64_t            n = 2 * cq_qconv_padded(p->conv);
+    cq_status          status;
+
+    CQ_TRY(cq_rt_in_f64(&scale, rt, 1, 1));
+    CQ_TRY(cq_rt_in_f64(&zero, rt, 2, 0));
+    if (x->dtype != CQ_DTYPE_F32 || !x->rank || cq_size_of(x, x->rank - 1) != p->weight[1])
+        return cq_rt_misfit(x, NULL);
+    cq_rt_sizes_of(&sizes, x);
+    sizes.at[sizes.rank - 1] = p->weight[0];
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    sizes.at[sizes.rank - 1] = cq_qimage_channels(p->weight[1]);
+    CQ_TRY_OR_DONE(cq_tensor_contiguous(&dense, x));
+    CQ_TRY_OR_DONE(cq_rt_temp(&q, rt, element_dtype(), sizes.rank, sizes.at));
+    CQ_TRY_OR_DONE(cq_rt_temp(&numbers, rt, CQ_DTYPE_I32, 1, &n));
+    status = multiply_dynamic(rt, y, dense, q, numbers,
+                              (cq_grid_of){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255) });
+done:
+    cq_tensor_release(dense);
+    cq_tensor_release(q);
+    cq_tensor_release(numbers);
+    return status;
+}
+
+/* ---- the rest ---- */
+
+/* Images of unlike sizes, which broadcast, in floats. */
+static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, const cq_tensor *b)
+{
+    const cq_rt_qstep *p        = rt->step->prepared;
+    const cq_tensor   *terms[2] = { a, b };
+    cq_tensor         *real[3]  = { NULL };
+    cq_params          limits   = { .a = (double)p->sum.lo, .b = (double)p->sum.hi };
+    cq_rt_sizes        sizes;
+    cq_status          status = CQ_OK;
+    const cq_grid_of   out    = { 1, p->sum.zero };
+
+    for (int i = 0; i < 3; i++) {
+        cq_rt_sizes_of(&sizes, i < 2 ? terms[i] : y);
+        CQ_TRY_OR_DONE(cq_rt_temp(&real[i], rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+        if (i < 2) /* the shift belongs to one of them */
+            CQ_TRY_OR_DONE(cq_qimage_unpack(cq_tensor_data(real[i]), cq_tensor_data(terms[i]),
+                                            cq_tensor_numel(terms[i]) / sizes.at[3], sizes.at[3], 1,
+                                            (cq_grid_of){ p->sum.scale[i], 0 }));
+    }
+    CQ_TRY_OR_DONE(cq_apply2(real[2], CQ_EW_ADD, NULL, CQ_DTYPE_NONE, real[0], real[1]));
+    for (int64_t i = 0; i < cq_tensor_numel(y); i++)
+        ((float *)cq_tensor_data(real[2]))[i] += p->sum.shift;
+    CQ_TRY_OR_DONE(cq_apply1(real[2], CQ_EW_CLAMP, &limits, CQ_DTYPE_NONE, real[2]));
+    cq_rt_sizes_of(&sizes, y);
+    status = cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(real[2]),
+                            cq_tensor_numel(y) / sizes.at[3], sizes.at[3], 1, out);
+done:
+    for (int i = 0; i < 3; i++)
+        cq_tensor_release(real[i]);
+    return status;
+}
+
+static cq_status qadd(cq_rt *rt)
+{
+    const cq_rt_qstep *p     = rt->step->prepared;
+    const cq_tensor   *in[2] = { cq_rt_in(rt, 0), cq_rt_in(rt, 1) };
+    cq_rt_sizes        sizes;
+    cq_tensor         *y;
+
+    CQ_TRY(cq_rt_broadcast(&sizes, in, 2));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    if (cq_tensor_numel(in[0]) == cq_tensor_numel(y) &&
+        cq_tensor_numel(in[1]) == cq_tensor_numel(y))
+        return cq_qimage_add(cq_tensor_data(y), cq_tensor_data(in[0]), cq_tensor_data(in[1]),
+                             cq_tensor_numel(y), &p->sum);
+    return add_broadcast(rt, y, in[0], in[1]);
+}
+
+static cq_status qmax_pool(cq_rt *rt)
+{
+    const cq_rt_qstep *p = rt->step->prepared;
+    const cq_tensor   *x = cq_rt_in(rt, 0), *x4;
+    cq_rt_image        image;
+    cq_rt_window       w;
+    cq_rt_sizes        sizes;
+    cq_tensor         *y;
+    cq_qimage_pool     pool;
+    int64_t            places[CQ_MAX_SPATIAL];
+
+    x4 = cq_rt_image_of(&image, cq_size_of(x, 0), p->channels, cq_size_of(x, 1), cq_size_of(x, 2));
+    CQ_TRY(cq_rt_window_read(&w, rt, x4, NULL));
+    CQ_TRY(cq_rt_window_places(places, &w, x4));
+    sizes_of_image(&sizes, cq_size_of(x, 0), places[0], places[1], p->channels);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    pool = (cq_qimage_pool){ sizes.at[0],
+                             sizes.at[3],
+                             { cq_size_of(x, 1), cq_size_of(x, 2) },
+                             { places[0], places[1] },
+                             &w.w };
+    return cq_qimage_max_pool(cq_tensor_data(y), cq_tensor_data(x), &pool);
+}
+
+static cq_status qmean(cq_rt *rt)
+{
+    const cq_rt_qstep *p      = rt->step->prepared;
+    const cq_tensor   *x      = cq_rt_in(rt, 0);
+    int64_t            pixels = cq_size_of(x, 1) * cq_size_of(x, 2);
+    cq_rt_sizes        sizes;
+    cq_tensor         *y;
+
+    sizes_of_image(&sizes, cq_size_of(x, 0), 1, 1, p->channels);
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    return cq_qimage_mean(cq_tensor_data(y), cq_tensor_data(x), sizes.at[0], sizes.at[3], pixels,
+                          p->from, p->to);
+}
+
+const cq_rt_row cq_rt_row_qpack   = { "QuantizeLinear", 1, qpack, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qunpack = { "DequantizeLinear", 1, qunpack, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qconv   = { "Conv", 1, qconv, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qlinear = { "MatMul", 1, qlinear, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qadd    = { "Add", 1, qadd, CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 };
+const cq_rt_row cq_rt_row_qmax_pool       = { "MaxPool", 1, qmax_pool, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qmean           = { "GlobalAveragePool", 1, qmean, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qlinear_dynamic = { "MatMul", 1, qlinear_dynamic, CQ_RT_OWN, 0 };

@@ -1,0 +1,43 @@
+/* Steps on quantized images and matrices (kernel/qconv.h), which no model has: runtime/quantized.c
+ * puts them in the place of what stands between DequantizeLinear and QuantizeLinear. */
+#ifndef CQ_RUNTIME_KERNELS_QUANTIZED_H
+#define CQ_RUNTIME_KERNELS_QUANTIZED_H
+
+#include "kernel/qconv.h"
+#include "kernel/qimage.h"
+#include "runtime/call.h"
+
+/* How something that is quantized lies. */
+typedef struct cq_rt_grid {
+    cq_grid_of grid;
+    int64_t    channels;
+    bool       is_image; /* [n, h, w, c], plain it is [n, c, h, w]; else [..., c] as plain */
+    bool       is_flat;  /* an image of one pixel, which is [n, c] when it is plain */
+    cq_dtype   bytes;    /* plain, it is of this type of 8 bits; NONE: of float32 */
+} cq_rt_grid;
+
+/* A convolution or product. Inputs: x; of a dynamic one also its scale and zero point. */
+typedef struct cq_rt_qconv {
+    cq_qconv  *conv;
+    int64_t    weight[4]; /* sizes of it */
+    cq_grid_of from;
+    int32_t   *start;
+    float     *scale, *bias;
+    float      lo, hi;
+    int32_t    zero;
+} cq_rt_qconv;
+
+void cq_rt_qconv_free(void *qconv);
+
+/* A sum, a pool or a mean. */
+typedef struct cq_rt_qstep {
+    int64_t      channels;
+    cq_grid_of   from, to;
+    cq_quant_sum sum;
+} cq_rt_qstep;
+
+extern const cq_rt_row cq_rt_row_qpack, cq_rt_row_qunpack; /* prepared: cq_rt_grid */
+extern const cq_rt_row cq_rt_row_qconv, cq_rt_row_qlinear, cq_rt_row_qlinear_dynamic;
+extern const cq_rt_row cq_rt_row_qadd, cq_rt_row_qmax_pool, cq_rt_row_qmean;
+
+#endif

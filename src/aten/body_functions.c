@@ -31,6 +31,27 @@ const cq_body_function cq_body_functions[] = {
     { "number_like(Tensor x, float number) -> Tensor", "scalar_tensor(number, dtype=x.dtype)" },
 
     /* ---- norms of matrices ---- */
+
+    /* [.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
+     * singular value. */
+    { "unitary_part(Tensor a) -> Tensor",
+      "x = a / (a * a).sum([-2, -1], True).sqrt().clamp(min=1e-30)\n"
+      "for i in range(45): x = x * 1.5 - x @ (x.transpose(-2, -1) @ x) * 0.5\n"
+      "return x" },
+    /* The square of the greatest singular value: squares of a' a, over and over, leave nothing but
+     * what belongs to it. */
+    { "greatest_square(Tensor a) -> Tensor",
+      "g = a.transpose(-2, -1) @ a; p = g\n"
+      "for i in range(40): p = p / p.diagonal(0, -2, -1).sum([-1]).unsqueeze(-1).unsqueeze(-1)"
+      ".clamp(min=1e-30); p = p @ p\n"
+      "d = p.diagonal(0, -2, -1).sum([-1])\n"
+      "return (g * p).sum([-2, -1]) / d.clamp(min=1e-30)" },
+    /* The sum of the singular values, or the greatest one. */
+    { "singular_norm(Tensor x, int[] dims, bool keepdim, bool total) -> Tensor",
+      "a = x.to(torch.float64).movedim(dims, [-2, -1])\n"
+      "y = (unitary_part(a) * a).sum([-2, -1]) if total else greatest_square(a).sqrt()\n"
+      "y = y.to(x.dtype)\n"
+      "return y.unsqueeze(min(dims)).unsqueeze(max(dims)) if keepdim else y" },
     { "matrix_dims(int[] dim, int rank) -> int[]",
       "assert len(dim) == 2, 'a matrix has two dimensions'\n"
       "dims = wrap_dims(dim, rank)\n"
@@ -328,13 +349,16 @@ const cq_body_function cq_body_functions[] = {
       "return (x * mask).add(1 - mask, alpha=lowest) * a + -lowest * p * a" },
 
     /* ---- equations ---- */
+    /* Steps are written out for each row. */
+    { "fixed_size(int n) -> int",
+      "n = int(n)\n"
+      "if n > 64: raise NotImplementedError('matrices of {n} rows: 64 are the most')\n"
+      "return n" },
     { "rows_of(Tensor a) -> int",
       "assert a.ndim >= 2 and a.shape[-1] == a.shape[-2], 'wants square matrices'\n"
       "assert a.dtype in [torch.float32, torch.float64], "
       "'wants float32 or float64, not {dtype_name(a.dtype)}'\n"
-      "n = int(a.shape[-1])\n"
-      "if n > 64: raise NotImplementedError('matrices of {n} rows: equations are known up to 64')\n"
-      "return n" },
+      "return fixed_size(a.shape[-1])" },
     /* m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
      * number in column i, of those that were not taken yet, changes places with row i, and goes off
      * all others so often that column i becomes that of an identity. */
@@ -370,6 +394,70 @@ const cq_body_function cq_body_functions[] = {
       "low = triangle(factor, upper, False)\n"
       "low = low.transpose(-2, -1) if upper else low\n"
       "return solved(low.transpose(-2, -1), solved(low, b, True), True)" },
+
+    /* Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the
+     * rows are in. In step i the row with the largest number in column i changes places with row i;
+     * what is divided by it stays below it. The order is one more column. */
+    { "triangles(Tensor a, bool pivot) -> (Tensor, Tensor, Tensor)",
+      "rows = fixed_size(a.shape[-2]); columns = fixed_size(a.shape[-1]); k = min(rows, columns)\n"
+      "assert a.is_floating_point(), 'wants floats'\n"
+      "r = arange(rows).unsqueeze(-1); c = arange(columns + 1)\n"
+      "order = r.to(a.dtype).expand(a.shape[:-1] + [1])\n"
+      "m = cat([a, order], -1); pivots = [zeros(a.shape[:-2] + [0], dtype=torch.int32)]\n"
+      "for i in range(k): column = m.slice(-1, i, i + 1);"
+      " at = column.abs().masked_fill(r < i, -1.).argmax(-2, True) if pivot"
+      " else full(a.shape[:-2] + [1, 1], i, dtype=torch.int64);"
+      " top = where(r == at, m, 0.).sum(-2, True);"
+      " m = where(r == at, m.slice(-2, i, i + 1), m); m = where(r == i, top, m);"
+      " part = where(r > i, m.slice(-1, i, i + 1) / top.slice(-1, i, i + 1), 0.);"
+      " m = m - part * where((c > i).logical_and(c < columns), top, 0.);"
+      " m = where((r > i).logical_and(c == i), part, m);"
+      " pivots = pivots + [(at.squeeze(-1) + 1).to(torch.int32)]\n"
+      "return m.slice(-1, 0, columns), cat(pivots, -1), m.select(-1, columns).to(torch.int64)" },
+    /* Rows in the order that pivots leave them in. */
+    { "order_of(Tensor pivots, int rows) -> Tensor",
+      "r = arange(rows); order = r.expand(pivots.shape[:-1] + [rows])\n"
+      "for i in range(fixed_size(pivots.shape[-1])):"
+      " at = pivots.slice(-1, i, i + 1).to(torch.int64) - 1;"
+      " new = where(r == at, order.slice(-1, i, i + 1), order);"
+      " order = where(r == i, order.gather(-1, at), new)\n"
+      "return order" },
+    { "permutation(Tensor order, int dtype) -> Tensor",
+      "(order.unsqueeze(-2) == arange(order.shape[-1]).unsqueeze(-1)).to(dtype)" },
+    { "lower_part(Tensor lu) -> Tensor",
+      "k = min(lu.shape[-2], lu.shape[-1])\n"
+      "return lu.slice(-1, 0, k).tril(-1) + eye(lu.shape[-2], k, dtype=lu.dtype)" },
+    { "upper_part(Tensor lu) -> Tensor",
+      "lu.slice(-2, 0, min(lu.shape[-2], lu.shape[-1])).triu()" },
+    /* Reflector i, I - tau v v', makes zeros of column i below the diagonal. v begins with a 1, the
+     * rest stays below the diagonal. */
+    { "reflectors(Tensor a) -> (Tensor, Tensor)",
+      "rows = fixed_size(a.shape[-2]); columns = fixed_size(a.shape[-1]); k = min(rows, columns)\n"
+      "assert a.is_floating_point(), 'wants floats'\n"
+      "r = arange(rows).unsqueeze(-1); c = arange(columns)\n"
+      "taus = [zeros(a.shape[:-2] + [0], dtype=a.dtype)]\n"
+      "for i in range(k): x = a.slice(-1, i, i + 1); first = x.slice(-2, i, i + 1);"
+      " rest = where(r > i, x, 0.); none = (rest == 0.).all(-2, True);"
+      " beta = hypot(first, (rest * rest).sum(-2, True).sqrt());"
+      " beta = where(first > 0, -beta, beta); beta = where(none, first, beta);"
+      " tau = where(none, zeros_like(beta), (beta - first) / beta);"
+      " v = where(none, zeros_like(rest), rest / (first - beta)); v = where(r == i, 1., v);"
+      " b = a - tau * v * (v * a).sum(-2, True);"
+      " b = where((c == i).logical_and(r > i), v, b);"
+      " a = where(c < i, a, b);"
+      " taus = taus + [tau.squeeze(-1)]\n"
+      "return a, cat(taus, -1)" },
+    /* b times the reflectors of a, or times their product turned around. */
+    { "reflected_by(Tensor a, Tensor tau, Tensor b, bool left, bool transpose) -> Tensor",
+      "if not left: return reflected_by(a, tau, b.transpose(-2, -1), True, not "
+      "transpose).transpose(-2, -1)\n"
+      "r = arange(a.shape[-2]).unsqueeze(-1); k = fixed_size(tau.shape[-1])\n"
+      "b = batched(b, a)\n"
+      "for j in range(k): i = j if transpose else k - 1 - j;"
+      " v = where(r > i, a.slice(-1, i, i + 1), 0.); v = where(r == i, 1., v);"
+      " t = tau.slice(-1, i, i + 1).unsqueeze(-1);"
+      " b = b - t * v * (v * b).sum(-2, True)\n"
+      "return b" },
 
     /* ---- convolution of a bent image ---- */
 

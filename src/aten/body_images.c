@@ -147,6 +147,17 @@ const cq_body_function cq_body_images[] = {
       "end = ((i + 1) * n + (o - 1)).floor_divide(o)\n"
       "at = (i * n).floor_divide(o) + arange((n + o - 1) // o + 1)\n"
       "return min(at, end - 1)" },
+    /* Axis by axis: the sum of a part, divided by how many it has. */
+    { "means_of_parts(Tensor self, int n, int[] output_size) -> Tensor",
+      "x = with_batch(self, n)\n"
+      "o = for_each_axis(output_size, n)\n"
+      "for i in range(n): at = places_of_parts(x.shape[2 + i], o[i]); new = at != at.roll([1], "
+      "[1]);"
+      " new = new.logical_or(arange(at.shape[1]) == 0).to(x.dtype);"
+      " new = new.reshape(new.shape + [1] * (n - 1 - i));"
+      " x = x.index_select(2 + i, at.flatten()).unflatten(2 + i, [o[i], -1]);"
+      " x = (x * new).sum(3 + i) / new.sum(1)\n"
+      "return without_batch(x, self, n)" },
     { "greatest_of_parts(Tensor self, int n, int[] output_size) -> (Tensor, Tensor)",
       "x = with_batch(self, n)\n"
       "o = for_each_axis(output_size, n)\n"

@@ -85,6 +85,7 @@ static const struct text_rule {
     { "aten::scatter_add", "complex(scatter_add(real(self), dim, index, real(src)),"
                            " scatter_add(imag(self), dim, index, imag(src)))" },
     { "aten::sigmoid", "reciprocal(exp(-self) + 1)" },
+    { "aten::silu", "self / (exp(-self) + 1)" },
     { "aten::sin", "x = real(self); y = imag(self)\n"
                    "return complex(sin(x) * cosh(y), cos(x) * sinh(y))" },
     { "aten::sinh", "x = real(self); y = imag(self)\n"

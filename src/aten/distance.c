@@ -42,10 +42,11 @@ const cq_op_def cq_ops_distance[] = {
     ROW("linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
         "norms of matrices",
-        "if abs(ord) not in [1, math.inf]: raise NotImplementedError('norms of singular values (2, "
-        "-2, nuc) are not there')\n"
+        "if ord not in [1, -1, 2, math.inf, -math.inf]: "
+        "raise NotImplementedError('the least singular value (norm {ord}) cannot be exported')\n"
         "dims = matrix_dims(dim, self.ndim)\n"
         "x = converted(self, dtype)\n"
+        "if ord == 2: return singular_norm(x, dims, keepdim, False)\n"
         "t = x.abs().sum(dims[0] if abs(ord) == 1 else dims[1], True)\n"
         "pick = dims[1] if abs(ord) == 1 else dims[0]\n"
         "t = t.amax(pick, True) if ord > 0 else t.amin(pick, True)\n"
@@ -53,11 +54,15 @@ const cq_op_def cq_ops_distance[] = {
     ROW("linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], "
         "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         "norms of matrices",
-        "if ord != 'fro': raise NotImplementedError('norms of singular values (2, -2, nuc) are not "
-        "there')\n"
+        "assert ord in ['fro', 'nuc'], 'there is no norm {ord}'\n"
         "dims = matrix_dims(dim, self.ndim)\n"
         "x = converted(self, dtype)\n"
+        "if ord == 'nuc': return singular_norm(x, dims, keepdim, True)\n"
         "return norm(x, 2, dims, keepdim)"),
+    ROW("nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", "the sum of singular values",
+        "linalg_matrix_norm.str_ord(self, 'nuc', [-2, -1], keepdim)"),
+    ROW("nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
+        "the sum of singular values", "linalg_matrix_norm.str_ord(self, 'nuc', dim, keepdim)"),
     /* A vector norm, or a matrix norm when two dimensions meet an order. */
     ROW("linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",

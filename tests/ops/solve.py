@@ -47,3 +47,7 @@ for upper in [False, True]:
     case("aten::cholesky_inverse", factor, upper, tol=NEAR)
 case("aten::linalg_cholesky_ex", definite(f32, 2, 3, 3), tol=NEAR)
 fails("aten::linalg_cholesky", f32(2, 3))
+case("aten::qr", f32(4, 3), tol=NEAR)
+case("aten::qr", f32(4, 3), False, tol=NEAR)
+lu, pivots = torch.linalg.lu_factor(f32(3, 3))
+case("aten::lu_solve", f32(3, 2), lu, pivots, tol=NEAR)

@@ -54,9 +54,20 @@ static cq_status einsum(cq_sym *s)
         b) "; scaled = v * alpha;"                                                                 \
            "sum = scaled if known(beta) and beta == 0 else scaled + cast(self, dtype(v)) * beta;"
 
+/* The product of the diagonal of a triangle; each change of rows turns the sign. */
+#define DETERMINANT                                                                                \
+    "n = A.shape[-1]\n"                                                                            \
+    "lu, pivots, order = triangles(A, True)\n"                                                     \
+    "changes = (pivots != arange(1, n + 1)).sum([-1])\n"                                           \
+    "d = lu.diagonal(0, -2, -1).prod(-1)\n"                                                        \
+    "return where(changes % 2 == 0, d, -d)"
+
 const cq_symbolic cq_symbolics_linalg[] = {
-    { "aten::linalg_det", 7, .no = "Det came with opset 11" },
-    { "aten::linalg_det", 11, .as = "Det(A)" },
+    { "aten::linalg_det", 7, .parts = DETERMINANT },
+    { "aten::linalg_det", 11,
+      .as    = "Det(A) if dtype(A) == 'float32' else"
+               " no('ONNX Runtime has it for float32 only')",
+      .parts = DETERMINANT },
     { "aten::mm", 7, .as = PRODUCT("self", "mat2") },
     { "aten::bmm", 7, .as = PRODUCT("self", "mat2") },
     { "aten::mv", 7, .as = PRODUCT("self", "vec") },

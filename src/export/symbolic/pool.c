@@ -403,6 +403,11 @@ static cq_status max_unpool(cq_sym *s)
                         .parts = "averaged(self, " n ", kernel_size, stride, padding, ceil_mode, " \
                                  "count_include_pad, " divisor ")"                                 \
     }
+#define ADAPTIVE_AVERAGE(op, n)                                                                    \
+    {                                                                                              \
+        "aten::" op, 7, .fn = adaptive_avg_pool,                                                   \
+                        .parts = "means_of_parts(self, " n ", output_size)"                        \
+    }
 #define ADAPTIVE_MAX(op, n)                                                                        \
     {                                                                                              \
         "aten::" op, 7, .fn = adaptive_max_pool,                                                   \
@@ -419,11 +424,11 @@ const cq_symbolic cq_symbolics_pool[] = {
     AVERAGE("avg_pool1d", "1", "None"),
     AVERAGE("avg_pool2d", "2", "divisor_override"),
     AVERAGE("avg_pool3d", "3", "divisor_override"),
-    { "aten::adaptive_avg_pool1d", 7, .fn = adaptive_avg_pool },
-    { "aten::adaptive_avg_pool2d", 7, .fn = adaptive_avg_pool },
-    { "aten::adaptive_avg_pool3d", 7, .fn = adaptive_avg_pool },
-    { "aten::_adaptive_avg_pool2d", 7, .fn = adaptive_avg_pool },
-    { "aten::_adaptive_avg_pool3d", 7, .fn = adaptive_avg_pool },
+    ADAPTIVE_AVERAGE("adaptive_avg_pool1d", "1"),
+    ADAPTIVE_AVERAGE("adaptive_avg_pool2d", "2"),
+    ADAPTIVE_AVERAGE("adaptive_avg_pool3d", "3"),
+    ADAPTIVE_AVERAGE("_adaptive_avg_pool2d", "2"),
+    ADAPTIVE_AVERAGE("_adaptive_avg_pool3d", "3"),
     ADAPTIVE_MAX("adaptive_max_pool1d", "1"),
     ADAPTIVE_MAX("adaptive_max_pool2d", "2"),
     ADAPTIVE_MAX("adaptive_max_pool3d", "3"),

@@ -24,6 +24,10 @@ static void put_failure(const char *folder)
         cli_put_text(stdout, error->where);
         putchar(')');
     }
+    if (*error->hint) {
+        fputs("; ", stdout);
+        cli_put_text(stdout, error->hint);
+    }
     putchar('\n');
 }
 
@@ -44,6 +48,8 @@ static void put_object(const char *folder, bool ok, bool first)
     cli_json_string(stdout, ok ? "" : error->message);
     fputs(", \"where\": ", stdout);
     cli_json_string(stdout, ok ? "" : error->where);
+    fputs(", \"hint\": ", stdout);
+    cli_json_string(stdout, ok ? "" : error->hint);
     putchar('}');
 }
 
@@ -88,7 +94,7 @@ static const cli_option options[] = {
     { "model", "FILE", "the model to run, instead of DIR/model.onnx", 0 },
     { "rtol", "X", "relative tolerance (1e-3)", 0 },
     { "atol", "X", "absolute tolerance (1e-7)", 0 },
-    { "json", NULL, "a JSON list of objects: folder, ok, why, where", 0 },
+    { "json", NULL, "a JSON list of objects: folder, ok, why, where, hint", 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
     { 0 },
 };

@@ -106,6 +106,9 @@ static cq_status run_both(cli_model *model, const cq_session *session, const cli
         status = cq_session_run_tensors(session, p.inputs, p.n_inputs, p.got, p.n);
     if (status == CQ_OK)
         status = compare(session, &p);
+    if (status == CQ_E_TYPE && cq_onnx_model_random_node(cq_session_model(session)))
+        cli_note("the model draws random numbers, in node %s: no two runs of it agree",
+                 cq_onnx_model_random_node(cq_session_model(session)));
     if (status == CQ_E_TYPE && p.n && p.got[0]) {
         cli_bisect(&(cli_compared){ .model    = model,
                                     .onnx     = cq_session_model(session),

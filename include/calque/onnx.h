@@ -111,6 +111,10 @@ typedef enum cq_onnx_infer_flags {
  * data is called `unk__0`. flags are CQ_ONNX_INFER_*; with 0 it fails only without memory. */
 CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *model, uint32_t flags);
 
+/* A node that draws random numbers, by its name or its operator, so that no two runs need agree;
+ * NULL: there is none. */
+CQ_API const char *cq_onnx_model_random_node(const cq_onnx_model *model);
+
 /* The multiplications and additions of a model's convolutions and matrix products, by the shapes
  * that inference finds; open sizes of its inputs become 1, for good. */
 CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *model);

@@ -75,6 +75,18 @@ cq_status cq_error_add_where(cq_status status, const char *format, ...)
     return status;
 }
 
+cq_status cq_error_add_hint(cq_status status, const char *format, ...)
+{
+    va_list args;
+
+    if (record.hint[0])
+        return status;
+    va_start(args, format);
+    vsnprintf(record.hint, sizeof record.hint, format, args);
+    va_end(args);
+    return status;
+}
+
 cq_status cq_error_add_line(cq_status status, const char *format, ...)
 {
     const size_t n = strlen(record.where), left = sizeof record.where - n;

@@ -15,8 +15,10 @@ cq_status cq_fail_v(cq_status status, const char *where, const char *hint, const
                     va_list args) __attribute__((format(printf, 4, 0)));
 
 /* Adds what only a caller knows to the record of the failure that is on its way
- * up: the place if there is none yet, a source excerpt. Both return status. */
+ * up: the place and the hint if there is none yet, a source excerpt. All return status. */
 cq_status cq_error_add_where(cq_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+cq_status cq_error_add_hint(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

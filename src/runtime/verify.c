@@ -67,6 +67,18 @@ static cq_status load_all(values *out, const char *set, const cq_session *s, cq_
     return CQ_OK;
 }
 
+/* Why outputs may differ though nothing is wrong. */
+static cq_status explain(const cq_session *s, cq_status status)
+{
+    const char *random = cq_onnx_model_random_node(cq_session_model(s));
+
+    return random ? cq_error_add_hint(status,
+                                      "the model draws random numbers, in node %s: no two runs of "
+                                      "it agree",
+                                      random)
+                  : status;
+}
+
 static cq_status compare_all(const cq_session *s, cq_onnx_value *const *got, const values *want,
                              double rtol, double atol)
 {
@@ -74,7 +86,8 @@ static cq_status compare_all(const cq_session *s, cq_onnx_value *const *got, con
         cq_status status = cq_onnx_value_compare(got[i], want->items[i], rtol, atol);
 
         if (status != CQ_OK)
-            return cq_error_add_where(status, "output %s", cq_session_output_name(s, i));
+            return explain(s,
+                           cq_error_add_where(status, "output %s", cq_session_output_name(s, i)));
     }
     return CQ_OK;
 }

@@ -1,0 +1,2 @@
+def forward(x: Tensor) -> Tensor:
+    return x + torch.rand_like(x)

@@ -6,6 +6,8 @@ import os
 import tempfile
 from typing import IO, Any, Iterator, Union
 
+from ._errors import Error
+
 # What is taken for a model: a path, the bytes of a file, an open file, an onnx.ModelProto.
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
 
@@ -33,7 +35,11 @@ def as_path(source: Source) -> Iterator[str]:
         try:
             with os.fdopen(os.dup(number), "wb") as file:
                 file.write(data)
-            yield f"/proc/self/fd/{number}"
+            path = f"/proc/self/fd/{number}"
+            yield path
+        except Error as error:
+            error.where = error.where.replace(path, "<bytes>")
+            raise
         finally:
             os.close(number)
     else:

@@ -19,8 +19,8 @@ loop = """<ir_version: 8, opset_import: ["": 17]>
 g (float[n, n] x) => (float[n, n] y) <int64 rounds = {1000000000}, bool yes = {1}> {
   y = Loop <body = b (int64 i, bool c, float[n, n] a) => (bool d, float[n, n] e) {
     d = Identity(c) p = MatMul(a, x) e = Tanh(p) }> (rounds, yes, x) }"""
-source = (b"def forward(x: Tensor):\\n    a = [0] * 1000000\\n    for i in range(1000000000):\\n"
-          b"        a.reverse()\\n    return x * a[0]\\n")
+source = (b"def forward(x: Tensor):\\n    a = [0] * 1000000\\n    for i in range(1000):\\n"
+          b"        for j in range(1000):\\n            a.reverse()\\n    return x * a[0]\\n")
 def run():
     calque.Session(calque.Model.parse(loop), max_steps=2 ** 63).run(None, {"x": x})
 def export():

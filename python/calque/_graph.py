@@ -29,8 +29,8 @@ def names(count: Callable[[int], int], at: Callable[[int, int], bytes], owner: i
 
 def entries(at: Callable[..., bool], owner: Any) -> dict[str, str]:
     """Pairs of texts that the library has one by one."""
-    key, value, found = ctypes.c_char_p(), ctypes.c_char_p(), {}
-    index = 0
+    key, value, index = ctypes.c_char_p(), ctypes.c_char_p(), 0
+    found: dict[str, str] = {}
     while at(owner, index, byref(key), byref(value)):
         found[text(key.value)] = text(value.value)
         index += 1

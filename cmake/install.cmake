@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: library, headers, binary, man page, completions, and what pkg-config and
-# find_package(calque) read.
+# What `cmake --install` puts where: library, headers, binary, man page, completions, the Python package, and what
+# pkg-config and find_package(calque) read.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -17,6 +17,11 @@ install(TARGETS calque_shared calque_static
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/calque DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/calque.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# The Python package finds the library by its own place, or as the system does. Below /usr this is
+# where Debian's Python looks; elsewhere PYTHONPATH names it.
+set(CALQUE_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the Python package goes")
+install(DIRECTORY python/calque DESTINATION ${CALQUE_PYTHON_DIR}
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/calque)
 configure_package_config_file(cmake/calqueConfig.cmake.in ${CMAKE_BINARY_DIR}/calqueConfig.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR

@@ -10,6 +10,7 @@ Groups, in the order they run:
              (tests/ops), and that every row has one; every file of the fuzz corpora
     repo     tests/repo/*.py     rules about the repository itself
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
+    python   tests/python/*.py   the Python package, with the Release library
     peer     tests/peer/*.py     PyTorch, onnx and ONNX Runtime, with the Release binary
 
 --quick makes one build instead, not optimised and without sanitizers, which a minute is enough
@@ -274,6 +275,7 @@ GROUPS = [
     Group("ctest", True, run_ctest),
     Group("repo", True, script_group(scripts_of("tests/repo"), "build")),
     Group("golden", True, script_group(scripts_of("tests/golden"), "build/asan")),
+    Group("python", True, script_group(scripts_of("tests/python"), "build")),
     Group("peer", False, script_group(scripts_of("tests/peer"), "build")),
 ]
 
@@ -281,7 +283,7 @@ GROUPS = [
 def main():
     parser = argparse.ArgumentParser(description="Runs the tests of calque and counts them.")
     parser.add_argument("--quick", action="store_true", help="one quick build, no peers")
-    parser.add_argument("--only", default="", help="groups to run: build,ctest,repo,golden,peer")
+    parser.add_argument("--only", default="", help="groups to run: build,ctest,repo,golden,python,peer")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     only = set(filter(None, options.only.split(",")))

@@ -15,7 +15,8 @@ readonly ORT_VERSION=1.30.0
 readonly CACHE=${CALQUE_CACHE:-$PWD/.cache}
 
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config libjansson-dev zlib1g-dev)
-packages_test=(g++ clang clang-format binutils libcmocka-dev python3 qemu-user zsh fish)
+packages_test=(g++ clang clang-format binutils libcmocka-dev python3 qemu-user zsh fish
+    python3-numpy python3-setuptools python3-wheel python3-pip mypy)
 packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
 
 # Debian's suites with newer peers, each installed into a folder of its own. tools/modern.sh runs

@@ -44,6 +44,13 @@ CQ_API size_t                cq_onnx_graph_n_initializers(const cq_onnx_graph *g
 CQ_API const cq_onnx_tensor *cq_onnx_graph_initializer(const cq_onnx_graph *graph, size_t index);
 CQ_API const char           *cq_onnx_tensor_name(const cq_onnx_tensor *tensor);
 
+/* Its elements where they lie in the file, also where they are not aligned for their type: for
+ * those who read memory of any alignment, as numpy does. Functions that compute want
+ * cq_onnx_value_of instead. What a file has as a list of numbers, or several in a byte, is a copy.
+ * CQ_E_UNSUPPORTED: calque has no dtype for them, as for strings. */
+CQ_API cq_status cq_onnx_tensor_in_place(cq_tensor **out, const cq_onnx_model *model,
+                                         const cq_onnx_tensor *tensor);
+
 /* ---- values: names with types ---- */
 
 CQ_API const char *cq_onnx_value_info_name(const cq_onnx_value_info *value);

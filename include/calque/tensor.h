@@ -95,8 +95,8 @@ CQ_API int64_t  cq_tensor_numel(const cq_tensor *t);
 CQ_API bool     cq_tensor_is_contiguous(const cq_tensor *t);
 CQ_API bool     cq_tensor_has_data(const cq_tensor *t);
 
-/* Whether its memory is also somebody else's: another tensor's, a file's, or a caller's that was
- * wrapped. Who changes it then changes more than this tensor. */
+/* Whether its memory is also somebody else's: of whoever else holds a reference, another tensor's,
+ * a file's, or a caller's that was wrapped. Who changes it then changes more than this tensor. */
 CQ_API bool cq_tensor_is_shared(const cq_tensor *t);
 
 /* The first element; NULL when fake. Elements lie strides apart. */

@@ -52,6 +52,7 @@ CQ_DTYPE_U8 = 2
 CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS = 64
 CQ_EXPORT_DROP_UNUSED_INPUTS = 256
 CQ_EXPORT_EXTERNAL_DATA = 32
+CQ_EXPORT_KEEP_ASSERTS = 4096
 CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS = 4
 CQ_EXPORT_KEEP_MUTATIONS = 2048
 CQ_EXPORT_NO_AUTOGRAD_INLINING = 128
@@ -75,6 +76,7 @@ CQ_E_UNSUPPORTED = 7
 CQ_FUNCTION_MAX_TENSORS = 8
 CQ_INFO_BYTES = 2
 CQ_INFO_COUNT = 1
+CQ_INFO_NONE = 3
 CQ_INFO_TEXT = 0
 CQ_MARK_ANCHOR = 1
 CQ_MARK_ANNOTATE = 0
@@ -121,8 +123,10 @@ CQ_OPERATORS_ONNX_FALLTHROUGH = 3
 CQ_OPSET_DEFAULT = 17
 CQ_OPSET_NEWEST = 24
 CQ_OPSET_OLDEST = 7
+CQ_PT2_OPSET_DEFAULT = 18
 CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
+CQ_REPORT_MODULES = 3
 CQ_REPORT_OPERATORS = 0
 CQ_SCRIPT_TRACE = 1
 CQ_SESSION_MAX_STEPS = 50000000
@@ -293,6 +297,7 @@ cq_symbolic_fn: Any = CFUNCTYPE(c_int, c_void_p, c_void_p)
 cq_annotated_fn: Any = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_void_p), c_size_t)
 cq_text_writer: Any = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 cq_export_value_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p, c_void_p)
+cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
 
 cq_error._fields_ = [
@@ -469,6 +474,8 @@ cq_export_options._fields_ = [
     ("n_marks", c_size_t),
     ("each_value", cq_export_value_hook),
     ("each_value_user", c_void_p),
+    ("print", cq_export_print_hook),
+    ("print_user", c_void_p),
 ]
 
 cq_run_options._fields_ = [
@@ -477,6 +484,7 @@ cq_run_options._fields_ = [
     ("marks", POINTER(cq_module_mark)),
     ("n_marks", c_size_t),
     ("gradients", c_void_p),
+    ("flags", c_uint32),
 ]
 
 cq_function._fields_ = [
@@ -728,6 +736,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_index": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     "cq_index_put_": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p), c_void_p, c_bool]),
     "cq_index_select": (c_void_p, [c_void_p, c_void_p, c_int, c_void_p]),
+    "cq_info_add_report": (c_int, [c_void_p, c_void_p]),
     "cq_info_cell_kind": (c_int, [c_void_p, c_size_t, c_size_t, c_size_t]),
     "cq_info_cell_number": (c_int64, [c_void_p, c_size_t, c_size_t, c_size_t]),
     "cq_info_cell_text": (c_char_p, [c_void_p, c_size_t, c_size_t, c_size_t]),
@@ -916,6 +925,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_node_op_type": (c_char_p, [c_void_p]),
     "cq_onnx_node_output": (c_char_p, [c_void_p, c_size_t]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
+    "cq_onnx_tensor_in_place": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_tensor_name": (c_char_p, [c_void_p]),
     "cq_onnx_value_compare": (c_int, [c_void_p, c_void_p, c_double, c_double]),
     "cq_onnx_value_count": (c_size_t, [c_void_p]),
@@ -928,7 +938,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_value_item": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_onnx_value_kind": (c_int, [c_void_p]),
     "cq_onnx_value_load_for": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_int, c_size_t]),
-    "cq_onnx_value_new_map": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_value_new_none": (c_int, [POINTER(c_void_p)]),
     "cq_onnx_value_new_sequence": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_size_t]),
     "cq_onnx_value_new_strings": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_int64), POINTER(c_char_p), POINTER(c_size_t)]),
@@ -969,6 +978,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_n_inputs": (c_size_t, [c_void_p]),
     "cq_pt2_name_as": (c_int, [c_void_p, c_char_p]),
     "cq_pt2_output_name": (c_char_p, [c_void_p, c_size_t]),
+    "cq_pt2_programs_info": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_pt2_run_as": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_pt2_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
     "cq_pt2_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),

@@ -42,7 +42,6 @@ class Buffer(Handle):
         return ctypes.string_at(self.value, -1 if size is None else size)
 
 
-@_abi.cq_warning_handler  # type: ignore[untyped-decorator, unused-ignore]
 def _on_warning(_user: Any, message: bytes, where: bytes) -> None:
     place = text(where)
     _thread.warnings.append(f"{text(message)}\n  in {place}" if place else text(message))
@@ -75,9 +74,13 @@ class _Interrupt:
 _interrupt = _Interrupt()
 
 
-@_abi.cq_cancel_handler  # type: ignore[untyped-decorator, unused-ignore]
 def _on_question(_user: Any) -> bool:
     return _interrupt.seen is not None
+
+
+# As C calls them. They live as long as the library.
+_c_on_warning = _abi.cq_warning_handler(_on_warning)
+_c_on_question = _abi.cq_cancel_handler(_on_question)
 
 
 class _Thread(threading.local):
@@ -87,9 +90,9 @@ class _Thread(threading.local):
         self.warnings: list[str] = []
         self.raised: BaseException | None = None
         self.has_signals = threading.current_thread() is threading.main_thread()
-        lib.cq_set_warning_handler(_on_warning, None)
+        lib.cq_set_warning_handler(_c_on_warning, None)
         if self.has_signals:
-            lib.cq_set_cancel_handler(_on_question, None)
+            lib.cq_set_cancel_handler(_c_on_question, None)
 
 
 _thread = _Thread()

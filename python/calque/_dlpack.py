@@ -60,15 +60,17 @@ _dead_is_valid = _api("PyCapsule_IsValid", ctypes.c_int, c_void_p, c_char_p)
 _lent: dict[int, Any] = {}
 
 
-@ctypes.CFUNCTYPE(None, c_void_p)
 def _delete(managed: int) -> None:
     _lent.pop(managed, None)
 
 
-@_Destructor
 def _destroy(capsule: int) -> None:
     if _dead_is_valid(capsule, NAME):  # nobody took it; else its name is another
         _delete(_dead_pointer(capsule, NAME))
+
+
+_c_delete = ctypes.CFUNCTYPE(None, c_void_p)(_delete)
+_c_destroy = _Destructor(_destroy)
 
 
 def capsule_of(owner: Any, dtype: int, address: int, shape: Sequence[int],
@@ -80,10 +82,10 @@ def capsule_of(owner: Any, dtype: int, address: int, shape: Sequence[int],
     sizes = (c_int64 * len(shape))(*shape)
     steps = (c_int64 * len(shape))(*strides)
     tensor = DLTensor(address, CPU, 0, len(shape), code, bits, 1, sizes, steps, 0)
-    managed = DLManagedTensor(tensor, None, _delete)
+    managed = DLManagedTensor(tensor, None, _c_delete)
     place = ctypes.addressof(managed)
     _lent[place] = managed, sizes, steps, owner
-    return _new(place, NAME, _destroy)
+    return _new(place, NAME, _c_destroy)
 
 
 def read(data: Any) -> tuple[int, int, list[int], list[int] | None, Any]:

@@ -3,6 +3,7 @@ the bits of their elements, unsigned integers, if not."""
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,7 @@ def to_numpy(code: int) -> np.dtype[Any]:
     except TypeError:
         pass
     try:
-        import ml_dtypes
-        return np.dtype(getattr(ml_dtypes, wanted))
+        return np.dtype(getattr(importlib.import_module("ml_dtypes"), wanted))
     except (ImportError, AttributeError):
         return np.dtype(f"uint{8 * size(code)}")
 

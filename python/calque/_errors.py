@@ -30,10 +30,13 @@ class Error(Exception):
     report: dict[str, list[dict[str, Any]]]
 
     def __init__(self, message: str, where: str = "", hint: str = "", excerpt: str = "") -> None:
-        lines = [message, f"in {where}" if where else "", excerpt, hint]
-        super().__init__("\n".join(line for line in lines if line))
+        super().__init__(message)
         self.message, self.where, self.hint, self.excerpt = message, where, hint, excerpt
         self.report = {}
+
+    def __str__(self) -> str:
+        lines = [self.message, f"in {self.where}" if self.where else "", self.excerpt, self.hint]
+        return "\n".join(line for line in lines if line)
 
 
 class OutOfMemory(Error, MemoryError):

@@ -74,14 +74,15 @@ class Options:
             self.c.flags |= flag
 
     def set_axes(self, axes: DynamicAxes) -> None:
-        rows = [(encoded(value), axis, encoded(name)) for value, given in axes.items()
+        rows = [_abi.cq_dynamic_axis(encoded(value), axis, encoded(name))
+                for value, given in axes.items()
                 for axis, name in (given.items() if isinstance(given, Mapping)
                                    else ((axis, None) for axis in given))]
         self.c.dynamic_axes = (_abi.cq_dynamic_axis * len(rows))(*rows)
         self.c.n_dynamic_axes = len(rows)
 
     def set_opsets(self, opsets: Mapping[str, int]) -> None:
-        rows = [(encoded(domain), version) for domain, version in opsets.items()]
+        rows = [_abi.cq_custom_opset(encoded(domain), version) for domain, version in opsets.items()]
         self.c.custom_opsets = (_abi.cq_custom_opset * len(rows))(*rows)
         self.c.n_custom_opsets = len(rows)
 

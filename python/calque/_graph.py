@@ -11,6 +11,7 @@ import numpy as np
 from . import _abi, _dtypes
 from ._call import Buffer, check
 from ._lib import lib, text
+from ._tensor import Tensor, TensorHandle
 from ._values import ValueHandle, from_value
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def names(count: Callable[[int], int], at: Callable[[int, int], bytes], owner: i
 
 def entries(at: Callable[..., bool], owner: Any) -> dict[str, str]:
     """Pairs of texts that the library has one by one."""
-    key, value, found = ctypes.c_char_p(), ctypes.c_char_p(), {}
-    index = 0
+    key, value, index = ctypes.c_char_p(), ctypes.c_char_p(), 0
+    found: dict[str, str] = {}
     while at(owner, index, byref(key), byref(value)):
         found[text(key.value)] = text(value.value)
         index += 1
@@ -38,7 +39,11 @@ def entries(at: Callable[..., bool], owner: Any) -> dict[str, str]:
 
 def array_of(model: Model, tensor: int) -> Any:
     """A tensor of the model as an array that cannot be written to: its memory is the model's."""
-    value = ValueHandle()
+    handle, value = TensorHandle(), ValueHandle()
+    status = lib.cq_onnx_tensor_in_place(byref(handle), model.pointer, tensor)
+    if status != _abi.CQ_E_UNSUPPORTED:
+        check(status)
+        return Tensor._of(handle, writable=False).numpy()
     check(lib.cq_onnx_value_of(byref(value), model.pointer, tensor))
     return from_value(value, writable=False)
 

@@ -13,7 +13,7 @@ from ._call import Buffer, Handle, call
 from ._errors import ArgumentError, Error
 from ._graph import Function, Graph, Value, entries
 from ._lib import encoded, lib, text
-from ._source import Source, bytes_of
+from ._source import Source, bytes_of, path_of
 
 
 class ModelHandle(Handle):
@@ -78,7 +78,7 @@ class Model:
             return source
         handle, data = ModelHandle(), bytes_of(source)
         if data is None:
-            call(lib.cq_onnx_model_load, byref(handle), encoded(source))
+            call(lib.cq_onnx_model_load, byref(handle), encoded(path_of(source)))
         else:
             call(lib.cq_onnx_model_decode, byref(handle), data, len(data))
         return cls(handle)
@@ -132,12 +132,11 @@ class Model:
         """
         pieces: list[bytes] = []
 
-        @_abi.cq_text_writer  # type: ignore[untyped-decorator, unused-ignore]
         def write(_user: Any, start: int, size: int) -> bool:
             pieces.append(ctypes.string_at(start, size))
             return True
 
-        call(lib.cq_onnx_model_write_text, self._handle, write, None)
+        call(lib.cq_onnx_model_write_text, self._handle, _abi.cq_text_writer(write), None)
         return text(b"".join(pieces))
 
     def printable_graph(self) -> str:
@@ -181,7 +180,8 @@ class Model:
     @property
     def opset_import(self) -> dict[str, int]:
         """Versions of operator sets, by domain; "" is ONNX's own."""
-        domain, version, found = ctypes.c_char_p(), ctypes.c_int64(), {}
+        domain, version = ctypes.c_char_p(), ctypes.c_int64()
+        found: dict[str, int] = {}
         while lib.cq_onnx_model_opset_at(self._handle, len(found), byref(domain), byref(version)):
             if (name := text(domain.value)) in found:
                 break

@@ -4,10 +4,19 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import IO, Any, Iterator, Union
+from typing import IO, Iterator, Protocol, Union, cast
 
-# What is taken for a model: a path, the bytes of a file, an open file, an onnx.ModelProto.
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
+from ._errors import Error
+
+
+class Message(Protocol):
+    """A message of protobuf, such as onnx.ModelProto; a Model is one too."""
+
+    def SerializeToString(self) -> bytes: ...
+
+
+# What is taken for a model: a path, the bytes of a file, an open file, a message.
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Message]
 
 
 def bytes_of(source: Source) -> bytes | None:
@@ -17,9 +26,13 @@ def bytes_of(source: Source) -> bytes | None:
     if hasattr(source, "SerializeToString"):
         return bytes(source.SerializeToString())
     if hasattr(source, "read"):
-        data = source.read()
-        return data.encode() if isinstance(data, str) else bytes(data)
+        return bytes(source.read())
     return None
+
+
+def path_of(source: Source) -> str:
+    """The path, if that is what it is."""
+    return os.fspath(cast("str | os.PathLike[str]", source))
 
 
 @contextlib.contextmanager
@@ -27,13 +40,17 @@ def as_path(source: Source) -> Iterator[str]:
     """A path that the library can open while this lasts; what it maps stays."""
     data = bytes_of(source)
     if data is None:
-        yield os.fspath(source)
+        yield path_of(source)
     elif hasattr(os, "memfd_create"):
         number = os.memfd_create("model")
         try:
             with os.fdopen(os.dup(number), "wb") as file:
                 file.write(data)
-            yield f"/proc/self/fd/{number}"
+            path = f"/proc/self/fd/{number}"
+            yield path
+        except Error as error:
+            error.where = error.where.replace(path, "<bytes>")
+            raise
         finally:
             os.close(number)
     else:

@@ -28,16 +28,18 @@ _owners: dict[int, Any] = {}
 _numbers = itertools.count(1)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _release(number: int) -> None:
     _owners.pop(number, None)
+
+
+_c_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_release)
 
 
 def keep(owner: Any) -> tuple[Any, int]:
     """The release and its argument for a call that borrows memory of owner's."""
     number = next(_numbers)
     _owners[number] = owner
-    return _release, number
+    return _c_release, number
 
 
 class Tensor:
@@ -52,6 +54,8 @@ class Tensor:
     """
 
     __slots__ = ("_handle", "_writable", "__weakref__")
+    _handle: TensorHandle
+    _writable: bool
 
     def __init__(self, data: Any, copy: bool = False) -> None:
         """Wraps an array, a DLPack tensor, or what numpy makes an array of (a buffer, a list)."""
@@ -180,7 +184,7 @@ class Tensor:
         return array.copy() if copy else array
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self.numpy())
+        return memoryview(self.numpy().data)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
                    copy: bool | None = None) -> Any:

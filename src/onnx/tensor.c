@@ -236,7 +236,7 @@ static cq_status find_bytes(cq_storage **out, const cq_onnx_model *m, const cq_o
 }
 
 static cq_status on_bytes(cq_tensor **out, cq_storage *bytes, cq_dtype dtype,
-                          const cq_onnx_tensor *tensor)
+                          const cq_onnx_tensor *tensor, bool anywhere)
 {
     size_t  element = cq_dtype_size(dtype), align = element < 8 ? element : 8;
     int64_t strides[CQ_MAX_RANK];
@@ -245,7 +245,7 @@ static cq_status on_bytes(cq_tensor **out, cq_storage *bytes, cq_dtype dtype,
     for (uint32_t i = 0; i < tensor->dims.n; i++)
         sizes[i] = cq_i(tensor->dims.items[i]);
     cq_contiguous_strides(strides, tensor->dims.n, sizes);
-    if ((uintptr_t)bytes->data % align == 0)
+    if (anywhere || (uintptr_t)bytes->data % align == 0)
         return cq_tensor_new_on(out, bytes, dtype, tensor->dims.n, tensor->dims.items, strides, 0);
     CQ_TRY(cq_tensor_new(out, dtype, tensor->dims.n, tensor->dims.items, bytes->data));
     if (bytes->mapped) /* the copy is in memory; the file need not be as well */
@@ -253,8 +253,9 @@ static cq_status on_bytes(cq_tensor **out, cq_storage *bytes, cq_dtype dtype,
     return CQ_OK;
 }
 
-cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
-                                   const cq_onnx_tensor *tensor)
+/* anywhere: also where elements are not aligned. */
+static cq_status to_tensor(cq_tensor **out, const cq_onnx_model *m, const cq_onnx_tensor *tensor,
+                           bool anywhere)
 {
     const char *type  = cq_onnx_data_type_name(tensor->data_type);
     cq_dtype    dtype = cq_dtype_from_onnx(tensor->data_type);
@@ -287,7 +288,20 @@ cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
     if (cq_dtype_bits(dtype) < 8)
         status = unpacked(out, tensor, dtype, bytes->data, 1, numel);
     else
-        status = on_bytes(out, bytes, dtype, tensor);
+        status = on_bytes(out, bytes, dtype, tensor, anywhere);
     cq_storage_release(bytes);
     return status;
+}
+
+cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
+                                   const cq_onnx_tensor *tensor)
+{
+    return to_tensor(out, m, tensor, false);
+}
+
+CQ_API cq_status cq_onnx_tensor_in_place(cq_tensor **out, const cq_onnx_model *m,
+                                         const cq_onnx_tensor *tensor)
+{
+    CQ_NEED_OUT(out, m && tensor);
+    return to_tensor(out, m, tensor, true);
 }

@@ -510,28 +510,6 @@ TEST(session, a_profile_outlives_it)
     CHECK(strstr(text, "\"peak_bytes\": \"0\"") != NULL);
 }
 
-TEST(session, a_map_is_keys_and_as_many_values)
-{
-    const char    *names[] = { "a", "b" };
-    const int64_t  two     = 2;
-    cq_tensor     *t       = vector(1, 2);
-    cq_onnx_value *keys, *values, *map, *item;
-
-    CHECK_OK(cq_onnx_value_new_strings(&keys, 1, &two, names, NULL));
-    CHECK_OK(cq_onnx_value_new_tensor(&values, t));
-    CHECK_OK(cq_onnx_value_new_map(&map, keys, values));
-    CHECK_INT(CQ_ONNX_VALUE_MAP, cq_onnx_value_kind(map));
-    CHECK_INT(2, cq_onnx_value_count(map));
-    CHECK_OK(cq_onnx_value_item(&item, map, 0));
-    CHECK_STR("b", cq_onnx_value_string(item, 1, NULL));
-    cq_onnx_value_release(item);
-    cq_onnx_value_release(map);
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_value_new_map(&map, values, values)); /* floats */
-    cq_onnx_value_release(keys);
-    cq_onnx_value_release(values);
-    cq_tensor_release(t);
-}
-
 TEST(session, knows_its_devices)
 {
     cq_session_options options;
@@ -547,7 +525,7 @@ TEST(session, knows_its_devices)
 
 RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, has_threads_of_its_own),
           TEST_OF(session, a_profile_outlives_it),
-          TEST_OF(session, a_map_is_keys_and_as_many_values),
+
           TEST_OF(session, fetches_inner_values),
           TEST_OF(session, wrong_inputs_are_named_and_leave_it_usable),
           TEST_OF(session, a_missing_operator_is_named),

@@ -205,6 +205,14 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
     return CQ_OK;
 }
 
+static cq_status wrap_caller(cq_tensor *t, void *data, size_t size, void (*release)(void *user),
+                             void *user)
+{
+    CQ_TRY(cq_storage_wrap(&t->storage, data, size, false, release, user));
+    t->storage->is_caller = true;
+    return CQ_OK;
+}
+
 CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                 void *data, void (*release)(void *user), void *user)
 {
@@ -213,8 +221,7 @@ CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, co
 
     *out = NULL;
     CQ_TRY(new_plain(&t, dtype, rank, sizes));
-    return with_storage(out, t,
-                        cq_storage_wrap(&t->storage, data, data_size(t), false, release, user));
+    return with_storage(out, t, wrap_caller(t, data, data_size(t), release, user));
 }
 
 /* Lowest and highest element that sizes and strides reach, from offset. */
@@ -307,8 +314,7 @@ CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t 
             cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a stride is negative, or too large for memory"));
     if (rank)
         memcpy(t->strides, strides, rank * sizeof *strides);
-    return with_storage(out, t,
-                        cq_storage_wrap(&t->storage, data, (size_t)size, false, release, user));
+    return with_storage(out, t, wrap_caller(t, data, (size_t)size, release, user));
 }
 
 cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
@@ -422,8 +428,9 @@ CQ_API bool cq_tensor_is_shared(const cq_tensor *t)
     CQ_NEED_ELSE(t, false);
     const cq_storage *s = t->storage;
 
-    return s && (s->mapped || s->release != cq_free_aligned ||
-                 atomic_load_explicit(&s->refs, memory_order_acquire) > 1);
+    return s &&
+           (s->mapped || s->is_caller || atomic_load_explicit(&t->refs, memory_order_acquire) > 1 ||
+            atomic_load_explicit(&s->refs, memory_order_acquire) > 1);
 }
 
 bool cq_tensor_is_fake(const cq_tensor *t)

@@ -14,7 +14,8 @@ typedef struct cq_storage {
     atomic_int refs;
     void      *data;
     size_t     size;
-    bool       mapped; /* lies in a file; changes stay in memory */
+    bool       mapped;    /* lies in a file; changes stay in memory */
+    bool       is_caller; /* memory of the caller's, who may look at it too */
     void (*release)(void *user);
     void *user;
 } cq_storage;

@@ -93,6 +93,9 @@ TEST(tensor, memory_of_the_caller_may_have_strides)
     CHECK_INT(1, n_gone);
     CHECK(cq_tensor_get_f64(copy, 4) == 2);
     CHECK(!cq_tensor_is_shared(copy));
+    cq_tensor_retain(copy);
+    CHECK(cq_tensor_is_shared(copy));
+    cq_tensor_release(copy);
     CHECK_OK(cq_tensor_new_view(&t, copy, CQ_DTYPE_F32, 2, copy->sizes, copy->strides, 0));
     CHECK(cq_tensor_is_shared(copy));
     cq_tensor_release(t);

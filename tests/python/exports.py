@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""Exports from source, archives and programs of torch.export, with all options, warnings and errors."""
+import io
+import pathlib
+import sys
+import tempfile
+import warnings
+import zipfile
+
+from package import DATA, Report, raises
+
+import numpy as np
+import calque
+
+X = np.arange(6, dtype="float32").reshape(2, 3) - 2
+SOURCE = b"""def forward(x: Tensor, y: Tensor):
+    return torch.relu(x) + y, x * 2
+"""
+
+
+def operators(model):
+    return [node.op_type for node in model.graph.nodes]
+
+
+def check_source(folder):
+    path = folder / "net.py"
+    path.write_bytes(SOURCE)
+    out = folder / "net.onnx"
+    model = calque.export(path, out, [X, X])
+    for source in [str(path), SOURCE, io.BytesIO(SOURCE), bytearray(SOURCE)]:
+        assert calque.export(source, inputs=[X, X]).diff(model) == [], source
+    assert [value.name for value in model.inputs] == ["x", "y"]
+    got = calque.Session(out).run(None, {"x": X, "y": X})
+    assert (got[0] == np.maximum(X, 0) + X).all() and (got[1] == X * 2).all()
+    assert calque.load(out).to_bytes() == model.to_bytes()
+
+
+def check_names_and_axes():
+    model = calque.export(SOURCE, inputs=[X, X], input_names=["a"], output_names=["s", "d"],
+                          dynamic_axes={"a": {0: "batch"}, "y": {0: "batch", 1: None}})
+    assert [value.name for value in model.outputs] == ["s", "d"]
+    assert repr(model.inputs) == ("[Value(a: tensor(float)[batch, 3]), "
+                                  "Value(y: tensor(float)[batch, y_dynamic_axes_2])]"), model.inputs
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        calque.export(SOURCE, inputs=[X, X], dynamic_axes={"q": [0]})
+    assert '"q"' in str(heard[0].message), heard
+
+
+def check_options():
+    model = calque.export(SOURCE, inputs=[X, X], opset=9, producer="me", graph_name="it")
+    assert model.opset_import == {"": 9} and model.producer_name == "me" and model.graph.name == "it"
+    assert calque.export(SOURCE, inputs=[X, X], opset="latest").opset_import[""] >= 24
+    raises(calque.Error, calque.export, SOURCE, inputs=[X, X], opset=3)
+    assert "eval, train" in raises(calque.ArgumentError, calque.export, SOURCE, training="x").hint
+    two = SOURCE + b"\ndef other(x: Tensor):\n    return x.neg()\n"
+    assert operators(calque.export(two, inputs=[X], entry="other")) == ["Neg"]
+    fold = b"def forward(x: Tensor):\n    return x + torch.ones(2, 3) * 4\n"
+    assert operators(calque.export(fold, inputs=[X])) == ["Constant", "Add"]
+    assert len(calque.export(fold, inputs=[X], constant_folding=False).graph.nodes) > 2
+
+
+def check_arguments():
+    source = (b"def forward(xs: List[Tensor], d: Dict[str, Tensor], k: float, s: str, n: "
+              b"Optional[Tensor], *, by: Tensor):\n"
+              b"    y = xs[0] + xs[1] * d['a']\n"
+              b"    if n is None and s == 'up':\n        y = -y\n"
+              b"    return y * by * k\n").replace(b", *, by", b", by")
+    model = calque.export(source, inputs=[[X, X], {"a": X}, 2.0, "up", None], kwargs={"by": X})
+    assert len(model.inputs) == 5, model.inputs
+    got, = calque.Session(model).run_in_order([X, X, X, np.float32(2).reshape(()), X])
+    np.testing.assert_allclose(got, -(X + X * X) * X * 2)
+
+
+def check_trace_and_script():
+    source = b"def forward(x: Tensor):\n    if bool(x.sum() > 0):\n        x = -x\n    return x\n"
+    assert "If" in operators(calque.export(source, inputs=[X]))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert "If" not in operators(calque.export(source, inputs=[X], trace=True))
+    assert heard and heard[0].category is calque.CalqueWarning, heard
+    assert heard[0].filename == __file__, f"{heard[0].filename} is not where it was called"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        raises(calque.CalqueWarning, calque.export, source, inputs=[X], trace=True)
+
+
+def check_report():
+    model = calque.export(SOURCE, inputs=[X, X])
+    assert {row["name"] for row in model.report["operators"]} >= {"Relu", "Add", "Mul"}
+    source = b"def forward(x: Tensor):\n    return torch.ops.mylib.scale(x)\n"
+    error = raises(calque.Error, calque.export, source, inputs=[X])
+    assert error.report["missing"][0]["name"] == "mylib::scale", error.report
+
+
+def check_own_operators():
+    source = b"def forward(x: Tensor):\n    return torch.ops.mylib.scale(x, 2.5)\n"
+    rule = "mylib::scale 9: mylib::Scale<by = x1>(x0)\n"
+    model = calque.export(source, inputs=[X], symbolics=rule, custom_opsets={"mylib": 3})
+    assert model.opset_import["mylib"] == 3 and model.graph.nodes[0].attributes == {"by": 2.5}
+    body = "def mylib__scale(x: Tensor, by: float) -> Tensor:\n    return x * by\n"
+    assert operators(calque.export(source, inputs=[X], define=body))[-1] == "Mul"
+
+
+def check_archive(folder):
+    """An archive, as torch.jit.save writes one: code, and a pickle of the module."""
+    path = folder / "net.pt"
+    pickle = b"\x80\x02c__torch__\nNet\nq\x00)\x81}(X\x08\x00\x00\x00trainingq\x01\x89ub."
+    code = ("class Net(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
+            "  def forward(self: __torch__.Net,\n    x: Tensor) -> Tensor:\n"
+            "    return torch.relu(x)\n")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("net/data.pkl", pickle)
+        archive.writestr("net/code/__torch__.py", code)
+        archive.writestr("net/constants.pkl", b"\x80\x02).")
+        archive.writestr("net/version", "3\n")
+    for source in [path, path.read_bytes()]:
+        assert operators(calque.export(source, inputs=[X])) == ["Relu"]
+    assert calque.inspect(path)["model"]["format"] == "TorchScript archive"
+
+
+def check_programs():
+    path = DATA / "pt2/cond.214.pt2"
+    model = calque.export(path)
+    assert "If" in operators(model) and model.check(full=True) == []
+    assert calque.export(path.read_bytes()).diff(model) == []
+    dynamic = calque.export(DATA / "pt2/archive28.dynamic.26.pt2")
+    assert any(isinstance(size, str) for value in dynamic.inputs for size in value.shape)
+    static = calque.export(DATA / "pt2/archive28.dynamic.26.pt2", static=True)
+    assert all(isinstance(size, int) for value in static.inputs for size in value.shape)
+    raises(calque.ArgumentError, calque.export, path, kwargs={"x": X})
+
+
+def check_errors(folder):
+    error = raises(calque.ScriptError, calque.export, b"def forward(x:\n", inputs=[X])
+    assert ":1:" in error.where or ":2:" in error.where, error
+    error = raises(calque.TypeMismatch, calque.export, b"def forward(x: Tensor):\n    return x @ x\n",
+                   inputs=[X])
+    assert "x @ x" in error.excerpt, error
+    out = folder / "never.onnx"
+    raises(calque.Error, calque.export, b"def forward(x: Tensor):\n    return x @ x\n", out, [X])
+    assert not out.exists()
+    raises(calque.Error, calque.export, folder / "missing.pt", inputs=[X])
+    loop = (b"def forward(x: Tensor):\n    a = [0] * 100000\n    for i in range(10000):\n"
+            b"        a.pop(0)\n    return x * a[0]\n")
+    error = raises(calque.UnsupportedError, calque.export, loop, inputs=[X], max_steps=10000)
+    assert error.where.startswith("<bytes>:") and "<bytes>" in str(error), error
+
+
+def main():
+    report = Report(__file__)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, check in list(globals().items()):
+            if name.startswith("check_"):
+                with report.case(name[6:]):
+                    check(*[pathlib.Path(folder)] * check.__code__.co_argcount)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

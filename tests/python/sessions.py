@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+"""Sessions run models on arrays, texts, sequences, maps and optionals, from any thread; the backend
+interface is onnx's."""
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+
+from package import RELU, Report, Skip, raises
+
+import numpy as np
+import calque
+import calque.backend
+
+HEAD = '<ir_version: 8, opset_import: ["": 17, "ai.onnx.ml": 3]> '
+
+
+def session(text, **options):
+    return calque.Session(calque.Model.parse(HEAD + text), **options)
+
+
+def check_run():
+    s = session("g (float[n] x, float[n] z) => (float[n] y, float[n] w) { y = Add(x, z) w = Neg(x) }")
+    x, z = np.array([1, 2], "float32"), np.array([3, 4], "float32")
+    y, w = s.run(None, {"z": z, "x": x})
+    assert y.tolist() == [4, 6] and w.tolist() == [-1, -2] and y.flags.writeable
+    assert [a.tolist() for a in s.run(["w"], {"x": x, "z": z})] == [[-1, -2]]
+    assert s.run_in_order([x, z])[0].tolist() == [4, 6]
+    assert "y, w" in raises(calque.NotFound, s.run, ["v"], {"x": x, "z": z}).hint
+    assert "z" in raises(calque.Error, s.run, None, {"x": x}).message
+    raises(calque.Error, s.run, None, {"x": x, "z": z, "q": z})
+    error = raises(calque.TypeMismatch, s.run, None, {"x": x, "z": z.astype("int64")})
+    assert isinstance(error, TypeError) and "int64" in error.message and error.where == "z", error
+
+
+def check_arguments():
+    s = session("g (float[n, 3] x, float[2] d) => (float[n, 3] y) <float[2] d = {1, 2}> "
+                "{ y = Relu(x) }")
+    assert repr(s.get_inputs()) == "[NodeArg(name='x', type='tensor(float)', shape=['n', 3])]"
+    assert [a.name for a in s.get_overridable_initializers()] == ["d"]
+    assert s.get_outputs()[0].shape == ["n", 3]
+
+
+def check_no_copy():
+    s = session("g (float[n] x) => (float[n] y) { y = Identity(x) }")
+    x = np.arange(3, dtype="float32")
+    y, = s.run(None, {"x": x})
+    assert not y.flags.writeable or not np.shares_memory(x, y), "who writes to y changes x"
+    constant = session("g () => (float[2] y) <float[2] w = {1, 2}> { y = Identity(w) }")
+    y, = constant.run(None, {})
+    assert not y.flags.writeable or not np.shares_memory(y, constant.run(None, {})[0])
+    wide = session("g (float[2, 3] x) => (float[2, 3] y) { y = Neg(x) }")
+    x = np.arange(6, dtype="float32").reshape(3, 2)
+    assert (wide.run(None, {"x": x.T})[0] == -x.T).all(), "strides"
+
+
+def check_sequences():
+    s = session("g (seq(float[]) x) => (seq(float[]) y, int64 n, float[] first) "
+                "{ zero = Constant <value = int64 {0}> () y = SequenceErase(x, zero) "
+                "n = SequenceLength(x) first = SequenceAt(x, zero) }")
+    items = [np.full(i, i, "float32") for i in range(1, 4)]
+    y, n, first = s.run(None, {"x": items})
+    assert [a.tolist() for a in y] == [[2, 2], [3, 3, 3]] and n == 3 and first.tolist() == [1]
+
+
+def check_optionals():
+    s = session("g (optional(float[n]) x) => (bool b) { b = OptionalHasElement(x) }")
+    assert not s.run(None, {"x": None})[0] and s.run(None, {"x": np.ones(2, "float32")})[0]
+
+
+def check_texts():
+    s = calque.Session(calque.Model.parse(HEAD + "g (string[n] x) => (string[m] y) { "
+                       'y = StringNormalizer <case_change_action = "UPPER"> (x) }'))
+    for given in [np.array(["ab", "ç\0d"]), np.array(["ab", "ç\0d"], object)]:
+        y, = s.run(None, {"x": given})
+        assert y.tolist() == ["AB", "Ç\0D"] and y.dtype == object, y
+    assert s.run(None, {"x": ["q"]})[0].tolist() == ["Q"]
+
+
+def check_maps():
+    z = session("g (float[n, 2] x) => (seq(map(int64, float)) y) { "
+                "y = ai.onnx.ml.ZipMap <classlabels_int64s = [5, 7]> (x) }")
+    assert z.run(None, {"x": np.array([[1, 2]], "float32")})[0] == [{5: 1.0, 7: 2.0}]
+
+
+def check_half():
+    s = session("g (float16[n] x) => (float16[n] y, bfloat16[n] b) "
+                "{ y = Neg(x) b = Cast <to = 16> (x) }")
+    y, b = s.run(None, {"x": np.array([1, 2], "float16")})
+    assert y.dtype == np.float16 and y.tolist() == [-1, -2]
+    try:
+        import ml_dtypes
+        assert b.dtype == ml_dtypes.bfloat16 and b.astype("float32").tolist() == [1, 2]
+        half = session("g (bfloat16[n] x) => (bfloat16[n] y) { y = Neg(x) }")
+        assert half.run(None, {"x": b})[0].astype("float32").tolist() == [-1, -2]
+    except ImportError:
+        assert b.dtype == np.uint16 and b.tolist() == [0x3F80, 0x4000], "the bits of bfloat16"
+
+
+def check_fetch():
+    s = session("g (float[n] x) => (float[n] y) { t = Neg(x) y = Relu(t) }", fetch=["t"])
+    assert s.run(["t"], {"x": np.ones(2, "float32")})[0].tolist() == [-1, -1]
+
+
+def check_profile(folder):
+    path = folder / "trace.json"
+    s = session("g (float[n] x) => (float[n] y) { t = Neg(x) y = Relu(t) }", profile=path, threads=1)
+    s.run(None, {"x": np.ones(2, "float32")})
+    assert s.end_profiling() == str(path)
+    events = json.loads(path.read_text())["traceEvents"]
+    assert [event["cat"] for event in events] == ["Neg", "Relu"] and events[0]["dur"] >= 0
+    assert s.peak_memory >= 0
+    raises(calque.NotFound, session("g (float[n] x) => (float[n] y) { y = Neg(x) }").end_profiling)
+
+
+def check_limits():
+    s = session("g (int64[1] n) => (float[m] y) { y = ConstantOfShape(n) }", max_memory=1000)
+    raises(calque.Error, s.run, None, {"n": np.array([10 ** 6])})
+    trap = session("g (float[n] x) => (float[n] y) { y = Log(x) }", trap_nan=True)
+    assert "Log" in str(raises(calque.Error, trap.run, None, {"x": np.array([-1.0], "float32")}))
+
+
+SLOW = """g (float[n, n] x) => (float[n, n] y) <int64 rounds = {ROUNDS}, bool yes = {1}> {
+  y = Loop <body = b (int64 i, bool c, float[n, n] a) => (bool d, float[n, n] e) {
+    d = Identity(c) p = MatMul(a, x) e = Tanh(p) }> (rounds, yes, x) }"""
+
+
+def check_threads():
+    """While one thread is in C, another one runs Python; and results are each thread's own."""
+    s = session(SLOW.replace("ROUNDS", "60"), threads=1, max_steps=2 ** 63)
+    x = np.eye(300, dtype="float32")
+    want = s.run(None, {"x": x})[0]
+    done, results, ticks = threading.Event(), [], 0
+
+    def work(scale):
+        results.append((scale, s.run(None, {"x": x * scale})[0]))
+        done.set()
+
+    workers = [threading.Thread(target=work, args=(scale,)) for scale in (1, 1)]
+    for worker in workers:
+        worker.start()
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0.001)
+    for worker in workers:
+        worker.join()
+    assert ticks > 5, f"Python ran {ticks} times while C worked"
+    assert len(results) == 2 and all((got == want).all() for _, got in results)
+
+
+def check_backend():
+    model = calque.Model.parse(HEAD + "g (float[n] x) => (float[n] y) { y = Neg(x) }")
+    x = np.array([1, 2], "float32")
+    for given in [[x], x, {"x": x}]:
+        assert calque.backend.prepare(model).run(given).y.tolist() == [-1, -2]
+    assert calque.backend.run_model(model.to_bytes(), [x])[0].tolist() == [-1, -2]
+    assert calque.backend.is_compatible(model) and not calque.backend.is_compatible(model, "CUDA")
+    unknown = calque.Model.parse(HEAD + "g (float[n] x) => (float[n] y) { y = Nothing(x) }")
+    assert not calque.backend.is_compatible(unknown)
+    raises(calque.NotFound, calque.backend.prepare, model, "CUDA")
+    # A NodeProto: inputs are field 1, outputs 2, op_type 4.
+    node = b"\x0a\x01x\x12\x01y\x22\x03Neg"
+    assert calque.backend.run_node(node, [x]).y.tolist() == [-1, -2]
+
+
+def check_onnx():
+    """Messages of the onnx package are models and nodes."""
+    try:
+        import onnx
+        from onnx import helper
+    except ImportError:
+        raise Skip("*** onnx IS MISSING *** (tools/setup.sh peers installs it)") from None
+    x = np.array([-1, 2], "float32")
+    proto = onnx.ModelProto.FromString(calque.Model.parse(RELU).to_bytes())
+    assert calque.Session(proto).run(None, {"x": x})[0].tolist() == [0, 2]
+    assert calque.backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x]).y.tolist() == [0, 2]
+
+
+def main():
+    report = Report(__file__)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, check in list(globals().items()):
+            if name.startswith("check_"):
+                with report.case(name[6:]):
+                    check(*[pathlib.Path(folder)] * check.__code__.co_argcount)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,16 +4,15 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from ctypes import byref, c_size_t
 from typing import IO, Any, Callable, Collection, Iterator, Mapping, Sequence, Union
 
 import torch
 
 from .. import _abi
-from .._call import Buffer, call
-from .._lib import encoded, lib, text
+from .._export import Options
+from .._model import Model as _Model
 from . import _capture, _functions, _state
-from ._program import Arguments, ModelHandle, Options, Script
+from ._program import Script, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 
 DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
@@ -50,24 +49,21 @@ def select_model_mode_for_export(model: Model, mode: TrainingMode) -> Iterator[N
 # ---- arguments of the exporter ----
 
 
-def _axes(dynamic_axes: Mapping[str, Any] | None,
-          names: set[str]) -> list[tuple[str, int, str | None]]:
+def _axes(dynamic_axes: Mapping[str, Any] | None, names: set[str]) -> dict[str, dict[int, str]]:
     """The three forms: {name: {axis: called}}, {name: [axis, …]}, and both in one dict."""
-    found: list[tuple[str, int, str | None]] = []
+    found: dict[str, dict[int, str]] = {}
     for value, axes in (dynamic_axes or {}).items():
         if value not in names:
-            warnings.warn(f"Provided key {value} for dynamic axes is not a valid input/output name",
-                          stacklevel=2)
+            warnings.warn(f"Provided key {value} for dynamic axes is not a valid input/output name")
             continue
         if not isinstance(axes, Mapping):
             warnings.warn("No names were found for specified dynamic axes of provided input."
                           "Automatically generated names will be applied to each dynamic axes of "
-                          f"input {value}", stacklevel=2)
+                          f"input {value}")
             axes = {axis: f"{value}_dynamic_axes_{i + 1}" for i, axis in enumerate(axes)}
-        for axis, called in axes.items():
-            if type(axis) is not int:
-                raise ValueError("The type of axis index is expected to be an integer")
-            found.append((value, axis, called))
+        if any(type(axis) is not int for axis in axes):
+            raise ValueError("The type of axis index is expected to be an integer")
+        found[value] = dict(axes)
     return found
 
 
@@ -81,30 +77,33 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
-def _options(opset: int, *, export_params: bool = True, verbose: bool = False,
-             input_names: Sequence[str] = (), output_names: Sequence[str] = (),
+def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
+             dynamic_axes: Mapping[str, Any], *, export_params: bool = True, verbose: bool = False,
              operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
-             do_constant_folding: bool = True,
-             dynamic_axes: Sequence[tuple[str, int, str | None]] = (),
-             keep_initializers_as_inputs: bool | None = None,
+             do_constant_folding: bool = True, keep_initializers_as_inputs: bool | None = None,
              custom_opsets: Mapping[str, int] | None = None,
              export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
-             **fields: Any) -> Options:
+             ) -> Options:
     kind = _state.operators_of(operator_export_type)
-    options = Options(opset=opset, training=_abi.CQ_TRAINING_PRESERVE, operators=kind,
-                      producer="calque", input_names=list(input_names),
-                      output_names=list(output_names), dynamic_axes=dynamic_axes,
-                      custom_opsets=dict(custom_opsets or {}),
-                      function_classes=_classes(export_modules_as_functions), **fields)
-    options.flag(_abi.CQ_EXPORT_DROP_UNUSED_INPUTS)
-    options.flag(_abi.CQ_EXPORT_NO_PARAMS, not export_params)
-    options.flag(_abi.CQ_EXPORT_VERBOSE, bool(verbose))
-    options.flag(_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding)
-    options.flag(_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True)
     if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
         keep_initializers_as_inputs = True
-    options.flag(_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True)
-    options.flag(_abi.CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is False)
+    options = Options()
+    options.c.opset, options.c.operators = opset, kind
+    options.c.training = _abi.CQ_TRAINING_PRESERVE  # the model is in its mode
+    options.set_names("input_names", input_names)
+    options.set_names("output_names", output_names)
+    options.set_names("function_classes", _classes(export_modules_as_functions))
+    options.set_axes(dynamic_axes)
+    options.set_opsets(custom_opsets or {})
+    for flag, wanted in [
+            (_abi.CQ_EXPORT_DROP_UNUSED_INPUTS, True),
+            (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
+            (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
+            (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
+            (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
+            (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),
+            (_abi.CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is False)]:
+        options.set_flag(flag, wanted)
     return options
 
 
@@ -119,8 +118,8 @@ def _check_model(model: Model) -> None:
 
 
 def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None,
-            rules: _functions.Rules) -> tuple[Script, Arguments]:
-    """The program of a model and what it is called with."""
+            rules: _functions.Rules) -> tuple[Script, Any, Any]:
+    """The program of a model, and what it is called with, by position and by name."""
     args, named = _capture.split_arguments(args, kwargs)
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         program = model
@@ -132,7 +131,7 @@ def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None,
         _functions.inline(program, rules)
         named = {}
     data, weights = _capture.code_and_weights(program)
-    return Script(data, weights, type(model).__name__), Arguments(args, named)
+    return Script(data, weights, type(model).__name__), wrap_all(list(args)), wrap_all(named)
 
 
 class _Callable(torch.nn.Module):
@@ -147,7 +146,7 @@ def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = 
                  training: Any = TrainingMode.EVAL, opset_version: int | None = None,
                  dynamic_axes: Mapping[str, Any] | None = None,
                  input_names: Sequence[str] | None = None,
-                 output_names: Sequence[str] | None = None, **options: Any) -> ModelHandle:
+                 output_names: Sequence[str] | None = None, **options: Any) -> _Model:
     """The model of ONNX, in memory; its weights are the model's."""
     _check_model(model)
     opset = DEFAULT_OPSET if opset_version is None else opset_version
@@ -156,23 +155,18 @@ def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = 
     inputs, outputs = list(input_names or ()), list(output_names or ())
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
             _functions.Rules() as rules:
-        script, arguments = capture(model, args, kwargs, rules)
-        made = _options(opset, input_names=inputs, output_names=outputs,
-                        dynamic_axes=_axes(dynamic_axes, set(inputs) | set(outputs)), **options)
-        return script.export(arguments, made)
+        script, given, named = capture(model, args, kwargs, rules)
+        made = _options(opset, inputs, outputs,
+                        _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
+        return _Model(script.export(given, named, made, None, False))
 
 
-def write(model: ModelHandle, f: File, external_data: bool = False) -> None:
+def write(model: _Model, f: File, external_data: bool = False) -> None:
     """Into a file by its name, or one that is open."""
     if f is not None and hasattr(f, "write"):
-        data, size = Buffer(), c_size_t()
-        call(lib.cq_onnx_model_encode, byref(data), byref(size), model)
-        f.write(data.bytes(size.value))
-        return
-    options = _abi.cq_onnx_save_options()
-    lib.cq_onnx_save_options_init(byref(options))
-    options.flags = _abi.CQ_ONNX_SAVE_EXTERNAL if external_data else 0
-    call(lib.cq_onnx_model_save, model, encoded(f), byref(options))
+        f.write(model.to_bytes())
+    elif f is not None:
+        model.save(f, external_data=external_data)
 
 
 def export(model: Model, args: Any = (), f: File = None, export_params: bool = True,
@@ -204,6 +198,4 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
 
 def export_to_pretty_string(model: Model, args: Any, *unused: Any, **options: Any) -> str:
     """The model as text instead of a file."""
-    made, buffer = export_model(model, args, **options), Buffer()
-    call(lib.cq_onnx_model_print, byref(buffer), made)
-    return text(buffer.bytes())
+    return export_model(model, args, **options).text()

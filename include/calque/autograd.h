@@ -71,6 +71,10 @@ CQ_API const char *cq_gradients_name(const cq_gradients *g, size_t index);
 CQ_API cq_tensor  *cq_gradients_parameter(const cq_gradients *g, size_t index);
 CQ_API cq_tensor  *cq_gradients_find(const cq_gradients *g, const char *name);
 
+/* Adds a parameter of a run that is not calque's, with the gradient that was found there, which is
+ * retained; NULL: it has none. */
+CQ_API cq_status cq_gradients_add(cq_gradients *g, const char *name, cq_tensor *gradient);
+
 /* Of an input; NULL when it is not of floats, or no output depends on it. */
 CQ_API cq_tensor *cq_gradients_input(const cq_gradients *g, size_t index);
 

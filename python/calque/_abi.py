@@ -713,6 +713,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_gelu_new": (c_void_p, [c_bool]),
     "cq_glu": (c_void_p, [c_void_p, c_void_p, c_int]),
     "cq_glu_new": (c_void_p, [c_int]),
+    "cq_gradients_add": (c_int, [c_void_p, c_char_p, c_void_p]),
     "cq_gradients_find": (c_void_p, [c_void_p, c_char_p]),
     "cq_gradients_free": (None, [c_void_p]),
     "cq_gradients_input": (c_void_p, [c_void_p, c_size_t]),

@@ -26,6 +26,7 @@ CQ_API void cq_gradients_free(cq_gradients *g)
     for (size_t i = 0; i < g->parameters.n; i++) {
         cq_free(g->parameters.items[i].name);
         cq_tensor_release(g->parameters.items[i].tensor);
+        cq_tensor_release(g->parameters.items[i].gradient);
     }
     for (size_t i = 0; i < g->inputs.n; i++)
         cq_tensor_release(g->inputs.items[i]);
@@ -64,19 +65,29 @@ static bool is_known(const cq_gradients *g, const cq_tensor *t)
     return false;
 }
 
-cq_status cq_gradients_add_parameter(cq_gradients *g, const char *name, cq_tensor *t)
+static cq_status add(cq_gradients *g, const char *name, cq_tensor *t, cq_tensor *gradient)
 {
-    char *copy;
+    char *copy = cq_strdup(name);
 
-    if (is_known(g, t))
-        return CQ_OK;
-    copy = cq_strdup(name);
-    if (!copy || cq_vec_push(&g->parameters, (struct cq_gradients_parameter){ copy, t }) != CQ_OK) {
+    if (!copy || cq_vec_push(&g->parameters,
+                             (struct cq_gradients_parameter){ copy, t, gradient }) != CQ_OK) {
         cq_free(copy);
         return CQ_E_NO_MEMORY;
     }
     cq_tensor_retain(t);
+    cq_tensor_retain(gradient);
     return CQ_OK;
+}
+
+cq_status cq_gradients_add_parameter(cq_gradients *g, const char *name, cq_tensor *t)
+{
+    return is_known(g, t) ? CQ_OK : add(g, name, t, NULL);
+}
+
+CQ_API cq_status cq_gradients_add(cq_gradients *g, const char *name, cq_tensor *gradient)
+{
+    CQ_NEED(g && name);
+    return add(g, name, NULL, gradient);
 }
 
 cq_status cq_gradients_add_input(cq_gradients *g, cq_tensor *t)
@@ -136,8 +147,12 @@ CQ_API const char *cq_gradients_name(const cq_gradients *g, size_t index)
 CQ_API cq_tensor *cq_gradients_parameter(const cq_gradients *g, size_t index)
 {
     CQ_NEED_ELSE(g, NULL);
-    return index < g->parameters.n ? cq_tape_gradient(g->tape, g->parameters.items[index].tensor)
-                                   : NULL;
+    const struct cq_gradients_parameter *p =
+        index < g->parameters.n ? &g->parameters.items[index] : NULL;
+
+    if (!p || !p->tensor)
+        return p ? p->gradient : NULL;
+    return cq_tape_gradient(g->tape, p->tensor);
 }
 
 CQ_API cq_tensor *cq_gradients_find(const cq_gradients *g, const char *name)

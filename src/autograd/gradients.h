@@ -16,6 +16,7 @@ struct cq_gradients {
     CQ_VEC(struct cq_gradients_parameter {
         char      *name;
         cq_tensor *tensor;
+        cq_tensor *gradient; /* of another's run; tensor is NULL then */
     })
     parameters;
     CQ_VEC(cq_tensor *) inputs;

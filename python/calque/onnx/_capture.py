@@ -128,35 +128,48 @@ def _without_backward_hooks(model: torch.nn.Module) -> Iterator[None]:
             module._backward_hooks = found
 
 
-def trace(model: torch.nn.Module, args: Sequence[Any],
-          kwargs: Mapping[str, Any]) -> tuple[Any, list[torch.Tensor]]:
-    """A ScriptModule of what the model does with these arguments, and the tensors among them, which
-    are the arguments of its forward. It is torch.jit.trace, but for arguments and results of any
-    kind, and for the functions that a model has rules for (_functions)."""
-    tree = Tree((tuple(args), dict(kwargs)))
+class Trace:
+    """A ScriptModule of what the model does with these arguments; the tensors among them, which are
+    the arguments of its forward; and what it returned. It is torch.jit.trace, but for arguments and
+    results of any kind."""
 
-    def forward(*tensors: torch.Tensor) -> Any:
-        positional, named = tree.fill(tensors)
-        results = flatten_results(model(*positional, **named))
-        return results[0] if len(results) == 1 else tuple(results)
+    results: Any = None
 
-    inputs = tuple(_tracing_input(tensor) for tensor in tree.tensors)
-    with _module_paths(model), _without_backward_hooks(model):
-        module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
-        arguments = ["forward", forward, inputs,
-                     torch.jit._trace._create_interpreter_name_lookup_fn(0), False, False,
-                     [f"input_{i}" for i in range(len(inputs))]]
-        create = module._c._create_method_from_trace
-        if "store_inputs" in (create.__doc__ or ""):
-            arguments.append(False)
-        create(*arguments)
-    return module, tree.tensors
+    def __init__(self, model: torch.nn.Module, args: Sequence[Any],
+                 kwargs: Mapping[str, Any]) -> None:
+        self._model, self._tree = model, Tree((tuple(args), dict(kwargs)))
+        self.inputs = self._tree.tensors
+        with _module_paths(model), _without_backward_hooks(model):
+            self.module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
+            arguments = ["forward", self._forward, tuple(self.inputs),
+                         torch.jit._trace._create_interpreter_name_lookup_fn(0), False, False,
+                         _input_names(model, args, kwargs)]
+            create = self.module._c._create_method_from_trace
+            if "store_inputs" in (create.__doc__ or ""):
+                arguments.append(False)
+            create(*arguments)
+
+    def _forward(self, *tensors: torch.Tensor) -> Any:
+        args, kwargs = self._tree.fill(tensors)
+        self.results = self._model(*args, **kwargs)
+        flat = flatten_results(self.results)
+        return flat[0] if len(flat) == 1 else tuple(flat)
 
 
-def _tracing_input(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor that two arguments share would be one input of the trace."""
-    return tensor.detach().clone().requires_grad_(tensor.requires_grad) \
-        if isinstance(tensor, torch.nn.Parameter) else tensor
+def _input_names(model: torch.nn.Module, args: Sequence[Any],
+                 kwargs: Mapping[str, Any]) -> list[str]:
+    """A name for each tensor among the arguments: that of the parameter, if it is all of it."""
+    try:
+        parameters = list(inspect.signature(model.forward).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [*plain[:len(args)], *(f"input_{i}" for i in range(len(plain), len(args))), *kwargs]
+    found: list[str] = []
+    for name, value in zip(names, [*args, *kwargs.values()]):
+        count = len(Tree(value).tensors)
+        found += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
+    return found if len(set(found)) == len(found) else [f"input_{i}" for i in range(len(found))]
 
 
 # ---- weights ----

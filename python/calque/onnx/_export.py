@@ -11,7 +11,8 @@ import torch
 from .. import _abi
 from .._export import Options
 from .._model import Model as _Model
-from . import _capture, _functions, _state
+from .._tensor import Tensor
+from . import _capture, _functions, _marks, _state
 from ._program import Script, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 
@@ -117,21 +118,40 @@ def _check_model(model: Model) -> None:
                          "torch.onnx.export(model.module, ...)")
 
 
-def capture(model: Model, args: Any, kwargs: Mapping[str, Any] | None,
-            rules: _functions.Rules) -> tuple[Script, Any, Any]:
-    """The program of a model, and what it is called with, by position and by name."""
-    args, named = _capture.split_arguments(args, kwargs)
-    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        program = model
-    else:
-        if not isinstance(model, torch.nn.Module):
-            model = _Callable(model)
-        args, named = _capture.in_order(model.forward, args, named)
-        program, args = _capture.trace(model, args, named)
-        _functions.inline(program, rules)
-        named = {}
-    data, weights = _capture.code_and_weights(program)
-    return Script(data, weights, type(model).__name__), wrap_all(list(args)), wrap_all(named)
+class Captured:
+    """A model that was captured: its program, what it was called with, and what it returned."""
+
+    def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
+                 rules: _functions.Rules) -> None:
+        args, named = _capture.split_arguments(args, kwargs)
+        self.results: Any = None
+        self.named_outputs: list[tuple[str, torch.Tensor]] = []
+        if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+            program, self._run = model, lambda: model(*args, **named)
+        else:
+            if not isinstance(model, torch.nn.Module):
+                model = _Callable(model)
+            args, named = _capture.in_order(model.forward, args, named)
+            with _marks.collected() as self.named_outputs:
+                trace = _capture.Trace(model, args, named)
+            program, args, named, self.results = trace.module, trace.inputs, {}, trace.results
+            _functions.inline(program, rules)
+        data, weights = _capture.code_and_weights(program)
+        self._script = Script(data, weights, type(model).__name__)
+        self._args, self._kwargs = wrap_all(list(args)), wrap_all(named)
+        self.options: Options
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors and numbers among the arguments, which are inputs of the graph."""
+        return self._script.inputs(self._args, self._kwargs)
+
+    def export(self) -> _Model:
+        return _Model(self._script.export(self._args, self._kwargs, self.options, None, False))
+
+    def export_to(self, out: Any, options: Any) -> int:
+        """The same through pointers of the library; returns its status."""
+        return self._script.export_to(out, self._args, self._kwargs, options)
 
 
 class _Callable(torch.nn.Module):
@@ -142,12 +162,14 @@ class _Callable(torch.nn.Module):
         self.forward = function
 
 
-def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None,
-                 training: Any = TrainingMode.EVAL, opset_version: int | None = None,
-                 dynamic_axes: Mapping[str, Any] | None = None,
-                 input_names: Sequence[str] | None = None,
-                 output_names: Sequence[str] | None = None, **options: Any) -> _Model:
-    """The model of ONNX, in memory; its weights are the model's."""
+@contextlib.contextmanager
+def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None,
+             training: Any = TrainingMode.EVAL, opset_version: int | None = None,
+             dynamic_axes: Mapping[str, Any] | None = None,
+             input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
+             **options: Any) -> Iterator[Captured]:
+    """The model, called once in its mode, with the options of its export. Rules for its functions
+    hold while this lasts."""
     _check_model(model)
     opset = DEFAULT_OPSET if opset_version is None else opset_version
     if not _abi.CQ_OPSET_OLDEST <= opset <= _abi.CQ_OPSET_NEWEST:
@@ -155,10 +177,16 @@ def export_model(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = 
     inputs, outputs = list(input_names or ()), list(output_names or ())
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
             _functions.Rules() as rules:
-        script, given, named = capture(model, args, kwargs, rules)
-        made = _options(opset, inputs, outputs,
-                        _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
-        return _Model(script.export(given, named, made, None, False))
+        made = Captured(model, args, kwargs, rules)
+        made.options = _options(opset, inputs, outputs,
+                                _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
+        yield made
+
+
+def export_model(model: Model, args: Any, **options: Any) -> _Model:
+    """The model of ONNX, in memory; its weights are the model's."""
+    with captured(model, args, **options) as made:
+        return made.export()
 
 
 def write(model: _Model, f: File, external_data: bool = False) -> None:

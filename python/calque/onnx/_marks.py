@@ -2,8 +2,10 @@
 is exported. The library knows them by name; in Python they do nothing but stand in a trace."""
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import Any, Mapping
+import threading
+from typing import Any, Iterator, Mapping
 
 import torch
 
@@ -16,14 +18,36 @@ _SCHEMAS = {
     "annotate_end() -> ()": lambda: None,
     "scoped_anchor_begin(str attrs) -> ()": lambda attrs: None,
     "scoped_anchor_end() -> ()": lambda: None,
-    "anchor(Tensor x, str attrs) -> Tensor": lambda x, attrs: x.detach(),
-    "as_output(str name, Tensor x) -> Tensor": lambda name, x: x.detach(),
+    "anchor(Tensor x, str attrs) -> Tensor": lambda x, attrs: x.view_as(x),
+    "as_output(str name, Tensor x) -> Tensor": lambda name, x: x.view_as(x),
 }
 
 _library = torch.library.Library(NAMESPACE, "DEF")
 for _schema, _implementation in _SCHEMAS.items():
     _library.define(_schema, "CONSERVATIVE")
-    _library.impl(_schema.partition("(")[0], _implementation, "CompositeExplicitAutograd")
+    _library.impl(_schema.partition("(")[0], _implementation, "CompositeImplicitAutograd")
+
+
+class _Outputs(threading.local):
+    named: list[tuple[str, torch.Tensor]] | None = None
+
+
+_outputs = _Outputs()
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[list[tuple[str, torch.Tensor]]]:
+    """What a model names as outputs while this lasts."""
+    before, _outputs.named = _outputs.named, []
+    try:
+        yield _outputs.named
+    finally:
+        _outputs.named = before
+
+
+def note_output(name: str, value: torch.Tensor) -> None:
+    if _outputs.named is not None:
+        _outputs.named.append((name, value))
 
 
 def attributes(given: Mapping[str, Any]) -> str:

@@ -1,15 +1,17 @@
 """Programs of the library from torch's bytes, with weights that stay where PyTorch has them."""
 from __future__ import annotations
 
+import ctypes
+import json
 from ctypes import byref
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 import torch
 
 from .. import _dtypes, _export
-from .._call import call, check
+from .._call import call, check, handles
 from .._lib import encoded, lib
-from .._tensor import Tensor, keep
+from .._tensor import Tensor, TensorHandle, keep
 
 
 def wrap(tensor: torch.Tensor) -> Tensor:
@@ -56,6 +58,30 @@ class Script(_export.Script):
         call(lib.cq_script_load_bytes, byref(self._handle), data, len(data), encoded(name),
              *keep(data))
         _set_weights(lib.cq_script_set_tensor, self._handle, weights)
+
+
+    def inputs(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+        """The inputs of the graph: tensors, and numbers as tensors."""
+        given = self._arguments(args, kwargs)
+        count = lib.cq_args_n_inputs(given)
+        found = (ctypes.c_void_p * count)()
+        check(lib.cq_args_inputs(given, found, count))
+        return [Tensor._of(TensorHandle(pointer)) for pointer in found]
+
+    def export_to(self, out: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
+                  options: Any) -> int:
+        """Exports into a pointer of the library's, with options of the library's."""
+        return int(lib.cq_script_export(out, self._handle, None, self._arguments(args, kwargs), 0,
+                                        options))
+
+    def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _export.ArgsHandle:
+        tensors: list[Tensor] = []
+        handle = _export.ArgsHandle()
+        tree = {"args": [_export._structure(item, tensors) for item in args],
+                "kwargs": {name: _export._structure(item, tensors) for name, item in kwargs.items()}}
+        check(lib.cq_args_from_json(byref(handle), json.dumps(tree).encode(),
+                                    handles([tensor.pointer for tensor in tensors]), len(tensors)))
+        return handle
 
 
 class Program(_export.Program):

@@ -1,0 +1,16 @@
+"""pytorch_pfn_extras.onnx's functions, with calque behind them. Change the import, keep the program:
+
+    import calque.ppe
+
+    calque.ppe.export_testcase(model, args, "out", output_grad=True)
+
+docs/python.md has a table of what differs.
+"""
+from __future__ import annotations
+
+from ._annotate import anchor, annotate, apply_annotation, as_output, no_grad, scoped_anchor
+from ._load import load_model
+from ._testcase import export, export_testcase
+
+__all__ = ["anchor", "annotate", "apply_annotation", "as_output", "export", "export_testcase",
+           "load_model", "no_grad", "scoped_anchor"]

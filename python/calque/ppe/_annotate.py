@@ -1,0 +1,83 @@
+"""What a forward says about its parts: marks in the trace, which the library understands. Outside of
+an export none of these does anything; unlike the original's, they work in modules of modules."""
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator
+
+import torch
+
+from .. import _abi
+from ..onnx import _marks
+
+
+def _is_traced() -> bool:
+    return torch._C._get_tracing_state() is not None
+
+
+@contextlib.contextmanager
+def _scope(begin: Callable[[], Any], end: Callable[[], Any]) -> Iterator[None]:
+    """A scope that an exception ends ends the export with it."""
+    if not _is_traced():
+        yield
+        return
+    begin()
+    yield
+    end()
+
+
+def annotate(**attrs: Any) -> contextlib.AbstractContextManager[None]:
+    """The first node of each module that is called in the scope gets these attributes.
+
+    >>> import io, torch, calque, calque.ppe
+    >>> class Net(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.fc = torch.nn.Linear(3, 2)
+    ...     def forward(self, x):
+    ...         with calque.ppe.annotate(device="gpu"):
+    ...             return self.fc(x)
+    >>> file = io.BytesIO()
+    >>> calque.ppe.export(Net(), torch.ones(1, 3), file)
+    >>> calque.load(file.getvalue()).graph.nodes[0].attributes["device"]
+    'gpu'
+    """
+    return _scope(lambda: torch.ops.calque.annotate_begin(0, _marks.attributes(attrs)),
+                  lambda: torch.ops.calque.annotate_end())
+
+
+def apply_annotation(fn: Callable[..., Any], *args: Any, **attrs: Any) -> Any:
+    """Calls fn(*args); the operators that it calls get these attributes, with or without modules."""
+    flags = _abi.CQ_ANNOTATE_OPERATORS
+    with _scope(lambda: torch.ops.calque.annotate_begin(flags, _marks.attributes(attrs)),
+                lambda: torch.ops.calque.annotate_end()):
+        return fn(*args)
+
+
+def scoped_anchor(**attrs: Any) -> contextlib.AbstractContextManager[None]:
+    """An Identity before the first module that is called in the scope, and one after the last, with
+    these attributes."""
+    return _scope(lambda: torch.ops.calque.scoped_anchor_begin(_marks.attributes(attrs)),
+                  lambda: torch.ops.calque.scoped_anchor_end())
+
+
+def anchor(value: torch.Tensor, **attrs: Any) -> torch.Tensor:
+    """An Identity with these attributes at value; returns what is behind it."""
+    if not _is_traced():
+        return value
+    made: torch.Tensor = torch.ops.calque.anchor(value, _marks.attributes(attrs))
+    return made
+
+
+def as_output(name: str, value: torch.Tensor) -> torch.Tensor:
+    """Makes value an output of the model, after those that it returns; returns value."""
+    if not _is_traced():
+        return value
+    _marks.note_output(name, value)
+    made: torch.Tensor = torch.ops.calque.as_output(name, value)
+    return made
+
+
+def no_grad(**_: Any) -> torch.no_grad:
+    """torch.no_grad, by the name that programs of pytorch-pfn-extras have for it."""
+    return torch.no_grad()

@@ -185,12 +185,12 @@ def _script_tensors(module: Any, prefix: str = "") -> Iterator[tuple[Any, str, s
         yield from _script_tensors(child, f"{prefix}{name}.")
 
 
-def _placeholder(tensor: torch.Tensor) -> torch.Tensor:
+def placeholder(tensor: torch.Tensor) -> torch.Tensor:
     """One element that claims to be as many."""
     return torch.empty((), dtype=tensor.dtype).expand(tensor.shape)
 
 
-def _can_be_pointed_at(tensor: torch.Tensor) -> bool:
+def can_be_pointed_at(tensor: torch.Tensor) -> bool:
     return tensor.layout == torch.strided and not tensor.is_quantized and tensor.numel() > 0
 
 
@@ -202,10 +202,10 @@ def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     weights, places = {}, []
     try:
         for module, name, path, tensor in _script_tensors(program._c):
-            if _can_be_pointed_at(tensor):
+            if can_be_pointed_at(tensor):
                 weights[path] = tensor
                 places.append((module, name, tensor))
-                module.setattr(name, _placeholder(tensor))
+                module.setattr(name, placeholder(tensor))
         return program.save_to_buffer(), weights
     finally:
         for module, name, tensor in places:

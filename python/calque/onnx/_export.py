@@ -12,11 +12,12 @@ from .. import _abi
 from .._export import Options
 from .._model import Model as _Model
 from .._tensor import Tensor
-from . import _capture, _functions, _marks, _state
+from . import _capture, _dynamo, _functions, _marks, _state
 from ._program import Script, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 
 DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
+DYNAMO_OPSET = 18  # of torch.onnx with dynamo=True
 
 Model = Any  # nn.Module, ScriptModule, ScriptFunction, ExportedProgram
 File = Union[str, "os.PathLike[str]", IO[bytes], None]
@@ -183,8 +184,29 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
         yield made
 
 
-def export_model(model: Model, args: Any, **options: Any) -> _Model:
+def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None,
+                    dynamic_shapes: Any = None, training: Any = TrainingMode.EVAL,
+                    opset_version: int | None = None,
+                    dynamic_axes: Mapping[str, Any] | None = None,
+                    input_names: Sequence[str] | None = None,
+                    output_names: Sequence[str] | None = None, **options: Any) -> _Model:
+    """The same through torch.export."""
+    opset = DYNAMO_OPSET if opset_version is None else opset_version
+    inputs, outputs = list(input_names or ()), list(output_names or ())
+    axes = _axes(dynamic_axes, set(inputs) | set(outputs))
+    if dynamic_shapes is None:
+        dynamic_shapes = _dynamo.shapes_of(axes, inputs, args, kwargs)
+    with select_model_mode_for_export(model, training), _state.exporting(opset):
+        program = _dynamo.program_of(model, args, kwargs, dynamic_shapes)
+    loaded = _dynamo.load(program)
+    return _Model(loaded.export(None, _options(opset, inputs, outputs, {}, **options)))
+
+
+def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shapes: Any = None,
+                 **options: Any) -> _Model:
     """The model of ONNX, in memory; its weights are the model's."""
+    if dynamo or type(model).__name__ == "ExportedProgram":
+        return _export_program(model, args, dynamic_shapes=dynamic_shapes, **options)
     with captured(model, args, **options) as made:
         return made.export()
 
@@ -207,8 +229,12 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
            custom_opsets: Mapping[str, int] | None = None,
            export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
            autograd_inlining: bool = True, *, kwargs: Mapping[str, Any] | None = None,
-           external_data: bool = False) -> None:
-    """Exports a model to ONNX by calling it once on the example args.
+           dynamo: bool = False, dynamic_shapes: Any = None, external_data: bool = False,
+           report: bool = False, optimize: bool = True, verify: bool = False,
+           profile: bool = False) -> _Model | None:
+    """Exports a model to ONNX by calling it once on the example args; with dynamo, through
+    torch.export. The arguments are torch.onnx.export's, see docs/python.md. Without a file to write
+    to, the model is returned.
 
     >>> import io, torch, calque.onnx
     >>> file = io.BytesIO()
@@ -216,12 +242,14 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
     """
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
+        dynamo=dynamo, dynamic_shapes=dynamic_shapes,
         export_params=export_params, verbose=bool(verbose), input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,
         do_constant_folding=do_constant_folding, dynamic_axes=dynamic_axes,
         keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
         export_modules_as_functions=export_modules_as_functions)
     write(made, f, external_data)
+    return made if f is None else None
 
 
 def export_to_pretty_string(model: Model, args: Any, *unused: Any, **options: Any) -> str:

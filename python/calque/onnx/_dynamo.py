@@ -1,0 +1,63 @@
+"""Models through torch.export: their program as torch.export.save writes it, with placeholders where
+their weights are, which are handed over by pointer."""
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any, Iterator, Mapping, Sequence
+
+import torch
+
+from ._capture import can_be_pointed_at, placeholder, split_arguments
+from ._program import Program
+
+
+def program_of(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
+    """The ExportedProgram of a model."""
+    if not hasattr(torch, "export"):
+        raise RuntimeError(f"dynamo=True needs torch.export, which PyTorch {torch.__version__} does "
+                           "not have")
+    if isinstance(model, torch.export.ExportedProgram):
+        return model
+    args, named = split_arguments(args, kwargs)
+    given = {} if dynamic_shapes is None else {"dynamic_shapes": dynamic_shapes}
+    return torch.export.export(model, args, named or None, **given)
+
+
+def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str]], names: Sequence[str],
+              args: Any, kwargs: Mapping[str, Any] | None) -> Any:
+    """dynamic_axes as torch.export has them: a dict of axes for each argument, in order."""
+    if not dynamic_axes:
+        return None
+    args, named = split_arguments(args, kwargs)
+    dims: dict[str, Any] = {}
+
+    def shape(name: str) -> dict[int, Any] | None:
+        axes = dynamic_axes.get(name)
+        return axes and {axis: dims.setdefault(called, torch.export.Dim(called))
+                         for axis, called in axes.items()}
+
+    known = list(names) + [""] * len(args)
+    return (*(shape(known[i]) for i in range(len(args))), *(shape(name) for name in named))
+
+
+@contextlib.contextmanager
+def _without_weights(tensors: dict[str, torch.Tensor]) -> Iterator[dict[str, torch.Tensor]]:
+    weights = {name: tensor for name, tensor in tensors.items()
+               if isinstance(tensor, torch.Tensor) and can_be_pointed_at(tensor)}
+    for name, tensor in weights.items():
+        small = placeholder(tensor)
+        tensors[name] = torch.nn.Parameter(small, tensor.requires_grad) \
+            if isinstance(tensor, torch.nn.Parameter) else small
+    try:
+        yield weights
+    finally:
+        tensors.update(weights)
+
+
+def load(program: Any) -> Program:
+    """An ExportedProgram in the library, with PyTorch's own weights."""
+    file = io.BytesIO()
+    with _without_weights(program._state_dict) as weights:
+        torch.export.save(program, file)
+    return Program(file.getvalue(), weights, type(program).__name__)

@@ -60,7 +60,11 @@ enum {
     CQ_EXPORT_PRINT_CAPTURED              = 1 << 9, /* the captured one does; no model is made */
     CQ_EXPORT_STATIC         = 1 << 10, /* of a program of torch.export: all sizes are fixed */
     CQ_EXPORT_KEEP_MUTATIONS = 1 << 11, /* the same: what it changes becomes outputs, x_out */
-    CQ_EXPORT_KEEP_ASSERTS   = 1 << 12  /* the same: what it asserts of data does, assert_0 */
+    CQ_EXPORT_KEEP_ASSERTS   = 1 << 12, /* the same: what it asserts of data does, assert_0 */
+
+    /* Inputs of which nothing but the sizes is asked are dropped. Unlike with DROP_UNUSED_INPUTS,
+     * one that an operator takes stays, though the model turned out not to need it. */
+    CQ_EXPORT_DROP_UNREAD_INPUTS = 1 << 13
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled

@@ -516,6 +516,11 @@ cq_status cq_export_convert(cq_exporter *ex)
 
     forget_earlier_export(from);
     cq_ir_count_uses(from);
+    ex->is_read = cq_arena_array(to->arena, from->top->params.n, sizeof *ex->is_read);
+    if (!ex->is_read)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < from->top->params.n; i++)
+        ex->is_read[i] = from->top->params.items[i]->n_uses > 0;
     ignore_unused(from->top);
     for (size_t i = 0; i < from->top->params.n; i++) {
         cq_value *p = from->top->params.items[i];

@@ -33,6 +33,7 @@ typedef struct cq_exporter {
     cq_export_options options;
     cq_graph         *source;  /* aten, borrowed */
     cq_graph         *graph;   /* onnx */
+    bool             *is_read; /* by input: an operator of the source takes it */
     cq_map            sizes;   /* "block expr" -> 0-d value, so that a size is computed once */
     cq_ptr_map        origins; /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;

@@ -459,6 +459,15 @@ static void opsets(lowering *l)
     cq_free(names);
 }
 
+static bool stays_input(const cq_exporter *ex, size_t i)
+{
+    const uint32_t flags = ex->options.flags;
+
+    return ex->graph->top->params.items[i]->n_uses ||
+           !(flags & (CQ_EXPORT_DROP_UNUSED_INPUTS | CQ_EXPORT_DROP_UNREAD_INPUTS)) ||
+           (ex->is_read[i] && !(flags & CQ_EXPORT_DROP_UNUSED_INPUTS));
+}
+
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
 {
     const cq_export_options *o   = &ex->options;
@@ -474,7 +483,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
     cq_onnx_model_set_producer(l.model, o->producer ? o->producer : "calque", cq_version_string());
     for (size_t i = 0; i < top->params.n; i++)
-        if (top->params.items[i]->n_uses || !(o->flags & CQ_EXPORT_DROP_UNUSED_INPUTS))
+        if (stays_input(ex, i))
             cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
                               type_of(&l, top->params.items[i]->type));
     weights(&l);

@@ -39,14 +39,33 @@ def in_order(forward: Callable[..., Any], args: tuple[Any, ...],
     return bound.args, bound.kwargs
 
 
+def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tensor]:
+    """A quantized tensor as torch.onnx has it: its integers, scale and zero point, of other types
+    among inputs than among outputs."""
+    stored = quantized.int_repr()
+    scale, zero = (torch.float64, torch.int64) if as_input else (torch.float32, stored.dtype)
+    return [stored, torch.tensor(quantized.q_scale(), dtype=scale),
+            torch.tensor(quantized.q_zero_point(), dtype=zero)]
+
+
 class Tree:
     """A value whose tensors were taken out; `fill` puts others in their places."""
 
     def __init__(self, value: Any) -> None:
         self.tensors: list[torch.Tensor] = []
+        self.has_quantized = False
         self._shape = self._take(value)
 
+    def _take_quantized(self, value: torch.Tensor) -> Callable[[Sequence[torch.Tensor]], Any]:
+        """The grid is fixed, whatever its inputs say."""
+        index, scale, zero = len(self.tensors), value.q_scale(), value.q_zero_point()
+        self.tensors += parts_of(value, as_input=True)
+        self.has_quantized = True
+        return lambda tensors: torch._make_per_tensor_quantized_tensor(tensors[index], scale, zero)
+
     def _take(self, value: Any) -> Callable[[Sequence[torch.Tensor]], Any]:
+        if isinstance(value, torch.Tensor) and value.is_quantized:
+            return self._take_quantized(value)
         if isinstance(value, torch.Tensor) or type(value) in (int, float):
             index = len(self.tensors)
             if type(value) is float:
@@ -54,12 +73,15 @@ class Tree:
             self.tensors.append(value if isinstance(value, torch.Tensor) else torch.tensor(value))
             return lambda tensors: tensors[index]
         if isinstance(value, dict):
-            items = {key: self._take(item) for key, item in value.items()}
-            return lambda tensors: _like(value, {key: fill(tensors) for key, fill in items.items()})
+            items = [(self._take_key(key), self._take(item)) for key, item in value.items()]
+            return lambda tensors: _like(value, {key(tensors): item(tensors) for key, item in items})
         if isinstance(value, (tuple, list)):
             parts = [self._take(item) for item in value]
             return lambda tensors: _like(value, [fill(tensors) for fill in parts])
         return lambda tensors: value
+
+    def _take_key(self, key: Any) -> Callable[[Sequence[torch.Tensor]], Any]:
+        return self._take(key) if isinstance(key, torch.Tensor) else lambda tensors: key
 
     def fill(self, tensors: Sequence[torch.Tensor]) -> Any:
         return self._shape(tensors)
@@ -80,7 +102,7 @@ def _like(value: Any, items: Any) -> Any:
 def flatten_results(value: Any) -> list[torch.Tensor]:
     """The tensors of what a model returns, in order; None is left out."""
     if isinstance(value, torch.Tensor):
-        return [value]
+        return parts_of(value) if value.is_quantized else [value]
     if value is None:
         return []
     if isinstance(value, dict):
@@ -138,7 +160,7 @@ class Trace:
     def __init__(self, model: torch.nn.Module, args: Sequence[Any],
                  kwargs: Mapping[str, Any]) -> None:
         self._model, self._tree = model, Tree((tuple(args), dict(kwargs)))
-        self.inputs = self._tree.tensors
+        self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
         with _module_paths(model), _without_backward_hooks(model):
             self.module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
             arguments = ["forward", self._forward, tuple(self.inputs),

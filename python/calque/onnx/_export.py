@@ -98,7 +98,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.set_axes(dynamic_axes)
     options.set_opsets(custom_opsets or {})
     for flag, wanted in [
-            (_abi.CQ_EXPORT_DROP_UNUSED_INPUTS, True),
+            (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
@@ -127,15 +127,18 @@ class Captured:
         args, named = _capture.split_arguments(args, kwargs)
         self.results: Any = None
         self.named_outputs: list[tuple[str, torch.Tensor]] = []
-        if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        self.has_quantized = False
+        is_script = isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
+        if is_script and not _capture.Tree((args, named)).has_quantized:
             program, self._run = model, lambda: model(*args, **named)
         else:
-            if not isinstance(model, torch.nn.Module):
+            if is_script or not isinstance(model, torch.nn.Module):
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
                 trace = _capture.Trace(model, args, named)
             program, args, named, self.results = trace.module, trace.inputs, {}, trace.results
+            self.has_quantized = trace.has_quantized
             _functions.inline(program, rules)
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
@@ -156,11 +159,14 @@ class Captured:
 
 
 class _Callable(torch.nn.Module):
-    """A function as a module."""
+    """A function, or a module of TorchScript that has to be traced, as a module."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
-        self.forward = function
+        self.module = function
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.module(*args, **kwargs)
 
 
 @contextlib.contextmanager
@@ -181,6 +187,8 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
         made = Captured(model, args, kwargs, rules)
         made.options = _options(opset, inputs, outputs,
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
+        if made.has_quantized:  # scale and zero point stay inputs, though the grid is fixed
+            made.options.c.flags &= ~_abi.CQ_EXPORT_DROP_UNREAD_INPUTS
         yield made
 
 

@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+"""calque.ppe beside PyTorch: the programs that pytorch-pfn-extras' documentation of its ONNX module
+shows, each with only its import changed, and what its functions promise."""
+import gzip
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+from package import ENVIRONMENT, Report, Skip, raises
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    torch = None
+import calque
+
+
+def net():
+    class Net(torch.nn.Module):
+        """The model of the documentation, without its annotations."""
+
+        def __init__(self):
+            super().__init__()
+            self.conv, self.conv2 = torch.nn.Conv2d(6, 9, 3), torch.nn.Conv2d(9, 12, 3)
+            self.linear, self.linear2 = torch.nn.Linear(28, 20), torch.nn.Linear(20, 15)
+
+        def forward(self, x):
+            return self.linear2(self.linear(self.conv2(self.conv(x))))
+
+    return Net()
+
+
+X = (1, 6, 5, 32)
+
+
+def graph_of(model, x, **options):
+    import calque.ppe
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calque.ppe.export(model, x, file, **options)
+    return calque.load(file.getvalue()).graph
+
+
+def tensors(folder):
+    """Arrays by the name of their file."""
+    import onnx
+    import onnx.numpy_helper
+    return {path.stem: onnx.numpy_helper.to_array(onnx.load_tensor(str(path)))
+            for path in pathlib.Path(folder).glob("*.pb")}
+
+
+def testcase(*args, **options):
+    import calque.ppe
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return calque.ppe.export_testcase(*args, **options)
+
+
+def check_testcase_with_gradients(folder):
+    model, x = net(), torch.randn(X)
+    got = testcase(model, x, folder / "a", output_grad=True, return_output=True,
+                   training=torch.onnx.TrainingMode.TRAINING, user_meta={"who": "me"})
+    data = tensors(folder / "a/test_data_set_0")
+    assert sorted(data) == [*(f"gradient_{i}" for i in range(8)), "gradient_input_0", "input_0",
+                            "output_0"]
+    np.testing.assert_array_equal(data["output_0"], got.detach().numpy())
+    np.testing.assert_array_equal(data["input_0"], x.numpy())
+    np.testing.assert_array_equal(data["gradient_0"], model.conv.weight.grad.numpy())
+    np.testing.assert_array_equal(data["gradient_input_0"], 1)
+    meta = json.loads((folder / "a/meta.json").read_text())
+    assert meta["user_meta"] == {"who": "me"} and not meta["strip_large_tensor_data"]
+    assert json.loads(gzip.open(folder / "a/export_trace.json.gz").read())
+    ran, = calque.Session(folder / "a/model.onnx").run(None, {"input_0": x.numpy()})
+    np.testing.assert_allclose(ran, data["output_0"], rtol=1e-4, atol=1e-5)
+
+
+def check_gradients_of_the_caller(folder):
+    model, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
+    seed = torch.randn(4, 2)
+    testcase(model, x, folder / "b", out_grad=seed, metadata=False, export_chrome_tracing=False)
+    data = tensors(folder / "b/test_data_set_0")
+    np.testing.assert_array_equal(data["gradient_input_0"], seed.numpy())
+    np.testing.assert_allclose(data["gradient_0"], (seed.t() @ x).numpy(), rtol=1e-5)
+    assert sorted(os.listdir(folder / "b")) == ["model.onnx", "test_data_set_0"]
+
+
+def check_further_data_sets(folder):
+    model = torch.nn.Linear(3, 2)
+    for _ in range(3):
+        testcase(model, torch.randn(1, 3), folder / "c", model_overwrite=False)
+    assert {f"test_data_set_{i}" for i in range(3)} <= set(os.listdir(folder / "c"))
+
+
+def check_names_and_programs(folder):
+    class Two(torch.nn.Module):
+        def forward(self, a, b, c=None):
+            return 2 * b + c, a.shape[0] * b
+
+    a, b, c = torch.ones(2), torch.randn(3), torch.randn(3)
+    testcase(Two(), (a, b, {"c": c}), folder / "d", input_names=["a", "b", "c"],
+             output_names=["sum", "n"])
+    data = tensors(folder / "d/test_data_set_0")
+    np.testing.assert_array_equal(data["input_0"], b.numpy())  # nothing but the size of a is used
+    np.testing.assert_array_equal(data["input_1"], c.numpy())
+    testcase(torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "e", export_torch_script=True,
+             export_torch_trace=True)
+    for name in ("model_script.pt", "model_trace.pt"):
+        assert torch.jit.load(str(folder / "e" / name))(torch.ones(1, 3)).shape == (1, 2)
+    raises(AssertionError, testcase, Two(), (a, b, {"c": c}), folder / "f")
+
+
+def check_stripped_and_filled_again(folder):
+    import calque.ppe
+    testcase(torch.nn.Linear(30, 20), torch.ones(1, 30), folder / "g", strip_large_tensor_data=True,
+             large_tensor_threshold=50)
+    path = folder / "g/model.onnx"
+    assert path.stat().st_size < 1500
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        loaded = calque.ppe.load_model(str(path))
+    assert "stripped" in str(heard[-1].message) and len(loaded.graph.initializer) == 2
+    for program, options in [("unstrip_tensor", ["--out_path", folder / "full.onnx"]),
+                             ("strip_large_tensor", ["--out_onnx_path", folder / "small.onnx",
+                                                     "--large_tensor_threshold", "10"])]:
+        source = path if program == "unstrip_tensor" else folder / "full.onnx"
+        subprocess.run([sys.executable, "-m", f"calque.ppe.{program}", source, *options], check=True,
+                       env=ENVIRONMENT)
+    assert calque.load(folder / "full.onnx").graph.initializers["weight"].shape == (20, 30)
+    assert (folder / "small.onnx").stat().st_size < path.stat().st_size
+
+
+def marked(graph, name):
+    return [node.name for node in graph.nodes if name in node.attributes]
+
+
+def check_annotations():
+    import calque.ppe
+    model = net()
+
+    def forward(x):
+        h = model.conv(x)
+        with calque.ppe.annotate(key="value", numbers=[1, 2], ratio=0.5):
+            h = model.linear(model.conv2(h))
+        return model.linear2(h)
+
+    model.forward = forward
+    graph = graph_of(model, torch.randn(X))
+    assert marked(graph, "key") == ["/conv2/Conv", "/linear/MatMul"], marked(graph, "key")
+    assert graph.nodes[1].attributes["numbers"] == [1, 2]
+
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = model
+
+        def forward(self, x):
+            return self.inner(x)
+
+    assert marked(graph_of(Outer(), torch.randn(X)), "key") == [
+        "/inner/conv2/Conv", "/inner/linear/MatMul"]
+    with calque.ppe.annotate(key="value"):
+        assert model(torch.randn(X)).shape == (1, 12, 1, 15)  # nothing happens outside of an export
+
+
+def check_applied_annotations():
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return calque.ppe.apply_annotation(lambda y: torch.relu(y).abs(), x.neg(), key="value")
+
+    graph = graph_of(Net(), torch.ones(2))
+    assert marked(graph, "key") == ["/Relu", "/Abs"]
+
+
+def check_anchors_and_outputs():
+    import calque.ppe
+    model = net()
+
+    def forward(x):
+        h = calque.ppe.as_output("first", model.conv(x))
+        with calque.ppe.scoped_anchor(key="value"):
+            h = model.linear(model.conv2(h))
+        return calque.ppe.anchor(model.linear2(h), place=3)
+
+    model.forward = forward
+    graph = graph_of(model, torch.randn(X))
+    anchors = [node for node in graph.nodes if node.op_type == "Identity"]
+    assert [node.name for node in anchors] == ["Anchor_0_start", "Anchor_0_end", "Anchor"], anchors
+    assert anchors[0].attributes["key"] == "value" and anchors[2].attributes["place"] == 3
+    assert [value.name for value in graph.outputs][1] == "first"
+
+
+def check_named_outputs_are_data(folder):
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            with calque.ppe.no_grad():
+                calque.ppe.as_output("middle", x + 1)
+            return x * 2
+
+    testcase(Net(), torch.ones(2), folder / "h")
+    data = tensors(folder / "h/test_data_set_0")
+    np.testing.assert_array_equal(data["output_1"], 2)
+
+
+def main():
+    report = Report(__file__)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, check in list(globals().items()):
+            if name.startswith("check_"):
+                with report.case(name[6:]):
+                    if torch is None:
+                        raise Skip("PyTorch is not installed")
+                    check(*[pathlib.Path(folder)] * check.__code__.co_argcount)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

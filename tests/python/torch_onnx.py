@@ -1,0 +1,341 @@
+#!/usr/bin/python3
+"""calque.onnx beside PyTorch: the programs that torch.onnx's documentation shows, each with only its
+import changed, its arguments, symbolic functions, and functions of torch.autograd. What a model
+computes, PyTorch says; what the file computes, calque's own runtime does."""
+import gc
+import io
+import pathlib
+import sys
+import tempfile
+import warnings
+
+from package import Report, Skip, raises
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    torch = None
+import calque
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+MEGABYTE = 1 << 20
+
+
+def export(model, args, **options):
+    """The exported model, after a check by its rules."""
+    import calque.onnx
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert calque.onnx.export(model, args, file, **options) is None
+    made = calque.load(file.getvalue())
+    foreign = any(domain for domain in made.opset_import)
+    assert foreign or not [found for found in made.check(full=True) if not found.is_warning]
+    return made
+
+
+def agrees(made, model, *inputs, names=None):
+    """Whether the file computes what the model does."""
+    with torch.no_grad():
+        wanted = model(*inputs)
+    wanted = [wanted] if isinstance(wanted, torch.Tensor) else list(wanted)
+    names = names or [value.name for value in made.inputs]
+    got = calque.Session(made.to_bytes()).run(
+        None, {name: np.asarray(value) for name, value in zip(names, inputs)})
+    assert len(got) == len(wanted), (len(got), len(wanted))
+    for one, other in zip(got, wanted):
+        np.testing.assert_allclose(one, other.detach().numpy(), **CLOSE)
+
+
+def operators(made):
+    return [node.op_type for node in made.graph.nodes if node.op_type != "Constant"]
+
+
+# ---- programs of the documentation ----
+
+
+def check_alexnet_with_names_for_all_values():
+    try:
+        import torchvision
+    except ImportError as error:
+        raise Skip("torchvision is not installed") from error
+    model = torchvision.models.alexnet().eval()
+    names = ["actual_input_1"] + [f"learned_{i}" for i in range(16)]
+    x = torch.randn(10, 3, 224, 224)
+    made = export(model, x, input_names=names, output_names=["output1"])
+    assert [value.name for value in made.inputs] == ["actual_input_1"]
+    assert {"learned_0", "learned_15"} <= set(made.graph.initializers)
+    assert "%output1 = Gemm" in made.printable_graph()
+    agrees(made, model, x)
+
+
+def check_scripted_loop_stays_a_loop():
+    class Loop(torch.nn.Module):
+        def forward(self, x, y: int):
+            for i in range(y):
+                x = x + i
+            return x
+
+    x = torch.ones(2, 3)
+    made = export(torch.jit.script(Loop()), (x, 5), input_names=["x", "y"])
+    assert "Loop" in operators(made)
+    for count in (5, 9):
+        got, = calque.Session(made.to_bytes()).run(None, {"x": x.numpy(), "y": np.int64(count)})
+        np.testing.assert_array_equal(got, 1 + sum(range(count)))
+
+
+def check_trace_and_script_mix():
+    @torch.jit.script
+    def loop(x, y):
+        for i in range(int(y)):
+            x = x + i
+        return x
+
+    class Mixed(torch.nn.Module):
+        def forward(self, x, y):
+            return loop(torch.relu(x), y)
+
+    x = torch.randn(2, 3)
+    made = export(Mixed(), (x, torch.tensor(4)), input_names=["x", "y"])
+    assert "Loop" in operators(made) and "Relu" in operators(made)
+    agrees(made, Mixed(), x, torch.tensor(6))
+
+
+def check_dynamic_axes_in_three_forms():
+    class Sum(torch.nn.Module):
+        def forward(self, x):
+            return torch.sum(x, dim=1)
+
+    x = torch.ones(2, 3)
+
+    def sizes(**options):
+        made = export(Sum(), (x,), **options)
+        return made.inputs[0].shape, made.outputs[0].shape
+
+    assert sizes(input_names=["x"], output_names=["sum"]) == ([2, 3], [2])
+    assert sizes(input_names=["x"], output_names=["sum"],
+                 dynamic_axes={"x": {0: "my_axis"}, "sum": {0: "my_axis"}}) == (
+                     ["my_axis", 3], ["my_axis"])
+    shape, result = sizes(input_names=["x"], output_names=["sum"], dynamic_axes={"x": [0], "sum": [0]})
+    assert shape == ["x_dynamic_axes_1", 3] and isinstance(result[0], str)
+    shape, _ = sizes(input_names=["x"], output_names=["sum"],
+                     dynamic_axes={"x": {0: "rows", 1: "columns"}, "sum": [0]})
+    assert shape == ["rows", "columns"]
+
+
+def check_custom_operator_by_its_symbolic():
+    import calque.onnx
+    from calque.onnx.symbolic_helper import parse_args
+
+    @parse_args("v", "f", "f")
+    def shrink(g, x, low, high):
+        assert x.type().sizes() == [2, 3] and x.type().scalarType() == "Float"
+        return g.op("com.example::Shrink", x, low_f=low, range_i=[int(low), int(high)], how_s="hard")
+
+    calque.onnx.register_custom_op_symbolic("aten::hardtanh", shrink, 9)
+    try:
+        made = export(torch.nn.Hardtanh(-1, 4), torch.ones(2, 3), custom_opsets={"com.example": 3})
+    finally:
+        calque.onnx.unregister_custom_op_symbolic("aten::hardtanh", 9)
+    assert operators(made) == ["Shrink"] and made.opset_import["com.example"] == 3
+    assert dict(made.graph.nodes[-1].attributes) == {"how": "hard", "low": -1.0, "range": [-1, 4]}
+    assert operators(export(torch.nn.Hardtanh(-1, 4), torch.ones(2, 3))) == ["Clip"]
+
+
+def check_errors_of_symbolics_reach_the_caller():
+    import calque.onnx
+
+    def broken(g, x):
+        raise KeyError("mine")
+
+    calque.onnx.register_custom_op_symbolic("aten::silu", broken, 9)
+    try:
+        assert "mine" in str(raises(KeyError, export, torch.nn.SiLU(), torch.ones(2)))
+    finally:
+        calque.onnx.unregister_custom_op_symbolic("aten::silu", 9)
+    assert "domain::name" in str(raises(
+        ValueError, calque.onnx.register_custom_op_symbolic, "silu", broken, 9))
+
+
+def check_functions_of_autograd():
+    import calque.onnx
+
+    class Half(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, by):
+            ctx.save_for_backward(x)
+            return x / by, x.sum(1)
+
+        @staticmethod
+        def symbolic(g, x, by):
+            return g.op("com.example::Half", x, by_f=by, outputs=2)
+
+    class Inside(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clamp(min=0)
+
+    bound = Half.apply  # before any export
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inside = Inside.apply
+
+        def forward(self, x):
+            first, second = bound(self.inside(x), 2.0)
+            return first + 1, second
+
+    made = export(Net(), torch.randn(2, 3), input_names=["x"], dynamic_axes={"x": {0: "n"}})
+    assert operators(made) == ["Clip", "Half", "Add"], operators(made)
+    assert made.outputs[0].shape == ["n", 3] and made.outputs[1].shape == ["n"]
+
+    def any_function(ctx: calque.onnx.SymbolicContext, g, *args, name, **_):
+        return g.op("Relu" if name == "Inside" else "Neg", args[0], outputs=ctx.cur_node.outputsSize())
+
+    calque.onnx.register_custom_op_symbolic("prim::PythonOp", any_function, 1)
+    try:
+        class One(torch.nn.Module):
+            def forward(self, x):
+                return Inside.apply(x)
+        assert operators(export(One(), torch.ones(2))) == ["Relu"]
+    finally:
+        calque.onnx.unregister_custom_op_symbolic("prim::PythonOp", 1)
+
+
+def check_backend_prepares_and_runs():
+    import calque.backend
+    model = torch.nn.Linear(3, 2)
+    made = export(model, torch.ones(1, 3))
+    x = torch.randn(1, 3)
+    got = calque.backend.prepare(made, device="CPU").run([x.numpy()])
+    np.testing.assert_allclose(got[0], model(x).detach().numpy(), **CLOSE)
+
+
+# ---- arguments ----
+
+
+def check_arguments_of_any_kind():
+    class Net(torch.nn.Module):
+        def forward(self, x, pair, flag=None, *, scale=None, extra=None):
+            assert flag is None and extra["text"] == "on"
+            return {"sum": x + pair[0] * scale, "rest": [pair[1], None, (extra["z"],)]}
+
+    x, z = torch.ones(2), torch.zeros(3)
+    named = {"scale": torch.tensor(2.0), "extra": {"z": z + 1, "text": "on"}}
+    made = export(Net(), (x, (x, z), named))
+    assert len(made.outputs) == 3
+    assert [value.name for value in made.inputs][0] == "x" and len(made.inputs) == 5
+    made = export(Net(), (x, (x, z)), kwargs=named)
+    assert len(made.inputs) == 5
+
+    class Dict(torch.nn.Module):
+        def forward(self, x):
+            return x["a"] + x["b"]
+    assert len(export(Dict(), ({"a": x, "b": x}, {})).inputs) == 2
+
+
+def check_flags_of_an_export():
+    import calque.onnx
+    asked = []
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(3, 3)
+            self.bn = torch.nn.BatchNorm1d(3)
+
+        def forward(self, x):
+            asked.append((calque.onnx.is_in_onnx_export(), torch.onnx.is_in_onnx_export()))
+            return torch.dropout(self.bn(self.fc(x)), 0.5, self.training)
+
+    model, x = Net().train(), torch.randn(4, 3)
+    assert operators(export(model, x)) == ["Gemm"] and model.training and asked[-1] == (True, True)
+    assert not calque.onnx.is_in_onnx_export()
+    trained = export(model, x, training=calque.onnx.TrainingMode.TRAINING)
+    assert operators(trained) == ["Gemm", "BatchNormalization", "Dropout"]
+    assert len(export(model, x, export_params=False).inputs) > 1
+    assert len(export(model, x, keep_initializers_as_inputs=True).inputs) > 1
+    assert export(model, x, opset_version=9).opset_import == {"": 9}
+    raises(ValueError, export, model, x, opset_version=99)
+    assert export(model, x, export_modules_as_functions={torch.nn.Linear}, opset_version=15).functions
+    assert "Gemm" in calque.onnx.export_to_pretty_string(model, x)
+
+
+def check_weights_are_neither_copied_nor_changed():
+    class Large(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.nn.Linear(3000, 3000)
+            self.b = torch.nn.Linear(3000, 3000)
+            self.b.weight = self.a.weight  # tied
+            self.last = torch.nn.Parameter(torch.randn(3000, 4).t())  # not contiguous
+
+        def forward(self, x):
+            return self.b(self.a(x)) @ self.last.t()
+
+    import calque.onnx
+    for model in (Large(), torch.jit.script(Large())):
+        before = {name: tensor.data_ptr() for name, tensor in model.state_dict().items()}
+        x = torch.randn(1, 3000)
+        made = calque.onnx.export(model, x)  # no file: the model itself
+        weight = made.graph.initializers["a.weight"]
+        assert weight.__array_interface__["data"][0] == model.a.weight.data_ptr()
+        assert "b.weight" not in made.graph.initializers
+        assert before == {name: tensor.data_ptr() for name, tensor in model.state_dict().items()}
+        agrees(made, model, x)
+
+
+def check_nothing_is_left_behind():
+    """Of a thousand exports in one process."""
+    import calque.onnx
+    from calque import _tensor
+    from calque.onnx import _symbolic
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def symbolic(g, x):
+            return g.op("Add", x, x)
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return Twice.apply(x)
+
+    model = torch.jit.script(torch.nn.Linear(3, 2))
+    for i in range(1000):
+        export(Net() if i % 50 == 0 else model, torch.ones(1, 3))
+    gc.collect()
+    assert not _symbolic._builders and not _tensor._owners, (_symbolic._builders, _tensor._owners)
+
+
+def check_programs_of_torch_export():
+    if not hasattr(torch, "export"):
+        error = raises(RuntimeError, export, torch.nn.Linear(3, 2), torch.ones(1, 3), dynamo=True)
+        assert "torch.export" in str(error)
+        return
+    model = torch.nn.Linear(3, 2)
+    made = export(model, (torch.ones(2, 3),), dynamo=True, input_names=["x"],
+                  dynamic_axes={"x": {0: "batch"}})
+    assert made.inputs[0].shape == ["batch", 3]
+    agrees(made, model, torch.ones(5, 3))
+
+
+def main():
+    report = Report(__file__)
+    for name, check in list(globals().items()):
+        if name.startswith("check_"):
+            with report.case(name[6:]):
+                if torch is None:
+                    raise Skip("PyTorch is not installed")
+                check()
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -459,6 +459,15 @@ static void opsets(lowering *l)
     cq_free(names);
 }
 
+/* Who carries state from run to run has it for every output. */
+static bool is_state(const cq_graph *source, const char *input)
+{
+    for (size_t i = 0; i < source->states.n; i++)
+        if (strcmp(source->states.items[i].input, input) == 0)
+            return true;
+    return false;
+}
+
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
 {
     const cq_export_options *o   = &ex->options;
@@ -474,7 +483,8 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     cq_onnx_model_set_ir_version(l.model, ir_version(o->opset));
     cq_onnx_model_set_producer(l.model, o->producer ? o->producer : "calque", cq_version_string());
     for (size_t i = 0; i < top->params.n; i++)
-        if (top->params.items[i]->n_uses || !(o->flags & CQ_EXPORT_DROP_UNUSED_INPUTS))
+        if (top->params.items[i]->n_uses || !(o->flags & CQ_EXPORT_DROP_UNUSED_INPUTS) ||
+            is_state(ex->source, top->params.items[i]->name))
             cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
                               type_of(&l, top->params.items[i]->type));
     weights(&l);

@@ -78,8 +78,7 @@ cq_track *cq_track_root(cq_track *t)
 
 bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t)
 {
-    cq_track *track =
-        t->tracked_by == tracks->id ? t->track : cq_ptr_map_get(&tracks->outside, t);
+    cq_track *track = t->tracked_by == tracks->id ? t->track : cq_ptr_map_get(&tracks->outside, t);
 
     return track && cq_track_root(track)->current != 0;
 }

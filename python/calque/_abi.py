@@ -52,6 +52,7 @@ CQ_DTYPE_U8 = 2
 CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS = 64
 CQ_EXPORT_DROP_UNUSED_INPUTS = 256
 CQ_EXPORT_EXTERNAL_DATA = 32
+CQ_EXPORT_KEEP_ASSERTS = 4096
 CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS = 4
 CQ_EXPORT_KEEP_MUTATIONS = 2048
 CQ_EXPORT_NO_AUTOGRAD_INLINING = 128
@@ -59,6 +60,7 @@ CQ_EXPORT_NO_CONSTANT_FOLDING = 2
 CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS = 8
 CQ_EXPORT_NO_PARAMS = 1
 CQ_EXPORT_PRINT_CAPTURED = 512
+CQ_EXPORT_STATE = 8192
 CQ_EXPORT_STATIC = 1024
 CQ_EXPORT_VERBOSE = 16
 CQ_E_ARGUMENT = 2
@@ -75,6 +77,7 @@ CQ_E_UNSUPPORTED = 7
 CQ_FUNCTION_MAX_TENSORS = 8
 CQ_INFO_BYTES = 2
 CQ_INFO_COUNT = 1
+CQ_INFO_NONE = 3
 CQ_INFO_TEXT = 0
 CQ_MARK_ANCHOR = 1
 CQ_MARK_ANNOTATE = 0
@@ -121,9 +124,13 @@ CQ_OPERATORS_ONNX_FALLTHROUGH = 3
 CQ_OPSET_DEFAULT = 17
 CQ_OPSET_NEWEST = 24
 CQ_OPSET_OLDEST = 7
+CQ_PT2_OPSET_DEFAULT = 18
 CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
+CQ_REPORT_MODULES = 3
 CQ_REPORT_OPERATORS = 0
+CQ_RUN_RESTORE = 16384
+CQ_RUN_STATE = 8192
 CQ_SCRIPT_TRACE = 1
 CQ_SESSION_MAX_STEPS = 50000000
 CQ_SESSION_MEMORY_PERCENT = 80
@@ -293,6 +300,7 @@ cq_symbolic_fn: Any = CFUNCTYPE(c_int, c_void_p, c_void_p)
 cq_annotated_fn: Any = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_void_p), c_size_t)
 cq_text_writer: Any = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 cq_export_value_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p, c_void_p)
+cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
 
 cq_error._fields_ = [
@@ -469,6 +477,8 @@ cq_export_options._fields_ = [
     ("n_marks", c_size_t),
     ("each_value", cq_export_value_hook),
     ("each_value_user", c_void_p),
+    ("print", cq_export_print_hook),
+    ("print_user", c_void_p),
 ]
 
 cq_run_options._fields_ = [
@@ -477,6 +487,9 @@ cq_run_options._fields_ = [
     ("marks", POINTER(cq_module_mark)),
     ("n_marks", c_size_t),
     ("gradients", c_void_p),
+    ("flags", c_uint32),
+    ("state", POINTER(c_void_p)),
+    ("n_state", c_size_t),
 ]
 
 cq_function._fields_ = [
@@ -728,6 +741,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_index": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     "cq_index_put_": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p), c_void_p, c_bool]),
     "cq_index_select": (c_void_p, [c_void_p, c_void_p, c_int, c_void_p]),
+    "cq_info_add_report": (c_int, [c_void_p, c_void_p]),
     "cq_info_cell_kind": (c_int, [c_void_p, c_size_t, c_size_t, c_size_t]),
     "cq_info_cell_number": (c_int64, [c_void_p, c_size_t, c_size_t, c_size_t]),
     "cq_info_cell_text": (c_char_p, [c_void_p, c_size_t, c_size_t, c_size_t]),
@@ -878,6 +892,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_graph": (c_void_p, [c_void_p]),
     "cq_onnx_model_graph_name": (c_char_p, [c_void_p]),
     "cq_onnx_model_has_initializer": (c_bool, [c_void_p, c_char_p]),
+    "cq_onnx_model_has_node": (c_bool, [c_void_p, c_char_p]),
     "cq_onnx_model_infer": (c_int, [c_void_p, c_uint32]),
     "cq_onnx_model_info": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_initializer": (c_int, [POINTER(c_void_p), POINTER(c_char_p), c_void_p, c_size_t]),
@@ -888,6 +903,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_n_functions": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_initializers": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_nodes": (c_size_t, [c_void_p]),
+    "cq_onnx_model_n_states": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_values": (c_size_t, [c_void_p, c_int]),
     "cq_onnx_model_opset": (c_int64, [c_void_p, c_char_p]),
     "cq_onnx_model_opset_at": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_int64)]),
@@ -897,6 +913,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_save": (c_int, [c_void_p, c_char_p, POINTER(cq_onnx_save_options)]),
     "cq_onnx_model_save_text": (c_int, [c_void_p, c_char_p]),
     "cq_onnx_model_sort": (c_int, [POINTER(c_bool), c_void_p]),
+    "cq_onnx_model_state": (c_int, [POINTER(c_void_p), POINTER(c_char_p), POINTER(c_char_p), c_void_p, c_size_t]),
     "cq_onnx_model_strip": (c_int, [c_void_p, POINTER(cq_strip_options)]),
     "cq_onnx_model_value_axis": (c_char_p, [c_void_p, c_int, c_size_t, c_size_t]),
     "cq_onnx_model_value_dtype": (c_int, [c_void_p, c_int, c_size_t]),
@@ -969,6 +986,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_n_inputs": (c_size_t, [c_void_p]),
     "cq_pt2_name_as": (c_int, [c_void_p, c_char_p]),
     "cq_pt2_output_name": (c_char_p, [c_void_p, c_size_t]),
+    "cq_pt2_programs_info": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_pt2_run_as": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_pt2_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
     "cq_pt2_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),

@@ -56,7 +56,11 @@ static void say_success(const cli_args *args, const cq_onnx_model *onnx, const c
     const cli_proof *proof       = cli_last_proof();
     char             proved[128] = "";
 
-    if (cli_has(args, "verify"))
+    if (cli_has(args, "verify") && proof->n_steps)
+        snprintf(proved, sizeof proved,
+                 " %zu output%s verified over %zu steps (max |difference| %.2g),", proof->n_outputs,
+                 proof->n_outputs == 1 ? "" : "s", proof->n_steps, proof->largest);
+    else if (cli_has(args, "verify"))
         snprintf(proved, sizeof proved,
                  " %zu output%s verified on %zu input set%s (max |difference| %.2g),",
                  proof->n_outputs, proof->n_outputs == 1 ? "" : "s", proof->n_runs,

@@ -135,6 +135,7 @@ static const struct {
     { "static", CQ_EXPORT_STATIC },
     { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
     { "keep-asserts", CQ_EXPORT_KEEP_ASSERTS },
+    { "state", CQ_EXPORT_STATE },
 };
 
 /* A number, or latest. */

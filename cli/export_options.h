@@ -48,6 +48,8 @@
         { "keep-mutations", NULL,                                                                  \
           "what a .pt2 changes (buffers, inputs) becomes outputs: NAME_out", 0 },                  \
         { "keep-asserts", NULL, "what a .pt2 asserts of data becomes outputs: assert_0, …", 0 },   \
+        { "state", NULL, "what calls change becomes inputs and outputs, state.NAME_in and _out",   \
+          0 },                                                                                     \
         { "names", "hf", "past keys and values of a .pt2 as past_key_values.0.key, present.0.key", \
           0 },                                                                                     \
         { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \

@@ -302,7 +302,7 @@ cq_run_options cli_run_options(const cq_export_options *options)
     run.training = options->training;
     run.marks    = options->marks;
     run.n_marks  = options->n_marks;
-    run.flags    = options->flags & CQ_EXPORT_KEEP_MUTATIONS;
+    run.flags    = CQ_RUN_RESTORE | (options->flags & (CQ_EXPORT_KEEP_MUTATIONS | CQ_EXPORT_STATE));
     return run;
 }
 

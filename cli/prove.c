@@ -3,23 +3,37 @@
 #include "prove.h"
 
 #include "bisect.h"
+#include "judge.h"
 
 #include <calque/session.h>
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-/* Rounding errors of a whole model add up; an operator that is wrong is off by far more. */
+/* Of the nodes that are compared one by one when outputs differ. */
 #define RTOL 1e-3
 #define ATOL 1e-5
+
+#define STEPS   40 /* of a model with state, … */
+#define SECONDS 10 /* … unless they take longer */
 
 typedef struct pair {
     cq_tensor *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
     size_t     n;
-    cq_tensor *inputs[CLI_MAX_INPUTS];
+    cq_tensor *inputs[CLI_MAX_INPUTS]; /* of the export */
     size_t     n_inputs;
 } pair;
+
+/* Who is compared. */
+typedef struct trial {
+    cli_model               *model;
+    const cq_session        *session;
+    const cq_export_options *options;
+    const char              *random; /* an operator of the export that draws numbers; or NULL */
+    bool                     is_quantized;
+    size_t                   n_states;    /* behind the inputs, and behind the outputs */
+    cq_tensor *states[2][CLI_MAX_INPUTS]; /* of the source and of the export; NULL: the first */
+} trial;
 
 static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
 {
@@ -42,44 +56,70 @@ const cli_proof *cli_last_proof(void)
     return &proof;
 }
 
-/* Notes the largest difference of two tensors that agree. */
-static void note_difference(const cq_tensor *got, const cq_tensor *wanted)
-{
-    for (int64_t i = 0; i < cq_tensor_numel(got); i++) {
-        double difference = fabs(cq_tensor_get_f64(got, i) - cq_tensor_get_f64(wanted, i));
+/* ---- what differs ---- */
 
-        if (difference > proof.largest) /* not of nan and infinities */
-            proof.largest = difference;
-    }
+/* Says which kind of difference it is, as far as that can be told. */
+static void explain(const char *name, const cli_judgement *j)
+{
+    static const char *const kinds[] = {
+        [CLI_FEW_ROUND] = "by rounding",
+        [CLI_FEW_STEPS] = "by one step of 8 bits, which is rounding",
+        [CLI_ROUNDING]  = "by little: it looks like rounding that the model enlarges",
+        [CLI_STEPS]     = "by one step of 8 bits: it looks like another way of rounding to 8 bits",
+        [CLI_DIFFERENT] = "by more than rounding",
+    };
+
+    if (j->verdict == CLI_SHAPES)
+        cli_note("output %s of the export has another dtype or shape than the source's", name);
+    else if (j->verdict != CLI_EQUAL)
+        cli_note("output %s of the export: %lld of %lld elements differ from the source %s "
+                 "(the largest difference is %.2g, the largest number %.2g)",
+                 name, (long long)j->n_off, (long long)j->n, kinds[j->verdict], j->largest,
+                 j->scale);
 }
 
-static cq_status compare(const cq_session *session, const pair *p)
+/* A mismatch that random numbers explain is none. */
+static bool is_random(const trial *t, const cli_judgement *j)
+{
+    return t->random && j->verdict != CLI_SHAPES;
+}
+
+static cq_status compare(const trial *t, const pair *p, size_t *first)
 {
     cq_status status = CQ_OK;
 
-    proof.n_outputs = p->n;
+    proof.n_outputs = p->n - t->n_states;
     proof.n_runs++;
-
     for (size_t i = 0; i < p->n && status == CQ_OK; i++) {
-        status = compare_tensors(p->got[i], p->wanted[i]);
-        if (status == CQ_E_TYPE)
-            cli_note("output %s of the export differs from the source",
-                     cq_session_output_name(session, i));
-        else if (status == CQ_OK)
-            note_difference(p->got[i], p->wanted[i]);
+        const char         *name = cq_session_output_name(t->session, i);
+        const cli_judgement j    = cli_judge(p->got[i], p->wanted[i], t->is_quantized);
+
+        if (!cli_is_right(j.verdict) && is_random(t, &j)) {
+            cli_note("output %s depends on random numbers (%s%s), which are others in every run: "
+                     "only its shape was compared",
+                     name, t->random,
+                     strcmp(t->random, "Dropout") ? "" : ", of a model in training mode");
+            continue;
+        }
+        explain(name, &j);
+        *first = i;
+        if (!cli_is_right(j.verdict))
+            status = CQ_E_TYPE;
+        else if (j.largest > proof.largest)
+            proof.largest = j.largest;
     }
     return status;
 }
 
-/* The first pair that differs, once more: it leaves the error record that says how. */
-static cq_status say_again(const pair *p)
+/* The pair that differs, once more: it leaves the error record that says how. */
+static cq_status say_again(const pair *p, size_t i)
 {
-    cq_status status = CQ_OK;
+    const cq_status status = compare_tensors(p->got[i], p->wanted[i]);
 
-    for (size_t i = 0; i < p->n && status == CQ_OK; i++)
-        status = compare_tensors(p->got[i], p->wanted[i]);
-    return status;
+    return status == CQ_OK ? CQ_E_TYPE : status;
 }
+
+/* ---- running ---- */
 
 static void pair_clear(pair *p)
 {
@@ -91,35 +131,107 @@ static void pair_clear(pair *p)
     }
 }
 
-static cq_status run_both(cli_model *model, const cq_session *session, const cli_example *e,
-                          const cq_export_options *options)
+static void forget_states(trial *t)
 {
-    static pair          p; /* one at a time */
-    const cq_run_options run_options = cli_run_options(options);
-    cq_status            status;
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < t->n_states; i++) {
+            cq_tensor_release(t->states[side][i]);
+            t->states[side][i] = NULL;
+        }
+}
 
-    p      = (pair){ .n = 0 };
-    status = model->front_end->run(model, e->tensors, e->n, &run_options, p.wanted, &p.n);
+/* The last outputs of a run are the state of the next one, on each side. */
+static void keep_states(trial *t, const pair *p)
+{
+    const size_t at = p->n - cq_onnx_model_n_states(cq_session_model(t->session));
+
+    forget_states(t);
+    for (size_t i = 0; i < t->n_states; i++) {
+        t->states[0][i] = cq_tensor_retain(p->wanted[at + i]);
+        t->states[1][i] = cq_tensor_retain(p->got[at + i]);
+    }
+}
+
+/* The inputs of the export: those of the source, and its state. */
+static cq_status flatten(trial *t, const cli_example *e, pair *p)
+{
+    cq_status status =
+        t->model->front_end->flatten(t->model, e->tensors, e->n, p->inputs, &p->n_inputs);
+
+    for (size_t i = 0; i < t->n_states && status == CQ_OK && p->n_inputs < CLI_MAX_INPUTS; i++) {
+        const char *names[2];
+
+        if (t->states[1][i])
+            p->inputs[p->n_inputs] = cq_tensor_retain(t->states[1][i]);
+        else
+            status = cq_onnx_model_state(&p->inputs[p->n_inputs], &names[0], &names[1],
+                                         cq_session_model(t->session), i);
+        p->n_inputs += status == CQ_OK;
+    }
+    return status;
+}
+
+static cq_status run_both(trial *t, const cli_example *e)
+{
+    static pair    p; /* one at a time */
+    cq_run_options run_options = cli_run_options(t->options);
+    size_t         first       = 0;
+    cq_status      status;
+
+    p                   = (pair){ .n = 0 };
+    run_options.state   = t->states[0];
+    run_options.n_state = t->n_states && t->states[0][0] ? t->n_states : 0;
+    status = t->model->front_end->run(t->model, e->tensors, e->n, &run_options, p.wanted, &p.n);
     if (status == CQ_OK)
-        status = model->front_end->flatten(model, e->tensors, e->n, p.inputs, &p.n_inputs);
+        status = flatten(t, e, &p);
     if (status == CQ_OK)
-        status = cq_session_run_tensors(session, p.inputs, p.n_inputs, p.got, p.n);
+        status = cq_session_run_tensors(t->session, p.inputs, p.n_inputs, p.got, p.n);
     if (status == CQ_OK)
-        status = compare(session, &p);
-    if (status == CQ_E_TYPE && cq_onnx_model_random_node(cq_session_model(session)))
-        cli_note("the model draws random numbers, in node %s: no two runs of it agree",
-                 cq_onnx_model_random_node(cq_session_model(session)));
+        status = compare(t, &p, &first);
+    if (status == CQ_OK)
+        keep_states(t, &p);
     if (status == CQ_E_TYPE && p.n && p.got[0]) {
-        cli_bisect(&(cli_compared){ .model    = model,
-                                    .onnx     = cq_session_model(session),
-                                    .example  = e,
-                                    .options  = options,
-                                    .inputs   = p.inputs,
-                                    .n_inputs = p.n_inputs,
-                                    .compare  = compare_tensors });
-        status = say_again(&p);
+        if (!t->n_states || !t->states[0][0]) /* a bisection begins with the file's state */
+            cli_bisect(&(cli_compared){ .model    = t->model,
+                                        .onnx     = cq_session_model(t->session),
+                                        .example  = e,
+                                        .options  = t->options,
+                                        .inputs   = p.inputs,
+                                        .n_inputs = p.n_inputs,
+                                        .compare  = compare_tensors });
+        status = say_again(&p, first);
     }
     pair_clear(&p);
+    return status;
+}
+
+static cq_status make_inputs(cli_example *e, uint64_t seed)
+{
+    cq_status status = CQ_OK;
+
+    cli_example_clear(e);
+    for (size_t i = 0; i < e->n && status == CQ_OK; i++)
+        status = cli_input_tensor(&e->tensors[i], &e->inputs[i], seed + i);
+    return status;
+}
+
+/* More steps of a model with state, each on inputs of its own. */
+static cq_status run_steps(trial *t, cli_example *e)
+{
+    const time_t began  = time(NULL);
+    cq_status    status = CQ_OK;
+
+    proof.n_steps = 1;
+    while (proof.n_steps < STEPS && time(NULL) - began < SECONDS && status == CQ_OK) {
+        status = make_inputs(e, (uint64_t)proof.n_steps * CLI_MAX_INPUTS);
+        if (status == CQ_OK)
+            status = run_both(t, e);
+        if (status == CQ_E_TYPE)
+            cli_note("that is in step %zu, with the state that the ones before it left",
+                     proof.n_steps + 1);
+        proof.n_steps++;
+    }
+    forget_states(t);
     return status;
 }
 
@@ -147,19 +259,19 @@ static bool grow(cli_example *e, const cq_export_options *o)
 
 /* A model that knows its open sizes, on an example of its own with other ones. It may not take all
  * of them: then there is nothing to compare. */
-static cq_status run_larger(cli_model *model, const cq_session *session,
-                            const cq_export_options *options)
+static cq_status run_larger(trial *t)
 {
     static cli_example larger;
     static cq_tensor  *ran[CLI_MAX_OUTPUTS];
-    cq_run_options     run_options = cli_run_options(options);
+    cli_model         *model       = t->model;
+    cq_run_options     run_options = cli_run_options(t->options);
     size_t             n           = 0;
     cq_status          status      = model->front_end->larger(model, larger.tensors, &larger.n);
 
     if (status != CQ_OK || !larger.n)
         return status;
     if (model->front_end->run(model, larger.tensors, larger.n, &run_options, ran, &n) == CQ_OK)
-        status = run_both(model, session, &larger, options);
+        status = run_both(t, &larger);
     else
         cli_note("the program itself does not take larger sizes, so these are not compared");
     for (size_t i = 0; i < n && i < CLI_MAX_OUTPUTS; i++)
@@ -168,25 +280,46 @@ static cq_status run_larger(cli_model *model, const cq_session *session,
     return status;
 }
 
+/* What the operators of an export tell of the differences that are to be expected. */
+static void inspect(trial *t, const cq_onnx_model *onnx)
+{
+    static const char *const random[] = { "RandomNormal",  "RandomNormalLike",
+                                          "RandomUniform", "RandomUniformLike",
+                                          "Bernoulli",     "Multinomial",
+                                          "Dropout" };
+
+    t->is_quantized = cq_onnx_model_has_node(onnx, "QuantizeLinear") ||
+                      cq_onnx_model_has_node(onnx, "DynamicQuantizeLinear");
+    for (size_t i = 0; i < sizeof random / sizeof *random; i++)
+        if (!t->random && cq_onnx_model_has_node(onnx, random[i]))
+            t->random = random[i];
+}
+
 cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
                     const cq_export_options *options)
 {
-    cq_session *session = NULL;
-    cq_status   status  = cq_session_prepare(&session, onnx, NULL);
+    static trial t; /* too large for a stack frame */
+    cq_session  *session = NULL;
+    cq_status    status  = cq_session_prepare(&session, onnx, NULL);
 
+    t          = (trial){ .model = model, .session = session, .options = options };
+    t.n_states = options->flags & CQ_EXPORT_STATE ? cq_onnx_model_n_states(onnx) : 0;
+    if (t.n_states > CLI_MAX_INPUTS)
+        t.n_states = CLI_MAX_INPUTS;
+    inspect(&t, onnx);
     if (status == CQ_OK)
-        status = run_both(model, session, e, options);
+        status = run_both(&t, e);
+    if (status == CQ_OK && t.n_states)
+        status = run_steps(&t, e);
     if (status == CQ_OK && !e->n && model->front_end->larger &&
         !(options->flags & CQ_EXPORT_STATIC))
-        status = run_larger(model, session, options);
+        status = run_larger(&t);
     else if (status == CQ_OK && grow(e, options)) {
-        cli_example_clear(e);
-        status = CQ_OK;
-        for (size_t i = 0; i < e->n && status == CQ_OK; i++)
-            status = cli_input_tensor(&e->tensors[i], &e->inputs[i], i);
+        status = make_inputs(e, 0);
         if (status == CQ_OK)
-            status = run_both(model, session, e, options);
+            status = run_both(&t, e);
     }
+    forget_states(&t);
     cq_session_free(session);
     return status;
 }

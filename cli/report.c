@@ -29,9 +29,14 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Says a warning once: a model may be captured several times. */
 static void keep_warning(void *user, const char *message, const char *where)
 {
     (void)user;
+    for (size_t i = 0; i < n_warnings; i++)
+        if (strncmp(warnings[i].message, message, MESSAGE_SIZE - 1) == 0 &&
+            strncmp(warnings[i].where, where, PLACE_SIZE - 1) == 0)
+            return;
     cli_warn_at(where, message);
     if (n_warnings == MAX_WARNINGS)
         return;

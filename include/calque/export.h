@@ -64,7 +64,13 @@ enum {
 
     /* Inputs of which nothing but the sizes is asked are dropped. Unlike with DROP_UNUSED_INPUTS,
      * one that an operator takes stays, though the model turned out not to need it. */
-    CQ_EXPORT_DROP_UNREAD_INPUTS = 1 << 13
+    CQ_EXPORT_DROP_UNREAD_INPUTS = 1 << 13,
+
+    /* Of TorchScript and programs of torch.export: buffers and attributes that a call changes are
+     * inputs, `state.NAME_in`, and outputs, `state.NAME_out`, behind all others; an input that it
+     * changes has an output `state.NAME_out`. What they begin with is in the metadata
+     * (cq_onnx_model_state). */
+    CQ_EXPORT_STATE = 1 << 14
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled
@@ -171,6 +177,16 @@ CQ_API cq_status cq_module_export_file(const char *path, cq_module *module,
 CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
                                cq_tensor **outputs, size_t n_outputs);
 
+enum {
+    /* What the run changes of the model, buffers and attributes, is taken back; else the next run
+     * finds it, as in PyTorch. */
+    CQ_RUN_RESTORE = 1 << 14,
+
+    /* With the state that the last export with CQ_EXPORT_STATE found: it begins with that of the
+     * options, and what it becomes comes behind the outputs. It is taken back, too. */
+    CQ_RUN_STATE = CQ_EXPORT_STATE
+};
+
 /* How a model is run. Set the defaults with cq_run_options_init. */
 typedef struct cq_run_options {
     size_t                struct_size; /* set by cq_run_options_init, never by hand */
@@ -178,7 +194,10 @@ typedef struct cq_run_options {
     const cq_module_mark *marks; /* outputs by path, as of an export */
     size_t                n_marks;
     cq_gradients         *gradients; /* gets those of the run; NULL: none are wanted */
-    uint32_t              flags;     /* CQ_EXPORT_KEEP_MUTATIONS, or 0 */
+    uint32_t              flags;     /* CQ_RUN_*, CQ_EXPORT_KEEP_MUTATIONS; default 0 */
+    cq_tensor *const     *state;     /* of CQ_RUN_STATE, in the order of the export's inputs; those
+                                      * beyond n_state begin with what the model holds */
+    size_t n_state;
 } cq_run_options;
 
 CQ_API void cq_run_options_init(cq_run_options *options);

@@ -153,6 +153,9 @@ CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *model, cq_onnx_
 CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *model);
 CQ_API size_t cq_onnx_model_n_initializers(const cq_onnx_model *model);
 
+/* Whether an operator of ONNX's own domain is in it, in subgraphs and functions too. */
+CQ_API bool cq_onnx_model_has_node(const cq_onnx_model *model, const char *op_type);
+
 /* Whether an input need not be given because an initializer has its name. */
 CQ_API bool cq_onnx_model_has_initializer(const cq_onnx_model *model, const char *name);
 
@@ -160,6 +163,13 @@ CQ_API bool cq_onnx_model_has_initializer(const cq_onnx_model *model, const char
  * may be NULL; it is borrowed from the model. */
 CQ_API cq_status cq_onnx_model_initializer(cq_tensor **out, const char **name,
                                            const cq_onnx_model *model, size_t index);
+
+/* What a model carries from run to run, by its metadata (CQ_EXPORT_STATE): the output that is the
+ * input of the next run, and what that is in the first one, which the caller releases. Names are
+ * the model's; output is "" if there is none of that name. */
+CQ_API size_t    cq_onnx_model_n_states(const cq_onnx_model *model);
+CQ_API cq_status cq_onnx_model_state(cq_tensor **initial, const char **input, const char **output,
+                                     const cq_onnx_model *model, size_t index);
 
 #ifdef __cplusplus
 }

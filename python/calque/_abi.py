@@ -50,7 +50,7 @@ CQ_DTYPE_U4 = 20
 CQ_DTYPE_U64 = 15
 CQ_DTYPE_U8 = 2
 CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS = 64
-CQ_EXPORT_DROP_UNREAD_INPUTS = 4096
+CQ_EXPORT_DROP_UNREAD_INPUTS = 8192
 CQ_EXPORT_DROP_UNUSED_INPUTS = 256
 CQ_EXPORT_EXTERNAL_DATA = 32
 CQ_EXPORT_KEEP_ASSERTS = 4096
@@ -61,6 +61,7 @@ CQ_EXPORT_NO_CONSTANT_FOLDING = 2
 CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS = 8
 CQ_EXPORT_NO_PARAMS = 1
 CQ_EXPORT_PRINT_CAPTURED = 512
+CQ_EXPORT_STATE = 16384
 CQ_EXPORT_STATIC = 1024
 CQ_EXPORT_VERBOSE = 16
 CQ_E_ARGUMENT = 2
@@ -129,6 +130,8 @@ CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
 CQ_REPORT_MODULES = 3
 CQ_REPORT_OPERATORS = 0
+CQ_RUN_RESTORE = 16384
+CQ_RUN_STATE = 16384
 CQ_SCRIPT_TRACE = 1
 CQ_SESSION_MAX_STEPS = 50000000
 CQ_SESSION_MEMORY_PERCENT = 80
@@ -486,6 +489,8 @@ cq_run_options._fields_ = [
     ("n_marks", c_size_t),
     ("gradients", c_void_p),
     ("flags", c_uint32),
+    ("state", POINTER(c_void_p)),
+    ("n_state", c_size_t),
 ]
 
 cq_function._fields_ = [
@@ -889,6 +894,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_graph": (c_void_p, [c_void_p]),
     "cq_onnx_model_graph_name": (c_char_p, [c_void_p]),
     "cq_onnx_model_has_initializer": (c_bool, [c_void_p, c_char_p]),
+    "cq_onnx_model_has_node": (c_bool, [c_void_p, c_char_p]),
     "cq_onnx_model_infer": (c_int, [c_void_p, c_uint32]),
     "cq_onnx_model_info": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_initializer": (c_int, [POINTER(c_void_p), POINTER(c_char_p), c_void_p, c_size_t]),
@@ -899,15 +905,18 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_n_functions": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_initializers": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_nodes": (c_size_t, [c_void_p]),
+    "cq_onnx_model_n_states": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_values": (c_size_t, [c_void_p, c_int]),
     "cq_onnx_model_opset": (c_int64, [c_void_p, c_char_p]),
     "cq_onnx_model_opset_at": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_int64)]),
     "cq_onnx_model_parse": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p]),
     "cq_onnx_model_print": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_producer": (c_char_p, [c_void_p]),
+    "cq_onnx_model_random_node": (c_char_p, [c_void_p]),
     "cq_onnx_model_save": (c_int, [c_void_p, c_char_p, POINTER(cq_onnx_save_options)]),
     "cq_onnx_model_save_text": (c_int, [c_void_p, c_char_p]),
     "cq_onnx_model_sort": (c_int, [POINTER(c_bool), c_void_p]),
+    "cq_onnx_model_state": (c_int, [POINTER(c_void_p), POINTER(c_char_p), POINTER(c_char_p), c_void_p, c_size_t]),
     "cq_onnx_model_strip": (c_int, [c_void_p, POINTER(cq_strip_options)]),
     "cq_onnx_model_value_axis": (c_char_p, [c_void_p, c_int, c_size_t, c_size_t]),
     "cq_onnx_model_value_dtype": (c_int, [c_void_p, c_int, c_size_t]),

@@ -275,6 +275,8 @@ static cq_status run_in_place(cq_opcall *c)
         changed = CQ_OP(cx, "aten::to.dtype", TENSOR(changed), DTYPE(self->dtype));
     if (cx->status != CQ_OK)
         return cx->status;
+    if (cx->will_write)
+        CQ_TRY(cx->will_write(cx->will_write_user, self));
     if (cx->listener) {
         CQ_TRY(cx->listener->changed(cx->listener_self, cx, self, changed));
     } else if (self->storage && changed->storage) {

@@ -73,6 +73,9 @@ struct cq_ctx {
     cq_status (*spend)(void    *spender,
                        uint64_t steps); /* refuses work (work.h); NULL: nobody does */
     void *spender;
+    cq_status (*will_write)(void            *user,
+                            const cq_tensor *t); /* before its memory changes; or NULL */
+    void *will_write_user;
 };
 
 enum { CQ_MAX_CALL_DEPTH = 64 };

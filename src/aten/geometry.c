@@ -90,8 +90,8 @@ static cq_int clamp_index(const cq_opcall *c, cq_int index, cq_int size)
 {
     if (index.value < 0)
         index = cq_size_add(c, index, size);
-    if (index.value < 0)
-        return cq_i(0);
+    if (index.value < 0) /* more than there is on the example; other inputs may have more */
+        return index.expr ? cq_int_max(c->cx->symbols, index, cq_i(0)) : cq_i(0);
     return cq_int_min(c->cx->symbols, index, size);
 }
 

@@ -76,6 +76,13 @@ cq_track *cq_track_root(cq_track *t)
     return t;
 }
 
+bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t)
+{
+    cq_track *track = t->tracked_by == tracks->id ? t->track : cq_ptr_map_get(&tracks->outside, t);
+
+    return track && cq_track_root(track)->current != 0;
+}
+
 /* Integers that were known of the contents, before they changed. */
 static void forget_known(cq_tensor *t)
 {

@@ -61,6 +61,9 @@ void cq_tracks_clear(cq_tracks *tracks);
 cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
 bool      cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t);
 
+/* Whether the memory of a tensor was written to, through it or a view of it. */
+bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t);
+
 /* A track for a tensor that was just made; NULL: no memory. */
 cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value);
 

@@ -80,6 +80,11 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     CQ_TRY(cq_export_name(ex));
     CQ_TRY(ex->graph->status);
     CQ_TRY(cq_export_lower(ex, out));
+    for (size_t i = 0; i < ex->source->states.n; i++) {
+        const cq_state_pair *s = &ex->source->states.items[i];
+
+        CQ_TRY(cq_onnx_model_note_state(*out, s->input, s->output, s->initial));
+    }
     CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of what symbolics made in between */
     return ex->options.each_value ? cq_export_replay(ex, *out) : CQ_OK;
 }

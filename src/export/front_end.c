@@ -209,7 +209,9 @@ static cq_status run(const cq_front_end *f, void *self, cq_port *port, size_t *n
 static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
                             cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
-    cq_port port = { .flags = o->flags, .gradients = o->gradients, .outputs = outputs, .max = max };
+    cq_port port = {
+        .run = o, .flags = o->flags, .gradients = o->gradients, .outputs = outputs, .max = max
+    };
     cq_marking marking = { 0 };
     cq_status  status;
 
@@ -252,17 +254,33 @@ cq_status cq_front_end_run(const cq_front_end *f, void *self, const cq_run_optio
 
 /* ---- exporting ---- */
 
+/* A capture with all of the state that it finds. */
+static cq_status capture_settled(cq_graph **out, const cq_front_end *f, void *self,
+                                 const cq_export_options *o)
+{
+    enum { MAX_ROUNDS = 16 };
+
+    for (int i = 0; i < MAX_ROUNDS; i++) {
+        CQ_TRY(capture(out, f, self, o));
+        if (!f->must_repeat || !f->must_repeat(self))
+            return CQ_OK;
+        cq_graph_free(*out);
+    }
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, "export without --state",
+                   "what the model changes is something else in every capture");
+}
+
 static cq_status export_as_it_is(cq_onnx_model **out, const cq_front_end *f, void *self,
                                  const cq_export_options *o)
 {
     const cq_run_options run_options = { .struct_size = sizeof run_options,
                                          .marks       = o->marks,
                                          .n_marks     = o->n_marks,
-                                         .flags       = o->flags };
+                                         .flags       = o->flags | CQ_RUN_RESTORE };
     cq_graph            *graph;
     cq_status            status;
 
-    CQ_TRY(capture(&graph, f, self, o));
+    CQ_TRY(capture_settled(&graph, f, self, o));
     status = cq_export_graph(out, graph, o);
     cq_graph_free(graph);
     if (status == CQ_OK && o->outputs)

@@ -13,6 +13,7 @@ typedef struct cq_port {
     cq_capture              *capture; /* NULL: the model is run */
     const cq_export_options *options; /* of a capture */
     uint32_t                 flags;   /* CQ_EXPORT_* of either */
+    const cq_run_options    *run;     /* of a run */
     cq_gradients            *gradients;
     size_t                   n_inputs, n_outputs; /* so far */
     cq_tensor              **outputs;             /* of a run: the first max are kept */
@@ -47,6 +48,9 @@ typedef struct cq_front_end {
     cq_status (*call)(void *self, cq_port *port);
 
     int32_t opset; /* if none is asked for */
+    /* After a capture: whether it is to be made again, since it found more state that is to be
+     * inputs and outputs; else warns of state that is not. NULL: a call changes nothing. */
+    bool (*must_repeat)(void *self);
 } cq_front_end;
 
 /* Captures a call and exports the graph. name: of the graph, if the options have none. */

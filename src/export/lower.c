@@ -459,13 +459,24 @@ static void opsets(lowering *l)
     cq_free(names);
 }
 
+/* Who carries state from run to run has it for every output. */
+static bool is_state(const cq_graph *source, const char *input)
+{
+    for (size_t i = 0; i < source->states.n; i++)
+        if (strcmp(source->states.items[i].input, input) == 0)
+            return true;
+    return false;
+}
+
 static bool stays_input(const cq_exporter *ex, size_t i)
 {
-    const uint32_t flags = ex->options.flags;
+    const uint32_t  flags = ex->options.flags;
+    const cq_value *v     = ex->graph->top->params.items[i];
 
-    return ex->graph->top->params.items[i]->n_uses ||
+    return v->n_uses ||
            !(flags & (CQ_EXPORT_DROP_UNUSED_INPUTS | CQ_EXPORT_DROP_UNREAD_INPUTS)) ||
-           (ex->is_read[i] && !(flags & CQ_EXPORT_DROP_UNUSED_INPUTS));
+           (ex->is_read[i] && !(flags & CQ_EXPORT_DROP_UNUSED_INPUTS)) ||
+           is_state(ex->source, v->name);
 }
 
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)

@@ -70,7 +70,8 @@ static cq_status call(void *self, cq_port *port)
     return CQ_OK;
 }
 
-static const cq_front_end modules = { set_training, restore, each_weight, call, CQ_OPSET_DEFAULT };
+static const cq_front_end modules = { set_training, restore,          each_weight,
+                                      call,         CQ_OPSET_DEFAULT, NULL };
 
 /* ---- its public calls ---- */
 

@@ -8,6 +8,8 @@ typedef struct pt2_call {
     cq_pt2           *model;
     cq_tensor *const *inputs;
     size_t            n_inputs; /* 0: the program's own */
+    int               n_captures;
+    bool              keeps_mutations;
 } pt2_call;
 
 /* ---- the front end ---- */
@@ -54,23 +56,44 @@ static cq_status give_extra(void *user, const char *name, cq_tensor *t)
 
 static cq_status call(void *self, cq_port *port)
 {
-    const pt2_call   *c     = self;
-    const uint32_t    flags = port->flags;
-    const cq_pt2_ends ends  = { .name           = input_name,
-                                .axis_name      = axis_name,
-                                .input          = copy_input,
-                                .output         = give_output,
-                                .extra          = give_extra,
-                                .has_rule       = cq_port_has_rule,
-                                .user           = port,
-                                .is_static      = flags & CQ_EXPORT_STATIC,
-                                .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS,
-                                .keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS };
+    pt2_call      *c     = self;
+    const uint32_t flags = port->flags;
+    cq_pt2_ends    ends  = { .name           = input_name,
+                             .axis_name      = axis_name,
+                             .input          = copy_input,
+                             .output         = give_output,
+                             .extra          = give_extra,
+                             .has_rule       = cq_port_has_rule,
+                             .user           = port,
+                             .is_static      = flags & CQ_EXPORT_STATIC,
+                             .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS,
+                             .keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS,
+                             .state          = flags & CQ_EXPORT_STATE };
 
+    c->keeps_mutations = ends.keep_mutations;
+    if (port->run) {
+        ends.state   = port->run->flags & CQ_RUN_STATE && c->model->has_state;
+        ends.given   = port->run->state;
+        ends.n_given = port->run->n_state;
+    }
+    if (c->n_captures++ == 0 && (port->capture || !c->model->is_state.n))
+        CQ_TRY(cq_pt2_forget_state(c->model));
     return cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends);
 }
 
-static const cq_front_end programs = { NULL, NULL, each_weight, call, CQ_PT2_OPSET_DEFAULT };
+static bool must_repeat(void *self)
+{
+    const pt2_call *c = self;
+
+    if (c->model->has_state && c->model->unsettled)
+        return true;
+    if (!c->keeps_mutations)
+        cq_pt2_warn_of_state(c->model);
+    return false;
+}
+
+static const cq_front_end programs = { NULL,       NULL, each_weight, call, CQ_PT2_OPSET_DEFAULT,
+                                       must_repeat };
 
 /* ---- its public calls ---- */
 
@@ -80,8 +103,9 @@ CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *model, cq_tensor *co
     cq_status status;
 
     CQ_NEED_OUT(out, model && (inputs || !n_inputs));
-    status =
-        cq_front_end_export(out, &programs, &(pt2_call){ model, inputs, n_inputs }, NULL, options);
+    status = cq_front_end_export(
+        out, &programs, &(pt2_call){ .model = model, .inputs = inputs, .n_inputs = n_inputs }, NULL,
+        options);
     if (status == CQ_OK && *out)
         status = cq_pt2_add_metadata(*out, model);
     if (status != CQ_OK) {
@@ -96,6 +120,7 @@ CQ_API cq_status cq_pt2_run_as(cq_pt2 *model, cq_tensor *const *inputs, size_t n
                                size_t *n_outputs)
 {
     CQ_NEED(model && (inputs || !n_inputs) && n_outputs && (outputs || !max));
-    return cq_front_end_run(&programs, &(pt2_call){ model, inputs, n_inputs }, options, outputs,
-                            max, n_outputs);
+    return cq_front_end_run(&programs,
+                            &(pt2_call){ .model = model, .inputs = inputs, .n_inputs = n_inputs },
+                            options, outputs, max, n_outputs);
 }

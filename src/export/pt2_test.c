@@ -364,6 +364,37 @@ TEST(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for)
     cq_pt2_free(p);
 }
 
+TEST(pt2, what_a_program_changes_is_state_if_asked_for)
+{
+    cq_pt2           *p = load("mutation_core.214", NULL);
+    cq_onnx_model    *m;
+    cq_export_options options;
+    cq_tensor        *initial, *out[MAX_OUTPUTS];
+    cq_run_options    run;
+    const char       *names[2];
+    size_t            n, first;
+
+    cq_export_options_init(&options);
+    options.flags = CQ_EXPORT_STATE;
+    CHECK_OK(cq_pt2_export(&m, p, NULL, 0, &options));
+    CHECK(cq_onnx_model_n_states(m) > 0);
+    CHECK_OK(cq_onnx_model_state(&initial, &names[0], &names[1], m, 0));
+    CHECK(strncmp(names[0], "state.", 6) == 0 && strncmp(names[1], "state.", 6) == 0);
+    cq_run_options_init(&run);
+    run.flags = CQ_RUN_STATE;
+    CHECK_OK(cq_pt2_run_as(p, NULL, 0, &run, out, MAX_OUTPUTS, &first));
+    release(out, first);
+    run.state   = &initial;
+    run.n_state = 1;
+    CHECK_OK(cq_pt2_run_as(p, NULL, 0, &run, out, MAX_OUTPUTS, &n));
+    CHECK_INT(cq_onnx_model_n_values(m, CQ_ONNX_OUTPUTS), n);
+    CHECK_INT(first, n);
+    release(out, n);
+    cq_tensor_release(initial);
+    cq_onnx_model_free(m);
+    cq_pt2_free(p);
+}
+
 TEST(pt2, nodes_and_weights_are_called_after_their_modules)
 {
     cq_pt2        *p = load("dynamic.214", NULL);
@@ -506,6 +537,7 @@ RUN_TESTS(TEST_OF(pt2, every_program_gives_what_pytorch_gives_run_and_exported),
           TEST_OF(pt2, transforms_have_the_length_of_the_run),
           TEST_OF(pt2, what_a_program_changes_is_an_output_if_asked_for),
           TEST_OF(pt2, what_a_program_asserts_of_data_is_an_output_if_asked_for),
+          TEST_OF(pt2, what_a_program_changes_is_state_if_asked_for),
           TEST_OF(pt2, nodes_and_weights_are_called_after_their_modules),
           TEST_OF(pt2, parameters_have_gradients),
           TEST_OF(pt2, an_unknown_operator_is_reported_with_the_line_of_its_call),

@@ -2,13 +2,14 @@
 #include "export/front_end.h"
 
 #include "base/warn.h"
-#include "script/script.h"
+#include "script/state.h"
 
 typedef struct script_call {
     cq_script     *script;
     const char    *method;
     const cq_args *args;
     uint32_t       flags; /* CQ_SCRIPT_* */
+    int            n_captures;
 } script_call;
 
 /* ---- the front end ---- */
@@ -43,17 +44,51 @@ static cq_status give_output(void *port, cq_tensor *t)
     return cq_port_output(port, t);
 }
 
+/* The first capture of an export finds the state anew. */
+static cq_status begin_capture(script_call *s, const cq_port *port)
+{
+    if (s->n_captures++)
+        return CQ_OK;
+    cq_script_state_free(s->script->state);
+    s->script->state = cq_zalloc(sizeof *s->script->state);
+    if (!s->script->state)
+        return CQ_E_NO_MEMORY;
+    s->script->state->wanted = port->options->flags & CQ_EXPORT_STATE;
+    s->script->state->quiet  = port->options->training != CQ_TRAINING_EVAL;
+    return CQ_OK;
+}
+
+static bool must_repeat(void *self)
+{
+    const cq_script_state *state = ((script_call *)self)->script->state;
+
+    if (state->wanted && state->unsettled)
+        return true;
+    cq_script_state_warn(state);
+    return false;
+}
+
 static cq_status call(void *self, cq_port *port)
 {
-    const script_call   *s    = self;
-    const cq_script_port ends = {
+    script_call   *s    = self;
+    cq_script_port ends = {
         .input = take_input, .output = give_output, .has_rule = cq_port_has_rule, .user = port
     };
 
+    if (port->capture) {
+        CQ_TRY(begin_capture(s, port));
+        ends.state = s->script->state;
+    } else {
+        ends.restore = port->run->flags & CQ_RUN_RESTORE;
+        ends.state   = port->run->flags & CQ_RUN_STATE ? s->script->state : NULL;
+        ends.given   = port->run->state;
+        ends.n_given = port->run->n_state;
+    }
     return cq_script_call_through(port->cx, s->script, s->method, s->args, s->flags, &ends);
 }
 
-static const cq_front_end scripts = { set_training, restore, each_weight, call, CQ_OPSET_DEFAULT };
+static const cq_front_end scripts = { set_training, restore,          each_weight,
+                                      call,         CQ_OPSET_DEFAULT, must_repeat };
 
 /* ---- its public calls ---- */
 
@@ -62,8 +97,8 @@ CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const c
                                   size_t max_outputs, size_t *n_outputs)
 {
     CQ_NEED(script && args && n_outputs && (outputs || !max_outputs));
-    return cq_front_end_run(&scripts, &(script_call){ script, method, args, 0 }, options, outputs,
-                            max_outputs, n_outputs);
+    return cq_front_end_run(&scripts, &(script_call){ script, method, args, 0, 0 }, options,
+                            outputs, max_outputs, n_outputs);
 }
 
 CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
@@ -85,8 +120,8 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
     cq_status status;
 
     script->program->reads_mode = false;
-    status = cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL,
-                                 options);
+    status = cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags, 0 },
+                                 NULL, options);
     if (status == CQ_OK && options && options->training == CQ_TRAINING_TRAIN &&
         !script->program->reads_mode)
         cq_warn(NULL, "training mode changes nothing: the program never asks for it (a traced one "

@@ -537,6 +537,123 @@ TEST(script, outputs_are_called_after_keys_and_fields)
     cq_script_free(s);
 }
 
+/* ---- state ---- */
+
+#define STATEFUL                                                                                   \
+    "class Net(Module):\n"                                                                         \
+    "    h : Tensor\n"                                                                             \
+    "    n : int\n"                                                                                \
+    "    def forward(self, x):\n"                                                                  \
+    "        self.n = self.n + 1\n"                                                                \
+    "        self.h.mul_(0.5).add_(x)\n"                                                           \
+    "        return self.h * self.n\n"
+
+static cq_script *stateful(cq_tensor *h)
+{
+    cq_script *s = compile(STATEFUL);
+
+    CHECK_OK(cq_script_make_module(s, "Net"));
+    CHECK_OK(cq_script_set_tensor(s, "h", h));
+    CHECK_OK(cq_script_set_i64(s, "n", 0));
+    return s;
+}
+
+static void count_warning(void *user, const char *message, const char *where)
+{
+    (void)where;
+    *(int *)user += strstr(message, "forward changes h, n") != NULL;
+}
+
+TEST(script, an_export_warns_of_state_and_leaves_it_alone)
+{
+    cq_tensor     *h = vector(1, 2), *x = vector(4, 8);
+    cq_script     *s = stateful(h);
+    cq_args       *args;
+    cq_onnx_model *m;
+    int            n = 0;
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    cq_set_warning_handler(count_warning, &n);
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));
+    cq_set_warning_handler(NULL, NULL);
+    CHECK_INT(1, n);
+    CHECK_INT(0, cq_onnx_model_n_states(m));
+    CHECK(second_of(s, NULL, x) == 9);  /* the first step, after the export */
+    CHECK(second_of(s, NULL, x) == 25); /* a run goes on from the last one, as in PyTorch */
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(x);
+    cq_tensor_release(h);
+    cq_script_free(s);
+}
+
+/* A run that is given its state, or none: then it begins with the module's own. */
+static void run_with_state(cq_script *s, const cq_args *args, cq_tensor **state, cq_tensor **out)
+{
+    cq_run_options o;
+    size_t         n;
+
+    cq_run_options_init(&o);
+    o.flags   = CQ_RUN_STATE;
+    o.state   = state;
+    o.n_state = state ? 2 : 0;
+    CHECK_OK(cq_script_run_as(s, NULL, args, &o, out, 3, &n));
+    CHECK_INT(3, n);
+}
+
+TEST(script, state_becomes_inputs_and_outputs)
+{
+    cq_tensor        *h = vector(1, 2), *x = vector(4, 8), *first[3], *next[3], *got[3], *in[3];
+    cq_script        *s = stateful(h);
+    cq_args          *args;
+    cq_export_options o;
+    cq_onnx_model    *m;
+    cq_session       *session;
+    const char       *names[2];
+
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    cq_export_options_init(&o);
+    o.flags = CQ_EXPORT_STATE;
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, &o));
+    CHECK_INT(2, cq_onnx_model_n_states(m));
+    CHECK_OK(cq_onnx_model_state(&in[1], &names[0], &names[1], m, 0));
+    CHECK_STR("state.h_in", names[0]);
+    CHECK_STR("state.h_out", names[1]);
+    CHECK(cq_tensor_get_f64(in[1], 1) == 2);
+    CHECK_OK(cq_onnx_model_state(&in[2], &names[0], &names[1], m, 1));
+    CHECK_STR("state.n_in", names[0]);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_model_state(&got[0], &names[0], &names[1], m, 2));
+
+    run_with_state(s, args, NULL, first);
+    run_with_state(s, args, first + 1, next);
+    CHECK(cq_tensor_get_f64(next[0], 1) == 25);
+    CHECK_INT(2, cq_tensor_get_i64(next[2], 0));
+
+    in[0] = x;
+    CHECK_OK(cq_session_prepare(&session, m, NULL));
+    CHECK_OK(cq_session_run_tensors(session, in, 3, got, 3));
+    for (size_t i = 1; i < 3; i++) {
+        cq_tensor_release(in[i]);
+        in[i] = got[i];
+    }
+    cq_tensor_release(got[0]);
+    CHECK_OK(cq_session_run_tensors(session, in, 3, got, 3));
+    CHECK(cq_tensor_get_f64(got[0], 1) == 25);
+    for (size_t i = 0; i < 3; i++) {
+        cq_tensor_release(first[i]);
+        cq_tensor_release(next[i]);
+        cq_tensor_release(got[i]);
+        cq_tensor_release(in[i]);
+    }
+    cq_session_free(session);
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(h);
+    cq_script_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +670,8 @@ int main(void)
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
         TEST_OF(script, outputs_are_called_after_keys_and_fields),
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
+        TEST_OF(script, an_export_warns_of_state_and_leaves_it_alone),
+        TEST_OF(script, state_becomes_inputs_and_outputs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

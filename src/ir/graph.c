@@ -45,6 +45,7 @@ void cq_graph_free(cq_graph *g)
     cq_vec_clear(&g->called);
     cq_vec_clear(&g->return_names);
     cq_vec_clear(&g->named_outputs);
+    cq_vec_clear(&g->states);
     cq_symbols_clear(&g->symbols);
     cq_intern_clear(&g->names);
     cq_arena_free(g->arena);
@@ -73,6 +74,13 @@ cq_status cq_ir_name_return(cq_graph *g, size_t index, const char *name)
         CQ_TRY(cq_vec_push(&g->return_names, NULL));
     g->return_names.items[index] = cq_ir_text(g, name);
     return g->status;
+}
+
+cq_status cq_ir_note_state(cq_graph *g, const char *input, const char *output, cq_tensor *initial)
+{
+    CQ_TRY(cq_ir_keep_tensor(g, initial));
+    return cq_vec_push(&g->states,
+                       (cq_state_pair){ cq_ir_text(g, input), cq_ir_text(g, output), initial });
 }
 
 cq_block *cq_ir_block_new(cq_graph *g, cq_node *owner)

@@ -174,6 +174,11 @@ typedef struct cq_called {
     const char *path, *class_name;
     cq_type     type; /* UNKNOWN: no tensor */
 } cq_called;
+/* What is carried from one run of a model to the next: an output is the input of the next run. */
+typedef struct cq_state_pair {
+    const char *input, *output;
+    cq_tensor  *initial; /* of the first run; the graph retains it */
+} cq_state_pair;
 
 struct cq_graph {
     cq_arena  *arena;
@@ -187,6 +192,7 @@ struct cq_graph {
     CQ_VEC(cq_called) called;           /* in the order of their first calls */
     CQ_VEC(const char *) return_names;  /* of returns of top, if nobody has others; NULL: none */
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
+    CQ_VEC(cq_state_pair) states;
     uint32_t  n_values;
     cq_status status; /* the first failure of a builder call */
 };
@@ -229,6 +235,7 @@ cq_type cq_ir_type_of(cq_graph *g, const cq_tensor *t);
 
 cq_operand cq_ir_copy_operand(cq_graph *g, cq_operand o);
 cq_status  cq_ir_keep_tensor(cq_graph *g, cq_tensor *t); /* retains it */
+cq_status  cq_ir_note_state(cq_graph *g, const char *input, const char *output, cq_tensor *initial);
 
 #define CQ_OPERAND_OF(v) ((cq_operand){ .kind = CQ_OPERAND_VALUE, .u.value = (v) })
 

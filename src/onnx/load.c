@@ -164,6 +164,35 @@ CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *m)
     return m->graph ? m->graph->node.n : 0;
 }
 
+static bool nodes_have(cq_onnx_node *const *nodes, size_t n, const char *op_type, int depth)
+{
+    for (size_t i = 0; i < n && depth < CQ_ONNX_MAX_DEPTH; i++) {
+        const cq_onnx_attributes *list = &nodes[i]->attribute;
+
+        if (nodes[i]->op_type && strcmp(nodes[i]->op_type, op_type) == 0 &&
+            !*text_or_empty(nodes[i]->domain))
+            return true;
+        for (size_t k = 0; k < list->n; k++)
+            if (list->items[k]->g && nodes_have(list->items[k]->g->node.items,
+                                                list->items[k]->g->node.n, op_type, depth + 1))
+                return true;
+    }
+    return false;
+}
+
+CQ_API bool cq_onnx_model_has_node(const cq_onnx_model *m, const char *op_type)
+{
+    bool has = false;
+
+    CQ_NEED_ELSE(m && op_type, false);
+    if (m->graph)
+        has = nodes_have(m->graph->node.items, m->graph->node.n, op_type, 0);
+    for (size_t i = 0; i < m->functions.n && !has; i++)
+        has = nodes_have(m->functions.items[i]->node.items, m->functions.items[i]->node.n, op_type,
+                         0);
+    return has;
+}
+
 CQ_API size_t cq_onnx_model_n_initializers(const cq_onnx_model *m)
 {
     CQ_NEED_ELSE(m, 0);

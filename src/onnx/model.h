@@ -406,6 +406,10 @@ void cq_onnx_model_add_opset(cq_onnx_model *m, const char *domain, int64_t versi
 /* key = value, into the metadata_props of anything. */
 void cq_onnx_add_entry(cq_onnx_model *m, cq_onnx_entries *list, const char *key, const char *value);
 
+/* state.c: an input that an output is in the next run, with its first value. */
+cq_status cq_onnx_model_note_state(cq_onnx_model *m, const char *input, const char *output,
+                                   const cq_tensor *initial);
+
 /* Copies of text in the model's arena; NULL stays NULL. */
 const char *cq_onnx_text(cq_onnx_model *m, const char *text);
 void        cq_onnx_add_name(cq_onnx_model *m, cq_onnx_names *list, const char *name);

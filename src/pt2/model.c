@@ -90,10 +90,11 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
     cq_vec_clear(&p->user);
     cq_vec_clear(&p->output_names);
     cq_vec_clear(&p->output_paths);
+    cq_vec_clear(&p->changed);
     cq_vec_clear(&p->input_names);
     cq_vec_clear(&p->shown);
     cq_vec_clear(&p->guards);
-    cq_vec_clear(&p->changed);
+    cq_vec_clear(&p->is_state);
     cq_vec_clear(&p->larger);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
@@ -175,6 +176,7 @@ typedef struct call {
     cq_tensor *const  *inputs; /* one per user input */
     const char       **names;  /* of a capture, theirs */
     cq_pt2_asserted    asserted;
+    size_t             n_states; /* so far */
 } call;
 
 static const cq_pt2_meta *meta_of(const call *c, size_t i)
@@ -492,22 +494,29 @@ static cq_status weight_value(call *c, size_t input, cq_val *out)
 {
     cq_tensor *t = weight_of(c->model, input);
 
+    if (t && c->ends->state && c->model->is_state.items[input])
+        return cq_pt2_state_value(c->model, c->run.ev, c->ends, input, t, &c->n_states, out);
     *out = cq_val_of_tensor(t);
     if (t && !c->run.ev->capture && c->model->program->inputs[input].role != CQ_PT2_PARAMETER)
         *out = cq_val_of_tensor(cq_clone(c->run.ev->cx, t));
     return c->run.ev->cx->status;
 }
 
+/* Inputs of the user come before state, in a graph as in a run. */
 static cq_status collect(call *c, cq_val *args)
 {
     const cq_pt2_graph *g    = c->model->program->graph;
     size_t              next = 0;
 
+    for (size_t i = 0; i < c->model->user.n; i++)
+        CQ_TRY(user_value(c, i, &args[c->model->user.items[i]]));
     for (size_t i = 0; i < g->n_inputs; i++) {
         bool is_user = next < c->model->user.n && c->model->user.items[next] == i;
 
-        args[i] = CQ_NONE;
-        CQ_TRY(is_user ? user_value(c, next, &args[i]) : weight_value(c, i, &args[i]));
+        if (!is_user) {
+            args[i] = CQ_NONE;
+            CQ_TRY(weight_value(c, i, &args[i]));
+        }
         if (!is_user && args[i].kind == CQ_VAL_NONE && g->inputs[i].kind == CQ_PT2_SLOT &&
             weight_of(c->model, i) == NULL && c->model->program->inputs[i].role != CQ_PT2_OTHER)
             return cq_fail(CQ_E_FORMAT, c->model->program->archive->path, NULL,
@@ -601,7 +610,7 @@ static cq_status give_all(call *c, const cq_val *args, const cq_val *results)
     for (size_t i = 0; i < p->graph->n_outputs; i++)
         if (p->outputs[i].role == CQ_PT2_USER)
             CQ_TRY(give(c, results[i]));
-    if (c->ends->keep_mutations)
+    if (c->ends->keep_mutations && !c->ends->state)
         CQ_TRY(give_changed(c, args, results));
     return give_asserted(c);
 }
@@ -629,7 +638,8 @@ static cq_status perform(void *user)
     CQ_TRY_OR_DONE(collect(c, args));
     CQ_TRY_OR_DONE(cq_pt2_run_graph(&c->run, g, args, g->n_inputs, results));
     CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c->run));
-    status = give_all(c, args, results);
+    CQ_TRY_OR_DONE(give_all(c, args, results));
+    status = cq_pt2_finish_state(c->model, c->run.ev, c->ends, args, results);
 done:
     if (arena)
         cq_arena_free(arena);

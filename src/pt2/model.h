@@ -40,6 +40,11 @@ struct cq_pt2 {
     CQ_VEC(uint32_t) changed; /* mutations.c: inputs of the graph that operators change in place */
     CQ_VEC(cq_pt2_sized) larger; /* larger.c: sizes to try */
     bool has_cross;              /* among the past is what an encoder gave */
+
+    /* state.c: what a call changes, weights and inputs of the user, as captures found it. */
+    CQ_VEC(bool) is_state; /* by inputs of the graph */
+    bool has_state;        /* the last capture had it as inputs and outputs */
+    bool unsettled;        /* and found more than it had */
 };
 
 typedef cq_status (*cq_pt2_weight_fn)(void *user, const char *name, cq_tensor *t,
@@ -58,6 +63,12 @@ typedef struct cq_pt2_ends {
     bool  is_static;      /* all sizes are those of the example */
     bool  keep_mutations; /* what the program changes is an output, too */
     bool  keep_asserts;   /* so is, in a capture, what it asserts of data */
+
+    /* What it changes is inputs and outputs, state.NAME_in and state.NAME_out; of a run, what they
+     * are, those beyond n_given being what the file holds. */
+    bool              state;
+    cq_tensor *const *given;
+    size_t            n_given;
 } cq_pt2_ends;
 
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
@@ -65,6 +76,20 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *input
 
 /* outputs.c: what the outputs are called, by the structure of the result; whether an input, output
  * or weight has a name. */
+/* state.c: begins to look for state in captures; warns of what is not inputs and outputs, names
+ * apart by commas. */
+cq_status cq_pt2_forget_state(cq_pt2 *model);
+void      cq_pt2_warn_of_state(const cq_pt2 *model);
+
+/* What a graph of the program is called with for an input that is state, in the place of t; and
+ * what became of all of them, with the results of the call. next: how many were asked for so far.
+ */
+cq_status cq_pt2_state_value(cq_pt2 *model, cq_eval *ev, const cq_pt2_ends *ends, size_t input,
+                             cq_tensor *t, size_t *next, cq_val *out);
+cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, const cq_pt2_ends *ends,
+                              const cq_val *args, const cq_val *results);
+
+/* outputs.c: what the outputs are called, by the structure of the result. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
 bool      cq_pt2_is_taken(const cq_pt2 *model, const char *name);
 

@@ -224,6 +224,7 @@ struct cq_eval {
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_relatives) relatives;
     struct cq_carry *carry; /* of the innermost loop that is explored */
+    struct cq_guard *guard; /* knows what modules held before the call; NULL: nobody does */
 };
 
 /* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the
@@ -288,6 +289,12 @@ cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowe
 cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
 cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
 bool      cq_place_same(const cq_change *a, const cq_change *b);
+
+/* A copy of what the place holds now, which survives changes; and that put back without writing it
+ * down. */
+cq_status cq_place_snapshot(const cq_change *place, cq_change *out);
+cq_status cq_place_restore(const cq_change *p);
+void      cq_change_release(const cq_change *c);
 
 /* Whether a value can be used in block, whether a tensor can be known there, and whether a size can
  * be computed there: what it is made of comes from there or further out. */

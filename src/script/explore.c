@@ -1,6 +1,7 @@
 /* Trying out a path through the program. While a path is explored, every change of a variable,
  * list, dict, attribute or tensor is written down with what was there before; afterwards the
  * changes are collected, one per place, and taken back. */
+#include "script/guard.h"
 #include "script/share.h"
 
 /* ---- places ---- */
@@ -51,8 +52,7 @@ static void put(cq_val *slot, cq_val v)
     *slot = v;
 }
 
-/* Puts a value back without writing it down. */
-static cq_status restore(const cq_change *p)
+cq_status cq_place_restore(const cq_change *p)
 {
     cq_track *t;
 
@@ -94,12 +94,12 @@ cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
     case CQ_CHANGE_TRACK: return CQ_OK;
     }
     now.old = v;
-    return restore(&now);
+    return cq_place_restore(&now);
 }
 
 /* ---- the journal ---- */
 
-static void release_change(const cq_change *c)
+void cq_change_release(const cq_change *c)
 {
     cq_val_release(c->old);
     if (c->kind == CQ_CHANGE_LIST)
@@ -122,8 +122,7 @@ static cq_status note_track(void *user, cq_track *t)
                                                   .old_stale   = t->stale });
 }
 
-/* A copy of what the place holds now, so that it survives being taken back. */
-static cq_status snapshot(const cq_change *p, cq_change *out)
+cq_status cq_place_snapshot(const cq_change *p, cq_change *out)
 {
     cq_val    v      = cq_place_value(p);
     cq_track *t      = p->where;
@@ -179,7 +178,7 @@ static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
         if (!p->where || known_place(path, p))
             continue;
         CQ_TRY(cq_vec_reserve(&path->changes, path->changes.n + 1));
-        CQ_TRY(snapshot(p, &now));
+        CQ_TRY(cq_place_snapshot(p, &now));
         path->changes.items[path->changes.n++] = now;
     }
     return CQ_OK;
@@ -193,8 +192,8 @@ static cq_status take_back(cq_eval *ev, size_t mark)
         cq_change *p = &ev->journal.items[ev->journal.n - 1];
 
         if (p->where && status == CQ_OK)
-            status = restore(p);
-        release_change(p);
+            status = cq_place_restore(p);
+        cq_change_release(p);
         ev->journal.n--;
     }
     return status;
@@ -246,7 +245,7 @@ cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b, c
 void cq_path_clear(cq_path *path)
 {
     for (size_t i = 0; i < path->changes.n; i++)
-        release_change(&path->changes.items[i]);
+        cq_change_release(&path->changes.items[i]);
     cq_vec_clear(&path->changes);
     cq_val_release(path->result);
     path->result = CQ_NONE;
@@ -329,7 +328,7 @@ int cq_eval_bookkeeping(const cq_eval *ev, const void *p)
         for (size_t i = 0; i < c->places.n; i++)
             n += count_in(c->places.items[i].start, p, 0);
     }
-    return n;
+    return n + (ev->guard ? cq_guard_refs(ev->guard, p) : 0);
 }
 
 bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v)

@@ -3,6 +3,7 @@
 #include "script/builtin.h"
 #include "script/sequence.h"
 #include "script/share.h"
+#include "script/state.h"
 
 #include <stdio.h>
 
@@ -36,6 +37,7 @@ CQ_API void cq_script_free(cq_script *s)
 {
     if (!s)
         return;
+    cq_script_state_free(s->state);
     cq_val_release(s->root);
     cq_val_release(s->traced);
     cq_program_free(s->program);
@@ -310,6 +312,8 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
     else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
         CQ_TRY(number_input(ev, port, v, out));
     CQ_TRY(ev->cx->status);
+    if (port->state && (v.kind == CQ_VAL_TENSOR || cq_val_is_number(v)))
+        CQ_TRY(cq_state_add_argument(port->state, ev, *out));
     cq_val_retain(*out);
     return CQ_OK;
 }
@@ -472,9 +476,8 @@ typedef struct outside_call {
     const cq_script_port *port;
 } outside_call;
 
-static cq_status call_through(void *user)
+static cq_status call_with_state(const outside_call *c, cq_guard *guard)
 {
-    const outside_call   *c    = user;
     const cq_script_port *port = c->port;
     const cq_args        *args = c->args;
     cq_eval              *ev   = c->ev;
@@ -482,12 +485,29 @@ static cq_status call_through(void *user)
 
     CQ_TRY(as_inputs(ev, port, cq_val_of_list(args->positional), &positional));
     CQ_TRY(as_inputs(ev, port, cq_val_of_dict(args->keywords), &keywords));
+    if (port->state && port->state->wanted)
+        CQ_TRY(cq_state_bind(port->state, guard, port->given, port->n_given));
     CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
                 keywords.u.dict, &result));
     CQ_TRY(each_leaf(ev, result, give_output, (void *)port));
     if (ev->capture && !ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
-    return ev->cx->status;
+    return port->state ? cq_state_finish(port->state, guard) : ev->cx->status;
+}
+
+static cq_status call_through(void *user)
+{
+    const outside_call *c       = user;
+    const bool          restore = c->ev->capture || c->port->restore || c->port->state;
+    cq_guard            guard   = { .ev = c->ev };
+    cq_status           status  = restore ? cq_guard_begin(&guard, c->ev, c->script) : CQ_OK;
+
+    if (c->port->state)
+        c->port->state->n_arguments = 0;
+    if (status == CQ_OK)
+        status = call_with_state(c, &guard);
+    cq_guard_end(&guard, restore);
+    return status;
 }
 
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,

@@ -17,6 +17,7 @@ struct cq_script {
     cq_val      traced;  /* the tuple or list of tensors that forward was traced with, or None */
     void       *archive; /* keeps the file open */
     void (*close)(void *archive);
+    struct cq_script_state *state; /* that the last export found (state.h); NULL: none yet */
 };
 
 /* What a tensor or number among the arguments is as an input of a graph, the caller's to release;
@@ -31,6 +32,14 @@ typedef struct cq_script_port {
     cq_status (*output)(void *user, cq_tensor *t);
     bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
     void *user;
+
+    /* What the call changes of the program is taken back after a capture, and if this says so. */
+    bool restore;
+
+    /* The state (state.h), and of a run what it is at the beginning. NULL: none. */
+    struct cq_script_state *state;
+    cq_tensor *const       *given;
+    size_t                  n_given;
 } cq_script_port;
 
 /* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */

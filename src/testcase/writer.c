@@ -12,6 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { STEPS = 3 /* of a model with state: a set of data each */ };
+
+/* A run: what the model began with besides its inputs, and what it gave. */
+typedef struct data_set {
+    cq_tensor **states; /* as many as the model has */
+    cq_tensor  *outputs[CQ_TESTCASE_MAX_OUTPUTS];
+    size_t      n_outputs;
+} data_set;
+
 typedef struct writer {
     const char                *folder;
     const cq_testcase_options *options;
@@ -21,8 +30,8 @@ typedef struct writer {
     cq_tensor *const *inputs;
     size_t            n_inputs;
     cq_onnx_model    *model;
-    cq_tensor        *outputs[CQ_TESTCASE_MAX_OUTPUTS];
-    size_t            n_outputs;
+    data_set         *sets;
+    size_t            n_sets, n_states;
     cq_gradients     *gradients; /* NULL: none are wanted */
     cq_trace          trace;
 } writer;
@@ -41,8 +50,14 @@ static bool wants(const writer *w, uint32_t flag)
 
 static void writer_clear(writer *w)
 {
-    for (size_t i = 0; i < w->n_outputs; i++)
-        cq_tensor_release(w->outputs[i]);
+    for (size_t k = 0; k < w->n_sets && w->sets; k++) {
+        for (size_t i = 0; i < CQ_TESTCASE_MAX_OUTPUTS; i++)
+            cq_tensor_release(w->sets[k].outputs[i]);
+        for (size_t i = 0; i < w->n_states && w->sets[k].states; i++)
+            cq_tensor_release(w->sets[k].states[i]);
+        cq_free(w->sets[k].states);
+    }
+    cq_free(w->sets);
     cq_gradients_free(w->gradients);
     cq_onnx_model_free(w->model);
     cq_trace_clear(&w->trace);
@@ -103,22 +118,34 @@ done:
     return status;
 }
 
-static cq_tensor *find_input(const writer *w, const char *name)
+/* An input of the model by its name: one of the example, or state. */
+static cq_tensor *find_input(const writer *w, const data_set *data, const char *name)
 {
+    const char *input, *output;
+
     for (size_t i = 0; i < w->n_inputs; i++)
         if (strcmp(w->input_names[i], name) == 0)
             return w->inputs[i];
+    for (size_t i = 0; i < w->n_states; i++) {
+        cq_tensor *initial;
+
+        if (cq_onnx_model_state(&initial, &input, &output, w->model, i) != CQ_OK)
+            return NULL;
+        cq_tensor_release(initial);
+        if (strcmp(input, name) == 0)
+            return data->states[i];
+    }
     return NULL;
 }
 
 /* What the model takes, in its order. Weights that are inputs as well need no data. */
-static cq_status write_inputs(const writer *w, const char *set)
+static cq_status write_inputs(const writer *w, const data_set *data, const char *set)
 {
     size_t n = cq_onnx_model_n_values(w->model, CQ_ONNX_INPUTS), index = 0;
 
     for (size_t i = 0; i < n; i++) {
         const char *name = cq_onnx_model_value_name(w->model, CQ_ONNX_INPUTS, i);
-        cq_tensor  *t    = find_input(w, name);
+        cq_tensor  *t    = find_input(w, data, name);
 
         if (t)
             CQ_TRY(write_tensor(w, set, "input", index++, name, t));
@@ -143,10 +170,10 @@ static const char *output_name(const writer *w, size_t i)
     return *name && strcmp(name, made_up) != 0 ? name : NULL;
 }
 
-static cq_status write_outputs(const writer *w, const char *set)
+static cq_status write_outputs(const writer *w, const data_set *data, const char *set)
 {
-    for (size_t i = 0; i < w->n_outputs; i++)
-        CQ_TRY(write_tensor(w, set, "output", i, output_name(w, i), w->outputs[i]));
+    for (size_t i = 0; i < data->n_outputs; i++)
+        CQ_TRY(write_tensor(w, set, "output", i, output_name(w, i), data->outputs[i]));
     return CQ_OK;
 }
 
@@ -163,7 +190,7 @@ static cq_status write_gradients(const writer *w, const char *set)
         else
             cq_warn(name, "the parameter has no gradient, and gets no file");
     }
-    for (size_t i = 0; i < w->n_outputs; i++)
+    for (size_t i = 0; i < w->sets[0].n_outputs; i++)
         if (cq_gradients_seed(g, i))
             CQ_TRY(write_tensor(w, set, "gradient_input", i, output_name(w, i),
                                 cq_gradients_seed(g, i)));
@@ -189,10 +216,10 @@ static cq_status delete_tensors(const char *set)
     return status;
 }
 
-/* The first set that is not there, or with a new model the first of all. */
-static const char *choose_set(const writer *w, cq_str *path, bool is_new_model)
+/* The first set that is not there, or with a new model the one of that number. */
+static const char *choose_set(const writer *w, cq_str *path, size_t number, bool is_new_model)
 {
-    for (size_t n = 0;; n++) {
+    for (size_t n = is_new_model ? number : 0;; n++) {
         char name[40];
 
         snprintf(name, sizeof name, "test_data_set_%zu", n);
@@ -201,18 +228,19 @@ static const char *choose_set(const writer *w, cq_str *path, bool is_new_model)
     }
 }
 
-static cq_status write_set(const writer *w, bool is_new_model)
+static cq_status write_set(const writer *w, size_t number, bool is_new_model)
 {
-    cq_str      path = { 0 };
-    const char *set  = choose_set(w, &path, is_new_model);
-    cq_status   status;
+    const data_set *data = &w->sets[number];
+    cq_str          path = { 0 };
+    const char     *set  = choose_set(w, &path, number, is_new_model);
+    cq_status       status;
 
     if (!set)
         return CQ_E_NO_MEMORY;
     CQ_TRY_OR_DONE(cq_dir_make(set));
     CQ_TRY_OR_DONE(delete_tensors(set));
-    CQ_TRY_OR_DONE(write_inputs(w, set));
-    CQ_TRY_OR_DONE(write_outputs(w, set));
+    CQ_TRY_OR_DONE(write_inputs(w, data, set));
+    CQ_TRY_OR_DONE(write_outputs(w, data, set));
     if (w->gradients)
         status = write_gradients(w, set);
 done:
@@ -281,7 +309,8 @@ static cq_status write_files(writer *w)
     CQ_TRY_OR_DONE(write_meta(w, path.text));
     CQ_TRY_OR_DONE(in_folder(&path, w->folder, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY);
     is_new_model = !wants(w, CQ_TESTCASE_KEEP_MODEL) || access(path.text, F_OK) != 0;
-    CQ_TRY_OR_DONE(write_set(w, is_new_model));
+    for (size_t i = 0; i < w->n_sets; i++)
+        CQ_TRY_OR_DONE(write_set(w, i, is_new_model));
     if (is_new_model) {
         CQ_TRY_OR_DONE(write_model(w, path.text));
         CQ_TRY_OR_DONE(write_program(w));
@@ -309,6 +338,60 @@ static cq_status want_gradients(writer *w)
     return CQ_OK;
 }
 
+/* ---- running ---- */
+
+/* What a step begins with: what the file holds, or the last outputs of the step before it. */
+static cq_status find_states(const writer *w, data_set *data, const data_set *before)
+{
+    const char *input, *output;
+
+    data->states = cq_zalloc((w->n_states + 1) * sizeof *data->states);
+    if (!data->states)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < w->n_states; i++) {
+        if (before)
+            data->states[i] =
+                cq_tensor_retain(before->outputs[before->n_outputs - w->n_states + i]);
+        else
+            CQ_TRY(cq_onnx_model_state(&data->states[i], &input, &output, w->model, i));
+    }
+    return CQ_OK;
+}
+
+static cq_status run_once(const writer *w, const cq_testcase_source *source, data_set *data)
+{
+    cq_run_options o;
+
+    cq_run_options_init(&o);
+    o.training  = w->export_options.training;
+    o.marks     = w->export_options.marks;
+    o.n_marks   = w->export_options.n_marks;
+    o.gradients = w->gradients;
+    o.flags     = CQ_RUN_RESTORE | (w->export_options.flags & CQ_EXPORT_STATE ? CQ_RUN_STATE : 0u);
+    o.state     = data->states;
+    o.n_state   = w->n_states;
+    CQ_TRY(source->run(source->user, w->inputs, w->n_inputs, &o, data->outputs, &data->n_outputs));
+    if (data->n_outputs <= CQ_TESTCASE_MAX_OUTPUTS && data->n_outputs >= w->n_states)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a test-case has %zu outputs but %d is the most",
+                   data->n_outputs, CQ_TESTCASE_MAX_OUTPUTS);
+}
+
+/* One run, or the first steps of a model with state. */
+static cq_status run_all(writer *w, const cq_testcase_source *source)
+{
+    w->n_states = w->export_options.flags & CQ_EXPORT_STATE ? cq_onnx_model_n_states(w->model) : 0;
+    w->n_sets   = w->n_states ? STEPS : 1;
+    w->sets     = cq_zalloc(w->n_sets * sizeof *w->sets);
+    if (!w->sets)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < w->n_sets; i++) {
+        CQ_TRY(find_states(w, &w->sets[i], i ? &w->sets[i - 1] : NULL));
+        CQ_TRY(run_once(w, source, &w->sets[i]));
+    }
+    return CQ_OK;
+}
+
 CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
                                    cq_tensor *const *inputs, size_t n_inputs,
                                    const cq_testcase_options *options)
@@ -316,7 +399,6 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     CQ_NEED(folder && source && (inputs || !n_inputs));
     writer              w = { .folder = folder, .inputs = inputs, .n_inputs = n_inputs };
     cq_testcase_options defaults;
-    cq_run_options      run_options;
     cq_status           status;
 
     cq_testcase_options_init(&defaults);
@@ -330,20 +412,7 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));
     cq_trace_step(&w.trace, "export");
     CQ_TRY_OR_DONE(want_gradients(&w));
-    cq_run_options_init(&run_options);
-    run_options.training  = w.export_options.training;
-    run_options.marks     = w.export_options.marks;
-    run_options.n_marks   = w.export_options.n_marks;
-    run_options.gradients = w.gradients;
-    CQ_TRY_OR_DONE(
-        source->run(source->user, inputs, n_inputs, &run_options, w.outputs, &w.n_outputs));
-    if (w.n_outputs > CQ_TESTCASE_MAX_OUTPUTS) {
-        status =
-            cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a test-case has %zu outputs but %d is the most",
-                    w.n_outputs, CQ_TESTCASE_MAX_OUTPUTS);
-        w.n_outputs = CQ_TESTCASE_MAX_OUTPUTS;
-        goto done;
-    }
+    CQ_TRY_OR_DONE(run_all(&w, source));
     cq_trace_step(&w.trace, "run");
     cq_batch_begin();
     status = cq_batch_end(write_files(&w));

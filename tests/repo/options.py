@@ -40,11 +40,17 @@ OPTIONS = {
         "PRINT_CAPTURED": "(print does that)",
         "STATIC": "export --static",
         "KEEP_MUTATIONS": "export --keep-mutations",
+        "STATE": "export --state",
     },
     "cq_run_options": {
         "training": "testcase --training",
         "marks": "testcase --as-output",
         "gradients": "testcase --grad",
+        "state": "(testcase --state feeds it back)",
+    },
+    "CQ_RUN": {
+        "RESTORE": "(a verb runs a model once, or from what the file holds)",
+        "STATE": "testcase --state",
     },
     "cq_testcase_options": {
         "threshold": "testcase --large-tensor-threshold",

@@ -1,0 +1,277 @@
+/* Before and after a call. The memory of a tensor is copied when it is about to be written to, and
+ * not before: weights are large, and hardly any model changes them. */
+#include "script/guard.h"
+#include "script/share.h"
+
+#include <stdio.h>
+
+enum { MAX_DEPTH = 64 };
+
+static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix, int depth);
+
+/* ---- before ---- */
+
+static bool is_new(cq_guard *g, const void *p, cq_status *status)
+{
+    if (cq_ptr_map_get(&g->seen, p))
+        return false;
+    *status = cq_ptr_map_set(&g->seen, p, (void *)(uintptr_t)1);
+    return *status == CQ_OK;
+}
+
+static cq_status save_container(cq_guard *g, cq_val v, const char *path, int depth);
+
+/* What is inside of a value. */
+static cq_status save_parts(cq_guard *g, cq_val v, const char *path, int depth)
+{
+    cq_status  status = CQ_OK;
+    cq_object *named  = cq_object_as(v, CQ_OBJECT_NAMED);
+
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "modules are nested too deep");
+    if (named)
+        return save_parts(g, named->self, path, depth + 1);
+    if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage) {
+        is_new(g, v.u.tensor->storage, &status);
+        return status;
+    }
+    if (cq_object_as(v, CQ_OBJECT_INSTANCE))
+        return save_object(g, cq_object_of(v), path, depth + 1);
+    if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_DICT)
+        return save_container(g, v, path, depth);
+    return CQ_OK;
+}
+
+static cq_status save_container(cq_guard *g, cq_val v, const char *path, int depth)
+{
+    cq_change place = { .kind  = v.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
+                        .where = (void *)cq_val_container(v) };
+    cq_change now;
+    cq_status status = CQ_OK;
+
+    if (!is_new(g, place.where, &status))
+        return status;
+    CQ_TRY(cq_vec_reserve(&g->containers, g->containers.n + 1));
+    CQ_TRY(cq_place_snapshot(&place, &now));
+    g->containers.items[g->containers.n++] = now;
+    if (v.kind == CQ_VAL_DICT)
+        for (size_t i = 0; i < v.u.dict->n && status == CQ_OK; i++)
+            status = save_parts(g, v.u.dict->entries[i].value, path, depth + 1);
+    else
+        for (size_t i = 0; i < v.u.list->n && status == CQ_OK; i++)
+            status = save_parts(g, v.u.list->items[i], path, depth + 1);
+    return status;
+}
+
+/* A module's own attributes come first, then its children, as in a state_dict. */
+static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix, int depth)
+{
+    cq_status status = CQ_OK;
+    char      path[512];
+
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, prefix, NULL, "modules are nested too deep");
+    if (!is_new(g, object, &status))
+        return status;
+    for (int children = 0; children < 2; children++)
+        for (size_t i = 0; i < object->attributes.n; i++) {
+            const cq_attribute *a = &object->attributes.items[i];
+
+            if ((cq_object_as(a->value, CQ_OBJECT_INSTANCE) != NULL) != children)
+                continue;
+            snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
+            CQ_TRY(cq_vec_push(&g->places, (cq_guard_place){ cq_name(g->ev->program, path), object,
+                                                             i, a->value }));
+            cq_val_retain(a->value);
+            CQ_TRY(save_parts(g, a->value, path, depth));
+        }
+    return CQ_OK;
+}
+
+/* ---- meanwhile ---- */
+
+/* A tensor is about to be written to. */
+static cq_status will_write(void *user, const cq_tensor *t)
+{
+    cq_guard   *g = user;
+    cq_storage *s = t->storage;
+    void       *bytes;
+
+    if (!s || !cq_ptr_map_get(&g->seen, s))
+        return CQ_OK;
+    for (size_t i = 0; i < g->memory.n; i++)
+        if (g->memory.items[i].storage == s)
+            return CQ_OK;
+    CQ_TRY(cq_vec_reserve(&g->memory, g->memory.n + 1));
+    bytes = cq_alloc(s->size);
+    if (!bytes)
+        return CQ_E_NO_MEMORY;
+    memcpy(bytes, s->data, s->size);
+    g->memory.items[g->memory.n].storage = cq_storage_retain(s);
+    g->memory.items[g->memory.n++].bytes = bytes;
+    return CQ_OK;
+}
+
+cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
+{
+    cq_object *root = cq_object_as(s->root, CQ_OBJECT_INSTANCE);
+
+    *g = (cq_guard){ .ev = ev };
+    if (root)
+        CQ_TRY(save_object(g, root, "", 0));
+    ev->guard               = g;
+    ev->cx->will_write      = will_write;
+    ev->cx->will_write_user = g;
+    return CQ_OK;
+}
+
+/* ---- after ---- */
+
+static void put_back(cq_guard *g)
+{
+    for (size_t i = 0; i < g->places.n; i++) {
+        const cq_guard_place *p = &g->places.items[i];
+
+        cq_place_restore(&(cq_change){
+            .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
+    }
+    /* Memory for as many items is there: a container never gives it back. */
+    for (size_t i = 0; i < g->containers.n; i++)
+        cq_place_restore(&g->containers.items[i]);
+    for (size_t i = 0; i < g->memory.n; i++)
+        memcpy(g->memory.items[i].storage->data, g->memory.items[i].bytes,
+               g->memory.items[i].storage->size);
+}
+
+void cq_guard_end(cq_guard *g, bool restore)
+{
+    g->ev->guard          = NULL;
+    g->ev->cx->will_write = NULL;
+    if (restore)
+        put_back(g);
+    for (size_t i = 0; i < g->places.n; i++)
+        cq_val_release(g->places.items[i].old);
+    for (size_t i = 0; i < g->containers.n; i++)
+        cq_change_release(&g->containers.items[i]);
+    for (size_t i = 0; i < g->memory.n; i++) {
+        cq_storage_release(g->memory.items[i].storage);
+        cq_free(g->memory.items[i].bytes);
+    }
+    cq_vec_clear(&g->places);
+    cq_vec_clear(&g->containers);
+    cq_vec_clear(&g->memory);
+    cq_ptr_map_clear(&g->seen);
+}
+
+cq_val cq_guard_old(const cq_guard *g, cq_val v)
+{
+    for (size_t i = 0; i < g->containers.n; i++)
+        if (g->containers.items[i].where == cq_val_container(v))
+            return v.kind == CQ_VAL_TUPLE ? (cq_val){ .kind   = CQ_VAL_TUPLE,
+                                                      .u.list = g->containers.items[i].old.u.list }
+                                          : g->containers.items[i].old;
+    return v;
+}
+
+static int count_in_copy(const cq_change *c, const void *container)
+{
+    int n = c->where == container;
+
+    if (c->kind == CQ_CHANGE_DICT)
+        for (size_t i = 0; i < c->old.u.dict->n; i++)
+            n += cq_val_container(c->old.u.dict->entries[i].value) == container;
+    else
+        for (size_t i = 0; i < c->old.u.list->n; i++)
+            n += cq_val_container(c->old.u.list->items[i]) == container;
+    return n;
+}
+
+int cq_guard_refs(const cq_guard *g, const void *container)
+{
+    int n = 0;
+
+    if (!cq_ptr_map_get(&g->seen, container))
+        return 0;
+    for (size_t i = 0; i < g->places.n; i++)
+        n += cq_val_container(g->places.items[i].old) == container;
+    for (size_t i = 0; i < g->containers.n; i++)
+        n += count_in_copy(&g->containers.items[i], container);
+    return n;
+}
+
+/* ---- what is different ---- */
+
+static cq_status differ(cq_guard *g, cq_val old, cq_val now, bool *different, int depth);
+
+static cq_status lists_differ(cq_guard *g, const cq_list *old, const cq_list *now, bool *different,
+                              int depth)
+{
+    *different = old->n != now->n || old->sequence != now->sequence;
+    for (size_t i = 0; i < old->n && !*different; i++)
+        CQ_TRY(differ(g, old->items[i], now->items[i], different, depth + 1));
+    return CQ_OK;
+}
+
+static cq_status dicts_differ(cq_guard *g, const cq_dict *old, const cq_dict *now, bool *different,
+                              int depth)
+{
+    *different = old->n != now->n;
+    for (size_t i = 0; i < old->n && !*different; i++) {
+        const cq_val *v = cq_dict_get(now, old->entries[i].key);
+
+        *different = v == NULL;
+        if (v)
+            CQ_TRY(differ(g, old->entries[i].value, *v, different, depth + 1));
+    }
+    return CQ_OK;
+}
+
+static cq_status tensors_differ(cq_guard *g, cq_tensor *old, cq_tensor *now, bool *different)
+{
+    cq_capture *cap = g->ev->capture;
+
+    *different = cq_track_is_written(&cap->tracks, old);
+    if (old != now)
+        *different = cq_track_is_written(&cap->tracks, now) ||
+                     cq_capture_value(cap, g->ev->cx, old) != cq_capture_value(cap, g->ev->cx, now);
+    return g->ev->cx->status;
+}
+
+static cq_status differ(cq_guard *g, cq_val old, cq_val now, bool *different, int depth)
+{
+    const cq_object *a = cq_object_as(old, CQ_OBJECT_NAMED),
+                    *b = cq_object_as(now, CQ_OBJECT_NAMED);
+
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "values are nested too deep");
+    if (a && b)
+        return differ(g, a->self, b->self, different, depth + 1);
+    *different = old.kind != now.kind;
+    if (*different)
+        return CQ_OK;
+    switch (old.kind) {
+    case CQ_VAL_TENSOR: return tensors_differ(g, old.u.tensor, now.u.tensor, different);
+    case CQ_VAL_INT: *different = now.u.i.expr || old.u.i.value != now.u.i.value; return CQ_OK;
+    case CQ_VAL_FLOAT:
+        *different = now.u.f.origin || memcmp(&old.u.f.value, &now.u.f.value, sizeof(double)) != 0;
+        return CQ_OK;
+    case CQ_VAL_BOOL: *different = now.u.b.origin || old.u.b.value != now.u.b.value; return CQ_OK;
+    case CQ_VAL_COMPLEX:
+        *different = old.u.c.re != now.u.c.re || old.u.c.im != now.u.c.im;
+        return CQ_OK;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: *different = strcmp(old.u.text->text, now.u.text->text) != 0; return CQ_OK;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        return lists_differ(g, cq_guard_old(g, old).u.list, now.u.list, different, depth);
+    case CQ_VAL_DICT:
+        return dicts_differ(g, cq_guard_old(g, old).u.dict, now.u.dict, different, depth);
+    case CQ_VAL_OBJECT: *different = old.u.box != now.u.box; return CQ_OK;
+    default: return CQ_OK;
+    }
+}
+
+cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *p, bool *changed)
+{
+    return differ(g, p->old, p->object->attributes.items[p->index].value, changed, 0);
+}

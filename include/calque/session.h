@@ -45,6 +45,10 @@ CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, con
 CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *const *items,
                                             size_t n);
 
+/* keys are a tensor of int64 or of strings, values one with as many elements. */
+CQ_API cq_status cq_onnx_value_new_map(cq_onnx_value **out, cq_onnx_value *keys,
+                                       cq_onnx_value *values);
+
 CQ_API cq_onnx_value *cq_onnx_value_retain(cq_onnx_value *value);  /* returns value */
 CQ_API void           cq_onnx_value_release(cq_onnx_value *value); /* NULL is fine */
 

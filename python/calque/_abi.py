@@ -949,6 +949,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_value_item": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_onnx_value_kind": (c_int, [c_void_p]),
     "cq_onnx_value_load_for": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_int, c_size_t]),
+    "cq_onnx_value_new_map": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_value_new_none": (c_int, [POINTER(c_void_p)]),
     "cq_onnx_value_new_sequence": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_size_t]),
     "cq_onnx_value_new_strings": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_int64), POINTER(c_char_p), POINTER(c_size_t)]),

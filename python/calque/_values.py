@@ -1,5 +1,5 @@
 """What models take and give, as Python has it: arrays, texts as arrays of objects, sequences as
-lists, and None for an optional that is empty. Maps, which models only give, are dicts."""
+lists, maps as dicts, and None for an optional that is empty."""
 from __future__ import annotations
 
 import ctypes
@@ -24,6 +24,11 @@ def to_value(data: Any, kind: str = "") -> ValueHandle:
     handle = ValueHandle()
     if data is None:
         check(lib.cq_onnx_value_new_none(byref(handle)))
+    elif isinstance(data, dict):
+        dtype = np.float32 if "tensor(float)" in kind else None
+        keys = to_value(np.array(list(data.keys())))
+        values = to_value(np.array(list(data.values()), dtype))
+        check(lib.cq_onnx_value_new_map(byref(handle), keys, values))
     elif isinstance(data, (list, tuple)) and "seq(" in (kind or "seq("):
         items = [to_value(item, "tensor" if _is_scalar(item) else "") for item in data]
         check(lib.cq_onnx_value_new_sequence(byref(handle), handles(items), len(items)))

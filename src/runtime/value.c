@@ -75,6 +75,37 @@ CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *
     return cq_onnx_value_new(out, cq_val_of_list(list));
 }
 
+static size_t n_elements(cq_val v)
+{
+    const cq_texts *texts = cq_val_texts(v);
+
+    return texts ? texts->n : v.kind == CQ_VAL_TENSOR ? (size_t)cq_tensor_numel(v.u.tensor) : 0;
+}
+
+CQ_API cq_status cq_onnx_value_new_map(cq_onnx_value **out, cq_onnx_value *keys,
+                                       cq_onnx_value *values)
+{
+    CQ_NEED_OUT(out, keys && values);
+    const bool has_keys = cq_val_texts(keys->v) || (keys->v.kind == CQ_VAL_TENSOR &&
+                                                    keys->v.u.tensor->dtype == CQ_DTYPE_I64);
+    cq_list   *pair;
+    cq_status  status;
+
+    if (!has_keys || !(cq_val_texts(values->v) || values->v.kind == CQ_VAL_TENSOR) ||
+        n_elements(keys->v) != n_elements(values->v))
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "a map has keys of int64 or texts, and as many values");
+    CQ_TRY(cq_list_new(&pair, 0));
+    status = cq_list_push(pair, keys->v);
+    if (status == CQ_OK)
+        status = cq_list_push(pair, values->v);
+    if (status != CQ_OK) {
+        cq_val_release(cq_val_of_list(pair));
+        return status;
+    }
+    return cq_onnx_value_new(out, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = pair });
+}
+
 CQ_API cq_status cq_onnx_value_of(cq_onnx_value **out, const cq_onnx_model *model,
                                   const cq_onnx_tensor *tensor)
 {

@@ -1,19 +1,42 @@
 /* A main for fuzz targets without libFuzzer: feeds every file of the given directories to
  * the target, in the order of their names, and reports each in TAP. It finds nothing new;
  * it shows that what was once found stays mended. A target that crashes ends the program,
- * and the file named last is the one that did it. */
+ * and the file named last is the one that did it. Where the target has a mutator, each file is
+ * changed a few times as well, always in the same way. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int    LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+    __attribute__((weak));
 
 #define MAX_INPUT (16 << 20)
 
+enum { MUTATIONS = 200 };
+
 static int n_done;
 static int n_bad;
+
+/* Each change begins with what the last one left, now and then with the file itself. */
+static void feed_mutations(const uint8_t *data, size_t size)
+{
+    const size_t max     = 2 * size + 4096;
+    uint8_t     *changed = malloc(max);
+    size_t       n       = 0;
+
+    for (unsigned seed = 1; changed && seed <= MUTATIONS; seed++) {
+        if (seed % 8 == 1) {
+            memcpy(changed, data, size);
+            n = size;
+        }
+        n = LLVMFuzzerCustomMutator(changed, n, max, seed);
+        LLVMFuzzerTestOneInput(changed, n);
+    }
+    free(changed);
+}
 
 /* The input lies in a block of just its size, so that ASan sees a read past its end. */
 static int feed(const char *path)
@@ -29,6 +52,8 @@ static int feed(const char *path)
         data = malloc((size_t)size + !size);
     if (data && fread(data, 1, (size_t)size, file) == (size_t)size) {
         LLVMFuzzerTestOneInput(data, (size_t)size);
+        if (LLVMFuzzerCustomMutator)
+            feed_mutations(data, (size_t)size);
         ok = 1;
     }
     free(data);

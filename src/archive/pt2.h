@@ -12,6 +12,9 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+/* Bytes of weights that are zeros because the file has no data for them. */
+#define CQ_PT2_MAX_ZEROS ((uint64_t)1 << 40)
+
 typedef struct cq_pt2_archive {
     char          *path;
     cq_zip        *zip;
@@ -22,8 +25,9 @@ typedef struct cq_pt2_archive {
     const cq_json *program;            /* ExportedProgram */
     cq_map         weights, constants; /* name -> cq_tensor */
     CQ_VEC(cq_tensor *) tensors;       /* all that the maps hold */
-    cq_val sample; /* (args, kwargs) that the program was made with; NONE: not there, or of types
-                      that only Python knows */
+    uint64_t n_zeros;                  /* bytes of those without data */
+    cq_val   sample; /* (args, kwargs) that the program was made with; NONE: not there, or of types
+                        that only Python knows */
 } cq_pt2_archive;
 
 /* Whether a file is one, or another product of torch.export in such an archive. */

@@ -83,9 +83,44 @@ static int64_t integer(const cq_json *j)
     return cq_json_int(j, cq_json_int(cq_json_get(j, "as_int"), 0));
 }
 
-/* An empty record stands for zeros. */
-static cq_status tensor_on(cq_tensor **out, cq_storage *bytes, const cq_json *meta,
-                           const char *where)
+enum { SMALL_ZEROS = 1 << 16 }; /* not worth a mapping */
+
+/* An empty record stands for zeros: a program that was made without weights. They take no memory,
+ * but whoever writes them spends time. */
+static cq_status zero_tensor(cq_pt2_archive *a, cq_tensor **out, cq_dtype dtype, size_t rank,
+                             const int64_t *sizes, const char *where)
+{
+    cq_storage *zeros;
+    cq_int      whole[CQ_MAX_RANK];
+    cq_tensor  *fake;
+    uint64_t    size;
+    cq_status   status;
+
+    for (size_t i = 0; i < rank; i++)
+        whole[i] = cq_i(sizes[i]);
+    CQ_TRY(cq_tensor_new_fake(&fake, dtype, rank, whole)); /* checks that sizes fit */
+    size = (uint64_t)cq_tensor_numel(fake) * cq_dtype_size(dtype);
+    if (size <= SMALL_ZEROS) {
+        cq_tensor_release(fake);
+        return cq_tensor_new(out, dtype, rank, sizes, NULL);
+    }
+    if (size > CQ_PT2_MAX_ZEROS - a->n_zeros)
+        status = cq_fail(CQ_E_UNSUPPORTED, where, NULL,
+                         "the weights are without data and larger than %llu GB",
+                         (unsigned long long)(CQ_PT2_MAX_ZEROS >> 30));
+    else
+        status = cq_storage_zeros(&zeros, (size_t)size);
+    if (status == CQ_OK) {
+        a->n_zeros += size;
+        status = cq_tensor_new_on(out, zeros, dtype, rank, sizes, fake->strides, 0);
+        cq_storage_release(zeros);
+    }
+    cq_tensor_release(fake);
+    return status;
+}
+
+static cq_status tensor_on(cq_pt2_archive *a, cq_tensor **out, cq_storage *bytes,
+                           const cq_json *meta, const char *where)
 {
     int64_t        sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK];
     const cq_json *offset = cq_json_get(meta, "storage_offset");
@@ -104,7 +139,7 @@ static cq_status tensor_on(cq_tensor **out, cq_storage *bytes, const cq_json *me
                        n_strides);
     status = bytes->size
                  ? cq_tensor_new_on(out, bytes, dtype, rank, sizes, strides, integer(offset))
-                 : cq_tensor_new(out, dtype, rank, sizes, NULL);
+                 : zero_tensor(a, out, dtype, rank, sizes, where);
     if (status != CQ_OK)
         return cq_error_add_where(status, "%s", where);
     (*out)->requires_grad = cq_json_bool(cq_json_get(meta, "requires_grad"), false);
@@ -141,8 +176,8 @@ static cq_status read_raw(cq_pt2_archive *a, cq_map *to, const char *folder,
             return CQ_E_NO_MEMORY;
         }
     }
-    CQ_TRY(
-        tensor_on(&t, bytes, cq_json_get(&entry->value, "tensor_meta"), cq_pt2_where(a, record)));
+    CQ_TRY(tensor_on(a, &t, bytes, cq_json_get(&entry->value, "tensor_meta"),
+                     cq_pt2_where(a, record)));
     return add_tensor(a, to, entry->key, t);
 }
 

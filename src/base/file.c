@@ -138,6 +138,27 @@ done:
     return CQ_OK;
 }
 
+cq_status cq_mapping_zeros(cq_mapping **out, size_t size)
+{
+    cq_mapping *m = *out = cq_zalloc(sizeof *m + 1);
+
+    if (!m)
+        return CQ_E_NO_MEMORY;
+    m->data = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m->data == MAP_FAILED) {
+        cq_free(m);
+        *out = NULL;
+        return cq_no_memory();
+    }
+    atomic_init(&m->refs, 1);
+    m->size    = size ? size : 1;
+    m->fd      = -1;
+    m->is_copy = true;
+    list_mapping(m);
+    return CQ_OK;
+}
+
 cq_status cq_mapping_open(cq_mapping **out, const char *path)
 {
     int fd = open(path, READING);
@@ -283,7 +304,8 @@ void cq_mapping_release(cq_mapping *m)
     unlist_mapping(m);
     if (m->data)
         munmap(m->data, m->size);
-    close(m->fd);
+    if (m->fd >= 0)
+        close(m->fd);
     cq_free(m);
 }
 

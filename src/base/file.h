@@ -31,6 +31,9 @@ const void *cq_mapping_data(const cq_mapping *m);
 size_t      cq_mapping_size(const cq_mapping *m);
 const char *cq_mapping_path(const cq_mapping *m);
 
+/* Zeros that take no memory until somebody writes to them. */
+cq_status cq_mapping_zeros(cq_mapping **out, size_t size);
+
 /* Says that a part of a mapped file that nobody changed was read for the last time: it need not
  * stay in memory. Reading it again is right, but slow. */
 void cq_mapping_read(const void *data, size_t size);
@@ -66,9 +69,10 @@ typedef struct cq_out cq_out;
 cq_status cq_out_open(cq_out **out, const char *path); /* a file */
 cq_status cq_out_open_memory(cq_out **out);            /* a growing buffer */
 void      cq_out_write(cq_out *o, const void *data, size_t size);
-uint64_t  cq_out_offset(const cq_out *o); /* bytes written so far */
-cq_status cq_out_commit(cq_out *o);       /* frees o; file outputs only */
-void      cq_out_abandon(cq_out *o);      /* frees o; NULL is fine */
+void      cq_out_zeros(cq_out *o, uint64_t size); /* of a new file they are a hole */
+uint64_t  cq_out_offset(const cq_out *o);         /* bytes written so far */
+cq_status cq_out_commit(cq_out *o);               /* frees o; file outputs only */
+void      cq_out_abandon(cq_out *o);              /* frees o; NULL is fine */
 
 /* Frees o and hands its buffer over; memory outputs only. */
 cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size);

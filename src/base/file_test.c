@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SIZE = 1 << 20, SHIFT = 100 };
@@ -74,6 +75,40 @@ TEST(file, a_file_that_shrinks_while_it_is_copied_is_an_error)
     cq_free(bytes);
 }
 
+/* Also at the end of the file, where only its size tells of them. */
+TEST(file, zeros_are_holes_of_a_new_file)
+{
+    char       *bytes = cq_zalloc(4 * SIZE), *text;
+    struct stat about;
+    cq_out     *o;
+    size_t      size;
+
+    CHECK_STATUS(CQ_OK, cq_out_open(&o, to));
+    cq_out_write(o, "head", 4);
+    cq_out_zeros(o, 4 * SIZE);
+    cq_out_write(o, "middle", 6);
+    bytes[4 * SIZE - 1] = 1;
+    cq_out_write(o, bytes, 4 * SIZE); /* not all of them zeros */
+    bytes[4 * SIZE - 1] = 0;
+    cq_out_write(o, bytes, 4 * SIZE);
+    CHECK(cq_out_offset(o) == 12 * SIZE + 10);
+    CHECK_STATUS(CQ_OK, cq_out_commit(o));
+    CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
+    CHECK_INT(12 * SIZE + 10, size);
+    CHECK(memcmp(text, "head", 4) == 0 && memcmp(text + 4, bytes, 4 * SIZE) == 0);
+    CHECK(memcmp(text + 4 * SIZE + 4, "middle", 6) == 0 && text[8 * SIZE + 9] == 1);
+    CHECK(memcmp(text + 8 * SIZE + 10, bytes, 4 * SIZE) == 0);
+    CHECK(stat(to, &about) == 0 && about.st_blocks * 512 <= 5 * SIZE);
+    cq_free(text);
+    cq_free(bytes);
+
+    CHECK_STATUS(CQ_OK, cq_out_open_memory(&o));
+    cq_out_zeros(o, 3);
+    CHECK_STATUS(CQ_OK, cq_out_take_memory(o, (void **)&text, &size));
+    CHECK(size == 3 && memcmp(text, "\0\0\0", 3) == 0);
+    cq_free(text);
+}
+
 TEST(file, a_small_file_is_read_at_once)
 {
     cq_mapping *m;
@@ -133,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(file, large_pieces_of_a_map_are_copied_and_changes_of_it_too),
         TEST_OF(file, a_file_that_shrinks_while_it_is_copied_is_an_error),
+        TEST_OF(file, zeros_are_holes_of_a_new_file),
         TEST_OF(file, a_small_file_is_read_at_once),
         TEST_OF(file, a_batch_is_put_into_place_together_or_not_at_all),
         TEST_OF(file, what_is_under_way_can_be_discarded),

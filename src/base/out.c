@@ -279,13 +279,20 @@ cq_status cq_dir_make(const char *path)
 /* ---- outputs ---- */
 
 /* A piece is what is written at once: large, but small enough to show progress in between. */
-enum { OUT_BUFFER = 1 << 16, OUT_PIECE = 1 << 23, OUT_COPY = 1 << 18, OUT_STAGE = 1 << 20 };
+enum {
+    OUT_BUFFER = 1 << 16,
+    OUT_PIECE  = 1 << 23,
+    OUT_COPY   = 1 << 18,
+    OUT_STAGE  = 1 << 20,
+    OUT_HOLE   = 1 << 16
+};
 
 struct cq_out {
     int       fd;               /* -1: memory */
     char     *path, *temporary; /* temporary is NULL when path itself is written to */
     mark     *mark;
     bool      replaces; /* a file that is there */
+    bool      has_hole; /* of a new file: so it may have to be made longer */
     char     *buffer;   /* pending bytes of a file, or all bytes of a memory output */
     size_t    n, cap;
     uint64_t  offset;
@@ -403,11 +410,43 @@ CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size)
     return cq_file_write(path, data, size);
 }
 
+/* Mostly the first word says no. */
+static bool is_zero(const char *data, size_t size)
+{
+    static const char zeros[8];
+
+    return size >= sizeof zeros && memcmp(data, zeros, sizeof zeros) == 0 &&
+           memcmp(data, data + sizeof zeros, size - sizeof zeros) == 0;
+}
+
+/* Zeros need not be written to a new file: left out, they take no room on the disk. */
+static bool leave_hole(cq_out *o, uint64_t size)
+{
+    if (size < OUT_HOLE || !o->temporary || size > INT64_MAX ||
+        lseek(o->fd, (off_t)size, SEEK_CUR) < 0)
+        return false;
+    o->has_hole = true;
+    return true;
+}
+
+/* A hole at the end of a file is not there until somebody says so. */
+static void end_holes(cq_out *o)
+{
+    off_t end;
+
+    if (!o->has_hole || o->status != CQ_OK)
+        return;
+    end = lseek(o->fd, 0, SEEK_CUR);
+    if (end < 0 || ftruncate(o->fd, end) < 0)
+        o->status = cq_io_error(o->path, "write the file");
+}
+
 static void write_plain(cq_out *o, const char *data, size_t size)
 {
     while (size && o->status == CQ_OK) {
         size_t  piece = size < OUT_PIECE ? size : OUT_PIECE;
-        ssize_t done  = write(o->fd, data, piece);
+        ssize_t done  = is_zero(data, piece) && leave_hole(o, piece) ? (ssize_t)piece
+                                                                     : write(o->fd, data, piece);
 
         if (done < 0 && errno == EINTR)
             continue;
@@ -541,6 +580,22 @@ void cq_out_write(cq_out *o, const void *data, size_t size)
     o->n += size;
 }
 
+void cq_out_zeros(cq_out *o, uint64_t size)
+{
+    static const char zeros[OUT_HOLE];
+
+    if (o->fd >= 0 && o->status == CQ_OK) {
+        flush(o);
+        if (o->status == CQ_OK && leave_hole(o, size)) {
+            o->offset += size;
+            cq_progress_step(size);
+            return;
+        }
+    }
+    for (; size && o->status == CQ_OK; size -= size < sizeof zeros ? size : sizeof zeros)
+        cq_out_write(o, zeros, size < sizeof zeros ? (size_t)size : sizeof zeros);
+}
+
 uint64_t cq_out_offset(const cq_out *o)
 {
     return o->offset;
@@ -567,6 +622,7 @@ cq_status cq_out_commit(cq_out *o)
     cq_status status;
 
     flush(o);
+    end_holes(o);
     if (close(o->fd) < 0 && o->status == CQ_OK)
         o->status = cq_io_error(o->path, "write the file");
     o->fd = -1;

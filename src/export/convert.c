@@ -246,6 +246,14 @@ static bool stays_complex(const cq_node *n)
     return complex;
 }
 
+/* calque's own rows know the arguments that an operator of the table has. A call of another that
+ * has its name, of an extension or by a file that was tampered with, may have any. */
+static bool is_of_user(const cq_exporter *ex, const cq_symbolic *row)
+{
+    return ex->user_rows.n && row >= ex->user_rows.items &&
+           row < ex->user_rows.items + ex->user_rows.n;
+}
+
 /* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
@@ -261,7 +269,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     cq_status   status;
 
     CQ_TRY(cq_symbolic_find(&found, ex, n->op, ex->options.opset));
-    row = found.row;
+    row = cq_export_is_unknown(n) && !is_of_user(ex, found.row) ? NULL : found.row;
     if (!row && function && function->symbolic) {
         own.user_fn = function->symbolic;
         own.user    = function->user;

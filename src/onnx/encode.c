@@ -5,6 +5,7 @@
  * back in the same order. So no byte is held back and no weight is copied. Fields go out
  * by number, unknown ones last: the same model gives the same bytes. */
 #include "onnx/wire.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 
@@ -271,7 +272,7 @@ static size_t pack(char *bytes, size_t n, unsigned bits)
 
 enum {
     TURN_TILE  = 32,       /* columns at a time: a line of the cache of each row */
-    TURN_BYTES = 4 << 20,  /* of rows before they are written */
+    TURN_BYTES = 16 << 20, /* of rows before they are written: all of the matrix is read for them */
     TURN_READ  = 16 << 20, /* of a mapped file before it need not stay in memory */
     TURN_LEAST = 1 << 16   /* elements; fewer are not worth it */
 };
@@ -348,6 +349,10 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
     unsigned bits = cq_dtype_bits(cq_tensor_dtype(t));
     turned   m;
 
+    if (bits >= 8 && t->storage && t->storage->zeros) {
+        cq_out_zeros(out, (uint64_t)numel * size);
+        return;
+    }
     if (bits >= 8 && is_turned(t, &m) && write_turned(out, &m))
         return;
     if (cq_tensor_is_contiguous(t) && bits >= 8) {

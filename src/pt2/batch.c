@@ -1,7 +1,8 @@
 /* Programs that used vmap, as PyTorch notes them before it decomposes them: between
  * _add_batch_dim and _remove_batch_dim a tensor has a dimension that the nodes do not know of. It
- * is carried in front of the others. Operators that work element by element only need their
- * arguments lined up behind it; those are followed, and all others refused. */
+ * is carried in front of the others. So operators that work element by element need their arguments
+ * lined up behind it, axes are one further, shapes have one more size, and products of matrices are
+ * products of batches of them. Other operators are refused. */
 #include "pt2/run.h"
 
 #define PREDISPATCH "torch._functorch.predispatch."
@@ -30,16 +31,102 @@ static bool is_elementwise(const char *op)
     return false;
 }
 
+typedef enum rule {
+    REFUSED,
+    ELEMENTWISE,
+    BY_AXES, /* the first argument is batched, and axes are counted from its first one */
+    BY_SHAPE,
+    JOINED,  /* a list of tensors, along an axis */
+    PRODUCT, /* of matrices and vectors */
+    TURNED,  /* a matrix, rows for columns */
+    LAYER    /* works on the last axes of its first argument, or on each element of indices */
+} rule;
+
+static rule rule_of(const char *op)
+{
+    static const struct {
+        const char *op;
+        rule        rule;
+    } rows[] = {
+        { "aten::sum.dim_IntList", BY_AXES },
+        { "aten::mean.dim", BY_AXES },
+        { "aten::amax", BY_AXES },
+        { "aten::amin", BY_AXES },
+        { "aten::any.dim", BY_AXES },
+        { "aten::all.dim", BY_AXES },
+        { "aten::max.dim", BY_AXES },
+        { "aten::min.dim", BY_AXES },
+        { "aten::argmax", BY_AXES },
+        { "aten::argmin", BY_AXES },
+        { "aten::var.correction", BY_AXES },
+        { "aten::std.correction", BY_AXES },
+        { "aten::logsumexp", BY_AXES },
+        { "aten::softmax.int", BY_AXES },
+        { "aten::log_softmax.int", BY_AXES },
+        { "aten::_softmax", BY_AXES },
+        { "aten::cumsum", BY_AXES },
+        { "aten::cumprod", BY_AXES },
+        { "aten::flip", BY_AXES },
+        { "aten::sort", BY_AXES },
+        { "aten::topk", BY_AXES },
+        { "aten::select.int", BY_AXES },
+        { "aten::slice.Tensor", BY_AXES },
+        { "aten::narrow", BY_AXES },
+        { "aten::unsqueeze", BY_AXES },
+        { "aten::squeeze.dim", BY_AXES },
+        { "aten::squeeze.dims", BY_AXES },
+        { "aten::transpose.int", BY_AXES },
+        { "aten::movedim.int", BY_AXES },
+        { "aten::permute", BY_AXES },
+        { "aten::unbind.int", BY_AXES },
+        { "aten::split.Tensor", BY_AXES },
+        { "aten::chunk", BY_AXES },
+        { "aten::flatten.using_ints", BY_AXES },
+        { "aten::view", BY_SHAPE },
+        { "aten::reshape", BY_SHAPE },
+        { "aten::expand", BY_SHAPE },
+        { "aten::cat", JOINED },
+        { "aten::stack", JOINED },
+        { "aten::matmul", PRODUCT },
+        { "aten::mm", PRODUCT },
+        { "aten::bmm", PRODUCT },
+        { "aten::mv", PRODUCT },
+        { "aten::dot", PRODUCT },
+        { "aten::t", TURNED },
+        { "aten::linear", LAYER },
+        { "aten::layer_norm", LAYER },
+        { "aten::rms_norm", LAYER },
+        { "aten::embedding", LAYER },
+        { "aten::dropout", LAYER },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].op, op) == 0)
+            return rows[i].rule;
+    return is_elementwise(op) ? ELEMENTWISE : REFUSED;
+}
+
 static bool is_batched(const cq_pt2_run *r, const cq_pt2_arg *a)
 {
+    if (a->kind == CQ_PT2_LIST)
+        for (size_t i = 0; i < a->u.list.n; i++)
+            if (is_batched(r, &a->u.list.items[i]))
+                return true;
     return a->kind == CQ_PT2_SLOT && r->batched[a->u.slot];
+}
+
+static void mark_args(cq_pt2_run *r, const cq_pt2_arg *args, size_t n, bool batched)
+{
+    for (size_t i = 0; i < n; i++)
+        if (args[i].kind == CQ_PT2_SLOT)
+            r->batched[args[i].u.slot] = batched;
+        else if (args[i].kind == CQ_PT2_LIST)
+            mark_args(r, args[i].u.list.items, args[i].u.list.n, batched);
 }
 
 static void mark(cq_pt2_run *r, const cq_pt2_node *n, bool batched)
 {
-    for (size_t i = 0; i < n->n_outputs; i++)
-        if (n->outputs[i].kind == CQ_PT2_SLOT)
-            r->batched[n->outputs[i].u.slot] = batched;
+    mark_args(r, n->outputs, n->n_outputs, batched);
 }
 
 static cq_tensor *move(cq_pt2_run *r, cq_tensor *t, int64_t from, int64_t to)
@@ -89,33 +176,241 @@ cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bo
     return *found ? enter_or_leave(r, n, enter, out) : CQ_OK;
 }
 
-/* Dimensions of size 1 behind the batch, so that the last ones of all arguments lie over each
- * other. */
-cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
+/* ---- operators inside of a vmap ---- */
+
+static cq_status refuse(const cq_pt2_node *n)
 {
-    cq_ctx *cx   = r->ev->cx;
-    size_t  rank = 0;
-    bool    any  = false;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, "ep.run_decompositions() replaces it",
+                   "%s inside of a vmap cannot be followed", n->op);
+}
+
+/* Dimensions of size 1 behind the batch, until there are rank besides it. */
+static cq_status lift(cq_pt2_run *r, cq_val *v, bool batched, size_t rank)
+{
+    while (batched && v->kind == CQ_VAL_TENSOR && v->u.tensor->rank - 1 < rank) {
+        *v = cq_val_of_tensor(CQ_OP(r->ev->cx, "aten::unsqueeze", TENSOR(v->u.tensor), INT(1)));
+        CQ_TRY(r->ev->cx->status);
+    }
+    return CQ_OK;
+}
+
+static size_t rank_without_batch(cq_val v, bool batched)
+{
+    return v.kind == CQ_VAL_TENSOR ? v.u.tensor->rank - batched : 0;
+}
+
+/* The last dimensions of all arguments lie over each other. */
+static cq_status line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
+{
+    size_t rank = 0;
 
     for (size_t i = 0; i < n->n_inputs; i++) {
-        const bool batched = is_batched(r, &n->inputs[i]);
+        const size_t own = rank_without_batch(args[i], is_batched(r, &n->inputs[i]));
 
-        any |= batched;
-        if (args[i].kind == CQ_VAL_TENSOR && args[i].u.tensor->rank - batched > rank)
-            rank = args[i].u.tensor->rank - batched;
+        rank = own > rank ? own : rank;
     }
+    for (size_t i = 0; i < n->n_inputs; i++)
+        CQ_TRY(lift(r, &args[i], is_batched(r, &n->inputs[i]), rank));
+    return CQ_OK;
+}
+
+static bool is_axis_name(const char *name)
+{
+    static const char *const names[] = { "dim",       "dims",    "dim0",   "dim1",
+                                         "start_dim", "end_dim", "source", "destination" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Axes that are counted from the end stay what they are. */
+static cq_status shift_axes(cq_pt2_run *r, const char *op, cq_val *v)
+{
+    cq_val list;
+
+    if (v->kind == CQ_VAL_INT) {
+        v->u.i = v->u.i.value >= 0 ? cq_i(v->u.i.value + 1) : v->u.i;
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, &list));
+    if (strcmp(op, "aten::permute") == 0)
+        CQ_TRY(cq_list_push(list.u.list, cq_val_of_i64(0)));
+    for (size_t i = 0; i < v->u.list->n; i++) {
+        cq_val axis = v->u.list->items[i];
+
+        CQ_TRY(shift_axes(r, "", &axis));
+        CQ_TRY(cq_list_push(list.u.list, axis));
+    }
+    *v = list;
+    return CQ_OK;
+}
+
+static bool are_axes(cq_val v)
+{
+    if (v.kind == CQ_VAL_LIST && v.u.list->n) {
+        for (size_t i = 0; i < v.u.list->n; i++)
+            if (v.u.list->items[i].kind != CQ_VAL_INT)
+                return false;
+        return true;
+    }
+    return v.kind == CQ_VAL_INT;
+}
+
+/* Gives an axis that is left to its default; all of them, without a batch, cannot be said. */
+static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_schema_arg *arg)
+{
+    size_t at = 0;
+
+    while (at < o->n && strcmp(o->names[at], arg->name) != 0)
+        at++;
+    if (at < o->n)
+        return are_axes(o->args[at]) ? CQ_OK : refuse(n);
+    if (!arg->has_default || arg->default_value.kind != CQ_VAL_INT || o->n == CQ_EVAL_MAX_OPERANDS)
+        return refuse(n);
+    o->names[o->n]  = arg->name;
+    o->args[o->n++] = arg->default_value;
+    return CQ_OK;
+}
+
+static cq_status by_axes(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
+{
+    const cq_op *row = cq_op_find(n->op);
+
+    if (!row)
+        return refuse(n);
+    for (size_t i = 0; i < row->schema->n_args; i++)
+        if (is_axis_name(row->schema->args[i].name))
+            CQ_TRY(give_axis(n, o, &row->schema->args[i]));
+    for (size_t i = 1; i < n->n_inputs; i++)
+        if (is_batched(r, &n->inputs[i]))
+            return refuse(n);
+    for (size_t i = 0; i < o->n; i++)
+        if (is_axis_name(o->names[i]))
+            CQ_TRY(shift_axes(r, n->op, &o->args[i]));
+    return CQ_OK;
+}
+
+static cq_status by_shape(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
+{
+    cq_val list;
+
+    if (n->n_inputs < 2 || args[0].kind != CQ_VAL_TENSOR || args[1].kind != CQ_VAL_LIST ||
+        !is_batched(r, &n->inputs[0]))
+        return refuse(n);
+    if (strcmp(n->op, "aten::expand") == 0)
+        CQ_TRY(lift(r, &args[0], true, args[1].u.list->n));
+    CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, &list));
+    CQ_TRY(cq_list_push(list.u.list, cq_val_of_int(args[0].u.tensor->sizes[0])));
+    for (size_t i = 0; i < args[1].u.list->n; i++)
+        CQ_TRY(cq_list_push(list.u.list, args[1].u.list->items[i]));
+    args[1] = list;
+    return CQ_OK;
+}
+
+/* Those that are the same for all of the batch are repeated. */
+static cq_status joined(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
+{
+    cq_ctx       *cx   = r->ev->cx;
+    cq_val       *args = o->args;
+    const cq_int *size = NULL;
+    cq_val        list;
+
+    if (n->inputs[0].kind != CQ_PT2_LIST || args[0].kind != CQ_VAL_LIST)
+        return refuse(n);
+    for (size_t i = 0; i < args[0].u.list->n; i++)
+        if (args[0].u.list->items[i].kind != CQ_VAL_TENSOR)
+            return refuse(n);
+        else if (is_batched(r, &n->inputs[0].u.list.items[i]))
+            size = args[0].u.list->items[i].u.tensor->sizes;
+    if (!size)
+        return refuse(n);
+    CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, &list));
+    for (size_t i = 0; i < args[0].u.list->n; i++) {
+        cq_tensor *t = args[0].u.list->items[i].u.tensor;
+        cq_int     sizes[CQ_MAX_RANK + 1];
+
+        if (!is_batched(r, &n->inputs[0].u.list.items[i])) {
+            if (t->rank == CQ_MAX_RANK)
+                return refuse(n);
+            sizes[0] = size[0];
+            memcpy(sizes + 1, t->sizes, t->rank * sizeof *sizes);
+            t = CQ_OP(cx, "aten::expand", TENSOR(t), cq_ints(cx, sizes, t->rank + 1));
+            CQ_TRY(cx->status);
+        }
+        CQ_TRY(cq_list_push(list.u.list, cq_val_of_tensor(t)));
+    }
+    args[0] = list;
+    return by_axes(r, n, o);
+}
+
+/* Vectors are matrices of one row or column until the product is there. */
+static cq_status product(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
+{
+    cq_ctx    *cx = r->ev->cx;
+    cq_tensor *t;
+    bool       row, column;
+
+    if (n->n_inputs != 2 || args[0].kind != CQ_VAL_TENSOR || args[1].kind != CQ_VAL_TENSOR)
+        return refuse(n);
+    row    = rank_without_batch(args[0], is_batched(r, &n->inputs[0])) == 1;
+    column = rank_without_batch(args[1], is_batched(r, &n->inputs[1])) == 1;
+    if (row)
+        args[0].u.tensor = CQ_OP(cx, "aten::unsqueeze", TENSOR(args[0].u.tensor), INT(-2));
+    if (column)
+        args[1].u.tensor = CQ_OP(cx, "aten::unsqueeze", TENSOR(args[1].u.tensor), INT(-1));
+    CQ_TRY(cx->status);
+    CQ_TRY(line_up(r, n, args));
+    t = CQ_OP(cx, "aten::matmul", TENSOR(args[0].u.tensor), TENSOR(args[1].u.tensor));
+    if (row)
+        t = CQ_OP(cx, "aten::squeeze.dim", TENSOR(t), INT(-2));
+    if (column)
+        t = CQ_OP(cx, "aten::squeeze.dim", TENSOR(t), INT(-1));
+    CQ_TRY(cx->status);
+    *out = cq_val_of_tensor(t);
+    return CQ_OK;
+}
+
+static cq_status turned(cq_pt2_run *r, const cq_pt2_node *n, const cq_val *args, cq_val *out)
+{
+    if (n->n_inputs != 1 || rank_without_batch(args[0], true) != 2)
+        return refuse(n);
+    *out = cq_val_of_tensor(
+        CQ_OP(r->ev->cx, "aten::transpose.int", TENSOR(args[0].u.tensor), INT(1), INT(2)));
+    return r->ev->cx->status;
+}
+
+static cq_status layer(cq_pt2_run *r, const cq_pt2_node *n)
+{
+    const size_t own = strcmp(n->op, "aten::embedding") == 0 ? 1 : 0;
+
+    for (size_t i = 0; i < n->n_inputs; i++)
+        if (is_batched(r, &n->inputs[i]) != (i == own))
+            return refuse(n);
+    return CQ_OK;
+}
+
+cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
+                         bool *done)
+{
+    bool any = false;
+
+    *done = false;
+    for (size_t i = 0; i < n->n_inputs; i++)
+        any |= is_batched(r, &n->inputs[i]);
     mark(r, n, any);
     if (!any)
         return CQ_OK;
-    if (!is_elementwise(n->op))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, "ep.run_decompositions() replaces it",
-                       "%s inside of a vmap cannot be followed", n->op);
-    for (size_t i = 0; i < n->n_inputs; i++)
-        while (is_batched(r, &n->inputs[i]) && args[i].kind == CQ_VAL_TENSOR &&
-               args[i].u.tensor->rank - 1 < rank) {
-            args[i] =
-                cq_val_of_tensor(CQ_OP(cx, "aten::unsqueeze", TENSOR(args[i].u.tensor), INT(1)));
-            CQ_TRY(cx->status);
-        }
-    return CQ_OK;
+    switch (rule_of(n->op)) {
+    case ELEMENTWISE: return line_up(r, n, o->args);
+    case BY_AXES: return by_axes(r, n, o);
+    case BY_SHAPE: return by_shape(r, n, o->args);
+    case JOINED: return joined(r, n, o);
+    case PRODUCT: *done = true; return product(r, n, o->args, out);
+    case TURNED: *done = true; return turned(r, n, o->args, out);
+    case LAYER: return layer(r, n);
+    case REFUSED: break;
+    }
+    return refuse(n);
 }

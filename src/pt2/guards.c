@@ -122,7 +122,7 @@ static cq_status read_guard(paths *ps, const char *text)
     cq_pt2_guard guard;
     cq_status    status = CQ_OK;
 
-    if (translate(ps, text, &s))
+    if (translate(ps, text, &s) && s.text)
         at = find_relation(s.text, &guard.relation);
     if (at && guard.relation[0] != '!') {
         *at         = '\0';

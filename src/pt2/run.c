@@ -258,18 +258,23 @@ static void make_ints(const cq_pt2_node *n, cq_val *args)
 
 static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 {
-    cq_val args[CQ_EVAL_MAX_OPERANDS];
+    cq_pt2_operands o = { .n = n->n_inputs };
+    bool            done;
 
     if (n->n_inputs > CQ_EVAL_MAX_OPERANDS)
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "an operator has more than %d arguments",
                        CQ_EVAL_MAX_OPERANDS);
-    for (size_t i = 0; i < n->n_inputs; i++)
-        CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
-    make_ints(n, args);
-    CQ_TRY(cq_pt2_line_up(r, n, args));
+    for (size_t i = 0; i < n->n_inputs; i++) {
+        o.names[i] = n->names[i];
+        CQ_TRY(cq_pt2_value(r, &n->inputs[i], &o.args[i]));
+    }
+    make_ints(n, o.args);
+    CQ_TRY(cq_pt2_line_up(r, n, &o, out, &done));
+    if (done)
+        return CQ_OK;
     if (r->autocast != CQ_DTYPE_NONE)
-        CQ_TRY(cq_pt2_autocast(r, n->op, args, n->n_inputs));
-    return cq_pt2_call(r, n->op, n->names, args, n->n_inputs, out);
+        CQ_TRY(cq_pt2_autocast(r, n->op, o.args, o.n));
+    return cq_pt2_call(r, n->op, o.names, o.args, o.n, out);
 }
 
 static bool has_tensors(const cq_pt2_graph *g, const cq_pt2_arg *args, size_t n)

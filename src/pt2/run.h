@@ -47,9 +47,18 @@ cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, c
 /* A graph as a function of the evaluator: its arguments are flattened, its results are a tuple. */
 cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out);
 
-/* batch.c: the beginning and end of a vmap; and the arguments of an operator inside of one. */
+/* The arguments of a call. */
+typedef struct cq_pt2_operands {
+    const char *names[CQ_EVAL_MAX_OPERANDS];
+    cq_val      args[CQ_EVAL_MAX_OPERANDS];
+    size_t      n;
+} cq_pt2_operands;
+
+/* batch.c: the beginning and end of a vmap; and the arguments of an operator inside of one, or,
+ * with *done, its result. */
 cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
-cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args);
+cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
+                         bool *done);
 
 /* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);

@@ -77,6 +77,20 @@ cq_status cq_storage_open(cq_storage **out, const char *path)
     return status;
 }
 
+cq_status cq_storage_zeros(cq_storage **out, size_t size)
+{
+    cq_mapping *mapping;
+    cq_status   status;
+
+    *out = NULL;
+    CQ_TRY(cq_mapping_zeros(&mapping, size));
+    status = cq_storage_map(out, mapping, 0, size);
+    cq_mapping_release(mapping);
+    if (status == CQ_OK)
+        (*out)->zeros = true;
+    return status;
+}
+
 cq_storage *cq_storage_retain(cq_storage *s)
 {
     if (s)

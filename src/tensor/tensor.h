@@ -16,6 +16,7 @@ typedef struct cq_storage {
     size_t     size;
     bool       mapped;    /* lies in a file; changes stay in memory */
     bool       is_caller; /* memory of the caller's, who may look at it too */
+    bool       zeros;     /* all of it, in a file that says so and has no bytes for them */
     void (*release)(void *user);
     void *user;
 } cq_storage;
@@ -25,6 +26,7 @@ cq_status   cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapp
                             void (*release)(void *user), void *user);
 cq_status   cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
 cq_status   cq_storage_open(cq_storage **out, const char *path); /* all of a file, mapped */
+cq_status   cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);
 

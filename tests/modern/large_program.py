@@ -3,6 +3,8 @@
 the disk, for they are holes in the file: to see what exporting a large one takes.
 
     large_program.py OUT.pt2 [LAYERS WIDTH INNER WORDS]     32 4096 11008 32000: 7 billion, in float16
+    large_program.py OUT.pt2 LAYERS WIDTH INNER WORDS -     weights without data, as of a program that PyTorch made
+                                                            with fake tensors (tests/data/pt2/no_data.214.pt2: 1 256 256 256)
 """
 import io
 import json
@@ -117,7 +119,8 @@ class Zip:
 
 
 def main():
-    shape = [int(text) for text in sys.argv[2:]] or [32, 4096, 11008, 32000]
+    no_data = sys.argv[-1] == "-"
+    shape = [int(text) for text in sys.argv[2:6]] or [32, 4096, 11008, 32000]
     program, text = language_model(*shape)
     z = Zip(sys.argv[1])
     config, total = {}, 0
@@ -126,7 +129,7 @@ def main():
         for size in about["sizes"]:
             n *= size["as_int"]
         total += n
-        z.add(f"large/data/weights/weight_{i}", zeros=2 * n)
+        z.add(f"large/data/weights/weight_{i}", zeros=0 if no_data else 2 * n)
         config[path] = {"path_name": f"weight_{i}", "is_param": True, "use_pickle": False, "tensor_meta": about}
     z.add("large/data/weights/model_weights_config.json", json.dumps({"config": config}).encode())
     z.add("large/data/constants/model_constants_config.json", b'{"config": {}}')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the files of this folder: programs of torch.export, and what they give for their own sample.
 
-    python3 make.py OUTDIR        # with PyTorch 2.6, and once more with 2.14
+    python3 make.py OUTDIR [NAME…]    # with PyTorch 2.6, and once more with 2.14
 
 NAME.26.pt2 and NAME.214.pt2 are programs by those versions; NAME.214.0.npy is the first output. A
 program whose name ends in _core went through run_decompositions(). Models are as small as the
@@ -192,6 +192,22 @@ class Vmap(nn.Module):
         return torch.vmap(lambda a, b: a * b.sin() + 1, in_dims=(0, 1))(x, y)
 
 
+class VmapLayers(nn.Module):
+    """Axes, shapes, joins and products inside of a vmap."""
+    def __init__(self):
+        super().__init__()
+        self.layer, self.norm = nn.Linear(4, 5), nn.LayerNorm(4)
+
+    def forward(self, x, y):
+        def each(a, b):  # 3x4 and 4
+            c = torch.cat([a, b.unsqueeze(0), torch.ones(1, 4)], 0).reshape(2, 10).transpose(0, 1)
+            m = a @ b
+            return (m.dot(a.amax(1)), torch.softmax(a, 0).sum(dim=1), c.permute(1, 0)[1, 2:6], self.layer(a),
+                    self.norm(a).mean(dim=-1), (a @ a.t()).cumsum(0), b.expand(2, 4) + a[1], torch.stack([b, b * 2], -1),
+                    (a @ torch.arange(4.0)).max(0)[0])
+        return torch.vmap(each, in_dims=(0, 1))(x, y)
+
+
 class SubGraph(nn.Module):
     def forward(self, x):
         block = torch.compiler.nested_compile_region(lambda x: torch.tanh(x) * 2)
@@ -275,6 +291,7 @@ CASES = {  # name: model, args, kwargs, dynamic_shapes
     "associative_scan": (AssociativeScan(), (x(5, 2), x(5, 2) + 1), {}, None),
     "autocast": (Autocast(), (x(8, 8),), {}, None),
     "vmap": (Vmap(), (x(4, 3), x(3, 4)), {}, None),
+    "vmap_layers": (VmapLayers(), (x(2, 3, 4), x(4, 2)), {}, None),
     "subgraph": (SubGraph(), (x(3),), {}, None),
     "custom": (Custom(), (x(3),), {}, None),
     "custom_in_place": (CustomInPlace(), (x(3),), {}, None),
@@ -316,9 +333,9 @@ def several():
     package_pt2(os.path.join(OUT, f"several.{VERSION}.pt2"), exported_programs=programs)
 
 
-for case in CASES:
+for case in sys.argv[2:] or CASES:
     make(case, False)
     if case in CORE:
         make(case, True)
-if VERSION != "26":
+if VERSION != "26" and not sys.argv[2:]:
     several()

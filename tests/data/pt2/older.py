@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes files as versions of PyTorch wrote them that are not at hand, from those of 2.6 beside this script.
+"""Makes files as versions of PyTorch wrote them that are not at hand, from those of 2.6 and 2.14 beside this script.
 
     python3 older.py
 
 The forms follow the schemas of those versions: in schema 1 (PyTorch 2.1) and 2 (2.2) a union is an
 object with every alternative, all but one null, and None an empty list; the weights are called .json
 and are files of torch.save all the same; schema 1 has the signature in maps. PyTorch 2.8 writes the
-newer archive with the weights of the older one in it.
+newer archive with the weights of the older one in it. Schema 5 (2.3 and 2.4) has a dialect;
+8.12 (before 2.9) is the newest without what came after it: guards, names of nodes, fields of named tuples.
 """
 import json
 import pathlib
@@ -78,6 +79,38 @@ def old(name, version):
         "version": str(version).encode()}, name)
 
 
+def without(value, keys):
+    if isinstance(value, list):
+        return [without(item, keys) for item in value]
+    if isinstance(value, dict):
+        return {key: without(item, keys) for key, item in value.items() if key not in keys}
+    return value
+
+
+def schema_5(name):
+    entries = read(name)
+    program = without(json.loads(entries["serialized_exported_program.json"]), ("verifiers", "torch_version", "metadata"))
+    program |= {"schema_version": {"major": 5, "minor": 3}, "dialect": "ATEN"}
+    text = json.dumps(program).replace('{"as_none": true}', '{"as_none": []}')
+    write(f"schema5.{name}", {
+        "serialized_exported_program.json": text.encode(),
+        "serialized_state_dict.pt": entries["serialized_state_dict.pt"],
+        "serialized_constants.pt": entries["serialized_constants.pt"],
+        "serialized_example_inputs.pt": entries["serialized_example_inputs.pt"], "version": b"5.3"}, name)
+
+
+def schema_812(name):
+    entries = read(name)
+    for entry in entries:
+        if entry.endswith("models/model.json"):
+            program = without(json.loads(entries[entry]), ("guards_code", "kind", "treespec_namedtuple_fields"))
+            for node in program["graph_module"]["graph"]["nodes"]:
+                node.pop("name", None)
+            program["schema_version"] = {"major": 8, "minor": 12}
+            entries[entry] = json.dumps(program).encode()
+    write(f"schema812.{name}", entries, name)
+
+
 def archive_of_28(name):
     entries = read(name)
     write(f"archive28.{name}", {
@@ -98,6 +131,9 @@ def compiled_only():
 old("dynamic_core.26", 1)
 old("dynamic_core.26", 2)
 old("strided.26", 2)
+schema_5("numbers.26")
+schema_812("strided.214")
+schema_812("mutation_core.214")
 archive_of_28("strided.26")
 archive_of_28("dynamic.26")
 compiled_only()

@@ -41,5 +41,6 @@ const cli_verb cli_verb_unstrip = {
     .min_operands = 1,
     .max_operands = 1,
     .n_read       = 1,
+    .fills        = true,
     .run          = run,
 };

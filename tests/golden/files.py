@@ -256,6 +256,26 @@ def check_pairs(report, folder):
         assert tree(folder) == before and loaded() == 1
 
 
+def check_size(report, folder):
+    """A small file may describe a large output; it is written only if the user says so."""
+    out, inputs = folder / "out.onnx", ["--input", "2x3"]
+    repeated = pathlib.Path(__file__).parent.parent / "data/repeated_weight.pt"
+    before = tree(folder)
+    for name, command in (
+            ("export", ["export", repeated, *inputs, "-o", out]),
+            ("export to standard output", ["export", repeated, *inputs, "-o", "-"]),
+            ("export with external data", ["export", repeated, *inputs, "--external-data", "-o", out]),
+            ("testcase", ["testcase", repeated, folder / "case", *inputs]),
+            ("run", ["run", repeated, *inputs, "-o", folder / "outputs"])):
+        with report.case(f"a small file does not write much, {name}"):
+            refused(*command, says="--allow-large-output")
+            assert tree(folder) == before
+    with report.case("unless it is allowed to"):
+        ok("export", repeated, *inputs, "-o", out, "--allow-large-output")
+        assert out.stat().st_size > 100_000_000
+        out.unlink()
+
+
 def check_testcases(report, folder):
     source = folder / "f.py"
     source.write_text("def forward(x: Tensor) -> Tensor:\n  return torch.add(x, torch.ones([4096]))\n")
@@ -440,7 +460,7 @@ def has_landlock():
 
 def main():
     report = Report(__file__)
-    for check in (check_targets, check_sources, check_signals, check_pairs, check_testcases, check_external,
+    for check in (check_targets, check_sources, check_signals, check_pairs, check_size, check_testcases, check_external,
                   check_folders, check_shrinking, check_controls, check_sandbox):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))

@@ -276,6 +276,37 @@ def check_size(report, folder):
         out.unlink()
 
 
+def check_in_place(report, folder):
+    """strip and unstrip change a file in place: whenever they are killed, it is the old or the new one."""
+    source, net = folder / "net.py", folder / "net.onnx"
+    source.write_text("def forward(x: Tensor) -> Tensor:\n  return torch.matmul(x, torch.ones([1500, 1500]).cumsum(0))\n")
+    ok("export", source, "--input", "1x1500", "-o", net, "--trace")
+    ok("strip", net, "--runnable", "-o", folder / "runnable.onnx")
+    states = {"strip": net.read_bytes()}
+    ok("strip", net)
+    states["unstrip"] = net.read_bytes()
+    ok("unstrip", net)
+    filled = net.read_bytes()
+    for verb, before in states.items():
+        with report.case(f"killed at any moment, {verb} leaves the old file or the new one"):
+            after = states["unstrip"] if verb == "strip" else filled
+            start = time.monotonic()
+            net.write_bytes(before)
+            ok(verb, net)
+            took = time.monotonic() - start
+            random.seed(11)
+            for i in range(20):
+                if i > 5 and time.monotonic() - start > 10:
+                    break
+                net.write_bytes(before)
+                process = subprocess.Popen([CALQUE, verb, net], stderr=subprocess.DEVNULL)
+                time.sleep(random.random() * took * 1.2)
+                process.kill()
+                process.wait()
+                assert net.read_bytes() in (before, after)
+            [p.unlink() for p in folder.glob(".calque-*")]
+
+
 def check_testcases(report, folder):
     source = folder / "f.py"
     source.write_text("def forward(x: Tensor) -> Tensor:\n  return torch.add(x, torch.ones([4096]))\n")
@@ -460,7 +491,7 @@ def has_landlock():
 
 def main():
     report = Report(__file__)
-    for check in (check_targets, check_sources, check_signals, check_pairs, check_size, check_testcases, check_external,
+    for check in (check_targets, check_sources, check_signals, check_pairs, check_in_place, check_size, check_testcases, check_external,
                   check_folders, check_shrinking, check_controls, check_sandbox):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))

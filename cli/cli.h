@@ -41,6 +41,7 @@ typedef struct cli_verb {
     size_t            min_operands, max_operands;
     size_t            n_read;         /* so many operands are files that are read; the others are
                                        * folders or words */
+    bool fills;                       /* its output is meant to be larger than what it reads */
     int (*run)(const cli_args *args); /* an exit code */
 } cli_verb;
 
@@ -62,7 +63,8 @@ struct cli_args {
     size_t          n_given;
     bool            wants_help;
     bool            no_sandbox;
-    bool            quiet; /* -q: nothing is said of success */
+    bool            allows_large; /* --allow-large-output */
+    bool            quiet;        /* -q: nothing is said of success */
 };
 
 /* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has said why. */
@@ -147,6 +149,12 @@ struct cq_onnx_model;
 struct cq_onnx_save_options;
 cq_status cli_save_model(const struct cq_onnx_model *model, const char *path,
                          const struct cq_onnx_save_options *options);
+
+/* Limits what is written by what is read: a small file must ask for gigabytes
+ * (--allow-large-output). Tensors that the user describes count as if they were read; a built-in
+ * model needs no file. */
+void cli_limit_outputs(const cli_args *args);
+void cli_allow_outputs(uint64_t bytes);
 
 /* Refuses an output that is one of the files that the command reads, under whatever name. */
 int cli_keep_inputs(const cli_args *args, const char *output);

@@ -1,17 +1,20 @@
 /* calque strip: a model or tensor without its data. calque unstrip, the way back, is beside it. */
 #include "cli.h"
 #include "load.h"
+#include "model.h"
 
 #include <calque/testcase.h>
 
 /* Stripping sorts nodes, and does not say so. */
 static int note_order(const char *path)
 {
-    cq_onnx_model *model  = NULL;
-    cq_status      status = cli_ends_with(path, ".pb") ? CQ_OK : cli_load_onnx(&model, path);
+    cq_onnx_model *model = NULL;
+    int            code  = cli_need_onnx(path);
 
+    if (code == CLI_DONE && !cli_ends_with(path, ".pb"))
+        code = cli_result(cli_load_onnx(&model, path));
     cq_onnx_model_free(model);
-    return cli_result(status);
+    return code;
 }
 
 static int run(const cli_args *args)

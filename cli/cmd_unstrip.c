@@ -1,5 +1,6 @@
 /* calque unstrip: random numbers where calque strip, or pytorch-pfn-extras, took the data out. */
 #include "cli.h"
+#include "model.h"
 
 #include <calque/testcase.h>
 
@@ -15,6 +16,8 @@ static int run(const cli_args *args)
     out = out ? out : cli_value(args, "out_onnx_path");
     if (!out && cli_is_stdin(args->operands[0]))
         return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
+    if ((code = cli_need_onnx(args->operands[0])))
+        return code;
     code = cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
     if (code == CLI_DONE)
         cli_wrote(args, out ? out : args->operands[0], "%s", "");
@@ -41,5 +44,6 @@ const cli_verb cli_verb_unstrip = {
     .min_operands = 1,
     .max_operands = 1,
     .n_read       = 1,
+    .fills        = true,
     .run          = run,
 };

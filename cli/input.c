@@ -316,6 +316,13 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 
 cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed)
 {
+    cq_status status;
+
     *out = NULL;
-    return input->path ? cli_load_tensor(out, input->path) : make(out, input, seed);
+    if (input->path)
+        return cli_load_tensor(out, input->path);
+    status = make(out, input, seed);
+    if (status == CQ_OK)
+        cli_allow_outputs((uint64_t)cq_tensor_numel(*out) * cq_dtype_size(cq_tensor_dtype(*out)));
+    return status;
 }

@@ -56,6 +56,8 @@ static void print_help(FILE *out)
                  "-q after a verb: no line about what was written. - is standard input or output.\n"
                  "--no-sandbox after a verb: on Linux it otherwise starts no program, opens no\n"
                  "connection, and writes only to the folder of its output.\n"
+                 "--allow-large-output after a verb: write more than 64 MiB and 16 times what is\n"
+                 "read (unstrip: 1 GiB); a small file may describe gigabytes.\n"
                  "Exit codes: 0 done, 1 the work failed, 2 wrong use of the command line.\n");
 }
 
@@ -92,6 +94,7 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
         return code;
     if (!args.no_sandbox)
         cli_sandbox(&args);
+    cli_limit_outputs(&args);
     return verb->run(&args);
 }
 

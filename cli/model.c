@@ -211,6 +211,7 @@ static int open_any(cli_model *model, const char *operand)
     model->n_output_names = 0;
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;
+        cli_allow_outputs(UINT64_MAX);
         return cli_result(model->front_end->open(model, operand));
     }
     file = fopen(operand, "rb");

@@ -57,7 +57,7 @@ typedef struct cli_limits {
 
 /* Rows for the table of a verb that runs or exports, and how they are read. */
 #define CLI_LIMIT_OPTIONS                                                                          \
-    { "max-steps", "N", "how many steps a program may take (100 million of TorchScript)", 0 },     \
+    { "max-steps", "N", "steps that a model may take (20 million or more, by its size)", 0 },      \
     {                                                                                              \
         "max-memory", "MB", "how much memory it may take, weights aside (16384, or 3/4 of all)", 0 \
     }

@@ -135,24 +135,31 @@ static int give(cli_reader *r, const cli_option *option, const char *value)
     return CLI_DONE;
 }
 
+/* Flags that every verb has. */
+static bool give_common(cli_args *args, const char *name)
+{
+    const struct {
+        const char *name;
+        bool       *flag;
+    } common[] = { { "help", &args->wants_help },
+                   { "quiet", &args->quiet },
+                   { "no-sandbox", &args->no_sandbox },
+                   { "allow-large-output", &args->allows_large } };
+
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (strcmp(name, common[i].name) == 0)
+            return *common[i].flag = true;
+    return false;
+}
+
 static int read_long(cli_reader *r, const char *text)
 {
     const char       *equals = strchr(text, '=');
     size_t            len    = equals ? (size_t)(equals - text) : strlen(text);
     const cli_option *option = find_long(r->args->verb, text, len);
 
-    if (!option && strcmp(text, "help") == 0) {
-        r->args->wants_help = true;
+    if (!option && give_common(r->args, text))
         return CLI_DONE;
-    }
-    if (!option && strcmp(text, "quiet") == 0) {
-        r->args->quiet = true;
-        return CLI_DONE;
-    }
-    if (!option && strcmp(text, "no-sandbox") == 0) {
-        r->args->no_sandbox = true;
-        return CLI_DONE;
-    }
     if (!option)
         return unknown_option(r->args->verb, text, len);
     return give(r, option, equals ? equals + 1 : NULL);

@@ -183,3 +183,26 @@ cq_status cli_save_model(const cq_onnx_model *model, const char *path,
     cq_buffer_free(data);
     return status;
 }
+
+/* ---- how much is written ---- */
+
+/* Weights that an archive shares, or keeps in 8 bits, are written out as floats. */
+enum { TIMES = 16 };
+
+static uint64_t most = UINT64_MAX;
+
+void cli_limit_outputs(const cli_args *args)
+{
+    if (args->allows_large)
+        return;
+    most = args->verb->fills ? (uint64_t)1 << 30 : (uint64_t)64 << 20;
+    cq_limit_outputs(most, TIMES);
+}
+
+void cli_allow_outputs(uint64_t bytes)
+{
+    if (most == UINT64_MAX)
+        return;
+    most = bytes < (UINT64_MAX - most) / TIMES ? most + TIMES * bytes : UINT64_MAX;
+    cq_limit_outputs(most, TIMES);
+}

@@ -7,7 +7,7 @@ _calque()
         words="help $("$1" help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p')"
         COMPREPLY=($(compgen -W "$words" -- "$cur"))
     elif [[ $cur == -* ]]; then
-        words="--help --quiet --no-sandbox $("$1" help "$verb" 2>/dev/null |
+        words="--help --quiet --no-sandbox --allow-large-output $("$1" help "$verb" 2>/dev/null |
             sed -n 's/^  \(-., \)\{0,1\}\(--[a-z-]\{1,\}\).*/\2/p')"
         COMPREPLY=($(compgen -W "$words" -- "$cur"))
     elif [[ $verb == help ]]; then

@@ -6,7 +6,7 @@ end
 function __calque_options
     set -l verb (commandline -opc)[2]
     calque help $verb 2>/dev/null | sed -n 's/^  \(-., \)\{0,1\}\(--[a-z-]\{1,\}\).*/\2/p'
-    printf '%s\n' --help --quiet --no-sandbox
+    printf '%s\n' --help --quiet --no-sandbox --allow-large-output
 end
 
 complete -c calque -n 'test (count (commandline -opc)) -eq 1' -f -a '(__calque_verbs) help'

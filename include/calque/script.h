@@ -76,8 +76,9 @@ CQ_API cq_status cq_script_define(cq_script *script, const char *source, const c
  * more: 64 items of a list or bytes of a text that are iterated are a step, and so are 64 elements
  * of a tensor that are read or written, or 2048 products of float32 in a convolution or matrix
  * product (of sorting and the like, fewer); an operator that is exported is 128. What an archive
- * was read into counts as memory. 0 is the default: 100 million steps, and 16 GiB or three quarters
- * of the machine's memory, whichever is less. */
+ * was read into counts as memory. 0 is the default: 50 million steps, and for each byte of the file
+ * 3, or 10 for those beyond 10 MiB; and 16 GiB or three quarters of the machine's memory, whichever
+ * is less. */
 CQ_API void cq_script_set_limits(cq_script *script, uint64_t max_steps, uint64_t max_bytes);
 
 /* The example inputs that an archive holds, as traces by PyTorch 2.1 and newer do: how many tensors

@@ -94,13 +94,6 @@ enum {
 typedef void (*cq_session_hook)(void *user, const char *node, const char *op_type, int64_t begin,
                                 int64_t end);
 
-/* A run may take so many steps, and so many more for each byte of its weights and inputs, unless
- * its options say otherwise: a loop in a file from nowhere that never ends is refused after
- * seconds. A step is about a tenth of a microsecond: a node is eight, and 64 elements that are read
- * or written are one, or 2048 products of float32 in a convolution or matrix product. */
-#define CQ_SESSION_MAX_STEPS      UINT64_C(50000000)
-#define CQ_SESSION_STEPS_PER_BYTE 5
-
 /* Of the memory that was available when the session was prepared, the tensors of a run may take so
  * much unless its options say otherwise: a model from nowhere is refused before it takes all. */
 #define CQ_SESSION_MEMORY_PERCENT 80
@@ -115,9 +108,12 @@ typedef struct cq_session_options {
                                      * much again beside them. 0: CQ_SESSION_MEMORY_PERCENT, beside
                                      * which nodes may need half of what is left; UINT64_MAX: no
                                      * limit */
-    uint64_t max_steps;             /* that a run may take; 0: CQ_SESSION_MAX_STEPS and what its
-                                     * weights and inputs add; UINT64_MAX: no limit */
-    cq_session_hook hook;           /* NULL: none */
+    /* Steps that a run may take. A step is about a tenth of a microsecond: a node is eight, 64
+     * elements that are read or written are one, and 2048 products of float32. 0: 20 million, and
+     * for each byte of weights and inputs 3, or 10 for those beyond 10 MiB: a loop in a file from
+     * nowhere that never ends is refused after seconds. UINT64_MAX: no limit. */
+    uint64_t        max_steps;
+    cq_session_hook hook; /* NULL: none */
     void           *hook_user;
     int32_t         threads; /* that a run computes with; 0: as many as cq_set_threads says */
 } cq_session_options;

@@ -280,9 +280,11 @@ const cq_body_function cq_body_functions[] = {
       "'wants a matrix as weight, and indices and offsets of one dimension'\n"
       "assert mode in [0, 1, 2], 'mode should be 0, 1 or 2, not {mode}'\n"
       "n = offsets.shape[0]\n"
-      "if include_last_offset: n = n - 1; offsets = offsets.slice(0, 0, n)\n"
-      "of = (arange(indices.shape[0]) >= offsets.unsqueeze(1)).sum([0]) - 1\n"
+      "if include_last_offset: n = n - 1\n"
+      "at = arange(indices.shape[0])\n"
+      "of = (at >= offsets.slice(0, 0, n).unsqueeze(1)).sum([0]) - 1\n"
       "table = of == arange(n).unsqueeze(1)\n"
+      "if include_last_offset: table = table.logical_and(at < offsets.slice(0, n, n + 1))\n"
       "if padding >= 0: table = table.logical_and(indices != padding)\n"
       "rows = weight.embedding(indices)\n"
       "if per_sample_weights is not None: rows = rows * per_sample_weights.unsqueeze(1)\n"
@@ -296,6 +298,40 @@ const cq_body_function cq_body_functions[] = {
       "if mode == 1: return out / counts.clamp(1).unsqueeze(1), of, counts, counts.clone()\n"
       "counts = counts * 0\n"
       "return out, of.slice(0, 0, 0) if padding < 0 else of, counts, counts.clone()" },
+
+    /* ---- images ---- */
+
+    /* torch.nn.functional.interpolate: by sizes, or by factors, of which only the sizes that they
+     * lead to count unless recompute is False. */
+    { "resized(Tensor x, int[]? size, float[]? factors, str mode, bool? align_corners, "
+      "bool? recompute, bool antialias) -> Tensor",
+      "n = x.ndim - 2\n"
+      "assert n >= 1 and n <= 3, 'wants an image of 1, 2 or 3 axes, not {n}'\n"
+      "assert (size is None) != (factors is None), 'wants a size or a factor, and not both'\n"
+      "align = align_corners is not None and align_corners\n"
+      "if factors is not None and (mode == 'area' or recompute is None or recompute): "
+      "size = [int(float(x.shape[i + 2]) * factors[i]) for i in range(n)]; factors = None\n"
+      "if mode == 'nearest' and n == 1: return upsample_nearest1d.vec(x, size, factors)\n"
+      "if mode == 'nearest' and n == 2: return upsample_nearest2d.vec(x, size, factors)\n"
+      "if mode == 'nearest': return upsample_nearest3d.vec(x, size, factors)\n"
+      "if mode == 'nearest-exact' and n == 1: "
+      "return _upsample_nearest_exact1d.vec(x, size, factors)\n"
+      "if mode == 'nearest-exact' and n == 2: "
+      "return _upsample_nearest_exact2d.vec(x, size, factors)\n"
+      "if mode == 'nearest-exact': return _upsample_nearest_exact3d.vec(x, size, factors)\n"
+      "if mode == 'area' and n == 1 and size is not None: return adaptive_avg_pool1d(x, size)\n"
+      "if mode == 'area' and n == 2 and size is not None: return adaptive_avg_pool2d(x, size)\n"
+      "if mode == 'area' and size is not None: return adaptive_avg_pool3d(x, size)\n"
+      "if mode == 'linear' and n == 1: return upsample_linear1d.vec(x, size, align, factors)\n"
+      "if mode == 'bilinear' and n == 2 and antialias: "
+      "return _upsample_bilinear2d_aa.vec(x, size, align, factors)\n"
+      "if mode == 'bilinear' and n == 2: return upsample_bilinear2d.vec(x, size, align, factors)\n"
+      "if mode == 'trilinear' and n == 3: return upsample_trilinear3d.vec(x, size, align, "
+      "factors)\n"
+      "if mode == 'bicubic' and n == 2 and antialias: "
+      "return _upsample_bicubic2d_aa.vec(x, size, align, factors)\n"
+      "if mode == 'bicubic' and n == 2: return upsample_bicubic2d.vec(x, size, align, factors)\n"
+      "raise ValueError('there is no mode {mode} for {n} axes')" },
 
     /* ---- diagonals ---- */
 

@@ -227,6 +227,19 @@ static bool is_named(const cq_schema *s, const char *name)
     return strcmp(own ? own + 2 : s->name, name) == 0;
 }
 
+/* Of the results: memory costs more to get than to write. */
+static double new_bytes(const cq_opcall *c)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i < c->n_results; i++) {
+        const cq_tensor *t = tensor_of(c->results[i]);
+
+        bytes += t ? numel(t) * (double)cq_dtype_size(t->dtype) : 0;
+    }
+    return bytes;
+}
+
 uint64_t cq_op_work(const cq_opcall *c)
 {
     double elements = 0;
@@ -240,8 +253,9 @@ uint64_t cq_op_work(const cq_opcall *c)
         if (is_named(c->op->schema, table[i].name)) {
             const double times = table[i].factor ? table[i].factor : 1;
 
-            return CQ_WORK_CALL + steps(elements * times / CQ_WORK_ELEMENTS) +
+            return CQ_WORK_CALL +
+                   steps(elements * times / CQ_WORK_ELEMENTS + new_bytes(c) / CQ_WORK_BYTES) +
                    (table[i].fn ? table[i].fn(c, elements) : 0);
         }
-    return CQ_WORK_CALL + steps(elements / CQ_WORK_ELEMENTS);
+    return CQ_WORK_CALL + steps(elements / CQ_WORK_ELEMENTS + new_bytes(c) / CQ_WORK_BYTES);
 }

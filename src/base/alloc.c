@@ -65,13 +65,15 @@ static int must_fail(size_t size)
 /* Counts a block that size bytes were asked for, or says why there is none. */
 static void *checked(void *p, size_t size)
 {
-    if (p)
+    if (p) {
         take(p);
-    else if (is_too_much(size))
+    } else if (is_too_much(size)) {
+        budget.peak = INT64_MAX;
         cq_fail(CQ_E_NO_MEMORY, NULL, "--max-memory allows for more",
                 "this needs more than the %" PRId64 " bytes that are allowed", budget.limit);
-    else
+    } else {
         cq_no_memory();
+    }
     return p;
 }
 

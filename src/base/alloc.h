@@ -24,7 +24,7 @@ void  cq_free_aligned(void *p);
  * counted from here on, less what it gives back. 0 means no limit. Returns what was in force, to be
  * put back in the end. */
 typedef struct cq_alloc_budget {
-    int64_t limit, used, peak;
+    int64_t limit, used, peak; /* peak: INT64_MAX once more was asked for than is left */
 } cq_alloc_budget;
 
 cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget budget);

@@ -24,16 +24,34 @@ struct cq_mapping {
     size_t      size;
     int         fd;
     bool        is_copy;
+    dev_t       device;
+    ino_t       inode;
     cq_mapping *next; /* of all that are open */
     char        path[];
 };
 
 static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
 static cq_mapping     *mappings;
+static atomic_ullong   n_read; /* bytes of files that were opened */
+
+uint64_t cq_mapping_n_read(void)
+{
+    return atomic_load(&n_read);
+}
+
+/* Under one name or many, what is open is counted once. */
+static void count_read(const cq_mapping *m)
+{
+    for (const cq_mapping *other = mappings; other; other = other->next)
+        if (other->device == m->device && other->inode == m->inode)
+            return;
+    atomic_fetch_add(&n_read, m->size);
+}
 
 static void list_mapping(cq_mapping *m)
 {
     pthread_mutex_lock(&mappings_lock);
+    count_read(m);
     m->next  = mappings;
     mappings = m;
     pthread_mutex_unlock(&mappings_lock);
@@ -67,15 +85,12 @@ cq_status cq_file_shrank(const char *path)
 /* Without O_NONBLOCK a FIFO would be waited for. */
 #define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-static cq_status check_regular(int fd, size_t *size, const char *path)
+static cq_status check_regular(int fd, struct stat *st, const char *path)
 {
-    struct stat st;
-
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+    if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode))
         return cq_fail(CQ_E_IO, path, NULL, "this is not a regular file");
-    if ((uint64_t)st.st_size > PTRDIFF_MAX)
+    if ((uint64_t)st->st_size > PTRDIFF_MAX)
         return cq_fail(CQ_E_IO, path, NULL, "the file is too large");
-    *size = (size_t)st.st_size;
     return CQ_OK;
 }
 
@@ -114,9 +129,11 @@ static cq_status map_fd(cq_mapping **out, int fd, const char *path)
     cq_mapping *m    = NULL;
     void       *data = NULL;
     size_t      size = 0;
+    struct stat st;
     cq_status   status;
 
-    CQ_TRY_OR_DONE(check_regular(fd, &size, path));
+    CQ_TRY_OR_DONE(check_regular(fd, &st, path));
+    size = (size_t)st.st_size;
     CQ_TRY_OR_DONE(map_bytes(&data, size, size <= COPY_SIZE, fd, path));
     m      = cq_alloc(sizeof *m + strlen(path) + 1);
     status = m ? CQ_OK : CQ_E_NO_MEMORY;
@@ -132,6 +149,8 @@ done:
     m->size    = size;
     m->fd      = fd;
     m->is_copy = size <= COPY_SIZE;
+    m->device  = st.st_dev;
+    m->inode   = st.st_ino;
     strcpy(m->path, path);
     list_mapping(m);
     *out = m;

@@ -68,6 +68,10 @@ typedef struct cq_out cq_out;
 
 cq_status cq_out_open(cq_out **out, const char *path); /* a file */
 cq_status cq_out_open_memory(cq_out **out);            /* a growing buffer */
+
+/* Refuses size bytes that would be more than cq_limit_outputs says; writing them asks too, but
+ * only when some are there. */
+cq_status cq_out_allow(uint64_t size, const char *path);
 void      cq_out_write(cq_out *o, const void *data, size_t size);
 void      cq_out_zeros(cq_out *o, uint64_t size); /* of a new file they are a hole */
 uint64_t  cq_out_offset(const cq_out *o);         /* bytes written so far */

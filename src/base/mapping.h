@@ -12,4 +12,7 @@ cq_status cq_file_shrank(const char *path);
  */
 int cq_mapping_fd_of(const void *data, size_t size, uint64_t *offset, const char **path);
 
+/* Bytes of all files that were opened to be read. */
+uint64_t cq_mapping_n_read(void);
+
 #endif

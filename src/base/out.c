@@ -85,6 +85,33 @@ CQ_API void cq_discard_outputs(void)
     errno = code;
 }
 
+/* ---- how much may be written ---- */
+
+static atomic_ullong most_bytes = UINT64_MAX, n_written;
+static atomic_uint   most_times;
+
+CQ_API void cq_limit_outputs(uint64_t bytes, uint32_t times)
+{
+    atomic_store(&most_bytes, bytes);
+    atomic_store(&most_times, times);
+    atomic_store(&n_written, 0);
+}
+
+cq_status cq_out_allow(uint64_t size, const char *path)
+{
+    const uint64_t fixed = atomic_load(&most_bytes), written = atomic_load(&n_written);
+    const double   most =
+        (double)fixed + (double)atomic_load(&most_times) * (double)cq_mapping_n_read();
+
+    if (fixed == UINT64_MAX || (double)written + (double)size <= most)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, path,
+                   "if that is what you want, --allow-large-output (cq_limit_outputs) allows it",
+                   "the output would have %.0f MB or more, but %.0f MB are allowed for an input of "
+                   "this size",
+                   ((double)written + (double)size) / 1e6, most / 1e6);
+}
+
 /* ---- temporary names ---- */
 
 /* In the folder of path, and not to be guessed. */
@@ -454,6 +481,7 @@ static void write_plain(cq_out *o, const char *data, size_t size)
             o->status = cq_io_error(o->path, "write the file");
             return;
         }
+        atomic_fetch_add(&n_written, (unsigned long long)done);
         data += done;
         size -= (size_t)done;
         cq_progress_step((uint64_t)done);
@@ -570,6 +598,7 @@ void cq_out_write(cq_out *o, const void *data, size_t size)
         if (o->status != CQ_OK)
             return;
     } else if (size > o->cap - o->n) {
+        o->status = cq_out_allow(o->n + size, o->path);
         flush(o);
         if (size >= o->cap) { /* weights go straight from their map to the file */
             write_all(o, data, size);

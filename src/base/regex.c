@@ -19,6 +19,11 @@ struct cq_regex {
     CQ_VEC(step) steps;
 };
 
+size_t cq_regex_size(const cq_regex *re)
+{
+    return re->steps.n;
+}
+
 /* ---- the program ---- */
 
 static cq_status emit(cq_regex *re, step s)

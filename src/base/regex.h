@@ -24,6 +24,9 @@ typedef struct cq_regex cq_regex;
 cq_status cq_regex_new(cq_regex **out, const char *pattern, size_t len);
 void      cq_regex_free(cq_regex *re);
 
+/* How much there is to do for a character of the text, at most. */
+size_t cq_regex_size(const cq_regex *re);
+
 /* Whether the expression matches all of text, from its first character to its last. */
 cq_status cq_regex_matches(bool *out, const cq_regex *re, const char *text, size_t len);
 

@@ -191,7 +191,7 @@ static void check_nodes(const char *want, cq_onnx_model *model)
 #define SECOND_CONV(note, input)                                                                   \
     "  %/conv2/Conv_output_0 = Conv[" CONV note PADS "](%" input ", %conv2.weight, %conv2.bias)\n"
 #define LAST_LINEAR(input)                                                                         \
-    "  %/linear2/MatMul_output_0 = MatMul(%" input ", %linear2.weight)\n"                          \
+    "  %/linear2/MatMul_output_0 = MatMul(%" input ", %linear2.weight.Transpose)\n"                \
     "  %output_0 = Add(%/linear2/MatMul_output_0, %linear2.bias)\n"
 
 TEST(annotate, marks_the_first_node_of_each_module)
@@ -201,7 +201,7 @@ TEST(annotate, marks_the_first_node_of_each_module)
             "key = 'value', ",
             "/conv/Conv_output_0") "  %/Relu_output_0 = Relu(%/conv2/Conv_output_0)\n"
                                    "  %/linear/MatMul_output_0 = MatMul[key = "
-                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "'value'](%/Relu_output_0, %linear.weight.Transpose)\n"
                                    "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, "
                                    "%linear.bias)\n" LAST_LINEAR("/linear/Add_output_0"),
         exported(annotated, NULL));
@@ -214,7 +214,7 @@ TEST(annotate, can_mark_every_node_of_a_module)
             "key = 'value', ",
             "/conv/Conv_output_0") "  %/Relu_output_0 = Relu(%/conv2/Conv_output_0)\n"
                                    "  %/linear/MatMul_output_0 = MatMul[key = "
-                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "'value'](%/Relu_output_0, %linear.weight.Transpose)\n"
                                    "  %/linear/Add_output_0 = Add[key = "
                                    "'value'](%/linear/MatMul_output_0, %linear.bias)\n" LAST_LINEAR(
                                        "/linear/Add_output_0"),
@@ -229,7 +229,7 @@ TEST(annotate, apply_marks_every_operator_of_the_function)
             "/conv/Conv_output_0") "  %/Relu_output_0 = Relu[key = "
                                    "'value'](%/conv2/Conv_output_0)\n"
                                    "  %/linear/MatMul_output_0 = MatMul[key = "
-                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "'value'](%/Relu_output_0, %linear.weight.Transpose)\n"
                                    "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, "
                                    "%linear.bias)\n" LAST_LINEAR("/linear/Add_output_0"),
         exported(applied, NULL));
@@ -239,7 +239,7 @@ TEST(annotate, apply_marks_every_operator_of_the_function)
             "/conv/Conv_output_0") "  %/Relu_output_0 = Relu[key = "
                                    "'value'](%/conv2/Conv_output_0)\n"
                                    "  %/linear/MatMul_output_0 = MatMul[key = "
-                                   "'value'](%/Relu_output_0, %linear.weight)\n"
+                                   "'value'](%/Relu_output_0, %linear.weight.Transpose)\n"
                                    "  %/linear/Add_output_0 = Add[key = "
                                    "'value'](%/linear/MatMul_output_0, %linear.bias)\n" LAST_LINEAR(
                                        "/linear/Add_output_0"),
@@ -249,7 +249,7 @@ TEST(annotate, apply_marks_every_operator_of_the_function)
 #define ANCHORED                                                                                   \
     "  %Anchor_0_start_output_0 = Identity[key = 'value'](%/conv/Conv_output_0)\n" SECOND_CONV(    \
         "", "Anchor_0_start_output_0") "  %/linear/MatMul_output_0 = "                             \
-                                       "MatMul(%/conv2/Conv_output_0, %linear.weight)\n"           \
+                                       "MatMul(%/conv2/Conv_output_0, %linear.weight.Transpose)\n" \
                                        "  %/linear/Add_output_0 = Add(%/linear/MatMul_output_0, "  \
                                        "%linear.bias)\n"                                           \
                                        "  %Anchor_0_end_output_0 = Identity[key = "                \

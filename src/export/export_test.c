@@ -33,7 +33,7 @@ TEST(export, names_come_from_the_modules)
     CHECK_STR("output_0", name_of(m, CQ_ONNX_OUTPUTS, 0));
     CHECK_STR("/features/0/Conv", m->graph->node.items[0]->name);
     CHECK_STR("/features/0/Conv_output_0", m->graph->node.items[0]->output.items[0]);
-    CHECK_STR("features.0.weight", m->graph->node.items[0]->input.items[1]);
+    CHECK_STR("features.0.weight.BatchNormalization", m->graph->node.items[0]->input.items[1]);
     CHECK_STR("/features/2/Relu", m->graph->node.items[1]->name);
     CHECK_STR("/Flatten", m->graph->node.items[2]->name);
     CHECK_STR("fc.weight", m->graph->node.items[3]->input.items[1]);
@@ -300,7 +300,7 @@ TEST(export, without_params_weights_are_inputs_only)
     o.flags = CQ_EXPORT_NO_PARAMS;
     CHECK_OK(export_small(&m, &o));
     CHECK_INT(0, cq_onnx_model_n_initializers(m));
-    CHECK_STR("features.0.weight", name_of(m, CQ_ONNX_INPUTS, 1));
+    CHECK_STR("features.0.weight.BatchNormalization", name_of(m, CQ_ONNX_INPUTS, 1));
     CHECK_INT(5, n_inputs(m));
     cq_onnx_model_free(m);
 }

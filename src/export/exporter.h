@@ -42,7 +42,9 @@ typedef struct cq_exporter {
     CQ_VEC(cq_symbolic) user_rows;          /* the last that fits counts */
     cq_map user_rows_by_name;               /* the first row of each name */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
-    cq_map function_bodies, function_names;
+    cq_map   function_bodies, function_names;
+    uint64_t steps_left; /* for computing constants (budget.c) */
+    int64_t  bytes_left;
 } cq_exporter;
 
 struct cq_sym {
@@ -107,6 +109,13 @@ cq_status cq_export_annotate(cq_exporter *ex);
 
 /* annotate.c: a note as text. A string is itself, everything else is JSON. */
 void cq_export_note_text(struct cq_str *s, const cq_operand *note);
+
+/* budget.c: a context to compute constants in, which takes no more steps than the constants of the
+ * graph are worth; and the memory that they may take between enter and leave. That says whether a
+ * computation was refused for either, which is no failure: the context can be used again. */
+cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
+cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
+bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx);
 
 /* fold.c, peephole.c, fuse.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);

@@ -2,7 +2,8 @@
  * the operators of the ATen table. What only moves elements (a transposed weight) stays a
  * view of the original memory, so folding a large weight copies nothing.
  *
- * A folded weight keeps the name of the weight it was made from. */
+ * A folded weight is named after the weight it was made from and what was done to it,
+ * fc.weight.Transpose: whoever looks for the original must not find something else. */
 #include "export/exporter.h"
 #include "base/str.h"
 
@@ -250,8 +251,7 @@ static cq_value *constant_of(folder *f, cq_tensor *t, const cq_value *weight, co
         v = cq_map_get(&f->made, key.text);
     if (!v && key.status == CQ_OK && (v = cq_ir_constant_new(g, t, weight != NULL))) {
         if (weight && weight->name)
-            v->name = weight->n_uses <= 1 ? weight->name
-                                          : cq_arena_printf(g->arena, "%s.%s", weight->name, op);
+            v->name = cq_arena_printf(g->arena, "%s.%s", weight->name, op);
         if (weight)
             v->place = weight->place;
         if (cq_map_set(&f->made, key.text, v) != CQ_OK)
@@ -313,6 +313,7 @@ static cq_status fold_node(cq_node *n, void *user)
     folder                 *f    = user;
     const struct fold_rule *rule = rule_of(n);
     fold_call               c    = { .cx = f->cx, .n = n };
+    cq_alloc_budget         before;
     cq_tensor              *t;
     cq_status               status = CQ_OK;
 
@@ -329,7 +330,10 @@ static cq_status fold_node(cq_node *n, void *user)
         if (!c.in[i])
             return CQ_OK;
     }
-    t = rule->fold(&c);
+    before = cq_export_budget_enter(f->ex);
+    t      = rule->fold(&c);
+    if (cq_export_budget_leave(f->ex, before, f->cx))
+        t = NULL;
     /* A rule that cannot compute leaves the node to the runtime. */
     if (f->cx->status == CQ_E_NO_MEMORY)
         status = CQ_E_NO_MEMORY;
@@ -386,7 +390,7 @@ cq_status cq_export_fold(cq_exporter *ex)
     folder    f = { .ex = ex };
     cq_status status;
 
-    CQ_TRY(cq_ctx_new(&f.cx));
+    CQ_TRY(cq_export_budget_begin(&f.cx, ex));
     cq_ir_count_uses(ex->graph);
     status = note_constants(&f);
     if (status == CQ_OK)

@@ -119,13 +119,14 @@ static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, bool
                  TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, rank))));
 }
 
-/* A weight in the place of another. */
+/* A weight in the place of another, which is named after it. */
 static cq_operand new_weight(cq_exporter *ex, cq_tensor *t, const cq_value *old)
 {
     cq_value *v = cq_ir_constant_new(ex->graph, t, true);
 
     if (v) {
-        v->name   = old->name;
+        if (old->name)
+            v->name = cq_arena_printf(ex->graph->arena, "%s.BatchNormalization", old->name);
         v->place  = old->place;
         v->n_uses = 1;
     }
@@ -184,9 +185,10 @@ static bool used_once(const cq_node *n, size_t input)
 
 static cq_status merge_batch_norm(cq_node *n, void *user)
 {
-    merger   *m = user;
-    cq_node  *conv;
-    cq_status status;
+    merger         *m = user;
+    cq_node        *conv;
+    cq_alloc_budget before;
+    cq_status       status;
 
     cq_export_follow_inputs(n);
     if (strcmp(n->op, "onnx::BatchNormalization") != 0 || !attr_is_zero(n, "training_mode"))
@@ -201,7 +203,10 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     if (conv->outputs[0]->n_uses != 1 || !constant_input(conv, 1) ||
         (conv->n_inputs > 2 && !constant_input(conv, 2)) || !used_once(conv, 1))
         return CQ_OK;
+    before = cq_export_budget_enter(m->ex);
     status = merge(m->ex, m->cx, conv, n);
+    if (cq_export_budget_leave(m->ex, before, m->cx))
+        status = CQ_OK;
     cq_ctx_pop(m->cx, 0, NULL, 0);
     return status;
 }
@@ -211,7 +216,7 @@ cq_status cq_export_peephole(cq_exporter *ex)
     merger    m = { .ex = ex };
     cq_status status;
 
-    CQ_TRY(cq_ctx_new(&m.cx));
+    CQ_TRY(cq_export_budget_begin(&m.cx, ex));
     cq_ir_count_uses(ex->graph);
     status = cq_ir_each_node(ex->graph->top, merge_batch_norm, &m);
     cq_ctx_free(m.cx);

@@ -651,12 +651,29 @@ TEST(script, state_becomes_inputs_and_outputs)
     cq_onnx_model_free(m);
     cq_args_free(args);
     cq_tensor_release(h);
+/* 100 MB that the file has once, as four bytes: their sum is left to whoever runs the model. */
+TEST(script, what_is_too_large_to_fold_is_left)
+{
+    cq_script     *s;
+    cq_args       *args;
+    cq_tensor     *x = vector(1, 2);
+    cq_onnx_model *m;
+
+    CHECK_OK(cq_script_load(&s, CQ_TEST_DATA "/repeated_weight.pt"));
+    CHECK_OK(cq_args_new(&args));
+    CHECK_OK(cq_args_add_tensor(args, x));
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));
+    CHECK_INT(2, count_ops(m, "Add"));
+    cq_onnx_model_free(m);
+    cq_args_free(args);
+    cq_tensor_release(x);
     cq_script_free(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST_OF(script, what_is_too_large_to_fold_is_left),
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_normalization_that_a_branch_returns_is_merged),
         TEST_OF(script, a_max_pool_is_kept_apart_from_zeros_around_an_image),

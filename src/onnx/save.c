@@ -236,6 +236,7 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     cq_out   *out;
     cq_status status;
 
+    CQ_TRY(cq_out_allow(cq_onnx_encoding_size(e) + p->offset, path));
     cq_progress_begin("writing", cq_onnx_encoding_size(e) + p->offset);
     cq_batch_begin();
     if (p->pieces.n)
@@ -314,7 +315,9 @@ CQ_API cq_status cq_onnx_model_encode(void **data, size_t *size, const cq_onnx_m
     if (cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE) {
         status = too_large(NULL, cq_onnx_encoding_size(e));
     } else {
-        status = cq_out_open_memory(&out);
+        status = cq_out_allow(cq_onnx_encoding_size(e), NULL);
+        if (status == CQ_OK)
+            status = cq_out_open_memory(&out);
         if (status == CQ_OK) {
             cq_onnx_encoding_write(e, out);
             status = cq_out_take_memory(out, data, size);

@@ -18,13 +18,16 @@ static cq_status load(cq_pt2 **out, cq_storage *bytes, const char *path, const c
 {
     cq_pt2         *p = *out = cq_zalloc(sizeof *p);
     cq_pt2_archive *archive;
+    cq_alloc_budget outer;
     cq_status       status;
 
     if (!p)
         return CQ_E_NO_MEMORY;
+    outer = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_archive_max_bytes(bytes->size) });
     CQ_TRY_OR_DONE(cq_pt2_archive_open_bytes(&archive, bytes, path, entry));
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
     CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
+    cq_script_set_file(p->script, bytes->size);
     CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
     CQ_TRY_OR_DONE(cq_pt2_argument_tree(p->program, &p->arguments));
     CQ_TRY_OR_DONE(cq_pt2_result_tree(p->program, &p->results));
@@ -32,6 +35,7 @@ static cq_status load(cq_pt2 **out, cq_storage *bytes, const char *path, const c
     CQ_TRY_OR_DONE(cq_pt2_find_changes(p));
     status = cq_pt2_name_outputs(p);
 done:
+    cq_alloc_set_budget(outer);
     if (status != CQ_OK) {
         cq_pt2_free(p);
         *out = NULL;

@@ -1,5 +1,6 @@
 /* Arguments of kernels. Views are in view.c; who calls kernels is run.c. */
 #include "runtime/call.h"
+#include "runtime/work.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -312,10 +313,12 @@ cq_status cq_rt_out(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype, size_t
 
     if (over) {
         *out = over;
-        return cq_rt_pass(rt, i, over);
+        CQ_TRY(cq_rt_pass(rt, i, over));
+    } else {
+        CQ_TRY(cq_rt_temp(out, rt, dtype, rank, sizes));
+        CQ_TRY(cq_rt_set_tensor(rt, i, *out));
     }
-    CQ_TRY(cq_rt_temp(out, rt, dtype, rank, sizes));
-    return cq_rt_set_tensor(rt, i, *out);
+    return cq_rt_spend_on_output(rt, i, dtype, rank, sizes);
 }
 
 cq_status cq_rt_out_sized(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype,

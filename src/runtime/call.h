@@ -43,6 +43,7 @@ struct cq_rt {
     const cq_val     *in;        /* borrowed */
     cq_val           *out;       /* NONE until the kernel sets them; then the frame's */
     bool              has_ranks; /* strings stand as their ranks: no arithmetic on them */
+    double            paid;      /* elements of outputs that were charged for (work.h) */
 };
 
 /* ---- inputs ---- */

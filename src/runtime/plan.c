@@ -258,7 +258,8 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     CQ_TRY(cq_onnx_schema_check_to_run(node, version));
     CQ_TRY(add_step(&step, scope, node));
     CQ_TRY(cq_onnx_schema_find(&step->step.schema, node->domain, node->op_type, version));
-    step->step.row = cq_rt_row_find(node->domain, node->op_type, version);
+    step->step.row  = cq_rt_row_find(node->domain, node->op_type, version);
+    step->step.work = cq_rt_work_find(node->op_type);
     CQ_TRY(read_inputs(scope, step));
     if (!step->step.row || !step->step.schema) {
         CQ_TRY(note_missing(scope, node, version));
@@ -508,7 +509,7 @@ cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
                              .plans      = plans,
                              .expansions = options->expansions,
                              .fold       = options->fold,
-                             .fold_steps = cq_rt_default_steps(m) / 4,
+                             .fold_steps = cq_rt_default_steps(m, NULL, 0) / 4,
                              .optimize   = options->optimize };
     cq_rt_builder  b     = { .all = &all };
     cq_rt_scope    scope = { .builder = &b, .opsets = &m->opset_import };

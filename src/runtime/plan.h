@@ -33,8 +33,11 @@ typedef struct cq_rt_attr {
     cq_rt_plan              *plan; /* of a graph */
 } cq_rt_attr;
 
+typedef struct cq_rt_work cq_rt_work; /* work.c */
+
 typedef struct cq_rt_step {
     const cq_rt_row      *row;
+    const cq_rt_work     *work;
     const cq_onnx_node   *node;
     const cq_onnx_schema *schema;
     cq_rt_attr           *attrs; /* one for each of the schema's */

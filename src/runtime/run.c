@@ -89,11 +89,11 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
     int64_t   begin = run->hook ? now() : 0;
     cq_status status;
 
-    status = cq_rt_spend(run, cq_rt_work_before(&rt));
+    status = cq_rt_spend_before(&rt);
     if (status == CQ_OK)
         status = call(&rt);
     if (status == CQ_OK)
-        status = cq_rt_spend(run, cq_rt_work_after(&rt));
+        status = cq_rt_spend_after(&rt);
     if (status == CQ_OK) {
         if (run->hook)
             run->hook(run->hook_user, cq_rt_step_name(step), cq_rt_step_op(step), begin, now());

@@ -378,8 +378,7 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
     run.random     = atomic_fetch_add(&s->n_runs, 1);
     run.steps_left = s->options.max_steps;
     if (!run.steps_left)
-        run.steps_left =
-            cq_rt_default_steps(s->model) + cq_rt_steps_of_inputs(inputs, s->plan->n_inputs);
+        run.steps_left = cq_rt_default_steps(s->model, inputs, s->plan->n_inputs);
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));

@@ -510,6 +510,100 @@ TEST(session, a_profile_outlives_it)
     CHECK(strstr(text, "\"peak_bytes\": \"0\"") != NULL);
 }
 
+/* One node each that would take minutes or more. */
+TEST(session, nothing_begins_that_a_run_cannot_pay_for)
+{
+    static const struct {
+        const char *nodes;
+        int         opset;
+    } cases[] = {
+        { "w = ConstantOfShape(k) y = Conv <pads = [500, 500, 500, 500]> (x, w)", 17 },
+        { "w = ConstantOfShape(k) y = Conv <pads = [1500, 1500, 1500, 1500]> (x, w)", 17 },
+        { "w = ConstantOfShape(k) y = ConvTranspose(x, w)", 17 },
+        { "y = MaxPool <kernel_shape = [1001, 1001], pads = [500, 500, 500, 500]> (x)", 17 },
+        { "y = AveragePool <kernel_shape = [1001, 1001], pads = [500, 500, 500, 500]> (x)", 17 },
+        { "y = LpPool <kernel_shape = [1001, 1001], pads = [500, 500, 500, 500]> (x)", 17 },
+        { "f = Reshape(x, flat) y = DFT <axis = 1> (f)", 17 },
+        { "f = Reshape(x, line) y = Einsum <equation = \"i,j->ij\"> (f, f)", 17 },
+        { "y = Resize <mode = \"cubic\"> (x, , factors)", 17 },
+        { "y = RoiAlign <output_height = 9, output_width = 9, sampling_ratio = 100000>"
+          " (x, region, zero)",
+          17 },
+        { "y = RoiAlign <output_height = 999, output_width = 999> (x, region, zero)", 17 },
+        { "y = Tile(x, many)", 17 },
+        { "e = Expand(x, wide) y = Exp(e)", 17 },
+        { "y = Range(from, to, by)", 17 },
+        { "y = RandomNormal <shape = [1000000, 100000]> ()", 17 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char               text[2048];
+        cq_session_options options;
+        cq_onnx_model     *m;
+        cq_session        *s;
+        cq_tensor         *y;
+        cq_status          status;
+
+        snprintf(text, sizeof text,
+                 "<ir_version: 8, opset_import: [\"\" : %d]>\n"
+                 "g () => (float[] y) <int64[4] size = {1, 1, 997, 997},"
+                 " int64[4] k = {1, 1, 1001, 1001}, int64[3] flat = {1, 994009, 1},"
+                 " int64[1] line = {994009}, float[4] factors = {1, 1, 99, 99},"
+                 " float[1, 4] region = {0, 0, 990, 990}, int64[1] zero = {0},"
+                 " int64[4] many = {1, 1, 99, 99}, int64[4] wide = {9999, 1, 997, 997},"
+                 " float from = {0}, float to = {1e10}, float by = {1}> {\n"
+                 "  x = ConstantOfShape(size)\n"
+                 "  %s\n"
+                 "}\n",
+                 cases[i].opset, cases[i].nodes);
+        m = parsed(text);
+        cq_session_options_init(&options);
+        CHECK_OK(cq_session_prepare(&s, m, &options));
+        status = cq_session_run_tensors(s, NULL, 0, &y, 1);
+        if (status != CQ_E_UNSUPPORTED && status != CQ_E_NO_MEMORY)
+            print_error("%s: %s\n", cases[i].nodes, cq_last_error()->message);
+        CHECK(status == CQ_E_UNSUPPORTED || status == CQ_E_NO_MEMORY);
+        cq_session_free(s);
+        cq_onnx_model_free(m);
+    }
+}
+
+/* Strings and sequences that grow. */
+TEST(session, growing_values_are_charged_by_their_size)
+{
+    static const char *const bodies[] = {
+        "b (int64 i, bool c, string[N] a) => (bool d, string[N] e) { d = Identity(c) e = "
+        "StringConcat(a, a) }",
+        "b (int64 i, bool c, seq(string[N]) a) => (bool d, seq(string[N]) e) { d = Identity(c) e = "
+        "SequenceInsert(a, x) }",
+    };
+
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char               text[1024];
+        cq_session_options options;
+        cq_onnx_model     *m;
+        cq_session        *s;
+        cq_onnx_value     *y = NULL;
+
+        snprintf(text, sizeof text,
+                 "<ir_version: 8, opset_import: [\"\" : 20]>\n"
+                 "g () => (%s y) <int64 n = {9223372036854775807}, bool yes = {1},"
+                 " string[1] x = {\"ab\"}> {\n"
+                 "  z = %s(x)\n"
+                 "  y = Loop <body = %s> (n, yes, z)\n"
+                 "}\n",
+                 i ? "seq(string[N])" : "string[N]", i ? "SequenceConstruct" : "Identity",
+                 bodies[i]);
+        m = parsed(text);
+        cq_session_options_init(&options);
+        options.max_steps = 1000000;
+        CHECK_OK(cq_session_prepare(&s, m, &options));
+        CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_run(s, NULL, NULL, 0, &y));
+        cq_session_free(s);
+        cq_onnx_model_free(m);
+    }
+}
+
 TEST(session, knows_its_devices)
 {
     cq_session_options options;
@@ -538,4 +632,6 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, has_threads_of_its_ow
           TEST_OF(session, survives_every_failed_allocation),
           TEST_OF(session, a_node_may_use_an_input_twice),
           TEST_OF(session, the_steps_of_a_run_have_a_limit),
+          TEST_OF(session, nothing_begins_that_a_run_cannot_pay_for),
+          TEST_OF(session, growing_values_are_charged_by_their_size),
           TEST_OF(session, loops_are_charged_for_what_they_do), TEST_OF(session, knows_its_devices))

@@ -1,19 +1,30 @@
-/* What nodes cost. Most are as much work as they have elements; the table has the others. */
+/* What nodes cost. Most are as much work as they have elements; the table says how much that is,
+ * and which operators do more. What is not in the table is taken to be slow. */
 #include "runtime/work.h"
 #include "base/cancel.h"
+#include "base/steps.h"
 #include "onnx/external.h"
-
-#include <calque/session.h>
 
 #include <string.h>
 
 enum {
-    ELEMENTS = 64,   /* read or written in a step */
-    PRODUCTS = 2048, /* of float32, multiplied and added in a step */
-    SLOW     = 16    /* times as long for products of other types */
+    ELEMENTS = 64,      /* read or written in a step */
+    BYTES    = 128,     /* of new memory in a step */
+    PRODUCTS = 2048,    /* of float32, multiplied and added in a step */
+    SLOW     = 16,      /* times as long for products of other types */
+    ITEM     = 8,       /* of a sequence: as long as so many elements */
+    STRING   = 128,     /* the same */
+    LEAST    = 20000000 /* steps that any run may take */
 };
 
 typedef double work_fn(const cq_rt *rt); /* in products */
+
+struct cq_rt_work {
+    const char *op;
+    unsigned    factor; /* times as long for an element as a copy of it */
+    work_fn    *before; /* of all of it, as the inputs say */
+    work_fn    *each;   /* of an element of output 0 */
+};
 
 static uint64_t steps(double n)
 {
@@ -29,14 +40,16 @@ static double numel(const cq_tensor *t)
     return t ? n : 0;
 }
 
-/* A tensor, or all of a sequence. */
+/* A tensor, strings, or all of a sequence. */
 static double elements_of(cq_val v)
 {
-    double n = v.kind == CQ_VAL_TENSOR ? numel(v.u.tensor) : 0;
+    const cq_texts *texts = v.kind == CQ_VAL_OBJECT ? cq_val_texts(v) : NULL;
+    double          n     = v.kind == CQ_VAL_TENSOR ? numel(v.u.tensor) : 0;
 
-    for (size_t i = 0; v.kind == CQ_VAL_LIST && i < v.u.list->n; i++)
-        if (v.u.list->items[i].kind == CQ_VAL_TENSOR)
-            n += 1; /* sequences share their tensors */
+    if (v.kind == CQ_VAL_LIST) /* sequences share their tensors */
+        n = ITEM * (double)v.u.list->n;
+    for (size_t i = 0; texts && i < texts->n; i++)
+        n += STRING + (double)cq_texts_len(texts, i);
     return n;
 }
 
@@ -64,79 +77,96 @@ static double ints_product(const cq_rt *rt, const char *name)
 
 /* ---- rows that need more than a factor ---- */
 
-static double matmul(const cq_rt *rt)
+static double size_of_weights(const cq_tensor *w)
 {
-    const cq_tensor *b = in(rt, 1);
-
-    return numel(in(rt, 0)) * (b && b->rank > 1 ? size_at(b, 0) : 1);
+    return w && w->rank && w->sizes[0].value > 0 ? numel(w) / (double)w->sizes[0].value : 1;
 }
 
-static double quantized_matmul(const cq_rt *rt)
+static double columns(const cq_rt *rt)
 {
-    return numel(in(rt, 0)) * size_at(in(rt, 3), 0);
+    return size_at(in(rt, 0), 0);
 }
 
 static double gemm(const cq_rt *rt)
 {
-    const cq_tensor *a = in(rt, 0);
-    const double     k = size_at(a, cq_rt_int(rt, "transA") ? 1 : 0);
-
-    return k > 0 ? numel(a) * numel(in(rt, 1)) / k : 0;
+    return size_at(in(rt, 0), cq_rt_int(rt, "transA") ? 1 : 0);
 }
 
-/* As many places as the picture has, or fewer by the strides; all weights at each. */
-static double conv_of(const cq_rt *rt, const cq_tensor *w)
-{
-    const cq_tensor *x = in(rt, 0);
-    const double     places =
-        x && x->rank > 1 && x->sizes[1].value > 0 ? numel(x) / (double)x->sizes[1].value : 0;
-
-    return places * numel(w) / ints_product(rt, "strides");
-}
-
+/* All weights of its channel. */
 static double conv(const cq_rt *rt)
 {
-    return conv_of(rt, in(rt, 1));
+    return size_of_weights(in(rt, 1));
+}
+
+static double deform_conv(const cq_rt *rt)
+{
+    return conv(rt) * SLOW;
 }
 
 static double quantized_conv(const cq_rt *rt)
 {
-    return conv_of(rt, in(rt, 3));
+    return size_of_weights(in(rt, 3));
 }
 
 static double conv_transpose(const cq_rt *rt)
 {
-    return conv(rt) * ints_product(rt, "strides");
+    return numel(in(rt, 0)) * size_of_weights(in(rt, 1));
 }
 
 static double recurrent(const cq_rt *rt)
 {
     const double width = size_at(in(rt, 0), 0);
 
-    return width > 0 ? numel(in(rt, 0)) / width * (numel(in(rt, 1)) + numel(in(rt, 2))) : 0;
+    return width > 0
+               ? numel(in(rt, 0)) / width * (numel(in(rt, 1)) + numel(in(rt, 2)) + 4.0 * PRODUCTS)
+               : 0;
 }
 
+/* Every query meets every key, and every value is added as often. */
 static double attention(const cq_rt *rt)
 {
-    return 2 * numel(in(rt, 0)) * size_at(in(rt, 1), 1);
+    const double keys = size_at(in(rt, 1), 1), width = size_at(in(rt, 0), 0);
+
+    return numel(in(rt, 0)) * keys * (1 + (width > 0 ? size_at(in(rt, 2), 0) / width : 0)) +
+           (width > 0 ? numel(in(rt, 0)) / width * keys * SLOW : 0);
 }
 
-static double einsum(const cq_rt *rt)
+static double window(const cq_rt *rt)
 {
-    double n = 1, most = 1;
+    return ints_product(rt, "kernel_shape") * SLOW;
+}
 
-    for (size_t i = 0; i < rt->n_in; i++) {
-        const double size = numel(in(rt, i));
+static double neighbours(const cq_rt *rt)
+{
+    const cq_tensor *x    = in(rt, 0);
+    const double     size = (double)cq_rt_int(rt, "size"),
+                 channels = x && x->rank > 1 ? (double)x->sizes[1].value : 1;
 
-        n *= size > 1 ? size : 1;
-        most = size > most ? size : most;
+    return (size < channels ? size : channels) * SLOW;
+}
+
+/* An element of the result of a transform is a sum over what is left when the length is halved as
+ * often as it can be. */
+static double odd_part(const cq_rt *rt)
+{
+    const cq_tensor *x    = in(rt, 0);
+    double           most = 1;
+    int64_t          n;
+
+    for (size_t i = 0; x && i < x->rank; i++) {
+        n = x->sizes[i].value;
+        while (n > 1 && n % 2 == 0)
+            n /= 2;
+        most = (double)n > most ? (double)n : most;
     }
-    return n < most * most ? n : most * size_at(in(rt, 0), 0);
-}
-
-static double pool(const cq_rt *rt)
-{
-    return numel(in(rt, 0)) * ints_product(rt, "kernel_shape") / ints_product(rt, "strides") * SLOW;
+    for (size_t i = 1; i < rt->n_in; i++) { /* lengths */
+        if (!in(rt, i) || cq_rt_in_i64(&n, rt, i, 0) != CQ_OK)
+            continue;
+        while (n > 1 && n % 2 == 0)
+            n /= 2;
+        most = (double)n > most ? (double)n : most;
+    }
+    return most * SLOW * 8;
 }
 
 static double by_last_size(const cq_rt *rt)
@@ -149,108 +179,214 @@ static double pairs_of_boxes(const cq_rt *rt)
     return numel(in(rt, 1)) * size_at(in(rt, 1), 0) * SLOW;
 }
 
+/* As many points as it is told to, or all that the region covers. */
+static double region(const cq_rt *rt)
+{
+    const cq_tensor *x    = in(rt, 0);
+    const double     told = (double)cq_rt_int(rt, "sampling_ratio");
+
+    return (told > 0 ? told * told : size_at(x, 0) * size_at(x, 1)) * SLOW * 8;
+}
+
+static double picture(const cq_rt *rt)
+{
+    return size_at(in(rt, 0), 0) * size_at(in(rt, 0), 1) * SLOW;
+}
+
 /* ---- the table ---- */
 
-enum { FUNCTION = 8, SORTED = 64 }; /* times as long as a sum */
+enum { COPY = 1, SIMPLE = 2, FUNCTION = 8, SORTED = 64 };
 
-static const struct {
-    const char *op;
-    work_fn    *fn;
-    unsigned    factor; /* of elements */
-} table[] = {
-    { "MatMul", .fn = matmul },
-    { "MatMulInteger", .fn = matmul },
-    { "QLinearMatMul", .fn = quantized_matmul },
-    { "Gemm", .fn = gemm },
-    { "Conv", .fn = conv },
-    { "ConvInteger", .fn = conv },
-    { "DeformConv", .fn = conv },
-    { "QLinearConv", .fn = quantized_conv },
-    { "ConvTranspose", .fn = conv_transpose },
-    { "LSTM", .fn = recurrent },
-    { "GRU", .fn = recurrent },
-    { "RNN", .fn = recurrent },
-    { "Attention", .fn = attention },
-    { "Einsum", .fn = einsum },
-    { "MaxPool", .fn = pool },
-    { "AveragePool", .fn = pool },
-    { "LpPool", .fn = pool },
-    { "Det", .fn = by_last_size },
-    { "DFT", .fn = by_last_size, .factor = SORTED },
-    { "STFT", .fn = by_last_size, .factor = SORTED },
-    { "NonMaxSuppression", .fn = pairs_of_boxes },
-    { "TopK", .factor = SORTED },
-    { "Unique", .factor = SORTED },
-    { "Resize", .factor = FUNCTION },
-    { "GridSample", .factor = FUNCTION },
-    { "RoiAlign", .factor = SORTED },
-    { "MaxRoiPool", .factor = SORTED },
-    { "RandomNormal", .factor = FUNCTION },
-    { "RandomUniform", .factor = FUNCTION },
-    { "RandomNormalLike", .factor = FUNCTION },
-    { "RandomUniformLike", .factor = FUNCTION },
-    { "Multinomial", .factor = SORTED },
-    { "Pow", .factor = FUNCTION },
-    { "Sin", .factor = FUNCTION },
-    { "Cos", .factor = FUNCTION },
-    { "Tan", .factor = FUNCTION },
-    { "TfIdfVectorizer", .factor = SORTED },
-    { "StringNormalizer", .factor = SORTED },
-    { "RegexFullMatch", .factor = SORTED },
+static const cq_rt_work table[] = {
+    { "Abs", COPY, NULL, NULL },
+    { "Add", COPY, NULL, NULL },
+    { "And", COPY, NULL, NULL },
+    { "BatchNormalization", COPY, NULL, NULL },
+    { "Cast", SIMPLE, NULL, NULL },
+    { "CastLike", SIMPLE, NULL, NULL },
+    { "Ceil", SIMPLE, NULL, NULL },
+    { "Clip", COPY, NULL, NULL },
+    { "Concat", COPY, NULL, NULL },
+    { "Constant", COPY, NULL, NULL },
+    { "ConstantOfShape", COPY, NULL, NULL },
+    { "DepthToSpace", SIMPLE, NULL, NULL },
+    { "DequantizeLinear", SIMPLE, NULL, NULL },
+    { "Div", COPY, NULL, NULL },
+    { "Dropout", COPY, NULL, NULL },
+    { "Elu", SIMPLE, NULL, NULL },
+    { "Equal", COPY, NULL, NULL },
+    { "Erf", SIMPLE, NULL, NULL },
+    { "Exp", SIMPLE, NULL, NULL },
+    { "Expand", COPY, NULL, NULL },
+    { "Flatten", COPY, NULL, NULL },
+    { "Floor", SIMPLE, NULL, NULL },
+    { "Gather", COPY, NULL, NULL },
+    { "Gelu", SIMPLE, NULL, NULL },
+    { "GlobalAveragePool", COPY, NULL, NULL },
+    { "Greater", COPY, NULL, NULL },
+    { "GreaterOrEqual", COPY, NULL, NULL },
+    { "GroupNormalization", SIMPLE, NULL, NULL },
+    { "HardSigmoid", SIMPLE, NULL, NULL },
+    { "HardSwish", SIMPLE, NULL, NULL },
+    { "Identity", COPY, NULL, NULL },
+    { "If", COPY, NULL, NULL },
+    { "ImageDecoder", SORTED, NULL, NULL },
+    { "InstanceNormalization", SIMPLE, NULL, NULL },
+    { "LayerNormalization", SIMPLE, NULL, NULL },
+    { "LeakyRelu", COPY, NULL, NULL },
+    { "Less", COPY, NULL, NULL },
+    { "LessOrEqual", COPY, NULL, NULL },
+    { "Log", SIMPLE, NULL, NULL },
+    { "Loop", COPY, NULL, NULL },
+    { "Max", COPY, NULL, NULL },
+    { "Mean", SIMPLE, NULL, NULL },
+    { "MelWeightMatrix", SORTED, NULL, NULL },
+    { "Min", COPY, NULL, NULL },
+    { "Mod", SORTED, NULL, NULL },
+    { "Mul", COPY, NULL, NULL },
+    { "Multinomial", SORTED, NULL, NULL },
+    { "Neg", COPY, NULL, NULL },
+    { "Not", COPY, NULL, NULL },
+    { "Or", COPY, NULL, NULL },
+    { "PRelu", SIMPLE, NULL, NULL },
+    { "Pad", SIMPLE, NULL, NULL },
+    { "QuantizeLinear", SIMPLE, NULL, NULL },
+    { "RMSNormalization", SIMPLE, NULL, NULL },
+    { "Reciprocal", SIMPLE, NULL, NULL },
+    { "ReduceMax", COPY, NULL, NULL },
+    { "ReduceMean", COPY, NULL, NULL },
+    { "ReduceMin", COPY, NULL, NULL },
+    { "ReduceSum", COPY, NULL, NULL },
+    { "RegexFullMatch", FUNCTION, NULL, NULL },
+    { "Relu", COPY, NULL, NULL },
+    { "Reorder", COPY, NULL, NULL },
+    { "Reshape", COPY, NULL, NULL },
+    { "Scan", COPY, NULL, NULL },
+    { "SequenceAt", COPY, NULL, NULL },
+    { "SequenceConstruct", COPY, NULL, NULL },
+    { "SequenceInsert", COPY, NULL, NULL },
+    { "SequenceLength", COPY, NULL, NULL },
+    { "Shape", COPY, NULL, NULL },
+    { "Sigmoid", SIMPLE, NULL, NULL },
+    { "Sign", SIMPLE, NULL, NULL },
+    { "Size", COPY, NULL, NULL },
+    { "Slice", COPY, NULL, NULL },
+    { "Softmax", SIMPLE, NULL, NULL },
+    { "SpaceToDepth", SIMPLE, NULL, NULL },
+    { "Split", COPY, NULL, NULL },
+    { "Sqrt", COPY, NULL, NULL },
+    { "Squeeze", COPY, NULL, NULL },
+    { "StringConcat", FUNCTION, NULL, NULL },
+    { "StringNormalizer", FUNCTION, NULL, NULL },
+    { "StringSplit", FUNCTION, NULL, NULL },
+    { "Sub", COPY, NULL, NULL },
+    { "Sum", COPY, NULL, NULL },
+    { "Swish", SIMPLE, NULL, NULL },
+    { "Tanh", SIMPLE, NULL, NULL },
+    { "TfIdfVectorizer", FUNCTION, NULL, NULL },
+    { "Tile", SIMPLE, NULL, NULL },
+    { "TopK", SORTED, NULL, NULL },
+    { "Transpose", SIMPLE, NULL, NULL },
+    { "Unique", SORTED, NULL, NULL },
+    { "Unsqueeze", COPY, NULL, NULL },
+    { "Where", COPY, NULL, NULL },
+    { "Xor", COPY, NULL, NULL },
+    { "MatMul", COPY, NULL, columns },
+    { "MatMulInteger", COPY, NULL, columns },
+    { "QLinearMatMul", COPY, NULL, columns },
+    { "Gemm", COPY, NULL, gemm },
+    { "Conv", COPY, NULL, conv },
+    { "ConvInteger", COPY, NULL, conv },
+    { "DeformConv", FUNCTION, NULL, deform_conv },
+    { "QLinearConv", COPY, NULL, quantized_conv },
+    { "ConvTranspose", COPY, conv_transpose, NULL },
+    { "LSTM", COPY, recurrent, NULL },
+    { "GRU", COPY, recurrent, NULL },
+    { "RNN", COPY, recurrent, NULL },
+    { "Attention", COPY, attention, NULL },
+    { "MaxPool", COPY, NULL, window },
+    { "AveragePool", COPY, NULL, window },
+    { "LpPool", COPY, NULL, window },
+    { "GridSample", SORTED, NULL, NULL },
+    { "LRN", FUNCTION, NULL, neighbours },
+    { "DFT", FUNCTION, NULL, odd_part },
+    { "STFT", FUNCTION, NULL, odd_part },
+    { "Det", COPY, by_last_size, NULL },
+    { "NonMaxSuppression", COPY, pairs_of_boxes, NULL },
+    { "RoiAlign", COPY, NULL, region },
+    { "MaxRoiPool", COPY, NULL, picture },
 };
 
-/* A graph inside is charged as it runs. */
-static bool has_graphs(const cq_rt *rt)
-{
-    return rt->step->node->attribute.n &&
-           (cq_rt_attr_given(rt, "body") != NULL || cq_rt_attr_given(rt, "then_branch") != NULL);
-}
+static const cq_rt_work others = { "", FUNCTION, NULL, NULL };
 
-static double factor_of(const cq_rt *rt, work_fn **fn)
+const cq_rt_work *cq_rt_work_find(const char *op)
 {
-    const char *op = rt->step->node->op_type;
-
-    *fn = NULL;
     for (size_t i = 0; op && i < sizeof table / sizeof *table; i++)
-        if (strcmp(op, table[i].op) == 0) {
-            *fn = table[i].fn;
-            return table[i].factor ? table[i].factor : 1;
-        }
-    return 1;
+        if (strcmp(op, table[i].op) == 0)
+            return &table[i];
+    return &others;
 }
 
-static double elements_in(const cq_rt *rt)
+/* ---- charging ---- */
+
+cq_status cq_rt_spend_on_products(cq_rt *rt, double n, cq_dtype dtype)
 {
-    double n = 0;
+    return cq_rt_spend(rt->run, steps(n * (dtype == CQ_DTYPE_F32 ? 1 : SLOW) / PRODUCTS));
+}
+
+cq_status cq_rt_spend_on_elements(cq_rt *rt, double n)
+{
+    return cq_rt_spend(rt->run, steps(n / ELEMENTS));
+}
+
+static cq_dtype type_of_work(const cq_rt *rt)
+{
+    return in(rt, 0) ? in(rt, 0)->dtype : CQ_DTYPE_F32;
+}
+
+/* Inputs of a step of our own are not as the table expects them: it charges for its products. */
+static bool is_by_table(const cq_rt *rt)
+{
+    return !(rt->step->row->flags & CQ_RT_OWN);
+}
+
+cq_status cq_rt_spend_before(cq_rt *rt)
+{
+    const cq_rt_work *work     = rt->step->work;
+    double            elements = 0;
 
     for (size_t i = 0; i < rt->n_in; i++)
-        n += elements_of(rt->in[i]);
-    return n;
+        elements += elements_of(rt->in[i]);
+    CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS + steps(elements * work->factor / ELEMENTS)));
+    if (!work->before || !is_by_table(rt))
+        return CQ_OK;
+    return cq_rt_spend_on_products(rt, work->before(rt), type_of_work(rt));
 }
 
-uint64_t cq_rt_work_before(const cq_rt *rt)
+cq_status cq_rt_spend_on_output(cq_rt *rt, size_t i, cq_dtype dtype, size_t rank,
+                                const int64_t *sizes)
 {
-    const double elements = elements_in(rt);
-    work_fn     *fn;
-    double       factor, products;
+    const cq_rt_work *work     = rt->step->work;
+    double            elements = 1;
 
-    if (elements < ELEMENTS || has_graphs(rt))
-        return CQ_RT_NODE_STEPS; /* what is small costs nothing worth counting */
-    factor   = factor_of(rt, &fn);
-    products = fn ? fn(rt) : 0;
-    if (in(rt, 0) && in(rt, 0)->dtype != CQ_DTYPE_F32)
-        products *= SLOW;
-    return CQ_RT_NODE_STEPS + steps(elements * factor / ELEMENTS + products / PRODUCTS);
+    for (size_t k = 0; k < rank; k++)
+        elements *= (double)sizes[k];
+    rt->paid += elements;
+    CQ_TRY(cq_rt_spend_on_elements(rt, elements * work->factor));
+    CQ_TRY(cq_rt_spend(rt->run, steps(elements * (double)cq_dtype_size(dtype) / BYTES)));
+    if (i || !work->each || !is_by_table(rt))
+        return CQ_OK;
+    return cq_rt_spend_on_products(rt, elements * work->each(rt), type_of_work(rt));
 }
 
-uint64_t cq_rt_work_after(const cq_rt *rt)
+cq_status cq_rt_spend_after(cq_rt *rt)
 {
-    double   elements = 0;
-    work_fn *fn;
+    double elements = -rt->paid;
 
     for (size_t i = 0; i < rt->n_out; i++)
         elements += elements_of(rt->out[i]);
-    return elements < ELEMENTS ? 0 : steps(elements * factor_of(rt, &fn) / ELEMENTS);
+    return elements < ELEMENTS ? CQ_OK
+                               : cq_rt_spend_on_elements(rt, elements * rt->step->work->factor);
 }
 
 /* ---- limits ---- */
@@ -267,23 +403,16 @@ static double bytes_of(const cq_onnx_tensor *t)
     return elements * (double)cq_dtype_size(cq_dtype_from_onnx(t->data_type));
 }
 
-uint64_t cq_rt_default_steps(const cq_onnx_model *m)
+uint64_t cq_rt_default_steps(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs)
 {
     double bytes = 0;
 
     for (uint32_t i = 0; m->graph && i < m->graph->initializer.n; i++)
         bytes += bytes_of(m->graph->initializer.items[i]);
-    return CQ_SESSION_MAX_STEPS + steps(bytes * CQ_SESSION_STEPS_PER_BYTE);
-}
-
-uint64_t cq_rt_steps_of_inputs(const cq_val *inputs, size_t n)
-{
-    double bytes = 0;
-
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n_inputs; i++)
         if (inputs[i].kind == CQ_VAL_TENSOR)
             bytes += numel(inputs[i].u.tensor) * (double)cq_dtype_size(inputs[i].u.tensor->dtype);
-    return steps(bytes * CQ_SESSION_STEPS_PER_BYTE);
+    return cq_default_steps(LEAST, bytes);
 }
 
 cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps_taken)

@@ -1,4 +1,8 @@
-/* What a node costs, in steps: about a tenth of a microsecond each. A run may take only so many. */
+/* What a node costs, in steps: about a tenth of a microsecond each. A run may take only so many.
+ *
+ * A node is charged three times: before its kernel is called for what its inputs say, when the
+ * kernel makes an output for what it takes to fill it, and after it for outputs that it made
+ * otherwise. So nothing large begins that the run cannot pay for. */
 #ifndef CQ_RUNTIME_WORK_H
 #define CQ_RUNTIME_WORK_H
 
@@ -6,14 +10,21 @@
 
 enum { CQ_RT_NODE_STEPS = 8 }; /* of any node, and of any turn of a graph inside */
 
-/* Before a kernel is called: what its inputs say. After it: what it made of them. */
-uint64_t cq_rt_work_before(const cq_rt *rt);
-uint64_t cq_rt_work_after(const cq_rt *rt);
+/* What is known of an operator's cost; never NULL. */
+const cq_rt_work *cq_rt_work_find(const char *op);
 
-/* What a run may take unless its options say otherwise, but for its inputs: a base, and so much for
- * each byte of the weights. */
-uint64_t cq_rt_default_steps(const cq_onnx_model *m);
-uint64_t cq_rt_steps_of_inputs(const cq_val *inputs, size_t n);
+cq_status cq_rt_spend_before(cq_rt *rt);
+cq_status cq_rt_spend_on_output(cq_rt *rt, size_t i, cq_dtype dtype, size_t rank,
+                                const int64_t *sizes);
+cq_status cq_rt_spend_after(cq_rt *rt);
+
+/* For kernels that know better than the table: products of numbers of that type, and elements that
+ * are read or written. */
+cq_status cq_rt_spend_on_products(cq_rt *rt, double n, cq_dtype dtype);
+cq_status cq_rt_spend_on_elements(cq_rt *rt, double n);
+
+/* What a run may take unless its options say otherwise. */
+uint64_t cq_rt_default_steps(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs);
 
 /* Takes steps from what is left; refuses when there are too few. */
 cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps);

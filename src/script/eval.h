@@ -28,8 +28,8 @@ enum {
     CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a text that a program makes */
 };
 #define CQ_EVAL_MAX_STEPS                                                                          \
-    100000000u /* statements, calls and rounds of loops in all; what takes                         \
-                  longer than those counts for more */
+    50000000u /* statements, calls and rounds of loops in all; what takes longer than those counts \
+                 for more, and a file adds what base/steps.h says */
 #define CQ_EVAL_MAX_BYTES                                                                          \
     ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
 enum {
@@ -126,6 +126,7 @@ struct cq_program {
     cq_val   constants; /* the tuple CONSTANTS refers to */
     int      version;   /* of the archive, which decides about old operators; newest otherwise */
     size_t   n_definitions; /* sources that say what operators compute (foreign.c) */
+    int64_t  file_bytes;    /* of the file that it is from */
     uint64_t max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
     int64_t  max_bytes;
     int64_t  loaded_bytes; /* of those, what the archive's values take */

@@ -353,6 +353,7 @@ static cq_status load_bytes(cq_script **out, cq_storage *bytes, const char *path
         return CQ_E_NO_MEMORY;
     status = cq_program_new(&(*out)->program);
     if (status == CQ_OK) {
+        cq_script_set_file(*out, bytes->size);
         cq_script_set_limits(*out, max_steps, max_bytes);
         outer                         = cq_alloc_set_budget((cq_alloc_budget){
                                     .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(bytes->size) });

@@ -1,5 +1,6 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
+#include "base/steps.h"
 #include "script/builtin.h"
 #include "script/sequence.h"
 #include "script/share.h"
@@ -46,10 +47,17 @@ CQ_API void cq_script_free(cq_script *s)
     cq_free(s);
 }
 
+void cq_script_set_file(cq_script *s, size_t size)
+{
+    s->program->file_bytes = (int64_t)size;
+    cq_script_set_limits(s, 0, 0);
+}
+
 CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_bytes)
 {
     CQ_NEED_ELSE(s, );
-    s->program->max_steps = max_steps ? max_steps : CQ_EVAL_MAX_STEPS;
+    s->program->max_steps =
+        max_steps ? max_steps : cq_default_steps(CQ_EVAL_MAX_STEPS, (double)s->program->file_bytes);
     s->program->max_bytes = !max_bytes              ? cq_eval_max_bytes()
                             : max_bytes < INT64_MAX ? (int64_t)max_bytes
                                                     : INT64_MAX;

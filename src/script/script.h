@@ -77,6 +77,9 @@ void      cq_script_restore_modes(cq_script_modes *saved);
 
 /* Does the work of an evaluator within the limits of the script, blames what it guessed for a
  * failure, and clears it. */
+/* The size of the file that it was read from: a large one may take longer. */
+void cq_script_set_file(cq_script *script, size_t size);
+
 cq_status cq_script_with_limits(cq_eval *ev, cq_script *script, cq_status (*work)(void *user),
                                 void *user);
 

@@ -53,14 +53,15 @@ static void release_mapping(void *user)
 
 cq_status cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size)
 {
+    char *data = (char *)cq_mapping_data(mapping); /* NULL of an empty file */
+
     *out = NULL;
     if (offset > cq_mapping_size(mapping) || size > cq_mapping_size(mapping) - offset)
         return cq_fail(CQ_E_FORMAT, cq_mapping_path(mapping),
                        "the file is cut short; copy or download it again",
                        "a tensor needs %zu bytes at %zu but the file has %zu", size, offset,
                        cq_mapping_size(mapping));
-    CQ_TRY(cq_storage_wrap(out, (char *)cq_mapping_data(mapping) + offset, size, true,
-                           release_mapping, mapping));
+    CQ_TRY(cq_storage_wrap(out, data ? data + offset : NULL, size, true, release_mapping, mapping));
     cq_mapping_retain(mapping);
     return CQ_OK;
 }

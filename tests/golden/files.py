@@ -256,6 +256,57 @@ def check_pairs(report, folder):
         assert tree(folder) == before and loaded() == 1
 
 
+def check_size(report, folder):
+    """A small file may describe a large output; it is written only if the user says so."""
+    out, inputs = folder / "out.onnx", ["--input", "2x3"]
+    repeated = pathlib.Path(__file__).parent.parent / "data/repeated_weight.pt"
+    before = tree(folder)
+    for name, command in (
+            ("export", ["export", repeated, *inputs, "-o", out]),
+            ("export to standard output", ["export", repeated, *inputs, "-o", "-"]),
+            ("export with external data", ["export", repeated, *inputs, "--external-data", "-o", out]),
+            ("testcase", ["testcase", repeated, folder / "case", *inputs]),
+            ("run", ["run", repeated, *inputs, "-o", folder / "outputs"])):
+        with report.case(f"a small file does not write much, {name}"):
+            refused(*command, says="--allow-large-output")
+            assert tree(folder) == before
+    with report.case("unless it is allowed to"):
+        ok("export", repeated, *inputs, "-o", out, "--allow-large-output")
+        assert out.stat().st_size > 100_000_000
+        out.unlink()
+
+
+def check_in_place(report, folder):
+    """strip and unstrip change a file in place: whenever they are killed, it is the old or the new one."""
+    source, net = folder / "net.py", folder / "net.onnx"
+    source.write_text("def forward(x: Tensor) -> Tensor:\n  return torch.matmul(x, torch.ones([1500, 1500]).cumsum(0))\n")
+    ok("export", source, "--input", "1x1500", "-o", net, "--trace")
+    ok("strip", net, "--runnable", "-o", folder / "runnable.onnx")
+    states = {"strip": net.read_bytes()}
+    ok("strip", net)
+    states["unstrip"] = net.read_bytes()
+    ok("unstrip", net)
+    filled = net.read_bytes()
+    for verb, before in states.items():
+        with report.case(f"killed at any moment, {verb} leaves the old file or the new one"):
+            after = states["unstrip"] if verb == "strip" else filled
+            start = time.monotonic()
+            net.write_bytes(before)
+            ok(verb, net)
+            took = time.monotonic() - start
+            random.seed(11)
+            for i in range(20):
+                if i > 5 and time.monotonic() - start > 10:
+                    break
+                net.write_bytes(before)
+                process = subprocess.Popen([CALQUE, verb, net], stderr=subprocess.DEVNULL)
+                time.sleep(random.random() * took * 1.2)
+                process.kill()
+                process.wait()
+                assert net.read_bytes() in (before, after)
+            [p.unlink() for p in folder.glob(".calque-*")]
+
+
 def check_testcases(report, folder):
     source = folder / "f.py"
     source.write_text("def forward(x: Tensor) -> Tensor:\n  return torch.add(x, torch.ones([4096]))\n")
@@ -440,7 +491,7 @@ def has_landlock():
 
 def main():
     report = Report(__file__)
-    for check in (check_targets, check_sources, check_signals, check_pairs, check_testcases, check_external,
+    for check in (check_targets, check_sources, check_signals, check_pairs, check_in_place, check_size, check_testcases, check_external,
                   check_folders, check_shrinking, check_controls, check_sandbox):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))

@@ -30,6 +30,32 @@ case("aten::upsample_bilinear2d.vec", f32(1, 1, 1, 1), [2, 2], True, None)
 fails("aten::upsample_nearest2d.vec", f32(1, 2, 4), [2, 2], None)
 fails("aten::upsample_nearest2d.vec", f32(1, 1, 2, 2), [2, 0], None)
 
+# as older PyTorch wrote torch.nn.functional.interpolate
+TOL = (1e-4, 1e-5)
+for n, mode in ((1, "linear"), (2, "bilinear"), (3, "trilinear"), (2, "bicubic")):
+    for corners in (None, True):
+        case("aten::__interpolate", f32(*IMAGE[n]), 4, None, mode, corners, tol=TOL)
+        case("aten::__interpolate.size_list", f32(*IMAGE[n]), [5, 4, 3][:n], None, mode, corners, tol=TOL)
+        case("aten::__interpolate.scale_list", f32(*IMAGE[n]), None, [1.7, 2.0, 1.3][:n], mode, corners,
+             None, tol=TOL)
+    case("aten::__interpolate.size_list_scale_list", f32(*IMAGE[n]), None, [1.7] * n, mode, False, True,
+         tol=TOL)
+for n in (1, 2, 3):
+    case("aten::__interpolate", f32(*IMAGE[n]), 4, None, "nearest")
+    case("aten::__interpolate", f32(*IMAGE[n]), None, 1.7)
+    case("aten::__interpolate.size_list", f32(*IMAGE[n]), [5, 4, 3][:n])
+    case("aten::__interpolate.scale_list", f32(*IMAGE[n]), None, [1.7, 2.0, 1.3][:n], "nearest", None, True)
+    case("aten::__interpolate", f32(*IMAGE[n]), 3, None, "area")
+fails("aten::__interpolate", f32(1, 2, 3, 4), 4, None, "linear")
+case("aten::__upsample", f32(*IMAGE[2]), None, 2)
+case("aten::__upsample.size_list", f32(*IMAGE[2]), [5, 4], None, "bilinear", True, tol=TOL)
+case("aten::__upsample_nearest", f32(*IMAGE[2]), None, 2)
+case("aten::__upsample_nearest.size_list", f32(*IMAGE[2]), [5, 4])
+case("aten::__upsample_bilinear", f32(*IMAGE[2]), None, 2, tol=TOL)
+case("aten::__upsample_bilinear.size_list", f32(*IMAGE[2]), [5, 4], tol=TOL)
+case("aten::__upsample_bilinear.scale_list", f32(*IMAGE[2]), None, [2, 3], tol=TOL)
+case("aten::__upsample_bilinear.size_list_scale_list", f32(*IMAGE[2]), [5, 4], tol=TOL)
+
 for op in ("aten::grid_sampler", "aten::grid_sampler_2d"):
     for mode in (0, 1, 2):
         for padding in (0, 1, 2):

@@ -19,9 +19,9 @@ def install(prefix):
     return f"{prefix}/{libdir[1] if libdir else 'lib'}"
 
 
-def pkg_config(libdir, prefix, *flags):
-    # the file names the prefix of the build, not where this test has put it
-    code, out, err = run(["pkg-config", f"--define-variable=prefix={prefix}", *flags, "calque"],
+def pkg_config(libdir, *flags):
+    # the file goes where it is installed, whatever prefix was configured
+    code, out, err = run(["pkg-config", *flags, "calque"],
                          env={"PKG_CONFIG_PATH": f"{libdir}/pkgconfig", "PATH": "/usr/bin:/bin"})
     assert code == 0, err
     return out.split()
@@ -72,7 +72,7 @@ def main():
             libdir = install(folder)
         for kind, options in [("shared", []), ("static", ["--static"])]:
             with report.case(f"the program of the README, {kind}"):
-                flags = pkg_config(libdir, folder, "--cflags", "--libs", *options)
+                flags = pkg_config(libdir, "--cflags", "--libs", *options)
                 if kind == "static":
                     flags = [f"{libdir}/libcalque.a" if flag == "-lcalque" else flag
                              for flag in flags]

@@ -26,7 +26,7 @@ cq_status cq_text_flush(cq_text_printer *p)
 /* The syntax knows two escapes; line ends and zeros are themselves. */
 void cq_text_add_quoted(cq_str *s, const void *data, size_t size)
 {
-    const char *at = data, *end = at + size;
+    const char *at = data, *end = size ? at + size : at; /* an empty text may be NULL */
 
     cq_str_add_char(s, '"');
     while (at < end) {

@@ -1,6 +1,7 @@
 /* Steps on blocked images. Attributes are still those of the model's node, whose sizes are
  * worked out as if the image were plain. */
 #include "runtime/kernels/blocked.h"
+#include "runtime/work.h"
 
 #include "base/thread.h"
 #include "runtime/kernels/window.h"
@@ -125,6 +126,10 @@ static cq_status run_conv(cq_tensor *y, cq_rt *rt, const cq_rt_window *w, const 
 
     if (!cq_tensor_numel(y))
         return CQ_OK;
+    CQ_TRY(cq_rt_spend_on_products(rt,
+                                   (double)cq_tensor_numel(p->conv ? y : x) * (double)p->weight[1] *
+                                       (double)p->weight[2] * (double)p->weight[3],
+                                   CQ_DTYPE_F32));
     CQ_TRY(p->conv ? cq_bconv_scratch(&floats, p->conv, &call)
                    : cq_btranspose_scratch(&floats, p->transposed, &call));
     CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_F32, 1, &floats));
@@ -236,6 +241,8 @@ static cq_status pool(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
     if (!cq_tensor_numel(y))
         return CQ_OK;
+    CQ_TRY(cq_rt_spend_on_elements(rt, (double)cq_tensor_numel(y) * (double)w.w.kernel[0] *
+                                           (double)w.w.kernel[1]));
     if (rt->step->row->arg == POOL_MAX)
         return cq_blocked_max_pool(y, x, &w.w);
     return cq_blocked_avg_pool(y, x, &w.w, w.after, cq_rt_int(rt, "count_include_pad"));

@@ -2,6 +2,7 @@
  * where each letter still occurs: in both and later on (batch), in both and no more (summed by
  * the product), in one of them only (rows and columns). */
 #include "runtime/kernels/families.h"
+#include "runtime/work.h"
 
 #include "kernel/matmul.h"
 #include "kernel/reduce.h"
@@ -242,6 +243,8 @@ static cq_status multiply(operand *a, cq_rt *rt, const operand *b, const bool *n
     CQ_TRY_OR_DONE(
         cq_rt_temp(&product, rt, a->t->dtype, 3,
                    (int64_t[]){ cq_size_of(left, 0), cq_size_of(left, 1), cq_size_of(right, 2) }));
+    CQ_TRY_OR_DONE(cq_rt_spend_on_products(
+        rt, (double)cq_tensor_numel(left) * (double)cq_size_of(right, 2), a->t->dtype));
     CQ_TRY_OR_DONE(cq_kernel_matmul(product, left, right));
     for (int g = 0; g < 3; g++) {
         const labels *from = g == 0 ? &s.batch : g == 1 ? &s.rows : &s.columns;

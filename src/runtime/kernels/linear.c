@@ -1,6 +1,7 @@
 #include "runtime/kernels/linear.h"
 
 #include "kernel/gemm.h"
+#include "runtime/work.h"
 
 cq_status cq_rt_linear_new(cq_rt_linear **out, cq_tensor *b, bool transposed)
 {
@@ -110,6 +111,7 @@ static cq_status linear(cq_rt *rt)
         CQ_TRY(cq_rt_need_rank(x, "A", 2));
     cq_rt_sizes_of(&sizes, x);
     sizes.at[sizes.rank - 1] = l->n;
+    CQ_TRY(cq_rt_spend_on_products(rt, (double)cq_tensor_numel(x) * (double)l->n, CQ_DTYPE_F32));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
     CQ_TRY(cq_tensor_contiguous(&dense, x));
     status = multiply(l, y, dense);

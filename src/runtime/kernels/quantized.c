@@ -3,6 +3,7 @@
 #include "base/thread.h"
 #include "runtime/kernels/blocked.h"
 #include "runtime/kernels/window.h"
+#include "runtime/work.h"
 
 #include <math.h>
 
@@ -110,10 +111,17 @@ void cq_rt_qconv_free(void *qconv)
 
 static cq_status run_conv(cq_rt *rt, const cq_qconv *conv, cq_qconv_call *call)
 {
-    cq_tensor *room;
-    int64_t    bytes;
-    cq_status  status;
+    const cq_rt_qconv *p = rt->step->prepared;
+    cq_tensor         *room;
+    int64_t            bytes;
+    cq_status          status;
 
+    CQ_TRY(cq_rt_spend_on_products(rt,
+                                   (double)call->batch * (double)call->out_size[0] *
+                                       (double)call->out_size[1] * (double)call->out_channels *
+                                       (double)p->weight[1] * (double)p->weight[2] *
+                                       (double)p->weight[3],
+                                   CQ_DTYPE_F32));
     call->lanes = cq_threads();
     CQ_TRY(cq_qconv_scratch(&bytes, conv, call));
     CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_U8, 1, &bytes));
@@ -313,6 +321,8 @@ static cq_status qmax_pool(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
     if (!cq_tensor_numel(y))
         return CQ_OK;
+    CQ_TRY(cq_rt_spend_on_elements(rt, (double)cq_tensor_numel(y) * (double)w.w.kernel[0] *
+                                           (double)w.w.kernel[1]));
     pool = (cq_qimage_pool){ sizes.at[0],
                              sizes.at[3],
                              { cq_size_of(x, 1), cq_size_of(x, 2) },

@@ -1,5 +1,6 @@
 /* Operators on strings. */
 #include "runtime/kernels/families.h"
+#include "runtime/work.h"
 
 #include "base/regex.h"
 #include "base/str.h"
@@ -80,6 +81,7 @@ static cq_status string_normalizer(cq_rt *rt)
 
     if (x->rank < 1 || x->rank > 2 || (x->rank == 2 && x->sizes[0] != 1))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %u, wanted [C] or [1, C]", x->rank);
+    CQ_TRY(cq_rt_spend_on_elements(rt, 16 * (double)x->n * (words ? words->strings.n : 0)));
     for (size_t i = 0; i < x->n; i++)
         n += !is_stopword(words, x, i, case_matters);
     sizes[x->rank - 1] = n ? n : 1; /* one empty string stands for none at all */
@@ -133,7 +135,7 @@ static uint32_t pool_size(const vectorizer *v)
     return v->texts ? v->strings->strings.n : v->ints->ints.n;
 }
 
-static void count_grams(const vectorizer *v, float *to, int64_t row, int64_t length)
+static cq_status count_grams(const vectorizer *v, cq_rt *rt, float *to, int64_t row, int64_t length)
 {
     uint32_t gram = 0; /* of the first in the pool with n items */
 
@@ -144,16 +146,20 @@ static void count_grams(const vectorizer *v, float *to, int64_t row, int64_t len
         if (c + 1 < v->counts->ints.n)
             last = (uint32_t)v->counts->ints.items[c + 1];
         /* Single items have no gaps. */
-        for (int64_t skip = 0;
-             n >= v->shortest && n <= v->longest && skip <= (n == 1 ? 0 : v->max_skip); skip++)
+        for (int64_t skip = 0; n >= v->shortest && n <= v->longest &&
+                               skip <= (n == 1 ? 0 : v->max_skip) && (n - 1) * (skip + 1) < length;
+             skip++) {
+            CQ_TRY(cq_rt_spend_on_elements(rt, (double)length * (4 + last - first)));
             for (int64_t at = 0; at + (n - 1) * (skip + 1) < length; at++) {
                 int64_t found = find_gram(v, row * length + at, skip + 1, n, first, last, gram);
 
                 if (found >= 0)
                     to[found]++;
             }
+        }
         gram += (last - first) / (uint32_t)n;
     }
+    return CQ_OK;
 }
 
 static cq_status vectorizer_init(vectorizer *v, cq_rt *rt)
@@ -214,7 +220,7 @@ static cq_status tfidf_vectorizer(cq_rt *rt)
     CQ_TRY(cq_kernel_fill_i64(y, 0));
     to = cq_tensor_data(y);
     for (int64_t i = 0; i < rows; i++, to += v.n_out) {
-        count_grams(&v, to, i, length);
+        CQ_TRY(count_grams(&v, rt, to, i, length));
         if (!cq_rt_is(rt, "mode", "TF"))
             weigh(&v, to, cq_rt_is(rt, "mode", "TFIDF"));
     }
@@ -367,7 +373,9 @@ static cq_status regex_full_match(cq_rt *rt)
     to = cq_tensor_data(y);
     CQ_TRY(cq_regex_new(&re, pattern, strlen(pattern)));
     for (size_t i = 0; i < x->n && status == CQ_OK; i++)
-        status = cq_regex_matches(&to[i], re, cq_texts_at(x, i), cq_texts_len(x, i));
+        if ((status = cq_rt_spend_on_elements(rt, 8 * (double)cq_regex_size(re) *
+                                                      (double)cq_texts_len(x, i))) == CQ_OK)
+            status = cq_regex_matches(&to[i], re, cq_texts_at(x, i), cq_texts_len(x, i));
     cq_regex_free(re);
     return status;
 }

@@ -1,0 +1,67 @@
+/* What an export may compute beforehand: constants that are folded, weights that layers are merged
+ * into. All of it could be left to whoever runs the model, so that what is too dear is not refused
+ * but left as it is. */
+#include "base/steps.h"
+#include "export/exporter.h"
+
+enum { LEAST_STEPS = 20000000, LEAST_BYTES = 64 << 20, TIMES = 4 };
+
+/* Of the memory of all constants, each piece counted once. */
+static cq_status bytes_of_constants(double *bytes, const cq_graph *g)
+{
+    cq_ptr_map seen   = { 0 };
+    cq_status  status = CQ_OK;
+
+    *bytes = 0;
+    for (size_t i = 0; i < g->constants.n && status == CQ_OK; i++) {
+        const cq_storage *memory = g->constants.items[i]->data->storage;
+
+        if (!memory || cq_ptr_map_get(&seen, memory))
+            continue;
+        status = cq_ptr_map_set(&seen, memory, (void *)memory);
+        *bytes += (double)memory->size;
+    }
+    cq_ptr_map_clear(&seen);
+    return status;
+}
+
+static cq_status spend(void *spender, uint64_t steps)
+{
+    cq_exporter *ex = spender;
+
+    if (steps > ex->steps_left)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "this takes too long to compute beforehand");
+    ex->steps_left -= steps;
+    return CQ_OK;
+}
+
+cq_status cq_export_budget_begin(cq_ctx **out, cq_exporter *ex)
+{
+    double bytes;
+
+    CQ_TRY(bytes_of_constants(&bytes, ex->graph));
+    ex->steps_left = cq_default_steps(LEAST_STEPS, bytes);
+    ex->bytes_left = LEAST_BYTES + TIMES * (int64_t)(bytes < 0x1p56 ? bytes : 0x1p56);
+    CQ_TRY(cq_ctx_new(out));
+    (*out)->spend   = spend;
+    (*out)->spender = ex;
+    return CQ_OK;
+}
+
+cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex)
+{
+    return cq_alloc_set_budget(
+        (cq_alloc_budget){ .limit = ex->bytes_left > 0 ? ex->bytes_left : 1 });
+}
+
+bool cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx)
+{
+    const cq_alloc_budget here = cq_alloc_set_budget(before);
+    const bool            refused =
+        cx->status == CQ_E_UNSUPPORTED || (cx->status == CQ_E_NO_MEMORY && here.peak == INT64_MAX);
+
+    ex->bytes_left -= here.used;
+    if (refused)
+        cx->status = CQ_OK;
+    return refused;
+}

@@ -51,6 +51,8 @@ typedef struct cli_example {
     CLI_INPUT_OPTIONS,                                                                             \
         { "entry", "NAME",                                                                         \
           "the method of TorchScript to call (forward); one of several programs of a .pt2", 0 },   \
+        { "constant", "NAME=VALUE",                                                                \
+          "an argument of TorchScript that is part of the program, no input; repeatable", 0 },     \
         { "define", "FILE",                                                                        \
           "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
     {                                                                                              \

@@ -246,6 +246,46 @@ static int define(cli_model *model, const cli_args *args)
     return code ? code : cli_result(model->front_end->define(model, text, path));
 }
 
+/* A parameter that is given by --constant is none of those that inputs are for. */
+static int remove_param(cli_signature *takes, const cli_args *args, const char *name)
+{
+    for (size_t i = 0; i < takes->n_params; i++) {
+        if (strcmp(takes->params[i].name, name) != 0)
+            continue;
+        memmove(&takes->params[i], &takes->params[i + 1],
+                (takes->n_params - i - 1) * sizeof takes->params[0]);
+        takes->n_params--;
+        return CLI_DONE;
+    }
+    return cli_misuse(args->verb, "--constant %s: %s has no parameter of that name", name,
+                      takes->model);
+}
+
+/* The arguments of --constant NAME=VALUE. */
+static int read_constants(cli_model *model, const cli_args *args)
+{
+    const char *spec;
+    size_t      at   = 0;
+    int         code = CLI_DONE;
+
+    model->n_constants = 0;
+    while (code == CLI_DONE && (spec = cli_next_value(args, "constant", &at))) {
+        const char   *equals = strchr(spec, '=');
+        cli_constant *c      = &model->constants[model->n_constants];
+
+        if (model->front_end != &cli_script_front_end)
+            return cli_misuse(args->verb, "--constant is for TorchScript");
+        if (!equals || equals == spec || (size_t)(equals - spec) >= sizeof c->name)
+            return cli_misuse(args->verb, "--constant %s: NAME=VALUE is wanted", spec);
+        if (model->n_constants++ == CLI_MAX_CONSTANTS)
+            return cli_misuse(args->verb, "more than %d constants", CLI_MAX_CONSTANTS);
+        snprintf(c->name, sizeof c->name, "%.*s", (int)(equals - spec), spec);
+        c->value = equals + 1;
+        code     = remove_param(&model->takes, args, c->name);
+    }
+    return code;
+}
+
 /* The weights of --weights, instead of random ones. */
 static int load(cli_model *model, const cli_args *args)
 {
@@ -267,6 +307,8 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->call.entry = cli_value(args, "entry");
     if (code == CLI_DONE)
         code = open_any(model, args->operands[0]);
+    if (code == CLI_DONE)
+        code = read_constants(model, args);
     if (code == CLI_DONE)
         code = define(model, args);
     return code ? code : load(model, args);

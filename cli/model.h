@@ -50,6 +50,14 @@ typedef struct cli_call {
     const char *names;     /* a convention for names, of a .pt2; NULL: the model's own */
 } cli_call;
 
+/* An argument that is a part of the program. */
+typedef struct cli_constant {
+    char        name[CLI_NAME_SIZE];
+    const char *value;
+} cli_constant;
+
+enum { CLI_MAX_CONSTANTS = 32 };
+
 /* What a program from anywhere may use. 0: as the library has it. */
 typedef struct cli_limits {
     uint64_t steps, bytes;
@@ -71,6 +79,8 @@ struct cli_model {
     void                *handle; /* the front end's */
     cli_call             call;
     cli_limits           limits;
+    size_t               n_constants;
+    cli_constant         constants[CLI_MAX_CONSTANTS];
     cli_signature        takes;
     size_t               n_output_names;
     const char          *output_names[CLI_MAX_OUTPUTS];

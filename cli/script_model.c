@@ -110,8 +110,8 @@ int cli_script_check_entry(const cli_model *model)
     return cli_fail_with(*names ? hint : "", "%s has no method '%s'", model->name, entry);
 }
 
-static cq_status make_arguments(cq_args **out, const cli_call *call, cq_tensor *const *inputs,
-                                size_t n_inputs)
+static cq_status make_plain(cq_args **out, const cli_call *call, cq_tensor *const *inputs,
+                            size_t n_inputs)
 {
     cq_status status;
 
@@ -123,12 +123,23 @@ static cq_status make_arguments(cq_args **out, const cli_call *call, cq_tensor *
     return status;
 }
 
+static cq_status make_arguments(cq_args **out, const cli_model *model, cq_tensor *const *inputs,
+                                size_t n_inputs)
+{
+    cq_status status = make_plain(out, &model->call, inputs, n_inputs);
+
+    for (size_t i = 0; i < model->n_constants && status == CQ_OK; i++)
+        status = cq_args_set_constant(*out, model->handle, model->call.entry,
+                                      model->constants[i].name, model->constants[i].value);
+    return status;
+}
+
 static cq_status script_export(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
                                size_t n_inputs, const cq_export_options *options)
 {
     const cli_call *call   = &model->call;
     cq_args        *args   = NULL;
-    cq_status       status = make_arguments(&args, call, inputs, n_inputs);
+    cq_status       status = make_arguments(&args, model, inputs, n_inputs);
 
     if (status == CQ_OK)
         status = cq_script_export(out, model->handle, call->entry, args,
@@ -141,7 +152,7 @@ static cq_status script_run(cli_model *model, cq_tensor *const *inputs, size_t n
                             const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs)
 {
     cq_args  *args   = NULL;
-    cq_status status = make_arguments(&args, &model->call, inputs, n_inputs);
+    cq_status status = make_arguments(&args, model, inputs, n_inputs);
 
     if (status == CQ_OK)
         status = cq_script_run_as(model->handle, model->call.entry, args, options, outputs,
@@ -155,7 +166,7 @@ static cq_status script_flatten(cli_model *model, cq_tensor *const *inputs, size
                                 cq_tensor **flat, size_t *n_flat)
 {
     cq_args  *args   = NULL;
-    cq_status status = make_arguments(&args, &model->call, inputs, n_inputs);
+    cq_status status = make_arguments(&args, model, inputs, n_inputs);
 
     if (status == CQ_OK)
         status = cq_args_inputs(args, flat, CLI_MAX_INPUTS);

@@ -113,6 +113,13 @@ CQ_API cq_status cq_args_add_f64(cq_args *args, double value);
 CQ_API cq_status cq_args_from_json(cq_args **out, const char *json, cq_tensor *const *tensors,
                                    size_t n_tensors);
 
+/* Makes the argument for a parameter of the method a part of the program: an exported graph has no
+ * input for it, and what it decides is decided. value is JSON (16000, 2.5, true, null, "hann", [1,
+ * 2]) or any other text, which is itself. It takes the place of an argument that is there already,
+ * or is put between the others. */
+CQ_API cq_status cq_args_set_constant(cq_args *args, cq_script *script, const char *method,
+                                      const char *name, const char *value);
+
 /* How many inputs an exported graph has for these arguments. */
 CQ_API size_t cq_args_n_inputs(const cq_args *args);
 

@@ -626,6 +626,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_args_inputs": (c_int, [c_void_p, POINTER(c_void_p), c_size_t]),
     "cq_args_n_inputs": (c_size_t, [c_void_p]),
     "cq_args_new": (c_int, [POINTER(c_void_p)]),
+    "cq_args_set_constant": (c_int, [c_void_p, c_void_p, c_char_p, c_char_p, c_char_p]),
     "cq_as_output": (c_void_p, [c_void_p, c_char_p, c_void_p]),
     "cq_asin": (c_void_p, [c_void_p, c_void_p]),
     "cq_atan": (c_void_p, [c_void_p, c_void_p]),

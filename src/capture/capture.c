@@ -468,3 +468,50 @@ void cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
     if (v && cq_vec_push(&cap->graph->top->returns, CQ_OPERAND_OF(v)) != CQ_OK)
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
 }
+
+/* The value as it is, if the condition is as wanted; else nothing: CQ_RAISE has no form in a file,
+ * so that an exporter puts what fails there. */
+static cq_value *checked(cq_graph *g, const cq_check *c, cq_value *v)
+{
+    const size_t side = c->wanted ? 0 : 1;
+    cq_node  *node = cq_ir_node_new(g->top, NULL, "prim::If", &CQ_OPERAND_OF(c->condition), 1, 1);
+    cq_block *blocks[2];
+    cq_node  *raise;
+
+    for (size_t i = 0; i < 2; i++)
+        blocks[i] = node ? cq_ir_node_block(node) : NULL;
+    raise = blocks[0] && blocks[1] ? cq_ir_node_new(blocks[1 - side], NULL, CQ_RAISE, NULL, 0, 1)
+                                   : NULL;
+    if (!raise)
+        return NULL;
+    node->untaken           = (uint8_t)(2 - side);
+    node->place             = c->place;
+    node->outputs[0]->type  = v->type;
+    raise->outputs[0]->type = v->type;
+    if (cq_vec_push(&blocks[side]->returns, CQ_OPERAND_OF(v)) != CQ_OK ||
+        cq_vec_push(&blocks[1 - side]->returns, CQ_OPERAND_OF(raise->outputs[0])) != CQ_OK)
+        return NULL;
+    return node->outputs[0];
+}
+
+cq_status cq_capture_add_checks(cq_capture *cap)
+{
+    cq_graph   *g     = cap->graph;
+    cq_operand *first = NULL;
+
+    for (size_t i = 0; i < g->top->returns.n && !first; i++)
+        if (g->top->returns.items[i].u.value->type.kind == CQ_TYPE_TENSOR)
+            first = &g->top->returns.items[i];
+    for (size_t i = 0; i < g->checks.n; i++) {
+        cq_value *v = first ? checked(g, &g->checks.items[i], first->u.value) : NULL;
+
+        if (!first)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "let the example decide (--trace)",
+                           "a branch cannot be exported, and no output is a tensor that could "
+                           "tell of it");
+        if (!v)
+            return g->status != CQ_OK ? g->status : CQ_E_NO_MEMORY;
+        first->u.value = v;
+    }
+    return CQ_OK;
+}

@@ -385,6 +385,79 @@ static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_nod
     return CQ_OK;
 }
 
+/* ---- branches that fail ---- */
+
+/* ONNX has no exceptions, but an index that is out of range is an error of the run. In its branch a
+ * condition is what it has to be for that: it is no constant that could be computed before. */
+static cq_value *failing(cq_sym *s, cq_value *condition, size_t side)
+{
+    cq_value *index = side ? cq_sym_op(s, "Not", CQ_IN(condition), CQ_NO_ATTR) : condition;
+
+    index = cq_sym_cast(s, index, CQ_DTYPE_I64);
+    return cq_sym_op(s, "Gather", CQ_IN(cq_sym_const_f32s(s, (float[]){ 0 }, 1), index),
+                     CQ_NO_ATTR);
+}
+
+static bool can_fail(const cq_exporter *ex, const cq_node *n, size_t side)
+{
+    bool can = is_if(n) && n->untaken == side + 1 && ex->options.operators == CQ_OPERATORS_ONNX;
+
+    for (size_t i = 0; i < n->n_outputs; i++)
+        can &= !keeps_output(n, i) || n->outputs[i]->type.kind == CQ_TYPE_TENSOR ||
+               n->outputs[i]->type.kind == CQ_TYPE_INT ||
+               n->outputs[i]->type.kind == CQ_TYPE_BOOL ||
+               n->outputs[i]->type.kind == CQ_TYPE_FLOAT;
+    return can;
+}
+
+/* Operators that only such a branch needs are missing no more. */
+static const char *forget_missing(cq_exporter *ex)
+{
+    const char *first = ex->missing.n ? ex->missing.items[0].op : cq_last_error()->message;
+
+    for (size_t i = 0; i < ex->missing.n; i++)
+        cq_map_set(&ex->missing_by_name, ex->missing.items[i].op, NULL);
+    ex->missing.n = 0;
+    return cq_ir_text(ex->graph, first);
+}
+
+/* In the place of what cannot be written: whoever comes to it is told so by the run. */
+static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node *node)
+{
+    static const cq_dtype dtypes[] = {
+        [CQ_TYPE_INT] = CQ_DTYPE_I64, [CQ_TYPE_FLOAT] = CQ_DTYPE_F32, [CQ_TYPE_BOOL] = CQ_DTYPE_BOOL
+    };
+    cq_block   *to  = node->blocks[side];
+    cq_sym      s   = { .ex = ex, .block = to, .node = n };
+    const char *why = forget_missing(ex);
+    char        place[CQ_PLACE_SIZE];
+
+    to->first = to->last = NULL;
+    to->returns.n        = 0;
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        const cq_type *type = &n->outputs[i]->type;
+        cq_value      *v    = failing(&s, node->inputs[0].u.value, side);
+        cq_int         sizes[CQ_MAX_RANK];
+
+        if (!keeps_output(n, i))
+            continue;
+        for (int k = 0; type->kind == CQ_TYPE_TENSOR && k < type->rank; k++)
+            sizes[k] = cq_i(type->sizes[k].value);
+        if (type->kind == CQ_TYPE_TENSOR && type->rank > 0)
+            v = cq_sym_op(&s, "Expand", CQ_IN(v, cq_sym_of_ints(&s, sizes, (size_t)type->rank)),
+                          CQ_NO_ATTR);
+        v = cq_sym_cast(&s, v, type->kind == CQ_TYPE_TENSOR ? type->dtype : dtypes[type->kind]);
+        CQ_TRY(s.status);
+        CQ_TRY(cq_vec_push(&to->returns, CQ_OPERAND_OF(v)));
+    }
+    if (strcmp(why, CQ_RAISE) != 0) /* of which the capture has told */
+        cq_warn(cq_place_text(n->place, place),
+                "the branch that the example does not come to cannot be exported (%s): a run that "
+                "comes to it fails",
+                why);
+    return s.status;
+}
+
 /* Until opset 13 branches and loops hand on tensors only. */
 static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
 {
@@ -417,8 +490,15 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
         n_kept += keeps_output(n, i);
     node = cq_sym_node(&s, is_if(n) ? "If" : "Loop", in, n->n_inputs, n_kept);
     CQ_TRY(s.status);
-    for (size_t i = 0; i < n->n_blocks; i++)
-        CQ_TRY(convert_inner(ex, n, i, node));
+    for (size_t i = 0; i < n->n_blocks; i++) {
+        const bool      is_whole = !ex->missing.n;
+        const cq_status status   = convert_inner(ex, n, i, node);
+
+        if (is_whole && (ex->missing.n || status == CQ_E_UNSUPPORTED) && can_fail(ex, n, i))
+            CQ_TRY(make_failing(ex, n, i, node));
+        else
+            CQ_TRY(status);
+    }
     for (size_t i = 0, k = 0; i < n->n_outputs; i++)
         if (keeps_output(n, i)) {
             node->outputs[k]->type        = n->outputs[i]->type;

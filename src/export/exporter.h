@@ -18,6 +18,7 @@ typedef struct cq_missing {
     const char *reason;                     /* NULL: no row at all */
     int         first_opset;                /* 0: none */
     bool        is_unknown;                 /* of no table */
+    bool        in_branch;                  /* that some inputs do not come to */
 } cq_missing;
 
 /* A module that became a function: its body, and the values that go in and come out. */

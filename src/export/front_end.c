@@ -149,6 +149,7 @@ static cq_status record(const cq_front_end *f, void *self, cq_port *port)
     cq_capture_stop(cap, port->cx);
     CQ_TRY(status);
     CQ_TRY(cq_ctx_status(port->cx));
+    CQ_TRY(cq_capture_add_checks(cap));
     CQ_TRY(cq_capture_add_outputs(cap));
     CQ_TRY(cq_symbols_check(&cap->graph->symbols));
     CQ_TRY(cap->graph->status);

@@ -8,6 +8,14 @@ static const char *text_or(cq_graph *g, const char *text)
     return text ? cq_ir_text(g, text) : NULL;
 }
 
+static bool is_in_branch(const cq_node *n)
+{
+    for (const cq_block *b = n->block; b && b->owner; b = b->owner->block)
+        if (strcmp(b->owner->op, "prim::If") == 0)
+            return true;
+    return false;
+}
+
 cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,
                                  int first_opset)
 {
@@ -22,7 +30,8 @@ cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *
                              .source      = cq_ir_text(ex->graph, cq_place_text(n->place, place)),
                              .reason      = text_or(ex->graph, reason),
                              .first_opset = first_opset,
-                             .is_unknown  = cq_export_is_unknown(n) };
+                             .is_unknown  = cq_export_is_unknown(n),
+                             .in_branch   = is_in_branch(n) };
 
         CQ_TRY(cq_vec_push(&ex->missing, fresh));
         at = ex->missing.n;
@@ -50,8 +59,8 @@ cq_status cq_export_report_missing(const cq_exporter *ex)
 {
     cq_str      s       = { 0 };
     int         newest  = 0;
-    bool        unknown = false;
-    const char *maker   = NULL;
+    bool        unknown = false, in_branch = false;
+    const char *maker = NULL;
     cq_status   status;
 
     for (size_t i = 0; i < ex->missing.n; i++) {
@@ -59,19 +68,25 @@ cq_status cq_export_report_missing(const cq_exporter *ex)
         if (ex->missing.items[i].first_opset > newest)
             newest = ex->missing.items[i].first_opset;
         unknown |= ex->missing.items[i].is_unknown;
+        in_branch |= ex->missing.items[i].in_branch;
         if (!maker && ex->missing.items[i].is_unknown)
             maker = cq_foreign_maker_hint(ex->missing.items[i].op);
     }
     status =
         cq_fail(CQ_E_UNSUPPORTED, NULL,
-                maker     ? maker
-                : unknown ? "say what they compute, in TorchScript (--define), write a rule "
-                            "(--symbolics), or keep them with --operator-export-type "
-                            "onnx_fallthrough"
-                : newest  ? "try a newer opset, write a rule (--symbolics), or keep the operators "
-                            "with --operator-export-type onnx_aten_fallback"
-                          : "write a rule for them (--symbolics), or keep them with "
-                            "--operator-export-type onnx_aten_fallback",
+                maker       ? maker
+                : in_branch ? "where a branch is not needed, make the argument that selects it a "
+                              "part of the program (--constant NAME=VALUE) or let the example "
+                              "decide (--trace); else say what they compute (--define), write a "
+                              "rule (--symbolics), or keep them with --operator-export-type "
+                              "onnx_fallthrough"
+                : unknown   ? "say what they compute, in TorchScript (--define), write a rule "
+                              "(--symbolics), or keep them with --operator-export-type "
+                              "onnx_fallthrough"
+                : newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
+                           "with --operator-export-type onnx_aten_fallback"
+                         : "write a rule for them (--symbolics), or keep them with "
+                           "--operator-export-type onnx_aten_fallback",
                 "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
                 ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
     cq_str_clear(&s);

@@ -46,6 +46,7 @@ void cq_graph_free(cq_graph *g)
     cq_vec_clear(&g->return_names);
     cq_vec_clear(&g->named_outputs);
     cq_vec_clear(&g->states);
+    cq_vec_clear(&g->checks);
     cq_symbols_clear(&g->symbols);
     cq_intern_clear(&g->names);
     cq_arena_free(g->arena);

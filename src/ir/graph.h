@@ -149,6 +149,7 @@ struct cq_node {
     bool             is_anchor;   /* stays, even if nobody uses it or it could be computed */
     bool             list_result; /* the outputs are the items of one list */
     bool             no_grad;     /* its results are constants to gradients */
+    uint8_t          untaken;     /* of an If: the block that the example does not come to, + 1 */
     bool             mark;        /* of the pass that is running; false between passes */
 };
 
@@ -174,6 +175,13 @@ typedef struct cq_called {
     const char *path, *class_name;
     cq_type     type; /* UNKNOWN: no tensor */
 } cq_called;
+/* A condition that must be as it was on the example: the other side of its branch is not there. */
+typedef struct cq_check {
+    cq_value *condition;
+    bool      wanted;
+    cq_place  place;
+} cq_check;
+
 /* What is carried from one run of a model to the next: an output is the input of the next run. */
 typedef struct cq_state_pair {
     const char *input, *output;
@@ -193,6 +201,7 @@ struct cq_graph {
     CQ_VEC(const char *) return_names;  /* of returns of top, if nobody has others; NULL: none */
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     CQ_VEC(cq_state_pair) states;
+    CQ_VEC(cq_check) checks;
     uint32_t  n_values;
     cq_status status; /* the first failure of a builder call */
 };

@@ -3,6 +3,7 @@
  * raises is dropped: the graph has no exceptions. */
 #include "script/desugar.h"
 #include "script/join.h"
+#include "base/warn.h"
 
 static bool is_seen(const cq_path *path, const cq_change *place)
 {
@@ -132,13 +133,68 @@ static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condit
     j->node = cq_capture_node(ev->capture, ev->cx, "prim::If", &CQ_OPERAND_OF(condition), 1, 0);
     if (!j->node || !cq_ir_node_block(j->node) || !cq_ir_node_block(j->node))
         return ev->capture->graph->status;
+    j->node->untaken = j->example ? 2 : 1;
     for (size_t i = 0; i < 2 && status == CQ_OK; i++) {
         ev->cx->untaken = beside || j->example == (i == 1);
         status =
             cq_eval_explore(ev, j->node->blocks[i], sides[i].block, sides[i].value, j->paths[i]);
+        /* The check whether a run comes to it is made at the end, where the condition is seen. */
+        j->failed_untaken = status != CQ_OK && ev->cx->untaken && !beside &&
+                            j->node->block == ev->capture->graph->top;
     }
     ev->cx->untaken = beside;
     return status;
+}
+
+/* What a failure leaves behind on its way up. */
+typedef struct position {
+    cq_frame       *frame;
+    unsigned        depth, operators;
+    int             levels;
+    const cq_scope *scope;
+    cq_place        place;
+    bool            in_grid, no_grad;
+} position;
+
+static position position_of(const cq_eval *ev)
+{
+    const cq_ctx *cx = ev->cx;
+
+    return (position){ ev->frame, ev->depth, cx->depth,   ev->levels,
+                       cx->scope, cx->place, cx->in_grid, cx->no_grad };
+}
+
+static void return_to(cq_eval *ev, const position *p)
+{
+    cq_ctx *cx = ev->cx;
+
+    ev->frame   = p->frame;
+    ev->depth   = p->depth;
+    ev->levels  = p->levels;
+    cx->depth   = p->operators;
+    cx->scope   = p->scope;
+    cx->place   = p->place;
+    cx->in_grid = p->in_grid;
+    cx->no_grad = p->no_grad;
+    cx->status  = CQ_OK;
+}
+
+/* A side that the example does not come to and that no graph can hold is left out. */
+static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq_val *result)
+{
+    char place[CQ_PLACE_SIZE];
+
+    return_to(j->ev, p);
+    cq_warn(cq_place_text(p->place, place),
+            "the branch that the example does not come to cannot be exported (%s): a run that "
+            "comes to it fails; --constant makes the argument that selects it a part of the "
+            "program",
+            cq_last_error()->message);
+    CQ_TRY(cq_vec_push(&j->ev->capture->graph->checks,
+                       (cq_check){ j->node->inputs[0].u.value, j->example, j->node->place }));
+    cq_ir_unlink(j->node);
+    return taken->value ? cq_eval_expr(j->ev, taken->value, result)
+                        : cq_eval_block(j->ev, taken->block);
 }
 
 /* *result, unless it is NULL, is the value of the one expression or the other. */
@@ -146,10 +202,16 @@ static cq_status both_sides(cq_eval *ev, const side sides[2], cq_value *conditio
                             cq_val *result)
 {
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };
-    cq_join   j = { .ev = ev, .paths = { &then, &other }, .example = example };
+    cq_join   j      = { .ev = ev, .paths = { &then, &other }, .example = example };
+    position  before = position_of(ev);
     cq_status status;
 
-    CQ_TRY_OR_DONE(explore_sides(&j, sides, condition));
+    status = explore_sides(&j, sides, condition);
+    if ((status == CQ_E_UNSUPPORTED || status == CQ_E_NOT_FOUND) && j.failed_untaken) {
+        status = only_taken(&j, &sides[example ? 0 : 1], &before, result);
+        goto done;
+    }
+    CQ_TRY_OR_DONE(status);
     CQ_TRY_OR_DONE(join_all(&j, result));
     status = finish(&j);
 done:

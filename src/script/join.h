@@ -12,10 +12,11 @@ typedef struct cq_joined_pair {
 
 typedef struct cq_join {
     cq_eval         *ev;
-    cq_node         *node;     /* the If */
-    cq_path         *paths[2]; /* what its sides did */
-    const cq_change *place;    /* that is joined now; NULL: the result */
-    bool             example;  /* the condition on the example, as far as that is known */
+    cq_node         *node;           /* the If */
+    cq_path         *paths[2];       /* what its sides did */
+    const cq_change *place;          /* that is joined now; NULL: the result */
+    bool             example;        /* the condition on the example, as far as that is known */
+    bool             failed_untaken; /* the side that it does not come to could not be explored */
     CQ_VEC(cq_value *) outputs;
     CQ_VEC(cq_joined_pair) pairs;
 } cq_join;

@@ -315,6 +315,10 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
     cq_eval              *ev   = w->owner;
 
     *out = v; /* texts and None steer the program */
+    if (cq_args_constant_of(v)) {
+        *out = cq_val_retain(*cq_args_constant_of(v));
+        return CQ_OK;
+    }
     if (v.kind == CQ_VAL_TENSOR)
         *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
     else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)

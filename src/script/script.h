@@ -24,6 +24,15 @@ struct cq_script {
  * NULL for everything else. */
 cq_status cq_args_tensor_of(cq_tensor **out, cq_val v);
 
+/* What is behind an argument that is a part of the program (cq_args_set_constant); NULL: it is none
+ * of those. */
+const cq_val *cq_args_constant_of(cq_val v);
+
+/* signature.c: the place of a parameter among those of a method, and how many have no default; with
+ * SIZE_MAX there is none of that name. */
+size_t cq_script_param_place(cq_script *script, const char *method, const char *name,
+                             size_t *n_needed);
+
 /* Where the inputs of a call come from and its outputs go to. */
 typedef struct cq_script_port {
     /* What is used in place of a tensor among the arguments, and, in a capture, of a number; NULL

@@ -63,6 +63,22 @@ CQ_API cq_status cq_script_param(cq_script *s, const char *method, size_t i, cha
     return CQ_OK;
 }
 
+size_t cq_script_param_place(cq_script *s, const char *method, const char *name, size_t *n_needed)
+{
+    const signature f     = find(s, method);
+    size_t          place = SIZE_MAX;
+
+    *n_needed = 0;
+    for (size_t i = f.n_self; f.def && i < f.def->n_params; i++) {
+        const cq_ast_param *p = &f.def->params[i];
+
+        if (strcmp(p->name, name) == 0)
+            place = i - f.n_self;
+        *n_needed += !p->value && !p->kw_only && !p->stars;
+    }
+    return place;
+}
+
 CQ_API bool cq_script_has_tensor(cq_script *s, const char *name)
 {
     CQ_NEED_ELSE(s && name, false);

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""Arguments that select branches: --constant makes them a part of the program; without it, a branch
+that no graph can hold is an error of the run, if the example comes to the other one.
+
+    constants.py [-v] [CASE …]
+"""
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Dict
+
+import peers
+from peers import Report
+
+CASES = {}
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+# ---- models of (x, sr): 16000 is the rate that can be exported -----------------------------
+
+
+@case
+def missing_operator():
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor, sr: int):
+            if sr == 16000:
+                y = x * 2
+            else:
+                y = torch._standard_gamma(x.abs() + 1)
+            return y + 1
+    return Net()
+
+
+@case
+def missing_operator_of_another_rank():
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor, sr: int):
+            if sr != 16000:
+                y = torch.linalg.eigh(x.view(2, -1) @ x.view(-1, 2))[0]
+            else:
+                y = x * 2
+            return y
+    return Net()
+
+
+@case
+def unknown_function():
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor, sr: int):
+            if sr == 16000:
+                y = x * 2
+            else:
+                y = x * hash(str(x))
+            return y + 1
+    return Net()
+
+
+@case
+def what_no_graph_can_hold():
+    import torch
+    from torch import nn
+
+    class Keys(nn.Module):
+        def forward(self, x: torch.Tensor):
+            d: Dict[int, torch.Tensor] = {}
+            for i in range(int(x.abs().sum()) + 1):
+                d[i] = x
+            return d[0]
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.keys = Keys()
+
+        def forward(self, x: torch.Tensor, sr: int):
+            y = self.keys(x) if sr != 16000 else x * 3
+            both = [x]
+            if sr == 16000:
+                both.append(y)
+            else:
+                both.append(self.keys(x))
+                both.append(x)
+            return both[1] + 1
+    return Net()
+
+
+# ---- comparing ----------------------------------------------------------------------------
+
+
+def check(name, folder):
+    import numpy as np
+    import torch
+    source, target = folder / "model.pt", folder / "model.onnx"
+    module = torch.jit.script(CASES[name]())
+    module.save(str(source))
+    x = torch.linspace(-1, 2, 4)
+    want = module(x, 16000).numpy()
+
+    code, _, said = peers.calque("export", source, "--input", "4", "--input", "16000", "--verify",
+                                 "-o", target)
+    assert code == 0 and "a run that comes to it fails" in said, said
+    peers.check_onnx(target)
+    model = target.read_bytes()
+    got = peers.run_ort(model, {"x": x.numpy(), "sr": np.array(16000)})
+    peers.expect_close(got[0], want, name="the branch that is there")
+    try:
+        peers.run_ort(model, {"x": x.numpy(), "sr": np.array(8000)})
+    except Exception as e:
+        assert "Gather" in str(e), e
+    else:
+        raise AssertionError("the branch that is not there gives a result")
+
+    code, _, said = peers.calque("export", source, "--input", "4", "--constant", "sr=16000",
+                                 "--verify", "-o", target)
+    assert code == 0 and "warning" not in said, said
+    got = peers.run_ort(target.read_bytes(), {"x": x.numpy()})
+    peers.expect_close(got[0], want, name="as a part of the program")
+
+    code, _, said = peers.calque("export", source, "--input", "4", "--input", "8000", "-o", target)
+    assert code == 1, said  # the example needs what is not there
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    report = Report(__file__)
+    names = [word for word in sys.argv[1:] if word != "-v"] or CASES
+    if report.needs("torch", "onnx", "ort"):
+        for name in names:
+            with report.case(name), tempfile.TemporaryDirectory() as folder:
+                check(name, Path(folder))
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

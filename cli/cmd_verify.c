@@ -103,8 +103,10 @@ const cli_verb cli_verb_verify = {
     .name     = "verify",
     .operands = "DIR…",
     .summary  = "run models on test data and compare",
-    .about = "Runs DIR/model.onnx on the inputs of each DIR/test_data_set_N and compares with the\n"
-             "outputs there. Prints `ok DIR` or `FAIL DIR: why` a line, then `N passed, M failed`.",
+    .about =
+        "Runs DIR/model.onnx on the inputs of each DIR/test_data_set_N and compares with the\n"
+        "outputs there, and, where there are some, the gradients of the parameters with how the\n"
+        "outputs change. Prints `ok DIR` or `FAIL DIR: why` a line, then `N passed, M failed`.",
     .options      = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

@@ -189,8 +189,9 @@ CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t
 CQ_API bool cq_session_supports_device(const char *device);
 
 /* Replays a folder of ONNX's test data: runs model (NULL: folder/model.onnx) on the inputs of
- * each test_data_set_N, and compares. CQ_OK when all agree; else the message says what does
- * not. options may be NULL. */
+ * each test_data_set_N, and compares; gradients of parameters too, if there are some, with how the
+ * outputs change when the parameters do. CQ_OK when all agree; else the message says what does not.
+ * options may be NULL. */
 CQ_API cq_status cq_onnx_verify(const char *folder, const char *model, double rtol, double atol,
                                 const cq_session_options *options);
 

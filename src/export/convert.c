@@ -5,6 +5,7 @@
 #include "export/exporter.h"
 #include "export/rule.h"
 #include "base/cancel.h"
+#include "base/progress.h"
 #include "base/warn.h"
 
 #include <stdio.h>
@@ -567,6 +568,8 @@ static void ignore_unused(cq_block *b)
 static cq_status convert_block(cq_exporter *ex, cq_block *from, cq_block *to)
 {
     for (cq_node *n = from->first; n; n = n->next) {
+        if (from == ex->source->top)
+            cq_progress_step(1);
         if (!is_used(n))
             continue;
         CQ_TRY(cq_check_cancelled());
@@ -595,6 +598,20 @@ static void forget_earlier_export(cq_graph *g)
     for (size_t i = 0; i < g->constants.n; i++)
         g->constants.items[i]->onnx = NULL;
     cq_ir_each_node(g->top, forget_node, NULL);
+}
+
+/* All nodes, for those who wait for them. */
+static cq_status convert_top(cq_exporter *ex)
+{
+    uint64_t  n_nodes = 0;
+    cq_status status;
+
+    for (const cq_node *n = ex->source->top->first; n; n = n->next)
+        n_nodes++;
+    cq_progress_begin("exporting", n_nodes);
+    status = convert_block(ex, ex->source->top, ex->graph->top);
+    cq_progress_end();
+    return status;
 }
 
 cq_status cq_export_convert(cq_exporter *ex)
@@ -628,7 +645,7 @@ cq_status cq_export_convert(cq_exporter *ex)
         if (from->constants.items[i]->n_uses && from->constants.items[i]->is_weight)
             cq_sym_value(&s, from->constants.items[i]);
     CQ_TRY(s.status);
-    CQ_TRY(convert_block(ex, from->top, to->top));
+    CQ_TRY(convert_top(ex));
     if (ex->missing.n)
         return cq_export_report_missing(ex);
     for (size_t i = 0; i < from->top->returns.n; i++) {

@@ -1,4 +1,5 @@
 #include "runtime/run.h"
+#include "base/progress.h"
 #include "runtime/work.h"
 
 #include <string.h>
@@ -143,12 +144,18 @@ cq_status cq_rt_plan_run(cq_rt_run *run, const cq_rt_plan *plan, const cq_val *a
     if (!frame)
         return status;
     frame_fill(frame, plan, around, inputs);
+    if (!around)
+        cq_progress_begin("running", plan->n_steps);
     for (uint32_t i = 0; i < plan->n_steps && status == CQ_OK; i++) {
         if (!around) /* steps of graphs inside belong to the step that runs them */
             status = cq_rt_workspace_step(run->workspace, i);
         if (status == CQ_OK)
             status = run_step(run, plan, &plan->steps[i], frame);
+        if (!around)
+            cq_progress_step(1);
     }
+    if (!around)
+        cq_progress_end();
     for (uint32_t i = 0; i < plan->n_outputs && status == CQ_OK; i++)
         outputs[i] = cq_val_retain(frame[plan->outputs[i]]);
     frame_free(plan, frame);

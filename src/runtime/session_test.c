@@ -617,9 +617,34 @@ TEST(session, knows_its_devices)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, has_threads_of_its_own),
-          TEST_OF(session, a_profile_outlives_it),
+static void count_progress(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    size_t *n = user;
 
+    if (!what)
+        return;
+    CHECK_STR("running", what);
+    CHECK(done <= total);
+    ++*n;
+}
+
+TEST(session, a_run_tells_how_far_it_is)
+{
+    cq_onnx_model *m = small_model();
+    cq_session    *s;
+    size_t         n = 0;
+
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    cq_set_progress_handler(count_progress, &n);
+    check_run(s, 1, 1, 2, 0);
+    cq_set_progress_handler(NULL, NULL);
+    CHECK(n > 0);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, a_run_tells_how_far_it_is),
+          TEST_OF(session, has_threads_of_its_own), TEST_OF(session, a_profile_outlives_it),
           TEST_OF(session, fetches_inner_values),
           TEST_OF(session, wrong_inputs_are_named_and_leave_it_usable),
           TEST_OF(session, a_missing_operator_is_named),

@@ -1,5 +1,6 @@
 /* Replaying a folder of ONNX's test data: model.onnx, and test_data_set_N with input_i.pb and
  * output_i.pb. */
+#include "runtime/gradients.h"
 #include "runtime/value.h"
 
 #include "base/str.h"
@@ -92,7 +93,8 @@ static cq_status compare_all(const cq_session *s, cq_onnx_value *const *got, con
     return CQ_OK;
 }
 
-static cq_status verify_set(const cq_session *s, const char *set, double rtol, double atol)
+static cq_status verify_set(const cq_session *s, const char *model, const char *set, double rtol,
+                            double atol, const cq_session_options *options)
 {
     size_t          n_out = cq_session_n_outputs(s), n_in = cq_session_n_inputs(s);
     values          given = { 0 }, want = { 0 };
@@ -109,7 +111,8 @@ static cq_status verify_set(const cq_session *s, const char *set, double rtol, d
     got = cq_zalloc(n_out * sizeof *got);
     CQ_TRY_OR_DONE(got ? CQ_OK : CQ_E_NO_MEMORY);
     CQ_TRY_OR_DONE(cq_session_run(s, NULL, inputs, n_in, got));
-    status = compare_all(s, got, &want, rtol, atol);
+    CQ_TRY_OR_DONE(compare_all(s, got, &want, rtol, atol));
+    status = cq_onnx_verify_gradients(model, set, s, inputs, rtol, options);
 done:
     for (size_t i = 0; got && i < n_out; i++)
         cq_onnx_value_release(got[i]);
@@ -170,23 +173,26 @@ CQ_API cq_status cq_onnx_verify(const char *folder, const char *model, double rt
     CQ_NEED(folder);
     cq_session *s    = NULL;
     cq_str      path = { 0 };
+    cq_str      own  = { 0 };
     long       *sets = NULL;
     size_t      n;
     cq_status   status;
 
-    cq_str_printf(&path, "%s/model.onnx", folder);
-    CQ_TRY_OR_DONE(path.status);
+    cq_str_printf(&own, "%s/model.onnx", folder);
+    CQ_TRY_OR_DONE(own.status);
+    model = model ? model : cq_str_text(&own);
     CQ_TRY_OR_DONE(list_sets(&sets, &n, folder));
-    CQ_TRY_OR_DONE(cq_session_prepare_file(&s, model ? model : cq_str_text(&path), options));
+    CQ_TRY_OR_DONE(cq_session_prepare_file(&s, model, options));
     for (size_t i = 0; i < n && status == CQ_OK; i++) {
         cq_str_clear(&path);
         cq_str_printf(&path, "%s/%s%ld", folder, set_prefix, sets[i]);
         CQ_TRY_OR_DONE(path.status);
-        status = verify_set(s, cq_str_text(&path), rtol, atol);
+        status = verify_set(s, model, cq_str_text(&path), rtol, atol, options);
     }
 done:
     cq_session_free(s);
     cq_free(sets);
     cq_str_clear(&path);
+    cq_str_clear(&own);
     return status;
 }

@@ -1,0 +1,21 @@
+/* Gradients in test data, gradient_i.pb of the parameters and gradient_input_i.pb of the outputs,
+ * held against the model: a runtime of ONNX has no gradients, but it has differences. */
+#ifndef CQ_RUNTIME_GRADIENTS_H
+#define CQ_RUNTIME_GRADIENTS_H
+
+#include "onnx/model.h"
+
+#include <calque/session.h>
+
+/* Compares the gradients in the folder set, if there are any, with how the model's outputs change
+ * when its parameters do, in float64. inputs are those of the model, in its order, NULL where one
+ * is left out. Parameters that the model has no more (they were folded into others) are passed
+ * over. CQ_E_TYPE: they differ. */
+cq_status cq_onnx_verify_gradients(const char *model, const char *set, const cq_session *session,
+                                   cq_onnx_value *const *inputs, double rtol,
+                                   const cq_session_options *options);
+
+/* widen.c: makes a model of float32 one of float64. */
+cq_status cq_onnx_model_widen(cq_onnx_model *m);
+
+#endif

@@ -46,6 +46,8 @@ typedef enum cq_dtype {
     CQ_DTYPE_F8E8M0     = 23, /* powers of two, for scales */
     CQ_DTYPE_U2         = 24,
     CQ_DTYPE_I2         = 25,
+
+    CQ_DTYPE_C32 = 26, /* two float16; files of ONNX have no such type */
     CQ_DTYPE_COUNT
 } cq_dtype;
 

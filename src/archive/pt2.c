@@ -43,13 +43,13 @@ cq_status cq_pt2_record(cq_storage **out, const cq_pt2_archive *a, const char *n
 cq_dtype cq_pt2_dtype(int64_t number)
 {
     static const cq_dtype dtypes[] = {
-        [1] = CQ_DTYPE_U8,          [2] = CQ_DTYPE_I8,          [3] = CQ_DTYPE_I16,
-        [4] = CQ_DTYPE_I32,         [5] = CQ_DTYPE_I64,         [6] = CQ_DTYPE_F16,
-        [7] = CQ_DTYPE_F32,         [8] = CQ_DTYPE_F64,         [10] = CQ_DTYPE_C64,
-        [11] = CQ_DTYPE_C128,       [12] = CQ_DTYPE_BOOL,       [13] = CQ_DTYPE_BF16,
-        [28] = CQ_DTYPE_U16,        [29] = CQ_DTYPE_F8E4M3FN,   [30] = CQ_DTYPE_F8E5M2,
-        [31] = CQ_DTYPE_F8E4M3FNUZ, [32] = CQ_DTYPE_F8E5M2FNUZ, [33] = CQ_DTYPE_F8E8M0,
-        [34] = CQ_DTYPE_U32,        [35] = CQ_DTYPE_U64,
+        [1] = CQ_DTYPE_U8,      [2] = CQ_DTYPE_I8,          [3] = CQ_DTYPE_I16,
+        [4] = CQ_DTYPE_I32,     [5] = CQ_DTYPE_I64,         [6] = CQ_DTYPE_F16,
+        [7] = CQ_DTYPE_F32,     [8] = CQ_DTYPE_F64,         [9] = CQ_DTYPE_C32,
+        [10] = CQ_DTYPE_C64,    [11] = CQ_DTYPE_C128,       [12] = CQ_DTYPE_BOOL,
+        [13] = CQ_DTYPE_BF16,   [28] = CQ_DTYPE_U16,        [29] = CQ_DTYPE_F8E4M3FN,
+        [30] = CQ_DTYPE_F8E5M2, [31] = CQ_DTYPE_F8E4M3FNUZ, [32] = CQ_DTYPE_F8E5M2FNUZ,
+        [33] = CQ_DTYPE_F8E8M0, [34] = CQ_DTYPE_U32,        [35] = CQ_DTYPE_U64,
     };
 
     return number >= 0 && (size_t)number < sizeof dtypes / sizeof *dtypes ? dtypes[number]

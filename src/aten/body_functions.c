@@ -74,6 +74,22 @@ const cq_body_function cq_body_functions[] = {
       "inner = (x.slice(dim, 2, n) - x.slice(dim, 0, n - 2)) / 2\n"
       "return cat([first / spacing, inner / spacing, last / spacing], dim)" },
 
+    /* The same at places that lie as they like: a parabola goes through three of them. */
+    { "slopes_at(Tensor x, Tensor places, int dim, int edge_order) -> Tensor",
+      "assert edge_order in [1, 2], 'edge_order is 1 or 2, not {edge_order}'\n"
+      "x = x.movedim(dim, -1)\n"
+      "n = x.shape[-1]\n"
+      "assert n > edge_order, 'wants more than {edge_order} elements'\n"
+      "h = behind(places, 0) - before(places, 0)\n"
+      "s = (behind(x, -1) - before(x, -1)) / h\n"
+      "a = before(h, 0); b = behind(h, 0)\n"
+      "inner = (before(s, -1) * b + behind(s, -1) * a) / (a + b)\n"
+      "first = s.slice(-1, 0, 1); last = s.slice(-1, n - 2, n - 1)\n"
+      "if edge_order == 2: bend = (behind(s, -1) - before(s, -1)) / (a + b);"
+      " first = first - bend.slice(-1, 0, 1) * h.slice(0, 0, 1);"
+      " last = last + bend.slice(-1, n - 3, n - 2) * h.slice(0, n - 2, n - 1)\n"
+      "return cat([first, inner, last], -1).movedim(-1, dim)" },
+
     /* ---- Fourier transforms of data-dependent length ---- */
 
     /* The angles of all products of a row and a column, in turns of n. */
@@ -91,6 +107,10 @@ const cq_body_function cq_body_functions[] = {
       "length = (frames.shape[1] - 1) * hop + n\n"
       "return frames.transpose(1, 2).col2im([1, length], [1, n], [1, 1], [0, 0], [1, hop])"
       ".flatten(1, -1)" },
+
+    /* Of two sizes that meet: the first is 1, and the other is not. */
+    { "alone(int size, int other) -> bool",
+      "is_known(size) and size == 1 and not (is_known(other) and other == 1)" },
 
     /* ---- sums with a product ---- */
 

@@ -6,12 +6,22 @@
  * Spectra, where complex numbers mostly come from, are fft.c's. */
 #include "aten/complex.h"
 #include "aten/geometry.h"
+#include "tensor/convert.h"
 
 #include <stdlib.h>
 
 static cq_dtype real_of(cq_dtype complex)
 {
-    return complex == CQ_DTYPE_C128 ? CQ_DTYPE_F64 : CQ_DTYPE_F32;
+    return cq_dtype_part(complex);
+}
+
+/* Of pairs of real numbers; CQ_DTYPE_NONE: there is none. */
+static cq_dtype complex_of(cq_dtype real)
+{
+    return real == CQ_DTYPE_F64   ? CQ_DTYPE_C128
+           : real == CQ_DTYPE_F32 ? CQ_DTYPE_C64
+           : real == CQ_DTYPE_F16 ? CQ_DTYPE_C32
+                                  : CQ_DTYPE_NONE;
 }
 
 static bool is_complex(cq_val v)
@@ -67,8 +77,8 @@ static cq_status complex_view(cq_opcall *c)
     cq_tensor  *x = c->args[0].u.tensor;
     cq_geometry g = cq_geometry_of(x);
 
-    if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+    if (complex_of(x->dtype) == CQ_DTYPE_NONE)
+        return cq_call_fail(c, CQ_E_TYPE, "wants float16, float32 or float64, not %s",
                             cq_dtype_name(x->dtype));
     if (!x->rank || x->sizes[x->rank - 1].value != 2)
         return cq_call_fail(c, CQ_E_TYPE, "wants a last dimension of size 2");
@@ -79,7 +89,7 @@ static cq_status complex_view(cq_opcall *c)
         g.strides[i] /= 2;
     g.offset /= 2;
     cq_geometry_drop(&g, g.rank - 1);
-    return view_as(c, x->dtype == CQ_DTYPE_F64 ? CQ_DTYPE_C128 : CQ_DTYPE_C64, &g);
+    return view_as(c, complex_of(x->dtype), &g);
 }
 
 static cq_tensor *to_complex(cq_ctx *cx, cq_tensor *pairs)
@@ -518,6 +528,7 @@ static const struct {
     cq_complex_rule *rule;
 } rules[] = {
     { "aten::_conj", conjugate },
+    { "aten::_conj_physical", conjugate },
     { "aten::_unsafe_view", on_pairs },
     { "aten::abs", absolute },
     { "aten::add.Scalar", add },

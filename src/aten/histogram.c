@@ -51,5 +51,18 @@ const cq_op_def cq_ops_histogram[] = {
       .about = "a histogram of points of several coordinates",
       .body  = HISTOGRAM_DD("es = bins\n"),
       .flags = CQ_OP_PARTS },
+    { .schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, "
+                "Tensor? weight=None, bool density=False) -> Tensor[]",
+      .about  = "edges of the parts that histogramdd counts",
+      .body   = "[edges_over(self.reshape([-1, self.shape[-1]]).select(1, k), bins[k], range, k)"
+                " for k in range(len(bins))]" },
+    { .schema = "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, "
+                "Tensor? weight=None, bool density=False) -> Tensor",
+      .about  = "histogramdd without its edges",
+      .body   = "histogramdd(self, bins, range, weight, density)[0]" },
+    { .schema = "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? "
+                "weight=None, bool density=False) -> Tensor",
+      .about  = "histogramdd without its edges",
+      .body   = "histogramdd.TensorList_bins(self, bins, None, weight, density)[0]" },
     { 0 }
 };

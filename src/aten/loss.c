@@ -141,5 +141,30 @@ const cq_op_def cq_ops_loss[] = {
         "far = pairwise_distance(anchor, negative, p, eps)\n"
         "if swap: far = minimum(far, pairwise_distance(positive, negative, p, eps))\n"
         "return reduced(shifted(near - far, margin).clamp_min(0.), reduction)"),
+    /* A layer and its loss in one; PyTorch goes through the batch in parts, which changes nothing.
+     * The gradients that it may prepare are for training alone. */
+    { .schema = "torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, "
+                "Tensor target, Tensor? linear_bias, Tensor? weight, str reduction, int "
+                "ignore_index, float label_smoothing, int batch_chunk_size, str acc_policy, "
+                "ScalarType acc_dtype, bool allow_retain_graph, bool compute_input_grad, bool "
+                "compute_linear_weight_grad, bool compute_linear_bias_grad) -> (Tensor, Tensor, "
+                "Tensor, Tensor)",
+      .about  = "cross entropy of a linear layer",
+      .body   = "assert not compute_input_grad and not compute_linear_weight_grad and"
+                " not compute_linear_bias_grad, 'gradients cannot be exported'\n"
+                "x = linear(input, linear_weight, linear_bias).to(acc_dtype)\n"
+                "w = None if weight is None else weight.to(acc_dtype)\n"
+                "loss = cross_entropy_loss(x, target, w, 2 if reduction == 'sum' else 1,"
+                " ignore_index, label_smoothing).to(input.dtype)\n"
+                "none = input.new_empty([0, 0])\n"
+                "return loss, none, none.clone(), input.new_empty([0])" },
+    { .schema =
+          "torch_nn::_linear_cross_entropy_batch_chunked_no_reduction(Tensor input, Tensor "
+          "linear_weight, Tensor target, Tensor? linear_bias, Tensor? weight, int "
+          "ignore_index, int batch_chunk_size, str acc_policy, ScalarType acc_dtype) -> Tensor",
+      .about = "cross entropy of a linear layer, for each target",
+      .body  = "x = linear(input, linear_weight, linear_bias).to(acc_dtype)\n"
+               "w = None if weight is None else weight.to(acc_dtype)\n"
+               "return cross_entropy_loss(x, target, w, 0, ignore_index).to(input.dtype)" },
     { 0 }
 };

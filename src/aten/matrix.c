@@ -231,6 +231,7 @@ const cq_op_def cq_ops_matrix[] = {
         "return pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))"),
     ROW("linalg_vander(Tensor x, *, int? N=None) -> Tensor", "powers of each element",
         "assert x.ndim > 0 or N is not None, 'wants a vector'\n"
+        "if x.ndim == 0: x = x.reshape([1])\n"
         "if not x.is_floating_point() and not x.is_complex() and x.dtype != torch.bool: x = "
         "x.to(torch.int64)\n"
         "return pow(x.unsqueeze(-1), arange(x.shape[-1] if N is None else N, dtype=x.dtype))"),

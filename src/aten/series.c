@@ -71,6 +71,17 @@ const cq_op_def cq_ops_series[] = {
         "Tensor[]",
         "slopes between neighbours that far apart, along some dimensions",
         "[slopes(self, spacing, d, edge_order) for d in wrap_dims(dim, self.ndim)]"),
+    ROW("gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> "
+        "Tensor[]",
+        "slopes between neighbours at these places, along some dimensions",
+        "dims = wrap_dims(dim, self.ndim)\n"
+        "return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]"),
+    ROW("gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int "
+        "edge_order=1) "
+        "-> Tensor[]",
+        "slopes between neighbours at these places",
+        "dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]\n"
+        "return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]"),
     ROW("isin.Tensor_Tensor(Tensor elements, Tensor test_elements" IN,
         "which elements are among others",
         "t = (elements.unsqueeze(-1) == test_elements.reshape([-1])).any(-1)\n"

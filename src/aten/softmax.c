@@ -58,5 +58,14 @@ const cq_op_def cq_ops_softmax[] = {
       .about  = "softmax, but 0 where all along the dimension is -inf",
       .body   = "hidden = (self == -math.inf).all(dim, True)\n"
                 "return self.masked_fill(hidden, 0).softmax(dim, dtype).masked_fill(hidden, 0)" },
+    { .schema = "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, "
+                "ScalarType input_dtype) -> Tensor",
+      .about  = "what reaches the argument of a softmax of a gradient of its result",
+      .body   = "y = grad_output * output\n"
+                "return (y - output * y.sum(dim, True)).to(input_dtype)" },
+    { .schema = "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, "
+                "ScalarType input_dtype) -> Tensor",
+      .about  = "what reaches the argument of a log_softmax of a gradient of its result",
+      .body   = "(grad_output - output.exp() * grad_output.sum(dim, True)).to(input_dtype)" },
     { 0 }
 };

@@ -49,6 +49,7 @@ const cq_op_def cq_ops_special[] = {
         "return where(x.isnan(), x, t)"),
     ROW("isreal(Tensor self)", "true, for real numbers", "ones_like(self, dtype=torch.bool)"),
     ITSELF("conj_physical(Tensor self) -> Tensor"),
+    ITSELF("_conj_physical(Tensor self) -> Tensor"),
     ITSELF("conj(Tensor(a) self) -> Tensor(a)"),
     ITSELF("_conj(Tensor(a) self) -> Tensor(a)"),
     ITSELF("real(Tensor(a) self) -> Tensor(a)"),

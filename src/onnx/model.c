@@ -305,7 +305,9 @@ cq_onnx_tensor *cq_onnx_tensor_new(cq_onnx_model *m, const char *name, cq_tensor
     if (m->status != CQ_OK)
         return NULL;
     if (cq_tensor_is_fake(t) || !cq_dtype_to_onnx(cq_tensor_dtype(t))) {
-        failed(m, cq_fail(CQ_E_ARGUMENT, name, NULL, "a tensor without data cannot be stored"));
+        failed(m, cq_fail(CQ_E_ARGUMENT, name, NULL,
+                          cq_tensor_is_fake(t) ? "a tensor without data cannot be stored"
+                                               : "ONNX has no type for the numbers of a tensor"));
         return NULL;
     }
     tensor = cq_onnx_alloc(m, sizeof *tensor);

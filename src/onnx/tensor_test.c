@@ -215,6 +215,8 @@ TEST(tensor, files_hold_every_dtype_and_any_strides)
         char       data[6 * 16], want[6 * 16];
         size_t     size = cq_dtype_size((cq_dtype)d);
 
+        if (!cq_dtype_to_onnx((cq_dtype)d))
+            continue; /* no file of ONNX holds it */
         for (size_t i = 0; i < sizeof data; i++)
             data[i] = (char)(d == CQ_DTYPE_BOOL || cq_dtype_bits((cq_dtype)d) == 2 ? i % 2 : i);
         for (size_t i = 0; i < 6; i++) /* element i of the transpose */

@@ -220,7 +220,7 @@ cq_wide cq_wide_of(cq_dtype d)
 {
     if (d == CQ_DTYPE_F64 || d == CQ_DTYPE_C128)
         return CQ_WIDE_F64;
-    return cq_dtype_is_float(d) || d == CQ_DTYPE_C64 ? CQ_WIDE_F32 : CQ_WIDE_I64;
+    return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? CQ_WIDE_F32 : CQ_WIDE_I64;
 }
 
 cq_dtype cq_wide_dtype(cq_wide w)
@@ -240,7 +240,10 @@ cq_store_fn *cq_store_of(cq_dtype d, cq_wide w)
 
 cq_dtype cq_dtype_part(cq_dtype d)
 {
-    return d == CQ_DTYPE_C64 ? CQ_DTYPE_F32 : d == CQ_DTYPE_C128 ? CQ_DTYPE_F64 : d;
+    return d == CQ_DTYPE_C64    ? CQ_DTYPE_F32
+           : d == CQ_DTYPE_C128 ? CQ_DTYPE_F64
+           : d == CQ_DTYPE_C32  ? CQ_DTYPE_F16
+                                : d;
 }
 
 void cq_convert_run(char *to, cq_dtype to_dtype, int64_t to_step, const char *from,

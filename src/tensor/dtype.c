@@ -43,6 +43,7 @@ static const struct {
     [CQ_DTYPE_F8E8M0]     = { "float8e8m0", "f8e8m0", "", "Float8_e8m0fnu", 1, K_FLOAT, 0, 44, 24 },
     [CQ_DTYPE_U2]         = { "uint2", "u2", "", "UInt2", 1, K_INT, 0, -1, 25 },
     [CQ_DTYPE_I2]         = { "int2", "i2", "", "Int2", 1, K_INT, 1, -1, 26 },
+    [CQ_DTYPE_C32]        = { "complex32", "c32", "chalf", "ComplexHalf", 4, K_COMPLEX, 1, 8, 0 },
 };
 
 unsigned cq_dtype_bits(cq_dtype d)
@@ -142,7 +143,9 @@ cq_dtype cq_dtype_promote(cq_dtype a, cq_dtype b)
         return b;
     if (ka < kb)
         return cq_dtype_promote(b, a);
-    if (ka == K_COMPLEX) /* b is complex or less; only doubles widen it */
+    if (ka == K_COMPLEX && a == CQ_DTYPE_C32 && (kb < K_FLOAT || b == CQ_DTYPE_F16))
+        return a;
+    if (ka == K_COMPLEX) /* b is complex or less; only doubles widen what two floats are */
         return a == CQ_DTYPE_C128 || b == CQ_DTYPE_C128 || b == CQ_DTYPE_F64 ? CQ_DTYPE_C128
                                                                              : CQ_DTYPE_C64;
     if (ka != kb)

@@ -37,3 +37,4 @@ case("aten::bilinear", f32(2, 3), f32(2, 4), f32(5, 3, 4), f32(5))
 case("aten::bilinear", f32(2, 2, 3), f32(2, 2, 2), f32(2, 3, 2))
 case("aten::bilinear", i32(2, 3), i32(2, 4), i32(5, 3, 4), i32(5))
 fails("aten::bilinear", f32(2, 3), f32(2, 3), f32(5, 3, 4), f32(5))
+case("aten::tensordot", f32(1, 1, 3), f32(2, 4, 2), [0, 1], [2, 0])  # sizes of 1 meet any other

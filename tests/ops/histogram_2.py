@@ -25,3 +25,7 @@ for op, rest in (("linspace", []), ("logspace", [2.0])):
     case(f"aten::{op}.Scalar_Tensor", 0.5, t(3), 4, *rest)
     case(f"aten::{op}.Scalar_Tensor", 0, t(9), 4, *rest, dtype=torch.int64)
     case(f"aten::{op}.Tensor_Tensor", t(1), t(3), 0, *rest)
+case("aten::_histogramdd_bin_edges", f32(6, 2), [2, 3])
+case("aten::_histogramdd_from_bin_cts", f32(6, 2), [2, 3])
+case("aten::_histogramdd_from_bin_cts", f32(6, 2), [2, 3], range=[-1., 1, -2, 2], density=True)
+case("aten::_histogramdd_from_bin_tensors", f32(6, 2), [t([-2., 0, 2]), t([-1., 1])])

@@ -73,3 +73,17 @@ for wrap in (False, True):
         case("aten::fill_diagonal_", x, 5, wrap)
 case("aten::fill_diagonal_", f32(3, 3, 3), 7)
 fails("aten::fill_diagonal_", f32(3), 7)
+for dim, to in ((0, torch.float32), (-1, torch.float32)):
+    case("aten::_softmax_backward_data", f32(3, 4), f32(3, 4).softmax(dim), dim, to)
+    case("aten::_log_softmax_backward_data", f32(3, 4), f32(3, 4).log_softmax(dim), dim, to)
+
+# A layer and its loss, which PyTorch computes in parts of the batch
+name = "torch_nn::_linear_cross_entropy_batch_chunked"
+import torch.nn.modules.linear_cross_entropy  # noqa: E402, F401
+x, w, y = f32(5, 3), f32(4, 3), t([0, 3, 1, -100, 2], torch.int64)
+for reduction in ("mean", "sum"):
+    for bias, weight, smoothing in ((None, None, 0.0), (f32(4), f32(4, low=0.1, high=1), 0.0)):
+        case(name, x, w, y, bias, weight, reduction, -100, smoothing, 2, "compact", torch.float32, True, False,
+             False, False)
+case(name + "_no_reduction", x, w, y, None, None, -100, 2, "compact", torch.float32)
+case(name + "_no_reduction", x, w, y, f32(4), f32(4, low=0.1, high=1), -100, 2, "compact", torch.float32)

@@ -54,3 +54,4 @@ for x in [f32(4), i64(3)]:
 case("aten::linalg_vander", f32(2, 3))
 case("aten::linalg_vander", f32(3), N=5)
 case("aten::linalg_vander", i32(2, 3), N=4)
+case("aten::linalg_vander", t(2.), N=3)

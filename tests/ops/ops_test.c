@@ -8,6 +8,7 @@
  * Prints TAP, which tools/run_tests.py counts. */
 #include "fixture.h"
 
+#include "tensor/convert.h"
 #include "tensor/qparams.h"
 
 #include <math.h>
@@ -31,9 +32,10 @@ static const struct {
 static const struct {
     double rtol, atol;
 } tolerances[CQ_DTYPE_COUNT] = {
-    [CQ_DTYPE_F16] = { 1e-3, 1e-3 }, [CQ_DTYPE_BF16] = { 8e-3, 8e-3 },
-    [CQ_DTYPE_F32] = { 1e-5, 1e-6 }, [CQ_DTYPE_F64] = { 1e-10, 1e-12 },
-    [CQ_DTYPE_C64] = { 1e-5, 1e-6 }, [CQ_DTYPE_C128] = { 1e-10, 1e-12 },
+    [CQ_DTYPE_F16] = { 1e-3, 1e-3 },    [CQ_DTYPE_BF16] = { 8e-3, 8e-3 },
+    [CQ_DTYPE_F32] = { 1e-5, 1e-6 },    [CQ_DTYPE_F64] = { 1e-10, 1e-12 },
+    [CQ_DTYPE_C32] = { 1e-3, 1e-3 },    [CQ_DTYPE_C64] = { 1e-5, 1e-6 },
+    [CQ_DTYPE_C128] = { 1e-10, 1e-12 },
 };
 
 static int n_tests, n_failed;
@@ -92,8 +94,7 @@ static cq_status as_parts(cq_tensor **out, const cq_tensor *t)
         *out = whole;
         return CQ_OK;
     }
-    status = cq_tensor_new(out, t->dtype == CQ_DTYPE_C64 ? CQ_DTYPE_F32 : CQ_DTYPE_F64, 1, &n,
-                           cq_tensor_bytes(whole));
+    status = cq_tensor_new(out, cq_dtype_part(t->dtype), 1, &n, cq_tensor_bytes(whole));
     cq_tensor_release(whole);
     return status;
 }

@@ -57,3 +57,8 @@ case("aten::nanquantile", t([[1., nan, 2.], [nan, nan, nan], [3., 1., 2.]]), t([
 case("aten::nanquantile", t([[1., nan, 2.], [nan, 7., nan]]), t([0.25, 0.5]))
 case("aten::nanquantile", t([[1., nan, 2.], [3., 1., 2.]]), t(0.5), 0, True)
 case("aten::nanquantile.scalar", t([[1., nan, 2.], [3., 1., 2.]]), 0.4, -1)
+places = t([1., 3, 2, 7]), t([8., 6, 1])
+for order in (1, 2):
+    case("aten::gradient.tensorarray", f32(4, 3, 2), spacing=list(places), dim=[0, 1], edge_order=order, tol=(1e-4, 1e-5))
+    case("aten::gradient.tensorarrayint", f32(4, 3), spacing=[places[1]], dim=1, edge_order=order, tol=(1e-4, 1e-5))
+case("aten::gradient.tensorarrayint", f32(4, 3), spacing=list(places), tol=(1e-4, 1e-5))

@@ -68,7 +68,13 @@ const cq_symbolic cq_symbolics_pointwise[] = {
               "angle = Where(Equal(other, zero), Sign(self) * (pi / 2), Atan(self / other));"
               "turn = Where(is_negative(self), -pi, pi);"
               "angle + Where(Less(other, zero), turn, zero)" },
+    /* Squares of large numbers are infinite: the less is divided by the greater. */
     { "aten::hypot", 7, .each = "Sqrt(self * self + other * other)" },
+    { "aten::hypot", 12,
+      .each = "a = Abs(self); b = Abs(other); high = Max(a, b); low = Min(a, b);"
+              "whole = Or(Equal(high, 0), Equal(low, inf)); part = low / Where(whole, 1, high);"
+              "y = Where(whole, high, high * Sqrt(part * part + 1)); Where(Equal(high, inf), high, "
+              "y)" },
     { "aten::copysign", 7, .each = "x = Abs(self); Where(is_negative(other), -x, x)" },
     { "aten::xlogy", 7,
       .each = "zero = like(0, self);"

@@ -250,13 +250,27 @@ static cq_status unique_consecutive(cq_sym *s)
     return cq_sym_done_n(s, out, 3);
 }
 
+/* Along a dimension: a slice is another one where any of its elements is. */
+#define DIFFERENT_SLICES                                                                           \
+    "d = wrap_dim(0 if dim is None else dim, self.ndim)\n"                                         \
+    "x = self.movedim(d, 0).flatten(1, -1) if self.ndim > 1 else self.unsqueeze(1)\n"              \
+    "n = x.shape[0]\n"                                                                             \
+    "begins = (x.slice(0, 1) != x.slice(0, 0, -1)).any(1)\n"                                       \
+    "begins = cat([ones([min(n, 1)], dtype=torch.bool), begins], 0)\n"                             \
+    "at = begins.nonzero().squeeze(1)\n"                                                           \
+    "none = zeros([0], dtype=torch.int64)\n"                                                       \
+    "inverse = begins.cumsum(0) - 1 if return_inverse else none\n"                                 \
+    "end = full([min(n, 1)], 1, dtype=torch.int64) * n\n"                                          \
+    "counts = cat([at.slice(0, 1), end], 0) - at if return_counts else none\n"                     \
+    "return self.index_select(d, at), inverse, counts"
+
 const cq_symbolic cq_symbolics_select[] = {
     { "aten::nonzero", 7, .no = "ONNX tells what is not zero since opset 9" },
     /* A number is a row of one, whose place has no dimensions. */
     { "aten::nonzero", 9,
-      .as = "row = Unsqueeze(self, [0]) if rank(self) == 0 else self;"
-            "places = Transpose<perm = [1, 0]>(NonZero(cast(row, 'bool')));"
-            "slice(places, 1, 0, 0) if rank(self) == 0 else places" },
+      .as    = "Transpose<perm = [1, 0]>(NonZero(cast(self, 'bool'))) if rank(self) > 0"
+               " else no('a number has no dimensions')",
+      .parts = "self.reshape([1]).nonzero().slice(1, 0, 0)" },
     { "aten::masked_select", 7, .no = "ONNX selects by a mask since opset 9" },
     { "aten::masked_select", 9, .fn = masked_select },
     { "aten::masked_scatter", 7, .fn = masked_scatter },
@@ -270,7 +284,7 @@ const cq_symbolic cq_symbolics_select[] = {
     { "aten::unique_dim", 7, .no = "Unique came with opset 11" },
     { "aten::unique_dim", 11, .fn = unique },
     { "aten::unique_consecutive", 7, .no = "it needs CumSum, of opset 11" },
-    { "aten::unique_consecutive", 11, .fn = unique_consecutive },
+    { "aten::unique_consecutive", 11, .fn = unique_consecutive, .parts = DIFFERENT_SLICES },
     { "aten::unique_dim_consecutive", 7, .no = "slices are not compared as wholes" },
     { 0 },
 };

@@ -65,38 +65,52 @@ bool cq_qconv_supports(const cq_qconv_spec *s)
 
 /* ---- packing ---- */
 
-static int8_t weight(const cq_qconv_spec *s, int64_t o, int64_t i, int64_t tap)
+/* Weights of output channel o at a tap; from one input channel to the next it is step[1]. */
+static const int8_t *weights(const cq_qconv_spec *s, int64_t o, int64_t tap)
 {
-    return s->w[o * s->step[0] + i * s->step[1] + tap / s->kernel[1] * s->step[2] +
-                tap % s->kernel[1] * s->step[3]];
+    return s->w + o * s->step[0] + tap / s->kernel[1] * s->step[2] +
+           tap % s->kernel[1] * s->step[3];
 }
 
-/* Where word k of output channel o is: pairs of vectors, the last of which may be alone. */
-static int32_t *word_at(const cq_qconv *c, int64_t o, int64_t k)
+/* From one word of an output channel to the next: pairs of vectors, the last of which may be
+ * alone. */
+static int64_t width_at(const cq_qconv *c, int64_t o)
 {
-    int64_t lanes = c->core->lanes, pair = o / (2 * lanes);
-    int64_t width = pair * 2 + 1 < c->vectors ? 2 * lanes : lanes;
+    int64_t lanes = c->core->lanes;
 
-    return c->w + pair * 2 * lanes * c->n_steps * c->kc + k * width + o % (2 * lanes);
+    return o / (2 * lanes) * 2 + 1 < c->vectors ? 2 * lanes : lanes;
+}
+
+/* The first word of output channel o. */
+static int32_t *words_of(const cq_qconv *c, int64_t o)
+{
+    int64_t pair = 2 * c->core->lanes;
+
+    return c->w + o / pair * pair * c->n_steps * c->kc + o % pair;
 }
 
 static cq_status pack_channel(void *user, int64_t o)
 {
     const cq_qconv      *c    = user;
     const cq_qconv_spec *s    = &c->spec;
-    int64_t              taps = s->kernel[0] * s->kernel[1], size = c->core->size;
-    int64_t              channels = padded(s->in);
+    int64_t              taps = s->kernel[0] * s->kernel[1], width = width_at(c, o);
+    int64_t              from = s->step[1], channels = padded(s->in);
+    int8_t              *bytes = (int8_t *)words_of(c, o);
+    int16_t             *wide  = (int16_t *)(void *)bytes;
+    int32_t              sum   = 0;
 
-    for (int64_t tap = 0; tap < taps; tap++)
-        for (int64_t i = 0; i < s->in; i++) {
-            int64_t at = tap * channels + i, in_word = at % (4 / size);
-            int8_t  w    = weight(s, o, i, tap);
-            char   *to   = (char *)word_at(c, o, at * size / 4) + in_word * size;
-            int16_t wide = w;
+    for (int64_t tap = 0; tap < taps; tap++) {
+        const int8_t *w = weights(s, o, tap);
 
-            memcpy(to, size == 1 ? (const void *)&w : (const void *)&wide, (size_t)size);
-            c->sums[o] += w;
+        for (int64_t i = 0, at = tap * channels; i < s->in; i++, at++) {
+            if (c->core->size == 1)
+                bytes[at / 4 * width * 4 + at % 4] = w[i * from];
+            else
+                wide[at / 2 * width * 2 + at % 2] = w[i * from];
+            sum += w[i * from];
         }
+    }
+    c->sums[o] = sum;
     return CQ_OK;
 }
 
@@ -108,7 +122,7 @@ static cq_status pack_depthwise(void *user, int64_t o)
     int64_t              taps = s->kernel[0] * s->kernel[1], lanes = c->core->lanes;
 
     for (int64_t tap = 0; tap < taps; tap++) {
-        int8_t w = weight(s, o, 0, tap);
+        int8_t w = *weights(s, o, tap);
 
         c->w[(o / lanes * taps + tap) * lanes + o % lanes] = (uint16_t)(int16_t)w;
         c->sums[o] += w;
@@ -300,7 +314,7 @@ static cq_status product_block(void *user, int64_t block)
     }
     for (int64_t pair = chunk * r->chunk; pair < end; pair++) {
         int64_t       col = pair * 2 * lanes, at = (image * r->pixels + p0) * call->out_channels;
-        cq_quant_tile t = { .w       = word_at(c, col, 0),
+        cq_quant_tile t = { .w       = words_of(c, col),
                             .offsets = r->offsets,
                             .n_steps = c->n_steps,
                             .kc      = c->kc,

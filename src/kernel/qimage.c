@@ -53,7 +53,7 @@ static cq_status pack_block(void *user, int64_t block)
 
     for (int64_t c = 0; c < p->channels; c++) {
         p->core->to_grid(room, p->plain + (image * p->channels + c) * p->pixels + first, n,
-                         p->grid.scale, p->grid.zero);
+                         p->grid.scale, p->grid.zero, p->grid.inverse);
         copy_elements(to + c * size, p->padded, (const char *)room, 1, n, (int)size);
     }
     for (int64_t i = 0; i < n && p->channels < p->padded; i++)
@@ -87,7 +87,8 @@ static cq_status pack_rows(void *user, int64_t block)
     for (int64_t i = block * p->rows; i < end; i++) {
         char *to = p->q + i * p->padded * size;
 
-        p->core->to_grid(to, p->plain + i * p->channels, p->channels, p->grid.scale, p->grid.zero);
+        p->core->to_grid(to, p->plain + i * p->channels, p->channels, p->grid.scale, p->grid.zero,
+                         p->grid.inverse);
         memset(to + p->channels * size, 0, (size_t)((p->padded - p->channels) * size));
     }
     return CQ_OK;

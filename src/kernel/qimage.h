@@ -5,10 +5,12 @@
 #include "kernel/quant_core.h"
 #include "kernel/window.h"
 
-/* A grid: numbers q from 0 to 255 stand for (q - zero) * scale. */
+/* A grid: numbers q from 0 to 255 stand for (q - zero) * scale. PyTorch multiplies by the inverse
+ * of the scale, where ONNX divides: what is half-way may fall to the other side. */
 typedef struct cq_grid_of {
     float   scale;
     int32_t zero;
+    float   inverse; /* 0: divide */
 } cq_grid_of;
 
 /* Channels with their padding. */

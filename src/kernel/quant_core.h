@@ -60,8 +60,9 @@ typedef struct cq_quant_core {
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px);
     void (*depthwise)(const cq_quant_taps *t);
-    /* n numbers: round(x / scale) + zero, from 0 to 255; and back. */
-    void (*to_grid)(void *out, const float *x, int64_t n, float scale, int32_t zero);
+    /* n numbers: round(x / scale) + zero, from 0 to 255, or round(x * inverse) if that is not 0;
+     * and back. */
+    void (*to_grid)(void *out, const float *x, int64_t n, float scale, int32_t zero, float inverse);
     void (*from_grid)(float *out, const void *x, int64_t n, float scale, int32_t zero);
     void (*add)(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s);
     void (*max)(void *io, const void *x, int64_t n);

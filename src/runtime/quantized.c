@@ -347,38 +347,158 @@ static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
                             .dilation = { 1, 1 } };
 }
 
-/* MatMul and Gemm of a matrix on a grid; its bias may be added by a step of its own. */
-static cq_status write_linear(cq_img_pass *p, cq_rt_node_step *s, bool *done)
-{
-    const cq_rt_grid       *from    = grid_of(s->in[0]);
-    bool                    gemm    = cq_rt_is_op(s, "Gemm");
-    cq_rt                   rt      = cq_img_attributes(s);
-    bool                    by_rows = gemm && cq_rt_int(&rt, "transB"), fits = true;
-    const cq_rt_node_value *y   = s->out[0];
-    cq_rt_node_step        *add = gemm ? NULL : cq_rt_only_reader(y, "Add");
-    struct weight           w;
-    struct tail             t;
-    cq_qconv_spec           spec;
-    const float            *bias = NULL;
+/* ---- products of what is quantized as it comes ---- */
 
-    if (!from || from->bytes || (from->is_image && !from->is_flat) ||
-        !find_weight(&w, s->in[1], by_rows ? 0 : 1) || w.w->rank != 2)
+/* Where x is put on a grid by numbers that are computed of it:
+ *     (Clip(Round(x * Reciprocal(scale)) + zero, 0, top) - zero) * scale */
+struct dynamic {
+    cq_rt_node_value *x, *scale, *zero, *inverse;
+    float             top; /* 255, or 127 where 7 bits are used */
+};
+
+enum { SCALAR_LOOKS = 100 };
+
+/* Whether a value is one number whatever the shapes of the inputs are. */
+static bool is_scalar(const cq_rt_node_value *v, int *looks)
+{
+    static const char *const by_element[] = { "Add",   "Sub",   "Mul",     "Div",   "Neg",
+                                              "Clip",  "Round", "Cast",    "Where", "Reciprocal",
+                                              "Equal", "Less",  "Greater", "Max",   "Min" };
+    const cq_rt_node_step   *s            = v ? v->maker : NULL;
+
+    if (!v || (*looks)-- <= 0)
+        return false;
+    if (v->is_constant)
+        return v->constant.kind == CQ_VAL_TENSOR && v->constant.u.tensor->rank == 0;
+    if (cq_rt_is_op(s, "ReduceMin") || cq_rt_is_op(s, "ReduceMax")) {
+        cq_rt rt = cq_img_attributes(s);
+
+        return s->step.n_in == 1 && !cq_rt_attr_given(&rt, "axes") && !cq_rt_int(&rt, "keepdims");
+    }
+    for (size_t i = 0; i < sizeof by_element / sizeof *by_element; i++)
+        if (cq_rt_is_op(s, by_element[i])) {
+            for (uint32_t k = 0; k < s->step.n_in; k++)
+                if (s->in[k] && !is_scalar(s->in[k], looks))
+                    return false;
+            return true;
+        }
+    return false;
+}
+
+/* The step of that operator that makes one of the two inputs of s; *other is the other one. */
+static cq_rt_node_step *maker_of(cq_rt_node_value **other, const cq_rt_node_step *s, const char *op)
+{
+    for (uint32_t i = 0; s && s->step.n_in == 2 && i < 2; i++)
+        if (s->in[i] && s->in[1 - i] && cq_rt_is_op(s->in[i]->maker, op)) {
+            *other = s->in[1 - i];
+            return s->in[i]->maker;
+        }
+    return NULL;
+}
+
+static bool find_dynamic(struct dynamic *d, const cq_rt_node_value *v)
+{
+    cq_rt_node_value *zero;
+    cq_rt_node_step  *s     = cq_rt_is_op(v->maker, "Mul") ? v->maker : NULL;
+    int               looks = SCALAR_LOOKS;
+    float             lo;
+
+    s = maker_of(&d->scale, s, "Sub");
+    if (!s || !s->in[0] || !cq_rt_is_op(s->in[0]->maker, "Clip"))
+        return false;
+    d->zero = s->in[1];
+    s       = s->in[0]->maker;
+    if (!cq_img_limits(&lo, &d->top, s) || lo < 0 || lo > 0 || !(d->top >= 1 && d->top <= 255) ||
+        d->top != floorf(d->top) || !s->in[0] || !cq_rt_is_op(s->in[0]->maker, "Add"))
+        return false;
+    s = maker_of(&zero, s->in[0]->maker, "Round");
+    if (!s || zero != d->zero || !s->in[0] || !cq_rt_is_op(s->in[0]->maker, "Mul"))
+        return false;
+    s = maker_of(&d->x, s->in[0]->maker, "Reciprocal");
+    if (!s || s->in[0] != d->scale)
+        return false;
+    d->inverse = s->out[0];
+    return is_scalar(d->scale, &looks) && is_scalar(d->zero, &looks);
+}
+
+static cq_status write_dynamic(cq_img_pass *p, cq_rt_node_step *s, const cq_qconv_spec *spec,
+                               const struct weight *w, const float *bias, cq_rt_node_step *add,
+                               const struct dynamic *d)
+{
+    cq_rt_node_value *in[] = { d->x, d->scale, d->zero, d->inverse };
+    cq_rt_node_step  *to;
+    cq_rt_qconv      *q;
+
+    CQ_TRY(prepare(&q, p, spec, w, bias, 1, 1));
+    q->lo  = -INFINITY;
+    q->hi  = INFINITY;
+    q->top = (int32_t)d->top;
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        CQ_TRY(need_plain(p, in[i], s));
+    to = cq_img_step_new(p, s, &cq_rt_row_qlinear_dynamic, sizeof in / sizeof *in);
+    if (!to)
+        return CQ_E_NO_MEMORY;
+    memcpy(to->in, in, sizeof in);
+    to->out[0]        = add ? add->out[0] : s->out[0];
+    to->step.prepared = q;
+    to->step.label    = add ? "MatMul+Add (int8)" : "MatMul (int8)";
+    if (add)
+        add->is_gone = true;
+    return CQ_OK;
+}
+
+/* The matrix of MatMul or Gemm with its bias, which a step of its own may add. */
+struct linear {
+    cq_qconv_spec    spec;
+    struct weight    w;
+    const float     *bias;
+    cq_rt_node_step *add; /* NULL: none */
+};
+
+static cq_status find_linear(struct linear *l, bool *found, cq_img_pass *p, cq_rt_node_step *s)
+{
+    bool                    gemm = cq_rt_is_op(s, "Gemm"), fits = true;
+    cq_rt                   rt      = cq_img_attributes(s);
+    bool                    by_rows = gemm && cq_rt_int(&rt, "transB");
+    const cq_rt_node_value *y       = s->out[0];
+
+    *l     = (struct linear){ .add = gemm ? NULL : cq_rt_only_reader(y, "Add") };
+    *found = false;
+    if (!find_weight(&l->w, s->in[1], by_rows ? 0 : 1) || l->w.w->rank != 2)
         return CQ_OK;
     if (gemm && (cq_rt_int(&rt, "transA") || cq_rt_float(&rt, "alpha") != 1 ||
                  cq_rt_float(&rt, "beta") != 1))
         return CQ_OK;
-    spec = spec_of_matrix(&w, by_rows);
-    if (add)
-        CQ_TRY(find_bias(&bias, &fits, p, add, cq_rt_place_of(add, y) == 0, spec.out));
-    else
-        CQ_TRY(find_bias(&bias, &fits, p, s, 2, spec.out));
-    if (!fits || from->channels != spec.in || !cq_qconv_supports(&spec) ||
-        !find_tail(&t, add ? add->out[0] : y))
+    l->spec = spec_of_matrix(&l->w, by_rows);
+    if (l->add)
+        CQ_TRY(find_bias(&l->bias, &fits, p, l->add, cq_rt_place_of(l->add, y) == 0, l->spec.out));
+    if (l->add && !fits)
+        l->add = NULL; /* it adds something else */
+    if (gemm)
+        CQ_TRY(find_bias(&l->bias, &fits, p, s, 2, l->spec.out));
+    *found = (fits || !gemm) && cq_qconv_supports(&l->spec);
+    return CQ_OK;
+}
+
+static cq_status write_linear(cq_img_pass *p, cq_rt_node_step *s, bool *done)
+{
+    const cq_rt_grid *from = grid_of(s->in[0]);
+    struct linear     l;
+    struct tail       t;
+    struct dynamic    d;
+
+    CQ_TRY(find_linear(&l, done, p, s));
+    if (!*done)
         return CQ_OK;
-    *done = true;
-    if (add)
-        add->is_gone = true;
-    return write_product(p, s, &cq_rt_row_qlinear, &spec, &w, bias, &t);
+    if (!from && find_dynamic(&d, s->in[0]))
+        return write_dynamic(p, s, &l.spec, &l.w, l.bias, l.add, &d);
+    *done = from && !from->bytes && (!from->is_image || from->is_flat) &&
+            from->channels == l.spec.in && find_tail(&t, l.add ? l.add->out[0] : s->out[0]);
+    if (!*done)
+        return CQ_OK;
+    if (l.add)
+        l.add->is_gone = true;
+    return write_product(p, s, &cq_rt_row_qlinear, &l.spec, &l.w, l.bias, &t);
 }
 
 /* ---- other steps ---- */

@@ -195,6 +195,28 @@ class Rows(Net):
             if self.pick(0, 1, 2):
                 self.put("Add", *self.either(y, self.weight(out)), channels=out)
 
+    def dynamic(self, x, channels, _):
+        """A product of 8 bits, as PyTorch's dynamic quantization is written out."""
+        import onnx.numpy_helper
+        out, top = int(self.pick(3, 16, 40)), self.pick(127, 255)
+        zero, one = self.number(0), self.number(0.1)
+        low = self.put("Min", self.put("ReduceMin", x, keepdims=0), zero)
+        high = self.put("Max", self.put("ReduceMax", x, keepdims=0), zero)
+        scale = self.put("Div", self.put("Sub", high, low), self.number(top))
+        scale = self.put("Where", self.put("Greater", scale, zero), scale, one)
+        limits = [zero, self.number(top)]
+        point = self.put("Clip", self.put("Round", self.put("Div", self.put("Neg", low), scale)), *limits)
+        q = self.put("Round", self.put("Mul", x, self.put("Reciprocal", scale)), channels=channels)
+        q = self.put("Clip", self.put("Add", *self.either(q, point)), *limits)
+        x = self.put("Mul", *self.either(self.put("Sub", q, point), scale))
+        w = onnx.numpy_helper.from_array(
+            self.random.integers(-128, 128, (out, channels)).astype(np.int8), f"w{len(self.weights)}")
+        self.weights.append(w)
+        w = self.put("DequantizeLinear", w.name, self.number(0.01), channels=channels)
+        y = self.put("MatMul", x, self.put("Transpose", w, perm=[1, 0]), channels=out)
+        self.at = [(name, c, 0) for name, c, _ in self.at if name in ("x", y)]
+        self.put("Add", *self.either(y, self.weight(out)), channels=out)
+
     def gelu(self, x, channels, _):
         half = self.put("Div", x, self.number(2 ** 0.5), channels=channels)
         more = self.put("Add", *self.either(self.put("Erf", half), self.number(1)))
@@ -223,7 +245,7 @@ class Rows(Net):
     def grow(self, n):
         for _ in range(n):
             layer = self.pick(self.product, self.product, self.product, self.gelu, self.layer_norm,
-                              self.layer_norm, self.unary, self.binary)
+                              self.layer_norm, self.unary, self.binary, self.dynamic)
             layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))
 
 

@@ -37,8 +37,16 @@ typedef int16_t Q;
 typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_alias));
 #if CQ_LANES == 4 && defined(__SSE2__)
 #define DOT(s, x, w) ((s) + (I)_mm_madd_epi16((__m128i)(x), (__m128i)(w)))
-#else
+#elif CQ_LANES == 4
 #define DOT(s, x, w) ((s) + ((x) << 16 >> 16) * ((w) << 16 >> 16) + ((x) >> 16) * ((w) >> 16))
+#else /* lowered, for tests: in line it would take minutes to compile */
+#define DOT(s, x, w) dot_lowered(s, x, w)
+static __attribute__((noinline)) I dot_lowered(I s, I x, I w)
+{
+    for (int i = 0; i < LANES; i++)
+        s[i] += (int16_t)x[i] * (int16_t)w[i] + (x[i] >> 16) * (w[i] >> 16);
+    return s;
+}
 #endif
 #define LOAD_Q(p)     __builtin_convertvector(*(const QV *)(p), I)
 #define STORE_Q(p, v) (*(QV *)(p) = __builtin_convertvector(v, QV))
@@ -108,17 +116,30 @@ static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_fin
     }
 #define TILE_END(r)                                                                                \
     if (rows > (r)) {                                                                              \
-        char *to = out + (first + (r)) * row;                                                      \
-                                                                                                   \
-        put(to, s##r, &f, 0, cols);                                                                \
-        if (vectors > 1 && cols > LANES)                                                           \
-            put(to, t##r, &f, LANES, cols);                                                        \
+        sums[r][0] = s##r;                                                                         \
+        if (vectors > 1)                                                                           \
+            sums[r][1] = t##r;                                                                     \
     }
+
+/* Through memory: in line it would be most of the code of a tile, of which there are many. */
+static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int rows)
+{
+    const cq_quant_finish f   = t->finish;
+    const int64_t         row = t->out_row * (f.is_float ? 4 : (int64_t)sizeof(Q));
+    char                 *to  = (char *)t->out + first * row;
+
+    for (int i = 0; i < rows; i++, to += row) {
+        put(to, sums[i][0], &f, 0, t->cols);
+        if (t->cols > LANES)
+            put(to, sums[i][1], &f, LANES, t->cols);
+    }
+}
 
 INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
                     const void *const *px, int64_t first)
 {
     const int32_t *w = t->w;
+    I              sums[TILE_ROWS][2];
     EACH_ROW(TILE_START)
 
     for (int64_t step = 0; step < t->n_steps; step++) {
@@ -131,14 +152,8 @@ INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
             EACH_ROW(TILE_STEP)
         }
     }
-    {
-        const cq_quant_finish f    = t->finish;
-        const int64_t         row  = t->out_row * (f.is_float ? 4 : (int64_t)sizeof(Q));
-        const int64_t         cols = t->cols;
-        char *const           out  = t->out;
-
-        EACH_ROW(TILE_END)
-    }
+    EACH_ROW(TILE_END)
+    put_rows(t, sums, first, rows);
 }
 
 /* As few tiles as there can be, of about as many rows each. */
@@ -212,28 +227,28 @@ static void depthwise(const cq_quant_taps *t)
 
 /* ---- number by number ---- */
 
-INLINE void to_grid_at(Q *out, const float *x, float scale, int32_t zero)
+INLINE void to_grid_at(Q *out, const float *x, float scale, int32_t zero, float inverse)
 {
-    const V by = LOAD(x) / SPREAD(scale);
+    const V by = inverse > 0 ? LOAD(x) * SPREAD(inverse) : LOAD(x) / SPREAD(scale);
 
     /* NaN becomes the zero point */
     STORE_Q(out, nearest(limited((V)((I)by & (by == by)), (float)-zero, (float)(255 - zero))) +
                      SPREAD_I(zero));
 }
 
-static void to_grid(void *out, const float *x, int64_t n, float scale, int32_t zero)
+static void to_grid(void *out, const float *x, int64_t n, float scale, int32_t zero, float inverse)
 {
     Q      *to = out;
     int64_t i  = 0;
 
     for (; i + LANES <= n; i += LANES)
-        to_grid_at(to + i, x + i, scale, zero);
+        to_grid_at(to + i, x + i, scale, zero, inverse);
     if (i < n) {
         float from[LANES] = { 0 };
         Q     rest[LANES];
 
         memcpy(from, x + i, (size_t)(n - i) * sizeof *x);
-        to_grid_at(rest, from, scale, zero);
+        to_grid_at(rest, from, scale, zero, inverse);
         memcpy(to + i, rest, (size_t)(n - i) * sizeof(Q));
     }
 }

@@ -53,7 +53,7 @@ static cq_status qpack(cq_rt *rt)
 static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq_tensor *x,
                           const cq_rt_sizes *sizes, int64_t pixels)
 {
-    const cq_grid_of whole = { 1, g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
+    const cq_grid_of whole = { .scale = 1, .zero = g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
     cq_tensor       *real;
     cq_status        status;
 
@@ -200,6 +200,25 @@ static cq_status qlinear(cq_rt *rt)
     return run_conv(rt, p->conv, &call);
 }
 
+/* What is above the top of its grid by rounding twice: in a grid of 7 bits it is not cut by itself.
+ */
+static void limit(cq_tensor *q, int32_t top)
+{
+    int64_t n = cq_tensor_numel(q);
+
+    if (q->dtype == CQ_DTYPE_U8) {
+        uint8_t *x = cq_tensor_data(q), most = (uint8_t)top;
+
+        for (int64_t i = 0; i < n; i++)
+            x[i] = x[i] < most ? x[i] : most;
+    } else {
+        int16_t *x = cq_tensor_data(q), most = (int16_t)top;
+
+        for (int64_t i = 0; i < n; i++)
+            x[i] = x[i] < most ? x[i] : most;
+    }
+}
+
 /* Float in, float out; x is quantized by a scale and a zero point that are computed. */
 static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cq_tensor *q,
                                   cq_tensor *numbers, cq_grid_of grid)
@@ -215,6 +234,8 @@ static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, c
         scale[i] = p->scale[i] * grid.scale;
     CQ_TRY(
         cq_qimage_pack(cq_tensor_data(q), cq_tensor_data(x), cq_tensor_numel(x) / in, in, 1, grid));
+    if (p->top < 255)
+        limit(q, p->top);
     call.finish = (cq_quant_finish){ start, scale, p->bias, p->lo, p->hi, 0, true };
     return run_conv(rt, p->conv, &call);
 }
@@ -225,12 +246,13 @@ static cq_status qlinear_dynamic(cq_rt *rt)
     const cq_tensor   *x = cq_rt_in(rt, 0);
     cq_tensor         *y, *q = NULL, *numbers = NULL, *dense = NULL;
     cq_rt_sizes        sizes;
-    double             scale, zero;
+    double             scale, zero, inverse;
     int64_t            n = 2 * cq_qconv_padded(p->conv);
     cq_status          status;
 
     CQ_TRY(cq_rt_in_f64(&scale, rt, 1, 1));
     CQ_TRY(cq_rt_in_f64(&zero, rt, 2, 0));
+    CQ_TRY(cq_rt_in_f64(&inverse, rt, 3, 0));
     if (x->dtype != CQ_DTYPE_F32 || !x->rank || cq_size_of(x, x->rank - 1) != p->weight[1])
         return cq_rt_misfit(x, NULL);
     cq_rt_sizes_of(&sizes, x);
@@ -242,8 +264,9 @@ static cq_status qlinear_dynamic(cq_rt *rt)
     CQ_TRY_OR_DONE(cq_tensor_contiguous(&dense, x));
     CQ_TRY_OR_DONE(cq_rt_temp(&q, rt, element_dtype(), sizes.rank, sizes.at));
     CQ_TRY_OR_DONE(cq_rt_temp(&numbers, rt, CQ_DTYPE_I32, 1, &n));
-    status = multiply_dynamic(rt, y, dense, q, numbers,
-                              (cq_grid_of){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255) });
+    status = multiply_dynamic(
+        rt, y, dense, q, numbers,
+        (cq_grid_of){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse });
 done:
     cq_tensor_release(dense);
     cq_tensor_release(q);
@@ -262,7 +285,7 @@ static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, cons
     cq_params          limits   = { .a = (double)p->sum.lo, .b = (double)p->sum.hi };
     cq_rt_sizes        sizes;
     cq_status          status = CQ_OK;
-    const cq_grid_of   out    = { 1, p->sum.zero };
+    const cq_grid_of   out    = { .scale = 1, .zero = p->sum.zero };
 
     for (int i = 0; i < 3; i++) {
         cq_rt_sizes_of(&sizes, i < 2 ? terms[i] : y);
@@ -270,7 +293,7 @@ static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, cons
         if (i < 2) /* the shift belongs to one of them */
             CQ_TRY_OR_DONE(cq_qimage_unpack(cq_tensor_data(real[i]), cq_tensor_data(terms[i]),
                                             cq_tensor_numel(terms[i]) / sizes.at[3], sizes.at[3], 1,
-                                            (cq_grid_of){ p->sum.scale[i], 0 }));
+                                            (cq_grid_of){ .scale = p->sum.scale[i] }));
     }
     CQ_TRY_OR_DONE(cq_apply2(real[2], CQ_EW_ADD, NULL, CQ_DTYPE_NONE, real[0], real[1]));
     for (int64_t i = 0; i < cq_tensor_numel(y); i++)

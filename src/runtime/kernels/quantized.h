@@ -16,7 +16,8 @@ typedef struct cq_rt_grid {
     cq_dtype   bytes;    /* plain, it is of this type of 8 bits; NONE: of float32 */
 } cq_rt_grid;
 
-/* A convolution or product. Inputs: x; of a dynamic one also its scale and zero point. */
+/* A convolution or product. Inputs: x; of a dynamic one also its scale, its zero point and the
+ * inverse of the scale. */
 typedef struct cq_rt_qconv {
     cq_qconv  *conv;
     int64_t    weight[4]; /* sizes of it */
@@ -25,6 +26,7 @@ typedef struct cq_rt_qconv {
     float     *scale, *bias;
     float      lo, hi;
     int32_t    zero;
+    int32_t    top; /* of a dynamic one: the largest number that x becomes */
 } cq_rt_qconv;
 
 void cq_rt_qconv_free(void *qconv);

@@ -12,11 +12,13 @@ NAME = "libcalque.so.0"
 
 def candidates() -> list[str]:
     """Where the library may be, best first: the environment's choice, inside of the package (a
-    wheel), in a folder above it (`cmake --install`), and wherever the system finds it."""
+    wheel), in a folder above it or below that for one architecture (`cmake --install`), and
+    wherever the system finds it."""
     if chosen := os.environ.get("CALQUE_LIBRARY"):
         return [chosen]
     here = pathlib.Path(__file__).resolve().parent
-    near = [folder / NAME for folder in (here, *list(here.parents)[:4])]
+    near = [path for folder in (here, *list(here.parents)[:3])
+            for path in (folder / NAME, *sorted(folder.glob(f"*-linux-*/{NAME}")))]
     return [str(path) for path in near if path.exists()] + [NAME]
 
 

@@ -34,8 +34,8 @@ def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str]], names: Sequence[str
 
     def shape(name: str) -> dict[int, Any] | None:
         axes = dynamic_axes.get(name)
-        return axes and {axis: dims.setdefault(called, torch.export.Dim(called))
-                         for axis, called in axes.items()}
+        return None if not axes else {axis: dims.setdefault(called, torch.export.Dim(called))
+                                      for axis, called in axes.items()}
 
     known = list(names) + [""] * len(args)
     return (*(shape(known[i]) for i in range(len(args))), *(shape(name) for name in named))

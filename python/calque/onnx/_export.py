@@ -158,7 +158,7 @@ class Captured:
         return self._script.export_to(out, self._args, self._kwargs, options)
 
 
-class _Callable(torch.nn.Module):
+class _Callable(torch.nn.Module):  # type: ignore[misc]
     """A function, or a module of TorchScript that has to be traced, as a module."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

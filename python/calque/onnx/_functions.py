@@ -62,7 +62,7 @@ class _Call:
         """What makes nodes of it; None: what is inside of it does."""
         by_kind = _symbolic.python_op_symbolic()
         if hasattr(self.cls, "symbolic"):
-            return self._build(self.cls.symbolic)
+            return self._build(getattr(self.cls, "symbolic"))
         return self._build(by_kind, **self._attributes) if by_kind else None
 
     def _build(self, symbolic: Callable[..., Any], **attributes: Any) -> Callable[[Any], Any]:

@@ -91,7 +91,7 @@ class Type:
         return Type(dtype, self._sizes, self._kind)
 
     def isSubtypeOf(self, other: Any) -> bool:
-        return self._kind == (other.kind() if hasattr(other, "kind") else "")
+        return bool(self._kind == (other.kind() if hasattr(other, "kind") else ""))
 
     def getElementType(self) -> Type:
         return Type(self._dtype, None)
@@ -229,7 +229,7 @@ class Value:
         dtype = given.dtype() if hasattr(given, "dtype") else None
         code = _dtypes.CODES.get(str(dtype).rpartition(".")[2])
         if code and sizes is not None and self._pointer:
-            c_sizes = (_abi.cq_int * len(sizes))(*((size, None) for size in sizes))
+            c_sizes = (_abi.cq_int * len(sizes))(*(_abi.cq_int(size, None) for size in sizes))
             lib.cq_sym_set_type(self._graph.pointer, self._pointer, code, len(sizes), c_sizes)
         return self
 
@@ -289,7 +289,8 @@ class _Attributes:
         if isinstance(value, torch.Tensor):
             value = value.tolist()
         many = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
-        one = {"i": (_abi.CQ_SYM_ATTR_INT, int, ctypes.c_int64, "ints"),
+        one: dict[str, tuple[int, Any, Any, str]] = {
+               "i": (_abi.CQ_SYM_ATTR_INT, int, ctypes.c_int64, "ints"),
                "f": (_abi.CQ_SYM_ATTR_FLOAT, float, ctypes.c_double, "floats"),
                "s": (_abi.CQ_SYM_ATTR_STRING, encoded, ctypes.c_char_p, "strings")}
         code, convert, c_type, field = one[kind]

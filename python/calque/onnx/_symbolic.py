@@ -1,6 +1,7 @@
 """Symbolic functions that are written in Python, in the table of the library."""
 from __future__ import annotations
 
+import ctypes
 import inspect
 import itertools
 import re
@@ -21,13 +22,15 @@ _numbers = itertools.count(1)
 _registered: dict[tuple[str, int], list[int]] = {}
 
 
-@_abi.cq_symbolic_fn  # type: ignore[untyped-decorator, unused-ignore]
 def _build(pointer: int, number: int) -> int:
     try:
         g = GraphContext(pointer)
         return _finish(g, _builders[number](g))
     except BaseException as error:  # it is raised again where the export was called
         return callback_raised(error)
+
+
+_c_build = _abi.cq_symbolic_fn(_build)
 
 
 def _finish(g: GraphContext, made: Any) -> int:
@@ -39,7 +42,7 @@ def _finish(g: GraphContext, made: Any) -> int:
         values = values[0].constant
     wanted = lib.cq_sym_n_results(g.pointer)
     pointers = [g.value_of(value).pointer() for value in values[:wanted]]
-    array = (_abi.c_void_p * len(pointers))(*pointers)
+    array = (ctypes.c_void_p * len(pointers))(*pointers)
     return int(lib.cq_sym_done_n(g.pointer, array, len(pointers)))
 
 
@@ -47,7 +50,7 @@ def register_builder(name: str, opset: int, builder: Callable[[GraphContext], An
     """From that opset on, an operator or function is exported by builder."""
     number = next(_numbers)
     _builders[number] = builder
-    check(lib.cq_symbolic_register(encoded(name), opset, _build, number))
+    check(lib.cq_symbolic_register(encoded(name), opset, _c_build, number))
     _registered.setdefault((name, opset), []).append(number)
 
 

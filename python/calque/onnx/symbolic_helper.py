@@ -267,7 +267,7 @@ def _reducesum_helper(g: GraphContext, x: Any, axes_i: Sequence[int] | None = No
         made: Value = g.op("ReduceSum", x, *axes, keepdims_i=keepdims_i,
                            noop_with_empty_axes_i=noop_with_empty_axes_i)
         return made
-    given = {} if axes_i is None else {"axes_i": list(axes_i)}
+    given: dict[str, Any] = {} if axes_i is None else {"axes_i": list(axes_i)}
     made = g.op("ReduceSum", x, keepdims_i=keepdims_i, **given)
     return made
 

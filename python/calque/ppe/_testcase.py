@@ -9,7 +9,7 @@ import os
 import tempfile
 import warnings
 from ctypes import byref
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 
@@ -71,7 +71,7 @@ class _Source:
                  gradients: Mapping[str, torch.Tensor | None]) -> None:
         self._made, self._gradients = made, gradients
         self._outputs = [wrap(output) for output in outputs]
-        fields = dict(_abi.cq_testcase_source._fields_)
+        fields: dict[str, Any] = {name: kind for name, kind, *_ in _abi.cq_testcase_source._fields_}
         self.c = _abi.cq_testcase_source(None, fields["export_to"](self._export),
                                          fields["run"](self._run))
 
@@ -126,8 +126,10 @@ def _programs(model: Model, args: Sequence[Any], script: bool,
     """Files of the model in TorchScript, while this lasts."""
     with tempfile.TemporaryDirectory() as folder:
         paths: list[bytes | None] = []
-        for wanted, name, make in ((script, "script", lambda: torch.jit.script(model)),
-                                   (trace, "trace", lambda: torch.jit.trace(model, tuple(args)))):
+        makers: list[tuple[bool, str, Callable[[], Any]]] = [
+            (script, "script", lambda: torch.jit.script(model)),
+            (trace, "trace", lambda: torch.jit.trace(model, tuple(args)))]
+        for wanted, name, make in makers:
             path = os.path.join(folder, name)
             if wanted:
                 torch.jit.save(make(), path)

@@ -11,10 +11,14 @@ from __future__ import annotations
 from . import operators, symbolic_helper, utils
 from ._export import export, export_to_pretty_string, select_model_mode_for_export
 from ._state import OperatorExportTypes, TrainingMode, is_in_onnx_export
-from ._symbolic import register_custom_op_symbolic, unregister_custom_op_symbolic
+from ._symbolic import (
+    SymbolicContext,
+    register_custom_op_symbolic,
+    unregister_custom_op_symbolic,
+)
 
 __all__ = [
-    "OperatorExportTypes", "TrainingMode", "export", "export_to_pretty_string",
+    "OperatorExportTypes", "SymbolicContext", "TrainingMode", "export", "export_to_pretty_string",
     "is_in_onnx_export", "operators", "register_custom_op_symbolic",
     "select_model_mode_for_export", "symbolic_helper", "unregister_custom_op_symbolic", "utils",
 ]

@@ -163,8 +163,7 @@ class Trace:
         self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
         with _module_paths(model), _without_backward_hooks(model):
             self.module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
-            arguments = ["forward", self._forward, tuple(self.inputs),
-                         torch.jit._trace._create_interpreter_name_lookup_fn(0), False, False,
+            arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
                          _input_names(model, args, kwargs)]
             create = self.module._c._create_method_from_trace
             if "store_inputs" in (create.__doc__ or ""):
@@ -176,6 +175,11 @@ class Trace:
         self.results = self._model(*args, **kwargs)
         flat = flatten_results(self.results)
         return flat[0] if len(flat) == 1 else tuple(flat)
+
+
+def _no_name(_: Any) -> str:
+    """Of a variable in Python that holds a value: looking for it takes time, and nobody asks."""
+    return ""
 
 
 def _input_names(model: torch.nn.Module, args: Sequence[Any],

@@ -10,6 +10,7 @@ import torch
 
 from .. import _abi
 from .._export import Options
+from .._lib import text
 from .._model import Model as _Model
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _marks, _state
@@ -79,6 +80,11 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
+@_abi.cq_export_print_hook  # type: ignore[untyped-decorator, unused-ignore]
+def _print(_user: Any, graph: bytes) -> None:
+    print(text(graph))
+
+
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
              dynamic_axes: Mapping[str, Any], *, export_params: bool = True, verbose: bool = False,
              operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
@@ -97,6 +103,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.set_names("function_classes", _classes(export_modules_as_functions))
     options.set_axes(dynamic_axes)
     options.set_opsets(custom_opsets or {})
+    options.c.print = _print
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),

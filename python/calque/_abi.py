@@ -25,8 +25,9 @@ CQ_ANNOTATIONS_METADATA = 1
 CQ_DTYPE_BF16 = 8
 CQ_DTYPE_BOOL = 1
 CQ_DTYPE_C128 = 12
+CQ_DTYPE_C32 = 26
 CQ_DTYPE_C64 = 11
-CQ_DTYPE_COUNT = 26
+CQ_DTYPE_COUNT = 27
 CQ_DTYPE_F16 = 7
 CQ_DTYPE_F32 = 9
 CQ_DTYPE_F4E2M1 = 22
@@ -133,10 +134,8 @@ CQ_REPORT_OPERATORS = 0
 CQ_RUN_RESTORE = 16384
 CQ_RUN_STATE = 16384
 CQ_SCRIPT_TRACE = 1
-CQ_SESSION_MAX_STEPS = 50000000
 CQ_SESSION_MEMORY_PERCENT = 80
 CQ_SESSION_NO_FOLDING = 2
-CQ_SESSION_STEPS_PER_BYTE = 5
 CQ_SESSION_TRAP_NAN = 1
 CQ_STRIP_RUNNABLE = 1
 CQ_STRIP_THRESHOLD = 100
@@ -777,6 +776,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_le_scalar": (c_void_p, [c_void_p, c_void_p, c_double]),
     "cq_leaky_relu": (c_void_p, [c_void_p, c_void_p, c_double]),
     "cq_leaky_relu_new": (c_void_p, [c_double]),
+    "cq_limit_outputs": (None, [c_uint64, c_uint32]),
     "cq_linear": (c_void_p, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "cq_linear_new": (c_void_p, [c_int64, c_int64, c_bool]),
     "cq_log": (c_void_p, [c_void_p, c_void_p]),

@@ -651,6 +651,9 @@ TEST(script, state_becomes_inputs_and_outputs)
     cq_onnx_model_free(m);
     cq_args_free(args);
     cq_tensor_release(h);
+    cq_script_free(s);
+}
+
 /* 100 MB that the file has once, as four bytes: their sum is left to whoever runs the model. */
 TEST(script, what_is_too_large_to_fold_is_left)
 {

@@ -6,6 +6,8 @@
 
 #include <calque/script.h>
 
+#include <stdio.h>
+
 static const char *const expressions[] = {
     "n + m",
     "n - m",

@@ -26,6 +26,8 @@ OPTIONS = {
         "marks": "export --annotate --anchor --as-output",
         "each_value": "(export --verify is made of it)",
         "each_value_user": "(export --verify is made of it)",
+        "print": "(standard output)",
+        "print_user": "(standard output)",
     },
     "CQ_EXPORT": {
         "NO_PARAMS": "export --no-params",
@@ -40,6 +42,8 @@ OPTIONS = {
         "PRINT_CAPTURED": "(print does that)",
         "STATIC": "export --static",
         "KEEP_MUTATIONS": "export --keep-mutations",
+        "KEEP_ASSERTS": "export --keep-asserts",
+        "DROP_UNREAD_INPUTS": "(of traces that Python hands over)",
         "STATE": "export --state",
     },
     "cq_run_options": {
@@ -83,9 +87,11 @@ OPTIONS = {
     "CQ_ONNX_INFER": {
         "STRICT": "infer --strict",
         "CHECK_TYPES": "check --full",
+        "KEEP_MODEL": "(of those that only want to know whether shapes fit)",
     },
     "cq_session_options": {
         "device": "(there is only the CPU)",
+        "threads": "run --threads",
         "fetch": "run --dump",
         "max_memory": "run --max-memory",
         "max_steps": "run --max-steps",

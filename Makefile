@@ -4,12 +4,13 @@
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it, in a minute: one plain build, no peers
 #     make test-modern   with today's PyTorch, where `tools/setup.sh modern` made its folders
+#     make test-operators  the same for PyTorch's operator database: what fails, by operator
 #     make tsan    sessions and the pool of threads under ThreadSanitizer; some minutes
 #     make bench-export   what exporting costs, against cp and PyTorch
 #     make docs    rewrite what is printed from the code
 #     make bench-run  calque against ONNX Runtime, latency of whole models
 #     make         build/calque
-.PHONY: all build demo test test-modern check tsan docs bench-run bench-export format clean
+.PHONY: all build demo test test-modern test-operators check tsan docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -28,6 +29,15 @@ test:
 	@tools/setup.sh build test
 	@tools/setup.sh peers || test "$(CI)" != true
 	@/usr/bin/python3 tools/run_tests.py
+
+# Samples of PyTorch's own operator database as programs of torch.export, in ONNX Runtime; an hour for
+# all of them. OPERATORS="only=^linalg" picks some.
+OPERATORS ?=
+test-operators: build
+	@mkdir -p build/modern
+	@tools/modern.sh sid python3 tests/modern/operators.py make build/modern/operators $(OPERATORS)
+	@/usr/bin/python3 tests/modern/operators.py export build/modern/operators $(OPERATORS)
+	@tools/modern.sh sid python3 tests/modern/operators.py check build/modern/operators $(OPERATORS)
 
 # Language models go on with a prompt as they do in PyTorch, token for token, in ONNX Runtime; and
 # weights are streamed: 7 billion in float16, holes in a file, are exported with at most 200 MB of memory.

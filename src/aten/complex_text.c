@@ -21,13 +21,17 @@ static const struct text_rule {
     const char *op, *text;
 } rules[] = {
     /* in order of their names */
+    { "aten::_pad_circular", EACH("_pad_circular", ", pad") },
     { "aten::acos", "math.pi / 2 - asin(self)" },
     { "aten::acosh", "log(self + sqrt(self + 1) * sqrt(self - 1))" },
+    { "aten::addcdiv", "self + tensor1 / tensor2 * value" },
+    { "aten::addcmul", "self + tensor1 * tensor2 * value" },
     { "aten::addmm", "self * beta + mm(mat1, mat2) * alpha" },
     { "aten::all", "all(truth(self))" },
     { "aten::all.dim", "all(truth(self), dim, keepdim)" },
     { "aten::any", "any(truth(self))" },
     { "aten::any.dim", "any(truth(self), dim, keepdim)" },
+    { "aten::argwhere", "argwhere(truth(self))" },
     { "aten::asin", "y = asinh(" TURNED ")\nreturn complex(imag(y), -real(y))" },
     { "aten::asinh", "log(self + sqrt(self * self + 1))" },
     { "aten::atan", "y = atanh(" TURNED ")\nreturn complex(imag(y), -real(y))" },
@@ -45,30 +49,57 @@ static const struct text_rule {
                    "return complex(cos(x) * cosh(y), -(sin(x) * sinh(y)))" },
     { "aten::cosh", "x = real(self); y = imag(self)\n"
                     "return complex(cosh(x) * cos(y), sinh(x) * sin(y))" },
+    { "aten::count_nonzero", "count_nonzero(truth(self))" },
+    { "aten::count_nonzero.dim_IntList", "count_nonzero(truth(self), dim)" },
     { "aten::cumprod",
       "d = wrap_dim(dim, self.ndim)\n"
       "if self.ndim == 0: return self\n"
       "y = self.select(d, 0); all = [y]\n"
       "for i in range(1, int(self.shape[d])): y = y * self.select(d, i); all = all + [y]\n"
       "return stack(all, d)" },
+    { "aten::diag", EACH("diag", ", diagonal") },
     { "aten::diag_embed", EACH("diag_embed", ", offset, dim1, dim2") },
     { "aten::dot", "sum(self * tensor)" },
     { "aten::exp2", "exp(self * 0.6931471805599453)" },
+    { "aten::expm1", "exp(self) - 1" },
     { "aten::gather", EACH("gather", ", dim, index") },
+    { "aten::im2col", EACH("im2col", ", kernel_size, dilation, padding, stride") },
     { "aten::index_add", "complex(index_add(real(self), dim, index, real(source), alpha=alpha),"
                          " index_add(imag(self), dim, index, imag(source), alpha=alpha))" },
+    { "aten::index_copy", "complex(index_copy(real(self), dim, index, real(source)), "
+                          "index_copy(imag(self), dim, index, imag(source)))" },
+    { "aten::index_put", "complex(index_put(real(self), indices, real(values), accumulate), "
+                         "index_put(imag(self), indices, imag(values), accumulate))" },
+    { "aten::isfinite", "logical_and(isfinite(real(self)), isfinite(imag(self)))" },
+    { "aten::isinf", "logical_or(isinf(real(self)), isinf(imag(self)))" },
+    { "aten::isnan", "logical_or(isnan(real(self)), isnan(imag(self)))" },
+    { "aten::isreal", "imag(self) == 0" },
+    { "aten::lerp.Scalar", "self + (end - self) * weight" },
+    { "aten::linalg_vecdot", "sum(conj(x) * y, [dim])" },
     { "aten::linalg_vector_norm", "linalg_vector_norm(abs(self), ord, dim, keepdim)" },
+    { "aten::linear",
+      "y = matmul(input, weight.transpose(0, 1))\nreturn y if bias is None else y + bias" },
     { "aten::log10", "log(self) * 0.4342944819032518" },
     { "aten::log1p", "log(self + 1)" },
     { "aten::log2", "log(self) * 1.4426950408889634" },
+    { "aten::logaddexp", "log(exp(self) + exp(other))" },
     { "aten::logical_and", "logical_and(truth(self), truth(other))" },
     { "aten::logical_not", "logical_not(truth(self))" },
     { "aten::logical_or", "logical_or(truth(self), truth(other))" },
     { "aten::logical_xor", "logical_xor(truth(self), truth(other))" },
+    { "aten::logsumexp", "m = amax(real(self), dim, True)\n"
+                         "y = log(sum(exp(self - m), dim, keepdim))\n"
+                         "return y + (m if keepdim else amax(real(self), dim, False))" },
     { "aten::masked_fill.Scalar", "complex(masked_fill(real(self), mask, value),"
                                   " masked_fill(imag(self), mask, 0))" },
+    { "aten::masked_scatter", "complex(masked_scatter(real(self), mask, real(source)), "
+                              "masked_scatter(imag(self), mask, imag(source)))" },
+    { "aten::masked_select", EACH("masked_select", ", mask") },
+    { "aten::mv", "matmul(self, vec)" },
     { "aten::new_ones", "complex(new_ones(real(self), size), new_zeros(real(self), size))" },
     { "aten::new_zeros", "complex(new_zeros(real(self), size), new_zeros(real(self), size))" },
+    { "aten::nonzero", "nonzero(truth(self))" },
+    { "aten::nonzero_static", "nonzero_static(truth(self), size=size, fill_value=fill_value)" },
     { "aten::ones_like", "complex(ones_like(real(self)), zeros_like(real(self)))" },
     { "aten::pow.Scalar", "exp(exponent * log(complex(full_like(real(exponent), self),"
                           " zeros_like(real(exponent)))))" },
@@ -79,11 +110,22 @@ static const struct text_rule {
     { "aten::prod.dim_int", "d = wrap_dim(dim, self.ndim); y = self.select(d, 0)\n"
                             "for i in range(1, int(self.shape[d])): y = y * self.select(d, i)\n"
                             "return y.unsqueeze(d) if keepdim else y" },
+    { "aten::put", "complex(put(real(self), index, real(source), accumulate), put(imag(self), "
+                   "index, imag(source), accumulate))" },
+    { "aten::reflection_pad1d", EACH("reflection_pad1d", ", padding") },
+    { "aten::reflection_pad2d", EACH("reflection_pad2d", ", padding") },
+    { "aten::reflection_pad3d", EACH("reflection_pad3d", ", padding") },
+    { "aten::replication_pad1d", EACH("replication_pad1d", ", padding") },
+    { "aten::replication_pad2d", EACH("replication_pad2d", ", padding") },
+    { "aten::replication_pad3d", EACH("replication_pad3d", ", padding") },
     { "aten::rsqrt", "reciprocal(sqrt(self))" },
     { "aten::rsub.Scalar", "self * -alpha + other" },
     { "aten::rsub.Tensor", "other - self * alpha" },
+    { "aten::scatter.src", "complex(scatter(real(self), dim, index, real(src)), "
+                           "scatter(imag(self), dim, index, imag(src)))" },
     { "aten::scatter_add", "complex(scatter_add(real(self), dim, index, real(src)),"
                            " scatter_add(imag(self), dim, index, imag(src)))" },
+    { "aten::sgn", "a = abs(self)\nreturn self / a.masked_fill(a == 0, 1.)" },
     { "aten::sigmoid", "reciprocal(exp(-self) + 1)" },
     { "aten::silu", "self / (exp(-self) + 1)" },
     { "aten::sin", "x = real(self); y = imag(self)\n"
@@ -92,14 +134,48 @@ static const struct text_rule {
                     "return complex(sinh(x) * cos(y), cosh(x) * sin(y))" },
     { "aten::sqrt", "polar(sqrt(abs(self)), angle(self) / 2)" },
     { "aten::square", "self * self" },
+    { "aten::std", "sqrt(var(real(self), unbiased) + var(imag(self), unbiased))" },
+    { "aten::std.correction",
+      "sqrt(var.correction(real(self), dim, correction=correction, keepdim=keepdim) + "
+      "var.correction(imag(self), dim, correction=correction, keepdim=keepdim))" },
+    { "aten::std.dim", "sqrt(var.dim(real(self), dim, unbiased, keepdim) + var.dim(imag(self), "
+                       "dim, unbiased, keepdim))" },
+    { "aten::std_mean",
+      "return sqrt(var(real(self), unbiased) + var(imag(self), unbiased)), mean(self)" },
+    { "aten::std_mean.correction",
+      "return sqrt(var.correction(real(self), dim, correction=correction, keepdim=keepdim) + "
+      "var.correction(imag(self), dim, correction=correction, keepdim=keepdim)), mean(self, dim, "
+      "keepdim)" },
+    { "aten::std_mean.dim",
+      "return sqrt(var.dim(real(self), dim, unbiased, keepdim) + var.dim(imag(self), dim, "
+      "unbiased, keepdim)), mean(self, dim, keepdim)" },
+    { "aten::t", "transpose(self, 0, 1) if self.ndim == 2 else self" },
+    { "aten::take", EACH("take", ", index") },
     { "aten::tan", "sin(self) / cos(self)" },
     { "aten::tanh", "sinh(self) / cosh(self)" },
+    { "aten::trace", EACH("trace", "") },
     { "aten::tril", EACH("tril", ", diagonal") },
     { "aten::triu", EACH("triu", ", diagonal") },
     { "aten::unfold",
       "pairs = view_as_real(self).unfold(wrap_dim(dimension, self.ndim), size, step)\n"
       "return view_as_complex(pairs.transpose(-1, -2))" },
+    { "aten::var", "var(real(self), unbiased) + var(imag(self), unbiased)" },
+    { "aten::var.correction",
+      "var.correction(real(self), dim, correction=correction, keepdim=keepdim) + "
+      "var.correction(imag(self), dim, correction=correction, keepdim=keepdim)" },
+    { "aten::var.dim",
+      "var.dim(real(self), dim, unbiased, keepdim) + var.dim(imag(self), dim, unbiased, keepdim)" },
+    { "aten::var_mean",
+      "return var(real(self), unbiased) + var(imag(self), unbiased), mean(self)" },
+    { "aten::var_mean.correction",
+      "return var.correction(real(self), dim, correction=correction, keepdim=keepdim) + "
+      "var.correction(imag(self), dim, correction=correction, keepdim=keepdim), mean(self, dim, "
+      "keepdim)" },
+    { "aten::var_mean.dim",
+      "return var.dim(real(self), dim, unbiased, keepdim) + var.dim(imag(self), dim, unbiased, "
+      "keepdim), mean(self, dim, keepdim)" },
     { "aten::vdot", "sum(conj(self) * other)" },
+    { "aten::zero", "complex(zeros_like(real(self)), zeros_like(real(self)))" },
     { "aten::zeros_like", "complex(zeros_like(real(self)), zeros_like(real(self)))" },
 };
 

@@ -212,6 +212,9 @@ cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 
     if (!cq_sym_since(s, 8, "Expand came with opset 8"))
         return NULL;
+    if (cq_sym_dtype(s, x) == CQ_DTYPE_BF16) /* ONNX Runtime has no kernel for it */
+        return cq_sym_cast(s, cq_sym_expand(s, cq_sym_cast(s, x, CQ_DTYPE_F32), sizes, n),
+                           CQ_DTYPE_BF16);
     v = cq_sym_op(s, "Expand", CQ_IN(x, cq_sym_of_ints(s, sizes, n)), CQ_NO_ATTR);
     return with_type(s, v, x, n, sizes);
 }

@@ -19,7 +19,7 @@ from peers import BUILD, JOBS, ROOT, Report, expect_close
 DATA = ROOT / "tests" / "ops" / "data"
 OPSETS = [7, 8, 9, 11, 13, 17, 21, 24]  # the last two are judged by ONNX Runtime alone
 DTYPES = {"bool": "bool", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "i4",
-          "int64": "i8", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8",
+          "int64": "i8", "float16": "f2", "float32": "f4", "float64": "f8", "complex32": "c8", "complex64": "c8",
           "complex128": "c16"}
 
 # The message when an operator is refused with a reason, or a newer opset can do it. Such a model

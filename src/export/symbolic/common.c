@@ -105,6 +105,13 @@ cq_value *cq_sym_only_float(cq_sym *s, cq_value *x)
     return x;
 }
 
+cq_value *cq_sym_only_small_float(cq_sym *s, cq_value *x)
+{
+    if (cq_sym_dtype(s, x) == CQ_DTYPE_F64)
+        cq_sym_no(s, 0, "ONNX Runtime has no kernel of it for float64");
+    return cq_sym_only_float(s, x);
+}
+
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints)
 {
     cq_dtype d = cq_sym_dtype(s, x);

@@ -28,6 +28,9 @@ cq_value *cq_sym_in_float(cq_sym *s, const char *arg);
 
 /* x itself; it is refused if its numbers are not floats. */
 cq_value *cq_sym_only_float(cq_sym *s, cq_value *x);
+/* The same, and float64 is refused, too, which ONNX has but ONNX Runtime has no kernel for: for
+ * rows that have parts. */
+cq_value *cq_sym_only_small_float(cq_sym *s, cq_value *x);
 
 /* What x is computed in where ONNX, or ONNX Runtime, has no small integers and no bfloat16.
  * ints is the opset that brought integers to the operator, doubles stand in for them before. */

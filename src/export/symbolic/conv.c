@@ -47,7 +47,7 @@ static void move_output_padding(cq_sym *s, conv *v)
 
 static conv read_conv(cq_sym *s)
 {
-    conv v = { .x            = cq_sym_only_float(s, cq_sym_in_float(s, "input")),
+    conv v = { .x            = cq_sym_only_small_float(s, cq_sym_in_float(s, "input")),
                .w            = cq_sym_in_float(s, "weight"),
                .bias         = cq_sym_in_float(s, "bias"),
                .kernel_known = true };

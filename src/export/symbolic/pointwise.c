@@ -72,9 +72,9 @@ const cq_symbolic cq_symbolics_pointwise[] = {
     { "aten::hypot", 7, .each = "Sqrt(self * self + other * other)" },
     { "aten::hypot", 12,
       .each = "a = Abs(self); b = Abs(other); high = Max(a, b); low = Min(a, b);"
-              "whole = Or(Equal(high, 0), Equal(low, inf)); part = low / Where(whole, 1, high);"
-              "y = Where(whole, high, high * Sqrt(part * part + 1)); Where(Equal(high, inf), high, "
-              "y)" },
+              "zero = Equal(high, 0); part = low / Where(zero, 1, high);"
+              "y = Where(zero, high, high * Sqrt(part * part + 1));"
+              "Where(Or(Equal(a, inf), Equal(b, inf)), inf, y)" },
     { "aten::copysign", 7, .each = "x = Abs(self); Where(is_negative(other), -x, x)" },
     { "aten::xlogy", 7,
       .each = "zero = like(0, self);"

@@ -175,7 +175,7 @@ static cq_status max_pool(cq_sym *s)
 static cq_value *average(cq_sym *s, const pool *p, bool include_pad)
 {
     cq_value *v =
-        cq_sym_op(s, "AveragePool", CQ_IN(cq_sym_only_float(s, p->x)),
+        cq_sym_op(s, "AveragePool", CQ_IN(cq_sym_only_small_float(s, p->x)),
                   CQ_ATTR(p->ceil_mode ? cq_attr_i("ceil_mode", 1) : (cq_attr){ 0 },
                           include_pad ? cq_attr_i("count_include_pad", 1) : (cq_attr){ 0 },
                           cq_attr_is(s, "kernel_shape", p->kernel, p->n),
@@ -315,6 +315,7 @@ static cq_status adaptive_avg_pool(cq_sym *s)
     adaptive  a = read_adaptive(s);
     cq_value *v;
 
+    cq_sym_only_small_float(s, a.x);
     if (a.global)
         v = cq_sym_op(s, "GlobalAveragePool", CQ_IN(a.x), CQ_NO_ATTR);
     else if (a.divides)

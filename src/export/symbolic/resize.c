@@ -276,8 +276,9 @@ static cq_status smooth(cq_sym *s)
     resize r         = read_resize(s);
     bool   antialias = r.mode == CQ_RESIZE_LINEAR_ANTIALIAS || r.mode == CQ_RESIZE_CUBIC_ANTIALIAS;
     bool   plain     = !antialias && factors_agree(&r);
+    bool   no_kernel = r.fixed && cq_sym_dtype(s, r.x) == CQ_DTYPE_F64; /* in ONNX Runtime */
 
-    if (plain && cq_sym_opset(s) >= 11)
+    if (plain && cq_sym_opset(s) >= 11 && !no_kernel)
         return by_resize(s, &r, !r.sizes_given && r.scales[0] != 0);
     if (r.fixed)
         return by_matrices(s, &r);

@@ -114,11 +114,20 @@ cq_status cq_track_will_change(cq_tracks *tracks, cq_track *t)
     return tracks->will_change ? tracks->will_change(tracks->will_change_user, t) : CQ_OK;
 }
 
+/* The tensor that a view was taken of. */
+static cq_tensor *base_of(cq_track *view)
+{
+    if (view->base->moved)
+        view->args[0] = cq_val_of_tensor(view->base->moved); /* retained by whoever moved it */
+    return view->args[0].u.tensor;
+}
+
 /* The call that took a view, made once more on its base as it is now. */
 static cq_status take_again(cq_ctx *cx, cq_track *t, cq_tensor **out)
 {
     cq_val result;
 
+    base_of(t);
     CQ_TRY(cq_op_call(cx, t->op, t->args, t->op->schema->n_args, &result, 1));
     if (result.kind == CQ_VAL_LIST && t->result < result.u.list->n)
         result = result.u.list->items[t->result];
@@ -168,7 +177,7 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
     track->value = news->value;
     forget_known(t);
     for (cq_track *view = track; view->base; view = view->base) {
-        cq_tensor *base = view->args[0].u.tensor;
+        cq_tensor *base = base_of(view);
         cq_opcall  c    = { .cx = cx, .op = view->op, .args = view->args };
 
         if (!view->op->def->unview)

@@ -26,6 +26,9 @@ struct cq_track {
     cq_val      *args; /* retained by the tracks; args[0] is the base's tensor */
     size_t       result;
 
+    /* The handle to take views by, once its own shows something else (unsqueeze_); or NULL. */
+    cq_tensor *moved;
+
     /* Of the root of a chain of views: */
     uint32_t    current; /* the version of its memory */
     cq_track   *stale;   /* whose change may have changed it too (share.c); itself: several */

@@ -3,6 +3,7 @@
 #include "script/builtin.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 
 /* ---- numbers from tensors ---- */
 
@@ -371,6 +372,52 @@ static cq_status set_tensor(cq_fncall *c)
     return cq_eval_rebind(c->ev, c->args[0].u.tensor, alias);
 }
 
+/* Another handle of what t shows now, and goes on to do if t shows something else. */
+static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
+{
+    cq_tensor *twin;
+    cq_status  status = cq_tensor_new_fake(&twin, t->dtype, t->rank, t->sizes);
+
+    if (status == CQ_OK)
+        status = cq_tensor_become(twin, t);
+    if (status == CQ_OK)
+        return cq_ctx_own_tensor(cx, twin);
+    cq_ctx_fail(cx, status);
+    return NULL;
+}
+
+/* x.unsqueeze_(0): x shows itself in another shape from now on. */
+static cq_status view_in_place(cq_fncall *c)
+{
+    cq_eval   *ev   = c->ev;
+    cq_tensor *self = c->args[0].u.tensor, *old;
+    cq_val     args[8], view;
+    char       plain[64];
+
+    if (c->n > 8 || c->n_kw || c->args[0].kind != CQ_VAL_TENSOR)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, "use the one without _ instead",
+                       "its arguments are not understood");
+    if (ev->capture && !cq_track_of(&ev->capture->tracks, ev->cx, self))
+        return ev->cx->status;
+    old = twin_of(ev->cx, self);
+    CQ_TRY(ev->cx->status);
+    args[0] = cq_val_of_tensor(old);
+    for (size_t i = 1; i < c->n; i++)
+        args[i] = c->args[i];
+    snprintf(plain, sizeof plain, "%.*s", (int)strlen(c->name) - 1, c->name);
+    CQ_TRY(cq_eval_call_name(ev, plain, args, c->n, &view));
+    c->result = c->args[0];
+    if (view.u.tensor == old)
+        return CQ_OK;
+    CQ_TRY(cq_eval_rebind(ev, self, view.u.tensor));
+    if (!ev->capture)
+        return CQ_OK;
+    ((cq_track *)old->track)->moved = old; /* views that were taken before are still of that */
+    CQ_TRY(cq_vec_push(&ev->capture->tracks.retained, cq_val_of_tensor(old)));
+    cq_tensor_retain(old);
+    return CQ_OK;
+}
+
 /* Whether a tape notes what the program computes. */
 static cq_status grad_enabled(cq_fncall *c)
 {
@@ -608,6 +655,12 @@ const cq_builtin cq_builtins_tensor[] = {
     { "layout(self)", .fn = answer_zero },
     { "type(self, ...)", .fn = type_name },
     { "set_(self, source, ...)", .fn = set_tensor },
+    { "unsqueeze_(tensor self, dim)", .fn = view_in_place },
+    { "squeeze_(tensor self, dim?)", .fn = view_in_place },
+    { "t_(tensor self)", .fn = view_in_place },
+    { "transpose_(tensor self, dim0, dim1)", .fn = view_in_place },
+    { "swapaxes_(tensor self, axis0, axis1)", .fn = view_in_place },
+    { "swapdims_(tensor self, dim0, dim1)", .fn = view_in_place },
     { "data(self)", .fn = detached },
     { "cpu(self, ...)", .fn = answer_first },
     { "cuda(self, ...)", .fn = answer_first },

@@ -1,6 +1,7 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
 #include "base/steps.h"
+#include "base/warn.h"
 #include "script/builtin.h"
 #include "script/sequence.h"
 #include "script/share.h"
@@ -237,6 +238,12 @@ static cq_status give_value(cq_visit *w, cq_val v)
                              seq ? "a list of data-dependent length" : "a value that may be None");
     if (v.kind == CQ_VAL_NONE)
         return CQ_OK;
+    if (v.kind == CQ_VAL_STR || v.kind == CQ_VAL_DEVICE || cq_object_as(v, CQ_OBJECT_ENUM)) {
+        if (ev->capture)
+            cq_warn(NULL, "a result that is %s is left out: outputs are tensors and numbers",
+                    cq_eval_type_name(v));
+        return CQ_OK;
+    }
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));

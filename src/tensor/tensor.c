@@ -130,6 +130,8 @@ static cq_status check_sizes(cq_dtype dtype, size_t rank, const cq_int *sizes)
     return CQ_OK;
 }
 
+enum { SPARE = 2 /* dimensions that a tensor may become larger by */ };
+
 static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
     cq_tensor *t;
@@ -141,14 +143,15 @@ static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank, const 
     if (dtype <= CQ_DTYPE_NONE || dtype >= CQ_DTYPE_COUNT)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%d is not a dtype", (int)dtype);
     CQ_TRY(check_sizes(dtype, rank, sizes));
-    t = cq_zalloc(sizeof *t + rank * (sizeof(cq_int) + sizeof(int64_t)));
+    t = cq_zalloc(sizeof *t + (rank + SPARE) * (sizeof(cq_int) + sizeof(int64_t)));
     if (!t)
         return CQ_E_NO_MEMORY;
     atomic_init(&t->refs, 1);
     t->dtype   = dtype;
     t->rank    = (uint32_t)rank;
     t->sizes   = (cq_int *)(t + 1);
-    t->strides = (int64_t *)(t->sizes + rank);
+    t->room    = (uint32_t)(rank + SPARE);
+    t->strides = (int64_t *)(t->sizes + t->room);
     if (rank)
         memcpy(t->sizes, sizes, rank * sizeof *sizes);
     *out = t;
@@ -336,7 +339,7 @@ cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
 {
     cq_storage *old = t->storage;
 
-    if (like->rank > t->rank)
+    if (like->rank > t->room)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "a tensor of %u dimensions cannot take the place of one of %u", like->rank,
                        t->rank);

@@ -36,6 +36,7 @@ struct cq_tensor {
     atomic_int  refs;
     cq_dtype    dtype;
     uint32_t    rank;
+    uint32_t    room;    /* for dimensions: unsqueeze_ makes one more of a tensor that is there */
     cq_storage *storage; /* NULL: fake */
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;

@@ -473,8 +473,7 @@ static bool stays_input(const cq_exporter *ex, size_t i)
     const uint32_t  flags = ex->options.flags;
     const cq_value *v     = ex->graph->top->params.items[i];
 
-    return v->n_uses ||
-           !(flags & (CQ_EXPORT_DROP_UNUSED_INPUTS | CQ_EXPORT_DROP_UNREAD_INPUTS)) ||
+    return v->n_uses || !(flags & (CQ_EXPORT_DROP_UNUSED_INPUTS | CQ_EXPORT_DROP_UNREAD_INPUTS)) ||
            (ex->is_read[i] && !(flags & CQ_EXPORT_DROP_UNUSED_INPUTS)) ||
            is_state(ex->source, v->name);
 }

@@ -132,7 +132,8 @@ class Captured:
     def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
                  rules: _functions.Rules) -> None:
         args, named = _capture.split_arguments(args, kwargs)
-        self.results: Any = None
+        self._results: Any = None
+        self._run: Callable[[], Any] | None = None
         self.named_outputs: list[tuple[str, torch.Tensor]] = []
         self.has_quantized = False
         is_script = isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
@@ -144,13 +145,20 @@ class Captured:
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
                 trace = _capture.Trace(model, args, named)
-            program, args, named, self.results = trace.module, trace.inputs, {}, trace.results
+            program, args, named, self._results = trace.module, trace.inputs, {}, trace.results
             self.has_quantized = trace.has_quantized
             _functions.inline(program, rules)
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
         self._args, self._kwargs = wrap_all(list(args)), wrap_all(named)
         self.options: Options
+
+    @property
+    def results(self) -> Any:
+        """What the model returned; TorchScript is run for it."""
+        if self._run is not None:
+            self._results, self._run = self._run(), None
+        return self._results
 
     @property
     def inputs(self) -> list[Tensor]:

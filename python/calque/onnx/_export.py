@@ -80,9 +80,11 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
-@_abi.cq_export_print_hook  # type: ignore[untyped-decorator, unused-ignore]
-def _print(_user: Any, graph: bytes) -> None:
+def _print_graph(_user: Any, graph: bytes) -> None:
     print(text(graph))
+
+
+_print = _abi.cq_export_print_hook(_print_graph)
 
 
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],

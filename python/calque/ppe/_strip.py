@@ -14,7 +14,7 @@ LARGE_TENSOR_DATA_THRESHOLD = _abi.CQ_STRIP_THRESHOLD
 
 def is_large_tensor(tensor: Any, threshold: int = LARGE_TENSOR_DATA_THRESHOLD) -> bool:
     """Whether a TensorProto of the onnx package has more elements than that."""
-    return math.prod(tensor.dims) > threshold
+    return bool(math.prod(tensor.dims) > threshold)
 
 
 def strip(path: str, out: str | None = None, threshold: int = LARGE_TENSOR_DATA_THRESHOLD) -> None:

@@ -308,6 +308,67 @@ TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
     tear_down(&f);
 }
 
+/* What is inside of a function says what its results look like, and is no part of the model. */
+TEST(foreign, a_function_of_its_own_is_a_node_for_a_rule)
+{
+    fixture f;
+
+    set_up(&f,
+           "def net(x):\n"
+           "    a, = torch.ops.calque.function(\"my::half\", [x], [torch.stack([x.neg(), x])])\n"
+           "    return a.abs()\n");
+    f.options.symbolics = "my::half 7: com.example::Half(x0)\n";
+    CHECK_OK(export(&f));
+    CHECK_INT(2, f.model->graph->node.n);
+    CHECK_STR("Half", node_at(&f, 0)->op_type);
+    CHECK_INT(2, cq_onnx_model_value_rank(f.model, CQ_ONNX_OUTPUTS, 0));
+    tear_down(&f);
+}
+
+TEST(foreign, a_program_marks_its_own_parts)
+{
+    fixture f;
+
+    set_up(&f, "def net(x):\n"
+               "    torch.ops.calque.annotate_begin(1, '{\"key\": \"value\", \"n\": [1, 2]}')\n"
+               "    y = x.relu()\n"
+               "    torch.ops.calque.annotate_end()\n"
+               "    torch.ops.calque.as_output(\"middle\", y)\n"
+               "    return torch.ops.calque.anchor(y.neg(), '{}').abs()\n");
+    CHECK_OK(export(&f));
+    CHECK_INT(2, f.model->graph->output.n);
+    CHECK_STR("middle", cq_onnx_model_value_name(f.model, CQ_ONNX_OUTPUTS, 1));
+    CHECK_STR("Relu", node_at(&f, 0)->op_type);
+    CHECK_INT(2, node_at(&f, 0)->attribute.n);
+    CHECK_STR("Anchor", node_at(&f, 2)->name);
+    tear_down(&f);
+    set_up(&f, "def net(x):\n"
+               "    torch.ops.calque.annotate_begin(0, '{\"key\": {}}')\n"
+               "    return x\n");
+    CHECK_STATUS(CQ_E_ARGUMENT, export(&f));
+    tear_down(&f);
+}
+
+/* As in PyTorch: what nothing but a size was asked of is no input; what an operator takes is. */
+TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
+{
+    static const struct {
+        const char *program;
+        size_t      n_inputs;
+    } cases[] = { { "def net(x):\n    return torch.ones(x.size(0))\n", 0 },
+                  { "def net(x):\n    return torch.ones_like(x)\n", 1 } };
+
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+
+        set_up(&f, cases[i].program);
+        f.options.flags |= CQ_EXPORT_DROP_UNREAD_INPUTS;
+        CHECK_OK(export(&f));
+        CHECK_INT(cases[i].n_inputs, f.model->graph->input.n);
+        tear_down(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +387,9 @@ int main(void)
         TEST_OF(foreign, a_definition_with_several_results_and_a_rule_is_one_node),
         TEST_OF(foreign, an_item_of_what_nobody_knows_is_refused),
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
+        TEST_OF(foreign, a_function_of_its_own_is_a_node_for_a_rule),
+        TEST_OF(foreign, a_program_marks_its_own_parts),
+        TEST_OF(foreign, inputs_that_no_operator_takes_can_be_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ cq_sym_arg_kind cq_sym_kind(const cq_sym *s, const char *arg)
 
 /* ---- values ---- */
 
-int cq_value_rank(const cq_value *v)
+CQ_API int cq_value_rank(const cq_value *v)
 {
     CQ_NEED_ELSE(v, -1);
     switch (v->type.kind) {
@@ -82,7 +82,7 @@ int cq_value_rank(const cq_value *v)
     }
 }
 
-cq_dtype cq_value_dtype(const cq_value *v)
+CQ_API cq_dtype cq_value_dtype(const cq_value *v)
 {
     CQ_NEED_ELSE(v, CQ_DTYPE_NONE);
     switch (v->type.kind) {
@@ -94,13 +94,13 @@ cq_dtype cq_value_dtype(const cq_value *v)
     }
 }
 
-const char *cq_value_op(const cq_value *v)
+CQ_API const char *cq_value_op(const cq_value *v)
 {
     CQ_NEED_ELSE(v, "");
     return v->node ? v->node->op : "";
 }
 
-cq_value *cq_value_input(const cq_value *v, size_t i)
+CQ_API cq_value *cq_value_input(const cq_value *v, size_t i)
 {
     CQ_NEED_ELSE(v, NULL);
     const cq_operand *o = v->node && i < v->node->n_inputs ? &v->node->inputs[i] : NULL;
@@ -108,7 +108,7 @@ cq_value *cq_value_input(const cq_value *v, size_t i)
     return o && o->kind == CQ_OPERAND_VALUE ? o->u.value : NULL;
 }
 
-size_t cq_value_n_inputs(const cq_value *v)
+CQ_API size_t cq_value_n_inputs(const cq_value *v)
 {
     CQ_NEED_ELSE(v, 0);
     return v->node ? v->node->n_inputs : 0;

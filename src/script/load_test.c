@@ -1,4 +1,5 @@
 #include "archive/archive.h"
+#include "base/file.h"
 #include "script/script.h"
 
 #include "test.h"
@@ -34,6 +35,40 @@ TEST(load, the_limit_of_reading_grows_with_the_file)
     CHECK(small <= CQ_ARCHIVE_BYTES + CQ_ARCHIVE_FACTOR * 4096);
 }
 
+static void count_release(void *user)
+{
+    (*(int *)user)++;
+}
+
+TEST(load, bytes_are_released_once_and_when_loading_fails_too)
+{
+    static char text[]   = "def f(x: Tensor) -> Tensor:\n    return x + 1\n";
+    static char broken[] = "PK\3\4 no archive";
+    int         released = 0;
+    cq_script  *s;
+
+    CHECK_OK(cq_script_load_bytes(&s, text, sizeof text - 1, "text.py", count_release, &released));
+    CHECK_INT(1, cq_script_n_params(s, "f"));
+    cq_script_free(s);
+    CHECK_INT(1, released);
+    CHECK(cq_script_load_bytes(&s, broken, sizeof broken, NULL, count_release, &released) != CQ_OK);
+    CHECK(!s);
+    CHECK_INT(2, released);
+}
+
+TEST(load, an_archive_in_memory_is_that_of_the_file)
+{
+    char      *bytes;
+    size_t     size;
+    cq_script *s;
+
+    CHECK_OK(cq_file_read(&bytes, &size, CQ_TEST_DATA "/shared_lists.pt"));
+    CHECK_OK(cq_script_load_bytes(&s, bytes, size, "shared_lists.pt", cq_buffer_free, bytes));
+    cq_script_free(s);
+}
+
 RUN_TESTS(TEST_OF(load, what_is_shared_is_converted_once),
           TEST_OF(load, what_an_archive_makes_is_limited),
-          TEST_OF(load, the_limit_of_reading_grows_with_the_file))
+          TEST_OF(load, the_limit_of_reading_grows_with_the_file),
+          TEST_OF(load, bytes_are_released_once_and_when_loading_fails_too),
+          TEST_OF(load, an_archive_in_memory_is_that_of_the_file))

@@ -66,7 +66,7 @@ def testcase(*args, **options):
 
 def check_testcase_with_gradients(folder):
     model, x = net(), torch.randn(X)
-    got = testcase(model, x, folder / "a", output_grad=True, return_output=True,
+    got, = testcase(model, x, folder / "a", output_grad=True, return_output=True,
                    training=torch.onnx.TrainingMode.TRAINING, user_meta={"who": "me"})
     data = tensors(folder / "a/test_data_set_0")
     assert sorted(data) == [*(f"gradient_{i}" for i in range(8)), "gradient_input_0", "input_0",
@@ -115,6 +115,26 @@ def check_names_and_programs(folder):
     for name in ("model_script.pt", "model_trace.pt"):
         assert torch.jit.load(str(folder / "e" / name))(torch.ones(1, 3)).shape == (1, 2)
     raises(AssertionError, testcase, Two(), (a, b, {"c": c}), folder / "f")
+
+
+def check_a_scripted_model(folder):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(5, 10, bias=False)
+
+        def forward(self, x, flip):
+            if flip:
+                x = -x
+            return self.linear(x)
+
+    model, x = torch.jit.script(Net()), torch.randn(2, 5)
+    got, = testcase(model, (x, torch.tensor(True)), folder / "s", return_output=True, output_grad=True,
+                    use_pfto=False, training=model.training)
+    assert "If" in [node.op_type for node in calque.load(folder / "s/model.onnx").graph.nodes]
+    data = tensors(folder / "s/test_data_set_0")
+    np.testing.assert_array_equal(data["output_0"], got.detach().numpy())
+    np.testing.assert_allclose(data["gradient_0"][0], -x.sum(0).numpy(), rtol=1e-5)
 
 
 def check_stripped_and_filled_again(folder):

@@ -39,6 +39,7 @@ OPTIONS = {
         "ALL_MODULES_AS_FUNCTIONS": "export --modules-as-functions",
         "NO_AUTOGRAD_INLINING": "(of functions in C, which a file has none of)",
         "DROP_UNUSED_INPUTS": "export --drop-unused-inputs",
+        "DROP_UNREAD_INPUTS": "(of calque.onnx, whose programs feed what PyTorch's files take)",
         "PRINT_CAPTURED": "(print does that)",
         "STATIC": "export --static",
         "KEEP_MUTATIONS": "export --keep-mutations",

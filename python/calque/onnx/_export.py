@@ -80,9 +80,11 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
-@_abi.cq_export_print_hook  # type: ignore[untyped-decorator, unused-ignore]
-def _print(_user: Any, graph: bytes) -> None:
+def _print_graph(_user: Any, graph: bytes) -> None:
     print(text(graph))
+
+
+_print = _abi.cq_export_print_hook(_print_graph)
 
 
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
@@ -132,7 +134,8 @@ class Captured:
     def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
                  rules: _functions.Rules) -> None:
         args, named = _capture.split_arguments(args, kwargs)
-        self.results: Any = None
+        self._results: Any = None
+        self._run: Callable[[], Any] | None = None
         self.named_outputs: list[tuple[str, torch.Tensor]] = []
         self.has_quantized = False
         is_script = isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
@@ -144,13 +147,20 @@ class Captured:
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
                 trace = _capture.Trace(model, args, named)
-            program, args, named, self.results = trace.module, trace.inputs, {}, trace.results
+            program, args, named, self._results = trace.module, trace.inputs, {}, trace.results
             self.has_quantized = trace.has_quantized
             _functions.inline(program, rules)
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
         self._args, self._kwargs = wrap_all(list(args)), wrap_all(named)
         self.options: Options
+
+    @property
+    def results(self) -> Any:
+        """What the model returned; TorchScript is run for it."""
+        if self._run is not None:
+            self._results, self._run = self._run(), None
+        return self._results
 
     @property
     def inputs(self) -> list[Tensor]:

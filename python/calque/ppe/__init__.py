@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ._annotate import anchor, annotate, apply_annotation, as_output, no_grad, scoped_anchor
 from ._load import load_model
+from ._strip import LARGE_TENSOR_DATA_THRESHOLD, is_large_tensor
 from ._testcase import export, export_testcase
 
-__all__ = ["anchor", "annotate", "apply_annotation", "as_output", "export", "export_testcase",
-           "load_model", "no_grad", "scoped_anchor"]
+__all__ = ["LARGE_TENSOR_DATA_THRESHOLD", "anchor", "annotate", "apply_annotation", "as_output",
+           "export", "export_testcase", "is_large_tensor", "load_model", "no_grad", "scoped_anchor"]

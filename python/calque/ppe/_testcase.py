@@ -51,17 +51,24 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
            large_tensor_threshold: int = _abi.CQ_STRIP_THRESHOLD, chrome_tracing: str = "",
            **kwargs: Any) -> Any:
     """Exports a model as torch.onnx.export does; with return_output it returns what the model gave."""
-    kwargs.pop("strip_doc_string", None)
-    kwargs["training"] = mode_of(kwargs.get("training"))
+    _forget_originals(kwargs)
     if isinstance(f, (str, os.PathLike)):
         warnings.warn("When export ONNX graph as file, \"export_testcase\" is strongly recommended, "
                       "please consider use it instead", UserWarning, stacklevel=2)
     with _profiled(chrome_tracing), _export.captured(model, args, **kwargs) as made:
         exported = made.export()
+        results = made.results if return_output else None
     if strip_large_tensor_data:
         exported.strip(threshold=large_tensor_threshold)
     _export.write(exported, f)
-    return made.results if return_output else None
+    return results
+
+
+def _forget_originals(kwargs: dict[str, Any]) -> None:
+    """Arguments that only the original's ways need; and a mode may be a bool."""
+    for name in ("strip_doc_string", "use_pfto"):
+        kwargs.pop(name, None)
+    kwargs["training"] = mode_of(kwargs.get("training"))
 
 
 class _Source:
@@ -156,8 +163,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
     """
     output_grad = output_grad if out_grad is None else out_grad
     args = _as_tuple(args)
-    kwargs.pop("strip_doc_string", None)
-    kwargs["training"] = mode_of(kwargs.get("training"))
+    _forget_originals(kwargs)
     kwargs["input_names"] = _names(kwargs.get("input_names"), args)
     if isinstance(model, torch.nn.Module):
         model.zero_grad()
@@ -180,7 +186,9 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
             options.flags |= flag if wanted else 0
         call(lib.cq_testcase_write, encoded(out_dir), byref(source.c),
              handles([tensor.pointer for tensor in made.inputs]), len(made.inputs), byref(options))
-    return made.results if return_output else None
+    if not return_output:
+        return None
+    return (made.results,) if isinstance(made.results, torch.Tensor) else made.results
 
 
 def _options(made: Captured, seeds: Sequence[torch.Tensor | None],

@@ -2,22 +2,11 @@
 from __future__ import annotations
 
 import argparse
-from ctypes import byref
 from typing import Sequence
 
-from .. import _abi
-from .._call import call
-from .._lib import encoded, lib
+from ._strip import LARGE_TENSOR_DATA_THRESHOLD, is_large_tensor, strip
 
-LARGE_TENSOR_DATA_THRESHOLD = _abi.CQ_STRIP_THRESHOLD
-
-
-def strip(path: str, out: str | None = None, threshold: int = LARGE_TENSOR_DATA_THRESHOLD) -> None:
-    """Strips a model, or a tensor in a .pb; in place unless out says where to."""
-    options = _abi.cq_strip_options()
-    lib.cq_strip_options_init(byref(options))
-    options.threshold = threshold
-    call(lib.cq_strip_file, encoded(path), encoded(out), byref(options))
+__all__ = ["LARGE_TENSOR_DATA_THRESHOLD", "is_large_tensor", "main", "strip"]
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -180,7 +180,7 @@ CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size
 enum {
     /* What the run changes of the model, buffers and attributes, is taken back; else the next run
      * finds it, as in PyTorch. */
-    CQ_RUN_RESTORE = 1 << 14,
+    CQ_RUN_RESTORE = 1 << 15,
 
     /* With the state that the last export with CQ_EXPORT_STATE found: it begins with that of the
      * options, and what it becomes comes behind the outputs. It is taken back, too. */

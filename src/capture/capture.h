@@ -109,8 +109,8 @@ cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o);
 typedef cq_val (*cq_operand_leaf)(void *user, cq_ctx *cx, const cq_operand *o);
 cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, void *user);
 
-/* Makes the first tensor among the outputs depend on the checks of the graph: a run that one of them
- * fails in is an error. */
+/* Makes the first tensor among the outputs depend on the checks of the graph: a run that one of
+ * them fails in is an error. */
 #define CQ_RAISE "prim::RaiseException"
 cq_status cq_capture_add_checks(cq_capture *cap);
 

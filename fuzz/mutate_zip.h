@@ -133,7 +133,7 @@ static void mutate_bytes(mutation *m, cq_str *out, const char *data, size_t len)
 static void put(cq_str *s, uint64_t value, int n_bytes)
 {
     for (int i = 0; i < n_bytes; i++)
-        cq_str_add_char(s, (char)(value >> 8 * i));
+        cq_str_add_char(s, (char)(i < 8 ? value >> 8 * i : 0));
 }
 
 /* What the header of an entry and its line in the directory have in common. */

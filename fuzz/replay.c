@@ -20,6 +20,20 @@ enum { MUTATIONS = 200 };
 static int n_done;
 static int n_bad;
 
+/* What libFuzzer has for mutators that leave the bytes themselves to it: one byte is another. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
+{
+    static uint32_t state = 1;
+
+    (void)max_size;
+    state = state * 1664525u + 1013904223u;
+    if (size)
+        data[(state >> 8) % size] = (uint8_t)(state >> 24);
+    return size;
+}
+
 /* Each change begins with what the last one left, now and then with the file itself. */
 static void feed_mutations(const uint8_t *data, size_t size)
 {

@@ -173,21 +173,6 @@ typedef struct storages {
     const char       *folder;
 } storages;
 
-/* An archive inside of another, or packed anew, has its records anywhere. Elements are read by
- * their size, so those that do not lie on a multiple of it are moved. */
-static cq_status align(cq_storage **s)
-{
-    cq_storage *copy;
-
-    if ((uintptr_t)(*s)->data % sizeof(double) == 0)
-        return CQ_OK;
-    CQ_TRY(cq_storage_new(&copy, (*s)->size));
-    memcpy(copy->data, (*s)->data, copy->size);
-    cq_storage_release(*s);
-    *s = copy;
-    return CQ_OK;
-}
-
 /* Weights: their sums are not checked, which would read all of them. */
 static cq_status load_storage(void *user, const char *key, cq_storage **out)
 {
@@ -204,7 +189,7 @@ static cq_status load_storage(void *user, const char *key, cq_storage **out)
         status = e ? cq_zip_read(out, s->a->zip, e) : not_there(s->a, name.text);
     }
     cq_str_clear(&name);
-    return status == CQ_OK ? align(out) : status;
+    return status == CQ_OK ? cq_storage_align(out) : status;
 }
 
 cq_status cq_archive_unpickle(cq_val *out, const cq_archive *a, const char *name,

@@ -170,10 +170,15 @@ static cq_status read_raw(cq_pt2_archive *a, cq_map *to, const char *folder,
     if (strncmp(path, "custom_obj_", 11) == 0 || strncmp(path, "opaque_obj_", 11) == 0)
         return CQ_OK; /* so is an object */
     if (!bytes) {
+        cq_status status;
+
         CQ_TRY(cq_pt2_record(&bytes, a, record));
-        if (cq_map_set(records, path, bytes) != CQ_OK) {
+        status = cq_storage_align(&bytes);
+        if (status == CQ_OK)
+            status = cq_map_set(records, path, bytes);
+        if (status != CQ_OK) {
             cq_storage_release(bytes);
-            return CQ_E_NO_MEMORY;
+            return status;
         }
     }
     CQ_TRY(tensor_on(a, &t, bytes, cq_json_get(&entry->value, "tensor_meta"),

@@ -443,7 +443,7 @@ static cq_status combine_of(cq_opcall *c, cq_combine *how)
             *how = names[i].how;
             return CQ_OK;
         }
-    return cq_call_fail(c, CQ_E_ARGUMENT, "\"%s\" is no way to reduce", reduce);
+    return cq_call_fail(c, CQ_E_ARGUMENT, "\"%s\" is not a way to reduce", reduce);
 }
 
 static cq_status scatter_reduce_shape(cq_opcall *c)

@@ -177,7 +177,7 @@ const cq_op_def cq_ops_pad[] = {
                 "value)\n"
                 "assert value is None or value == 0, 'only the mode constant takes a value'\n"
                 "if mode == 'circular': return _pad_circular(self, pad)\n"
-                "assert mode in ['reflect', 'replicate'], '{mode} is no way to pad'\n"
+                "assert mode in ['reflect', 'replicate'], '{mode} is not a way to pad'\n"
                 "n = len(pad) // 2\n"
                 "if n == 1: return reflection_pad1d(self, pad) if mode == 'reflect' else "
                 "replication_pad1d(self, pad)\n"
@@ -189,7 +189,7 @@ const cq_op_def cq_ops_pad[] = {
                 "{n}')" },
     { .schema = "aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
       .about  = "pad, by PyTorch itself",
-      .body   = "assert mode >= 0 and mode < 4, '{mode} is no way to pad'\n"
+      .body   = "assert mode >= 0 and mode < 4, '{mode} is not a way to pad'\n"
                 "return aten::pad(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], "
                 "value)" },
     { 0 }

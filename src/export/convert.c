@@ -255,7 +255,28 @@ static bool is_of_user(const cq_exporter *ex, const cq_symbolic *row)
            row < ex->user_rows.items + ex->user_rows.n;
 }
 
-/* Nodes that a symbolic made before it declined are dead; the final clean-up removes them. */
+static cq_status refuse_complex(cq_sym *s, char reason[CQ_ERROR_MESSAGE_SIZE])
+{
+    s->declined = true;
+    snprintf(reason, CQ_ERROR_MESSAGE_SIZE, "ONNX has no form of it for complex numbers");
+    return CQ_E_UNSUPPORTED;
+}
+
+/* A row may decline: then reason says why, and perhaps a later opset has what it needs. Nodes that
+ * it made before are dead; the final clean-up removes them. */
+static cq_status convert_by(const cq_symbolic *row, cq_sym *s, cq_symbolic_found *found,
+                            char reason[CQ_ERROR_MESSAGE_SIZE])
+{
+    cq_status status = apply_row(s, row, found->rule);
+
+    if (status != CQ_OK && s->declined) {
+        snprintf(reason, CQ_ERROR_MESSAGE_SIZE, "%s", cq_last_error()->message);
+        if (s->declined_opset)
+            found->later = s->declined_opset;
+    }
+    return status;
+}
+
 static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
 {
     cq_sym                  s = { .ex = ex, .block = to, .node = n, .op = n->def };
@@ -276,22 +297,12 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         own.user    = function->user;
         row         = &own;
     }
-    if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0) {
+    if (mode == CQ_OPERATORS_ONNX_ATEN && strncmp(n->op, "aten::", 6) == 0)
         status = keep_operator(&s, true);
-    } else if (stays_complex(n) && !can_take_apart) {
-        status = CQ_E_UNSUPPORTED;
-        snprintf(reason, sizeof reason, "ONNX has no form of it for complex numbers");
-        s.declined = true;
-    } else if (row) {
-        status = apply_row(&s, row, found.rule);
-        if (status != CQ_OK && s.declined) {
-            snprintf(reason, sizeof reason, "%s", cq_last_error()->message);
-            if (s.declined_opset)
-                found.later = s.declined_opset;
-        }
-    } else {
-        status = CQ_E_UNSUPPORTED;
-    }
+    else if (stays_complex(n) && !can_take_apart)
+        status = refuse_complex(&s, reason);
+    else
+        status = row ? convert_by(row, &s, &found, reason) : CQ_E_UNSUPPORTED;
     if (status != CQ_OK && row && !s.declined) {
         if (row->line)
             cq_error_add_where(status, "line %d of the rules", row->line);

@@ -336,9 +336,9 @@ static cq_status items_of_range(cq_eval *ev, const cq_object *r, cq_val *list, b
 {
     *known = !r->start.expr && !r->stop.expr && !r->step.expr;
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
-    for (int64_t i = r->start.value;
-         *known && (r->step.value > 0 ? i < r->stop.value : i > r->stop.value);
-         i += r->step.value) {
+    for (int64_t i = r->start.value, over = 0;
+         *known && !over && (r->step.value > 0 ? i < r->stop.value : i > r->stop.value);
+         over = __builtin_add_overflow(i, r->step.value, &i)) {
         if (list->u.list->n >= CQ_EVAL_MAX_ITEMS)
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a range has more than %d items",
                            CQ_EVAL_MAX_ITEMS);

@@ -128,7 +128,7 @@ int cq_dtype_to_onnx(cq_dtype d)
 cq_dtype cq_dtype_from_onnx(int64_t data_type)
 {
     for (int d = 1; d < CQ_DTYPE_COUNT; d++)
-        if (rows[d].onnx == data_type)
+        if (rows[d].onnx && rows[d].onnx == data_type) /* 0: ONNX has no such type */
             return (cq_dtype)d;
     return CQ_DTYPE_NONE;
 }

@@ -66,6 +66,19 @@ cq_status cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, s
     return CQ_OK;
 }
 
+cq_status cq_storage_align(cq_storage **s)
+{
+    cq_storage *copy;
+
+    if ((uintptr_t)(*s)->data % sizeof(double) == 0)
+        return CQ_OK;
+    CQ_TRY(cq_storage_new(&copy, (*s)->size));
+    memcpy(copy->data, (*s)->data, copy->size);
+    cq_storage_release(*s);
+    *s = copy;
+    return CQ_OK;
+}
+
 cq_status cq_storage_open(cq_storage **out, const char *path)
 {
     cq_mapping *mapping;

@@ -21,11 +21,15 @@ typedef struct cq_storage {
     void *user;
 } cq_storage;
 
-cq_status   cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-byte aligned */
-cq_status   cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped,
-                            void (*release)(void *user), void *user);
-cq_status   cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
-cq_status   cq_storage_open(cq_storage **out, const char *path); /* all of a file, mapped */
+cq_status cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-byte aligned */
+cq_status cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped,
+                          void (*release)(void *user), void *user);
+cq_status cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
+cq_status cq_storage_open(cq_storage **out, const char *path); /* all of a file, mapped */
+
+/* Elements are read by their size: bytes that do not lie on a multiple of any of them are moved. An
+ * archive inside of another, or packed anew, has its records anywhere. */
+cq_status   cq_storage_align(cq_storage **s);
 cq_status   cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);

@@ -9,7 +9,7 @@ import sys
 from repo import BUILD, ROOT, Report, Skip, calque
 
 FOLDER = ROOT / "cmake/completion"
-EVERYWHERE = {"--help", "--quiet", "--no-sandbox"}
+EVERYWHERE = {"--help", "--quiet", "--no-sandbox", "--allow-large-output"}
 
 BASH = """source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))

@@ -278,8 +278,8 @@ static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, 
         keys[i] = (keyed){ cq_tensor_get_i64(m->keys, i), i };
     qsort(keys, (size_t)m->n, sizeof *keys, by_key);
     if (sparse && m->n && keys[0].key < 0)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the map has the key %" PRId64 ", which is no place",
-                       keys[0].key);
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "the map has the key %" PRId64 ", which is not a place", keys[0].key);
     for (int64_t i = 0; i < n; i++)
         places[i] = sparse ? -1 : keys[i].place;
     for (int64_t i = 0; sparse && i < m->n && keys[i].key < n; i++)

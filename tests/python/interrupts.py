@@ -12,6 +12,7 @@ from package import ENVIRONMENT, Report
 
 SETUP = '''
 import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs tests in the background ignores it
 import numpy as np
 import calque
 x = np.eye(64, dtype="float32")

@@ -15,6 +15,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/peer"))
+import peer_cpu  # noqa: E402, F401
 MODELS = ["alexnet", "vgg16", "resnet50", "densenet121", "chain"]
 HOWS = ["trace", "calque", "torch"]
 CHAIN = 4000

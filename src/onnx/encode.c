@@ -271,8 +271,10 @@ static size_t pack(char *bytes, size_t n, unsigned bits)
 /* ---- turned matrices ---- */
 
 enum {
-    TURN_TILE  = 32,       /* columns at a time: a line of the cache of each row */
-    TURN_BYTES = 16 << 20, /* of rows before they are written: all of the matrix is read for them */
+    TURN_TILE  = 32,      /* columns at a time: a line of the cache of each row */
+    TURN_BYTES = 4 << 20, /* of rows before they are written: all of the matrix is read for them; */
+    TURN_PART  = 8,       /* so it is this part of a large one, */
+    TURN_MOST  = 16 << 20, /* but never more than this */
     TURN_READ  = 16 << 20, /* of a mapped file before it need not stay in memory */
     TURN_LEAST = 1 << 16   /* elements; fewer are not worth it */
 };
@@ -316,7 +318,9 @@ static void turn(char *to, const char *from, size_t rows, size_t columns, const 
 static bool write_turned(cq_out *out, const turned *m)
 {
     const size_t row  = m->columns * m->size;
-    const size_t many = row < TURN_BYTES ? TURN_BYTES / row : 1;
+    const size_t part = m->rows * row / TURN_PART;
+    const size_t room = part < TURN_BYTES ? TURN_BYTES : part > TURN_MOST ? TURN_MOST : part;
+    const size_t many = row < room ? room / row : 1;
     char        *rows = cq_alloc((many < m->rows ? many : m->rows) * row);
 
     for (size_t i = 0; rows && i < m->rows; i += many) {

@@ -180,7 +180,7 @@ static cq_status text_split(cq_fncall *c)
         if (!end)
             return CQ_OK;
         p = end + skip;
-        max--;
+        max -= max > 0;
     }
 }
 

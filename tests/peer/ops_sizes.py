@@ -54,6 +54,8 @@ NOT_HERE = {
     "aten::linalg_solve_ex": "the number of rows is baked in, with a warning",
     "aten::linalg_solve_triangular": "the number of rows is baked in, with a warning",
     "aten::triangular_solve": "the number of rows is baked in, with a warning",
+    "aten::lu_solve": "the number of rows is baked in, with a warning",
+    "aten::qr": "the number of columns is baked in, with a warning",
     "aten::matrix_power": "negative powers are inverses, whose number of rows is baked in",
     "aten::linalg_matrix_power": "negative powers are inverses, whose number of rows is baked in",
     "aten::baddbmm": "PyTorch lets NaN through where beta is 0, at random",

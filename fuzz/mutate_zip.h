@@ -196,7 +196,7 @@ static size_t choose_entry(mutation *m, const cq_zip *zip)
     return chosen;
 }
 
-/* As LLVMFuzzerCustomMutator. 0: it is no archive, or what came of it does not fit. */
+/* As LLVMFuzzerCustomMutator. 0: it is not an archive, or what came of it does not fit. */
 static size_t mutate_zip(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     mutation    m = { seed };

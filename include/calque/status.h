@@ -83,7 +83,7 @@ CQ_API void cq_discard_outputs(void);
 /* What all outputs of this process together may have from now on: so many bytes, and so many times
  * those of the files that it has read. A file of a kilobyte can describe gigabytes of weights; what
  * exceeds the limit is refused with CQ_E_UNSUPPORTED, before it is written where its size is known.
- * UINT64_MAX is no limit, and is the default. */
+ * UINT64_MAX, the default, means no limit. */
 CQ_API void cq_limit_outputs(uint64_t bytes, uint32_t times);
 
 /* Frees text or bytes that a call handed over; NULL is fine. */

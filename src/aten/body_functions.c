@@ -122,7 +122,7 @@ const cq_body_function cq_body_functions[] = {
       "return int(x) if isinstance(x, float) else x" },
     { "times(Tensor x, Scalar factor) -> Tensor",
       "x if is_known(factor) and factor == 1 else x * factor" },
-    /* With beta 0 self is not looked at: its NaNs do not count. */
+    /* With beta 0 self is not read: its NaNs do not count. */
     { "add_scaled(Tensor self, Tensor product, Scalar beta, Scalar alpha) -> Tensor",
       "scale = factor_in(beta, product.dtype)\n"
       "product = times(product, factor_in(alpha, product.dtype))\n"
@@ -198,8 +198,8 @@ const cq_body_function cq_body_functions[] = {
 
     /* ---- elements in other places ---- */
 
-    /* The last elements come first. A shift of less than the size, the usual one, is no reason for
-     * a remainder in symbols. */
+    /* The last elements come first. A shift of less than the size, the usual one, is not a reason
+     * for a remainder in symbols. */
     { "roll_dim(Tensor x, int dim, int shift) -> Tensor",
       "n = x.shape[dim]\n"
       "if size_hint(n) == 0: return x\n"

@@ -227,7 +227,7 @@ static cq_status read_scale(cq_opcall *c, transform *f)
     return CQ_OK;
 }
 
-/* Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its relatives). x
+/* Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its variants). x
  * has its points in the last dimension, as many as that says. A transform back of real numbers, and
  * one there to real numbers, is that of conjugates the other way. */
 static cq_tensor *of_any_length(cq_opcall *c, cq_tensor *x, cq_int n, const transform *f, int kind)

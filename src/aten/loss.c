@@ -141,7 +141,7 @@ const cq_op_def cq_ops_loss[] = {
         "far = pairwise_distance(anchor, negative, p, eps)\n"
         "if swap: far = minimum(far, pairwise_distance(positive, negative, p, eps))\n"
         "return reduced(shifted(near - far, margin).clamp_min(0.), reduction)"),
-    /* A layer and its loss in one; PyTorch goes through the batch in parts, which changes nothing.
+    /* A layer and its loss in one; PyTorch iterates over parts of the batch, which changes nothing.
      * The gradients that it may prepare are for training alone. */
     { .schema = "torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, "
                 "Tensor target, Tensor? linear_bias, Tensor? weight, str reduction, int "

@@ -400,7 +400,7 @@ static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_nod
 /* ---- branches that fail ---- */
 
 /* ONNX has no exceptions, but an index that is out of range is an error of the run. In its branch a
- * condition is what it has to be for that: it is no constant that could be computed before. */
+ * condition is what it has to be for that: it is not a constant that could be computed before. */
 static cq_value *failing(cq_sym *s, cq_value *condition, size_t side)
 {
     cq_value *index = side ? cq_sym_op(s, "Not", CQ_IN(condition), CQ_NO_ATTR) : condition;

@@ -308,7 +308,7 @@ TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
     tear_down(&f);
 }
 
-/* What is inside of a function says what its results look like, and is no part of the model. */
+/* What is inside of a function says what its results look like, and is not a part of the model. */
 TEST(foreign, a_function_of_its_own_is_a_node_for_a_rule)
 {
     fixture f;
@@ -349,7 +349,8 @@ TEST(foreign, a_program_marks_its_own_parts)
     tear_down(&f);
 }
 
-/* As in PyTorch: what nothing but a size was asked of is no input; what an operator takes is. */
+/* As in PyTorch: what nothing but a size was asked of is not an input; what an operator takes is.
+ */
 TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
 {
     static const struct {

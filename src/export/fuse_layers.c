@@ -118,7 +118,7 @@ static cq_type half_type(cq_graph *g, const cq_value *v)
 }
 
 /* The first half of a table whose last axis is the same twice: cos(cat(angles, angles)), scaled
- * and cast. NULL: it is no such table. */
+ * and cast. NULL: it is not such a table. */
 static cq_value *half_of(cq_fuser *f, cq_value *v, int depth)
 {
     static const char *const unary[] = { "onnx::Cos", "onnx::Sin", "onnx::Cast" };

@@ -417,7 +417,7 @@ uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written)
     peak       = w->peak;
     w->writes  = NULL;
     w->follows = NULL;
-    w->run++; /* what is let go from here on is no business of that run */
+    w->run++; /* what is released from here on does not belong to that run */
     pthread_mutex_unlock(&w->lock);
     return peak;
 }

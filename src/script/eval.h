@@ -205,7 +205,7 @@ struct cq_eval {
     cq_frame *frame;
     unsigned  depth, journaling; /* > 0: changes are written down */
     uint64_t  steps;
-    int       levels;          /* of values inside of each other that are being gone through */
+    int       levels;          /* of nested values that are being iterated over */
     bool      text_is_open;    /* the text that is made: see cq_text */
     CQ_VEC(cq_val) rings;      /* containers that hold themselves (ring.c) */
     CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */

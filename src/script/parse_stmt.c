@@ -112,7 +112,7 @@ static const struct augment {
     { CQ_TOKEN_BIT_XOR_ASSIGN, CQ_AST_BIT_XOR },
 };
 
-/* target += value; NULL without a failure if the next token is no such sign. */
+/* target += value; NULL without a failure if the next token is not such a sign. */
 static cq_ast_stmt *parse_augment(cq_parser *p, cq_ast_expr *target)
 {
     for (size_t i = 0; i < sizeof augments / sizeof *augments; i++) {

@@ -43,7 +43,7 @@ typedef struct cq_script_state {
     size_t n_arguments; /* of the call under way, so far */
     bool   wanted;      /* variables are inputs and outputs; else changes are only noted */
     bool   unsettled;   /* the last capture found more */
-    bool   quiet;       /* in training, models change their statistics: that is no surprise */
+    bool   quiet;       /* in training, models change their statistics: that is expected */
 } cq_script_state;
 
 void cq_script_state_free(cq_script_state *state); /* NULL is fine */

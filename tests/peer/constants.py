@@ -5,13 +5,9 @@ that no graph can hold is an error of the run, if the example comes to the other
     constants.py [-v] [CASE …]
 """
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 from typing import Dict
 
 import peers
-from peers import Report
 
 CASES = {}
 
@@ -134,16 +130,5 @@ def check(name, folder):
     assert code == 1, said  # the example needs what is not there
 
 
-def main():
-    warnings.filterwarnings("ignore")
-    report = Report(__file__)
-    names = [word for word in sys.argv[1:] if word != "-v"] or CASES
-    if report.needs("torch", "onnx", "ort"):
-        for name in names:
-            with report.case(name), tempfile.TemporaryDirectory() as folder:
-                check(name, Path(folder))
-    return report.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(peers.run_cases(__file__, CASES, check))

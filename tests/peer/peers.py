@@ -17,7 +17,10 @@ import importlib.util
 import os
 import pathlib
 import subprocess
+import sys
+import tempfile
 import traceback
+import warnings
 
 import peer_cpu  # noqa: F401
 
@@ -119,6 +122,18 @@ class Report:
         skipped = f", {self.n_skipped} skipped" if self.n_skipped else ""
         print(f"{self.n_passed} passed, {self.n_failed} failed{skipped}", flush=True)
         return 1 if self.n_failed else 0
+
+
+def run_cases(title, cases, check):
+    """The main of a script whose models are cases by name, all or those that its arguments name:
+    check(name, folder) exports and runs one, in a folder of its own. Returns the exit code."""
+    warnings.filterwarnings("ignore")
+    report = Report(title)
+    if report.needs("torch", "onnx", "ort"):
+        for name in [word for word in sys.argv[1:] if word != "-v"] or cases:
+            with report.case(name), tempfile.TemporaryDirectory() as folder:
+                check(name, pathlib.Path(folder))
+    return report.finish()
 
 
 # ---- programs -------------------------------------------------------------------------

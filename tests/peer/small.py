@@ -5,12 +5,8 @@ run by ONNX Runtime on other inputs than the example's.
     small.py [-v] [CASE …]
 """
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 
 import peers
-from peers import Report
 
 HEAD = """
 import torch
@@ -60,16 +56,5 @@ def check(name, folder):
             peers.expect_close(g, w.numpy(), name=f"result of seed {seed}")
 
 
-def main():
-    warnings.filterwarnings("ignore")
-    report = Report(__file__)
-    names = [word for word in sys.argv[1:] if word != "-v"] or CASES
-    if report.needs("torch", "onnx", "ort"):
-        for name in names:
-            with report.case(name), tempfile.TemporaryDirectory() as folder:
-                check(name, Path(folder))
-    return report.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(peers.run_cases(__file__, CASES, check))

@@ -7,13 +7,9 @@ gives being fed back, and every step is as in PyTorch. calque's own test-cases h
 """
 import json
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 from typing import Dict, List, Optional
 
 import peers
-from peers import Report
 
 STEPS = 40
 CASES = {}
@@ -408,16 +404,5 @@ def check(name, folder):
     assert code == 0 and sets == (3 if names else 1), said
 
 
-def main():
-    warnings.filterwarnings("ignore")
-    report = Report(__file__)
-    names = [word for word in sys.argv[1:] if word != "-v"] or CASES
-    if report.needs("torch", "onnx", "ort"):
-        for name in names:
-            with report.case(name), tempfile.TemporaryDirectory() as folder:
-                check(name, Path(folder))
-    return report.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(peers.run_cases(__file__, CASES, check))

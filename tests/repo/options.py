@@ -153,7 +153,7 @@ def check_options(known, found):
             assert re.search(rf"^  (-., )?{option}\b", page, re.M), f"{verb} has no {option}"
 
 
-# what a program in C is made of has sizes too, but is no choice of a command
+# what a program in C is made of has sizes too, but is not a choice of a command
 CODE_ONLY = re.compile(r"cq_(class|function|module_mark|\w+_spec)")
 
 

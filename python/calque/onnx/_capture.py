@@ -138,7 +138,7 @@ def _module_paths(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_backward_hooks(model: torch.nn.Module) -> Iterator[None]:
-    """Hooks of the backward pass are no part of a trace, but PyTorch refuses to trace them."""
+    """Hooks of the backward pass are not a part of a trace, but PyTorch refuses to trace them."""
     hooks = [(module, module._backward_hooks) for module in model.modules()
              if module._backward_hooks]
     for module, found in hooks:

@@ -97,7 +97,7 @@ def _as_kind(known: Any, desc: str, value: Value) -> Any:
 def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a symbolic function plain Python values for its arguments: "v" stays a value of the
     graph, "i" and "is" are ints, "f" and "fs" floats, "b" a bool, "s" a text, "t" a tensor, "none"
-    is not looked at."""
+    is not inspected."""
     for desc in arg_descriptors:
         if desc not in _KINDS:
             raise ValueError(f"unknown descriptor {desc!r}")

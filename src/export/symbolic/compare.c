@@ -61,7 +61,7 @@ static cq_value *number_of_bits(cq_sym *s, cq_value *bits, cq_dtype dtype, int r
 typedef cq_value *combine_fn(cq_sym *s, cq_value *a, cq_value *b);
 
 /* ONNX has operators on bits since opset 18. On bool they are logic; on integers the bits
- * are taken apart, which is no fast way but a right one. */
+ * are decomposed, which is not fast but right. */
 static cq_status bitwise(cq_sym *s, const char *logic, combine_fn *combine)
 {
     cq_type   want = cq_sym_result_type(s, 0);

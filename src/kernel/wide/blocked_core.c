@@ -110,30 +110,10 @@ INLINE void tile_any(const cq_core_tile *t, const int rows, const int vectors,
         tile_of(t, rows, vectors, px, first, t->kc);
 }
 
-/* As few tiles as there can be, of about as many rows each: few sums would wait for each other. */
-INLINE void tiles_of(const cq_core_tile *t, int64_t rows, const int vectors, const float *const *px)
-{
-    int64_t left = (rows + TILE_ROWS - 1) / TILE_ROWS;
-
-    for (int64_t i = 0, n; i < rows; i += n) {
-        n = (rows - i + left - 1) / left;
-        left--;
-        switch (n) {
-#define TILE_CASE(r)                                                                               \
-    case (r) + 1: tile_any(t, (r) + 1, vectors, px, i); break;
-            EACH_ROW(TILE_CASE)
-        default: break;
-        }
-    }
-}
-
-static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px)
-{
-    if (vectors == 2)
-        tiles_of(t, rows, 2, px);
-    else
-        tiles_of(t, rows, 1, px);
-}
+#define TILE     cq_core_tile
+#define PIXEL    float
+#define ONE_TILE tile_any
+#include "kernel/wide/tiles.inc"
 
 /* ---- channel by channel ---- */
 

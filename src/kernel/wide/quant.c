@@ -156,30 +156,10 @@ INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
     put_rows(t, sums, first, rows);
 }
 
-/* As few tiles as there can be, of about as many rows each. */
-INLINE void tiles_of(const cq_quant_tile *t, int64_t rows, const int vectors, const void *const *px)
-{
-    int64_t left = (rows + TILE_ROWS - 1) / TILE_ROWS;
-
-    for (int64_t i = 0, n; i < rows; i += n) {
-        n = (rows - i + left - 1) / left;
-        left--;
-        switch (n) {
-#define TILE_CASE(r)                                                                               \
-    case (r) + 1: tile_of(t, (r) + 1, vectors, px, i); break;
-            EACH_ROW(TILE_CASE)
-        default: break;
-        }
-    }
-}
-
-static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px)
-{
-    if (vectors == 2)
-        tiles_of(t, rows, 2, px);
-    else
-        tiles_of(t, rows, 1, px);
-}
+#define TILE     cq_quant_tile
+#define PIXEL    void
+#define ONE_TILE tile_of
+#include "kernel/wide/tiles.inc"
 
 /* ---- channel by channel ---- */
 

@@ -80,7 +80,7 @@ done:
     return status;
 }
 
-/* ---- taking them apart ---- */
+/* ---- reading them ---- */
 
 typedef struct map {
     const cq_texts  *key_texts, *value_texts; /* NULL: numbers */

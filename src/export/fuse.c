@@ -5,23 +5,27 @@
 
 #include <ctype.h>
 
+/* By stage: a later one sees what an earlier one made, and no longer what that made useless. */
 static const cq_fusion fusions[] = {
-    { 23, "Mul(Cast?(Mul(Reciprocal(Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps))), x)), w)",
+    { 0, 23,
+      "Mul(Cast?(Mul(Reciprocal(Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps))), x)), w)",
       cq_fuse_rms_norm },
-    { 23, "Mul(Cast?(Div(x, Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps)))), w)",
+    { 0, 23, "Mul(Cast?(Div(x, Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps)))), w)",
       cq_fuse_rms_norm },
-    { 23, "Add(Mul(join:Concat(Neg(high:Slice(x, ...)), low:Slice(x, ...)), sin), Mul(x, cos))",
+    { 0, 23, "Add(Mul(join:Concat(Neg(high:Slice(x, ...)), low:Slice(x, ...)), sin), Mul(x, cos))",
       cq_fuse_rotary },
-    { 23,
+    { 0, 23,
+      "MatMul(soft:Softmax(Add?(Div?(Mul?(MatMul(q, turned:Transpose(k)), factor), divisor), "
+      "mask)), v)",
+      cq_fuse_attention },
+    { 1, 23,
       "Attention(q, more_k:Reshape(Expand(Unsqueeze(k, axis), ...), ...), "
       "more_v:Reshape(Expand(Unsqueeze(v, axis2), ...), ...), ...)",
       cq_fuse_grouped },
+    { 2, 23, "Attention(q, keys:Concat(past_k, k), values:Concat(past_v, v), ...)", cq_fuse_past },
 };
 
-/* After the others, when what they made useless is gone. */
-static const cq_fusion late_fusions[] = {
-    { 23, "Attention(q, keys:Concat(past_k, k), values:Concat(past_v, v), ...)", cq_fuse_past },
-};
+enum { N_FUSIONS = sizeof fusions / sizeof *fusions, N_STAGES = 3 };
 
 /* ---- terms ---- */
 
@@ -108,7 +112,7 @@ static bool match_node(cq_fuse_match *m, const char **at, const cq_node *n, bool
     return match_arguments(m, at, n, true);
 }
 
-/* name, name:Op(…), Op(…), or Op?(…) for a node that may be missing. */
+/* name, name:Op(…), Op(…), or Op?(x, …) for a node that may be missing, then x stands alone. */
 static bool match_term(cq_fuse_match *m, const char **at, cq_value *v)
 {
     size_t      len;
@@ -132,7 +136,7 @@ static bool match_term(cq_fuse_match *m, const char **at, cq_value *v)
                           len == 3 && (!memcmp(name, "Add", 3) || !memcmp(name, "Mul", 3)));
     if (!optional || !match_term(m, at, v))
         return false;
-    ++*at;
+    *at += strcspn(*at, ")") + 1;
     return true;
 }
 
@@ -161,21 +165,24 @@ static cq_status try_fusions(cq_node *n, void *user)
 {
     cq_fuser *f = user;
 
-    for (size_t i = 0; i < f->n_fusions && n->n_outputs == 1 && !n->outputs[0]->instead; i++) {
-        const char   *at = f->fusions[i].pattern;
-        cq_fuse_match m  = { .root = n };
+    for (size_t i = 0; i < N_FUSIONS && n->n_outputs == 1 && !n->outputs[0]->instead; i++) {
+        const cq_fusion *row = &fusions[i];
+        const char      *at  = row->pattern;
+        cq_fuse_match    m   = { .root = n };
 
-        if (f->ex->options.opset >= f->fusions[i].since && match_term(&m, &at, n->outputs[0]))
-            CQ_TRY(f->fusions[i].make(f, &m));
+        if (row->stage == f->stage && f->ex->options.opset >= row->since &&
+            match_term(&m, &at, n->outputs[0]))
+            CQ_TRY(row->make(f, &m));
     }
     return CQ_OK;
 }
 
-static cq_status run(cq_exporter *ex, const cq_fusion *rows, size_t n)
+static cq_status run_stage(cq_exporter *ex, int stage)
 {
-    cq_fuser  f = { .ex = ex, .fusions = rows, .n_fusions = n };
+    cq_fuser  f = { .ex = ex, .stage = stage };
     cq_status status;
 
+    cq_ir_count_uses(ex->graph);
     status = cq_ir_each_node(ex->graph->top, try_fusions, &f);
     cq_ptr_map_clear(&f.halves);
     CQ_TRY(status);
@@ -186,8 +193,7 @@ static cq_status run(cq_exporter *ex, const cq_fusion *rows, size_t n)
 
 cq_status cq_export_fuse(cq_exporter *ex)
 {
-    if (ex->options.opset < 23)
-        return CQ_OK;
-    CQ_TRY(run(ex, fusions, sizeof fusions / sizeof *fusions));
-    return run(ex, late_fusions, sizeof late_fusions / sizeof *late_fusions);
+    for (int stage = 0; stage < N_STAGES && ex->options.opset >= 23; stage++)
+        CQ_TRY(run_stage(ex, stage));
+    return CQ_OK;
 }

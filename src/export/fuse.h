@@ -20,17 +20,17 @@ typedef struct cq_fuse_match {
 typedef struct cq_fuser cq_fuser;
 
 typedef struct cq_fusion {
+    int         stage;
     int         since; /* opset */
     const char *pattern;
     cq_status (*make)(cq_fuser *f, const cq_fuse_match *m); /* may find that it does not fit */
 } cq_fusion;
 
 struct cq_fuser {
-    cq_exporter     *ex;
-    const cq_fusion *fusions;
-    size_t           n_fusions;
-    bool             changed;
-    cq_ptr_map       halves; /* a table of angles to its first half */
+    cq_exporter *ex;
+    int          stage;
+    bool         changed;
+    cq_ptr_map   halves; /* a table of angles to its first half */
 };
 
 /* What a name of the pattern stands for; NULL: nothing. */
@@ -45,6 +45,7 @@ cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *co
 
 cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_grouped(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m);
 

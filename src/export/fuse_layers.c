@@ -235,6 +235,59 @@ cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m)
 
 /* ---- Attention ---- */
 
+/* Whether n exchanges the last two of four dimensions. */
+static bool swaps_last(const cq_node *n)
+{
+    static const int64_t wanted[] = { 0, 1, 3, 2 };
+    const cq_operand    *perm     = cq_ir_attr(n, "perm");
+
+    if (!perm || perm->kind != CQ_OPERAND_LIST || perm->u.list.n != 4)
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        if (perm->u.list.items[i].u.i.value != wanted[i])
+            return false;
+    return true;
+}
+
+/* Whether adding mask leaves the scores their shape. */
+static bool is_mask_of(const cq_value *mask, const cq_value *scores)
+{
+    const int lead = 4 - rank_of(mask);
+
+    if (rank_of(mask) < 2 || lead < 0 || mask->type.dtype != scores->type.dtype)
+        return false;
+    for (int i = lead; i < 4; i++)
+        if (!cq_int_is(mask->type.sizes[i - lead], 1) && !same_size(mask, i - lead, scores, i))
+            return false;
+    return true;
+}
+
+/* softmax(q k' scale + mask) v, as models write it that do not call PyTorch's own function. */
+cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m)
+{
+    cq_value *q = cq_fuse_bound(m, "q"), *k = cq_fuse_bound(m, "k"), *v = cq_fuse_bound(m, "v");
+    cq_value *soft = cq_fuse_bound(m, "soft"), *mask = cq_fuse_bound(m, "mask");
+    cq_value *factor = cq_fuse_bound(m, "factor"), *divisor = cq_fuse_bound(m, "divisor");
+    double    scale = 1, under = 1;
+    int64_t   axis = attr_of(soft->node, "axis", -1);
+    cq_node  *n;
+
+    if ((q->type.dtype != CQ_DTYPE_F32 && q->type.dtype != CQ_DTYPE_F16) || soft->n_uses != 1 ||
+        rank_of(q) != 4 || rank_of(k) != 4 || rank_of(v) != 4 || (axis != -1 && axis != 3) ||
+        !swaps_last(cq_fuse_bound(m, "turned")->node) || (factor && !number_of(factor, &scale)) ||
+        (divisor && !number_of(divisor, &under)) || (mask && !is_mask_of(mask, soft)))
+        return CQ_OK;
+    for (int i = 0; i < 2; i++)
+        if (!same_size(q, i, k, i) || !same_size(q, i, v, i))
+            return CQ_OK;
+    n = cq_fuse_node(f, m->root, "onnx::Attention", (cq_value *[]){ q, k, v, mask }, mask ? 4 : 3,
+                     1);
+    if (!n)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_ir_attr_set(n, "scale", cq_attr_f("scale", scale / under).value));
+    return replace(m->root->outputs[0], n->outputs[0]);
+}
+
 /* Whether more has each head of v as often as to make the heads of q. */
 static bool repeats_heads(const cq_value *more, const cq_value *v, const cq_value *axis,
                           const cq_value *q)

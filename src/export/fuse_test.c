@@ -53,8 +53,8 @@ static void check_same(cq_tensor *a, cq_tensor *b)
     cq_onnx_value_release(values[1]);
 }
 
-/* How many nodes op the export of forward has at opset 23; its numbers are the program's. */
-static size_t fused(const char *op, const char *text, const shape *x, const shape *y)
+/* How many nodes op the export of forward has at an opset; its numbers are the program's. */
+static size_t fused_at(int opset, const char *op, const char *text, const shape *x, const shape *y)
 {
     cq_tensor        *in[2] = { tensor(x), tensor(y) }, *ran, *exported;
     cq_export_options options;
@@ -65,7 +65,7 @@ static size_t fused(const char *op, const char *text, const shape *x, const shap
     size_t            n;
 
     cq_export_options_init(&options);
-    options.opset = 23;
+    options.opset = opset;
     CHECK_OK(cq_script_compile(&script, text, "test.py"));
     CHECK_OK(cq_args_new(&args));
     for (int i = 0; i < 2; i++)
@@ -85,6 +85,11 @@ static size_t fused(const char *op, const char *text, const shape *x, const shap
     cq_args_free(args);
     cq_script_free(script);
     return n;
+}
+
+static size_t fused(const char *op, const char *text, const shape *x, const shape *y)
+{
+    return fused_at(23, op, text, x, y);
 }
 
 static size_t rms_norms(const char *power, const char *dim, const char *keep, const char *eps,
@@ -148,6 +153,61 @@ TEST(fuse, what_is_not_quite_a_rotary_embedding_stays)
 
 #define SELF "torch.nn.functional.scaled_dot_product_attention"
 
+static size_t attentions(const char *scores, const char *dim, const char *result)
+{
+    const shape q = { 4, { 2, 3, 5, 4 } }, k = { 4, { 2, 3, 6, 4 } };
+    cq_str      text = { 0 };
+    size_t      n;
+
+    cq_str_printf(&text,
+                  "def forward(q, k):\n"
+                  "    mask = k[:, :1, :, 0][:, :, None]\n"
+                  "    soft = torch.softmax(%s, %s)\n"
+                  "    return %s\n",
+                  scores, dim, result);
+    n = fused("Attention", text.text, &q, &k);
+    cq_str_clear(&text);
+    return n;
+}
+
+TEST(fuse, attention_that_is_written_out_is_one_node)
+{
+    CHECK_INT(1, attentions("q @ k.transpose(-1, -2)", "-1", "soft @ k"));
+    CHECK_INT(1, attentions("q @ k.transpose(2, 3) / 2.0 + mask", "-1", "soft @ (k * 2)"));
+    CHECK_INT(1, attentions("mask + torch.matmul(q, k.transpose(2, 3)) * 0.3", "3", "soft @ k"));
+}
+
+TEST(fuse, what_is_not_quite_attention_stays)
+{
+    CHECK_INT(0, attentions("q @ k.transpose(-1, -2)", "2", "soft @ k"));
+    CHECK_INT(0, attentions("q @ k.transpose(-1, -2) * mask", "-1", "soft @ k"));
+    CHECK_INT(0, attentions("q @ k.transpose(-1, -2)", "-1", "soft @ k + soft.sum()"));
+    CHECK_INT(0, attentions("q @ k.permute(0, 1, 3, 2) + mask[None]", "-1", "soft @ k"));
+    CHECK_INT(0, attentions("q[:1] @ k.transpose(-1, -2)", "-1", "soft @ k"));
+}
+
+TEST(fuse, consecutive_places_of_a_cache_are_one_write)
+{
+    const shape       cache = { 4, { 2, 3, 8, 4 } }, k = { 4, { 2, 3, 2, 4 } };
+    const char *const runs[]   = { "torch.arange(2)", "torch.tensor([3, 4])",
+                                   "first % 6 + torch.arange(k.shape[2])" };
+    const char *const others[] = { "torch.arange(2) * 2", "torch.tensor([4, 3])",
+                                   "torch.tensor([first % 6, 7])" };
+
+    for (size_t i = 0; i < 6; i++) {
+        cq_str text = { 0 };
+
+        cq_str_printf(&text,
+                      "def forward(cache, k):\n"
+                      "    first = k.shape[2] + k.argmax()\n"
+                      "    return cache.index_copy(2, %s, k)\n",
+                      i < 3 ? runs[i] : others[i - 3]);
+        CHECK_INT(i < 3, fused_at(24, "TensorScatter", text.text, &cache, &k));
+        CHECK_INT(0, fused_at(23, "TensorScatter", text.text, &cache, &k));
+        cq_str_clear(&text);
+    }
+}
+
 TEST(fuse, attention_repeats_heads_by_itself)
 {
     const shape q = { 4, { 2, 6, 5, 4 } }, k = { 4, { 2, 3, 5, 4 } };
@@ -192,5 +252,8 @@ RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
           TEST_OF(fuse, what_is_not_quite_such_a_norm_stays),
           TEST_OF(fuse, a_rotary_embedding_is_one_node),
           TEST_OF(fuse, what_is_not_quite_a_rotary_embedding_stays),
+          TEST_OF(fuse, attention_that_is_written_out_is_one_node),
+          TEST_OF(fuse, what_is_not_quite_attention_stays),
+          TEST_OF(fuse, consecutive_places_of_a_cache_are_one_write),
           TEST_OF(fuse, attention_repeats_heads_by_itself),
           TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before))

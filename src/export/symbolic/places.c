@@ -227,6 +227,61 @@ cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_v
     return v;
 }
 
+static cq_value *value_in(const cq_node *n, size_t i)
+{
+    return i < n->n_inputs && n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;
+}
+
+static bool is_run(const cq_tensor *t)
+{
+    for (int64_t i = 1, n = cq_tensor_numel(t); i < n; i++)
+        if (cq_tensor_get_i64(t, i) != cq_tensor_get_i64(t, i - 1) + 1)
+            return false;
+    return true;
+}
+
+/* The first of consecutive numbers: a single one, constants, a Range by one, or one of these moved
+ * by a number. NULL: index may be something else. */
+static cq_value *first_of_run(cq_sym *s, cq_value *index, int depth)
+{
+    const cq_node   *n    = index->node;
+    const cq_tensor *data = cq_sym_data(index);
+    cq_value        *first, *by;
+
+    if (index->type.rank == 1 && cq_int_is(index->type.sizes[0], 1))
+        return index;
+    if (data)
+        return cq_tensor_numel(data) && is_run(data)
+                   ? cq_sym_const_f64(s, CQ_DTYPE_I64, (double)cq_tensor_get_i64(data, 0))
+                   : NULL;
+    if (!n || depth > 4)
+        return NULL;
+    if (strcmp(n->op, "onnx::Range") == 0) {
+        data = cq_sym_data(value_in(n, 2));
+        return data && cq_tensor_get_i64(data, 0) == 1 ? value_in(n, 0) : NULL;
+    }
+    for (size_t i = 0; i < 2 && strcmp(n->op, "onnx::Add") == 0; i++) {
+        by    = value_in(n, 1 - i);
+        first = by->type.rank == 0 ? first_of_run(s, value_in(n, i), depth + 1) : NULL;
+        data  = first ? cq_sym_data(first) : NULL;
+        if (data && cq_tensor_get_i64(data, 0) == 0)
+            return by;
+        if (first)
+            return cq_sym_ints_op(s, "Add", first, by);
+    }
+    return NULL;
+}
+
+/* Caches of keys and values: consecutive slices, at the same place for the whole batch. */
+static cq_value *write_run(cq_sym *s, cq_value *x, int axis, cq_value *first, cq_value *src)
+{
+    cq_value *v, *batch = cq_sym_expand_any(s, first, x->type.sizes, 1);
+
+    v = cq_sym_op(s, "TensorScatter", CQ_IN(x, src, batch), CQ_ATTR(cq_attr_i("axis", axis)));
+    cq_sym_set_type_of(v, x);
+    return v;
+}
+
 cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src)
 {
     int64_t   others[CQ_MAX_RANK], one = 1;
@@ -237,6 +292,9 @@ cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index,
 
     if (s->status != CQ_OK)
         return NULL;
+    v = axis > 0 && cq_sym_opset(s) >= 24 ? first_of_run(s, index, 0) : NULL;
+    if (v)
+        return write_run(s, x, axis, v, src);
     if (axis == 0 && cq_sym_opset(s) >= 11) {
         v = cq_sym_op(s, "ScatterND", CQ_IN(x, cq_sym_unsqueeze(s, index, &one, 1), src),
                       CQ_NO_ATTR);

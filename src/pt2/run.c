@@ -140,6 +140,16 @@ static const struct {
     { "aten::_local_scalar_dense", "aten::item" },
     { "aten::lift_fresh_copy", "aten::clone" },
     { "aten::view", "aten::reshape" },
+    /* Shapes that change in place: the program goes on with the result, which shows the memory. */
+    { "aten::as_strided_", "aten::as_strided" },
+    { "aten::squeeze_", "aten::squeeze" },
+    { "aten::squeeze_.dim", "aten::squeeze.dim" },
+    { "aten::squeeze_.dims", "aten::squeeze.dims" },
+    { "aten::swapaxes_", "aten::swapaxes" },
+    { "aten::swapdims_", "aten::swapdims" },
+    { "aten::t_", "aten::t" },
+    { "aten::transpose_", "aten::transpose.int" },
+    { "aten::unsqueeze_", "aten::unsqueeze" },
 };
 
 /* They check or tell what is known already, and return nothing; the first ones check what is

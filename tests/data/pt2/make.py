@@ -261,6 +261,21 @@ class AnyLength(nn.Module):
                 torch.nn.functional.pdist(x))
 
 
+class ShapesInPlace(nn.Module):
+    """Tensors that show their memory in another shape, while others show it in the old one."""
+    def forward(self, x):
+        y = x * 2
+        z = y.view(-1)
+        y.unsqueeze_(0).add_(1)
+        y.transpose_(1, 2).squeeze_(0)
+        z.mul_(3)
+        w = (x - 1).t_().swapaxes_(0, 1)
+        w[0].add_(5)
+        part = x + 1
+        part.as_strided_((2, 2), (1, 2), 1).add_(1)
+        return y, z, w, part
+
+
 class DataClass(nn.Module):
     def forward(self, pair):
         return Pair(pair.first + pair.second, pair.second)
@@ -296,6 +311,7 @@ CASES = {  # name: model, args, kwargs, dynamic_shapes
     "custom": (Custom(), (x(3),), {}, None),
     "custom_in_place": (CustomInPlace(), (x(3),), {}, None),
     "any_length": (AnyLength(), (torch.sin(x(4, 7) + 1),), {}, {"x": {0: Dim.AUTO, 1: Dim.AUTO}}),
+    "shapes_in_place": (ShapesInPlace(), (x(3, 4),), {}, None),
     "dataclass": (DataClass(), (Pair(x(2), x(2)),), {}, None),
 }
 CORE = ("dynamic", "mutation", "input_mutation", "cond", "while_loop", "map", "scan",

@@ -330,7 +330,7 @@ const cq_body_function cq_body_functions[] = {
       "assert (size is None) != (factors is None), 'wants a size or a factor, and not both'\n"
       "align = align_corners is not None and align_corners\n"
       "if factors is not None and (mode == 'area' or recompute is None or recompute): "
-      "size = [int(float(x.shape[i + 2]) * factors[i]) for i in range(n)]; factors = None\n"
+      "size = [scaled_size(x.shape[i + 2], factors[i]) for i in range(n)]; factors = None\n"
       "if mode == 'nearest' and n == 1: return upsample_nearest1d.vec(x, size, factors)\n"
       "if mode == 'nearest' and n == 2: return upsample_nearest2d.vec(x, size, factors)\n"
       "if mode == 'nearest': return upsample_nearest3d.vec(x, size, factors)\n"

@@ -231,9 +231,11 @@ const cq_body_function cq_body_images[] = {
 
     /* ---- resizing ---- */
 
+    /* floor(n * by), by a division of whole numbers where that can be said. */
     { "scaled_size(int n, float by) -> int",
-      "if by == math.floor(by): return n * int(by)\n"
-      "return n // int(1 / by) if 1 / by == math.floor(1 / by) else int(n * by)" },
+      "q = 0\n"
+      "for d in [32, 16, 10, 8, 5, 4, 3, 2, 1]: q = d if by * d == math.floor(by * d) else q\n"
+      "return n * int(by * q) // q if q > 0 else int(n * by)" },
     /* The filters of PyTorch's averaging: a triangle, or a cubic of a = -0.5. */
     { "filter_weight(Tensor x, bool cubic) -> Tensor",
       "x = x.abs()\n"

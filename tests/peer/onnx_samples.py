@@ -423,6 +423,8 @@ for mode in ["linear", "cubic"]:
            coordinate_transformation_mode="half_pixel_symmetric")
 for how in ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]:
     sample("Resize", IMAGE, None, None, N([1, 2, 7, 3]), nearest_mode=how, since=13)
+    # Products of sizes and factors that are whole in float32 only.
+    sample("Resize", V(1, 1, 8, 10), None, np.array([1, 1, 1.7, 0.7]), nearest_mode=how, since=13)
 for policy in ["not_larger", "not_smaller"]:
     sample("Resize", IMAGE, None, None, N([7, 8]), axes=[2, 3], since=18,
            keep_aspect_ratio_policy=policy)

@@ -59,9 +59,6 @@ NOT_HERE = {
     "aten::matrix_power": "negative powers are inverses, whose number of rows is baked in",
     "aten::linalg_matrix_power": "negative powers are inverses, whose number of rows is baked in",
     "aten::baddbmm": "PyTorch lets NaN through where beta is 0, at random",
-    "aten::__interpolate": "sizes that a factor leads to are baked in, with a warning",
-    "aten::_upsample_bilinear2d_aa": "sizes that a factor leads to are baked in, with a warning",
-    "aten::_upsample_bicubic2d_aa": "sizes that a factor leads to are baked in, with a warning",
 }
 # The same for some types only: those that ONNX Runtime has no kernel for, so that calque takes the
 # operator apart; what it bakes in it warns of.

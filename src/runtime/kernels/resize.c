@@ -73,13 +73,15 @@ static double old_place(const plan *p, const axis *a, int64_t i)
     }
 }
 
-static int64_t nearest_place(const plan *p, double x)
+/* Of a place in float32, as scales are and other runtimes compute: 8.5 / 1.7f - 0.5 is 4.5 there,
+ * and in double 4.4999998, which is nearest to another pixel. */
+static int64_t nearest_place(const plan *p, float x)
 {
     switch (p->nearest) {
-    case ROUND_PREFER_CEIL: return (int64_t)floor(x + 0.5);
-    case FLOOR: return (int64_t)floor(x);
-    case CEIL: return (int64_t)ceil(x);
-    default: return (int64_t)ceil(x - 0.5);
+    case ROUND_PREFER_CEIL: return (int64_t)floorf(x + 0.5f);
+    case FLOOR: return (int64_t)floorf(x);
+    case CEIL: return (int64_t)ceilf(x);
+    default: return (int64_t)ceilf(x - 0.5f);
     }
 }
 
@@ -143,7 +145,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
         double x = old_place(p, a, i);
 
         if (p->mode == NEAREST)
-            to->index[i] = clamp(nearest_place(p, x), a->in);
+            to->index[i] = clamp(nearest_place(p, (float)x), a->in);
         else
             fill_filter(to, p, a, i, x);
     }
@@ -237,7 +239,7 @@ static void plan_init(plan *p, const cq_tensor *x)
 
 static cq_status set_scale(axis *a, double scale)
 {
-    double out = floor((double)a->in * scale);
+    double out = floor((double)((float)a->in * (float)scale));
 
     if (!(scale > 0) || !(out < 1e15))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "a scale is %g", scale);

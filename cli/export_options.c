@@ -136,6 +136,7 @@ static const struct {
     { "keep-mutations", CQ_EXPORT_KEEP_MUTATIONS },
     { "keep-asserts", CQ_EXPORT_KEEP_ASSERTS },
     { "state", CQ_EXPORT_STATE },
+    { "complex-as-pairs", CQ_EXPORT_COMPLEX_AS_PAIRS },
 };
 
 /* A number, or latest. */

@@ -50,6 +50,8 @@
         { "keep-asserts", NULL, "what a .pt2 asserts of data becomes outputs: assert_0, …", 0 },   \
         { "state", NULL, "what calls change becomes inputs and outputs, state.NAME_in and _out",   \
           0 },                                                                                     \
+        { "complex-as-pairs", NULL,                                                                \
+          "inputs and outputs of complex numbers are pairs of real ones", 0 },                     \
         { "names", "hf", "past keys and values of a .pt2 as past_key_values.0.key, present.0.key", \
           0 },                                                                                     \
         { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \

@@ -152,11 +152,30 @@ static void keep_states(trial *t, const pair *p)
     }
 }
 
+/* What is complex in the source is pairs of real numbers in the export. */
+static cq_status as_pairs(const trial *t, cq_tensor **tensors, size_t n)
+{
+    if (!(t->options->flags & CQ_EXPORT_COMPLEX_AS_PAIRS))
+        return CQ_OK;
+    for (size_t i = 0; i < n; i++) {
+        cq_tensor *complex = tensors[i];
+        cq_status  status  = cq_tensor_pairs(&tensors[i], complex);
+
+        cq_tensor_release(complex);
+        if (status != CQ_OK)
+            return status;
+    }
+    return CQ_OK;
+}
+
 /* The inputs of the export: those of the source, and its state. */
 static cq_status flatten(trial *t, const cli_example *e, pair *p)
 {
     cq_status status =
         t->model->front_end->flatten(t->model, e->tensors, e->n, p->inputs, &p->n_inputs);
+
+    if (status == CQ_OK)
+        status = as_pairs(t, p->inputs, p->n_inputs);
 
     for (size_t i = 0; i < t->n_states && status == CQ_OK && p->n_inputs < CLI_MAX_INPUTS; i++) {
         const char *names[2];
@@ -182,6 +201,8 @@ static cq_status run_both(trial *t, const cli_example *e)
     run_options.state   = t->states[0];
     run_options.n_state = t->n_states && t->states[0][0] ? t->n_states : 0;
     status = t->model->front_end->run(t->model, e->tensors, e->n, &run_options, p.wanted, &p.n);
+    if (status == CQ_OK)
+        status = as_pairs(t, p.wanted, p.n);
     if (status == CQ_OK)
         status = flatten(t, e, &p);
     if (status == CQ_OK)

@@ -70,7 +70,11 @@ enum {
      * inputs, `state.NAME_in`, and outputs, `state.NAME_out`, behind all others; an input that it
      * changes has an output `state.NAME_out`. What they begin with is in the metadata
      * (cq_onnx_model_state). */
-    CQ_EXPORT_STATE = 1 << 14
+    CQ_EXPORT_STATE = 1 << 14,
+
+    /* Inputs and outputs of complex numbers, which ONNX has no operators for, become pairs of real
+     * ones, as cq_tensor_pairs makes them. Else they are an error. */
+    CQ_EXPORT_COMPLEX_AS_PAIRS = 1 << 16
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled

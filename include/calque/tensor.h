@@ -108,6 +108,10 @@ CQ_API void *cq_tensor_data(const cq_tensor *t);
  * already. */
 CQ_API cq_status cq_tensor_contiguous(cq_tensor **out, const cq_tensor *t);
 
+/* Complex numbers as pairs of real ones: the same memory with one more dimension, of 2. A tensor of
+ * others is itself, retained. */
+CQ_API cq_status cq_tensor_pairs(cq_tensor **out, cq_tensor *t);
+
 /* One element as a number; index is the position in row-major order. */
 CQ_API double  cq_tensor_get_f64(const cq_tensor *t, int64_t index);
 CQ_API int64_t cq_tensor_get_i64(const cq_tensor *t, int64_t index);

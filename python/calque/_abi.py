@@ -51,6 +51,7 @@ CQ_DTYPE_U4 = 20
 CQ_DTYPE_U64 = 15
 CQ_DTYPE_U8 = 2
 CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS = 64
+CQ_EXPORT_COMPLEX_AS_PAIRS = 65536
 CQ_EXPORT_DROP_UNREAD_INPUTS = 8192
 CQ_EXPORT_DROP_UNUSED_INPUTS = 256
 CQ_EXPORT_EXTERNAL_DATA = 32
@@ -1154,6 +1155,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_tensor_load_pb": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_tensor_new": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), c_void_p]),
     "cq_tensor_numel": (c_int64, [c_void_p]),
+    "cq_tensor_pairs": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_tensor_rank": (c_size_t, [c_void_p]),
     "cq_tensor_release": (None, [c_void_p]),
     "cq_tensor_retain": (c_void_p, [c_void_p]),

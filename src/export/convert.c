@@ -3,6 +3,7 @@
 #include "aten/custom.h"
 #include "export/arith.h"
 #include "export/exporter.h"
+#include "tensor/convert.h"
 #include "export/rule.h"
 #include "base/cancel.h"
 #include "base/progress.h"
@@ -625,6 +626,34 @@ static cq_status convert_top(cq_exporter *ex)
     return status;
 }
 
+/* ---- complex numbers at the ends ---- */
+
+static bool wants_pairs(const cq_exporter *ex, const cq_value *v)
+{
+    return ex->options.flags & CQ_EXPORT_COMPLEX_AS_PAIRS && v->type.kind == CQ_TYPE_TENSOR &&
+           cq_dtype_is_complex(v->type.dtype) && v->type.rank < CQ_MAX_RANK;
+}
+
+static cq_type type_of_pairs(cq_graph *g, cq_type complex)
+{
+    cq_int sizes[CQ_MAX_RANK];
+
+    for (int i = 0; i < complex.rank; i++)
+        sizes[i] = complex.sizes[i];
+    sizes[complex.rank] = cq_i(2);
+    return cq_ir_tensor_type(g, cq_dtype_part(complex.dtype), (size_t)complex.rank + 1, sizes);
+}
+
+/* The input p is complex numbers, which no node makes, to who reads it; the model's is v. */
+static cq_status stand_for_pairs(cq_exporter *ex, cq_value *p, cq_value *v)
+{
+    p->onnx = cq_ir_value_new(ex->graph, p->type);
+    if (!p->onnx)
+        return CQ_E_NO_MEMORY;
+    p->onnx->pairs = v;
+    return CQ_OK;
+}
+
 cq_status cq_export_convert(cq_exporter *ex)
 {
     cq_graph *from = ex->source, *to = ex->graph;
@@ -639,8 +668,9 @@ cq_status cq_export_convert(cq_exporter *ex)
         ex->is_read[i] = from->top->params.items[i]->n_uses > 0;
     ignore_unused(from->top);
     for (size_t i = 0; i < from->top->params.n; i++) {
-        cq_value *p = from->top->params.items[i];
-        cq_value *v = cq_ir_param_new(to->top, p->type);
+        cq_value *p     = from->top->params.items[i];
+        bool      pairs = wants_pairs(ex, p);
+        cq_value *v     = cq_ir_param_new(to->top, pairs ? type_of_pairs(to, p->type) : p->type);
 
         if (!v)
             return CQ_E_NO_MEMORY;
@@ -651,6 +681,8 @@ cq_status cq_export_convert(cq_exporter *ex)
         v->name    = cq_ir_text(to, p->name);
         v->example = p->example; /* the source graph retains it */
         p->onnx    = v;
+        if (pairs)
+            CQ_TRY(stand_for_pairs(ex, p, v));
     }
     for (size_t i = 0; i < from->constants.n; i++)
         if (from->constants.items[i]->n_uses && from->constants.items[i]->is_weight)
@@ -663,8 +695,13 @@ cq_status cq_export_convert(cq_exporter *ex)
         cq_value *v = cq_sym_value(&s, from->top->returns.items[i].u.value);
 
         CQ_TRY(s.status);
-        if (is_complex(&from->top->returns.items[i]))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, "return torch.view_as_real of it",
+        if (wants_pairs(ex, v)) {
+            v = cq_export_pairs(ex, v);
+            if (!v)
+                return CQ_E_NO_MEMORY;
+        } else if (is_complex(&from->top->returns.items[i]))
+            return cq_fail(CQ_E_UNSUPPORTED, NULL,
+                           "return torch.view_as_real of it, or use --complex-as-pairs",
                            "output %zu is of complex numbers, which ONNX has no operators for", i);
         /* An input or a weight that is returned needs a node that makes it an output. */
         if (!v->node) {

@@ -126,6 +126,9 @@ cq_status cq_export_remove_dead(cq_exporter *ex);
 
 /* peephole.c: where a value has another instead, that one is used: by one
  * node, or everywhere. */
+/* The real numbers that a complex value stands for; NULL: it is of a node that has none. */
+cq_value *cq_export_pairs(cq_exporter *ex, cq_value *x);
+
 void      cq_export_follow_inputs(cq_node *n);
 cq_status cq_export_follow(cq_exporter *ex);
 

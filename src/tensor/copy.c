@@ -138,6 +138,30 @@ cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype)
     return CQ_OK;
 }
 
+CQ_API cq_status cq_tensor_pairs(cq_tensor **out, cq_tensor *t)
+{
+    CQ_NEED(out && t);
+    cq_int  sizes[CQ_MAX_RANK];
+    int64_t strides[CQ_MAX_RANK];
+
+    *out = NULL;
+    if (!cq_dtype_is_complex(t->dtype)) {
+        *out = cq_tensor_retain(t);
+        return CQ_OK;
+    }
+    if (t->rank == CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a tensor has at most %d dimensions",
+                       CQ_MAX_RANK);
+    for (size_t i = 0; i < t->rank; i++) {
+        sizes[i]   = t->sizes[i];
+        strides[i] = 2 * t->strides[i];
+    }
+    sizes[t->rank]   = cq_i(2);
+    strides[t->rank] = 1;
+    return cq_tensor_new_view(out, t, cq_dtype_part(t->dtype), t->rank + 1, sizes, strides,
+                              2 * t->offset);
+}
+
 CQ_API cq_status cq_tensor_contiguous(cq_tensor **out, const cq_tensor *t)
 {
     CQ_NEED_OUT(out, t);

@@ -98,8 +98,9 @@ static const char *in_folder(cq_str *s, const char *folder, const char *name)
 static cq_status write_tensor(const writer *w, const char *set, const char *kind, size_t index,
                               const char *name, cq_tensor *t)
 {
-    cq_str          path = { 0 };
-    cq_onnx_model  *m    = NULL;
+    cq_str          path  = { 0 };
+    cq_onnx_model  *m     = NULL;
+    cq_tensor      *pairs = NULL;
     cq_onnx_tensor *tensor;
     cq_status       status;
     bool            stripped;
@@ -107,13 +108,16 @@ static cq_status write_tensor(const writer *w, const char *set, const char *kind
     cq_str_printf(&path, "%s/%s_%zu.pb", set, kind, index);
     CQ_TRY_OR_DONE(path.status);
     CQ_TRY_OR_DONE(cq_onnx_model_new(&m, NULL));
-    tensor = cq_onnx_tensor_new(m, name, t);
+    if (w->export_options.flags & CQ_EXPORT_COMPLEX_AS_PAIRS)
+        CQ_TRY_OR_DONE(cq_tensor_pairs(&pairs, t));
+    tensor = cq_onnx_tensor_new(m, name, pairs ? pairs : t);
     CQ_TRY_OR_DONE(m->status);
     if (wants(w, CQ_TESTCASE_STRIP))
         CQ_TRY_OR_DONE(cq_strip_tensor(&stripped, m, tensor, w->options->threshold));
     status = cq_write_tensor_message(path.text, tensor);
 done:
     cq_onnx_model_free(m);
+    cq_tensor_release(pairs);
     cq_str_clear(&path);
     return status;
 }

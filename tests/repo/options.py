@@ -46,6 +46,7 @@ OPTIONS = {
         "KEEP_ASSERTS": "export --keep-asserts",
         "DROP_UNREAD_INPUTS": "(of traces that Python hands over)",
         "STATE": "export --state",
+        "COMPLEX_AS_PAIRS": "export --complex-as-pairs",
     },
     "cq_run_options": {
         "training": "testcase --training",

@@ -18,41 +18,32 @@ static cq_status as_complex(cq_sym *s)
 }
 
 /* A weight stays one, with the same bytes. */
-static cq_value *pairs_of_data(cq_sym *s, const cq_value *x)
+cq_value *cq_export_pairs(cq_exporter *ex, cq_value *x)
 {
-    cq_tensor *t = x->data, *view = NULL;
-    int64_t    strides[CQ_MAX_RANK];
-    cq_value  *v;
+    cq_tensor *view = NULL;
 
-    for (size_t i = 0; i < t->rank; i++)
-        strides[i] = 2 * t->strides[i];
-    strides[t->rank] = 1;
-    if (cq_sym_fail(s, cq_tensor_new_view(&view, t, cq_sym_result_type(s, 0).dtype, t->rank + 1,
-                                          cq_sym_result_type(s, 0).sizes, strides,
-                                          2 * t->offset)) != CQ_OK)
-        return NULL;
-    v = cq_ir_constant_new(s->ex->graph, view, x->is_weight);
+    if (x->pairs || !x->data)
+        return x->pairs;
+    if (cq_tensor_pairs(&view, x->data) == CQ_OK)
+        x->pairs = cq_ir_constant_new(ex->graph, view, x->is_weight);
     cq_tensor_release(view);
-    if (!v)
-        cq_sym_fail(s, s->ex->graph->status);
-    else
-        v->name = x->name;
-    return v;
+    if (x->pairs)
+        x->pairs->name = x->name;
+    return x->pairs;
 }
 
 static cq_status as_real(cq_sym *s)
 {
-    cq_value *x = cq_sym_in(s, "self");
+    cq_value *x = cq_sym_in(s, "self"), *pairs;
 
     if (s->status != CQ_OK)
         return s->status;
-    if (x->pairs)
-        return cq_sym_done(s, x->pairs);
-    if (x->data)
-        return cq_sym_done(s, pairs_of_data(s, x));
+    pairs = cq_export_pairs(s->ex, x);
+    if (pairs || x->data)
+        return pairs ? cq_sym_done(s, pairs) : cq_sym_fail(s, CQ_E_NO_MEMORY);
     return cq_sym_no(s, 0,
                      "ONNX cannot take complex numbers apart; give the model view_as_real of them, "
-                     "and view_as_complex inside");
+                     "and view_as_complex inside, or use --complex-as-pairs");
 }
 
 const cq_symbolic cq_symbolics_complex[] = {

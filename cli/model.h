@@ -67,7 +67,8 @@ typedef struct cli_limits {
 #define CLI_LIMIT_OPTIONS                                                                          \
     { "max-steps", "N", "steps that a model may take (20 million or more, by its size)", 0 },      \
     {                                                                                              \
-        "max-memory", "MB", "how much memory it may take, weights aside (16384, or 3/4 of all)", 0 \
+        "max-memory", "MB",                                                                        \
+            "how much memory it may take, weights aside (1024 + 256 times the file)", 0            \
     }
 
 int cli_limits_read(cli_limits *limits, const cli_args *args);

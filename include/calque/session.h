@@ -94,10 +94,6 @@ enum {
 typedef void (*cq_session_hook)(void *user, const char *node, const char *op_type, int64_t begin,
                                 int64_t end);
 
-/* Of the memory that was available when the session was prepared, the tensors of a run may take so
- * much unless its options say otherwise: a model from nowhere is refused before it takes all. */
-#define CQ_SESSION_MEMORY_PERCENT 80
-
 typedef struct cq_session_options {
     size_t             struct_size; /* set by cq_session_options_init, never by hand */
     uint32_t           flags;       /* CQ_SESSION_*; default 0 */
@@ -105,9 +101,9 @@ typedef struct cq_session_options {
     const char *const *fetch;       /* names of inner values, which become outputs after the */
     size_t             n_fetch;     /* model's own */
     uint64_t           max_memory;  /* bytes of tensors that a run may hold; nodes may need as
-                                     * much again beside them. 0: CQ_SESSION_MEMORY_PERCENT, beside
-                                     * which nodes may need half of what is left; UINT64_MAX: no
-                                     * limit */
+                                     * much again beside them. 0: 1 GiB and 256 times what weights
+                                     * and inputs take, or three quarters of what is available,
+                                     * and a quarter of it beside them; UINT64_MAX: no limit */
     /* Steps that a run may take. A step is about a tenth of a microsecond: a node is eight, 64
      * elements that are read or written are one, and 2048 products of float32. 0: 20 million, and
      * for each byte of weights and inputs 3, or 10 for those beyond 10 MiB: a loop in a file from

@@ -45,3 +45,11 @@ uint64_t cq_alloc_available(void)
     limit = limit > used ? limit - used : 0;
     return limit < bytes ? limit : bytes;
 }
+
+int64_t cq_default_bytes(double bytes, uint64_t available)
+{
+    const double most    = (double)(available / 4 * 3);
+    const double allowed = 0x1p30 + 256 * bytes;
+
+    return (int64_t)(allowed < most ? allowed : most < 0x1p62 ? most : 0x1p62);
+}

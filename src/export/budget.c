@@ -1,6 +1,6 @@
-/* What an export may compute beforehand: constants that are folded, weights that layers are merged
- * into. All of it could be left to whoever runs the model, so that what is too dear is not refused
- * but left as it is. */
+/* What an export may hold, and what it may compute beforehand: constants that are folded, weights
+ * that layers are merged into. All of it could be left to whoever runs the model, so that what is
+ * too dear is not refused but left as it is. */
 #include "base/steps.h"
 #include "export/exporter.h"
 
@@ -22,6 +22,25 @@ static cq_status bytes_of_constants(double *bytes, const cq_graph *g)
         *bytes += (double)memory->size;
     }
     cq_ptr_map_clear(&seen);
+    return status;
+}
+
+/* An operator of a few bytes, such as arange, can become a constant of gigabytes. What the source
+ * holds already is not held twice. */
+cq_status cq_export_convert_within_limits(cq_exporter *ex)
+{
+    enum { NODE_BYTES = 64 }; /* 256 times that are allowed, see cq_default_bytes */
+    cq_alloc_budget before;
+    cq_status       status;
+    double          bytes;
+
+    CQ_TRY(bytes_of_constants(&bytes, ex->source));
+    for (const cq_node *n = ex->source->top->first; n; n = n->next)
+        bytes += NODE_BYTES;
+    before = cq_alloc_set_budget(
+        (cq_alloc_budget){ .limit = cq_default_bytes(bytes, cq_alloc_available()) });
+    status = cq_export_convert(ex);
+    cq_alloc_set_budget(before);
     return status;
 }
 

@@ -60,7 +60,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
 
     if (ex->options.flags & CQ_EXPORT_PRINT_CAPTURED)
         return print_graph(ex, ex->source);
-    CQ_TRY(cq_export_convert(ex));
+    CQ_TRY(cq_export_convert_within_limits(ex));
     CQ_TRY(cq_export_remove_dead(ex));
     CQ_TRY(cq_export_annotate(ex));
     CQ_TRY(cq_export_name_inputs(ex));

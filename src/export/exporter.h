@@ -114,6 +114,7 @@ void cq_export_note_text(struct cq_str *s, const cq_operand *note);
 /* budget.c: a context to compute constants in, which takes no more steps than the constants of the
  * graph are worth; and the memory that they may take between enter and leave. That says whether a
  * computation was refused for either, which is not a failure: the context can be used again. */
+cq_status       cq_export_convert_within_limits(cq_exporter *ex);
 cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
 cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
 bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx);

@@ -660,6 +660,7 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
                                .has_rule_of = ends->user };
     cq_pt2_modules modules = { .n = 0 };
     call           c       = { .model = p, .ends = ends };
+    double         bytes   = 0;
     cq_status      status;
 
     if (n_inputs && n_inputs != p->user.n)
@@ -673,7 +674,9 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
     c.run.modules = &modules;
     if (ends->keep_asserts && ev.capture)
         c.run.asserted = &c.asserted;
-    status = cq_script_with_limits(&ev, p->script, perform, &c);
+    for (size_t i = 0; i < p->user.n; i++)
+        bytes += c.inputs[i] ? cq_tensor_n_bytes(c.inputs[i]) : 0;
+    status = cq_script_with_limits(&ev, p->script, bytes, perform, &c);
     cq_pt2_run_clear(&c.run);
     for (size_t i = 0; i < c.asserted.n; i++)
         cq_tensor_release(c.asserted.items[i]);

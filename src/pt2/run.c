@@ -389,12 +389,15 @@ static cq_status blame(const cq_pt2_run *r, const cq_pt2_node *n, cq_status stat
     return cq_error_add_excerpt(status, "%s", n->target);
 }
 
+/* Of finding the arguments of a call, and keeping what comes of it. */
+enum { NODE_STEPS = 10 };
+
 static cq_status run_node(cq_pt2_run *r, const cq_pt2_node *n)
 {
     size_t mark = cq_ctx_mark(r->ev->cx);
     cq_val out;
 
-    CQ_TRY(cq_eval_step(r->ev));
+    CQ_TRY(cq_eval_spend(r->ev, NODE_STEPS * CQ_EVAL_STEP_ITEMS));
     r->node          = n;
     r->ev->cx->place = cq_pt2_place(r->program, n);
     CQ_TRY(cq_pt2_enter_node(r, n));

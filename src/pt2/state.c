@@ -14,7 +14,8 @@ cq_status cq_pt2_forget_state(cq_pt2 *p)
 
     CQ_TRY(cq_vec_reserve(&p->is_state, n));
     p->is_state.n = n;
-    memset(p->is_state.items, 0, n * sizeof *p->is_state.items);
+    for (size_t i = 0; i < n; i++)
+        p->is_state.items[i] = false;
     p->has_state = false;
     p->unsettled = false;
     return CQ_OK;

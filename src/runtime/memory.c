@@ -244,12 +244,11 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
 
     *out = NULL;
     if (w->limit && (size > w->limit || w->used > w->limit - size))
-        return cq_fail(
-            CQ_E_NO_MEMORY, NULL,
-            "max_memory of the session's options sets the limit; it is a part of what is "
-            "available if they do not",
-            "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64 " bytes are in use",
-            size, w->used, w->limit);
+        return cq_fail(CQ_E_NO_MEMORY, NULL,
+                       "max_memory of the session's options, or --max-memory, allows for more",
+                       "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64
+                       " bytes are in use",
+                       size, w->used, w->limit);
     b = take_idle(w, size);
     if (!b) {
         if (w->kept > w->used + size) /* sizes have changed for good: what is kept is of no use */
@@ -340,6 +339,11 @@ cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit)
     w->limit = limit;
     w->refs  = 1;
     return CQ_OK;
+}
+
+void cq_rt_workspace_set_limit(cq_rt_workspace *w, uint64_t limit)
+{
+    w->limit = limit;
 }
 
 void cq_rt_workspace_release(cq_rt_workspace *w)

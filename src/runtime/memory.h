@@ -29,8 +29,9 @@ void      cq_rt_placing_free(cq_rt_placing *p);    /* NULL is fine */
 
 typedef struct cq_rt_workspace cq_rt_workspace;
 
-cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit); /* 0: no limit */
-void      cq_rt_workspace_release(cq_rt_workspace *w);                /* NULL is fine */
+cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit);    /* 0: no limit */
+void      cq_rt_workspace_set_limit(cq_rt_workspace *w, uint64_t limit); /* between runs */
+void      cq_rt_workspace_release(cq_rt_workspace *w);                   /* NULL is fine */
 
 /* A run begins: with a placing that is laid out and stays until its end, or, if that is NULL,
  * writing one down. Without these calls there is neither. */

@@ -509,7 +509,7 @@ cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
                              .plans      = plans,
                              .expansions = options->expansions,
                              .fold       = options->fold,
-                             .fold_steps = cq_rt_default_steps(m, NULL, 0) / 4,
+                             .fold_steps = cq_rt_default_steps(cq_rt_bytes(m, NULL, 0)) / 4,
                              .optimize   = options->optimize };
     cq_rt_builder  b     = { .all = &all };
     cq_rt_scope    scope = { .builder = &b, .opsets = &m->opset_import };

@@ -23,9 +23,9 @@ static void seen_free(cq_rt_seen *s)
     cq_free(s);
 }
 
-void cq_rt_pool_init(cq_rt_pool *p, uint64_t limit)
+void cq_rt_pool_init(cq_rt_pool *p)
 {
-    *p = (cq_rt_pool){ .limit = limit };
+    *p = (cq_rt_pool){ 0 };
     pthread_mutex_init(&p->lock, NULL);
 }
 
@@ -116,7 +116,8 @@ static void remember(cq_rt_pool *p, const cq_rt_signature *s, cq_rt_placing *pla
 
 /* ---- workspaces ---- */
 
-cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs, size_t n)
+cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs, size_t n,
+                          uint64_t limit)
 {
     cq_status status = CQ_OK;
 
@@ -133,9 +134,11 @@ cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs,
     }
     pthread_mutex_unlock(&p->lock);
     if (status == CQ_OK && !out->workspace)
-        status = cq_rt_workspace_new(&out->workspace, p->limit);
-    if (status == CQ_OK)
+        status = cq_rt_workspace_new(&out->workspace, limit);
+    if (status == CQ_OK) {
+        cq_rt_workspace_set_limit(out->workspace, limit);
         status = cq_rt_workspace_begin(out->workspace, out->seen ? out->seen->placing : NULL);
+    }
     if (status != CQ_OK)
         cq_rt_pool_give_back(p, out, false);
     return status;

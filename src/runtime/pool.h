@@ -19,7 +19,7 @@ typedef struct cq_rt_seen cq_rt_seen;
 
 typedef struct cq_rt_pool {
     pthread_mutex_t lock;
-    uint64_t        limit, peak, clock;
+    uint64_t        peak, clock;
     CQ_VEC(cq_rt_workspace *) idle;
     CQ_VEC(cq_rt_seen *) seen;
 } cq_rt_pool;
@@ -31,11 +31,12 @@ typedef struct cq_rt_lease {
     cq_rt_seen      *seen; /* NULL: these shapes have not been seen */
 } cq_rt_lease;
 
-void cq_rt_pool_init(cq_rt_pool *p, uint64_t limit); /* bytes of a run's tensors; 0: no limit */
+void cq_rt_pool_init(cq_rt_pool *p);
 void cq_rt_pool_clear(cq_rt_pool *p);
 
-/* A workspace, begun, for a run on these inputs. */
-cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs, size_t n);
+/* A workspace, begun, for a run on these inputs whose tensors may take limit bytes; 0: any. */
+cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs, size_t n,
+                          uint64_t limit);
 
 /* The run is over; what it wrote down counts if it was ok. */
 void cq_rt_pool_give_back(cq_rt_pool *p, cq_rt_lease *lease, bool ok);

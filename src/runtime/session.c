@@ -22,8 +22,8 @@ struct cq_session {
     const char         **output_names;
     uint32_t            *positions; /* of inputs, as people count them */
     atomic_uint_fast64_t n_runs;
-    uint64_t             max_tensors; /* bytes; 0: no limit */
-    int64_t              max_heap;    /* with everything beside them */
+    double               weight_bytes;
+    uint64_t             available; /* memory, when it was prepared */
     cq_rt_pool           pool;
 };
 
@@ -50,25 +50,24 @@ static cq_status read_options(cq_session_options *to, const cq_session_options *
     return CQ_OK;
 }
 
-/* What the tensors of a run may take, and what a run may allocate in all: there are also what
- * kernels need beside tensors, and housekeeping. */
-static void set_limits(cq_session *s)
+/* What the tensors of a run for so many bytes may take, and what it may allocate in all: there are
+ * also what kernels need beside tensors, and housekeeping. 0: any. */
+typedef struct limits {
+    uint64_t tensors;
+    int64_t  heap;
+} limits;
+
+static limits limits_for(const cq_session *s, double bytes)
 {
     enum { HOUSEKEEPING = 1 << 20 };
-    uint64_t available, given = s->options.max_memory;
+    const uint64_t given = s->options.max_memory;
+    const int64_t  most  = cq_default_bytes(bytes, s->available);
 
-    if (given && given >= INT64_MAX / 4)
-        return;
-    if (given) {
-        s->max_tensors = given;
-        s->max_heap    = 2 * (int64_t)given + HOUSEKEEPING;
-        return;
-    }
-    available = cq_alloc_available();
-    if (available >= INT64_MAX / 4) /* nobody knows */
-        return;
-    s->max_tensors = available / 100 * CQ_SESSION_MEMORY_PERCENT;
-    s->max_heap    = (int64_t)(s->max_tensors + (available - s->max_tensors) / 2 + HOUSEKEEPING);
+    if (given >= INT64_MAX / 4)
+        return (limits){ 0 };
+    if (given)
+        return (limits){ given, 2 * (int64_t)given + HOUSEKEEPING };
+    return (limits){ (uint64_t)most, most + most / 4 + HOUSEKEEPING };
 }
 
 static cq_status name_inputs(cq_session *s)
@@ -147,10 +146,12 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     status   = read_options(&s->options, options);
     if (status == CQ_OK && owned)
         status = cq_onnx_model_sort(&(bool){ false }, owned);
-    set_limits(s);
-    cq_rt_pool_init(&s->pool, s->max_tensors);
-    if (status == CQ_OK && !s->options.max_memory && s->max_heap) { /* that limit is for runs */
-        cq_alloc_budget before = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->max_heap });
+    s->weight_bytes = cq_rt_bytes(model, NULL, 0);
+    s->available    = cq_alloc_available();
+    cq_rt_pool_init(&s->pool);
+    if (status == CQ_OK && !s->options.max_memory) { /* that limit is for runs */
+        cq_alloc_budget before =
+            cq_alloc_set_budget((cq_alloc_budget){ .limit = limits_for(s, s->weight_bytes).heap });
 
         status = prepare(s);
         cq_alloc_set_budget(before);
@@ -371,20 +372,20 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
     cq_rt_run       run    = { .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
                                .hook      = s->options.hook,
                                .hook_user = s->options.hook_user };
+    const double    bytes  = cq_rt_bytes(NULL, inputs, s->plan->n_inputs) + s->weight_bytes;
+    const limits    most   = limits_for(s, bytes);
     cq_alloc_budget before = { 0 };
     cq_rt_lease     lease;
     cq_status       status;
 
     run.random     = atomic_fetch_add(&s->n_runs, 1);
-    run.steps_left = s->options.max_steps;
-    if (!run.steps_left)
-        run.steps_left = cq_rt_default_steps(s->model, inputs, s->plan->n_inputs);
+    run.steps_left = s->options.max_steps ? s->options.max_steps : cq_rt_default_steps(bytes);
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
-    if (s->max_heap)
-        before = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->max_heap });
-    status        = cq_rt_pool_take(&lease, &s->pool, inputs, s->plan->n_inputs);
+    if (most.heap)
+        before = cq_alloc_set_budget((cq_alloc_budget){ .limit = most.heap });
+    status        = cq_rt_pool_take(&lease, &s->pool, inputs, s->plan->n_inputs, most.tensors);
     run.workspace = lease.workspace;
     if (status == CQ_OK) {
         const int threads = cq_use_threads(s->options.threads);
@@ -396,7 +397,7 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
         status = tidy(&outputs[i]);
     if (run.workspace)
         cq_rt_pool_give_back(&s->pool, &lease, status == CQ_OK);
-    if (s->max_heap)
+    if (most.heap)
         cq_alloc_set_budget(before);
     return status;
 }

@@ -403,15 +403,20 @@ static double bytes_of(const cq_onnx_tensor *t)
     return elements * (double)cq_dtype_size(cq_dtype_from_onnx(t->data_type));
 }
 
-uint64_t cq_rt_default_steps(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs)
+double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs)
 {
     double bytes = 0;
 
-    for (uint32_t i = 0; m->graph && i < m->graph->initializer.n; i++)
+    for (uint32_t i = 0; m && m->graph && i < m->graph->initializer.n; i++)
         bytes += bytes_of(m->graph->initializer.items[i]);
     for (size_t i = 0; i < n_inputs; i++)
         if (inputs[i].kind == CQ_VAL_TENSOR)
-            bytes += numel(inputs[i].u.tensor) * (double)cq_dtype_size(inputs[i].u.tensor->dtype);
+            bytes += cq_tensor_n_bytes(inputs[i].u.tensor);
+    return bytes;
+}
+
+uint64_t cq_rt_default_steps(double bytes)
+{
     return cq_default_steps(LEAST, bytes);
 }
 

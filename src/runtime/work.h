@@ -23,8 +23,11 @@ cq_status cq_rt_spend_after(cq_rt *rt);
 cq_status cq_rt_spend_on_products(cq_rt *rt, double n, cq_dtype dtype);
 cq_status cq_rt_spend_on_elements(cq_rt *rt, double n);
 
-/* What a run may take unless its options say otherwise. */
-uint64_t cq_rt_default_steps(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs);
+/* Of the weights and of these inputs. */
+double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs);
+
+/* What a run for so many bytes may take unless its options say otherwise. */
+uint64_t cq_rt_default_steps(double bytes);
 
 /* Takes steps from what is left; refuses when there are too few. */
 cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps);

@@ -30,8 +30,6 @@ enum {
 #define CQ_EVAL_MAX_STEPS                                                                          \
     50000000u /* statements, calls and rounds of loops in all; what takes longer than those counts \
                  for more, and a file adds what base/steps.h says */
-#define CQ_EVAL_MAX_BYTES                                                                          \
-    ((int64_t)16 << 30) /* of the heap; weights of an archive are in no heap */
 enum {
     CQ_EVAL_STEP_ITEMS = 64, /* items of lists and bytes of texts that are a step */
     CQ_EVAL_NODE_STEPS = 128 /* of an operator that is written down */
@@ -128,9 +126,10 @@ struct cq_program {
     size_t   n_definitions; /* sources that say what operators compute (foreign.c) */
     int64_t  file_bytes;    /* of the file that it is from */
     uint64_t max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
-    int64_t  max_bytes;
-    int64_t  loaded_bytes; /* of those, what the archive's values take */
-    bool     reads_mode;   /* a module has been asked whether it is in training mode */
+    int64_t  max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
+    uint64_t available;     /* when the program was made */
+    int64_t  loaded_bytes;  /* of those, what the archive's values take */
+    bool     reads_mode;    /* a module has been asked whether it is in training mode */
 };
 
 cq_status cq_program_new(cq_program **out);
@@ -386,9 +385,6 @@ cq_status cq_eval_place_name(const cq_visit_place *place, struct cq_str *out);
  * all but root is let go of (ring.c). */
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v);
 void      cq_eval_open_rings(cq_eval *ev, cq_val root);
-
-/* CQ_EVAL_MAX_BYTES, or less on a small machine. */
-int64_t cq_eval_max_bytes(void);
 
 /* A failure at a node of the current function. */
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)

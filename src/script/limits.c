@@ -110,16 +110,3 @@ cq_visit cq_eval_visit(cq_eval *ev, void *user)
         .open = open_named, .close = close_named, .enter = enter, .owner = ev, .user = user
     };
 }
-
-/* ---- memory ---- */
-
-/* A program that needs more than the machine has would take others down with it. */
-int64_t cq_eval_max_bytes(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    int64_t    most = CQ_EVAL_MAX_BYTES;
-
-    if (pages > 0 && page > 0 && (int64_t)pages / 4 * 3 < most / page)
-        most = (int64_t)pages / 4 * 3 * page;
-    return most;
-}

@@ -271,9 +271,25 @@ TEST(limits, shared_values_do_not_take_for_ever)
     }
 }
 
+TEST(limits, the_tests_of_a_loop_do_not_add_up)
+{
+    cq_script *s = compile("def forward(n: int):\n"
+                           "    i = torch.zeros([1000])\n"
+                           "    while bool(i.sum() < n):\n"
+                           "        i = i + 1\n"
+                           "    return int(i.sum())\n");
+
+    cq_script_set_limits(s, 0, 256 << 10);
+    CHECK_STATUS(CQ_OK, call(s, 1000 * 2000));
+    cq_script_free(s);
+}
+
 TEST(limits, by_default_a_program_leaves_the_machine_some_memory)
 {
-    CHECK(cq_eval_max_bytes() > 64 << 20 && cq_eval_max_bytes() <= CQ_EVAL_MAX_BYTES);
+    CHECK_INT(INT64_C(1) << 30, cq_default_bytes(0, INT64_C(8) << 30));
+    CHECK_INT((INT64_C(1) << 30) + 256, cq_default_bytes(1, INT64_C(8) << 30));
+    CHECK_INT(INT64_C(6) << 30, cq_default_bytes(1e30, INT64_C(8) << 30));
+    CHECK_INT(3 << 20, cq_default_bytes(1e30, 4 << 20));
 }
 
 /* before, then n times part, then after. */
@@ -416,6 +432,7 @@ int main(void)
         TEST_OF(limits, deep_values_come_and_go),
         TEST_OF(limits, values_that_contain_themselves_are_let_go),
         TEST_OF(limits, shared_values_do_not_take_for_ever),
+        TEST_OF(limits, the_tests_of_a_loop_do_not_add_up),
         TEST_OF(limits, by_default_a_program_leaves_the_machine_some_memory),
         TEST_OF(limits, a_call_has_any_number_of_arguments),
         TEST_OF(limits, builtins_take_arguments_by_name),

@@ -254,6 +254,7 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
 {
     for (uint64_t rounds = 0;; rounds++) {
         const cq_val over = is_over(ev, s);
+        const size_t mark = cq_ctx_mark(ev->cx);
         bool         known, truth;
         cq_value    *symbol;
         cq_val       test;
@@ -262,6 +263,7 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
             return CQ_OK;
         CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
         CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
+        cq_ctx_pop(ev->cx, mark, NULL, 0); /* tests of all rounds would add up */
         if (!known || over.u.b.origin || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
             return cq_eval_open_loop(ev, s, CQ_NONE);
         if (!truth)

@@ -75,7 +75,7 @@ CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
         return cq_fail(CQ_E_ARGUMENT, class_name, NULL, "the module of an archive is made already");
     CQ_TRY(cq_eval_new_context(&ev));
     ev.frame = &frame;
-    outer    = cq_alloc_set_budget((cq_alloc_budget){ .limit = s->program->max_bytes });
+    outer    = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_script_max_bytes(s, 0) });
     status   = make(&ev, class_name, 0, &object);
     if (status == CQ_OK) {
         cq_object_of(object)->text = ""; /* the path of the root */

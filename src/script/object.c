@@ -231,7 +231,7 @@ cq_status cq_program_new(cq_program **out)
         return CQ_E_NO_MEMORY;
     p->version   = 10;
     p->max_steps = CQ_EVAL_MAX_STEPS;
-    p->max_bytes = cq_eval_max_bytes();
+    p->available = cq_alloc_available();
     p->arena     = cq_arena_new();
     if (!p->arena) {
         cq_free(p);

@@ -59,9 +59,7 @@ CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_
     CQ_NEED_ELSE(s, );
     s->program->max_steps =
         max_steps ? max_steps : cq_default_steps(CQ_EVAL_MAX_STEPS, (double)s->program->file_bytes);
-    s->program->max_bytes = !max_bytes              ? cq_eval_max_bytes()
-                            : max_bytes < INT64_MAX ? (int64_t)max_bytes
-                                                    : INT64_MAX;
+    s->program->max_bytes = max_bytes < INT64_MAX ? (int64_t)max_bytes : INT64_MAX;
 }
 
 CQ_API size_t cq_script_n_example_inputs(const cq_script *s)
@@ -472,12 +470,19 @@ done:
 
 /* ---- from outside ---- */
 
-cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, cq_status (*work)(void *user),
-                                void *user)
+int64_t cq_script_max_bytes(const cq_script *s, double input_bytes)
 {
-    cq_alloc_budget outer = cq_alloc_set_budget(
-        (cq_alloc_budget){ .limit = s->program->max_bytes, .used = s->program->loaded_bytes });
-    cq_status status;
+    return s->program->max_bytes ? s->program->max_bytes
+                                 : cq_default_bytes((double)s->program->file_bytes + input_bytes,
+                                                    s->program->available);
+}
+
+cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
+                                cq_status (*work)(void *user), void *user)
+{
+    cq_alloc_budget outer = cq_alloc_set_budget((cq_alloc_budget){
+        .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
+    cq_status       status;
 
     cq_eval_charge_operators(ev, ev->cx);
     status = cq_eval_blame_guess(ev, work(user));
@@ -529,6 +534,23 @@ static cq_status call_through(void *user)
     return status;
 }
 
+static cq_status add_bytes(cq_visit *w, cq_val leaf)
+{
+    if (leaf.kind == CQ_VAL_TENSOR)
+        *(double *)w->user += cq_tensor_n_bytes(leaf.u.tensor);
+    return CQ_OK;
+}
+
+static double bytes_of_args(const cq_args *args)
+{
+    double   bytes = 0;
+    cq_visit w     = { .each = add_bytes, .user = &bytes };
+
+    cq_val_each(&w, cq_val_of_list(args->positional));
+    cq_val_each(&w, cq_val_of_dict(args->keywords));
+    return bytes;
+}
+
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
                                  uint32_t flags, const cq_script_port *port)
 {
@@ -540,6 +562,6 @@ cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, c
                    .has_rule    = port->has_rule,
                    .has_rule_of = port->user };
 
-    return cq_script_with_limits(&ev, s, call_through,
+    return cq_script_with_limits(&ev, s, bytes_of_args(args), call_through,
                                  &(outside_call){ &ev, s, method, args, port });
 }

@@ -84,12 +84,15 @@ typedef struct cq_script_modes cq_script_modes;
 cq_status cq_script_set_training(cq_script *script, bool training, cq_script_modes **saved);
 void      cq_script_restore_modes(cq_script_modes *saved);
 
-/* Does the work of an evaluator within the limits of the script, blames what it guessed for a
- * failure, and clears it. */
 /* The size of the file that it was read from: a large one may take longer. */
 void cq_script_set_file(cq_script *script, size_t size);
 
-cq_status cq_script_with_limits(cq_eval *ev, cq_script *script, cq_status (*work)(void *user),
-                                void *user);
+/* What its work on inputs of so many bytes may hold. */
+int64_t cq_script_max_bytes(const cq_script *script, double input_bytes);
+
+/* Does the work of an evaluator within the limits of the script, blames what it guessed for a
+ * failure, and clears it. */
+cq_status cq_script_with_limits(cq_eval *ev, cq_script *script, double input_bytes,
+                                cq_status (*work)(void *user), void *user);
 
 #endif

@@ -99,6 +99,12 @@ const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size);
 void cq_tensor_identity(cq_str *key, const cq_tensor *t);
 #define CQ_DESCRIBE_SIZE 256
 
+/* How many its elements take, wherever they lie. */
+static inline double cq_tensor_n_bytes(const cq_tensor *t)
+{
+    return (double)cq_tensor_numel(t) * (double)cq_dtype_size(t->dtype);
+}
+
 static inline char *cq_tensor_bytes(const cq_tensor *t)
 {
     return (char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);

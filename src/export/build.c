@@ -2,8 +2,6 @@
  * emit.c, operators whose form depends on the opset in forms.c, sizes in sizes.c. */
 #include "export/exporter.h"
 
-#include <stdio.h>
-
 /* ---- failure ---- */
 
 cq_status cq_sym_fail(cq_sym *s, cq_status status)

@@ -3,7 +3,6 @@
 #include "export/rule.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_number,    cq_symbolics_sequence,

@@ -3,6 +3,7 @@
  * forms.c and arith.c know how. */
 #include "export/rule.h"
 #include "export/arith.h"
+#include "export/symbolic/places.h"
 
 /* The operands of an element-wise operator; numbers take the dtype of the first tensor. */
 static bool operands(cq_rule_run *r, const cq_rule_term *in, size_t n, cq_value **out)
@@ -145,17 +146,72 @@ static bool transpose(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term 
 static bool gather(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
                    cq_value **out, size_t n_out)
 {
-    double       axis = 0;
-    cq_rule_term t;
+    static const cq_value whole = { .type = { .kind = CQ_TYPE_TENSOR, .dtype = CQ_DTYPE_I64 } };
+    double                axis  = 0;
+    cq_rule_term          t;
 
     (void)n_out;
     if (n != 2 || e->n_attrs != 1 || in[0].kind != CQ_RULE_TERM_VALUE ||
-        in[1].kind != CQ_RULE_TERM_VALUE || strcmp(e->attr_names[0], "axis") != 0)
+        strcmp(e->attr_names[0], "axis") != 0)
         return false;
     t = cq_rule_eval(r, e->attrs[0]);
     if (!cq_rule_term_number(&t, &axis) || axis < 0)
         return false;
-    out[0] = cq_sym_gather(r->s, in[0].u.v, in[1].u.v, (int)axis);
+    out[0] = cq_sym_gather(r->s, in[0].u.v, cq_rule_term_value(r, &in[1], &whole), (int)axis);
+    return true;
+}
+
+static bool concat(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                   cq_value **out, size_t n_out)
+{
+    cq_value    *parts[16];
+    cq_rule_term t;
+    double       axis;
+
+    (void)n_out;
+    if (n > 16 || e->n_attrs != 1 || strcmp(e->attr_names[0], "axis") != 0)
+        return false;
+    t = cq_rule_eval(r, e->attrs[0]);
+    if (!cq_rule_term_number(&t, &axis) || axis < 0)
+        return false;
+    if (operands(r, in, n, parts))
+        out[0] = cq_sym_concat(r->s, parts, n, (int)axis);
+    return true;
+}
+
+/* ScatterElements<axis = a, reduction = "add">(x, index, source), which was Scatter before 11. */
+static bool scatter(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                    cq_value **out, size_t n_out)
+{
+    const char *reduction = NULL;
+    double      axis      = 0;
+
+    (void)n_out;
+    for (size_t i = 0; i < e->n_attrs; i++) {
+        cq_rule_term t = cq_rule_eval(r, e->attrs[i]);
+
+        if (t.kind == CQ_RULE_TERM_TEXT && strcmp(e->attr_names[i], "reduction") == 0)
+            reduction = t.u.s;
+        else if (strcmp(e->attr_names[i], "axis") != 0 || !cq_rule_term_number(&t, &axis))
+            return false;
+    }
+    if (n != 3 || axis < 0 || in[0].kind != CQ_RULE_TERM_VALUE || in[1].kind != CQ_RULE_TERM_VALUE)
+        return false;
+    out[0] = cq_sym_scatter(r->s, in[0].u.v, (int)axis, in[1].u.v,
+                            cq_rule_term_value(r, &in[2], in[0].u.v), reduction);
+    return true;
+}
+
+static bool cumsum(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                   cq_value **out, size_t n_out)
+{
+    double axis;
+
+    (void)n_out;
+    if (n != 2 || e->n_attrs || in[0].kind != CQ_RULE_TERM_VALUE ||
+        !cq_rule_term_number(&in[1], &axis) || axis < 0)
+        return false;
+    out[0] = cq_sym_cumsum(r->s, in[0].u.v, (int)axis);
     return true;
 }
 
@@ -271,6 +327,9 @@ static const cq_rule_form forms[] = {
     { "ReduceLogSumExp", .fn = reduce },
     { "Transpose", .fn = transpose },
     { "Gather", .fn = gather },
+    { "Concat", .fn = concat },
+    { "CumSum", .fn = cumsum },
+    { "ScatterElements", .fn = scatter },
     { "Expand", .fn = expand },
     { "Reshape", .fn = reshape },
     { "Shape", .one = cq_sym_shape },

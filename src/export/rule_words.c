@@ -8,6 +8,8 @@
 #include <float.h>
 #include <math.h>
 
+enum { MAX_RANGE = 256 };
+
 /* ---- arguments of a function ---- */
 
 static cq_rule_term item(cq_rule_run *r, const cq_rule_expr *e, size_t i)
@@ -107,6 +109,15 @@ static cq_rule_term known(cq_rule_run *r, const cq_rule_expr *e)
     return cq_rule_term_of_bool(o && cq_operand_number(o, &f));
 }
 
+/* Whether a size is a number, the same in every run. */
+static cq_rule_term fixed(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+    double       f;
+
+    return cq_rule_term_of_bool(cq_rule_term_number(&t, &f));
+}
+
 static cq_rule_term is_tensor(cq_rule_run *r, const cq_rule_expr *e)
 {
     const cq_operand *o = operand(r, e, true);
@@ -131,6 +142,12 @@ static cq_rule_term results(cq_rule_run *r, const cq_rule_expr *e)
 {
     (void)e;
     return cq_rule_term_of_i64((int64_t)cq_sym_n_results(r->s));
+}
+
+static cq_rule_term opset(cq_rule_run *r, const cq_rule_expr *e)
+{
+    (void)e;
+    return cq_rule_term_of_i64(cq_sym_opset(r->s));
 }
 
 /* ---- types ---- */
@@ -365,10 +382,38 @@ static cq_rule_term as_result(cq_rule_run *r, const cq_rule_expr *e)
                                    : NULL);
 }
 
-static cq_rule_term slice(cq_rule_run *r, const cq_rule_expr *e)
+/* A tensor that is known to have the sizes of another, or of a list. */
+static cq_rule_term sized(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_value    *x    = value(r, e, 0);
-    int          at   = axis_of(r, e, 1, cq_sym_rank(r->s, x));
+    cq_rule_term like = item(r, e, 1);
+    cq_dtype     d    = cq_sym_dtype(r->s, x);
+    cq_int       to[CQ_MAX_RANK];
+    size_t       n;
+
+    if (like.kind == CQ_RULE_TERM_VALUE)
+        cq_sym_set_type_of(x, like.u.v);
+    else if (cq_rule_term_ints(r, &like, to, &n, CQ_MAX_RANK))
+        cq_sym_set_type(r->s, x, d, n, to);
+    cq_sym_set_dtype(r->s, x, d);
+    return cq_rule_term_of_value(x);
+}
+
+/* A tensor that is known to be of a dtype. */
+static cq_rule_term typed(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value    *x = value(r, e, 0);
+    cq_rule_term t = item(r, e, 1);
+
+    cq_sym_set_dtype(r->s, x, cq_rule_term_dtype(r, &t));
+    return cq_rule_term_of_value(x);
+}
+
+static cq_rule_term slice(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value    *x         = value(r, e, 0);
+    bool         is_ranked = x && x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;
+    int          at        = axis_of(r, e, 1, is_ranked ? x->type.rank : CQ_MAX_RANK);
     cq_rule_term from = item(r, e, 2), to = item(r, e, 3);
     cq_int       start, end;
     size_t       n;
@@ -414,6 +459,95 @@ static cq_rule_term reduced_axes(cq_rule_run *r, const cq_rule_expr *e)
     return t;
 }
 
+/* 0 … n - 1, or from … n - 1: not as a tensor, but as a list. */
+static cq_rule_term range(cq_rule_run *r, const cq_rule_expr *e)
+{
+    double       from = e->n > 1 ? number(r, e, 0, 0) : 0, to = number(r, e, e->n - 1, 0);
+    cq_rule_term t;
+
+    if (to - from > MAX_RANGE)
+        cq_rule_wrong(r, e, "fewer items");
+    t = cq_rule_term_of_list(r, r->s->status == CQ_OK && to > from ? (size_t)(to - from) : 0);
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = cq_rule_term_of_i64((int64_t)from + (int64_t)i);
+    return t;
+}
+
+static cq_rule_term length(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+
+    if (t.kind != CQ_RULE_TERM_LIST)
+        cq_rule_wrong(r, e, "a list");
+    return cq_rule_term_of_i64(r->s->status == CQ_OK ? (int64_t)t.u.list.n : 0);
+}
+
+static cq_int whole(cq_rule_run *r, const cq_rule_expr *e, size_t i)
+{
+    cq_rule_term t = item(r, e, i);
+    cq_int       n = cq_i(0);
+    size_t       one;
+
+    if (!cq_rule_term_ints(r, &t, &n, &one, 1))
+        cq_rule_wrong(r, e, "an integer");
+    return n;
+}
+
+static cq_rule_term product(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+    cq_int       all[CQ_MAX_RANK], product = cq_i(1);
+    size_t       n;
+
+    if (!cq_rule_term_ints(r, &t, all, &n, CQ_MAX_RANK))
+        cq_rule_wrong(r, e, "a list of integers");
+    for (size_t i = 0; i < n && r->s->status == CQ_OK; i++)
+        product = cq_sym_int_mul(r->s, product, all[i]);
+    return of_int(product);
+}
+
+/* A row of equal numbers. */
+static cq_rule_term filled(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_dtype d = cq_sym_dtype(r->s, value(r, e, 2));
+
+    return cq_rule_term_of_value(cq_sym_filled(r->s, d, whole(r, e, 0), number(r, e, 1, 0)));
+}
+
+static cq_rule_term of_pair(cq_rule_run *r, cq_value *const *both)
+{
+    cq_rule_term t = cq_rule_term_of_list(r, 2);
+
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = cq_rule_term_of_value(both[i]);
+    return t;
+}
+
+static cq_rule_term spread(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *both[2] = { value(r, e, 0), value(r, e, 1) };
+
+    cq_sym_spread(r->s, &both[0], &both[1]);
+    return of_pair(r, both);
+}
+
+static cq_rule_term iota(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+
+    return cq_rule_term_of_value(t.kind == CQ_RULE_TERM_VALUE ? cq_sym_count_to(r->s, t.u.v)
+                                                              : cq_sym_iota(r->s, whole(r, e, 0)));
+}
+
+static cq_rule_term sorted(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *x = value(r, e, 0), *both[2] = { NULL, NULL };
+
+    cq_sym_sorted(r->s, x, whole(r, e, 1), axis_of(r, e, 2, cq_sym_rank(r->s, x)),
+                  number(r, e, 3, 0) != 0, both);
+    return of_pair(r, both);
+}
+
 /* ---- the other ending ---- */
 
 static cq_rule_term no(cq_rule_run *r, const cq_rule_expr *e)
@@ -449,10 +583,12 @@ cq_rule_term cq_rule_call(cq_rule_run *r, const cq_rule_expr *e)
 static const cq_rule_function functions[] = {
     { "given", 2, 2, .fn = given },
     { "known", 1, 1, .fn = known },
+    { "fixed", 1, 1, .fn = fixed },
     { "is_tensor", 1, 1, .fn = is_tensor },
     { "raw", 1, 1, .fn = raw },
     { "used", 1, 1, .fn = used },
     { "results", 0, 0, .fn = results },
+    { "opset", 0, 0, .fn = opset },
     { "rank", 1, 1, .fn = rank },
     { "size", 2, 2, .fn = size },
     { "sizes", 1, 1, .fn = sizes },
@@ -486,10 +622,20 @@ static const cq_rule_function functions[] = {
     { "flat", 1, 1, .one = cq_sym_flat },
     { "with_dims", 1, 1, .one = cq_sym_with_dims },
     { "as_result", 1, 2, .fn = as_result },
+    { "sized", 2, 2, .fn = sized },
+    { "typed", 2, 2, .fn = typed },
     { "slice", 4, 5, .fn = slice },
     { "reduce", 2, 3, .fn = reduce },
     { "reduced_axes", 0, 0, .fn = reduced_axes },
     { "reduced_count", 0, 0, .fn = reduced_count },
+    { "range", 1, 2, .fn = range },
+    { "len", 1, 1, .fn = length },
+    { "product", 1, 1, .fn = product },
+    { "filled", 3, 3, .fn = filled },
+    { "spread", 2, 2, .fn = spread },
+    { "iota", 1, 1, .fn = iota },
+    { "sorted", 4, 4, .fn = sorted },
+    { "summable", 1, 1, .one = cq_sym_summable },
     { "no", 1, 2, .fn = no },
 };
 
@@ -498,5 +644,8 @@ const cq_rule_function *cq_rule_function_find(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0)
             return &functions[i];
+    for (const cq_rule_function *f = cq_rule_functions; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f;
     return NULL;
 }

@@ -264,6 +264,12 @@ static cq_rule_term full(cq_rule_run *r, const cq_rule_expr *e)
     return cq_rule_term_of_value(cq_sym_full(r->s, type, cq_rule_term_value(r, &t, &as)));
 }
 
+static cq_rule_term constant(cq_rule_run *r, const cq_rule_expr *e)
+{
+    (void)e;
+    return cq_rule_term_of_value(cq_sym_computed(r->s));
+}
+
 static cq_rule_term fit(cq_rule_run *r, const cq_rule_expr *e)
 {
     const char *op = text(r, e, 0);
@@ -604,6 +610,7 @@ static const cq_rule_function functions[] = {
     { "cast", 2, 2, .fn = cast },
     { "like", 2, 2, .fn = like },
     { "full", 1, 1, .fn = full },
+    { "constant", 0, 0, .fn = constant },
     { "fit", 2, 2, .fn = fit },
     { "arguments", 0, 0, .fn = arguments },
     { "widen", 1, 1, .one = cq_sym_widen },

@@ -19,6 +19,10 @@ cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 /* A tensor of these sizes and dtype, all of it value (0-d). */
 cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value);
 
+/* What the operator gives, as a constant, if nothing about it depends on the running model; else
+ * NULL. */
+cq_value *cq_sym_computed(cq_sym *s);
+
 /* Half precision as float32, as PyTorch computes inside of an operator. */
 cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
 

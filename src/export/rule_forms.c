@@ -257,6 +257,39 @@ static bool reshape(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *i
     return true;
 }
 
+/* Pad<mode = m>(x, pads, value): beginnings first, then ends, as ONNX has them. */
+static bool pad(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
+                cq_value **out, size_t n_out)
+{
+    cq_int       pads[2 * CQ_MAX_RANK];
+    int64_t      fixed[2 * CQ_MAX_RANK];
+    size_t       n_pads;
+    bool         all_fixed = true;
+    cq_value    *value;
+    cq_rule_term mode;
+
+    (void)n_out;
+    if (n < 2 || n > 3 || e->n_attrs != 1 || in[0].kind != CQ_RULE_TERM_VALUE ||
+        !cq_rule_term_ints(r, &in[1], pads, &n_pads, 2 * CQ_MAX_RANK))
+        return false;
+    mode = cq_rule_eval(r, e->attrs[0]);
+    if (strcmp(e->attr_names[0], "mode") != 0 || mode.kind != CQ_RULE_TERM_TEXT)
+        return false;
+    for (size_t i = 0; i < n_pads; i++) {
+        fixed[i] = pads[i].value;
+        all_fixed &= !pads[i].expr;
+    }
+    value = n > 2 ? cq_rule_term_value(r, &in[2], in[0].u.v) : NULL;
+    if (all_fixed || cq_sym_opset(r->s) < 11) {
+        out[0] = cq_sym_pad(r->s, in[0].u.v, mode.u.s, fixed, n_pads, value);
+        return true;
+    }
+    out[0] = cq_sym_op(r->s, "Pad", CQ_IN(in[0].u.v, cq_sym_of_ints(r->s, pads, n_pads), value),
+                       CQ_ATTR(cq_attr_s("mode", mode.u.s)));
+    cq_sym_set_dtype(r->s, out[0], cq_sym_dtype(r->s, in[0].u.v));
+    return true;
+}
+
 /* TopK<axis = a, largest = b>(x, [k]) */
 static bool topk(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
                  cq_value **out, size_t n_out)
@@ -333,6 +366,7 @@ static const cq_rule_form forms[] = {
     { "Expand", .fn = expand },
     { "Reshape", .fn = reshape },
     { "Shape", .one = cq_sym_shape },
+    { "Pad", .fn = pad },
     { "TopK", .fn = topk },
 };
 

@@ -62,5 +62,20 @@ const cq_rule_function cq_rule_functions[] = {
       .text = "cast(weight, dtype(x)) if weight is not None else"
               " Expand(like(1, x), [size(x, i) for i in last_axes(x, n)])" },
 
+    /* ---- padding ---- */
+
+    /* PyTorch's list, last dimension first, as beginnings and ends of all dimensions. */
+    { "pads", 1, 1, .parameters = "list",
+      .text = "n = rank(self); at = [2 * (n - 1 - i) for i in range(n)];"
+              "[list[i] if i < len(list) else 0 for i in at] +"
+              " [list[i + 1] if i < len(list) else 0 for i in at]" },
+
+    /* Pad takes floats until opset 10, and ONNX Runtime not every type later. */
+    { "can_pad", 0, 0,
+      .text = "dtype(self) == 'float32' or dtype(self) == 'float64' or"
+              " opset() >= 11 and (dtype(self) == 'int64' or dtype(self) == 'int32')" },
+    { "paddable", 0, 0,
+      .text = "self if can_pad() else cast(self, 'float32' if is_float(self) else 'float64')" },
+
     { 0 },
 };

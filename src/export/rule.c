@@ -437,6 +437,13 @@ static bool same(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *a,
         return cq_int_same(a->u.i, b->u.i);
     if (cq_rule_term_number(a, &x) && cq_rule_term_number(b, &y))
         return x == y;
+    if (a->kind == CQ_RULE_TERM_LIST && b->kind == CQ_RULE_TERM_LIST) {
+        bool all = a->u.list.n == b->u.list.n;
+
+        for (size_t i = 0; all && i < a->u.list.n; i++)
+            all = same(r, e, &a->u.list.items[i], &b->u.list.items[i]);
+        return all;
+    }
     if (a->kind == CQ_RULE_TERM_INT || b->kind == CQ_RULE_TERM_INT)
         return false; /* a size that is not fixed, and a number */
     if (a->kind == CQ_RULE_TERM_VALUE || b->kind == CQ_RULE_TERM_VALUE)

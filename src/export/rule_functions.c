@@ -62,6 +62,48 @@ const cq_rule_function cq_rule_functions[] = {
       .text = "cast(weight, dtype(x)) if weight is not None else"
               " Expand(like(1, x), [size(x, i) for i in last_axes(x, n)])" },
 
+    /* ---- elements read and written one by one ---- */
+
+    /* The place of element [i…, index, k…] in the flat x: each dimension's place times its stride.
+     */
+    { "flat_places", 3, 3, .parameters = "x index at",
+      .text = "n = rank(x);"
+              "sum([(index if i == at else Reshape(iota(size(index, i)),"
+              " [size(index, i) if k == i else 1 for k in range(n)]))"
+              " * product([size(x, k) for k in range(i + 1, n)]) for i in range(n)])" },
+
+    /* What changes nothing: beside integers, the least or greatest of them for an infinity. */
+    { "neutral", 2, 2, .parameters = "kind x",
+      .text = "0 if kind == 'add' else 1 if kind == 'mul' else"
+              " (-inf if is_float(x) else -2147483648 if dtype(x) == 'int32' else"
+              " -9223372036854775807 - 1) if kind == 'max' else"
+              " inf if is_float(x) else 2147483647 if dtype(x) == 'int32' else"
+              " 9223372036854775807" },
+
+    /* What ONNX, and ONNX Runtime, reduce. */
+    { "reducible", 2, 2, .parameters = "x like",
+      .text = "x if dtype(like) == 'float32' or dtype(like) == 'float64' or dtype(like) == 'int32'"
+              " or dtype(like) == 'int64' else cast(x, 'float32' if is_float(like) else 'int32')" },
+
+    /* Before ScatterElements reduces, [lanes…, sources, places] says which source goes to which
+     * place. The axis is last in the lanes. */
+    { "combined", 3, 3, .parameters = "kind x y",
+      .text = "x + y if kind == 'add' else x * y if kind == 'mul' else"
+              " Max(x, y) if kind == 'max' and (is_float(x) or opset() >= 12) else"
+              " Min(x, y) if kind == 'min' and (is_float(x) or opset() >= 12) else"
+              " Where(Greater(x, y) if kind == 'max' else Less(x, y), x, y)" },
+    { "reduced_by_table", 7, 7, .parameters = "x index src at kind mean with_self",
+      .text = "last = rank(x) - 1; y = swap(x, at, last);"
+              "goes = Equal(Unsqueeze(swap(index, at, last), [last + 1]), iota(size(x, at)));"
+              "each = Where(goes, Unsqueeze(swap(src, at, last), [last + 1]), neutral(kind, x));"
+              "all = reduce('ReduceSum' if kind == 'add' else 'ReduceProd' if kind == 'mul' else"
+              " 'ReduceMax' if kind == 'max' else 'ReduceMin', each, False, [last]);"
+              "count = ReduceSum<keepdims = 0>(cast(goes, 'float32'), [last]);"
+              "whole = combined(kind, y, all) if with_self else all;"
+              "by = cast(count + 1 if with_self else Max(count, 1), dtype(x));" /* never by none */
+              "v = (whole / by if is_float(x) else whole // by) if mean else whole;"
+              "swap(sized(v if with_self else Where(Greater(count, 0), v, y), y), at, last)" },
+
     /* ---- padding ---- */
 
     /* PyTorch's list, last dimension first, as beginnings and ends of all dimensions. */

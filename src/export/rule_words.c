@@ -435,14 +435,17 @@ static cq_rule_term slice(cq_rule_run *r, const cq_rule_expr *e)
 }
 
 /* Over the dimensions that the operator's "dim" names, all of them without one; they stay, with
- * size 1, if its "keepdim" says so, or the third argument does. */
+ * size 1, if its "keepdim" says so, or the third argument does. The fourth names other ones. */
 static cq_rule_term reduce(cq_rule_run *r, const cq_rule_expr *e)
 {
     const char  *op   = text(r, e, 0);
     cq_value    *x    = value(r, e, 1);
-    cq_reduction c    = cq_sym_reduction(r->s);
+    cq_reduction c    = e->n > 3 ? (cq_reduction){ .keep = true } : cq_sym_reduction(r->s);
     bool         keep = e->n > 2 ? number(r, e, 2, 0) != 0 : c.keep;
+    cq_rule_term axes = item(r, e, 3);
 
+    if (e->n > 3 && cq_rule_term_axes(&axes, c.axes, &c.n, CQ_MAX_RANK))
+        return cq_rule_term_of_value(cq_sym_reduce(r->s, op, x, c.axes, c.n, keep));
     return cq_rule_term_of_value(x ? cq_sym_reduce_by(r->s, &c, op, x, keep) : NULL);
 }
 
@@ -510,6 +513,22 @@ static cq_rule_term product(cq_rule_run *r, const cq_rule_expr *e)
     for (size_t i = 0; i < n && r->s->status == CQ_OK; i++)
         product = cq_sym_int_mul(r->s, product, all[i]);
     return of_int(product);
+}
+
+/* Tensors added up. */
+static cq_rule_term sum(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t   = item(r, e, 0);
+    cq_value    *all = NULL;
+
+    if (t.kind != CQ_RULE_TERM_LIST)
+        cq_rule_wrong(r, e, "a list of tensors");
+    for (size_t i = 0; r->s->status == CQ_OK && i < t.u.list.n; i++) {
+        cq_value *v = cq_rule_term_value(r, &t.u.list.items[i], all);
+
+        all = all ? cq_sym_apply(r->s, "Add", CQ_IN(all, v), CQ_NO_ATTR) : v;
+    }
+    return cq_rule_term_of_value(all);
 }
 
 /* A row of equal numbers. */
@@ -632,14 +651,16 @@ static const cq_rule_function functions[] = {
     { "sized", 2, 2, .fn = sized },
     { "typed", 2, 2, .fn = typed },
     { "slice", 4, 5, .fn = slice },
-    { "reduce", 2, 3, .fn = reduce },
+    { "reduce", 2, 4, .fn = reduce },
     { "reduced_axes", 0, 0, .fn = reduced_axes },
     { "reduced_count", 0, 0, .fn = reduced_count },
     { "range", 1, 2, .fn = range },
     { "len", 1, 1, .fn = length },
     { "product", 1, 1, .fn = product },
+    { "sum", 1, 1, .fn = sum },
     { "filled", 3, 3, .fn = filled },
     { "spread", 2, 2, .fn = spread },
+    { "corner", 2, 2, .two = cq_sym_corner },
     { "iota", 1, 1, .fn = iota },
     { "sorted", 4, 4, .fn = sorted },
     { "summable", 1, 1, .one = cq_sym_summable },

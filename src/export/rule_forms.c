@@ -164,12 +164,12 @@ static bool gather(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in
 static bool concat(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
                    cq_value **out, size_t n_out)
 {
-    cq_value    *parts[16];
+    cq_value    *parts[256];
     cq_rule_term t;
     double       axis;
 
     (void)n_out;
-    if (n > 16 || e->n_attrs != 1 || strcmp(e->attr_names[0], "axis") != 0)
+    if (n > 256 || e->n_attrs != 1 || strcmp(e->attr_names[0], "axis") != 0)
         return false;
     t = cq_rule_eval(r, e->attrs[0]);
     if (!cq_rule_term_number(&t, &axis) || axis < 0)

@@ -104,6 +104,41 @@ const cq_rule_function cq_rule_functions[] = {
               "v = (whole / by if is_float(x) else whole // by) if mean else whole;"
               "swap(sized(v if with_self else Where(Greater(count, 0), v, y), y), at, last)" },
 
+    /* ---- pools ---- */
+
+    /* With a batch axis in front of n axes and channels; without it again, if self had none. */
+    { "batched", 2, 2, .parameters = "x n",
+      .text = "Unsqueeze(x, [0]) if rank(x) == n + 1 else x" },
+    { "unbatched", 2, 2, .parameters = "x n",
+      .text = "Squeeze(x, [0]) if rank(self) == n + 1 else x" },
+
+    /* Whether all numbers are the same in every run. */
+    { "all_fixed", 1, 1, .parameters = "list",
+      .text = "len([i for i in list if not fixed(i)]) == 0" },
+
+    /* x, padded behind its first two axes, if there is anything to pad. */
+    { "pad_image", 4, 4, .parameters = "x before behind value",
+      .text = "x if len([i for i in before + behind if i != 0]) == 0 else"
+              " Pad<mode = 'constant'>(x, [0, 0] + before + [0, 0] + behind, value)" },
+
+    /* ONNX numbers places through the whole tensor, PyTorch in each plane. */
+    { "in_planes", 2, 2, .parameters = "places x",
+      .text = "plane = product([size(x, i) for i in range(2, rank(x))]);"
+              "at = typed(places, 'int64');"
+              "Mod(at, plane) if opset() >= 10 else at - at / plane * plane" },
+
+    /* The parts of one axis, each reduced to one element: part i of n begins at floor(i * size / n)
+     * and ends at ceil((i + 1) * size / n). */
+    { "parts_of", 4, 4, .parameters = "x at n op",
+      .text = "all = size(x, at);"
+              "x if all == n else"
+              " no('it has to make many parts of an axis, or a number that is not fixed')"
+              " if not fixed(n) or n > 256 or n < 1 else"
+              " reduce(op, x, True, [at]) if n == 1 and not fixed(all) else"
+              " sized(Concat<axis = at>([reduce(op, slice(x, at, all * i // n,"
+              " (all * (i + 1) + n - 1) // n), True, [at]) for i in range(n)]),"
+              " [n if i == at else size(x, i) for i in range(rank(x))])" },
+
     /* ---- padding ---- */
 
     /* PyTorch's list, last dimension first, as beginnings and ends of all dimensions. */

@@ -67,6 +67,12 @@ static void wrong(const checked *c, const char *what, const char *name, int opse
                 opset);
 }
 
+/* An attribute that a rule leaves out where the opset has none. */
+static bool may_be_none(const cq_rule_expr *e)
+{
+    return e->kind == CQ_RULE_CHOICE && e->items[2]->kind == CQ_RULE_NONE;
+}
+
 static void check_operator(const checked *c, const cq_rule_expr *e, int opset)
 {
     const cq_onnx_schema *s      = NULL;
@@ -82,7 +88,7 @@ static void check_operator(const checked *c, const cq_rule_expr *e, int opset)
     if (!spread && (e->n < s->min_inputs || e->n > s->max_inputs))
         wrong(c, "another number of inputs has", e->text, opset);
     for (size_t i = 0; i < e->n_attrs; i++)
-        if (!cq_onnx_schema_attr(s, e->attr_names[i]))
+        if (!cq_onnx_schema_attr(s, e->attr_names[i]) && !may_be_none(e->attrs[i]))
             wrong(c, "no operator has the attribute", e->attr_names[i], opset);
     for (size_t i = 0; i < s->n_attributes; i++) {
         bool given = !s->attributes[i].is_required;

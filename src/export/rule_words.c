@@ -304,6 +304,13 @@ static cq_rule_term without_bfloat16(cq_rule_run *r, const cq_rule_expr *e)
         x && cq_sym_dtype(r->s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(r->s, x, CQ_DTYPE_F32) : x);
 }
 
+/* ONNX Runtime makes one node of a Pad with zeros and a MaxPool, and then pads with -inf. What it
+ * does not see through, the greatest of one tensor, keeps them apart. */
+static cq_value *apart_from_pad(cq_sym *s, cq_value *x)
+{
+    return x && x->node && strcmp(x->node->op, "onnx::Pad") == 0 ? cq_sym_unary(s, "Max", x) : x;
+}
+
 static cq_rule_term computable(cq_rule_run *r, const cq_rule_expr *e)
 {
     return cq_rule_term_of_value(cq_sym_computable(r->s, value(r, e, 0), (int)number(r, e, 1, 7)));
@@ -556,6 +563,23 @@ static cq_rule_term spread(cq_rule_run *r, const cq_rule_expr *e)
     return of_pair(r, both);
 }
 
+/* A number for each of n axes: the argument's, or its only one for all; otherwise's if it is empty.
+ */
+static cq_rule_term per_axis(cq_rule_run *r, const cq_rule_expr *e)
+{
+    size_t       n         = (size_t)number(r, e, 1, 0);
+    cq_rule_term otherwise = item(r, e, 2), t = cq_rule_term_of_list(r, n);
+    cq_int       given[CQ_MAX_RANK];
+    size_t       n_given =
+        operand(r, e, true) ? cq_sym_ints(r->s, e->items[0]->text, given, CQ_MAX_RANK) : 0;
+
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = n_given ? of_int(given[n_given == n ? i : 0])
+                            : otherwise.kind == CQ_RULE_TERM_LIST ? otherwise.u.list.items[i]
+                                                                  : cq_rule_term_of_i64(0);
+    return t;
+}
+
 static cq_rule_term iota(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_rule_term t = item(r, e, 0);
@@ -634,6 +658,8 @@ static const cq_rule_function functions[] = {
     { "arguments", 0, 0, .fn = arguments },
     { "widen", 1, 1, .one = cq_sym_widen },
     { "only_float", 1, 1, .one = cq_sym_only_float },
+    { "only_small_float", 1, 1, .one = cq_sym_only_small_float },
+    { "apart_from_pad", 1, 1, .one = apart_from_pad },
     { "without_bfloat16", 1, 1, .fn = without_bfloat16 },
     { "computable", 1, 2, .fn = computable },
     { "remainder", 2, 2, .two = cq_sym_remainder },
@@ -661,6 +687,7 @@ static const cq_rule_function functions[] = {
     { "filled", 3, 3, .fn = filled },
     { "spread", 2, 2, .fn = spread },
     { "corner", 2, 2, .two = cq_sym_corner },
+    { "per_axis", 2, 3, .fn = per_axis },
     { "iota", 1, 1, .fn = iota },
     { "sorted", 4, 4, .fn = sorted },
     { "summable", 1, 1, .one = cq_sym_summable },

@@ -2,101 +2,6 @@
 #include "export/symbolic/common.h"
 #include "kernel/window.h"
 
-typedef struct conv {
-    cq_value *x, *w, *bias;
-    size_t    n; /* spatial axes */
-    int64_t   stride[CQ_MAX_SPATIAL], dilation[CQ_MAX_SPATIAL], output_padding[CQ_MAX_SPATIAL];
-    int64_t   pads[2 * CQ_MAX_SPATIAL]; /* before, then behind */
-    int64_t   kernel[CQ_MAX_SPATIAL];
-    bool      kernel_known, transposed, same;
-} conv;
-
-/* As many as "same" needs, the odd one behind; none for "valid". */
-static void read_padding(cq_sym *s, conv *v)
-{
-    const char *word = cq_sym_str(s, "padding", NULL);
-
-    if (!word)
-        cq_sym_i64_n(s, "padding", v->pads, v->n, NULL);
-    v->same = word && strcmp(word, "same") == 0;
-    for (size_t i = 0; i < v->n; i++) {
-        int64_t total = v->dilation[i] * (v->kernel[i] - 1);
-
-        if (word)
-            v->pads[i] = v->same ? total / 2 : 0;
-        v->pads[v->n + i] = v->same ? total - total / 2 : v->pads[i];
-    }
-}
-
-/* More behind the result is less cut off there. ONNX Runtime takes an output_padding up to the
- * stride, and PyTorch one up to the dilation, so what is too much goes to the other side of the
- * same sum. */
-static void move_output_padding(cq_sym *s, conv *v)
-{
-    for (size_t i = 0; i < v->n; i++) {
-        int64_t *extra = &v->output_padding[i], *cut = &v->pads[v->n + i];
-        int64_t  moved = *extra < v->stride[i] ? 0 : *extra < *cut ? *extra : *cut;
-
-        *extra -= moved;
-        *cut -= moved;
-        if (*extra >= v->stride[i])
-            cq_sym_no(s, 0, "an output_padding of %lld beyond the padding, with a stride of %lld",
-                      (long long)*extra, (long long)v->stride[i]);
-    }
-}
-
-static conv read_conv(cq_sym *s)
-{
-    conv v = { .x            = cq_sym_only_small_float(s, cq_sym_in_float(s, "input")),
-               .w            = cq_sym_in_float(s, "weight"),
-               .bias         = cq_sym_in_float(s, "bias"),
-               .kernel_known = true };
-
-    if (s->status != CQ_OK || cq_sym_rank(s, v.w) - 2 > CQ_MAX_SPATIAL)
-        return v;
-    v.n          = (size_t)cq_sym_rank(s, v.w) - 2;
-    v.transposed = cq_sym_has_arg(s, "transposed") ? cq_sym_bool(s, "transposed")
-                                                   : cq_sym_has_arg(s, "output_padding");
-    cq_sym_i64_n(s, "stride", v.stride, v.n, NULL);
-    cq_sym_i64_n(s, "dilation", v.dilation, v.n, NULL);
-    if (v.transposed)
-        cq_sym_i64_n(s, "output_padding", v.output_padding, v.n, NULL);
-    for (size_t i = 0; i < v.n; i++) {
-        v.kernel[i] = v.w->type.sizes[i + 2].value;
-        v.kernel_known &= cq_int_is_plain(v.w->type.sizes[i + 2]);
-    }
-    read_padding(s, &v);
-    if (v.transposed)
-        move_output_padding(s, &v);
-    return v;
-}
-
-static cq_status conv_any(cq_sym *s)
-{
-    conv      v        = read_conv(s);
-    bool      no_batch = cq_sym_rank(s, v.x) == (int)v.n + 1;
-    bool      by_word  = v.same && !v.kernel_known; /* it means the same, for any kernel */
-    bool      gaps     = false;
-    int64_t   zero     = 0;
-    cq_value *x        = no_batch ? cq_sym_unsqueeze(s, v.x, &zero, 1) : v.x;
-
-    for (size_t i = 0; i < v.n; i++)
-        gaps |= v.dilation[i] != 1;
-    if (by_word && gaps)
-        return cq_sym_no(s, 0, "padding \"same\" of a kernel with gaps needs its size");
-    x = cq_sym_op(
-        s, v.transposed ? "ConvTranspose" : "Conv", CQ_IN(x, v.w, v.bias),
-        CQ_ATTR(
-            cq_attr_is(s, "dilations", v.dilation, v.n),
-            cq_attr_i("group", cq_sym_i64(s, "groups")),
-            v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n) : (cq_attr){ 0 },
-            v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n) : (cq_attr){ 0 },
-            by_word ? cq_attr_s("auto_pad", "SAME_UPPER") : cq_attr_is(s, "pads", v.pads, 2 * v.n),
-            cq_attr_is(s, "strides", v.stride, v.n)));
-    cq_sym_set_dtype(s, x, cq_sym_dtype(s, v.x));
-    return cq_sym_done(s, no_batch ? cq_sym_squeeze(s, x, &zero, 1) : x);
-}
-
 /* ---- columns ---- */
 
 typedef struct window {
@@ -240,32 +145,71 @@ static cq_status col2im(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, x, out.sizes, (size_t)out.rank));
 }
 
-/* ONNX has floats only. Integers are products of matrices, which are exact. */
-#define ITS_OWN "input, weight, bias, stride, padding"
+/* clang-format off */
+#define OPERANDS \
+    "n = rank(weight) - 2; x = only_small_float(without_bfloat16(input));" \
+    "image = Unsqueeze(x, [0]) if rank(x) == n + 1 else x;" \
+    "w = without_bfloat16(weight); b = without_bfloat16(bias);" \
+    "k = [size(w, i + 2) for i in range(n)]; s = per_axis(stride, n); d = per_axis(dilation, n);"
+#define GEOMETRY "dilations = d, group = groups, kernel_shape = k if all_fixed(k) else None,"
+#define DONE(y) "y = " y "; Squeeze(y, [0]) if rank(input) == n + 1 else y"
 
-#define CONV(op, parts_text)                                                                       \
-    {                                                                                              \
-        "aten::" op, 7, .fn = conv_any, .parts = parts_text                                        \
-    }
-#define PLAIN      "convolved_either(" ITS_OWN ", dilation, False, [0], groups)"
-#define BY_WORD    "convolved_as(" ITS_OWN ", dilation, groups)"
-#define TRANSPOSED "convolved_back(" ITS_OWN ", dilation, output_padding, groups)"
-#define EITHER     "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)"
+#define PLAIN_NODE "Conv<" GEOMETRY " pads = p + p, strides = s>(image, w, b)"
+
+/* As many as "same" needs, the odd one behind; none for "valid". Without the size of the kernel the
+ * word means the same, for any. */
+#define BY_WORD_NODE \
+    "whole = [d[i] * (k[i] - 1) if padding == 'same' else 0 for i in range(n)];" \
+    "half = [i // 2 for i in whole]; word = padding == 'same' and not all_fixed(k);"
+#define BY_WORD_DONE \
+    DONE("no('padding \"same\" of a kernel with gaps needs its size')" \
+         " if word and len([i for i in d if i != 1]) > 0 else" \
+         " Conv<" GEOMETRY " auto_pad = 'SAME_UPPER' if word else None, pads = None if word else" \
+         " half + [whole[i] - half[i] for i in range(n)], strides = s>(image, w, b)")
+
+/* More behind the result is less cut off there. ONNX Runtime takes an output_padding up to the
+ * stride, and PyTorch one up to the dilation, so what is too much goes to the other side of the
+ * same sum. */
+#define TRANSPOSED_NODE \
+    "more = per_axis(output_padding, n);" \
+    "moved = [0 if more[i] < s[i] else more[i] if more[i] < p[i] else p[i] for i in range(n)];" \
+    "extra = [more[i] - moved[i] for i in range(n)];" \
+    "back = no('an output_padding beyond the padding and the stride')" \
+    " if len([i for i in range(n) if extra[i] >= s[i]]) > 0 else" \
+    " ConvTranspose<" GEOMETRY " output_padding = extra," \
+    " pads = p + [p[i] - moved[i] for i in range(n)], strides = s>(image, w, b);"
+
+/* Those decline other dtypes. Integers are products of matrices then, which are exact. */
+#define ITS_OWN "input, weight, bias, stride, padding"
+#define PADDED OPERANDS "p = per_axis(padding, n);"
+#define PLAIN(op) \
+    { "aten::" op, 7, .as = PADDED DONE(PLAIN_NODE), \
+      .parts = "convolved_either(" ITS_OWN ", dilation, False, [0], groups)" }
+#define BY_WORD(op) \
+    { "aten::" op, 7, .as = OPERANDS BY_WORD_NODE BY_WORD_DONE, \
+      .parts = "convolved_as(" ITS_OWN ", dilation, groups)" }
+#define TRANSPOSED(op) \
+    { "aten::" op, 7, .as = PADDED TRANSPOSED_NODE DONE("back"), \
+      .parts = "convolved_back(" ITS_OWN ", dilation, output_padding, groups)" }
+#define EITHER(op) \
+    { "aten::" op, 7, .as = PADDED TRANSPOSED_NODE DONE("back if transposed else " PLAIN_NODE), \
+      .parts = "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)" }
+/* clang-format on */
 
 const cq_symbolic cq_symbolics_conv[] = {
-    CONV("conv1d", PLAIN),
-    CONV("conv2d", PLAIN),
-    CONV("conv3d", PLAIN),
-    CONV("conv1d.padding", BY_WORD),
-    CONV("conv2d.padding", BY_WORD),
-    CONV("conv3d.padding", BY_WORD),
-    CONV("conv_transpose1d", TRANSPOSED),
-    CONV("conv_transpose2d.input", TRANSPOSED),
-    CONV("conv_transpose3d.input", TRANSPOSED),
-    CONV("convolution", EITHER),
-    CONV("_convolution", EITHER),
-    CONV("_convolution.deprecated", EITHER),
-    CONV("_convolution_mode", BY_WORD),
+    PLAIN("conv1d"),
+    PLAIN("conv2d"),
+    PLAIN("conv3d"),
+    BY_WORD("conv1d.padding"),
+    BY_WORD("conv2d.padding"),
+    BY_WORD("conv3d.padding"),
+    TRANSPOSED("conv_transpose1d"),
+    TRANSPOSED("conv_transpose2d.input"),
+    TRANSPOSED("conv_transpose3d.input"),
+    EITHER("convolution"),
+    EITHER("_convolution"),
+    EITHER("_convolution.deprecated"),
+    BY_WORD("_convolution_mode"),
     { "aten::im2col", 7, .fn = im2col },
     { "aten::col2im", 7, .fn = col2im },
     { 0 },

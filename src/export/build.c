@@ -123,13 +123,6 @@ bool cq_operand_number(const cq_operand *o, double *f)
     }
 }
 
-bool cq_sym_is_known(cq_sym *s, const char *arg)
-{
-    double f;
-
-    return cq_operand_number(find(s, arg), &f);
-}
-
 cq_int cq_sym_int(cq_sym *s, const char *arg)
 {
     const cq_operand *o = find(s, arg);

@@ -9,10 +9,6 @@
 cq_value *cq_sym_unary(cq_sym *s, const char *op, cq_value *x);
 cq_value *cq_sym_binary(cq_sym *s, const char *op, cq_value *a, cq_value *b);
 
-/* x and a number, in x's dtype; x itself if the number changes nothing. */
-cq_value *cq_sym_times(cq_sym *s, cq_value *x, double factor);
-cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number);
-
 /* A row of n equal numbers; n may be symbolic. */
 cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 

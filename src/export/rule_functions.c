@@ -104,6 +104,21 @@ const cq_rule_function cq_rule_functions[] = {
               "v = (whole / by if is_float(x) else whole // by) if mean else whole;"
               "swap(sized(v if with_self else Where(Greater(count, 0), v, y), y), at, last)" },
 
+    /* ---- diagonals ---- */
+
+    /* Both dimensions at the end and joined; its places, m of them, a row and a step apart. */
+    { "diagonal_order", 0, 0,
+      .text = "a = axis(dim1, self); b = axis(dim2, self);"
+              "[i for i in range(rank(self)) if i != a and i != b] + [a, b]" },
+    { "joined_diagonal", 0, 0,
+      .text = "order = diagonal_order(); n = rank(self); moved = [size(self, i) for i in order];"
+              "Reshape(Transpose<perm = order>(self), [moved[i] for i in range(n - 2)]"
+              " + [moved[n - 2] * moved[n - 1]])" },
+    { "diagonal_places", 1, 1, .parameters = "m",
+      .text = "columns = size(self, dim2); start = offset if offset >= 0 else -offset * columns;"
+              "places(start, m, columns + 1) if fixed(columns) else"
+              " sized(iota(m) * (columns + 1) + start, [m])" },
+
     /* ---- pools ---- */
 
     /* With a batch axis in front of n axes and channels; without it again, if self had none. */

@@ -588,6 +588,30 @@ static cq_rule_term iota(cq_rule_run *r, const cq_rule_expr *e)
                                                               : cq_sym_iota(r->s, whole(r, e, 0)));
 }
 
+/* start, start + step, … as a tensor: n numbers. */
+static cq_rule_term places(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_int start = whole(r, e, 0), n = whole(r, e, 1);
+
+    return cq_rule_term_of_value(cq_sym_places(r->s, start, n, (int64_t)number(r, e, 2, 1)));
+}
+
+/* Indices that may count from the end of a dimension of this size. */
+static cq_rule_term from_begin(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *index = value(r, e, 0);
+
+    return cq_rule_term_of_value(cq_sym_from_begin(r->s, index, whole(r, e, 1), true));
+}
+
+static cq_rule_term write_slices(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *x = value(r, e, 0), *index = value(r, e, 2), *source = value(r, e, 3);
+
+    return cq_rule_term_of_value(
+        cq_sym_write_slices(r->s, x, axis_of(r, e, 1, cq_sym_rank(r->s, x)), index, source));
+}
+
 static cq_rule_term sorted(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_value *x = value(r, e, 0), *both[2] = { NULL, NULL };
@@ -689,6 +713,9 @@ static const cq_rule_function functions[] = {
     { "corner", 2, 2, .two = cq_sym_corner },
     { "per_axis", 2, 3, .fn = per_axis },
     { "iota", 1, 1, .fn = iota },
+    { "places", 3, 3, .fn = places },
+    { "from_begin", 2, 2, .fn = from_begin },
+    { "write_slices", 4, 4, .fn = write_slices },
     { "sorted", 4, 4, .fn = sorted },
     { "summable", 1, 1, .one = cq_sym_summable },
     { "no", 1, 2, .fn = no },

@@ -350,7 +350,7 @@ static void operator(cq_rule_run *r, const cq_rule_expr *e, cq_value **out, size
     }
     if (r->s->status != CQ_OK)
         return;
-    if (!e->form || !cq_rule_form_apply(r, e, in, n, out, n_out))
+    if (!e->form || !cq_rule_form_apply(&(cq_rule_form_call){ r, e, in, n, out, n_out }))
         plain_node(r, e, in, n, out, n_out);
 }
 

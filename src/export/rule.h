@@ -170,17 +170,24 @@ extern const cq_rule_function cq_rule_functions[]; /* rule_functions.c, ended by
 /* rule_forms.c: an operator that is written otherwise at some opsets. Applying it
  * gives false if it is called in a way that it does not know; the node is then made as the rule
  * says. */
+typedef struct cq_rule_form_call {
+    cq_rule_run        *r;
+    const cq_rule_expr *e;
+    const cq_rule_term *in;
+    size_t              n;
+    cq_value          **out;
+    size_t              n_out;
+} cq_rule_form_call;
+
 typedef struct cq_rule_form {
     const char *op;
     /* One of these. */
-    bool (*fn)(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n_in,
-               cq_value **out, size_t n_out);
+    bool (*fn)(const cq_rule_form_call *c);
     cq_value *(*one)(cq_sym *s, cq_value *x);
     cq_value *(*two)(cq_sym *s, cq_value *x, cq_value *y);
 } cq_rule_form;
 
-bool cq_rule_form_apply(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                        cq_value **out, size_t n_out);
+bool                cq_rule_form_apply(const cq_rule_form_call *c);
 const cq_rule_form *cq_rule_form_find(const char *op);
 
 #endif

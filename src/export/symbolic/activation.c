@@ -33,7 +33,7 @@
     "input if not train or p == 0 else"                                                            \
     " no('a ratio of 1 is more than ONNX allows') if p == 1 else " node
 
-/* Those that are composed decline what they cannot, and are taken apart. */
+/* Those that are composed decline what they cannot, and are decomposed. */
 const cq_symbolic cq_symbolics_activation[] = {
     { "aten::relu", 7,
       .each = "Relu(self) if is_float(self) or fits('Relu', self) else Clip(self, 0, None)" },

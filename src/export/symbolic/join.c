@@ -1,5 +1,5 @@
 /* Tensors put together, repeated or with their elements in other places. Most operators of
- * these families are composed of cat, views and flip, and are taken apart. */
+ * these families are composed of cat, views and flip, and are decomposed. */
 #include "export/symbolic/places.h"
 
 /* Tensors of shape [0] do not count, as in PyTorch. */

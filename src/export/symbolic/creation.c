@@ -348,7 +348,7 @@ static cq_status list(cq_sym *s)
     "n = [num_classes] if not fixed(num_classes) or num_classes >= 0 else" \
     " Unsqueeze(ReduceMax<keepdims = 0>(self) + 1, [0]);" \
     "OneHot<axis = -1>(self, n, [0, 1]) if rank(self) > 0 else" \
-    " no('OneHot came with opset 9, and not for single numbers', 9)"
+    " no('ONNX has none for single numbers')"
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_creation[] = {
@@ -386,7 +386,7 @@ const cq_symbolic cq_symbolics_creation[] = {
     { "aten::as_tensor.float", 7, .each = "t" },
     { "aten::as_tensor.int", 7, .each = "t" },
     { "aten::as_tensor.bool", 7, .each = "t" },
-    { "aten::one_hot", 7, .no = "OneHot came with opset 9, and not for single numbers" },
+    { "aten::one_hot", 7, .as = "no('OneHot came with opset 9', 9)" },
     { "aten::one_hot", 9, .as = ONE_HOT },
     { 0 },
 };

@@ -26,20 +26,24 @@
     "direct = not is_tensor(quant_min) and dtype(input) == 'float32' and is_known;" \
     "whole = quant_min == least and quant_max == least + width - 1;" \
     "q = QuantizeLinear" axis "(input, step, zero);" \
-    "no('it is decomposed') if not direct or not whole and (wide16 or opset() < 12) else" \
+    DECOMPOSED " if not direct or not whole and (wide16 or opset() < 12) else" \
     " q if whole else Clip(q, quant_min, quant_max)"
 #define DEQUANTIZE(grid, axis) \
     IS_KNOWN("dtype(input)") grid("dtype(input)") \
     "DequantizeLinear" axis "(input, step, zero)" \
-    " if result_dtype() == 'float32' and is_known else no('it is decomposed')"
+    " if result_dtype() == 'float32' and is_known else " DECOMPOSED
+#define DECOMPOSED "no('it is decomposed')"
+#define ALONG      "<axis = at>"
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_quantized_decomposed[] = {
+    { "quantized_decomposed::quantize_per_tensor", 7, .as = DECOMPOSED },
     { "quantized_decomposed::quantize_per_tensor", 10, .as = QUANTIZE(PER_TENSOR, "") },
-    { "quantized_decomposed::quantize_per_channel", 13,
-      .as = QUANTIZE(PER_CHANNEL, "<axis = at>") },
+    { "quantized_decomposed::quantize_per_channel", 7, .as = DECOMPOSED },
+    { "quantized_decomposed::quantize_per_channel", 13, .as = QUANTIZE(PER_CHANNEL, ALONG) },
+    { "quantized_decomposed::dequantize_per_tensor", 7, .as = DECOMPOSED },
     { "quantized_decomposed::dequantize_per_tensor", 10, .as = DEQUANTIZE(PER_TENSOR, "") },
-    { "quantized_decomposed::dequantize_per_channel", 13,
-      .as = DEQUANTIZE(PER_CHANNEL, "<axis = at>") },
+    { "quantized_decomposed::dequantize_per_channel", 7, .as = DECOMPOSED },
+    { "quantized_decomposed::dequantize_per_channel", 13, .as = DEQUANTIZE(PER_CHANNEL, ALONG) },
     { 0 },
 };

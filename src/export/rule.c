@@ -262,10 +262,11 @@ static cq_attr attribute(cq_rule_run *r, const cq_onnx_schema *schema, const cha
 
     if (t.kind == CQ_RULE_TERM_NONE || r->s->status != CQ_OK)
         return (cq_attr){ 0 };
+    if (t.kind == CQ_RULE_TERM_DTYPE ||
+        (t.kind == CQ_RULE_TERM_TEXT && a && a->type == CQ_ONNX_ATTR_INT))
+        return cq_attr_i(name, cq_dtype_to_onnx(cq_rule_term_dtype(r, &t)));
     if (t.kind == CQ_RULE_TERM_TEXT)
         return cq_attr_s(name, t.u.s);
-    if (t.kind == CQ_RULE_TERM_DTYPE)
-        return cq_attr_i(name, cq_dtype_to_onnx(t.u.dtype));
     if (t.kind == CQ_RULE_TERM_LIST)
         return list_attribute(r, name, &t, is_float);
     if (!cq_rule_term_number(&t, &f)) {

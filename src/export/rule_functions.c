@@ -35,6 +35,35 @@ const cq_rule_function cq_rule_functions[] = {
     { "comparable", 1, 1, .parameters = "x",
       .text = "widen(x) if is_float(x) else cast(x, 'int64')" },
 
+    /* ---- bits ---- */
+
+    { "power", 1, 1, .parameters = "i", .text = "product([2 for k in range(i)])" },
+    { "width", 1, 1, .parameters = "d",
+      .text = "8 if d == 'int8' or d == 'uint8' else 16 if d == 'int16' else"
+              " 32 if d == 'int32' else 64" },
+
+    /* The bits of x along a new last axis, lowest first, as int64. Shifting down is dividing and
+     * rounding down, which keeps the sign; the highest bit of an int64 has no power to divide by.
+     */
+    { "bits", 1, 1, .parameters = "x",
+      .text = "n = width(dtype(x)); wide = Unsqueeze(cast(x, 'int64'), [rank(x)]);"
+              "powers = [power(i) for i in range(63 if n == 64 else n)];"
+              "low = Mod(wide // cast(powers, 'int64'), 2);"
+              "low if n < 64 else Concat<axis = rank(x)>(low, cast(Less(wide, 0), 'int64'))" },
+
+    /* The sum of 32 of n bits from the first on, as a number; the highest may be the sign. */
+    { "sum_of_bits", 4, 4, .parameters = "bits n first sign",
+      .text = "weights = [(0 if i < first or i > first + 31 else power(i - first))"
+              " * (-1 if sign and i == n - 1 else 1) for i in range(n)];"
+              "ReduceSum<keepdims = 0>(bits * cast(weights, 'int64'), [len(result_sizes())])" },
+
+    /* The number whose bits lie along the last axis. ONNX Runtime sums up in doubles, so 64 bits
+     * are added in two halves. */
+    { "number_of_bits", 1, 1, .parameters = "bits",
+      .text = "n = width(result_dtype()); sign = result_dtype() != 'uint8';"
+              "low = sum_of_bits(bits, n, 0, sign and n < 64);"
+              "low if n < 64 else low + sum_of_bits(bits, n, 32, sign) * power(32)" },
+
     /* ---- normalisations ---- */
 
     /* (x - mean) / sqrt(var + eps) over axes, the mean and 1 / sqrt(var + eps). */

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MAX_RANGE = 256 };
+enum { MAX_RANGE = 256, MAX_FACTORS = 64 };
 
 /* ---- arguments of a function ---- */
 
@@ -512,10 +512,10 @@ static cq_int whole(cq_rule_run *r, const cq_rule_expr *e, size_t i)
 static cq_rule_term product(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_rule_term t = item(r, e, 0);
-    cq_int       all[CQ_MAX_RANK], product = cq_i(1);
+    cq_int       all[MAX_FACTORS], product = cq_i(1);
     size_t       n;
 
-    if (!cq_rule_term_ints(r, &t, all, &n, CQ_MAX_RANK))
+    if (!cq_rule_term_ints(r, &t, all, &n, MAX_FACTORS))
         cq_rule_wrong(r, e, "a list of integers");
     for (size_t i = 0; i < n && r->s->status == CQ_OK; i++)
         product = cq_sym_int_mul(r->s, product, all[i]);

@@ -241,6 +241,22 @@ static bool expand(const cq_rule_form_call *c)
     return true;
 }
 
+/* Zeros of sizes that need not be fixed. */
+static bool constant_of_shape(const cq_rule_form_call *c)
+{
+    cq_int sizes[CQ_MAX_RANK];
+    size_t n;
+
+    if (c->n != 1 || c->e->n_attrs || c->in[0].kind != CQ_RULE_TERM_LIST ||
+        !cq_rule_term_ints(c->r, &c->in[0], sizes, &n, CQ_MAX_RANK))
+        return false;
+    if (cq_sym_since(c->r->s, 9, "a tensor of dynamic sizes needs opset 9"))
+        c->out[0] = cq_sym_op(c->r->s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(c->r->s, sizes, n)),
+                              CQ_NO_ATTR);
+    cq_sym_set_type(c->r->s, c->out[0], CQ_DTYPE_F32, n, sizes);
+    return true;
+}
+
 /* A size of -1 or 0 means what it means in ONNX. */
 static bool reshape(const cq_rule_form_call *c)
 {
@@ -352,6 +368,7 @@ static const cq_rule_form forms[] = {
     { "Concat", .fn = concat },
     { "CumSum", .fn = cumsum },
     { "ScatterElements", .fn = scatter },
+    { "ConstantOfShape", .fn = constant_of_shape },
     { "Expand", .fn = expand },
     { "Reshape", .fn = reshape },
     { "Shape", .one = cq_sym_shape },

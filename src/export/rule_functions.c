@@ -148,6 +148,20 @@ const cq_rule_function cq_rule_functions[] = {
               "places(start, m, columns + 1) if fixed(columns) else"
               " sized(iota(m) * (columns + 1) + start, [m])" },
 
+    /* ---- random numbers ---- */
+
+    /* Of sizes that are not fixed, a tensor of zeros shows them. */
+    { "sizes_shown", 2, 2, .parameters = "sizes dtype",
+      .text = "cast(0, dtype) if len(sizes) == 0 else"
+              " no('random numbers of dynamic sizes need opset 9', 9) if opset() < 9 else"
+              " ConstantOfShape(sizes)" },
+    { "uniform", 4, 4, .parameters = "low high sizes dtype",
+      .text =
+          "y = RandomUniform<low = low, high = high, dtype = dtype, shape = sizes>()"
+          " if len(sizes) > 0 and all_fixed(sizes) else"
+          " RandomUniformLike<low = low, high = high, dtype = dtype>(sizes_shown(sizes, dtype));"
+          "sized(typed(y, dtype), sizes)" },
+
     /* ---- pools ---- */
 
     /* With a batch axis in front of n axes and channels; without it again, if self had none. */

@@ -179,6 +179,11 @@ const cq_rule_function cq_rule_functions[] = {
       .text = "x if len([i for i in before + behind if i != 0]) == 0 else"
               " Pad<mode = 'constant'>(x, [0, 0] + before + [0, 0] + behind, value)" },
 
+    /* Indices [kernel, places] of a padded axis: i * dilation + place * stride. */
+    { "taps", 4, 4, .parameters = "n dilation many stride",
+      .text = "sized(Unsqueeze(places(0, n, dilation), [1])"
+              " + Unsqueeze(places(0, many, stride), [0]), [n, many])" },
+
     /* ONNX numbers places through the whole tensor, PyTorch in each plane. */
     { "in_planes", 2, 2, .parameters = "places x",
       .text = "plane = product([size(x, i) for i in range(2, rank(x))]);"

@@ -612,6 +612,13 @@ static cq_rule_term write_slices(cq_rule_run *r, const cq_rule_expr *e)
         cq_sym_write_slices(r->s, x, axis_of(r, e, 1, cq_sym_rank(r->s, x)), index, source));
 }
 
+static cq_rule_term unit_kernels(cq_rule_run *r, const cq_rule_expr *e)
+{
+    int64_t high = (int64_t)number(r, e, 0, 0);
+
+    return cq_rule_term_of_value(cq_sym_unit_kernels(r->s, high, (int64_t)number(r, e, 1, 0)));
+}
+
 static cq_rule_term sorted(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_value *x = value(r, e, 0), *both[2] = { NULL, NULL };
@@ -716,6 +723,7 @@ static const cq_rule_function functions[] = {
     { "places", 3, 3, .fn = places },
     { "from_begin", 2, 2, .fn = from_begin },
     { "write_slices", 4, 4, .fn = write_slices },
+    { "unit_kernels", 2, 2, .fn = unit_kernels },
     { "sorted", 4, 4, .fn = sorted },
     { "summable", 1, 1, .one = cq_sym_summable },
     { "no", 1, 2, .fn = no },

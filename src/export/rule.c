@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 enum { MAX_INPUTS = 256 }; /* of a node */
+enum { MAX_LISTED = 100000 };
 
 /* ---- terms ---- */
 
@@ -604,7 +605,9 @@ static cq_rule_term each_item(cq_rule_run *r, const cq_rule_expr *e)
     if (list.kind != CQ_RULE_TERM_LIST)
         cq_rule_wrong(r, e, "a list after in");
     out = cq_rule_term_of_list(r, r->s->status == CQ_OK ? list.u.list.n : 0);
-    for (size_t i = 0; i < out.u.list.n; i++) {
+    for (size_t i = 0; i < out.u.list.n && r->s->status == CQ_OK; i++) {
+        if (++*r->n_items > MAX_LISTED)
+            cq_rule_wrong(r, e, "fewer items");
         r->slots[e->slot]     = list.u.list.items[i];
         r->have_slot[e->slot] = true;
         if (e->n < 3 || is_true(r, e->items[2]))
@@ -708,14 +711,15 @@ static cq_status results(cq_rule_run *r, cq_rule_term *out, cq_value **values, s
 
 cq_status cq_rule_apply(cq_sym *s, const cq_rule *rule, bool each)
 {
-    cq_arena     *arena  = s->ex->graph->arena;
-    size_t        n      = cq_sym_n_results(s);
+    cq_arena     *arena = s->ex->graph->arena;
+    size_t        n = cq_sym_n_results(s), n_items = 0;
     cq_rule_run   r      = { .s     = s,
                              .each  = each,
                              .dtype = each ? cq_sym_operand_dtype(s) : first_dtype(s) };
     cq_rule_term *out    = cq_arena_array(arena, n, sizeof *out);
     cq_value    **values = cq_arena_array(arena, n, sizeof *values);
 
+    r.n_items  = &n_items;
     r.args     = cq_arena_array(arena, s->node->n_inputs, sizeof *r.args);
     r.have_arg = cq_arena_array(arena, s->node->n_inputs, sizeof *r.have_arg);
     if (!out || !values || !open_slots(&r, rule) || !r.args || !r.have_arg)

@@ -127,6 +127,7 @@ typedef struct cq_rule_run {
     cq_dtype       dtype; /* that one */
     cq_rule_term  *slots, *args;
     bool          *have_slot, *have_arg;
+    size_t        *n_items; /* of lists that were made of others: there is a limit to them */
 } cq_rule_run;
 
 /* The whole of a row: evaluates the rule and ends the symbolic. */

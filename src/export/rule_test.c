@@ -368,6 +368,10 @@ TEST(rules, that_are_wrong_say_what_they_want)
     check_fails("[i for i in 3][0]", CQ_E_SYNTAX, "a list after in");
     check_fails("[i for i in [1]][0] + i", CQ_E_SYNTAX, "the operator has no argument \"i\"");
     check_fails("range(1000)[0]", CQ_E_SYNTAX, "fewer items");
+    check_fails("range(-1e300, -1e300)[0]", CQ_E_SYNTAX, "fewer items");
+    check_fails("[[[i + j + k for i in range(200)] for j in range(200)] for k in range(200)][0]",
+                CQ_E_SYNTAX, "fewer items");
+    check_fails("unit_kernels(1e300, -2)", CQ_E_SYNTAX, "a rule wants a window");
     check_fails("len(self)", CQ_E_SYNTAX, "a rule wants a list");
 }
 

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MAX_RANGE = 256, MAX_FACTORS = 64 };
+enum { MAX_RANGE = 256, MAX_FACTORS = 64, MAX_FIRST = 1 << 20 };
 
 /* ---- arguments of a function ---- */
 
@@ -481,7 +481,7 @@ static cq_rule_term range(cq_rule_run *r, const cq_rule_expr *e)
     double       from = e->n > 1 ? number(r, e, 0, 0) : 0, to = number(r, e, e->n - 1, 0);
     cq_rule_term t;
 
-    if (to - from > MAX_RANGE)
+    if (to - from > MAX_RANGE || fabs(from) > MAX_FIRST)
         cq_rule_wrong(r, e, "fewer items");
     t = cq_rule_term_of_list(r, r->s->status == CQ_OK && to > from ? (size_t)(to - from) : 0);
     for (size_t i = 0; i < t.u.list.n; i++)
@@ -567,7 +567,8 @@ static cq_rule_term spread(cq_rule_run *r, const cq_rule_expr *e)
  */
 static cq_rule_term per_axis(cq_rule_run *r, const cq_rule_expr *e)
 {
-    size_t       n         = (size_t)number(r, e, 1, 0);
+    double       axes      = number(r, e, 1, 0);
+    size_t       n         = axes > 0 && axes <= CQ_MAX_RANK ? (size_t)axes : 0;
     cq_rule_term otherwise = item(r, e, 2), t = cq_rule_term_of_list(r, n);
     cq_int       given[CQ_MAX_RANK];
     size_t       n_given =
@@ -575,8 +576,9 @@ static cq_rule_term per_axis(cq_rule_run *r, const cq_rule_expr *e)
 
     for (size_t i = 0; i < t.u.list.n; i++)
         t.u.list.items[i] = n_given ? of_int(given[n_given == n ? i : 0])
-                            : otherwise.kind == CQ_RULE_TERM_LIST ? otherwise.u.list.items[i]
-                                                                  : cq_rule_term_of_i64(0);
+                            : otherwise.kind == CQ_RULE_TERM_LIST && i < otherwise.u.list.n
+                                ? otherwise.u.list.items[i]
+                                : cq_rule_term_of_i64(0);
     return t;
 }
 
@@ -614,9 +616,12 @@ static cq_rule_term write_slices(cq_rule_run *r, const cq_rule_expr *e)
 
 static cq_rule_term unit_kernels(cq_rule_run *r, const cq_rule_expr *e)
 {
-    int64_t high = (int64_t)number(r, e, 0, 0);
+    double high = number(r, e, 0, 0), wide = number(r, e, 1, 0);
 
-    return cq_rule_term_of_value(cq_sym_unit_kernels(r->s, high, (int64_t)number(r, e, 1, 0)));
+    if (!(high > 0 && wide > 0 && high * wide < MAX_FIRST))
+        cq_rule_wrong(r, e, "a window");
+    return cq_rule_term_of_value(
+        r->s->status == CQ_OK ? cq_sym_unit_kernels(r->s, (int64_t)high, (int64_t)wide) : NULL);
 }
 
 static cq_rule_term sorted(cq_rule_run *r, const cq_rule_expr *e)

@@ -9,7 +9,6 @@
 
 #include <calque/session.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

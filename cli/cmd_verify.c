@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* On one line, whatever the message is made of. */
 static void put_failure(const char *folder)

@@ -1,7 +1,6 @@
 /* Writing JSON strings. Names come from files and may hold any bytes, JSON may not. */
 #include "json.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,8 +1,6 @@
 /* Activations, and dropout, which is the identity unless a model is being trained. */
 #include "aten/elementwise.h"
 
-#include <math.h>
-
 #define SAME cq_shape_of_operands
 
 /* An operator that only floats have. */

@@ -1,8 +1,6 @@
 /* What a row sees of its call: arguments by name, and results. */
 #include "aten/ctx.h"
 
-#include <stdio.h>
-
 static const cq_val none = { .kind = CQ_VAL_NONE };
 
 static const cq_val *find(const cq_opcall *c, const char *name)

@@ -28,6 +28,13 @@ const cq_body_function cq_body_functions[] = {
 
     /* ---- dtypes ---- */
     { "in_float(Tensor x) -> Tensor", "x if x.is_floating_point() else x.to(torch.float32)" },
+    /* One past the integers that a dtype holds exactly, as far as an int64 goes. */
+    { "past_all(int dtype) -> int",
+      "2 if dtype == torch.bool else 128 if dtype == torch.int8 else 256 if dtype == torch.uint8"
+      " else 32768 if dtype == torch.int16 else 2147483648 if dtype == torch.int32"
+      " else 9223372036854775807 if dtype == torch.int64 else 2049 if dtype == torch.float16"
+      " else 257 if dtype == torch.bfloat16 else 16777217 if dtype == torch.float32"
+      " else 9007199254740993" },
     { "number_like(Tensor x, float number) -> Tensor", "scalar_tensor(number, dtype=x.dtype)" },
 
     /* ---- norms of matrices ---- */

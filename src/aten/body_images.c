@@ -172,6 +172,34 @@ const cq_body_function cq_body_images[] = {
       "return without_batch(x.amax([-1]), self, n),"
       " without_batch(at.gather(-1, x.argmax(-1, True)).squeeze(-1), self, n)" },
 
+    /* ---- padding ---- */
+
+    /* Without what negative pads take away. */
+    { "cropped(Tensor x, int[] pad) -> Tensor",
+      "n = x.ndim\n"
+      "for i in range(len(pad) // 2): if pad[2 * i] < 0 or pad[2 * i + 1] < 0:"
+      " x = x.slice(n - 1 - i, max(0, -pad[2 * i]),"
+      " pad[2 * i + 1] if pad[2 * i + 1] < 0 else 9223372036854775807)\n"
+      "return x" },
+    /* A piece of the value before and after, dimension by dimension. */
+    { "padded_by_pieces(Tensor self, int[] pad, Scalar value) -> Tensor",
+      "x = cropped(self, pad); n = x.ndim\n"
+      "for i in range(len(pad) // 2): d = n - 1 - i;"
+      " piece = [full(x.shape[:d] + [p] + x.shape[d + 1:], value, dtype=x.dtype)"
+      " for p in pad[2 * i:2 * i + 2] if p > 0];"
+      " x = cat((piece[:1] if pad[2 * i] > 0 else []) + [x]"
+      " + (piece[-1:] if pad[2 * i + 1] > 0 else []), d)\n"
+      "return x" },
+    /* From the other side. */
+    { "padded_around(Tensor self, int[] pad) -> Tensor",
+      "if sum([0 if is_known(p) else 1 for p in pad]) > 0:"
+      " raise NotImplementedError('its padding is not fixed')\n"
+      "x = cropped(self, pad); n = x.ndim\n"
+      "for i in range(len(pad) // 2): d = n - 1 - i;"
+      " x = cat(([x.slice(d, -pad[2 * i])] if pad[2 * i] > 0 else []) + [x]"
+      " + ([x.slice(d, 0, pad[2 * i + 1])] if pad[2 * i + 1] > 0 else []), d)\n"
+      "return x" },
+
     /* ---- sampling ---- */
 
     /* Places that left the image, thrown back from its borders as often as needed. low and high are

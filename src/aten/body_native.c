@@ -3,7 +3,6 @@
 #include "aten/body_tree.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 cq_val cq_native_fail(cq_frame *f, cq_status status, const char *format, ...)

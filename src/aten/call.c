@@ -6,8 +6,6 @@
 #include "aten/work.h"
 #include "base/cancel.h"
 
-#include <stdio.h>
-
 /* ---- arguments ---- */
 
 static bool number_kind(cq_val_kind kind)

@@ -370,17 +370,6 @@ static cq_status mul(cq_opcall *c)
     return done(c, product(c, "aten::mul.Tensor", a, b));
 }
 
-static cq_status matmul(cq_opcall *c)
-{
-    cq_tensor *a[2], *b[2];
-
-    if (!is_complex(c->args[0]) || !is_complex(c->args[1]))
-        return cq_call_fail(c, CQ_E_TYPE, "both matrices should be of one dtype");
-    parts_of(c, c->args[0], a);
-    parts_of(c, c->args[1], b);
-    return done(c, product(c, c->op->schema->full, a, b));
-}
-
 static cq_tensor *square_of_size(cq_ctx *cx, cq_tensor *const z[2])
 {
     return CQ_OP(cx, "aten::add.Tensor",
@@ -407,44 +396,7 @@ static cq_status divide(cq_opcall *c)
         c, scaled(cx, "aten::div.Tensor", NULL, product(c, "aten::mul.Tensor", a, b), TENSOR(t)));
 }
 
-static cq_status reciprocal(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *z[2], *t;
-
-    parts_of(c, c->args[0], z);
-    t = square_of_size(cx, z);
-    return done(
-        c, cq_complex_of(cx, CQ_OP(cx, "aten::div.Tensor", TENSOR(z[0]), TENSOR(t)),
-                         CQ_OP(cx, "aten::neg",
-                               TENSOR(CQ_OP(cx, "aten::div.Tensor", TENSOR(z[1]), TENSOR(t))))));
-}
-
 /* ---- functions ---- */
-
-static cq_tensor *size_of(cq_opcall *c)
-{
-    cq_tensor *z[2];
-
-    parts_of(c, c->args[0], z);
-    return CQ_OP(c->cx, "aten::sqrt", TENSOR(square_of_size(c->cx, z)));
-}
-
-static cq_tensor *angle_of(cq_opcall *c)
-{
-    return CQ_OP(c->cx, "aten::atan2", TENSOR(part(c->cx, c->args[0], 1)),
-                 TENSOR(part(c->cx, c->args[0], 0)));
-}
-
-static cq_status absolute(cq_opcall *c)
-{
-    return done(c, size_of(c));
-}
-
-static cq_status angle(cq_opcall *c)
-{
-    return done(c, angle_of(c));
-}
 
 static cq_status real(cq_opcall *c)
 {
@@ -454,52 +406,6 @@ static cq_status real(cq_opcall *c)
 static cq_status imaginary(cq_opcall *c)
 {
     return done(c, part(c->cx, c->args[0], 1));
-}
-
-static cq_status conjugate(cq_opcall *c)
-{
-    cq_tensor *z[2];
-
-    parts_of(c, c->args[0], z);
-    return done(c, cq_complex_of(c->cx, z[0], CQ_OP(c->cx, "aten::neg", TENSOR(z[1]))));
-}
-
-/* Polar coordinates, both ways. */
-static cq_status from_polar(cq_opcall *c, cq_tensor *size, cq_tensor *turn)
-{
-    cq_ctx *cx = c->cx;
-
-    return done(c, cq_complex_of(cx,
-                                 CQ_OP(cx, "aten::mul.Tensor", TENSOR(size),
-                                       TENSOR(CQ_OP(cx, "aten::cos", TENSOR(turn)))),
-                                 CQ_OP(cx, "aten::mul.Tensor", TENSOR(size),
-                                       TENSOR(CQ_OP(cx, "aten::sin", TENSOR(turn))))));
-}
-
-static cq_status exponential(cq_opcall *c)
-{
-    return from_polar(c, CQ_OP(c->cx, "aten::exp", TENSOR(part(c->cx, c->args[0], 0))),
-                      part(c->cx, c->args[0], 1));
-}
-
-static cq_status logarithm(cq_opcall *c)
-{
-    return done(c,
-                cq_complex_of(c->cx, CQ_OP(c->cx, "aten::log", TENSOR(size_of(c))), angle_of(c)));
-}
-
-static cq_status equal(cq_opcall *c)
-{
-    bool       differ = strncmp(c->op->schema->full, "aten::ne", 8) == 0;
-    cq_tensor *a[2], *b[2], *t[2];
-
-    parts_of(c, c->args[0], a);
-    parts_of(c, c->args[1], b);
-    for (int i = 0; i < 2; i++)
-        t[i] = CQ_OP(c->cx, differ ? "aten::ne.Tensor" : "aten::eq.Tensor", TENSOR(a[i]),
-                     TENSOR(b[i]));
-    return done(c, CQ_OP(c->cx, differ ? "aten::logical_or" : "aten::logical_and", TENSOR(t[0]),
-                         TENSOR(t[1])));
 }
 
 /* Among each other: the other precision. To real numbers: the real part, as in PyTorch. */
@@ -527,19 +433,14 @@ static const struct {
     const char      *op;
     cq_complex_rule *rule;
 } rules[] = {
-    { "aten::_conj", conjugate },
-    { "aten::_conj_physical", conjugate },
     { "aten::_unsafe_view", on_pairs },
-    { "aten::abs", absolute },
     { "aten::add.Scalar", add },
     { "aten::add.Tensor", add },
     { "aten::addbmm", cq_op_compose },
     { "aten::addmv", cq_op_compose },
     { "aten::addr", cq_op_compose },
     { "aten::alias", on_pairs },
-    { "aten::angle", angle },
     { "aten::block_diag", cq_op_compose },
-    { "aten::bmm", matmul },
     { "aten::cartesian_prod", cq_op_compose },
     { "aten::cat", on_pairs },
     { "aten::chalf", cq_op_compose },
@@ -547,8 +448,6 @@ static const struct {
     { "aten::clone", on_pairs },
     { "aten::column_stack", cq_op_compose },
     { "aten::combinations", cq_op_compose },
-    { "aten::conj", conjugate },
-    { "aten::conj_physical", conjugate },
     { "aten::contiguous", on_pairs },
     { "aten::cross", cq_op_compose },
     { "aten::cumsum", on_pairs },
@@ -562,8 +461,6 @@ static const struct {
     { "aten::div.Tensor", divide },
     { "aten::dstack", cq_op_compose },
     { "aten::einsum", cq_op_compose },
-    { "aten::eq.Tensor", equal },
-    { "aten::exp", exponential },
     { "aten::expand", on_pairs },
     { "aten::flatten.using_ints", on_pairs },
     { "aten::flip", on_pairs },
@@ -580,14 +477,10 @@ static const struct {
     { "aten::linalg_cross", cq_op_compose },
     { "aten::linalg_matrix_power", cq_op_compose },
     { "aten::linalg_multi_dot", cq_op_compose },
-    { "aten::log", logarithm },
-    { "aten::matmul", matmul },
     { "aten::mean", reduce },
     { "aten::mean.dim", reduce },
-    { "aten::mm", matmul },
     { "aten::mul.Scalar", mul },
     { "aten::mul.Tensor", mul },
-    { "aten::ne.Tensor", equal },
     { "aten::neg", on_pairs },
     { "aten::outer", cq_op_compose },
     { "aten::pad", cq_op_compose },
@@ -595,7 +488,6 @@ static const struct {
     { "aten::pixel_shuffle", cq_op_compose },
     { "aten::pixel_unshuffle", cq_op_compose },
     { "aten::real", real },
-    { "aten::reciprocal", reciprocal },
     { "aten::repeat", on_pairs },
     { "aten::repeat_interleave.self_int", cq_op_compose },
     { "aten::reshape", on_pairs },

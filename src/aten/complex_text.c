@@ -17,11 +17,23 @@
 #define AHEAD "stride, padding, dilation, groups"
 #define BACK  "stride, padding, output_padding, groups, dilation"
 
+#define CONJUGATE "complex(real(self), -imag(self))"
+
+/* (x + iy)(u + iv), of matrices. */
+#define PRODUCT(op, other)                                                                         \
+    "assert self.is_complex() and " other ".is_complex(),"                                         \
+    " 'both matrices should be of one dtype'\n"                                                    \
+    "x = real(self); y = imag(self); u = real(" other "); v = imag(" other ")\n"                   \
+    "return complex(" op "(x, u) - " op "(y, v), " op "(x, v) + " op "(y, u))"
+
 static const struct text_rule {
     const char *op, *text;
 } rules[] = {
     /* in order of their names */
+    { "aten::_conj", CONJUGATE },
+    { "aten::_conj_physical", CONJUGATE },
     { "aten::_pad_circular", EACH("_pad_circular", ", pad") },
+    { "aten::abs", "x = real(self); y = imag(self)\nreturn sqrt(x * x + y * y)" },
     { "aten::acos", "math.pi / 2 - asin(self)" },
     { "aten::acosh", "log(self + sqrt(self + 1) * sqrt(self - 1))" },
     { "aten::addcdiv", "self + tensor1 / tensor2 * value" },
@@ -29,6 +41,7 @@ static const struct text_rule {
     { "aten::addmm", "self * beta + mm(mat1, mat2) * alpha" },
     { "aten::all", "all(truth(self))" },
     { "aten::all.dim", "all(truth(self), dim, keepdim)" },
+    { "aten::angle", "atan2(imag(self), real(self))" },
     { "aten::any", "any(truth(self))" },
     { "aten::any.dim", "any(truth(self), dim, keepdim)" },
     { "aten::argwhere", "argwhere(truth(self))" },
@@ -37,6 +50,9 @@ static const struct text_rule {
     { "aten::atan", "y = atanh(" TURNED ")\nreturn complex(imag(y), -real(y))" },
     { "aten::atanh", "(log(self + 1) - log(1 - self)) * 0.5" },
     { "aten::baddbmm", "self * beta + bmm(batch1, batch2) * alpha" },
+    { "aten::bmm", PRODUCT("bmm", "mat2") },
+    { "aten::conj", CONJUGATE },
+    { "aten::conj_physical", CONJUGATE },
     { "aten::constant_pad_nd",
       "complex(constant_pad_nd(real(self), pad, value), constant_pad_nd(imag(self), pad, 0))" },
     { "aten::conv1d", CONVOLVED("conv1d", AHEAD, "1") },
@@ -60,6 +76,10 @@ static const struct text_rule {
     { "aten::diag", EACH("diag", ", diagonal") },
     { "aten::diag_embed", EACH("diag_embed", ", offset, dim1, dim2") },
     { "aten::dot", "sum(self * tensor)" },
+    { "aten::eq.Tensor", "a = as_complex(self); b = as_complex(other)\n"
+                         "return logical_and(real(a) == real(b), imag(a) == imag(b))" },
+    { "aten::exp", "size = exp(real(self)); turn = imag(self)\n"
+                   "return complex(size * cos(turn), size * sin(turn))" },
     { "aten::exp2", "exp(self * 0.6931471805599453)" },
     { "aten::expm1", "exp(self) - 1" },
     { "aten::gather", EACH("gather", ", dim, index") },
@@ -79,6 +99,7 @@ static const struct text_rule {
     { "aten::linalg_vector_norm", "linalg_vector_norm(abs(self), ord, dim, keepdim)" },
     { "aten::linear",
       "y = matmul(input, weight.transpose(0, 1))\nreturn y if bias is None else y + bias" },
+    { "aten::log", "complex(log(abs(self)), angle(self))" },
     { "aten::log10", "log(self) * 0.4342944819032518" },
     { "aten::log1p", "log(self + 1)" },
     { "aten::log2", "log(self) * 1.4426950408889634" },
@@ -95,7 +116,11 @@ static const struct text_rule {
     { "aten::masked_scatter", "complex(masked_scatter(real(self), mask, real(source)), "
                               "masked_scatter(imag(self), mask, imag(source)))" },
     { "aten::masked_select", EACH("masked_select", ", mask") },
+    { "aten::matmul", PRODUCT("matmul", "other") },
+    { "aten::mm", PRODUCT("mm", "mat2") },
     { "aten::mv", "matmul(self, vec)" },
+    { "aten::ne.Tensor", "a = as_complex(self); b = as_complex(other)\n"
+                         "return logical_or(real(a) != real(b), imag(a) != imag(b))" },
     { "aten::new_ones", "complex(new_ones(real(self), size), new_zeros(real(self), size))" },
     { "aten::new_zeros", "complex(new_zeros(real(self), size), new_zeros(real(self), size))" },
     { "aten::nonzero", "nonzero(truth(self))" },
@@ -112,6 +137,8 @@ static const struct text_rule {
                             "return y.unsqueeze(d) if keepdim else y" },
     { "aten::put", "complex(put(real(self), index, real(source), accumulate), put(imag(self), "
                    "index, imag(source), accumulate))" },
+    { "aten::reciprocal", "x = real(self); y = imag(self); t = x * x + y * y\n"
+                          "return complex(x / t, -(y / t))" },
     { "aten::reflection_pad1d", EACH("reflection_pad1d", ", padding") },
     { "aten::reflection_pad2d", EACH("reflection_pad2d", ", padding") },
     { "aten::reflection_pad3d", EACH("reflection_pad3d", ", padding") },

@@ -3,8 +3,6 @@
  * exported at every opset that has its parts. embedding itself is in select.c. */
 #include "aten/ctx.h"
 
-#include <math.h>
-
 enum { SUM, MEAN, MAX };
 
 typedef struct bags {

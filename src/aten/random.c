@@ -18,12 +18,6 @@ static cq_random *generator(cq_opcall *c)
     return c->cx->random;
 }
 
-static cq_status return_tensor(cq_opcall *c, cq_tensor *t)
-{
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
-}
-
 /* ---- drawn ---- */
 
 static cq_status real_shape(cq_opcall *c)
@@ -170,24 +164,6 @@ static cq_status multinomial_run(cq_opcall *c)
 
 /* ---- made of those ---- */
 
-/* Integers up to to; without it, up to what the dtype holds exactly. */
-static cq_status random_integers(cq_opcall *c)
-{
-    static const int64_t highest[CQ_DTYPE_COUNT] = {
-        [CQ_DTYPE_BOOL] = 1,        [CQ_DTYPE_U8] = UINT8_MAX,  [CQ_DTYPE_I8] = INT8_MAX,
-        [CQ_DTYPE_I16] = INT16_MAX, [CQ_DTYPE_I32] = INT32_MAX, [CQ_DTYPE_I64] = INT64_MAX - 1,
-        [CQ_DTYPE_F16] = 1 << 11,   [CQ_DTYPE_BF16] = 1 << 8,   [CQ_DTYPE_F32] = 1 << 24,
-        [CQ_DTYPE_F64] = 1LL << 53,
-    };
-    cq_tensor *self = c->args[0].u.tensor;
-    bool       from = cq_schema_find(c->op->schema, "from") >= 0;
-    bool       to   = cq_schema_find(c->op->schema, "to") >= 0 && !cq_arg_is_none(c, "to");
-
-    return return_tensor(c, CQ_OP(c->cx, "aten::randint_like.low_dtype", TENSOR(self),
-                                  INT(from ? cq_arg_i64(c, "from") : 0),
-                                  INT(to ? cq_arg_i64(c, "to") : highest[self->dtype] + 1)));
-}
-
 #define OPTIONS                                                                                    \
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 #define OPTIONS_INT                                                                                \
@@ -260,23 +236,11 @@ const cq_op_def cq_ops_random[] = {
          "assert lambd >= 0, 'lambd is {lambd}, which is below 0'\n"
          "return (rand_like(self) * -1. + 1.).log() * (-1 / lambd)",
          "numbers of the exponential distribution"),
-    { .schema  = "aten::"
-                 "random.from(Tensor self, int from, int? to, *, Generator? generator=None"
-                 ") -> Tensor",
-      .about   = "integers",
-      .compose = random_integers,
-      .flags   = CQ_OP_RANDOM | CQ_OP_PARTS },
-    { .schema  = "aten::"
-                 "random.to(Tensor self, int to, *, Generator? generator=None"
-                 ") -> Tensor",
-      .about   = "integers",
-      .compose = random_integers,
-      .flags   = CQ_OP_RANDOM | CQ_OP_PARTS },
-    { .schema  = "aten::"
-                 "random(Tensor self, *, Generator? generator=None"
-                 ") -> Tensor",
-      .about   = "integers",
-      .compose = random_integers,
-      .flags   = CQ_OP_RANDOM | CQ_OP_PARTS },
+    MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None",
+         "randint_like(self, from, past_all(self.dtype) if to is None else to)", "integers"),
+    MADE("random.to(Tensor self, int to, *, Generator? generator=None", "randint_like(self, 0, to)",
+         "integers"),
+    MADE("random(Tensor self, *, Generator? generator=None",
+         "randint_like(self, 0, past_all(self.dtype))", "integers"),
     { 0 }
 };

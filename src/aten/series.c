@@ -2,8 +2,6 @@
  * is composed of other operators. Spectra are fft.c's. */
 #include "aten/ctx.h"
 
-#include <math.h>
-
 #define ROW(text_of_schema, text, code)                                                            \
     {                                                                                              \
         .schema = "aten::" text_of_schema, .about = text, .body = code                             \

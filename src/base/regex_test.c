@@ -2,7 +2,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool matches(const char *pattern, const char *text)

@@ -2,7 +2,6 @@
 #include "base/source.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum {
     EXCERPT_WIDTH = 100, /* bytes of a line that are shown; longer ones are cut on both sides */

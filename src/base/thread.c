@@ -10,8 +10,6 @@
  * small layer between long pauses, is not worth it. */
 #include "base/thread.h"
 
-#include "base/alloc.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -2,8 +2,6 @@
  * emit.c, operators whose form depends on the opset in forms.c, sizes in sizes.c. */
 #include "export/exporter.h"
 
-#include <stdio.h>
-
 /* ---- failure ---- */
 
 cq_status cq_sym_fail(cq_sym *s, cq_status status)
@@ -123,13 +121,6 @@ bool cq_operand_number(const cq_operand *o, double *f)
     }
     default: return false;
     }
-}
-
-bool cq_sym_is_known(cq_sym *s, const char *arg)
-{
-    double f;
-
-    return cq_operand_number(find(s, arg), &f);
 }
 
 cq_int cq_sym_int(cq_sym *s, const char *arg)

@@ -7,8 +7,6 @@
 #include <calque/pt2.h>
 #include <calque/session.h>
 
-#include <stdio.h>
-
 #define FILE_OF(what) CQ_TEST_DATA "/pt2/decoder.214." what
 
 enum { BATCH = 2, HEADS = 2, HEAD_SIZE = 4, IDS = 0, MASK, POSITIONS, PAST, N_INPUTS = PAST + 2 };

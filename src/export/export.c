@@ -5,8 +5,6 @@
 
 #include "base/printable.h"
 
-#include <stdio.h>
-
 CQ_API void cq_export_options_init(cq_export_options *options)
 {
     CQ_NEED_ELSE(options, );

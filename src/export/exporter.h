@@ -94,7 +94,6 @@ static inline bool cq_export_is_unknown(const cq_node *n)
 }
 
 /* build.c: whether an argument is a number that is the same in every run; which one. */
-bool cq_sym_is_known(cq_sym *s, const char *arg);
 bool cq_operand_number(const cq_operand *o, double *number);
 
 /* report.c */

@@ -9,6 +9,14 @@ static cq_value *with_type(cq_sym *s, cq_value *v, cq_value *like, size_t rank, 
     return v;
 }
 
+/* v has the dtype of another; its sizes are found out afterwards, if they can be. */
+static cq_value *with_dtype(cq_sym *s, cq_value *v, const cq_value *like)
+{
+    if (v && like && like->type.kind == CQ_TYPE_TENSOR)
+        cq_sym_set_dtype(s, v, like->type.dtype);
+    return v;
+}
+
 static bool ranked(const cq_value *x)
 {
     return x && x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;
@@ -54,7 +62,7 @@ static bool is_among(int64_t axis, const int64_t *axes, size_t n)
 
 cq_value *cq_sym_unsqueeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n)
 {
-    cq_value *v = with_axes(s, "Unsqueeze", x, axes, n, 13, (cq_attr){ 0 });
+    cq_value *v = with_dtype(s, with_axes(s, "Unsqueeze", x, axes, n, 13, (cq_attr){ 0 }), x);
     cq_int    sizes[CQ_MAX_RANK];
     size_t    from = 0;
 
@@ -68,7 +76,7 @@ cq_value *cq_sym_unsqueeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n
 
 cq_value *cq_sym_squeeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n)
 {
-    cq_value *v = with_axes(s, "Squeeze", x, axes, n, 13, (cq_attr){ 0 });
+    cq_value *v = with_dtype(s, with_axes(s, "Squeeze", x, axes, n, 13, (cq_attr){ 0 }), x);
     cq_int    sizes[CQ_MAX_RANK];
     size_t    rank = 0;
 
@@ -77,8 +85,6 @@ cq_value *cq_sym_squeeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n)
             if (!is_among(i, axes, n))
                 sizes[rank++] = x->type.sizes[i];
         with_type(s, v, x, rank, sizes);
-    } else if (v && x) {
-        cq_sym_set_dtype(s, v, x->type.dtype);
     }
     return v;
 }
@@ -92,6 +98,7 @@ cq_value *cq_sym_reduce(cq_sym *s, const char *op, cq_value *x, const int64_t *a
     cq_int    sizes[CQ_MAX_RANK];
     size_t    rank = 0;
 
+    with_dtype(s, v, x);
     if (v && ranked(x)) {
         for (int i = 0; i < x->type.rank; i++) {
             if (n && !is_among(i, axes, n))
@@ -109,6 +116,7 @@ cq_value *cq_sym_transpose(cq_sym *s, cq_value *x, const int64_t *perm, size_t n
     cq_value *v = cq_sym_op(s, "Transpose", CQ_IN(x), CQ_ATTR(cq_attr_is(s, "perm", perm, n)));
     cq_int    sizes[CQ_MAX_RANK];
 
+    with_dtype(s, v, x);
     if (v && ranked(x) && (size_t)x->type.rank == n) {
         for (size_t i = 0; i < n; i++)
             sizes[i] = x->type.sizes[perm[i]];
@@ -131,11 +139,8 @@ cq_value *cq_sym_swap_dims(cq_sym *s, cq_value *x, int a, int b)
 
 cq_value *cq_sym_reshape_i64(cq_sym *s, cq_value *x, const int64_t *shape, size_t n)
 {
-    cq_value *v = cq_sym_op(s, "Reshape", CQ_IN(x, cq_sym_const_i64s(s, shape, n)), CQ_NO_ATTR);
-
-    if (v && x && x->type.kind == CQ_TYPE_TENSOR)
-        v->type = (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = x->type.dtype, .rank = -1 };
-    return v;
+    return with_dtype(
+        s, cq_sym_op(s, "Reshape", CQ_IN(x, cq_sym_const_i64s(s, shape, n)), CQ_NO_ATTR), x);
 }
 
 /* A tensor without elements, for which Reshape has no way to say its sizes before opset 14. */
@@ -260,6 +265,7 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
                             step != 1 ? cq_sym_const_i64s(s, &step, 1) : NULL),
                       CQ_NO_ATTR);
     }
+    with_dtype(s, v, x);
     if (v && ranked(x)) {
         cq_int sizes[CQ_MAX_RANK];
 
@@ -267,8 +273,6 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
         sizes[axis] = slice_size(s, sizes[axis], start, end, step);
         if (sizes[axis].value >= 0)
             with_type(s, v, x, (size_t)x->type.rank, sizes);
-        else
-            cq_sym_set_dtype(s, v, x->type.dtype);
     }
     return v;
 }
@@ -278,6 +282,7 @@ cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis)
     cq_value *v = cq_sym_op(s, "Concat", xs, n, CQ_ATTR(cq_attr_i("axis", axis)));
     cq_int    sizes[CQ_MAX_RANK], total = cq_i(0);
 
+    with_dtype(s, v, n ? xs[0] : NULL);
     if (!v || !ranked(xs[0]))
         return v;
     for (size_t i = 0; i < n; i++) {
@@ -296,6 +301,7 @@ cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis)
     cq_int    sizes[2 * CQ_MAX_RANK];
     size_t    rank = 0;
 
+    with_dtype(s, v, x);
     if (!v || !ranked(x) || !ranked(indices))
         return v;
     for (int i = 0; i < x->type.rank; i++) {

@@ -3,7 +3,6 @@
 #include "export/rule.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_number,    cq_symbolics_sequence,
@@ -108,7 +107,7 @@ static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const
         }
     if (best && !best->rule && (best->row->as || best->row->each))
         CQ_TRY(cq_rule_parse(&best->rule, table.arena,
-                             best->row->as ? best->row->as : best->row->each));
+                             best->row->as ? best->row->as : best->row->each, NULL));
     out->rule  = best ? best->rule : NULL;
     out->parts = best ? &best->parts : NULL;
     return CQ_OK;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 enum { MAX_INPUTS = 256 }; /* of a node */
+enum { MAX_LISTED = 100000 };
 
 /* ---- terms ---- */
 
@@ -262,10 +263,11 @@ static cq_attr attribute(cq_rule_run *r, const cq_onnx_schema *schema, const cha
 
     if (t.kind == CQ_RULE_TERM_NONE || r->s->status != CQ_OK)
         return (cq_attr){ 0 };
+    if (t.kind == CQ_RULE_TERM_DTYPE ||
+        (t.kind == CQ_RULE_TERM_TEXT && a && a->type == CQ_ONNX_ATTR_INT))
+        return cq_attr_i(name, cq_dtype_to_onnx(cq_rule_term_dtype(r, &t)));
     if (t.kind == CQ_RULE_TERM_TEXT)
         return cq_attr_s(name, t.u.s);
-    if (t.kind == CQ_RULE_TERM_DTYPE)
-        return cq_attr_i(name, cq_dtype_to_onnx(t.u.dtype));
     if (t.kind == CQ_RULE_TERM_LIST)
         return list_attribute(r, name, &t, is_float);
     if (!cq_rule_term_number(&t, &f)) {
@@ -350,7 +352,7 @@ static void operator(cq_rule_run *r, const cq_rule_expr *e, cq_value **out, size
     }
     if (r->s->status != CQ_OK)
         return;
-    if (!e->form || !cq_rule_form_apply(r, e, in, n, out, n_out))
+    if (!e->form || !cq_rule_form_apply(&(cq_rule_form_call){ r, e, in, n, out, n_out }))
         plain_node(r, e, in, n, out, n_out);
 }
 
@@ -437,6 +439,13 @@ static bool same(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *a,
         return cq_int_same(a->u.i, b->u.i);
     if (cq_rule_term_number(a, &x) && cq_rule_term_number(b, &y))
         return x == y;
+    if (a->kind == CQ_RULE_TERM_LIST && b->kind == CQ_RULE_TERM_LIST) {
+        bool all = a->u.list.n == b->u.list.n;
+
+        for (size_t i = 0; all && i < a->u.list.n; i++)
+            all = same(r, e, &a->u.list.items[i], &b->u.list.items[i]);
+        return all;
+    }
     if (a->kind == CQ_RULE_TERM_INT || b->kind == CQ_RULE_TERM_INT)
         return false; /* a size that is not fixed, and a number */
     if (a->kind == CQ_RULE_TERM_VALUE || b->kind == CQ_RULE_TERM_VALUE)
@@ -477,6 +486,15 @@ static bool is_true(cq_rule_run *r, const cq_rule_expr *e)
     return f != 0;
 }
 
+static cq_rule_term joined(cq_rule_run *r, const cq_rule_term *a, const cq_rule_term *b)
+{
+    cq_rule_term t = cq_rule_term_of_list(r, a->u.list.n + b->u.list.n);
+
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = i < a->u.list.n ? a->u.list.items[i] : b->u.list.items[i - a->u.list.n];
+    return t;
+}
+
 static cq_rule_term binary(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_rule_term a, b;
@@ -495,6 +513,8 @@ static cq_rule_term binary(cq_rule_run *r, const cq_rule_expr *e)
         return cq_rule_term_of_bool(compare(r, e, &a, &b));
     if (is_number(&a) && is_number(&b))
         return arithmetic(r, e->sign, &a, &b);
+    if (a.kind == CQ_RULE_TERM_LIST && b.kind == CQ_RULE_TERM_LIST && e->sign == CQ_RULE_ADD)
+        return joined(r, &a, &b);
     if ((a.kind == CQ_RULE_TERM_VALUE || is_number(&a)) &&
         (b.kind == CQ_RULE_TERM_VALUE || is_number(&b)))
         return element_wise(r, e->sign, &a, &b);
@@ -564,9 +584,9 @@ static cq_rule_term named(cq_rule_run *r, size_t slot)
 {
     const cq_rule_let *l = r->rule->lets;
 
-    while (slot >= l->slot + l->n)
-        l++;
     if (!r->have_slot[slot]) {
+        while (slot >= l->slot + l->n)
+            l++;
         if (l->n == 1)
             r->slots[slot] = cq_rule_eval(r, l->value);
         else if (eval_n(r, l->value, &r->slots[l->slot], l->n) != l->n)
@@ -575,6 +595,59 @@ static cq_rule_term named(cq_rule_run *r, size_t slot)
             r->have_slot[l->slot + i] = true;
     }
     return r->slots[slot];
+}
+
+static cq_rule_term each_item(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term list = cq_rule_eval(r, e->items[1]), out;
+    size_t       n    = 0;
+
+    if (list.kind != CQ_RULE_TERM_LIST)
+        cq_rule_wrong(r, e, "a list after in");
+    out = cq_rule_term_of_list(r, r->s->status == CQ_OK ? list.u.list.n : 0);
+    for (size_t i = 0; i < out.u.list.n && r->s->status == CQ_OK; i++) {
+        if (++*r->n_items > MAX_LISTED)
+            cq_rule_wrong(r, e, "fewer items");
+        r->slots[e->slot]     = list.u.list.items[i];
+        r->have_slot[e->slot] = true;
+        if (e->n < 3 || is_true(r, e->items[2]))
+            out.u.list.items[n++] = cq_rule_eval(r, e->items[0]);
+    }
+    out.u.list.n = n;
+    return out;
+}
+
+/* What a rule needs while it is evaluated. */
+static bool open_slots(cq_rule_run *r, const cq_rule *rule)
+{
+    cq_arena *arena = r->s->ex->graph->arena;
+
+    r->rule      = rule;
+    r->slots     = cq_arena_array(arena, rule->n_slots, sizeof *r->slots);
+    r->have_slot = cq_arena_array(arena, rule->n_slots, sizeof *r->have_slot);
+    if (!r->slots || !r->have_slot)
+        cq_sym_fail(r->s, CQ_E_NO_MEMORY);
+    return r->s->status == CQ_OK;
+}
+
+/* Parameters that are not given are None; several results are a list. */
+static cq_rule_term call_text(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_run  inner = *r;
+    cq_rule_term out   = { 0 };
+
+    if (!open_slots(&inner, e->body))
+        return out;
+    for (size_t i = 0; i < e->function->most; i++) {
+        inner.slots[i]     = i < e->n ? cq_rule_eval(r, e->items[i]) : out;
+        inner.have_slot[i] = true;
+    }
+    if (e->body->n_results == 1)
+        return cq_rule_eval(&inner, e->body->results[0]);
+    out = cq_rule_term_of_list(r, e->body->n_results);
+    for (size_t i = 0; i < out.u.list.n; i++)
+        out.u.list.items[i] = cq_rule_eval(&inner, e->body->results[i]);
+    return out;
 }
 
 cq_rule_term cq_rule_eval(cq_rule_run *r, const cq_rule_expr *e)
@@ -597,7 +670,8 @@ cq_rule_term cq_rule_eval(cq_rule_run *r, const cq_rule_expr *e)
             t.u.list.items[i] = cq_rule_eval(r, e->items[i]);
         return t;
     case CQ_RULE_OPERATOR: operator(r, e, &v, 1); return cq_rule_term_of_value(v);
-    case CQ_RULE_FUNCTION: return cq_rule_call(r, e);
+    case CQ_RULE_EACH: return each_item(r, e);
+    case CQ_RULE_FUNCTION: return e->body ? call_text(r, e) : cq_rule_call(r, e);
     case CQ_RULE_NOT: return cq_rule_term_of_bool(!is_true(r, e->items[0]));
     case CQ_RULE_NEGATIVE: return negative(r, e);
     case CQ_RULE_BINARY: return binary(r, e);
@@ -637,19 +711,18 @@ static cq_status results(cq_rule_run *r, cq_rule_term *out, cq_value **values, s
 
 cq_status cq_rule_apply(cq_sym *s, const cq_rule *rule, bool each)
 {
-    cq_arena   *arena = s->ex->graph->arena;
-    size_t      n     = cq_sym_n_results(s);
-    cq_rule_run r     = {
-            .s = s, .rule = rule, .each = each, .dtype = each ? cq_sym_operand_dtype(s) : first_dtype(s)
-    };
+    cq_arena     *arena = s->ex->graph->arena;
+    size_t        n = cq_sym_n_results(s), n_items = 0;
+    cq_rule_run   r      = { .s     = s,
+                             .each  = each,
+                             .dtype = each ? cq_sym_operand_dtype(s) : first_dtype(s) };
     cq_rule_term *out    = cq_arena_array(arena, n, sizeof *out);
     cq_value    **values = cq_arena_array(arena, n, sizeof *values);
 
-    r.slots     = cq_arena_array(arena, rule->n_slots, sizeof *r.slots);
-    r.have_slot = cq_arena_array(arena, rule->n_slots, sizeof *r.have_slot);
-    r.args      = cq_arena_array(arena, s->node->n_inputs, sizeof *r.args);
-    r.have_arg  = cq_arena_array(arena, s->node->n_inputs, sizeof *r.have_arg);
-    if (!out || !values || !r.slots || !r.have_slot || !r.args || !r.have_arg)
+    r.n_items  = &n_items;
+    r.args     = cq_arena_array(arena, s->node->n_inputs, sizeof *r.args);
+    r.have_arg = cq_arena_array(arena, s->node->n_inputs, sizeof *r.have_arg);
+    if (!out || !values || !open_slots(&r, rule) || !r.args || !r.have_arg)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);
     return results(&r, out, values, n);
 }

@@ -21,6 +21,7 @@ typedef enum cq_rule_kind {
     CQ_RULE_ARGUMENT, /* of the operator */
     CQ_RULE_NAME,     /* that the rule gave to a value */
     CQ_RULE_LIST,
+    CQ_RULE_EACH,     /* items: what is made of each, the list, maybe a condition */
     CQ_RULE_OPERATOR, /* of ONNX */
     CQ_RULE_FUNCTION, /* of calque's */
     CQ_RULE_NOT,
@@ -53,7 +54,7 @@ struct cq_rule_expr {
     bool           is_whole; /* of a number */
     double         number;
     int64_t        whole;
-    size_t         slot; /* of a name */
+    size_t         slot; /* of a name, and of the one that CQ_RULE_EACH gives */
     const char    *text; /* a text, or the name of an argument, an operator, a function */
     cq_rule_expr **items;
     size_t         n;
@@ -62,6 +63,7 @@ struct cq_rule_expr {
     size_t         n_attrs;
 
     const struct cq_rule_function *function;
+    const struct cq_rule          *body; /* of a function that is text */
     const struct cq_rule_form     *form; /* NULL: written as it is */
 };
 
@@ -78,8 +80,9 @@ typedef struct cq_rule {
     size_t         n_lets, n_results, n_slots;
 } cq_rule;
 
-/* Everything lives in arena, and refers to text. */
-cq_status cq_rule_parse(cq_rule **out, cq_arena *arena, const char *text);
+/* Everything lives in arena, and refers to text. Parameters, of a function that is text, are names
+ * with spaces between them; they have the first slots. */
+cq_status cq_rule_parse(cq_rule **out, cq_arena *arena, const char *text, const char *parameters);
 
 /* All expressions, outer ones first, until fn returns other than CQ_OK. */
 cq_status cq_rule_each(const cq_rule *rule, cq_status (*fn)(const cq_rule_expr *e, void *user),
@@ -124,6 +127,7 @@ typedef struct cq_rule_run {
     cq_dtype       dtype; /* that one */
     cq_rule_term  *slots, *args;
     bool          *have_slot, *have_arg;
+    size_t        *n_items; /* of lists that were made of others: there is a limit to them */
 } cq_rule_run;
 
 /* The whole of a row: evaluates the rule and ends the symbolic. */
@@ -147,11 +151,12 @@ cq_rule_term cq_rule_term_of_i64(int64_t i);
 cq_rule_term cq_rule_term_of_bool(bool b);
 cq_rule_term cq_rule_term_of_list(cq_rule_run *r, size_t n); /* of None, to be filled in */
 
-/* rule_words.c: a function. items are its arguments, not evaluated. */
+/* rule_words.c and rule_functions.c: a function. items are its arguments, not evaluated. */
 typedef struct cq_rule_function {
     const char *name;
     size_t      least, most;
-    /* One of these. */
+    /* One of these; with text, the names of its parameters. */
+    const char *text, *parameters;
     cq_rule_term (*fn)(cq_rule_run *r, const cq_rule_expr *e);
     cq_value *(*one)(cq_sym *s, cq_value *x);
     cq_value *(*two)(cq_sym *s, cq_value *x, cq_value *y);
@@ -160,22 +165,30 @@ typedef struct cq_rule_function {
 
 cq_rule_term cq_rule_call(cq_rule_run *r, const cq_rule_expr *e);
 
-const cq_rule_function *cq_rule_function_find(const char *name);
+const cq_rule_function       *cq_rule_function_find(const char *name);
+extern const cq_rule_function cq_rule_functions[]; /* rule_functions.c, ended by an empty row */
 
 /* rule_forms.c: an operator that is written otherwise at some opsets. Applying it
  * gives false if it is called in a way that it does not know; the node is then made as the rule
  * says. */
+typedef struct cq_rule_form_call {
+    cq_rule_run        *r;
+    const cq_rule_expr *e;
+    const cq_rule_term *in;
+    size_t              n;
+    cq_value          **out;
+    size_t              n_out;
+} cq_rule_form_call;
+
 typedef struct cq_rule_form {
     const char *op;
     /* One of these. */
-    bool (*fn)(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n_in,
-               cq_value **out, size_t n_out);
+    bool (*fn)(const cq_rule_form_call *c);
     cq_value *(*one)(cq_sym *s, cq_value *x);
     cq_value *(*two)(cq_sym *s, cq_value *x, cq_value *y);
 } cq_rule_form;
 
-bool cq_rule_form_apply(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                        cq_value **out, size_t n_out);
+bool                cq_rule_form_apply(const cq_rule_form_call *c);
 const cq_rule_form *cq_rule_form_find(const char *op);
 
 #endif

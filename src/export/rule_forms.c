@@ -3,29 +3,74 @@
  * forms.c and arith.c know how. */
 #include "export/rule.h"
 #include "export/arith.h"
+#include "export/symbolic/places.h"
+
+enum { MAX_PARTS = 256 };
+
+/* ---- inputs and attributes ---- */
 
 /* The operands of an element-wise operator; numbers take the dtype of the first tensor. */
-static bool operands(cq_rule_run *r, const cq_rule_term *in, size_t n, cq_value **out)
+static bool operands(const cq_rule_form_call *c, size_t from, size_t n, cq_value **out)
 {
-    const cq_value *like = NULL;
+    const cq_rule_term *in   = c->in + from;
+    const cq_value     *like = NULL;
 
     for (size_t i = 0; i < n && !like; i++)
         like = in[i].kind == CQ_RULE_TERM_VALUE ? in[i].u.v : NULL;
     for (size_t i = 0; i < n; i++)
-        out[i] = cq_rule_term_value(r, &in[i], like);
-    return r->s->status == CQ_OK;
+        out[i] = cq_rule_term_value(c->r, &in[i], like);
+    return c->r->s->status == CQ_OK;
 }
 
-static bool where(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                  cq_value **out, size_t n_out)
+/* The tensor that a form is about, if there are as many inputs as it takes. */
+static cq_value *tensor(const cq_rule_form_call *c, size_t least, size_t most)
 {
-    cq_value *v[2];
+    return c->n >= least && c->n <= most && c->in[0].kind == CQ_RULE_TERM_VALUE ? c->in[0].u.v
+                                                                                : NULL;
+}
 
-    (void)n_out;
-    if (n != 3 || e->n_attrs || in[0].kind != CQ_RULE_TERM_VALUE)
+/* Attributes that a form knows: a number, or a text. */
+typedef struct wanted {
+    const char  *name;
+    double      *number;
+    const char **text;
+} wanted;
+
+/* Reads those that are given; false if there is another one, or one of another kind. */
+static bool attributes(const cq_rule_form_call *c, const wanted *known, size_t n_known)
+{
+    for (size_t i = 0; i < c->e->n_attrs; i++) {
+        cq_rule_term t = cq_rule_eval(c->r, c->e->attrs[i]);
+        size_t       k = 0;
+
+        while (k < n_known && strcmp(known[k].name, c->e->attr_names[i]) != 0)
+            k++;
+        if (k == n_known)
+            return false;
+        if (known[k].text && t.kind == CQ_RULE_TERM_TEXT)
+            *known[k].text = t.u.s;
+        else if (!known[k].number || !cq_rule_term_number(&t, known[k].number))
+            return false;
+    }
+    return true;
+}
+
+/* An axis from the front, which is the only attribute; false if that is not all. */
+static bool only_axis(const cq_rule_form_call *c, double *axis)
+{
+    return c->e->n_attrs == 1 && attributes(c, &(wanted){ "axis", axis, NULL }, 1) && *axis >= 0;
+}
+
+/* ---- element by element ---- */
+
+static bool where(const cq_rule_form_call *c)
+{
+    cq_value *condition = tensor(c, 3, 3), *v[2];
+
+    if (!condition || c->e->n_attrs)
         return false;
-    if (operands(r, in + 1, 2, v))
-        out[0] = cq_sym_where(r->s, in[0].u.v, v[0], v[1]);
+    if (operands(c, 1, 2, v))
+        c->out[0] = cq_sym_where(c->r->s, condition, v[0], v[1]);
     return true;
 }
 
@@ -45,204 +90,253 @@ static cq_value *at_least(cq_sym *s, cq_value *x, cq_value *y)
 }
 
 /* Either bound may be None. */
-static bool clip(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                 cq_value **out, size_t n_out)
+static bool clip(const cq_rule_form_call *c)
 {
     cq_value *v[3] = { NULL, NULL, NULL };
 
-    (void)n_out;
-    if (n < 2 || n > 3 || e->n_attrs || in[0].kind != CQ_RULE_TERM_VALUE)
+    if (!tensor(c, 2, 3) || c->e->n_attrs)
         return false;
-    if (operands(r, in, n, v))
-        out[0] = cq_sym_bounded(r->s, v[0], v[1], v[2]);
+    if (operands(c, 0, c->n, v))
+        c->out[0] = cq_sym_bounded(c->r->s, v[0], v[1], v[2]);
     return true;
 }
 
 /* ---- axes ---- */
 
-static bool tensor_and_axes(const cq_rule_expr *e, const cq_rule_term *in, size_t n, int64_t *axes,
-                            size_t *n_axes)
-{
-    return n == 2 && !e->n_attrs && in[0].kind == CQ_RULE_TERM_VALUE &&
-           in[1].kind != CQ_RULE_TERM_VALUE && cq_rule_term_axes(&in[1], axes, n_axes, CQ_MAX_RANK);
-}
-
 typedef cq_value *axes_fn(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 
-static bool change_axes(axes_fn *change, cq_rule_run *r, const cq_rule_expr *e,
-                        const cq_rule_term *in, size_t n, cq_value **out)
+static bool change_axes(axes_fn *change, const cq_rule_form_call *c)
 {
-    int64_t axes[CQ_MAX_RANK];
-    size_t  n_axes;
+    cq_value *x = tensor(c, 2, 2);
+    int64_t   axes[CQ_MAX_RANK];
+    size_t    n;
 
-    if (!tensor_and_axes(e, in, n, axes, &n_axes))
+    if (!x || c->e->n_attrs || c->in[1].kind == CQ_RULE_TERM_VALUE ||
+        !cq_rule_term_axes(&c->in[1], axes, &n, CQ_MAX_RANK))
         return false;
-    out[0] = n_axes ? change(r->s, in[0].u.v, axes, n_axes) : in[0].u.v;
+    c->out[0] = n ? change(c->r->s, x, axes, n) : x;
     return true;
 }
 
-static bool squeeze(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                    cq_value **out, size_t n_out)
+static bool squeeze(const cq_rule_form_call *c)
 {
-    (void)n_out;
-    return change_axes(cq_sym_squeeze, r, e, in, n, out);
+    return change_axes(cq_sym_squeeze, c);
 }
 
-static bool unsqueeze(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                      cq_value **out, size_t n_out)
+static bool unsqueeze(const cq_rule_form_call *c)
 {
-    (void)n_out;
-    return change_axes(cq_sym_unsqueeze, r, e, in, n, out);
+    return change_axes(cq_sym_unsqueeze, c);
 }
 
-static bool reduce(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                   cq_value **out, size_t n_out)
+static bool reduce(const cq_rule_form_call *c)
 {
-    int64_t      axes[CQ_MAX_RANK];
-    size_t       n_axes = 0;
-    cq_rule_term keep   = cq_rule_term_of_i64(1);
-    double       f      = 1;
+    cq_value *x = tensor(c, 1, 2);
+    int64_t   axes[CQ_MAX_RANK];
+    size_t    n    = 0;
+    double    keep = 1;
 
-    (void)n_out;
-    if (n < 1 || n > 2 || in[0].kind != CQ_RULE_TERM_VALUE || e->n_attrs > 1 ||
-        (e->n_attrs && strcmp(e->attr_names[0], "keepdims") != 0) ||
-        (n == 2 && in[1].kind != CQ_RULE_TERM_NONE &&
-         !cq_rule_term_axes(&in[1], axes, &n_axes, CQ_MAX_RANK)))
+    if (!x || !attributes(c, &(wanted){ "keepdims", &keep, NULL }, 1) ||
+        (c->n == 2 && c->in[1].kind != CQ_RULE_TERM_NONE &&
+         !cq_rule_term_axes(&c->in[1], axes, &n, CQ_MAX_RANK)))
         return false;
-    if (e->n_attrs)
-        keep = cq_rule_eval(r, e->attrs[0]);
-    if (!cq_rule_term_number(&keep, &f))
-        return false;
-    out[0] = cq_sym_reduce(r->s, e->text, in[0].u.v, axes, n_axes, f != 0);
+    c->out[0] = cq_sym_reduce(c->r->s, c->e->text, x, axes, n, keep != 0);
     return true;
 }
 
 /* ---- parts ---- */
 
 /* Dimensions may be counted from the back; in their own order there is nothing to do. */
-static bool transpose(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                      cq_value **out, size_t n_out)
+static bool transpose(const cq_rule_form_call *c)
 {
+    cq_value    *x = tensor(c, 1, 1);
     int64_t      perm[CQ_MAX_RANK];
     bool         same = true;
-    size_t       n_perm;
+    size_t       n;
     cq_rule_term t;
 
-    (void)n_out;
-    if (n != 1 || e->n_attrs != 1 || strcmp(e->attr_names[0], "perm") != 0)
+    if (!x || c->e->n_attrs != 1 || strcmp(c->e->attr_names[0], "perm") != 0)
         return false;
-    t = cq_rule_eval(r, e->attrs[0]);
-    if (in[0].kind != CQ_RULE_TERM_VALUE || !cq_rule_term_axes(&t, perm, &n_perm, CQ_MAX_RANK))
+    t = cq_rule_eval(c->r, c->e->attrs[0]);
+    if (!cq_rule_term_axes(&t, perm, &n, CQ_MAX_RANK))
         return false;
-    for (size_t i = 0; i < n_perm; i++) {
-        perm[i] += perm[i] < 0 ? (int64_t)n_perm : 0;
+    for (size_t i = 0; i < n; i++) {
+        perm[i] += perm[i] < 0 ? (int64_t)n : 0;
         same &= perm[i] == (int64_t)i;
     }
-    out[0] = same ? in[0].u.v : cq_sym_transpose(r->s, in[0].u.v, perm, n_perm);
+    c->out[0] = same ? x : cq_sym_transpose(c->r->s, x, perm, n);
     return true;
 }
 
-static bool gather(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                   cq_value **out, size_t n_out)
+static bool gather(const cq_rule_form_call *c)
 {
-    double       axis = 0;
-    cq_rule_term t;
+    static const cq_value whole = { .type = { .kind = CQ_TYPE_TENSOR, .dtype = CQ_DTYPE_I64 } };
+    cq_value             *x     = tensor(c, 2, 2);
+    double                axis;
 
-    (void)n_out;
-    if (n != 2 || e->n_attrs != 1 || in[0].kind != CQ_RULE_TERM_VALUE ||
-        in[1].kind != CQ_RULE_TERM_VALUE || strcmp(e->attr_names[0], "axis") != 0)
+    if (!x || !only_axis(c, &axis))
         return false;
-    t = cq_rule_eval(r, e->attrs[0]);
-    if (!cq_rule_term_number(&t, &axis) || axis < 0)
-        return false;
-    out[0] = cq_sym_gather(r->s, in[0].u.v, in[1].u.v, (int)axis);
+    c->out[0] = cq_sym_gather(c->r->s, x, cq_rule_term_value(c->r, &c->in[1], &whole), (int)axis);
     return true;
 }
 
-static bool tensor_and_sizes(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in,
-                             size_t n, cq_int *sizes, size_t *n_sizes)
+static bool concat(const cq_rule_form_call *c)
 {
-    return n == 2 && !e->n_attrs && in[0].kind == CQ_RULE_TERM_VALUE &&
-           in[1].kind == CQ_RULE_TERM_LIST &&
-           cq_rule_term_ints(r, &in[1], sizes, n_sizes, CQ_MAX_RANK);
+    cq_value *parts[MAX_PARTS];
+    double    axis;
+
+    if (c->n > MAX_PARTS || !only_axis(c, &axis))
+        return false;
+    if (operands(c, 0, c->n, parts))
+        c->out[0] = cq_sym_concat(c->r->s, parts, c->n, (int)axis);
+    return true;
 }
 
-static bool expand(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                   cq_value **out, size_t n_out)
+/* ScatterElements<axis = a, reduction = "add">(x, index, source), which was Scatter before 11. */
+static bool scatter(const cq_rule_form_call *c)
+{
+    cq_value   *x         = tensor(c, 3, 3);
+    const char *reduction = NULL;
+    double      axis      = 0;
+    wanted      known[]   = { { "axis", &axis, NULL }, { "reduction", NULL, &reduction } };
+
+    if (!x || !attributes(c, known, 2) || axis < 0 || c->in[1].kind != CQ_RULE_TERM_VALUE)
+        return false;
+    c->out[0] = cq_sym_scatter(c->r->s, x, (int)axis, c->in[1].u.v,
+                               cq_rule_term_value(c->r, &c->in[2], x), reduction);
+    return true;
+}
+
+static bool cumsum(const cq_rule_form_call *c)
+{
+    cq_value *x = tensor(c, 2, 2);
+    double    axis;
+
+    if (!x || c->e->n_attrs || !cq_rule_term_number(&c->in[1], &axis) || axis < 0)
+        return false;
+    c->out[0] = cq_sym_cumsum(c->r->s, x, (int)axis);
+    return true;
+}
+
+/* A tensor and sizes, or other integers that need not be fixed. */
+static cq_value *tensor_and_ints(const cq_rule_form_call *c, size_t most, cq_int *ints, size_t *n,
+                                 size_t max)
+{
+    cq_value *x = tensor(c, 2, most);
+
+    return x && c->in[1].kind == CQ_RULE_TERM_LIST &&
+                   cq_rule_term_ints(c->r, &c->in[1], ints, n, max)
+               ? x
+               : NULL;
+}
+
+static bool expand(const cq_rule_form_call *c)
+{
+    cq_int    sizes[CQ_MAX_RANK];
+    size_t    n;
+    cq_value *x = tensor_and_ints(c, 2, sizes, &n, CQ_MAX_RANK);
+
+    if (!x || c->e->n_attrs)
+        return false;
+    c->out[0] = cq_sym_expand(c->r->s, x, sizes, n);
+    return true;
+}
+
+/* Zeros of sizes that need not be fixed. */
+static bool constant_of_shape(const cq_rule_form_call *c)
 {
     cq_int sizes[CQ_MAX_RANK];
-    size_t n_sizes;
+    size_t n;
 
-    (void)n_out;
-    if (!tensor_and_sizes(r, e, in, n, sizes, &n_sizes))
+    if (c->n != 1 || c->e->n_attrs || c->in[0].kind != CQ_RULE_TERM_LIST ||
+        !cq_rule_term_ints(c->r, &c->in[0], sizes, &n, CQ_MAX_RANK))
         return false;
-    out[0] = cq_sym_expand(r->s, in[0].u.v, sizes, n_sizes);
+    if (cq_sym_since(c->r->s, 9, "a tensor of dynamic sizes needs opset 9"))
+        c->out[0] = cq_sym_op(c->r->s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(c->r->s, sizes, n)),
+                              CQ_NO_ATTR);
+    cq_sym_set_type(c->r->s, c->out[0], CQ_DTYPE_F32, n, sizes);
     return true;
 }
 
 /* A size of -1 or 0 means what it means in ONNX. */
-static bool reshape(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                    cq_value **out, size_t n_out)
+static bool reshape(const cq_rule_form_call *c)
 {
-    cq_int  sizes[CQ_MAX_RANK];
-    int64_t plain[CQ_MAX_RANK];
-    size_t  n_sizes;
-    bool    special = false;
+    cq_int    sizes[CQ_MAX_RANK];
+    int64_t   plain[CQ_MAX_RANK];
+    size_t    n;
+    bool      special = false;
+    cq_value *x       = tensor_and_ints(c, 2, sizes, &n, CQ_MAX_RANK);
 
-    (void)n_out;
-    if (!tensor_and_sizes(r, e, in, n, sizes, &n_sizes))
+    if (!x || c->e->n_attrs)
         return false;
-    for (size_t i = 0; i < n_sizes; i++) {
+    for (size_t i = 0; i < n; i++) {
         plain[i] = sizes[i].value;
         special |= !sizes[i].expr && sizes[i].value < 1;
     }
-    out[0] = special ? cq_sym_reshape_i64(r->s, in[0].u.v, plain, n_sizes)
-                     : cq_sym_reshape(r->s, in[0].u.v, sizes, n_sizes);
+    c->out[0] =
+        special ? cq_sym_reshape_i64(c->r->s, x, plain, n) : cq_sym_reshape(c->r->s, x, sizes, n);
+    return true;
+}
+
+/* Pad<mode = m>(x, pads, value): beginnings first, then ends, as ONNX has them. */
+static bool pad(const cq_rule_form_call *c)
+{
+    cq_int      pads[2 * CQ_MAX_RANK];
+    int64_t     plain[2 * CQ_MAX_RANK];
+    size_t      n;
+    bool        all_fixed = true;
+    const char *mode      = "constant";
+    cq_value   *x         = tensor_and_ints(c, 3, pads, &n, 2 * CQ_MAX_RANK), *value;
+
+    if (!x || !attributes(c, &(wanted){ "mode", NULL, &mode }, 1))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        plain[i] = pads[i].value;
+        all_fixed &= !pads[i].expr;
+    }
+    value = c->n > 2 ? cq_rule_term_value(c->r, &c->in[2], x) : NULL;
+    if (all_fixed || cq_sym_opset(c->r->s) < 11) {
+        c->out[0] = cq_sym_pad(c->r->s, x, mode, plain, n, value);
+        return true;
+    }
+    c->out[0] = cq_sym_op(c->r->s, "Pad", CQ_IN(x, cq_sym_of_ints(c->r->s, pads, n), value),
+                          CQ_ATTR(cq_attr_s("mode", mode)));
+    cq_sym_set_dtype(c->r->s, c->out[0], cq_sym_dtype(c->r->s, x));
     return true;
 }
 
 /* TopK<axis = a, largest = b>(x, [k]) */
-static bool topk(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                 cq_value **out, size_t n_out)
+static bool topk(const cq_rule_form_call *c)
 {
     double    axis = -1, largest = 1;
     cq_value *both[2];
     cq_int    k;
-    size_t    n_k;
+    size_t    n;
+    wanted    known[] = { { "axis", &axis, NULL }, { "largest", &largest, NULL } };
+    cq_value *x       = tensor_and_ints(c, 2, &k, &n, 1);
     int       rank;
 
-    if (n != 2 || n_out > 2 || in[0].kind != CQ_RULE_TERM_VALUE ||
-        in[1].kind != CQ_RULE_TERM_LIST || !cq_rule_term_ints(r, &in[1], &k, &n_k, 1))
+    if (!x || c->n_out > 2 || !attributes(c, known, 2))
         return false;
-    for (size_t i = 0; i < e->n_attrs; i++) {
-        bool         is_axis = strcmp(e->attr_names[i], "axis") == 0;
-        cq_rule_term t       = cq_rule_eval(r, e->attrs[i]);
-
-        if ((!is_axis && strcmp(e->attr_names[i], "largest") != 0) ||
-            !cq_rule_term_number(&t, is_axis ? &axis : &largest))
-            return false;
-    }
-    rank = cq_sym_rank(r->s, in[0].u.v);
+    rank = cq_sym_rank(c->r->s, x);
     axis += axis < 0 ? rank : 0;
-    if (r->s->status != CQ_OK || axis < 0 || axis >= rank)
+    if (c->r->s->status != CQ_OK || axis < 0 || axis >= rank)
         return false;
-    cq_sym_topk(r->s, in[0].u.v, k, (int)axis, largest != 0, both);
-    memcpy(out, both, n_out * sizeof *out);
+    cq_sym_topk(c->r->s, x, k, (int)axis, largest != 0, both);
+    memcpy(c->out, both, c->n_out * sizeof *both);
     return true;
 }
 
-bool cq_rule_form_apply(cq_rule_run *r, const cq_rule_expr *e, const cq_rule_term *in, size_t n,
-                        cq_value **out, size_t n_out)
+bool cq_rule_form_apply(const cq_rule_form_call *c)
 {
-    const cq_rule_form *f = e->form;
+    const cq_rule_form *f = c->e->form;
     cq_value           *v[2];
 
     if (f->fn)
-        return f->fn(r, e, in, n, out, n_out);
-    if (n != (f->one ? 1 : 2) || n_out != 1 || e->n_attrs)
+        return f->fn(c);
+    if (c->n != (f->one ? 1 : 2) || c->n_out != 1 || c->e->n_attrs)
         return false;
-    if (operands(r, in, n, v))
-        out[0] = f->one ? f->one(r->s, v[0]) : f->two(r->s, v[0], v[1]);
+    if (operands(c, 0, c->n, v))
+        c->out[0] = f->one ? f->one(c->r->s, v[0]) : f->two(c->r->s, v[0], v[1]);
     return true;
 }
 
@@ -271,9 +365,14 @@ static const cq_rule_form forms[] = {
     { "ReduceLogSumExp", .fn = reduce },
     { "Transpose", .fn = transpose },
     { "Gather", .fn = gather },
+    { "Concat", .fn = concat },
+    { "CumSum", .fn = cumsum },
+    { "ScatterElements", .fn = scatter },
+    { "ConstantOfShape", .fn = constant_of_shape },
     { "Expand", .fn = expand },
     { "Reshape", .fn = reshape },
     { "Shape", .one = cq_sym_shape },
+    { "Pad", .fn = pad },
     { "TopK", .fn = topk },
 };
 

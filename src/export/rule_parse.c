@@ -18,6 +18,7 @@ typedef struct reader {
 } reader;
 
 static cq_rule_expr *choice(reader *r);
+static cq_rule_expr *level(reader *r, int at);
 
 /* ---- letters ---- */
 
@@ -114,7 +115,9 @@ static cq_rule_expr *with_items(reader *r, cq_rule_kind kind, cq_rule_expr *cons
     return e->items ? e : no_memory(r);
 }
 
-/* Expressions up to the closing sign, a comma between them. */
+enum { EACH = MAX_ITEMS + 1 };
+
+/* Expressions up to the closing sign, a comma between them; EACH where the word for follows one. */
 static size_t list(reader *r, const char *close, cq_rule_expr **items)
 {
     size_t n       = 0;
@@ -131,6 +134,8 @@ static size_t list(reader *r, const char *close, cq_rule_expr **items)
         items[n++] = choice(r);
     } while (accept(r, ","));
     r->in_attributes = outside;
+    if (n == 1 && *close == ']' && accept_word(r, "for"))
+        return EACH;
     expect(r, close);
     return n;
 }
@@ -216,6 +221,51 @@ static void attributes(reader *r, cq_rule_expr *e)
         no_memory(r);
 }
 
+/* [e for name in list if condition], from behind the word for. What is made of each item is read
+ * once more, now that the name in it is known. */
+static cq_rule_expr *each_of(reader *r, const char *start)
+{
+    const char   *name = word(r), *end;
+    size_t        n    = 2, slot;
+    cq_rule_expr *items[3], *e;
+
+    if (!name || !accept_word(r, "in") || r->n_slots == MAX_SLOTS)
+        return fail(r, "a name and a list after for");
+    items[1]       = level(r, 0);
+    slot           = r->n_slots++;
+    r->names[slot] = name;
+    if (accept_word(r, "if"))
+        items[n++] = level(r, 0);
+    expect(r, "]");
+    end            = r->at;
+    r->at          = start;
+    items[0]       = r->status == CQ_OK ? choice(r) : NULL;
+    r->at          = end;
+    r->names[slot] = "";
+    e              = with_items(r, CQ_RULE_EACH, items, n);
+    if (e)
+        e->slot = slot;
+    return e;
+}
+
+/* From behind the opening bracket. */
+static cq_rule_expr *bracketed(reader *r)
+{
+    cq_rule_expr *items[MAX_ITEMS];
+    const char   *start   = r->at;
+    bool          outside = r->in_attributes;
+    cq_rule_expr *e       = NULL;
+    size_t        n       = list(r, "]", items);
+
+    if (r->status == CQ_OK && n == EACH) {
+        r->in_attributes = false;
+        e                = each_of(r, start);
+        r->in_attributes = outside;
+        return e;
+    }
+    return with_items(r, CQ_RULE_LIST, items, n);
+}
+
 /* Operators begin with a capital letter, or have a domain; functions do not. */
 static bool is_operator(const char *name)
 {
@@ -243,6 +293,12 @@ static cq_rule_expr *call(reader *r, const char *name)
         return NULL;
     if (head.function && (n < head.function->least || n > head.function->most))
         return fail(r, n < head.function->least ? "more arguments" : "fewer arguments");
+    if (head.function && head.function->text && r->status == CQ_OK) {
+        cq_rule *body;
+
+        r->status = cq_rule_parse(&body, r->arena, head.function->text, head.function->parameters);
+        head.body = body;
+    }
     head.items = e->items;
     head.n     = e->n;
     head.text  = name;
@@ -280,9 +336,7 @@ static cq_rule_expr *atom(reader *r)
             return fail(r, "one expression in parentheses");
         e = items[0];
     } else if (accept(r, "[")) {
-        size_t n = list(r, "]", items);
-
-        e = with_items(r, CQ_RULE_LIST, items, n);
+        e = bracketed(r);
     } else if (accept(r, "\"")) {
         e = text(r, "\"");
     } else if (accept(r, "'")) {
@@ -432,7 +486,8 @@ static void let(reader *r, cq_rule *rule, cq_rule_expr *const *names, size_t n)
         fail(r, "fewer names");
         return;
     }
-    *l = (cq_rule_let){ .slot = r->n_slots, .n = n, .value = choice(r) };
+    *l      = (cq_rule_let){ .n = n, .value = choice(r) };
+    l->slot = r->n_slots;
     for (size_t i = 0; i < n && r->status == CQ_OK; i++) {
         bool again = names[i]->kind == CQ_RULE_NAME;
 
@@ -444,7 +499,17 @@ static void let(reader *r, cq_rule *rule, cq_rule_expr *const *names, size_t n)
     rule->n_lets++;
 }
 
-cq_status cq_rule_parse(cq_rule **out, cq_arena *arena, const char *source)
+static void name_parameters(reader *r, const char *parameters)
+{
+    reader names = { .arena = r->arena, .at = parameters ? parameters : "" };
+
+    while (*skip(&names) && r->status == CQ_OK) {
+        r->names[r->n_slots++] = word(&names);
+        r->status              = names.status;
+    }
+}
+
+cq_status cq_rule_parse(cq_rule **out, cq_arena *arena, const char *source, const char *parameters)
 {
     reader        r    = { .arena = arena, .text = source, .at = source };
     cq_rule      *rule = cq_arena_zalloc(arena, sizeof *rule);
@@ -455,6 +520,7 @@ cq_status cq_rule_parse(cq_rule **out, cq_arena *arena, const char *source)
     if (!rule || !(rule->lets = cq_arena_array(arena, MAX_LETS, sizeof *rule->lets)))
         return CQ_E_NO_MEMORY;
     rule->source = source;
+    name_parameters(&r, parameters);
     for (;;) {
         n = 0;
         do {
@@ -492,7 +558,7 @@ static cq_status each(const cq_rule_expr *e, cq_status (*fn)(const cq_rule_expr 
         CQ_TRY(each(e->items[i], fn, user));
     for (size_t i = 0; i < e->n_attrs; i++)
         CQ_TRY(each(e->attrs[i], fn, user));
-    return CQ_OK;
+    return e->body ? cq_rule_each(e->body, fn, user) : CQ_OK;
 }
 
 cq_status cq_rule_each(const cq_rule *rule, cq_status (*fn)(const cq_rule_expr *, void *),

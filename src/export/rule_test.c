@@ -67,6 +67,12 @@ static void wrong(const checked *c, const char *what, const char *name, int opse
                 opset);
 }
 
+/* An attribute that a rule leaves out where the opset has none. */
+static bool may_be_none(const cq_rule_expr *e)
+{
+    return e->kind == CQ_RULE_CHOICE && e->items[2]->kind == CQ_RULE_NONE;
+}
+
 static void check_operator(const checked *c, const cq_rule_expr *e, int opset)
 {
     const cq_onnx_schema *s      = NULL;
@@ -82,7 +88,7 @@ static void check_operator(const checked *c, const cq_rule_expr *e, int opset)
     if (!spread && (e->n < s->min_inputs || e->n > s->max_inputs))
         wrong(c, "another number of inputs has", e->text, opset);
     for (size_t i = 0; i < e->n_attrs; i++)
-        if (!cq_onnx_schema_attr(s, e->attr_names[i]))
+        if (!cq_onnx_schema_attr(s, e->attr_names[i]) && !may_be_none(e->attrs[i]))
             wrong(c, "no operator has the attribute", e->attr_names[i], opset);
     for (size_t i = 0; i < s->n_attributes; i++) {
         bool given = !s->attributes[i].is_required;
@@ -141,7 +147,7 @@ TEST(rows, of_text_name_operators_attributes_and_arguments_that_there_are)
             CHECK(!row->as || !row->each);
             if (!text)
                 continue;
-            CHECK_OK(cq_rule_parse(&rule, arena, text));
+            CHECK_OK(cq_rule_parse(&rule, arena, text, NULL));
             CHECK_OK(cq_rule_each(rule, check_expr, &c));
             n_text++;
             n_operators += c.n_operators;
@@ -298,6 +304,27 @@ TEST(rules, compute_with_numbers_and_sizes)
     cq_onnx_model_free(m);
 }
 
+TEST(rules, make_lists_of_lists)
+{
+    cq_onnx_model           *m = NULL;
+    const cq_onnx_attribute *a;
+
+    CHECK_OK(export_with(&m, "x.relu()",
+                         "aten::relu 7: i = 5; com.example::Op<list = [i * j for j in range(4) if"
+                         " j != 2] + [i for i in [1, 2]] + [i],"
+                         " deep = [[j + k for k in range(2)][1] for j in range(1, 3)]>(self)\n",
+                         17));
+    a = m->graph->node.items[0]->attribute.items[0];
+    CHECK_INT(6, a->ints.n);
+    for (size_t i = 0; i < 6; i++)
+        CHECK_INT(((int64_t[]){ 0, 5, 15, 1, 2, 5 })[i], a->ints.items[i]);
+    a = m->graph->node.items[0]->attribute.items[1];
+    CHECK_INT(2, a->ints.n);
+    CHECK_INT(2, a->ints.items[0]);
+    CHECK_INT(3, a->ints.items[1]);
+    cq_onnx_model_free(m);
+}
+
 TEST(rules, of_several_results_make_those_that_are_used)
 {
     const char *rules = "aten::max.dim 7: Abs(self), cast(Neg(self), 'int64')\n";
@@ -337,6 +364,15 @@ TEST(rules, that_are_wrong_say_what_they_want)
     check_fails("'open", CQ_E_SYNTAX, "a closing quote");
     check_fails("Gather<axis = 'x>(self)", CQ_E_SYNTAX, "a closing quote");
     check_fails("size(self, 5)", CQ_E_UNSUPPORTED, "dimension 5 is out of range");
+    check_fails("[i for i]", CQ_E_SYNTAX, "a name and a list after for");
+    check_fails("[i for i in 3][0]", CQ_E_SYNTAX, "a list after in");
+    check_fails("[i for i in [1]][0] + i", CQ_E_SYNTAX, "the operator has no argument \"i\"");
+    check_fails("range(1000)[0]", CQ_E_SYNTAX, "fewer items");
+    check_fails("range(-1e300, -1e300)[0]", CQ_E_SYNTAX, "fewer items");
+    check_fails("[[[i + j + k for i in range(200)] for j in range(200)] for k in range(200)][0]",
+                CQ_E_SYNTAX, "fewer items");
+    check_fails("unit_kernels(1e300, -2)", CQ_E_SYNTAX, "a rule wants a window");
+    check_fails("len(self)", CQ_E_SYNTAX, "a rule wants a list");
 }
 
 TEST(rules, that_nest_too_deeply_or_go_on_too_long_are_refused)
@@ -347,21 +383,27 @@ TEST(rules, that_nest_too_deeply_or_go_on_too_long_are_refused)
 
     for (int i = 0; i < 100000; i++)
         cq_str_add(&text, i % 3 == 0 ? "-" : i % 3 == 1 ? "not " : "(");
-    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text));
+    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text, NULL));
     cq_str_clear(&text);
     cq_str_add(&text, "[1");
     for (int i = 0; i < 100000; i++)
         cq_str_add(&text, ", 1");
-    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text));
+    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text, NULL));
     cq_str_clear(&text);
     for (int i = 0; i < 100000; i++)
         cq_str_add(&text, "a = 1;");
-    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text));
+    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text, NULL));
     cq_str_clear(&text);
     cq_str_add(&text, "1");
     for (int i = 0; i < 100000; i++)
         cq_str_add(&text, " + 1");
-    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text));
+    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text, NULL));
+    cq_str_clear(&text);
+    for (int i = 0; i < 30; i++) /* what is inside is read twice */
+        cq_str_add(&text, "[");
+    for (int i = 0; i < 30; i++)
+        cq_str_add(&text, "1 for i in []]");
+    CHECK_STATUS(CQ_E_SYNTAX, cq_rule_parse(&rule, arena, text.text, NULL));
     cq_str_clear(&text);
     cq_arena_free(arena);
 }
@@ -373,7 +415,7 @@ RUN_TESTS(TEST_OF(rows, of_text_name_operators_attributes_and_arguments_that_the
           TEST_OF(rules, choose_by_what_is_known),
           TEST_OF(rules, give_names_and_make_only_what_is_used),
           TEST_OF(rules, write_operators_in_the_form_of_the_opset),
-          TEST_OF(rules, compute_with_numbers_and_sizes),
+          TEST_OF(rules, compute_with_numbers_and_sizes), TEST_OF(rules, make_lists_of_lists),
           TEST_OF(rules, of_several_results_make_those_that_are_used),
           TEST_OF(rules, that_are_wrong_say_what_they_want),
           TEST_OF(rules, that_nest_too_deeply_or_go_on_too_long_are_refused))

@@ -8,6 +8,8 @@
 #include <float.h>
 #include <math.h>
 
+enum { MAX_RANGE = 256, MAX_FACTORS = 64, MAX_FIRST = 1 << 20 };
+
 /* ---- arguments of a function ---- */
 
 static cq_rule_term item(cq_rule_run *r, const cq_rule_expr *e, size_t i)
@@ -107,6 +109,15 @@ static cq_rule_term known(cq_rule_run *r, const cq_rule_expr *e)
     return cq_rule_term_of_bool(o && cq_operand_number(o, &f));
 }
 
+/* Whether a size is a number, the same in every run. */
+static cq_rule_term fixed(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+    double       f;
+
+    return cq_rule_term_of_bool(cq_rule_term_number(&t, &f));
+}
+
 static cq_rule_term is_tensor(cq_rule_run *r, const cq_rule_expr *e)
 {
     const cq_operand *o = operand(r, e, true);
@@ -131,6 +142,12 @@ static cq_rule_term results(cq_rule_run *r, const cq_rule_expr *e)
 {
     (void)e;
     return cq_rule_term_of_i64((int64_t)cq_sym_n_results(r->s));
+}
+
+static cq_rule_term opset(cq_rule_run *r, const cq_rule_expr *e)
+{
+    (void)e;
+    return cq_rule_term_of_i64(cq_sym_opset(r->s));
 }
 
 /* ---- types ---- */
@@ -247,6 +264,12 @@ static cq_rule_term full(cq_rule_run *r, const cq_rule_expr *e)
     return cq_rule_term_of_value(cq_sym_full(r->s, type, cq_rule_term_value(r, &t, &as)));
 }
 
+static cq_rule_term constant(cq_rule_run *r, const cq_rule_expr *e)
+{
+    (void)e;
+    return cq_rule_term_of_value(cq_sym_computed(r->s));
+}
+
 static cq_rule_term fit(cq_rule_run *r, const cq_rule_expr *e)
 {
     const char *op = text(r, e, 0);
@@ -279,6 +302,13 @@ static cq_rule_term without_bfloat16(cq_rule_run *r, const cq_rule_expr *e)
 
     return cq_rule_term_of_value(
         x && cq_sym_dtype(r->s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(r->s, x, CQ_DTYPE_F32) : x);
+}
+
+/* ONNX Runtime makes one node of a Pad with zeros and a MaxPool, and then pads with -inf. What it
+ * does not see through, the greatest of one tensor, keeps them apart. */
+static cq_value *apart_from_pad(cq_sym *s, cq_value *x)
+{
+    return x && x->node && strcmp(x->node->op, "onnx::Pad") == 0 ? cq_sym_unary(s, "Max", x) : x;
 }
 
 static cq_rule_term computable(cq_rule_run *r, const cq_rule_expr *e)
@@ -365,10 +395,38 @@ static cq_rule_term as_result(cq_rule_run *r, const cq_rule_expr *e)
                                    : NULL);
 }
 
-static cq_rule_term slice(cq_rule_run *r, const cq_rule_expr *e)
+/* A tensor that is known to have the sizes of another, or of a list. */
+static cq_rule_term sized(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_value    *x    = value(r, e, 0);
-    int          at   = axis_of(r, e, 1, cq_sym_rank(r->s, x));
+    cq_rule_term like = item(r, e, 1);
+    cq_dtype     d    = cq_sym_dtype(r->s, x);
+    cq_int       to[CQ_MAX_RANK];
+    size_t       n;
+
+    if (like.kind == CQ_RULE_TERM_VALUE)
+        cq_sym_set_type_of(x, like.u.v);
+    else if (cq_rule_term_ints(r, &like, to, &n, CQ_MAX_RANK))
+        cq_sym_set_type(r->s, x, d, n, to);
+    cq_sym_set_dtype(r->s, x, d);
+    return cq_rule_term_of_value(x);
+}
+
+/* A tensor that is known to be of a dtype. */
+static cq_rule_term typed(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value    *x = value(r, e, 0);
+    cq_rule_term t = item(r, e, 1);
+
+    cq_sym_set_dtype(r->s, x, cq_rule_term_dtype(r, &t));
+    return cq_rule_term_of_value(x);
+}
+
+static cq_rule_term slice(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value    *x         = value(r, e, 0);
+    bool         is_ranked = x && x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;
+    int          at        = axis_of(r, e, 1, is_ranked ? x->type.rank : CQ_MAX_RANK);
     cq_rule_term from = item(r, e, 2), to = item(r, e, 3);
     cq_int       start, end;
     size_t       n;
@@ -384,14 +442,17 @@ static cq_rule_term slice(cq_rule_run *r, const cq_rule_expr *e)
 }
 
 /* Over the dimensions that the operator's "dim" names, all of them without one; they stay, with
- * size 1, if its "keepdim" says so, or the third argument does. */
+ * size 1, if its "keepdim" says so, or the third argument does. The fourth names other ones. */
 static cq_rule_term reduce(cq_rule_run *r, const cq_rule_expr *e)
 {
     const char  *op   = text(r, e, 0);
     cq_value    *x    = value(r, e, 1);
-    cq_reduction c    = cq_sym_reduction(r->s);
+    cq_reduction c    = e->n > 3 ? (cq_reduction){ .keep = true } : cq_sym_reduction(r->s);
     bool         keep = e->n > 2 ? number(r, e, 2, 0) != 0 : c.keep;
+    cq_rule_term axes = item(r, e, 3);
 
+    if (e->n > 3 && cq_rule_term_axes(&axes, c.axes, &c.n, CQ_MAX_RANK))
+        return cq_rule_term_of_value(cq_sym_reduce(r->s, op, x, c.axes, c.n, keep));
     return cq_rule_term_of_value(x ? cq_sym_reduce_by(r->s, &c, op, x, keep) : NULL);
 }
 
@@ -412,6 +473,164 @@ static cq_rule_term reduced_axes(cq_rule_run *r, const cq_rule_expr *e)
     for (size_t i = 0; i < t.u.list.n; i++)
         t.u.list.items[i] = cq_rule_term_of_i64(c.axes[i]);
     return t;
+}
+
+/* 0 … n - 1, or from … n - 1: not as a tensor, but as a list. */
+static cq_rule_term range(cq_rule_run *r, const cq_rule_expr *e)
+{
+    double       from = e->n > 1 ? number(r, e, 0, 0) : 0, to = number(r, e, e->n - 1, 0);
+    cq_rule_term t;
+
+    if (to - from > MAX_RANGE || fabs(from) > MAX_FIRST)
+        cq_rule_wrong(r, e, "fewer items");
+    t = cq_rule_term_of_list(r, r->s->status == CQ_OK && to > from ? (size_t)(to - from) : 0);
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = cq_rule_term_of_i64((int64_t)from + (int64_t)i);
+    return t;
+}
+
+static cq_rule_term length(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+
+    if (t.kind != CQ_RULE_TERM_LIST)
+        cq_rule_wrong(r, e, "a list");
+    return cq_rule_term_of_i64(r->s->status == CQ_OK ? (int64_t)t.u.list.n : 0);
+}
+
+static cq_int whole(cq_rule_run *r, const cq_rule_expr *e, size_t i)
+{
+    cq_rule_term t = item(r, e, i);
+    cq_int       n = cq_i(0);
+    size_t       one;
+
+    if (!cq_rule_term_ints(r, &t, &n, &one, 1))
+        cq_rule_wrong(r, e, "an integer");
+    return n;
+}
+
+static cq_rule_term product(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+    cq_int       all[MAX_FACTORS], product = cq_i(1);
+    size_t       n;
+
+    if (!cq_rule_term_ints(r, &t, all, &n, MAX_FACTORS))
+        cq_rule_wrong(r, e, "a list of integers");
+    for (size_t i = 0; i < n && r->s->status == CQ_OK; i++)
+        product = cq_sym_int_mul(r->s, product, all[i]);
+    return of_int(product);
+}
+
+/* Tensors added up. */
+static cq_rule_term sum(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t   = item(r, e, 0);
+    cq_value    *all = NULL;
+
+    if (t.kind != CQ_RULE_TERM_LIST)
+        cq_rule_wrong(r, e, "a list of tensors");
+    for (size_t i = 0; r->s->status == CQ_OK && i < t.u.list.n; i++) {
+        cq_value *v = cq_rule_term_value(r, &t.u.list.items[i], all);
+
+        all = all ? cq_sym_apply(r->s, "Add", CQ_IN(all, v), CQ_NO_ATTR) : v;
+    }
+    return cq_rule_term_of_value(all);
+}
+
+/* A row of equal numbers. */
+static cq_rule_term filled(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_dtype d = cq_sym_dtype(r->s, value(r, e, 2));
+
+    return cq_rule_term_of_value(cq_sym_filled(r->s, d, whole(r, e, 0), number(r, e, 1, 0)));
+}
+
+static cq_rule_term of_pair(cq_rule_run *r, cq_value *const *both)
+{
+    cq_rule_term t = cq_rule_term_of_list(r, 2);
+
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = cq_rule_term_of_value(both[i]);
+    return t;
+}
+
+static cq_rule_term spread(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *both[2] = { value(r, e, 0), value(r, e, 1) };
+
+    cq_sym_spread(r->s, &both[0], &both[1]);
+    return of_pair(r, both);
+}
+
+/* A number for each of n axes: the argument's, or its only one for all; otherwise's if it is empty.
+ */
+static cq_rule_term per_axis(cq_rule_run *r, const cq_rule_expr *e)
+{
+    double       axes      = number(r, e, 1, 0);
+    size_t       n         = axes > 0 && axes <= CQ_MAX_RANK ? (size_t)axes : 0;
+    cq_rule_term otherwise = item(r, e, 2), t = cq_rule_term_of_list(r, n);
+    cq_int       given[CQ_MAX_RANK];
+    size_t       n_given =
+        operand(r, e, true) ? cq_sym_ints(r->s, e->items[0]->text, given, CQ_MAX_RANK) : 0;
+
+    for (size_t i = 0; i < t.u.list.n; i++)
+        t.u.list.items[i] = n_given ? of_int(given[n_given == n ? i : 0])
+                            : otherwise.kind == CQ_RULE_TERM_LIST && i < otherwise.u.list.n
+                                ? otherwise.u.list.items[i]
+                                : cq_rule_term_of_i64(0);
+    return t;
+}
+
+static cq_rule_term iota(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+
+    return cq_rule_term_of_value(t.kind == CQ_RULE_TERM_VALUE ? cq_sym_count_to(r->s, t.u.v)
+                                                              : cq_sym_iota(r->s, whole(r, e, 0)));
+}
+
+/* start, start + step, … as a tensor: n numbers. */
+static cq_rule_term places(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_int start = whole(r, e, 0), n = whole(r, e, 1);
+
+    return cq_rule_term_of_value(cq_sym_places(r->s, start, n, (int64_t)number(r, e, 2, 1)));
+}
+
+/* Indices that may count from the end of a dimension of this size. */
+static cq_rule_term from_begin(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *index = value(r, e, 0);
+
+    return cq_rule_term_of_value(cq_sym_from_begin(r->s, index, whole(r, e, 1), true));
+}
+
+static cq_rule_term write_slices(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *x = value(r, e, 0), *index = value(r, e, 2), *source = value(r, e, 3);
+
+    return cq_rule_term_of_value(
+        cq_sym_write_slices(r->s, x, axis_of(r, e, 1, cq_sym_rank(r->s, x)), index, source));
+}
+
+static cq_rule_term unit_kernels(cq_rule_run *r, const cq_rule_expr *e)
+{
+    double high = number(r, e, 0, 0), wide = number(r, e, 1, 0);
+
+    if (!(high > 0 && wide > 0 && high * wide < MAX_FIRST))
+        cq_rule_wrong(r, e, "a window");
+    return cq_rule_term_of_value(
+        r->s->status == CQ_OK ? cq_sym_unit_kernels(r->s, (int64_t)high, (int64_t)wide) : NULL);
+}
+
+static cq_rule_term sorted(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_value *x = value(r, e, 0), *both[2] = { NULL, NULL };
+
+    cq_sym_sorted(r->s, x, whole(r, e, 1), axis_of(r, e, 2, cq_sym_rank(r->s, x)),
+                  number(r, e, 3, 0) != 0, both);
+    return of_pair(r, both);
 }
 
 /* ---- the other ending ---- */
@@ -449,10 +668,12 @@ cq_rule_term cq_rule_call(cq_rule_run *r, const cq_rule_expr *e)
 static const cq_rule_function functions[] = {
     { "given", 2, 2, .fn = given },
     { "known", 1, 1, .fn = known },
+    { "fixed", 1, 1, .fn = fixed },
     { "is_tensor", 1, 1, .fn = is_tensor },
     { "raw", 1, 1, .fn = raw },
     { "used", 1, 1, .fn = used },
     { "results", 0, 0, .fn = results },
+    { "opset", 0, 0, .fn = opset },
     { "rank", 1, 1, .fn = rank },
     { "size", 2, 2, .fn = size },
     { "sizes", 1, 1, .fn = sizes },
@@ -468,10 +689,13 @@ static const cq_rule_function functions[] = {
     { "cast", 2, 2, .fn = cast },
     { "like", 2, 2, .fn = like },
     { "full", 1, 1, .fn = full },
+    { "constant", 0, 0, .fn = constant },
     { "fit", 2, 2, .fn = fit },
     { "arguments", 0, 0, .fn = arguments },
     { "widen", 1, 1, .one = cq_sym_widen },
     { "only_float", 1, 1, .one = cq_sym_only_float },
+    { "only_small_float", 1, 1, .one = cq_sym_only_small_float },
+    { "apart_from_pad", 1, 1, .one = apart_from_pad },
     { "without_bfloat16", 1, 1, .fn = without_bfloat16 },
     { "computable", 1, 2, .fn = computable },
     { "remainder", 2, 2, .two = cq_sym_remainder },
@@ -486,10 +710,27 @@ static const cq_rule_function functions[] = {
     { "flat", 1, 1, .one = cq_sym_flat },
     { "with_dims", 1, 1, .one = cq_sym_with_dims },
     { "as_result", 1, 2, .fn = as_result },
+    { "sized", 2, 2, .fn = sized },
+    { "typed", 2, 2, .fn = typed },
     { "slice", 4, 5, .fn = slice },
-    { "reduce", 2, 3, .fn = reduce },
+    { "reduce", 2, 4, .fn = reduce },
     { "reduced_axes", 0, 0, .fn = reduced_axes },
     { "reduced_count", 0, 0, .fn = reduced_count },
+    { "range", 1, 2, .fn = range },
+    { "len", 1, 1, .fn = length },
+    { "product", 1, 1, .fn = product },
+    { "sum", 1, 1, .fn = sum },
+    { "filled", 3, 3, .fn = filled },
+    { "spread", 2, 2, .fn = spread },
+    { "corner", 2, 2, .two = cq_sym_corner },
+    { "per_axis", 2, 3, .fn = per_axis },
+    { "iota", 1, 1, .fn = iota },
+    { "places", 3, 3, .fn = places },
+    { "from_begin", 2, 2, .fn = from_begin },
+    { "write_slices", 4, 4, .fn = write_slices },
+    { "unit_kernels", 2, 2, .fn = unit_kernels },
+    { "sorted", 4, 4, .fn = sorted },
+    { "summable", 1, 1, .one = cq_sym_summable },
     { "no", 1, 2, .fn = no },
 };
 
@@ -498,5 +739,8 @@ const cq_rule_function *cq_rule_function_find(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0)
             return &functions[i];
+    for (const cq_rule_function *f = cq_rule_functions; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f;
     return NULL;
 }

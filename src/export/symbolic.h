@@ -10,7 +10,7 @@
  *
  * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
  * it. .op passes on the tensors among the arguments, in order; the operands of element-wise
- * operators are cast to what they take (arith.h). An operator without a row is taken apart if
+ * operators are cast to what they take (arith.h). An operator without a row is decomposed if
  * it is composed of others.
  *
  * .as and .each are rules, whose grammar is in docs/rules.md (rule.h). In .as, arguments are

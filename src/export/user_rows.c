@@ -150,7 +150,7 @@ static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int li
         return bad_rule(line, "a colon after the opset");
     row.name                         = cq_ir_text(ex->graph, name);
     *(is_each ? &row.each : &row.as) = at + 1;
-    status                           = cq_rule_parse(&row.rule, ex->graph->arena, at + 1);
+    status                           = cq_rule_parse(&row.rule, ex->graph->arena, at + 1, NULL);
     if (status != CQ_OK)
         return cq_error_add_where(status, "line %d of the rules", line);
     return cq_vec_push(&ex->user_rows, row);

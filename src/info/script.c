@@ -4,8 +4,6 @@
 #include "info/info.h"
 #include "script/script.h"
 
-#include <stdio.h>
-
 enum { MAX_DEPTH = 64 };
 
 /* ---- modules ---- */

@@ -2,7 +2,6 @@
 #include "aten/ctx.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* ---- sizes ---- */
 

@@ -3,8 +3,6 @@
  * past and of the new tokens, it grows with each of them. */
 #include "pt2/model.h"
 
-#include <stdio.h>
-
 /* ---- sizes ---- */
 
 static int64_t largest(const cq_pt2_program *p, const char *symbol)

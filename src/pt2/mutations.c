@@ -3,8 +3,6 @@
  * place, on an input of the graph or on a view of one; here it is found out which those are. */
 #include "pt2/model.h"
 
-#include <stdio.h>
-
 /* "aten::add_.Tensor", but not "aten::__and__". */
 static bool is_in_place(const char *op)
 {

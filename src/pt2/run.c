@@ -1,8 +1,6 @@
 /* One node after another. */
 #include "pt2/run.h"
 
-#include <stdio.h>
-
 enum { MAX_DEPTH = 64 }; /* of graphs in graphs */
 
 /* ---- symbols ---- */

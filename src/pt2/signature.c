@@ -2,8 +2,6 @@
  * new values of what the program changes. */
 #include "pt2/program.h"
 
-#include "base/str.h"
-
 #include <string.h>
 
 typedef struct role_row {

@@ -2,7 +2,6 @@
  * slots, and finding out when values die. */
 #include "runtime/build.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- folding ---- */

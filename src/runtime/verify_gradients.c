@@ -5,7 +5,6 @@
  * next term of the series and most kinks do not show. */
 #include "runtime/gradients.h"
 
-#include "base/map.h"
 #include "base/str.h"
 #include "base/warn.h"
 #include "onnx/tensor.h"

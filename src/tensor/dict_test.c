@@ -2,8 +2,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
-
 static cq_dict *dict_of(size_t n)
 {
     cq_dict *d;

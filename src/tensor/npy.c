@@ -6,7 +6,6 @@
 #include "tensor/tensor.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define NATIVE '<'

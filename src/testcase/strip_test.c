@@ -5,7 +5,6 @@
 #include "onnx/tensor.h"
 #include "tensors.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -3,25 +3,12 @@
 #include "export/arith.h"
 
 /* One slope, or one per channel, which is axis 1; PRelu lines them up from the right. */
-static cq_status prelu(cq_sym *s)
-{
-    cq_value *x = cq_sym_operand(s, "self"), *w = cq_sym_operand(s, "weight");
-    int       rank = cq_sym_rank(s, x);
-    cq_int    sizes[CQ_MAX_RANK];
-    cq_int    n = cq_sym_rank(s, w) ? cq_sym_size(s, w, -1) : cq_i(1);
-
-    if (rank > 2 && !cq_int_is(n, 1)) {
-        for (int i = 0; i < rank - 1; i++)
-            sizes[i] = i ? cq_i(1) : n;
-        w = cq_sym_reshape(s, w, sizes, (size_t)rank - 1);
-    } else if (rank == 0) {
-        w = cq_sym_reshape(s, w, NULL, 0);
-    }
-    if (cq_sym_fits(s, "PRelu", cq_sym_dtype(s, x)) || cq_sym_opset(s) < 9)
-        return cq_sym_done(s, CQ_2("PRelu", x, w));
-    return cq_sym_done(
-        s, cq_sym_where(s, CQ_2("Greater", x, cq_sym_num(s, x, 0)), x, CQ_2("Mul", x, w)));
-}
+#define PRELU                                                                                      \
+    "n = size(weight, -1) if rank(weight) > 0 else 1;"                                             \
+    "w = Reshape(weight, [n if i == 0 else 1 for i in range(rank(self) - 1)])"                     \
+    " if rank(self) > 2 and n != 1 else Reshape(weight, []) if rank(self) == 0 else weight;"       \
+    "PRelu(self, w) if fits('PRelu', self) or opset() < 9 else"                                    \
+    " Where(Greater(self, 0), self, self * w)"
 
 /* log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)) */
 #define SOFTPLUS(x)                                                                                \
@@ -46,7 +33,7 @@ static cq_status prelu(cq_sym *s)
     "input if not train or p == 0 else"                                                            \
     " no('a ratio of 1 is more than ONNX allows') if p == 1 else " node
 
-/* Those that are composed decline what they cannot, and are taken apart. */
+/* Those that are composed decline what they cannot, and are decomposed. */
 const cq_symbolic cq_symbolics_activation[] = {
     { "aten::relu", 7,
       .each = "Relu(self) if is_float(self) or fits('Relu', self) else Clip(self, 0, None)" },
@@ -55,7 +42,7 @@ const cq_symbolic cq_symbolics_activation[] = {
     { "aten::leaky_relu", 9,
       .each = LEAKY_RELU " if fits('LeakyRelu', self)"
                          " else Where(Greater(self, 0), self, self * negative_slope)" },
-    { "aten::prelu", 7, .fn = prelu },
+    { "aten::prelu", 7, .each = PRELU },
     { "aten::elu", 7,
       .each =
           "Elu<alpha = alpha>(self) if scale == 1 and input_scale == 1 and fits('Elu', self)"

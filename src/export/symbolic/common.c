@@ -41,20 +41,6 @@ cq_value *cq_sym_binary(cq_sym *s, const char *op, cq_value *a, cq_value *b)
     return v;
 }
 
-cq_value *cq_sym_times(cq_sym *s, cq_value *x, double factor)
-{
-    if (factor == 1 || !x)
-        return x;
-    return cq_sym_binary(s, "Mul", x, cq_sym_const_f64(s, cq_sym_dtype(s, x), factor));
-}
-
-cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number)
-{
-    if (number == 0 || !x)
-        return x;
-    return cq_sym_binary(s, "Add", x, cq_sym_const_f64(s, cq_sym_dtype(s, x), number));
-}
-
 cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value)
 {
     cq_tensor *t    = NULL;

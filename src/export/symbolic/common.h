@@ -9,15 +9,15 @@
 cq_value *cq_sym_unary(cq_sym *s, const char *op, cq_value *x);
 cq_value *cq_sym_binary(cq_sym *s, const char *op, cq_value *a, cq_value *b);
 
-/* x and a number, in x's dtype; x itself if the number changes nothing. */
-cq_value *cq_sym_times(cq_sym *s, cq_value *x, double factor);
-cq_value *cq_sym_plus(cq_sym *s, cq_value *x, double number);
-
 /* A row of n equal numbers; n may be symbolic. */
 cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 
 /* A tensor of these sizes and dtype, all of it value (0-d). */
 cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value);
+
+/* What the operator gives, as a constant, if nothing about it depends on the running model; else
+ * NULL. */
+cq_value *cq_sym_computed(cq_sym *s);
 
 /* Half precision as float32, as PyTorch computes inside of an operator. */
 cq_value *cq_sym_widen(cq_sym *s, cq_value *x);
@@ -57,6 +57,9 @@ cq_int cq_sym_int_floordiv(cq_sym *s, cq_int a, cq_int b);
 
 /* Whether the operator has such an argument at all. */
 bool cq_sym_has_arg(const cq_sym *s, const char *arg);
+
+/* A kernel for each place of a window, 1 there and 0 elsewhere. */
+cq_value *cq_sym_unit_kernels(cq_sym *s, int64_t high, int64_t wide);
 
 /* rnn_projected.c */
 cq_status cq_sym_projected_lstm(cq_sym *s);

@@ -2,189 +2,10 @@
 #include "export/symbolic/common.h"
 #include "kernel/window.h"
 
-typedef struct conv {
-    cq_value *x, *w, *bias;
-    size_t    n; /* spatial axes */
-    int64_t   stride[CQ_MAX_SPATIAL], dilation[CQ_MAX_SPATIAL], output_padding[CQ_MAX_SPATIAL];
-    int64_t   pads[2 * CQ_MAX_SPATIAL]; /* before, then behind */
-    int64_t   kernel[CQ_MAX_SPATIAL];
-    bool      kernel_known, transposed, same;
-} conv;
-
-/* As many as "same" needs, the odd one behind; none for "valid". */
-static void read_padding(cq_sym *s, conv *v)
+cq_value *cq_sym_unit_kernels(cq_sym *s, int64_t high, int64_t wide)
 {
-    const char *word = cq_sym_str(s, "padding", NULL);
-
-    if (!word)
-        cq_sym_i64_n(s, "padding", v->pads, v->n, NULL);
-    v->same = word && strcmp(word, "same") == 0;
-    for (size_t i = 0; i < v->n; i++) {
-        int64_t total = v->dilation[i] * (v->kernel[i] - 1);
-
-        if (word)
-            v->pads[i] = v->same ? total / 2 : 0;
-        v->pads[v->n + i] = v->same ? total - total / 2 : v->pads[i];
-    }
-}
-
-/* More behind the result is less cut off there. ONNX Runtime takes an output_padding up to the
- * stride, and PyTorch one up to the dilation, so what is too much goes to the other side of the
- * same sum. */
-static void move_output_padding(cq_sym *s, conv *v)
-{
-    for (size_t i = 0; i < v->n; i++) {
-        int64_t *extra = &v->output_padding[i], *cut = &v->pads[v->n + i];
-        int64_t  moved = *extra < v->stride[i] ? 0 : *extra < *cut ? *extra : *cut;
-
-        *extra -= moved;
-        *cut -= moved;
-        if (*extra >= v->stride[i])
-            cq_sym_no(s, 0, "an output_padding of %lld beyond the padding, with a stride of %lld",
-                      (long long)*extra, (long long)v->stride[i]);
-    }
-}
-
-static conv read_conv(cq_sym *s)
-{
-    conv v = { .x            = cq_sym_only_small_float(s, cq_sym_in_float(s, "input")),
-               .w            = cq_sym_in_float(s, "weight"),
-               .bias         = cq_sym_in_float(s, "bias"),
-               .kernel_known = true };
-
-    if (s->status != CQ_OK || cq_sym_rank(s, v.w) - 2 > CQ_MAX_SPATIAL)
-        return v;
-    v.n          = (size_t)cq_sym_rank(s, v.w) - 2;
-    v.transposed = cq_sym_has_arg(s, "transposed") ? cq_sym_bool(s, "transposed")
-                                                   : cq_sym_has_arg(s, "output_padding");
-    cq_sym_i64_n(s, "stride", v.stride, v.n, NULL);
-    cq_sym_i64_n(s, "dilation", v.dilation, v.n, NULL);
-    if (v.transposed)
-        cq_sym_i64_n(s, "output_padding", v.output_padding, v.n, NULL);
-    for (size_t i = 0; i < v.n; i++) {
-        v.kernel[i] = v.w->type.sizes[i + 2].value;
-        v.kernel_known &= cq_int_is_plain(v.w->type.sizes[i + 2]);
-    }
-    read_padding(s, &v);
-    if (v.transposed)
-        move_output_padding(s, &v);
-    return v;
-}
-
-static cq_status conv_any(cq_sym *s)
-{
-    conv      v        = read_conv(s);
-    bool      no_batch = cq_sym_rank(s, v.x) == (int)v.n + 1;
-    bool      by_word  = v.same && !v.kernel_known; /* it means the same, for any kernel */
-    bool      gaps     = false;
-    int64_t   zero     = 0;
-    cq_value *x        = no_batch ? cq_sym_unsqueeze(s, v.x, &zero, 1) : v.x;
-
-    for (size_t i = 0; i < v.n; i++)
-        gaps |= v.dilation[i] != 1;
-    if (by_word && gaps)
-        return cq_sym_no(s, 0, "padding \"same\" of a kernel with gaps needs its size");
-    x = cq_sym_op(
-        s, v.transposed ? "ConvTranspose" : "Conv", CQ_IN(x, v.w, v.bias),
-        CQ_ATTR(
-            cq_attr_is(s, "dilations", v.dilation, v.n),
-            cq_attr_i("group", cq_sym_i64(s, "groups")),
-            v.kernel_known ? cq_attr_is(s, "kernel_shape", v.kernel, v.n) : (cq_attr){ 0 },
-            v.transposed ? cq_attr_is(s, "output_padding", v.output_padding, v.n) : (cq_attr){ 0 },
-            by_word ? cq_attr_s("auto_pad", "SAME_UPPER") : cq_attr_is(s, "pads", v.pads, 2 * v.n),
-            cq_attr_is(s, "strides", v.stride, v.n)));
-    cq_sym_set_dtype(s, x, cq_sym_dtype(s, v.x));
-    return cq_sym_done(s, no_batch ? cq_sym_squeeze(s, x, &zero, 1) : x);
-}
-
-/* ---- columns ---- */
-
-typedef struct window {
-    int64_t kernel[2], dilation[2], padding[2], stride[2];
-} window;
-
-static window read_window(cq_sym *s)
-{
-    window w;
-
-    cq_sym_i64_n(s, "kernel_size", w.kernel, 2, NULL);
-    cq_sym_i64_n(s, "dilation", w.dilation, 2, NULL);
-    cq_sym_i64_n(s, "padding", w.padding, 2, NULL);
-    cq_sym_i64_n(s, "stride", w.stride, 2, NULL);
-    return w;
-}
-
-/* How many places the window has along axis i of an image of this size. */
-static cq_int places_of(cq_sym *s, const window *w, int i, cq_int size)
-{
-    int64_t room = 2 * w->padding[i] - w->dilation[i] * (w->kernel[i] - 1) - 1;
-
-    size = cq_sym_int_floordiv(s, cq_sym_int_add(s, size, cq_i(room)), cq_i(w->stride[i]));
-    return cq_sym_int_add(s, size, cq_i(1));
-}
-
-/* Indices [kernel, places] of the padded axis: k * dilation + place * stride. */
-static cq_value *indices_of(cq_sym *s, const window *w, int i, cq_int places)
-{
-    int64_t   taps[256], zero = 0, one = 1;
-    cq_value *at, *v;
-
-    if (w->kernel[i] > 256) {
-        cq_sym_no(s, 0, "a window of %lld is too large", (long long)w->kernel[i]);
-        return NULL;
-    }
-    if (places.expr && !cq_sym_since(s, 11, "sizes that are not fixed need Range, of opset 11"))
-        return NULL;
-    for (int64_t k = 0; k < w->kernel[i]; k++)
-        taps[k] = k * w->dilation[i];
-    if (!places.expr && places.value <= 4096) {
-        int64_t starts[4096];
-
-        for (int64_t k = 0; k < places.value; k++)
-            starts[k] = k * w->stride[i];
-        at = cq_sym_const_i64s(s, starts, (size_t)places.value);
-    } else {
-        at = cq_sym_op(s, "Range",
-                       CQ_IN(cq_sym_const_i64(s, 0),
-                             cq_sym_of_int(s, cq_sym_int_mul(s, places, cq_i(w->stride[i]))),
-                             cq_sym_const_i64(s, w->stride[i])),
-                       CQ_NO_ATTR);
-        cq_sym_set_type(s, at, CQ_DTYPE_I64, 1, &places);
-    }
-    v = cq_sym_unsqueeze(s, cq_sym_const_i64s(s, taps, (size_t)w->kernel[i]), &one, 1);
-    v = cq_sym_binary(s, "Add", v, cq_sym_unsqueeze(s, at, &zero, 1));
-    cq_sym_set_type(s, v, CQ_DTYPE_I64, 2, (cq_int[]){ cq_i(w->kernel[i]), places });
-    return v;
-}
-
-/* Rows, then columns are picked by index: [n, c, kh, places, kw, places]. */
-static cq_status im2col(cq_sym *s)
-{
-    window    w        = read_window(s);
-    cq_value *x        = cq_sym_in(s, "self");
-    bool      no_batch = cq_sym_rank(s, x) == 3;
-    int64_t   zero     = 0,
-            pads[8]    = { 0, 0, w.padding[0], w.padding[1], 0, 0, w.padding[0], w.padding[1] };
-    cq_int  high, wide;
-    cq_type result = cq_sym_result_type(s, 0);
-
-    if (no_batch)
-        x = cq_sym_unsqueeze(s, x, &zero, 1);
-    high = places_of(s, &w, 0, cq_sym_size(s, x, 2));
-    wide = places_of(s, &w, 1, cq_sym_size(s, x, 3));
-    if (w.padding[0] || w.padding[1])
-        x = cq_sym_pad(s, x, "constant", pads, 8, NULL);
-    x = cq_sym_gather(s, x, indices_of(s, &w, 0, high), 2);
-    x = cq_sym_gather(s, x, indices_of(s, &w, 1, wide), 4);
-    x = cq_sym_transpose(s, x, (int64_t[]){ 0, 1, 2, 4, 3, 5 }, 6);
-    return cq_sym_done(s, cq_sym_reshape(s, x, result.sizes, (size_t)result.rank));
-}
-
-/* A kernel for each place of the window, 1 there and 0 elsewhere. */
-static cq_value *unit_kernels(cq_sym *s, const window *w)
-{
-    int64_t    taps     = w->kernel[0] * w->kernel[1];
-    int64_t    sizes[4] = { taps, 1, w->kernel[0], w->kernel[1] };
+    int64_t    taps     = high * wide;
+    int64_t    sizes[4] = { taps, 1, high, wide };
     cq_tensor *t        = NULL;
     cq_value  *v;
 
@@ -202,71 +23,99 @@ static cq_value *unit_kernels(cq_sym *s, const window *w)
     return v;
 }
 
+/* clang-format off */
+#define OPERANDS \
+    "n = rank(weight) - 2; x = only_small_float(without_bfloat16(input));" \
+    "image = Unsqueeze(x, [0]) if rank(x) == n + 1 else x;" \
+    "w = without_bfloat16(weight); b = without_bfloat16(bias);" \
+    "k = [size(w, i + 2) for i in range(n)]; s = per_axis(stride, n); d = per_axis(dilation, n);"
+#define GEOMETRY "dilations = d, group = groups, kernel_shape = k if all_fixed(k) else None,"
+#define DONE(y) "y = " y "; Squeeze(y, [0]) if rank(input) == n + 1 else y"
+
+#define PLAIN_NODE "Conv<" GEOMETRY " pads = p + p, strides = s>(image, w, b)"
+
+/* As many as "same" needs, the odd one behind; none for "valid". Without the size of the kernel the
+ * word means the same, for any. */
+#define BY_WORD_NODE \
+    "whole = [d[i] * (k[i] - 1) if padding == 'same' else 0 for i in range(n)];" \
+    "half = [i // 2 for i in whole]; word = padding == 'same' and not all_fixed(k);"
+#define BY_WORD_DONE \
+    DONE("no('padding \"same\" of a kernel with gaps needs its size')" \
+         " if word and len([i for i in d if i != 1]) > 0 else" \
+         " Conv<" GEOMETRY " auto_pad = 'SAME_UPPER' if word else None, pads = None if word else" \
+         " half + [whole[i] - half[i] for i in range(n)], strides = s>(image, w, b)")
+
+/* More behind the result is less cut off there. ONNX Runtime takes an output_padding up to the
+ * stride, and PyTorch one up to the dilation, so what is too much goes to the other side of the
+ * same sum. */
+#define TRANSPOSED_NODE \
+    "more = per_axis(output_padding, n);" \
+    "moved = [0 if more[i] < s[i] else more[i] if more[i] < p[i] else p[i] for i in range(n)];" \
+    "extra = [more[i] - moved[i] for i in range(n)];" \
+    "back = no('an output_padding beyond the padding and the stride')" \
+    " if len([i for i in range(n) if extra[i] >= s[i]]) > 0 else" \
+    " ConvTranspose<" GEOMETRY " output_padding = extra," \
+    " pads = p + [p[i] - moved[i] for i in range(n)], strides = s>(image, w, b);"
+
+/* ---- columns ---- */
+
+/* The window, and how many places it has along the axes of an image. */
+#define WINDOW(size) \
+    "k = per_axis(kernel_size, 2); d = per_axis(dilation, 2); p = per_axis(padding, 2);" \
+    "s = per_axis(stride, 2);" \
+    "many = [(" size " + 2 * p[i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in range(2)];"
+
+/* Rows, then columns are picked by index: [n, c, kh, places, kw, places]. */
+#define IM2COL \
+    "x = Unsqueeze(self, [0]) if rank(self) == 3 else self;" WINDOW("size(x, i + 2)") \
+    "rows = Gather<axis = 2>(pad_image(x, p, p, None), taps(k[0], d[0], many[0], s[0]));" \
+    "cells = Gather<axis = 4>(rows, taps(k[1], d[1], many[1], s[1]));" \
+    "Reshape(Transpose<perm = [0, 1, 2, 4, 3, 5]>(cells), result_sizes())"
+
 /* Adding up windows is what a transposed convolution with unit kernels does: each row of the
- * columns goes to its own place of the window. */
-static cq_status col2im(cq_sym *s)
-{
-    window    w   = read_window(s);
-    cq_value *x   = cq_sym_cast(s, cq_sym_in(s, "self"), CQ_DTYPE_F32);
-    cq_type   out = cq_sym_result_type(s, 0);
-    cq_int    image[2], planes = cq_i(1), sizes[4];
-    int64_t   pads[4] = { w.padding[0], w.padding[1], w.padding[0], w.padding[1] }, extra[2];
+ * columns goes to its own place of the window. What the windows leave of the image is padding. */
+#define COL2IM \
+    WINDOW("output_size[i]") "to = result_sizes();" \
+    "left = [output_size[i] - (many[i] * s[i] + d[i] * (k[i] - 1) + 1 - s[i] - 2 * p[i])" \
+    " for i in range(2)];" \
+    "x = Reshape(cast(self, 'float32')," \
+    " [product([to[i] for i in range(len(to) - 2)]), k[0] * k[1]] + many);" \
+    "no('what its windows leave of the image must be a fixed number') if not all_fixed(left) else" \
+    " Reshape(ConvTranspose<dilations = d, kernel_shape = k, output_padding = left, pads = p + p," \
+    " strides = s>(x, unit_kernels(k[0], k[1])), to)"
 
-    if (cq_sym_ints(s, "output_size", image, 2) != 2)
-        return cq_sym_no(s, 0, "its \"output_size\" must be known when the model is exported");
-    for (int i = 0; i + 2 < out.rank; i++)
-        planes = cq_sym_int_mul(s, planes, out.sizes[i]);
-    sizes[0] = planes;
-    sizes[1] = cq_i(w.kernel[0] * w.kernel[1]);
-    for (int i = 0; i < 2; i++) {
-        cq_int places = places_of(s, &w, i, image[i]), covered;
-
-        sizes[2 + i] = places;
-        covered      = cq_sym_int_add(
-                 s, cq_sym_int_mul(s, places, cq_i(w.stride[i])),
-                 cq_i(w.dilation[i] * (w.kernel[i] - 1) + 1 - w.stride[i] - 2 * w.padding[i]));
-        covered  = cq_sym_int_add(s, image[i], cq_sym_int_mul(s, covered, cq_i(-1)));
-        extra[i] = covered.value;
-        if (covered.expr)
-            return cq_sym_no(s, 0, "what its windows leave of the image must be a fixed number");
-    }
-    x = cq_sym_reshape(s, x, sizes, 4);
-    x = cq_sym_op(s, "ConvTranspose", CQ_IN(x, unit_kernels(s, &w)),
-                  CQ_ATTR(cq_attr_is(s, "dilations", w.dilation, 2),
-                          cq_attr_is(s, "kernel_shape", w.kernel, 2),
-                          cq_attr_is(s, "output_padding", extra, 2), cq_attr_is(s, "pads", pads, 4),
-                          cq_attr_is(s, "strides", w.stride, 2)));
-    cq_sym_set_dtype(s, x, CQ_DTYPE_F32);
-    return cq_sym_done(s, cq_sym_reshape(s, x, out.sizes, (size_t)out.rank));
-}
-
-/* ONNX has floats only. Integers are products of matrices, which are exact. */
+/* Those decline other dtypes. Integers are products of matrices then, which are exact. */
 #define ITS_OWN "input, weight, bias, stride, padding"
-
-#define CONV(op, parts_text)                                                                       \
-    {                                                                                              \
-        "aten::" op, 7, .fn = conv_any, .parts = parts_text                                        \
-    }
-#define PLAIN      "convolved_either(" ITS_OWN ", dilation, False, [0], groups)"
-#define BY_WORD    "convolved_as(" ITS_OWN ", dilation, groups)"
-#define TRANSPOSED "convolved_back(" ITS_OWN ", dilation, output_padding, groups)"
-#define EITHER     "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)"
+#define PADDED OPERANDS "p = per_axis(padding, n);"
+#define PLAIN(op) \
+    { "aten::" op, 7, .as = PADDED DONE(PLAIN_NODE), \
+      .parts = "convolved_either(" ITS_OWN ", dilation, False, [0], groups)" }
+#define BY_WORD(op) \
+    { "aten::" op, 7, .as = OPERANDS BY_WORD_NODE BY_WORD_DONE, \
+      .parts = "convolved_as(" ITS_OWN ", dilation, groups)" }
+#define TRANSPOSED(op) \
+    { "aten::" op, 7, .as = PADDED TRANSPOSED_NODE DONE("back"), \
+      .parts = "convolved_back(" ITS_OWN ", dilation, output_padding, groups)" }
+#define EITHER(op) \
+    { "aten::" op, 7, .as = PADDED TRANSPOSED_NODE DONE("back if transposed else " PLAIN_NODE), \
+      .parts = "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)" }
+/* clang-format on */
 
 const cq_symbolic cq_symbolics_conv[] = {
-    CONV("conv1d", PLAIN),
-    CONV("conv2d", PLAIN),
-    CONV("conv3d", PLAIN),
-    CONV("conv1d.padding", BY_WORD),
-    CONV("conv2d.padding", BY_WORD),
-    CONV("conv3d.padding", BY_WORD),
-    CONV("conv_transpose1d", TRANSPOSED),
-    CONV("conv_transpose2d.input", TRANSPOSED),
-    CONV("conv_transpose3d.input", TRANSPOSED),
-    CONV("convolution", EITHER),
-    CONV("_convolution", EITHER),
-    CONV("_convolution.deprecated", EITHER),
-    CONV("_convolution_mode", BY_WORD),
-    { "aten::im2col", 7, .fn = im2col },
-    { "aten::col2im", 7, .fn = col2im },
+    PLAIN("conv1d"),
+    PLAIN("conv2d"),
+    PLAIN("conv3d"),
+    BY_WORD("conv1d.padding"),
+    BY_WORD("conv2d.padding"),
+    BY_WORD("conv3d.padding"),
+    TRANSPOSED("conv_transpose1d"),
+    TRANSPOSED("conv_transpose2d.input"),
+    TRANSPOSED("conv_transpose3d.input"),
+    EITHER("convolution"),
+    EITHER("_convolution"),
+    EITHER("_convolution.deprecated"),
+    BY_WORD("_convolution_mode"),
+    { "aten::im2col", 7, .as = IM2COL },
+    { "aten::col2im", 7, .as = COL2IM },
     { 0 },
 };

@@ -37,7 +37,7 @@ static cq_val known(void *user, cq_ctx *cx, const cq_operand *o)
 }
 
 /* The result as a constant, if nothing about it depends on the running model; else NULL. */
-static cq_value *constant(cq_sym *s)
+cq_value *cq_sym_computed(cq_sym *s)
 {
     cq_val    args[CQ_MAX_ARGS], result = CQ_NONE;
     cq_ctx   *cx;
@@ -199,7 +199,7 @@ static cq_status arange_of_data(cq_sym *s, cq_dtype dtype)
 static cq_status arange(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0);
-    cq_value *x    = constant(s);
+    cq_value *x    = cq_sym_computed(s);
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
@@ -213,37 +213,12 @@ static cq_status arange(cq_sym *s)
     return cq_sym_done(s, x);
 }
 
-/* start + i * (end - start) / (steps - 1) */
-static cq_status linspace(cq_sym *s)
-{
-    cq_type   want = cq_sym_result_type(s, 0);
-    cq_value *x    = constant(s), *start, *step;
-
-    if (x || cq_sym_status(s) != CQ_OK)
-        return cq_sym_done(s, x);
-    x     = cq_sym_cast(s, cq_sym_iota(s, want.sizes[0]), CQ_DTYPE_F64);
-    start = cq_sym_in_as(s, "start", CQ_DTYPE_F64);
-    step  = cq_sym_cast(s, cq_sym_of_int(s, want.sizes[0]), CQ_DTYPE_F64);
-    step  = cq_sym_larger(s, CQ_2("Sub", step, cq_sym_num(s, x, 1)), cq_sym_num(s, x, 1), false);
-    step  = CQ_2("Div", CQ_2("Sub", cq_sym_in_as(s, "end", CQ_DTYPE_F64), start), step);
-    return cq_sym_done(s, CQ_2("Add", CQ_2("Mul", x, step), start));
-}
-
-static cq_status fixed(cq_sym *s)
-{
-    cq_value *x = constant(s);
-
-    if (!x && cq_sym_status(s) == CQ_OK)
-        return cq_sym_no(s, 0, "its arguments must be known when the model is exported");
-    return cq_sym_done(s, x);
-}
-
 /* ---- matrices ---- */
 
 static cq_status eye(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0), zero = want;
-    cq_value *x = numel(want) <= MAX_CONSTANT || cq_sym_opset(s) < 9 ? constant(s) : NULL;
+    cq_value *x = numel(want) <= MAX_CONSTANT || cq_sym_opset(s) < 9 ? cq_sym_computed(s) : NULL;
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
@@ -350,7 +325,7 @@ static cq_status list(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0);
     parts     p    = { .s = s, .dtype = want.dtype };
-    cq_value *x    = constant(s);
+    cq_value *x    = cq_sym_computed(s);
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
@@ -359,25 +334,22 @@ static cq_status list(cq_sym *s)
     return cq_sym_done(s, want.rank == 1 ? x : cq_sym_reshape(s, x, want.sizes, (size_t)want.rank));
 }
 
-/* Without a number of classes, it is one more than the highest. */
-static cq_status one_hot(cq_sym *s)
-{
-    cq_value *x           = cq_sym_in(s, "self"), *n, *values;
-    cq_int    classes     = cq_sym_int(s, "num_classes");
-    int64_t   zero_one[2] = { 0, 1 }, axis = 0;
+/* clang-format off */
 
-    if (cq_sym_opset(s) < 9 || cq_sym_rank(s, x) == 0)
-        return cq_sym_no(s, 9, "OneHot came with opset 9, and not for single numbers");
-    if (classes.value < 0 && !classes.expr) {
-        n = cq_sym_reduce(s, "ReduceMax", x, NULL, 0, false);
-        n = cq_sym_unsqueeze(s, CQ_2("Add", n, cq_sym_const_i64(s, 1)), &axis, 1);
-    } else {
-        n = cq_sym_of_int_1d(s, classes);
-    }
-    values = cq_sym_const_i64s(s, zero_one, 2);
-    return cq_sym_done(s,
-                       cq_sym_op(s, "OneHot", CQ_IN(x, n, values), CQ_ATTR(cq_attr_i("axis", -1))));
-}
+/* start + i * (end - start) / (steps - 1) */
+#define LINSPACE \
+    "n = result_sizes()[0]; first = cast(start, 'float64');" \
+    "gaps = Max(cast(cast(n, 'int64'), 'float64') - 1, 1);" \
+    "y = cast(iota(n), 'float64') * ((cast(end, 'float64') - first) / gaps) + first;" \
+    "known = constant(); y if known is None else known"
+
+/* Without a number of classes, it is one more than the highest. */
+#define ONE_HOT \
+    "n = [num_classes] if not fixed(num_classes) or num_classes >= 0 else" \
+    " Unsqueeze(ReduceMax<keepdims = 0>(self) + 1, [0]);" \
+    "OneHot<axis = -1>(self, n, [0, 1]) if rank(self) > 0 else" \
+    " no('ONNX has none for single numbers')"
+/* clang-format on */
 
 const cq_symbolic cq_symbolics_creation[] = {
     { "aten::zeros", 7, .as = "full(0)" },
@@ -396,8 +368,10 @@ const cq_symbolic cq_symbolics_creation[] = {
     { "aten::zero", 7, .as = "full(0)" },
     { "aten::copy", 7, .fn = copy },
     { "aten::arange", 7, .fn = arange },
-    { "aten::range", 7, .fn = fixed },
-    { "aten::linspace", 7, .fn = linspace },
+    { "aten::range", 7,
+      .as = "known = constant(); known if known is not None else"
+            " no('its arguments must be known when the model is exported')" },
+    { "aten::linspace", 7, .as = LINSPACE },
     { "aten::eye", 7, .fn = eye },
     { "aten::tril", 7, .fn = tril },
     { "aten::tril", 14, .each = "Trilu<upper = 0>(fit('Trilu', self), cast(diagonal, 'int64'))" },
@@ -412,6 +386,7 @@ const cq_symbolic cq_symbolics_creation[] = {
     { "aten::as_tensor.float", 7, .each = "t" },
     { "aten::as_tensor.int", 7, .each = "t" },
     { "aten::as_tensor.bool", 7, .each = "t" },
-    { "aten::one_hot", 7, .fn = one_hot },
+    { "aten::one_hot", 7, .as = "no('OneHot came with opset 9', 9)" },
+    { "aten::one_hot", 9, .as = ONE_HOT },
     { 0 },
 };

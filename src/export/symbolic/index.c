@@ -388,41 +388,6 @@ static cq_value *as_row(cq_sym *s, cq_value *index)
     return cq_sym_rank(s, index) ? index : cq_sym_unsqueeze(s, index, &zero, 1);
 }
 
-static cq_status index_select(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-
-    if (cq_sym_rank(s, x) == 0)
-        return cq_sym_done(s, x);
-    return cq_sym_done(s, cq_sym_gather(s, x, as_row(s, cq_sym_in(s, "index")),
-                                        cq_sym_dim(s, "dim", cq_sym_rank(s, x))));
-}
-
-static cq_status index_copy(cq_sym *s)
-{
-    cq_value *x    = cq_sym_with_dims(s, cq_sym_in(s, "self"));
-    int       axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
-
-    x = cq_sym_write_slices(s, x, axis,
-                            cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64),
-                            cq_sym_with_dims(s, cq_sym_in(s, "source")));
-    return cq_sym_done(s, cq_sym_in_sizes_of(s, x, 0));
-}
-
-static cq_status index_fill(cq_sym *s)
-{
-    cq_value *x     = cq_sym_with_dims(s, cq_sym_in(s, "self"));
-    cq_value *index = as_row(s, cq_sym_in_as(s, "index", CQ_DTYPE_I64));
-    int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dim", rank);
-    cq_int    sizes[CQ_MAX_RANK];
-    cq_value *value = cq_sym_in_as(s, "value", cq_sym_dtype(s, x));
-
-    for (int i = 0; i < rank; i++)
-        sizes[i] = i == axis ? cq_sym_size(s, index, 0) : cq_sym_size(s, x, i);
-    x = cq_sym_write_slices(s, x, axis, index, cq_sym_expand_any(s, value, sizes, (size_t)rank));
-    return cq_sym_done(s, cq_sym_in_sizes_of(s, x, 0));
-}
-
 /* source in the sizes of x, but along axis. */
 static cq_value *as_wide_as(cq_sym *s, cq_value *source, cq_value *x, int axis)
 {
@@ -485,16 +450,15 @@ static cq_status index_add(cq_sym *s)
     return cq_sym_done(s, cq_sym_from_front(s, v, &axis, 1));
 }
 
-static cq_status take(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-    cq_int    n = cq_i(1);
-
-    for (int i = 0; i < cq_sym_rank(s, x); i++)
-        n = cq_int_mul(CQ_SYMBOLS(s), n, cq_sym_size(s, x, i));
-    return cq_sym_done(s, cq_sym_gather(s, cq_sym_reshape(s, x, &n, 1),
-                                        cq_sym_from_begin(s, cq_sym_in(s, "index"), n, true), 0));
-}
+/* clang-format off */
+#define X_AND_INDEX \
+    "x = with_dims(self); at = axis(dim, x); rows = with_dims(cast(index, 'int64'));"
+#define INDEX_FILL \
+    X_AND_INDEX \
+    "all = expand(cast(value, dtype(x))," \
+    " [size(rows, 0) if i == at else size(x, i) for i in range(rank(x))]);" \
+    "as_result(write_slices(x, at, rows, all))"
+/* clang-format on */
 
 const cq_symbolic cq_symbolics_index[] = {
     { "aten::index", 7, .fn = index_tensor },
@@ -502,11 +466,13 @@ const cq_symbolic cq_symbolics_index[] = {
     { "aten::index_put", 9, .fn = index_put },
     { "aten::_index_put_impl", 7, .no = "elements can be set since opset 9" },
     { "aten::_index_put_impl", 9, .fn = index_put },
-    { "aten::index_select", 7, .fn = index_select },
-    { "aten::index_fill", 7, .fn = index_fill },
-    { "aten::index_copy", 7, .fn = index_copy },
+    { "aten::index_select", 7,
+      .as = "self if rank(self) == 0 else Gather<axis = axis(dim, self)>(self, with_dims(index))" },
+    { "aten::index_fill", 7, .as = INDEX_FILL },
+    { "aten::index_copy", 7,
+      .as = X_AND_INDEX "as_result(write_slices(x, at, rows, with_dims(source)))" },
     { "aten::index_add", 7, .fn = index_add },
-    { "aten::take", 7, .fn = take },
+    { "aten::take", 7, .as = "Gather<axis = 0>(flat(self), from_begin(index, numel(self)))" },
     { "aten::embedding", 7, .as = "Gather(weight, indices)" },
     { 0 },
 };

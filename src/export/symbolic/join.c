@@ -1,5 +1,5 @@
 /* Tensors put together, repeated or with their elements in other places. Most operators of
- * these families are composed of cat, views and flip, and are taken apart. */
+ * these families are composed of cat, views and flip, and are decomposed. */
 #include "export/symbolic/places.h"
 
 /* Tensors of shape [0] do not count, as in PyTorch. */
@@ -22,42 +22,6 @@ static cq_status cat(cq_sym *s)
         return cq_sym_done(s, cq_sym_cast(s, first, type.dtype));
     return cq_sym_done(s, used == 1 ? in[0]
                                     : cq_sym_concat(s, in, used, cq_sym_dim(s, "dim", type.rank)));
-}
-
-/* ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves. */
-static cq_dtype tileable(cq_dtype d)
-{
-    return d == CQ_DTYPE_I16                         ? CQ_DTYPE_I32
-           : d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32
-                                                     : d;
-}
-
-static cq_status repeat(cq_sym *s)
-{
-    cq_value *x    = cq_sym_in(s, "self");
-    int       rank = cq_sym_rank(s, x);
-    cq_int    times[CQ_MAX_RANK], sizes[CQ_MAX_RANK];
-    size_t    n = cq_sym_ints(s, "repeats", times, CQ_MAX_RANK), lead = n - (size_t)rank;
-    bool      once = true;
-
-    if (s->status != CQ_OK)
-        return s->status;
-    for (size_t i = 0; i < n; i++) {
-        sizes[i] = i < lead ? cq_i(1) : cq_sym_size(s, x, (int)(i - lead));
-        once &= cq_int_is(times[i], 1);
-    }
-    if (lead)
-        x = cq_sym_reshape(s, x, sizes, n);
-    if (once)
-        return cq_sym_done(s, x);
-    x = cq_sym_cast(s, x, tileable(cq_sym_dtype(s, x)));
-    {
-        cq_dtype  with = cq_sym_dtype(s, x);
-        cq_value *v    = cq_sym_op(s, "Tile", CQ_IN(x, cq_sym_of_ints(s, times, n)), CQ_NO_ATTR);
-
-        cq_sym_set_dtype(s, v, with);
-        return cq_sym_done(s, v);
-    }
 }
 
 /* A slice that runs backwards; before opset 10 there is none, and Gather does it. */
@@ -92,39 +56,23 @@ static cq_status flip(cq_sym *s)
     return cq_sym_done(s, x);
 }
 
-/* Nothing but numbers goes in: the result is a constant. */
-static cq_status computed(cq_sym *s)
-{
-    cq_val    args[CQ_MAX_ARGS], result[1];
-    cq_ctx   *cx = NULL;
-    cq_status status;
-    size_t    n = s->node->n_inputs;
-
-    for (size_t i = 0; i < n; i++) {
-        const cq_operand *o = &s->node->inputs[i];
-
-        args[i] = o->kind == CQ_OPERAND_INT    ? cq_val_of_i64(o->u.i.value)
-                  : o->kind == CQ_OPERAND_BOOL ? cq_val_of_bool(o->u.b)
-                                               : CQ_NONE;
-    }
-    CQ_TRY(cq_ctx_new(&cx));
-    status = cq_op_call(cx, s->op, args, n, result, 1);
-    if (status == CQ_OK)
-        status = cq_sym_done(s, cq_sym_const(s, result[0].u.tensor));
-    cq_ctx_free(cx);
-    return cq_sym_fail(s, status);
-}
+/* ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves. */
+#define REPEAT                                                                                     \
+    "lead = len(repeats) - rank(self);"                                                            \
+    "x = Reshape(self, [1 for i in range(lead)] + sizes(self)) if lead > 0 else self;"             \
+    "y = cast(x, 'int32') if dtype(x) == 'int16' else widen(x);"                                   \
+    "x if len([i for i in repeats if i != 1]) == 0 else Tile(y, repeats)"
 
 const cq_symbolic cq_symbolics_join[] = {
     { "aten::cat", 7, .fn = cat },
-    { "aten::repeat", 7, .fn = repeat },
+    { "aten::repeat", 7, .as = REPEAT },
     { "aten::flip", 7, .fn = flip },
     /* DepthToSpace has PyTorch's order of channels since opset 11. */
     { "aten::pixel_shuffle", 11,
       .as = "DepthToSpace<blocksize = upscale_factor, mode = 'CRD'>(self)"
             " if rank(self) == 4 and (dtype(self) == 'float32' or dtype(self) == 'float64')"
             " else no('DepthToSpace takes images of floats')" },
-    { "aten::tril_indices", 7, .fn = computed },
-    { "aten::triu_indices", 7, .fn = computed },
+    { "aten::tril_indices", 7, .as = "constant()" },
+    { "aten::triu_indices", 7, .as = "constant()" },
     { 0 },
 };

@@ -87,6 +87,6 @@ const cq_symbolic cq_symbolics_linalg[] = {
             "v if bias is None else"
             " Gemm<transB = 1>(x, w, without_bfloat16(bias)) if rank(x) == 2 and is_float(x) else"
             " Add(v, cast(without_bfloat16(bias), dtype(v)))" },
-    { "aten::einsum", 12, .fn = einsum }, /* before, it is taken apart */
+    { "aten::einsum", 12, .fn = einsum }, /* before, it is decomposed */
     { 0 },
 };

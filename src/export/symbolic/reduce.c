@@ -1,73 +1,23 @@
 /* Reductions. ONNX Runtime reduces float32, float64, int32 and int64; others are converted
  * and back. Variances are computed by their definition, with the number of elements read off
  * the shape when it is not fixed. */
-#include "export/symbolic/common.h"
-
-#include <math.h>
-
-/* ---- variances ---- */
-
-static double correction_of(cq_sym *s)
-{
-    if (cq_sym_has_arg(s, "unbiased"))
-        return cq_sym_bool(s, "unbiased") ? 1 : 0;
-    return cq_sym_is_none(s, "correction") ? 1 : cq_sym_f64(s, "correction");
-}
-
-/* The sum of squares by max(n - correction, 0): 0 by 0 is NaN, as in PyTorch. */
-static cq_value *divide_by_count(cq_sym *s, const cq_reduction *r, cq_value *sum_of_squares,
-                                 double correction)
-{
-    cq_dtype  d = cq_sym_dtype(s, sum_of_squares);
-    cq_int    n = cq_sym_reduced_count(s, r);
-    cq_value *divisor;
-
-    if (!n.expr) {
-        divisor = cq_sym_const_f64(s, d, fmax((double)n.value - correction, 0));
-    } else {
-        divisor = cq_sym_cast(s, cq_sym_of_int(s, n), d);
-        divisor = cq_sym_plus(s, divisor, -correction);
-        divisor = cq_sym_clip(s, divisor, cq_sym_const_f64(s, d, 0), NULL);
-    }
-    return cq_sym_binary(s, "Div", sum_of_squares, divisor);
-}
-
-/* results: the variance (or its root), and the mean if the operator gives both. */
-static cq_status variance(cq_sym *s, bool root)
-{
-    cq_reduction r          = cq_sym_reduction(s);
-    double       correction = correction_of(s);
-    cq_value    *x = cq_sym_widen(s, r.x), *mean_ = cq_sym_reduce_by(s, &r, "ReduceMean", x, true);
-    cq_value    *d = cq_sym_binary(s, "Sub", x, mean_), *results[2];
-
-    cq_sym_set_type_of(d, x);
-    d = cq_sym_binary(s, "Mul", d, d);
-    if (correction == 0 && !cq_int_is(cq_sym_reduced_count(s, &r), 0)) /* of nothing it is NaN */
-        results[0] = cq_sym_reduce_by(s, &r, "ReduceMean", d, r.keep);
-    else
-        results[0] =
-            divide_by_count(s, &r, cq_sym_reduce_by(s, &r, "ReduceSum", d, r.keep), correction);
-    if (root)
-        results[0] = cq_sym_unary(s, "Sqrt", results[0]);
-    results[1] = r.keep || !r.n ? mean_ : cq_sym_squeeze(s, mean_, r.axes, r.n);
-    if (cq_int_is(cq_sym_reduced_count(s, &r), 0))
-        results[1] = divide_by_count(s, &r, cq_sym_reduce_by(s, &r, "ReduceSum", x, r.keep), 0);
-    return cq_sym_done_n(s, results, cq_sym_n_results(s));
-}
-
-static cq_status var(cq_sym *s)
-{
-    return variance(s, false);
-}
-
-static cq_status std(cq_sym *s)
-{
-    return variance(s, true);
-}
-
-/* ---- rows ---- */
+#include "export/symbolic.h"
 
 /* clang-format off */
+
+/* The sum of squares by max(n - correction, 0): 0 by 0 is NaN, as in PyTorch. Of nothing, the mean
+ * is NaN too. */
+#define VARIANCE(root) \
+    "x = widen(self); n = reduced_count(); less = given(correction, given(unbiased, 1));" \
+    "mean = reduce('ReduceMean', x, True); d = sized(x - mean, x); square = d * d;" \
+    "rest = (n - less if n > less else 0) if fixed(n) else Max(cast(n, dtype(x)) - less, 0);" \
+    "y = reduce('ReduceMean', square) if less == 0 and n != 0 else" \
+    " reduce('ReduceSum', square) / rest;" \
+    root
+#define MEAN \
+    ", reduce('ReduceSum', x) / 0 if n == 0 else" \
+    " mean if given(keepdim, False) else Squeeze(mean, reduced_axes())"
+
 #define IN_RESULT_DTYPE "computable(cast(self, result_dtype()))"
 #define COUNT(truth) "reduce('ReduceSum', cast(" truth ", 'int64'))"
 
@@ -112,10 +62,10 @@ const cq_symbolic cq_symbolics_reduce[] = {
       .as = "reduce('ReduceMean', " IN_RESULT_DTYPE ") if reduced_count() != 0 else"
             " Div(reduce('ReduceSum', widen(cast(self, result_dtype()))), 0)" },
     { "aten::prod", 7, .as = "reduce('ReduceProd', " IN_RESULT_DTYPE ")" },
-    { "aten::var", 7, .fn = var },
-    { "aten::std", 7, .fn = std },
-    { "aten::var_mean", 7, .fn = var },
-    { "aten::std_mean", 7, .fn = std },
+    { "aten::var", 7, .as = VARIANCE("y") },
+    { "aten::std", 7, .as = VARIANCE("Sqrt(y)") },
+    { "aten::var_mean", 7, .as = VARIANCE("y") MEAN },
+    { "aten::std_mean", 7, .as = VARIANCE("Sqrt(y)") MEAN },
     { "aten::max", 7, .as = COMPARABLE "reduce('ReduceMax', x)" },
     { "aten::max.dim", 7, .as = WITH_PLACE("ReduceMax", "ArgMax") },
     { "aten::min", 7, .as = COMPARABLE "reduce('ReduceMin', x)" },

@@ -185,104 +185,6 @@ static cq_status unbind(cq_sym *s)
     return cq_sym_done_n(s, out, n);
 }
 
-/* ---- diagonal: both dimensions at the end and joined, places a row and a step apart ---- */
-
-typedef struct diagonal {
-    cq_value *joined; /* x with its two dimensions as one, the last */
-    cq_value *places;
-    int64_t   perm[CQ_MAX_RANK];
-    cq_int    moved[CQ_MAX_RANK]; /* sizes before they were joined */
-    int       rank;
-} diagonal;
-
-static diagonal diagonal_of(cq_sym *s, cq_value *x, cq_int n)
-{
-    diagonal d = { .rank = cq_sym_rank(s, x) };
-    int      a = cq_sym_dim(s, "dim1", d.rank), b = cq_sym_dim(s, "dim2", d.rank), at = 0;
-    int64_t  offset = cq_sym_i64(s, "offset");
-    cq_int   columns, start;
-
-    if (s->status != CQ_OK)
-        return d;
-    for (int i = 0; i < d.rank; i++)
-        if (i != a && i != b)
-            d.perm[at++] = i;
-    d.perm[at++] = a;
-    d.perm[at]   = b;
-    for (int i = 0; i < d.rank; i++)
-        d.moved[i] = cq_sym_size(s, x, (int)d.perm[i]);
-    columns  = d.moved[d.rank - 1];
-    start    = offset >= 0 ? cq_i(offset) : cq_int_mul(CQ_SYMBOLS(s), cq_i(-offset), columns);
-    d.joined = cq_sym_transpose(s, x, d.perm, (size_t)d.rank);
-    if (d.joined) {
-        cq_int sizes[CQ_MAX_RANK];
-
-        memcpy(sizes, d.moved, sizeof sizes);
-        sizes[d.rank - 2] = cq_int_mul(CQ_SYMBOLS(s), d.moved[d.rank - 2], columns);
-        d.joined          = cq_sym_reshape(s, d.joined, sizes, (size_t)d.rank - 1);
-    }
-    if (columns.expr) {
-        d.places = cq_sym_ints_op(s, "Mul", cq_sym_iota(s, n),
-                                  cq_sym_of_int(s, cq_int_add(CQ_SYMBOLS(s), columns, cq_i(1))));
-        d.places = cq_sym_ints_op(s, "Add", d.places, cq_sym_of_int(s, start));
-        cq_sym_set_type(s, d.places, CQ_DTYPE_I64, 1, &n);
-    } else {
-        d.places = cq_sym_places(s, start, n, columns.value + 1);
-    }
-    return d;
-}
-
-static cq_status diagonal_view(cq_sym *s)
-{
-    cq_value *x    = cq_sym_in(s, "self");
-    cq_type   type = cq_sym_result_type(s, 0);
-    diagonal  d    = diagonal_of(s, x, type.sizes[type.rank - 1]);
-
-    return cq_sym_done(s, cq_sym_gather(s, d.joined, d.places, d.rank - 2));
-}
-
-static cq_status diagonal_scatter(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
-    diagonal  d = diagonal_of(s, x, cq_sym_size(s, src, -1));
-    int64_t   back[CQ_MAX_RANK];
-
-    x = cq_sym_write_slices(s, d.joined, d.rank - 2, d.places, src);
-    x = cq_sym_reshape(s, x, d.moved, (size_t)d.rank);
-    for (int i = 0; i < d.rank; i++)
-        back[d.perm[i]] = i;
-    return cq_sym_done(s, cq_sym_transpose(s, x, back, (size_t)d.rank));
-}
-
-/* ---- windows: Gather with a table of places; its second dimension goes last ---- */
-
-static cq_status unfold(cq_sym *s)
-{
-    cq_value *x    = cq_sym_in(s, "self"), *places;
-    cq_type   type = cq_sym_result_type(s, 0);
-    int       rank = cq_sym_rank(s, x), axis = cq_sym_dim(s, "dimension", rank);
-    int64_t   size = cq_sym_i64(s, "size"), step = cq_sym_i64(s, "step"), perm[CQ_MAX_RANK];
-    int64_t   one = 1;
-    cq_int    table[2];
-
-    if (s->status != CQ_OK)
-        return s->status;
-    if (rank == 0) { /* a window of one element, or of none */
-        table[0] = cq_i(1);
-        x        = cq_sym_reshape(s, x, table, 1);
-        return cq_sym_done(s, size ? x : cq_sym_slice(s, x, 0, cq_i(0), cq_i(0), 1));
-    }
-    table[0] = type.sizes[axis];
-    table[1] = cq_i(size);
-    places   = cq_sym_unsqueeze(s, cq_sym_places(s, cq_i(0), table[0], step), &one, 1);
-    places   = cq_sym_ints_op(s, "Add", places, cq_sym_places(s, cq_i(0), table[1], 1));
-    cq_sym_set_type(s, places, CQ_DTYPE_I64, 2, table);
-    x = cq_sym_gather(s, x, places, axis);
-    for (int i = 0; i <= rank; i++)
-        perm[i] = i <= axis ? i : i == rank ? axis + 1 : i + 1;
-    return cq_sym_done(s, axis + 1 == rank ? x : cq_sym_transpose(s, x, perm, (size_t)rank + 1));
-}
-
 /* ---- as_strided: places in the memory of a contiguous tensor ---- */
 
 /* The same where sizes or strides are symbols: the sum of what each axis adds. */
@@ -354,6 +256,24 @@ static cq_status as_strided_scatter(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, v, type.sizes, (size_t)type.rank));
 }
 
+/* clang-format off */
+#define DIAGONAL_SCATTER \
+    "order = diagonal_order(); n = rank(self); part = cast(src, dtype(self));" \
+    "y = write_slices(joined_diagonal(), n - 2, diagonal_places(size(part, -1)), part);" \
+    "Transpose<perm = [[k for k in range(n) if order[k] == i][0] for i in range(n)]>" \
+    "(Reshape(y, [size(self, i) for i in order]))"
+
+/* Windows: Gather with a table of places; its second dimension goes last. A number has a window of
+ * one element, or of none. */
+#define UNFOLD \
+    "one = Reshape(self, [1]); n = rank(self); at = axis(dimension, self);" \
+    "many = result_sizes()[at];" \
+    "table = sized(Unsqueeze(places(0, many, step), [1]) + places(0, size, 1), [many, size]);" \
+    "order = [i if i <= at else at + 1 if i == n else i + 1 for i in range(n + 1)];" \
+    "(one if size > 0 else slice(one, 0, 0, 0)) if n == 0 else" \
+    " Transpose<perm = order>(Gather<axis = at>(self, table))"
+/* clang-format on */
+
 const cq_symbolic cq_symbolics_slice[] = {
     { "aten::slice.Tensor", 7, .fn = slice },
     { "aten::slice_scatter", 7, .fn = slice_scatter },
@@ -362,9 +282,11 @@ const cq_symbolic cq_symbolics_slice[] = {
     { "aten::split", 7, .fn = split },
     { "aten::split_with_sizes", 7, .fn = split },
     { "aten::unbind.int", 7, .fn = unbind },
-    { "aten::diagonal", 7, .fn = diagonal_view },
-    { "aten::diagonal_scatter", 7, .fn = diagonal_scatter },
-    { "aten::unfold", 7, .fn = unfold },
+    { "aten::diagonal", 7,
+      .as =
+          "Gather<axis = rank(self) - 2>(joined_diagonal(), diagonal_places(result_sizes()[-1]))" },
+    { "aten::diagonal_scatter", 7, .as = DIAGONAL_SCATTER },
+    { "aten::unfold", 7, .as = UNFOLD },
     { "aten::as_strided", 7, .fn = as_strided },
     { "aten::as_strided_scatter", 7, .fn = as_strided_scatter },
     { 0 },

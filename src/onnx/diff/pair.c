@@ -2,7 +2,6 @@
 #include "onnx/diff/diff.h"
 
 #include "base/vec.h"
-#include "onnx/fields.h"
 #include "onnx/text/text.h"
 
 #include <stdlib.h>

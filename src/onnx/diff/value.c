@@ -3,7 +3,6 @@
 #include "onnx/diff/diff.h"
 
 #include "base/str.h"
-#include "onnx/fields.h"
 #include "onnx/schema.h"
 #include "onnx/tensor.h"
 #include "onnx/text/text.h"

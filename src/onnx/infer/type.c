@@ -3,7 +3,6 @@
 #include "onnx/infer/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- from and to the model ---- */
 

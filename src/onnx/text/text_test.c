@@ -5,7 +5,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static bool append(void *user, const char *text, size_t size)

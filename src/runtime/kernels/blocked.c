@@ -6,8 +6,6 @@
 #include "base/thread.h"
 #include "runtime/kernels/window.h"
 
-#include <string.h>
-
 const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_t h, int64_t w)
 {
     image->sizes[0] = cq_i(n);

@@ -8,7 +8,6 @@
 #include "kernel/regions.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "kernel/reduce.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* ---- products ---- */
 

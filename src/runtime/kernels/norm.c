@@ -7,7 +7,6 @@
 #include "tensor/random.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* ---- batches ---- */
 

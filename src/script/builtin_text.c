@@ -314,6 +314,19 @@ static cq_status any_str(cq_fncall *c)
     return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
 
+/* PyTorch hashes an integer to itself, and all else as its C++ library does. */
+static cq_status any_hash(cq_fncall *c)
+{
+    if (c->args[0].kind == CQ_VAL_STR && c->args[0].u.text->open)
+        return cq_builtin_open_text("hash");
+    if (c->args[0].kind != CQ_VAL_INT)
+        return cq_fail(CQ_E_UNSUPPORTED, "hash", "compute a number from the tensors instead",
+                       "the hash of %s differs from machine to machine and has no form in ONNX",
+                       cq_eval_type_name(c->args[0]));
+    c->result = c->args[0];
+    return CQ_OK;
+}
+
 const cq_builtin cq_builtins_text[] = {
     { "add(str a, str b)", .fn = text_add },
     { "mul(str a, b)", .fn = text_mul },
@@ -342,5 +355,6 @@ const cq_builtin cq_builtins_text[] = {
     { "ord(str string)", .fn = text_ord },
     { "chr(i)", .fn = text_chr },
     { "str(object?)", .fn = any_str },
+    { "hash(object)", .fn = any_hash },
     { 0 },
 };

@@ -292,6 +292,21 @@ def text_of_data(x, n: int):
     return x
 
 
+@program(count(5), refused="a text of data-dependent numbers", kinds=("script",))
+def hash_of_data(x, n: int):
+    return x * hash(str(x * n))
+
+
+@program(count(5), refused="the hash of float differs", kinds=("script",))
+def hash_of_float(x, n: int):
+    return x * hash(n / 2)
+
+
+@program(count(5), count(-6), kinds=("script",))
+def hash_of_number(x, n: int):
+    return x * hash(n) + hash(7)
+
+
 @program(count(5), count(6))
 def text_of_data_unused(x, n: int):
     print("n is {}".format(n))

@@ -245,6 +245,22 @@ static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
 
 /* ---- as_strided: any look at the memory ---- */
 
+/* What has data is checked against its storage; a fake tensor stands for the elements it has. */
+static bool is_inside(const cq_tensor *self, const cq_geometry *g)
+{
+    int64_t last = g->offset, reach;
+    bool    bad  = g->offset < 0;
+
+    for (size_t i = 0; i < g->rank; i++)
+        if (g->sizes[i].value == 0)
+            return true;
+    for (size_t i = 0; i < g->rank; i++) {
+        bad |= __builtin_mul_overflow(g->sizes[i].value - 1, g->strides[i], &reach);
+        bad |= __builtin_add_overflow(last, reach, &last);
+    }
+    return !bad && last < cq_tensor_numel(self);
+}
+
 static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
     g->rank = cq_arg_ints(c, "size", g->sizes, CQ_MAX_RANK);
@@ -255,6 +271,9 @@ static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geo
     for (size_t i = 0; i < g->rank; i++)
         if (g->strides[i] < 0 || g->sizes[i].value < 0)
             return cq_call_fail(c, CQ_E_ARGUMENT, "sizes and strides must not be negative");
+    if (cq_tensor_is_fake(self) && c->cx->status == CQ_OK && !is_inside(self, g))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "reaches outside of the memory of %lld elements",
+                            (long long)cq_tensor_numel(self));
     return c->cx->status;
 }
 

@@ -51,6 +51,7 @@ struct cq_capture {
     size_t n_spans;               /* all that ever began */
     CQ_VEC(cq_output) outputs;    /* that have names of their own */
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
+    bool is_tape;                 /* of a run: what is read is right, and nothing is exported */
 };
 
 cq_status cq_capture_new(cq_capture **out);

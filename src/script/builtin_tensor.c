@@ -605,9 +605,10 @@ static cq_status gradients(cq_fncall *c)
     if (!cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]) || !all_tensors(outputs) ||
         !all_tensors(inputs) || inputs->n > CQ_MAX_TENSORS)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "gradients are of lists of tensors");
+    ev->program->needs_tape = true;
     if (!ev->capture)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model, and run what was exported",
-                       "torch.autograd.grad inside of a model can be exported, but not run");
+                       "torch.autograd.grad cannot be run where gradients or state are followed");
     ev->cx->no_grad |= !(create.kind == CQ_VAL_BOOL && create.u.b.value);
     status =
         cq_capture_gradients(ev->capture, ev->cx, outputs, cq_builtin_arg(c, 2), inputs, found);

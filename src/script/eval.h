@@ -131,6 +131,7 @@ struct cq_program {
     int64_t  max_bytes;
     int64_t  loaded_bytes; /* of those, what the archive's values take */
     bool     reads_mode;   /* a module has been asked whether it is in training mode */
+    bool     needs_tape;   /* it calls torch.autograd.grad */
 };
 
 cq_status cq_program_new(cq_program **out);

@@ -112,6 +112,18 @@ static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometr
 
 PART(select)
 
+/* The first element of a row is still known (batch_sizes[0] of a packed sequence). */
+static cq_status select_known(cq_opcall *c)
+{
+    const cq_tensor *self = cq_arg_tensor(c, "self");
+    const cq_int     at   = cq_arg_int(c, "index");
+
+    CQ_TRY(select_view(c));
+    return self->known && self->rank == 1 && at.value == 0 && !at.expr
+               ? cq_tensor_set_known(cq_result_tensor(c, 0), self->known, 1)
+               : CQ_OK;
+}
+
 static cq_tensor *select_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
@@ -346,7 +358,7 @@ const cq_op_def cq_ops_slice[] = {
              "narrow(self, dim, start, length).clone()"),
     { .schema = "aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
       .about  = "one place of a dimension, which goes away",
-      .view   = select_view,
+      .view   = select_known,
       .unview = select_unview },
     { .schema = "aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
       .about  = "a copy in which src replaces one place of a dimension",

@@ -65,7 +65,7 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
         return cq_fail(CQ_E_TYPE, NULL, NULL,
                        "only a tensor of one element is a number, not one of %lld",
                        (long long)cq_tensor_numel(t));
-    if (kind == CQ_VAL_INT && t->known) {
+    if (kind == CQ_VAL_INT && t->known && cq_tensor_is_fake(t)) {
         *out = cq_val_of_int(t->known[0]);
         return CQ_OK;
     }

@@ -28,6 +28,12 @@ CASES = {  # the body of forward, for an x of 3 times 3
     "a view from before t_": "y = x.clone(); z = y[0]; y.t_(); y.add_(1); return z, y",
     "a view from after unsqueeze_": "y = x.clone(); y.unsqueeze_(0); z = y[0]; y.mul_(2); return z",
     "another name": "y = x.clone(); z = y; y.unsqueeze_(0); z.add_(1); return y, z",
+    "resize_": "y = x.clone(); z = y[0]; y.resize_([9]); y.add_(1); return y, z",
+    "resize_ to fewer": "y = x.clone(); y.resize_([2, 2]); y.add_(1); return y",
+    "resize_ to more": "y = x.clone(); y.resize_([2, 6]); return y[0] + y[1, :3].sum()",
+    "resize_ of what is empty": "y = torch.empty([0]); y.resize_(x.shape); y.copy_(x); return y + 1",
+    "resize_as_": "y = torch.zeros([2]); y.resize_as_(x); y.fill_(1.5); return y * x",
+    "an element of the sizes": "s = torch._shape_as_tensor(x); s.add_(1); return x + int(s[0])",
     "a text among the results": "return x + 1, 'label', x.sum()",
     "a test of PyTorch's own": "return torch._test_serialization_subcmul(x, x[0], 2)",
 }

@@ -132,6 +132,42 @@ cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_ten
                           "the number depends on an input that has no example");
 }
 
+/* ---- those that no input changes ---- */
+
+static bool is_fixed(const cq_value *v, int *steps);
+
+static bool operand_is_fixed(const cq_operand *o, int *steps)
+{
+    if (o->kind == CQ_OPERAND_VALUE)
+        return is_fixed(o->u.value, steps);
+    if (o->kind == CQ_OPERAND_INT)
+        return !o->u.i.expr;
+    for (size_t i = 0; o->kind == CQ_OPERAND_LIST && i < o->u.list.n; i++)
+        if (!operand_is_fixed(&o->u.list.items[i], steps))
+            return false;
+    return true;
+}
+
+static bool is_fixed(const cq_value *v, int *steps)
+{
+    const cq_op *op = v->node ? v->node->def : NULL;
+
+    if (v->data)
+        return !v->is_weight;
+    if (!op || v->node->n_blocks || (*steps)-- <= 0 ||
+        (op->def->flags & (CQ_OP_RANDOM | CQ_OP_GUESSED | CQ_OP_FOREIGN)))
+        return false;
+    for (size_t i = 0; i < v->node->n_inputs; i++)
+        if (!operand_is_fixed(&v->node->inputs[i], steps))
+            return false;
+    return true;
+}
+
+bool cq_capture_is_fixed(const cq_value *v)
+{
+    return is_fixed(v, &(int){ 64 });
+}
+
 /* ---- all of them ---- */
 
 cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user)

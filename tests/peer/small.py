@@ -34,6 +34,9 @@ CASES = {  # the body of forward, for an x of 3 times 3
     "resize_ of what is empty": "y = torch.empty([0]); y.resize_(x.shape); y.copy_(x); return y + 1",
     "resize_as_": "y = torch.zeros([2]); y.resize_as_(x); y.fill_(1.5); return y * x",
     "an element of the sizes": "s = torch._shape_as_tensor(x); s.add_(1); return x + int(s[0])",
+    "numbers of known sizes": """s = torch.tensor(x.shape)
+        scale = torch.min(6.0 / s.min().float(), torch.tensor(4.0)).item()
+        return nn.functional.interpolate(x[None, None], scale_factor=scale)""",
     "a text among the results": "return x + 1, 'label', x.sum()",
     "a test of PyTorch's own": "return torch._test_serialization_subcmul(x, x[0], 2)",
 }

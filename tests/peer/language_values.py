@@ -285,6 +285,11 @@ def texts_of_numbers(x):
     return x + len(text) + len("{} and {}".format(1, "two")) + len(f"a{2 + 3}b")
 
 
+@program(count(0), count(2))
+def any_of_numbers(x, n: int):
+    return x + int(any([0, n])) + 2 * int(all([1, n])) + 4 * int(any([0.0, n / 2]))
+
+
 @program(x34, kinds=("script",))
 def parts_of_texts(x):
     t = "one two one"

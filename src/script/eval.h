@@ -132,6 +132,7 @@ struct cq_program {
     int64_t  loaded_bytes; /* of those, what the archive's values take */
     bool     reads_mode;   /* a module has been asked whether it is in training mode */
     bool     needs_tape;   /* it calls torch.autograd.grad */
+    bool     whole_range;  /* as qnnpack has it (cq_ctx) */
 };
 
 cq_status cq_program_new(cq_program **out);

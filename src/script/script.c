@@ -35,6 +35,20 @@ CQ_API cq_status cq_script_define(cq_script *s, const char *source, const char *
                                       strlen(source));
 }
 
+CQ_API cq_status cq_script_set_quantized_engine(cq_script *s, const char *name)
+{
+    CQ_NEED(s && name);
+    static const char *const engines[] = { "fbgemm", "onednn", "x86", "qnnpack" };
+
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        if (strcmp(name, engines[i]) == 0) {
+            s->program->whole_range = strcmp(name, "qnnpack") == 0;
+            return CQ_OK;
+        }
+    return cq_fail(CQ_E_ARGUMENT, NULL, "there are fbgemm, onednn, x86 and qnnpack",
+                   "'%s' is not an engine for quantized layers", name);
+}
+
 CQ_API void cq_script_free(cq_script *s)
 {
     if (!s)
@@ -540,6 +554,7 @@ static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_
                    .has_rule    = port->has_rule,
                    .has_rule_of = port->user };
 
+    cx->whole_range = s->program->whole_range;
     return cq_script_with_limits(&ev, s, call_through,
                                  &(outside_call){ &ev, s, method, args, port });
 }

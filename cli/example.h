@@ -55,6 +55,8 @@ typedef struct cli_example {
           "an argument of TorchScript that is part of the program, no input; repeatable", 0 },     \
         { "define", "FILE",                                                                        \
           "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
+        { "quantized-engine", "NAME",                                                              \
+          "PyTorch's arithmetic of quantized layers: fbgemm, onednn, x86 (alike) or qnnpack", 0 }, \
     {                                                                                              \
         "weights", "FILE",                                                                         \
             "of a built-in model, as torch.save(model.state_dict(), FILE) wrote them", 0           \

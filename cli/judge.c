@@ -1,7 +1,11 @@
 /* Tolerances are in the style of ONNX's own runners: relative to each number, with a floor that is
  * relative to the tensor, since rounding errors of what cancels are those of what was there before.
  * Where kernels sum in another order, one number in many thousands lies beyond any such line, and a
- * number of 8 bits falls to the other side of a half; a wrong operator is off everywhere. */
+ * number of 8 bits falls to the other side of a half; a wrong operator is off everywhere.
+ *
+ * Steps of 8 bits add up over layers: behind the 20 of a ResNet-18, ONNX Runtime is one step off in
+ * 18 % of the elements if it computes in floats, and in none if it computes in integers. To round
+ * down instead of to the nearest is off in half of them, and by more steps with each layer. */
 #include "judge.h"
 
 #include <float.h>
@@ -12,7 +16,7 @@
 #define ATOL        1e-7
 #define FEW         1e-4 /* share of elements that may be beyond that, … */
 #define FEW_LARGEST 1e-3 /* … by no more than this, of the largest number */
-#define STEP_SHARE  0.05 /* share of elements that may be a step of 8 bits off */
+#define STEP_SHARE  0.25 /* share of elements that may be a step of 8 bits off */
 #define STEP        0.02 /* of the largest number, where no grid tells how large a step is */
 #define MUCH        1e-2 /* a difference that rounding does not make */
 

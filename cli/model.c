@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include <calque/pt2.h>
+#include <calque/script.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -246,6 +247,17 @@ static int define(cli_model *model, const cli_args *args)
     return code ? code : cli_result(model->front_end->define(model, text, path));
 }
 
+static int choose_engine(const cli_model *model, const cli_args *args)
+{
+    const char *name = cli_value(args, "quantized-engine");
+
+    if (!name)
+        return CLI_DONE;
+    if (model->front_end != &cli_script_front_end)
+        return cli_misuse(args->verb, "--quantized-engine is for TorchScript");
+    return cli_result(cq_script_set_quantized_engine(model->handle, name));
+}
+
 /* A parameter that is given by --constant is none of those that inputs are for. */
 static int remove_param(cli_signature *takes, const cli_args *args, const char *name)
 {
@@ -311,6 +323,8 @@ int cli_model_open(cli_model *model, const cli_args *args)
         code = read_constants(model, args);
     if (code == CLI_DONE)
         code = define(model, args);
+    if (code == CLI_DONE)
+        code = choose_engine(model, args);
     return code ? code : load(model, args);
 }
 

@@ -71,6 +71,12 @@ CQ_API cq_status cq_script_set_bool(cq_script *script, const char *path, bool va
  * tensor, with a warning, and its arguments are called x0, x1, …. name is for messages. */
 CQ_API cq_status cq_script_define(cq_script *script, const char *source, const char *name);
 
+/* Which of PyTorch's engines for quantized layers is followed: "fbgemm", "onednn", "x86" (all the
+ * same here, and the default), or "qnnpack", which rounds the inputs of dynamically quantized
+ * layers to 8 bits even where the file says 7 (reduce_range). Rounding half-way numbers aside, and
+ * sums that overflow 16 bits on processors without VNNI, they agree in everything else. */
+CQ_API cq_status cq_script_set_quantized_engine(cq_script *script, const char *name);
+
 /* How many steps (statements, calls, rounds of loops) a call may take, and how many bytes of memory
  * it may hold, before it is refused: a file can come from anywhere. What takes longer counts for
  * more: 64 items of a list or bytes of a text that are iterated are a step, and so are 64 elements

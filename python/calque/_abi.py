@@ -1037,6 +1037,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_set_f64": (c_int, [c_void_p, c_char_p, c_double]),
     "cq_script_set_i64": (c_int, [c_void_p, c_char_p, c_int64]),
     "cq_script_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
+    "cq_script_set_quantized_engine": (c_int, [c_void_p, c_char_p]),
     "cq_script_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),
     "cq_select": (c_void_p, [c_void_p, c_void_p, c_int, cq_int]),
     "cq_selu": (c_void_p, [c_void_p, c_void_p]),

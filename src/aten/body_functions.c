@@ -6,6 +6,25 @@ const cq_body_function cq_body_functions[] = {
     { "scaled(Tensor x, float by) -> Tensor", "x if by == 1 else x * by" },
     { "shifted(Tensor x, float by) -> Tensor", "x if by == 0 else x + by" },
 
+    /* ---- random numbers (random.c) ---- */
+
+    /* Of several draws along the first dimension, the first that is good. */
+    { "first_good(Tensor draws, Tensor good) -> Tensor",
+      "draws.gather(0, good.to(torch.int64).argmax(0, True)).squeeze(0)" },
+    /* 48 or more are met once in 1e14 times. */
+    { "poisson_below(Tensor mean) -> Tensor",
+      "k = arange(48, dtype=mean.dtype).reshape([48] + [1 for n in mean.shape])\n"
+      "p = (k * mean.log() - mean - (k + 1).lgamma()).exp().cumsum(0)\n"
+      "return (rand_like(mean) > p / p.slice(0, 47, 48)).sum([0], dtype=mean.dtype)" },
+    { "poisson_above(Tensor mean) -> Tensor",
+      "b = mean.sqrt() * 2.53 + 0.931; a = b * 0.02483 - 0.059\n"
+      "u = rand([12] + mean.shape, dtype=mean.dtype) - 0.5; s = 0.5 - u.abs()\n"
+      "k = ((a * 2 / s + b) * u + mean + 0.43).floor()\n"
+      "v = rand([12] + mean.shape, dtype=mean.dtype) * (1.1328 / (b - 3.4) + 1.1239)\n"
+      "bound = k * mean.log() - mean - (k.clamp(min=0) + 1).lgamma()\n"
+      "good = ((v / (a / (s * s) + b)).log() <= bound).logical_and(k >= 0)\n"
+      "return first_good(k, good).clamp(min=0)" },
+
     /* ---- losses ---- */
 
     /* The end of every loss: as it is, its mean or its sum. */

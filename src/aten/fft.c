@@ -395,6 +395,8 @@ static cq_status stft(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "wants 0 < win_length <= n_fft <= the signal, a hop above 0, "
                             "and a window of win_length");
+    if (!cq_arg_is_none(c, "align_to_window") && cq_arg_bool(c, "align_to_window"))
+        return cq_call_fail(c, CQ_E_UNSUPPORTED, "frames start where n_fft does, not the window");
     window = whole_window(c, x->dtype, n, length);
     t      = CQ_OP(cx, "aten::unfold", TENSOR(x), INT(-1), INT(n), INT(hop));
     if (window)
@@ -458,7 +460,8 @@ const cq_op_def cq_ops_fft[] = {
          "return self.roll([(self.shape[d] + 1) // 2 for d in dims], dims)"),
     ROW("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
         "window=None, "
-        "bool normalized=False, bool? onesided=None, bool? return_complex=None)",
+        "bool normalized=False, bool? onesided=None, bool? return_complex=None, "
+        "bool? align_to_window=None)",
         "spectra of overlapping frames", stft, 0),
     /* Each frame is transformed back, and the sum is divided by that of the squares of the window.
      */

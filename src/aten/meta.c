@@ -55,12 +55,7 @@ static cq_status shape_as_tensor(cq_opcall *c)
 
     if (!out)
         return c->cx->status;
-    out->known = cq_alloc_array(self->rank ? self->rank : 1, sizeof *out->known);
-    if (!out->known)
-        return CQ_E_NO_MEMORY;
-    if (self->rank)
-        memcpy(out->known, self->sizes, self->rank * sizeof *self->sizes);
-    return CQ_OK;
+    return cq_tensor_set_known(out, self->sizes, self->rank);
 }
 
 static cq_status shape_as_tensor_run(cq_opcall *c)
@@ -158,7 +153,7 @@ static cq_status element(cq_opcall *c, cq_val *out, cq_tensor *t)
                             (long long)cq_tensor_numel(t));
     if (cq_dtype_is_complex(t->dtype))
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex numbers are not read from tensors");
-    if (t->known) {
+    if (t->known && cq_tensor_is_fake(t)) {
         *out = SIZE(t->known[0]);
         return CQ_OK;
     }

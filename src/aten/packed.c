@@ -174,12 +174,14 @@ static cq_status pack_results(cq_opcall *c, const cq_tensor *x, cq_int total, cq
 static cq_status pack_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "input"), *lengths = cq_arg_tensor(c, "lengths");
+    size_t     batch_axis = cq_arg_bool(c, "batch_first") ? 0 : 1;
     int64_t    steps;
 
     CQ_TRY(check_pack(c, x, lengths));
-    steps = x->sizes[cq_arg_bool(c, "batch_first") ? 1 : 0].value;
-    return pack_results(c, x, cq_unknown_size(c, steps * lengths->sizes[0].value),
-                        cq_unknown_size(c, steps));
+    steps = x->sizes[1 - batch_axis].value;
+    CQ_TRY(pack_results(c, x, cq_unknown_size(c, steps * lengths->sizes[0].value),
+                        cq_unknown_size(c, steps)));
+    return cq_tensor_set_known(cq_result_tensor(c, 1), &x->sizes[batch_axis], 1);
 }
 
 static cq_status pack_run(cq_opcall *c)

@@ -204,6 +204,10 @@ const cq_op_def cq_ops_pointwise[] = {
         "self - alpha * other"),
     ROW("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", SUB, sub_shape,
         "self - alpha * other"),
+    { .schema = "aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> "
+                "Tensor",
+      .about  = "self - other * alpha, in PyTorch's own test files",
+      .body   = "self - times(other, factor_in(alpha, other.dtype))" },
     { .schema  = "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
       .about   = "other - alpha * self",
       .shape   = sub_shape,

@@ -321,7 +321,8 @@ static cq_status linear_dynamic(cq_opcall *c)
 
     CQ_TRY(unpack(c, 1, CQ_PACKED_LINEAR, &packed));
     w = cq_from_stored(c->cx, packed[CQ_PACKED_WEIGHT].u.tensor);
-    x = round_dynamically(c, x, cq_arg_bool(c, "reduce_range") ? 127 : 255);
+    x = round_dynamically(
+        c, x, cq_arg_bool(c, "reduce_range") && !c->cx->whole_range ? INT8_MAX : UINT8_MAX);
     CQ_TRY(c->cx->status);
     return done(
         c, relu_too(c, CQ_OP(c->cx, "aten::linear", TENSOR(x), TENSOR(w), packed[CQ_PACKED_BIAS])));

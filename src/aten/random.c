@@ -236,6 +236,40 @@ const cq_op_def cq_ops_random[] = {
          "assert lambd >= 0, 'lambd is {lambd}, which is below 0'\n"
          "return (rand_like(self) * -1. + 1.).log() * (-1 / lambd)",
          "numbers of the exponential distribution"),
+    MADE("log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None",
+         "normal_functional(self, mean, std).exp()", "exponentials of normal numbers"),
+    MADE("cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None",
+         "((rand_like(self) - 0.5) * math.pi).tan() * sigma + median",
+         "numbers of the Cauchy distribution"),
+    MADE("geometric(Tensor self, float p, *, Generator? generator=None",
+         "assert p > 0 and p < 1, 'p is {p}, not between 0 and 1'\n"
+         "u = rand(self.shape) * -1. + 1.\n"
+         "return (u.log() / math.log(1 - p)).ceil().clamp(min=1).to(self.dtype)",
+         "how often to try for the first success"),
+    /* Marsaglia and Tsang: a power of a normal number, which is taken at least 19 times of 20.
+     * ONNX has no loop for each element, so that eight are drawn and the first good one counts.
+     * Shapes below 1 are those above, made smaller. */
+    MADE("_standard_gamma(Tensor self, Generator? generator=None",
+         "a = in_float32(self)\n"
+         "d = where(a < 1, a + 1, a) - 1 / 3\n"
+         "x = randn([8] + a.shape, dtype=a.dtype)\n"
+         "v = (x / (d * 9).sqrt() + 1) ** 3\n"
+         "bound = x * x * 0.5 + d * (v.log() - v + 1)\n"
+         "y = d * first_good(v, rand([8] + a.shape, dtype=a.dtype).log() < bound)\n"
+         "y = where(a < 1, y * rand_like(a) ** (1 / a), y)\n"
+         "return y.clamp(min=1.1754944e-38).to(self.dtype)",
+         "numbers of the gamma distribution"),
+    MADE("_sample_dirichlet(Tensor self, Generator? generator=None",
+         "y = _standard_gamma(self)\n"
+         "return y / y.sum([-1], True)",
+         "numbers of the Dirichlet distribution"),
+    /* Small means by how often the distribution stays below a uniform number, large ones by
+     * Hörmann's transformed rejection (PTRS), in doubles because its terms cancel. */
+    MADE("poisson(Tensor self, Generator? generator=None",
+         "m = self.to(torch.float64)\n"
+         "return where(m < 12, poisson_below(m.clamp(1e-30, 12)), poisson_above(m.clamp(min=12)))"
+         ".to(self.dtype)",
+         "numbers of the Poisson distribution"),
     MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None",
          "randint_like(self, from, past_all(self.dtype) if to is None else to)", "integers"),
     MADE("random.to(Tensor self, int to, *, Generator? generator=None", "randint_like(self, 0, to)",

@@ -151,6 +151,33 @@ TEST(random, feature_dropout_drops_whole_channels)
             CHECK(cq_tensor_get_f64(t, 5 * i) == cq_tensor_get_f64(t, 5 * i + k));
 }
 
+/* MANY draws of an operator that takes its parameter as a tensor. */
+static void check_draws(const char *op, double parameter, double want, double spread,
+                        double kurtosis)
+{
+    cq_tensor *t = CQ_OP(cx, "aten::full", many(), FLOAT(parameter), DTYPE(CQ_DTYPE_F32));
+
+    t = CQ_OP(cx, op, TENSOR(t));
+    CHECK_OK(cq_ctx_status(cx));
+    check_near(want, mean(t), spread);
+    check_near(spread, deviation(t), spread * sqrt((kurtosis + 2) / 4));
+    for (int64_t i = 0; i < MANY; i++)
+        CHECK(cq_tensor_get_f64(t, i) >= 0);
+}
+
+TEST(random, gamma_and_poisson_have_their_mean_and_deviation)
+{
+    static const double parameters[] = { 0.3, 1, 2.5, 11.9, 12.1, 300, 1e5 };
+
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+        const double a = parameters[i];
+
+        check_draws("aten::_standard_gamma", a, a, sqrt(a), 6 / a);
+        check_draws("aten::poisson", a, a, sqrt(a), 1 / a);
+    }
+    check_draws("aten::poisson", 0, 0, 0, 0);
+}
+
 TEST(random, weights_decide_what_is_drawn)
 {
     double     p[4]     = { 1, 0, 3, 4 };
@@ -190,4 +217,5 @@ RUN_TESTS(CASE(uniform_numbers_fill_their_range_evenly),
           CASE(integers_are_all_met_and_no_others), CASE(a_permutation_has_every_number_once),
           CASE(bernoulli_is_as_frequent_as_p), CASE(dropout_keeps_the_mean),
           CASE(alpha_dropout_keeps_mean_and_deviation), CASE(feature_dropout_drops_whole_channels),
-          CASE(weights_decide_what_is_drawn), CASE(the_same_seed_gives_the_same_numbers))
+          CASE(gamma_and_poisson_have_their_mean_and_deviation), CASE(weights_decide_what_is_drawn),
+          CASE(the_same_seed_gives_the_same_numbers))

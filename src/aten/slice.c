@@ -112,6 +112,18 @@ static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometr
 
 PART(select)
 
+/* The first element of a row is still known (batch_sizes[0] of a packed sequence). */
+static cq_status select_known(cq_opcall *c)
+{
+    const cq_tensor *self = cq_arg_tensor(c, "self");
+    const cq_int     at   = cq_arg_int(c, "index");
+
+    CQ_TRY(select_view(c));
+    return self->known && self->rank == 1 && at.value == 0 && !at.expr
+               ? cq_tensor_set_known(cq_result_tensor(c, 0), self->known, 1)
+               : CQ_OK;
+}
+
 static cq_tensor *select_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
     (void)index;
@@ -245,6 +257,22 @@ static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
 
 /* ---- as_strided: any look at the memory ---- */
 
+/* What has data is checked against its storage; a fake tensor stands for the elements it has. */
+static bool is_inside(const cq_tensor *self, const cq_geometry *g)
+{
+    int64_t last = g->offset, reach;
+    bool    bad  = g->offset < 0;
+
+    for (size_t i = 0; i < g->rank; i++)
+        if (g->sizes[i].value == 0)
+            return true;
+    for (size_t i = 0; i < g->rank; i++) {
+        bad |= __builtin_mul_overflow(g->sizes[i].value - 1, g->strides[i], &reach);
+        bad |= __builtin_add_overflow(last, reach, &last);
+    }
+    return !bad && last < cq_tensor_numel(self);
+}
+
 static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
 {
     g->rank = cq_arg_ints(c, "size", g->sizes, CQ_MAX_RANK);
@@ -255,6 +283,9 @@ static cq_status as_strided_geometry(cq_opcall *c, const cq_tensor *self, cq_geo
     for (size_t i = 0; i < g->rank; i++)
         if (g->strides[i] < 0 || g->sizes[i].value < 0)
             return cq_call_fail(c, CQ_E_ARGUMENT, "sizes and strides must not be negative");
+    if (cq_tensor_is_fake(self) && c->cx->status == CQ_OK && !is_inside(self, g))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "reaches outside of the memory of %lld elements",
+                            (long long)cq_tensor_numel(self));
     return c->cx->status;
 }
 
@@ -327,7 +358,7 @@ const cq_op_def cq_ops_slice[] = {
              "narrow(self, dim, start, length).clone()"),
     { .schema = "aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
       .about  = "one place of a dimension, which goes away",
-      .view   = select_view,
+      .view   = select_known,
       .unview = select_unview },
     { .schema = "aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
       .about  = "a copy in which src replaces one place of a dimension",

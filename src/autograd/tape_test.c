@@ -139,6 +139,16 @@ TEST(tape, operators_without_a_gradient_are_all_named)
     end(&r);
 }
 
+TEST(tape, a_draw_that_may_be_rejected_has_no_gradient)
+{
+    run        r = begin();
+    cq_tensor *y = CQ_OP(r.cx, "aten::_standard_gamma", TENSOR(r.x));
+
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_tape_backward(r.tape, r.cx, &y, NULL, 1));
+    CHECK(strstr(cq_last_error()->message, "has no gradient here") != NULL);
+    end(&r);
+}
+
 TEST(tape, what_no_output_depends_on_has_no_gradient_and_needs_none)
 {
     run        r = begin();
@@ -202,6 +212,7 @@ RUN_TESTS(TEST_OF(tape, uses_add_up), TEST_OF(tape, what_a_change_in_place_write
           TEST_OF(tape, detach_and_no_grad_cut),
           TEST_OF(tape, the_gradients_of_outputs_can_be_given),
           TEST_OF(tape, operators_without_a_gradient_are_all_named),
+          TEST_OF(tape, a_draw_that_may_be_rejected_has_no_gradient),
           TEST_OF(tape, what_no_output_depends_on_has_no_gradient_and_needs_none),
           TEST_OF(tape, it_is_gone_back_along_once),
           TEST_OF(tape, a_custom_function_brings_its_own_gradient_or_that_of_its_parts))

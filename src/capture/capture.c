@@ -190,6 +190,8 @@ static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
     cq_capture *cap = self;
     char        module[640], where[640 + CQ_PLACE_SIZE], key[1280], place[CQ_PLACE_SIZE];
 
+    if (cap->is_tape)
+        return;
     module[0] = '\0';
     if (cx->scope)
         snprintf(module, sizeof module, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",

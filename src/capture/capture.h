@@ -51,6 +51,7 @@ struct cq_capture {
     size_t n_spans;               /* all that ever began */
     CQ_VEC(cq_output) outputs;    /* that have names of their own */
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
+    bool is_tape;                 /* of a run: what is read is right, and nothing is exported */
 };
 
 cq_status cq_capture_new(cq_capture **out);
@@ -135,7 +136,10 @@ cq_status cq_capture_text(cq_block *parts, const cq_node *n, struct cq_body_slot
 cq_status cq_capture_gradients(cq_capture *cap, cq_ctx *cx, const cq_list *outputs, cq_val seeds,
                                const cq_list *inputs, cq_tensor **gradients);
 
-/* materialize.c */
+/* materialize.c. Whether a value is made of nothing but the program's own numbers, in a few steps:
+ * it is the same in every run, whatever inputs and weights are. */
+bool cq_capture_is_fixed(const cq_value *v);
+
 cq_status cq_capture_materialize(void *cap, cq_ctx *cx, cq_tensor **out, cq_tensor *t);
 
 #endif

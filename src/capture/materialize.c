@@ -22,12 +22,19 @@ static cq_val computed(void *user, cq_ctx *cx, const cq_operand *o)
     return o->kind == CQ_OPERAND_VALUE ? cq_val_of_tensor(data_of(user, o->u.value)) : CQ_NONE;
 }
 
-static void mark(cq_value *v, void *user)
+static void see_data(cq_value *v, void *user)
 {
-    const cq_capture *cap = user;
+    const cq_capture **cap = user;
 
-    if (v->node && !data_of(cap, v))
-        v->node->mark = true;
+    if (*cap && !data_of(*cap, v))
+        *cap = NULL;
+}
+
+static bool has_arguments(const cq_capture *cap, const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_inputs; i++)
+        cq_ir_each_use(&n->inputs[i], see_data, &cap);
+    return cap != NULL;
 }
 
 static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
@@ -35,7 +42,7 @@ static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
     cq_val  args[CQ_MAX_ARGS], results[CQ_MAX_RESULTS];
     cq_val *items = results;
 
-    if (!n->def || n->n_blocks)
+    if (!n->def || n->n_blocks || !has_arguments(cap, n))
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL,
                        "a number that depends on control flow was "
                        "asked for while the model is captured");
@@ -58,6 +65,49 @@ static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
     return CQ_OK;
 }
 
+/* ---- one of them ---- */
+
+/* Nodes to be run, the next one last. One that is marked waits for those behind it. */
+typedef struct needs {
+    const cq_capture *cap;
+    CQ_VEC(cq_node *) nodes;
+    cq_status status;
+} needs;
+
+static void need(cq_value *v, void *user)
+{
+    needs *s = user;
+
+    if (v->node && !data_of(s->cap, v) && s->status == CQ_OK)
+        s->status = cq_vec_push(&s->nodes, v->node);
+}
+
+/* Runs what leads to v and was not run before: all questions together cost what the graph does. */
+static cq_status run_needed(cq_capture *cap, cq_ctx *plain, cq_value *v)
+{
+    needs s = { .cap = cap };
+
+    need(v, &s);
+    while (s.nodes.n && s.status == CQ_OK) {
+        cq_node *n = s.nodes.items[s.nodes.n - 1];
+
+        n->mark = !n->mark;
+        if (n->mark) {
+            for (size_t i = 0; i < n->n_inputs; i++)
+                cq_ir_each_use(&n->inputs[i], need, &s);
+            continue;
+        }
+        s.nodes.n--;
+        if (!data_of(cap, n->outputs[0])) /* two may have needed it */
+            s.status = run_node(cap, plain, n);
+        cq_ctx_pop(plain, 0, NULL, 0);
+    }
+    for (size_t i = 0; i < s.nodes.n; i++)
+        s.nodes.items[i]->mark = false;
+    cq_vec_clear(&s.nodes);
+    return s.status;
+}
+
 cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_tensor *t)
 {
     cq_capture *cap   = self;
@@ -72,19 +122,7 @@ cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_ten
         CQ_TRY(cq_ctx_new(&plain));
         plain->spend   = cx->spend; /* the program has to do with it */
         plain->spender = cx->spender;
-        status         = CQ_OK;
-        mark(v, cap);
-        for (cq_node *n = cap->block->last; n; n = n->prev)
-            if (n->mark)
-                for (size_t i = 0; i < n->n_inputs; i++)
-                    cq_ir_each_use(&n->inputs[i], mark, cap);
-        for (cq_node *n = cap->block->first; n; n = n->next)
-            if (n->mark) {
-                n->mark = false;
-                if (status == CQ_OK)
-                    status = run_node(cap, plain, n);
-                cq_ctx_pop(plain, 0, NULL, 0);
-            }
+        status         = run_needed(cap, plain, v);
         cq_ctx_free(plain);
         CQ_TRY(status);
     }
@@ -94,22 +132,43 @@ cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_ten
                           "the number depends on an input that has no example");
 }
 
+/* ---- those that no input changes ---- */
+
+static bool is_fixed(const cq_value *v, int *steps);
+
+static bool operand_is_fixed(const cq_operand *o, int *steps)
+{
+    if (o->kind == CQ_OPERAND_VALUE)
+        return is_fixed(o->u.value, steps);
+    if (o->kind == CQ_OPERAND_INT)
+        return !o->u.i.expr;
+    for (size_t i = 0; o->kind == CQ_OPERAND_LIST && i < o->u.list.n; i++)
+        if (!operand_is_fixed(&o->u.list.items[i], steps))
+            return false;
+    return true;
+}
+
+static bool is_fixed(const cq_value *v, int *steps)
+{
+    const cq_op *op = v->node ? v->node->def : NULL;
+
+    if (v->data)
+        return !v->is_weight;
+    if (!op || v->node->n_blocks || (*steps)-- <= 0 ||
+        (op->def->flags & (CQ_OP_RANDOM | CQ_OP_GUESSED | CQ_OP_FOREIGN)))
+        return false;
+    for (size_t i = 0; i < v->node->n_inputs; i++)
+        if (!operand_is_fixed(&v->node->inputs[i], steps))
+            return false;
+    return true;
+}
+
+bool cq_capture_is_fixed(const cq_value *v)
+{
+    return is_fixed(v, &(int){ 64 });
+}
+
 /* ---- all of them ---- */
-
-static void see_data(cq_value *v, void *user)
-{
-    const cq_capture **cap = user;
-
-    if (*cap && !data_of(*cap, v))
-        *cap = NULL;
-}
-
-static bool has_arguments(const cq_capture *cap, const cq_node *n)
-{
-    for (size_t i = 0; i < n->n_inputs; i++)
-        cq_ir_each_use(&n->inputs[i], see_data, &cap);
-    return cap != NULL;
-}
 
 cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user)
 {

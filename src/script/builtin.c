@@ -173,7 +173,8 @@ static bool has_open_text(const cq_val *args, size_t n)
 
 cq_status cq_builtin_open_text(const char *what)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, what, NULL,
+    return cq_fail(CQ_E_UNSUPPORTED, what,
+                   "compute with the numbers themselves: ONNX cannot make a text of them",
                    "a text of data-dependent numbers cannot be inspected");
 }
 

@@ -59,18 +59,24 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
     cq_tensor *data = t;
     cq_value  *value;
     double     example;
-    bool       has_data;
+    bool       has_data, is_fixed = false;
 
     if (cq_tensor_numel(t) != 1)
         return cq_fail(CQ_E_TYPE, NULL, NULL,
                        "only a tensor of one element is a number, not one of %lld",
                        (long long)cq_tensor_numel(t));
-    if (kind == CQ_VAL_INT && t->known) {
+    if (kind == CQ_VAL_INT && t->known && cq_tensor_is_fake(t)) {
         *out = cq_val_of_int(t->known[0]);
         return CQ_OK;
     }
     has_data = cq_capture_has_data(ev->capture, ev->cx, t);
-    if (!has_data && ev->capture && !ev->tracing) {
+    if (!has_data && ev->capture) {
+        value = cq_capture_value(ev->capture, ev->cx, t);
+        if (!value)
+            return ev->cx->status;
+        is_fixed = cq_capture_is_fixed(value);
+    }
+    if (!has_data && ev->capture && !ev->tracing && !is_fixed) {
         if (t->rank)
             t = CQ_OP(ev->cx, "aten::reshape", TENSOR(t), cq_i64s(ev->cx, NULL, 0));
         if (t && kind == CQ_VAL_BOOL && t->dtype != CQ_DTYPE_BOOL)
@@ -92,8 +98,9 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
         if (!ev->cx->listener)
             return cq_fail(CQ_E_INTERNAL, NULL, NULL, "a fake tensor outside of a capture");
         CQ_TRY(ev->cx->listener->materialize(ev->cx->listener_self, ev->cx, &data, t));
-        ev->cx->listener->baked(ev->cx->listener_self, ev->cx, "the contents of a tensor",
-                                cq_i(cq_tensor_get_i64(data, 0)));
+        if (!is_fixed)
+            ev->cx->listener->baked(ev->cx->listener_self, ev->cx, "the contents of a tensor",
+                                    cq_i(cq_tensor_get_i64(data, 0)));
     }
     switch (kind) {
     case CQ_VAL_INT: *out = cq_val_of_i64(cq_tensor_get_i64(data, 0)); break;

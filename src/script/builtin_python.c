@@ -163,9 +163,13 @@ static cq_status fold(cq_fncall *c)
     c->result = onto == ONTO_FIRST  ? items[0]
                 : onto == ONTO_ZERO ? cq_val_of_i64(0)
                                     : cq_val_of_bool(onto == ONTO_TRUE);
-    for (size_t i = onto == ONTO_FIRST; i < n; i++)
-        CQ_TRY(
-            cq_eval_call_name(c->ev, c->row->op, (cq_val[]){ c->result, items[i] }, 2, &c->result));
+    for (size_t i = onto == ONTO_FIRST; i < n; i++) {
+        cq_val args[2] = { c->result, items[i] };
+
+        if (onto >= ONTO_FALSE && items[i].kind != CQ_VAL_BOOL && items[i].kind != CQ_VAL_TENSOR)
+            CQ_TRY(cq_eval_call_name(c->ev, "aten::Bool", &items[i], 1, &args[1]));
+        CQ_TRY(cq_eval_call_name(c->ev, c->row->op, args, 2, &c->result));
+    }
     return CQ_OK;
 }
 

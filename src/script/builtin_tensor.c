@@ -386,13 +386,62 @@ static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
     return NULL;
 }
 
+enum { RESIZE = 1, RESIZE_AS };
+
+/* The first elements of x's memory in sizes; what is new is zero, where PyTorch leaves it open. */
+static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
+{
+    cq_int have, want;
+    cq_val flat, more;
+
+    CQ_TRY(cq_eval_call_name(ev, "aten::new_zeros", (cq_val[]){ x, sizes }, 2, out));
+    have = cq_tensor_numel_int(ev->cx->symbols, x.u.tensor);
+    want = cq_tensor_numel_int(ev->cx->symbols, out->u.tensor);
+    if (cq_int_is(have, 0))
+        return CQ_OK;
+    if (!cq_tensor_is_contiguous(x.u.tensor) ||
+        (!cq_int_same(have, want) && (have.expr || want.expr)))
+        return cq_fail(CQ_E_UNSUPPORTED, "resize_", "make a new tensor instead",
+                       "it needs a contiguous tensor and a number of elements that is known");
+    CQ_TRY(cq_eval_call_name(ev, "aten::flatten", &x, 1, &flat));
+    if (want.value < have.value)
+        CQ_TRY(cq_eval_call_name(
+            ev, "aten::slice",
+            (cq_val[]){ flat, cq_val_of_i64(0), cq_val_of_i64(0), cq_val_of_int(want) }, 4, &flat));
+    if (want.value > have.value) {
+        more = cq_val_of_i64(want.value - have.value);
+        CQ_TRY(cq_eval_list(ev, &more, 1, CQ_VAL_LIST, &more));
+        CQ_TRY(cq_eval_call_name(ev, "aten::new_zeros", (cq_val[]){ x, more }, 2, &more));
+        CQ_TRY(cq_eval_list(ev, (cq_val[]){ flat, more }, 2, CQ_VAL_LIST, &more));
+        CQ_TRY(cq_eval_call_name(ev, "aten::cat", &more, 1, &flat));
+    }
+    return cq_eval_call_name(ev, "aten::view", (cq_val[]){ flat, sizes }, 2, out);
+}
+
+/* What x.unsqueeze_(0) shows: the same by the operator without _; or resize_. */
+static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
+{
+    cq_val args[8] = { cq_val_of_tensor(old) };
+    char   plain[64];
+
+    if (c->row->how == RESIZE)
+        return resized(c->ev, args[0], c->args[1], view);
+    if (c->row->how == RESIZE_AS) {
+        CQ_TRY(cq_eval_call_name(c->ev, "aten::size", &c->args[1], 1, &args[1]));
+        return resized(c->ev, args[0], args[1], view);
+    }
+    for (size_t i = 1; i < c->n; i++)
+        args[i] = c->args[i];
+    snprintf(plain, sizeof plain, "%.*s", (int)strlen(c->name) - 1, c->name);
+    return cq_eval_call_name(c->ev, plain, args, c->n, view);
+}
+
 /* x.unsqueeze_(0): x shows itself in another shape from now on. */
 static cq_status view_in_place(cq_fncall *c)
 {
     cq_eval   *ev   = c->ev;
     cq_tensor *self = c->args[0].u.tensor, *old;
-    cq_val     args[8], view;
-    char       plain[64];
+    cq_val     view;
 
     if (c->n > 8 || c->n_kw || c->args[0].kind != CQ_VAL_TENSOR)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, "use the one without _ instead",
@@ -401,11 +450,7 @@ static cq_status view_in_place(cq_fncall *c)
         return ev->cx->status;
     old = twin_of(ev->cx, self);
     CQ_TRY(ev->cx->status);
-    args[0] = cq_val_of_tensor(old);
-    for (size_t i = 1; i < c->n; i++)
-        args[i] = c->args[i];
-    snprintf(plain, sizeof plain, "%.*s", (int)strlen(c->name) - 1, c->name);
-    CQ_TRY(cq_eval_call_name(ev, plain, args, c->n, &view));
+    CQ_TRY(changed_view(c, old, &view));
     c->result = c->args[0];
     if (view.u.tensor == old)
         return CQ_OK;
@@ -605,9 +650,10 @@ static cq_status gradients(cq_fncall *c)
     if (!cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]) || !all_tensors(outputs) ||
         !all_tensors(inputs) || inputs->n > CQ_MAX_TENSORS)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "gradients are of lists of tensors");
+    ev->program->needs_tape = true;
     if (!ev->capture)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model, and run what was exported",
-                       "torch.autograd.grad inside of a model can be exported, but not run");
+                       "torch.autograd.grad cannot be run where gradients or state are followed");
     ev->cx->no_grad |= !(create.kind == CQ_VAL_BOOL && create.u.b.value);
     status =
         cq_capture_gradients(ev->capture, ev->cx, outputs, cq_builtin_arg(c, 2), inputs, found);
@@ -658,6 +704,9 @@ const cq_builtin cq_builtins_tensor[] = {
     { "unsqueeze_(tensor self, dim)", .fn = view_in_place },
     { "squeeze_(tensor self, dim?)", .fn = view_in_place },
     { "t_(tensor self)", .fn = view_in_place },
+    { "resize_(tensor self, list size, memory_format?)", .fn = view_in_place, .how = RESIZE },
+    { "resize_as_(tensor self, tensor other, memory_format?)", .fn = view_in_place,
+      .how = RESIZE_AS },
     { "transpose_(tensor self, dim0, dim1)", .fn = view_in_place },
     { "swapaxes_(tensor self, axis0, axis1)", .fn = view_in_place },
     { "swapdims_(tensor self, dim0, dim1)", .fn = view_in_place },

@@ -205,13 +205,16 @@ static cq_status strip(cq_fncall *c)
 
 static cq_status text_replace(cq_fncall *c)
 {
-    cq_str      s = { 0 };
+    cq_str      s   = { 0 };
+    int64_t     max = -1; /* without a limit */
     const char *p, *hit;
 
     if (!c->args[1].u.text->len)
         return cq_fncall_decline(c);
+    if (c->n > 3)
+        CQ_TRY(cq_eval_plain(c->ev, c->args[3], &max));
     p = c->args[0].u.text->text;
-    while ((hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
+    while (max-- != 0 && (hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
         cq_str_add_n(&s, p, (size_t)(hit - p));
         cq_str_add(&s, c->args[2].u.text->text);
         p = hit + c->args[1].u.text->len;
@@ -220,29 +223,58 @@ static cq_status text_replace(cq_fncall *c)
     return finish(c, &s, CQ_OK);
 }
 
-static cq_status text_startswith(cq_fncall *c)
+/* The part of a text that start and end, from argument i on, leave: a negative end is counted from
+ * behind the last letter, as TorchScript does. */
+static cq_status part_of(cq_fncall *c, size_t i, const char **text, size_t *len)
 {
-    c->result = cq_val_of_bool(cq_starts_with(c->args[0].u.text->text, c->args[1].u.text->text));
+    int64_t size = (int64_t)c->args[0].u.text->len, start = 0, end = -1;
+
+    if (c->n > i)
+        CQ_TRY(cq_eval_plain(c->ev, c->args[i], &start));
+    if (c->n > i + 1)
+        CQ_TRY(cq_eval_plain(c->ev, c->args[i + 1], &end));
+    start = start < -size ? 0 : start < 0 ? size + start : start > size ? size : start;
+    end   = end < -size ? 0 : end < 0 ? size + end + 1 : end > size ? size : end;
+    *text = c->args[0].u.text->text + start;
+    *len  = end > start ? (size_t)(end - start) : 0;
     return CQ_OK;
 }
 
-static cq_status text_endswith(cq_fncall *c)
+static bool is_at(const char *text, size_t len, const cq_text *part)
 {
-    c->result = cq_val_of_bool(cq_ends_with(c->args[0].u.text->text, c->args[1].u.text->text));
+    return len >= part->len && memcmp(text, part->text, part->len) == 0;
+}
+
+static cq_status starts_or_ends(cq_fncall *c)
+{
+    const cq_text *part = c->args[1].u.text;
+    const char    *text;
+    size_t         len, skip;
+
+    CQ_TRY(part_of(c, 2, &text, &len));
+    skip      = c->row->how == RIGHT && len > part->len ? len - part->len : 0;
+    c->result = cq_val_of_bool(is_at(text + skip, len - skip, part));
     return CQ_OK;
 }
+
+/* Where a text has a part; MUST: it is an error if it has none. */
+enum { MUST = 4 };
 
 static cq_status text_find(cq_fncall *c)
 {
-    const char *hit;
-    int64_t     from = 0;
+    const cq_text *part  = c->args[1].u.text;
+    int64_t        found = -1;
+    const char    *text;
+    size_t         len;
 
-    if (c->n > 2 && c->args[2].kind == CQ_VAL_INT && c->args[2].u.i.value > 0)
-        from = c->args[2].u.i.value;
-    if (from > (int64_t)c->args[0].u.text->len)
-        from = (int64_t)c->args[0].u.text->len;
-    hit       = strstr(c->args[0].u.text->text + from, c->args[1].u.text->text);
-    c->result = cq_val_of_i64(hit ? hit - c->args[0].u.text->text : -1);
+    CQ_TRY(part_of(c, 2, &text, &len));
+    for (size_t i = 0; i + part->len <= len && (found < 0 || c->row->how & RIGHT); i++)
+        if (is_at(text + i, len - i, part))
+            found = text + i - c->args[0].u.text->text;
+    if (found < 0 && c->row->how & MUST)
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "\"%.60s\" is not a part of the text",
+                       part->text);
+    c->result = cq_val_of_i64(found);
     return CQ_OK;
 }
 
@@ -273,13 +305,20 @@ static cq_status every_letter(cq_fncall *c)
 
 static cq_status text_count(cq_fncall *c)
 {
-    int64_t     n = 0;
-    const char *p;
+    const cq_text *part = c->args[1].u.text;
+    int64_t        n    = 0;
+    const char    *text;
+    size_t         len;
 
-    if (!c->args[1].u.text->len)
+    if (!part->len)
         return cq_fncall_decline(c);
-    for (p = c->args[0].u.text->text; (p = strstr(p, c->args[1].u.text->text)); n++)
-        p += c->args[1].u.text->len;
+    CQ_TRY(part_of(c, 2, &text, &len));
+    for (size_t i = 0, step; i < len; i += step) {
+        bool hit = is_at(text + i, len - i, part);
+
+        n += hit;
+        step = hit ? part->len : 1;
+    }
     c->result = cq_val_of_i64(n);
     return CQ_OK;
 }
@@ -314,6 +353,19 @@ static cq_status any_str(cq_fncall *c)
     return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
 
+/* PyTorch hashes an integer to itself, and all else as its C++ library does. */
+static cq_status any_hash(cq_fncall *c)
+{
+    if (c->args[0].kind == CQ_VAL_STR && c->args[0].u.text->open)
+        return cq_builtin_open_text("hash");
+    if (c->args[0].kind != CQ_VAL_INT)
+        return cq_fail(CQ_E_UNSUPPORTED, "hash", "compute a number from the tensors instead",
+                       "the hash of %s differs from machine to machine and has no form in ONNX",
+                       cq_eval_type_name(c->args[0]));
+    c->result = c->args[0];
+    return CQ_OK;
+}
+
 const cq_builtin cq_builtins_text[] = {
     { "add(str a, str b)", .fn = text_add },
     { "mul(str a, b)", .fn = text_mul },
@@ -327,10 +379,13 @@ const cq_builtin cq_builtins_text[] = {
     { "strip(str self, chars?)", .fn = strip, .how = LEFT | RIGHT },
     { "lstrip(str self, chars?)", .fn = strip, .how = LEFT },
     { "rstrip(str self, chars?)", .fn = strip, .how = RIGHT },
-    { "replace(str self, str old, str new)", .fn = text_replace },
-    { "startswith(str self, str substr)", .fn = text_startswith },
-    { "endswith(str self, str substr)", .fn = text_endswith },
-    { "find(str self, str substr, start?)", .fn = text_find },
+    { "replace(str self, str old, str new, max?)", .fn = text_replace },
+    { "startswith(str self, str substr, start?, end?)", .fn = starts_or_ends, .how = LEFT },
+    { "endswith(str self, str substr, start?, end?)", .fn = starts_or_ends, .how = RIGHT },
+    { "find(str self, str substr, start?, end?)", .fn = text_find, .how = LEFT },
+    { "rfind(str self, str substr, start?, end?)", .fn = text_find, .how = RIGHT },
+    { "index(str self, str substr, start?, end?)", .fn = text_find, .how = LEFT | MUST },
+    { "rindex(str self, str substr, start?, end?)", .fn = text_find, .how = RIGHT | MUST },
     { "upper(str self)", .fn = map_letters, .how = ALL, .letter = toupper },
     { "lower(str self)", .fn = map_letters, .how = ALL, .letter = tolower },
     { "capitalize(str self)", .fn = map_letters, .how = FIRST, .letter = toupper },
@@ -338,9 +393,12 @@ const cq_builtin cq_builtins_text[] = {
     { "isalpha(str self)", .fn = every_letter, .letter = isalpha },
     { "isalnum(str self)", .fn = every_letter, .letter = isalnum },
     { "isspace(str self)", .fn = every_letter, .letter = isspace },
-    { "count(str self, str substr)", .fn = text_count },
+    { "isdecimal(str self)", .fn = every_letter, .letter = isdigit },
+    { "isnumeric(str self)", .fn = every_letter, .letter = isdigit },
+    { "count(str self, str substr, start?, end?)", .fn = text_count },
     { "ord(str string)", .fn = text_ord },
     { "chr(i)", .fn = text_chr },
     { "str(object?)", .fn = any_str },
+    { "hash(object)", .fn = any_hash },
     { 0 },
 };

@@ -130,6 +130,8 @@ struct cq_program {
     uint64_t available;     /* when the program was made */
     int64_t  loaded_bytes;  /* of those, what the archive's values take */
     bool     reads_mode;    /* a module has been asked whether it is in training mode */
+    bool     needs_tape;    /* it calls torch.autograd.grad */
+    bool     whole_range;   /* as qnnpack has it (cq_ctx) */
 };
 
 cq_status cq_program_new(cq_program **out);

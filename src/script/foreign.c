@@ -15,7 +15,7 @@
 typedef struct foreign {
     cq_op_def  def; /* first: an operator's def leads back here */
     cq_op      op;
-    cq_tensor *like[CQ_MAX_RESULTS]; /* what its results look like; the context's */
+    cq_tensor *like[CQ_MAX_RESULTS]; /* what its results look like; the graph's */
 } foreign;
 
 static cq_status results_like(cq_opcall *c)
@@ -69,7 +69,10 @@ static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, uint32
     CQ_TRY(status);
     f->def = (cq_op_def){ .shape = results_like, .run = cannot_run, .flags = flags };
     f->op  = (cq_op){ .def = &f->def, .schema = schema };
-    memcpy(f->like, like, n * sizeof *like);
+    for (size_t i = 0; i < n; i++) { /* the node may be run long after the call */
+        CQ_TRY(cq_ir_keep_tensor(ev->capture->graph, like[i]));
+        f->like[i] = like[i];
+    }
     CQ_TRY(cq_op_call(ev->cx, &f->op, args, c->n + c->n_kw, results, CQ_MAX_RESULTS));
     if (n != 1)
         return cq_eval_list(ev, results, n, CQ_VAL_TUPLE, out);

@@ -291,6 +291,20 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object 
     return CQ_OK;
 }
 
+/* The numbers of the example, plain from now on. */
+static cq_status bake_range(cq_eval *ev, cq_object *range)
+{
+    cq_int *const numbers[] = { &range->start, &range->stop, &range->step };
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int64_t n;
+
+        CQ_TRY(cq_eval_plain(ev, cq_val_of_int(*numbers[i]), &n));
+        *numbers[i] = cq_i(n);
+    }
+    return CQ_OK;
+}
+
 cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val     iterable, items;
@@ -303,6 +317,8 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     iterable = cq_val_unwrap(iterable);
     items    = iterable;
     range    = cq_object_as(iterable, CQ_OBJECT_RANGE);
+    if (range && ev->tracing) /* the example decides */
+        CQ_TRY(bake_range(ev, range));
     if (range) {
         int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
 

@@ -98,11 +98,13 @@ static cq_status resolve_native(cq_fncall *c)
     return t ? t->native(c->ev, t->native_user, c->args, c->n, &c->result) : cq_fncall_decline(c);
 }
 
-/* All that is left is known by its name. */
+/* All that is left is known by its name. torch.random is both a namespace and an operator. */
 static cq_status resolve_name(cq_fncall *c)
 {
     const cq_object *t = cq_object_of(c->callee);
 
+    if (t && t->kind == CQ_OBJECT_NAMESPACE && strcmp(t->text, "torch.random") == 0)
+        c->name = "aten::random";
     if (!c->name && (!t || (t->kind != CQ_OBJECT_BUILTIN && t->kind != CQ_OBJECT_METHOD)))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(c->callee));
     if (!c->name)

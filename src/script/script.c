@@ -35,6 +35,20 @@ CQ_API cq_status cq_script_define(cq_script *s, const char *source, const char *
                                       strlen(source));
 }
 
+CQ_API cq_status cq_script_set_quantized_engine(cq_script *s, const char *name)
+{
+    CQ_NEED(s && name);
+    static const char *const engines[] = { "fbgemm", "onednn", "x86", "qnnpack" };
+
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        if (strcmp(name, engines[i]) == 0) {
+            s->program->whole_range = strcmp(name, "qnnpack") == 0;
+            return CQ_OK;
+        }
+    return cq_fail(CQ_E_ARGUMENT, NULL, "there are fbgemm, onednn, x86 and qnnpack",
+                   "'%s' is not an engine for quantized layers", name);
+}
+
 CQ_API void cq_script_free(cq_script *s)
 {
     if (!s)
@@ -300,7 +314,7 @@ static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v,
     cq_tensor *example, *t;
 
     *out = v;
-    if (!ev->capture)
+    if (!ev->capture || ev->capture->is_tape)
         return CQ_OK;
     CQ_TRY(cq_args_tensor_of(&example, v));
     t = port->input(port->user, example);
@@ -551,8 +565,8 @@ static double bytes_of_args(const cq_args *args)
     return bytes;
 }
 
-cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
-                                 uint32_t flags, const cq_script_port *port)
+static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
+                         uint32_t flags, const cq_script_port *port)
 {
     cq_eval ev = { .cx          = cx,
                    .program     = s->program,
@@ -562,6 +576,69 @@ cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, c
                    .has_rule    = port->has_rule,
                    .has_rule_of = port->user };
 
+    cx->whole_range = s->program->whole_range;
     return cq_script_with_limits(&ev, s, bytes_of_args(args), call_through,
                                  &(outside_call){ &ev, s, method, args, port });
+}
+
+/* ---- runs of programs that differentiate ---- */
+
+/* torch.autograd.grad goes back along a capture. So a run of a program that calls it is a capture
+ * that its inputs trace, and what it returns is computed from that. */
+typedef struct taped_run {
+    const cq_script_port *port;
+    cq_ctx               *cx, *outer;
+    cq_capture           *tape;
+} taped_run;
+
+static cq_tensor *taped_input(void *user, cq_tensor *example)
+{
+    const taped_run *r = user;
+    cq_tensor       *t = r->port->input(r->port->user, example);
+
+    if (!t)
+        cq_ctx_fail(r->cx, r->outer->status);
+    return t;
+}
+
+static cq_status taped_output(void *user, cq_tensor *t)
+{
+    const taped_run *r = user;
+    cq_tensor       *computed;
+
+    CQ_TRY(cq_capture_materialize(r->tape, r->cx, &computed, t));
+    return r->port->output(r->port->user, computed);
+}
+
+static cq_status run_taped(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
+                           const cq_script_port *port)
+{
+    taped_run            r    = { .port = port, .outer = cx };
+    const cq_script_port ends = { .input = taped_input, .output = taped_output, .user = &r };
+    cq_status            status;
+
+    CQ_TRY_OR_DONE(cq_ctx_new(&r.cx));
+    CQ_TRY_OR_DONE(cq_capture_new(&r.tape));
+    r.tape->is_tape = true;
+    cq_capture_start(r.tape, r.cx);
+    status = call_in(r.cx, s, method, args, CQ_SCRIPT_TRACE, &ends);
+    cq_capture_stop(r.tape, r.cx);
+done:
+    cq_ctx_free(r.cx);
+    cq_capture_free(r.tape);
+    return status;
+}
+
+cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
+                                 uint32_t flags, const cq_script_port *port)
+{
+    const bool may_tape = !cx->listener && !port->state;
+    cq_status  status;
+
+    if (may_tape && s->program->needs_tape)
+        return run_taped(cx, s, method, args, port);
+    status = call_in(cx, s, method, args, flags, port);
+    if (status == CQ_E_UNSUPPORTED && may_tape && s->program->needs_tape) /* now it is known */
+        status = run_taped(cx, s, method, args, port);
+    return status;
 }

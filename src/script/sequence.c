@@ -28,7 +28,9 @@ static cq_status type_of_item(cq_val v, cq_item_type *t)
             t->sizes[i] = v.u.tensor->sizes[i];
         return CQ_OK;
     default:
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+        return cq_fail(CQ_E_UNSUPPORTED, NULL,
+                       "keep its items in one padded tensor, or one list of tensors; or let the "
+                       "example decide how long it is (--trace)",
                        "a list of %s of data-dependent length cannot be exported",
                        cq_eval_type_name(v));
     }

@@ -348,6 +348,19 @@ CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t 
     return with_storage(out, t, wrap_caller(t, data, (size_t)size, release, user));
 }
 
+cq_status cq_tensor_set_known(cq_tensor *t, const cq_int *elements, size_t n)
+{
+    cq_int *known = cq_alloc_array(n ? n : 1, sizeof *known);
+
+    if (!known)
+        return CQ_E_NO_MEMORY;
+    if (n)
+        memcpy(known, elements, n * sizeof *known);
+    cq_free(t->known);
+    t->known = known;
+    return CQ_OK;
+}
+
 cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
 {
     cq_storage *old = t->storage;

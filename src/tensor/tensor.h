@@ -51,8 +51,8 @@ struct cq_tensor {
     const void *tracked_by;
     void       *track;
 
-    /* Elements of a small integer tensor whose contents are known as symbols though
-     * the tensor may be fake (shape arithmetic); NULL or numel of them. */
+    /* The first elements of an integer tensor whose contents are known as symbols though it is
+     * fake (shape arithmetic), one at least; NULL: none. What has data may have changed since. */
     cq_int *known;
 
     cq_qparams *qparams; /* of a quantized tensor, else NULL */
@@ -87,6 +87,9 @@ cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype);
 
 cq_int cq_tensor_numel_int(cq_symbols *table, const cq_tensor *t);
 bool   cq_tensor_is_fake(const cq_tensor *t);
+
+/* The first n elements of t are these, which it copies. */
+cq_status cq_tensor_set_known(cq_tensor *t, const cq_int *elements, size_t n);
 
 /* The handle t shows from now on what like shows: memory, dtype, sizes, and what a capture knows of
  * it. Fails if t has no room for like's dimensions. */

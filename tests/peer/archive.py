@@ -546,6 +546,17 @@ def test_mobile(report, tool, folder):
                     new.writestr(entry, old.read(entry))
         code, _, error = calque("export", bare, "--input", "2x3", "-o", folder / "bare.onnx")
         assert code == 1 and "code" in error and len(error.splitlines()) <= 4, error
+    packed = folder / "packed.pt"
+    torch.utils.mobile_optimizer.optimize_for_mobile(torch.jit.script(model)).save(str(packed))
+    for device in ("vulkan", "metal"):  # as if it had been packed for that
+        with report.case(f"a model that is packed for {device} says so"):
+            path = folder / f"{device}.pt"
+            with zipfile.ZipFile(packed) as old, zipfile.ZipFile(path, "w") as new:
+                for entry in old.namelist():
+                    new.writestr(entry, old.read(entry).replace(b"xnnpack", device.encode()))
+            code, _, error = calque("export", path, "--input", "2x3", "-o", folder / "no.onnx")
+            assert code == 1 and "packed for one kind of device" in error, error
+            assert device in error and "before optimize_for_mobile" in error, error
     with report.case("extra files, of any name"):
         extra = {"notes.txt": "hello", "data.pkl": "no pickle", "code/__torch__.py": "no code",
                  "a b/\u00fc": "x"}
@@ -582,6 +593,7 @@ def main():
         return report.finish()
     warnings.simplefilter("ignore")
     globals()["torch"] = __import__("torch")
+    __import__("torch.utils.mobile_optimizer")
     tool = Tool()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

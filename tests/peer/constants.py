@@ -30,7 +30,7 @@ def missing_operator():
             if sr == 16000:
                 y = x * 2
             else:
-                y = torch._standard_gamma(x.abs() + 1)
+                y = torch.linalg.eigvalsh(torch.outer(x, x))
             return y + 1
     return Net()
 

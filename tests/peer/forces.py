@@ -124,6 +124,20 @@ def second_derivatives():
 # ---- comparing ----------------------------------------------------------------------------
 
 
+def run_source(folder, source, given):
+    """What calque's own evaluator computes, the gradients too."""
+    import numpy as np
+    folder.mkdir()
+    words = []
+    for i, x in enumerate(given):
+        np.save(folder / f"{i}.npy", x.detach().numpy())
+        words += ["--input", folder / f"{i}.npy"]
+    code, _, said = peers.calque("run", source, *words, "-o", folder / "out")
+    assert code == 0, said.strip()[-300:]
+    return [peers.load_pb(folder / "out" / f"output_{i}.pb")
+            for i in range(len(list((folder / "out").iterdir())))]
+
+
 def check(name, folder):
     import numpy as np
     import onnx
@@ -136,7 +150,7 @@ def check(name, folder):
     for i, x in enumerate(inputs(1)):
         np.save(folder / f"{i}.npy", x.numpy())
         words += ["--input", folder / f"{i}.npy"]
-    code, _, said = peers.calque("export", source, *words, "-o", target)
+    code, _, said = peers.calque("export", source, *words, "--verify", "-o", target)
     assert code == 0, said.strip()[-300:]
     peers.check_onnx(target)
     model = onnx.load(str(target))
@@ -146,8 +160,10 @@ def check(name, folder):
         want = torch.jit.load(str(source))(*[x.clone() for x in given])
         got = peers.run_ort(target.read_bytes(),
                             {v.name: x.numpy() for v, x in zip(model.graph.input, given)})
-        for g, w in zip(got, want):
+        own = run_source(folder / str(seed), source, given)
+        for g, o, w in zip(got, own, want):
             peers.expect_close(g, w.detach().numpy(), 1e-4, 1e-5, name=f"result of seed {seed}")
+            peers.expect_close(o, w.detach().numpy(), 1e-4, 1e-5, name=f"run of seed {seed}")
 
 
 if __name__ == "__main__":

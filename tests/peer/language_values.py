@@ -285,11 +285,41 @@ def texts_of_numbers(x):
     return x + len(text) + len("{} and {}".format(1, "two")) + len(f"a{2 + 3}b")
 
 
+@program(count(0), count(2))
+def any_of_numbers(x, n: int):
+    return x + int(any([0, n])) + 2 * int(all([1, n])) + 4 * int(any([0.0, n / 2]))
+
+
+@program(x34, kinds=("script",))
+def parts_of_texts(x):
+    t = "one two one"
+    n = t.find("one", 1) * 100 + t.rfind("one") * 10 + t.find("one", 1, 5) + t.count("one", 1)
+    n += t.index("two", 2, 7) + t.rindex("one", 0, 10) + len(t.replace("one", "1", 1))
+    for at in ["on" in t, t.startswith("two", 4), t.endswith("two", 0, 7), t.startswith("one", -3)]:
+        n = n * 2 + int(at)
+    return x + n
+
+
 @program(count(5), refused="a text of data-dependent numbers")
 def text_of_data(x, n: int):
     if str(n) == "5":
         x = x + 1
     return x
+
+
+@program(count(5), refused="a text of data-dependent numbers", kinds=("script",))
+def hash_of_data(x, n: int):
+    return x * hash(str(x * n))
+
+
+@program(count(5), refused="the hash of float differs", kinds=("script",))
+def hash_of_float(x, n: int):
+    return x * hash(n / 2)
+
+
+@program(count(5), count(-6), kinds=("script",))
+def hash_of_number(x, n: int):
+    return x * hash(n) + hash(7)
 
 
 @program(count(5), count(6))

@@ -57,14 +57,23 @@ def quantized_resnet18_scripted():
     return torch.jit.script(model), x
 
 
-@case
-def dynamically_quantized_linear():
+def linear(engine):
     import torch
     from torch import nn
-    torch.backends.quantized.engine = "onednn"
+    torch.backends.quantized.engine = engine
     model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 8))
     model = torch.ao.quantization.quantize_dynamic(model.eval(), {nn.Linear})
     return torch.jit.script(model), torch.randn(3, 16)
+
+
+@case
+def dynamically_quantized_linear():
+    return linear("onednn")
+
+
+@case
+def dynamically_quantized_linear_of_qnnpack():
+    return linear("qnnpack")
 
 
 @case
@@ -86,11 +95,11 @@ def packed_weights_as_an_attribute():
     return torch.jit.trace(Packed(), x), x
 
 
-def recurrent(kind, **options):
+def recurrent(kind, engine="onednn", **options):
     """Modules of recurrent layers have cells as a list of packed parameters."""
     import torch
     from torch import nn
-    torch.backends.quantized.engine = "onednn"
+    torch.backends.quantized.engine = engine
 
     class Net(nn.Module):
         def __init__(self):
@@ -106,6 +115,11 @@ def recurrent(kind, **options):
 @case
 def dynamically_quantized_lstm():
     return recurrent("LSTM", bidirectional=True)
+
+
+@case
+def dynamically_quantized_lstm_of_qnnpack():
+    return recurrent("LSTM", "qnnpack")
 
 
 @case
@@ -153,7 +167,8 @@ def check(name, folder):
     source, target = folder / "model.pt", folder / "model.onnx"
     module.save(str(source))
     np.save(folder / "x.npy", x.numpy())
-    code, _, said = peers.calque("export", source, "--input", folder / "x.npy", "-o", target)
+    code, _, said = peers.calque("export", source, "--input", folder / "x.npy", "-o", target,
+                                 "--quantized-engine", torch.backends.quantized.engine, "--verify")
     assert code == 0, said.strip()[-300:]
     peers.check_onnx(target)
     model = onnx.load(str(target))

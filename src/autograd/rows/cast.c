@@ -8,11 +8,20 @@ const cq_gradient cq_gradients_cast[] = {
     { "aten::data", .kind = CQ_GRADIENT_NONE }, { 0 },
 };
 
+/* PyTorch differentiates through these; a rejected draw here would make that wrong. */
+static cq_status not_smooth(cq_grad *g)
+{
+    return cq_call_fail(&g->call, CQ_E_UNSUPPORTED, "has no gradient here: detach what it gives");
+}
+
 /* Numbers that were drawn are constants. */
 const cq_gradient cq_gradients_random[] = {
     { "aten::normal.Tensor_float", .kind = CQ_GRADIENT_NONE },
     { "aten::normal.float_Tensor", .kind = CQ_GRADIENT_NONE },
     { "aten::normal.Tensor_Tensor", .kind = CQ_GRADIENT_NONE },
+    { "aten::_standard_gamma", .fn = not_smooth },
+    { "aten::_sample_dirichlet", .fn = not_smooth },
+    { "aten::poisson", .kind = CQ_GRADIENT_NONE },
     { 0 },
 };
 

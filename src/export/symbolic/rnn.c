@@ -175,6 +175,15 @@ static bool mentions(const cq_operand *o, const cq_value *v)
     return false;
 }
 
+static bool is_used(const cq_node *n)
+{
+    bool used = n->n_blocks != 0;
+
+    for (size_t i = 0; i < n->n_outputs; i++)
+        used |= n->outputs[i]->n_uses > 0;
+    return used;
+}
+
 /* Whether only those read v that know what it really is. */
 static bool stays_among_rnns(const cq_sym *s, const cq_value *v)
 {
@@ -185,7 +194,7 @@ static bool stays_among_rnns(const cq_sym *s, const cq_value *v)
             return false;
     for (const cq_node *n = s->node->next; n; n = n->next)
         for (size_t i = 0; i < n->n_inputs; i++)
-            if (mentions(&n->inputs[i], v) && !reads_packed(n->op))
+            if (mentions(&n->inputs[i], v) && !reads_packed(n->op) && is_used(n))
                 return false;
     return true;
 }

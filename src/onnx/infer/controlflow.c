@@ -20,6 +20,8 @@ static cq_status if_rule(cq_rule *r)
             return CQ_E_NO_MEMORY;
         if (!g)
             return CQ_OK;
+        if (g->input.n > g->initializer.n) /* before IR 4 an initializer was an input, too */
+            return cq_rule_fail(r, "%s takes %u inputs instead of none", branches[b], g->input.n);
         if (g->output.n != r->n_outputs)
             return cq_rule_fail(r, "%s gives %u values instead of %zu", branches[b], g->output.n,
                                 r->n_outputs);

@@ -54,7 +54,7 @@ static cq_status constant(cq_rule *r)
                                : forms[i].elem == CQ_ONNX_FLOAT ? a->floats.n
                                                                 : a->strings.n);
     }
-    return CQ_OK;
+    return r->node->attribute.n ? CQ_OK : cq_rule_fail(r, "a constant needs an attribute value");
 }
 
 static cq_ielem element_of(double x)

@@ -16,6 +16,7 @@ from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _marks, _state
 from ._program import Script, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
+from ._trace import Trace
 
 DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
 DYNAMO_OPSET = 18  # of torch.onnx with dynamo=True
@@ -140,13 +141,13 @@ class Captured:
         self.has_quantized = False
         is_script = isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
         if is_script and not _capture.Tree((args, named)).has_quantized:
-            program, self._run = model, lambda: model(*args, **named)
+            program, self._run = getattr(model, "_c", model), lambda: model(*args, **named)
         else:
             if is_script or not isinstance(model, torch.nn.Module):
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
-                trace = _capture.Trace(model, args, named)
+                trace = Trace(model, args, named)
             program, args, named, self._results = trace.module, trace.inputs, {}, trace.results
             self.has_quantized = trace.has_quantized
             _functions.inline(program, rules)

@@ -261,14 +261,30 @@ static cq_status squeeze_view(cq_opcall *c)
     return c->cx->status;
 }
 
+/* A view that has these sizes on the example; which of them is where, a number of the graph says.
+ */
+static cq_status open_view(cq_opcall *c, const cq_tensor *self, const cq_geometry *g)
+{
+    cq_int sizes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < g->rank; i++)
+        sizes[i] = cq_unknown_size(c, g->sizes[i].value);
+    c->copied = true;
+    cq_result(c, 0, self->dtype, g->rank, sizes);
+    return c->cx->status;
+}
+
 static cq_status squeeze_dim_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
-    size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
+    bool        open;
+    size_t      dim = (size_t)cq_arg_open_dim(c, "dim", self->rank, &open);
 
-    if (self->rank && is_one(c, self->sizes[dim]))
+    if (self->rank && (open ? self->sizes[dim].value == 1 : is_one(c, self->sizes[dim])))
         cq_geometry_drop(&g, dim);
+    if (open)
+        return open_view(c, self, &g);
     cq_geometry_result(c, self, &g);
     return c->cx->status;
 }
@@ -290,12 +306,15 @@ static cq_status squeeze_dims(cq_opcall *c)
 
 static cq_status unsqueeze_view(cq_opcall *c)
 {
-    cq_tensor  *self   = cq_arg_tensor(c, "self");
-    cq_geometry g      = cq_geometry_of(self);
-    size_t      dim    = (size_t)cq_arg_dim(c, "dim", (size_t)self->rank + 1);
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+    bool        open;
+    size_t      dim    = (size_t)cq_arg_open_dim(c, "dim", (size_t)self->rank + 1, &open);
     int64_t     stride = dim < self->rank ? self->sizes[dim].value * self->strides[dim] : 1;
 
     cq_geometry_insert(&g, dim, cq_i(1), stride);
+    if (open)
+        return open_view(c, self, &g);
     cq_geometry_result(c, self, &g);
     return c->cx->status;
 }

@@ -294,6 +294,7 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
 {
     cq_export_options o;
     void             *modes;
+    cq_dtype          before;
     cq_status         status;
 
     *out = NULL;
@@ -304,7 +305,9 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
     if (!o.graph_name)
         o.graph_name = name;
     CQ_TRY(set_mode(f, self, o.training, &modes));
+    before = cq_set_default_float(o.default_dtype);
     status = export_as_it_is(out, f, self, &o);
+    cq_set_default_float(before);
     restore_mode(f, self, modes);
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);

@@ -72,12 +72,17 @@ static cq_status call(void *self, cq_port *port)
 {
     script_call   *s    = self;
     cq_script_port ends = {
-        .input = take_input, .output = give_output, .has_rule = cq_port_has_rule, .user = port
+        .input       = take_input,
+        .output      = give_output,
+        .has_rule    = cq_port_has_rule,
+        .user        = port,
+        .wide_floats = s->args->wide_floats,
     };
 
     if (port->capture) {
         CQ_TRY(begin_capture(s, port));
-        ends.state = s->script->state;
+        ends.quantized_parts = port->options->flags & CQ_EXPORT_QUANTIZED_PARTS;
+        ends.state           = s->script->state;
     } else {
         ends.restore = port->run->flags & CQ_RUN_RESTORE;
         ends.state   = port->run->flags & CQ_RUN_STATE ? s->script->state : NULL;

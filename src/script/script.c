@@ -6,6 +6,7 @@
 #include "script/sequence.h"
 #include "script/share.h"
 #include "script/state.h"
+#include "tensor/qparams.h"
 
 #include <stdio.h>
 
@@ -212,7 +213,24 @@ static bool is_short(cq_int length)
 typedef struct leaves {
     leaf_fn fn;
     void   *user;
+    bool    quantized_parts; /* cq_script_port */
 } leaves;
+
+/* The integers, the scale and the zero point of a quantized tensor. */
+static cq_status give_parts(cq_eval *ev, const leaves *to, cq_tensor *t)
+{
+    cq_ctx           *cx     = ev->cx;
+    const cq_qparams *q      = t->qparams;
+    cq_tensor        *stored = CQ_OP(cx, "aten::int_repr", TENSOR(t)), *scale, *zero;
+
+    CQ_TRY(cx->status);
+    scale = CQ_OP(cx, "aten::scalar_tensor", FLOAT(q->scale), DTYPE(CQ_DTYPE_F32));
+    zero  = CQ_OP(cx, "aten::scalar_tensor", INT(q->zero_point), DTYPE(stored->dtype));
+    CQ_TRY(cx->status);
+    CQ_TRY(to->fn(ev, stored, to->user));
+    CQ_TRY(to->fn(ev, scale, to->user));
+    return to->fn(ev, zero, to->user);
+}
 
 static cq_status give_value(cq_visit *w, cq_val v)
 {
@@ -248,7 +266,8 @@ static cq_status give_value(cq_visit *w, cq_val v)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
     CQ_TRY(cq_eval_as_tensor(ev, v, &t));
-    return to->fn(ev, t, to->user);
+    return to->quantized_parts && t->qparams && !t->qparams->scales ? give_parts(ev, to, t)
+                                                                    : to->fn(ev, t, to->user);
 }
 
 /* An output of the graph is called after its place in the result. */
@@ -270,10 +289,9 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
     return status;
 }
 
-static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+static cq_status each_leaf(cq_eval *ev, cq_val v, leaves to)
 {
-    leaves   to = { fn, user };
-    cq_visit w  = cq_eval_visit(ev, &to);
+    cq_visit w = cq_eval_visit(ev, &to);
 
     w.each = give_leaf;
     return cq_val_each(&w, v);
@@ -304,7 +322,7 @@ static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v,
     *out = v;
     if (!ev->capture)
         return CQ_OK;
-    CQ_TRY(cq_args_tensor_of(&example, v));
+    CQ_TRY(cq_args_tensor_of(&example, v, port->wide_floats));
     t = port->input(port->user, example);
     cq_tensor_release(example);
     if (!t)
@@ -440,7 +458,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
         status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
                       &result);
     if (status == CQ_OK)
-        status = each_leaf(&ev, result, lend_output, &o);
+        status = each_leaf(&ev, result, (leaves){ lend_output, &o, false });
     if (status == CQ_OK && o.n != n_outputs)
         status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, want %zu", o.n,
                          n_outputs);
@@ -508,7 +526,7 @@ static cq_status call_with_state(const outside_call *c, cq_guard *guard)
         CQ_TRY(cq_state_bind(port->state, guard, port->given, port->n_given));
     CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
                 keywords.u.dict, &result));
-    CQ_TRY(each_leaf(ev, result, give_output, (void *)port));
+    CQ_TRY(each_leaf(ev, result, (leaves){ give_output, (void *)port, port->quantized_parts }));
     if (ev->capture && !ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
     return port->state ? cq_state_finish(port->state, guard) : ev->cx->status;

@@ -49,9 +49,10 @@ def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tens
 class Tree:
     """A value whose tensors were taken out; `fill` puts others in their places."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, numbers: tuple[type, ...] = (int, float)) -> None:
         self.tensors: list[torch.Tensor] = []
         self.has_quantized = False
+        self._numbers = numbers  # types of values that become tensors
         self._shape = self._take(value)
 
     def _take_quantized(self, value: torch.Tensor) -> Callable[[Sequence[torch.Tensor]], Any]:
@@ -64,7 +65,7 @@ class Tree:
     def _take(self, value: Any) -> Callable[[Sequence[torch.Tensor]], Any]:
         if isinstance(value, torch.Tensor) and value.is_quantized:
             return self._take_quantized(value)
-        if isinstance(value, torch.Tensor) or type(value) in (int, float):
+        if isinstance(value, torch.Tensor) or type(value) in self._numbers:
             index = len(self.tensors)
             if type(value) is float:
                 value = torch.tensor(value, dtype=torch.float64)

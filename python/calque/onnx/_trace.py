@@ -41,7 +41,7 @@ class _Modules:
                     values[name] = tensor
         for name, value in vars(module).items():
             if torch._C._jit_is_script_object(value):
-                builder.add_attribute(name, value._type(), False, False)
+                builder.add_attribute(name, torch._C._jit_try_infer_type(value).type(), False, False)
                 values[name] = value
         for name, child in module._modules.items():
             if child is not None:
@@ -63,20 +63,35 @@ class _Modules:
             torch.jit._trace._trace_module_map = before
 
 
+def _holds_bool(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(_holds_bool, value)) if isinstance(value, (tuple, list)) else type(value) is bool
+
+
+def trace(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Trace:
+    """The trace of a model. Bools among the arguments steer it; only if it returns one they have to
+    be inputs, as PyTorch has them, and tensors while the model runs."""
+    made = Trace(model, args, kwargs, (int, float))
+    if _holds_bool(made.results) and _holds_bool([*args, *kwargs.values()]):
+        made = Trace(model, args, kwargs, (int, float, bool))
+    return made
+
+
 class Trace:
     """A module of TorchScript (torch._C's) of what the model does with these arguments; the tensors
-    among them, which are the arguments of its forward; and what it returned."""
+    and numbers among them, which are the arguments of its forward; and what it returned."""
 
     results: Any = None
 
-    def __init__(self, model: torch.nn.Module, args: Sequence[Any],
-                 kwargs: Mapping[str, Any]) -> None:
-        self._model, self._tree = model, Tree((tuple(args), dict(kwargs)))
+    def __init__(self, model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
+                 numbers: tuple[type, ...]) -> None:
+        self._model, self._tree = model, Tree((tuple(args), dict(kwargs)), numbers)
         self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
         modules = _Modules(model)
         self.module = modules.top
         arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
-                     _input_names(model, args, kwargs)]
+                     _input_names(model, args, kwargs, numbers)]
         create = self.module._create_method_from_trace
         if "store_inputs" in (create.__doc__ or ""):
             arguments.append(False)
@@ -95,8 +110,8 @@ def _no_name(_: Any) -> str:
     return ""
 
 
-def _input_names(model: torch.nn.Module, args: Sequence[Any],
-                 kwargs: Mapping[str, Any]) -> list[str]:
+def _input_names(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
+                 numbers: tuple[type, ...]) -> list[str]:
     """A name for each tensor among the arguments: that of the parameter, if it is all of it."""
     try:
         parameters = list(inspect.signature(model.forward).parameters.values())
@@ -106,6 +121,6 @@ def _input_names(model: torch.nn.Module, args: Sequence[Any],
     names = [*plain[:len(args)], *(f"input_{i}" for i in range(len(plain), len(args))), *kwargs]
     found: list[str] = []
     for name, value in zip(names, [*args, *kwargs.values()]):
-        count = len(Tree(value).tensors)
+        count = len(Tree(value, numbers).tensors)
         found += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
     return found if len(set(found)) == len(found) else [f"input_{i}" for i in range(len(found))]

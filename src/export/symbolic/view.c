@@ -1,6 +1,7 @@
 /* Views of whole tensors. ONNX has no views: what PyTorch shows without a copy is a tensor
  * of its own there. The sizes of the result are known, so whatever asked for them (view,
  * flatten, unsqueeze of a symbolic size) is one Reshape. */
+#include "base/warn.h"
 #include "export/symbolic/places.h"
 
 /* Data-dependent sizes may be 1 or not, so that the result has fewer dimensions or not.
@@ -12,15 +13,30 @@ static cq_value *varying(cq_value *v)
     return v;
 }
 
+/* The dimension that a call names. A number of the graph stays one if axes are inputs. */
+static cq_int open_dim(cq_sym *s, int rank)
+{
+    cq_int dim = cq_sym_int(s, "dim");
+
+    if (dim.expr && cq_sym_opset(s) < 13) {
+        cq_warn(s->op->schema->full,
+                "dim is read as the plain number %lld and baked into the graph; since opset 13 it "
+                "follows other inputs",
+                (long long)dim.value);
+        dim.expr = NULL;
+    }
+    if (!dim.expr && dim.value < 0)
+        dim.value += rank;
+    return dim;
+}
+
 /* Without dimension dim, if its size is 1. */
 static cq_value *squeeze_if_one(cq_sym *s, cq_value *x, cq_int dim)
 {
     cq_value *size, *is_one;
     cq_node  *node;
 
-    if (!cq_sym_since(s, 11,
-                      "the branches of an If have one number of dimensions until opset 11") ||
-        (dim.expr && !cq_sym_since(s, 13, "the axes of Squeeze are fixed until opset 13")))
+    if (!cq_sym_since(s, 11, "the branches of an If have one number of dimensions until opset 11"))
         return NULL;
     size =
         dim.expr
@@ -50,11 +66,9 @@ static cq_status squeeze_open(cq_sym *s, cq_value *v)
 static cq_status squeeze_dim(cq_sym *s)
 {
     cq_value *x    = cq_sym_in(s, "self");
-    cq_int    dim  = cq_sym_int(s, "dim");
     int       rank = cq_sym_rank(s, x);
+    cq_int    dim  = open_dim(s, rank);
 
-    if (!dim.expr)
-        dim.value = cq_sym_dim(s, "dim", rank);
     if (dim.expr || (rank && cq_sym_size(s, x, (int)dim.value).expr))
         return squeeze_open(s, squeeze_if_one(s, x, dim));
     return cq_sym_done(s, rank && cq_sym_size(s, x, (int)dim.value).value == 1
@@ -77,8 +91,15 @@ static cq_status squeeze(cq_sym *s)
     return cq_sym_done(s, n ? cq_sym_squeeze(s, x, axes, n) : x);
 }
 
-/* A new dimension is counted from behind the last one. */
-#define UNSQUEEZE "Unsqueeze(self, [dim + rank(self) + 1 if dim < 0 else dim])"
+static cq_status unsqueeze(cq_sym *s)
+{
+    cq_value *x   = cq_sym_in(s, "self");
+    cq_int    dim = open_dim(s, cq_sym_rank(s, x) + 1); /* counted from behind the last one */
+
+    return cq_sym_done(
+        s, dim.expr ? cq_sym_op(s, "Unsqueeze", CQ_IN(x, cq_sym_of_int_1d(s, dim)), CQ_NO_ATTR)
+                    : cq_sym_unsqueeze(s, x, &dim.value, 1));
+}
 
 /* Flatten makes two dimensions of all; the usual case is all but the batch. */
 #define IS_FLATTEN                                                                                 \
@@ -98,8 +119,7 @@ const cq_symbolic cq_symbolics_view[] = {
     { "aten::flatten", 9, .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " else as_result(self)" },
     { "aten::squeeze", 7, .fn = squeeze },
     { "aten::squeeze.dim", 7, .fn = squeeze_dim },
-    { "aten::unsqueeze", 7, .as = UNSQUEEZE },
-    { "aten::unsqueeze", 13, .as = UNSQUEEZE " if known(dim) else Unsqueeze(self, [dim])" },
+    { "aten::unsqueeze", 7, .fn = unsqueeze },
     { "aten::expand", 7, .as = "expand(self, result_sizes())" },
     { "aten::_shape_as_tensor", 7, .as = "Shape(self)" },
     { 0 },

@@ -150,6 +150,24 @@ static cq_status reshape_view(cq_opcall *c)
     return view_or_copy(c, self, rank, sizes);
 }
 
+/* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
+static cq_status reshape_from_tensor(cq_opcall *c)
+{
+    cq_tensor *shape = cq_arg_tensor(c, "shape"), *data = shape;
+    size_t     n = (size_t)cq_tensor_numel(shape);
+    cq_int     sizes[CQ_MAX_RANK];
+
+    if (shape->rank != 1 || shape->dtype != CQ_DTYPE_I64 || n > CQ_MAX_RANK)
+        return cq_call_fail(c, CQ_E_TYPE, "shape is a vector of at most %d int64", CQ_MAX_RANK);
+    if (!shape->known)
+        CQ_TRY(cq_call_data(c, &data, shape));
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = shape->known ? shape->known[i] : cq_i(cq_tensor_get_i64(data, (int64_t)i));
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::reshape", cq_arg_val(c, "self"), cq_ints(c->cx, sizes, n)));
+    return c->cx->status;
+}
+
 static cq_status view_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -447,6 +465,10 @@ const cq_op_def cq_ops_view[] = {
       .about  = "view, by PyTorch itself",
       .view   = view_view,
       .unview = unview_by_reshape },
+    { .schema  = "aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
+      .about   = "the same elements in the sizes that a tensor holds",
+      .compose = reshape_from_tensor,
+      .flags   = CQ_OP_PARTS },
     { .schema = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
       .about  = "the same elements in another tensor's sizes",
       .body   = "self.view(other.shape)",

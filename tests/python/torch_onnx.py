@@ -337,6 +337,23 @@ def check_quantized_results_are_three_outputs():
         assert got[1] == np.float32(0.2) and got[2] == 3 and got[2].dtype == np.uint8
 
 
+def check_frozen_models_have_no_mode():
+    model = torch.jit.freeze(torch.jit.script(torch.nn.Linear(3, 2).eval()))
+    agrees(export(model, torch.ones(1, 3)), model, torch.randn(1, 3))
+
+
+def check_sizes_as_tensors():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            shape = calque.onnx.operators.shape_as_tensor(x)
+            return calque.onnx.operators.reshape_from_tensor_shape(x * 2, shape)
+
+    made = export(Net(), torch.ones(2, 3), input_names=["x"], dynamic_axes={"x": {0: "n"}})
+    agrees(made, Net(), torch.ones(5, 3))
+    text = calque.onnx.export_to_pretty_string(Net(), torch.ones(2, 3), add_node_names=False)
+    assert "Mul" in text
+
+
 def check_random_numbers_in_place():
     class Net(torch.nn.Module):
         def forward(self, x):

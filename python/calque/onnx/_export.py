@@ -39,7 +39,8 @@ def select_model_mode_for_export(model: Model, mode: TrainingMode) -> Iterator[N
     True
     """
     mode = _state.mode_of(mode)
-    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    modules = [module for module in model.modules() if hasattr(module, "training")] \
+        if isinstance(model, torch.nn.Module) else []  # frozen TorchScript has no mode
     before = [module.training for module in modules]
     if mode != TrainingMode.PRESERVE and modules:
         model.train(mode == TrainingMode.TRAINING)
@@ -284,6 +285,8 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
     return made if f is None else None
 
 
-def export_to_pretty_string(model: Model, args: Any, *unused: Any, **options: Any) -> str:
-    """The model as text instead of a file."""
-    return export_model(model, args, **options).text()
+def export_to_pretty_string(model: Model, args: Any, export_params: bool = True, *,
+                            export_type: Any = None, google_printer: bool = False,
+                            add_node_names: bool = True, **options: Any) -> str:
+    """The model as text instead of a file; how PyTorch's text is to look has no effect."""
+    return export_model(model, args, export_params=export_params, **options).text()

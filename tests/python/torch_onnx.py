@@ -144,6 +144,44 @@ def check_custom_operator_by_its_symbolic():
     assert operators(export(torch.nn.Hardtanh(-1, 4), torch.ones(2, 3))) == ["Clip"]
 
 
+def check_attributes_of_all_kinds():
+    import calque.onnx
+    parts = torch._C.Graph()
+    one = parts.insertNode(parts.create("onnx::Constant", 1))
+    one.t_("value", torch.tensor([1.0]))
+    added = parts.insertNode(parts.create("onnx::LeakyRelu", [one.output()], 1))
+    added.f_("alpha", 0.5)
+    parts.registerOutput(added.output())
+
+    def rule(g, x):
+        assert x.sizes() == [2] and x.node().kind() == "prim::Param" and x.type().kind() == "TensorType"
+        with_lists = g.op("com.example::Lists", x, tables_t=[torch.ones(2), torch.zeros(3)],
+                          one_t=torch.tensor(3), zero_z=torch.ones(1), words_s=["a", "b"],
+                          bodies_g=[parts, parts])
+        return g.op("If", g.op("Constant", value_t=torch.tensor(True)), then_branch_g=parts,
+                    else_branch_g=parts), with_lists
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:1], x
+
+        symbolic = staticmethod(rule)
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return Twice.apply(x)
+
+    made = export(Net(), torch.ones(2))
+    nodes = {node.op_type: node for node in made.graph.nodes}
+    attributes = nodes["Lists"].attributes
+    assert [table.shape for table in attributes["tables"]] == [(2,), (3,)]
+    assert attributes["words"] == ["a", "b"] and len(attributes["bodies"]) == 2
+    body = nodes["If"].attributes["then_branch"]
+    assert [node.op_type for node in body.nodes] == ["Constant", "LeakyRelu"]
+    assert body.nodes[1].attributes["alpha"] == 0.5
+
+
 def check_errors_of_symbolics_reach_the_caller():
     import calque.onnx
 

@@ -34,9 +34,9 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_script_each_tensor(((script_call *)self)->script, fn, user);
 }
 
-static cq_tensor *take_input(void *port, cq_tensor *example)
+static cq_tensor *take_input(void *port, cq_tensor *example, const char *name)
 {
-    return cq_port_input(port, example);
+    return cq_port_input(port, example, name);
 }
 
 static cq_status give_output(void *port, cq_tensor *t)

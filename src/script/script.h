@@ -37,11 +37,13 @@ const cq_val *cq_args_constant_of(cq_val v);
 size_t cq_script_param_place(cq_script *script, const char *method, const char *name,
                              size_t *n_needed);
 
+const char *cq_script_param_name(cq_script *script, const char *method, size_t i); /* or NULL */
+
 /* Where the inputs of a call come from and its outputs go to. */
 typedef struct cq_script_port {
     /* What is used in place of a tensor among the arguments, and, in a capture, of a number; NULL
-     * after a failure, which is the context's. */
-    cq_tensor *(*input)(void *user, cq_tensor *example);
+     * after a failure, which is the context's. name: after its parameter, or NULL. */
+    cq_tensor *(*input)(void *user, cq_tensor *example, const char *name);
     cq_status (*output)(void *user, cq_tensor *t);
     bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
     void *user;

@@ -5,6 +5,7 @@
 #     tools/setup.sh build test     and what the tests need: cmocka, clang, python
 #     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
 #     tools/setup.sh modern         today's PyTorch, in folders of their own (6 GB); as root
+#     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
 # For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
 # when nothing is missing it takes a fraction of a second and needs no network.
@@ -106,13 +107,37 @@ need_suite() {
     touch "$folder/.complete"
 }
 
-[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern…"
+# Sources are downloaded with lists of their own: apt need not be set up for them.
+need_torch_tests() {
+    local dir=$CACHE/torch-tests mirror suite
+
+    [ -e "$dir/.complete" ] && return 0
+    need_packages python3-parameterized
+    mirror=$(debian_mirror)
+    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    [ -n "$mirror" ] || fail "apt knows no mirror of Debian"
+    echo "setup: fetching PyTorch's tests of its exporter into $dir"
+    mkdir -p "$dir/lists/partial"
+    echo "deb-src $mirror $suite main" >"$dir/sources.list"
+    (
+        cd "$dir"
+        apt=(apt-get -q -o Dir::Etc::SourceList="$dir/sources.list" -o Dir::Etc::SourceParts=-
+            -o Dir::State::Lists="$dir/lists" -o APT::Sandbox::User=root)
+        "${apt[@]}" update
+        "${apt[@]}" source --download-only pytorch || true # Debian's patches may be missing
+        tar --wildcards --strip-components=1 -xJf pytorch_*.orig.tar.xz '*/test/onnx'
+    ) || fail "the sources of PyTorch could not be fetched"
+    touch "$dir/.complete"
+}
+
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|torch-tests…"
 for what in "$@"; do
     case $what in
     build) need_packages "${packages_build[@]}" ;;
     test) need_packages "${packages_test[@]}" ;;
     peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
     modern) need_suite trixie && need_suite sid ;;
-    *) fail "unknown part '$what'; there are build, test, peers and modern" ;;
+    torch-tests) need_torch_tests ;;
+    *) fail "unknown part '$what'; there are build, test, peers, modern and torch-tests" ;;
     esac
 done

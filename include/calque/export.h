@@ -74,7 +74,11 @@ enum {
 
     /* Inputs and outputs of complex numbers, which ONNX has no operators for, become pairs of real
      * ones, as cq_tensor_pairs makes them. Else they are an error. */
-    CQ_EXPORT_COMPLEX_AS_PAIRS = 1 << 16
+    CQ_EXPORT_COMPLEX_AS_PAIRS = 1 << 16,
+
+    /* Of TorchScript: a quantized tensor among the results is three outputs, its integers, scale
+     * and zero point, as PyTorch has it. Else it is one, of floats. */
+    CQ_EXPORT_QUANTIZED_PARTS = 1 << 17
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled
@@ -157,6 +161,10 @@ typedef struct cq_export_options {
     /* Where CQ_EXPORT_VERBOSE and CQ_EXPORT_PRINT_CAPTURED print; they need it. */
     cq_export_print_hook print;
     void                *print_user;
+
+    /* What floats of the program are as tensors, as torch.set_default_dtype has it; CQ_DTYPE_NONE:
+     * float32. */
+    cq_dtype default_dtype;
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

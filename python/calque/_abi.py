@@ -63,6 +63,7 @@ CQ_EXPORT_NO_CONSTANT_FOLDING = 2
 CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS = 8
 CQ_EXPORT_NO_PARAMS = 1
 CQ_EXPORT_PRINT_CAPTURED = 512
+CQ_EXPORT_QUANTIZED_PARTS = 131072
 CQ_EXPORT_STATE = 16384
 CQ_EXPORT_STATIC = 1024
 CQ_EXPORT_VERBOSE = 16
@@ -479,6 +480,7 @@ cq_export_options._fields_ = [
     ("each_value_user", c_void_p),
     ("print", cq_export_print_hook),
     ("print_user", c_void_p),
+    ("default_dtype", c_int),
 ]
 
 cq_run_options._fields_ = [

@@ -42,6 +42,10 @@ NAMES: dict[int, str] = {
 }
 CODES = {name: code for code, name in NAMES.items()}
 
+# Floats that numpy lacks, by their names in ONNX; without ml_dtypes they come and go as bits.
+FOREIGN = {name.replace("_", ""): code for name, code in CODES.items()
+           if name == "bfloat16" or "_" in name}
+
 
 def size(code: int) -> int:
     """Bytes of an element."""

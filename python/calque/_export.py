@@ -123,15 +123,6 @@ class Script:
     def define(self, source: str) -> None:
         call(lib.cq_script_define, self._handle, encoded(source), b"define")
 
-    def parameters(self, entry: str | None) -> list[str]:
-        """Names of the parameters of a method; "" where the graph has a weight of that name."""
-        name, kind = ctypes.create_string_buffer(256), ctypes.create_string_buffer(256)
-        found = []
-        for i in range(lib.cq_script_n_params(self._handle, encoded(entry))):
-            check(lib.cq_script_param(self._handle, encoded(entry), i, name, kind, 256))
-            found.append("" if lib.cq_script_has_tensor(self._handle, name) else text(name.value))
-        return found
-
     def own_inputs(self) -> list[Tensor]:
         """What newer archives say that they were traced with: tensors of ones."""
         dtype, rank = ctypes.c_int(), ctypes.c_size_t()
@@ -151,7 +142,6 @@ class Script:
             inputs = self.own_inputs()
         structure = {"args": [_structure(item, tensors) for item in inputs or ()],
                      "kwargs": {name: _structure(item, tensors) for name, item in kwargs.items()}}
-        self._name_inputs(options, structure["args"], entry)
         args, model = ArgsHandle(), ModelHandle()
         pointers = handles([tensor.pointer for tensor in tensors])
         call(lib.cq_args_from_json, byref(args), json.dumps(structure).encode(), pointers,
@@ -159,18 +149,6 @@ class Script:
         call(lib.cq_script_export, byref(model), self._handle, encoded(entry), args,
              _abi.CQ_SCRIPT_TRACE if trace else 0, byref(options.c))
         return model
-
-    def _name_inputs(self, options: Options, args: Any, entry: str | None) -> None:
-        """Plain tensors are called after the parameters that they are given to, unless the user has
-        names for them."""
-        given = [text(options.c.input_names[i]) for i in range(options.c.n_input_names)]
-        taken = {text(options.c.output_names[i]) for i in range(options.c.n_output_names)}
-        names = self.parameters(entry)[:len(args)]
-        if len(given) >= len(names) or any(not isinstance(a, dict) or "tensor" not in a for a in args):
-            return
-        for i, name in list(enumerate(names))[len(given):]:
-            given.append(name if name and name not in taken and name not in given else f"input_{i}")
-        options.set_names("input_names", given)
 
 
 class Program:
@@ -188,22 +166,10 @@ class Program:
         call(lib.cq_pt2_name_as, self._handle, encoded(convention))
 
     def export(self, inputs: Sequence[Any] | None, options: Options) -> ModelHandle:
-        if not options.c.n_input_names:
-            n = lib.cq_pt2_n_inputs(self._handle)
-            options.set_names("input_names", [text(lib.cq_pt2_input_name(self._handle, i))
-                                              for i in range(n)])
-        if not options.c.n_output_names:
-            options.set_names("output_names", self._output_names())
         tensors, model = [as_tensor(item) for item in inputs or ()], ModelHandle()
         call(lib.cq_pt2_export, byref(model), self._handle,
              handles([tensor.pointer for tensor in tensors]), len(tensors), byref(options.c))
         return model
-
-    def _output_names(self) -> list[str]:
-        found: list[str] = []
-        while name := lib.cq_pt2_output_name(self._handle, len(found)):
-            found.append(text(name))
-        return found
 
 
 def export(model: Source, out: str | os.PathLike[str] | None = None,

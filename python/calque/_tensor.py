@@ -101,6 +101,12 @@ class Tensor:
         check(status)
         return cls._of(handle, writable)
 
+    def viewed(self, dtype: int) -> Tensor:
+        """The same memory as elements of another type of that size."""
+        strides = [lib.cq_tensor_stride(self._handle, i) for i in range(self.ndim)]
+        return Tensor.from_pointer(lib.cq_tensor_data(self._handle), dtype, self.shape, strides,
+                                   self, self._writable)
+
     # ---- what it is ----
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _abi
+from . import _abi, _dtypes
 from ._call import Handle, check, handles
 from ._lib import lib
 from ._tensor import Tensor, as_tensor
@@ -33,9 +33,9 @@ def to_value(data: Any, kind: str = "") -> ValueHandle:
         items = [to_value(item, "tensor" if _is_scalar(item) else "") for item in data]
         check(lib.cq_onnx_value_new_sequence(byref(handle), handles(items), len(items)))
     elif isinstance(data, (np.ndarray, Tensor)) or hasattr(data, "__dlpack__"):
-        return _of_array(data)
+        return _of_array(data, kind)
     else:
-        return _of_array(np.asarray(data))
+        return _of_array(np.asarray(data), kind)
     return handle
 
 
@@ -43,11 +43,16 @@ def _is_scalar(item: Any) -> bool:
     return isinstance(item, (bool, int, float, str, bytes))
 
 
-def _of_array(data: Any) -> ValueHandle:
+def _of_array(data: Any, kind: str) -> ValueHandle:
     handle = ValueHandle()
     if isinstance(data, np.ndarray) and data.dtype.kind in "OSU":
         return _of_texts(data)
-    check(lib.cq_onnx_value_new_tensor(byref(handle), as_tensor(data).pointer))
+    code = _dtypes.FOREIGN.get(kind[7:-1])
+    if code and isinstance(data, np.ndarray) and data.dtype == f"uint{8 * _dtypes.size(code)}":
+        tensor = as_tensor(data).viewed(code)
+    else:
+        tensor = as_tensor(data)
+    check(lib.cq_onnx_value_new_tensor(byref(handle), tensor.pointer))
     return handle
 
 

@@ -265,6 +265,12 @@ int cq_arg_dim(const cq_opcall *c, const char *name, size_t rank)
     return wrap_dim(c, name, cq_arg_i64(c, name), rank);
 }
 
+int cq_arg_open_dim(const cq_opcall *c, const char *name, size_t rank, bool *open)
+{
+    *open = !c->real && cq_arg_int(c, name).expr;
+    return *open ? wrap_dim(c, name, cq_arg_int(c, name).value, rank) : cq_arg_dim(c, name, rank);
+}
+
 uint64_t cq_arg_dims(const cq_opcall *c, const char *name, size_t rank)
 {
     int64_t  dims[CQ_MAX_RANK];

@@ -189,7 +189,7 @@ static cq_status make_and_tell(cq_opcall *c)
     cq_status (*parts)(cq_opcall * c) =
         to && to->parts_of ? to->parts_of(cx->listener_self, c->op) : NULL;
     bool heard =
-        to && !parts && (!cq_op_is_composed(c->op) || to->wants_whole(cx->listener_self, c->op));
+        to && !parts && (!cq_op_is_composed(c->op) || to->wants_whole(cx->listener_self, c));
 
     c->n_results = c->op->schema->n_results;
     CQ_TRY(parts ? run_composed(c, parts, false) : make_results(c, heard));

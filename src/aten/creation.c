@@ -16,7 +16,7 @@ static cq_dtype dtype_of_number(cq_val v)
 {
     return v.kind == CQ_VAL_BOOL  ? CQ_DTYPE_BOOL
            : v.kind == CQ_VAL_INT ? CQ_DTYPE_I64
-                                  : CQ_DTYPE_F32;
+                                  : cq_default_float();
 }
 
 /* ---- filled ---- */
@@ -48,7 +48,7 @@ static cq_status fill_shape(cq_opcall *c)
 {
     return cq_shape_of_size(c, c->op->def->variant == FULL
                                    ? dtype_of_number(cq_arg_val(c, "fill_value"))
-                                   : CQ_DTYPE_F32);
+                                   : cq_default_float());
 }
 
 static cq_status fill_with(cq_tensor *out, cq_val v)
@@ -141,7 +141,7 @@ static range range_of(const cq_opcall *c, cq_dtype *dtype)
     bool  whole =
         r.start.kind != CQ_VAL_FLOAT && r.end.kind != CQ_VAL_FLOAT && r.step.kind != CQ_VAL_FLOAT;
 
-    *dtype  = cq_arg_dtype(c, "dtype", whole ? CQ_DTYPE_I64 : CQ_DTYPE_F32);
+    *dtype  = cq_arg_dtype(c, "dtype", whole ? CQ_DTYPE_I64 : cq_default_float());
     r.whole = whole || *dtype == CQ_DTYPE_I64;
     return r;
 }
@@ -197,7 +197,7 @@ static cq_status arange_run(cq_opcall *c)
 /* range includes its end, and is real unless told otherwise. */
 static cq_status range_shape(cq_opcall *c)
 {
-    cq_dtype dtype = cq_arg_dtype(c, "dtype", CQ_DTYPE_F32), ignored;
+    cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float()), ignored;
     range    r     = range_of(c, &ignored);
     double   n     = (real_of(r.end) - real_of(r.start)) / real_of(r.step);
     cq_int   size;
@@ -216,7 +216,7 @@ static cq_status linspace_shape(cq_opcall *c)
 
     if (n.value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld steps are below 0", (long long)n.value);
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", CQ_DTYPE_F32), 1, &n);
+    cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 1, &n);
     return c->cx->status;
 }
 
@@ -233,7 +233,7 @@ static cq_status eye_shape(cq_opcall *c)
 
     if (sizes[0].value < 0 || sizes[1].value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a size is below 0");
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", CQ_DTYPE_F32), 2, sizes);
+    cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 2, sizes);
     return c->cx->status;
 }
 
@@ -267,7 +267,8 @@ static cq_status number_shape(cq_opcall *c)
     cq_val v = c->args[0];
 
     /* scalar_tensor alone makes floats of integers. */
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", has_arg(c, "s") ? CQ_DTYPE_F32 : dtype_of_number(v)),
+    cq_result(c, 0,
+              cq_arg_dtype(c, "dtype", has_arg(c, "s") ? cq_default_float() : dtype_of_number(v)),
               0, NULL);
     return c->cx->status;
 }

@@ -24,8 +24,8 @@ struct cq_scope {
 
 /* Someone who writes down the calls of operators: a capture, a gradient tape. */
 typedef struct cq_listener {
-    /* Whether a composed operator is one call to this listener; else it hears its parts. */
-    bool (*wants_whole)(void *self, const cq_op *op);
+    /* Whether the call of a composed operator is one to this listener; else it hears its parts. */
+    bool (*wants_whole)(void *self, const cq_opcall *c);
 
     /* A composition that this listener would rather hear than the operator; NULL, or a function
      * that answers NULL: none. */

@@ -180,6 +180,10 @@ cq_tensor *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i);
 /* A dim argument, wrapped into 0 … rank-1. A 0-d tensor counts as rank 1. */
 int cq_arg_dim(const cq_opcall *c, const char *name, size_t rank);
 
+/* The same, but a symbol stays one: it is not baked in, and only on the example the dimension is
+ * the one that is returned. */
+int cq_arg_open_dim(const cq_opcall *c, const char *name, size_t rank, bool *open);
+
 /* A list of dims as a bit mask; empty or None means all of them. */
 uint64_t cq_arg_dims(const cq_opcall *c, const char *name, size_t rank);
 
@@ -223,6 +227,11 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
 /* The dtype of an operation on these arguments as torch.result_type says: tensors with
  * dimensions count first, then 0-d tensors, then plain numbers. */
 cq_dtype cq_result_type(const cq_val *vals, size_t n);
+
+/* What numbers with a fraction are as tensors: float32, or what the thread set, which is returned
+ * as it was before (CQ_DTYPE_NONE: float32). */
+cq_dtype cq_default_float(void);
+cq_dtype cq_set_default_float(cq_dtype dtype);
 
 /* Integers and bool become the default float type. */
 cq_dtype cq_float_of(cq_dtype d);

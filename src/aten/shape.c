@@ -73,9 +73,24 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
     return CQ_OK;
 }
 
+static _Thread_local cq_dtype default_float; /* CQ_DTYPE_NONE: nobody set it */
+
+cq_dtype cq_default_float(void)
+{
+    return default_float ? default_float : CQ_DTYPE_F32;
+}
+
+cq_dtype cq_set_default_float(cq_dtype dtype)
+{
+    const cq_dtype before = default_float;
+
+    default_float = dtype;
+    return before;
+}
+
 cq_dtype cq_float_of(cq_dtype d)
 {
-    return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? d : CQ_DTYPE_F32;
+    return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? d : cq_default_float();
 }
 
 /* Categories order what a lower class of operand can change. */
@@ -112,7 +127,7 @@ cq_dtype cq_result_type(const cq_val *vals, size_t n)
             of = vals[i].u.tensor->rank ? &dims : &zero;
             break;
         case CQ_VAL_INT: d = CQ_DTYPE_I64; break;
-        case CQ_VAL_FLOAT: d = CQ_DTYPE_F32; break; /* the default float type */
+        case CQ_VAL_FLOAT: d = cq_default_float(); break;
         case CQ_VAL_BOOL: d = CQ_DTYPE_BOOL; break;
         case CQ_VAL_COMPLEX: d = CQ_DTYPE_C64; break;
         default: continue;

@@ -150,6 +150,24 @@ static cq_status reshape_view(cq_opcall *c)
     return view_or_copy(c, self, rank, sizes);
 }
 
+/* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
+static cq_status reshape_from_tensor(cq_opcall *c)
+{
+    cq_tensor *shape = cq_arg_tensor(c, "shape"), *data = shape;
+    size_t     n = (size_t)cq_tensor_numel(shape);
+    cq_int     sizes[CQ_MAX_RANK];
+
+    if (shape->rank != 1 || shape->dtype != CQ_DTYPE_I64 || n > CQ_MAX_RANK)
+        return cq_call_fail(c, CQ_E_TYPE, "shape is a vector of at most %d int64", CQ_MAX_RANK);
+    if (!shape->known)
+        CQ_TRY(cq_call_data(c, &data, shape));
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = shape->known ? shape->known[i] : cq_i(cq_tensor_get_i64(data, (int64_t)i));
+    cq_result_set_tensor(
+        c, 0, CQ_OP(c->cx, "aten::reshape", cq_arg_val(c, "self"), cq_ints(c->cx, sizes, n)));
+    return c->cx->status;
+}
+
 static cq_status view_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -261,14 +279,30 @@ static cq_status squeeze_view(cq_opcall *c)
     return c->cx->status;
 }
 
+/* A view that has these sizes on the example; which of them is where, a number of the graph says.
+ */
+static cq_status open_view(cq_opcall *c, const cq_tensor *self, const cq_geometry *g)
+{
+    cq_int sizes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < g->rank; i++)
+        sizes[i] = cq_unknown_size(c, g->sizes[i].value);
+    c->copied = true;
+    cq_result(c, 0, self->dtype, g->rank, sizes);
+    return c->cx->status;
+}
+
 static cq_status squeeze_dim_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
     cq_geometry g    = cq_geometry_of(self);
-    size_t      dim  = (size_t)cq_arg_dim(c, "dim", self->rank);
+    bool        open;
+    size_t      dim = (size_t)cq_arg_open_dim(c, "dim", self->rank, &open);
 
-    if (self->rank && is_one(c, self->sizes[dim]))
+    if (self->rank && (open ? self->sizes[dim].value == 1 : is_one(c, self->sizes[dim])))
         cq_geometry_drop(&g, dim);
+    if (open)
+        return open_view(c, self, &g);
     cq_geometry_result(c, self, &g);
     return c->cx->status;
 }
@@ -290,12 +324,15 @@ static cq_status squeeze_dims(cq_opcall *c)
 
 static cq_status unsqueeze_view(cq_opcall *c)
 {
-    cq_tensor  *self   = cq_arg_tensor(c, "self");
-    cq_geometry g      = cq_geometry_of(self);
-    size_t      dim    = (size_t)cq_arg_dim(c, "dim", (size_t)self->rank + 1);
+    cq_tensor  *self = cq_arg_tensor(c, "self");
+    cq_geometry g    = cq_geometry_of(self);
+    bool        open;
+    size_t      dim    = (size_t)cq_arg_open_dim(c, "dim", (size_t)self->rank + 1, &open);
     int64_t     stride = dim < self->rank ? self->sizes[dim].value * self->strides[dim] : 1;
 
     cq_geometry_insert(&g, dim, cq_i(1), stride);
+    if (open)
+        return open_view(c, self, &g);
     cq_geometry_result(c, self, &g);
     return c->cx->status;
 }
@@ -428,6 +465,10 @@ const cq_op_def cq_ops_view[] = {
       .about  = "view, by PyTorch itself",
       .view   = view_view,
       .unview = unview_by_reshape },
+    { .schema  = "aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
+      .about   = "the same elements in the sizes that a tensor holds",
+      .compose = reshape_from_tensor,
+      .flags   = CQ_OP_PARTS },
     { .schema = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
       .about  = "the same elements in another tensor's sizes",
       .body   = "self.view(other.shape)",

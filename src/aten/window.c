@@ -51,7 +51,7 @@ static cq_status kaiser(cq_opcall *c)
 {
     int64_t    n        = cq_arg_i64(c, "window_length");
     bool       periodic = number_or(c, "periodic", 1) != 0;
-    cq_dtype   dtype    = cq_arg_dtype(c, "dtype", CQ_DTYPE_F32);
+    cq_dtype   dtype    = cq_arg_dtype(c, "dtype", cq_default_float());
     cq_tensor *t;
 
     CQ_TRY(c->cx->status);

@@ -230,10 +230,10 @@ static cq_status bind(cq_tape *tape, cq_opcall *c, const cq_val *results, size_t
 
 /* ---- the listener ---- */
 
-static bool wants_whole(void *self, const cq_op *op)
+static bool wants_whole(void *self, const cq_opcall *c)
 {
     (void)self;
-    return cq_gradient_find(op) != NULL;
+    return cq_gradient_find(c->op) != NULL;
 }
 
 static cq_status (*parts_of(void *self, const cq_op *op))(cq_opcall *c)

@@ -97,10 +97,20 @@ cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_o
 
 /* ---- the listener ---- */
 
-static bool wants_whole(void *self, const cq_op *op)
+static bool wants_whole(void *self, const cq_opcall *c)
 {
-    (void)self;
-    return !(op->def->flags & CQ_OP_PARTS);
+    cq_capture *cap = self;
+
+    if (!(c->op->def->flags & CQ_OP_PARTS))
+        return true;
+    /* x.view_as(y) takes y, of which its parts ask nothing but the sizes. */
+    for (size_t i = 0; i < c->op->schema->n_args; i++) {
+        const cq_tensor *t = c->args[i].kind == CQ_VAL_TENSOR ? c->args[i].u.tensor : NULL;
+
+        if (t && t->tracked_by == cap->tracks.id)
+            ((cq_value *)((cq_track *)t->track)->value)->is_taken = true;
+    }
+    return false;
 }
 
 /* Gives a data-dependent size (cq_unknown_size) its place in the graph. */

@@ -665,7 +665,7 @@ cq_status cq_export_convert(cq_exporter *ex)
     if (!ex->is_read)
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < from->top->params.n; i++)
-        ex->is_read[i] = from->top->params.items[i]->n_uses > 0;
+        ex->is_read[i] = from->top->params.items[i]->n_uses || from->top->params.items[i]->is_taken;
     ignore_unused(from->top);
     for (size_t i = 0; i < from->top->params.n; i++) {
         cq_value *p     = from->top->params.items[i];

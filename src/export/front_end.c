@@ -54,9 +54,28 @@ static cq_status input_axes(cq_graph *g, const cq_export_options *o, const char 
     return CQ_OK;
 }
 
-static cq_tensor *graph_input(cq_port *p, cq_tensor *example)
+/* Whether the user or an earlier input has the name. */
+static bool is_taken(const cq_port *p, const char *name)
 {
-    const char *axes[CQ_MAX_RANK], *name = cq_port_next_name(p, NULL);
+    const cq_export_options *o   = p->options;
+    const cq_block          *top = p->capture->graph->top;
+
+    for (size_t i = 0; i < o->n_input_names; i++)
+        if (o->input_names[i] && strcmp(o->input_names[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < o->n_output_names; i++)
+        if (o->output_names[i] && strcmp(o->output_names[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < top->params.n; i++)
+        if (strcmp(top->params.items[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static cq_tensor *graph_input(cq_port *p, cq_tensor *example, const char *own)
+{
+    const char *axes[CQ_MAX_RANK];
+    const char *name = cq_port_next_name(p, own && !is_taken(p, own) ? own : NULL);
     cq_status   status;
 
     status = input_axes(p->capture->graph, p->options, name, example, axes);
@@ -67,14 +86,14 @@ static cq_tensor *graph_input(cq_port *p, cq_tensor *example)
     return cq_capture_input(p->capture, p->cx, example, name, axes);
 }
 
-cq_tensor *cq_port_input(cq_port *p, cq_tensor *example)
+cq_tensor *cq_port_input(cq_port *p, cq_tensor *example, const char *own)
 {
     cq_status status = CQ_OK;
 
     if (p->cx->status != CQ_OK)
         return NULL;
     if (p->capture)
-        return graph_input(p, example);
+        return graph_input(p, example, own);
     p->n_inputs++;
     if (p->gradients)
         status = cq_gradients_add_input(p->gradients, example);
@@ -294,6 +313,7 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
 {
     cq_export_options o;
     void             *modes;
+    cq_dtype          before;
     cq_status         status;
 
     *out = NULL;
@@ -304,7 +324,9 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
     if (!o.graph_name)
         o.graph_name = name;
     CQ_TRY(set_mode(f, self, o.training, &modes));
+    before = cq_set_default_float(o.default_dtype);
     status = export_as_it_is(out, f, self, &o);
+    cq_set_default_float(before);
     restore_mode(f, self, modes);
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);

@@ -51,7 +51,7 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
 
 static cq_tensor *take_input(void *port, cq_tensor *example)
 {
-    return cq_port_input(port, example);
+    return cq_port_input(port, example, NULL);
 }
 
 static cq_status call(void *self, cq_port *port)

@@ -41,7 +41,7 @@ static const char *input_name(void *user, const char *own)
 
 static cq_tensor *copy_input(void *user, cq_tensor *example)
 {
-    return cq_port_input(user, example);
+    return cq_port_input(user, example, NULL);
 }
 
 static cq_status give_output(void *user, cq_tensor *t)
@@ -52,6 +52,14 @@ static cq_status give_output(void *user, cq_tensor *t)
 static cq_status give_extra(void *user, const char *name, cq_tensor *t)
 {
     return cq_port_extra(user, name, t);
+}
+
+/* Outputs are called as the program has it, unless the user has names for them. */
+static cq_status name_outputs(const cq_pt2 *model, cq_graph *g)
+{
+    for (size_t i = 0; i < g->top->returns.n && cq_pt2_output_name(model, i); i++)
+        CQ_TRY(cq_ir_name_return(g, i, cq_pt2_output_name(model, i)));
+    return CQ_OK;
 }
 
 static cq_status call(void *self, cq_port *port)
@@ -78,7 +86,8 @@ static cq_status call(void *self, cq_port *port)
     }
     if (c->n_captures++ == 0 && (port->capture || !c->model->is_state.n))
         CQ_TRY(cq_pt2_forget_state(c->model));
-    return cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends);
+    CQ_TRY(cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends));
+    return port->capture ? name_outputs(c->model, port->capture->graph) : CQ_OK;
 }
 
 static bool must_repeat(void *self)

@@ -480,8 +480,8 @@ TEST(pt2, the_structure_of_arguments_and_results_is_metadata)
                    "{\"a\": \"a\", \"pair\": [\"pair_0\", {\"z\": \"pair_1_z\"}], \"k\": \"k\", "
                    "\"scale\": null}");
     check_metadata(m, "structure:outputs",
-                   "{\"sum\": \"output_0\", \"rest\": [\"output_1\", [\"output_2\"]], "
-                   "\"none\": null, \"n\": \"output_3\"}");
+                   "{\"sum\": \"sum\", \"rest\": [\"rest_0\", [\"rest_1_0\"]], "
+                   "\"none\": null, \"n\": \"n\"}");
     cq_onnx_model_free(m);
     cq_pt2_free(p);
     p = load("dynamic.214", NULL);

@@ -34,9 +34,9 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_script_each_tensor(((script_call *)self)->script, fn, user);
 }
 
-static cq_tensor *take_input(void *port, cq_tensor *example)
+static cq_tensor *take_input(void *port, cq_tensor *example, const char *name)
 {
-    return cq_port_input(port, example);
+    return cq_port_input(port, example, name);
 }
 
 static cq_status give_output(void *port, cq_tensor *t)
@@ -72,12 +72,17 @@ static cq_status call(void *self, cq_port *port)
 {
     script_call   *s    = self;
     cq_script_port ends = {
-        .input = take_input, .output = give_output, .has_rule = cq_port_has_rule, .user = port
+        .input       = take_input,
+        .output      = give_output,
+        .has_rule    = cq_port_has_rule,
+        .user        = port,
+        .wide_floats = s->args->wide_floats,
     };
 
     if (port->capture) {
         CQ_TRY(begin_capture(s, port));
-        ends.state = s->script->state;
+        ends.quantized_parts = port->options->flags & CQ_EXPORT_QUANTIZED_PARTS;
+        ends.state           = s->script->state;
     } else {
         ends.restore = port->run->flags & CQ_RUN_RESTORE;
         ends.state   = port->run->flags & CQ_RUN_STATE ? s->script->state : NULL;

@@ -72,9 +72,11 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
 
     *out = NULL;
     if (m->dtype == CQ_DTYPE_NONE)
-        return cq_args_tensor_of(out, sample && sample->kind != CQ_VAL_TENSOR
-                                          ? *sample
-                                          : cq_val_of_i64(g->numbers[slot].value));
+        return cq_args_tensor_of(out,
+                                 sample && sample->kind != CQ_VAL_TENSOR
+                                     ? *sample
+                                     : cq_val_of_i64(g->numbers[slot].value),
+                                 false);
     if (sample && sample->kind == CQ_VAL_TENSOR && fits(sample->u.tensor, m)) {
         *out = cq_tensor_retain(sample->u.tensor);
         return CQ_OK;

@@ -50,13 +50,14 @@ CQ_API cq_status cq_args_add_f64(cq_args *a, double value)
 
 /* ---- the inputs of a graph ---- */
 
-cq_status cq_args_tensor_of(cq_tensor **out, cq_val v)
+cq_status cq_args_tensor_of(cq_tensor **out, cq_val v, bool wide)
 {
     switch (v.kind) {
     case CQ_VAL_TENSOR: *out = cq_tensor_retain(v.u.tensor); return CQ_OK;
     case CQ_VAL_INT: return cq_tensor_new(out, CQ_DTYPE_I64, 0, NULL, &v.u.i.value);
     case CQ_VAL_FLOAT:
-        /* PyTorch's own export makes them float32, as it does with any number of Python's. */
+        if (wide)
+            return cq_tensor_new(out, CQ_DTYPE_F64, 0, NULL, &v.u.f.value);
         return cq_tensor_new(out, CQ_DTYPE_F32, 0, NULL, &(float){ (float)v.u.f.value });
     case CQ_VAL_BOOL: return cq_tensor_new(out, CQ_DTYPE_BOOL, 0, NULL, &(uint8_t){ v.u.b.value });
     default: *out = NULL; return CQ_OK;
@@ -64,8 +65,9 @@ cq_status cq_args_tensor_of(cq_tensor **out, cq_val v)
 }
 
 typedef struct flat {
-    cq_tensor **items; /* NULL: they are only counted */
-    size_t      n, max;
+    cq_tensor    **items; /* NULL: they are only counted */
+    size_t         n, max;
+    const cq_args *args;
 } flat;
 
 static cq_status add_input(cq_visit *w, cq_val v)
@@ -76,37 +78,37 @@ static cq_status add_input(cq_visit *w, cq_val v)
         v.kind != CQ_VAL_BOOL)
         return CQ_OK;
     if (f->items && f->n < f->max)
-        CQ_TRY(cq_args_tensor_of(&f->items[f->n], v));
+        CQ_TRY(cq_args_tensor_of(&f->items[f->n], v, f->args->wide_floats));
     f->n++;
     return CQ_OK;
 }
 
-static cq_status add_inputs(flat *f, const cq_args *a)
+static cq_status add_inputs(flat *f)
 {
     cq_visit w = { .each = add_input, .user = f };
 
-    CQ_TRY(cq_val_each(&w, cq_val_of_list(a->positional)));
-    return cq_val_each(&w, cq_val_of_dict(a->keywords));
+    CQ_TRY(cq_val_each(&w, cq_val_of_list(f->args->positional)));
+    return cq_val_each(&w, cq_val_of_dict(f->args->keywords));
 }
 
 CQ_API size_t cq_args_n_inputs(const cq_args *a)
 {
     CQ_NEED_ELSE(a, 0);
-    flat f = { .items = NULL };
+    flat f = { .items = NULL, .args = a };
 
-    add_inputs(&f, a);
+    add_inputs(&f);
     return f.n;
 }
 
 CQ_API cq_status cq_args_inputs(const cq_args *a, cq_tensor **tensors, size_t max)
 {
     CQ_NEED(a);
-    flat      f = { .items = tensors, .max = max };
+    flat      f = { .items = tensors, .max = max, .args = a };
     cq_status status;
 
     for (size_t i = 0; i < max; i++)
         tensors[i] = NULL;
-    status = add_inputs(&f, a);
+    status = add_inputs(&f);
     for (size_t i = 0; i < max && status != CQ_OK; i++) {
         cq_tensor_release(tensors[i]);
         tensors[i] = NULL;
@@ -119,6 +121,7 @@ CQ_API cq_status cq_args_inputs(const cq_args *a, cq_tensor **tensors, size_t ma
 typedef struct reader {
     cq_tensor *const *tensors;
     size_t            n;
+    cq_args          *args;
 } reader;
 
 static cq_status bad(const char *what)
@@ -215,6 +218,7 @@ static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val 
     }
     if ((part = json_object_get(j, "scalar"))) {
         CQ_TRY(tensor_at(r, part, &t));
+        r->args->wide_floats |= t->dtype == CQ_DTYPE_F64;
         *out = cq_dtype_is_float(t->dtype) ? cq_val_of_f64(cq_tensor_get_f64(t, 0))
                : t->dtype == CQ_DTYPE_BOOL ? cq_val_of_bool(cq_tensor_get_i64(t, 0))
                                            : cq_val_of_i64(cq_tensor_get_i64(t, 0));
@@ -236,8 +240,9 @@ static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val 
     return bad("an argument is neither tensor, scalar, str, tuple, list, dict nor null");
 }
 
-static cq_status read_all(const reader *r, const json_t *root, cq_args *a)
+static cq_status read_all(const reader *r, const json_t *root)
 {
+    cq_args      *a    = r->args;
     const json_t *args = json_object_get(root, "args"), *kwargs = json_object_get(root, "kwargs");
     const char   *name;
     json_t       *value;
@@ -274,7 +279,7 @@ CQ_API cq_status cq_args_from_json(cq_args **out, const char *text, cq_tensor *c
                                    size_t n_tensors)
 {
     CQ_NEED_OUT(out, text && (tensors || !n_tensors));
-    reader       r = { tensors, n_tensors };
+    reader       r = { .tensors = tensors, .n = n_tensors };
     json_error_t error;
     json_t      *root;
     cq_status    status;
@@ -284,8 +289,9 @@ CQ_API cq_status cq_args_from_json(cq_args **out, const char *text, cq_tensor *c
     if (!root)
         return cq_fail(CQ_E_FORMAT, "args.json", NULL, "line %d: %s", error.line, error.text);
     status = cq_args_new(out);
+    r.args = *out;
     if (status == CQ_OK)
-        status = read_all(&r, root, *out);
+        status = read_all(&r, root);
     json_decref(root);
     if (status != CQ_OK) {
         cq_args_free(*out);

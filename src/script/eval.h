@@ -378,10 +378,10 @@ static inline void cq_eval_up(cq_eval *ev)
  * is its owner. */
 cq_visit cq_eval_visit(cq_eval *ev, void *user);
 
-/* place_name.c: what a part of a result is called, by keys of dicts and fields of named tuples;
- * nothing is added if it has no name. */
+/* place_name.c: what a part of a value is called, by keys of dicts and fields of named tuples;
+ * nothing is added if it has no name. first: of the outermost part, if it is not NULL. */
 struct cq_str;
-cq_status cq_eval_place_name(const cq_visit_place *place, struct cq_str *out);
+cq_status cq_eval_place_name(const cq_visit_place *place, const char *first, struct cq_str *out);
 
 /* Before v is put into a container, an object or one of lists and dicts; and after the call, when
  * all but root is let go of (ring.c). */

@@ -403,7 +403,8 @@ static cq_status call_by_arguments(cq_fncall *c)
 {
     char         plain[256];
     size_t       len = strcspn(c->name, ".");
-    const cq_op *first;
+    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
+    const cq_op *first, *twin;
     const char  *suffix;
 
     if (len >= sizeof plain)
@@ -412,6 +413,9 @@ static cq_status call_by_arguments(cq_fncall *c)
     first  = cq_op_overloads(plain);
     suffix = first ? NULL : cq_op_suffix(plain, len);
     if (suffix) {
+        twin = cq_op_find(plain); /* normal_ is not one of normal's */
+        if (twin && match(twin->schema, c, false, filled))
+            return call_overload(c, twin, plain, filled);
         plain[len - strlen(suffix)] = '\0';
         first                       = cq_op_overloads(plain);
     }

@@ -1,6 +1,6 @@
-/* What a part of a result is called: {"logits": y} gives an output of that name, and so does the
- * field of a named tuple; what is deeper has the names or numbers on the way to it, "past_0_key".
- */
+/* What a part of an argument or result is called: {"logits": y} gives an output of that name, and
+ * so does the field of a named tuple; what is deeper has the names or numbers on the way to it,
+ * "past_0_key". */
 #include "script/eval.h"
 
 #include "base/str.h"
@@ -33,23 +33,30 @@ static const char *part_name(const cq_visit_place *place)
                : NULL;
 }
 
-cq_status cq_eval_place_name(const cq_visit_place *place, cq_str *out)
+static void add_part(cq_str *out, const cq_visit_place *place, const char *name)
+{
+    cq_str_add(out, out->len ? "_" : "");
+    if (name)
+        cq_str_add(out, name);
+    else
+        cq_str_printf(out, "%zu", place->index);
+}
+
+cq_status cq_eval_place_name(const cq_visit_place *place, const char *first, cq_str *out)
 {
     const cq_visit_place *way[MAX_LEVELS];
     size_t                n        = 0;
-    bool                  has_name = false;
+    bool                  has_name = first != NULL;
 
     for (; place && n < MAX_LEVELS; place = place->outer)
         way[n++] = place;
+    if (first && n)
+        add_part(out, way[--n], first);
     while (n-- > 0) {
         const char *name = part_name(way[n]);
 
         has_name |= name != NULL;
-        cq_str_add(out, out->len ? "_" : "");
-        if (name)
-            cq_str_add(out, name);
-        else
-            cq_str_printf(out, "%zu", way[n]->index);
+        add_part(out, way[n], name);
     }
     CQ_TRY(out->status);
     if (place || !has_name || out->len > MAX_NAME)

@@ -6,6 +6,7 @@
 #include "script/sequence.h"
 #include "script/share.h"
 #include "script/state.h"
+#include "tensor/qparams.h"
 
 #include <stdio.h>
 
@@ -224,7 +225,24 @@ static bool is_short(cq_int length)
 typedef struct leaves {
     leaf_fn fn;
     void   *user;
+    bool    quantized_parts; /* cq_script_port */
 } leaves;
+
+/* The integers, the scale and the zero point of a quantized tensor. */
+static cq_status give_parts(cq_eval *ev, const leaves *to, cq_tensor *t)
+{
+    cq_ctx           *cx     = ev->cx;
+    const cq_qparams *q      = t->qparams;
+    cq_tensor        *stored = CQ_OP(cx, "aten::int_repr", TENSOR(t)), *scale, *zero;
+
+    CQ_TRY(cx->status);
+    scale = CQ_OP(cx, "aten::scalar_tensor", FLOAT(q->scale), DTYPE(CQ_DTYPE_F32));
+    zero  = CQ_OP(cx, "aten::scalar_tensor", INT(q->zero_point), DTYPE(stored->dtype));
+    CQ_TRY(cx->status);
+    CQ_TRY(to->fn(ev, stored, to->user));
+    CQ_TRY(to->fn(ev, scale, to->user));
+    return to->fn(ev, zero, to->user);
+}
 
 static cq_status give_value(cq_visit *w, cq_val v)
 {
@@ -260,7 +278,8 @@ static cq_status give_value(cq_visit *w, cq_val v)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
     CQ_TRY(cq_eval_as_tensor(ev, v, &t));
-    return to->fn(ev, t, to->user);
+    return to->quantized_parts && t->qparams && !t->qparams->scales ? give_parts(ev, to, t)
+                                                                    : to->fn(ev, t, to->user);
 }
 
 /* An output of the graph is called after its place in the result. */
@@ -275,17 +294,16 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
     CQ_TRY(give_value(w, v));
     if (!g || !w->place || g->top->returns.n != before + 1)
         return CQ_OK;
-    status = cq_eval_place_name(w->place, &name);
+    status = cq_eval_place_name(w->place, NULL, &name);
     if (status == CQ_OK && name.len)
         status = cq_ir_name_return(g, before, cq_str_text(&name));
     cq_str_clear(&name);
     return status;
 }
 
-static cq_status each_leaf(cq_eval *ev, cq_val v, leaf_fn fn, void *user)
+static cq_status each_leaf(cq_eval *ev, cq_val v, leaves to)
 {
-    leaves   to = { fn, user };
-    cq_visit w  = cq_eval_visit(ev, &to);
+    cq_visit w = cq_eval_visit(ev, &to);
 
     w.each = give_leaf;
     return cq_val_each(&w, v);
@@ -308,16 +326,46 @@ static void eval_clear(cq_eval *ev, cq_val root)
 
 /* ---- arguments ---- */
 
-/* A number of the graph for one among the arguments. */
-static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v, cq_val *out)
+/* A walk over the arguments by position, or over those by name. */
+typedef struct arguments {
+    const cq_script_port *port;
+    cq_script            *script;
+    const char           *method;
+    bool                  by_place;
+} arguments;
+
+/* The input for a tensor among the arguments, called after the parameter that it is given to and
+ * its place in there: x, pair_0, options_scale. A name that a weight has is left to that. */
+static cq_tensor *take_input(const cq_visit *w, cq_tensor *example)
 {
+    const arguments      *a     = w->user;
+    const cq_visit_place *outer = w->place;
+    cq_str                name  = { 0 };
+    cq_tensor            *t;
+
+    while (outer->outer)
+        outer = outer->outer;
+    if (cq_eval_place_name(
+            w->place, a->by_place ? cq_script_param_name(a->script, a->method, outer->index) : NULL,
+            &name) != CQ_OK ||
+        cq_script_has_tensor(a->script, cq_str_text(&name)))
+        cq_str_clear(&name);
+    t = a->port->input(a->port->user, example, name.len ? cq_str_text(&name) : NULL);
+    cq_str_clear(&name);
+    return t;
+}
+
+/* A number of the graph for one among the arguments. */
+static cq_status number_input(const cq_visit *w, cq_val v, cq_val *out)
+{
+    cq_eval   *ev = w->owner;
     cq_tensor *example, *t;
 
     *out = v;
     if (!ev->capture || ev->capture->is_tape)
         return CQ_OK;
-    CQ_TRY(cq_args_tensor_of(&example, v));
-    t = port->input(port->user, example);
+    CQ_TRY(cq_args_tensor_of(&example, v, ((const arguments *)w->user)->port->wide_floats));
+    t = take_input(w, example);
     cq_tensor_release(example);
     if (!t)
         return ev->cx->status;
@@ -330,7 +378,7 @@ static cq_status number_input(cq_eval *ev, const cq_script_port *port, cq_val v,
 
 static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
 {
-    const cq_script_port *port = w->user;
+    const cq_script_port *port = ((const arguments *)w->user)->port;
     cq_eval              *ev   = w->owner;
 
     *out = v; /* texts and None steer the program */
@@ -339,9 +387,9 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
         return CQ_OK;
     }
     if (v.kind == CQ_VAL_TENSOR)
-        *out = cq_val_of_tensor(port->input(port->user, v.u.tensor));
+        *out = cq_val_of_tensor(take_input(w, v.u.tensor));
     else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
-        CQ_TRY(number_input(ev, port, v, out));
+        CQ_TRY(number_input(w, v, out));
     CQ_TRY(ev->cx->status);
     if (port->state && (v.kind == CQ_VAL_TENSOR || cq_val_is_number(v)))
         CQ_TRY(cq_state_add_argument(port->state, ev, *out));
@@ -350,9 +398,9 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
 }
 
 /* The same tree, with what the port has in place of its tensors and numbers. */
-static cq_status as_inputs(cq_eval *ev, const cq_script_port *port, cq_val v, cq_val *out)
+static cq_status as_inputs(cq_eval *ev, arguments a, cq_val v, cq_val *out)
 {
-    cq_visit  w      = { .map = as_input, .owner = ev, .user = (void *)port };
+    cq_visit  w      = { .map = as_input, .owner = ev, .user = &a };
     cq_status status = cq_val_map(&w, v, out);
 
     cq_visit_clear(&w);
@@ -452,7 +500,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
         status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
                       &result);
     if (status == CQ_OK)
-        status = each_leaf(&ev, result, lend_output, &o);
+        status = each_leaf(&ev, result, (leaves){ lend_output, &o, false });
     if (status == CQ_OK && o.n != n_outputs)
         status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, want %zu", o.n,
                          n_outputs);
@@ -521,13 +569,15 @@ static cq_status call_with_state(const outside_call *c, cq_guard *guard)
     cq_eval              *ev   = c->ev;
     cq_val                positional, keywords, result;
 
-    CQ_TRY(as_inputs(ev, port, cq_val_of_list(args->positional), &positional));
-    CQ_TRY(as_inputs(ev, port, cq_val_of_dict(args->keywords), &keywords));
+    CQ_TRY(as_inputs(ev, (arguments){ port, c->script, c->method, true },
+                     cq_val_of_list(args->positional), &positional));
+    CQ_TRY(as_inputs(ev, (arguments){ port, c->script, c->method, false },
+                     cq_val_of_dict(args->keywords), &keywords));
     if (port->state && port->state->wanted)
         CQ_TRY(cq_state_bind(port->state, guard, port->given, port->n_given));
     CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
                 keywords.u.dict, &result));
-    CQ_TRY(each_leaf(ev, result, give_output, (void *)port));
+    CQ_TRY(each_leaf(ev, result, (leaves){ give_output, (void *)port, port->quantized_parts }));
     if (ev->capture && !ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
     return port->state ? cq_state_finish(port->state, guard) : ev->cx->status;

@@ -9,6 +9,10 @@
 struct cq_args {
     cq_list *positional;
     cq_dict *keywords;
+
+    /* Inputs for floats are float64, as the example has them, and not float32, which PyTorch makes
+     * of numbers of Python everywhere else. */
+    bool wide_floats;
 };
 
 struct cq_script {
@@ -21,8 +25,8 @@ struct cq_script {
 };
 
 /* What a tensor or number among the arguments is as an input of a graph, the caller's to release;
- * NULL for everything else. */
-cq_status cq_args_tensor_of(cq_tensor **out, cq_val v);
+ * NULL for everything else. wide: floats are float64, else float32. */
+cq_status cq_args_tensor_of(cq_tensor **out, cq_val v, bool wide);
 
 /* What is behind an argument that is a part of the program (cq_args_set_constant); NULL: it is none
  * of those. */
@@ -33,14 +37,19 @@ const cq_val *cq_args_constant_of(cq_val v);
 size_t cq_script_param_place(cq_script *script, const char *method, const char *name,
                              size_t *n_needed);
 
+const char *cq_script_param_name(cq_script *script, const char *method, size_t i); /* or NULL */
+
 /* Where the inputs of a call come from and its outputs go to. */
 typedef struct cq_script_port {
     /* What is used in place of a tensor among the arguments, and, in a capture, of a number; NULL
-     * after a failure, which is the context's. */
-    cq_tensor *(*input)(void *user, cq_tensor *example);
+     * after a failure, which is the context's. name: after its parameter, or NULL. */
+    cq_tensor *(*input)(void *user, cq_tensor *example, const char *name);
     cq_status (*output)(void *user, cq_tensor *t);
     bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
     void *user;
+
+    bool wide_floats;     /* of the arguments (cq_args) */
+    bool quantized_parts; /* a quantized tensor is three outputs */
 
     /* What the call changes of the program is taken back after a capture, and if this says so. */
     bool restore;

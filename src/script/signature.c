@@ -63,6 +63,13 @@ CQ_API cq_status cq_script_param(cq_script *s, const char *method, size_t i, cha
     return CQ_OK;
 }
 
+const char *cq_script_param_name(cq_script *s, const char *method, size_t i)
+{
+    const signature f = find(s, method);
+
+    return f.def && i + f.n_self < f.def->n_params ? f.def->params[i + f.n_self].name : NULL;
+}
+
 size_t cq_script_param_place(cq_script *s, const char *method, const char *name, size_t *n_needed)
 {
     const signature f     = find(s, method);

@@ -200,9 +200,7 @@ static bool is_number(cq_val v)
 /* Numbers of Python keep their precision from call to call. */
 static cq_status initial_of(cq_val v, cq_tensor **out)
 {
-    if (v.kind == CQ_VAL_FLOAT)
-        return cq_tensor_new(out, CQ_DTYPE_F64, 0, NULL, &v.u.f.value);
-    return cq_args_tensor_of(out, v);
+    return cq_args_tensor_of(out, v, true);
 }
 
 typedef struct finding {

@@ -62,12 +62,13 @@ cq_status cq_val_each(cq_visit *w, cq_val v)
 
 /* ---- map ---- */
 
-static cq_status map_list(cq_visit *w, const cq_list *from, cq_list *to)
+static cq_status map_list(cq_visit *w, const cq_list *from, cq_list *to, size_t *index)
 {
     for (size_t i = 0; i < from->n; i++) {
         cq_val    item;
         cq_status status;
 
+        *index = i;
         CQ_TRY(cq_val_map(w, from->items[i], &item));
         status = cq_list_push(to, item);
         cq_val_release(item);
@@ -76,12 +77,13 @@ static cq_status map_list(cq_visit *w, const cq_list *from, cq_list *to)
     return CQ_OK;
 }
 
-static cq_status map_dict(cq_visit *w, const cq_dict *from, cq_dict *to)
+static cq_status map_dict(cq_visit *w, const cq_dict *from, cq_dict *to, size_t *index)
 {
     for (size_t i = 0; i < from->n; i++) {
         cq_val    item;
         cq_status status;
 
+        *index = i;
         CQ_TRY(cq_val_map(w, from->entries[i].value, &item));
         status = cq_dict_set(to, from->entries[i].key, item);
         cq_val_release(item);
@@ -108,8 +110,9 @@ void cq_visit_clear(cq_visit *w)
 
 static cq_status map_parts(cq_visit *w, cq_val v, cq_val *out)
 {
-    void     *made = cq_ptr_map_get(&w->made, v.u.box);
-    cq_status status;
+    cq_visit_place place = { .outer = w->place, .whole = v };
+    void          *made  = cq_ptr_map_get(&w->made, v.u.box);
+    cq_status      status;
 
     out->kind = v.kind;
     if (made) {
@@ -123,8 +126,10 @@ static cq_status map_parts(cq_visit *w, cq_val v, cq_val *out)
         CQ_TRY(cq_list_new(&out->u.list, 0));
     status = enter(w, v);
     if (status == CQ_OK) {
-        status = v.kind == CQ_VAL_DICT ? map_dict(w, v.u.dict, out->u.dict)
-                                       : map_list(w, v.u.list, out->u.list);
+        w->place = &place;
+        status   = v.kind == CQ_VAL_DICT ? map_dict(w, v.u.dict, out->u.dict, &place.index)
+                                         : map_list(w, v.u.list, out->u.list, &place.index);
+        w->place = place.outer;
         w->levels--;
     }
     if (status == CQ_OK)

@@ -38,7 +38,7 @@ struct cq_visit {
     void *owner, *user; /* for those functions */
     int   levels;       /* that the walk is in */
 
-    const cq_visit_place *place; /* of the leaf that each is called for; NULL: of the whole value */
+    const cq_visit_place *place; /* of the leaf of each or map; NULL: it is the whole value */
 
     cq_ptr_map made;   /* container -> its copy */
     cq_list   *copies; /* all of them */

@@ -45,6 +45,7 @@ case("aten::view.dtype", i16(2, 4), torch.int64)
 fails("aten::view.dtype", i16(2, 3), torch.int32)
 case("aten::view_as", f32(2, 6), f32(3, 4))
 case("aten::reshape_as", f32(2, 6).t(), f32(3, 4))
+case("aten::_reshape_from_tensor", f32(2, 6), torch.tensor([3, -1]), fake=False)
 for args in [(), (1,), (0, 1), (1, 2), (-2, -1), (2, 2)]:
     case("aten::flatten.using_ints", f32(2, 3, 4), *args)
 case("aten::flatten.using_ints", f32())

@@ -67,8 +67,8 @@ def check_arguments():
               b"    if n is None and s == 'up':\n        y = -y\n"
               b"    return y * by * k\n").replace(b", *, by", b", by")
     model = calque.export(source, inputs=[[X, X], {"a": X}, 2.0, "up", None], kwargs={"by": X})
-    assert len(model.inputs) == 5, model.inputs
-    got, = calque.Session(model).run_in_order([X, X, X, np.float32(2).reshape(()), X])
+    assert [value.name for value in model.inputs] == ["xs_0", "xs_1", "d_a", "k", "by"], model.inputs
+    got, = calque.Session(model).run_in_order([X, X, X, np.array(2.0), X])
     np.testing.assert_allclose(got, -(X + X * X) * X * 2)
 
 

@@ -97,6 +97,9 @@ def check_half():
         assert half.run(None, {"x": b})[0].astype("float32").tolist() == [-1, -2]
     except ImportError:
         assert b.dtype == np.uint16 and b.tolist() == [0x3F80, 0x4000], "the bits of bfloat16"
+    bits = np.array([[0x3F80, 0], [0x4000, 0]], np.uint16)[:, 0]
+    back = session("g (bfloat16[n] x) => (float[n] y) { y = Cast<to = 1>(x) }")
+    assert back.run(None, {"x": bits})[0].tolist() == [1, 2]
 
 
 def check_fetch():

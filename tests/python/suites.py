@@ -9,7 +9,8 @@ import sys
 from package import BUILD, ROOT, Report
 
 CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache")) / "modern"
-SCRIPTS = ["tensors.py", "models.py", "sessions.py", "exports.py", "interrupts.py"]
+SCRIPTS = ["tensors.py", "models.py", "sessions.py", "exports.py", "interrupts.py", "torch_onnx.py",
+           "ppe.py"]
 
 
 def libraries(suite):

@@ -144,6 +144,44 @@ def check_custom_operator_by_its_symbolic():
     assert operators(export(torch.nn.Hardtanh(-1, 4), torch.ones(2, 3))) == ["Clip"]
 
 
+def check_attributes_of_all_kinds():
+    import calque.onnx
+    parts = torch._C.Graph()
+    one = parts.insertNode(parts.create("onnx::Constant", 1))
+    one.t_("value", torch.tensor([1.0]))
+    added = parts.insertNode(parts.create("onnx::LeakyRelu", [one.output()], 1))
+    added.f_("alpha", 0.5)
+    parts.registerOutput(added.output())
+
+    def rule(g, x):
+        assert x.sizes() == [2] and x.node().kind() == "prim::Param" and x.type().kind() == "TensorType"
+        with_lists = g.op("com.example::Lists", x, tables_t=[torch.ones(2), torch.zeros(3)],
+                          one_t=torch.tensor(3), zero_z=torch.ones(1), words_s=["a", "b"],
+                          bodies_g=[parts, parts])
+        return g.op("If", g.op("Constant", value_t=torch.tensor(True)), then_branch_g=parts,
+                    else_branch_g=parts), with_lists
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:1], x
+
+        symbolic = staticmethod(rule)
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return Twice.apply(x)
+
+    made = export(Net(), torch.ones(2))
+    nodes = {node.op_type: node for node in made.graph.nodes}
+    attributes = nodes["Lists"].attributes
+    assert [table.shape for table in attributes["tables"]] == [(2,), (3,)]
+    assert attributes["words"] == ["a", "b"] and len(attributes["bodies"]) == 2
+    body = nodes["If"].attributes["then_branch"]
+    assert [node.op_type for node in body.nodes] == ["Constant", "LeakyRelu"]
+    assert body.nodes[1].attributes["alpha"] == 0.5
+
+
 def check_errors_of_symbolics_reach_the_caller():
     import calque.onnx
 
@@ -263,6 +301,117 @@ def check_flags_of_an_export():
     raises(ValueError, export, model, x, opset_version=99)
     assert export(model, x, export_modules_as_functions={torch.nn.Linear}, opset_version=15).functions
     assert "Gemm" in calque.onnx.export_to_pretty_string(model, x)
+
+
+def check_inputs_are_those_of_pytorch():
+    """Numbers among the arguments are inputs of their types, and what an operator takes is one."""
+    class Unsqueeze(torch.nn.Module):
+        def forward(self, x, dim: int):
+            return torch.unsqueeze(x, dim)
+
+    class Squeeze(torch.nn.Module):
+        def forward(self, x, dim: int):
+            return torch.squeeze(x, dim)
+
+    class Scale(torch.nn.Module):
+        def forward(self, x, by: float):
+            return x * by
+
+    class View(torch.nn.Module):
+        def forward(self, x, other):
+            return x.view_as(other) + x.size(0)
+
+    x = torch.randn(2, 1, 4)
+    for model, dims in [(Unsqueeze(), (-1, 0, 2)), (Squeeze(), (1, 0, -1))]:
+        for form in (model, torch.jit.script(model)):
+            made = export(form, (x, dims[0]))
+            for dim in dims:
+                agrees(made, form, x, torch.tensor(dim) if form is model else dim)
+    made = export(torch.jit.script(Scale()), (x, 2.5))
+    assert [value.type for value in made.inputs] == ["tensor(float)", "tensor(double)"]
+    agrees(made, Scale(), x, 1.5)
+    assert len(export(View(), (x, torch.ones(8))).inputs) == 2
+
+
+def check_bools_that_are_returned_are_inputs():
+    class Net(torch.nn.Module):
+        def forward(self, x, flag: bool):
+            return (x + 1 if flag else x), flag
+
+    made = export(Net(), (torch.ones(2), False))
+    assert [value.type for value in made.inputs] == ["tensor(float)", "tensor(bool)"]
+    got = calque.Session(made.to_bytes()).run(None, {"x": np.ones(2, "float32"),
+                                                     "flag": np.array(True)})
+    assert got[1] and (got[0] == 1).all()  # the example decided the branch
+
+
+def check_default_dtype_is_pytorchs():
+    class Half(torch.nn.Module):
+        def forward(self, x):
+            return x / 2, torch.ones(2) * x
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        for model in (Half(), torch.jit.script(Half())):
+            made = export(model, torch.arange(2))
+            assert [value.dtype for value in made.outputs] == ["float64"] * 2
+            agrees(made, model, torch.arange(2))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert export(Half(), torch.arange(2)).outputs[0].dtype == "float32"
+
+
+def check_quantized_results_are_three_outputs():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return torch.quantize_per_tensor(x, 0.2, 3, torch.quint8)
+
+    x = torch.randn(4, 6)
+    want = Net()(x)
+    for model in (Net(), torch.jit.script(Net())):
+        made = export(model, x)
+        got = calque.Session(made.to_bytes()).run(None, {made.inputs[0].name: x.numpy()})
+        assert (got[0] == want.int_repr().numpy()).all() and got[0].dtype == np.uint8
+        assert got[1] == np.float32(0.2) and got[2] == 3 and got[2].dtype == np.uint8
+
+
+def check_frozen_models_have_no_mode():
+    model = torch.jit.freeze(torch.jit.script(torch.nn.Linear(3, 2).eval()))
+    agrees(export(model, torch.ones(1, 3)), model, torch.randn(1, 3))
+
+
+def check_sizes_as_tensors():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            shape = calque.onnx.operators.shape_as_tensor(x)
+            return calque.onnx.operators.reshape_from_tensor_shape(x * 2, shape)
+
+    made = export(Net(), torch.ones(2, 3), input_names=["x"], dynamic_axes={"x": {0: "n"}})
+    agrees(made, Net(), torch.ones(5, 3))
+    text = calque.onnx.export_to_pretty_string(Net(), torch.ones(2, 3), add_node_names=False)
+    assert "Mul" in text
+
+
+def check_random_numbers_in_place():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return torch.nn.init.normal_(x.new_empty(1, 400, 50), 5.0, 10.0)
+
+    assert "RandomNormal" in operators(export(Net(), torch.ones(1)))
+
+
+def check_statistics_are_those_after_the_call():
+    """As in PyTorch, a model in training mode is called once, be it traced or TorchScript."""
+    files = []
+    for script in (False, True):
+        model = torch.nn.BatchNorm1d(3).train()
+        model = torch.jit.script(model) if script else model
+        torch.manual_seed(0)
+        files.append(export(model, torch.randn(5, 3),
+                            training=calque.onnx.TrainingMode.TRAINING).graph.initializers)
+    assert files[0]["running_mean"].any()
+    for name in ("running_mean", "running_var"):
+        np.testing.assert_array_equal(files[0][name], files[1][name])
 
 
 def check_weights_are_neither_copied_nor_changed():

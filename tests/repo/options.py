@@ -28,6 +28,7 @@ OPTIONS = {
         "each_value_user": "(export --verify is made of it)",
         "print": "(standard output)",
         "print_user": "(standard output)",
+        "default_dtype": "(of calque.onnx: a file does not say what PyTorch was set to)",
     },
     "CQ_EXPORT": {
         "NO_PARAMS": "export --no-params",
@@ -44,9 +45,9 @@ OPTIONS = {
         "STATIC": "export --static",
         "KEEP_MUTATIONS": "export --keep-mutations",
         "KEEP_ASSERTS": "export --keep-asserts",
-        "DROP_UNREAD_INPUTS": "(of traces that Python hands over)",
         "STATE": "export --state",
         "COMPLEX_AS_PAIRS": "export --complex-as-pairs",
+        "QUANTIZED_PARTS": "(of calque.onnx, whose programs want what PyTorch's files give)",
     },
     "cq_run_options": {
         "training": "testcase --training",

@@ -1,12 +1,10 @@
-"""How a model gets into the library: it is traced (or is TorchScript already), and its code is
-taken as torch.jit.save writes it, with placeholders of one element where its weights are. The
+"""How a model gets into the library: it is traced (_trace.py) or is TorchScript already, and its code
+is taken as torch.jit.save writes it, with placeholders of one element where its weights are. The
 weights themselves are handed over by pointer, so nothing of their size is ever copied.
 """
 from __future__ import annotations
 
-import contextlib
 import inspect
-import warnings
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
@@ -51,9 +49,10 @@ def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tens
 class Tree:
     """A value whose tensors were taken out; `fill` puts others in their places."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, numbers: tuple[type, ...] = (int, float)) -> None:
         self.tensors: list[torch.Tensor] = []
         self.has_quantized = False
+        self._numbers = numbers  # types of values that become tensors
         self._shape = self._take(value)
 
     def _take_quantized(self, value: torch.Tensor) -> Callable[[Sequence[torch.Tensor]], Any]:
@@ -66,7 +65,7 @@ class Tree:
     def _take(self, value: Any) -> Callable[[Sequence[torch.Tensor]], Any]:
         if isinstance(value, torch.Tensor) and value.is_quantized:
             return self._take_quantized(value)
-        if isinstance(value, torch.Tensor) or type(value) in (int, float):
+        if isinstance(value, torch.Tensor) or type(value) in self._numbers:
             index = len(self.tensors)
             if type(value) is float:
                 value = torch.tensor(value, dtype=torch.float64)
@@ -115,89 +114,6 @@ def flatten_results(value: Any) -> list[torch.Tensor]:
                        "numbers and lists, tuples and dicts of them can be exported")
 
 
-# ---- tracing ----
-
-
-@contextlib.contextmanager
-def _module_paths(model: torch.nn.Module) -> Iterator[None]:
-    """While it lasts, calls of modules are noted in the trace by their path."""
-    paths: dict[Any, Any] = {"__module": model}
-
-    def add(module: torch.nn.Module, prefix: str) -> None:
-        for name, child in module.named_children():
-            paths[child] = f"{prefix}.{name}"
-            add(child, paths[child])
-
-    add(model, "__module")
-    before, torch.jit._trace._trace_module_map = torch.jit._trace._trace_module_map, paths
-    try:
-        yield
-    finally:
-        torch.jit._trace._trace_module_map = before
-
-
-@contextlib.contextmanager
-def _without_backward_hooks(model: torch.nn.Module) -> Iterator[None]:
-    """Hooks of the backward pass are not a part of a trace, but PyTorch refuses to trace them."""
-    hooks = [(module, module._backward_hooks) for module in model.modules()
-             if module._backward_hooks]
-    for module, found in hooks:
-        module._backward_hooks = type(found)()
-    try:
-        yield
-    finally:
-        for module, found in hooks:
-            module._backward_hooks = found
-
-
-class Trace:
-    """A ScriptModule of what the model does with these arguments; the tensors among them, which are
-    the arguments of its forward; and what it returned. It is torch.jit.trace, but for arguments and
-    results of any kind."""
-
-    results: Any = None
-
-    def __init__(self, model: torch.nn.Module, args: Sequence[Any],
-                 kwargs: Mapping[str, Any]) -> None:
-        self._model, self._tree = model, Tree((tuple(args), dict(kwargs)))
-        self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
-        with _module_paths(model), _without_backward_hooks(model):
-            self.module = torch.jit._trace.make_module(model, None, torch.jit._state._python_cu)
-            arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
-                         _input_names(model, args, kwargs)]
-            create = self.module._c._create_method_from_trace
-            if "store_inputs" in (create.__doc__ or ""):
-                arguments.append(False)
-            create(*arguments)
-
-    def _forward(self, *tensors: torch.Tensor) -> Any:
-        args, kwargs = self._tree.fill(tensors)
-        self.results = self._model(*args, **kwargs)
-        flat = flatten_results(self.results)
-        return flat[0] if len(flat) == 1 else tuple(flat)
-
-
-def _no_name(_: Any) -> str:
-    """Of a variable in Python that holds a value: looking for it takes time, and nobody asks."""
-    return ""
-
-
-def _input_names(model: torch.nn.Module, args: Sequence[Any],
-                 kwargs: Mapping[str, Any]) -> list[str]:
-    """A name for each tensor among the arguments: that of the parameter, if it is all of it."""
-    try:
-        parameters = list(inspect.signature(model.forward).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    names = [*plain[:len(args)], *(f"input_{i}" for i in range(len(plain), len(args))), *kwargs]
-    found: list[str] = []
-    for name, value in zip(names, [*args, *kwargs.values()]):
-        count = len(Tree(value).tensors)
-        found += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
-    return found if len(set(found)) == len(found) else [f"input_{i}" for i in range(len(found))]
-
-
 # ---- weights ----
 
 
@@ -221,13 +137,13 @@ def can_be_pointed_at(tensor: torch.Tensor) -> bool:
 
 
 def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
-    """The archive of a ScriptModule or ScriptFunction without its weights, and these by path. The
-    program is unchanged when this returns."""
-    if not isinstance(program, torch.jit.ScriptModule):
+    """The archive of a module or function of TorchScript (torch._C's) without its weights, and these
+    by path. The program is unchanged when this returns."""
+    if not isinstance(program, torch._C.ScriptModule):
         return program.save_to_buffer(), {}
     weights, places = {}, []
     try:
-        for module, name, path, tensor in _script_tensors(program._c):
+        for module, name, path, tensor in _script_tensors(program):
             if can_be_pointed_at(tensor):
                 weights[path] = tensor
                 places.append((module, name, tensor))
@@ -236,4 +152,3 @@ def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     finally:
         for module, name, tensor in places:
             module.setattr(name, tensor)
-

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import warnings
 from typing import IO, Any, Callable, Collection, Iterator, Mapping, Sequence, Union
@@ -14,8 +15,9 @@ from .._lib import text
 from .._model import Model as _Model
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _marks, _state
-from ._program import Script, wrap_all
+from ._program import Script, dtype_code, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
+from ._trace import trace
 
 DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
 DYNAMO_OPSET = 18  # of torch.onnx with dynamo=True
@@ -37,7 +39,8 @@ def select_model_mode_for_export(model: Model, mode: TrainingMode) -> Iterator[N
     True
     """
     mode = _state.mode_of(mode)
-    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    modules = [module for module in model.modules() if hasattr(module, "training")] \
+        if isinstance(model, torch.nn.Module) else []  # frozen TorchScript has no mode
     before = [module.training for module in modules]
     if mode != TrainingMode.PRESERVE and modules:
         model.train(mode == TrainingMode.TRAINING)
@@ -100,6 +103,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options = Options()
     options.c.opset, options.c.operators = opset, kind
     options.c.training = _abi.CQ_TRAINING_PRESERVE  # the model is in its mode
+    options.c.default_dtype = dtype_code(torch.get_default_dtype())
     options.set_names("input_names", input_names)
     options.set_names("output_names", output_names)
     options.set_names("function_classes", _classes(export_modules_as_functions))
@@ -108,6 +112,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.c.print = _print
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
+            (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
@@ -140,15 +145,18 @@ class Captured:
         self.has_quantized = False
         is_script = isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
         if is_script and not _capture.Tree((args, named)).has_quantized:
-            program, self._run = model, lambda: model(*args, **named)
+            program = getattr(model, "_c", model)
+            self._run = lambda: model(*copy.deepcopy(args), **copy.deepcopy(named))
+            if getattr(model, "training", False):  # as a trace, it changes what a model counts
+                self._results = self.results
         else:
             if is_script or not isinstance(model, torch.nn.Module):
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
-                trace = _capture.Trace(model, args, named)
-            program, args, named, self._results = trace.module, trace.inputs, {}, trace.results
-            self.has_quantized = trace.has_quantized
+                traced = trace(model, args, named)
+            program, args, named, self._results = traced.module, traced.inputs, {}, traced.results
+            self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
@@ -277,6 +285,8 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
     return made if f is None else None
 
 
-def export_to_pretty_string(model: Model, args: Any, *unused: Any, **options: Any) -> str:
-    """The model as text instead of a file."""
-    return export_model(model, args, **options).text()
+def export_to_pretty_string(model: Model, args: Any, export_params: bool = True, *,
+                            export_type: Any = None, google_printer: bool = False,
+                            add_node_names: bool = True, **options: Any) -> str:
+    """The model as text instead of a file; how PyTorch's text is to look has no effect."""
+    return export_model(model, args, export_params=export_params, **options).text()

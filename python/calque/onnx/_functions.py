@@ -131,8 +131,8 @@ def _graphs(module: Any) -> Iterator[Any]:
 
 
 def inline(module: Any, rules: Rules) -> None:
-    """Puts something that an archive can hold in the place of all functions of a traced module."""
-    for graph in _graphs(module._c):
+    """Puts something that an archive can hold in the place of all functions of a trace."""
+    for graph in _graphs(module):
         while node := graph.findNode("prim::PythonOp", True):
             if not node.hasAttribute("Subgraph"):
                 raise RuntimeError(f"the trace of the function {node.pyname()} does not say what it "

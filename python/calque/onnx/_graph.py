@@ -285,7 +285,7 @@ class _Attributes:
             self._set_tensors(to, value)
             return
         if kind not in ("i", "f", "s"):
-            raise ValueError("an attribute that is a graph or a type cannot be given by g.op")
+            raise ValueError("an attribute that is a type cannot be given by g.op")
         if isinstance(value, torch.Tensor):
             value = value.tolist()
         many = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
@@ -313,6 +313,12 @@ class _Attributes:
         to.kind, to.t = _abi.CQ_SYM_ATTR_TENSOR, tensor.pointer
 
 
+def _attributes_of(node: Any) -> dict[str, Any]:
+    """Those of a torch._C.Node, as g.op takes them: a list has the kind of its items."""
+    return {f"{name}_{node.kindOf(name)[0]}": getattr(node, node.kindOf(name))(name)
+            for name in node.attributeNames()}
+
+
 class GraphContext:
     """`g` of a symbolic function.
 
@@ -335,6 +341,7 @@ class GraphContext:
             return self._prim(name, raw_args, kwargs)
         domain = {"": "", "onnx": "", "aten": "org.pytorch.aten"}.get(domain, domain)
         inputs = [self.value_of(item).pointer() for item in raw_args]
+        graphs = {key: kwargs.pop(key) for key in sorted(kwargs) if key.endswith("_g")}
         attributes = _Attributes(kwargs)
         results = (ctypes.c_void_p * outputs)()
         lib.cq_sym_emit(self.pointer, encoded(f"{domain}::{name}" if domain else name), len(inputs),
@@ -342,7 +349,30 @@ class GraphContext:
                         attributes.items, outputs, results)
         self.check()
         values = tuple(Value(self, pointer) for pointer in results)
+        for key, graph in graphs.items():
+            many = isinstance(graph, (list, tuple))
+            for one in graph if many else [graph]:
+                self._add_graph(values[0], key[:-2] + ("[]" if many else ""), one)
         return values[0] if outputs == 1 else values
+
+    def _add_graph(self, value: Value, name: str, graph: Any) -> None:
+        """A torch._C.Graph of operators of ONNX, as an attribute of the node that gives value."""
+        lib.cq_sym_graph_begin(self.pointer, value.pointer(), encoded(name))
+        inside: dict[str, Value] = {}
+        for parameter in graph.inputs():
+            kind = parameter.type()
+            code = _dtypes.CODES.get(str(kind.dtype()).rpartition(".")[2], 0)
+            rank = kind.dim() if kind.dim() is not None else -1
+            inside[parameter.debugName()] = Value(self, lib.cq_sym_graph_input(self.pointer, code,
+                                                                               rank))
+        for node in graph.nodes():
+            made = self.op(node.kind(), *(inside[item.debugName()] for item in node.inputs()),
+                           outputs=node.outputsSize(), **_attributes_of(node))
+            made = made if isinstance(made, tuple) else (made,)
+            inside.update(zip((item.debugName() for item in node.outputs()), made))
+        outputs = [inside[item.debugName()].pointer() for item in graph.outputs()]
+        lib.cq_sym_graph_end(self.pointer, len(outputs), (ctypes.c_void_p * len(outputs))(*outputs))
+        self.check()
 
     def _prim(self, name: str, args: Sequence[Any], attributes: dict[str, Any]) -> Value:
         if name == "ListConstruct":

@@ -14,6 +14,14 @@ from .._lib import encoded, lib
 from .._tensor import Tensor, TensorHandle, keep
 
 
+def dtype_code(dtype: torch.dtype) -> int:
+    """The library's constant for a dtype of PyTorch's."""
+    code = _dtypes.CODES.get(str(dtype).rpartition(".")[2])
+    if code is None:
+        raise TypeError(f"a tensor of dtype {dtype} cannot be exported")
+    return code
+
+
 def wrap(tensor: torch.Tensor) -> Tensor:
     """The same memory as a tensor of the library. Only what lies elsewhere than in the memory of
     this machine, or not as sizes and strides say, is copied."""
@@ -21,10 +29,8 @@ def wrap(tensor: torch.Tensor) -> Tensor:
     if tensor.layout != torch.strided:
         tensor = tensor.to_dense()
     tensor = tensor.resolve_conj().resolve_neg().cpu()
-    code = _dtypes.CODES.get(str(tensor.dtype).rpartition(".")[2])
-    if code is None:
-        raise TypeError(f"a tensor of dtype {tensor.dtype} cannot be exported")
-    return Tensor.from_pointer(tensor.data_ptr(), code, tensor.shape, tensor.stride(), tensor)
+    return Tensor.from_pointer(tensor.data_ptr(), dtype_code(tensor.dtype), tensor.shape,
+                               tensor.stride(), tensor)
 
 
 def wrap_all(value: Any) -> Any:

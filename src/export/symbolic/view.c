@@ -1,70 +1,105 @@
 /* Views of whole tensors. ONNX has no views: what PyTorch shows without a copy is a tensor
  * of its own there. The sizes of the result are known, so whatever asked for them (view,
  * flatten, unsqueeze of a symbolic size) is one Reshape. */
+#include "base/warn.h"
 #include "export/symbolic/places.h"
 
 /* Data-dependent sizes may be 1 or not, so that the result has fewer dimensions or not.
  * What follows is built for the number of dimensions that the example has. */
-static cq_value *squeeze_open(cq_sym *s, cq_value *x, int only)
+static cq_value *varying(cq_value *v)
 {
-    cq_type   type = cq_sym_result_type(s, 0);
-    int64_t   axis = only;
-    cq_value *v, *is_one;
+    if (v)
+        v->rank_varies = true;
+    return v;
+}
+
+/* The dimension that a call names. A number of the graph stays one if axes are inputs. */
+static cq_int open_dim(cq_sym *s, int rank)
+{
+    cq_int dim = cq_sym_int(s, "dim");
+
+    if (dim.expr && cq_sym_opset(s) < 13) {
+        cq_warn(s->op->schema->full,
+                "dim is read as the plain number %lld and baked into the graph; since opset 13 it "
+                "follows other inputs",
+                (long long)dim.value);
+        dim.expr = NULL;
+    }
+    if (!dim.expr && dim.value < 0)
+        dim.value += rank;
+    return dim;
+}
+
+/* Without dimension dim, if its size is 1. */
+static cq_value *squeeze_if_one(cq_sym *s, cq_value *x, cq_int dim)
+{
+    cq_value *size, *is_one;
     cq_node  *node;
 
-    if (only < 0) {
-        v = cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR); /* all that are 1 */
-    } else if (!cq_sym_since(s, 11,
-                             "the branches of an If have one number of dimensions until opset 11"))
+    if (!cq_sym_since(s, 11, "the branches of an If have one number of dimensions until opset 11"))
         return NULL;
-    else {
-        is_one = cq_sym_op(s, "Equal",
-                           CQ_IN(cq_sym_of_int(s, cq_sym_size(s, x, only)), cq_sym_const_i64(s, 1)),
-                           CQ_NO_ATTR);
-        node   = cq_sym_node(s, "If", CQ_IN(is_one), 1);
-        cq_sym_push_block(s, node);
-        v = cq_sym_squeeze(s, x, &axis, 1);
-        if (v)
-            v->rank_varies = true;
-        cq_sym_pop_block(s, CQ_IN(v));
-        cq_sym_push_block(s, node);
-        v = cq_sym_op(s, "Identity", CQ_IN(x), CQ_NO_ATTR);
-        if (v)
-            v->rank_varies = true;
-        cq_sym_pop_block(s, CQ_IN(v));
-        v = s->status == CQ_OK ? node->outputs[0] : NULL;
-    }
-    if (v) {
-        v->type        = type;
-        v->rank_varies = true;
-    }
-    return v;
+    size =
+        dim.expr
+            ? cq_sym_op(s, "Gather",
+                        CQ_IN(cq_sym_op(s, "Shape", CQ_IN(x), CQ_NO_ATTR), cq_sym_of_int(s, dim)),
+                        CQ_NO_ATTR)
+            : cq_sym_of_int(s, cq_sym_size(s, x, (int)dim.value));
+    is_one = cq_sym_op(s, "Equal", CQ_IN(size, cq_sym_const_i64(s, 1)), CQ_NO_ATTR);
+    node   = cq_sym_node(s, "If", CQ_IN(is_one), 1);
+    cq_sym_push_block(s, node);
+    x = dim.expr ? cq_sym_op(s, "Squeeze", CQ_IN(x, cq_sym_of_int_1d(s, dim)), CQ_NO_ATTR)
+                 : cq_sym_squeeze(s, x, &dim.value, 1);
+    cq_sym_pop_block(s, CQ_IN(varying(x)));
+    cq_sym_push_block(s, node);
+    x = cq_sym_op(s, "Identity", CQ_IN(cq_sym_in(s, "self")), CQ_NO_ATTR);
+    cq_sym_pop_block(s, CQ_IN(varying(x)));
+    return s->status == CQ_OK ? node->outputs[0] : NULL;
+}
+
+static cq_status squeeze_open(cq_sym *s, cq_value *v)
+{
+    if (v)
+        varying(v)->type = cq_sym_result_type(s, 0);
+    return cq_sym_done(s, v);
+}
+
+static cq_status squeeze_dim(cq_sym *s)
+{
+    cq_value *x    = cq_sym_in(s, "self");
+    int       rank = cq_sym_rank(s, x);
+    cq_int    dim  = open_dim(s, rank);
+
+    if (dim.expr || (rank && cq_sym_size(s, x, (int)dim.value).expr))
+        return squeeze_open(s, squeeze_if_one(s, x, dim));
+    return cq_sym_done(s, rank && cq_sym_size(s, x, (int)dim.value).value == 1
+                              ? cq_sym_squeeze(s, x, &dim.value, 1)
+                              : x);
 }
 
 static cq_status squeeze(cq_sym *s)
 {
-    cq_value *x    = cq_sym_in(s, "self");
-    int       rank = cq_sym_rank(s, x), only = -1;
+    cq_value *x = cq_sym_in(s, "self");
     int64_t   axes[CQ_MAX_RANK];
-    size_t    n       = 0;
-    bool      is_open = false;
+    size_t    n = 0;
 
-    if (s->op->schema->n_args > 1)
-        only = cq_sym_dim(s, "dim", rank);
-    for (int i = 0; i < rank; i++) {
-        if (only >= 0 && only != i)
-            continue;
-        is_open |= cq_sym_size(s, x, i).expr != NULL;
+    for (int i = 0; i < cq_sym_rank(s, x); i++) {
+        if (cq_sym_size(s, x, i).expr)
+            return squeeze_open(s, cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR)); /* all 1s */
         if (cq_sym_size(s, x, i).value == 1)
             axes[n++] = i;
     }
-    if (is_open)
-        return cq_sym_done(s, squeeze_open(s, x, only));
     return cq_sym_done(s, n ? cq_sym_squeeze(s, x, axes, n) : x);
 }
 
-/* A new dimension is counted from behind the last one. */
-#define UNSQUEEZE "Unsqueeze(self, [dim + rank(self) + 1 if dim < 0 else dim])"
+static cq_status unsqueeze(cq_sym *s)
+{
+    cq_value *x   = cq_sym_in(s, "self");
+    cq_int    dim = open_dim(s, cq_sym_rank(s, x) + 1); /* counted from behind the last one */
+
+    return cq_sym_done(
+        s, dim.expr ? cq_sym_op(s, "Unsqueeze", CQ_IN(x, cq_sym_of_int_1d(s, dim)), CQ_NO_ATTR)
+                    : cq_sym_unsqueeze(s, x, &dim.value, 1));
+}
 
 /* Flatten makes two dimensions of all; the usual case is all but the batch. */
 #define IS_FLATTEN                                                                                 \
@@ -83,8 +118,8 @@ const cq_symbolic cq_symbolics_view[] = {
       .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " and is_float(self) else as_result(self)" },
     { "aten::flatten", 9, .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " else as_result(self)" },
     { "aten::squeeze", 7, .fn = squeeze },
-    { "aten::unsqueeze", 7, .as = UNSQUEEZE },
-    { "aten::unsqueeze", 13, .as = UNSQUEEZE " if known(dim) else Unsqueeze(self, [dim])" },
+    { "aten::squeeze.dim", 7, .fn = squeeze_dim },
+    { "aten::unsqueeze", 7, .fn = unsqueeze },
     { "aten::expand", 7, .as = "expand(self, result_sizes())" },
     { "aten::_shape_as_tensor", 7, .as = "Shape(self)" },
     { 0 },

@@ -1,0 +1,126 @@
+"""Tracing: what a model does with its arguments, as a module of TorchScript. It is torch.jit.trace for
+arguments and results of any kind, and without what an export never asks for: modules in Python around
+those of TorchScript, names of variables, a second run that checks the first.
+"""
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any, Iterator, Mapping, Sequence
+
+import torch
+
+from ._capture import Tree, flatten_results
+
+_TENSOR, _BOOL = torch._C.TensorType.get(), torch._C.BoolType.get()
+
+
+class _Modules:
+    """A module of TorchScript without methods for each module of a model: its tensors, its script
+    objects, its modules. PyTorch's own torch.jit._trace.make_module gives the same, but inspects
+    every name of every class; on a model of small layers that takes longer than to run it."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.paths: dict[Any, Any] = {}
+        self.top, _ = self._make(model, "__module")
+        del self.paths[model]
+        self.paths["__module"] = model
+
+    def _make(self, module: torch.nn.Module, path: str) -> tuple[Any, Any]:
+        """Module and type. The path is noted, too: a model that is traced looks its own up there."""
+        self.paths[module] = path
+        if isinstance(module, torch.jit.ScriptModule):
+            return module._c, module._concrete_type
+        builder = torch._C.ConcreteModuleTypeBuilder(type(module))
+        values: dict[str, Any] = {"training": module.training}
+        builder.add_attribute("training", _BOOL, False, False)
+        for tensors, is_parameter in ((module._parameters, True), (module._buffers, False)):
+            for name, tensor in tensors.items():
+                if tensor is not None:
+                    builder.add_attribute(name, _TENSOR, is_parameter, not is_parameter)
+                    values[name] = tensor
+        for name, value in vars(module).items():
+            if torch._C._jit_is_script_object(value):
+                builder.add_attribute(name, torch._C._jit_try_infer_type(value).type(), False, False)
+                values[name] = value
+        for name, child in module._modules.items():
+            if child is not None:
+                values[name], kind = self._make(child, f"{path}.{name}")
+                builder.add_module(name, kind)
+        made = builder.build()
+        filled = torch._C._create_module_with_type(made.jit_type)
+        for name, value in values.items():
+            filled.setattr(name, value)
+        return filled, made
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """While it lasts, calls of modules are noted in the trace by their path."""
+        before, torch.jit._trace._trace_module_map = torch.jit._trace._trace_module_map, self.paths
+        try:
+            yield
+        finally:
+            torch.jit._trace._trace_module_map = before
+
+
+def _holds_bool(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(_holds_bool, value)) if isinstance(value, (tuple, list)) else type(value) is bool
+
+
+def trace(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Trace:
+    """The trace of a model. Bools among the arguments steer it; only if it returns one they have to
+    be inputs, as PyTorch has them, and tensors while the model runs."""
+    made = Trace(model, args, kwargs, (int, float))
+    if _holds_bool(made.results) and _holds_bool([*args, *kwargs.values()]):
+        made = Trace(model, args, kwargs, (int, float, bool))
+    return made
+
+
+class Trace:
+    """A module of TorchScript (torch._C's) of what the model does with these arguments; the tensors
+    and numbers among them, which are the arguments of its forward; and what it returned."""
+
+    results: Any = None
+
+    def __init__(self, model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
+                 numbers: tuple[type, ...]) -> None:
+        self._model, self._tree = model, Tree((tuple(args), dict(kwargs)), numbers)
+        self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
+        modules = _Modules(model)
+        self.module = modules.top
+        arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
+                     _input_names(model, args, kwargs, numbers)]
+        create = self.module._create_method_from_trace
+        if "store_inputs" in (create.__doc__ or ""):
+            arguments.append(False)
+        with modules.noted():
+            create(*arguments)
+
+    def _forward(self, *tensors: torch.Tensor) -> Any:
+        args, kwargs = self._tree.fill(tensors)
+        self.results = self._model(*args, **kwargs)
+        flat = flatten_results(self.results)
+        return flat[0] if len(flat) == 1 else tuple(flat)
+
+
+def _no_name(_: Any) -> str:
+    """Of a variable in Python that holds a value: looking for it takes time, and nobody asks."""
+    return ""
+
+
+def _input_names(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
+                 numbers: tuple[type, ...]) -> list[str]:
+    """A name for each tensor among the arguments: that of the parameter, if it is all of it."""
+    try:
+        parameters = list(inspect.signature(model.forward).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [*plain[:len(args)], *(f"input_{i}" for i in range(len(plain), len(args))), *kwargs]
+    found: list[str] = []
+    for name, value in zip(names, [*args, *kwargs.values()]):
+        count = len(Tree(value, numbers).tensors)
+        found += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
+    return found if len(set(found)) == len(found) else [f"input_{i}" for i in range(len(found))]

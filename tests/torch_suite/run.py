@@ -1,0 +1,187 @@
+#!/usr/bin/python3
+"""PyTorch's own tests of its exporter, with calque.onnx in place of torch.onnx.
+
+    tools/setup.sh torch-tests
+    CALQUE_LIBRARY=build/libcalque.so tests/torch_suite/run.py [--with torch] [--opset 14]
+        [--module test_pytorch_onnx_onnxruntime] [--only REGEX] [--log FILE] [--against FILE]
+
+Files are run by ONNX Runtime, as the tests say. --with torch runs the original, --log keeps what came
+of each test, and --against compares with such a log: what passed there and does not here is listed.
+"""
+import argparse
+import contextlib
+import importlib
+import io
+import json
+import os
+import pathlib
+import re
+import signal
+import sys
+import time
+import types
+import unittest
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache")) / "torch-tests"
+SECONDS = 120  # for one test
+
+# What torch.onnx.utils._export takes besides the arguments of export.
+INNER_ARGUMENTS = ("fixed_batch_size", "onnx_shape_inference", "add_node_names", "export_type",
+                   "val_keep_init_as_ip")
+NAMES = ("export", "export_to_pretty_string", "register_custom_op_symbolic",
+         "unregister_custom_op_symbolic", "is_in_onnx_export")
+
+
+# ---- modules that the tests import and Debian 12 lacks ----
+
+
+class Argument:
+    def __init__(self, value):
+        kind = value.type.tensor_type
+        self.name, self.type = value.name, str(kind.elem_type)
+        self.shape = [size.dim_value if size.HasField("dim_value") else size.dim_param
+                      for size in kind.shape.dim]
+
+
+class InferenceSession:
+    """onnxruntime's, on the library itself."""
+
+    def __init__(self, model, options=None, providers=None, sess_options=None):
+        import onnx
+        import ort
+        loaded = onnx.load(model) if isinstance(model, str) else onnx.load_model_from_string(model)
+        weights = {weight.name for weight in loaded.graph.initializer}
+        self._inputs = [Argument(value) for value in loaded.graph.input if value.name not in weights]
+        self._outputs = [Argument(value) for value in loaded.graph.output]
+        self._session = ort.Session(model)
+
+    def get_inputs(self):
+        return self._inputs
+
+    def get_outputs(self):
+        return self._outputs
+
+    def run(self, names, feeds):
+        import numpy
+        arrays = {name: [numpy.asarray(item) for item in value]
+                  if isinstance(value, (list, tuple)) else numpy.asarray(value)
+                  for name, value in feeds.items()}
+        return list(self._session.run(arrays, names) if names else self._session.run(arrays))
+
+
+def add_modules():
+    """onnxruntime without its package, and expecttest, whose texts are PyTorch's own graphs."""
+    runtime = types.ModuleType("onnxruntime")
+    runtime.SessionOptions = type("SessionOptions", (), {})
+    runtime.InferenceSession, runtime.set_seed = InferenceSession, lambda seed: None
+    runtime.get_device = lambda: "CPU"
+    expected = types.ModuleType("expecttest")
+    expected.TestCase, expected.ACCEPT = unittest.TestCase, False
+    sys.modules.update(onnxruntime=runtime, expecttest=expected)
+
+
+def replace_exporter():
+    import torch.onnx
+    import calque.onnx
+
+    def inner_export(model, args, f, **options):
+        return calque.onnx.export(model, args, f, **{name: value for name, value in options.items()
+                                                     if name not in INNER_ARGUMENTS})
+
+    for name in NAMES:
+        for module in (torch.onnx, torch.onnx.utils):
+            setattr(module, name, getattr(calque.onnx, name))
+    torch.onnx.utils._export = inner_export
+    torch.onnx.symbolic_helper = sys.modules["torch.onnx.symbolic_helper"] = \
+        calque.onnx.symbolic_helper
+
+
+# ---- the tests ----
+
+
+def tests_in(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_in(test)
+        else:
+            yield test
+
+
+def on_alarm(*_):
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
+def run_one(test):
+    """"pass", "fail" or "skip", and why it failed."""
+    import torch
+    torch.set_default_dtype(torch.float32)
+    result = unittest.TestResult()
+    signal.alarm(SECONDS)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            test.run(result)
+    except TimeoutError as error:
+        result.errors.append((test, str(error)))
+    finally:
+        signal.alarm(0)
+    wrong = [text for _, text in result.failures + result.errors]
+    if result.skipped:
+        return "skip", ""
+    return ("fail", wrong[-1]) if wrong or result.unexpectedSuccesses else ("pass", "")
+
+
+def compare(found, path):
+    """Prints what passed in another run and not in this one."""
+    before = {name: what for name, what, _ in map(json.loads, open(path))}
+    worse = [name for name, (what, _) in found.items()
+             if what == "fail" and before.get(name) == "pass"]
+    better = [name for name, (what, _) in found.items()
+              if what == "pass" and before.get(name) == "fail"]
+    for name in worse:
+        last = [line for line in found[name][1].splitlines() if line.strip()] or [""]
+        print(f"passed there: {name}: {last[-1][:120]}")
+    print(f"{len(worse)} passed only there, {len(better)} only here")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--with", dest="exporter", choices=("calque", "torch"), default="calque")
+    parser.add_argument("--module", default="test_pytorch_onnx_onnxruntime")
+    parser.add_argument("--opset", type=int)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--log", type=pathlib.Path)
+    parser.add_argument("--against", type=pathlib.Path)
+    args = parser.parse_args()
+    if not (CACHE / ".complete").exists():
+        sys.exit("PyTorch's tests are not there; tools/setup.sh torch-tests fetches them")
+    sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/peer"), str(CACHE / "test/onnx"),
+                    str(CACHE / "test")]
+    sys.argv = sys.argv[:1]
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, on_alarm)
+    add_modules()
+    import torch
+    torch.set_num_threads(1)
+    if args.exporter == "calque":
+        replace_exporter()
+    wanted = re.compile(f"opset_version_{args.opset}_.*inputs_False.*{args.only}" if args.opset
+                        else args.only)
+    module = importlib.import_module(args.module)
+    found, start = {}, time.monotonic()
+    for test in tests_in(unittest.defaultTestLoader.loadTestsFromModule(module)):
+        if wanted.search(test.id()):
+            found[test.id()] = run_one(test)
+            if args.log:
+                with args.log.open("a" if len(found) > 1 else "w") as log:
+                    log.write(json.dumps([test.id(), *found[test.id()]]) + "\n")
+    counts = {kind: sum(what == kind for what, _ in found.values()) for kind in ("pass", "fail", "skip")}
+    if args.against:
+        compare(found, args.against)
+    print(f"{counts['pass']} passed, {counts['fail']} failed, {counts['skip']} skipped in "
+          f"{time.monotonic() - start:.0f} s, with {args.exporter}.onnx")
+
+
+if __name__ == "__main__":
+    main()

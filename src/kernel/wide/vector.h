@@ -85,6 +85,7 @@ static inline bool any_lane(I mask)
 #define EACH_FURTHER_ROW(X)
 #endif
 
-#define EACH_OF_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define EACH_OF_7(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6)
+#define EACH_OF_8(X) EACH_OF_7(X) X(7)
 
 #endif

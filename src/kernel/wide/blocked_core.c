@@ -66,6 +66,22 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         int64_t at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
+            if (rows == 1) { /* two sums alone would wait for each other */
+                V odd_s = SPREAD(0), odd_t = odd_s;
+
+                for (; k + 1 < kc; k += 2, w += 4 * LANES) {
+                    const V x = SPREAD(p0[at + k]), y = SPREAD(p0[at + k + 1]);
+
+                    s0    = FMA(x, LOAD(w), s0);
+                    t0    = FMA(x, LOAD(w + LANES), t0);
+                    odd_s = FMA(y, LOAD(w + 2 * LANES), odd_s);
+                    odd_t = FMA(y, LOAD(w + 3 * LANES), odd_t);
+                    PREFETCH(w + ahead);
+                    PREFETCH(w + ahead + 2 * LANES);
+                }
+                s0 = s0 + odd_s;
+                t0 = t0 + odd_t;
+            }
             for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 

@@ -202,8 +202,9 @@ INLINE void window_of(const cq_core_taps *t, int64_t i, const int cols, const in
 #define TAPS(j, p) TAP(j, 0, p) TAP(j, 1, p) TAP(j, 2, p) TAP(j, 3, p) TAP(j, 4, p)
 #define PLACE(p)                                                                                   \
     if ((p) < (n - 1) * stride + cols) {                                                           \
-        const V v = LOAD(x + (p)*LANES);                                                           \
+        V v = LOAD(x + (p)*LANES);                                                                 \
                                                                                                    \
+        STAYS_IN_REGISTER(v);                                                                      \
         TAPS(0, p) TAPS(1, p) TAPS(2, p) TAPS(3, p) TAPS(4, p) TAPS(5, p) TAPS(6, p)               \
     }
         EACH_OF_8(PLACE)

@@ -38,6 +38,14 @@ typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
 #define PREFETCH(p)        __builtin_prefetch(p, 0, 2)
 #define INLINE             static inline __attribute__((always_inline))
 
+/* What is read once and used often: else compilers read it again for each use. Of 16 registers
+ * there is none to spare for that. */
+#if CQ_LANES == 16 && defined(__AVX512F__)
+#define STAYS_IN_REGISTER(v) __asm__("" : "+v"(v))
+#else
+#define STAYS_IN_REGISTER(v) (void)(v)
+#endif
+
 /* These give x when it is NaN. */
 #if CQ_LANES == 16 && defined(__AVX512F__)
 #define AT_LEAST(low, x) ((V)_mm512_max_ps(low, x))

@@ -94,6 +94,7 @@ typedef struct cq_core {
                    const cq_core_finish *finish);
     /* 1 / (1 + e^-x) of n numbers in place, times x if gated. */
     void (*sigmoid)(float *x, int64_t n, bool gated);
+    void (*hardswish)(float *x, int64_t n); /* x * min(max(x + 3, 0), 6) / 6, in place */
     void (*mean)(float *out, const float *x, int64_t n); /* of n pixels */
     /* n pixels of up to `lanes` planes that are plane floats apart, to and from blocks. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);

@@ -351,6 +351,24 @@ static void sigmoid(float *x, int64_t n, bool gated)
     memcpy(x + i, rest, sizeof *x * (size_t)(n - i));
 }
 
+/* A sixth is multiplied by: a division of vectors takes as long as all else together. */
+static void hardswish(float *x, int64_t n)
+{
+    const float sixth = 1 / 6.0f;
+    int64_t     i     = 0;
+
+    for (; i + LANES <= n; i += LANES) {
+        const V v = LOAD(x + i), up = v + SPREAD(3);
+
+        STORE(x + i, v * AT_MOST(SPREAD(6), AT_LEAST(SPREAD(0), up)) * SPREAD(sixth));
+    }
+    for (; i < n; i++) {
+        const float up = x[i] + 3;
+
+        x[i] = x[i] * (up < 0 ? 0 : up > 6 ? 6 : up) * sixth;
+    }
+}
+
 static void mean(float *out, const float *x, int64_t n)
 {
     V       s0 = SPREAD(0), s1 = s0, s2 = s0, s3 = s0;
@@ -561,5 +579,6 @@ static void unwinograd(const cq_core_unwinograd *t)
 
 extern const cq_core CQ_OF_ISA(core);
 
-const cq_core CQ_OF_ISA(core) = { LANES,      TILE_ROWS, tiles,   depthwise, max_taps, winograd,
-                                  unwinograd, affine,    sigmoid, mean,      pack,     unpack };
+const cq_core CQ_OF_ISA(core) = { LANES,    TILE_ROWS,  tiles,  depthwise, max_taps,
+                                  winograd, unwinograd, affine, sigmoid,   hardswish,
+                                  mean,     pack,       unpack };

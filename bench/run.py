@@ -9,7 +9,7 @@ Every row ends with calque's time over ONNX Runtime's: below 1, calque is faster
 
 On one thread the time is that of the processor, which other processes do not add to; on more
 it is that of the clock. The two take turns, and sleep between, so that a pool that still spins
-for work does not slow the other down. OMP_PROC_BIND must not be set: ONNX Runtime's pool would
+for work does not slow the other down: ONNX Runtime's does so for about 40 ms. OMP_PROC_BIND must not be set: ONNX Runtime's pool would
 inherit the mask. CALQUE_ISA=avx512vnni, avx512, avx2 or sse2 picks the instruction set of calque;
 the first line says which it is.
 """
@@ -40,7 +40,7 @@ MADE = ["bert_base", "gpt2_decode", "vit_b_16", "resnet18_int8", "mobilenet_v2_i
         "bert_base_int8"]  # models.py
 FOLDER = ort.CACHE / "bench"
 BUDGET = 1.2   # seconds for the runs of one side and one number of threads
-PAUSE = 0.004  # until the other's pool has gone to sleep
+PAUSE = 0.06   # until the other's pool has gone to sleep, on more than one thread
 
 
 # ---- models ---------------------------------------------------------------------------
@@ -169,13 +169,14 @@ class Ort:
 # ---- measuring ------------------------------------------------------------------------
 
 
-def measure(sides, clock, rounds):
+def measure(sides, threads, rounds):
     """Times in ms of each side; a turn is a few runs, of which the first warms up."""
+    clock = time.thread_time if threads == 1 else time.perf_counter
     times = [[] for _ in sides]
     begin = time.perf_counter()
     for done in range(1000):
         for side, found in zip(sides, times):
-            time.sleep(PAUSE)
+            time.sleep(PAUSE if threads > 1 else 0)
             for turn in range(3):
                 start = clock()
                 side.run()
@@ -205,8 +206,7 @@ def bench(name, counts, rounds):
         capi.lib().cq_set_threads(threads)
         one, other = Calque(path, feeds), Ort(path, feeds, threads)
         apart = difference(one.results(), other.results())
-        clock = time.thread_time if threads == 1 else time.perf_counter
-        mine, theirs = measure([one, other], clock, rounds)
+        mine, theirs = measure([one, other], threads, rounds)
         rows.append({"model": name, "threads": threads, "calque_min": min(mine),
                      "ort_min": min(theirs), "calque_median": statistics.median(mine),
                      "ort_median": statistics.median(theirs),

@@ -118,10 +118,11 @@ cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
 cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
 bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx);
 
-/* fold.c, peephole.c, fuse.c: passes on the onnx graph. */
+/* fold.c, peephole.c, fuse.c, share.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
+cq_status cq_export_share(cq_exporter *ex);
 cq_status cq_export_remove_dead(cq_exporter *ex);
 
 /* peephole.c: where a value has another instead, that one is used: by one

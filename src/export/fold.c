@@ -7,7 +7,10 @@
 #include "export/exporter.h"
 #include "base/str.h"
 
-enum { SMALL = 64 /* elements: stays a Constant node, larger ones become initializers */ };
+enum {
+    SMALL       = 64,  /* elements: stays a Constant node, larger ones become initializers */
+    SMALL_SHAPE = 4096 /* elements that are made of their shape */
+};
 
 typedef struct folder {
     cq_exporter *ex;
@@ -20,6 +23,7 @@ typedef struct folder {
 typedef struct fold_call {
     cq_ctx        *cx;
     const cq_node *n;
+    const char    *aten; /* the operator that computes the same; NULL: it takes more than that */
     cq_tensor     *in[16];
 } fold_call;
 
@@ -161,53 +165,99 @@ static cq_tensor *fold_gather(fold_call *f)
 
 static cq_tensor *fold_unary(fold_call *f)
 {
-    static const struct {
-        const char *onnx, *aten;
-    } names[] = { { "Sqrt", "aten::sqrt" },
-                  { "Neg", "aten::neg" },
-                  { "Exp", "aten::exp" },
-                  { "Abs", "aten::abs" },
-                  { "Reciprocal", "aten::reciprocal" },
-                  { "Identity", "aten::alias" } };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(f->n->op + 6, names[i].onnx) == 0)
-            return CQ_OP(f->cx, names[i].aten, TENSOR(f->in[0]));
-    return NULL;
+    return CQ_OP(f->cx, f->aten, TENSOR(f->in[0]));
 }
 
 static cq_tensor *fold_binary(fold_call *f)
 {
-    const char *op = f->n->op + 6;
+    return f->in[0]->dtype == f->in[1]->dtype && f->n->n_inputs == 2
+               ? CQ_OP(f->cx, f->aten, TENSOR(f->in[0]), TENSOR(f->in[1]))
+               : NULL;
+}
 
-    if (f->in[0]->dtype != f->in[1]->dtype)
+static cq_tensor *fold_div(fold_call *f)
+{
+    if (cq_dtype_is_float(f->in[0]->dtype) || f->in[0]->dtype != f->in[1]->dtype)
+        return fold_binary(f);
+    return CQ_OP(f->cx, "aten::div.Tensor_mode", TENSOR(f->in[0]), TENSOR(f->in[1]),
+                 cq_str_val(f->cx, "trunc"));
+}
+
+/* Few of them: a file must not grow by numbers that a node makes. */
+static cq_tensor *fold_constant_of_shape(fold_call *f)
+{
+    const cq_operand *value = cq_ir_attr(f->n, "value");
+    int64_t           sizes[CQ_MAX_RANK], total = 1;
+    size_t            rank = tensor_is(f->in[0], sizes, CQ_MAX_RANK);
+
+    for (size_t i = 0; i < rank; i++)
+        if (sizes[i] < 0 || __builtin_mul_overflow(total, sizes[i], &total) || total > SMALL_SHAPE)
+            return NULL;
+    if (rank != (size_t)cq_tensor_numel(f->in[0]) || !value || value->kind != CQ_OPERAND_TENSOR)
         return NULL;
-    if (strcmp(op, "Div") == 0)
-        return cq_dtype_is_float(f->in[0]->dtype)
-                   ? CQ_OP(f->cx, "aten::div.Tensor", TENSOR(f->in[0]), TENSOR(f->in[1]))
-                   : CQ_OP(f->cx, "aten::div.Tensor_mode", TENSOR(f->in[0]), TENSOR(f->in[1]),
-                           cq_str_val(f->cx, "trunc"));
-    return cq_op_tensor(f->cx,
-                        strcmp(op, "Add") == 0   ? "aten::add.Tensor"
-                        : strcmp(op, "Sub") == 0 ? "aten::sub.Tensor"
-                                                 : "aten::mul.Tensor",
-                        (cq_val[]){ TENSOR(f->in[0]), TENSOR(f->in[1]) }, 2);
+    return CQ_OP(
+        f->cx, "aten::expand",
+        TENSOR(CQ_OP(f->cx, "aten::reshape", TENSOR(value->u.tensor), cq_i64s(f->cx, NULL, 0))),
+        cq_i64s(f->cx, sizes, rank));
+}
+
+/* The sign is the divisor's, or with fmod the dividend's. */
+static cq_tensor *fold_mod(fold_call *f)
+{
+    for (int64_t i = 0; i < cq_tensor_numel(f->in[1]); i++)
+        if (!cq_dtype_is_float(f->in[1]->dtype) && cq_tensor_get_i64(f->in[1], i) == 0)
+            return NULL;
+    f->aten = attr_i(f, "fmod", 0) ? "aten::fmod.Tensor" : "aten::remainder.Tensor";
+    return fold_binary(f);
+}
+
+static cq_tensor *fold_where(fold_call *f)
+{
+    return f->in[1]->dtype == f->in[2]->dtype && f->in[0]->dtype == CQ_DTYPE_BOOL
+               ? CQ_OP(f->cx, "aten::where.self", TENSOR(f->in[0]), TENSOR(f->in[1]),
+                       TENSOR(f->in[2]))
+               : NULL;
 }
 
 static const struct fold_rule {
     const char *op;
     cq_tensor *(*fold)(fold_call *f);
-    size_t needs; /* inputs that must be there */
+    size_t      needs; /* inputs that must be there */
+    const char *aten;
 } rules[] = {
-    { "Transpose", fold_transpose, 1 }, { "Reshape", fold_reshape, 2 },
-    { "Unsqueeze", fold_unsqueeze, 1 }, { "Squeeze", fold_squeeze, 1 },
-    { "Slice", fold_slice, 1 },         { "Concat", fold_concat, 1 },
-    { "Cast", fold_cast, 1 },           { "Gather", fold_gather, 2 },
-    { "Sqrt", fold_unary, 1 },          { "Neg", fold_unary, 1 },
-    { "Exp", fold_unary, 1 },           { "Abs", fold_unary, 1 },
-    { "Reciprocal", fold_unary, 1 },    { "Identity", fold_unary, 1 },
-    { "Add", fold_binary, 2 },          { "Sub", fold_binary, 2 },
-    { "Mul", fold_binary, 2 },          { "Div", fold_binary, 2 },
+    { "Transpose", fold_transpose, 1, NULL },
+    { "Reshape", fold_reshape, 2, NULL },
+    { "Unsqueeze", fold_unsqueeze, 1, NULL },
+    { "Squeeze", fold_squeeze, 1, NULL },
+    { "Slice", fold_slice, 1, NULL },
+    { "Concat", fold_concat, 1, NULL },
+    { "Cast", fold_cast, 1, NULL },
+    { "Gather", fold_gather, 2, NULL },
+    { "Div", fold_div, 2, "aten::div.Tensor" },
+    { "Mod", fold_mod, 2, NULL },
+    { "ConstantOfShape", fold_constant_of_shape, 1, NULL },
+    { "Where", fold_where, 3, NULL },
+    { "Sqrt", fold_unary, 1, "aten::sqrt" },
+    { "Neg", fold_unary, 1, "aten::neg" },
+    { "Exp", fold_unary, 1, "aten::exp" },
+    { "Abs", fold_unary, 1, "aten::abs" },
+    { "Reciprocal", fold_unary, 1, "aten::reciprocal" },
+    { "Identity", fold_unary, 1, "aten::alias" },
+    { "Not", fold_unary, 1, "aten::logical_not" },
+    { "Floor", fold_unary, 1, "aten::floor" },
+    { "Ceil", fold_unary, 1, "aten::ceil" },
+    { "Add", fold_binary, 2, "aten::add.Tensor" },
+    { "Sub", fold_binary, 2, "aten::sub.Tensor" },
+    { "Mul", fold_binary, 2, "aten::mul.Tensor" },
+    { "Min", fold_binary, 2, "aten::minimum" },
+    { "Max", fold_binary, 2, "aten::maximum" },
+    { "And", fold_binary, 2, "aten::logical_and" },
+    { "Or", fold_binary, 2, "aten::logical_or" },
+    { "Equal", fold_binary, 2, "aten::eq.Tensor" },
+    { "Less", fold_binary, 2, "aten::lt.Tensor" },
+    { "LessOrEqual", fold_binary, 2, "aten::le.Tensor" },
+    { "Greater", fold_binary, 2, "aten::gt.Tensor" },
+    { "GreaterOrEqual", fold_binary, 2, "aten::ge.Tensor" },
 };
 
 static const struct fold_rule *rule_of(const cq_node *n)
@@ -312,7 +362,7 @@ static cq_status fold_node(cq_node *n, void *user)
 {
     folder                 *f    = user;
     const struct fold_rule *rule = rule_of(n);
-    fold_call               c    = { .cx = f->cx, .n = n };
+    fold_call               c    = { .cx = f->cx, .n = n, .aten = rule ? rule->aten : NULL };
     cq_alloc_budget         before;
     cq_tensor              *t;
     cq_status               status = CQ_OK;

@@ -258,6 +258,21 @@ static void fill_offsets(const struct product *p)
                     (y * c->dilation[0] * p->image.size[1] + x * c->dilation[1]) * p->image.pixel;
 }
 
+/* Where the windows of n pixels from the first on begin, in the image at `at`. */
+static void point_at(const struct product *p, const float **px, int64_t at, int64_t first,
+                     int64_t n)
+{
+    const cq_bconv *c     = p->c;
+    int64_t         width = p->call->out_size[1], y = first / width, x = first % width;
+
+    for (int64_t i = 0; i < n; y++, x = 0) {
+        const float *row = p->x + at + y * c->stride[0] * p->image.size[1] * p->image.pixel;
+
+        for (; x < width && i < n; x++, i++)
+            px[i] = row + x * c->stride[1] * p->image.pixel;
+    }
+}
+
 static cq_status product_block(void *user, int64_t block)
 {
     const struct product *p = user;
@@ -272,12 +287,8 @@ static cq_status product_block(void *user, int64_t block)
     rest /= p->n_pixel_blocks;
     group = rest % c->groups;
     image = rest / c->groups;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t y = (p0 + i) / p->call->out_size[1], x = (p0 + i) % p->call->out_size[1];
-
-        px[i] = p->x + (image * c->groups + group) * (c->plain_input ? 1 : c->in_group) * plane +
-                (y * c->stride[0] * p->image.size[1] + x * c->stride[1]) * p->image.pixel;
-    }
+    point_at(p, px, (image * c->groups + group) * (c->plain_input ? 1 : c->in_group) * plane, p0,
+             n);
     out_at = ((image * c->groups + group) * c->out_group * p->pixels + p0) * lanes;
     for (int64_t k = 0; k < c->n_steps; k += steps)
         for (int64_t pair = chunk * p->chunk;

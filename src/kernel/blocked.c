@@ -14,6 +14,11 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* What the loops below share: planes of a block of channels. */
 struct job {
     const cq_core *core;
@@ -104,14 +109,6 @@ cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x)
 
 /* ---- pools ---- */
 
-/* The positions of a window along an axis that are inside the image: first, and behind the
- * last. */
-static void inside(int64_t *out, int64_t start, int64_t kernel, int64_t dilation, int64_t size)
-{
-    out[0] = start < 0 ? (-start + dilation - 1) / dilation : 0;
-    out[1] = start >= size ? 0 : smaller(kernel, (size - start + dilation - 1) / dilation);
-}
-
 /* How much of a window is inside the image and its padding. */
 static int64_t padded_count(const struct job *j, int axis, int64_t start)
 {
@@ -128,26 +125,30 @@ static void pool_part(const struct job *j, int64_t plane, int64_t y, int64_t x, 
 {
     const cq_window *w  = j->window;
     int64_t          sy = y * w->stride[0] - w->padding[0], sx = x * w->stride[1] - w->padding[1];
-    int64_t          ky[2], offsets[CQ_BLOCKED_POOL_TAPS], count = 0, divisor;
+    int64_t          ky[2], count, divisor;
     float            one[CQ_MAX_LANES], weights[CQ_MAX_LANES * CQ_BLOCKED_POOL_TAPS];
-    cq_core_taps     t = { .step    = w->stride[1] * j->lanes,
-                           .n       = n,
-                           .offsets = offsets,
-                           .w       = weights,
-                           .out     = j->out +
+    cq_core_taps     t = { .step  = w->stride[1] * j->lanes,
+                           .n     = n,
+                           .cols  = larger(0, kx[1] - kx[0]),
+                           .x_row = w->dilation[0] * j->in[1] * j->lanes,
+                           .x_col = w->dilation[1] * j->lanes,
+                           .w     = weights, /* the same in every row */
+                           .out   = j->out +
                                   ((plane * j->out_size[0] + y) * j->out_size[1] + x) * j->lanes };
 
-    inside(ky, sy, w->kernel[0], w->dilation[0], j->in[0]);
-    for (int64_t i = ky[0]; i < ky[1]; i++)
-        for (int64_t k = kx[0]; k < kx[1]; k++)
-            offsets[count++] = (i * w->dilation[0] * j->in[1] + k * w->dilation[1]) * j->lanes;
-    t.n_taps = count;
-    t.x      = j->x + (plane * j->in[0] * j->in[1] + sy * j->in[1] + sx) * j->lanes;
+    cq_core_inside(ky, sy, w->kernel[0], w->dilation[0], j->in[0]);
+    t.rows = larger(0, ky[1] - ky[0]);
+    count  = t.rows * t.cols;
+    sy += ky[0] * w->dilation[0];
+    sx += kx[0] * w->dilation[1];
+    t.x = count ? j->x + (plane * j->in[0] * j->in[1] + sy * j->in[1] + sx) * j->lanes : NULL;
     if (j->is_max && count) {
         j->core->max_taps(&t);
         return;
     }
-    divisor = j->count_padding ? padded_count(j, 0, sy) * padded_count(j, 1, sx) : count;
+    divisor = j->count_padding ? padded_count(j, 0, y * w->stride[0] - w->padding[0]) *
+                                     padded_count(j, 1, x * w->stride[1] - w->padding[1])
+                               : count;
     for (int i = 0; i < j->lanes; i++)
         one[i] = j->is_max ? -INFINITY : count ? 1.0f / (float)divisor : NAN;
     if (!count) {
@@ -155,7 +156,7 @@ static void pool_part(const struct job *j, int64_t plane, int64_t y, int64_t x, 
             memcpy(t.out + j->lanes * i, one, sizeof *one * (size_t)j->lanes);
         return;
     }
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < t.cols; i++)
         memcpy(weights + j->lanes * i, one, sizeof *one * (size_t)j->lanes);
     j->core->depthwise(&t);
 }
@@ -174,10 +175,11 @@ static void pool_row(const struct job *j, int64_t plane, int64_t y)
     int64_t          kx[2], next[2];
 
     for (int64_t x = 0, n; x < j->out_size[1]; x += n) {
-        inside(kx, x * w->stride[1] - w->padding[1], w->kernel[1], w->dilation[1], j->in[1]);
+        cq_core_inside(kx, x * w->stride[1] - w->padding[1], w->kernel[1], w->dilation[1],
+                       j->in[1]);
         for (n = 1; x + n < j->out_size[1]; n++) {
-            inside(next, (x + n) * w->stride[1] - w->padding[1], w->kernel[1], w->dilation[1],
-                   j->in[1]);
+            cq_core_inside(next, (x + n) * w->stride[1] - w->padding[1], w->kernel[1],
+                           w->dilation[1], j->in[1]);
             if (next[0] != kx[0] || next[1] != kx[1] || !same_count(j, x + n, x))
                 break;
         }

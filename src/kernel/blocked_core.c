@@ -19,6 +19,8 @@ void cq_core_activate(const cq_core *core, float *x, int64_t n, cq_ew_op act,
 {
     if (act == CQ_EW_SIGMOID || act == CQ_EW_SILU)
         core->sigmoid(x, n, act == CQ_EW_SILU);
+    else if (act == CQ_EW_HARDSWISH)
+        core->hardswish(x, n);
     else
         cq_apply1_f32(x, n, act, params);
 }

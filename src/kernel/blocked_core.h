@@ -36,14 +36,28 @@ typedef struct cq_core_tile {
 
 /* Results of a row of a depthwise convolution or pool: n pixels, step floats apart in x. */
 typedef struct cq_core_taps {
-    const float   *x;
+    const float   *x; /* the first tap of the first pixel */
     int64_t        step, n;
-    const int64_t *offsets; /* of the taps, from where a pixel's window begins */
-    const float   *w;       /* [tap][lanes] */
-    int64_t        n_taps;
+    int64_t        rows, cols;   /* taps of a window */
+    int64_t        x_row, x_col; /* floats from tap to tap */
+    const float   *w;            /* [row][col][lanes] */
+    int64_t        w_row;        /* floats from row to row */
     float         *out;
     cq_core_finish finish;
 } cq_core_taps;
+
+/* The taps of a window along an axis that are inside the image: the first, and behind the last. */
+static inline void cq_core_inside(int64_t *out, int64_t start, int64_t kernel, int64_t dilation,
+                                  int64_t size)
+{
+    out[0] = start < 0 ? -start : 0;
+    out[1] = start < size ? size - start : 0;
+    if (dilation > 1) { /* divisions are slow */
+        out[0] = (out[0] + dilation - 1) / dilation;
+        out[1] = (out[1] + dilation - 1) / dilation;
+    }
+    out[1] = out[1] < kernel ? out[1] : kernel;
+}
 
 /* A tile of a Winograd convolution. */
 typedef struct cq_core_winograd {
@@ -80,6 +94,7 @@ typedef struct cq_core {
                    const cq_core_finish *finish);
     /* 1 / (1 + e^-x) of n numbers in place, times x if gated. */
     void (*sigmoid)(float *x, int64_t n, bool gated);
+    void (*hardswish)(float *x, int64_t n); /* x * min(max(x + 3, 0), 6) / 6, in place */
     void (*mean)(float *out, const float *x, int64_t n); /* of n pixels */
     /* n pixels of up to `lanes` planes that are plane floats apart, to and from blocks. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);

@@ -6,6 +6,7 @@
 #include "isas.h"
 #include "tensors.h"
 
+#include <math.h>
 #include <string.h>
 
 static int64_t blocks(int64_t channels)
@@ -156,6 +157,25 @@ TEST(blocked, sigmoids_are_exact_enough)
     }
 }
 
+TEST(blocked, hard_swish_is_that_of_plain_numbers)
+{
+    const cq_params none = { 0 };
+    float           want[37], got[37];
+
+    EACH_ISA
+    {
+        for (int i = 0; i < 37; i++)
+            want[i] = got[i] = i == 20 ? NAN : i == 21 ? INFINITY : 0.4f * (float)(i - 18);
+        cq_core_activate(cq_core_get(), got, 37, CQ_EW_HARDSWISH, &none);
+        cq_apply1_f32(want, 37, CQ_EW_HARDSWISH, &none);
+        for (int i = 0; i < 37; i++)
+            if (!(fabsf(got[i] - want[i]) <= 4e-7f * fabsf(want[i])) && got[i] != want[i] &&
+                !(isnan(got[i]) && isnan(want[i])))
+                fail_msg("%d: %g, not %g", i, (double)got[i], (double)want[i]);
+    }
+}
+
 RUN_TESTS(TEST_OF(blocked, sigmoids_are_exact_enough),
+          TEST_OF(blocked, hard_swish_is_that_of_plain_numbers),
           TEST_OF(blocked, pools_are_those_of_plain_images),
           TEST_OF(blocked, normalisation_and_means))

@@ -10,8 +10,10 @@
 
 enum {
     K_BLOCK = 256,
-    ROWS    = 120,    /* of a block of work, at most */
-    WORK    = 1 << 18 /* multiplications in one */
+    ROWS    = 120,     /* of a block of work, at most */
+    WORK    = 1 << 18, /* multiplications in one, at least */
+    PANELS  = 8,       /* that share a copy of rows, if that leaves BLOCKS of them */
+    BLOCKS  = 8
 };
 
 struct cq_packed {
@@ -29,6 +31,11 @@ struct packing {
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static int64_t round_up(int64_t n, int64_t to)
@@ -104,60 +111,86 @@ struct product {
 };
 
 /* What is behind the last column of the last panel must not be stored: it goes through tile. */
-static void put_narrow(const cq_packed_call *c, const float *tile, int64_t apart, int64_t row,
-                       int64_t n, int64_t col, int64_t width)
+static void put_narrow(const cq_packed_call *c, const cq_core_tile *t, int64_t row, int64_t n,
+                       int64_t col, int64_t width)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < width; j++) {
             float *to = c->out + (row + i) * c->ldc + col + j;
-            float  x  = tile[i * apart + j];
+            float  x  = t->out[i * t->out_row + j];
 
-            if (c->accumulates) {
-                *to += x;
-                continue;
-            }
-            x += c->bias ? c->bias[col + j] : 0;
-            if (c->clamps) {
-                x = x < c->lo ? c->lo : x;
-                x = x > c->hi ? c->hi : x;
+            x += t->continues ? *to : 0;
+            if (t->is_last) {
+                x += c->bias ? c->bias[col + j] : 0;
+                if (c->clamps) {
+                    x = x < c->lo ? c->lo : x;
+                    x = x > c->hi ? c->hi : x;
+                }
             }
             *to = x;
         }
 }
 
-static void run_panel(const struct product *g, int64_t panel, int64_t row, int64_t n,
-                      const float *const *px)
+/* Rows [k0, k0 + kc) of a panel, for a tile of rows that begin at px. */
+static void run_tile(const struct product *g, int64_t panel, int64_t k0, int64_t row, int64_t n,
+                     const float *const *px)
 {
     const cq_packed      *p   = g->p;
     const cq_packed_call *c   = g->c;
     int64_t               col = panel * p->panel, width = smaller(p->panel, p->n - col);
-    bool                  fits = width == p->panel;
-    int64_t               offset;
-    float                 narrow[ROWS * 2 * CQ_MAX_LANES];
+    int64_t               kc = smaller(K_BLOCK, p->k - k0), offset = 0;
+    float                 narrow[CQ_MAX_TILE_ROWS * 2 * CQ_MAX_LANES];
+    cq_core_tile          t = { .w        = panel_at(p, k0, kc, panel),
+                                .offsets  = &offset,
+                                .n_steps  = 1,
+                                .kc       = kc,
+                                .prefetch = row % g->rows ? 0 : kc * p->panel, /* once is enough */
+                                .out      = c->out + row * c->ldc + col,
+                                .out_row  = c->ldc,
+                                .out_vector = p->core->lanes,
+                                .continues  = k0 > 0 || c->accumulates,
+                                .is_last    = !c->accumulates && k0 + kc == p->k };
 
-    for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
-        int64_t      kc = smaller(K_BLOCK, p->k - k0);
-        cq_core_tile t  = { .w          = panel_at(p, k0, kc, panel),
-                            .offsets    = &offset,
-                            .n_steps    = 1,
-                            .kc         = kc,
-                            .prefetch   = kc * p->panel,
-                            .out        = fits ? c->out + row * c->ldc + col : narrow,
-                            .out_row    = fits ? c->ldc : p->panel,
-                            .out_vector = p->core->lanes,
-                            .continues  = k0 > 0 || (fits && c->accumulates),
-                            .is_last    = fits && !c->accumulates && k0 + kc == p->k };
-
-        offset   = k0;
-        t.finish = (cq_core_finish){
-            .bias = c->bias ? c->bias + col : NULL, .clamps = c->clamps, .lo = c->lo, .hi = c->hi
-        };
+    t.finish = (cq_core_finish){
+        .bias = c->bias ? c->bias + col : NULL, .clamps = c->clamps, .lo = c->lo, .hi = c->hi
+    };
+    if (width == p->panel) {
         p->core->tiles(&t, n, 2, px);
+    } else {
+        cq_core_tile cut = t;
+
+        cut.out       = narrow;
+        cut.out_row   = p->panel;
+        cut.continues = cut.is_last = false;
+        p->core->tiles(&cut, n, 2, px);
+        t.out     = narrow;
+        t.out_row = p->panel;
+        put_narrow(c, &t, row, n, col, width);
     }
-    if (!fits)
-        put_narrow(c, narrow, p->panel, row, n, col, width);
 }
 
+/* Rows that are a multiple of 2 KB apart push each other out of the few places that the L1 cache
+ * has for them: those of a tile are copied. */
+static void run_rows(const struct product *g, int64_t from, int64_t to, int64_t k0, int64_t row,
+                     int64_t n)
+{
+    const cq_packed_call *c = g->c;
+    const float          *px[CQ_MAX_TILE_ROWS];
+    float                 copy[CQ_MAX_TILE_ROWS][K_BLOCK + CQ_MAX_LANES];
+
+    for (int64_t i = 0; i < n; i++) {
+        px[i] = c->a + (row + i) * c->lda + k0;
+        if (c->lda % 512 == 0) {
+            memcpy(copy[i], px[i], sizeof *px[i] * (size_t)smaller(K_BLOCK, g->p->k - k0));
+            px[i] = copy[i];
+        }
+    }
+    for (int64_t panel = from; panel < to; panel++)
+        run_tile(g, panel, k0, row, n, px);
+}
+
+/* The rows of a tile stay in the L1 cache while panels of the chunk, which fit into the L2 cache,
+ * are multiplied by them. */
 static cq_status product_block(void *user, int64_t block)
 {
     const struct product *g    = user;
@@ -165,12 +198,11 @@ static cq_status product_block(void *user, int64_t block)
     int64_t               from = block / g->n_rows * g->chunk;
     int64_t               to   = smaller(from + g->chunk, g->p->panels);
     int64_t               row = block % g->n_rows * g->rows, n = smaller(g->rows, c->m - row);
-    const float          *px[ROWS];
+    int64_t               tiles = (n + g->p->core->tile_rows - 1) / g->p->core->tile_rows;
 
-    for (int64_t i = 0; i < n; i++)
-        px[i] = c->a + (row + i) * c->lda;
-    for (int64_t panel = from; panel < to; panel++)
-        run_panel(g, panel, row, n, px);
+    for (int64_t k0 = 0; k0 < g->p->k; k0 += K_BLOCK)
+        for (int64_t i = 0; i < tiles; i++)
+            run_rows(g, from, to, k0, row + i * n / tiles, (i + 1) * n / tiles - i * n / tiles);
     if (c->activates)
         for (int64_t i = 0; i < n; i++)
             cq_core_activate(g->p->core, c->out + (row + i) * c->ldc + from * g->p->panel,
@@ -190,6 +222,7 @@ cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
     g.rows     = smaller(ROWS, round_up(g.rows, p->core->tile_rows));
     g.n_rows   = (call->m + g.rows - 1) / g.rows;
     g.chunk    = WORK / (g.rows * p->panel * (p->k + 1)) + 1;
+    g.chunk    = larger(g.chunk, smaller(PANELS, p->panels * g.n_rows / BLOCKS));
     g.n_chunks = (p->panels + g.chunk - 1) / g.chunk;
     return cq_parallel_for(g.n_rows * g.n_chunks, product_block, &g);
 }

@@ -63,6 +63,7 @@ static void check_all(void)
     check(13, 19, 8, false, true);
     check(125, 33, 50, true, true);
     check(3, 600, 100, false, true);
+    check(20, 509, 100, false, false); /* rows 512 floats apart */
     check(0, 4, 4, false, false);
 }
 

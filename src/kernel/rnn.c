@@ -324,11 +324,11 @@ static cq_status run(struct rnn *r)
 {
     bool has_packed = r->cell->packed && r->dtype == CQ_DTYPE_F32;
 
-    /* One row, and a single sequence, multiply by a vector, which needs no packing. */
-    CQ_TRY(has_packed && r->steps * r->batch > 1 ? multiply_input_packed(r) : multiply_input(r));
-    if (r->batch > 1 && has_packed)
+    /* A single sequence multiplies by a vector, which is not worth packing for. */
+    CQ_TRY(has_packed ? multiply_input_packed(r) : multiply_input(r));
+    if (has_packed)
         r->packed = r->cell->packed->w_hh;
-    if (r->batch > 1 && !has_packed && r->dtype == CQ_DTYPE_F32) {
+    else if (r->batch > 1 && r->dtype == CQ_DTYPE_F32) {
         CQ_TRY(cq_packed_new(&r->owned, r->width, r->n_gates * r->hidden, (const float *)r->w_hh, 1,
                              r->width));
         r->packed = r->owned;

@@ -66,6 +66,22 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         int64_t at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
+            if (rows == 1) { /* two sums alone would wait for each other */
+                V odd_s = SPREAD(0), odd_t = odd_s;
+
+                for (; k + 1 < kc; k += 2, w += 4 * LANES) {
+                    const V x = SPREAD(p0[at + k]), y = SPREAD(p0[at + k + 1]);
+
+                    s0    = FMA(x, LOAD(w), s0);
+                    t0    = FMA(x, LOAD(w + LANES), t0);
+                    odd_s = FMA(y, LOAD(w + 2 * LANES), odd_s);
+                    odd_t = FMA(y, LOAD(w + 3 * LANES), odd_t);
+                    PREFETCH(w + ahead);
+                    PREFETCH(w + ahead + 2 * LANES);
+                }
+                s0 = s0 + odd_s;
+                t0 = t0 + odd_t;
+            }
             for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
@@ -117,84 +133,166 @@ INLINE void tile_any(const cq_core_tile *t, const int rows, const int vectors,
 
 /* ---- channel by channel ---- */
 
-INLINE void depthwise_pixels(const cq_core_taps *t, int64_t i, const int n)
-{
-    const cq_core_finish finish = t->finish;
-    const int64_t        step   = t->step;
-    const float         *x = t->x + i * step, *w = t->w;
-    float *const         out = t->out;
-    V                    s0 = SPREAD(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0;
-
-    for (int64_t tap = 0; tap < t->n_taps; tap++, w += LANES) {
-        const float *p  = x + t->offsets[tap];
-        V            wt = LOAD(w);
-
-#define TAP(s, j)                                                                                  \
+/* As FINISH, of up to seven sums, which begin with the bias. */
+#define BEGIN(j) V s##j = first;
+#define ADD(j)                                                                                     \
     if (n > (j))                                                                                   \
-    s = FMA(LOAD(p + (j)*step), wt, s)
-        TAP(s0, 0);
-        TAP(s1, 1);
-        TAP(s2, 2);
-        TAP(s3, 3);
-        TAP(s4, 4);
-        TAP(s5, 5);
+        s##j = s##j + LOAD(finish->add + LANES * (i + (j)));
+#define LIMIT(j)                                                                                   \
+    if (n > (j))                                                                                   \
+        s##j = AT_MOST(hi, AT_LEAST(lo, s##j));
+#define KEEP(j)                                                                                    \
+    if (n > (j))                                                                                   \
+        STORE(out + LANES * (i + (j)), s##j);
+#define FINISH_SEVEN                                                                               \
+    do {                                                                                           \
+        const cq_core_finish *finish = &t->finish;                                                 \
+        float *const          out    = t->out;                                                     \
+                                                                                                   \
+        if (finish->add) {                                                                         \
+            EACH_OF_7(ADD)                                                                         \
+        }                                                                                          \
+        if (finish->clamps) {                                                                      \
+            const V lo = SPREAD(finish->lo), hi = SPREAD(finish->hi);                              \
+                                                                                                   \
+            EACH_OF_7(LIMIT)                                                                       \
+        }                                                                                          \
+        EACH_OF_7(KEEP)                                                                            \
+    } while (0)
+
+/* n pixels from the i-th, any window. */
+INLINE void window_any(const cq_core_taps *t, int64_t i, const int n)
+{
+    const int64_t step  = t->step;
+    const V       first = t->finish.bias ? SPREAD(0) + LOAD(t->finish.bias) : SPREAD(0);
+    EACH_OF_7(BEGIN)
+
+    for (int64_t row = 0; row < t->rows; row++) {
+        const float *x = t->x + i * step + row * t->x_row, *w = t->w + row * t->w_row;
+
+        for (int64_t col = 0; col < t->cols; col++, x += t->x_col, w += LANES) {
+            V wt = LOAD(w);
+
+#define TAP(j)                                                                                     \
+    if (n > (j))                                                                                   \
+        s##j = FMA(LOAD(x + (j)*step), wt, s##j);
+            EACH_OF_7(TAP)
 #undef TAP
+        }
     }
-#define KEEP(s, j)                                                                                 \
-    if (n > (j)) {                                                                                 \
-        FINISH(s, &finish, 0, LANES *(i + (j)));                                                   \
-        STORE(out + LANES * (i + (j)), s);                                                         \
-    }
-    KEEP(s0, 0)
-    KEEP(s1, 1)
-    KEEP(s2, 2)
-    KEEP(s3, 3)
-    KEEP(s4, 4)
-    KEEP(s5, 5)
-#undef KEEP
+    FINISH_SEVEN;
 }
 
-/* The last six of a row begin where six are left, even if some of them are done. */
-static void depthwise(const cq_core_taps *t)
+/* Seven pixels from the i-th, whose windows lie side by side: what several of them share is read
+ * once, and weights of a row stay in registers. */
+INLINE void window_of(const cq_core_taps *t, int64_t i, const int cols, const int stride)
 {
-    int64_t i = 0;
+    enum { n = 7 };
+    const float *x = t->x + i * t->step, *w = t->w;
+    const V      first = t->finish.bias ? SPREAD(0) + LOAD(t->finish.bias) : SPREAD(0);
+    EACH_OF_7(BEGIN)
 
+    for (int64_t row = 0; row < t->rows; row++, x += t->x_row, w += t->w_row) {
+        const V w0 = LOAD(w), w1 = LOAD(w + LANES), w2 = LOAD(w + 2 * LANES);
+        const V w3 = LOAD(w + (cols > 3 ? 3 : 0) * LANES), w4 = LOAD(w + (cols - 1) * LANES);
+
+#define TAP(j, k, p)                                                                               \
+    if ((p) - (j)*stride == (k) && (k) < cols)                                                     \
+        s##j = FMA(v, w##k, s##j);
+#define TAPS(j, p) TAP(j, 0, p) TAP(j, 1, p) TAP(j, 2, p) TAP(j, 3, p) TAP(j, 4, p)
+#define PLACE(p)                                                                                   \
+    if ((p) < (n - 1) * stride + cols) {                                                           \
+        V v = LOAD(x + (p)*LANES);                                                                 \
+                                                                                                   \
+        STAYS_IN_REGISTER(v);                                                                      \
+        TAPS(0, p) TAPS(1, p) TAPS(2, p) TAPS(3, p) TAPS(4, p) TAPS(5, p) TAPS(6, p)               \
+    }
+        EACH_OF_8(PLACE)
+        PLACE(8) PLACE(9) PLACE(10) PLACE(11) PLACE(12) PLACE(13) PLACE(14) PLACE(15) PLACE(16)
+#undef TAP
+#undef TAPS
+#undef PLACE
+    }
+    FINISH_SEVEN;
+}
+#undef BEGIN
+#undef ADD
+#undef LIMIT
+#undef KEEP
+#undef FINISH_SEVEN
+
+/* The last seven of a row begin where seven are left, even if some of them are done. Every kind has
+ * a function of its own: together they would need more registers than there are. */
+#define ROW_OF(name, ...)                                                                          \
+    static __attribute__((noinline)) void name(const cq_core_taps *t)                              \
+    {                                                                                              \
+        int64_t i = 0;                                                                             \
+                                                                                                   \
+        for (; i + 7 <= t->n; i += 7)                                                              \
+            __VA_ARGS__;                                                                           \
+        if (i < t->n) {                                                                            \
+            i = t->n - 7;                                                                          \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    }
+ROW_OF(row_any, window_any(t, i, 7))
+ROW_OF(row_3_1, window_of(t, i, 3, 1))
+ROW_OF(row_3_2, window_of(t, i, 3, 2))
+ROW_OF(row_5_1, window_of(t, i, 5, 1))
+ROW_OF(row_5_2, window_of(t, i, 5, 2))
+#undef ROW_OF
+
+static __attribute__((noinline)) void row_short(const cq_core_taps *t)
+{
     switch (t->n) {
-    case 1: depthwise_pixels(t, 0, 1); return;
-    case 2: depthwise_pixels(t, 0, 2); return;
-    case 3: depthwise_pixels(t, 0, 3); return;
-    case 4: depthwise_pixels(t, 0, 4); return;
-    case 5: depthwise_pixels(t, 0, 5); return;
+    case 1: window_any(t, 0, 1); break;
+    case 2: window_any(t, 0, 2); break;
+    case 3: window_any(t, 0, 3); break;
+    case 4: window_any(t, 0, 4); break;
+    case 5: window_any(t, 0, 5); break;
+    case 6: window_any(t, 0, 6); break;
     default: break;
     }
-    for (; i + 6 <= t->n; i += 6)
-        depthwise_pixels(t, i, 6);
-    if (i < t->n)
-        depthwise_pixels(t, t->n - 6, 6);
+}
+
+static void depthwise(const cq_core_taps *t)
+{
+    static void (*const rows[2][2])(const cq_core_taps *) = { { row_3_1, row_3_2 },
+                                                              { row_5_1, row_5_2 } };
+
+    if (t->n < 7)
+        row_short(t);
+    else if (t->x_col == LANES && (t->cols == 3 || t->cols == 5) &&
+             (t->step == LANES || t->step == 2 * LANES))
+        rows[t->cols == 5][t->step == 2 * LANES](t);
+    else
+        row_any(t);
 }
 
 /* The largest, if none is NaN: the sum is one then, and also where infinities cancel. */
 static void max_taps(const cq_core_taps *t)
 {
-    const int64_t *offsets = t->offsets, n_taps = t->n_taps;
+    const int64_t rows = t->rows, cols = t->cols, x_row = t->x_row, x_col = t->x_col;
 
     for (int64_t i = 0; i < t->n; i++) {
         const float *x   = t->x + i * t->step;
-        V            top = LOAD(x + offsets[0]), sum = top;
+        V            top = LOAD(x), sum = SPREAD(0);
 
-        for (int64_t tap = 1; tap < n_taps; tap++) {
-            V v = LOAD(x + offsets[tap]);
+        for (int64_t row = 0; row < rows; row++)
+            for (int64_t col = 0; col < cols; col++) {
+                V v = LOAD(x + row * x_row + col * x_col);
 
-            top = AT_LEAST(v, top);
-            sum = sum + v;
-        }
-        if (HAS_NAN(sum)) {
-            top = LOAD(x + offsets[0]);
-            for (int64_t tap = 1; tap < n_taps; tap++) {
-                V v = LOAD(x + offsets[tap]);
-
-                top = LARGER(top, v);
+                top = AT_LEAST(v, top);
+                sum = sum + v;
             }
+        if (HAS_NAN(sum)) {
+            top = LOAD(x);
+            for (int64_t row = 0; row < rows; row++)
+                for (int64_t col = 0; col < cols; col++) {
+                    V v = LOAD(x + row * x_row + col * x_col);
+
+                    top = LARGER(top, v);
+                }
         }
         STORE(t->out + LANES * i, top);
     }
@@ -251,6 +349,24 @@ static void sigmoid(float *x, int64_t n, bool gated)
     memcpy(rest, x + i, sizeof *x * (size_t)(n - i));
     sigmoid_at(rest, rest, gated);
     memcpy(x + i, rest, sizeof *x * (size_t)(n - i));
+}
+
+/* A sixth is multiplied by: a division of vectors takes as long as all else together. */
+static void hardswish(float *x, int64_t n)
+{
+    const float sixth = 1 / 6.0f;
+    int64_t     i     = 0;
+
+    for (; i + LANES <= n; i += LANES) {
+        const V v = LOAD(x + i), up = v + SPREAD(3);
+
+        STORE(x + i, v * AT_MOST(SPREAD(6), AT_LEAST(SPREAD(0), up)) * SPREAD(sixth));
+    }
+    for (; i < n; i++) {
+        const float up = x[i] + 3;
+
+        x[i] = x[i] * (up < 0 ? 0 : up > 6 ? 6 : up) * sixth;
+    }
 }
 
 static void mean(float *out, const float *x, int64_t n)
@@ -463,5 +579,6 @@ static void unwinograd(const cq_core_unwinograd *t)
 
 extern const cq_core CQ_OF_ISA(core);
 
-const cq_core CQ_OF_ISA(core) = { LANES,      TILE_ROWS, tiles,   depthwise, max_taps, winograd,
-                                  unwinograd, affine,    sigmoid, mean,      pack,     unpack };
+const cq_core CQ_OF_ISA(core) = { LANES,    TILE_ROWS,  tiles,  depthwise, max_taps,
+                                  winograd, unwinograd, affine, sigmoid,   hardswish,
+                                  mean,     pack,       unpack };

@@ -38,6 +38,14 @@ typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
 #define PREFETCH(p)        __builtin_prefetch(p, 0, 2)
 #define INLINE             static inline __attribute__((always_inline))
 
+/* What is read once and used often: else compilers read it again for each use. Of 16 registers
+ * there is none to spare for that. */
+#if CQ_LANES == 16 && defined(__AVX512F__)
+#define STAYS_IN_REGISTER(v) __asm__("" : "+v"(v))
+#else
+#define STAYS_IN_REGISTER(v) (void)(v)
+#endif
+
 /* These give x when it is NaN. */
 #if CQ_LANES == 16 && defined(__AVX512F__)
 #define AT_LEAST(low, x) ((V)_mm512_max_ps(low, x))
@@ -85,6 +93,7 @@ static inline bool any_lane(I mask)
 #define EACH_FURTHER_ROW(X)
 #endif
 
-#define EACH_OF_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define EACH_OF_7(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6)
+#define EACH_OF_8(X) EACH_OF_7(X) X(7)
 
 #endif

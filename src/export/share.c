@@ -1,0 +1,161 @@
+/* Constants and sizes that are there twice are there once: of equal nodes in a block the first
+ * stays. A symbolic writes down what one operator needs; what several need is found here.
+ *
+ * Compared is what depends on constants and shapes alone. A layer that is called twice with the
+ * same input stays two nodes, as its author wrote it. */
+#include "export/exporter.h"
+
+enum { MAX_BYTES = 4096 }; /* of a tensor that is worth comparing */
+
+static bool can_compare(const cq_tensor *t)
+{
+    return t->storage && cq_tensor_is_contiguous(t) &&
+           cq_tensor_numel(t) <= MAX_BYTES / (int64_t)cq_dtype_size(t->dtype);
+}
+
+static size_t bytes_of(const cq_tensor *t)
+{
+    return (size_t)cq_tensor_numel(t) * cq_dtype_size(t->dtype);
+}
+
+static bool same_tensor(const cq_tensor *a, const cq_tensor *b)
+{
+    if (a->dtype != b->dtype || a->rank != b->rank || !can_compare(a) || !can_compare(b))
+        return false;
+    for (size_t i = 0; i < a->rank; i++)
+        if (!cq_int_same(a->sizes[i], b->sizes[i]))
+            return false;
+    return memcmp(cq_tensor_bytes(a), cq_tensor_bytes(b), bytes_of(a)) == 0;
+}
+
+/* Lists hold no lists: they are attributes of ONNX. */
+static bool same_operand(const cq_operand *a, const cq_operand *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case CQ_OPERAND_NONE: return true;
+    case CQ_OPERAND_VALUE: return a->u.value == b->u.value;
+    case CQ_OPERAND_INT: return cq_int_same(a->u.i, b->u.i);
+    case CQ_OPERAND_FLOAT: return memcmp(&a->u.f, &b->u.f, sizeof a->u.f) == 0;
+    case CQ_OPERAND_BOOL: return a->u.b == b->u.b;
+    case CQ_OPERAND_STR: return strcmp(a->u.s, b->u.s) == 0;
+    case CQ_OPERAND_TENSOR: return same_tensor(a->u.tensor, b->u.tensor);
+    case CQ_OPERAND_LIST:
+        for (size_t i = 0; i < a->u.list.n; i++)
+            if (a->u.list.n != b->u.list.n || a->u.list.items[i].kind == CQ_OPERAND_LIST ||
+                !same_operand(&a->u.list.items[i], &b->u.list.items[i]))
+                return false;
+        return a->u.list.n == b->u.list.n;
+    default: return false;
+    }
+}
+
+static bool same_node(const cq_node *a, const cq_node *b)
+{
+    if (a->op != b->op || a->n_inputs != b->n_inputs || a->n_attrs != b->n_attrs ||
+        a->n_outputs != b->n_outputs)
+        return false;
+    for (size_t i = 0; i < a->n_inputs; i++)
+        if (!same_operand(&a->inputs[i], &b->inputs[i]))
+            return false;
+    for (size_t i = 0; i < a->n_attrs; i++)
+        if (strcmp(a->attrs[i].name, b->attrs[i].name) != 0 ||
+            !same_operand(&a->attrs[i].value, &b->attrs[i].value))
+            return false;
+    return true;
+}
+
+/* Equal nodes have the same; of attributes only numbers and tensors count. */
+static uint64_t hash_of(const cq_node *n)
+{
+    struct {
+        const void *op;
+        uint64_t    inputs, attrs, shape;
+    } key = { .op = n->op };
+
+    for (size_t i = 0; i < n->n_inputs; i++)
+        key.inputs = key.inputs * 0x9e3779b97f4a7c15u +
+                     (n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value->id + 1 : 0);
+    for (size_t i = 0; i < n->n_attrs; i++) {
+        const cq_operand *o = &n->attrs[i].value;
+        const cq_tensor  *t = o->kind == CQ_OPERAND_TENSOR ? o->u.tensor : NULL;
+
+        if (o->kind == CQ_OPERAND_INT)
+            key.attrs += (uint64_t)o->u.i.value;
+        if (!t || !can_compare(t))
+            continue;
+        key.attrs += cq_hash_bytes(cq_tensor_bytes(t), bytes_of(t));
+        key.shape += t->rank * 64 + (uint64_t)t->dtype;
+    }
+    return cq_hash_bytes(&key, sizeof key) | 1;
+}
+
+/* Other results at every run, though nothing goes in that changes. */
+static bool is_random(const char *op)
+{
+    static const char *const ops[] = { "onnx::Random", "onnx::Bernoulli", "onnx::Multinomial",
+                                       "onnx::Dropout" };
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strncmp(op, ops[i], strlen(ops[i])) == 0)
+            return true;
+    return strncmp(op, "onnx::", 6) != 0; /* of users: nobody knows */
+}
+
+/* The mark of a node says that it depends on constants and shapes alone. */
+static bool is_fixed(const cq_node *n)
+{
+    if (n->n_blocks || n->is_anchor || n->n_notes || is_random(n->op))
+        return false;
+    if (strcmp(n->op, "onnx::Shape") == 0)
+        return true;
+    for (size_t i = 0; i < n->n_inputs; i++) {
+        const cq_value *v = n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;
+
+        if (v && !v->data && !(v->node && v->node->mark))
+            return false;
+    }
+    return n->n_inputs || strcmp(n->op, "onnx::Constant") == 0;
+}
+
+static cq_status share_block(cq_block *b)
+{
+    cq_ptr_map seen   = { 0 };
+    cq_status  status = CQ_OK;
+
+    for (cq_node *n = b->first; n && status == CQ_OK; n = n->next) {
+        const void *key;
+        cq_node    *first;
+
+        cq_export_follow_inputs(n);
+        n->mark = is_fixed(n);
+        for (size_t i = 0; i < n->n_blocks && status == CQ_OK; i++)
+            status = share_block(n->blocks[i]);
+        if (!n->mark || status != CQ_OK)
+            continue;
+        key   = (const void *)(uintptr_t)hash_of(n);
+        first = cq_ptr_map_get(&seen, key);
+        if (!first)
+            status = cq_ptr_map_set(&seen, key, n);
+        for (size_t i = 0; first && same_node(first, n) && i < n->n_outputs; i++)
+            n->outputs[i]->instead = first->outputs[i];
+    }
+    cq_ptr_map_clear(&seen);
+    return status;
+}
+
+static cq_status unmark(cq_node *n, void *user)
+{
+    (void)user;
+    n->mark = false;
+    return CQ_OK;
+}
+
+cq_status cq_export_share(cq_exporter *ex)
+{
+    CQ_TRY(share_block(ex->graph->top));
+    CQ_TRY(cq_ir_each_node(ex->graph->top, unmark, NULL));
+    CQ_TRY(cq_export_follow(ex));
+    return cq_export_remove_dead(ex);
+}

@@ -641,10 +641,10 @@ typedef struct taped_run {
     cq_capture           *tape;
 } taped_run;
 
-static cq_tensor *taped_input(void *user, cq_tensor *example)
+static cq_tensor *taped_input(void *user, cq_tensor *example, const char *name)
 {
     const taped_run *r = user;
-    cq_tensor       *t = r->port->input(r->port->user, example);
+    cq_tensor       *t = r->port->input(r->port->user, example, name);
 
     if (!t)
         cq_ctx_fail(r->cx, r->outer->status);

@@ -43,9 +43,10 @@ typedef struct cq_exporter {
     CQ_VEC(cq_symbolic) user_rows;          /* the last that fits counts */
     cq_map user_rows_by_name;               /* the first row of each name */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
-    cq_map   function_bodies, function_names;
-    uint64_t steps_left; /* for computing constants (budget.c) */
-    int64_t  bytes_left;
+    cq_map    function_bodies, function_names;
+    cq_arena *scratch;    /* of the rule that is being applied */
+    uint64_t  steps_left; /* for computing constants (budget.c) */
+    int64_t   bytes_left;
 } cq_exporter;
 
 struct cq_sym {

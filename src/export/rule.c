@@ -38,7 +38,7 @@ cq_rule_term cq_rule_term_of_list(cq_rule_run *r, size_t n)
 {
     cq_rule_term t = { .kind = CQ_RULE_TERM_LIST, .u.list.n = n };
 
-    t.u.list.items = cq_arena_array(r->s->ex->graph->arena, n, sizeof *t.u.list.items);
+    t.u.list.items = cq_arena_array(r->s->ex->scratch, n, sizeof *t.u.list.items);
     if (!t.u.list.items) {
         t.u.list.n = 0;
         cq_sym_fail(r->s, CQ_E_NO_MEMORY);
@@ -620,7 +620,7 @@ static cq_rule_term each_item(cq_rule_run *r, const cq_rule_expr *e)
 /* What a rule needs while it is evaluated. */
 static bool open_slots(cq_rule_run *r, const cq_rule *rule)
 {
-    cq_arena *arena = r->s->ex->graph->arena;
+    cq_arena *arena = r->s->ex->scratch;
 
     r->rule      = rule;
     r->slots     = cq_arena_array(arena, rule->n_slots, sizeof *r->slots);
@@ -711,18 +711,25 @@ static cq_status results(cq_rule_run *r, cq_rule_term *out, cq_value **values, s
 
 cq_status cq_rule_apply(cq_sym *s, const cq_rule *rule, bool each)
 {
-    cq_arena     *arena = s->ex->graph->arena;
     size_t        n = cq_sym_n_results(s), n_items = 0;
-    cq_rule_run   r      = { .s     = s,
-                             .each  = each,
-                             .dtype = each ? cq_sym_operand_dtype(s) : first_dtype(s) };
-    cq_rule_term *out    = cq_arena_array(arena, n, sizeof *out);
-    cq_value    **values = cq_arena_array(arena, n, sizeof *values);
+    cq_rule_run   r = { .s       = s,
+                        .each    = each,
+                        .dtype   = each ? cq_sym_operand_dtype(s) : first_dtype(s),
+                        .n_items = &n_items };
+    cq_rule_term *out;
+    cq_value    **values;
+    cq_status     status;
 
-    r.n_items  = &n_items;
-    r.args     = cq_arena_array(arena, s->node->n_inputs, sizeof *r.args);
-    r.have_arg = cq_arena_array(arena, s->node->n_inputs, sizeof *r.have_arg);
-    if (!out || !values || !open_slots(&r, rule) || !r.args || !r.have_arg)
+    s->ex->scratch = cq_arena_new();
+    if (!s->ex->scratch)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    return results(&r, out, values, n);
+    out        = cq_arena_array(s->ex->scratch, n, sizeof *out);
+    values     = cq_arena_array(s->ex->scratch, n, sizeof *values);
+    r.args     = cq_arena_array(s->ex->scratch, s->node->n_inputs, sizeof *r.args);
+    r.have_arg = cq_arena_array(s->ex->scratch, s->node->n_inputs, sizeof *r.have_arg);
+    status     = out && values && r.args && r.have_arg && open_slots(&r, rule)
+                     ? results(&r, out, values, n)
+                     : cq_sym_fail(s, CQ_E_NO_MEMORY);
+    cq_arena_free(s->ex->scratch);
+    return status;
 }

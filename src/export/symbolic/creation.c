@@ -88,7 +88,7 @@ cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value)
         return out;
     }
     if (!data || cq_sym_opset(s) < 9)
-        return type.rank ? cq_sym_expand(s, value, type.sizes, (size_t)type.rank) : value;
+        return cq_sym_expand_any(s, value, type.sizes, (size_t)type.rank);
     if (cq_sym_fail(s, cq_tensor_new(&one, type.dtype, 1, &single, cq_tensor_data(data))) != CQ_OK)
         return NULL;
     out = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, type.sizes, (size_t)type.rank)),

@@ -275,9 +275,12 @@ static cq_value *first_of_run(cq_sym *s, cq_value *index, int depth)
 /* Caches of keys and values: consecutive slices, at the same place for the whole batch. */
 static cq_value *write_run(cq_sym *s, cq_value *x, int axis, cq_value *first, cq_value *src)
 {
-    cq_value *v, *batch = cq_sym_expand_any(s, first, x->type.sizes, 1);
+    cq_value *v, *batch;
 
-    v = cq_sym_op(s, "TensorScatter", CQ_IN(x, src, batch), CQ_ATTR(cq_attr_i("axis", axis)));
+    if (strcmp(s->op->schema->name, "aten::index_copy") != 0) /* which takes no negative ones */
+        first = cq_sym_from_begin(s, first, cq_sym_size(s, x, axis), false);
+    batch = cq_sym_expand_any(s, first, x->type.sizes, 1);
+    v     = cq_sym_op(s, "TensorScatter", CQ_IN(x, src, batch), CQ_ATTR(cq_attr_i("axis", axis)));
     cq_sym_set_type_of(v, x);
     return v;
 }

@@ -466,10 +466,13 @@ static void forward(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_in,
 {
     if (m->cls->forward_n)
         m->cls->forward_n(cx, m->self, in, n_in, out, n_out);
-    else if (m->cls->forward && n_in >= 1 && n_out >= 1)
-        out[0] = m->cls->forward(cx, m->self, in[0]);
-    else
+    else if (!m->cls->forward)
         cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, m->cls->name, NULL, "the module has no forward"));
+    else if (n_in != 1)
+        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, m->cls->name, NULL,
+                                "the module takes one input, got %zu", n_in));
+    else if (n_out >= 1)
+        out[0] = m->cls->forward(cx, m->self, in[0]);
 }
 
 CQ_API cq_nest cq_call_nested(cq_ctx *cx, cq_module *m, const cq_nest *args)

@@ -139,10 +139,26 @@ TEST(module, exporting_changes_no_statistics)
     cq_module_free(net);
 }
 
+TEST(module, a_module_of_one_input_takes_one)
+{
+    cq_module *net = cq_relu_new();
+    cq_tensor *x = small_net_input(), *two[] = { x, x }, *y;
+
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_module_run(net, NULL, 0, &y, 1));
+    CHECK_STR("the module takes one input, got 0", cq_last_error()->message);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_module_run(net, two, 2, &y, 1));
+    CHECK_STR("the module takes one input, got 2", cq_last_error()->message);
+    CHECK_OK(cq_module_run(net, &x, 1, &y, 1));
+    cq_tensor_release(x);
+    cq_tensor_release(y);
+    cq_module_free(net);
+}
+
 RUN_TESTS(TEST_OF(module, state_is_in_the_order_of_pytorch),
           TEST_OF(module, children_are_found_by_their_path),
           TEST_OF(module, values_that_do_not_fit_are_refused),
           TEST_OF(module, the_same_seed_gives_the_same_weights),
           TEST_OF(module, building_needs_no_check_in_between),
           TEST_OF(module, running_twice_counts_batches_and_moves_statistics_in_training_only),
-          TEST_OF(module, exporting_changes_no_statistics))
+          TEST_OF(module, exporting_changes_no_statistics),
+          TEST_OF(module, a_module_of_one_input_takes_one))

@@ -156,8 +156,8 @@ CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *script, const char *meth
 CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *script, const char *method, const cq_args *args,
                              cq_tensor **outputs, size_t n_outputs);
 
-/* Captures the call and exports it. flags are CQ_SCRIPT_*. Inputs that options have no names for are
- * called after the parameters: x, and in containers pair_0, options_scale. */
+/* Captures the call and exports it. flags are CQ_SCRIPT_*. Inputs that options have no names for
+ * are called after the parameters: x, and in containers pair_0, options_scale. */
 CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
                                   const cq_args *args, uint32_t flags,
                                   const cq_export_options *options);

@@ -21,8 +21,8 @@ typedef struct cq_port {
 } cq_port;
 
 /* What a call is to use in place of example, the next input; NULL after a failure, which is the
- * context's. A run gets a copy: a model may work in place. own: what the input is called, unless the
- * user has a name for it or for another one; NULL: it is numbered. */
+ * context's. A run gets a copy: a model may work in place. own: what the input is called, unless
+ * the user has a name for it or for another one; NULL: it is numbered. */
 cq_tensor *cq_port_input(cq_port *port, cq_tensor *example, const char *own);
 
 /* The next output; or one besides the model's own, which come after those and have names. */

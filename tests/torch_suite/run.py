@@ -163,6 +163,7 @@ def main():
     signal.signal(signal.SIGALRM, on_alarm)
     add_modules()
     import torch
+    import torchvision.ops  # noqa: F401  its own rules are for torch.onnx
     torch.set_num_threads(1)
     if args.exporter == "calque":
         replace_exporter()

@@ -94,10 +94,12 @@ static void row_part(const struct depthwise *d, cq_core_taps t, const float *pla
     t.finish.add = t.finish.add ? t.finish.add + x * lanes : NULL;
     t.cols       = kx[1] - kx[0];
     t.rows       = t.cols > 0 ? ky[1] - ky[0] : 0;
-    t.w += ky[0] * t.w_row + kx[0] * lanes;
-    if (t.rows > 0)
+    t.x          = plane; /* not read without taps */
+    if (t.rows > 0) {
+        t.w += ky[0] * t.w_row + kx[0] * lanes;
         t.x = plane +
               ((row + ky[0] * c->dilation[0]) * call->in[1] + col + kx[0] * c->dilation[1]) * lanes;
+    }
     c->core->depthwise(&t);
 }
 
@@ -172,10 +174,11 @@ static cq_status depthwise_block(void *user, int64_t block, int lane)
 {
     const struct depthwise *d    = user;
     const int64_t           rows = d->call->out_size[0];
-    float                  *room = d->call->scratch + lane * d->floats;
+    float                  *room = d->floats ? d->call->scratch + lane * d->floats : NULL;
     int64_t                 i = block * d->step, n, end = smaller(i + d->step, d->planes * rows);
 
-    memset(room, 0, sizeof *room * (size_t)d->floats);
+    if (room)
+        memset(room, 0, sizeof *room * (size_t)d->floats);
     for (; i < end; i += n) {
         n = smaller(end - i, rows - i % rows);
         plane_rows(d, i / rows, i % rows, i % rows + n, room);

@@ -119,10 +119,22 @@ static bool is_fixed(const cq_node *n)
     return n->n_inputs || strcmp(n->op, "onnx::Constant") == 0;
 }
 
+/* What a block gives stays as it is: runtimes lose one of two outputs that are the same value. */
+static cq_status find_returned(cq_ptr_map *returned, const cq_block *b)
+{
+    for (size_t i = 0; i < b->returns.n; i++) {
+        cq_value *v = b->returns.items[i].u.value;
+
+        if (v->node)
+            CQ_TRY(cq_ptr_map_set(returned, v->node, v->node));
+    }
+    return CQ_OK;
+}
+
 static cq_status share_block(cq_block *b)
 {
-    cq_ptr_map seen   = { 0 };
-    cq_status  status = CQ_OK;
+    cq_ptr_map seen = { 0 }, returned = { 0 };
+    cq_status  status = find_returned(&returned, b);
 
     for (cq_node *n = b->first; n && status == CQ_OK; n = n->next) {
         const void *key;
@@ -138,10 +150,13 @@ static cq_status share_block(cq_block *b)
         first = cq_ptr_map_get(&seen, key);
         if (!first)
             status = cq_ptr_map_set(&seen, key, n);
+        else if (cq_ptr_map_get(&returned, n))
+            continue;
         for (size_t i = 0; first && same_node(first, n) && i < n->n_outputs; i++)
             n->outputs[i]->instead = first->outputs[i];
     }
     cq_ptr_map_clear(&seen);
+    cq_ptr_map_clear(&returned);
     return status;
 }
 

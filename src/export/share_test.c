@@ -48,6 +48,11 @@ TEST(share, arithmetic_on_constants_is_done)
     check("Constant Add", "x + torch.tensor([7, 8, 9]) % 4");
 }
 
+TEST(share, outputs_that_are_equal_stay_several)
+{
+    check("Constant Constant", "torch.ones(2), torch.ones(2)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -55,6 +60,7 @@ int main(void)
         TEST_OF(share, a_number_and_a_list_of_it_are_two),
         TEST_OF(share, layers_and_random_numbers_stay_what_they_are),
         TEST_OF(share, arithmetic_on_constants_is_done),
+        TEST_OF(share, outputs_that_are_equal_stay_several),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,15 +222,6 @@ size_t cq_sym_i64s(cq_sym *s, const char *arg, int64_t *out, size_t max)
     return n;
 }
 
-void cq_sym_i64_n(cq_sym *s, const char *arg, int64_t *out, size_t n, const int64_t *otherwise)
-{
-    int64_t given[CQ_MAX_RANK];
-    size_t  n_given = cq_sym_i64s(s, arg, given, CQ_MAX_RANK);
-
-    for (size_t i = 0; i < n; i++)
-        out[i] = n_given == n ? given[i] : n_given ? given[0] : otherwise ? otherwise[i] : 0;
-}
-
 size_t cq_sym_f64s(cq_sym *s, const char *arg, double *out, size_t max)
 {
     size_t            n;

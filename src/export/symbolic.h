@@ -95,8 +95,6 @@ bool cq_sym_since(cq_sym *s, int opset, const char *why);
 cq_int cq_sym_int(cq_sym *s, const char *arg);
 int    cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
 size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
-/* As cq_arg_i64_n: one number for all n; none gives otherwise's (or 0 if that is NULL). */
-void cq_sym_i64_n(cq_sym *s, const char *arg, int64_t *out, size_t n, const int64_t *otherwise);
 
 /* The results that the operator should give. */
 cq_type cq_sym_result_type(const cq_sym *s, size_t i);

@@ -206,7 +206,7 @@ static cq_status strip(cq_fncall *c)
 static cq_status text_replace(cq_fncall *c)
 {
     cq_str      s   = { 0 };
-    int64_t     max = -1; /* without a limit */
+    int64_t     max = -1; /* below 0: without a limit */
     const char *p, *hit;
 
     if (!c->args[1].u.text->len)
@@ -214,7 +214,8 @@ static cq_status text_replace(cq_fncall *c)
     if (c->n > 3)
         CQ_TRY(cq_eval_plain(c->ev, c->args[3], &max));
     p = c->args[0].u.text->text;
-    while (max-- != 0 && (hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
+    while (max != 0 && (hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
+        max -= max > 0;
         cq_str_add_n(&s, p, (size_t)(hit - p));
         cq_str_add(&s, c->args[2].u.text->text);
         p = hit + c->args[1].u.text->len;

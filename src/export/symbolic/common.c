@@ -111,19 +111,9 @@ cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints)
     return d == CQ_DTYPE_I32 ? x : cq_sym_cast(s, x, CQ_DTYPE_I64);
 }
 
-cq_int cq_sym_int_add(cq_sym *s, cq_int a, cq_int b)
-{
-    return cq_int_add(&s->ex->source->symbols, a, b);
-}
-
 cq_int cq_sym_int_mul(cq_sym *s, cq_int a, cq_int b)
 {
     return cq_int_mul(&s->ex->source->symbols, a, b);
-}
-
-cq_int cq_sym_int_floordiv(cq_sym *s, cq_int a, cq_int b)
-{
-    return cq_int_floordiv(&s->ex->source->symbols, a, b);
 }
 
 cq_reduction cq_sym_reduction(cq_sym *s)

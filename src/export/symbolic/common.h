@@ -51,9 +51,7 @@ cq_value *cq_sym_reduce_by(cq_sym *s, const cq_reduction *r, const char *op, cq_
 cq_int    cq_sym_reduced_count(cq_sym *s, const cq_reduction *r); /* elements that become one */
 
 /* Arithmetic on sizes. */
-cq_int cq_sym_int_add(cq_sym *s, cq_int a, cq_int b);
 cq_int cq_sym_int_mul(cq_sym *s, cq_int a, cq_int b);
-cq_int cq_sym_int_floordiv(cq_sym *s, cq_int a, cq_int b);
 
 /* Whether the operator has such an argument at all. */
 bool cq_sym_has_arg(const cq_sym *s, const char *arg);

@@ -98,7 +98,8 @@ static cq_status run_needed(cq_capture *cap, cq_ctx *plain, cq_value *v)
             continue;
         }
         s.nodes.n--;
-        if (!data_of(cap, n->outputs[0])) /* two may have needed it */
+        /* Two may have needed it. A branch or loop may have no outputs yet, and is not run. */
+        if (n->n_blocks || !data_of(cap, n->outputs[0]))
             s.status = run_node(cap, plain, n);
         cq_ctx_pop(plain, 0, NULL, 0);
     }

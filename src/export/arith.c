@@ -320,13 +320,19 @@ cq_value *cq_sym_remainder(cq_sym *s, cq_value *x, cq_value *y)
     return cq_sym_where(s, other_sign(s, rest, y), CQ_2("Add", rest, y), rest);
 }
 
-/* Rounding x / y could reach the next integer; the remainder cannot, so it decides. */
+/* Rounding x / y could reach the next integer; the remainder cannot, so it decides. Before there is
+ * one, doubles do: the quotient of two floats is not so near to an integer. */
 static cq_value *floor_divide_real(cq_sym *s, cq_value *x, cq_value *y)
 {
-    cq_value *plain = CQ_2("Div", x, y), *rest, *quotient;
+    const cq_dtype dtype = cq_sym_dtype(s, x);
+    cq_value      *plain, *rest, *quotient;
 
-    if (cq_sym_opset(s) < 10)
-        return CQ_1("Floor", plain);
+    if (cq_sym_opset(s) < 10) {
+        x = cq_sym_cast(s, x, CQ_DTYPE_F64);
+        y = cq_sym_cast(s, y, CQ_DTYPE_F64);
+        return cq_sym_cast(s, CQ_1("Floor", CQ_2("Div", x, y)), dtype);
+    }
+    plain    = CQ_2("Div", x, y);
     rest     = cq_sym_fmod(s, x, y);
     quotient = CQ_2("Div", CQ_2("Sub", x, rest), y);
     quotient = CQ_1("Floor", CQ_2("Add", quotient, cq_sym_num(s, x, 0.5)));

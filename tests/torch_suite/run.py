@@ -24,6 +24,9 @@ import unittest
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "peer"))
+import peer_cpu  # noqa: E402, F401
+
 CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache")) / "torch-tests"
 SECONDS = 120  # for one test
 

@@ -193,9 +193,9 @@ def nested(case):
     case.run("testcase", case.folder / "f.py", case.out, *case.inputs)
     case.run("verify", case.out)
     got = [peers.to_array(t) for t in case.tensors("input")]
-    peers.expect_close(got, [given[2], given[1], given[3], given[4], np.float32(0.5)])
+    peers.expect_close(got, [given[2], given[1], given[3], given[4], given[0]])
     model = case.model()
-    assert [v.type.tensor_type.elem_type for v in model.graph.input] == [1, 1, 7, 1, 1]
+    assert [v.type.tensor_type.elem_type for v in model.graph.input] == [1, 1, 7, 1, 11]
     got = [peers.to_array(t) for t in case.tensors("output")]
     peers.expect_close(got, [given[2] + 3, given[4] * np.float32(0.5), given[1]])
 

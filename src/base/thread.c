@@ -7,7 +7,12 @@
  * Waking a parked worker costs 30 to 50 µs, joining from a spin 0.2 µs: between the layers
  * of a model a worker spins, and it parks when nothing came for SPIN_ROUNDS. It is woken when the
  * caller has been at work alone for as long as waking takes: a model that is done by then, or a
- * small layer between long pauses, is not worth it. */
+ * small layer between long pauses, is not worth it.
+ *
+ * Schedulers like to wake a thread on the core of who wakes it. There it waits for the caller, or
+ * the caller for it, for milliseconds, while another core is idle. So a worker is woken elsewhere,
+ * and may go where it likes as soon as it is awake. */
+#define _GNU_SOURCE /* affinities */
 #include "base/thread.h"
 
 #include <pthread.h>
@@ -33,6 +38,8 @@ static struct {
     atomic_uint     door;
     atomic_int      n_parked;
     int             n_workers; /* started so far; the caller lock's */
+    pthread_t       workers[CQ_MAX_THREADS];
+    pid_t           process; /* that they are of: a fork has none */
 
     cq_block_fn     fn;
     void           *user;
@@ -132,9 +139,44 @@ static void work(void)
     inside_block = false;
 }
 
+/* ---- where workers are woken; both with the mutex held ---- */
+
+#ifdef __linux__
+static cpu_set_t everywhere; /* where the caller may run */
+
+static void send_elsewhere(void)
+{
+    const int here = sched_getcpu();
+    cpu_set_t others;
+
+    if (here < 0 || pool.process != getpid() ||
+        sched_getaffinity(0, sizeof everywhere, &everywhere) != 0)
+        return;
+    others = everywhere;
+    CPU_CLR(here, &others);
+    for (int i = 0; i < pool.n_workers && CPU_COUNT(&others) > 0; i++)
+        pthread_setaffinity_np(pool.workers[i], sizeof others, &others);
+}
+
+static void go_anywhere(void)
+{
+    if (CPU_COUNT(&everywhere) > 0)
+        sched_setaffinity(0, sizeof everywhere, &everywhere);
+}
+#else
+static void send_elsewhere(void)
+{
+}
+
+static void go_anywhere(void)
+{
+}
+#endif
+
 static void wake_parked(void)
 {
     pthread_mutex_lock(&pool.mutex);
+    send_elsewhere();
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.mutex);
     pool.has_parked = false;
@@ -177,6 +219,7 @@ static void park(void)
     while (atomic_load(&pool.door) & CLOSED) /* checked after n_parked: see open_door */
         pthread_cond_wait(&pool.wake, &pool.mutex);
     atomic_fetch_sub(&pool.n_parked, 1);
+    go_anywhere();
     pthread_mutex_unlock(&pool.mutex);
 }
 
@@ -229,8 +272,10 @@ static void start_workers(int n)
         return;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attr, WORKER_STACK_SIZE);
+    if (!pool.n_workers)
+        pool.process = getpid();
     while (pool.n_workers < n && pthread_create(&thread, &attr, worker_main, NULL) == 0)
-        pool.n_workers++;
+        pool.workers[pool.n_workers++] = thread;
     pthread_attr_destroy(&attr);
 }
 

@@ -277,7 +277,8 @@ static const cq_onnx_field map_value_fields[] = {
     [4] = MANY(cq_onnx_map_value, string_keys, BYTES),
     [5] = ONE_OF(cq_onnx_map_value, values, cq_onnx_sequence_message),
 };
-static const cq_onnx_message map_value = MESSAGE("MapProto", cq_onnx_map_value, map_value_fields);
+const cq_onnx_message cq_onnx_map_message =
+    MESSAGE("MapProto", cq_onnx_map_value, map_value_fields);
 
 static const cq_onnx_field sequence_fields[] = {
     [1] = ONE(cq_onnx_sequence, name, TEXT),
@@ -285,7 +286,7 @@ static const cq_onnx_field sequence_fields[] = {
     [3] = MANY_OF(cq_onnx_sequence, tensor_values, cq_onnx_tensor_message),
     [4] = MANY_OF(cq_onnx_sequence, sparse_tensor_values, sparse),
     [5] = MANY_OF(cq_onnx_sequence, sequence_values, cq_onnx_sequence_message),
-    [6] = MANY_OF(cq_onnx_sequence, map_values, map_value),
+    [6] = MANY_OF(cq_onnx_sequence, map_values, cq_onnx_map_message),
     [7] = MANY_OF(cq_onnx_sequence, optional_values, cq_onnx_optional_message),
 };
 const cq_onnx_message cq_onnx_sequence_message =
@@ -297,7 +298,7 @@ static const cq_onnx_field optional_fields[] = {
     [3] = ONE_OF(cq_onnx_optional, tensor_value, cq_onnx_tensor_message),
     [4] = ONE_OF(cq_onnx_optional, sparse_tensor_value, sparse),
     [5] = ONE_OF(cq_onnx_optional, sequence_value, cq_onnx_sequence_message),
-    [6] = ONE_OF(cq_onnx_optional, map_value, map_value),
+    [6] = ONE_OF(cq_onnx_optional, map_value, cq_onnx_map_message),
     [7] = ONE_OF(cq_onnx_optional, optional_value, cq_onnx_optional_message),
 };
 const cq_onnx_message cq_onnx_optional_message =

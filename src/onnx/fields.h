@@ -39,7 +39,7 @@ struct cq_onnx_message {
 };
 
 extern const cq_onnx_message cq_onnx_model_message, cq_onnx_tensor_message, cq_onnx_graph_message,
-    cq_onnx_type_message, cq_onnx_sequence_message, cq_onnx_optional_message,
+    cq_onnx_type_message, cq_onnx_sequence_message, cq_onnx_optional_message, cq_onnx_map_message,
     cq_onnx_attribute_message, cq_onnx_value_info_message, cq_onnx_node_message,
     cq_onnx_function_message;
 

@@ -1,6 +1,7 @@
 #include "onnx/value_file.h"
 
 #include "base/file.h"
+#include "tensor/text.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -13,6 +14,8 @@ static cq_onnx_element_type of_tensor     = { .elem_type = &tensor_type };
 static cq_onnx_type         sequence_type = { .sequence_type = &of_tensor };
 static cq_onnx_element_type of_sequence   = { .elem_type = &sequence_type };
 static cq_onnx_type         nested_type   = { .sequence_type = &of_sequence };
+static cq_onnx_map_type     to_anything   = { 0 };
+static cq_onnx_type         map_type      = { .map_type = &to_anything };
 static cq_onnx_type         optional_type = { .optional_type = &of_sequence };
 
 /* [1, 2, ..., n] as a list of scalars. */
@@ -80,13 +83,80 @@ TEST(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file)
     CHECK(access(path, F_OK) != 0);
 }
 
-TEST(value_file, maps_are_refused)
+/* { "a": 1, "": 2 } or, turned, { 1: "a", 2: "" }. */
+static cq_val map_of(bool turned)
 {
-    cq_val v;
+    const int64_t two = 2;
+    cq_texts     *texts;
+    cq_tensor    *numbers;
+    cq_list      *pair;
 
-    CHECK_OK(cq_file_write(path, "\x10\x04\x32\x00", 4)); /* elem_type MAP, an empty map */
-    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_value_load(&v, path, &sequence_type));
+    CHECK_OK(cq_list_new(&pair, 2));
+    CHECK_OK(cq_texts_new(&texts, 1, &two));
+    CHECK_OK(cq_texts_set(texts, 0, "a", 1));
+    if (turned)
+        CHECK_OK(cq_tensor_new(&numbers, CQ_DTYPE_I64, 1, &two, (int64_t[]){ 1, 2 }));
+    else
+        CHECK_OK(cq_tensor_new(&numbers, CQ_DTYPE_F32, 1, &two, (float[]){ 1, 2 }));
+    pair->items[turned ? 1 : 0] = cq_val_of_texts(texts);
+    pair->items[turned ? 0 : 1] = cq_val_of_tensor(numbers);
+    return (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = pair };
+}
+
+static void check_map(cq_val v, bool turned)
+{
+    const cq_texts  *texts;
+    const cq_tensor *numbers;
+
+    CHECK_INT(CQ_VAL_TUPLE, v.kind);
+    texts   = cq_val_texts(v.u.list->items[turned ? 1 : 0]);
+    numbers = v.u.list->items[turned ? 0 : 1].u.tensor;
+    CHECK_STR("a", cq_texts_at(texts, 0));
+    CHECK_STR("", cq_texts_at(texts, 1));
+    CHECK_INT(turned ? CQ_DTYPE_I64 : CQ_DTYPE_F32, numbers->dtype);
+    CHECK(cq_tensor_numel(numbers) == 2 && cq_tensor_get_f64(numbers, 1) == 2);
+}
+
+TEST(value_file, maps_and_sequences_of_them_are_read_back)
+{
+    cq_val   both[] = { map_of(false), map_of(true) }, v, back = CQ_NONE;
+    cq_list *list;
+    long     n = 0;
+
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(cq_onnx_value_save(both[i], path, "m", &map_type));
+        CHECK_OK(cq_onnx_value_load(&back, path, &map_type));
+        check_map(back, i);
+        cq_val_release(back);
+    }
+    CHECK_OK(cq_list_new(&list, 2));
+    memcpy(list->items, both, sizeof both);
+    v = cq_val_of_list(list);
+    for (cq_status status = CQ_E_NO_MEMORY; status != CQ_OK;) {
+        cq_alloc_fail_at(++n);
+        status = cq_onnx_value_save(v, path, "s", &sequence_type);
+        if (status == CQ_OK)
+            status = cq_onnx_value_load(&back, path, &sequence_type);
+        cq_alloc_fail_at(0);
+        CHECK(status == CQ_OK || status == CQ_E_NO_MEMORY);
+    }
+    check_map(back.u.list->items[0], false);
+    check_map(back.u.list->items[1], true);
+    cq_val_release(back);
+    cq_val_release(v);
+}
+
+TEST(value_file, a_map_has_as_many_keys_as_values)
+{
+    /* a key 7 and no value; then a value without a key, of no type */
+    static const char lonely[] = { 0x10, 7, 0x18, 7 }, keyless[] = { 0x10, 7, 0x2a, 2, 0x1a, 0 };
+    cq_val            v;
+
+    CHECK_OK(cq_file_write(path, lonely, sizeof lonely));
+    CHECK_STATUS(CQ_E_FORMAT, cq_onnx_value_load(&v, path, &map_type));
     CHECK_STR(path, cq_last_error()->where);
+    CHECK_OK(cq_file_write(path, keyless, sizeof keyless));
+    CHECK(cq_onnx_value_load(&v, path, &map_type) != CQ_OK);
 }
 
 TEST(value_file, strings_are_no_tensor_of_numbers)
@@ -137,7 +207,8 @@ int main(void)
         TEST_OF(value_file, sequences_of_sequences_are_read_back),
         TEST_OF(value_file, optionals_hold_something_or_none),
         TEST_OF(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file),
-        TEST_OF(value_file, maps_are_refused),
+        TEST_OF(value_file, maps_and_sequences_of_them_are_read_back),
+        TEST_OF(value_file, a_map_has_as_many_keys_as_values),
         TEST_OF(value_file, strings_are_no_tensor_of_numbers),
         TEST_OF(value_file, every_failing_allocation_is_reported),
     };

@@ -174,6 +174,34 @@ def run_one(folder, op, inputs, outputs, attributes):
             assert np.allclose(got, array, 1e-4, 1e-5, equal_nan=True), f"output {i}: {got} not {array}"
 
 
+def map_files(folder):
+    """A map that onnx wrote is an input, and onnx reads the maps that are written."""
+    import onnx
+    from onnx import TensorProto as T, helper
+    kind = onnx.TypeProto()
+    kind.map_type.key_type = T.STRING
+    kind.map_type.value_type.CopyFrom(helper.make_tensor_type_proto(T.FLOAT, []))
+    words = onnx.ValueInfoProto(name="words", type=kind)
+    maps = onnx.ValueInfoProto(name="maps")
+    maps.type.sequence_type.elem_type.CopyFrom(kind)
+    graph = helper.make_graph(
+        [helper.make_node("DictVectorizer", ["words"], ["row"], domain="ai.onnx.ml", string_vocabulary=["a", "b", "c"]),
+         helper.make_node("ZipMap", ["row"], ["maps"], domain="ai.onnx.ml", classlabels_strings=["x", "y", "z"])],
+        "maps", [words], [maps])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)])
+    onnx.save(model, str(folder / "maps.onnx"))
+    given = onnx.MapProto(name="words", key_type=T.STRING, string_keys=[b"c", b"a"])
+    given.values.elem_type = onnx.SequenceProto.TENSOR
+    given.values.tensor_values.extend([helper.make_tensor("", T.FLOAT, [], [v]) for v in (3.0, 1.5)])
+    (folder / "words.pb").write_bytes(given.SerializeToString())
+    code, _, error = peers.calque("run", folder / "maps.onnx", "--input", folder / "words.pb", "-o", folder / "maps")
+    assert code == 0, error
+    written = onnx.SequenceProto.FromString((folder / "maps" / "output_0.pb").read_bytes())
+    got = [dict(zip(m.string_keys, [float(onnx.numpy_helper.to_array(v)) for v in m.values.tensor_values]))
+           for m in written.map_values]
+    assert got == [{b"x": 1.5, b"y": 0, b"z": 3}], got
+
+
 def main():
     report = peers.Report(__file__)
     if not report.needs("onnx", "ort"):
@@ -184,6 +212,8 @@ def main():
                 shown = {k: v for k, v in attributes.items() if isinstance(v, (str, int, float)) or len(v) < 4}
                 with report.case(f"{op} {shown}"):
                     run_one(pathlib.Path(folder), op, inputs, outputs, attributes)
+        with report.case("files of maps"):
+            map_files(pathlib.Path(folder))
     return report.finish()
 
 

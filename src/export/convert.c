@@ -692,14 +692,14 @@ cq_status cq_export_convert(cq_exporter *ex)
     if (ex->missing.n)
         return cq_export_report_missing(ex);
     for (size_t i = 0; i < from->top->returns.n; i++) {
-        cq_value *v = cq_sym_value(&s, from->top->returns.items[i].u.value);
+        cq_value *v = cq_sym_value(&s, from->top->returns.items[i].u.value), *pairs;
 
         CQ_TRY(s.status);
-        if (wants_pairs(ex, v)) {
-            v = cq_export_pairs(ex, v);
-            if (!v)
-                return CQ_E_NO_MEMORY;
-        } else if (is_complex(&from->top->returns.items[i]))
+        pairs = wants_pairs(ex, v) ? cq_export_pairs(ex, v) : NULL;
+        CQ_TRY(to->status);
+        if (pairs)
+            v = pairs;
+        else if (is_complex(&from->top->returns.items[i]))
             return cq_fail(CQ_E_UNSUPPORTED, NULL,
                            "return torch.view_as_real of it, or use --complex-as-pairs",
                            "output %zu is of complex numbers, which ONNX has no operators for", i);

@@ -105,13 +105,6 @@ static cq_status keys_to_value(cq_val *out, const cq_onnx_map_value *map)
     return status;
 }
 
-static size_t n_elements(cq_val v)
-{
-    const cq_texts *texts = cq_val_texts(v);
-
-    return texts ? texts->n : v.kind == CQ_VAL_TENSOR ? (size_t)cq_tensor_numel(v.u.tensor) : 0;
-}
-
 /* Tensors of one element and of one type as one tensor. */
 static cq_status in_one(cq_val *out, const cq_list *list)
 {
@@ -124,7 +117,7 @@ static cq_status in_one(cq_val *out, const cq_list *list)
     cq_tensor     *tensor = NULL;
 
     for (size_t i = 0; i < list->n; i++)
-        if (n_elements(list->items[i]) != 1 || (cq_val_texts(list->items[i]) != NULL) != text ||
+        if (cq_val_numel(list->items[i]) != 1 || (cq_val_texts(list->items[i]) != NULL) != text ||
             (!text && list->items[i].u.tensor->dtype != dtype))
             return cq_fail(CQ_E_FORMAT, NULL, NULL, "a map has values that are not of one type");
     status = text ? cq_texts_new(&texts, 1, &n) : cq_tensor_new_uninit(&tensor, dtype, 1, &n);
@@ -157,9 +150,9 @@ static cq_status map_to_value(cq_val *out, const cq_onnx_model *m, const cq_onnx
         CQ_TRY_OR_DONE(cq_list_new(&list.u.list, 0));
     list.kind = CQ_VAL_LIST;
     CQ_TRY_OR_DONE(in_one(&values, list.u.list));
-    if (n_elements(keys) != n_elements(values))
+    if (cq_val_numel(keys) != cq_val_numel(values))
         CQ_TRY_OR_DONE(cq_fail(CQ_E_FORMAT, NULL, NULL, "a map has %zu keys and %zu values",
-                               n_elements(keys), n_elements(values)));
+                               cq_val_numel(keys), cq_val_numel(values)));
     CQ_TRY_OR_DONE(cq_list_new(&pair, 0));
     *out   = (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = pair };
     status = cq_list_push(pair, keys);
@@ -292,7 +285,7 @@ static cq_onnx_sequence *elements_new(cq_onnx_model *m, cq_val all)
         return NULL;
     if (!texts)
         m->status = cq_tensor_contiguous(&dense, all.u.tensor);
-    for (size_t i = 0; m->status == CQ_OK && i < n_elements(all); i++)
+    for (size_t i = 0; m->status == CQ_OK && i < cq_val_numel(all); i++)
         cq_onnx_list_push(m, &sequence->tensor_values,
                           texts ? text_new(m, texts, i) : number_new(m, dense, i));
     cq_tensor_release(dense);
@@ -311,7 +304,7 @@ static cq_onnx_map_value *map_new(cq_onnx_model *m, const char *name, const cq_l
     map->name     = cq_onnx_text(m, name);
     map->key_type = texts ? CQ_ONNX_STRING : CQ_ONNX_INT64;
     cq_onnx_set_has(map, CQ_ONNX_MAP_VALUE_KEY_TYPE);
-    for (size_t i = 0; i < n_elements(pair->items[0]); i++)
+    for (size_t i = 0; i < cq_val_numel(pair->items[0]); i++)
         if (texts)
             cq_onnx_list_push(m, &map->string_keys,
                               (cq_onnx_bytes){ cq_texts_at(texts, i), cq_texts_len(texts, i) });

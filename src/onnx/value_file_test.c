@@ -43,6 +43,24 @@ static void check_list(int n, cq_val v)
         CHECK(cq_tensor_get_f64(v.u.list->items[i].u.tensor, 0) == i + 1);
 }
 
+/* A sequence as it is read back once no allocation fails; until then each failure is reported. */
+static cq_val back_in_spite_of_failures(cq_val v)
+{
+    cq_val    back = CQ_NONE;
+    cq_status status;
+    long      n = 0;
+
+    do {
+        cq_alloc_fail_at(++n);
+        status = cq_onnx_value_save(v, path, "s", &sequence_type);
+        if (status == CQ_OK)
+            status = cq_onnx_value_load(&back, path, &sequence_type);
+        cq_alloc_fail_at(0);
+        CHECK(status == CQ_OK || status == CQ_E_NO_MEMORY);
+    } while (status != CQ_OK);
+    return back;
+}
+
 TEST(value_file, sequences_of_sequences_are_read_back)
 {
     cq_list *outer;
@@ -121,7 +139,6 @@ TEST(value_file, maps_and_sequences_of_them_are_read_back)
 {
     cq_val   both[] = { map_of(false), map_of(true) }, v, back = CQ_NONE;
     cq_list *list;
-    long     n = 0;
 
     for (int i = 0; i < 2; i++) {
         CHECK_OK(cq_onnx_value_save(both[i], path, "m", &map_type));
@@ -131,15 +148,8 @@ TEST(value_file, maps_and_sequences_of_them_are_read_back)
     }
     CHECK_OK(cq_list_new(&list, 2));
     memcpy(list->items, both, sizeof both);
-    v = cq_val_of_list(list);
-    for (cq_status status = CQ_E_NO_MEMORY; status != CQ_OK;) {
-        cq_alloc_fail_at(++n);
-        status = cq_onnx_value_save(v, path, "s", &sequence_type);
-        if (status == CQ_OK)
-            status = cq_onnx_value_load(&back, path, &sequence_type);
-        cq_alloc_fail_at(0);
-        CHECK(status == CQ_OK || status == CQ_E_NO_MEMORY);
-    }
+    v    = cq_val_of_list(list);
+    back = back_in_spite_of_failures(v);
     check_map(back.u.list->items[0], false);
     check_map(back.u.list->items[1], true);
     cq_val_release(back);
@@ -175,18 +185,8 @@ TEST(value_file, strings_are_no_tensor_of_numbers)
 
 TEST(value_file, every_failing_allocation_is_reported)
 {
-    cq_val    v = list_of(2), back = CQ_NONE;
-    cq_status status;
-    long      n = 0;
+    cq_val v = list_of(2), back = back_in_spite_of_failures(v);
 
-    do {
-        cq_alloc_fail_at(++n);
-        status = cq_onnx_value_save(v, path, "s", &sequence_type);
-        if (status == CQ_OK)
-            status = cq_onnx_value_load(&back, path, &sequence_type);
-        cq_alloc_fail_at(0);
-        CHECK(status == CQ_OK || status == CQ_E_NO_MEMORY);
-    } while (status != CQ_OK);
     check_list(2, back);
     cq_val_release(back);
     cq_val_release(v);

@@ -75,13 +75,6 @@ CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *
     return cq_onnx_value_new(out, cq_val_of_list(list));
 }
 
-static size_t n_elements(cq_val v)
-{
-    const cq_texts *texts = cq_val_texts(v);
-
-    return texts ? texts->n : v.kind == CQ_VAL_TENSOR ? (size_t)cq_tensor_numel(v.u.tensor) : 0;
-}
-
 CQ_API cq_status cq_onnx_value_new_map(cq_onnx_value **out, cq_onnx_value *keys,
                                        cq_onnx_value *values)
 {
@@ -92,7 +85,7 @@ CQ_API cq_status cq_onnx_value_new_map(cq_onnx_value **out, cq_onnx_value *keys,
     cq_status  status;
 
     if (!has_keys || !(cq_val_texts(values->v) || values->v.kind == CQ_VAL_TENSOR) ||
-        n_elements(keys->v) != n_elements(values->v))
+        cq_val_numel(keys->v) != cq_val_numel(values->v))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
                        "a map has keys of int64 or texts, and as many values");
     CQ_TRY(cq_list_new(&pair, 0));

@@ -73,3 +73,10 @@ cq_texts *cq_val_texts(cq_val v)
 {
     return v.kind == CQ_VAL_OBJECT && v.u.box->free == texts_free ? (cq_texts *)v.u.box : NULL;
 }
+
+size_t cq_val_numel(cq_val v)
+{
+    const cq_texts *texts = cq_val_texts(v);
+
+    return texts ? texts->n : v.kind == CQ_VAL_TENSOR ? (size_t)cq_tensor_numel(v.u.tensor) : 0;
+}

@@ -176,11 +176,9 @@ def run_one(folder, op, inputs, outputs, attributes):
 
 def map_files(folder):
     """A map that onnx wrote is an input, and onnx reads the maps that are written."""
-    import onnx
-    from onnx import TensorProto as T, helper
     kind = onnx.TypeProto()
-    kind.map_type.key_type = T.STRING
-    kind.map_type.value_type.CopyFrom(helper.make_tensor_type_proto(T.FLOAT, []))
+    kind.map_type.key_type = STRING
+    kind.map_type.value_type.CopyFrom(helper.make_tensor_type_proto(FLOAT, []))
     words = onnx.ValueInfoProto(name="words", type=kind)
     maps = onnx.ValueInfoProto(name="maps")
     maps.type.sequence_type.elem_type.CopyFrom(kind)
@@ -190,9 +188,9 @@ def map_files(folder):
         "maps", [words], [maps])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)])
     onnx.save(model, str(folder / "maps.onnx"))
-    given = onnx.MapProto(name="words", key_type=T.STRING, string_keys=[b"c", b"a"])
+    given = onnx.MapProto(name="words", key_type=STRING, string_keys=[b"c", b"a"])
     given.values.elem_type = onnx.SequenceProto.TENSOR
-    given.values.tensor_values.extend([helper.make_tensor("", T.FLOAT, [], [v]) for v in (3.0, 1.5)])
+    given.values.tensor_values.extend([helper.make_tensor("", FLOAT, [], [v]) for v in (3.0, 1.5)])
     (folder / "words.pb").write_bytes(given.SerializeToString())
     code, _, error = peers.calque("run", folder / "maps.onnx", "--input", folder / "words.pb", "-o", folder / "maps")
     assert code == 0, error

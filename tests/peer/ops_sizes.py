@@ -60,8 +60,8 @@ NOT_HERE = {
     "aten::linalg_matrix_power": "negative powers are inverses, whose number of rows is baked in",
     "aten::baddbmm": "PyTorch lets NaN through where beta is 0, at random",
 }
-# The same for some types only: those that ONNX Runtime has no kernel for, so that calque takes the
-# operator apart; what it bakes in it warns of.
+# The same for some types only: those that ONNX Runtime has no kernel for, so that calque
+# decomposes the operator; what it bakes in it warns of.
 NOT_IN = {
     ("aten::det", "float64"): "the number of rows is baked in, with a warning",
     ("aten::conv1d", "float64"): "the size of the kernel is baked in, with a warning",

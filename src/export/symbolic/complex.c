@@ -41,9 +41,10 @@ static cq_status as_real(cq_sym *s)
     pairs = cq_export_pairs(s->ex, x);
     if (pairs || x->data)
         return pairs ? cq_sym_done(s, pairs) : cq_sym_fail(s, CQ_E_NO_MEMORY);
-    return cq_sym_no(s, 0,
-                     "ONNX cannot take complex numbers apart; give the model view_as_real of them, "
-                     "and view_as_complex inside, or use --complex-as-pairs");
+    return cq_sym_no(
+        s, 0,
+        "ONNX has no operators for complex numbers; give the model view_as_real of them, "
+        "and view_as_complex inside, or use --complex-as-pairs");
 }
 
 const cq_symbolic cq_symbolics_complex[] = {

@@ -30,6 +30,11 @@
     "cut = x if whole else Clip(x, (quant_min - zero_point) * scale, (quant_max - zero_point) * scale);"
 /* clang-format on */
 
+/* DequantizeLinear knows int32 only without a zero point. */
+#define FROM_GRID          "(cast(self, 'float32') - none) * step"
+#define STORED_AS          "'float32' if dtype(self) == 'int32' else dtype(self)"
+#define UNLESS_INT32(node) FROM_GRID " if dtype(self) == 'int32' else " node
+
 const cq_symbolic cq_symbolics_quantized[] = {
     { "aten::fake_quantize_per_tensor_affine", 7,
       .as = "x = widen(self);" PER_TENSOR("'float32'") ROUNDED "parts" },
@@ -45,25 +50,12 @@ const cq_symbolic cq_symbolics_quantized[] = {
       "small = cast(zero_point, stored);"
       "DequantizeLinear<axis = at>(QuantizeLinear<axis = at>(x, row, small), row, small)"
       " if stored is not None and whole else parts" },
-    /* DequantizeLinear knows int32 only without a zero point. */
-    { "aten::_make_per_tensor_quantized_tensor", 7,
-      .as = PER_TENSOR("'float32'") "(cast(self, 'float32') - none) * step" },
+    { "aten::_make_per_tensor_quantized_tensor", 7, .as = PER_TENSOR("'float32'") FROM_GRID },
     { "aten::_make_per_tensor_quantized_tensor", 10,
-      .as = PER_TENSOR(
-          "'float32' if dtype(self) == 'int32' else dtype(self)") "(cast(self, 'float32') - none) "
-                                                                  "* step if dtype(self) == "
-                                                                  "'int32' else"
-                                                                  " DequantizeLinear(self, step, "
-                                                                  "none)" },
-    { "aten::_make_per_channel_quantized_tensor", 7,
-      .as = PER_CHANNEL("'float32'") "(cast(self, 'float32') - none) * step" },
+      .as = PER_TENSOR(STORED_AS) UNLESS_INT32("DequantizeLinear(self, step, none)") },
+    { "aten::_make_per_channel_quantized_tensor", 7, .as = PER_CHANNEL("'float32'") FROM_GRID },
     { "aten::_make_per_channel_quantized_tensor", 13,
-      .as = PER_CHANNEL(
-          "'float32' if dtype(self) == 'int32' else dtype(self)") "(cast(self, 'float32') - none) "
-                                                                  "* step if dtype(self) == "
-                                                                  "'int32' else"
-                                                                  " DequantizeLinear<axis = "
-                                                                  "at>(self, row, zeros)" },
+      .as = PER_CHANNEL(STORED_AS) UNLESS_INT32("DequantizeLinear<axis = at>(self, row, zeros)") },
     { "aten::dequantize.self", 7, .as = "self" },
     { 0 },
 };

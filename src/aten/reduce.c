@@ -42,8 +42,7 @@ static cq_status make_reduced(cq_opcall *c, size_t index, cq_dtype dtype)
         else if (r.keep)
             sizes[n++] = cq_i(1);
     }
-    cq_result(c, index, dtype, n, sizes);
-    return c->cx->status;
+    return cq_result(c, index, dtype, n, sizes);
 }
 
 static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double param)

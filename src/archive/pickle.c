@@ -7,7 +7,14 @@
 
 #include <string.h>
 
-typedef cq_status (*opcode)(cq_unpickler *u);
+/* An opcode is a function, or one of a number: of bytes, or of values on the stack. */
+typedef struct opcode {
+    cq_status (*fn)(cq_unpickler *u);
+    cq_status (*of)(cq_unpickler *u, size_t n);
+    size_t n;
+} opcode;
+
+#define MARKED SIZE_MAX /* as many values as there are above the last mark, which goes */
 
 cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
                             const char *format, ...)
@@ -105,12 +112,15 @@ static void drop(cq_unpickler *u, size_t n)
         cq_val_release(u->stack.items[--u->stack.n]);
 }
 
-static cq_status pop_mark(cq_unpickler *u, size_t *n)
+/* Turns MARKED into a number; there are n values then, and as many below as are needed. */
+static cq_status count(cq_unpickler *u, size_t *n, size_t below)
 {
-    if (!u->marks.n)
-        return damaged(u, "a mark is missing");
-    *n = u->stack.n - u->marks.items[--u->marks.n];
-    return CQ_OK;
+    if (*n == MARKED) {
+        if (!u->marks.n)
+            return damaged(u, "a mark is missing");
+        *n = u->stack.n - u->marks.items[--u->marks.n];
+    }
+    return need(u, *n + below);
 }
 
 cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container)
@@ -140,14 +150,9 @@ static cq_status op_none(cq_unpickler *u)
     return push(u, CQ_NONE);
 }
 
-static cq_status op_true(cq_unpickler *u)
+static cq_status push_bool(cq_unpickler *u, size_t truth)
 {
-    return push(u, cq_val_of_bool(true));
-}
-
-static cq_status op_false(cq_unpickler *u)
-{
-    return push(u, cq_val_of_bool(false));
+    return push(u, cq_val_of_bool(truth));
 }
 
 static cq_status push_int(cq_unpickler *u, size_t n)
@@ -156,21 +161,6 @@ static cq_status push_int(cq_unpickler *u, size_t n)
 
     CQ_TRY(take_number(u, n, &value));
     return push(u, cq_val_of_i64(n == 4 ? (int32_t)value : (int64_t)value));
-}
-
-static cq_status op_binint(cq_unpickler *u)
-{
-    return push_int(u, 4);
-}
-
-static cq_status op_binint1(cq_unpickler *u)
-{
-    return push_int(u, 1);
-}
-
-static cq_status op_binint2(cq_unpickler *u)
-{
-    return push_int(u, 2);
 }
 
 /* n bytes in two's complement; what is beyond 64 bits may only repeat the sign. */
@@ -218,85 +208,29 @@ static cq_status push_text(cq_unpickler *u, size_t length_size)
     return push(u, cq_val_of_text(text));
 }
 
-static cq_status op_text1(cq_unpickler *u)
-{
-    return push_text(u, 1);
-}
-
-static cq_status op_text4(cq_unpickler *u)
-{
-    return push_text(u, 4);
-}
-
-static cq_status op_text8(cq_unpickler *u)
-{
-    return push_text(u, 8);
-}
-
 /* ---- containers ----------------------------------------------------------------------------- */
-
-static cq_val as_tuple(cq_list *list)
-{
-    return (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list };
-}
-
-static cq_val as_dict(cq_dict *dict)
-{
-    return (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
-}
 
 /* The n values on top become a list or tuple in their place. */
 static cq_status collect(cq_unpickler *u, size_t n, cq_val_kind kind)
 {
     cq_list *list;
 
-    CQ_TRY(need(u, n));
+    CQ_TRY(count(u, &n, 0));
     CQ_TRY(cq_list_new(&list, n));
     u->stack.n -= n;
     if (n)
         memcpy(list->items, u->stack.items + u->stack.n, n * sizeof *list->items);
-    return push_container(u, kind == CQ_VAL_TUPLE ? as_tuple(list) : cq_val_of_list(list));
+    return push_container(u, (cq_val){ .kind = kind, .u.list = list });
 }
 
-static cq_status op_empty_list(cq_unpickler *u)
+static cq_status collect_list(cq_unpickler *u, size_t n)
 {
-    return collect(u, 0, CQ_VAL_LIST);
-}
-
-static cq_status op_empty_tuple(cq_unpickler *u)
-{
-    return collect(u, 0, CQ_VAL_TUPLE);
-}
-
-static cq_status op_tuple1(cq_unpickler *u)
-{
-    return collect(u, 1, CQ_VAL_TUPLE);
-}
-
-static cq_status op_tuple2(cq_unpickler *u)
-{
-    return collect(u, 2, CQ_VAL_TUPLE);
-}
-
-static cq_status op_tuple3(cq_unpickler *u)
-{
-    return collect(u, 3, CQ_VAL_TUPLE);
-}
-
-static cq_status op_tuple(cq_unpickler *u)
-{
-    size_t n;
-
-    CQ_TRY(pop_mark(u, &n));
-    return collect(u, n, CQ_VAL_TUPLE);
-}
-
-static cq_status op_list(cq_unpickler *u)
-{
-    size_t n;
-
-    CQ_TRY(pop_mark(u, &n));
     return collect(u, n, CQ_VAL_LIST);
+}
+
+static cq_status collect_tuple(cq_unpickler *u, size_t n)
+{
+    return collect(u, n, CQ_VAL_TUPLE);
 }
 
 static cq_status op_empty_dict(cq_unpickler *u)
@@ -304,7 +238,7 @@ static cq_status op_empty_dict(cq_unpickler *u)
     cq_dict *dict;
 
     CQ_TRY(cq_dict_new(&dict));
-    return push_container(u, as_dict(dict));
+    return push_container(u, cq_val_of_dict(dict));
 }
 
 /* The n values on top go to the end of the list below them. */
@@ -312,7 +246,7 @@ static cq_status append(cq_unpickler *u, size_t n)
 {
     cq_list *list;
 
-    CQ_TRY(need(u, n + 1));
+    CQ_TRY(count(u, &n, 1));
     if (u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_LIST)
         return damaged(u, "values are added to what is not a list");
     list = u->stack.items[u->stack.n - n - 1].u.list;
@@ -331,54 +265,26 @@ static cq_status set_items(cq_unpickler *u, size_t n)
     cq_dict      *dict;
     const cq_val *from;
 
-    CQ_TRY(need(u, n + 1));
+    CQ_TRY(count(u, &n, 1));
     if (n % 2 || u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_DICT)
         return damaged(u, "keys are set in what is not a dict");
     dict = u->stack.items[u->stack.n - n - 1].u.dict;
     from = u->stack.items + u->stack.n - n;
     for (size_t i = 0; i < n; i += 2)
         CQ_TRY(cq_dict_push(dict, from[i], from[i + 1]));
-    while (n--)
-        cq_val_release(u->stack.items[--u->stack.n]);
+    drop(u, n);
     return CQ_OK;
-}
-
-static cq_status op_append(cq_unpickler *u)
-{
-    return append(u, 1);
-}
-
-static cq_status op_appends(cq_unpickler *u)
-{
-    size_t n;
-
-    CQ_TRY(pop_mark(u, &n));
-    return append(u, n);
-}
-
-static cq_status op_setitem(cq_unpickler *u)
-{
-    return set_items(u, 2);
-}
-
-static cq_status op_setitems(cq_unpickler *u)
-{
-    size_t n;
-
-    CQ_TRY(pop_mark(u, &n));
-    return set_items(u, n);
 }
 
 static cq_status op_dict(cq_unpickler *u)
 {
     cq_dict *dict;
-    size_t   n;
+    size_t   n = MARKED;
     cq_val   v;
 
-    CQ_TRY(pop_mark(u, &n));
-    CQ_TRY(need(u, n));
+    CQ_TRY(count(u, &n, 0));
     CQ_TRY(cq_dict_new(&dict));
-    CQ_TRY(push_container(u, as_dict(dict)));
+    CQ_TRY(push_container(u, cq_val_of_dict(dict)));
     v = *top(u); /* goes below its items */
     memmove(u->stack.items + u->stack.n - n, u->stack.items + u->stack.n - n - 1,
             n * sizeof *u->stack.items);
@@ -411,35 +317,17 @@ static cq_status get(cq_unpickler *u, size_t id_size)
     return push(u, cq_val_retain(u->memo.items[id]));
 }
 
-static cq_status op_binput(cq_unpickler *u)
+static cq_status put_as(cq_unpickler *u, size_t id_size)
 {
     uint64_t id;
 
-    CQ_TRY(take_number(u, 1, &id));
-    return put(u, id);
-}
-
-static cq_status op_long_binput(cq_unpickler *u)
-{
-    uint64_t id;
-
-    CQ_TRY(take_number(u, 4, &id));
+    CQ_TRY(take_number(u, id_size, &id));
     return put(u, id);
 }
 
 static cq_status op_memoize(cq_unpickler *u)
 {
     return put(u, u->memo.n);
-}
-
-static cq_status op_binget(cq_unpickler *u)
-{
-    return get(u, 1);
-}
-
-static cq_status op_long_binget(cq_unpickler *u)
-{
-    return get(u, 4);
 }
 
 /* ---- globals and objects -------------------------------------------------------------------- */
@@ -524,7 +412,7 @@ static cq_status op_build(cq_unpickler *u)
     cq_val_release(o->state);
     o->state = state;
     if (state.kind == CQ_VAL_DICT && has_text_keys(state.u.dict)) {
-        cq_val_release(as_dict(o->attrs));
+        cq_val_release(cq_val_of_dict(o->attrs));
         o->attrs = cq_val_retain(state).u.dict;
     }
     return CQ_OK;
@@ -547,18 +435,9 @@ static cq_status op_mark(cq_unpickler *u)
     return cq_vec_push(&u->marks, u->stack.n);
 }
 
-static cq_status op_pop(cq_unpickler *u)
+static cq_status pop_all(cq_unpickler *u, size_t n)
 {
-    CQ_TRY(need(u, 1));
-    drop(u, 1);
-    return CQ_OK;
-}
-
-static cq_status op_pop_mark(cq_unpickler *u)
-{
-    size_t n;
-
-    CQ_TRY(pop_mark(u, &n));
+    CQ_TRY(count(u, &n, 0));
     drop(u, n);
     return CQ_OK;
 }
@@ -581,30 +460,62 @@ static cq_status op_proto(cq_unpickler *u)
 enum { STOP = '.' };
 
 static const opcode opcodes[256] = {
-    ['('] = op_mark,       [')'] = op_empty_tuple,   ['0'] = op_pop,         ['1'] = op_pop_mark,
-    ['G'] = op_binfloat,   ['J'] = op_binint,        ['K'] = op_binint1,     ['M'] = op_binint2,
-    ['N'] = op_none,       ['Q'] = op_persistent,    ['R'] = op_reduce,      ['X'] = op_text4,
-    [']'] = op_empty_list, ['a'] = op_append,        ['b'] = op_build,       ['c'] = op_global,
-    ['d'] = op_dict,       ['e'] = op_appends,       ['h'] = op_binget,      ['j'] = op_long_binget,
-    ['l'] = op_list,       ['q'] = op_binput,        ['r'] = op_long_binput, ['s'] = op_setitem,
-    ['t'] = op_tuple,      ['u'] = op_setitems,      ['}'] = op_empty_dict,  [0x80] = op_proto,
-    [0x81] = op_newobj,    [0x85] = op_tuple1,       [0x86] = op_tuple2,     [0x87] = op_tuple3,
-    [0x88] = op_true,      [0x89] = op_false,        [0x8a] = op_long1,      [0x8c] = op_text1,
-    [0x8d] = op_text8,     [0x93] = op_stack_global, [0x94] = op_memoize,    [0x95] = op_frame,
+    ['(']  = { op_mark },
+    [')']  = { .of = collect_tuple, .n = 0 },
+    ['0']  = { .of = pop_all, .n = 1 },
+    ['1']  = { .of = pop_all, .n = MARKED },
+    ['G']  = { op_binfloat },
+    ['J']  = { .of = push_int, .n = 4 },
+    ['K']  = { .of = push_int, .n = 1 },
+    ['M']  = { .of = push_int, .n = 2 },
+    ['N']  = { op_none },
+    ['Q']  = { op_persistent },
+    ['R']  = { op_reduce },
+    ['X']  = { .of = push_text, .n = 4 },
+    [']']  = { .of = collect_list, .n = 0 },
+    ['a']  = { .of = append, .n = 1 },
+    ['b']  = { op_build },
+    ['c']  = { op_global },
+    ['d']  = { op_dict },
+    ['e']  = { .of = append, .n = MARKED },
+    ['h']  = { .of = get, .n = 1 },
+    ['j']  = { .of = get, .n = 4 },
+    ['l']  = { .of = collect_list, .n = MARKED },
+    ['q']  = { .of = put_as, .n = 1 },
+    ['r']  = { .of = put_as, .n = 4 },
+    ['s']  = { .of = set_items, .n = 2 },
+    ['t']  = { .of = collect_tuple, .n = MARKED },
+    ['u']  = { .of = set_items, .n = MARKED },
+    ['}']  = { op_empty_dict },
+    [0x80] = { op_proto },
+    [0x81] = { op_newobj },
+    [0x85] = { .of = collect_tuple, .n = 1 },
+    [0x86] = { .of = collect_tuple, .n = 2 },
+    [0x87] = { .of = collect_tuple, .n = 3 },
+    [0x88] = { .of = push_bool, .n = true },
+    [0x89] = { .of = push_bool, .n = false },
+    [0x8a] = { op_long1 },
+    [0x8c] = { .of = push_text, .n = 1 },
+    [0x8d] = { .of = push_text, .n = 8 },
+    [0x93] = { op_stack_global },
+    [0x94] = { op_memoize },
+    [0x95] = { op_frame },
 };
 
 static cq_status run(cq_unpickler *u)
 {
     for (;;) {
         const unsigned char *code;
+        const opcode        *op;
 
         CQ_TRY(take(u, 1, &code));
         if (*code == STOP)
             break;
-        if (!opcodes[*code])
+        op = &opcodes[*code];
+        if (!op->fn && !op->of)
             return cq_unpickler_fail(u, CQ_E_FORMAT, "PyTorch does not write such pickles",
                                      "unknown opcode 0x%02x at byte %zu", *code, u->at - 1);
-        CQ_TRY(opcodes[*code](u));
+        CQ_TRY(op->fn ? op->fn(u) : op->of(u, op->n));
     }
     return u->stack.n == 1 && !u->marks.n ? CQ_OK : damaged(u, "the pickle is not one value");
 }

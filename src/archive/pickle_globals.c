@@ -379,7 +379,7 @@ static cq_status ordered_dict(cq_unpickler *u, const cq_global *g, cq_val tuple,
 
     CQ_TRY(open_args(u, g->name, tuple, "|T", &args, &n));
     CQ_TRY(cq_dict_new(&dict));
-    *out   = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict };
+    *out   = cq_val_of_dict(dict);
     status = cq_unpickler_keep(u, *out);
     for (size_t i = 0; n && status == CQ_OK && i < args[0].u.list->n; i++) {
         const cq_val pair = args[0].u.list->items[i];

@@ -298,24 +298,21 @@ cq_status cq_call_data(cq_opcall *c, cq_tensor **out, cq_tensor *t)
 
 /* ---- results ---- */
 
-static cq_tensor *put(cq_opcall *c, size_t index, cq_status status, cq_tensor *t)
+static cq_status put(cq_opcall *c, size_t index, cq_status status, cq_tensor *t)
 {
-    if (status != CQ_OK) {
-        cq_ctx_fail(c->cx, status);
-        return NULL;
-    }
+    if (status != CQ_OK)
+        return cq_ctx_fail(c->cx, status);
     c->results[index] = cq_ctx_own(c->cx, cq_val_of_tensor(t));
-    return c->results[index].kind == CQ_VAL_TENSOR ? t : NULL;
+    return c->cx->status;
 }
 
-cq_tensor *cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes)
+cq_status cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
     int64_t    plain[CQ_MAX_RANK];
     cq_tensor *t = NULL;
     cq_status  status;
 
-    if (c->cx->status != CQ_OK)
-        return NULL;
+    CQ_TRY(c->cx->status);
     if (c->real && rank <= CQ_MAX_RANK) {
         for (size_t i = 0; i < rank; i++)
             plain[i] = sizes[i].value;
@@ -326,19 +323,18 @@ cq_tensor *cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, co
     return put(c, index, status, t);
 }
 
-cq_tensor *cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype)
+cq_status cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype)
 {
     return cq_result(c, index, dtype, like->rank, like->sizes);
 }
 
-cq_tensor *cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,
-                          const cq_int *sizes, const int64_t *strides, int64_t offset)
+cq_status cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,
+                         const cq_int *sizes, const int64_t *strides, int64_t offset)
 {
     cq_tensor *view = NULL;
     cq_status  status;
 
-    if (c->cx->status != CQ_OK)
-        return NULL;
+    CQ_TRY(c->cx->status);
     status = cq_tensor_new_view(&view, t, t->dtype, rank, sizes, strides, offset);
     return put(c, index, status, view);
 }
@@ -348,19 +344,20 @@ cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index)
     return c->results[index].kind == CQ_VAL_TENSOR ? c->results[index].u.tensor : NULL;
 }
 
-void cq_result_set(cq_opcall *c, size_t index, cq_val v)
+cq_status cq_result_set(cq_opcall *c, size_t index, cq_val v)
 {
     c->results[index] = v;
+    return c->cx->status;
 }
 
-void cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t)
+cq_status cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t)
 {
-    c->results[index] = cq_val_of_tensor(t);
+    return cq_result_set(c, index, cq_val_of_tensor(t));
 }
 
-void cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n)
+cq_status cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n)
 {
-    c->results[index] = cq_tensors(c->cx, items, n);
+    return cq_result_set(c, index, cq_tensors(c->cx, items, n));
 }
 
 cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)

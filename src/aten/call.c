@@ -350,11 +350,13 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
     return CQ_OK;
 }
 
-static const cq_op *find_or_fail(cq_ctx *cx, const char *full_name)
+const cq_op *cq_op_or_fail(cq_ctx *cx, const char *full_name)
 {
     const cq_op *op = cx && cx->status == CQ_OK ? cq_op_find(full_name) : NULL;
 
-    if (!op && cx && cx->status == CQ_OK)
+    if (!cx)
+        cq_argument_missing(full_name, "cx");
+    else if (!op && cx->status == CQ_OK)
         cq_ctx_fail(cx,
                     cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", full_name));
     return op;
@@ -371,7 +373,7 @@ cq_tensor *cq_op_tensor(cq_ctx *cx, const char *full_name, const cq_val *args, s
 void cq_op_tensors(cq_ctx *cx, const char *full_name, const cq_val *args, size_t n_args,
                    cq_tensor **results, size_t n_results)
 {
-    const cq_op *op = find_or_fail(cx, full_name);
+    const cq_op *op = cq_op_or_fail(cx, full_name);
     cq_val       vals[CQ_MAX_RESULTS];
 
     for (size_t i = 0; i < n_results; i++)

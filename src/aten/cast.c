@@ -63,8 +63,7 @@ static cq_status same_view(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;
 
-    cq_result_view(c, 0, self, self->rank, self->sizes, self->strides, self->offset);
-    return c->cx->status;
+    return cq_result_view(c, 0, self, self->rank, self->sizes, self->strides, self->offset);
 }
 
 static cq_tensor *same_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)

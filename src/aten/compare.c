@@ -35,8 +35,7 @@ static cq_status where_shape(cq_opcall *c)
 
     CQ_TRY(check_condition(c, "condition"));
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 3));
-    cq_result(c, 0, cq_result_type(c->args + 1, 2), rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, cq_result_type(c->args + 1, 2), rank, sizes);
 }
 
 static cq_status where_run(cq_opcall *c)
@@ -59,8 +58,7 @@ static cq_status masked_fill_shape(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT, "value must have 0 dimensions, not %u",
                             (unsigned)c->args[2].u.tensor->rank);
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 2));
-    cq_result(c, 0, c->args[0].u.tensor->dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, c->args[0].u.tensor->dtype, rank, sizes);
 }
 
 static cq_status masked_fill_run(cq_opcall *c)

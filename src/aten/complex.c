@@ -31,8 +31,7 @@ static bool is_complex(cq_val v)
 
 static cq_status done(cq_opcall *c, cq_tensor *t)
 {
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, t);
 }
 
 /* ---- the two looks at the same memory ---- */

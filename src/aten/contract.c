@@ -334,8 +334,7 @@ static cq_status einsum_compose(cq_opcall *c)
         t = multiply(c, t, align(c, &e, i), done_after(&e, i));
     for (size_t p = e.rank; p-- > e.out.n;)
         t = CQ_OP(cx, "aten::squeeze.dim", TENSOR(t), INT((int64_t)p));
-    cq_result_set_tensor(c, 0, t);
-    return cx->status;
+    return cq_result_set_tensor(c, 0, t);
 }
 
 const cq_op_def cq_ops_contract[] = {

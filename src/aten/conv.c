@@ -123,8 +123,7 @@ static cq_status conv_shape(cq_opcall *c)
                                                      v.window.padding[i], v.after[i],
                                                      v.window.dilation[i], false);
     }
-    cq_result(c, 0, v.x->dtype, v.x->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, v.x->dtype, v.x->rank, sizes);
 }
 
 static cq_status conv_run(cq_opcall *c)
@@ -176,8 +175,7 @@ static cq_status im2col_shape(cq_opcall *c)
     sizes[0]        = x->sizes[0];
     sizes[lead - 1] = cq_size_mul(c, x->sizes[lead - 1], cq_i(w.kernel[0] * w.kernel[1]));
     sizes[lead]     = cq_size_mul(c, places[0], places[1]);
-    cq_result(c, 0, x->dtype, lead + 1, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, lead + 1, sizes);
 }
 
 static cq_status im2col_run(cq_opcall *c)
@@ -222,8 +220,7 @@ static cq_status col2im_shape(cq_opcall *c)
     sizes[lead - 1] = cq_size_floordiv(c, x->sizes[lead - 1], cq_i(taps));
     sizes[lead]     = image[0];
     sizes[lead + 1] = image[1];
-    cq_result(c, 0, x->dtype, lead + 2, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, lead + 2, sizes);
 }
 
 static cq_status col2im_run(cq_opcall *c)

@@ -32,16 +32,14 @@ cq_status cq_shape_of_size(cq_opcall *c, cq_dtype otherwise)
 
     CQ_TRY(c->cx->status);
     if (!has_arg(c, "size")) {
-        cq_result_like(c, 0, self, dtype);
-        return c->cx->status;
+        return cq_result_like(c, 0, self, dtype);
     }
     rank = cq_arg_ints(c, "size", sizes, CQ_MAX_RANK);
     for (size_t i = 0; i < rank; i++)
         if (sizes[i].value < 0)
             return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu is below 0",
                                 (long long)sizes[i].value, i);
-    cq_result(c, 0, dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, dtype, rank, sizes);
 }
 
 static cq_status fill_shape(cq_opcall *c)
@@ -179,8 +177,7 @@ static cq_status arange_shape(cq_opcall *c)
         if (is_open(r.start) || is_open(r.end) || is_open(r.step))
             n = cq_unknown_size(c, n.value);
     }
-    cq_result(c, 0, dtype, 1, &n);
-    return c->cx->status;
+    return cq_result(c, 0, dtype, 1, &n);
 }
 
 static cq_status arange_run(cq_opcall *c)
@@ -206,8 +203,7 @@ static cq_status range_shape(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT, "steps of %g do not lead from %g to %g",
                             real_of(r.step), real_of(r.start), real_of(r.end));
     size = cq_i((int64_t)n + 1);
-    cq_result(c, 0, dtype, 1, &size);
-    return c->cx->status;
+    return cq_result(c, 0, dtype, 1, &size);
 }
 
 static cq_status linspace_shape(cq_opcall *c)
@@ -216,8 +212,7 @@ static cq_status linspace_shape(cq_opcall *c)
 
     if (n.value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld steps are below 0", (long long)n.value);
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 1, &n);
-    return c->cx->status;
+    return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 1, &n);
 }
 
 static cq_status linspace_run(cq_opcall *c)
@@ -233,8 +228,7 @@ static cq_status eye_shape(cq_opcall *c)
 
     if (sizes[0].value < 0 || sizes[1].value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a size is below 0");
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 2, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 2, sizes);
 }
 
 static cq_status eye_run(cq_opcall *c)
@@ -267,10 +261,9 @@ static cq_status number_shape(cq_opcall *c)
     cq_val v = c->args[0];
 
     /* scalar_tensor alone makes floats of integers. */
-    cq_result(c, 0,
-              cq_arg_dtype(c, "dtype", has_arg(c, "s") ? cq_default_float() : dtype_of_number(v)),
-              0, NULL);
-    return c->cx->status;
+    return cq_result(
+        c, 0, cq_arg_dtype(c, "dtype", has_arg(c, "s") ? cq_default_float() : dtype_of_number(v)),
+        0, NULL);
 }
 
 static cq_status number_run(cq_opcall *c)
@@ -314,9 +307,8 @@ static cq_status list_shape(cq_opcall *c)
     for (size_t i = 0; i < CQ_MAX_RANK; i++)
         sizes[i] = cq_i(-1);
     CQ_TRY(measure(c, &c->args[0], 0, &rank, sizes, &dtype));
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", dtype == CQ_DTYPE_NONE ? CQ_DTYPE_F32 : dtype), rank,
-              sizes);
-    return c->cx->status;
+    return cq_result(c, 0, cq_arg_dtype(c, "dtype", dtype == CQ_DTYPE_NONE ? CQ_DTYPE_F32 : dtype),
+                     rank, sizes);
 }
 
 static void put_numbers(const cq_tensor *out, const cq_val *v, int64_t *at)
@@ -373,8 +365,8 @@ static cq_status one_hot(cq_opcall *c)
     classes = CQ_OP(c->cx, "aten::arange", SIZE(n));
     x       = CQ_OP(c->cx, "aten::unsqueeze", TENSOR(x), INT(-1));
     x       = CQ_OP(c->cx, "aten::eq.Tensor", TENSOR(x), TENSOR(classes));
-    cq_result_set_tensor(c, 0, CQ_OP(c->cx, "aten::to.dtype", TENSOR(x), DTYPE(CQ_DTYPE_I64)));
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0,
+                                CQ_OP(c->cx, "aten::to.dtype", TENSOR(x), DTYPE(CQ_DTYPE_I64)));
 }
 
 /* Without data the number of classes may be anyone's guess. */
@@ -385,8 +377,7 @@ static cq_status one_hot_shape(cq_opcall *c)
 
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
     sizes[x->rank] = n.value < 0 && !n.expr ? cq_unknown_size(c, 2) : n;
-    cq_result(c, 0, CQ_DTYPE_I64, x->rank + 1, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, CQ_DTYPE_I64, x->rank + 1, sizes);
 }
 
 #define OPTIONS                                                                                    \

@@ -93,7 +93,7 @@ static cq_val new_list(cq_ctx *cx, size_t n)
 {
     cq_list *list;
 
-    if (cx->status != CQ_OK)
+    if (!cx || cx->status != CQ_OK)
         return CQ_NONE;
     if (cq_list_new(&list, n) != CQ_OK) {
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
@@ -142,6 +142,8 @@ cq_val cq_str_val(cq_ctx *cx, const char *text)
 {
     cq_text *t;
 
+    if (!cx)
+        return CQ_NONE;
     if (cq_text_new(&t, text, strlen(text)) != CQ_OK) {
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
         return CQ_NONE;

@@ -92,6 +92,9 @@ cq_tensor *cq_ctx_own_tensor(cq_ctx *cx, cq_tensor *t);
 size_t cq_ctx_mark(const cq_ctx *cx);
 void   cq_ctx_pop(cq_ctx *cx, size_t mark, const cq_val *keep, size_t n_keep);
 
+/* NULL without a context, after a failure, and for an unknown name, which is a failure. */
+const cq_op *cq_op_or_fail(cq_ctx *cx, const char *full_name);
+
 /* Calls an operator with positional arguments in schema order; missing ones at the end get
  * their defaults. The results are the context's; on failure they are None. */
 cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_args,

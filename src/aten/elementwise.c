@@ -40,8 +40,7 @@ static cq_status shape(cq_opcall *c, cq_dtype dtype)
     size_t rank;
 
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, n_operands(c)));
-    cq_result(c, 0, dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, dtype, rank, sizes);
 }
 
 cq_status cq_shape_of_operands(cq_opcall *c)

@@ -26,8 +26,7 @@ typedef struct transform {
 
 static cq_status done(cq_opcall *c, cq_tensor *t)
 {
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, t);
 }
 
 /* ---- matrices ---- */

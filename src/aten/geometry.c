@@ -38,7 +38,7 @@ void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride)
     g->rank++;
 }
 
-cq_tensor *cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g)
+cq_status cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g)
 {
     return cq_result_view(c, 0, t, g->rank, g->sizes, g->strides, g->offset);
 }

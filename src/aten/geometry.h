@@ -19,8 +19,8 @@ cq_geometry cq_geometry_of(const cq_tensor *t);
 void cq_geometry_drop(cq_geometry *g, size_t at);
 void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride);
 
-/* t looked at through g, as result 0 of the call; the tensor, or NULL after a failure. */
-cq_tensor *cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
+/* t looked at through g, as result 0 of the call. */
+cq_status cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
 
 /* Copies src to where g looks in out. */
 cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tensor *src);

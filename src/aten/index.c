@@ -92,8 +92,7 @@ static cq_status index_shape(cq_opcall *c)
         if (i < self->rank && !(j.indexed >> i & 1))
             sizes[rank++] = self->sizes[i];
     }
-    cq_result(c, 0, self->dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, rank, sizes);
 }
 
 static cq_status plan_of(cq_opcall *c, cq_index_plan *plan, const cq_tensor *self)
@@ -177,8 +176,7 @@ static cq_status index_select_shape(cq_opcall *c)
     memcpy(sizes, self->sizes, self->rank * sizeof *sizes);
     if (self->rank)
         sizes[dim] = index->rank ? index->sizes[0] : cq_i(1);
-    cq_result(c, 0, self->dtype, self->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, self->rank, sizes);
 }
 
 /* t looked at with n dimensions, where one of the two has none and the other's are 1. */
@@ -369,8 +367,7 @@ static cq_status gather_shape(cq_opcall *c)
 
     CQ_TRY(check_index(c, index, CQ_MAX_RANK));
     CQ_TRY(check_corner(c, index, self, (int64_t)dim_of(c), "self"));
-    cq_result_like(c, 0, index, self->dtype);
-    return c->cx->status;
+    return cq_result_like(c, 0, index, self->dtype);
 }
 
 static cq_status gather_run(cq_opcall *c)
@@ -473,8 +470,7 @@ static cq_status take_shape(cq_opcall *c)
     if (index->dtype != CQ_DTYPE_I64)
         return cq_call_fail(c, CQ_E_TYPE, "an index should be int64, not %s",
                             cq_dtype_name(index->dtype));
-    cq_result_like(c, 0, index, cq_arg_tensor(c, "self")->dtype);
-    return c->cx->status;
+    return cq_result_like(c, 0, index, cq_arg_tensor(c, "self")->dtype);
 }
 
 static cq_status take_run(cq_opcall *c)

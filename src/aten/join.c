@@ -63,13 +63,11 @@ static cq_status cat_shape(cq_opcall *c)
     }
     if (!first) {
         cq_arg_dim(c, "dim", 1);
-        cq_result(c, 0, cq_result_type(items, n), 1, (cq_int[]){ cq_i(0) });
-        return c->cx->status;
+        return cq_result(c, 0, cq_result_type(items, n), 1, (cq_int[]){ cq_i(0) });
     }
     dim = (size_t)cq_arg_dim(c, "dim", first->rank);
     CQ_TRY(cat_sizes(c, first, dim, n, sizes));
-    cq_result(c, 0, cq_result_type(items, n), first->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, cq_result_type(items, n), first->rank, sizes);
 }
 
 static cq_status cat_run(cq_opcall *c)
@@ -112,8 +110,7 @@ static cq_status repeat_shape(cq_opcall *c)
         if (i >= n - self->rank)
             sizes[i] = cq_size_mul(c, sizes[i], self->sizes[i - (n - self->rank)]);
     }
-    cq_result(c, 0, self->dtype, n, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, n, sizes);
 }
 
 /* Every dimension of out is looked at as two: how often, and self's own. */

@@ -58,8 +58,7 @@ static cq_status product_shape(cq_opcall *c)
     size_t     rank;
 
     CQ_TRY(product_sizes(c, a, b, &rank, sizes));
-    cq_result(c, 0, a->dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, a->dtype, rank, sizes);
 }
 
 static cq_status product_run(cq_opcall *c)
@@ -113,8 +112,7 @@ static cq_status add_product_shape(cq_opcall *c, const char *left, const char *r
     for (size_t i = 0; i < n_together; i++)
         if (n_together != n || together[i].value != sizes[i].value)
             return cq_call_fail(c, CQ_E_TYPE, "\"self\" does not broadcast to the product");
-    cq_result(c, 0, self->dtype, n, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, n, sizes);
 }
 
 static cq_status addmm_shape(cq_opcall *c)
@@ -153,8 +151,7 @@ static cq_status linear_shape(cq_opcall *c)
                             (long long)w->sizes[0].value);
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
     sizes[x->rank - 1] = w->sizes[0];
-    cq_result(c, 0, x->dtype, x->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, x->rank, sizes);
 }
 
 /* A bias of one number is broadcast. */

@@ -5,8 +5,7 @@
 
 static cq_status done(cq_opcall *c, cq_tensor *t)
 {
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, t);
 }
 
 static cq_tensor *square(cq_opcall *c)
@@ -59,8 +58,7 @@ static cq_status det_shape(cq_opcall *c)
     if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
         return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
                             cq_dtype_name(x->dtype));
-    cq_result(c, 0, x->dtype, x->rank - 2, x->sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, x->rank - 2, x->sizes);
 }
 
 static cq_status det_run(cq_opcall *c)

@@ -10,8 +10,7 @@
 
 static cq_status size_all(cq_opcall *c)
 {
-    cq_result_set(c, 0, cq_sizes_of(c->cx, cq_arg_tensor(c, "self")));
-    return c->cx->status;
+    return cq_result_set(c, 0, cq_sizes_of(c->cx, cq_arg_tensor(c, "self")));
 }
 
 static cq_status size_int(cq_opcall *c)
@@ -21,20 +20,17 @@ static cq_status size_int(cq_opcall *c)
 
     if (!self->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no sizes");
-    cq_result_set(c, 0, SIZE(self->sizes[dim]));
-    return c->cx->status;
+    return cq_result_set(c, 0, SIZE(self->sizes[dim]));
 }
 
 static cq_status numel(cq_opcall *c)
 {
-    cq_result_set(c, 0, SIZE(cq_tensor_numel_int(c->cx->symbols, cq_arg_tensor(c, "self"))));
-    return c->cx->status;
+    return cq_result_set(c, 0, SIZE(cq_tensor_numel_int(c->cx->symbols, cq_arg_tensor(c, "self"))));
 }
 
 static cq_status dim(cq_opcall *c)
 {
-    cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->rank));
-    return c->cx->status;
+    return cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->rank));
 }
 
 static cq_status len(cq_opcall *c)
@@ -43,19 +39,16 @@ static cq_status len(cq_opcall *c)
 
     if (!t->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no length");
-    cq_result_set(c, 0, SIZE(t->sizes[0]));
-    return c->cx->status;
+    return cq_result_set(c, 0, SIZE(t->sizes[0]));
 }
 
 /* A tensor of the sizes, whose elements are known even where it has no data. */
 static cq_status shape_as_tensor(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
-    cq_tensor *out  = cq_result(c, 0, CQ_DTYPE_I64, 1, (cq_int[]){ cq_i(self->rank) });
 
-    if (!out)
-        return c->cx->status;
-    return cq_tensor_set_known(out, self->sizes, self->rank);
+    CQ_TRY(cq_result(c, 0, CQ_DTYPE_I64, 1, (cq_int[]){ cq_i(self->rank) }));
+    return cq_tensor_set_known(cq_result_tensor(c, 0), self->sizes, self->rank);
 }
 
 static cq_status shape_as_tensor_run(cq_opcall *c)
@@ -74,8 +67,7 @@ static cq_status stride_all(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
 
-    cq_result_set(c, 0, cq_i64s(c->cx, self->strides, self->rank));
-    return c->cx->status;
+    return cq_result_set(c, 0, cq_i64s(c->cx, self->strides, self->rank));
 }
 
 static cq_status stride_int(cq_opcall *c)
@@ -85,48 +77,41 @@ static cq_status stride_int(cq_opcall *c)
 
     if (!self->rank)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no strides");
-    cq_result_set(c, 0, INT(self->strides[at]));
-    return c->cx->status;
+    return cq_result_set(c, 0, INT(self->strides[at]));
 }
 
 static cq_status storage_offset(cq_opcall *c)
 {
-    cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->offset));
-    return c->cx->status;
+    return cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->offset));
 }
 
 static cq_status is_contiguous(cq_opcall *c)
 {
-    cq_result_set(c, 0, BOOL(cq_tensor_is_contiguous(cq_arg_tensor(c, "self"))));
-    return c->cx->status;
+    return cq_result_set(c, 0, BOOL(cq_tensor_is_contiguous(cq_arg_tensor(c, "self"))));
 }
 
 /* ---- dtypes ---- */
 
 static cq_status is_floating_point(cq_opcall *c)
 {
-    cq_result_set(c, 0, BOOL(cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype)));
-    return c->cx->status;
+    return cq_result_set(c, 0, BOOL(cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype)));
 }
 
 static cq_status is_complex(cq_opcall *c)
 {
-    cq_result_set(c, 0, BOOL(cq_dtype_is_complex(cq_arg_tensor(c, "self")->dtype)));
-    return c->cx->status;
+    return cq_result_set(c, 0, BOOL(cq_dtype_is_complex(cq_arg_tensor(c, "self")->dtype)));
 }
 
 static cq_status is_signed(cq_opcall *c)
 {
     cq_dtype d = cq_arg_tensor(c, "self")->dtype;
 
-    cq_result_set(c, 0, BOOL(d != CQ_DTYPE_BOOL && cq_dtype_is_signed(d)));
-    return c->cx->status;
+    return cq_result_set(c, 0, BOOL(d != CQ_DTYPE_BOOL && cq_dtype_is_signed(d)));
 }
 
 static cq_status element_size(cq_opcall *c)
 {
-    cq_result_set(c, 0, INT((int64_t)cq_dtype_size(cq_arg_tensor(c, "self")->dtype)));
-    return c->cx->status;
+    return cq_result_set(c, 0, INT((int64_t)cq_dtype_size(cq_arg_tensor(c, "self")->dtype)));
 }
 
 static cq_status is_same_size(cq_opcall *c)
@@ -136,8 +121,7 @@ static cq_status is_same_size(cq_opcall *c)
 
     for (size_t i = 0; same && i < a->rank; i++)
         same = a->sizes[i].value == b->sizes[i].value;
-    cq_result_set(c, 0, BOOL(same));
-    return c->cx->status;
+    return cq_result_set(c, 0, BOOL(same));
 }
 
 /* ---- elements ---- */

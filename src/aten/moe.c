@@ -68,8 +68,7 @@ static cq_status grouped_shape(cq_opcall *c)
         sizes[rank++] = p.of == SUMS ? p.ends->sizes[0] : p.a->sizes[0];
     sizes[rank++] = p.a->sizes[p.a->rank - 2];
     sizes[rank++] = p.b->sizes[p.b->rank - 1];
-    cq_result(c, 0, p.dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, p.dtype, rank, sizes);
 }
 
 /* What lies from start to end along dim, or, with dim -1, the i-th of what is stacked. */

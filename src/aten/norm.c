@@ -66,8 +66,7 @@ static cq_status native_batch_norm_shape(cq_opcall *c)
     if (cq_arg_bool(c, "training"))
         saved = cq_arg_tensor(c, "input")->sizes[1];
     cq_result(c, 1, d, 1, &saved);
-    cq_result(c, 2, d, 1, &saved);
-    return c->cx->status;
+    return cq_result(c, 2, d, 1, &saved);
 }
 
 static cq_status batch_norm_run(cq_opcall *c)
@@ -124,8 +123,7 @@ static cq_status instance_norm(cq_opcall *c)
         if (!cq_arg_is_none(c, "running_var"))
             move_running(c, "running_var", CQ_OP(cx, "aten::var.dim", TENSOR(x), spatial));
     }
-    cq_result_set_tensor(c, 0, y);
-    return cx->status;
+    return cq_result_set_tensor(c, 0, y);
 }
 
 /* ---- layer norm ---- */

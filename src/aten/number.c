@@ -10,8 +10,7 @@ static cq_dtype dtype_of(cq_val v)
 
 static cq_status num_to_tensor_shape(cq_opcall *c)
 {
-    cq_result(c, 0, dtype_of(cq_arg_val(c, "a")), 0, NULL);
-    return c->cx->status;
+    return cq_result(c, 0, dtype_of(cq_arg_val(c, "a")), 0, NULL);
 }
 
 static cq_status num_to_tensor_run(cq_opcall *c)

@@ -191,19 +191,19 @@ uint64_t cq_arg_dims(const cq_opcall *c, const char *name, size_t rank);
  * it from there on tells the listener. */
 cq_status cq_call_data(cq_opcall *c, cq_tensor **out, cq_tensor *t);
 
-/* Results. cq_result makes the index-th one, with data if the call is real; it returns the
- * tensor, or NULL after a failure (which is in the context). */
-cq_tensor *cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
-cq_tensor *cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype);
+/* Results. cq_result makes the index-th one, with data if the call is real. All return the status
+ * of the context: after a failure nothing is made. */
+cq_status  cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
+cq_status  cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype);
 cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index);  /* what was made */
-void       cq_result_set(cq_opcall *c, size_t index, cq_val v); /* v is the context's, or plain */
-void       cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t);
+cq_status  cq_result_set(cq_opcall *c, size_t index, cq_val v); /* v is the context's, or plain */
+cq_status  cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t);
 /* A list of n tensors as one result (Tensor[]). The items are the context's. */
-void cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n);
+cq_status cq_result_set_tensors(cq_opcall *c, size_t index, cq_tensor **items, size_t n);
 
 /* A result that shares t's memory. */
-cq_tensor *cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,
-                          const cq_int *sizes, const int64_t *strides, int64_t offset);
+cq_status cq_result_view(cq_opcall *c, size_t index, const cq_tensor *t, size_t rank,
+                         const cq_int *sizes, const int64_t *strides, int64_t offset);
 
 /* ---- helpers of shape rules ---- */
 

@@ -167,8 +167,7 @@ static cq_status pack_results(cq_opcall *c, const cq_tensor *x, cq_int total, cq
     sizes[0] = total;
     memcpy(sizes + 1, x->sizes + 2, (x->rank - 2) * sizeof *sizes);
     cq_result(c, 0, x->dtype, x->rank - 1, sizes);
-    cq_result(c, 1, CQ_DTYPE_I64, 1, &steps);
-    return c->cx->status;
+    return cq_result(c, 1, CQ_DTYPE_I64, 1, &steps);
 }
 
 static cq_status pack_shape(cq_opcall *c)
@@ -215,8 +214,7 @@ static cq_status pad_results(cq_opcall *c, const cq_tensor *data, cq_int steps, 
     sizes[batch_first ? 0 : 1] = batch;
     memcpy(sizes + 2, data->sizes + 1, (data->rank - 1) * sizeof *sizes);
     cq_result(c, 0, data->dtype, data->rank + 1, sizes);
-    cq_result(c, 1, CQ_DTYPE_I64, 1, &batch);
-    return c->cx->status;
+    return cq_result(c, 1, CQ_DTYPE_I64, 1, &batch);
 }
 
 /* The batch is a number among the data: without it, it is what it is on the example. */

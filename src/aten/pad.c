@@ -58,8 +58,7 @@ static cq_status constant_shape(cq_opcall *c)
 
     CQ_TRY(read_pads(c, "pad", self->rank, &p));
     CQ_TRY(padded_sizes(c, self, &p, sizes));
-    cq_result(c, 0, self->dtype, self->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, self->rank, sizes);
 }
 
 static cq_status constant_run(cq_opcall *c)
@@ -106,8 +105,7 @@ static cq_status own_shape_of(cq_opcall *c, const char *name, size_t n_dims)
     CQ_TRY(read_pads(c, name, self->rank, &p));
     CQ_TRY(check_reach(c, self, &p));
     CQ_TRY(padded_sizes(c, self, &p, sizes));
-    cq_result(c, 0, self->dtype, self->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, self->rank, sizes);
 }
 
 static cq_status own_1d_shape(cq_opcall *c)

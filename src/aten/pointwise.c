@@ -53,8 +53,7 @@ static cq_status div_mode_shape(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT, "rounding_mode is \"%s\", not None, trunc or floor",
                             cq_arg_str(c, "rounding_mode", ""));
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 2));
-    cq_result(c, 0, op == CQ_EW_DIV ? cq_float_of(dtype) : dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, op == CQ_EW_DIV ? cq_float_of(dtype) : dtype, rank, sizes);
 }
 
 static cq_status div_mode_run(cq_opcall *c)
@@ -112,8 +111,7 @@ static cq_status clamp_shape(cq_opcall *c)
 
     CQ_TRY(check_bounds(c));
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 3));
-    cq_result(c, 0, cq_result_type(c->args, 3), rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, cq_result_type(c->args, 3), rank, sizes);
 }
 
 static cq_status clamp_run(cq_opcall *c)

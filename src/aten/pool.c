@@ -172,8 +172,7 @@ static cq_status unpool_shape(cq_opcall *c)
     memcpy(sizes, x->sizes, (x->rank - n) * sizeof *sizes);
     if (cq_arg_ints(c, "output_size", sizes + x->rank - n, n) != n)
         return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" wants %zu numbers", n);
-    cq_result(c, 0, x->dtype, x->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, x->rank, sizes);
 }
 
 static cq_status unpool_run(cq_opcall *c)

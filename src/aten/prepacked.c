@@ -25,8 +25,7 @@ static cq_status prepack(cq_opcall *c)
     CQ_TRY(cq_list_new(&list, n));
     for (size_t i = 0; i < n; i++)
         list->items[i] = cq_val_retain(c->args[i]);
-    cq_result_set(c, 0, cq_ctx_own(c->cx, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list }));
-    return c->cx->status;
+    return cq_result_set(c, 0, cq_ctx_own(c->cx, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list }));
 }
 
 /* XNNPACK asks no input for its sizes: of features that are too many it reads as many as it has
@@ -73,8 +72,7 @@ static cq_status run(cq_opcall *c)
     y = cq_op_tensor(c->cx, layers[layer].plain, args, 1 + n);
     if (limits[0].kind != CQ_VAL_NONE || limits[1].kind != CQ_VAL_NONE)
         y = CQ_OP(c->cx, "aten::clamp", TENSOR(y), limits[0], limits[1]);
-    cq_result_set_tensor(c, 0, y);
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, y);
 }
 
 #define CONTEXT(name) "__torch__.torch.classes.xnnpack." name "OpContext"

@@ -392,9 +392,8 @@ static cq_status make_quantized_shape(cq_opcall *c)
     if (!torch_dtype_of(self->dtype))
         return cq_call_fail(c, CQ_E_TYPE, "wants int8, uint8 or int32, not %s",
                             cq_dtype_name(self->dtype));
-    out = cq_result_like(c, 0, self, CQ_DTYPE_F32);
-    if (!out)
-        return c->cx->status;
+    CQ_TRY(cq_result_like(c, 0, self, CQ_DTYPE_F32));
+    out = cq_result_tensor(c, 0);
     if (cq_schema_find(c->op->schema, "axis") >= 0)
         CQ_TRY(cq_qparams_new_per_channel(&q, torch_dtype_of(self->dtype),
                                           cq_arg_tensor(c, "scale"), cq_arg_tensor(c, "zero_point"),
@@ -422,8 +421,7 @@ static cq_status make_quantized_run(cq_opcall *c)
 
 static cq_status dequantize_shape(cq_opcall *c)
 {
-    cq_result_like(c, 0, c->args[0].u.tensor, c->args[0].u.tensor->dtype);
-    return c->cx->status;
+    return cq_result_like(c, 0, c->args[0].u.tensor, c->args[0].u.tensor->dtype);
 }
 
 static cq_status dequantize_run(cq_opcall *c)
@@ -441,8 +439,7 @@ static cq_status dequantize_all(cq_opcall *c)
         items[i] = CQ_OP(c->cx, "aten::dequantize.self",
                          TENSOR(cq_from_stored(c->cx, cq_arg_tensor_at(c, name, i))));
     CQ_TRY(c->cx->status);
-    cq_result_set_tensors(c, 0, items, n);
-    return c->cx->status;
+    return cq_result_set_tensors(c, 0, items, n);
 }
 
 /* ---- questions ---- */
@@ -466,9 +463,8 @@ static cq_status q_number(cq_opcall *c)
     cq_qparams *q;
 
     CQ_TRY(grid_of(c, &q, what == AXIS));
-    cq_result_set(c, 0,
-                  what == SCALE ? FLOAT(q->scale) : INT(what == AXIS ? q->axis : q->zero_point));
-    return c->cx->status;
+    return cq_result_set(
+        c, 0, what == SCALE ? FLOAT(q->scale) : INT(what == AXIS ? q->axis : q->zero_point));
 }
 
 /* PyTorch keeps them as float64 and int64. */
@@ -478,10 +474,10 @@ static cq_status q_channels(cq_opcall *c)
     cq_qparams *q;
 
     CQ_TRY(grid_of(c, &q, true));
-    cq_result_set_tensor(c, 0,
-                         CQ_OP(c->cx, "aten::to.dtype", TENSOR(scales ? q->scales : q->zero_points),
-                               DTYPE(scales ? CQ_DTYPE_F64 : CQ_DTYPE_I64)));
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0,
+                                CQ_OP(c->cx, "aten::to.dtype",
+                                      TENSOR(scales ? q->scales : q->zero_points),
+                                      DTYPE(scales ? CQ_DTYPE_F64 : CQ_DTYPE_I64)));
 }
 
 /* round(x / scale) + zero point: x lies on the grid, so it needs no limits. */
@@ -511,8 +507,7 @@ static cq_status int_repr(cq_opcall *c)
                   TENSOR(CQ_OP(cx, "aten::div.Scalar", TENSOR(t), FLOAT(q->scale))));
         t = CQ_OP(cx, "aten::add.Scalar", TENSOR(t), INT(q->zero_point));
     }
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::to.dtype", TENSOR(t), DTYPE(stored)));
-    return cx->status;
+    return cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::to.dtype", TENSOR(t), DTYPE(stored)));
 }
 
 #define FAKE(text_of_schema, text)                                                                 \

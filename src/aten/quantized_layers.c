@@ -12,8 +12,7 @@ enum { RELU = 1, TRANSPOSED = 2 };
 
 static cq_status done(cq_opcall *c, cq_tensor *t)
 {
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, t);
 }
 
 static cq_tensor *relu_too(cq_opcall *c, cq_tensor *t)
@@ -224,8 +223,7 @@ static cq_status pack(cq_opcall *c)
                                        : names[i] ? cq_arg_val(c, names[i])
                                                   : c->args[i]);
     }
-    cq_result_set(c, 0, cq_ctx_own(c->cx, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list }));
-    return c->cx->status;
+    return cq_result_set(c, 0, cq_ctx_own(c->cx, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list }));
 }
 
 /* The items of packed weights; the argument may be anything. */
@@ -247,8 +245,7 @@ static cq_status unpack_both(cq_opcall *c)
 
     CQ_TRY(unpack(c, 0, CQ_PACKED_LINEAR, &items));
     cq_result_set(c, 0, TENSOR(cq_from_stored(c->cx, items[CQ_PACKED_WEIGHT].u.tensor)));
-    cq_result_set(c, 1, items[CQ_PACKED_BIAS]);
-    return c->cx->status;
+    return cq_result_set(c, 1, items[CQ_PACKED_BIAS]);
 }
 
 /* Sums are made in integers of scale(x) * scale(weight), and so is the bias. */

@@ -198,8 +198,7 @@ static cq_status make_cell(cq_opcall *c)
     CQ_TRY(cq_list_push(lists[INTS], INT(cq_arg_bool(c, "reduce_range"))));
     CQ_TRY(cq_list_push(lists[PACKED], cq_arg_val(c, "w_ih")));
     CQ_TRY(cq_list_push(lists[PACKED], cq_arg_val(c, "w_hh")));
-    cq_result_set(c, 0, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = state });
-    return c->cx->status;
+    return cq_result_set(c, 0, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = state });
 }
 
 #define CELL         "__torch__.torch.classes.rnn.CellParamsBase"

@@ -71,8 +71,7 @@ static cq_status randperm_shape(cq_opcall *c)
 
     if (n.value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "n is %lld, which is below 0", (long long)n.value);
-    cq_result(c, 0, cq_arg_dtype(c, "dtype", CQ_DTYPE_I64), 1, &n);
-    return c->cx->status;
+    return cq_result(c, 0, cq_arg_dtype(c, "dtype", CQ_DTYPE_I64), 1, &n);
 }
 
 static cq_status randperm_run(cq_opcall *c)
@@ -104,8 +103,7 @@ static cq_status multinomial_shape(cq_opcall *c)
                             (long long)p->sizes[p->rank - 1].value);
     sizes[0]           = p->sizes[0];
     sizes[p->rank - 1] = n;
-    cq_result(c, 0, CQ_DTYPE_I64, p->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, CQ_DTYPE_I64, p->rank, sizes);
 }
 
 static int64_t draw_weighted(cq_random *r, const double *weights, int64_t n)

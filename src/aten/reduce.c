@@ -42,8 +42,7 @@ static cq_status make_reduced(cq_opcall *c, size_t index, cq_dtype dtype)
         else if (r.keep)
             sizes[n++] = cq_i(1);
     }
-    cq_result(c, index, dtype, n, sizes);
-    return c->cx->status;
+    return cq_result(c, index, dtype, n, sizes);
 }
 
 static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double param)
@@ -52,6 +51,12 @@ static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double 
 
     return cq_kernel_reduce(cq_result_tensor(c, index), op, &(cq_params){ .a = param }, r.x,
                             r.dims);
+}
+
+/* .variant: what is made of the elements. */
+static cq_status reduce_run(cq_opcall *c)
+{
+    return run_reduce(c, 0, (cq_reduce_op)c->op->def->variant, 0);
 }
 
 static cq_dtype self_dtype(const cq_opcall *c)
@@ -83,7 +88,7 @@ static cq_status sum_shape(cq_opcall *c)
 }
 
 /* With a dtype, elements are converted first: it shows when a float becomes an integer. */
-static cq_status run_converted(cq_opcall *c, cq_reduce_op op)
+static cq_status converted_run(cq_opcall *c)
 {
     reduction  r   = read_reduction(c);
     cq_tensor *out = cq_result_tensor(c, 0), *x = r.x, *converted = NULL;
@@ -94,19 +99,9 @@ static cq_status run_converted(cq_opcall *c, cq_reduce_op op)
         CQ_TRY(cq_tensor_clone(&converted, x, out->dtype));
         x = converted;
     }
-    status = cq_kernel_reduce(out, op, NULL, x, r.dims);
+    status = cq_kernel_reduce(out, (cq_reduce_op)c->op->def->variant, NULL, x, r.dims);
     cq_tensor_release(converted);
     return status;
-}
-
-static cq_status sum_run(cq_opcall *c)
-{
-    return run_converted(c, CQ_REDUCE_SUM);
-}
-
-static cq_status prod_run(cq_opcall *c)
-{
-    return run_converted(c, CQ_REDUCE_PROD);
 }
 
 static cq_status mean_shape(cq_opcall *c)
@@ -118,19 +113,9 @@ static cq_status mean_shape(cq_opcall *c)
     return make_reduced(c, 0, d);
 }
 
-static cq_status mean_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_MEAN, 0);
-}
-
 static cq_status count_shape(cq_opcall *c)
 {
     return make_reduced(c, 0, CQ_DTYPE_I64);
-}
-
-static cq_status count_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_COUNT_NONZERO, 0);
 }
 
 /* bool, except that bytes stay bytes. */
@@ -139,24 +124,9 @@ static cq_status truth_shape(cq_opcall *c)
     return make_reduced(c, 0, self_dtype(c) == CQ_DTYPE_U8 ? CQ_DTYPE_U8 : CQ_DTYPE_BOOL);
 }
 
-static cq_status all_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_ALL, 0);
-}
-
-static cq_status any_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_ANY, 0);
-}
-
 static cq_status logsumexp_shape(cq_opcall *c)
 {
     return make_reduced(c, 0, cq_float_of(self_dtype(c)));
-}
-
-static cq_status logsumexp_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_LOGSUMEXP, 0);
 }
 
 /* ---- variances ---- */
@@ -179,26 +149,11 @@ static cq_status var_shape(cq_opcall *c)
     return CQ_OK;
 }
 
+/* With the mean, where that is asked for. */
 static cq_status var_run(cq_opcall *c)
 {
-    return run_reduce(c, 0, CQ_REDUCE_VAR, correction_of(c));
-}
-
-static cq_status std_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_STD, correction_of(c));
-}
-
-static cq_status var_mean_run(cq_opcall *c)
-{
-    CQ_TRY(run_reduce(c, 0, CQ_REDUCE_VAR, correction_of(c)));
-    return run_reduce(c, 1, CQ_REDUCE_MEAN, 0);
-}
-
-static cq_status std_mean_run(cq_opcall *c)
-{
-    CQ_TRY(run_reduce(c, 0, CQ_REDUCE_STD, correction_of(c)));
-    return run_reduce(c, 1, CQ_REDUCE_MEAN, 0);
+    CQ_TRY(run_reduce(c, 0, (cq_reduce_op)c->op->def->variant, correction_of(c)));
+    return c->n_results > 1 ? run_reduce(c, 1, CQ_REDUCE_MEAN, 0) : CQ_OK;
 }
 
 /* ---- extremes ---- */
@@ -207,16 +162,6 @@ static cq_status extreme_shape(cq_opcall *c)
 {
     CQ_TRY(need_elements(c));
     return make_reduced(c, 0, self_dtype(c));
-}
-
-static cq_status amax_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_AMAX, 0);
-}
-
-static cq_status amin_run(cq_opcall *c)
-{
-    return run_reduce(c, 0, CQ_REDUCE_AMIN, 0);
 }
 
 /* A number along its dimension 0, kept, is a row of one. Other reductions leave it a number. */
@@ -257,37 +202,15 @@ static cq_status place_shape(cq_opcall *c)
     return make_reduced(c, 0, CQ_DTYPE_I64);
 }
 
-/* values and places are the results that have them, by index; -1: none. */
-static cq_status run_extreme(cq_opcall *c, bool least, int values, int places)
+/* .variant: whether it is the least. The place is the last result. */
+static cq_status extreme_run(cq_opcall *c)
 {
     cq_tensor *x   = c->args[0].u.tensor;
-    int64_t    dim = cq_arg_is_none(c, "dim") ? -1 : cq_arg_dim(c, "dim", x->rank);
+    int64_t    dim = cq_arg_is_none(c, "dim") || !x->rank ? -1 : cq_arg_dim(c, "dim", x->rank);
 
-    if (x->rank == 0)
-        dim = -1;
-    return cq_extreme_of(values < 0 ? NULL : cq_result_tensor(c, (size_t)values),
-                         places < 0 ? NULL : cq_result_tensor(c, (size_t)places),
-                         &(cq_extreme){ .least = least }, x, dim);
-}
-
-static cq_status max_dim_run(cq_opcall *c)
-{
-    return run_extreme(c, false, 0, 1);
-}
-
-static cq_status min_dim_run(cq_opcall *c)
-{
-    return run_extreme(c, true, 0, 1);
-}
-
-static cq_status argmax_run(cq_opcall *c)
-{
-    return run_extreme(c, false, -1, 0);
-}
-
-static cq_status argmin_run(cq_opcall *c)
-{
-    return run_extreme(c, true, -1, 0);
+    return cq_extreme_of(c->n_results > 1 ? cq_result_tensor(c, 0) : NULL,
+                         cq_result_tensor(c, c->n_results - 1),
+                         &(cq_extreme){ .least = c->op->def->variant }, x, dim);
 }
 
 /* ---- norms of vectors ---- */
@@ -316,67 +239,70 @@ static cq_status norm_run(cq_opcall *c)
     return run_reduce(c, 0, CQ_REDUCE_NORM, order);
 }
 
-#define ROW(schema_text, about_text, shape_fn, run_fn)                                             \
+#define ROW(schema_text, about_text, shape_fn, run_fn, how)                                        \
     {                                                                                              \
-        .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn      \
+        .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn,     \
+        .variant = how                                                                             \
     }
 
 const cq_op_def cq_ops_reduce[] = {
     ROW("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
-        "sums along dimensions", sum_shape, sum_run),
+        "sums along dimensions", sum_shape, converted_run, CQ_REDUCE_SUM),
     ROW("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", "sum of all elements", sum_shape,
-        sum_run),
+        converted_run, CQ_REDUCE_SUM),
     ROW("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", "mean of all elements",
-        mean_shape, mean_run),
+        mean_shape, reduce_run, CQ_REDUCE_MEAN),
     ROW("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
         "-> Tensor",
-        "means along dimensions", mean_shape, mean_run),
+        "means along dimensions", mean_shape, reduce_run, CQ_REDUCE_MEAN),
     ROW("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", "product of all elements",
-        sum_shape, prod_run),
+        sum_shape, converted_run, CQ_REDUCE_PROD),
     ROW("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) "
         "-> Tensor",
-        "products along a dimension", sum_shape, prod_run),
+        "products along a dimension", sum_shape, converted_run, CQ_REDUCE_PROD),
     ROW("var(Tensor self, bool unbiased=True) -> Tensor", "variance of all elements", var_shape,
-        var_run),
+        var_run, CQ_REDUCE_VAR),
     ROW("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        "variances along dimensions", var_shape, var_run),
+        "variances along dimensions", var_shape, var_run, CQ_REDUCE_VAR),
     ROW("var.correction(Tensor self, int[1]? dim, *, Scalar? correction, bool keepdim=False) "
         "-> Tensor",
-        "variances along dimensions", var_shape, var_run),
+        "variances along dimensions", var_shape, var_run, CQ_REDUCE_VAR),
     ROW("std(Tensor self, bool unbiased=True) -> Tensor", "standard deviation of all elements",
-        var_shape, std_run),
+        var_shape, var_run, CQ_REDUCE_STD),
     ROW("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        "standard deviations along dimensions", var_shape, std_run),
+        "standard deviations along dimensions", var_shape, var_run, CQ_REDUCE_STD),
     ROW("std.correction(Tensor self, int[1]? dim, *, Scalar? correction, bool keepdim=False) "
         "-> Tensor",
-        "standard deviations along dimensions", var_shape, std_run),
+        "standard deviations along dimensions", var_shape, var_run, CQ_REDUCE_STD),
     ROW("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "var and mean", var_shape,
-        var_mean_run),
+        var_run, CQ_REDUCE_VAR),
     ROW("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         "-> (Tensor, Tensor)",
-        "var and mean along dimensions", var_shape, var_mean_run),
+        "var and mean along dimensions", var_shape, var_run, CQ_REDUCE_VAR),
     ROW("var_mean.correction(Tensor self, int[1]? dim, *, Scalar? correction, "
         "bool keepdim=False) -> (Tensor, Tensor)",
-        "var and mean along dimensions", var_shape, var_mean_run),
+        "var and mean along dimensions", var_shape, var_run, CQ_REDUCE_VAR),
     ROW("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "std and mean", var_shape,
-        std_mean_run),
+        var_run, CQ_REDUCE_STD),
     ROW("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         "-> (Tensor, Tensor)",
-        "std and mean along dimensions", var_shape, std_mean_run),
+        "std and mean along dimensions", var_shape, var_run, CQ_REDUCE_STD),
     ROW("std_mean.correction(Tensor self, int[1]? dim, *, Scalar? correction, "
         "bool keepdim=False) -> (Tensor, Tensor)",
-        "std and mean along dimensions", var_shape, std_mean_run),
-    ROW("max(Tensor self) -> Tensor", "the greatest element", extreme_shape, amax_run),
+        "std and mean along dimensions", var_shape, var_run, CQ_REDUCE_STD),
+    ROW("max(Tensor self) -> Tensor", "the greatest element", extreme_shape, reduce_run,
+        CQ_REDUCE_AMAX),
     ROW("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        "the greatest along a dimension, and where", with_place_shape, max_dim_run),
-    ROW("min(Tensor self) -> Tensor", "the least element", extreme_shape, amin_run),
+        "the greatest along a dimension, and where", with_place_shape, extreme_run, false),
+    ROW("min(Tensor self) -> Tensor", "the least element", extreme_shape, reduce_run,
+        CQ_REDUCE_AMIN),
     ROW("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        "the least along a dimension, and where", with_place_shape, min_dim_run),
+        "the least along a dimension, and where", with_place_shape, extreme_run, true),
     ROW("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-        "the greatest along dimensions", extreme_shape, amax_run),
+        "the greatest along dimensions", extreme_shape, reduce_run, CQ_REDUCE_AMAX),
     ROW("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-        "the least along dimensions", extreme_shape, amin_run),
+        "the least along dimensions", extreme_shape, reduce_run, CQ_REDUCE_AMIN),
     /* Integers become int64 even if there is only one. */
     { .schema = "aten::sum_to_size(Tensor self, int[] size) -> Tensor",
       .about  = "the sum of what was broadcast from these sizes",
@@ -391,23 +317,25 @@ const cq_op_def cq_ops_reduce[] = {
                 "x = self.sum(dims, True) if len(dims) > 0 else self\n"
                 "return x.reshape(size) if lead > 0 else x" },
     ROW("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-        "the least and the greatest", aminmax_shape, aminmax_run),
+        "the least and the greatest", aminmax_shape, aminmax_run, 0),
     ROW("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the greatest is",
-        place_shape, argmax_run),
+        place_shape, extreme_run, false),
     ROW("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the least is",
-        place_shape, argmin_run),
-    ROW("all(Tensor self) -> Tensor", "whether all elements are true", truth_shape, all_run),
+        place_shape, extreme_run, true),
+    ROW("all(Tensor self) -> Tensor", "whether all elements are true", truth_shape, reduce_run,
+        CQ_REDUCE_ALL),
     ROW("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-        "whether all elements along a dimension are true", truth_shape, all_run),
+        "whether all elements along a dimension are true", truth_shape, reduce_run, CQ_REDUCE_ALL),
     ROW("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-        "whether an element along a dimension is true", truth_shape, any_run),
-    ROW("any(Tensor self) -> Tensor", "whether an element is true", truth_shape, any_run),
+        "whether an element along a dimension is true", truth_shape, reduce_run, CQ_REDUCE_ANY),
+    ROW("any(Tensor self) -> Tensor", "whether an element is true", truth_shape, reduce_run,
+        CQ_REDUCE_ANY),
     ROW("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
-        "how many elements are not zero", count_shape, count_run),
+        "how many elements are not zero", count_shape, reduce_run, CQ_REDUCE_COUNT_NONZERO),
     ROW("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not zero",
-        count_shape, count_run),
+        count_shape, reduce_run, CQ_REDUCE_COUNT_NONZERO),
     ROW("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-        "log of the sum of exponentials", logsumexp_shape, logsumexp_run),
+        "log of the sum of exponentials", logsumexp_shape, reduce_run, CQ_REDUCE_LOGSUMEXP),
     { .schema = "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
                 "ScalarType? dtype=None) -> Tensor",
       .about  = "sum of the elements that are numbers",
@@ -419,16 +347,16 @@ const cq_op_def cq_ops_reduce[] = {
       .body   = "n = self.isnan().logical_not().sum(dim, keepdim)\n"
                 "return nansum(self, dim, keepdim, dtype=dtype) / n" },
     ROW("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", norm_shape,
-        norm_run),
+        norm_run, CQ_REDUCE_NORM),
     ROW("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-        "p-norms along dimensions", norm_shape, norm_run),
+        "p-norms along dimensions", norm_shape, norm_run, CQ_REDUCE_NORM),
     ROW("norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
         "ScalarType dtype) -> Tensor",
-        "p-norms along dimensions", norm_shape, norm_run),
+        "p-norms along dimensions", norm_shape, norm_run, CQ_REDUCE_NORM),
     ROW("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-        "p-norm of all elements", norm_shape, norm_run),
+        "p-norm of all elements", norm_shape, norm_run, CQ_REDUCE_NORM),
     ROW("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
-        "p-norms along dimensions", norm_shape, norm_run),
+        "p-norms along dimensions", norm_shape, norm_run, CQ_REDUCE_NORM),
     { 0 }
 };

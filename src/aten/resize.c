@@ -118,8 +118,7 @@ static cq_status upsample_shape(cq_opcall *c)
         if (x->sizes[i].value < 1 || sizes[i].value < 1)
             return cq_call_fail(c, CQ_E_TYPE, "sizes should be positive, not %lld to %lld",
                                 (long long)x->sizes[i].value, (long long)sizes[i].value);
-    cq_result(c, 0, x->dtype, n + 2, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, n + 2, sizes);
 }
 
 void cq_upsample_read(const cq_opcall *c, cq_upsample *u)
@@ -158,8 +157,7 @@ static cq_status grid_sampler_shape(cq_opcall *c)
     sizes[0] = x->sizes[0];
     sizes[1] = x->sizes[1];
     memcpy(sizes + 2, grid->sizes + 1, n * sizeof *sizes);
-    cq_result(c, 0, x->dtype, x->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, x->dtype, x->rank, sizes);
 }
 
 static cq_status grid_sampler_run(cq_opcall *c)
@@ -186,8 +184,7 @@ static cq_status affine_grid_shape(cq_opcall *c)
     sizes[0] = size[0];
     memcpy(sizes + 1, size + 2, n * sizeof *sizes);
     sizes[n + 1] = cq_i((int64_t)n);
-    cq_result(c, 0, theta->dtype, n + 2, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, theta->dtype, n + 2, sizes);
 }
 
 static cq_status affine_grid_run(cq_opcall *c)

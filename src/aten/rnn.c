@@ -322,8 +322,7 @@ static cq_status lstm_cell(cq_opcall *c)
                  TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(i), TENSOR(n))));
     h    = CQ_OP(cx, "aten::mul.Tensor", TENSOR(o), TENSOR(CQ_OP(cx, "aten::tanh", TENSOR(cell))));
     cq_result_set_tensor(c, 0, h);
-    cq_result_set_tensor(c, 1, cell);
-    return cx->status;
+    return cq_result_set_tensor(c, 1, cell);
 }
 
 static cq_status gru_cell(cq_opcall *c)
@@ -344,8 +343,7 @@ static cq_status gru_cell(cq_opcall *c)
 
     h = CQ_OP(cx, "aten::mul.Tensor", TENSOR(CQ_OP(cx, "aten::sub.Tensor", TENSOR(h), TENSOR(n))),
               TENSOR(z));
-    cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::add.Tensor", TENSOR(h), TENSOR(n)));
-    return cx->status;
+    return cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::add.Tensor", TENSOR(h), TENSOR(n)));
 }
 
 static cq_status plain_cell(cq_opcall *c, const char *activation)
@@ -355,8 +353,7 @@ static cq_status plain_cell(cq_opcall *c, const char *activation)
     cq_tensor *h  = gates_of(c, cq_arg_val(c, "hx"), "w_hh", "b_hh");
 
     x = CQ_OP(cx, "aten::add.Tensor", TENSOR(x), TENSOR(h));
-    cq_result_set_tensor(c, 0, cq_op_tensor(cx, activation, (cq_val[]){ TENSOR(x) }, 1));
-    return cx->status;
+    return cq_result_set_tensor(c, 0, cq_op_tensor(cx, activation, (cq_val[]){ TENSOR(x) }, 1));
 }
 
 static cq_status tanh_cell(cq_opcall *c)

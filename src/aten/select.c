@@ -41,8 +41,8 @@ static cq_status nonzero_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
 
-    cq_result(c, 0, CQ_DTYPE_I64, 2, (cq_int[]){ cq_count_true(c, self, 1), cq_i(self->rank) });
-    return c->cx->status;
+    return cq_result(c, 0, CQ_DTYPE_I64, 2,
+                     (cq_int[]){ cq_count_true(c, self, 1), cq_i(self->rank) });
 }
 
 static cq_status nonzero_run(cq_opcall *c)
@@ -75,8 +75,7 @@ static cq_status masked_select_shape(cq_opcall *c)
     for (size_t i = 0; i < rank; i++)
         all *= sizes[i].value;
     n = cq_count_true(c, mask, own ? all / own : 0);
-    cq_result(c, 0, cq_arg_tensor(c, "self")->dtype, 1, &n);
-    return c->cx->status;
+    return cq_result(c, 0, cq_arg_tensor(c, "self")->dtype, 1, &n);
 }
 
 static cq_status masked_select_run(cq_opcall *c)
@@ -100,8 +99,7 @@ static cq_status masked_scatter_shape(cq_opcall *c)
         return cq_call_fail(c, CQ_E_TYPE, "self is %s but source is %s", cq_dtype_name(self->dtype),
                             cq_dtype_name(source->dtype));
     CQ_TRY(mask_sizes(c, &rank, sizes));
-    cq_result(c, 0, self->dtype, rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, rank, sizes);
 }
 
 /* self as the result shows it: repeated where the mask is larger. */
@@ -140,8 +138,7 @@ static cq_status bincount_shape(cq_opcall *c)
     int64_t    least   = cq_arg_i64(c, "minlength");
     cq_int     n       = cq_unknown_size(c, least > 1 ? least : 1);
 
-    cq_result(c, 0, dtype, 1, &n);
-    return c->cx->status;
+    return cq_result(c, 0, dtype, 1, &n);
 }
 
 static cq_status bincount_run(cq_opcall *c)
@@ -175,8 +172,7 @@ static cq_status repeat_index_shape(cq_opcall *c)
             n += cq_tensor_get_i64(data, i);
         size = cq_tensor_is_fake(repeats) ? cq_unknown_size(c, n) : cq_i(n);
     }
-    cq_result(c, 0, repeats->dtype, 1, &size);
-    return c->cx->status;
+    return cq_result(c, 0, repeats->dtype, 1, &size);
 }
 
 static cq_status repeat_index_run(cq_opcall *c)
@@ -208,8 +204,7 @@ static cq_status embedding_shape(cq_opcall *c)
                             cq_dtype_name(indices->dtype));
     memcpy(sizes, indices->sizes, indices->rank * sizeof *sizes);
     sizes[indices->rank] = weight->sizes[1];
-    cq_result(c, 0, weight->dtype, (size_t)indices->rank + 1, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, weight->dtype, (size_t)indices->rank + 1, sizes);
 }
 
 static cq_status embedding_run(cq_opcall *c)

@@ -141,20 +141,17 @@ cq_status cq_shape_of_self(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;
 
-    cq_result_like(c, 0, self, self->dtype);
-    return c->cx->status;
+    return cq_result_like(c, 0, self, self->dtype);
 }
 
 cq_status cq_shape_of_self_in_float(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;
 
-    cq_result_like(c, 0, self, cq_float_of(self->dtype));
-    return c->cx->status;
+    return cq_result_like(c, 0, self, cq_float_of(self->dtype));
 }
 
 cq_status cq_shape_of_self_in_bool(cq_opcall *c)
 {
-    cq_result_like(c, 0, c->args[0].u.tensor, CQ_DTYPE_BOOL);
-    return c->cx->status;
+    return cq_result_like(c, 0, c->args[0].u.tensor, CQ_DTYPE_BOOL);
 }

@@ -11,8 +11,7 @@ static cq_status part_view(cq_opcall *c, geometry_fn *geometry)
     cq_geometry g;
 
     CQ_TRY(geometry(c, self, &g));
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 static cq_status scatter_shape(cq_opcall *c, geometry_fn *geometry)
@@ -27,8 +26,7 @@ static cq_status scatter_shape(cq_opcall *c, geometry_fn *geometry)
         same = src->sizes[i].value == g.sizes[i].value;
     if (!same)
         return cq_call_fail(c, CQ_E_ARGUMENT, "src has not the sizes of the part it replaces");
-    cq_result_like(c, 0, self, self->dtype);
-    return c->cx->status;
+    return cq_result_like(c, 0, self, self->dtype);
 }
 
 static cq_status scatter_run(cq_opcall *c, geometry_fn *geometry)
@@ -149,7 +147,8 @@ static cq_status unbind_view(cq_opcall *c)
                                self->sizes[dim]);
     cq_geometry_drop(&g, dim);
     for (size_t i = 0; i < n; i++) {
-        items[i] = cq_geometry_result(c, self, &g);
+        cq_geometry_result(c, self, &g);
+        items[i] = cq_result_tensor(c, 0);
         g.offset += self->strides[dim];
     }
     if (c->cx->status == CQ_OK)
@@ -224,8 +223,7 @@ static cq_status unfold_view(cq_opcall *c)
         g.strides[dim] = cq_stride_times(stride, step);
     }
     cq_geometry_insert(&g, g.rank, cq_i(size), stride);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 /* Windows that do not overlap: the k-th elements of all windows are one slice. */

@@ -11,8 +11,7 @@ static cq_status softmax_shape(cq_opcall *c)
     cq_arg_dim(c, "dim", x->rank);
     if (!cq_dtype_is_float(d))
         return cq_call_fail(c, CQ_E_TYPE, "works on floats only, not on %s", cq_dtype_name(d));
-    cq_result_like(c, 0, x, d);
-    return c->cx->status;
+    return cq_result_like(c, 0, x, d);
 }
 
 typedef cq_status kernel_fn(cq_tensor *out, const cq_tensor *x, uint32_t dim);

@@ -23,8 +23,7 @@ static cq_status values_and_places_shape(cq_opcall *c)
 
     dim_of(c);
     cq_result_like(c, 0, self, self->dtype);
-    cq_result_like(c, 1, self, CQ_DTYPE_I64);
-    return c->cx->status;
+    return cq_result_like(c, 1, self, CQ_DTYPE_I64);
 }
 
 static cq_status sort_run(cq_opcall *c)
@@ -47,8 +46,7 @@ static cq_status topk_shape(cq_opcall *c)
     if (self->rank)
         sizes[dim] = k;
     cq_result(c, 0, self->dtype, self->rank, sizes);
-    cq_result(c, 1, CQ_DTYPE_I64, self->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 1, CQ_DTYPE_I64, self->rank, sizes);
 }
 
 static cq_status topk_run(cq_opcall *c)
@@ -76,8 +74,7 @@ static cq_status one_of_lane_shape(cq_opcall *c)
         else if (keepdim)
             sizes[n++] = cq_i(1);
     cq_result(c, 0, self->dtype, n, sizes);
-    cq_result(c, 1, CQ_DTYPE_I64, n, sizes);
-    return c->cx->status;
+    return cq_result(c, 1, CQ_DTYPE_I64, n, sizes);
 }
 
 /* A result with dim in its place, as the kernels want it. */
@@ -144,8 +141,7 @@ static cq_status median_dim_run(cq_opcall *c)
 
 static cq_status median_shape(cq_opcall *c)
 {
-    cq_result(c, 0, cq_arg_tensor(c, "self")->dtype, 0, NULL);
-    return c->cx->status;
+    return cq_result(c, 0, cq_arg_tensor(c, "self")->dtype, 0, NULL);
 }
 
 /* Of the whole tensor, as one lane; NaN if it has no elements. */
@@ -224,8 +220,7 @@ static cq_status scan_shape(cq_opcall *c)
     bool       real = cq_dtype_is_float(self->dtype) || cq_dtype_is_complex(self->dtype);
 
     dim_of(c);
-    cq_result_like(c, 0, self, cq_arg_dtype(c, "dtype", real ? self->dtype : CQ_DTYPE_I64));
-    return c->cx->status;
+    return cq_result_like(c, 0, self, cq_arg_dtype(c, "dtype", real ? self->dtype : CQ_DTYPE_I64));
 }
 
 /* .variant: 0 for sums, 1 for products. Elements are converted first. */

@@ -32,8 +32,7 @@ static cq_status transpose_view(cq_opcall *c)
 
     if (self->rank)
         swap_dims(&g, a, b);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 static cq_tensor *transpose_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
@@ -53,8 +52,7 @@ static cq_status t_view(cq_opcall *c)
                             (unsigned)self->rank);
     if (self->rank == 2)
         swap_dims(&g, 0, 1);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 static cq_tensor *t_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
@@ -94,8 +92,7 @@ static cq_status permute_view(cq_opcall *c)
         g.sizes[i]   = self->sizes[dims[i]];
         g.strides[i] = self->strides[dims[i]];
     }
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 static cq_tensor *permute_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
@@ -116,13 +113,15 @@ static cq_tensor *permute_unview(cq_opcall *c, cq_tensor *base, cq_tensor *chang
 static cq_status copy_in_sizes(cq_opcall *c, const cq_tensor *self, size_t rank,
                                const cq_int *sizes)
 {
-    cq_tensor *out = cq_result(c, 0, self->dtype, rank, sizes), *seen = NULL;
+    cq_tensor *out, *seen = NULL;
     int64_t    strides[CQ_MAX_RANK];
     cq_status  status;
 
     c->copied = true;
-    if (!out || !c->real)
-        return c->cx->status;
+    CQ_TRY(cq_result(c, 0, self->dtype, rank, sizes));
+    if (!c->real)
+        return CQ_OK;
+    out = cq_result_tensor(c, 0);
     cq_contiguous_strides(strides, self->rank, self->sizes);
     CQ_TRY(cq_tensor_new_view(&seen, out, self->dtype, self->rank, self->sizes, strides, 0));
     status = cq_tensor_copy_into(seen, self);
@@ -136,8 +135,7 @@ static cq_status view_or_copy(cq_opcall *c, const cq_tensor *self, size_t rank, 
 
     if (!cq_geometry_reshape(&g, self, rank, sizes))
         return copy_in_sizes(c, self, rank, sizes);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 static cq_status reshape_view(cq_opcall *c)
@@ -180,8 +178,7 @@ static cq_status view_view(cq_opcall *c)
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "the elements do not lie so that a view of these sizes could show "
                             "them; reshape copies them");
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 /* The same bytes as elements of another dtype. When its size differs, the last dimension
@@ -222,8 +219,7 @@ static cq_status view_dtype_view(cq_opcall *c)
         }
     }
     CQ_TRY(cq_tensor_new_view(&out, self, to, g.rank, g.sizes, g.strides, g.offset));
-    cq_result_set(c, 0, cq_ctx_own(c->cx, cq_val_of_tensor(out)));
-    return c->cx->status;
+    return cq_result_set(c, 0, cq_ctx_own(c->cx, cq_val_of_tensor(out)));
 }
 
 static cq_tensor *view_dtype_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
@@ -243,8 +239,7 @@ static cq_status flatten_view(cq_opcall *c)
     if (start > end)
         return cq_call_fail(c, CQ_E_ARGUMENT, "start_dim %zu lies behind end_dim %zu", start, end);
     if (self->rank && start == end) {
-        cq_result_set_tensor(c, 0, cq_keep(c->cx, self));
-        return c->cx->status;
+        return cq_result_set_tensor(c, 0, cq_keep(c->cx, self));
     }
     for (size_t i = 0; i < self->rank; i++) {
         if (i > start && i <= end)
@@ -275,8 +270,7 @@ static cq_status squeeze_view(cq_opcall *c)
     for (size_t i = self->rank; i-- > 0;)
         if (is_one(c, self->sizes[i]))
             cq_geometry_drop(&g, i);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 /* A view that has these sizes on the example; which of them is where, a number of the graph says.
@@ -288,8 +282,7 @@ static cq_status open_view(cq_opcall *c, const cq_tensor *self, const cq_geometr
     for (size_t i = 0; i < g->rank; i++)
         sizes[i] = cq_unknown_size(c, g->sizes[i].value);
     c->copied = true;
-    cq_result(c, 0, self->dtype, g->rank, sizes);
-    return c->cx->status;
+    return cq_result(c, 0, self->dtype, g->rank, sizes);
 }
 
 static cq_status squeeze_dim_view(cq_opcall *c)
@@ -303,8 +296,7 @@ static cq_status squeeze_dim_view(cq_opcall *c)
         cq_geometry_drop(&g, dim);
     if (open)
         return open_view(c, self, &g);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 /* From the last one on, so that those before it stay where they are. */
@@ -318,8 +310,7 @@ static cq_status squeeze_dims(cq_opcall *c)
     for (size_t i = rank; i-- > 0;)
         if (dims >> i & 1)
             x = CQ_OP(c->cx, "aten::squeeze.dim", TENSOR(x), INT((int64_t)i));
-    cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", TENSOR(x)));
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", TENSOR(x)));
 }
 
 static cq_status unsqueeze_view(cq_opcall *c)
@@ -333,8 +324,7 @@ static cq_status unsqueeze_view(cq_opcall *c)
     cq_geometry_insert(&g, dim, cq_i(1), stride);
     if (open)
         return open_view(c, self, &g);
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 /* ---- repeated without a copy ---- */
@@ -372,8 +362,7 @@ static cq_status expand_view(cq_opcall *c)
             g.sizes[i] = sizes[i];
         g.strides[i] = is_new || have.value != g.sizes[i].value ? 0 : self->strides[i - lead];
     }
-    cq_geometry_result(c, self, &g);
-    return c->cx->status;
+    return cq_geometry_result(c, self, &g);
 }
 
 /* Elements that a view shows more than once cannot be written one by one. */

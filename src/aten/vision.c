@@ -23,13 +23,12 @@ static cq_status nms_shape(cq_opcall *c)
     cq_int n = cq_unknown_size(c, cq_arg_tensor(c, "dets")->sizes[0].value);
 
     CQ_TRY(check_boxes(c));
-    cq_result(c, 0, CQ_DTYPE_I64, 1, &n);
-    return c->cx->status;
+    return cq_result(c, 0, CQ_DTYPE_I64, 1, &n);
 }
 
 static cq_status nms_run(cq_opcall *c)
 {
-    cq_tensor  *dets = cq_arg_tensor(c, "dets"), *out;
+    cq_tensor  *dets = cq_arg_tensor(c, "dets");
     cq_operands s    = { .compute = CQ_DTYPE_F64 };
     cq_nms      m    = { .n_boxes     = dets->rank ? dets->sizes[0].value : 0,
                          .limit       = INT64_MAX,
@@ -47,9 +46,8 @@ static cq_status nms_run(cq_opcall *c)
         s.status = cq_kernel_nms(chosen, &n, &m);
     if (s.status == CQ_OK) {
         size = cq_i(n);
-        out  = cq_result(c, 0, CQ_DTYPE_I64, 1, &size);
-        if (out)
-            memcpy(cq_tensor_bytes(out), chosen, (size_t)n * sizeof *chosen);
+        if (cq_result(c, 0, CQ_DTYPE_I64, 1, &size) == CQ_OK)
+            memcpy(cq_tensor_bytes(cq_result_tensor(c, 0)), chosen, (size_t)n * sizeof *chosen);
     }
     cq_free(chosen);
     return cq_operands_close(&s);

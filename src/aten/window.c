@@ -65,8 +65,7 @@ static cq_status kaiser(cq_opcall *c)
         t = arc(c, periodic ? n + 1 : n, number_or(c, "beta", 12), dtype);
     if (n >= 2 && periodic)
         t = CQ_OP(c->cx, "aten::slice.Tensor", TENSOR(t), INT(0), INT(0), INT(-1));
-    cq_result_set_tensor(c, 0, t);
-    return c->cx->status;
+    return cq_result_set_tensor(c, 0, t);
 }
 
 #define OPTIONS                                                                                    \

@@ -26,6 +26,10 @@ const cq_rule_function cq_rule_functions[] = {
     /* [n, n]: whether place j is not after place i. */
     { "up_to", 1, 1, .parameters = "n", .text = "i = iota(n); Not(Greater(i, Unsqueeze(i, [1])))" },
 
+    /* [rows, columns] of matrices x: how many columns an element is past that of its row. */
+    { "columns_past_row", 1, 1, .parameters = "x",
+      .text = "iota(size(x, -1)) - Unsqueeze(iota(size(x, -2)), [1])" },
+
     /* [lanes…, i, j]: element j of the lane where it is not after i, else neutral. The axis is last
      * in the lanes. */
     { "running", 2, 2, .parameters = "x neutral",

@@ -7,7 +7,7 @@
 
 static cq_int host_int(cq_ctx *cx, const char *name, const cq_val *args, size_t n)
 {
-    const cq_op *op = cx->status == CQ_OK ? cq_op_find(name) : NULL;
+    const cq_op *op = cq_op_or_fail(cx, name);
     cq_val       result;
 
     if (!op || cq_op_call(cx, op, args, n, &result, 1) != CQ_OK || result.kind != CQ_VAL_INT)
@@ -17,13 +17,11 @@ static cq_int host_int(cq_ctx *cx, const char *name, const cq_val *args, size_t 
 
 CQ_API cq_int cq_size(cq_ctx *cx, cq_tensor *x, int axis)
 {
-    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return host_int(cx, "aten::size.int", (cq_val[]){ TENSOR(x), INT(axis) }, 2);
 }
 
 CQ_API cq_int cq_numel(cq_ctx *cx, cq_tensor *x)
 {
-    CQ_NEED_ELSE(cx, (cq_int){ 0 });
     return host_int(cx, "aten::numel", (cq_val[]){ TENSOR(x) }, 1);
 }
 
@@ -61,7 +59,7 @@ CQ_API int64_t cq_int_value(cq_ctx *cx, cq_int a)
 
 static cq_val item(cq_ctx *cx, cq_tensor *x)
 {
-    const cq_op *op  = cx->status == CQ_OK ? cq_op_find("aten::item") : NULL;
+    const cq_op *op  = cq_op_or_fail(cx, "aten::item");
     cq_val       arg = TENSOR(x), result = CQ_NONE;
 
     if (op)
@@ -71,7 +69,6 @@ static cq_val item(cq_ctx *cx, cq_tensor *x)
 
 CQ_API double cq_item(cq_ctx *cx, cq_tensor *x)
 {
-    CQ_NEED_ELSE(cx, 0);
     cq_val v = item(cx, x);
 
     return v.kind == CQ_VAL_FLOAT  ? v.u.f.value
@@ -82,7 +79,6 @@ CQ_API double cq_item(cq_ctx *cx, cq_tensor *x)
 
 CQ_API int64_t cq_item_i64(cq_ctx *cx, cq_tensor *x)
 {
-    CQ_NEED_ELSE(cx, 0);
     cq_val v = item(cx, x);
 
     return v.kind == CQ_VAL_FLOAT  ? (int64_t)v.u.f.value
@@ -95,63 +91,53 @@ CQ_API int64_t cq_item_i64(cq_ctx *cx, cq_tensor *x)
 
 CQ_API cq_tensor *cq_zeros(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::zeros", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_ones(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::ones", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_full(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes,
                           double value)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::full", cq_ints(cx, sizes, rank), FLOAT(value), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_full_like(cq_ctx *cx, cq_tensor *x, double value)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::full_like", TENSOR(x), FLOAT(value));
 }
 
 CQ_API cq_tensor *cq_arange(cq_ctx *cx, cq_int start, cq_int end, int64_t step)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::arange.start_step", SIZE(start), SIZE(end), INT(step));
 }
 
 CQ_API cq_tensor *cq_arange_f(cq_ctx *cx, cq_dtype dtype, double start, double end, double step)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::arange.start_step", FLOAT(start), FLOAT(end), FLOAT(step),
                  DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_rand(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::rand", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_randn(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::randn", cq_ints(cx, sizes, rank), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_to(cq_ctx *cx, cq_tensor *x, cq_dtype dtype)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::to.dtype", TENSOR(x), DTYPE(dtype));
 }
 
 CQ_API cq_tensor *cq_detach(cq_ctx *cx, cq_tensor *x)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::detach", TENSOR(x));
 }
 
@@ -267,32 +253,27 @@ WITH_NUMBER(celu, "celu")
 
 CQ_API cq_tensor *cq_add_alpha(cq_ctx *cx, cq_tensor *a, cq_tensor *b, double alpha)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::add.Tensor", TENSOR(a), TENSOR(b), number(a, alpha));
 }
 
 CQ_API cq_tensor *cq_div_mode(cq_ctx *cx, cq_tensor *a, cq_tensor *b, const char *rounding)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::div.Tensor_mode", TENSOR(a), TENSOR(b),
                  rounding ? cq_str_val(cx, rounding) : CQ_NONE);
 }
 
 CQ_API cq_tensor *cq_where(cq_ctx *cx, cq_tensor *condition, cq_tensor *a, cq_tensor *b)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::where.self", TENSOR(condition), TENSOR(a), TENSOR(b));
 }
 
 CQ_API cq_tensor *cq_masked_fill(cq_ctx *cx, cq_tensor *x, cq_tensor *mask, double value)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::masked_fill.Scalar", TENSOR(x), TENSOR(mask), number(x, value));
 }
 
 CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::clamp", TENSOR(x), low == -INFINITY ? CQ_NONE : number(x, low),
                  high == INFINITY ? CQ_NONE : number(x, high));
 }
@@ -301,43 +282,36 @@ CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low, double high)
 
 CQ_API cq_tensor *cq_gelu(cq_ctx *cx, cq_tensor *x, bool tanh_approximation)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::gelu", TENSOR(x), cq_str_val(cx, tanh_approximation ? "tanh" : "none"));
 }
 
 CQ_API cq_tensor *cq_hardtanh(cq_ctx *cx, cq_tensor *x, double low, double high)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::hardtanh", TENSOR(x), FLOAT(low), FLOAT(high));
 }
 
 CQ_API cq_tensor *cq_softplus(cq_ctx *cx, cq_tensor *x, double beta, double threshold)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::softplus", TENSOR(x), FLOAT(beta), FLOAT(threshold));
 }
 
 CQ_API cq_tensor *cq_threshold(cq_ctx *cx, cq_tensor *x, double threshold, double value)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::threshold", TENSOR(x), FLOAT(threshold), FLOAT(value));
 }
 
 CQ_API cq_tensor *cq_glu(cq_ctx *cx, cq_tensor *x, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::glu", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::softmax.int", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_log_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::log_softmax.int", TENSOR(x), INT(dim));
 }
 
@@ -346,13 +320,11 @@ CQ_API cq_tensor *cq_log_softmax(cq_ctx *cx, cq_tensor *x, int dim)
 CQ_API cq_tensor *cq_addmm(cq_ctx *cx, cq_tensor *bias, cq_tensor *a, cq_tensor *b, double beta,
                            double alpha)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::addmm", TENSOR(bias), TENSOR(a), TENSOR(b), FLOAT(beta), FLOAT(alpha));
 }
 
 CQ_API cq_tensor *cq_linear(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::linear", TENSOR(x), TENSOR(weight), TENSOR(bias));
 }
 
@@ -399,7 +371,6 @@ static cq_tensor *conv_transpose(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *
     CQ_API cq_tensor *cq_conv##n##d(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,  \
                                     const cq_conv##n##d_options *o)                                \
     {                                                                                              \
-        CQ_NEED_ELSE(cx, NULL);                                                                    \
         static const cq_conv##n##d_options defaults;                                               \
                                                                                                    \
         o = o ? o : &defaults;                                                                     \
@@ -408,7 +379,6 @@ static cq_tensor *conv_transpose(cq_ctx *cx, size_t n, cq_tensor *x, cq_tensor *
     CQ_API cq_tensor *cq_conv_transpose##n##d(cq_ctx *cx, cq_tensor *x, cq_tensor *weight,         \
                                               cq_tensor *bias, const cq_conv##n##d_options *o)     \
     {                                                                                              \
-        CQ_NEED_ELSE(cx, NULL);                                                                    \
         static const cq_conv##n##d_options defaults;                                               \
                                                                                                    \
         o = o ? o : &defaults;                                                                     \
@@ -449,7 +419,6 @@ POOL(3)
 
 CQ_API cq_tensor *cq_adaptive_avg_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     static const char *const names[] = { "aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d",
                                          "aten::adaptive_avg_pool3d" };
 
@@ -458,7 +427,6 @@ CQ_API cq_tensor *cq_adaptive_avg_pool(cq_ctx *cx, cq_tensor *x, size_t n, const
 
 CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     static const char *const names[] = { "aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d",
                                          "aten::adaptive_max_pool3d" };
 
@@ -513,7 +481,6 @@ CQ_API cq_tensor *cq_batch_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_
                                 cq_tensor *running_mean, cq_tensor *running_var, bool training,
                                 double momentum, double eps)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::batch_norm", TENSOR(x), TENSOR(weight), TENSOR(bias),
                  TENSOR(running_mean), TENSOR(running_var), BOOL(training), FLOAT(momentum),
                  FLOAT(eps), BOOL(false));
@@ -522,7 +489,6 @@ CQ_API cq_tensor *cq_batch_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_
 CQ_API cq_tensor *cq_layer_norm(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *shape,
                                 cq_tensor *weight, cq_tensor *bias, double eps)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::layer_norm", TENSOR(x), cq_i64s(cx, shape, n), TENSOR(weight),
                  TENSOR(bias), FLOAT(eps));
 }
@@ -530,7 +496,6 @@ CQ_API cq_tensor *cq_layer_norm(cq_ctx *cx, cq_tensor *x, size_t n, const int64_
 CQ_API cq_tensor *cq_group_norm(cq_ctx *cx, cq_tensor *x, int64_t groups, cq_tensor *weight,
                                 cq_tensor *bias, double eps)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::group_norm", TENSOR(x), INT(groups), TENSOR(weight), TENSOR(bias),
                  FLOAT(eps));
 }
@@ -538,19 +503,16 @@ CQ_API cq_tensor *cq_group_norm(cq_ctx *cx, cq_tensor *x, int64_t groups, cq_ten
 CQ_API cq_tensor *cq_instance_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,
                                    double eps)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::instance_norm", TENSOR(x), TENSOR(weight), TENSOR(bias), CQ_NONE,
                  CQ_NONE, BOOL(true), FLOAT(0.1), FLOAT(eps), BOOL(false));
 }
 
 CQ_API cq_tensor *cq_dropout(cq_ctx *cx, cq_tensor *x, double p, bool training)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::dropout", TENSOR(x), FLOAT(p), BOOL(training));
 }
 
 CQ_API cq_tensor *cq_feature_dropout(cq_ctx *cx, cq_tensor *x, double p, bool training)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::feature_dropout", TENSOR(x), FLOAT(p), BOOL(training));
 }

@@ -5,7 +5,7 @@
 static size_t list_op(cq_ctx *cx, const char *name, const cq_val *args, size_t n_args,
                       cq_tensor **out, size_t max)
 {
-    const cq_op *op = cx->status == CQ_OK ? cq_op_find(name) : NULL;
+    const cq_op *op = cq_op_or_fail(cx, name);
     cq_val       result;
     size_t       n = 0;
 
@@ -32,67 +32,56 @@ static cq_tensor *two(cq_ctx *cx, const char *name, const cq_val *args, size_t n
 
 CQ_API cq_tensor *cq_view(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::view", TENSOR(x), cq_ints(cx, sizes, rank));
 }
 
 CQ_API cq_tensor *cq_reshape(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::reshape", TENSOR(x), cq_ints(cx, sizes, rank));
 }
 
 CQ_API cq_tensor *cq_flatten(cq_ctx *cx, cq_tensor *x, int start, int end)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::flatten.using_ints", TENSOR(x), INT(start), INT(end));
 }
 
 CQ_API cq_tensor *cq_transpose(cq_ctx *cx, cq_tensor *x, int a, int b)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::transpose.int", TENSOR(x), INT(a), INT(b));
 }
 
 CQ_API cq_tensor *cq_permute(cq_ctx *cx, cq_tensor *x, size_t rank, const int64_t *dims)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::permute", TENSOR(x), cq_i64s(cx, dims, rank));
 }
 
 CQ_API cq_tensor *cq_squeeze(cq_ctx *cx, cq_tensor *x, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::squeeze.dim", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_unsqueeze(cq_ctx *cx, cq_tensor *x, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::unsqueeze", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_expand(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *sizes)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::expand", TENSOR(x), cq_ints(cx, sizes, rank));
 }
 
 CQ_API cq_tensor *cq_repeat(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *times)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::repeat", TENSOR(x), cq_ints(cx, times, rank));
 }
 
 CQ_API cq_tensor *cq_cat(cq_ctx *cx, size_t n, cq_tensor *const *xs, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::cat", cq_tensors(cx, xs, n), INT(dim));
 }
 
 CQ_API cq_tensor *cq_stack(cq_ctx *cx, size_t n, cq_tensor *const *xs, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::stack", cq_tensors(cx, xs, n), INT(dim));
 }
 
@@ -119,7 +108,6 @@ CQ_API size_t cq_unbind(cq_ctx *cx, cq_tensor *x, int dim, cq_tensor **out, size
 
 CQ_API cq_tensor *cq_pixel_shuffle(cq_ctx *cx, cq_tensor *x, int64_t factor)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::pixel_shuffle", TENSOR(x), INT(factor));
 }
 
@@ -136,51 +124,43 @@ CQ_API cq_tensor *cq_pad(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *pads
 CQ_API cq_tensor *cq_slice(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int end,
                            int64_t step)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::slice.Tensor", TENSOR(x), INT(dim), SIZE(start), SIZE(end), INT(step));
 }
 
 CQ_API cq_tensor *cq_select(cq_ctx *cx, cq_tensor *x, int dim, cq_int index)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::select.int", TENSOR(x), INT(dim), SIZE(index));
 }
 
 CQ_API cq_tensor *cq_narrow(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int length)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::narrow", TENSOR(x), INT(dim), SIZE(start), SIZE(length));
 }
 
 CQ_API cq_tensor *cq_index(cq_ctx *cx, cq_tensor *x, size_t n, cq_tensor *const *indices)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::index.Tensor", TENSOR(x), cq_tensors(cx, indices, n));
 }
 
 CQ_API cq_tensor *cq_index_put_(cq_ctx *cx, cq_tensor *x, size_t n, cq_tensor *const *indices,
                                 cq_tensor *values, bool accumulate)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::index_put_", TENSOR(x), cq_tensors(cx, indices, n), TENSOR(values),
                  BOOL(accumulate));
 }
 
 CQ_API cq_tensor *cq_index_select(cq_ctx *cx, cq_tensor *x, int dim, cq_tensor *index)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::index_select", TENSOR(x), INT(dim), TENSOR(index));
 }
 
 CQ_API cq_tensor *cq_gather(cq_ctx *cx, cq_tensor *x, int dim, cq_tensor *index)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::gather", TENSOR(x), INT(dim), TENSOR(index));
 }
 
 CQ_API cq_tensor *cq_scatter(cq_ctx *cx, cq_tensor *x, int dim, cq_tensor *index, cq_tensor *src)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::scatter.src", TENSOR(x), INT(dim), TENSOR(index), TENSOR(src));
 }
 
@@ -193,7 +173,6 @@ static cq_val dims_or_none(cq_ctx *cx, size_t n, const int64_t *dims)
 
 CQ_API cq_tensor *cq_sum(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims, bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::sum.dim_IntList", TENSOR(x), dims_or_none(cx, n_dims, dims),
                  BOOL(keepdim));
 }
@@ -201,14 +180,12 @@ CQ_API cq_tensor *cq_sum(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t 
 CQ_API cq_tensor *cq_mean(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
                           bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::mean.dim", TENSOR(x), dims_or_none(cx, n_dims, dims), BOOL(keepdim));
 }
 
 CQ_API cq_tensor *cq_var(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
                          bool unbiased, bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::var.dim", TENSOR(x), dims_or_none(cx, n_dims, dims), BOOL(unbiased),
                  BOOL(keepdim));
 }
@@ -216,59 +193,50 @@ CQ_API cq_tensor *cq_var(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t 
 CQ_API cq_tensor *cq_std(cq_ctx *cx, cq_tensor *x, size_t n_dims, const int64_t *dims,
                          bool unbiased, bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::std.dim", TENSOR(x), dims_or_none(cx, n_dims, dims), BOOL(unbiased),
                  BOOL(keepdim));
 }
 
 CQ_API cq_tensor *cq_max_dim(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim, cq_tensor **indices)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return two(cx, "aten::max.dim", (cq_val[]){ TENSOR(x), INT(dim), BOOL(keepdim) }, 3, indices);
 }
 
 CQ_API cq_tensor *cq_min_dim(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim, cq_tensor **indices)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return two(cx, "aten::min.dim", (cq_val[]){ TENSOR(x), INT(dim), BOOL(keepdim) }, 3, indices);
 }
 
 CQ_API cq_tensor *cq_argmax(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::argmax", TENSOR(x), INT(dim), BOOL(keepdim));
 }
 
 CQ_API cq_tensor *cq_argmin(cq_ctx *cx, cq_tensor *x, int dim, bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::argmin", TENSOR(x), INT(dim), BOOL(keepdim));
 }
 
 CQ_API cq_tensor *cq_topk(cq_ctx *cx, cq_tensor *x, int64_t k, int dim, bool largest,
                           cq_tensor **indices)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return two(cx, "aten::topk",
                (cq_val[]){ TENSOR(x), INT(k), INT(dim), BOOL(largest), BOOL(true) }, 5, indices);
 }
 
 CQ_API cq_tensor *cq_sort(cq_ctx *cx, cq_tensor *x, int dim, bool descending, cq_tensor **indices)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return two(cx, "aten::sort", (cq_val[]){ TENSOR(x), INT(dim), BOOL(descending) }, 3, indices);
 }
 
 CQ_API cq_tensor *cq_cumsum(cq_ctx *cx, cq_tensor *x, int dim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return CQ_OP(cx, "aten::cumsum", TENSOR(x), INT(dim));
 }
 
 CQ_API cq_tensor *cq_norm(cq_ctx *cx, cq_tensor *x, double p, size_t n_dims, const int64_t *dims,
                           bool keepdim)
 {
-    CQ_NEED_ELSE(cx, NULL);
     return n_dims ? CQ_OP(cx, "aten::norm.ScalarOpt_dim", TENSOR(x), FLOAT(p),
                           cq_i64s(cx, dims, n_dims), BOOL(keepdim))
                   : CQ_OP(cx, "aten::norm.Scalar", TENSOR(x), FLOAT(p));

@@ -4,8 +4,6 @@
 #include "onnx/expand/expansion.h"
 #include "onnx/text/text.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,55 +18,7 @@ static const struct family {
     { CQ_ONNX_EXPERIMENTAL, cq_expansions_experimental },
 };
 
-/* ---- vocabulary ---- */
-
-void cq_say(cq_expansion *e, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    cq_str_vprintf(&e->text, format, args);
-    va_end(args);
-    cq_str_add_char(&e->text, '\n');
-}
-
-void cq_say_constant(cq_expansion *e, const char *name, double value, const char *like)
-{
-    cq_say(e, "%s_number = Constant <value_float: float = %.9g> ()", name, value);
-    cq_say(e, "%s = CastLike (%s_number, %s)", name, name, like);
-}
-
-static void say_ints(cq_expansion *e, const cq_onnx_ints *list)
-{
-    for (uint32_t i = 0; i < list->n; i++)
-        cq_str_printf(&e->text, "%s%" PRId64, i ? ", " : "", list->items[i]);
-}
-
-void cq_say_attributes(cq_expansion *e, const char *const *names)
-{
-    const char *between = "";
-
-    for (; *names; names++) {
-        const cq_onnx_attribute *a = cq_onnx_node_attr(e->node, *names);
-
-        if (!a)
-            continue;
-        cq_str_printf(&e->text, "%s%s: ", between, *names);
-        between = ", ";
-        if (a->type == CQ_ONNX_ATTR_INT)
-            cq_str_printf(&e->text, "int = %" PRId64, a->i);
-        else if (a->type == CQ_ONNX_ATTR_FLOAT)
-            cq_str_printf(&e->text, "float = %.9g", (double)a->f);
-        else if (a->type == CQ_ONNX_ATTR_INTS) {
-            cq_str_add(&e->text, "ints = [");
-            say_ints(e, &a->ints);
-            cq_str_add_char(&e->text, ']');
-        } else {
-            cq_str_add(&e->text, "string = ");
-            cq_text_add_quoted(&e->text, a->s.data ? a->s.data : "", a->s.size);
-        }
-    }
-}
+/* ---- what bodies ask for ---- */
 
 bool cq_expansion_has(const cq_expansion *e, size_t input)
 {
@@ -165,14 +115,21 @@ static cq_status write(cq_expansion *e, const cq_expansion_row *row)
     for (uint32_t i = 0; i < e->node->attribute.n && !e->refusal; i++)
         if (e->node->attribute.items[i]->ref_attr_name)
             e->refusal = "takes no attributes from the function around it";
-    cq_say(e, "<opset_import: [\"\" : %d]>", CQ_EXPANSION_OPSET);
+    for (size_t i = 0; i < e->schema->n_attributes; i++)
+        if (e->schema->attributes[i].is_required &&
+            !cq_expansion_attr(e, e->schema->attributes[i].name))
+            e->refusal = "lacks an attribute that it must have";
+    cq_str_printf(&e->text, "<opset_import: [\"\" : %d]>\n", CQ_EXPANSION_OPSET);
     cq_str_printf(&e->text, "%s (", row->op);
     say_parameters(e, e->schema->inputs, e->schema->n_inputs, e->node->input.n);
     cq_str_add(&e->text, ") => (");
     say_parameters(e, e->schema->outputs, e->schema->n_outputs, e->node->output.n);
-    cq_say(e, ") {");
-    row->write(e);
-    cq_say(e, "}");
+    cq_str_add(&e->text, ") {\n");
+    if (row->text)
+        cq_say(e, "%s", row->text);
+    else
+        row->write(e);
+    cq_str_add(&e->text, "}\n");
     return e->refusal ? refuse(e) : e->text.status;
 }
 

@@ -241,6 +241,27 @@ cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, siz
     return CQ_OK;
 }
 
+cq_status cq_rt_product_sizes(cq_rt_sizes *out, const cq_tensor *a, const cq_tensor *b)
+{
+    cq_int    plain[CQ_MAX_RANK];
+    cq_tensor batch = { .sizes = plain };
+
+    if (!a->rank || !b->rank ||
+        cq_size_of(a, a->rank - 1) != cq_size_of(b, b->rank > 1 ? b->rank - 2 : 0))
+        return cq_rt_misfit(a, b);
+    out->rank = 0;
+    for (uint32_t i = 0; i + 2 < a->rank; i++)
+        out->at[out->rank++] = cq_size_of(a, i);
+    for (uint32_t i = 0; i + 2 < b->rank; i++)
+        plain[batch.rank++] = cq_i(cq_size_of(b, i));
+    CQ_TRY(cq_rt_broadcast_with(out, &batch));
+    if (a->rank > 1)
+        out->at[out->rank++] = cq_size_of(a, a->rank - 2);
+    if (b->rank > 1)
+        out->at[out->rank++] = cq_size_of(b, b->rank - 1);
+    return CQ_OK;
+}
+
 cq_status cq_rt_need_rank(const cq_tensor *t, const char *name, uint32_t rank)
 {
     char text[CQ_DESCRIBE_SIZE];
@@ -354,4 +375,85 @@ cq_status cq_rt_set_tensor(cq_rt *rt, size_t i, cq_tensor *t)
 cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t)
 {
     return cq_rt_set_tensor(rt, i, cq_tensor_retain((cq_tensor *)t));
+}
+
+/* ---- tensors of the call ---- */
+
+cq_status cq_rt_keep(cq_rt *rt, cq_status made, cq_tensor **t)
+{
+    size_t n = rt->n_kept;
+
+    if (made != CQ_OK)
+        return made;
+    if (!(n & (n - 1))) { /* room for 1, 2, 4, 8 … */
+        cq_tensor **more = cq_realloc_array(rt->kept, n ? 2 * n : 1, sizeof(cq_tensor *));
+
+        if (!more) {
+            cq_tensor_release(*t);
+            return CQ_E_NO_MEMORY;
+        }
+        rt->kept = more;
+    }
+    rt->kept[rt->n_kept++] = *t;
+    return CQ_OK;
+}
+
+void cq_rt_release_kept(cq_rt *rt)
+{
+    while (rt->n_kept)
+        cq_tensor_release(rt->kept[--rt->n_kept]);
+    cq_free(rt->kept);
+    rt->kept = NULL;
+}
+
+cq_status cq_rt_scratch(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank,
+                        const int64_t *sizes)
+{
+    return cq_rt_keep(rt, cq_rt_temp(out, rt, dtype, rank, sizes), out);
+}
+
+cq_status cq_rt_reshaped(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_rt_sizes *sizes)
+{
+    return cq_rt_keep(rt, cq_rt_reshape(out, rt, t, sizes), out);
+}
+
+cq_status cq_rt_permuted(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const uint32_t *axes)
+{
+    return cq_rt_keep(rt, cq_rt_permute(out, t, axes), out);
+}
+
+cq_status cq_rt_sliced(cq_tensor **out, cq_rt *rt, const cq_tensor *t, uint32_t axis, int64_t start,
+                       int64_t step, int64_t n)
+{
+    return cq_rt_keep(rt, cq_rt_slice(out, t, axis, start, step, n), out);
+}
+
+cq_status cq_rt_expanded(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_rt_sizes *sizes)
+{
+    return cq_rt_keep(rt, cq_rt_expand(out, t, sizes), out);
+}
+
+cq_status cq_rt_flattened(cq_tensor **out, cq_rt *rt, const cq_tensor *t)
+{
+    int64_t     at    = cq_rt_int(rt, "axis");
+    cq_rt_sizes sizes = { .rank = 2 };
+
+    if (at < -(int64_t)t->rank || at > (int64_t)t->rank)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "axis %" PRId64 " is not one of %u", at, t->rank);
+    at          = at < 0 ? at + t->rank : at;
+    sizes.at[0] = cq_sizes_product(t, 0, (size_t)at);
+    sizes.at[1] = cq_sizes_product(t, (size_t)at, t->rank);
+    return cq_rt_reshaped(out, rt, t, &sizes);
+}
+
+cq_status cq_rt_contiguous(const cq_tensor **out, cq_rt *rt, const cq_tensor *t)
+{
+    cq_tensor *copy;
+
+    *out = t;
+    if (cq_tensor_is_contiguous(t))
+        return CQ_OK;
+    CQ_TRY(cq_rt_keep(rt, cq_tensor_contiguous(&copy, t), &copy));
+    *out = copy;
+    return CQ_OK;
 }

@@ -44,6 +44,8 @@ struct cq_rt {
     cq_val           *out;       /* NONE until the kernel sets them; then the frame's */
     bool              has_ranks; /* strings stand as their ranks: no arithmetic on them */
     double            paid;      /* elements of outputs that were charged for (work.h) */
+    size_t            n_kept;
+    cq_tensor       **kept; /* made by the kernel for itself: cq_rt_keep */
 };
 
 /* ---- inputs ---- */
@@ -102,6 +104,9 @@ cq_status cq_rt_axes(uint64_t *out, const cq_rt_ints *axes, uint32_t rank);
 cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t);
 cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, size_t n);
 
+/* The shape of a @ b: vectors vanish, what is before the matrices broadcasts. */
+cq_status cq_rt_product_sizes(cq_rt_sizes *out, const cq_tensor *a, const cq_tensor *b);
+
 /* ---- outputs ---- */
 
 /* Whether somebody reads output i: a kernel need not make those that nobody does. */
@@ -143,8 +148,36 @@ cq_status cq_rt_permute(cq_tensor **out, const cq_tensor *t, const uint32_t *axe
 cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t start,
                       int64_t step, int64_t n);
 
+/* Element at of an axis, which goes. */
+cq_status cq_rt_select(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t at);
+
 /* Sizes of 1, and missing leading ones, repeated. */
 cq_status cq_rt_expand(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *sizes);
+
+/* ---- tensors of the call: released when the kernel has returned, however it returns ---- */
+
+/* Hands over what was just made: CQ_TRY(cq_rt_keep(rt, cq_tensor_contiguous(&dense, x), &dense)).
+ * Returns the status of making it. */
+cq_status cq_rt_keep(cq_rt *rt, cq_status made, cq_tensor **t);
+
+/* As cq_rt_temp and the views above, and kept. What a loop makes anew in each round is better
+ * released there. */
+cq_status cq_rt_scratch(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank,
+                        const int64_t *sizes);
+cq_status cq_rt_reshaped(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_rt_sizes *sizes);
+cq_status cq_rt_permuted(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const uint32_t *axes);
+cq_status cq_rt_sliced(cq_tensor **out, cq_rt *rt, const cq_tensor *t, uint32_t axis, int64_t start,
+                       int64_t step, int64_t n);
+cq_status cq_rt_expanded(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_rt_sizes *sizes);
+
+/* A matrix: sizes before the attribute axis, and those from it on. */
+cq_status cq_rt_flattened(cq_tensor **out, cq_rt *rt, const cq_tensor *t);
+
+/* t itself if it is contiguous, else a copy that is. */
+cq_status cq_rt_contiguous(const cq_tensor **out, cq_rt *rt, const cq_tensor *t);
+
+/* For who calls the kernel. */
+void cq_rt_release_kept(cq_rt *rt);
 
 /* ---- graphs inside nodes ---- */
 

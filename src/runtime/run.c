@@ -93,6 +93,7 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
     status = cq_rt_spend_before(&rt);
     if (status == CQ_OK)
         status = call(&rt);
+    cq_rt_release_kept(&rt);
     if (status == CQ_OK)
         status = cq_rt_spend_after(&rt);
     if (status == CQ_OK) {

@@ -121,6 +121,19 @@ cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_
     return view(out, t, &sizes, strides, offset);
 }
 
+cq_status cq_rt_select(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t at)
+{
+    int64_t     strides[CQ_MAX_RANK];
+    cq_rt_sizes sizes = { 0 };
+
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (i != axis) {
+            strides[sizes.rank]    = t->strides[i];
+            sizes.at[sizes.rank++] = cq_size_of(t, i);
+        }
+    return view(out, t, &sizes, strides, t->offset + at * t->strides[axis]);
+}
+
 cq_status cq_rt_expand(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *sizes)
 {
     int64_t strides[CQ_MAX_RANK];

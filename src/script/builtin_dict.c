@@ -101,7 +101,7 @@ static cq_status new_dict(cq_fncall *c)
     bool     known;
 
     CQ_TRY(cq_dict_new(&dict));
-    c->result = cq_ctx_own(c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    c->result = cq_ctx_own(c->ev->cx, cq_val_of_dict(dict));
     CQ_TRY(c->ev->cx->status);
     if (c->n && c->args[0].kind == CQ_VAL_DICT) {
         for (size_t i = 0; i < c->args[0].u.dict->n; i++)

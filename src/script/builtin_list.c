@@ -329,7 +329,7 @@ static cq_status any_copy(cq_fncall *c)
         cq_dict *copy;
 
         CQ_TRY(cq_dict_new(&copy));
-        c->result = cq_ctx_own(c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy });
+        c->result = cq_ctx_own(c->ev->cx, cq_val_of_dict(copy));
         CQ_TRY(c->ev->cx->status);
         for (size_t i = 0; i < c->args[0].u.dict->n; i++)
             CQ_TRY(cq_dict_set(copy, c->args[0].u.dict->entries[i].key,

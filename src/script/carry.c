@@ -30,36 +30,7 @@ typedef struct walk {
     size_t    next;
 } walk;
 
-static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out);
-
-static cq_status walk_items(walk *w, const cq_list *like, const cq_list *now, cq_val_kind kind,
-                            cq_val *out)
-{
-    CQ_TRY(cq_eval_list(w->c->ev, NULL, 0, kind, out));
-    for (size_t i = 0; i < like->n; i++) {
-        cq_val v;
-
-        CQ_TRY(walk_value(w, like->items[i], now->items[i], &v));
-        CQ_TRY(cq_list_push(out->u.list, v));
-    }
-    return CQ_OK;
-}
-
-static cq_status walk_dict(walk *w, const cq_dict *like, const cq_dict *now, cq_val *out)
-{
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(w->c->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-    CQ_TRY(w->c->ev->cx->status);
-    for (size_t i = 0; i < like->n; i++) {
-        cq_val v;
-
-        CQ_TRY(walk_value(w, like->entries[i].value, *cq_dict_get(now, like->entries[i].key), &v));
-        CQ_TRY(cq_dict_set(dict, like->entries[i].key, v));
-    }
-    return CQ_OK;
-}
+static cq_pair_fn walk_value;
 
 static cq_status walk_optional(walk *w, const cq_object *like, cq_val now, cq_val *out)
 {
@@ -71,12 +42,13 @@ static cq_status walk_optional(walk *w, const cq_object *like, cq_val now, cq_va
     CQ_TRY(w->fn(w->c, w->next++, had, has, &has));
     if (v.kind == CQ_VAL_NONE)
         CQ_TRY(cq_eval_stand_in(w->c->ev, like->self, &v));
-    CQ_TRY(walk_value(w, like->self, v, &v));
+    CQ_TRY(cq_eval_pair(w->c->ev, walk_value, w, like->self, v, &v));
     return cq_eval_new_optional(w->c->ev, has.u.b.origin, v, out);
 }
 
-static cq_status walk_inside(walk *w, cq_val like, cq_val now, cq_val *out)
+static cq_status walk_value(void *user, cq_val like, cq_val now, cq_val *out)
 {
+    walk      *w = user;
     cq_object *t = cq_object_of(like);
 
     *out = like;
@@ -88,28 +60,15 @@ static cq_status walk_inside(walk *w, cq_val like, cq_val now, cq_val *out)
         return walk_optional(w, t, now, out);
     if (cq_sequence_of(like) || like.kind == CQ_VAL_TENSOR || cq_val_is_number(like))
         return w->fn(w->c, w->next++, like, now, out);
-    if (like.kind == CQ_VAL_LIST || like.kind == CQ_VAL_TUPLE)
-        return walk_items(w, like.u.list, now.u.list, like.kind, out);
-    if (like.kind == CQ_VAL_DICT)
-        return walk_dict(w, like.u.dict, now.u.dict, out);
-    if (t && t->kind == CQ_OBJECT_NAMED) {
-        cq_val items;
-
-        CQ_TRY(walk_items(w, t->self.u.list, cq_object_of(now)->self.u.list, CQ_VAL_TUPLE, &items));
-        return cq_eval_new_named(w->c->ev, t, items, out);
-    }
+    if (cq_val_container(like) || (t && t->kind == CQ_OBJECT_NAMED))
+        return cq_eval_pair_parts(w->c->ev, walk_value, w, like, now, out);
     return CQ_OK;
 }
 
-static cq_status walk_value(walk *w, cq_val like, cq_val now, cq_val *out)
+/* fn for every leaf; *out is the form again, of what stands in their places. */
+static cq_status walk_leaves(walk *w, cq_val like, cq_val now, cq_val *out)
 {
-    cq_status status = cq_eval_down(w->c->ev, like);
-
-    if (status != CQ_OK)
-        return status;
-    status = walk_inside(w, like, now, out);
-    cq_eval_up(w->c->ev);
-    return status;
+    return cq_eval_pair(w->c->ev, walk_value, w, like, now, out);
 }
 
 /* ---- types ---- */
@@ -209,7 +168,7 @@ cq_status cq_carry_start(cq_carry *c)
         cq_val ignored, start = c->places.items[i].start;
         size_t first = c->n;
 
-        CQ_TRY(walk_value(&w, start, start, &ignored));
+        CQ_TRY(walk_leaves(&w, start, start, &ignored));
         for (; first < c->n; first++)
             c->items[first].is_final = is_result(c->ev, &c->places.items[i].place);
     }
@@ -278,7 +237,7 @@ static cq_status put_all(cq_carry *c, leaf_fn fn)
         cq_carried_place *p = &c->places.items[i];
         cq_val            v;
 
-        CQ_TRY(walk_value(&w, p->start, p->start, &v));
+        CQ_TRY(walk_leaves(&w, p->start, p->start, &v));
         CQ_TRY(cq_place_set(c->ev, &p->place, v));
     }
     return CQ_OK;
@@ -351,8 +310,8 @@ cq_status cq_carry_end(cq_carry *c)
     for (size_t i = 0; i < c->places.n; i++) {
         cq_val ignored;
 
-        CQ_TRY(walk_value(&w, c->places.items[i].start, cq_place_value(&c->places.items[i].place),
-                          &ignored));
+        CQ_TRY(walk_leaves(&w, c->places.items[i].start, cq_place_value(&c->places.items[i].place),
+                           &ignored));
     }
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].track)

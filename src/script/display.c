@@ -37,7 +37,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     cq_dict *dict;
 
     CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
     CQ_TRY(ev->cx->status);
     for (size_t i = 0; i < x->u.dict.n; i++) {
         cq_val key, value;
@@ -176,7 +176,7 @@ cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         cq_dict *dict;
 
         CQ_TRY(cq_dict_new(&dict));
-        *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+        *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
     }
     CQ_TRY(ev->cx->status);
     return eval_comp_loop(ev, x, 0, *out);

@@ -378,6 +378,14 @@ static inline void cq_eval_up(cq_eval *ev)
  * is its owner. */
 cq_visit cq_eval_visit(cq_eval *ev, void *user);
 
+/* limits.c: what fn makes of two values, a level deeper; and a container like a, of what it makes
+ * of the parts of a and b side by side: lists or tuples of one length, dicts with the same keys,
+ * named tuples of one class. The context owns it. */
+typedef cq_status cq_pair_fn(void *user, cq_val a, cq_val b, cq_val *out);
+cq_status cq_eval_pair(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b, cq_val *out);
+cq_status cq_eval_pair_parts(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b,
+                             cq_val *out);
+
 /* place_name.c: what a part of a value is called, by keys of dicts and fields of named tuples;
  * nothing is added if it has no name. first: of the outermost part, if it is not NULL. */
 struct cq_str;

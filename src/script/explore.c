@@ -151,7 +151,7 @@ cq_status cq_place_snapshot(const cq_change *p, cq_change *out)
 
         CQ_TRY(cq_dict_new(&copy));
         status   = refill_dict(copy, v.u.dict);
-        out->old = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy };
+        out->old = cq_val_of_dict(copy);
         cq_val_retain(v);
         return status;
     }

@@ -4,6 +4,11 @@
 #include "script/join.h"
 #include "script/sequence.h"
 
+static bool are_named_alike(const cq_object *a, const cq_object *b)
+{
+    return a && b && a->kind == CQ_OBJECT_NAMED && b->kind == CQ_OBJECT_NAMED && a->cls == b->cls;
+}
+
 typedef struct forming {
     cq_eval        *ev;
     const cq_span  *at;
@@ -15,77 +20,40 @@ static cq_status no(const forming *c, const char *why)
     return cq_eval_fail(c->ev, *c->at, CQ_E_UNSUPPORTED, "%s in a loop of unknown length", why);
 }
 
-static bool same_items(cq_eval *ev, const cq_list *a, const cq_list *b);
-
-static bool same_form(cq_eval *ev, cq_val a, cq_val b)
+/* Whether b can be put into the form of a without changing that. */
+static cq_status same_form(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts)
 {
     cq_object *ta = cq_object_of(a), *tb = cq_object_of(b);
 
+    *by_parts = false;
+    *same     = true;
     if (cq_val_is_undefined(a))
-        return false;
-    if (cq_val_is_undefined(b))
-        return true;
-    if (ta && ta->kind == CQ_OBJECT_OPTIONAL)
-        return b.kind == CQ_VAL_NONE || cq_form_is_same(ev, ta->self, cq_val_unwrap(b));
-    if (cq_sequence_of(a))
-        return b.kind == CQ_VAL_LIST;
-    if (a.kind != b.kind)
-        return false;
-    if (a.kind == CQ_VAL_TENSOR || cq_val_is_number(a))
-        return true;
-    if (a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE)
-        return !cq_sequence_of(b) && same_items(ev, a.u.list, b.u.list);
-    if (a.kind == CQ_VAL_DICT) {
-        bool same = a.u.dict->n == b.u.dict->n;
-
-        for (size_t i = 0; i < a.u.dict->n && same; i++) {
-            cq_val *other = cq_dict_get(b.u.dict, a.u.dict->entries[i].key);
-
-            same = other && cq_form_is_same(ev, a.u.dict->entries[i].value, *other);
-        }
-        return same;
-    }
-    if (ta && tb && ta->kind == CQ_OBJECT_NAMED && tb->kind == CQ_OBJECT_NAMED &&
-        ta->cls == tb->cls)
-        return same_items(ev, ta->self.u.list, tb->self.u.list);
-    return cq_val_plainly_equal(a, b);
+        *same = false;
+    else if (cq_val_is_undefined(b))
+        *same = true;
+    else if (ta && ta->kind == CQ_OBJECT_OPTIONAL)
+        return b.kind == CQ_VAL_NONE ? CQ_OK : cq_val_pair(w, ta->self, cq_val_unwrap(b), same);
+    else if (cq_sequence_of(a))
+        *same = b.kind == CQ_VAL_LIST;
+    else if (a.kind != b.kind)
+        *same = false;
+    else if (a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE || a.kind == CQ_VAL_DICT)
+        *same = *by_parts = !cq_sequence_of(b);
+    else if (are_named_alike(ta, tb))
+        *by_parts = true;
+    else
+        *same = a.kind == CQ_VAL_TENSOR || cq_val_is_number(a) || cq_val_plainly_equal(a, b);
+    return CQ_OK;
 }
 
-/* Whether b can be put into the form of a without changing that. What is too deep to be gone
- * through has no form that is the same. */
+/* What is too deep to be iterated has no form that is the same. */
 bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b)
 {
-    bool same;
+    cq_visit w    = cq_eval_visit(ev, NULL);
+    bool     same = false;
 
-    if (cq_eval_down(ev, a) != CQ_OK)
-        return false;
-    same = same_form(ev, a, b);
-    cq_eval_up(ev);
-    return same;
-}
-
-static bool same_items(cq_eval *ev, const cq_list *a, const cq_list *b)
-{
-    bool same = a->n == b->n;
-
-    for (size_t i = 0; i < a->n && same; i++)
-        same = cq_form_is_same(ev, a->items[i], b->items[i]);
-    return same;
-}
-
-static cq_status common_form(forming *c, cq_val a, cq_val b, cq_val *out);
-
-static cq_status common_items(forming *c, const cq_list *a, const cq_list *b, cq_val_kind kind,
-                              cq_val *out)
-{
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, kind, out));
-    for (size_t i = 0; i < a->n; i++) {
-        cq_val v;
-
-        CQ_TRY(common_form(c, a->items[i], b->items[i], &v));
-        CQ_TRY(cq_list_push(out->u.list, v));
-    }
-    return CQ_OK;
+    w.pair = same_form;
+    return cq_val_pair(&w, a, b, &same) == CQ_OK && same;
 }
 
 static cq_status common_sequence(forming *c, cq_val a, cq_val b, cq_val *out)
@@ -99,6 +67,8 @@ static cq_status common_sequence(forming *c, cq_val a, cq_val b, cq_val *out)
     CQ_TRY(cq_sequence_value(c->ev, a, &item, &v));
     return cq_sequence_list(c->ev, v, &item, cq_sequence_known_length(a), out);
 }
+
+static cq_pair_fn common_form;
 
 static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
 {
@@ -116,14 +86,15 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
     if (v.kind == CQ_VAL_NONE)
         CQ_TRY(cq_eval_stand_in(c->ev, other, &v));
     else if (other.kind != CQ_VAL_NONE)
-        CQ_TRY(common_form(c, v, other, &v));
+        CQ_TRY(cq_eval_pair(c->ev, common_form, c, v, other, &v));
     return cq_eval_new_optional(c->ev, value, v, out);
 }
 
 /* a in the form that b can be put into as well. Runs outside of the body: of b, whose tensors are
  * of the body, only the form is looked at. */
-static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
+static cq_status common_form(void *user, cq_val a, cq_val b, cq_val *out)
 {
+    forming   *c  = user;
     cq_object *ta = cq_object_of(a), *tb = cq_object_of(b);
 
     *out = a;
@@ -137,16 +108,10 @@ static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
     if (a.kind == CQ_VAL_LIST && b.kind == CQ_VAL_LIST &&
         (cq_sequence_of(b) || a.u.list->n != b.u.list->n))
         return common_sequence(c, a, b, out);
-    if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind &&
-        a.u.list->n == b.u.list->n)
-        return common_items(c, a.u.list, b.u.list, a.kind, out);
-    if (ta && tb && ta->kind == CQ_OBJECT_NAMED && tb->kind == CQ_OBJECT_NAMED &&
-        ta->cls == tb->cls) {
-        cq_val items;
-
-        CQ_TRY(common_items(c, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
-        return cq_eval_new_named(c->ev, ta, items, out);
-    }
+    if (((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind &&
+         a.u.list->n == b.u.list->n) ||
+        are_named_alike(ta, tb))
+        return cq_eval_pair_parts(c->ev, common_form, c, a, b, out);
     if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
         return no(c, "a dict changes its keys or the form of its values");
     if (a.kind == CQ_VAL_STR && b.kind == CQ_VAL_STR)
@@ -156,21 +121,10 @@ static cq_status find_common_form(forming *c, cq_val a, cq_val b, cq_val *out)
                         cq_eval_type_name(a), cq_eval_type_name(b));
 }
 
-static cq_status common_form(forming *c, cq_val a, cq_val b, cq_val *out)
-{
-    cq_status status = cq_eval_down(c->ev, a);
-
-    if (status != CQ_OK)
-        return status;
-    status = find_common_form(c, a, b, out);
-    cq_eval_up(c->ev);
-    return status;
-}
-
 cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a,
                          cq_val b, cq_val *out)
 {
     forming c = { ev, at, outside };
 
-    return common_form(&c, a, b, out);
+    return cq_eval_pair(ev, common_form, &c, a, b, out);
 }

@@ -211,18 +211,7 @@ static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
     return cq_sequence_list(j->ev, v, &item, length, out);
 }
 
-static cq_status join_items(cq_join *j, const cq_list *a, const cq_list *b, cq_val_kind kind,
-                            cq_val *out)
-{
-    CQ_TRY(cq_eval_list(j->ev, NULL, 0, kind, out));
-    for (size_t i = 0; i < a->n; i++) {
-        cq_val v;
-
-        CQ_TRY(cq_join_values(j, a->items[i], b->items[i], &v));
-        CQ_TRY(cq_list_push(out->u.list, v));
-    }
-    return CQ_OK;
-}
+static cq_pair_fn join_values;
 
 /* Whether nobody will have the list or dict that a side gives to a place once that is joined. */
 static bool is_of_side(const cq_join *j, size_t i, cq_val v)
@@ -270,74 +259,48 @@ static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list)
 static cq_status join_list_contents(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     if (a.u.list->n == b.u.list->n && !a.u.list->sequence && !b.u.list->sequence)
-        return join_items(j, a.u.list, b.u.list, a.kind, out);
+        return cq_eval_pair_parts(j->ev, join_values, j, a, b, out);
     if (a.kind == CQ_VAL_TUPLE)
         return undefined(j, "the two sides of a branch give it different lengths", out);
     return join_sequences(j, a, b, out);
 }
 
-static cq_status join_lists(cq_join *j, cq_val a, cq_val b, cq_val *out)
+static bool have_same_keys(const cq_dict *a, const cq_dict *b)
 {
-    cq_list *la = a.u.list, *lb = b.u.list;
-    bool     own;
+    bool same = a->n == b->n;
 
-    if (la == lb)
-        return CQ_OK; /* one list, whose contents are joined as a place of their own */
-    *out = joined_before(j, la, lb);
-    if (out->kind != CQ_VAL_NONE)
-        return CQ_OK;
-    own = a.kind == CQ_VAL_TUPLE || (is_of_side(j, 0, a) && is_of_side(j, 1, b));
-    CQ_TRY(join_list_contents(j, cq_path_contents(j->paths[0], a), cq_path_contents(j->paths[1], b),
-                              out));
-    if (cq_val_is_undefined(*out))
-        return CQ_OK;
-    if (!own)
-        CQ_TRY(cq_share_lists(j->ev, cq_val_of_list(la), cq_val_of_list(lb), *out));
-    return cq_vec_push(&j->pairs, (cq_joined_pair){ la, lb, *out });
-}
-
-static cq_status join_entries(cq_join *j, const cq_dict *a, const cq_dict *b, cq_val *out)
-{
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(j->ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
-    CQ_TRY(j->ev->cx->status);
-    for (size_t i = 0; i < a->n || a->n != b->n; i++) {
-        cq_val *other = i < a->n ? cq_dict_get(b, a->entries[i].key) : NULL, v;
-
-        if (!other || a->n != b->n)
-            return undefined(j, "the two sides of a branch give it different keys", out);
-        CQ_TRY(cq_join_values(j, a->entries[i].value, *other, &v));
-        CQ_TRY(cq_dict_set(dict, a->entries[i].key, v));
-    }
-    return CQ_OK;
+    for (size_t i = 0; i < a->n && same; i++)
+        same = cq_dict_get(b, a->entries[i].key) != NULL;
+    return same;
 }
 
 cq_status cq_join_contents(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
-    return a.kind == CQ_VAL_DICT ? join_entries(j, a.u.dict, b.u.dict, out)
-                                 : join_list_contents(j, a, b, out);
+    if (a.kind != CQ_VAL_DICT)
+        return join_list_contents(j, a, b, out);
+    if (!have_same_keys(a.u.dict, b.u.dict))
+        return undefined(j, "the two sides of a branch give it different keys", out);
+    return cq_eval_pair_parts(j->ev, join_values, j, a, b, out);
 }
 
-static cq_status join_dicts(cq_join *j, cq_val a, cq_val b, cq_val *out)
+static cq_status join_containers(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
-    cq_dict *da = a.u.dict, *db = b.u.dict;
-    bool     own;
+    const void *pa = cq_val_container(a), *pb = cq_val_container(b);
+    bool        own;
 
-    if (da == db)
-        return CQ_OK;
-    *out = joined_before(j, da, db);
+    if (pa == pb)
+        return CQ_OK; /* one list or dict, whose contents are joined as a place of their own */
+    *out = joined_before(j, pa, pb);
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
-    own = is_of_side(j, 0, a) && is_of_side(j, 1, b);
-    CQ_TRY(join_entries(j, cq_path_contents(j->paths[0], a).u.dict,
-                        cq_path_contents(j->paths[1], b).u.dict, out));
+    own = a.kind == CQ_VAL_TUPLE || (is_of_side(j, 0, a) && is_of_side(j, 1, b));
+    CQ_TRY(cq_join_contents(j, cq_path_contents(j->paths[0], a), cq_path_contents(j->paths[1], b),
+                            out));
     if (cq_val_is_undefined(*out))
         return CQ_OK;
     if (!own)
         CQ_TRY(cq_share_lists(j->ev, a, b, *out));
-    return cq_vec_push(&j->pairs, (cq_joined_pair){ da, db, *out });
+    return cq_vec_push(&j->pairs, (cq_joined_pair){ pa, pb, *out });
 }
 
 /* ---- None ---- */
@@ -450,8 +413,9 @@ static bool may_be_missing(cq_val v)
     return v.kind == CQ_VAL_NONE || cq_object_as(v, CQ_OBJECT_OPTIONAL);
 }
 
-static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
+static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
 {
+    cq_join   *j = user;
     cq_object *ta, *tb;
 
     *out = a;
@@ -480,18 +444,12 @@ static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
         return a.u.tensor == b.u.tensor ? CQ_OK : join_handles(j, a.u.tensor, b.u.tensor, out);
     if (cq_val_is_number(a) && cq_val_is_number(b))
         return join_numbers(j, a, b, out);
-    if ((a.kind == CQ_VAL_LIST || a.kind == CQ_VAL_TUPLE) && a.kind == b.kind)
-        return join_lists(j, a, b, out);
-    if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
-        return join_dicts(j, a, b, out);
+    if (cq_val_container(a) && a.kind == b.kind)
+        return join_containers(j, a, b, out);
     ta = cq_object_as(a, CQ_OBJECT_NAMED);
     tb = cq_object_as(b, CQ_OBJECT_NAMED);
-    if (ta && tb && ta->cls == tb->cls) {
-        cq_val items;
-
-        CQ_TRY(join_items(j, ta->self.u.list, tb->self.u.list, CQ_VAL_TUPLE, &items));
-        return cq_eval_new_named(j->ev, ta, items, out);
-    }
+    if (ta && tb && ta->cls == tb->cls)
+        return cq_eval_pair_parts(j->ev, join_values, j, a, b, out);
     ta = cq_object_as(a, CQ_OBJECT_INSTANCE);
     tb = cq_object_as(b, CQ_OBJECT_INSTANCE);
     if (ta && tb && are_alike(j, ta, tb))
@@ -501,11 +459,5 @@ static cq_status join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
-    cq_status status = cq_eval_down(j->ev, a);
-
-    if (status != CQ_OK)
-        return status;
-    status = join_values(j, a, b, out);
-    cq_eval_up(j->ev);
-    return status;
+    return cq_eval_pair(j->ev, join_values, j, a, b, out);
 }

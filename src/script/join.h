@@ -6,8 +6,8 @@
 #include "script/eval.h"
 
 typedef struct cq_joined_pair {
-    void  *a, *b; /* tensors, lists or dicts of the two sides */
-    cq_val joined;
+    const void *a, *b; /* tensors, lists or dicts of the two sides */
+    cq_val      joined;
 } cq_joined_pair;
 
 typedef struct cq_join {

@@ -110,3 +110,61 @@ cq_visit cq_eval_visit(cq_eval *ev, void *user)
         .open = open_named, .close = close_named, .enter = enter, .owner = ev, .user = user
     };
 }
+
+/* ---- two values side by side ---- */
+
+cq_status cq_eval_pair(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b, cq_val *out)
+{
+    cq_status status = cq_eval_down(ev, a);
+
+    if (status != CQ_OK)
+        return status;
+    status = fn(user, a, b, out);
+    cq_eval_up(ev);
+    return status;
+}
+
+static cq_status pair_items(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b,
+                            cq_val *out)
+{
+    CQ_TRY(cq_eval_list(ev, NULL, 0, a.kind, out));
+    for (size_t i = 0; i < a.u.list->n; i++) {
+        cq_val v;
+
+        CQ_TRY(cq_eval_pair(ev, fn, user, a.u.list->items[i], b.u.list->items[i], &v));
+        CQ_TRY(cq_list_push(out->u.list, v));
+    }
+    return CQ_OK;
+}
+
+static cq_status pair_entries(cq_eval *ev, cq_pair_fn *fn, void *user, const cq_dict *a,
+                              const cq_dict *b, cq_val *out)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
+    CQ_TRY(ev->cx->status);
+    for (size_t i = 0; i < a->n; i++) {
+        cq_val v;
+
+        CQ_TRY(cq_eval_pair(ev, fn, user, a->entries[i].value, *cq_dict_get(b, a->entries[i].key),
+                            &v));
+        CQ_TRY(cq_dict_set(dict, a->entries[i].key, v));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_eval_pair_parts(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b,
+                             cq_val *out)
+{
+    const cq_object *named = cq_object_as(a, CQ_OBJECT_NAMED);
+    cq_val           items;
+
+    if (a.kind == CQ_VAL_DICT)
+        return pair_entries(ev, fn, user, a.u.dict, b.u.dict, out);
+    if (!named)
+        return pair_items(ev, fn, user, a, b, out);
+    CQ_TRY(pair_items(ev, fn, user, named->self, cq_object_of(b)->self, &items));
+    return cq_eval_new_named(ev, named, items, out);
+}

@@ -198,15 +198,15 @@ cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
     cq_status status = CQ_OK;
 
     if (dict->has_relatives)
-        CQ_TRY(cq_share_change(ev, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict }));
+        CQ_TRY(cq_share_change(ev, cq_val_of_dict(dict)));
     if (!ev->journaling || is_noted(ev, dict))
         return CQ_OK;
     CQ_TRY(cq_dict_new(&copy));
-    v = (cq_val){ .kind = CQ_VAL_DICT, .u.dict = copy };
+    v = cq_val_of_dict(copy);
     for (size_t i = 0; i < dict->n && status == CQ_OK; i++)
         status = cq_dict_set(copy, dict->entries[i].key, dict->entries[i].value);
     if (status == CQ_OK)
-        status = note_contents(ev, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict }, v);
+        status = note_contents(ev, cq_val_of_dict(dict), v);
     cq_val_release(v);
     return status;
 }

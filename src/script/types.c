@@ -117,7 +117,7 @@ static cq_status accept_dict(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_
     cq_dict *dict;
 
     CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict });
+    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
     CQ_TRY(ev->cx->status);
     for (size_t i = 0; i < v.u.dict->n; i++) {
         cq_val item;

@@ -14,7 +14,7 @@ static cq_dict *dict_of(size_t n)
 
 static void free_dict(cq_dict *d)
 {
-    cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = d });
+    cq_val_release(cq_val_of_dict(d));
 }
 
 static cq_val text(const char *s)

@@ -156,4 +156,9 @@ static inline cq_val cq_val_of_text(cq_text *text)
     return text ? (cq_val){ .kind = CQ_VAL_STR, .u.text = text } : CQ_NONE;
 }
 
+static inline cq_val cq_val_of_dict(cq_dict *dict)
+{
+    return dict ? (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict } : CQ_NONE;
+}
+
 #endif

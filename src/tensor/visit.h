@@ -56,9 +56,4 @@ void      cq_visit_clear(cq_visit *w);
  * compared by their keys. */
 cq_status cq_val_pair(cq_visit *w, cq_val a, cq_val b, bool *same);
 
-static inline cq_val cq_val_of_dict(cq_dict *dict)
-{
-    return dict ? (cq_val){ .kind = CQ_VAL_DICT, .u.dict = dict } : CQ_NONE;
-}
-
 #endif

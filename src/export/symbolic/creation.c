@@ -233,56 +233,6 @@ static cq_status eye(cq_sym *s)
     return cq_sym_done(s, x);
 }
 
-/* Where column - row does not pass the diagonal. */
-static cq_value *triangle_mask(cq_sym *s, cq_type type, bool upper, cq_int k)
-{
-    int64_t   axis = 1;
-    cq_value *row  = cq_sym_unsqueeze(s, cq_sym_iota(s, type.sizes[type.rank - 2]), &axis, 1);
-    cq_value *past = CQ_2("Sub", cq_sym_iota(s, type.sizes[type.rank - 1]), row);
-
-    k = cq_int_add(CQ_SYMBOLS(s), k, cq_i(upper ? -1 : 1));
-    return CQ_2(upper ? "Greater" : "Less", past, cq_sym_of_int(s, k));
-}
-
-static cq_value *fixed_mask(cq_sym *s, cq_type type, bool upper, int64_t k)
-{
-    int64_t    sizes[2] = { type.sizes[type.rank - 2].value, type.sizes[type.rank - 1].value };
-    cq_ctx    *cx;
-    cq_tensor *t;
-    cq_value  *v = NULL;
-
-    if (s->status != CQ_OK || cq_sym_fail(s, cq_ctx_new(&cx)) != CQ_OK)
-        return NULL;
-    t = CQ_OP(cx, "aten::ones", cq_i64s(cx, sizes, 2), DTYPE(CQ_DTYPE_BOOL));
-    t = CQ_OP(cx, upper ? "aten::triu" : "aten::tril", TENSOR(t), INT(k));
-    if (cq_sym_fail(s, cq_ctx_status(cx)) == CQ_OK)
-        v = cq_sym_const(s, t);
-    cq_ctx_free(cx);
-    return v;
-}
-
-static cq_status triangle(cq_sym *s, bool upper)
-{
-    cq_value *x    = cq_sym_operand(s, "self"), *mask;
-    cq_type   type = cq_sym_result_type(s, 0);
-    cq_int    k    = cq_sym_int(s, "diagonal");
-
-    mask = k.expr || type.sizes[type.rank - 1].expr || type.sizes[type.rank - 2].expr
-               ? triangle_mask(s, type, upper, k)
-               : fixed_mask(s, type, upper, k.value);
-    return cq_sym_done(s, cq_sym_where(s, mask, x, cq_sym_num(s, x, 0)));
-}
-
-static cq_status tril(cq_sym *s)
-{
-    return triangle(s, false);
-}
-
-static cq_status triu(cq_sym *s)
-{
-    return triangle(s, true);
-}
-
 /* ---- from numbers ---- */
 
 static void each_number(const cq_operand *o, void (*fn)(const cq_operand *o, void *user),
@@ -373,9 +323,9 @@ const cq_symbolic cq_symbolics_creation[] = {
             " no('its arguments must be known when the model is exported')" },
     { "aten::linspace", 7, .as = LINSPACE },
     { "aten::eye", 7, .fn = eye },
-    { "aten::tril", 7, .fn = tril },
+    { "aten::tril", 7, .as = "Where(Less(columns_past_row(self), diagonal + 1), self, 0)" },
     { "aten::tril", 14, .each = "Trilu<upper = 0>(fit('Trilu', self), cast(diagonal, 'int64'))" },
-    { "aten::triu", 7, .fn = triu },
+    { "aten::triu", 7, .as = "Where(Greater(columns_past_row(self), diagonal - 1), self, 0)" },
     { "aten::triu", 14, .each = "Trilu<upper = 1>(fit('Trilu', self), cast(diagonal, 'int64'))" },
     { "aten::scalar_tensor", 7, .each = "s" },
     { "aten::tensor.float", 7, .each = "t" },

@@ -1,13 +1,17 @@
 /* How to write a body: lines of ONNX's text, in which inputs and outputs have the names of the
- * schema (onnx/ops/microsoft.c). C decides what depends on attributes and on what is given;
- * what depends on shapes is up to the nodes, for ranks are not known here.
+ * schema (onnx/ops/microsoft.c), and a little more than that text has:
  *
- *     static void bias_gelu(cq_expansion *e)
- *     {
- *         cq_say(e, "s = Add (A, B)");
- *         cq_say(e, "C = Gelu (s)");
- *     }
- */
+ *     s = AddIf (Add (input, skip), bias)
+ *     output = LayerNormalization <epsilon> (s, gamma, beta)
+ *
+ *   - calls may be arguments of calls, and so may constants: 3, [0, -1], like (0.5, X), which is of
+ *     X's type, and like (@alpha, X), of an attribute;
+ *   - an input that the node does not give is left out; AddIf (x, y) is x then;
+ *   - <epsilon, interleaved = rotary_interleaved> are attributes of the node, or their defaults;
+ *   - a line for outputs that nobody asks for is dropped.
+ *
+ * A row is such a text, or a function that says it line by line: C decides what depends on
+ * attributes; what depends on shapes is up to the nodes, for ranks are not known here. */
 #ifndef CQ_ONNX_EXPANSION_H
 #define CQ_ONNX_EXPANSION_H
 
@@ -22,10 +26,12 @@ typedef struct cq_expansion {
     const cq_onnx_schema *schema;
     cq_str                text;
     const char           *refusal; /* why it cannot be; NULL: it can */
+    int                   n_temps; /* values without a name of the text's */
 } cq_expansion;
 
 typedef struct cq_expansion_row {
     const char *op;
+    const char *text; /* or */
     void (*write)(cq_expansion *e);
 } cq_expansion_row;
 
@@ -34,14 +40,8 @@ extern const cq_expansion_row cq_expansions_attention[];
 extern const cq_expansion_row cq_expansions_quantized[];
 extern const cq_expansion_row cq_expansions_experimental[];
 
+/* say.c: lines of a body, as above. */
 void cq_say(cq_expansion *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* `name = value`, of the type that the value like has. */
-void cq_say_constant(cq_expansion *e, const char *name, double value, const char *like);
-
-/* Attributes of the node as text, those of names that are given: "pads: ints = [1, 1], group: …".
- * names ends with NULL. */
-void cq_say_attributes(cq_expansion *e, const char *const *names);
 
 bool cq_expansion_has(const cq_expansion *e, size_t input);
 bool cq_expansion_wants(const cq_expansion *e, size_t output);

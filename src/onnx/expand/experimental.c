@@ -4,49 +4,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 
-static bool has_both(cq_expansion *e)
-{
-    if (!cq_expansion_attr(e, "alpha") || !cq_expansion_attr(e, "beta"))
-        e->refusal = "has no alpha or no beta";
-    return !e->refusal;
-}
-
-static void affine(cq_expansion *e)
-{
-    cq_say_constant(e, "alpha", cq_expansion_float(e, "alpha"), "X");
-    cq_say_constant(e, "beta", cq_expansion_float(e, "beta"), "X");
-    cq_say(e, "scaled = Mul (X, alpha)");
-    cq_say(e, "Y = Add (scaled, beta)");
-}
-
-static void scale(cq_expansion *e)
-{
-    cq_say_constant(e, "scale", cq_expansion_float(e, "scale"), "X");
-    cq_say(e, "Y = Mul (X, scale)");
-}
-
-static void scaled_tanh(cq_expansion *e)
-{
-    if (!has_both(e))
-        return;
-    cq_say_constant(e, "alpha", cq_expansion_float(e, "alpha"), "X");
-    cq_say_constant(e, "beta", cq_expansion_float(e, "beta"), "X");
-    cq_say(e, "inner = Mul (X, beta)");
-    cq_say(e, "t = Tanh (inner)");
-    cq_say(e, "Y = Mul (t, alpha)");
-}
-
-static void parametric_softplus(cq_expansion *e)
-{
-    if (!has_both(e))
-        return;
-    cq_say_constant(e, "alpha", cq_expansion_float(e, "alpha"), "X");
-    cq_say_constant(e, "beta", cq_expansion_float(e, "beta"), "X");
-    cq_say(e, "inner = Mul (X, beta)");
-    cq_say(e, "s = Softplus (inner)");
-    cq_say(e, "Y = Mul (s, alpha)");
-}
-
 /* The end of an axis of an image: a border of 0 takes nothing away. */
 static int64_t end_at(int64_t border)
 {
@@ -78,10 +35,8 @@ static void crop(cq_expansion *e)
         e->refusal = "has a scale that is too large";
         return;
     }
-    cq_say(e, "axes = Constant <value_ints: ints = [2, 3]> ()");
-    cq_say(e, "starts = Constant <value_ints: ints = [%" PRId64 ", %" PRId64 "]> ()", b[1], b[0]);
-    cq_say(e, "ends = Constant <value_ints: ints = [%" PRId64 ", %" PRId64 "]> ()", bottom, right);
-    cq_say(e, "Y = Slice (X, starts, ends, axes)");
+    cq_say(e, "Y = Slice (X, [%" PRId64 ", %" PRId64 "], [%" PRId64 ", %" PRId64 "], [2, 3])", b[1],
+           b[0], bottom, right);
 }
 
 /* x * scale + bias, which has a number for each channel. */
@@ -89,28 +44,24 @@ static void image_scaler(cq_expansion *e)
 {
     const cq_onnx_attribute *bias = cq_expansion_attr(e, "bias");
 
-    cq_say_constant(e, "scale", cq_expansion_float(e, "scale"), "X");
     if (!bias || !bias->floats.n) {
-        cq_say(e, "Y = Mul (X, scale)");
+        cq_say(e, "Y = Mul (X, like (@scale, X))");
         return;
     }
-    cq_say(e, "scaled = Mul (X, scale)");
     cq_str_add(&e->text, "list = Constant <value_floats: floats = [");
     for (uint32_t i = 0; i < bias->floats.n; i++)
         cq_str_printf(&e->text, "%s%.9g", i ? ", " : "", (double)bias->floats.items[i]);
-    cq_say(e, "]> ()");
-    cq_say(e, "shape = Constant <value_ints: ints = [-1, 1, 1]> ()");
-    cq_say(e, "column = Reshape (list, shape)");
-    cq_say(e, "bias = CastLike (column, X)");
-    cq_say(e, "Y = Add (scaled, bias)");
+    cq_str_add(&e->text, "]> ()\n");
+    cq_say(e, "Y = Add (Mul (X, like (@scale, X)), CastLike (Reshape (list, [-1, 1, 1]), X))");
 }
 
 const cq_expansion_row cq_expansions_experimental[] = {
-    { "Affine", affine },
-    { "Crop", crop },
-    { "ImageScaler", image_scaler },
-    { "ParametricSoftplus", parametric_softplus },
-    { "Scale", scale },
-    { "ScaledTanh", scaled_tanh },
-    { NULL, NULL },
+    { "Affine", .text = "Y = Add (Mul (X, like (@alpha, X)), like (@beta, X))" },
+    { "Crop", .write = crop },
+    { "ImageScaler", .write = image_scaler },
+    { "ParametricSoftplus",
+      .text = "Y = Mul (Softplus (Mul (X, like (@beta, X))), like (@alpha, X))" },
+    { "Scale", .text = "Y = Mul (X, like (@scale, X))" },
+    { "ScaledTanh", .text = "Y = Mul (Tanh (Mul (X, like (@beta, X))), like (@alpha, X))" },
+    { 0 },
 };

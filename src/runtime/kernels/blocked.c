@@ -32,18 +32,6 @@ static void blocked_sizes(cq_rt_sizes *out, const cq_rt_sizes *plain)
     out->at[4] = block;
 }
 
-/* x, contiguous; a copy is a new tensor that *made owns. */
-static cq_status contiguous(const cq_tensor **out, cq_tensor **made, const cq_tensor *x)
-{
-    *made = NULL;
-    *out  = x;
-    if (cq_tensor_is_contiguous(x))
-        return CQ_OK;
-    CQ_TRY(cq_tensor_contiguous(made, x));
-    *out = *made;
-    return CQ_OK;
-}
-
 static cq_status need_image(const cq_tensor *x, int64_t channels)
 {
     char text[CQ_DESCRIBE_SIZE];
@@ -60,18 +48,15 @@ static cq_status pack(cq_rt *rt)
 {
     const cq_rt_repack *p = rt->step->prepared;
     const cq_tensor    *x = cq_rt_in(rt, 0), *from;
-    cq_tensor          *y, *made;
+    cq_tensor          *y;
     cq_rt_sizes         plain, sizes;
-    cq_status           status;
 
     CQ_TRY(need_image(x, p->channels));
     cq_rt_sizes_of(&plain, x);
     blocked_sizes(&sizes, &plain);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
-    CQ_TRY(contiguous(&from, &made, x));
-    status = cq_blocked_pack(y, from);
-    cq_tensor_release(made);
-    return status;
+    CQ_TRY(cq_rt_contiguous(&from, rt, x));
+    return cq_blocked_pack(y, from);
 }
 
 static cq_status unpack(cq_rt *rt)
@@ -120,7 +105,6 @@ static cq_status run_conv(cq_tensor *y, cq_rt *rt, const cq_rt_window *w, const 
                                 .lanes     = cq_threads() };
     cq_tensor         *room;
     int64_t            floats;
-    cq_status          status;
 
     if (!cq_tensor_numel(y))
         return CQ_OK;
@@ -130,11 +114,9 @@ static cq_status run_conv(cq_tensor *y, cq_rt *rt, const cq_rt_window *w, const 
                                    CQ_DTYPE_F32));
     CQ_TRY(p->conv ? cq_bconv_scratch(&floats, p->conv, &call)
                    : cq_btranspose_scratch(&floats, p->transposed, &call));
-    CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_F32, 1, &floats));
+    CQ_TRY(cq_rt_scratch(&room, rt, CQ_DTYPE_F32, 1, &floats));
     call.scratch = cq_tensor_data(room);
-    status       = p->conv ? cq_bconv_run(p->conv, &call) : cq_btranspose_run(p->transposed, &call);
-    cq_tensor_release(room);
-    return status;
+    return p->conv ? cq_bconv_run(p->conv, &call) : cq_btranspose_run(p->transposed, &call);
 }
 
 /* The sum of images of unlike sizes, which broadcast, and its limits. */
@@ -162,8 +144,7 @@ static cq_status bconv(cq_rt *rt)
     const cq_tensor   *w4;
     cq_rt_window       w;
     cq_rt_sizes        plain, sizes;
-    cq_tensor         *y, *made;
-    cq_status          status;
+    cq_tensor         *y;
 
     if (p->plain_input)
         CQ_TRY(need_image(x, p->weight[1]));
@@ -171,20 +152,14 @@ static cq_status bconv(cq_rt *rt)
     CQ_TRY(cq_rt_conv_sizes(&plain, &w, rt,
                             seen_plain(&image, x, cq_bconv_channels(p->conv, false)), w4, NULL));
     blocked_sizes(&sizes, &plain);
-    CQ_TRY(contiguous(&from, &made, x));
+    CQ_TRY(cq_rt_contiguous(&from, rt, x));
     if (!add || same_sizes(add, &sizes)) {
-        CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
-        CQ_TRY_OR_DONE(run_conv(y, rt, &w, from, add, false));
-    } else {
-        CQ_TRY_OR_DONE(cq_rt_temp(&y, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
-        status = run_conv(y, rt, &w, from, NULL, true);
-        if (status == CQ_OK)
-            status = add_broadcast(rt, y, add);
-        cq_tensor_release(y);
+        CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+        return run_conv(y, rt, &w, from, add, false);
     }
-done:
-    cq_tensor_release(made);
-    return status;
+    CQ_TRY(cq_rt_scratch(&y, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+    CQ_TRY(run_conv(y, rt, &w, from, NULL, true));
+    return add_broadcast(rt, y, add);
 }
 
 static cq_status btranspose(cq_rt *rt)

@@ -57,12 +57,11 @@ static cq_status cast_to_texts(cq_rt *rt, const cq_tensor *x)
 static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
 {
     cq_tensor *exact, *y;
-    cq_status  status = CQ_OK;
     bool       is_int = !cq_dtype_is_float(dtype);
 
     CQ_TRY(cq_rt_out(&y, rt, 0, dtype, x->rank, x->sizes));
-    CQ_TRY(cq_rt_temp(&exact, rt, is_int ? CQ_DTYPE_I64 : CQ_DTYPE_F64, x->rank, x->sizes));
-    for (size_t i = 0; i < x->n && status == CQ_OK; i++) {
+    CQ_TRY(cq_rt_scratch(&exact, rt, is_int ? CQ_DTYPE_I64 : CQ_DTYPE_F64, x->rank, x->sizes));
+    for (size_t i = 0; i < x->n; i++) {
         const char *text = cq_texts_at(x, i);
         char       *end;
 
@@ -71,12 +70,9 @@ static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
         else
             ((double *)cq_tensor_data(exact))[i] = strtod(text, &end);
         if (end == text || *end)
-            status = cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not a number", text);
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not a number", text);
     }
-    if (status == CQ_OK)
-        status = cq_tensor_copy_into(y, exact);
-    cq_tensor_release(exact);
-    return status;
+    return cq_tensor_copy_into(y, exact);
 }
 
 /* The attribute round_mode, which powers of two have since opset 24. */

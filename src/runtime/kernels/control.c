@@ -245,25 +245,15 @@ static int64_t list_at(const cq_rt *rt, const char *name, size_t i)
 }
 
 /* The slice of scanned value i for a turn, without its axis. */
-static cq_status scanned_slice(cq_val *to, cq_rt *rt, const scan *s, size_t i, int64_t turn,
-                               bool backwards)
+static cq_status scanned_slice(cq_val *to, const scan *s, size_t i, int64_t turn, bool backwards)
 {
-    const cq_tensor *x    = s->given[s->n_states + i].u.tensor;
-    uint32_t         axis = s->axes[i];
-    cq_rt_sizes      sizes;
-    cq_tensor       *part, *flat;
-    cq_status        status;
+    const cq_tensor *x = s->given[s->n_states + i].u.tensor;
+    cq_tensor       *part;
 
-    CQ_TRY(cq_rt_slice(&part, x, axis, backwards ? s->n_turns - 1 - turn : turn, 1, 1));
-    cq_rt_sizes_of(&sizes, x);
-    sizes.rank--;
-    for (uint32_t d = axis; d < sizes.rank; d++)
-        sizes.at[d] = sizes.at[d + 1];
-    status = cq_rt_reshape(&flat, rt, part, &sizes);
-    cq_tensor_release(part);
+    CQ_TRY(cq_rt_select(&part, x, s->axes[i], backwards ? s->n_turns - 1 - turn : turn));
     cq_val_release(*to);
-    *to = cq_val_of_tensor(flat);
-    return status;
+    *to = cq_val_of_tensor(part);
+    return CQ_OK;
 }
 
 /* Runs all turns; states end in s->in, and what is collected in c. */
@@ -278,8 +268,8 @@ static cq_status scan_turns(cq_rt *rt, scan *s, const char *directions, collecti
     }
     for (int64_t turn = 0; turn < s->n_turns && status == CQ_OK; turn++) {
         for (size_t i = 0; i < s->n_scanned && status == CQ_OK; i++)
-            status = scanned_slice(&s->in[s->n_states + i], rt, s, i, turn,
-                                   list_at(rt, directions, i) != 0);
+            status =
+                scanned_slice(&s->in[s->n_states + i], s, i, turn, list_at(rt, directions, i) != 0);
         if (status == CQ_OK)
             status = cq_rt_run_graph(rt, s->plan, s->in, s->n_states + s->n_scanned, s->out, n_out);
         if (status == CQ_OK)
@@ -381,25 +371,18 @@ static cq_status run_scan(cq_rt *rt)
 
 /* Version 8: a batch in front of everything, scanned along axis 1, each example as far as
  * sequence_lens says. Examples are run one after the other and stacked. */
-static cq_status take_example(cq_val *to, cq_rt *rt, const cq_val *from, size_t n, int64_t example)
+static cq_status take_example(cq_val *to, const cq_val *from, size_t n, int64_t example)
 {
     for (size_t i = 0; i < n; i++) {
         const cq_tensor *x = from[i].kind == CQ_VAL_TENSOR ? from[i].u.tensor : NULL;
-        cq_rt_sizes      sizes;
-        cq_tensor       *part, *flat;
-        cq_status        status;
+        cq_tensor       *part;
 
         if (!x || !x->rank || example >= cq_size_of(x, 0))
             return cq_fail(CQ_E_TYPE, NULL, NULL, "input %zu of a Scan has no example %" PRId64, i,
                            example);
-        CQ_TRY(cq_rt_slice(&part, x, 0, example, 1, 1));
-        cq_rt_sizes_of(&sizes, x);
-        memmove(sizes.at, sizes.at + 1, --sizes.rank * sizeof *sizes.at);
-        status = cq_rt_reshape(&flat, rt, part, &sizes);
-        cq_tensor_release(part);
-        CQ_TRY(status);
+        CQ_TRY(cq_rt_select(&part, x, 0, example));
         cq_val_release(to[i]);
-        to[i] = cq_val_of_tensor(flat);
+        to[i] = cq_val_of_tensor(part);
     }
     return CQ_OK;
 }
@@ -454,7 +437,7 @@ static cq_status run_scan_of_batch(cq_rt *rt)
         int64_t limit =
             lengths && b < cq_tensor_numel(lengths) ? cq_tensor_get_i64(lengths, b) : -1;
 
-        status = take_example(given, rt, rt->in + 1, n, b);
+        status = take_example(given, rt->in + 1, n, b);
         if (status == CQ_OK)
             status = scan_example(rt, given, n, limit, results);
     }

@@ -66,10 +66,9 @@ static cq_status constant(cq_rt *rt)
 static cq_status constant_of_shape(cq_rt *rt)
 {
     const cq_onnx_attribute *a     = cq_rt_attr_given(rt, "value");
-    cq_tensor               *value = NULL, *y, *wide = NULL;
+    cq_tensor               *value = NULL, *y, *wide;
     cq_rt_sizes              sizes;
     cq_rt_ints               shape;
-    cq_status                status;
 
     CQ_TRY(cq_rt_in_ints(&shape, rt, 0));
     if (shape.n > CQ_MAX_RANK)
@@ -79,24 +78,16 @@ static cq_status constant_of_shape(cq_rt *rt)
     for (size_t i = 0; i < shape.n; i++)
         sizes.at[i] = shape.at[i];
     if (a)
-        CQ_TRY(cq_onnx_tensor_to_tensor(&value, rt->step->model, a->t));
-    status = !value || cq_tensor_numel(value) == 1
-                 ? cq_rt_out_sized(&y, rt, 0, value ? value->dtype : CQ_DTYPE_F32, &sizes)
-                 : cq_fail(CQ_E_INVALID, NULL, NULL, "value has %" PRId64 " elements, wanted one",
-                           cq_tensor_numel(value));
-    if (status == CQ_OK && !value)
-        status = cq_kernel_fill_i64(y, 0);
-    if (status == CQ_OK && value) {
-        int64_t none[CQ_MAX_RANK] = { 0 };
-
-        status = cq_tensor_new_on(&wide, value->storage, value->dtype, sizes.rank, sizes.at, none,
-                                  value->offset);
-        if (status == CQ_OK)
-            status = cq_tensor_copy_into(y, wide);
-    }
-    cq_tensor_release(wide);
-    cq_tensor_release(value);
-    return status;
+        CQ_TRY(cq_rt_keep(rt, cq_onnx_tensor_to_tensor(&value, rt->step->model, a->t), &value));
+    if (value && cq_tensor_numel(value) != 1)
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "value has %" PRId64 " elements, wanted one",
+                       cq_tensor_numel(value));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, value ? value->dtype : CQ_DTYPE_F32, &sizes));
+    if (!value)
+        return cq_kernel_fill_i64(y, 0);
+    CQ_TRY(cq_rt_reshaped(&value, rt, value, &(cq_rt_sizes){ 0, { 0 } }));
+    CQ_TRY(cq_rt_expanded(&wide, rt, value, &sizes));
+    return cq_tensor_copy_into(y, wide);
 }
 
 /* ---- shapes as numbers ---- */
@@ -173,7 +164,6 @@ static cq_status eye_like(cq_rt *rt)
     cq_dtype         dtype = x->dtype;
     int64_t          k     = cq_rt_int(rt, "k"), rows, columns, first, n;
     cq_tensor       *y, *diagonal;
-    cq_status        status;
 
     CQ_TRY(cq_rt_need_rank(x, "input", 2));
     if (cq_rt_attr_given(rt, "dtype"))
@@ -187,11 +177,11 @@ static cq_status eye_like(cq_rt *rt)
     first = k >= 0 ? k : -k * columns;
     n     = k >= 0 ? (columns - k < rows ? columns - k : rows)
                    : (rows + k < columns ? rows + k : columns);
-    CQ_TRY(cq_tensor_new_on(&diagonal, y->storage, dtype, 1, &n, (int64_t[]){ columns + 1 },
-                            y->offset + first));
-    status = cq_kernel_fill_i64(diagonal, 1);
-    cq_tensor_release(diagonal);
-    return status;
+    CQ_TRY(cq_rt_keep(rt,
+                      cq_tensor_new_on(&diagonal, y->storage, dtype, 1, &n,
+                                       (int64_t[]){ columns + 1 }, y->offset + first),
+                      &diagonal));
+    return cq_kernel_fill_i64(diagonal, 1);
 }
 
 static cq_status trilu(cq_rt *rt)

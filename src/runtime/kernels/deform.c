@@ -89,47 +89,33 @@ static cq_status multiply(cq_rt *rt, const deform *d, cq_tensor *y, const cq_ten
 {
     int64_t    inner = d->c / d->groups * d->kh * d->kw, places = d->oh * d->ow;
     int64_t    outer = cq_size_of(weight, 0) / d->groups;
-    cq_tensor *taps = NULL, *matrices = NULL, *images = NULL;
-    cq_status  status;
+    cq_tensor *taps, *matrices, *images;
 
-    CQ_TRY_OR_DONE(cq_rt_temp(&taps, rt, CQ_DTYPE_F32, 3, (int64_t[]){ d->groups, inner, places }));
-    CQ_TRY_OR_DONE(
-        cq_rt_reshape(&matrices, rt, weight, &(cq_rt_sizes){ 3, { d->groups, outer, inner } }));
-    CQ_TRY_OR_DONE(
-        cq_rt_reshape(&images, rt, y, &(cq_rt_sizes){ 4, { d->n, d->groups, outer, places } }));
-    status = CQ_OK;
-    for (int64_t n = 0; n < d->n && status == CQ_OK; n++) {
+    CQ_TRY(cq_rt_scratch(&taps, rt, CQ_DTYPE_F32, 3, (int64_t[]){ d->groups, inner, places }));
+    CQ_TRY(cq_rt_reshaped(&matrices, rt, weight, &(cq_rt_sizes){ 3, { d->groups, outer, inner } }));
+    CQ_TRY(cq_rt_reshaped(&images, rt, y, &(cq_rt_sizes){ 4, { d->n, d->groups, outer, places } }));
+    for (int64_t n = 0; n < d->n; n++) {
         float     *to = cq_tensor_data(taps);
-        cq_tensor *image, *result = NULL;
+        cq_tensor *image, *result;
 
         for (int64_t c = 0; c < d->c; c++)
             taps_of(to + c * d->kh * d->kw * places, d, n, c);
-        CQ_TRY_OR_DONE(cq_rt_slice(&image, images, 0, n, 1, 1));
-        status =
-            cq_rt_reshape(&result, rt, image, &(cq_rt_sizes){ 3, { d->groups, outer, places } });
-        if (status == CQ_OK)
-            status = cq_kernel_matmul(result, matrices, taps);
-        cq_tensor_release(image);
-        cq_tensor_release(result);
+        CQ_TRY(cq_rt_sliced(&image, rt, images, 0, n, 1, 1));
+        CQ_TRY(
+            cq_rt_reshaped(&result, rt, image, &(cq_rt_sizes){ 3, { d->groups, outer, places } }));
+        CQ_TRY(cq_kernel_matmul(result, matrices, taps));
     }
-done:
-    cq_tensor_release(taps);
-    cq_tensor_release(matrices);
-    cq_tensor_release(images);
-    return status;
+    return CQ_OK;
 }
 
 static cq_status add_bias(cq_rt *rt, cq_tensor *y, const cq_tensor *bias)
 {
     cq_tensor *column;
-    cq_status  status;
 
     if (!bias)
         return CQ_OK;
-    CQ_TRY(cq_rt_reshape(&column, rt, bias, &(cq_rt_sizes){ 3, { cq_size_of(bias, 0), 1, 1 } }));
-    status = cq_apply2(y, CQ_EW_ADD, NULL, CQ_DTYPE_F32, y, column);
-    cq_tensor_release(column);
-    return status;
+    CQ_TRY(cq_rt_reshaped(&column, rt, bias, &(cq_rt_sizes){ 3, { cq_size_of(bias, 0), 1, 1 } }));
+    return cq_apply2(y, CQ_EW_ADD, NULL, CQ_DTYPE_F32, y, column);
 }
 
 static cq_status deform_conv(cq_rt *rt)
@@ -149,7 +135,7 @@ static cq_status deform_conv(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     if (!cq_tensor_numel(y) || !cq_tensor_numel(weight))
         return cq_kernel_fill_i64(y, 0);
-    CQ_TRY(cq_rt_temp(&sums, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_scratch(&sums, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
     d.x      = cq_operands_in(&s, x);
     d.offset = cq_operands_in(&s, cq_rt_in(rt, 2));
     d.mask   = cq_operands_in(&s, cq_rt_in(rt, 4));
@@ -159,7 +145,6 @@ static cq_status deform_conv(cq_rt *rt)
         s.status = add_bias(rt, sums, bias);
     if (s.status == CQ_OK)
         s.status = cq_tensor_copy_into(y, sums);
-    cq_tensor_release(sums);
     return cq_operands_close(&s);
 }
 

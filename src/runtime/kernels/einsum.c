@@ -90,7 +90,7 @@ static int find(const labels *l, uint8_t label)
 }
 
 /* A letter that occurs twice in a term: its diagonal. */
-static cq_status take_diagonals(operand *o, const cq_tensor *x, const labels *l)
+static cq_status take_diagonals(operand *o, cq_rt *rt, const cq_tensor *x, const labels *l)
 {
     int64_t     strides[CQ_MAX_RANK];
     cq_rt_sizes sizes = { 0 };
@@ -109,7 +109,9 @@ static cq_status take_diagonals(operand *o, const cq_tensor *x, const labels *l)
             strides[at] += x->strides[i];
         }
     }
-    return cq_tensor_new_on(&o->t, x->storage, x->dtype, sizes.rank, sizes.at, strides, x->offset);
+    return cq_rt_keep(
+        rt, cq_tensor_new_on(&o->t, x->storage, x->dtype, sizes.rank, sizes.at, strides, x->offset),
+        &o->t);
 }
 
 /* Axes that nobody else has are summed away. */
@@ -119,7 +121,6 @@ static cq_status sum_alone(operand *o, cq_rt *rt, const bool *needed)
     uint64_t    bits  = 0;
     labels      left  = { 0 };
     cq_tensor  *sum;
-    cq_status   status;
 
     for (uint32_t i = 0; i < o->l.n; i++) {
         if (!needed[o->l.at[i]]) {
@@ -131,16 +132,15 @@ static cq_status sum_alone(operand *o, cq_rt *rt, const bool *needed)
     }
     if (!bits)
         return CQ_OK;
-    CQ_TRY(cq_rt_temp(&sum, rt, o->t->dtype, sizes.rank, sizes.at));
-    status = cq_kernel_reduce(sum, CQ_REDUCE_SUM, NULL, o->t, bits);
-    cq_tensor_release(o->t);
+    CQ_TRY(cq_rt_scratch(&sum, rt, o->t->dtype, sizes.rank, sizes.at));
+    CQ_TRY(cq_kernel_reduce(sum, CQ_REDUCE_SUM, NULL, o->t, bits));
     o->t = sum;
     o->l = left;
-    return status;
+    return CQ_OK;
 }
 
 /* o's axes in the order of wanted; those it lacks have size 1. */
-static cq_status arrange(cq_tensor **out, const operand *o, const labels *wanted)
+static cq_status arrange(cq_tensor **out, cq_rt *rt, const operand *o, const labels *wanted)
 {
     int64_t     strides[CQ_MAX_RANK];
     cq_rt_sizes sizes = { .rank = wanted->n };
@@ -151,8 +151,10 @@ static cq_status arrange(cq_tensor **out, const operand *o, const labels *wanted
         sizes.at[i] = at < 0 ? 1 : cq_size_of(o->t, (size_t)at);
         strides[i]  = at < 0 ? 1 : o->t->strides[at];
     }
-    return cq_tensor_new_on(out, o->t->storage, o->t->dtype, sizes.rank, sizes.at, strides,
-                            o->t->offset);
+    return cq_rt_keep(rt,
+                      cq_tensor_new_on(out, o->t->storage, o->t->dtype, sizes.rank, sizes.at,
+                                       strides, o->t->offset),
+                      out);
 }
 
 /* ---- two operands ---- */
@@ -206,9 +208,7 @@ static cq_status as_matrices(cq_tensor **out, cq_rt *rt, const operand *o, const
     cq_rt_sizes         full = { 0 }, flat = { .rank = 3, .at = { 1, 1, 1 } };
     labels              order = { 0 };
     cq_tensor          *view, *wide;
-    cq_status           status;
 
-    *out = NULL;
     for (int g = 0; g < 3; g++)
         for (uint32_t i = 0; i < groups[g]->n; i++) {
             int64_t size;
@@ -219,50 +219,39 @@ static cq_status as_matrices(cq_tensor **out, cq_rt *rt, const operand *o, const
             if (__builtin_mul_overflow(flat.at[g], size, &flat.at[g]))
                 return cq_no_memory();
         }
-    CQ_TRY(arrange(&view, o, &order));
-    status = cq_rt_expand(&wide, view, &full);
-    cq_tensor_release(view);
-    CQ_TRY(status);
-    status = cq_rt_reshape(out, rt, wide, &flat);
-    cq_tensor_release(wide);
-    return status;
+    CQ_TRY(arrange(&view, rt, o, &order));
+    CQ_TRY(cq_rt_expanded(&wide, rt, view, &full));
+    return cq_rt_reshaped(out, rt, wide, &flat);
 }
 
 /* a becomes the product. */
 static cq_status multiply(operand *a, cq_rt *rt, const operand *b, const bool *needed)
 {
-    cq_tensor  *left = NULL, *right = NULL, *product = NULL, *shaped;
+    cq_tensor  *left, *right, *product;
     cq_rt_sizes sizes  = { 0 };
     labels      result = { 0 };
-    cq_status   status;
     split       s;
 
     sort_labels(&s, a, b, needed);
-    CQ_TRY_OR_DONE(as_matrices(&left, rt, a, b, &s.batch, &s.rows, &s.summed));
-    CQ_TRY_OR_DONE(as_matrices(&right, rt, b, a, &s.batch, &s.summed, &s.columns));
-    CQ_TRY_OR_DONE(
-        cq_rt_temp(&product, rt, a->t->dtype, 3,
-                   (int64_t[]){ cq_size_of(left, 0), cq_size_of(left, 1), cq_size_of(right, 2) }));
-    CQ_TRY_OR_DONE(cq_rt_spend_on_products(
-        rt, (double)cq_tensor_numel(left) * (double)cq_size_of(right, 2), a->t->dtype));
-    CQ_TRY_OR_DONE(cq_kernel_matmul(product, left, right));
+    CQ_TRY(as_matrices(&left, rt, a, b, &s.batch, &s.rows, &s.summed));
+    CQ_TRY(as_matrices(&right, rt, b, a, &s.batch, &s.summed, &s.columns));
+    CQ_TRY(cq_rt_scratch(
+        &product, rt, a->t->dtype, 3,
+        (int64_t[]){ cq_size_of(left, 0), cq_size_of(left, 1), cq_size_of(right, 2) }));
+    CQ_TRY(cq_rt_spend_on_products(rt, (double)cq_tensor_numel(left) * (double)cq_size_of(right, 2),
+                                   a->t->dtype));
+    CQ_TRY(cq_kernel_matmul(product, left, right));
     for (int g = 0; g < 3; g++) {
         const labels *from = g == 0 ? &s.batch : g == 1 ? &s.rows : &s.columns;
 
         for (uint32_t i = 0; i < from->n && result.n < CQ_MAX_RANK; i++) {
-            CQ_TRY_OR_DONE(common_size(&sizes.at[sizes.rank++], a, b, from->at[i]));
+            CQ_TRY(common_size(&sizes.at[sizes.rank++], a, b, from->at[i]));
             push(&result, from->at[i]);
         }
     }
-    CQ_TRY_OR_DONE(cq_rt_reshape(&shaped, rt, product, &sizes));
-    cq_tensor_release(a->t);
-    a->t = shaped;
+    CQ_TRY(cq_rt_reshaped(&a->t, rt, product, &sizes));
     a->l = result;
-done:
-    cq_tensor_release(left);
-    cq_tensor_release(right);
-    cq_tensor_release(product);
-    return status;
+    return CQ_OK;
 }
 
 /* ---- the whole ---- */
@@ -326,25 +315,20 @@ static cq_status join_all(operand *a, cq_rt *rt, const equation *e)
 {
     bool needed[MAX_LABELS];
 
-    CQ_TRY(take_diagonals(a, cq_rt_in(rt, 0), &e->terms[0]));
+    CQ_TRY(take_diagonals(a, rt, cq_rt_in(rt, 0), &e->terms[0]));
     mark_needed(needed, e, 1, rt->n_in);
     CQ_TRY(sum_alone(a, rt, needed));
     for (size_t i = 1; i < rt->n_in; i++) {
-        operand   b = { 0 };
-        cq_status status;
+        operand b = { 0 };
 
-        CQ_TRY(take_diagonals(&b, cq_rt_in(rt, i), &e->terms[i]));
+        CQ_TRY(take_diagonals(&b, rt, cq_rt_in(rt, i), &e->terms[i]));
         mark_needed(needed, e, i + 1, rt->n_in);
         for (uint32_t k = 0; k < a->l.n; k++)
             needed[a->l.at[k]] = true; /* a and b may sum over it together */
-        status = sum_alone(&b, rt, needed);
+        CQ_TRY(sum_alone(&b, rt, needed));
         mark_needed(needed, e, i + 1, rt->n_in);
-        if (status == CQ_OK)
-            status = multiply(a, rt, &b, needed);
-        if (status == CQ_OK)
-            status = sum_alone(a, rt, needed);
-        cq_tensor_release(b.t);
-        CQ_TRY(status);
+        CQ_TRY(multiply(a, rt, &b, needed));
+        CQ_TRY(sum_alone(a, rt, needed));
     }
     return CQ_OK;
 }
@@ -362,10 +346,9 @@ static cq_status einsum(cq_rt *rt)
     if (status == CQ_OK)
         status = join_all(&a, rt, &e);
     if (status == CQ_OK)
-        status = arrange(&y, &a, &e.result);
+        status = arrange(&y, rt, &a, &e.result);
     if (status == CQ_OK)
-        status = cq_rt_set_tensor(rt, 0, y);
-    cq_tensor_release(a.t);
+        status = cq_rt_pass(rt, 0, y);
     cq_free(e.terms);
     return status;
 }

@@ -39,21 +39,16 @@ static cq_status sample_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const 
     bool        align  = cq_rt_int(rt, "align_corners");
     cq_tensor  *real_x = NULL, *real_y = NULL;
     cq_rt_sizes in, out;
-    cq_status   status;
 
     if (cq_dtype_is_float(x->dtype))
         return cq_kernel_grid_sample(y, x, grid, mode, padding, align);
     cq_rt_sizes_of(&in, x);
     cq_rt_sizes_of(&out, y);
-    CQ_TRY_OR_DONE(cq_rt_temp(&real_x, rt, CQ_DTYPE_F64, in.rank, in.at));
-    CQ_TRY_OR_DONE(cq_rt_temp(&real_y, rt, CQ_DTYPE_F64, out.rank, out.at));
-    CQ_TRY_OR_DONE(cq_tensor_copy_into(real_x, x));
-    CQ_TRY_OR_DONE(cq_kernel_grid_sample(real_y, real_x, grid, mode, padding, align));
-    status = cq_tensor_copy_into(y, real_y);
-done:
-    cq_tensor_release(real_x);
-    cq_tensor_release(real_y);
-    return status;
+    CQ_TRY(cq_rt_scratch(&real_x, rt, CQ_DTYPE_F64, in.rank, in.at));
+    CQ_TRY(cq_rt_scratch(&real_y, rt, CQ_DTYPE_F64, out.rank, out.at));
+    CQ_TRY(cq_tensor_copy_into(real_x, x));
+    CQ_TRY(cq_kernel_grid_sample(real_y, real_x, grid, mode, padding, align));
+    return cq_tensor_copy_into(y, real_y);
 }
 
 static cq_status grid_sample(cq_rt *rt)
@@ -289,18 +284,19 @@ static void put_pixel(uint8_t *to, const uint8_t *from, uint32_t channels, bool 
 
 static cq_status image_decoder(cq_rt *rt)
 {
-    bool       is_grey = cq_rt_is(rt, "pixel_format", "Grayscale");
-    bool       is_bgr  = cq_rt_is(rt, "pixel_format", "BGR");
-    cq_tensor *bytes, *y;
-    cq_image   image = { 0 };
-    cq_status  status;
+    bool             is_grey = cq_rt_is(rt, "pixel_format", "Grayscale");
+    bool             is_bgr  = cq_rt_is(rt, "pixel_format", "BGR");
+    const cq_tensor *bytes;
+    cq_tensor       *y;
+    cq_image         image = { 0 };
+    cq_status        status;
 
     if (!is_grey && !is_bgr && !cq_rt_is(rt, "pixel_format", "RGB"))
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "pixel_format is '%s', wanted RGB, BGR or Grayscale",
                        cq_rt_string(rt, "pixel_format"));
     CQ_TRY(cq_rt_need_rank(cq_rt_in(rt, 0), "encoded_stream", 1));
-    CQ_TRY(cq_tensor_contiguous(&bytes, cq_rt_in(rt, 0)));
+    CQ_TRY(cq_rt_contiguous(&bytes, rt, cq_rt_in(rt, 0)));
     CQ_TRY_OR_DONE(cq_image_decode(&image, cq_tensor_data(bytes), (size_t)cq_tensor_numel(bytes)));
     CQ_TRY_OR_DONE(cq_rt_out(&y, rt, 0, CQ_DTYPE_U8, 3,
                              (int64_t[]){ image.height, image.width, is_grey ? 1 : 3 }));
@@ -309,7 +305,6 @@ static cq_status image_decoder(cq_rt *rt)
                   image.pixels + i * image.channels, image.channels, is_grey, is_bgr);
 done:
     cq_image_clear(&image);
-    cq_tensor_release(bytes);
     return status;
 }
 

@@ -92,18 +92,14 @@ static cq_status nonzero(cq_rt *rt)
     const cq_tensor *x         = cq_rt_in(rt, 0);
     const uint32_t   swap[]    = { 1, 0 };
     cq_rt_sizes      as_vector = { .rank = 1, .at = { 1 } };
-    cq_tensor       *rows, *view = NULL, *y = NULL;
-    cq_status        status;
+    cq_tensor       *rows, *view = NULL, *y;
 
     /* A scalar counts as a vector of one. */
     if (!x->rank)
-        CQ_TRY(cq_rt_reshape(&view, rt, x, &as_vector));
-    status = cq_kernel_nonzero(&rows, view ? view : x);
-    cq_tensor_release(view);
-    CQ_TRY(status);
-    status = cq_rt_permute(&y, rows, swap);
-    cq_tensor_release(rows);
-    return status == CQ_OK ? cq_rt_set_tensor(rt, 0, y) : status;
+        CQ_TRY(cq_rt_reshaped(&view, rt, x, &as_vector));
+    CQ_TRY(cq_rt_keep(rt, cq_kernel_nonzero(&rows, view ? view : x), &rows));
+    CQ_TRY(cq_rt_permuted(&y, rt, rows, swap));
+    return cq_rt_pass(rt, 0, y);
 }
 
 /* ---- writing ---- */
@@ -156,24 +152,19 @@ static cq_status scatter_elements(cq_rt *rt)
 }
 
 /* Copies elements first to first + n of update's axis into y, from place at on. */
-static cq_status put_run(cq_tensor *y, const cq_tensor *update, uint32_t axis, int64_t at,
-                         int64_t first, int64_t n)
+static cq_status put_run(cq_rt *rt, cq_tensor *y, const cq_tensor *update, uint32_t axis,
+                         int64_t at, int64_t first, int64_t n)
 {
-    cq_tensor *to = NULL, *from = NULL;
-    cq_status  status;
+    cq_tensor *to, *from;
 
-    CQ_TRY_OR_DONE(cq_rt_slice(&to, y, axis, at, 1, n));
-    CQ_TRY_OR_DONE(cq_rt_slice(&from, update, axis, first, 1, n));
-    status = cq_tensor_copy_into(to, from);
-done:
-    cq_tensor_release(to);
-    cq_tensor_release(from);
-    return status;
+    CQ_TRY(cq_rt_sliced(&to, rt, y, axis, at, 1, n));
+    CQ_TRY(cq_rt_sliced(&from, rt, update, axis, first, 1, n));
+    return cq_tensor_copy_into(to, from);
 }
 
 /* One sample of TensorScatter; at is where it begins, and wraps when circular. */
-static cq_status put_sample(cq_tensor *y, const cq_tensor *update, uint32_t axis, int64_t at,
-                            bool circular)
+static cq_status put_sample(cq_rt *rt, cq_tensor *y, const cq_tensor *update, uint32_t axis,
+                            int64_t at, bool circular)
 {
     int64_t space = cq_size_of(y, axis), n = cq_size_of(update, axis), before;
 
@@ -189,8 +180,8 @@ static cq_status put_sample(cq_tensor *y, const cq_tensor *update, uint32_t axis
                        " on do not fit into a cache of %" PRId64,
                        n, at, space);
     before = n < space - at ? n : space - at;
-    CQ_TRY(put_run(y, update, axis, at, 0, before));
-    return put_run(y, update, axis, 0, before, n - before);
+    CQ_TRY(put_run(rt, y, update, axis, at, 0, before));
+    return put_run(rt, y, update, axis, 0, before, n - before);
 }
 
 static cq_status tensor_scatter(cq_rt *rt)
@@ -213,16 +204,11 @@ static cq_status tensor_scatter(cq_rt *rt)
         return cq_rt_misfit(x, at);
     CQ_TRY(copy_of_data(&y, rt));
     for (int64_t i = 0; i < cq_size_of(x, 0); i++) {
-        cq_tensor *to = NULL, *from = NULL;
-        cq_status  status = cq_rt_slice(&to, y, 0, i, 1, 1);
+        cq_tensor *to, *from;
 
-        if (status == CQ_OK)
-            status = cq_rt_slice(&from, update, 0, i, 1, 1);
-        if (status == CQ_OK)
-            status = put_sample(to, from, axis, at ? cq_tensor_get_i64(at, i) : 0, circular);
-        cq_tensor_release(to);
-        cq_tensor_release(from);
-        CQ_TRY(status);
+        CQ_TRY(cq_rt_sliced(&to, rt, y, 0, i, 1, 1));
+        CQ_TRY(cq_rt_sliced(&from, rt, update, 0, i, 1, 1));
+        CQ_TRY(put_sample(rt, to, from, axis, at ? cq_tensor_get_i64(at, i) : 0, circular));
     }
     return CQ_OK;
 }
@@ -257,29 +243,24 @@ static cq_status compress(cq_rt *rt)
     cq_rt_sizes      sizes = { .rank = 1, .at = { cq_tensor_numel(x) } };
     int64_t          n     = 0, *to;
     uint32_t         axis  = 0;
-    cq_status        status;
 
     CQ_TRY(cq_rt_need_rank(condition, "condition", 1));
     if (cq_rt_attr_given(rt, "axis"))
         CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     else
-        CQ_TRY(cq_rt_reshape(&flat, rt, x, &sizes));
+        CQ_TRY(cq_rt_reshaped(&flat, rt, x, &sizes));
     x = flat ? flat : x;
     cq_rt_sizes_of(&sizes, x);
     for (int64_t i = 0; i < cq_size_of(condition, 0) && i < sizes.at[axis]; i++)
         n += cq_tensor_get_i64(condition, i) != 0;
-    CQ_TRY_OR_DONE(cq_rt_temp(&index, rt, CQ_DTYPE_I64, 1, &n));
+    CQ_TRY(cq_rt_scratch(&index, rt, CQ_DTYPE_I64, 1, &n));
     to = cq_tensor_data(index);
     for (int64_t i = 0; i < cq_size_of(condition, 0) && i < sizes.at[axis]; i++)
         if (cq_tensor_get_i64(condition, i))
             *to++ = i;
     sizes.at[axis] = n;
-    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    status = cq_kernel_index_select(y, x, axis, index);
-done:
-    cq_tensor_release(flat);
-    cq_tensor_release(index);
-    return status;
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    return cq_kernel_index_select(y, x, axis, index);
 }
 
 static cq_status topk(cq_rt *rt)
@@ -312,7 +293,8 @@ static cq_status one_hot(cq_rt *rt)
     size_t           size  = cq_dtype_size(values->dtype);
     int64_t          inner = 1, n = cq_tensor_numel(index);
     uint32_t         axis;
-    cq_tensor       *y, *flat;
+    const cq_tensor *flat;
+    cq_tensor       *y;
     char            *to;
 
     if (sizes.rank > CQ_MAX_RANK || values->rank != 1 || cq_size_of(values, 0) != 2)
@@ -324,7 +306,7 @@ static cq_status one_hot(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, values->dtype, &sizes));
     for (uint32_t i = axis + 1; i < sizes.rank; i++)
         inner *= sizes.at[i];
-    CQ_TRY(cq_tensor_contiguous(&flat, values));
+    CQ_TRY(cq_rt_contiguous(&flat, rt, values));
     to = cq_tensor_data(y);
     for (int64_t i = 0; i < cq_tensor_numel(y); i++)
         memcpy(to + (size_t)i * size, cq_tensor_data(flat), size);
@@ -337,7 +319,6 @@ static cq_status one_hot(cq_rt *rt)
             memcpy(to + (size_t)(place + hot * inner) * size, (char *)cq_tensor_data(flat) + size,
                    size);
     }
-    cq_tensor_release(flat);
     return CQ_OK;
 }
 
@@ -347,36 +328,27 @@ static cq_status reverse_sequence(cq_rt *rt)
     const cq_tensor *x = cq_rt_in(rt, 0), *lengths = cq_rt_in(rt, 1);
     uint32_t         time, batch;
     cq_tensor       *y;
-    cq_status        status = CQ_OK;
 
     CQ_TRY(cq_rt_axis(&time, cq_rt_int(rt, "time_axis"), x->rank));
     CQ_TRY(cq_rt_axis(&batch, cq_rt_int(rt, "batch_axis"), x->rank));
     if (lengths->rank != 1 || time == batch || cq_size_of(lengths, 0) != cq_size_of(x, batch))
         return cq_rt_misfit(x, lengths);
     CQ_TRY(copy_of_data(&y, rt));
-    for (int64_t i = 0; i < cq_size_of(x, batch) && status == CQ_OK; i++) {
-        int64_t    n    = cq_tensor_get_i64(lengths, i);
-        cq_tensor *from = NULL, *to = NULL, *part = NULL, *into = NULL;
+    for (int64_t i = 0; i < cq_size_of(x, batch); i++) {
+        int64_t    n = cq_tensor_get_i64(lengths, i);
+        cq_tensor *from, *to, *part, *into;
 
         if (n < 0 || n > cq_size_of(x, time))
             return cq_fail(CQ_E_TYPE, NULL, NULL,
                            "sequence %" PRId64 " has length %" PRId64 " of %" PRId64, i, n,
                            cq_size_of(x, time));
-        status = cq_rt_slice(&part, x, batch, i, 1, 1);
-        if (status == CQ_OK)
-            status = cq_rt_slice(&from, part, time, n - 1, -1, n);
-        if (status == CQ_OK)
-            status = cq_rt_slice(&into, y, batch, i, 1, 1);
-        if (status == CQ_OK)
-            status = cq_rt_slice(&to, into, time, 0, 1, n);
-        if (status == CQ_OK)
-            status = cq_tensor_copy_into(to, from);
-        cq_tensor_release(part);
-        cq_tensor_release(from);
-        cq_tensor_release(into);
-        cq_tensor_release(to);
+        CQ_TRY(cq_rt_sliced(&part, rt, x, batch, i, 1, 1));
+        CQ_TRY(cq_rt_sliced(&from, rt, part, time, n - 1, -1, n));
+        CQ_TRY(cq_rt_sliced(&into, rt, y, batch, i, 1, 1));
+        CQ_TRY(cq_rt_sliced(&to, rt, into, time, 0, 1, n));
+        CQ_TRY(cq_tensor_copy_into(to, from));
     }
-    return status;
+    return CQ_OK;
 }
 
 /* ---- different elements ---- */

@@ -100,10 +100,9 @@ static cq_status multiply(const cq_rt_linear *l, cq_tensor *y, const cq_tensor *
 static cq_status linear(cq_rt *rt)
 {
     const cq_rt_linear *l = rt->step->prepared;
-    const cq_tensor    *x = cq_rt_in(rt, 0);
-    cq_tensor          *y, *dense;
+    const cq_tensor    *x = cq_rt_in(rt, 0), *dense;
+    cq_tensor          *y;
     cq_rt_sizes         sizes;
-    cq_status           status;
 
     if (!x->rank || x->dtype != CQ_DTYPE_F32 || cq_size_of(x, x->rank - 1) != l->k)
         return cq_rt_misfit(x, l->b);
@@ -113,10 +112,8 @@ static cq_status linear(cq_rt *rt)
     sizes.at[sizes.rank - 1] = l->n;
     CQ_TRY(cq_rt_spend_on_products(rt, (double)cq_tensor_numel(x) * (double)l->n, CQ_DTYPE_F32));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
-    CQ_TRY(cq_tensor_contiguous(&dense, x));
-    status = multiply(l, y, dense);
-    cq_tensor_release(dense);
-    return status;
+    CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    return multiply(l, y, dense);
 }
 
 const cq_rt_row cq_rt_row_linear = { "MatMul", 1, linear, CQ_RT_OWN, 0 };

@@ -67,22 +67,17 @@ static cq_status softmax_cross_entropy(cq_rt *rt)
     const cq_tensor *x = cq_rt_in(rt, 0);
     cq_tensor       *log_prob, *exact;
     cq_rt_sizes      sizes;
-    cq_status        status;
 
     if (x->rank < 2)
         return cq_rt_misfit(x, NULL);
     cq_rt_sizes_of(&sizes, x);
-    CQ_TRY(cq_rt_temp(&exact, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
-    status = cq_kernel_log_softmax(exact, x, 1);
-    if (status == CQ_OK && cq_rt_wants(rt, 1)) {
-        status = cq_rt_out_like(&log_prob, rt, 1, x);
-        if (status == CQ_OK)
-            status = cq_tensor_copy_into(log_prob, exact);
+    CQ_TRY(cq_rt_scratch(&exact, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    CQ_TRY(cq_kernel_log_softmax(exact, x, 1));
+    if (cq_rt_wants(rt, 1)) {
+        CQ_TRY(cq_rt_out_like(&log_prob, rt, 1, x));
+        CQ_TRY(cq_tensor_copy_into(log_prob, exact));
     }
-    if (status == CQ_OK)
-        status = negative_log_likelihood(rt, exact, x->dtype);
-    cq_tensor_release(exact);
-    return status;
+    return negative_log_likelihood(rt, exact, x->dtype);
 }
 
 const cq_rt_row cq_rt_rows_loss[] = {

@@ -18,22 +18,17 @@ static cq_status array_feature_extractor(cq_rt *rt)
     const cq_tensor *x = cq_rt_in(rt, 0), *which = cq_rt_in(rt, 1);
     cq_rt_sizes      flat  = { 1, { cq_tensor_numel(which) } }, sizes;
     cq_tensor       *index = NULL, *y, *rows = NULL;
-    cq_status        status;
 
     if (!x->rank)
         return cq_rt_misfit(x, which);
     cq_rt_sizes_of(&sizes, x);
     if (sizes.rank == 1)
         sizes = (cq_rt_sizes){ 2, { 1, sizes.at[0] } };
-    CQ_TRY_OR_DONE(cq_rt_reshape(&rows, rt, x, &sizes));
-    CQ_TRY_OR_DONE(cq_rt_reshape(&index, rt, which, &flat));
+    CQ_TRY(cq_rt_reshaped(&rows, rt, x, &sizes));
+    CQ_TRY(cq_rt_reshaped(&index, rt, which, &flat));
     sizes.at[sizes.rank - 1] = flat.at[0];
-    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    status = cq_kernel_index_select(y, rows, sizes.rank - 1, index);
-done:
-    cq_tensor_release(rows);
-    cq_tensor_release(index);
-    return status;
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    return cq_kernel_index_select(y, rows, sizes.rank - 1, index);
 }
 
 static double is_above(double x, const double *threshold)

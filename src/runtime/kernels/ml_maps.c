@@ -229,7 +229,7 @@ static cq_status find_words(int64_t *places, const map *m, const cq_onnx_attribu
     }
     status = CQ_OK;
 done:
-    cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = in });
+    cq_val_release(cq_val_of_dict(in));
     return status;
 }
 

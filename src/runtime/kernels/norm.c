@@ -31,21 +31,15 @@ static cq_status batch_norm(cq_rt *rt)
                                 cq_rt_in(rt, 4), cq_rt_float(rt, "epsilon"));
 }
 
-/* [mean or variance] of each channel of x, biased; release it. */
+/* [mean or variance] of each channel of x, biased. */
 static cq_status channel_statistic(cq_tensor **out, cq_rt *rt, cq_reduce_op op, const cq_tensor *x)
 {
     uint64_t        all      = x->rank >= 64 ? UINT64_MAX : ((uint64_t)1 << x->rank) - 1;
     const cq_params biased   = { .a = 0 };
     int64_t         channels = cq_size_of(x, 1);
-    cq_status       status;
 
-    CQ_TRY(cq_rt_temp(out, rt, CQ_DTYPE_F64, 1, &channels));
-    status = cq_kernel_reduce(*out, op, &biased, x, all & ~(uint64_t)2);
-    if (status != CQ_OK) {
-        cq_tensor_release(*out);
-        *out = NULL;
-    }
-    return status;
+    CQ_TRY(cq_rt_scratch(out, rt, CQ_DTYPE_F64, 1, &channels));
+    return cq_kernel_reduce(*out, op, &biased, x, all & ~(uint64_t)2);
 }
 
 /* running * momentum + current * (1 - momentum) as output i. */
@@ -73,24 +67,19 @@ static cq_status batch_norm_train(cq_rt *rt)
     const cq_tensor *x = cq_rt_in(rt, 0);
     cq_tensor       *y, *mean = NULL, *var = NULL;
     double           momentum = cq_rt_float(rt, "momentum");
-    cq_status        status;
 
     if (!cq_rt_int(rt, "training_mode"))
         return batch_norm(rt);
     CQ_TRY(check_parameters(rt, x));
     if (x->rank < 2)
         return cq_rt_misfit(x, NULL);
-    CQ_TRY_OR_DONE(channel_statistic(&mean, rt, CQ_REDUCE_MEAN, x));
-    CQ_TRY_OR_DONE(channel_statistic(&var, rt, CQ_REDUCE_VAR, x));
-    CQ_TRY_OR_DONE(cq_rt_out_like(&y, rt, 0, x));
-    CQ_TRY_OR_DONE(cq_kernel_batch_norm(y, x, cq_rt_in(rt, 1), cq_rt_in(rt, 2), mean, var,
-                                        cq_rt_float(rt, "epsilon")));
-    CQ_TRY_OR_DONE(set_running(rt, 1, cq_rt_in(rt, 3), mean, momentum));
-    status = set_running(rt, 2, cq_rt_in(rt, 4), var, momentum);
-done:
-    cq_tensor_release(mean);
-    cq_tensor_release(var);
-    return status;
+    CQ_TRY(channel_statistic(&mean, rt, CQ_REDUCE_MEAN, x));
+    CQ_TRY(channel_statistic(&var, rt, CQ_REDUCE_VAR, x));
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    CQ_TRY(cq_kernel_batch_norm(y, x, cq_rt_in(rt, 1), cq_rt_in(rt, 2), mean, var,
+                                cq_rt_float(rt, "epsilon")));
+    CQ_TRY(set_running(rt, 1, cq_rt_in(rt, 3), mean, momentum));
+    return set_running(rt, 2, cq_rt_in(rt, 4), var, momentum);
 }
 
 /* ---- within one example ---- */
@@ -114,7 +103,6 @@ static cq_status layer_norm(cq_rt *rt)
     cq_tensor       *y, *mean = NULL, *rstd = NULL, *wide_scale = NULL, *wide_bias = NULL;
     cq_rt_sizes      sizes, inner = { 0 };
     cq_dtype         stash;
-    cq_status        status;
     uint32_t         axis;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
@@ -129,15 +117,11 @@ static cq_status layer_norm(cq_rt *rt)
         CQ_TRY(cq_rt_out_sized(&mean, rt, 1, stash, &sizes));
     if (cq_rt_wants(rt, 2))
         CQ_TRY(cq_rt_out_sized(&rstd, rt, 2, stash, &sizes));
-    CQ_TRY_OR_DONE(cq_rt_expand(&wide_scale, scale, &inner));
+    CQ_TRY(cq_rt_expanded(&wide_scale, rt, scale, &inner));
     if (bias)
-        CQ_TRY_OR_DONE(cq_rt_expand(&wide_bias, bias, &inner));
-    status = cq_kernel_layer_norm(y, mean, rstd, x, wide_scale, wide_bias, x->rank - axis,
-                                  cq_rt_float(rt, "epsilon"));
-done:
-    cq_tensor_release(wide_scale);
-    cq_tensor_release(wide_bias);
-    return status;
+        CQ_TRY(cq_rt_expanded(&wide_bias, rt, bias, &inner));
+    return cq_kernel_layer_norm(y, mean, rstd, x, wide_scale, wide_bias, x->rank - axis,
+                                cq_rt_float(rt, "epsilon"));
 }
 
 static cq_status layer_norm_of_parts(cq_rt *rt)
@@ -162,7 +146,6 @@ static cq_status rms_norm(cq_rt *rt)
     const cq_tensor *x = cq_rt_in(rt, 0), *scale = cq_rt_in(rt, 1);
     cq_rt_sizes      sizes, inner                = { 0 };
     cq_tensor       *y, *wide;
-    cq_status        status;
     uint32_t         axis;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
@@ -170,10 +153,8 @@ static cq_status rms_norm(cq_rt *rt)
     for (uint32_t i = axis; i < sizes.rank; i++)
         inner.at[inner.rank++] = sizes.at[i];
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, scale->dtype, &sizes));
-    CQ_TRY(cq_rt_expand(&wide, scale, &inner));
-    status = cq_kernel_rms_norm(y, x, wide, x->rank - axis, cq_rt_float(rt, "epsilon"));
-    cq_tensor_release(wide);
-    return status;
+    CQ_TRY(cq_rt_expanded(&wide, rt, scale, &inner));
+    return cq_kernel_rms_norm(y, x, wide, x->rank - axis, cq_rt_float(rt, "epsilon"));
 }
 
 static cq_status group_norm_with(cq_rt *rt, const cq_tensor *scale, const cq_tensor *bias)
@@ -200,36 +181,25 @@ static cq_status by_channel(cq_tensor **out, cq_rt *rt, const cq_tensor *t, int6
     int64_t     groups = cq_tensor_numel(t);
     cq_tensor  *column, *wide;
     cq_rt_sizes sizes = { .rank = 2, .at = { groups, 1 } };
-    cq_status   status;
 
-    *out = NULL;
     if (groups < 1 || channels % groups)
         return cq_rt_misfit(t, NULL);
-    CQ_TRY(cq_rt_reshape(&column, rt, t, &sizes));
+    CQ_TRY(cq_rt_reshaped(&column, rt, t, &sizes));
     sizes.at[1] = channels / groups;
-    status      = cq_rt_expand(&wide, column, &sizes);
-    cq_tensor_release(column);
-    CQ_TRY(status);
-    status = cq_rt_reshape(out, rt, wide, &(cq_rt_sizes){ 1, { channels } });
-    cq_tensor_release(wide);
-    return status;
+    CQ_TRY(cq_rt_expanded(&wide, rt, column, &sizes));
+    return cq_rt_reshaped(out, rt, wide, &(cq_rt_sizes){ 1, { channels } });
 }
 
 static cq_status group_norm_by_group(cq_rt *rt)
 {
     const cq_tensor *x     = cq_rt_in(rt, 0);
     cq_tensor       *scale = NULL, *bias = NULL;
-    cq_status        status;
 
     if (x->rank < 2)
         return cq_rt_misfit(x, NULL);
-    CQ_TRY_OR_DONE(by_channel(&scale, rt, cq_rt_in(rt, 1), cq_size_of(x, 1)));
-    CQ_TRY_OR_DONE(by_channel(&bias, rt, cq_rt_in(rt, 2), cq_size_of(x, 1)));
-    status = group_norm_with(rt, scale, bias);
-done:
-    cq_tensor_release(scale);
-    cq_tensor_release(bias);
-    return status;
+    CQ_TRY(by_channel(&scale, rt, cq_rt_in(rt, 1), cq_size_of(x, 1)));
+    CQ_TRY(by_channel(&bias, rt, cq_rt_in(rt, 2), cq_size_of(x, 1)));
+    return group_norm_with(rt, scale, bias);
 }
 
 static cq_status lrn(cq_rt *rt)
@@ -252,19 +222,15 @@ static cq_status lp_norm(cq_rt *rt)
     const cq_params  params = { .a = (double)cq_rt_int(rt, "p") };
     cq_rt_sizes      sizes;
     cq_tensor       *y, *norm;
-    cq_status        status;
     uint32_t         axis;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
     cq_rt_sizes_of(&sizes, x);
     sizes.at[axis] = 1;
-    CQ_TRY(cq_rt_temp(&norm, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
-    status = cq_kernel_reduce(norm, CQ_REDUCE_NORM, &params, x, (uint64_t)1 << axis);
-    if (status == CQ_OK)
-        status = cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, x, norm);
-    cq_tensor_release(norm);
-    return status;
+    CQ_TRY(cq_rt_scratch(&norm, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    CQ_TRY(cq_kernel_reduce(norm, CQ_REDUCE_NORM, &params, x, (uint64_t)1 << axis));
+    return cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, x, norm);
 }
 
 /* (x - mean) / sqrt(variance) over some axes. */
@@ -276,7 +242,6 @@ static cq_status mean_variance_norm(cq_rt *rt)
     cq_rt_ints       axes;
     cq_tensor       *y, *mean = NULL, *dev = NULL;
     uint64_t         bits;
-    cq_status        status;
     double          *at;
 
     CQ_TRY(cq_rt_attr_ints(&axes, rt, "axes"));
@@ -285,19 +250,15 @@ static cq_status mean_variance_norm(cq_rt *rt)
     cq_rt_sizes_of(&sizes, x);
     for (uint32_t i = 0; i < x->rank; i++)
         sizes.at[i] = bits >> i & 1 ? 1 : sizes.at[i];
-    CQ_TRY_OR_DONE(cq_rt_temp(&mean, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
-    CQ_TRY_OR_DONE(cq_rt_temp(&dev, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
-    CQ_TRY_OR_DONE(cq_kernel_reduce(mean, CQ_REDUCE_MEAN, NULL, x, bits));
-    CQ_TRY_OR_DONE(cq_kernel_reduce(dev, CQ_REDUCE_STD, &biased, x, bits));
+    CQ_TRY(cq_rt_scratch(&mean, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_scratch(&dev, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    CQ_TRY(cq_kernel_reduce(mean, CQ_REDUCE_MEAN, NULL, x, bits));
+    CQ_TRY(cq_kernel_reduce(dev, CQ_REDUCE_STD, &biased, x, bits));
     at = cq_tensor_data(dev);
     for (int64_t i = 0; i < cq_tensor_numel(dev); i++)
         at[i] += 1e-9; /* as the function that defines the operator has it */
-    CQ_TRY_OR_DONE(cq_apply2(y, CQ_EW_SUB, NULL, CQ_DTYPE_F64, x, mean));
-    status = cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, y, dev);
-done:
-    cq_tensor_release(mean);
-    cq_tensor_release(dev);
-    return status;
+    CQ_TRY(cq_apply2(y, CQ_EW_SUB, NULL, CQ_DTYPE_F64, x, mean));
+    return cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, y, dev);
 }
 
 const cq_rt_row cq_rt_rows_norm[] = {

@@ -13,25 +13,23 @@
 /* ---- scales and zero points that lie along an axis ---- */
 
 /* t, of one element or with as many as axis has, so that it broadcasts to rank dimensions. With
- * blocks, t has rank already, and each element stands for a block along axis. Release it. */
+ * blocks, t has rank already, and each element stands for a block along axis. */
 static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *x,
                        int64_t which, int64_t block)
 {
     cq_rt_sizes sizes = { .rank = x->rank };
     uint32_t    axis  = 0;
     cq_tensor  *split, *wide;
-    cq_status   status;
 
-    *out = NULL;
     if (cq_tensor_numel(t) == 1 && t->rank <= 1)
-        return cq_rt_reshape(out, rt, t, &(cq_rt_sizes){ 0, { 0 } });
+        return cq_rt_reshaped(out, rt, t, &(cq_rt_sizes){ 0, { 0 } });
     CQ_TRY(cq_rt_axis(&axis, which, x->rank));
     if (t->rank == 1) {
         for (uint32_t i = 0; i < sizes.rank; i++)
             sizes.at[i] = i == axis ? cq_size_of(t, 0) : 1;
         if (sizes.at[axis] != cq_size_of(x, axis))
             return cq_rt_misfit(x, t);
-        return cq_rt_reshape(out, rt, t, &sizes);
+        return cq_rt_reshaped(out, rt, t, &sizes);
     }
     if (block < 1 || t->rank != x->rank || x->rank + 1 > CQ_MAX_RANK ||
         cq_size_of(t, axis) != (cq_size_of(x, axis) + block - 1) / block)
@@ -43,19 +41,13 @@ static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_
         if (i == axis)
             sizes.at[sizes.rank++] = 1;
     }
-    CQ_TRY(cq_rt_reshape(&split, rt, t, &sizes));
+    CQ_TRY(cq_rt_reshaped(&split, rt, t, &sizes));
     sizes.at[axis + 1] = block;
-    status             = cq_rt_expand(&wide, split, &sizes);
-    cq_tensor_release(split);
-    CQ_TRY(status);
+    CQ_TRY(cq_rt_expanded(&wide, rt, split, &sizes));
     cq_rt_sizes_of(&sizes, t);
     sizes.at[axis] *= block;
-    status = cq_rt_reshape(&split, rt, wide, &sizes);
-    cq_tensor_release(wide);
-    CQ_TRY(status);
-    status = cq_rt_slice(out, split, axis, 0, 1, cq_size_of(x, axis));
-    cq_tensor_release(split);
-    return status;
+    CQ_TRY(cq_rt_reshaped(&split, rt, wide, &sizes));
+    return cq_rt_sliced(out, rt, split, axis, 0, 1, cq_size_of(x, axis));
 }
 
 /* The range of a quantized type. */
@@ -76,25 +68,20 @@ static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cons
     cq_rt_sizes sizes;
     cq_params   range = { 0 };
     cq_tensor  *real;
-    cq_status   status;
 
     range_of(&range.a, &range.b, y->dtype);
     cq_rt_sizes_of(&sizes, y);
-    CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
-    status = cq_apply2(real, CQ_EW_DIV, NULL, CQ_DTYPE_F32, x, scale);
-    if (status == CQ_OK && !is_float)
-        status = cq_apply1(real, CQ_EW_ROUND, NULL, CQ_DTYPE_F32, real);
-    if (status == CQ_OK && zero)
-        status = cq_apply2(real, CQ_EW_ADD, NULL, CQ_DTYPE_F32, real, zero);
-    if (status == CQ_OK && is_float)
-        status = cq_rt_map_to_minifloat(y, real,
-                                        !cq_onnx_schema_attr(rt->step->schema, "saturate") ||
-                                            cq_rt_int(rt, "saturate"),
-                                        CQ_E8M0_UP);
-    else if (status == CQ_OK)
-        status = cq_apply1(y, CQ_EW_CLAMP, &range, CQ_DTYPE_F32, real);
-    cq_tensor_release(real);
-    return status;
+    CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+    CQ_TRY(cq_apply2(real, CQ_EW_DIV, NULL, CQ_DTYPE_F32, x, scale));
+    if (!is_float)
+        CQ_TRY(cq_apply1(real, CQ_EW_ROUND, NULL, CQ_DTYPE_F32, real));
+    if (zero)
+        CQ_TRY(cq_apply2(real, CQ_EW_ADD, NULL, CQ_DTYPE_F32, real, zero));
+    if (!is_float)
+        return cq_apply1(y, CQ_EW_CLAMP, &range, CQ_DTYPE_F32, real);
+    return cq_rt_map_to_minifloat(
+        y, real, !cq_onnx_schema_attr(rt->step->schema, "saturate") || cq_rt_int(rt, "saturate"),
+        CQ_E8M0_UP);
 }
 
 static cq_status quantize(cq_rt *rt)
@@ -105,20 +92,15 @@ static cq_status quantize(cq_rt *rt)
     cq_dtype         dtype  = zero ? zero->dtype : CQ_DTYPE_U8;
     cq_tensor       *scales = NULL, *zeros = NULL, *y;
     cq_rt_sizes      sizes;
-    cq_status        status;
 
     if (!zero && cq_rt_int(rt, "output_dtype"))
         CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
     cq_rt_sizes_of(&sizes, x);
-    CQ_TRY_OR_DONE(along(&scales, rt, cq_rt_in(rt, 1), x, axis, block));
+    CQ_TRY(along(&scales, rt, cq_rt_in(rt, 1), x, axis, block));
     if (zero)
-        CQ_TRY_OR_DONE(along(&zeros, rt, zero, x, axis, block));
-    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
-    status = quantize_into(rt, y, x, scales, zeros);
-done:
-    cq_tensor_release(scales);
-    cq_tensor_release(zeros);
-    return status;
+        CQ_TRY(along(&zeros, rt, zero, x, axis, block));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
+    return quantize_into(rt, y, x, scales, zeros);
 }
 
 static cq_status dequantize(cq_rt *rt)
@@ -129,27 +111,21 @@ static cq_status dequantize(cq_rt *rt)
     cq_tensor       *scales = NULL, *zeros = NULL, *exact = NULL, *y;
     cq_dtype         dtype = scale->dtype;
     cq_rt_sizes      sizes;
-    cq_status        status;
 
     cq_rt_sizes_of(&sizes, x);
-    CQ_TRY_OR_DONE(along(&scales, rt, scale, x, axis, block));
+    CQ_TRY(along(&scales, rt, scale, x, axis, block));
     if (cq_rt_int(rt, "output_dtype"))
-        CQ_TRY_OR_DONE(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
+        CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
     else if (dtype == CQ_DTYPE_F8E8M0)
-        CQ_TRY_OR_DONE(cq_fail(CQ_E_INVALID, NULL, "set output_dtype to a type of floats",
-                               "x_scale is of float8e8m0, which no output can have"));
-    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
+        return cq_fail(CQ_E_INVALID, NULL, "set output_dtype to a type of floats",
+                       "x_scale is of float8e8m0, which no output can have");
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
     if (zero && !cq_dtype_is_float(x->dtype)) { /* that of a small float is 0 */
-        CQ_TRY_OR_DONE(along(&zeros, rt, zero, x, axis, block));
-        CQ_TRY_OR_DONE(cq_rt_temp(&exact, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
-        CQ_TRY_OR_DONE(cq_apply2(exact, CQ_EW_SUB, NULL, CQ_DTYPE_I64, x, zeros));
+        CQ_TRY(along(&zeros, rt, zero, x, axis, block));
+        CQ_TRY(cq_rt_scratch(&exact, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+        CQ_TRY(cq_apply2(exact, CQ_EW_SUB, NULL, CQ_DTYPE_I64, x, zeros));
     }
-    status = cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_F32, exact ? exact : x, scales);
-done:
-    cq_tensor_release(scales);
-    cq_tensor_release(zeros);
-    cq_tensor_release(exact);
-    return status;
+    return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_F32, exact ? exact : x, scales);
 }
 
 /* The scale and zero point that make uint8 cover all of x, and 0 exactly. */
@@ -191,53 +167,21 @@ static cq_dtype sum_dtype(const cq_tensor *a, const cq_tensor *b)
 }
 
 /* t minus its zero point, in the type of sums: int32, which products of it are exact in, or
- * float32 for small floats. zero has one element, or one for each of axis. Release it. */
+ * float32 for small floats. zero has one element, or one for each of axis. */
 static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *zero,
                          int64_t axis, cq_dtype dtype)
 {
     cq_dtype    compute = dtype == CQ_DTYPE_F32 ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
     cq_tensor  *zeros   = NULL;
     cq_rt_sizes sizes;
-    cq_status   status;
 
-    *out = NULL;
     cq_rt_sizes_of(&sizes, t);
-    CQ_TRY(cq_rt_temp(out, rt, dtype, sizes.rank, sizes.at));
-    status = CQ_OK;
+    CQ_TRY(cq_rt_scratch(out, rt, dtype, sizes.rank, sizes.at));
     if (!zero)
-        status = cq_tensor_copy_into(*out, t);
-    else if (zero->rank <= 1)
-        status = along(&zeros, rt, zero, t, axis, 0);
-    if (status == CQ_OK && zero)
-        status = cq_apply2(*out, CQ_EW_SUB, NULL, compute, t, zeros ? zeros : zero);
-    cq_tensor_release(zeros);
-    if (status != CQ_OK) {
-        cq_tensor_release(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-/* Sizes of a @ b for tensors of matrices and vectors. */
-static cq_status matmul_sizes(cq_rt_sizes *out, const cq_tensor *a, const cq_tensor *b)
-{
-    cq_int    plain[CQ_MAX_RANK];
-    cq_tensor batch = { .sizes = plain };
-
-    if (!a->rank || !b->rank ||
-        cq_size_of(a, a->rank - 1) != cq_size_of(b, b->rank > 1 ? b->rank - 2 : 0))
-        return cq_rt_misfit(a, b);
-    out->rank = 0;
-    for (uint32_t i = 0; i + 2 < a->rank; i++)
-        out->at[out->rank++] = cq_size_of(a, i);
-    for (uint32_t i = 0; i + 2 < b->rank; i++)
-        plain[batch.rank++] = cq_i(cq_size_of(b, i));
-    CQ_TRY(cq_rt_broadcast_with(out, &batch));
-    if (a->rank > 1)
-        out->at[out->rank++] = cq_size_of(a, a->rank - 2);
-    if (b->rank > 1)
-        out->at[out->rank++] = cq_size_of(b, b->rank - 1);
-    return CQ_OK;
+        return cq_tensor_copy_into(*out, t);
+    if (zero->rank <= 1)
+        CQ_TRY(along(&zeros, rt, zero, t, axis, 0));
+    return cq_apply2(*out, CQ_EW_SUB, NULL, compute, t, zeros ? zeros : zero);
 }
 
 /* a @ b in y's type. The zero point of a goes by rows, that of b by columns. */
@@ -245,15 +189,10 @@ static cq_status integer_matmul(cq_tensor *y, cq_rt *rt, const cq_tensor *a, con
                                 const cq_tensor *a_zero, const cq_tensor *b_zero)
 {
     cq_tensor *left = NULL, *right = NULL;
-    cq_status  status;
 
-    CQ_TRY_OR_DONE(centred(&left, rt, a, a_zero, a->rank > 1 ? -2 : -1, y->dtype));
-    CQ_TRY_OR_DONE(centred(&right, rt, b, b_zero, -1, y->dtype));
-    status = cq_kernel_matmul(y, left, right);
-done:
-    cq_tensor_release(left);
-    cq_tensor_release(right);
-    return status;
+    CQ_TRY(centred(&left, rt, a, a_zero, a->rank > 1 ? -2 : -1, y->dtype));
+    CQ_TRY(centred(&right, rt, b, b_zero, -1, y->dtype));
+    return cq_kernel_matmul(y, left, right);
 }
 
 static cq_status matmul_integer(cq_rt *rt)
@@ -262,7 +201,7 @@ static cq_status matmul_integer(cq_rt *rt)
     cq_rt_sizes      sizes;
     cq_tensor       *y;
 
-    CQ_TRY(matmul_sizes(&sizes, a, b));
+    CQ_TRY(cq_rt_product_sizes(&sizes, a, b));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I32, &sizes));
     return integer_matmul(y, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 3));
 }
@@ -274,22 +213,16 @@ static cq_status requantize(cq_rt *rt, cq_tensor *y, const cq_tensor *sums,
                             const cq_tensor *y_scale, const cq_tensor *zero, int64_t axis)
 {
     const cq_tensor *const scales[] = { x_scale, w_scale, y_scale };
-    cq_tensor             *by = NULL, *wide[3] = { NULL };
+    cq_tensor             *by, *wide[3];
     cq_rt_sizes            sizes;
-    cq_status              status;
 
     for (int i = 0; i < 3; i++)
-        CQ_TRY_OR_DONE(along(&wide[i], rt, scales[i], y, i == 1 ? axis : -2, 0));
-    CQ_TRY_OR_DONE(cq_rt_broadcast(&sizes, (const cq_tensor *const *)wide, 3));
-    CQ_TRY_OR_DONE(cq_rt_temp(&by, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
-    CQ_TRY_OR_DONE(cq_apply2(by, CQ_EW_MUL, NULL, CQ_DTYPE_F32, wide[0], wide[1]));
-    CQ_TRY_OR_DONE(cq_apply2(by, CQ_EW_DIV, NULL, CQ_DTYPE_F32, wide[2], by));
-    status = quantize_into(rt, y, sums, by, zero);
-done:
-    for (int i = 0; i < 3; i++)
-        cq_tensor_release(wide[i]);
-    cq_tensor_release(by);
-    return status;
+        CQ_TRY(along(&wide[i], rt, scales[i], y, i == 1 ? axis : -2, 0));
+    CQ_TRY(cq_rt_broadcast(&sizes, (const cq_tensor *const *)wide, 3));
+    CQ_TRY(cq_rt_scratch(&by, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+    CQ_TRY(cq_apply2(by, CQ_EW_MUL, NULL, CQ_DTYPE_F32, wide[0], wide[1]));
+    CQ_TRY(cq_apply2(by, CQ_EW_DIV, NULL, CQ_DTYPE_F32, wide[2], by));
+    return quantize_into(rt, y, sums, by, zero);
 }
 
 /* Inputs: a, its scale and zero point, b and its, y's scale and zero point. */
@@ -298,17 +231,12 @@ static cq_status qlinear_matmul(cq_rt *rt)
     const cq_tensor *a = cq_rt_in(rt, 0), *b = cq_rt_in(rt, 3), *zero = cq_rt_in(rt, 7);
     cq_tensor       *y, *sums;
     cq_rt_sizes      sizes;
-    cq_status        status;
 
-    CQ_TRY(matmul_sizes(&sizes, a, b));
+    CQ_TRY(cq_rt_product_sizes(&sizes, a, b));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, zero->dtype, &sizes));
-    CQ_TRY(cq_rt_temp(&sums, rt, sum_dtype(a, b), sizes.rank, sizes.at));
-    status = integer_matmul(sums, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 5));
-    if (status == CQ_OK)
-        status =
-            requantize(rt, y, sums, cq_rt_in(rt, 1), cq_rt_in(rt, 4), cq_rt_in(rt, 6), zero, -1);
-    cq_tensor_release(sums);
-    return status;
+    CQ_TRY(cq_rt_scratch(&sums, rt, sum_dtype(a, b), sizes.rank, sizes.at));
+    CQ_TRY(integer_matmul(sums, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 5)));
+    return requantize(rt, y, sums, cq_rt_in(rt, 1), cq_rt_in(rt, 4), cq_rt_in(rt, 6), zero, -1);
 }
 
 /* ---- convolutions ---- */
@@ -318,16 +246,11 @@ static cq_status integer_conv(cq_tensor *y, cq_rt *rt, const cq_tensor *x, const
                               const cq_tensor *bias, const cq_window *window)
 {
     cq_tensor *image = NULL, *weight = NULL;
-    cq_status  status;
 
     /* Padding is then zero, as it should be: it stands for the zero point. */
-    CQ_TRY_OR_DONE(centred(&image, rt, x, x_zero, 1, y->dtype));
-    CQ_TRY_OR_DONE(centred(&weight, rt, w, w_zero, 0, y->dtype));
-    status = cq_kernel_conv(y, image, weight, bias, window, cq_rt_int(rt, "group"));
-done:
-    cq_tensor_release(image);
-    cq_tensor_release(weight);
-    return status;
+    CQ_TRY(centred(&image, rt, x, x_zero, 1, y->dtype));
+    CQ_TRY(centred(&weight, rt, w, w_zero, 0, y->dtype));
+    return cq_kernel_conv(y, image, weight, bias, window, cq_rt_int(rt, "group"));
 }
 
 static cq_status conv_integer(cq_rt *rt)
@@ -350,17 +273,12 @@ static cq_status qlinear_conv(cq_rt *rt)
     cq_tensor       *y, *sums;
     cq_rt_window     window;
     cq_rt_sizes      sizes;
-    cq_status        status;
 
     CQ_TRY(cq_rt_conv_sizes(&sizes, &window, rt, x, w, bias));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, zero->dtype, &sizes));
-    CQ_TRY(cq_rt_temp(&sums, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
-    status = integer_conv(sums, rt, x, w, cq_rt_in(rt, 2), cq_rt_in(rt, 5), bias, &window.w);
-    if (status == CQ_OK)
-        status =
-            requantize(rt, y, sums, cq_rt_in(rt, 1), cq_rt_in(rt, 4), cq_rt_in(rt, 6), zero, 1);
-    cq_tensor_release(sums);
-    return status;
+    CQ_TRY(cq_rt_scratch(&sums, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
+    CQ_TRY(integer_conv(sums, rt, x, w, cq_rt_in(rt, 2), cq_rt_in(rt, 5), bias, &window.w));
+    return requantize(rt, y, sums, cq_rt_in(rt, 1), cq_rt_in(rt, 4), cq_rt_in(rt, 6), zero, 1);
 }
 
 const cq_rt_row cq_rt_rows_quantize[] = {

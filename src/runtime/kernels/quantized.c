@@ -23,11 +23,10 @@ static void sizes_of_image(cq_rt_sizes *out, int64_t n, int64_t h, int64_t w, in
 static cq_status qpack(cq_rt *rt)
 {
     const cq_rt_grid *g = rt->step->prepared;
-    const cq_tensor  *x = cq_rt_in(rt, 0);
-    cq_tensor        *y, *dense;
+    const cq_tensor  *x = cq_rt_in(rt, 0), *dense;
+    cq_tensor        *y;
     cq_rt_sizes       sizes;
     int64_t           pixels = 1;
-    cq_status         status;
 
     cq_rt_sizes_of(&sizes, x);
     if (x->dtype != CQ_DTYPE_F32 || x->rank < 1 || (g->is_image && x->rank != 4) ||
@@ -41,12 +40,10 @@ static cq_status qpack(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
     if (!cq_tensor_numel(y))
         return CQ_OK;
-    CQ_TRY(cq_tensor_contiguous(&dense, x));
-    status =
-        cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(dense),
-                       cq_tensor_numel(x) / (pixels * g->channels), g->channels, pixels, g->grid);
-    cq_tensor_release(dense);
-    return status;
+    CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    return cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(dense),
+                          cq_tensor_numel(x) / (pixels * g->channels), g->channels, pixels,
+                          g->grid);
 }
 
 /* Numbers of 8 bits, where somebody reads them. */
@@ -55,16 +52,12 @@ static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq
 {
     const cq_grid_of whole = { .scale = 1, .zero = g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
     cq_tensor       *real;
-    cq_status        status;
 
-    CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F32, sizes->rank, sizes->at));
-    status = cq_qimage_unpack(cq_tensor_data(real), cq_tensor_data(x),
-                              cq_tensor_numel(real) / (pixels * g->channels), g->channels, pixels,
-                              whole);
-    if (status == CQ_OK)
-        status = cq_tensor_copy_into(y, real);
-    cq_tensor_release(real);
-    return status;
+    CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F32, sizes->rank, sizes->at));
+    CQ_TRY(cq_qimage_unpack(cq_tensor_data(real), cq_tensor_data(x),
+                            cq_tensor_numel(real) / (pixels * g->channels), g->channels, pixels,
+                            whole));
+    return cq_tensor_copy_into(y, real);
 }
 
 static cq_status qunpack(cq_rt *rt)
@@ -114,7 +107,6 @@ static cq_status run_conv(cq_rt *rt, const cq_qconv *conv, cq_qconv_call *call)
     const cq_rt_qconv *p = rt->step->prepared;
     cq_tensor         *room;
     int64_t            bytes;
-    cq_status          status;
 
     CQ_TRY(cq_rt_spend_on_products(rt,
                                    (double)call->batch * (double)call->out_size[0] *
@@ -124,11 +116,9 @@ static cq_status run_conv(cq_rt *rt, const cq_qconv *conv, cq_qconv_call *call)
                                    CQ_DTYPE_F32));
     call->lanes = cq_threads();
     CQ_TRY(cq_qconv_scratch(&bytes, conv, call));
-    CQ_TRY(cq_rt_temp(&room, rt, CQ_DTYPE_U8, 1, &bytes));
+    CQ_TRY(cq_rt_scratch(&room, rt, CQ_DTYPE_U8, 1, &bytes));
     call->scratch = cq_tensor_data(room);
-    status        = cq_qconv_run(conv, call);
-    cq_tensor_release(room);
-    return status;
+    return cq_qconv_run(conv, call);
 }
 
 static cq_quant_finish finish_of(const cq_rt_qconv *p)
@@ -243,12 +233,11 @@ static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, c
 static cq_status qlinear_dynamic(cq_rt *rt)
 {
     const cq_rt_qconv *p = rt->step->prepared;
-    const cq_tensor   *x = cq_rt_in(rt, 0);
-    cq_tensor         *y, *q = NULL, *numbers = NULL, *dense = NULL;
+    const cq_tensor   *x = cq_rt_in(rt, 0), *dense;
+    cq_tensor         *y, *q, *numbers;
     cq_rt_sizes        sizes;
     double             scale, zero, inverse;
     int64_t            n = 2 * cq_qconv_padded(p->conv);
-    cq_status          status;
 
     CQ_TRY(cq_rt_in_f64(&scale, rt, 1, 1));
     CQ_TRY(cq_rt_in_f64(&zero, rt, 2, 0));
@@ -261,17 +250,12 @@ static cq_status qlinear_dynamic(cq_rt *rt)
     if (!cq_tensor_numel(y))
         return CQ_OK;
     sizes.at[sizes.rank - 1] = cq_qimage_channels(p->weight[1]);
-    CQ_TRY_OR_DONE(cq_tensor_contiguous(&dense, x));
-    CQ_TRY_OR_DONE(cq_rt_temp(&q, rt, element_dtype(), sizes.rank, sizes.at));
-    CQ_TRY_OR_DONE(cq_rt_temp(&numbers, rt, CQ_DTYPE_I32, 1, &n));
-    status = multiply_dynamic(
+    CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    CQ_TRY(cq_rt_scratch(&q, rt, element_dtype(), sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_scratch(&numbers, rt, CQ_DTYPE_I32, 1, &n));
+    return multiply_dynamic(
         rt, y, dense, q, numbers,
         (cq_grid_of){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse });
-done:
-    cq_tensor_release(dense);
-    cq_tensor_release(q);
-    cq_tensor_release(numbers);
-    return status;
 }
 
 /* ---- the rest ---- */
@@ -281,31 +265,26 @@ static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, cons
 {
     const cq_rt_qstep *p        = rt->step->prepared;
     const cq_tensor   *terms[2] = { a, b };
-    cq_tensor         *real[3]  = { NULL };
-    cq_params          limits   = { .a = (double)p->sum.lo, .b = (double)p->sum.hi };
+    cq_tensor         *real[3];
+    cq_params          limits = { .a = (double)p->sum.lo, .b = (double)p->sum.hi };
     cq_rt_sizes        sizes;
-    cq_status          status = CQ_OK;
-    const cq_grid_of   out    = { .scale = 1, .zero = p->sum.zero };
+    const cq_grid_of   out = { .scale = 1, .zero = p->sum.zero };
 
     for (int i = 0; i < 3; i++) {
         cq_rt_sizes_of(&sizes, i < 2 ? terms[i] : y);
-        CQ_TRY_OR_DONE(cq_rt_temp(&real[i], rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+        CQ_TRY(cq_rt_scratch(&real[i], rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
         if (i < 2) /* the shift belongs to one of them */
-            CQ_TRY_OR_DONE(cq_qimage_unpack(cq_tensor_data(real[i]), cq_tensor_data(terms[i]),
-                                            cq_tensor_numel(terms[i]) / sizes.at[3], sizes.at[3], 1,
-                                            (cq_grid_of){ .scale = p->sum.scale[i] }));
+            CQ_TRY(cq_qimage_unpack(cq_tensor_data(real[i]), cq_tensor_data(terms[i]),
+                                    cq_tensor_numel(terms[i]) / sizes.at[3], sizes.at[3], 1,
+                                    (cq_grid_of){ .scale = p->sum.scale[i] }));
     }
-    CQ_TRY_OR_DONE(cq_apply2(real[2], CQ_EW_ADD, NULL, CQ_DTYPE_NONE, real[0], real[1]));
+    CQ_TRY(cq_apply2(real[2], CQ_EW_ADD, NULL, CQ_DTYPE_NONE, real[0], real[1]));
     for (int64_t i = 0; i < cq_tensor_numel(y); i++)
         ((float *)cq_tensor_data(real[2]))[i] += p->sum.shift;
-    CQ_TRY_OR_DONE(cq_apply1(real[2], CQ_EW_CLAMP, &limits, CQ_DTYPE_NONE, real[2]));
+    CQ_TRY(cq_apply1(real[2], CQ_EW_CLAMP, &limits, CQ_DTYPE_NONE, real[2]));
     cq_rt_sizes_of(&sizes, y);
-    status = cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(real[2]),
-                            cq_tensor_numel(y) / sizes.at[3], sizes.at[3], 1, out);
-done:
-    for (int i = 0; i < 3; i++)
-        cq_tensor_release(real[i]);
-    return status;
+    return cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(real[2]),
+                          cq_tensor_numel(y) / sizes.at[3], sizes.at[3], 1, out);
 }
 
 static cq_status qadd(cq_rt *rt)

@@ -81,18 +81,14 @@ static cq_status bernoulli(cq_rt *rt)
     cq_tensor       *y, *drawn;
     cq_random        r;
     cq_dtype         dtype;
-    cq_status        status;
 
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(output_dtype(&dtype, rt, x->dtype));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
-    CQ_TRY(cq_rt_temp(&drawn, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_scratch(&drawn, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
     seed(&r, rt);
-    status = cq_random_fill_uniform(&r, drawn, 0, 1);
-    if (status == CQ_OK)
-        status = cq_apply2(y, CQ_EW_LT, NULL, CQ_DTYPE_F64, drawn, x);
-    cq_tensor_release(drawn);
-    return status;
+    CQ_TRY(cq_random_fill_uniform(&r, drawn, 0, 1));
+    return cq_apply2(y, CQ_EW_LT, NULL, CQ_DTYPE_F64, drawn, x);
 }
 
 /* Class numbers, drawn by the exponentials of x's rows. */
@@ -112,11 +108,8 @@ static cq_status multinomial(cq_rt *rt)
     if (want < 0 || (classes == 0 && rows))
         return cq_rt_misfit(x, NULL);
     CQ_TRY(cq_rt_out(&y, rt, 0, dtype, 2, (int64_t[]){ rows, want }));
-    CQ_TRY(cq_rt_temp(&sums, rt, CQ_DTYPE_F64, 2, (int64_t[]){ rows, classes }));
-    if (cq_apply1(sums, CQ_EW_EXP, NULL, CQ_DTYPE_F64, x) != CQ_OK) {
-        cq_tensor_release(sums);
-        return cq_last_error()->status;
-    }
+    CQ_TRY(cq_rt_scratch(&sums, rt, CQ_DTYPE_F64, 2, (int64_t[]){ rows, classes }));
+    CQ_TRY(cq_apply1(sums, CQ_EW_EXP, NULL, CQ_DTYPE_F64, x));
     seed(&r, rt);
     p = cq_tensor_data(sums);
     for (int64_t i = 0; i < rows; i++, p += classes) {
@@ -134,7 +127,6 @@ static cq_status multinomial(cq_rt *rt)
                 ((int32_t *)cq_tensor_data(y))[i * want + k] = (int32_t)pick;
         }
     }
-    cq_tensor_release(sums);
     return CQ_OK;
 }
 
@@ -165,7 +157,6 @@ static cq_status dropout(cq_rt *rt)
     cq_random        r;
     double           ratio, scale;
     int64_t          training;
-    cq_status        status;
 
     CQ_TRY(cq_rt_in_f64(&ratio, rt, 1, 0.5));
     CQ_TRY(cq_rt_in_i64(&training, rt, 2, 0));
@@ -175,22 +166,14 @@ static cq_status dropout(cq_rt *rt)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "the ratio of a Dropout is %g", ratio);
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
-    CQ_TRY(cq_rt_temp(&mask, rt, CQ_DTYPE_BOOL, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_scratch(&mask, rt, CQ_DTYPE_BOOL, sizes.rank, sizes.at));
     seed(&r, rt);
-    scale  = 1 / (1 - ratio);
-    status = cq_random_fill_bernoulli(&r, mask, 1 - ratio);
-    if (status == CQ_OK)
-        status = cq_apply2(y, CQ_EW_MUL, NULL, x->dtype, x, mask);
-    if (status == CQ_OK)
-        status = cq_tensor_new(&factor, CQ_DTYPE_F64, 0, NULL, &scale);
-    if (status == CQ_OK) {
-        status = cq_apply2(y, CQ_EW_MUL, NULL, x->dtype, y, factor);
-        cq_tensor_release(factor);
-    }
-    if (status == CQ_OK && cq_rt_wants(rt, 1))
-        return cq_rt_set_tensor(rt, 1, mask);
-    cq_tensor_release(mask);
-    return status;
+    scale = 1 / (1 - ratio);
+    CQ_TRY(cq_random_fill_bernoulli(&r, mask, 1 - ratio));
+    CQ_TRY(cq_apply2(y, CQ_EW_MUL, NULL, x->dtype, x, mask));
+    CQ_TRY(cq_rt_keep(rt, cq_tensor_new(&factor, CQ_DTYPE_F64, 0, NULL, &scale), &factor));
+    CQ_TRY(cq_apply2(y, CQ_EW_MUL, NULL, x->dtype, y, factor));
+    return cq_rt_wants(rt, 1) ? cq_rt_pass(rt, 1, mask) : CQ_OK;
 }
 
 const cq_rt_row cq_rt_rows_random[] = {

@@ -56,41 +56,38 @@ static void turn_highest_bits(cq_tensor *contiguous)
         at[i] ^= (uint64_t)1 << 63;
 }
 
-/* uint64 as int64 of the same order; release it. */
+/* The bits of uint64 as int64. */
+static cq_status as_signed(cq_tensor **out, cq_rt *rt, const cq_tensor *x)
+{
+    return cq_rt_keep(
+        rt, cq_tensor_new_view(out, x, CQ_DTYPE_I64, x->rank, x->sizes, x->strides, x->offset),
+        out);
+}
+
+/* uint64 as int64 of the same order. */
 static cq_status in_signed_order(cq_tensor **out, cq_rt *rt, const cq_tensor *x)
 {
     cq_rt_sizes sizes;
     cq_tensor  *bits;
-    cq_status   status;
 
-    *out = NULL;
     cq_rt_sizes_of(&sizes, x);
-    CQ_TRY(cq_tensor_new_view(&bits, x, CQ_DTYPE_I64, x->rank, x->sizes, x->strides, x->offset));
-    status = cq_rt_temp(out, rt, CQ_DTYPE_I64, sizes.rank, sizes.at);
-    if (status == CQ_OK)
-        status = cq_tensor_copy_into(*out, bits);
-    cq_tensor_release(bits);
-    if (status == CQ_OK)
-        turn_highest_bits(*out);
-    return status;
+    CQ_TRY(as_signed(&bits, rt, x));
+    CQ_TRY(cq_rt_scratch(out, rt, CQ_DTYPE_I64, sizes.rank, sizes.at));
+    CQ_TRY(cq_tensor_copy_into(*out, bits));
+    turn_highest_bits(*out);
+    return CQ_OK;
 }
 
 static cq_status reduce_u64_extreme(cq_rt *rt, cq_tensor *y, cq_reduce_op op, const cq_tensor *x,
                                     uint64_t axes)
 {
     cq_tensor *ordered = NULL, *bits = NULL;
-    cq_status  status;
 
-    CQ_TRY_OR_DONE(in_signed_order(&ordered, rt, x));
-    CQ_TRY_OR_DONE(
-        cq_tensor_new_view(&bits, y, CQ_DTYPE_I64, y->rank, y->sizes, y->strides, y->offset));
-    CQ_TRY_OR_DONE(cq_kernel_reduce(bits, op, NULL, ordered, axes));
+    CQ_TRY(in_signed_order(&ordered, rt, x));
+    CQ_TRY(as_signed(&bits, rt, y));
+    CQ_TRY(cq_kernel_reduce(bits, op, NULL, ordered, axes));
     turn_highest_bits(bits); /* y is new, and so contiguous */
-    status = CQ_OK;
-done:
-    cq_tensor_release(ordered);
-    cq_tensor_release(bits);
-    return status;
+    return CQ_OK;
 }
 
 static cq_status reduce_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint64_t bits)
@@ -99,7 +96,6 @@ static cq_status reduce_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint64
     const cq_params params = { .a = kinds[which].order };
     cq_rt_sizes     sizes;
     cq_tensor      *real;
-    cq_status       status;
 
     if (!cq_tensor_numel(x) && cq_tensor_numel(y) && (which == MAX || which == MIN))
         return fill_extreme(y, which == MIN);
@@ -108,12 +104,9 @@ static cq_status reduce_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint64
     if (!kinds[which].is_real || cq_dtype_is_float(x->dtype))
         return cq_kernel_reduce(y, kinds[which].op, &params, x, bits);
     cq_rt_sizes_of(&sizes, y);
-    CQ_TRY(cq_rt_temp(&real, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
-    status = cq_kernel_reduce(real, kinds[which].op, &params, x, bits);
-    if (status == CQ_OK)
-        status = cq_tensor_copy_into(y, real);
-    cq_tensor_release(real);
-    return status;
+    CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
+    CQ_TRY(cq_kernel_reduce(real, kinds[which].op, &params, x, bits));
+    return cq_tensor_copy_into(y, real);
 }
 
 static cq_status reduce(cq_rt *rt)
@@ -145,7 +138,6 @@ static cq_status arg_extreme(cq_rt *rt)
     cq_rt_sizes sizes;
     uint32_t    axis;
     cq_tensor  *y, *ordered = NULL;
-    cq_status   status;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     if (cq_size_of(x, axis) == 0)
@@ -154,9 +146,7 @@ static cq_status arg_extreme(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I64, &sizes));
     if (x->dtype == CQ_DTYPE_U64)
         CQ_TRY(in_signed_order(&ordered, rt, x));
-    status = cq_extreme_of(NULL, y, &which, ordered ? ordered : x, axis);
-    cq_tensor_release(ordered);
-    return status;
+    return cq_extreme_of(NULL, y, &which, ordered ? ordered : x, axis);
 }
 
 const cq_rt_row cq_rt_rows_reduce[] = {

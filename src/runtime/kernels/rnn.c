@@ -79,23 +79,12 @@ static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_
 static cq_status part_of(cq_tensor **out, cq_rt *rt, const cq_tensor *t, uint32_t axis,
                          int64_t direction)
 {
-    cq_rt_sizes sizes;
-    cq_tensor  *part;
-    cq_status   status;
-
     *out = NULL;
     if (!t)
         return CQ_OK;
     if (t->rank <= axis || direction >= cq_size_of(t, axis))
         return cq_rt_misfit(t, NULL);
-    CQ_TRY(cq_rt_slice(&part, t, axis, direction, 1, 1));
-    cq_rt_sizes_of(&sizes, t);
-    sizes.rank--;
-    for (uint32_t d = axis; d < sizes.rank; d++)
-        sizes.at[d] = sizes.at[d + 1];
-    status = cq_rt_reshape(out, rt, part, &sizes); /* a view: a size of 1 goes */
-    cq_tensor_release(part);
-    return status;
+    return cq_rt_keep(rt, cq_rt_select(out, t, axis, direction), out);
 }
 
 /* All that the node has, with shapes checked. */
@@ -115,15 +104,6 @@ typedef struct parts {
     cq_tensor *w, *r, *b, *b_ih, *b_hh, *p, *h0, *c0, *y, *h, *c;
 } parts;
 
-static void parts_clear(parts *p)
-{
-    cq_tensor *const all[] = { p->w,  p->r,  p->b, p->b_ih, p->b_hh, p->p,
-                               p->h0, p->c0, p->y, p->h,    p->c };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        cq_tensor_release(all[i]);
-}
-
 static cq_status parts_init(parts *p, cq_rt *rt, const layer *l, int64_t direction)
 {
     uint32_t state_axis = l->batch_first ? 1 : 0; /* of directions, in h and c */
@@ -136,8 +116,8 @@ static cq_status parts_init(parts *p, cq_rt *rt, const layer *l, int64_t directi
     if (p->b) {
         if (p->b->rank != 1 || cq_size_of(p->b, 0) != 2 * rows)
             return cq_rt_misfit(p->b, p->w);
-        CQ_TRY(cq_rt_slice(&p->b_ih, p->b, 0, 0, 1, rows));
-        CQ_TRY(cq_rt_slice(&p->b_hh, p->b, 0, rows, 1, rows));
+        CQ_TRY(cq_rt_sliced(&p->b_ih, rt, p->b, 0, 0, 1, rows));
+        CQ_TRY(cq_rt_sliced(&p->b_hh, rt, p->b, 0, rows, 1, rows));
     }
     CQ_TRY(part_of(&p->h0, rt, cq_rt_in(rt, H0), state_axis, direction));
     CQ_TRY(part_of(&p->c0, rt, cq_rt_in(rt, C0), state_axis, direction));
@@ -146,10 +126,8 @@ static cq_status parts_init(parts *p, cq_rt *rt, const layer *l, int64_t directi
     CQ_TRY(part_of(&p->y, rt, l->y, l->batch_first ? 2 : 1, direction));
     if (p->y && l->batch_first) {
         const uint32_t swap[] = { 1, 0, 2 };
-        cq_tensor     *y      = p->y;
 
-        CQ_TRY(cq_rt_permute(&p->y, y, swap));
-        cq_tensor_release(y);
+        CQ_TRY(cq_rt_permuted(&p->y, rt, p->y, swap));
     }
     CQ_TRY(part_of(&p->h, rt, l->y_h, state_axis, direction));
     return part_of(&p->c, rt, l->y_c, state_axis, direction);
@@ -209,24 +187,22 @@ static bool has_shape(const cq_tensor *t, uint32_t rank, int64_t a, int64_t b)
 
 static cq_status run_direction(cq_rt *rt, const layer *l, int64_t direction)
 {
-    cq_rnn    cell  = { .kind         = l->kind,
-                        .reverse      = direction == 1 || cq_rt_is(rt, "direction", "reverse"),
-                        .reset_before = l->kind == CQ_RNN_GRU && !cq_rt_int(rt, "linear_before_reset"),
-                        .input_forget = cq_rt_int(rt, "input_forget"),
-                        .clip         = cq_rt_float(rt, "clip"),
-                        .lengths      = l->lengths };
-    size_t    n_act = l->kind == CQ_RNN_LSTM ? 3 : l->kind == CQ_RNN_GRU ? 2 : 1;
-    int64_t   rows  = l->gates * l->hidden;
-    parts     p;
-    cq_status status = parts_init(&p, rt, l, direction);
+    cq_rnn  cell  = { .kind         = l->kind,
+                      .reverse      = direction == 1 || cq_rt_is(rt, "direction", "reverse"),
+                      .reset_before = l->kind == CQ_RNN_GRU && !cq_rt_int(rt, "linear_before_reset"),
+                      .input_forget = cq_rt_int(rt, "input_forget"),
+                      .clip         = cq_rt_float(rt, "clip"),
+                      .lengths      = l->lengths };
+    size_t  n_act = l->kind == CQ_RNN_LSTM ? 3 : l->kind == CQ_RNN_GRU ? 2 : 1;
+    int64_t rows  = l->gates * l->hidden;
+    parts   p;
 
-    if (status == CQ_OK)
-        status = read_activations(cell.act, rt, n_act, (size_t)direction);
-    if (status == CQ_OK &&
-        (!has_shape(p.w, 2, rows, cq_size_of(l->x, 2)) || !has_shape(p.r, 2, rows, l->hidden) ||
-         !has_shape(p.h0, 2, l->batch, l->hidden) || !has_shape(p.c0, 2, l->batch, l->hidden) ||
-         !has_shape(p.p, 1, 3 * l->hidden, 0)))
-        status = cq_rt_misfit(l->x, p.w);
+    CQ_TRY(parts_init(&p, rt, l, direction));
+    CQ_TRY(read_activations(cell.act, rt, n_act, (size_t)direction));
+    if (!has_shape(p.w, 2, rows, cq_size_of(l->x, 2)) || !has_shape(p.r, 2, rows, l->hidden) ||
+        !has_shape(p.h0, 2, l->batch, l->hidden) || !has_shape(p.c0, 2, l->batch, l->hidden) ||
+        !has_shape(p.p, 1, 3 * l->hidden, 0))
+        return cq_rt_misfit(l->x, p.w);
     if (l->kind == CQ_RNN_LSTM) {
         cell.gates[1] = 2;
         cell.gates[2] = 3;
@@ -240,12 +216,8 @@ static cq_status run_direction(cq_rt *rt, const layer *l, int64_t direction)
     cell.b_ih     = p.b_ih;
     cell.b_hh     = p.b_hh;
     cell.peephole = p.p;
-    if (status == CQ_OK)
-        status = packed_of(&cell.packed, rt, l, &p, direction);
-    if (status == CQ_OK)
-        status = cq_kernel_rnn(p.y, p.h, p.c, l->x, p.h0, p.c0, &cell);
-    parts_clear(&p);
-    return status;
+    CQ_TRY(packed_of(&cell.packed, rt, l, &p, direction));
+    return cq_kernel_rnn(p.y, p.h, p.c, l->x, p.h0, p.c0, &cell);
 }
 
 /* ---- the node ---- */

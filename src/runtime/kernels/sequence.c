@@ -104,26 +104,15 @@ static cq_status concat_from(cq_rt *rt)
 
 /* ---- splitting ---- */
 
-static cq_status push_part(cq_list *list, cq_rt *rt, const cq_tensor *x, uint32_t axis,
-                           int64_t start, int64_t n, bool keep)
+static cq_status push_part(cq_list *list, const cq_tensor *x, uint32_t axis, int64_t start,
+                           int64_t n, bool keep)
 {
-    cq_tensor  *part, *flat = NULL;
-    cq_rt_sizes sizes;
-    cq_status   status;
+    cq_tensor *part;
+    cq_status  status;
 
-    CQ_TRY(cq_rt_slice(&part, x, axis, start, 1, n));
-    status = CQ_OK;
-    if (!keep) {
-        cq_rt_sizes_of(&sizes, x);
-        sizes.rank--;
-        for (uint32_t d = axis; d < sizes.rank; d++)
-            sizes.at[d] = sizes.at[d + 1];
-        status = cq_rt_reshape(&flat, rt, part, &sizes);
-    }
-    if (status == CQ_OK)
-        status = cq_list_push(list, cq_val_of_tensor(flat ? flat : part));
+    CQ_TRY(keep ? cq_rt_slice(&part, x, axis, start, 1, n) : cq_rt_select(&part, x, axis, start));
+    status = cq_list_push(list, cq_val_of_tensor(part));
     cq_tensor_release(part);
-    cq_tensor_release(flat);
     return status;
 }
 
@@ -158,7 +147,7 @@ static cq_status split_to(cq_rt *rt)
             return cq_fail(CQ_E_TYPE, NULL, NULL,
                            "part %" PRId64 " of length %" PRId64 " does not fit in %" PRId64, i, n,
                            size);
-        CQ_TRY(push_part(list, rt, x, axis, start, n, keep));
+        CQ_TRY(push_part(list, x, axis, start, n, keep));
         start += n;
     }
     if (start != size)

@@ -70,16 +70,10 @@ static cq_status reshape(cq_rt *rt)
 
 static cq_status flatten(cq_rt *rt)
 {
-    const cq_tensor *x     = cq_rt_in(rt, 0);
-    int64_t          axis  = cq_rt_int(rt, "axis");
-    cq_rt_sizes      sizes = { .rank = 2 };
+    cq_tensor *y;
 
-    if (axis < -(int64_t)x->rank || axis > (int64_t)x->rank)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "axis %" PRId64 " is not one of %u", axis, x->rank);
-    axis        = axis < 0 ? axis + x->rank : axis;
-    sizes.at[0] = cq_sizes_product(x, 0, (size_t)axis);
-    sizes.at[1] = cq_sizes_product(x, (size_t)axis, x->rank);
-    return set_reshaped(rt, x, &sizes);
+    CQ_TRY(cq_rt_flattened(&y, rt, cq_rt_in(rt, 0)));
+    return cq_rt_pass(rt, 0, y);
 }
 
 static cq_status squeeze(cq_rt *rt)
@@ -151,7 +145,6 @@ static cq_status expand(cq_rt *rt)
     cq_rt_sizes      sizes = { 0 };
     cq_rt_ints       shape;
     cq_tensor       *view, *y;
-    cq_status        status;
 
     CQ_TRY(cq_rt_in_ints(&shape, rt, 1));
     if (shape.n > CQ_MAX_RANK)
@@ -164,10 +157,8 @@ static cq_status expand(cq_rt *rt)
     /* Not left as a view: operators after this one would read a few elements over and over
      * where a plain tensor is faster, and its size is subject to the run's limit. */
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    CQ_TRY(cq_rt_expand(&view, x, &sizes));
-    status = cq_tensor_copy_into(y, view);
-    cq_tensor_release(view);
-    return status;
+    CQ_TRY(cq_rt_expanded(&view, rt, x, &sizes));
+    return cq_tensor_copy_into(y, view);
 }
 
 /* ---- parts ---- */
@@ -191,38 +182,33 @@ static cq_status slice(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
     cq_rt_ints       starts, ends, axes, steps;
-    cq_tensor       *y = cq_tensor_retain((cq_tensor *)x);
-    cq_status        status;
+    const cq_tensor *y = x;
     uint64_t         seen;
 
-    CQ_TRY_OR_DONE(cq_rt_ints_of(&starts, rt, "starts", 1));
-    CQ_TRY_OR_DONE(cq_rt_ints_of(&ends, rt, "ends", 2));
-    CQ_TRY_OR_DONE(cq_rt_ints_of(&axes, rt, "axes", 3));
-    CQ_TRY_OR_DONE(cq_rt_in_ints(&steps, rt, 4));
+    CQ_TRY(cq_rt_ints_of(&starts, rt, "starts", 1));
+    CQ_TRY(cq_rt_ints_of(&ends, rt, "ends", 2));
+    CQ_TRY(cq_rt_ints_of(&axes, rt, "axes", 3));
+    CQ_TRY(cq_rt_in_ints(&steps, rt, 4));
     if (ends.n != starts.n || (axes.given && axes.n != starts.n) ||
         (steps.given && steps.n != starts.n) || starts.n > x->rank)
-        CQ_TRY_OR_DONE(cq_fail(CQ_E_TYPE, NULL, NULL,
-                               "%zu starts, %zu ends, %zu axes and %zu steps for %u dimensions",
-                               starts.n, ends.n, axes.n, steps.n, x->rank));
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "%zu starts, %zu ends, %zu axes and %zu steps for %u dimensions", starts.n,
+                       ends.n, axes.n, steps.n, x->rank);
     if (axes.n)
-        CQ_TRY_OR_DONE(cq_rt_axes(&seen, &axes, x->rank));
+        CQ_TRY(cq_rt_axes(&seen, &axes, x->rank));
     for (size_t i = 0; i < starts.n; i++) {
         int64_t    step = steps.given ? steps.at[i] : 1, start = starts.at[i], n;
         uint32_t   axis;
         cq_tensor *part;
 
-        CQ_TRY_OR_DONE(cq_rt_axis(&axis, axes.given ? axes.at[i] : (int64_t)i, x->rank));
+        CQ_TRY(cq_rt_axis(&axis, axes.given ? axes.at[i] : (int64_t)i, x->rank));
         if (step == 0 || step == INT64_MIN)
-            CQ_TRY_OR_DONE(cq_fail(CQ_E_TYPE, NULL, NULL, "a step of a slice is %" PRId64, step));
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "a step of a slice is %" PRId64, step);
         n = slice_range(&start, ends.at[i], step, cq_size_of(x, axis));
-        CQ_TRY_OR_DONE(cq_rt_slice(&part, y, axis, start, step, n));
-        cq_tensor_release(y);
+        CQ_TRY(cq_rt_sliced(&part, rt, y, axis, start, step, n));
         y = part;
     }
-    return cq_rt_set_tensor(rt, 0, y);
-done:
-    cq_tensor_release(y);
-    return status;
+    return cq_rt_pass(rt, 0, y);
 }
 
 /* How long each of n parts of an axis is: what the node says, or as equal as can be with the
@@ -290,7 +276,6 @@ static cq_status tile_by(cq_rt *rt, const cq_tensor *x, const int64_t *repeats)
 {
     cq_rt_sizes sizes, pairs = { .rank = 2 * x->rank };
     cq_tensor  *y, *thin = NULL, *wide = NULL, *target = NULL;
-    cq_status   status;
 
     if (pairs.rank > CQ_MAX_RANK)
         return too_many_dims(pairs.rank);
@@ -302,20 +287,15 @@ static cq_status tile_by(cq_rt *rt, const cq_tensor *x, const int64_t *repeats)
             return cq_fail(CQ_E_TYPE, NULL, NULL, "dimension %u is repeated %" PRId64 " times", i,
                            repeats[i]);
     }
-    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     if (!cq_tensor_numel(y))
-        goto done;
-    CQ_TRY_OR_DONE(cq_rt_reshape(&thin, rt, x, &pairs));
+        return CQ_OK;
+    CQ_TRY(cq_rt_reshaped(&thin, rt, x, &pairs));
     for (uint32_t i = 0; i < x->rank; i++)
         pairs.at[2 * i] = repeats[i];
-    CQ_TRY_OR_DONE(cq_rt_expand(&wide, thin, &pairs));
-    CQ_TRY_OR_DONE(cq_rt_reshape(&target, rt, y, &pairs));
-    status = cq_tensor_copy_into(target, wide);
-done:
-    cq_tensor_release(thin);
-    cq_tensor_release(wide);
-    cq_tensor_release(target);
-    return status;
+    CQ_TRY(cq_rt_expanded(&wide, rt, thin, &pairs));
+    CQ_TRY(cq_rt_reshaped(&target, rt, y, &pairs));
+    return cq_tensor_copy_into(target, wide);
 }
 
 static cq_status tile(cq_rt *rt)
@@ -419,12 +399,9 @@ static cq_status pad_by_attributes(cq_rt *rt)
 {
     double     number = cq_rt_float(rt, "value");
     cq_tensor *value;
-    cq_status  status;
 
-    CQ_TRY(cq_tensor_new(&value, CQ_DTYPE_F64, 0, NULL, &number));
-    status = pad_with(rt, value);
-    cq_tensor_release(value);
-    return status;
+    CQ_TRY(cq_rt_keep(rt, cq_tensor_new(&value, CQ_DTYPE_F64, 0, NULL, &number), &value));
+    return pad_with(rt, value);
 }
 
 static cq_status pad(cq_rt *rt)
@@ -444,15 +421,10 @@ static cq_status regroup(cq_rt *rt, const cq_rt_sizes *dims, const uint32_t *ord
                          const cq_rt_sizes *sizes)
 {
     cq_tensor *split_up = NULL, *moved = NULL;
-    cq_status  status;
 
-    CQ_TRY_OR_DONE(cq_rt_reshape(&split_up, rt, cq_rt_in(rt, 0), dims));
-    CQ_TRY_OR_DONE(cq_rt_permute(&moved, split_up, order));
-    status = set_reshaped(rt, moved, sizes);
-done:
-    cq_tensor_release(split_up);
-    cq_tensor_release(moved);
-    return status;
+    CQ_TRY(cq_rt_reshaped(&split_up, rt, cq_rt_in(rt, 0), dims));
+    CQ_TRY(cq_rt_permuted(&moved, rt, split_up, order));
+    return set_reshaped(rt, moved, sizes);
 }
 
 static cq_status block_size(int64_t *out, cq_rt *rt)

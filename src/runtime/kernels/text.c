@@ -342,16 +342,14 @@ static cq_status string_split(cq_rt *rt)
 
     if (x->rank == CQ_MAX_RANK)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "X has rank %u", x->rank);
-    CQ_TRY(cq_rt_temp(&counts, rt, CQ_DTYPE_I64, x->rank, x->sizes));
+    CQ_TRY(cq_rt_scratch(&counts, rt, CQ_DTYPE_I64, x->rank, x->sizes));
     for (size_t i = 0; i < x->n; i++) {
         (void)split_one(&n, NULL, 0, x, i, delimiter, limit);
         ((int64_t *)cq_tensor_data(counts))[i] = n;
         most                                   = n > most ? n : most;
     }
     if (cq_rt_wants(rt, 1))
-        CQ_TRY(cq_rt_set_tensor(rt, 1, counts));
-    else
-        cq_tensor_release(counts);
+        CQ_TRY(cq_rt_pass(rt, 1, counts));
     memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
     sizes[x->rank] = most;
     CQ_TRY(set_texts(&y, rt, 0, x->rank + 1, sizes));

@@ -313,8 +313,8 @@ static cq_status max_unpool(cq_rt *rt)
     cq_rt_sizes      sizes;
     cq_rt_ints       shape;
     cq_rt_window     w;
-    cq_tensor       *y, *flat_y = NULL;
-    cq_status        status;
+    const cq_tensor *flat;
+    cq_tensor       *y;
     size_t           size = cq_dtype_size(x->dtype);
 
     CQ_TRY(cq_rt_window_read(&w, rt, x, NULL));
@@ -331,20 +331,17 @@ static cq_status max_unpool(cq_rt *rt)
         return cq_rt_misfit(x, index);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     CQ_TRY(cq_kernel_fill_i64(y, 0));
-    CQ_TRY(cq_tensor_contiguous(&flat_y, x));
-    status = CQ_OK;
-    for (int64_t i = 0; i < cq_tensor_numel(x) && status == CQ_OK; i++) {
+    CQ_TRY(cq_rt_contiguous(&flat, rt, x));
+    for (int64_t i = 0; i < cq_tensor_numel(x); i++) {
         int64_t at = cq_tensor_get_i64(index, i);
 
         if (at < 0 || at >= cq_tensor_numel(y))
-            status = cq_fail(CQ_E_TYPE, NULL, NULL, "index %" PRId64 " is outside of %" PRId64, at,
-                             cq_tensor_numel(y));
-        else
-            memcpy(cq_tensor_bytes(y) + (size_t)at * size,
-                   cq_tensor_bytes(flat_y) + (size_t)i * size, size);
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "index %" PRId64 " is outside of %" PRId64, at,
+                           cq_tensor_numel(y));
+        memcpy(cq_tensor_bytes(y) + (size_t)at * size, cq_tensor_bytes(flat) + (size_t)i * size,
+               size);
     }
-    cq_tensor_release(flat_y);
-    return status;
+    return CQ_OK;
 }
 
 const cq_rt_row cq_rt_rows_window[] = {

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Attention as graphs have it, written out of MatMul and Softmax: its results are ONNX Runtime's, for the shapes of
 BERT, ViT, GPT-2 and Swin and for odd ones, for masks that broadcast, hide or are not numbers, and the same bits on any
-number of threads. Every value in between can be asked for.
+number of threads. Every value in between can be asked for. And the operator of opset 23: its results are ONNX Runtime's,
+and those that it has when its scores are asked for, too.
 
     attention.py [CASE …]
 """
@@ -170,6 +171,53 @@ def check(case):
         expect_close(fetched[:1], want, **CLOSE)
 
 
+def operator_cases():
+    """Inputs and attributes of the operator."""
+    random = np.random.default_rng(5)
+    normal = lambda *shape: random.standard_normal(shape).astype(np.float32)
+    truths = lambda *shape: random.random(shape) < 0.7
+    heads = {"q_num_heads": 3, "kv_num_heads": 3}
+    q, k, v = normal(2, 3, 5, 16), normal(2, 3, 7, 16), normal(2, 3, 7, 20)
+    past = [normal(2, 3, 4, 16), normal(2, 3, 4, 20)]
+    yield "plain", [q, k, v], {}
+    yield "rows", [normal(2, 5, 48), normal(2, 7, 48), normal(2, 7, 30)], heads
+    yield "causal", [q, k, v], {"is_causal": 1, "scale": 0.7}
+    yield "many", [normal(1, 2, 300, 64), normal(1, 2, 300, 64), normal(1, 2, 300, 64)], {"is_causal": 1}
+    yield "capped", [q, k, v], {"softcap": 0.5}
+    yield "grouped", [normal(2, 6, 5, 16), normal(2, 2, 7, 16), normal(2, 2, 7, 8)], {"is_causal": 1}
+    yield "decoding", [q[:, :, :1], k[:, :, :1], v[:, :, :1], None, *past], {}
+    yield "past", [q, k, v, None, *past], {"is_causal": 1}
+    yield "past rows", [normal(2, 5, 48), normal(2, 7, 48), normal(2, 7, 60), None, *past], heads
+    for shape in ((5, 7), (1, 7), (2, 1, 5, 7), (1, 3, 1, 7), (2, 3, 5, 7)):
+        yield f"mask {shape}", [q, k, v, normal(*shape)], {}
+        yield f"truths {shape}", [q, k, v, truths(*shape)], {"softcap": 2.0}
+
+
+def check_operator(inputs, attributes):
+    import onnx.helper as make
+    from onnx import TensorProto
+    kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(bool): TensorProto.BOOL}
+    names = [f"i{n}" if data is not None else "" for n, data in enumerate(inputs)]
+    feeds = {name: data for name, data in zip(names, inputs) if name}
+
+    def model(outputs):
+        node = make.make_node("Attention", names, outputs, **attributes)
+        graph = make.make_graph(
+            [node], "g", [make.make_tensor_value_info(n, kinds[d.dtype], d.shape) for n, d in feeds.items()],
+            [make.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs if n])
+        return make.make_model(graph, opset_imports=[make.make_opsetid("", 23)], ir_version=10).SerializeToString()
+
+    shown = ["y", "pk", "pv"] if len(inputs) > 4 else ["y"]
+    got = run_calque(model(shown), list(feeds.values()), len(shown))
+    again = run_calque(model(shown), list(feeds.values()), len(shown), threads=3)
+    assert all(np.array_equal(a, b) for a, b in zip(got, again)), "other threads, other bits"
+    whole = run_calque(model(["y", "pk", "pv", "scores"]), list(feeds.values()), 4)
+    expect_close(got, whole[:len(got)], **CLOSE, name="with scores")
+    mask = inputs[3] if len(inputs) > 3 else None
+    if mask is None or mask.shape[-2] == inputs[0].shape[2]:  # ONNX Runtime does not broadcast along queries
+        expect_close(got, run_ort(model(shown), feeds, "none"), **CLOSE)
+
+
 def main():
     report = Report(__file__)
     if report.needs("onnx", "ort"):
@@ -178,6 +226,9 @@ def main():
                 continue
             with report.case(name):
                 check(case)
+        for name, inputs, attributes in operator_cases():
+            with report.case(f"operator: {name}"):
+                check_operator(inputs, attributes)
     return report.finish()
 
 

@@ -1,8 +1,8 @@
 /* Rows of scores of attention. */
 #include "kernel/isa.h"
-#include "kernel/vmath.h"
 #include "kernel/wide/power.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { PANEL = 2 * LANES };
@@ -58,10 +58,18 @@ static void pack(float *out, const float *x, int64_t row, int64_t col, int64_t r
             out[i * PANEL + j] = j < cols ? x[i * row + j * col] : 0;
 }
 
+/* tanh x = (e^2x - 1) / (e^2x + 1), which is right to the last digits of 1: those of scores are not
+ * better near the cap. */
 static void cap(float *s, int64_t n, float most)
 {
-    for (int64_t i = 0; i < n; i++)
-        s[i] = most * cq_tanhf(s[i] / most);
+    const V whole = SPREAD(most), twice = SPREAD(2) / whole;
+
+    for (int64_t i = 0; i < n; i += LANES) {
+        const V x = AT_MOST(SPREAD(40), AT_LEAST(SPREAD(-40), LOAD(s + i) * twice));
+        const V e = power_of(x) + (x - x);
+
+        STORE(s + i, whole * (e - SPREAD(1)) / (e + SPREAD(1)));
+    }
 }
 
 static void add(float *s, int64_t n, const float *bias, int64_t step)
@@ -132,7 +140,7 @@ static void soften(float *s, int64_t n, cq_attention_row *row)
     sum = sum + more;
     for (int i = 0; i < LANES; i++)
         all += (double)sum[i];
-    row->fade = row->top > -INFINITY ? cq_expf(row->top - shift) : 0;
+    row->fade = row->top > -INFINITY ? fading(SPREAD(row->top - shift))[0] : 0;
     row->sum  = row->sum * (double)row->fade + all;
     row->top  = top;
 }

@@ -218,9 +218,19 @@ class Rows(Net):
         self.put("Add", *self.either(y, self.weight(out)), channels=out)
 
     def gelu(self, x, channels, _):
-        half = self.put("Div", x, self.number(2 ** 0.5), channels=channels)
-        more = self.put("Add", *self.either(self.put("Erf", half), self.number(1)))
-        self.put("Mul", *self.either(self.put("Mul", *self.either(x, more)), self.number(0.5)))
+        """x (1 + t) / 2 in any order, t by the error function or by tanh."""
+        if self.pick(0, 1):
+            inner = self.pick(("Div", x, self.number(2 ** 0.5)), ("Mul", *self.either(x, self.number(0.5 ** 0.5))))
+            t = self.put("Erf", self.put(*inner, channels=channels))
+        else:
+            cube = self.pick(("Pow", x, self.number(3)),
+                             ("Mul", *self.either(x, self.put("Mul", x, x, channels=channels))))
+            cube = self.put("Mul", *self.either(self.put(*cube, channels=channels), self.number(0.044715)))
+            sum = self.put("Add", *self.either(x, cube))
+            t = self.put("Tanh", self.put("Mul", *self.either(sum, self.number((2 / np.pi) ** 0.5))))
+        factors = [x, self.put("Add", *self.either(t, self.number(self.pick(1, 1, 1, 2)))), self.number(0.5)]
+        a, b, c = [factors[i] for i in self.random.permutation(3)]
+        self.put("Mul", *self.either(self.put("Mul", a, b, channels=channels), c), channels=channels)
 
     def layer_norm(self, x, channels, _):
         axis = self.pick(-1, -1, -1, 0)

@@ -46,7 +46,7 @@ typedef struct job {
     float          *out;
     int64_t         n;
     cq_walk         w;
-    bool            is_dense[CQ_CHAIN_OPERANDS], is_one[CQ_CHAIN_OPERANDS];
+    bool            is_dense[CQ_CHAIN_OPERANDS];
     cq_load_fn     *load[CQ_CHAIN_OPERANDS];
     cq_ew_fn       *fn[CQ_CHAIN_OPS];
     int             room[CQ_CHAIN_OPS]; /* the block that a result is in; of the last: out */
@@ -89,11 +89,9 @@ static cq_status prepare(job *j, cq_tensor *out, const cq_chain *c)
     for (int k = 0; k < c->n_operands; k++) {
         int64_t each = sizeof(float);
 
-        j->is_one[k] = true;
         j->is_dense[k] =
             c->operands[k]->dtype == CQ_DTYPE_F32 && (uintptr_t)j->w.at[k] % sizeof(float) == 0;
         for (uint32_t d = j->w.rank; d-- > 0;) {
-            j->is_one[k] &= j->w.strides[k][d] == 0;
             j->is_dense[k] &= j->w.strides[k][d] == each;
             each *= j->w.sizes[d];
         }
@@ -159,16 +157,35 @@ static void gather(float *to, const job *j, int k, int64_t i, int64_t n)
     }
 }
 
-static void run_block(const job *j, block *gathered, block *rooms, int64_t i, int64_t n)
+/* What a thread has at hand: operands that are not as they are wanted where they lie, and
+ * results. */
+typedef struct bench {
+    block   gathered[CQ_CHAIN_OPERANDS], rooms[CQ_CHAIN_OPS];
+    int64_t row[CQ_CHAIN_OPERANDS]; /* whose only number all of the block is; -1: it is not so */
+} bench;
+
+/* A number that stays the same along a row is spread once for all its blocks. */
+static void fetch(bench *b, const job *j, int k, int64_t i, int64_t n)
+{
+    int64_t size = j->w.sizes[j->w.rank - 1], row = i / size;
+    bool    is_one = j->w.step[k] == 0 && i + n <= (row + 1) * size;
+
+    if (is_one && b->row[k] == row)
+        return;
+    gather(b->gathered[k], j, k, i, is_one && i + BLOCK <= (row + 1) * size ? BLOCK : n);
+    b->row[k] = is_one && i + BLOCK <= (row + 1) * size ? row : -1;
+}
+
+static void run_block(const job *j, bench *b, int64_t i, int64_t n)
 {
     const cq_chain *c = j->c;
     const void     *operands[CQ_CHAIN_OPERANDS];
 
     for (int k = 0; k < c->n_operands; k++) {
         operands[k] =
-            j->is_dense[k] ? j->w.at[k] + (size_t)i * sizeof(float) : (const char *)gathered[k];
-        if (!j->is_dense[k] && !j->is_one[k])
-            gather(gathered[k], j, k, i, n);
+            j->is_dense[k] ? j->w.at[k] + (size_t)i * sizeof(float) : (const char *)b->gathered[k];
+        if (!j->is_dense[k])
+            fetch(b, j, k, i, n);
     }
     for (int s = 0; s < c->n_steps; s++) {
         const int  *from = c->steps[s].in;
@@ -176,8 +193,9 @@ static void run_block(const job *j, block *gathered, block *rooms, int64_t i, in
 
         for (int k = 0; k < cq_ew_operands(c->steps[s].op); k++)
             in[k] = from[k] < CQ_CHAIN_OPERANDS ? operands[from[k]]
-                                                : rooms[j->room[from[k] - CQ_CHAIN_OPERANDS]];
-        j->fn[s](s + 1 < c->n_steps ? rooms[j->room[s]] : j->out + i, in, n, &c->steps[s].params);
+                                                : b->rooms[j->room[from[k] - CQ_CHAIN_OPERANDS]];
+        j->fn[s](s + 1 < c->n_steps ? b->rooms[j->room[s]] : j->out + i, in, n,
+                 &c->steps[s].params);
     }
 }
 
@@ -185,13 +203,12 @@ static cq_status run_part(void *user, int64_t part)
 {
     const job *j     = user;
     int64_t    begin = part * PART, end = begin + PART < j->n ? begin + PART : j->n;
-    block      gathered[CQ_CHAIN_OPERANDS], rooms[CQ_CHAIN_OPS];
+    bench      b;
 
     for (int k = 0; k < j->c->n_operands; k++)
-        if (j->is_one[k])
-            load_run(gathered[k], j, k, j->w.at[k], BLOCK < end - begin ? BLOCK : end - begin);
+        b.row[k] = -1;
     for (int64_t i = begin; i < end; i += BLOCK)
-        run_block(j, gathered, rooms, i, end - i < BLOCK ? end - i : BLOCK);
+        run_block(j, &b, i, end - i < BLOCK ? end - i : BLOCK);
     return CQ_OK;
 }
 

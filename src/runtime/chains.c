@@ -52,15 +52,6 @@ static bool see(cq_rt_elementwise *out, const cq_rt_node_step *s)
     return true;
 }
 
-/* Whether the second operand is 2, without axes of its own: by far the most powers are squares. */
-static bool is_square(const cq_rt_node_step *s, const cq_rt_elementwise *what)
-{
-    double number;
-
-    return what->op == CQ_EW_POW && cq_rt_number_of(&number, s, 1) && number == 2.0 &&
-           cq_rt_constant_of(s, 1)->rank == 0;
-}
-
 /* ---- groups ---- */
 
 /* All who read v are in the group, and not as a condition, which is never made by a part. */
@@ -156,6 +147,8 @@ static cq_status write_part(cq_rt_chain_part *to, cq_rt_builder *b, const group 
     cq_rt_node_step *s   = g->parts[p];
     int32_t         *in  = cq_arena_array(b->all->arena, s->step.n_in, sizeof *in);
     int32_t         *out = cq_arena_array(b->all->arena, 1, sizeof *out);
+    const cq_tensor *power;
+    cq_ew_op         simple;
 
     if (!in || !out)
         return CQ_E_NO_MEMORY;
@@ -174,9 +167,10 @@ static cq_status write_part(cq_rt_chain_part *to, cq_rt_builder *b, const group 
     to->n_reads     = is_clip(s) ? 1 : (int)s->step.n_in;
     for (int i = 0; i < to->n_reads; i++)
         to->reads[i] = in[i];
-    if (is_square(s, &to->what)) {
-        to->what.op  = CQ_EW_MUL;
-        to->reads[1] = in[0];
+    power = to->what.op == CQ_EW_POW ? cq_rt_constant_of(s, 1) : NULL;
+    if (power && power->rank == 0 && cq_rt_power_is_simple(&simple, power)) {
+        to->what.op = simple;
+        to->n_reads = 1; /* an exponent without axes does not change the shape */
     }
     return CQ_OK;
 }

@@ -10,8 +10,8 @@
 enum { CQ_RT_CHAIN_PARTS = 12, CQ_RT_CHAIN_INPUTS = 16, CQ_RT_CHAIN_READS = 3 };
 
 /* Values are numbered: inputs of the chain, then results of its parts. step.in has the inputs of a
- * part so; what its operation reads may be less (limits of a Clip are numbers), or one twice (a
- * square). */
+ * part so; what its operation reads may be less: limits of a Clip, and most exponents, are numbers.
+ */
 typedef struct cq_rt_chain_part {
     cq_rt_step        step;
     cq_rt_elementwise what;

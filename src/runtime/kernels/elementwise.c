@@ -268,24 +268,25 @@ static cq_status legacy_comparison(cq_rt *rt)
     return legacy_with(rt, comparison);
 }
 
-/* By far the most powers are squares. */
-static bool is_square(const cq_tensor *x, const cq_tensor *y)
+/* By far the most powers are squares; some are cubes. */
+bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent)
 {
-    return cq_dtype_is_float(x->dtype) && y->rank <= x->rank && cq_tensor_numel(y) == 1 &&
-           cq_tensor_get_f64(y, 0) == 2.0;
+    double n = cq_tensor_numel(exponent) == 1 ? cq_tensor_get_f64(exponent, 0) : 0;
+
+    *out = n == 2.0 ? CQ_EW_SQUARE : CQ_EW_CUBE;
+    return n == 2.0 || n == 3.0;
 }
 
 /* The base decides the type; numbers of different types meet in float64. */
 static cq_status power(cq_rt *rt)
 {
-    cq_dtype   x = cq_rt_in(rt, 0)->dtype, y = cq_rt_in(rt, 1)->dtype;
-    bool       mixed = cq_dtype_is_float(x) != cq_dtype_is_float(y);
-    cq_tensor *out;
+    cq_dtype x = cq_rt_in(rt, 0)->dtype, y = cq_rt_in(rt, 1)->dtype;
+    bool     mixed = cq_dtype_is_float(x) != cq_dtype_is_float(y);
+    cq_ew_op op;
 
-    if (is_square(cq_rt_in(rt, 0), cq_rt_in(rt, 1))) {
-        CQ_TRY(cq_rt_out_like(&out, rt, 0, cq_rt_in(rt, 0)));
-        return cq_apply2(out, CQ_EW_MUL, NULL, CQ_DTYPE_NONE, cq_rt_in(rt, 0), cq_rt_in(rt, 0));
-    }
+    if (cq_dtype_is_float(x) && cq_rt_in(rt, 1)->rank <= cq_rt_in(rt, 0)->rank &&
+        cq_rt_power_is_simple(&op, cq_rt_in(rt, 1)))
+        return with_params(rt, op, NULL);
     return apply_binary(rt, CQ_EW_POW, mixed && x != CQ_DTYPE_F32 ? CQ_DTYPE_F64 : CQ_DTYPE_NONE,
                         x);
 }

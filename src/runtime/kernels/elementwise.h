@@ -15,4 +15,7 @@ typedef struct cq_rt_elementwise {
 /* False: it is another operator. */
 bool cq_rt_elementwise_of(cq_rt_elementwise *out, const cq_rt_step *step);
 
+/* The operation that is that power, if the exponent is one number and there is one. */
+bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent);
+
 #endif

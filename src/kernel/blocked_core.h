@@ -27,6 +27,7 @@ typedef struct cq_core_tile {
     const int64_t *offsets; /* of the steps, from where a row begins */
     int64_t        n_steps, kc;
     int64_t        prefetch; /* floats ahead of w that will be needed next; 0: nothing */
+    int64_t        spread;   /* tiles of rows that share in that; 0: the first does it all */
     float         *out;
     int64_t        out_row, out_vector; /* floats from row to row, from vector to vector */
     bool           continues;           /* out has the sum of steps before these */

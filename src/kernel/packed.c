@@ -9,11 +9,12 @@
 #include <string.h>
 
 enum {
-    K_BLOCK = 256,
-    ROWS    = 120,     /* of a block of work, at most */
-    WORK    = 1 << 18, /* multiplications in one, at least */
-    PANELS  = 8,       /* that share a copy of rows, if that leaves BLOCKS of them */
-    BLOCKS  = 8
+    K_BLOCK  = 256,
+    ROWS     = 252,     /* of a block of work, at most: K_BLOCK numbers of each in the L2 cache */
+    WORK     = 1 << 18, /* multiplications in one, at least */
+    PANELS   = 48,      /* that rows are read for at a time, if that leaves threads BLOCKS each */
+    BLOCKS   = 4,
+    COPY_ROW = K_BLOCK + CQ_MAX_LANES
 };
 
 struct cq_packed {
@@ -131,22 +132,43 @@ static void put_narrow(const cq_packed_call *c, const cq_core_tile *t, int64_t r
         }
 }
 
-/* Rows [k0, k0 + kc) of a panel, for a tile of rows that begin at px. */
-static void run_tile(const struct product *g, int64_t panel, int64_t k0, int64_t row, int64_t n,
-                     const float *const *px)
+/* What differs between the last panel, if it is cut short, and others. */
+static void run_narrow(const cq_packed_call *c, const cq_core *core, const cq_core_tile *t,
+                       int64_t row, int64_t n, int64_t col, int64_t width, const float *const *px)
+{
+    float        narrow[CQ_MAX_TILE_ROWS * 2 * CQ_MAX_LANES];
+    cq_core_tile cut = *t;
+
+    cut.out       = narrow;
+    cut.out_row   = 2 * core->lanes;
+    cut.continues = cut.is_last = false;
+    for (int64_t i = 0; i < n; i += core->tile_rows) {
+        int64_t rows = smaller(core->tile_rows, n - i);
+
+        core->tiles(&cut, rows, 2, px + i);
+        cut.continues = t->continues;
+        cut.is_last   = t->is_last;
+        put_narrow(c, &cut, row + i, rows, col, width);
+        cut.continues = cut.is_last = false;
+    }
+}
+
+/* Rows [k0, k0 + kc) of a panel, for n rows that begin at px. */
+static void run_panel(const struct product *g, int64_t panel, int64_t k0, int64_t row, int64_t n,
+                      const float *const *px)
 {
     const cq_packed      *p   = g->p;
     const cq_packed_call *c   = g->c;
     int64_t               col = panel * p->panel, width = smaller(p->panel, p->n - col);
     int64_t               kc = smaller(K_BLOCK, p->k - k0), offset = 0;
-    float                 narrow[CQ_MAX_TILE_ROWS * 2 * CQ_MAX_LANES];
-    cq_core_tile          t = { .w        = panel_at(p, k0, kc, panel),
-                                .offsets  = &offset,
-                                .n_steps  = 1,
-                                .kc       = kc,
-                                .prefetch = row % g->rows ? 0 : kc * p->panel, /* once is enough */
-                                .out      = c->out + row * c->ldc + col,
-                                .out_row  = c->ldc,
+    cq_core_tile          t = { .w          = panel_at(p, k0, kc, panel),
+                                .offsets    = &offset,
+                                .n_steps    = 1,
+                                .kc         = kc,
+                                .prefetch   = kc * p->panel,
+                                .spread     = (n + p->core->tile_rows - 1) / p->core->tile_rows,
+                                .out        = c->out + row * c->ldc + col,
+                                .out_row    = c->ldc,
                                 .out_vector = p->core->lanes,
                                 .continues  = k0 > 0 || c->accumulates,
                                 .is_last    = !c->accumulates && k0 + kc == p->k };
@@ -154,43 +176,21 @@ static void run_tile(const struct product *g, int64_t panel, int64_t k0, int64_t
     t.finish = (cq_core_finish){
         .bias = c->bias ? c->bias + col : NULL, .clamps = c->clamps, .lo = c->lo, .hi = c->hi
     };
-    if (width == p->panel) {
+    if (width == p->panel)
         p->core->tiles(&t, n, 2, px);
-    } else {
-        cq_core_tile cut = t;
-
-        cut.out       = narrow;
-        cut.out_row   = p->panel;
-        cut.continues = cut.is_last = false;
-        p->core->tiles(&cut, n, 2, px);
-        t.out     = narrow;
-        t.out_row = p->panel;
-        put_narrow(c, &t, row, n, col, width);
-    }
+    else
+        run_narrow(c, p->core, &t, row, n, col, width, px);
 }
 
 /* Rows that are a multiple of 2 KB apart push each other out of the few places that the L1 cache
- * has for them: those of a tile are copied. */
-static void run_rows(const struct product *g, int64_t from, int64_t to, int64_t k0, int64_t row,
-                     int64_t n)
+ * has for them: they are copied. */
+static void copy_rows(float *copy, const float **px, int64_t n, int64_t kc)
 {
-    const cq_packed_call *c = g->c;
-    const float          *px[CQ_MAX_TILE_ROWS];
-    float                 copy[CQ_MAX_TILE_ROWS][K_BLOCK + CQ_MAX_LANES];
-
-    for (int64_t i = 0; i < n; i++) {
-        px[i] = c->a + (row + i) * c->lda + k0;
-        if (c->lda % 512 == 0) {
-            memcpy(copy[i], px[i], sizeof *px[i] * (size_t)smaller(K_BLOCK, g->p->k - k0));
-            px[i] = copy[i];
-        }
-    }
-    for (int64_t panel = from; panel < to; panel++)
-        run_tile(g, panel, k0, row, n, px);
+    for (int64_t i = 0; copy && i < n; i++)
+        px[i] = memcpy(copy + i * COPY_ROW, px[i], sizeof *copy * (size_t)kc);
 }
 
-/* The rows of a tile stay in the L1 cache while panels of the chunk, which fit into the L2 cache,
- * are multiplied by them. */
+/* A panel stays in the L1 cache while all rows of the block are multiplied by it. */
 static cq_status product_block(void *user, int64_t block)
 {
     const struct product *g    = user;
@@ -198,11 +198,22 @@ static cq_status product_block(void *user, int64_t block)
     int64_t               from = block / g->n_rows * g->chunk;
     int64_t               to   = smaller(from + g->chunk, g->p->panels);
     int64_t               row = block % g->n_rows * g->rows, n = smaller(g->rows, c->m - row);
-    int64_t               tiles = (n + g->p->core->tile_rows - 1) / g->p->core->tile_rows;
+    const float          *px[ROWS];
+    float                *copy = NULL;
 
-    for (int64_t k0 = 0; k0 < g->p->k; k0 += K_BLOCK)
-        for (int64_t i = 0; i < tiles; i++)
-            run_rows(g, from, to, k0, row + i * n / tiles, (i + 1) * n / tiles - i * n / tiles);
+    if (c->lda % 512 == 0) {
+        copy = cq_alloc_aligned(sizeof *copy * (size_t)(n * COPY_ROW));
+        if (!copy)
+            return CQ_E_NO_MEMORY;
+    }
+    for (int64_t k0 = 0; k0 < g->p->k; k0 += K_BLOCK) {
+        for (int64_t i = 0; i < n; i++)
+            px[i] = c->a + (row + i) * c->lda + k0;
+        copy_rows(copy, px, n, smaller(K_BLOCK, g->p->k - k0));
+        for (int64_t panel = from; panel < to; panel++)
+            run_panel(g, panel, k0, row, n, px);
+    }
+    cq_free_aligned(copy);
     if (c->activates)
         for (int64_t i = 0; i < n; i++)
             cq_core_activate(g->p->core, c->out + (row + i) * c->ldc + from * g->p->panel,
@@ -214,6 +225,7 @@ static cq_status product_block(void *user, int64_t block)
 cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
 {
     struct product g = { .p = p, .c = call };
+    int64_t        each; /* blocks, at least */
 
     if (!call->m || !p->n)
         return CQ_OK;
@@ -222,7 +234,8 @@ cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
     g.rows     = smaller(ROWS, round_up(g.rows, p->core->tile_rows));
     g.n_rows   = (call->m + g.rows - 1) / g.rows;
     g.chunk    = WORK / (g.rows * p->panel * (p->k + 1)) + 1;
-    g.chunk    = larger(g.chunk, smaller(PANELS, p->panels * g.n_rows / BLOCKS));
+    each       = cq_threads() > 1 ? BLOCKS * cq_threads() : 1;
+    g.chunk    = larger(g.chunk, smaller(PANELS, p->panels * g.n_rows / each));
     g.n_chunks = (p->panels + g.chunk - 1) / g.chunk;
     return cq_parallel_for(g.n_rows * g.n_chunks, product_block, &g);
 }

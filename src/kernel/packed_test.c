@@ -64,6 +64,7 @@ static void check_all(void)
     check(125, 33, 50, true, true);
     check(3, 600, 100, false, true);
     check(20, 509, 100, false, false); /* rows 512 floats apart */
+    check(261, 20, 40, true, false);   /* more rows than a block */
     check(0, 4, 4, false, false);
 }
 

@@ -55,11 +55,25 @@
             sum = AT_MOST(SPREAD((f)->hi), AT_LEAST(SPREAD((f)->lo), sum));                        \
     } while (0)
 
+/* Where a tile begins to prefetch, and bytes from step to step. A panel is more than memory
+ * delivers during one tile, so that many share in it. Without anything to prefetch it is w itself.
+ */
+INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first)
+{
+    const int64_t all = 8 * LANES, n = t->spread ? t->spread : 1, tile = first / TILE_ROWS;
+    const bool    fetches = t->prefetch && tile < n;
+
+    *bytes = fetches ? (all + n - 1) / n : all;
+    return (const char *)(t->w + (fetches ? t->prefetch : 0)) +
+           (fetches ? tile * t->kc * *bytes : 0);
+}
+
 INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                     const float *const *px, int64_t first, const int64_t kc)
 {
-    const float *w     = t->w;
-    int64_t      ahead = first ? 0 : t->prefetch; /* once is enough */
+    int64_t      bytes;
+    const float *w    = t->w;
+    const char  *next = next_of(&bytes, t, first);
 
     EACH_ROW(TILE_START)
     for (int64_t step = 0; step < t->n_steps; step++) {
@@ -76,8 +90,9 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                     t0    = FMA(x, LOAD(w + LANES), t0);
                     odd_s = FMA(y, LOAD(w + 2 * LANES), odd_s);
                     odd_t = FMA(y, LOAD(w + 3 * LANES), odd_t);
-                    PREFETCH(w + ahead);
-                    PREFETCH(w + ahead + 2 * LANES);
+                    PREFETCH(next);
+                    PREFETCH(next + bytes);
+                    next += 2 * bytes;
                 }
                 s0 = s0 + odd_s;
                 t0 = t0 + odd_t;
@@ -85,9 +100,10 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
             for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
-                PREFETCH(w + ahead); /* 64 bytes */
+                PREFETCH(next); /* 64 bytes */
                 if (LANES > 8)
-                    PREFETCH(w + ahead + LANES);
+                    PREFETCH(next + 64);
+                next += bytes;
                 EACH_ROW(TILE_STEP)
             }
         } else {

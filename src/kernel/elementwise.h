@@ -64,6 +64,7 @@ typedef struct cq_params {
     X(SIGNBIT, "signbit", 1)                                                                       \
     X(RECIPROCAL, "reciprocal", 1)                                                                 \
     X(SQUARE, "square", 1)                                                                         \
+    X(CUBE, "cube", 1)                                                                             \
     X(RELU, "relu", 1)                                                                             \
     X(LOGICAL_NOT, "logical_not", 1)                                                               \
     X(BITWISE_NOT, "bitwise_not", 1) /* on 0 and 1 when the compute dtype is bool */               \

@@ -1,7 +1,6 @@
 /* Element-wise arithmetic in double; the operations are in elementwise_real.def. */
 #define T       double
 #define M(name) name
-#define V(name) name
 #define H(f)    f##_f64
 #define F(id)   id##_f64
 #define TABLE   cq_ew_f64

@@ -3,7 +3,6 @@
 #include "kernel/reduce.h"
 
 #include "kernel/lane.h"
-#include "kernel/vmath.h"
 #include "tensor/convert.h"
 
 enum { CHUNK = 512 };

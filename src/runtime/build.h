@@ -133,6 +133,9 @@ cq_status cq_rt_optimize_gelus(cq_rt_builder *b);
 /* linears.c: products by constant matrices, with what follows them; also of recurrent layers. */
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 
+/* chains.c: steps that work element by element, on one another's results. */
+cq_status cq_rt_optimize_chains(cq_rt_builder *b);
+
 /* Counts who reads what. */
 void cq_rt_count_uses(cq_rt_builder *b);
 

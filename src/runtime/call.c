@@ -208,28 +208,46 @@ cq_status cq_rt_misfit(const cq_tensor *a, const cq_tensor *b)
                    cq_tensor_describe(b, other, sizeof other));
 }
 
-cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t)
+/* The first axis of other that does not fit; CQ_MAX_RANK: there is none. */
+static uint32_t join(cq_rt_sizes *io, const cq_rt_sizes *other)
 {
-    uint32_t missing = t->rank > io->rank ? t->rank - io->rank : 0, first;
-    char     text[CQ_DESCRIBE_SIZE];
+    uint32_t missing = other->rank > io->rank ? other->rank - io->rank : 0, first;
 
     for (uint32_t d = io->rank; missing && d-- > 0;)
         io->at[d + missing] = io->at[d];
     for (uint32_t d = 0; d < missing; d++)
         io->at[d] = 1;
     io->rank += missing;
-    first = io->rank - t->rank;
-    for (uint32_t d = 0; d < t->rank; d++) {
-        int64_t *size = &io->at[first + d], other = cq_size_of(t, d);
+    first = io->rank - other->rank;
+    for (uint32_t d = 0; d < other->rank; d++) {
+        int64_t *size = &io->at[first + d];
 
         if (*size == 1)
-            *size = other;
-        else if (other != 1 && other != *size)
-            return cq_fail(CQ_E_TYPE, NULL, NULL,
-                           "the shape %s does not broadcast: %" PRId64 " meets %" PRId64,
-                           cq_tensor_describe(t, text, sizeof text), other, *size);
+            *size = other->at[d];
+        else if (other->at[d] != 1 && other->at[d] != *size)
+            return d;
     }
-    return CQ_OK;
+    return CQ_MAX_RANK;
+}
+
+bool cq_rt_sizes_join(cq_rt_sizes *io, const cq_rt_sizes *other)
+{
+    return join(io, other) == CQ_MAX_RANK;
+}
+
+cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t)
+{
+    cq_rt_sizes other;
+    uint32_t    at;
+    char        text[CQ_DESCRIBE_SIZE];
+
+    cq_rt_sizes_of(&other, t);
+    at = join(io, &other);
+    if (at == CQ_MAX_RANK)
+        return CQ_OK;
+    return cq_fail(
+        CQ_E_TYPE, NULL, NULL, "the shape %s does not broadcast: %" PRId64 " meets %" PRId64,
+        cq_tensor_describe(t, text, sizeof text), other.at[at], io->at[io->rank - other.rank + at]);
 }
 
 cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, size_t n)

@@ -100,6 +100,9 @@ cq_status cq_rt_axis(uint32_t *out, int64_t axis, uint32_t rank);
 /* Bits of axes; twice the same is refused. None given: all, or none of rank 0. */
 cq_status cq_rt_axes(uint64_t *out, const cq_rt_ints *axes, uint32_t rank);
 
+/* The shape that two broadcast to; false: they do not. */
+bool cq_rt_sizes_join(cq_rt_sizes *io, const cq_rt_sizes *other);
+
 /* The shape that n tensors broadcast to; those that are NULL do not count. One more: _with. */
 cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t);
 cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, size_t n);

@@ -116,5 +116,8 @@ cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
     cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_linears(b, plan));
     remove_gone(b);
+    cq_rt_count_uses(b);
+    CQ_TRY(cq_rt_optimize_chains(b));
+    remove_gone(b);
     return CQ_OK;
 }

@@ -14,7 +14,7 @@
 
 #include "tensor/tensor.h"
 
-#define CQ_WALK_OPERANDS 6
+#define CQ_WALK_OPERANDS 8
 
 typedef struct cq_walk {
     int      n_operands;

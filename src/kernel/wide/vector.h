@@ -34,7 +34,8 @@ typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
 #define FMA(a, b, c)       ((a) * (b) + (c))
 #define CHOOSE(m, a, b)    ((V)(((m) & (I)(a)) | (~(m) & (I)(b))))
 #define LARGER(a, b)       CHOOSE(((a) > (b)) | ((a) != (a)), a, b) /* NaN wins */
-#define ADD_EXPONENT(p, t) ((V)((I)(p) + ((I)(t) << 23)))           /* the low bits of t */
+#define SMALLER(a, b)      CHOOSE(((a) < (b)) | ((a) != (a)), a, b)
+#define ADD_EXPONENT(p, t) ((V)((I)(p) + ((I)(t) << 23))) /* the low bits of t */
 #define PREFETCH(p)        __builtin_prefetch(p, 0, 2)
 #define INLINE             static inline __attribute__((always_inline))
 

@@ -1,5 +1,7 @@
 /* Operators that work element by element: arithmetic, comparison, logic, activations. The
  * loops are kernel/elementwise.h's; here is what ONNX calls them. */
+#include "runtime/kernels/elementwise.h"
+
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/map.h"
 
@@ -38,51 +40,92 @@ static cq_status with_params(cq_rt *rt, cq_ew_op op, const cq_params *params)
     return cq_apply1(y, op, params, CQ_DTYPE_NONE, x);
 }
 
-static cq_status leaky_relu(cq_rt *rt)
+/* Operators whose attributes are numbers of the operation. */
+typedef cq_ew_op params_fn(cq_params *p, const cq_rt *rt);
+
+static cq_ew_op leaky_relu(cq_params *p, const cq_rt *rt)
 {
-    return with_params(rt, CQ_EW_LEAKY_RELU, &(cq_params){ .a = cq_rt_float(rt, "alpha") });
+    *p = (cq_params){ .a = cq_rt_float(rt, "alpha") };
+    return CQ_EW_LEAKY_RELU;
 }
 
-static cq_status elu(cq_rt *rt)
+static cq_ew_op elu(cq_params *p, const cq_rt *rt)
 {
-    return with_params(rt, CQ_EW_ELU,
-                       &(cq_params){ .a = cq_rt_float(rt, "alpha"), .b = 1, .c = 1 });
+    *p = (cq_params){ .a = cq_rt_float(rt, "alpha"), .b = 1, .c = 1 };
+    return CQ_EW_ELU;
 }
 
-static cq_status selu(cq_rt *rt)
+static cq_ew_op selu(cq_params *p, const cq_rt *rt)
 {
-    return with_params(
-        rt, CQ_EW_ELU,
-        &(cq_params){ .a = cq_rt_float(rt, "alpha"), .b = cq_rt_float(rt, "gamma"), .c = 1 });
+    *p = (cq_params){ .a = cq_rt_float(rt, "alpha"), .b = cq_rt_float(rt, "gamma"), .c = 1 };
+    return CQ_EW_ELU;
 }
 
-static cq_status celu(cq_rt *rt)
+static cq_ew_op celu(cq_params *p, const cq_rt *rt)
 {
     double alpha = cq_rt_float(rt, "alpha");
 
-    return with_params(rt, CQ_EW_ELU, &(cq_params){ .a = alpha, .b = 1, .c = 1 / alpha });
+    *p = (cq_params){ .a = alpha, .b = 1, .c = 1 / alpha };
+    return CQ_EW_ELU;
 }
 
-static cq_status hard_sigmoid(cq_rt *rt)
+static cq_ew_op hard_sigmoid(cq_params *p, const cq_rt *rt)
 {
-    return with_params(rt, CQ_EW_HARDSIGMOID_AFFINE,
-                       &(cq_params){ .a = cq_rt_float(rt, "alpha"), .b = cq_rt_float(rt, "beta") });
+    *p = (cq_params){ .a = cq_rt_float(rt, "alpha"), .b = cq_rt_float(rt, "beta") };
+    return CQ_EW_HARDSIGMOID_AFFINE;
 }
 
-static cq_status softplus(cq_rt *rt)
+static cq_ew_op softplus(cq_params *p, const cq_rt *rt)
 {
-    return with_params(rt, CQ_EW_SOFTPLUS, &(cq_params){ .a = 1, .b = 40 });
+    (void)rt;
+    *p = (cq_params){ .a = 1, .b = 40 };
+    return CQ_EW_SOFTPLUS;
 }
 
-static cq_status thresholded_relu(cq_rt *rt)
+static cq_ew_op thresholded_relu(cq_params *p, const cq_rt *rt)
 {
-    return with_params(rt, CQ_EW_THRESHOLD, &(cq_params){ .a = cq_rt_float(rt, "alpha") });
+    *p = (cq_params){ .a = cq_rt_float(rt, "alpha") };
+    return CQ_EW_THRESHOLD;
 }
 
-static cq_status gelu(cq_rt *rt)
+static cq_ew_op gelu(cq_params *p, const cq_rt *rt)
 {
-    return with_params(rt, cq_rt_is(rt, "approximate", "tanh") ? CQ_EW_GELU_TANH : CQ_EW_GELU,
-                       NULL);
+    *p = (cq_params){ .a = 1, .ia = 1 };
+    return cq_rt_is(rt, "approximate", "tanh") ? CQ_EW_GELU_TANH : CQ_EW_GELU;
+}
+
+/* Version 6 has the limits of float32 as defaults, which say the same as none. */
+static cq_ew_op clip_by_attributes(cq_params *p, const cq_rt *rt)
+{
+    bool has_min = cq_rt_attr_given(rt, "min"), has_max = cq_rt_attr_given(rt, "max");
+
+    *p = (cq_params){ .a = has_min ? cq_rt_float(rt, "min") : -INFINITY,
+                      .b = has_max ? cq_rt_float(rt, "max") : INFINITY };
+    return CQ_EW_CLAMP;
+}
+
+enum {
+    LEAKY_RELU,
+    ELU,
+    SELU,
+    CELU,
+    HARD_SIGMOID,
+    SOFTPLUS,
+    THRESHOLDED_RELU,
+    GELU,
+    CLIP_BY_ATTRIBUTES
+};
+
+static params_fn *const with_attributes[] = {
+    leaky_relu, elu, selu, celu, hard_sigmoid, softplus, thresholded_relu, gelu, clip_by_attributes,
+};
+
+static cq_status by_attributes(cq_rt *rt)
+{
+    cq_params params;
+    cq_ew_op  op = with_attributes[rt->step->row->arg](&params, rt);
+
+    return with_params(rt, op, &params);
 }
 
 static double swish_one(double x, const double *alpha)
@@ -147,16 +190,6 @@ static cq_status is_inf(cq_rt *rt)
 }
 
 /* ---- clip ---- */
-
-static cq_status clip_by_attributes(cq_rt *rt)
-{
-    bool has_min = cq_rt_attr_given(rt, "min"), has_max = cq_rt_attr_given(rt, "max");
-
-    /* Version 6 has the limits of float32 as defaults, which say the same as none. */
-    return with_params(rt, CQ_EW_CLAMP,
-                       &(cq_params){ .a = has_min ? cq_rt_float(rt, "min") : -INFINITY,
-                                     .b = has_max ? cq_rt_float(rt, "max") : INFINITY });
-}
 
 static cq_status clip(cq_rt *rt)
 {
@@ -235,24 +268,25 @@ static cq_status legacy_comparison(cq_rt *rt)
     return legacy_with(rt, comparison);
 }
 
-/* By far the most powers are squares. */
-static bool is_square(const cq_tensor *x, const cq_tensor *y)
+/* By far the most powers are squares; some are cubes. */
+bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent)
 {
-    return cq_dtype_is_float(x->dtype) && y->rank <= x->rank && cq_tensor_numel(y) == 1 &&
-           cq_tensor_get_f64(y, 0) == 2.0;
+    double n = cq_tensor_numel(exponent) == 1 ? cq_tensor_get_f64(exponent, 0) : 0;
+
+    *out = n == 2.0 ? CQ_EW_SQUARE : CQ_EW_CUBE;
+    return n == 2.0 || n == 3.0;
 }
 
 /* The base decides the type; numbers of different types meet in float64. */
 static cq_status power(cq_rt *rt)
 {
-    cq_dtype   x = cq_rt_in(rt, 0)->dtype, y = cq_rt_in(rt, 1)->dtype;
-    bool       mixed = cq_dtype_is_float(x) != cq_dtype_is_float(y);
-    cq_tensor *out;
+    cq_dtype x = cq_rt_in(rt, 0)->dtype, y = cq_rt_in(rt, 1)->dtype;
+    bool     mixed = cq_dtype_is_float(x) != cq_dtype_is_float(y);
+    cq_ew_op op;
 
-    if (is_square(cq_rt_in(rt, 0), cq_rt_in(rt, 1))) {
-        CQ_TRY(cq_rt_out_like(&out, rt, 0, cq_rt_in(rt, 0)));
-        return cq_apply2(out, CQ_EW_MUL, NULL, CQ_DTYPE_NONE, cq_rt_in(rt, 0), cq_rt_in(rt, 0));
-    }
+    if (cq_dtype_is_float(x) && cq_rt_in(rt, 1)->rank <= cq_rt_in(rt, 0)->rank &&
+        cq_rt_power_is_simple(&op, cq_rt_in(rt, 1)))
+        return with_params(rt, op, NULL);
     return apply_binary(rt, CQ_EW_POW, mixed && x != CQ_DTYPE_F32 ? CQ_DTYPE_F64 : CQ_DTYPE_NONE,
                         x);
 }
@@ -395,6 +429,35 @@ static cq_status where(cq_rt *rt)
     return cq_apply3(y, CQ_EW_WHERE, NULL, y->dtype, in[0], in[1], in[2]);
 }
 
+/* ---- as parts of a chain ---- */
+
+bool cq_rt_elementwise_of(cq_rt_elementwise *out, const cq_rt_step *step)
+{
+    static const struct {
+        cq_status (*fn)(cq_rt *rt);
+        uint32_t n_in, max_in;
+        int      op; /* -1: the row's */
+    } known[] = { { unary, 1, 1, -1 },         { unary_real, 1, 1, -1 },
+                  { binary, 2, 2, -1 },        { variadic, 2, 3, -1 },
+                  { by_attributes, 1, 1, -1 }, { clip, 1, 3, CQ_EW_CLAMP },
+                  { power, 2, 2, CQ_EW_POW },  { prelu, 2, 2, CQ_EW_PRELU },
+                  { where, 3, 3, CQ_EW_WHERE } };
+    cq_rt rt  = { .step = step };
+    int   arg = step->row->arg;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].fn != step->row->fn || step->n_in < known[i].n_in ||
+            step->n_in > known[i].max_in)
+            continue;
+        *out    = (cq_rt_elementwise){ .params        = { .a = 1, .ia = 1 },
+                                       .is_like_first = step->row->fn == prelu };
+        out->op = step->row->fn == by_attributes ? with_attributes[arg](&out->params, &rt)
+                                                 : (cq_ew_op)(known[i].op < 0 ? arg : known[i].op);
+        return true;
+    }
+    return false;
+}
+
 #define UNARY(name, since, id)                                                                     \
     {                                                                                              \
         name, since, unary, CQ_RT_OVER_0, CQ_EW_##id                                               \
@@ -447,19 +510,19 @@ const cq_rt_row cq_rt_rows_elementwise[] = {
     UNARY("Tan", 7, TAN),
     UNARY("Tanh", 1, TANH),
     { "Erf", 9, unary_real, CQ_RT_OVER_0, CQ_EW_ERF },
-    { "LeakyRelu", 1, leaky_relu, CQ_RT_OVER_0, 0 },
-    { "Elu", 1, elu, CQ_RT_OVER_0, 0 },
-    { "Selu", 1, selu, CQ_RT_OVER_0, 0 },
-    { "Celu", 12, celu, CQ_RT_OVER_0, 0 },
-    { "Gelu", 20, gelu, CQ_RT_OVER_0, 0 },
+    { "LeakyRelu", 1, by_attributes, CQ_RT_OVER_0, LEAKY_RELU },
+    { "Elu", 1, by_attributes, CQ_RT_OVER_0, ELU },
+    { "Selu", 1, by_attributes, CQ_RT_OVER_0, SELU },
+    { "Celu", 12, by_attributes, CQ_RT_OVER_0, CELU },
+    { "Gelu", 20, by_attributes, CQ_RT_OVER_0, GELU },
     { "Swish", 24, swish, 0, 0 },
-    { "HardSigmoid", 1, hard_sigmoid, CQ_RT_OVER_0, 0 },
-    { "Softplus", 1, softplus, CQ_RT_OVER_0, 0 },
-    { "ThresholdedRelu", 10, thresholded_relu, CQ_RT_OVER_0, 0 },
+    { "HardSigmoid", 1, by_attributes, CQ_RT_OVER_0, HARD_SIGMOID },
+    { "Softplus", 1, by_attributes, CQ_RT_OVER_0, SOFTPLUS },
+    { "ThresholdedRelu", 10, by_attributes, CQ_RT_OVER_0, THRESHOLDED_RELU },
     { "Shrink", 9, shrink, CQ_RT_OVER_0, 0 },
     { "IsNaN", 9, is_nan, 0, 0 },
     { "IsInf", 10, is_inf, 0, 0 },
-    { "Clip", 1, clip_by_attributes, CQ_RT_OVER_0, 0 },
+    { "Clip", 1, by_attributes, CQ_RT_OVER_0, CLIP_BY_ATTRIBUTES },
     { "Clip", 11, clip, CQ_RT_OVER_0, 0 },
 
     LEGACY("Add", ADD),

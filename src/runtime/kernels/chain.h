@@ -1,0 +1,29 @@
+/* Steps that work element by element, one on the result of another, as one step; chains.c puts
+ * them together. On float32 they are one pass over memory. On other types, and where a shape does
+ * not fit, the parts are run one by one, as if they had never been put together. */
+#ifndef CQ_RUNTIME_KERNELS_CHAIN_H
+#define CQ_RUNTIME_KERNELS_CHAIN_H
+
+#include "runtime/call.h"
+#include "runtime/kernels/elementwise.h"
+
+enum { CQ_RT_CHAIN_PARTS = 12, CQ_RT_CHAIN_INPUTS = 16, CQ_RT_CHAIN_READS = 3 };
+
+/* Values are numbered: inputs of the chain, then results of its parts. step.in has the inputs of a
+ * part so; what its operation reads may be less: limits of a Clip, and most exponents, are numbers.
+ */
+typedef struct cq_rt_chain_part {
+    cq_rt_step        step;
+    cq_rt_elementwise what;
+    int32_t           reads[CQ_RT_CHAIN_READS];
+    int               n_reads;
+} cq_rt_chain_part;
+
+typedef struct cq_rt_chain {
+    int32_t          n_inputs, n_parts;
+    cq_rt_chain_part parts[]; /* what a part reads is made by those before it */
+} cq_rt_chain;
+
+extern const cq_rt_row cq_rt_row_chain;
+
+#endif

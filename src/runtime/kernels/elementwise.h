@@ -1,0 +1,21 @@
+/* What operators that work element by element do, for passes that make one step of several. */
+#ifndef CQ_RUNTIME_KERNELS_ELEMENTWISE_H
+#define CQ_RUNTIME_KERNELS_ELEMENTWISE_H
+
+#include "runtime/call.h"
+
+/* On float32. An operation on two operands with more inputs is done from left to right. Limits of
+ * a Clip that are inputs are not in params. */
+typedef struct cq_rt_elementwise {
+    cq_ew_op  op;
+    cq_params params;
+    bool      is_like_first; /* the result has the shape of the first input, always */
+} cq_rt_elementwise;
+
+/* False: it is another operator. */
+bool cq_rt_elementwise_of(cq_rt_elementwise *out, const cq_rt_step *step);
+
+/* The operation that is that power, if the exponent is one number and there is one. */
+bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent);
+
+#endif

@@ -44,19 +44,35 @@ static const struct {
     int         operand; /* -1: the working folder */
 } by_operand[] = { { "export", -1 }, { "testcase", 1 }, { "strip", 0 }, { "unstrip", 0 } };
 
+/* Verbs whose output may be a folder that is replaced as a whole, which takes its parent. */
+static const char *const replacing[] = { "testcase", "unstrip" };
+
 /* ---- Landlock ---- */
 
 #define WRITING                                                                                    \
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                               \
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG)
+#ifndef LANDLOCK_ACCESS_FS_REFER
+#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
+#endif
 #define FORBIDDEN                                                                                  \
     (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_SOCK |    \
      LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
+/* Links from one folder to another have a right of their own, which the first version of Landlock
+ * cannot give. */
+static uint64_t refer_right(void)
+{
+    const long version =
+        syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+    return version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
+}
+
 static void allow(int rules, const char *path)
 {
     struct stat                       st;
-    struct landlock_path_beneath_attr rule = { .allowed_access = WRITING };
+    struct landlock_path_beneath_attr rule = { .allowed_access = WRITING | refer_right() };
 
     rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
     if (rule.parent_fd < 0)
@@ -112,6 +128,31 @@ static void allow_output(int rules, const char *path)
     }
 }
 
+/* A folder of that name, with or without a slash at its end; "." has no other name. */
+static void allow_parent(int rules, const char *path)
+{
+    char   plain[PATH_MAX];
+    size_t n = strlen(path);
+
+    if (n >= sizeof plain)
+        return;
+    strcpy(plain, path);
+    while (n > 1 && plain[n - 1] == '/')
+        plain[--n] = '\0';
+    if (strcmp(plain, ".") != 0)
+        allow_folder_of(rules, plain);
+}
+
+static void allow_output_of(int rules, const cli_verb *verb, const char *path)
+{
+    struct stat st;
+
+    allow_output(rules, path);
+    for (size_t i = 0; i < sizeof replacing / sizeof *replacing; i++)
+        if (strcmp(replacing[i], verb->name) == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+            allow_parent(rules, path);
+}
+
 static bool has_option(const cli_verb *verb, const char *name)
 {
     for (const cli_option *o = verb->options; o && o->name; o++)
@@ -126,18 +167,20 @@ static void allow_outputs(int rules, const cli_args *args)
 
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (has_option(args->verb, outputs[i]) && cli_has(args, outputs[i])) {
-            allow_output(rules, cli_value(args, outputs[i]));
+            allow_output_of(rules, args->verb, cli_value(args, outputs[i]));
             given |= i < 3;
         }
     for (size_t i = 0; i < sizeof by_operand / sizeof *by_operand && !given; i++)
         if (strcmp(by_operand[i].verb, args->verb->name) == 0)
-            allow_output(rules,
-                         by_operand[i].operand < 0 ? "." : args->operands[by_operand[i].operand]);
+            allow_output_of(rules, args->verb,
+                            by_operand[i].operand < 0 ? "."
+                                                      : args->operands[by_operand[i].operand]);
 }
 
 static void lock_files(const cli_args *args)
 {
-    struct landlock_ruleset_attr attr = { .handled_access_fs = WRITING | FORBIDDEN };
+    struct landlock_ruleset_attr attr = { .handled_access_fs =
+                                              WRITING | FORBIDDEN | refer_right() };
     int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr.handled_access_fs, 0);
 
     if (rules < 0)

@@ -62,6 +62,12 @@ cq_status
 cq_batch_delete(const char *path); /* fine if it is not there, or put into place by then */
 cq_status cq_batch_end(cq_status status);
 
+/* Where the content of a folder is to be written to within a batch, so that at its end the folder
+ * appears as a whole, or replaces the one that is there (whose files it has, until they are written
+ * anew or deleted). Where that cannot be done it is the folder itself, made if need be. *path is
+ * good until the end. */
+cq_status cq_batch_folder(const char **path, const char *folder);
+
 /* An output keeps its first error and lets later writes fall through; commit
  * returns it. Data of cq_out_write is copied or written before it returns. */
 typedef struct cq_out cq_out;

@@ -3,6 +3,7 @@
  * is there. */
 #include "base/file.h"
 
+#include "base/mark.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -151,6 +152,69 @@ TEST(file, a_batch_is_put_into_place_together_or_not_at_all)
     rmdir(folder);
 }
 
+static void write_in(const char *folder, const char *name, const char *text)
+{
+    char path[160];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    CHECK_STATUS(CQ_OK, cq_file_write(path, text, strlen(text)));
+}
+
+static void check_in(const char *folder, const char *name, const char *want)
+{
+    char   path[160], *text = NULL;
+    size_t size;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    CHECK_INT(want ? 0 : -1, access(path, F_OK));
+    if (!want)
+        return;
+    CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, path));
+    CHECK_STR(want, text);
+    cq_free(text);
+}
+
+/* A folder with a file that is written anew, one that goes, and one that stays. */
+static cq_status write_folder(const char *folder, const char *text, bool fails)
+{
+    const char *at;
+    char        path[160];
+
+    cq_batch_begin();
+    CHECK_STATUS(CQ_OK, cq_batch_folder(&at, folder));
+    write_in(at, "new", text);
+    snprintf(path, sizeof path, "%s/gone", at);
+    CHECK_STATUS(CQ_OK, cq_batch_delete(path));
+    snprintf(path, sizeof path, "%s/inner", at);
+    CHECK_STATUS(CQ_OK, cq_dir_make(path));
+    write_in(path, "file", text);
+    return cq_batch_end(fails ? cq_fail(CQ_E_IO, path, NULL, "no") : CQ_OK);
+}
+
+TEST(file, a_folder_appears_or_is_replaced_as_a_whole)
+{
+    char folder[80], inner[100];
+
+    snprintf(folder, sizeof folder, "%s.f", to);
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    CHECK_STATUS(CQ_E_IO, write_folder(folder, "one", true));
+    CHECK_STR(inner, cq_last_error()->where);
+    CHECK_INT(-1, access(folder, F_OK));
+    CHECK_STATUS(CQ_OK, write_folder(folder, "one", false));
+    write_in(folder, "gone", "of the user");
+    write_in(folder, "stays", "of the user");
+    CHECK_STATUS(CQ_E_IO, write_folder(folder, "two", true));
+    check_in(folder, "new", "one");
+    check_in(folder, "gone", "of the user");
+    CHECK_STATUS(CQ_OK, write_folder(folder, "two", false));
+    check_in(folder, "new", "two");
+    check_in(inner, "file", "two");
+    check_in(folder, "gone", NULL);
+    check_in(folder, "stays", "of the user");
+    cq_tree_delete(folder);
+    CHECK_INT(-1, access(folder, F_OK));
+}
+
 TEST(file, what_is_under_way_can_be_discarded)
 {
     cq_out *o;
@@ -171,6 +235,7 @@ int main(void)
         TEST_OF(file, zeros_are_holes_of_a_new_file),
         TEST_OF(file, a_small_file_is_read_at_once),
         TEST_OF(file, a_batch_is_put_into_place_together_or_not_at_all),
+        TEST_OF(file, a_folder_appears_or_is_replaced_as_a_whole),
         TEST_OF(file, what_is_under_way_can_be_discarded),
     };
     int failed;

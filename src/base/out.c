@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/mapping.h"
 #include "base/progress.h"
+#include "base/stage.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -21,69 +22,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* ---- what is to be deleted when the program is interrupted ---- */
-
-/* A temporary file or a new folder. Marks are reused, never freed, and found by a list that only
- * grows: so a signal handler can walk it at any moment. */
-typedef struct mark {
-    struct mark *next;
-    atomic_int   kind; /* FREE while nobody has it, TAKEN until path is whole */
-    char         path[PATH_MAX];
-} mark;
-
-enum { FREE, TAKEN, IS_FILE, IS_FOLDER };
-
-static _Atomic(mark *) marks;
-
-/* NULL when there is no memory: then it is not deleted. */
-static mark *mark_new(int kind, const char *path)
-{
-    mark *m = atomic_load(&marks);
-    int   free_kind;
-
-    if (strlen(path) >= PATH_MAX)
-        return NULL;
-    for (; m; m = m->next) {
-        free_kind = FREE;
-        if (atomic_compare_exchange_strong(&m->kind, &free_kind, TAKEN))
-            break;
-    }
-    if (!m) {
-        m = cq_zalloc(sizeof *m);
-        if (!m)
-            return NULL;
-        atomic_init(&m->kind, TAKEN);
-        m->next = atomic_load(&marks);
-        while (!atomic_compare_exchange_weak(&marks, &m->next, m))
-            ;
-    }
-    strcpy(m->path, path);
-    atomic_store(&m->kind, kind);
-    return m;
-}
-
-static void mark_drop(mark *m)
-{
-    if (m)
-        atomic_store(&m->kind, FREE);
-}
-
-CQ_API void cq_discard_outputs(void)
-{
-    const int code    = errno;
-    bool      deleted = true;
-
-    for (const mark *m = atomic_load(&marks); m; m = m->next)
-        if (atomic_load(&m->kind) == IS_FILE)
-            unlink(m->path);
-    while (deleted) { /* inner folders first, whatever the order of the marks */
-        deleted = false;
-        for (const mark *m = atomic_load(&marks); m; m = m->next)
-            deleted |= atomic_load(&m->kind) == IS_FOLDER && rmdir(m->path) == 0;
-    }
-    errno = code;
-}
 
 /* ---- how much may be written ---- */
 
@@ -115,7 +53,7 @@ cq_status cq_out_allow(uint64_t size, const char *path)
 /* ---- temporary names ---- */
 
 /* In the folder of path, and not to be guessed. */
-static cq_status temporary_name(char **out, const char *path)
+cq_status cq_temporary_name(char **out, const char *path)
 {
     const char     *slash = strrchr(path, '/');
     uint64_t        random;
@@ -133,7 +71,7 @@ static cq_status temporary_name(char **out, const char *path)
 }
 
 /* What a chain of links leads to, there or not; path itself if it is none. */
-static cq_status follow_links(char **out, const char *path)
+cq_status cq_follow_links(char **out, const char *path)
 {
     char link[PATH_MAX];
 
@@ -159,16 +97,17 @@ static cq_status follow_links(char **out, const char *path)
 
 /* A file that waits under its temporary name. */
 typedef struct waiting {
-    char *path, *temporary;
-    mark *mark;
-    bool  replaces; /* a file that is there */
+    char    *path, *temporary;
+    cq_mark *mark;
+    bool     replaces; /* a file that is there */
 } waiting;
 
 static _Thread_local struct batch {
     int depth;
     CQ_VEC(waiting) files;
     CQ_VEC(char *) stale;
-    CQ_VEC(mark *) folders;
+    CQ_VEC(cq_mark *) folders;
+    CQ_VEC(cq_stage) stages;
 } batch;
 
 void cq_batch_begin(void)
@@ -183,6 +122,21 @@ cq_status cq_batch_delete(const char *path)
 
     if (status != CQ_OK)
         cq_free(copy);
+    return status;
+}
+
+cq_status cq_batch_folder(const char **path, const char *folder)
+{
+    cq_stage  stage;
+    cq_status status;
+
+    CQ_TRY(cq_stage_begin(&stage, folder));
+    *path  = stage.path;
+    status = cq_vec_push(&batch.stages, stage);
+    if (status != CQ_OK) {
+        cq_stage_discard(&stage);
+        cq_stage_clear(&stage);
+    }
     return status;
 }
 
@@ -204,6 +158,8 @@ static cq_status sync_batch(void)
 
     for (size_t i = 0; i < batch.files.n; i++)
         replaces |= batch.files.items[i].replaces;
+    for (size_t i = 0; i < batch.stages.n; i++)
+        replaces |= batch.stages.items[i].replaces;
     for (size_t i = 0; i < batch.files.n && replaces; i++)
         CQ_TRY(sync_file(batch.files.items[i].temporary, batch.files.items[i].path));
     return CQ_OK;
@@ -226,23 +182,38 @@ static bool was_put_in_place(const char *path)
 static void take_back_folders(void)
 {
     for (size_t i = batch.folders.n; i-- > 0;)
-        rmdir(batch.folders.items[i]->path);
+        rmdir(cq_mark_path(batch.folders.items[i]));
 }
 
 static void batch_clear(void)
 {
     for (size_t i = 0; i < batch.files.n; i++) {
-        mark_drop(batch.files.items[i].mark);
+        cq_mark_drop(batch.files.items[i].mark);
         cq_free(batch.files.items[i].path);
         cq_free(batch.files.items[i].temporary);
     }
     for (size_t i = 0; i < batch.stale.n; i++)
         cq_free(batch.stale.items[i]);
     for (size_t i = 0; i < batch.folders.n; i++)
-        mark_drop(batch.folders.items[i]);
+        cq_mark_drop(batch.folders.items[i]);
+    for (size_t i = 0; i < batch.stages.n; i++)
+        cq_stage_clear(&batch.stages.items[i]);
+    cq_vec_clear(&batch.stages);
     cq_vec_clear(&batch.files);
     cq_vec_clear(&batch.stale);
     cq_vec_clear(&batch.folders);
+}
+
+/* Files and folders that have their names already stay; of the rest nothing does. */
+static void take_back(size_t n_files_done)
+{
+    for (size_t i = n_files_done; i < batch.files.n; i++)
+        unlink(batch.files.items[i].temporary);
+    for (size_t i = 0; i < batch.stages.n; i++) {
+        cq_stage_name_error(&batch.stages.items[i]);
+        cq_stage_discard(&batch.stages.items[i]);
+    }
+    take_back_folders();
 }
 
 cq_status cq_batch_end(cq_status status)
@@ -255,14 +226,14 @@ cq_status cq_batch_end(cq_status status)
         status = sync_batch();
     for (; done < batch.files.n && status == CQ_OK; done += status == CQ_OK)
         status = put_in_place(batch.files.items[done].temporary, batch.files.items[done].path);
-    for (size_t i = done; i < batch.files.n; i++)
-        unlink(batch.files.items[i].temporary);
     for (size_t i = 0; i < batch.stale.n && status == CQ_OK; i++)
         if (!was_put_in_place(batch.stale.items[i]) && unlink(batch.stale.items[i]) < 0 &&
             errno != ENOENT)
             status = cq_io_error(batch.stale.items[i], "delete the file");
+    for (size_t i = 0; i < batch.stages.n && status == CQ_OK; i++)
+        status = cq_stage_finish(&batch.stages.items[i]);
     if (status != CQ_OK)
-        take_back_folders();
+        take_back(done);
     batch_clear();
     return status;
 }
@@ -271,13 +242,13 @@ cq_status cq_batch_end(cq_status status)
 
 static cq_status make_one(const char *path)
 {
-    mark *m;
+    cq_mark *m;
 
     if (mkdir(path, 0777) < 0)
         return errno == EEXIST ? CQ_OK : cq_io_error(path, "create the folder");
-    m = batch.depth ? mark_new(IS_FOLDER, path) : NULL;
+    m = batch.depth ? cq_mark_new(CQ_MARK_FOLDER, path) : NULL;
     if (m && cq_vec_push(&batch.folders, m) != CQ_OK)
-        mark_drop(m);
+        cq_mark_drop(m);
     return CQ_OK;
 }
 
@@ -317,7 +288,7 @@ enum {
 struct cq_out {
     int       fd;               /* -1: memory */
     char     *path, *temporary; /* temporary is NULL when path itself is written to */
-    mark     *mark;
+    cq_mark  *mark;
     bool      replaces; /* a file that is there */
     bool      has_hole; /* of a new file: so it may have to be made longer */
     char     *buffer;   /* pending bytes of a file, or all bytes of a memory output */
@@ -328,7 +299,7 @@ struct cq_out {
 
 static void out_free(cq_out *o)
 {
-    mark_drop(o->mark);
+    cq_mark_drop(o->mark);
     cq_free(o->path);
     cq_free(o->temporary);
     cq_free(o->buffer);
@@ -364,15 +335,15 @@ static cq_status open_temporary(cq_out *o, mode_t mode)
     const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
     for (int i = 0; i < 16; i++) {
-        CQ_TRY(temporary_name(&o->temporary, o->path));
-        o->mark = mark_new(IS_FILE, o->temporary);
+        CQ_TRY(cq_temporary_name(&o->temporary, o->path));
+        o->mark = cq_mark_new(CQ_MARK_FILE, o->temporary);
         o->fd   = open(o->temporary, how, 0666);
         if (o->fd >= 0) {
             if (o->replaces)
                 (void)!fchmod(o->fd, mode & 0777);
             return CQ_OK;
         }
-        mark_drop(o->mark); /* before the name is gone: it may be another's */
+        cq_mark_drop(o->mark); /* before the name is gone: it may be another's */
         o->mark = NULL;
         cq_free(o->temporary);
         o->temporary = NULL;
@@ -397,7 +368,7 @@ static cq_status open_target(cq_out *o, const char *path)
                                     : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return !o->path ? CQ_E_NO_MEMORY : o->fd < 0 ? cq_io_error(path, "open the file") : CQ_OK;
     }
-    CQ_TRY(follow_links(&o->path, path));
+    CQ_TRY(cq_follow_links(&o->path, path));
     o->replaces = exists;
     if (exists && access(o->path, W_OK) < 0)
         return cq_io_error(path, "write the file");

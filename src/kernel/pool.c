@@ -266,6 +266,8 @@ cq_status cq_kernel_lp_pool(cq_tensor *out, const cq_tensor *x, const cq_window 
     struct pool lp = { .power = p };
 
     CQ_TRY(cq_operands_need_float(x, "lp_pool"));
+    if (p == 0)
+        return cq_fail(CQ_E_ARGUMENT, "lp_pool", NULL, "the power p is 0, and has no root");
     CQ_TRY(cq_slide_init(&lp.slide, window, x, out, NULL));
     return run(&lp, out, NULL, x);
 }

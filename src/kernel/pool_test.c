@@ -93,6 +93,7 @@ TEST(pool, lp_is_a_norm)
     cq_tensor *x   = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 3), (float[]){ 3, -4, 0 });
     cq_tensor *out = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 2), NULL);
 
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_lp_pool(out, x, &(cq_window){ .kernel = { 2 } }, 0));
     CHECK_OK(cq_kernel_lp_pool(out, x, &(cq_window){ .kernel = { 2 } }, 2));
     check_close(out, (double[]){ 5, 4 }, 1e-6);
     cq_tensor_release(x);

@@ -139,7 +139,7 @@ cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tenso
 
 static int64_t clamp(double x, int64_t high)
 {
-    return x < 0 ? 0 : x > (double)high ? high : (int64_t)x;
+    return !(x > 0) ? 0 /* NaN as well */ : x > (double)high ? high : (int64_t)x;
 }
 
 /* The greatest element of a bin, and where it lies. */

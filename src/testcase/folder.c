@@ -46,9 +46,11 @@ cq_status cq_copy_file(const char *path, const char *out)
     cq_mapping *file;
     cq_status   status;
 
-    if (strcmp(path, out) == 0)
-        return CQ_OK;
     CQ_TRY(cq_mapping_open(&file, path));
+    if (cq_mapping_is_of(file, out)) {
+        cq_mapping_release(file);
+        return CQ_OK;
+    }
     status = cq_file_write(out, cq_mapping_data(file), cq_mapping_size(file));
     cq_mapping_release(file);
     return status;

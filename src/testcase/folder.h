@@ -11,7 +11,7 @@ typedef CQ_VEC(char *) cq_names;
 cq_status cq_list_folder(cq_names *out, const char *folder);
 void      cq_names_clear(cq_names *names);
 
-/* Nothing happens when out is path. */
+/* Nothing happens when out is the file that path is. */
 cq_status cq_copy_file(const char *path, const char *out);
 
 #endif

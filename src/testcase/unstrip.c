@@ -251,6 +251,15 @@ static cq_status unstrip_folder(unstrip *u, const char *folder, const char *out,
     return status;
 }
 
+/* All of its files change together. */
+static cq_status unstrip_case(unstrip *u, const char *folder, const char *out)
+{
+    const char *at;
+
+    CQ_TRY(cq_batch_folder(&at, out));
+    return unstrip_folder(u, folder, at, true);
+}
+
 CQ_API cq_status cq_unstrip(const char *path, const char *out, uint64_t seed)
 {
     CQ_NEED(path);
@@ -258,6 +267,6 @@ CQ_API cq_status cq_unstrip(const char *path, const char *out, uint64_t seed)
 
     out = out ? out : path;
     cq_batch_begin();
-    return cq_batch_end(is_folder(path) ? unstrip_folder(&u, path, out, true)
+    return cq_batch_end(is_folder(path) ? unstrip_case(&u, path, out)
                                         : cq_edit_file(&u.edit, path, out));
 }

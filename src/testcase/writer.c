@@ -23,6 +23,8 @@ typedef struct data_set {
 
 typedef struct writer {
     const char                *folder;
+    const char                *at; /* where its files are written until all of them are there */
+    size_t                     next_set; /* where the search for a number begins */
     const cq_testcase_options *options;
     cq_export_options          export_options; /* with a name for every input */
     char (*names)[32];                         /* those that are made up */
@@ -220,28 +222,28 @@ static cq_status delete_tensors(const char *set)
     return status;
 }
 
-/* The first set that is not there, or with a new model the one of that number. */
-static const char *choose_set(const writer *w, cq_str *path, size_t number, bool is_new_model)
+/* The first set that is not there, or with a new model the next one. */
+static const char *choose_set(writer *w, cq_str *path, bool is_new_model)
 {
-    for (size_t n = is_new_model ? number : 0;; n++) {
+    for (;;) {
         char name[40];
 
-        snprintf(name, sizeof name, "test_data_set_%zu", n);
-        if (!in_folder(path, w->folder, name) || is_new_model || access(path->text, F_OK) != 0)
+        snprintf(name, sizeof name, "test_data_set_%zu", w->next_set++);
+        if (!in_folder(path, w->at, name) || is_new_model || access(path->text, F_OK) != 0)
             return path->status == CQ_OK ? path->text : NULL;
     }
 }
 
-static cq_status write_set(const writer *w, size_t number, bool is_new_model)
+/* A set of a model that stays appears as a whole; with a new one the whole folder does. */
+static cq_status write_set(writer *w, const data_set *data, bool is_new_model)
 {
-    const data_set *data = &w->sets[number];
-    cq_str          path = { 0 };
-    const char     *set  = choose_set(w, &path, number, is_new_model);
-    cq_status       status;
+    cq_str      path = { 0 };
+    const char *set  = choose_set(w, &path, is_new_model);
+    cq_status   status;
 
     if (!set)
         return CQ_E_NO_MEMORY;
-    CQ_TRY_OR_DONE(cq_dir_make(set));
+    CQ_TRY_OR_DONE(is_new_model ? cq_dir_make(set) : cq_batch_folder(&set, set));
     CQ_TRY_OR_DONE(delete_tensors(set));
     CQ_TRY_OR_DONE(write_inputs(w, data, set));
     CQ_TRY_OR_DONE(write_outputs(w, data, set));
@@ -281,7 +283,7 @@ static cq_status write_program(const writer *w)
 
     for (size_t i = 0; i < 2 && status == CQ_OK; i++)
         if (programs[i][0])
-            status = in_folder(&path, w->folder, programs[i][1])
+            status = in_folder(&path, w->at, programs[i][1])
                          ? cq_copy_file(programs[i][0], path.text)
                          : CQ_E_NO_MEMORY;
     cq_str_clear(&path);
@@ -301,27 +303,39 @@ static cq_status write_meta(const writer *w, const char *path)
     return CQ_OK;
 }
 
+/* Without a new model the files that are there stay, and a set is added. */
+static cq_status choose_place(writer *w, bool *is_new_model)
+{
+    cq_str    path   = { 0 };
+    cq_status status = in_folder(&path, w->folder, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY;
+
+    *is_new_model =
+        !wants(w, CQ_TESTCASE_KEEP_MODEL) || (status == CQ_OK && access(path.text, F_OK) != 0);
+    cq_str_clear(&path);
+    w->at = w->folder;
+    return status != CQ_OK || !*is_new_model ? status : cq_batch_folder(&w->at, w->folder);
+}
+
 static cq_status write_files(writer *w)
 {
     cq_str    path = { 0 };
     cq_status status;
     bool      is_new_model;
 
-    CQ_TRY(cq_dir_make(w->folder));
-    if (!in_folder(&path, w->folder, "meta.json"))
+    CQ_TRY(choose_place(w, &is_new_model));
+    if (!in_folder(&path, w->at, "meta.json"))
         return CQ_E_NO_MEMORY;
     CQ_TRY_OR_DONE(write_meta(w, path.text));
-    CQ_TRY_OR_DONE(in_folder(&path, w->folder, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY);
-    is_new_model = !wants(w, CQ_TESTCASE_KEEP_MODEL) || access(path.text, F_OK) != 0;
     for (size_t i = 0; i < w->n_sets; i++)
-        CQ_TRY_OR_DONE(write_set(w, i, is_new_model));
+        CQ_TRY_OR_DONE(write_set(w, &w->sets[i], is_new_model));
     if (is_new_model) {
+        CQ_TRY_OR_DONE(in_folder(&path, w->at, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY);
         CQ_TRY_OR_DONE(write_model(w, path.text));
         CQ_TRY_OR_DONE(write_program(w));
     }
     cq_trace_step(&w->trace, "write");
     if (!wants(w, CQ_TESTCASE_NO_TRACE))
-        status = in_folder(&path, w->folder, "export_trace.json.gz")
+        status = in_folder(&path, w->at, "export_trace.json.gz")
                      ? cq_trace_write(&w->trace, path.text)
                      : CQ_E_NO_MEMORY;
 done:

@@ -331,6 +331,157 @@ def check_testcases(report, folder):
         ok("unstrip", out)
 
 
+def content(folder):
+    """What a test-case says; the time of its making is left out."""
+    return {k: v for k, v in tree(folder).items() if k not in ("meta.json", "export_trace.json.gz")}
+
+
+def kill_often(start, check, took, seconds):
+    """Starts a process and kills it, at moments all over the time that it takes; check looks at what it left."""
+    random.seed(13)
+    begin = time.monotonic()
+    for i in range(60):
+        if i > 5 and time.monotonic() - begin > seconds:
+            break
+        process = start(i)
+        time.sleep(random.random() * took * 1.2)
+        process.kill()
+        process.wait()
+        check(i)
+
+
+def check_whole_folders(report, folder):
+    """A test-case is wholly the old or wholly the new one, whenever it is killed."""
+    out, nets = folder / "case", []
+    for i, size in enumerate((40_000, 50_000)):  # other sizes and another number of files
+        nets.append(folder / f"net{i}.py")
+        more = ", x" if i else ""
+        result = "Tuple[Tensor, Tensor]" if i else "Tensor"
+        nets[i].write_text(f"def forward(x: Tensor) -> {result}:\n  w = torch.ones([{size}]).cumsum(0)\n"
+                           f"  return torch.add(x, w){more}\n")
+
+    def command(which, *more):
+        size = "50000" if which else "40000"
+        return [CALQUE, "testcase", nets[which], out, "--input", f"{size}=ones", *more]
+
+    def start(which, *more):
+        return subprocess.Popen(command(which, *more), stderr=subprocess.DEVNULL)
+
+    def is_hidden(path):
+        return path.name.startswith(".calque-")
+
+    def clean():
+        for left in filter(is_hidden, folder.iterdir()):
+            shutil.rmtree(left)
+
+    wanted = []
+    for which in (0, 1):
+        assert start(which).wait() == 0
+        (out / "README").write_text("mine")
+        wanted.append(content(out))
+    begin = time.monotonic()
+    assert start(1).wait() == 0 and content(out) == wanted[1] and not list(filter(is_hidden, folder.iterdir()))
+    took, seen = time.monotonic() - begin, set()
+    inode = (out / "README").stat().st_ino
+
+    def look(_):
+        assert content(out) in wanted, sorted(content(out))
+        seen.add(wanted.index(content(out)))
+        assert not list(filter(is_hidden, out.rglob("*")))
+        clean()
+
+    with report.case("killed at any moment, a test-case is the old or the new one"):
+        kill_often(lambda i: start(i % 2), look, took, 15)
+        for which in (0, 1):
+            assert start(which).wait() == 0 and content(out) == wanted[which]
+        assert (out / "README").stat().st_ino == inode, "a file of the user's is another one now"
+    with report.case("killed at any moment, a new test-case is whole or not there"):
+        new = [{k: v for k, v in w.items() if k != "README"} for w in wanted]
+
+        def gone(i):
+            shutil.rmtree(out, ignore_errors=True)
+            return start(i % 2)
+
+        def look_new(i):
+            assert not out.exists() or content(out) == new[i % 2]
+            clean()
+
+        kill_often(gone, look_new, took, 10)
+    with report.case("killed at any moment, a set of data is whole or not there"):
+        shutil.rmtree(out, ignore_errors=True)
+        assert start(1).wait() == 0
+        model = content(out)
+
+        def look_sets(_):
+            for path in filter(is_hidden, list(out.iterdir())):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            sets = [content(p) for p in out.glob("test_data_set_*")]
+            assert all(s == sets[0] for s in sets), sets
+            assert {k: v for k, v in content(out).items() if k in model} == model
+
+        kill_often(lambda i: start(1, "--keep-model"), look_sets, took, 10)
+        before = len(list(out.glob("test_data_set_*")))
+        assert start(1, "--keep-model").wait() == 0
+        assert len(list(out.glob("test_data_set_*"))) == before + 1
+    with report.case("killed at any moment, unstrip of a folder changes all of its files or none"):
+        shutil.rmtree(out)
+        assert start(1, "--strip-large-tensor-data").wait() == 0
+        shutil.copytree(out, folder / "stripped")
+        ok("unstrip", folder / "stripped", "-o", folder / "filled")
+        states = [content(folder / "stripped"), content(folder / "filled")]
+
+        def again(_):
+            shutil.rmtree(out)
+            shutil.copytree(folder / "stripped", out)
+            return subprocess.Popen([CALQUE, "unstrip", out], stderr=subprocess.DEVNULL)
+
+        def look_filled(_):
+            assert content(out) in states
+            clean()
+
+        kill_often(again, look_filled, took, 10)
+    with report.case("interrupted, a test-case leaves nothing"):
+        before = sorted(p.name for p in folder.iterdir())
+        for i in range(10):
+            process = start(i % 2)
+            time.sleep(took * i / 10)
+            process.send_signal(signal.SIGINT)
+            process.wait()
+            assert sorted(p.name for p in folder.iterdir()) == before
+
+
+def check_odd_folders(report, folder):
+    """Folders that cannot be replaced as a whole are written to file by file."""
+    source, out = folder / "f.py", folder / "case"
+    source.write_text(RELU)
+    out.mkdir()
+    with report.case("a test-case in the working folder stays the working folder"):
+        inode = out.stat().st_ino
+        for name in (".", "../case", str(out), "./"):
+            ok("testcase", source, name, "--input", "2", cwd=out)
+            assert out.stat().st_ino == inode and (out / "model.onnx").exists()
+    with report.case("a test-case beside folders and links of the user's"):
+        (out / "deep/er").mkdir(parents=True)
+        (out / "deep/er/file").write_text("mine")
+        (out / "link").symlink_to(source)
+        ok("testcase", source, out, "--input", "3")
+        assert (out / "deep/er/file").read_text() == "mine" and (out / "link").is_symlink()
+    with report.case("a link to a folder stays a link"):
+        (folder / "alias").symlink_to("case")
+        shutil.rmtree(out / "deep")
+        (out / "link").unlink()
+        for name in ("alias", "alias/"):
+            ok("testcase", source, name, "--input", "2", cwd=folder)
+            assert (folder / "alias").is_symlink() and (out / "model.onnx").exists()
+    with report.case("the permissions of a folder stay"):
+        out.chmod(0o710)
+        ok("testcase", source, out, "--input", "2")
+        assert stat.S_IMODE(out.stat().st_mode) == 0o710
+    with report.case("an error names the folder that was asked for"):
+        text = refused("testcase", source, out, "--input", "40000", preexec_fn=limited(1 << 10))
+        assert ".part" not in text and "case/" in text, text
+
+
 # ---- reading -------------------------------------------------------------------------
 
 
@@ -470,17 +621,17 @@ def check_sandbox(report, folder):
         outer = re.search(r"Seccomp:\s*(\d)", pathlib.Path("/proc/self/status").read_text())[1]
         assert seccomp_of(folder) == "2" and seccomp_of(folder, "--no-sandbox") == outer
     with report.case("only the folder of the output can be written to"):
-        source, other = folder / "f.py", folder / "other"
+        source, other, case = folder / "f.py", folder / "other", folder / "in/case"
         source.write_text(RELU)
         other.mkdir()
-        ok("testcase", source, folder / "case", "--input", "2")
-        shutil.rmtree(folder / "case/test_data_set_0")
-        (folder / "case/test_data_set_0").symlink_to(other)
-        locked = calque("testcase", source, folder / "case", "--input", "2")
+        ok("testcase", source, case, "--input", "2")
+        shutil.rmtree(case / "test_data_set_0")
+        (case / "test_data_set_0").symlink_to(other)
+        locked = calque("testcase", source, case, "--input", "2")
         if locked.returncode == 0 and not has_landlock():
             raise Skip("the kernel has no Landlock")
         assert locked.returncode == 1 and not list(other.iterdir()), locked.stderr
-        ok("testcase", source, folder / "case", "--input", "2", "--no-sandbox")
+        ok("testcase", source, case, "--input", "2", "--no-sandbox")
         assert list(other.iterdir())
 
 
@@ -491,7 +642,8 @@ def has_landlock():
 
 def main():
     report = Report(__file__)
-    for check in (check_targets, check_sources, check_signals, check_pairs, check_in_place, check_size, check_testcases, check_external,
+    for check in (check_targets, check_sources, check_signals, check_pairs, check_in_place, check_size, check_testcases,
+                  check_whole_folders, check_odd_folders, check_external,
                   check_folders, check_shrinking, check_controls, check_sandbox):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))

@@ -170,7 +170,7 @@ def main():
     torch.set_num_threads(1)
     if args.exporter == "calque":
         replace_exporter()
-    wanted = re.compile(f"opset_version_{args.opset}_.*inputs_False.*{args.only}" if args.opset
+    wanted = re.compile(f"opset_version_{args.opset}_.*inputs_False.*(?:{args.only})" if args.opset
                         else args.only)
     module = importlib.import_module(args.module)
     found, start = {}, time.monotonic()

@@ -113,6 +113,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
+            (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),

@@ -66,7 +66,7 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
 
 def _forget_originals(kwargs: dict[str, Any]) -> None:
     """Arguments that only the original's ways need; and a mode may be a bool."""
-    for name in ("strip_doc_string", "use_pfto"):
+    for name in ("enable_onnx_checker", "strip_doc_string", "use_pfto"):
         kwargs.pop(name, None)
     kwargs["training"] = mode_of(kwargs.get("training"))
 

@@ -78,7 +78,12 @@ enum {
 
     /* Of TorchScript: a quantized tensor among the results is three outputs, its integers, scale
      * and zero point, as PyTorch has it. Else it is one, of floats. */
-    CQ_EXPORT_QUANTIZED_PARTS = 1 << 17
+    CQ_EXPORT_QUANTIZED_PARTS = 1 << 17,
+
+    /* Of TorchScript: a list of tensors of one dtype or of integers among the arguments is one
+     * input, a sequence, as PyTorch has it; the model wants it as long as the example's. Else, and
+     * before opset 11, which brought sequences, each of its items is an input. */
+    CQ_EXPORT_LISTS_AS_SEQUENCES = 1 << 18
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled

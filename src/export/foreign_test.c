@@ -4,6 +4,8 @@
 
 #include <calque/script.h>
 
+#include <stdio.h>
+
 #define PROGRAM                                                                                    \
     "def net(x):\n"                                                                                \
     "    y = torch.ops.mylib.scale(x, 2.5)\n"                                                      \
@@ -349,6 +351,25 @@ TEST(foreign, a_program_marks_its_own_parts)
     tear_down(&f);
 }
 
+/* A loop of few rounds is written out, unless the program wants it to stay one. */
+TEST(foreign, a_number_of_rounds_can_be_kept)
+{
+    static const char *const counts[] = { "3", "torch.ops.calque.rounds(3)" };
+
+    for (size_t i = 0; i < 2; i++) {
+        char    program[160];
+        fixture f;
+
+        snprintf(program, sizeof program,
+                 "def net(x):\n    for i in range(%s):\n        x = x * (i + 2)\n    return x\n",
+                 counts[i]);
+        set_up(&f, program);
+        CHECK_OK(export(&f));
+        CHECK_STR(i ? "Loop" : "Mul", node_at(&f, f.model->graph->node.n - 1)->op_type);
+        tear_down(&f);
+    }
+}
+
 /* As in PyTorch: what nothing but a size was asked of is not an input; what an operator takes is.
  */
 TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
@@ -390,6 +411,7 @@ int main(void)
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
         TEST_OF(foreign, a_function_of_its_own_is_a_node_for_a_rule),
         TEST_OF(foreign, a_program_marks_its_own_parts),
+        TEST_OF(foreign, a_number_of_rounds_can_be_kept),
         TEST_OF(foreign, inputs_that_no_operator_takes_can_be_dropped),
     };
 

@@ -104,6 +104,21 @@ cq_tensor *cq_port_input(cq_port *p, cq_tensor *example, const char *own)
     return cq_clone(p->cx, example);
 }
 
+void cq_port_sequence(cq_port *p, cq_dtype dtype, const char *own)
+{
+    cq_graph *g = p->capture->graph;
+    cq_value *v;
+
+    if (p->cx->status != CQ_OK)
+        return;
+    own = cq_port_next_name(p, own && !is_taken(p, own) ? own : NULL);
+    v   = cq_ir_param_new(g->top, (cq_type){ .kind = CQ_TYPE_LIST, .dtype = dtype, .rank = -1 });
+    if (v)
+        v->name = cq_ir_text(g, own);
+    else
+        cq_ctx_fail(p->cx, CQ_E_NO_MEMORY);
+}
+
 cq_status cq_port_output(cq_port *p, cq_tensor *t)
 {
     if (p->capture)

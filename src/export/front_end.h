@@ -25,6 +25,9 @@ typedef struct cq_port {
  * the user has a name for it or for another one; NULL: it is numbered. */
 cq_tensor *cq_port_input(cq_port *port, cq_tensor *example, const char *own);
 
+/* The same in a capture for a list, as a sequence of such tensors. */
+void cq_port_sequence(cq_port *port, cq_dtype dtype, const char *own);
+
 /* The next output; or one besides the model's own, which come after those and have names. */
 cq_status cq_port_output(cq_port *port, cq_tensor *t);
 cq_status cq_port_extra(cq_port *port, const char *name, cq_tensor *t);

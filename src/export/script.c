@@ -39,6 +39,11 @@ static cq_tensor *take_input(void *port, cq_tensor *example, const char *name)
     return cq_port_input(port, example, name);
 }
 
+static void take_sequence(void *port, cq_dtype dtype, const char *name)
+{
+    cq_port_sequence(port, dtype, name);
+}
+
 static cq_status give_output(void *port, cq_tensor *t)
 {
     return cq_port_output(port, t);
@@ -82,7 +87,9 @@ static cq_status call(void *self, cq_port *port)
     if (port->capture) {
         CQ_TRY(begin_capture(s, port));
         ends.quantized_parts = port->options->flags & CQ_EXPORT_QUANTIZED_PARTS;
-        ends.state           = s->script->state;
+        if (port->options->flags & CQ_EXPORT_LISTS_AS_SEQUENCES && port->options->opset >= 11)
+            ends.sequence = take_sequence; /* which came with that opset */
+        ends.state = s->script->state;
     } else {
         ends.restore = port->run->flags & CQ_RUN_RESTORE;
         ends.state   = port->run->flags & CQ_RUN_STATE ? s->script->state : NULL;

@@ -654,6 +654,41 @@ TEST(script, state_becomes_inputs_and_outputs)
     cq_script_free(s);
 }
 
+/* PyTorch has a List[int] or List[Tensor] of a script as one input. */
+TEST(script, lists_among_the_arguments_can_be_sequences)
+{
+    static const char json[] =
+        "{\"args\": [{\"tensor\": 0}, {\"list\": [{\"scalar\": 1}, {\"scalar\": 2}]},"
+        " {\"list\": [{\"tensor\": 0}, {\"tensor\": 1}]}, {\"list\": []}]}";
+    cq_script        *s = compile("def f(x, pad: List[int], mixed: List[Tensor], no: List[int]):\n"
+                                         "    return F.pad(x, pad) * mixed[0][0] + mixed[1] + len(no)\n");
+    cq_tensor        *tensors[] = { vector(1, 2), number(1), number(2) };
+    cq_export_options o         = options_of(14);
+    cq_onnx_model    *m         = NULL;
+    cq_args          *args;
+
+    CHECK_OK(cq_args_from_json(&args, json, tensors, 3));
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, &o));
+    CHECK_INT(5, m->graph->input.n);
+    CHECK_STR("pad_0", m->graph->input.items[1]->name);
+    cq_onnx_model_free(m);
+    o.flags |= CQ_EXPORT_LISTS_AS_SEQUENCES;
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, &o));
+    CHECK_INT(4, m->graph->input.n); /* what is of two dtypes stays two inputs */
+    CHECK_STR("pad", m->graph->input.items[1]->name);
+    CHECK_INT(2, count_ops(m, "SequenceAt"));
+    CHECK_STR("mixed_0", m->graph->input.items[2]->name);
+    cq_onnx_model_free(m);
+    o.opset = 10; /* it has no sequences */
+    CHECK_OK(cq_script_export(&m, s, NULL, args, 0, &o));
+    CHECK_INT(5, m->graph->input.n);
+    cq_onnx_model_free(m);
+    for (size_t i = 0; i < 3; i++)
+        cq_tensor_release(tensors[i]);
+    cq_args_free(args);
+    cq_script_free(s);
+}
+
 /* 100 MB that the file has once, as four bytes: their sum is left to whoever runs the model. */
 TEST(script, what_is_too_large_to_fold_is_left)
 {
@@ -692,6 +727,7 @@ int main(void)
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
         TEST_OF(script, an_export_warns_of_state_and_leaves_it_alone),
         TEST_OF(script, state_becomes_inputs_and_outputs),
+        TEST_OF(script, lists_among_the_arguments_can_be_sequences),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

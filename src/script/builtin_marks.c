@@ -11,7 +11,11 @@
  * And a part of a program as one operator of its own, for a user's rule: what was computed says
  * what the results look like.
  *
- *     y, = ops.calque.function("my::scale", [x], [x * 2]) */
+ *     y, = ops.calque.function("my::scale", [x], [x * 2])
+ *
+ * And a number of rounds that an export is not to write one by one:
+ *
+ *     for i in range(ops.calque.rounds(3)): */
 #include "script/builtin.h"
 #include "base/json_tree.h"
 
@@ -160,6 +164,24 @@ static cq_status function(cq_fncall *c)
     return CQ_OK;
 }
 
+/* A number of the graph, though it is known: a loop of so many rounds stays a loop. */
+static cq_status rounds(cq_fncall *c)
+{
+    cq_eval   *ev = c->ev;
+    cq_tensor *t;
+    cq_value  *v;
+
+    c->result = c->args[0];
+    if (!ev->capture || ev->capture->is_tape || c->args[0].u.i.expr)
+        return CQ_OK;
+    CQ_TRY(cq_eval_as_tensor(ev, c->args[0], &t));
+    v = cq_capture_value(ev->capture, ev->cx, t);
+    if (v)
+        c->result =
+            cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "n", c->args[0].u.i.value, v, -1));
+    return ev->cx->status;
+}
+
 const cq_builtin cq_builtins_marks[] = {
     { "calque::annotate_begin(int flags, str attrs)", .fn = begin, .how = ANNOTATION },
     { "calque::annotate_end()", .fn = end, .how = ANNOTATION },
@@ -167,6 +189,7 @@ const cq_builtin cq_builtins_marks[] = {
     { "calque::scoped_anchor_end()", .fn = end, .how = SCOPED_ANCHOR },
     { "calque::anchor(tensor x, str attrs)", .fn = begin, .how = ANCHOR },
     { "calque::as_output(str name, tensor x)", .fn = as_output },
+    { "calque::rounds(int n)", .fn = rounds },
     { "calque::function(str op, items args, items results)", .fn = function },
     { 0 },
 };

@@ -324,91 +324,6 @@ static void eval_clear(cq_eval *ev, cq_val root)
     cq_vec_clear(&ev->relatives);
 }
 
-/* ---- arguments ---- */
-
-/* A walk over the arguments by position, or over those by name. */
-typedef struct arguments {
-    const cq_script_port *port;
-    cq_script            *script;
-    const char           *method;
-    bool                  by_place;
-} arguments;
-
-/* The input for a tensor among the arguments, called after the parameter that it is given to and
- * its place in there: x, pair_0, options_scale. A name that a weight has is left to that. */
-static cq_tensor *take_input(const cq_visit *w, cq_tensor *example)
-{
-    const arguments      *a     = w->user;
-    const cq_visit_place *outer = w->place;
-    cq_str                name  = { 0 };
-    cq_tensor            *t;
-
-    while (outer->outer)
-        outer = outer->outer;
-    if (cq_eval_place_name(
-            w->place, a->by_place ? cq_script_param_name(a->script, a->method, outer->index) : NULL,
-            &name) != CQ_OK ||
-        cq_script_has_tensor(a->script, cq_str_text(&name)))
-        cq_str_clear(&name);
-    t = a->port->input(a->port->user, example, name.len ? cq_str_text(&name) : NULL);
-    cq_str_clear(&name);
-    return t;
-}
-
-/* A number of the graph for one among the arguments. */
-static cq_status number_input(const cq_visit *w, cq_val v, cq_val *out)
-{
-    cq_eval   *ev = w->owner;
-    cq_tensor *example, *t;
-
-    *out = v;
-    if (!ev->capture || ev->capture->is_tape)
-        return CQ_OK;
-    CQ_TRY(cq_args_tensor_of(&example, v, ((const arguments *)w->user)->port->wide_floats));
-    t = take_input(w, example);
-    cq_tensor_release(example);
-    if (!t)
-        return ev->cx->status;
-    if (v.kind != CQ_VAL_INT)
-        return cq_builtin_number_of(ev, t, v.kind, out);
-    *out = cq_val_of_int(
-        cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, ((cq_track *)t->track)->value, -1));
-    return CQ_OK;
-}
-
-static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
-{
-    const cq_script_port *port = ((const arguments *)w->user)->port;
-    cq_eval              *ev   = w->owner;
-
-    *out = v; /* texts and None steer the program */
-    if (cq_args_constant_of(v)) {
-        *out = cq_val_retain(*cq_args_constant_of(v));
-        return CQ_OK;
-    }
-    if (v.kind == CQ_VAL_TENSOR)
-        *out = cq_val_of_tensor(take_input(w, v.u.tensor));
-    else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
-        CQ_TRY(number_input(w, v, out));
-    CQ_TRY(ev->cx->status);
-    if (port->state && (v.kind == CQ_VAL_TENSOR || cq_val_is_number(v)))
-        CQ_TRY(cq_state_add_argument(port->state, ev, *out));
-    cq_val_retain(*out);
-    return CQ_OK;
-}
-
-/* The same tree, with what the port has in place of its tensors and numbers. */
-static cq_status as_inputs(cq_eval *ev, arguments a, cq_val v, cq_val *out)
-{
-    cq_visit  w      = { .map = as_input, .owner = ev, .user = &a };
-    cq_status status = cq_val_map(&w, v, out);
-
-    cq_visit_clear(&w);
-    CQ_TRY(status);
-    cq_ctx_own(ev->cx, *out);
-    return ev->cx->status;
-}
-
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
 {
     const cq_script_port *port = user;
@@ -569,10 +484,10 @@ static cq_status call_with_state(const outside_call *c, cq_guard *guard)
     cq_eval              *ev   = c->ev;
     cq_val                positional, keywords, result;
 
-    CQ_TRY(as_inputs(ev, (arguments){ port, c->script, c->method, true },
-                     cq_val_of_list(args->positional), &positional));
-    CQ_TRY(as_inputs(ev, (arguments){ port, c->script, c->method, false },
-                     cq_val_of_dict(args->keywords), &keywords));
+    CQ_TRY(cq_script_inputs(ev, (cq_arguments){ port, c->script, c->method, true },
+                            cq_val_of_list(args->positional), &positional));
+    CQ_TRY(cq_script_inputs(ev, (cq_arguments){ port, c->script, c->method, false },
+                            cq_val_of_dict(args->keywords), &keywords));
     if (port->state && port->state->wanted)
         CQ_TRY(cq_state_bind(port->state, guard, port->given, port->n_given));
     CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,

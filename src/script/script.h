@@ -45,6 +45,10 @@ typedef struct cq_script_port {
      * after a failure, which is the context's. name: after its parameter, or NULL. */
     cq_tensor *(*input)(void *user, cq_tensor *example, const char *name);
     cq_status (*output)(void *user, cq_tensor *t);
+
+    /* In a capture: makes the input for a list of tensors or integers, a sequence, the last of the
+     * graph's inputs; a failure is the context's. NULL: each item is an input. */
+    void (*sequence)(void *user, cq_dtype dtype, const char *name);
     bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
     void *user;
 
@@ -59,6 +63,17 @@ typedef struct cq_script_port {
     cq_tensor *const       *given;
     size_t                  n_given;
 } cq_script_port;
+
+/* inputs.c: a walk over the arguments by position, or over those by name. */
+typedef struct cq_arguments {
+    const cq_script_port *port;
+    cq_script            *script;
+    const char           *method;
+    bool                  by_place;
+} cq_arguments;
+
+/* The same tree, the context's, with what the port has in place of its tensors and numbers. */
+cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out);
 
 /* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
 struct cq_str;

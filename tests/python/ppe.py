@@ -233,6 +233,78 @@ def check_named_outputs_are_data(folder):
     np.testing.assert_array_equal(data["output_1"], 2)
 
 
+def runs_as(model, *inputs, **options):
+    """Operators of the exported model, after a check that it computes what the model does."""
+    import calque.ppe
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calque.ppe.export(model, inputs, file, **options)
+    made = calque.load(file.getvalue())
+    got, = calque.Session(made.to_bytes()).run(None, {value.name: x.numpy()
+                                                      for value, x in zip(made.inputs, inputs)})
+    np.testing.assert_allclose(got, model(*inputs).detach().numpy(), rtol=1e-5)
+    return [node.op_type for node in made.graph.nodes]
+
+
+def looping(forward):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(1, 1)
+            torch.nn.init.constant_(self.linear.weight, 2)
+            torch.nn.init.constant_(self.linear.bias, 3)
+
+    model = Net()
+    model.forward = lambda *args: forward(model, *args)
+    return model
+
+
+def check_loops_stay_loops():
+    from calque.ppe import lax
+    x = torch.tensor([[0.0], [1.0]])
+    double = looping(lambda m, x: m.linear(lax.fori_loop(
+        1, 4, lambda i, pair: (i * m.linear(pair[0]), pair[1] + 0.5), (x, x + 1))[0]))
+    nested = looping(lambda m, x: lax.fori_loop(
+        1, 3, lambda i, h: lax.fori_loop(1, 4, lambda k, g: m.linear(g) + k, i * h), x) + 1)
+    until = looping(lambda m, x: lax.while_loop(lambda h: h.sum() < 100, m.linear, x))
+    none = looping(lambda m, x: lax.fori_loop(3, 3, lambda i, h: h * i, x) + 1)
+    assert [runs_as(model, x).count("Loop") for model in (double, nested, until, none)] == \
+        [1, 1, 1, 0]
+
+
+def check_loops_have_gradients(folder):
+    from calque.ppe import lax
+    model = looping(lambda m, x: lax.fori_loop(0, 3, lambda i, h: m.linear(h), x))
+    testcase(model, torch.ones(1, 1), folder / "loop", output_grad=True, input_names=("x",))
+    data = tensors(folder / "loop/test_data_set_0")
+    assert data["output_0"] == 29 and data["gradient_0"] == 13 + 2 * 5 + 4, data
+
+
+def check_gradients_inside_of_a_model():
+    import calque.ppe
+
+    def forward(m, x):
+        x = x * 0.5
+        x.requires_grad_(True)
+        unused = torch.ones(1, requires_grad=True)
+        found = calque.ppe.grad(m.linear(x).pow(3), (x, unused), create_graph=True,
+                                allow_unused=True)
+        assert found[1] is None
+        return m.linear(found[0])
+
+    assert "Pow" in runs_as(looping(forward), torch.tensor([[2.0], [1.0]]))
+
+
+def check_no_gradient_of_a_function():
+    import calque.ppe
+    model = torch.nn.Linear(3, 2)
+    for pack in (list, tuple, lambda pair: dict(zip("ab", pair))):
+        found = calque.ppe.no_grad(lambda x: pack([model(x), 3]), torch.ones(1, 3))
+        first, second = found.values() if isinstance(found, dict) else found
+        assert not first.requires_grad and second == 3 and type(found) is type(pack([1, 2]))
+
+
 def main():
     report = Report(__file__)
     with tempfile.TemporaryDirectory() as folder:

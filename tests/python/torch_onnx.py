@@ -8,6 +8,7 @@ import pathlib
 import sys
 import tempfile
 import warnings
+from typing import List
 
 from package import Report, Skip, raises
 
@@ -331,6 +332,23 @@ def check_inputs_are_those_of_pytorch():
     assert [value.type for value in made.inputs] == ["tensor(float)", "tensor(double)"]
     agrees(made, Scale(), x, 1.5)
     assert len(export(View(), (x, torch.ones(8))).inputs) == 2
+
+
+def check_lists_of_scripts_are_sequences():
+    class Net(torch.nn.Module):
+        def forward(self, x, pad: List[int], more: List[torch.Tensor]):
+            return torch.nn.functional.pad(x, pad) * more[1], more[0] + len(more)
+
+    x, more = torch.ones(1, 2), [torch.ones(2), torch.full((1,), 3.0)]
+    model = torch.jit.script(Net())
+    made = export(model, (x, [1, 2], more), opset_version=14)
+    assert [value.type for value in made.inputs] == ["tensor(float)", "seq(tensor(int64))",
+                                                     "seq(tensor(float))"]
+    feeds = {"x": x.numpy(), "pad": [np.array(0), np.array(3)],
+             "more": [np.zeros(2, "float32"), np.full(1, 2, "float32")]}
+    got = calque.Session(made.to_bytes()).run(None, feeds)
+    assert got[0].tolist() == [[2, 2, 0, 0, 0]] and got[1].tolist() == [2, 2]
+    assert len(export(Net(), (x, [1, 2], more)).inputs) == 5  # a trace has them one by one
 
 
 def check_bools_that_are_returned_are_inputs():

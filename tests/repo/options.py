@@ -48,6 +48,7 @@ OPTIONS = {
         "STATE": "export --state",
         "COMPLEX_AS_PAIRS": "export --complex-as-pairs",
         "QUANTIZED_PARTS": "(of calque.onnx, whose programs want what PyTorch's files give)",
+        "LISTS_AS_SEQUENCES": "(of calque.onnx, whose programs feed what PyTorch's files take)",
     },
     "cq_run_options": {
         "training": "testcase --training",

@@ -14,7 +14,7 @@ from .._export import Options
 from .._lib import text
 from .._model import Model as _Model
 from .._tensor import Tensor
-from . import _capture, _dynamo, _functions, _marks, _state
+from . import _capture, _dynamo, _functions, _loops, _marks, _state
 from ._program import Script, dtype_code, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 from ._trace import trace
@@ -113,6 +113,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
+            (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
@@ -158,6 +159,7 @@ class Captured:
             program, args, named, self._results = traced.module, traced.inputs, {}, traced.results
             self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
+            _loops.build(program)
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
         self._args, self._kwargs = wrap_all(list(args)), wrap_all(named)

@@ -94,45 +94,45 @@ class _Call:
         node.destroy()
 
 
-def _insert(graph: Any, kind: str, inputs: Sequence[Any], n: int = 1) -> Any:
+def insert(graph: Any, kind: str, inputs: Sequence[Any], n: int = 1) -> Any:
     return graph.insertNode(graph.create(kind, list(inputs), n))
 
 
 def _tensors(graph: Any, values: Sequence[Any]) -> Any:
-    made = _insert(graph, "prim::ListConstruct", values).output()
+    made = insert(graph, "prim::ListConstruct", values).output()
     made.setType(torch._C.ListType.ofTensors())
     return made
 
 
 def _operator(graph: Any, *inputs: Any) -> Any:
-    made = _insert(graph, _FUNCTION, inputs).output()
+    made = insert(graph, _FUNCTION, inputs).output()
     made.setType(torch._C.ListType.ofTensors())
     return made
 
 
 def _unpack(graph: Any, values: Any, like: Sequence[Any]) -> list[Any]:
-    made = list(_insert(graph, "prim::ListUnpack", [values], len(like)).outputs())
+    made = list(insert(graph, "prim::ListUnpack", [values], len(like)).outputs())
     for one, other in zip(made, like):
         one.setType(other.type())
     return made
 
 
 def _tuple(graph: Any, values: Sequence[Any]) -> Any:
-    made = _insert(graph, "prim::TupleConstruct", values).output()
+    made = insert(graph, "prim::TupleConstruct", values).output()
     made.setType(torch._C.TupleType([value.type() for value in values]))
     return made
 
 
-def _graphs(module: Any) -> Iterator[Any]:
+def graphs_of(module: Any) -> Iterator[Any]:
     for name in module._method_names():
         yield module._get_method(name).graph
     for _, child in torch._C.ModuleDict(module).items():
-        yield from _graphs(child)
+        yield from graphs_of(child)
 
 
 def inline(module: Any, rules: Rules) -> None:
     """Puts something that an archive can hold in the place of all functions of a trace."""
-    for graph in _graphs(module):
+    for graph in graphs_of(module):
         while node := graph.findNode("prim::PythonOp", True):
             if not node.hasAttribute("Subgraph"):
                 raise RuntimeError(f"the trace of the function {node.pyname()} does not say what it "

@@ -5,11 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping, Sequence
 
 import torch
 
 NAMESPACE = "calque"
+
+# What loops of a trace that is being made give, by their number (_loops.py).
+_results: dict[int, Sequence[torch.Tensor]] = {}
+
+
+def _views(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The same, as results that a trace can tell from its arguments."""
+    return [tensor.view_as(tensor) for tensor in tensors]
+
 
 # CONSERVATIVE: PyTorch may not move or remove them.
 _SCHEMAS = {
@@ -19,6 +28,13 @@ _SCHEMAS = {
     "scoped_anchor_begin(str attrs) -> ()": lambda attrs: None,
     "scoped_anchor_end() -> ()": lambda: None,
     "anchor(Tensor x, str attrs) -> Tensor": lambda x, attrs: x.view_as(x),
+    "rounds(int n) -> int": lambda n: n,
+    "fori_begin(int lower, int upper, Tensor[] state) -> Tensor[]":
+        lambda lower, upper, state: [torch.tensor(lower), *_views(state)],
+    "while_begin(Tensor condition, Tensor[] state) -> Tensor[]": lambda condition, state: _views(state),
+    "fori_end(int number, Tensor[] state) -> Tensor[]": lambda number, state: _views(_results[number]),
+    "while_end(int number, Tensor condition, Tensor[] state) -> Tensor[]":
+        lambda number, condition, state: _views(_results[number]),
     "as_output(str name, Tensor x) -> Tensor": lambda name, x: x.view_as(x),
 }
 

@@ -78,6 +78,26 @@ def as_output(name: str, value: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def no_grad(**_: Any) -> torch.no_grad:
-    """torch.no_grad, by the name that programs of pytorch-pfn-extras have for it."""
-    return torch.no_grad()
+def _detached(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if isinstance(value, dict):
+        return {key: _detached(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_detached(item) for item in value])
+    return value
+
+
+def no_grad(fn: Callable[..., Any] | None = None, *args: Any, **kwargs: Any) -> Any:
+    """What fn(*args, **kwargs) returns, without gradients: the trace says so by `detach`. Without fn
+    it is torch.no_grad.
+
+    >>> import torch, calque.ppe
+    >>> calque.ppe.no_grad(torch.nn.Linear(3, 2), torch.ones(1, 3)).requires_grad
+    False
+    """
+    if fn is None:
+        return torch.no_grad()
+    with torch.no_grad():
+        made = fn(*args, **kwargs)
+    return _detached(made)

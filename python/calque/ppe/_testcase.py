@@ -66,7 +66,7 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
 
 def _forget_originals(kwargs: dict[str, Any]) -> None:
     """Arguments that only the original's ways need; and a mode may be a bool."""
-    for name in ("strip_doc_string", "use_pfto"):
+    for name in ("enable_onnx_checker", "strip_doc_string", "use_pfto"):
         kwargs.pop(name, None)
     kwargs["training"] = mode_of(kwargs.get("training"))
 
@@ -198,6 +198,7 @@ def _options(made: Captured, seeds: Sequence[torch.Tensor | None],
     lib.cq_testcase_options_init(byref(options))
     options.threshold = threshold
     options.user_meta = encoded(json.dumps(user_meta)) if user_meta else None
+    made.options.c.flags &= ~_abi.CQ_EXPORT_LISTS_AS_SEQUENCES  # a file holds one tensor
     options.export_options = ctypes.pointer(made.options.c)
     options.torch_script, options.torch_trace = programs
     kept: list[Tensor | None] = [None if seed is None else wrap(seed) for seed in seeds]

@@ -1,0 +1,155 @@
+/* The arguments of a call as the inputs of a graph, or of a run. */
+#include "base/str.h"
+#include "script/builtin.h"
+#include "script/script.h"
+#include "script/sequence.h"
+#include "script/state.h"
+
+/* The name of an input, after the parameter that it is given to and its place in there: x, pair_0,
+ * options_scale. A name that a weight has is left to that. */
+static void name_input(const cq_arguments *a, const cq_visit_place *place, cq_str *name)
+{
+    const cq_visit_place *outer = place;
+
+    while (outer->outer)
+        outer = outer->outer;
+    if (cq_eval_place_name(
+            place, a->by_place ? cq_script_param_name(a->script, a->method, outer->index) : NULL,
+            name) != CQ_OK ||
+        cq_script_has_tensor(a->script, cq_str_text(name)))
+        cq_str_clear(name);
+}
+
+/* ---- lists that are one input ---- */
+
+/* The type of the items of a list that can be a sequence; else its kind is NONE. */
+static cq_item_type sequence_item(const cq_list *list)
+{
+    cq_item_type item = { 0 }, one;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const cq_val v = list->items[i];
+
+        one = (cq_item_type){ .kind = v.kind };
+        if (v.kind == CQ_VAL_TENSOR && !v.u.tensor->qparams)
+            one.dtype = v.u.tensor->dtype;
+        else if (v.kind == CQ_VAL_INT)
+            one.dtype = CQ_DTYPE_I64;
+        else
+            return (cq_item_type){ 0 };
+        if (i && (one.kind != item.kind || one.dtype != item.dtype))
+            return (cq_item_type){ 0 };
+        item = one;
+    }
+    return item;
+}
+
+/* Whether the leaf is in a list that is one input: of what. The arguments themselves are a list,
+ * too, which is none of those. */
+static cq_item_type list_of_leaf(const cq_visit *w)
+{
+    const cq_arguments   *a     = w->user;
+    const cq_visit_place *place = w->place;
+
+    if (!a->port->sequence || !place->outer || place->whole.kind != CQ_VAL_LIST)
+        return (cq_item_type){ 0 };
+    return sequence_item(place->whole.u.list);
+}
+
+/* An item of such a list. Its first one makes the input, which is as long as the example. */
+static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
+{
+    const cq_arguments *a    = w->user;
+    cq_eval            *ev   = w->owner;
+    cq_str              name = { 0 };
+    cq_sequence         seq  = { .item = item };
+    cq_val              v;
+    cq_status           status;
+
+    if (w->place->index == 0) {
+        name_input(a, w->place->outer, &name);
+        a->port->sequence(a->port->user, item.dtype, name.len ? cq_str_text(&name) : NULL);
+        cq_str_clear(&name);
+    }
+    if (ev->cx->status != CQ_OK)
+        return NULL;
+    seq.value     = ev->capture->graph->top->params.items[ev->capture->graph->top->params.n - 1];
+    seq.item.kind = CQ_VAL_TENSOR; /* numbers are made of it as of any other input */
+    seq.item.rank = (int)example->rank;
+    for (size_t i = 0; i < example->rank; i++)
+        seq.item.sizes[i] = cq_i(example->sizes[i].value);
+    status = cq_sequence_at(ev, &seq, cq_i((int64_t)w->place->index), &v);
+    if (status != CQ_OK)
+        cq_ctx_fail(ev->cx, status);
+    return status == CQ_OK ? v.u.tensor : NULL;
+}
+
+/* ---- leaves ---- */
+
+static cq_tensor *take_input(cq_visit *w, cq_tensor *example)
+{
+    const cq_arguments *a    = w->user;
+    const cq_item_type  item = list_of_leaf(w);
+    cq_str              name = { 0 };
+    cq_tensor          *t;
+
+    if (item.kind != CQ_VAL_NONE && example->rank <= CQ_ITEM_MAX_RANK)
+        return take_item(w, item, example);
+    name_input(a, w->place, &name);
+    t = a->port->input(a->port->user, example, name.len ? cq_str_text(&name) : NULL);
+    cq_str_clear(&name);
+    return t;
+}
+
+/* A number of the graph for one among the arguments. */
+static cq_status number_input(cq_visit *w, cq_val v, cq_val *out)
+{
+    cq_eval   *ev = w->owner;
+    cq_tensor *example, *t;
+
+    *out = v;
+    if (!ev->capture || ev->capture->is_tape)
+        return CQ_OK;
+    CQ_TRY(cq_args_tensor_of(&example, v, ((const cq_arguments *)w->user)->port->wide_floats));
+    t = take_input(w, example);
+    cq_tensor_release(example);
+    if (!t)
+        return ev->cx->status;
+    if (v.kind != CQ_VAL_INT)
+        return cq_builtin_number_of(ev, t, v.kind, out);
+    *out = cq_val_of_int(
+        cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, ((cq_track *)t->track)->value, -1));
+    return CQ_OK;
+}
+
+static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
+{
+    const cq_script_port *port = ((const cq_arguments *)w->user)->port;
+    cq_eval              *ev   = w->owner;
+
+    *out = v; /* texts and None steer the program */
+    if (cq_args_constant_of(v)) {
+        *out = cq_val_retain(*cq_args_constant_of(v));
+        return CQ_OK;
+    }
+    if (v.kind == CQ_VAL_TENSOR)
+        *out = cq_val_of_tensor(take_input(w, v.u.tensor));
+    else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
+        CQ_TRY(number_input(w, v, out));
+    CQ_TRY(ev->cx->status);
+    if (port->state && (v.kind == CQ_VAL_TENSOR || cq_val_is_number(v)))
+        CQ_TRY(cq_state_add_argument(port->state, ev, *out));
+    cq_val_retain(*out);
+    return CQ_OK;
+}
+
+cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out)
+{
+    cq_visit  w      = { .map = as_input, .owner = ev, .user = &a };
+    cq_status status = cq_val_map(&w, v, out);
+
+    cq_visit_clear(&w);
+    CQ_TRY(status);
+    cq_ctx_own(ev->cx, *out);
+    return ev->cx->status;
+}

@@ -58,8 +58,7 @@ CQ_API cq_status cq_module_status(const cq_module *m)
 {
     if (!m)
         return cq_last_error()->status ? cq_last_error()->status : CQ_E_NO_MEMORY;
-    if (m->status != CQ_OK)
-        return m->status;
+    CQ_TRY(m->status);
     for (size_t i = 0; i < m->children.n; i++)
         CQ_TRY(cq_module_status(m->children.items[i]));
     return CQ_OK;

@@ -516,8 +516,7 @@ cq_status cq_eval_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
     cq_status status = cq_eval_down(ev, v);
 
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(status);
     status = format_value(ev, s, v, quoted);
     cq_eval_up(ev);
     return status;

@@ -49,6 +49,14 @@ CQ_API void cq_module_free(cq_module *m)
     cq_free(m);
 }
 
+cq_module *cq_module_or_free(cq_module *m, bool made)
+{
+    if (made)
+        return m;
+    cq_module_free(m);
+    return NULL;
+}
+
 CQ_API void *cq_module_self(const cq_module *m)
 {
     return m ? m->self : NULL;

@@ -105,6 +105,9 @@ void cli_put_lines(FILE *out, const char *text, size_t len);
 /* "44.7 MB" */
 void cli_size_text(char *out, size_t size, uint64_t bytes);
 
+/* Seconds, of a clock that only goes forward. */
+double cli_now(void);
+
 bool cli_ends_with(const char *text, const char *suffix);
 
 /* A text file into text, which has room for size bytes with the ending zero; its length. The exit

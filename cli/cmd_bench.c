@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     MAX_INPUTS   = 1 << 16,
@@ -43,14 +42,6 @@ static struct job {
     op_time        ops[MAX_OP_TYPES];
     size_t         n_ops;
 } job;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* Of more operators than there is room for, the last row is all others. */
 static void note_node(void *user, const char *node, const char *op_type, int64_t begin, int64_t end)
@@ -144,11 +135,11 @@ static int prepare(const cli_args *args, bool by_operator)
 static int run_once(double *milliseconds)
 {
     size_t    n      = cq_session_n_outputs(job.session);
-    double    begin  = now();
+    double    begin  = cli_now();
     cq_status status = cq_session_run(job.session, NULL, job.inputs,
                                       cq_session_n_inputs(job.session), job.outputs);
 
-    *milliseconds = (now() - begin) * 1e3;
+    *milliseconds = (cli_now() - begin) * 1e3;
     for (size_t i = 0; status == CQ_OK && i < n; i++)
         cq_onnx_value_release(job.outputs[i]);
     return cli_result(status);
@@ -163,18 +154,18 @@ static int compare_times(const void *a, const void *b)
 
 static int measure(int64_t repeat)
 {
-    double begin = now(), time;
+    double begin = cli_now(), time;
     int    code;
 
     do
         code = run_once(&time);
-    while (code == CLI_DONE && now() - begin < WARM_UP_SECONDS);
+    while (code == CLI_DONE && cli_now() - begin < WARM_UP_SECONDS);
     job.n_ops = 0;
-    begin     = now();
+    begin     = cli_now();
     while (code == CLI_DONE && job.n_runs < MAX_RUNS &&
            (repeat ? job.n_runs < (size_t)repeat
                    : job.n_runs < LEAST_RUNS ||
-                         (job.n_runs < MOST_RUNS && now() - begin < ENOUGH_SECONDS)))
+                         (job.n_runs < MOST_RUNS && cli_now() - begin < ENOUGH_SECONDS)))
         code = run_once(&job.runs[job.n_runs++]);
     qsort(job.runs, job.n_runs, sizeof *job.runs, compare_times);
     return code;

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE 1.0  /* seconds before the bar appears */
@@ -14,14 +13,6 @@
 typedef struct bar {
     double began, drawn; /* 0: not yet */
 } bar;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void cli_progress_bar(char *out, size_t size, int width, const char *what, uint64_t done,
                       uint64_t total)
@@ -38,7 +29,7 @@ void cli_progress_bar(char *out, size_t size, int width, const char *what, uint6
 static void show(void *user, const char *what, uint64_t done, uint64_t total)
 {
     bar   *b = user;
-    double t = now();
+    double t = cli_now();
     char   text[160];
 
     if (!what) {

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define MAX_WARNINGS 256
 #define MESSAGE_SIZE 2048
@@ -20,14 +19,6 @@ static size_t n_warnings;
 static double phase_began, seconds[CLI_N_PHASES];
 
 /* ---- collecting ---- */
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Says a warning once: a model may be captured several times. */
 static void keep_warning(void *user, const char *message, const char *where)
@@ -48,12 +39,12 @@ static void keep_warning(void *user, const char *message, const char *where)
 void cli_report_begin(void)
 {
     cq_set_warning_handler(keep_warning, NULL);
-    phase_began = now();
+    phase_began = cli_now();
 }
 
 void cli_report_phase(cli_phase phase)
 {
-    double ended = now();
+    double ended = cli_now();
 
     seconds[phase] = ended - phase_began;
     phase_began    = ended;

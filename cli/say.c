@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RED    "31"
@@ -62,6 +63,14 @@ static void put_text_n(FILE *out, const char *text, size_t len)
 void cli_put_lines(FILE *out, const char *text, size_t len)
 {
     put_text_but(out, text, len, "\n\t");
+}
+
+double cli_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 bool cli_ends_with(const char *text, const char *suffix)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STDOUT_PATH "/dev/stdout"
@@ -16,17 +15,9 @@
 static double began;
 static size_t n_streamed; /* bytes of a model that went to standard output */
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 void cli_start_clock(void)
 {
-    began = now();
+    began = cli_now();
 }
 
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
@@ -52,7 +43,7 @@ void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
     va_start(more, format);
     vfprintf(stderr, format, more);
     va_end(more);
-    fprintf(stderr, " %.2f s\n", now() - began);
+    fprintf(stderr, " %.2f s\n", cli_now() - began);
 }
 
 bool cli_is_stdout(const char *path)

@@ -301,8 +301,7 @@ static cq_status rebuild_quantized(cq_unpickler *u, const cq_global *g, cq_val t
     CQ_TRY(make_tensor(u, args, cq_stored_of(args[0])->torch_dtype, &t));
     status = cq_quantized_new(&q, t, cq_stored_of(args[0])->torch_dtype);
     cq_tensor_release(t);
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(status);
     status = take_qparams(u, q, args[4]);
     if (status == CQ_OK)
         *out = cq_val_of_quantized(q);

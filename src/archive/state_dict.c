@@ -113,8 +113,7 @@ static cq_status finish_open(cq_state_dict **out, cq_archive *a, cq_status statu
     cq_state_dict *d;
 
     *out = NULL;
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(status);
     d      = cq_zalloc(sizeof *d);
     status = d ? read_archive(d, a, section) : CQ_E_NO_MEMORY;
     cq_archive_close(a);

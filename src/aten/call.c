@@ -271,8 +271,7 @@ static cq_status run_in_place(cq_opcall *c)
                        cq_dtype_name(changed->dtype), cq_dtype_name(self->dtype));
     if (changed->dtype != self->dtype)
         changed = CQ_OP(cx, "aten::to.dtype", TENSOR(changed), DTYPE(self->dtype));
-    if (cx->status != CQ_OK)
-        return cx->status;
+    CQ_TRY(cx->status);
     if (cx->will_write)
         CQ_TRY(cx->will_write(cx->will_write_user, self));
     if (cx->listener) {
@@ -321,8 +320,7 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
 
     for (size_t i = 0; i < max_results; i++)
         results[i] = CQ_NONE;
-    if (cx->status != CQ_OK)
-        return cx->status;
+    CQ_TRY(cx->status);
     status = cq_check_cancelled();
     if (status == CQ_OK)
         status = fill_args(cx, op, filled, args, n_args);

@@ -81,8 +81,7 @@ cq_status cq_conv_read(const cq_opcall *c, cq_conv *v)
     if (v->transposed)
         cq_arg_window(c, "output_padding", v->output_padding, v->n, 0, NULL);
     CQ_TRY(read_padding(c, v));
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     return check_channels(c, v);
 }
 
@@ -168,8 +167,7 @@ static cq_status im2col_shape(cq_opcall *c)
 
     CQ_TRY(cq_need_image(c, x, 2));
     read_window(c, &w);
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     lead = x->rank - 2;
     window_places(c, &w, x->sizes + lead, places);
     sizes[0]        = x->sizes[0];
@@ -204,8 +202,7 @@ static cq_status col2im_shape(cq_opcall *c)
     read_window(c, &w);
     if (cq_arg_ints(c, "output_size", image, 2) != 2)
         return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" should have two numbers");
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     lead = x->rank - 1;
     taps = w.kernel[0] * w.kernel[1];
     window_places(c, &w, image, places);

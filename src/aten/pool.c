@@ -77,8 +77,7 @@ static cq_status max_pool_run(cq_opcall *c)
     x       = batch_of(c, p.n, -1);
     out     = batch_of(c, p.n, 0);
     indices = batch_of(c, p.n, 1);
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     return cq_kernel_max_pool(out, indices, x, &p.window);
 }
 
@@ -97,8 +96,7 @@ static cq_status avg_pool_run(cq_opcall *c)
     CQ_TRY(cq_pool_read(c, &p));
     x   = batch_of(c, p.n, -1);
     out = batch_of(c, p.n, 0);
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     return cq_kernel_avg_pool(out, x, &p.window, &options);
 }
 

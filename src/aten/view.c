@@ -191,8 +191,7 @@ static cq_status view_dtype_view(cq_opcall *c)
     int64_t     from_size = (int64_t)cq_dtype_size(self->dtype), to_size;
     size_t      last      = g.rank - 1;
 
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     to_size = (int64_t)cq_dtype_size(to);
     if (from_size != to_size) {
         if (!g.rank || g.strides[last] != 1)

@@ -1,7 +1,5 @@
 #include "base/cancel.h"
-
-#include <stdint.h>
-#include <time.h>
+#include "base/clock.h"
 
 #define ASK_EVERY INT64_C(50000000) /* nanoseconds */
 
@@ -12,19 +10,11 @@ static _Thread_local struct {
     int64_t           next; /* when it is asked again */
 } cancel;
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 CQ_API void cq_set_cancel_handler(cq_cancel_handler handler, void *user)
 {
     cancel.handler = handler;
     cancel.user    = user;
-    cancel.next    = handler ? now() + ASK_EVERY : 0;
+    cancel.next    = handler ? cq_now() + ASK_EVERY : 0;
 }
 
 cq_status cq_check_cancelled(void)
@@ -33,7 +23,7 @@ cq_status cq_check_cancelled(void)
 
     if (!cancel.handler)
         return CQ_OK;
-    time = now();
+    time = cq_now();
     if (time < cancel.next)
         return CQ_OK;
     cancel.next = time + ASK_EVERY;

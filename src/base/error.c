@@ -63,14 +63,19 @@ cq_status cq_fail(cq_status status, const char *where, const char *hint, const c
     return status;
 }
 
+/* What is there already is more exact. */
+static void add_once(char *to, size_t size, const char *format, va_list args)
+{
+    if (!to[0])
+        vsnprintf(to, size, format, args);
+}
+
 cq_status cq_error_add_where(cq_status status, const char *format, ...)
 {
     va_list args;
 
-    if (record.where[0])
-        return status;
     va_start(args, format);
-    vsnprintf(record.where, sizeof record.where, format, args);
+    add_once(record.where, sizeof record.where, format, args);
     va_end(args);
     return status;
 }
@@ -79,10 +84,8 @@ cq_status cq_error_add_hint(cq_status status, const char *format, ...)
 {
     va_list args;
 
-    if (record.hint[0])
-        return status;
     va_start(args, format);
-    vsnprintf(record.hint, sizeof record.hint, format, args);
+    add_once(record.hint, sizeof record.hint, format, args);
     va_end(args);
     return status;
 }
@@ -110,10 +113,8 @@ cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
 {
     va_list args;
 
-    if (record.excerpt[0])
-        return status;
     va_start(args, format);
-    vsnprintf(record.excerpt, sizeof record.excerpt, format, args);
+    add_once(record.excerpt, sizeof record.excerpt, format, args);
     va_end(args);
     return status;
 }

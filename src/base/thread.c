@@ -14,12 +14,12 @@
  * and may go where it likes as soon as it is awake. */
 #define _GNU_SOURCE /* affinities */
 #include "base/thread.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -111,14 +111,6 @@ static void keep_error(int64_t block)
     pthread_mutex_unlock(&pool.mutex);
 }
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static bool run_next_block(void)
 {
     int64_t block;
@@ -188,11 +180,11 @@ static void work_as_caller(void)
 {
     inside_block = true;
     while (run_next_block())
-        if (pool.has_parked && pool.alone + now() - pool.began >= WAKE_AFTER)
+        if (pool.has_parked && pool.alone + cq_now() - pool.began >= WAKE_AFTER)
             wake_parked();
     inside_block = false;
     if (pool.has_parked) {
-        pool.ended = now();
+        pool.ended = cq_now();
         pool.alone += pool.ended - pool.began;
     }
 }
@@ -245,7 +237,7 @@ static void open_door(void)
     pool.has_parked = atomic_load(&pool.n_parked) > 0;
     if (!pool.has_parked)
         return;
-    pool.began = now();
+    pool.began = cq_now();
     if (pool.began - pool.ended > FORGET_AFTER)
         pool.alone = 0;
 }

@@ -179,8 +179,7 @@ static cq_status called(void *self, cq_opcall *c)
         return CQ_OK; /* it returned what it was given */
     for (size_t i = 0; i < c->op->schema->n_args; i++)
         inputs[i] = operand_of(cap, c->cx, c->args[i]);
-    if (c->cx->status != CQ_OK)
-        return c->cx->status;
+    CQ_TRY(c->cx->status);
     node = cq_capture_node(cap, c->cx, c->op->schema->full, inputs, c->op->schema->n_args, n);
     if (!node)
         return cap->graph->status;

@@ -20,8 +20,7 @@ cq_status cq_sym_no(cq_sym *s, int first_opset, const char *format, ...)
 {
     va_list args;
 
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     va_start(args, format);
     cq_fail_v(CQ_E_UNSUPPORTED, s->node->op, NULL, format, args);
     va_end(args);
@@ -402,8 +401,7 @@ cq_value *cq_sym_const_f32s(cq_sym *s, const float *values, size_t n)
 
 cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n)
 {
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     if (s->n_open)
         return cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, s->node->op, "call cq_sym_graph_end for each",
                                       "%zu graphs were begun and not ended", s->n_open));

@@ -654,6 +654,46 @@ static cq_status stand_for_pairs(cq_exporter *ex, cq_value *p, cq_value *v)
     return CQ_OK;
 }
 
+static cq_status convert_input(cq_exporter *ex, cq_value *p)
+{
+    cq_graph *to    = ex->graph;
+    bool      pairs = wants_pairs(ex, p);
+    cq_value *v     = cq_ir_param_new(to->top, pairs ? type_of_pairs(to, p->type) : p->type);
+
+    if (!v)
+        return CQ_E_NO_MEMORY;
+    if (p->type.dtype == CQ_DTYPE_BF16 && ex->options.opset < 13)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
+                       "input %s is of bfloat16, which came with opset 13", p->name ? p->name : "");
+    v->name    = cq_ir_text(to, p->name);
+    v->example = p->example; /* the source graph retains it */
+    p->onnx    = v;
+    return pairs ? stand_for_pairs(ex, p, v) : CQ_OK;
+}
+
+static cq_status convert_output(cq_exporter *ex, cq_sym *s, size_t i)
+{
+    const cq_operand *from = &ex->source->top->returns.items[i];
+    cq_value         *v    = cq_sym_value(s, from->u.value), *pairs;
+
+    CQ_TRY(s->status);
+    pairs = wants_pairs(ex, v) ? cq_export_pairs(ex, v) : NULL;
+    CQ_TRY(ex->graph->status);
+    if (!pairs && is_complex(from))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL,
+                       "return torch.view_as_real of it, or use --complex-as-pairs",
+                       "output %zu is of complex numbers, which ONNX has no operators for", i);
+    v = pairs ? pairs : v;
+    if (!v->node) { /* an input or a weight needs a node that makes it an output */
+        cq_type type = v->type;
+
+        v = cq_sym_op(s, "Identity", CQ_IN(v), CQ_NO_ATTR);
+        CQ_TRY(s->status);
+        v->type = type;
+    }
+    return cq_vec_push(&ex->graph->top->returns, CQ_OPERAND_OF(v));
+}
+
 cq_status cq_export_convert(cq_exporter *ex)
 {
     cq_graph *from = ex->source, *to = ex->graph;
@@ -667,23 +707,8 @@ cq_status cq_export_convert(cq_exporter *ex)
     for (size_t i = 0; i < from->top->params.n; i++)
         ex->is_read[i] = from->top->params.items[i]->n_uses || from->top->params.items[i]->is_taken;
     ignore_unused(from->top);
-    for (size_t i = 0; i < from->top->params.n; i++) {
-        cq_value *p     = from->top->params.items[i];
-        bool      pairs = wants_pairs(ex, p);
-        cq_value *v     = cq_ir_param_new(to->top, pairs ? type_of_pairs(to, p->type) : p->type);
-
-        if (!v)
-            return CQ_E_NO_MEMORY;
-        if (p->type.dtype == CQ_DTYPE_BF16 && ex->options.opset < 13)
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
-                           "input %s is of bfloat16, which came with opset 13",
-                           p->name ? p->name : "");
-        v->name    = cq_ir_text(to, p->name);
-        v->example = p->example; /* the source graph retains it */
-        p->onnx    = v;
-        if (pairs)
-            CQ_TRY(stand_for_pairs(ex, p, v));
-    }
+    for (size_t i = 0; i < from->top->params.n; i++)
+        CQ_TRY(convert_input(ex, from->top->params.items[i]));
     for (size_t i = 0; i < from->constants.n; i++)
         if (from->constants.items[i]->n_uses && from->constants.items[i]->is_weight)
             cq_sym_value(&s, from->constants.items[i]);
@@ -691,28 +716,7 @@ cq_status cq_export_convert(cq_exporter *ex)
     CQ_TRY(convert_top(ex));
     if (ex->missing.n)
         return cq_export_report_missing(ex);
-    for (size_t i = 0; i < from->top->returns.n; i++) {
-        cq_value *v = cq_sym_value(&s, from->top->returns.items[i].u.value), *pairs;
-
-        CQ_TRY(s.status);
-        pairs = wants_pairs(ex, v) ? cq_export_pairs(ex, v) : NULL;
-        CQ_TRY(to->status);
-        if (pairs)
-            v = pairs;
-        else if (is_complex(&from->top->returns.items[i]))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                           "return torch.view_as_real of it, or use --complex-as-pairs",
-                           "output %zu is of complex numbers, which ONNX has no operators for", i);
-        /* An input or a weight that is returned needs a node that makes it an output. */
-        if (!v->node) {
-            cq_type type = v->type;
-
-            v = cq_sym_op(&s, "Identity", CQ_IN(v), CQ_NO_ATTR);
-            if (v)
-                v->type = type;
-            CQ_TRY(s.status);
-        }
-        CQ_TRY(cq_vec_push(&to->top->returns, CQ_OPERAND_OF(v)));
-    }
+    for (size_t i = 0; i < from->top->returns.n; i++)
+        CQ_TRY(convert_output(ex, &s, i));
     return to->status;
 }

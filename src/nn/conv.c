@@ -86,11 +86,7 @@ static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *given)
         cq_module_add_parameter(m, "weight", cq_init_uniform((size_t)n + 2, sizes, bound));
     self->bias = cq_module_add_parameter(
         m, "bias", spec->no_bias ? NULL : cq_init_uniform(1, &spec->out, bound));
-    if (!self->weight || (!spec->no_bias && !self->bias)) {
-        cq_module_free(m);
-        return NULL;
-    }
-    return m;
+    return cq_module_or_free(m, self->weight && (spec->no_bias || self->bias));
 }
 
 CQ_API cq_module *cq_conv1d_new(const cq_conv_spec *spec)

@@ -14,24 +14,26 @@ static cq_tensor *linear_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_linear(cx, x, m->weight, m->bias);
 }
 
+/* A weight whose first size is out, and a bias for each of these. */
+static cq_module *linear_new(const cq_class *cls, size_t rank, const int64_t *sizes, bool bias)
+{
+    cq_module *m     = cq_module_new(cls);
+    linear    *self  = cq_module_self(m);
+    double     bound = cq_init_bound(sizes[1]);
+
+    if (!m)
+        return NULL;
+    self->weight = cq_module_add_parameter(m, "weight", cq_init_uniform(rank, sizes, bound));
+    self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, sizes, bound) : NULL);
+    return cq_module_or_free(m, self->weight && (!bias || self->bias));
+}
+
 CQ_API cq_module *cq_linear_new(int64_t in, int64_t out, bool bias)
 {
     static const cq_class cls = { CQ_SIZED(cq_class), .name = "Linear", .self_size = sizeof(linear),
                                   .forward = linear_forward };
-    cq_module            *m   = cq_module_new(&cls);
-    linear               *self  = cq_module_self(m);
-    double                bound = cq_init_bound(in);
 
-    if (!m)
-        return NULL;
-    self->weight =
-        cq_module_add_parameter(m, "weight", cq_init_uniform(2, (int64_t[]){ out, in }, bound));
-    self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, &out, bound) : NULL);
-    if (!self->weight || (bias && !self->bias)) {
-        cq_module_free(m);
-        return NULL;
-    }
-    return m;
+    return linear_new(&cls, 2, (int64_t[]){ out, in }, bias);
 }
 
 static void bilinear_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
@@ -46,22 +48,10 @@ static void bilinear_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_
 
 CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bias)
 {
-    static const cq_class cls   = { CQ_SIZED(cq_class), .name = "Bilinear",
-                                    .self_size = sizeof(linear), .forward_n = bilinear_forward };
-    cq_module            *m     = cq_module_new(&cls);
-    linear               *self  = cq_module_self(m);
-    double                bound = cq_init_bound(in1);
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Bilinear",
+                                  .self_size = sizeof(linear), .forward_n = bilinear_forward };
 
-    if (!m)
-        return NULL;
-    self->weight = cq_module_add_parameter(m, "weight",
-                                           cq_init_uniform(3, (int64_t[]){ out, in1, in2 }, bound));
-    self->bias = cq_module_add_parameter(m, "bias", bias ? cq_init_uniform(1, &out, bound) : NULL);
-    if (!self->weight || (bias && !self->bias)) {
-        cq_module_free(m);
-        return NULL;
-    }
-    return m;
+    return linear_new(&cls, 3, (int64_t[]){ out, in1, in2 }, bias);
 }
 
 typedef struct embedding {

@@ -49,6 +49,14 @@ CQ_API void cq_module_free(cq_module *m)
     cq_free(m);
 }
 
+cq_module *cq_module_or_free(cq_module *m, bool made)
+{
+    if (made)
+        return m;
+    cq_module_free(m);
+    return NULL;
+}
+
 CQ_API void *cq_module_self(const cq_module *m)
 {
     return m ? m->self : NULL;
@@ -58,8 +66,7 @@ CQ_API cq_status cq_module_status(const cq_module *m)
 {
     if (!m)
         return cq_last_error()->status ? cq_last_error()->status : CQ_E_NO_MEMORY;
-    if (m->status != CQ_OK)
-        return m->status;
+    CQ_TRY(m->status);
     for (size_t i = 0; i < m->children.n; i++)
         CQ_TRY(cq_module_status(m->children.items[i]));
     return CQ_OK;

@@ -35,4 +35,7 @@ cq_status cq_module_each_state(const cq_module *m,
 /* The generator of this thread for initial values (init.c). */
 struct cq_random *cq_init_random(void);
 
+/* For the end of a constructor: m, or NULL if something of it could not be made. */
+cq_module *cq_module_or_free(cq_module *m, bool made);
+
 #endif

@@ -53,17 +53,12 @@ static cq_module *norm_new(const cq_class *cls, size_t n, const int64_t *shape, 
     if (!m)
         return NULL;
     self->eps = eps > 0 ? eps : 1e-5;
-    if (affine) {
-        self->weight =
-            cq_module_add_parameter(m, "weight", cq_init_constant(CQ_DTYPE_F32, n, shape, 1));
-        self->bias =
-            cq_module_add_parameter(m, "bias", cq_init_constant(CQ_DTYPE_F32, n, shape, 0));
-        if (!self->weight || !self->bias) {
-            cq_module_free(m);
-            return NULL;
-        }
-    }
-    return m;
+    if (!affine)
+        return m;
+    self->weight =
+        cq_module_add_parameter(m, "weight", cq_init_constant(CQ_DTYPE_F32, n, shape, 1));
+    self->bias = cq_module_add_parameter(m, "bias", cq_init_constant(CQ_DTYPE_F32, n, shape, 0));
+    return cq_module_or_free(m, self->weight && self->bias);
 }
 
 CQ_API cq_module *cq_batch_norm_new_with(int dims, int64_t features, double eps, double momentum,
@@ -89,19 +84,15 @@ CQ_API cq_module *cq_batch_norm_new_with(int dims, int64_t features, double eps,
     if (!m)
         return NULL;
     self->momentum = momentum;
-    if (track_running_stats) {
-        self->running_mean = cq_module_add_buffer(m, "running_mean",
-                                                  cq_init_constant(CQ_DTYPE_F32, 1, &features, 0));
-        self->running_var =
-            cq_module_add_buffer(m, "running_var", cq_init_constant(CQ_DTYPE_F32, 1, &features, 1));
-        self->tracked = cq_module_add_buffer(m, "num_batches_tracked",
-                                             cq_init_constant(CQ_DTYPE_I64, 0, NULL, 0));
-        if (!self->running_mean || !self->running_var || !self->tracked) {
-            cq_module_free(m);
-            return NULL;
-        }
-    }
-    return m;
+    if (!track_running_stats)
+        return m;
+    self->running_mean =
+        cq_module_add_buffer(m, "running_mean", cq_init_constant(CQ_DTYPE_F32, 1, &features, 0));
+    self->running_var =
+        cq_module_add_buffer(m, "running_var", cq_init_constant(CQ_DTYPE_F32, 1, &features, 1));
+    self->tracked =
+        cq_module_add_buffer(m, "num_batches_tracked", cq_init_constant(CQ_DTYPE_I64, 0, NULL, 0));
+    return cq_module_or_free(m, self->running_mean && self->running_var && self->tracked);
 }
 
 CQ_API cq_module *cq_batch_norm1d_new(int64_t features)

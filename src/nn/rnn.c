@@ -98,11 +98,7 @@ static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gate
     for (int64_t layer = 0; layer < self->spec.layers && fine; layer++)
         for (int direction = 0; direction <= self->spec.bidirectional && fine; direction++)
             fine = add_layer(m, gates, layer, direction);
-    if (!fine) {
-        cq_module_free(m);
-        return NULL;
-    }
-    return m;
+    return cq_module_or_free(m, fine);
 }
 
 /* n_out: the sequence, and the states at its end. */

@@ -152,11 +152,7 @@ CQ_API cq_module *cq_prelu_new(int64_t parameters, double init)
         return NULL;
     ((simple *)m->self)->weight =
         cq_module_add_parameter(m, "weight", cq_init_constant(CQ_DTYPE_F32, 1, &parameters, init));
-    if (!((simple *)m->self)->weight) {
-        cq_module_free(m);
-        return NULL;
-    }
-    return m;
+    return cq_module_or_free(m, ((simple *)m->self)->weight != NULL);
 }
 
 /* A layer of n dimensions with a list of sizes, at most 8. */

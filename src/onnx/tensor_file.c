@@ -10,8 +10,7 @@ CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
 
     *out   = NULL;
     status = cq_onnx_value_load(&v, path, NULL);
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(status);
     if (v.kind != CQ_VAL_TENSOR) {
         cq_val_release(v);
         return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "this is a tensor of strings, not of numbers");

@@ -124,6 +124,18 @@ bool cq_rt_is(const cq_rt *rt, const char *name, const char *value)
     return !strcmp(cq_rt_string(rt, name), value);
 }
 
+cq_status cq_rt_choose(int *out, const cq_rt *rt, const char *name, const char *const *names,
+                       size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cq_rt_is(rt, name, names[i])) {
+            *out = (int)i;
+            return CQ_OK;
+        }
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "%s is '%s', which is none", name,
+                   cq_rt_string(rt, name));
+}
+
 const cq_rt_plan *cq_rt_graph(const cq_rt *rt, const char *name)
 {
     const cq_rt_attr *a = attr(rt, name);
@@ -401,8 +413,7 @@ cq_status cq_rt_keep(cq_rt *rt, cq_status made, cq_tensor **t)
 {
     size_t n = rt->n_kept;
 
-    if (made != CQ_OK)
-        return made;
+    CQ_TRY(made);
     if (!(n & (n - 1))) { /* room for 1, 2, 4, 8 … */
         cq_tensor **more = cq_realloc_array(rt->kept, n ? 2 * n : 1, sizeof(cq_tensor *));
 

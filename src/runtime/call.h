@@ -82,6 +82,10 @@ bool                     cq_rt_is(const cq_rt *rt, const char *name, const char 
 cq_status                cq_rt_attr_ints(cq_rt_ints *out, const cq_rt *rt, const char *name);
 const cq_rt_plan        *cq_rt_graph(const cq_rt *rt, const char *name);
 
+/* Which of n names a string attribute is. */
+cq_status cq_rt_choose(int *out, const cq_rt *rt, const char *attr, const char *const *names,
+                       size_t n);
+
 /* A dtype by its number in onnx.proto; refuses those that calque does not have. */
 cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type);
 

@@ -1,9 +1,9 @@
 #include "runtime/run.h"
+#include "base/clock.h"
 #include "base/progress.h"
 #include "runtime/work.h"
 
 #include <string.h>
-#include <time.h>
 
 /* The frame of a plan, and room for the arguments of its steps, in one piece. */
 static cq_val *frame_new(const cq_rt_plan *plan)
@@ -45,14 +45,6 @@ static void frame_fill(cq_val *frame, const cq_rt_plan *plan, const cq_val *arou
     }
 }
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Tensors of strings, or a sequence of them. */
 static bool has_texts(const cq_rt *rt)
 {
@@ -87,7 +79,7 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
                         .n_out = step->n_out,
                         .in    = in,
                         .out   = out };
-    int64_t   begin = run->hook ? now() : 0;
+    int64_t   begin = run->hook ? cq_now() : 0;
     cq_status status;
 
     status = cq_rt_spend_before(&rt);
@@ -98,7 +90,7 @@ cq_status cq_rt_step_run(cq_rt_run *run, const cq_rt_step *step, const cq_val *f
         status = cq_rt_spend_after(&rt);
     if (status == CQ_OK) {
         if (run->hook)
-            run->hook(run->hook_user, cq_rt_step_name(step), cq_rt_step_op(step), begin, now());
+            run->hook(run->hook_user, cq_rt_step_name(step), cq_rt_step_op(step), begin, cq_now());
         return CQ_OK;
     }
     for (size_t i = 0; i < rt.n_out; i++) {

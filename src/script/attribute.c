@@ -1,6 +1,7 @@
 /* object.name: what namespaces, modules, classes, tensors and plain values have. */
 #include "script/eval.h"
 #include "base/str.h"
+#include "script/builtin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,10 +104,7 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
     if (strcmp(path, "CONSTANTS") == 0)
         return constant(ev, name, out);
     if (cq_starts_with(path, "__torch__")) {
-        if (cq_starts_with(path, "__torch__.torch.classes"))
-            snprintf(full, sizeof full, "%s.%s", path, name);
-        else
-            snprintf(full, sizeof full, "%s.%s", path, name);
+        snprintf(full, sizeof full, "%s.%s", path, name);
         CQ_TRY(cq_program_find(ev->program, full, out));
         cq_ctx_own(ev->cx, *out);
         return ev->cx->status;
@@ -276,34 +274,33 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
     return method_of(ev, v, name, out);
 }
 
+/* Of what is neither a tensor nor an object; all but these are methods. */
+static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
+{
+    const char *colon = v.kind == CQ_VAL_DEVICE ? strchr(v.u.text->text, ':') : NULL;
+
+    if (v.kind == CQ_VAL_NONE)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "None has no attribute %s", name);
+    if (v.kind == CQ_VAL_DEVICE && strcmp(name, "type") == 0)
+        return cq_builtin_text(ev, v.u.text->text, strcspn(v.u.text->text, ":"), out);
+    if (v.kind == CQ_VAL_DEVICE && strcmp(name, "index") == 0)
+        *out = colon ? cq_val_of_i64(strtol(colon + 1, NULL, 10)) : CQ_NONE;
+    else if (v.kind == CQ_VAL_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
+        *out = cq_val_of_f64(name[0] == 'r' ? v.u.c.re : v.u.c.im);
+    else
+        return method_of(ev, v, name, out);
+    return CQ_OK;
+}
+
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out)
 {
     cq_object *t = cq_object_of(object);
+    char       full[256];
 
     if (object.kind == CQ_VAL_TENSOR)
         return tensor_member(ev, object, name, out);
-    if (object.kind == CQ_VAL_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)) {
-        *out = cq_val_of_f64(name[0] == 'r' ? object.u.c.re : object.u.c.im);
-        return CQ_OK;
-    }
-    if (object.kind == CQ_VAL_DEVICE && strcmp(name, "type") == 0) {
-        cq_text *text;
-
-        CQ_TRY(cq_text_new(&text, object.u.text->text, strcspn(object.u.text->text, ":")));
-        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
-        return ev->cx->status;
-    }
-    if (object.kind == CQ_VAL_DEVICE && strcmp(name, "index") == 0) {
-        const char *colon = strchr(object.u.text->text, ':');
-
-        *out = colon ? cq_val_of_i64(strtol(colon + 1, NULL, 10)) : CQ_NONE;
-        return CQ_OK;
-    }
-    if (!t) {
-        if (object.kind == CQ_VAL_NONE)
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "None has no attribute %s", name);
-        return method_of(ev, object, name, out);
-    }
+    if (!t)
+        return plain_member(ev, object, name, out);
     switch (t->kind) {
     case CQ_OBJECT_NAMESPACE: return namespace_member(ev, t, name, out);
     case CQ_OBJECT_INSTANCE: return object_member(ev, object, t, name, out);
@@ -314,20 +311,12 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
             *out = t->self;
             return CQ_OK;
         }
-        if (strcmp(name, "name") == 0) {
-            cq_text *text;
-
-            CQ_TRY(cq_text_new(&text, t->text, strlen(t->text)));
-            *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
-            return ev->cx->status;
-        }
+        if (strcmp(name, "name") == 0)
+            return cq_builtin_text(ev, t->text, strlen(t->text), out);
         break;
-    case CQ_OBJECT_BUILTIN: { /* torch.ops.aten.add.Tensor: the overload of a builtin */
-        char full[256];
-
+    case CQ_OBJECT_BUILTIN: /* torch.ops.aten.add.Tensor: the overload of a builtin */
         snprintf(full, sizeof full, "%s.%s", t->text, name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
-    }
     case CQ_OBJECT_OPTIONAL: return cq_eval_attribute(ev, t->self, name, out);
     default: break;
     }

@@ -452,6 +452,32 @@ static void format_float(cq_str *s, double f)
         cq_str_add(s, ".0");
 }
 
+static cq_status format_list(cq_eval *ev, cq_str *s, cq_val v)
+{
+    cq_str_add_char(s, v.kind == CQ_VAL_LIST ? '[' : '(');
+    for (size_t i = 0; i < v.u.list->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
+        cq_str_add(s, i ? ", " : "");
+        CQ_TRY(cq_eval_format(ev, s, v.u.list->items[i], true));
+    }
+    if (v.kind == CQ_VAL_TUPLE && v.u.list->n == 1)
+        cq_str_add_char(s, ',');
+    cq_str_add_char(s, v.kind == CQ_VAL_LIST ? ']' : ')');
+    return s->status;
+}
+
+static cq_status format_dict(cq_eval *ev, cq_str *s, const cq_dict *dict)
+{
+    cq_str_add_char(s, '{');
+    for (size_t i = 0; i < dict->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
+        cq_str_add(s, i ? ", " : "");
+        CQ_TRY(cq_eval_format(ev, s, dict->entries[i].key, true));
+        cq_str_add(s, ": ");
+        CQ_TRY(cq_eval_format(ev, s, dict->entries[i].value, true));
+    }
+    cq_str_add_char(s, '}');
+    return s->status;
+}
+
 static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
     char       buffer[CQ_DESCRIBE_SIZE];
@@ -473,34 +499,14 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
         break;
     case CQ_VAL_STR:
     case CQ_VAL_DEVICE:
-        if (quoted)
-            cq_str_add_char(s, '\'');
+        cq_str_add(s, quoted ? "'" : "");
         cq_str_add_n(s, v.u.text->text, v.u.text->len);
-        if (quoted)
-            cq_str_add_char(s, '\'');
+        cq_str_add(s, quoted ? "'" : "");
         break;
     case CQ_VAL_TENSOR: cq_str_add(s, cq_tensor_describe(v.u.tensor, buffer, sizeof buffer)); break;
     case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        cq_str_add_char(s, v.kind == CQ_VAL_LIST ? '[' : '(');
-        for (size_t i = 0; i < v.u.list->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
-            cq_str_add(s, i ? ", " : "");
-            CQ_TRY(cq_eval_format(ev, s, v.u.list->items[i], true));
-        }
-        if (v.kind == CQ_VAL_TUPLE && v.u.list->n == 1)
-            cq_str_add_char(s, ',');
-        cq_str_add_char(s, v.kind == CQ_VAL_LIST ? ']' : ')');
-        break;
-    case CQ_VAL_DICT:
-        cq_str_add_char(s, '{');
-        for (size_t i = 0; i < v.u.dict->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
-            cq_str_add(s, i ? ", " : "");
-            CQ_TRY(cq_eval_format(ev, s, v.u.dict->entries[i].key, true));
-            cq_str_add(s, ": ");
-            CQ_TRY(cq_eval_format(ev, s, v.u.dict->entries[i].value, true));
-        }
-        cq_str_add_char(s, '}');
-        break;
+    case CQ_VAL_TUPLE: return format_list(ev, s, v);
+    case CQ_VAL_DICT: return format_dict(ev, s, v.u.dict);
     case CQ_VAL_OBJECT:
         t = cq_object_of(v);
         if (t && t->kind == CQ_OBJECT_ENUM)
@@ -516,8 +522,7 @@ cq_status cq_eval_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
     cq_status status = cq_eval_down(ev, v);
 
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(status);
     status = format_value(ev, s, v, quoted);
     cq_eval_up(ev);
     return status;

@@ -54,11 +54,33 @@ static double example_of(cq_eval *ev, cq_tensor *t)
     return f > -0x1p62 && f < 0x1p62 ? f : 1;
 }
 
+/* A number of the graph: it is not known before the run. */
+static cq_status open_number(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out)
+{
+    cq_value *value;
+    double    example;
+
+    if (t->rank)
+        t = CQ_OP(ev->cx, "aten::reshape", TENSOR(t), cq_i64s(ev->cx, NULL, 0));
+    if (t && kind == CQ_VAL_BOOL && t->dtype != CQ_DTYPE_BOOL)
+        t = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_BOOL));
+    value = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
+    if (!value)
+        return ev->cx->status;
+    example = example_of(ev, t);
+    if (kind == CQ_VAL_INT)
+        *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", (int64_t)example, value, -1));
+    else if (kind == CQ_VAL_FLOAT)
+        *out = (cq_val){ .kind = kind, .u.f = { example, value } };
+    else
+        *out = (cq_val){ .kind = kind, .u.b = { example != 0, value } };
+    return CQ_OK;
+}
+
 cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out)
 {
     cq_tensor *data = t;
     cq_value  *value;
-    double     example;
     bool       has_data, is_fixed = false;
 
     if (cq_tensor_numel(t) != 1)
@@ -76,24 +98,8 @@ cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_v
             return ev->cx->status;
         is_fixed = cq_capture_is_fixed(value);
     }
-    if (!has_data && ev->capture && !ev->tracing && !is_fixed) {
-        if (t->rank)
-            t = CQ_OP(ev->cx, "aten::reshape", TENSOR(t), cq_i64s(ev->cx, NULL, 0));
-        if (t && kind == CQ_VAL_BOOL && t->dtype != CQ_DTYPE_BOOL)
-            t = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_BOOL));
-        value = t ? cq_capture_value(ev->capture, ev->cx, t) : NULL;
-        if (!value)
-            return ev->cx->status;
-        example = example_of(ev, t);
-        if (kind == CQ_VAL_INT)
-            *out =
-                cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", (int64_t)example, value, -1));
-        else if (kind == CQ_VAL_FLOAT)
-            *out = (cq_val){ .kind = kind, .u.f = { example, value } };
-        else
-            *out = (cq_val){ .kind = kind, .u.b = { example != 0, value } };
-        return CQ_OK;
-    }
+    if (!has_data && ev->capture && !ev->tracing && !is_fixed)
+        return open_number(ev, t, kind, out);
     if (!has_data) {
         if (!ev->cx->listener)
             return cq_fail(CQ_E_INTERNAL, NULL, NULL, "a fake tensor outside of a capture");

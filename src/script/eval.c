@@ -78,42 +78,51 @@ static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *na
     return CQ_OK;
 }
 
+static cq_status value_of_variable(cq_eval *ev, const cq_ast_expr *x, cq_val v, cq_val *out)
+{
+    const cq_object *undefined = cq_object_as(v, CQ_OBJECT_UNDEFINED);
+    const char      *name = x->u.name, *why = undefined ? undefined->text : NULL;
+
+    *out = v;
+    if (!undefined || (why && strcmp(why, CQ_UNINITIALIZED) == 0))
+        return CQ_OK;
+    return cq_eval_fail(ev, x->at, CQ_E_TYPE, "%s has no value on some way to this place%s%s", name,
+                        why == name ? "" : ": ", why == name ? "" : why);
+}
+
+/* A function or class of the unit that the program is in, or what it imports. */
+static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
+                                 bool *found)
+{
+    cq_str    full = { 0 };
+    cq_status status;
+
+    if (!cq_unit_def(unit, name) && !cq_unit_class(unit, name))
+        return look_up_import(ev, unit, name, out, found);
+    *found = true;
+    cq_str_printf(&full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier, name);
+    status = full.status;
+    if (status == CQ_OK)
+        status = cq_program_find(ev->program, full.text, out);
+    cq_str_clear(&full);
+    CQ_TRY(status);
+    cq_ctx_own(ev->cx, *out);
+    return ev->cx->status;
+}
+
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const char *name  = x->u.name;
     cq_val     *v     = cq_frame_find(ev->frame, name);
     bool        found = false;
-    cq_object  *undefined;
-    cq_unit    *unit = ev->frame ? ev->frame->unit : ev->program->main;
+    cq_unit    *unit  = ev->frame ? ev->frame->unit : ev->program->main;
 
-    if (v) {
-        undefined = cq_object_as(*v, CQ_OBJECT_UNDEFINED);
-        if (undefined && (!undefined->text || strcmp(undefined->text, CQ_UNINITIALIZED) != 0))
-            return cq_eval_fail(ev, x->at, CQ_E_TYPE,
-                                "%s has no value on some way to this place%s%s", name,
-                                undefined->text == name ? "" : ": ",
-                                undefined->text == name ? "" : undefined->text);
-        *out = *v;
+    if (v)
+        return value_of_variable(ev, x, *v, out);
+    if (unit)
+        CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
+    if (found)
         return CQ_OK;
-    }
-    if (unit) {
-        if (cq_unit_def(unit, name) || cq_unit_class(unit, name)) {
-            cq_str    full = { 0 };
-            cq_status status;
-
-            cq_str_printf(&full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier, name);
-            status = full.status;
-            if (status == CQ_OK)
-                status = cq_program_find(ev->program, full.text, out);
-            cq_str_clear(&full);
-            CQ_TRY(status);
-            cq_ctx_own(ev->cx, *out);
-            return ev->cx->status;
-        }
-        CQ_TRY(look_up_import(ev, unit, name, out, &found));
-        if (found)
-            return CQ_OK;
-    }
     if (strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) {
         *out = cq_val_of_f64(name[0] == 'i' ? INFINITY : (double)NAN);
         return CQ_OK;

@@ -87,14 +87,11 @@ static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
     return cq_eval_call_name(ev, "aten::tensor", args, 1, v);
 }
 
-/* Applies everything but index tensors as views; those are collected per dimension of the
- * view, None where a dimension is taken whole. */
-static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_val *indices,
-                            size_t *n_indices)
+/* How many dimensions of x the parts are for. */
+static cq_status count_used(cq_eval *ev, cq_val x, parts *p, size_t *out)
 {
-    size_t used = 0, dim = 0;
+    size_t used = 0;
 
-    *n_indices = 0;
     for (size_t i = 0; i < p->n; i++) {
         bool is_none = p->x[i]->kind == CQ_X_NONE ||
                        (p->x[i]->kind != CQ_X_SLICE && p->x[i]->kind != CQ_X_ELLIPSIS &&
@@ -107,6 +104,31 @@ static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_va
     if (used > x.u.tensor->rank)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%zu indices for a tensor of %u dimensions", used,
                        x.u.tensor->rank);
+    *out = used;
+    return CQ_OK;
+}
+
+static cq_status take_slice(cq_eval *ev, const cq_ast_expr *part, size_t dim, cq_val *view)
+{
+    cq_val args[5] = { *view, cq_val_of_i64((int64_t)dim) };
+
+    CQ_TRY(bound(ev, part->u.slice.start, CQ_NONE, &args[2]));
+    CQ_TRY(bound(ev, part->u.slice.stop, CQ_NONE, &args[3]));
+    CQ_TRY(bound(ev, part->u.slice.step, cq_val_of_i64(1), &args[4]));
+    return part->u.slice.start || part->u.slice.stop || part->u.slice.step
+               ? call_op(ev, "aten::slice.Tensor", args, 5, view)
+               : CQ_OK;
+}
+
+/* Applies everything but index tensors as views; those are collected per dimension of the
+ * view, None where a dimension is taken whole. */
+static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_val *indices,
+                            size_t *n_indices)
+{
+    size_t used, dim = 0;
+
+    *n_indices = 0;
+    CQ_TRY(count_used(ev, x, p, &used));
     *view = x;
     for (size_t i = 0; i < p->n; i++) {
         const cq_ast_expr *part = p->x[i];
@@ -116,13 +138,7 @@ static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_va
             for (size_t k = used; k < x.u.tensor->rank; k++, dim++)
                 indices[(*n_indices)++] = CQ_NONE;
         } else if (part->kind == CQ_X_SLICE) {
-            cq_val args[5] = { *view, cq_val_of_i64((int64_t)dim) };
-
-            CQ_TRY(bound(ev, part->u.slice.start, CQ_NONE, &args[2]));
-            CQ_TRY(bound(ev, part->u.slice.stop, CQ_NONE, &args[3]));
-            CQ_TRY(bound(ev, part->u.slice.step, cq_val_of_i64(1), &args[4]));
-            if (part->u.slice.start || part->u.slice.stop || part->u.slice.step)
-                CQ_TRY(call_op(ev, "aten::slice.Tensor", args, 5, view));
+            CQ_TRY(take_slice(ev, part, dim, view));
             indices[(*n_indices)++] = CQ_NONE;
             dim++;
         } else if (v.kind == CQ_VAL_NONE) {

@@ -117,8 +117,7 @@ cq_status cq_eval_pair(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val
 {
     cq_status status = cq_eval_down(ev, a);
 
-    if (status != CQ_OK)
-        return status;
+    CQ_TRY(status);
     status = fn(user, a, b, out);
     cq_eval_up(ev);
     return status;

@@ -1,28 +1,20 @@
 #include "testcase/trace.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 
 #include <inttypes.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 void cq_trace_begin(cq_trace *trace)
 {
-    *trace = (cq_trace){ .began = now() };
+    *trace = (cq_trace){ .began = cq_now() / 1000 };
 }
 
 void cq_trace_step(cq_trace *trace, const char *name)
 {
-    int64_t end = now();
+    int64_t end = cq_now() / 1000;
 
     cq_str_printf(&trace->events,
                   "%s\n{\"name\": \"%s\", \"cat\": \"export\", \"ph\": \"X\", \"ts\": %" PRId64

@@ -8,8 +8,7 @@ static cq_status as_complex(cq_sym *s)
 {
     cq_value *pairs = cq_sym_in(s, "self"), *v;
 
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     v = cq_ir_value_new(s->ex->graph, cq_sym_result_type(s, 0));
     if (!v)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);
@@ -36,8 +35,7 @@ static cq_status as_real(cq_sym *s)
 {
     cq_value *x = cq_sym_in(s, "self"), *pairs;
 
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     pairs = cq_export_pairs(s->ex, x);
     if (pairs || x->data)
         return pairs ? cq_sym_done(s, pairs) : cq_sym_fail(s, CQ_E_NO_MEMORY);

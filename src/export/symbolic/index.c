@@ -209,8 +209,7 @@ static cq_status index_tensor(cq_sym *s)
     named     m = named_by_args(s);
     cq_value *v;
 
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     if (m.mask)
         return compress(s, &m);
     if (m.n == 1)
@@ -354,8 +353,7 @@ static cq_status index_put(cq_sym *s)
     bool      add    = cq_sym_bool(s, "accumulate");
     cq_value *values = cq_sym_in(s, "values"), *v, *front;
 
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     if (add) { /* ONNX Runtime adds no halves while it scatters */
         m.x    = cq_sym_widen(s, m.x);
         values = cq_sym_widen(s, values);

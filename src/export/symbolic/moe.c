@@ -72,8 +72,7 @@ static cq_status grouped_mm(cq_sym *s)
 
     if (!ends)
         return cq_sym_done(s, product(s, g.a, g.b));
-    if (s->status != CQ_OK)
-        return s->status;
+    CQ_TRY(s->status);
     if (!cq_int_is_plain(ends->type.sizes[0]) || ends->type.sizes[0].value > MAX_GROUPS)
         return cq_sym_no(s, 0, "the number of groups should be fixed, and at most %d", MAX_GROUPS);
     g.n      = (size_t)ends->type.sizes[0].value;

@@ -11,8 +11,7 @@ enum { ENOUGH = 1 << 16 }; /* bytes to write at once */
 
 cq_status cq_text_flush(cq_text_printer *p)
 {
-    if (p->s.status != CQ_OK)
-        return p->s.status;
+    CQ_TRY(p->s.status);
     if (p->s.len < ENOUGH)
         return CQ_OK;
     if (!p->write(p->user, p->s.text, p->s.len))

@@ -79,17 +79,12 @@ static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
 static cq_status read_rounding(cq_e8m0_round *out, const cq_rt *rt)
 {
     static const char *const names[] = { "up", "down", "nearest" };
+    int                      found   = CQ_E8M0_UP;
 
-    *out = CQ_E8M0_UP;
-    if (!cq_onnx_schema_attr(rt->step->schema, "round_mode"))
-        return CQ_OK;
-    for (int i = 0; i < 3; i++)
-        if (cq_rt_is(rt, "round_mode", names[i])) {
-            *out = (cq_e8m0_round)i;
-            return CQ_OK;
-        }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "round_mode is '%s', wanted up, down or nearest",
-                   cq_rt_string(rt, "round_mode"));
+    if (cq_onnx_schema_attr(rt->step->schema, "round_mode"))
+        CQ_TRY(cq_rt_choose(&found, rt, "round_mode", names, 3));
+    *out = (cq_e8m0_round)found;
+    return CQ_OK;
 }
 
 static cq_status cast_to(cq_rt *rt, int64_t data_type)

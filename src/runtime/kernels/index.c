@@ -131,23 +131,18 @@ static cq_status nonzero(cq_rt *rt)
 
 /* ---- writing ---- */
 
-static const struct {
-    const char *name;
-    cq_combine  how;
-} reductions[] = {
-    { "", CQ_COMBINE_SET },    { "none", CQ_COMBINE_SET }, { "add", CQ_COMBINE_ADD },
-    { "mul", CQ_COMBINE_MUL }, { "max", CQ_COMBINE_MAX },  { "min", CQ_COMBINE_MIN },
-};
-
 static cq_status reduction(cq_combine *out, const cq_rt *rt)
 {
-    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
-        if (cq_rt_is(rt, "reduction", reductions[i].name)) {
-            *out = reductions[i].how;
-            return CQ_OK;
-        }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "reduction is '%s', which is none",
-                   cq_rt_string(rt, "reduction"));
+    static const char *const names[] = {
+        [CQ_COMBINE_SET] = "none", [CQ_COMBINE_ADD] = "add", [CQ_COMBINE_MUL] = "mul",
+        [CQ_COMBINE_MAX] = "max",  [CQ_COMBINE_MIN] = "min",
+    };
+    int found = CQ_COMBINE_SET;
+
+    if (*cq_rt_string(rt, "reduction"))
+        CQ_TRY(cq_rt_choose(&found, rt, "reduction", names, sizeof names / sizeof *names));
+    *out = (cq_combine)found;
+    return CQ_OK;
 }
 
 /* The output of a scatter begins as a copy of its data. */

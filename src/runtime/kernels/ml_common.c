@@ -25,13 +25,11 @@ cq_status cq_ml_transform_of(cq_ml_transform *out, const cq_rt *rt)
 {
     static const char *const names[] = { "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT" };
 
-    for (int i = 0; i < 5; i++)
-        if (cq_rt_is(rt, "post_transform", names[i])) {
-            *out = (cq_ml_transform)i;
-            return CQ_OK;
-        }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "post_transform is '%s', which there is not",
-                   cq_rt_string(rt, "post_transform"));
+    int found;
+
+    CQ_TRY(cq_rt_choose(&found, rt, "post_transform", names, 5));
+    *out = (cq_ml_transform)found;
+    return CQ_OK;
 }
 
 static double logistic(double x)

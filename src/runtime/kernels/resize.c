@@ -205,24 +205,12 @@ static cq_status resize_by(cq_rt *rt, const plan *p)
 
 /* ---- reading the node ---- */
 
-static cq_status find_name(int *out, const cq_rt *rt, const char *attr, const char *const *names,
-                           size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (cq_rt_is(rt, attr, names[i])) {
-            *out = (int)i;
-            return CQ_OK;
-        }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "%s is '%s', which is none", attr,
-                   cq_rt_string(rt, attr));
-}
-
 static cq_status read_mode(plan *p, const cq_rt *rt)
 {
     static const char *const names[] = { "nearest", "linear", "cubic", "bilinear", "trilinear" };
     int                      found;
 
-    CQ_TRY(find_name(&found, rt, "mode", names, sizeof names / sizeof *names));
+    CQ_TRY(cq_rt_choose(&found, rt, "mode", names, sizeof names / sizeof *names));
     p->mode = found > CUBIC ? LINEAR : (mode)found;
     if (rt->has_ranks && p->mode != NEAREST)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is nothing between strings");
@@ -316,10 +304,10 @@ static cq_status resize(cq_rt *rt)
 
     plan_init(&p, x);
     CQ_TRY(read_mode(&p, rt));
-    CQ_TRY(find_name(&found, rt, "coordinate_transformation_mode", transform_names,
-                     sizeof transform_names / sizeof *transform_names));
+    CQ_TRY(cq_rt_choose(&found, rt, "coordinate_transformation_mode", transform_names,
+                        sizeof transform_names / sizeof *transform_names));
     p.transform = (transform)found;
-    CQ_TRY(find_name(&found, rt, "nearest_mode", nearest_names, 4));
+    CQ_TRY(cq_rt_choose(&found, rt, "nearest_mode", nearest_names, 4));
     p.nearest         = (nearest)found;
     p.cubic           = cq_rt_float(rt, "cubic_coeff_a");
     p.exclude_outside = cq_rt_int(rt, "exclude_outside");

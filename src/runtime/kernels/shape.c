@@ -327,26 +327,12 @@ static cq_status tile_axis(cq_rt *rt)
 
 /* ---- padding ---- */
 
-static const struct {
-    const char *name;
-    cq_pad_mode mode;
-} pad_modes[] = {
-    { "constant", CQ_PAD_CONSTANT },
-    { "reflect", CQ_PAD_REFLECT },
-    { "edge", CQ_PAD_REPLICATE },
-    { "wrap", CQ_PAD_CIRCULAR },
+static const char *const pad_modes[] = {
+    [CQ_PAD_CONSTANT]  = "constant",
+    [CQ_PAD_REFLECT]   = "reflect",
+    [CQ_PAD_REPLICATE] = "edge",
+    [CQ_PAD_CIRCULAR]  = "wrap",
 };
-
-static cq_status pad_mode(cq_pad_mode *out, const cq_rt *rt)
-{
-    for (size_t i = 0; i < sizeof pad_modes / sizeof *pad_modes; i++)
-        if (cq_rt_is(rt, "mode", pad_modes[i].name)) {
-            *out = pad_modes[i].mode;
-            return CQ_OK;
-        }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "mode is '%s', which is none",
-                   cq_rt_string(rt, "mode"));
-}
 
 /* The numbers before and after each axis; axes may name only some of them. */
 static cq_status read_pads(int64_t *before, int64_t *after, cq_rt *rt, uint32_t rank)
@@ -379,10 +365,10 @@ static cq_status pad_with(cq_rt *rt, const cq_tensor *value)
     const cq_tensor *x = cq_rt_in(rt, 0);
     int64_t          before[CQ_MAX_RANK], after[CQ_MAX_RANK];
     cq_rt_sizes      sizes;
-    cq_pad_mode      mode;
+    int              mode;
     cq_tensor       *y;
 
-    CQ_TRY(pad_mode(&mode, rt));
+    CQ_TRY(cq_rt_choose(&mode, rt, "mode", pad_modes, sizeof pad_modes / sizeof *pad_modes));
     CQ_TRY(read_pads(before, after, rt, x->rank));
     cq_rt_sizes_of(&sizes, x);
     for (uint32_t i = 0; i < x->rank; i++)
@@ -392,7 +378,7 @@ static cq_status pad_with(cq_rt *rt, const cq_tensor *value)
                            "pads of %" PRId64 " and %" PRId64 " are too large", before[i],
                            after[i]);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    return cq_kernel_pad(y, x, before, mode, value);
+    return cq_kernel_pad(y, x, before, (cq_pad_mode)mode, value);
 }
 
 static cq_status pad_by_attributes(cq_rt *rt)

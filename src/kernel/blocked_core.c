@@ -21,6 +21,8 @@ void cq_core_activate(const cq_core *core, float *x, int64_t n, cq_ew_op act,
         core->sigmoid(x, n, act == CQ_EW_SILU);
     else if (act == CQ_EW_HARDSWISH)
         core->hardswish(x, n);
+    else if (act == CQ_EW_GELU || act == CQ_EW_GELU_TANH)
+        cq_isa_get()->gelu[act == CQ_EW_GELU_TANH](x, n);
     else
         cq_apply1_f32(x, n, act, params);
 }

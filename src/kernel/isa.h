@@ -11,6 +11,8 @@
 #include "kernel/quant_core.h"
 #include "kernel/softmax_rows.h"
 
+typedef void cq_gelu_fn(float *x, int64_t n); /* in place */
+
 typedef struct cq_isa {
     const char              *name; /* as CALQUE_ISA has it */
     const cq_core           *core;
@@ -21,6 +23,7 @@ typedef struct cq_isa {
     const norm_loops        *norm;    /* of float */
     const cq_quant_core     *quant;
     const cq_attention_core *attention;
+    cq_gelu_fn *const       *gelu; /* by the error function, by tanh */
 } cq_isa;
 
 /* The one in use: the widest that this processor has, unless CALQUE_ISA names another that it

@@ -188,6 +188,10 @@ def operator_cases():
     yield "decoding", [q[:, :, :1], k[:, :, :1], v[:, :, :1], None, *past], {}
     yield "past", [q, k, v, None, *past], {"is_causal": 1}
     yield "past rows", [normal(2, 5, 48), normal(2, 7, 48), normal(2, 7, 60), None, *past], heads
+    filled = np.int64([6, 5])  # of opset 24: keys of each sample that are there
+    yield "filled", [q, k, v, None, None, None, filled], {}
+    yield "filled, causal", [q, k, v, None, None, None, filled], {"is_causal": 1}
+    yield "short mask", [q, k, v, normal(5, 4)], {}
     for shape in ((5, 7), (1, 7), (2, 1, 5, 7), (1, 3, 1, 7), (2, 3, 5, 7)):
         yield f"mask {shape}", [q, k, v, normal(*shape)], {}
         yield f"truths {shape}", [q, k, v, truths(*shape)], {"softcap": 2.0}
@@ -196,7 +200,9 @@ def operator_cases():
 def check_operator(inputs, attributes):
     import onnx.helper as make
     from onnx import TensorProto
-    kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(bool): TensorProto.BOOL}
+    kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(bool): TensorProto.BOOL,
+             np.dtype(np.int64): TensorProto.INT64}
+    opset = 24 if len(inputs) > 6 else 23
     names = [f"i{n}" if data is not None else "" for n, data in enumerate(inputs)]
     feeds = {name: data for name, data in zip(names, inputs) if name}
 
@@ -205,16 +211,17 @@ def check_operator(inputs, attributes):
         graph = make.make_graph(
             [node], "g", [make.make_tensor_value_info(n, kinds[d.dtype], d.shape) for n, d in feeds.items()],
             [make.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs if n])
-        return make.make_model(graph, opset_imports=[make.make_opsetid("", 23)], ir_version=10).SerializeToString()
+        return make.make_model(graph, opset_imports=[make.make_opsetid("", opset)], ir_version=10).SerializeToString()
 
-    shown = ["y", "pk", "pv"] if len(inputs) > 4 else ["y"]
+    shown = ["y", "pk", "pv"] if len(inputs) == 6 else ["y"]
     got = run_calque(model(shown), list(feeds.values()), len(shown))
     again = run_calque(model(shown), list(feeds.values()), len(shown), threads=3)
     assert all(np.array_equal(a, b) for a, b in zip(got, again)), "other threads, other bits"
     whole = run_calque(model(["y", "pk", "pv", "scores"]), list(feeds.values()), 4)
     expect_close(got, whole[:len(got)], **CLOSE, name="with scores")
     mask = inputs[3] if len(inputs) > 3 else None
-    if mask is None or mask.shape[-2] == inputs[0].shape[2]:  # ONNX Runtime does not broadcast along queries
+    # ONNX Runtime does not broadcast masks along queries, nor take those that end before the keys do.
+    if mask is None or mask.shape[-2:] == (inputs[0].shape[2], inputs[1].shape[2]):
         expect_close(got, run_ort(model(shown), feeds, "none"), **CLOSE)
 
 

@@ -109,14 +109,6 @@ INLINE float largest(const float *s, int64_t n)
     return top;
 }
 
-/* e to the x that are not above 0, exactly 0 far below. */
-INLINE V fading(V x)
-{
-    const V low = SPREAD(-87.0f), far = AT_LEAST(low, x);
-
-    return CHOOSE(x < low, SPREAD(0), power_of(far) + (far - far));
-}
-
 static void soften(float *s, int64_t n, cq_attention_row *row)
 {
     float  top, shift;

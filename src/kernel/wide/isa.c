@@ -9,6 +9,7 @@ extern conv_taps_fn            CQ_OF_ISA(taps);
 extern const norm_loops        CQ_OF_ISA(norm);
 extern const cq_quant_core     CQ_OF_ISA(quant);
 extern const cq_attention_core CQ_OF_ISA(attention);
+extern cq_gelu_fn *const       CQ_OF_ISA(gelu)[2];
 extern const cq_isa            CQ_OF_ISA(isa);
 
 const cq_isa CQ_OF_ISA(isa) = { .name      = CQ_ISA_TEXT,
@@ -19,4 +20,5 @@ const cq_isa CQ_OF_ISA(isa) = { .name      = CQ_ISA_TEXT,
                                 .taps      = CQ_OF_ISA(taps),
                                 .norm      = &CQ_OF_ISA(norm),
                                 .quant     = &CQ_OF_ISA(quant),
-                                .attention = &CQ_OF_ISA(attention) };
+                                .attention = &CQ_OF_ISA(attention),
+                                .gelu      = CQ_OF_ISA(gelu) };

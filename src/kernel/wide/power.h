@@ -23,4 +23,12 @@ INLINE V power_of(V x)
     return ADD_EXPONENT(p, t);
 }
 
+/* Of x that are not above 0, exactly 0 far below, and NaN of NaN. */
+INLINE V fading(V x)
+{
+    const V low = SPREAD(-87.0f), far = AT_LEAST(low, x);
+
+    return CHOOSE(x < low, SPREAD(0), power_of(far) + (far - far));
+}
+
 #endif

@@ -1,5 +1,7 @@
 #include "runtime/kernels/gelu.h"
 
+#include "kernel/gelu.h"
+
 const cq_ew_op cq_rt_gelu_ops[2] = { CQ_EW_GELU, CQ_EW_GELU_TANH };
 
 /* Constants of float32 were found, so that x is of no other type. */
@@ -11,7 +13,7 @@ static cq_status gelu(cq_rt *rt)
     if (!x || x->dtype != CQ_DTYPE_F32)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a tensor of float32");
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
-    return cq_apply1(y, *(const cq_ew_op *)rt->step->prepared, NULL, CQ_DTYPE_NONE, x);
+    return cq_kernel_gelu(y, x, *(const cq_ew_op *)rt->step->prepared == CQ_EW_GELU_TANH);
 }
 
 const cq_rt_row cq_rt_row_gelu = { "Gelu", 1, gelu, CQ_RT_OWN | CQ_RT_OVER_0, 0 };

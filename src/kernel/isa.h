@@ -2,6 +2,7 @@
 #ifndef CQ_KERNEL_ISA_H
 #define CQ_KERNEL_ISA_H
 
+#include "kernel/attention_core.h"
 #include "kernel/blocked_core.h"
 #include "kernel/conv_types.h"
 #include "kernel/elementwise_ops.h"
@@ -11,14 +12,15 @@
 #include "kernel/softmax_rows.h"
 
 typedef struct cq_isa {
-    const char             *name; /* as CALQUE_ISA has it */
-    const cq_core          *core;
-    const gemm_type *const *gemm;    /* of float, of double */
-    const cq_ew_row        *ew;      /* of float */
-    cq_softmax_fn *const   *softmax; /* of float; and its logarithm */
-    conv_taps_fn           *taps;    /* of float */
-    const norm_loops       *norm;    /* of float */
-    const cq_quant_core    *quant;
+    const char              *name; /* as CALQUE_ISA has it */
+    const cq_core           *core;
+    const gemm_type *const  *gemm;    /* of float, of double */
+    const cq_ew_row         *ew;      /* of float */
+    cq_softmax_fn *const    *softmax; /* of float; and its logarithm */
+    conv_taps_fn            *taps;    /* of float */
+    const norm_loops        *norm;    /* of float */
+    const cq_quant_core     *quant;
+    const cq_attention_core *attention;
 } cq_isa;
 
 /* The one in use: the widest that this processor has, unless CALQUE_ISA names another that it

@@ -9,12 +9,13 @@
 #include <string.h>
 
 enum {
-    K_BLOCK  = 256,
-    ROWS     = 252,     /* of a block of work, at most: K_BLOCK numbers of each in the L2 cache */
-    WORK     = 1 << 18, /* multiplications in one, at least */
-    PANELS   = 48,      /* that rows are read for at a time, if that leaves threads BLOCKS each */
-    BLOCKS   = 4,
-    COPY_ROW = K_BLOCK + CQ_MAX_LANES
+    K_BLOCK   = 256,
+    ROWS      = 252,     /* of a block of work, at most: K_BLOCK numbers of each in the L2 cache */
+    WORK      = 1 << 18, /* multiplications in one, at least */
+    PANELS    = 48,      /* that rows are read for at a time, if that leaves threads BLOCKS each */
+    BLOCKS    = 4,
+    COPY_ROW  = K_BLOCK + CQ_MAX_LANES,
+    COPY_FROM = 8 /* panels that are worth a copy of rows */
 };
 
 struct cq_packed {
@@ -182,8 +183,8 @@ static void run_panel(const struct product *g, int64_t panel, int64_t k0, int64_
         run_narrow(c, p->core, &t, row, n, col, width, px);
 }
 
-/* Rows that are a multiple of 2 KB apart push each other out of the few places that the L1 cache
- * has for them: they are copied. */
+/* Rows that are far apart take a page each, and if it is by a multiple of 2 KB, push each other out
+ * of the few places that the L1 cache has for them: they are copied. */
 static void copy_rows(float *copy, const float **px, int64_t n, int64_t kc)
 {
     for (int64_t i = 0; copy && i < n; i++)
@@ -201,7 +202,7 @@ static cq_status product_block(void *user, int64_t block)
     const float          *px[ROWS];
     float                *copy = NULL;
 
-    if (c->lda % 512 == 0) {
+    if (c->lda % 512 == 0 || to - from >= COPY_FROM) {
         copy = cq_alloc_aligned(sizeof *copy * (size_t)(n * COPY_ROW));
         if (!copy)
             return CQ_E_NO_MEMORY;

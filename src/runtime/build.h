@@ -124,6 +124,12 @@ cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
 /* norms.c: layer normalisations that are written out. */
 cq_status cq_rt_optimize_norms(cq_rt_builder *b);
 
+/* attentions.c: attention that is written out. */
+cq_status cq_rt_optimize_attentions(cq_rt_builder *b);
+
+/* gelus.c: GELU that is written out. */
+cq_status cq_rt_optimize_gelus(cq_rt_builder *b);
+
 /* linears.c: products by constant matrices, with what follows them; also of recurrent layers. */
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 

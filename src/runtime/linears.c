@@ -3,6 +3,7 @@
  * stood. */
 #include "runtime/patterns.h"
 
+#include "runtime/kernels/gelu.h"
 #include "runtime/kernels/linear.h"
 #include "runtime/kernels/recurrent.h"
 
@@ -39,43 +40,6 @@ static cq_status take_bias(cq_rt_node_value **y, cq_rt_linear *l)
     return CQ_OK;
 }
 
-/* The only reader of v, if it is that operator and that number is its other operand. */
-static cq_rt_node_step *reader_with(const cq_rt_node_value *v, const char *op, double want)
-{
-    double           number;
-    cq_rt_node_step *s = cq_rt_reader_with(&number, v, op);
-
-    return s && fabs(number - want) <= 1e-6 ? s : NULL;
-}
-
-/* y * (erf(y / sqrt 2) + 1) * 0.5, as exporters write it out. */
-static bool take_gelu(cq_rt_node_value **io, cq_rt_linear *l)
-{
-    cq_rt_node_value *y = *io;
-    cq_rt_node_step  *div, *erf, *one, *mul, *half;
-    double            number;
-
-    if (y->n_uses != 2 || !y->readers[1]) /* an output has uses, but no readers */
-        return false;
-    div = cq_rt_is_op(y->readers[0], "Div") ? y->readers[0] : y->readers[1];
-    mul = div == y->readers[0] ? y->readers[1] : y->readers[0];
-    if (!cq_rt_is_op(div, "Div") || !cq_rt_is_op(mul, "Mul") || div->in[0] != y ||
-        !cq_rt_number_of(&number, div, 1) || fabs(number - sqrt(2)) > 1e-5)
-        return false;
-    erf = div->out[0]->n_uses == 1 ? div->out[0]->readers[0] : NULL;
-    one = erf && cq_rt_is_op(erf, "Erf") ? reader_with(erf->out[0], "Add", 1) : NULL;
-    if (!one || one->out[0]->n_uses != 1 || one->out[0]->readers[0] != mul)
-        return false;
-    half = reader_with(mul->out[0], "Mul", 0.5);
-    if (!half)
-        return false;
-    l->activates = true;
-    l->act       = CQ_EW_GELU;
-    div->is_gone = erf->is_gone = one->is_gone = mul->is_gone = true;
-    *io                                                       = take(half);
-    return true;
-}
-
 static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
 {
     static const struct {
@@ -86,8 +50,12 @@ static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
                            { "HardSwish", CQ_EW_HARDSWISH } };
     cq_rt_node_step *s = (*y)->n_uses == 1 ? (*y)->readers[0] : NULL;
 
-    if (take_gelu(y, l))
+    if (s && s->step.row == &cq_rt_row_gelu) {
+        l->activates = true;
+        l->act       = *(const cq_ew_op *)s->step.prepared;
+        *y           = take(s);
         return "Gelu";
+    }
     if (s && cq_rt_is_op(s, "Relu")) {
         l->clamps = true;
         l->lo     = 0;

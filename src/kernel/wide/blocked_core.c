@@ -1,6 +1,6 @@
 /* The inner loops of kernels on blocked images and of products by packed matrices. */
 #include "kernel/isa.h"
-#include "kernel/wide/vector.h"
+#include "kernel/wide/power.h"
 
 #include <string.h>
 
@@ -349,25 +349,12 @@ static void affine(float *out, const float *x, const float *scale, const float *
     }
 }
 
-/* As cq_expf of vmath.h, but for numbers whose power is neither too large nor too small: it can be
- * scaled by adding to its exponent. x - x is 0, or NaN, which the power of a NaN need not be. */
 INLINE void sigmoid_at(float *at, const float *from, bool gated)
 {
-    const V x     = LOAD(from);
-    const V u     = AT_MOST(SPREAD(87), AT_LEAST(SPREAD(-87), SPREAD(0) - x));
-    const V magic = SPREAD(12582912.0f), t = FMA(u, SPREAD(1.44269504f), magic);
-    const V n = t - magic;
-    const V r = FMA(n, SPREAD(-0x1.7f7d1cp-20f), FMA(n, SPREAD(-0x1.62e4p-1f), u));
-    V       p = SPREAD(0x1.9f08acp-13f);
+    const V x = LOAD(from);
+    const V u = AT_MOST(SPREAD(87), AT_LEAST(SPREAD(-87), SPREAD(0) - x));
 
-    p = FMA(p, r, SPREAD(0x1.6d8d06p-10f));
-    p = FMA(p, r, SPREAD(0x1.11127p-7f));
-    p = FMA(p, r, SPREAD(0x1.55548ep-5f));
-    p = FMA(p, r, SPREAD(0x1.555554p-3f));
-    p = FMA(p, r, SPREAD(0x1p-1f));
-    p = FMA(p * r, r, r) + SPREAD(1);
-    p = (gated ? x : SPREAD(1)) / (SPREAD(1) + ADD_EXPONENT(p, t));
-    STORE(at, p + (u - u));
+    STORE(at, (gated ? x : SPREAD(1)) / (SPREAD(1) + power_of(u)) + (u - u));
 }
 
 static void sigmoid(float *x, int64_t n, bool gated)

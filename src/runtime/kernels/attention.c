@@ -1,5 +1,6 @@
-/* Attention and rotary embeddings. Scores are held as a whole, for an output may be made of them.
- */
+/* Attention and rotary embeddings. Scores are held as a whole where an output is made of them, and
+ * of types other than float32. */
+#include "runtime/kernels/attention.h"
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/join.h"
 #include "runtime/kernels/map.h"
@@ -155,14 +156,18 @@ static double soft_cap(double x, const double *p)
     return tanh(x / *p) * *p;
 }
 
+static double scale_of(const attention *a, const cq_rt *rt)
+{
+    return cq_rt_attr_given(rt, "scale") ? cq_rt_float(rt, "scale")
+                                         : 1 / sqrt((double)cq_size_of(a->q, 3));
+}
+
 static cq_status compute_scores(attention *a, cq_rt *rt)
 {
     static const uint32_t swapped[] = { 0, 1, 2, 4, 3 };
-    int64_t               width     = cq_size_of(a->q, 3);
-    double                scale =
-        cq_rt_attr_given(rt, "scale") ? cq_rt_float(rt, "scale") : 1 / sqrt((double)width);
-    cq_tensor *q = NULL, *k = NULL, *turned = NULL;
-    cq_status  status;
+    double                scale     = scale_of(a, rt);
+    cq_tensor            *q = NULL, *k = NULL, *turned = NULL;
+    cq_status             status;
 
     CQ_TRY_OR_DONE(grouped(&q, rt, a, a->q));
     CQ_TRY_OR_DONE(grouped(&k, rt, a, a->k));
@@ -311,8 +316,6 @@ static cq_status weigh(cq_rt *rt, attention *a)
     double           cap    = cq_rt_float(rt, "softcap");
     bool             causal = cq_rt_int(rt, "is_causal");
 
-    if (filled && (filled->rank != 1 || cq_size_of(filled, 0) != a->batch || a->past))
-        return cq_rt_misfit(a->k, filled);
     CQ_TRY(compute_scores(a, rt));
     CQ_TRY(show_scores(rt, a, RAW));
     if (cap > 0) /* first, or what is masked out would come back as -cap */
@@ -340,10 +343,7 @@ static cq_status set_results(cq_rt *rt, const attention *a)
     CQ_TRY_OR_DONE(cq_kernel_matmul(sums, a->scores, v));
     CQ_TRY_OR_DONE(cq_rt_reshape(&y, rt, sums,
                                  &(cq_rt_sizes){ 4, { a->batch, a->heads, a->queries, width } }));
-    CQ_TRY_OR_DONE(set_joined(rt, 0, y, cq_rt_in(rt, 0)->dtype, cq_rt_in(rt, 0)->rank));
-    if (cq_rt_wants(rt, 1))
-        CQ_TRY_OR_DONE(set_joined(rt, 1, a->k, a->k->dtype, 4));
-    status = cq_rt_wants(rt, 2) ? set_joined(rt, 2, a->v, a->v->dtype, 4) : CQ_OK;
+    status = set_joined(rt, 0, y, cq_rt_in(rt, 0)->dtype, cq_rt_in(rt, 0)->rank);
 done:
     cq_tensor_release(v);
     cq_tensor_release(sums);
@@ -351,15 +351,106 @@ done:
     return status;
 }
 
+/* ---- without scores in memory ---- */
+
+/* A mask of numbers or truths. Of one that ends before the keys do, those behind it are not seen.
+ */
+static bool set_mask(cq_attention *c, const cq_tensor *mask)
+{
+    int64_t length   = mask->rank ? cq_size_of(mask, mask->rank - 1) : 1;
+    int64_t sizes[4] = { c->batch, c->heads, c->queries, length == 1 ? c->keys : length };
+    bool    hides    = mask->dtype == CQ_DTYPE_BOOL;
+
+    if (sizes[3] > c->keys || (!hides && mask->dtype != CQ_DTYPE_F32))
+        return false;
+    c->keys = sizes[3];
+    return cq_rt_attention_in(hides ? &c->hides : &c->bias, mask, sizes);
+}
+
+/* False: it is not float32 alone, or does not fit, or somebody wants to see the scores. */
+static bool describe(cq_attention *c, const attention *a, const cq_rt *rt)
+{
+    const cq_tensor *mask = cq_rt_in(rt, 3);
+
+    *c = (cq_attention){ .batch         = a->batch,
+                         .heads         = a->heads,
+                         .group         = a->heads / a->kv_heads,
+                         .queries       = a->queries,
+                         .keys          = a->keys,
+                         .width         = cq_size_of(a->q, 3),
+                         .v_width       = cq_size_of(a->v, 3),
+                         .scale         = (float)scale_of(a, rt),
+                         .cap           = (float)cq_rt_float(rt, "softcap"),
+                         .shown         = true,
+                         .hidden        = -INFINITY,
+                         .causal        = cq_rt_int(rt, "is_causal"),
+                         .past          = a->past,
+                         .blind_is_zero = true };
+    if (cq_rt_wants(rt, 3) || a->q->dtype != CQ_DTYPE_F32 || a->k->dtype != CQ_DTYPE_F32 ||
+        a->v->dtype != CQ_DTYPE_F32)
+        return false;
+    return cq_rt_attention_in(&c->q, a->q,
+                              (int64_t[]){ a->batch, a->heads, a->queries, c->width }) &&
+           cq_rt_attention_in(&c->k, a->k,
+                              (int64_t[]){ a->batch, a->kv_heads, a->keys, c->width }) &&
+           cq_rt_attention_in(&c->v, a->v,
+                              (int64_t[]){ a->batch, a->kv_heads, a->keys, c->v_width }) &&
+           (!mask || set_mask(c, mask));
+}
+
+static cq_status attend_at_once(cq_rt *rt, cq_attention *c, const cq_tensor *filled)
+{
+    bool       by_head = cq_rt_in(rt, 0)->rank == 4;
+    int64_t    row = by_head ? c->v_width : c->heads * c->v_width, *ends = NULL;
+    cq_tensor *y;
+    cq_status  status;
+
+    CQ_TRY(by_head
+               ? cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, 4,
+                           (int64_t[]){ c->batch, c->heads, c->queries, c->v_width })
+               : cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, 3, (int64_t[]){ c->batch, c->queries, row }));
+    c->out         = cq_tensor_data(y);
+    c->out_step[0] = c->heads * c->queries * c->v_width;
+    c->out_step[1] = (by_head ? c->queries : 1) * c->v_width;
+    c->out_step[2] = row;
+    if (filled) {
+        c->ends = ends = cq_alloc_array((size_t)c->batch, sizeof *ends);
+        if (!ends)
+            return CQ_E_NO_MEMORY;
+        for (int64_t i = 0; i < c->batch; i++)
+            ends[i] = cq_tensor_get_i64(filled, i);
+    }
+    status = cq_attention_run(c);
+    cq_free(ends);
+    return status;
+}
+
+/* ---- the operator ---- */
+
+static cq_status attend_to(cq_rt *rt, attention *a)
+{
+    const cq_tensor *filled = rt->n_in > 6 ? cq_rt_in(rt, 6) : NULL;
+    cq_attention     c;
+
+    CQ_TRY(read_heads(a, rt));
+    if (filled && (filled->rank != 1 || cq_size_of(filled, 0) != a->batch || a->past))
+        return cq_rt_misfit(a->k, filled);
+    if (describe(&c, a, rt)) {
+        CQ_TRY(attend_at_once(rt, &c, filled));
+    } else {
+        CQ_TRY(weigh(rt, a));
+        CQ_TRY(set_results(rt, a));
+    }
+    if (cq_rt_wants(rt, 1))
+        CQ_TRY(cq_rt_pass(rt, 1, a->k));
+    return cq_rt_wants(rt, 2) ? cq_rt_pass(rt, 2, a->v) : CQ_OK;
+}
+
 static cq_status attend(cq_rt *rt)
 {
     attention a      = { 0 };
-    cq_status status = read_heads(&a, rt);
+    cq_status status = attend_to(rt, &a);
 
-    if (status == CQ_OK)
-        status = weigh(rt, &a);
-    if (status == CQ_OK)
-        status = set_results(rt, &a);
     attention_clear(&a);
     return status;
 }

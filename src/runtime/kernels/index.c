@@ -9,6 +9,31 @@
 
 /* ---- reading ---- */
 
+/* One place along an axis, which is gone then: a view. */
+static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t place)
+{
+    cq_rt_sizes sizes;
+    cq_tensor  *one, *y;
+    cq_status   status;
+
+    CQ_TRY(cq_rt_slice(&one, x, axis, place < 0 ? place + cq_size_of(x, axis) : place, 1, 1));
+    cq_rt_sizes_of(&sizes, one);
+    sizes.rank--;
+    for (uint32_t i = axis; i < sizes.rank; i++)
+        sizes.at[i] = sizes.at[i + 1];
+    status = cq_rt_reshape(&y, rt, one, &sizes);
+    cq_tensor_release(one);
+    return status == CQ_OK ? cq_rt_set_tensor(rt, 0, y) : status;
+}
+
+/* Whether index is one place that is there; what is not is reported by the kernel. */
+static bool is_place(const cq_tensor *x, uint32_t axis, const cq_tensor *index)
+{
+    int64_t size = cq_size_of(x, axis), place = index->rank ? 0 : cq_tensor_get_i64(index, 0);
+
+    return !index->rank && place >= -size && place < size && cq_tensor_numel(x);
+}
+
 static cq_status gather(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *index = cq_rt_in(rt, 1);
@@ -17,6 +42,8 @@ static cq_status gather(cq_rt *rt)
     cq_tensor       *y;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
+    if (is_place(x, axis, index))
+        return take_one(rt, x, axis, cq_tensor_get_i64(index, 0));
     if (x->rank + index->rank - 1 > CQ_MAX_RANK)
         return cq_rt_misfit(x, index);
     for (uint32_t i = 0; i < axis; i++)

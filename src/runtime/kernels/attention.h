@@ -1,0 +1,30 @@
+/* Attention that a model has as single steps; attentions.c puts it together. */
+#ifndef CQ_RUNTIME_KERNELS_ATTENTION_H
+#define CQ_RUNTIME_KERNELS_ATTENTION_H
+
+#include "kernel/attention.h"
+#include "runtime/call.h"
+
+/* A part has three inputs at most, one of them another part's result. */
+enum { CQ_RT_ATTENTION_PARTS = 12, CQ_RT_ATTENTION_INPUTS = 2 * CQ_RT_ATTENTION_PARTS + 1 };
+
+typedef struct cq_rt_attention {
+    /* Inputs of the step; -1: none. Keys are turned: [.., width, keys]. */
+    int     q, k, v, hides, bias;
+    double  scale, hidden;
+    bool    shown, bias_first;
+    bool    swaps; /* a Transpose follows that has queries before heads */
+    int64_t axis;  /* of the softmax */
+
+    /* The steps as the model has them, for what is not float32, of other ranks, or wrong. Slots are
+     * inputs of the step, and behind them the results of parts. */
+    uint32_t   n_in, n_parts;
+    cq_rt_step parts[CQ_RT_ATTENTION_PARTS];
+} cq_rt_attention;
+
+extern const cq_rt_row cq_rt_row_attention;
+
+/* t, which broadcasts to sizes, as attention reads it; false: it does not. */
+bool cq_rt_attention_in(cq_attention_in *out, const cq_tensor *t, const int64_t sizes[4]);
+
+#endif

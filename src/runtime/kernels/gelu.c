@@ -1,0 +1,17 @@
+#include "runtime/kernels/gelu.h"
+
+const cq_ew_op cq_rt_gelu_ops[2] = { CQ_EW_GELU, CQ_EW_GELU_TANH };
+
+/* Constants of float32 were found, so that x is of no other type. */
+static cq_status gelu(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_tensor       *y;
+
+    if (!x || x->dtype != CQ_DTYPE_F32)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a tensor of float32");
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_apply1(y, *(const cq_ew_op *)rt->step->prepared, NULL, CQ_DTYPE_NONE, x);
+}
+
+const cq_rt_row cq_rt_row_gelu = { "Gelu", 1, gelu, CQ_RT_OWN | CQ_RT_OVER_0, 0 };

@@ -353,8 +353,9 @@ INLINE void sigmoid_at(float *at, const float *from, bool gated)
 {
     const V x = LOAD(from);
     const V u = AT_MOST(SPREAD(87), AT_LEAST(SPREAD(-87), SPREAD(0) - x));
+    const V y = (gated ? x : SPREAD(1)) / (SPREAD(1) + power_of(u));
 
-    STORE(at, (gated ? x : SPREAD(1)) / (SPREAD(1) + power_of(u)) + (u - u));
+    STORE(at, gated ? y : y + (u - u)); /* NaN stays NaN */
 }
 
 static void sigmoid(float *x, int64_t n, bool gated)

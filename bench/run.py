@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """calque against ONNX Runtime: latency of whole models, batch 1, in one process, by turns.
 
-    bench/run.py [MODEL …] [--threads 1,2] [--rounds N] [--json FILE]
+    bench/run.py [MODEL …] [--threads 1,2] [--rounds N] [--memory] [--json FILE]
 
 Models of the zoo are exported by calque; those of torchvision by the real torch.onnx.export;
 transformers and quantized models are made by models.py.
-Every row ends with calque's time over ONNX Runtime's: below 1, calque is faster.
+Every row has calque's time over ONNX Runtime's: below 1, calque is faster. --memory adds what preparing, and preparing
+and three runs, take at most in MB, of calque and of ONNX Runtime: the growth of a process of its own (VmHWM).
 
 On one thread the time is that of the processor, which other processes do not add to; on more
 it is that of the clock. The two take turns, and sleep between, so that a pool that still spins
@@ -20,6 +21,7 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import time
 
@@ -218,6 +220,43 @@ def bench(name, counts, rounds):
     return rows
 
 
+# ---- memory ---------------------------------------------------------------------------
+
+
+def kilobytes(field):
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1])
+    raise RuntimeError(f"/proc/self/status has no {field}")
+
+
+def print_peaks(side, name, threads):
+    """In a process that does nothing else: by how much it grows."""
+    path = model_file(name)
+    feeds = feeds_of(path)
+    capi.lib().cq_set_threads(threads)
+    ort.api()
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak is what there is now
+    before = kilobytes("VmRSS")
+    session = Calque(path, feeds) if side == "calque" else Ort(path, feeds, threads)
+    prepared = kilobytes("VmHWM") - before
+    for _ in range(3):
+        session.run()
+        session.done()
+    print(prepared / 1024, (kilobytes("VmHWM") - before) / 1024)
+
+
+def peaks(name, threads):
+    """{"calque_prepare_mb": …, "calque_peak_mb": …, "ort_prepare_mb": …, …}"""
+    found = {}
+    for side in ("calque", "ort"):
+        done = subprocess.run([sys.executable, __file__, "--peak-of", side, "--threads", str(threads), name], check=True,
+                              stdout=subprocess.PIPE, text=True)
+        prepared, peak = (float(word) for word in done.stdout.split())
+        found |= {f"{side}_prepare_mb": prepared, f"{side}_peak_mb": peak}
+    return found
+
+
 def processor():
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -231,14 +270,19 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", help="write the figures to this file too")
+    parser.add_argument("--memory", action="store_true", help="measure the peaks of memory too")
+    parser.add_argument("--peak-of", choices=["calque", "ort"], help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.peak_of:
+        return print_peaks(args.peak_of, args.models[0], int(args.threads))
     if "OMP_PROC_BIND" in os.environ:
         parser.error("OMP_PROC_BIND is set; ONNX Runtime would run on one core")
     isa = capi.lib().cq_instruction_set().decode()
     print(f"calque with {isa} on {processor()}")
     print(f"{'model':22} {'thr':>3} {'calque ms':>18} {'onnxruntime ms':>18} {'ratio':>13} "
-          f"{'apart':>8} {'prepare s':>11}")
-    print(f"{'':22} {'':>3} {'min    median':>18} {'min    median':>18} {'min   median':>13}")
+          f"{'apart':>8} {'prepare s':>11}" + (f" {'calque MB':>12} {'onnxruntime':>12}" if args.memory else ""))
+    print(f"{'':22} {'':>3} {'min    median':>18} {'min    median':>18} {'min   median':>13}"
+          + (f" {'':8} {'':>11} {'prepare  run':>12} {'prepare  run':>12}" if args.memory else ""))
     rows = []
     for name in args.models:
         for row in bench(name, [int(n) for n in args.threads.split(",")], args.rounds):
@@ -246,7 +290,17 @@ def main():
             print(f"{name:22} {row['threads']:3} {row['calque_min']:9.3f}{row['calque_median']:9.3f}"
                   f" {row['ort_min']:9.3f}{row['ort_median']:9.3f} {row['ratio_min']:6.2f}"
                   f"{row['ratio_median']:7.2f} {row['difference']:8.1e} {row['prepare']:5.2f} "
-                  f"{row['ort_prepare']:5.2f}", flush=True)
+                  f"{row['ort_prepare']:5.2f}", end="" if args.memory else "\n", flush=True)
+            if args.memory:
+                row |= peaks(name, row["threads"])
+                print(f" {row['calque_prepare_mb']:7.0f} {row['calque_peak_mb']:4.0f}"
+                      f" {row['ort_prepare_mb']:7.0f} {row['ort_peak_mb']:4.0f}", flush=True)
+    if len(rows) > 1:
+        for threads in sorted({row["threads"] for row in rows}):
+            for kind in ("min", "median"):
+                ratios = [row[f"ratio_{kind}"] for row in rows if row["threads"] == threads]
+                print(f"ratios of {kind}s on {threads}: geometric mean {statistics.geometric_mean(ratios):.2f}, "
+                      f"worst {max(ratios):.2f}")
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -78,6 +78,23 @@ static cq_status padded_floats(int64_t *out, const cq_padded *p)
     return cq_no_memory();
 }
 
+/* n pixels of planes, channels innermost. Of pictures compilers make vectors. */
+static void interleave(float *restrict to, const float *restrict x, int64_t plane, int64_t channels,
+                       int64_t n)
+{
+    if (channels == 3) {
+        for (int64_t i = 0; i < n; i++) {
+            to[3 * i]     = x[i];
+            to[3 * i + 1] = x[plane + i];
+            to[3 * i + 2] = x[2 * plane + i];
+        }
+        return;
+    }
+    for (int64_t k = 0; k < channels; k++)
+        for (int64_t i = 0; i < n; i++)
+            to[i * channels + k] = x[k * plane + i];
+}
+
 /* One row of the copy. */
 void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
 {
@@ -98,12 +115,9 @@ void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
                sizeof *to * (size_t)((end - begin) * pixel));
         return;
     }
-    for (int64_t k = 0; k < pixel; k++) {
-        const float *x = call->x + (plane * pixel + k) * in_plane + from * call->in[1] - left;
-
-        for (int64_t i = begin; i < end; i++)
-            to[i * pixel + k] = x[i];
-    }
+    interleave(to + begin * pixel,
+               call->x + plane * pixel * in_plane + from * call->in[1] + begin - left, in_plane,
+               pixel, end - begin);
 }
 
 enum { COPY_ROWS = 16 };
@@ -307,6 +321,7 @@ static cq_status product_block(void *user, int64_t block)
                                      .finish     = cq_bconv_finish(c, p->call) };
 
             t.prefetch    = t.n_steps * t.kc * lanes * vectors;
+            t.spread      = (n + c->core->tile_rows - 1) / c->core->tile_rows;
             t.finish.bias = c->bias + (group * c->out_group + 2 * pair) * lanes;
             t.finish.add  = p->call->add ? p->call->add + at : NULL;
             c->core->tiles(&t, n, vectors, px);

@@ -137,7 +137,7 @@ def check(net):
     model, ends = net.model()
     data = model.SerializeToString()
     x = np.asarray(net.random.standard_normal(net.shape), np.float32)
-    expect_close(fused.run_calque(data, x, len(ends)), run_ort(data, {"x": x}, "none"), name="outputs", **CLOSE)
+    expect_close(fused.run_calque(data, [x], len(ends)), run_ort(data, {"x": x}, "none"), name="outputs", **CLOSE)
     wild = np.asarray(x * np.float32(30))
     wild[net.random.random(wild.shape) < 0.2] = np.nan
     wild[net.random.random(wild.shape) < 0.2] = np.inf
@@ -145,9 +145,9 @@ def check(net):
     wild[net.random.random(wild.shape) < 0.2] = -0.0
     inner = [name for name, _ in net.at[1:] if name not in ends]
     for feed in (x, wild):
-        apart = fused.run_calque(data, feed, len(ends), fetch=inner)[:len(ends)]
+        apart = fused.run_calque(data, [feed], len(ends), fetch=inner)[:len(ends)]
         for threads in (1, 3):
-            for one, other in zip(fused.run_calque(data, feed, len(ends), threads=threads), apart):
+            for one, other in zip(fused.run_calque(data, [feed], len(ends), threads=threads), apart):
                 assert same_bits(one, other), f"not the same bits as one by one, on {threads} threads"
 
 

@@ -6,10 +6,17 @@
 
 /* ---- products ---- */
 
-/* rows and vectors are constants where this is called, so that the conditions vanish. */
+/* rows and vectors are constants where this is called, so that the conditions vanish. Sums begin
+ * with the bias, and with those of the steps before. */
 #define TILE_START(r)                                                                              \
     const float *p##r = rows > (r) ? px[first + (r)] : px[first];                                  \
-    V            s##r = SPREAD(0), t##r = SPREAD(0);
+    V            s##r = bias0, t##r = bias1;
+#define TILE_CONTINUE(r)                                                                           \
+    if (rows > (r)) {                                                                              \
+        s##r = s##r + LOAD(out + (r)*row);                                                         \
+        if (vectors > 1)                                                                           \
+            t##r = t##r + LOAD(out + (r)*row + apart);                                             \
+    }
 #define TILE_STEP(r)                                                                               \
     if (rows > r) {                                                                                \
         V x  = SPREAD(p##r[at + k]);                                                               \
@@ -24,25 +31,25 @@
         V x  = SPREAD(p##r[at + k + 1]);                                                           \
         t##r = FMA(x, w1, t##r);                                                                   \
     }
-#define TILE_END(r)                                                                                \
-    if (rows > r) {                                                                                \
+#define TILE_END(r, PUT)                                                                           \
+    if (rows > (r)) {                                                                              \
         if (vectors == 1)                                                                          \
             s##r = s##r + t##r;                                                                    \
-        PUT(s##r, r, 0);                                                                           \
+        PUT(s##r, (r)*row);                                                                        \
         if (vectors > 1)                                                                           \
-            PUT(t##r, r, 1);                                                                       \
+            PUT(t##r, (r)*row + apart);                                                            \
     }
-
-/* What is done is in variables by now: a store might change *t for all that the compiler knows. */
-#define PUT(sum, r, vector)                                                                        \
+#define TILE_KEEP(r)   TILE_END(r, KEEP)
+#define TILE_LIMIT(r)  TILE_END(r, LIMIT)
+#define TILE_ADD(r)    TILE_END(r, ADD)
+#define KEEP(sum, at)  STORE(out + (at), sum)
+#define LIMIT(sum, at) STORE(out + (at), AT_MOST(hi, AT_LEAST(lo, sum)))
+#define ADD(sum, at)                                                                               \
     do {                                                                                           \
-        int64_t at_ = (first + (r)) * row + (vector)*apart;                                        \
-                                                                                                   \
-        if (continues)                                                                             \
-            sum = sum + LOAD(out + at_);                                                           \
-        if (is_last)                                                                               \
-            FINISH(sum, &finish, vector, at_);                                                     \
-        STORE(out + at_, sum);                                                                     \
+        sum = sum + LOAD(add + (at));                                                              \
+        if (clamps)                                                                                \
+            sum = AT_MOST(hi, AT_LEAST(lo, sum));                                                  \
+        STORE(out + (at), sum);                                                                    \
     } while (0)
 
 #define FINISH(sum, f, vector, at)                                                                 \
@@ -65,17 +72,24 @@ INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first)
 
     *bytes = fetches ? (all + n - 1) / n : all;
     return (const char *)(t->w + (fetches ? t->prefetch : 0)) +
-           (fetches ? tile * t->kc * *bytes : 0);
+           (fetches ? tile * t->n_steps * t->kc * *bytes : 0);
 }
 
 INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                     const float *const *px, int64_t first, const int64_t kc)
 {
-    int64_t      bytes;
-    const float *w    = t->w;
-    const char  *next = next_of(&bytes, t, first);
+    int64_t       bytes;
+    const float  *w = t->w, *bias = t->is_last ? t->finish.bias : NULL;
+    const char   *next  = next_of(&bytes, t, first);
+    const V       bias0 = bias ? (V)LOAD(bias) : SPREAD(0);
+    const V       bias1 = bias && vectors > 1 ? (V)LOAD(bias + LANES) : SPREAD(0);
+    const int64_t row = t->out_row, apart = t->out_vector;
+    float *const  out = t->out + first * row;
 
     EACH_ROW(TILE_START)
+    if (t->continues) {
+        EACH_ROW(TILE_CONTINUE)
+    }
     for (int64_t step = 0; step < t->n_steps; step++) {
         int64_t at = t->offsets[step], k = 0;
 
@@ -122,15 +136,22 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         }
     }
     {
-        const cq_core_finish finish    = t->finish;
-        const int64_t        row       = t->out_row;
-        const int64_t        apart     = t->out_vector;
-        const bool           continues = t->continues, is_last = t->is_last;
-        float *const         out = t->out;
+        const float *add    = t->is_last && t->finish.add ? t->finish.add + first * row : NULL;
+        const bool   clamps = t->is_last && t->finish.clamps;
+        const V      lo = SPREAD(t->finish.lo), hi = SPREAD(t->finish.hi);
 
-        EACH_ROW(TILE_END)
+        if (add) {
+            EACH_ROW(TILE_ADD)
+        } else if (clamps) {
+            EACH_ROW(TILE_LIMIT)
+        } else {
+            EACH_ROW(TILE_KEEP)
+        }
     }
 }
+#undef KEEP
+#undef LIMIT
+#undef ADD
 
 /* Most steps are of one block of channels; a constant there unrolls the loop, if it is short. */
 INLINE void tile_any(const cq_core_tile *t, const int rows, const int vectors,
@@ -332,8 +353,9 @@ INLINE void sigmoid_at(float *at, const float *from, bool gated)
 {
     const V x = LOAD(from);
     const V u = AT_MOST(SPREAD(87), AT_LEAST(SPREAD(-87), SPREAD(0) - x));
+    const V y = (gated ? x : SPREAD(1)) / (SPREAD(1) + power_of(u));
 
-    STORE(at, (gated ? x : SPREAD(1)) / (SPREAD(1) + power_of(u)) + (u - u));
+    STORE(at, gated ? y : y + (u - u)); /* NaN stays NaN */
 }
 
 static void sigmoid(float *x, int64_t n, bool gated)

@@ -1,11 +1,9 @@
 /* exp, tanh and erf of vectors: libm's are calls. Errors stay below 1.7 units in the last place
- * (vmath_test.c). Polynomials were fitted for this file by weighted least squares towards the least
- * greatest relative error. They are summed in pairs: processors look a few hundred instructions
- * ahead, and what waits for one another must be short for several vectors to be under way. */
+ * (vmath_test.c). Polynomials are as those of power.h. */
 #ifndef CQ_KERNEL_WIDE_VMATH_H
 #define CQ_KERNEL_WIDE_VMATH_H
 
-#include "kernel/wide/vector.h"
+#include "kernel/wide/power.h"
 
 typedef uint32_t U __attribute__((vector_size(4 * CQ_LANES)));
 
@@ -13,21 +11,12 @@ typedef uint32_t U __attribute__((vector_size(4 * CQ_LANES)));
 #define SIZE_OF(x)    ((V)((U)(x) & ~SIGNS))                     /* without its sign */
 #define SIGNED(x, as) ((V)(((U)(x) & ~SIGNS) | ((U)(as)&SIGNS))) /* with that of the other */
 
-/* e^x = 2^n e^r with n the nearest integer to x / log 2. Adding 3 * 2^22 rounds to it and
- * leaves it in the low bits, also of a NaN, whose n means nothing but does no harm. 2^n is
- * multiplied in two steps because it may be subnormal or just too large. */
+/* Of any x. 2^n is multiplied in two steps because it may be subnormal or just too large. */
 INLINE V exp_of(V x)
 {
-    const V magic = SPREAD(12582912.0f);
-    const V u     = AT_MOST(SPREAD(89), AT_LEAST(SPREAD(-104), x));
-    const V t = u * SPREAD(1.44269504f) + magic, n = t - magic;
-    /* exact: the constant has 14 bits, n at most 8 */
-    const V r = u - n * SPREAD(0x1.62e4p-1f) - n * SPREAD(0x1.7f7d1cp-20f), s = r * r;
-    const V p2    = SPREAD(0x1p-1f) + SPREAD(0x1.555554p-3f) * r;
-    const V p4    = SPREAD(0x1.55548ep-5f) + SPREAD(0x1.11127p-7f) * r;
-    const V p6    = SPREAD(0x1.6d8d06p-10f) + SPREAD(0x1.9f08acp-13f) * r;
-    const V p     = s * (p2 + s * (p4 + s * p6)) + r + SPREAD(1);
-    const U whole = (U)t - (U)magic + 254, half = whole >> 1; /* n + 2 * 127 */
+    V       t;
+    const V p     = power_part(&t, AT_MOST(SPREAD(89), AT_LEAST(SPREAD(-104), x)));
+    const U whole = (U)t - (U)SPREAD(12582912.0f) + 254, half = whole >> 1; /* n + 2 * 127 */
 
     return p * (V)(half << 23) * (V)((whole - half) << 23);
 }

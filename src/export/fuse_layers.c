@@ -150,12 +150,13 @@ static cq_value *half_of(cq_fuser *f, cq_value *v, int depth)
     return cq_ptr_map_set(&f->halves, v, made->outputs[0]) == CQ_OK ? made->outputs[0] : NULL;
 }
 
-static cq_value *ints_constant(cq_fuser *f, cq_node *before, const int64_t *values, int64_t n)
+static cq_value *constant(cq_fuser *f, cq_node *before, cq_dtype dtype, size_t rank, int64_t n,
+                          const void *values)
 {
     cq_tensor *t    = NULL;
     cq_node   *node = NULL;
 
-    if (cq_tensor_new(&t, CQ_DTYPE_I64, 1, &n, values) == CQ_OK)
+    if (cq_tensor_new(&t, dtype, rank, &n, values) == CQ_OK)
         node = cq_fuse_node(f, before, "onnx::Constant", NULL, 0, 1);
     if (node && cq_ir_keep_tensor(f->ex->graph, t) == CQ_OK &&
         cq_ir_attr_set(node, "value", cq_attr_t("value", t).value) == CQ_OK)
@@ -183,7 +184,7 @@ static cq_value *for_batch(cq_fuser *f, cq_node *before, cq_value *half, cq_valu
         return NULL;
     n->outputs[0]->type = cq_ir_tensor_type(f->ex->graph, CQ_DTYPE_I64, 1, (cq_int[]){ cq_i(1) });
     shape               = n->outputs[0];
-    ones                = ints_constant(f, before, (int64_t[]){ 1, 1 }, 2);
+    ones                = constant(f, before, CQ_DTYPE_I64, 1, 2, (int64_t[]){ 1, 1 });
     n = ones ? cq_fuse_node(f, before, "onnx::Concat", (cq_value *[]){ shape, ones }, 2, 1) : NULL;
     if (!n || cq_ir_attr_set(n, "axis", cq_attr_i("axis", 0).value) != CQ_OK)
         return NULL;
@@ -368,4 +369,41 @@ cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m)
     CQ_TRY(replace(old->outputs[0], n->outputs[0]));
     CQ_TRY(replace(keys, n->outputs[1]));
     return replace(values, n->outputs[2]);
+}
+
+/* ---- grids ---- */
+
+/* The same integers on a grid of other steps. */
+static cq_status regrid(cq_fuser *f, const cq_fuse_match *m, cq_value *step)
+{
+    cq_value *in[] = { cq_fuse_bound(m, "q"), step, cq_fuse_bound(m, "zero") };
+    cq_node  *n    = step ? cq_fuse_node(f, m->root, "onnx::DequantizeLinear", in, 3, 1) : NULL;
+
+    return n ? replace(m->root->outputs[0], n->outputs[0]) : f->ex->graph->status;
+}
+
+/* Numbers of a grid in its steps are its integers, without their zero point. */
+cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m)
+{
+    double step;
+    float  one = 1;
+
+    if (!number_of(cq_fuse_bound(m, "step"), &step) || !is_number(cq_fuse_bound(m, "by"), step) ||
+        rank_of(cq_fuse_bound(m, "step")) != 0)
+        return CQ_OK;
+    return regrid(f, m, constant(f, m->root, CQ_DTYPE_F32, 0, 1, &one));
+}
+
+/* And the way back. */
+cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m)
+{
+    double by;
+    float  step;
+
+    if (!is_number(cq_fuse_bound(m, "step"), 1) || rank_of(cq_fuse_bound(m, "step")) != 0 ||
+        !number_of(cq_fuse_bound(m, "by"), &by) ||
+        cq_fuse_bound(m, "by")->type.dtype != CQ_DTYPE_F32)
+        return CQ_OK;
+    step = (float)by;
+    return regrid(f, m, constant(f, m->root, CQ_DTYPE_F32, 0, 1, &step));
 }

@@ -2,6 +2,8 @@
 #include "example.h"
 #include "value.h"
 
+#include <calque/script.h>
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,11 +120,51 @@ static bool is_of_another_entry(const cli_args *args)
     return entry && strcmp(entry, "forward") != 0;
 }
 
-/* Plain tensors are called after the parameters that they are given to. */
+typedef struct naming {
+    cli_example *example;
+    size_t       n;
+} naming;
+
+static void keep_name(void *user, const char *name)
+{
+    naming *to = user;
+
+    if (to->n < CLI_MAX_INPUTS)
+        snprintf(to->example->names[to->n++], CLI_NAME_SIZE, "%s", name);
+}
+
+/* Arguments that nest as those of the example do: only that counts. */
+static cq_status outline(cq_args **out, const cli_example *e)
+{
+    static cq_tensor *same[CLI_MAX_INPUTS];
+    cq_tensor        *number = NULL;
+    cq_status         status = cq_tensor_new(&number, CQ_DTYPE_I64, 0, NULL, &(int64_t){ 0 });
+
+    *out = NULL;
+    for (size_t i = 0; i < e->n; i++)
+        same[i] = number;
+    if (status == CQ_OK && e->structure)
+        status = cq_args_from_json(out, e->structure, same, e->n);
+    else if (status == CQ_OK)
+        status = cq_args_new(out);
+    for (size_t i = 0; i < e->n && status == CQ_OK && !e->structure; i++)
+        status = cq_args_add_tensor(*out, number);
+    cq_tensor_release(number);
+    return status;
+}
+
+/* Inputs of a program are called after the parameters that they are given to. */
 static void name_by_params(cli_example *e, const cli_signature *s)
 {
-    for (size_t i = 0; i < e->n && i < s->n_params && !e->structure; i++)
-        memcpy(e->names[i], s->params[i].name, sizeof e->names[0]);
+    static const char *params[CLI_MAX_INPUTS];
+    cq_args           *args;
+
+    for (size_t i = 0; i < s->n_params; i++)
+        params[i] = s->params[i].name;
+    if (s->n_params && outline(&args, e) == CQ_OK)
+        cq_args_each_name(args, params, s->n_params, keep_name, &(naming){ e, 0 });
+    if (s->n_params)
+        cq_args_free(args);
 }
 
 int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)
@@ -140,7 +182,8 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
         return code;
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
-    name_by_params(e, s);
+    if (!folder || !e->structure) /* what an args.json has is named by the export itself */
+        name_by_params(e, s);
     size_named_axes(e, s);
     share_sizes(e);
     if (e->n || e->structure || is_of_another_entry(args))

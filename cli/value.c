@@ -37,8 +37,8 @@ static void write_json(struct reader *r, const char *format, ...)
 
 /* ---- what has a place in the graph ---- */
 
-/* Room for an input, with its name; NULL: there is none. */
-static cli_input *new_input(struct reader *r, const char *name)
+/* Room for an input; NULL: there is none. */
+static cli_input *new_input(struct reader *r)
 {
     cli_example *e = r->e;
 
@@ -46,7 +46,6 @@ static cli_input *new_input(struct reader *r, const char *name)
         r->why = "it is one input too many";
         return NULL;
     }
-    snprintf(e->names[e->n], sizeof e->names[0], "%s", name);
     return &e->inputs[e->n++];
 }
 
@@ -63,11 +62,10 @@ static bool takes_numbers(const struct reader *r)
     return r->takes->n == CLI_ANY_NUMBER;
 }
 
-static void add_number(struct reader *r, const cli_input *number, bool is_whole, const char *name,
-                       const char *type)
+static void add_number(struct reader *r, const cli_input *number, bool is_whole, const char *type)
 {
     bool       as_tensor = !takes_numbers(r) || is_type(type, "Tensor");
-    cli_input *in        = new_input(r, name);
+    cli_input *in        = new_input(r);
 
     if (!in)
         return;
@@ -80,9 +78,9 @@ static void add_number(struct reader *r, const cli_input *number, bool is_whole,
     r->is_nested |= !as_tensor;
 }
 
-static void add_tensor(struct reader *r, const char *spec, const char *name)
+static void add_tensor(struct reader *r, const char *spec)
 {
-    cli_input *in = new_input(r, name);
+    cli_input *in = new_input(r);
 
     if (!in)
         return;
@@ -100,7 +98,7 @@ static const struct word {
     { "True", WORD_TRUE }, { "false", WORD_FALSE }, { "False", WORD_FALSE },
 };
 
-static bool read_word(struct reader *r, const char *token, const char *name, const char *type)
+static bool read_word(struct reader *r, const char *token, const char *type)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         cli_input in = { .dtype = CQ_DTYPE_BOOL, .fill = CLI_CONSTANT };
@@ -113,27 +111,26 @@ static bool read_word(struct reader *r, const char *token, const char *name, con
             return true;
         }
         in.a = words[i].is == WORD_TRUE;
-        add_number(r, &in, false, name, type);
+        add_number(r, &in, false, type);
         return true;
     }
     return false;
 }
 
 /* A number of one digit or more is the size of a vector where only a tensor will do. */
-static void read_token(struct reader *r, const char *token, const char *name, const char *type,
-                       int depth)
+static void read_token(struct reader *r, const char *token, const char *type, int depth)
 {
     cli_input number   = { .dtype = CQ_DTYPE_NONE };
     bool      is_size  = *token && token[strspn(token, "0123456789")] == '\0';
     bool      is_whole = strspn(token, "+-0123456789") == strlen(token);
 
-    if (read_word(r, token, name, type))
+    if (read_word(r, token, type))
         return;
     if (cli_input_number(&number, token) &&
         !(is_size && depth == 0 && (!takes_numbers(r) || is_type(type, "Tensor"))))
-        add_number(r, &number, is_whole, name, type);
+        add_number(r, &number, is_whole, type);
     else
-        add_tensor(r, token, name);
+        add_tensor(r, token);
 }
 
 /* ---- what nests ---- */
@@ -186,23 +183,19 @@ static const char *read_text(struct reader *r, const char *at)
     return *at ? at + 1 : at;
 }
 
-static const char *read_value(struct reader *r, const char *at, const char *name, const char *type,
-                              int depth);
+static const char *read_value(struct reader *r, const char *at, const char *type, int depth);
 
-/* The items of a list or a tuple; name_0, name_1, … are their names. */
-static const char *read_items(struct reader *r, const char *at, const char *name, int depth)
+/* The items of a list or a tuple. */
+static const char *read_items(struct reader *r, const char *at, int depth)
 {
     const char close = *at == '[' ? ']' : ')';
-    char       item[sizeof r->e->names[0]];
 
     write_json(r, "{\"%s\": [", close == ']' ? "list" : "tuple");
     r->is_nested = true;
     at           = skip_space(at + 1);
     for (size_t i = 0; *at != close && !r->why; i++) {
-        if (*name)
-            snprintf(item, sizeof item, "%.40s_%zu", name, i);
         write_json(r, i ? ", " : "");
-        at = skip_space(read_value(r, at, *name ? item : "", "", depth + 1));
+        at = skip_space(read_value(r, at, "", depth + 1));
         if (!r->why && *at != close && *at != ',')
             r->why = close == ']' ? "a ] is missing" : "a ) is missing";
         else if (*at == ',')
@@ -212,8 +205,7 @@ static const char *read_items(struct reader *r, const char *at, const char *name
     return *at ? at + 1 : at;
 }
 
-static const char *read_value(struct reader *r, const char *at, const char *name, const char *type,
-                              int depth)
+static const char *read_value(struct reader *r, const char *at, const char *type, int depth)
 {
     const char *end;
     char       *token;
@@ -225,7 +217,7 @@ static const char *read_value(struct reader *r, const char *at, const char *name
         return at;
     }
     if (*at == '[' || *at == '(')
-        return read_items(r, at, name, depth);
+        return read_items(r, at, depth);
     if (*at == '"' || *at == '\'')
         return read_text(r, at);
     end = token_end(at, depth);
@@ -235,7 +227,7 @@ static const char *read_value(struct reader *r, const char *at, const char *name
     if (token && !*token)
         r->why = "a value is missing";
     else if (token)
-        read_token(r, token, name, type, depth);
+        read_token(r, token, type, depth);
     return end;
 }
 
@@ -244,13 +236,13 @@ static const char *read_value(struct reader *r, const char *at, const char *name
 static int read_one(struct reader *r, const cli_args *args, const char *spec, size_t i)
 {
     const cli_param *param = i < r->takes->n_params ? &r->takes->params[i] : NULL;
-    const char      *name = param ? param->name : "", *type = param ? param->type : "", *end;
+    const char      *type  = param ? param->type : "", *end;
 
     if (param && !*type)
         type = "Tensor";
     r->why = NULL;
     write_json(r, i ? ", " : "");
-    end = read_value(r, spec, name, type, 0);
+    end = read_value(r, spec, type, 0);
     if (!r->why && *skip_space(end))
         r->why = "something is left behind its end";
     return r->why ? cli_misuse(args->verb, "--input %s: %s", spec, r->why) : CLI_DONE;

@@ -129,6 +129,13 @@ CQ_API cq_status cq_args_set_constant(cq_args *args, cq_script *script, const ch
 /* How many inputs an exported graph has for these arguments. */
 CQ_API size_t cq_args_n_inputs(const cq_args *args);
 
+/* What these inputs are called when they are given to parameters of these names, in order: x, and
+ * in containers pair_0, options_scale; input_3 where there is no name, or another input has it.
+ * name is borrowed during the call. */
+typedef void (*cq_input_name_fn)(void *user, const char *name);
+CQ_API cq_status cq_args_each_name(const cq_args *args, const char *const *params, size_t n_params,
+                                   cq_input_name_fn each, void *user);
+
 /* These inputs in order, the first max of them: the tensors, and the numbers as tensors. They are
  * the caller's to release. */
 CQ_API cq_status cq_args_inputs(const cq_args *args, cq_tensor **tensors, size_t max);

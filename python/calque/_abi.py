@@ -303,6 +303,7 @@ cq_annotated_fn: Any = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_void_p), c_
 cq_text_writer: Any = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 cq_export_value_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p, c_void_p)
 cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
+cq_input_name_fn: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
 
 cq_error._fields_ = [
@@ -623,6 +624,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_args_add_f64": (c_int, [c_void_p, c_double]),
     "cq_args_add_i64": (c_int, [c_void_p, c_int64]),
     "cq_args_add_tensor": (c_int, [c_void_p, c_void_p]),
+    "cq_args_each_name": (c_int, [c_void_p, POINTER(c_char_p), c_size_t, cq_input_name_fn, c_void_p]),
     "cq_args_free": (None, [c_void_p]),
     "cq_args_from_json": (c_int, [POINTER(c_void_p), c_char_p, POINTER(c_void_p), c_size_t]),
     "cq_args_inputs": (c_int, [c_void_p, POINTER(c_void_p), c_size_t]),

@@ -13,9 +13,9 @@ static const struct {
     { "aten::_make_per_*", CQ_GRID_PLAIN },
     { "aten::_reshape_alias", CQ_GRID_KEEP },
     { "aten::_unsafe_view", CQ_GRID_KEEP },
-    { "aten::adaptive_avg_pool*", CQ_GRID_ROUND },
+    { "aten::adaptive_avg_pool*", CQ_GRID_MEAN },
     { "aten::adaptive_max_pool*", CQ_GRID_KEEP },
-    { "aten::avg_pool*", CQ_GRID_ROUND },
+    { "aten::avg_pool*", CQ_GRID_MEAN },
     { "aten::cat", CQ_GRID_ROUND },
     { "aten::channel_shuffle", CQ_GRID_KEEP },
     { "aten::chunk", CQ_GRID_KEEP },
@@ -159,6 +159,38 @@ static cq_qparams *first_grid(const cq_val *args, size_t n)
     return q;
 }
 
+/* ---- means ---- */
+
+/* Floats have no middle between two steps of most grids, and every fourth mean of four integers is
+ * one. So means are those of the integers, without their zero point, which floats hold exactly. */
+static bool has_exact_means(const cq_qparams *q)
+{
+    return !q->scales && q->torch_dtype != CQ_TORCH_QINT32;
+}
+
+static cq_tensor *in_steps(cq_ctx *cx, cq_tensor *t, const cq_qparams *q)
+{
+    t = CQ_OP(cx, "aten::div.Scalar", TENSOR(t), FLOAT(q->scale));
+    return t ? CQ_OP(cx, "aten::round", TENSOR(t)) : NULL;
+}
+
+static cq_tensor *from_steps(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
+{
+    cq_qparams *steps;
+
+    if (cq_qparams_new(&steps, q->torch_dtype, 1, q->zero_point) != CQ_OK) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    t = cq_to_grid(cx, t, steps);
+    cq_qparams_release(steps);
+    if (t)
+        t = CQ_OP(cx, "aten::mul.Scalar", TENSOR(t), FLOAT(q->scale));
+    if (t)
+        cq_tensor_set_qparams(t, q);
+    return t;
+}
+
 cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **like)
 {
     size_t n = c->op->schema->n_args;
@@ -171,6 +203,11 @@ cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **lik
     for (size_t i = 0; i < n && *rule != CQ_GRID_STORED; i++)
         if (c->args[i].kind == CQ_VAL_TENSOR)
             c->args[i] = TENSOR(cq_from_stored(c->cx, c->args[i].u.tensor));
+    CQ_TRY(c->cx->status);
+    if (*rule == CQ_GRID_MEAN && !has_exact_means(*like))
+        *rule = CQ_GRID_ROUND;
+    if (*rule == CQ_GRID_MEAN)
+        c->args[0] = TENSOR(in_steps(c->cx, c->args[0].u.tensor, *like));
     return c->cx->status;
 }
 
@@ -195,6 +232,8 @@ static void settle(cq_opcall *c, cq_val *v, cq_grid_rule rule, cq_qparams *q)
         return;
     if (rule == CQ_GRID_KEEP)
         cq_tensor_set_qparams(v->u.tensor, q);
+    else if (rule == CQ_GRID_MEAN)
+        *v = TENSOR(from_steps(c->cx, v->u.tensor, q));
     else
         *v = TENSOR(cq_to_grid(c->cx, v->u.tensor, q));
 }

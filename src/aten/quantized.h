@@ -11,6 +11,7 @@ typedef enum cq_grid_rule {
     CQ_GRID_NO,     /* PyTorch has no such operator on them, so it is refused */
     CQ_GRID_KEEP,   /* they lie on the argument's grid: nothing but moved elements */
     CQ_GRID_ROUND,  /* they are rounded to the argument's grid */
+    CQ_GRID_MEAN,   /* the same, of its integers: what lies between two of them goes to the even */
     CQ_GRID_UNIT,   /* to a grid of 0 … 1, whatever the argument's was */
     CQ_GRID_SIGNED, /* to a grid of -1 … 1 */
     CQ_GRID_PLAIN,  /* they are not quantized, or the row itself sees to it */

@@ -119,7 +119,9 @@ cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
 cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
 bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx);
 
-/* merge.c: a Constant of n integers in front of a node; NULL: no memory. */
+/* merge.c: a Constant in front of a node; or one of n integers. NULL: no memory. */
+cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const int64_t *sizes,
+                             const void *values);
 cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n);
 
 /* fold.c, peephole.c, fuse.c, merge.c, share.c: passes on the onnx graph. */

@@ -378,9 +378,12 @@ TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
         const char *program;
         size_t      n_inputs;
     } cases[] = { { "def net(x):\n    return torch.ones(x.size(0))\n", 0 },
-                  { "def net(x):\n    return torch.ones_like(x)\n", 1 } };
+                  { "def net(x):\n    return torch.ones_like(x)\n", 1 },
+                  { "def net(x):\n    found = []\n    if len(found) > 2:\n"
+                    "        found.append(x)\n    return found\n",
+                    1 } };
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         fixture f;
 
         set_up(&f, cases[i].program);

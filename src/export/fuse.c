@@ -1,12 +1,15 @@
-/* Operators that newer opsets have for what a model writes out: the layers of language models. A
- * pattern is a term of ONNX operators, and what it becomes is a function in fuse_layers.c. Nodes
- * that are no longer needed are removed by whoever removes those without use. */
+/* Operators that newer opsets have for what a model writes out: the layers of language models; and
+ * grids of quantized tensors. A pattern is a term of ONNX operators, and what it becomes is a
+ * function in fuse_layers.c. Nodes that are no longer needed are removed by whoever removes those
+ * without use. */
 #include "export/fuse.h"
 
 #include <ctype.h>
 
 /* By stage: a later one sees what an earlier one made, and no longer what that made useless. */
 static const cq_fusion fusions[] = {
+    { 0, 10, "Round(Div(DequantizeLinear(q, step, zero), by))", cq_fuse_steps },
+    { 0, 10, "Mul(DequantizeLinear(q, step, zero), by)", cq_fuse_scaled },
     { 0, 23,
       "Mul(Cast?(Mul(Reciprocal(Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps))), x)), w)",
       cq_fuse_rms_norm },
@@ -193,7 +196,9 @@ static cq_status run_stage(cq_exporter *ex, int stage)
 
 cq_status cq_export_fuse(cq_exporter *ex)
 {
-    for (int stage = 0; stage < N_STAGES && ex->options.opset >= 23; stage++)
+    const int stages = ex->options.opset >= 23 ? N_STAGES : ex->options.opset >= 10;
+
+    for (int stage = 0; stage < stages; stage++)
         CQ_TRY(run_stage(ex, stage));
     return CQ_OK;
 }

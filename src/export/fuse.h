@@ -47,6 +47,8 @@ cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_grouped(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m);
 
 #endif

@@ -355,3 +355,40 @@ cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m)
     CQ_TRY(replace(keys, n->outputs[1]));
     return replace(values, n->outputs[2]);
 }
+
+/* ---- grids ---- */
+
+/* The same integers on a grid of other steps. */
+static cq_status regrid(cq_fuser *f, const cq_fuse_match *m, cq_value *step)
+{
+    cq_value *in[] = { cq_fuse_bound(m, "q"), step, cq_fuse_bound(m, "zero") };
+    cq_node  *n    = step ? cq_fuse_node(f, m->root, "onnx::DequantizeLinear", in, 3, 1) : NULL;
+
+    return n ? replace(m->root->outputs[0], n->outputs[0]) : f->ex->graph->status;
+}
+
+/* Numbers of a grid in its steps are its integers, without their zero point. */
+cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m)
+{
+    double step;
+    float  one = 1;
+
+    if (!number_of(cq_fuse_bound(m, "step"), &step) || !is_number(cq_fuse_bound(m, "by"), step) ||
+        rank_of(cq_fuse_bound(m, "step")) != 0)
+        return CQ_OK;
+    return regrid(f, m, cq_export_constant(m->root, CQ_DTYPE_F32, 0, NULL, &one));
+}
+
+/* And the way back. */
+cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m)
+{
+    double by;
+    float  step;
+
+    if (!is_number(cq_fuse_bound(m, "step"), 1) || rank_of(cq_fuse_bound(m, "step")) != 0 ||
+        !number_of(cq_fuse_bound(m, "by"), &by) ||
+        cq_fuse_bound(m, "by")->type.dtype != CQ_DTYPE_F32)
+        return CQ_OK;
+    step = (float)by;
+    return regrid(f, m, cq_export_constant(m->root, CQ_DTYPE_F32, 0, NULL, &step));
+}

@@ -248,6 +248,42 @@ TEST(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before)
                        &q, &past));
 }
 
+/* (1 + 2 + 3 + 4) / 4 lies in the middle of two steps of the grid, and goes to the even one: 2; so
+ * does (3 + 4 + 3 + 4) / 4, to 4. In floats of a step of 0.2 it would be one or the other. */
+TEST(fuse, means_of_quantized_tensors_are_those_of_their_integers)
+{
+    static const char text[] = "def forward(x, y):\n"
+                               "    q = torch.quantize_per_tensor(x, 0.2, 128, torch.quint8)\n"
+                               "    p = F.avg_pool2d(q, 2)\n"
+                               "    return torch.dequantize(p) + torch.int_repr(p) + y\n";
+    const shape       x = { 4, { 1, 1, 4, 6 } }, y = { 1, { 1 } };
+    float             steps[] = { 1, 2, 3, 4, 3, 4, 3, 4 };
+    cq_tensor        *in[2]   = { NULL, NULL }, *ran;
+    cq_script        *script;
+    cq_args          *args;
+    size_t            n;
+
+    CHECK_INT(0, fused_at(14, "Div", text, &x, &y));
+    CHECK_INT(0, fused_at(14, "Mul", text, &x, &y));
+    CHECK_INT(2, fused_at(14, "QuantizeLinear", text, &x, &y));
+    for (int i = 0; i < 8; i++)
+        steps[i] *= 0.2f;
+    CHECK_OK(cq_tensor_new(&in[0], CQ_DTYPE_F32, 4, (int64_t[]){ 1, 2, 2, 2 }, steps));
+    CHECK_OK(cq_tensor_new(&in[1], CQ_DTYPE_F32, 1, (int64_t[]){ 1 }, (float[]){ 0 }));
+    CHECK_OK(cq_script_compile(&script, text, "test.py"));
+    CHECK_OK(cq_args_new(&args));
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(cq_args_add_tensor(args, in[i]));
+    CHECK_OK(cq_script_run(script, "forward", args, &ran, 1, &n));
+    CHECK(cq_tensor_get_f64(ran, 0) == 130 + 2 * 0.2f &&
+          cq_tensor_get_f64(ran, 1) == 132 + 4 * 0.2f);
+    cq_tensor_release(ran);
+    for (int i = 0; i < 2; i++)
+        cq_tensor_release(in[i]);
+    cq_args_free(args);
+    cq_script_free(script);
+}
+
 RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
           TEST_OF(fuse, what_is_not_quite_such_a_norm_stays),
           TEST_OF(fuse, a_rotary_embedding_is_one_node),
@@ -256,4 +292,5 @@ RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
           TEST_OF(fuse, what_is_not_quite_attention_stays),
           TEST_OF(fuse, consecutive_places_of_a_cache_are_one_write),
           TEST_OF(fuse, attention_repeats_heads_by_itself),
-          TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before))
+          TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before),
+          TEST_OF(fuse, means_of_quantized_tensors_are_those_of_their_integers))

@@ -192,13 +192,14 @@ static cq_status merge(cq_node *n, void *graph)
     return strcmp(n->op, "onnx::Slice") == 0 ? merge_slice(graph, n) : CQ_OK;
 }
 
-cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
+cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const int64_t *sizes,
+                             const void *values)
 {
     cq_graph  *g    = before->block->graph;
     cq_tensor *t    = NULL;
     cq_node   *node = NULL;
 
-    if (cq_tensor_new(&t, CQ_DTYPE_I64, 1, &n, values) == CQ_OK)
+    if (cq_tensor_new(&t, dtype, rank, sizes, values) == CQ_OK)
         node = cq_ir_node_new(before->block, before, "onnx::Constant", NULL, 0, 1);
     if (node && cq_ir_keep_tensor(g, t) == CQ_OK &&
         cq_ir_attr_set(node, "value", cq_attr_t("value", t).value) == CQ_OK) {
@@ -208,6 +209,11 @@ cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
     }
     cq_tensor_release(t);
     return node ? node->outputs[0] : NULL;
+}
+
+cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
+{
+    return cq_export_constant(before, CQ_DTYPE_I64, 1, &n, values);
 }
 
 cq_status cq_export_merge(cq_exporter *ex)

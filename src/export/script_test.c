@@ -689,6 +689,33 @@ TEST(script, lists_among_the_arguments_can_be_sequences)
     cq_script_free(s);
 }
 
+static void add_name(void *user, const char *name)
+{
+    cq_str_printf(user, "%s ", name);
+}
+
+TEST(script, inputs_are_called_after_parameters_and_places)
+{
+    static const char json[] =
+        "{\"args\": [{\"scalar\": 0}, {\"list\": [{\"scalar\": 0}, null, {\"tuple\": [{\"tensor\": "
+        "0}]}]},"
+        " {\"dict\": [[\"key\", {\"tensor\": 0}], [\"a b\", {\"tensor\": 0}]]}, {\"tensor\": 0},"
+        " {\"str\": \"steers\"}, {\"tensor\": 0}], \"kwargs\": {\"scale\": {\"tensor\": 0}}}";
+    const char *params[] = { "x", "pair", "options", "pair_0", "mode" };
+    cq_tensor  *t        = number(1);
+    cq_str      names    = { 0 };
+    cq_args    *args;
+
+    CHECK_OK(cq_args_from_json(&args, json, &t, 1));
+    CHECK_OK(cq_args_each_name(args, params, 5, add_name, &names));
+    CHECK_STR("x pair_0 pair_2_0 options_key options_1 input_5 input_6 scale ",
+              cq_str_text(&names));
+    cq_str_clear(&names);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_args_each_name(args, NULL, 1, add_name, &names));
+    cq_args_free(args);
+    cq_tensor_release(t);
+}
+
 /* 100 MB that the file has once, as four bytes: their sum is left to whoever runs the model. */
 TEST(script, what_is_too_large_to_fold_is_left)
 {
@@ -728,6 +755,7 @@ int main(void)
         TEST_OF(script, an_export_warns_of_state_and_leaves_it_alone),
         TEST_OF(script, state_becomes_inputs_and_outputs),
         TEST_OF(script, lists_among_the_arguments_can_be_sequences),
+        TEST_OF(script, inputs_are_called_after_parameters_and_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

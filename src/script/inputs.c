@@ -1,4 +1,5 @@
 /* The arguments of a call as the inputs of a graph, or of a run. */
+#include "base/map.h"
 #include "base/str.h"
 #include "script/builtin.h"
 #include "script/script.h"
@@ -18,6 +19,63 @@ static void name_input(const cq_arguments *a, const cq_visit_place *place, cq_st
             name) != CQ_OK ||
         cq_script_has_tensor(a->script, cq_str_text(name)))
         cq_str_clear(name);
+}
+
+/* ---- names alone ---- */
+
+typedef struct naming {
+    const char *const *params;
+    size_t             n_params, n; /* inputs so far */
+    bool               by_place;
+    cq_map             used;
+    cq_input_name_fn   each;
+    void              *user;
+} naming;
+
+static cq_status give_name(cq_visit *w, cq_val v)
+{
+    naming               *n     = w->user;
+    const cq_visit_place *outer = w->place;
+    const char           *first = NULL;
+    cq_str                name  = { 0 };
+    cq_status             status;
+
+    if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
+        return CQ_OK;
+    while (outer->outer)
+        outer = outer->outer;
+    if (n->by_place && outer->index < n->n_params)
+        first = n->params[outer->index];
+    status = cq_eval_place_name(w->place, first, &name);
+    if (status == CQ_OK && (!name.len || cq_map_has(&n->used, cq_str_text(&name)))) {
+        cq_str_clear(&name);
+        cq_str_printf(&name, "input_%zu", n->n);
+        status = name.status;
+    }
+    n->n++;
+    if (status == CQ_OK)
+        status = cq_map_set(&n->used, cq_str_text(&name), NULL);
+    if (status == CQ_OK)
+        n->each(n->user, cq_str_text(&name));
+    cq_str_clear(&name);
+    return status;
+}
+
+CQ_API cq_status cq_args_each_name(const cq_args *args, const char *const *params, size_t n_params,
+                                   cq_input_name_fn each, void *user)
+{
+    CQ_NEED(args && each && (params || !n_params));
+    naming    n = { .params = params, .n_params = n_params, .each = each, .user = user };
+    cq_visit  w = { .each = give_name, .user = &n };
+    cq_status status;
+
+    n.by_place = true;
+    status     = cq_val_each(&w, cq_val_of_list(args->positional));
+    n.by_place = false;
+    if (status == CQ_OK)
+        status = cq_val_each(&w, cq_val_of_dict(args->keywords));
+    cq_map_clear(&n.used);
+    return status;
 }
 
 /* ---- lists that are one input ---- */

@@ -353,10 +353,15 @@ static cq_status ignore(cq_visit *w, cq_val v)
     return CQ_OK;
 }
 
+/* What would have filled the lists, in branches that were not taken, may read any input: PyTorch
+ * drops none. */
 static cq_status empty_outputs(cq_eval *ev, cq_val v)
 {
-    cq_visit w = cq_eval_visit(ev, NULL);
+    cq_visit  w   = cq_eval_visit(ev, NULL);
+    cq_block *top = ev->capture->graph->top;
 
+    for (size_t i = 0; i < top->params.n; i++)
+        top->params.items[i]->is_taken = true;
     w.each  = ignore;
     w.enter = empty_output;
     return cq_val_each(&w, v);

@@ -351,6 +351,17 @@ def check_lists_of_scripts_are_sequences():
     assert len(export(Net(), (x, [1, 2], more)).inputs) == 5  # a trace has them one by one
 
 
+def check_inputs_are_called_as_the_library_calls_them():
+    class Net(torch.nn.Module):
+        def forward(self, x, pair, options, *more):
+            return x + pair[1] + options["scale"] + options["my key"] + more[0]
+
+    one = torch.ones(2)
+    made = export(Net(), (one, (one, one), {"scale": one, "my key": one}, one))
+    assert [value.name for value in made.inputs] == ["x", "pair_1", "options_scale", "options_1",
+                                                     "input_5"], made.inputs
+
+
 def check_bools_that_are_returned_are_inputs():
     class Net(torch.nn.Module):
         def forward(self, x, flag: bool):

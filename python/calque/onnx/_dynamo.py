@@ -24,7 +24,7 @@ def program_of(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_
     return torch.export.export(model, args, named or None, **given)
 
 
-def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str]], names: Sequence[str],
+def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str | None]], names: Sequence[str],
               args: Any, kwargs: Mapping[str, Any] | None) -> Any:
     """dynamic_axes as torch.export has them: a dict of axes for each argument, in order."""
     if not dynamic_axes:
@@ -34,8 +34,12 @@ def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str]], names: Sequence[str
 
     def shape(name: str) -> dict[int, Any] | None:
         axes = dynamic_axes.get(name)
-        return None if not axes else {axis: dims.setdefault(called, torch.export.Dim(called))
-                                      for axis, called in axes.items()}
+        if not axes:
+            return None
+        made = {axis: called or f"{name}_dynamic_axes_{i}"  # torch.export wants names for all
+                for i, (axis, called) in enumerate(axes.items(), 1)}
+        return {axis: dims.setdefault(called, torch.export.Dim(called))
+                for axis, called in made.items()}
 
     known = list(names) + [""] * len(args)
     return (*(shape(known[i]) for i in range(len(args))), *(shape(name) for name in named))

@@ -55,9 +55,10 @@ def select_model_mode_for_export(model: Model, mode: TrainingMode) -> Iterator[N
 # ---- arguments of the exporter ----
 
 
-def _axes(dynamic_axes: Mapping[str, Any] | None, names: set[str]) -> dict[str, dict[int, str]]:
+def _axes(dynamic_axes: Mapping[str, Any] | None,
+          names: set[str]) -> dict[str, dict[int, str | None]]:
     """The three forms: {name: {axis: called}}, {name: [axis, …]}, and both in one dict."""
-    found: dict[str, dict[int, str]] = {}
+    found: dict[str, dict[int, str | None]] = {}
     for value, axes in (dynamic_axes or {}).items():
         if value not in names:
             warnings.warn(f"Provided key {value} for dynamic axes is not a valid input/output name")
@@ -66,7 +67,7 @@ def _axes(dynamic_axes: Mapping[str, Any] | None, names: set[str]) -> dict[str, 
             warnings.warn("No names were found for specified dynamic axes of provided input."
                           "Automatically generated names will be applied to each dynamic axes of "
                           f"input {value}")
-            axes = {axis: f"{value}_dynamic_axes_{i + 1}" for i, axis in enumerate(axes)}
+            axes = dict.fromkeys(axes)  # the library makes them up
         if any(type(axis) is not int for axis in axes):
             raise ValueError("The type of axis index is expected to be an integer")
         found[value] = dict(axes)

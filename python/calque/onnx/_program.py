@@ -8,9 +8,9 @@ from typing import Any, Mapping, Sequence
 
 import torch
 
-from .. import _dtypes, _export
-from .._call import call, check, handles
-from .._lib import encoded, lib
+from .. import _abi, _dtypes, _export
+from .._call import call, check, handles, texts
+from .._lib import encoded, lib, text
 from .._tensor import Tensor, TensorHandle, keep
 
 
@@ -54,6 +54,16 @@ def _set_weights(function: Any, handle: Any, weights: Mapping[str, torch.Tensor]
         if id(tensor) not in wrapped:
             wrapped[id(tensor)] = wrap(tensor)
         check(function(handle, path.encode(), wrapped[id(tensor)].pointer))
+
+
+def names_of(tree: Mapping[str, Any], parameters: Sequence[str]) -> list[str]:
+    """What the inputs are called for arguments that nest so, if they are given to these parameters."""
+    handle, found = _export.ArgsHandle(), []
+    number = Tensor(0)
+    check(lib.cq_args_from_json(byref(handle), json.dumps(tree).encode(), handles([number.pointer]), 1))
+    each = _abi.cq_input_name_fn(lambda _user, name: found.append(text(name)))
+    check(lib.cq_args_each_name(handle, texts(parameters), len(parameters), each, None))
+    return found
 
 
 class Script(_export.Script):

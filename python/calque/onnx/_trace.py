@@ -11,6 +11,7 @@ from typing import Any, Iterator, Mapping, Sequence
 import torch
 
 from ._capture import Tree, flatten_results
+from ._program import names_of
 
 _TENSOR, _BOOL = torch._C.TensorType.get(), torch._C.BoolType.get()
 
@@ -91,7 +92,7 @@ class Trace:
         modules = _Modules(model)
         self.module = modules.top
         arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
-                     _input_names(model, args, kwargs, numbers)]
+                     _input_names(model, args, kwargs, numbers, len(self.inputs))]
         create = self.module._create_method_from_trace
         if "store_inputs" in (create.__doc__ or ""):
             arguments.append(False)
@@ -110,17 +111,35 @@ def _no_name(_: Any) -> str:
     return ""
 
 
+_INPUT = {"scalar": 0}
+
+
+def _outline(value: Any, numbers: tuple[type, ...]) -> Any:
+    """How a value nests, in the form of cq_args_from_json: what becomes an input, and where."""
+    if isinstance(value, torch.Tensor):
+        return {"tuple": [_INPUT] * 3} if value.is_quantized else _INPUT
+    if type(value) in numbers:
+        return _INPUT
+    if hasattr(value, "_fields"):
+        value = dict(zip(value._fields, value))
+    if isinstance(value, dict):
+        return {"dict": [[key if isinstance(key, (str, int)) else str(key), _outline(item, numbers)]
+                         for key, item in value.items()]}
+    if isinstance(value, (tuple, list)):
+        return {"tuple": [_outline(item, numbers) for item in value]}
+    return None
+
+
 def _input_names(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
-                 numbers: tuple[type, ...]) -> list[str]:
-    """A name for each tensor among the arguments: that of the parameter, if it is all of it."""
+                 numbers: tuple[type, ...], count: int) -> list[str]:
+    """A name for each input of the trace, as the library has it. It has to be one of TorchScript."""
     try:
         parameters = list(inspect.signature(model.forward).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    names = [*plain[:len(args)], *(f"input_{i}" for i in range(len(plain), len(args))), *kwargs]
-    found: list[str] = []
-    for name, value in zip(names, [*args, *kwargs.values()]):
-        count = len(Tree(value, numbers).tensors)
-        found += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
-    return found if len(set(found)) == len(found) else [f"input_{i}" for i in range(len(found))]
+    found = names_of({"args": [_outline(item, numbers) for item in args],
+                      "kwargs": {name: _outline(item, numbers) for name, item in kwargs.items()}}, plain)
+    if len(found) != count:  # a key that is a tensor
+        return [f"input_{i}" for i in range(count)]
+    return [name if name.isidentifier() else f"input_{i}" for i, name in enumerate(found)]

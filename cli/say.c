@@ -30,7 +30,7 @@ static void say_label(const char *colour, const char *label)
 }
 
 /* How many bytes may be shown as they are; 0: the first is escaped. U+0080 to U+009F, which some
- * terminals obey, and what is no UTF-8 are controls as well. */
+ * terminals obey, and what is not UTF-8 are controls as well. */
 static size_t shown(const char *text, size_t len)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -92,3 +92,11 @@ bool cq_ends_with(const char *s, const char *suffix)
 
     return len >= tail && strcmp(s + len - tail, suffix) == 0;
 }
+
+bool cq_is_among(const char *s, const char *const *words, size_t n)
+{
+    for (size_t i = 0; s && i < n; i++)
+        if (strcmp(s, words[i]) == 0)
+            return true;
+    return false;
+}

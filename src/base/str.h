@@ -31,4 +31,8 @@ char *cq_str_take(cq_str *s);
 bool cq_starts_with(const char *s, const char *prefix);
 bool cq_ends_with(const char *s, const char *suffix);
 
+/* Whether it is one of n words; NULL is none. */
+bool cq_is_among(const char *s, const char *const *words, size_t n);
+#define CQ_IS_AMONG(s, words) cq_is_among(s, words, sizeof(words) / sizeof *(words))
+
 #endif

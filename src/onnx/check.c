@@ -204,27 +204,6 @@ static void check_attribute(cq_onnx_check *c, const cq_onnx_attribute *a,
 
 /* ---- nodes ---- */
 
-/* Operators of ONNX's first days; nothing is known of their form. */
-static bool is_experimental(const char *op_type)
-{
-    static const char *const names[] = { "ATen",
-                                         "Affine",
-                                         "ConstantFill",
-                                         "Crop",
-                                         "DynamicSlice",
-                                         "GRUUnit",
-                                         "GivenTensorFill",
-                                         "ImageScaler",
-                                         "ParametricSoftplus",
-                                         "Scale",
-                                         "ScaledTanh" };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op_type, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Of an operator without a schema, onnx takes even that. */
 static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
 {
@@ -264,7 +243,7 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
         cq_onnx_report(c, CQ_ONNX_RULE_OP_TYPE_MISSING, "the node has no op_type");
     if (!node->input.n && !node->output.n)
         cq_onnx_report(c, CQ_ONNX_RULE_NODE_EMPTY, "the node has no input and no output");
-    if (is_experimental(text_of(node->op_type)))
+    if (cq_onnx_is_experimental(node->op_type))
         return;
     check_attributes(c, node, scope);
     version = cq_onnx_check_opset(c, node->domain);

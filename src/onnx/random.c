@@ -11,9 +11,8 @@ static bool is_random(const cq_onnx_node *n)
 
     if (n->domain && *n->domain && strcmp(n->domain, "ai.onnx") != 0)
         return false;
-    for (size_t i = 0; i < sizeof random_ops / sizeof *random_ops; i++)
-        if (strcmp(op, random_ops[i]) == 0)
-            return true;
+    if (CQ_IS_AMONG(op, random_ops))
+        return true;
     return strcmp(op, "Dropout") == 0 && n->input.n > 2 && n->input.items[2] && *n->input.items[2];
 }
 

@@ -112,6 +112,9 @@ int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);
 /* The rules of the ONNX checker that need the schema: known operator, not deprecated,
  * numbers of inputs and outputs, attributes. version is of node's domain. To be run, a node may
  * have empty lists as attributes: ONNX Runtime takes them. */
+/* Operators of early exporters that were never in a release; nothing is known of their form. */
+bool cq_onnx_is_experimental(const char *op_type);
+
 cq_status cq_onnx_schema_check_to_run(const cq_onnx_node *node, int64_t version);
 cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version);
 

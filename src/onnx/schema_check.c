@@ -7,21 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Operators of early exporters that were never in a release. The checker lets them pass. */
-static const char *const experimental[] = {
-    "ATen",    "Affine",          "ConstantFill", "Crop",
-    "GRUUnit", "DynamicSlice",    "ImageScaler",  "ParametricSoftplus",
-    "Scale",   "GivenTensorFill", "ScaledTanh",
-};
-
-static bool is_experimental(const cq_onnx_node *node)
+bool cq_onnx_is_experimental(const char *op_type)
 {
-    if (node->domain && *node->domain)
-        return false;
-    for (size_t i = 0; i < sizeof experimental / sizeof *experimental; i++)
-        if (node->op_type && !strcmp(experimental[i], node->op_type))
-            return true;
-    return false;
+    static const char *const names[] = {
+        "ATen",    "Affine",          "ConstantFill", "Crop",
+        "GRUUnit", "DynamicSlice",    "ImageScaler",  "ParametricSoftplus",
+        "Scale",   "GivenTensorFill", "ScaledTanh",
+    };
+
+    return CQ_IS_AMONG(op_type, names);
 }
 
 /* Who is told of faults, and whether that is enough. */
@@ -129,7 +123,7 @@ static cq_status find_faults(faults *f, const cq_onnx_node *node, int64_t versio
     const char           *op = node->op_type ? node->op_type : "";
     const cq_onnx_schema *s;
 
-    if (is_experimental(node))
+    if (!(node->domain && *node->domain) && cq_onnx_is_experimental(node->op_type))
         return CQ_OK;
     CQ_TRY(cq_onnx_schema_find(&s, node->domain, op, version));
     if (s)

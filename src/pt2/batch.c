@@ -219,10 +219,7 @@ static bool is_axis_name(const char *name)
     static const char *const names[] = { "dim",       "dims",    "dim0",   "dim1",
                                          "start_dim", "end_dim", "source", "destination" };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return CQ_IS_AMONG(name, names);
 }
 
 /* Axes that are counted from the end stay what they are. */

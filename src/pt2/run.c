@@ -169,22 +169,14 @@ static const char *const assertions[] = {
 
 enum { N_CHECKS = 5 };
 
-static bool is_assertion(const char *op, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (op && strcmp(op, assertions[i]) == 0)
-            return true;
-    return false;
-}
-
 bool cq_pt2_is_assertion(const char *op)
 {
-    return is_assertion(op, sizeof assertions / sizeof *assertions);
+    return CQ_IS_AMONG(op, assertions);
 }
 
 static bool is_kept_assertion(const cq_pt2_run *r, const cq_pt2_node *n)
 {
-    return r->asserted && is_assertion(n->op, N_CHECKS);
+    return r->asserted && cq_is_among(n->op, assertions, N_CHECKS);
 }
 
 /* What does not depend on the run is left out; so is what a branch or a loop asserts, which nobody

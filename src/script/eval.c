@@ -132,12 +132,10 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
                          .u.c  = { 0, name[0] == 'i' ? INFINITY : (double)NAN } };
         return CQ_OK;
     }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(name, functions[i]) == 0)
-            return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, functions[i], out);
-    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-        if (strcmp(name, namespaces[i]) == 0)
-            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, namespaces[i], out);
+    if (CQ_IS_AMONG(name, functions))
+        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out);
+    if (CQ_IS_AMONG(name, namespaces))
+        return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, name, out);
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
 }
 

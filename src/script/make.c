@@ -91,13 +91,8 @@ CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
 
 static bool is_declared(const cq_object *t, const char *name)
 {
-    for (size_t i = 0; i < t->cls->n_fields; i++)
-        if (strcmp(t->cls->fields[i].name, name) == 0)
-            return true;
-    for (size_t i = 0; i < t->cls->parameters.n; i++)
-        if (strcmp(t->cls->parameters.items[i], name) == 0)
-            return true;
-    return false;
+    return cq_ast_class_field(t->cls, name) ||
+           cq_is_among(name, t->cls->parameters.items, t->cls->parameters.n);
 }
 
 static cq_status set_by_path(cq_script *s, const char *path, cq_val v)

@@ -18,10 +18,7 @@ bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a)
 
     if (!cls || !cls->has_parameters)
         return a->value.u.tensor->requires_grad;
-    for (size_t i = 0; i < cls->parameters.n; i++)
-        if (strcmp(cls->parameters.items[i], a->name) == 0)
-            return true;
-    return false;
+    return cq_is_among(a->name, cls->parameters.items, cls->parameters.n);
 }
 
 static void join_path(char *out, size_t size, const char *prefix, const char *name)

@@ -41,13 +41,11 @@ CQ_API cq_status cq_script_set_quantized_engine(cq_script *s, const char *name)
     CQ_NEED(s && name);
     static const char *const engines[] = { "fbgemm", "onednn", "x86", "qnnpack" };
 
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (strcmp(name, engines[i]) == 0) {
-            s->program->whole_range = strcmp(name, "qnnpack") == 0;
-            return CQ_OK;
-        }
-    return cq_fail(CQ_E_ARGUMENT, NULL, "there are fbgemm, onednn, x86 and qnnpack",
-                   "'%s' is not an engine for quantized layers", name);
+    if (!CQ_IS_AMONG(name, engines))
+        return cq_fail(CQ_E_ARGUMENT, NULL, "there are fbgemm, onednn, x86 and qnnpack",
+                       "'%s' is not an engine for quantized layers", name);
+    s->program->whole_range = strcmp(name, "qnnpack") == 0;
+    return CQ_OK;
 }
 
 CQ_API void cq_script_free(cq_script *s)

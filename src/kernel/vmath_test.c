@@ -45,7 +45,7 @@ TEST(vmath, errors_stay_below_two_units)
 
             for (int i = 0; i < N; i++)
                 y[i] = of_bits(first + (uint64_t)i * STEP);
-            cq_apply1_f32(y, N, rows[r].op, NULL);
+            cq_apply1_f32(y, N, rows[r].op, &(cq_params){ 0 });
             for (int i = 0; i < N; i++) {
                 float  x     = of_bits(first + (uint64_t)i * STEP);
                 double error = units(y[i], rows[r].exact((double)x));
@@ -59,7 +59,7 @@ TEST(vmath, errors_stay_below_two_units)
 
 static float one(cq_ew_op op, float x)
 {
-    cq_apply1_f32(&x, 1, op, NULL);
+    cq_apply1_f32(&x, 1, op, &(cq_params){ 0 });
     return x;
 }
 

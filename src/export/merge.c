@@ -1,5 +1,6 @@
 /* Two nodes in a row that one can be: a Concat of what a Concat joined, a Slice along one axis of
- * what was sliced along another. Symbolics write down a node for each step of the program. */
+ * what was sliced along another; and a Slice that leaves nothing out. Symbolics write down a node
+ * for each step of the program. */
 #include "export/exporter.h"
 
 /* The node that makes input i of n, if it is the same operator, and n alone reads it. */
@@ -99,6 +100,55 @@ static bool add_bounds(bounds *a, const bounds *b)
     return true;
 }
 
+/* From the first to the last, however many there are: x[:]. */
+static bool takes_all(const bounds *b)
+{
+    for (int64_t k = 0; k < b->n; k++)
+        if (b->starts[k] != 0 || b->ends[k] != INT64_MAX || b->steps[k] != 1)
+            return false;
+    return true;
+}
+
+/* ---- nodes that change nothing ---- */
+
+static bool is_returned(const cq_value *v)
+{
+    for (size_t i = 0; i < v->block->returns.n; i++)
+        if (v->block->returns.items[i].u.value == v)
+            return true;
+    return false;
+}
+
+/* Whoever reads the result of n reads its first input. */
+static void skip(cq_node *n)
+{
+    cq_value *x = n->inputs[0].u.value;
+
+    if (n->is_anchor || n->n_notes || is_returned(n->outputs[0]))
+        return;
+    n->outputs[0]->instead = x;
+    x->n_uses += n->outputs[0]->n_uses; /* one too many: that of n */
+}
+
+/* x * 1, x / 1 and x - 0, of a number that is not a weight, whose name a user may look for. x + 0
+ * is not x for -0. */
+static bool is_neutral(const cq_node *n)
+{
+    static const struct {
+        const char *op;
+        double      number;
+    } rows[]            = { { "onnx::Mul", 1 }, { "onnx::Div", 1 }, { "onnx::Sub", 0 } };
+    const cq_value  *by = n->n_inputs == 2 ? n->inputs[1].u.value : NULL;
+    const cq_tensor *t  = by && !by->is_weight ? cq_sym_data(by) : NULL;
+
+    for (size_t i = 0; t && t->rank == 0 && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(n->op, rows[i].op) == 0)
+            return cq_tensor_get_f64(t, 0) == rows[i].number;
+    return false;
+}
+
+/* ---- Slice of Slice ---- */
+
 static cq_status merge_slice(cq_graph *g, cq_node *n)
 {
     cq_node       *maker = maker_of_same(n, 0);
@@ -107,7 +157,13 @@ static cq_status merge_slice(cq_graph *g, cq_node *n)
     cq_operand    *inputs;
     bool           steps = false;
 
-    if (!maker || !read_bounds(&all, maker) || !read_bounds(&more, n) || !add_bounds(&all, &more))
+    if (!read_bounds(&more, n))
+        return CQ_OK;
+    if (takes_all(&more)) {
+        skip(n);
+        return CQ_OK;
+    }
+    if (!maker || !read_bounds(&all, maker) || !add_bounds(&all, &more))
         return CQ_OK;
     for (int64_t k = 0; k < all.n; k++)
         steps |= all.steps[k] != 1;
@@ -128,6 +184,9 @@ static cq_status merge_slice(cq_graph *g, cq_node *n)
 
 static cq_status merge(cq_node *n, void *graph)
 {
+    cq_export_follow_inputs(n);
+    if (is_neutral(n))
+        skip(n);
     if (strcmp(n->op, "onnx::Concat") == 0)
         return merge_concat(graph, n);
     return strcmp(n->op, "onnx::Slice") == 0 ? merge_slice(graph, n) : CQ_OK;
@@ -161,5 +220,6 @@ cq_status cq_export_merge(cq_exporter *ex)
 {
     cq_ir_count_uses(ex->graph);
     CQ_TRY(cq_ir_each_node(ex->graph->top, merge, ex->graph));
+    CQ_TRY(cq_export_follow(ex));
     return cq_export_remove_dead(ex);
 }

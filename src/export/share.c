@@ -2,8 +2,9 @@
  * stays. A symbolic writes down what one operator needs; what several need is found here. Then
  * constants become initializers: that is no node to run, and blocks see those of the graph too.
  *
- * Compared is what depends on constants and shapes alone. A layer that is called twice with the
- * same input stays two nodes, as its author wrote it. */
+ * Compared is what depends on constants and shapes alone, and expressions: boxes[:, 2] - boxes[:,
+ * 0] that is written twice is one. A layer that is called twice with the same input stays two
+ * nodes, as its author wrote it. */
 #include "export/exporter.h"
 
 enum { MAX_BYTES = 4096 }; /* of a tensor that is worth comparing */
@@ -120,6 +121,20 @@ static bool is_fixed(const cq_node *n)
     return n->n_inputs || strcmp(n->op, "onnx::Constant") == 0;
 }
 
+/* Selects or arranges elements, or is arithmetic: an expression, and not a layer. */
+static bool is_expression(const cq_node *n)
+{
+    static const char *const ops[] = { "onnx::Gather",  "onnx::Slice",   "onnx::Unsqueeze",
+                                       "onnx::Squeeze", "onnx::Reshape", "onnx::Transpose",
+                                       "onnx::Flatten", "onnx::Cast",    "onnx::Add",
+                                       "onnx::Sub",     "onnx::Mul",     "onnx::Div" };
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(n->op, ops[i]) == 0)
+            return !n->is_anchor && !n->n_notes;
+    return false;
+}
+
 /* What a block gives stays as it is: runtimes lose one of two outputs that are the same value. */
 static cq_status find_returned(cq_ptr_map *returned, const cq_block *b)
 {
@@ -145,7 +160,7 @@ static cq_status share_block(cq_block *b)
         n->mark = is_fixed(n);
         for (size_t i = 0; i < n->n_blocks && status == CQ_OK; i++)
             status = share_block(n->blocks[i]);
-        if (!n->mark || status != CQ_OK)
+        if (status != CQ_OK || (!n->mark && !is_expression(n)))
             continue;
         key   = (const void *)(uintptr_t)hash_of(n);
         first = cq_ptr_map_get(&seen, key);

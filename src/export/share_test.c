@@ -45,6 +45,11 @@ TEST(share, a_number_and_a_list_of_it_are_two)
     check("Gather Unsqueeze", 2, "x[:, 1].unsqueeze(1)");
 }
 
+TEST(share, expressions_that_are_written_twice_are_one)
+{
+    check("Gather Gather Sub Neg Add", 2, "(x[:, 1] - x[:, 0]) + -(x[:, 1] - x[:, 0])");
+}
+
 TEST(share, layers_and_random_numbers_stay_what_they_are)
 {
     check("Relu Relu Add", 0, "torch.relu(x) + torch.relu(x)");
@@ -74,6 +79,12 @@ TEST(merge, slices_of_several_axes_are_one)
     check("Slice Slice", 3, "x[:, 1:][:, 0:1]");
 }
 
+TEST(merge, what_changes_nothing_goes)
+{
+    check("Relu Add", 0, "x.relu() * 1 + (x / 1.0 - 0)");
+    check("Add", 1, "x + 0"); /* 0 is not -0 */
+}
+
 TEST(fold, numbers_that_are_repeated_are_few)
 {
     check("Add", 1, "x + torch.ones(1, 3).expand(2, 3).clamp(max=0.5)");
@@ -87,11 +98,13 @@ int main(void)
         TEST_OF(share, equal_constants_are_one),
         TEST_OF(share, constants_of_blocks_are_those_of_the_graph),
         TEST_OF(share, a_number_and_a_list_of_it_are_two),
+        TEST_OF(share, expressions_that_are_written_twice_are_one),
         TEST_OF(share, layers_and_random_numbers_stay_what_they_are),
         TEST_OF(share, arithmetic_on_constants_is_done),
         TEST_OF(share, outputs_that_are_equal_stay_several),
         TEST_OF(merge, what_was_joined_is_joined_once),
         TEST_OF(merge, slices_of_several_axes_are_one),
+        TEST_OF(merge, what_changes_nothing_goes),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
     };
 

@@ -182,7 +182,7 @@ static const char *read_bracketed(cli_input *out, const char *spec, const char *
 }
 
 /* Where what the numbers are begins: at the = behind a ] or a size. Behind a name = is its size, if
- * a number follows. The end of spec if there is none. */
+ * a number follows, which the next size may follow. The end of spec if there is none. */
 static const char *find_fill(const char *spec)
 {
     const char *end   = spec + strlen(spec);
@@ -198,7 +198,8 @@ static const char *find_fill(const char *spec)
         digit--;
     if (digit < fill && (digit == spec || digit[-1] == 'x' || digit[-1] == '='))
         return fill;
-    return fill[1] && fill[1 + strspn(fill + 1, "0123456789")] == '\0' ? end : fill;
+    digit = fill + 1 + strspn(fill + 1, "0123456789");
+    return digit > fill + 1 && (!*digit || *digit == 'x') ? end : fill;
 }
 
 static const char *parse_made(cli_input *out, const char *spec)

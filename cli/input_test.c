@@ -44,6 +44,10 @@ TEST(input, a_name_may_come_with_its_size)
     CHECK_STR("w", in.axes[3].name);
     CHECK_INT(48, in.axes[3].size);
     CHECK_INT(CLI_RANDOM, in.fill);
+    CHECK(cli_input_parse(&in, "batch=2x3") == NULL);
+    CHECK_STR("batch", in.axes[0].name);
+    CHECK_INT(2, in.axes[0].size);
+    CHECK_INT(3, in.axes[1].size);
     CHECK(cli_input_parse(&in, "nx4=ones") == NULL);
     CHECK(!in.axes[0].is_sized);
     CHECK(cli_input_parse(&in, "int64[batch=4,seq=7]=zeros") == NULL);

@@ -125,10 +125,12 @@ static uint64_t by_last_size(const cq_opcall *c, double elements)
     return steps(elements * last_size(tensor_of(c->args[0])) / CQ_WORK_ELEMENTS);
 }
 
-static uint64_t pairs(const cq_opcall *c, double elements)
+/* Every box may be compared with all before it. */
+static uint64_t pairs_of_boxes(const cq_opcall *c, double elements)
 {
-    (void)c;
-    return steps(elements * elements / CQ_WORK_ELEMENTS);
+    const double boxes = numel(tensor_of(c->args[1])); /* a score each */
+
+    return steps(elements + boxes * boxes / CQ_WORK_ELEMENTS);
 }
 
 /* Each bin looks at its part of the picture, or at as many points as it is told to. */
@@ -185,7 +187,7 @@ static const struct {
     { "rnn_relu", .fn = recurrent },
     { "linalg_det", .fn = by_last_size },
     { "multinomial", .fn = by_last_size },
-    { "nms", .fn = pairs },
+    { "nms", .fn = pairs_of_boxes },
     { "roi_align", .fn = regions },
     { "roi_pool", .fn = regions },
     { "sort", .factor = SORTED },

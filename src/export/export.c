@@ -75,6 +75,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
             CQ_TRY(cq_export_remove_dead(ex));
         }
         CQ_TRY(cq_export_fuse(ex));
+        CQ_TRY(cq_export_merge(ex));
         if (!makes_functions(&ex->options)) /* a function has constants of its own */
             CQ_TRY(cq_export_share(ex));
     }

@@ -119,18 +119,23 @@ cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
 cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
 bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx);
 
-/* fold.c, peephole.c, fuse.c, share.c: passes on the onnx graph. */
+/* merge.c: a Constant of n integers in front of a node; NULL: no memory. */
+cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n);
+
+/* fold.c, peephole.c, fuse.c, merge.c, share.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
+cq_status cq_export_merge(cq_exporter *ex);
 cq_status cq_export_share(cq_exporter *ex);
 cq_status cq_export_remove_dead(cq_exporter *ex);
 
-/* peephole.c: where a value has another instead, that one is used: by one
- * node, or everywhere. */
-/* The real numbers that a complex value stands for; NULL: it is of a node that has none. */
+/* symbolic/complex.c: the real numbers that a complex value stands for; NULL: it is of a node that
+ * has none. */
 cq_value *cq_export_pairs(cq_exporter *ex, cq_value *x);
 
+/* peephole.c: where a value has another instead, that one is used: by one
+ * node, or everywhere. */
 void      cq_export_follow_inputs(cq_node *n);
 cq_status cq_export_follow(cq_exporter *ex);
 

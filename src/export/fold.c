@@ -9,7 +9,7 @@
 
 enum {
     SMALL       = 64,  /* elements: stays a Constant node, larger ones become initializers */
-    SMALL_SHAPE = 4096 /* elements that are made of their shape */
+    SMALL_SHAPE = 16384 /* elements that are made of their shape */
 };
 
 typedef struct folder {
@@ -183,6 +183,42 @@ static cq_tensor *fold_div(fold_call *f)
                  cq_str_val(f->cx, "trunc"));
 }
 
+/* Both sides broadcast: aten's expand keeps what is -1, and wants all axes. A view costs nothing,
+ * but is written out. */
+static cq_tensor *fold_expand(fold_call *f)
+{
+    int64_t    sizes[CQ_MAX_RANK], rank = f->in[0]->rank;
+    int64_t    n       = (int64_t)tensor_is(f->in[1], sizes, CQ_MAX_RANK);
+    int64_t    missing = rank > n ? rank - n : 0;
+    cq_tensor *t;
+
+    memmove(sizes + missing, sizes, (size_t)n * sizeof *sizes);
+    for (int64_t i = 0; i < missing + n; i++)
+        if (i < missing || (sizes[i] == 1 && i >= missing + n - rank))
+            sizes[i] = -1;
+    t = CQ_OP(f->cx, "aten::expand", TENSOR(f->in[0]),
+              cq_i64s(f->cx, sizes, (size_t)(missing + n)));
+    return t && cq_tensor_numel(t) <= SMALL_SHAPE ? t : NULL;
+}
+
+static cq_tensor *fold_tile(fold_call *f)
+{
+    int64_t repeats[CQ_MAX_RANK], total = cq_tensor_numel(f->in[0]);
+    size_t  n = tensor_is(f->in[1], repeats, CQ_MAX_RANK);
+
+    for (size_t i = 0; i < n; i++)
+        if (__builtin_mul_overflow(total, repeats[i], &total) || total > SMALL_SHAPE)
+            return NULL;
+    return n == f->in[0]->rank
+               ? CQ_OP(f->cx, "aten::tile", TENSOR(f->in[0]), cq_i64s(f->cx, repeats, n))
+               : NULL;
+}
+
+static cq_tensor *fold_clip(fold_call *f)
+{
+    return CQ_OP(f->cx, "aten::clamp.Tensor", TENSOR(f->in[0]), TENSOR(f->in[1]), TENSOR(f->in[2]));
+}
+
 /* Few of them: a file must not grow by numbers that a node makes. */
 static cq_tensor *fold_constant_of_shape(fold_call *f)
 {
@@ -236,6 +272,9 @@ static const struct fold_rule {
     { "Div", fold_div, 2, "aten::div.Tensor" },
     { "Mod", fold_mod, 2, NULL },
     { "ConstantOfShape", fold_constant_of_shape, 1, NULL },
+    { "Expand", fold_expand, 2, NULL },
+    { "Tile", fold_tile, 2, NULL },
+    { "Clip", fold_clip, 2, NULL },
     { "Where", fold_where, 3, NULL },
     { "Sqrt", fold_unary, 1, "aten::sqrt" },
     { "Neg", fold_unary, 1, "aten::neg" },

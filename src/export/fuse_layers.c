@@ -150,20 +150,6 @@ static cq_value *half_of(cq_fuser *f, cq_value *v, int depth)
     return cq_ptr_map_set(&f->halves, v, made->outputs[0]) == CQ_OK ? made->outputs[0] : NULL;
 }
 
-static cq_value *ints_constant(cq_fuser *f, cq_node *before, const int64_t *values, int64_t n)
-{
-    cq_tensor *t    = NULL;
-    cq_node   *node = NULL;
-
-    if (cq_tensor_new(&t, CQ_DTYPE_I64, 1, &n, values) == CQ_OK)
-        node = cq_fuse_node(f, before, "onnx::Constant", NULL, 0, 1);
-    if (node && cq_ir_keep_tensor(f->ex->graph, t) == CQ_OK &&
-        cq_ir_attr_set(node, "value", cq_attr_t("value", t).value) == CQ_OK)
-        node->outputs[0]->type = cq_ir_type_of(f->ex->graph, t);
-    cq_tensor_release(t);
-    return node ? node->outputs[0] : NULL;
-}
-
 /* A table of one batch for all is repeated: RotaryEmbedding does not broadcast it. */
 static cq_value *for_batch(cq_fuser *f, cq_node *before, cq_value *half, cq_value *x)
 {
@@ -183,7 +169,7 @@ static cq_value *for_batch(cq_fuser *f, cq_node *before, cq_value *half, cq_valu
         return NULL;
     n->outputs[0]->type = cq_ir_tensor_type(f->ex->graph, CQ_DTYPE_I64, 1, (cq_int[]){ cq_i(1) });
     shape               = n->outputs[0];
-    ones                = ints_constant(f, before, (int64_t[]){ 1, 1 }, 2);
+    ones                = cq_export_ints(before, (int64_t[]){ 1, 1 }, 2);
     n = ones ? cq_fuse_node(f, before, "onnx::Concat", (cq_value *[]){ shape, ones }, 2, 1) : NULL;
     if (!n || cq_ir_attr_set(n, "axis", cq_attr_i("axis", 0).value) != CQ_OK)
         return NULL;

@@ -276,7 +276,7 @@ TEST(rules, write_operators_in_the_form_of_the_opset)
     cq_onnx_model *m     = NULL;
 
     check("Unsqueeze Squeeze", "x.relu()", rules, 11);
-    check("Constant Unsqueeze Squeeze", "x.relu()", rules, 13);
+    check("Unsqueeze Squeeze", "x.relu()", rules, 13);
     CHECK_OK(export_with(&m, "x.relu()",
                          "aten::relu 7: ReduceMax<keepdims = 1>(self, [1]) + self\n", 17));
     CHECK_OPS("ReduceMax Add", m);

@@ -1,8 +1,10 @@
 /* Constants and sizes that are there twice are there once: of equal nodes in a block the first
- * stays. A symbolic writes down what one operator needs; what several need is found here.
+ * stays. A symbolic writes down what one operator needs; what several need is found here. Then
+ * constants become initializers: that is no node to run, and blocks see those of the graph too.
  *
- * Compared is what depends on constants and shapes alone. A layer that is called twice with the
- * same input stays two nodes, as its author wrote it. */
+ * Compared is what depends on constants and shapes alone, and expressions: boxes[:, 2] - boxes[:,
+ * 0] that is written twice is one. A layer that is called twice with the same input stays two
+ * nodes, as its author wrote it. */
 #include "export/exporter.h"
 
 enum { MAX_BYTES = 4096 }; /* of a tensor that is worth comparing */
@@ -119,6 +121,20 @@ static bool is_fixed(const cq_node *n)
     return n->n_inputs || strcmp(n->op, "onnx::Constant") == 0;
 }
 
+/* Selects or arranges elements, or is arithmetic: an expression, and not a layer. */
+static bool is_expression(const cq_node *n)
+{
+    static const char *const ops[] = { "onnx::Gather",  "onnx::Slice",   "onnx::Unsqueeze",
+                                       "onnx::Squeeze", "onnx::Reshape", "onnx::Transpose",
+                                       "onnx::Flatten", "onnx::Cast",    "onnx::Add",
+                                       "onnx::Sub",     "onnx::Mul",     "onnx::Div" };
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(n->op, ops[i]) == 0)
+            return !n->is_anchor && !n->n_notes;
+    return false;
+}
+
 /* What a block gives stays as it is: runtimes lose one of two outputs that are the same value. */
 static cq_status find_returned(cq_ptr_map *returned, const cq_block *b)
 {
@@ -144,7 +160,7 @@ static cq_status share_block(cq_block *b)
         n->mark = is_fixed(n);
         for (size_t i = 0; i < n->n_blocks && status == CQ_OK; i++)
             status = share_block(n->blocks[i]);
-        if (!n->mark || status != CQ_OK)
+        if (status != CQ_OK || (!n->mark && !is_expression(n)))
             continue;
         key   = (const void *)(uintptr_t)hash_of(n);
         first = cq_ptr_map_get(&seen, key);
@@ -160,6 +176,66 @@ static cq_status share_block(cq_block *b)
     return status;
 }
 
+/* ---- initializers instead of Constant nodes ---- */
+
+static bool is_constant(const cq_node *n)
+{
+    return strcmp(n->op, "onnx::Constant") == 0 && n->n_attrs == 1 && !n->is_anchor &&
+           !n->n_notes && n->attrs[0].value.kind == CQ_OPERAND_TENSOR;
+}
+
+/* Named as a weight of the module that needs it first: layers.0.constant. */
+static cq_value *initializer_of(cq_graph *g, const cq_node *n)
+{
+    const char *path = n->origin ? n->origin->path : "";
+    cq_value   *v    = cq_ir_constant_new(g, n->attrs[0].value.u.tensor, false);
+
+    if (v)
+        v->name = cq_arena_printf(g->arena, "%s%sconstant", path, *path ? "." : "");
+    return v && v->name ? v : NULL;
+}
+
+/* seen has the constants of blocks around and before this one. */
+static cq_status make_initializers(cq_graph *g, cq_block *b, cq_ptr_map *seen)
+{
+    cq_ptr_map returned = { 0 };
+    cq_status  status   = find_returned(&returned, b);
+
+    for (cq_node *n = b->first; n && status == CQ_OK; n = n->next) {
+        const void *key;
+        cq_node    *first;
+
+        for (size_t i = 0; i < n->n_blocks && status == CQ_OK; i++)
+            status = make_initializers(g, n->blocks[i], seen);
+        if (status != CQ_OK || !is_constant(n) || n->outputs[0]->instead ||
+            cq_ptr_map_get(&returned, n))
+            continue;
+        key   = (const void *)(uintptr_t)hash_of(n);
+        first = cq_ptr_map_get(seen, key);
+        if (first && same_node(first, n)) {
+            n->outputs[0]->instead = first->outputs[0]->instead;
+            continue;
+        }
+        n->outputs[0]->instead = initializer_of(g, n);
+        status = n->outputs[0]->instead ? cq_ptr_map_set(seen, key, n) : CQ_E_NO_MEMORY;
+    }
+    cq_ptr_map_clear(&returned);
+    return status;
+}
+
+/* What the user asked to have as inputs are weights, not such constants. */
+static cq_status share_constants(cq_exporter *ex)
+{
+    const uint32_t as_inputs = CQ_EXPORT_NO_PARAMS | CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS;
+    cq_ptr_map     seen      = { 0 };
+    cq_status      status    = CQ_OK;
+
+    if (!(ex->options.flags & as_inputs))
+        status = make_initializers(ex->graph, ex->graph->top, &seen);
+    cq_ptr_map_clear(&seen);
+    return status;
+}
+
 static cq_status unmark(cq_node *n, void *user)
 {
     (void)user;
@@ -170,6 +246,7 @@ static cq_status unmark(cq_node *n, void *user)
 cq_status cq_export_share(cq_exporter *ex)
 {
     CQ_TRY(share_block(ex->graph->top));
+    CQ_TRY(share_constants(ex));
     CQ_TRY(cq_ir_each_node(ex->graph->top, unmark, NULL));
     CQ_TRY(cq_export_follow(ex));
     return cq_export_remove_dead(ex);

@@ -1,10 +1,12 @@
-/* Constants and sizes that are there twice, and what is not shared though it looks the same. */
+/* Constants, sizes and nodes that are there twice, and what is not shared though it looks the same.
+ */
 #include "models.h"
 
 #include <calque/script.h>
 #include <stdio.h>
 
-static void check(const char *want, const char *body)
+/* The nodes of an export, and how many initializers it has. */
+static void check(const char *want, size_t initializers, const char *body)
 {
     char              program[512];
     cq_script        *script = NULL;
@@ -20,6 +22,7 @@ static void check(const char *want, const char *body)
     CHECK_OK(cq_args_add_tensor(args, x));
     CHECK_OK(cq_script_export(&m, script, NULL, args, 0, &o));
     CHECK_OPS(want, m);
+    CHECK_INT((int64_t)initializers, (int64_t)cq_onnx_model_n_initializers(m));
     cq_onnx_model_free(m);
     cq_args_free(args);
     cq_tensor_release(x);
@@ -28,39 +31,81 @@ static void check(const char *want, const char *body)
 
 TEST(share, equal_constants_are_one)
 {
-    check("Constant Add Relu Add", "torch.relu(x + 1) + 1");
-    check("Constant Add Constant Mul", "(x + 1) * 2");
+    check("Add Relu Add", 1, "torch.relu(x + 1) + 1");
+    check("Add Mul", 2, "(x + 1) * 2");
+}
+
+TEST(share, constants_of_blocks_are_those_of_the_graph)
+{
+    check("ReduceSum Greater If", 1, "(x + 1 if bool(x.sum() > 1) else x * 1)");
 }
 
 TEST(share, a_number_and_a_list_of_it_are_two)
 {
-    check("Constant Gather Constant Unsqueeze", "x[:, 1].unsqueeze(1)");
+    check("Gather Unsqueeze", 2, "x[:, 1].unsqueeze(1)");
+}
+
+TEST(share, expressions_that_are_written_twice_are_one)
+{
+    check("Gather Gather Sub Neg Add", 2, "(x[:, 1] - x[:, 0]) + -(x[:, 1] - x[:, 0])");
 }
 
 TEST(share, layers_and_random_numbers_stay_what_they_are)
 {
-    check("Relu Relu Add", "torch.relu(x) + torch.relu(x)");
-    check("RandomUniform RandomUniform Add Add", "torch.rand(2, 3) + torch.rand(2, 3) + x");
+    check("Relu Relu Add", 0, "torch.relu(x) + torch.relu(x)");
+    check("RandomUniform RandomUniform Add Add", 0, "torch.rand(2, 3) + torch.rand(2, 3) + x");
 }
 
 TEST(share, arithmetic_on_constants_is_done)
 {
-    check("Constant Add", "x + torch.tensor([7, 8, 9]) % 4");
+    check("Add", 1, "x + torch.tensor([7, 8, 9]) % 4");
 }
 
 TEST(share, outputs_that_are_equal_stay_several)
 {
-    check("Constant Constant", "torch.ones(2), torch.ones(2)");
+    check("Constant Constant", 0, "torch.ones(2), torch.ones(2)");
+}
+
+TEST(merge, what_was_joined_is_joined_once)
+{
+    check("Concat", 0, "torch.cat((torch.cat((x, x), 1), x, torch.cat((x, x), 1)), 1)");
+    check("Concat Concat", 1, "torch.cat((torch.cat((x, x), 0), torch.zeros(4, 1)), 1)");
+    check("Concat Relu Concat", 0, "torch.cat((torch.cat((x, x)), torch.cat((x, x)).relu()))");
+}
+
+TEST(merge, slices_of_several_axes_are_one)
+{
+    check("Slice", 4, "x[0:1, ::2]"); /* starts, ends, axes, steps */
+    check("Slice Slice", 3, "x[:, 1:][:, 0:1]");
+}
+
+TEST(merge, what_changes_nothing_goes)
+{
+    check("Relu Add", 0, "x.relu() * 1 + (x / 1.0 - 0)");
+    check("Add", 1, "x + 0"); /* 0 is not -0 */
+}
+
+TEST(fold, numbers_that_are_repeated_are_few)
+{
+    check("Add", 1, "x + torch.ones(1, 3).expand(2, 3).clamp(max=0.5)");
+    check("Add", 1, "x + torch.arange(3.).repeat(2, 1)");
+    check("ReduceSum Expand Add", 2, "x.sum() + torch.arange(200.).expand(200, 200)");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OF(share, equal_constants_are_one),
+        TEST_OF(share, constants_of_blocks_are_those_of_the_graph),
         TEST_OF(share, a_number_and_a_list_of_it_are_two),
+        TEST_OF(share, expressions_that_are_written_twice_are_one),
         TEST_OF(share, layers_and_random_numbers_stay_what_they_are),
         TEST_OF(share, arithmetic_on_constants_is_done),
         TEST_OF(share, outputs_that_are_equal_stay_several),
+        TEST_OF(merge, what_was_joined_is_joined_once),
+        TEST_OF(merge, slices_of_several_axes_are_one),
+        TEST_OF(merge, what_changes_nothing_goes),
+        TEST_OF(fold, numbers_that_are_repeated_are_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,7 +240,8 @@ static void corners(double *out, const double *box, bool is_centre)
 /* The part of their union that two boxes share. */
 static double overlap(const double *a, const double *b)
 {
-    double h = fmin(a[2], b[2]) - fmax(a[0], b[0]), w = fmin(a[3], b[3]) - fmax(a[1], b[1]);
+    double h      = (a[2] < b[2] ? a[2] : b[2]) - (a[0] > b[0] ? a[0] : b[0]);
+    double w      = (a[3] < b[3] ? a[3] : b[3]) - (a[1] > b[1] ? a[1] : b[1]);
     double shared = h > 0 && w > 0 ? h * w : 0;
     double all    = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared;
 
@@ -250,28 +251,26 @@ static double overlap(const double *a, const double *b)
 cq_status cq_kernel_nms(int64_t *chosen, int64_t *n_chosen, const cq_nms *m)
 {
     candidate *order = cq_alloc_array((size_t)m->n_boxes + 1, sizeof *order);
-    int64_t    n = 0, count = 0;
+    double(*kept)[4] = cq_alloc_array((size_t)m->n_boxes + 1, sizeof *kept); /* of those chosen */
+    cq_status status = order && kept ? CQ_OK : CQ_E_NO_MEMORY;
+    int64_t   n = 0, count = 0;
 
-    *n_chosen = 0;
-    if (!order)
-        return CQ_E_NO_MEMORY;
-    for (int64_t i = 0; i < m->n_boxes; i++)
+    for (int64_t i = 0; i < m->n_boxes && status == CQ_OK; i++)
         if (!m->has_min_score || m->scores[i] > m->min_score)
             order[n++] = (candidate){ m->scores[i], i };
-    qsort(order, (size_t)n, sizeof *order, by_score);
+    if (n)
+        qsort(order, (size_t)n, sizeof *order, by_score);
     for (int64_t i = 0; i < n && count < m->limit; i++) {
-        double box[4], other[4];
-        bool   keep = true;
+        bool keep = true;
 
-        corners(box, m->boxes + 4 * order[i].box, m->is_centre);
-        for (int64_t k = 0; k < count && keep; k++) {
-            corners(other, m->boxes + 4 * chosen[k], m->is_centre);
-            keep = overlap(box, other) <= m->max_overlap;
-        }
+        corners(kept[count], m->boxes + 4 * order[i].box, m->is_centre);
+        for (int64_t k = 0; k < count && keep; k++)
+            keep = overlap(kept[count], kept[k]) <= m->max_overlap;
         if (keep)
             chosen[count++] = order[i].box;
     }
+    cq_free(kept);
     cq_free(order);
     *n_chosen = count;
-    return CQ_OK;
+    return status;
 }

@@ -271,11 +271,28 @@ static cq_status unpack(cq_sym *s)
 
 /* ---- the operator ---- */
 
+static bool is_zeros(const cq_value *v)
+{
+    const cq_node    *n     = v ? v->node : NULL;
+    const cq_operand *value = n ? cq_ir_attr(n, "value") : NULL;
+
+    return n && strcmp(n->op, "onnx::ConstantOfShape") == 0 &&
+           (!value || cq_tensor_get_f64(value->u.tensor, 0) == 0);
+}
+
+/* What is left out is zero, which PyTorch's layers write out where no state is given. */
+static cq_value *state_in(cq_sym *s, cq_value *state)
+{
+    return is_zeros(state) ? NULL : cq_sym_widen(s, state);
+}
+
 static cq_status read_states(cq_sym *s, rnn *r)
 {
-    r->h0     = cq_sym_widen(s, r->lstm ? cq_sym_in_at(s, "hx", 0) : cq_sym_in(s, "hx"));
-    r->c0     = r->lstm ? cq_sym_widen(s, cq_sym_in_at(s, "hx", 1)) : NULL;
-    r->hidden = cq_sym_size(s, r->h0, 2).value;
+    cq_value *h = r->lstm ? cq_sym_in_at(s, "hx", 0) : cq_sym_in(s, "hx");
+
+    r->hidden = cq_sym_size(s, h, 2).value;
+    r->h0     = state_in(s, h);
+    r->c0     = r->lstm ? state_in(s, cq_sym_in_at(s, "hx", 1)) : NULL;
     return s->status;
 }
 

@@ -13,6 +13,7 @@
 #define SHOWN_IN_FULL  1000 /* elements; beyond it rows and columns are cut to their edges */
 #define EDGE           3    /* how many remain at each end */
 #define SUMMARY_VALUES 5
+#define MOST_RANGED    ((int64_t)1 << 28) /* elements; views may have any number of them */
 
 static bool is_whole(cq_dtype dtype)
 {
@@ -135,7 +136,7 @@ void cli_show_summary(const char *name, const cq_tensor *t)
     cli_put_text(stdout, name);
     fputs("  ", stdout);
     show_type(t);
-    if (n > 1)
+    if (n > 1 && n <= MOST_RANGED)
         show_range(t, n);
     printf("  [");
     for (int64_t i = 0; i < n && i < SUMMARY_VALUES; i++) {

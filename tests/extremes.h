@@ -23,8 +23,24 @@ enum {
     NO_BASE = 3  /* exit code */
 };
 
-static const int64_t ends[] = { INT64_MIN, INT64_MIN + 1,    -((int64_t)1 << 62), -1,       0,
-                                INT32_MIN, (int64_t)1 << 31, (int64_t)1 << 62,    INT64_MAX };
+/* The small ones at the end are types of elements, where a number is one. */
+static const int64_t ends[] = { INT64_MIN,
+                                INT64_MIN + 1,
+                                -((int64_t)1 << 62),
+                                -1,
+                                0,
+                                INT32_MIN,
+                                (int64_t)1 << 31,
+                                (int64_t)1 << 62,
+                                INT64_MAX,
+                                2,
+                                3,
+                                9,
+                                10,
+                                14,
+                                17,
+                                22,
+                                24 };
 static const double  odd[]  = { INFINITY, -INFINITY, NAN, 1e38, -1e38, 9.3e18, -1e-38, 0 };
 
 enum { N_ENDS = sizeof ends / sizeof *ends, N_ODD = sizeof odd / sizeof *odd };

@@ -161,12 +161,23 @@ static cq_status run_composed(cq_opcall *c, cq_status (*compose)(cq_opcall *c), 
     return status == CQ_OK ? cx->status : status;
 }
 
+/* Views compute nothing, but are objects: a chunk of a tensor can be a million of them. */
+static cq_status make_views(cq_opcall *c)
+{
+    uint64_t n = 1;
+
+    CQ_TRY(c->op->def->view(c));
+    for (size_t i = 0; i < c->n_results; i++)
+        n += c->results[i].kind == CQ_VAL_LIST ? c->results[i].u.list->n : 0;
+    return c->cx->spend && c->real ? c->cx->spend(c->cx->spender, n * CQ_WORK_CALL) : CQ_OK;
+}
+
 static cq_status make_results(cq_opcall *c, bool heard)
 {
     const cq_op_def *def = c->op->def;
 
     if (def->view)
-        return def->view(c);
+        return make_views(c);
     if (cq_op_is_composed(c->op) && !(def->shape && !c->real))
         return run_composed(c, cq_op_compose, heard);
     if (!c->real || !(def->flags & CQ_OP_DYNAMIC)) {

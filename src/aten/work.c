@@ -146,7 +146,9 @@ static uint64_t regions(const cq_opcall *c, double elements)
 
 /* ---- the table ---- */
 
-enum { FUNCTION = 8, SORTED = 64 }; /* times as long as a sum */
+/* Times as long as a sum: elements that are fetched from where others say, functions, elements
+ * that are looked at one by one, and sorted ones. */
+enum { FETCHED = 4, FUNCTION = 8, PICKED = 24, SORTED = 64 };
 
 static const struct {
     const char *name; /* without namespace and overload */
@@ -199,6 +201,7 @@ static const struct {
     { "unique_dim", .factor = SORTED },
     { "searchsorted", .factor = SORTED },
     { "randperm", .factor = SORTED },
+    { "bincount", .factor = SORTED },
     { "_upsample_bilinear2d_aa", .factor = SORTED },
     { "_upsample_bicubic2d_aa", .factor = SORTED },
     { "upsample_bicubic2d", .factor = FUNCTION },
@@ -213,7 +216,30 @@ static const struct {
     { "atan2", .factor = FUNCTION },
     { "lgamma", .factor = FUNCTION },
     { "digamma", .factor = FUNCTION },
-    { "erfinv", .factor = FUNCTION },
+    { "erfinv", .factor = PICKED },
+    { "nonzero", .factor = PICKED },
+    { "masked_select", .factor = PICKED },
+    { "unique_consecutive", .factor = PICKED },
+    { "softplus", .factor = FUNCTION },
+    { "logsumexp", .factor = FUNCTION },
+    { "adaptive_avg_pool1d", .factor = FUNCTION },
+    { "adaptive_avg_pool2d", .factor = FUNCTION },
+    { "adaptive_avg_pool3d", .factor = FUNCTION },
+    { "adaptive_max_pool1d", .factor = FUNCTION },
+    { "adaptive_max_pool2d", .factor = FUNCTION },
+    { "adaptive_max_pool3d", .factor = FUNCTION },
+    { "cumsum", .factor = FETCHED },
+    { "cumprod", .factor = FETCHED },
+    { "cummax", .factor = FETCHED },
+    { "cummin", .factor = FETCHED },
+    { "index", .factor = FETCHED },
+    { "index_select", .factor = FETCHED },
+    { "index_add", .factor = FETCHED },
+    { "index_copy", .factor = FETCHED },
+    { "gather", .factor = FETCHED },
+    { "scatter", .factor = FETCHED },
+    { "scatter_add", .factor = FETCHED },
+    { "masked_scatter", .factor = FETCHED },
     { "sin", .factor = FUNCTION },
     { "cos", .factor = FUNCTION },
     { "tan", .factor = FUNCTION },

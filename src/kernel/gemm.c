@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "kernel/isa.h"
+#include "tensor/convert.h"
 
 #include <complex.h>
 
@@ -28,13 +29,13 @@ enum {
 };
 
 #define T        uint64_t /* wraps around where a signed type must not */
-#define SCALAR   int64_t
+#define SCALAR   cq_f64_to_i64
 #define NR       8
 #define FN(name) name##_i64
 #include "kernel/gemm_type.inc"
 
 #define T        double complex
-#define SCALAR   double
+#define SCALAR   (double)
 #define NR       4
 #define FN(name) name##_c128
 #include "kernel/gemm_type.inc"

@@ -314,6 +314,7 @@ cq_status cq_kernel_local_response_norm(cq_tensor *out, const cq_tensor *x, int6
     CQ_TRY(begin(&p, &s, out, x, NULL, NULL, 0, "local_response_norm"));
     channels_of(&p, x);
     if (s.status == CQ_OK)
-        s.status = run(&p, p.outer * p.channels, p.inner * size, response_block);
+        s.status = run(&p, p.outer * p.channels, p.inner * (size < p.channels ? size : p.channels),
+                       response_block);
     return cq_operands_close(&s);
 }

@@ -76,7 +76,7 @@ static int64_t grid_of(int64_t ratio, double bin)
 {
     double n = ceil(bin);
 
-    return ratio > 0 ? ratio : n < 1 ? 0 : n > 4096 ? 4096 : (int64_t)n;
+    return ratio > 0 ? ratio : !(n >= 1) ? 0 : n > 4096 ? 4096 : (int64_t)n;
 }
 
 /* The region of a box, with bins of h by w. */

@@ -173,6 +173,18 @@ cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type)
                    data_type);
 }
 
+cq_status cq_rt_out_dtype(cq_dtype *out, const cq_rt *rt, const char *attribute)
+{
+    const int64_t         type = cq_rt_int(rt, attribute);
+    const cq_onnx_schema *s    = rt->step->schema;
+
+    CQ_TRY(cq_rt_dtype(out, type));
+    if (s->outputs[0].types.of[CQ_ONNX_WRAP_TENSOR] >> type & 1)
+        return CQ_OK;
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "%s asks for %s, which %s does not give", attribute,
+                   cq_onnx_element_name((int32_t)type), s->name);
+}
+
 /* ---- shapes ---- */
 
 void cq_rt_sizes_of(cq_rt_sizes *out, const cq_tensor *t)

@@ -89,6 +89,9 @@ cq_status cq_rt_choose(int *out, const cq_rt *rt, const char *attr, const char *
 /* A dtype by its number in onnx.proto; refuses those that calque does not have. */
 cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type);
 
+/* The one that an attribute gives to output 0, which the schema has to allow. */
+cq_status cq_rt_out_dtype(cq_dtype *out, const cq_rt *rt, const char *attribute);
+
 /* ---- shapes ---- */
 
 typedef struct cq_rt_sizes {

@@ -495,6 +495,7 @@ static cq_status any_contains(cq_fncall *c)
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
     if (!known)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the length of a list is not known here");
+    CQ_TRY(cq_eval_spend(c->ev, 12 * items.u.list->n)); /* longer than to copy them */
     for (size_t i = 0; i < items.u.list->n && (!equal || !known); i++) {
         CQ_TRY(cq_builtin_equal(c->ev, items.u.list->items[i], c->args[1], &known, &equal));
         if (!known && c->ev->capture && !c->ev->tracing)

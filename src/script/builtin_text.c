@@ -1,10 +1,12 @@
 /* Methods of texts. */
+#define _GNU_SOURCE /* memmem */
 #include "script/builtin.h"
 #include "base/str.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static cq_status finish(cq_fncall *c, cq_str *s, cq_status status)
 {
@@ -261,17 +263,34 @@ static cq_status starts_or_ends(cq_fncall *c)
 /* Where a text has a part; MUST: it is an error if it has none. */
 enum { MUST = 4 };
 
+/* The last place compares at each: "aa…a" in "aa…a" is as many comparisons as their product. */
+static cq_status find_last(cq_fncall *c, const char **hit, const char *text, size_t len)
+{
+    const cq_text *part = c->args[1].u.text;
+
+    *hit = NULL;
+    if (part->len > len)
+        return CQ_OK;
+    CQ_TRY(cq_eval_spend(c->ev, (len - part->len + 1) * (1 + part->len / CQ_EVAL_STEP_ITEMS)));
+    for (size_t i = len - part->len + 1; i-- > 0 && !*hit;)
+        *hit = is_at(text + i, len - i, part) ? text + i : NULL;
+    return CQ_OK;
+}
+
 static cq_status text_find(cq_fncall *c)
 {
     const cq_text *part  = c->args[1].u.text;
     int64_t        found = -1;
-    const char    *text;
+    const char    *text, *hit;
     size_t         len;
 
     CQ_TRY(part_of(c, 2, &text, &len));
-    for (size_t i = 0; i + part->len <= len && (found < 0 || c->row->how & RIGHT); i++)
-        if (is_at(text + i, len - i, part))
-            found = text + i - c->args[0].u.text->text;
+    if (c->row->how & RIGHT)
+        CQ_TRY(find_last(c, &hit, text, len));
+    else
+        hit = memmem(text, len, part->text, part->len); /* in linear time */
+    if (hit)
+        found = hit - c->args[0].u.text->text;
     if (found < 0 && c->row->how & MUST)
         return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "\"%.60s\" is not a part of the text",
                        part->text);
@@ -308,18 +327,15 @@ static cq_status text_count(cq_fncall *c)
 {
     const cq_text *part = c->args[1].u.text;
     int64_t        n    = 0;
-    const char    *text;
+    const char    *text, *end, *hit;
     size_t         len;
 
     if (!part->len)
         return cq_fncall_decline(c);
     CQ_TRY(part_of(c, 2, &text, &len));
-    for (size_t i = 0, step; i < len; i += step) {
-        bool hit = is_at(text + i, len - i, part);
-
-        n += hit;
-        step = hit ? part->len : 1;
-    }
+    end = text + len;
+    for (; (hit = memmem(text, (size_t)(end - text), part->text, part->len)); n++)
+        text = hit + part->len;
     c->result = cq_val_of_i64(n);
     return CQ_OK;
 }

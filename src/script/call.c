@@ -246,6 +246,7 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     if (ev->depth >= CQ_EVAL_MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
                        "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
+    CQ_TRY(cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS));
     CQ_TRY(cq_frame_new(&f, fn));
     status = copy_arguments(c, fn->self, &args);
     if (status == CQ_OK && scoped)

@@ -60,13 +60,13 @@ TEST(limits, a_program_takes_so_many_steps)
                            "    return i\n");
     /* the call, three statements, of each round a statement, the round itself and what it asks for,
      * what the last one asks for, and the tensor that the result becomes */
-    const uint64_t steps = 4 + 3 * 50 + 1 + CQ_WORK_CALL;
+    const uint64_t steps = CQ_EVAL_CALL_STEPS + 4 + 3 * 50 + 1 + CQ_WORK_CALL;
 
     cq_script_set_limits(s, steps, 0);
     CHECK_STATUS(CQ_OK, call(s, 50));
     cq_script_set_limits(s, steps - 1, 0);
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 50));
-    CHECK(message_has("the program takes more than 162 steps"));
+    CHECK(message_has("the program takes more than 170 steps"));
     cq_script_set_limits(s, 1000, 0);
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, INT64_MAX));
     cq_script_free(s);
@@ -88,6 +88,12 @@ TEST(limits, operators_are_charged_for_their_arithmetic)
         "a = [0] * 1000000\n    for i in range(n):\n        a.insert(0, 1)",
         "a = [0] * 1000000\n    for i in range(n):\n        b = a.count(1)",
         "a = [0] * 1000000\n    for i in range(n):\n        a.reverse()",
+        "a = torch.ones([1000000])\n    for i in range(n):\n        b = torch.nonzero(a)",
+        "a = torch.ones([1000000])\n    for i in range(n):\n        b = torch.chunk(a, 1000)",
+        "a = 'a' * 100000\n    b = 'a' * 50000 + 'b'\n    for i in range(n):\n        c = "
+        "a.rfind(b)",
+        "a = 'a' * 100000\n    b = 'b' + 'a' * 50000\n    for i in range(n):\n        c = "
+        "a.find(b)",
     };
 
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
@@ -163,10 +169,10 @@ TEST(limits, long_work_takes_many_steps)
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         cq_script *s = compile(programs[i]);
 
-        cq_script_set_limits(s, 1000, 0);
+        cq_script_set_limits(s, 10000, 0);
         CHECK_STATUS(CQ_OK, call(s, 10000));
-        CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 100000));
-        CHECK(message_has("takes more than 1000 steps"));
+        CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 1000000));
+        CHECK(message_has("takes more than 10000 steps"));
         cq_script_free(s);
     }
 }

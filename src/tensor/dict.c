@@ -47,7 +47,23 @@ static uint64_t hash_of(cq_val key)
     case CQ_VAL_BOOL: return key.u.b.value;
     case CQ_VAL_TENSOR: return cq_hash_bytes(&key.u.tensor, sizeof key.u.tensor);
     case CQ_VAL_OBJECT: return cq_hash_bytes(&key.u.box, sizeof key.u.box);
-    default: return 0; /* of tuples and the like, which are equal to nothing */
+    default: return 0; /* of those below */
+    }
+}
+
+/* NaN, tuples and the like are equal to nothing: they are never found, and any slot will do. With
+ * one hash for all of them a dict of many would be searched from end to end for each. */
+static bool is_never_found(cq_val key)
+{
+    switch (key.kind) {
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE:
+    case CQ_VAL_INT:
+    case CQ_VAL_BOOL:
+    case CQ_VAL_TENSOR:
+    case CQ_VAL_OBJECT: return false;
+    case CQ_VAL_FLOAT: return key.u.f.value != key.u.f.value;
+    default: return true;
     }
 }
 
@@ -85,8 +101,10 @@ static size_t next_slot(const cq_dict_index *index, size_t slot)
     return (slot + 1) & (index->cap - 1);
 }
 
-static void put_into(cq_dict_index *index, uint64_t hash, uint64_t number)
+static void put_into(cq_dict_index *index, cq_val key, uint64_t number)
 {
+    const uint64_t hash =
+        is_never_found(key) ? cq_hash_bytes(&number, sizeof number) : hash_of(key);
     size_t slot = (size_t)hash & (index->cap - 1);
 
     while (index->slots[slot] != FREE)
@@ -110,7 +128,7 @@ static cq_status make_index(cq_dict *dict)
     index->cap = cap;
     for (size_t i = 0; i < dict->n; i++) {
         dict->entries[i].number = ++index->last;
-        put_into(index, hash_of(dict->entries[i].key), index->last);
+        put_into(index, dict->entries[i].key, index->last);
     }
     cq_free(dict->index);
     dict->index = index;
@@ -155,6 +173,8 @@ static struct cq_dict_entry *find(const cq_dict *dict, const wanted *w, size_t *
 {
     const cq_dict_index *index = dict->index;
 
+    if (!w->text && is_never_found(w->key))
+        return NULL;
     if (!is_indexed(dict)) {
         for (size_t i = 0; i < dict->n; i++)
             if (is_wanted(w, dict->entries[i].key))
@@ -244,7 +264,7 @@ cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value)
     CQ_TRY(cq_dict_push(dict, key, value));
     if (index) {
         dict->entries[dict->n - 1].number = ++index->last;
-        put_into(index, hash_of(key), index->last);
+        put_into(index, key, index->last);
     }
     return CQ_OK;
 }

@@ -2,6 +2,8 @@
 
 #include "test.h"
 
+#include <math.h>
+
 static cq_dict *dict_of(size_t n)
 {
     cq_dict *d;
@@ -23,6 +25,21 @@ static cq_val text(const char *s)
 
     CHECK_OK(cq_text_new(&t, s, strlen(s)));
     return cq_val_of_text(t);
+}
+
+/* Those that are equal to nothing; with one hash for all of them this would take minutes. */
+TEST(dict, many_keys_that_are_never_found_take_no_longer)
+{
+    const cq_val none = { .kind = CQ_VAL_NONE }, nan = cq_val_of_f64(NAN);
+    cq_dict     *d = dict_of(100);
+
+    for (int64_t i = 0; i < 300000; i++)
+        CHECK_OK(cq_dict_set(d, i % 2 ? none : nan, cq_val_of_i64(i)));
+    CHECK_INT(300100, (int64_t)d->n);
+    CHECK(cq_dict_get(d, nan) == NULL && cq_dict_get(d, none) == NULL);
+    CHECK(!cq_dict_remove(d, nan));
+    CHECK_INT(99, cq_dict_get(d, cq_val_of_i64(99 * 7))->u.i.value);
+    free_dict(d);
 }
 
 TEST(dict, every_key_is_found_and_no_other)
@@ -115,7 +132,8 @@ TEST(dict, a_vocabulary_is_no_work)
     free_dict(d);
 }
 
-RUN_TESTS(TEST_OF(dict, every_key_is_found_and_no_other),
+RUN_TESTS(TEST_OF(dict, many_keys_that_are_never_found_take_no_longer),
+          TEST_OF(dict, every_key_is_found_and_no_other),
           TEST_OF(dict, entries_keep_the_order_of_their_keys),
           TEST_OF(dict, what_is_removed_and_set_again_many_times_is_found),
           TEST_OF(dict, texts_are_found_by_their_bytes), TEST_OF(dict, a_vocabulary_is_no_work))

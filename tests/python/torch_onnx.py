@@ -179,8 +179,8 @@ def check_attributes_of_all_kinds():
     assert [table.shape for table in attributes["tables"]] == [(2,), (3,)]
     assert attributes["words"] == ["a", "b"] and len(attributes["bodies"]) == 2
     body = nodes["If"].attributes["then_branch"]
-    assert [node.op_type for node in body.nodes] == ["Constant", "LeakyRelu"]
-    assert body.nodes[1].attributes["alpha"] == 0.5
+    assert [node.op_type for node in body.nodes] == ["LeakyRelu"]  # its constant is an initializer
+    assert body.nodes[0].attributes["alpha"] == 0.5
 
 
 def check_errors_of_symbolics_reach_the_caller():

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #define T        float
-#define SCALAR   float
+#define SCALAR   (float)
 #define FN(name) name##_f32
 #include "kernel/wide/gemm_tile.inc"
 
 #define T        double
-#define SCALAR   double
+#define SCALAR   (double)
 #define FN(name) name##_f64
 #include "kernel/wide/gemm_tile.inc"
 

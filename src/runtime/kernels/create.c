@@ -167,7 +167,7 @@ static cq_status eye_like(cq_rt *rt)
 
     CQ_TRY(cq_rt_need_rank(x, "input", 2));
     if (cq_rt_attr_given(rt, "dtype"))
-        CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "dtype")));
+        CQ_TRY(cq_rt_out_dtype(&dtype, rt, "dtype"));
     rows    = cq_size_of(x, 0);
     columns = cq_size_of(x, 1);
     CQ_TRY(cq_rt_out(&y, rt, 0, dtype, 2, (int64_t[]){ rows, columns }));

@@ -228,11 +228,16 @@ static int64_t at_or(const cq_rt_ints *list, size_t i, int64_t fallback)
     return i < list->n ? list->at[i] : fallback;
 }
 
+static bool is_size(int64_t n)
+{
+    return n > 0 && n <= CQ_WINDOW_MAX;
+}
+
 static cq_status col2im(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
     cq_rt_ints       image, block, strides, pads, dilations;
-    int64_t          places[CQ_MAX_SPATIAL], taps = 1;
+    int64_t          places[CQ_MAX_SPATIAL], taps = 1, after;
     cq_window        w = { .kernel = { 0 } };
     cq_rt_sizes      sizes;
     cq_tensor       *y;
@@ -252,12 +257,13 @@ static cq_status col2im(cq_rt *rt)
         w.stride[i]   = at_or(&strides, i, 1);
         w.dilation[i] = at_or(&dilations, i, 1);
         w.padding[i]  = at_or(&pads, i, 0);
-        if (block.at[i] < 1 || w.stride[i] < 1 || w.dilation[i] < 1 || image.at[i] < 1 ||
-            block.at[i] > INT32_MAX || w.dilation[i] > INT32_MAX || image.at[i] > INT32_MAX ||
-            __builtin_mul_overflow(taps, block.at[i], &taps))
+        after         = at_or(&pads, image.n + i, 0);
+        if (!is_size(block.at[i]) || !is_size(w.stride[i]) || !is_size(w.dilation[i]) ||
+            !is_size(image.at[i]) || (w.padding[i] && !is_size(w.padding[i])) ||
+            (after && !is_size(after)) || __builtin_mul_overflow(taps, block.at[i], &taps))
             return cq_rt_misfit(x, cq_rt_in(rt, 2));
-        places[i] = cq_window_places(image.at[i], block.at[i], w.stride[i], w.padding[i],
-                                     at_or(&pads, image.n + i, 0), w.dilation[i], false);
+        places[i] = cq_window_places(image.at[i], block.at[i], w.stride[i], w.padding[i], after,
+                                     w.dilation[i], false);
         sizes.at[sizes.rank++] = image.at[i];
     }
     if (cq_size_of(x, 1) % taps)

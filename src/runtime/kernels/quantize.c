@@ -31,6 +31,8 @@ static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_
             return cq_rt_misfit(x, t);
         return cq_rt_reshaped(out, rt, t, &sizes);
     }
+    if (block > cq_size_of(x, axis) && cq_size_of(x, axis) > 0)
+        block = cq_size_of(x, axis); /* what is beyond is cut off anyway */
     if (block < 1 || t->rank != x->rank || x->rank + 1 > CQ_MAX_RANK ||
         cq_size_of(t, axis) != (cq_size_of(x, axis) + block - 1) / block)
         return cq_rt_misfit(x, t);
@@ -94,7 +96,7 @@ static cq_status quantize(cq_rt *rt)
     cq_rt_sizes      sizes;
 
     if (!zero && cq_rt_int(rt, "output_dtype"))
-        CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
+        CQ_TRY(cq_rt_out_dtype(&dtype, rt, "output_dtype"));
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(along(&scales, rt, cq_rt_in(rt, 1), x, axis, block));
     if (zero)
@@ -115,7 +117,7 @@ static cq_status dequantize(cq_rt *rt)
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(along(&scales, rt, scale, x, axis, block));
     if (cq_rt_int(rt, "output_dtype"))
-        CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_dtype")));
+        CQ_TRY(cq_rt_out_dtype(&dtype, rt, "output_dtype"));
     else if (dtype == CQ_DTYPE_F8E8M0)
         return cq_fail(CQ_E_INVALID, NULL, "set output_dtype to a type of floats",
                        "x_scale is of float8e8m0, which no output can have");

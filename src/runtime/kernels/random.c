@@ -27,7 +27,7 @@ static cq_status output_dtype(cq_dtype *out, const cq_rt *rt, cq_dtype fallback)
 {
     *out = fallback;
     if (cq_rt_attr_given(rt, "dtype"))
-        return cq_rt_dtype(out, cq_rt_int(rt, "dtype"));
+        return cq_rt_out_dtype(out, rt, "dtype");
     return CQ_OK;
 }
 
@@ -104,7 +104,7 @@ static cq_status multinomial(cq_rt *rt)
     CQ_TRY(cq_rt_need_rank(x, "input", 2));
     rows    = cq_size_of(x, 0);
     classes = cq_size_of(x, 1);
-    CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "dtype")));
+    CQ_TRY(cq_rt_out_dtype(&dtype, rt, "dtype"));
     if (want < 0 || (classes == 0 && rows))
         return cq_rt_misfit(x, NULL);
     CQ_TRY(cq_rt_out(&y, rt, 0, dtype, 2, (int64_t[]){ rows, want }));

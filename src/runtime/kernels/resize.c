@@ -4,6 +4,7 @@
 #include "kernel/resize.h"
 
 #include "runtime/kernels/families.h"
+#include "tensor/convert.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -110,6 +111,7 @@ static int64_t taps_of(const plan *p, const axis *a)
 {
     double reach = (p->mode == CUBIC ? 2 : 1) / squeeze_of(p, a);
 
+    reach = fmin(reach, INT32_MAX); /* for which there is no memory */
     return p->mode == NEAREST ? 1 : 2 * (int64_t)ceil(reach);
 }
 
@@ -144,6 +146,8 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
     for (int64_t i = 0; i < a->out; i++) {
         double x = old_place(p, a, i);
 
+        /* of a file: NaN, and what is so far outside that it fits into no integer */
+        x = isnan(x) ? 0 : fmin(fmax(x, -0x1p60), 0x1p60);
         if (p->mode == NEAREST)
             to->index[i] = clamp(nearest_place(p, (float)x), a->in);
         else
@@ -271,7 +275,9 @@ static cq_status read_sizes(plan *p, const cq_rt *rt, const cq_rt_ints *sizes,
         axis *a = &p->axes[which[i]];
 
         a->scale = common;
-        a->out   = (int64_t)floor((double)a->in * common + 0.5);
+        a->out   = cq_f64_to_i64(floor((double)a->in * common + 0.5));
+        if (a->out < 0)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "a size becomes too large");
     }
     return CQ_OK;
 }

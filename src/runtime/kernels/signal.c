@@ -240,7 +240,7 @@ static cq_status window(cq_rt *rt)
     cq_tensor    *y;
 
     CQ_TRY(cq_rt_in_i64(&n, rt, 0, 0));
-    CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_datatype")));
+    CQ_TRY(cq_rt_out_dtype(&dtype, rt, "output_datatype"));
     CQ_TRY(cq_rt_out(&y, rt, 0, dtype, 1, &n));
     period = (double)(cq_rt_int(rt, "periodic") ? n : n - 1);
     to     = cq_operands_out(&s, y);
@@ -273,7 +273,7 @@ static cq_status mel_weight_matrix(cq_rt *rt)
     CQ_TRY(cq_rt_in_i64(&rate, rt, 2, 0));
     CQ_TRY(cq_rt_in_f64(&low, rt, 3, 0));
     CQ_TRY(cq_rt_in_f64(&high, rt, 4, 0));
-    CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "output_datatype")));
+    CQ_TRY(cq_rt_out_dtype(&dtype, rt, "output_datatype"));
     if (n_mel < 0 || n_mel > INT32_MAX || length < 0 || length > INT32_MAX || rate <= 0)
         return cq_fail(CQ_E_TYPE, NULL, NULL,
                        "%" PRId64 " filters over %" PRId64 " samples at %" PRId64

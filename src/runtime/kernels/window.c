@@ -87,6 +87,8 @@ cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, co
                                "kernel_shape has %" PRId64 ", the weight %" PRId64,
                                out->w.kernel[i], cq_size_of(w, (size_t)i + 2));
             out->w.kernel[i] = cq_size_of(w, (size_t)i + 2);
+            if (out->w.kernel[i] > CQ_WINDOW_MAX) /* of a weight without elements */
+                return cq_rt_misfit(x, w);
         }
     }
     CQ_TRY(read_list(out->w.stride, rt, "strides", out->n, 1, 1));
@@ -156,11 +158,14 @@ cq_status cq_rt_transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, c
                        w->n);
     for (int i = 0; i < w->n; i++) {
         int64_t in = cq_size_of(x, (size_t)i + 2);
-        int64_t full =
-            (in - 1) * w->w.stride[i] + extra[i] + (w->w.kernel[i] - 1) * w->w.dilation[i] + 1;
-        int64_t total;
+        int64_t full, total;
 
+        if (in > CQ_WINDOW_MAX) /* of an image without elements */
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "the image has size %" PRId64, in);
+        full = (in - 1) * w->w.stride[i] + extra[i] + (w->w.kernel[i] - 1) * w->w.dilation[i] + 1;
         given[i] = shape.n ? shape.at[shape.n - (size_t)w->n + (size_t)i] : in * w->w.stride[i];
+        if (given[i] < 0)
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "output_shape has %" PRId64, given[i]);
         if (shape.n || same) {
             total           = full - given[i] > 0 ? full - given[i] : 0;
             w->w.padding[i] = same && !lower ? total / 2 : total - total / 2;

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 enum {
-    SMALL       = 64,  /* elements: stays a Constant node, larger ones become initializers */
+    SMALL       = 64,   /* elements: stays a Constant node, larger ones become initializers */
     SMALL_SHAPE = 16384 /* elements that are made of their shape */
 };
 

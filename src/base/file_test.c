@@ -3,7 +3,7 @@
  * is there. */
 #include "base/file.h"
 
-#include "base/mark.h"
+#include "base/leftover.h"
 #include "test.h"
 
 #include <stdio.h>

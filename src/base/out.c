@@ -97,16 +97,16 @@ cq_status cq_follow_links(char **out, const char *path)
 
 /* A file that waits under its temporary name. */
 typedef struct waiting {
-    char    *path, *temporary;
-    cq_mark *mark;
-    bool     replaces; /* a file that is there */
+    char        *path, *temporary;
+    cq_leftover *mark;
+    bool         replaces; /* a file that is there */
 } waiting;
 
 static _Thread_local struct batch {
     int depth;
     CQ_VEC(waiting) files;
     CQ_VEC(char *) stale;
-    CQ_VEC(cq_mark *) folders;
+    CQ_VEC(cq_leftover *) folders;
     CQ_VEC(cq_stage) stages;
 } batch;
 
@@ -182,20 +182,20 @@ static bool was_put_in_place(const char *path)
 static void take_back_folders(void)
 {
     for (size_t i = batch.folders.n; i-- > 0;)
-        rmdir(cq_mark_path(batch.folders.items[i]));
+        rmdir(cq_leftover_path(batch.folders.items[i]));
 }
 
 static void batch_clear(void)
 {
     for (size_t i = 0; i < batch.files.n; i++) {
-        cq_mark_drop(batch.files.items[i].mark);
+        cq_leftover_drop(batch.files.items[i].mark);
         cq_free(batch.files.items[i].path);
         cq_free(batch.files.items[i].temporary);
     }
     for (size_t i = 0; i < batch.stale.n; i++)
         cq_free(batch.stale.items[i]);
     for (size_t i = 0; i < batch.folders.n; i++)
-        cq_mark_drop(batch.folders.items[i]);
+        cq_leftover_drop(batch.folders.items[i]);
     for (size_t i = 0; i < batch.stages.n; i++)
         cq_stage_clear(&batch.stages.items[i]);
     cq_vec_clear(&batch.stages);
@@ -242,13 +242,13 @@ cq_status cq_batch_end(cq_status status)
 
 static cq_status make_one(const char *path)
 {
-    cq_mark *m;
+    cq_leftover *m;
 
     if (mkdir(path, 0777) < 0)
         return errno == EEXIST ? CQ_OK : cq_io_error(path, "create the folder");
-    m = batch.depth ? cq_mark_new(CQ_MARK_FOLDER, path) : NULL;
+    m = batch.depth ? cq_leftover_new(CQ_LEFTOVER_FOLDER, path) : NULL;
     if (m && cq_vec_push(&batch.folders, m) != CQ_OK)
-        cq_mark_drop(m);
+        cq_leftover_drop(m);
     return CQ_OK;
 }
 
@@ -286,20 +286,20 @@ enum {
 };
 
 struct cq_out {
-    int       fd;               /* -1: memory */
-    char     *path, *temporary; /* temporary is NULL when path itself is written to */
-    cq_mark  *mark;
-    bool      replaces; /* a file that is there */
-    bool      has_hole; /* of a new file: so it may have to be made longer */
-    char     *buffer;   /* pending bytes of a file, or all bytes of a memory output */
-    size_t    n, cap;
-    uint64_t  offset;
-    cq_status status;
+    int          fd;               /* -1: memory */
+    char        *path, *temporary; /* temporary is NULL when path itself is written to */
+    cq_leftover *mark;
+    bool         replaces; /* a file that is there */
+    bool         has_hole; /* of a new file: so it may have to be made longer */
+    char        *buffer;   /* pending bytes of a file, or all bytes of a memory output */
+    size_t       n, cap;
+    uint64_t     offset;
+    cq_status    status;
 };
 
 static void out_free(cq_out *o)
 {
-    cq_mark_drop(o->mark);
+    cq_leftover_drop(o->mark);
     cq_free(o->path);
     cq_free(o->temporary);
     cq_free(o->buffer);
@@ -336,14 +336,14 @@ static cq_status open_temporary(cq_out *o, mode_t mode)
 
     for (int i = 0; i < 16; i++) {
         CQ_TRY(cq_temporary_name(&o->temporary, o->path));
-        o->mark = cq_mark_new(CQ_MARK_FILE, o->temporary);
+        o->mark = cq_leftover_new(CQ_LEFTOVER_FILE, o->temporary);
         o->fd   = open(o->temporary, how, 0666);
         if (o->fd >= 0) {
             if (o->replaces)
                 (void)!fchmod(o->fd, mode & 0777);
             return CQ_OK;
         }
-        cq_mark_drop(o->mark); /* before the name is gone: it may be another's */
+        cq_leftover_drop(o->mark); /* before the name is gone: it may be another's */
         o->mark = NULL;
         cq_free(o->temporary);
         o->temporary = NULL;

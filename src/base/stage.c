@@ -137,7 +137,7 @@ static cq_status open_stage(cq_stage *s, char *target)
     if (s->replaces && !is_replaceable(target, &st))
         return CQ_OK;
     CQ_TRY(cq_temporary_name(&s->path, target));
-    s->mark = cq_mark_new(CQ_MARK_TREE, s->path);
+    s->mark = cq_leftover_new(CQ_LEFTOVER_TREE, s->path);
     if (mkdir(s->path, 0777) == 0) {
         if (!s->replaces || link_all(target, s->path, st.st_mode)) {
             s->target = target;
@@ -145,7 +145,7 @@ static cq_status open_stage(cq_stage *s, char *target)
         }
         cq_tree_delete(s->path);
     }
-    cq_mark_drop(s->mark);
+    cq_leftover_drop(s->mark);
     s->mark = NULL;
     cq_free(s->path);
     s->path = NULL;
@@ -248,7 +248,7 @@ cq_status cq_stage_begin(cq_stage *s, const char *folder)
 
 void cq_stage_clear(cq_stage *s)
 {
-    cq_mark_drop(s->mark);
+    cq_leftover_drop(s->mark);
     cq_free(s->folder);
     cq_free(s->target);
     cq_free(s->path);

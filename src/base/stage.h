@@ -3,7 +3,7 @@
 #define CQ_BASE_STAGE_H
 
 #include "base/file.h"
-#include "base/mark.h"
+#include "base/leftover.h"
 
 /* Shared with out.c: a name in the folder of path that nobody can guess, and what a chain of links
  * leads to, there or not. */
@@ -11,11 +11,11 @@ cq_status cq_temporary_name(char **out, const char *path);
 cq_status cq_follow_links(char **out, const char *path);
 
 typedef struct cq_stage {
-    char    *folder; /* as the caller names it */
-    char    *target; /* what that leads to; NULL: the folder is written to directly */
-    char    *path;   /* where its content is made */
-    cq_mark *mark;
-    bool     replaces; /* a folder that is there */
+    char        *folder; /* as the caller names it */
+    char        *target; /* what that leads to; NULL: the folder is written to directly */
+    char        *path;   /* where its content is made */
+    cq_leftover *mark;
+    bool         replaces; /* a folder that is there */
 } cq_stage;
 
 /* A folder beside the target with links to what the target holds. Where that cannot be, path is the

@@ -1,7 +1,7 @@
 /* Marks are reused, never freed, and found by a list that only grows: so a signal handler can walk
  * it at any moment. */
 #define _GNU_SOURCE /* O_NOFOLLOW, syscall */
-#include "base/mark.h"
+#include "base/leftover.h"
 
 #include "base/alloc.h"
 
@@ -20,20 +20,20 @@
 #include <sys/syscall.h>
 #endif
 
-struct cq_mark {
-    cq_mark   *next;
-    atomic_int kind; /* FREE while nobody has it, TAKEN until path is whole */
-    char       path[PATH_MAX];
+struct cq_leftover {
+    cq_leftover *next;
+    atomic_int   kind; /* FREE while nobody has it, TAKEN until path is whole */
+    char         path[PATH_MAX];
 };
 
 enum { FREE, TAKEN };
 
-static _Atomic(cq_mark *) marks;
+static _Atomic(cq_leftover *) marks;
 
-cq_mark *cq_mark_new(cq_mark_kind kind, const char *path)
+cq_leftover *cq_leftover_new(cq_leftover_kind kind, const char *path)
 {
-    cq_mark *m = atomic_load(&marks);
-    int      free_kind;
+    cq_leftover *m = atomic_load(&marks);
+    int          free_kind;
 
     if (strlen(path) >= PATH_MAX)
         return NULL;
@@ -56,12 +56,12 @@ cq_mark *cq_mark_new(cq_mark_kind kind, const char *path)
     return m;
 }
 
-const char *cq_mark_path(const cq_mark *m)
+const char *cq_leftover_path(const cq_leftover *m)
 {
     return m->path;
 }
 
-void cq_mark_drop(cq_mark *m)
+void cq_leftover_drop(cq_leftover *m)
 {
     if (m)
         atomic_store(&m->kind, FREE);
@@ -137,16 +137,16 @@ CQ_API void cq_discard_outputs(void)
     const int code    = errno;
     bool      deleted = true;
 
-    for (const cq_mark *m = atomic_load(&marks); m; m = m->next)
-        if (atomic_load(&m->kind) == CQ_MARK_FILE)
+    for (const cq_leftover *m = atomic_load(&marks); m; m = m->next)
+        if (atomic_load(&m->kind) == CQ_LEFTOVER_FILE)
             unlink(m->path);
-    for (const cq_mark *m = atomic_load(&marks); m; m = m->next)
-        if (atomic_load(&m->kind) == CQ_MARK_TREE)
+    for (const cq_leftover *m = atomic_load(&marks); m; m = m->next)
+        if (atomic_load(&m->kind) == CQ_LEFTOVER_TREE)
             cq_tree_delete(m->path);
     while (deleted) { /* inner folders first, whatever the order of the marks */
         deleted = false;
-        for (const cq_mark *m = atomic_load(&marks); m; m = m->next)
-            deleted |= atomic_load(&m->kind) == CQ_MARK_FOLDER && rmdir(m->path) == 0;
+        for (const cq_leftover *m = atomic_load(&marks); m; m = m->next)
+            deleted |= atomic_load(&m->kind) == CQ_LEFTOVER_FOLDER && rmdir(m->path) == 0;
     }
     errno = code;
 }

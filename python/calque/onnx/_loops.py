@@ -159,6 +159,8 @@ def _bool(graph: Any, tensor: Any) -> Any:
 
 def _first_loop(graph: Any) -> _Loop | None:
     """An innermost loop that is still marked."""
+    if not any(graph.findNode(kind) for kind in _END):  # quicker than asking every node
+        return None
     nodes = list(graph.nodes())
     begin = 0
     for i, node in enumerate(nodes):

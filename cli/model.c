@@ -161,6 +161,11 @@ int cli_need_onnx(const char *operand)
         return cli_fail_with("calque export makes an ONNX model of it; calque info says what it is",
                              "'%s' is an archive of PyTorch, but this takes ONNX models",
                              cli_path_name(operand));
+    if (cli_model_is_text(operand))
+        return cli_fail_with(
+            "calque export makes one of TorchScript, calque print --parse of ONNX's "
+            "text syntax",
+            "'%s' is text, but this takes ONNX models", cli_path_name(operand));
     return CLI_DONE;
 }
 
@@ -185,7 +190,7 @@ bool cli_model_is_text(const char *operand)
     if (file)
         fclose(file);
     for (size_t i = 0; i < n; i++)
-        text &= (unsigned char)head[i] >= ' ' || strchr("\n\t\r", head[i]);
+        text &= (unsigned char)head[i] >= ' ' || (head[i] && strchr("\n\t\r", head[i]));
     return text;
 }
 

@@ -64,7 +64,8 @@ cq_status cq_fail(cq_status status, const char *where, const char *hint, const c
 }
 
 /* What is there already is more exact. */
-static void add_once(char *to, size_t size, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void add_once(char *to, size_t size,
+                                                           const char *format, va_list args)
 {
     if (!to[0])
         vsnprintf(to, size, format, args);

@@ -120,7 +120,7 @@ def main():
                 assert why in says, says
         with report.case("standard input has a name in messages"):
             says = folder("check", "-", given="net.py", code=1)[1]
-            assert "in standard input" in says and "/dev/" not in says, says
+            assert "'standard input' is text" in says and "/dev/" not in says, says
     return report.finish()
 
 

@@ -52,7 +52,7 @@ static cq_status join_indices(cq_opcall *c, joint *j, const cq_tensor *self)
                     return cq_call_fail(
                         c, CQ_E_ARGUMENT, "a mask has size %lld where the tensor has %lld",
                         (long long)t->sizes[i].value, (long long)self->sizes[dim + i].value);
-            count = cq_count_true(c, t, 1);
+            CQ_TRY(cq_count_true(&count, c, t, 1));
             CQ_TRY(join_index(c, j, 1, &count));
         } else if (t && !is_index(t)) {
             return cq_call_fail(c, CQ_E_ARGUMENT,

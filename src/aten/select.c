@@ -3,17 +3,25 @@
 #include "aten/geometry.h"
 #include "kernel/index.h"
 
-cq_int cq_count_true(cq_opcall *c, cq_tensor *t, int64_t times)
+/* It is paid for: a capture asks for the shape alone, which costs as much as the operator. */
+cq_status cq_count_true(cq_int *out, cq_opcall *c, cq_tensor *t, int64_t times)
 {
+    enum { COUNTED = 16 }; /* in a step */
     int64_t    numel = cq_tensor_numel(t), n = 0;
     cq_tensor *data = t;
     bool       fake = cq_tensor_is_fake(t);
 
-    if (fake && (!c->cx->listener || cq_call_data(c, &data, t) != CQ_OK))
-        return cq_unknown_size(c, (numel + 1) / 2 * times);
+    *out = cq_i(0);
+    if (fake && (!c->cx->listener || cq_call_data(c, &data, t) != CQ_OK)) {
+        *out = cq_unknown_size(c, (numel + 1) / 2 * times);
+        return CQ_OK;
+    }
+    if (c->cx->spend)
+        CQ_TRY(c->cx->spend(c->cx->spender, (uint64_t)numel / COUNTED));
     for (int64_t i = 0; i < numel; i++)
         n += cq_tensor_get_f64(data, i) != 0;
-    return fake ? cq_unknown_size(c, n * times) : cq_i(n * times);
+    *out = fake ? cq_unknown_size(c, n * times) : cq_i(n * times);
+    return CQ_OK;
 }
 
 cq_status cq_check_not_negative(cq_opcall *c, const cq_tensor *index)
@@ -40,9 +48,10 @@ static cq_status done(cq_opcall *c, cq_status status, cq_tensor **made)
 static cq_status nonzero_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
+    cq_int     n;
 
-    return cq_result(c, 0, CQ_DTYPE_I64, 2,
-                     (cq_int[]){ cq_count_true(c, self, 1), cq_i(self->rank) });
+    CQ_TRY(cq_count_true(&n, c, self, 1));
+    return cq_result(c, 0, CQ_DTYPE_I64, 2, (cq_int[]){ n, cq_i(self->rank) });
 }
 
 static cq_status nonzero_run(cq_opcall *c)
@@ -74,7 +83,7 @@ static cq_status masked_select_shape(cq_opcall *c)
     CQ_TRY(mask_sizes(c, &rank, sizes));
     for (size_t i = 0; i < rank; i++)
         all *= sizes[i].value;
-    n = cq_count_true(c, mask, own ? all / own : 0);
+    CQ_TRY(cq_count_true(&n, c, mask, own ? all / own : 0));
     return cq_result(c, 0, cq_arg_tensor(c, "self")->dtype, 1, &n);
 }
 

@@ -18,8 +18,7 @@ cq_status cq_count_true(cq_int *out, cq_opcall *c, cq_tensor *t, int64_t times)
     }
     if (c->cx->spend)
         CQ_TRY(c->cx->spend(c->cx->spender, (uint64_t)numel / COUNTED));
-    for (int64_t i = 0; i < numel; i++)
-        n += cq_tensor_get_f64(data, i) != 0;
+    CQ_TRY(cq_kernel_count_true(&n, data));
     *out = fake ? cq_unknown_size(c, n * times) : cq_i(n * times);
     return CQ_OK;
 }

@@ -74,7 +74,8 @@ cq_status cq_kernel_gather_nd(cq_tensor *out, const cq_tensor *x, const cq_tenso
 cq_status cq_kernel_scatter_nd(cq_tensor *out, const cq_tensor *index, const cq_tensor *src,
                                cq_combine how);
 
-/* Rows of indices of the elements that are not zero: int64[n, rank]. */
+/* How many elements are not zero; and rows of their indices: int64[n, rank]. */
+cq_status cq_kernel_count_true(int64_t *n, const cq_tensor *x);
 cq_status cq_kernel_nonzero(cq_tensor **out, const cq_tensor *x);
 
 /* The elements of x where mask is true, both broadcast, in a row. */

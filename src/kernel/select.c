@@ -7,30 +7,53 @@
 
 /* ---- where it is not zero ---- */
 
-/* Whether an element of any dtype is not zero; NaN is not zero. */
-static bool is_true(cq_dtype dtype, const char *at)
+enum { TRUTHS = 256 }; /* at a time */
+
+/* Whether elements of any dtype are not zero, n of them at most TRUTHS; NaN is not zero. */
+static void find_true(uint8_t *yes, cq_dtype dtype, const char *at, int64_t step, int64_t n)
 {
     cq_dtype part = cq_dtype_part(dtype);
-    uint8_t  yes;
+    uint8_t  also[TRUTHS];
 
-    cq_convert_run((char *)&yes, CQ_DTYPE_BOOL, 1, at, part, 0, 1);
-    if (!yes && part != dtype)
-        cq_convert_run((char *)&yes, CQ_DTYPE_BOOL, 1, at + cq_dtype_size(part), part, 0, 1);
+    cq_convert_run((char *)yes, CQ_DTYPE_BOOL, 1, at, part, step, n);
+    if (part == dtype)
+        return;
+    cq_convert_run((char *)also, CQ_DTYPE_BOOL, 1, at + cq_dtype_size(part), part, step, n);
+    for (int64_t i = 0; i < n; i++)
+        yes[i] |= also[i];
+}
+
+static bool is_true(cq_dtype dtype, const char *at)
+{
+    uint8_t yes;
+
+    find_true(&yes, dtype, at, 0, 1);
     return yes;
 }
 
 /* How many elements are true where t is broadcast to the walk's shape. */
 static cq_status count_true(int64_t *n, uint32_t rank, const cq_int *sizes, const cq_tensor *t)
 {
+    uint8_t yes[TRUTHS];
     cq_walk w;
 
     *n = 0;
     cq_walk_init(&w, rank, sizes);
     CQ_TRY(cq_walk_add(&w, t));
     for (bool more = cq_walk_start(&w, CQ_ANY_ORDER); more; more = cq_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
-            *n += is_true(t->dtype, w.at[0] + i * w.step[0]);
+        for (int64_t i = 0; i < w.n; i += TRUTHS) {
+            int64_t some = w.n - i < TRUTHS ? w.n - i : TRUTHS;
+
+            find_true(yes, t->dtype, w.at[0] + i * w.step[0], w.step[0], some);
+            for (int64_t k = 0; k < some; k++)
+                *n += yes[k];
+        }
     return CQ_OK;
+}
+
+cq_status cq_kernel_count_true(int64_t *n, const cq_tensor *x)
+{
+    return count_true(n, x->rank, x->sizes, x);
 }
 
 cq_status cq_kernel_nonzero(cq_tensor **out, const cq_tensor *x)

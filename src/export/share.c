@@ -1,6 +1,6 @@
 /* Constants and sizes that are there twice are there once: of equal nodes in a block the first
  * stays. A symbolic writes down what one operator needs; what several need is found here. Then
- * constants become initializers: that is no node to run, and blocks see those of the graph too.
+ * constants become initializers: those are not nodes to run, and blocks see those of the graph too.
  *
  * Compared is what depends on constants and shapes alone, and expressions: boxes[:, 2] - boxes[:,
  * 0] that is written twice is one. A layer that is called twice with the same input stays two

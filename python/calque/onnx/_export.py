@@ -84,11 +84,9 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
-def _print_graph(_user: Any, graph: bytes) -> None:
-    print(text(graph))
-
-
-_print = _abi.cq_export_print_hook(_print_graph)
+# Where a verbose export prints the graph: it also writes down where nodes come from.
+_print = _abi.cq_export_print_hook(lambda _user, graph: print(text(graph)))
+_print_nothing = _abi.cq_export_print_hook(lambda _user, _graph: None)
 
 
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
@@ -97,7 +95,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
              do_constant_folding: bool = True, keep_initializers_as_inputs: bool | None = None,
              custom_opsets: Mapping[str, int] | None = None,
              export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
-             ) -> Options:
+             doc_strings: bool = False) -> Options:
     kind = _state.operators_of(operator_export_type)
     if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
         keep_initializers_as_inputs = True
@@ -110,13 +108,13 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.set_names("function_classes", _classes(export_modules_as_functions))
     options.set_axes(dynamic_axes)
     options.set_opsets(custom_opsets or {})
-    options.c.print = _print
+    options.c.print = _print if verbose else _print_nothing
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
             (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
-            (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
+            (_abi.CQ_EXPORT_VERBOSE, verbose or doc_strings),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
             (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
             (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),

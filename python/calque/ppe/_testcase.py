@@ -64,10 +64,16 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
     return results
 
 
+# Of the original's two ways to trace a model and to check what came of it.
+_WITHOUT_EFFECT = ("check_trace", "enable_onnx_checker", "force_outplace_trace", "strict_trace",
+                   "use_pfto")
+
+
 def _forget_originals(kwargs: dict[str, Any]) -> None:
     """Arguments that only the original's ways need; and a mode may be a bool."""
-    for name in ("enable_onnx_checker", "strip_doc_string", "use_pfto"):
+    for name in _WITHOUT_EFFECT:
         kwargs.pop(name, None)
+    kwargs["doc_strings"] = not kwargs.pop("strip_doc_string", True)
     kwargs["training"] = mode_of(kwargs.get("training"))
 
 

@@ -322,6 +322,13 @@ def check_gradients_inside_of_a_model():
     assert "ConvTranspose" in runs_as(looping(of_an_image), torch.rand(1, 1, 4, 5))
 
 
+def check_results_as_each_exporter_gives_them(folder):
+    model, x = torch.nn.LSTM(3, 4), torch.ones(2, 1, 3)
+    nested = testcase(model, x, folder / "nested", return_output=True)
+    flat = testcase(model, x, folder / "nested", return_output=True, use_pfto=True)
+    assert len(nested) == 2 and torch.equal(nested[1][1], flat[2]) and len(flat) == 3
+
+
 def check_doc_strings(folder):
     model = torch.nn.Sequential(torch.nn.Linear(3, 2))
     for strip in (True, False):

@@ -288,16 +288,17 @@ def check_flags_of_an_export():
 
         def forward(self, x):
             asked.append((calque.onnx.is_in_onnx_export(), torch.onnx.is_in_onnx_export()))
-            return torch.dropout(self.bn(self.fc(x)), 0.5, self.training)
+            return torch.dropout(self.bn(self.fc(x)) + torch.ones(3), 0.5, self.training)
 
     model, x = Net().train(), torch.randn(4, 3)
-    assert operators(export(model, x)) == ["Gemm", "BatchNormalization"]
+    assert operators(export(model, x)) == ["Gemm", "BatchNormalization", "Add"]
     assert model.training and asked[-1] == (True, True)
     assert not calque.onnx.is_in_onnx_export()
     trained = export(model, x, training=calque.onnx.TrainingMode.TRAINING)
-    assert operators(trained) == ["Gemm", "BatchNormalization", "Dropout"]
+    assert operators(trained) == ["Gemm", "BatchNormalization", "Add", "Dropout"]
     assert len(export(model, x, export_params=False).inputs) > 1
-    assert len(export(model, x, keep_initializers_as_inputs=True).inputs) > 1
+    kept = export(model, x, keep_initializers_as_inputs=True)  # the weights, not a constant
+    assert [value.name.partition(".")[0] for value in kept.inputs] == ["x", "fc", "fc", *["bn"] * 4]
     assert export(model, x, opset_version=9).opset_import == {"": 9}
     raises(ValueError, export, model, x, opset_version=99)
     assert export(model, x, export_modules_as_functions={torch.nn.Linear}, opset_version=15).functions

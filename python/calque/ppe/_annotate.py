@@ -69,8 +69,9 @@ def anchor(value: torch.Tensor, **attrs: Any) -> torch.Tensor:
     return made
 
 
-def as_output(name: str, value: torch.Tensor) -> torch.Tensor:
-    """Makes value an output of the model, after those that it returns; returns value."""
+def as_output(name: str, value: torch.Tensor, add_identity: bool = True) -> torch.Tensor:
+    """Makes value an output of the model, after those that it returns; returns value. An Identity that
+    protects it is not needed, and not added."""
     if not _is_traced():
         return value
     _marks.note_output(name, value)

@@ -219,8 +219,8 @@ def _first(graph: Any) -> _Loop | _Branch | None:
         if node.kind() in _BEGIN:
             begin = i
         elif node.kind() in _END:
-            kind = _Branch if nodes[begin].kind() == _IF else _Loop
-            return kind(graph, nodes[begin], node, nodes[begin + 1:i])
+            parts = (graph, nodes[begin], node, nodes[begin + 1:i])
+            return _Branch(*parts) if nodes[begin].kind() == _IF else _Loop(*parts)
     return None
 
 

@@ -75,7 +75,9 @@ def _forget_originals(kwargs: dict[str, Any]) -> Callable[[Any], Any]:
         kwargs.pop(name, None)
     kwargs["doc_strings"] = not kwargs.pop("strip_doc_string", True)
     kwargs["training"] = mode_of(kwargs.get("training"))
-    return _capture.flatten_results if kwargs.pop("use_pfto", False) else lambda results: results
+    if kwargs.pop("use_pfto", False):
+        return _capture.flatten_results
+    return lambda results: results
 
 
 class _Source:

@@ -289,5 +289,10 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
 def export_to_pretty_string(model: Model, args: Any, export_params: bool = True, *,
                             export_type: Any = None, google_printer: bool = False,
                             add_node_names: bool = True, **options: Any) -> str:
-    """The model as text instead of a file; how PyTorch's text is to look has no effect."""
+    """The model as text instead of a file; how PyTorch's text is to look has no effect.
+
+    >>> import torch, calque.onnx
+    >>> "Relu (x)" in calque.onnx.export_to_pretty_string(torch.nn.ReLU(), torch.ones(2), input_names=["x"])
+    True
+    """
     return export_model(model, args, export_params=export_params, **options).text()

@@ -50,7 +50,12 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
            strip_large_tensor_data: bool = False,
            large_tensor_threshold: int = _abi.CQ_STRIP_THRESHOLD, chrome_tracing: str = "",
            **kwargs: Any) -> Any:
-    """Exports a model as torch.onnx.export does; with return_output it returns what the model gave."""
+    """Exports a model as torch.onnx.export does; with return_output it returns what the model gave.
+
+    >>> import io, torch, calque.ppe
+    >>> calque.ppe.export(torch.nn.ReLU(), torch.tensor([-1.0, 2.0]), io.BytesIO(), return_output=True)
+    tensor([0., 2.])
+    """
     results_of = _forget_originals(kwargs)
     if isinstance(f, (str, os.PathLike)):
         warnings.warn("When export ONNX graph as file, \"export_testcase\" is strongly recommended, "

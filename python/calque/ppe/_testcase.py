@@ -65,7 +65,7 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
         results = results_of(made.results) if return_output else None
     if strip_large_tensor_data:
         exported.strip(threshold=large_tensor_threshold)
-    _export.write(exported, f)
+    exported.save(f)
     return results
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Exports from source, archives and programs of torch.export, with all options, warnings and errors."""
+import contextlib
 import io
 import pathlib
 import sys
@@ -58,6 +59,9 @@ def check_options():
     fold = b"def forward(x: Tensor):\n    return x + torch.ones(2, 3) * 4\n"
     assert operators(calque.export(fold, inputs=[X])) == ["Add"]
     assert len(calque.export(fold, inputs=[X], constant_folding=False).graph.nodes) > 2
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        made = calque.export(two, inputs=[X], entry="other", verbose=True)
+    assert "onnx::Neg(%x)" in said.getvalue() and made.graph.nodes[0].doc_string
 
 
 def check_arguments():
@@ -141,6 +145,7 @@ def check_errors(folder):
     raises(calque.Error, calque.export, b"def forward(x: Tensor):\n    return x @ x\n", out, [X])
     assert not out.exists()
     raises(calque.Error, calque.export, folder / "missing.pt", inputs=[X])
+    assert "not a int; calque.onnx.export" in str(raises(TypeError, calque.export, 3, inputs=[X]))
     loop = (b"def forward(x: Tensor):\n    a = [0] * 100000\n    for i in range(10000):\n"
             b"        a.pop(0)\n    return x * a[0]\n")
     error = raises(calque.UnsupportedError, calque.export, loop, inputs=[X], max_steps=10000)

@@ -89,6 +89,20 @@ def check_trace_and_script():
         raises(calque.CalqueWarning, calque.export, source, inputs=[X], trace=True)
 
 
+def check_optional_results_have_the_type_of_what_is_there():
+    for body in (b"if x.sum() > 1:\n        y = x",
+                 b"for _ in range(x.size(0)):\n        y = x",
+                 b"if x.sum() > 1:\n        if x.sum() < 5:\n            y = x"):
+        source = b"def forward(x: Tensor) -> Optional[Tensor]:\n    y: Optional[Tensor] = None\n    " + \
+            body + b"\n    return y\n"
+        made = calque.export(source, inputs=[X], dynamic_axes={"x": {0: "n"}}, opset=17)
+        assert "optional(float[n,3]) output_0" in made.text(), made.text()
+        session = calque.Session(made)
+        assert [None if y is None else y.shape for y, in (
+            session.run(None, {"x": x}) for x in (X, X[:0]))] == [X.shape, None]
+        assert operators(made).count("If") == (2 if body.count(b"if") > 1 else 1)
+
+
 def check_report():
     model = calque.export(SOURCE, inputs=[X, X])
     assert {row["name"] for row in model.report["operators"]} >= {"Relu", "Add", "Mul"}

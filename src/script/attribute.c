@@ -250,6 +250,7 @@ static const struct {
     { "data", "prim::data" },        { "grad", "prim::grad" },
     { "real", "aten::real" },        { "imag", "aten::imag" },
     { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+    { "is_cpu", "prim::is_cpu" },
     /* clang-format on */
 };
 
@@ -265,12 +266,22 @@ static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
     return CQ_OK;
 }
 
+/* x.float() is a tensor, float(x) a number. */
+static const char *const casts[] = { "bfloat16", "bool",  "byte", "cdouble", "cfloat", "char",
+                                     "double",   "float", "half", "int",     "long",   "short" };
+
 static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
+    char cast[16];
+
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
         if (strcmp(name, tensor_attributes[i].name) == 0) {
             return cq_eval_call_name(ev, tensor_attributes[i].builtin, &v, 1, out);
         }
+    if (CQ_IS_AMONG(name, casts)) {
+        snprintf(cast, sizeof cast, "cast_%s", name);
+        return method_of(ev, v, cast, out);
+    }
     return method_of(ev, v, name, out);
 }
 

@@ -591,9 +591,19 @@ static cq_status close_tensors(cq_fncall *c)
     return is_of_run(c) ? all_true(c, "aten::isclose") : cq_fncall_decline(c);
 }
 
-/* Of a device: what it is, without its number. */
+/* x.long(): how is the dtype. */
+static cq_status cast_tensor(cq_fncall *c)
+{
+    const cq_val args[] = { c->args[0], cq_val_of_i64(cq_dtype_to_torch((cq_dtype)c->row->how)) };
+
+    return cq_eval_call_name(c->ev, "aten::to", args, 2, &c->result);
+}
+
+/* Of a device: what it is, without its number. Of a tensor with a dtype: the tensor as such. */
 static cq_status type_name(cq_fncall *c)
 {
+    if (c->n == 2)
+        return cq_eval_call_name(c->ev, "aten::to", c->args, 2, &c->result);
     if (c->args[0].kind == CQ_VAL_DEVICE)
         return cq_builtin_text(c->ev, c->args[0].u.text->text,
                                strcspn(c->args[0].u.text->text, ":"), &c->result);
@@ -682,6 +692,18 @@ const cq_builtin cq_builtins_tensor[] = {
     { "complex(real, imag?)", .fn = to_complex },
     { "ScalarImplicit(self)", .fn = item },
     { "item(self)", .fn = item },
+    { "cast_bfloat16(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BF16 },
+    { "cast_bool(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BOOL },
+    { "cast_byte(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_U8 },
+    { "cast_cdouble(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_C128 },
+    { "cast_cfloat(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_C64 },
+    { "cast_char(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I8 },
+    { "cast_double(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F64 },
+    { "cast_float(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F32 },
+    { "cast_half(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F16 },
+    { "cast_int(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I32 },
+    { "cast_long(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I64 },
+    { "cast_short(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I16 },
     { "NumToTensor(self)", .fn = num_to_tensor },
     { "tensor(data, dtype?, ...)", .fn = new_tensor },
     { "as_tensor(data, dtype?, ...)", .fn = new_tensor },

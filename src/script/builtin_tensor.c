@@ -591,6 +591,18 @@ static cq_status close_tensors(cq_fncall *c)
     return is_of_run(c) ? all_true(c, "aten::isclose") : cq_fncall_decline(c);
 }
 
+/* einsum(equation, a, b) is einsum(equation, [a, b]): how is where the tensors begin. */
+static cq_status list_tensors(cq_fncall *c)
+{
+    size_t first = (size_t)c->row->how;
+    cq_val args[2];
+
+    args[0] = c->args[0];
+    CQ_TRY(cq_eval_list(c->ev, c->args + first, c->n - first, CQ_VAL_LIST, &args[first]));
+    CQ_TRY(cq_fncall_set_args(c, args, first + 1));
+    return cq_fncall_decline(c);
+}
+
 /* x.long(): how is the dtype. */
 static cq_status cast_tensor(cq_fncall *c)
 {
@@ -692,6 +704,11 @@ const cq_builtin cq_builtins_tensor[] = {
     { "complex(real, imag?)", .fn = to_complex },
     { "ScalarImplicit(self)", .fn = item },
     { "item(self)", .fn = item },
+    { "einsum(str equation, tensor a, ...)", .fn = list_tensors, .how = 1 },
+    { "meshgrid(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "broadcast_tensors(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "block_diag(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "cartesian_prod(tensor a, ...)", .fn = list_tensors, .how = 0 },
     { "cast_bfloat16(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BF16 },
     { "cast_bool(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BOOL },
     { "cast_byte(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_U8 },

@@ -9,6 +9,24 @@
     "def " name "(input, inplace: bool = False):\n"                                                \
     "    return torch." name "_(input) if inplace else torch." name "(input)\n"
 
+#define FEATURE_DROPOUT(d) \
+    "def dropout" d "(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n" \
+    "    return torch.feature_dropout(input, p, training)\n"
+
+#define MAX_POOL(d) \
+    "def max_pool" d "(input, kernel_size, stride=None, padding=0, dilation=1,\n" \
+    "                  ceil_mode: bool = False, return_indices: bool = False):\n" \
+    "    stride = kernel_size if stride is None else stride\n" \
+    "    if return_indices:\n" \
+    "        return torch.max_pool" d "_with_indices(input, kernel_size, stride, padding,\n" \
+    "                                                dilation, ceil_mode)\n" \
+    "    return torch.max_pool" d "(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
+
+#define ADAPTIVE_MAX_POOL(d) \
+    "def adaptive_max_pool" d "(input, output_size, return_indices: bool = False):\n" \
+    "    both = torch.adaptive_max_pool" d "(input, output_size)\n" \
+    "    return both if return_indices else both[0]\n"
+
 /* A loss whose last argument says what becomes of the elements. */
 #define LOSS(name, params, args)                                                                   \
     "def " name "(input, target, " params "size_average=None, reduce=None, "                       \
@@ -70,18 +88,15 @@ static const char nn_functional[] =
 
     /* ---- dropout ---- */
     "def dropout(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n"
-    "    return torch.dropout_(input, p, training) if inplace else torch.dropout(input, p, training)\n"
+    "    if inplace:\n"
+    "        return torch.dropout_(input, p, training)\n"
+    "    return torch.dropout(input, p, training)\n"
     "def alpha_dropout(input, p: float = 0.5, training: bool = False, inplace: bool = False):\n"
     "    return torch.alpha_dropout(input, p, training)\n"
     "def feature_alpha_dropout(input, p: float = 0.5, training: bool = False,\n"
     "                          inplace: bool = False):\n"
     "    return torch.feature_alpha_dropout(input, p, training)\n"
-    "def dropout1d(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n"
-    "    return torch.feature_dropout(input, p, training)\n"
-    "def dropout2d(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n"
-    "    return torch.feature_dropout(input, p, training)\n"
-    "def dropout3d(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n"
-    "    return torch.feature_dropout(input, p, training)\n"
+    FEATURE_DROPOUT("1d") FEATURE_DROPOUT("2d") FEATURE_DROPOUT("3d")
 
     /* ---- normalisation ---- */
     "def normalize(input, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out=None):\n"
@@ -105,33 +120,8 @@ static const char nn_functional[] =
     "    return input / (mean * alpha + k) ** beta\n"
 
     /* ---- pools ---- */
-    "def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1,\n"
-    "               ceil_mode: bool = False, return_indices: bool = False):\n"
-    "    stride = kernel_size if stride is None else stride\n"
-    "    if return_indices:\n"
-    "        return torch.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
-    "    return torch.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
-    "def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1,\n"
-    "               ceil_mode: bool = False, return_indices: bool = False):\n"
-    "    stride = kernel_size if stride is None else stride\n"
-    "    if return_indices:\n"
-    "        return torch.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
-    "    return torch.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
-    "def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1,\n"
-    "               ceil_mode: bool = False, return_indices: bool = False):\n"
-    "    stride = kernel_size if stride is None else stride\n"
-    "    if return_indices:\n"
-    "        return torch.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
-    "    return torch.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
-    "def adaptive_max_pool1d(input, output_size, return_indices: bool = False):\n"
-    "    both = torch.adaptive_max_pool1d(input, output_size)\n"
-    "    return both if return_indices else both[0]\n"
-    "def adaptive_max_pool2d(input, output_size, return_indices: bool = False):\n"
-    "    both = torch.adaptive_max_pool2d(input, output_size)\n"
-    "    return both if return_indices else both[0]\n"
-    "def adaptive_max_pool3d(input, output_size, return_indices: bool = False):\n"
-    "    both = torch.adaptive_max_pool3d(input, output_size)\n"
-    "    return both if return_indices else both[0]\n"
+    MAX_POOL("1d") MAX_POOL("2d") MAX_POOL("3d")
+    ADAPTIVE_MAX_POOL("1d") ADAPTIVE_MAX_POOL("2d") ADAPTIVE_MAX_POOL("3d")
     "def lp_pool1d(input, norm_type: float, kernel_size: int, stride=None,\n"
     "              ceil_mode: bool = False):\n"
     "    stride = kernel_size if stride is None else stride\n"
@@ -147,7 +137,8 @@ static const char nn_functional[] =
     "def _pair(x):\n"
     "    return (x, x) if isinstance(x, int) else (x[0], x[1])\n"
     "def unfold(input, kernel_size, dilation=1, padding=0, stride=1):\n"
-    "    return torch.im2col(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))\n"
+    "    return torch.im2col(input, _pair(kernel_size), _pair(dilation), _pair(padding),\n"
+    "                        _pair(stride))\n"
     "def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):\n"
     "    return torch.col2im(input, _pair(output_size), _pair(kernel_size), _pair(dilation),\n"
     "                        _pair(padding), _pair(stride))\n"
@@ -155,7 +146,8 @@ static const char nn_functional[] =
     "                align_corners: Optional[bool] = None,\n"
     "                recompute_scale_factor: Optional[bool] = None, antialias: bool = False):\n"
     "    again = recompute_scale_factor is not None and recompute_scale_factor\n"
-    "    return ops.aten.__interpolate(input, size, scale_factor, mode, align_corners, again, antialias)\n"
+    "    return ops.aten.__interpolate(input, size, scale_factor, mode, align_corners, again,\n"
+    "                                  antialias)\n"
     "def upsample(input, size=None, scale_factor=None, mode: str = 'nearest',\n"
     "             align_corners: Optional[bool] = None):\n"
     "    return interpolate(input, size, scale_factor, mode, align_corners)\n"
@@ -167,22 +159,24 @@ static const char nn_functional[] =
     "                align_corners: Optional[bool] = None):\n"
     "    how = ['bilinear', 'nearest', 'bicubic'].index(mode)\n"
     "    outside = ['zeros', 'border', 'reflection'].index(padding_mode)\n"
-    "    return torch.grid_sampler(input, grid, how, outside, align_corners is not None and align_corners)\n"
+    "    align = align_corners is not None and align_corners\n"
+    "    return torch.grid_sampler(input, grid, how, outside, align)\n"
     "def affine_grid(theta, size: List[int], align_corners: Optional[bool] = None):\n"
-    "    return torch.affine_grid_generator(theta, size, align_corners is not None and align_corners)\n"
+    "    align = align_corners is not None and align_corners\n"
+    "    return torch.affine_grid_generator(theta, size, align)\n"
 
     /* ---- look-up ---- */
     "def embedding(input, weight, padding_idx: Optional[int] = None, max_norm=None,\n"
     "              norm_type: float = 2.0, scale_grad_by_freq: bool = False,\n"
     "              sparse: bool = False):\n"
-    "    assert max_norm is None, 'embedding with max_norm changes its weight, which cannot be exported'\n"
+    "    assert max_norm is None, 'max_norm changes the weight, which cannot be exported'\n"
     "    row = -1 if padding_idx is None else padding_idx\n"
     "    return torch.embedding(weight, input, row, scale_grad_by_freq, sparse)\n"
     "def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type: float = 2.0,\n"
     "                  scale_grad_by_freq: bool = False, mode: str = 'mean',\n"
     "                  sparse: bool = False, per_sample_weights=None,\n"
     "                  include_last_offset: bool = False, padding_idx: Optional[int] = None):\n"
-    "    assert max_norm is None, 'embedding_bag with max_norm changes its weight, which cannot be exported'\n"
+    "    assert max_norm is None, 'max_norm changes the weight, which cannot be exported'\n"
     "    if offsets is None:\n"
     "        offsets = torch.arange(0, input.numel(), input.size(1))\n"
     "        input = input.reshape(-1)\n"
@@ -231,7 +225,8 @@ static const char nn_functional[] =
     "def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None,\n"
     "                                     reduce=None, reduction: str = 'mean',\n"
     "                                     pos_weight=None):\n"
-    "    return torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight, " REDUCTION ")\n"
+    "    return torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight,\n"
+    "                                                  " REDUCTION ")\n"
     "def poisson_nll_loss(input, target, log_input: bool = True, full: bool = False,\n"
     "                     size_average=None, eps: float = 1e-08, reduce=None,\n"
     "                     reduction: str = 'mean'):\n"
@@ -261,7 +256,8 @@ static const char nn_functional[] =
     "def triplet_margin_loss(anchor, positive, negative, margin: float = 1.0, p: float = 2.0,\n"
     "                        eps: float = 1e-06, swap: bool = False, size_average=None,\n"
     "                        reduce=None, reduction: str = 'mean'):\n"
-    "    return torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, " REDUCTION ")\n";
+    "    return torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap,\n"
+    "                                     " REDUCTION ")\n";
 
 /* What functions of Python make of arguments that the operators of their names do not take. */
 static const char torch[] =
@@ -297,9 +293,11 @@ static const char torch[] =
     "    return ops.aten.tensordot(a, b, dims[0], dims[1])\n"
     "def norm(input, p=2, dim=None, keepdim: bool = False, out=None, dtype=None):\n"
     "    if p == 'nuc':\n"
-    "        return torch.linalg.matrix_norm(input, 'nuc', [-2, -1] if dim is None else dim, keepdim)\n"
+    "        axes = [-2, -1] if dim is None else dim\n"
+    "        return torch.linalg.matrix_norm(input, 'nuc', axes, keepdim)\n"
     "    order = 2.0 if p == 'fro' else p\n"
-    "    axes = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else dim\n"
+    "    dim = list(range(input.dim())) if dim is None else dim\n"
+    "    axes = [dim] if isinstance(dim, int) else dim\n"
     "    return torch.linalg.vector_norm(input, order, axes, keepdim, dtype=dtype)\n";
 /* clang-format on */
 

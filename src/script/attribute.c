@@ -106,8 +106,7 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
     if (cq_starts_with(path, "__torch__")) {
         snprintf(full, sizeof full, "%s.%s", path, name);
         CQ_TRY(cq_program_find(ev->program, full, out));
-        cq_ctx_own(ev->cx, *out);
-        return ev->cx->status;
+        return cq_eval_own(ev, *out, out);
     }
     if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0) {
         snprintf(full, sizeof full, "ops.%s", name);
@@ -146,8 +145,7 @@ static cq_status bound_method(cq_eval *ev, cq_object *of, cq_ast_def *def, cq_va
     m->unit = of->unit;
     m->def  = def;
     m->self = cq_val_retain(self);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_object(m));
-    return ev->cx->status;
+    return cq_eval_own(ev, cq_val_of_object(m), out);
 }
 
 /* A module that is reached by an attribute gets the path by which it was. */
@@ -201,8 +199,7 @@ static cq_status enum_member(cq_eval *ev, cq_object *cls, const cq_ast_field *fi
     t->text = field->name;
     t->cls  = cls->cls;
     t->self = cq_val_retain(value);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t));
-    return ev->cx->status;
+    return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
 static cq_status class_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
@@ -338,10 +335,7 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
             break;
     if (at == t->attributes.n)
         CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ interned, CQ_NONE }));
-    CQ_TRY(cq_eval_note_attribute(ev, t, at));
     CQ_TRY(cq_eval_will_hold(ev, object, v));
-    cq_val_retain(v);
-    cq_val_release(t->attributes.items[at].value);
-    t->attributes.items[at].value = v;
-    return CQ_OK;
+    return cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = t, .index = at },
+                        v);
 }

@@ -91,9 +91,7 @@ static cq_status box_of(const char *text, cq_val *out)
 static cq_status put(cq_list *list, size_t at, cq_val v, bool instead)
 {
     if (instead) {
-        cq_val_retain(v);
-        cq_val_release(list->items[at]);
-        list->items[at] = v;
+        cq_val_set(&list->items[at], v);
         return CQ_OK;
     }
     CQ_TRY(cq_list_push(list, v));

@@ -208,6 +208,5 @@ cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out)
 
     cq_visit_clear(&w);
     CQ_TRY(status);
-    cq_ctx_own(ev->cx, *out);
-    return ev->cx->status;
+    return cq_eval_own(ev, *out, out);
 }

@@ -80,10 +80,8 @@ static cq_status swap_first(cq_eval *ev, cq_val *v, cq_tensor *anchor, int depth
     if (v->kind == CQ_VAL_TUPLE)
         CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_TUPLE, v));
     else
-        CQ_TRY(cq_eval_will_change_list(ev, list));
-    cq_val_retain(item);
-    cq_val_release(v->u.list->items[at]);
-    v->u.list->items[at] = item;
+        CQ_TRY(cq_eval_will_change(ev, *v));
+    cq_val_set(&v->u.list->items[at], item);
     return CQ_OK;
 }
 

@@ -96,7 +96,7 @@ cq_object *cq_object_as(cq_val v, cq_object_kind kind); /* NULL if it is not of 
 
 static inline cq_val cq_val_of_object(cq_object *t)
 {
-    return t ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &t->box } : CQ_NONE;
+    return cq_val_of_box(t ? &t->box : NULL);
 }
 
 cq_val *cq_object_attribute(cq_object *object, const char *interned); /* NULL: none */
@@ -330,9 +330,9 @@ cq_val    cq_place_value(const cq_change *place);                     /* borrowe
 cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
 bool      cq_place_same(const cq_change *a, const cq_change *b);
 
-/* A copy of what the place holds now, which survives changes; and that put back without writing it
- * down. */
-cq_status cq_place_snapshot(const cq_change *place, cq_change *out);
+/* Appends a copy of what the place holds now, which survives changes; and that put back without
+ * writing it down. */
+cq_status cq_changes_add(cq_changes *to, const cq_change *place);
 cq_status cq_place_restore(const cq_change *p);
 void      cq_change_release(const cq_change *c);
 

@@ -83,7 +83,7 @@ static cq_status copy_dict(const cq_dict *dict, cq_val *out)
     return cq_dict_add(copy, dict);
 }
 
-cq_status cq_place_snapshot(const cq_change *p, cq_change *out)
+static cq_status snapshot(const cq_change *p, cq_change *out)
 {
     const cq_val v      = cq_place_value(p);
     cq_status    status = CQ_OK;
@@ -111,11 +111,10 @@ cq_status cq_place_snapshot(const cq_change *p, cq_change *out)
     return status;
 }
 
-/* Appends what the place holds now. */
-static cq_status add_snapshot(cq_changes *to, const cq_change *place)
+cq_status cq_changes_add(cq_changes *to, const cq_change *place)
 {
     CQ_TRY(cq_vec_reserve(to, to->n + 1));
-    CQ_TRY(cq_place_snapshot(place, &to->items[to->n]));
+    CQ_TRY(snapshot(place, &to->items[to->n]));
     to->n++;
     return CQ_OK;
 }
@@ -124,7 +123,7 @@ static cq_status note_track(void *user, cq_track *t)
 {
     cq_eval *ev = user;
 
-    return add_snapshot(&ev->journal, &(cq_change){ .kind = CQ_CHANGE_TRACK, .where = t });
+    return cq_changes_add(&ev->journal, &(cq_change){ .kind = CQ_CHANGE_TRACK, .where = t });
 }
 
 /* Whether what the list or dict held before the exploration under way is written down already. */
@@ -144,9 +143,9 @@ cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
         CQ_TRY(cq_share_change(ev, v));
     if (!ev->journaling || is_noted(ev, where))
         return CQ_OK;
-    CQ_TRY(
-        add_snapshot(&ev->journal, &(cq_change){ .kind  = is_dict ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
-                                                 .where = where }));
+    CQ_TRY(cq_changes_add(
+        &ev->journal,
+        &(cq_change){ .kind = is_dict ? CQ_CHANGE_DICT : CQ_CHANGE_LIST, .where = where }));
     return cq_ptr_map_set(&ev->noted, where, (void *)(uintptr_t)ev->journal.n);
 }
 
@@ -157,7 +156,7 @@ cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
     if (p->kind == CQ_CHANGE_LIST || p->kind == CQ_CHANGE_DICT)
         CQ_TRY(cq_eval_will_change(ev, cq_place_value(p)));
     else if (ev->journaling)
-        CQ_TRY(add_snapshot(&ev->journal, p));
+        CQ_TRY(cq_changes_add(&ev->journal, p));
     now.old = v;
     return cq_place_restore(&now);
 }
@@ -176,7 +175,7 @@ static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
         const cq_change *p = &ev->journal.items[i];
 
         if (p->where && !cq_path_change(path, p))
-            CQ_TRY(add_snapshot(&path->changes, p));
+            CQ_TRY(cq_changes_add(&path->changes, p));
     }
     return CQ_OK;
 }

@@ -22,13 +22,10 @@ static void object_free(cq_box *box)
 
 cq_status cq_object_new(cq_object **out, cq_object_kind kind)
 {
-    cq_object *t = *out = cq_zalloc(sizeof *t);
-
-    if (!t)
+    *out = cq_box_new(sizeof **out, object_free);
+    if (!*out)
         return CQ_E_NO_MEMORY;
-    atomic_init(&t->box.refs, 1);
-    t->box.free = object_free;
-    t->kind     = kind;
+    (*out)->kind = kind;
     return CQ_OK;
 }
 
@@ -45,7 +42,7 @@ cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text,
 
 cq_object *cq_object_of(cq_val v)
 {
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == object_free ? (cq_object *)v.u.box : NULL;
+    return cq_box_of(v, object_free);
 }
 
 cq_object *cq_object_as(cq_val v, cq_object_kind kind)

@@ -166,6 +166,22 @@ void cq_list_clear(cq_list *list)
         cq_val_release(list->items[--list->n]);
 }
 
+void *cq_box_new(size_t size, void (*free)(cq_box *box))
+{
+    cq_box *box = cq_zalloc(size);
+
+    if (box) {
+        atomic_init(&box->refs, 1);
+        box->free = free;
+    }
+    return box;
+}
+
+void *cq_box_of(cq_val v, void (*free)(cq_box *box))
+{
+    return v.kind == CQ_VAL_OBJECT && v.u.box->free == free ? v.u.box : NULL;
+}
+
 const char *cq_val_kind_name(cq_val_kind kind)
 {
     static const char *const names[] = { "None", "Tensor", "int",   "float", "bool",   "complex",

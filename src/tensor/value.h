@@ -121,6 +121,11 @@ void      cq_dict_clear(cq_dict *dict); /* takes all entries out */
  * the next cq_dict_set. */
 cq_status cq_dict_push(cq_dict *dict, cq_val key, cq_val value);
 
+/* A box of one reference, zeros behind its header; NULL without memory. Which kind a box is, its
+ * free function tells: NULL if v is not one of that kind. */
+void *cq_box_new(size_t size, void (*free)(cq_box *box));
+void *cq_box_of(cq_val v, void (*free)(cq_box *box));
+
 const char *cq_val_kind_name(cq_val_kind kind); /* "Tensor", "int", … as in schemas */
 
 #define CQ_NONE ((cq_val){ .kind = CQ_VAL_NONE })
@@ -158,6 +163,11 @@ static inline cq_val cq_val_of_list(cq_list *list)
 static inline cq_val cq_val_of_text(cq_text *text)
 {
     return text ? (cq_val){ .kind = CQ_VAL_STR, .u.text = text } : CQ_NONE;
+}
+
+static inline cq_val cq_val_of_box(cq_box *box)
+{
+    return box ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = box } : CQ_NONE;
 }
 
 static inline cq_val cq_val_of_dict(cq_dict *dict)

@@ -165,11 +165,6 @@ bool cq_pt2_is_assertion(const char *op)
     return CQ_IS_AMONG(op, assertions);
 }
 
-static bool is_kept_assertion(const cq_pt2_run *r, const cq_pt2_node *n)
-{
-    return r->asserted && cq_is_among(n->op, assertions, N_CHECKS);
-}
-
 /* What does not depend on the run is left out; so is what a branch or a loop asserts, which nobody
  * outside of it sees. */
 static cq_status keep_assertion(cq_pt2_run *r, const cq_pt2_node *n)
@@ -295,7 +290,7 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
     bool found;
 
     *out = CQ_NONE;
-    if (is_kept_assertion(r, n))
+    if (r->asserted && cq_is_among(n->op, assertions, N_CHECKS))
         return keep_assertion(r, n);
     if (!matters(r->graph, n))
         return CQ_OK;

@@ -77,31 +77,18 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 
 /* ---- parameters ---- */
 
-/* "forward(x: Tensor, n: int=…)", and what would do as an example of it. */
+/* The signature, and what would do as an example of it. */
 static void describe_wanted(const cq_script *script, const cq_ast_def *def, const cq_source *source,
                             cq_str *s)
 {
-    bool        is_method = false;
-    const char *comma     = "";
+    const cq_ast_param *first = def->n_params ? &def->params[0] : NULL;
+    const bool          is_method =
+        first &&
+        (strcmp(first->name, "self") == 0 ||
+         (first->type && cq_starts_with(source->text + first->type->at.start, "__torch__.")));
 
-    cq_str_printf(s, "%.64s(", def->name);
-    for (size_t i = 0; i < def->n_params; i++) {
-        const cq_ast_param *p    = &def->params[i];
-        const char         *type = p->type ? source->text + p->type->at.start : "";
-        const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
-
-        if (i == 0 && (strcmp(p->name, "self") == 0 || cq_starts_with(type, "__torch__."))) {
-            is_method = true;
-            continue;
-        }
-        cq_str_printf(s, "%s%.64s", comma, p->name);
-        comma = ", ";
-        if (len)
-            cq_str_printf(s, ": %.*s", (int)(len < 64 ? len : 64), type);
-        if (p->value)
-            cq_str_add(s, "=…");
-    }
-    cq_str_add(s, ") wants an example of its arguments, such as ");
+    cq_script_describe(s, def, source, is_method);
+    cq_str_add(s, " wants an example of its arguments, such as ");
     cq_script_suggest(s, script, def, source, is_method);
 }
 

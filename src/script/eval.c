@@ -136,10 +136,8 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
     if (found)
         return CQ_OK;
-    if (strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) {
-        *out = cq_val_of_f64(name[0] == 'i' ? INFINITY : (double)NAN);
+    if ((strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) && cq_eval_real_constant(name, out))
         return CQ_OK;
-    }
     if (strcmp(name, "infj") == 0 || strcmp(name, "nanj") == 0) {
         *out = (cq_val){ .kind = CQ_VAL_COMPLEX,
                          .u.c  = { 0, name[0] == 'i' ? INFINITY : (double)NAN } };

@@ -367,6 +367,7 @@ bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* it is data-
 
 /* attribute.c */
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);
+bool      cq_eval_real_constant(const char *name, cq_val *out); /* inf, nan, pi, … */
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v);
 
 /* types.c: isinstance, and what an annotation converts. */

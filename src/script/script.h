@@ -77,8 +77,12 @@ typedef struct cq_arguments {
 /* The same tree, the context's, with what the port has in place of its tensors and numbers. */
 cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out);
 
-/* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
+/* signature.c: "forward(x: Tensor, n: int=…)", without the object that a method is of. */
 struct cq_str;
+void cq_script_describe(struct cq_str *out, const cq_ast_def *def, const cq_source *source,
+                        bool is_method);
+
+/* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
 void cq_script_suggest(struct cq_str *out, const cq_script *script, const cq_ast_def *def,
                        const cq_source *source, bool is_method);
 

@@ -8,8 +8,9 @@
  *
  * The text is a subset of Python, and means what it means there:
  *
- *   statements   x = …      a, b = …      return …      return a, b      assert cond, 'message'
+ *   statements   x = …      a, b = …      items += …     return …      return a, b
  *                if cond: …; …      elif cond: …      else: …      for x in items: …; …
+ *                assert cond, 'message'     warn('message')
  *                raise NotImplementedError('message'), TypeError, ValueError
  *                They end with the line or a semicolon; a block is the rest of its line. A body
  *                of one expression needs no return.
@@ -23,9 +24,10 @@
  *   of tensors   x.shape, x.ndim, x.dtype, x.size(i), x.numel(), x.is_floating_point(),
  *                x.is_complex(), result_type(a, b), broadcast_shapes(a, b)
  *   of dtypes    d.is_floating_point, d.is_complex, dtype_name(d)
- *   of numbers   len, min, max, abs, sum, prod, int, float, bool, range, reversed, math.sqrt,
- *                math.exp, math.log, math.floor, math.ceil, wrap_dim(dim, rank),
+ *   of numbers   len, min, max, abs, sum, prod, int, float, bool, round, range, reversed,
+ *                math.sqrt, math.exp, math.log, math.floor, math.ceil, wrap_dim(dim, rank),
  *                wrap_dims(dims, rank), isinstance(x, Tensor)
+ *   of grids     qparams(x), to_grid(x, scale, zero_point, dtype) and others, in quantized.c
  *   of symbols   is_known(n): the same in every run; size_hint(n): what it is on the example
  *
  * Messages are written with values between braces: '{p} is not between 0 and 1'.

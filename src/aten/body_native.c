@@ -602,6 +602,13 @@ static cq_val reverse(cq_frame *f, const cq_val *args, size_t n)
     return out;
 }
 
+/* Half way it goes to the even one, and no further than an int64 does. */
+static cq_val nearest(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)n;
+    return INT((int64_t)fmax(fmin(nearbyint(cq_native_f64(f, args[0])), 0x1p62), -0x1p62));
+}
+
 #define MATH(name, function)                                                                       \
     static cq_val name(cq_frame *f, const cq_val *args, size_t n)                                  \
     {                                                                                              \
@@ -651,6 +658,14 @@ const cq_native cq_natives[] = {
     { "bool", 1, 1, ANY, CQ_KIND(BOOL), to_bool },
     { "range", 1, 2, NUMBER, LIST, range },
     { "reversed", 1, 1, ANY, LIST, reverse },
+    { "round", 1, 1, NUMBER, CQ_KIND(INT), nearest },
+    { "floats", 1, 1, A_TENSOR, A_TENSOR, cq_native_floats },
+    { "to_grid", 4, 5, A_TENSOR, A_TENSOR, cq_native_to_grid },
+    { "regrid", 2, 2, A_TENSOR, A_TENSOR, cq_native_regrid },
+    { "grid_dtype", 1, 1, A_TENSOR, CQ_KIND(INT), cq_native_grid_dtype },
+    { "qparams", 1, 1, A_TENSOR, LIST | CQ_KIND(NONE), cq_native_qparams },
+    { "narrow_range", 1, 1, CQ_KIND(BOOL), CQ_KIND(BOOL), cq_native_narrow_range },
+    { "bias_on_grid", 3, 3, ANY, A_TENSOR | CQ_KIND(NONE), cq_native_bias_on_grid },
     { "math.sqrt", 1, 1, ANY, CQ_KIND(FLOAT), math_sqrt },
     { "math.exp", 1, 1, ANY, CQ_KIND(FLOAT), math_exp },
     { "math.log", 1, 1, ANY, CQ_KIND(FLOAT), math_log },

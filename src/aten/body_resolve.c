@@ -108,7 +108,7 @@ cq_body_expr *cq_body_math_constant(cq_body_parser *p, const char *name)
 /* The second argument of isinstance. */
 static cq_body_expr *type_name(cq_body_parser *p, const char *name)
 {
-    for (int kind = CQ_VAL_TENSOR; kind <= CQ_VAL_STR; kind++)
+    for (int kind = CQ_VAL_TENSOR; kind <= CQ_VAL_TUPLE; kind++)
         if (strcmp(cq_val_kind_name((cq_val_kind)kind), name) == 0)
             return cq_body_constant(p, INT(kind));
     return NULL;

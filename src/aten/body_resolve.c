@@ -320,8 +320,13 @@ cq_status cq_body_check_functions(void)
 {
     pthread_once(&shared.once, build_shared);
     for (size_t i = 0; i < shared.n; i++) {
-        cq_body *body;
+        cq_body    *body;
+        const char *name = shared.functions[i].schema->full;
+        char        full[CQ_BODY_MAX_NAME];
 
+        snprintf(full, sizeof full, "aten::%s", name);
+        if (cq_op_overloads(full) || cq_body_function_find(name) != &shared.functions[i])
+            return cq_fail(CQ_E_INTERNAL, name, NULL, "another function or operator has the name");
         CQ_TRY(
             cq_body_parse(&body, shared.functions[i].schema, shared.functions[i].def->body, NULL));
         cq_arena_free(body->arena);

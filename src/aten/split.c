@@ -87,31 +87,6 @@ static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed
                  SIZE(start), SIZE(end), INT(1));
 }
 
-/* ---- tensor_split ---- */
-
-static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
-{
-    cq_tensor *by;
-    int64_t    n;
-    cq_val     list;
-
-    CQ_TRY(cq_call_data(c, &by, cq_arg_tensor(c, "tensor_indices_or_sections")));
-    n = cq_tensor_numel(by);
-    if (by != cq_arg_tensor(c, "tensor_indices_or_sections"))
-        c->cx->listener->baked(c->cx->listener_self, c->cx, "what a tensor is split by", cq_i(n));
-    if (by->rank > 1 || by->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants an int64 tensor of at most one dimension to "
-                            "split by");
-    list = cq_i64s(c->cx, NULL, 0);
-    for (int64_t i = 0; list.kind == CQ_VAL_LIST && i < n; i++)
-        CQ_TRY(cq_list_push(list.u.list, INT(cq_tensor_get_i64(by, i))));
-    return cq_op_call(
-        c->cx, cq_op_find(by->rank ? "aten::tensor_split.indices" : "aten::tensor_split.sections"),
-        (cq_val[]){ c->args[0], by->rank ? list : INT(cq_tensor_get_i64(by, 0)), c->args[2] }, 3,
-        c->results, 1);
-}
-
 #define COMPOSED(schema_text, about_text, code)                                                    \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .body = code, .flags = CQ_OP_PARTS             \
@@ -162,11 +137,15 @@ const cq_op_def cq_ops_split[] = {
              "parts that begin at indices",
              "assert self.ndim > 0, 'wants at least 1 dimension'\n"
              "return split_at(self, indices, wrap_dim(dim, self.ndim))"),
-    { .schema  = "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
-                 "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-      .about   = "parts that begin at indices, or a number of them",
-      .compose = tensor_split_by_tensor_compose,
-      .flags   = CQ_OP_PARTS },
+    COMPOSED("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+             "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+             "parts that begin at indices, or a number of them",
+             "by = tensor_indices_or_sections\n"
+             "assert by.ndim < 2 and by.dtype == torch.int64, "
+             "'wants an int64 tensor of at most one dimension to split by'\n"
+             "at = by.tolist()\n"
+             "return tensor_split(self, at, dim) if by.ndim == 1 else tensor_split(self, at[0], "
+             "dim)"),
     COMPOSED("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
              "parts along columns", "equal_sections(self, sections, 1 if self.ndim > 1 else 0)"),
     COMPOSED("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",

@@ -148,24 +148,6 @@ static cq_status reshape_view(cq_opcall *c)
     return view_or_copy(c, self, rank, sizes);
 }
 
-/* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
-static cq_status reshape_from_tensor(cq_opcall *c)
-{
-    cq_tensor *shape = cq_arg_tensor(c, "shape"), *data = shape;
-    size_t     n = (size_t)cq_tensor_numel(shape);
-    cq_int     sizes[CQ_MAX_RANK];
-
-    if (shape->rank != 1 || shape->dtype != CQ_DTYPE_I64 || n > CQ_MAX_RANK)
-        return cq_call_fail(c, CQ_E_TYPE, "shape is a vector of at most %d int64", CQ_MAX_RANK);
-    if (!shape->known)
-        CQ_TRY(cq_call_data(c, &data, shape));
-    for (size_t i = 0; i < n; i++)
-        sizes[i] = shape->known ? shape->known[i] : cq_i(cq_tensor_get_i64(data, (int64_t)i));
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::reshape", cq_arg_val(c, "self"), cq_ints(c->cx, sizes, n)));
-    return c->cx->status;
-}
-
 static cq_status view_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -296,20 +278,6 @@ static cq_status squeeze_dim_view(cq_opcall *c)
     if (open)
         return open_view(c, self, &g);
     return cq_geometry_result(c, self, &g);
-}
-
-/* From the last one on, so that those before it stay where they are. */
-static cq_status squeeze_dims(cq_opcall *c)
-{
-    cq_tensor *x    = cq_arg_tensor(c, "self");
-    size_t     rank = x->rank;
-    int64_t    some[CQ_MAX_RANK];
-    uint64_t   dims = cq_arg_i64s(c, "dim", some, CQ_MAX_RANK) ? cq_arg_dims(c, "dim", rank) : 0;
-
-    for (size_t i = rank; i-- > 0;)
-        if (dims >> i & 1)
-            x = CQ_OP(c->cx, "aten::squeeze.dim", TENSOR(x), INT((int64_t)i));
-    return cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", TENSOR(x)));
 }
 
 static cq_status unsqueeze_view(cq_opcall *c)
@@ -453,10 +421,13 @@ const cq_op_def cq_ops_view[] = {
       .about  = "view, by PyTorch itself",
       .view   = view_view,
       .unview = unview_by_reshape },
-    { .schema  = "aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
-      .about   = "the same elements in the sizes that a tensor holds",
-      .compose = reshape_from_tensor,
-      .flags   = CQ_OP_PARTS },
+    /* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
+    { .schema = "aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
+      .about  = "the same elements in the sizes that a tensor holds",
+      .body   = "if shape.ndim != 1 or shape.dtype != torch.int64: "
+                "raise TypeError('shape is a vector of int64')\n"
+                "return self.reshape(shape.tolist())",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
       .about  = "the same elements in another tensor's sizes",
       .body   = "self.view(other.shape)",
@@ -494,10 +465,14 @@ const cq_op_def cq_ops_view[] = {
       .about  = "without a dimension if its size is 1",
       .view   = squeeze_dim_view,
       .unview = unview_by_reshape },
-    { .schema  = "aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-      .about   = "without those of some dimensions whose size is 1",
-      .compose = squeeze_dims,
-      .flags   = CQ_OP_PARTS },
+    /* From the last one on, so that those before it stay where they are. */
+    { .schema = "aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+      .about  = "without those of some dimensions whose size is 1",
+      .body   = "dims = wrap_dims(dim, self.ndim)\n"
+                "if len(dims) == 0 or self.ndim == 0: return self.alias()\n"
+                "for i in reversed(range(self.ndim)): if i in dims: self = self.squeeze(i)\n"
+                "return self",
+      .flags  = CQ_OP_PARTS },
     { .schema = "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
       .about  = "with a new dimension of size 1",
       .view   = unsqueeze_view,

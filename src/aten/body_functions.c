@@ -1014,6 +1014,29 @@ const cq_body_function cq_body_functions[] = {
     /* ---- complex numbers ---- */
     { "truth(Tensor x) -> Tensor",
       "logical_or(real(x) != 0, imag(x) != 0) if x.is_complex() else x != 0" },
+    { "from_pairs(Tensor x) -> Tensor", "view_as_complex(x.contiguous())" },
+    { "both_complex(Any x, Any y) -> bool",
+      "isinstance(x, Tensor) and is_complex(x) and isinstance(y, Tensor) and is_complex(y)" },
+    { "part_dtype(int dtype) -> int",
+      "torch.float64 if dtype == torch.complex128 else torch.float32 if dtype == torch.complex64"
+      " else torch.float16" },
+    /* Of the one that is a complex tensor. */
+    { "dtype_of_parts(Any x, Any y) -> int",
+      "part_dtype(x.dtype if isinstance(x, Tensor) and is_complex(x) else y.dtype)" },
+    { "real_part(Any x, int dtype) -> Tensor",
+      "if isinstance(x, Tensor): return real(x) if is_complex(x) else x\n"
+      "return scalar_tensor(real(x), dtype=dtype)" },
+    { "imag_part(Any x, int dtype) -> Tensor",
+      "if isinstance(x, Tensor): return imag(x) if is_complex(x) else zeros_like(x)\n"
+      "return scalar_tensor(imag(x), dtype=dtype)" },
+    /* A real operand of pairs. */
+    { "beside_pairs(Any x) -> Any",
+      "x.unsqueeze(-1) if isinstance(x, Tensor) and x.ndim > 0 else x" },
+    { "times_real(Tensor z, Any by) -> Tensor", "from_pairs(view_as_real(z) * beside_pairs(by))" },
+    /* (x + yi)(u + vi) */
+    { "product(Tensor x, Tensor y, Tensor u, Tensor v) -> Tensor",
+      "a = x * u; b = x * v; c = y * u; d = y * v\n"
+      "return complex_of(a - d, b + c)" },
     { "as_complex(Tensor x) -> Tensor", "x if x.is_complex() else complex(x, zeros_like(x))" },
     { 0 },
 };

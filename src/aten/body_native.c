@@ -632,6 +632,18 @@ static cq_val reverse(cq_frame *f, const cq_val *args, size_t n)
     return out;
 }
 
+static cq_val real(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)f, (void)n;
+    return args[0].kind == CQ_VAL_COMPLEX ? FLOAT(args[0].u.c.re) : args[0];
+}
+
+static cq_val imag(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)f, (void)n;
+    return args[0].kind == CQ_VAL_COMPLEX ? FLOAT(args[0].u.c.im) : INT(0);
+}
+
 /* Half way it goes to the even one, and no further than an int64 does. */
 static cq_val nearest(cq_frame *f, const cq_val *args, size_t n)
 {
@@ -689,6 +701,8 @@ const cq_native cq_natives[] = {
     { "bool", 1, 1, ANY, CQ_KIND(BOOL), to_bool },
     { "range", 1, 2, NUMBER, LIST, range },
     { "reversed", 1, 1, ANY, LIST, reverse },
+    { "real", 1, 1, NUMBER, NUMBER, real },
+    { "imag", 1, 1, NUMBER, NUMBER, imag },
     { "round", 1, 1, NUMBER, CQ_KIND(INT), nearest },
     { "waves", 7, 7, CQ_KIND(STR), A_TENSOR, cq_native_waves },
     { "kaiser", 3, 3, CQ_KIND(INT), A_TENSOR, cq_native_kaiser },

@@ -326,26 +326,17 @@ bool cq_takes_complex(const cq_op *op)
 }
 
 const cq_op_def cq_ops_complex[] = {
-    { .schema = "aten::view_as_real(Tensor(a) self) -> Tensor(a)",
-      .about  = "complex numbers as pairs of real ones",
-      .view   = real_view,
-      .unview = real_unview },
-    { .schema = "aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
-      .about  = "pairs of real numbers as complex ones",
-      .view   = complex_view,
-      .unview = complex_unview },
-    { .schema = "aten::complex(Tensor real, Tensor imag) -> Tensor",
-      .about  = "complex numbers of these parts",
-      .body   = "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
-                "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::polar(Tensor abs, Tensor angle) -> Tensor",
-      .about  = "complex numbers of this size and angle",
-      .body   = "view_as_complex(stack([abs * angle.cos(), abs * angle.sin()], -1))",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::imag(Tensor(a) self) -> Tensor(a)",
-      .about  = "the imaginary parts of complex numbers",
-      .body   = "raise TypeError('wants complex numbers, not {dtype_name(self.dtype)}')",
-      .flags  = CQ_OP_PARTS },
+    CQ_VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)",
+            "complex numbers as pairs of real ones", real_view, real_unview),
+    CQ_VIEW("aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
+            "pairs of real numbers as complex ones", complex_view, complex_unview),
+    CQ_PARTS("aten::complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of these parts",
+             "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
+             "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))"),
+    CQ_PARTS("aten::polar(Tensor abs, Tensor angle) -> Tensor",
+             "complex numbers of this size and angle",
+             "view_as_complex(stack([abs * angle.cos(), abs * angle.sin()], -1))"),
+    CQ_PARTS("aten::imag(Tensor(a) self) -> Tensor(a)", "the imaginary parts of complex numbers",
+             "raise TypeError('wants complex numbers, not {dtype_name(self.dtype)}')"),
     { 0 }
 };

@@ -180,40 +180,35 @@ const cq_op_def cq_ops_fft[] = {
          "if length is not None: y = y.constant_pad_nd([0, length - y.shape[1]], 0)\n"
          "return y if self.ndim == 3 else y.squeeze(0)"),
     /* Their inner names. What is divided by has a number: 0 nothing, 1 the root, 2 all of it. */
-    { .schema =
-          "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
-      .about = "Fourier transforms, there or back",
-      .body  = "n = self.shape[-1]\n"
-               "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
-               " t = turns(n, n, n, real(self).dtype); c = t.cos();"
-               " s = -t.sin() if forward else t.sin(); x = real(self); y = imag(self);"
-               " return normalized(complex(x @ c - y @ s, x @ s + y @ c), n, normalization)\n"
-               "if forward: return fft_fftn(self, None, dim,"
-               " ['backward', 'ortho', 'forward'][normalization])\n"
-               "return fft_ifftn(self, None, dim, ['forward', 'ortho', 'backward'][normalization])",
-      .flags = CQ_OP_PARTS },
-    { .schema =
-          "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
-      .about = "Fourier transforms of real numbers",
-      .body  = "n = self.shape[-1]\n"
-               "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
-               " t = turns(n, n // 2 + 1 if onesided else n, n, self.dtype);"
-               " return normalized(complex(self @ t.cos(), -(self @ t.sin())), n, normalization)\n"
-               "norm = ['backward', 'ortho', 'forward'][normalization]\n"
-               "return fft_rfftn(self, None, dim, norm) if onesided"
-               " else fft_fftn(self, None, dim, norm)",
-      .flags = CQ_OP_PARTS },
-    { .schema = "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) "
-                "-> Tensor",
-      .about  = "inverses of half a Fourier transform, real numbers",
-      .body   = "n = last_dim_size; m = n // 2 + 1\n"
-                "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
-                " x = self.slice(-1, 0, m); x = cat([x, x.slice(-1, 1, n - m + "
-                "1).flip([-1]).conj()], -1);"
-                " t = turns(n, n, n, real(self).dtype);"
-                " return normalized(real(x) @ t.cos() - imag(x) @ t.sin(), n, normalization)\n"
-                "s = [self.shape[d] for d in dim[:-1]] + [last_dim_size]\n"
-                "return fft_irfftn(self, s, dim, ['forward', 'ortho', 'backward'][normalization])",
-      .flags  = CQ_OP_PARTS },
+    CQ_PARTS("aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
+             "Fourier transforms, there or back",
+             "n = self.shape[-1]\n"
+             "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
+             " t = turns(n, n, n, real(self).dtype); c = t.cos();"
+             " s = -t.sin() if forward else t.sin(); x = real(self); y = imag(self);"
+             " return normalized(complex(x @ c - y @ s, x @ s + y @ c), n, normalization)\n"
+             "if forward: return fft_fftn(self, None, dim,"
+             " ['backward', 'ortho', 'forward'][normalization])\n"
+             "return fft_ifftn(self, None, dim, ['forward', 'ortho', 'backward'][normalization])"),
+    CQ_PARTS("aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+             "Fourier transforms of real numbers",
+             "n = self.shape[-1]\n"
+             "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
+             " t = turns(n, n // 2 + 1 if onesided else n, n, self.dtype);"
+             " return normalized(complex(self @ t.cos(), -(self @ t.sin())), n, normalization)\n"
+             "norm = ['backward', 'ortho', 'forward'][normalization]\n"
+             "return fft_rfftn(self, None, dim, norm) if onesided"
+             " else fft_fftn(self, None, dim, norm)"),
+    CQ_PARTS("aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) "
+             "-> Tensor",
+             "inverses of half a Fourier transform, real numbers",
+             "n = last_dim_size; m = n // 2 + 1\n"
+             "if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and not is_known(n):"
+             " x = self.slice(-1, 0, m); x = cat([x, x.slice(-1, 1, n - m + "
+             "1).flip([-1]).conj()], -1);"
+             " t = turns(n, n, n, real(self).dtype);"
+             " return normalized(real(x) @ t.cos() - imag(x) @ t.sin(), n, normalization)\n"
+             "s = [self.shape[d] for d in dim[:-1]] + [last_dim_size]\n"
+             "return fft_irfftn(self, s, dim, ['forward', 'ortho', 'backward'][normalization])"),
     { 0 }
 };

@@ -34,11 +34,9 @@ const cq_op_def cq_ops_prepacked[] = {
         "c = context_items(W_prepack, 9)\n"
         "y = conv_transpose2d(X, c[0], c[1], c[2], c[3], c[4], c[6], c[5])\n"
         "return clamped(y, c[7], c[8])"),
-    { .schema = "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-      .about  = "a sum and relu",
-      .body   = "relu(add(self, other, alpha=alpha))" },
-    { .schema = "aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-      .about  = "a sum with a number and relu",
-      .body   = "relu(add(self, other, alpha))" },
+    CQ_BODY("aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+            "a sum and relu", "relu(add(self, other, alpha=alpha))"),
+    CQ_BODY("aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+            "a sum with a number and relu", "relu(add(self, other, alpha))"),
     { 0 }
 };

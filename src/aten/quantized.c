@@ -509,14 +509,6 @@ static cq_status dequantize_run(cq_opcall *c)
         .schema = "aten::" text_of_schema ", int quant_min, int quant_max) -> Tensor",             \
         .about = text, .shape = fake_quantize_shape, .run = fake_quantize_run                      \
     }
-#define PARTS(text_of_schema, text, code)                                                          \
-    {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .body = code, .flags = CQ_OP_PARTS       \
-    }
-#define QUESTION(text_of_schema, text, code)                                                       \
-    {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .body = code, .flags = CQ_OP_HOST        \
-    }
 
 const cq_op_def cq_ops_quantized[] = {
     FAKE("fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point",
@@ -526,54 +518,50 @@ const cq_op_def cq_ops_quantized[] = {
          "rounded as a quantized tensor would be"),
     FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
          "rounded with a scale for each channel"),
-    PARTS(
-        "quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor",
+    CQ_PARTS("aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType "
+             "dtype) -> Tensor",
+             "as a quantized tensor", "to_grid(only_float32(self), scale, zero_point, dtype)"),
+    CQ_PARTS(
+        "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
+        "ScalarType dtype) -> Tensor",
         "as a quantized tensor", "to_grid(only_float32(self), scale, zero_point, dtype)"),
-    PARTS("quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
-          "ScalarType dtype) -> Tensor",
-          "as a quantized tensor", "to_grid(only_float32(self), scale, zero_point, dtype)"),
-    PARTS("quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
-          "ScalarType dtype) -> Tensor",
-          "as a quantized tensor with a scale for each channel",
-          "to_grid(only_float32(self), scales.to(torch.float32), zero_points.to(torch.int32), "
-          "dtype, wrap_dim(axis, self.ndim))"),
-    { .schema = "aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
-                "-> Tensor",
-      .about  = "integers as a quantized tensor",
-      .shape  = make_quantized_shape,
-      .run    = make_quantized_run },
-    { .schema = "aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, "
-                "Tensor zero_point, int axis) -> Tensor",
-      .about  = "integers as a quantized tensor with a scale for each channel",
-      .shape  = make_quantized_shape,
-      .run    = make_quantized_run },
-    { .schema = "aten::dequantize.self(Tensor self) -> Tensor",
-      .about  = "a quantized tensor as floats",
-      .shape  = cq_shape_of_self,
-      .run    = dequantize_run },
+    CQ_PARTS("aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
+             "ScalarType dtype) -> Tensor",
+             "as a quantized tensor with a scale for each channel",
+             "to_grid(only_float32(self), scales.to(torch.float32), zero_points.to(torch.int32), "
+             "dtype, wrap_dim(axis, self.ndim))"),
+    CQ_KERNEL("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
+              "-> Tensor",
+              "integers as a quantized tensor", make_quantized_shape, make_quantized_run),
+    CQ_KERNEL("aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, "
+              "Tensor zero_point, int axis) -> Tensor",
+              "integers as a quantized tensor with a scale for each channel", make_quantized_shape,
+              make_quantized_run),
+    CQ_KERNEL("aten::dequantize.self(Tensor self) -> Tensor", "a quantized tensor as floats",
+              cq_shape_of_self, dequantize_run),
     CQ_SAME_AS("aten::dequantize.tensor(Tensor qtensor) -> Tensor", "aten::dequantize.self"),
-    PARTS("dequantize.tensors(Tensor[] tensors) -> Tensor[]", "quantized tensors as floats",
-          "[dequantize.self(floats(x)) for x in tensors]"),
-    PARTS("dequantize.list(Tensor[] qtensors) -> Tensor[]", "quantized tensors as floats",
-          "[dequantize.self(floats(x)) for x in qtensors]"),
+    CQ_PARTS("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]",
+             "quantized tensors as floats", "[dequantize.self(floats(x)) for x in tensors]"),
+    CQ_PARTS("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", "quantized tensors as floats",
+             "[dequantize.self(floats(x)) for x in qtensors]"),
     /* round(x / scale) + zero point: x lies on the grid, so it needs no limits. */
-    PARTS("int_repr(Tensor self) -> Tensor", "the integers of a quantized tensor",
-          "g = qparams(self)\n"
-          "if g is None: raise TypeError('the tensor is not quantized')\n"
-          "scale, zero, low, high, axis, stored = g\n"
-          "if axis is not None: sizes = [scale.shape[0] if i == axis else 1 for i in "
-          "range(self.ndim)]; scale = scale.reshape(sizes); zero = zero.reshape(sizes)\n"
-          "return ((self / scale).round() + zero).to(stored)"),
-    QUESTION("q_scale(Tensor self) -> float", "the scale of a quantized tensor",
-             "whole_grid(self)[0]"),
-    QUESTION("q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor",
-             "whole_grid(self)[1]"),
-    QUESTION("q_per_channel_axis(Tensor self) -> int", "the axis that has a scale for each slice",
-             "channel_grid(self)[4]"),
+    CQ_PARTS("aten::int_repr(Tensor self) -> Tensor", "the integers of a quantized tensor",
+             "g = qparams(self)\n"
+             "if g is None: raise TypeError('the tensor is not quantized')\n"
+             "scale, zero, low, high, axis, stored = g\n"
+             "if axis is not None: sizes = [scale.shape[0] if i == axis else 1 for i in "
+             "range(self.ndim)]; scale = scale.reshape(sizes); zero = zero.reshape(sizes)\n"
+             "return ((self / scale).round() + zero).to(stored)"),
+    CQ_HOST("aten::q_scale(Tensor self) -> float", "the scale of a quantized tensor",
+            "whole_grid(self)[0]"),
+    CQ_HOST("aten::q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor",
+            "whole_grid(self)[1]"),
+    CQ_HOST("aten::q_per_channel_axis(Tensor self) -> int",
+            "the axis that has a scale for each slice", "channel_grid(self)[4]"),
     /* PyTorch keeps them as float64 and int64. */
-    PARTS("q_per_channel_scales(Tensor self) -> Tensor", "the scales of a quantized tensor",
-          "channel_grid(self)[0].to(torch.float64)"),
-    PARTS("q_per_channel_zero_points(Tensor self) -> Tensor",
-          "the zero points of a quantized tensor", "channel_grid(self)[1].to(torch.int64)"),
+    CQ_PARTS("aten::q_per_channel_scales(Tensor self) -> Tensor",
+             "the scales of a quantized tensor", "channel_grid(self)[0].to(torch.float64)"),
+    CQ_PARTS("aten::q_per_channel_zero_points(Tensor self) -> Tensor",
+             "the zero points of a quantized tensor", "channel_grid(self)[1].to(torch.int64)"),
     { 0 }
 };

@@ -18,19 +18,14 @@
     ", params, num_layers, dropout, train, bidirectional, batch_first)"
 
 const cq_op_def cq_ops_quantized_rnn[] = {
-    { .schema = "quantized::make_quantized_cell_params_dynamic(" PACKED_CLASS " w_ih, " PACKED_CLASS
-                " w_hh, Tensor bias_ih, Tensor bias_hh, bool reduce_range=False) -> " CELL,
-      .about = "the parameters of a cell with quantized weights",
-      .body  = "'quantized_dynamic', [bias_ih, bias_hh], [], [int(reduce_range)], [w_ih, w_hh]",
-      .flags = CQ_OP_PARTS },
-    { .schema = "aten::quantized_lstm.input(Tensor input, Tensor[] hx, " MANY
-                ", *, ScalarType? dtype=None, bool use_dynamic=False) -> (Tensor, Tensor, Tensor)",
-      .about = "lstm with quantized weights",
-      .body  = LAYERS("hx"),
-      .flags = CQ_OP_PARTS },
-    { .schema = "aten::quantized_gru.input(Tensor input, Tensor hx, " MANY ") -> (Tensor, Tensor)",
-      .about  = "gru with quantized weights",
-      .body   = LAYERS("[hx]"),
-      .flags  = CQ_OP_PARTS },
+    CQ_PARTS("quantized::make_quantized_cell_params_dynamic(" PACKED_CLASS " w_ih, " PACKED_CLASS
+             " w_hh, Tensor bias_ih, Tensor bias_hh, bool reduce_range=False) -> " CELL,
+             "the parameters of a cell with quantized weights",
+             "'quantized_dynamic', [bias_ih, bias_hh], [], [int(reduce_range)], [w_ih, w_hh]"),
+    CQ_PARTS("aten::quantized_lstm.input(Tensor input, Tensor[] hx, " MANY
+             ", *, ScalarType? dtype=None, bool use_dynamic=False) -> (Tensor, Tensor, Tensor)",
+             "lstm with quantized weights", LAYERS("hx")),
+    CQ_PARTS("aten::quantized_gru.input(Tensor input, Tensor hx, " MANY ") -> (Tensor, Tensor)",
+             "gru with quantized weights", LAYERS("[hx]")),
     { 0 }
 };

@@ -296,10 +296,6 @@ static cq_status rnn_run(cq_opcall *c)
     {                                                                                              \
         .schema = "aten::" schema_text, .about = about_text, .shape = rnn_shape, .run = rnn_run    \
     }
-#define CELL(schema_text, about_text, code)                                                        \
-    {                                                                                              \
-        .schema = "aten::" schema_text, .about = about_text, .body = code                          \
-    }
 #define GATES(h) "linear(input, w_ih, b_ih) + linear(" h ", w_hh, b_hh)"
 
 const cq_op_def cq_ops_rnn[] = {
@@ -314,14 +310,14 @@ const cq_op_def cq_ops_rnn[] = {
     RNN("rnn_relu" INPUT_ARGS("Tensor") "(Tensor, Tensor)", "recurrent layer with relu"),
     RNN("rnn_relu" DATA_ARGS("Tensor") "(Tensor, Tensor)",
         "recurrent layer with relu on packed sequences"),
-    CELL("lstm_cell" CELL_ARGS("Tensor[]") "(Tensor, Tensor)", "one step of lstm",
-         "assert len(hx) >= 2, '\"hx\" should be two states'\n"
-         "return lstm_step(" GATES("hx[0]") ", hx[1])"),
-    CELL("gru_cell" CELL_ARGS("Tensor") "Tensor", "one step of gru",
-         "gru_step(linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh), hx)"),
-    CELL("rnn_tanh_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_tanh",
-         "tanh(" GATES("hx") ")"),
-    CELL("rnn_relu_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_relu",
-         "relu(" GATES("hx") ")"),
+    CQ_BODY("aten::lstm_cell" CELL_ARGS("Tensor[]") "(Tensor, Tensor)", "one step of lstm",
+            "assert len(hx) >= 2, '\"hx\" should be two states'\n"
+            "return lstm_step(" GATES("hx[0]") ", hx[1])"),
+    CQ_BODY("aten::gru_cell" CELL_ARGS("Tensor") "Tensor", "one step of gru",
+            "gru_step(linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh), hx)"),
+    CQ_BODY("aten::rnn_tanh_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_tanh",
+            "tanh(" GATES("hx") ")"),
+    CQ_BODY("aten::rnn_relu_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_relu",
+            "relu(" GATES("hx") ")"),
     { 0 }
 };

@@ -69,19 +69,16 @@ cq_val cq_native_kaiser(cq_frame *f, const cq_val *args, size_t n)
 const cq_op_def cq_ops_window[] = {
     WINDOW("hann_window", HANN),
     WINDOW("hamming_window", HAMMING("0.54", "0.46")),
-    { .schema = "aten::hamming_window.periodic_alpha(int window_length, bool periodic, float "
-                "alpha" OPTIONS,
-      .about  = "hamming_window with other factors",
-      .body   = IN_WINDOW("periodic", HAMMING("alpha", "0.46")) },
-    { .schema = "aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, "
-                "float alpha, float beta" OPTIONS,
-      .about  = "hamming_window with other factors",
-      .body   = IN_WINDOW("periodic", HAMMING("alpha", "beta")) },
+    CQ_BODY("aten::hamming_window.periodic_alpha(int window_length, bool periodic, float "
+            "alpha" OPTIONS,
+            "hamming_window with other factors", IN_WINDOW("periodic", HAMMING("alpha", "0.46"))),
+    CQ_BODY("aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, "
+            "float alpha, float beta" OPTIONS,
+            "hamming_window with other factors", IN_WINDOW("periodic", HAMMING("alpha", "beta"))),
     WINDOW("blackman_window", BLACKMAN),
     WINDOW("bartlett_window", BARTLETT),
     WINDOW("kaiser_window", KAISER("12.")),
-    { .schema = "aten::kaiser_window.beta(int window_length, bool periodic, float beta" OPTIONS,
-      .about  = "kaiser_window with another beta",
-      .body   = IN_WINDOW("periodic", KAISER("beta")) },
+    CQ_BODY("aten::kaiser_window.beta(int window_length, bool periodic, float beta" OPTIONS,
+            "kaiser_window with another beta", IN_WINDOW("periodic", KAISER("beta"))),
     { 0 }
 };

@@ -57,13 +57,14 @@ void cq_body_slot_clear(cq_body_slot *slot);
 
 /* Functions that bodies share, by schema and body. They are not operators: what they call is heard
  * as if the caller had called it. body_functions.c has most of them, body_images.c those of images
- * and windows, body_special.c special functions. */
+ * and windows, body_layers.c those of quantized and recurrent layers. */
 typedef struct cq_body_function {
     const char *schema, *body;
 } cq_body_function;
 
 extern const cq_body_function cq_body_functions[];
 extern const cq_body_function cq_body_images[];
+extern const cq_body_function cq_body_layers[];
 
 /* Runs a text of c's row, parsed into slot when it is first used; sets the results. */
 cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c);

@@ -277,7 +277,8 @@ static struct {
     size_t         n;
 } shared = { .once = PTHREAD_ONCE_INIT };
 
-static const cq_body_function *const families[] = { cq_body_functions, cq_body_images };
+static const cq_body_function *const families[] = { cq_body_functions, cq_body_images,
+                                                    cq_body_layers };
 
 enum { N_FAMILIES = sizeof families / sizeof *families };
 

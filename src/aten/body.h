@@ -27,7 +27,7 @@
  *   of numbers   len, min, max, abs, sum, prod, int, float, bool, round, range, reversed,
  *                math.sqrt, math.exp, math.log, math.floor, math.ceil, wrap_dim(dim, rank),
  *                wrap_dims(dims, rank), isinstance(x, Tensor)
- *   of grids     qparams(x), to_grid(x, scale, zero_point, dtype) and others, in quantized.c
+ *   of grids     qparams(x), quantized(x, scale, zero_point, dtype) and others, in quantized.c
  *   of symbols   is_known(n): the same in every run; size_hint(n): what it is on the example
  *
  * Messages are written with values between braces: '{p} is not between 0 and 1'.

@@ -7,7 +7,7 @@ const cq_body_function cq_body_layers[] = {
 
     /* y on a grid of these numbers, in integers of the kind that x has. */
     { "on_grid(Tensor x, Tensor y, float scale, int zero_point) -> Tensor",
-      "to_grid(y, scale, zero_point, grid_dtype(x))" },
+      "quantized(y, scale, zero_point, grid_dtype(x))" },
     { "only_float32(Tensor x) -> Tensor",
       "if x.dtype != torch.float32: "
       "raise TypeError('quantizes float32, not {dtype_name(x.dtype)}')\n"

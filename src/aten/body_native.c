@@ -708,7 +708,7 @@ const cq_native cq_natives[] = {
     { "kaiser", 3, 3, CQ_KIND(INT), A_TENSOR, cq_native_kaiser },
     { "einsum_labels", 2, 2, CQ_KIND(STR), LIST, cq_native_einsum_labels },
     { "floats", 1, 1, A_TENSOR, A_TENSOR, cq_native_floats },
-    { "to_grid", 4, 5, A_TENSOR, A_TENSOR, cq_native_to_grid },
+    { "quantized", 4, 5, A_TENSOR, A_TENSOR, cq_native_quantized },
     { "regrid", 2, 2, A_TENSOR, A_TENSOR, cq_native_regrid },
     { "grid_dtype", 1, 1, A_TENSOR, CQ_KIND(INT), cq_native_grid_dtype },
     { "qparams", 1, 1, A_TENSOR, LIST | CQ_KIND(NONE), cq_native_qparams },

@@ -317,6 +317,15 @@ const cq_callable *cq_body_function_find(const char *name)
     return NULL;
 }
 
+static bool has_native(const char *name)
+{
+    const cq_native *n = cq_natives;
+
+    while (n->name && strcmp(n->name, name) != 0)
+        n++;
+    return n->name != NULL;
+}
+
 cq_status cq_body_check_functions(void)
 {
     pthread_once(&shared.once, build_shared);
@@ -326,7 +335,8 @@ cq_status cq_body_check_functions(void)
         char        full[CQ_BODY_MAX_NAME];
 
         snprintf(full, sizeof full, "aten::%s", name);
-        if (cq_op_overloads(full) || cq_body_function_find(name) != &shared.functions[i])
+        if (cq_op_overloads(full) || has_native(name) ||
+            cq_body_function_find(name) != &shared.functions[i])
             return cq_fail(CQ_E_INTERNAL, name, NULL, "another function or operator has the name");
         CQ_TRY(
             cq_body_parse(&body, shared.functions[i].schema, shared.functions[i].def->body, NULL));

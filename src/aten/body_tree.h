@@ -174,7 +174,7 @@ bool    cq_native_truth(cq_frame *f, cq_val v);
 typedef cq_val cq_native_fn(cq_frame *f, const cq_val *args, size_t n);
 
 cq_native_fn cq_native_waves, cq_native_kaiser, cq_native_einsum_labels;
-cq_native_fn cq_native_floats, cq_native_to_grid, cq_native_regrid, cq_native_grid_dtype,
+cq_native_fn cq_native_floats, cq_native_quantized, cq_native_regrid, cq_native_grid_dtype,
     cq_native_qparams, cq_native_narrow_range, cq_native_bias_on_grid;
 
 /* A constant of doubles, as another dtype. */

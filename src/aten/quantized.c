@@ -364,9 +364,9 @@ cq_val cq_native_floats(cq_frame *f, const cq_val *args, size_t n)
     return TENSOR(cq_from_stored(f->c->cx, args[0].u.tensor));
 }
 
-/* to_grid(x, scale, zero_point, dtype), with an axis behind them if there is a scale for each of
+/* quantized(x, scale, zero_point, dtype), with an axis behind them if there is a scale for each of
  * its slices. Numbers in tensors are fixed from here on. */
-cq_val cq_native_to_grid(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_quantized(cq_frame *f, const cq_val *args, size_t n)
 {
     cq_ctx     *cx    = f->c->cx;
     int         dtype = (int)cq_native_i64(f, args[3]);
@@ -520,15 +520,15 @@ const cq_op_def cq_ops_quantized[] = {
          "rounded with a scale for each channel"),
     CQ_PARTS("aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType "
              "dtype) -> Tensor",
-             "as a quantized tensor", "to_grid(only_float32(self), scale, zero_point, dtype)"),
+             "as a quantized tensor", "quantized(only_float32(self), scale, zero_point, dtype)"),
     CQ_PARTS(
         "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
         "ScalarType dtype) -> Tensor",
-        "as a quantized tensor", "to_grid(only_float32(self), scale, zero_point, dtype)"),
+        "as a quantized tensor", "quantized(only_float32(self), scale, zero_point, dtype)"),
     CQ_PARTS("aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
              "ScalarType dtype) -> Tensor",
              "as a quantized tensor with a scale for each channel",
-             "to_grid(only_float32(self), scales.to(torch.float32), zero_points.to(torch.int32), "
+             "quantized(only_float32(self), scales.to(torch.float32), zero_points.to(torch.int32), "
              "dtype, wrap_dim(axis, self.ndim))"),
     CQ_KERNEL("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
               "-> Tensor",

@@ -49,7 +49,7 @@ static void share_out(struct share *shares, int n, int64_t n_blocks)
 
     for (int i = 0; i < n; i++) {
         shares[i].end = begin + n_blocks / n + (i < n_blocks % n);
-        atomic_store(&shares[i].next, begin);
+        atomic_store_explicit(&shares[i].next, begin, memory_order_relaxed);
         begin = shares[i].end;
     }
 }
@@ -247,6 +247,17 @@ static bool join_job(int own)
     return true;
 }
 
+static void await_closed(unsigned bits)
+{
+    int rounds = 0;
+
+    while ((atomic_load(&pool.door) & bits) != CLOSED) {
+        if (++rounds % ROUNDS_TO_YIELD == 0)
+            sched_yield();
+        relax();
+    }
+}
+
 static void park(void)
 {
     pthread_mutex_lock(&pool.mutex);
@@ -264,9 +275,10 @@ static void *worker_main(void *self)
 
     for (;;) {
         for (int i = 0; i < SPIN_ROUNDS; i++) {
-            if (join_job(own)) /* what is left of this job others are at */
-                while (!(atomic_load(&pool.door) & CLOSED) && i++ < SPIN_ROUNDS)
-                    relax();
+            if (join_job(own)) {
+                await_closed(CLOSED); /* what is left of this job others are at */
+                i = 0;
+            }
             relax();
         }
         park();
@@ -288,14 +300,8 @@ static void open_door(void)
 
 static void close_door(void)
 {
-    int rounds = 0;
-
     atomic_fetch_or(&pool.door, CLOSED);
-    while (atomic_load(&pool.door) != CLOSED) {
-        if (++rounds % ROUNDS_TO_YIELD == 0)
-            sched_yield();
-        relax();
-    }
+    await_closed(~0u); /* and nobody is inside */
 }
 
 /* A thread that does not start is not a failure: the others do its work. */
@@ -337,7 +343,7 @@ cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user)
     pool.n_wanted = (unsigned)n - 1;
     pool.n_shares = n;
     share_out(pool.shares, n, n_blocks);
-    atomic_store(&pool.failed, false);
+    atomic_store_explicit(&pool.failed, false, memory_order_relaxed);
     open_door();
     work_as_caller();
     close_door();

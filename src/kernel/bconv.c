@@ -8,6 +8,7 @@
 #include "kernel/bconv.h"
 
 #include "base/thread.h"
+#include "kernel/bands.h"
 #include "kernel/bconv_types.h"
 #include "kernel/operand.h"
 
@@ -15,9 +16,9 @@
 
 enum {
     K_BLOCK    = 256, /* numbers of k at a time: a panel of weights stays in the L1 cache */
-    PIXELS     = 120, /* of a block, at most */
-    MIN_BLOCKS = 8,   /* below this the output channels are cut too */
-    MAX_JOINED = 4,   /* groups of few channels: as many times the multiplications */
+    PIXELS     = CQ_PIXEL_BLOCK,
+    MIN_BLOCKS = 8, /* below this the output channels are cut too */
+    MAX_JOINED = 4, /* groups of few channels: as many times the multiplications */
     MAX_STEPS  = 1 << 20
 };
 
@@ -120,25 +121,37 @@ void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
                pixel, end - begin);
 }
 
-enum { COPY_ROWS = 16 };
+enum { COPY_FLOATS = 1 << 14 }; /* of a block of work */
+
+struct copying {
+    const cq_padded *p;
+    cq_bands         bands;
+};
 
 static cq_status copy_block(void *user, int64_t block)
 {
-    const cq_padded *p   = user;
-    int64_t          end = smaller((block + 1) * COPY_ROWS, p->planes * p->size[0]);
+    const struct copying *c  = user;
+    const cq_padded      *p  = c->p;
+    const cq_band         at = cq_bands_at(&c->bands, block);
 
-    for (int64_t row = block * COPY_ROWS; row < end; row++)
-        cq_padded_row(p, p->call->scratch + row * p->size[1] * p->pixel, row / p->size[0],
-                      row % p->size[0]);
+    for (int64_t plane = at.plane; plane < at.plane_end; plane++)
+        for (int64_t y = at.y; y < at.y_end; y++)
+            cq_padded_row(p, p->call->scratch + (plane * p->size[0] + y) * p->size[1] * p->pixel,
+                          plane, y);
     return CQ_OK;
 }
 
 static cq_status padded_fill(const cq_padded *p)
 {
-    if (!p->is_copy)
+    struct copying c = { .p = p };
+
+    if (!p->is_copy || !p->planes)
         return CQ_OK;
-    return cq_parallel_for((p->planes * p->size[0] + COPY_ROWS - 1) / COPY_ROWS, copy_block,
-                           (void *)p);
+    c.bands = (cq_bands){ .images = p->call->batch,
+                          .planes = p->planes / p->call->batch,
+                          .rows   = p->size[0] };
+    return cq_parallel_for(cq_bands_cut(&c.bands, p->size[1], p->size[1] * p->pixel, COPY_FLOATS),
+                           copy_block, &c);
 }
 
 /* ---- products ---- */

@@ -11,6 +11,12 @@
 #define TILE_START(r)                                                                              \
     const float *p##r = rows > (r) ? px[first + (r)] : px[first];                                  \
     V            s##r = bias0, t##r = bias1;
+#define TILE_ANNOUNCE(r)                                                                           \
+    if (rows > (r)) {                                                                              \
+        WILL_WRITE(out + (r)*row);                                                                 \
+        if (vectors > 1)                                                                           \
+            WILL_WRITE(out + (r)*row + apart);                                                     \
+    }
 #define TILE_CONTINUE(r)                                                                           \
     if (rows > (r)) {                                                                              \
         s##r = s##r + LOAD(out + (r)*row);                                                         \
@@ -89,6 +95,8 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
     EACH_ROW(TILE_START)
     if (t->continues) {
         EACH_ROW(TILE_CONTINUE)
+    } else {
+        EACH_ROW(TILE_ANNOUNCE)
     }
     for (int64_t step = 0; step < t->n_steps; step++) {
         int64_t at = t->offsets[step], k = 0;

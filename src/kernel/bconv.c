@@ -300,6 +300,16 @@ static void point_at(const struct product *p, const float **px, int64_t at, int6
     }
 }
 
+enum { WORTH = 12 }; /* one of so many channels: zeros behind the last are left out */
+
+/* Channels of the last block of a group, if it has many zeros behind them. */
+static int64_t rest_of(const cq_bconv *c)
+{
+    int64_t in = c->in_channels / c->groups, padded = c->in_group * c->core->lanes;
+
+    return c->plain_input || (padded - in) * WORTH < padded ? 0 : in - padded + c->core->lanes;
+}
+
 static cq_status product_block(void *user, int64_t block)
 {
     const struct product *p = user;
@@ -310,6 +320,7 @@ static cq_status product_block(void *user, int64_t block)
     int64_t               n     = smaller(p->pixel_block, p->pixels - p0), group, image, out_at;
     int64_t               plane = p->image.size[0] * p->image.size[1] * p->image.pixel;
     int64_t               steps = steps_at_once(c), lanes = c->core->lanes;
+    int64_t               taps = c->kernel[0] * c->kernel[1];
 
     rest /= p->n_pixel_blocks;
     group = rest % c->groups;
@@ -326,6 +337,8 @@ static cq_status product_block(void *user, int64_t block)
                                      .offsets    = p->offsets + k,
                                      .n_steps    = smaller(steps, c->n_steps - k),
                                      .kc         = c->kc,
+                                     .n_whole    = (c->in_group - 1) * taps - k,
+                                     .rest       = rest_of(c),
                                      .out        = p->call->out + at,
                                      .out_row    = lanes,
                                      .out_vector = p->pixels * lanes,

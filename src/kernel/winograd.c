@@ -205,7 +205,7 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
         cq_core_tile t = { .w          = u + e * in * lanes * vectors,
                            .offsets    = &no_offset,
                            .n_steps    = 1,
-                           .kc         = in,
+                           .kc         = c->in_channels,
                            .prefetch   = in * lanes * vectors,
                            .out        = m + e * w->m_step,
                            .out_row    = 2 * lanes,

@@ -166,6 +166,7 @@ static cq_status fold(cq_fncall *c)
     for (size_t i = onto == ONTO_FIRST; i < n; i++) {
         cq_val args[2] = { c->result, items[i] };
 
+        CQ_TRY(cq_eval_step(c->ev));
         if (onto >= ONTO_FALSE && items[i].kind != CQ_VAL_BOOL && items[i].kind != CQ_VAL_TENSOR)
             CQ_TRY(cq_eval_call_name(c->ev, "aten::Bool", &items[i], 1, &args[1]));
         CQ_TRY(cq_eval_call_name(c->ev, c->row->op, args, 2, &c->result));

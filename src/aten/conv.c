@@ -284,19 +284,15 @@ const cq_op_def cq_ops_conv[] = {
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
          "str padding, int[] dilation, int groups) -> Tensor",
          "any convolution, padding by word"),
-    { .schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-      .about  = "convolution of a time, batch, channel tensor",
-      .body   = "conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, "
-                "pad).permute([2, 0, 1])" },
-    { .schema = "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
-                "int[2] stride) -> Tensor",
-      .about  = "the windows of an image as columns",
-      .shape  = im2col_shape,
-      .run    = im2col_run },
-    { .schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
-                "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-      .about  = "an image of the sums of its windows",
-      .shape  = col2im_shape,
-      .run    = col2im_run },
+    CQ_BODY("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+            "convolution of a time, batch, channel tensor",
+            "conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, "
+            "pad).permute([2, 0, 1])"),
+    CQ_KERNEL("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
+              "int[2] stride) -> Tensor",
+              "the windows of an image as columns", im2col_shape, im2col_run),
+    CQ_KERNEL("aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
+              "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+              "an image of the sums of its windows", col2im_shape, col2im_run),
     { 0 }
 };

@@ -481,14 +481,14 @@ static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
 
     for (size_t i = 0; i < c->stale.n; i++)
         known |= c->stale.items[i] == t;
-    if (change->old_stale && !known && cq_track_is_visible(t, c->node->block)) {
+    if (change->old_state.stale && !known && cq_track_is_visible(t, c->node->block)) {
         *added = true;
         CQ_TRY(cq_vec_push(&c->stale, t));
     }
     for (size_t i = 0; i < c->tracks.n; i++)
         if (c->tracks.items[i] == t)
             return CQ_OK;
-    if (t->base || change->old_value == t->value || !cq_track_is_visible(t, c->node->block))
+    if (t->base || change->old_state.value == t->value || !cq_track_is_visible(t, c->node->block))
         return CQ_OK; /* a view, or a tensor that the body makes anew in every round */
     *added = true;
     return cq_vec_push(&c->tracks, t);

@@ -70,6 +70,21 @@ static cq_status new_namespace(cq_eval *ev, const char *path, const char *name, 
     return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
 }
 
+/* A function that PyTorch has in Python (functional.c), or else the operator of that name. */
+static cq_status functional_member(cq_eval *ev, const char *unit, const char *name, cq_val *out)
+{
+    char full[256];
+
+    snprintf(full, sizeof full, "%s.%s", unit, name);
+    CQ_TRY(cq_program_find(ev->program, full, out));
+    CQ_TRY(cq_eval_own(ev, *out, out));
+    return cq_object_as(*out, CQ_OBJECT_FUNCTION) ? CQ_OK : new_builtin(ev, "aten::", name, out);
+}
+
+/* In source text these are functions of Python; in an archive they are operators. */
+static const char *const torch_functions[] = { "norm", "stft", "tensordot", "unique",
+                                               "unique_consecutive" };
+
 static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
 {
     for (size_t i = 0; i < sizeof torch_numbers / sizeof *torch_numbers; i++)
@@ -79,8 +94,11 @@ static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
         }
     if (cq_eval_real_constant(name, out))
         return CQ_OK;
-    return CQ_IS_AMONG(name, torch_namespaces) ? new_namespace(ev, "torch", name, out)
-                                               : new_builtin(ev, "aten::", name, out);
+    if (CQ_IS_AMONG(name, torch_namespaces))
+        return new_namespace(ev, "torch", name, out);
+    return ev->program->main && CQ_IS_AMONG(name, torch_functions)
+               ? functional_member(ev, CQ_TORCH, name, out)
+               : new_builtin(ev, "aten::", name, out);
 }
 
 static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
@@ -101,8 +119,7 @@ static const struct {
     const char *path, *prefix;
 } operators_in[] = {
     { "math", "aten::" },
-    { "F", "aten::" },
-    { "torch.nn.functional", "aten::" },
+    { "warnings", "aten::" },
     { "torch._C._nn", "aten::" },
     { "torch.jit", "aten::" },
     { "torch.autograd", "aten::" },
@@ -134,6 +151,8 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
         snprintf(full, sizeof full, "%s::", path + 4);
         return new_builtin(ev, full, name, out);
     }
+    if (strcmp(path, CQ_FUNCTIONAL) == 0 || strcmp(path, "F") == 0)
+        return functional_member(ev, CQ_FUNCTIONAL, name, out);
     for (size_t i = 0; i < sizeof operators_in / sizeof *operators_in; i++)
         if (strcmp(path, operators_in[i].path) == 0)
             return new_builtin(ev, operators_in[i].prefix, name, out);
@@ -251,6 +270,7 @@ static const struct {
     { "data", "prim::data" },        { "grad", "prim::grad" },
     { "real", "aten::real" },        { "imag", "aten::imag" },
     { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+    { "is_cpu", "prim::is_cpu" },
     /* clang-format on */
 };
 
@@ -262,11 +282,21 @@ static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
     return CQ_OK;
 }
 
+/* x.float() is a tensor, float(x) a number. */
+static const char *const casts[] = { "bfloat16", "bool",  "byte", "cdouble", "cfloat", "char",
+                                     "double",   "float", "half", "int",     "long",   "short" };
+
 static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
+    char cast[16];
+
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
         if (strcmp(name, tensor_attributes[i].name) == 0)
             return CQ_CALL(ev, out, tensor_attributes[i].builtin, v);
+    if (CQ_IS_AMONG(name, casts)) {
+        snprintf(cast, sizeof cast, "cast_%s", name);
+        return method_of(ev, v, cast, out);
+    }
     return method_of(ev, v, name, out);
 }
 

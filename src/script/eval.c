@@ -383,9 +383,7 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     CQ_TRY(cq_eval_expr(ev, s->u.augment.value, &value));
     /* Tensors and lists change in place; for everything else x += y is x = x + y. */
     if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
-        snprintf(in_place, sizeof in_place, "%s_",
-                 s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide"
-                                                     : cq_ast_op_aten(s->u.augment.op));
+        snprintf(in_place, sizeof in_place, "%s_", cq_ast_op_aten(s->u.augment.op));
         CQ_TRY(CQ_CALL(ev, &result, in_place, old, value));
         return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
     }

@@ -94,10 +94,11 @@ static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
         }
     if (cq_eval_real_constant(name, out))
         return CQ_OK;
-    if (ev->program->main && CQ_IS_AMONG(name, torch_functions))
-        return functional_member(ev, CQ_TORCH, name, out);
-    return CQ_IS_AMONG(name, torch_namespaces) ? new_namespace(ev, "torch", name, out)
-                                               : new_builtin(ev, "aten::", name, out);
+    if (CQ_IS_AMONG(name, torch_namespaces))
+        return new_namespace(ev, "torch", name, out);
+    return ev->program->main && CQ_IS_AMONG(name, torch_functions)
+               ? functional_member(ev, CQ_TORCH, name, out)
+               : new_builtin(ev, "aten::", name, out);
 }
 
 static cq_status constant(cq_eval *ev, const char *name, cq_val *out)

@@ -2,6 +2,8 @@
 #include "script/builtin.h"
 #include "base/printable.h"
 #include "base/str.h"
+#include "script/join.h"
+#include "script/share.h"
 
 #include <stdio.h>
 
@@ -143,25 +145,14 @@ static cq_status fold(cq_fncall *c)
 
 static bool same(cq_val a, cq_val b)
 {
-    if (a.kind != b.kind)
-        return false;
-    switch (a.kind) {
-    case CQ_VAL_NONE: return true;
-    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
-    case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
-    case CQ_VAL_OBJECT: {
-        cq_object *x = cq_object_of(a), *y = cq_object_of(b);
+    const cq_object *x = cq_object_as(a, CQ_OBJECT_ENUM), *y = cq_object_as(b, CQ_OBJECT_ENUM);
 
-        if (x && y && x->kind == CQ_OBJECT_ENUM && y->kind == CQ_OBJECT_ENUM)
-            return x->cls == y->cls && strcmp(x->text, y->text) == 0;
-        return a.u.box == b.u.box;
-    }
-    case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
-    case CQ_VAL_FLOAT: return a.u.f.value == b.u.f.value;
-    case CQ_VAL_STR:
-    case CQ_VAL_DEVICE: return strcmp(a.u.text->text, b.u.text->text) == 0;
-    default: return a.u.list == b.u.list;
-    }
+    if (x && y)
+        return x->cls == y->cls && strcmp(x->text, y->text) == 0;
+    if (a.kind == b.kind && (a.kind == CQ_VAL_TENSOR || cq_val_container(a)))
+        return a.kind == CQ_VAL_TENSOR ? a.u.tensor == b.u.tensor
+                                       : cq_val_container(a) == cq_val_container(b);
+    return cq_val_plainly_equal(a, b);
 }
 
 static cq_status any_is_not(cq_fncall *c)

@@ -764,7 +764,7 @@ const cq_body_function cq_body_functions[] = {
     { "of_deviation(Tensor grad, Tensor std, Tensor x, int[]? dim, float correction) -> Tensor",
       "of_variance((grad / (std * 2)).masked_fill(std == 0, 0), x, dim, correction)" },
     { "of_mean(Tensor grad, Tensor x, int[]? dim) -> Tensor",
-      "kept(grad, x, dim) / float(reduced_size(x, dim))" },
+      "kept(grad, x, dim) / scalar_tensor(reduced_size(x, dim), dtype=grad.dtype)" },
     /* x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero. */
     { "of_norm(Tensor grad, Tensor norm, Tensor x, Scalar? ord, int[]? dim) -> Tensor",
       "p = 2. if ord is None else float(ord)\n"

@@ -85,8 +85,7 @@ cq_status cq_conv_read(const cq_opcall *c, cq_conv *v)
     return check_channels(c, v);
 }
 
-/* (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1 */
-static cq_int transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int in)
+cq_int cq_conv_transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int in)
 {
     const cq_window *w = &v->window;
     cq_int           size;
@@ -117,7 +116,7 @@ static cq_status conv_shape(cq_opcall *c)
         cq_int in = v.x->sizes[lead + i];
 
         sizes[lead + i] = v.same         ? in
-                          : v.transposed ? transposed_size(c, &v, i, in)
+                          : v.transposed ? cq_conv_transposed_size(c, &v, i, in)
                                          : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
                                                      v.window.padding[i], v.after[i],
                                                      v.window.dilation[i], false);

@@ -178,10 +178,43 @@ static cq_bconv_call joined_call(const cq_btranspose *t, const cq_bconv_call *ca
     return joined;
 }
 
-static cq_bconv_call call_of(const cq_btranspose *t, const cq_bconv_call *call, int64_t i,
-                             int64_t *first)
+/* Padding once is enough for all phases, whose windows begin at different places; Winograd's have
+ * it for nothing. */
+static cq_padded padded_of(const cq_btranspose *t, const cq_bconv_call *joined)
 {
-    return t->is_joined ? joined_call(t, call, first) : phase_call(t, call, i, first);
+    cq_padded p = { .c = t->phases[0], .call = joined, .pixel = t->lanes };
+
+    p.is_copy = taps_of(t, 0, 0) != 3 || taps_of(t, 1, 0) != 3;
+    p.planes  = joined->batch * p.c->in_group;
+    for (int a = 0; a < 2; a++)
+        p.size[a] = joined->out_size[a] + taps_of(t, a, 0) - 1;
+    return p;
+}
+
+static int64_t padded_floats(const cq_padded *p)
+{
+    return p->is_copy ? p->planes * p->size[0] * p->size[1] * p->pixel : 0;
+}
+
+/* The call of convolution i on the padded image, if there is one. */
+static cq_bconv_call call_of(const cq_btranspose *t, const cq_padded *image, int64_t i,
+                             int64_t *first, const cq_bconv_call *call)
+{
+    const int64_t *pad = image->call->padding;
+    cq_bconv_call  phase =
+        t->is_joined ? joined_call(t, call, first) : phase_call(t, call, i, first);
+
+    if (!image->is_copy)
+        return phase;
+    phase.x = image->call->scratch;
+    if (phase.x)
+        phase.x += ((pad[0] - phase.padding[0]) * image->size[1] + pad[1] - phase.padding[1]) *
+                   image->pixel;
+    for (int a = 0; a < 2; a++) {
+        phase.in[a]      = image->size[a];
+        phase.padding[a] = 0;
+    }
+    return phase;
 }
 
 static int64_t floats_of(const cq_btranspose *t, const cq_bconv_call *phase)
@@ -194,16 +227,21 @@ static int64_t floats_of(const cq_btranspose *t, const cq_bconv_call *phase)
 
 cq_status cq_btranspose_scratch(int64_t *out, const cq_btranspose *t, const cq_bconv_call *call)
 {
+    int64_t         first[2], n;
+    cq_bconv_call   joined = joined_call(t, call, first);
+    const cq_padded image  = padded_of(t, &joined);
+
     *out = 0;
     for (int64_t i = 0; i < n_convs(t); i++) {
-        int64_t       first[2], n;
-        cq_bconv_call phase = call_of(t, call, i, first);
+        cq_bconv_call phase = call_of(t, &image, i, first, call);
 
         CQ_TRY(cq_bconv_scratch(&n, t->phases[i], &phase));
         if (__builtin_add_overflow(n, floats_of(t, &phase), &n))
             return cq_no_memory();
         *out = n > *out ? n : *out;
     }
+    if (__builtin_add_overflow(*out, padded_floats(&image), out))
+        return cq_no_memory();
     return CQ_OK;
 }
 
@@ -271,15 +309,19 @@ static cq_status spread_row(void *user, int64_t row)
 
 cq_status cq_btranspose_run(const cq_btranspose *t, const cq_bconv_call *call)
 {
+    int64_t         first[2];
+    cq_bconv_call   joined = joined_call(t, call, first);
+    const cq_padded image  = padded_of(t, &joined);
+
+    CQ_TRY(cq_padded_fill(&image));
     for (int64_t i = 0; i < n_convs(t); i++) {
-        int64_t       first[2];
-        cq_bconv_call phase = call_of(t, call, i, first);
+        cq_bconv_call phase = call_of(t, &image, i, first, call);
         struct spread s     = { t, call, &phase, first };
 
         if (!phase.out_size[0] || !phase.out_size[1])
             continue;
-        phase.out     = call->scratch;
-        phase.scratch = call->scratch + floats_of(t, &phase);
+        phase.out     = call->scratch + padded_floats(&image);
+        phase.scratch = phase.out + floats_of(t, &phase);
         CQ_TRY(cq_bconv_run(t->phases[i], &phase));
         CQ_TRY(t->is_joined ? cq_parallel_for(call->batch * call->out_size[0], spread_row, &s)
                             : cq_parallel_for(call->batch * t->out_blocks, spread_plane, &s));

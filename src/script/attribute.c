@@ -36,6 +36,24 @@ static const char *const torch_namespaces[] = { "nn",     "jit",       "ops",   
                                                 "sparse", "overrides", "random",   "distributions",
                                                 "onnx",   "testing" };
 
+/* A function that PyTorch has in Python (functional.c), or else the operator of that name. */
+static cq_status functional_member(cq_eval *ev, const char *unit, const char *name, cq_val *out)
+{
+    char full[256];
+
+    snprintf(full, sizeof full, "%s.%s", unit, name);
+    CQ_TRY(cq_program_find(ev->program, full, out));
+    cq_ctx_own(ev->cx, *out);
+    if (cq_object_as(*out, CQ_OBJECT_FUNCTION))
+        return ev->cx->status;
+    snprintf(full, sizeof full, "aten::%s", name);
+    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
+}
+
+/* In source text these are functions of Python; in an archive they are operators. */
+static const char *const torch_functions[] = { "norm", "stft", "tensordot", "unique",
+                                               "unique_consecutive" };
+
 static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
 {
     char full[256];
@@ -54,6 +72,8 @@ static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
             snprintf(full, sizeof full, "torch.%s", name);
             return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
         }
+    if (ev->program->main && CQ_IS_AMONG(name, torch_functions))
+        return functional_member(ev, CQ_TORCH, name, out);
     snprintf(full, sizeof full, "aten::%s", name);
     return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
 }
@@ -117,10 +137,12 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
         snprintf(full, sizeof full, "%s::%s", path + 4, name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
-    /* Functions of torch.nn.functional, torch.linalg, … are operators, some with a prefix. */
-    if (strcmp(path, "torch.nn.functional") == 0 || strcmp(path, "F") == 0 ||
-        strcmp(path, "torch._C._nn") == 0 || strcmp(path, "torch.jit") == 0 ||
-        strcmp(path, "torch.autograd") == 0 || strcmp(path, "torch.nn.init") == 0) {
+    if (strcmp(path, CQ_FUNCTIONAL) == 0 || strcmp(path, "F") == 0)
+        return functional_member(ev, CQ_FUNCTIONAL, name, out);
+    /* Functions of torch.linalg, … are operators, some with a prefix. */
+    if (strcmp(path, "torch._C._nn") == 0 || strcmp(path, "torch.jit") == 0 ||
+        strcmp(path, "warnings") == 0 || strcmp(path, "torch.autograd") == 0 ||
+        strcmp(path, "torch.nn.init") == 0) {
         snprintf(full, sizeof full, "aten::%s", name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
@@ -250,6 +272,7 @@ static const struct {
     { "data", "prim::data" },        { "grad", "prim::grad" },
     { "real", "aten::real" },        { "imag", "aten::imag" },
     { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+    { "is_cpu", "prim::is_cpu" },
     /* clang-format on */
 };
 
@@ -265,12 +288,22 @@ static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
     return CQ_OK;
 }
 
+/* x.float() is a tensor, float(x) a number. */
+static const char *const casts[] = { "bfloat16", "bool",  "byte", "cdouble", "cfloat", "char",
+                                     "double",   "float", "half", "int",     "long",   "short" };
+
 static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
+    char cast[16];
+
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
         if (strcmp(name, tensor_attributes[i].name) == 0) {
             return cq_eval_call_name(ev, tensor_attributes[i].builtin, &v, 1, out);
         }
+    if (CQ_IS_AMONG(name, casts)) {
+        snprintf(cast, sizeof cast, "cast_%s", name);
+        return method_of(ev, v, cast, out);
+    }
     return method_of(ev, v, name, out);
 }
 

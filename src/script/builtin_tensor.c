@@ -591,9 +591,31 @@ static cq_status close_tensors(cq_fncall *c)
     return is_of_run(c) ? all_true(c, "aten::isclose") : cq_fncall_decline(c);
 }
 
-/* Of a device: what it is, without its number. */
+/* einsum(equation, a, b) is einsum(equation, [a, b]): how is where the tensors begin. */
+static cq_status list_tensors(cq_fncall *c)
+{
+    size_t first = (size_t)c->row->how;
+    cq_val args[2];
+
+    args[0] = c->args[0];
+    CQ_TRY(cq_eval_list(c->ev, c->args + first, c->n - first, CQ_VAL_LIST, &args[first]));
+    CQ_TRY(cq_fncall_set_args(c, args, first + 1));
+    return cq_fncall_decline(c);
+}
+
+/* x.long(): how is the dtype. */
+static cq_status cast_tensor(cq_fncall *c)
+{
+    const cq_val args[] = { c->args[0], cq_val_of_i64(cq_dtype_to_torch((cq_dtype)c->row->how)) };
+
+    return cq_eval_call_name(c->ev, "aten::to", args, 2, &c->result);
+}
+
+/* Of a device: what it is, without its number. Of a tensor with a dtype: the tensor as such. */
 static cq_status type_name(cq_fncall *c)
 {
+    if (c->n == 2)
+        return cq_eval_call_name(c->ev, "aten::to", c->args, 2, &c->result);
     if (c->args[0].kind == CQ_VAL_DEVICE)
         return cq_builtin_text(c->ev, c->args[0].u.text->text,
                                strcspn(c->args[0].u.text->text, ":"), &c->result);
@@ -682,6 +704,23 @@ const cq_builtin cq_builtins_tensor[] = {
     { "complex(real, imag?)", .fn = to_complex },
     { "ScalarImplicit(self)", .fn = item },
     { "item(self)", .fn = item },
+    { "einsum(str equation, tensor a, ...)", .fn = list_tensors, .how = 1 },
+    { "meshgrid(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "broadcast_tensors(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "block_diag(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "cartesian_prod(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "cast_bfloat16(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BF16 },
+    { "cast_bool(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BOOL },
+    { "cast_byte(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_U8 },
+    { "cast_cdouble(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_C128 },
+    { "cast_cfloat(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_C64 },
+    { "cast_char(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I8 },
+    { "cast_double(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F64 },
+    { "cast_float(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F32 },
+    { "cast_half(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F16 },
+    { "cast_int(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I32 },
+    { "cast_long(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I64 },
+    { "cast_short(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I16 },
     { "NumToTensor(self)", .fn = num_to_tensor },
     { "tensor(data, dtype?, ...)", .fn = new_tensor },
     { "as_tensor(data, dtype?, ...)", .fn = new_tensor },

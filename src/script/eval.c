@@ -419,11 +419,9 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     CQ_TRY(cq_eval_expr(ev, s->u.augment.value, &value));
     /* Tensors and lists change in place; for everything else x += y is x = x + y. */
     if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
-        cq_val      args[2] = { old, value };
-        const char *aten    = cq_ast_op_aten(s->u.augment.op);
+        cq_val args[2] = { old, value };
 
-        snprintf(in_place, sizeof in_place, "%s_",
-                 s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide" : aten);
+        snprintf(in_place, sizeof in_place, "%s_", cq_ast_op_aten(s->u.augment.op));
         CQ_TRY(cq_eval_call_name(ev, in_place, args, 2, &result));
         return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
     }

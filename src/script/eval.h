@@ -143,6 +143,11 @@ cq_status cq_program_add_source(cq_program *p, const char *file, const char *tex
 #define CQ_DEFINITIONS "defined"
 cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len);
 
+/* functional.c: the text of a unit that PyTorch has in Python, by its name; NULL for any other. */
+#define CQ_FUNCTIONAL "torch.nn.functional"
+#define CQ_TORCH      "torch"
+const char *cq_functional_text(const char *qualifier);
+
 /* What a dotted name of an archive means: a class, a function or a namespace. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */

@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 from ctypes import byref
-from typing import Any, Iterable, Mapping, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar, Union
 
 from . import _abi
 from ._call import Handle, call, check, handles, texts
@@ -15,6 +15,8 @@ from ._lib import encoded, lib, text
 from ._model import Model, ModelHandle
 from ._source import Source, as_path
 from ._tensor import Tensor, TensorHandle, as_tensor
+
+M = TypeVar("M", bound=Model)
 
 #: As of torch.onnx.export: {"x": {0: "batch"}}, {"x": [0, 2]}.
 DynamicAxes = Mapping[str, Union[Mapping[int, Union[str, None]], Sequence[int]]]
@@ -51,12 +53,18 @@ def _choice(name: str, table: Mapping[str, int], wanted: str) -> int:
     return table[wanted]
 
 
+# Where a verbose export prints the graph.
+_print = _abi.cq_export_print_hook(lambda _user, graph: print(text(graph)))
+_print_nothing = _abi.cq_export_print_hook(lambda _user, _graph: None)
+
+
 class Options:
     """cq_export_options, and all that it borrows."""
 
     def __init__(self) -> None:
         self.c = _abi.cq_export_options()
         lib.cq_export_options_init(byref(self.c))
+        self.c.print = _print_nothing
         self._report = ReportHandle()
         check(lib.cq_export_report_new(byref(self._report)))
         self.c.report = self._report
@@ -73,6 +81,11 @@ class Options:
         if wanted:
             self.c.flags |= flag
 
+    def set_verbose(self, prints: bool, notes_places: bool = False) -> None:
+        """Whether the graph is printed, and nodes say where they come from; what is printed does."""
+        self.c.print = _print if prints else _print_nothing
+        self.set_flag(_abi.CQ_EXPORT_VERBOSE, prints or notes_places)
+
     def set_axes(self, axes: DynamicAxes) -> None:
         rows = [_abi.cq_dynamic_axis(encoded(value), axis, encoded(name))
                 for value, given in axes.items()
@@ -85,6 +98,16 @@ class Options:
         rows = [_abi.cq_custom_opset(encoded(domain), version) for domain, version in opsets.items()]
         self.c.custom_opsets = (_abi.cq_custom_opset * len(rows))(*rows)
         self.c.n_custom_opsets = len(rows)
+
+    def run(self, export: Callable[[], ModelHandle], kind: type[M]) -> M:
+        """The model that an export makes. What came of it is its report, or that of the error."""
+        try:
+            made = kind(export())
+        except Error as error:
+            error.report = self.report()
+            raise
+        made.report = self.report()
+        return made
 
     def report(self) -> dict[str, list[dict[str, Any]]]:
         """What came of the export, whether it succeeded or not."""
@@ -217,24 +240,18 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
             (_abi.CQ_EXPORT_STATIC, static),
             (_abi.CQ_EXPORT_KEEP_MUTATIONS, keep_mutations),
             (_abi.CQ_EXPORT_STATE, state),
-            (_abi.CQ_EXPORT_COMPLEX_AS_PAIRS, complex_as_pairs),
-            (_abi.CQ_EXPORT_VERBOSE, verbose)]:
+            (_abi.CQ_EXPORT_COMPLEX_AS_PAIRS, complex_as_pairs)]:
         options.set_flag(flag, wanted)
+    options.set_verbose(verbose)
     if not isinstance(modules_as_functions, bool):
         options.set_names("function_classes", modules_as_functions)
     options.set_text("symbolics", symbolics)
     options.set_text("producer", producer)
     options.set_text("graph_name", graph_name)
 
-    try:
-        with as_path(model) as path:
-            handle = _export(path, inputs, kwargs or {}, options, entry, trace, define, names,
-                             max_steps, max_memory)
-    except Error as error:
-        error.report = options.report()
-        raise
-    exported = Model(handle)
-    exported.report = options.report()
+    with as_path(model) as path:
+        exported = options.run(lambda: _export(path, inputs, kwargs or {}, options, entry, trace, define,
+                                               names, max_steps, max_memory), Model)
     if out is not None:
         exported.save(out, external_data=external_data)
     return exported

@@ -1,15 +1,13 @@
 /* TorchScript archives. */
 #include "archive/torchscript.h"
 
-#include "base/map.h"
 #include "base/str.h"
-#include "base/vec.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* A file of code, and its notes of where the code came from once somebody asked. */
-typedef struct code_file {
+typedef struct cq_code_file {
     cq_code     code;      /* the first, so that a cq_code is a code_file */
     char       *entry;     /* "code/__torch__/net.py" */
     char       *qualifier; /* "__torch__.net" */
@@ -18,14 +16,6 @@ typedef struct code_file {
     cq_val      notes;
     bool        asked; /* for notes */
 } code_file;
-
-struct cq_torchscript {
-    cq_archive archive;
-    int        version;
-    cq_val     root, constants, traced_inputs;
-    CQ_VEC(code_file *) files;
-    cq_map by_qualifier;
-};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -56,11 +46,11 @@ static cq_status read_version(cq_torchscript *t)
 static cq_status read_values(cq_torchscript *t)
 {
     if (!cq_archive_find(&t->archive, "constants.pkl"))
-        return cq_fail(
-            CQ_E_UNSUPPORTED, t->archive.path,
-            "save the model itself, by torch.jit.save; a built-in model takes such a file "
-            "as --weights",
-            "this was written by torch.save: it holds values, but no code");
+        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path,
+                       "save the program as well: torch.jit.script(model).save(\"net.pt\") or "
+                       "torch.export.save; "
+                       "a built-in model takes weights by --weights",
+                       "this was written by torch.save: it holds values, but no code");
     CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
     if (!cq_instance_of(t->root))
         return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "data.pkl"), NULL,
@@ -173,26 +163,6 @@ void cq_torchscript_free(cq_torchscript *t)
 bool cq_torchscript_has_byte_order(const cq_torchscript *t)
 {
     return cq_archive_find(&t->archive, "byteorder") != NULL;
-}
-
-int cq_torchscript_version(const cq_torchscript *t)
-{
-    return t->version;
-}
-
-cq_instance *cq_torchscript_root(const cq_torchscript *t)
-{
-    return cq_instance_of(t->root);
-}
-
-const cq_list *cq_torchscript_constants(const cq_torchscript *t)
-{
-    return t->constants.u.list;
-}
-
-cq_val cq_torchscript_traced_inputs(const cq_torchscript *t)
-{
-    return t->traced_inputs;
 }
 
 /* ---- code ---------------------------------------------------------------------------------------

@@ -30,18 +30,13 @@ static cq_status add_keyword(arguments *a, const char *name, cq_val v)
 }
 
 /* f(*items) */
-static cq_status unpack_list(cq_eval *ev, const cq_ast_expr *x, cq_val v, arguments *a)
+static cq_status unpack_list(cq_eval *ev, cq_val v, arguments *a)
 {
-    cq_val items;
-    bool   known;
+    cq_list *items;
 
-    CQ_TRY(cq_eval_items(ev, v, &items, &known));
-    if (!known)
-        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
-                            "an argument list of data-dependent length cannot be unpacked");
-    CQ_TRY(cq_vec_reserve(&a->args, a->args.n + items.u.list->n));
-    for (size_t k = 0; k < items.u.list->n; k++)
-        a->args.items[a->args.n++] = items.u.list->items[k];
+    CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
+    for (size_t k = 0; k < items->n; k++)
+        CQ_TRY(cq_vec_push(&a->args, items->items[k]));
     return CQ_OK;
 }
 
@@ -69,7 +64,7 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 
         CQ_TRY(cq_eval_expr(ev, arg->value, &v));
         if (arg->stars == 1)
-            CQ_TRY(unpack_list(ev, arg->value, v, a));
+            CQ_TRY(unpack_list(ev, v, a));
         else if (arg->stars == 2)
             CQ_TRY(unpack_dict(ev, arg->value, v, a));
         else if (arg->name)
@@ -82,46 +77,32 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 
 /* ---- parameters ---- */
 
-/* "forward(x: Tensor, n: int=…)", and what would do as an example of it. */
+/* The signature, and what would do as an example of it. */
 static void describe_wanted(const cq_script *script, const cq_ast_def *def, const cq_source *source,
                             cq_str *s)
 {
-    bool        is_method = false;
-    const char *comma     = "";
+    const cq_ast_param *first = def->n_params ? &def->params[0] : NULL;
+    const bool          is_method =
+        first &&
+        (strcmp(first->name, "self") == 0 ||
+         (first->type && cq_starts_with(source->text + first->type->at.start, "__torch__.")));
 
-    cq_str_printf(s, "%.64s(", def->name);
-    for (size_t i = 0; i < def->n_params; i++) {
-        const cq_ast_param *p    = &def->params[i];
-        const char         *type = p->type ? source->text + p->type->at.start : "";
-        const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
-
-        if (i == 0 && (strcmp(p->name, "self") == 0 || cq_starts_with(type, "__torch__."))) {
-            is_method = true;
-            continue;
-        }
-        cq_str_printf(s, "%s%.64s", comma, p->name);
-        comma = ", ";
-        if (len)
-            cq_str_printf(s, ": %.*s", (int)(len < 64 ? len : 64), type);
-        if (p->value)
-            cq_str_add(s, "=…");
-    }
-    cq_str_add(s, ") wants an example of its arguments, such as ");
+    cq_script_describe(s, def, source, is_method);
+    cq_str_add(s, " wants an example of its arguments, such as ");
     cq_script_suggest(s, script, def, source, is_method);
 }
 
-/* A call from outside lacks an example; a call inside the program is wrong by itself. */
-static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq_ast_def *def,
-                                  const char *name)
+/* A call from outside was given a wrong example; a call inside the program is wrong by itself. */
+static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame *f,
+                            const cq_ast_def *def)
 {
-    cq_str    hint = { 0 };
-    cq_status status;
+    cq_str wanted = { 0 };
 
-    if (!ev->frame && ev->script)
-        describe_wanted(ev->script, def, &f->unit->source, &hint);
-    status = cq_fail(CQ_E_ARGUMENT, def->name, hint.len ? hint.text : NULL,
-                     "argument \"%s\" is missing", name);
-    cq_str_clear(&hint);
+    if (status != CQ_OK && !ev->frame && ev->script) {
+        describe_wanted(ev->script, def, &f->unit->source, &wanted);
+        status = cq_error_add_hint(status, "%s", cq_str_text(&wanted));
+    }
+    cq_str_clear(&wanted);
     return status;
 }
 
@@ -150,12 +131,21 @@ static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
     return CQ_OK;
 }
 
+/* A value from outside, which may have another type than its parameter. */
+static cq_status accept(cq_eval *ev, const cq_ast_param *p, cq_val v, cq_val *out)
+{
+    cq_status status = cq_eval_accept(ev, p->type, v, out);
+
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "argument \"%s\"", p->name);
+}
+
 /* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
 static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
 {
     cq_eval *ev   = c->ev;
     size_t   next = 0;
 
+    CQ_TRY(cq_eval_spend(ev, c->n + c->n_kw * def->n_params)); /* each is looked for */
     for (size_t i = 0; i < def->n_params; i++) {
         const cq_ast_param *p     = &def->params[i];
         const cq_val       *given = NULL;
@@ -175,11 +165,10 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n
             given = &v;
         }
         if (!given)
-            return missing_argument(ev, f, def, p->name);
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
         v = *given;
         if (p->type && !p->stars) /* no frame: the call comes from outside */
-            CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v)
-                             : cq_eval_accept(ev, p->type, v, &v));
+            CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v) : accept(ev, p, v, &v));
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
     if (next < c->n)
@@ -221,7 +210,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size
     cq_val   *result;
     cq_status status;
 
-    CQ_TRY(bind(c, f, def, n_self));
+    CQ_TRY(add_wanted(bind(c, f, def, n_self), ev, f, def));
     ev->frame = f;
     status    = cq_eval_block(ev, &def->body);
     ev->frame = outer;
@@ -274,43 +263,35 @@ cq_status cq_resolve_function(cq_fncall *c)
     return fn ? call_function(c, fn) : cq_fncall_decline(c);
 }
 
-static cq_status new_named_tuple(cq_fncall *c, const cq_ast_class *cls)
+static cq_status new_named_tuple(cq_fncall *c, const cq_object *class)
 {
-    cq_object *t;
+    const cq_ast_class *cls = class->cls;
+    cq_val              items;
 
-    CQ_TRY(cq_object_new(&t, CQ_OBJECT_NAMED));
-    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
-    t->cls    = (cq_ast_class *)cls;
-    CQ_TRY(cq_list_new(&t->self.u.list, cls->n_fields));
-    t->self.kind = CQ_VAL_TUPLE;
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &items));
     for (size_t i = 0; i < cls->n_fields; i++) {
         cq_val v = cq_fncall_arg(c, i, cls->fields[i].name);
 
         if (i >= c->n && v.kind == CQ_VAL_NONE && cls->fields[i].value)
             CQ_TRY(cq_eval_expr(c->ev, cls->fields[i].value, &v));
-        t->self.u.list->items[i] = cq_val_retain(v);
+        CQ_TRY(cq_list_push(items.u.list, v));
     }
-    return c->ev->cx->status;
+    return cq_eval_new_named(c->ev, class, items, &c->result);
 }
 
 /* Cls(…): an object with its __init__ run, or a named tuple. */
 cq_status cq_resolve_class(cq_fncall *c)
 {
     cq_eval    *ev  = c->ev;
-    cq_object  *cls = cq_object_as(c->callee, CQ_OBJECT_CLASS), *t;
+    cq_object  *cls = cq_object_as(c->callee, CQ_OBJECT_CLASS);
     cq_ast_def *init;
     cq_val      object;
 
     if (!cls)
         return cq_fncall_decline(c);
     if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
-        return new_named_tuple(c, cls->cls);
-    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
-    object       = cq_ctx_own(ev->cx, cq_val_of_object(t));
-    t->cls       = cls->cls;
-    t->unit      = cls->unit;
-    t->qualified = cls->qualified;
-    CQ_TRY(ev->cx->status);
+        return new_named_tuple(c, cls);
+    CQ_TRY(cq_eval_new_instance(ev, cls, &object));
     init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
     if (init)
         CQ_TRY(call_function(
@@ -331,7 +312,6 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
     cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);
-    cq_val     has;
     bool       is, none;
 
     CQ_TRY(cq_eval_is_instance(ev, t ? t->self : v, type, &is));
@@ -341,11 +321,8 @@ static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type
     CQ_TRY(cq_eval_is_instance(ev, CQ_NONE, type, &none));
     if (is == none)
         return CQ_OK;
-    has = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
-    if (none)
-        return cq_eval_call_name(ev, "aten::__not__", &has, 1, out);
-    *out = has;
-    return CQ_OK;
+    *out = cq_val_of_truth(true, t->has);
+    return none ? CQ_CALL(ev, out, "aten::__not__", *out) : CQ_OK;
 }
 
 /* Calls whose arguments are types rather than values. */

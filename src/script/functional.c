@@ -9,22 +9,22 @@
     "def " name "(input, inplace: bool = False):\n"                                                \
     "    return torch." name "_(input) if inplace else torch." name "(input)\n"
 
-#define FEATURE_DROPOUT(d) \
-    "def dropout" d "(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n" \
+#define FEATURE_DROPOUT(d)                                                                         \
+    "def dropout" d "(input, p: float = 0.5, training: bool = True, inplace: bool = False):\n"     \
     "    return torch.feature_dropout(input, p, training)\n"
 
-#define MAX_POOL(d) \
-    "def max_pool" d "(input, kernel_size, stride=None, padding=0, dilation=1,\n" \
-    "                  ceil_mode: bool = False, return_indices: bool = False):\n" \
-    "    stride = kernel_size if stride is None else stride\n" \
-    "    if return_indices:\n" \
-    "        return torch.max_pool" d "_with_indices(input, kernel_size, stride, padding,\n" \
-    "                                                dilation, ceil_mode)\n" \
+#define MAX_POOL(d)                                                                                \
+    "def max_pool" d "(input, kernel_size, stride=None, padding=0, dilation=1,\n"                  \
+    "                  ceil_mode: bool = False, return_indices: bool = False):\n"                  \
+    "    stride = kernel_size if stride is None else stride\n"                                     \
+    "    if return_indices:\n"                                                                     \
+    "        return torch.max_pool" d "_with_indices(input, kernel_size, stride, padding,\n"       \
+    "                                                dilation, ceil_mode)\n"                       \
     "    return torch.max_pool" d "(input, kernel_size, stride, padding, dilation, ceil_mode)\n"
 
-#define ADAPTIVE_MAX_POOL(d) \
-    "def adaptive_max_pool" d "(input, output_size, return_indices: bool = False):\n" \
-    "    both = torch.adaptive_max_pool" d "(input, output_size)\n" \
+#define ADAPTIVE_MAX_POOL(d)                                                                       \
+    "def adaptive_max_pool" d "(input, output_size, return_indices: bool = False):\n"              \
+    "    both = torch.adaptive_max_pool" d "(input, output_size)\n"                                \
     "    return both if return_indices else both[0]\n"
 
 /* A loss whose last argument says what becomes of the elements. */

@@ -60,11 +60,12 @@ cq_status cq_eval_spend_on_operator(cq_eval *ev)
 
 /* ---- levels ---- */
 
+/* An entry of a dict is hashed: a step. */
 static size_t n_items(cq_val v)
 {
     if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
         return v.u.list->n;
-    return v.kind == CQ_VAL_DICT ? v.u.dict->n : 0;
+    return v.kind == CQ_VAL_DICT ? v.u.dict->n * CQ_EVAL_STEP_ITEMS : 0;
 }
 
 static cq_status spend_on_items(cq_eval *ev, cq_val v)
@@ -139,17 +140,13 @@ static cq_status pair_items(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, c
 static cq_status pair_entries(cq_eval *ev, cq_pair_fn *fn, void *user, const cq_dict *a,
                               const cq_dict *b, cq_val *out)
 {
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_eval_new_dict(ev, out));
     for (size_t i = 0; i < a->n; i++) {
         cq_val v;
 
         CQ_TRY(cq_eval_pair(ev, fn, user, a->entries[i].value, *cq_dict_get(b, a->entries[i].key),
                             &v));
-        CQ_TRY(cq_dict_set(dict, a->entries[i].key, v));
+        CQ_TRY(cq_dict_set(out->u.dict, a->entries[i].key, v));
     }
     return CQ_OK;
 }

@@ -24,17 +24,18 @@ typedef struct first_weight {
     const char      *class_name; /* of its module */
 } first_weight;
 
-static void find_weight(first_weight *found, const cq_object *module, int depth)
+static cq_status find_weight(void *user, cq_object *module, const char *path)
 {
+    first_weight *found = user;
+
+    (void)path;
     for (size_t i = 0; i < module->attributes.n && !found->tensor; i++) {
-        const cq_val     v     = module->attributes.items[i].value;
-        const cq_object *child = cq_object_as(v, CQ_OBJECT_INSTANCE);
+        const cq_val v = module->attributes.items[i].value;
 
         if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage && v.u.tensor->rank > 1)
             *found = (first_weight){ v.u.tensor, cq_object_class_name(module) };
-        else if (child && depth < MAX_DEPTH)
-            find_weight(found, child, depth + 1);
     }
+    return CQ_OK;
 }
 
 /* What a tensor argument may look like: sizes that fit the first weight. */
@@ -80,24 +81,41 @@ static const struct {
     { "bool", "true" },      { "number", "1.0" }, { "str", "\"text\"" },
 };
 
+/* Types of values with others inside, and how --input writes them. */
+typedef struct container {
+    const char *type, *begin, *between, *end;
+} container;
+
+static const container *container_of(const char *type)
+{
+    static const container all[] = { { "List[", "[", ", ", "]" },
+                                     { "Tuple[", "(", ", ", ")" },
+                                     { "Dict[", "{", ": ", "}" } };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (cq_starts_with(type, all[i].type))
+            return &all[i];
+    return NULL;
+}
+
 /* What could be an argument of a type, which ends at a comma or bracket that is not its own.
  * Returns where it ends. */
 static const char *add_value(cq_str *s, const char *type, const char *end, const char *tensor,
                              int depth)
 {
-    const bool is_list = cq_starts_with(type, "List["), is_tuple = cq_starts_with(type, "Tuple[");
-    int        open = 0;
+    const container *c    = container_of(type);
+    int              open = 0;
 
-    if ((is_list || is_tuple) && depth < MAX_DEPTH) {
-        cq_str_add_char(s, is_list ? '[' : '(');
-        for (type += strlen(is_list ? "List[" : "Tuple["); type < end && *type != ']';) {
+    if (c && depth < MAX_DEPTH) {
+        cq_str_add(s, c->begin);
+        for (type += strlen(c->type); type < end && *type != ']';) {
             type = add_value(s, type, end, tensor, depth + 1);
             if (type < end && *type == ',') {
-                cq_str_add(s, ", ");
+                cq_str_add(s, c->between);
                 type += 1 + strspn(type + 1, " ");
             }
         }
-        cq_str_add_char(s, is_list ? ']' : ')');
+        cq_str_add(s, c->end);
         return type < end ? type + 1 : end;
     }
     if (type == end || cq_starts_with(type, "Tensor"))
@@ -118,8 +136,7 @@ static const char *add_value(cq_str *s, const char *type, const char *end, const
 
 static void add_example(cq_str *s, const char *type, size_t len, const char *tensor, bool first)
 {
-    bool quoted = len && (cq_starts_with(type, "List[") || cq_starts_with(type, "Tuple[") ||
-                          cq_starts_with(type, "str"));
+    bool quoted = len && (container_of(type) || cq_starts_with(type, "str"));
 
     cq_str_printf(s, "%s--input %s", first ? "" : " ", quoted ? "'" : "");
     add_value(s, type, type + len, tensor, 0);
@@ -131,13 +148,11 @@ static void add_example(cq_str *s, const char *type, size_t len, const char *ten
 void cq_script_suggest(cq_str *out, const cq_script *s, const cq_ast_def *def,
                        const cq_source *source, bool is_method)
 {
-    const cq_object *root  = cq_object_of(s->root);
-    first_weight     found = { 0 };
-    bool             first = true;
-    char             tensor[CQ_MAX_RANK * 24];
+    first_weight found = { 0 };
+    bool         first = true;
+    char         tensor[CQ_MAX_RANK * 24];
 
-    if (root)
-        find_weight(&found, root, 0);
+    (void)cq_script_each_module(s, find_weight, &found);
     for (size_t i = is_method; i < def->n_params; i++) {
         const cq_ast_param *p    = &def->params[i];
         const char         *type = p->type ? source->text + p->type->at.start : "";

@@ -141,7 +141,7 @@ static cq_status copy_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-static cq_status padded_fill(const cq_padded *p)
+cq_status cq_padded_fill(const cq_padded *p)
 {
     struct copying c = { .p = p };
 
@@ -367,7 +367,7 @@ static cq_status product_run(const cq_bconv *c, const cq_bconv_call *call)
     p.x       = p.image.is_copy ? call->scratch : call->x;
     p.offsets = (int64_t *)(call->scratch + (floats + 15) / 16 * 16);
     fill_offsets(&p);
-    CQ_TRY(padded_fill(&p.image));
+    CQ_TRY(cq_padded_fill(&p.image));
     return cq_parallel_for(call->batch * c->groups * p.n_pixel_blocks * p.n_chunks, product_block,
                            &p);
 }

@@ -50,6 +50,9 @@ void cq_padded_init(cq_padded *p, const cq_bconv *c, const cq_bconv_call *call);
 /* Row y of the padded plane. */
 void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y);
 
+/* All rows, if it is a copy, to the call's scratch. */
+cq_status cq_padded_fill(const cq_padded *p);
+
 /* What is done to the sums of a call, without bias and add. */
 static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_call *call)
 {

@@ -1,6 +1,8 @@
 /* Result o along an axis is the sum of x[i] * w[k] with o = i * stride - padding + k. Those with
  * the same r = (o + padding) mod stride have the taps k = r, r + stride, …; in their order,
- * flipped, these are a convolution. */
+ * flipped, these are a convolution. Where results have so few channels that those of all r fit into
+ * fewer vectors, they are one: result q of it has the channels of o = q * stride - padding + r for
+ * all r. */
 #include "kernel/btranspose.h"
 
 #include "base/thread.h"
@@ -12,7 +14,8 @@
 enum { MAX_PHASES = 16 };
 
 struct cq_btranspose {
-    int64_t   stride[2], kernel[2], out_blocks, lanes;
+    int64_t   stride[2], kernel[2], out_channels, out_blocks, lanes;
+    bool      is_joined;          /* the first is all of them */
     cq_bconv *phases[MAX_PHASES]; /* [r of the rows][r of the columns] */
 };
 
@@ -34,49 +37,81 @@ static int64_t taps_of(const cq_btranspose *t, int axis, int64_t r)
     return (t->kernel[axis] - r + t->stride[axis] - 1) / t->stride[axis];
 }
 
-/* The weight of one phase, [o, c, taps, taps]. */
-static cq_status phase_weight(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w,
-                              const int64_t *r)
+static int64_t n_convs(const cq_btranspose *t)
 {
-    int64_t      in = cq_size_of(w, 0), n = cq_size_of(w, 1), ty = taps_of(t, 0, r[0]);
-    int64_t      tx   = taps_of(t, 1, r[1]);
+    return t->is_joined ? 1 : t->stride[0] * t->stride[1];
+}
+
+/* The weights of n phases from `first` on, [n * o, c, taps, taps]; the first has the most taps. */
+static cq_status phase_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w,
+                               int64_t first, int64_t n)
+{
+    int64_t      in = cq_size_of(w, 0), o = cq_size_of(w, 1);
+    int64_t      ty   = taps_of(t, 0, first / t->stride[1]);
+    int64_t      tx   = taps_of(t, 1, first % t->stride[1]);
     const float *from = cq_tensor_data(w);
     float       *to;
 
-    CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_F32, 4, (int64_t[]){ n, in, ty, tx }));
+    CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_F32, 4, (int64_t[]){ n * o, in, ty, tx }));
     to = cq_tensor_data(*out);
-    for (int64_t o = 0; o < n; o++)
-        for (int64_t c = 0; c < in; c++)
-            for (int64_t y = ty; y-- > 0;)
-                for (int64_t x = tx; x-- > 0;)
-                    *to++ =
-                        from[((c * n + o) * t->kernel[0] + r[0] + y * t->stride[0]) * t->kernel[1] +
-                             r[1] + x * t->stride[1]];
+    for (int64_t i = 0; i < n * o * in; i++) {
+        const int64_t phase = first + i / (o * in), c = i % in;
+        const float  *plane = from + (c * o + i / in % o) * t->kernel[0] * t->kernel[1];
+
+        for (int64_t y = ty; y-- > 0;)
+            for (int64_t x = tx; x-- > 0;) {
+                const int64_t ky = phase / t->stride[1] + y * t->stride[0];
+                const int64_t kx = phase % t->stride[1] + x * t->stride[1];
+
+                *to++ = ky < t->kernel[0] && kx < t->kernel[1] ? plane[ky * t->kernel[1] + kx] : 0;
+            }
+    }
     return CQ_OK;
+}
+
+/* The convolution of n phases from `first` on. */
+static cq_status phase_new(cq_bconv **out, const cq_btranspose *t, const cq_bconv_spec *s,
+                           int64_t first, int64_t n)
+{
+    const size_t  bytes = sizeof *s->bias * (size_t)t->out_channels;
+    cq_bconv_spec phase = *s;
+    cq_tensor    *w     = NULL;
+    float        *bias  = NULL;
+    cq_status     status;
+
+    if (s->bias && n > 1) {
+        phase.bias = bias = cq_alloc_array((size_t)n, bytes);
+        CQ_TRY_OR_DONE(bias ? CQ_OK : CQ_E_NO_MEMORY);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(bias + i * t->out_channels, s->bias, bytes);
+    }
+    CQ_TRY_OR_DONE(phase_weights(&w, t, s->w, first, n));
+    phase.w         = w;
+    phase.stride[0] = phase.stride[1] = 1;
+    phase.places                      = s->places / (t->stride[0] * t->stride[1]);
+    status                            = cq_bconv_new(out, &phase);
+done:
+    cq_tensor_release(w);
+    cq_free(bias);
+    return status;
 }
 
 static cq_status prepare(cq_btranspose *t, const cq_bconv_spec *s)
 {
+    const cq_core *core = cq_core_get();
+    int64_t        phases;
+
     for (int i = 0; i < 2; i++) {
         t->stride[i] = s->stride[i];
         t->kernel[i] = cq_size_of(s->w, 2 + (size_t)i);
     }
-    t->lanes      = cq_core_get()->lanes;
-    t->out_blocks = cq_core_blocks(cq_core_get(), cq_size_of(s->w, 1));
-    for (int64_t i = 0; i < t->stride[0] * t->stride[1]; i++) {
-        int64_t       r[2]  = { i / t->stride[1], i % t->stride[1] };
-        cq_bconv_spec phase = *s;
-        cq_tensor    *w;
-        cq_status     status;
-
-        CQ_TRY(phase_weight(&w, t, s->w, r));
-        phase.w         = w;
-        phase.stride[0] = phase.stride[1] = 1;
-        phase.places                      = s->places / (t->stride[0] * t->stride[1]);
-        status                            = cq_bconv_new(&t->phases[i], &phase);
-        cq_tensor_release(w);
-        CQ_TRY(status);
-    }
+    phases          = t->stride[0] * t->stride[1];
+    t->lanes        = core->lanes;
+    t->out_channels = cq_size_of(s->w, 1);
+    t->out_blocks   = cq_core_blocks(core, t->out_channels);
+    t->is_joined    = 2 * cq_core_blocks(core, phases * t->out_channels) <= phases * t->out_blocks;
+    for (int64_t i = 0; i < n_convs(t); i++)
+        CQ_TRY(phase_new(&t->phases[i], t, s, i, phases / n_convs(t)));
     return CQ_OK;
 }
 
@@ -104,6 +139,11 @@ void cq_btranspose_free(cq_btranspose *t)
 
 /* ---- running ---- */
 
+static int64_t floor_of(int64_t n, int64_t by)
+{
+    return n / by - (n % by < 0);
+}
+
 /* The call of phase i, without memory; first: where its first result goes. */
 static cq_bconv_call phase_call(const cq_btranspose *t, const cq_bconv_call *call, int64_t i,
                                 int64_t *first)
@@ -123,23 +163,85 @@ static cq_bconv_call phase_call(const cq_btranspose *t, const cq_bconv_call *cal
     return phase;
 }
 
+/* The call of all phases; first: the q of its first result. */
+static cq_bconv_call joined_call(const cq_btranspose *t, const cq_bconv_call *call, int64_t *first)
+{
+    cq_bconv_call joined = *call;
+
+    for (int a = 0; a < 2; a++) {
+        const int64_t s = t->stride[a], last = call->out_size[a] - 1 + call->padding[a];
+
+        first[a]           = floor_of(call->padding[a], s);
+        joined.padding[a]  = taps_of(t, a, 0) - 1 - first[a];
+        joined.out_size[a] = floor_of(last, s) - first[a] + 1;
+    }
+    return joined;
+}
+
+/* Padding once is enough for all phases, whose windows begin at different places; Winograd's have
+ * it for nothing. */
+static cq_padded padded_of(const cq_btranspose *t, const cq_bconv_call *joined)
+{
+    cq_padded p = { .c = t->phases[0], .call = joined, .pixel = t->lanes };
+
+    p.is_copy = taps_of(t, 0, 0) != 3 || taps_of(t, 1, 0) != 3;
+    p.planes  = joined->batch * p.c->in_group;
+    for (int a = 0; a < 2; a++)
+        p.size[a] = joined->out_size[a] + taps_of(t, a, 0) - 1;
+    return p;
+}
+
+static int64_t padded_floats(const cq_padded *p)
+{
+    return p->is_copy ? p->planes * p->size[0] * p->size[1] * p->pixel : 0;
+}
+
+/* The call of convolution i on the padded image, if there is one. */
+static cq_bconv_call call_of(const cq_btranspose *t, const cq_padded *image, int64_t i,
+                             int64_t *first, const cq_bconv_call *call)
+{
+    const int64_t *pad = image->call->padding;
+    cq_bconv_call  phase =
+        t->is_joined ? joined_call(t, call, first) : phase_call(t, call, i, first);
+
+    if (!image->is_copy)
+        return phase;
+    phase.x = image->call->scratch;
+    if (phase.x)
+        phase.x += ((pad[0] - phase.padding[0]) * image->size[1] + pad[1] - phase.padding[1]) *
+                   image->pixel;
+    for (int a = 0; a < 2; a++) {
+        phase.in[a]      = image->size[a];
+        phase.padding[a] = 0;
+    }
+    return phase;
+}
+
 static int64_t floats_of(const cq_btranspose *t, const cq_bconv_call *phase)
 {
-    return phase->batch * t->out_blocks * phase->out_size[0] * phase->out_size[1] * t->lanes;
+    const int64_t n      = cq_bconv_channels(t->phases[0], true);
+    const int64_t blocks = (n + t->lanes - 1) / t->lanes;
+
+    return phase->batch * blocks * phase->out_size[0] * phase->out_size[1] * t->lanes;
 }
 
 cq_status cq_btranspose_scratch(int64_t *out, const cq_btranspose *t, const cq_bconv_call *call)
 {
+    int64_t         first[2], n;
+    cq_bconv_call   joined = joined_call(t, call, first);
+    const cq_padded image  = padded_of(t, &joined);
+
     *out = 0;
-    for (int64_t i = 0; i < t->stride[0] * t->stride[1]; i++) {
-        int64_t       first[2], n;
-        cq_bconv_call phase = phase_call(t, call, i, first);
+    for (int64_t i = 0; i < n_convs(t); i++) {
+        cq_bconv_call phase = call_of(t, &image, i, first, call);
 
         CQ_TRY(cq_bconv_scratch(&n, t->phases[i], &phase));
         if (__builtin_add_overflow(n, floats_of(t, &phase), &n))
             return cq_no_memory();
         *out = n > *out ? n : *out;
     }
+    if (__builtin_add_overflow(*out, padded_floats(&image), out))
+        return cq_no_memory();
     return CQ_OK;
 }
 
@@ -167,19 +269,62 @@ static cq_status spread_plane(void *user, int64_t plane)
     return CQ_OK;
 }
 
+/* Those of row y and columns of phase r, all of a block: two times as few blocks do with one. */
+static void spread_columns(const struct spread *s, float *to, const float *from, int64_t ry,
+                           int64_t rx)
+{
+    const cq_btranspose *t     = s->t;
+    const int64_t        plane = s->phase->out_size[0] * s->phase->out_size[1] * t->lanes;
+    const int64_t        first = s->first[1] * t->stride[1] + rx - s->call->padding[1];
+    int64_t              at[CQ_MAX_LANES];
+
+    for (int64_t c = 0, i = (ry * t->stride[1] + rx) * t->out_channels; c < t->out_channels;
+         c++, i++)
+        at[c] = i / t->lanes * plane + i % t->lanes;
+    for (int64_t x = first; x < s->call->out_size[1]; x += t->stride[1], from += t->lanes) {
+        float *pixel = to + x * t->lanes;
+
+        if (x < 0)
+            continue;
+        memset(pixel, 0, sizeof *to * (size_t)t->lanes);
+        for (int64_t c = 0; c < t->out_channels; c++)
+            pixel[c] = from[at[c]];
+    }
+}
+
+/* A row of results, of all phases of its columns. */
+static cq_status spread_row(void *user, int64_t row)
+{
+    const struct spread *s    = user;
+    const cq_btranspose *t    = s->t;
+    const int64_t       *size = s->phase->out_size, *out = s->call->out_size;
+    const int64_t        y = row % out[0] + s->call->padding[0], q = floor_of(y, t->stride[0]);
+    const float *from = s->phase->out + row / out[0] * floats_of(t, s->phase) / s->call->batch +
+                        (q - s->first[0]) * size[1] * t->lanes;
+
+    for (int64_t rx = 0; rx < t->stride[1]; rx++)
+        spread_columns(s, s->call->out + row * out[1] * t->lanes, from, y - q * t->stride[0], rx);
+    return CQ_OK;
+}
+
 cq_status cq_btranspose_run(const cq_btranspose *t, const cq_bconv_call *call)
 {
-    for (int64_t i = 0; i < t->stride[0] * t->stride[1]; i++) {
-        int64_t       first[2];
-        cq_bconv_call phase = phase_call(t, call, i, first);
+    int64_t         first[2];
+    cq_bconv_call   joined = joined_call(t, call, first);
+    const cq_padded image  = padded_of(t, &joined);
+
+    CQ_TRY(cq_padded_fill(&image));
+    for (int64_t i = 0; i < n_convs(t); i++) {
+        cq_bconv_call phase = call_of(t, &image, i, first, call);
         struct spread s     = { t, call, &phase, first };
 
         if (!phase.out_size[0] || !phase.out_size[1])
             continue;
-        phase.out     = call->scratch;
-        phase.scratch = call->scratch + floats_of(t, &phase);
+        phase.out     = call->scratch + padded_floats(&image);
+        phase.scratch = phase.out + floats_of(t, &phase);
         CQ_TRY(cq_bconv_run(t->phases[i], &phase));
-        CQ_TRY(cq_parallel_for(call->batch * t->out_blocks, spread_plane, &s));
+        CQ_TRY(t->is_joined ? cq_parallel_for(call->batch * call->out_size[0], spread_row, &s)
+                            : cq_parallel_for(call->batch * t->out_blocks, spread_plane, &s));
     }
     return CQ_OK;
 }

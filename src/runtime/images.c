@@ -308,9 +308,10 @@ static void btranspose_release(void *what)
 static cq_status prepare_conv(cq_rt_bconv *out, cq_img_pass *p, const cq_rt_fused *f,
                               cq_bconv_spec *spec)
 {
-    cq_tensor *w    = NULL;
-    float     *bias = NULL;
-    cq_status  status;
+    const cq_tensor *mapped = spec->w; /* in a file, mostly */
+    cq_tensor       *w      = NULL;
+    float           *bias   = NULL;
+    cq_status        status;
 
     if (f->norm) {
         bias = cq_alloc_array((size_t)cq_size_of(spec->w, f->is_transposed ? 1 : 0), sizeof *bias);
@@ -328,6 +329,7 @@ static cq_status prepare_conv(cq_rt_bconv *out, cq_img_pass *p, const cq_rt_fuse
         CQ_TRY_OR_DONE(cq_bconv_new(&out->conv, spec));
         status = cq_rt_own(p->b, p->plan, out->conv, bconv_release);
     }
+    cq_rt_was_packed(mapped);
 done:
     cq_tensor_release(w);
     cq_free(bias);

@@ -1,5 +1,7 @@
 #include "runtime/memory.h"
 
+#include "base/file.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 
@@ -461,4 +463,10 @@ cq_status cq_rt_workspace_tensor(cq_tensor **out, cq_rt_workspace *w, cq_dtype d
     status = cq_tensor_new_on(out, storage, dtype, rank, sizes, strides, 0);
     cq_storage_release(storage);
     return status;
+}
+
+void cq_rt_was_packed(const cq_tensor *weight)
+{
+    cq_mapping_read(cq_tensor_data(weight),
+                    (size_t)cq_tensor_numel(weight) * cq_dtype_size(weight->dtype));
 }

@@ -52,4 +52,7 @@ cq_status cq_rt_workspace_tensor(cq_tensor **out, cq_rt_workspace *w, cq_dtype d
 /* Whether the memory of a tensor comes from a workspace, and nobody else sees it. */
 bool cq_rt_workspace_is_only_owner(const cq_tensor *t);
 
+/* A weight has been packed: if it lies in a file, its pages need not stay in memory. */
+void cq_rt_was_packed(const cq_tensor *weight);
+
 #endif

@@ -447,23 +447,56 @@ static void mean(float *out, const float *x, int64_t n)
 
 /* ---- layout ---- */
 
+/* Rows become columns: zipping each row with the one half the square further on moves one bit of
+ * an element's column into its row. */
+INLINE void transpose(V *square)
+{
+    for (int bit = 1; bit < LANES; bit *= 2) {
+        V zipped[LANES];
+
+        for (int i = 0; i < LANES / 2; i++) {
+            const V a = square[i], b = square[i + LANES / 2];
+
+            zipped[2 * i]     = (V)__builtin_shufflevector(a, b, ZIP_FIRST);
+            zipped[2 * i + 1] = (V)__builtin_shufflevector(a, b, ZIP_LAST);
+        }
+        memcpy(square, zipped, sizeof zipped);
+    }
+}
+
 static void pack(float *out, const float *x, int64_t plane, int channels, int64_t n)
 {
-    if (channels < LANES) {
-        for (int64_t i = 0; i < n; i++)
-            for (int c = 0; c < LANES; c++)
-                out[LANES * i + c] = c < channels ? x[c * plane + i] : 0;
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
+    int64_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) {
+        V square[LANES];
+
         for (int c = 0; c < LANES; c++)
-            out[LANES * i + c] = x[c * plane + i];
+            square[c] = c < channels ? (V)LOAD(x + c * plane + i) : SPREAD(0);
+        transpose(square);
+        for (int k = 0; k < LANES; k++)
+            STORE(out + LANES * (i + k), square[k]);
+    }
+    for (; i < n; i++)
+        for (int c = 0; c < LANES; c++)
+            out[LANES * i + c] = c < channels ? x[c * plane + i] : 0;
 }
 
 static void unpack(float *out, int64_t plane, int channels, const float *x, int64_t n)
 {
-    for (int c = 0; c < channels; c++)
-        for (int64_t i = 0; i < n; i++)
+    int64_t i = 0;
+
+    for (; i + LANES <= n; i += LANES) {
+        V square[LANES];
+
+        for (int k = 0; k < LANES; k++)
+            square[k] = LOAD(x + LANES * (i + k));
+        transpose(square);
+        for (int c = 0; c < channels; c++)
+            STORE(out + c * plane + i, square[c]);
+    }
+    for (; i < n; i++)
+        for (int c = 0; c < channels; c++)
             out[c * plane + i] = x[LANES * i + c];
 }
 

@@ -90,6 +90,17 @@ static inline bool any_lane(I mask)
 #else
 #define EVEN 0, 2, 5, 7
 #endif
+/* The first and the last halves of two vectors, by turns. */
+#if CQ_LANES == 16
+#define ZIP_FIRST 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define ZIP_LAST  8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif CQ_LANES == 8
+#define ZIP_FIRST 0, 8, 1, 9, 2, 10, 3, 11
+#define ZIP_LAST  4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define ZIP_FIRST 0, 4, 1, 5
+#define ZIP_LAST  2, 6, 3, 7
+#endif
 #define LOAD_EVEN(p) ((V)__builtin_shufflevector(LOAD(p), LOAD((p) + LANES - 1), EVEN))
 
 /* For as many rows as a tile has; what is behind them vanishes where rows is a constant. Every

@@ -43,8 +43,10 @@ static cq_status packed_of(cq_packed **out, const cq_rt_linear *shared)
     *out = atomic_load(&l->packed);
     if (!*out) {
         status = cq_packed_new(out, l->k, l->n, cq_tensor_data(l->b), l->row, l->col);
-        if (status == CQ_OK)
+        if (status == CQ_OK) {
             atomic_store(&l->packed, *out);
+            cq_rt_was_packed(l->b);
+        }
     }
     pthread_mutex_unlock(&l->lock);
     return status;

@@ -72,6 +72,8 @@ static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
     return CQ_OK;
 }
 
+enum { TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS }; /* that take as long as a new tuple */
+
 cq_status cq_builtin_zip(cq_fncall *c)
 {
     cq_val lists[16];
@@ -91,6 +93,7 @@ cq_status cq_builtin_zip(cq_fncall *c)
     for (size_t k = 0; c->n && k < shortest; k++) {
         cq_val row[16], tuple;
 
+        CQ_TRY(cq_eval_spend(c->ev, TUPLE_ITEMS));
         for (size_t i = 0; i < c->n; i++)
             row[i] = lists[i].u.list->items[k];
         CQ_TRY(cq_eval_list(c->ev, row, c->n, CQ_VAL_TUPLE, &tuple));
@@ -118,6 +121,7 @@ cq_status cq_builtin_enumerate(cq_fncall *c)
     for (size_t i = 0; i < items.u.list->n; i++) {
         cq_val tuple;
 
+        CQ_TRY(cq_eval_spend(c->ev, TUPLE_ITEMS));
         CQ_TRY(cq_eval_list(c->ev,
                             (cq_val[]){ cq_val_of_i64(start + (int64_t)i), items.u.list->items[i] },
                             2, CQ_VAL_TUPLE, &tuple));
@@ -256,14 +260,21 @@ static cq_status new_object(cq_fncall *c)
 
 /* ---- output and failure ---- */
 
+/* A line is a call of the system, and somebody reads it: a program that prints for ever should not
+ * fill a disk before it is stopped. */
+enum { LINE_STEPS = 64 };
+
 static cq_status print_values(cq_fncall *c)
 {
     cq_str    s      = { 0 };
     cq_status status = CQ_OK;
+
     for (size_t i = 0; i < c->n && status == CQ_OK; i++) {
         cq_str_add(&s, i ? " " : "");
         status = cq_eval_format(c->ev, &s, c->args[i], false);
     }
+    if (status == CQ_OK)
+        status = cq_eval_spend(c->ev, (LINE_STEPS + s.len) * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && !c->ev->capture) {
         cq_put_lines(stderr, cq_str_text(&s));
         fputc('\n', stderr);

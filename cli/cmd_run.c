@@ -12,12 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PATH_SIZE 4096
 
-static int make_folder(const char *folder)
+static int make_folder(const char *folder, bool *is_new)
 {
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+    *is_new = mkdir(folder, 0777) == 0;
+    if (*is_new || errno == EEXIST)
         return CLI_DONE;
     return cli_fail_with("", "cannot create the folder '%s': %s", folder, strerror(errno));
 }
@@ -111,6 +113,7 @@ static int run(const cli_args *args)
     const char *format  = cli_value(args, "format");
     const char *folder  = cli_value(args, "output");
     int64_t     threads = 0;
+    bool        is_new  = false;
     int         code    = cli_number(args, "threads", 1, 64, &threads);
 
     if (code == CLI_DONE && format && strcmp(format, "npy") && strcmp(format, "pb"))
@@ -122,12 +125,15 @@ static int run(const cli_args *args)
         code = cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
                                       "--profile can be -");
     if (code == CLI_DONE && folder)
-        code = make_folder(folder);
+        code = make_folder(folder, &is_new);
     if (code != CLI_DONE)
         return code;
     cq_set_threads((int)threads);
-    return cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
+    code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
                                                 : run_eagerly(args, folder);
+    if (code != CLI_DONE && is_new)
+        rmdir(folder); /* unless some outputs are there */
+    return code;
 }
 
 static const cli_option options[] = {

@@ -324,6 +324,10 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->call.entry = cli_value(args, "entry");
     if (code == CLI_DONE)
         code = open_any(model, args->operands[0]);
+    if (code == CLI_DONE && model->call.entry && model->front_end == &zoo_front_end)
+        code =
+            cli_misuse(args->verb, "--entry picks a method of TorchScript or a program of a .pt2; "
+                                   "built-in models have one");
     if (code == CLI_DONE)
         code = read_constants(model, args);
     if (code == CLI_DONE)

@@ -54,13 +54,9 @@ static int read_list(cli_export *e, const cli_args *args, const char *value, jso
 
     json_array_foreach(list, i, axis)
     {
-        int code;
-
         if (!json_is_integer(axis))
             return bad(args, value, "has an axis that is not a whole number");
-        code = add(e, args, value, json_integer_value(axis), NULL);
-        if (code != CLI_DONE)
-            return code;
+        CLI_TRY(add(e, args, value, json_integer_value(axis), NULL));
     }
     return CLI_DONE;
 }
@@ -74,7 +70,6 @@ static int read_object(cli_export *e, const cli_args *args, const char *value, j
     {
         char     *end;
         long long axis;
-        int       code;
 
         errno = 0;
         axis  = strtoll(key, &end, 10);
@@ -82,9 +77,7 @@ static int read_object(cli_export *e, const cli_args *args, const char *value, j
             return bad(args, value, "has an axis that is not a whole number");
         if (!json_is_string(name) || !*json_string_value(name))
             return bad(args, value, "has an axis whose name is not text");
-        code = add(e, args, value, axis, json_string_value(name));
-        if (code != CLI_DONE)
-            return code;
+        CLI_TRY(add(e, args, value, axis, json_string_value(name)));
     }
     return CLI_DONE;
 }
@@ -99,12 +92,9 @@ static int read_all(cli_export *e, const cli_args *args, json_t *root)
                           "--dynamic-axes wants an object, {\"x\": {\"0\": \"batch\"}}");
     json_object_foreach(root, value, axes)
     {
-        int code = json_is_array(axes)    ? read_list(e, args, value, axes)
-                   : json_is_object(axes) ? read_object(e, args, value, axes)
-                                          : bad(args, value, "wants an object or a list of axes");
-
-        if (code != CLI_DONE)
-            return code;
+        CLI_TRY(json_is_array(axes)    ? read_list(e, args, value, axes)
+                : json_is_object(axes) ? read_object(e, args, value, axes)
+                                       : bad(args, value, "wants an object or a list of axes"));
     }
     return CLI_DONE;
 }

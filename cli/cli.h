@@ -20,6 +20,14 @@ enum {
     CLI_MISUSE = 2  /* wrong use of the command line */
 };
 
+/* Goes on if the call is done; else its exit code is that of the caller. */
+#define CLI_TRY(call)                                                                              \
+    do {                                                                                           \
+        int try_code_ = (call);                                                                    \
+        if (try_code_ != CLI_DONE)                                                                 \
+            return try_code_;                                                                      \
+    } while (0)
+
 /* An option is a row. Tables end with a row without a name; give one that may be repeated the
  * help text that says so. A row without help is accepted but not listed. */
 typedef struct cli_option {

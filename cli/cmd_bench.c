@@ -79,13 +79,10 @@ static int read_example(const cli_args *args)
 static int make_inputs(const cli_args *args)
 {
     size_t n = cq_session_n_inputs(job.session);
-    int    code;
 
     if (n > MAX_INPUTS || cq_session_n_outputs(job.session) > MAX_OUTPUTS)
         return cli_fail_with("", "the model has more than %d inputs or outputs", MAX_INPUTS);
-    code = read_example(args);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(read_example(args));
     for (size_t i = 0; i < n; i++) {
         cq_tensor *tensor = NULL;
         cli_input  input;
@@ -227,29 +224,32 @@ static void print_json(void)
     puts(job.n_ops ? "\n]}" : "]}");
 }
 
+static int bench(const cli_args *args, int64_t repeat)
+{
+    const bool json = cli_has(args, "json"), by_operator = json || cli_has(args, "operators");
+
+    CLI_TRY(prepare(args, by_operator));
+    CLI_TRY(measure(repeat));
+    qsort(job.ops, job.n_ops, sizeof *job.ops, compare_ops);
+    if (json)
+        print_json();
+    else
+        print_line();
+    if (by_operator && !json)
+        print_operators();
+    return CLI_DONE;
+}
+
 static int run(const cli_args *args)
 {
-    bool    json = cli_has(args, "json"), by_operator = json || cli_has(args, "operators");
     int64_t threads = 0, repeat = 0;
-    int     code = cli_number(args, "threads", 1, 64, &threads);
+    int     code;
 
-    if (code == CLI_DONE)
-        code = cli_number(args, "repeat", 1, MAX_RUNS, &repeat);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_number(args, "threads", 1, 64, &threads));
+    CLI_TRY(cli_number(args, "repeat", 1, MAX_RUNS, &repeat));
+    CLI_TRY(cli_need_onnx(args->operands[0]));
     cq_set_threads((int)threads);
-    code = cli_need_onnx(args->operands[0]);
-    if (code == CLI_DONE)
-        code = prepare(args, by_operator);
-    if (code == CLI_DONE)
-        code = measure(repeat);
-    qsort(job.ops, job.n_ops, sizeof *job.ops, compare_ops);
-    if (code == CLI_DONE && json)
-        print_json();
-    else if (code == CLI_DONE)
-        print_line();
-    if (code == CLI_DONE && by_operator && !json)
-        print_operators();
+    code = bench(args, repeat);
     for (size_t i = 0; i < MAX_INPUTS; i++)
         cq_onnx_value_release(job.inputs[i]);
     cq_session_free(job.session);

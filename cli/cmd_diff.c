@@ -61,16 +61,15 @@ static int run(const cli_args *args)
 {
     cq_onnx_model *a = NULL, *b = NULL;
     double         rtol = 0, atol = 0;
-    int            code = cli_tolerance(&rtol, args, "rtol");
+    int            code;
 
-    if (code == CLI_DONE)
-        code = cli_tolerance(&atol, args, "atol");
+    CLI_TRY(cli_tolerance(&rtol, args, "rtol"));
+    CLI_TRY(cli_tolerance(&atol, args, "atol"));
     if (cli_has(args, "no-weights"))
         atol = INFINITY;
-    for (size_t i = 0; i < 2 && code == CLI_DONE; i++)
-        code = cli_need_onnx(args->operands[i]);
-    if (code == CLI_DONE)
-        code = cli_result(cli_load_onnx(&a, args->operands[0]));
+    for (size_t i = 0; i < 2; i++)
+        CLI_TRY(cli_need_onnx(args->operands[i]));
+    code = cli_result(cli_load_onnx(&a, args->operands[0]));
     if (code == CLI_DONE)
         code = cli_result(cli_load_onnx(&b, args->operands[1]));
     if (code == CLI_DONE)

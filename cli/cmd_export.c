@@ -102,10 +102,11 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
     if (cli_has(args, "verify") &&
         (job->options.training != CQ_TRAINING_EVAL || (job->options.flags & CQ_EXPORT_NO_PARAMS)))
         return cli_misuse(args->verb, "--verify needs a model in eval mode, with its weights");
-    if ((code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &from.stripped)) ||
-        (code = cli_number(args, "external-data-threshold", 0, INT64_MAX, &from.external)) ||
-        (code = cli_keep_inputs(args, path)) || (report && (code = cli_keep_inputs(args, report))))
-        return code;
+    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &from.stripped));
+    CLI_TRY(cli_number(args, "external-data-threshold", 0, INT64_MAX, &from.external));
+    CLI_TRY(cli_keep_inputs(args, path));
+    if (report)
+        CLI_TRY(cli_keep_inputs(args, report));
     if (cli_is_stdout(path) && cli_has(args, "external-data"))
         return cli_misuse(args->verb, "external data needs a file beside it, not -o -");
     if (cli_is_stdout(path) && cli_has(args, "verbose"))
@@ -125,30 +126,20 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
     return code ? code : report_code;
 }
 
+static int export_example(const cli_args *args, cli_model *model, cli_example *example)
+{
+    static cli_export job; /* too large for a stack frame */
+
+    model->call.trace = cli_has(args, "trace");
+    CLI_TRY(cli_export_read(&job, args, model, example));
+    cli_report_phase(CLI_PHASE_LOAD);
+    return export_and_report(args, model, example, &job);
+}
+
 static int run(const cli_args *args)
 {
-    static cli_model   model; /* too large for a stack frame, all three */
-    static cli_example example;
-    static cli_export  job;
-    int                code;
-
     cli_report_begin();
-    model.call.names = cli_value(args, "names");
-    code             = cli_model_open(&model, args);
-    if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model.takes);
-    if (code == CLI_DONE)
-        code = cli_example_load(&example);
-    model.call =
-        (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace"), NULL };
-    if (code == CLI_DONE)
-        code = cli_export_read(&job, args, &model, &example);
-    cli_report_phase(CLI_PHASE_LOAD);
-    if (code == CLI_DONE)
-        code = export_and_report(args, &model, &example, &job);
-    cli_example_clear(&example);
-    cli_model_close(&model);
-    return code;
+    return cli_with_example(args, cli_value(args, "names"), export_example);
 }
 
 static const cli_option options[] = {

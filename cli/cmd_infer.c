@@ -10,12 +10,10 @@ static int run(const cli_args *args)
     const char    *to    = cli_value(args, "output");
     cq_onnx_model *model = NULL;
     cq_status      status;
-    int            code;
 
     if (!to)
         return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
-    if ((code = cli_need_onnx(args->operands[0])))
-        return code;
+    CLI_TRY(cli_need_onnx(args->operands[0]));
     status = cli_load_onnx(&model, args->operands[0]);
     if (status == CQ_OK)
         status = cq_onnx_model_infer(model, cli_has(args, "strict") ? CQ_ONNX_INFER_STRICT : 0);

@@ -321,10 +321,9 @@ static int add_export(cq_info *info, const cli_args *args, cli_model *model)
     cq_export_options  options;
     cq_onnx_model     *onnx   = NULL;
     cq_status          status = CQ_OK;
-    int                code   = cli_example_read(&example, args, &model->takes);
+    int                code;
 
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_example_read(&example, args, &model->takes));
     if (!asked && !model->takes.n_own && model->front_end != &cli_pt2_front_end)
         return CLI_DONE;
     cq_export_options_init(&options);

@@ -59,8 +59,8 @@ static int print_model(const cli_args *args)
     cq_onnx_model *model = NULL;
     int            code;
 
-    if (to && (code = cli_keep_inputs(args, to)))
-        return code;
+    if (to)
+        CLI_TRY(cli_keep_inputs(args, to));
     code = cli_result(parse ? cq_onnx_model_load_text(&model, from) : cli_load_onnx(&model, from));
     if (code == CLI_DONE && !to)
         code = cli_result(put_model(model, text, NULL));
@@ -72,22 +72,6 @@ static int print_model(const cli_args *args)
     return code;
 }
 
-/* Elements in row-major order: strings are for people, and few. */
-static void show_strings(const cq_onnx_value *value)
-{
-    size_t n = cq_onnx_value_count(value);
-
-    fputs("string[", stdout);
-    for (size_t i = 0; i < cq_onnx_value_rank(value); i++)
-        printf("%s%lld", i ? "," : "", (long long)cq_onnx_value_size(value, i));
-    fputs("]\n[", stdout);
-    for (size_t i = 0; i < n; i++) {
-        fputs(i ? ", " : "", stdout);
-        cli_json_string(stdout, cq_onnx_value_string(value, i, NULL));
-    }
-    fputs("]\n", stdout);
-}
-
 static void show_value(const cq_onnx_value *value)
 {
     size_t n = cq_onnx_value_count(value);
@@ -95,7 +79,7 @@ static void show_value(const cq_onnx_value *value)
     switch (cq_onnx_value_kind(value)) {
     case CQ_ONNX_VALUE_NONE: puts("an empty optional"); break;
     case CQ_ONNX_VALUE_TENSOR: cli_show_tensor(cq_onnx_value_tensor(value)); break;
-    case CQ_ONNX_VALUE_STRINGS: show_strings(value); break;
+    case CQ_ONNX_VALUE_STRINGS: cli_show_strings(value, true); break;
     case CQ_ONNX_VALUE_SEQUENCE: printf("a sequence of %zu\n", n); break;
     case CQ_ONNX_VALUE_MAP: puts("a map: keys and values"); break;
     }
@@ -186,28 +170,19 @@ static int print_tensor(const char *path)
 }
 
 /* The graph that a program or a built-in model is captured as, before it becomes ONNX. */
-static int print_captured(const cli_args *args)
+static int print_captured(const cli_args *args, cli_model *model, cli_example *example)
 {
-    static cli_model   model; /* too large for a stack frame, both */
-    static cli_example example;
-    cq_export_options  options;
-    cq_onnx_model     *onnx = NULL;
-    int                code = cli_model_open(&model, args);
+    cq_export_options options;
+    cq_onnx_model    *onnx = NULL;
+    int               code;
 
+    (void)args;
     cq_export_options_init(&options);
     options.flags |= CQ_EXPORT_PRINT_CAPTURED;
     options.print = cli_print_text;
-    if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model.takes);
-    if (code == CLI_DONE)
-        code = cli_example_load(&example);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false, NULL };
-    if (code == CLI_DONE)
-        code = cli_result_of_call(
-            model.front_end->export_to(&onnx, &model, example.tensors, example.n, &options));
+    code          = cli_result_of_call(
+                 model->front_end->export_to(&onnx, model, example->tensors, example->n, &options));
     cq_onnx_model_free(onnx);
-    cli_example_clear(&example);
-    cli_model_close(&model);
     return code;
 }
 
@@ -241,7 +216,9 @@ static int run(const cli_args *args)
     if ((tensor || program) && (cli_has(args, "text") || (to && !cli_is_stdout(to))))
         return cli_misuse(args->verb, "--text and -o are for ONNX models, and %s is a %s", path,
                           tensor ? "tensor" : "program");
-    return tensor ? print_tensor(path) : program ? print_captured(args) : print_model(args);
+    return tensor    ? print_tensor(path)
+           : program ? cli_with_example(args, NULL, print_captured)
+                     : print_model(args);
 }
 
 static const cli_option options[] = {

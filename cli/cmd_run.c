@@ -61,13 +61,17 @@ void cli_wrote_outputs(const cli_args *args, const char *folder, size_t n)
         cli_wrote(args, folder, " %zu output%s,", n, n == 1 ? "" : "s");
 }
 
-static int run_model(const cli_args *args, const char *folder, cli_model *model,
-                     const cli_example *example)
+static int run_eagerly(const cli_args *args, cli_model *model, cli_example *example)
 {
-    cq_tensor *outputs[CLI_MAX_OUTPUTS] = { NULL };
-    size_t     n                        = 0;
-    int        code;
+    const char *folder                   = cli_value(args, "output");
+    cq_tensor  *outputs[CLI_MAX_OUTPUTS] = { NULL };
+    size_t      n                        = 0;
+    int         code;
 
+    if (cli_has(args, "dump") || cli_has(args, "profile") || cli_has(args, "trap-nan") ||
+        cli_has(args, "no-constant-folding"))
+        return cli_misuse(args->verb, "--dump, --profile, --trap-nan and --no-constant-folding are "
+                                      "for ONNX models");
     code = cli_result_of_call(
         model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
@@ -76,28 +80,6 @@ static int run_model(const cli_args *args, const char *folder, cli_model *model,
         cli_wrote_outputs(args, folder, n);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
         cq_tensor_release(outputs[i]);
-    return code;
-}
-
-static int run_eagerly(const cli_args *args, const char *folder)
-{
-    static cli_model   model; /* too large for a stack frame, both */
-    static cli_example example;
-    int                code = cli_model_open(&model, args);
-
-    if (code == CLI_DONE && (cli_has(args, "dump") || cli_has(args, "profile") ||
-                             cli_has(args, "trap-nan") || cli_has(args, "no-constant-folding")))
-        code = cli_misuse(args->verb, "--dump, --profile, --trap-nan and --no-constant-folding are "
-                                      "for ONNX models");
-    if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model.takes);
-    if (code == CLI_DONE)
-        code = cli_example_load(&example);
-    model.call = (cli_call){ cli_value(args, "entry"), example.structure, false, NULL };
-    if (code == CLI_DONE)
-        code = run_model(args, folder, &model, &example);
-    cli_example_clear(&example);
-    cli_model_close(&model);
     return code;
 }
 
@@ -114,23 +96,21 @@ static int run(const cli_args *args)
     const char *folder  = cli_value(args, "output");
     int64_t     threads = 0;
     bool        is_new  = false;
-    int         code    = cli_number(args, "threads", 1, 64, &threads);
+    int         code;
 
-    if (code == CLI_DONE && format && strcmp(format, "npy") && strcmp(format, "pb"))
-        code = cli_misuse(args->verb, "--format has no '%s'; there are pb and npy", format);
-    if (code == CLI_DONE && format && !folder)
-        code = cli_misuse(args->verb, "--format is of the files that -o DIR writes");
-    if (code == CLI_DONE && !folder && cli_has(args, "profile") &&
-        cli_is_stdout(cli_value(args, "profile")))
-        code = cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
+    CLI_TRY(cli_number(args, "threads", 1, 64, &threads));
+    if (format && strcmp(format, "npy") && strcmp(format, "pb"))
+        return cli_misuse(args->verb, "--format has no '%s'; there are pb and npy", format);
+    if (format && !folder)
+        return cli_misuse(args->verb, "--format is of the files that -o DIR writes");
+    if (!folder && cli_has(args, "profile") && cli_is_stdout(cli_value(args, "profile")))
+        return cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
                                       "--profile can be -");
-    if (code == CLI_DONE && folder)
-        code = make_folder(folder, &is_new);
-    if (code != CLI_DONE)
-        return code;
+    if (folder)
+        CLI_TRY(make_folder(folder, &is_new));
     cq_set_threads((int)threads);
     code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
-                                                : run_eagerly(args, folder);
+                                                : cli_with_example(args, NULL, run_eagerly);
     if (code != CLI_DONE && is_new)
         rmdir(folder); /* unless some outputs are there */
     return code;

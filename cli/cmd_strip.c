@@ -21,26 +21,20 @@ static int run(const cli_args *args)
 {
     const char      *out = cli_value(args, "output");
     cq_strip_options options;
-    int              code;
 
     cq_strip_options_init(&options);
     out = out ? out : cli_value(args, "out_onnx_path");
     out = out ? out : cli_value(args, "out_path");
     if (!out && cli_is_stdin(args->operands[0]))
         return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
-    code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
-    if (code == CLI_DONE)
-        code = cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold);
-    if (code == CLI_DONE)
-        code = note_order(args->operands[0]);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold));
+    CLI_TRY(cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold));
+    CLI_TRY(note_order(args->operands[0]));
     if (cli_has(args, "runnable"))
         options.flags |= CQ_STRIP_RUNNABLE;
-    code = cli_result(cq_strip_file(args->operands[0], out, &options));
-    if (code == CLI_DONE)
-        cli_wrote(args, out ? out : args->operands[0], "%s", "");
-    return code;
+    CLI_TRY(cli_result(cq_strip_file(args->operands[0], out, &options)));
+    cli_wrote(args, out ? out : args->operands[0], "%s", "");
+    return CLI_DONE;
 }
 
 static const cli_option options[] = {

@@ -126,8 +126,7 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
 
     cq_testcase_options_init(&options);
     options.export_options = &job->options;
-    if ((code = read_user_meta(&options.user_meta, args)))
-        return code;
+    CLI_TRY(read_user_meta(&options.user_meta, args));
     if (cli_has(args, "export-torch-script"))
         options.torch_script = args->operands[0];
     if (cli_has(args, "export-torch-trace"))
@@ -138,9 +137,7 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
                           args->operands[0]);
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
-    code = cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold));
     if (cli_has(args, "grad-input") && !cli_has(args, "grad"))
         return cli_misuse(args->verb, "--grad-input is of use with --grad only");
     if (cli_has(args, "grad-input") &&
@@ -174,36 +171,25 @@ static void say_success(const cli_args *args, const char *path)
     cq_onnx_model_free(onnx);
 }
 
+static int write_example(const cli_args *args, cli_model *model, cli_example *example)
+{
+    static cli_export job; /* too large for a stack frame */
+    char              path[4096];
+
+    /* As pytorch-pfn-extras has it, inputs of a test-case are input_0, … unless they are named. */
+    memset(example->names, 0, sizeof example->names);
+    model->call.trace = cli_has(args, "trace");
+    CLI_TRY(cli_export_read(&job, args, model, example));
+    snprintf(path, sizeof path, "%s/model.onnx", args->operands[1]);
+    CLI_TRY(cli_keep_inputs(args, path));
+    CLI_TRY(write_testcase(args, model, example, &job));
+    say_success(args, path);
+    return CLI_DONE;
+}
+
 static int run(const cli_args *args)
 {
-    static cli_model   model; /* too large for a stack frame, all three */
-    static cli_example example;
-    static cli_export  job;
-    char               path[4096];
-    int                code;
-
-    model.call.names = cli_value(args, "names");
-    code             = cli_model_open(&model, args);
-    if (code == CLI_DONE)
-        code = cli_example_read(&example, args, &model.takes);
-    if (code == CLI_DONE)
-        code = cli_example_load(&example);
-    /* As pytorch-pfn-extras has it, inputs of a test-case are input_0, … unless they are named. */
-    memset(example.names, 0, sizeof example.names);
-    model.call =
-        (cli_call){ cli_value(args, "entry"), example.structure, cli_has(args, "trace"), NULL };
-    if (code == CLI_DONE)
-        code = cli_export_read(&job, args, &model, &example);
-    snprintf(path, sizeof path, "%s/model.onnx", args->operands[1]);
-    if (code == CLI_DONE)
-        code = cli_keep_inputs(args, path);
-    if (code == CLI_DONE)
-        code = write_testcase(args, &model, &example, &job);
-    if (code == CLI_DONE)
-        say_success(args, path);
-    cli_example_clear(&example);
-    cli_model_close(&model);
-    return code;
+    return cli_with_example(args, cli_value(args, "names"), write_example);
 }
 
 static const cli_option options[] = {

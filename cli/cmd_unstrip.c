@@ -8,20 +8,16 @@ static int run(const cli_args *args)
 {
     const char *out  = cli_value(args, "output");
     int64_t     seed = 0;
-    int         code = cli_number(args, "seed", 0, INT64_MAX, &seed);
 
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_number(args, "seed", 0, INT64_MAX, &seed));
     out = out ? out : cli_value(args, "out_path");
     out = out ? out : cli_value(args, "out_onnx_path");
     if (!out && cli_is_stdin(args->operands[0]))
         return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
-    if ((code = cli_need_onnx(args->operands[0])))
-        return code;
-    code = cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed));
-    if (code == CLI_DONE)
-        cli_wrote(args, out ? out : args->operands[0], "%s", "");
-    return code;
+    CLI_TRY(cli_need_onnx(args->operands[0]));
+    CLI_TRY(cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed)));
+    cli_wrote(args, out ? out : args->operands[0], "%s", "");
+    return CLI_DONE;
 }
 
 static const cli_option options[] = {

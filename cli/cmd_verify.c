@@ -58,14 +58,10 @@ static int run(const cli_args *args)
     size_t  n_failed = 0;
     bool    json     = cli_has(args, "json");
     int64_t threads  = 0;
-    int     code     = cli_tolerance(&rtol, args, "rtol");
 
-    if (code == CLI_DONE)
-        code = cli_tolerance(&atol, args, "atol");
-    if (code == CLI_DONE)
-        code = cli_number(args, "threads", 1, 64, &threads);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_tolerance(&rtol, args, "rtol"));
+    CLI_TRY(cli_tolerance(&atol, args, "atol"));
+    CLI_TRY(cli_number(args, "threads", 1, 64, &threads));
     cq_set_threads((int)threads);
     if (json)
         putchar('[');

@@ -43,14 +43,11 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
     static const char *const endings[] = { "pb", "npy" };
     static char              paths[CLI_MAX_INPUTS][PATH_SIZE]; /* the example refers to them */
     bool                     found = true;
-    int                      code;
 
     if (strlen(folder) > PATH_SIZE - 32)
         return cli_misuse(args->verb, "--example: the path is too long");
     snprintf(paths[0], PATH_SIZE, "%s/args.json", folder);
-    code = read_structure(e, paths[0], s);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(read_structure(e, paths[0], s));
     while (found) {
         char *path = paths[e->n < CLI_MAX_INPUTS ? e->n : 0];
 
@@ -172,16 +169,13 @@ static void name_by_params(cli_example *e, const cli_signature *s)
 int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)
 {
     const char *folder = cli_value(args, "example");
-    int         code;
 
     e->n         = 0;
     e->structure = NULL;
     memset(e->names, 0, sizeof e->names);
     if (folder && cli_has(args, "input"))
         return cli_misuse(args->verb, "--input and --example cannot be given together");
-    code = folder ? read_folder(e, args, folder, s) : cli_values_read(e, args, s);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(folder ? read_folder(e, args, folder, s) : cli_values_read(e, args, s));
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
     if (!folder || !e->structure) /* what an args.json has is named by the export itself */

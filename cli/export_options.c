@@ -110,13 +110,10 @@ static int read_symbolics(cli_export *e, const cli_args *args)
     const char *path = cli_value(args, "symbolics");
     char       *text = e->text + e->text_len;
     size_t      n;
-    int         code;
 
     if (!path)
         return CLI_DONE;
-    code = cli_read_text(path, text, sizeof e->text - e->text_len, &n);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_read_text(path, text, sizeof e->text - e->text_len, &n));
     e->text_len += n + 1;
     e->options.symbolics = text;
     return CLI_DONE;
@@ -167,12 +164,12 @@ static int read_choices(cli_export *e, const cli_args *args, const cli_model *mo
     static const char *const types[] = { "onnx", "onnx_aten", "onnx_aten_fallback",
                                          "onnx_fallthrough", NULL };
     static const char *const homes[] = { "attribute", "metadata", NULL };
-    int                      mode, type, home, code;
+    int                      mode, type, home;
 
-    if ((code = read_opset(e, args, model)) || (code = read_word(args, "training", modes, &mode)) ||
-        (code = read_word(args, "operator-export-type", types, &type)) ||
-        (code = read_word(args, "annotations", homes, &home)))
-        return code;
+    CLI_TRY(read_opset(e, args, model));
+    CLI_TRY(read_word(args, "training", modes, &mode));
+    CLI_TRY(read_word(args, "operator-export-type", types, &type));
+    CLI_TRY(read_word(args, "annotations", homes, &home));
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         e->options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
     e->options.print       = cli_print_text;
@@ -261,19 +258,20 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
                     const cli_example *example)
 {
     cq_export_options *o = &e->options;
-    int                code;
 
     e->text_len = 0;
     cq_export_options_init(o);
     take_names_of_model(e, model);
-    if ((code = read_choices(e, args, model)) ||
-        (code = read_names(e, args, "input-names", e->input_names, &o->n_input_names)) ||
-        (code = read_names(e, args, "output-names", e->output_names, &o->n_output_names)) ||
-        (code = take_names_of_params(e, args, example)) || (code = read_custom_opsets(e, args)) ||
-        (code = read_functions(e, args)) || (code = read_symbolics(e, args)) ||
-        (code = take_named_sizes(e, args, example)) || (code = cli_export_read_axes(e, args)) ||
-        (code = cli_export_read_marks(e, args)))
-        return code;
+    CLI_TRY(read_choices(e, args, model));
+    CLI_TRY(read_names(e, args, "input-names", e->input_names, &o->n_input_names));
+    CLI_TRY(read_names(e, args, "output-names", e->output_names, &o->n_output_names));
+    CLI_TRY(take_names_of_params(e, args, example));
+    CLI_TRY(read_custom_opsets(e, args));
+    CLI_TRY(read_functions(e, args));
+    CLI_TRY(read_symbolics(e, args));
+    CLI_TRY(take_named_sizes(e, args, example));
+    CLI_TRY(cli_export_read_axes(e, args));
+    CLI_TRY(cli_export_read_marks(e, args));
     if (cli_has(args, "script") && model->front_end != &cli_script_front_end)
         return cli_misuse(args->verb, "--script is for TorchScript, which %s is not", model->name);
     if (cli_has(args, "script") && cli_has(args, "trace"))

@@ -79,19 +79,14 @@ static int unknown_verb(const char *name)
 static int run_verb(const cli_verb *verb, int argc, char **argv)
 {
     static cli_args args; /* too large for a stack frame */
-    int             code;
 
     args.verb = verb;
-    code      = cli_parse(&args, argc, argv);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_parse(&args, argc, argv));
     if (args.wants_help) {
         cli_print_verb_help(verb);
         return CLI_DONE;
     }
-    code = cli_open_streams(&args);
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_open_streams(&args));
     if (!args.no_sandbox)
         cli_sandbox(&args);
     cli_limit_outputs(&args);

@@ -141,15 +141,23 @@ bool cli_model_is_built_in(const char *operand)
     return cq_zoo_find(operand) != NULL;
 }
 
-/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
-bool cli_model_is_onnx(const char *operand)
+/* The first bytes of an operand that is a file; how many there are. */
+static size_t read_head(const char *operand, char *head, size_t size)
 {
-    FILE *file  = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
-    int   first = file ? getc(file) : EOF;
+    FILE        *file = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
+    const size_t n    = file ? fread(head, 1, size, file) : 0;
 
     if (file)
         fclose(file);
-    return first == 0x08 || (first != EOF && cli_ends_with(operand, ".onnx"));
+    return n;
+}
+
+/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
+bool cli_model_is_onnx(const char *operand)
+{
+    char first;
+
+    return read_head(operand, &first, 1) && (first == 0x08 || cli_ends_with(operand, ".onnx"));
 }
 
 int cli_need_onnx(const char *operand)
@@ -171,24 +179,17 @@ int cli_need_onnx(const char *operand)
 
 bool cli_model_is_archive(const char *operand)
 {
-    FILE *file    = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
-    char  head[2] = "";
-    bool  is_zip  = file && fread(head, 1, 2, file) == 2 && head[0] == 'P' && head[1] == 'K';
+    char head[2];
 
-    if (file)
-        fclose(file);
-    return is_zip;
+    return read_head(operand, head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
 }
 
 bool cli_model_is_text(const char *operand)
 {
-    FILE  *file = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
-    char   head[512];
-    size_t n    = file ? fread(head, 1, sizeof head, file) : 0;
-    bool   text = n > 0 && !(n > 1 && head[0] == 'P' && head[1] == 'K');
+    char         head[512];
+    const size_t n    = read_head(operand, head, sizeof head);
+    bool         text = n > 0 && !(n > 1 && head[0] == 'P' && head[1] == 'K');
 
-    if (file)
-        fclose(file);
     for (size_t i = 0; i < n; i++)
         text &= (unsigned char)head[i] >= ' ' || (head[i] && strchr("\n\t\r", head[i]));
     return text;
@@ -197,12 +198,11 @@ bool cli_model_is_text(const char *operand)
 int cli_limits_read(cli_limits *limits, const cli_args *args)
 {
     int64_t steps = 0, megabytes = 0;
-    int     code = cli_number(args, "max-steps", 1, INT64_MAX, &steps);
 
-    if (code == CLI_DONE)
-        code = cli_number(args, "max-memory", 1, INT64_MAX >> 20, &megabytes);
+    CLI_TRY(cli_number(args, "max-steps", 1, INT64_MAX, &steps));
+    CLI_TRY(cli_number(args, "max-memory", 1, INT64_MAX >> 20, &megabytes));
     *limits = (cli_limits){ (uint64_t)steps, (uint64_t)megabytes << 20 };
-    return code;
+    return CLI_DONE;
 }
 
 static int open_any(cli_model *model, const char *operand)
@@ -242,14 +242,13 @@ static int define(cli_model *model, const cli_args *args)
     static char text[DEFINITIONS_SIZE];
     const char *path = cli_value(args, "define");
     size_t      len;
-    int         code;
 
     if (!path)
         return CLI_DONE;
     if (!model->front_end->define)
         return cli_misuse(args->verb, "--define is for TorchScript");
-    code = cli_read_text(path, text, sizeof text, &len);
-    return code ? code : cli_result(model->front_end->define(model, text, path));
+    CLI_TRY(cli_read_text(path, text, sizeof text, &len));
+    return cli_result(model->front_end->define(model, text, path));
 }
 
 static int choose_engine(const cli_model *model, const cli_args *args)
@@ -317,24 +316,43 @@ static int load(cli_model *model, const cli_args *args)
 
 int cli_model_open(cli_model *model, const cli_args *args)
 {
-    int code = cli_limits_read(&model->limits, args);
-
     model->front_end  = NULL;
     model->handle     = NULL;
     model->call.entry = cli_value(args, "entry");
+    CLI_TRY(cli_limits_read(&model->limits, args));
+    CLI_TRY(open_any(model, args->operands[0]));
+    if (model->call.entry && model->front_end == &zoo_front_end)
+        return cli_misuse(args->verb,
+                          "--entry picks a method of TorchScript or a program of a .pt2; "
+                          "built-in models have one");
+    CLI_TRY(read_constants(model, args));
+    CLI_TRY(define(model, args));
+    CLI_TRY(choose_engine(model, args));
+    return load(model, args);
+}
+
+static int open_with_example(const cli_args *args, cli_model *model, cli_example *example)
+{
+    CLI_TRY(cli_model_open(model, args));
+    CLI_TRY(cli_example_read(example, args, &model->takes));
+    CLI_TRY(cli_example_load(example));
+    model->call.structure = example->structure;
+    return CLI_DONE;
+}
+
+int cli_with_example(const cli_args *args, const char *names, cli_work work)
+{
+    static cli_model   model; /* too large for a stack frame, both */
+    static cli_example example;
+    int                code;
+
+    model.call = (cli_call){ .names = names };
+    code       = open_with_example(args, &model, &example);
     if (code == CLI_DONE)
-        code = open_any(model, args->operands[0]);
-    if (code == CLI_DONE && model->call.entry && model->front_end == &zoo_front_end)
-        code =
-            cli_misuse(args->verb, "--entry picks a method of TorchScript or a program of a .pt2; "
-                                   "built-in models have one");
-    if (code == CLI_DONE)
-        code = read_constants(model, args);
-    if (code == CLI_DONE)
-        code = define(model, args);
-    if (code == CLI_DONE)
-        code = choose_engine(model, args);
-    return code ? code : load(model, args);
+        code = work(args, &model, &example);
+    cli_example_clear(&example);
+    cli_model_close(&model);
+    return code;
 }
 
 const char *cli_model_name(const char *path)

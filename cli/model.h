@@ -91,6 +91,11 @@ struct cli_model {
 int  cli_model_open(cli_model *model, const cli_args *args);
 void cli_model_close(cli_model *model);
 
+/* Does the work of a verb with the model that is its first operand, and with the example that
+ * --input or --example give. names: what inputs of a .pt2 are to be called after, or NULL. */
+typedef int (*cli_work)(const cli_args *args, cli_model *model, cli_example *example);
+int cli_with_example(const cli_args *args, const char *names, cli_work work);
+
 /* How a model is run that options export. */
 cq_run_options cli_run_options(const cq_export_options *options);
 

@@ -170,7 +170,6 @@ static int read_letters(cli_reader *r, const char *text)
 {
     for (; *text; text++) {
         const cli_option *option = find_letter(r->args->verb, *text);
-        int               code;
 
         if (!option && (*text == 'h' || *text == 'q')) {
             *(*text == 'h' ? &r->args->wants_help : &r->args->quiet) = true;
@@ -180,9 +179,7 @@ static int read_letters(cli_reader *r, const char *text)
             return cli_misuse(r->args->verb, "there is no option -%c", *text);
         if (option->value)
             return give(r, option, text[1] ? text + 1 : NULL);
-        code = give(r, option, NULL);
-        if (code != CLI_DONE)
-            return code;
+        CLI_TRY(give(r, option, NULL));
     }
     return CLI_DONE;
 }
@@ -207,18 +204,13 @@ int cli_parse(cli_args *args, int argc, char **argv)
     args->operands = argv;
     while (r.at < argc) {
         char *text = argv[r.at++];
-        int   code = CLI_DONE;
 
         if (!options || text[0] != '-' || text[1] == '\0')
             argv[args->n_operands++] = text;
         else if (strcmp(text, "--") == 0)
             options = false;
-        else if (text[1] == '-')
-            code = read_long(&r, text + 2);
         else
-            code = read_letters(&r, text + 1);
-        if (code != CLI_DONE)
-            return code;
+            CLI_TRY(text[1] == '-' ? read_long(&r, text + 2) : read_letters(&r, text + 1));
     }
     return args->wants_help ? CLI_DONE : check_operands(args);
 }

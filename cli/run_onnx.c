@@ -220,23 +220,6 @@ static int make_inputs(const cli_args *args)
 
 /* ---- outputs ---- */
 
-/* The first strings of a tensor of them. */
-static void show_strings(const cq_onnx_value *value)
-{
-    enum { MOST = 5 };
-    size_t n = cq_onnx_value_count(value);
-
-    fputs("string[", stdout);
-    for (size_t i = 0; i < cq_onnx_value_rank(value); i++)
-        printf("%s%lld", i ? "," : "", (long long)cq_onnx_value_size(value, i));
-    fputs("]  [", stdout);
-    for (size_t i = 0; i < n && i < MOST; i++) {
-        fputs(i ? ", " : "", stdout);
-        cli_json_string(stdout, cq_onnx_value_string(value, i, NULL));
-    }
-    puts(n > MOST ? ", …]" : "]");
-}
-
 static void show_value(const char *name, const cq_onnx_value *value)
 {
     static const char *const kinds[] = { "nothing", "a tensor", "", "a sequence of", "a map of" };
@@ -250,7 +233,7 @@ static void show_value(const char *name, const cq_onnx_value *value)
     cli_put_text(stdout, name);
     printf("  %s", kinds[kind]);
     if (kind == CQ_ONNX_VALUE_STRINGS) {
-        show_strings(value);
+        cli_show_strings(value, false);
         return;
     }
     if (kind != CQ_ONNX_VALUE_NONE)
@@ -303,10 +286,8 @@ static int prepare(const cli_args *args)
     const char        *name;
     size_t             at = 0;
     cli_limits         limits;
-    int                code = cli_limits_read(&limits, args);
 
-    if (code != CLI_DONE)
-        return code;
+    CLI_TRY(cli_limits_read(&limits, args));
     cq_session_options_init(&options);
     options.max_steps  = limits.steps;
     options.max_memory = limits.bytes;
@@ -334,21 +315,23 @@ static int prepare(const cli_args *args)
     return CLI_DONE;
 }
 
+static int run_job(const cli_args *args, const char *folder)
+{
+    CLI_TRY(prepare(args));
+    CLI_TRY(make_inputs(args));
+    CLI_TRY(cli_result(cq_session_run(job.session, NULL, job.inputs,
+                                      cq_session_n_inputs(job.session), job.outputs)));
+    CLI_TRY(give_outputs(folder, cli_wants_npy(args)));
+    if (job.profile)
+        CLI_TRY(cli_result(cq_profile_save(job.profile, cli_value(args, "profile"), job.session)));
+    cli_wrote_outputs(args, folder, cq_session_n_outputs(job.session));
+    return CLI_DONE;
+}
+
 int cli_run_onnx(const cli_args *args, const char *folder)
 {
-    int code = prepare(args);
+    const int code = run_job(args, folder);
 
-    if (code == CLI_DONE)
-        code = make_inputs(args);
-    if (code == CLI_DONE)
-        code = cli_result(cq_session_run(job.session, NULL, job.inputs,
-                                         cq_session_n_inputs(job.session), job.outputs));
-    if (code == CLI_DONE)
-        code = give_outputs(folder, cli_wants_npy(args));
-    if (code == CLI_DONE && job.profile)
-        code = cli_result(cq_profile_save(job.profile, cli_value(args, "profile"), job.session));
-    if (code == CLI_DONE)
-        cli_wrote_outputs(args, folder, cq_session_n_outputs(job.session));
     for (size_t i = 0; i < MAX_VALUES; i++) {
         cq_onnx_value_release(job.inputs[i]);
         cq_onnx_value_release(job.outputs[i]);

@@ -3,6 +3,7 @@
 #include "show.h"
 
 #include "cli.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -144,4 +145,19 @@ void cli_show_summary(const char *name, const cq_tensor *t)
         show_value(t, i);
     }
     printf("%s]\n", n > SUMMARY_VALUES ? ", …" : "");
+}
+
+void cli_show_strings(const cq_onnx_value *value, bool in_full)
+{
+    const size_t n = cq_onnx_value_count(value), most = in_full ? n : SUMMARY_VALUES;
+
+    fputs("string[", stdout);
+    for (size_t i = 0; i < cq_onnx_value_rank(value); i++)
+        printf("%s%lld", i ? "," : "", (long long)cq_onnx_value_size(value, i));
+    fputs(in_full ? "]\n[" : "]  [", stdout);
+    for (size_t i = 0; i < n && i < most; i++) {
+        fputs(i ? ", " : "", stdout);
+        cli_json_string(stdout, cq_onnx_value_string(value, i, NULL));
+    }
+    puts(n > most ? ", …]" : "]");
 }

@@ -1,27 +1,6 @@
 /* Boxes of archives. Which kind a box is, its free function tells. */
 #include "archive/object.h"
 
-static void *box_of(cq_val v, void (*kind)(cq_box *))
-{
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == kind ? v.u.box : NULL;
-}
-
-static cq_val val_of(cq_box *box)
-{
-    return box ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = box } : CQ_NONE;
-}
-
-static void *new_box(size_t size, void (*kind)(cq_box *))
-{
-    cq_box *box = cq_zalloc(size);
-
-    if (box) {
-        atomic_init(&box->refs, 1);
-        box->free = kind;
-    }
-    return box;
-}
-
 /* ---- objects -------------------------------------------------------------------------------- */
 
 static void object_free(cq_box *box)
@@ -37,7 +16,7 @@ static void object_free(cq_box *box)
 
 cq_status cq_instance_new(cq_instance **out, const char *class_name)
 {
-    cq_instance *o = new_box(sizeof *o, object_free);
+    cq_instance *o = cq_box_new(sizeof *o, object_free);
 
     *out = NULL;
     if (!o)
@@ -53,12 +32,7 @@ cq_status cq_instance_new(cq_instance **out, const char *class_name)
 
 cq_instance *cq_instance_of(cq_val v)
 {
-    return box_of(v, object_free);
-}
-
-cq_val cq_val_of_instance(cq_instance *o)
-{
-    return val_of(o ? &o->box : NULL);
+    return cq_box_of(v, object_free);
 }
 
 /* ---- members of enums ----------------------------------------------------------------------- */
@@ -74,7 +48,7 @@ static void member_free(cq_box *box)
 
 cq_status cq_enum_member_new(cq_enum_member **out, const char *class_name, cq_val value)
 {
-    cq_enum_member *m = *out = new_box(sizeof *m, member_free);
+    cq_enum_member *m = *out = cq_box_new(sizeof *m, member_free);
 
     if (!m)
         return CQ_E_NO_MEMORY;
@@ -89,12 +63,7 @@ cq_status cq_enum_member_new(cq_enum_member **out, const char *class_name, cq_va
 
 cq_enum_member *cq_enum_member_of(cq_val v)
 {
-    return box_of(v, member_free);
-}
-
-cq_val cq_val_of_enum_member(cq_enum_member *m)
-{
-    return val_of(m ? &m->box : NULL);
+    return cq_box_of(v, member_free);
 }
 
 /* ---- quantized tensors ---------------------------------------------------------------------- */
@@ -111,7 +80,7 @@ static void quantized_free(cq_box *box)
 
 cq_status cq_quantized_new(cq_quantized **out, cq_tensor *values, int torch_dtype)
 {
-    cq_quantized *q = *out = new_box(sizeof *q, quantized_free);
+    cq_quantized *q = *out = cq_box_new(sizeof *q, quantized_free);
 
     if (!q)
         return CQ_E_NO_MEMORY;
@@ -123,12 +92,7 @@ cq_status cq_quantized_new(cq_quantized **out, cq_tensor *values, int torch_dtyp
 
 cq_quantized *cq_quantized_of(cq_val v)
 {
-    return box_of(v, quantized_free);
-}
-
-cq_val cq_val_of_quantized(cq_quantized *q)
-{
-    return val_of(q ? &q->box : NULL);
+    return cq_box_of(v, quantized_free);
 }
 
 /* ---- sparse tensors ----------------------------------------------------------------------------
@@ -148,7 +112,7 @@ static void sparse_free(cq_box *box)
 cq_status cq_sparse_new(cq_sparse **out, bool by_rows, cq_list *sizes, cq_tensor *indices,
                         cq_tensor *columns, cq_tensor *values)
 {
-    cq_sparse *s = *out = new_box(sizeof *s, sparse_free);
+    cq_sparse *s = *out = cq_box_new(sizeof *s, sparse_free);
 
     if (!s)
         return CQ_E_NO_MEMORY;
@@ -162,10 +126,5 @@ cq_status cq_sparse_new(cq_sparse **out, bool by_rows, cq_list *sizes, cq_tensor
 
 cq_sparse *cq_sparse_of(cq_val v)
 {
-    return box_of(v, sparse_free);
-}
-
-cq_val cq_val_of_sparse(cq_sparse *s)
-{
-    return val_of(s ? &s->box : NULL);
+    return cq_box_of(v, sparse_free);
 }

@@ -17,7 +17,6 @@ typedef struct cq_instance {
 
 cq_status    cq_instance_new(cq_instance **out, const char *class_name);
 cq_instance *cq_instance_of(cq_val v);
-cq_val       cq_val_of_instance(cq_instance *o);
 
 /* A member of an enum; its value tells which one. */
 typedef struct cq_enum_member {
@@ -28,7 +27,6 @@ typedef struct cq_enum_member {
 
 cq_status       cq_enum_member_new(cq_enum_member **out, const char *class_name, cq_val value);
 cq_enum_member *cq_enum_member_of(cq_val v);
-cq_val          cq_val_of_enum_member(cq_enum_member *m);
 
 /* A tensor of small integers and what they stand for: (value - zero point) * scale. */
 typedef struct cq_quantized {
@@ -44,7 +42,6 @@ typedef struct cq_quantized {
 
 cq_status     cq_quantized_new(cq_quantized **out, cq_tensor *values, int torch_dtype);
 cq_quantized *cq_quantized_of(cq_val v);
-cq_val        cq_val_of_quantized(cq_quantized *q);
 
 /* A sparse tensor by coordinates (indices, values) or by rows (row starts, columns, values). */
 typedef struct cq_sparse {
@@ -57,6 +54,5 @@ typedef struct cq_sparse {
 cq_status  cq_sparse_new(cq_sparse **out, bool by_rows, cq_list *sizes, cq_tensor *indices,
                          cq_tensor *columns, cq_tensor *values); /* retains all */
 cq_sparse *cq_sparse_of(cq_val v);
-cq_val     cq_val_of_sparse(cq_sparse *s);
 
 #endif

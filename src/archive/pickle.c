@@ -99,13 +99,6 @@ static cq_val *top(cq_unpickler *u)
     return &u->stack.items[u->stack.n - 1];
 }
 
-static cq_status pop(cq_unpickler *u, cq_val *out)
-{
-    CQ_TRY(need(u, 1));
-    *out = u->stack.items[--u->stack.n];
-    return CQ_OK;
-}
-
 static void drop(cq_unpickler *u, size_t n)
 {
     while (n--)
@@ -302,8 +295,7 @@ static cq_status put(cq_unpickler *u, uint64_t id)
         return damaged(u, "a value is remembered under a number that is not the next");
     if (id == u->memo.n)
         CQ_TRY(cq_vec_push(&u->memo, CQ_NONE));
-    cq_val_release(u->memo.items[id]);
-    u->memo.items[id] = cq_val_retain(*top(u));
+    cq_val_set(&u->memo.items[id], *top(u));
     return CQ_OK;
 }
 
@@ -383,7 +375,7 @@ static cq_status op_newobj(cq_unpickler *u)
         return damaged(u, "an object is made of what is not a class of the archive");
     CQ_TRY(cq_instance_new(&o, g->name));
     drop(u, 2);
-    return push_container(u, cq_val_of_instance(o));
+    return push_container(u, cq_val_of_box(&o->box));
 }
 
 static bool has_text_keys(const cq_dict *dict)
@@ -398,23 +390,18 @@ static bool has_text_keys(const cq_dict *dict)
 static cq_status op_build(cq_unpickler *u)
 {
     cq_instance *o;
-    cq_val       state;
 
     CQ_TRY(need(u, 2));
     o = cq_instance_of(*(top(u) - 1));
     if (!o && (top(u) - 1)->kind != CQ_VAL_DICT)
         return damaged(u, "a state is given to what is not an object");
-    CQ_TRY(pop(u, &state));
-    if (!o) {
-        cq_val_release(state);
-        return CQ_OK;
-    }
-    cq_val_release(o->state);
-    o->state = state;
-    if (state.kind == CQ_VAL_DICT && has_text_keys(state.u.dict)) {
+    if (o)
+        cq_val_set(&o->state, *top(u));
+    if (o && top(u)->kind == CQ_VAL_DICT && has_text_keys(top(u)->u.dict)) {
         cq_val_release(cq_val_of_dict(o->attrs));
-        o->attrs = cq_val_retain(state).u.dict;
+        o->attrs = cq_val_retain(*top(u)).u.dict;
     }
+    drop(u, 1);
     return CQ_OK;
 }
 

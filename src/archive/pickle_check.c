@@ -148,22 +148,15 @@ static void empty_container(cq_val v)
 
     switch (v.kind) {
     case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        while (v.u.list->n)
-            cq_val_release(v.u.list->items[--v.u.list->n]);
-        break;
+    case CQ_VAL_TUPLE: cq_list_clear(v.u.list); break;
     case CQ_VAL_DICT: cq_dict_clear(v.u.dict); break;
     default:
         o = cq_instance_of(v);
-        if (o) {
-            cq_val_release(o->state);
-            o->state = CQ_NONE;
-        }
+        if (o)
+            cq_val_set(&o->state, CQ_NONE);
         m = cq_enum_member_of(v);
-        if (m) {
-            cq_val_release(m->value);
-            m->value = CQ_NONE;
-        }
+        if (m)
+            cq_val_set(&m->value, CQ_NONE);
         break;
     }
 }

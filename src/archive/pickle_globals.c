@@ -60,7 +60,7 @@ static void stored_free(cq_box *box)
 
 cq_stored *cq_stored_of(cq_val v)
 {
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == stored_free ? (cq_stored *)v.u.box : NULL;
+    return cq_box_of(v, stored_free);
 }
 
 /* How elements are kept: those of quantized tensors as integers. */
@@ -117,15 +117,11 @@ static cq_status load_bytes(cq_unpickler *u, cq_stored *s, const char *key)
 static cq_status new_stored(cq_unpickler *u, cq_stored **out, const char *key, int torch_dtype,
                             int64_t numel, bool is_meta)
 {
-    cq_stored *s = *out = cq_zalloc(sizeof *s);
+    cq_stored *s = *out = cq_box_new(sizeof *s, stored_free);
     cq_status  status   = CQ_OK;
-    cq_val     v;
 
     if (!s)
         return CQ_E_NO_MEMORY;
-    v = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &s->box };
-    atomic_init(&s->box.refs, 1);
-    s->box.free    = stored_free;
     s->torch_dtype = torch_dtype;
     s->numel       = (uint64_t)numel;
     if (!numel)
@@ -133,12 +129,12 @@ static cq_status new_stored(cq_unpickler *u, cq_stored **out, const char *key, i
     else if (!is_meta)
         status = load_bytes(u, s, key);
     if (status == CQ_OK)
-        status = cq_unpickler_keep(u, v);
+        status = cq_unpickler_keep(u, cq_val_of_box(&s->box));
     if (status == CQ_OK)
         status = cq_map_set(&u->storages, key, s);
     if (status == CQ_OK)
         return CQ_OK;
-    cq_val_release(v);
+    cq_val_release(cq_val_of_box(&s->box));
     *out = NULL;
     return status;
 }
@@ -162,13 +158,12 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     if (s && (s->torch_dtype != type->row->number || s->numel != (uint64_t)args[4].u.i.value))
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "storage %s is described in two ways",
                                  args[2].u.text->text);
-    if (s) {
-        *out = cq_val_retain((cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &s->box });
-        return CQ_OK;
-    }
-    CQ_TRY(new_stored(u, &s, args[2].u.text->text, type->row->number, args[4].u.i.value,
-                      strcmp(args[3].u.text->text, "meta") == 0));
-    *out = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &s->box };
+    if (s)
+        cq_val_retain(cq_val_of_box(&s->box));
+    else
+        CQ_TRY(new_stored(u, &s, args[2].u.text->text, type->row->number, args[4].u.i.value,
+                          strcmp(args[3].u.text->text, "meta") == 0));
+    *out = cq_val_of_box(&s->box);
     return CQ_OK;
 }
 
@@ -232,37 +227,32 @@ static cq_status check_metadata(const cq_unpickler *u, cq_val v)
     return CQ_OK;
 }
 
-static cq_status rebuild_tensor(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status new_tensor(cq_unpickler *u, const cq_val *args, int torch_dtype, cq_val metadata,
+                            cq_val *out)
 {
-    const cq_val *args;
-    cq_tensor    *t;
-    size_t        n;
+    cq_tensor *t;
 
-    CQ_TRY(open_args(u, g->name, tuple, "siTTbx|x", &args, &n));
-    if (n == 7)
-        CQ_TRY(check_metadata(u, args[6]));
-    if (cq_stored_of(args[0])->torch_dtype >= 12 && cq_stored_of(args[0])->torch_dtype <= 14)
-        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a quantized tensor lacks its scale");
-    CQ_TRY(make_tensor(u, args, cq_stored_of(args[0])->torch_dtype, &t));
+    CQ_TRY(check_metadata(u, metadata));
+    CQ_TRY(make_tensor(u, args, torch_dtype, &t));
     t->requires_grad = args[4].u.b.value;
     *out             = cq_val_of_tensor(t);
     return CQ_OK;
 }
 
-/* (storage, offset, sizes, strides, requires_grad, hooks, dtype[, metadata]) */
-static cq_status rebuild_tensor_v3(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+/* (storage, offset, sizes, strides, requires_grad, hooks[, metadata]) */
+static cq_status rebuild_tensor(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
-    cq_tensor    *t;
-    size_t        n;
+    const int torch_dtype = cq_stored_of(args[0])->torch_dtype;
 
-    CQ_TRY(open_args(u, g->name, tuple, "siTTbxi|x", &args, &n));
-    if (n == 8)
-        CQ_TRY(check_metadata(u, args[7]));
-    CQ_TRY(make_tensor(u, args, (int)args[6].u.i.value, &t));
-    t->requires_grad = args[4].u.b.value;
-    *out             = cq_val_of_tensor(t);
-    return CQ_OK;
+    if (torch_dtype >= 12 && torch_dtype <= 14)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a quantized tensor lacks its scale");
+    return new_tensor(u, args, torch_dtype, n > 6 ? args[6] : CQ_NONE, out);
+}
+
+/* (storage, offset, sizes, strides, requires_grad, hooks, dtype[, metadata]) */
+static cq_status rebuild_tensor_v3(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
+{
+    return new_tensor(u, args, (int)args[6].u.i.value, n > 7 ? args[7] : CQ_NONE, out);
 }
 
 /* (per_tensor_affine, scale, zero point) or (per_channel_affine, scales, zero points, axis) */
@@ -289,58 +279,38 @@ static cq_status take_qparams(const cq_unpickler *u, cq_quantized *q, cq_val tup
     return CQ_OK;
 }
 
-static cq_status rebuild_quantized(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status rebuild_quantized(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
     cq_quantized *q;
     cq_tensor    *t;
     cq_status     status;
-    size_t        n;
 
-    CQ_TRY(open_args(u, g->name, tuple, "siTTTbx", &args, &n));
+    (void)n;
     CQ_TRY(make_tensor(u, args, cq_stored_of(args[0])->torch_dtype, &t));
     status = cq_quantized_new(&q, t, cq_stored_of(args[0])->torch_dtype);
     cq_tensor_release(t);
     CQ_TRY(status);
-    status = take_qparams(u, q, args[4]);
-    if (status == CQ_OK)
-        *out = cq_val_of_quantized(q);
-    else
-        cq_val_release(cq_val_of_quantized(q));
-    return status;
+    *out = cq_val_of_box(&q->box);
+    return take_qparams(u, q, args[4]);
 }
 
 /* (1, sizes, requires_grad, indices, values, hooks): by coordinates;
  * (2, sizes, requires_grad, row starts, columns, values, hooks): by rows. */
-static cq_status rebuild_sparse(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status rebuild_sparse(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const bool    by_rows = tuple.kind == CQ_VAL_TUPLE && tuple.u.list->n == 7;
-    const cq_val *args;
-    int64_t       sizes[CQ_MAX_RANK];
-    cq_sparse    *s;
-    size_t        n, rank;
+    const bool by_rows = n == 7;
+    int64_t    sizes[CQ_MAX_RANK];
+    cq_sparse *s;
+    size_t     rank;
 
-    CQ_TRY(open_args(u, g->name, tuple, by_rows ? "iTbtttx" : "iTbttx", &args, &n));
-    if (args[0].u.i.value != (by_rows ? 2 : 1))
+    if (args[0].u.i.value != (by_rows ? 2 : 1) || (by_rows && args[5].kind != CQ_VAL_TENSOR))
         return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
                                  "a sparse tensor has the unknown layout %" PRIi64,
                                  args[0].u.i.value);
     CQ_TRY(take_ints(u, args[1], sizes, &rank));
     CQ_TRY(cq_sparse_new(&s, by_rows, args[1].u.list, args[3].u.tensor,
                          by_rows ? args[4].u.tensor : NULL, args[by_rows ? 5 : 4].u.tensor));
-    *out = cq_val_of_sparse(s);
-    return CQ_OK;
-}
-
-/* (tensor, requires_grad, hooks[, state]) */
-static cq_status rebuild_parameter(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
-{
-    const cq_val *args;
-    size_t        n;
-
-    CQ_TRY(open_args(u, g->name, tuple, "tbx|x", &args, &n));
-    args[0].u.tensor->requires_grad = args[1].u.b.value;
-    *out                            = cq_val_retain(args[0]);
+    *out = cq_val_of_box(&s->box);
     return CQ_OK;
 }
 
@@ -348,80 +318,60 @@ static cq_status rebuild_parameter(cq_unpickler *u, const cq_global *g, cq_val t
  */
 
 /* What only wraps its first argument: typed lists, type tags. */
-static cq_status first_of_one(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status first_of(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
-    size_t        n;
-
-    CQ_TRY(open_args(u, g->name, tuple, "T", &args, &n));
+    (void)u;
+    (void)n;
     *out = cq_val_retain(args[0]);
     return CQ_OK;
 }
 
-static cq_status restore_type_tag(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+/* (tensor, requires_grad, hooks[, state]) */
+static cq_status rebuild_parameter(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
-    size_t        n;
-
-    CQ_TRY(open_args(u, g->name, tuple, "xS", &args, &n));
-    *out = cq_val_retain(args[0]);
-    return CQ_OK;
+    args[0].u.tensor->requires_grad = args[1].u.b.value;
+    return first_of(u, args, n, out);
 }
 
 /* An empty one; what is in it comes as items. Python may also give a list of pairs. */
-static cq_status ordered_dict(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status ordered_dict(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
-    cq_dict      *dict;
-    cq_status     status;
-    size_t        n;
+    cq_dict *dict;
 
-    CQ_TRY(open_args(u, g->name, tuple, "|T", &args, &n));
     CQ_TRY(cq_dict_new(&dict));
-    *out   = cq_val_of_dict(dict);
-    status = cq_unpickler_keep(u, *out);
-    for (size_t i = 0; n && status == CQ_OK && i < args[0].u.list->n; i++) {
+    *out = cq_val_of_dict(dict);
+    CQ_TRY(cq_unpickler_keep(u, *out));
+    for (size_t i = 0; n && i < args[0].u.list->n; i++) {
         const cq_val pair = args[0].u.list->items[i];
 
         if (!is_of_kind(pair, 'T') || pair.u.list->n != 2)
-            status = cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "an OrderedDict is made of no pairs");
-        else
-            status = cq_dict_push(dict, pair.u.list->items[0], pair.u.list->items[1]);
+            return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "an OrderedDict is made of no pairs");
+        CQ_TRY(cq_dict_push(dict, pair.u.list->items[0], pair.u.list->items[1]));
     }
-    if (status != CQ_OK) {
-        cq_val_release(*out);
-        *out = CQ_NONE;
-    }
-    return status;
+    return CQ_OK;
 }
 
-static cq_status make_device(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status make_device(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
-    cq_text      *text;
-    char          number[24] = "";
-    size_t        n;
-    cq_str        s = { 0 };
-    cq_status     status;
+    cq_text  *text = NULL;
+    cq_str    s    = { 0 };
+    cq_status status;
 
-    CQ_TRY(open_args(u, g->name, tuple, "S|i", &args, &n));
-    if (n == 2)
-        snprintf(number, sizeof number, ":%" PRIi64, args[1].u.i.value);
+    (void)u;
     cq_str_add_n(&s, args[0].u.text->text, args[0].u.text->len);
-    cq_str_add(&s, number);
+    if (n == 2)
+        cq_str_printf(&s, ":%" PRIi64, args[1].u.i.value);
     status = s.status == CQ_OK ? cq_text_new(&text, cq_str_text(&s), s.len) : s.status;
     cq_str_clear(&s);
-    if (status == CQ_OK)
+    if (text)
         *out = (cq_val){ .kind = CQ_VAL_DEVICE, .u.text = text };
     return status;
 }
 
-static cq_status make_complex(cq_unpickler *u, const cq_global *g, cq_val tuple, cq_val *out)
+static cq_status make_complex(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    const cq_val *args;
-    size_t        n;
-
-    CQ_TRY(open_args(u, g->name, tuple, "ff", &args, &n));
+    (void)u;
+    (void)n;
     *out = (cq_val){ .kind = CQ_VAL_COMPLEX, .u.c = { args[0].u.f.value, args[1].u.f.value } };
     return CQ_OK;
 }
@@ -430,49 +380,49 @@ static cq_status make_complex(cq_unpickler *u, const cq_global *g, cq_val tuple,
  * ------------------------------------------------------------------------------------ */
 
 static const cq_global_row rows[] = {
-    { "torch._utils _rebuild_tensor_v2", rebuild_tensor, 0 },
-    { "torch._utils _rebuild_tensor_v3", rebuild_tensor_v3, 0 },
-    { "torch._utils _rebuild_parameter", rebuild_parameter, 0 },
-    { "torch._utils _rebuild_parameter_with_state", rebuild_parameter, 0 },
-    { "torch._utils _rebuild_qtensor", rebuild_quantized, 0 },
-    { "torch._utils _rebuild_sparse_tensor", rebuild_sparse, 0 },
-    { "collections OrderedDict", ordered_dict, 0 },
-    { "torch.jit._pickle build_intlist", first_of_one, 0 },
-    { "torch.jit._pickle build_doublelist", first_of_one, 0 },
-    { "torch.jit._pickle build_boollist", first_of_one, 0 },
-    { "torch.jit._pickle build_tensorlist", first_of_one, 0 },
-    { "torch.jit._pickle restore_type_tag", restore_type_tag, 0 },
-    { "torch Size", first_of_one, 0 },
-    { "torch device", make_device, 0 },
-    { "builtins complex", make_complex, 0 },
-    { "__builtin__ complex", make_complex, 0 },
-    { "torch per_tensor_affine", NULL, 0 },
-    { "torch per_channel_affine", NULL, 0 },
-    { "torch per_channel_affine_float_qparams", NULL, 0 },
-    { "torch ByteStorage", NULL, 0 },
-    { "torch CharStorage", NULL, 1 },
-    { "torch ShortStorage", NULL, 2 },
-    { "torch IntStorage", NULL, 3 },
-    { "torch LongStorage", NULL, 4 },
-    { "torch HalfStorage", NULL, 5 },
-    { "torch FloatStorage", NULL, 6 },
-    { "torch DoubleStorage", NULL, 7 },
-    { "torch ComplexHalfStorage", NULL, 8 },
-    { "torch ComplexFloatStorage", NULL, 9 },
-    { "torch ComplexDoubleStorage", NULL, 10 },
-    { "torch BoolStorage", NULL, 11 },
-    { "torch QInt8Storage", NULL, 12 },
-    { "torch QUInt8Storage", NULL, 13 },
-    { "torch QInt32Storage", NULL, 14 },
-    { "torch BFloat16Storage", NULL, 15 },
-    { "torch QUInt4x2Storage", NULL, 16 },
-    { "torch QUInt2x4Storage", NULL, 17 },
-    { "torch Float8_e5m2Storage", NULL, 23 },
-    { "torch Float8_e4m3fnStorage", NULL, 24 },
-    { "torch UInt16Storage", NULL, 27 },
-    { "torch UInt32Storage", NULL, 28 },
-    { "torch UInt64Storage", NULL, 29 },
-    { "torch.storage UntypedStorage", NULL, -1 },
+    { "torch._utils _rebuild_tensor_v2", rebuild_tensor, "siTTbx|x", 0 },
+    { "torch._utils _rebuild_tensor_v3", rebuild_tensor_v3, "siTTbxi|x", 0 },
+    { "torch._utils _rebuild_parameter", rebuild_parameter, "tbx|x", 0 },
+    { "torch._utils _rebuild_parameter_with_state", rebuild_parameter, "tbx|x", 0 },
+    { "torch._utils _rebuild_qtensor", rebuild_quantized, "siTTTbx", 0 },
+    { "torch._utils _rebuild_sparse_tensor", rebuild_sparse, "iTbttx|x", 0 },
+    { "collections OrderedDict", ordered_dict, "|T", 0 },
+    { "torch.jit._pickle build_intlist", first_of, "T", 0 },
+    { "torch.jit._pickle build_doublelist", first_of, "T", 0 },
+    { "torch.jit._pickle build_boollist", first_of, "T", 0 },
+    { "torch.jit._pickle build_tensorlist", first_of, "T", 0 },
+    { "torch.jit._pickle restore_type_tag", first_of, "xS", 0 },
+    { "torch Size", first_of, "T", 0 },
+    { "torch device", make_device, "S|i", 0 },
+    { "builtins complex", make_complex, "ff", 0 },
+    { "__builtin__ complex", make_complex, "ff", 0 },
+    { .name = "torch per_tensor_affine" },
+    { .name = "torch per_channel_affine" },
+    { .name = "torch per_channel_affine_float_qparams" },
+    { .name = "torch ByteStorage" },
+    { "torch CharStorage", .number = 1 },
+    { "torch ShortStorage", .number = 2 },
+    { "torch IntStorage", .number = 3 },
+    { "torch LongStorage", .number = 4 },
+    { "torch HalfStorage", .number = 5 },
+    { "torch FloatStorage", .number = 6 },
+    { "torch DoubleStorage", .number = 7 },
+    { "torch ComplexHalfStorage", .number = 8 },
+    { "torch ComplexFloatStorage", .number = 9 },
+    { "torch ComplexDoubleStorage", .number = 10 },
+    { "torch BoolStorage", .number = 11 },
+    { "torch QInt8Storage", .number = 12 },
+    { "torch QUInt8Storage", .number = 13 },
+    { "torch QInt32Storage", .number = 14 },
+    { "torch BFloat16Storage", .number = 15 },
+    { "torch QUInt4x2Storage", .number = 16 },
+    { "torch QUInt2x4Storage", .number = 17 },
+    { "torch Float8_e5m2Storage", .number = 23 },
+    { "torch Float8_e4m3fnStorage", .number = 24 },
+    { "torch UInt16Storage", .number = 27 },
+    { "torch UInt32Storage", .number = 28 },
+    { "torch UInt64Storage", .number = 29 },
+    { "torch.storage UntypedStorage", .number = -1 },
 };
 
 /* dtypes are plain numbers in TorchScript; Python's pickles name them. */
@@ -494,7 +444,7 @@ static void global_free(cq_box *box)
 
 cq_global *cq_global_of(cq_val v)
 {
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == global_free ? (cq_global *)v.u.box : NULL;
+    return cq_box_of(v, global_free);
 }
 
 /* A class of the archive is called "module.name", a row "module name". */
@@ -502,15 +452,13 @@ static cq_status new_global(cq_val *out, const char *module, const char *name,
                             const cq_global_row *row)
 {
     const size_t size = strlen(module) + strlen(name) + 2;
-    cq_global   *g    = cq_zalloc(sizeof *g + size);
+    cq_global   *g    = cq_box_new(sizeof *g + size, global_free);
 
     if (!g)
         return CQ_E_NO_MEMORY;
-    atomic_init(&g->box.refs, 1);
-    g->box.free = global_free;
-    g->row      = row;
+    g->row = row;
     snprintf(g->name, size, row ? "%s %s" : "%s.%s", module, name);
-    *out = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &g->box };
+    *out = cq_val_of_box(&g->box);
     return CQ_OK;
 }
 
@@ -558,14 +506,24 @@ cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, 
 cq_status cq_global_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out)
 {
     cq_enum_member *m;
+    const cq_val   *items;
+    size_t          n;
+    cq_status       status;
 
-    if (g->row && g->row->reduce)
-        return g->row->reduce(u, g, args, out);
+    if (g->row && g->row->reduce) {
+        CQ_TRY(open_args(u, g->name, args, g->row->kinds, &items, &n));
+        status = g->row->reduce(u, items, n, out);
+        if (status != CQ_OK) {
+            cq_val_release(*out);
+            *out = CQ_NONE;
+        }
+        return status;
+    }
     if (g->row)
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "%s is called, but is not a function",
                                  g->name);
     CQ_TRY(cq_enum_member_new(&m, g->name, args)); /* a class of the archive: the bare value */
-    *out = cq_val_of_enum_member(m);
+    *out = cq_val_of_box(&m->box);
     if (cq_unpickler_keep(u, *out) == CQ_OK)
         return CQ_OK;
     cq_val_release(*out);

@@ -1,15 +1,13 @@
 /* TorchScript archives. */
 #include "archive/torchscript.h"
 
-#include "base/map.h"
 #include "base/str.h"
-#include "base/vec.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* A file of code, and its notes of where the code came from once somebody asked. */
-typedef struct code_file {
+typedef struct cq_code_file {
     cq_code     code;      /* the first, so that a cq_code is a code_file */
     char       *entry;     /* "code/__torch__/net.py" */
     char       *qualifier; /* "__torch__.net" */
@@ -18,14 +16,6 @@ typedef struct code_file {
     cq_val      notes;
     bool        asked; /* for notes */
 } code_file;
-
-struct cq_torchscript {
-    cq_archive archive;
-    int        version;
-    cq_val     root, constants, traced_inputs;
-    CQ_VEC(code_file *) files;
-    cq_map by_qualifier;
-};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -173,26 +163,6 @@ void cq_torchscript_free(cq_torchscript *t)
 bool cq_torchscript_has_byte_order(const cq_torchscript *t)
 {
     return cq_archive_find(&t->archive, "byteorder") != NULL;
-}
-
-int cq_torchscript_version(const cq_torchscript *t)
-{
-    return t->version;
-}
-
-cq_instance *cq_torchscript_root(const cq_torchscript *t)
-{
-    return cq_instance_of(t->root);
-}
-
-const cq_list *cq_torchscript_constants(const cq_torchscript *t)
-{
-    return t->constants.u.list;
-}
-
-cq_val cq_torchscript_traced_inputs(const cq_torchscript *t)
-{
-    return t->traced_inputs;
 }
 
 /* ---- code ---------------------------------------------------------------------------------------

@@ -4,30 +4,32 @@
 #define CQ_ARCHIVE_TORCHSCRIPT_H
 
 #include "archive/archive.h"
+#include "base/map.h"
 #include "base/place.h"
+#include "base/vec.h"
 
 #define CQ_TORCHSCRIPT_MIN_VERSION 1
 #define CQ_TORCHSCRIPT_MAX_VERSION 10
 
-typedef struct cq_torchscript cq_torchscript;
+typedef struct cq_torchscript {
+    cq_archive archive;
+    int        version;   /* 1 to 10: what operators mean */
+    cq_val     root;      /* the instance that was saved */
+    cq_val     constants; /* a tuple: CONSTANTS.cK is item K */
+
+    /* Example inputs of a traced model by method: a dict of lists whose tensors lack data. NONE in
+     * files of PyTorch before 2.1, and of scripted models. */
+    cq_val traced_inputs;
+
+    CQ_VEC(struct cq_code_file *) files;
+    cq_map by_qualifier;
+} cq_torchscript;
 
 cq_status cq_torchscript_open_bytes(cq_torchscript **out, cq_storage *bytes, const char *path);
 void      cq_torchscript_free(cq_torchscript *t);
 
-int cq_torchscript_version(const cq_torchscript *t); /* 1 to 10: what operators mean */
-
 /* Files do not name their producer, but only PyTorch 2 has noted the order of bytes. */
 bool cq_torchscript_has_byte_order(const cq_torchscript *t);
-
-/* The module that was saved; borrowed. */
-cq_instance *cq_torchscript_root(const cq_torchscript *t);
-
-/* CONSTANTS.cK is item K; borrowed. */
-const cq_list *cq_torchscript_constants(const cq_torchscript *t);
-
-/* Example inputs of a traced model by method: a dict of lists whose tensors lack data. NONE in
- * files of PyTorch before 2.1, and of scripted models; borrowed. */
-cq_val cq_torchscript_traced_inputs(const cq_torchscript *t);
 
 /* A file of code. */
 typedef struct cq_code {

@@ -24,13 +24,13 @@ struct cq_unpickler {
 };
 
 /* A global as a value on the stack: a row of the table, or a class of the archive (row NULL). */
-typedef cq_status (*cq_global_reduce)(cq_unpickler *u, const cq_global *g, cq_val args,
-                                      cq_val *out);
+typedef cq_status (*cq_global_reduce)(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out);
 
 typedef struct cq_global_row {
     const char      *name;   /* "collections OrderedDict" */
     cq_global_reduce reduce; /* NULL: it is only named, inside of something else */
-    int              number; /* torch's dtype of a storage, a kind of quantization */
+    const char      *kinds;  /* of the arguments that reduce takes */
+    int              number; /* torch's dtype of a storage */
 } cq_global_row;
 
 struct cq_global {

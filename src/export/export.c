@@ -17,7 +17,7 @@ cq_status cq_export_options_take(cq_export_options *out, const cq_export_options
     return cq_sized_take(out, given, "cq_export_options");
 }
 
-static bool makes_functions(const cq_export_options *o)
+bool cq_export_makes_functions(const cq_export_options *o)
 {
     return o->n_function_classes || (o->flags & CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS);
 }
@@ -27,7 +27,7 @@ cq_status cq_export_check_options(const cq_export_options *o)
     if (o->opset < CQ_OPSET_OLDEST || o->opset > CQ_OPSET_NEWEST)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "opset %d is not supported, only %d to %d are",
                        o->opset, CQ_OPSET_OLDEST, CQ_OPSET_NEWEST);
-    if (makes_functions(o) && o->opset < 15)
+    if (cq_export_makes_functions(o) && o->opset < 15)
         return cq_fail(CQ_E_ARGUMENT, NULL, "use opset 15 or newer",
                        "modules as functions need opset 15, not %d", o->opset);
     if ((o->flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_PRINT_CAPTURED)) && !o->print)
@@ -76,7 +76,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
         }
         CQ_TRY(cq_export_fuse(ex));
         CQ_TRY(cq_export_merge(ex));
-        if (!makes_functions(&ex->options)) /* a function has constants of its own */
+        if (!cq_export_makes_functions(&ex->options)) /* a function has constants of its own */
             CQ_TRY(cq_export_share(ex));
     }
     CQ_TRY(cq_export_name_outputs(ex));

@@ -97,6 +97,9 @@ static inline bool cq_export_is_unknown(const cq_node *n)
 /* build.c: whether an argument is a number that is the same in every run; which one. */
 bool cq_operand_number(const cq_operand *o, double *number);
 
+/* export.c: whether modules become functions. */
+bool cq_export_makes_functions(const cq_export_options *o);
+
 /* report.c */
 cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *reason,
                                  int first_opset);

@@ -1,18 +1,27 @@
 /* Two nodes in a row that one can be: a Concat of what a Concat joined, a Slice along one axis of
- * what was sliced along another; and a Slice that leaves nothing out. Symbolics write down a node
- * for each step of the program. */
+ * what was sliced along another, a Reshape of what had another shape before; and nodes that change
+ * nothing: a Slice that leaves nothing out, a bias of zeros. Symbolics write down a node for each
+ * step of the program. */
 #include "export/exporter.h"
+#include "base/str.h"
 
-/* The node that makes input i of n, if it is the same operator, and n alone reads it. */
-static cq_node *maker_of_same(const cq_node *n, size_t i)
+/* The node that makes input i of n, if n alone reads it. */
+static cq_node *maker_of(const cq_node *n, size_t i)
 {
     const cq_value *v     = n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;
     cq_node        *maker = v ? v->node : NULL;
 
-    return maker && maker->op == n->op && maker->block == n->block && v->n_uses == 1 &&
-                   !maker->is_anchor && !maker->n_notes
+    return maker && maker->block == n->block && v->n_uses == 1 && !maker->is_anchor &&
+                   !maker->n_notes
                ? maker
                : NULL;
+}
+
+static cq_node *maker_of_same(const cq_node *n, size_t i)
+{
+    cq_node *maker = maker_of(n, i);
+
+    return maker && maker->op == n->op ? maker : NULL;
 }
 
 /* maker is not used any more: its inputs are n's. */
@@ -119,11 +128,9 @@ static bool is_returned(const cq_value *v)
     return false;
 }
 
-/* Whoever reads the result of n reads its first input. */
-static void skip(cq_node *n)
+/* Whoever reads the result of n reads x. */
+static void skip(cq_node *n, cq_value *x)
 {
-    cq_value *x = n->inputs[0].u.value;
-
     if (n->is_anchor || n->n_notes || is_returned(n->outputs[0]))
         return;
     n->outputs[0]->instead = x;
@@ -131,20 +138,59 @@ static void skip(cq_node *n)
 }
 
 /* x * 1, x / 1 and x - 0, of a number that is not a weight, whose name a user may look for. x + 0
- * is not x for -0. */
+ * is not x for -0, which integers do not have. */
 static bool is_neutral(const cq_node *n)
 {
     static const struct {
         const char *op;
         double      number;
-    } rows[]            = { { "onnx::Mul", 1 }, { "onnx::Div", 1 }, { "onnx::Sub", 0 } };
+        bool        of_integers;
+    } rows[] = {
+        { "onnx::Mul", 1, false },
+        { "onnx::Div", 1, false },
+        { "onnx::Sub", 0, false },
+        { "onnx::Add", 0, true },
+    };
     const cq_value  *by = n->n_inputs == 2 ? n->inputs[1].u.value : NULL;
     const cq_tensor *t  = by && !by->is_weight ? cq_sym_data(by) : NULL;
 
     for (size_t i = 0; t && t->rank == 0 && i < sizeof rows / sizeof *rows; i++)
         if (strcmp(n->op, rows[i].op) == 0)
-            return cq_tensor_get_f64(t, 0) == rows[i].number;
+            return cq_tensor_get_f64(t, 0) == rows[i].number &&
+                   !(rows[i].of_integers && cq_dtype_is_float(t->dtype));
     return false;
+}
+
+static bool all_zeros(const cq_tensor *t)
+{
+    for (int64_t i = 0; i < cq_tensor_numel(t); i++)
+        if (cq_tensor_get_f64(t, i) != 0)
+            return false;
+    return true;
+}
+
+/* A product is a sum that begins with 0, so it is never -0, and adding zeros to it changes nothing.
+ * They are what many layers have for a bias before they are trained. */
+static bool adds_zeros(const cq_node *n)
+{
+    const cq_value  *x       = n->n_inputs == 2 ? n->inputs[0].u.value : NULL;
+    const cq_node   *product = x ? x->node : NULL;
+    const cq_tensor *bias = x ? cq_sym_data(n->inputs[1].u.value) : NULL, *w = NULL;
+
+    if (!bias || !product || strcmp(n->op, "onnx::Add") != 0 ||
+        strcmp(product->op, "onnx::MatMul") != 0)
+        return false;
+    w = cq_sym_data(product->inputs[1].u.value);
+    return w && w->rank == 2 && bias->rank == 1 && bias->sizes[0].value == w->sizes[1].value &&
+           all_zeros(bias);
+}
+
+/* A weight may go if it stays what it is: it is neither trained later nor an input. Functions are
+ * shared by layers, whose weights differ. */
+static bool weights_may_go(const cq_export_options *o)
+{
+    return o->training == CQ_TRAINING_EVAL && !cq_export_makes_functions(o) &&
+           !(o->flags & (CQ_EXPORT_NO_PARAMS | CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS));
 }
 
 /* ---- Slice of Slice ---- */
@@ -160,7 +206,7 @@ static cq_status merge_slice(cq_graph *g, cq_node *n)
     if (!read_bounds(&more, n))
         return CQ_OK;
     if (takes_all(&more)) {
-        skip(n);
+        skip(n, n->inputs[0].u.value);
         return CQ_OK;
     }
     if (!maker || !read_bounds(&all, maker) || !add_bounds(&all, &more))
@@ -182,14 +228,66 @@ static cq_status merge_slice(cq_graph *g, cq_node *n)
     return CQ_OK;
 }
 
-static cq_status merge(cq_node *n, void *graph)
+/* ---- shapes of shapes ---- */
+
+/* What shape x had before does not matter, unless a size of 0 asks for it. */
+static cq_status merge_reshape(cq_graph *g, cq_node *n)
 {
+    static const char *const reshapes[] = { "onnx::Reshape", "onnx::Flatten", "onnx::Squeeze",
+                                            "onnx::Unsqueeze" };
+    const cq_tensor         *shape      = cq_sym_data(n->inputs[1].u.value);
+    cq_node                 *maker;
+
+    (void)g;
+    for (int64_t i = 0; shape && i < cq_tensor_numel(shape); i++)
+        if (cq_tensor_get_i64(shape, i) == 0)
+            return CQ_OK;
+    while (shape && (maker = maker_of(n, 0)) && CQ_IS_AMONG(maker->op, reshapes)) {
+        n->inputs[0] = maker->inputs[0];
+        cq_ir_unlink(maker);
+    }
+    return CQ_OK;
+}
+
+/* The axes that a Squeeze took away. */
+static cq_status merge_unsqueeze(cq_graph *g, cq_node *n)
+{
+    const cq_value  *v       = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value : NULL;
+    const cq_node   *squeeze = v ? v->node : NULL;
+    int64_t          axes[CQ_MAX_RANK], others[CQ_MAX_RANK];
+    const cq_tensor *t      = n->n_inputs == 2 ? cq_sym_data(n->inputs[1].u.value) : NULL;
+    int64_t          n_axes = t ? cq_tensor_numel(t) : 0;
+
+    (void)g;
+    if (squeeze && strcmp(squeeze->op, "onnx::Squeeze") == 0 && n_axes >= 1 &&
+        n_axes <= CQ_MAX_RANK && read_numbers(axes, n, 1, n_axes) &&
+        read_numbers(others, squeeze, 1, n_axes) &&
+        memcmp(axes, others, (size_t)n_axes * sizeof *axes) == 0)
+        skip(n, squeeze->inputs[0].u.value);
+    return CQ_OK;
+}
+
+static const struct merge_rule {
+    const char *op;
+    cq_status (*merge)(cq_graph *g, cq_node *n);
+} rules[] = {
+    { "onnx::Concat", merge_concat },
+    { "onnx::Slice", merge_slice },
+    { "onnx::Reshape", merge_reshape },
+    { "onnx::Unsqueeze", merge_unsqueeze },
+};
+
+static cq_status merge(cq_node *n, void *exporter)
+{
+    cq_exporter *ex = exporter;
+
     cq_export_follow_inputs(n);
-    if (is_neutral(n))
-        skip(n);
-    if (strcmp(n->op, "onnx::Concat") == 0)
-        return merge_concat(graph, n);
-    return strcmp(n->op, "onnx::Slice") == 0 ? merge_slice(graph, n) : CQ_OK;
+    if (is_neutral(n) || (weights_may_go(&ex->options) && adds_zeros(n)))
+        skip(n, n->inputs[0].u.value);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(n->op, rules[i].op) == 0)
+            return rules[i].merge(ex->graph, n);
+    return CQ_OK;
 }
 
 cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const int64_t *sizes,
@@ -219,7 +317,7 @@ cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
 cq_status cq_export_merge(cq_exporter *ex)
 {
     cq_ir_count_uses(ex->graph);
-    CQ_TRY(cq_ir_each_node(ex->graph->top, merge, ex->graph));
+    CQ_TRY(cq_ir_each_node(ex->graph->top, merge, ex));
     CQ_TRY(cq_export_follow(ex));
     return cq_export_remove_dead(ex);
 }

@@ -6,6 +6,7 @@
  * 0] that is written twice is one. A layer that is called twice with the same input stays two
  * nodes, as its author wrote it. */
 #include "export/exporter.h"
+#include "base/str.h"
 
 enum { MAX_BYTES = 4096 }; /* of a tensor that is worth comparing */
 
@@ -126,13 +127,11 @@ static bool is_expression(const cq_node *n)
 {
     static const char *const ops[] = { "onnx::Gather",  "onnx::Slice",   "onnx::Unsqueeze",
                                        "onnx::Squeeze", "onnx::Reshape", "onnx::Transpose",
-                                       "onnx::Flatten", "onnx::Cast",    "onnx::Add",
-                                       "onnx::Sub",     "onnx::Mul",     "onnx::Div" };
+                                       "onnx::Flatten", "onnx::Concat",  "onnx::Cast",
+                                       "onnx::Add",     "onnx::Sub",     "onnx::Mul",
+                                       "onnx::Div" };
 
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strcmp(n->op, ops[i]) == 0)
-            return !n->is_anchor && !n->n_notes;
-    return false;
+    return CQ_IS_AMONG(n->op, ops) && !n->is_anchor && !n->n_notes;
 }
 
 /* What a block gives stays as it is: runtimes lose one of two outputs that are the same value. */

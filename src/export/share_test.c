@@ -6,27 +6,34 @@
 #include <stdio.h>
 
 /* The nodes of an export, and how many initializers it has. */
-static void check(const char *want, size_t initializers, const char *body)
+static void check_as(const char *want, size_t initializers, const char *body,
+                     const cq_export_options *o)
 {
-    char              program[512];
-    cq_script        *script = NULL;
-    cq_args          *args   = NULL;
-    cq_tensor        *x      = NULL;
-    cq_onnx_model    *m      = NULL;
-    cq_export_options o      = options_of(17);
+    char           program[512];
+    cq_script     *script = NULL;
+    cq_args       *args   = NULL;
+    cq_tensor     *x      = NULL;
+    cq_onnx_model *m      = NULL;
 
     snprintf(program, sizeof program, "def net(x):\n    return %s\n", body);
     CHECK_OK(cq_script_compile(&script, program, "net.py"));
     CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 2, (int64_t[]){ 2, 3 }, NULL));
     CHECK_OK(cq_args_new(&args));
     CHECK_OK(cq_args_add_tensor(args, x));
-    CHECK_OK(cq_script_export(&m, script, NULL, args, 0, &o));
+    CHECK_OK(cq_script_export(&m, script, NULL, args, 0, o));
     CHECK_OPS(want, m);
     CHECK_INT((int64_t)initializers, (int64_t)cq_onnx_model_n_initializers(m));
     cq_onnx_model_free(m);
     cq_args_free(args);
     cq_tensor_release(x);
     cq_script_free(script);
+}
+
+static void check(const char *want, size_t initializers, const char *body)
+{
+    cq_export_options o = options_of(17);
+
+    check_as(want, initializers, body, &o);
 }
 
 TEST(share, equal_constants_are_one)
@@ -47,6 +54,7 @@ TEST(share, a_number_and_a_list_of_it_are_two)
 
 TEST(share, expressions_that_are_written_twice_are_one)
 {
+    check("Concat Relu Add", 0, "torch.cat((x, x)).relu() + torch.cat((x, x))");
     check("Gather Gather Sub Neg Add", 2, "(x[:, 1] - x[:, 0]) + -(x[:, 1] - x[:, 0])");
 }
 
@@ -83,6 +91,30 @@ TEST(merge, what_changes_nothing_goes)
 {
     check("Relu Add", 0, "x.relu() * 1 + (x / 1.0 - 0)");
     check("Add", 1, "x + 0"); /* 0 is not -0 */
+    check("Cast Neg Cast", 0, "(-(x.int() + 0)).float()");
+}
+
+TEST(merge, the_last_of_several_shapes_counts)
+{
+    check("Reshape Relu", 1, "x.view(3, 2).unsqueeze(1).view(-1, 6).relu()");
+    check("Unsqueeze Squeeze Relu", 1, "x.unsqueeze(1).squeeze(1).relu()");
+    check("Unsqueeze Relu", 1, "x.unsqueeze(1).squeeze(1).unsqueeze(1).relu()");
+}
+
+TEST(merge, a_bias_of_zeros_goes_where_it_stays_zero)
+{
+    const char       *layer = "torch.relu(x @ torch.ones(3, 4) + torch.zeros(4))";
+    cq_export_options train = options_of(17), inputs = options_of(17);
+
+    train.training = CQ_TRAINING_TRAIN;
+    inputs.flags |= CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS;
+    check("MatMul Relu", 1, layer);
+    check("MatMul Add Relu", 2,
+          "torch.relu(x @ torch.ones(3, 4) + torch.tensor([0., 0., 0., 1.]))");
+    check("MatMul Add Relu", 2, "torch.relu(x @ torch.ones(3, 1) + torch.zeros(4))");
+    check("MatMul Mul Add Relu", 3, "torch.relu((x @ torch.ones(3, 4)) * 2 + torch.zeros(4))");
+    check_as("MatMul Add Relu", 2, layer, &train);
+    check_as("Constant MatMul Constant Add Relu", 0, layer, &inputs);
 }
 
 TEST(fold, numbers_that_are_repeated_are_few)
@@ -105,6 +137,8 @@ int main(void)
         TEST_OF(merge, what_was_joined_is_joined_once),
         TEST_OF(merge, slices_of_several_axes_are_one),
         TEST_OF(merge, what_changes_nothing_goes),
+        TEST_OF(merge, the_last_of_several_shapes_counts),
+        TEST_OF(merge, a_bias_of_zeros_goes_where_it_stays_zero),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
     };
 

@@ -38,31 +38,16 @@ static void visit(walk *w, cq_info_module *parent, cq_object *module, const char
 
 /* ---- methods ---- */
 
-/* Where the type of a parameter stands in the source; its length, 0 if it has none. */
-static size_t type_text(const cq_ast_expr *type, const cq_source *source, const char **text)
-{
-    *text = type ? source->text + type->at.start : "";
-    return type ? type->at.end - type->at.start : 0;
-}
-
 static void add_method(cq_info *info, cq_script *script, const cq_ast_def *def,
                        const cq_source *source, bool is_method)
 {
-    cq_str      signature = { 0 }, example = { 0 };
-    const char *type;
-    size_t      len;
+    cq_str signature = { 0 }, example = { 0 };
 
-    cq_str_printf(&signature, "%s(", def->name);
-    for (size_t i = is_method; i < def->n_params; i++) {
-        const cq_ast_param *p = &def->params[i];
-
-        len = type_text(p->type, source, &type);
-        cq_str_printf(&signature, "%s%s%s%.*s%s", i > is_method ? ", " : "", p->name,
-                      len ? ": " : "", (int)len, type, p->value ? "=…" : "");
-    }
+    cq_script_describe(&signature, def, source, is_method);
+    if (def->result)
+        cq_str_printf(&signature, " -> %.*s", (int)(def->result->at.end - def->result->at.start),
+                      source->text + def->result->at.start);
     cq_script_suggest(&example, script, def, source, is_method);
-    len = type_text(def->result, source, &type);
-    cq_str_printf(&signature, ")%s%.*s", len ? " -> " : "", (int)len, type);
     cq_info_add_text(info, def->name);
     cq_info_add_text(info, cq_str_text(&signature));
     cq_info_add_text(info, cq_str_text(&example));

@@ -5,31 +5,9 @@
  * products of batches of them. Other operators are refused. */
 #include "pt2/run.h"
 
+#include "base/str.h"
+
 #define PREDISPATCH "torch._functorch.predispatch."
-
-static bool is_elementwise(const char *op)
-{
-    static const char *const names[] = {
-        "add",         "sub",        "mul",         "div",         "neg",         "abs",
-        "exp",         "expm1",      "log",         "log1p",       "log2",        "sqrt",
-        "rsqrt",       "square",     "reciprocal",  "sin",         "cos",         "tan",
-        "asin",        "acos",       "atan",        "sinh",        "cosh",        "tanh",
-        "erf",         "sigmoid",    "relu",        "silu",        "gelu",        "softplus",
-        "pow",         "maximum",    "minimum",     "clamp",       "where",       "eq",
-        "ne",          "lt",         "le",          "gt",          "ge",          "sign",
-        "floor",       "ceil",       "round",       "trunc",       "remainder",   "clone",
-        "logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_or",
-        "bitwise_not", "to",         "_to_copy",    "detach",      "alias",       "zeros_like",
-        "ones_like",   "full_like",  "isnan",       "masked_fill", "lerp",        "addcmul",
-        "addcdiv",     "atan2",
-    };
-    const size_t prefix = strlen("aten::"), len = strcspn(op, ".") - prefix;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == len && memcmp(op + prefix, names[i], len) == 0)
-            return true;
-    return false;
-}
 
 typedef enum rule {
     REFUSED,
@@ -42,68 +20,46 @@ typedef enum rule {
     LAYER    /* works on the last axes of its first argument, or on each element of indices */
 } rule;
 
-static const struct {
-    const char *op;
-    rule        rule;
-} rows[] = {
-    { "aten::sum.dim_IntList", BY_AXES },
-    { "aten::mean.dim", BY_AXES },
-    { "aten::amax", BY_AXES },
-    { "aten::amin", BY_AXES },
-    { "aten::any.dim", BY_AXES },
-    { "aten::all.dim", BY_AXES },
-    { "aten::max.dim", BY_AXES },
-    { "aten::min.dim", BY_AXES },
-    { "aten::argmax", BY_AXES },
-    { "aten::argmin", BY_AXES },
-    { "aten::var.correction", BY_AXES },
-    { "aten::std.correction", BY_AXES },
-    { "aten::logsumexp", BY_AXES },
-    { "aten::softmax.int", BY_AXES },
-    { "aten::log_softmax.int", BY_AXES },
-    { "aten::_softmax", BY_AXES },
-    { "aten::cumsum", BY_AXES },
-    { "aten::cumprod", BY_AXES },
-    { "aten::flip", BY_AXES },
-    { "aten::sort", BY_AXES },
-    { "aten::topk", BY_AXES },
-    { "aten::select.int", BY_AXES },
-    { "aten::slice.Tensor", BY_AXES },
-    { "aten::narrow", BY_AXES },
-    { "aten::unsqueeze", BY_AXES },
-    { "aten::squeeze.dim", BY_AXES },
-    { "aten::squeeze.dims", BY_AXES },
-    { "aten::transpose.int", BY_AXES },
-    { "aten::movedim.int", BY_AXES },
-    { "aten::permute", BY_AXES },
-    { "aten::unbind.int", BY_AXES },
-    { "aten::split.Tensor", BY_AXES },
-    { "aten::chunk", BY_AXES },
-    { "aten::flatten.using_ints", BY_AXES },
-    { "aten::view", BY_SHAPE },
-    { "aten::reshape", BY_SHAPE },
-    { "aten::expand", BY_SHAPE },
-    { "aten::cat", JOINED },
-    { "aten::stack", JOINED },
-    { "aten::matmul", PRODUCT },
-    { "aten::mm", PRODUCT },
-    { "aten::bmm", PRODUCT },
-    { "aten::mv", PRODUCT },
-    { "aten::dot", PRODUCT },
-    { "aten::t", TURNED },
-    { "aten::linear", LAYER },
-    { "aten::layer_norm", LAYER },
-    { "aten::rms_norm", LAYER },
-    { "aten::embedding", LAYER },
-    { "aten::dropout", LAYER },
+/* Operators of aten, apart by blanks; those that are elementwise with all their overloads. */
+static const char *const operators[] = {
+    [ELEMENTWISE] =
+        "add sub mul div neg abs exp expm1 log log1p log2 sqrt rsqrt square reciprocal sin cos tan "
+        "asin acos atan sinh cosh tanh erf sigmoid relu silu gelu softplus pow maximum minimum "
+        "clamp where eq ne lt le gt ge sign floor ceil round trunc remainder clone logical_and "
+        "logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not to _to_copy detach "
+        "alias zeros_like ones_like full_like isnan masked_fill lerp addcmul addcdiv atan2",
+    [BY_AXES] =
+        "sum.dim_IntList mean.dim amax amin any.dim all.dim max.dim min.dim argmax argmin "
+        "var.correction std.correction logsumexp softmax.int log_softmax.int _softmax cumsum "
+        "cumprod flip sort topk select.int slice.Tensor narrow unsqueeze squeeze.dim squeeze.dims "
+        "transpose.int movedim.int permute unbind.int split.Tensor chunk flatten.using_ints",
+    [BY_SHAPE] = "view reshape expand",
+    [JOINED]   = "cat stack",
+    [PRODUCT]  = "matmul mm bmm mv dot",
+    [TURNED]   = "t",
+    [LAYER]    = "linear layer_norm rms_norm embedding dropout",
 };
+
+static bool has_word(const char *words, const char *word, size_t len)
+{
+    for (; *words; words += strspn(words, " ")) {
+        const size_t n = strcspn(words, " ");
+
+        if (n == len && memcmp(words, word, len) == 0)
+            return true;
+        words += n;
+    }
+    return false;
+}
 
 static rule rule_of(const char *op)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].op, op) == 0)
-            return rows[i].rule;
-    return is_elementwise(op) ? ELEMENTWISE : REFUSED;
+    const char *name = op + (cq_starts_with(op, "aten::") ? strlen("aten::") : strlen(op));
+
+    for (size_t i = ELEMENTWISE; i < sizeof operators / sizeof *operators; i++)
+        if (has_word(operators[i], name, i == ELEMENTWISE ? strcspn(name, ".") : strlen(name)))
+            return (rule)i;
+    return REFUSED;
 }
 
 static bool is_batched(const cq_pt2_run *r, const cq_pt2_arg *a)
@@ -134,6 +90,19 @@ static cq_tensor *move(cq_pt2_run *r, cq_tensor *t, int64_t from, int64_t to)
     return from == to ? t : CQ_OP(r->ev->cx, "aten::movedim.int", TENSOR(t), INT(from), INT(to));
 }
 
+/* What is the same for all of the batch is repeated. */
+static cq_status repeat(cq_pt2_run *r, cq_int n, cq_tensor **x)
+{
+    cq_ctx *cx                     = r->ev->cx;
+    cq_int  sizes[CQ_MAX_RANK + 1] = { n };
+
+    if ((*x)->rank >= CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there are too many dimensions");
+    memcpy(sizes + 1, (*x)->sizes, (*x)->rank * sizeof *sizes);
+    *x = CQ_OP(cx, "aten::expand", TENSOR(*x), cq_ints(cx, sizes, (*x)->rank + 1));
+    return cx->status;
+}
+
 /* _add_batch_dim(x, dim, level), _remove_batch_dim(x, level, size, dim) */
 static cq_status enter_or_leave(cq_pt2_run *r, const cq_pt2_node *n, bool enter, cq_val *out)
 {
@@ -152,16 +121,10 @@ static cq_status enter_or_leave(cq_pt2_run *r, const cq_pt2_node *n, bool enter,
                        "a vmap inside of a vmap cannot be followed");
     if (enter) {
         x = move(r, x, args[1].u.i.value, 0);
-    } else if (is_batched(r, &n->inputs[0])) {
+    } else {
+        if (!is_batched(r, &n->inputs[0]))
+            CQ_TRY(repeat(r, args[2].kind == CQ_VAL_INT ? args[2].u.i : cq_i(1), &x));
         x = move(r, x, 0, args[3].u.i.value);
-    } else { /* all of the batch have the same */
-        cq_int sizes[CQ_MAX_RANK + 1] = { args[2].kind == CQ_VAL_INT ? args[2].u.i : cq_i(1) };
-
-        if (x->rank >= CQ_MAX_RANK)
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there are too many dimensions");
-        memcpy(sizes + 1, x->sizes, x->rank * sizeof *x->sizes);
-        x = CQ_OP(cx, "aten::expand", TENSOR(x), cq_ints(cx, sizes, x->rank + 1));
-        x = x ? move(r, x, 0, args[3].u.i.value) : NULL;
     }
     mark(r, n, enter);
     *out = cq_val_of_tensor(x);
@@ -300,16 +263,13 @@ static cq_status by_shape(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
         CQ_TRY(lift(r, &args[0], true, args[1].u.list->n));
     CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, &list));
     CQ_TRY(cq_list_push(list.u.list, cq_val_of_int(args[0].u.tensor->sizes[0])));
-    for (size_t i = 0; i < args[1].u.list->n; i++)
-        CQ_TRY(cq_list_push(list.u.list, args[1].u.list->items[i]));
+    CQ_TRY(cq_list_add(list.u.list, args[1].u.list));
     args[1] = list;
     return CQ_OK;
 }
 
-/* Those that are the same for all of the batch are repeated. */
 static cq_status joined(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
 {
-    cq_ctx       *cx   = r->ev->cx;
     cq_val       *args = o->args;
     const cq_int *size = NULL;
     cq_val        list;
@@ -326,16 +286,9 @@ static cq_status joined(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
     CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_LIST, &list));
     for (size_t i = 0; i < args[0].u.list->n; i++) {
         cq_tensor *t = args[0].u.list->items[i].u.tensor;
-        cq_int     sizes[CQ_MAX_RANK + 1];
 
-        if (!is_batched(r, &n->inputs[0].u.list.items[i])) {
-            if (t->rank == CQ_MAX_RANK)
-                return refuse(n);
-            sizes[0] = size[0];
-            memcpy(sizes + 1, t->sizes, t->rank * sizeof *sizes);
-            t = CQ_OP(cx, "aten::expand", TENSOR(t), cq_ints(cx, sizes, t->rank + 1));
-            CQ_TRY(cx->status);
-        }
+        if (!is_batched(r, &n->inputs[0].u.list.items[i]))
+            CQ_TRY(repeat(r, size[0], &t));
         CQ_TRY(cq_list_push(list.u.list, cq_val_of_tensor(t)));
     }
     args[0] = list;

@@ -2,28 +2,7 @@
  * Python knows, made up in the sizes that the program notes. */
 #include "pt2/model.h"
 
-enum { MAX_DEPTH = 32, UNKNOWN_SIZE = 2 };
-
-typedef CQ_VEC(cq_val) leaves;
-
-/* None is a leaf, as for PyTorch. */
-static cq_status flatten(leaves *to, cq_val v, int depth)
-{
-    if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the sample inputs are nested too deep");
-    switch (v.kind) {
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(flatten(to, v.u.list->items[i], depth + 1));
-        return CQ_OK;
-    case CQ_VAL_DICT:
-        for (size_t i = 0; i < v.u.dict->n; i++)
-            CQ_TRY(flatten(to, v.u.dict->entries[i].value, depth + 1));
-        return CQ_OK;
-    default: return cq_vec_push(to, v);
-    }
-}
+enum { UNKNOWN_SIZE = 2 };
 
 /* ---- made up ---- */
 
@@ -89,9 +68,9 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
 cq_status cq_pt2_make_examples(cq_pt2 *p)
 {
     const cq_pt2_graph *g     = p->program->graph;
-    leaves              all   = { 0 };
+    cq_pt2_leaves       all   = { 0 };
     size_t              n_all = 0, next = 0;
-    cq_status           status = flatten(&all, p->program->archive->sample, 0);
+    cq_status           status = cq_pt2_flatten(&all, p->program->archive->sample);
 
     for (size_t i = 0; i < g->n_inputs; i++)
         n_all +=

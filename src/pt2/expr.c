@@ -1,222 +1,134 @@
-/* A parser that computes as it reads: both notations are calls, infix operators, integers and
- * names. */
+/* Both notations are expressions of Python: calls, infix operators, integers and names. */
 #include "pt2/expr.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
+#include "base/str.h"
+#include "script/ast.h"
+
 #include <string.h>
 
-enum { MAX_NAME = 64, MAX_POWER = 8 };
+enum { MAX_POWER = 8 };
 
-typedef struct parser {
-    const char       *at;
-    const cq_pt2_env *env;
-    int               depth;
-} parser;
-
-static bool sum(parser *p, cq_int *out);
-
-static void skip_space(parser *p)
-{
-    while (*p->at == ' ')
-        p->at++;
-}
-
-static bool accept(parser *p, const char *text)
-{
-    skip_space(p);
-    if (strncmp(p->at, text, strlen(text)) != 0)
-        return false;
-    p->at += strlen(text);
-    return true;
-}
-
-static bool read_name(parser *p, char name[MAX_NAME])
-{
-    size_t n = 0;
-
-    skip_space(p);
-    if (!isalpha((unsigned char)*p->at) && *p->at != '_')
-        return false;
-    while (isalnum((unsigned char)*p->at) || *p->at == '_') {
-        if (n + 1 == MAX_NAME)
-            return false;
-        name[n++] = *p->at++;
-    }
-    name[n] = '\0';
-    return true;
-}
-
-/* ---- calls ---- */
+static bool value_of(const cq_pt2_env *env, const cq_ast_expr *x, cq_int *out);
 
 typedef cq_int (*binary)(cq_symbols *table, cq_int a, cq_int b);
 
-/* Symbol('s0', positive=True, integer=True) */
-static bool read_symbol(parser *p, cq_int *out)
-{
-    char   name[MAX_NAME];
-    size_t len;
+/* What is written as a call, as an operator, or both ways. */
+static const struct {
+    const char *name;
+    cq_ast_op   op; /* NOT: it has none */
+    binary      fold;
+} functions[] = {
+    { "Add", CQ_AST_ADD, cq_int_add },           { "", CQ_AST_SUB, cq_int_sub },
+    { "Mul", CQ_AST_MUL, cq_int_mul },           { "FloorDiv", CQ_AST_FLOOR_DIV, cq_int_floordiv },
+    { "CleanDiv", CQ_AST_NOT, cq_int_floordiv }, { "Mod", CQ_AST_MOD, cq_int_mod },
+    { "PythonMod", CQ_AST_NOT, cq_int_mod },     { "Max", CQ_AST_NOT, cq_int_max },
+    { "Min", CQ_AST_NOT, cq_int_min },
+};
 
-    if (!accept(p, "'"))
-        return false;
-    len = strcspn(p->at, "'");
-    if (len >= MAX_NAME || p->at[len] != '\'')
-        return false;
-    memcpy(name, p->at, len);
-    name[len] = '\0';
-    p->at += len + 1;
-    p->at += strcspn(p->at, ")");
-    return accept(p, ")") && p->env->symbol(p->env->user, name, out);
+static binary function_of(const char *name, cq_ast_op op)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (name ? strcmp(name, functions[i].name) == 0 : op == functions[i].op)
+            return functions[i].fold;
+    return NULL;
 }
 
-static bool power(parser *p, cq_int base, cq_int exponent, cq_int *out)
+static bool power(const cq_pt2_env *env, cq_int base, cq_int exponent, cq_int *out)
 {
     *out = cq_i(1);
     if (exponent.expr || exponent.value < 0 || exponent.value > MAX_POWER)
         return false;
     for (int64_t i = 0; i < exponent.value; i++)
-        *out = cq_int_mul(p->env->table, *out, base);
+        *out = cq_int_mul(env->table, *out, base);
     return true;
 }
 
-static bool call(parser *p, const char *name, cq_int *out)
+static bool value_of_binary(const cq_pt2_env *env, const cq_ast_expr *x, cq_int *out)
 {
-    static const struct {
-        const char *name;
-        binary      fold;
-    } functions[] = {
-        { "Add", cq_int_add },           { "Mul", cq_int_mul }, { "FloorDiv", cq_int_floordiv },
-        { "CleanDiv", cq_int_floordiv }, { "Mod", cq_int_mod }, { "PythonMod", cq_int_mod },
-        { "Max", cq_int_max },           { "Min", cq_int_min },
-    };
-    binary fold = NULL;
-    cq_int next;
+    const binary fold = function_of(NULL, x->u.binary.op);
+    cq_int       a, b;
 
+    if (!value_of(env, x->u.binary.left, &a) || !value_of(env, x->u.binary.right, &b))
+        return false;
+    if (x->u.binary.op == CQ_AST_POW)
+        return power(env, a, b, out);
+    if (fold)
+        *out = fold(env->table, a, b);
+    return fold != NULL;
+}
+
+/* Symbol('s0', positive=True, integer=True), Integer(2), Pow(x, Integer(2)), Add(x, y, z) */
+static bool value_of_call(const cq_pt2_env *env, const cq_ast_expr *x, cq_int *out)
+{
+    const cq_ast_expr *f    = x->u.call.function;
+    const cq_ast_arg  *args = x->u.call.args;
+    const char        *name = f->kind == CQ_X_NAME ? f->u.name : "";
+    const binary       fold = function_of(name, CQ_AST_NOT);
+    cq_int             next;
+
+    if (!x->u.call.n)
+        return false;
     if (strcmp(name, "Symbol") == 0)
-        return read_symbol(p, out);
-    if (!sum(p, out))
+        return args[0].value->kind == CQ_X_STR &&
+               env->symbol(env->user, args[0].value->u.str.text, out);
+    if (!value_of(env, args[0].value, out))
         return false;
     if (strcmp(name, "Integer") == 0)
-        return accept(p, ")");
+        return x->u.call.n == 1;
     if (strcmp(name, "Pow") == 0)
-        return accept(p, ",") && sum(p, &next) && accept(p, ")") && power(p, *out, next, out);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(name, functions[i].name) == 0)
-            fold = functions[i].fold;
-    if (!fold)
-        return false;
-    while (accept(p, ",")) {
-        if (!sum(p, &next))
+        return x->u.call.n == 2 && value_of(env, args[1].value, &next) &&
+               power(env, *out, next, out);
+    for (size_t i = 1; fold && i < x->u.call.n; i++) {
+        if (!value_of(env, args[i].value, &next))
             return false;
-        *out = fold(p->env->table, *out, next);
+        *out = fold(env->table, *out, next);
     }
-    return accept(p, ")");
+    return fold != NULL;
 }
 
-/* ---- infix ---- */
-
-static bool atom(parser *p, cq_int *out)
+static bool value_of(const cq_pt2_env *env, const cq_ast_expr *x, cq_int *out)
 {
-    char name[MAX_NAME], *end;
-
-    if (accept(p, "("))
-        return sum(p, out) && accept(p, ")");
-    if (accept(p, "-")) {
-        if (p->depth++ == CQ_PT2_MAX_EXPR_DEPTH || !atom(p, out))
+    switch (x->kind) {
+    case CQ_X_INT: *out = cq_i(x->u.i); return true;
+    case CQ_X_NAME: return env->symbol(env->user, x->u.name, out);
+    case CQ_X_CALL: return value_of_call(env, x, out);
+    case CQ_X_BINARY: return value_of_binary(env, x, out);
+    case CQ_X_UNARY:
+        if (x->u.unary.op != CQ_AST_NEG || !value_of(env, x->u.unary.operand, out))
             return false;
-        p->depth--;
-        *out = cq_int_sub(p->env->table, cq_i(0), *out);
+        *out = cq_int_sub(env->table, cq_i(0), *out);
         return true;
+    default: return false;
     }
-    if (read_name(p, name))
-        return accept(p, "(") ? call(p, name, out) : p->env->symbol(p->env->user, name, out);
-    errno = 0;
-    *out  = cq_i(strtoll(p->at, &end, 10));
-    if (end == p->at || errno || *end == '.')
-        return false;
-    p->at = end;
-    return true;
-}
-
-static bool factor(parser *p, cq_int *out)
-{
-    cq_int exponent;
-
-    if (!atom(p, out))
-        return false;
-    return accept(p, "**") ? atom(p, &exponent) && power(p, *out, exponent, out) : true;
-}
-
-static bool product(parser *p, cq_int *out)
-{
-    cq_int next;
-
-    if (!factor(p, out))
-        return false;
-    for (;;) {
-        binary fold = accept(p, "//")  ? cq_int_floordiv
-                      : accept(p, "*") ? cq_int_mul
-                      : accept(p, "%") ? cq_int_mod
-                                       : NULL;
-
-        if (!fold)
-            return true;
-        if (!factor(p, &next))
-            return false;
-        *out = fold(p->env->table, *out, next);
-    }
-}
-
-static bool sum(parser *p, cq_int *out)
-{
-    cq_int next;
-
-    if (p->depth++ == CQ_PT2_MAX_EXPR_DEPTH || !product(p, out))
-        return false;
-    for (;;) {
-        binary fold = accept(p, "+") ? cq_int_add : accept(p, "-") ? cq_int_sub : NULL;
-
-        if (!fold)
-            break;
-        if (!product(p, &next))
-            return false;
-        *out = fold(p->env->table, *out, next);
-    }
-    p->depth--;
-    return true;
 }
 
 bool cq_pt2_expr(const char *text, const cq_pt2_env *env, cq_int *out)
 {
-    parser p = { .at = text, .env = env };
+    cq_intern names = { 0 };
+    cq_unit  *unit  = NULL;
+    bool      is_expr;
 
-    if (!sum(&p, out))
-        return false;
-    skip_space(&p);
-    return !*p.at;
+    text += strspn(text, " ");
+    is_expr = cq_parse(&unit, &names, "<size>", text, strlen(text), CQ_PARSE_EXPR) == CQ_OK &&
+              value_of(env, unit->expr, out);
+    cq_unit_free(unit);
+    cq_intern_clear(&names);
+    return is_expr;
 }
 
+/* Without the parser: it is asked of every size of every input. */
 const char *cq_pt2_lone_symbol(const char *text, char *buffer, size_t size)
 {
-    parser p = { .at = text };
-    char   name[MAX_NAME];
-    size_t len;
+    static const char symbol[] = "Symbol('",
+                      word[]   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    const bool   called        = cq_starts_with(text, symbol);
+    const char  *name          = called ? text + strlen(symbol) : text;
+    const size_t len           = strspn(name, word);
+    const char  *end           = called ? strchr(name + len, ')') : name + len - 1;
 
-    if (!read_name(&p, name))
+    if (!len || strchr("0123456789", name[0]) || len >= size || !end || end[1])
         return NULL;
-    if (strcmp(name, "Symbol") == 0 && accept(&p, "('")) {
-        len = strcspn(p.at, "'");
-        if (len >= MAX_NAME)
-            return NULL;
-        memcpy(name, p.at, len);
-        name[len] = '\0';
-        p.at += strcspn(p.at, ")");
-        if (!accept(&p, ")"))
-            return NULL;
-    }
-    if (*p.at || strlen(name) >= size)
-        return NULL;
-    memcpy(buffer, name, strlen(name) + 1);
+    memcpy(buffer, name, len);
+    buffer[len] = '\0';
     return buffer;
 }

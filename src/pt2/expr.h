@@ -5,8 +5,6 @@
 
 #include "tensor/expr.h"
 
-enum { CQ_PT2_MAX_EXPR_DEPTH = 100 };
-
 typedef struct cq_pt2_env {
     cq_symbols *table;
 

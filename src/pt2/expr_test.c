@@ -1,5 +1,7 @@
 #include "pt2/expr.h"
 
+#include "script/ast.h"
+
 #include "test.h"
 
 #include <stdio.h>
@@ -71,15 +73,18 @@ TEST(pt2_expr, what_no_size_can_be_is_no_expression)
 
 TEST(pt2_expr, nesting_has_a_limit)
 {
-    char text[2 * CQ_PT2_MAX_EXPR_DEPTH + 8];
-    int  n = CQ_PT2_MAX_EXPR_DEPTH - 1; /* the outermost has no parenthesis */
+    enum { DEEP = 100, TOO_DEEP = CQ_SCRIPT_MAX_NESTING + 1 };
+    char text[2 * TOO_DEEP + 2];
 
-    memset(text, '(', (size_t)n);
-    text[n] = '7';
-    memset(text + n + 1, ')', (size_t)n);
-    text[2 * n + 1] = '\0';
+    memset(text, '(', DEEP);
+    text[DEEP] = '7';
+    memset(text + DEEP + 1, ')', DEEP);
+    text[2 * DEEP + 1] = '\0';
     CHECK_STR("7", text_of(text));
-    memmove(text + 1, text, strlen(text) + 1);
+    memset(text, '(', TOO_DEEP);
+    text[TOO_DEEP] = '7';
+    memset(text + TOO_DEEP + 1, ')', TOO_DEEP);
+    text[2 * TOO_DEEP + 1] = '\0';
     CHECK_STR("no", text_of(text));
     memset(text, '-', sizeof text - 2);
     text[sizeof text - 2] = '1';

@@ -23,13 +23,13 @@ const char cq_pt2_higher_order_text[] = "def sym_ite(c, a, b):\n"
 
 /* ---- what has a text ---- */
 
-static cq_status call_text(cq_pt2_run *r, const char *name, const cq_val *args, size_t n,
+cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *args, size_t n,
                            cq_val *out)
 {
     cq_val f;
 
-    CQ_TRY(cq_program_find(r->ev->program, name, &f));
-    cq_ctx_own(r->ev->cx, f);
+    CQ_TRY(cq_program_find(r->ev->program, function, &f));
+    CQ_TRY(cq_eval_own(r->ev, f, &f));
     return cq_eval_call(r->ev, f, args, n, out);
 }
 
@@ -46,7 +46,7 @@ static cq_status plain_text(cq_pt2_run *r, const char *name, cq_val *args, size_
 {
     for (size_t i = 0; i < n; i++)
         CQ_TRY(as_tuple(r, args[i], &args[i]));
-    return call_text(r, name, args, n, out);
+    return cq_pt2_call_text(r, name, args, n, out);
 }
 
 /* ---- loops over tensors ---- */
@@ -96,11 +96,13 @@ static void write_loop(cq_str *s, const char *name, const slices *k)
     cq_str_add(s, ")\n");
 }
 
+enum { QUALIFIED_SIZE = 128 };
+
 /* The function that goes through slices, which is written when first needed. */
-static cq_status find_loop(cq_pt2_run *r, const slices *k, cq_val *out)
+static cq_status find_loop(cq_pt2_run *r, const slices *k, char qualified[QUALIFIED_SIZE])
 {
     cq_str    text = { 0 };
-    char      name[96], qualified[128];
+    char      name[96];
     uintptr_t number;
     cq_status status = CQ_OK;
 
@@ -119,24 +121,19 @@ static cq_status find_loop(cq_pt2_run *r, const slices *k, cq_val *out)
         cq_str_clear(&text);
     }
     CQ_TRY(status);
-    snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", (size_t)number - 1, name);
-    CQ_TRY(cq_program_find(r->ev->program, qualified, out));
-    cq_ctx_own(r->ev->cx, *out);
-    return r->ev->cx->status;
+    snprintf(qualified, QUALIFIED_SIZE, CQ_DEFINITIONS "%zu.%s", (size_t)number - 1, name);
+    return CQ_OK;
 }
 
 static cq_status run_slices(cq_pt2_run *r, const slices *k, cq_val body, cq_val carried, cq_val xs,
                             cq_val extra, cq_val *out)
 {
-    cq_val args[4] = { body }, loop;
+    char loop[QUALIFIED_SIZE];
 
     if (!k->n_xs)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "there is nothing to go through");
-    CQ_TRY(find_loop(r, k, &loop));
-    CQ_TRY(as_tuple(r, carried, &args[1]));
-    CQ_TRY(as_tuple(r, xs, &args[2]));
-    CQ_TRY(as_tuple(r, extra, &args[3]));
-    return cq_eval_call(r->ev, loop, args, 4, out);
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "there is nothing to iterate over");
+    CQ_TRY(find_loop(r, k, loop));
+    return plain_text(r, loop, (cq_val[]){ body, carried, xs, extra }, 4, out);
 }
 
 static size_t length(cq_val v)
@@ -230,6 +227,16 @@ typedef struct functionalized {
     size_t      n, n_changed;
 } functionalized;
 
+/* The operator that an argument names. */
+static cq_status operator_of(cq_pt2_run *r, cq_val arg, const char **op)
+{
+    const char *text = arg.kind == CQ_VAL_STR ? arg.u.text->text : "";
+
+    *op = NULL;
+    CQ_TRY(cq_pt2_operator_name(r->program->archive->arena, text, op));
+    return *op ? CQ_OK : cq_fail(CQ_E_FORMAT, NULL, NULL, "\"%s\" is not an operator", text);
+}
+
 static cq_status copy_of(cq_pt2_run *r, cq_val *v)
 {
     if (v->kind != CQ_VAL_TENSOR)
@@ -293,24 +300,19 @@ static cq_status by_base(cq_pt2_run *r, const cq_pt2_node *n, const cq_val *args
 
 static cq_status run_functionalized(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
 {
-    functionalized f  = { .n = 0 };
-    const char    *op = NULL;
+    functionalized f = { .n = 0 };
+    const char    *op;
     cq_val         result;
 
-    if (args[0].kind != CQ_VAL_STR || n->n_inputs > MAX_ARGS)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "it has other arguments than it takes");
-    CQ_TRY(cq_pt2_operator_name(r->program->archive->arena, args[0].u.text->text, &op));
-    if (!op)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "%s is not an operator", args[0].u.text->text);
+    if (n->n_inputs > MAX_ARGS)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it has too many arguments");
+    CQ_TRY(operator_of(r, args[0], &op));
     CQ_TRY(strcmp(n->op, "higher_order::auto_functionalized") == 0 ? by_name(r, n, args, &f)
                                                                    : by_base(r, n, args, &f));
     CQ_TRY(cq_pt2_call(r, op, f.names, f.args, f.n, &result));
     CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_TUPLE, out));
-    if (result.kind == CQ_VAL_TUPLE)
-        for (size_t i = 0; i < result.u.list->n; i++)
-            CQ_TRY(cq_list_push(out->u.list, result.u.list->items[i]));
-    else
-        CQ_TRY(cq_list_push(out->u.list, result));
+    CQ_TRY(result.kind == CQ_VAL_TUPLE ? cq_list_add(out->u.list, result.u.list)
+                                       : cq_list_push(out->u.list, result));
     for (size_t i = 0; i < f.n_changed; i++)
         CQ_TRY(cq_list_push(out->u.list, f.changed[i]));
     return CQ_OK;
@@ -320,15 +322,11 @@ static cq_status run_functionalized(cq_pt2_run *r, const cq_pt2_node *n, cq_val 
  * token that goes from one to the next. */
 static cq_status run_with_effects(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
 {
-    const char *op          = NULL;
+    const char *op;
     cq_val      results[2]  = { args[0], CQ_NONE };
     size_t      by_position = 0;
 
-    if (args[1].kind != CQ_VAL_STR)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "it has other arguments than it takes");
-    CQ_TRY(cq_pt2_operator_name(r->program->archive->arena, args[1].u.text->text, &op));
-    if (!op)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "%s is not an operator", args[1].u.text->text);
+    CQ_TRY(operator_of(r, args[1], &op));
     while (2 + by_position < n->n_inputs && !n->names[2 + by_position][0])
         by_position++;
     if (!cq_pt2_is_assertion(op)) {

@@ -275,32 +275,14 @@ static cq_status check_range(const call *c, const char *symbol, int64_t value, c
     return CQ_OK;
 }
 
-/* A symbol is a batch if it is the first size of all inputs that have it, and they have more. */
-static bool is_batch(const call *c, const char *symbol)
-{
-    char name[64];
-    bool is = false;
-
-    for (size_t i = 0; i < c->model->user.n; i++) {
-        const cq_pt2_meta *m = meta_of(c, i);
-
-        for (size_t k = 0; k < m->rank; k++) {
-            if (!m->sizes[k].expr || !cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name) ||
-                strcmp(name, symbol) != 0)
-                continue;
-            if (k || m->rank < 2)
-                return false;
-            is = true;
-        }
-    }
-    return is;
-}
-
-/* What the size is called in the graph: as the user says, or `batch`, or as in the file. */
+/* What the size is called in the graph: as the user says, or `batch`, or as in the file. It is a
+ * batch if it is the first size of all inputs that have it, and they have more. */
 static const char *display_name(call *c, const char *symbol)
 {
-    cq_graph   *g     = c->run.ev->capture->graph;
-    const char *usual = NULL;
+    cq_graph   *g        = c->run.ev->capture->graph;
+    const char *usual    = NULL;
+    bool        is_batch = true;
+    size_t      n_axes   = 0;
     char        name[64];
 
     for (size_t i = 0; i < c->model->user.n; i++) {
@@ -316,11 +298,13 @@ static const char *display_name(call *c, const char *symbol)
             if (given)
                 return given;
             usual = usual ? usual : cq_pt2_deployed_axis(c->model, i, k);
+            is_batch &= k == 0 && m->rank > 1;
+            n_axes++;
         }
     }
     if (usual && !cq_map_has(&g->symbols.atoms, usual))
         return usual;
-    return is_batch(c, symbol) && !cq_map_has(&g->symbols.atoms, "batch") ? "batch" : symbol;
+    return n_axes && is_batch && !cq_map_has(&g->symbols.atoms, "batch") ? "batch" : symbol;
 }
 
 static cq_status define_symbol(call *c, const char *expr, int64_t value, int axis,
@@ -478,8 +462,7 @@ static cq_status number_value(call *c, size_t i, cq_tensor *t, cq_val *out)
         *out = cq_val_of_int(*known);
         return CQ_OK;
     }
-    return cq_eval_call_name(c->run.ev, "aten::item", &(cq_val){ CQ_VAL_TENSOR, .u.tensor = t }, 1,
-                             out);
+    return CQ_CALL(c->run.ev, out, "aten::item", TENSOR(t));
 }
 
 static cq_status user_value(call *c, size_t i, cq_val *out)
@@ -532,29 +515,20 @@ static cq_status collect(call *c, cq_val *args)
 
 /* ---- outputs ---- */
 
-static cq_status give(call *c, cq_val v)
+static cq_status give(cq_visit *w, cq_val v)
 {
-    cq_tensor *t;
+    const call *c = w->user;
+    cq_tensor  *t;
 
-    switch (v.kind) {
-    case CQ_VAL_NONE: return CQ_OK;
-    case CQ_VAL_TENSOR: return c->ends->output(c->ends->user, v.u.tensor);
-    case CQ_VAL_INT:
-    case CQ_VAL_FLOAT:
-    case CQ_VAL_BOOL:
-        CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
-        if (v.kind == CQ_VAL_FLOAT && t->dtype != CQ_DTYPE_F32) /* as for numbers of TorchScript */
-            t = CQ_OP(c->run.ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_F32));
-        return t ? c->ends->output(c->ends->user, t) : c->run.ev->cx->status;
-    case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE:
-        for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(give(c, v.u.list->items[i]));
+    if (v.kind == CQ_VAL_NONE)
         return CQ_OK;
-    default:
+    if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
-    }
+    CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
+    if (v.kind == CQ_VAL_FLOAT && t->dtype != CQ_DTYPE_F32) /* as for numbers of TorchScript */
+        t = CQ_OP(c->run.ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_F32));
+    return t ? c->ends->output(c->ends->user, t) : c->run.ev->cx->status;
 }
 
 static cq_status give_extra(call *c, const char *name, cq_val v)
@@ -613,7 +587,7 @@ static cq_status give_all(call *c, const cq_val *args, const cq_val *results)
 
     for (size_t i = 0; i < p->graph->n_outputs; i++)
         if (p->outputs[i].role == CQ_PT2_USER)
-            CQ_TRY(give(c, results[i]));
+            CQ_TRY(cq_val_each(&(cq_visit){ .each = give, .user = c }, results[i]));
     if (c->ends->keep_mutations && !c->ends->state)
         CQ_TRY(give_changed(c, args, results));
     return give_asserted(c);

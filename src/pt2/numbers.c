@@ -49,16 +49,6 @@ static const struct {
     { "torch._sym_tanh", "aten::tanh" },
 };
 
-/* b if a else c, of numbers. */
-static cq_status choose(cq_pt2_run *r, const cq_val *args, cq_val *out)
-{
-    cq_val f;
-
-    CQ_TRY(cq_program_find(r->ev->program, "sym_ite", &f));
-    cq_ctx_own(r->ev->cx, f);
-    return cq_eval_call(r->ev, f, args, 3, out);
-}
-
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found)
 {
     const char *builtin = NULL;
@@ -68,7 +58,7 @@ cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, b
     for (size_t i = 0; i < n->n_inputs && *found; i++)
         CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
     if (strcmp(n->target, "torch.sym_ite") == 0 && n->n_inputs == 3)
-        return choose(r, args, out);
+        return cq_pt2_call_text(r, "sym_ite", args, 3, out);
     if (strcmp(n->target, "_operator.pos") == 0 && n->n_inputs == 1) {
         *out = args[0];
         return CQ_OK;

@@ -82,18 +82,14 @@ static double number_of(const cq_json *j)
                                                            : (double)NAN;
 }
 
-static int64_t layout_of(int64_t number)
+/* What PyTorch calls the number of a file. */
+static const int8_t layouts[] = { 0, 1, 2, 4, 5, 6, 3, 0 }, memory_formats[] = { 0, 0, 2, 3, 1 };
+
+static cq_pt2_arg renumbered(const int8_t *numbers, int64_t n, const cq_json *j)
 {
-    static const int8_t c10[] = { 0, 1, 2, 4, 5, 6, 3, 0 };
+    const int64_t i = cq_json_int(j, 0);
 
-    return number >= 0 && number < 8 ? c10[number] : 0;
-}
-
-static int64_t memory_format_of(int64_t number)
-{
-    static const int8_t c10[] = { 0, 0, 2, 3, 1 };
-
-    return number >= 0 && number < 5 ? c10[number] : 0;
+    return (cq_pt2_arg){ CQ_PT2_INT, .u.i = i >= 0 && i < n ? numbers[i] : 0 };
 }
 
 /* How the value of an alternative of Argument is read. */
@@ -171,12 +167,8 @@ static cq_status read_form(scope *s, form f, const cq_json *j, bool defines, cq_
                               (long long)cq_json_int(j, -1));
         *out = (cq_pt2_arg){ CQ_PT2_INT, .u.i = cq_dtype_to_torch(dtype) };
         return CQ_OK;
-    case F_LAYOUT:
-        *out = (cq_pt2_arg){ CQ_PT2_INT, .u.i = layout_of(cq_json_int(j, 0)) };
-        return CQ_OK;
-    case F_MEMORY_FORMAT:
-        *out = (cq_pt2_arg){ CQ_PT2_INT, .u.i = memory_format_of(cq_json_int(j, 0)) };
-        return CQ_OK;
+    case F_LAYOUT: *out = renumbered(layouts, sizeof layouts, j); return CQ_OK;
+    case F_MEMORY_FORMAT: *out = renumbered(memory_formats, sizeof memory_formats, j); return CQ_OK;
     case F_DEVICE:
         index = cq_json_get(j, "type");
         *out  = (cq_pt2_arg){ CQ_PT2_DEVICE, .u.text = cq_json_text(index, "cpu") };

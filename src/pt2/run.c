@@ -32,8 +32,7 @@ static cq_status text_value(cq_pt2_run *r, const char *text, cq_val_kind kind, c
     cq_text *t;
 
     CQ_TRY(cq_text_new(&t, text, strlen(text)));
-    *out = cq_ctx_own(r->ev->cx, (cq_val){ .kind = kind, .u.text = t });
-    return r->ev->cx->status;
+    return cq_eval_own(r->ev, (cq_val){ .kind = kind, .u.text = t }, out);
 }
 
 cq_status cq_pt2_value(cq_pt2_run *r, const cq_pt2_arg *a, cq_val *out)
@@ -77,16 +76,8 @@ static bool size_symbol(void *user, const char *name, cq_int *out)
     cq_pt2_run *r     = user;
     cq_int     *known = cq_pt2_symbol(r, name);
 
-    if (!known) {
-        cq_int fresh = cq_symbol(r->ev->cx->symbols, name, 2, NULL, 0);
-
-        if (!r->ev->cx->symbols || cq_pt2_set_symbol(r, name, fresh) != CQ_OK)
-            return false;
-        *out = fresh;
-        return true;
-    }
-    *out = *known;
-    return true;
+    *out = known ? *known : cq_symbol(r->ev->cx->symbols, name, 2, NULL, 0);
+    return known || (r->ev->cx->symbols && cq_pt2_set_symbol(r, name, *out) == CQ_OK);
 }
 
 static cq_tensor *fake_of(cq_pt2_run *r, const cq_pt2_meta *m)
@@ -172,11 +163,6 @@ enum { N_CHECKS = 5 };
 bool cq_pt2_is_assertion(const char *op)
 {
     return CQ_IS_AMONG(op, assertions);
-}
-
-static bool is_kept_assertion(const cq_pt2_run *r, const cq_pt2_node *n)
-{
-    return r->asserted && cq_is_among(n->op, assertions, N_CHECKS);
 }
 
 /* What does not depend on the run is left out; so is what a branch or a loop asserts, which nobody
@@ -304,7 +290,7 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
     bool found;
 
     *out = CQ_NONE;
-    if (is_kept_assertion(r, n))
+    if (r->asserted && cq_is_among(n->op, assertions, N_CHECKS))
         return keep_assertion(r, n);
     if (!matters(r->graph, n))
         return CQ_OK;
@@ -321,14 +307,6 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 }
 
 /* ---- results ---- */
-
-static void set_slot(cq_pt2_run *r, uint32_t slot, cq_val v)
-{
-    cq_val old = r->values[slot];
-
-    r->values[slot] = cq_val_retain(v);
-    cq_val_release(old);
-}
 
 static bool is_items(cq_val v)
 {
@@ -358,7 +336,7 @@ static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it returns %zu values, want %zu", n_items,
                            n);
         if (outputs[i].kind == CQ_PT2_SLOT)
-            set_slot(r, outputs[i].u.slot, items[i]);
+            cq_val_set(&r->values[outputs[i].u.slot], items[i]);
         else
             CQ_TRY(bind(r, &outputs[i], 1, items[i]));
     }
@@ -401,7 +379,7 @@ static cq_status run_node(cq_pt2_run *r, const cq_pt2_node *n)
 static void forget(cq_pt2_run *r, const cq_pt2_arg *a, uint32_t at)
 {
     if (a->kind == CQ_PT2_SLOT && r->graph->last_use[a->u.slot] == at)
-        set_slot(r, a->u.slot, CQ_NONE);
+        cq_val_set(&r->values[a->u.slot], CQ_NONE);
     for (size_t i = 0; a->kind == CQ_PT2_LIST && i < a->u.list.n; i++)
         forget(r, &a->u.list.items[i], at);
 }
@@ -447,7 +425,7 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
         r->values[i] = CQ_NONE;
     for (size_t i = 0; i < n; i++)
         if (g->inputs[i].kind == CQ_PT2_SLOT)
-            set_slot(r, g->inputs[i].u.slot, args[i]);
+            cq_val_set(&r->values[g->inputs[i].u.slot], args[i]);
     r->graph               = g;
     r->ev->results_of      = results_of;
     r->ev->results_of_user = r;
@@ -469,23 +447,27 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
 
 /* ---- graphs as functions ---- */
 
-typedef CQ_VEC(cq_val) values;
-
-static cq_status flatten(values *to, const cq_val *args, size_t n)
+static cq_status add_leaf(cq_visit *w, cq_val leaf)
 {
-    for (size_t i = 0; i < n; i++)
-        CQ_TRY(is_items(args[i]) ? flatten(to, args[i].u.list->items, args[i].u.list->n)
-                                 : cq_vec_push(to, args[i]));
-    return CQ_OK;
+    cq_pt2_leaves *to = w->user;
+
+    return cq_vec_push(to, leaf);
+}
+
+cq_status cq_pt2_flatten(cq_pt2_leaves *to, cq_val v)
+{
+    return cq_val_each(&(cq_visit){ .each = add_leaf, .user = to }, v);
 }
 
 static cq_status call_graph(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out)
 {
     const cq_pt2_graph *g       = user;
-    values              flat    = { 0 };
+    cq_pt2_leaves       flat    = { 0 };
     cq_val             *results = cq_alloc_array(g->n_outputs + 1, sizeof *results);
-    cq_status           status  = results ? flatten(&flat, args, n) : CQ_E_NO_MEMORY;
+    cq_status           status  = results ? CQ_OK : CQ_E_NO_MEMORY;
 
+    for (size_t i = 0; i < n && status == CQ_OK; i++)
+        status = cq_pt2_flatten(&flat, args[i]);
     if (status == CQ_OK)
         status = cq_pt2_run_graph(ev->results_of_user, g, flat.items, flat.n, results);
     if (status == CQ_OK)
@@ -503,6 +485,5 @@ cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out)
     t->text        = g->name;
     t->native      = call_graph;
     t->native_user = (void *)g;
-    *out           = cq_ctx_own(r->ev->cx, cq_val_of_object(t));
-    return r->ev->cx->status;
+    return cq_eval_own(r->ev, cq_val_of_object(t), out);
 }

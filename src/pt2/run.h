@@ -44,6 +44,10 @@ bool cq_pt2_is_assertion(const char *op);
 cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
                       size_t n, cq_val *out);
 
+/* What is in lists, tuples and dicts, in order. None is a leaf, as for PyTorch. */
+typedef CQ_VEC(cq_val) cq_pt2_leaves; /* borrowed */
+cq_status cq_pt2_flatten(cq_pt2_leaves *to, cq_val v);
+
 /* A graph as a function of the evaluator: its arguments are flattened, its results are a tuple. */
 cq_status cq_pt2_function(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *out);
 
@@ -66,7 +70,9 @@ cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, b
 /* higher_order.c: operators that take graphs. The text is TorchScript that belongs to the program
  * of the evaluator. */
 extern const char cq_pt2_higher_order_text[];
-cq_status         cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);
+cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *args, size_t n,
+                           cq_val *out);
+cq_status cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);
 
 /* autocast.c: the arguments of an operator as autocast wants them. */
 cq_status cq_pt2_autocast(cq_pt2_run *r, const char *op, cq_val *args, size_t n);

@@ -118,6 +118,15 @@ CQ_API cq_status cq_args_inputs(const cq_args *a, cq_tensor **tensors, size_t ma
 
 /* ---- from JSON ---- */
 
+cq_status cq_args_text(const char *text, size_t len, cq_val *out)
+{
+    cq_text *t;
+
+    CQ_TRY(cq_text_new(&t, text, len));
+    *out = cq_val_of_text(t);
+    return CQ_OK;
+}
+
 typedef struct reader {
     cq_tensor *const *tensors;
     size_t            n;
@@ -141,70 +150,80 @@ static cq_status tensor_at(const reader *r, const json_t *index, cq_tensor **out
 
 static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val *out);
 
-/* The caller owns *out after each of these. */
-static cq_status read_list(const reader *r, const json_t *j, cq_val_kind kind, int depth,
-                           cq_val *out)
+static cq_status read_items(const reader *r, const json_t *j, int depth, cq_list *to)
 {
-    cq_list  *list;
-    cq_status status = CQ_OK;
+    for (size_t i = 0; i < json_array_size(j); i++) {
+        cq_val    v;
+        cq_status status = read_value(r, json_array_get(j, i), depth, &v);
 
-    if (!json_is_array(j))
-        return bad("a list is wanted");
-    CQ_TRY(cq_list_new(&list, 0));
-    *out = (cq_val){ .kind = kind, .u.list = list };
-    for (size_t i = 0; i < json_array_size(j) && status == CQ_OK; i++) {
-        cq_val v = CQ_NONE;
-
-        status = read_value(r, json_array_get(j, i), depth + 1, &v);
         if (status == CQ_OK)
-            status = cq_list_push(list, v);
+            status = cq_list_push(to, v);
         cq_val_release(v);
+        CQ_TRY(status);
     }
-    if (status != CQ_OK) {
-        cq_val_release(*out);
-        *out = CQ_NONE;
-    }
+    return CQ_OK;
+}
+
+/* Lets go of key. */
+static cq_status read_entry(const reader *r, cq_val key, const json_t *j, int depth, cq_dict *to)
+{
+    cq_val    v;
+    cq_status status = read_value(r, j, depth, &v);
+
+    if (status == CQ_OK)
+        status = cq_dict_set(to, key, v);
+    cq_val_release(key);
+    cq_val_release(v);
     return status;
 }
 
-static cq_status read_dict(const reader *r, const json_t *j, int depth, cq_val *out)
+static cq_status read_pairs(const reader *r, const json_t *j, int depth, cq_dict *to)
 {
-    cq_dict  *dict;
-    cq_status status = CQ_OK;
-
-    if (!json_is_array(j))
-        return bad("a dict is a list of pairs");
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_val_of_dict(dict);
-    for (size_t i = 0; i < json_array_size(j) && status == CQ_OK; i++) {
+    for (size_t i = 0; i < json_array_size(j); i++) {
         const json_t *pair = json_array_get(j, i), *name = json_array_get(pair, 0);
-        cq_val        key = CQ_NONE, v = CQ_NONE;
-        cq_text      *text;
+        cq_val        key = cq_val_of_i64(json_integer_value(name));
 
-        if (json_is_string(name)) {
-            status = cq_text_new(&text, json_string_value(name), json_string_length(name));
-            key    = cq_val_of_text(status == CQ_OK ? text : NULL);
-        } else {
-            key = cq_val_of_i64(json_integer_value(name));
-        }
-        if (status == CQ_OK)
-            status = read_value(r, json_array_get(pair, 1), depth + 1, &v);
-        if (status == CQ_OK)
-            status = cq_dict_set(dict, key, v);
-        cq_val_release(key);
-        cq_val_release(v);
+        if (json_is_string(name))
+            CQ_TRY(cq_args_text(json_string_value(name), json_string_length(name), &key));
+        CQ_TRY(read_entry(r, key, json_array_get(pair, 1), depth, to));
     }
-    if (status != CQ_OK) {
-        cq_val_release(*out);
-        *out = CQ_NONE;
-    }
-    return status;
+    return CQ_OK;
 }
 
+static cq_status read_scalar(const reader *r, const json_t *index, cq_val *out)
+{
+    cq_tensor *t;
+
+    CQ_TRY(tensor_at(r, index, &t));
+    r->args->wide_floats |= t->dtype == CQ_DTYPE_F64;
+    *out = cq_dtype_is_float(t->dtype) ? cq_val_of_f64(cq_tensor_get_f64(t, 0))
+           : t->dtype == CQ_DTYPE_BOOL ? cq_val_of_bool(cq_tensor_get_i64(t, 0))
+                                       : cq_val_of_i64(cq_tensor_get_i64(t, 0));
+    return CQ_OK;
+}
+
+static cq_status read_container(const reader *r, const char *kind, const json_t *j, int depth,
+                                cq_val *out)
+{
+    const bool is_dict = kind[0] == 'd';
+
+    if (!json_is_array(j))
+        return bad(is_dict ? "a dict is a list of pairs" : "a list is wanted");
+    if (is_dict)
+        CQ_TRY(cq_dict_new(&out->u.dict));
+    else
+        CQ_TRY(cq_list_new(&out->u.list, 0));
+    out->kind = is_dict ? CQ_VAL_DICT : kind[0] == 't' ? CQ_VAL_TUPLE : CQ_VAL_LIST;
+    return is_dict ? read_pairs(r, j, depth + 1, out->u.dict)
+                   : read_items(r, j, depth + 1, out->u.list);
+}
+
+/* The caller owns *out, even after a failure. */
 static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val *out)
 {
-    cq_tensor    *t;
-    const json_t *part;
+    static const char *const containers[] = { "tuple", "list", "dict" };
+    const json_t            *part;
+    cq_tensor               *t;
 
     *out = CQ_NONE;
     if (depth > MAX_DEPTH)
@@ -216,63 +235,30 @@ static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val 
         *out = cq_val_retain(cq_val_of_tensor(t));
         return CQ_OK;
     }
-    if ((part = json_object_get(j, "scalar"))) {
-        CQ_TRY(tensor_at(r, part, &t));
-        r->args->wide_floats |= t->dtype == CQ_DTYPE_F64;
-        *out = cq_dtype_is_float(t->dtype) ? cq_val_of_f64(cq_tensor_get_f64(t, 0))
-               : t->dtype == CQ_DTYPE_BOOL ? cq_val_of_bool(cq_tensor_get_i64(t, 0))
-                                           : cq_val_of_i64(cq_tensor_get_i64(t, 0));
-        return CQ_OK;
-    }
-    if ((part = json_object_get(j, "str"))) {
-        cq_text *text;
-
-        CQ_TRY(cq_text_new(&text, json_string_value(part), json_string_length(part)));
-        *out = cq_val_of_text(text);
-        return CQ_OK;
-    }
-    if ((part = json_object_get(j, "tuple")))
-        return read_list(r, part, CQ_VAL_TUPLE, depth, out);
-    if ((part = json_object_get(j, "list")))
-        return read_list(r, part, CQ_VAL_LIST, depth, out);
-    if ((part = json_object_get(j, "dict")))
-        return read_dict(r, part, depth, out);
+    if ((part = json_object_get(j, "scalar")))
+        return read_scalar(r, part, out);
+    if ((part = json_object_get(j, "str")))
+        return cq_args_text(json_string_value(part), json_string_length(part), out);
+    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
+        if ((part = json_object_get(j, containers[i])))
+            return read_container(r, containers[i], part, depth, out);
     return bad("an argument is neither tensor, scalar, str, tuple, list, dict nor null");
 }
 
-static cq_status read_all(const reader *r, const json_t *root)
+static cq_status read_all(const reader *r, json_t *root)
 {
-    cq_args      *a    = r->args;
-    const json_t *args = json_object_get(root, "args"), *kwargs = json_object_get(root, "kwargs");
-    const char   *name;
-    json_t       *value;
-    cq_status     status = CQ_OK;
+    const char *name;
+    json_t     *value;
 
-    for (size_t i = 0; i < json_array_size(args) && status == CQ_OK; i++) {
-        cq_val v;
-
-        status = read_value(r, json_array_get(args, i), 0, &v);
-        if (status == CQ_OK)
-            status = cq_list_push(a->positional, v);
-        cq_val_release(v);
-    }
-    json_object_foreach((json_t *)kwargs, name, value)
+    CQ_TRY(read_items(r, json_object_get(root, "args"), 0, r->args->positional));
+    json_object_foreach(json_object_get(root, "kwargs"), name, value)
     {
-        cq_val   v = CQ_NONE, key = CQ_NONE;
-        cq_text *text;
+        cq_val key;
 
-        if (status == CQ_OK)
-            status = cq_text_new(&text, name, strlen(name));
-        if (status != CQ_OK)
-            break;
-        key    = cq_val_of_text(text);
-        status = read_value(r, value, 0, &v);
-        if (status == CQ_OK)
-            status = cq_dict_set(a->keywords, key, v);
-        cq_val_release(key);
-        cq_val_release(v);
+        CQ_TRY(cq_args_text(name, strlen(name), &key));
+        CQ_TRY(read_entry(r, key, value, 0, r->args->keywords));
     }
-    return status;
+    return CQ_OK;
 }
 
 CQ_API cq_status cq_args_from_json(cq_args **out, const char *text, cq_tensor *const *tensors,

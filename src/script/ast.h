@@ -45,7 +45,7 @@ typedef struct cq_ast_block {
     X(SUB, "-", "aten::sub")                                                                       \
     X(MUL, "*", "aten::mul")                                                                       \
     X(DIV, "/", "aten::div")                                                                       \
-    X(FLOOR_DIV, "//", "aten::floordiv")                                                           \
+    X(FLOOR_DIV, "//", "aten::floor_divide")                                                       \
     X(MOD, "%", "aten::remainder")                                                                 \
     X(POW, "**", "aten::pow")                                                                      \
     X(MATMUL, "@", "aten::matmul")                                                                 \

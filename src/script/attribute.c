@@ -36,47 +36,69 @@ static const char *const torch_namespaces[] = { "nn",     "jit",       "ops",   
                                                 "sparse", "overrides", "random",   "distributions",
                                                 "onnx",   "testing" };
 
-static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
+/* Numbers that torch and math have, and Python's names in printed code. */
+static const struct {
+    const char *name;
+    double      value;
+} reals[] = {
+    { "inf", INFINITY }, { "nan", NAN }, { "pi", CQ_PI }, { "e", CQ_E }, { "tau", 2 * CQ_PI }
+};
+
+bool cq_eval_real_constant(const char *name, cq_val *out)
+{
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        if (strcmp(name, reals[i].name) == 0) {
+            *out = cq_val_of_f64(reals[i].value);
+            return true;
+        }
+    return false;
+}
+
+static cq_status new_builtin(cq_eval *ev, const char *prefix, const char *name, cq_val *out)
+{
+    char full[512];
+
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
+}
+
+static cq_status new_namespace(cq_eval *ev, const char *path, const char *name, cq_val *out)
+{
+    char full[512];
+
+    snprintf(full, sizeof full, "%s.%s", path, name);
+    return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
+}
+
+/* A function that PyTorch has in Python (functional.c), or else the operator of that name. */
+static cq_status functional_member(cq_eval *ev, const char *unit, const char *name, cq_val *out)
 {
     char full[256];
 
+    snprintf(full, sizeof full, "%s.%s", unit, name);
+    CQ_TRY(cq_program_find(ev->program, full, out));
+    CQ_TRY(cq_eval_own(ev, *out, out));
+    return cq_object_as(*out, CQ_OBJECT_FUNCTION) ? CQ_OK : new_builtin(ev, "aten::", name, out);
+}
+
+/* In source text these are functions of Python; in an archive they are operators. */
+static const char *const torch_functions[] = { "norm", "stft", "tensordot", "unique",
+                                               "unique_consecutive" };
+
+static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
+{
     for (size_t i = 0; i < sizeof torch_numbers / sizeof *torch_numbers; i++)
         if (strcmp(name, torch_numbers[i].name) == 0) {
             *out = cq_val_of_i64(torch_numbers[i].value);
             return CQ_OK;
         }
-    if (strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0 || strcmp(name, "pi") == 0) {
-        *out = cq_val_of_f64(name[0] == 'i' ? INFINITY : name[0] == 'n' ? (double)NAN : CQ_PI);
+    if (cq_eval_real_constant(name, out))
         return CQ_OK;
-    }
-    for (size_t i = 0; i < sizeof torch_namespaces / sizeof *torch_namespaces; i++)
-        if (strcmp(name, torch_namespaces[i]) == 0) {
-            snprintf(full, sizeof full, "torch.%s", name);
-            return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
-        }
-    snprintf(full, sizeof full, "aten::%s", name);
-    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
-}
-
-static cq_status math_member(cq_eval *ev, const char *name, cq_val *out)
-{
-    static const struct {
-        const char *name;
-        double      value;
-    } constants[] = { { "pi", CQ_PI }, { "e", CQ_E }, { "inf", INFINITY }, { "tau", 2 * CQ_PI } };
-    char full[256];
-
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (strcmp(name, constants[i].name) == 0) {
-            *out = cq_val_of_f64(constants[i].value);
-            return CQ_OK;
-        }
-    if (strcmp(name, "nan") == 0) {
-        *out = cq_val_of_f64((double)NAN);
-        return CQ_OK;
-    }
-    snprintf(full, sizeof full, "aten::%s", name);
-    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
+    if (CQ_IS_AMONG(name, torch_namespaces))
+        return new_namespace(ev, "torch", name, out);
+    return ev->program->main && CQ_IS_AMONG(name, torch_functions)
+               ? functional_member(ev, CQ_TORCH, name, out)
+               : new_builtin(ev, "aten::", name, out);
 }
 
 static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
@@ -92,6 +114,21 @@ static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
     return CQ_OK;
 }
 
+/* Functions of these are operators, some with a prefix. */
+static const struct {
+    const char *path, *prefix;
+} operators_in[] = {
+    { "math", "aten::" },
+    { "warnings", "aten::" },
+    { "torch._C._nn", "aten::" },
+    { "torch.jit", "aten::" },
+    { "torch.autograd", "aten::" },
+    { "torch.nn.init", "aten::" },
+    { "torch.linalg", "aten::linalg_" },
+    { "torch.special", "aten::special_" },
+    { "torch.fft", "aten::fft_" },
+};
+
 static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *name, cq_val *out)
 {
     const char *path = t->text;
@@ -99,41 +136,27 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
 
     if (strcmp(path, "torch") == 0)
         return torch_member(ev, name, out);
-    if (strcmp(path, "math") == 0)
-        return math_member(ev, name, out);
+    if (strcmp(path, "math") == 0 && cq_eval_real_constant(name, out))
+        return CQ_OK;
     if (strcmp(path, "CONSTANTS") == 0)
         return constant(ev, name, out);
     if (cq_starts_with(path, "__torch__")) {
         snprintf(full, sizeof full, "%s.%s", path, name);
         CQ_TRY(cq_program_find(ev->program, full, out));
-        cq_ctx_own(ev->cx, *out);
-        return ev->cx->status;
+        return cq_eval_own(ev, *out, out);
     }
-    if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0) {
-        snprintf(full, sizeof full, "ops.%s", name);
-        return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
-    }
+    if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0)
+        return new_namespace(ev, "ops", name, out);
     if (cq_starts_with(path, "ops.")) { /* ops.prim.device is prim::device */
-        snprintf(full, sizeof full, "%s::%s", path + 4, name);
-        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
+        snprintf(full, sizeof full, "%s::", path + 4);
+        return new_builtin(ev, full, name, out);
     }
-    /* Functions of torch.nn.functional, torch.linalg, … are operators, some with a prefix. */
-    if (strcmp(path, "torch.nn.functional") == 0 || strcmp(path, "F") == 0 ||
-        strcmp(path, "torch._C._nn") == 0 || strcmp(path, "torch.jit") == 0 ||
-        strcmp(path, "torch.autograd") == 0 || strcmp(path, "torch.nn.init") == 0) {
-        snprintf(full, sizeof full, "aten::%s", name);
-        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
-    }
-    if (strcmp(path, "torch.linalg") == 0 || strcmp(path, "torch.fft") == 0 ||
-        strcmp(path, "torch.special") == 0) {
-        bool prefixed = strcmp(path, "torch.fft") != 0;
-
-        snprintf(full, sizeof full, prefixed ? "aten::%s_%s" : "aten::fft_%s",
-                 prefixed ? path + 6 : name, name);
-        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
-    }
-    snprintf(full, sizeof full, "%s.%s", path, name);
-    return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
+    if (strcmp(path, CQ_FUNCTIONAL) == 0 || strcmp(path, "F") == 0)
+        return functional_member(ev, CQ_FUNCTIONAL, name, out);
+    for (size_t i = 0; i < sizeof operators_in / sizeof *operators_in; i++)
+        if (strcmp(path, operators_in[i].path) == 0)
+            return new_builtin(ev, operators_in[i].prefix, name, out);
+    return new_namespace(ev, path, name, out);
 }
 
 /* ---- objects and classes ---- */
@@ -146,8 +169,7 @@ static cq_status bound_method(cq_eval *ev, cq_object *of, cq_ast_def *def, cq_va
     m->unit = of->unit;
     m->def  = def;
     m->self = cq_val_retain(self);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_object(m));
-    return ev->cx->status;
+    return cq_eval_own(ev, cq_val_of_object(m), out);
 }
 
 /* A module that is reached by an attribute gets the path by which it was. */
@@ -201,8 +223,7 @@ static cq_status enum_member(cq_eval *ev, cq_object *cls, const cq_ast_field *fi
     t->text = field->name;
     t->cls  = cls->cls;
     t->self = cq_val_retain(value);
-    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t));
-    return ev->cx->status;
+    return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
 static cq_status class_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
@@ -221,9 +242,8 @@ static cq_status class_member(cq_eval *ev, cq_object *t, const char *name, cq_va
     return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the class has no %s", name);
 }
 
-static cq_status named_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
+static cq_status named_member(const cq_object *t, const char *name, cq_val *out)
 {
-    (void)ev;
     for (size_t i = 0; i < t->cls->n_fields; i++)
         if (strcmp(t->cls->fields[i].name, name) == 0) {
             *out = t->self.u.list->items[i];
@@ -250,27 +270,33 @@ static const struct {
     { "data", "prim::data" },        { "grad", "prim::grad" },
     { "real", "aten::real" },        { "imag", "aten::imag" },
     { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+    { "is_cpu", "prim::is_cpu" },
     /* clang-format on */
 };
 
 static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
-    char       full[256];
-    cq_object *t;
-
-    snprintf(full, sizeof full, "aten::%s", name);
-    CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_METHOD, full, out));
-    t       = cq_object_of(*out);
-    t->self = cq_val_retain(v);
+    CQ_TRY(new_builtin(ev, "aten::", name, out));
+    cq_object_of(*out)->kind = CQ_OBJECT_METHOD;
+    cq_object_of(*out)->self = cq_val_retain(v);
     return CQ_OK;
 }
 
+/* x.float() is a tensor, float(x) a number. */
+static const char *const casts[] = { "bfloat16", "bool",  "byte", "cdouble", "cfloat", "char",
+                                     "double",   "float", "half", "int",     "long",   "short" };
+
 static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
+    char cast[16];
+
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
-        if (strcmp(name, tensor_attributes[i].name) == 0) {
-            return cq_eval_call_name(ev, tensor_attributes[i].builtin, &v, 1, out);
-        }
+        if (strcmp(name, tensor_attributes[i].name) == 0)
+            return CQ_CALL(ev, out, tensor_attributes[i].builtin, v);
+    if (CQ_IS_AMONG(name, casts)) {
+        snprintf(cast, sizeof cast, "cast_%s", name);
+        return method_of(ev, v, cast, out);
+    }
     return method_of(ev, v, name, out);
 }
 
@@ -305,7 +331,7 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
     case CQ_OBJECT_NAMESPACE: return namespace_member(ev, t, name, out);
     case CQ_OBJECT_INSTANCE: return object_member(ev, object, t, name, out);
     case CQ_OBJECT_CLASS: return class_member(ev, t, name, out);
-    case CQ_OBJECT_NAMED: return named_member(ev, t, name, out);
+    case CQ_OBJECT_NAMED: return named_member(t, name, out);
     case CQ_OBJECT_ENUM:
         if (strcmp(name, "value") == 0) {
             *out = t->self;
@@ -338,10 +364,7 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
             break;
     if (at == t->attributes.n)
         CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ interned, CQ_NONE }));
-    CQ_TRY(cq_eval_note_attribute(ev, t, at));
     CQ_TRY(cq_eval_will_hold(ev, object, v));
-    cq_val_retain(v);
-    cq_val_release(t->attributes.items[at].value);
-    t->attributes.items[at].value = v;
-    return CQ_OK;
+    return cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = t, .index = at },
+                        v);
 }

@@ -5,24 +5,16 @@
 #include "script/join.h"
 #include "base/warn.h"
 
-static bool is_seen(const cq_path *path, const cq_change *place)
-{
-    for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_place_same(&path->changes.items[i], place))
-            return true;
-    return false;
-}
-
 /* What a tensor holds at the end of a side, and whether that is stale. */
 static cq_value *track_in(const cq_path *path, const cq_change *place, cq_track **stale)
 {
-    for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_place_same(&path->changes.items[i], place)) {
-            if (path->changes.items[i].old_stale)
-                *stale = path->changes.items[i].old_stale;
-            return path->changes.items[i].old_value;
-        }
-    return ((cq_track *)place->where)->value;
+    const cq_change *change = cq_path_change(path, place);
+
+    if (!change)
+        return ((cq_track *)place->where)->value;
+    if (change->old_state.stale)
+        *stale = change->old_state.stale;
+    return change->old_state.value;
 }
 
 static cq_status join_track(cq_join *j, const cq_change *c)
@@ -77,7 +69,8 @@ static cq_status join_changes(cq_join *j, bool tracks, joined_places *all)
         for (size_t i = 0; i < j->paths[p]->changes.n; i++) {
             const cq_change *c = &j->paths[p]->changes.items[i];
 
-            if ((c->kind == CQ_CHANGE_TRACK) != tracks || (p == 1 && is_seen(j->paths[0], c)))
+            if ((c->kind == CQ_CHANGE_TRACK) != tracks ||
+                (p == 1 && cq_path_change(j->paths[0], c)))
                 continue;
             CQ_TRY(tracks ? join_track(j, c) : join_place(j, j->paths[p], c, all));
         }
@@ -198,17 +191,16 @@ static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq
 }
 
 /* *result, unless it is NULL, is the value of the one expression or the other. */
-static cq_status both_sides(cq_eval *ev, const side sides[2], cq_value *condition, bool example,
-                            cq_val *result)
+static cq_status both_sides(cq_eval *ev, const side sides[2], cq_val condition, cq_val *result)
 {
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };
-    cq_join   j      = { .ev = ev, .paths = { &then, &other }, .example = example };
+    cq_join   j      = { .ev = ev, .paths = { &then, &other }, .example = condition.u.b.value };
     position  before = position_of(ev);
     cq_status status;
 
-    status = explore_sides(&j, sides, condition);
+    status = explore_sides(&j, sides, condition.u.b.origin);
     if ((status == CQ_E_UNSUPPORTED || status == CQ_E_NOT_FOUND) && j.failed_untaken) {
-        status = only_taken(&j, &sides[example ? 0 : 1], &before, result);
+        status = only_taken(&j, &sides[j.example ? 0 : 1], &before, result);
         goto done;
     }
     CQ_TRY_OR_DONE(status);
@@ -222,21 +214,20 @@ done:
     return status;
 }
 
-cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_value *condition, bool example)
+cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_val condition)
 {
     const side sides[2] = { { .block = &s->u.branch.then }, { .block = &s->u.branch.other } };
 
     for (size_t i = 0; i < 2; i++)
         if (cq_ast_raises(sides[i].block))
             return cq_eval_block(ev, sides[1 - i].block);
-    return both_sides(ev, sides, condition, example, NULL);
+    return both_sides(ev, sides, condition, NULL);
 }
 
 /* a if c else b, with a block for each. */
-cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
-                          cq_val *out)
+cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_val condition, cq_val *out)
 {
     const side sides[2] = { { .value = x->u.choice.then }, { .value = x->u.choice.other } };
 
-    return both_sides(ev, sides, condition, example, out);
+    return both_sides(ev, sides, condition, out);
 }

@@ -28,7 +28,7 @@ typedef struct parameter {
     const char *name;
     size_t      len;
     unsigned    kinds; /* of values that it takes: bits */
-    bool        is_optional;
+    bool        is_optional, is_sequence;
 } parameter;
 
 enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 512, N_SLOTS = 1024 };
@@ -75,13 +75,10 @@ static unsigned kinds_of(const char *type, size_t len)
         const char *type;
         unsigned    kinds;
     } types[] = {
-        { "str", BIT(STR) },
-        { "list", BIT(LIST) },
-        { "items", BIT(LIST) | BIT(TUPLE) },
-        { "dict", BIT(DICT) },
-        { "num", BIT(INT) | BIT(FLOAT) | BIT(BOOL) | BIT(COMPLEX) },
-        { "int", BIT(INT) },
-        { "tensor", BIT(TENSOR) },
+        { "str", BIT(STR) },       { "list", BIT(LIST) },
+        { "sequence", BIT(LIST) }, { "items", BIT(LIST) | BIT(TUPLE) },
+        { "dict", BIT(DICT) },     { "num", BIT(INT) | BIT(FLOAT) | BIT(BOOL) | BIT(COMPLEX) },
+        { "int", BIT(INT) },       { "tensor", BIT(TENSOR) },
     };
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -105,7 +102,8 @@ static void read_signature(entry *e)
         to->kinds       = ~0u;
         type            = strcspn(p, " ");
         if (type < to->len) {
-            to->kinds = kinds_of(p, type) | (to->is_optional ? BIT(NONE) : 0);
+            to->kinds       = kinds_of(p, type) | (to->is_optional ? BIT(NONE) : 0);
+            to->is_sequence = cq_starts_with(p, "sequence ");
             to->name += type + 1;
             to->len -= type + 1;
         }
@@ -142,8 +140,7 @@ cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a text is longer than %d bytes",
                        CQ_EVAL_MAX_TEXT);
     CQ_TRY(cq_text_new(&t, text, len));
-    *out = cq_ctx_own(ev->cx, cq_val_of_text(t));
-    return ev->cx->status;
+    return cq_eval_own(ev, cq_val_of_text(t), out);
 }
 
 static bool has_sequence(const cq_val *args, size_t n)
@@ -232,7 +229,8 @@ static cq_status call_row(cq_fncall *c, const entry *e)
     if (c->n < e->n_required || (c->n > e->n && !e->takes_more))
         return cq_fncall_decline(c);
     for (size_t i = 0; i < c->n && i < e->n; i++)
-        if (!(e->parameters[i].kinds >> c->args[i].kind & 1))
+        if (!(e->parameters[i].kinds >> c->args[i].kind & 1) ||
+            (e->parameters[i].is_sequence && !cq_sequence_of(c->args[i])))
             return cq_fncall_decline(c);
     CQ_TRY(spend_on(c, e->family));
     c->row = e->row;
@@ -285,7 +283,7 @@ static cq_status call_with_keywords(cq_fncall *c, const entry *e)
 static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
 {
     for (; e; e = e->next) {
-        if ((e->family == OF_SEQUENCES) != open_ended)
+        if ((e->family == OF_SEQUENCES) != open_ended && !e->row->of_all_lists)
             continue;
         c->declined = false;
         c->result   = CQ_NONE;
@@ -330,18 +328,14 @@ cq_status cq_resolve_builtin(cq_fncall *c)
 /* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
 static cq_status children(cq_eval *ev, cq_object *t, cq_val object, cq_val *list)
 {
-    cq_list *items;
-
-    CQ_TRY(cq_list_new(&items, 0));
-    *list = cq_ctx_own(ev->cx, cq_val_of_list(items));
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
     for (size_t i = 0; i < t->attributes.n; i++) {
         cq_val v;
 
         if (!cq_object_as(t->attributes.items[i].value, CQ_OBJECT_INSTANCE))
             continue;
         CQ_TRY(cq_eval_attribute(ev, object, t->attributes.items[i].name, &v));
-        CQ_TRY(cq_list_push(items, v));
+        CQ_TRY(cq_list_push(list->u.list, v));
     }
     return CQ_OK;
 }
@@ -414,6 +408,17 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
     }
 }
 
+cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq_list **out)
+{
+    cq_val items;
+    bool   known;
+
+    CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
+    *out = items.u.list;
+    return known ? CQ_OK
+                 : cq_fail(CQ_E_UNSUPPORTED, name, NULL, "the length of a list is not known here");
+}
+
 /* Whether it is made of numbers that a run computes, and not only of sizes. */
 static bool is_of_data(cq_int i)
 {
@@ -430,22 +435,27 @@ static bool is_of_data(cq_int i)
     return false;
 }
 
+cq_status cq_eval_int(cq_eval *ev, cq_val v, cq_int *out)
+{
+    if (v.kind == CQ_VAL_TENSOR || v.kind == CQ_VAL_BOOL)
+        CQ_TRY(CQ_CALL(ev, &v, "aten::Int", v));
+    if (v.kind != CQ_VAL_INT)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
+    *out = v.u.i;
+    return CQ_OK;
+}
+
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
 {
-    cq_val number = v;
+    cq_int i;
 
-    if (v.kind == CQ_VAL_TENSOR)
-        CQ_TRY(cq_eval_call_name(ev, "aten::Int", &v, 1, &number));
-    if (number.kind == CQ_VAL_BOOL)
-        number = cq_val_of_i64(number.u.b.value);
-    if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
-    if (is_of_data(number.u.i) && ev->capture && !ev->tracing)
+    CQ_TRY(cq_eval_int(ev, v, &i));
+    if (is_of_data(i) && ev->capture && !ev->tracing)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "a number that must be known when the model is exported is data-dependent");
-    if (number.u.i.expr && ev->cx->listener)
-        ev->cx->listener->baked(ev->cx->listener_self, ev->cx, number.u.i.expr->text, number.u.i);
-    *out = number.u.i.value;
+    if (i.expr && ev->cx->listener)
+        ev->cx->listener->baked(ev->cx->listener_self, ev->cx, i.expr->text, i);
+    *out = i.value;
     return CQ_OK;
 }
 

@@ -6,16 +6,21 @@
 #include "script/call.h"
 
 /* Several rows may have one name: the first that does not decline counts. A row is asked only if
- * the call fits its signature: a parameter may have a type, which the argument must be of; those
+ * the call fits its signature: a parameter may have a type, which the argument must be of
+ * ("sequence" is a list of unknown length); those
  * with a ? may be left out; only a signature that ends in ... takes more. fn finds arguments by
  * position, also those that were given by name. */
 typedef struct cq_builtin {
     const char *signature; /* "pop(list self, idx?)"; the name is without "aten::" or "prim::" */
     cq_status (*fn)(cq_fncall *c);
 
+    bool of_all_lists; /* it takes lists of unknown length as well */
+
     /* What the rows of one function differ in, if they do. */
     int         how;
     const char *op; /* on tensors */
+    cq_int (*ints)(cq_symbols *symbols, cq_int a, cq_int b);
+    double (*reals)(double a, double b);
     double (*real)(double);
     int (*letter)(int);
 } cq_builtin;
@@ -25,7 +30,7 @@ extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
 extern const cq_builtin cq_builtins_compare[];
 extern const cq_builtin cq_builtins_math[];
-extern const cq_builtin cq_builtins_item[]; /* those that need not go through all of a list */
+extern const cq_builtin cq_builtins_item[];  /* those that need not go through all of a list */
 extern const cq_builtin cq_builtins_entry[]; /* the same of a dict */
 extern const cq_builtin cq_builtins_list[];
 extern const cq_builtin cq_builtins_dict[];
@@ -70,9 +75,14 @@ static inline bool cq_val_is_list(cq_val v)
     return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence;
 }
 
-/* zip and enumerate, of lists of any kind. */
-cq_status cq_builtin_zip(cq_fncall *c);
-cq_status cq_builtin_enumerate(cq_fncall *c);
+/* Where an index leads to among n items; fails if it is out of range. */
+cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out);
+
+/* start:stop:step of n items, each of which may be None, as Python counts. */
+typedef struct cq_bounds {
+    int64_t start, stop, step;
+} cq_bounds;
+cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds *out);
 
 /* Whether a and b are equal; *known is false if a symbol decides. */
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);

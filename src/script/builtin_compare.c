@@ -124,8 +124,7 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
         CQ_TRY(cq_eval_call_name(ev, "aten::eq", pair, 2, &equal));
-        CQ_TRY(cq_eval_call_name(ev, all ? "aten::__and__" : "aten::__or__",
-                                 (cq_val[]){ *out, equal }, 2, out));
+        CQ_TRY(CQ_CALL(ev, out, all ? "aten::__and__" : "aten::__or__", *out, equal));
     }
     return CQ_OK;
 }
@@ -142,15 +141,14 @@ static cq_status any_eq(cq_fncall *c)
         return compare(c);
     CQ_TRY(cq_builtin_equal(c->ev, c->args[0], c->args[1], &known, &equal));
     if (!known && c->ev->capture && !c->ev->tracing) {
-        cq_val a = c->args[0], b = c->args[1], same;
+        const cq_val a = c->args[0], b = c->args[1];
 
         if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of the same length, or it were known */
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
         CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
-                                    &same));
-        c->result = same;
-        return negated ? cq_eval_call_name(c->ev, "aten::__not__", &same, 1, &c->result) : CQ_OK;
+                                    &c->result));
+        return negated ? CQ_CALL(c->ev, &c->result, "aten::__not__", c->result) : CQ_OK;
     }
     c->result = cq_val_of_bool(equal != negated);
     return CQ_OK;

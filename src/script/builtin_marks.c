@@ -66,12 +66,9 @@ static cq_status read_attribute(cq_sym_attr *a, cq_arena *arena, const cq_json *
 {
     switch (v->kind) {
     case CQ_JSON_INT:
-        a->kind = CQ_SYM_ATTR_INT;
-        a->i    = v->u.i;
-        return CQ_OK;
     case CQ_JSON_BOOL:
         a->kind = CQ_SYM_ATTR_INT;
-        a->i    = v->u.b;
+        a->i    = v->kind == CQ_JSON_INT ? v->u.i : v->u.b;
         return CQ_OK;
     case CQ_JSON_FLOAT:
         a->kind = CQ_SYM_ATTR_FLOAT;

@@ -153,58 +153,63 @@ cq_status cq_builtin_want_ints(const cq_fncall *c)
                    cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
 }
 
-static double floor_mod(double a, double b)
+static double real_add(double a, double b)
+{
+    return a + b;
+}
+
+static double real_sub(double a, double b)
+{
+    return a - b;
+}
+
+static double real_mul(double a, double b)
+{
+    return a * b;
+}
+
+static double real_div(double a, double b)
+{
+    return a / b;
+}
+
+static double real_floordiv(double a, double b)
+{
+    return floor(a / b);
+}
+
+static double real_mod(double a, double b)
 {
     double m = fmod(a, b);
 
     return m != 0 && (m < 0) != (b < 0) ? m + b : m;
 }
 
-static cq_status division_by_zero(void)
+static double real_min(double a, double b)
 {
-    return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "division by zero");
+    return b < a ? b : a;
 }
 
-#define ARITHMETIC(id, op, on_ints, on_reals)                                                      \
-    static cq_status id(cq_fncall *c)                                                              \
-    {                                                                                              \
-        cq_symbols *st = c->ev->cx->symbols;                                                       \
-                                                                                                   \
-        (void)st;                                                                                  \
-        if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
-            return complex_op(c, #id[4]);                                                          \
-        if (cq_builtin_needs_tensors(c, false))                                                    \
-            return cq_builtin_by_tensors(c, op, CQ_VAL_FLOAT);                                     \
-        if (cq_builtin_two_ints(c)) {                                                              \
-            cq_int a = cq_val_int(c->args[0]), b = cq_val_int(c->args[1]);                         \
-                                                                                                   \
-            (void)a;                                                                               \
-            (void)b;                                                                               \
-            on_ints;                                                                               \
-        } else {                                                                                   \
-            double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);                       \
-                                                                                                   \
-            on_reals;                                                                              \
-        }                                                                                          \
-        return CQ_OK;                                                                              \
-    }
+static double real_max(double a, double b)
+{
+    return b > a ? b : a;
+}
 
-static cq_status complex_op(cq_fncall *c, char op)
+static cq_status complex_op(cq_fncall *c)
 {
     cq_val a = c->args[0], b = c->args[1];
     double ai = a.kind == CQ_VAL_COMPLEX ? a.u.c.im : 0,
            bi = b.kind == CQ_VAL_COMPLEX ? b.u.c.im : 0;
-    double ar = cq_val_real(a), br = cq_val_real(b), d;
+    double ar = cq_val_real(a), br = cq_val_real(b), d = br * br + bi * bi;
 
     c->result.kind = CQ_VAL_COMPLEX;
-    switch (op) {
-    case 'a': c->result.u.c.re = ar + br, c->result.u.c.im = ai + bi; return CQ_OK;
-    case 's': c->result.u.c.re = ar - br, c->result.u.c.im = ai - bi; return CQ_OK;
-    case 'm':
+    switch (c->row->how) {
+    case '+': c->result.u.c.re = ar + br, c->result.u.c.im = ai + bi; return CQ_OK;
+    case '-': c->result.u.c.re = ar - br, c->result.u.c.im = ai - bi; return CQ_OK;
+    case '*':
         c->result.u.c.re = ar * br - ai * bi, c->result.u.c.im = ar * bi + ai * br;
         return CQ_OK;
-    case 'd':
-        d                = br * br + bi * bi;
+    case '/':
         c->result.u.c.re = (ar * br + ai * bi) / d;
         c->result.u.c.im = (ai * br - ar * bi) / d;
         return CQ_OK;
@@ -212,49 +217,24 @@ static cq_status complex_op(cq_fncall *c, char op)
     }
 }
 
-ARITHMETIC(num_add, "aten::add", c->result = cq_val_of_int(cq_int_add(st, a, b)),
-           c->result = cq_val_of_f64(a + b))
-ARITHMETIC(num_sub, "aten::sub", c->result = cq_val_of_int(cq_int_sub(st, a, b)),
-           c->result = cq_val_of_f64(a - b))
-ARITHMETIC(num_mul, "aten::mul", c->result = cq_val_of_int(cq_int_mul(st, a, b)),
-           c->result = cq_val_of_f64(a * b))
-ARITHMETIC(num_floordiv, "aten::floor_divide", if (cq_int_is(b, 0)) return division_by_zero();
-           c->result = cq_val_of_int(cq_int_floordiv(st, a, b)),
-           c->result = cq_val_of_f64(floor(a / b)))
-ARITHMETIC(num_remainder, "aten::remainder", if (cq_int_is(b, 0)) return division_by_zero();
-           c->result = cq_val_of_int(cq_int_mod(st, a, b)),
-           c->result = cq_val_of_f64(floor_mod(a, b)))
-ARITHMETIC(num_min, "aten::minimum", c->result = cq_val_of_int(cq_int_min(st, a, b)),
-           c->result = cq_val_of_f64(b < a ? b : a))
-ARITHMETIC(num_max, "aten::maximum", c->result = cq_val_of_int(cq_int_max(st, a, b)),
-           c->result = cq_val_of_f64(b > a ? b : a))
-/* Of two numbers a float, though they be ints: int ** int is one in TorchScript. */
-#define REAL(id, fn)                                                                               \
-    static cq_status num_##id(cq_fncall *c)                                                        \
-    {                                                                                              \
-        if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)                \
-            return complex_op(c, 0);                                                               \
-        if (cq_builtin_needs_tensors(c, true))                                                     \
-            return cq_builtin_by_tensors(c, "aten::" #id, CQ_VAL_FLOAT);                           \
-        c->result = cq_val_of_f64(fn(cq_val_real(c->args[0]), cq_val_real(c->args[1])));           \
-        return CQ_OK;                                                                              \
-    }
-
-REAL(fmod, fmod)
-REAL(atan2, atan2)
-REAL(copysign, copysign)
-REAL(pow, pow)
-
-/* int / int is a float in TorchScript. A size that divides exactly stays a size only as //. */
-static cq_status num_div(cq_fncall *c)
+/* Without a function of ints the result is a float, though they be ints: int / int and int ** int
+ * are so in TorchScript. A size that divides exactly stays a size only as //. */
+static cq_status arithmetic(cq_fncall *c)
 {
+    const cq_builtin *row     = c->row;
+    const bool        of_ints = row->ints && cq_builtin_two_ints(c);
+
     if (c->args[0].kind == CQ_VAL_COMPLEX || c->args[1].kind == CQ_VAL_COMPLEX)
-        return complex_op(c, 'd');
-    if (cq_builtin_needs_tensors(c, true))
-        return cq_builtin_by_tensors(c, "aten::div", CQ_VAL_FLOAT);
-    if (cq_val_real(c->args[1]) == 0)
-        return division_by_zero();
-    c->result = cq_val_of_f64(cq_val_real(c->args[0]) / cq_val_real(c->args[1]));
+        return complex_op(c);
+    if (cq_builtin_needs_tensors(c, !row->ints))
+        return cq_builtin_by_tensors(c, row->op, CQ_VAL_FLOAT);
+    if (of_ints ? row->how == '%' && cq_int_is(cq_val_int(c->args[1]), 0)
+                : row->how == '/' && cq_val_real(c->args[1]) == 0)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "division by zero");
+    c->result = of_ints
+                    ? cq_val_of_int(row->ints(c->ev->cx->symbols, cq_val_int(c->args[0]),
+                                              cq_val_int(c->args[1])))
+                    : cq_val_of_f64(row->reals(cq_val_real(c->args[0]), cq_val_real(c->args[1])));
     return CQ_OK;
 }
 
@@ -262,55 +242,48 @@ static cq_status num_divmod(cq_fncall *c)
 {
     cq_val pair[2];
 
-    CQ_TRY(num_floordiv(c));
-    pair[0] = c->result;
-    CQ_TRY(num_remainder(c));
-    pair[1] = c->result;
+    CQ_TRY(cq_eval_call_name(c->ev, "aten::floordiv", c->args, 2, &pair[0]));
+    CQ_TRY(cq_eval_call_name(c->ev, "aten::remainder", c->args, 2, &pair[1]));
     return cq_eval_list(c->ev, pair, 2, CQ_VAL_TUPLE, &c->result);
 }
 
 /* ---- bits and bools ---- */
 
-static const char *bit_operator(char op, bool bools)
+static int64_t bits_of(char op, int64_t a, int64_t b)
 {
-    switch (op) {
-    case '&': return bools ? "aten::logical_and" : "aten::bitwise_and";
-    case '|': return bools ? "aten::logical_or" : "aten::bitwise_or";
-    default: return bools ? "aten::logical_xor" : "aten::bitwise_xor";
-    }
+    return op == '&' ? a & b : op == '|' ? a | b : a ^ b;
+}
+
+/* Of bools, one of which is data-dependent: a known one may decide, or drop out. */
+static cq_status open_bools(cq_fncall *c, char op)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (!cq_val_is_symbolic(c->args[i]) && op != '^') {
+            const bool decides = c->args[i].u.b.value == (op == '|');
+
+            c->result = decides ? c->args[i] : c->args[1 - i];
+            return CQ_OK;
+        }
+    return cq_builtin_by_tensors(c,
+                                 op == '&'   ? "aten::logical_and"
+                                 : op == '|' ? "aten::logical_or"
+                                             : "aten::logical_xor",
+                                 CQ_VAL_BOOL);
 }
 
 static cq_status bits(cq_fncall *c)
 {
-    const char op    = (char)c->row->how;
-    const bool bools = c->args[0].kind == CQ_VAL_BOOL && c->args[1].kind == CQ_VAL_BOOL;
-    int64_t    a, b, r;
+    const cq_val a = c->args[0], b = c->args[1];
+    const char   op   = (char)c->row->how;
+    const bool   open = cq_builtin_needs_tensors(c, true);
 
-    if (!bools) {
-        CQ_TRY(cq_builtin_want_ints(c));
-        if (cq_builtin_needs_tensors(c, true))
-            return cq_builtin_by_tensors(c, bit_operator(op, false), CQ_VAL_INT);
-        a         = c->args[0].u.i.value;
-        b         = c->args[1].u.i.value;
-        c->result = cq_val_of_i64(op == '&' ? a & b : op == '|' ? a | b : a ^ b);
-        return CQ_OK;
+    if (a.kind == CQ_VAL_BOOL && b.kind == CQ_VAL_BOOL) {
+        c->result = cq_val_of_bool(bits_of(op, a.u.b.value, b.u.b.value));
+        return open ? open_bools(c, op) : CQ_OK;
     }
-    if (cq_val_is_symbolic(c->args[0]) || cq_val_is_symbolic(c->args[1])) {
-        /* A known operand may decide, or drop out. */
-        for (size_t i = 0; i < 2; i++)
-            if (!cq_val_is_symbolic(c->args[i]) && op != '^') {
-                bool decides = op == '&' ? !c->args[i].u.b.value : c->args[i].u.b.value;
-
-                c->result = decides ? c->args[i] : c->args[1 - i];
-                return CQ_OK;
-            }
-        return cq_builtin_by_tensors(c, bit_operator(op, true), CQ_VAL_BOOL);
-    }
-    a         = c->args[0].u.b.value;
-    b         = c->args[1].u.b.value;
-    r         = op == '&' ? a & b : op == '|' ? a | b : a ^ b;
-    c->result = cq_val_of_bool(r);
-    return CQ_OK;
+    CQ_TRY(cq_builtin_want_ints(c));
+    c->result = cq_val_of_i64(bits_of(op, a.u.i.value, b.u.i.value));
+    return open ? cq_builtin_by_tensors(c, c->row->op, CQ_VAL_INT) : CQ_OK;
 }
 
 /* a << b is a * 2**b, a >> b is a // 2**b: so they are of sizes, too. */
@@ -337,40 +310,42 @@ static cq_status shift(cq_fncall *c)
 
 static cq_status num_not(cq_fncall *c)
 {
-    bool      known, truth;
-    cq_value *symbol;
+    cq_tensor *t;
 
-    CQ_TRY(cq_eval_truth(c->ev, c->args[0], &known, &truth, &symbol));
-    if (known) {
-        c->result = cq_val_of_bool(!truth);
+    CQ_TRY(cq_eval_truth(c->ev, c->args[0], &c->result));
+    c->result.u.b.value = !c->result.u.b.value;
+    if (!c->result.u.b.origin)
         return CQ_OK;
-    }
-    {
-        cq_tensor *t = cq_capture_tensor(c->ev->capture, c->ev->cx, symbol);
-        cq_tensor *n = CQ_OP(c->ev->cx, "aten::logical_not", TENSOR(t));
-
-        return n ? cq_builtin_number_of(c->ev, n, CQ_VAL_BOOL, &c->result) : c->ev->cx->status;
-    }
+    CQ_TRY(cq_eval_as_tensor(c->ev, c->result, &t));
+    t = CQ_OP(c->ev->cx, "aten::logical_not", TENSOR(t));
+    return t ? cq_builtin_number_of(c->ev, t, CQ_VAL_BOOL, &c->result) : c->ev->cx->status;
 }
 
+#define OF_INTS(name, sign, operator, int_function, real_function)                                 \
+    {                                                                                              \
+        name "(num a, num b)", .fn = arithmetic, .how = sign, .op = operator,                      \
+                               .ints = int_function, .reals = real_function                        \
+    }
+#define OF_REALS(name, sign, operator, function) OF_INTS(name, sign, operator, NULL, function)
+
 const cq_builtin cq_builtins_number[] = {
-    { "add(num a, num b)", .fn = num_add },
-    { "sub(num a, num b)", .fn = num_sub },
-    { "mul(num a, num b)", .fn = num_mul },
-    { "div(num a, num b)", .fn = num_div },
-    { "truediv(num a, num b)", .fn = num_div },
-    { "floordiv(num a, num b)", .fn = num_floordiv },
-    { "floor_divide(num a, num b)", .fn = num_floordiv },
-    { "remainder(num a, num b)", .fn = num_remainder },
-    { "pow(num a, num b)", .fn = num_pow },
-    { "min(num a, num b)", .fn = num_min },
-    { "max(num a, num b)", .fn = num_max },
-    { "fmod(num a, num b)", .fn = num_fmod },
-    { "atan2(num a, num b)", .fn = num_atan2 },
-    { "copysign(num a, num b)", .fn = num_copysign },
-    { "__and__(num a, num b)", .fn = bits, .how = '&' },
-    { "__or__(num a, num b)", .fn = bits, .how = '|' },
-    { "__xor__(num a, num b)", .fn = bits, .how = '^' },
+    OF_INTS("add", '+', "aten::add", cq_int_add, real_add),
+    OF_INTS("sub", '-', "aten::sub", cq_int_sub, real_sub),
+    OF_INTS("mul", '*', "aten::mul", cq_int_mul, real_mul),
+    OF_INTS("floordiv", '%', "aten::floor_divide", cq_int_floordiv, real_floordiv),
+    OF_INTS("floor_divide", '%', "aten::floor_divide", cq_int_floordiv, real_floordiv),
+    OF_INTS("remainder", '%', "aten::remainder", cq_int_mod, real_mod),
+    OF_INTS("min", 0, "aten::minimum", cq_int_min, real_min),
+    OF_INTS("max", 0, "aten::maximum", cq_int_max, real_max),
+    OF_REALS("div", '/', "aten::div", real_div),
+    OF_REALS("truediv", '/', "aten::div", real_div),
+    OF_REALS("pow", 0, "aten::pow", pow),
+    OF_REALS("fmod", 0, "aten::fmod", fmod),
+    OF_REALS("atan2", 0, "aten::atan2", atan2),
+    OF_REALS("copysign", 0, "aten::copysign", copysign),
+    { "__and__(num a, num b)", .fn = bits, .how = '&', .op = "aten::bitwise_and" },
+    { "__or__(num a, num b)", .fn = bits, .how = '|', .op = "aten::bitwise_or" },
+    { "__xor__(num a, num b)", .fn = bits, .how = '^', .op = "aten::bitwise_xor" },
     { "__lshift__(num a, num b)", .fn = shift, .how = '<' },
     { "__rshift__(num a, num b)", .fn = shift, .how = '>' },
     { "__not__(self)", .fn = num_not },

@@ -2,50 +2,46 @@
 #include "script/builtin.h"
 #include "base/printable.h"
 #include "base/str.h"
+#include "script/join.h"
+#include "script/share.h"
 
 #include <stdio.h>
 
 static cq_status any_range(cq_fncall *c)
 {
-    cq_int     v[3] = { { 0, NULL }, { 0, NULL }, { 1, NULL } };
+    cq_int     v[3] = { cq_i(0), cq_i(0), cq_i(1) };
     cq_object *t;
 
-    for (size_t i = 0; i < c->n && i < 3; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         cq_val n = c->args[i];
 
-        if (n.kind == CQ_VAL_TENSOR || n.kind == CQ_VAL_BOOL || n.kind == CQ_VAL_FLOAT)
-            CQ_TRY(cq_eval_call_name(c->ev, "aten::Int", &c->args[i], 1, &n));
-        if (n.kind != CQ_VAL_INT)
-            return cq_fail(CQ_E_TYPE, "range", NULL, "wants ints, not %s",
-                           cq_eval_type_name(c->args[i]));
-        v[c->n == 1 ? 1 : i] = n.u.i;
+        if (n.kind == CQ_VAL_FLOAT)
+            CQ_TRY(CQ_CALL(c->ev, &n, "aten::Int", n));
+        CQ_TRY(cq_eval_int(c->ev, n, &v[c->n == 1 ? 1 : i]));
     }
     if (cq_int_is(v[2], 0))
         return cq_fail(CQ_E_ARGUMENT, "range", NULL, "the step cannot be 0");
     CQ_TRY(cq_object_new(&t, CQ_OBJECT_RANGE));
-    t->start  = v[0];
-    t->stop   = v[1];
-    t->step   = v[2];
-    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
-    return c->ev->cx->status;
+    t->start = v[0];
+    t->stop  = v[1];
+    t->step  = v[2];
+    return cq_eval_own(c->ev, cq_val_of_object(t), &c->result);
 }
 
+/* (stop - start) / step, rounded up, and not less than 0. */
 static cq_status range_length(cq_fncall *c)
 {
-    cq_symbols *st = c->ev->cx->symbols;
-    cq_int      a, b, s;
+    cq_symbols *st   = c->ev->cx->symbols;
+    cq_int      span = cq_int_sub(st, c->args[1].u.i, c->args[0].u.i), step = c->args[2].u.i;
 
-    a = c->args[0].u.i;
-    b = c->args[1].u.i;
-    s = c->args[2].u.i;
-    if (s.expr || s.value == 0)
+    if (step.expr || step.value == 0)
         return cq_fail(CQ_E_UNSUPPORTED, "range", NULL, "the step must be known and not 0");
-    if (s.value > 0)
-        a = cq_int_floordiv(st, cq_int_add(st, cq_int_sub(st, b, a), cq_i(s.value - 1)), s);
-    else
-        a = cq_int_floordiv(st, cq_int_add(st, cq_int_sub(st, a, b), cq_i(-s.value - 1)),
-                            cq_i(-s.value));
-    c->result = cq_val_of_int(cq_int_max(st, a, cq_i(0)));
+    if (step.value < 0) {
+        span = cq_int_sub(st, c->args[0].u.i, c->args[1].u.i);
+        step = cq_i(step.value == INT64_MIN ? INT64_MAX : -step.value);
+    }
+    span      = cq_int_floordiv(st, cq_int_add(st, span, cq_i(step.value - 1)), step);
+    c->result = cq_val_of_int(cq_int_max(st, span, cq_i(0)));
     return CQ_OK;
 }
 
@@ -53,9 +49,6 @@ static cq_status derive_index(cq_fncall *c)
 {
     cq_symbols *st = c->ev->cx->symbols;
 
-    for (size_t i = 0; i < 3; i++)
-        if (i >= c->n || c->args[i].kind != CQ_VAL_INT)
-            return cq_fail(CQ_E_TYPE, c->name, NULL, "a range is made of three ints");
     c->result = cq_val_of_int(
         cq_int_add(st, c->args[1].u.i, cq_int_mul(st, c->args[0].u.i, c->args[2].u.i)));
     return CQ_OK;
@@ -74,75 +67,48 @@ static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
 
 enum { TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS }; /* that take as long as a new tuple */
 
-cq_status cq_builtin_zip(cq_fncall *c)
+static cq_status zip(cq_fncall *c)
 {
-    cq_val lists[16];
-    size_t shortest = SIZE_MAX;
+    size_t shortest = c->n ? SIZE_MAX : 0;
     bool   known;
+    cq_val lists;
 
-    if (c->n > 16)
-        return cq_fail(CQ_E_UNSUPPORTED, "zip", NULL, "takes at most 16 lists");
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &lists));
     for (size_t i = 0; i < c->n; i++) {
-        CQ_TRY(cq_eval_items(c->ev, c->args[i], &lists[i], &known));
+        cq_val items;
+
+        CQ_TRY(cq_eval_items(c->ev, c->args[i], &items, &known));
         if (!known)
             return open_zip(c, c->args, c->n);
-        if (lists[i].u.list->n < shortest)
-            shortest = lists[i].u.list->n;
+        CQ_TRY(cq_list_push(lists.u.list, items));
+        shortest = items.u.list->n < shortest ? items.u.list->n : shortest;
     }
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
-    for (size_t k = 0; c->n && k < shortest; k++) {
-        cq_val row[16], tuple;
-
-        CQ_TRY(cq_eval_spend(c->ev, TUPLE_ITEMS));
-        for (size_t i = 0; i < c->n; i++)
-            row[i] = lists[i].u.list->items[k];
-        CQ_TRY(cq_eval_list(c->ev, row, c->n, CQ_VAL_TUPLE, &tuple));
-        CQ_TRY(cq_list_push(c->result.u.list, tuple));
-    }
-    return CQ_OK;
-}
-
-cq_status cq_builtin_enumerate(cq_fncall *c)
-{
-    cq_val  items, first = cq_builtin_arg(c, 1);
-    int64_t start = first.kind == CQ_VAL_INT ? first.u.i.value : 0;
-    bool    known;
-
-    CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
-    if (!known) {
-        cq_val parts[2] = { CQ_NONE, c->args[0] };
-
-        CQ_TRY(cq_eval_call_name(c->ev, "range",
-                                 (cq_val[]){ cq_val_of_i64(start), cq_val_of_i64(INT64_MAX) }, 2,
-                                 &parts[0]));
-        return open_zip(c, parts, 2);
-    }
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
-    for (size_t i = 0; i < items.u.list->n; i++) {
+    for (size_t k = 0; k < shortest; k++) {
         cq_val tuple;
 
-        CQ_TRY(cq_eval_spend(c->ev, TUPLE_ITEMS));
-        CQ_TRY(cq_eval_list(c->ev,
-                            (cq_val[]){ cq_val_of_i64(start + (int64_t)i), items.u.list->items[i] },
-                            2, CQ_VAL_TUPLE, &tuple));
+        CQ_TRY(cq_eval_spend(c->ev, TUPLE_ITEMS + c->n));
+        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &tuple));
+        for (size_t i = 0; i < c->n; i++)
+            CQ_TRY(cq_list_push(tuple.u.list, lists.u.list->items[i].u.list->items[k]));
         CQ_TRY(cq_list_push(c->result.u.list, tuple));
     }
     return CQ_OK;
 }
 
-static cq_status any_reversed(cq_fncall *c)
+/* zip(range(start, …), iterable) */
+static cq_status enumerate(cq_fncall *c)
 {
-    cq_val items;
-    bool   known;
+    const cq_val start = c->n > 1 ? c->args[1] : cq_val_of_i64(0);
+    cq_val       range, items, last = cq_val_of_i64(INT64_MAX);
+    bool         known;
 
     CQ_TRY(cq_eval_items(c->ev, c->args[0], &items, &known));
-    if (!known)
-        return cq_fail(CQ_E_UNSUPPORTED, "reversed", NULL,
-                       "the length of a list is not known here");
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
-    for (size_t i = items.u.list->n; i-- > 0;)
-        CQ_TRY(cq_list_push(c->result.u.list, items.u.list->items[i]));
-    return CQ_OK;
+    if (known)
+        CQ_TRY(CQ_CALL(c->ev, &last, "aten::add", start, INT((int64_t)items.u.list->n)));
+    CQ_TRY(CQ_CALL(c->ev, &range, "range", start, last));
+    return known ? CQ_CALL(c->ev, &c->result, "zip", range, items)
+                 : open_zip(c, (cq_val[]){ range, c->args[0] }, 2);
 }
 
 /* What numbers are folded onto. */
@@ -168,12 +134,12 @@ static cq_status fold(cq_fncall *c)
                 : onto == ONTO_ZERO ? cq_val_of_i64(0)
                                     : cq_val_of_bool(onto == ONTO_TRUE);
     for (size_t i = onto == ONTO_FIRST; i < n; i++) {
-        cq_val args[2] = { c->result, items[i] };
+        cq_val item = items[i];
 
         CQ_TRY(cq_eval_step(c->ev));
-        if (onto >= ONTO_FALSE && items[i].kind != CQ_VAL_BOOL && items[i].kind != CQ_VAL_TENSOR)
-            CQ_TRY(cq_eval_call_name(c->ev, "aten::Bool", &items[i], 1, &args[1]));
-        CQ_TRY(cq_eval_call_name(c->ev, c->row->op, args, 2, &c->result));
+        if (onto >= ONTO_FALSE)
+            CQ_TRY(cq_eval_truth(c->ev, item, &item));
+        CQ_TRY(CQ_CALL(c->ev, &c->result, c->row->op, c->result, item));
     }
     return CQ_OK;
 }
@@ -182,25 +148,14 @@ static cq_status fold(cq_fncall *c)
 
 static bool same(cq_val a, cq_val b)
 {
-    if (a.kind != b.kind)
-        return false;
-    switch (a.kind) {
-    case CQ_VAL_NONE: return true;
-    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
-    case CQ_VAL_BOOL: return a.u.b.value == b.u.b.value && a.u.b.origin == b.u.b.origin;
-    case CQ_VAL_OBJECT: {
-        cq_object *x = cq_object_of(a), *y = cq_object_of(b);
+    const cq_object *x = cq_object_as(a, CQ_OBJECT_ENUM), *y = cq_object_as(b, CQ_OBJECT_ENUM);
 
-        if (x && y && x->kind == CQ_OBJECT_ENUM && y->kind == CQ_OBJECT_ENUM)
-            return x->cls == y->cls && strcmp(x->text, y->text) == 0;
-        return a.u.box == b.u.box;
-    }
-    case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
-    case CQ_VAL_FLOAT: return a.u.f.value == b.u.f.value;
-    case CQ_VAL_STR:
-    case CQ_VAL_DEVICE: return strcmp(a.u.text->text, b.u.text->text) == 0;
-    default: return a.u.list == b.u.list;
-    }
+    if (x && y)
+        return x->cls == y->cls && strcmp(x->text, y->text) == 0;
+    if (a.kind == b.kind && (a.kind == CQ_VAL_TENSOR || cq_val_container(a)))
+        return a.kind == CQ_VAL_TENSOR ? a.u.tensor == b.u.tensor
+                                       : cq_val_container(a) == cq_val_container(b);
+    return cq_val_plainly_equal(a, b);
 }
 
 static cq_status any_is_not(cq_fncall *c)
@@ -209,7 +164,7 @@ static cq_status any_is_not(cq_fncall *c)
         cq_object *t = cq_object_as(c->args[i], CQ_OBJECT_OPTIONAL);
 
         if (t && c->args[1 - i].kind == CQ_VAL_NONE) {
-            c->result = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
+            c->result = cq_val_of_truth(true, t->has);
             return CQ_OK;
         }
     }
@@ -220,7 +175,7 @@ static cq_status any_is_not(cq_fncall *c)
 static cq_status any_is(cq_fncall *c)
 {
     CQ_TRY(any_is_not(c));
-    return cq_eval_call_name(c->ev, "aten::__not__", &c->result, 1, &c->result);
+    return CQ_CALL(c->ev, &c->result, "aten::__not__", c->result);
 }
 
 static cq_status any_hasattr(cq_fncall *c)
@@ -246,16 +201,10 @@ static cq_status any_getattr(cq_fncall *c)
 
 static cq_status new_object(cq_fncall *c)
 {
-    cq_object *cls = c->n ? cq_object_as(c->args[0], CQ_OBJECT_CLASS) : NULL, *t;
+    const cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
 
-    if (!cls)
-        return cq_fail(CQ_E_TYPE, "__new__", NULL, "wants a class");
-    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
-    t->cls       = cls->cls;
-    t->unit      = cls->unit;
-    t->qualified = cls->qualified;
-    c->result    = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
-    return c->ev->cx->status;
+    return cls ? cq_eval_new_instance(c->ev, cls, &c->result)
+               : cq_fail(CQ_E_TYPE, "__new__", NULL, "wants a class");
 }
 
 /* ---- output and failure ---- */
@@ -303,23 +252,22 @@ const cq_builtin cq_builtins_python[] = {
     { "range(start, stop?, step?)", .fn = any_range },
     { "rangelist(start, stop?, step?)", .fn = any_range },
     { "__range_length(int start, int stop, int step)", .fn = range_length },
-    { "__derive_index(a, b, c)", .fn = derive_index },
-    { "zip(...)", .fn = cq_builtin_zip },
-    { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
-    { "reversed(self)", .fn = any_reversed },
+    { "__derive_index(int a, int b, int c)", .fn = derive_index },
+    { "zip(...)", .fn = zip, .of_all_lists = true },
+    { "enumerate(iterable, start?)", .fn = enumerate, .of_all_lists = true },
     { "min(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::min" },
     { "max(x, ...)", .fn = fold, .how = ONTO_FIRST, .op = "aten::max" },
     { "sum(self)", .fn = fold, .how = ONTO_ZERO, .op = "aten::add" },
     { "any(self)", .fn = fold, .how = ONTO_FALSE, .op = "aten::__or__" },
     { "all(self)", .fn = fold, .how = ONTO_TRUE, .op = "aten::__and__" },
-    { "__is__(a, b)", .fn = any_is },
-    { "__isnot__(a, b)", .fn = any_is_not },
+    { "__is__(a, b)", .fn = any_is, .of_all_lists = true },
+    { "__isnot__(a, b)", .fn = any_is_not, .of_all_lists = true },
     { "hasattr(object, str name)", .fn = any_hasattr },
     { "getattr(object, str name, default?)", .fn = any_getattr },
     { "__new__(self, ...)", .fn = new_object },
-    { "print(...)", .fn = print_values },
-    { "Print(...)", .fn = print_values },
-    { "RaiseException(msg?, ...)", .fn = raise_exception },
+    { "print(...)", .fn = print_values, .of_all_lists = true },
+    { "Print(...)", .fn = print_values, .of_all_lists = true },
+    { "RaiseException(msg?, ...)", .fn = raise_exception, .of_all_lists = true },
     { "Exception(...)", .fn = exception },
     { "ValueError(...)", .fn = exception },
     { "RuntimeError(...)", .fn = exception },

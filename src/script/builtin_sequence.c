@@ -6,7 +6,7 @@
 
 static const cq_sequence *self_of(const cq_fncall *c)
 {
-    return c->n ? cq_sequence_of(c->args[0]) : NULL;
+    return cq_sequence_of(c->args[0]);
 }
 
 static cq_int longer(const cq_fncall *c, cq_int length, int64_t by)
@@ -14,24 +14,12 @@ static cq_int longer(const cq_fncall *c, cq_int length, int64_t by)
     return cq_int_is_open(length) ? length : cq_int_add(c->ev->cx->symbols, length, cq_i(by));
 }
 
-static cq_status index_of(cq_fncall *c, cq_val v, cq_int *out)
-{
-    cq_val number = v;
-
-    if (v.kind == CQ_VAL_TENSOR)
-        CQ_TRY(cq_eval_call_name(c->ev, "aten::Int", &v, 1, &number));
-    if (number.kind != CQ_VAL_INT)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an int, got %s", cq_eval_type_name(v));
-    *out = number.u.i;
-    return CQ_OK;
-}
-
 /* Counted from the front: what is erased and then inserted at -1 would not be at the end. */
 static cq_status position_of(cq_fncall *c, const cq_sequence *seq, cq_val v, cq_int *out)
 {
     cq_int length;
 
-    CQ_TRY(index_of(c, v, out));
+    CQ_TRY(cq_eval_int(c->ev, v, out));
     if (!out->expr && out->value >= 0)
         return CQ_OK;
     CQ_TRY(cq_sequence_length(c->ev, seq, &length));
@@ -55,8 +43,6 @@ static cq_status insert_at(cq_fncall *c, const cq_int *position, cq_val v)
 
 static cq_status append(cq_fncall *c)
 {
-    if (!self_of(c))
-        return cq_fncall_decline(c);
     c->result = c->args[0];
     return insert_at(c, NULL, c->args[1]);
 }
@@ -64,9 +50,8 @@ static cq_status append(cq_fncall *c)
 static cq_status insert(cq_fncall *c)
 {
     cq_int at;
-    if (!self_of(c))
-        return cq_fncall_decline(c);
-    CQ_TRY(index_of(c, c->args[1], &at));
+
+    CQ_TRY(cq_eval_int(c->ev, c->args[1], &at));
     return insert_at(c, &at, c->args[2]);
 }
 
@@ -85,10 +70,8 @@ static cq_status pop(cq_fncall *c)
 {
     cq_int at = cq_i(-1);
 
-    if (!self_of(c))
-        return cq_fncall_decline(c);
     if (c->n > 1)
-        CQ_TRY(index_of(c, c->args[1], &at));
+        CQ_TRY(cq_eval_int(c->ev, c->args[1], &at));
     CQ_TRY(cq_sequence_at(c->ev, self_of(c), at, &c->result));
     return erase(c, at);
 }
@@ -96,25 +79,21 @@ static cq_status pop(cq_fncall *c)
 static cq_status delete_at(cq_fncall *c)
 {
     cq_int at;
-    if (!self_of(c))
-        return cq_fncall_decline(c);
-    CQ_TRY(index_of(c, c->args[1], &at));
+
+    CQ_TRY(cq_eval_int(c->ev, c->args[1], &at));
     return erase(c, at);
 }
 
 static cq_status set_item(cq_fncall *c)
 {
-    const cq_sequence *seq = self_of(c);
-    cq_item_type       item;
+    const cq_sequence *seq  = self_of(c);
+    cq_item_type       item = seq->item;
     cq_value          *value;
     cq_int             at;
 
     c->result = c->args[0];
-    if (!seq)
-        return cq_fncall_decline(c);
-    item = seq->item;
     CQ_TRY(cq_item_type_add(&item, c->args[2]));
-    CQ_TRY(index_of(c, c->args[1], &at));
+    CQ_TRY(cq_eval_int(c->ev, c->args[1], &at));
     CQ_TRY(cq_share_check_but(c->ev, seq->value, at, c->args[2]));
     CQ_TRY(position_of(c, seq, c->args[1], &at));
     CQ_TRY(cq_sequence_erased(c->ev, seq->value, at, &value));
@@ -173,8 +152,6 @@ static cq_status add(cq_fncall *c)
 
 static cq_status clear(cq_fncall *c)
 {
-    if (!self_of(c))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_eval_stand_in(c->ev, c->args[0], &c->result));
     CQ_TRY(cq_sequence_become(c->ev, c->args[0].u.list, cq_sequence_of(c->result)->value,
                               &self_of(c)->item, cq_i(0)));
@@ -188,8 +165,7 @@ static cq_status copy(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
 
-    return seq ? cq_sequence_list(c->ev, seq->value, &seq->item, seq->length, &c->result)
-               : cq_fncall_decline(c);
+    return cq_sequence_list(c->ev, seq->value, &seq->item, seq->length, &c->result);
 }
 
 /* A new sequence of count items, from start in steps. */
@@ -221,7 +197,7 @@ static cq_status bound(cq_fncall *c, cq_val v, cq_int n, cq_int otherwise, cq_in
         *out = otherwise;
         return CQ_OK;
     }
-    CQ_TRY(index_of(c, v, out));
+    CQ_TRY(cq_eval_int(c->ev, v, out));
     *out = !out->expr && out->value < 0 ? cq_int_max(st, cq_int_add(st, n, *out), cq_i(0))
                                         : cq_int_min(st, *out, n);
     return CQ_OK;
@@ -234,8 +210,6 @@ static cq_status slice(cq_fncall *c)
     cq_int             n, start, stop;
     cq_value          *value;
 
-    if (!seq)
-        return cq_fncall_decline(c);
     if (step.kind == CQ_VAL_NONE)
         step = cq_val_of_i64(1);
     if (step.kind != CQ_VAL_INT || step.u.i.expr || step.u.i.value <= 0)
@@ -243,9 +217,7 @@ static cq_status slice(cq_fncall *c)
     CQ_TRY(cq_sequence_length(c->ev, seq, &n));
     CQ_TRY(bound(c, cq_builtin_arg(c, 1), n, cq_i(0), &start));
     CQ_TRY(bound(c, cq_builtin_arg(c, 2), n, n, &stop));
-    CQ_TRY(cq_eval_call_name(c->ev, "aten::__range_length",
-                             (cq_val[]){ cq_val_of_int(start), cq_val_of_int(stop), step }, 3,
-                             &count));
+    CQ_TRY(CQ_CALL(c->ev, &count, "aten::__range_length", SIZE(start), SIZE(stop), step));
     CQ_TRY(taken(c, start, step.u.i, count.u.i, &value));
     return cq_sequence_list(c->ev, value, &seq->item, count.u.i.expr ? cq_i(-1) : count.u.i,
                             &c->result);
@@ -257,8 +229,6 @@ static cq_status length(cq_fncall *c)
 {
     cq_int n;
 
-    if (!self_of(c))
-        return cq_fncall_decline(c);
     CQ_TRY(cq_sequence_length(c->ev, self_of(c), &n));
     c->result = cq_val_of_int(n);
     return CQ_OK;
@@ -268,9 +238,7 @@ static cq_status get_item(cq_fncall *c)
 {
     cq_int at;
 
-    if (!self_of(c))
-        return cq_fncall_decline(c);
-    CQ_TRY(index_of(c, c->args[1], &at));
+    CQ_TRY(cq_eval_int(c->ev, c->args[1], &at));
     return cq_sequence_at(c->ev, self_of(c), at, &c->result);
 }
 
@@ -278,16 +246,14 @@ static cq_status get_item(cq_fncall *c)
 
 static cq_status concat(cq_fncall *c)
 {
-    const bool         is_new = c->row->how;
-    const cq_sequence *seq    = self_of(c);
-    cq_val             dim    = cq_builtin_arg(c, 1);
-    cq_tensor         *t;
+    const bool is_new = c->row->how;
+    cq_val     dim    = cq_builtin_arg(c, 1);
+    cq_tensor *t;
 
-    if (!seq)
-        return cq_fncall_decline(c);
     if (dim.kind != CQ_VAL_NONE && (dim.kind != CQ_VAL_INT || dim.u.i.expr))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the dim must be known");
-    CQ_TRY(cq_sequence_concat(c->ev, seq, dim.kind == CQ_VAL_INT ? dim.u.i.value : 0, is_new, &t));
+    CQ_TRY(cq_sequence_concat(c->ev, self_of(c), dim.kind == CQ_VAL_INT ? dim.u.i.value : 0, is_new,
+                              &t));
     c->result = cq_val_of_tensor(t);
     return CQ_OK;
 }
@@ -300,7 +266,7 @@ static cq_status as_tensor(cq_fncall *c)
     cq_tensor         *t;
     cq_dtype           dtype;
 
-    if (!seq || seq->item.kind == CQ_VAL_TENSOR)
+    if (seq->item.kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
     dtype = asked.kind == CQ_VAL_INT          ? cq_dtype_from_torch(asked.u.i.value)
             : seq->item.dtype == CQ_DTYPE_F64 ? CQ_DTYPE_F32
@@ -310,138 +276,86 @@ static cq_status as_tensor(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-/* A number of all items; how is its kind, if that is not theirs. */
+/* What an operator makes of a tensor of all items, as a number. ONNX joins no empty sequence: where
+ * the sum of none is asked for, there is a zero more in it. */
 static cq_status reduced(cq_fncall *c)
 {
-    const cq_val_kind  kind = (cq_val_kind)c->row->how;
-    const cq_sequence *seq  = self_of(c);
-    cq_tensor         *t;
-    cq_val             v;
+    cq_sequence seq   = *self_of(c);
+    cq_val_kind kind  = c->row->how != CQ_VAL_NONE ? (cq_val_kind)c->row->how : seq.item.kind;
+    cq_int      first = cq_i(0);
+    cq_tensor  *t;
 
-    if (!seq || seq->item.kind == CQ_VAL_TENSOR || c->n > 1)
+    if (seq.item.kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
-    v = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, c->row->op, &v, 1, &c->result));
-    return cq_builtin_number_of(c->ev, c->result.u.tensor,
-                                kind == CQ_VAL_NONE ? seq->item.kind : kind, &c->result);
-}
-
-/* ONNX joins no empty sequence: there is a zero more in it. */
-static cq_status sum(cq_fncall *c)
-{
-    const cq_sequence *seq = self_of(c);
-    cq_sequence        more;
-    cq_int             first = cq_i(0);
-    cq_tensor         *t;
-    cq_val             v;
-
-    if (!seq || seq->item.kind == CQ_VAL_TENSOR || c->n > 1)
-        return cq_fncall_decline(c);
-    more        = *seq;
-    more.length = longer(c, seq->length, 1);
-    CQ_TRY(
-        cq_sequence_inserted(c->ev, seq->value, &seq->item, cq_val_of_i64(0), &first, &more.value));
-    CQ_TRY(cq_sequence_concat(c->ev, &more, 0, true, &t));
-    v = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, "aten::sum", &v, 1, &c->result));
-    return cq_builtin_number_of(c->ev, c->result.u.tensor,
-                                seq->item.kind == CQ_VAL_BOOL ? CQ_VAL_INT : seq->item.kind,
-                                &c->result);
+    if (strcmp(c->row->op, "aten::sum") == 0) {
+        seq.length = longer(c, seq.length, 1);
+        CQ_TRY(cq_sequence_inserted(c->ev, seq.value, &seq.item, INT(0), &first, &seq.value));
+        kind = kind == CQ_VAL_BOOL ? CQ_VAL_INT : kind;
+    }
+    CQ_TRY(cq_sequence_concat(c->ev, &seq, 0, true, &t));
+    CQ_TRY(CQ_CALL_OPERATOR(c->ev, &c->result, c->row->op, TENSOR(t)));
+    return cq_builtin_number_of(c->ev, c->result.u.tensor, kind, &c->result);
 }
 
 static cq_status contains(cq_fncall *c)
 {
     const cq_sequence *seq = self_of(c);
-    cq_tensor         *t;
-    cq_val             args[2], equal;
+    cq_tensor         *items, *item;
+    cq_val             equal;
 
-    if (!seq || seq->item.kind == CQ_VAL_TENSOR)
+    if (seq->item.kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &t));
-    args[0] = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_as_tensor(c->ev, c->args[1], &t));
-    args[1] = cq_val_of_tensor(t);
-    CQ_TRY(cq_eval_operator(c->ev, "aten::eq", args, 2, &equal));
-    CQ_TRY(cq_eval_operator(c->ev, "aten::any", &equal, 1, &c->result));
-    return cq_builtin_number_of(c->ev, c->result.u.tensor, CQ_VAL_BOOL, &c->result);
-}
-
-static cq_status is_same(cq_fncall *c)
-{
-    const bool same = c->args[0].kind == c->args[1].kind && c->args[0].u.list == c->args[1].u.list;
-
-    c->result = cq_val_of_bool(same == c->row->how);
-    return CQ_OK;
+    CQ_TRY(cq_sequence_concat(c->ev, seq, 0, true, &items));
+    CQ_TRY(cq_eval_as_tensor(c->ev, c->args[1], &item));
+    CQ_TRY(CQ_CALL_OPERATOR(c->ev, &equal, "aten::eq", TENSOR(items), TENSOR(item)));
+    CQ_TRY(CQ_CALL_OPERATOR(c->ev, &equal, "aten::any", equal));
+    return cq_builtin_number_of(c->ev, equal.u.tensor, CQ_VAL_BOOL, &c->result);
 }
 
 /* items == []: whether there are none. */
 static cq_status equal_to_empty(cq_fncall *c)
 {
-    const size_t       at    = cq_sequence_of(c->args[0]) ? 0 : 1;
-    const cq_sequence *seq   = cq_sequence_of(c->args[at]);
-    cq_val             other = c->args[1 - at], args[2] = { CQ_NONE, INT(0) };
-    cq_int             length;
+    const size_t at    = cq_sequence_of(c->args[0]) ? 0 : 1;
+    const cq_val other = c->args[1 - at];
+    cq_int       length;
 
-    if (!seq || !cq_val_is_list(other) || other.u.list->n)
+    if (!cq_val_is_list(other) || other.u.list->n)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_sequence_length(c->ev, seq, &length));
-    args[0] = cq_val_of_int(length);
-    return cq_eval_call_name(c->ev, c->row->op, args, 2, &c->result);
-}
-
-static cq_status first(cq_fncall *c)
-{
-    c->result = c->args[0];
-    return CQ_OK;
-}
-
-static cq_status ignored(cq_fncall *c)
-{
-    (void)c;
-    return CQ_OK;
+    CQ_TRY(cq_sequence_length(c->ev, cq_sequence_of(c->args[at]), &length));
+    return CQ_CALL(c->ev, &c->result, c->row->op, SIZE(length), INT(0));
 }
 
 const cq_builtin cq_builtins_of_sequences[] = {
-    { "append(self, el)", .fn = append },
-    { "insert(self, idx, el)", .fn = insert },
-    { "pop(self, idx?)", .fn = pop },
-    { "Delete(self, idx)", .fn = delete_at },
-    { "_set_item(self, idx, el)", .fn = set_item },
-    { "__setitem__(self, idx, el)", .fn = set_item },
+    { "append(sequence self, el)", .fn = append },
+    { "insert(sequence self, idx, el)", .fn = insert },
+    { "pop(sequence self, idx?)", .fn = pop },
+    { "Delete(sequence self, idx)", .fn = delete_at },
+    { "_set_item(sequence self, idx, el)", .fn = set_item },
+    { "__setitem__(sequence self, idx, el)", .fn = set_item },
     { "extend(self, other)", .fn = extend },
     { "add_(self, other)", .fn = extend },
     { "add(a, b)", .fn = add },
-    { "clear(self)", .fn = clear },
-    { "copy(self)", .fn = copy },
-    { "list(self)", .fn = copy },
-    { "reverse(self)", .fn = reverse },
-    { "slice(l, start?, end?, step?)", .fn = slice },
-    { "len(a)", .fn = length },
-    { "__len__(a)", .fn = length },
-    { "__getitem__(self, idx)", .fn = get_item },
-    { "__contains__(self, item)", .fn = contains },
-    { "cat(tensors, dim?)", .fn = concat, .how = false },
-    { "concat(tensors, dim?)", .fn = concat, .how = false },
-    { "stack(tensors, dim?)", .fn = concat, .how = true },
-    { "tensor(data, dtype?, ...)", .fn = as_tensor },
-    { "as_tensor(data, dtype?, ...)", .fn = as_tensor },
-    { "min(self)", .fn = reduced, .how = CQ_VAL_NONE, .op = "aten::min" },
-    { "max(self)", .fn = reduced, .how = CQ_VAL_NONE, .op = "aten::max" },
-    { "sum(self)", .fn = sum },
-    { "any(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::any" },
-    { "all(self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::all" },
-    { "zip(...)", .fn = cq_builtin_zip },
-    { "enumerate(iterable, start?)", .fn = cq_builtin_enumerate },
+    { "clear(sequence self)", .fn = clear },
+    { "copy(sequence self)", .fn = copy },
+    { "list(sequence self)", .fn = copy },
+    { "reverse(sequence self)", .fn = reverse },
+    { "slice(sequence l, start?, end?, step?)", .fn = slice },
+    { "len(sequence a)", .fn = length },
+    { "__len__(sequence a)", .fn = length },
+    { "__getitem__(sequence self, idx)", .fn = get_item },
+    { "__contains__(sequence self, item)", .fn = contains },
+    { "cat(sequence tensors, dim?)", .fn = concat, .how = false },
+    { "concat(sequence tensors, dim?)", .fn = concat, .how = false },
+    { "stack(sequence tensors, dim?)", .fn = concat, .how = true },
+    { "tensor(sequence data, dtype?, ...)", .fn = as_tensor },
+    { "as_tensor(sequence data, dtype?, ...)", .fn = as_tensor },
+    { "min(sequence self)", .fn = reduced, .op = "aten::min" },
+    { "max(sequence self)", .fn = reduced, .op = "aten::max" },
+    { "sum(sequence self)", .fn = reduced, .op = "aten::sum" },
+    { "any(sequence self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::any" },
+    { "all(sequence self)", .fn = reduced, .how = CQ_VAL_BOOL, .op = "aten::all" },
     { "eq(a, b)", .fn = equal_to_empty, .op = "aten::eq" },
     { "ne(a, b)", .fn = equal_to_empty, .op = "aten::ne" },
-    { "__is__(a, b)", .fn = is_same, .how = true },
-    { "__isnot__(a, b)", .fn = is_same, .how = false },
-    { "unchecked_unwrap_optional(self)", .fn = first },
-    { "_unwrap_optional(self)", .fn = first },
-    { "print(...)", .fn = ignored },
-    { "Print(...)", .fn = ignored },
-    { "RaiseException(msg?, ...)", .fn = ignored },
     { 0 },
 };
 

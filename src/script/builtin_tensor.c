@@ -1,6 +1,6 @@
 /* Where tensors meet other values: numbers from tensors, tensors from numbers and lists, and
  * questions about tensors whose answers are not tensors. */
-#include "script/builtin.h"
+#include "script/builtin_number.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -14,52 +14,31 @@ static cq_dtype dtype_of(cq_val_kind kind)
 
 /* A number of the graph as one of another kind. If it is a size, it still is that size should it
  * become an int again. */
-static cq_status from_graph(cq_eval *ev, cq_tensor *t, const cq_int *size, cq_val_kind kind,
-                            cq_val *out)
-{
-    t = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype_of(kind)));
-    if (t && size)
-        CQ_TRY(cq_builtin_set_known(t, *size));
-    return t ? cq_builtin_number_of(ev, t, kind, out) : ev->cx->status;
-}
-
-static cq_status from_int(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
+static cq_status from_graph(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
 {
     cq_tensor *t;
 
-    if (kind != CQ_VAL_INT && v.u.i.expr && !ev->tracing) {
-        CQ_TRY(cq_eval_as_tensor(ev, v, &t));
-        return from_graph(ev, t, &v.u.i, kind, out);
-    }
-    *out = kind == CQ_VAL_INT     ? v
-           : kind == CQ_VAL_FLOAT ? cq_val_of_f64((double)v.u.i.value)
-                                  : cq_val_of_bool(v.u.i.value != 0);
-    return CQ_OK;
+    CQ_TRY(cq_eval_as_tensor(ev, v, &t));
+    t = CQ_OP(ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(dtype_of(kind)));
+    if (t && v.kind == CQ_VAL_INT)
+        CQ_TRY(cq_builtin_set_known(t, v.u.i));
+    return t ? cq_builtin_number_of(ev, t, kind, out) : ev->cx->status;
 }
 
-static cq_status from_float(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
+static cq_status from_number(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
 {
-    const double f = v.u.f.value;
+    const double f = cq_val_real(v);
 
-    if (v.u.f.origin && kind != CQ_VAL_FLOAT)
-        return from_graph(ev, cq_capture_tensor(ev->capture, ev->cx, v.u.f.origin), NULL, kind,
-                          out);
+    *out = v;
+    if (v.kind == kind)
+        return CQ_OK;
+    if (cq_val_is_symbolic(v) && !(v.kind == CQ_VAL_INT && ev->tracing))
+        return from_graph(ev, v, kind, out);
     if (kind == CQ_VAL_INT && !(f > -0x1p63 && f < 0x1p63))
         return cq_fail(CQ_E_ARGUMENT, "int", NULL, "%g is not an integer of 64 bits", f);
-    *out = kind == CQ_VAL_FLOAT ? v
-           : kind == CQ_VAL_INT ? cq_val_of_i64((int64_t)f)
-                                : cq_val_of_bool(f != 0);
-    return CQ_OK;
-}
-
-static cq_status from_bool(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
-{
-    if (v.u.b.origin && kind != CQ_VAL_BOOL)
-        return from_graph(ev, cq_capture_tensor(ev->capture, ev->cx, v.u.b.origin), NULL, kind,
-                          out);
-    *out = kind == CQ_VAL_INT     ? cq_val_of_i64(v.u.b.value)
-           : kind == CQ_VAL_FLOAT ? cq_val_of_f64(v.u.b.value)
-                                  : v;
+    *out = kind == CQ_VAL_INT     ? cq_val_of_i64((int64_t)f)
+           : kind == CQ_VAL_FLOAT ? cq_val_of_f64(f)
+                                  : cq_val_of_bool(f != 0);
     return CQ_OK;
 }
 
@@ -76,23 +55,15 @@ static cq_status from_text(const char *text, cq_val_kind kind, cq_val *out)
 
 static cq_status to_number(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
 {
-    bool      known, truth;
-    cq_value *symbol;
-
-    switch (v.kind) {
-    case CQ_VAL_TENSOR: return cq_builtin_number_of(ev, v.u.tensor, kind, out);
-    case CQ_VAL_INT: return from_int(ev, v, kind, out);
-    case CQ_VAL_FLOAT: return from_float(ev, v, kind, out);
-    case CQ_VAL_BOOL: return from_bool(ev, v, kind, out);
-    default: break;
-    }
-    if (v.kind == CQ_VAL_STR && kind != CQ_VAL_BOOL)
+    if (v.kind == CQ_VAL_TENSOR)
+        return cq_builtin_number_of(ev, v.u.tensor, kind, out);
+    if (cq_val_is_number(v) && v.kind != CQ_VAL_COMPLEX)
+        return from_number(ev, v, kind, out);
+    if (kind == CQ_VAL_BOOL)
+        return cq_eval_truth(ev, v, out);
+    if (v.kind == CQ_VAL_STR)
         return from_text(v.u.text->text, kind, out);
-    if (kind != CQ_VAL_BOOL)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is not a number", cq_eval_type_name(v));
-    CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
-    *out = cq_val_of_bool(truth);
-    return CQ_OK;
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is not a number", cq_eval_type_name(v));
 }
 
 /* int(v), float(v), bool(v): how is the kind. */
@@ -103,15 +74,17 @@ static cq_status to_kind(cq_fncall *c)
 
 static cq_status number_in(cq_eval *ev, cq_val v, cq_val *out)
 {
-    const cq_dtype d = v.kind == CQ_VAL_TENSOR ? v.u.tensor->dtype : CQ_DTYPE_NONE;
+    cq_dtype d;
 
     *out = v;
-    return v.kind != CQ_VAL_TENSOR ? CQ_OK
-                                   : to_number(ev, v,
-                                               cq_dtype_is_float(d) ? CQ_VAL_FLOAT
-                                               : d == CQ_DTYPE_BOOL ? CQ_VAL_BOOL
-                                                                    : CQ_VAL_INT,
-                                               out);
+    if (v.kind != CQ_VAL_TENSOR)
+        return CQ_OK;
+    d = v.u.tensor->dtype;
+    return cq_builtin_number_of(ev, v.u.tensor,
+                                cq_dtype_is_float(d) ? CQ_VAL_FLOAT
+                                : d == CQ_DTYPE_BOOL ? CQ_VAL_BOOL
+                                                     : CQ_VAL_INT,
+                                out);
 }
 
 static cq_status item(cq_fncall *c)
@@ -140,10 +113,6 @@ static cq_status num_to_tensor(cq_fncall *c)
 {
     cq_tensor *t;
 
-    if (c->args[0].kind == CQ_VAL_TENSOR) {
-        c->result = c->args[0];
-        return CQ_OK;
-    }
     CQ_TRY(cq_eval_as_tensor(c->ev, c->args[0], &t));
     c->result = cq_val_of_tensor(t);
     return CQ_OK;
@@ -178,9 +147,7 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
     }
     if (!cq_val_is_number(v))
         return cq_fail(CQ_E_TYPE, "tensor", NULL, "%s is not a number", cq_eval_type_name(v));
-    s->symbolic |= (v.kind == CQ_VAL_INT && v.u.i.expr) ||
-                   (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
-                   (v.kind == CQ_VAL_BOOL && v.u.b.origin);
+    s->symbolic |= cq_val_is_symbolic(v);
     s->has_float |= v.kind == CQ_VAL_FLOAT;
     s->has_int |= v.kind == CQ_VAL_INT;
     s->has_complex |= v.kind == CQ_VAL_COMPLEX;
@@ -197,11 +164,9 @@ static cq_status fill(cq_visit *w, cq_val v)
     filling *to = w->user;
 
     if (to->f)
-        *to->f++ = v.kind == CQ_VAL_FLOAT ? v.u.f.value
-                   : v.kind == CQ_VAL_INT ? (double)v.u.i.value
-                                          : v.u.b.value;
+        *to->f++ = cq_val_real(v);
     else
-        *to->i++ = v.kind == CQ_VAL_INT ? v.u.i.value : v.u.b.value;
+        *to->i++ = cq_val_int(v).value;
     return CQ_OK;
 }
 
@@ -222,8 +187,7 @@ static cq_status constant(cq_fncall *c, cq_val v, const shape *s, cq_dtype dtype
         status = cq_tensor_clone(&t, wide, dtype);
     cq_tensor_release(wide);
     CQ_TRY(status);
-    c->result = cq_ctx_own(c->ev->cx, cq_val_of_tensor(t));
-    CQ_TRY(c->ev->cx->status);
+    CQ_TRY(cq_eval_own(c->ev, cq_val_of_tensor(t), &c->result));
     return c->ev->capture ? cq_capture_constant(c->ev->capture, t) : CQ_OK;
 }
 
@@ -256,13 +220,9 @@ static cq_status new_tensor(cq_fncall *c)
     cq_dtype dtype;
 
     if (v.kind == CQ_VAL_TENSOR) {
-        if (asked.kind == CQ_VAL_INT) {
-            cq_val args[2] = { v, asked };
-
-            return cq_eval_operator(c->ev, "aten::to", args, 2, &c->result);
-        }
         c->result = v;
-        return CQ_OK;
+        return asked.kind == CQ_VAL_INT ? CQ_CALL_OPERATOR(c->ev, &c->result, "aten::to", v, asked)
+                                        : CQ_OK;
     }
     CQ_TRY(measure(c->ev, v, &s, 0));
     if (s.has_complex)
@@ -280,7 +240,6 @@ static cq_status new_tensor(cq_fncall *c)
  * which traced programs have as plain numbers. */
 static cq_status copy_expanded(cq_fncall *c)
 {
-    cq_val    args[2];
     cq_track *t;
 
     if (!c->ev->capture || !cq_is_tracked(&c->ev->capture->tracks, c->args[1].u.tensor))
@@ -288,9 +247,7 @@ static cq_status copy_expanded(cq_fncall *c)
     t = cq_track_of(&c->ev->capture->tracks, c->ev->cx, c->args[1].u.tensor);
     if (!t || !t->base || strcmp(t->op->schema->full, "aten::expand") != 0)
         return cq_fncall_decline(c);
-    args[0] = c->args[0];
-    args[1] = t->args[0];
-    return cq_eval_operator(c->ev, "aten::copy_", args, 2, &c->result);
+    return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::copy_", c->args[0], t->args[0]);
 }
 
 /* ---- questions ---- */
@@ -347,7 +304,6 @@ static cq_status is_quantized(cq_fncall *c)
 
 static cq_status answer_zero(cq_fncall *c)
 {
-    (void)c;
     c->result = cq_val_of_i64(0);
     return CQ_OK;
 }
@@ -394,7 +350,7 @@ static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
     cq_int have, want;
     cq_val flat, more;
 
-    CQ_TRY(cq_eval_call_name(ev, "aten::new_zeros", (cq_val[]){ x, sizes }, 2, out));
+    CQ_TRY(CQ_CALL(ev, out, "aten::new_zeros", x, sizes));
     have = cq_tensor_numel_int(ev->cx->symbols, x.u.tensor);
     want = cq_tensor_numel_int(ev->cx->symbols, out->u.tensor);
     if (cq_int_is(have, 0))
@@ -403,35 +359,31 @@ static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
         (!cq_int_same(have, want) && (have.expr || want.expr)))
         return cq_fail(CQ_E_UNSUPPORTED, "resize_", "make a new tensor instead",
                        "it needs a contiguous tensor and a number of elements that is known");
-    CQ_TRY(cq_eval_call_name(ev, "aten::flatten", &x, 1, &flat));
+    CQ_TRY(CQ_CALL(ev, &flat, "aten::flatten", x));
     if (want.value < have.value)
-        CQ_TRY(cq_eval_call_name(
-            ev, "aten::slice",
-            (cq_val[]){ flat, cq_val_of_i64(0), cq_val_of_i64(0), cq_val_of_int(want) }, 4, &flat));
+        CQ_TRY(CQ_CALL(ev, &flat, "aten::slice", flat, INT(0), INT(0), SIZE(want)));
     if (want.value > have.value) {
-        more = cq_val_of_i64(want.value - have.value);
-        CQ_TRY(cq_eval_list(ev, &more, 1, CQ_VAL_LIST, &more));
-        CQ_TRY(cq_eval_call_name(ev, "aten::new_zeros", (cq_val[]){ x, more }, 2, &more));
+        more = cq_i64s(ev->cx, &(int64_t){ want.value - have.value }, 1);
+        CQ_TRY(CQ_CALL(ev, &more, "aten::new_zeros", x, more));
         CQ_TRY(cq_eval_list(ev, (cq_val[]){ flat, more }, 2, CQ_VAL_LIST, &more));
-        CQ_TRY(cq_eval_call_name(ev, "aten::cat", &more, 1, &flat));
+        CQ_TRY(CQ_CALL(ev, &flat, "aten::cat", more));
     }
-    return cq_eval_call_name(ev, "aten::view", (cq_val[]){ flat, sizes }, 2, out);
+    return CQ_CALL(ev, out, "aten::view", flat, sizes);
 }
 
 /* What x.unsqueeze_(0) shows: the same by the operator without _; or resize_. */
 static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
 {
-    cq_val args[8] = { cq_val_of_tensor(old) };
+    cq_val args[8] = { cq_val_of_tensor(old) }, sizes;
     char   plain[64];
 
     if (c->row->how == RESIZE)
         return resized(c->ev, args[0], c->args[1], view);
     if (c->row->how == RESIZE_AS) {
-        CQ_TRY(cq_eval_call_name(c->ev, "aten::size", &c->args[1], 1, &args[1]));
-        return resized(c->ev, args[0], args[1], view);
+        CQ_TRY(CQ_CALL(c->ev, &sizes, "aten::size", c->args[1]));
+        return resized(c->ev, args[0], sizes, view);
     }
-    for (size_t i = 1; i < c->n; i++)
-        args[i] = c->args[i];
+    memcpy(&args[1], &c->args[1], (c->n - 1) * sizeof *args);
     snprintf(plain, sizeof plain, "%.*s", (int)strlen(c->name) - 1, c->name);
     return cq_eval_call_name(c->ev, plain, args, c->n, view);
 }
@@ -443,9 +395,6 @@ static cq_status view_in_place(cq_fncall *c)
     cq_tensor *self = c->args[0].u.tensor, *old;
     cq_val     view;
 
-    if (c->n > 8 || c->n_kw || c->args[0].kind != CQ_VAL_TENSOR)
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, "use the one without _ instead",
-                       "its arguments are not understood");
     if (ev->capture && !cq_track_of(&ev->capture->tracks, ev->cx, self))
         return ev->cx->status;
     old = twin_of(ev->cx, self);
@@ -591,9 +540,31 @@ static cq_status close_tensors(cq_fncall *c)
     return is_of_run(c) ? all_true(c, "aten::isclose") : cq_fncall_decline(c);
 }
 
-/* Of a device: what it is, without its number. */
+/* einsum(equation, a, b) is einsum(equation, [a, b]): how is where the tensors begin. */
+static cq_status list_tensors(cq_fncall *c)
+{
+    size_t first = (size_t)c->row->how;
+    cq_val args[2];
+
+    args[0] = c->args[0];
+    CQ_TRY(cq_eval_list(c->ev, c->args + first, c->n - first, CQ_VAL_LIST, &args[first]));
+    CQ_TRY(cq_fncall_set_args(c, args, first + 1));
+    return cq_fncall_decline(c);
+}
+
+/* x.long(): how is the dtype. */
+static cq_status cast_tensor(cq_fncall *c)
+{
+    const cq_val dtype = cq_val_of_i64(cq_dtype_to_torch((cq_dtype)c->row->how));
+
+    return CQ_CALL(c->ev, &c->result, "aten::to", c->args[0], dtype);
+}
+
+/* Of a device: what it is, without its number. Of a tensor with a dtype: the tensor as such. */
 static cq_status type_name(cq_fncall *c)
 {
+    if (c->n == 2)
+        return cq_eval_call_name(c->ev, "aten::to", c->args, 2, &c->result);
     if (c->args[0].kind == CQ_VAL_DEVICE)
         return cq_builtin_text(c->ev, c->args[0].u.text->text,
                                strcspn(c->args[0].u.text->text, ":"), &c->result);
@@ -682,6 +653,23 @@ const cq_builtin cq_builtins_tensor[] = {
     { "complex(real, imag?)", .fn = to_complex },
     { "ScalarImplicit(self)", .fn = item },
     { "item(self)", .fn = item },
+    { "einsum(str equation, tensor a, ...)", .fn = list_tensors, .how = 1 },
+    { "meshgrid(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "broadcast_tensors(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "block_diag(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "cartesian_prod(tensor a, ...)", .fn = list_tensors, .how = 0 },
+    { "cast_bfloat16(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BF16 },
+    { "cast_bool(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_BOOL },
+    { "cast_byte(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_U8 },
+    { "cast_cdouble(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_C128 },
+    { "cast_cfloat(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_C64 },
+    { "cast_char(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I8 },
+    { "cast_double(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F64 },
+    { "cast_float(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F32 },
+    { "cast_half(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_F16 },
+    { "cast_int(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I32 },
+    { "cast_long(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I64 },
+    { "cast_short(tensor self)", .fn = cast_tensor, .how = CQ_DTYPE_I16 },
     { "NumToTensor(self)", .fn = num_to_tensor },
     { "tensor(data, dtype?, ...)", .fn = new_tensor },
     { "as_tensor(data, dtype?, ...)", .fn = new_tensor },
@@ -716,8 +704,8 @@ const cq_builtin cq_builtins_tensor[] = {
     { "pin_memory(self, ...)", .fn = answer_first },
     { "requires_grad_(self, ...)", .fn = answer_first },
     { "wait(self)", .fn = answer_first },
-    { "unchecked_unwrap_optional(self)", .fn = answer_first },
-    { "_unwrap_optional(self)", .fn = unwrap_optional },
+    { "unchecked_unwrap_optional(self)", .fn = answer_first, .of_all_lists = true },
+    { "_unwrap_optional(self)", .fn = unwrap_optional, .of_all_lists = true },
     { "_no_grad_enter(...)", .fn = answer_none },
     { "grad(self)", .fn = answer_none },
     { "grad(list outputs, list inputs, grad_outputs?, retain_graph?, create_graph?, allow_unused?)",

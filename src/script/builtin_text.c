@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const cq_text *self(const cq_fncall *c)
+{
+    return c->args[0].u.text;
+}
+
 static cq_status finish(cq_fncall *c, cq_str *s, cq_status status)
 {
     if (status == CQ_OK)
@@ -22,7 +27,7 @@ static cq_status text_add(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
+    cq_str_add_n(&s, self(c)->text, self(c)->len);
     cq_str_add_n(&s, c->args[1].u.text->text, c->args[1].u.text->len);
     return finish(c, &s, CQ_OK);
 }
@@ -34,15 +39,14 @@ static cq_status text_mul(cq_fncall *c)
 
     CQ_TRY(cq_eval_plain(c->ev, c->args[1], &times));
     for (int64_t i = 0; i < times && s.len <= CQ_EVAL_MAX_TEXT; i++)
-        cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
+        cq_str_add_n(&s, self(c)->text, self(c)->len);
     return finish(c, &s, CQ_OK);
 }
 
 static cq_status text_compare(cq_fncall *c)
 {
-    int order;
+    const int order = strcmp(self(c)->text, c->args[1].u.text->text);
 
-    order     = strcmp(c->args[0].u.text->text, c->args[1].u.text->text);
     c->result = cq_val_of_bool(c->row->how == '<' ? order < 0 : order > 0);
     return CQ_OK;
 }
@@ -55,7 +59,7 @@ static cq_status text_format(cq_fncall *c)
     cq_status   status = CQ_OK;
     const char *p;
 
-    for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
+    for (p = self(c)->text; *p && status == CQ_OK; p++) {
         char   field[64];
         size_t len, at;
         cq_val v;
@@ -118,7 +122,7 @@ static cq_status text_percent(cq_fncall *c)
     const char *p;
 
     arg = c->args[1];
-    for (p = c->args[0].u.text->text; *p && status == CQ_OK; p++) {
+    for (p = self(c)->text; *p && status == CQ_OK; p++) {
         if (*p != '%') {
             cq_str_add_char(&s, *p);
         } else if (p[1] == '%') {
@@ -145,7 +149,7 @@ static cq_status text_join(cq_fncall *c)
     CQ_TRY(cq_eval_items(c->ev, c->args[1], &items, &known));
     for (size_t i = 0; known && i < items.u.list->n; i++) {
         if (i)
-            cq_str_add_n(&s, c->args[0].u.text->text, c->args[0].u.text->len);
+            cq_str_add_n(&s, self(c)->text, self(c)->len);
         if (items.u.list->items[i].kind == CQ_VAL_STR)
             cq_str_add(&s, items.u.list->items[i].u.text->text);
     }
@@ -161,7 +165,7 @@ static cq_status text_split(cq_fncall *c)
     if (limit.kind == CQ_VAL_INT)
         max = limit.u.i.value;
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
-    p = c->args[0].u.text->text;
+    p = self(c)->text;
     for (;;) {
         const char *end;
         size_t      skip;
@@ -191,11 +195,9 @@ enum { LEFT = 1, RIGHT = 2 };
 static cq_status strip(cq_fncall *c)
 {
     const bool  left = c->row->how & LEFT, right = c->row->how & RIGHT;
-    const char *p, *chars                        = " \t\n\r\v\f";
-    size_t      len;
+    const char *p = self(c)->text, *chars = " \t\n\r\v\f";
+    size_t      len = self(c)->len;
 
-    p   = c->args[0].u.text->text;
-    len = c->args[0].u.text->len;
     if (c->n > 1 && c->args[1].kind == CQ_VAL_STR)
         chars = c->args[1].u.text->text;
     while (left && len && strchr(chars, *p))
@@ -215,7 +217,7 @@ static cq_status text_replace(cq_fncall *c)
         return cq_fncall_decline(c);
     if (c->n > 3)
         CQ_TRY(cq_eval_plain(c->ev, c->args[3], &max));
-    p = c->args[0].u.text->text;
+    p = self(c)->text;
     while (max != 0 && (hit = strstr(p, c->args[1].u.text->text)) && s.len <= CQ_EVAL_MAX_TEXT) {
         max -= max > 0;
         cq_str_add_n(&s, p, (size_t)(hit - p));
@@ -230,7 +232,7 @@ static cq_status text_replace(cq_fncall *c)
  * behind the last letter, as TorchScript does. */
 static cq_status part_of(cq_fncall *c, size_t i, const char **text, size_t *len)
 {
-    int64_t size = (int64_t)c->args[0].u.text->len, start = 0, end = -1;
+    int64_t size = (int64_t)self(c)->len, start = 0, end = -1;
 
     if (c->n > i)
         CQ_TRY(cq_eval_plain(c->ev, c->args[i], &start));
@@ -238,7 +240,7 @@ static cq_status part_of(cq_fncall *c, size_t i, const char **text, size_t *len)
         CQ_TRY(cq_eval_plain(c->ev, c->args[i + 1], &end));
     start = start < -size ? 0 : start < 0 ? size + start : start > size ? size : start;
     end   = end < -size ? 0 : end < 0 ? size + end + 1 : end > size ? size : end;
-    *text = c->args[0].u.text->text + start;
+    *text = self(c)->text + start;
     *len  = end > start ? (size_t)(end - start) : 0;
     return CQ_OK;
 }
@@ -290,7 +292,7 @@ static cq_status text_find(cq_fncall *c)
     else
         hit = memmem(text, len, part->text, part->len); /* in linear time */
     if (hit)
-        found = hit - c->args[0].u.text->text;
+        found = hit - self(c)->text;
     if (found < 0 && c->row->how & MUST)
         return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "\"%.60s\" is not a part of the text",
                        part->text);
@@ -304,8 +306,8 @@ static cq_status map_letters(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    for (size_t i = 0; i < c->args[0].u.text->len; i++) {
-        unsigned char ch = (unsigned char)c->args[0].u.text->text[i];
+    for (size_t i = 0; i < self(c)->len; i++) {
+        unsigned char ch = (unsigned char)self(c)->text[i];
 
         cq_str_add_char(&s, (char)(c->row->how == FIRST && i ? tolower(ch) : c->row->letter(ch)));
     }
@@ -314,11 +316,10 @@ static cq_status map_letters(cq_fncall *c)
 
 static cq_status every_letter(cq_fncall *c)
 {
-    bool all;
+    bool all = self(c)->len > 0;
 
-    all = c->args[0].u.text->len > 0;
-    for (size_t i = 0; i < c->args[0].u.text->len; i++)
-        all &= c->row->letter((unsigned char)c->args[0].u.text->text[i]) != 0;
+    for (size_t i = 0; i < self(c)->len; i++)
+        all &= c->row->letter((unsigned char)self(c)->text[i]) != 0;
     c->result = cq_val_of_bool(all);
     return CQ_OK;
 }
@@ -342,9 +343,9 @@ static cq_status text_count(cq_fncall *c)
 
 static cq_status text_ord(cq_fncall *c)
 {
-    if (c->args[0].u.text->len != 1)
+    if (self(c)->len != 1)
         return cq_fncall_decline(c);
-    c->result = cq_val_of_i64((unsigned char)c->args[0].u.text->text[0]);
+    c->result = cq_val_of_i64((unsigned char)self(c)->text[0]);
     return CQ_OK;
 }
 
@@ -373,7 +374,7 @@ static cq_status any_str(cq_fncall *c)
 /* PyTorch hashes an integer to itself, and all else as its C++ library does. */
 static cq_status any_hash(cq_fncall *c)
 {
-    if (c->args[0].kind == CQ_VAL_STR && c->args[0].u.text->open)
+    if (c->args[0].kind == CQ_VAL_STR && self(c)->open)
         return cq_builtin_open_text("hash");
     if (c->args[0].kind != CQ_VAL_INT)
         return cq_fail(CQ_E_UNSUPPORTED, "hash", "compute a number from the tensors instead",

@@ -30,18 +30,13 @@ static cq_status add_keyword(arguments *a, const char *name, cq_val v)
 }
 
 /* f(*items) */
-static cq_status unpack_list(cq_eval *ev, const cq_ast_expr *x, cq_val v, arguments *a)
+static cq_status unpack_list(cq_eval *ev, cq_val v, arguments *a)
 {
-    cq_val items;
-    bool   known;
+    cq_list *items;
 
-    CQ_TRY(cq_eval_items(ev, v, &items, &known));
-    if (!known)
-        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
-                            "an argument list of data-dependent length cannot be unpacked");
-    CQ_TRY(cq_vec_reserve(&a->args, a->args.n + items.u.list->n));
-    for (size_t k = 0; k < items.u.list->n; k++)
-        a->args.items[a->args.n++] = items.u.list->items[k];
+    CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
+    for (size_t k = 0; k < items->n; k++)
+        CQ_TRY(cq_vec_push(&a->args, items->items[k]));
     return CQ_OK;
 }
 
@@ -69,7 +64,7 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 
         CQ_TRY(cq_eval_expr(ev, arg->value, &v));
         if (arg->stars == 1)
-            CQ_TRY(unpack_list(ev, arg->value, v, a));
+            CQ_TRY(unpack_list(ev, v, a));
         else if (arg->stars == 2)
             CQ_TRY(unpack_dict(ev, arg->value, v, a));
         else if (arg->name)
@@ -82,31 +77,18 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 
 /* ---- parameters ---- */
 
-/* "forward(x: Tensor, n: int=…)", and what would do as an example of it. */
+/* The signature, and what would do as an example of it. */
 static void describe_wanted(const cq_script *script, const cq_ast_def *def, const cq_source *source,
                             cq_str *s)
 {
-    bool        is_method = false;
-    const char *comma     = "";
+    const cq_ast_param *first = def->n_params ? &def->params[0] : NULL;
+    const bool          is_method =
+        first &&
+        (strcmp(first->name, "self") == 0 ||
+         (first->type && cq_starts_with(source->text + first->type->at.start, "__torch__.")));
 
-    cq_str_printf(s, "%.64s(", def->name);
-    for (size_t i = 0; i < def->n_params; i++) {
-        const cq_ast_param *p    = &def->params[i];
-        const char         *type = p->type ? source->text + p->type->at.start : "";
-        const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
-
-        if (i == 0 && (strcmp(p->name, "self") == 0 || cq_starts_with(type, "__torch__."))) {
-            is_method = true;
-            continue;
-        }
-        cq_str_printf(s, "%s%.64s", comma, p->name);
-        comma = ", ";
-        if (len)
-            cq_str_printf(s, ": %.*s", (int)(len < 64 ? len : 64), type);
-        if (p->value)
-            cq_str_add(s, "=…");
-    }
-    cq_str_add(s, ") wants an example of its arguments, such as ");
+    cq_script_describe(s, def, source, is_method);
+    cq_str_add(s, " wants an example of its arguments, such as ");
     cq_script_suggest(s, script, def, source, is_method);
 }
 
@@ -281,43 +263,35 @@ cq_status cq_resolve_function(cq_fncall *c)
     return fn ? call_function(c, fn) : cq_fncall_decline(c);
 }
 
-static cq_status new_named_tuple(cq_fncall *c, const cq_ast_class *cls)
+static cq_status new_named_tuple(cq_fncall *c, const cq_object *class)
 {
-    cq_object *t;
+    const cq_ast_class *cls = class->cls;
+    cq_val              items;
 
-    CQ_TRY(cq_object_new(&t, CQ_OBJECT_NAMED));
-    c->result = cq_ctx_own(c->ev->cx, cq_val_of_object(t));
-    t->cls    = (cq_ast_class *)cls;
-    CQ_TRY(cq_list_new(&t->self.u.list, cls->n_fields));
-    t->self.kind = CQ_VAL_TUPLE;
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &items));
     for (size_t i = 0; i < cls->n_fields; i++) {
         cq_val v = cq_fncall_arg(c, i, cls->fields[i].name);
 
         if (i >= c->n && v.kind == CQ_VAL_NONE && cls->fields[i].value)
             CQ_TRY(cq_eval_expr(c->ev, cls->fields[i].value, &v));
-        t->self.u.list->items[i] = cq_val_retain(v);
+        CQ_TRY(cq_list_push(items.u.list, v));
     }
-    return c->ev->cx->status;
+    return cq_eval_new_named(c->ev, class, items, &c->result);
 }
 
 /* Cls(…): an object with its __init__ run, or a named tuple. */
 cq_status cq_resolve_class(cq_fncall *c)
 {
     cq_eval    *ev  = c->ev;
-    cq_object  *cls = cq_object_as(c->callee, CQ_OBJECT_CLASS), *t;
+    cq_object  *cls = cq_object_as(c->callee, CQ_OBJECT_CLASS);
     cq_ast_def *init;
     cq_val      object;
 
     if (!cls)
         return cq_fncall_decline(c);
     if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
-        return new_named_tuple(c, cls->cls);
-    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
-    object       = cq_ctx_own(ev->cx, cq_val_of_object(t));
-    t->cls       = cls->cls;
-    t->unit      = cls->unit;
-    t->qualified = cls->qualified;
-    CQ_TRY(ev->cx->status);
+        return new_named_tuple(c, cls);
+    CQ_TRY(cq_eval_new_instance(ev, cls, &object));
     init = cq_ast_class_method(cls->cls, cq_name(ev->program, "__init__"));
     if (init)
         CQ_TRY(call_function(
@@ -338,7 +312,6 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
     cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);
-    cq_val     has;
     bool       is, none;
 
     CQ_TRY(cq_eval_is_instance(ev, t ? t->self : v, type, &is));
@@ -348,11 +321,8 @@ static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type
     CQ_TRY(cq_eval_is_instance(ev, CQ_NONE, type, &none));
     if (is == none)
         return CQ_OK;
-    has = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { true, t->has } };
-    if (none)
-        return cq_eval_call_name(ev, "aten::__not__", &has, 1, out);
-    *out = has;
-    return CQ_OK;
+    *out = cq_val_of_truth(true, t->has);
+    return none ? CQ_CALL(ev, out, "aten::__not__", *out) : CQ_OK;
 }
 
 /* Calls whose arguments are types rather than values. */

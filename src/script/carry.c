@@ -382,55 +382,47 @@ static bool is_lost(cq_val v)
 
 static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
 {
-    cq_val_retain(start);
-    cq_val_release(p->start);
-    p->start = start;
+    cq_val_set(&p->start, start);
     return cq_place_set(c->ev, &p->place, start);
-}
-
-static bool is_same(cq_val a, cq_val b, int depth);
-
-/* The contents of lists, one after the other. */
-static bool are_same(const cq_list *a, const cq_list *b, int depth)
-{
-    bool same = a->n == b->n && a->sequence == b->sequence && depth < 8;
-
-    for (size_t i = 0; same && i < a->n; i++)
-        same = is_same(a->items[i], b->items[i], depth + 1);
-    return same;
 }
 
 /* A place that holds the same tensor or list as before did not change, whatever that did: the
  * tensor or list is carried by itself. */
-static bool is_same(cq_val a, cq_val b, int depth)
+static cq_status same_as_before(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts)
 {
-    if (a.kind != b.kind)
-        return false;
-    switch (a.kind) {
-    case CQ_VAL_TENSOR: return a.u.tensor == b.u.tensor;
-    case CQ_VAL_LIST: return a.u.list == b.u.list;
-    case CQ_VAL_DICT: return a.u.dict == b.u.dict;
-    case CQ_VAL_TUPLE: return a.u.list == b.u.list || are_same(a.u.list, b.u.list, depth);
-    default: return cq_val_plainly_equal(a, b);
-    }
+    (void)w;
+    *same = a.kind == b.kind;
+    if (*same && a.kind == CQ_VAL_TENSOR)
+        *same = a.u.tensor == b.u.tensor;
+    else if (*same && a.kind == CQ_VAL_TUPLE)
+        *by_parts = a.u.list != b.u.list;
+    else if (*same)
+        *same = cq_val_container(a) ? cq_val_container(a) == cq_val_container(b)
+                                    : cq_val_plainly_equal(a, b);
+    return CQ_OK;
 }
 
 /* Whether a place is as it was, or a list holds what it held. */
 static bool is_unchanged(const cq_change *place, cq_val before)
 {
-    return place->kind == CQ_CHANGE_LIST ? are_same(before.u.list, place->old.u.list, 0)
-                                         : is_same(before, place->old, 0);
+    cq_visit w    = { .pair = same_as_before };
+    cq_val   now  = place->old;
+    bool     same = true;
+
+    if (place->kind == CQ_CHANGE_LIST) {
+        same     = before.u.list->sequence == now.u.list->sequence;
+        now.kind = before.kind = CQ_VAL_TUPLE; /* of which the items count */
+    }
+    return same && cq_val_pair(&w, before, now, &same) == CQ_OK && same;
 }
 
 /* What a list or dict starts with must not change with it. */
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
-    cq_val of = *start;
-
     if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&
         (start->kind != CQ_VAL_DICT || start->u.dict != place->where))
         return CQ_OK;
-    return cq_eval_call_name(c->ev, "aten::copy", &of, 1, start);
+    return CQ_CALL(c->ev, start, "aten::copy", *start);
 }
 
 cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
@@ -481,14 +473,14 @@ static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
 
     for (size_t i = 0; i < c->stale.n; i++)
         known |= c->stale.items[i] == t;
-    if (change->old_stale && !known && cq_track_is_visible(t, c->node->block)) {
+    if (change->old_state.stale && !known && cq_track_is_visible(t, c->node->block)) {
         *added = true;
         CQ_TRY(cq_vec_push(&c->stale, t));
     }
     for (size_t i = 0; i < c->tracks.n; i++)
         if (c->tracks.items[i] == t)
             return CQ_OK;
-    if (t->base || change->old_value == t->value || !cq_track_is_visible(t, c->node->block))
+    if (t->base || change->old_state.value == t->value || !cq_track_is_visible(t, c->node->block))
         return CQ_OK; /* a view, or a tensor that the body makes anew in every round */
     *added = true;
     return cq_vec_push(&c->tracks, t);

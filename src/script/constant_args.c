@@ -18,19 +18,12 @@ static void free_box(cq_box *box)
 
 const cq_val *cq_args_constant_of(cq_val v)
 {
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == free_box ? &((boxed *)v.u.box)->value : NULL;
+    boxed *b = cq_box_of(v, free_box);
+
+    return b ? &b->value : NULL;
 }
 
 /* ---- values ---- */
-
-static cq_status text_value(const char *text, size_t len, cq_val *out)
-{
-    cq_text *t;
-
-    CQ_TRY(cq_text_new(&t, text, len));
-    *out = cq_val_of_text(t);
-    return CQ_OK;
-}
 
 /* The caller owns *out. */
 static cq_status value_of(const json_t *j, int depth, cq_val *out)
@@ -48,7 +41,7 @@ static cq_status value_of(const json_t *j, int depth, cq_val *out)
     else if (json_is_boolean(j))
         *out = cq_val_of_bool(json_is_true(j));
     else if (json_is_string(j))
-        return text_value(json_string_value(j), json_string_length(j), out);
+        return cq_args_text(json_string_value(j), json_string_length(j), out);
     else if (json_is_object(j))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a constant cannot be a dict");
     if (!json_is_array(j))
@@ -69,7 +62,7 @@ static cq_status value_of(const json_t *j, int depth, cq_val *out)
 static cq_status box_of(const char *text, cq_val *out)
 {
     json_t   *j = json_loads(text, JSON_DECODE_ANY, NULL);
-    boxed    *b = cq_zalloc(sizeof *b);
+    boxed    *b = cq_box_new(sizeof *b, free_box);
     cq_status status;
 
     *out = CQ_NONE;
@@ -77,10 +70,8 @@ static cq_status box_of(const char *text, cq_val *out)
         json_decref(j);
         return CQ_E_NO_MEMORY;
     }
-    b->box.refs = 1;
-    b->box.free = free_box;
-    *out        = (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &b->box };
-    status      = j ? value_of(j, 0, &b->value) : text_value(text, strlen(text), &b->value);
+    *out   = cq_val_of_box(&b->box);
+    status = j ? value_of(j, 0, &b->value) : cq_args_text(text, strlen(text), &b->value);
     json_decref(j);
     return status;
 }
@@ -91,9 +82,7 @@ static cq_status box_of(const char *text, cq_val *out)
 static cq_status put(cq_list *list, size_t at, cq_val v, bool instead)
 {
     if (instead) {
-        cq_val_retain(v);
-        cq_val_release(list->items[at]);
-        list->items[at] = v;
+        cq_val_set(&list->items[at], v);
         return CQ_OK;
     }
     CQ_TRY(cq_list_push(list, v));
@@ -121,7 +110,7 @@ static cq_status add(cq_args *a, const char *name, size_t place, size_t n_needed
 
     if (!cq_dict_get_text(a->keywords, name) && place <= a->positional->n)
         return put(a->positional, place, v, was_given(a, place, n_needed));
-    CQ_TRY(text_value(name, strlen(name), &key));
+    CQ_TRY(cq_args_text(name, strlen(name), &key));
     status = cq_dict_set(a->keywords, key, v);
     cq_val_release(key);
     return status;

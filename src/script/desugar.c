@@ -176,43 +176,49 @@ static cq_ast_stmt *next(todo **t)
 
 /* ---- making statements ---- */
 
-static cq_ast_expr *new_expr(pass *p, cq_ast_expr_kind kind, cq_span at)
+static cq_ast_expr *new_expr(pass *p, cq_ast_expr x)
 {
-    cq_ast_expr *x = cq_arena_zalloc(p->unit->arena, sizeof *x);
+    return cq_arena_copy(p->unit->arena, &x, sizeof x);
+}
 
-    if (x)
-        *x = (cq_ast_expr){ .kind = kind, .at = at, .height = 1 };
-    return x;
+static cq_ast_expr *constant(pass *p, cq_ast_expr_kind kind, cq_span at)
+{
+    return new_expr(p, (cq_ast_expr){ .kind = kind, .at = at, .height = 1 });
 }
 
 static cq_ast_expr *name_expr(pass *p, const char *name, cq_span at)
 {
-    cq_ast_expr *x = name ? new_expr(p, CQ_X_NAME, at) : NULL;
+    const cq_ast_expr x = { .kind = CQ_X_NAME, .at = at, .height = 1, .u.name = name };
 
-    if (x)
-        x->u.name = name;
-    return x;
+    return name ? new_expr(p, x) : NULL;
+}
+
+static cq_ast_stmt *new_stmt(pass *p, cq_ast_stmt s)
+{
+    return cq_arena_copy(p->unit->arena, &s, sizeof s);
 }
 
 /* target = value */
 static cq_ast_stmt *new_assign(pass *p, cq_ast_expr *target, cq_ast_expr *value, cq_span at)
 {
-    cq_ast_stmt  *s       = cq_arena_zalloc(p->unit->arena, sizeof *s);
-    cq_ast_expr **targets = cq_arena_array(p->unit->arena, 1, sizeof *targets);
+    cq_ast_expr **targets = cq_arena_copy(p->unit->arena, &target, sizeof target);
 
-    if (!s || !targets || !target || !value)
-        return NULL;
-    targets[0]          = target;
-    *s                  = (cq_ast_stmt){ .kind = CQ_S_ASSIGN, .at = at };
-    s->u.assign.targets = (cq_ast_exprs){ targets, 1 };
-    s->u.assign.value   = value;
-    return s;
+    return targets && target && value
+               ? new_stmt(p, (cq_ast_stmt){ .kind     = CQ_S_ASSIGN,
+                                            .at       = at,
+                                            .u.assign = { { targets, 1 }, NULL, value } })
+               : NULL;
 }
 
 static cq_ast_stmt *new_set(pass *p, const flag *f, bool truth, cq_span at)
 {
-    return new_assign(p, name_expr(p, f->name, at), new_expr(p, truth ? CQ_X_TRUE : CQ_X_FALSE, at),
+    return new_assign(p, name_expr(p, f->name, at), constant(p, truth ? CQ_X_TRUE : CQ_X_FALSE, at),
                       at);
+}
+
+static cq_ast_stmt *new_pass(pass *p, cq_span at)
+{
+    return new_stmt(p, (cq_ast_stmt){ .kind = CQ_S_PASS, .at = at });
 }
 
 static cq_status put(statements *out, cq_ast_stmt *s)
@@ -269,7 +275,7 @@ static cq_status leave_loop(pass *p, level *l, const cq_ast_stmt *s, statements 
 
 static cq_status leave_function(pass *p, level *l, const cq_ast_stmt *s, statements *out)
 {
-    cq_ast_expr *value   = s->u.value ? s->u.value : new_expr(p, CQ_X_NONE, s->at);
+    cq_ast_expr *value   = s->u.value ? s->u.value : constant(p, CQ_X_NONE, s->at);
     const char  *result  = cq_intern_text(p->unit->names, CQ_RESULT);
     const bool   in_loop = l->outer;
 
@@ -301,14 +307,14 @@ static cq_status do_block(pass *p, level *l, const cq_ast_block *b, int depth, c
  * False there. Without assignments to the flag both are needless. */
 static cq_ast_stmt *new_unless(pass *p, const flag *f, bool is_set, cq_ast_block rest, cq_span at)
 {
-    cq_ast_stmt  *s     = cq_arena_zalloc(p->unit->arena, sizeof *s);
     cq_ast_stmt **truth = cq_arena_array(p->unit->arena, 1, sizeof *truth);
+    cq_ast_stmt  *s     = new_stmt(
+             p, (cq_ast_stmt){ .kind     = CQ_S_IF,
+                               .at       = at,
+                               .u.branch = { .test = name_expr(p, f->name, at), .other = rest } });
 
     if (!s || !truth)
         return NULL;
-    *s                = (cq_ast_stmt){ .kind = CQ_S_IF, .at = at };
-    s->u.branch.test  = name_expr(p, f->name, at);
-    s->u.branch.other = rest;
     if (is_set) {
         truth[0]         = new_set(p, f, true, at);
         rest.items[0]    = new_set(p, f, false, at);
@@ -317,15 +323,6 @@ static cq_ast_stmt *new_unless(pass *p, const flag *f, bool is_set, cq_ast_block
             return NULL;
     }
     return s->u.branch.test ? s : NULL;
-}
-
-static cq_ast_stmt *new_pass(pass *p, cq_span at)
-{
-    cq_ast_stmt *s = cq_arena_zalloc(p->unit->arena, sizeof *s);
-
-    if (s)
-        *s = (cq_ast_stmt){ .kind = CQ_S_PASS, .at = at };
-    return s;
 }
 
 /* What is left to do, unless the round or the function was left. */
@@ -350,7 +347,7 @@ static cq_status do_if(pass *p, level *l, const cq_ast_stmt *of, todo **t, int d
 {
     const bool          falls[2] = { block_outcome(&of->u.branch.then).falls,
                                      block_outcome(&of->u.branch.other).falls };
-    cq_ast_stmt        *s        = cq_arena_copy(p->unit->arena, of, sizeof *of);
+    cq_ast_stmt        *s        = new_stmt(p, *of);
     const cq_ast_block *sides[2] = { &of->u.branch.then, &of->u.branch.other };
     cq_ast_block       *to[2];
 
@@ -458,7 +455,7 @@ static cq_status do_body(pass *p, level *l, cq_ast_stmt *loop, int depth)
 static cq_status do_loop(pass *p, level *outer, const cq_ast_stmt *of, int depth, statements *out)
 {
     level        l = { .outer = outer };
-    cq_ast_stmt *s = cq_arena_copy(p->unit->arena, of, sizeof *of);
+    cq_ast_stmt *s = new_stmt(p, *of);
     cq_status    status;
 
     if (!s)
@@ -475,7 +472,7 @@ static cq_status do_loop(pass *p, level *outer, const cq_ast_stmt *of, int depth
 
 static cq_status do_with(pass *p, level *l, const cq_ast_stmt *of, int depth, statements *out)
 {
-    cq_ast_stmt *s = cq_arena_copy(p->unit->arena, of, sizeof *of);
+    cq_ast_stmt *s = new_stmt(p, *of);
 
     CQ_TRY(put(out, s));
     return do_block(p, l, &of->u.with.body, depth, &s->u.with.body);
@@ -529,23 +526,20 @@ static cq_status do_prologue(pass *p, level *l, cq_span at, statements *out)
 {
     const char  *result  = cq_intern_text(p->unit->names, CQ_RESULT);
     const char  *nothing = cq_intern_text(p->unit->names, "uninitialized");
-    cq_ast_expr *call    = new_expr(p, CQ_X_CALL, at);
+    cq_ast_expr *callee  = name_expr(p, nothing, at), *call;
     cq_ast_arg  *arg     = cq_arena_zalloc(p->unit->arena, sizeof *arg);
 
     if (l->own[OVER].is_read)
         CQ_TRY(put(out, new_set(p, &l->own[OVER], false, at)));
     if (!l->is_left)
         return CQ_OK;
-    if (!call || !arg)
-        return CQ_E_NO_MEMORY;
     /* A loop hands it on from round to round, so that there must be something. */
-    arg->value            = new_expr(p, CQ_X_NONE, at);
-    call->u.call.function = name_expr(p, nothing, at);
-    call->u.call.args     = arg;
-    call->u.call.n        = 1;
-    call->height          = 2;
-    if (!arg->value || !call->u.call.function)
+    if (arg)
+        arg->value = constant(p, CQ_X_NONE, at);
+    if (!callee || !arg || !arg->value)
         return CQ_E_NO_MEMORY;
+    call = new_expr(
+        p, (cq_ast_expr){ .kind = CQ_X_CALL, .at = at, .height = 2, .u.call = { callee, arg, 1 } });
     return put(out, new_assign(p, name_expr(p, result, at), call, at));
 }
 

@@ -4,41 +4,24 @@
 
 cq_status cq_eval_items_of(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind kind, cq_val *out)
 {
-    cq_list  *list;
-    cq_status status = CQ_OK;
+    CQ_TRY(cq_eval_list(ev, NULL, 0, kind, out));
+    for (size_t i = 0; i < exprs->n; i++) {
+        const cq_ast_expr *x       = exprs->items[i];
+        const bool         starred = x->kind == CQ_X_STARRED;
+        cq_list           *items;
+        cq_val             v;
 
-    CQ_TRY(cq_list_new(&list, 0));
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = kind, .u.list = list });
-    CQ_TRY(ev->cx->status);
-    for (size_t i = 0; i < exprs->n && status == CQ_OK; i++) {
-        const cq_ast_expr *x = exprs->items[i];
-        cq_val             v, items;
-        bool               known;
-
-        if (x->kind != CQ_X_STARRED) {
-            status = cq_eval_expr(ev, x, &v);
-            if (status == CQ_OK)
-                status = cq_list_push(list, v);
-            continue;
-        }
-        CQ_TRY(cq_eval_expr(ev, x->u.starred, &v));
-        CQ_TRY(cq_eval_items(ev, v, &items, &known));
-        if (!known)
-            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
-                                "the length of a list that is unpacked must be known");
-        for (size_t k = 0; k < items.u.list->n && status == CQ_OK; k++)
-            status = cq_list_push(list, items.u.list->items[k]);
+        CQ_TRY(cq_eval_expr(ev, starred ? x->u.starred : x, &v));
+        if (starred)
+            CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
+        CQ_TRY(starred ? cq_list_add(out->u.list, items) : cq_list_push(out->u.list, v));
     }
-    return status;
+    return CQ_OK;
 }
 
 cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_eval_new_dict(ev, out));
     for (size_t i = 0; i < x->u.dict.n; i++) {
         cq_val key, value;
 
@@ -46,15 +29,14 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
             CQ_TRY(cq_eval_expr(ev, x->u.dict.keys[i], &key));
             CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
             CQ_TRY(cq_builtin_key(ev, &key));
-            CQ_TRY(cq_dict_set(dict, key, value));
+            CQ_TRY(cq_dict_set(out->u.dict, key, value));
             continue;
         }
         CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
         if (value.kind != CQ_VAL_DICT)
             return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** wants a dict, not %s",
                                 cq_eval_type_name(value));
-        for (size_t k = 0; k < value.u.dict->n; k++)
-            CQ_TRY(cq_dict_set(dict, value.u.dict->entries[k].key, value.u.dict->entries[k].value));
+        CQ_TRY(cq_dict_add(out->u.dict, value.u.dict));
     }
     return CQ_OK;
 }
@@ -128,9 +110,8 @@ static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_va
 static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val result)
 {
     const cq_ast_for *f;
-    cq_val            iterable, items;
-    bool              known, truth = true;
-    cq_value         *symbol;
+    cq_val            iterable, items, test;
+    bool              known;
 
     if (loop == x->u.comp.n) {
         cq_val key, value;
@@ -149,17 +130,15 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
         return open_comp(ev, x, loop, iterable, result);
     for (size_t i = 0; i < items.u.list->n; i++) {
         CQ_TRY(cq_eval_assign(ev, f->target, items.u.list->items[i]));
-        truth = true;
-        for (size_t k = 0; k < f->tests.n && truth; k++) {
-            cq_val v;
-
-            CQ_TRY(cq_eval_expr(ev, f->tests.items[k], &v));
-            CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
-            if (!known)
+        test = cq_val_of_bool(true);
+        for (size_t k = 0; k < f->tests.n && test.u.b.value; k++) {
+            CQ_TRY(cq_eval_expr(ev, f->tests.items[k], &test));
+            CQ_TRY(cq_eval_truth(ev, test, &test));
+            if (test.u.b.origin)
                 return cq_eval_fail(ev, f->tests.items[k]->at, CQ_E_UNSUPPORTED,
                                     "a condition in a comprehension must be known");
         }
-        if (truth)
+        if (test.u.b.value)
             CQ_TRY(eval_comp_loop(ev, x, loop + 1, result));
     }
     return CQ_OK;
@@ -167,17 +146,6 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
 
 cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    cq_list *list;
-
-    if (!x->u.comp.key) {
-        CQ_TRY(cq_list_new(&list, 0));
-        *out = cq_ctx_own(ev->cx, cq_val_of_list(list));
-    } else {
-        cq_dict *dict;
-
-        CQ_TRY(cq_dict_new(&dict));
-        *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
-    }
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(x->u.comp.key ? cq_eval_new_dict(ev, out) : cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, out));
     return eval_comp_loop(ev, x, 0, *out);
 }

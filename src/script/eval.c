@@ -21,16 +21,30 @@ cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *fo
     return cq_source_fail(&ev->frame->unit->source, at, status, NULL, "%s", message);
 }
 
+cq_status cq_eval_own(cq_eval *ev, cq_val v, cq_val *out)
+{
+    *out = cq_ctx_own(ev->cx, v);
+    return ev->cx->status;
+}
+
 cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out)
 {
-    cq_list  *list;
-    cq_status status = CQ_OK;
+    const cq_list from = { .n = n, .items = (cq_val *)items }; /* out may be one of them */
+    cq_list      *list;
+    cq_status     status;
 
     CQ_TRY(cq_list_new(&list, 0));
-    for (size_t i = 0; i < n && status == CQ_OK; i++)
-        status = cq_list_push(list, items[i]);
-    *out = cq_ctx_own(ev->cx, (cq_val){ .kind = kind, .u.list = list });
-    return status == CQ_OK ? ev->cx->status : status;
+    status = cq_list_add(list, &from);
+    CQ_TRY(cq_eval_own(ev, (cq_val){ .kind = kind, .u.list = list }, out));
+    return status;
+}
+
+cq_status cq_eval_new_dict(cq_eval *ev, cq_val *out)
+{
+    cq_dict *dict;
+
+    CQ_TRY(cq_dict_new(&dict));
+    return cq_eval_own(ev, cq_val_of_dict(dict), out);
 }
 
 /* ---- names ---- */
@@ -106,8 +120,7 @@ static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *n
         status = cq_program_find(ev->program, full.text, out);
     cq_str_clear(&full);
     CQ_TRY(status);
-    cq_ctx_own(ev->cx, *out);
-    return ev->cx->status;
+    return cq_eval_own(ev, *out, out);
 }
 
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -123,10 +136,8 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
     if (found)
         return CQ_OK;
-    if (strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) {
-        *out = cq_val_of_f64(name[0] == 'i' ? INFINITY : (double)NAN);
+    if ((strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) && cq_eval_real_constant(name, out))
         return CQ_OK;
-    }
     if (strcmp(name, "infj") == 0 || strcmp(name, "nanj") == 0) {
         *out = (cq_val){ .kind = CQ_VAL_COMPLEX,
                          .u.c  = { 0, name[0] == 'i' ? INFINITY : (double)NAN } };
@@ -141,76 +152,37 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 /* ---- truth ---- */
 
-cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_value **symbol)
+cq_status cq_eval_truth(cq_eval *ev, cq_val v, cq_val *out)
 {
-    cq_val as_bool;
-
-    *known  = true;
-    *symbol = NULL;
+    *out = cq_val_of_bool(true);
     switch (v.kind) {
-    case CQ_VAL_NONE: *truth = false; return CQ_OK;
-    case CQ_VAL_BOOL:
-        *truth  = v.u.b.value;
-        *symbol = v.u.b.origin;
-        *known  = !v.u.b.origin;
-        return CQ_OK;
-    case CQ_VAL_INT:
-        if (!v.u.i.expr) {
-            *truth = v.u.i.value != 0;
-            return CQ_OK;
-        }
-        break;
-    case CQ_VAL_FLOAT:
-        if (!v.u.f.origin) {
-            *truth = v.u.f.value != 0;
-            return CQ_OK;
-        }
-        break;
-    case CQ_VAL_STR: *truth = v.u.text->len > 0; return CQ_OK;
+    case CQ_VAL_NONE: out->u.b.value = false; return CQ_OK;
+    case CQ_VAL_BOOL: *out = v; return CQ_OK;
+    case CQ_VAL_STR: out->u.b.value = v.u.text->len > 0; return CQ_OK;
+    case CQ_VAL_DICT: out->u.b.value = v.u.dict->n > 0; return CQ_OK;
     case CQ_VAL_LIST:
-        if (cq_sequence_of(v)) {
-            cq_int n;
-
-            CQ_TRY(cq_sequence_length(ev, cq_sequence_of(v), &n));
-            return cq_eval_truth(ev, cq_val_of_int(n), known, truth, symbol);
-        } /* fall through */
-    case CQ_VAL_TUPLE: *truth = v.u.list->n > 0; return CQ_OK;
-    case CQ_VAL_DICT: *truth = v.u.dict->n > 0; return CQ_OK;
-    case CQ_VAL_TENSOR: break;
-    default: *truth = true; return CQ_OK;
+    case CQ_VAL_TUPLE:
+        out->u.b.value = v.u.list->n > 0;
+        if (!cq_sequence_of(v))
+            return CQ_OK;
+        CQ_TRY(CQ_CALL(ev, &v, "aten::len", v)); /* fall through */
+    case CQ_VAL_TENSOR:
+    case CQ_VAL_INT:
+    case CQ_VAL_FLOAT: return CQ_CALL(ev, out, "aten::Bool", v);
+    default: return CQ_OK;
     }
-    CQ_TRY(cq_eval_call_name(ev, "aten::Bool", &v, 1, &as_bool));
-    *truth  = as_bool.u.b.value;
-    *symbol = as_bool.u.b.origin;
-    *known  = !as_bool.u.b.origin;
-    return CQ_OK;
 }
 
 /* ---- expressions ---- */
 
-static cq_status negate(cq_eval *ev, cq_val *v)
-{
-    return cq_eval_call_name(ev, "aten::__not__", v, 1, v);
-}
-
 static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out)
 {
-    cq_val args[2] = { a, b };
-    bool   swapped = op == CQ_AST_IN || op == CQ_AST_NOT_IN;
+    const char *name = cq_ast_op_aten(op);
 
-    if (swapped) {
-        args[0] = b;
-        args[1] = a;
-    }
-    CQ_TRY(cq_eval_call_name(ev, cq_ast_op_aten(op), args, 2, out));
-    return op == CQ_AST_NOT_IN ? negate(ev, out) : CQ_OK;
-}
-
-static cq_status combine_bools(cq_eval *ev, const char *op, cq_val a, cq_val b, cq_val *out)
-{
-    cq_val args[2] = { a, b };
-
-    return cq_eval_call_name(ev, op, args, 2, out);
+    if (op != CQ_AST_IN && op != CQ_AST_NOT_IN)
+        return CQ_CALL(ev, out, name, a, b);
+    CQ_TRY(CQ_CALL(ev, out, name, b, a));
+    return op == CQ_AST_NOT_IN ? CQ_CALL(ev, out, "aten::__not__", *out) : CQ_OK;
 }
 
 /* and, or: the second operand is only evaluated if the first one is not enough. When the first
@@ -218,22 +190,17 @@ static cq_status combine_bools(cq_eval *ev, const char *op, cq_val a, cq_val b, 
  * condition have no effects in TorchScript's own lowering either. */
 static cq_status eval_and_or(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    bool      known, truth, is_and = x->kind == CQ_X_AND;
-    cq_value *symbol;
-    cq_val    a, b;
+    const bool is_and = x->kind == CQ_X_AND;
+    cq_val     a, b;
 
     CQ_TRY(cq_eval_expr(ev, x->u.binary.left, &a));
-    CQ_TRY(cq_eval_truth(ev, a, &known, &truth, &symbol));
-    if (known) {
-        if (truth != is_and) {
-            *out = a.kind == CQ_VAL_BOOL ? a : cq_val_of_bool(truth);
-            return CQ_OK;
-        }
-        return cq_eval_expr(ev, x->u.binary.right, out);
-    }
+    CQ_TRY(cq_eval_truth(ev, a, &a));
+    *out = a;
+    if (!a.u.b.origin && a.u.b.value != is_and)
+        return CQ_OK;
     CQ_TRY(cq_eval_expr(ev, x->u.binary.right, &b));
-    return combine_bools(ev, is_and ? "aten::__and__" : "aten::__or__",
-                         (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { truth, symbol } }, b, out);
+    *out = b;
+    return a.u.b.origin ? CQ_CALL(ev, out, is_and ? "aten::__and__" : "aten::__or__", a, b) : CQ_OK;
 }
 
 static cq_status eval_compare(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -247,7 +214,7 @@ static cq_status eval_compare(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         if (i == 0)
             *out = part;
         else
-            CQ_TRY(combine_bools(ev, "aten::__and__", *out, part, out));
+            CQ_TRY(CQ_CALL(ev, out, "aten::__and__", *out, part));
         left = right;
     }
     return CQ_OK;
@@ -255,15 +222,13 @@ static cq_status eval_compare(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 static cq_status eval_choice(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    bool      known, truth;
-    cq_value *symbol;
-    cq_val    test;
+    cq_val test;
 
     CQ_TRY(cq_eval_expr(ev, x->u.choice.test, &test));
-    CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
-    if (!known)
-        return cq_eval_if_else(ev, x, symbol, truth, out);
-    return cq_eval_expr(ev, truth ? x->u.choice.then : x->u.choice.other, out);
+    CQ_TRY(cq_eval_truth(ev, test, &test));
+    if (test.u.b.origin)
+        return cq_eval_if_else(ev, x, test, out);
+    return cq_eval_expr(ev, test.u.b.value ? x->u.choice.then : x->u.choice.other, out);
 }
 
 static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -291,8 +256,7 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         return CQ_OK;
     case CQ_X_STR:
         CQ_TRY(cq_text_new(&text, x->u.str.text, x->u.str.len));
-        *out = cq_ctx_own(ev->cx, cq_val_of_text(text));
-        return ev->cx->status;
+        return cq_eval_own(ev, cq_val_of_text(text), out);
     case CQ_X_FSTR: return cq_eval_fstring(ev, x, out);
     case CQ_X_NAME: return look_up(ev, x, out);
     case CQ_X_ATTR:
@@ -419,12 +383,8 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     CQ_TRY(cq_eval_expr(ev, s->u.augment.value, &value));
     /* Tensors and lists change in place; for everything else x += y is x = x + y. */
     if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
-        cq_val      args[2] = { old, value };
-        const char *aten    = cq_ast_op_aten(s->u.augment.op);
-
-        snprintf(in_place, sizeof in_place, "%s_",
-                 s->u.augment.op == CQ_AST_FLOOR_DIV ? "aten::floor_divide" : aten);
-        CQ_TRY(cq_eval_call_name(ev, in_place, args, 2, &result));
+        snprintf(in_place, sizeof in_place, "%s_", cq_ast_op_aten(s->u.augment.op));
+        CQ_TRY(CQ_CALL(ev, &result, in_place, old, value));
         return target->kind == CQ_X_NAME ? CQ_OK : cq_eval_assign(ev, target, result);
     }
     CQ_TRY(eval_binary_op(ev, s->u.augment.op, old, value, &result));
@@ -451,13 +411,11 @@ static cq_status eval_raise(cq_eval *ev, const cq_ast_stmt *s)
 /* An assertion on data cannot be checked in a graph: it is taken to hold. */
 static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
 {
-    bool      known, truth;
-    cq_value *symbol;
-    cq_val    test, message = CQ_NONE;
+    cq_val test, message = CQ_NONE;
 
     CQ_TRY(cq_eval_expr(ev, s->u.assertion.test, &test));
-    CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
-    if (!known || truth)
+    CQ_TRY(cq_eval_truth(ev, test, &test));
+    if (test.u.b.origin || test.u.b.value)
         return CQ_OK;
     if (s->u.assertion.message)
         CQ_TRY(cq_eval_expr(ev, s->u.assertion.message, &message));
@@ -512,8 +470,7 @@ static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
     t->unit    = ev->frame->unit;
     t->def     = s->u.def;
     t->closure = cq_frame_retain(ev->frame);
-    v          = cq_ctx_own(ev->cx, cq_val_of_object(t));
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_eval_own(ev, cq_val_of_object(t), &v));
     return cq_frame_set(ev, ev->frame, s->u.def->name, v);
 }
 
@@ -522,13 +479,13 @@ static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
 {
     for (size_t i = 0; i < s->u.targets.n; i++) {
         const cq_ast_expr *x = s->u.targets.items[i];
-        cq_val             args[2], ignored;
+        cq_val             object, index, ignored;
 
         if (x->kind != CQ_X_INDEX)
             continue;
-        CQ_TRY(cq_eval_expr(ev, x->u.index.object, &args[0]));
-        CQ_TRY(cq_eval_expr(ev, x->u.index.index, &args[1]));
-        CQ_TRY(cq_eval_call_name(ev, "aten::Delete", args, 2, &ignored));
+        CQ_TRY(cq_eval_expr(ev, x->u.index.object, &object));
+        CQ_TRY(cq_eval_expr(ev, x->u.index.index, &index));
+        CQ_TRY(CQ_CALL(ev, &ignored, "aten::Delete", object, index));
     }
     return CQ_OK;
 }
@@ -549,15 +506,13 @@ static cq_status eval_assign(cq_eval *ev, const cq_ast_stmt *s)
 
 static cq_status eval_if(cq_eval *ev, const cq_ast_stmt *s)
 {
-    cq_value *symbol;
-    bool      known, truth;
-    cq_val    v;
+    cq_val test;
 
-    CQ_TRY(cq_eval_expr(ev, s->u.branch.test, &v));
-    CQ_TRY(cq_eval_truth(ev, v, &known, &truth, &symbol));
-    if (known)
-        return cq_eval_block(ev, truth ? &s->u.branch.then : &s->u.branch.other);
-    return cq_eval_if(ev, s, symbol, truth);
+    CQ_TRY(cq_eval_expr(ev, s->u.branch.test, &test));
+    CQ_TRY(cq_eval_truth(ev, test, &test));
+    if (test.u.b.origin)
+        return cq_eval_if(ev, s, test);
+    return cq_eval_block(ev, test.u.b.value ? &s->u.branch.then : &s->u.branch.other);
 }
 
 static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)

@@ -96,7 +96,7 @@ cq_object *cq_object_as(cq_val v, cq_object_kind kind); /* NULL if it is not of 
 
 static inline cq_val cq_val_of_object(cq_object *t)
 {
-    return t ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = &t->box } : CQ_NONE;
+    return cq_val_of_box(t ? &t->box : NULL);
 }
 
 cq_val *cq_object_attribute(cq_object *object, const char *interned); /* NULL: none */
@@ -143,6 +143,11 @@ cq_status cq_program_add_source(cq_program *p, const char *file, const char *tex
 #define CQ_DEFINITIONS "defined"
 cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len);
 
+/* functional.c: the text of a unit that PyTorch has in Python, by its name; NULL for any other. */
+#define CQ_FUNCTIONAL "torch.nn.functional"
+#define CQ_TORCH      "torch"
+const char *cq_functional_text(const char *qualifier);
+
 /* What a dotted name of an archive means: a class, a function or a namespace. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
@@ -174,6 +179,26 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v); /*
 
 /* ---- the evaluator ---- */
 
+/* What a change in place makes different about a tensor. */
+typedef struct cq_track_state {
+    cq_value *value;
+    uint32_t  version, current;
+    cq_track *stale;
+} cq_track_state;
+
+static inline cq_track_state cq_track_state_of(const cq_track *t)
+{
+    return (cq_track_state){ t->value, t->version, t->current, t->stale };
+}
+
+static inline void cq_track_set_state(cq_track *t, cq_track_state s)
+{
+    t->value   = s.value;
+    t->version = s.version;
+    t->current = s.current;
+    t->stale   = s.stale;
+}
+
 /* A change that can be taken back: what was there before. */
 typedef struct cq_change {
     enum {
@@ -183,13 +208,13 @@ typedef struct cq_change {
         CQ_CHANGE_ATTRIBUTE,
         CQ_CHANGE_TRACK
     } kind;
-    void     *where;     /* frame, list, dict, object, track */
-    size_t    index;     /* of a slot or an attribute */
-    cq_val    old;       /* of a slot or an attribute; a copy of a list or dict */
-    cq_value *old_value; /* of a track */
-    uint32_t  old_version, old_current;
-    cq_track *old_stale;
+    void          *where;     /* frame, list, dict, object, track */
+    size_t         index;     /* of a slot or an attribute */
+    cq_val         old;       /* of a slot or an attribute; a copy of a list or dict */
+    cq_track_state old_state; /* of a track */
 } cq_change;
+
+typedef CQ_VEC(cq_change) cq_changes;
 
 /* Lists or dicts that may be aliases, data-dependent: two, and what they became. */
 typedef struct cq_relatives {
@@ -211,7 +236,7 @@ struct cq_eval {
     bool      text_is_open;    /* the text that is made: see cq_text */
     CQ_VEC(cq_val) rings;      /* containers that hold themselves (ring.c) */
     CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
-    CQ_VEC(cq_change) journal;
+    cq_changes journal;
     size_t     explored; /* where the journal of the exploration under way begins */
     cq_ptr_map noted;    /* list or dict -> where it was last written down in the journal, + 1 */
     bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
@@ -239,24 +264,38 @@ cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, s
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n,
                            cq_val *out);
 
+/* The same of arguments that are listed: CQ_CALL(ev, &sum, "aten::add", a, INT(1)). */
+#define CQ_CALL_BY(call, ev, out, name, ...)                                                       \
+    call((ev), (name), (cq_val[]){ __VA_ARGS__ },                                                  \
+         sizeof((cq_val[]){ __VA_ARGS__ }) / sizeof(cq_val), (out))
+#define CQ_CALL(ev, out, name, ...) CQ_CALL_BY(cq_eval_call_name, ev, out, name, __VA_ARGS__)
+#define CQ_CALL_OPERATOR(ev, out, name, ...)                                                       \
+    CQ_CALL_BY(cq_eval_operator, ev, out, name, __VA_ARGS__)
+
 cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* call.c */
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b);
 cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
 
-/* The value as a condition. *known: it is the plain truth; else *symbol is the graph value. */
-cq_status cq_eval_truth(cq_eval *ev, cq_val v, bool *known, bool *truth, cq_value **symbol);
+/* The value as a condition, a bool: it is known unless it has an origin. */
+cq_status cq_eval_truth(cq_eval *ev, cq_val v, cq_val *out);
 
-/* A plain integer, for lengths and indices: a symbol is decided by the example (with a
- * warning), or refused when only data could tell. */
+static inline cq_val cq_val_of_truth(bool example, cq_value *origin)
+{
+    return (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { example, origin } };
+}
+
+/* An integer, of a tensor too. And a plain one, for lengths and indices: a symbol is decided by the
+ * example (with a warning), or refused when only data could tell. */
+cq_status cq_eval_int(cq_eval *ev, cq_val v, cq_int *out);
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
 
 /* Whether an operator's tensor argument etc. may be used here is the graph's business; these
  * are about what a path through the program changed (explore.c). */
 typedef struct cq_path {
-    CQ_VEC(cq_change) changes; /* one per place; old is what the place holds at the end */
-    cq_val result;             /* of an expression; retained */
+    cq_changes changes; /* one per place; old is what the place holds at the end */
+    cq_val     result;  /* of an expression; retained */
 } cq_path;
 
 /* Runs the statements of b, or the expression x, into block, writes down what changed, and takes
@@ -287,15 +326,18 @@ int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
 /* Whether no program knows a list or dict but through the path and the place. */
 bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v);
 
+/* What a path did to a place; NULL: nothing. */
+const cq_change *cq_path_change(const cq_path *path, const cq_change *place);
+
 /* The value that a place holds now, or held at the end of a path. */
 cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
 cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
 cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
 bool      cq_place_same(const cq_change *a, const cq_change *b);
 
-/* A copy of what the place holds now, which survives changes; and that put back without writing it
- * down. */
-cq_status cq_place_snapshot(const cq_change *place, cq_change *out);
+/* Appends a copy of what the place holds now, which survives changes; and that put back without
+ * writing it down. */
+cq_status cq_changes_add(cq_changes *to, const cq_change *place);
 cq_status cq_place_restore(const cq_change *p);
 void      cq_change_release(const cq_change *c);
 
@@ -306,9 +348,8 @@ bool cq_track_is_visible(const cq_track *t, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
 
 /* branch.c, loop.c */
-cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_value *condition, bool example);
-cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_value *condition, bool example,
-                          cq_val *out);
+cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_val condition); /* a truth */
+cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_val condition, cq_val *out);
 cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s);
 cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s);
 /* A for over something of unknown length, or a while (over is None). */
@@ -331,6 +372,7 @@ bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* it is data-
 
 /* attribute.c */
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);
+bool      cq_eval_real_constant(const char *name, cq_val *out); /* inf, nan, pi, … */
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v);
 
 /* types.c: isinstance, and what an annotation converts. */
@@ -342,13 +384,16 @@ cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val 
 /* An object of the context's that a name leads to. */
 cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out);
 
-/* Changes of shared values, written down while a branch or loop is explored. */
-cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list);
-cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict);
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_object *object, size_t index);
+/* An instance of a class, without attributes. */
+cq_status cq_eval_new_instance(cq_eval *ev, const cq_object *cls, cq_val *out);
 
-/* The items that a for statement goes through, if their number is known. */
+/* Before a list or dict is changed: that is written down while a branch or loop is explored. */
+cq_status cq_eval_will_change(cq_eval *ev, cq_val container);
+
+/* The items that a for statement iterates over, if their number is known; and those of what must be
+ * of known length: else name, which may be NULL, fails. */
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);
+cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq_list **out);
 
 /* str(v), as Python prints it. Appends to s. */
 struct cq_str;
@@ -401,13 +446,17 @@ void      cq_eval_open_rings(cq_eval *ev, cq_val root);
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A new list or tuple of the context's, of items that it retains. */
 /* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
 cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, cq_val *args,
                         size_t n);
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
 
+/* The context owns v from now on, as the caller did. */
+cq_status cq_eval_own(cq_eval *ev, cq_val v, cq_val *out);
+
+/* A new list or tuple of the context's, of items that it retains; and a dict. */
 cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out);
+cq_status cq_eval_new_dict(cq_eval *ev, cq_val *out);
 
 /* A number as a 0-d tensor of the graph (prim::NumToTensor). */
 cq_status cq_eval_as_tensor(cq_eval *ev, cq_val number, cq_tensor **out);

@@ -120,6 +120,29 @@ TEST(eval, lists_dicts_tuples_and_texts)
     run_all(all);
 }
 
+TEST(eval, tensors_are_cast_by_methods)
+{
+    static const program all[] = {
+        { " return (torch.tensor(2.7) * n).long().float() / 2\n", 1, 1 },
+        { " x = torch.ones(2)\n return int(x.half().dtype == torch.half) + int(x.double().dtype == "
+          "torch.double) + int(x.int().dtype == torch.int32)\n",
+          0, 3 },
+        { " x = torch.ones(2)\n return int(x.bool().dtype == torch.bool) + int(x.byte().dtype == "
+          "torch.uint8) + int(x.char().dtype == torch.int8) + int(x.short().dtype == "
+          "torch.int16)\n",
+          0, 4 },
+        { " x = torch.ones(2)\n return int(x.cfloat().dtype == torch.complex64) + "
+          "int(x.cdouble().dtype == torch.complex128) + int(x.bfloat16().dtype == "
+          "torch.bfloat16)\n",
+          0, 3 },
+        { " return int(torch.ones(2).type(torch.int64).dtype == torch.int64)\n", 0, 1 },
+        { " return int(torch.ones(2).is_cpu)\n", 0, 1 },
+        { 0 },
+    };
+
+    run_all(all);
+}
+
 TEST(eval, none_is_refined_and_classes_are_run)
 {
     double got;
@@ -215,6 +238,7 @@ int main(void)
         TEST_OF(eval, branches_and_early_returns),
         TEST_OF(eval, loops_with_break_continue_and_return),
         TEST_OF(eval, lists_dicts_tuples_and_texts),
+        TEST_OF(eval, tensors_are_cast_by_methods),
         TEST_OF(eval, none_is_refined_and_classes_are_run),
         TEST_OF(eval, functions_outlive_the_call_that_defined_them),
         TEST_OF(eval, every_context_of_a_with_is_entered_and_left),

@@ -27,74 +27,29 @@ cq_val cq_place_value(const cq_change *p)
 static cq_status refill_list(cq_list *list, const cq_list *from)
 {
     CQ_TRY(cq_vec_reserve(list, from->n));
-    for (size_t i = 0; i < from->n; i++)
-        cq_val_retain(from->items[i]);
-    while (list->n)
-        cq_val_release(list->items[--list->n]);
+    cq_list_clear(list);
     list->sequence = from->sequence;
-    for (size_t i = 0; i < from->n; i++)
-        list->items[list->n++] = from->items[i];
-    return CQ_OK;
+    return cq_list_add(list, from);
 }
 
 static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
 {
     cq_dict_clear(dict);
-    for (size_t i = 0; i < from->n; i++)
-        CQ_TRY(cq_dict_set(dict, from->entries[i].key, from->entries[i].value));
-    return CQ_OK;
-}
-
-static void put(cq_val *slot, cq_val v)
-{
-    cq_val_retain(v);
-    cq_val_release(*slot);
-    *slot = v;
+    return cq_dict_add(dict, from);
 }
 
 cq_status cq_place_restore(const cq_change *p)
 {
-    cq_track *t;
-
     switch (p->kind) {
-    case CQ_CHANGE_SLOT: put(&((cq_frame *)p->where)->values.items[p->index], p->old); return CQ_OK;
+    case CQ_CHANGE_SLOT: cq_val_set(&((cq_frame *)p->where)->values.items[p->index], p->old); break;
     case CQ_CHANGE_ATTRIBUTE:
-        put(&((cq_object *)p->where)->attributes.items[p->index].value, p->old);
-        return CQ_OK;
+        cq_val_set(&((cq_object *)p->where)->attributes.items[p->index].value, p->old);
+        break;
     case CQ_CHANGE_LIST: return refill_list(p->where, p->old.u.list);
     case CQ_CHANGE_DICT: return refill_dict(p->where, p->old.u.dict);
-    case CQ_CHANGE_TRACK:
-        t          = p->where;
-        t->value   = p->old_value;
-        t->version = p->old_version;
-        t->current = p->old_current;
-        t->stale   = p->old_stale;
-        return CQ_OK;
+    case CQ_CHANGE_TRACK: cq_track_set_state(p->where, p->old_state); break;
     }
     return CQ_OK;
-}
-
-cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
-{
-    cq_change now = *p;
-    cq_frame *f;
-
-    switch (p->kind) {
-    case CQ_CHANGE_SLOT:
-        f = p->where;
-        if (ev->journaling) {
-            now.old = f->values.items[p->index];
-            CQ_TRY(cq_vec_push(&ev->journal, now));
-            cq_val_retain(now.old);
-        }
-        break;
-    case CQ_CHANGE_LIST: CQ_TRY(cq_eval_will_change_list(ev, p->where)); break;
-    case CQ_CHANGE_DICT: CQ_TRY(cq_eval_will_change_dict(ev, p->where)); break;
-    case CQ_CHANGE_ATTRIBUTE: CQ_TRY(cq_eval_note_attribute(ev, p->where, p->index)); break;
-    case CQ_CHANGE_TRACK: return CQ_OK;
-    }
-    now.old = v;
-    return cq_place_restore(&now);
 }
 
 /* ---- the journal ---- */
@@ -110,76 +65,117 @@ void cq_change_release(const cq_change *c)
         cq_val_release(cq_val_of_object(c->where));
 }
 
+static cq_status copy_list(const cq_list *list, cq_val *out)
+{
+    cq_list *copy;
+
+    CQ_TRY(cq_list_new(&copy, 0));
+    *out = cq_val_of_list(copy);
+    return refill_list(copy, list);
+}
+
+static cq_status copy_dict(const cq_dict *dict, cq_val *out)
+{
+    cq_dict *copy;
+
+    CQ_TRY(cq_dict_new(&copy));
+    *out = cq_val_of_dict(copy);
+    return cq_dict_add(copy, dict);
+}
+
+static cq_status snapshot(const cq_change *p, cq_change *out)
+{
+    const cq_val v      = cq_place_value(p);
+    cq_status    status = CQ_OK;
+
+    *out     = *p;
+    out->old = CQ_NONE;
+    switch (p->kind) {
+    case CQ_CHANGE_SLOT: out->old = cq_val_retain(v); break;
+    case CQ_CHANGE_LIST:
+        cq_val_retain(v); /* the place itself, released with the change */
+        status = copy_list(v.u.list, &out->old);
+        break;
+    case CQ_CHANGE_DICT:
+        cq_val_retain(v);
+        status = copy_dict(v.u.dict, &out->old);
+        break;
+    case CQ_CHANGE_ATTRIBUTE:
+        cq_val_retain(cq_val_of_object(p->where));
+        out->old = cq_val_retain(v);
+        break;
+    case CQ_CHANGE_TRACK: out->old_state = cq_track_state_of(p->where); break;
+    }
+    if (status != CQ_OK)
+        cq_change_release(out);
+    return status;
+}
+
+cq_status cq_changes_add(cq_changes *to, const cq_change *place)
+{
+    CQ_TRY(cq_vec_reserve(to, to->n + 1));
+    CQ_TRY(snapshot(place, &to->items[to->n]));
+    to->n++;
+    return CQ_OK;
+}
+
 static cq_status note_track(void *user, cq_track *t)
 {
     cq_eval *ev = user;
 
-    return cq_vec_push(&ev->journal, (cq_change){ .kind        = CQ_CHANGE_TRACK,
-                                                  .where       = t,
-                                                  .old_value   = t->value,
-                                                  .old_version = t->version,
-                                                  .old_current = t->current,
-                                                  .old_stale   = t->stale });
+    return cq_changes_add(&ev->journal, &(cq_change){ .kind = CQ_CHANGE_TRACK, .where = t });
 }
 
-cq_status cq_place_snapshot(const cq_change *p, cq_change *out)
+/* Whether what the list or dict held before the exploration under way is written down already. */
+static bool is_noted(const cq_eval *ev, const void *container)
 {
-    cq_val    v      = cq_place_value(p);
-    cq_track *t      = p->where;
-    cq_status status = CQ_OK;
+    const size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->noted, container);
 
-    *out = *p;
-    switch (p->kind) {
-    case CQ_CHANGE_TRACK:
-        out->old         = CQ_NONE;
-        out->old_value   = t->value;
-        out->old_version = t->version;
-        out->old_current = t->current;
-        out->old_stale   = t->stale;
-        return CQ_OK;
-    case CQ_CHANGE_LIST: {
-        cq_list *copy;
-
-        CQ_TRY(cq_list_new(&copy, 0));
-        status   = refill_list(copy, v.u.list);
-        out->old = cq_val_of_list(copy);
-        cq_val_retain(v); /* the place itself, released with the change */
-        return status;
-    }
-    case CQ_CHANGE_DICT: {
-        cq_dict *copy;
-
-        CQ_TRY(cq_dict_new(&copy));
-        status   = refill_dict(copy, v.u.dict);
-        out->old = cq_val_of_dict(copy);
-        cq_val_retain(v);
-        return status;
-    }
-    default: out->old = cq_val_retain(v); break;
-    }
-    if (p->kind == CQ_CHANGE_ATTRIBUTE)
-        cq_val_retain(cq_val_of_object(p->where));
-    return CQ_OK;
+    return at > ev->explored && at <= ev->journal.n && ev->journal.items[at - 1].where == container;
 }
 
-static bool known_place(const cq_path *path, const cq_change *p)
+cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
+{
+    const bool is_dict = v.kind == CQ_VAL_DICT;
+    void      *where   = (void *)cq_val_container(v);
+
+    if (is_dict ? v.u.dict->has_relatives : v.u.list->has_relatives)
+        CQ_TRY(cq_share_change(ev, v));
+    if (!ev->journaling || is_noted(ev, where))
+        return CQ_OK;
+    CQ_TRY(cq_changes_add(
+        &ev->journal,
+        &(cq_change){ .kind = is_dict ? CQ_CHANGE_DICT : CQ_CHANGE_LIST, .where = where }));
+    return cq_ptr_map_set(&ev->noted, where, (void *)(uintptr_t)ev->journal.n);
+}
+
+cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
+{
+    cq_change now = *p;
+
+    if (p->kind == CQ_CHANGE_LIST || p->kind == CQ_CHANGE_DICT)
+        CQ_TRY(cq_eval_will_change(ev, cq_place_value(p)));
+    else if (ev->journaling)
+        CQ_TRY(cq_changes_add(&ev->journal, p));
+    now.old = v;
+    return cq_place_restore(&now);
+}
+
+const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
 {
     for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_place_same(&path->changes.items[i], p))
-            return true;
-    return false;
+        if (cq_place_same(&path->changes.items[i], place))
+            return &path->changes.items[i];
+    return NULL;
 }
 
 static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
 {
     for (size_t i = mark; i < ev->journal.n; i++) {
-        cq_change *p = &ev->journal.items[i], now;
+        const cq_change *p = &ev->journal.items[i];
 
-        if (!p->where || known_place(path, p))
-            continue;
-        CQ_TRY(cq_vec_reserve(&path->changes, path->changes.n + 1));
-        CQ_TRY(cq_place_snapshot(p, &now));
-        path->changes.items[path->changes.n++] = now;
+        if (p->where && !cq_path_change(path, p))
+            CQ_TRY(cq_changes_add(&path->changes, p));
     }
     return CQ_OK;
 }
@@ -341,22 +337,21 @@ bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place
 
 cq_val cq_path_value(const cq_path *path, const cq_change *place)
 {
-    for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_place_same(&path->changes.items[i], place))
-            return path->changes.items[i].old;
-    return cq_place_value(place);
+    const cq_change *change = cq_path_change(path, place);
+
+    return change ? change->old : cq_place_value(place);
 }
 
 cq_val cq_path_contents(const cq_path *path, cq_val v)
 {
-    for (size_t i = 0; i < path->changes.n; i++) {
-        const cq_change *c = &path->changes.items[i];
+    const cq_change *change =
+        v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_DICT
+            ? cq_path_change(path, &(cq_change){ .kind  = v.kind == CQ_VAL_LIST ? CQ_CHANGE_LIST
+                                                                                : CQ_CHANGE_DICT,
+                                                 .where = (void *)cq_val_container(v) })
+            : NULL;
 
-        if ((c->kind == CQ_CHANGE_LIST && v.kind == CQ_VAL_LIST && c->where == v.u.list) ||
-            (c->kind == CQ_CHANGE_DICT && v.kind == CQ_VAL_DICT && c->where == v.u.dict))
-            return c->old;
-    }
-    return v;
+    return change ? change->old : v;
 }
 
 /* ---- sizes ---- */

@@ -343,9 +343,9 @@ static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
     for (size_t i = ev->program->n_definitions; i-- > 0;) {
         snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", i, definition);
         CQ_TRY(cq_program_find(ev->program, qualified, out));
-        cq_ctx_own(ev->cx, *out);
+        CQ_TRY(cq_eval_own(ev, *out, out));
         if (cq_object_as(*out, CQ_OBJECT_FUNCTION))
-            return ev->cx->status;
+            return CQ_OK;
     }
     *out = CQ_NONE;
     return CQ_OK;

@@ -25,12 +25,8 @@ cq_frame *cq_frame_retain(cq_frame *f)
 /* Takes the variables out, and with them the functions that refer to the frame. */
 static void forget_all(cq_frame *f)
 {
-    for (size_t i = 0; i < f->values.n; i++) {
-        cq_val old = f->values.items[i];
-
-        f->values.items[i] = CQ_NONE;
-        cq_val_release(old);
-    }
+    for (size_t i = 0; i < f->values.n; i++)
+        cq_val_set(&f->values.items[i], CQ_NONE);
     cq_vec_clear(&f->values);
     cq_ptr_map_clear(&f->slots);
 }

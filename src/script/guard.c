@@ -19,47 +19,46 @@ static bool is_new(cq_guard *g, const void *p, cq_status *status)
     return *status == CQ_OK;
 }
 
-static cq_status save_container(cq_guard *g, cq_val v, const char *path, int depth);
+typedef struct saving {
+    cq_guard   *g;
+    const char *path;
+    int         depth; /* of objects */
+} saving;
 
-/* What is inside of a value. */
-static cq_status save_parts(cq_guard *g, cq_val v, const char *path, int depth)
+static cq_status save_leaf(cq_visit *w, cq_val v)
 {
-    cq_status  status = CQ_OK;
-    cq_object *named  = cq_object_as(v, CQ_OBJECT_NAMED);
+    const saving *s      = w->user;
+    cq_object    *object = cq_object_as(v, CQ_OBJECT_INSTANCE);
+    cq_status     status = CQ_OK;
 
-    if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "modules are nested too deep");
-    if (named)
-        return save_parts(g, named->self, path, depth + 1);
-    if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage) {
-        is_new(g, v.u.tensor->storage, &status);
-        return status;
-    }
-    if (cq_object_as(v, CQ_OBJECT_INSTANCE))
-        return save_object(g, cq_object_of(v), path, depth + 1);
-    if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_DICT)
-        return save_container(g, v, path, depth);
-    return CQ_OK;
+    if (object)
+        return save_object(s->g, object, s->path, s->depth + 1);
+    if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage)
+        is_new(s->g, v.u.tensor->storage, &status);
+    return status;
 }
 
-static cq_status save_container(cq_guard *g, cq_val v, const char *path, int depth)
+static cq_status save_container(cq_visit *w, cq_val v)
 {
-    cq_change place = { .kind  = v.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
-                        .where = (void *)cq_val_container(v) };
-    cq_change now;
-    cq_status status = CQ_OK;
+    const saving   *s      = w->user;
+    const cq_change place  = { .kind  = v.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
+                               .where = (void *)cq_val_container(v) };
+    cq_status       status = CQ_OK;
 
-    if (!is_new(g, place.where, &status))
-        return status;
-    CQ_TRY(cq_vec_reserve(&g->containers, g->containers.n + 1));
-    CQ_TRY(cq_place_snapshot(&place, &now));
-    g->containers.items[g->containers.n++] = now;
-    if (v.kind == CQ_VAL_DICT)
-        for (size_t i = 0; i < v.u.dict->n && status == CQ_OK; i++)
-            status = save_parts(g, v.u.dict->entries[i].value, path, depth + 1);
-    else
-        for (size_t i = 0; i < v.u.list->n && status == CQ_OK; i++)
-            status = save_parts(g, v.u.list->items[i], path, depth + 1);
+    return is_new(s->g, place.where, &status) ? cq_changes_add(&s->g->containers, &place) : status;
+}
+
+static cq_status save_value(cq_guard *g, cq_val v, const char *path, int depth)
+{
+    saving    s = { g, path, depth };
+    cq_visit  w = cq_eval_visit(g->ev, &s);
+    cq_status status;
+
+    w.each  = save_leaf;
+    w.enter = save_container;
+    w.once  = true;
+    status  = cq_val_each(&w, v);
+    cq_visit_clear(&w);
     return status;
 }
 
@@ -83,7 +82,7 @@ static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix,
             CQ_TRY(cq_vec_push(&g->places, (cq_guard_place){ cq_name(g->ev->program, path), object,
                                                              i, a->value }));
             cq_val_retain(a->value);
-            CQ_TRY(save_parts(g, a->value, path, depth));
+            CQ_TRY(save_value(g, a->value, path, depth));
         }
     return CQ_OK;
 }
@@ -201,77 +200,59 @@ int cq_guard_refs(const cq_guard *g, const void *container)
 
 /* ---- what is different ---- */
 
-static cq_status differ(cq_guard *g, cq_val old, cq_val now, bool *different, int depth);
-
-static cq_status lists_differ(cq_guard *g, const cq_list *old, const cq_list *now, bool *different,
-                              int depth)
-{
-    *different = old->n != now->n || old->sequence != now->sequence;
-    for (size_t i = 0; i < old->n && !*different; i++)
-        CQ_TRY(differ(g, old->items[i], now->items[i], different, depth + 1));
-    return CQ_OK;
-}
-
-static cq_status dicts_differ(cq_guard *g, const cq_dict *old, const cq_dict *now, bool *different,
-                              int depth)
-{
-    *different = old->n != now->n;
-    for (size_t i = 0; i < old->n && !*different; i++) {
-        const cq_val *v = cq_dict_get(now, old->entries[i].key);
-
-        *different = v == NULL;
-        if (v)
-            CQ_TRY(differ(g, old->entries[i].value, *v, different, depth + 1));
-    }
-    return CQ_OK;
-}
-
-static cq_status tensors_differ(cq_guard *g, cq_tensor *old, cq_tensor *now, bool *different)
+static cq_status same_tensor(const cq_guard *g, cq_tensor *old, cq_tensor *now, bool *same)
 {
     cq_capture *cap = g->ev->capture;
 
-    *different = cq_track_is_written(&cap->tracks, old);
+    *same = !cq_track_is_written(&cap->tracks, old);
     if (old != now)
-        *different = cq_track_is_written(&cap->tracks, now) ||
-                     cq_capture_value(cap, g->ev->cx, old) != cq_capture_value(cap, g->ev->cx, now);
+        *same = !cq_track_is_written(&cap->tracks, now) &&
+                cq_capture_value(cap, g->ev->cx, old) == cq_capture_value(cap, g->ev->cx, now);
     return g->ev->cx->status;
 }
 
-static cq_status differ(cq_guard *g, cq_val old, cq_val now, bool *different, int depth)
+static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same, bool *by_parts)
 {
-    const cq_object *a = cq_object_as(old, CQ_OBJECT_NAMED),
-                    *b = cq_object_as(now, CQ_OBJECT_NAMED);
+    const cq_guard *g   = w->user;
+    const cq_val    was = cq_guard_old(g, old);
 
-    if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "values are nested too deep");
-    if (a && b)
-        return differ(g, a->self, b->self, different, depth + 1);
-    *different = old.kind != now.kind;
-    if (*different)
+    if (cq_val_container(was) != cq_val_container(old))
+        return cq_val_pair(w, was, now, same);
+    *same = old.kind == now.kind;
+    if (!*same)
         return CQ_OK;
     switch (old.kind) {
-    case CQ_VAL_TENSOR: return tensors_differ(g, old.u.tensor, now.u.tensor, different);
-    case CQ_VAL_INT: *different = now.u.i.expr || old.u.i.value != now.u.i.value; return CQ_OK;
+    case CQ_VAL_TENSOR: return same_tensor(g, old.u.tensor, now.u.tensor, same);
+    case CQ_VAL_INT: *same = !now.u.i.expr && old.u.i.value == now.u.i.value; break;
     case CQ_VAL_FLOAT:
-        *different = now.u.f.origin || memcmp(&old.u.f.value, &now.u.f.value, sizeof(double)) != 0;
-        return CQ_OK;
-    case CQ_VAL_BOOL: *different = now.u.b.origin || old.u.b.value != now.u.b.value; return CQ_OK;
-    case CQ_VAL_COMPLEX:
-        *different = old.u.c.re != now.u.c.re || old.u.c.im != now.u.c.im;
-        return CQ_OK;
+        *same = !now.u.f.origin && memcmp(&old.u.f.value, &now.u.f.value, sizeof(double)) == 0;
+        break;
+    case CQ_VAL_BOOL: *same = !now.u.b.origin && old.u.b.value == now.u.b.value; break;
+    case CQ_VAL_COMPLEX: *same = old.u.c.re == now.u.c.re && old.u.c.im == now.u.c.im; break;
     case CQ_VAL_STR:
-    case CQ_VAL_DEVICE: *different = strcmp(old.u.text->text, now.u.text->text) != 0; return CQ_OK;
+    case CQ_VAL_DEVICE: *same = strcmp(old.u.text->text, now.u.text->text) == 0; break;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
-        return lists_differ(g, cq_guard_old(g, old).u.list, now.u.list, different, depth);
-    case CQ_VAL_DICT:
-        return dicts_differ(g, cq_guard_old(g, old).u.dict, now.u.dict, different, depth);
-    case CQ_VAL_OBJECT: *different = old.u.box != now.u.box; return CQ_OK;
-    default: return CQ_OK;
+        *same     = old.u.list->sequence == now.u.list->sequence;
+        *by_parts = *same;
+        break;
+    case CQ_VAL_DICT: *by_parts = true; break;
+    case CQ_VAL_OBJECT:
+        *by_parts = cq_object_as(old, CQ_OBJECT_NAMED) && cq_object_as(now, CQ_OBJECT_NAMED);
+        *same     = *by_parts || old.u.box == now.u.box;
+        break;
+    case CQ_VAL_NONE: break;
     }
+    return CQ_OK;
 }
 
 cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *p, bool *changed)
 {
-    return differ(g, p->old, p->object->attributes.items[p->index].value, changed, 0);
+    cq_visit w = cq_eval_visit(g->ev, g);
+
+    w.pair  = same_as_before;
+    w.enter = NULL;
+    CQ_TRY(cq_val_pair(&w, p->old, p->object->attributes.items[p->index].value, changed));
+    *changed = !*changed;
+    return CQ_OK;
 }

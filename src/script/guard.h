@@ -16,7 +16,7 @@ typedef struct cq_guard_place {
 typedef struct cq_guard {
     cq_eval *ev;
     CQ_VEC(cq_guard_place) places; /* in the order of the modules' tree */
-    CQ_VEC(cq_change) containers;  /* what every list and dict among them held */
+    cq_changes containers;         /* what every list and dict among them held */
     cq_ptr_map seen;               /* objects and containers; storages of tensors */
     CQ_VEC(struct {
         cq_storage *storage;

@@ -16,19 +16,18 @@ static cq_status call_op(cq_eval *ev, const char *name, const cq_val *args, size
     return cq_op_call(ev->cx, op, args, n, out, 1);
 }
 
-static cq_status bound(cq_eval *ev, const cq_ast_expr *x, cq_val otherwise, cq_val *out)
+/* start, stop and step of a slice; None where it has none. */
+static cq_status eval_slice(cq_eval *ev, const cq_ast_expr *s, cq_val v[3])
 {
+    const cq_ast_expr *const parts[3] = { s->u.slice.start, s->u.slice.stop, s->u.slice.step };
 
-    if (!x) {
-        *out = otherwise;
-        return CQ_OK;
+    for (size_t i = 0; i < 3; i++) {
+        v[i] = CQ_NONE;
+        if (parts[i])
+            CQ_TRY(cq_eval_expr(ev, parts[i], &v[i]));
+        if (v[i].kind == CQ_VAL_TENSOR)
+            CQ_TRY(CQ_CALL(ev, &v[i], "aten::Int", v[i]));
     }
-    CQ_TRY(cq_eval_expr(ev, x, out));
-    if (out->kind == CQ_VAL_TENSOR)
-        return cq_eval_call_name(ev, "aten::Int", &(cq_val){ .kind = CQ_VAL_TENSOR, .u = out->u },
-                                 1, out);
-    if (out->kind == CQ_VAL_NONE)
-        *out = otherwise;
     return CQ_OK;
 }
 
@@ -80,11 +79,7 @@ static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
 /* A list of numbers in an index is a tensor of them. */
 static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
 {
-    cq_val args[1] = { *v };
-
-    if (v->kind != CQ_VAL_LIST)
-        return CQ_OK;
-    return cq_eval_call_name(ev, "aten::tensor", args, 1, v);
+    return v->kind == CQ_VAL_LIST ? CQ_CALL(ev, v, "aten::tensor", *v) : CQ_OK;
 }
 
 /* How many dimensions of x the parts are for. */
@@ -112,9 +107,9 @@ static cq_status take_slice(cq_eval *ev, const cq_ast_expr *part, size_t dim, cq
 {
     cq_val args[5] = { *view, cq_val_of_i64((int64_t)dim) };
 
-    CQ_TRY(bound(ev, part->u.slice.start, CQ_NONE, &args[2]));
-    CQ_TRY(bound(ev, part->u.slice.stop, CQ_NONE, &args[3]));
-    CQ_TRY(bound(ev, part->u.slice.step, cq_val_of_i64(1), &args[4]));
+    CQ_TRY(eval_slice(ev, part, &args[2]));
+    if (args[4].kind == CQ_VAL_NONE)
+        args[4] = cq_val_of_i64(1);
     return part->u.slice.start || part->u.slice.stop || part->u.slice.step
                ? call_op(ev, "aten::slice.Tensor", args, 5, view)
                : CQ_OK;
@@ -185,9 +180,8 @@ static cq_status set_tensor(cq_eval *ev, cq_val x, const cq_ast_expr *index, cq_
     CQ_TRY(read_parts(ev, index, &p));
     CQ_TRY(take_views(ev, x, &p, &view, indices, &n));
     if (!n)
-        return v.kind == CQ_VAL_TENSOR
-                   ? cq_eval_operator(ev, "aten::copy_", (cq_val[]){ view, v }, 2, &ignored)
-                   : cq_eval_operator(ev, "aten::fill_", (cq_val[]){ view, v }, 2, &ignored);
+        return CQ_CALL_OPERATOR(ev, &ignored,
+                                v.kind == CQ_VAL_TENSOR ? "aten::copy_" : "aten::fill_", view, v);
     if (v.kind != CQ_VAL_TENSOR) {
         cq_tensor *t;
 
@@ -200,20 +194,6 @@ static cq_status set_tensor(cq_eval *ev, cq_val x, const cq_ast_expr *index, cq_
 }
 
 /* ---- lists, tuples, texts, dicts ---- */
-
-static cq_status position(cq_eval *ev, cq_val index, size_t n, size_t *out)
-{
-    int64_t i;
-
-    CQ_TRY(cq_eval_plain(ev, index, &i));
-    if (i < 0)
-        i += (int64_t)n;
-    if (i < 0 || i >= (int64_t)n)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "index %lld is out of range for %zu items",
-                       (long long)i, n);
-    *out = (size_t)i;
-    return CQ_OK;
-}
 
 bool cq_eval_is_open_index(const cq_eval *ev, cq_val index)
 {
@@ -239,7 +219,7 @@ static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
         CQ_TRY(cq_sequence_value(ev, list, &item, &value));
         CQ_TRY(cq_sequence_list(ev, value, &item, cq_i((int64_t)object.u.list->n), &list));
     }
-    return cq_eval_call_name(ev, "aten::__getitem__", (cq_val[]){ list, index }, 2, out);
+    return CQ_CALL(ev, out, "aten::__getitem__", list, index);
 }
 
 static cq_status get_key(cq_eval *ev, const cq_dict *dict, cq_val key, cq_val *out)
@@ -299,11 +279,11 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
     case CQ_VAL_TUPLE:
         if (object.u.list->sequence || cq_eval_is_open_index(ev, index))
             return choose(ev, object, index, out);
-        CQ_TRY(position(ev, index, object.u.list->n, &at));
+        CQ_TRY(cq_builtin_position(ev, index, object.u.list->n, &at));
         *out = object.u.list->items[at];
         return CQ_OK;
     case CQ_VAL_STR:
-        CQ_TRY(position(ev, index, object.u.text->len, &at));
+        CQ_TRY(cq_builtin_position(ev, index, object.u.text->len, &at));
         return cq_builtin_text(ev, object.u.text->text + at, 1, out);
     case CQ_VAL_DICT: return get_key(ev, object.u.dict, index, out);
     case CQ_VAL_TENSOR: return get_row(ev, object, index, out);
@@ -314,53 +294,10 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be indexed", cq_eval_type_name(object));
 }
 
-/* start:stop:step of a list of n items that is assigned to, as Python counts. */
-static cq_status plain_slice(cq_eval *ev, const cq_ast_expr *s, size_t n, int64_t *start,
-                             int64_t *stop, int64_t *step)
-{
-    cq_val  v;
-    int64_t len = (int64_t)n;
-
-    *step = 1;
-    if (s->u.slice.step) {
-        CQ_TRY(bound(ev, s->u.slice.step, cq_val_of_i64(1), &v));
-        CQ_TRY(cq_eval_plain(ev, v, step));
-        if (*step == 0)
-            return cq_eval_fail(ev, s->at, CQ_E_ARGUMENT, "a slice cannot have step 0");
-    }
-    CQ_TRY(bound(ev, s->u.slice.start, cq_val_of_i64(*step > 0 ? 0 : INT64_MAX), &v));
-    CQ_TRY(cq_eval_plain(ev, v, start));
-    if (s->u.slice.start && *start < 0)
-        *start += len;
-    *start = *start < 0      ? (*step > 0 ? 0 : -1)
-             : *start >= len ? (*step > 0 ? len : len - 1)
-                             : *start;
-    CQ_TRY(bound(ev, s->u.slice.stop, CQ_NONE, &v));
-    if (v.kind == CQ_VAL_NONE) {
-        *stop = *step > 0 ? len : -1;
-        return CQ_OK;
-    }
-    CQ_TRY(cq_eval_plain(ev, v, stop));
-    if (*stop < 0)
-        *stop += len;
-    *stop = *stop < 0 ? (*step > 0 ? 0 : -1) : *stop > len ? len : *stop;
-    return CQ_OK;
-}
-
-/* start:stop:step of a list, tuple or text. */
-static cq_status slice(cq_eval *ev, cq_val object, const cq_ast_expr *s, cq_val *out)
-{
-    cq_val args[4] = { object };
-
-    CQ_TRY(bound(ev, s->u.slice.start, CQ_NONE, &args[1]));
-    CQ_TRY(bound(ev, s->u.slice.stop, CQ_NONE, &args[2]));
-    CQ_TRY(bound(ev, s->u.slice.step, CQ_NONE, &args[3]));
-    return cq_eval_call_name(ev, "aten::slice", args, 4, out);
-}
-
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out)
 {
-    cq_val     v;
+    cq_val     v, slice[3];
+    bool       known;
     cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
               *t     = cq_object_as(object, CQ_OBJECT_INSTANCE);
 
@@ -373,15 +310,13 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     if (named)
         object = named->self;
     if (index->kind == CQ_X_SLICE) {
-        if (t) {
-            bool known;
-
+        if (t)
             CQ_TRY(cq_eval_items(ev, object, &object, &known));
-        }
-        if (object.kind == CQ_VAL_LIST || object.kind == CQ_VAL_TUPLE || object.kind == CQ_VAL_STR)
-            return slice(ev, object, index, out);
-        return cq_eval_fail(ev, index->at, CQ_E_TYPE, "%s cannot be sliced",
-                            cq_eval_type_name(object));
+        if (object.kind != CQ_VAL_LIST && object.kind != CQ_VAL_TUPLE && object.kind != CQ_VAL_STR)
+            return cq_eval_fail(ev, index->at, CQ_E_TYPE, "%s cannot be sliced",
+                                cq_eval_type_name(object));
+        CQ_TRY(eval_slice(ev, index, slice));
+        return CQ_CALL(ev, out, "aten::slice", object, slice[0], slice[1], slice[2]);
     }
     CQ_TRY(cq_eval_expr(ev, index, &v));
     return cq_eval_get_item(ev, object, v, out);
@@ -389,29 +324,29 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
 
 static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index, cq_val v)
 {
-    cq_val  items, old;
-    int64_t start, stop, step;
-    bool    known;
+    cq_list  *items;
+    cq_val    slice[3], old;
+    cq_bounds b;
 
     if (list->sequence)
         return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
                             "a slice of a list of data-dependent length cannot be set");
-    CQ_TRY(plain_slice(ev, index, list->n, &start, &stop, &step));
-    CQ_TRY(cq_eval_items(ev, v, &items, &known));
-    if (!known || step != 1)
+    CQ_TRY(eval_slice(ev, index, slice));
+    CQ_TRY(cq_builtin_bounds(ev, slice, list->n, &b));
+    CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
+    if (b.step != 1)
         return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
-                            "only a list of known length can be assigned to a plain slice");
-    CQ_TRY(cq_eval_will_change_list(ev, list));
+                            "a slice with a step cannot be assigned to");
+    CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));
-    if (items.u.list == list)
-        items = old;
+    if (items == list)
+        items = old.u.list;
     else
-        CQ_TRY(cq_eval_will_hold(ev, cq_val_of_list(list), items));
-    while (list->n > (size_t)start)
+        CQ_TRY(cq_eval_will_hold(ev, cq_val_of_list(list), cq_val_of_list(items)));
+    while (list->n > (size_t)b.start)
         cq_val_release(list->items[--list->n]);
-    for (size_t i = 0; i < items.u.list->n; i++)
-        CQ_TRY(cq_list_push(list, items.u.list->items[i]));
-    for (size_t i = (size_t)(stop > start ? stop : start); i < old.u.list->n; i++)
+    CQ_TRY(cq_list_add(list, items));
+    for (int64_t i = b.stop > b.start ? b.stop : b.start; i < (int64_t)old.u.list->n; i++)
         CQ_TRY(cq_list_push(list, old.u.list->items[i]));
     return CQ_OK;
 }
@@ -426,5 +361,5 @@ cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index
     if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST)
         return set_slice(ev, object.u.list, index, v);
     CQ_TRY(cq_eval_expr(ev, index, &at));
-    return cq_eval_call_name(ev, "aten::_set_item", (cq_val[]){ object, at, v }, 3, &ignored);
+    return CQ_CALL(ev, &ignored, "aten::_set_item", object, at, v);
 }

@@ -6,17 +6,22 @@
 #include "script/sequence.h"
 #include "script/state.h"
 
+/* The number of the argument that a place is in. */
+static size_t argument_of(const cq_visit_place *place)
+{
+    while (place->outer)
+        place = place->outer;
+    return place->index;
+}
+
 /* The name of an input, after the parameter that it is given to and its place in there: x, pair_0,
  * options_scale. A name that a weight has is left to that. */
 static void name_input(const cq_arguments *a, const cq_visit_place *place, cq_str *name)
 {
-    const cq_visit_place *outer = place;
+    const char *first =
+        a->by_place ? cq_script_param_name(a->script, a->method, argument_of(place)) : NULL;
 
-    while (outer->outer)
-        outer = outer->outer;
-    if (cq_eval_place_name(
-            place, a->by_place ? cq_script_param_name(a->script, a->method, outer->index) : NULL,
-            name) != CQ_OK ||
+    if (cq_eval_place_name(place, first, name) != CQ_OK ||
         cq_script_has_tensor(a->script, cq_str_text(name)))
         cq_str_clear(name);
 }
@@ -34,29 +39,24 @@ typedef struct naming {
 
 static cq_status give_name(cq_visit *w, cq_val v)
 {
-    naming               *n     = w->user;
-    const cq_visit_place *outer = w->place;
-    const char           *first = NULL;
-    cq_str                name  = { 0 };
-    cq_status             status;
+    naming      *n     = w->user;
+    const size_t at    = argument_of(w->place);
+    const char  *first = n->by_place && at < n->n_params ? n->params[at] : NULL;
+    cq_str       name  = { 0 };
+    cq_status    status;
 
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return CQ_OK;
-    while (outer->outer)
-        outer = outer->outer;
-    if (n->by_place && outer->index < n->n_params)
-        first = n->params[outer->index];
-    status = cq_eval_place_name(w->place, first, &name);
-    if (status == CQ_OK && (!name.len || cq_map_has(&n->used, cq_str_text(&name)))) {
+    CQ_TRY_OR_DONE(cq_eval_place_name(w->place, first, &name));
+    if (!name.len || cq_map_has(&n->used, cq_str_text(&name))) {
         cq_str_clear(&name);
         cq_str_printf(&name, "input_%zu", n->n);
-        status = name.status;
     }
     n->n++;
-    if (status == CQ_OK)
-        status = cq_map_set(&n->used, cq_str_text(&name), NULL);
-    if (status == CQ_OK)
-        n->each(n->user, cq_str_text(&name));
+    CQ_TRY_OR_DONE(name.status);
+    CQ_TRY_OR_DONE(cq_map_set(&n->used, cq_str_text(&name), NULL));
+    n->each(n->user, cq_str_text(&name));
+done:
     cq_str_clear(&name);
     return status;
 }
@@ -208,6 +208,5 @@ cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out)
 
     cq_visit_clear(&w);
     CQ_TRY(status);
-    cq_ctx_own(ev->cx, *out);
-    return ev->cx->status;
+    return cq_eval_own(ev, *out, out);
 }

@@ -16,20 +16,14 @@ static cq_status undefined(cq_join *j, const char *why, cq_val *out)
 static void swap_tracks(cq_path *path)
 {
     for (size_t i = 0; i < path->changes.n; i++) {
-        cq_change *c = &path->changes.items[i];
-        cq_track  *t = c->where, was;
+        cq_change     *c = &path->changes.items[i];
+        cq_track_state was;
 
         if (c->kind != CQ_CHANGE_TRACK)
             continue;
-        was            = *t;
-        t->value       = c->old_value;
-        t->version     = c->old_version;
-        t->current     = c->old_current;
-        t->stale       = c->old_stale;
-        c->old_value   = was.value;
-        c->old_version = was.version;
-        c->old_current = was.current;
-        c->old_stale   = was.stale;
+        was = cq_track_state_of(c->where);
+        cq_track_set_state(c->where, c->old_state);
+        c->old_state = was;
     }
 }
 

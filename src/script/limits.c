@@ -140,17 +140,13 @@ static cq_status pair_items(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, c
 static cq_status pair_entries(cq_eval *ev, cq_pair_fn *fn, void *user, const cq_dict *a,
                               const cq_dict *b, cq_val *out)
 {
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_eval_new_dict(ev, out));
     for (size_t i = 0; i < a->n; i++) {
         cq_val v;
 
         CQ_TRY(cq_eval_pair(ev, fn, user, a->entries[i].value, *cq_dict_get(b, a->entries[i].key),
                             &v));
-        CQ_TRY(cq_dict_set(dict, a->entries[i].key, v));
+        CQ_TRY(cq_dict_set(out->u.dict, a->entries[i].key, v));
     }
     return CQ_OK;
 }

@@ -255,6 +255,25 @@ TEST(limits, what_is_done_for_each_item_takes_its_steps)
     cq_script_free(s);
 }
 
+TEST(limits, ranges_reach_the_ends_of_int64)
+{
+    cq_script *s = compile(
+        "def forward(n: int):\n"
+        "    t = 0\n"
+        "    for i in range(9223372036854775807, -9223372036854775807 - 1, -9223372036854775807 - "
+        "1):\n"
+        "        t += 1\n"
+        "    for i in range(-9223372036854775807, 9223372036854775807, 9223372036854775806):\n"
+        "        t += 10\n"
+        "    for i in range(0, 9223372036854775807, -9223372036854775807 - 1):\n"
+        "        t += 100\n"
+        "    assert t == 32\n"
+        "    return t\n");
+
+    CHECK_STATUS(CQ_OK, call(s, 0));
+    cq_script_free(s);
+}
+
 /* n lists in each other, and the number in the middle. */
 TEST(limits, values_are_so_deep_in_each_other)
 {
@@ -500,6 +519,7 @@ int main(void)
         TEST_OF(limits, one_item_of_a_long_list_is_one_step),
         TEST_OF(limits, a_whole_dict_takes_a_step_for_each_entry),
         TEST_OF(limits, what_is_done_for_each_item_takes_its_steps),
+        TEST_OF(limits, ranges_reach_the_ends_of_int64),
         TEST_OF(limits, values_are_so_deep_in_each_other),
         TEST_OF(limits, deep_values_come_and_go),
         TEST_OF(limits, values_that_contain_themselves_are_let_go),

@@ -64,7 +64,7 @@ cq_ast_expr *cq_parse_number(cq_parser *p, bool negative)
     const cq_span at     = p->tokens->list.items[p->next++].at;
     const char   *source = text_of(p, at);
     char         *text = cq_parser_new(p, at.end - at.start + 1), *to = text;
-    cq_ast_expr  *x = cq_parser_expr(p, CQ_X_INT, at.start);
+    cq_ast_expr  *x = cq_parser_expr(p, at.start, (cq_ast_expr){ .kind = CQ_X_INT });
     bool          is_hex, is_complex;
 
     if (!text || !x)
@@ -168,7 +168,7 @@ typedef struct string {
 
 static cq_ast_expr *take_text(cq_parser *p, string *s)
 {
-    cq_ast_expr *x = cq_parser_expr(p, CQ_X_STR, s->start);
+    cq_ast_expr *x = cq_parser_expr(p, s->start, (cq_ast_expr){ .kind = CQ_X_STR });
     char        *copy;
 
     if (s->text.status != CQ_OK)
@@ -319,7 +319,7 @@ cq_ast_expr *cq_parse_strings(cq_parser *p)
         return x;
     if (last->u.str.len && !cq_parser_push(p, last))
         return NULL;
-    x = cq_parser_expr(p, CQ_X_FSTR, s.start);
+    x = cq_parser_expr(p, s.start, (cq_ast_expr){ .kind = CQ_X_FSTR });
     if (!x || !cq_parser_take_exprs(p, mark, &x->u.items))
         return NULL;
     for (size_t i = 0; x && i < x->u.items.n; i++)

@@ -247,12 +247,10 @@ static void close_archive(void *archive)
 
 static cq_status convert_all(loading *l, cq_torchscript *t)
 {
-    const cq_list *constants = cq_torchscript_constants(t);
-    cq_object     *root;
+    cq_object *root;
 
-    CQ_TRY(cq_val_map(&l->visit, (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)constants },
-                      &l->script->program->constants));
-    CQ_TRY(convert_object(l, cq_torchscript_root(t), &l->script->root));
+    CQ_TRY(cq_val_map(&l->visit, t->constants, &l->script->program->constants));
+    CQ_TRY(convert_object(l, cq_instance_of(t->root), &l->script->root));
     root = cq_object_of(l->script->root);
     if (!root->cls)
         return cq_fail(CQ_E_FORMAT, root->qualified, NULL,
@@ -262,24 +260,18 @@ static cq_status convert_all(loading *l, cq_torchscript *t)
 }
 
 /* The inputs of forward, if they are plain tensors; anything else needs an args.json. */
-static cq_val traced_inputs(cq_torchscript *t)
+static cq_val traced_inputs(const cq_torchscript *t)
 {
-    const cq_val by_method = cq_torchscript_traced_inputs(t);
-    cq_val       inputs    = CQ_NONE;
+    const cq_dict *by_method =
+        t->traced_inputs.kind == CQ_VAL_DICT ? t->traced_inputs.u.dict : NULL;
+    const cq_val *inputs = by_method ? cq_dict_get_text(by_method, "forward") : NULL;
 
-    if (by_method.kind == CQ_VAL_DICT)
-        for (size_t i = 0; i < by_method.u.dict->n; i++) {
-            const struct cq_dict_entry *e = &by_method.u.dict->entries[i];
-
-            if (e->key.kind == CQ_VAL_STR && strcmp(e->key.u.text->text, "forward") == 0)
-                inputs = e->value;
-        }
-    if (!cq_val_is_list(inputs))
+    if (!inputs || !cq_val_is_list(*inputs))
         return CQ_NONE;
-    for (size_t i = 0; i < inputs.u.list->n; i++)
-        if (inputs.u.list->items[i].kind != CQ_VAL_TENSOR)
+    for (size_t i = 0; i < inputs->u.list->n; i++)
+        if (inputs->u.list->items[i].kind != CQ_VAL_TENSOR)
             return CQ_NONE;
-    return cq_val_retain(inputs);
+    return cq_val_retain(*inputs);
 }
 
 /* The archive and what becomes of it, within the limit of what it may take. */
@@ -297,7 +289,7 @@ static cq_status load_archive(cq_script *s, cq_storage *bytes, const char *path)
     s->close              = close_archive;
     s->program->archive   = t;
     s->program->load_code = load_code;
-    s->program->version   = cq_torchscript_version(t);
+    s->program->version   = t->version;
     s->traced             = traced_inputs(t);
     frame.unit            = &unit;
     ev.program            = s->program;

@@ -25,15 +25,6 @@ static cq_status failed(loop *l)
     return l->ev->cx->status != CQ_OK ? l->ev->cx->status : CQ_E_NO_MEMORY;
 }
 
-static cq_value *truth_value(loop *l, cq_val truth)
-{
-    cq_tensor *t;
-
-    return cq_eval_as_tensor(l->ev, truth, &t) == CQ_OK
-               ? cq_capture_value(l->ev->capture, l->ev->cx, t)
-               : NULL;
-}
-
 /* Whether the flag that ends the loop is set. */
 static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
 {
@@ -43,20 +34,18 @@ static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
 }
 
 /* Whether there is another round: the test of a while, unless a flag says that it is over. */
-static cq_status condition(loop *l, cq_value **symbol, bool *known, bool *truth)
+static cq_status condition(loop *l, cq_val *truth)
 {
     cq_eval *ev   = l->ev;
     cq_val   test = cq_val_of_bool(true), over = is_over(ev, l->stmt);
 
     if (l->over.kind == CQ_VAL_NONE)
         CQ_TRY(cq_eval_expr(ev, l->stmt->u.loop.test, &test));
-    CQ_TRY(cq_eval_truth(ev, test, known, truth, symbol));
+    CQ_TRY(cq_eval_truth(ev, test, truth));
     if (!over.u.b.origin && !over.u.b.value)
         return CQ_OK;
-    CQ_TRY(cq_eval_call_name(ev, "aten::__not__", &over, 1, &over));
-    test = (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { *truth, *symbol } };
-    CQ_TRY(cq_eval_call_name(ev, "aten::__and__", (cq_val[]){ test, over }, 2, &test));
-    return cq_eval_truth(ev, test, known, truth, symbol);
+    CQ_TRY(CQ_CALL(ev, &over, "aten::__not__", over));
+    return CQ_CALL(ev, truth, "aten::__and__", *truth, over);
 }
 
 /* ---- what is iterated over ---- */
@@ -66,12 +55,10 @@ static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
     cq_object *t = cq_object_of(over);
 
     if (t && t->kind == CQ_OBJECT_RANGE)
-        return cq_eval_call_name(
-            ev, "aten::__range_length",
-            (cq_val[]){ cq_val_of_int(t->start), cq_val_of_int(t->stop), cq_val_of_int(t->step) },
-            3, out);
+        return CQ_CALL(ev, out, "aten::__range_length", SIZE(t->start), SIZE(t->stop),
+                       SIZE(t->step));
     if (!t || t->kind != CQ_OBJECT_ZIP)
-        return cq_eval_call_name(ev, "aten::len", &over, 1, out);
+        return CQ_CALL(ev, out, "aten::len", over);
     for (size_t i = 0; i < t->self.u.list->n; i++) { /* as long as the shortest */
         cq_val n;
 
@@ -119,16 +106,17 @@ static cq_status set_target(loop *l, cq_value *round)
 static cq_status explore_round(loop *l, cq_value *round)
 {
     const char *until = l->stmt->u.loop.until;
-    bool        known, truth;
+    cq_val      more;
+    cq_tensor  *t;
 
     CQ_TRY(cq_carry_bind(&l->carry));
     if (until) /* else there would be no round */
         CQ_TRY(cq_frame_set(l->ev, l->ev->frame, until, cq_val_of_bool(false)));
     CQ_TRY(set_target(l, round));
     CQ_TRY(cq_eval_block(l->ev, &l->stmt->u.loop.body));
-    CQ_TRY(condition(l, &l->condition, &known, &truth));
-    if (known)
-        l->condition = truth_value(l, cq_val_of_bool(truth));
+    CQ_TRY(condition(l, &more));
+    CQ_TRY(cq_eval_as_tensor(l->ev, more, &t));
+    l->condition = cq_capture_value(l->ev->capture, l->ev->cx, t);
     if (!l->condition)
         return failed(l);
     return cq_carry_end(&l->carry);
@@ -188,17 +176,17 @@ static cq_status make_inputs(loop *l)
     size_t      n      = l->carry.n;
     cq_operand *inputs = cq_arena_array(ev->capture->graph->arena, n + 2, sizeof *inputs);
     cq_val      count  = cq_val_of_i64(INT64_MAX);
-    bool        known, truth;
-    cq_value   *symbol;
+    cq_val      more;
 
     if (!inputs)
         return CQ_E_NO_MEMORY;
     if (l->over.kind != CQ_VAL_NONE)
         CQ_TRY(length_of(ev, l->over, &count));
-    CQ_TRY(condition(l, &symbol, &known, &truth));
+    CQ_TRY(condition(l, &more));
     inputs[0] = (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = count.u.i };
-    inputs[1] =
-        known ? (cq_operand){ .kind = CQ_OPERAND_BOOL, .u.b = truth } : CQ_OPERAND_OF(symbol);
+    inputs[1] = (cq_operand){ .kind = CQ_OPERAND_BOOL, .u.b = more.u.b.value };
+    if (more.u.b.origin)
+        inputs[1] = CQ_OPERAND_OF(more.u.b.origin);
     for (size_t i = 0; i < n; i++)
         inputs[i + 2] = CQ_OPERAND_OF(l->carry.items[i].start);
     l->node->inputs   = inputs;
@@ -255,22 +243,42 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
     for (uint64_t rounds = 0;; rounds++) {
         const cq_val over = is_over(ev, s);
         const size_t mark = cq_ctx_mark(ev->cx);
-        bool         known, truth;
-        cq_value    *symbol;
         cq_val       test;
 
         if (over.u.b.value && !over.u.b.origin)
             return CQ_OK;
         CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
-        CQ_TRY(cq_eval_truth(ev, test, &known, &truth, &symbol));
+        CQ_TRY(cq_eval_truth(ev, test, &test));
         cq_ctx_pop(ev->cx, mark, NULL, 0); /* tests of all rounds would add up */
-        if (!known || over.u.b.origin || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
+        if (test.u.b.origin || over.u.b.origin || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
             return cq_eval_open_loop(ev, s, CQ_NONE);
-        if (!truth)
+        if (!test.u.b.value)
             return CQ_OK;
         CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
         CQ_TRY(cq_eval_step(ev));
     }
+}
+
+/* How many numbers a range has. They may be as far apart as numbers get, so that the distance is
+ * counted without a sign. */
+static int64_t n_rounds(const cq_object *range)
+{
+    const int64_t  from = range->start.value, to = range->stop.value, step = range->step.value;
+    const bool     down = step < 0;
+    const uint64_t span = down ? (uint64_t)from - (uint64_t)to : (uint64_t)to - (uint64_t)from;
+    const uint64_t by   = down ? 0 - (uint64_t)step : (uint64_t)step;
+    uint64_t       n;
+
+    if (!step || (down ? from <= to : from >= to))
+        return 0;
+    n = (span - 1) / by + 1;
+    return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+/* One of them: the product alone may not fit, the sum does. */
+static int64_t number_at(const cq_object *range, int64_t i)
+{
+    return (int64_t)((uint64_t)range->start.value + (uint64_t)i * (uint64_t)range->step.value);
 }
 
 /* The rounds of a for over a range of known numbers, or over a list. */
@@ -283,8 +291,7 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object 
         if (over.u.b.value && !over.u.b.origin)
             break;
         CQ_TRY(cq_eval_assign(ev, s->u.loop.target,
-                              list ? list->items[i]
-                                   : cq_val_of_i64(range->start.value + i * range->step.value)));
+                              list ? list->items[i] : cq_val_of_i64(number_at(range, i))));
         CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
         CQ_TRY(cq_eval_step(ev));
     }
@@ -320,11 +327,7 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     if (range && ev->tracing) /* the example decides */
         CQ_TRY(bake_range(ev, range));
     if (range) {
-        int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
-
-        n = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
-                                  : range->start.value - range->stop.value - range->step.value - 1;
-        n = step && n > 0 ? n / step : 0;
+        n     = n_rounds(range);
         known = !range->start.expr && !range->stop.expr && !range->step.expr &&
                 !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
     } else {

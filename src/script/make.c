@@ -18,9 +18,7 @@ static cq_status set(cq_program *p, cq_object *t, const char *name, cq_val v)
         CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ cq_name(p, name), CQ_NONE }));
         slot = &t->attributes.items[t->attributes.n - 1].value;
     }
-    cq_val_retain(v);
-    cq_val_release(*slot);
-    *slot = v;
+    cq_val_set(slot, v);
     return CQ_OK;
 }
 

@@ -5,12 +5,34 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* ---- weights ---- */
+static cq_status visit(cq_object *module, const char *path, cq_script_module_fn fn, void *user,
+                       int depth)
+{
+    char inner[512];
 
-typedef struct walk {
-    cq_script_tensor_fn fn;
-    void               *user;
-} walk;
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "modules are nested too deep");
+    CQ_TRY(fn(user, module, path));
+    for (size_t i = 0; i < module->attributes.n; i++) {
+        cq_attribute *a     = &module->attributes.items[i];
+        cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
+
+        if (!child || child == module)
+            continue;
+        snprintf(inner, sizeof inner, path[0] ? "%s.%s" : "%s%s", path, a->name);
+        CQ_TRY(visit(child, inner, fn, user, depth + 1));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_script_each_module(const cq_script *s, cq_script_module_fn fn, void *user)
+{
+    cq_object *root = cq_object_of(s->root);
+
+    return root ? visit(root, "", fn, user, 0) : CQ_OK;
+}
+
+/* ---- weights ---- */
 
 bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a)
 {
@@ -21,57 +43,38 @@ bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a)
     return cq_is_among(a->name, cls->parameters.items, cls->parameters.n);
 }
 
-static void join_path(char *out, size_t size, const char *prefix, const char *name)
+typedef struct walk {
+    cq_script_tensor_fn fn;
+    void               *user;
+} walk;
+
+static cq_status visit_tensors(void *user, cq_object *module, const char *prefix)
 {
-    snprintf(out, size, prefix[0] ? "%s.%s" : "%s%s", prefix, name);
-}
+    const walk *w = user;
+    char        path[512];
 
-static cq_status visit_own(const walk *w, cq_object *module, const char *prefix, bool parameters)
-{
-    char path[512];
+    for (int parameters = 1; parameters >= 0; parameters--)
+        for (size_t i = 0; i < module->attributes.n; i++) {
+            cq_attribute *a = &module->attributes.items[i];
 
-    for (size_t i = 0; i < module->attributes.n; i++) {
-        cq_attribute *a = &module->attributes.items[i];
-
-        if (a->value.kind != CQ_VAL_TENSOR || !a->value.u.tensor->storage ||
-            cq_script_is_parameter(module, a) != parameters)
-            continue;
-        join_path(path, sizeof path, prefix, a->name);
-        CQ_TRY(w->fn(w->user, path, a->value.u.tensor, parameters));
-    }
-    return CQ_OK;
-}
-
-static cq_status visit(const walk *w, cq_object *module, const char *prefix, int depth)
-{
-    char path[512];
-
-    if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, prefix, NULL, "modules are nested too deep");
-    CQ_TRY(visit_own(w, module, prefix, true));
-    CQ_TRY(visit_own(w, module, prefix, false));
-    for (size_t i = 0; i < module->attributes.n; i++) {
-        cq_attribute *a     = &module->attributes.items[i];
-        cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
-
-        if (!child || child == module)
-            continue;
-        join_path(path, sizeof path, prefix, a->name);
-        CQ_TRY(visit(w, child, path, depth + 1));
-    }
+            if (a->value.kind != CQ_VAL_TENSOR || !a->value.u.tensor->storage ||
+                cq_script_is_parameter(module, a) != parameters)
+                continue;
+            snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
+            CQ_TRY(w->fn(w->user, path, a->value.u.tensor, parameters));
+        }
     return CQ_OK;
 }
 
 cq_status cq_script_each_tensor(cq_script *s, cq_script_tensor_fn fn, void *user)
 {
-    cq_object *root = cq_object_of(s->root);
-
-    return root ? visit(&(walk){ fn, user }, root, "", 0) : CQ_OK;
+    return cq_script_each_module(s, visit_tensors, &(walk){ fn, user });
 }
 
 /* ---- modes ---- */
 
 struct cq_script_modes {
+    bool training;
     CQ_VEC(struct {
         cq_val *where; /* the attribute of a module */
         bool    was;
@@ -79,22 +82,20 @@ struct cq_script_modes {
     modes;
 };
 
-static cq_status set_modes(cq_object *module, bool training, cq_script_modes *saved, int depth)
+static cq_status set_mode(void *user, cq_object *module, const char *path)
 {
-    if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "modules are nested too deep");
-    for (size_t i = 0; i < module->attributes.n; i++) {
-        cq_attribute *a     = &module->attributes.items[i];
-        cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
+    cq_script_modes *saved = user;
 
-        if (child && child != module)
-            CQ_TRY(set_modes(child, training, saved, depth + 1));
+    (void)path;
+    for (size_t i = 0; i < module->attributes.n; i++) {
+        cq_attribute *a = &module->attributes.items[i];
+
         if (a->value.kind != CQ_VAL_BOOL || strcmp(a->name, "training") != 0)
             continue;
         CQ_TRY(cq_vec_reserve(&saved->modes, saved->modes.n + 1));
         saved->modes.items[saved->modes.n].where = &a->value;
         saved->modes.items[saved->modes.n++].was = a->value.u.b.value;
-        a->value.u.b.value                       = training;
+        a->value.u.b.value                       = saved->training;
     }
     return CQ_OK;
 }
@@ -111,13 +112,13 @@ void cq_script_restore_modes(cq_script_modes *saved)
 
 cq_status cq_script_set_training(cq_script *s, bool training, cq_script_modes **saved)
 {
-    cq_object *root = cq_object_of(s->root);
-    cq_status  status;
+    cq_status status;
 
     *saved = cq_zalloc(sizeof **saved);
     if (!*saved)
         return CQ_E_NO_MEMORY;
-    status = root ? set_modes(root, training, *saved, 0) : CQ_OK;
+    (*saved)->training = training;
+    status             = cq_script_each_module(s, set_mode, *saved);
     if (status != CQ_OK) {
         cq_script_restore_modes(*saved);
         *saved = NULL;

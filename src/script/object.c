@@ -22,13 +22,10 @@ static void object_free(cq_box *box)
 
 cq_status cq_object_new(cq_object **out, cq_object_kind kind)
 {
-    cq_object *t = *out = cq_zalloc(sizeof *t);
-
-    if (!t)
+    *out = cq_box_new(sizeof **out, object_free);
+    if (!*out)
         return CQ_E_NO_MEMORY;
-    atomic_init(&t->box.refs, 1);
-    t->box.free = object_free;
-    t->kind     = kind;
+    (*out)->kind = kind;
     return CQ_OK;
 }
 
@@ -45,7 +42,7 @@ cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text,
 
 cq_object *cq_object_of(cq_val v)
 {
-    return v.kind == CQ_VAL_OBJECT && v.u.box->free == object_free ? (cq_object *)v.u.box : NULL;
+    return cq_box_of(v, object_free);
 }
 
 cq_object *cq_object_as(cq_val v, cq_object_kind kind)
@@ -89,8 +86,18 @@ cq_status cq_object_new_named(cq_val *out, const cq_object *like, cq_val items)
 cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq_val *out)
 {
     CQ_TRY(cq_object_new_named(out, like, items));
-    cq_ctx_own(ev->cx, *out);
-    return ev->cx->status;
+    return cq_eval_own(ev, *out, out);
+}
+
+cq_status cq_eval_new_instance(cq_eval *ev, const cq_object *cls, cq_val *out)
+{
+    cq_object *t;
+
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_INSTANCE));
+    t->cls       = cls->cls;
+    t->unit      = cls->unit;
+    t->qualified = cls->qualified;
+    return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
 cq_val cq_val_unwrap(cq_val v)
@@ -113,15 +120,6 @@ cq_val *cq_frame_find(cq_frame *f, const char *name)
     return NULL;
 }
 
-static cq_status note(cq_eval *ev, cq_change change)
-{
-    if (!ev->journaling)
-        return CQ_OK;
-    CQ_TRY(cq_vec_push(&ev->journal, change));
-    cq_val_retain(change.old);
-    return CQ_OK;
-}
-
 cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
 {
     size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
@@ -141,84 +139,7 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
         at = f->values.n;
         CQ_TRY(cq_ptr_map_set(&f->slots, name, (void *)(uintptr_t)at));
     }
-    CQ_TRY(note(ev, (cq_change){ .kind  = CQ_CHANGE_SLOT,
-                                 .where = f,
-                                 .index = at - 1,
-                                 .old   = f->values.items[at - 1] }));
-    cq_val_retain(v);
-    cq_val_release(f->values.items[at - 1]);
-    f->values.items[at - 1] = v;
-    return CQ_OK;
-}
-
-/* Whether what the list or dict held before the exploration under way is written down already. */
-static bool is_noted(const cq_eval *ev, const void *container)
-{
-    const size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->noted, container);
-
-    return at > ev->explored && at <= ev->journal.n && ev->journal.items[at - 1].where == container;
-}
-
-/* Writes down a copy of what it holds. Both are retained until the change is taken back. */
-static cq_status note_contents(cq_eval *ev, cq_val container, cq_val copy)
-{
-    void *where = (void *)cq_val_container(container);
-
-    CQ_TRY(note(
-        ev, (cq_change){ .kind  = container.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
-                         .where = where,
-                         .old   = copy }));
-    cq_val_retain(container);
-    return cq_ptr_map_set(&ev->noted, where, (void *)(uintptr_t)ev->journal.n);
-}
-
-cq_status cq_eval_will_change_list(cq_eval *ev, cq_list *list)
-{
-    cq_list  *copy;
-    cq_status status = CQ_OK;
-
-    if (list->has_relatives)
-        CQ_TRY(cq_share_change(ev, cq_val_of_list(list)));
-    if (!ev->journaling || is_noted(ev, list))
-        return CQ_OK;
-    CQ_TRY(cq_list_new(&copy, 0));
-    copy->sequence = list->sequence;
-    for (size_t i = 0; i < list->n && status == CQ_OK; i++)
-        status = cq_list_push(copy, list->items[i]);
-    if (status == CQ_OK)
-        status = note_contents(ev, cq_val_of_list(list), cq_val_of_list(copy));
-    cq_val_release(cq_val_of_list(copy));
-    return status;
-}
-
-cq_status cq_eval_will_change_dict(cq_eval *ev, cq_dict *dict)
-{
-    cq_dict  *copy;
-    cq_val    v;
-    cq_status status = CQ_OK;
-
-    if (dict->has_relatives)
-        CQ_TRY(cq_share_change(ev, cq_val_of_dict(dict)));
-    if (!ev->journaling || is_noted(ev, dict))
-        return CQ_OK;
-    CQ_TRY(cq_dict_new(&copy));
-    v = cq_val_of_dict(copy);
-    for (size_t i = 0; i < dict->n && status == CQ_OK; i++)
-        status = cq_dict_set(copy, dict->entries[i].key, dict->entries[i].value);
-    if (status == CQ_OK)
-        status = note_contents(ev, cq_val_of_dict(dict), v);
-    cq_val_release(v);
-    return status;
-}
-
-cq_status cq_eval_note_attribute(cq_eval *ev, cq_object *object, size_t index)
-{
-    if (ev->journaling)
-        cq_val_retain(cq_val_of_object(object));
-    return note(ev, (cq_change){ .kind  = CQ_CHANGE_ATTRIBUTE,
-                                 .where = object,
-                                 .index = index,
-                                 .old   = object->attributes.items[index].value });
+    return cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = at - 1 }, v);
 }
 
 /* ---- the program ---- */
@@ -297,11 +218,16 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 /* The unit of a qualifier; *out is NULL if there is no such code. */
 static cq_status unit_of(cq_program *p, const char *qualifier, cq_unit **out)
 {
-    cq_source code = { 0 };
-    cq_status status;
+    const char *text = cq_functional_text(qualifier);
+    cq_source   code = { 0 };
+    cq_status   status;
 
     *out = cq_map_get(&p->units, qualifier);
-    if (*out || cq_map_has(&p->units, qualifier) || !p->load_code)
+    if (*out || cq_map_has(&p->units, qualifier))
+        return CQ_OK;
+    if (text)
+        return add_unit(p, qualifier, qualifier, text, strlen(text), out);
+    if (!p->load_code)
         return CQ_OK;
     status = p->load_code(p, qualifier, &code);
     if (status == CQ_E_NOT_FOUND)

@@ -169,15 +169,21 @@ static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
  * call, which may change its arguments in place. */
 static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_int *out)
 {
+    static const char *const copies[] = { "aten::to", "aten::clone", "aten::detach",
+                                          "prim::NumToTensor", "aten::contiguous" };
+    static const struct {
+        const char *op;
+        cq_int (*on_ints)(cq_symbols *symbols, cq_int a, cq_int b);
+    } rows[]       = { { "aten::add", cq_int_add },      { "aten::sub", cq_int_sub },
+                       { "aten::mul", cq_int_mul },      { "aten::floor_divide", cq_int_floordiv },
+                       { "aten::div", cq_int_floordiv }, { "aten::remainder", cq_int_mod } };
     cq_symbols *st = ev->cx->symbols;
     cq_int      a, b = cq_i(0);
 
     if (!st || !n || !known_of(ev, args[0], &a))
         return false;
     *out = a;
-    if (strcmp(name, "aten::to") == 0 || strcmp(name, "aten::clone") == 0 ||
-        strcmp(name, "aten::detach") == 0 || strcmp(name, "prim::NumToTensor") == 0 ||
-        strcmp(name, "aten::contiguous") == 0)
+    if (CQ_IS_AMONG(name, copies))
         return true;
     if (n < 2 || !known_of(ev, args[1], &b))
         return false;
@@ -185,19 +191,12 @@ static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t
         return false; /* add with another alpha */
     if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
         return false; /* div may round up; of sizes it does not */
-    if (strcmp(name, "aten::add") == 0)
-        *out = cq_int_add(st, a, b);
-    else if (strcmp(name, "aten::sub") == 0)
-        *out = cq_int_sub(st, a, b);
-    else if (strcmp(name, "aten::mul") == 0)
-        *out = cq_int_mul(st, a, b);
-    else if (strcmp(name, "aten::floor_divide") == 0 || strcmp(name, "aten::div") == 0)
-        *out = cq_int_floordiv(st, a, b);
-    else if (strcmp(name, "aten::remainder") == 0)
-        *out = cq_int_mod(st, a, b);
-    else
-        return false;
-    return true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name, rows[i].op) == 0) {
+            *out = rows[i].on_ints(st, a, b);
+            return true;
+        }
+    return false;
 }
 
 /* A tensor that a path changed in place holds something else when the path is taken back. */
@@ -262,20 +261,18 @@ static cq_status scalar_first(cq_fncall *c, const char *name)
         { "aten::ne", "aten::ne" },   { "aten::lt", "aten::gt" },   { "aten::le", "aten::ge" },
         { "aten::gt", "aten::lt" },   { "aten::ge", "aten::le" },   { "aten::sub", "aten::rsub" },
     };
-    cq_val swapped[2];
+    cq_val inverse;
 
     if (c->n != 2 || c->n_kw || c->args[0].kind == CQ_VAL_TENSOR ||
         c->args[1].kind != CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
-    swapped[0] = c->args[1];
-    swapped[1] = c->args[0];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(name, rows[i].name) == 0)
-            return cq_eval_operator(c->ev, rows[i].swapped, swapped, 2, &c->result);
+            return CQ_CALL_OPERATOR(c->ev, &c->result, rows[i].swapped, c->args[1], c->args[0]);
     if (strcmp(name, "aten::div") != 0)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_eval_operator(c->ev, "aten::reciprocal", &c->args[1], 1, &swapped[0]));
-    return cq_eval_operator(c->ev, "aten::mul", swapped, 2, &c->result);
+    CQ_TRY(CQ_CALL_OPERATOR(c->ev, &inverse, "aten::reciprocal", c->args[1]));
+    return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::mul", inverse, c->args[0]);
 }
 
 /* What out= does to its tensor: it holds the result, in its own dtype. Where the sizes are others
@@ -344,11 +341,8 @@ static bool is_number_of_trace(const cq_fncall *c)
     static const char *const ops[] = { "aten::add", "aten::sub", "aten::mul", "aten::div" };
     const cq_val            *all   = &c->ev->program->constants;
     const cq_tensor         *x, *number;
-    bool                     known = false;
 
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        known |= strcmp(c->name, ops[i]) == 0;
-    if (!known || c->n != 2 || c->args[0].kind != CQ_VAL_TENSOR ||
+    if (!CQ_IS_AMONG(c->name, ops) || c->n != 2 || c->args[0].kind != CQ_VAL_TENSOR ||
         c->args[1].kind != CQ_VAL_TENSOR || (all->kind != CQ_VAL_TUPLE && all->kind != CQ_VAL_LIST))
         return false;
     x      = c->args[0].u.tensor;

@@ -38,10 +38,7 @@ static cq_ast_expr *parse_starred_or(cq_parser *p, cq_ast_expr *(*parse)(cq_pars
     if (!cq_parser_accept(p, CQ_TOKEN_MUL))
         return parse(p);
     inner = cq_parse_binary(p, 0);
-    x     = inner ? cq_parser_expr(p, CQ_X_STARRED, start) : NULL;
-    if (!x)
-        return NULL;
-    x->u.starred = inner;
+    x     = cq_parser_expr(p, start, (cq_ast_expr){ .kind = CQ_X_STARRED, .u.starred = inner });
     return cq_parser_over(p, x, inner);
 }
 
@@ -69,7 +66,7 @@ bool cq_parse_ends_list(const cq_parser *p)
 /* Finishes a LIST or TUPLE of what was pushed above mark. */
 static cq_ast_expr *make_items(cq_parser *p, cq_ast_expr_kind kind, uint32_t start, size_t mark)
 {
-    cq_ast_expr *x = cq_parser_expr(p, kind, start);
+    cq_ast_expr *x = cq_parser_expr(p, start, (cq_ast_expr){ .kind = kind });
 
     if (!x || !cq_parser_take_exprs(p, mark, &x->u.items))
         return NULL;
@@ -158,7 +155,9 @@ static cq_ast_expr *over_loops(cq_parser *p, cq_ast_expr *x)
 cq_ast_expr *cq_parse_comp(cq_parser *p, cq_ast_expr *key, cq_ast_expr *value, uint32_t start)
 {
     const size_t mark = cq_parser_mark(p);
-    cq_ast_expr *x    = cq_parser_expr(p, key ? CQ_X_DICT_COMP : CQ_X_LIST_COMP, start);
+    cq_ast_expr *x    = cq_parser_expr(p, start,
+                                       (cq_ast_expr){ .kind   = key ? CQ_X_DICT_COMP : CQ_X_LIST_COMP,
+                                                      .u.comp = { .key = key, .value = value } });
     void        *loops;
 
     while (x && cq_parser_accept(p, CQ_TOKEN_FOR)) {
@@ -170,11 +169,7 @@ cq_ast_expr *cq_parse_comp(cq_parser *p, cq_ast_expr *key, cq_ast_expr *value, u
     if (!x || !cq_parser_take(p, mark, sizeof *x->u.comp.loops, &loops, &x->u.comp.n))
         return NULL;
     x->u.comp.loops = loops;
-    x->u.comp.key   = key;
-    x->u.comp.value = value;
-    if (key)
-        x = cq_parser_over(p, x, key);
-    return over_loops(p, cq_parser_over(p, x, value));
+    return over_loops(p, cq_parser_over(p, cq_parser_over(p, x, key), value));
 }
 
 /* ---- displays: ( ) [ ] { } ------------------------------------------------------------------ */
@@ -244,7 +239,7 @@ static bool parse_pair(cq_parser *p, cq_ast_expr *pair[2])
 /* Pairs lie one after the other; keys and values go into arrays of their own. */
 static cq_ast_expr *make_dict(cq_parser *p, uint32_t start, size_t mark)
 {
-    cq_ast_expr  *x = cq_parser_expr(p, CQ_X_DICT, start);
+    cq_ast_expr  *x = cq_parser_expr(p, start, (cq_ast_expr){ .kind = CQ_X_DICT });
     cq_ast_exprs  pairs;
     cq_ast_expr **sorted;
     size_t        n;
@@ -261,10 +256,7 @@ static cq_ast_expr *make_dict(cq_parser *p, uint32_t start, size_t mark)
     for (size_t i = 0; x && i < n; i++) {
         sorted[i]     = pairs.items[2 * i];
         sorted[n + i] = pairs.items[2 * i + 1];
-        if (sorted[i])
-            x = cq_parser_over(p, x, sorted[i]);
-        if (x)
-            x = cq_parser_over(p, x, sorted[n + i]);
+        x             = cq_parser_over(p, cq_parser_over(p, x, sorted[i]), sorted[n + i]);
     }
     return x;
 }

@@ -12,11 +12,8 @@ static cq_ast_expr *parse_name(cq_parser *p)
 {
     const uint32_t start = cq_parser_peek(p, 0)->at.start;
     const char    *name  = cq_parser_name(p);
-    cq_ast_expr   *x     = name ? cq_parser_expr(p, CQ_X_NAME, start) : NULL;
 
-    if (x)
-        x->u.name = name;
-    return x;
+    return cq_parser_expr(p, start, (cq_ast_expr){ .kind = CQ_X_NAME, .u.name = name });
 }
 
 static const struct constant {
@@ -49,7 +46,7 @@ static cq_ast_expr *parse_atom(cq_parser *p)
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
         if (t->kind == constants[i].token) {
             p->next++;
-            return cq_parser_expr(p, constants[i].kind, t->at.start);
+            return cq_parser_expr(p, t->at.start, (cq_ast_expr){ .kind = constants[i].kind });
         }
     }
     switch (t->kind) {
@@ -99,12 +96,12 @@ static cq_ast_expr *parse_call(cq_parser *p, cq_ast_expr *function)
         if (!cq_parser_accept(p, CQ_TOKEN_COMMA))
             break;
     }
-    x = cq_parser_expr(p, CQ_X_CALL, function->at.start);
+    x = cq_parser_expr(p, function->at.start,
+                       (cq_ast_expr){ .kind = CQ_X_CALL, .u.call = { .function = function } });
     if (!x || !cq_parser_take(p, mark, sizeof(cq_ast_arg), &args, &x->u.call.n))
         return NULL;
-    x->u.call.function = function;
-    x->u.call.args     = args;
-    x                  = cq_parser_over(p, x, function);
+    x->u.call.args = args;
+    x              = cq_parser_over(p, x, function);
     for (size_t i = 0; x && i < x->u.call.n; i++)
         x = cq_parser_over(p, x, x->u.call.args[i].value);
     return cq_parse_close(p, x, CQ_TOKEN_RPAREN);
@@ -131,27 +128,20 @@ static cq_ast_expr *parse_subscript(cq_parser *p)
     }
     for (int i = 1; i < 3 && cq_parser_accept(p, CQ_TOKEN_COLON); i++)
         bounds[i] = parse_bound(p);
-    x = cq_parser_expr(p, CQ_X_SLICE, start);
-    if (!x)
-        return NULL;
-    x->u.slice.start = bounds[0];
-    x->u.slice.stop  = bounds[1];
-    x->u.slice.step  = bounds[2];
+    x = cq_parser_expr(
+        p, start,
+        (cq_ast_expr){ .kind = CQ_X_SLICE, .u.slice = { bounds[0], bounds[1], bounds[2] } });
     for (int i = 0; i < 3; i++)
-        if (x && bounds[i])
-            x = cq_parser_over(p, x, bounds[i]);
+        x = cq_parser_over(p, x, bounds[i]);
     return x;
 }
 
 static cq_ast_expr *parse_index(cq_parser *p, cq_ast_expr *object)
 {
     cq_ast_expr *index = cq_parse_list_of(p, parse_subscript, true);
-    cq_ast_expr *x     = index ? cq_parser_expr(p, CQ_X_INDEX, object->at.start) : NULL;
+    cq_ast_expr *x     = cq_parser_expr(
+            p, object->at.start, (cq_ast_expr){ .kind = CQ_X_INDEX, .u.index = { object, index } });
 
-    if (!x)
-        return NULL;
-    x->u.index.object = object;
-    x->u.index.index  = index;
     return cq_parse_close(p, cq_parser_over(p, cq_parser_over(p, x, object), index),
                           CQ_TOKEN_RBRACKET);
 }
@@ -159,12 +149,9 @@ static cq_ast_expr *parse_index(cq_parser *p, cq_ast_expr *object)
 static cq_ast_expr *parse_attr(cq_parser *p, cq_ast_expr *object)
 {
     const char  *name = cq_parser_attr_name(p);
-    cq_ast_expr *x    = name ? cq_parser_expr(p, CQ_X_ATTR, object->at.start) : NULL;
+    cq_ast_expr *x    = cq_parser_expr(p, object->at.start,
+                                       (cq_ast_expr){ .kind = CQ_X_ATTR, .u.attr = { object, name } });
 
-    if (!x)
-        return NULL;
-    x->u.attr.object = object;
-    x->u.attr.name   = name;
     return cq_parser_over(p, x, object);
 }
 
@@ -194,24 +181,17 @@ static cq_ast_expr *parse_postfix(cq_parser *p)
 static cq_ast_expr *make_binary(cq_parser *p, cq_ast_expr_kind kind, cq_ast_op op,
                                 cq_ast_expr *left, cq_ast_expr *right)
 {
-    cq_ast_expr *x = right ? cq_parser_expr(p, kind, left->at.start) : NULL;
+    cq_ast_expr *x = cq_parser_expr(p, left->at.start,
+                                    (cq_ast_expr){ .kind = kind, .u.binary = { left, right, op } });
 
-    if (!x)
-        return NULL;
-    x->u.binary.left  = left;
-    x->u.binary.right = right;
-    x->u.binary.op    = op;
     return cq_parser_over(p, cq_parser_over(p, x, left), right);
 }
 
 static cq_ast_expr *make_unary(cq_parser *p, cq_ast_op op, cq_ast_expr *operand, uint32_t start)
 {
-    cq_ast_expr *x = operand ? cq_parser_expr(p, CQ_X_UNARY, start) : NULL;
+    cq_ast_expr *x =
+        cq_parser_expr(p, start, (cq_ast_expr){ .kind = CQ_X_UNARY, .u.unary = { operand, op } });
 
-    if (!x)
-        return NULL;
-    x->u.unary.operand = operand;
-    x->u.unary.op      = op;
     return cq_parser_over(p, x, operand);
 }
 
@@ -379,7 +359,7 @@ static cq_ast_expr *parse_comparison(cq_parser *p)
     }
     if (!left || cq_parser_mark(p) == mark)
         return left;
-    x = cq_parser_expr(p, CQ_X_COMPARE, left->at.start);
+    x = cq_parser_expr(p, left->at.start, (cq_ast_expr){ .kind = CQ_X_COMPARE });
     if (!x || !cq_parser_take(p, mark, sizeof part, &items, &n))
         return NULL;
     parts              = items;
@@ -435,11 +415,7 @@ cq_ast_expr *cq_parse_test(cq_parser *p)
     if (!test || !cq_parser_at(p, CQ_TOKEN_ELSE))
         return test ? (cq_parser_expect(p, CQ_TOKEN_ELSE), NULL) : NULL;
     other = parse_deeper(p, cq_parse_test);
-    x     = other ? cq_parser_expr(p, CQ_X_IF_ELSE, then->at.start) : NULL;
-    if (!x)
-        return NULL;
-    x->u.choice.test  = test;
-    x->u.choice.then  = then;
-    x->u.choice.other = other;
+    x     = cq_parser_expr(p, then->at.start,
+                           (cq_ast_expr){ .kind = CQ_X_IF_ELSE, .u.choice = { test, then, other } });
     return cq_parser_over(p, cq_parser_over(p, cq_parser_over(p, x, then), test), other);
 }

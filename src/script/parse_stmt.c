@@ -82,15 +82,15 @@ static void *parse_signature(cq_parser *p, void *user)
 /* ---- simple statements --------------------------------------------------------------------------
  */
 
-static cq_ast_stmt *new_stmt(cq_parser *p, cq_ast_stmt_kind kind, uint32_t start)
+/* One like s; NULL after a failure, of whatever is in it as well. */
+static cq_ast_stmt *new_stmt(cq_parser *p, uint32_t start, cq_ast_stmt s)
 {
-    cq_ast_stmt *s = cq_parser_new(p, sizeof *s);
+    cq_ast_stmt *made = cq_parser_new(p, sizeof *made);
 
-    if (!s)
-        return NULL;
-    s->kind = kind;
-    s->at   = (cq_span){ start, cq_parser_end(p) };
-    return s;
+    s.at = (cq_span){ start, cq_parser_end(p) };
+    if (made)
+        *made = s;
+    return made;
 }
 
 static const struct augment {
@@ -116,7 +116,6 @@ static const struct augment {
 static cq_ast_stmt *parse_augment(cq_parser *p, cq_ast_expr *target)
 {
     for (size_t i = 0; i < sizeof augments / sizeof *augments; i++) {
-        cq_ast_stmt *s;
         cq_ast_expr *value;
 
         if (!cq_parser_accept(p, augments[i].token))
@@ -124,13 +123,9 @@ static cq_ast_stmt *parse_augment(cq_parser *p, cq_ast_expr *target)
         if (target->kind == CQ_X_TUPLE || target->kind == CQ_X_LIST)
             return cq_parser_fail(p, target->at, "several targets cannot be changed at once");
         value = cq_parse_check_target(p, target) ? cq_parse_tests(p) : NULL;
-        s     = value ? new_stmt(p, CQ_S_AUGMENT, target->at.start) : NULL;
-        if (!s)
-            return NULL;
-        s->u.augment.target = target;
-        s->u.augment.value  = value;
-        s->u.augment.op     = augments[i].op;
-        return s;
+        return new_stmt(
+            p, target->at.start,
+            (cq_ast_stmt){ .kind = CQ_S_AUGMENT, .u.augment = { target, value, augments[i].op } });
     }
     return NULL;
 }
@@ -147,12 +142,12 @@ static cq_ast_stmt *parse_annotated(cq_parser *p, cq_ast_expr *target)
     type = cq_parse_test(p);
     if (type && cq_parser_accept(p, CQ_TOKEN_ASSIGN))
         value = cq_parse_tests(p);
-    s = type ? new_stmt(p, CQ_S_ASSIGN, target->at.start) : NULL;
-    if (!s || !cq_parser_push(p, target) || !cq_parser_take_exprs(p, mark, &s->u.assign.targets))
-        return NULL;
-    s->u.assign.type  = type;
-    s->u.assign.value = value;
-    return s;
+    s = new_stmt(
+        p, target->at.start,
+        (cq_ast_stmt){ .kind = CQ_S_ASSIGN, .u.assign = { .type = type, .value = value } });
+    return s && cq_parser_push(p, target) && cq_parser_take_exprs(p, mark, &s->u.assign.targets)
+               ? s
+               : NULL;
 }
 
 /* a = b = value; the first target is parsed. */
@@ -169,10 +164,10 @@ static cq_ast_stmt *parse_assign(cq_parser *p, cq_ast_expr *first)
         if (!value)
             return NULL;
     }
-    s = new_stmt(p, CQ_S_ASSIGN, first->at.start);
+    s = new_stmt(p, first->at.start,
+                 (cq_ast_stmt){ .kind = CQ_S_ASSIGN, .u.assign = { .value = value } });
     if (!s || !cq_parser_take_exprs(p, mark, &s->u.assign.targets))
         return NULL;
-    s->u.assign.value = value;
     if (s->u.assign.targets.n == 1 &&
         !cq_parse_type_comment(p, &s->u.assign.type, value->at.end, cq_parser_peek(p, 0)->at.end))
         return NULL;
@@ -195,10 +190,7 @@ static cq_ast_stmt *parse_expr_stmt(cq_parser *p)
         return s;
     if (x->kind == CQ_X_STARRED)
         return cq_parser_fail(p, x->at, "a starred expression cannot stand alone");
-    s = new_stmt(p, CQ_S_EXPR, x->at.start);
-    if (s)
-        s->u.value = x;
-    return s;
+    return new_stmt(p, x->at.start, (cq_ast_stmt){ .kind = CQ_S_EXPR, .u.value = x });
 }
 
 static bool at_simple_end(const cq_parser *p)
@@ -210,48 +202,33 @@ static bool at_simple_end(const cq_parser *p)
 static cq_ast_stmt *parse_return(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *value = NULL;
-    cq_ast_stmt *s;
 
     if (!p->n_functions)
         return cq_parser_fail(p, cq_parser_peek(p, 0)->at, "return outside of a function");
     if (!at_simple_end(p))
         value = cq_parse_tests(p);
-    s = new_stmt(p, CQ_S_RETURN, start);
-    if (s)
-        s->u.value = value;
-    return s;
+    return new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_RETURN, .u.value = value });
 }
 
 static cq_ast_stmt *parse_raise(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *value = NULL, *cause = NULL;
-    cq_ast_stmt *s;
 
     if (!at_simple_end(p))
         value = cq_parse_test(p);
     if (value && cq_parser_accept(p, CQ_TOKEN_FROM))
         cause = cq_parse_test(p);
-    s = new_stmt(p, CQ_S_RAISE, start);
-    if (!s)
-        return NULL;
-    s->u.raise.value = value;
-    s->u.raise.cause = cause;
-    return s;
+    return new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_RAISE, .u.raise = { value, cause } });
 }
 
 static cq_ast_stmt *parse_assert(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *test = cq_parse_test(p), *message = NULL;
-    cq_ast_stmt *s;
 
     if (test && cq_parser_accept(p, CQ_TOKEN_COMMA))
         message = cq_parse_test(p);
-    s = new_stmt(p, CQ_S_ASSERT, start);
-    if (!s)
-        return NULL;
-    s->u.assertion.test    = test;
-    s->u.assertion.message = message;
-    return s;
+    return new_stmt(p, start,
+                    (cq_ast_stmt){ .kind = CQ_S_ASSERT, .u.assertion = { test, message } });
 }
 
 static cq_ast_stmt *parse_del(cq_parser *p, uint32_t start)
@@ -262,7 +239,7 @@ static cq_ast_stmt *parse_del(cq_parser *p, uint32_t start)
 
     if (!x || !cq_parse_check_target(p, x))
         return NULL;
-    s = new_stmt(p, CQ_S_DEL, start);
+    s = new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_DEL });
     if (!s)
         return NULL;
     if (x->kind == CQ_X_TUPLE || x->kind == CQ_X_LIST)
@@ -274,7 +251,7 @@ static cq_ast_stmt *parse_del(cq_parser *p, uint32_t start)
 
 static cq_ast_stmt *parse_pass(cq_parser *p, uint32_t start)
 {
-    return new_stmt(p, CQ_S_PASS, start);
+    return new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_PASS });
 }
 
 static cq_ast_stmt *parse_jump(cq_parser *p, uint32_t start, cq_ast_stmt_kind kind)
@@ -282,7 +259,7 @@ static cq_ast_stmt *parse_jump(cq_parser *p, uint32_t start, cq_ast_stmt_kind ki
     if (!p->n_loops)
         return cq_parser_fail(p, p->tokens->list.items[p->next - 1].at, "%s outside of a loop",
                               kind == CQ_S_BREAK ? "break" : "continue");
-    return new_stmt(p, kind, start);
+    return new_stmt(p, start, (cq_ast_stmt){ .kind = kind });
 }
 
 static cq_ast_stmt *parse_break(cq_parser *p, uint32_t start)
@@ -393,13 +370,14 @@ static bool parse_loop_body(cq_parser *p, cq_ast_block *out)
 static cq_ast_stmt *parse_if(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *test = cq_parse_test(p);
-    cq_ast_stmt *s    = test ? new_stmt(p, CQ_S_IF, start) : NULL, *other;
+    cq_ast_stmt *s =
+        new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_IF, .u.branch = { .test = test } });
+    cq_ast_stmt *other;
     size_t       mark;
 
     if (!s || !parse_block(p, &s->u.branch.then))
         return NULL;
-    s->u.branch.test = test;
-    start            = cq_parser_peek(p, 0)->at.start;
+    start = cq_parser_peek(p, 0)->at.start;
     if (cq_parser_accept(p, CQ_TOKEN_ELSE))
         return parse_block(p, &s->u.branch.other) ? s : NULL;
     if (!cq_parser_accept(p, CQ_TOKEN_ELIF))
@@ -417,25 +395,20 @@ static cq_ast_stmt *parse_if(cq_parser *p, uint32_t start)
 static cq_ast_stmt *parse_while(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *test = cq_parse_test(p);
-    cq_ast_stmt *s    = test ? new_stmt(p, CQ_S_WHILE, start) : NULL;
+    cq_ast_stmt *s =
+        new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_WHILE, .u.loop = { .test = test } });
 
-    if (!s)
-        return NULL;
-    s->u.loop.test = test;
-    return parse_loop_body(p, &s->u.loop.body) ? s : NULL;
+    return s && parse_loop_body(p, &s->u.loop.body) ? s : NULL;
 }
 
 static cq_ast_stmt *parse_for(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *target = cq_parse_targets(p);
     cq_ast_expr *iter   = target && cq_parser_expect(p, CQ_TOKEN_IN) ? cq_parse_tests(p) : NULL;
-    cq_ast_stmt *s      = iter ? new_stmt(p, CQ_S_FOR, start) : NULL;
+    cq_ast_stmt *s      = new_stmt(
+             p, start, (cq_ast_stmt){ .kind = CQ_S_FOR, .u.loop = { .target = target, .test = iter } });
 
-    if (!s)
-        return NULL;
-    s->u.loop.target = target;
-    s->u.loop.test   = iter;
-    return parse_loop_body(p, &s->u.loop.body) ? s : NULL;
+    return s && parse_loop_body(p, &s->u.loop.body) ? s : NULL;
 }
 
 static cq_ast_stmt *parse_with(cq_parser *p, uint32_t start)
@@ -455,7 +428,7 @@ static cq_ast_stmt *parse_with(cq_parser *p, uint32_t start)
         if (!item.context || !cq_parser_push(p, item))
             return NULL;
     } while (cq_parser_accept(p, CQ_TOKEN_COMMA));
-    s = new_stmt(p, CQ_S_WITH, start);
+    s = new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_WITH });
     if (!s || !cq_parser_take(p, mark, sizeof *s->u.with.items, &items, &s->u.with.n))
         return NULL;
     s->u.with.items = items;
@@ -564,7 +537,7 @@ bool cq_parse_decorators(cq_parser *p, cq_ast_exprs *out)
 
 static cq_ast_stmt *parse_inner_def(cq_parser *p, uint32_t start)
 {
-    cq_ast_stmt *s = new_stmt(p, CQ_S_DEF, start);
+    cq_ast_stmt *s = new_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_DEF });
 
     if (!s)
         return NULL;

@@ -209,21 +209,20 @@ bool cq_parser_take_exprs(cq_parser *p, size_t mark, cq_ast_exprs *out)
     return true;
 }
 
-cq_ast_expr *cq_parser_expr(cq_parser *p, cq_ast_expr_kind kind, uint32_t start)
+cq_ast_expr *cq_parser_expr(cq_parser *p, uint32_t start, cq_ast_expr x)
 {
-    cq_ast_expr *x = cq_parser_new(p, sizeof *x);
+    cq_ast_expr *made = cq_parser_new(p, sizeof *made);
 
-    if (!x)
-        return NULL;
-    x->kind   = kind;
-    x->height = 1;
-    x->at     = (cq_span){ start, cq_parser_end(p) };
-    return x;
+    x.height = 1;
+    x.at     = (cq_span){ start, cq_parser_end(p) };
+    if (made)
+        *made = x;
+    return made;
 }
 
 cq_ast_expr *cq_parser_over(cq_parser *p, cq_ast_expr *x, const cq_ast_expr *child)
 {
-    if (!x || x->height > child->height)
+    if (!x || !child || x->height > child->height)
         return x;
     x->height = child->height + 1;
     if (x->height > CQ_SCRIPT_MAX_HEIGHT)

@@ -49,8 +49,9 @@ bool   cq_parser_push_bytes(cq_parser *p, const void *item, size_t size);
 bool   cq_parser_take(cq_parser *p, size_t mark, size_t size, void **items, size_t *n);
 bool   cq_parser_take_exprs(cq_parser *p, size_t mark, cq_ast_exprs *out);
 
-/* Nodes. The end of the range is the end of the last token taken. */
-cq_ast_expr *cq_parser_expr(cq_parser *p, cq_ast_expr_kind kind, uint32_t start);
+/* Nodes, like x; NULL after a failure, of whatever is in it as well. The end of the range is the
+ * end of the last token taken. A node is higher than its children, which may be NULL. */
+cq_ast_expr *cq_parser_expr(cq_parser *p, uint32_t start, cq_ast_expr x);
 cq_ast_expr *cq_parser_over(cq_parser *p, cq_ast_expr *x, const cq_ast_expr *child);
 uint32_t     cq_parser_end(const cq_parser *p); /* of the last token taken */
 

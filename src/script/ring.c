@@ -79,17 +79,12 @@ static void empty(cq_val v)
     cq_object *t = cq_object_of(v);
 
     if (t) {
-        for (size_t i = 0; i < t->attributes.n; i++) {
-            cq_val old = t->attributes.items[i].value;
-
-            t->attributes.items[i].value = CQ_NONE;
-            cq_val_release(old);
-        }
+        for (size_t i = 0; i < t->attributes.n; i++)
+            cq_val_set(&t->attributes.items[i].value, CQ_NONE);
     } else if (v.kind == CQ_VAL_DICT) {
         cq_dict_clear(v.u.dict);
     } else {
-        while (v.u.list->n)
-            cq_val_release(v.u.list->items[--v.u.list->n]);
+        cq_list_clear(v.u.list);
     }
 }
 

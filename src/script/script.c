@@ -125,8 +125,7 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
         return cq_fail(CQ_E_NOT_FOUND, main->source.file, "name the function with --entry",
                        method ? "there is no function %s" : "there is no function forward", method);
     CQ_TRY(cq_program_find(s->program, method, out));
-    cq_ctx_own(ev->cx, *out);
-    return ev->cx->status;
+    return cq_eval_own(ev, *out, out);
 }
 
 /* Whether keywords are meant as one argument, a dict: there is one parameter left, and none has a

@@ -28,6 +28,8 @@ struct cq_script {
  * NULL for everything else. wide: floats are float64, else float32. */
 cq_status cq_args_tensor_of(cq_tensor **out, cq_val v, bool wide);
 
+cq_status cq_args_text(const char *text, size_t len, cq_val *out); /* the caller's */
+
 /* What is behind an argument that is a part of the program (cq_args_set_constant); NULL: it is none
  * of those. */
 const cq_val *cq_args_constant_of(cq_val v);
@@ -75,8 +77,12 @@ typedef struct cq_arguments {
 /* The same tree, the context's, with what the port has in place of its tensors and numbers. */
 cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out);
 
-/* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
+/* signature.c: "forward(x: Tensor, n: int=…)", without the object that a method is of. */
 struct cq_str;
+void cq_script_describe(struct cq_str *out, const cq_ast_def *def, const cq_source *source,
+                        bool is_method);
+
+/* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
 void cq_script_suggest(struct cq_str *out, const cq_script *script, const cq_ast_def *def,
                        const cq_source *source, bool is_method);
 
@@ -92,8 +98,10 @@ const char *cq_object_class_name(const cq_object *module);
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *script, const char *method,
                                  const cq_args *args, uint32_t flags, const cq_script_port *port);
 
-/* modules.c: the modules of an archive. Every tensor with data that they hold, with its path; a
- * module's own parameters come first, then its other tensors, then its children. */
+/* modules.c: the modules of an archive, a module before those inside of it. Every tensor with data
+ * that they hold, with its path; a module's own parameters come first, then its other tensors, then
+ * its children. */
+typedef cq_status (*cq_script_module_fn)(void *user, cq_object *module, const char *path);
 typedef cq_status (*cq_script_tensor_fn)(void *user, const char *path, cq_tensor *t,
                                          bool is_parameter);
 
@@ -101,6 +109,7 @@ typedef cq_status (*cq_script_tensor_fn)(void *user, const char *path, cq_tensor
  * parameters: then every tensor that has a gradient is one. */
 bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a);
 
+cq_status cq_script_each_module(const cq_script *script, cq_script_module_fn fn, void *user);
 cq_status cq_script_each_tensor(cq_script *script, cq_script_tensor_fn fn, void *user);
 
 /* Puts all modules into a mode; cq_script_restore_modes takes it back, and frees saved. */

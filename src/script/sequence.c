@@ -191,9 +191,8 @@ cq_status cq_sequence_list(cq_eval *ev, cq_value *v, const cq_item_type *item, c
 cq_status cq_sequence_become(cq_eval *ev, cq_list *list, cq_value *v, const cq_item_type *item,
                              cq_int length)
 {
-    CQ_TRY(cq_eval_will_change_list(ev, list));
-    while (list->n)
-        cq_val_release(list->items[--list->n]);
+    CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
+    cq_list_clear(list);
     return new_sequence(ev, v, item, length, &list->sequence);
 }
 

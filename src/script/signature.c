@@ -1,6 +1,8 @@
 /* What a program's functions and methods take, by their source. */
 #include "script/script.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
 
 typedef struct signature {
@@ -93,4 +95,18 @@ CQ_API bool cq_script_has_tensor(cq_script *s, const char *name)
     const cq_val *value = root ? cq_object_attribute(root, cq_name(s->program, name)) : NULL;
 
     return value && value->kind == CQ_VAL_TENSOR;
+}
+
+void cq_script_describe(cq_str *out, const cq_ast_def *def, const cq_source *source, bool is_method)
+{
+    cq_str_printf(out, "%s(", def->name);
+    for (size_t i = is_method; i < def->n_params; i++) {
+        const cq_ast_param *p    = &def->params[i];
+        const char         *type = p->type ? source->text + p->type->at.start : "";
+        const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
+
+        cq_str_printf(out, "%s%s%s%.*s%s", i > is_method ? ", " : "", p->name, len ? ": " : "",
+                      (int)len, type, p->value ? "=…" : "");
+    }
+    cq_str_add_char(out, ')');
 }

@@ -140,11 +140,7 @@ static cq_status bound_value(binding *b, cq_val *out)
 
 static void put(cq_object *object, size_t index, cq_val v)
 {
-    cq_val *slot = &object->attributes.items[index].value;
-
-    cq_val_retain(v);
-    cq_val_release(*slot);
-    *slot = v;
+    cq_val_set(&object->attributes.items[index].value, v);
 }
 
 static bool shows_the_same(const cq_tensor *a, const cq_tensor *b)

@@ -24,17 +24,18 @@ typedef struct first_weight {
     const char      *class_name; /* of its module */
 } first_weight;
 
-static void find_weight(first_weight *found, const cq_object *module, int depth)
+static cq_status find_weight(void *user, cq_object *module, const char *path)
 {
+    first_weight *found = user;
+
+    (void)path;
     for (size_t i = 0; i < module->attributes.n && !found->tensor; i++) {
-        const cq_val     v     = module->attributes.items[i].value;
-        const cq_object *child = cq_object_as(v, CQ_OBJECT_INSTANCE);
+        const cq_val v = module->attributes.items[i].value;
 
         if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage && v.u.tensor->rank > 1)
             *found = (first_weight){ v.u.tensor, cq_object_class_name(module) };
-        else if (child && depth < MAX_DEPTH)
-            find_weight(found, child, depth + 1);
     }
+    return CQ_OK;
 }
 
 /* What a tensor argument may look like: sizes that fit the first weight. */
@@ -147,13 +148,11 @@ static void add_example(cq_str *s, const char *type, size_t len, const char *ten
 void cq_script_suggest(cq_str *out, const cq_script *s, const cq_ast_def *def,
                        const cq_source *source, bool is_method)
 {
-    const cq_object *root  = cq_object_of(s->root);
-    first_weight     found = { 0 };
-    bool             first = true;
-    char             tensor[CQ_MAX_RANK * 24];
+    first_weight found = { 0 };
+    bool         first = true;
+    char         tensor[CQ_MAX_RANK * 24];
 
-    if (root)
-        find_weight(&found, root, 0);
+    (void)cq_script_each_module(s, find_weight, &found);
     for (size_t i = is_method; i < def->n_params; i++) {
         const cq_ast_param *p    = &def->params[i];
         const char         *type = p->type ? source->text + p->type->at.start : "";

@@ -18,22 +18,26 @@ static const char *name_of(const cq_ast_expr *type)
 
 static bool is_kind(cq_val v, const char *name)
 {
-    cq_object *t = cq_object_of(v);
+    static const char *const names[][2] = {
+        [CQ_VAL_NONE]    = { "NoneType", "None" },
+        [CQ_VAL_TENSOR]  = { "Tensor" },
+        [CQ_VAL_INT]     = { "int", "number" },
+        [CQ_VAL_FLOAT]   = { "float", "number" },
+        [CQ_VAL_BOOL]    = { "bool" },
+        [CQ_VAL_COMPLEX] = { "complex" },
+        [CQ_VAL_STR]     = { "str" },
+        [CQ_VAL_LIST]    = { "list", "List" },
+        [CQ_VAL_TUPLE]   = { "tuple", "Tuple" },
+        [CQ_VAL_DICT]    = { "dict", "Dict" },
+        [CQ_VAL_DEVICE]  = { "Device", "device" },
+    };
+    const cq_object *t = cq_object_of(v);
 
-    switch (v.kind) {
-    case CQ_VAL_NONE: return strcmp(name, "NoneType") == 0 || strcmp(name, "None") == 0;
-    case CQ_VAL_TENSOR: return strcmp(name, "Tensor") == 0;
-    case CQ_VAL_INT: return strcmp(name, "int") == 0 || strcmp(name, "number") == 0;
-    case CQ_VAL_FLOAT: return strcmp(name, "float") == 0 || strcmp(name, "number") == 0;
-    case CQ_VAL_BOOL: return strcmp(name, "bool") == 0;
-    case CQ_VAL_COMPLEX: return strcmp(name, "complex") == 0;
-    case CQ_VAL_STR: return strcmp(name, "str") == 0;
-    case CQ_VAL_LIST: return strcmp(name, "list") == 0 || strcmp(name, "List") == 0;
-    case CQ_VAL_TUPLE: return strcmp(name, "tuple") == 0 || strcmp(name, "Tuple") == 0;
-    case CQ_VAL_DICT: return strcmp(name, "dict") == 0 || strcmp(name, "Dict") == 0;
-    case CQ_VAL_DEVICE: return strcmp(name, "Device") == 0 || strcmp(name, "device") == 0;
-    case CQ_VAL_OBJECT: return t && t->cls && strcmp(t->cls->name, name) == 0;
-    }
+    if (v.kind == CQ_VAL_OBJECT)
+        return t && t->cls && strcmp(t->cls->name, name) == 0;
+    for (size_t i = 0; i < 2; i++)
+        if (names[v.kind][i] && strcmp(names[v.kind][i], name) == 0)
+            return true;
     return false;
 }
 
@@ -68,6 +72,14 @@ cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bo
     return CQ_OK;
 }
 
+/* What a tensor is converted by where a number is declared; and an int where a float is. */
+static const struct {
+    const char *type, *builtin;
+} conversions[] = { { "int", "aten::Int" },
+                    { "float", "aten::Float" },
+                    { "bool", "aten::Bool" },
+                    { "number", "aten::item" } };
+
 cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
 {
     const char *name = name_of(type);
@@ -80,14 +92,10 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
     }
     if (type->kind == CQ_X_INDEX && strcmp(name, "Optional") == 0)
         return v.kind == CQ_VAL_NONE ? CQ_OK : cq_eval_annotate(ev, type->u.index.index, v, out);
-    if (v.kind == CQ_VAL_TENSOR && strcmp(name, "int") == 0)
-        return cq_eval_call_name(ev, "aten::Int", &v, 1, out);
-    if ((v.kind == CQ_VAL_TENSOR || v.kind == CQ_VAL_INT) && strcmp(name, "float") == 0)
-        return cq_eval_call_name(ev, "aten::Float", &v, 1, out);
-    if (v.kind == CQ_VAL_TENSOR && strcmp(name, "number") == 0)
-        return cq_eval_call_name(ev, "aten::item", &v, 1, out);
-    if (v.kind == CQ_VAL_TENSOR && strcmp(name, "bool") == 0)
-        return cq_eval_call_name(ev, "aten::Bool", &v, 1, out);
+    for (size_t i = 0; i < sizeof conversions / sizeof *conversions; i++)
+        if (strcmp(name, conversions[i].type) == 0 &&
+            (v.kind == CQ_VAL_TENSOR || (v.kind == CQ_VAL_INT && name[0] == 'f')))
+            return CQ_CALL(ev, out, conversions[i].builtin, v);
     return CQ_OK;
 }
 
@@ -114,16 +122,12 @@ static cq_status accept_items(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq
 
 static cq_status accept_dict(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
 {
-    cq_dict *dict;
-
-    CQ_TRY(cq_dict_new(&dict));
-    *out = cq_ctx_own(ev->cx, cq_val_of_dict(dict));
-    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_eval_new_dict(ev, out));
     for (size_t i = 0; i < v.u.dict->n; i++) {
         cq_val item;
 
         CQ_TRY(cq_eval_accept(ev, type, v.u.dict->entries[i].value, &item));
-        CQ_TRY(cq_dict_set(dict, v.u.dict->entries[i].key, item));
+        CQ_TRY(cq_dict_set(out->u.dict, v.u.dict->entries[i].key, item));
     }
     return CQ_OK;
 }

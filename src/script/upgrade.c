@@ -48,13 +48,11 @@ static cq_status old_div(changed *c)
 static cq_status old_full(changed *c)
 {
     cq_val *dtype = argument(c, SIZE_MAX, "dtype"), *fill = argument(c, 1, "fill_value");
-    cq_val  given;
 
     if (!fill || (dtype && dtype->kind != CQ_VAL_NONE) ||
         (fill->kind != CQ_VAL_INT && fill->kind != CQ_VAL_BOOL))
         return CQ_OK;
-    given = *fill;
-    return cq_eval_call_name(c->call.ev, "aten::Float", &given, 1, fill);
+    return CQ_CALL(c->call.ev, fill, "aten::Float", *fill);
 }
 
 /* The number of steps could be left out. */

@@ -252,10 +252,7 @@ cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value)
         CQ_TRY(make_index(dict));
     e = find(dict, &(wanted){ .key = key }, &slot);
     if (e) {
-        cq_val old = e->value;
-
-        e->value = cq_val_retain(value);
-        cq_val_release(old);
+        cq_val_set(&e->value, value);
         return CQ_OK;
     }
     if (is_indexed(dict) && (dict->index->n_taken + 1) * 2 > dict->index->cap)
@@ -266,6 +263,13 @@ cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value)
         dict->entries[dict->n - 1].number = ++index->last;
         put_into(index, key, index->last);
     }
+    return CQ_OK;
+}
+
+cq_status cq_dict_add(cq_dict *dict, const cq_dict *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        CQ_TRY(cq_dict_set(dict, from->entries[i].key, from->entries[i].value));
     return CQ_OK;
 }
 

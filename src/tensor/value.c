@@ -121,6 +121,14 @@ cq_status cq_text_new(cq_text **out, const char *text, size_t len)
     return CQ_OK;
 }
 
+void cq_val_set(cq_val *slot, cq_val v)
+{
+    const cq_val old = *slot;
+
+    *slot = cq_val_retain(v);
+    cq_val_release(old);
+}
+
 cq_status cq_list_new(cq_list **out, size_t n)
 {
     cq_list *list = *out = cq_zalloc(sizeof *list);
@@ -143,6 +151,35 @@ cq_status cq_list_push(cq_list *list, cq_val v)
     CQ_TRY(cq_vec_push(list, v));
     cq_val_retain(v);
     return CQ_OK;
+}
+
+cq_status cq_list_add(cq_list *list, const cq_list *from)
+{
+    for (size_t i = 0, n = from->n; i < n; i++)
+        CQ_TRY(cq_list_push(list, from->items[i]));
+    return CQ_OK;
+}
+
+void cq_list_clear(cq_list *list)
+{
+    while (list->n)
+        cq_val_release(list->items[--list->n]);
+}
+
+void *cq_box_new(size_t size, void (*free)(cq_box *box))
+{
+    cq_box *box = cq_zalloc(size);
+
+    if (box) {
+        atomic_init(&box->refs, 1);
+        box->free = free;
+    }
+    return box;
+}
+
+void *cq_box_of(cq_val v, void (*free)(cq_box *box))
+{
+    return v.kind == CQ_VAL_OBJECT && v.u.box->free == free ? v.u.box : NULL;
 }
 
 const char *cq_val_kind_name(cq_val_kind kind)

@@ -102,12 +102,16 @@ struct cq_box {
 
 cq_val cq_val_retain(cq_val v); /* returns v */
 void   cq_val_release(cq_val v);
+void   cq_val_set(cq_val *slot, cq_val v); /* retains v, and lets go of what was there */
 
 cq_status cq_text_new(cq_text **out, const char *text, size_t len);
-cq_status cq_list_new(cq_list **out, size_t n);  /* n times None */
-cq_status cq_list_push(cq_list *list, cq_val v); /* retains v */
+cq_status cq_list_new(cq_list **out, size_t n);            /* n times None */
+cq_status cq_list_push(cq_list *list, cq_val v);           /* retains v */
+cq_status cq_list_add(cq_list *list, const cq_list *from); /* all of its items */
+void      cq_list_clear(cq_list *list);
 cq_status cq_dict_new(cq_dict **out);
 cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value); /* retains both */
+cq_status cq_dict_add(cq_dict *dict, const cq_dict *from);      /* all of its entries */
 cq_val   *cq_dict_get(const cq_dict *dict, cq_val key);         /* NULL: not there */
 cq_val   *cq_dict_get_text(const cq_dict *dict, const char *key);
 bool      cq_dict_remove(cq_dict *dict, cq_val key);
@@ -116,6 +120,11 @@ void      cq_dict_clear(cq_dict *dict); /* takes all entries out */
 /* Appends what is known to be a new key; retains both. What is appended so is found by a scan until
  * the next cq_dict_set. */
 cq_status cq_dict_push(cq_dict *dict, cq_val key, cq_val value);
+
+/* A box of one reference, zeros behind its header; NULL without memory. Which kind a box is, its
+ * free function tells: NULL if v is not one of that kind. */
+void *cq_box_new(size_t size, void (*free)(cq_box *box));
+void *cq_box_of(cq_val v, void (*free)(cq_box *box));
 
 const char *cq_val_kind_name(cq_val_kind kind); /* "Tensor", "int", … as in schemas */
 
@@ -154,6 +163,11 @@ static inline cq_val cq_val_of_list(cq_list *list)
 static inline cq_val cq_val_of_text(cq_text *text)
 {
     return text ? (cq_val){ .kind = CQ_VAL_STR, .u.text = text } : CQ_NONE;
+}
+
+static inline cq_val cq_val_of_box(cq_box *box)
+{
+    return box ? (cq_val){ .kind = CQ_VAL_OBJECT, .u.box = box } : CQ_NONE;
 }
 
 static inline cq_val cq_val_of_dict(cq_dict *dict)

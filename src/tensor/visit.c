@@ -49,6 +49,10 @@ cq_status cq_val_each(cq_visit *w, cq_val v)
 
     if (!open(w, v, &parts))
         return w->each(w, v);
+    if (w->once && cq_ptr_map_get(&w->made, parts.u.box))
+        return CQ_OK;
+    if (w->once)
+        CQ_TRY(cq_ptr_map_set(&w->made, parts.u.box, parts.u.box));
     CQ_TRY(enter(w, parts));
     w->place = &place;
     for (size_t i = 0; i < n_parts(parts) && status == CQ_OK; i++) {

@@ -121,11 +121,10 @@ static cq_status dump_torchscript(const char *path)
     status = cq_torchscript_open_bytes(&t, bytes, path);
     cq_storage_release(bytes);
     CQ_TRY(status);
-    printf("version\t%d\n", cq_torchscript_version(t));
-    show("root", cq_val_of_instance(cq_torchscript_root(t)));
-    show("constants",
-         (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = (cq_list *)cq_torchscript_constants(t) });
-    show("traced_inputs", cq_torchscript_traced_inputs(t));
+    printf("version\t%d\n", t->version);
+    show("root", t->root);
+    show("constants", t->constants);
+    show("traced_inputs", t->traced_inputs);
     for (size_t i = 0; status == CQ_OK && cq_torchscript_code_at(t, i); i++) {
         const cq_code  *code;
         cq_python_place origin;

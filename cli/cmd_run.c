@@ -12,12 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PATH_SIZE 4096
 
-static int make_folder(const char *folder)
+static int make_folder(const char *folder, bool *is_new)
 {
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+    *is_new = mkdir(folder, 0777) == 0;
+    if (*is_new || errno == EEXIST)
         return CLI_DONE;
     return cli_fail_with("", "cannot create the folder '%s': %s", folder, strerror(errno));
 }
@@ -93,6 +95,8 @@ static int run(const cli_args *args)
     const char *format  = cli_value(args, "format");
     const char *folder  = cli_value(args, "output");
     int64_t     threads = 0;
+    bool        is_new  = false;
+    int         code;
 
     CLI_TRY(cli_number(args, "threads", 1, 64, &threads));
     if (format && strcmp(format, "npy") && strcmp(format, "pb"))
@@ -103,10 +107,13 @@ static int run(const cli_args *args)
         return cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
                                       "--profile can be -");
     if (folder)
-        CLI_TRY(make_folder(folder));
+        CLI_TRY(make_folder(folder, &is_new));
     cq_set_threads((int)threads);
-    return cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
+    code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
                                                 : cli_with_example(args, NULL, run_eagerly);
+    if (code != CLI_DONE && is_new)
+        rmdir(folder); /* unless some outputs are there */
+    return code;
 }
 
 static const cli_option options[] = {

@@ -62,7 +62,9 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
             e->inputs[e->n++] = (cli_input){ .path = path };
     }
     if (e->n == 0 && !e->structure)
-        return cli_fail_with("", "'%s' has neither input_0.pb nor input_0.npy", folder);
+        return access(folder, F_OK) < 0
+                   ? cli_fail_with("", "there is no folder '%s'", folder)
+                   : cli_fail_with("", "'%s' has neither input_0.pb nor input_0.npy", folder);
     return CLI_DONE;
 }
 

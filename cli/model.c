@@ -321,6 +321,10 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->call.entry = cli_value(args, "entry");
     CLI_TRY(cli_limits_read(&model->limits, args));
     CLI_TRY(open_any(model, args->operands[0]));
+    if (model->call.entry && model->front_end == &zoo_front_end)
+        return cli_misuse(args->verb,
+                          "--entry picks a method of TorchScript or a program of a .pt2; "
+                          "built-in models have one");
     CLI_TRY(read_constants(model, args));
     CLI_TRY(define(model, args));
     CLI_TRY(choose_engine(model, args));

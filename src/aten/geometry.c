@@ -108,6 +108,8 @@ cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end
     }
     if (cq_int_is(step, 1))
         return n;
+    if (!n.expr && !step.expr) /* a step may be as large as a number gets */
+        return cq_i(n.value ? (n.value - 1) / step.value + 1 : 0);
     return cq_size_floordiv(c, cq_size_add(c, n, cq_size_sub(c, step, cq_i(1))), step);
 }
 

@@ -162,6 +162,8 @@ cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
     return CQ_OK;
 }
 
+enum { WRITE_BACK_STEPS = 128 }; /* the nodes of one view of a chain */
+
 cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *changed)
 {
     cq_tracks *tracks = self;
@@ -180,6 +182,8 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
         cq_tensor *base = base_of(view);
         cq_opcall  c    = { .cx = cx, .op = view->op, .args = view->args };
 
+        if (cx->spend)
+            CQ_TRY(cx->spend(cx->spender, WRITE_BACK_STEPS));
         if (!view->op->def->unview)
             return cq_fail(CQ_E_UNSUPPORTED, view->op->schema->full, NULL,
                            "a change of this view cannot be written back to its tensor");

@@ -84,6 +84,17 @@ static cq_status columns(cq_tensor **out, const cq_tensor *t, int64_t from, int6
                               t->strides, t->offset + from * t->strides[1]);
 }
 
+/* The table of what operators cost knows the picture, but boxes may be larger. */
+static cq_status spend_on_samples(const cq_opcall *c, const cq_tensor *boxes, const cq_regions *how)
+{
+    enum { POINTS = 8 }; /* in a step */
+    const cq_tensor *y = cq_result_tensor(c, 0);
+    double           n = cq_kernel_roi_samples(boxes, how, cq_size_of(y, 2), cq_size_of(y, 3)) *
+               (double)cq_size_of(y, 1) / POINTS;
+
+    return c->cx->spend ? c->cx->spend(c->cx->spender, n < 1e18 ? (uint64_t)n : UINT64_MAX) : CQ_OK;
+}
+
 static cq_status roi_align_run(cq_opcall *c)
 {
     cq_tensor *rois = cq_arg_tensor(c, "rois"), *boxes = NULL, *first = NULL, *batch = NULL;
@@ -97,6 +108,8 @@ static cq_status roi_align_run(cq_opcall *c)
     status = columns(&first, rois, 0, 1);
     if (status == CQ_OK)
         status = cq_tensor_clone(&batch, first, CQ_DTYPE_I64);
+    if (status == CQ_OK)
+        status = spend_on_samples(c, boxes, &how);
     if (status == CQ_OK)
         status = cq_kernel_roi_align(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"), boxes,
                                      batch, &how);

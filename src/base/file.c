@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -281,6 +282,11 @@ bool cq_mapping_is_of(const cq_mapping *m, const char *path)
 
     return fstat(m->fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
+}
+
+void cq_mapping_identity(const cq_mapping *m, char *out, size_t size)
+{
+    snprintf(out, size, "%llx:%llx", (unsigned long long)m->device, (unsigned long long)m->inode);
 }
 
 /* The mapping that bytes lie in, NULL if none; only to be used while they are. */

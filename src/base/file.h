@@ -44,6 +44,9 @@ void cq_mapping_drop(const void *data, size_t size);
 /* Whether path leads to the file that is mapped, under whatever name. */
 bool cq_mapping_is_of(const cq_mapping *m, const char *path);
 
+/* Text that is the same for mappings of one file, by whatever name it was opened. */
+void cq_mapping_identity(const cq_mapping *m, char *out, size_t size);
+
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
 cq_status cq_file_read(char **out, size_t *size, const char *path);
 

@@ -109,22 +109,28 @@ static cq_status name_outputs(namer *n)
 /* The same value returned twice, or an input returned as it is, needs a name of its own. */
 static cq_status separate_outputs(cq_graph *g)
 {
-    for (size_t i = 0; i < g->top->returns.n; i++) {
-        cq_operand *o     = &g->top->returns.items[i];
-        bool        again = o->u.value->node == NULL;
+    cq_ptr_map returned = { 0 };
+    cq_status  status   = CQ_OK;
+
+    for (size_t i = 0; i < g->top->returns.n && status == CQ_OK; i++) {
+        cq_operand *o = &g->top->returns.items[i];
+        cq_value   *v = o->u.value;
         cq_node    *node;
 
-        for (size_t k = 0; k < i; k++)
-            again |= g->top->returns.items[k].u.value == o->u.value;
-        if (!again)
+        if (v->node && !cq_ptr_map_get(&returned, v)) {
+            status = cq_ptr_map_set(&returned, v, v);
             continue;
+        }
         node = cq_ir_node_new(g->top, NULL, "onnx::Identity", o, 1, 1);
-        if (!node)
-            return g->status;
-        node->outputs[0]->type = o->u.value->type;
+        if (!node) {
+            status = g->status;
+            continue;
+        }
+        node->outputs[0]->type = v->type;
         o->u.value             = node->outputs[0];
     }
-    return CQ_OK;
+    cq_ptr_map_clear(&returned);
+    return status;
 }
 
 static cq_status name_node(cq_node *node, void *user)

@@ -99,6 +99,22 @@ static region region_of(const double *box, const cq_regions *how, int64_t h, int
     return r;
 }
 
+double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int64_t h, int64_t w)
+{
+    double n = 0;
+
+    for (int64_t i = 0; i < cq_size_of(boxes, 0); i++) {
+        double box[4];
+        region r;
+
+        for (int64_t k = 0; k < 4; k++)
+            box[k] = cq_tensor_get_f64(boxes, 4 * i + k);
+        r = region_of(box, how, h, w);
+        n += (double)r.grid_h * (double)r.grid_w;
+    }
+    return n * (double)h * (double)w;
+}
+
 cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tensor *boxes,
                               const cq_tensor *batch, const cq_regions *how)
 {

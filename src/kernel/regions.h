@@ -16,6 +16,10 @@ typedef struct cq_regions {
 cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tensor *boxes,
                               const cq_tensor *batch, const cq_regions *how);
 
+/* How many points of a channel that looks at, with bins of h by w: boxes may be larger than the
+ * image. */
+double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int64_t h, int64_t w);
+
 /* rois [k, 5]: the image, and corners that are rounded to whole pixels. places (int32, of out's
  * sizes) may be NULL: where in its plane each greatest element lies, -1 in an empty bin. */
 cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *places, const cq_tensor *x,

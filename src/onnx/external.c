@@ -202,3 +202,36 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
     cq_storage_release(bytes);
     return status;
 }
+
+/* Names may spell one file in many ways: what is counted is the file. */
+static cq_status count_file(cq_map *counted, const cq_mapping *file, double *bytes)
+{
+    char key[64];
+
+    cq_mapping_identity(file, key, sizeof key);
+    if (cq_map_has(counted, key))
+        return CQ_OK;
+    *bytes += (double)cq_mapping_size(file);
+    return cq_map_set(counted, key, NULL);
+}
+
+double cq_onnx_external_bytes(const cq_onnx_model *m)
+{
+    const cq_onnx_graph *g       = m->graph;
+    cq_map               counted = { 0 };
+    double               bytes   = 0;
+    cq_mapping          *file;
+
+    for (uint32_t i = 0; m->files && g && i < g->initializer.n; i++) {
+        const cq_onnx_tensor *t        = g->initializer.items[i];
+        const char           *location = cq_onnx_entry_get(&t->external_data, "location");
+
+        if (cq_onnx_is_external(t) && !cq_onnx_location_fault(location) &&
+            strncmp(location, STRIPPED, sizeof STRIPPED - 1) != 0 &&
+            get_file(&file, m->files, location) == CQ_OK &&
+            count_file(&counted, file, &bytes) != CQ_OK)
+            break;
+    }
+    cq_map_clear(&counted);
+    return bytes;
+}

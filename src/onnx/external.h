@@ -31,6 +31,10 @@ const char *cq_onnx_location_fault(const char *location);
 cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor, size_t want);
 
+/* How large the files are that initializers of the graph name, each counted once however many
+ * tensors share its bytes. Those that cannot be read count nothing. */
+double cq_onnx_external_bytes(const cq_onnx_model *m);
+
 /* Whether its file is there and may be read; fine for a model in memory. */
 cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tensor *tensor);
 

@@ -249,6 +249,36 @@ TEST(tensor, external_locations_stay_in_the_folder)
     CHECK(cq_onnx_location_fault("a/..") != NULL);
 }
 
+/* A limit follows from what a model reads: many tensors of one file are not many files. */
+TEST(tensor, a_file_of_external_data_counts_once)
+{
+    char            folder[]  = "/tmp/calque_external_XXXXXX", path[64];
+    float           numbers[] = { 1, 2, 3, 4 };
+    cq_onnx_tensor  one = message(CQ_ONNX_FLOAT), two = message(CQ_ONNX_FLOAT);
+    cq_onnx_tensor *both[] = { &one, &two };
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/w.data", folder);
+    CHECK_OK(cq_file_write(path, numbers, sizeof numbers));
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    CHECK_OK(cq_onnx_files_new(&m->files, path));
+    one.data_location = two.data_location = CQ_ONNX_LOCATION_EXTERNAL;
+    cq_onnx_add_entry(m, &one.external_data, "location", "w.data");
+    cq_onnx_add_entry(m, &two.external_data, "location", "./w.data");
+    m->graph->initializer.items = both;
+    m->graph->initializer.n     = 2;
+    CHECK(cq_onnx_external_bytes(m) == sizeof numbers);
+    two.external_data.items[0]->value = "missing";
+    CHECK(cq_onnx_external_bytes(m) == sizeof numbers);
+    two.external_data.items[0]->value = "../w.data";
+    CHECK(cq_onnx_external_bytes(m) == sizeof numbers);
+    m->graph->initializer.items = NULL;
+    m->graph->initializer.n     = 0;
+    snprintf(path, sizeof path, "%s/w.data", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
 /* A folder with two files, a link that stays inside and one that leaves. */
 TEST(tensor, external_data_is_found_and_links_do_not_escape)
 {
@@ -333,4 +363,5 @@ RUN_TESTS(WITH_MODEL(two_bits_lie_four_in_a_byte), WITH_MODEL(four_bits_lie_two_
           TEST_OF(tensor, files_hold_every_dtype_and_any_strides),
           TEST_OF(tensor, turned_matrices_are_written_row_by_row),
           TEST_OF(tensor, external_locations_stay_in_the_folder),
+          WITH_MODEL(a_file_of_external_data_counts_once),
           WITH_MODEL(external_data_is_found_and_links_do_not_escape))

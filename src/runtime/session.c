@@ -395,6 +395,8 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
     }
     for (uint32_t i = 0; i < s->plan->n_outputs && status == CQ_OK; i++)
         status = tidy(&outputs[i]);
+    if (status == CQ_OK)
+        status = cq_rt_spend_on_outputs(&run, outputs, s->plan->n_outputs);
     if (run.workspace)
         cq_rt_pool_give_back(&s->pool, &lease, status == CQ_OK);
     if (most.heap)

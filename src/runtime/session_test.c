@@ -452,6 +452,32 @@ TEST(session, loops_are_charged_for_what_they_do)
     }
 }
 
+/* One tensor as two outputs is read twice by whoever gets them. */
+TEST(session, outputs_are_charged_for_their_elements)
+{
+    cq_onnx_model     *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                                      "g (float[N] x) => (float[N] y, float[N] z)\n"
+                                      "{ y = Identity(x) z = Identity(x) }\n");
+    cq_tensor         *x, *y[2];
+    cq_session_options options;
+    cq_session        *s;
+
+    CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 1, (int64_t[]){ 640000 }, NULL));
+    cq_session_options_init(&options);
+    for (int enough = 0; enough < 2; enough++) {
+        options.max_steps = enough ? 200000 : 15000;
+        CHECK_OK(cq_session_prepare(&s, m, &options));
+        CHECK_STATUS(enough ? CQ_OK : CQ_E_UNSUPPORTED, cq_session_run_tensors(s, &x, 1, y, 2));
+        if (enough) {
+            cq_tensor_release(y[0]);
+            cq_tensor_release(y[1]);
+        }
+        cq_session_free(s);
+    }
+    cq_tensor_release(x);
+    cq_onnx_model_free(m);
+}
+
 static void note_threads(void *user, const char *node, const char *op_type, int64_t begin,
                          int64_t end)
 {
@@ -774,5 +800,6 @@ RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, a_run_tells_how_far_i
           TEST_OF(session, the_steps_of_a_run_have_a_limit),
           TEST_OF(session, nothing_begins_that_a_run_cannot_pay_for),
           TEST_OF(session, growing_values_are_charged_by_their_size),
+          TEST_OF(session, outputs_are_charged_for_their_elements),
           TEST_OF(session, loops_are_charged_for_what_they_do),
           TEST_OF(session, new_shapes_pack_nothing_again), TEST_OF(session, knows_its_devices))

@@ -379,6 +379,15 @@ cq_status cq_rt_spend_on_output(cq_rt *rt, size_t i, cq_dtype dtype, size_t rank
     return cq_rt_spend_on_products(rt, elements * work->each(rt), type_of_work(rt));
 }
 
+cq_status cq_rt_spend_on_outputs(cq_rt_run *run, const cq_val *outputs, size_t n)
+{
+    double elements = 0;
+
+    for (size_t i = 0; i < n; i++)
+        elements += elements_of(outputs[i]);
+    return cq_rt_spend(run, steps(elements / ELEMENTS));
+}
+
 cq_status cq_rt_spend_after(cq_rt *rt)
 {
     double elements = -rt->paid;
@@ -395,7 +404,7 @@ static double bytes_of(const cq_onnx_tensor *t)
 {
     double elements = 1;
 
-    if (!t->tensor && !cq_onnx_is_external(t))
+    if (!t->tensor)
         return (double)t->raw_data.size + 4.0 * t->float_data.n + 4.0 * t->int32_data.n +
                8.0 * t->int64_data.n + 8.0 * t->double_data.n + 8.0 * t->uint64_data.n;
     for (uint32_t i = 0; i < t->dims.n; i++)
@@ -405,7 +414,7 @@ static double bytes_of(const cq_onnx_tensor *t)
 
 double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs)
 {
-    double bytes = 0;
+    double bytes = m ? cq_onnx_external_bytes(m) : 0;
 
     for (uint32_t i = 0; m && m->graph && i < m->graph->initializer.n; i++)
         bytes += bytes_of(m->graph->initializer.items[i]);

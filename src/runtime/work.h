@@ -23,7 +23,10 @@ cq_status cq_rt_spend_after(cq_rt *rt);
 cq_status cq_rt_spend_on_products(cq_rt *rt, double n, cq_dtype dtype);
 cq_status cq_rt_spend_on_elements(cq_rt *rt, double n);
 
-/* Of the weights and of these inputs. */
+/* For what a run gives back: somebody reads all of it, and one tensor may be many outputs. */
+cq_status cq_rt_spend_on_outputs(cq_rt_run *run, const cq_val *outputs, size_t n);
+
+/* Of the weights, and the files that they lie in, and of these inputs. */
 double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs);
 
 /* What a run for so many bytes may take unless its options say otherwise. */

@@ -38,7 +38,7 @@ static cq_status range_length(cq_fncall *c)
         return cq_fail(CQ_E_UNSUPPORTED, "range", NULL, "the step must be known and not 0");
     if (step.value < 0) {
         span = cq_int_sub(st, c->args[0].u.i, c->args[1].u.i);
-        step = cq_i(-step.value);
+        step = cq_i(step.value == INT64_MIN ? INT64_MAX : -step.value);
     }
     span      = cq_int_floordiv(st, cq_int_add(st, span, cq_i(step.value - 1)), step);
     c->result = cq_val_of_int(cq_int_max(st, span, cq_i(0)));
@@ -65,6 +65,8 @@ static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
     return CQ_OK;
 }
 
+enum { TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS }; /* that take as long as a new tuple */
+
 static cq_status zip(cq_fncall *c)
 {
     size_t shortest = c->n ? SIZE_MAX : 0;
@@ -85,6 +87,7 @@ static cq_status zip(cq_fncall *c)
     for (size_t k = 0; k < shortest; k++) {
         cq_val tuple;
 
+        CQ_TRY(cq_eval_spend(c->ev, TUPLE_ITEMS + c->n));
         CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &tuple));
         for (size_t i = 0; i < c->n; i++)
             CQ_TRY(cq_list_push(tuple.u.list, lists.u.list->items[i].u.list->items[k]));
@@ -206,14 +209,21 @@ static cq_status new_object(cq_fncall *c)
 
 /* ---- output and failure ---- */
 
+/* A line is a call of the system, and somebody reads it: a program that prints for ever should not
+ * fill a disk before it is stopped. */
+enum { LINE_STEPS = 64 };
+
 static cq_status print_values(cq_fncall *c)
 {
     cq_str    s      = { 0 };
     cq_status status = CQ_OK;
+
     for (size_t i = 0; i < c->n && status == CQ_OK; i++) {
         cq_str_add(&s, i ? " " : "");
         status = cq_eval_format(c->ev, &s, c->args[i], false);
     }
+    if (status == CQ_OK)
+        status = cq_eval_spend(c->ev, (LINE_STEPS + s.len) * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && !c->ev->capture) {
         cq_put_lines(stderr, cq_str_text(&s));
         fputc('\n', stderr);

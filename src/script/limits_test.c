@@ -89,6 +89,9 @@ TEST(limits, operators_are_charged_for_their_arithmetic)
         "a = [0] * 1000000\n    for i in range(n):\n        b = a.count(1)",
         "a = [0] * 1000000\n    for i in range(n):\n        a.reverse()",
         "a = torch.ones([1000000])\n    for i in range(n):\n        b = torch.nonzero(a)",
+        "a = torch.ones([1, 1, 9, 9])\n    b = torch.tensor([[0.0, 0.0, 0.0, 1e5, 1e5]])\n"
+        "    for i in range(n):\n        c = torch.ops.torchvision.roi_align(a, b, 1.0, 3, 3, 0, "
+        "False)",
         "a = torch.ones([1000000])\n    for i in range(n):\n        b = torch.chunk(a, 1000)",
         "a = 'a' * 100000\n    b = 'a' * 50000 + 'b'\n    for i in range(n):\n        c = "
         "a.rfind(b)",
@@ -169,10 +172,10 @@ TEST(limits, long_work_takes_many_steps)
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         cq_script *s = compile(programs[i]);
 
-        cq_script_set_limits(s, 10000, 0);
+        cq_script_set_limits(s, 20000, 0);
         CHECK_STATUS(CQ_OK, call(s, 10000));
         CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 1000000));
-        CHECK(message_has("takes more than 10000 steps"));
+        CHECK(message_has("takes more than 20000 steps"));
         cq_script_free(s);
     }
 }
@@ -221,7 +224,8 @@ TEST(limits, a_whole_dict_takes_a_step_for_each_entry)
 /* Each item, or each argument by keyword, is a call or a search of its own. */
 TEST(limits, what_is_done_for_each_item_takes_its_steps)
 {
-    static const char *const loops[] = { "sum(a)", "max(a)", "any(a)", "all(b)" };
+    static const char *const loops[] = { "sum(a)", "max(a)",       "any(a)",
+                                         "all(b)", "enumerate(a)", "zip(a, b)" };
     char                     text[8192];
     size_t                   len;
     cq_script               *s;
@@ -248,6 +252,25 @@ TEST(limits, what_is_done_for_each_item_takes_its_steps)
     s = compile(text);
     cq_script_set_limits(s, 5000000, 0);
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 1000));
+    cq_script_free(s);
+}
+
+TEST(limits, ranges_reach_the_ends_of_int64)
+{
+    cq_script *s = compile(
+        "def forward(n: int):\n"
+        "    t = 0\n"
+        "    for i in range(9223372036854775807, -9223372036854775807 - 1, -9223372036854775807 - "
+        "1):\n"
+        "        t += 1\n"
+        "    for i in range(-9223372036854775807, 9223372036854775807, 9223372036854775806):\n"
+        "        t += 10\n"
+        "    for i in range(0, 9223372036854775807, -9223372036854775807 - 1):\n"
+        "        t += 100\n"
+        "    assert t == 32\n"
+        "    return t\n");
+
+    CHECK_STATUS(CQ_OK, call(s, 0));
     cq_script_free(s);
 }
 
@@ -496,6 +519,7 @@ int main(void)
         TEST_OF(limits, one_item_of_a_long_list_is_one_step),
         TEST_OF(limits, a_whole_dict_takes_a_step_for_each_entry),
         TEST_OF(limits, what_is_done_for_each_item_takes_its_steps),
+        TEST_OF(limits, ranges_reach_the_ends_of_int64),
         TEST_OF(limits, values_are_so_deep_in_each_other),
         TEST_OF(limits, deep_values_come_and_go),
         TEST_OF(limits, values_that_contain_themselves_are_let_go),

@@ -259,6 +259,28 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
     }
 }
 
+/* How many numbers a range has. They may be as far apart as numbers get, so that the distance is
+ * counted without a sign. */
+static int64_t n_rounds(const cq_object *range)
+{
+    const int64_t  from = range->start.value, to = range->stop.value, step = range->step.value;
+    const bool     down = step < 0;
+    const uint64_t span = down ? (uint64_t)from - (uint64_t)to : (uint64_t)to - (uint64_t)from;
+    const uint64_t by   = down ? 0 - (uint64_t)step : (uint64_t)step;
+    uint64_t       n;
+
+    if (!step || (down ? from <= to : from >= to))
+        return 0;
+    n = (span - 1) / by + 1;
+    return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+/* One of them: the product alone may not fit, the sum does. */
+static int64_t number_at(const cq_object *range, int64_t i)
+{
+    return (int64_t)((uint64_t)range->start.value + (uint64_t)i * (uint64_t)range->step.value);
+}
+
 /* The rounds of a for over a range of known numbers, or over a list. */
 static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object *range,
                              const cq_list *list, int64_t n)
@@ -269,8 +291,7 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object 
         if (over.u.b.value && !over.u.b.origin)
             break;
         CQ_TRY(cq_eval_assign(ev, s->u.loop.target,
-                              list ? list->items[i]
-                                   : cq_val_of_i64(range->start.value + i * range->step.value)));
+                              list ? list->items[i] : cq_val_of_i64(number_at(range, i))));
         CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
         CQ_TRY(cq_eval_step(ev));
     }
@@ -306,11 +327,7 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     if (range && ev->tracing) /* the example decides */
         CQ_TRY(bake_range(ev, range));
     if (range) {
-        int64_t step = range->step.value < 0 ? -range->step.value : range->step.value;
-
-        n = range->step.value > 0 ? range->stop.value - range->start.value + range->step.value - 1
-                                  : range->start.value - range->stop.value - range->step.value - 1;
-        n = step && n > 0 ? n / step : 0;
+        n     = n_rounds(range);
         known = !range->start.expr && !range->stop.expr && !range->step.expr &&
                 !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
     } else {

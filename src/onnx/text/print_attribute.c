@@ -101,13 +101,14 @@ static cq_status add_values(cq_text_printer *p, const cq_onnx_attribute *a, int3
     const cq_onnx_field *field  = field_of(type);
     const char          *at     = (const char *)a + field->offset;
     size_t               size   = cq_onnx_kind_size(field->kind);
+    const bool           exact  = is_exact(a, type);
     cq_onnx_any_list     list;
 
     if (!single)
         return add_value(p, type, at);
     memcpy(&list, at, sizeof list);
     cq_str_add_char(&p->s, '[');
-    for (uint32_t i = 0; i < list.n && is_exact(a, type); i++) {
+    for (uint32_t i = 0; i < list.n && exact; i++) {
         cq_str_add(&p->s, i ? ", " : "");
         CQ_TRY(add_value(p, single, (char *)list.items + i * size));
         CQ_TRY(cq_text_flush(p));

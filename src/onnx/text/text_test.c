@@ -92,6 +92,25 @@ TEST(text, models_are_laid_out_like_onnx_does)
                "[n] z = Add(x, w) y = a.b.Op(z) <k = [1,2], s = \"t\"> }");
 }
 
+/* Each of them once: if all were inspected for each, this would take hours. */
+TEST(text, a_long_list_of_floats_is_printed)
+{
+    enum { N = 1000000 };
+    cq_str         text = { 0 };
+    cq_onnx_model *m;
+
+    cq_str_add(&text, "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                      "g () => (float[N] y) { y = Constant <value_floats: floats = [0.5");
+    for (int i = 1; i < N; i++)
+        cq_str_add(&text, ", 0.5");
+    cq_str_add(&text, "]> () }\n");
+    m = parse(cq_str_text(&text));
+    print(&text, m);
+    CHECK(text.len > 5 * (size_t)N);
+    cq_str_clear(&text);
+    cq_onnx_model_free(m);
+}
+
 TEST(text, types_of_all_kinds_are_read_and_printed)
 {
     check_text(
@@ -284,6 +303,7 @@ TEST(text, nesting_ends_where_the_decoder_ends)
 }
 
 RUN_TESTS(TEST_OF(text, models_are_laid_out_like_onnx_does),
+          TEST_OF(text, a_long_list_of_floats_is_printed),
           TEST_OF(text, types_of_all_kinds_are_read_and_printed),
           TEST_OF(text, attributes_of_all_kinds_are_read_and_printed),
           TEST_OF(text, functions_have_headers_and_defaults),

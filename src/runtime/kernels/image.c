@@ -6,6 +6,7 @@
 #include "kernel/grid.h"
 #include "kernel/pad.h"
 #include "kernel/regions.h"
+#include "runtime/work.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,6 +98,8 @@ static cq_status affine_grid(cq_rt *rt)
 
 /* ---- regions ---- */
 
+enum { POINT = 8 }; /* elements that take as long as one between four pixels */
+
 static cq_status roi_align(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *rois = cq_rt_in(rt, 1), *batch = cq_rt_in(rt, 2);
@@ -115,6 +118,8 @@ static cq_status roi_align(cq_rt *rt)
         return cq_rt_misfit(rois, batch);
     CQ_TRY(cq_rt_out(&y, rt, 0, x->dtype, 4,
                      (int64_t[]){ cq_size_of(rois, 0), cq_size_of(x, 1), h, w }));
+    CQ_TRY(cq_rt_spend_on_elements(rt, POINT * (double)cq_size_of(x, 1) *
+                                           cq_kernel_roi_samples(rois, &how, h, w)));
     return cq_kernel_roi_align(y, x, rois, batch, &how);
 }
 

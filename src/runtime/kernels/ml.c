@@ -4,6 +4,7 @@
 #include "kernel/index.h"
 #include "onnx/tensor.h"
 #include "runtime/kernels/map.h"
+#include "runtime/work.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -179,6 +180,8 @@ static bool agree(cq_val a, cq_val b)
     return a.u.tensor->dtype == b.u.tensor->dtype;
 }
 
+enum { COMPARISON = 24 }; /* elements that take as long */
+
 static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
 {
     cq_val      x = rt->in[0];
@@ -202,6 +205,7 @@ static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
     } else {
         CQ_TRY(cq_rt_out_sized(&y, rt, 0, values.u.tensor->dtype, &sizes));
     }
+    CQ_TRY(cq_rt_spend_on_elements(rt, COMPARISON * (double)count(x) * (double)count(keys)));
     for (int64_t i = 0; i < count(x); i++) {
         int64_t k    = count(keys); /* of a key that is there twice the last counts */
         cq_val  from = fallback;

@@ -113,7 +113,7 @@ int cli_export_read_axes(cli_export *e, const cli_args *args)
     if (!root && error.line < 1)
         return cli_misuse(args->verb, "--dynamic-axes: %s", error.text);
     if (!root)
-        return cli_misuse(args->verb, "--dynamic-axes is no JSON at line %d, column %d: %s",
+        return cli_misuse(args->verb, "--dynamic-axes is not JSON at line %d, column %d: %s",
                           error.line, error.column, error.text);
     code = read_all(e, args, root);
     json_decref(root);

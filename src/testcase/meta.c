@@ -78,7 +78,7 @@ static cq_status read_user_meta(json_t **out, const char *text)
     json_decref(*out);
     *out = NULL;
     return cq_fail(CQ_E_ARGUMENT, NULL, "it is for example {\"author\": \"me\"}",
-                   "the user's meta data is no JSON object: %s",
+                   "the user's meta data is not a JSON object: %s",
                    *error.text ? error.text : "it is another value");
 }
 
@@ -118,7 +118,7 @@ cq_status cq_meta_set_unstripped(const char *path, const char *out)
     json = json_loadb(text, size, 0, &error);
     cq_free(text);
     if (!json)
-        return cq_fail(CQ_E_FORMAT, path, NULL, "line %d is no JSON: %s", error.line, error.text);
+        return cq_fail(CQ_E_FORMAT, path, NULL, "line %d is not JSON: %s", error.line, error.text);
     if (json_object_get(json, "strip_large_tensor_data"))
         json_object_set_new(json, "strip_large_tensor_data", json_false());
     status = write_json(json, out);
